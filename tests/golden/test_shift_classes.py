@@ -16,7 +16,8 @@ from baserate import FitError, MulticlassRows
 from baserate._numeric.simplex import likeliest, mixed, nearest
 from baserate._target import MulticlassTarget
 from baserate.calibrate.multiclass import bias_corrected
-from baserate.shift._several import METHODS, Shares
+from baserate.shift import Shares
+from baserate.shift._estimators import MULTICLASS_METHODS as METHODS
 
 Floats = npt.NDArray[np.float64]
 TARGETS = [*(("gauss3", at) for at in range(5)), *(("digits", at) for at in range(3))]

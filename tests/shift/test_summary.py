@@ -1,4 +1,4 @@
-"""Measures here and there: that they are what the parts of the room say, and what is told with them."""
+"""Summary in the sample and at the deployment prevalence: values, notes and groups."""
 
 import numpy as np
 import pytest
@@ -46,7 +46,7 @@ def test_numbers_are_those_of_reweighed_and_corrected_tallies() -> None:
     assert found.data["prevalence"] == here.prevalence
 
 
-def test_gamma_and_prevalence_lead_to_the_same_place() -> None:
+def test_gamma_and_prevalence_give_the_same_results() -> None:
     data = tallies(score="risk")
     times = shift.gamma(at=data.tally.prevalence, to=0.05)
     one, other = shift.summary(data, to=0.05), shift.summary(data, gamma=times)
@@ -54,7 +54,7 @@ def test_gamma_and_prevalence_lead_to_the_same_place() -> None:
     assert by(one, *names) == pytest.approx(by(other, *names), nan_ok=True)
 
 
-def test_the_threshold_that_is_told_flags_the_same() -> None:
+def test_the_noted_threshold_flags_the_same_rows() -> None:
     data = tallies(score="risk")
     (note,) = (note for note in shift.summary(data, to=0.05, threshold=[0.4]).data["notes"] if "thresholds" in note)
     told = float(note.rpartition(" as ")[2].rstrip("."))
@@ -85,7 +85,7 @@ def test_only_probabilities_are_corrected() -> None:
     assert not any("correct" in note for note in alone.data["notes"])
 
 
-def test_a_method_is_used_where_it_is_known() -> None:
+def test_an_interval_method_is_used_where_supported() -> None:
     data = tallies(score="risk")
     hows = {
         (row["measure"], row["where"]): row["how"]
@@ -100,7 +100,7 @@ def test_a_method_is_used_where_it_is_known() -> None:
         shift.summary(data, to=0.05, measures=["f1"], interval=infer.Interval(method="hanley-mcneil"))
 
 
-def test_one_class_cannot_be_moved() -> None:
+def test_one_class_raises() -> None:
     one = read.tallies({"y": [1, 1], "p": [0.2, 0.8]}, truth="y", score="p", positive=1)
     with pytest.raises(NotBinaryError, match="there are no negatives"):
         shift.summary(one, to=0.1)
@@ -153,7 +153,7 @@ def test_labels_alone_are_not_corrected() -> None:
     assert {row["where"] for row in found.rows()} == {"here", "there"}
 
 
-def test_scores_of_many_classes_stay_where_they_are() -> None:
+def test_scores_of_many_classes_are_not_changed() -> None:
     rows = read.class_rows(PETS, truth="is", score=["p_*"])
     with pytest.raises(OptionError, match="hand_till cannot be had at other shares"):
         shift.class_summary(rows, to=SHARES, measures=["hand_till"])

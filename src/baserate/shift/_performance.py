@@ -1,9 +1,8 @@
-"""Performance without labels: what calibrated probabilities promise of the target, measure by measure.
+"""Performance without labels: expected measures of a target, from calibrated probabilities or an estimated prevalence.
 
-Under covariate shift the chance at each score is what it was. A row with probability p is p of a positive and 1 − p of
-a negative; the target then has a tally, and every measure of a tally, curve or 2×2 table has a value [@bialek2024].
-Under label shift the classes score as they did, and validation at the prevalence of the target, which is estimated
-first, is what the target would be if its truth were known.
+Under covariate shift the probability at each score is that of validation. A row with probability p counts as p of a
+positive and 1 − p of a negative; the target then has a tally, and every measure a value [@bialek2024]. Under label
+shift each class scores as in validation, and validation at the estimated prevalence stands for the target.
 """
 
 from __future__ import annotations
@@ -28,21 +27,25 @@ from baserate._target import MulticlassTarget, Target
 from baserate.calibrate import tally_of
 from baserate.infer import Check, two_sided
 from baserate.measure import COLUMNS, Measure, Place, about, as_thresholds, planned, settings_data, tidy, why
-from baserate.shift._assumed import ALONE, HOW, TOLD, UNTESTED, Assume, refuse_idle
-from baserate.shift._corrected import corrected
-from baserate.shift._prevalence import prevalence
-from baserate.shift._scale import Sure, around
-from baserate.shift._several._performance import performance as of_classes
-from baserate.shift._slopes import Slopes, slopes
+from baserate.shift._adjusted_measures import Precision, Slopes, bound_value, corrected, measure_slopes
+from baserate.shift._calibration_curve import CalibrationCurve, fit_curve
+from baserate.shift._data import BinaryData, variance_and_reach
+from baserate.shift._estimates import Prevalence
+from baserate.shift._estimators import call_with_options, prevalence
+from baserate.shift._label_shift import calibration_notes, check_calibration, doubts
+from baserate.shift._maximum_likelihood import Posterior, recalibrate_scores, target_influence
+from baserate.shift._multiclass_performance import (
+    BINARY_ASSUMPTIONS,
+    INFLUENCE_METHOD,
+    TARGET_ONLY_METHOD,
+    UNCHECKED_PROBABILITIES,
+    Assume,
+    multiclass_performance as of_classes,
+    reject_options,
+)
 from baserate.shift._summary import GIVEN
-from baserate.shift._two._assumption import calibration_fit, calibration_notes, doubts
-from baserate.shift._two._curve import Curve, fitted_curve
-from baserate.shift._two._given import Given, reach
-from baserate.shift._two._likelihood import Posterior, made_right, moved_by
-from baserate.shift._two._methods import called
-from baserate.shift._two._result import Prevalence
 
-_POOLED = 1 << 12
+_POOLED_ROWS = 1 << 12
 _CELLS = ("tp", "fp", "fn", "tn")
 
 
@@ -56,29 +59,54 @@ def performance(
     level: float = 0.95,
     **options: Any,  # noqa: ANN401  (of `prevalence`, by maximum likelihood)
 ) -> Results:
-    """Measure what happens in a target without truth, as far as validation and probabilities tell.
+    """Estimate measures in an unlabelled target from validation data or calibrated probabilities.
 
-    Say what you `assume`: nothing in the target can tell it. Under label shift the validation set, which is needed, is
-    measured at the prevalence that `prevalence` estimates. Under covariate shift scores are recalibrated on the
-    validation set by a curve that is straight within bins, and the target is measured with these probabilities; it is
-    refused if more than 5 % of it lies outside the scores of validation. Without a validation set, scores are taken as
-    probabilities that are right. So they are with ``recalibrate=False``, or as a `Calibrator` makes them;
-    ``"logistic"`` fits
-    a logistic curve. Under label shift these three estimate by mlls, where probabilities are right `at` a prevalence.
-    Notes say whether the calibration fits the validation data. Intervals are for the population of the target, not for
-    what these very rows will turn out to be, and include how few rows validation has. Of a `MulticlassTarget` the
-    measures
-    are those of decisions for the highest score as it is given, with an option `averages`, as of
-    `baserate.measure.multiclass.summary`.
+    Under label shift the validation data are measured at the prevalence that `prevalence` estimates. Under covariate
+    shift scores are recalibrated on the validation data by a piecewise linear curve, and the target is measured with
+    these probabilities. Intervals are for the population of the target, not for its rows, and include the uncertainty
+    from validation. Notes say whether the calibration fits.
 
+    Parameters
+    ----------
+    target : Target or MulticlassTarget
+        Scores without labels. For a `MulticlassTarget`, rows are decided for their highest score.
+    validation : Tally, Tallies, Rows or MulticlassRows, optional
+        Labelled scores of the same model; required under label shift. Without it, scores are taken as calibrated.
+    assume : {"label shift", "covariate shift"}
+        What changed between validation and target. The target's scores alone cannot decide between them.
+    measures : iterable, "usual" or "all", default "usual"
+        Measures to estimate.
+    threshold : float or iterable of floats, optional
+        Decision thresholds; for two classes only.
+    level : float, default 0.95
+        Confidence level of the intervals.
+    **options
+        `recalibrate`: False takes scores as calibrated, a `Calibrator` is applied first, and "logistic" fits a logistic
+        curve; under label shift these three estimate by mlls. `at`: prevalence at which probabilities are calibrated.
+        `averages` of a `MulticlassTarget`, as in `baserate.measure.multiclass.summary`.
+
+    Returns
+    -------
+    Results
+        A row for each measure, with the assumption and notes in `data`.
+
+    Raises
+    ------
+    OptionError
+        If an option has no use, or validation data are missing under label shift.
+    FitError
+        Under covariate shift, if more than 5% of the target lies outside the scores of validation.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> from baserate import Target, shift
     >>> p = np.array([0.95, 0.8, 0.6, 0.45, 0.3, 0.2, 0.05])
-    >>> found = shift.performance(Target(p), assume="covariate shift", measures=["accuracy", "auc"])
-    >>> [(row["measure"], round(row["value"], 7)) for row in found.rows() if row["measure"] in ("accuracy", "auc")]
+    >>> results = shift.performance(Target(p), assume="covariate shift", measures=["accuracy", "auc"])
+    >>> [(row["measure"], round(row["value"], 7)) for row in results.rows() if row["measure"] in ("accuracy", "auc")]
     [('accuracy', 0.7642857), ('auc', 0.843488)]
     """
-    if assume not in TOLD:
+    if assume not in BINARY_ASSUMPTIONS:
         raise OptionError(f"assume is {assume!r}; it is 'label shift' or 'covariate shift'.")
     if isinstance(target, MulticlassTarget):
         if threshold is not None:
@@ -91,32 +119,33 @@ def performance(
     measures = measures if isinstance(measures, str) else list(measures)
     cuts = as_thresholds(threshold)
     own = None if validation is None else tally_of(validation)
-    if assume == "label shift" and own is not None and _default(options):
-        return _at_estimate(target, own, measures, cuts, level)
-    made = _promised(target, own, assume, level, {**options, "thresholds": cuts})
-    data = Tallies({"score": {(): made.tally}})
-    tasks, notes = planned(data, measures, cuts, _Judge(made, level))
+    if assume == "label shift" and own is not None and _is_default(options):
+        return _label_shift_performance(target, own, measures, cuts, level)
+    expectation = _expect_target(target, own, assume, level, {**options, "thresholds": cuts})
+    tallies = Tallies({"score": {(): expectation.tally}})
+    tasks, notes = planned(tallies, measures, cuts, _PerformanceIntervals(expectation, level))
     # Most measures are of a table, and cost next to nothing: threads pay for a few of ranks in larger targets only.
-    rows = mapped(lambda task: task() | {"model": None}, tasks, size=len(made.tally.score) // 4)
-    head = _header(made, assume, notes) | settings_data(measures, rows)
+    rows = mapped(lambda task: task() | {"model": None}, tasks, size=len(expectation.tally.score) // 4)
+    head = _header(expectation, assume, notes) | settings_data(measures, rows)
     return Results({name: [row.get(name) for row in rows] for name in COLUMNS}, head)
 
 
-def _default(options: Mapping[str, Any]) -> bool:
-    """Whether nothing is said of how probabilities are made."""
+def _is_default(options: Mapping[str, Any]) -> bool:
+    """Say whether options leave the recalibration at its default."""
     return set(options) <= {"recalibrate"} and options.get("recalibrate", True) is True
 
 
-def _at_estimate(
+def _label_shift_performance(
     target: Target,
     validation: Tally,
     measures: Sequence[str | Measure] | Literal["usual", "all"],
     cuts: list[float] | None,
     level: float,
 ) -> Results:
-    """Measure validation at the estimated prevalence: under label shift, that is what happens in the target."""
-    found = prevalence(target, validation, level=level)
-    results = corrected(found, measures=measures, threshold=cuts)
+    """Measure validation at the estimated prevalence, which is what label shift predicts for the target."""
+    estimate = prevalence(target, validation, level=level)
+    results = corrected(estimate, measures=measures, threshold=cuts)
+    # Cells are expected counts of the target, so validation's are rescaled to its size.
     each = target.total / validation.total
     rows = [
         {**row, "model": None, **({"value": each * row["value"]} if row["measure"] in _CELLS else {})}
@@ -124,16 +153,20 @@ def _at_estimate(
         if row["scores"] == GIVEN
     ]
     head = {
-        **_header(Promised(target, found.validation, None, found, Given(target, validation, level)), "label shift", []),
+        **_header(
+            TargetExpectation(target, estimate.validation, None, estimate, BinaryData(target, validation, level)),
+            "label shift",
+            [],
+        ),
         **{name: results.data[name] for name in ("settings",) if name in results.data},
-        "prevalence": found.value,
+        "prevalence": estimate.value,
     }
-    head["notes"] = list(dict.fromkeys([*head["notes"], *results.data["notes"], *_flagged(target, rows)]))
+    head["notes"] = list(dict.fromkeys([*head["notes"], *results.data["notes"], *_flagged_notes(target, rows)]))
     return Results({name: [row.get(name) for row in rows] for name in COLUMNS}, head)
 
 
-def _flagged(target: Target, rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """How much of the target itself is flagged, which need not be what is expected of validation at the estimate."""
+def _flagged_notes(target: Target, rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Say how much of the target itself is flagged, which may differ from the prediction."""
     cuts = dict.fromkeys(row["threshold"] for row in rows if row["threshold"] is not None)
     mass = np.ones(len(target.score)) if target.mass is None else target.mass
     shares = [100 * float(np.dot(mass, target.score >= cut)) / target.total for cut in cuts]
@@ -145,44 +178,61 @@ def _flagged(target: Target, rows: Sequence[Mapping[str, Any]]) -> list[str]:
     ]
 
 
-class Promised(NamedTuple):
-    """A target with what is promised of it, and how that was come by."""
+class TargetExpectation(NamedTuple):
+    """A target with its expected class masses, and how they were computed."""
 
     target: Target
     tally: Tally
     """Expected masses of both classes at each score."""
     posterior: Posterior | None
-    """None where scores are taken as they are."""
-    found: Prevalence | None
-    """The estimated prevalence, under label shift."""
-    given: Given | None
-    curve: Curve | None = None
-    """The curve that scores were recalibrated by, where it has no formula."""
+    """None if scores are taken as calibrated."""
+    estimate: Prevalence | None
+    """Estimated prevalence under label shift."""
+    data: BinaryData | None
+    curve: CalibrationCurve | None = None
+    """Piecewise linear calibration curve, if one was fitted."""
     checks: tuple[Check, ...] = ()
     notes: tuple[str, ...] = ()
 
 
 def expected(target: Target, by: Calibrator | None = None) -> Tally:
-    """Tally of what probabilities promise: at each score its mass times p, and times 1 − p.
+    """Build the expected tally of a target: at each score its mass times p, and times 1 − p.
 
-    `by` makes scores probabilities; without it they are.
+    Parameters
+    ----------
+    target : Target
+        Scores without labels.
+    by : Calibrator, optional
+        Calibrator from scores to probabilities; without it, scores must be probabilities.
 
+    Returns
+    -------
+    Tally
+        Expected masses of both classes at each score.
+
+    Raises
+    ------
+    NotAProbabilityError
+        If scores are not probabilities and there is no calibrator.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> from baserate import Target
     >>> expected(Target(np.array([0.75, 0.75, 0.5]))).mass.tolist()
     [[1.5, 0.5], [0.5, 0.5]]
     """
-    seen = _sorted(target)
-    if by is None and not (seen.score[-1] >= 0 and seen.score[0] <= 1):
+    distinct = _distinct_scores(target)
+    if by is None and not (distinct.score[-1] >= 0 and distinct.score[0] <= 1):
         raise NotAProbabilityError(
-            f"scores of the target go from {seen.score[-1]:.6g} to {seen.score[0]:.6g}, but must be probabilities; "
-            "give a validation set to recalibrate them on."
+            f"scores of the target go from {distinct.score[-1]:.6g} to {distinct.score[0]:.6g}, but must be "
+            "probabilities; give a validation set to recalibrate them on."
         )
-    return _shared(seen, seen.score if by is None else by(seen.score))
+    return _split_mass(distinct, distinct.score if by is None else by(distinct.score))
 
 
-class _Sorted(NamedTuple):
-    """Distinct scores, falling, with what sits at each."""
+class _DistinctScores(NamedTuple):
+    """Distinct scores, falling, with the mass at each."""
 
     score: Floats
     mass: Cells
@@ -190,124 +240,136 @@ class _Sorted(NamedTuple):
     rows: Cells
 
 
-def _sorted(target: Target) -> _Sorted:
+def _distinct_scores(target: Target) -> _DistinctScores:
     if target.mass is None or target.squares is None or target.rows is None:
         score, rows = occurrences(target.score)
-        return _Sorted(score, rows, rows, rows)
+        return _DistinctScores(score, rows, rows, rows)
     values = np.asarray(target.score, dtype=np.float64) + 0.0
     score, tables = summed_columns(values, [each[None] for each in (target.mass, target.squares, target.rows)])
-    return _Sorted(score, *(table[0] for table in tables))
+    return _DistinctScores(score, *(table[0] for table in tables))
 
 
-def _shared(seen: _Sorted, p: Floats) -> Tally:
+def _split_mass(distinct: _DistinctScores, p: Floats) -> Tally:
     mass = np.empty((2, len(p)))
     # Where every score is one row, as most are, nothing need be multiplied.
-    each: Cells | float = 1.0 if seen.mass.dtype.kind == "u" and seen.mass.max() == 1 else seen.mass
+    each: Cells | float = 1.0 if distinct.mass.dtype.kind == "u" and distinct.mass.max() == 1 else distinct.mass
     np.multiply(each, p, out=mass[0])
     np.subtract(each, mass[0], out=mass[1])
     make_read_only(mass)
     squares = (
-        mass if seen.squares is seen.mass else make_read_only(np.stack([seen.squares * p, seen.squares * (1 - p)]))
+        mass
+        if distinct.squares is distinct.mass
+        else make_read_only(np.stack([distinct.squares * p, distinct.squares * (1 - p)]))
     )
     # Nobody knows of which class a row is; all are counted, with the negatives.
-    rows = np.zeros((2, len(p)), dtype=seen.rows.dtype)
-    rows[1] = seen.rows
-    return Tally(seen.score, mass, squares, make_read_only(rows))
+    rows = np.zeros((2, len(p)), dtype=distinct.rows.dtype)
+    rows[1] = distinct.rows
+    return Tally(distinct.score, mass, squares, make_read_only(rows))
 
 
-def _promised(
+def _expect_target(
     target: Target, validation: Tally | None, assume: str, level: float, options: Mapping[str, Any]
-) -> Promised:
+) -> TargetExpectation:
     cuts, options = options["thresholds"], {name: each for name, each in options.items() if name != "thresholds"}
     if assume == "covariate shift" and validation is None:
-        refuse_idle({name: value for name, value in options.items() if name != "recalibrate"})
+        reject_options({name: value for name, value in options.items() if name != "recalibrate"})
         by = options.get("recalibrate")
-        made = by if isinstance(by, Calibrator) else None
-        return Promised(target, expected(target, made), None, None, None, notes=(UNTESTED,))
+        calibrator = by if isinstance(by, Calibrator) else None
+        return TargetExpectation(
+            target, expected(target, calibrator), None, None, None, notes=(UNCHECKED_PROBABILITIES,)
+        )
     if validation is None:
         raise OptionError("under label shift the prevalence must be estimated first; give a validation set.")
-    given, seen = Given(target, validation, level), _sorted(target)
-    if _default(options):
-        curve = fitted_curve(validation, seen.score, seen.mass, cuts or _usual_cuts(validation))
+    data, distinct = BinaryData(target, validation, level), _distinct_scores(target)
+    if _is_default(options):
+        curve = fit_curve(validation, distinct.score, distinct.mass, cuts or _default_thresholds(validation))
         check = curve.fit()
-        promised = _shared(seen, curve.of_falling(seen.score))
-        return Promised(target, promised, None, None, given, curve, (check,), curve.notes(check))
-    right = called(made_right, (given,), "performance", options)
-    found = prevalence(target, validation, method="mlls", level=level, **options) if assume == "label shift" else None
-    at = right.at if found is None else found.value
+        tally = _split_mass(distinct, curve.of_falling(distinct.score))
+        return TargetExpectation(target, tally, None, None, data, curve, (check,), curve.notes(check))
+    posterior = call_with_options(recalibrate_scores, (data,), "performance", options)
+    estimate = (
+        prevalence(target, validation, method="mlls", level=level, **options) if assume == "label shift" else None
+    )
+    at = posterior.at if estimate is None else estimate.value
     fitted = options.get("recalibrate") == "logistic"
-    check = calibration_fit(given, right, fitted=fitted) if found is None else found.checks[0]
-    notes = calibration_notes(check) if found is None else ()
-    probability = _probability(right.log_ratio(seen.score), at)
-    return Promised(target, _shared(seen, probability), right, found, given, None, (check,), notes)
+    check = check_calibration(data, posterior, fitted=fitted) if estimate is None else estimate.checks[0]
+    notes = calibration_notes(check) if estimate is None else ()
+    probability = _posterior_probability(posterior.log_ratio(distinct.score), at)
+    return TargetExpectation(
+        target, _split_mass(distinct, probability), posterior, estimate, data, None, (check,), notes
+    )
 
 
-def _usual_cuts(validation: Tally) -> list[float]:
-    """Thresholds of decisions where none is named."""
+def _default_thresholds(validation: Tally) -> list[float]:
+    """Return the decision thresholds if none is given."""
     return [0.5] if validation.probable else []
 
 
-def _probability(log_ratio: Floats, at: float) -> Floats:
-    """Posterior at a prevalence, of how many times as likely a score is among positives."""
+def _posterior_probability(log_ratio: Floats, at: float) -> Floats:
+    """Compute the posterior at a prevalence from log-likelihood ratios."""
+    # exp overflows to infinity for certain negatives, whose probability is then exactly 0.
     with np.errstate(over="ignore"):
         against = np.exp(-log_ratio)
-    found: Floats = at / (at + (1 - at) * against)
-    return found
+    probability: Floats = at / (at + (1 - at) * against)
+    return probability
 
 
-class _Judge:
-    """Gives a number its interval, by how much each row of either set moves it."""
+class _PerformanceIntervals:
+    """Intervals of measures by the influence of each row of either sample."""
 
-    def __init__(self, made: Promised, level: float) -> None:
-        self.made, self.level = made, level
+    def __init__(self, expectation: TargetExpectation, level: float) -> None:
+        self.expectation, self.level = expectation, level
         # Neighbours are pooled where there are very many: what rows move need not be known to the last digit.
-        self.few = _neighbours_pooled(made.tally)
+        self.few = _pool_neighbors(expectation.tally)
         self.mass, self.squares = self.few.mass.sum(axis=0), self.few.squares.sum(axis=0)
         self.chance = ratio(np.asarray(self.few.mass[0], dtype=np.float64), self.mass)
 
-    def __call__(self, measure: Measure, noun: Any, place: Place) -> Estimate:  # noqa: ANN401  (what it takes)
-        value = float(measure(noun))
+    def __call__(self, measure: Measure, data: Any, place: Place) -> Estimate:  # noqa: ANN401  (what it takes)
+        value = float(measure(data))
         if isnan(value):
-            return Estimate(nan, why=why(measure, noun) or "it is undefined")
-        how = ALONE if self.made.given is None else HOW
-        end = self.made.found is not None and self.made.found.value in (0.0, 1.0)
-        found = None if end or isinf(value) else slopes(measure, self.few, place.threshold)
-        if found is None:
+            return Estimate(nan, why=why(measure, data) or "it is undefined")
+        how = TARGET_ONLY_METHOD if self.expectation.data is None else INFLUENCE_METHOD
+        end = self.expectation.estimate is not None and self.expectation.estimate.value in (0.0, 1.0)
+        slopes = None if end or isinf(value) else measure_slopes(measure, self.few, place.threshold)
+        if slopes is None:
             cause = "the value is infinite" if isinf(value) else "how much each row moves it has no closed form"
             cause = "the estimated prevalence is 0 or 1" if end else cause
             return Estimate(value, level=self.level, how=how, why=cause)
         rows = float(self.mass.sum() ** 2 / self.squares.sum())
-        low, high = around(value, Sure(*self._variance(found), rows, self.level), about(measure).span)
+        low, high = bound_value(value, Precision(*self._variance(slopes), rows, self.level), about(measure).span)
         return Estimate(value, min(low, value), max(high, value), self.level, how)
 
-    def _variance(self, found: Slopes) -> tuple[float, float]:
-        """Variance of a number, and how many standard errors its interval reaches."""
-        made = self.made
-        own = self.chance * found.positive + (1 - self.chance) * found.negative
-        if made.given is None:
+    def _variance(self, slopes: Slopes) -> tuple[float, float]:
+        """Compute the variance of a number, and how many standard errors its interval reaches."""
+        expectation = self.expectation
+        own = self.chance * slopes.positive + (1 - self.chance) * slopes.negative
+        if expectation.data is None:
             return float(self.squares @ own**2), two_sided(self.level)
-        if made.curve is not None:
-            moved = made.curve.moved_by(self.few.score, self.mass * (found.positive - found.negative))
-            return reach(made.given.validation, moved, float(self.squares @ own**2), self.level)
-        assert made.posterior is not None  # noqa: S101  (for the type checker)
-        change = self.mass * (found.positive - found.negative) * self.chance * (1 - self.chance)
-        level = made.posterior.at if made.found is None else made.found.value
+        if expectation.curve is not None:
+            influence = expectation.curve.influence_on(self.few.score, self.mass * (slopes.positive - slopes.negative))
+            return variance_and_reach(expectation.data.validation, influence, float(self.squares @ own**2), self.level)
+        assert expectation.posterior is not None  # noqa: S101  (for the type checker)
+        change = self.mass * (slopes.positive - slopes.negative) * self.chance * (1 - self.chance)
+        level = expectation.posterior.at if expectation.estimate is None else expectation.estimate.value
         with np.errstate(divide="ignore"):
             ratios = np.log(self.chance) - np.log1p(-self.chance) - (log(level) - log1p(-level))
-        moved = made.posterior.moved_by(change, ratios, made.given.validation, carried=made.found is not None)
+        influence = expectation.posterior.influence_on(
+            change, ratios, expectation.data.validation, adjusted=expectation.estimate is not None
+        )
         spread = float(self.squares @ own**2)
-        if made.found is not None:
+        if expectation.estimate is not None:
+            # Derivative by the prevalence: log-odds of all rows shift by 1/(π(1 − π)).
             rate = float(change.sum()) / (level * (1 - level))
-            moved = moved + rate * made.found.moved
-            by = moved_by(ratios, made.found, self.mass, made.given)
+            influence = influence + rate * expectation.estimate.influence
+            by = target_influence(ratios, expectation.estimate, self.mass, expectation.data)
             spread = float(self.squares @ (own + rate * by) ** 2)
-            spread += rate**2 * max(made.found.spread - float(self.squares @ by**2), 0.0)
-        return reach(made.given.validation, moved, spread, self.level)
+            spread += rate**2 * max(expectation.estimate.spread - float(self.squares @ by**2), 0.0)
+        return variance_and_reach(expectation.data.validation, influence, spread, self.level)
 
 
-def _neighbours_pooled(tally: Tally) -> Tally:
-    """Pool as many neighbours as leave some thousands, each named by its lowest score."""
-    each = len(tally.score) // _POOLED
+def _pool_neighbors(tally: Tally) -> Tally:
+    """Pool neighbors to some thousands of scores, each with the lowest score of its pool."""
+    each = len(tally.score) // _POOLED_ROWS
     if each < 2:
         return tally
     starts = np.arange(0, len(tally.score), each)
@@ -317,26 +379,26 @@ def _neighbours_pooled(tally: Tally) -> Tally:
     return Tally(make_read_only(tally.score[ends]), mass, squares, make_read_only(np.ones(mass.shape, dtype=np.uint8)))
 
 
-def _header(made: Promised, assume: str, notes: list[str]) -> dict[str, Any]:
-    """What the numbers were made from."""
-    found, target = made.found, made.target
+def _header(expectation: TargetExpectation, assume: str, notes: list[str]) -> dict[str, Any]:
+    """Describe the data and assumptions of the numbers."""
+    estimate, target = expectation.estimate, expectation.target
     return {
         "rows": len(target),
         "assume": assume,
-        "prevalence": made.tally.prevalence,
-        "estimate": None if found is None else tidy(found.estimate),
-        "validation": None if made.given is None else int(made.given.validation.rows.sum(dtype=np.int64)),
-        "calibration": [_tidy_check(check) for check in made.checks],
-        "doubts": doubts(made.checks if found is None else found.checks),
+        "prevalence": expectation.tally.prevalence,
+        "estimate": None if estimate is None else tidy(estimate.estimate),
+        "validation": None if expectation.data is None else int(expectation.data.validation.rows.sum(dtype=np.int64)),
+        "calibration": [_tidy_check(check) for check in expectation.checks],
+        "doubts": doubts(expectation.checks if estimate is None else estimate.checks),
         "notes": [
-            *(TOLD[assume], *made.notes, *target.intake.notes, *notes),
-            *(() if found is None else found.notes),
+            *(BINARY_ASSUMPTIONS[assume], *expectation.notes, *target.intake.notes, *notes),
+            *(() if estimate is None else estimate.notes),
         ],
     }
 
 
 def _tidy_check(check: Check) -> dict[str, Any]:
-    """A test as it is written to files."""
+    """Convert a test to the form of result files."""
     undefined = check.why is not None
     return {
         "name": check.name,

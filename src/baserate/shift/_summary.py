@@ -1,4 +1,4 @@
-"""Every measure here and there: at the shares of the classes that the sample has, and at others that are known."""
+"""Summary of measures at two prevalences: of the sample, and of the deployment population, where it is known."""
 
 from __future__ import annotations
 
@@ -15,25 +15,24 @@ from baserate._errors import OptionError
 from baserate._results import Results
 from baserate._rows import MulticlassRows
 from baserate._tally import Tallies, Tally
-from baserate.infer import Interval, class_summary as class_judged, summary as judged, ways
-from baserate.measure import Measure, about, chosen_measures, multiclass, summary as measured
+from baserate.infer import Interval, class_summary as infer_class_summary, summary as infer_summary, ways
+from baserate.measure import Measure, about, chosen_measures, multiclass, summary as measure_summary
 from baserate.measure.multiclass import chosen_measures as chosen_of_classes
-from baserate.shift._gamma import gamma as gamma_of
-from baserate.shift._reprior import Shares, reprior_map
-from baserate.shift._reweigh import reweigh
+from baserate.shift._class_weights import PrevalenceLike, gamma as gamma_of, reweigh
+from baserate.shift._prior_correction import reprior_map
 
 GIVEN, CORRECTED = "as given", "corrected"
-_ENDS = ("value", "low", "high", "level", "how", "why")
-Asked = Iterable[str | Measure] | Literal["usual", "all"]
+_VALUE_COLUMNS = ("value", "low", "high", "level", "how", "why")
+MeasureNames = Iterable[str | Measure] | Literal["usual", "all"]
 Averages = Iterable[str | Mapping[Any, float]]
 
 
-class _Part(NamedTuple):
-    """Numbers that hold at one place, of scores as they are or corrected."""
+class _Section(NamedTuple):
+    """Results at one prevalence, of scores as given or corrected."""
 
     where: Literal["here", "there"]
     scores: str
-    found: Results
+    results: Results
 
 
 def summary(
@@ -41,17 +40,38 @@ def summary(
     *,
     to: float | None = None,
     gamma: float | None = None,
-    measures: Asked = "usual",
+    measures: MeasureNames = "usual",
     threshold: float | Iterable[float] | None = None,
     interval: Interval | None = Interval(),  # noqa: B008  (it is immutable)
 ) -> Results:
-    """Measure here, at the sample's own prevalence, and there: where it is `to`, or negatives `gamma` times as many.
+    """Measure at the prevalence of the sample and at the deployment prevalence.
 
-    The columns are those of `baserate.infer.summary` with three more: `where` (here or there), the `prevalence` at
-    which the value holds, and what `scores` it is of. Decisions and ranks are those of the scores as given. Measures of
-    probabilities follow once more after `reprior`, which takes scores as right here and corrects them for there. Groups
-    have prevalences of their own, as in `reweigh`. Without an `interval` there are numbers alone.
+    The columns are those of `baserate.infer.summary` with three more: `where` ("here" is the sample, "there" the
+    deployment population), the `prevalence` of the row, and `scores`. Decisions and ranks use the scores as given.
+    Measures of probabilities are repeated after `reprior`, which takes scores as calibrated in the sample.
 
+    Parameters
+    ----------
+    tallies : Tallies
+        Scores of models, by group. Groups get prevalences of their own, as in `reweigh`.
+    to : float, optional
+        Deployment prevalence.
+    gamma : float, optional
+        How many times as frequent negatives are per positive in deployment as in the sample; instead of `to`.
+    measures : iterable, "usual" or "all", default "usual"
+        Measures to compute.
+    threshold : float or iterable of floats, optional
+        Decision thresholds.
+    interval : Interval or None
+        Kind of confidence interval; None for values only.
+
+    Returns
+    -------
+    Results
+        A row for each model, group, measure, place and kind of scores.
+
+    Examples
+    --------
     >>> from baserate import read, shift
     >>> t = read.tallies({"sick": [1, 0, 1, 0], "risk": [0.9, 0.6, 0.4, 0.1]}, truth="sick", score="risk")
     >>> for row in shift.summary(t, to=0.1, measures=["precision", "brier"], interval=None).rows():
@@ -64,60 +84,88 @@ def summary(
     brier there 0.1 corrected 0.0651
     """
     there = reweigh(tallies, to=to, gamma=gamma)
+    # All models have the same rows, and so the same prevalence.
     model = next(iter(tallies.models))
     before = tallies.pooled(model).prevalence
     after = there.pooled(model).prevalence if to is None else float(to)
-    wanted = chosen_measures(measures)
+    requested = chosen_measures(measures)
     cuts = list(threshold) if isinstance(threshold, Iterable) else threshold
 
     def numbers(data: Tallies, own: list[Measure], *, reweighed: bool) -> Results:
-        which = measures if own is wanted and isinstance(measures, str) else own
+        which = measures if own is requested and isinstance(measures, str) else own
         if interval is None:
-            return measured(data, measures=which, threshold=cuts)
-        fit = _Fit(interval, wanted).of(own, reweighed=reweighed)
-        return judged(data, measures=which, threshold=cuts, interval=fit)
+            return measure_summary(data, measures=which, threshold=cuts)
+        fit = _IntervalChoice(interval, requested).of(own, reweighed=reweighed)
+        return infer_summary(data, measures=which, threshold=cuts, interval=fit)
 
     parts = [
-        _Part("here", GIVEN, numbers(tallies, wanted, reweighed=False)),
-        _Part("there", GIVEN, numbers(there, wanted, reweighed=True)),
+        _Section("here", GIVEN, numbers(tallies, requested, reweighed=False)),
+        _Section("there", GIVEN, numbers(there, requested, reweighed=True)),
     ]
-    right = _corrected(there, before, after)
-    of_probabilities = [measure for measure in wanted if about(measure).of is Tally]
-    if right is not None and of_probabilities:
-        found = numbers(right, of_probabilities, reweighed=True)
-        parts.append(_Part("there", CORRECTED, _renamed(found, right, several=len(tallies.models) > 1)))
-    # What was asked for is told as such, without the trace that sums leave.
-    shares = {"here": _prevalences(tallies), "there": _prevalences(there) | {None: after}}
-    notes = _notes(parts, tallies, before, after)
-    data = {"to": {"prevalence": after, "gamma": gamma_of(at=before, to=after)}, **_interval(parts, interval)}
-    return _joined(parts, lambda part, row: shares[part.where][_key(row["group"])], data, notes)
+    corrected = _correct_scores(there, before, after)
+    of_probabilities = [measure for measure in requested if about(measure).of is Tally]
+    if corrected is not None and of_probabilities:
+        results = numbers(corrected, of_probabilities, reweighed=True)
+        parts.append(_Section("there", CORRECTED, _fill_model(results, corrected, several=len(tallies.models) > 1)))
+    # The requested prevalence replaces the sum of weights, which differs from it by rounding.
+    shares = {"here": _group_prevalences(tallies), "there": _group_prevalences(there) | {None: after}}
+    notes = _describe_shift(parts, tallies, before, after)
+    data = {"to": {"prevalence": after, "gamma": gamma_of(at=before, to=after)}, **_interval_data(parts, interval)}
+    return _join_sections(parts, lambda part, row: shares[part.where][_group_key(row["group"])], data, notes)
 
 
 def class_summary(
     classes: Confusions | MulticlassRows,
     *,
-    to: Shares,
-    measures: Asked = "usual",
+    to: PrevalenceLike,
+    measures: MeasureNames = "usual",
     averages: Averages | None = None,
     costs: CostMatrix | None = None,
     interval: Interval | None = Interval(),  # noqa: B008  (it is immutable)
 ) -> Results:
-    """Measure decisions between several classes here, and there: where the classes have the shares `to`.
+    """Measure decisions between several classes at the shares of the sample and at the deployment shares.
 
     The columns are those of `baserate.infer.class_summary` and, as in `summary`, `where`, `prevalence` (the share of
-    the class that a value is of, None if it is of all) and `scores`. Of rows with a probability for each class the
-    decision is the highest; those of probabilities after `reprior`, which takes them as right here, follow.
+    the class of a row, None in rows of all classes) and `scores`. Rows with a probability for each class are decided
+    for the highest, and once more after `reprior`, which takes probabilities as calibrated in the sample.
 
+    Parameters
+    ----------
+    classes : Confusions or MulticlassRows
+        Confusion matrices, or scores of each class.
+    to : mapping or sequence
+        Deployment share of every class, by label or in order.
+    measures : iterable, "usual" or "all", default "usual"
+        Measures of decisions.
+    averages : iterable, optional
+        Averages over classes, as in `baserate.measure.multiclass.summary`.
+    costs : CostMatrix, optional
+        Costs of decisions.
+    interval : Interval or None
+        Kind of confidence interval; None for values only.
+
+    Returns
+    -------
+    Results
+        A row for each group, measure, class or average, place and kind of scores.
+
+    Raises
+    ------
+    OptionError
+        If a measure is not one of decisions.
+
+    Examples
+    --------
     >>> from baserate import read, shift
     >>> table = {"is": ["cat", "cat", "dog", "dog"], "called": ["cat", "cat", "cat", "dog"]}
-    >>> found = read.confusions(table, truth="is", predicted="called")
-    >>> told = shift.class_summary(found, to={"cat": 0.2, "dog": 0.8}, measures=["accuracy"], interval=None).rows()
-    >>> [(row["where"], round(row["value"], 4)) for row in told if row["measure"] == "accuracy"]
+    >>> decisions = read.confusions(table, truth="is", predicted="called")
+    >>> rows = shift.class_summary(decisions, to={"cat": 0.2, "dog": 0.8}, measures=["accuracy"], interval=None).rows()
+    >>> [(row["where"], round(row["value"], 4)) for row in rows if row["measure"] == "accuracy"]
     [('here', 0.75), ('there', 0.6)]
     """
     measures = measures if isinstance(measures, str) else list(measures)
-    wanted = chosen_of_classes(measures, both=averages is not None)
-    unfit = [about(each).name for each in wanted if about(each).of not in (Counts, Confusion)]
+    requested = chosen_of_classes(measures, both=averages is not None)
+    unfit = [about(each).name for each in requested if about(each).of not in (Counts, Confusion)]
     if unfit and not isinstance(measures, str):
         raise OptionError(f"{', '.join(unfit)} cannot be had at other shares: of several classes, decisions alone can.")
     several = None if averages is None else list(averages)
@@ -126,67 +174,71 @@ def class_summary(
         of: dict[str, Any] = {"measures": measures, "averages": several, "costs": costs}
         if interval is None:
             return multiclass.summary(data, **of)
-        return class_judged(data, **of, interval=_Fit(interval, wanted).of(wanted, reweighed=data.pooled.reweighed))
+        return infer_class_summary(
+            data, **of, interval=_IntervalChoice(interval, requested).of(requested, reweighed=data.pooled.reweighed)
+        )
 
-    here = _decided(classes)
+    here = _confusion_tables(classes)
     there = reweigh(here, to=to)
     before, after = (table.truth / table.total for table in (here.pooled, there.pooled))
-    parts = [_Part("here", GIVEN, numbers(here)), _Part("there", GIVEN, numbers(there))]
-    if isinstance(classes, MulticlassRows) and _probable(classes):
+    parts = [_Section("here", GIVEN, numbers(here)), _Section("there", GIVEN, numbers(there))]
+    if isinstance(classes, MulticlassRows) and _has_row_probabilities(classes):
         map_ = reprior_map(from_=before, to=after, labels=here.labels)
-        right = _decided(replace(classes, score=map_(classes.score)))
-        parts.append(_Part("there", CORRECTED, numbers(reweigh(right, to=to))))
-    shares = {"here": _class_shares(here), "there": _class_shares(there)}
-    named = {str(label): float(share) for label, share in zip(here.labels, after, strict=True)}
-    data = {"to": {"prevalences": named}, **_interval(parts, interval)}
-    notes = _class_notes(parts, here)
-    return _joined(parts, lambda part, row: shares[part.where][_key(row["group"])].get(row["class"]), data, notes)
+        corrected = _confusion_tables(replace(classes, score=map_(classes.score)))
+        parts.append(_Section("there", CORRECTED, numbers(reweigh(corrected, to=to))))
+    shares = {"here": _group_shares(here), "there": _group_shares(there)}
+    prevalences = {str(label): float(share) for label, share in zip(here.labels, after, strict=True)}
+    data = {"to": {"prevalences": prevalences}, **_interval_data(parts, interval)}
+    notes = _describe_class_shift(parts, here)
+    return _join_sections(
+        parts, lambda part, row: shares[part.where][_group_key(row["group"])].get(row["class"]), data, notes
+    )
 
 
-class _Fit(NamedTuple):
-    """Intervals of a kind, for measures of which not all know it."""
+class _IntervalChoice(NamedTuple):
+    """An interval method that not all measures support."""
 
     interval: Interval
     measures: Sequence[Measure]
 
     def of(self, own: Sequence[Measure], *, reweighed: bool) -> Interval:
-        """Leave a method out where none of its `own` measures knows it; if none does anywhere, it is refused there."""
+        """Drop the method where none of its `own` measures supports it; keep it, to raise, if none does anywhere."""
         useful = self._useful(own, reweighed=reweighed)
-        elsewhere = any(self._useful(self.measures, reweighed=known) for known in (False, True))
+        elsewhere = any(self._useful(self.measures, reweighed=fixed) for fixed in (False, True))
         return self.interval if useful or not elsewhere else replace(self.interval, method=None)
 
     def _useful(self, measures: Sequence[Measure], *, reweighed: bool) -> bool:
         return any(self.interval.method in ways(measure, reweighed=reweighed) for measure in measures)
 
 
-def _interval(parts: Sequence[_Part], interval: Interval | None) -> dict[str, Any]:
-    """What the intervals are, with the method that was asked for."""
-    return {} if interval is None else {"interval": {**parts[0].found.data["interval"], "method": interval.method}}
+def _interval_data(parts: Sequence[_Section], interval: Interval | None) -> dict[str, Any]:
+    """Describe the intervals, with the method of the request."""
+    return {} if interval is None else {"interval": {**parts[0].results.data["interval"], "method": interval.method}}
 
 
-def _corrected(there: Tallies, before: float, after: float) -> Tallies | None:
-    """Those models alone whose scores are probabilities, as they should be there."""
+def _correct_scores(there: Tallies, before: float, after: float) -> Tallies | None:
+    """Correct the scores of those models whose scores are probabilities; None if there are none."""
     map_ = reprior_map(from_=before, to=after)
     models = {
         model: {group: tally.rescored(map_(tally.score)) for group, tally in groups.items()}
         for model, groups in there.models.items()
-        if _probabilities(there, model)
+        if _has_probabilities(there, model)
     }
     return replace(there, models=models, decisions={}) if models else None
 
 
-def _probabilities(tallies: Tallies, model: str) -> bool:
+def _has_probabilities(tallies: Tallies, model: str) -> bool:
     return model != tallies.intake.columns.get("predicted") and tallies.pooled(model).probable
 
 
-def _renamed(found: Results, tallies: Tallies, *, several: bool) -> Results:
-    """Name the model, if it is the only one here but not the only one."""
+def _fill_model(results: Results, tallies: Tallies, *, several: bool) -> Results:
+    """Fill in the model's name where only one of several models has corrected scores."""
     if not several or len(tallies.models) > 1:
-        return found
-    return Results({**found.columns, "model": [*tallies.models] * len(found)}, found.data)
+        return results
+    return Results({**results.columns, "model": [*tallies.models] * len(results)}, results.data)
 
 
-def _decided(classes: Confusions | MulticlassRows) -> Confusions:
+def _confusion_tables(classes: Confusions | MulticlassRows) -> Confusions:
     if isinstance(classes, Confusions):
         return classes
     if not classes.attributes:
@@ -195,43 +247,50 @@ def _decided(classes: Confusions | MulticlassRows) -> Confusions:
     return Confusions(tables, classes.attributes, classes.intake)
 
 
-def _probable(rows: MulticlassRows) -> bool:
+def _has_row_probabilities(rows: MulticlassRows) -> bool:
+    # Rows need not add up to 1: reprior normalizes them.
     score = np.asarray(rows.score)
     return bool(score.min() >= 0 and score.max() <= 1 and (score.sum(axis=1) > 0).all())
 
 
-def _prevalences(tallies: Tallies) -> dict[tuple[object, ...] | None, float]:
-    """Prevalence of everybody and of each group, the same for all models."""
+def _group_prevalences(tallies: Tallies) -> dict[tuple[object, ...] | None, float]:
+    """Return the prevalence of everybody and of each group; it is the same for all models."""
     first = next(iter(tallies.models))
     return {group: tally.prevalence for model, group, tally in tallies.walk() if model == first}
 
 
-def _class_shares(tables: Confusions) -> dict[tuple[object, ...] | None, dict[object, float]]:
-    """Share of each class among everybody and in each group."""
+def _group_shares(tables: Confusions) -> dict[tuple[object, ...] | None, dict[object, float]]:
+    """Return the share of each class among everybody and in each group."""
     return {
         group: dict(zip(table.labels, (table.truth / table.total).tolist(), strict=True))
         for group, table in tables.walk()
     }
 
 
-def _key(group: Mapping[str, object] | None) -> tuple[object, ...] | None:
+def _group_key(group: Mapping[str, object] | None) -> tuple[object, ...] | None:
     return None if group is None else tuple(group.values())
 
 
-def _joined(parts: Sequence[_Part], share: Any, data: Mapping[str, Any], notes: Iterable[str]) -> Results:  # noqa: ANN401
-    """Rows of all parts below each other, with what they hold for before their values."""
-    first = parts[0].found
+def _join_sections(parts: Sequence[_Section], share: Any, data: Mapping[str, Any], notes: Iterable[str]) -> Results:  # noqa: ANN401
+    """Stack the rows of all sections, with their place, prevalence and scores before their values."""
+    first = parts[0].results
     rows = [
         {**row, "where": part.where, "prevalence": share(part, row), "scores": part.scores}
         for part in parts
-        for row in part.found.rows()
+        for row in part.results.rows()
     ]
-    names = [*(name for name in first.columns if name not in _ENDS), "where", "prevalence", "scores", *_ENDS]
+    names = [
+        *(name for name in first.columns if name not in _VALUE_COLUMNS),
+        "where",
+        "prevalence",
+        "scores",
+        *_VALUE_COLUMNS,
+    ]
     return Results({name: [row[name] for row in rows] for name in names}, {**first.data, **data, "notes": [*notes]})
 
 
-def _notes(parts: Sequence[_Part], tallies: Tallies, before: float, after: float) -> Iterator[str]:
-    yield from parts[0].found.data["notes"]
+def _describe_shift(parts: Sequence[_Section], tallies: Tallies, before: float, after: float) -> Iterator[str]:
+    yield from parts[0].results.data["notes"]
     times = gamma_of(at=before, to=after)
     yield (
         f"there, the prevalence is {after:.6g}, taken as known, and negatives are {times:.4g} times as frequent beside "
@@ -239,25 +298,25 @@ def _notes(parts: Sequence[_Part], tallies: Tallies, before: float, after: float
     )
     if tallies.attributes:
         yield "that is the prevalence of everybody; each group has its own, which the same factor leads to."
-    fit = [model for model in tallies.models if _probabilities(tallies, model)]
-    cuts = {row["threshold"]: None for row in parts[0].found.rows() if row["threshold"] is not None}
+    fit = [model for model in tallies.models if _has_probabilities(tallies, model)]
+    cuts = {row["threshold"]: None for row in parts[0].results.rows() if row["threshold"] is not None}
     if fit and cuts:
         # In full: rounded, they would flag others.
-        same = ", ".join(f"{cut} as {_moved(cut, before, after)}" for cut in cuts)
+        same = ", ".join(f"{cut} as {_correct_threshold(cut, before, after)}" for cut in cuts)
         yield f"decisions are those of the scores as given; on corrected scores these thresholds flag the same: {same}."
     if parts[-1].scores == CORRECTED:
         yield f"corrected scores take those given as right at a prevalence of {before:.6g}, that of these rows."
 
 
-def _moved(cut: float, before: float, after: float) -> float:
-    """Threshold on corrected scores, rounded just as these are, so that one that equals it is flagged, too."""
+def _correct_threshold(cut: float, before: float, after: float) -> float:
+    """Correct a threshold with the rounding of corrected scores, so that a score equal to it stays flagged."""
     if not 0 <= cut <= 1:
         return cut
     return float(reprior_map(from_=before, to=after)(cut))
 
 
-def _class_notes(parts: Sequence[_Part], here: Confusions) -> Iterator[str]:
-    yield from parts[0].found.data["notes"]
+def _describe_class_shift(parts: Sequence[_Section], here: Confusions) -> Iterator[str]:
+    yield from parts[0].results.data["notes"]
     yield "the shares of the classes there are taken as known; each class is taken to look as it does here."
     if here.attributes:
         yield "they are those of everybody; each group has its own, which the same factors lead to."

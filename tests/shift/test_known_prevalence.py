@@ -1,4 +1,4 @@
-"""A known prevalence: what is refused, what intervals say, and how often they are right."""
+"""A known prevalence: errors, methods of intervals, and their coverage."""
 
 from collections.abc import Callable
 from math import inf, nan
@@ -72,12 +72,12 @@ def people(n: int = 400, seed: int = 0) -> Tally:
         (lambda: shift.against("table", "precision"), "str has no decisions"),  # type: ignore[arg-type]
     ],
 )
-def test_what_is_refused(work: Callable[[], object], told: str) -> None:
+def test_invalid_options_raise(work: Callable[[], object], told: str) -> None:
     with pytest.raises(OptionError, match=told):
         work()
 
 
-def test_classes_without_rows_are_refused_as_data() -> None:
+def test_classes_without_rows_raise_a_data_error() -> None:
     with pytest.raises(NotBinaryError, match="there are no negatives"):
         shift.reweigh(tally([1, 1], [1, 2], positive=1), to=0.1)
     with pytest.raises(NotBinaryError, match="there are no positives"):
@@ -86,7 +86,7 @@ def test_classes_without_rows_are_refused_as_data() -> None:
         shift.reweigh(Confusion(np.diag([1.0, 0.0]), tuple("ab")), to=[0.5, 0.5])
 
 
-def test_shapes_are_refused() -> None:
+def test_invalid_shapes_raise() -> None:
     with pytest.raises(ShapeError, match="take one"):
         shift.against(Curve(people()).counts, "precision")  # type: ignore[arg-type]
     with pytest.raises(ShapeError, match="prevalences has shape"):
@@ -114,7 +114,7 @@ def test_a_stack_of_confusions_is_reweighed_as_one() -> None:
     assert found.total.tolist() == [10, 10]  # type: ignore[attr-defined]
 
 
-def test_groups_of_many_classes_keep_shares_of_their_own() -> None:
+def test_groups_of_many_classes_have_shares_of_their_own() -> None:
     town = Confusion(np.array([[6.0, 2.0, 0.0], [1.0, 3.0, 0.0], [0.0, 0.0, 0.0]]), ("a", "b", "c"))
     farm = Confusion(np.array([[1.0, 1.0, 0.0], [0.0, 6.0, 0.0], [1.0, 1.0, 8.0]]), ("a", "b", "c"))
     data = Confusions({("town",): town, ("farm",): farm}, attributes=("home",))
@@ -143,7 +143,7 @@ def test_groups_of_many_classes_keep_shares_of_their_own() -> None:
 # Intervals.
 
 
-def test_intervals_say_what_was_done() -> None:
+def test_intervals_name_their_method() -> None:
     there = shift.reweigh(TABLE, to=0.05)
     hows = {name: infer.estimate(name, there).how for name in ("precision", "npv", "accuracy", "f1", "prevalence")}
     assert hows["npv"] == infer.estimate("precision", there).how
@@ -170,7 +170,7 @@ def test_mercaldo_by_hand() -> None:
 
 
 @pytest.mark.parametrize("cells", [(0, 5, 20, 30), (20, 0, 5, 30), (20, 5, 0, 30), (20, 5, 5, 0), (20, 0, 0, 30)])
-def test_empty_cells_leave_no_holes(cells: tuple[int, int, int, int]) -> None:
+def test_intervals_are_finite_with_empty_cells(cells: tuple[int, int, int, int]) -> None:
     there = shift.reweigh(Counts(*cells), to=0.02)
     for name in ("precision", "npv", "fdr", "false_omission_rate", "accuracy", "f1", "mcc"):
         found = infer.estimate(name, there)
@@ -192,7 +192,7 @@ def test_empty_cells_leave_no_holes(cells: tuple[int, int, int, int]) -> None:
         ("accuracy", "bootstrap", "stratified"),
     ],
 )
-def test_methods_that_draw_the_prevalence_are_refused(name: str, method: str, known: str) -> None:
+def test_methods_that_resample_the_prevalence_raise(name: str, method: str, known: str) -> None:
     there = shift.reweigh(TABLE, to=0.05)
     told = f"makes no interval of {name} where the shares of the classes are known; known are: {known}"
     with pytest.raises(OptionError, match=told):
@@ -210,7 +210,7 @@ def test_methods_of_tallies() -> None:
         infer.estimate("brier", there, method="bootstrap")
 
 
-def test_closed_forms_agree_with_draws_within_classes() -> None:
+def test_closed_forms_agree_with_simulations_within_classes() -> None:
     there = shift.reweigh(people(3000), to=0.1)
     for name in ("brier", "log_loss", "brier_skill", "log_loss_skill", "average_precision", "cap_area", "ks"):
         closed, drawn = infer.estimate(name, there), infer.estimate(name, there, method="stratified")
@@ -221,13 +221,13 @@ def test_closed_forms_agree_with_draws_within_classes() -> None:
         assert (closed.low, closed.high) == pytest.approx((drawn.low, drawn.high), rel=0.05, abs=0.02), name
 
 
-def test_ks_is_as_sure_as_it_was() -> None:
+def test_ks_interval_does_not_change_with_prevalence() -> None:
     sample = people()
     before, after = infer.estimate("ks", sample), infer.estimate("ks", shift.reweigh(sample, to=0.01))
     assert (after.value, after.low, after.high) == pytest.approx((before.value, before.low, before.high), rel=1e-9)
 
 
-def test_many_classes_are_drawn_apart() -> None:
+def test_many_classes_are_resampled_within_classes() -> None:
     counts = np.array([[60.0, 30.0, 10.0], [5.0, 40.0, 5.0], [2.0, 3.0, 15.0]])
     there = shift.reweigh(Confusion(counts, tuple("abc")), to={"a": 0.9, "b": 0.05, "c": 0.05})
     accuracy = infer.estimate("accuracy", there)
@@ -259,7 +259,7 @@ def test_bands_are_within_classes() -> None:
     assert drawn.how.endswith("within each class")
 
 
-def test_average_precision_of_a_group_without_negatives_is_known_and_not_doubted() -> None:
+def test_average_precision_of_a_group_without_negatives_has_no_interval() -> None:
     table = {"sick": [1, 0, 1, 0], "risk": [0.5, 0.2, 0.3, 0.1], "site": ["north", "south", "north", "south"]}
     here = read.tallies(table, truth="sick", score="risk", group="site")
     plain, known = (
@@ -304,7 +304,7 @@ def calibrated(n: int, seed: int) -> tuple[Any, Any]:
     return rng.random(n) < p, p
 
 
-def test_probabilities_are_judged_raw_and_after_reprior() -> None:
+def test_probabilities_are_measured_raw_and_after_reprior() -> None:
     sample = tally(*calibrated(20_000, 1))
     raw = shift.reweigh(sample, to=0.1)
     after = raw.rescored(shift.reprior(raw.score, from_=sample.prevalence, to=0.1))
@@ -325,7 +325,7 @@ def test_probabilities_are_judged_raw_and_after_reprior() -> None:
     assert infer.cox_test(raw).p < 1e-6
 
 
-def test_floors_of_reweighed_rows_are_those_of_as_many_rows() -> None:
+def test_null_reference_of_reweighed_rows_uses_the_number_of_rows() -> None:
     """Distances of samples that are right at the known prevalence lie where the floor says."""
     values, floors = [], []
     for seed in range(40):
@@ -338,7 +338,7 @@ def test_floors_of_reweighed_rows_are_those_of_as_many_rows() -> None:
     assert np.median(values) == pytest.approx(np.median(floors), rel=0.15)
 
 
-def test_a_whole_judgement_of_reweighed_probabilities() -> None:
+def test_calibration_summary_of_reweighed_probabilities() -> None:
     truth, p = calibrated(300, 3)
     data = shift.reweigh(read.tallies({"y": truth, "p": p}, truth="y", score="p"), to=0.2)
     rows = infer.reliability(data, asked=infer.Reliability(draws=50)).rows()
@@ -352,7 +352,7 @@ def test_a_whole_judgement_of_reweighed_probabilities() -> None:
     assert found[0].how == "100 draws of rows within each class"
 
 
-def test_a_map_can_be_fitted_to_what_was_reweighed() -> None:
+def test_a_calibrator_can_be_fitted_to_reweighed_data() -> None:
     raw = shift.reweigh(tally(*calibrated(5000, 4)), to=0.1)
     found = calibrate.offset(raw)
     offset = found.parameters[0].value
@@ -389,7 +389,7 @@ def test_predictive_values_of_arrays() -> None:
 # Against the prevalence.
 
 
-def test_curves_against_the_prevalence() -> None:
+def test_prevalence_curves() -> None:
     found = shift.against(people(), ["precision", "f1"], threshold=0.4)
     assert list(found.columns) == [
         *("model", "group", "threshold", "prevalence", "measure", "value", "low", "high", "how", "why"),
@@ -418,7 +418,7 @@ def test_groups_have_curves_of_their_own() -> None:
     assert rows[-1]["why"] == "there are no negatives, so nothing tells what more of them would bring"
 
 
-def test_draws_are_made_once_for_all_prevalences() -> None:
+def test_simulations_are_shared_by_all_prevalences() -> None:
     one, two = (shift.against(TABLE, "f1", prevalences=at).rows()[0] for at in ([0.1], [0.1, 0.2]))
     assert one == two
     other = shift.against(TABLE, "f1", prevalences=[0.1], seed=1).rows()[0]

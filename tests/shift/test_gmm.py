@@ -1,4 +1,4 @@
-"""Several classes where the calibration does not fit: shares by moments, and performance without labels."""
+"""Several classes with a wrong calibration: shares by the generalized method of moments, and performance."""
 
 from dataclasses import replace
 from typing import Any, Literal
@@ -9,7 +9,7 @@ import pytest
 
 from baserate import FitError, MulticlassRows, shift
 from baserate._target import MulticlassTarget
-from baserate.shift._several import METHODS
+from baserate.shift._estimators import MULTICLASS_METHODS as METHODS
 
 Floats = npt.NDArray[np.float64]
 LABELS = ("a", "b", "c")
@@ -18,7 +18,7 @@ SHARES = (0.1, 0.3, 0.6)
 EQUAL = (1 / 3, 1 / 3, 1 / 3)
 
 
-def drawn(
+def simulate(
     rng: np.random.Generator, rows: int, shares: tuple[float, ...], *, wide: float = 2.0
 ) -> tuple[npt.NDArray[np.uint8], Floats]:
     """Classes, the last of which varies more, and posteriors of a model that takes them for alike."""
@@ -33,8 +33,8 @@ def sides(
     seed: int, shares: tuple[float, ...] = SHARES, *, rows: tuple[int, int] = (2000, 4000), wide: float = 2.0
 ) -> tuple[MulticlassTarget, MulticlassRows]:
     rng = np.random.default_rng(seed)
-    validation = MulticlassRows(*drawn(rng, rows[0], EQUAL, wide=wide), LABELS)
-    return MulticlassTarget(drawn(rng, rows[1], shares, wide=wide)[1], LABELS), validation
+    validation = MulticlassRows(*simulate(rng, rows[0], EQUAL, wide=wide), LABELS)
+    return MulticlassTarget(simulate(rng, rows[1], shares, wide=wide)[1], LABELS), validation
 
 
 def test_the_default_covers_where_the_calibration_does_not_fit() -> None:
@@ -86,7 +86,7 @@ def test_the_covariance_of_moments_is_that_of_many_samples() -> None:
     np.testing.assert_allclose(np.mean([each.unclipped for each in found], axis=0), SHARES, atol=0.012)
 
 
-def test_moments_are_about_as_sharp_as_likelihood_where_the_calibration_fits() -> None:
+def test_gmm_is_about_as_precise_as_likelihood_where_the_calibration_fits() -> None:
     widths = np.array(
         [
             [[each.high - each.low for each in METHODS[name](*sides(seed, wide=1.0)).estimates] for seed in range(5)]
@@ -97,7 +97,7 @@ def test_moments_are_about_as_sharp_as_likelihood_where_the_calibration_fits() -
     assert (widths[0] < widths[2]).all()
 
 
-def test_classes_that_scores_part_need_no_likelihood_ratios() -> None:
+def test_separable_classes_need_no_likelihood_ratios() -> None:
     truth = np.repeat([0, 1, 2], 20).astype(np.uint8)
     score = 0.1 + 0.7 * np.eye(3)[truth]
     t, v = MulticlassTarget(score[:50], LABELS), MulticlassRows(truth, score, LABELS)
@@ -135,7 +135,7 @@ def test_performance_under_label_shift_adds_up_to_the_shares() -> None:
 
 def expected_accuracy(assume: str) -> float:
     """Of a large sample; under covariate shift, classes follow scores as where all are equally frequent."""
-    truth, score = drawn(np.random.default_rng(0), 200_000, SHARES)
+    truth, score = simulate(np.random.default_rng(0), 200_000, SHARES)
     decided = score.argmax(axis=1)
     if assume == "label shift":
         return float(np.mean(truth == decided))
@@ -182,10 +182,10 @@ def test_performance_under_covariate_shift_is_a_regression() -> None:
     assert "the calibration curve does not fit in validation" in found.data["notes"][-1]
 
 
-def test_a_target_outside_of_validation_is_refused() -> None:
+def test_a_target_outside_of_validation_raises() -> None:
     _, v = sides(1)
     few = v.only(v.score.max(axis=1) < 0.6)
-    _, score = drawn(np.random.default_rng(2), 4000, EQUAL)
+    _, score = simulate(np.random.default_rng(2), 4000, EQUAL)
     far = MulticlassTarget(score[score.max(axis=1) > 0.9], LABELS)
     with pytest.raises(FitError, match=r"% of some decisions of the target have scores where validation has none"):
         shift.performance(far, few, assume="covariate shift", measures=["accuracy"])
@@ -224,9 +224,9 @@ def test_the_scale_of_weights_does_not_matter_in_performance() -> None:
         assert light["high"] - light["low"] > plain["high"] - plain["low"]
 
 
-def test_labelled_rows_of_the_target_make_performance_surer() -> None:
+def test_labelled_rows_of_the_target_narrow_intervals_of_performance() -> None:
     t, v = sides(1, rows=(400, 400))
-    known = MulticlassRows(*drawn(np.random.default_rng(4), 500, SHARES), LABELS)
+    known = MulticlassRows(*simulate(np.random.default_rng(4), 500, SHARES), LABELS)
     with_truth, without = (
         shift.performance(each, v, assume="label shift", measures=["precision"]).rows()
         for each in (replace(t, labelled=known), t)

@@ -1,4 +1,4 @@
-"""The prevalence of a target without truth, and what follows from it."""
+"""Prevalence of two classes in unlabelled data: laws of all estimators, tests of label shift, and performance."""
 
 from collections.abc import Callable
 from functools import partial
@@ -26,16 +26,15 @@ from baserate import (
     shift,
     tally,
 )
-from baserate.shift._two._bins import jointly
-from baserate.shift._two._curve import fitted_curve
-from baserate.shift._two._fit import curve_fit
-from baserate.shift._two._given import Given
-from baserate.shift._two._methods import METHODS
+from baserate.shift._calibration_curve import calibration_test, fit_curve
+from baserate.shift._data import BinaryData
+from baserate.shift._estimators import BINARY_METHODS, ESTIMATORS, MULTICLASS_METHODS
+from baserate.shift._histogram_matching import fit_binned
 
 Floats = npt.NDArray[np.float64]
 
 
-def drawn(n: int, share: float, seed: int, apart: float = 1.5) -> tuple[npt.NDArray[np.bool_], Floats]:
+def simulate(n: int, share: float, seed: int, apart: float = 1.5) -> tuple[npt.NDArray[np.bool_], Floats]:
     """Truth, and posteriors that are right at a prevalence of 0.4."""
     rng = np.random.default_rng(seed)
     truth = rng.random(n) < share
@@ -45,16 +44,16 @@ def drawn(n: int, share: float, seed: int, apart: float = 1.5) -> tuple[npt.NDAr
 
 @pytest.fixture(scope="module")
 def validation() -> Tally:
-    return tally(*drawn(1500, 0.4, 1))
+    return tally(*simulate(1500, 0.4, 1))
 
 
 @pytest.fixture(scope="module")
 def target() -> Target:
-    return Target(drawn(3000, 0.1, 2)[1])
+    return Target(simulate(3000, 0.1, 2)[1])
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_every_method_finds_it_and_its_interval_holds_it(method: str, target: Target, validation: Tally) -> None:
+@pytest.mark.parametrize("method", BINARY_METHODS)
+def test_every_interval_contains_the_prevalence(method: str, target: Target, validation: Tally) -> None:
     found = shift.prevalence(target, validation, method=method)
     assert found.estimate.low < found.value < found.estimate.high
     assert found.estimate.low < 0.1 < found.estimate.high
@@ -67,8 +66,8 @@ def test_every_method_finds_it_and_its_interval_holds_it(method: str, target: Ta
 
 
 # Bins hold one of their ends, so that turned scores may change bins: hdy and binned are not among them.
-@pytest.mark.parametrize("method", [method for method in METHODS if method not in ("hdy", "binned")])
-def test_classes_change_places(method: str, target: Target, validation: Tally) -> None:
+@pytest.mark.parametrize("method", [method for method in BINARY_METHODS if method not in ("hdy", "binned")])
+def test_swapping_classes_gives_the_complement(method: str, target: Target, validation: Tally) -> None:
     swapped = Tally.counted(1 - validation.score[::-1], validation.rows[::-1, ::-1])
     turned = Target(1 - target.score)
     options = {"threshold": 0.3} if method in ("acc", "cm-l", "cm-map", "rlls-hard") else {}
@@ -80,7 +79,7 @@ def test_classes_change_places(method: str, target: Target, validation: Tally) -
     assert then.variance == pytest.approx(first.variance, rel=1e-6)
 
 
-def test_classes_change_places_in_bins_as_well_but_for_rows_between_them(target: Target, validation: Tally) -> None:
+def test_swapping_classes_in_bins_nearly_gives_the_complement(target: Target, validation: Tally) -> None:
     first = shift.prevalence(target, validation, method="binned")
     swapped = Tally.counted(1 - validation.score[::-1], validation.rows[::-1, ::-1])
     then = shift.prevalence(Target(1 - target.score), swapped, method="binned")
@@ -88,10 +87,10 @@ def test_classes_change_places_in_bins_as_well_but_for_rows_between_them(target:
     assert then.estimate.low == pytest.approx(1 - first.estimate.high, abs=0.2 * first.standard_error)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", BINARY_METHODS)
 def test_a_count_is_repetition_and_order_does_not_matter(method: str, validation: Tally) -> None:
     rng = np.random.default_rng(3)
-    score = drawn(200, 0.2, 4)[1]
+    score = simulate(200, 0.2, 4)[1]
     times = rng.integers(1, 4, len(score))
     counted = shift.prevalence(Target.of_rows(score, count=times), validation, method=method)
     repeated = shift.prevalence(Target(rng.permutation(np.repeat(score, times))), validation, method=method)
@@ -100,11 +99,11 @@ def test_a_count_is_repetition_and_order_does_not_matter(method: str, validation
     assert counted.rows == repeated.rows == times.sum()
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", BINARY_METHODS)
 def test_weights_may_be_scaled(method: str, validation: Tally) -> None:
     rng = np.random.default_rng(5)
-    score, weight = drawn(300, 0.2, 6)[1], rng.uniform(0.5, 2, 300)
-    truth, probability = drawn(800, 0.4, 7)
+    score, weight = simulate(300, 0.2, 6)[1], rng.uniform(0.5, 2, 300)
+    truth, probability = simulate(800, 0.4, 7)
     heavy = rng.uniform(0.5, 2, 800)
     one, other = (
         shift.prevalence(
@@ -117,9 +116,9 @@ def test_weights_may_be_scaled(method: str, validation: Tally) -> None:
     assert other.estimate.high == pytest.approx(one.estimate.high, abs=1e-6)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", BINARY_METHODS)
 def test_rows_without_weight_are_absent(method: str, validation: Tally) -> None:
-    score = drawn(300, 0.2, 16)[1]
+    score = simulate(300, 0.2, 16)[1]
     absent = Target.of_rows(np.append(score, [0.0, 1.0]), weight=np.append(np.ones(300), [0.0, 0.0]))
     first, then = (shift.prevalence(each, validation, method=method) for each in (Target(score), absent))
     assert then.value == pytest.approx(first.value, abs=1e-9)
@@ -136,17 +135,17 @@ def test_validation_itself_has_its_own_prevalence(validation: Tally) -> None:
 @settings(max_examples=25, deadline=None)
 @given(share=st.floats(0.02, 0.98), seed=st.integers(0, 1000))
 def test_maximum_likelihood_with_true_posteriors_is_consistent(share: float, seed: int) -> None:
-    validation = tally(*drawn(400, 0.4, 8))
+    validation = tally(*simulate(400, 0.4, 8))
     found = shift.prevalence(
-        Target(drawn(40_000, share, seed)[1]), validation, method="mlls", recalibrate=False, at=0.4
+        Target(simulate(40_000, share, seed)[1]), validation, method="mlls", recalibrate=False, at=0.4
     )
     assert abs(found.value - share) < 5 * found.standard_error < 0.05
 
 
 @settings(max_examples=25, deadline=None)
 @given(power=st.floats(0.3, 3), base=st.floats(-2, 2))
-def test_what_keeps_order_does_not_change_bins_nor_a_line_of_log_odds_the_likelihood(power: float, base: float) -> None:
-    validation, target = tally(*drawn(500, 0.4, 9)), Target(drawn(800, 0.15, 10)[1])
+def test_invariance_to_monotone_and_to_linear_transformations(power: float, base: float) -> None:
+    validation, target = tally(*simulate(500, 0.4, 9)), Target(simulate(800, 0.15, 10)[1])
 
     def moved(score: Floats) -> Floats:
         return np.asarray(expit(base + power * logit(score)))
@@ -158,7 +157,7 @@ def test_what_keeps_order_does_not_change_bins_nor_a_line_of_log_odds_the_likeli
         assert then.estimate.high == pytest.approx(first.estimate.high, abs=1e-6)
 
 
-def test_scores_need_be_no_probabilities_where_they_are_recalibrated(validation: Tally, target: Target) -> None:
+def test_scores_need_not_be_probabilities_with_recalibration(validation: Tally, target: Target) -> None:
     raw = Target(logit(np.asarray(target.score))), validation.rescored(logit(validation.score))
     for method in ("mlls", "binned"):
         first, then = shift.prevalence(target, validation, method=method), shift.prevalence(*raw, method=method)
@@ -168,9 +167,9 @@ def test_scores_need_be_no_probabilities_where_they_are_recalibrated(validation:
     )
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_labels_in_the_target_make_it_surer(method: str, validation: Tally, target: Target) -> None:
-    truth, probability = drawn(400, 0.1, 21)
+@pytest.mark.parametrize("method", BINARY_METHODS)
+def test_labels_in_the_target_narrow_intervals(method: str, validation: Tally, target: Target) -> None:
+    truth, probability = simulate(400, 0.1, 21)
     known = Target(target.score, labelled=tally(truth, probability))
     plain, helped = (shift.prevalence(each, validation, method=method) for each in (target, known))
     assert helped.labelled == 400
@@ -180,13 +179,13 @@ def test_labels_in_the_target_make_it_surer(method: str, validation: Tally, targ
     assert min(plain.value, truth.mean()) - 0.02 < helped.value < max(plain.value, truth.mean()) + 0.02
 
 
-def test_labels_of_one_class_alone_are_no_certainty(validation: Tally, target: Target) -> None:
+def test_labels_of_one_class_only_are_not_certain(validation: Tally, target: Target) -> None:
     for method in ("mlls", "pacc", "binned"):
         found = shift.prevalence(Target(target.score, labelled=tally([0] * 20, [0.2] * 20)), validation, method=method)
         assert 0 < found.value < shift.prevalence(target, validation, method=method).value + 1e-9
 
 
-def test_other_names_lead_to_the_same(validation: Tally, target: Target) -> None:
+def test_aliases_give_the_same_estimate(validation: Tally, target: Target) -> None:
     for alias, name in ((alias, name) for alias, name in shift.ALIASES.items() if name != "gmm"):
         first, then = (shift.prevalence(target, validation, method=each) for each in (alias.upper(), name))
         assert first.value == then.value
@@ -200,7 +199,7 @@ def test_other_names_lead_to_the_same(validation: Tally, target: Target) -> None
 
 
 def test_intervals_grow_with_the_level(validation: Tally, target: Target) -> None:
-    for method in METHODS:
+    for method in BINARY_METHODS:
         found = [shift.prevalence(target, validation, method=method, level=level) for level in (0.5, 0.9, 0.99)]
         for narrow, wide in pairwise(found):
             assert wide.estimate.low <= narrow.estimate.low <= narrow.value <= narrow.estimate.high
@@ -213,7 +212,7 @@ def test_intervals_grow_with_the_level(validation: Tally, target: Target) -> Non
 
 def test_at_the_ends_an_interval_has_width(validation: Tally) -> None:
     low = Target(np.full(500, 0.02))
-    for method in METHODS:
+    for method in BINARY_METHODS:
         found = shift.prevalence(low, validation, method=method)
         assert found.value < 0.02
         assert found.estimate.low == 0 or method in ("hdy", "cm-map", "scm-map", "binned")
@@ -231,14 +230,14 @@ def test_certain_scores_are_counted_and_harmless(validation: Tally, target: Targ
     found = shift.prevalence(certain, validation, method="mlls")
     assert "3 rows of the target have a probability of 0 or 1, or next to it." in found.notes
     assert found.value == pytest.approx(shift.prevalence(target, validation, method="mlls").value, abs=0.005)
-    for method in METHODS:
+    for method in BINARY_METHODS:
         assert np.isfinite(shift.prevalence(certain, validation, method=method).estimate.high)
     # As they are, certain rows rule out that there is none of their class.
     exact = shift.prevalence(Target(np.array([0.0] * 50 + [1.0])), validation, method="mlls", recalibrate=False)
     assert exact.value == pytest.approx(1 / 51, abs=1e-9)
 
 
-def test_a_map_makes_posteriors_right(validation: Tally, target: Target) -> None:
+def test_a_calibrator_corrects_posteriors(validation: Tally, target: Target) -> None:
     made = calibrate.logistic(validation)
     first = shift.prevalence(target, validation, method="mlls")
     then = shift.prevalence(target, validation, method="mlls", recalibrate=made)
@@ -248,7 +247,7 @@ def test_a_map_makes_posteriors_right(validation: Tally, target: Target) -> None
     assert other.value == pytest.approx(first.value, abs=0.02)
 
 
-def test_what_cannot_be_used_is_refused(validation: Tally, target: Target) -> None:
+def test_unusable_data_and_options_raise(validation: Tally, target: Target) -> None:
     with pytest.raises(MissingValuesError, match="1 of 2 scores are NaN or infinite"):
         Target(np.array([0.2, np.nan]))
     with pytest.raises(EmptyDataError, match="no scores without truth"):
@@ -298,17 +297,17 @@ def test_other_scales_are_noted(validation: Tally, target: Target) -> None:
     assert not shift.prevalence(target, validation, method="pacc").notes
 
 
-def test_rows_and_tallies_are_taken_as_well(validation: Tally, target: Target) -> None:
-    truth, probability = drawn(1500, 0.4, 1)
+def test_rows_and_tallies_are_accepted(validation: Tally, target: Target) -> None:
+    truth, probability = simulate(1500, 0.4, 1)
     table = {"y": truth, "p": probability}
     wanted = shift.prevalence(target, validation).value
     assert shift.prevalence(target, baserate.read.tallies(table, truth="y", score="p")).value == wanted
     assert shift.prevalence(target, baserate.read.rows(table, truth="y", score="p")).value == wanted
 
 
-def test_many_rows_are_pooled_for_the_interval_alone(validation: Tally) -> None:
+def test_pooling_of_many_rows_affects_only_the_interval(validation: Tally) -> None:
     """Beyond 16 384 rows the shape of the likelihood is that of pooled rows; the estimate is exact."""
-    score = drawn(60_000, 0.1, 13)[1]
+    score = simulate(60_000, 0.1, 13)[1]
     found = shift.prevalence(Target(score), validation, method="mlls")
     ratio = np.exp(logit(calibrate.logistic(validation)(score)) - logit(validation.prevalence))
     slope = ((ratio - 1) / (found.value * ratio + 1 - found.value)).sum()
@@ -319,7 +318,7 @@ def test_many_rows_are_pooled_for_the_interval_alone(validation: Tally) -> None:
     assert found.spread == pytest.approx(np.mean([part.spread for part in parts]) / 4, rel=0.02)
 
 
-def test_posteriors_are_carried_to_the_estimate(validation: Tally, target: Target) -> None:
+def test_posteriors_are_adjusted_to_the_estimate(validation: Tally, target: Target) -> None:
     found = shift.prevalence(target, validation, method="mlls")
     made = shift.posterior(found)
     assert isinstance(made, Calibrator)
@@ -337,7 +336,7 @@ def test_posteriors_are_carried_to_the_estimate(validation: Tally, target: Targe
         shift.posterior(found, to=0.0)
 
 
-def test_measures_at_the_estimate_know_that_it_is_one(validation: Tally, target: Target) -> None:
+def test_measures_at_the_estimate_include_its_uncertainty(validation: Tally, target: Target) -> None:
     found = shift.prevalence(target, validation)
     rows = shift.corrected(found, measures=["sensitivity", "precision", "auc", "brier", "f1"], threshold=0.5).rows()
     values = {(row["measure"], row["scores"]): row for row in rows}
@@ -387,7 +386,7 @@ def test_all_measures_can_be_corrected(validation: Tally, target: Target) -> Non
         assert row["low"] is not None or row["why"] or row["measure"] in ("tp", "fp", "fn", "tn")
 
 
-def test_label_shift_is_told_from_noise(validation: Tally, target: Target) -> None:
+def test_label_shift_is_distinguished_from_noise(validation: Tally, target: Target) -> None:
     fits = shift.label_shift(target, validation)
     assert not fits.doubtful
     assert [check.name for check in fits.checks] == ["goodness_of_fit", "binned_less_pacc"]
@@ -399,7 +398,7 @@ def test_label_shift_is_told_from_noise(validation: Tally, target: Target) -> No
 
 
 def test_label_shift_needs_three_bins_and_an_estimate_inside(validation: Tally) -> None:
-    same = Target(drawn(2000, 0.4, 14)[1])
+    same = Target(simulate(2000, 0.4, 14)[1])
     two, _ = shift.label_shift(same, validation, bins=2).checks
     assert "it takes 3" in (two.why or "")
     ended = shift.label_shift(Target(np.full(500, 0.02)), validation)
@@ -407,11 +406,12 @@ def test_label_shift_needs_three_bins_and_an_estimate_inside(validation: Tally) 
     assert any("Not tested by binned_less_pacc" in line for line in ended.told)
 
 
-def test_the_goodness_of_fit_keeps_its_size() -> None:
+@pytest.mark.slow
+def test_the_goodness_of_fit_test_has_its_nominal_size() -> None:
     """Of 200 targets of another prevalence, about one in twenty is rejected, where comparing scores rejects all."""
     rejected = 0
     for seed in range(200):
-        sides = Target(drawn(800, 0.15, 2 * seed)[1]), tally(*drawn(600, 0.4, 2 * seed + 1))
+        sides = Target(simulate(800, 0.15, 2 * seed)[1]), tally(*simulate(600, 0.4, 2 * seed + 1))
         rejected += shift.label_shift(*sides).checks[0].p < 0.05
     assert 2 <= rejected <= 22
 
@@ -429,8 +429,8 @@ def test_performance_without_labels_is_that_of_an_expected_tally(target: Target,
     assert {row["model"] for row in found.rows()} == {None}  # as in every summary of a single model
 
 
-def test_performance_without_labels_is_near_what_happens(validation: Tally) -> None:
-    truth, probability = drawn(20_000, 0.1, 15)
+def test_performance_without_labels_is_near_the_actual_one(validation: Tally) -> None:
+    truth, probability = simulate(20_000, 0.1, 15)
     happened = tally(truth, probability)
     counts = baserate.curve(happened).at(0.5)
     for assume, near in (("label shift", True), ("covariate shift", False)):
@@ -448,7 +448,7 @@ def test_weighted_targets_have_expected_tallies_too() -> None:
     assert shift.expected(twice, by).positives == pytest.approx((by(twice.score) * [2, 1]).sum())
 
 
-def test_covariate_shift_needs_no_scores_that_tell_the_classes_apart(target: Target) -> None:
+def test_covariate_shift_does_not_need_informative_scores(target: Target) -> None:
     """No prevalence follows from such scores, but a chance at each of them does."""
     rng = np.random.default_rng(23)
     blind = tally(rng.random(400) < 0.3, rng.random(400))
@@ -458,7 +458,7 @@ def test_covariate_shift_needs_no_scores_that_tell_the_classes_apart(target: Tar
     assert found["low"] < 0.3 < found["high"]
 
 
-def test_performance_says_what_it_cannot_do(target: Target, validation: Tally) -> None:
+def test_invalid_requests_of_performance_raise(target: Target, validation: Tally) -> None:
     with pytest.raises(OptionError, match="'label shift' or 'covariate shift'"):
         shift.performance(target, validation, assume="anything")  # type: ignore[arg-type]
     with pytest.raises(OptionError, match="give a validation set"):
@@ -485,7 +485,7 @@ def unequal(n: int, share: float, seed: int) -> tuple[npt.NDArray[np.bool_], Flo
     return truth, expit(rng.normal(1.5 * truth, 1.0 + truth) - 1)
 
 
-def test_the_default_needs_no_calibration_and_mlls_says_that_its_own_does_not_fit() -> None:
+def test_binned_needs_no_calibration_and_mlls_notes_a_misfit() -> None:
     """In twelve samples of unequal variances mlls averages half of the truth; the default does not."""
     found = []
     for seed in range(12):
@@ -502,7 +502,7 @@ def test_the_default_needs_no_calibration_and_mlls_says_that_its_own_does_not_fi
     assert sum(each[2] for each in found) >= 10
 
 
-def test_a_calibration_that_fits_is_said_to_do_so(target: Target, validation: Tally) -> None:
+def test_notes_say_that_a_calibration_fits(target: Target, validation: Tally) -> None:
     found = shift.prevalence(target, validation, method="mlls")
     assert "rest on fit the validation data (p = " in found.notes[-1]
     assert [check.name for check in found.checks] == ["calibration_curve"]
@@ -514,7 +514,7 @@ def test_the_calibration_test_is_a_score_test_of_bins(validation: Tally) -> None
     statsmodels = pytest.importorskip("statsmodels.api")
     made = calibrate.logistic(validation)
     x, chance = logit(validation.score), made(validation.score)
-    check = curve_fit(validation, chance, np.stack([np.ones_like(x), x]))
+    check = calibration_test(validation, chance, np.stack([np.ones_like(x), x]))
     weight = np.cumsum((chance * (1 - chance))[::-1])
     middle = (weight - (chance * (1 - chance))[::-1] / 2) / weight[-1]
     at = np.minimum((middle * 10).astype(int), 9)[::-1]
@@ -528,8 +528,8 @@ def test_the_calibration_test_is_a_score_test_of_bins(validation: Tally) -> None
 
 
 def test_bins_divide_a_rare_class_as_finely_as_the_other() -> None:
-    truth, score = drawn(4000, 0.04, 31)
-    seen = jointly(Given(Target(drawn(500, 0.2, 32)[1]), tally(truth, score)))[1].found.seen
+    truth, score = simulate(4000, 0.04, 31)
+    seen = fit_binned(BinaryData(Target(simulate(500, 0.2, 32)[1]), tally(truth, score)))[1].histograms.counts
     both = seen.first / seen.first.sum() + seen.second / seen.second.sum()
     assert len(both) == 10
     assert both == pytest.approx(np.full(10, 0.2), abs=0.01)
@@ -606,11 +606,11 @@ def test_under_covariate_shift_no_curve_is_assumed(curve: str) -> None:
     assert np.mean(misses, axis=0).min() < 0.5
 
 
-def test_the_curve_is_least_squares_in_each_bin_and_moves_as_its_rows_say() -> None:
+def test_the_curve_is_least_squares_in_each_bin_with_its_influence() -> None:
     rng = np.random.default_rng(43)
     score = rng.random(400)
     validation, there = tally(rng.random(400) < score, score), np.sort(rng.random(300))[::-1]
-    made = fitted_curve(validation, there, np.ones(300), [0.5])
+    made = fit_curve(validation, there, np.ones(300), [0.5])
     assert np.nextafter(0.5, 0) in made.edges
     at = np.searchsorted(made.edges, score)
     truth = validation.positive[np.searchsorted(-validation.score, -score)]
@@ -622,14 +622,14 @@ def test_the_curve_is_least_squares_in_each_bin_and_moves_as_its_rows_say() -> N
     row = 17  # one row's outcome moves a sum of chances by the hat matrix; so do its residual and the influence
     turned = validation.positive.copy()
     turned[row] = 1 - turned[row]
-    other = fitted_curve(tally(turned.astype(bool), validation.score), there, np.ones(300), [0.5])
-    moved = made.moved_by(there, change)
+    other = fit_curve(tally(turned.astype(bool), validation.score), there, np.ones(300), [0.5])
+    moved = made.influence_on(there, change)
     per_unit = (moved[0] - moved[1])[row] / np.sqrt(made.lost[made.places(validation.score[row])])
     expected = float(change @ (other.straight(there) - made.straight(there)))
     assert per_unit * (turned[row] - validation.positive[row]) == pytest.approx(expected)
 
 
-def test_targets_beyond_validation_are_refused() -> None:
+def test_targets_beyond_validation_raise() -> None:
     rng = np.random.default_rng(44)
     score = rng.beta(2, 8, 300)
     with pytest.raises(FitError, match="% of the target lies outside the scores of validation"):
@@ -641,3 +641,16 @@ def test_targets_beyond_validation_are_refused() -> None:
 def test_without_validation_the_notes_say_that_calibration_is_assumed(target: Target) -> None:
     found = shift.performance(target, assume="covariate shift", measures=["accuracy"])
     assert "Probabilities were taken as right: there is no validation set" in found.data["notes"][1]
+
+
+def test_the_registry_of_estimators_is_complete() -> None:
+    names = [name for each in ESTIMATORS for name in (each.name, *each.aliases)]
+    assert len(set(names)) == len(names)
+    assert {name: shift.resolve_method(name) for name in shift.ALIASES} == dict(shift.ALIASES)
+    for each in ESTIMATORS:
+        assert each.description.endswith(".")
+        assert each.assumption
+        assert each.binary or each.multiclass
+    assert set(shift.METHODS) == {each.name for each in ESTIMATORS}
+    assert shift.DEFAULT in BINARY_METHODS
+    assert shift.DEFAULT_OF_CLASSES in MULTICLASS_METHODS

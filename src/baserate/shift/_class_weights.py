@@ -1,0 +1,391 @@
+"""Class weights: γ, the ratio of prevalence odds, and `reweigh`, which gives the classes other shares.
+
+Every change of prevalence is one number γ: weights of negatives are multiplied by γ, odds of a posterior divided by it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import product
+from numbers import Real
+from typing import Any, TypeGuard, TypeVar, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from baserate._arrays import Floats, make_read_only
+from baserate._confusion import Confusion, Confusions
+from baserate._counts import Counts
+from baserate._curve import Curve
+from baserate._domains import FACTOR, PREVALENCE, check_domain
+from baserate._errors import EmptyDataError, NotBinaryError, OptionError, UnknownLabelError
+from baserate._policy import spellings
+from baserate._tally import Group, Tallies, Tally, as_group
+from baserate.calibrate.multiclass import checked_shares
+
+ClassCounts = Sequence[float]
+"""Numbers of positives and negatives."""
+_SAMPLE_PREVALENCE = PREVALENCE._replace(low=5e-324, high=1 - 2**-53)
+"""Domain of the prevalence of a sample: weights may bring it nearer to 0 or 1 than a stated one."""
+
+
+def gamma(*, at: float, to: float) -> float:
+    r"""Compute γ of two prevalences, :math:`\frac{(1-to)/to}{(1-at)/at}`.
+
+    Parameters
+    ----------
+    at : float
+        Prevalence of the sample.
+    to : float
+        Prevalence of the deployment population.
+
+    Returns
+    -------
+    float
+        How many times as frequent negatives are per positive in deployment as in the sample.
+
+    Examples
+    --------
+    >>> gamma(at=0.5, to=0.1)
+    9.0
+    """
+    check_domain("at", at, _SAMPLE_PREVALENCE)
+    checked_prevalence("to", to)
+    return ((1 - to) * at) / (to * (1 - at))
+
+
+def gamma_of_sampling(*, under: float = 1.0, over: float = 1.0) -> float:
+    """Compute γ of a sampling design, β/α: negatives under-sampled by β = N₀/N, positives over-sampled by 1/α = P/P₀.
+
+    P₀ ≤ P and N₀ ≥ N are the original numbers of positives and negatives. In Dal Pozzolo's papers β is the share of
+    negatives that remain, one over the β here [@dalpozzolo2015].
+
+    Parameters
+    ----------
+    under : float, default 1
+        β: original negatives per negative of the sample, 1 or more.
+    over : float, default 1
+        α: original positives per positive of the sample, above 0 and at most 1.
+
+    Returns
+    -------
+    float
+        γ from the sample to the original population.
+
+    Raises
+    ------
+    OptionError
+        If `under` or `over` is out of range, as when the inverse is given.
+
+    Examples
+    --------
+    >>> gamma_of_sampling(under=10)  # every tenth negative was kept
+    10.0
+    >>> gamma_of_sampling(under=10, over=0.25)  # and every positive was taken four times
+    40.0
+    """
+    if not (_is_number(under) and 1 <= under < float("inf")):
+        raise OptionError(
+            f"under is {under!r}; it is how many negatives there were for each that was kept, 1 or more (if it is the "
+            "share that was kept, give one over it)."
+        )
+    if not (_is_number(over) and 0 < over <= 1):
+        raise OptionError(
+            f"over is {over!r}; it is how many positives there were for each in the sample, above 0 and no more than 1 "
+            "(if each was taken several times, give one over that)."
+        )
+    return float(under / over)
+
+
+def gamma_of_counts(*, sample: ClassCounts, original: ClassCounts) -> float:
+    r"""Compute γ of numbers of positives and negatives, in this order, :math:`\frac{N_0/P_0}{N/P}`.
+
+    Parameters
+    ----------
+    sample : sequence of two floats
+        Positives and negatives of the sample.
+    original : sequence of two floats
+        Positives and negatives of the original population.
+
+    Returns
+    -------
+    float
+        γ from the sample to the original population.
+
+    Examples
+    --------
+    >>> gamma_of_counts(sample=(100, 100), original=(100, 9900))
+    99.0
+    """
+    for name, counts in (("sample", sample), ("original", original)):
+        if len(counts) != 2 or not all(_is_number(each) and 0 < each < float("inf") for each in counts):
+            raise OptionError(f"{name} is {counts!r}; give how many positives and how many negatives, both above 0.")
+    return float((original[1] * sample[0]) / (original[0] * sample[1]))
+
+
+def prevalence_of_gamma(gamma: float, *, at: float) -> float:
+    r"""Compute the prevalence that γ leads to from another, :math:`\frac{P}{P+γN}`.
+
+    Parameters
+    ----------
+    gamma : float
+        How many times as frequent negatives become per positive.
+    at : float
+        Prevalence before.
+
+    Returns
+    -------
+    float
+        Prevalence after.
+
+    Examples
+    --------
+    >>> prevalence_of_gamma(9, at=0.5)
+    0.1
+    """
+    check_gamma(gamma)
+    check_domain("at", at, _SAMPLE_PREVALENCE)
+    return float(at / (at + gamma * (1 - at)))
+
+
+def checked_prevalence(name: str, value: object) -> None:
+    """Raise unless a value is a prevalence of two classes, strictly between 0 and 1."""
+    check_domain(name, value, PREVALENCE)
+
+
+def check_gamma(value: object) -> None:
+    """Raise unless a value is a positive, finite γ."""
+    check_domain("gamma", value, FACTOR)
+
+
+def _is_number(value: object) -> TypeGuard[float]:
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+Data = TypeVar("Data", Tally, Curve, Tallies, Confusion, Confusions)
+PrevalenceLike = float | Floats | Mapping[Any, float] | Sequence[float]
+"""A prevalence, several of them, or the share of every class (by label or in order)."""
+
+
+@overload
+def reweigh(data: Data, *, to: PrevalenceLike | None = None, gamma: float | None = None) -> Data: ...
+@overload
+def reweigh(data: Counts[Any], *, to: float | None = None, gamma: float | None = None) -> Counts[Any]: ...
+@overload
+def reweigh(data: Counts[Any], *, to: Floats, gamma: None = None) -> Counts[Floats]: ...
+@overload
+def reweigh(data: Counts[Any], *, to: None = None, gamma: Floats) -> Counts[Floats]: ...
+def reweigh(data: Any, *, to: Any = None, gamma: Any = None) -> Any:
+    """Reweight the classes to other shares; the total weight stays the same.
+
+    Scores stay, and so does whatever is the same within a class: TPR, FPR, ROC curve, AUC, KS, likelihood ratios.
+    Precision becomes :math:`TP/(TP+γFP)`, accuracy :math:`(TP+γTN)/(P+γN)`. That is right under label shift, where each
+    class scores in deployment as in the sample.
+
+    The result is marked as reweighted: the shares count as exact, and intervals contain chance within classes only. In
+    `Tallies` and `Confusions`, `to` is the prevalence of everybody. Each group gets the prevalence that the same γ
+    leads to, since a group is as frequent among the positives, and among the negatives, as before.
+
+    Parameters
+    ----------
+    data : Tally, Curve, Tallies, Counts, Confusion or Confusions
+        What to reweight.
+    to : float, array, mapping or sequence, optional
+        Deployment prevalence. An array makes many tables of one `Counts`. A `Confusion` needs the share of every class,
+        by label or in order. For `Tallies`, a mapping gives groups their own prevalences: group sizes stay, and a group
+        that is not in the mapping keeps its prevalence.
+    gamma : float or array, optional
+        How many times as frequent negatives are per positive in deployment as in the sample; instead of `to`.
+
+    Returns
+    -------
+    Same type as `data`
+        A reweighted copy.
+
+    Raises
+    ------
+    OptionError
+        If both or neither of `to` and `gamma` are given, or one is out of range.
+    NotBinaryError
+        If a class that needs a share has no rows.
+
+    Examples
+    --------
+    >>> from baserate import Counts, measure
+    >>> c = reweigh(Counts(tp=950, fn=50, fp=200, tn=800), gamma=10)
+    >>> round(measure.accuracy(c), 10), round(measure.prevalence(c), 10), round(c.total)
+    (0.8136363636, 0.0909090909, 2000)
+    >>> test = Counts(tp=99, fn=1, fp=1, tn=99)
+    >>> measure.precision(reweigh(test, to=np.array([0.02, 0.06, 0.10]))).round(4).tolist()
+    [0.6689, 0.8634, 0.9167]
+    """
+    if (to is None) == (gamma is None):
+        raise OptionError("give either to=, the share of positives (of several classes, of each), or gamma=.")
+    if isinstance(data, Curve):
+        return Curve(reweigh(data.tally, to=to, gamma=gamma))
+    make: Callable[[Any, Any, Any], Any] | None = _REWEIGHERS.get(type(data))
+    if make is not None:
+        return make(data, to, gamma)
+    raise OptionError(
+        f"{type(data).__name__} cannot be reweighed; give a Tally, Curve, Tallies, Counts, Confusion or Confusions."
+    )
+
+
+def _reweigh_tally(tally: Tally, to: object, gamma: object) -> Tally:
+    return _scale_tally(tally, *_tally_factors(tally, to, gamma))
+
+
+def _tally_factors(tally: Tally, to: Any, gamma: Any) -> tuple[float, float]:  # noqa: ANN401  (checked here)
+    """What positives and negatives are multiplied with."""
+    positives, negatives = tally.positives, tally.negatives
+    _check_both_classes(positives, negatives)
+    if to is None:
+        check_gamma(gamma)
+        # Both shares are computed directly: 1 − to would cancel digits where gamma is very large or small.
+        to = positives / (positives + gamma * negatives)
+        rest = gamma * negatives / (positives + gamma * negatives)
+    else:
+        checked_prevalence("to", to)
+        rest = 1 - to
+    return float(to * tally.total / positives), float(rest * tally.total / negatives)
+
+
+def _scale_tally(tally: Tally, positive: float, negative: float) -> Tally:
+    # Squared weights scale with the square, or effective sample sizes, and so intervals, would be wrong.
+    by = np.array([[positive], [negative]])
+    return replace(
+        tally, mass=make_read_only(tally.mass * by), squares=make_read_only(tally.squares * by**2), reweighed=True
+    )
+
+
+def _reweigh_tallies(tallies: Tallies, to: object, gamma: object) -> Tallies:
+    if isinstance(to, Mapping):
+        return _reweigh_groups(tallies, to)
+    models = {}
+    for model, groups in tallies.models.items():
+        # One γ for all groups, from everybody: a group stays as frequent within each class as it was.
+        factors = _tally_factors(tallies.pooled(model), to, gamma)
+        models[model] = {group: _scale_tally(tally, *factors) for group, tally in groups.items()}
+    return replace(tallies, models=models)
+
+
+def _reweigh_groups(tallies: Tallies, to: Mapping[Any, float]) -> Tallies:
+    """Give each named group a prevalence of its own; all are marked, since their prevalences are taken as known."""
+    shares = {_find_group(tallies, key): share for key, share in to.items()}
+    models = {
+        model: {
+            group: _reweigh_tally(tally, shares[group], None) if group in shares else replace(tally, reweighed=True)
+            for group, tally in groups.items()
+        }
+        for model, groups in tallies.models.items()
+    }
+    return replace(tallies, models=models)
+
+
+def _find_group(tallies: Tallies, key: object) -> Group:
+    """Return the group with this label, or with these labels; text also names it as files and shells write it."""
+    group = as_group(key)
+    if group in tallies.groups:
+        return group
+    names = {"/".join(labels): group for group in tallies.groups for labels in product(*map(spellings, group))}
+    # Text also names a group as files and shells spell its labels.
+    text = "/".join(map(str, group))
+    if text not in names:
+        groups = ", ".join(dict.fromkeys("/".join(map(str, each)) for each in tallies.groups if each))
+        raise UnknownLabelError(
+            f"a prevalence is stated for the group {text!r}, which is not in the data. "
+            f"Groups are: {groups or 'none; name the column of groups'}."
+        )
+    return names[text]
+
+
+def _reweigh_counts(counts: Counts[Any], to: object, gamma: object) -> Counts[Any]:
+    return times(counts, *_counts_factors(counts, to, gamma))
+
+
+def times(counts: Counts[Any], first: Floats | float, second: Floats | float) -> Counts[Any]:
+    """Multiply positives and negatives, each with its factor, as with shares that are known."""
+    one = np.ones_like(first)
+    # Rows are counted, not weighted: they stay as many as they were.
+    squares, rows = _scale_cells(counts.squares, first**2, second**2), _scale_cells(counts.rows, one, one)
+    return Counts(*_scale_cells(counts, first, second), moments=(Counts(*squares), Counts(*rows)), reweighed=True)
+
+
+def reweigh_mass(counts: Counts[Any], *, to: Floats) -> Counts[Floats]:
+    """Do the same with the mass alone, which is all that values need."""
+    return Counts(*_scale_cells(counts, *_counts_factors(counts, to, None)), reweighed=True)
+
+
+def _counts_factors(counts: Counts[Any], to: object, gamma: object) -> tuple[Floats, Floats]:
+    """What positives and negatives are multiplied with, in each table."""
+    positives, negatives = np.asarray(counts.positives), np.asarray(counts.negatives)
+    _check_both_classes(positives, negatives)
+    values = _check_numbers("gamma" if to is None else "to", gamma if to is None else to)
+    total = positives + negatives
+    if to is None:
+        whole = positives + values * negatives
+        return total / whole, values * total / whole
+    return values * total / positives, (1 - values) * total / negatives
+
+
+def _scale_cells(counts: Counts[Any], first: Floats | float, second: Floats | float) -> tuple[Floats, ...]:
+    cells = counts.tp * first, counts.fp * second, counts.fn * first, counts.tn * second
+    return tuple(make_read_only(np.asarray(cell)) for cell in cells)
+
+
+def _check_numbers(name: str, value: Any) -> Floats:  # noqa: ANN401  (checked here)
+    """Prevalences or γ, one or many."""
+    if np.ndim(value) == 0:
+        (check_gamma if name == "gamma" else partial(checked_prevalence, "to"))(value)
+        return np.asarray(value, dtype=np.float64)
+    values: Floats = np.asarray(value, dtype=np.float64)
+    domain = FACTOR if name == "gamma" else PREVALENCE
+    outside = ~((values >= domain.low) & (values <= domain.high))
+    if outside.any():
+        raise OptionError(f"{outside.sum()} of {outside.size} values of {name} are not {domain.words}; leave them out.")
+    return values
+
+
+def _reweigh_confusion(table: Confusion, to: object, gamma: object) -> Confusion:
+    return _scale_confusion(table, _class_factors(table, to, gamma))
+
+
+def _class_factors(table: Confusion, to: Any, gamma: object) -> Floats:  # noqa: ANN401  (checked here)
+    """What each class is multiplied with, in each table."""
+    if gamma is not None or isinstance(to, float | int):
+        raise OptionError(f"a table of {len(table.labels)} classes needs a share for each: give to= as a mapping.")
+    shares = checked_shares("to", to, table.labels)
+    missing = table.truth.reshape(-1, len(table.labels)).min(axis=0) == 0
+    if missing.any():
+        label = table.labels[int(missing.argmax())]
+        raise EmptyDataError(f"there is nothing of the class {label!r} that could be given a share; add rows of it.")
+    factors: Floats = shares * np.asarray(table.total)[..., None] / table.truth
+    return factors
+
+
+def _scale_confusion(table: Confusion, factors: Floats) -> Confusion:
+    by = factors[..., None]
+    squares = Confusion(make_read_only(table.squares.mass * by**2), table.labels)
+    return Confusion(make_read_only(table.mass * by), table.labels, moments=(squares, table.rows), reweighed=True)
+
+
+def _reweigh_confusions(tables: Confusions, to: object, gamma: object) -> Confusions:
+    factors = _class_factors(tables.pooled, to, gamma)
+    return replace(tables, tables={group: _scale_confusion(table, factors) for group, table in tables.tables.items()})
+
+
+_REWEIGHERS: dict[type, Callable[[Any, Any, Any], Any]] = {
+    Tally: _reweigh_tally,
+    Tallies: _reweigh_tallies,
+    Counts: _reweigh_counts,
+    Confusion: _reweigh_confusion,
+    Confusions: _reweigh_confusions,
+}
+
+
+def _check_both_classes(positives: npt.ArrayLike, negatives: npt.ArrayLike) -> None:
+    for name, mass in (("positives", positives), ("negatives", negatives)):
+        if np.size(mass) and not np.min(mass) > 0:
+            raise NotBinaryError(f"there are no {name} that could be given a share; give rows of both classes.")

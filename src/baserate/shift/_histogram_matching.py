@@ -1,0 +1,254 @@
+"""Prevalence of two classes by histograms of scores: `binned` by likelihood and `hdy` by the Hellinger distance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from baserate._arrays import Floats, Reals
+from baserate._errors import FitError, OptionError
+from baserate._estimate import Estimate
+from baserate._numeric.two_samples import Fit, Profile, Seen, root
+from baserate._tally import Tally
+from baserate.infer import two_sided, widening
+from baserate.measure import firsts
+from baserate.shift._data import BinaryData, effective_counts
+from baserate.shift._estimates import Prevalence
+from baserate.shift._moment_matching import combine_with_labels
+
+_MAX_BINS, _MIN_BINS = 10, 3
+_ROWS_PER_BIN = 16
+"""Rows of the rarer class of validation per bin by default; with fewer, intervals are too short."""
+_HDY_BINS = range(10, 111, 10)
+"""Numbers of bins over which HDy takes the median."""
+
+BinIndices = npt.NDArray[np.intp]
+BinFunction = Callable[[Reals], BinIndices]
+"""Function from scores to their bins."""
+
+
+class Histograms(NamedTuple):
+    """Effective counts of both samples in bins, and the bin of each validation score."""
+
+    counts: Seen
+    places: BinIndices
+    edges: Floats | None = None
+    """Highest scores of all bins but the last; None for bins of equal width."""
+
+
+class JointFit(NamedTuple):
+    """Class histograms and prevalence that are jointly most likely, and the weight of each bin in the prevalence."""
+
+    histograms: Histograms
+    fit: Fit
+    weight: Floats
+
+    @classmethod
+    def of(cls, histograms: Histograms, fit: Fit) -> JointFit:
+        """Compute the weights of a fit."""
+        return cls(histograms, fit, bin_weights(histograms.counts, fit, joint=True))
+
+    def target_influence(self, data: BinaryData) -> Floats:
+        """Influence on the prevalence of a unit of mass at each score of the target."""
+        assert self.histograms.edges is not None  # noqa: S101  (for the type checker)
+        mixture = self.fit.share * self.fit.first + (1 - self.fit.share) * self.fit.second
+        own = (self.weight - float(self.weight @ mixture)) / data.target.total
+        return np.asarray(own[np.searchsorted(self.histograms.edges, data.score, side="left")])
+
+
+def binned(data: BinaryData, *, bins: int | Sequence[float] | None = None) -> Prevalence:
+    r"""Estimate the prevalence and both class histograms jointly by maximum likelihood.
+
+    In bins with counts :math:`n_1,n_0` of validation and t of the target, the likelihood is :math:`\sum n_1\ln
+    f_1+n_0\ln f_0+t\ln(qf_1+(1-q)f_0)`. Any monotone transformation of the scores gives the same estimate, without
+    calibration. The interval is that of the profile likelihood, in which both samples are random. `bins` is their
+    number or the edges between them. By default there are ten, fewer if validation is small, which contain equal parts
+    of validation with equal weight of both classes.
+    """
+    return fit_binned(data, bins)[0]
+
+
+def fit_binned(data: BinaryData, bins: int | Sequence[float] | None = None) -> tuple[Prevalence, JointFit]:
+    """Estimate by `binned`; return also the joint fit."""
+    histograms = count_in_bins(data, bins)
+    profile = Profile(histograms.counts)
+    fit = profile.peak
+    # The profile likelihood is χ² in large samples only; t quantiles make up for few validation rows.
+    wide = two_sided(data.level) * widening(min(data.rows) - 1, data.level)
+    low, high = profile.bounds(fit, wide**2 / 2)
+    joint = JointFit.of(histograms, fit)
+    influence, spread = _influence_and_variance(data, histograms, fit, joint.weight)
+    estimate = Estimate(fit.share, low, high, data.level, "profile likelihood, with validation")
+    estimate_with_labels = combine_with_labels(
+        data, Prevalence(estimate, "binned", fit.share, data.validation, influence, spread)
+    )
+    # Labels are part of the likelihood already; only the variance still lacks them.
+    return replace(estimate_with_labels, estimate=estimate, unclipped=fit.share), joint
+
+
+def hdy(data: BinaryData) -> Prevalence:
+    r"""Estimate the prevalence by the least Hellinger distance of histograms.
+
+    The distance is :math:`\sum(\sqrt{qf_1+(1-q)f_0}-\sqrt h)^2`. The estimate is the median of those with 10, 20, …,
+    110 bins of equal width, each minimized exactly [@gonzalez2013]. With few validation rows for so many bins it has an
+    unknown bias. Its interval is therefore that of `binned`, extended to contain the estimate.
+    """
+    data.probabilities("hdy")
+    several = [
+        (_minimize_hellinger(histograms.counts), histograms)
+        for histograms in (_equal_width_counts(data, many) for many in _HDY_BINS)
+    ]
+    # The median of 11 estimates is one of them, so its histograms exist for the influence.
+    share, histograms = sorted(several, key=lambda each: each[0])[len(several) // 2]
+    fit = Fit(
+        share,
+        histograms.counts.first / histograms.counts.first.sum(),
+        histograms.counts.second / histograms.counts.second.sum(),
+        0.0,
+    )
+    influence, spread = _influence_and_variance(data, histograms, fit, bin_weights(histograms.counts, fit, joint=False))
+    interval = binned(data).estimate  # includes labelled rows
+    combined = combine_with_labels(data, Prevalence(interval, "hdy", share, data.validation, influence, spread))
+    value = combined.unclipped
+    return replace(
+        combined, estimate=replace(interval, value=value, low=min(interval.low, value), high=max(interval.high, value))
+    )
+
+
+def count_in_bins(data: BinaryData, bins: int | Sequence[float] | None) -> Histograms:
+    """Count validation and target in bins of equal parts of validation, or between edges.
+
+    Labelled rows of the target score like those of validation, and count with them.
+    """
+    if bins is None:
+        bins = default_bins(data.rows)
+    edges = balanced_edges(data.validation, bins) if isinstance(bins, int | np.integer) else _check_edges(bins)
+    # A bin without validation rows has no class histogram: it is joined to the one below.
+    occupied = np.searchsorted(edges, data.validation.score, side="left")
+    edges = edges[np.isin(np.arange(1, len(edges) + 1), occupied) & (np.arange(len(edges)) >= occupied.min())]
+
+    def place(score: Reals) -> BinIndices:
+        return np.searchsorted(edges, score, side="left")
+
+    labelled = data.target.labelled
+    more = 0.0 if labelled is None else _class_counts(labelled, place, len(edges) + 1)
+    first, second = _class_counts(data.validation, place, len(edges) + 1) + more
+    return Histograms(
+        Seen(first, second, _target_counts(data, edges), data.label_counts), place(data.validation.score), edges
+    )
+
+
+def default_bins(rows: tuple[float, float]) -> int:
+    """Return the number of bins for these numbers of rows of both classes."""
+    return min(max(int(min(rows)) // _ROWS_PER_BIN, _MIN_BINS), _MAX_BINS)
+
+
+def balanced_edges(tally: Tally, bins: int) -> Floats:
+    """Return the highest scores of bins that contain equal parts of a tally with equal weight of both classes.
+
+    So a rare class is divided as finely as the other. In 14 scenarios intervals were between 30% shorter and 1% longer
+    than with bins of equal mass of both samples.
+    """
+    score = tally.score[::-1]
+    mass = (tally.positive / tally.positives + tally.negative / tally.negatives)[::-1]
+    begins = np.unique(firsts(score, mass, bins=bins, by="mass"))
+    begins = begins[(begins > 0) & (begins < len(score))]
+    edges: Floats = np.asarray(score[begins - 1], dtype=np.float64)
+    return edges
+
+
+def _target_counts(data: BinaryData, edges: Floats) -> Floats:
+    """Count the target in bins, as effective numbers of rows."""
+    target = data.target
+    if target.mass is None or target.squares is None:
+        # Counting per edge is faster than searchsorted for very many unsorted scores and ten edges.
+        below = [0, *(int(np.count_nonzero(target.score <= edge)) for edge in edges), len(target.score)]
+        return np.diff(np.array(below, dtype=np.float64))
+    places = np.searchsorted(edges, target.score, side="left")
+    return effective_counts(np.bincount(places, weights=target.mass, minlength=len(edges) + 1), target.squares)
+
+
+def _equal_width_counts(data: BinaryData, many: int) -> Histograms:
+    def place(score: Reals) -> BinIndices:
+        # As in np.histogram: only the last bin includes its upper end.
+        return np.minimum((np.asarray(score, dtype=np.float64) * many).astype(np.intp), many - 1)
+
+    return _occupied_counts(data, place, many)
+
+
+def _occupied_counts(data: BinaryData, place: BinFunction, many: int) -> Histograms:
+    """Count both samples in those bins that are not empty."""
+    target, places = data.target, place(data.validation.score)
+    first, second = _class_counts(data.validation, place, many)
+    mass = np.bincount(place(target.score), weights=target.mass, minlength=many).astype(np.float64)
+    mixed = mass if target.squares is None else effective_counts(mass, target.squares)
+    there = first + second + mixed > 0
+    bin_of = np.cumsum(there) - 1
+    return Histograms(Seen(first[there], second[there], mixed[there], data.label_counts), bin_of[places])
+
+
+def _class_counts(tally: Tally, place: BinFunction, many: int) -> Floats:
+    """Count both classes in bins, as effective numbers of rows."""
+    places = place(tally.score)
+    counts = [
+        effective_counts(np.bincount(places, weights=mass, minlength=many), squares)
+        for mass, squares in zip(tally.mass, tally.squares, strict=True)
+    ]
+    return np.stack(counts)
+
+
+def _check_edges(edges: Sequence[float]) -> Floats:
+    checked = np.asarray(edges, dtype=np.float64)
+    if checked.ndim != 1 or not len(checked) or not np.isfinite(checked).all() or (np.diff(checked) <= 0).any():
+        raise OptionError(f"bins is {list(edges)!r}; give a whole number, or the scores at which bins end, rising.")
+    return checked
+
+
+def _minimize_hellinger(counts: Seen) -> float:
+    """Find the prevalence of least Hellinger distance: where the slope of Σ√(mixture·h) is 0."""
+    f, g, h = (each / each.sum() for each in (counts.first, counts.second, counts.mixed))
+    there = h > 0
+    rise, height = (f - g)[there], np.sqrt(h[there])
+
+    def slope(q: float) -> float:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            part = height * rise / np.sqrt(q * f[there] + (1 - q) * g[there])
+        # A bin that neither class can fill has an infinite slope; the sign alone matters to the root finder.
+        return float(np.nan_to_num(part, nan=0.0, posinf=1e300, neginf=-1e300).sum())
+
+    return root(slope, 0.0, 1.0)
+
+
+def bin_weights(counts: Seen, fit: Fit, *, joint: bool) -> Floats:
+    r"""Compute the weight of each bin: the influence of a target row on the prevalence, times the number of rows.
+
+    Both methods solve :math:`\sum_bw_b(h_b-qf_b-(1-q)g_b)=0` with weights :math:`w=(f-g)/m`. If the histograms are
+    estimated jointly, m is the variance of the difference rather than that of the mixture alone.
+    """
+    q = fit.share
+    # At least 1: a sample of no weight would divide by 0.
+    rows = [max(float(each.sum()), 1.0) for each in (counts.first, counts.second, counts.mixed)]
+    noise = (q * fit.first + (1 - q) * fit.second) / rows[2]
+    if joint:
+        noise = noise + q**2 * fit.first / rows[0] + (1 - q) ** 2 * fit.second / rows[1]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        weight = np.nan_to_num((fit.first - fit.second) / noise)
+    slope = float(weight @ (fit.first - fit.second))
+    if slope <= 0:
+        raise FitError("the histograms of the two classes are the same, so no prevalence can be told; give others.")
+    return weight / slope
+
+
+def _influence_and_variance(data: BinaryData, histograms: Histograms, fit: Fit, weight: Floats) -> tuple[Floats, float]:
+    """Compute the influence of validation rows on the prevalence, and the variance from the target."""
+    tally, q = data.validation, fit.share
+    own = weight[histograms.places]
+    first, second = float(weight @ fit.first), float(weight @ fit.second)
+    influence = np.stack([q * (first - own) / tally.positives, (1 - q) * (second - own) / tally.negatives])
+    mixture = q * fit.first + (1 - q) * fit.second
+    mean = float(weight @ mixture)
+    return influence, float(mixture @ (weight - mean) ** 2) / max(float(histograms.counts.mixed.sum()), 1.0)

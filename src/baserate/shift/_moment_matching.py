@@ -1,0 +1,657 @@
+"""Prevalence by matching means: ACC, PACC and their likelihood, Bayesian and regularized variants.
+
+The mean of any function of the scores over the target is a mixture of its class means in validation. With hard
+decisions the methods are known as ACC, CM and BBSE-hard, with probabilities as PACC, SCM, BBSE-soft and SMM
+[@forman2008] [@lipton2018] [@sipka2022].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from math import inf, log, sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from baserate._arrays import Floats, Reals
+from baserate._calibrator import MulticlassCalibrator
+from baserate._domains import LEVEL, check_domain
+from baserate._errors import FitError, OptionError
+from baserate._estimate import Estimate
+from baserate._numeric.codes import Codes
+from baserate._numeric.mixture import likeliest as likeliest_share
+from baserate._numeric.simplex import contrasts, likeliest, nearest, regularised
+from baserate._rows import MulticlassRows
+from baserate._target import MulticlassTarget
+from baserate.calibrate.multiclass import listed
+from baserate.infer import as_share, two_sided, usual
+from baserate.shift._data import BinaryData, MulticlassData, Sample, class_means
+from baserate.shift._estimates import DELTA_METHOD, Prevalence, Shares, share_intervals
+
+_FIELLER = "Fieller, with validation"
+_WILSON = "Wilson, with validation and labels"
+_RLLS_DELTA = 0.05
+"""δ of RLLS: probability that its bound fails."""
+
+
+class BinaryMoments(NamedTuple):
+    """Means of a score function in the target and in both classes of validation, with the variances of these means."""
+
+    target: float
+    noise: float
+    first: float
+    first_noise: float
+    second: float
+    second_noise: float
+
+    @property
+    def gap(self) -> float:
+        """Difference of the class means."""
+        return self.first - self.second
+
+    @property
+    def share(self) -> float:
+        """Place of the target between the classes; outside [0, 1] if its mean is not between theirs."""
+        return (self.target - self.second) / self.gap
+
+    def fieller(self, reach: float) -> tuple[float, float]:
+        """Compute Fieller's interval, :math:`(g-m_0-qd)^2≤z^2(v+q^2v_1+(1-q)^2v_0)` [@fieller1954]."""
+        square = reach**2
+        a = self.gap**2 - square * (self.first_noise + self.second_noise)
+        # The set is then the whole line or the outside of an interval: nothing can be excluded.
+        if a <= 0:
+            return -inf, inf
+        above = self.target - self.second
+        half = (self.gap * above - square * self.second_noise) / a
+        rest = (above**2 - square * (self.noise + self.second_noise)) / a
+        root = sqrt(max(half**2 - rest, 0.0))
+        return half - root, half + root
+
+
+def binary_acc(data: BinaryData, *, threshold: float | None = None) -> Prevalence:
+    r"""Solve the flagged share for the prevalence, :math:`q=\frac{g-\mathrm{FPR}}{\mathrm{TPR}-\mathrm{FPR}}`.
+
+    The share g of the target is flagged: scores at or above the threshold, by default ½.
+    """
+    return _estimate_share(data, _flag_at(data, threshold), "acc")
+
+
+def binary_pacc(data: BinaryData) -> Prevalence:
+    r"""Solve the mean score for the prevalence, :math:`q=\frac{\bar p-\bar p_0}{\bar p_1-\bar p_0}`.
+
+    No calibration is needed, and scores need not be probabilities.
+    """
+    return _estimate_share(data, raw_scores, "pacc")
+
+
+def binary_cm_l(data: BinaryData, *, threshold: float | None = None) -> Prevalence:
+    """Maximize the likelihood of the flagged share; for two classes that is `acc`, clipped to [0, 1]."""
+    return _estimate_share(data, _flag_at(data, threshold), "cm-l")
+
+
+def binary_scm_l(data: BinaryData) -> Prevalence:
+    """Maximize the likelihood of the mean probability, treated as a count; for two classes that is `pacc`, clipped."""
+    data.probabilities("scm-l")
+    return _estimate_share(data, raw_scores, "scm-l")
+
+
+def binary_cm_map(data: BinaryData, *, alpha: float = 3.0, threshold: float | None = None) -> Prevalence:
+    r"""Maximize the posterior of the flagged share with a Dirichlet prior, :math:`\ln L+(α-1)\sum\ln q_k`."""
+    return _estimate_with_prior(data, _flag_at(data, threshold), "cm-map", alpha)
+
+
+def binary_scm_map(data: BinaryData, *, alpha: float = 3.0) -> Prevalence:
+    """Maximize the posterior of the mean probability with a Dirichlet prior."""
+    data.probabilities("scm-map")
+    return _estimate_with_prior(data, raw_scores, "scm-map", alpha)
+
+
+def binary_rlls(data: BinaryData, *, alpha: float = 0.01) -> Prevalence:
+    r"""Estimate regularized class weights by the mean probability [@azizzadenesheli2019].
+
+    :math:`θ=\arg\min‖Jθ-(o-o_v)‖+αρ‖θ‖`, where J contains the joint means of validation and ρ shrinks with its rows.
+    The prevalence is 1 + θ times the shares of validation, normalized.
+    """
+    data.probabilities("rlls")
+    return _estimate_regularized(data, raw_scores, "rlls", alpha)
+
+
+def binary_rlls_hard(data: BinaryData, *, alpha: float = 0.01, threshold: float | None = None) -> Prevalence:
+    """Estimate regularized class weights by the flagged share [@azizzadenesheli2019]."""
+    return _estimate_regularized(data, _flag_at(data, threshold), "rlls-hard", alpha)
+
+
+ScoreFunction = Callable[[Reals], Floats]
+"""Function of scores whose means are matched."""
+
+
+def _flag_at(data: BinaryData, threshold: float | None) -> ScoreFunction:
+    if threshold is None:
+        data.probabilities("a threshold of ½")
+    cut = 0.5 if threshold is None else float(threshold)
+    return lambda score: np.asarray(score >= cut, dtype=np.float64)
+
+
+def raw_scores(score: Reals) -> Floats:
+    """Return scores unchanged."""
+    return np.asarray(score, dtype=np.float64)
+
+
+def binary_moments(data: BinaryData, value: ScoreFunction) -> BinaryMoments:
+    """Compute means of a score function in the target and in the classes."""
+    first, second = class_means(data.validation, value(data.validation.score))
+    return BinaryMoments(*data.mean(value(data.score)), *first, *second)
+
+
+def moment_influence(data: BinaryData, value: ScoreFunction, moments: BinaryMoments, share: float) -> Floats:
+    """Influence of one more row of each class at each validation score on the prevalence."""
+    tally = data.validation
+    z = value(tally.score)
+    own = np.stack(
+        [share * (moments.first - z) / tally.positives, (1 - share) * (moments.second - z) / tally.negatives]
+    )
+    return np.asarray(own / moments.gap)
+
+
+def _check_moments(data: BinaryData, value: ScoreFunction, level: float) -> BinaryMoments:
+    """Compute means; raise unless they separate the classes."""
+    moments = binary_moments(data, value)
+    if moments.gap**2 <= two_sided(level) ** 2 * (moments.first_noise + moments.second_noise):
+        raise FitError(
+            f"what is averaged does not tell the classes apart ({moments.first:.4g} and {moments.second:.4g} in the "
+            "two classes of validation), so no prevalence can be ruled out (Fieller's set is unbounded); take another "
+            "threshold or method."
+        )
+    return moments
+
+
+def _estimate_share(data: BinaryData, value: ScoreFunction, method: str) -> Prevalence:
+    moments = _check_moments(data, value, data.level)
+    share = moments.share
+    influence, spread = moment_influence(data, value, moments, share), moments.noise / moments.gap**2
+    _, reach = data.reach(influence, spread)
+    low, high = moments.fieller(reach)
+    estimate = Prevalence(
+        Estimate(min(max(share, 0.0), 1.0), *_clip_bounds(data, share, low, high), data.level, _FIELLER),
+        method,
+        share,
+        data.validation,
+        influence,
+        spread,
+        notes=_outside_notes(share, low, high),
+    )
+    return combine_with_labels(data, estimate)
+
+
+def _estimate_with_prior(data: BinaryData, value: ScoreFunction, method: str, alpha: float) -> Prevalence:
+    if not alpha >= 1:
+        raise OptionError(f"alpha is {alpha}; a prior that pulls towards the middle has 1 or more.")
+    moments = _check_moments(data, value, data.level)
+    prior = (alpha - 1) / data.effective
+
+    def slope_at(q: float) -> tuple[float, float]:
+        if q in (0.0, 1.0):
+            return (inf if q == 0 else -inf) if prior else _unpenalized_slope(moments, q), inf
+        c = moments.second + q * moments.gap
+        slope = moments.gap * (moments.target / c - (1 - moments.target) / (1 - c)) + prior * (1 / q - 1 / (1 - q))
+        curve = moments.gap**2 * (moments.target / c**2 + (1 - moments.target) / (1 - c) ** 2)
+        return slope, curve + prior * (1 / q**2 + 1 / (1 - q) ** 2)
+
+    plain = _estimate_share(data, value, method)
+    return _replace_value(plain, likeliest_share(slope_at, plain.value))
+
+
+def _unpenalized_slope(moments: BinaryMoments, q: float) -> float:
+    c = moments.second + q * moments.gap
+    return moments.gap * (moments.target - c)
+
+
+def _estimate_regularized(data: BinaryData, value: ScoreFunction, method: str, alpha: float) -> Prevalence:
+    if not alpha >= 0:
+        raise OptionError(f"alpha is {alpha}; how much to regularise is 0 or more.")
+    moments, tally = _check_moments(data, value, data.level), data.validation
+    shares = np.array([tally.prevalence, 1 - tally.prevalence])
+    class_means_ = np.array([[moments.first, moments.second], [1 - moments.first, 1 - moments.second]])
+    joint = class_means_ * shares
+    target_means = np.array([moments.target, 1 - moments.target])
+    rows = sum(data.rows)
+    bound = 2 * log(2 * 2 / _RLLS_DELTA) / rows
+    # The bound contains 2K with K = 2 classes, as `Penalty.of` does for several.
+    theta = regularised(joint, target_means, joint.sum(axis=1), penalty=alpha * 3 * (bound / 3 + sqrt(bound)))
+    weights = shares * (1 + theta)
+    return _replace_value(_estimate_share(data, value, method), float(weights[0] / weights.sum()))
+
+
+def _replace_value(plain: Prevalence, value: float) -> Prevalence:
+    """Replace the value of an estimate, and extend its interval to contain it."""
+    estimate = plain.estimate
+    other = replace(estimate, value=value, low=min(estimate.low, value), high=max(estimate.high, value))
+    return replace(plain, estimate=other)
+
+
+def _clip_bounds(data: BinaryData, share: float, low: float, high: float) -> tuple[float, float]:
+    """Clip bounds to [0, 1]; an estimate at 0 or 1 still has the width that so many rows of one class leave."""
+    z = two_sided(data.level)
+    # Wilson's bound for 0 of n rows.
+    least = z**2 / (data.effective + z**2)
+    value = min(max(share, 0.0), 1.0)
+    low, high = min(max(low, 0.0), value), max(min(high, 1.0), value)
+    return (min(low, 1 - least), high) if value == 1 else (low, max(high, least) if value == 0 else high)
+
+
+def _outside_notes(share: float, low: float, high: float) -> tuple[str, ...]:
+    if 0 <= share <= 1:
+        return ()
+    text = f"the estimate was {share:.4g} before it was moved into [0, 1]"
+    if high < 0 or low > 1:
+        return (f"{text}, and so far outside that label shift is in doubt.",)
+    return (f"{text}.",)
+
+
+def combine_with_labels(data: BinaryData, estimate: Prevalence) -> Prevalence:
+    """Combine an estimate with the share among labelled rows of the target, weighted by precision."""
+    positives, negatives = data.label_counts
+    labelled = positives + negatives
+    if not labelled:
+        return estimate
+    # Half a row of each class more, so that rows of one class alone are not taken to be certain.
+    smoothed = (positives + 0.5) / (labelled + 1)
+    noise = smoothed * (1 - smoothed) / labelled
+    weight = noise / (noise + estimate.variance)
+    share = weight * estimate.unclipped + (1 - weight) * positives / labelled
+    value = min(max(share, 0.0), 1.0)
+    influence, spread = weight * estimate.influence, weight**2 * estimate.spread + (1 - weight) ** 2 * noise
+    variance, reach = data.reach(influence, spread)
+    wide = variance * (reach / two_sided(data.level)) ** 2
+    as_count = as_share(value, wide, labelled)
+    low, high = usual(as_count.hits, as_count.misses, data.level)
+    interval = Estimate(value, min(low, value), max(high, value), data.level, _WILSON)
+    return replace(estimate, estimate=interval, unclipped=share, influence=influence, spread=spread)
+
+
+_ROUNDING = 1e-9
+"""Singular value that is rounding."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MulticlassMoments:
+    """Means of features in each class of validation and in the target, :math:`Cq=o`, with their covariances."""
+
+    c: Floats
+    """A column for each class."""
+    spread: Floats
+    """Covariance of each of those columns, of shape (K, K, K)."""
+    o: Floats
+    o_spread: Floats
+    old: Floats
+    """Features of each validation row with weight."""
+
+    def influence(self, data: MulticlassData) -> Floats:
+        """Influence of each validation row with weight on the unclipped shares."""
+        free = np.linalg.solve(self.c, self.o)
+        deviation = (self.c.T[data.truth] - self.old) * (free / (data.shares * data.validation.total))[data.truth, None]
+        return np.asarray(np.linalg.solve(self.c, deviation.T).T)
+
+    def solve(self) -> tuple[Floats, Floats]:
+        r"""Solve for the shares, wherever they lie; return also their covariance.
+
+        :math:`q=C^{-1}o`, :math:`\mathrm{Cov}=C^{-1}[S_o/n+\sum_kq_k^2S_k/n_k]C^{-⊤}`: validation is a sample, too.
+        """
+        q = np.linalg.solve(self.c, self.o)
+        half = np.linalg.solve(self.c, self.o_spread + np.tensordot(q * q, self.spread, axes=1))
+        return q / q.sum(), np.linalg.solve(self.c, half.T)
+
+
+def multiclass_means(truth: Codes, side: Sample, z: Floats, *, classes: int | None = None) -> tuple[Floats, Floats]:
+    """Compute the mean of z in each class, as columns, and their covariances; by default z has a column per class."""
+    width, many = z.shape[1], z.shape[1] if classes is None else classes
+    c, spread = np.empty((width, many)), np.empty((many, width, width))
+    for k in range(many):
+        there = np.flatnonzero(truth == k)
+        part = side.subset(there)
+        c[:, k], varied = part.mean(z[there])
+        spread[k] = varied * part.bessel
+    return c, spread
+
+
+def check_rank(c: Floats, spread: Floats, labels: tuple[object, ...], *, level: float) -> None:
+    r"""Raise unless scores separate all classes; otherwise their shares could be anything.
+
+    Let u and v be the directions of the smallest singular value σ of C among differences of classes. If C does not have
+    full rank, :math:`σ^2/u^⊤(\sum_kv_k^2S_k/n_k)u` is about χ² with one degree of freedom [@kleibergen2006]. A rank
+    that is not significant at the confidence level raises. For two classes the statistic is
+    :math:`(m_1-m_0)^2/(s_1^2/n_1+s_0^2/n_0)`, and Fieller's interval of the share is then the whole line.
+    """
+    check_domain("level", level, LEVEL)
+    z = contrasts(len(c))
+    # Contrasts: only differences of classes matter, since shares add up to 1.
+    left_vectors, size, right_vectors = np.linalg.svd(z.T @ c @ z)
+    u, v = z @ left_vectors[:, -1], z @ right_vectors[-1]
+    noise = float(u @ np.tensordot(v * v, spread, axes=1) @ u)
+    if size[-1] > _ROUNDING and size[-1] ** 2 > two_sided(level) ** 2 * noise:
+        return
+    # The classes that weigh most in the difference that nothing shows.
+    names = [str(labels[at]) for at in np.argsort(-np.abs(v), kind="stable") if abs(v[at]) > np.abs(v).max() / 3]
+    raise FitError(
+        f"the scores carry no information about the shares of {listed(names)}: in validation those classes look alike "
+        f"(a difference of {size[-1]:.3g} with a standard error of {sqrt(max(noise, 0.0)):.3g}), so that any shares "
+        "would explain the target; give more rows of validation, merge those classes, or use a better classifier."
+    )
+
+
+def _decision_indicators(data: MulticlassData) -> tuple[Floats, Floats]:
+    """Return decisions of target and validation, as rows with a single 1."""
+    one = np.eye(len(data.labels))
+    return one[data.target.as_rows().decision()], one[data.validation.as_rows().decision()]
+
+
+def class_probabilities(data: MulticlassData) -> tuple[Floats, Floats]:
+    """Return normalized probabilities of target and validation."""
+    data.check_probabilities()
+    return normalize_rows(data.target), normalize_rows(data.validation)
+
+
+def normalize_rows(side: Sample) -> Floats:
+    """Normalize probabilities to add up to 1."""
+    p = np.asarray(side.score, dtype=np.float64)
+    rows: Floats = p / (p @ np.ones(p.shape[1]))[:, None]
+    return rows
+
+
+FeatureFunction = Callable[[MulticlassData], tuple[Floats, Floats]]
+
+
+def multiclass_moments(data: MulticlassData, features: FeatureFunction, *, level: float) -> MulticlassMoments:
+    """Compute means of both samples; raise unless they separate the classes."""
+    new, old = features(data)
+    c, spread = multiclass_means(data.truth, data.validation, old)
+    check_rank(c, spread, data.labels, level=level)
+    o, varied = data.target.mean(new)
+    return MulticlassMoments(c, spread, o, varied * data.target.bessel, old)
+
+
+class UnclippedShares(NamedTuple):
+    """Shares wherever they lie, their covariance, and the influence of each validation row with weight."""
+
+    shares: Floats
+    covariance: Floats
+    influence: Floats
+
+    @staticmethod
+    def of(data: MulticlassData, fit: MulticlassMoments) -> UnclippedShares:
+        """Solve for the shares, combined with labelled rows of the target."""
+        return combine_with_labelled(data, UnclippedShares(*fit.solve(), fit.influence(data)))
+
+
+def combine_with_labelled(data: MulticlassData, free: UnclippedShares) -> UnclippedShares:
+    """Combine shares with those of labelled rows of the target, weighted by precision.
+
+    The variance of the labelled shares adds half a row to each class, so that a count of 0 is not certain.
+    """
+    if not data.labelled_mass.any():
+        return free
+    q, covariance, influence = free
+    share, weight = data.labelled_mass / data.labelled_mass.sum(), precision_weight(data, covariance)
+    return UnclippedShares(share + weight @ (q - share), weight @ covariance, influence @ weight.T)
+
+
+def precision_weight(data: MulticlassData, covariance: Floats) -> Floats:
+    """Compute the weight matrix of shares with this covariance, relative to those of labelled rows."""
+    z = contrasts(len(covariance))
+    if not data.labelled_mass.any():
+        return np.asarray(z @ z.T)
+    share = data.labelled_mass / data.labelled_mass.sum()
+    smooth = (share * data.effective_labelled + 0.5) / (data.effective_labelled + len(share) / 2)
+    own = z.T @ ((np.diag(smooth) - np.outer(smooth, smooth)) / data.effective_labelled) @ z
+    return np.asarray(z @ np.linalg.solve(own + z.T @ covariance @ z, own).T @ z.T)
+
+
+class Details(NamedTuple):
+    """Details of an estimate that only some methods have."""
+
+    wide: Floats | float = 1.0
+    """Factor of standard errors beyond normal quantiles."""
+    calibrator: MulticlassCalibrator | None = None
+    notes: tuple[str, ...] = ()
+    how: str = DELTA_METHOD
+
+
+def build_shares(
+    data: MulticlassData,
+    method: str,
+    value: Floats,
+    free: UnclippedShares,
+    *,
+    level: float,
+    extra: Details = Details(),  # noqa: B008  (a tuple)
+) -> Shares:
+    """Build the result: shares with their intervals and notes."""
+    unclipped, covariance, influence = free
+    rows = data.target.effective + data.effective_labelled
+    notes = [*data.notes, *extra.notes]
+    outside = [f"{label} {q:.4g}" for label, q in zip(data.labels, unclipped, strict=True) if not 0 <= q <= 1]
+    if outside:
+        notes.append(
+            f"unclipped, the shares are outside [0, 1] ({listed(outside)}); what is given is {_PROJECTIONS[method]}."
+        )
+    return Shares(
+        data.labels,
+        tuple(
+            share_intervals(
+                value, unclipped, np.diag(covariance) * extra.wide**2, rows=rows, level=level, how=extra.how
+            )
+        ),
+        method=method,
+        unclipped=unclipped,
+        covariance=covariance,
+        at=data.shares,
+        rows=data.target.rows,
+        labelled=data.n_labelled,
+        map=extra.calibrator,
+        notes=tuple(notes),
+        validation=data.rows,
+        influence=data.expand(influence),
+    )
+
+
+_LEAST_SQUARES = "the point of the simplex with the least squared distance |Cq − o|"
+_PROJECTIONS = {
+    "acc": _LEAST_SQUARES,
+    "pacc": _LEAST_SQUARES,
+    "gmm": "the point of the simplex with the least weighted squared distance of o from Cq",
+    "cm-l": "the likeliest point of the simplex",
+    "scm-l": "the likeliest point of the simplex",
+    "cm-map": "the most probable point of the simplex",
+    "scm-map": "the most probable point of the simplex",
+    "rlls": "π·w of the regularised weights w ≥ 0, divided by its sum",
+    "rlls-hard": "π·w of the regularised weights w ≥ 0, divided by its sum",
+}
+
+
+def _estimate_by_inversion(data: MulticlassData, method: str, features: FeatureFunction, *, level: float) -> Shares:
+    """Estimate by C⁻¹o on the simplex, and otherwise by the point there with the least squared distance."""
+    fit = multiclass_moments(data, features, level=level)
+    free = UnclippedShares.of(data, fit)
+    # C applied to combined shares stands for o: without labels both are the same.
+    value = free.shares if free.shares.min() >= 0 else nearest(fit.c, fit.c @ free.shares)
+    return build_shares(data, method, value, free, level=level)
+
+
+def multiclass_acc(target: MulticlassTarget, validation: MulticlassRows, *, level: float = 0.95) -> Shares:
+    """Solve the shares of decisions for the class shares, :math:`q=C^{-1}o`.
+
+    The decision is the class with the highest score. :math:`C_{kj}` is the share of class j that is decided as k in
+    validation, and o are the shares of decisions in the target. If q leaves the simplex, the estimate is the point
+    there with the least ‖Cq−o‖. Labelled rows of the target are combined by precision. Scores need not be
+    probabilities.
+
+    Also: adjusted classify and count, confusion matrix, CM, BBSE-hard, GACC.
+    Reference: [@lipton2018].
+
+    >>> from baserate import scored
+    >>> validation = scored(list("aaabbb"), [[0.9, 0.1]] * 2 + [[0.4, 0.6]] * 4, count=[70, 5, 25, 20, 40, 40])
+    >>> score = np.array([[0.9, 0.1], [0.4, 0.6]])
+    >>> target = MulticlassTarget(score, ("a", "b"), count=np.array([250, 750]))
+    >>> multiclass_acc(target, validation).value.round(4).tolist()
+    [0.3333, 0.6667]
+    """
+    return _estimate_by_inversion(MulticlassData.of(target, validation), "acc", _decision_indicators, level=level)
+
+
+def multiclass_pacc(target: MulticlassTarget, validation: MulticlassRows, *, level: float = 0.95) -> Shares:
+    """Solve the mean probabilities for the class shares, :math:`q=C^{-1}o`.
+
+    As `acc`, with probabilities in place of decisions: :math:`C_{kj}` is the mean probability of k where the label is
+    j. The probabilities need not be calibrated.
+
+    Also: probabilistic adjusted classify and count, soft confusion matrix, SCM, BBSE-soft, GPACC; for two classes, SMM.
+    Reference: [@bella2010].
+
+    >>> from baserate import scored
+    >>> score = [[0.9, 0.1], [0.4, 0.6]]
+    >>> validation = scored(list("aabb"), score * 2, count=[75, 25, 20, 80])
+    >>> shares = multiclass_pacc(MulticlassTarget(np.array(score), ("a", "b"), count=np.array([250, 750])), validation)
+    >>> shares.value.round(4).tolist(), shares.at.tolist()
+    ([0.0909, 0.9091], [0.5, 0.5])
+    """
+    return _estimate_by_inversion(MulticlassData.of(target, validation), "pacc", class_probabilities, level=level)
+
+
+def _estimate_by_likelihood(
+    data: MulticlassData, method: str, features: FeatureFunction, *, level: float, alpha: float = 1.0
+) -> Shares:
+    """Estimate by the most likely point of the simplex, or by the most probable one with a Dirichlet prior."""
+    fit = multiclass_moments(data, features, level=level)
+    # As o is, a share of the rows that have no truth: Dirichlet's α−1 rows of each class, and those that have one.
+    prior = (alpha - 1) / data.target.effective + data.labelled_mass / data.target.total
+    value = likeliest(fit.c, fit.o, prior=prior).q
+    return build_shares(data, method, value, UnclippedShares.of(data, fit), level=level)
+
+
+def multiclass_cm_l(target: MulticlassTarget, validation: MulticlassRows, *, level: float = 0.95) -> Shares:
+    r"""Maximize the likelihood of the decisions, :math:`\max\sum_ko_k\ln(Cq)_k`.
+
+    Inside the simplex the estimate equals `acc`: both are C⁻¹o. Labelled rows of the target add their likelihood.
+
+    Also: CM-L. Reference: [@sipka2022].
+
+    >>> from baserate import scored
+    >>> score = [[0.9, 0.1], [0.4, 0.6]]
+    >>> validation = scored(list("aabb"), score * 2, count=[75, 25, 20, 80])
+    >>> shares = multiclass_cm_l(MulticlassTarget(np.array(score), ("a", "b"), count=np.array([190, 810])), validation)
+    >>> shares.value.tolist(), shares.unclipped.round(4).tolist()
+    ([0.0, 1.0], [-0.0182, 1.0182])
+    """
+    return _estimate_by_likelihood(MulticlassData.of(target, validation), "cm-l", _decision_indicators, level=level)
+
+
+def multiclass_scm_l(target: MulticlassTarget, validation: MulticlassRows, *, level: float = 0.95) -> Shares:
+    """Maximize the likelihood of mean probabilities, a likelihood in form only [@sipka2022]."""
+    return _estimate_by_likelihood(MulticlassData.of(target, validation), "scm-l", class_probabilities, level=level)
+
+
+def multiclass_cm_map(
+    target: MulticlassTarget, validation: MulticlassRows, *, level: float = 0.95, alpha: float = 3.0
+) -> Shares:
+    r"""Maximize the posterior of the decisions, :math:`\max\sum_ko_k\ln(Cq)_k+\frac{α-1}n\sum_k\ln q_k`.
+
+    The prior of the shares is Dirichlet with α for every class; n is the number of rows of the target. With many
+    classes and few rows the prior shrinks shares towards each other. The interval is that of `acc`, extended to contain
+    the estimate.
+
+    Also: CM-M, maximum a posteriori. Reference: [@sipka2022].
+    """
+    return _estimate_by_likelihood(
+        MulticlassData.of(target, validation), "cm-map", _decision_indicators, level=level, alpha=_check_alpha(alpha)
+    )
+
+
+def multiclass_scm_map(
+    target: MulticlassTarget, validation: MulticlassRows, *, level: float = 0.95, alpha: float = 3.0
+) -> Shares:
+    """Maximize the posterior of mean probabilities, as `cm-map` does of decisions [@sipka2022]."""
+    return _estimate_by_likelihood(
+        MulticlassData.of(target, validation), "scm-map", class_probabilities, level=level, alpha=_check_alpha(alpha)
+    )
+
+
+def _check_alpha(alpha: float) -> float:
+    if not 1 <= alpha < np.inf:
+        raise OptionError(f"alpha is {alpha}; below 1 the density of Dirichlet's prior has no maximum: give 1 or more.")
+    return alpha
+
+
+@dataclass(frozen=True, slots=True)
+class Penalty:
+    """The penalty of RLLS on weights other than 1."""
+
+    alpha: float
+    delta: float
+
+    def __post_init__(self) -> None:
+        if not (self.alpha >= 0 and 0 < self.delta < 1):
+            raise OptionError(f"alpha is {self.alpha} and delta {self.delta}; give alpha ≥ 0 and 0 < delta < 1.")
+
+    def of(self, classes: int, rows: float) -> float:
+        r""":math:`α·3\left(\frac{2\ln(2K/δ)}{3n}+\sqrt{\frac{2\ln(2K/δ)}n}\right)`."""
+        part = 2 * log(2 * classes / self.delta) / rows
+        return self.alpha * 3 * (part / 3 + sqrt(part))
+
+
+def _estimate_by_weights(
+    data: MulticlassData, method: str, features: FeatureFunction, *, level: float, penalty: Penalty
+) -> Shares:
+    """Estimate by the shares of validation times regularized weights, normalized."""
+    fit, shares = multiclass_moments(data, features, level=level), data.shares
+    free = UnclippedShares.of(data, fit)
+    size = penalty.of(len(shares), data.validation.effective)
+    weight = 1 + regularised(fit.c * shares, fit.c @ free.shares, fit.c @ shares, penalty=size)
+    value = shares * np.maximum(weight, 0.0)
+    return build_shares(data, method, value / value.sum(), free, level=level)
+
+
+def multiclass_rlls(
+    target: MulticlassTarget,
+    validation: MulticlassRows,
+    *,
+    level: float = 0.95,
+    alpha: float = 0.01,
+    delta: float = 0.05,
+) -> Shares:
+    r"""Estimate shares π·w with weights near 1, :math:`w=1+\arg\min_{θ≥-1}‖Jθ-(o-o_{val})‖+αρ‖θ‖`.
+
+    J = C·diag(π) contains mean probabilities by label, and ρ grows as validation has fewer rows; δ is how often its
+    bound may fail. π·w is normalized. With a small penalty the estimate is often exactly that of `pacc`, since neither
+    norm is squared. The interval is that of `pacc`, extended to contain the estimate.
+
+    Also: regularized learning under label shift. Reference: [@azizzadenesheli2019].
+
+    >>> from baserate import scored
+    >>> score = [[0.9, 0.1], [0.4, 0.6]]
+    >>> validation = scored(list("aabb"), score * 2, count=[75, 25, 20, 80])
+    >>> new = MulticlassTarget(np.array(score), ("a", "b"), count=np.array([250, 750]))
+    >>> [multiclass_rlls(new, validation, alpha=alpha).value.round(4).tolist() for alpha in (0.01, 10.0)]
+    [[0.0909, 0.9091], [0.5, 0.5]]
+    """
+    return _estimate_by_weights(
+        MulticlassData.of(target, validation), "rlls", class_probabilities, level=level, penalty=Penalty(alpha, delta)
+    )
+
+
+def multiclass_rlls_hard(
+    target: MulticlassTarget,
+    validation: MulticlassRows,
+    *,
+    level: float = 0.95,
+    alpha: float = 0.01,
+    delta: float = 0.05,
+) -> Shares:
+    """Estimate by `rlls` with decisions in place of probabilities [@azizzadenesheli2019]."""
+    return _estimate_by_weights(
+        MulticlassData.of(target, validation),
+        "rlls-hard",
+        _decision_indicators,
+        level=level,
+        penalty=Penalty(alpha, delta),
+    )
