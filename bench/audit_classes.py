@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from baserate import Confusion, MulticlassRows, infer
-from baserate.infer import _class_averages, _means, _tables
+from baserate.infer import _confusion_intervals, _multiclass_intervals
 from baserate.infer._binomial import two_sided
 from baserate.measure import Measure, about, multiclass
 from baserate.measure.multiclass import averaged
@@ -116,7 +116,7 @@ def of_tables(rng: np.random.Generator, of: Population, names: tuple[str, ...]) 
     """Intervals of measures of the confusion matrix, beside a thousand Dirichlet draws of the cells."""
     table = sample(rng, of).decided()
     # The first draws of the tables that `method="draws"` uses: all of them would take long.
-    drawn = Confusion(_tables.simulate_tables(table, way="draws", seed=0)[:1000], table.labels)
+    drawn = Confusion(_confusion_intervals.simulate_tables(table, way="draws", seed=0)[:1000], table.labels)
     found: dict[str, Outcome] = {}
     for name in names:
         found[name] = _outcome(name, TABLES[name], table, of)
@@ -150,8 +150,8 @@ def _normal(name: str, measure: Measure, rows: MulticlassRows, of: Population) -
 
 def _slopes(measure: Measure, rows: MulticlassRows, value: float) -> Floats:
     if measure in LOSSES.values():
-        return (_means.own_losses(measure, rows) - value) / len(rows)
-    found = _class_averages.influence(measure, rows, value)
+        return (_multiclass_intervals.row_losses(measure, rows) - value) / len(rows)
+    found = _multiclass_intervals.row_influence(measure, rows, value)
     return np.array([nan]) if found is None else found.slopes
 
 

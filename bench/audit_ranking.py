@@ -10,9 +10,9 @@ import numpy as np
 from scipy.special import expit, logit, ndtr, ndtri
 
 from baserate import Curve, Tally, infer, measure, tally
-from baserate.infer import _auc, _influence
+from baserate.infer import _auc_intervals, _influence_functions
 from baserate.infer._binomial import two_sided, wilson
-from baserate.infer._moments import widening
+from baserate.infer._bounds import widening
 from bench._audit import Bounds, Floats, Outcome, Scenario
 
 _MEASURES = {"AUC": "auc", "average precision": "average_precision", "KS": "ks"}
@@ -93,23 +93,25 @@ def _tally(positives: Floats, negatives: Floats) -> Tally:
 
 def _wilson(sample: Tally) -> tuple[float, float]:
     """Bounds of a share of as many rows as the smaller class has: valid for any distribution [Birnbaum and Klose]."""
-    area = _auc.area(sample)
+    area = _auc_intervals.estimate_auc(sample)
     rows = min(area.positives, area.negatives)
     return wilson(area.value * rows, (1 - area.value) * rows, _LEVEL)
 
 
 def _delong(sample: Tally) -> tuple[float, float]:
-    area = _auc.area(sample)
-    low, high = _auc.logit_delong(area._replace(variance=area.variance * widening(area.freedom, _LEVEL) ** 2), _LEVEL)
+    area = _auc_intervals.estimate_auc(sample)
+    low, high = _auc_intervals.logit_delong_interval(
+        area._replace(variance=area.variance * widening(area.freedom, _LEVEL) ** 2), _LEVEL
+    )
     return (area.value, area.value) if np.isnan(low) else (low, high)
 
 
 def _log_odds(sample: Tally) -> tuple[float, float]:
     """Bounds of average precision by its influence function on log-odds with t quantiles."""
-    found = _influence.spread(measure.average_precision, sample)
+    found = _influence_functions.influence_variance(measure.average_precision, sample)
     if not 0 < found.value < 1:
         return found.value, found.value
-    error = sqrt(found.seen) * widening(found.freedom, _LEVEL) / (found.value * (1 - found.value))
+    error = sqrt(found.variance) * widening(found.freedom, _LEVEL) / (found.value * (1 - found.value))
     middle, half = logit(found.value), two_sided(_LEVEL) * error
     return float(expit(middle - half)), float(expit(middle + half))
 

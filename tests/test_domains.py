@@ -26,7 +26,7 @@ from baserate import (
 )
 from baserate._arrays import Floats
 from baserate._domains import Domain
-from baserate.infer._draws import in_blocks
+from baserate.infer._bootstrap import in_blocks
 
 RNG = np.random.default_rng(0)
 TRUTH = np.arange(200) % 2 == 0

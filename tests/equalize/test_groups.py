@@ -28,7 +28,7 @@ from baserate import (
     shift,
 )
 from baserate.equalize._noise import NORMAL, PERMUTED, WEIGHTED, noise
-from baserate.infer._comparing._question import holm
+from baserate.infer._comparison import holm
 from baserate.measure import MEASURES
 
 Cells = tuple[int, int, int, int]

@@ -15,7 +15,7 @@ from sklearn.metrics import brier_score_loss, log_loss
 from statsmodels.nonparametric.smoothers_lowess import lowess
 
 from baserate import Tally, infer, measure, tally
-from baserate.infer._reliability._checks import brownian_range
+from baserate.infer._calibration_tests import brownian_range_tail
 from baserate.measure._cox import cox
 
 Floats = npt.NDArray[np.float64]
@@ -234,7 +234,7 @@ def test_the_debiased_interval_inverts_a_noncentral_distribution(size: int, leve
 def test_the_range_of_a_brownian_motion_has_its_moments() -> None:
     # Feller: the mean is √(8/π), the mean square 4 ln 2.
     x = np.linspace(0, 12, 24_001)
-    tail = np.array([brownian_range(float(each)) for each in x])
+    tail = np.array([brownian_range_tail(float(each)) for each in x])
     assert (np.diff(tail) <= 1e-12).all()
     assert np.trapezoid(tail, x) == pytest.approx(math.sqrt(8 / math.pi), rel=1e-7)
     assert np.trapezoid(2 * x * tail, x) == pytest.approx(4 * math.log(2), rel=1e-6)

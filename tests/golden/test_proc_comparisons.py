@@ -10,8 +10,8 @@ import pytest
 
 from baserate import Rows, Tally
 from baserate.infer import Question, compare, compare_unpaired
-from baserate.infer._alike import alike
-from baserate.infer._delong import influence
+from baserate.infer._auc_intervals import auc_influence
+from baserate.infer._canonical_order import unique_rows
 
 Columns = Callable[[str], dict[str, list[str]]]
 
@@ -36,7 +36,7 @@ def facts(published: Callable[[str], Any]) -> dict[str, Any]:
 
 
 def test_variances_and_covariances(rows: Rows, facts: dict[str, Any]) -> None:
-    found = influence(alike(rows, MARKERS), MARKERS)
+    found = auc_influence(unique_rows(rows, MARKERS), MARKERS)
     for at, name in enumerate(MARKERS):
         assert found.covariance(at, at) == near(facts["delong_var"][name])
     for pair, expected in facts["delong_cov"].items():

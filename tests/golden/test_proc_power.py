@@ -24,8 +24,8 @@ from baserate.infer import (
     size_to_show_share_difference,
     stated_pair,
 )
-from baserate.infer._auc import area
-from baserate.infer._sizing._power import rows_needed, z_of
+from baserate.infer._auc_intervals import estimate_auc
+from baserate.infer._sample_size import normal_sample_size, z_of
 
 Columns = Callable[[str], dict[str, list[str]]]
 PRINTED: dict[str, Any] = {"rel": 2e-7, "abs": 0}
@@ -90,7 +90,7 @@ def test_table_4_of_obuchowski(facts: dict[str, Any]) -> None:
         for column, auc in enumerate(table["thetas"]):
             share = 1 / (1 + ratio)
             spreads = [binormal_spread(each).per_row(share) for each in (0.5, auc)]
-            rows = rows_needed(auc - 0.5, *spreads, z=z_of(0.05, 1), power=0.9)
+            rows = normal_sample_size(auc - 0.5, *spreads, z=z_of(0.05, 1), power=0.9)
             cases, controls = ceil(rows * share), ceil(rows * (1 - share))
             # The table has at least ten of each, and keeps their ratio then.
             least_cases, least_controls = 10 / ratio * (controls < 10), 10 * ratio * (cases < 10)
@@ -108,7 +108,7 @@ def test_a_pilot_has_delongs_variances(facts: dict[str, Any], patients: Rows) ->
     found = [each.at(41, 72) for each in (*pair.variance, pair.covariance)]
     published = [facts["delong_var"]["ndka"], facts["delong_var"]["wfns"], facts["delong_cov"]["wfns,ndka"]]
     assert found == pytest.approx(published, rel=1e-12)
-    assert found[0] == pytest.approx(area(tally(patients.truth, patients.score["ndka"])).variance, rel=1e-12)
+    assert found[0] == pytest.approx(estimate_auc(tally(patients.truth, patients.score["ndka"])).variance, rel=1e-12)
 
 
 def test_two_curves_with_delongs_variances(facts: dict[str, Any], patients: Rows) -> None:

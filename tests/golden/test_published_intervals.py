@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from baserate import Confusion, Counts, MissingValuesError, Rows, Tally, infer, measure, tally
-from baserate.infer import _auc
+from baserate.infer import _auc_intervals
 from baserate.measure import MEASURES, about, multiclass
 
 Columns = Callable[[str], dict[str, list[str]]]
@@ -34,7 +34,9 @@ def facts(published: Callable[[str], Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("marker", ["wfns", "ndka", "s100b"])
 def test_variance_of_delong(tallies: dict[str, Tally], facts: dict[str, Any], marker: str) -> None:
-    assert _auc.area(tallies[marker]).variance == pytest.approx(facts["delong_var"][marker], rel=0, abs=1e-14)
+    assert _auc_intervals.estimate_auc(tallies[marker]).variance == pytest.approx(
+        facts["delong_var"][marker], rel=0, abs=1e-14
+    )
 
 
 def test_interval_of_delong(tallies: dict[str, Tally], facts: dict[str, Any]) -> None:

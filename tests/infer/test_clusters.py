@@ -1,4 +1,4 @@
-"""Rows that belong together: jackknife variances row by row, areas by hand, and what must not matter."""
+"""Clustered rows: jackknife variances row by row, areas by hand, and invariances."""
 
 from collections.abc import Callable
 from math import sqrt
@@ -63,7 +63,7 @@ def test_shares_have_the_jackknife_variance(measure: str, *, weighted: bool) -> 
     number = len(left_out)
     variance = (number - 1) / number * float(np.sum((left_out - left_out.mean()) ** 2))
     trials = p * (1 - p) / variance / t_over_z(left_out) ** 2
-    low, high, _ = _binomial.interval(_binomial.Share(p * trials, (1 - p) * trials), 0.95)
+    low, high, _ = _binomial.proportion_interval(_binomial.Share(p * trials, (1 - p) * trials), 0.95)
     assert bounds(measure, rows) == pytest.approx((p, low, high), abs=1e-9)
     # Leaving clusters out sees a little more than the linearized variance of statsmodels.
     model = sm.WLS(right, np.ones_like(right), weights=weight)
@@ -159,7 +159,7 @@ def test_area_has_the_variance_of_obuchowski() -> None:
     assert found.how.endswith("with the variance of 120 clusters")
 
 
-def test_perfect_ranks_of_few_clusters_are_not_sure() -> None:
+def test_perfect_ranks_of_few_clusters_have_wide_intervals() -> None:
     truth = np.tile([True, True, False, False], 6)
     rows = Rows(truth, {"risk": truth.astype(float)}, cluster=np.repeat(np.arange(6), 4))
     alone = infer.estimate("auc", Rows(truth, rows.score))
@@ -204,7 +204,7 @@ def test_levels_nest_and_bounds_hold_the_value(measure: str) -> None:
 
 
 @pytest.mark.parametrize("measure", ["auc", "sensitivity", "f1", "brier", "average_precision"])
-def test_rows_of_the_same_kind_within_clusters_are_less_sure(measure: str) -> None:
+def test_rows_of_the_same_kind_within_clusters_are_less_precise(measure: str) -> None:
     rng = np.random.default_rng(5)
     truth = np.repeat(rng.random(40) < 0.5, 10)
     score = np.clip(np.repeat(0.4 + 0.2 * truth[::10] + rng.normal(0, 0.2, 40), 10), 0.01, 0.99)
@@ -296,7 +296,7 @@ def test_distances_from_calibration_have_no_interval_and_lines_have() -> None:
     assert low < value < high
 
 
-def test_ks_of_clusters_covers_where_classes_score_alike() -> None:
+def test_ks_of_clusters_covers_where_classes_have_equal_scores() -> None:
     """The greatest difference is above 0 by having been selected; a bias correction by random weights covered 36%."""
     rng = np.random.default_rng(6)
     cluster = np.repeat(np.arange(40), 10)

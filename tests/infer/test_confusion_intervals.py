@@ -18,7 +18,7 @@ TABLE = Confusion(CELLS, LABELS)
 
 def half_width(measure: Measure | str, table: Confusion) -> float:
     found = infer.estimate(measure, table)
-    assert found.how == _confusion_intervals.HOW
+    assert found.how == _confusion_intervals.DELTA_METHOD
     return (found.high - found.low) / 2
 
 
@@ -83,7 +83,7 @@ def test_laws(name: str) -> None:
 
 def test_bias_of_information_is_millers() -> None:
     cells = np.random.default_rng(1).integers(20, 60, (4, 4)).astype(np.float64)
-    near = _confusion_intervals._expansion(multiclass.mutual_information, cells, tuple("abcd"))  # noqa: SLF001
+    near = _confusion_intervals._expand(multiclass.mutual_information, cells, tuple("abcd"))  # noqa: SLF001
     bias = float(np.sum(cells * near.second)) / 2
     # Miller's (K − 1)²/2n, to which terms of higher order come where truth and decision are not independent.
     assert bias == pytest.approx((4 - 1) ** 2 / (2 * cells.sum()), rel=0.02)
@@ -130,7 +130,7 @@ def test_costs_have_symmetric_intervals() -> None:
     assert found.high - found.value == pytest.approx(1.96 * prices.std() / sqrt(1200), rel=0.03)
 
 
-def test_very_many_classes_and_undefined_derivatives_are_drawn() -> None:
+def test_very_many_classes_and_undefined_derivatives_are_simulated() -> None:
     many = _confusion_intervals.MOST_CLASSES + 1
     wide = Confusion(np.eye(many) * 9 + 1, tuple(range(many)))
     assert "Dirichlet" in str(infer.estimate("kappa", wide).how)

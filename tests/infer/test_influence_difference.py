@@ -118,7 +118,7 @@ def test_confident_models_raise_no_false_alarms(size: int) -> None:
     assert max(alarms.values()) <= 14, alarms
 
 
-def test_infinite_losses_are_named() -> None:
+def test_infinite_losses_are_reported() -> None:
     truth = np.array([True, True, False, False, True])
     sure = np.array([0.9, 0.0, 0.2, 0.1, 0.8])
     rows = Rows(truth, {"new": np.array([0.9, 0.4, 0.2, 0.1, 0.8]), "sure": sure, "other": sure / 2})

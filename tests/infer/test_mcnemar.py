@@ -10,8 +10,17 @@ from scipy.stats import beta, binomtest, chi2, multinomial, norm
 
 from baserate import Rows
 from baserate.infer import Question, compare
-from baserate.infer._comparing._mcnemar import TESTS, Discordant, asymptotic, corrected, exact, interval, mid_p, p_at
-from baserate.infer._comparing._question import Side, holm, of_draws
+from baserate.infer._comparison import Side, bootstrap_p, holm
+from baserate.infer._mcnemar import (
+    TESTS,
+    Discordant,
+    asymptotic_test,
+    corrected_test,
+    exact_test,
+    margin_p,
+    mcnemar_interval,
+    mid_p_test,
+)
 
 count = st.integers(0, 60)
 
@@ -24,21 +33,21 @@ def at_most(most: int, rows: int) -> Fraction:
 def test_exact_and_mid_p_are_binomial_sums(first: int, second: int) -> None:
     rows, few = first + second, min(first, second)
     if rows == 0:
-        assert exact(0, 0, "two-sided").p == mid_p(0, 0, "two-sided").p == 1
+        assert exact_test(0, 0, "two-sided").p == mid_p_test(0, 0, "two-sided").p == 1
         return
     whole = min(2 * at_most(few, rows), Fraction(1))
     half = at_most(few, rows) - Fraction(comb(rows, few), 2 * 2**rows)
-    assert exact(first, second, "two-sided").p == pytest.approx(float(whole), rel=1e-12)
-    assert mid_p(first, second, "two-sided").p == pytest.approx(float(2 * half), rel=1e-12)
-    assert exact(first, second, "two-sided").p == pytest.approx(binomtest(first, rows).pvalue, rel=1e-9)
+    assert exact_test(first, second, "two-sided").p == pytest.approx(float(whole), rel=1e-12)
+    assert mid_p_test(first, second, "two-sided").p == pytest.approx(float(2 * half), rel=1e-12)
+    assert exact_test(first, second, "two-sided").p == pytest.approx(binomtest(first, rows).pvalue, rel=1e-9)
     for side in ("greater", "less"):
         expected = binomtest(first, rows, alternative=side).pvalue
-        assert exact(first, second, side).p == pytest.approx(expected, rel=1e-9)
+        assert exact_test(first, second, side).p == pytest.approx(expected, rel=1e-9)
 
 
 @given(count, count)
 def test_equal_numbers_are_no_evidence_and_order_is_only_a_sign(first: int, second: int) -> None:
-    for test in (each.tested for each in TESTS.values()):
+    for test in (each.test for each in TESTS.values()):
         assert test(first, first, "two-sided").p == pytest.approx(1)
         assert test(first, second, "two-sided").p == test(second, first, "two-sided").p
         if first > second:
@@ -47,16 +56,16 @@ def test_equal_numbers_are_no_evidence_and_order_is_only_a_sign(first: int, seco
 
 def test_agresti_table_of_approval() -> None:
     # Agresti, Categorical Data Analysis (2nd ed.), section 10.1: 150 and 86 of 1600 changed their mind, z² = 17.36.
-    assert asymptotic(150, 86, "two-sided").statistic ** 2 == pytest.approx(64**2 / 236)
-    assert round(asymptotic(150, 86, "two-sided").statistic ** 2, 2) == 17.36
-    assert asymptotic(150, 86, "two-sided").p == pytest.approx(chi2.sf(64**2 / 236, 1))
-    assert corrected(150, 86, "two-sided").p == pytest.approx(chi2.sf(63**2 / 236, 1))
+    assert asymptotic_test(150, 86, "two-sided").statistic ** 2 == pytest.approx(64**2 / 236)
+    assert round(asymptotic_test(150, 86, "two-sided").statistic ** 2, 2) == 17.36
+    assert asymptotic_test(150, 86, "two-sided").p == pytest.approx(chi2.sf(64**2 / 236, 1))
+    assert corrected_test(150, 86, "two-sided").p == pytest.approx(chi2.sf(63**2 / 236, 1))
     # One-sided with continuity: P(X ≥ 150) by the normal curve at 149.5.
-    assert corrected(150, 86, "greater").p == pytest.approx(norm.sf((149.5 - 118) / np.sqrt(236 / 4)))
+    assert corrected_test(150, 86, "greater").p == pytest.approx(norm.sf((149.5 - 118) / np.sqrt(236 / 4)))
 
 
 def test_many_rows_do_not_underflow_to_zero() -> None:
-    for test in (each.tested for each in TESTS.values()):
+    for test in (each.test for each in TESTS.values()):
         assert 0 < test(100_000, 0, "two-sided").p < 1e-100
 
 
@@ -87,7 +96,7 @@ def test_rows_that_only_one_model_hits(name: str, first: int, second: int) -> No
     for method, test in TESTS.items():
         (found,) = compare(rows, measure=name, question=Question(method=method))
         assert f"{first} rows against {second}" in found.test
-        assert found.p == test.tested(first, second, "two-sided").p
+        assert found.p == test.test(first, second, "two-sided").p
     assert compare(rows, measure=name)[0].test.startswith("McNemar, mid-p")
 
 
@@ -113,12 +122,12 @@ def test_holm_by_hand() -> None:
     assert holm([0.02, 0.5, 0.001, 0.03, 0.01]) == pytest.approx([0.06, 0.5, 0.005, 0.06, 0.04])
 
 
-def test_p_of_draws() -> None:
+def test_p_of_bootstrap_samples() -> None:
     draws = np.array([-1.0, 0.0, 1.0, 2.0])
-    assert of_draws(draws, "greater", 0.0) == 3 / 5
-    assert of_draws(draws, "less", 0.0) == 4 / 5
-    assert of_draws(draws, "two-sided", 0.0) == 1
-    assert of_draws(np.ones(99), "two-sided", 0.0) == 2 / 100
+    assert bootstrap_p(draws, "greater", 0.0) == 3 / 5
+    assert bootstrap_p(draws, "less", 0.0) == 4 / 5
+    assert bootstrap_p(draws, "two-sided", 0.0) == 1
+    assert bootstrap_p(np.ones(99), "two-sided", 0.0) == 2 / 100
 
 
 @pytest.mark.parametrize("method", TESTS)
@@ -128,8 +137,8 @@ def test_an_interval_excludes_zero_exactly_where_the_test_rejects(method: str) -
         for second in range(13):
             for concordant in (0, 30):
                 seen = Discordant(first, second, first + second + concordant or 1)
-                low, high = interval(test, seen, 0.95)
-                rejected = test.tested(first, second, "two-sided").p < 0.05
+                low, high = mcnemar_interval(test, seen, 0.95)
+                rejected = test.test(first, second, "two-sided").p < 0.05
                 assert (not low <= 0 <= high) is rejected, (first, second, concordant)
                 assert low <= (first - second) / seen.rows <= high
 
@@ -137,7 +146,7 @@ def test_an_interval_excludes_zero_exactly_where_the_test_rejects(method: str) -
 def test_an_interval_covers_whatever_the_shares_are() -> None:
     rows = 25
     cells = [(first, second) for first in range(rows + 1) for second in range(rows + 1 - first)]
-    bounds = np.array([interval(TESTS["mcnemar-mid-p"], Discordant(*each, rows), 0.95) for each in cells])
+    bounds = np.array([mcnemar_interval(TESTS["mcnemar-mid-p"], Discordant(*each, rows), 0.95) for each in cells])
     counts = np.column_stack([np.array(cells), rows - np.sum(cells, axis=1)])
     for discordant, share in ((0.04, 0.5), (0.1, 0.9), (0.1, 1.0), (0.3, 0.5), (0.3, 0.7), (0.6, 0.95)):
         first, second = discordant * share, discordant * (1 - share)
@@ -147,7 +156,7 @@ def test_an_interval_covers_whatever_the_shares_are() -> None:
 
 
 def test_no_discordant_row_leaves_three_of_so_many() -> None:
-    low, high = interval(TESTS["mcnemar-mid-p"], Discordant(0, 0, 100), 0.95)
+    low, high = mcnemar_interval(TESTS["mcnemar-mid-p"], Discordant(0, 0, 100), 0.95)
     # Half of the confidence lies on either side: the bound of Clopper and Pearson at 95 % for one side.
     assert (-low, high) == pytest.approx((beta.ppf(0.95, 1, 100),) * 2, abs=1e-3)
 
@@ -156,10 +165,10 @@ def test_a_margin_has_the_p_value_of_the_interval_that_reaches_it() -> None:
     seen, test = Discordant(9, 6, 80), TESTS["mcnemar-mid-p"]
     questions: list[tuple[Side, float]] = [("greater", -0.06), ("less", 0.1)]
     for side, bound in questions:
-        p = p_at(test, seen, bound, side)
-        low, high = interval(test, seen, 1 - 2 * p)
+        p = margin_p(test, seen, bound, side)
+        low, high = mcnemar_interval(test, seen, 1 - 2 * p)
         assert (low if side == "greater" else high) == pytest.approx(bound, abs=1e-6)
-    assert p_at(test, seen, 0.0, "greater") == pytest.approx(mid_p(9, 6, "greater").p)
+    assert margin_p(test, seen, 0.0, "greater") == pytest.approx(mid_p_test(9, 6, "greater").p)
 
 
 def test_shares_are_compared_at_a_margin_by_the_same_interval() -> None:
@@ -167,5 +176,5 @@ def test_shares_are_compared_at_a_margin_by_the_same_interval() -> None:
     new, old = np.arange(80) >= 6, (np.arange(80) < 71)
     rows = Rows(truth, {"new": new * 1.0, "old": old * 1.0})
     (found,) = compare(rows, measure="sensitivity", question=Question("better", margin=0.06))
-    assert found.p == p_at(TESTS["mcnemar-mid-p"], Discordant(9, 6, 80), -0.06, "greater")
+    assert found.p == margin_p(TESTS["mcnemar-mid-p"], Discordant(9, 6, 80), -0.06, "greater")
     assert "McNemar, mid-p: 9 rows against 6, at the margin" in found.test

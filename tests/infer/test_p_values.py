@@ -1,4 +1,4 @@
-"""P-values far out: computed in the tail, marked where they are only bounds, and shown as people read them."""
+"""Tiny p-values: computed in the tail, marked where they are only bounds, and formatted for people."""
 
 import json
 from math import nan
@@ -13,18 +13,18 @@ from baserate import Rows, Tallies, Tally, equalize, infer, tally
 from baserate._formatting import format_p, format_p_phrase
 from baserate._tally import Group
 from baserate.infer import compare, tidy
-from baserate.infer._binomial import NormalLevel, clopper_pearson, outside, two_sided, wilson
-from baserate.infer._comparing._question import of_intervals
-from baserate.infer._moments import widening
+from baserate.infer._binomial import NormalLevel, clopper_pearson, tail_probability, two_sided, wilson
+from baserate.infer._bounds import widening
+from baserate.infer._comparison import interval_p
 from tests.cli.shell import run
 
 
 @pytest.mark.parametrize("z", [6.0, 9.0, 15.0, 30.0])
-def test_p_of_intervals_has_no_floor_but_that_of_floats(z: float) -> None:
+def test_p_of_intervals_is_limited_by_floats_alone(z: float) -> None:
     def interval(level: float) -> tuple[float, float]:
         return z - two_sided(level), z + two_sided(level)
 
-    assert of_intervals(interval, z, "two-sided", 0.0) == pytest.approx(2 * norm.sf(z), rel=1e-9)
+    assert interval_p(interval, z, "two-sided", 0.0) == pytest.approx(2 * norm.sf(z), rel=1e-9)
 
 
 @pytest.mark.parametrize("measure", ["sensitivity", "brier", "ks", "average_precision"])
@@ -58,7 +58,7 @@ def test_newcombe_p_is_where_the_interval_just_reaches_zero() -> None:
     assert found.p < 1e-30
 
 
-def test_p_of_draws_is_marked_as_a_bound_where_no_draw_lies_beyond() -> None:
+def test_p_of_samples_is_marked_as_a_bound_where_no_sample_lies_beyond() -> None:
     rng = np.random.default_rng(5)
     truth = rng.random(400) < 0.5
     rows = Rows(truth, {"good": truth * 0.5 + 0.5 * rng.random(400), "bad": rng.random(400)})
@@ -76,7 +76,7 @@ def test_levels_that_store_their_quantile_give_the_same_intervals() -> None:
     z = two_sided(0.95)
     level = NormalLevel(z)
     assert float(level) == pytest.approx(0.95)
-    assert outside(level) == pytest.approx(0.05)
+    assert tail_probability(level) == pytest.approx(0.05)
     for method in (wilson, clopper_pearson):
         assert method(20, 80, level) == pytest.approx(method(20, 80, 0.95))
     assert widening(9, level) == pytest.approx(widening(9, 0.95))
@@ -112,7 +112,7 @@ def test_gaps_that_no_permutation_reaches_have_a_bound() -> None:
         (None, None, "–"),
     ],
 )
-def test_how_p_values_are_shown(p: float | None, bound: bool | None, shown: str) -> None:  # noqa: FBT001
+def test_formatting_of_p_values(p: float | None, bound: bool | None, shown: str) -> None:  # noqa: FBT001
     assert format_p(p, is_bound=bound) == shown
     sentence = f"p {shown}" if shown[0] in "<≤" else f"p = {shown}"
     assert format_p_phrase(p, is_bound=bound) == sentence
@@ -146,7 +146,7 @@ def test_compare_labels_adjusted_p_values_and_says_that_intervals_are_not(tmp_pa
     assert {row["p_is_bound"] for row in exact} == {False}
 
 
-def test_a_report_tells_raw_and_adjusted_p_values_apart(tmp_path: Path) -> None:
+def test_a_report_has_raw_and_adjusted_p_values(tmp_path: Path) -> None:
     path = people(tmp_path)
     saved = tmp_path / "report.json"
     shown = run("report", path, *THREE, "--save-json", saved, "-q").stdout

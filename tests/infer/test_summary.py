@@ -1,4 +1,4 @@
-"""Summaries with intervals: the numbers of plain ones, each judged as `estimate` judges it."""
+"""Summaries with intervals: the numbers of plain ones, each with the interval of `estimate`."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ TABLE = {
 TWO = ["risk", "old"]
 
 
-def test_every_number_is_judged_as_it_would_be_alone() -> None:
+def test_every_number_equals_its_single_estimate() -> None:
     tallies = read.tallies(TABLE, truth="sick", score=TWO, group="site", weight="w")
     found = infer.summary(tallies, measures="all", threshold=[0.3, 0.6], interval=Interval(0.9, seed=5)).rows()
     plain = measure.summary(tallies, measures="all", threshold=[0.3, 0.6]).rows()
@@ -69,12 +69,12 @@ def test_a_method_is_for_those_that_know_it() -> None:
         ({"seed": -1}, "seed is -1; give a whole number of 0 or more"),
     ],
 )
-def test_what_intervals_refuse(options: dict[str, object], told: str) -> None:
+def test_invalid_intervals_raise(options: dict[str, object], told: str) -> None:
     with pytest.raises(OptionError, match=told):
         Interval(**options)  # type: ignore[arg-type]
 
 
-def test_every_named_method_makes_some_interval() -> None:
+def test_every_method_makes_some_interval() -> None:
     tables = (Counts(1, 1, 1, 1), Counts(1, 1, 1, 1, reweighed=True))
     known = {name for each in MEASURES.values() for table in tables for name in infer.methods(each, table)}
     assert known == set(infer._summary.METHODS)  # noqa: SLF001

@@ -1,4 +1,4 @@
-"""Test results are neither true nor false: `assert` must not pass whatever was found."""
+"""Test results are neither true nor false: `assert` must not pass for any result."""
 
 from collections.abc import Callable
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from baserate import Counts, Curve, Estimate, Tally, infer, measure, tally
-from baserate.infer._reliability._intervals import DISTANCES
+from baserate.infer._calibration_intervals import DISTANCES
 from baserate.measure import MEASURES, Measure, about
 from tests.strategies import Rows, like, probability, rows
 

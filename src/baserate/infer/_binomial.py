@@ -1,4 +1,7 @@
-"""Intervals for a share: so many hits among so many trials, which need not be whole numbers when rows have weights."""
+"""Binomial intervals of proportions: Wilson, Clopper–Pearson, Jeffreys, Agresti–Coull, also for weighted rows.
+
+Hits and misses need not be whole numbers: weighted rows have effective counts.
+"""
 
 from collections.abc import Callable
 from math import erf, erfc, exp, log, log1p, nextafter, pi, sqrt
@@ -11,57 +14,57 @@ from baserate._confusion import Confusion
 from baserate._counts import Counts
 from baserate.measure import Measure, about
 
-FEW = 13
-"""Hits or misses below which only the exact interval keeps its promise: `python -m bench.coverage` shows why."""
+EXACT_BELOW = 13
+"""Hits or misses below which only the exact interval covers at its level, as `python -m bench.coverage` shows."""
 
-Bounds = tuple[Value, Value]
+Limits = tuple[Value, Value]
 """Low and high."""
 
 
 class Share(NamedTuple, Generic[Value]):
-    """Hits and misses that a plain count would need to have to be as sure; floats, or arrays for many shares."""
+    """Effective hits and misses of a proportion: floats, or arrays for many proportions."""
 
     hits: Value
     misses: Value
 
     @property
     def trials(self) -> Value:
-        """How many there are of both."""
+        """Return the number of hits and misses."""
         return self.hits + self.misses
 
 
-def share(measure: Measure, noun: Counts[Value] | Confusion) -> Share[Value]:
-    r"""Effective hits and misses of a measure that is a share.
+def share(measure: Measure, table: Counts[Value] | Confusion) -> Share[Value]:
+    r"""Compute the effective hits and misses of a measure that is a proportion.
 
-    Of counted rows they are the counts. Of weighted ones the linearised variance
+    For counted rows they are the counts. For weighted rows the linearized variance
     :math:`v=[(1-p)^2\sum_{hits}w^2+p^2\sum_{misses}w^2]/(\sum w)^2` gives the effective number of trials,
     :math:`p(1-p)/v`; where v is 0, since all are hits or all misses, Kish's :math:`(\sum w)^2/\sum w^2` takes its place
     [@kish1965] [@korn1998].
     """
-    told = about(measure).share
-    assert told is not None  # noqa: S101  (for the type checker)
-    hits, misses = (_added(noun, names) for names in told)
-    if noun.moments is None:
+    cells = about(measure).share
+    assert cells is not None  # noqa: S101  (for the type checker)
+    hits, misses = (_sum_cells(table, names) for names in cells)
+    if table.moments is None:
         return Share(hits, misses)
-    hit_squares, miss_squares = (_added(noun.squares, names) for names in told)
-    return effective(hits, misses, hit_squares, miss_squares)
+    hit_squares, miss_squares = (_sum_cells(table.squares, names) for names in cells)
+    return effective_counts(hits, misses, hit_squares, miss_squares)
 
 
-def effective(hits: Value, misses: Value, hit_squares: Value, miss_squares: Value) -> Share[Value]:
-    """Effective hits and misses from masses and sums of squared weights."""
+def effective_counts(hits: Value, misses: Value, hit_squares: Value, miss_squares: Value) -> Share[Value]:
+    """Compute effective hits and misses from masses and sums of squared weights."""
     total = hits + misses
     p, q = ratio(hits, total), ratio(misses, total)
     spread = q * q * hit_squares + p * p * miss_squares
     kish = ratio(total * total, hit_squares + miss_squares)
     trials = np.where(np.asarray(spread) > 0, ratio(p * q * total * total, spread), kish)
-    # Rows that all weigh the same are counted rows: rounding must not make them one of few.
+    # Equal weights must give the counts exactly: rounding below a whole number would switch to the exact interval.
     return Share(round_if_close(p * trials), round_if_close(q * trials))
 
 
 def as_share(value: float, variance: float, rows: float) -> Share[float]:
-    """Effective hits and misses of any number in [0, 1], from its variance; where that is 0, so many rows' worth.
+    """Compute effective hits and misses of any number in [0, 1] from its variance, or from rows where that is 0.
 
-    A mean of numbers in [0, 1] is at least as sure as a share of as many rows, so the same intervals hold.
+    A mean of numbers in [0, 1] varies at most as much as a proportion of as many rows, so the same intervals hold.
     """
     trials = value * (1 - value) / variance if variance > 0 and 0 < value < 1 else rows
     return Share(value * trials, (1 - value) * trials)
@@ -70,10 +73,11 @@ def as_share(value: float, variance: float, rows: float) -> Share[float]:
 class NormalLevel(float):
     """Confidence level of z standard errors to both sides, which stores z.
 
-    From about 8.2 standard errors on, a float cannot tell the level from 1. Tail probabilities below 1e-16 need z.
+    From about 8.2 standard errors on, a float cannot distinguish the level from 1. Tail probabilities below 1e-16 need
+    z.
 
     >>> far = NormalLevel(12.0)
-    >>> 0.999 < far < 1, two_sided(far), f"{outside(far):.4g}"
+    >>> 0.999 < far < 1, two_sided(far), f"{tail_probability(far):.4g}"
     (True, 12.0, '3.553e-33')
     """
 
@@ -87,13 +91,13 @@ class NormalLevel(float):
         return level
 
 
-def outside(level: float) -> float:
-    """Probability that lies outside of an interval at this level: both tails together."""
+def tail_probability(level: float) -> float:
+    """Return the probability outside of an interval at this level: both tails."""
     return erfc(level.z / sqrt(2)) if isinstance(level, NormalLevel) else 1 - level
 
 
 def two_sided(level: float) -> float:
-    """How many standard errors a normal interval reaches to both sides.
+    """Return the normal quantile of a two-sided interval: the number of standard errors to each side.
 
     >>> round(two_sided(0.95), 6)
     1.959964
@@ -101,8 +105,8 @@ def two_sided(level: float) -> float:
     if isinstance(level, NormalLevel):
         return level.z
     wanted = log1p(-level)
-    z = sqrt(-2 * wanted)  # too far, from where Newton's steps never go too near
-    for _ in range(30):  # towards the logarithm of what lies outside; SciPy would take long to import
+    z = sqrt(-2 * wanted)  # an upper bound, from which Newton's steps never overshoot
+    for _ in range(30):  # solves for the log tail probability; importing SciPy would take longer
         beyond = erfc(z / sqrt(2))
         step = (log(beyond) - wanted) * beyond / (sqrt(2 / pi) * exp(-z * z / 2))
         z += step
@@ -111,8 +115,8 @@ def two_sided(level: float) -> float:
     return z
 
 
-def wilson(hits: Value, misses: Value, level: float) -> Bounds[Value]:
-    r"""Shares whose own standard error would explain what was seen, :math:`(\hat p-p)^2\le z^2p(1-p)/n` [@wilson1927].
+def wilson(hits: Value, misses: Value, level: float) -> Limits[Value]:
+    r"""Return Wilson's score interval of a proportion, :math:`(\hat p-p)^2\le z^2p(1-p)/n` [@wilson1927].
 
     >>> [round(bound, 4) for bound in wilson(81, 182, 0.95)]  # Newcombe 1998, table I: 81/263
     [0.2553, 0.3662]
@@ -120,45 +124,45 @@ def wilson(hits: Value, misses: Value, level: float) -> Bounds[Value]:
     z = two_sided(level)
     trials = hits + misses
     if np.ndim(hits) == 0 and float(trials) > 0:
-        one: tuple[Any, Any] = _wilson_of_one(float(hits), float(misses), z)
+        one: tuple[Any, Any] = _wilson_scalar(float(hits), float(misses), z)
         return one
     middle = ratio(hits + z * z / 2, trials + z * z)
     half = z * np.sqrt(ratio(hits * misses, trials) + z * z / 4) / (trials + z * z)
-    # At the ends rounding may leave a trace where the bound is exactly 0 or 1.
+    # At the ends, rounding may leave a trace where the bound is exactly 0 or 1.
     low = np.where(np.asarray(hits) > 0, middle - half, 0.0)
     high = np.where(np.asarray(misses) > 0, middle + half, 1.0)
     return as_python(low), as_python(high)
 
 
-def _wilson_of_one(hits: float, misses: float, z: float) -> Bounds[float]:
-    """Wilson's interval of a single share without NumPy: a p-value takes some fifty intervals."""
+def _wilson_scalar(hits: float, misses: float, z: float) -> Limits[float]:
+    """Return Wilson's interval of a single proportion without NumPy: a p-value takes some fifty intervals."""
     trials = hits + misses
     middle = (hits + z * z / 2) / (trials + z * z)
     half = z * sqrt(hits * misses / trials + z * z / 4) / (trials + z * z)
     return middle - half if hits > 0 else 0.0, middle + half if misses > 0 else 1.0
 
 
-def clopper_pearson(hits: Value, misses: Value, level: float) -> Bounds[Value]:
-    """Shares that neither tail of the binomial distribution rejects: never covers less than it says [@clopper1934].
+def clopper_pearson(hits: Value, misses: Value, level: float) -> Limits[Value]:
+    """Return the proportions that neither binomial tail rejects: coverage never falls below the level [@clopper1934].
 
     >>> [round(bound, 4) for bound in clopper_pearson(81, 182, 0.95)]
     [0.2527, 0.3676]
     """
-    return _beta(hits, misses + 1, level)[0], _beta(hits + 1, misses, level)[1]
+    return _beta_quantiles(hits, misses + 1, level)[0], _beta_quantiles(hits + 1, misses, level)[1]
 
 
-def jeffreys(hits: Value, misses: Value, level: float) -> Bounds[Value]:
-    """Middle of the posterior Beta(hits + ½, misses + ½); the end itself where all are hits or none [@brown2001].
+def jeffreys(hits: Value, misses: Value, level: float) -> Limits[Value]:
+    """Return the middle of the posterior Beta(hits + ½, misses + ½); 0 or 1 where all are misses or hits [@brown2001].
 
     >>> [round(bound, 4) for bound in jeffreys(81, 182, 0.95)]
     [0.2545, 0.3656]
     """
-    low, high = _beta(hits + 0.5, misses + 0.5, level)
+    low, high = _beta_quantiles(hits + 0.5, misses + 0.5, level)
     return as_python(np.where(np.asarray(hits) > 0, low, 0.0)), as_python(np.where(np.asarray(misses) > 0, high, 1.0))
 
 
-def agresti_coull(hits: Value, misses: Value, level: float) -> Bounds[Value]:
-    """Normal interval after adding z²/2 hits and as many misses, cut at 0 and 1 [@agresti1998].
+def agresti_coull(hits: Value, misses: Value, level: float) -> Limits[Value]:
+    """Return the normal interval after adding z²/2 hits and as many misses, clipped to [0, 1] [@agresti1998].
 
     >>> [round(bound, 4) for bound in agresti_coull(81, 182, 0.95)]
     [0.2552, 0.3663]
@@ -170,20 +174,20 @@ def agresti_coull(hits: Value, misses: Value, level: float) -> Bounds[Value]:
     return as_python(np.maximum(middle - half, 0.0)), as_python(np.minimum(middle + half, 1.0))
 
 
-def usual(hits: Value, misses: Value, level: float) -> Bounds[Value]:
-    """Wilson's interval, but the exact one of Clopper and Pearson where there are few hits or few misses.
+def usual(hits: Value, misses: Value, level: float) -> Limits[Value]:
+    """Return Wilson's interval, or the exact one of Clopper and Pearson where there are few hits or few misses.
 
     >>> usual(10, 0, 0.95) == clopper_pearson(10, 0, 0.95), usual(50, 50, 0.95) == wilson(50, 50, 0.95)
     (True, True)
     """
-    few = np.minimum(hits, misses) < FEW
+    few = np.minimum(hits, misses) < EXACT_BELOW
     if np.ndim(few) == 0:
         return (clopper_pearson if few else wilson)(hits, misses, level)
     exact, approximate = clopper_pearson(hits, misses, level), wilson(hits, misses, level)
     return as_python(np.where(few, exact[0], approximate[0])), as_python(np.where(few, exact[1], approximate[1]))
 
 
-METHODS: dict[str, Callable[[float, float, float], Bounds[float]]] = {
+METHODS: dict[str, Callable[[float, float, float], Limits[float]]] = {
     "wilson": wilson,
     "clopper-pearson": clopper_pearson,
     "jeffreys": jeffreys,
@@ -197,24 +201,24 @@ _NAMES = {
 }
 
 
-def interval(found: Share[float], level: float, method: str | None = None) -> tuple[float, float, str]:
-    """Low, high, and what made them, of one share."""
+def proportion_interval(proportion: Share[float], level: float, method: str | None = None) -> tuple[float, float, str]:
+    """Return low, high and the name of the method, for one proportion."""
     if method is None:
-        method = "clopper-pearson" if min(found) < FEW else "wilson"
-    low, high = METHODS[method](found.hits, found.misses, level)
+        method = "clopper-pearson" if min(proportion) < EXACT_BELOW else "wilson"
+    low, high = METHODS[method](proportion.hits, proportion.misses, level)
     return low, high, _NAMES[method]
 
 
-def _added(noun: Counts[Value] | Confusion, names: tuple[str, ...]) -> Value:
-    total: Value = sum(getattr(noun, name) for name in names)
+def _sum_cells(table: Counts[Value] | Confusion, names: tuple[str, ...]) -> Value:
+    total: Value = sum(getattr(table, name) for name in names)
     return total
 
 
-def _beta(first: Value, second: Value, level: float) -> Bounds[Value]:
-    """Quantiles of a Beta distribution in both tails; 0 or 1 where a parameter is 0."""
+def _beta_quantiles(first: Value, second: Value, level: float) -> Limits[Value]:
+    """Return quantiles of a Beta distribution in both tails; 0 or 1 where a parameter is 0."""
     from scipy.special import betainccinv, betaincinv
 
-    tail = outside(level) / 2
+    tail = tail_probability(level) / 2
     a, b = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
     proper = (a > 0) & (b > 0)
     inside: Floats = np.where(proper, a, 1.0)

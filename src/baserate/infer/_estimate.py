@@ -1,8 +1,8 @@
-"""`estimate`: a measure, with an interval made by the method that suits it."""
+"""Estimates: a measure with the confidence interval that suits it, and the table of all interval methods."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import isinf, isnan, nan
@@ -20,23 +20,20 @@ from baserate._estimate import Estimate
 from baserate._rows import LabelSets, MulticlassRows, Rows
 from baserate._tally import Tally
 from baserate.infer import (
-    _auc,
+    _auc_intervals,
     _binomial,
+    _bootstrap,
+    _bounds,
+    _calibration_intervals as reliability,
     _clusters,
-    _confusion_intervals as _confusions,
-    _known,
-    _ks,
-    _means,
-    _moments,
-    _net,
-    _resample,
-    _tables,
-    _weights,
+    _confidence_bands,
+    _confusion_intervals,
+    _fixed_prevalence,
+    _linear_cells,
+    _multiclass_intervals,
 )
-from baserate.infer._draws import Seed, checked_seed, percentiles
-from baserate.infer._found import Found
-from baserate.infer._reliability import _intervals as reliability
-from baserate.infer._tails import heavy_tail
+from baserate.infer._bootstrap import N_BOOTSTRAP, Seed, bootstrap_measures, checked_draws, checked_seed, percentiles
+from baserate.infer._bounds import Bounds, explain_heavy_tail
 from baserate.measure import (
     Measure,
     about,
@@ -53,41 +50,41 @@ from baserate.measure import (
 )
 
 Data = Tally | Curve | Counts[float] | Confusion | Rows | MulticlassRows | LabelSets
-Noun = Tally | Curve | Counts[float] | Confusion | MulticlassRows | LabelSets
+MeasureInput = Tally | Curve | Counts[float] | Confusion | MulticlassRows | LabelSets
 
 
 @dataclass(frozen=True, slots=True)
 class EstimateRequest:
-    """What kind of interval is wanted."""
+    """Level, method and seed of an interval."""
 
     level: float = 0.95
     method: str | None = None
     seed: Seed = 0
 
     def __post_init__(self) -> None:
-        if not isinstance(self.level, _binomial.NormalLevel):  # which p-values look for, as far out as it takes
+        if not isinstance(self.level, _binomial.NormalLevel):  # from the search of a p-value, beyond the usual domain
             check_domain("level", self.level, LEVEL)
         checked_seed(self.seed)
 
 
-class Case(NamedTuple):
-    """A number, what it was measured of, and what is wanted."""
+class IntervalInput(NamedTuple):
+    """A measure, its data and value, and the request for an interval."""
 
     measure: Measure
-    noun: Any
+    data: Any
     value: float
-    asked: EstimateRequest
+    request: EstimateRequest
 
     @property
     def tally(self) -> Tally:
-        """The tally, where the noun is one or a curve of one."""
-        found = self.noun.tally if isinstance(self.noun, Curve) else self.noun
-        assert isinstance(found, Tally)  # noqa: S101  (for the type checker)
-        return found
+        """Return the tally of the data, which is a tally or the curve of one."""
+        tally = self.data.tally if isinstance(self.data, Curve) else self.data
+        assert isinstance(tally, Tally)  # noqa: S101  (for the type checker)
+        return tally
 
 
-Way = Callable[[Case], Found]
-"""Makes the bounds of a number."""
+IntervalMethod = Callable[[IntervalInput], Bounds]
+"""Function that computes the bounds of a number."""
 
 
 def estimate(
@@ -99,14 +96,39 @@ def estimate(
     method: str | None = None,
     seed: Seed = 0,
 ) -> Estimate:
-    """Estimate a measure with its confidence interval at `level`.
+    """Estimate a measure with its confidence interval.
 
-    `data` is what the measure takes, or what that can be made of: of a tally, measures of a 2×2 table are taken at a
-    `threshold`. Rows in clusters give intervals that know it. Options of a measure are chosen with `functools.partial`.
-    Without `method` the interval is one whose coverage was studied; `methods` names the others. What was reweighed has
-    known shares of the classes: only methods that keep them are taken. Random draws depend on the `seed` alone, not on
-    the order of rows.
+    The default interval is one whose coverage was studied. Reweighted data have fixed class shares, so only methods
+    that keep these shares apply to them. Random samples depend on the seed alone, not on the order of rows.
 
+    Parameters
+    ----------
+    measure
+        Name of a measure, or a function of `baserate.measure`. `functools.partial` sets the options of a measure.
+    data
+        What the measure takes, or data from which it can be made: a tally, curve, table or rows. Rows with clusters get
+        intervals that allow for them.
+    threshold
+        Threshold at which measures of a 2×2 table cut a tally or a curve.
+    level
+        Confidence level.
+    method
+        Name of an interval method; `methods` lists them. By default, the method that suits the measure.
+    seed
+        Seed or NumPy generator of methods that sample.
+
+    Returns
+    -------
+    Estimate
+        Value, bounds, level and method; `why` gives the reason where something is undefined.
+
+    Raises
+    ------
+    OptionError
+        The measure does not fit the data, or the method does not fit the measure.
+
+    Examples
+    --------
     >>> from baserate import Counts, infer, tally
     >>> found = infer.estimate("sensitivity", Counts(tp=81, fp=20, fn=182, tn=300))
     >>> round(found.value, 4), round(found.low, 4), round(found.high, 4), found.how
@@ -115,96 +137,119 @@ def estimate(
     >>> perfect.value, round(perfect.low, 3), perfect.high
     (1.0, 0.769, 1.0)
     """
-    asked = EstimateRequest(level, method, seed)
-    chosen = _chosen(measure, data)
+    request = EstimateRequest(level, method, seed)
+    function = _find_measure(measure, data)
     if isinstance(data, Rows) and data.cluster is not None:
-        return _clustered(chosen, data, threshold, asked)
-    return judged(chosen, noun_of(chosen, data, threshold), asked)
+        return _estimate_clustered(function, data, threshold, request)
+    return judged(function, noun_of(function, data, threshold), request)
 
 
 def methods(measure: str | Measure, data: Data) -> tuple[str, ...]:
-    """Name the methods that make an interval of this measure of such data; the first is the default's own family.
+    """List the interval methods that exist for a measure of such data.
 
+    Parameters
+    ----------
+    measure
+        Name of a measure, or a function of `baserate.measure`.
+    data
+        Data as `estimate` takes them.
+
+    Returns
+    -------
+    tuple of str
+        Names for `method=`; the first belongs to the same family as the default.
+
+    Examples
+    --------
     >>> from baserate import Counts, infer
     >>> infer.methods("precision", Counts(tp=1, fp=1, fn=1, tn=1))
     ('wilson', 'clopper-pearson', 'jeffreys', 'agresti-coull', 'draws', 'stratified', 'bootstrap')
     """
-    chosen = _chosen(measure, data)
-    return tuple(name for name in ways(chosen, reweighed=_known.reweighed(data)) if name)
+    function = _find_measure(measure, data)
+    return tuple(name for name in ways(function, reweighed=_fixed_prevalence.reweighed(data)) if name)
 
 
-def judged(measure: Measure, noun: Noun, asked: EstimateRequest) -> Estimate:
-    """Do the same with what the measure takes."""
-    if isinstance(noun, Counts | Confusion) and noun.shape:
-        raise ShapeError(f"these are {noun.shape} tables; take an interval of one, for example counts[0].")
-    value = float(measure(noun))
+def judged(measure: Measure, data: MeasureInput, request: EstimateRequest) -> Estimate:
+    """Estimate a measure of data in the very form that the measure takes."""
+    if isinstance(data, Counts | Confusion) and data.shape:
+        raise ShapeError(f"these are {data.shape} tables; take an interval of one, for example counts[0].")
+    value = float(measure(data))
     if isnan(value):
-        return Estimate(nan, why=why(measure, noun) or "it is undefined")
-    reweighed = _known.reweighed(noun)
-    known_ways = _OF_ROWS if isinstance(noun, LabelSets) else ways(measure, reweighed=reweighed)
-    if asked.method is not None and asked.method not in known_ways:
-        names = ", ".join(filter(None, known_ways))
-        told = f"known are: {names}" if names else "there is one kind only, so leave it out"
+        return Estimate(nan, why=why(measure, data) or "it is undefined")
+    reweighed = _fixed_prevalence.reweighed(data)
+    methods_by_name = _ROW_METHODS if isinstance(data, LabelSets) else ways(measure, reweighed=reweighed)
+    if request.method is not None and request.method not in methods_by_name:
+        names = ", ".join(filter(None, methods_by_name))
+        remedy = f"known are: {names}" if names else "there is one kind only, so leave it out"
         where = " where the shares of the classes are known" if reweighed else ""
-        raise OptionError(f"method={asked.method!r} makes no interval of {about(measure).name}{where}; {told}.")
-    found = known_ways[asked.method or ""](Case(measure, noun, value, asked))
-    return framed(value, found, measure, asked)
+        raise OptionError(f"method={request.method!r} makes no interval of {about(measure).name}{where}; {remedy}.")
+    bounds = methods_by_name[request.method or ""](IntervalInput(measure, data, value, request))
+    return make_estimate(value, bounds, measure, request)
 
 
-def framed(value: float, found: Found, measure: Measure, asked: EstimateRequest) -> Estimate:
-    """Put value and bounds together: inside the span, and the value between them."""
-    if isnan(found.low) or isnan(found.high):
-        return Estimate(value, level=asked.level, how=found.how, why=found.why or "the interval is undefined")
+def make_estimate(value: float, bounds: Bounds, measure: Measure, request: EstimateRequest) -> Estimate:
+    """Combine a value and its bounds: clipped to the span of the measure, with the value between the bounds."""
+    if isnan(bounds.low) or isnan(bounds.high):
+        return Estimate(value, level=request.level, how=bounds.how, why=bounds.why or "the interval is undefined")
     least, most = about(measure).span
-    low, high = min(max(found.low, least), value), max(min(found.high, most), value)
-    return Estimate(value, low, high, asked.level, found.how)
+    low, high = min(max(bounds.low, least), value), max(min(bounds.high, most), value)
+    return Estimate(value, low, high, request.level, bounds.how)
 
 
-def ways(measure: Measure, *, reweighed: bool = False) -> Mapping[str, Way]:
-    """Ways to make an interval of a measure, by name; the one without a name is taken by default.
+def ways(measure: Measure, *, reweighed: bool = False) -> Mapping[str, IntervalMethod]:
+    """Return the interval methods of a measure by name; the default has the empty name.
 
-    Of what was reweighed, those alone that leave the shares of the classes as they are.
+    For reweighted data, only methods that keep the shares of the classes are returned.
     """
-    told = about(measure)
-    if told.of in (Counts, Confusion):
-        return _ways_of_tables(measure, reweighed=reweighed)
+    info = about(measure)
+    if info.of in (Counts, Confusion):
+        return _table_methods(measure, reweighed=reweighed)
     if reweighed:
-        kept = {name: way for name, way in ways(measure).items() if name not in ("resample", "bootstrap")}
-        return kept | ({"": partial(_moved, way="stratified")} if kept[""] is _moved else {})
-    if told.of in (MulticlassRows, LabelSets):
-        return _OF_ROWS
-    if reliability.known(measure):
-        return {"": _calibration} | _RESAMPLED
-    return _RANKS.get(measure, {"": _moved}) | _RESAMPLED
+        stratified = {name: way for name, way in ways(measure).items() if name not in ("resample", "bootstrap")}
+        return stratified | (
+            {"": partial(_bootstrap_moment_bounds, way="stratified")}
+            if stratified[""] is _bootstrap_moment_bounds
+            else {}
+        )
+    if info.of in (MulticlassRows, LabelSets):
+        return _ROW_METHODS
+    if reliability.is_calibration_measure(measure):
+        return {"": _calibration_bounds} | _BOOTSTRAP_METHODS
+    return _RANK_METHODS.get(measure, {"": _bootstrap_moment_bounds}) | _BOOTSTRAP_METHODS
 
 
-def _ways_of_tables(measure: Measure, *, reweighed: bool) -> Mapping[str, Way]:
-    if _net.closed(measure, reweighed=reweighed):
-        return _WORTH | (_BY_CLASS if reweighed else _NAMED_TABLES)
+def _table_methods(measure: Measure, *, reweighed: bool) -> Mapping[str, IntervalMethod]:
+    if _linear_cells.has_linear_interval(measure, reweighed=reweighed):
+        return _LINEAR_METHODS | (_STRATIFIED_METHODS if reweighed else _SIMULATED_TABLE_METHODS)
     if reweighed:
-        return _AT_KNOWN_SHARES[_known.kind(measure)]
+        return _FIXED_PREVALENCE_METHODS[_fixed_prevalence.classify_share(measure)]
     if about(measure).share:
-        return _SHARES
-    return _CONFUSIONS if about(measure).of is Confusion else _TABLES
+        return _PROPORTION_METHODS
+    return _CONFUSION_METHODS if about(measure).of is Confusion else _TABLE_METHODS
 
 
-def closed(measure: Measure, *, reweighed: bool, method: str | None) -> bool:
-    """Whether an interval is made without draws, of two classes."""
+def is_closed_form(measure: Measure, *, reweighed: bool, method: str | None) -> bool:
+    """Return whether an interval of a two-class measure needs no random samples."""
     way = ways(measure, reweighed=reweighed)[method or ""]
-    return (way.func if isinstance(way, partial) else way) not in (_table, _moved, _resampled, _calibration)
+    return (way.func if isinstance(way, partial) else way) not in (
+        _simulated_table_bounds,
+        _bootstrap_moment_bounds,
+        _bootstrap_bounds,
+        _calibration_bounds,
+    )
 
 
-def _chosen(measure: str | Measure, data: object) -> Measure:
+def _find_measure(measure: str | Measure, data: object) -> Measure:
     if isinstance(measure, str) and isinstance(data, Confusion | MulticlassRows | LabelSets):
         return multiclass.named(measure)
     return known(measure)
 
 
 def noun_of(measure: Measure, data: object, threshold: float | None = None) -> Any:  # noqa: ANN401  (what the measure takes)
-    """Make what the measure takes of what there is."""
+    """Convert data to the form that a measure takes."""
     wanted = about(measure).of
     if isinstance(data, Rows):
-        data = _only(data)
+        data = _single_tally(data)
     if wanted is Counts and isinstance(data, Tally | Curve):
         if threshold is None:
             raise OptionError(f"{about(measure).name} is of decisions: give a threshold=.")
@@ -218,202 +263,288 @@ def noun_of(measure: Measure, data: object, threshold: float | None = None) -> A
     if wanted is Confusion and isinstance(data, MulticlassRows):
         return data.decided()
     if isinstance(data, LabelSets) and "parts" in vars(measure):
-        return data  # whatever is averaged over classes is averaged over labels, too
+        return data  # class averages also apply to labels
     if not isinstance(data, wanted):
-        told = f"{about(measure).name} takes {wanted.__name__}, not {type(data).__name__}"
+        problem = f"{about(measure).name} takes {wanted.__name__}, not {type(data).__name__}"
         hint = "; average it with multiclass.averaged(…)" if isinstance(data, Confusion | MulticlassRows) else ""
-        raise OptionError(f"{told}{hint}.")
+        raise OptionError(f"{problem}{hint}.")
     return data
 
 
-def _only(rows: Rows) -> Tally:
-    """Tally of rows that have one score, and no groups to be told apart."""
+def _single_tally(rows: Rows) -> Tally:
+    """Return the tally of rows that have a single score and no groups."""
     if len(rows.score) > 1 or rows.attributes:
         several = "several models" if len(rows.score) > 1 else f"groups ({', '.join(rows.attributes)})"
         raise OptionError(f"these rows have {several}; infer.summary judges each.")
     return rows.tallies().tally
 
 
-def _share(case: Case, *, name: str | None = None) -> Found:
-    return Found(*_binomial.interval(_binomial.share(case.measure, case.noun), case.asked.level, name))
+def _proportion_bounds(inputs: IntervalInput, *, name: str | None = None) -> Bounds:
+    return Bounds(
+        *_binomial.proportion_interval(_binomial.share(inputs.measure, inputs.data), inputs.request.level, name)
+    )
 
 
-def _table(case: Case, *, way: _tables.Way = "draws") -> Found:
-    noun, seed, level = case.noun, case.asked.seed, case.asked.level
-    weighted = isinstance(noun, Counts) and noun.moments is not None and way != "bootstrap"
-    noun = _weights.steadied(noun) if weighted else noun
-    found = middle(_tables.drawn(case.measure, noun, way=way, seed=seed), level, _tables.how(way))
-    if way != "bootstrap" and _tables.has_empty_cells(noun):
-        # Half a row in an empty cell says that there is something in it; it may also be that there is nothing.
-        bare = _tables.drawn(case.measure, noun, way=way, seed=seed, filled=False)
-        other = middle(bare, level, "")
+def _simulated_table_bounds(inputs: IntervalInput, *, way: _confusion_intervals.TableScheme = "draws") -> Bounds:
+    table, seed, level = inputs.data, inputs.request.seed, inputs.request.level
+    weighted = isinstance(table, Counts) and table.moments is not None and way != "bootstrap"
+    table = _confusion_intervals.stabilize_weights(table) if weighted else table
+    bounds = percentile_bounds(
+        _confusion_intervals.simulate_values(inputs.measure, table, way=way, seed=seed),
+        level,
+        _confusion_intervals.describe_simulation(way),
+    )
+    if way != "bootstrap" and _confusion_intervals.has_empty_cells(table):
+        # With a prior of half a row an empty cell can occur; without it, the cell is impossible. Cover both.
+        bare = _confusion_intervals.simulate_values(inputs.measure, table, way=way, seed=seed, filled=False)
+        other = percentile_bounds(bare, level, "")
         if not other.why:
-            found = found._replace(low=min(found.low, other.low), high=max(found.high, other.high))
-    return _wider(case, found) if weighted and not found.why else found
+            bounds = bounds._replace(low=min(bounds.low, other.low), high=max(bounds.high, other.high))
+    return _widen_for_weights(inputs, bounds) if weighted and not bounds.why else bounds
 
 
-def _wider(case: Case, found: Found) -> Found:
-    """Make an interval of weighted rows as much wider as a t quantile is: their variance was estimated."""
-    factor = _moments.widening(_weights.freedom(case.measure, case.noun), case.asked.level)
-    low, high = _moments.widened((found.low, found.high), case.value, about(case.measure).span, factor)
-    return found._replace(low=low, high=high)
+def _widen_for_weights(inputs: IntervalInput, bounds: Bounds) -> Bounds:
+    """Widen an interval of weighted rows as a t quantile does, since their variance is estimated."""
+    factor = _bounds.widening(_confusion_intervals.weighted_freedom(inputs.measure, inputs.data), inputs.request.level)
+    low, high = _bounds.scale_interval((bounds.low, bounds.high), inputs.value, about(inputs.measure).span, factor)
+    return bounds._replace(low=low, high=high)
 
 
-def _cells(case: Case) -> Found:
-    """Interval of a measure of a K×K table by the delta method, or by draws where there are no derivatives."""
-    return _confusions.interval(case.measure, case.noun, case.value, case.asked.level) or _table(case)
+def _confusion_bounds(inputs: IntervalInput) -> Bounds:
+    """Bound a measure of a K×K table by the delta method, or by simulated tables where derivatives do not exist."""
+    return _confusion_intervals.confusion_interval(
+        inputs.measure, inputs.data, inputs.value, inputs.request.level
+    ) or _simulated_table_bounds(inputs)
 
 
-def _predictive(case: Case, *, name: _known.Logit | None = None) -> Found:
-    low, high = _known.predictive(case.noun, case.measure, case.asked.level, name=name)
-    how = _known.how(case.noun, case.measure) if name is None else _known.NAMES[name]
-    return Found(low, high, how, "a cell is empty, so its logarithm is infinite" if isnan(low + high) else None)
+def _predictive_bounds(inputs: IntervalInput, *, name: _fixed_prevalence.LogitMethod | None = None) -> Bounds:
+    low, high = _fixed_prevalence.predictive_interval(inputs.data, inputs.measure, inputs.request.level, name=name)
+    how = (
+        _fixed_prevalence.describe_predictive(inputs.data, inputs.measure)
+        if name is None
+        else _fixed_prevalence.LOGIT_LABELS[name]
+    )
+    return Bounds(low, high, how, "a cell is empty, so its logarithm is infinite" if isnan(low + high) else None)
 
 
-def _everybody(case: Case) -> Found:
-    return Found(*_known.everybody(case.noun, case.measure, case.asked.level), _known.SUMMED)
+def _total_share_bounds(inputs: IntervalInput) -> Bounds:
+    return Bounds(
+        *_fixed_prevalence.total_share_interval(inputs.data, inputs.measure, inputs.request.level),
+        _fixed_prevalence.SUM_METHOD,
+    )
 
 
-def _worth(case: Case) -> Found:
-    how = _net.LINEAR_FIXED_METHOD if case.noun.reweighed else _net.LINEAR_METHOD
-    return Found(*_net.interval(case.noun, case.measure, case.asked.level), how)
+def _linear_bounds(inputs: IntervalInput) -> Bounds:
+    how = _linear_cells.LINEAR_FIXED_METHOD if inputs.data.reweighed else _linear_cells.LINEAR_METHOD
+    return Bounds(*_linear_cells.linear_interval(inputs.data, inputs.measure, inputs.request.level), how)
 
 
-def _exact(case: Case) -> Found:
-    return Found(case.value, case.value, _known.FIXED_METHOD)
+def _exact_bounds(inputs: IntervalInput) -> Bounds:
+    return Bounds(inputs.value, inputs.value, _fixed_prevalence.FIXED_METHOD)
 
 
-def middle(draws: Floats, level: float, how: str) -> Found:
-    """Middle of the draws that are defined."""
+def percentile_bounds(draws: Floats, level: float, how: str) -> Bounds:
+    """Return the middle of the bootstrap samples that are defined."""
     defined = draws[~np.isnan(draws)]
     if not len(defined):
-        return Found(nan, nan, how, "no draw is defined")
+        return Bounds(nan, nan, how, "no draw is defined")
     left_out = len(draws) - len(defined)
-    told = f"{len(draws)} {how}" + (f", of which {left_out} undefined" if left_out else "")
-    return Found(*percentiles(defined, level), told)
+    method = f"{len(draws)} {how}" + (f", of which {left_out} undefined" if left_out else "")
+    return Bounds(*percentiles(defined, level), method)
 
 
-def _area(case: Case, *, name: str | None = None) -> Found:
-    plain = case.measure is auc
-    found = _auc.area(case.tally, case.value if plain else (case.value + 1) / 2)
+def _auc_bounds(inputs: IntervalInput, *, name: str | None = None) -> Bounds:
+    plain = inputs.measure is auc
+    estimate = _auc_intervals.estimate_auc(inputs.tally, inputs.value if plain else (inputs.value + 1) / 2)
     if name is None:
-        low, high, how = _auc.usual(found, case.asked.level)
+        low, high, how = _auc_intervals.auc_interval(estimate, inputs.request.level)
     else:
-        make, how = _auc.METHODS[name]
-        if "delong" in name and isnan(found.variance):
-            return Found(nan, nan, how, "a class has a single row")
-        low, high = make(found, case.asked.level)
+        make, how = _auc_intervals.METHODS[name]
+        if "delong" in name and isnan(estimate.variance):
+            return Bounds(nan, nan, how, "a class has a single row")
+        low, high = make(estimate, inputs.request.level)
     reason = "the AUC is 0 or 1, where log-odds are infinite" if isnan(low) else None
-    return Found(low, high, how, reason) if plain else Found(2 * low - 1, 2 * high - 1, how, reason)
+    return Bounds(low, high, how, reason) if plain else Bounds(2 * low - 1, 2 * high - 1, how, reason)
 
 
-def _greatest(case: Case) -> Found:
-    return Found(*_ks.interval(case.tally, case.asked.level), _ks.HOW)
+def _ks_bounds(inputs: IntervalInput) -> Bounds:
+    return Bounds(*_confidence_bands.ks_interval(inputs.tally, inputs.request.level), _confidence_bands.KS_METHOD)
 
 
-def _closed(case: Case) -> Found:
-    how = "influence function within each class" if case.tally.reweighed else "influence function"
-    if isinf(case.value):
-        return Found(nan, nan, how, "the value is infinite")
-    if case.tally.rows.sum(dtype=np.int64) < 2:
-        return Found(nan, nan, how, "there is a single row")
-    heavy = heavy_tail(case.tally) if case.measure in _moments.UNBOUNDED else None
-    if heavy:
-        return Found(nan, nan, how, heavy)
-    return Found(*_moments.interval(case.measure, case.tally, case.value, case.asked.level), how)
+def _influence_bounds(inputs: IntervalInput) -> Bounds:
+    how = "influence function within each class" if inputs.tally.reweighed else "influence function"
+    if isinf(inputs.value):
+        return Bounds(nan, nan, how, "the value is infinite")
+    if inputs.tally.rows.sum(dtype=np.int64) < 2:
+        return Bounds(nan, nan, how, "there is a single row")
+    reason = explain_heavy_tail(inputs.tally) if inputs.measure in _bounds.UNBOUNDED else None
+    if reason:
+        return Bounds(nan, nan, how, reason)
+    return Bounds(*_bounds.influence_interval(inputs.measure, inputs.tally, inputs.value, inputs.request.level), how)
 
 
-def _calibration(case: Case) -> Found:
-    if isinf(case.value):
-        return Found(nan, nan, "plug-in", "the value is infinite")
-    asked = reliability.Asked(case.measure, case.tally, case.value, case.asked.level)
-    return reliability.interval(asked)
+def _calibration_bounds(inputs: IntervalInput) -> Bounds:
+    if isinf(inputs.value):
+        return Bounds(nan, nan, "plug-in", "the value is infinite")
+    task = reliability.CalibrationInput(inputs.measure, inputs.tally, inputs.value, inputs.request.level)
+    return reliability.calibration_interval(task)
 
 
-def _captured(case: Case) -> Found:
-    """Interval of the area under the gain curve, through that of the AUC which belongs to it."""
-    how = "from that of the AUC, prevalence known" if case.tally.reweighed else "influence function"
-    if not case.tally.negatives:
-        return Found(nan, nan, how, "there are no negatives, so nothing can vary")
-    low, high = _auc.captured(case.tally, case.asked.level)
-    return Found(2 * low - 1, 2 * high - 1, how) if case.measure is lorenz_gini else Found(low, high, how)
+def _cap_area_bounds(inputs: IntervalInput) -> Bounds:
+    """Bound the area under the gain curve through the interval of its AUC."""
+    how = "from that of the AUC, prevalence known" if inputs.tally.reweighed else "influence function"
+    if not inputs.tally.negatives:
+        return Bounds(nan, nan, how, "there are no negatives, so nothing can vary")
+    low, high = _auc_intervals.cap_area_interval(inputs.tally, inputs.request.level)
+    return Bounds(2 * low - 1, 2 * high - 1, how) if inputs.measure is lorenz_gini else Bounds(low, high, how)
 
 
-def _moved(case: Case, *, way: _resample.Way = "resample") -> Found:
-    """Interval by mean and variance of draws, for numbers between 0 and what a perfect ranking would have."""
-    measure, tally, asked = case.measure, case.tally, case.asked
-    draws = _resample.drawn(measure, tally, way=way, seed=asked.seed, draws=_resample.FEW)
+def _bootstrap_moment_bounds(inputs: IntervalInput, *, way: _bootstrap.Way = "resample") -> Bounds:
+    """Bound a number between 0 and its value for a perfect ranking, by mean and variance of bootstrap samples."""
+    measure, tally, request = inputs.measure, inputs.tally, inputs.request
+    draws = _bootstrap.bootstrap_values(measure, tally, way=way, seed=request.seed, draws=_bootstrap.N_MOMENT_SAMPLES)
     rows = tally.rows.sum(axis=1, dtype=np.int64)
     perfect = Tally(np.array([1.0, 0.0]), np.diag([tally.positives, tally.negatives]), np.eye(2), np.eye(2))
     span = about(measure).span[0], float(measure(Curve(perfect)))
-    freedom = _moments.freedom_of(measure, tally)
-    moments = _moments.of_draws(case.value, draws, span, float(rows.min()), freedom)
-    low, high = (span[0] + (span[1] - span[0]) * bound for bound in _moments.bounded(moments, asked.level))
+    freedom = _bounds.bootstrap_freedom(measure, tally)
+    moments = _bounds.moments_of_samples(inputs.value, draws, span, float(rows.min()), freedom)
+    low, high = (span[0] + (span[1] - span[0]) * bound for bound in _bounds.bound_fraction(moments, request.level))
     if measure is pr_auc and tally.negatives:
-        low = min(low, _moments.unseen_area(measure, tally, case.value, asked.level))
-    return Found(low, high, f"share as sure as {_resample.FEW} {_resample.how(tally, way)}")
+        low = min(low, _bounds.unseen_area(measure, tally, inputs.value, request.level))
+    return Bounds(low, high, f"share as sure as {_bootstrap.N_MOMENT_SAMPLES} {_bootstrap.how(tally, way)}")
 
 
-def _resampled(case: Case, *, way: _resample.Way) -> Found:
-    draws = _resample.drawn(case.measure, case.tally, way=way, seed=case.asked.seed)
-    return middle(draws, case.asked.level, _resample.how(case.tally, way))
+def _bootstrap_bounds(inputs: IntervalInput, *, way: _bootstrap.Way) -> Bounds:
+    draws = _bootstrap.bootstrap_values(inputs.measure, inputs.tally, way=way, seed=inputs.request.seed)
+    return percentile_bounds(draws, inputs.request.level, _bootstrap.how(inputs.tally, way))
 
 
-def _of_rows(case: Case) -> Found:
-    return _means.interval(case.measure, case.noun, level=case.asked.level, seed=case.asked.seed)
+def _multiclass_bounds(inputs: IntervalInput) -> Bounds:
+    return _multiclass_intervals.multiclass_interval(
+        inputs.measure, inputs.data, level=inputs.request.level, seed=inputs.request.seed
+    )
 
 
-def _clustered(measure: Measure, rows: Rows, threshold: float | None, asked: EstimateRequest) -> Estimate:
-    if asked.method is not None:
-        raise OptionError(f"method={asked.method!r} is for independent rows; these are in clusters: leave it out.")
-    noun = noun_of(measure, rows, threshold)
-    value = float(measure(noun))
+def _estimate_clustered(measure: Measure, rows: Rows, threshold: float | None, request: EstimateRequest) -> Estimate:
+    if request.method is not None:
+        raise OptionError(f"method={request.method!r} is for independent rows; these are in clusters: leave it out.")
+    data = noun_of(measure, rows, threshold)
+    value = float(measure(data))
     if isnan(value):
-        return Estimate(nan, why=why(measure, noun) or "it is undefined")
-    plugged = reliability.plug_in(measure)
-    if plugged:  # whatever rows belong to, drawing them again adds chance to chance
-        return framed(value, plugged, measure, asked)
-    found = _clusters.interval(measure, rows, threshold=threshold, level=asked.level, seed=asked.seed)
-    return framed(value, Found(*found), measure, asked)
+        return Estimate(nan, why=why(measure, data) or "it is undefined")
+    plug_in = reliability.plug_in(measure)
+    if plug_in:  # resampling would add a second upward bias, with or without clusters
+        return make_estimate(value, plug_in, measure, request)
+    bounds = _clusters.cluster_interval(measure, rows, threshold=threshold, level=request.level, seed=request.seed)
+    return make_estimate(value, bounds, measure, request)
 
 
-_OF_ROWS: dict[str, Way] = {"": _of_rows}
-_TABLES: dict[str, Way] = {
-    "": _table,
-    "draws": _table,
-    "stratified": partial(_table, way="stratified"),
-    "bootstrap": partial(_table, way="bootstrap"),
+_ROW_METHODS: dict[str, IntervalMethod] = {"": _multiclass_bounds}
+_TABLE_METHODS: dict[str, IntervalMethod] = {
+    "": _simulated_table_bounds,
+    "draws": _simulated_table_bounds,
+    "stratified": partial(_simulated_table_bounds, way="stratified"),
+    "bootstrap": partial(_simulated_table_bounds, way="bootstrap"),
 }
-_NAMED_TABLES: dict[str, Way] = {name: way for name, way in _TABLES.items() if name}
-_CONFUSIONS: dict[str, Way] = {"": _cells, "influence": _cells, **_NAMED_TABLES}
-_SHARES: dict[str, Way] = {
-    "": _share,
-    **{name: partial(_share, name=name) for name in _binomial.METHODS},
-    **_NAMED_TABLES,
+_SIMULATED_TABLE_METHODS: dict[str, IntervalMethod] = {name: way for name, way in _TABLE_METHODS.items() if name}
+_CONFUSION_METHODS: dict[str, IntervalMethod] = {
+    "": _confusion_bounds,
+    "influence": _confusion_bounds,
+    **_SIMULATED_TABLE_METHODS,
 }
-_WORTH: dict[str, Way] = {"": _worth, "mover": _worth}
-"""By the method of variance estimates recovery."""
-_BY_CLASS: dict[str, Way] = {"stratified": partial(_table, way="stratified")}
-_AT_KNOWN_SHARES: dict[_known.Kind, dict[str, Way]] = {
-    "within": {"": _share, **{name: _SHARES[name] for name in _binomial.METHODS}, **_BY_CLASS},
-    "predictive": {"": _predictive, **{name: partial(_predictive, name=name) for name in _known.LOGITS}, **_BY_CLASS},
-    "everybody": {"": _everybody, **_BY_CLASS},
-    "known": {"": _exact},
-    "other": {"": _BY_CLASS["stratified"], **_BY_CLASS},
+_PROPORTION_METHODS: dict[str, IntervalMethod] = {
+    "": _proportion_bounds,
+    **{name: partial(_proportion_bounds, name=name) for name in _binomial.METHODS},
+    **_SIMULATED_TABLE_METHODS,
 }
-"""Of tables that were reweighed: chance is within classes."""
-_AREAS: dict[str, Way] = {"": _area, **{name: partial(_area, name=name) for name in _auc.METHODS}}
-_RANKS: dict[Measure, dict[str, Way]] = {
-    **dict.fromkeys((auc, gini, accuracy_ratio), _AREAS),
-    **{measure: {"": _captured, "influence": _captured} for measure in (cap_area, lorenz_gini)},
-    **{measure: {"": _closed, "influence": _closed} for measure in _moments.KNOWN},
-    ks: {"": _greatest, "newcombe": _greatest},
+_LINEAR_METHODS: dict[str, IntervalMethod] = {"": _linear_bounds, "mover": _linear_bounds}
+"""MOVER: method of variance estimates recovery."""
+_STRATIFIED_METHODS: dict[str, IntervalMethod] = {"stratified": partial(_simulated_table_bounds, way="stratified")}
+_FIXED_PREVALENCE_METHODS: dict[_fixed_prevalence.ShareKind, dict[str, IntervalMethod]] = {
+    "within": {
+        "": _proportion_bounds,
+        **{name: _PROPORTION_METHODS[name] for name in _binomial.METHODS},
+        **_STRATIFIED_METHODS,
+    },
+    "predictive": {
+        "": _predictive_bounds,
+        **{name: partial(_predictive_bounds, name=name) for name in _fixed_prevalence.LOGIT_METHODS},
+        **_STRATIFIED_METHODS,
+    },
+    "everybody": {"": _total_share_bounds, **_STRATIFIED_METHODS},
+    "known": {"": _exact_bounds},
+    "other": {"": _STRATIFIED_METHODS["stratified"], **_STRATIFIED_METHODS},
 }
-"""Of ranks and probabilities, those with an interval of their own."""
-CLOSED = frozenset(_RANKS)
-"""Measures of ranks and probabilities that need no draws."""
-_RESAMPLED: dict[str, Way] = {
-    "resample": partial(_resampled, way="resample"),
-    "stratified": partial(_resampled, way="stratified"),
-    "bootstrap": partial(_resampled, way="bootstrap"),
+"""Methods of reweighted tables, where only rows within classes are random."""
+_AUC_METHODS: dict[str, IntervalMethod] = {
+    "": _auc_bounds,
+    **{name: partial(_auc_bounds, name=name) for name in _auc_intervals.METHODS},
 }
+_RANK_METHODS: dict[Measure, dict[str, IntervalMethod]] = {
+    **dict.fromkeys((auc, gini, accuracy_ratio), _AUC_METHODS),
+    **{measure: {"": _cap_area_bounds, "influence": _cap_area_bounds} for measure in (cap_area, lorenz_gini)},
+    **{measure: {"": _influence_bounds, "influence": _influence_bounds} for measure in _bounds.CLOSED_FORM},
+    ks: {"": _ks_bounds, "newcombe": _ks_bounds},
+}
+"""Methods of measures of ranks and probabilities that have a closed form."""
+CLOSED_FORM = frozenset(_RANK_METHODS)
+"""Measures of ranks and probabilities that need no random samples."""
+_BOOTSTRAP_METHODS: dict[str, IntervalMethod] = {
+    "resample": partial(_bootstrap_bounds, way="resample"),
+    "stratified": partial(_bootstrap_bounds, way="stratified"),
+    "bootstrap": partial(_bootstrap_bounds, way="bootstrap"),
+}
+
+
+def resampled(
+    measures: Sequence[str | Measure], tally: Tally, *, level: float = 0.95, seed: Seed = 0, draws: int = N_BOOTSTRAP
+) -> list[Estimate]:
+    """Estimate several measures of probabilities by percentiles of the same bootstrap samples.
+
+    Other tools give these intervals. A distance from calibration is biased upward once by chance and once more by
+    resampling, so its percentiles lie too high; compare such a distance with its null reference instead.
+
+    Parameters
+    ----------
+    measures
+        Names or functions of measures that can be computed for many samples at once.
+    tally
+        Tally of probabilities.
+    level
+        Confidence level.
+    seed
+        Seed or NumPy generator.
+    draws
+        Number of bootstrap samples.
+
+    Returns
+    -------
+    list of Estimate
+        One for each measure, in the same order.
+
+    Examples
+    --------
+    >>> from baserate import infer, tally
+    >>> sample = tally([0, 1, 0, 1, 1, 0] * 20, [0.2, 0.3, 0.4, 0.6, 0.9, 0.7] * 20)
+    >>> slope, ece = infer.resampled(["calibration_slope", "ece"], sample)
+    >>> slope.how
+    '1000 draws of rows'
+    """
+    EstimateRequest(level, None, seed)
+    functions = [known(measure) for measure in measures]
+    unfit = [about(measure).name for measure in functions if not about(measure).stacks]
+    if unfit:
+        raise OptionError(f"{', '.join(unfit)} is resampled by infer.estimate(…, method='bootstrap'), alone.")
+    checked_draws(draws)
+    samples = bootstrap_measures(
+        functions, tally, way="stratified" if tally.reweighed else "bootstrap", seed=seed, draws=draws
+    )
+    return [_summarize_samples(measure, tally, samples[:, at], level) for at, measure in enumerate(functions)]
+
+
+def _summarize_samples(measure: Measure, tally: Tally, draws: Floats, level: float) -> Estimate:
+    value = float(measure(tally))
+    if isnan(value):
+        return Estimate(nan, why=why(measure, tally) or "it is undefined")
+    bounds = percentile_bounds(draws, level, "draws of rows within each class" if tally.reweighed else "draws of rows")
+    return Estimate(value, bounds.low, bounds.high, level, bounds.how, bounds.why)

@@ -1,4 +1,4 @@
-"""Tallies, or rows, -> tidy numbers with an interval on each."""
+"""Summary tables: many measures of tallies or rows, with an interval for every number."""
 
 from __future__ import annotations
 
@@ -15,15 +15,25 @@ from baserate._estimate import Estimate
 from baserate._results import Results
 from baserate._rows import MulticlassRows, Rows
 from baserate._tally import Tallies
-from baserate.infer import _known
-from baserate.infer._draws import Seed
-from baserate.infer._estimate import Data, EstimateRequest, closed, estimate, judged, noun_of, ways
+from baserate.infer import _fixed_prevalence
+from baserate.infer._bootstrap import Seed
+from baserate.infer._estimate import Data, EstimateRequest, estimate, is_closed_form, judged, noun_of, ways
 from baserate.measure import MEASURES, Measure, multiclass, summary as measured
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """What kind of intervals are wanted: their level, the method for those measures that know it, and a seed."""
+    """Options of intervals.
+
+    Parameters
+    ----------
+    level
+        Confidence level.
+    method
+        Interval method, for those measures that have it; others get their default.
+    seed
+        Seed or NumPy generator of methods that sample.
+    """
 
     level: float = 0.95
     method: str | None = None
@@ -34,27 +44,27 @@ class Interval:
         if self.method is not None and self.method not in METHODS:
             raise OptionError(f"method={self.method!r} makes no intervals; known are: {', '.join(METHODS)}.")
 
-    def of(self, measure: Measure, noun: Data) -> Estimate:
-        """Judge one number."""
+    def of(self, measure: Measure, data: Data) -> Estimate:
+        """Estimate one measure."""
         return judged(
-            measure, noun_of(measure, noun), EstimateRequest(self.level, self._method(measure, noun), self.seed)
+            measure, noun_of(measure, data), EstimateRequest(self.level, self._method(measure, data), self.seed)
         )
 
-    def closed(self, measure: Measure, noun: Data) -> bool:
-        """Whether it does so without draws."""
-        return closed(measure, reweighed=_known.reweighed(noun), method=self._method(measure, noun))
+    def closed(self, measure: Measure, data: Data) -> bool:
+        """Return whether the interval needs no random samples."""
+        return is_closed_form(measure, reweighed=_fixed_prevalence.reweighed(data), method=self._method(measure, data))
 
-    def _method(self, measure: Measure, noun: Data) -> str | None:
-        """The method that was asked for, if the measure knows it."""
-        return self.method if self.method in ways(measure, reweighed=_known.reweighed(noun)) else None
+    def _method(self, measure: Measure, data: Data) -> str | None:
+        """Return the requested method if the measure has it."""
+        return self.method if self.method in ways(measure, reweighed=_fixed_prevalence.reweighed(data)) else None
 
 
 METHODS = (
     *("wilson", "clopper-pearson", "jeffreys", "agresti-coull"),
     *("score", "logit-delong", "delong", "hanley-mcneil", "newcombe", "influence", "mover"),
-    *("draws", "resample", "stratified", "bootstrap", *_known.LOGITS),
+    *("draws", "resample", "stratified", "bootstrap", *_fixed_prevalence.LOGIT_METHODS),
 )
-"""Every method that makes an interval of some measure."""
+"""Interval methods of all measures."""
 
 
 def summary(
@@ -64,11 +74,31 @@ def summary(
     threshold: float | Iterable[float] | None = None,
     interval: Interval = Interval(),
 ) -> Results:
-    """Measure as `baserate.measure.summary` does, with an interval on every number; the cells have none.
+    """Summarize measures as `baserate.measure.summary` does, with an interval for every number but the cells.
 
-    Of `Rows` with a cluster the intervals are those of clusters. A method that is not known for a measure leaves it
-    with its own; one that none of them knows is refused.
+    Parameters
+    ----------
+    data
+        Tallies of models and groups, or rows. Rows with clusters get intervals that allow for them.
+    measures
+        Names or functions of measures, "usual" or "all".
+    threshold
+        One or more thresholds for measures of a 2×2 table.
+    interval
+        Level, method and seed. Measures that do not have the method get their default interval.
 
+    Returns
+    -------
+    Results
+        Tidy table with value, low, high, method and, where undefined, the reason.
+
+    Raises
+    ------
+    OptionError
+        No measure has the requested method, or the rows are clustered and a method is named.
+
+    Examples
+    --------
     >>> from baserate import infer, read
     >>> t = read.tallies({"sick": [1, 0, 1, 0], "risk": [0.9, 0.6, 0.4, 0.1]}, truth="sick", score="risk")
     >>> row = infer.summary(t, measures=["sensitivity"]).rows()[-1]
@@ -79,11 +109,11 @@ def summary(
     if clustered and interval.method is not None:
         raise OptionError(f"method={interval.method!r} is for independent rows; these are in clusters: leave it out.")
     tallies = data.tallies() if isinstance(data, Rows) else data
-    judge = _of_clusters(data, interval) if isinstance(data, Rows) and clustered else _of_tallies(interval)
-    found = measured(tallies, measures=measures, threshold=threshold, judge=judge)
-    check_use(interval, found, reweighed=all_reweighed(tallies))
+    judge = _judge_clusters(data, interval) if isinstance(data, Rows) and clustered else _judge_tallies(interval)
+    results = measured(tallies, measures=measures, threshold=threshold, judge=judge)
+    check_use(interval, results, reweighed=all_reweighed(tallies))
     clusters = len(np.unique(data.cluster)) if isinstance(data, Rows) and data.cluster is not None else None
-    return Results(found.columns, {**found.data, "interval": _told(interval, clusters)})
+    return Results(results.columns, {**results.data, "interval": _describe_interval(interval, clusters)})
 
 
 def class_summary(
@@ -94,58 +124,74 @@ def class_summary(
     costs: CostMatrix | None = None,
     interval: Interval = Interval(),
 ) -> Results:
-    """Measure as `baserate.measure.multiclass.summary` does, with an interval on every number.
+    """Summarize multi-class measures as `baserate.measure.multiclass.summary` does, with intervals.
 
-    Cells and pairs of classes have none.
+    Parameters
+    ----------
+    classes
+        Confusion matrices, or rows with a score for each class.
+    measures
+        Names or functions of measures, "usual" or "all".
+    averages
+        Kinds of averages over classes ("macro", "weighted", "micro"), or weights by class.
+    costs
+        Cost matrix, for `expected_cost`.
+    interval
+        Level, method and seed of the intervals.
+
+    Returns
+    -------
+    Results
+        Tidy table. Cells and pairs of classes have no interval.
     """
 
-    def judge(measure: Measure, noun: Any) -> Estimate:  # noqa: ANN401  (what the measure takes)
-        return interval.of(measure, noun.classes if isinstance(noun, multiclass.Split) else noun)
+    def judge(measure: Measure, data: Any) -> Estimate:  # noqa: ANN401  (what the measure takes)
+        return interval.of(measure, data.classes if isinstance(data, multiclass.Split) else data)
 
-    found = multiclass.summary(classes, measures=measures, averages=averages, costs=costs, judge=judge)
-    check_use(interval, found, reweighed=isinstance(classes, Confusions) and classes.pooled.reweighed)
-    return Results(found.columns, {**found.data, "interval": _told(interval, None)})
+    results = multiclass.summary(classes, measures=measures, averages=averages, costs=costs, judge=judge)
+    check_use(interval, results, reweighed=isinstance(classes, Confusions) and classes.pooled.reweighed)
+    return Results(results.columns, {**results.data, "interval": _describe_interval(interval, None)})
 
 
-def check_use(interval: Interval, found: Results, *, reweighed: bool = False) -> None:
-    """See that the method was of use."""
-    names = {*found.columns["measure"]} - {"tp", "fp", "fn", "tn", "cell", "pairwise_auc"}
+def check_use(interval: Interval, results: Results, *, reweighed: bool = False) -> None:
+    """Raise if an interval method was requested that none of the measures has."""
+    names = {*results.columns["measure"]} - {"tp", "fp", "fn", "tn", "cell", "pairwise_auc"}
     registries = (MEASURES, multiclass.MEASURES)
-    known = [known[name] for known in registries for name in names if name in known]
-    useful = any(interval.method in ways(measure, reweighed=reweighed) for measure in known)
-    if interval.method is not None and known and not useful:
+    functions = [functions[name] for functions in registries for name in names if name in functions]
+    useful = any(interval.method in ways(measure, reweighed=reweighed) for measure in functions)
+    if interval.method is not None and functions and not useful:
         where = " where the shares of the classes are known" if reweighed else ""
-        told = f"method={interval.method!r} makes no interval of {', '.join(sorted(names))}{where}; leave it out."
-        raise OptionError(told)
+        message = f"method={interval.method!r} makes no interval of {', '.join(sorted(names))}{where}; leave it out."
+        raise OptionError(message)
 
 
 def all_reweighed(tallies: Tallies) -> bool:
-    """Whether every tally is at known shares of its classes."""
+    """Return whether every tally has fixed class shares."""
     return all(tally.reweighed for groups in tallies.models.values() for tally in groups.values())
 
 
-def _of_tallies(interval: Interval) -> Callable[[Measure, Any, object], Estimate]:
-    return lambda measure, noun, _place: interval.of(measure, noun)
+def _judge_tallies(interval: Interval) -> Callable[[Measure, Any, object], Estimate]:
+    return lambda measure, data, _place: interval.of(measure, data)
 
 
-def _of_clusters(rows: Rows, interval: Interval) -> Callable[[Measure, Any, Any], Estimate]:
-    """Judge numbers by the rows that they are of."""
+def _judge_clusters(rows: Rows, interval: Interval) -> Callable[[Measure, Any, Any], Estimate]:
+    """Return a function that estimates each number from its clustered rows."""
 
     def judge(measure: Measure, _noun: object, place: Any) -> Estimate:  # noqa: ANN401  (a place of measure.summary)
-        part = _part(rows, place.model, place.group)
+        part = _select_rows(rows, place.model, place.group)
         return estimate(measure, part, threshold=place.threshold, level=interval.level, seed=interval.seed)
 
     return judge
 
 
-def _part(rows: Rows, model: str, group: tuple[object, ...] | None) -> Rows:
-    """Rows of one model and group."""
+def _select_rows(rows: Rows, model: str, group: tuple[object, ...] | None) -> Rows:
+    """Select the rows of one model and group."""
     there = slice(None) if group is None else np.flatnonzero(rows.group == rows.groups.index(group))
-    alone = replace(rows, score={model: rows.score[model]})
-    return replace(alone.only(there), group=rows.group[:0], groups=((),), attributes=())
+    single = replace(rows, score={model: rows.score[model]})
+    return replace(single.only(there), group=rows.group[:0], groups=((),), attributes=())
 
 
-def _told(interval: Interval, clusters: int | None) -> dict[str, Any]:
-    """What the intervals are, for those who read the results."""
+def _describe_interval(interval: Interval, clusters: int | None) -> dict[str, Any]:
+    """Return the options of the intervals as metadata of the results."""
     seed = interval.seed if isinstance(interval.seed, int) else None
     return {"level": interval.level, "method": interval.method, "seed": seed, "clusters": clusters}

@@ -1,0 +1,329 @@
+"""AUC intervals: DeLong, logit, Hanley–McNeil and score methods, and the influence of each row on an AUC."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import exp, hypot, inf, log, nan, sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from baserate._arrays import Bools, Floats, ratio, round_if_close
+from baserate._numeric.distinct import descending
+from baserate._rows import MulticlassRows
+from baserate._tally import Tally
+from baserate.infer import _binomial
+from baserate.infer._binomial import two_sided
+from baserate.infer._bounds import unseen_loss, widening
+from baserate.infer._canonical_order import UniqueRows, rank_descending, sum_to_midpoints
+from baserate.infer._influence_functions import influence_variance
+from baserate.measure import auc
+
+Limits = tuple[float, float]
+
+SCORE_BELOW = 3
+"""Rows of the smaller class, times A or 1 − A, below which log-odds intervals undercover (`bench.coverage`)."""
+_CHANCE = 0.5
+
+
+class AucEstimate(NamedTuple):
+    """An AUC, and what its intervals need."""
+
+    value: float
+    variance: float
+    """DeLong's; NaN where a class has a single row."""
+    positives: float
+    """Effective number of rows, Kish's where they are weighted."""
+    negatives: float
+    freedom: float = inf
+    """Degrees of freedom of the variance."""
+    clusters: float | None = None
+    """Effective number of clusters, in place of rows, where rows are clustered."""
+
+
+def estimate_auc(tally: Tally, value: float | None = None) -> AucEstimate:
+    r"""Compute the AUC of a tally with DeLong's variance, :math:`S_{10}/P+S_{01}/N` [@delong1988].
+
+    The placement of a positive is the share of negatives below it, with ties counted half; S₁₀ is the variance of these
+    placements among positives, and S₀₁ that of the placements of negatives. With weights, the variance of a weighted
+    mean is :math:`\sum w^2(V-A)^2/(\sum w)^2`, and r rows lose a degree of freedom: r/(r − 1). Pass `value` to save its
+    computation.
+
+    >>> from baserate import tally
+    >>> estimate_auc(tally([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1]))
+    AucEstimate(value=0.75, variance=0.125, positives=2.0, negatives=2.0, freedom=2.0, clusters=None)
+    """
+    effective = _effective_rows(tally, 0), _effective_rows(tally, 1)
+    if not tally.positives or not tally.negatives:
+        return AucEstimate(nan, nan, *effective)
+    spread = influence_variance(auc, tally, value)
+    if spread.smaller_class == 1:
+        return AucEstimate(spread.value, nan, *effective)
+    return AucEstimate(spread.value, spread.variance, *effective, spread.freedom)
+
+
+def delong_interval(estimate: AucEstimate, level: float) -> Limits:
+    """Return the normal interval with DeLong's variance, clipped to [0, 1], as in pROC [@delong1988]."""
+    half = two_sided(level) * sqrt(estimate.variance)
+    return max(estimate.value - half, 0.0), min(estimate.value + half, 1.0)
+
+
+def logit_delong_interval(estimate: AucEstimate, level: float) -> Limits:
+    """Return the normal interval of the log-odds of the AUC, with DeLong's variance [@pepe2003]; NaN at 0 and 1."""
+    odds = estimate.value * (1 - estimate.value)
+    if odds == 0:
+        return nan, nan
+    half = two_sided(level) * sqrt(estimate.variance) / odds
+    middle = log(estimate.value / (1 - estimate.value))
+    return _expit(middle - half), _expit(middle + half)
+
+
+def hanley_mcneil_interval(estimate: AucEstimate, level: float) -> Limits:
+    """Return the normal interval with the variance of exponential scores, clipped to [0, 1] [@hanley1982]."""
+    half = two_sided(level) * sqrt(exponential_variance(estimate.value, estimate.positives, estimate.negatives))
+    return max(estimate.value - half, 0.0), min(estimate.value + half, 1.0)
+
+
+def score_interval(estimate: AucEstimate, level: float) -> Limits:
+    r"""Return the AUCs θ whose own standard error would explain the estimate, :math:`(A-θ)^2\le z^2\,r\,V(θ)`.
+
+    V is Hanley and McNeil's variance with both numbers of rows replaced by their mean where they multiply
+    [@newcombe2006]. The factor r, never below 1, is the ratio of DeLong's variance to V where it exists: scores that
+    are not exponential may vary more. That variance is estimated, so it counts with a t quantile in place of z. The
+    interval has positive width even where A is 0 or 1.
+    """
+    expected = newcombe_variance(estimate.value, estimate.positives, estimate.negatives)
+    excess = estimate.variance / expected * widening(estimate.freedom, level) ** 2 if expected > 0 else 1.0
+    reach = two_sided(level) ** 2 * (excess if excess > 1 else 1.0)  # false also for NaN, of a single row
+
+    def beyond(theta: float) -> bool:
+        return (estimate.value - theta) ** 2 > reach * newcombe_variance(theta, estimate.positives, estimate.negatives)
+
+    return _find_edge(beyond, estimate.value, 0.0), _find_edge(beyond, estimate.value, 1.0)
+
+
+def auc_interval(estimate: AucEstimate, level: float) -> tuple[float, float, str]:
+    """Return the default interval, and its method: DeLong's on log-odds, or the score interval where rows are few.
+
+    Rows are few if the smaller class times A, or times 1 − A, is less than three. Both variances are too small where
+    misranked rows exist but none was sampled, and very uncertain where one or two were. So the bound towards ½ allows
+    for unseen rows, and neither bound exceeds Wilson's for a proportion of as many rows as the smaller class has: no
+    distribution has a greater variance than A(1 − A)/r [@birnbaum1957].
+    """
+    if (
+        round_if_close(min(estimate.positives, estimate.negatives) * min(estimate.value, 1 - estimate.value))
+        < SCORE_BELOW
+    ):
+        (low, high), how = score_interval(estimate, level), METHODS["score"][1]
+    else:
+        wider = estimate._replace(variance=estimate.variance * widening(estimate.freedom, level) ** 2)
+        (low, high), how = logit_delong_interval(wider, level), f"{METHODS['logit-delong'][1]}, t quantiles"
+    lowest, highest = unseen_limits(estimate, level)
+    least, most = wilson_limits(estimate, level)
+    bounds = max(min(low, lowest), least), min(max(high, highest), most)
+    if bounds[0] < low or bounds[1] > high:
+        how = f"{how}; rule of three for unseen rows"
+    elif bounds != (low, high):
+        how = "Wilson for the smaller class"
+    return *bounds, how
+
+
+def unseen_limits(estimate: AucEstimate, level: float) -> Limits:
+    """Return the AUC closer to ½ if a subgroup of the smaller class exists of which the sample contains no row."""
+    left = 1 - unseen_loss(min(estimate.positives, estimate.negatives), level)
+    if estimate.value > _CHANCE:
+        return estimate.value * left, estimate.value
+    if estimate.value < _CHANCE:
+        return estimate.value, 1 - (1 - estimate.value) * left
+    return estimate.value, estimate.value
+
+
+def wilson_limits(estimate: AucEstimate, level: float) -> Limits:
+    """Return Wilson's bounds of a proportion equal to the AUC, with the rows (or clusters) of the smaller class."""
+    rows = min(estimate.positives, estimate.negatives) if estimate.clusters is None else estimate.clusters
+    return _binomial.wilson(estimate.value * rows, (1 - estimate.value) * rows, level)
+
+
+def cap_area_interval(tally: Tally, level: float) -> Limits:
+    """Bound the area under the gain curve, π/2 + (1 − π)·AUC, from the bounds of the AUC and of the prevalence."""
+    estimate = estimate_auc(tally)
+    low, high, _ = auc_interval(estimate, level)
+    share = tally.prevalence
+    if tally.reweighed:  # and the prevalence is exact
+        return share / 2 + (1 - share) * low, share / 2 + (1 - share) * high
+    squares = tally.squares.sum(axis=1, dtype=np.float64)
+    few, many = _binomial.usual(*_binomial.effective_counts(tally.positives, tally.negatives, *squares.tolist()), level)
+    # Both are independent, so their distances add in quadrature [@zou2008].
+    tilt = estimate.value - 0.5
+    down, up = ((share - few), (many - share)) if tilt < 0 else ((many - share), (share - few))
+    value = share / 2 + (1 - share) * estimate.value
+    return (
+        value - hypot((1 - share) * (estimate.value - low), tilt * down),
+        value + hypot((1 - share) * (high - estimate.value), tilt * up),
+    )
+
+
+def exponential_variance(value: float, positives: float, negatives: float) -> float:
+    """Return the variance of an AUC if the scores of both classes are exponential [@hanley1982].
+
+    >>> round(sqrt(exponential_variance(0.893, 51, 58)), 4)
+    0.0325
+    """
+    return _exponential_spread(value, positives, negatives) / (positives * negatives)
+
+
+def newcombe_variance(value: float, positives: float, negatives: float) -> float:
+    """Return that variance with the mean of both numbers of rows where they multiply [@newcombe2006]."""
+    mean = (positives + negatives) / 2
+    return _exponential_spread(value, mean, mean) / (positives * negatives)
+
+
+METHODS: dict[str, tuple[Callable[[AucEstimate, float], Limits], str]] = {
+    "score": (score_interval, "Newcombe's score set, widened to DeLong's variance"),
+    "logit-delong": (logit_delong_interval, "DeLong on log-odds"),
+    "delong": (delong_interval, "DeLong"),
+    "hanley-mcneil": (hanley_mcneil_interval, "Hanley–McNeil"),
+}
+
+
+def _exponential_spread(value: float, positives: float, negatives: float) -> float:
+    above, below = value / (2 - value), 2 * value * value / (1 + value)
+    square = value * value
+    return value * (1 - value) + (positives - 1) * (above - square) + (negatives - 1) * (below - square)
+
+
+def _find_edge(beyond: Callable[[float], bool], inside: float, end: float) -> float:
+    """Find the end of a set between a member and a possible non-member, by bisection to the last bit."""
+    if not beyond(end):
+        return end
+    near, far = inside, end
+    for _ in range(64):
+        middle = (near + far) / 2
+        near, far = (near, middle) if beyond(middle) else (middle, far)
+    return near
+
+
+def _expit(x: float) -> float:
+    return 1 / (1 + exp(-x)) if x > 0 else exp(x) / (1 + exp(x))
+
+
+def _effective_rows(tally: Tally, row: int) -> float:
+    """Return the effective number of rows of a class."""
+    if not tally.weighted:
+        return float(tally.rows[row].sum(dtype=np.int64))
+    return float(round_if_close(ratio(float(tally.mass[row].sum()) ** 2, float(tally.squares[row].sum()))))
+
+
+class AucInfluence(NamedTuple):
+    """Influence of one row of each kind on several AUCs: a row for each model.
+
+    `classes` holds a mask for each class; the variance of a sum is that of its parts, class by class.
+    """
+
+    slopes: Floats
+    classes: Sequence[Bools]
+    cells: UniqueRows
+
+    def covariance(self, a: int, b: int) -> float:
+        """Return the covariance of the AUCs of two models, by their places."""
+        return _covariance(self, self.slopes[a], self.slopes[b])
+
+    def variance_of_difference(self, a: int, b: int) -> float:
+        """Return the variance of the difference, from that of every row: similar models would cancel."""
+        difference = self.slopes[a] - self.slopes[b]
+        return _covariance(self, difference, difference)
+
+
+def auc_influence(cells: UniqueRows, models: Sequence[str]) -> AucInfluence:
+    r"""Compute the influence of rows on AUCs, :math:`w_i(V_i-A)/\sum w` within a row's class [@delong1988].
+
+    The placement V of a positive is the mass of negatives below it, ties half, over that of all negatives; for a
+    negative, that of positives above it. The covariance is DeLong's; for clustered rows, Obuchowski's
+    [@obuchowski1997clusters].
+
+    >>> from baserate import Rows
+    >>> from baserate.infer._canonical_order import unique_rows
+    >>> rows = Rows(np.array([True, False, True, False]), {"p": np.array([0.9, 0.8, 0.7, 0.1])})
+    >>> auc_influence(unique_rows(rows, ["p"]), ["p"]).covariance(0, 0)
+    0.125
+    """
+    truth, mass = cells.truth, cells.mass
+    slopes = np.stack([_placement_slopes(truth, cells.score[model], mass) for model in models])
+    weight = 1.0 if cells.weight is None else cells.weight
+    return AucInfluence(slopes * weight, (truth, ~truth), cells)
+
+
+def _placement_slopes(truth: Bools, score: Floats, mass: Floats) -> Floats:
+    true, false = np.where(truth, mass, 0.0), np.where(truth, 0.0, mass)
+    order, ends, runs = rank_descending(score)
+    positives, negatives = float(true.sum()), float(false.sum())
+    above, below = (sum_to_midpoints(each[order], ends)[runs] for each in (true, false))
+    placed = np.empty(len(score))
+    placed[order] = np.where(truth[order], ratio(negatives - below, negatives), ratio(above, positives))
+    area = ratio(float((true * placed).sum()), positives)
+    return ratio(placed - area, np.where(truth, positives, negatives))
+
+
+def same_ranks(first: Floats, second: Floats) -> bool:
+    """Return whether two models rank all rows equally, ties included."""
+    order = descending(first)
+    one, other = np.diff(first[order]), np.diff(second[order])
+    return bool((np.sign(one) == np.sign(other)).all())
+
+
+def _covariance(influence: AucInfluence, first: Floats, second: Floats) -> float:
+    times = influence.cells.times
+    if influence.cells.cluster is not None:
+        return _cluster_covariance(influence, first * times, second * times)
+    total = 0.0
+    for there in influence.classes:
+        rows = int(times[there].sum())
+        total += _bessel_factor(rows) * float(np.sum(times[there] * first[there] * second[there])) if rows else 0.0
+    return total
+
+
+def _cluster_covariance(influence: AucInfluence, first: Floats, second: Floats) -> float:
+    """Sum influence within clusters: Obuchowski's S₁₀, S₀₁ and S₁₁, each with its own factor I/(I − 1)."""
+    cluster, size = influence.cells.cluster, influence.cells.clusters
+    assert cluster is not None  # noqa: S101  (for the type checker)
+    sums = [
+        [np.bincount(cluster[there], each[there], minlength=size) for each in (first, second)]
+        for there in influence.classes
+    ]
+    present = [np.bincount(cluster[there], minlength=size) > 0 for there in influence.classes]
+    total = 0.0
+    for i, (one, _) in enumerate(sums):
+        for j, (_, other) in enumerate(sums):
+            clusters = np.count_nonzero(present[i]) if i == j else size
+            total += _bessel_factor(int(clusters)) * float(np.sum(one * other))
+    return total
+
+
+def _bessel_factor(rows: int) -> float:
+    """Return n/(n − 1), the correction for one lost degree of freedom; NaN for a single row."""
+    return rows / (rows - 1) if rows > 1 else nan
+
+
+def hand_till_slopes(rows: MulticlassRows) -> Floats:
+    r"""Compute the influence of each row on Hand and Till's M, the mean of :math:`\hat A(i|j)` over pairs of classes.
+
+    A row of class i shifts Â(i|j) by its placement among class j by the score for i, and Â(j|i) by its placement among
+    class j by the score for j, each less the area itself, times its share of the weight of its class.
+    """
+    amount = rows.amount
+    mass = np.ones(len(rows)) if amount is None else np.asarray(amount, dtype=np.float64)
+    weight = np.ones(len(rows)) if rows.weight is None else rows.weight
+    support = rows.support
+    there = np.flatnonzero(support > 0)
+    total = np.zeros(len(rows))
+    for i in there:
+        order, ends, runs = rank_descending(np.ascontiguousarray(rows.score[:, i], dtype=np.float64))
+        code, of_order = rows.truth[order], mass[order]
+        own = sum_to_midpoints(np.where(code == i, of_order, 0.0), ends)[runs] / support[i]
+        for j in there[there != i]:
+            below = 1 - sum_to_midpoints(np.where(code == j, of_order, 0.0), ends)[runs] / support[j]
+            placed = np.where(code == i, below, own)
+            area = float(np.sum((of_order * below)[code == i])) / support[i]
+            total[order] += np.where((code == i) | (code == j), placed - area, 0.0)
+    pairs = len(there) * (len(there) - 1)
+    return ratio(total * weight, pairs * support[rows.truth])

@@ -1,0 +1,347 @@
+"""Bootstrap: random masses of tables and tallies, Bayesian or by drawing rows with replacement, and their percentiles.
+
+A sum of weights w of independent rows, whose number is random, has mean Σw and variance Σw². So has a gamma variable of
+shape (Σw)²/Σw² and scale Σw²/Σw. For a single row that is its weight times an exponential variable, the Bayesian
+bootstrap [@rubin1981]; for counted cells, divided by their sum, a Dirichlet variable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from numbers import Integral
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from baserate._arrays import Cells, Floats, make_read_only, ratio
+from baserate._curve import Curve
+from baserate._domains import DRAWS, MEMORY, check_domain, check_memory
+from baserate._errors import OptionError
+from baserate._numeric.distinct import narrowest, run_sums
+from baserate._numeric.threads import mapped
+from baserate._tally import Stack, Tally
+from baserate.measure import (
+    OF_BINS,
+    OF_DISTANCES,
+    OF_LINE,
+    Measure,
+    about,
+    bare,
+    binned,
+    check_probabilities,
+    cox,
+    distances,
+)
+
+Seed = int | np.random.Generator
+Sampler = Callable[[np.random.Generator, int], Floats]
+"""Function of a generator and a number of samples that returns an array with one entry (or row) for each."""
+
+_BLOCK = 1 << 18
+"""Numbers sampled at once, which fit the cache."""
+
+_DIGITS = 9
+
+
+def in_blocks(sampler: Sampler, *, draws: int, seed: Seed, size: int) -> Floats:
+    """Run a sampler in blocks, in several threads where that pays.
+
+    Every block has a generator of its own, so the result depends on the seed alone, not on the number of threads.
+    """
+    each = min(max(_BLOCK // max(size, 1), 1), draws)
+    sizes = [each] * (draws // each) + [draws % each] * bool(draws % each)
+    generators = checked_seed(seed).spawn(len(sizes))
+
+    def sample_block(at: int) -> Floats:
+        return sampler(generators[at], sizes[at])
+
+    first: list[Floats] = []
+    if size * draws > MEMORY // 8:  # results may be smaller than samples: the first block shows
+        first = [sample_block(0)]
+        numbers = first[0][0].size
+        check_memory(f"keeping {draws} draws of {numbers} numbers", 2.0 * draws * numbers, "Give fewer draws")
+    return np.concatenate(first + mapped(sample_block, range(len(first), len(sizes)), size=size * draws))
+
+
+def checked_seed(seed: Seed) -> np.random.Generator:
+    """Return a generator from a seed or a generator; raise for anything else."""
+    if isinstance(seed, np.random.Generator):
+        return seed
+    if isinstance(seed, Integral) and not isinstance(seed, bool) and seed >= 0:
+        return np.random.default_rng(int(seed))
+    raise OptionError(f"seed is {seed!r}; give a whole number of 0 or more, or a generator of NumPy.")
+
+
+def checked_draws(draws: int) -> None:
+    """Raise unless the argument is a valid number of samples."""
+    check_domain("draws", draws, DRAWS)
+
+
+def sample_masses(rng: np.random.Generator, draws: int, mass: Cells, squares: Cells, *, prior: float = 0.0) -> Floats:
+    """Sample masses of shape (draws, *mass.shape) with that mean and with variance `squares`.
+
+    `prior` adds that many rows of the usual weight to each cell; without it, empty cells stay empty.
+    """
+    usual = float(ratio(float(squares.sum()), float(mass.sum()))) if prior else 1.0
+    weight = np.where(mass > 0, ratio(np.asarray(squares, dtype=np.float64), np.asarray(mass, np.float64)), usual)
+    shape = effective_rows(mass, weight) + prior
+    return rng.standard_gamma(shape, (draws, *np.shape(mass))) * weight
+
+
+def effective_rows(mass: Cells, weight: Floats) -> Floats:
+    """Return the number of rows of that weight in a mass, rounded: 1 for a single row, whatever the unit of weights."""
+    return np.round(mass / weight, _DIGITS)
+
+
+def percentiles(draws: Floats, level: float) -> tuple[float, float]:
+    """Return the ends of the middle of the samples: samples themselves, since these may be infinite."""
+    tail = (1 - level) / 2
+    return float(np.quantile(draws, tail, method="lower")), float(np.quantile(draws, 1 - tail, method="higher"))
+
+
+N_BUCKETS = 4096
+"""Largest number of distinct scores; beyond it, neighbors are pooled."""
+_STEP = 0.01
+_CHUNK = 1 << 16
+"""Numbers measured at a time, which fit the cache."""
+
+
+def pool_neighbors(tally: Tally) -> Tally:
+    """Pool neighboring scores of a large tally under their mean score, into buckets of about equal mass."""
+    if len(tally.score) <= N_BUCKETS:
+        return tally
+    mass = tally.mass.sum(axis=0, dtype=np.float64)
+    before = np.cumsum(mass)
+    bucket = np.minimum((before / before[-1] * N_BUCKETS).astype(np.intp), N_BUCKETS - 1)
+    starts = np.flatnonzero(np.diff(bucket, prepend=-1))
+    score = np.add.reduceat(mass * tally.score, starts) / np.add.reduceat(mass, starts)
+    if not (np.diff(score) < 0).all():  # means of very close scores may round to equal numbers
+        score = tally.score[starts]
+    tables = [make_read_only(run_sums(cells, starts)) for cells in (tally.mass, tally.squares, tally.rows)]
+    mass_, squares, rows = tables if tally.weighted else [tables[2]] * 3
+    return Tally(make_read_only(score), mass_, squares, rows, tally.resolution, reweighed=tally.reweighed)
+
+
+def coarsen_smoother(measure: Measure) -> Measure:
+    """Return a measure with fewer points of its local regression, which is enough for samples of a smooth curve."""
+    if bare(measure) not in OF_DISTANCES:
+        return measure
+    return partial(measure, step=max(float(_options(measure)["step"]), _STEP))
+
+
+def measure_stack(measures: Sequence[Measure], stack: Stack) -> Floats:
+    """Measure every tally of a stack: a row for each tally, a column for each measure."""
+    columns: dict[Measure, Floats] = {}
+    rest = list(measures)
+    for family, prepare in _FAMILIES:
+        # With shared masses one smoothing matrix serves all samples; else chunks that fit the cache are quicker.
+        parts = [stack] if family is OF_DISTANCES and stack.shared else list(_chunks(stack))
+        for members in _group_by_options(rest, family):
+            prepared = [prepare(part, _options(members[0])) for part in parts]
+            columns |= {each: np.concatenate([family[bare(each)](*ready) for ready in prepared]) for each in members}
+        rest = [each for each in rest if each not in columns]
+    columns |= {each: np.concatenate([each(part) for part in _chunks(stack)]) for each in rest}
+    return np.stack([columns[measure] for measure in measures], axis=-1)
+
+
+def _group_by_options(measures: Sequence[Measure], family: Mapping[Measure, Any]) -> list[list[Measure]]:
+    """Group the members of a family that have the same options."""
+    groups: dict[str, list[Measure]] = {}
+    for measure in measures:
+        if bare(measure) in family:
+            groups.setdefault(repr(_options(measure)), []).append(measure)
+    return list(groups.values())
+
+
+def _options(measure: Measure) -> dict[str, Any]:
+    """Return the options of a measure, including its defaults."""
+    keywords = measure.keywords if isinstance(measure, partial) else {}
+    return (bare(measure).__kwdefaults__ or {}) | keywords
+
+
+def _chunks(stack: Stack) -> Iterator[Stack]:
+    step = max(_CHUNK // max(len(stack.score), 1), 1)
+    for start in range(0, len(stack.positive), step):
+        place = slice(start, start + step)
+        yield replace(stack, positive=stack.positive[place], negative=stack.negative[place])
+
+
+_FAMILIES: tuple[tuple[Mapping[Measure, Any], Callable[[Stack, dict[str, Any]], tuple[Any, ...]]], ...] = (
+    (OF_DISTANCES, lambda stack, options: distances(stack, **options)),
+    (OF_BINS, lambda stack, options: (binned(stack, **options),)),
+    (OF_LINE, lambda stack, _options: (cox(stack), stack)),
+)
+"""Measures that share a preparation, and the function that prepares it."""
+
+
+Way = Literal["resample", "stratified", "bootstrap"]
+"""Bayesian bootstrap; the same with fixed class masses; or rows drawn with replacement."""
+
+N_BOOTSTRAP = 1000
+EXACT = 100_000
+"""Rows up to which no scores are pooled."""
+_MULTINOMIAL_ROWS = 10
+"""Rows for each score and class above which a multinomial sample is cheaper."""
+N_MOMENT_SAMPLES = 500
+"""Samples that suffice for a mean and a variance."""
+
+
+def bootstrap_values(measure: Measure, tally: Tally, *, way: Way, seed: Seed, draws: int = N_BOOTSTRAP) -> Floats:
+    """Sample values of a measure; for very many rows, those of pooled scores, shifted to the value of all scores."""
+    if about(measure).stacks:
+        return bootstrap_measures([measure], tally, way=way, seed=seed, draws=draws)[:, 0]
+    pooled = bucketed(tally)
+    value_of = _make_evaluator(measure)
+    resample = refilled(pooled, way)
+
+    def sample(rng: np.random.Generator, samples: int) -> Floats:
+        return np.array([value_of(resample(rng)) for _ in range(samples)])
+
+    values = in_blocks(sample, draws=draws, seed=seed, size=pooled.mass.size)
+    return values if pooled is tally else values + (value_of(tally) - value_of(pooled))
+
+
+def bootstrap_measures(
+    measures: Sequence[Measure], tally: Tally, *, way: Way, seed: Seed, draws: int = N_BOOTSTRAP
+) -> Floats:
+    """Sample values of several measures that take stacks, from the same bootstrap samples: a column for each."""
+    check_probabilities(tally)
+    pooled = pool_neighbors(tally) if tally.rows.sum(dtype=np.int64) > EXACT else tally
+    resample = _make_stack_resampler(pooled, way)
+    coarse = [coarsen_smoother(measure) for measure in measures]
+    usual = float(tally.squares.sum()) / tally.total if tally.weighted else 1.0
+
+    def sample(rng: np.random.Generator, samples: int) -> Floats:
+        return measure_stack(coarse, Stack(pooled.score, *resample(rng, samples), weight=usual))
+
+    values = in_blocks(sample, draws=draws, seed=seed, size=pooled.mass.size)
+    shifts = [float(measure(tally)) - float(other(pooled)) for measure, other in zip(measures, coarse, strict=True)]
+    return values + shifts
+
+
+def how(tally: Tally, way: Way, *, exact: int = EXACT) -> str:
+    """Describe the bootstrap scheme."""
+    schemes = {
+        "resample": "Bayesian bootstrap",
+        "stratified": "Bayesian bootstrap within each class",
+        "bootstrap": "bootstrap" if not tally.weighted else "Bayesian bootstrap",
+    }
+    where = f" on {N_BUCKETS} buckets of equal mass" if bucketed(tally, exact=exact) is not tally else ""
+    return f"draws of a {schemes[way]}{where}"
+
+
+def bucketed(tally: Tally, *, exact: int = EXACT) -> Tally:
+    """Pool neighboring scores of a large tally until few are left, each with about the same mass."""
+    if len(tally.score) <= N_BUCKETS or tally.rows.sum(dtype=np.int64) <= exact:
+        return tally
+    before = np.cumsum(tally.mass.sum(axis=0, dtype=np.float64))
+    bucket = np.minimum((before / before[-1] * N_BUCKETS).astype(np.intp), N_BUCKETS - 1)
+    starts = np.flatnonzero(np.diff(bucket, prepend=-1))
+    # Labelled by its lowest score, a bucket is flagged exactly where all of its rows are.
+    ends = np.append(starts[1:], len(bucket)) - 1
+    tables = [make_read_only(run_sums(cells, starts)) for cells in (tally.mass, tally.squares, tally.rows)]
+    mass, squares, rows = tables if tally.weighted else [tables[2]] * 3
+    return Tally(make_read_only(tally.score[ends]), mass, squares, rows, tally.resolution, reweighed=tally.reweighed)
+
+
+def _make_evaluator(measure: Measure) -> Callable[[Tally], float]:
+    if about(measure).of is Curve:
+        return lambda tally: float(measure(Curve(tally)))
+    return lambda tally: float(measure(tally))
+
+
+def refilled(tally: Tally, way: Way) -> Callable[[np.random.Generator], Tally]:
+    """Return a function that makes a tally with the same scores and random masses."""
+    there = np.flatnonzero(tally.mass)
+    if way == "bootstrap" and not tally.weighted:
+        return _make_row_resampler(tally, there)
+    mass = tally.mass.ravel()[there].astype(np.float64)
+    weight = tally.squares.ravel()[there] / mass
+    shape = effective_rows(mass, weight)
+    single = bool((shape == 1).all())
+    totals = np.array([tally.positives, tally.negatives])[:, None]
+
+    def resample(rng: np.random.Generator) -> Tally:
+        masses = np.zeros(tally.mass.size)
+        masses[there] = (rng.standard_exponential(len(shape)) if single else rng.standard_gamma(shape)) * weight
+        cells = masses.reshape(2, -1)
+        if way == "stratified":
+            cells *= np.nan_to_num(ratio(totals, cells.sum(axis=1, keepdims=True)))  # a class may be empty
+        # Squares and rows are placeholders: measures read the mass alone.
+        return Tally(tally.score, make_read_only(cells), tally.rows, tally.rows)
+
+    return resample
+
+
+def _make_stack_resampler(tally: Tally, way: Way) -> Callable[[np.random.Generator, int], tuple[Floats, Floats]]:
+    """Return a function that makes random masses of both classes, a row for each sample."""
+    rows = len(tally.score)
+    if way != "bootstrap" or tally.weighted or tally.rows.sum(dtype=np.int64) != rows:
+        resample = refilled(tally, way)
+
+        def sample(rng: np.random.Generator, samples: int) -> tuple[Floats, Floats]:
+            masses = [resample(rng).mass for _ in range(samples)]
+            positive, negative = (np.stack([mass[row] for mass in masses]).astype(np.float64) for row in (0, 1))
+            return positive, negative
+
+        return sample
+    true = tally.positive
+
+    def sample_distinct(rng: np.random.Generator, samples: int) -> tuple[Floats, Floats]:
+        """Sample where every row has a distinct score, so that a row is a place and needs no lookup."""
+        places = rng.integers(0, rows, (samples, rows))
+        places += np.arange(samples)[:, None] * rows
+        times = np.bincount(places.ravel(), minlength=samples * rows).reshape(samples, rows).astype(np.float64)
+        positive = times * true
+        return positive, np.subtract(times, positive, out=times)
+
+    return sample_distinct
+
+
+def _make_row_resampler(tally: Tally, there: npt.NDArray[np.intp]) -> Callable[[np.random.Generator], Tally]:
+    """Return a function that draws rows with replacement."""
+    rows = int(tally.rows.sum(dtype=np.int64))
+    if rows == len(tally.score):
+        return _make_distinct_resampler(tally)
+    if rows > _MULTINOMIAL_ROWS * len(there):
+        return _make_multinomial_resampler(tally, there, rows)
+    cell = np.repeat(there, tally.rows.ravel()[there])
+
+    def resample(rng: np.random.Generator) -> Tally:
+        cells = cell[rng.integers(0, rows, rows)]
+        counts: Cells = np.bincount(cells, minlength=tally.mass.size).reshape(2, -1)
+        return Tally.counted(tally.score, make_read_only(narrowest(counts)))
+
+    return resample
+
+
+def _make_multinomial_resampler(
+    tally: Tally, there: npt.NDArray[np.intp], rows: int
+) -> Callable[[np.random.Generator], Tally]:
+    """Return a resampler for many rows of each score: sample how many of them are drawn, not which."""
+    share = tally.rows.ravel()[there] / rows
+
+    def resample(rng: np.random.Generator) -> Tally:
+        counts = np.zeros(tally.mass.size, dtype=np.int64)
+        counts[there] = rng.multinomial(rows, share)
+        return Tally.counted(tally.score, make_read_only(narrowest(counts.reshape(2, -1))))
+
+    return resample
+
+
+def _make_distinct_resampler(tally: Tally) -> Callable[[np.random.Generator], Tally]:
+    """Return a resampler for rows with distinct scores, where a row is a place and needs no lookup."""
+    positive = tally.rows[0]
+    rows = len(positive)
+
+    def resample(rng: np.random.Generator) -> Tally:
+        times = narrowest(np.bincount(rng.integers(0, rows, rows), minlength=rows))
+        counts = np.empty((2, rows), dtype=times.dtype)
+        np.multiply(times, positive, out=counts[0])
+        np.subtract(times, counts[0], out=counts[1])
+        return Tally.counted(tally.score, make_read_only(counts))
+
+    return resample

@@ -1,0 +1,376 @@
+"""Calibration intervals: slope, intercept, O/E and mean probability; distances from calibration have none.
+
+Coefficients of the logistic recalibration have sandwich (Huber–White) variances, which are valid whether or not the
+recalibration line is the true one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from math import inf, nan, sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from baserate._arrays import Cells, Floats, distances, ratio
+from baserate._numeric.logistic import log_odds
+from baserate._tally import Tally
+from baserate.infer._binomial import as_share, two_sided, usual
+from baserate.infer._bounds import Bounds, widening
+from baserate.infer._influence_functions import Part, freedom
+from baserate.measure import (
+    Measure,
+    bare,
+    binned,
+    brier_discrimination,
+    brier_miscalibration,
+    brier_uncertainty,
+    calibration_in_the_large,
+    calibration_intercept,
+    calibration_slope,
+    cox,
+    cox_ici,
+    e50,
+    e90,
+    ecce,
+    ecce_mad,
+    ece,
+    ece_sweep,
+    emax,
+    expected,
+    ici,
+    log_discrimination,
+    log_miscalibration,
+    log_uncertainty,
+    mce,
+    mean_probability,
+    observed_expected,
+    offset,
+    rmsce,
+    rmsce_debiased,
+    smooth_ece,
+)
+
+_BLOCK = 1 << 14
+"""Scores that fit the cache."""
+_MAX_LEVERAGE = 0.99
+"""Largest leverage in the correction of residuals: a row that is fitted exactly has no residual."""
+
+
+class Sandwich(NamedTuple):
+    """Variance of a coefficient, and its degrees of freedom."""
+
+    variance: float
+    freedom: float
+
+
+class LogisticFit(NamedTuple):
+    """A logistic regression fitted to a tally: on 1 and z, or with `fixed` slope on 1 alone."""
+
+    tally: Tally
+    z: Floats
+    line: Floats
+    """Fitted log-odds at each score."""
+    fixed: bool = False
+
+
+def line_sandwich(t: Tally, at: int) -> Sandwich:
+    """Return the sandwich variance of the intercept (0) or the slope (1) of the recalibration line."""
+    fit, x = cox(t), log_odds(t.score)
+    # Centered and scaled to the range, so that nearly equal log-odds do not make the information singular.
+    middle, scale = (x[0] + x[-1]) / 2, (x[0] - x[-1]) / 2
+    contrast = ((1.0, -middle / scale), (0.0, 1 / scale))[at]
+    return sandwich_variance(LogisticFit(t, (x - middle) / scale, fit.intercept + fit.slope * x), contrast)
+
+
+def offset_sandwich(t: Tally) -> Sandwich:
+    """Return the sandwich variance of calibration in the large."""
+    x = log_odds(t.score)
+    return sandwich_variance(LogisticFit(t, x, x + offset(t).value, fixed=True), (1.0, 0.0))
+
+
+def sandwich_variance(model: LogisticFit, contrast: tuple[float, float]) -> Sandwich:
+    r"""Return the sandwich variance of a contrast c of coefficients, :math:`\sum_i g_i^2/(1-h_i)`.
+
+    Here :math:`g_i=w_ic'H^{-1}x_i(y_i-p_i)`, H is the information, :math:`h_i=w_ip_i(1-p_i)x_i'H^{-1}x_i` the leverage
+    of a row: the residual of a row that attracts the line is too small (HC2) [@huber1967] [@white1980]
+    [@mackinnon1985]. Degrees of freedom follow from the fourth powers of :math:`g_i` [@satterthwaite1946]. Where the
+    class masses are fixed, only differences within a class are random.
+    """
+    t, p = model.tally, _expit(model.line)
+    inverse = _inverse_information(model, p)
+    direction = np.asarray(contrast) @ inverse
+    means = _class_means(model, p, direction) if t.reweighed else (0.0, 0.0)
+    sums = np.zeros((2, 2))
+    for place in _blocks(len(p)):
+        z, share = model.z[place], p[place]
+        tilt = direction[0] + direction[1] * z
+        leverage = share * (1 - share) * (inverse[0, 0] + 2 * inverse[0, 1] * z + inverse[1, 1] * z * z)
+        for at, mean in enumerate(means):
+            sums[at] += _power_sums(t, (at, place), tilt * (1 - at - share) - mean, leverage)
+    rows = t.rows.sum(axis=1, dtype=np.float64)
+    if not t.reweighed:
+        sums, rows = sums.sum(axis=0, keepdims=True), rows.sum(keepdims=True)
+    parts = [
+        Part(second, fourth, number) for (second, fourth), number in zip(sums.tolist(), rows.tolist(), strict=True)
+    ]
+    return Sandwich(sum(part.variance for part in parts), freedom(parts))
+
+
+def _inverse_information(model: LogisticFit, p: Floats) -> Floats:
+    """Return the inverse information of both coefficients; that of a fixed slope is 0."""
+    t = model.tally
+    weight = (t.positive + t.negative) * p
+    weight *= 1 - p
+    first, second = float(weight @ model.z), float(weight @ model.z**2)
+    if model.fixed:
+        return np.array([[1 / float(weight.sum()), 0.0], [0.0, 0.0]])
+    return np.linalg.pinv(np.array([[float(weight.sum()), first], [first, second]]))
+
+
+def _class_means(model: LogisticFit, p: Floats, direction: Floats) -> tuple[float, float]:
+    """Return the mean contribution of rows of each class."""
+    tilt = direction[0] + direction[1] * model.z
+    t = model.tally
+    true, false = (
+        ratio(float(t.positive @ (tilt * (1 - p))), t.positives),
+        ratio(float(t.negative @ -(tilt * p)), t.negatives),
+    )
+    return float(np.nan_to_num(true)), float(np.nan_to_num(false))
+
+
+def _power_sums(t: Tally, where: tuple[int, slice], slope: Floats, leverage: Floats) -> tuple[float, float]:
+    """Sum the second and fourth powers of row contributions of a class; rows at one score count as identical."""
+    rows = t.rows[where].astype(np.float64)
+    if not t.weighted:
+        power = slope**2 / (1 - np.minimum(leverage, _MAX_LEVERAGE))
+        return float(rows @ power), float(rows @ power**2)
+    unit = np.nan_to_num(ratio(np.asarray(t.mass[where], dtype=np.float64), rows))
+    second = t.squares[where] * slope**2 / (1 - np.minimum(unit * leverage, _MAX_LEVERAGE))
+    return float(second.sum()), float(np.nan_to_num(ratio(second**2, rows)).sum())
+
+
+def _blocks(size: int) -> list[slice]:
+    return [slice(start, start + _BLOCK) for start in range(0, size, _BLOCK)]
+
+
+def _expit(line: Floats) -> Floats:
+    from scipy.special import expit
+
+    probability: Floats = expit(line)
+    return probability
+
+
+DISTANCES: tuple[Measure, ...] = (
+    *(ece, mce, rmsce, ece_sweep, smooth_ece, ici, e50, e90, emax, cox_ici, ecce, ecce_mad),
+    *(brier_miscalibration, log_miscalibration),
+)
+"""Plug-in distances from calibration: chance alone puts them above 0."""
+
+NULL_REFERENCE_HINT = "chance alone puts it above 0; compare it with its noise floor"
+
+
+OVERFIT_HINT = "the isotonic regression fits chance, too, so it lies above the truth"
+"""Intervals around it covered 57 to 87% at level 95% in a study."""
+
+
+_ROUNDING = 1e-9
+_NORMAL_ABOVE = 1e6
+"""Values of a noncentral χ² variable above which the normal limit is used, since its distribution overflows."""
+
+
+class CalibrationInput(NamedTuple):
+    """A calibration measure, its tally and value, and the level of its interval."""
+
+    measure: Measure
+    tally: Tally
+    value: float
+    level: float
+
+
+def calibration_interval(inputs: CalibrationInput) -> Bounds:
+    """Bound a measure of calibration."""
+    return _INTERVALS[bare(inputs.measure)](inputs)
+
+
+def plug_in(measure: Measure) -> Bounds | None:
+    """Return the undefined bounds of a measure that chance or fitting biases to one side; None for others."""
+    return _PLUG_IN.get(_INTERVALS.get(bare(measure)))
+
+
+def is_calibration_measure(measure: Measure) -> bool:
+    """Return whether this is a measure of calibration."""
+    return bare(measure) in _INTERVALS
+
+
+def _distance_interval(_inputs: CalibrationInput) -> Bounds:
+    return _PLUG_IN[_distance_interval]
+
+
+def _wald_interval(inputs: CalibrationInput) -> Bounds:
+    """Bound a coefficient of the recalibration line by its sandwich variance."""
+    sandwich = _VARIANCES[bare(inputs.measure)](inputs.tally)
+    reach = widening(sandwich.freedom, inputs.level) * two_sided(inputs.level) * sqrt(sandwich.variance)
+    how = "Wald, sandwich (Huber–White) variance, t quantiles"
+    where = " within each class" if inputs.tally.reweighed else ""
+    return Bounds(inputs.value - reach, inputs.value + reach, how.replace(" variance", f" variance{where}"))
+
+
+def _observed_expected_interval(inputs: CalibrationInput) -> Bounds:
+    r"""Bound O/E by the share of positives, with the variance of :math:`y-\frac OEp`, over the mean probability."""
+    tally, mean = inputs.tally, expected(inputs.tally)
+    how = "Wilson, with the variance of the ratio"
+    if not mean:
+        return Bounds(nan, nan, how, "nothing was expected to happen")
+    if tally.reweighed:
+        least, most, *_ = _mean_interval(inputs._replace(value=mean / tally.total))
+        high = tally.prevalence / least if least > 0 else inf
+        return Bounds(tally.prevalence / most, high, "from that of the mean probability, prevalence known")
+    left = np.stack([1 - inputs.value * tally.score, -inputs.value * tally.score])
+    noise = float(np.sum(tally.squares * left**2)) / tally.total**2
+    rows = tally.total**2 / float(tally.squares.sum())
+    share = as_share(tally.prevalence, noise, rows)
+    shrunk = _trial_factor(tally, left, inputs.level)
+    low, high = usual(share.hits * shrunk, share.misses * shrunk, inputs.level)
+    return Bounds(low * tally.total / mean, high * tally.total / mean, how)
+
+
+def _trial_factor(tally: Tally, slope: Floats, level: float) -> float:
+    """Return the factor on effective trials that allows for an estimated variance; 1 for equal weights."""
+    rows = float(tally.rows.sum(dtype=np.int64))
+    if not tally.weighted or rows * float(tally.squares.sum()) <= (1 + _ROUNDING) * tally.total**2:
+        return 1.0
+    second = tally.squares * slope**2
+    fourth = float(np.nan_to_num(ratio(second**2, np.asarray(tally.rows, dtype=np.float64))).sum())
+    part = Part(float(second.sum()), fourth, rows)
+    return float(1 / widening(freedom([part]), level) ** 2)
+
+
+def _mean_interval(inputs: CalibrationInput) -> Bounds:
+    """Bound the mean probability as a proportion with the same variance."""
+    tally = inputs.tally
+    mean: float | Floats = inputs.value
+    how = "Wilson, with the variance of the probabilities"
+    if tally.reweighed:  # fixed class shares: only differences within a class are random
+        mean = np.nan_to_num(ratio((tally.mass * tally.score).sum(axis=1, keepdims=True), _sum_by_class(tally.mass)))
+        how = f"{how} within each class"
+    noise = float(np.sum(tally.squares * distances(tally.score, mean) ** 2)) / tally.total**2
+    share = as_share(inputs.value, noise, tally.total**2 / float(tally.squares.sum(dtype=np.float64)))
+    shrunk = 1.0 if tally.reweighed else _trial_factor(tally, np.asarray(distances(tally.score, mean)), inputs.level)
+    return Bounds(*usual(share.hits * shrunk, share.misses * shrunk, inputs.level), how)
+
+
+def _sum_by_class(cells: Cells) -> Floats:
+    return np.asarray(cells.sum(axis=1, keepdims=True), dtype=np.float64)
+
+
+def _uncertainty_interval(inputs: CalibrationInput) -> Bounds:
+    """Bound a function of the prevalence that is highest at ½ and decreases to both sides."""
+    tally = inputs.tally
+    if tally.reweighed:
+        return Bounds(inputs.value, inputs.value, "known")
+    rows = tally.total**2 / float(tally.squares.sum())
+    low, high = usual(tally.prevalence * rows, (1 - tally.prevalence) * rows, inputs.level)
+    at = [low, high, *([0.5] if low < 0.5 < high else [])]
+    values = [_UNCERTAINTIES[bare(inputs.measure)](share) for share in at]
+    return Bounds(min(values), max(values), "from that of the prevalence")
+
+
+def _rmsce_interval(inputs: CalibrationInput) -> Bounds:
+    r"""Bound the root mean squared gap, from the noncentral χ² distribution of its square.
+
+    In bins with gaps :math:`δ_b`, observed as :math:`d_b` with variance :math:`v_b`, and shares :math:`w_b`,
+    :math:`\sum w_bd_b^2` has the mean and the variance of c times a noncentral χ² variable with :math:`\sum w_bv_b/c`
+    degrees of freedom, where :math:`c=\sum w_b^2v_b(v_b+2δ_b^2)/\sum w_b(v_b+2δ_b^2)`, after [@satterthwaite1946]. c
+    times its noncentrality is the parameter :math:`\sum w_bδ_b^2`.
+    """
+    how = "noncentral χ²"
+    if inputs.tally.reweighed:
+        return Bounds(nan, nan, how, "rows of a bin were reweighed by class, so chance in it is not that of a share")
+    options = inputs.measure.keywords if isinstance(inputs.measure, partial) else {}
+    bins = binned(inputs.tally, **({"by": "mass"} | options))
+    # A bin with only positives or only negatives still varies: add half a row of each.
+    rate = (bins.rate * bins.rows + 0.5) / (bins.rows + 1)
+    several = bins.rows > 1
+    share, noise = bins.mass[several] / inputs.tally.total, (rate * (1 - rate) / bins.rows)[several]
+    if not len(share):
+        return Bounds(nan, nan, how, "no bin has two rows")
+    gap = bins.gap[several]
+    observed, chance = float(np.sum(share * gap**2)), float(np.sum(share * noise))
+    # The excess of the squared gaps over chance adds to the variance; the larger of both scales is conservative.
+    real = noise + 2 * gap**2 * max(1 - chance / observed, 0.0) if observed else noise
+    scale = max(float(np.sum(share**2 * noise * each) / np.sum(share * each)) for each in (noise, real))
+    bounds = _noncentral(observed / scale, chance / scale, inputs.level)
+    low, high = (sqrt(scale * bound) for bound in bounds)
+    return Bounds(low, high, how)
+
+
+def _noncentral(value: float, freedom: float, level: float) -> tuple[float, float]:
+    """Return the noncentralities for which a value of a χ² variable is in neither tail."""
+    from scipy.optimize import brentq
+    from scipy.special import chndtr
+
+    def bound(below: float) -> float:
+        def surplus(noncentrality: float) -> float:
+            return float(chndtr(value, freedom, noncentrality)) - below
+
+        if surplus(0.0) <= 0:
+            return 0.0
+        most = 2 * value + 100 * sqrt(value + freedom) + 100
+        return float(brentq(surplus, 0.0, most))
+
+    if value > _NORMAL_ABOVE:
+        z = two_sided(level)
+        return _normal_noncentrality(value, freedom, z), _normal_noncentrality(value, freedom, -z)
+    tail = (1 - level) / 2
+    return bound(1 - tail), bound(tail)
+
+
+def _normal_noncentrality(value: float, freedom: float, z: float) -> float:
+    r"""Return the noncentrality λ for which a value lies z standard deviations above its mean, in the normal limit.
+
+    The mean is k + λ and the variance 2k + 4λ; with :math:`s=\sqrt{2k+4λ}` the condition is :math:`s^2/4+zs=x-k/2`.
+    """
+    spread = 2 * (sqrt(z * z + value - freedom / 2) - z)
+    return max((spread * spread - 2 * freedom) / 4, 0.0)
+
+
+def _discrimination_interval(_inputs: CalibrationInput) -> Bounds:
+    return _PLUG_IN[_discrimination_interval]
+
+
+def _brier_uncertainty(share: float) -> float:
+    return share * (1 - share)
+
+
+def _binary_entropy(share: float) -> float:
+    from scipy.special import entr
+
+    return float(entr(share) + entr(1 - share))
+
+
+_VARIANCES: Mapping[Measure, Callable[[Tally], Sandwich]] = {
+    calibration_intercept: partial(line_sandwich, at=0),
+    calibration_slope: partial(line_sandwich, at=1),
+    calibration_in_the_large: offset_sandwich,
+}
+_UNCERTAINTIES: Mapping[Measure, Callable[[float], float]] = {
+    brier_uncertainty: _brier_uncertainty,
+    log_uncertainty: _binary_entropy,
+}
+_PLUG_IN: Mapping[object, Bounds] = {
+    _distance_interval: Bounds(nan, nan, "plug-in", NULL_REFERENCE_HINT),
+    _discrimination_interval: Bounds(nan, nan, "plug-in", OVERFIT_HINT),
+}
+_INTERVALS: Mapping[Measure, Callable[[CalibrationInput], Bounds]] = {
+    **dict.fromkeys(DISTANCES, _distance_interval),
+    **dict.fromkeys(_VARIANCES, _wald_interval),
+    mean_probability: _mean_interval,
+    observed_expected: _observed_expected_interval,
+    brier_uncertainty: _uncertainty_interval,
+    log_uncertainty: _uncertainty_interval,
+    brier_discrimination: _discrimination_interval,
+    log_discrimination: _discrimination_interval,
+    rmsce_debiased: _rmsce_interval,
+}

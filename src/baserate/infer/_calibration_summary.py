@@ -1,0 +1,404 @@
+"""Calibration summaries: all calibration measures and tests of each model and group, or of each class."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from math import isfinite, isnan, log
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from baserate._arrays import Reals
+from baserate._calibrator import Calibrator, MulticlassCalibrator, shift_log_odds
+from baserate._curve import Curve
+from baserate._domains import DRAWS, PREVALENCE, check_domain
+from baserate._errors import OptionError
+from baserate._estimate import Estimate
+from baserate._numeric.logistic import NEAREST
+from baserate._results import Results
+from baserate._rows import MulticlassRows
+from baserate._tally import Tallies, Tally
+from baserate.infer._bootstrap import Seed
+from baserate.infer._calibration_intervals import DISTANCES, NULL_REFERENCE_HINT
+from baserate.infer._calibration_tests import SMALLEST_P, Check, checks, derived_prevalence, intrinsic
+from baserate.infer._estimate import EstimateRequest, estimate
+from baserate.infer._null_reference import Floor, floors
+from baserate.measure import (
+    OF_BINS,
+    OF_DISTANCES,
+    By,
+    Measure,
+    Smoother,
+    about,
+    calibration_in_the_large,
+    clipped,
+    header,
+    multiclass,
+    named,
+    named_group,
+    tidy,
+    why,
+)
+
+Prevalence = float | Literal["derived"] | None
+ORIGINAL = {"adjusted": None, "calibrated": None}
+
+
+class CalibrationPart(NamedTuple):
+    """A tally to evaluate, with the labels of its rows in the results."""
+
+    tally: Tally
+    labels: Mapping[str, Any]
+    title: str
+
+    @property
+    def is_original(self) -> bool:
+        """Return whether the probabilities are neither adjusted nor calibrated."""
+        return self.labels["adjusted"] is None and self.labels["calibrated"] is None
+
+
+@dataclass(frozen=True, slots=True)
+class After:
+    """The same rows with other probabilities.
+
+    Parameters
+    ----------
+    data
+        Tallies or rows with the new probabilities.
+    how
+        How these were made.
+    notes
+        Notes for the reader.
+    """
+
+    data: Tallies | MulticlassRows
+    how: str
+    notes: tuple[str, ...] = ()
+
+
+SAME_ROWS = "the map was fitted to these very rows, so what follows it looks better than it is."
+
+
+def mapped(data: Tallies | MulticlassRows, by: Calibrator | MulticlassCalibrator, *, how: str | None = None) -> After:
+    """Apply a calibrator to data; a note says so if it was fitted to the same rows.
+
+    Parameters
+    ----------
+    data
+        Tallies of one score, or rows with a score for each class.
+    by
+        Calibrator of that score, or of these classes.
+    how
+        Label of the result; by default, the method of the calibrator.
+
+    Returns
+    -------
+    After
+        The same rows with calibrated probabilities.
+
+    Raises
+    ------
+    OptionError
+        The calibrator has other classes than the data, or there are several scores.
+
+    Examples
+    --------
+    >>> from baserate import calibrate, infer, read
+    >>> table = {"sick": [1, 0, 1, 0], "risk": [0.9, 0.6, 0.4, 0.1]}
+    >>> data = read.tallies(table, truth="sick", score="risk")
+    >>> infer.mapped(data, calibrate.fit(data, "offset")).notes
+    ('the map was fitted to these very rows, so what follows it looks better than it is.',)
+    """
+    how = how or f"mapped by {by.method}"
+    if isinstance(data, MulticlassRows):
+        if not isinstance(by, MulticlassCalibrator) or by.labels != tuple(map(str, data.labels)):
+            of = "two classes" if isinstance(by, Calibrator) else f"the classes {', '.join(by.labels)}"
+            raise OptionError(f"the map is of {of}, but there are scores for {', '.join(map(str, data.labels))}.")
+        return After(replace(data, score=by(data.score)), how, (SAME_ROWS,) * by.was_fitted_on(data))
+    if not isinstance(by, Calibrator):
+        raise OptionError(
+            f"the map is of the classes {', '.join(by.labels)}, but there is one score; map all of theirs."
+        )
+    if len(data.models) > 1:
+        raise OptionError(
+            f"there are several scores ({', '.join(data.models)}), but a map is of one score: read it alone."
+        )
+    ((model, groups),) = data.models.items()
+    after = {group: tally.rescored(by(tally.score)) for group, tally in groups.items()}
+    same = by.was_fitted_on(data.pooled(model))
+    return After(replace(data, models={model: after}, decisions={}), how, (SAME_ROWS,) * same)
+
+
+def split_parts(
+    data: Tallies | MulticlassRows, prevalence: Prevalence = None, after: After | None = None
+) -> tuple[list[CalibrationPart], dict[str, Any]]:
+    """Split data into parts to evaluate, each also after adjustment or calibration; return the header, too.
+
+    Before a calibration, scores outside [0, 1] cannot be evaluated as probabilities and are left out.
+    """
+    if after is not None and (prevalence is not None or type(after.data) is not type(data)):
+        raise OptionError("what is judged after is the same data once more, without a prevalence.")
+    if isinstance(data, MulticlassRows):
+        if prevalence is not None:
+            raise OptionError("a prevalence is for two classes; of many there is one for each: leave it out.")
+        return list(_multiclass_parts(data, after)), multiclass.header(data, data.decided(), [])
+    if not (prevalence is None or prevalence == "derived" or PREVALENCE.holds(prevalence)):
+        raise OptionError(
+            f"prevalence is {prevalence!r}; expected {PREVALENCE.words}, or 'derived'. Give one of these."
+        )
+    if isinstance(data, Tallies):
+        return list(_binary_parts(data, prevalence, after)), header(data, [])
+    raise OptionError(f"{type(data).__name__} is neither Tallies nor ClassRows; read them with baserate.read.")
+
+
+def _binary_parts(tallies: Tallies, prevalence: Prevalence, after: After | None) -> Iterator[CalibrationPart]:
+    label_column = tallies.intake.columns.get("predicted")
+    has_probabilities = {
+        model: after is None or _are_probabilities(tallies.pooled(model).score) for model in tallies.models
+    }
+    for model, group, tally in tallies.walk():
+        if model == label_column:
+            raise OptionError(f"{model} holds labels, which are no probabilities; leave predicted= out.")
+        name = model if len(tallies.models) > 1 else None
+        labels = {"model": name, "group": named_group(tallies, group), "class": None, "top": False, **ORIGINAL}
+        title = model if group is None else f"{model} of {', '.join(map(str, group))}"
+        if has_probabilities[model]:
+            yield CalibrationPart(tally, labels, title)
+        if after is not None:
+            assert isinstance(after.data, Tallies)  # noqa: S101  (for the type checker)
+            calibrated = after.data.pooled(model) if group is None else after.data.models[model][group]
+            yield CalibrationPart(calibrated, labels | {"calibrated": after.how}, title)
+        if prevalence is not None:
+            at = derived_prevalence(tally).value if prevalence == "derived" else float(prevalence)
+            # With a single class, or only probabilities of 0 and 1, there is nothing to adjust; notes say so.
+            if not isnan(at) and tally.positives and tally.negatives:
+                added = log(tally.positives / tally.negatives) - log(at / (1 - at))
+                yield CalibrationPart(
+                    tally.rescored(shift_log_odds(added)(tally.score)), labels | {"adjusted": at}, title
+                )
+
+
+def _multiclass_parts(classes: MulticlassRows, after: After | None = None) -> Iterator[CalibrationPart]:
+    if after is None:
+        yield from _class_parts(classes)
+        return
+    assert isinstance(after.data, MulticlassRows)  # noqa: S101  (for the type checker)
+    has_probabilities = _are_probabilities(classes.score)
+    for before, part in zip(_class_parts(classes), _class_parts(after.data), strict=True):
+        yield from (before,) * has_probabilities
+        yield part._replace(labels={**part.labels, "calibrated": after.how})
+
+
+def _are_probabilities(score: Reals) -> bool:
+    """Return whether scores lie in [0, 1]; other scores can only be evaluated after calibration."""
+    return not score.size or bool(score.min() >= 0 and score.max() <= 1)
+
+
+def _class_parts(classes: MulticlassRows) -> Iterator[CalibrationPart]:
+    for group, rows in multiclass.walk(classes):
+        assert isinstance(rows, MulticlassRows)  # noqa: S101  (for the type checker)
+        of = "" if group is None else f" of {', '.join(map(str, group.values()))}"
+        labels = {"model": None, "group": group, "class": None, "top": False, **ORIGINAL}
+        for at, label in enumerate(rows.labels):
+            yield CalibrationPart(rows.against_rest(at), labels | {"class": label}, f"{label}{of}")
+        yield CalibrationPart(rows.top_class(), labels | {"top": True}, f"the likeliest class{of}")
+
+
+COLUMNS = (
+    *("measure", "model", "group", "class", "top", "adjusted", "calibrated", "threshold", "value", "low", "high"),
+    *("level", "how", "why", "floor", "floor_low", "floor_high", "p", "p_is_bound", "freedom"),
+)
+PART_COLUMNS = ("model", "group", "class")
+MEAN_MEASURES = ("mean_probability", "observed_expected", "calibration_in_the_large")
+LINE_MEASURES = ("calibration_intercept", "calibration_slope")
+SCORE_PARTS = {
+    "brier": ("brier", "brier_miscalibration", "brier_discrimination", "brier_uncertainty"),
+    "log_loss": ("log_loss", "log_miscalibration", "log_discrimination", "log_uncertainty"),
+}
+TOP_CLASS_MEASURES = ("ece", "mce", "rmsce", "rmsce_debiased", "ece_sweep", "smooth_ece")
+FEW_ROWS = 20
+"""Rows below which a note warns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reliability:
+    """Options of a calibration summary.
+
+    Parameters
+    ----------
+    bins
+        Number of bins of all binned measures, or their edges.
+    by
+        Bins of equal "width" or "mass"; by default, what is usual for each measure.
+    fitted
+        Whether the model was fitted to these rows.
+    level
+        Confidence level.
+    seed
+        Seed or NumPy generator.
+    draws
+        Number of simulations of the null references; 0 omits them.
+    smoother
+        Curve of ICI, E50, E90 and Emax: "lowess" or "isotonic".
+    """
+
+    bins: int | Sequence[float] = 10
+    by: By | None = None
+    fitted: bool = False
+    level: float = 0.95
+    seed: Seed = 0
+    draws: int = 500
+    smoother: Smoother = "lowess"
+
+    def __post_init__(self) -> None:
+        EstimateRequest(self.level, None, self.seed)
+        if self.draws != 0 or isinstance(self.draws, bool):
+            check_domain("draws", self.draws, DRAWS.or_none)
+
+    def configure(self, measure: Measure) -> Measure:
+        """Return a measure with these bins or this smoother, if it has any."""
+        if measure in OF_DISTANCES:
+            return partial(measure, smoother=self.smoother)
+        if measure not in OF_BINS:
+            return measure
+        return partial(measure, bins=self.bins, **({} if self.by is None else {"by": self.by}))
+
+
+def reliability(
+    data: Tallies | MulticlassRows,
+    *,
+    asked: Reliability = Reliability(),
+    prevalence: float | Literal["derived"] | None = None,
+    after: After | Calibrator | MulticlassCalibrator | None = None,
+    watch: Callable[[int, int], None] | None = None,
+) -> Results:
+    """Summarize calibration: every measure with its interval or its null reference, and every test.
+
+    All rows (group None) come first, then each group. For several classes, each is evaluated against all others, then
+    the class with the highest probability (`top`).
+
+    Parameters
+    ----------
+    data
+        Tallies of models and groups, or rows with a probability for each class.
+    asked
+        Options: bins, smoother, level, seed and number of simulations.
+    prevalence
+        Prevalence for which the probabilities were made, or "derived" for the best-fitting one. Everything is then
+        evaluated once more after an adjustment to the prevalence of the rows; the column `adjusted` holds it.
+    after
+        Calibrator, or the same rows with other probabilities, evaluated once more; the column `calibrated` says how.
+    watch
+        Function called with the number of finished parts and of all parts.
+
+    Returns
+    -------
+    Results
+        Tidy table. `verdicts` in its metadata say in words whether another prevalence would calibrate the model.
+
+    Examples
+    --------
+    >>> from baserate import infer, read
+    >>> table = {"sick": [1, 0, 1, 0, 1, 0, 0, 1], "risk": [0.9, 0.6, 0.4, 0.1, 0.7, 0.2, 0.8, 0.6]}
+    >>> found = infer.reliability(read.tallies(table, truth="sick", score="risk"))
+    >>> [round(row["value"], 3) for row in found.rows() if row["measure"] == "ece"]  # and that of the likelier class
+    [0.288, 0.237]
+    """
+    if isinstance(after, Calibrator | MulticlassCalibrator):
+        after = mapped(data, after)
+    parts, head = split_parts(data, prevalence, after)
+    rows: list[dict[str, Any]] = []
+    for number, part in enumerate(parts, start=1):
+        rows += _summarize_part(part, asked)
+        if watch:
+            watch(number, len(parts))
+    seed = asked.seed if isinstance(asked.seed, int) else None
+    head["interval"] = {"level": asked.level, "method": None, "seed": seed, "clusters": None}
+    head["notes"] += [*_make_notes(parts, prevalence), *(after.notes if after else ())]
+    head["verdicts"] = [{name: row[name] for name in (*PART_COLUMNS, "verdict")} for row in rows if "verdict" in row]
+    return Results({name: [row.get(name) for row in rows] for name in COLUMNS}, head)
+
+
+def _summarize_part(part: CalibrationPart, options: Reliability) -> Iterator[dict[str, Any]]:
+    tally, labels = part.tally, dict(part.labels)
+    if labels["top"]:
+        yield from (labels | row for row in _summarize_measures(tally, TOP_CLASS_MEASURES, options))
+        return
+    yield from (labels | row for row in _summarize_tally(tally, options, original=part.is_original))
+    if labels["class"] is None:
+        yield from (
+            labels | {"top": True} | row for row in _summarize_measures(tally.top_class(), TOP_CLASS_MEASURES, options)
+        )
+
+
+def _summarize_tally(tally: Tally, options: Reliability, *, original: bool) -> Iterator[dict[str, Any]]:
+    """Summarize one tally with all measures and tests."""
+    share = estimate("prevalence", Curve(tally).at(0.5), level=options.level)
+    yield {"measure": "prevalence"} | tidy(share)
+    names = [*MEAN_MEASURES, *LINE_MEASURES, *(name for names in SCORE_PARTS.values() for name in names)]
+    names += [about(each).name for each in DISTANCES] + ["rmsce_debiased"]
+    yield from _summarize_measures(tally, list(dict.fromkeys(names)), options)
+    by: dict[str, By] = {} if options.by is None else {"by": options.by}
+    yield from map(_test_row, checks(tally, bins=options.bins, fitted=options.fitted, seed=options.seed, **by))
+    if original and tally.positives and tally.negatives:
+        result = intrinsic(tally, level=options.level, seed=options.seed)
+        yield {"measure": "derived_prevalence", "verdict": result.verdict} | tidy(result.prevalence)
+        yield from map(_test_row, (result.against_slope, result.against_free))
+
+
+def _summarize_measures(tally: Tally, names: Iterable[str], options: Reliability) -> Iterator[dict[str, Any]]:
+    """Summarize measures with their intervals or their null references."""
+    measures = {name: options.configure(named(name)) for name in names}
+    distances = {name: each for name, each in measures.items() if options.draws and named(name) in DISTANCES}
+    references = floors(list(distances.values()), tally, level=options.level, seed=options.seed, draws=options.draws)
+    by_name = dict(zip(distances, references, strict=True))
+    for name, measure in measures.items():
+        reference = by_name.get(name)
+        if reference is not None and isfinite(reference.value):  # the null reference holds the value already
+            number = Estimate(reference.value, level=options.level, how="plug-in", why=NULL_REFERENCE_HINT)
+        else:
+            number = estimate(measure, tally, level=options.level, seed=options.seed)
+        yield {"measure": name} | tidy(number) | _reference_columns(reference)
+
+
+def _reference_columns(reference: Floor | None) -> dict[str, Any]:
+    if reference is None:
+        return {}
+    columns = {"floor": reference.typical, "floor_low": reference.low, "floor_high": reference.high}
+    return columns | {"p": reference.p, "p_is_bound": None if isnan(reference.p) else reference.p_is_bound}
+
+
+def _test_row(test: Check) -> dict[str, Any]:
+    columns = {"value": test.statistic, "how": test.how, "why": test.why, "p": test.p, "freedom": test.freedom}
+    bound = None if isnan(test.p) else test.p_is_bound or test.p <= SMALLEST_P
+    return {"measure": f"{test.name}_test", **columns, "p_is_bound": bound}
+
+
+def _make_notes(parts: Sequence[CalibrationPart], prevalence: float | str | None) -> Iterator[str]:
+    """Make notes about few rows, clipped probabilities and adjustments."""
+    for part in parts:
+        rows = int(part.tally.rows.sum(dtype=np.int64))
+        if rows < FEW_ROWS and part.is_original:
+            yield f"{part.title} has {_count_rows(rows)}, too few to say much of probabilities."
+        rows_at_ends = clipped(part.tally)
+        if rows_at_ends and part.is_original and not part.labels["top"]:
+            yield (
+                f"{_count_rows(rows_at_ends)} of {part.title} {'has' if rows_at_ends == 1 else 'have'} a probability "
+                f"of 0 or 1, or "
+                f"next "
+                f"to it, without finite log-odds; lines of log-odds take it as {NEAREST:g} away."
+            )
+    if not any(part.is_original for part in parts):
+        yield "the scores are no probabilities, so only what was made of them is judged."
+    for part in parts if prevalence is not None else ():
+        reason = why(calibration_in_the_large, part.tally)
+        if reason:
+            yield f"{part.title} is not adjusted: {reason}."
+    if prevalence == "derived" and any(part.labels["adjusted"] is not None for part in parts):
+        yield "the adjustment was fitted to the same rows that judge it, so what follows it looks better than it is."
+
+
+def _count_rows(rows: int) -> str:
+    return f"{rows} row{'s' * (rows != 1)}"

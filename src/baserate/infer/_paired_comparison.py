@@ -1,0 +1,639 @@
+"""Comparison of models on the same rows: DeLong's, McNemar's, influence-function and bootstrap tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from functools import partial
+from itertools import combinations, product
+from math import inf, isfinite, isinf, isnan, nan, sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from baserate._arrays import Bools, Floats, ratio
+from baserate._costs import Costs
+from baserate._counts import Counts
+from baserate._curve import Curve
+from baserate._errors import EmptyDataError, OptionError, UnknownNameError
+from baserate._formatting import count_of
+from baserate._rows import Rows
+from baserate._tally import Tally
+from baserate.infer import _auc_intervals, _confidence_bands
+from baserate.infer._auc_intervals import AucInfluence, auc_influence, same_ranks
+from baserate.infer._binomial import two_sided
+from baserate.infer._bootstrap import Seed
+from baserate.infer._bounds import Units, widening
+from baserate.infer._canonical_order import Place, UniqueRows, bootstrap_models, unique_rows
+from baserate.infer._comparison import (
+    SHARES_METHOD,
+    SMALLEST_P,
+    BootstrapDifference,
+    Comparison,
+    ComparisonRequest,
+    GroupKey,
+    Limits,
+    Question,
+    Side,
+    adjusted,
+    format_group,
+    newcombe_hybrid,
+    normal_p,
+    share_difference_limits,
+    student_p,
+)
+from baserate.infer._influence_functions import Part, freedom, has_influence, influence_slopes
+from baserate.infer._mcnemar import (
+    TESTS,
+    Discordant,
+    McNemar,
+    count_joint_table,
+    margin_p,
+    mcnemar_interval,
+    simulate_differences,
+)
+from baserate.measure import Measure, Settings, about, known, ks, require_stated, why
+
+INFLUENCE_METHOD = "influence function, t quantiles with fourth-moment degrees of freedom"
+_KS_METHOD = "both rates at the thresholds of the sample, half a row added to each cell, t quantiles (conservative)"
+_PRIOR_ROWS = 0.5
+"""Prior rows of each cell of the joint decisions at the thresholds of both KS statistics."""
+_ROUNDING = 1e-12
+
+
+class StudentizedDifference(NamedTuple):
+    """A difference, its standard error, and the degrees of freedom of the latter."""
+
+    value: float
+    error: float
+    freedom: float
+    how: str
+
+    @staticmethod
+    def of(value: float, parts: Sequence[Part], how: str) -> StudentizedDifference:
+        """Add up the variances of independent components."""
+        return StudentizedDifference(value, sqrt(sum(part.variance for part in parts)), max(freedom(parts), 1.0), how)
+
+    def interval(self, level: float) -> Limits:
+        """Return the t interval about the difference."""
+        half = two_sided(level) * widening(self.freedom, level) * self.error
+        return self.value - half, self.value + half
+
+    def test(self, side: Side, bound: float) -> tuple[float, float]:
+        """Return the t statistic of the difference from a bound, and the p-value that agrees with the interval."""
+        t = (self.value - bound) / self.error
+        return t, student_p(t, self.freedom, side)
+
+    def is_usable(self, size: float) -> bool:
+        """Return whether rows show a variance, beyond rounding, for a difference of values of that size."""
+        return isfinite(self.error) and self.error > _ROUNDING * size
+
+
+def has_closed_form(measure: Measure) -> bool:
+    """Return whether differences of a measure have a closed-form variance."""
+    return has_influence(measure) or measure is ks
+
+
+def studentize_difference(
+    measure: Measure, cells: UniqueRows, pair: tuple[str, str], values: Limits
+) -> StudentizedDifference:
+    r"""Compute the difference of a smooth measure with the variance of what each row adds to it.
+
+    Row i adds :math:`ψ_i=w_i(∂A/∂w_i-∂B/∂w_i)`. For a mean loss that is :math:`w_i(d_i-\bar d)/\sum w` with the
+    difference d of the row's losses: without weights, this is the paired t-test but for its degrees of freedom. The
+    variance is :math:`\frac n{n-1}\sumψ_i^2`; its degrees of freedom follow from :math:`\sumψ_i^4`, and are fewer than
+    n − 1 where a few rows add most [@satterthwaite1946]. For clustered rows, sums within clusters replace rows. Average
+    precision has a component for each class.
+    """
+    value = values[0] - values[1]
+    if measure is ks:
+        return StudentizedDifference.of(value, list(_ks_components(cells, pair)), _KS_METHOD)
+    first, second = (_row_influence(measure, cells, cells.tally(model), cells.score[model]) for model in pair)
+    difference = first - second
+    if cells.cluster is not None:
+        return StudentizedDifference.of(
+            value, [_cluster_component(cells, difference)], f"{INFLUENCE_METHOD}, summed within clusters"
+        )
+    classes = [cells.truth, ~cells.truth] if about(measure).of is Curve else [np.ones(len(cells), dtype=np.bool_)]
+    return StudentizedDifference.of(
+        value, [_component(difference[there], cells.times[there]) for there in classes], INFLUENCE_METHOD
+    )
+
+
+def _row_influence(measure: Measure, cells: UniqueRows, tally: Tally, score: Floats) -> Floats:
+    """Return what one row of each kind adds to a measure."""
+    _, true, false = influence_slopes(measure, tally)
+    # Scores of a tally descend, and searchsorted needs ascending ones.
+    place = len(tally.score) - 1 - np.searchsorted(tally.score[::-1], score)
+    added = np.where(cells.truth, true[place], false[place])
+    return added if cells.weight is None else added * cells.weight
+
+
+def _component(added: Floats, times: npt.NDArray[Any]) -> Part:
+    return Part.of(float(np.sum(times * added**2)), float(np.sum(times * added**4)), float(times.sum()))
+
+
+def _cluster_component(cells: UniqueRows, added: Floats) -> Part:
+    if cells.clusters < 2:
+        return Part(inf, inf, 1.0)
+    assert cells.cluster is not None  # noqa: S101  (for the type checker)
+    sums = np.bincount(cells.cluster, added * cells.times, minlength=cells.clusters).astype(np.float64)
+    return _component(sums, np.ones(cells.clusters))
+
+
+def _ks_components(cells: UniqueRows, pair: tuple[str, str]) -> Iterator[Part]:
+    """Return the variance of a difference of two KS statistics by class, as if the thresholds were fixed.
+
+    To first order a maximum varies as the curve does at its maximum. Half a row is added to each of the four cells of
+    both decisions, as for paired proportions [@agresti2005]. Selected thresholds are more strongly correlated than this
+    assumes, so the interval is conservative where the models agree.
+    """
+    flagged = [cells.score[model] >= _confidence_bands.ks_threshold(cells.tally(model)) for model in pair]
+    signs = [_ks_sign(cells, each) for each in flagged]
+    difference = signs[0] * flagged[0].astype(np.float64) - signs[1] * flagged[1]
+    prior = [signs[0] * one - signs[1] * other for one, other in product((0, 1), repeat=2)]
+    if cells.cluster is not None:
+        yield _cluster_component(
+            cells,
+            _center_within_class(cells, difference, cells.truth)
+            - _center_within_class(cells, difference, ~cells.truth),
+        )
+        return
+    weight = np.ones(len(cells)) if cells.weight is None else cells.weight
+    for there in (cells.truth, ~cells.truth):
+        times = np.append(cells.times[there], np.full(len(prior), _PRIOR_ROWS))
+        usual = ratio(float(cells.squares[there].sum()), float(cells.mass[there].sum()))
+        weights = np.append(weight[there], np.full(len(prior), usual))
+        values = np.append(difference[there], prior)
+        mass = float(np.sum(times * weights))
+        mean = float(np.sum(times * weights * values)) / mass
+        yield _component(weights * (values - mean) / mass, times)
+
+
+def _ks_sign(cells: UniqueRows, flagged: Bools) -> float:
+    """Return −1 where more negatives than positives are flagged, so that the curve lies farthest below the diagonal."""
+    mass = cells.mass
+    rates = [
+        ratio(float(mass[flagged & there].sum()), float(mass[there].sum())) for there in (cells.truth, ~cells.truth)
+    ]
+    return 1.0 if rates[0] >= rates[1] else -1.0
+
+
+def _center_within_class(cells: UniqueRows, values: Floats, there: Bools) -> Floats:
+    """Return what one row of each kind of a class adds to the class mean; 0 for the other class."""
+    mass = np.where(there, cells.mass, 0.0)
+    total = float(mass.sum())
+    weight = 1.0 if cells.weight is None else cells.weight
+    return np.where(there, weight * (values - float(np.sum(mass * values)) / total) / total, 0.0)
+
+
+AUC_SCALES = {"auc": 1.0, "gini": 2.0, "accuracy_ratio": 2.0}
+"""Measures that are linear in the AUC, and their slopes."""
+
+Pair = tuple[str, str]
+_DEFAULT_THRESHOLD = 0.5
+_SAME_PREDICTIONS = "the same predictions in every row"
+
+
+def compare(  # noqa: PLR0913  (each is a part of the question)
+    rows: Rows,
+    *,
+    measure: str | Measure | Iterable[str | Measure] = "auc",
+    models: Sequence[str] | Sequence[Pair] | None = None,
+    threshold: float | Mapping[str, float] | None = None,
+    question: Question = Question(),  # noqa: B008  (it is immutable)
+    costs: Costs | None = None,
+    seed: Seed = 0,
+) -> tuple[Comparison, ...]:
+    """Compare models on the same rows: the difference of a measure, its interval, and a p-value.
+
+    The measure determines the test, unless the question names a method:
+
+    - AUC and its linear transforms: DeLong's paired test.
+    - Proportions of rows that the label alone selects (accuracy, sensitivity, specificity and their complements, flag
+      rate): McNemar's mid-p test, with an interval that excludes 0 exactly where the test rejects.
+    - Brier score, log loss, their skill, and average precision: t test of what each row adds, with fourth-moment
+    degrees
+      of freedom. KS: the same at the thresholds of the sample.
+    - Other measures of a confusion matrix: simulated joint tables of the label and both decisions.
+    - All else: Bayesian bootstrap with the same random weights of rows for both models.
+
+    For clustered rows, whole clusters get a weight, and row contributions are summed within clusters. Where rows show
+    no variance, limits of proportions of as many rows take their place.
+
+    Parameters
+    ----------
+    rows
+        Labels and the scores of two or more models. Groups are compared one by one after all rows.
+    measure
+        Name or function of a measure, perhaps with options set by `functools.partial`, or several of them.
+    models
+        Names to compare each with each, or pairs of names; by default, all. A difference is the first less the second.
+    threshold
+        Scores at or above it are flagged, for measures that need it: one for all models, or one for each by name. By
+        default 0.5 if scores are probabilities.
+    question
+        Alternative, margin, level and method.
+    costs
+        Costs of outcomes, for the measure expected_cost. A threshold probability of net benefit is set by
+        `functools.partial(measure.net_benefit, at=0.1)`. Without such a number these measures raise an error.
+    seed
+        Seed or NumPy generator; equal seeds give equal results.
+
+    Returns
+    -------
+    tuple of Comparison
+        One for each measure, group and pair of models, with Holm-adjusted p-values.
+
+    Raises
+    ------
+    OptionError
+        A method does not fit the measure, or an option is missing.
+    UnknownNameError
+        A model or measure does not exist.
+
+    Examples
+    --------
+    >>> truth = np.array([1, 1, 1, 0, 0, 0, 0], dtype=bool)
+    >>> new, old = np.array([9, 7, 6, 8, 3, 2, 1.0]), np.array([7, 3, 9, 8, 6, 2, 1.0])
+    >>> compare(Rows(truth, {"new": new, "old": old}))[0]
+    Comparison(auc: new 0.833333, old 0.75; difference 0.0833333 (-0.281884 to 0.448551), p 0.654721)
+    """
+    if not isinstance(rows, Rows):
+        raise OptionError(f"{type(rows).__name__} is not Rows; read them first, with baserate.read.rows(…).")
+    functions = list(dict.fromkeys(Settings(costs=costs).apply(known(each)) for each in _as_list(measure)))
+    if not functions:
+        raise OptionError("there is no measure to compare by; name one, for example measure='auc'.")
+    require_stated(functions)
+    if costs is not None and Settings(costs=costs).idle(functions):
+        raise OptionError(
+            "costs are given, but no measure depends on them; compare by expected_cost, or leave them out."
+        )
+    pairs = {at: _pairs(rows, models, each) for at, each in enumerate(functions)}
+    names = list(dict.fromkeys(name for each in pairs.values() for pair in each for name in pair))
+    needs_thresholds = any(about(each).of is Counts for each in functions)
+    thresholds = _find_thresholds(rows, names, threshold) if needs_thresholds else {}
+    comparisons: list[Comparison] = []
+    for group, place in _iterate_groups(rows):
+        cells = unique_rows(rows, names, place)
+        if not len(cells):
+            raise EmptyDataError(f"there are no rows{format_group(group)}; give at least one, with a weight above 0.")
+        for at, each in enumerate(functions):
+            comparisons += _PairedComparison(
+                ComparisonRequest(each, question), cells, thresholds, seed, group
+            ).compare_pairs(pairs[at])
+    return adjusted(comparisons)
+
+
+@dataclass(slots=True)
+class _PairedComparison:
+    """One measure on one group of rows."""
+
+    request: ComparisonRequest
+    cells: UniqueRows
+    thresholds: Mapping[str, float | None]
+    seed: Seed
+    group: GroupKey
+    tallies: dict[str, Tally] = field(default_factory=dict)
+
+    def compare_pairs(self, pairs: Sequence[Pair]) -> Iterator[Comparison]:
+        """Compare each pair by the requested or fitting method."""
+        info = about(self.request.measure)
+        method = _choose_method(self.request, self.cells)
+        left = [pair for pair in pairs if not self._has_same_scores(*pair)]
+        names = list(dict.fromkeys(name for pair in left for name in pair))
+        by: Any = None
+        if info.of is Counts:
+            by = partial(self._compare_decisions, method)
+        elif left and method == "delong":
+            by = partial(self._compare_aucs, names, auc_influence(self.cells, names))
+        elif left and method == "influence":
+            by = self._compare_by_influence
+        elif left:
+            by = partial(
+                self._compare_by_bootstrap, names, bootstrap_models(self.request.measure, self.cells, names, self.seed)
+            )
+        for pair in pairs:
+            yield by(pair) if pair in left else self._conclude_identical(pair)
+
+    def _conclude(self, pair: Pair, bounds: tuple[float, float], how: str, **more: Any) -> Comparison:  # noqa: ANN401
+        values = self._values(pair)
+        if isnan(values[0] - values[1]):
+            more["why"] = self._why(pair)
+        return self.request.conclude(values, bounds, how, **self._context(pair), **more)
+
+    def _context(self, pair: Pair) -> dict[str, Any]:
+        """Return what is compared: models, group and thresholds."""
+        at = (self.thresholds.get(pair[0]), self.thresholds.get(pair[1])) if self._needs_threshold else (None, None)
+        return {"models": pair, "group": self.group, "thresholds": at}
+
+    @property
+    def _units(self) -> float:
+        """Return the number of independent units: clusters, rows, or for ranks the rows of the smaller class."""
+        cells = self.cells
+        if cells.cluster is not None:
+            return cells.clusters
+        positives = int(cells.times[cells.truth].sum())
+        rows = int(cells.times.sum())
+        return min(positives, rows - positives) if about(self.request.measure).of is Curve else rows
+
+    @property
+    def _needs_threshold(self) -> bool:
+        return about(self.request.measure).of is Counts
+
+    def _tally(self, model: str) -> Tally:
+        if model not in self.tallies:
+            self.tallies[model] = self.cells.tally(model)
+        return self.tallies[model]
+
+    def _make_input(self, model: str) -> Any:  # noqa: ANN401  (what the measure takes)
+        tally = self._tally(model)
+        if self._needs_threshold:
+            return Curve(tally).at(self._threshold(model))
+        return Curve(tally) if about(self.request.measure).of is Curve else tally
+
+    def _threshold(self, model: str) -> float:
+        cut = self.thresholds[model]
+        return _DEFAULT_THRESHOLD if cut is None else cut
+
+    def _values(self, pair: Pair) -> tuple[float, float]:
+        first, second = (float(self.request.measure(self._make_input(model))) for model in pair)
+        return first, second
+
+    def _why(self, pair: Pair) -> str | None:
+        reasons = {model: why(self.request.measure, self._make_input(model)) for model in pair}
+        if len(set(reasons.values())) == 1:
+            return reasons[pair[0]]
+        return "; ".join(f"{model}: {reason}" for model, reason in reasons.items() if reason)
+
+    def _has_same_scores(self, first: str, second: str) -> bool:
+        """Return whether both models have equal scores of more than two values: labels may agree by chance."""
+        one, other = self.cells.score[first], self.cells.score[second]
+        same = np.array_equal(one, other) and not ((one == one.min()) | (one == one.max())).all()
+        return same and (not self._needs_threshold or self._threshold(first) == self._threshold(second))
+
+    def _conclude_identical(self, pair: Pair, how: str = _SAME_PREDICTIONS) -> Comparison:
+        """Conclude that identical models do not differ, and that neither is worse."""
+        request = 0.0 if self._side == "two-sided" else self.request.question.margin
+        p = SMALLEST_P if request > 0 else 1.0
+        return self._conclude(pair, (0.0, 0.0), how, statistic=0.0, p=p, test=how)
+
+    @property
+    def _side(self) -> Any:  # noqa: ANN401  (one of three words)
+        return self.request.question.side(about(self.request.measure))
+
+    @property
+    def _bound(self) -> float:
+        return self.request.question.bound(about(self.request.measure))
+
+    def _compare_aucs(self, names: Sequence[str], rows: AucInfluence, pair: Pair) -> Comparison:
+        """Compare by DeLong's test; where the variance is 0 or undefined, by Newcombe's limits."""
+        scale = AUC_SCALES[about(self.request.measure).name]
+        first, second = self._values(pair)
+        variance = rows.variance_of_difference(names.index(pair[0]), names.index(pair[1]))
+        error = scale * sqrt(variance) if variance >= 0 else nan
+        if not error > 0:
+            return self._compare_constant_aucs(pair, scale)
+        half = two_sided(self.request.question.level) * error
+        z = (first - second - self._bound) / error
+        how, p = "DeLong, paired", normal_p(z, self._side)
+        if self.cells.cluster is not None:
+            # With eight clusters, a normal quantile rejected in 9% of null samples instead of 5%.
+            freedom = self.cells.clusters - 1
+            how, p = "DeLong, paired, clusters by Obuchowski", student_p(z, freedom, self._side)
+            half *= widening(freedom, self.request.question.level)
+        bounds = (first - second - half, first - second + half)
+        return self._conclude(pair, bounds, how, statistic=z, p=p, test=how)
+
+    def _compare_constant_aucs(self, pair: Pair, scale: float) -> Comparison:
+        areas = [_estimate_auc(self.cells, self._tally(model)) for model in pair]
+        values = areas[0].value, areas[1].value
+        if self._has_same_ranking(pair):
+            return self._conclude_identical(pair, "the same ranks in every row")
+
+        def interval(level: float) -> tuple[float, float]:
+            low, high = newcombe_hybrid(
+                values, _auc_intervals.score_interval(areas[0], level), _auc_intervals.score_interval(areas[1], level)
+            )
+            return scale * low, scale * high
+
+        if isnan(values[0] - values[1]):
+            return self._conclude(pair, (nan, nan), "")
+        how = "Newcombe's score limits of both areas as if independent: these rows show no variance"
+        value = scale * (values[0] - values[1])
+        statistic = 0.0 if value == self._bound else nan
+        return self.request.conclude_from_intervals(
+            self._values(pair), interval, how, **self._context(pair), statistic=statistic
+        )
+
+    def _has_same_ranking(self, pair: Pair) -> bool:
+        """Return whether one model is a function of the other; perfect models may rank a few rows equally by chance."""
+        imperfect = _auc_intervals.estimate_auc(self._tally(pair[0])).variance > 0
+        return imperfect and same_ranks(*(self.cells.score[model] for model in pair))
+
+    def _compare_decisions(self, method: str, pair: Pair) -> Comparison:
+        """Compare decisions by McNemar's test, or by simulated joint tables."""
+        flagged = [self.cells.score[model] >= self._threshold(model) for model in pair]
+        table = count_joint_table(self.cells, flagged[0], flagged[1])
+        values = self._values(pair)
+        value = values[0] - values[1]
+        if isnan(value):
+            return self._conclude(pair, (nan, nan), "")
+        if method in TESTS:
+            return self._test_mcnemar(TESTS[method], table.discordant(self.request.measure), pair)
+        bootstrap = simulate_differences(self.request.measure, table, self.seed, swapped=pair[0] > pair[1])
+        bounds = bootstrap.interval(value, self.request.question.level)
+        test = bootstrap.test(value, self._side, self._bound)
+        if table.is_agreement and self._side == "two-sided":
+            test = {"p": 1.0}
+        return self._conclude(pair, bounds, bootstrap.description, **test, test=bootstrap.description)
+
+    def _test_mcnemar(self, test: McNemar, counts: Discordant, pair: Pair) -> Comparison:
+        """Compare by one of McNemar's tests, with the interval that agrees with it."""
+        bounds = mcnemar_interval(test, counts, self.request.question.level)
+        how = f"{test.name}: {count_of(counts.first, 'row')} against {counts.second}"
+        how_interval = f"{test.name}, inverted"
+        if self.request.question.margin:
+            p = margin_p(test, counts, self._bound, self._side)
+            return self._conclude(pair, bounds, how_interval, p=p, test=f"{how}, at the margin")
+        result = test.test(counts.first, counts.second, self._side)
+        return self._conclude(pair, bounds, how_interval, **result._asdict(), test=how)
+
+    def _compare_by_influence(self, pair: Pair) -> Comparison:
+        """Compare by a t test of row contributions; where they show no variance, by limits of proportions."""
+        values = self._values(pair)
+        if not isfinite(values[0] - values[1]):
+            return self._explain_infinite(pair, values)
+        difference = studentize_difference(self.request.measure, self.cells, pair, values)
+        if not difference.is_usable(max(map(abs, values))):
+            return self._compare_as_shares(pair, values)
+        t, p = difference.test(self._side, self._bound)
+        bounds = difference.interval(self.request.question.level)
+        return self._conclude(pair, bounds, difference.how, statistic=t, p=p, test=difference.how)
+
+    def _explain_infinite(self, pair: Pair, values: tuple[float, float]) -> Comparison:
+        """Return a comparison without interval and test, with the reason: a value is infinite or undefined."""
+        infinite = [model for model, value in zip(pair, values, strict=True) if isinf(value)]
+        if isnan(sum(values)) or len(infinite) == len(pair):
+            return self._conclude(pair, (nan, nan), "")
+        name = about(self.request.measure).name
+        reason = f"{name} of {infinite[0]} is infinite: a row has probability 0 of its own class"
+        return self._conclude(pair, (nan, nan), "", why=reason)
+
+    def _compare_as_shares(self, pair: Pair, values: tuple[float, float]) -> Comparison:
+        """Compare by limits of proportions where rows show no variance, unless both models rank all rows equally."""
+        if values[0] == values[1] and self._has_same_ranking(pair):
+            return self._conclude_identical(pair, "the same ranks in every row")
+        shares = share_difference_limits(self.request.measure, values, Units(self._units))
+        return self.request.conclude_from_intervals(values, shares, SHARES_METHOD, **self._context(pair))
+
+    def _compare_by_bootstrap(self, names: Sequence[str], columns: tuple[Any, str], pair: Pair) -> Comparison:
+        """Compare by random weights of rows."""
+        values = self._values(pair)
+        value = values[0] - values[1]
+        if isnan(value):
+            return self._conclude(pair, (nan, nan), "")
+        draws, how = columns
+        with np.errstate(invalid="ignore"):  # samples may be infinite
+            differences = draws[:, names.index(pair[0])] - draws[:, names.index(pair[1])]
+        bootstrap = BootstrapDifference(differences, how, Units(self._units))
+        if bootstrap.is_constant(max(map(abs, values))) and not (value == 0 and self._has_same_ranking(pair)):
+            shares = share_difference_limits(self.request.measure, values, bootstrap.units)
+            return self.request.conclude_from_intervals(values, shares, SHARES_METHOD, **self._context(pair))
+        bounds = bootstrap.interval(value, self.request.question.level)
+        return self._conclude(
+            pair,
+            bounds,
+            bootstrap.description,
+            **bootstrap.test(value, self._side, self._bound),
+            test=bootstrap.description,
+        )
+
+
+def has_mcnemar_test(measure: Measure) -> bool:
+    """Return whether a measure is a proportion of rows that the label alone selects, as McNemar's tests require."""
+    info = about(measure)
+    return info.of is Counts and info.share is not None and set(info.needs) <= {"total", "positives", "negatives"}
+
+
+def _choose_method(request: ComparisonRequest, cells: UniqueRows) -> str:
+    """Return the requested method, if it fits, or the default."""
+    info, method = about(request.measure), request.question.method
+    area = info.name in AUC_SCALES and info.of is Curve
+    unfit = _explain_no_mcnemar(cells)
+    if method is None:
+        return "delong" if area else _default_method(request.measure, unfit)
+    if method == "delong" and not area:
+        raise OptionError(
+            f"DeLong's test is of areas ({', '.join(AUC_SCALES)}), not of {info.name}; use method='resample'."
+        )
+    if method in TESTS and not has_mcnemar_test(request.measure):
+        raise OptionError(
+            f"McNemar's test is of shares of rows that truth alone chooses, such as accuracy, sensitivity or "
+            f"specificity, not of {info.name}; use method='resample'."
+        )
+    if method in TESTS and unfit:
+        raise OptionError(f"McNemar's test {unfit}; use method='resample'.")
+    return method
+
+
+def _default_method(measure: Measure, unfit: str | None) -> str:
+    """Return the default method of measures other than AUC."""
+    if has_closed_form(measure):
+        return "influence"
+    return "resample" if unfit or not has_mcnemar_test(measure) else "mcnemar-mid-p"
+
+
+def _explain_no_mcnemar(cells: UniqueRows) -> str | None:
+    if cells.weight is not None:
+        return "counts rows, and these have weights"
+    if cells.cluster is not None:
+        return "needs rows that are independent, and these are clustered"
+    return None
+
+
+def _estimate_auc(cells: UniqueRows, tally: Tally) -> _auc_intervals.AucEstimate:
+    """Estimate the AUC; for clustered rows, count the clusters that hold each class in place of rows."""
+    estimate = _auc_intervals.estimate_auc(tally)
+    if cells.cluster is None:
+        return estimate
+    there = [len(np.unique(cells.cluster[cells.truth == positive])) for positive in (True, False)]
+    return estimate._replace(positives=float(there[0]), negatives=float(there[1]))
+
+
+def _as_list(measure: Any) -> list[Any]:  # noqa: ANN401  (one measure or several)
+    return [measure] if isinstance(measure, str) or callable(measure) else list(measure)
+
+
+def _pairs(rows: Rows, models: Any, measure: Measure) -> list[Pair]:  # noqa: ANN401  (names, or pairs of them)
+    """Return the pairs to compare; label columns have neither ranks nor probabilities."""
+    labels = rows.intake.columns.get("predicted")
+    names = list(rows.score) if models is None else list(models)
+    decides = about(measure).of is Counts
+    if models is None and not decides:
+        names = [model for model in names if model != labels]
+    are_names = all(isinstance(each, str) for each in names)
+    pairs = list(combinations(names, 2)) if are_names else [tuple(each) for each in names]
+    for name in names if are_names else [name for pair in pairs for name in pair]:
+        _check_model(rows, name)
+        if name == labels and not decides:
+            raise OptionError(
+                f"{name} holds labels, which have neither ranks nor probabilities; compare it by a measure of the 2×2 "
+                "table, such as sensitivity."
+            )
+    if not pairs or any(len(pair) != 2 for pair in pairs):
+        raise OptionError(
+            f"there is only {', '.join(map(repr, names)) or 'no model'} to compare by {about(measure).name}; give two "
+            "or more scores of the same rows."
+        )
+    return pairs
+
+
+def _check_model(rows: Rows, name: object) -> None:
+    if name not in rows.score:
+        near = get_close_matches(str(name), rows.score, n=2)
+        hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
+        raise UnknownNameError(f"there is no model {name!r}.{hint} There are: {', '.join(map(repr, rows.score))}.")
+
+
+def _find_thresholds(rows: Rows, names: Sequence[str], threshold: Any) -> dict[str, float | None]:  # noqa: ANN401
+    """Return the threshold of each model; None for a column of labels."""
+    by_name = isinstance(threshold, Mapping)
+    for name in threshold if by_name else ():
+        _check_model(rows, name)
+    return {
+        name: None
+        if name == rows.intake.columns.get("predicted")
+        else cut(name, rows.score[name], threshold.get(name) if by_name else threshold)
+        for name in names
+    }
+
+
+def cut(name: str, score: Any, threshold: Any) -> float:  # noqa: ANN401  (checked here)
+    """Return the threshold as a number; by default 0.5, if scores are probabilities."""
+    if threshold is None and not len(score):
+        return _DEFAULT_THRESHOLD
+    if threshold is None:
+        least, most = float(score.min()), float(score.max())
+        if not (least >= 0 and most <= 1):
+            raise OptionError(
+                f"{name} runs from {least:.6g} to {most:.6g}, so its scores are not probabilities; give a threshold."
+            )
+        return _DEFAULT_THRESHOLD
+    try:
+        value = float(threshold)
+    except (TypeError, ValueError):
+        value = nan
+    if isnan(value):
+        raise OptionError(f"threshold is {threshold!r}; give a number, or a mapping from models to numbers.")
+    return value
+
+
+def _iterate_groups(rows: Rows) -> Iterator[tuple[GroupKey, Place]]:
+    """Iterate over all rows, then each group."""
+    yield None, slice(None)
+    if rows.attributes:
+        for at, group in enumerate(rows.groups):
+            yield tuple(zip(rows.attributes, group, strict=True)), np.flatnonzero(rows.group == at)

@@ -1,1 +1,0 @@
-"""Calibration: intervals, noise floors, tests and curves."""

@@ -1,0 +1,399 @@
+r"""Sample size: the answer and its search, normal tests and their power, and simulated sizes for any measure.
+
+Half-width is half the distance between the ends of the interval, which need not lie evenly about the value. It belongs
+to the interval of a sample with exactly the expected value, fractions of rows included, so it decreases steadily with
+the number of rows and the smallest sufficient number is well defined.
+
+A test at level α that compares a difference Δ with its standard error has power
+:math:`Φ\big((|Δ|-z_α\sqrt{V_0})/\sqrt{V_A}\big)`, where V₀ is the variance under the null hypothesis and V_A the
+variance under the alternative. V decreases as 1/rows, so the rows needed are
+:math:`((z_α\sqrt{v_0}+z_β\sqrt{v_A})/Δ)^2`. Two-sided tests use the quantile of α/2 and ignore rejections on the wrong
+side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, inf, isfinite, nan, sqrt
+from numbers import Real
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from baserate._arrays import Floats
+from baserate._counts import Counts
+from baserate._curve import Curve
+from baserate._domains import DRAWS, HALF_WIDTH, LEVEL, SHARE, check_domain
+from baserate._errors import OptionError
+from baserate._formatting import count_of
+from baserate._population import Population
+from baserate._tally import Tally
+from baserate.infer._bootstrap import Seed, checked_seed
+from baserate.measure import Measure, about, known
+
+MAX_ROWS = 10**12
+"""Largest feasible number of rows."""
+_ROWS_PER_CLASS = 2
+"""Rows of each class below which no AUC has a variance."""
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """Rows that a study needs, and the half-width or power that they reach.
+
+    Numbers of positives and negatives are those expected at the prevalence.
+
+    >>> from baserate.infer import size_of_share
+    >>> found = size_of_share("sensitivity", 0.9, half_width=0.05, prevalence=0.1)
+    >>> found.rows, found.trials, found.among, round(found.half_width, 4), found.how
+    (1410, 141, 'positives', 0.05, 'Wilson')
+    """
+
+    rows: int
+    positives: int | None
+    """None without a prevalence."""
+    negatives: int | None
+    trials: int | None = None
+    """Rows that are trials of a proportion."""
+    among: str = "rows"
+    """Kind of rows that are trials."""
+    samples: int = 1
+    """Number of samples of that size: two where each of two models has its own."""
+    half_width: float | None = None
+    power: float | None = None
+    error: float | None = None
+    """Standard error of a simulated half-width."""
+    how: str = ""
+
+
+def make_size(rows: int, prevalence: float | None, **others: object) -> Size:
+    """Make the answer with the expected numbers of both classes; raise if it exceeds any feasible number of rows."""
+    if rows > MAX_ROWS:
+        raise OptionError(f"more than {MAX_ROWS:.0e} rows would be needed; ask for less.")
+    if prevalence is None:
+        return Size(rows, None, None, **others)  # type: ignore[arg-type]  # the fields of Size
+    positives = round(rows * Fraction(str(float(prevalence))))
+    return Size(rows, positives, rows - positives, **others)  # type: ignore[arg-type]  # the fields of Size
+
+
+def min_rows(prevalence: float, each: int = _ROWS_PER_CLASS) -> int:
+    """Return the rows in which that many of each class are expected."""
+    rarer = Fraction(str(float(prevalence)))
+    return ceil(each / min(rarer, 1 - rarer))
+
+
+def find_smallest(holds: Callable[[int], bool], start: int) -> int:
+    """Find the smallest number from `start` on for which a monotone condition holds."""
+    low, high = start - 1, start
+    while not holds(high):
+        low, high = high, 2 * high
+        if high > MAX_ROWS:
+            raise OptionError(f"more than {MAX_ROWS:.0e} rows would be needed; ask for less.")
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high
+
+
+def find_smallest_near(holds: Callable[[int], bool], guess: int, least: int) -> int:
+    """Find the smallest number of at least `least` for which a monotone condition holds, starting near a guess."""
+    low = guess
+    while low > least and holds(low):
+        low //= 2
+    return find_smallest(holds, max(low, least))
+
+
+def check_share(name: str, value: float) -> None:
+    """Raise unless the value is a number from 0 to 1."""
+    if not isinstance(value, Real) or not 0 <= value <= 1:
+        raise OptionError(f"{name} is {value!r}; it is a share, so give a number from 0 to 1.")
+
+
+def check_open_share(name: str, value: float, example: str) -> None:
+    """Raise unless the value lies strictly between 0 and 1."""
+    check_domain(name, value, (LEVEL if name == "level" else SHARE)._replace(example=example))
+
+
+def check_half_width(value: float) -> None:
+    """Raise unless the value is a feasible half-width of an interval in [0, 1]."""
+    if not HALF_WIDTH.holds(value) or value >= 0.5:
+        raise OptionError(
+            f"half_width is {value!r}; expected a number from 1e-9 to below 0.5. Give, for example, 0.03."
+        )
+
+
+Sides = Literal[1, 2]
+
+
+def z_of(alpha: float, sides: Sides) -> float:
+    """Return the normal quantile of a test at that level."""
+    from scipy.special import ndtri
+
+    check_open_share("alpha", alpha, "0.05")
+    describe_sides(sides)
+    return -float(ndtri(alpha / sides))
+
+
+def describe_sides(sides: Sides) -> str:
+    """Describe the sides of a test; raise for anything but 1 and 2."""
+    if sides not in (1, 2):
+        raise OptionError(f"sides is {sides!r}; a test has 1 or 2.")
+    return "one-sided" if sides == 1 else "two-sided"
+
+
+def check_power(power: float, alpha: float) -> float:
+    """Return the power; raise if it does not exceed alpha."""
+    check_open_share("power", power, "0.9")
+    if power <= alpha:
+        raise OptionError(f"a power of {power} is had for nothing at alpha={alpha}; ask for more, for example 0.9.")
+    return power
+
+
+def normal_power(difference: float, zero: float, real: float, *, z: float) -> float:
+    """Return the power of a normal test of a difference with those variances."""
+    from scipy.special import ndtr
+
+    margin = abs(difference) - z * sqrt(zero)
+    return float(ndtr(margin / sqrt(real))) if real > 0 else float(margin > 0)
+
+
+def normal_sample_size(difference: float, zero: float, real: float, *, z: float, power: float) -> float:
+    """Return the rows that a normal test needs, fractions included, given the variances of a single row."""
+    from scipy.special import ndtri
+
+    return max((z * sqrt(zero) + float(ndtri(power)) * sqrt(real)) / abs(difference), 0.0) ** 2
+
+
+_N_COUNTS, _N_SAMPLES = 20_000, 2000
+"""Samples of each size, of counts and of rows."""
+_MAX_ROWS_PER_SIZE = 8_000_000
+"""Rows sampled for one size; where fewer than 400 samples would fit, smaller samples are drawn and scaled."""
+_MIN_SAMPLES = 400
+_MIN_RARE = 10
+"""Rows of the rarer class that a sample should hold."""
+_MIN_RARE_NOTE = "no fewer than ten rows of the rarer class"
+_ROUNDS = 8
+_BATCHES = 10
+
+Sampler = Callable[[np.random.Generator, int, int], Floats]
+"""Function of a generator, rows and a number of samples that returns the measure of each sample."""
+
+
+def size_by_simulation(  # noqa: PLR0913  (each is something that one knows or wants)
+    population: Population,
+    measure: str | Measure,
+    half_width: float,
+    *,
+    threshold: float | None = None,
+    level: float = 0.95,
+    draws: int | None = None,
+    seed: Seed = 0,
+) -> Size:
+    r"""Find the rows needed to estimate any measure of a population to within a half-width, by simulation.
+
+    Half-width is half the distance h between the quantiles (1 ± level)/2 of the measure over samples. It is simulated
+    at sizes n that close in on the answer, each by regression on :math:`1/\sqrt n` through those near it, until new
+    samples of that size reach the half-width up to their standard error. The relative standard error of the rows is
+    about twice that of the half-width, or :math:`2/\sqrt{draws}`.
+
+    Measures of decisions take 20 000 samples of counts; others take 2000 samples of rows, or fewer if they are large.
+    Larger samples than 20 000 rows, or than twice what ten rows of the rarer class need, are not drawn: smaller ones
+    are, and their half-width is scaled. Samples in which the measure is undefined are omitted; at least ten rows of the
+    rarer class are expected.
+
+    Measures of probabilities, such as the Brier score, the calibration slope or the ratio O/E, are those of a
+    calibrated model: each score is replaced by its posterior probability at the prevalence of the population. With
+    prevalence φ, O/E then has variance :math:`E[p(1-p)]/(nφ^2)`, at most :math:`(1-φ)/(nφ)`: that bound is the formula
+    of [@riley2021], which takes the expected number E as fixed and so requires more rows.
+
+    Parameters
+    ----------
+    population
+        Population to sample from.
+    measure
+        Name or function of a measure.
+    half_width
+        Half-width of the interval.
+    threshold
+        Threshold of measures of decisions.
+    level
+        Confidence level.
+    draws
+        Number of samples of each size.
+    seed
+        Seed or NumPy generator.
+
+    Returns
+    -------
+    Size
+        Rows of each class, the simulated half-width and its standard error.
+
+    Raises
+    ------
+    OptionError
+        The measure does not fit a population of two classes, or is undefined in too many samples.
+
+    Examples
+    --------
+    >>> from baserate import population
+    >>> found = size_by_simulation(population.linear(), "accuracy", 0.03, threshold=0.5)  # z²·0.75·0.25/h² = 800
+    >>> 720 < found.rows < 880
+    True
+    >>> found = size_by_simulation(population.binormal(prevalence=0.1), "observed_expected", 0.2)
+    >>> 600 < found.rows < 865  # 864.3 = (1 − φ)/φ · (1.96/0.2)²
+    True
+    >>> found.how
+    '2000 simulated samples of a calibrated model'
+    """
+    function = known(measure)
+    check_open_share("level", level, "0.95")
+    check_domain("half_width", half_width, HALF_WIDTH)
+    if draws is not None:
+        fewest = DRAWS._replace(low=_MIN_SAMPLES, words=f"a whole number from {_MIN_SAMPLES} to {DRAWS.high:,}")
+        check_domain("draws", draws, fewest)
+    check_open_share("prevalence", population.prevalence, "0.1")
+    least = ceil(_MIN_RARE / min(population.prevalence, 1 - population.prevalence))
+    counted = about(function).of is Counts
+    work = _Simulation(
+        _make_sampler(population, function, threshold),
+        draws or (_N_COUNTS if counted else _N_SAMPLES),
+        MAX_ROWS if counted else max(_MAX_ROWS_PER_SIZE // _MIN_SAMPLES, 2 * least),
+        level,
+        checked_seed(seed),
+    )
+    rows, last = _search_rows(work, half_width, least)
+    if not isfinite(last.half):
+        raise OptionError(
+            f"{about(function).name} is undefined or infinite in too many samples, even of {rows:.0e} rows; ask for "
+            "another measure, or at another threshold."
+        )
+    parts = [
+        *_describe_simulation(last, rows, calibrated=about(function).of is Tally),
+        *([_MIN_RARE_NOTE] if rows == least else []),
+    ]
+    return make_size(rows, population.prevalence, **last.scale_to(rows), how=", ".join(parts))
+
+
+class _SimulatedWidth(NamedTuple):
+    """Half-width of simulated samples of one size."""
+
+    rows: int
+    half: float
+    error: float
+    """Standard error of the half-width."""
+    draws: int
+    undefined: int
+
+    def scale_to(self, rows: int) -> dict[str, float]:
+        """Return the half-width and its standard error, scaled to that many rows."""
+        factor = sqrt(self.rows / rows)
+        return {"half_width": self.half * factor, "error": self.error * factor}
+
+
+@dataclass(frozen=True, slots=True)
+class _Simulation:
+    """Sampler, number and largest size of samples, and level of the half-width."""
+
+    draw: Sampler
+    draws: int
+    most: int
+    level: float
+    rng: np.random.Generator
+
+    def simulate(self, rows: int) -> _SimulatedWidth:
+        """Simulate samples of that size, or of the largest size allowed."""
+        size = min(rows, self.most)
+        many = self.draws if self.most == MAX_ROWS else max(min(self.draws, _MAX_ROWS_PER_SIZE // size), _MIN_SAMPLES)
+        # One after the other: distributions of scipy.stats are not thread-safe while they sample.
+        values = self.draw(self.rng, size, many)
+        halves = np.array([self._half(batch) for batch in np.array_split(values, _BATCHES)])
+        with np.errstate(invalid="ignore"):
+            error = float(np.std(halves, ddof=1) / sqrt(_BATCHES))
+        return _SimulatedWidth(size, self._half(values), error, many, int(np.isnan(values).sum()))
+
+    def _half(self, values: Floats) -> float:
+        """Return half the distance of the quantiles; infinite if the measure is undefined in most samples."""
+        there = values[~np.isnan(values)]
+        if len(there) < len(values) / 2:
+            return inf
+        tail = (1 - self.level) / 2
+        with np.errstate(invalid="ignore"):
+            low, high = np.quantile(there, (tail, 1 - tail), method="hazen")
+            return float(high - low) / 2 if isfinite(high - low) else inf
+
+
+def _make_sampler(population: Population, measure: Measure, threshold: float | None) -> Sampler:
+    """Return a sampler: of the four counts at once for decisions, otherwise row by row."""
+    info = about(measure)
+    if info.of is Counts:
+        if threshold is None:
+            raise OptionError(f"{info.name} needs a threshold; give a threshold.")
+        at = population.at(threshold)
+        cells = np.array([at.tp, at.fp, at.fn, at.tn])
+        cells /= cells.sum()
+
+        def simulate_counts(rng: np.random.Generator, rows: int, samples: int) -> Floats:
+            tables = rng.multinomial(rows, cells, size=samples).T.astype(np.float64)
+            values: Floats = np.asarray(measure(Counts(*tables)), dtype=np.float64)
+            return values
+
+        return simulate_counts
+    if info.of not in (Curve, Tally):
+        raise OptionError(f"{info.name} is of several classes; a population has two.")
+    if threshold is not None:
+        raise OptionError(f"{info.name} is over all thresholds; leave the threshold out.")
+
+    def simulate_rows(rng: np.random.Generator, rows: int, samples: int) -> Floats:
+        return np.array([_measure_sample(population, measure, rows, rng) for _ in range(samples)])
+
+    return simulate_rows
+
+
+def _measure_sample(population: Population, measure: Measure, rows: int, rng: np.random.Generator) -> float:
+    probabilities = about(measure).of is Tally
+    truth, score = population.draw_calibrated(rows, rng) if probabilities else population.draw(rows, rng)
+    if not 0 < np.count_nonzero(truth) < rows:
+        return nan
+    tally = Tally.of_rows(truth, score)
+    return float(measure(tally if probabilities else Curve(tally)))
+
+
+def _search_rows(work: _Simulation, wanted: float, least: int) -> tuple[int, _SimulatedWidth]:
+    """Simulate at sizes ever nearer to the answer, until one reaches the half-width up to its standard error."""
+    rows, widths = max(1000, least), list[_SimulatedWidth]()
+    for _ in range(_ROUNDS):
+        last = work.simulate(rows)
+        widths.append(last)
+        width = last.scale_to(rows)
+        if abs(width["half_width"] - wanted) <= width["error"] or (rows == least and last.half <= wanted):
+            break
+        rows = _solve_rows(widths, wanted, least)
+    else:
+        rows = max(rows, least)
+        last = work.simulate(rows)
+    return rows, last
+
+
+def _solve_rows(widths: list[_SimulatedWidth], wanted: float, least: int) -> int:
+    r"""Solve :math:`h=k/\sqrt n` for the rows n that reach a half-width, with k from all sizes near the last."""
+    last = widths[-1]
+    near = [each for each in widths if isfinite(each.half) and 1 / 2 <= each.rows / last.rows <= 2]
+    weight = sum(each.draws for each in near)
+    if not weight:  # undefined or infinite in too many samples
+        rows = 10 * last.rows
+    else:
+        k = sum(each.draws * each.half * sqrt(each.rows) for each in near) / weight
+        rows = ceil((k / wanted) ** 2)
+    if rows > MAX_ROWS:
+        raise OptionError(f"more than {MAX_ROWS:.0e} rows would be needed to know it within {wanted}; ask for less.")
+    return max(rows, least)
+
+
+def _describe_simulation(last: _SimulatedWidth, rows: int, *, calibrated: bool) -> Iterator[str]:
+    yield count_of(last.draws, "simulated sample") + " of a calibrated model" * calibrated
+    if last.rows != rows:
+        yield f"of {count_of(last.rows, 'row')}, scaled"
+    if last.undefined:
+        yield f"{last.undefined} of them undefined and left out"

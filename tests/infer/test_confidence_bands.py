@@ -1,0 +1,393 @@
+"""Confidence bands: published numbers, laws, and coverage."""
+
+from itertools import pairwise
+from typing import Any, Literal
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+from scipy import stats
+
+import baserate
+from baserate import OptionError, Tally, measure, read
+from baserate.infer import Band, band, bands, estimate
+from baserate.infer._binomial import usual, wilson
+from baserate.infer._confidence_bands import (
+    RocPath,
+    StepPath,
+    bound_gain,
+    bound_pr,
+    bound_roc,
+    bound_roc_kolmogorov,
+    bound_roc_simultaneously,
+    kolmogorov_distance,
+)
+from tests.strategies import Array, Rows, few, like, rows, same
+
+Simultaneous = bool | Literal["kolmogorov-smirnov"]
+CURVES = list(measure.TABLES)
+ANY = [*CURVES, "precision", "f1", "positive_likelihood_ratio"]
+WAYS: list[Any] = [*((what, False) for what in ANY), ("roc", True), ("det", True), ("roc", "kolmogorov-smirnov")]
+
+both = rows(few, min_size=2).filter(lambda data: 0 < data.truth.sum() < len(data.truth))
+ways = pytest.mark.parametrize(("what", "simultaneous"), WAYS)
+
+
+def y(found: Band) -> Array:
+    """The column before the bounds."""
+    return list(found.columns.values())[-3]
+
+
+def bounds(found: Band) -> Array:
+    return np.stack([found.columns["low"], found.columns["high"]])
+
+
+# Published numbers, and small cases by hand.
+
+
+@pytest.mark.parametrize(
+    ("rows", "level", "distance"),
+    [
+        (1, 0.95, 0.975),
+        (5, 0.95, 0.56328),
+        (10, 0.95, 0.40925),
+        (20, 0.95, 0.29408),
+        (10, 0.9, 0.36866),
+        (20, 0.99, 0.35241),
+    ],
+)
+def test_kolmogorovs_distance_is_that_of_millers_table(rows: int, level: float, distance: float) -> None:
+    assert kolmogorov_distance(rows, level) == pytest.approx(distance, abs=2e-5)
+
+
+@given(st.integers(1, 3000), st.sampled_from([0.5, 0.8, 0.95, 0.99]))
+def test_kolmogorovs_distance_is_never_too_small_and_hardly_too_large(rows: int, level: float) -> None:
+    exact = stats.kstwo.ppf(level, rows)
+    assert exact - 1e-6 <= kolmogorov_distance(rows, level) <= exact * 1.01  # SciPy's own has six digits
+
+
+def test_the_band_of_kolmogorov_and_smirnov_by_hand() -> None:
+    # Ten of each class, each negative below a positive: the ROC curve is a staircase up the diagonal.
+    truth, score = [1, 0] * 10, list(range(20, 0, -1))
+    found = band(baserate.tally(truth, score), "roc", level=0.95**2, simultaneous="kolmogorov-smirnov")
+    at = {round(rate, 1): place for place, rate in enumerate(found.columns["fpr"].tolist())}
+    # At 0.9 the path that runs 0.40925 to the left has come from (0.4, 0.4) most of the way to (0.5, 0.5).
+    assert found.columns["low"][at[0.9]] == pytest.approx(0.9 - 2 * 0.40925, abs=1e-4)
+    assert found.columns["low"][at[0.4]] == 0
+    # To the right of 0 by as much it leaves the highest point (0.4, 0.5) for (0.5, 0.6).
+    assert found.columns["high"][at[0.0]] == pytest.approx(0.1 + 2 * 0.40925, abs=1e-4)
+    assert found.columns["high"][at[0.1]] == 1
+
+
+def test_a_band_at_a_point_by_hand() -> None:
+    # 20 of 50 positives and 10 of 40 negatives at 0.9, all others below: one corner, reached by straight lines.
+    tally = Tally.counted([0.9, 0.1], [[20, 30], [10, 30]])
+    low, high = bounds(band(tally, "roc"))[:, 1]
+    rate, stricter, laxer = 0.25, *wilson(10, 30, 0.95)
+    share, least, most = 0.4, *usual(20, 30, 0.95)
+    assert low == pytest.approx(share - np.hypot(share - least, share - share * stricter / rate))
+    assert high == pytest.approx(share + np.hypot(most - share, 0.6 * (laxer - rate) / 0.75))
+
+
+def test_where_everything_is_flagged_precision_is_as_unsure_as_the_prevalence() -> None:
+    found = band(Tally.counted([0.9, 0.4], [[20, 10], [20, 50]]), "pr")
+    assert bounds(found)[0][-1] == pytest.approx(wilson(30, 70, 0.95)[0])
+
+
+def test_equal_local_levels_by_hand() -> None:
+    path = RocPath.of(baserate.curve(Tally.counted([0.9, 0.4], [[20, 10], [20, 50]])))
+    local = 1 + np.log(0.95) / (2 * np.log(100) * np.log(np.log(100)))
+    kept = np.arange(3)
+    for found, expected in zip(bound_roc_simultaneously(path, kept, 0.95), bound_roc(path, kept, local), strict=True):
+        assert found == pytest.approx(expected)
+
+
+def test_a_share_against_the_threshold_has_the_interval_of_a_share() -> None:
+    tally = Tally.counted([0.9, 0.4, 0.1], [[81, 20, 10], [182, 100, 300]])
+    low, high = bounds(band(tally, "precision"))[:, 1]
+    assert (round(low, 4), round(high, 4)) == (0.2553, 0.3662)  # Newcombe 1998, table I: 81/263
+    assert "Wilson" in band(tally, "precision").how
+
+
+def test_other_measures_by_threshold_are_simulated() -> None:
+    tally = Tally.counted([0.9, 0.1], [[40, 10], [20, 130]])
+    found = band(tally, "sensitivity").columns, band(tally, "balanced_accuracy").columns
+    assert found[1]["low"][1] < measure.balanced_accuracy(baserate.Counts(40, 20, 10, 130)) < found[1]["high"][1]
+    # Of two means each with its own error, half the errors in quadrature.
+    errors = np.sqrt(0.8 * 0.2 / 50 + 130 / 150 * 20 / 150 / 150) / 2
+    assert found[1]["high"][1] - found[1]["low"][1] == pytest.approx(2 * 1.96 * errors, rel=0.1)
+
+
+def test_steps_are_lowest_before_and_highest_after_they_rise() -> None:
+    steps = StepPath(np.array([0.0, 0.0, 0.5, 0.5, 1.0]), np.array([0.0, 0.4, 0.4, 0.8, 1.0]))
+    x = np.array([0.0, 0.25, 0.5, 0.75, 1.0, -1.0, 2.0])
+    assert steps.below(x) == pytest.approx([0.0, 0.2, 0.4, 0.7, 1.0, 0.0, 1.0])
+    assert steps.above(x) == pytest.approx([0.4, 0.6, 0.8, 0.9, 1.0, 0.4, 1.0])
+
+
+# Laws.
+
+
+@ways
+@given(data=both)
+@settings(max_examples=25)
+def test_a_curve_lies_in_its_band_and_the_band_where_it_can(what: str, simultaneous: Simultaneous, data: Rows) -> None:
+    found = band(baserate.tally(*data), what, simultaneous=simultaneous)
+    low, high = bounds(found)
+    told = measure.about(measure.named(measure.TABLES.get(what, (what,))[-1]))
+    defined = ~np.isnan(y(found))
+    assert (defined == ~np.isnan(low)).all()
+    assert (low <= y(found))[defined].all()
+    assert (y(found) <= high)[defined].all()
+    assert (low[defined] >= told.span[0]).all()
+    assert (high[defined] <= told.span[1]).all()
+    assert [reason is None for reason in found.why] == defined.tolist()
+    # It is the table of the curve, with two columns more.
+    table = measure.table(baserate.curve(baserate.tally(*data)), what)
+    assert all(same(found.columns[name], column) for name, column in table.items())
+
+
+@ways
+@given(data=both)
+@settings(max_examples=15)
+def test_bands_of_higher_levels_contain_others(what: str, simultaneous: Simultaneous, data: Rows) -> None:
+    tally = baserate.tally(*data)
+    levels = [bounds(band(tally, what, level=level, simultaneous=simultaneous)) for level in (0.1, 0.5, 0.9, 0.99)]
+    for (low, high), (lower, higher) in pairwise(levels):
+        defined = ~np.isnan(low)
+        assert (lower[defined] <= low[defined] + 1e-12).all()
+        assert (higher[defined] >= high[defined] - 1e-12).all()
+
+
+@ways
+@given(data=both, draw=st.data())
+@settings(max_examples=15)
+def test_bands_do_not_depend_on_order_repetition_or_units(
+    what: str, simultaneous: Simultaneous, data: Rows, draw: st.DataObject
+) -> None:
+    def made(*given: Array, **options: Array) -> Array:
+        return bounds(band(baserate.tally(*given, **options), what, simultaneous=simultaneous))
+
+    assert same(made(*data), made(data.truth[::-1], data.score[::-1]))
+    times = draw.draw(like(data, st.integers(1, 3)))
+    repeated = np.repeat(data.truth, times), np.repeat(data.score, times)
+    assert same(made(*data, count=times), made(*repeated))
+    weight = draw.draw(like(data, st.sampled_from([0.5, 1.0, 2.0, 3.0])))
+    assert same(made(*data, weight=weight), made(*data, weight=weight * 4))
+    if what in CURVES:
+        assert same(made(*data, weight=weight), made(*data, weight=weight * 0.3), within=1e-9)
+        assert same(made(*data), made(*data, weight=np.full(len(data.truth), 7.0)), within=1e-9)
+
+
+@pytest.mark.parametrize("simultaneous", [False, True, "kolmogorov-smirnov"])
+@given(data=both)
+@settings(max_examples=25)
+def test_a_band_of_a_roc_curve_is_one_of_its_rates(simultaneous: Simultaneous, data: Rows) -> None:
+    found = band(baserate.tally(*data), "roc", simultaneous=simultaneous).columns
+    missed = band(baserate.tally(*data), "det", simultaneous=simultaneous).columns
+    assert same(found["low"], 1 - missed["high"], within=1e-12)
+    for each in ("low", "high"):
+        for rate in np.unique(found["fpr"]):
+            assert len(np.unique(found[each][found["fpr"] == rate])) == 1
+
+
+@given(data=both)
+@settings(max_examples=25)
+def test_lift_and_lorenz_are_gain_in_other_words(data: Rows) -> None:
+    tally = baserate.tally(*data)
+    gains, lifts, lorenz = (band(tally, what).columns for what in ("gain", "lift", "lorenz"))
+    assert same(lifts["high"][1:] * gains["flag_rate"][1:], gains["high"][1:], within=1e-9)
+    assert same(lorenz["low"], 1 - gains["high"], within=1e-9)
+    # Nobody flagged, nobody found; everybody flagged, everybody found: that is sure.
+    assert bounds(Band(gains, "", []))[:, [0, -1]].tolist() == [[0.0, 1.0], [0.0, 1.0]]
+
+
+@pytest.mark.parametrize("what", CURVES)
+def test_more_rows_narrow_every_band(what: str) -> None:
+    tally = Tally.counted([0.9, 0.7, 0.5, 0.2], [[9, 6, 3, 2], [2, 4, 8, 26]])
+    more = Tally.counted(tally.score, np.asarray(tally.rows, dtype=int) * 100)
+    low, high = bounds(band(tally, what))[:, 2]
+    lower, higher = bounds(band(more, what))[:, 2]
+    assert higher - lower < (high - low) / 5
+
+
+# Edges.
+
+
+@pytest.mark.parametrize("what", CURVES)
+@pytest.mark.parametrize("truth", [0, 1])
+def test_a_single_class_has_no_band_and_says_why(what: str, truth: int) -> None:
+    found = band(baserate.tally([truth] * 3, [0.1, 0.5, 0.9], positive=1), what)
+    assert np.isnan(bounds(found)).all()
+    assert all(found.why)
+    assert found.why[-1] == ("there are no negatives" if truth else "there are no positives")
+
+
+@pytest.mark.parametrize("what", ANY)
+def test_no_rows_have_no_band_and_say_why(what: str) -> None:
+    found = band(Tally.counted([], [[], []]), what)
+    assert np.isnan(bounds(found)).all()
+    assert all(found.why)
+
+
+def test_the_highest_level_of_floats() -> None:
+    found = band(Tally.counted([0.9, 0.4], [[20, 10], [1, 30]]), "roc", level=1 - 2**-53, simultaneous=True)
+    assert (bounds(found)[0] <= y(found)).all()
+
+
+@pytest.mark.parametrize("what", ANY)
+def test_constant_scores_and_perfect_ones_have_a_band(what: str) -> None:
+    for score in ([0.5] * 6, [0.1, 0.2, 0.3, 0.7, 0.8, 0.9]):
+        found = band(baserate.tally([0, 0, 0, 1, 1, 1], score), what)
+        assert not np.isnan(bounds(found)[:, 1:]).any()
+    # Six rows without an error do not make sure of anything but the ends.
+    low, high = bounds(band(baserate.tally([0, 0, 0, 1, 1, 1], [0.1, 0.2, 0.3, 0.7, 0.8, 0.9]), "roc"))
+    assert (low < 0.5).all()
+    assert (high == 1).all()
+
+
+def test_the_seed_alone_determines_samples() -> None:
+    tally = Tally.counted([0.9, 0.4, 0.1], [[8, 2, 1], [1, 5, 9]])
+    assert same(bounds(band(tally, "f1", seed=3)), bounds(band(tally, "f1", seed=3)))
+    assert not same(bounds(band(tally, "f1", seed=3)), bounds(band(tally, "f1", seed=4)))
+    assert same(bounds(band(tally, "roc", seed=3)), bounds(band(tally, "roc", seed=4)))
+
+
+def test_points_are_those_of_the_curve() -> None:
+    rng = np.random.default_rng(0)
+    tally = baserate.tally(rng.random(3000) < 0.3, rng.random(3000))
+    assert len(band(tally, "roc").columns["fpr"]) <= 200
+    assert len(band(tally, "roc", points=None).columns["fpr"]) == 3001
+    few, all_ = band(tally, "roc", points=20).columns, band(tally, "roc", points=None).columns
+    kept = np.isin(all_["threshold"], few["threshold"])
+    assert all(same(few[name], all_[name][kept]) for name in few)
+    assert len(band(tally, "f1", points=600).why) > 500  # more than are drawn at once
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"level": 1.0}, "level is 1.0"),
+        ({"level": 0.0}, "level is 0.0"),
+        ({"level": "0.9"}, "level is '0.9'"),
+        ({"what": "pr", "simultaneous": True}, "known of roc and det only, not of pr"),
+        ({"what": measure.f1, "simultaneous": True}, "not of f1"),
+        ({"simultaneous": "hotelling"}, "simultaneous is 'hotelling'"),
+        ({"points": 1}, "points is 1"),
+        ({"what": "auc"}, "one value for a whole curve"),
+        ({"what": "f1", "seed": -1}, "seed is -1"),
+    ],
+)
+def test_invalid_options_raise(options: dict[str, Any], told: str) -> None:
+    with pytest.raises(OptionError, match=told):
+        band(Tally.counted([0.9, 0.4], [[2, 1], [0, 3]]), options.pop("what", "roc"), **options)
+
+
+def test_bands_of_models_and_groups_are_tidy() -> None:
+    table = {
+        "sick": [1, 0, 1, 0, 1, 0],
+        "new": [0.9, 0.6, 0.4, 0.1, 0.3, 0.2],
+        "old": [0.5, 0.6, 0.7, 0.1, 0.2, 0.3],
+        "sex": ["f", "f", "m", "m", "f", "m"],
+    }
+    tallies = read.tallies(table, truth="sick", score=["new", "old"], group="sex")
+    found = bands(tallies, "pr", level=0.9)
+    plain = measure.curves(tallies, "pr")
+    assert list(found.columns) == [*plain.columns, "low", "high", "why"]
+    assert all(same(found.columns[name], plain.columns[name]) for name in ("threshold", "sensitivity", "precision"))
+    assert found.columns["group"] == plain.columns["group"]
+    assert {name: found.data[name] for name in plain.data} == dict(plain.data)
+    assert (found.data["level"], found.data["simultaneous"]) == (0.9, False)
+    assert found.rows()[0]["why"] == "nothing is flagged"
+    one = band(tallies.models["old"][("m",)], "pr", level=0.9)
+    assert same(bounds(one), [found.columns[name][-len(one.why) :] for name in ("low", "high")])
+
+
+# Whether they hold what they promise: 93 % at least, less three standard errors of the simulation.
+
+TIMES = 300
+FEWEST = 0.93 - 3 * np.sqrt(0.93 * 0.07 / TIMES)
+
+
+def drawn(rng: np.random.Generator, sizes: tuple[int, int], mean: float, spread: float) -> RocPath:
+    truth = np.repeat([True, False], sizes)
+    score = np.concatenate([rng.normal(mean, spread, sizes[0]), rng.normal(0, 1, sizes[1])])
+    return RocPath.of(baserate.curve(baserate.tally(truth, score)))
+
+
+def binormal(rate: Array, mean: float, spread: float) -> Array:
+    return np.asarray(stats.norm.cdf((mean + stats.norm.ppf(rate)) / spread))
+
+
+@pytest.mark.parametrize("sizes", [(50, 50), pytest.param((20, 200), marks=pytest.mark.slow), (10, 90), (90, 10)])
+@pytest.mark.parametrize(("mean", "spread"), [(1.0, 1.0), (2.0, 1.0), (1.5, 0.5)])
+def test_bands_of_roc_curves_cover(sizes: tuple[int, int], mean: float, spread: float) -> None:
+    rng = np.random.default_rng(0)
+    kept_rates = np.unique(np.round(np.array([0.02, 0.1, 0.3, 0.6]) * sizes[1]).clip(1)) / sizes[1]
+    held, together, widest = np.zeros(len(kept_rates)), np.zeros(2), np.zeros(2)
+    for _ in range(TIMES):
+        path = drawn(rng, sizes, mean, spread)
+        every = np.searchsorted(path.mass[1], np.arange(sizes[1] + 1))
+        kept = np.searchsorted(path.mass[1], np.round(kept_rates * sizes[1]))
+        low, high = bound_roc(path, kept, 0.95)
+        true = binormal(kept_rates, mean, spread)
+        held += (low <= true) & (true <= high)
+        true = binormal(np.arange(sizes[1] + 1) / sizes[1], mean, spread)
+        for at, bound in enumerate((bound_roc_simultaneously, bound_roc_kolmogorov)):
+            low, high = bound(path, every, 0.95)
+            together[at] += ((low <= true) & (true <= high)).all()
+            widest[at] += (high - low).mean()
+    assert (held / TIMES >= FEWEST).all()
+    assert (together / TIMES >= FEWEST).all()
+    assert widest[0] < widest[1]
+
+
+@pytest.mark.slow
+def test_bands_are_no_wider_than_they_need_be() -> None:
+    rng = np.random.default_rng(0)
+    held, together = 0.0, 0.0
+    for _ in range(TIMES):
+        path = drawn(rng, (500, 500), 1.0, 1.0)
+        every = np.searchsorted(path.mass[1], np.arange(501))
+        true = binormal(np.arange(501) / 500, 1.0, 1.0)
+        low, high = bound_roc(path, every[[100, 250]], 0.5)
+        held += float(((low <= true[[100, 250]]) & (true[[100, 250]] <= high)).mean())
+        low, high = bound_roc_simultaneously(path, every, 0.5)
+        together += bool(((low <= true) & (true <= high)).all())
+    assert 0.45 < held / TIMES < 0.65
+    assert 0.45 < together / TIMES < 0.85
+
+
+@pytest.mark.parametrize(("rows_", "prevalence"), [(100, 0.5), (220, 0.15), (100, 0.8)])
+def test_bands_of_precision_and_gain_cover(rows_: int, prevalence: float) -> None:
+    rng = np.random.default_rng(0)
+    score = np.linspace(8, -8, 20001)
+    true, false = stats.norm.sf(score, 1.5), stats.norm.sf(score)
+    flagged = prevalence * true + (1 - prevalence) * false
+    held = np.zeros((2, 4))
+    for _ in range(TIMES):
+        positives = min(max(rng.binomial(rows_, prevalence), 10), rows_ - 10)
+        path = drawn(rng, (positives, rows_ - positives), 1.5, 1.0)
+        hits = np.round(np.array([0.2, 0.5, 0.8, 0.95]) * positives)
+        recall = hits / positives
+        low, high = bound_pr(path, np.searchsorted(path.mass[0], hits), 0.95)
+        precision = prevalence * recall / np.interp(recall, true, flagged)
+        held[0] += (low <= precision) & (precision <= high)
+        kept = np.round(np.array([0.1, 0.3, 0.6, 0.9]) * rows_).astype(int)
+        low, high = bound_gain(path, kept, 0.95)
+        found = np.interp(kept / rows_, flagged, true)
+        held[1] += (low <= found) & (found <= high)
+    assert (held / TIMES >= FEWEST).all()
+
+
+def test_bands_of_measures_know_that_empty_cells_may_stay_empty() -> None:
+    truth = np.arange(1000) < 10
+    score = np.where(truth, 0.5, np.linspace(0, 1, 1000))
+    tally = baserate.tally(truth, score)
+    found = band(tally, "youden")
+    at = int(np.flatnonzero(np.asarray(found.columns["threshold"]) > 0.95)[-1])
+    counts = baserate.curve(tally).at(float(found.columns["threshold"][at]))
+    assert counts.tp == 0
+    alone = estimate("youden", counts)
+    assert (found.columns["low"][at], found.columns["high"][at]) == pytest.approx((alone.low, alone.high), abs=0.02)
+    assert found.columns["low"][at] < float(measure.youden(counts)) - 0.01
