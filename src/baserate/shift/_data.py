@@ -79,7 +79,7 @@ class BinaryData:
         mean = float(np.dot(target.mass, values)) / total
         return mean, float(np.dot(target.squares, (values - mean) ** 2)) / total**2
 
-    def probabilities(self, what: str) -> None:
+    def check_probabilities(self, what: str) -> None:
         """Raise unless scores of both samples are probabilities."""
         for name, low, high in (
             ("the target", float(self.score.min()), float(self.score.max())),

@@ -180,7 +180,7 @@ ESTIMATORS: tuple[Estimator, ...] = (
         binary=hdy,
     ),
 )
-"""All methods; the defaults of two and of several classes come first."""
+"""All methods, in the order of lists and messages."""
 
 BINARY_METHODS: dict[str, BinaryFunction] = {each.name: each.binary for each in ESTIMATORS if each.binary}
 MULTICLASS_METHODS: dict[str, MulticlassFunction] = {
@@ -192,9 +192,9 @@ _BY_NAME = {each.name: each for each in ESTIMATORS}
 ALIASES = {alias: name for name in METHODS for alias in _BY_NAME[name].aliases}
 """Other names of a method -> its name."""
 
-DEFAULT = ESTIMATORS[0].name
+DEFAULT = "binned"
 """Method for two classes: it needs no calibration that could be wrong."""
-DEFAULT_OF_CLASSES = ESTIMATORS[1].name
+DEFAULT_OF_CLASSES = "gmm"
 """Method for several classes: it does not depend on whether a calibration is right."""
 
 

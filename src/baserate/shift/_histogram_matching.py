@@ -97,7 +97,7 @@ def hdy(data: BinaryData) -> Prevalence:
     110 bins of equal width, each minimized exactly [@gonzalez2013]. With few validation rows for so many bins it has an
     unknown bias. Its interval is therefore that of `binned`, extended to contain the estimate.
     """
-    data.probabilities("hdy")
+    data.check_probabilities("hdy")
     several = [
         (_minimize_hellinger(histograms.counts), histograms)
         for histograms in (_equal_width_counts(data, many) for many in _HDY_BINS)

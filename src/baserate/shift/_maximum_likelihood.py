@@ -149,7 +149,7 @@ def recalibrate_scores(
     if isinstance(recalibrate, Calibrator):
         fitted = recalibrate.fitted.prevalence if recalibrate.fitted else tally.prevalence
         return Posterior(recalibrate, at or (fitted if isinstance(fitted, float) else tally.prevalence))
-    data.probabilities("mlls without recalibration")
+    data.check_probabilities("mlls without recalibration")
     if at is not None:
         return Posterior(None, at)
     return Posterior(None, tally.prevalence, np.stack([-_prevalence_influence(tally), np.zeros(tally.mass.shape)]))

@@ -92,7 +92,7 @@ def binary_cm_l(data: BinaryData, *, threshold: float | None = None) -> Prevalen
 
 def binary_scm_l(data: BinaryData) -> Prevalence:
     """Maximize the likelihood of the mean probability, treated as a count; for two classes that is `pacc`, clipped."""
-    data.probabilities("scm-l")
+    data.check_probabilities("scm-l")
     return _estimate_share(data, raw_scores, "scm-l")
 
 
@@ -103,7 +103,7 @@ def binary_cm_map(data: BinaryData, *, alpha: float = 3.0, threshold: float | No
 
 def binary_scm_map(data: BinaryData, *, alpha: float = 3.0) -> Prevalence:
     """Maximize the posterior of the mean probability with a Dirichlet prior."""
-    data.probabilities("scm-map")
+    data.check_probabilities("scm-map")
     return _estimate_with_prior(data, raw_scores, "scm-map", alpha)
 
 
@@ -113,7 +113,7 @@ def binary_rlls(data: BinaryData, *, alpha: float = 0.01) -> Prevalence:
     :math:`θ=\arg\min‖Jθ-(o-o_v)‖+αρ‖θ‖`, where J contains the joint means of validation and ρ shrinks with its rows.
     The prevalence is 1 + θ times the shares of validation, normalized.
     """
-    data.probabilities("rlls")
+    data.check_probabilities("rlls")
     return _estimate_regularized(data, raw_scores, "rlls", alpha)
 
 
@@ -128,7 +128,7 @@ ScoreFunction = Callable[[Reals], Floats]
 
 def _flag_at(data: BinaryData, threshold: float | None) -> ScoreFunction:
     if threshold is None:
-        data.probabilities("a threshold of ½")
+        data.check_probabilities("a threshold of ½")
     cut = 0.5 if threshold is None else float(threshold)
     return lambda score: np.asarray(score >= cut, dtype=np.float64)
 
