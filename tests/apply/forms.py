@@ -1,4 +1,4 @@
-"""What the tests of applied maps share: maps of every form, scores at their edges, and strategies for both."""
+"""Calibrators of every form, scores at their thresholds, and strategies for both; shared by tests."""
 
 from typing import Any
 
@@ -54,7 +54,7 @@ CLASS_FORMS: dict[str, ClassForm] = {
     "temperature": Softmax(np.full(3, 0.5), np.zeros(3)),
     "vectors": Softmax(np.array([1.2, 0.0, -0.3]), np.array([0.1, -2.0, 0.5]), nearest=1e-9),
     "steep": Softmax(np.full(3, 400.0), np.zeros(3)),
-    "one against all": OneVsRest((FORMS["beta"], FORMS["many knots"], FORMS["between"])),
+    "one against all": OneVsRest((FORMS["beta"], Knots(*many(200)), FORMS["between"])),
     "none of them": OneVsRest((steps([], [0.0]), steps([0.5], [0.0, 0.2]), steps([], [0.0]))),
 }
 LABELS = ("cat", "dog", "fish")

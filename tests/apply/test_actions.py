@@ -26,7 +26,7 @@ from baserate import (
     tally,
 )
 from baserate._cut import RANGE, RandomNumbers, random_number, random_numbers
-from tests.apply.policies import Case, cases
+from tests.apply.policy_strategies import PolicyCase, cases
 
 HALF = RandomizedCut((Cut((0.4,)), Cut((0.7,))), (0.5, 0.5))
 SEXES = Policy(by_group={("f",): Cut((0.4,)), ("m",): Cut((0.6,))}, otherwise="refuse", attributes=("sex",))
@@ -44,7 +44,7 @@ def drawn(policy: Policy, scores: Any, **given: Any) -> list[str | None]:  # noq
 
 
 @given(cases())
-def test_every_row_gets_what_the_policy_says(case: Case) -> None:
+def test_every_row_gets_the_action_of_the_policy(case: PolicyCase) -> None:
     found = apply.actions(case.policy, case.scores, **case.arrays)
     assert found.text.tolist() == case.expected
     assert found.names == case.policy.actions
@@ -54,15 +54,15 @@ def test_every_row_gets_what_the_policy_says(case: Case) -> None:
 
 
 @given(cases())
-def test_few_groups_are_compared_as_many_are_looked_up(case: Case) -> None:
-    with patch("baserate.apply._lookup._FEW", 10**9):
+def test_comparisons_and_lookups_agree(case: PolicyCase) -> None:
+    with patch("baserate.apply._policy_lookup._MAX_COMPARISONS", 10**9):
         compared = drawn(case.policy, case.scores, **case.arrays)
-    with patch("baserate.apply._lookup._FEW", -1):
+    with patch("baserate.apply._policy_lookup._MAX_COMPARISONS", -1):
         assert drawn(case.policy, case.scores, **case.arrays) == compared == case.expected
 
 
 @given(cases(), st.data())
-def test_order_batches_and_splits_change_nothing(case: Case, data: st.DataObject) -> None:
+def test_order_batches_and_splits_change_nothing(case: PolicyCase, data: st.DataObject) -> None:
     whole = np.array(drawn(case.policy, case.scores, **case.arrays))
     order = data.draw(st.permutations(range(len(case.scores))))
     at = data.draw(st.integers(0, len(order)))
@@ -72,14 +72,14 @@ def test_order_batches_and_splits_change_nothing(case: Case, data: st.DataObject
 
 
 @given(cases())
-def test_a_policy_that_was_saved_decides_alike(tmp_path_factory: pytest.TempPathFactory, case: Case) -> None:
+def test_saved_policies_decide_the_same(tmp_path_factory: pytest.TempPathFactory, case: PolicyCase) -> None:
     file = tmp_path_factory.getbasetemp() / "policy.json"
     case.policy.save(file)
     assert drawn(Policy.load(file), case.scores, **case.arrays) == case.expected
 
 
 @given(cases())
-def test_chances_are_those_of_the_policy(case: Case) -> None:
+def test_chances_are_those_of_the_policy(case: PolicyCase) -> None:
     found = apply.actions(case.policy, case.scores, **case.arrays, chances=True)
     assert found.chances is not None
     assert tuple(found.chances) == case.policy.actions
@@ -95,7 +95,7 @@ def test_chances_are_those_of_the_policy(case: Case) -> None:
         }
 
 
-def test_as_many_are_flagged_as_can_be_expected() -> None:
+def test_randomized_actions_have_the_expected_frequency() -> None:
     rng = np.random.default_rng(4)
     many = 10**6
     scores, truth = rng.random(many), rng.random(many) < 0.3
@@ -123,11 +123,11 @@ VECTORS = {
 
 
 @pytest.mark.parametrize(("name", "digits"), VECTORS.items())
-def test_lots_are_those_of_any_other_tool(name: str, digits: str) -> None:
+def test_random_numbers_agree_with_other_tools(name: str, digits: str) -> None:
     assert random_number("k", name) == int(digits, 16)
 
 
-def test_the_lot_of_a_row_is_that_of_its_key_and_id() -> None:
+def test_random_number_depends_on_key_and_id_only() -> None:
     names = [*VECTORS, "a:b"]
     wanted = ["flag" if random_number(DRAWN.key, name) < RANGE // 2 else "pass" for name in names]
     assert {*wanted} == {"pass", "flag"}
@@ -136,11 +136,11 @@ def test_the_lot_of_a_row_is_that_of_its_key_and_id() -> None:
     assert drawn(DRAWN, [0.5, 0.5], id=whole) == drawn(DRAWN, [0.5, 0.5], id=[str(each) for each in whole])
 
 
-def test_a_cut_is_drawn_from_its_first_lot_on() -> None:
+def test_cut_begins_at_its_first_random_number() -> None:
     three = RandomizedCut((Cut((), ("a",)), Cut((), ("b",)), Cut((), ("c",))), (0.25, 0.5, 0.25))
     first, second = three.edges
     found = np.array([0, first - 1, first, second - 1, second, RANGE - 1], dtype=np.uint64)
-    with patch("baserate.apply._decided.lots", lambda *_: found):
+    with patch("baserate.apply._arrays.random_numbers", lambda *_: found):
         assert drawn(Policy(by_group={(): three}, otherwise="refuse"), [0.5] * 6, id=range(6)) == list("aabbcc")
 
 
@@ -151,7 +151,7 @@ def test_only_rows_whose_cuts_disagree_are_hashed(monkeypatch: pytest.MonkeyPatc
         seen.append(texts)
         return random_numbers(key, texts)
 
-    monkeypatch.setattr("baserate.apply._decided.lots", noted)
+    monkeypatch.setattr("baserate.apply._arrays.random_numbers", noted)
     apply.actions(DRAWN, [0.1, 0.5, 0.9, 0.4, 0.7], id=["a", "b", "c", "d", "e"])
     apply.actions(DRAWN, [0.1, 0.9], id=["a", "b"])
     assert seen == [["b", "d"]]
@@ -178,7 +178,7 @@ def test_ids_may_stand_in_any_column(make: Any, ids: list[Any]) -> None:  # noqa
     assert drawn(DRAWN, scores, id=make(ids)) == [DRAWN.action(x, id=each) for x, each in zip(scores, ids, strict=True)]
 
 
-def test_ids_may_be_great() -> None:
+def test_ids_beyond_64_bits() -> None:
     great = [2**63, -1, 2**64 - 1, 10**30]
     assert drawn(DRAWN, [0.5] * 4, id=great) == [DRAWN.action(0.5, id=each) for each in great]
     unsigned = np.array([2**63, 2**64 - 1], dtype=np.uint64)
@@ -222,17 +222,17 @@ def test_ids_may_be_great() -> None:
         (None, OptionError, "draws lots, which the ids of rows decide; give them as id="),
     ],
 )
-def test_what_is_no_id_is_refused(ids: Any, error: type[Exception], message: str) -> None:  # noqa: ANN401
+def test_invalid_ids_are_refused(ids: Any, error: type[Exception], message: str) -> None:  # noqa: ANN401
     with pytest.raises(error, match=message):
         apply.actions(DRAWN, [0.5, 0.6, 0.65], id=ids)
 
 
-def test_ids_matter_to_lotteries_alone() -> None:
+def test_only_randomized_policies_use_ids() -> None:
     sure = Policy(by_group={(): Cut((0.5,))}, otherwise="refuse")
     assert drawn(sure, [0.4, 0.6], id=[None, 1.5]) == ["pass", "flag"]
 
 
-def test_ids_that_rows_share_are_noted() -> None:
+def test_duplicate_ids_are_noted() -> None:
     found = apply.actions(DRAWN, [0.5, 0.6, 0.9, 0.5, 0.1], id=["a", "a", "a", "b", "b"])
     (note,) = found.notes
     assert note.startswith(
@@ -268,7 +268,7 @@ def test_groups_may_stand_in_any_column(make: Any) -> None:  # noqa: ANN401
     assert drawn(refers, [0.5, 0.5, 0.7], group=make(["m", None, "f"])) == ["pass", "refer", "flag"]
 
 
-def test_a_label_is_known_by_how_it_is_written() -> None:
+def test_labels_match_by_their_text() -> None:
     by_number = Policy(by_group={(1,): Cut((0.4,)), (2,): Cut((0.6,))}, otherwise="refer", attributes=("site",))
     for column in ([1, 2, 3], ["1", "2", "3"], [1.0, 2.0, 3.0], pd.Series([1, 2, None]), pd.Categorical([1, 2, 3])):
         assert drawn(by_number, [0.5] * 3, group=column) == ["flag", "pass", "refer"]
@@ -278,7 +278,7 @@ def test_a_label_is_known_by_how_it_is_written() -> None:
 
 
 @pytest.mark.parametrize("column", [[1, True, "1", 1.0, None], [True, 1.0, 1, None, "1"], [None, "1", 1, 1.0, True]])
-def test_labels_of_several_types_are_told_apart_in_any_order(column: list[Any]) -> None:
+def test_labels_of_several_types_stay_distinct_in_any_order(column: list[Any]) -> None:
     policy = Policy(
         by_group={("1",): Cut((), ("flag",)), (True,): Cut((), ("pass",))}, otherwise="refer", attributes=("x",)
     )
@@ -299,7 +299,7 @@ def test_several_attributes_are_named_or_in_order() -> None:
     )
 
 
-def test_groups_that_share_a_label_of_another_attribute_stay_apart() -> None:
+def test_groups_that_share_a_label_of_another_attribute_stay_distinct() -> None:
     many: dict[tuple[object, ...], Cut] = {(f"a{i}", f"b{i % 7}", i % 3): Cut((i / 100,)) for i in range(100)}
     policy = Policy(by_group=many, otherwise="refer", attributes=("a", "b", "c"))
     rng = np.random.default_rng(2)
@@ -334,12 +334,12 @@ def test_groups_that_share_a_label_of_another_attribute_stay_apart() -> None:
         (DRAWN, ["f"] * 4, OptionError, "asks for no group; leave group= out"),
     ],
 )
-def test_what_is_no_group_is_refused(policy: Policy, group: Any, error: type[Exception], message: str) -> None:  # noqa: ANN401
+def test_invalid_groups_are_refused(policy: Policy, group: Any, error: type[Exception], message: str) -> None:  # noqa: ANN401
     with pytest.raises(error, match=message):
         apply.actions(policy, [0.5] * 4, group=group, id=[1, 2, 3, 4])
 
 
-def test_groups_are_refused_by_all_that_names_them() -> None:
+def test_errors_list_groups_with_all_attributes() -> None:
     refuses = Policy(by_group=TWO.by_group, otherwise="refuse", attributes=TWO.attributes)
     with pytest.raises(
         UnknownLabelError, match=r"2 of 3 .*: sex = 'f', site = '2' \(1 row\), sex missing, site = '1' \(1 row"
@@ -386,7 +386,7 @@ def test_any_number_of_rows(size: int) -> None:
     assert len(found) == len(found.text) == size
 
 
-def test_what_cannot_be_asked() -> None:
+def test_invalid_options() -> None:
     with pytest.raises(OptionError, match=r"Cut is no policy; read one with Policy\.load"):
         apply.actions(Cut((0.5,)), [0.5])  # type: ignore[arg-type]
     with pytest.raises(OptionError, match="missing is 'drop'; it is 'refuse' or 'keep'"):

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from baserate import Calibrator, MulticlassCalibrator, OptionError, apply
 from baserate._arrays import Floats
 from baserate._calibrator import Fitted, shift_log_odds
-from baserate._calibrator_forms import Form, Line, OneVsRest, Softmax
+from baserate._calibrator_forms import Form, Line, LogOdds, OneVsRest, Softmax
 from tests.apply.forms import CLASS_FORMS, CLOSE, FORMS, LABELS, classed, edges, forms, mapped, scores
 
 
@@ -39,19 +39,16 @@ def test_every_form_is_the_same_in_sql_and_in_python(name: str) -> None:
     wanted = map_(x)
     sql = apply.as_sql(map_)
     assert isinstance(sql, str)
-    np.testing.assert_allclose(in_sql(sql, {"risk": x}), wanted, **CLOSE)
-    np.testing.assert_allclose(in_python(apply.as_python(map_), x.tolist()), wanted, **CLOSE)
-
-
-@pytest.mark.parametrize("name", ["one knot", "two knots", "many knots", "no step", "many steps", "many between"])
-def test_pieces_are_the_same_to_the_last_bit(name: str) -> None:
-    map_, x = mapped(FORMS[name]), edges(FORMS[name])
-    assert np.array_equal(in_sql(str(apply.as_sql(map_)), {"risk": x}), map_(x))
-    assert np.array_equal(in_python(apply.as_python(map_), x.tolist()), map_(x))
+    results = in_sql(sql, {"risk": x}), in_python(apply.as_python(map_), x.tolist())
+    for result in results:
+        if isinstance(FORMS[name], (LogOdds, Line)):
+            np.testing.assert_allclose(result, wanted, **CLOSE)
+        else:  # pieces agree to the last bit
+            np.testing.assert_array_equal(result, wanted)
 
 
 @given(forms, scores)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_any_form_is_the_same_in_sql_and_in_python(form: Form, given: list[float]) -> None:
     map_, x = mapped(form), np.concatenate([given, edges(form)])
     wanted = map_(x)
@@ -78,10 +75,10 @@ def test_every_form_of_several_classes_is_the_same(name: str) -> None:
     np.testing.assert_allclose(in_python(apply.as_python(map_), p.tolist()), wanted, **CLOSE)
 
 
-def test_sql_is_null_where_a_score_is_none() -> None:
+def test_sql_is_null_where_a_score_is_invalid() -> None:
     x = np.array([0.5, np.nan, np.inf, -np.inf, -0.1, 1.1])
     assert np.isnan(in_sql(str(apply.as_sql(mapped(FORMS["rarer"]))), {"risk": x})).tolist() == [False] + [True] * 5
-    found = in_sql(str(apply.as_sql(mapped(FORMS["many knots"]))), {"risk": x})
+    found = in_sql(str(apply.as_sql(mapped(FORMS["two knots"]))), {"risk": x})
     assert np.isnan(found).tolist() == [False, True, True, True, False, False]
     with duckdb.connect() as engine:
         nothing = engine.sql("SELECT NULL::DOUBLE AS risk")
@@ -112,7 +109,7 @@ def test_strange_names_are_quoted() -> None:
     assert '"my ""risk""; DROP"' in sql
 
 
-def test_no_function_of_python_needs_us(tmp_path: Path) -> None:
+def test_python_functions_run_without_baserate(tmp_path: Path) -> None:
     for at, form in enumerate(FORMS.values()):
         (tmp_path / f"m{at}.py").write_text(apply.as_python(mapped(form), name="f"), encoding="utf-8")
     code = f"""
@@ -126,7 +123,7 @@ print("numpy" in sys.modules)"""
     np.testing.assert_allclose([*map(float, found)], [mapped(form)([0.25])[0] for form in FORMS.values()], **CLOSE)
 
 
-def test_a_function_tells_where_it_comes_from() -> None:
+def test_docstring_of_a_function_describes_its_origin() -> None:
     made: dict[str, Any] = {}
     fitted = Calibrator(Line(0.0, 1.0), method="logistic", fitted=Fitted("abc", 1234, 0.1), positive='"ill"\\')
     exec(apply.as_python(fitted, name="sure"), made)  # noqa: S102  (it is ours)
@@ -137,7 +134,7 @@ def test_a_function_tells_where_it_comes_from() -> None:
 @pytest.mark.parametrize(
     ("form", "score"), [("rarer", 1.1), ("rarer", float("nan")), ("line", float("inf")), ("many steps", float("nan"))]
 )
-def test_a_function_refuses_what_the_map_refuses(form: str, score: float) -> None:
+def test_functions_and_calibrators_refuse_the_same_scores(form: str, score: float) -> None:
     with pytest.raises(ValueError, match=r"is no (probability|score)"):
         in_python(apply.as_python(mapped(FORMS[form])), [score])
 
@@ -145,7 +142,7 @@ def test_a_function_refuses_what_the_map_refuses(form: str, score: float) -> Non
 @pytest.mark.parametrize(
     ("row", "message"), [([0.1, 0.2], "give 3"), ([0.1, 0.2, 3.0], "no probability"), ([0.0] * 3, "every class")]
 )
-def test_a_function_of_several_classes_refuses_what_the_map_refuses(row: list[float], message: str) -> None:
+def test_multiclass_functions_and_calibrators_refuse_the_same_scores(row: list[float], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         in_python(apply.as_python(classed(CLASS_FORMS["priors"])), [row])
 
@@ -156,7 +153,7 @@ def test_a_function_needs_a_name(name: str) -> None:
         apply.as_python(shift_log_odds(1.0), name=name)
 
 
-def test_a_map_that_knows_no_column_asks_for_one() -> None:
+def test_calibrators_without_columns_need_score() -> None:
     with pytest.raises(OptionError, match="does not know which column holds the scores; name it, such as score="):
         apply.as_sql(shift_log_odds(1.0))
     several = Softmax(np.ones(2), np.zeros(2)), OneVsRest((Line(0.0, 1.0), Line(0.0, 1.0)))

@@ -11,7 +11,7 @@ from hypothesis import given, settings, strategies as st
 from sqlglot import exp, parse_one
 
 from baserate import Cut, OptionError, Policy, RandomizedCut, UnknownNameError, apply
-from tests.apply.exported import NASTY, Sample, check, columns, policies, samples
+from tests.apply.export_samples import NASTY, Sample, check, columns, policies, samples
 from tests.apply.forms import CLASS_FORMS, FORMS, classed, mapped
 
 HALF = RandomizedCut((Cut((0.4,)), Cut((0.7,))), (0.5, 0.5))
@@ -57,7 +57,7 @@ def by_chances(policy: Policy, **asked: Any) -> dict[str, str]:  # noqa: ANN401 
 
 
 @given(st.data())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=12, deadline=None)
 def test_duckdb_decides_as_the_policy_does(data: st.DataObject) -> None:
     policy = data.draw(policies())
     rows = data.draw(samples(policy))
@@ -77,7 +77,7 @@ def hashed_alike(node: exp.Expression) -> exp.Expression:
 
 @pytest.mark.parametrize(("dialect", "grammar"), [("spark", "spark"), ("postgresql", "postgres")])
 @given(data=st.data())
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=6, deadline=None)
 def test_other_dialects_mean_the_same(dialect: str, grammar: str, data: st.DataObject) -> None:
     policy = data.draw(policies())
     rows = data.draw(samples(policy))
@@ -133,7 +133,7 @@ def test_columns_of_any_type_are_read(score: str, site: str, id_: str) -> None:
     assert found == [decide(risk, group=(site, new), id=key) for risk, site, new, key in sure]
 
 
-def test_a_query_keeps_every_column_even_those_that_are_called_as_ours() -> None:
+def test_queries_keep_columns_with_internal_names() -> None:
     with duckdb.connect() as engine:
         engine.execute("CREATE TABLE t AS SELECT 0.9e0 AS risk, 'm' AS sex, 7 AS patient, 1 AS score, 2 AS lot, 3 AS t")
         found = engine.execute(str(apply.as_sql(APART, table="t", to="do", chances=True)))
@@ -143,14 +143,14 @@ def test_a_query_keeps_every_column_even_those_that_are_called_as_ours() -> None
     assert names == ["risk", "sex", "patient", "score", "lot", "t", "do", *chances]
 
 
-def test_only_rows_whose_lot_decides_are_hashed() -> None:
+def test_only_randomized_rows_are_hashed() -> None:
     text = str(apply.as_sql(APART, table="scores"))
     assert text.count("sha256(") == 1
     [hashed] = [line.strip() for line in text.splitlines() if "sha256(" in line]
     assert hashed == f"WHEN given.score >= 0.4e0 THEN sha256('{APART.key}:' || given.id)"
 
 
-def test_groups_that_are_treated_alike_share_a_branch() -> None:
+def test_groups_with_equal_treatment_share_a_branch() -> None:
     both = Policy(by_group={(name,): Cut((0.5,)) for name in "abc"}, otherwise="pass", attributes=("sex",))
     text = str(apply.as_sql(both, score="risk"))
     assert text.count("0.5e0") == 1
@@ -201,7 +201,7 @@ def test_python_refuses_what_apply_refuses(asked: dict[str, Any], words: str) ->
         made(apply.as_python(TYPED))(0.5, group=("m",), id=7)
 
 
-def test_python_asks_for_no_more_than_it_needs() -> None:
+def test_python_signature_has_only_needed_parameters() -> None:
     source = apply.as_python(ALIKE, name="flagged")
     assert "def flagged(score) -> str:" in source
     assert "hashlib" not in source
@@ -213,7 +213,7 @@ def replaced(policy: Policy, cut: Cut) -> Policy:
     return Policy(by_group=dict.fromkeys(policy.by_group, cut), otherwise="refuse", attributes=policy.attributes)
 
 
-def test_python_tells_where_it_comes_from() -> None:
+def test_docstring_of_a_policy_function_describes_its_origin() -> None:
     for name in NASTY:
         told = Policy(
             by_group={(name,): HALF},
@@ -247,14 +247,14 @@ def test_what_cannot_be_written_as_sql(asked: dict[str, Any], words: str) -> Non
         apply.as_sql(APART, **asked)
 
 
-def test_columns_that_are_not_known_are_asked_for() -> None:
+def test_columns_that_the_policy_lacks_are_required() -> None:
     with pytest.raises(OptionError, match="does not know which column holds the scores"):
         apply.as_sql(replaced(APART, Cut((0.1,))))
     with pytest.raises(OptionError, match="this policy draws lots"):
         apply.as_sql(Policy(by_group={(): HALF}, otherwise="refuse"), score="risk")
 
 
-def test_a_map_takes_no_options_of_policies() -> None:
+def test_calibrators_take_no_options_of_policies() -> None:
     any_: Any = apply
     for asked in ({"table": "t"}, {"chances": True}, {"id": "x"}):
         with pytest.raises(OptionError, match="is no option for a map; there are: dialect, score"):
@@ -265,12 +265,12 @@ def test_a_map_takes_no_options_of_policies() -> None:
 
 
 @pytest.mark.parametrize("name", ["math", "_CUTS", "float", "_share"])
-def test_a_name_that_the_source_uses_is_refused(name: str) -> None:
+def test_reserved_function_names_are_refused(name: str) -> None:
     with pytest.raises(OptionError, match="which the source uses itself"):
         apply.as_python(ALIKE, name=name)
 
 
-def test_postgresql_multiplies_no_score_that_is_next_to_nothing() -> None:
+def test_postgresql_products_do_not_underflow() -> None:
     tiny = "BETWEEN -1e-300 AND 1e-300 THEN"
     for name, many in {"rarer": 1, "line": 1, "two knots": 1, "likelier": 0, "temperature": 0, "one step": 0}.items():
         assert apply.as_sql(mapped(FORMS[name]), dialect="postgresql").count(tiny) == many

@@ -24,7 +24,7 @@ from baserate import (
     apply,
 )
 from baserate._cut import Treatment
-from tests.apply.decided import COLUMNS, HALF, IDS, POLICIES, THREE, rows_of, said, table
+from tests.apply.policy_rows import COLUMNS, HALF, IDS, POLICIES, THREE, expected_action, rows_of, table
 from tests.apply.tables import read, write
 
 OF_FILES = ("combinations", "of three")
@@ -42,7 +42,7 @@ def test_every_kind_of_file_is_decided_as_the_policy_says(source: str, ids: str,
         written = apply.file(policy, tmp_path / source, tmp_path / "out.jsonl")
         found = [row["action"] for row in read(tmp_path / "out.jsonl")]
         assert written.rows == len(rows)
-        assert found == [said(policy, row) for row in rows]
+        assert found == [expected_action(policy, row) for row in rows]
 
 
 def test_an_id_is_how_it_is_written(tmp_path: Path) -> None:
@@ -85,7 +85,7 @@ def test_folders_may_name_the_group(tmp_path: Path) -> None:
     apply.file(POLICIES["groups"], tmp_path / "site=*" / "*.parquet", tmp_path / "out.jsonl")
     found = read(tmp_path / "out.jsonl")
     assert {row["site"] for row in found} == {"f", "m"}
-    assert [row["action"] for row in found] == [said(POLICIES["groups"], row) for row in found]
+    assert [row["action"] for row in found] == [expected_action(POLICIES["groups"], row) for row in found]
 
 
 @pytest.mark.parametrize("name", POLICIES)
@@ -119,7 +119,7 @@ def test_many_groups_and_many_rows_keep_their_order(tmp_path: Path) -> None:
     assert np.array_equal(found["action"].to_numpy() == "flag", risk >= at[sites])
 
 
-def test_lots_fall_as_often_as_they_should(tmp_path: Path) -> None:
+def test_randomized_actions_in_files_have_the_expected_frequency(tmp_path: Path) -> None:
     n = 100_000
     write(pa.table({"who": np.arange(n), "risk": np.full(n, 0.5)}), tmp_path / "in.parquet")
     policy = Policy(by_group={(): RandomizedCut((Cut((0.3,)), Cut((0.6,))), (0.2, 0.8))}, otherwise="refuse")
@@ -128,7 +128,7 @@ def test_lots_fall_as_often_as_they_should(tmp_path: Path) -> None:
     assert abs(flagged - 0.2) < 5 * np.sqrt(0.2 * 0.8 / n)
 
 
-def test_ids_that_rows_share_are_noted(tmp_path: Path) -> None:
+def test_duplicate_ids_are_noted(tmp_path: Path) -> None:
     rows = [{"who": who, "risk": risk, "site": None} for who, risk in zip("aabbbc", [0.5, 0.9] * 3, strict=True)]
     rows += [{"who": "c", "risk": 0.4, "site": None}] * 2
     write(table(rows), tmp_path / "in.csv")
@@ -258,18 +258,18 @@ def test_rows_without_a_score_may_stay(source: str, tmp_path: Path) -> None:
             if row["risk"] is None:
                 assert made == [None] * len(made)
             else:
-                assert made[0] == said(policy, row)
+                assert made[0] == expected_action(policy, row)
                 assert sum(made[1:]) == pytest.approx(1)
 
 
 FULL = """
 import resource, sys
-from baserate import BadOption, Policy, apply
+from baserate import OptionError, Policy, apply
 if sys.argv[3] == "limit":
     resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
 try:
     apply.file(Policy.load(sys.argv[1]), sys.argv[2], sys.argv[4])
-except BadOption as error:
+except OptionError as error:
     print(error)
 """
 

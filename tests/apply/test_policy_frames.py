@@ -25,7 +25,7 @@ from baserate import (
     decide,
 )
 from baserate._calibrator import shift_log_odds
-from tests.apply.policies import Case, cases
+from tests.apply.policy_strategies import PolicyCase, cases
 from tests.apply.test_frames import KINDS as FRAMES, columns_of
 
 KINDS = {name: make for name, make in FRAMES.items() if name != "duckdb"}
@@ -50,7 +50,7 @@ def kind(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-def test_the_same_kind_comes_back(kind: str) -> None:
+def test_frames_keep_their_type(kind: str) -> None:
     assert {*WANTED} == {"flag", "pass", "refer"}
     given_ = KINDS[kind](TABLE)
     found = apply.frame(POLICY, given_)
@@ -65,8 +65,8 @@ def _objects(columns: dict[str, list[Any]]) -> pd.DataFrame:
 
 
 @given(cases(max_size=12))
-@settings(max_examples=60)
-def test_every_frame_gets_what_the_policy_says(case: Case) -> None:
+@settings(max_examples=25)
+def test_every_frame_gets_what_the_policy_says(case: PolicyCase) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of ids that rows share
         for make in (dict, _objects, pl.DataFrame, pl.LazyFrame, pa.table):
@@ -105,7 +105,7 @@ def test_columns_may_have_other_names(kind: str) -> None:
     )
 
 
-def test_what_is_missing_is_refused_with_its_rows(kind: str) -> None:
+def test_missing_scores_are_refused_with_their_rows(kind: str) -> None:
     given_ = KINDS[kind]({**TABLE, "risk": [0.1, None, inf, nan, 0.3]})
     with pytest.raises(
         MissingValuesError, match=r"3 of 5 rows have a score .* in 'risk' \(rows 2, 3, 4, counted from 1\); fill"
@@ -113,7 +113,7 @@ def test_what_is_missing_is_refused_with_its_rows(kind: str) -> None:
         columns_of(apply.frame(POLICY, given_))
 
 
-def test_what_is_missing_may_stay_so(kind: str) -> None:
+def test_missing_scores_can_be_kept(kind: str) -> None:
     given_ = KINDS[kind]({**TABLE, "risk": [0.45, None, 0.6, nan, 0.1]})
     found = columns_of(apply.frame(POLICY, given_, missing="keep", chances=True))
     assert found["action"] == [WANTED[0], None, WANTED[2], None, WANTED[4]]
@@ -188,7 +188,7 @@ def test_a_cut_behind_a_map_is_one_of_scores(kind: str) -> None:
         ({"bounds": True}, OptionError, "bounds is no option for a policy"),
     ],
 )
-def test_what_cannot_be_asked(kind: str, asked: dict[str, Any], error: type[Exception], message: str) -> None:
+def test_invalid_options(kind: str, asked: dict[str, Any], error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         columns_of(apply.frame(POLICY, KINDS[kind](TABLE), **asked))
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from baserate import Policy, apply
-from tests.apply.exported import Sample, check, columns, policies, samples
+from tests.apply.export_samples import Sample, check, columns, policies, samples
 
 Run = Callable[[Policy, Sequence[Sample], str], list[Any]]
 """Rows that a query selects, in any order, from a table `scores` that holds the given ones."""

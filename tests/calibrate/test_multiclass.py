@@ -32,11 +32,11 @@ from baserate import (
 from baserate._calibrator_forms import Line
 from baserate._numeric.codes import Codes
 from baserate._numeric.logistic import line, log_odds
-from baserate.calibrate import multiclass
-from baserate.calibrate.multiclass import METHODS
+from baserate.calibrate import CALIBRATORS, multiclass
 from baserate.measure.multiclass import log_loss
 
 Floats = npt.NDArray[np.float64]
+METHODS = {entry.name: entry.multiclass for entry in CALIBRATORS if entry.multiclass is not None}
 FITS = {name: method for name, method in METHODS.items() if name != "identity"}
 
 
@@ -229,7 +229,7 @@ def test_weights_are_repetition_and_zeros_are_absence(method: str) -> None:
 
 
 @pytest.mark.parametrize("method", FITS)
-def test_standard_errors_do_not_know_the_unit_of_weights(method: str) -> None:
+def test_standard_errors_do_not_depend_on_the_unit_of_weights(method: str) -> None:
     rows = drawn()
     weight = np.random.default_rng(1).random(len(rows)) + 0.5
     one, other = (METHODS[method](replace(rows, weight=unit * weight)) for unit in (1.0, 1e6))
@@ -363,7 +363,7 @@ def test_reprior_keeps_what_cannot_be_and_was_fitted_on_nothing() -> None:
             multiclass.reprior(before, after)
 
 
-def test_scores_that_are_upside_down_are_not_turned() -> None:
+def test_reversed_scores_are_not_flipped() -> None:
     rows = drawn()
     upside = softmax(-np.log(rows.score), axis=1)
     rows = replace(rows, score=upside)
@@ -376,7 +376,7 @@ def test_scores_that_are_upside_down_are_not_turned() -> None:
     np.testing.assert_allclose(multiclass.bias_corrected(rows)(upside)[0], rows.support / rows.total, atol=1e-12)
 
 
-def test_one_weight_may_be_held_alone() -> None:
+def test_a_single_weight_can_be_fixed_at_zero() -> None:
     rows = drawn(5, 4000)
     score = rows.score.copy()
     score[:, 2] = np.sort(rows.score[:, 2])[np.argsort(np.argsort(-rows.score[:, 2]))]
@@ -425,7 +425,7 @@ CYCLE = np.arange(30) % 3
         ("prior", (CYCLE[:0], THIRD[:0]), EmptyDataError, "there are no rows"),
     ],
 )
-def test_what_data_do_not_determine_is_refused(
+def test_undetermined_fits_are_refused(
     method: str, rows: tuple[Codes, Floats], error: type[Exception], told: str
 ) -> None:
     with pytest.raises(error, match=told):
@@ -433,7 +433,7 @@ def test_what_data_do_not_determine_is_refused(
 
 
 @pytest.mark.parametrize("method", ["bias-corrected", "vector"])
-def test_parted_classes_are_refused(method: str) -> None:
+def test_separated_classes_are_refused(method: str) -> None:
     rows = drawn()
     with pytest.raises(FitError, match="part some of 3 classes in 400 rows"):
         METHODS[method](replace(rows, truth=rows.score.argmax(axis=1)))
@@ -454,7 +454,7 @@ def test_a_class_that_never_occurs_has_a_temperature() -> None:
     assert made.fitted.prevalence[2] == 0  # type: ignore[index]  # of several classes
 
 
-def test_small_samples_and_clipped_probabilities_are_told() -> None:
+def test_small_samples_and_clipped_probabilities_are_noted() -> None:
     rows = drawn(4, 12)
     score = rows.score.copy()
     score[0] = [1.0, 0.0, 0.0]
@@ -507,7 +507,7 @@ def test_cross_fitted_rows_do_not_depend_on_order(method: str) -> None:
     assert one.truth.tolist() == rows.truth.tolist()
 
 
-def test_cross_fitted_rows_are_mapped_by_what_has_not_seen_them() -> None:
+def test_cross_fitted_rows_use_fits_of_other_folds() -> None:
     rows = drawn()
     fold = multiclass.folds_of(rows, 4, seed=3)
     found = multiclass.crossfitted(rows, multiclass.temperature, folds=4, seed=3)

@@ -63,7 +63,7 @@ def weights(y: Array) -> Array:
 
 @pytest.mark.parametrize("name", measure.MEASURES)
 @pytest.mark.parametrize("weighted", [False, True])
-def test_it_is_the_measure_itself(name: str, weighted: bool) -> None:  # noqa: FBT001
+def test_scores_agree_with_the_measure(name: str, weighted: bool) -> None:  # noqa: FBT001
     model, x, y = cancer()
     weight = weights(y) if weighted else None
     seen = baserate.tally(y, model.predict_proba(x)[:, 1], weight=weight)
@@ -78,7 +78,7 @@ def test_it_is_the_measure_itself(name: str, weighted: bool) -> None:  # noqa: F
 
 
 @pytest.mark.parametrize("name", [name for name in multiclass.MEASURES if name != "exact_match"])
-def test_it_is_the_measure_of_several_classes_itself(name: str) -> None:
+def test_scores_agree_with_the_multiclass_measure(name: str) -> None:
     model, x, y = iris()
     function = multiclass.MEASURES[name]
     rows = baserate.scored(y, model.predict_proba(x))
@@ -104,7 +104,7 @@ THEIRS = {
 }
 
 
-def test_it_is_what_scikit_learn_says() -> None:
+def test_scores_agree_with_scikit_learn() -> None:
     x, y = load_breast_cancer(return_X_y=True)
     model = make_pipeline(StandardScaler(), LogisticRegression())
     both = {name: name for name in THEIRS} | {f"our {name}": scorer(ours) for name, ours in THEIRS.items()}
@@ -118,7 +118,7 @@ def test_it_is_what_scikit_learn_says() -> None:
             assert scorer(ours)(fitted, x, y, sample_weight=weight) == pytest.approx(wanted), theirs
 
 
-def test_of_several_classes_too_it_is_what_scikit_learn_says() -> None:
+def test_multiclass_scores_agree_with_scikit_learn() -> None:
     model, x, y = iris()
     pairs: dict[str, measure.Measure] = {
         "balanced_accuracy": multiclass.balanced_accuracy,
@@ -152,7 +152,7 @@ def test_several_labels_at_once() -> None:
     assert scorer("exact match")(model, x, y) == pytest.approx(model.score(x, y))
 
 
-def test_scores_are_cut_where_one_says() -> None:
+def test_threshold_option() -> None:
     model, x, y = cancer()
     c = baserate.curve(baserate.tally(y, model.predict_proba(x)[:, 1]))
     assert scorer("f1", threshold=0.2)(model, x, y) == measure.f1(c.at(0.2))
@@ -171,7 +171,7 @@ def test_scores_are_cut_where_one_says() -> None:
     assert scorer("f1", threshold=0.0)(svm, x, y) == scorer("f1")(svm, x, y)
 
 
-def test_the_prevalence_is_another() -> None:
+def test_prevalence_option() -> None:
     model, x, y = cancer()
     seen = reweigh(baserate.curve(baserate.tally(y, model.predict_proba(x)[:, 1])), to=0.02)
     assert scorer("precision", prevalence=0.02, threshold=0.3)(model, x, y) == measure.precision(seen.at(0.3))
@@ -183,7 +183,7 @@ def test_the_prevalence_is_another() -> None:
     assert scorer(multiclass.accuracy, prevalence=shares)(several, x, y) == pytest.approx(wanted)
 
 
-def test_options_are_those_of_the_measure() -> None:
+def test_options_of_the_measure() -> None:
     model, x, y = cancer()
     decided = baserate.confusion(y, model.predict(x)).one_vs_rest()[1]
     assert scorer("f_beta", beta=2)(model, x, y) == pytest.approx(measure.f_beta(decided, beta=2))
@@ -226,7 +226,7 @@ def test_several_at_once_and_in_searches() -> None:
     assert pickled.score(x, y) == search.score(x, y)
 
 
-def test_the_sign_is_told() -> None:
+def test_negated_measures_show_their_sign() -> None:
     assert repr(scorer("brier")) == "make_scorer(brier, greater_is_better=False, response_method='predict_proba')"
     assert "greater_is_better" not in repr(scorer("auc"))
     assert "pos_label=ill" in repr(scorer("f1", positive="ill"))
@@ -247,7 +247,7 @@ def test_weights_are_routed() -> None:
     assert found == pytest.approx(measure.auc(Curve(seen)))
 
 
-def test_what_is_refused_before_there_are_rows() -> None:
+def test_contradictory_options_are_refused() -> None:
     grouped = Policy(by_group={("f",): Cut((0.5,))}, otherwise="refuse", attributes=("sex",))
     bands = Policy(by_group={(): Cut((0.2, 0.5), ("low", "medium", "high"))}, otherwise="refuse")
     ill = Policy(by_group={(): Cut((0.5,))}, otherwise="refuse", positive="ill")

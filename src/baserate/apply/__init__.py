@@ -1,7 +1,17 @@
-"""Policy or Map · rows -> rows, on any engine; and as SQL or as Python, for where there is no baserate.
+"""Apply a calibrator or a policy to rows, or export it as SQL or Python for systems without baserate.
 
-May import the nouns and `read`. `frame` and `file` keep every column and every row in its place and add what is made of
-the scores; `actions` takes arrays; `as_sql` and `as_python` write it down as code. Names are resolved on first use.
+`frame` and `file` keep every row and column and add new columns; `actions` takes arrays; `as_sql` and `as_python`
+return source code. Names are imported on first use. The package uses the types and `read`.
+
+- `_task`: the columns that are read and added, and the errors of rows.
+- `_arrays`: calibrators and policies on arrays in memory.
+- `_policy_lookup`: score ranges, groups and tables of a policy.
+- `_frames`: pandas, Polars, PyArrow and mappings of columns.
+- `_duckdb`: relations of DuckDB, on which files rest.
+- `_files`: CSV, Parquet and JSON files of any size.
+- `_sql`: formulas of calibrators and policies in SQL.
+- `_sql_dialects`: the table of SQL dialects, and the layout of CASE expressions.
+- `_python`: functions in Python.
 """
 
 from typing import TYPE_CHECKING
@@ -9,17 +19,16 @@ from typing import TYPE_CHECKING
 from baserate._lazy import attach
 
 if TYPE_CHECKING:
-    from baserate.apply._actions import actions as actions
-    from baserate.apply._decided import Actions as Actions
+    from baserate.apply._arrays import Actions as Actions, actions as actions
     from baserate.apply._files import Written as Written, file as file
     from baserate.apply._frames import frame as frame
     from baserate.apply._python import as_python as as_python
     from baserate.apply._sql import as_sql as as_sql
 
 if TYPE_CHECKING:  # for other packages of baserate
-    from baserate.apply._dialects import dialect as dialect
-    from baserate.apply._refused import unknown_groups as unknown_groups
-    from baserate.apply._stretches import Stretches as Stretches, stretches as stretches
+    from baserate.apply._policy_lookup import Stretches as Stretches, stretches as stretches
+    from baserate.apply._sql_dialects import dialect as dialect
+    from baserate.apply._task import unknown_groups as unknown_groups
 
 if not TYPE_CHECKING:  # or type checkers would accept every name
     __getattr__, __dir__ = attach(__name__)

@@ -1,4 +1,4 @@
-"""A map or a policy applied to files of any size, out of core: read, computed and written in one pass of the engine."""
+"""Files: apply a calibrator or a policy to files of any size, in one pass of DuckDB and with little memory."""
 
 from __future__ import annotations
 
@@ -11,158 +11,163 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from functools import partial
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, overload
+from typing import Any, NamedTuple, Unpack, overload
 
 import duckdb
 
-from baserate._calibrator import Calibrator, MulticlassCalibrator
 from baserate._errors import FileFormatError, OptionError
 from baserate._files import draft_file
 from baserate._policy import Policy
-from baserate.apply._decision import AskedOfPolicy, Decision
-from baserate.apply._engine import Source
-from baserate.apply._policy_engine import SAID, Deciding, Ids, ids, text_of_label
-from baserate.apply._task import Asked, Task
+from baserate.apply._duckdb import ENGINE_MESSAGES, IdColumn, RelationTask, find_id_column, label_sql
+from baserate.apply._task import AnyCalibrator, CalibratorOptions, PolicyOptions, Task, make_task
 from baserate.read import Whole, literal, quoted, steady, translated, whole
 
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyRelation
-
-_ENDINGS = {
+_FILE_KINDS = {
     "csv": "csv",
     **dict.fromkeys(("tsv", "tab"), "tsv"),
     **dict.fromkeys(("parquet", "pq", "parq"), "parquet"),
     **dict.fromkeys(("json", "jsonl", "ndjson"), "json"),
 }
-"""How names of files end -> what is written."""
+"""Suffix of a file -> its format."""
 
-_MEMORY = "700MB"
-"""What the engine may hold: rows that wait for their turn to be written would otherwise grow with the file."""
+_MEMORY_LIMIT = "700MB"
+"""Memory of the engine: rows that wait to be written in order would otherwise grow with the file."""
 
-_FULL = tuple(map(os.strerror, (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)))
-"""What the system says where there is no room."""
+_DISK_FULL = tuple(map(os.strerror, (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)))
+"""Messages of the system where a disk or a quota is full."""
 
-Path_ = str | os.PathLike[str]
+PathLike = str | os.PathLike[str]
 
 
-Watched = Callable[[Callable[[], float | None], int | None], AbstractContextManager[object]]
-"""Given a function that tells how many per cent are done, and how many rows there are if that is known, a context."""
+ProgressContext = Callable[[Callable[[], float | None], int | None], AbstractContextManager[object]]
+"""From a function that returns the percentage so far, and the number of rows if known, to a context."""
 
 
 class Written(NamedTuple):
-    """What was written: how many rows, what a reader should know of them, and how many seconds it took."""
+    """Summary of a written file: number of rows, notes on them, and duration in seconds."""
 
     rows: int
     notes: tuple[str, ...]
     seconds: float
 
 
-class _Form(NamedTuple):
+class _TargetFormat(NamedTuple):
     kind: str
-    packed: bool
+    gzipped: bool
 
 
 @overload
 def file(
-    what: Calibrator | MulticlassCalibrator,
-    source: Path_ | Sequence[Path_],
-    target: Path_,
+    calibrator: AnyCalibrator,
+    source: PathLike | Sequence[PathLike],
+    target: PathLike,
     /,
     *,
-    watch: Watched | None = None,
-    **asked: Unpack[Asked],
+    watch: ProgressContext | None = None,
+    **options: Unpack[CalibratorOptions],
 ) -> Written: ...
 
 
 @overload
 def file(
-    what: Policy,
-    source: Path_ | Sequence[Path_],
-    target: Path_,
+    policy: Policy,
+    source: PathLike | Sequence[PathLike],
+    target: PathLike,
     /,
     *,
-    watch: Watched | None = None,
-    **asked: Unpack[AskedOfPolicy],
+    watch: ProgressContext | None = None,
+    **options: Unpack[PolicyOptions],
 ) -> Written: ...
 
 
 def file(
-    what: Calibrator | MulticlassCalibrator | Policy,
-    source: Path_ | Sequence[Path_],
-    target: Path_,
+    artifact: AnyCalibrator | Policy,
+    source: PathLike | Sequence[PathLike],
+    target: PathLike,
     /,
     *,
-    watch: Watched | None = None,
-    **asked: Any,
+    watch: ProgressContext | None = None,
+    **options: Any,
 ) -> Written:
-    """Apply a map or a policy to files of any size, and tell how many rows were written.
+    """Apply a calibrator or a policy to files of any size, and write the result to a file.
 
-    Every row and column stays in its place; columns of CSV files are text and stay as they are written, but for the
-    scores, which are numbers in Parquet. The target is written whole or not at all. Memory does not grow with the
-    number of rows. Of a policy that draws lots, rows that share an id are noted.
+    Every row and column stays in its place; columns of CSV files are text and stay unchanged, except for the scores,
+    which are numbers in Parquet. The target is written whole or not at all. Memory does not grow with the number of
+    rows. For a randomized policy, a note counts rows that share an id.
 
     Parameters
     ----------
-    what
-        A map of two classes or of several, or a policy.
+    artifact
+        A binary or multiclass calibrator, or a policy.
     source
         Path of a CSV, TSV, Parquet, JSON lines or Arrow file, a pattern, a folder, several of these in a list, or ``-``
         for standard input.
     target
-        Path of a file whose ending says what it will be: .parquet, .csv, .tsv or .jsonl, or one of the last three and
+        Path of a file whose suffix determines its format: .parquet, .csv, .tsv or .jsonl, or one of the last three and
         .gz; or ``-`` for CSV on standard output.
     watch
-        Called with a function that tells how many per cent are done, and with the number of rows or None; returns a
-        context to work in.
+        Called with a function that returns the percentage so far, and with the number of rows or None; returns a
+        context manager to work in.
     score, to, missing
         As in :func:`frame`.
     bounds
-        Of a map, as in :func:`frame`.
+        For a Venn–Abers calibrator, as in :func:`frame`.
     group, id, chances
-        Of a policy, as in :func:`frame`.
+        For a policy, as in :func:`frame`.
+
+    Returns
+    -------
+    The number of rows, notes on them, and the duration.
+
+    Raises
+    ------
+    DataError
+        If rows cannot be calibrated or decided; the target is then not written.
+    OptionError
+        If a column or option does not exist, or the target cannot be written.
     """
     began = monotonic()
-    task = Decision.of(what, **asked) if isinstance(what, Policy) else Task.of(what, **asked)
-    form = _form(target)
+    task = make_task(artifact, **options)
+    format_ = _target_format(target)
     sources = [source] if isinstance(source, (str, os.PathLike)) else list(source)
-    with whole(sources, task.scores, task.used if isinstance(task, Decision) else ()) as opened:
-        task.check(opened.names)
-        _check_apart(opened, target)
-        with _place(opened, target) as draft:
-            rows, notes = _written(_work(task, opened, form), draft, form, watch)
+    with whole(sources, task.scores, task.columns if task.is_policy else ()) as files:
+        task.check_columns(files.names)
+        _check_target(files, target)
+        with _draft_target(files, target) as draft:
+            rows, notes = _write_rows(_relation_task(task, files, format_), files, draft, format_, watch)
     return Written(rows, notes, monotonic() - began)
 
 
-def _form(target: Path_) -> _Form:
-    """What to write, by the name of the target."""
+def _target_format(target: PathLike) -> _TargetFormat:
+    """Return the format of the target, by its suffix."""
     if str(target) == "-":
-        return _Form("csv", packed=False)
+        return _TargetFormat("csv", gzipped=False)
     name = Path(target).name.lower()
-    packed = name.endswith(".gz")
-    kind = _ENDINGS.get(Path(name.removesuffix(".gz")).suffix.lstrip("."))
-    if kind is None or (packed and kind == "parquet"):
+    gzipped = name.endswith(".gz")
+    kind = _FILE_KINDS.get(Path(name.removesuffix(".gz")).suffix.lstrip("."))
+    if kind is None or (gzipped and kind == "parquet"):
         raise OptionError(f"the name {target} does not say what to write; end it in .parquet, .csv, .tsv or .jsonl.")
-    return _Form(kind, packed)
+    return _TargetFormat(kind, gzipped)
 
 
-def _check_apart(opened: Whole, target: Path_) -> None:
-    """Nobody wants to lose what was read."""
-    there = Path(target)
-    if str(target) != "-" and there.exists() and any(read.path.samefile(there) for read in opened.met.files):
+def _check_target(files: Whole, target: PathLike) -> None:
+    """Refuse to overwrite a file that is read."""
+    path = Path(target)
+    if str(target) != "-" and path.exists() and any(source.path.samefile(path) for source in files.met.files):
         raise OptionError(f"{target} is one of the files that are read; name another to write.")
 
 
 @contextmanager
-def _place(opened: Whole, target: Path_) -> Iterator[Path]:
-    """Where to write until all is well."""
+def _draft_target(files: Whole, target: PathLike) -> Iterator[Path]:
+    """Return the draft to write, which becomes the target only when it is complete."""
     if str(target) == "-":
-        draft = opened.met.folder / "written"
+        # Standard output, too, gets the rows only when all are computed.
+        draft = files.met.folder / "written"
         yield draft
-        with draft.open("rb") as written:
-            shutil.copyfileobj(written, sys.stdout.buffer)
+        with draft.open("rb") as content:
+            shutil.copyfileobj(content, sys.stdout.buffer)
         return
     if Path(target).is_dir():
         raise OptionError(f"{target} is a folder; name a file in it.")
@@ -170,130 +175,125 @@ def _place(opened: Whole, target: Path_) -> Iterator[Path]:
         with draft_file(target) as draft:
             yield draft
     except OSError as error:
-        room = "make room there, or " if error.strerror in _FULL else ""
-        raise OptionError(f"cannot write {target} ({error.strerror}); {room}name another file.") from error
+        remedy = "make room there, or " if error.strerror in _DISK_FULL else ""
+        raise OptionError(f"cannot write {target} ({error.strerror}); {remedy}name another file.") from error
 
 
-class _Work(NamedTuple):
-    """What is to be done with files that are open, in the engine."""
-
-    opened: Whole
-    names: Sequence[str]
-    """Of all columns that are written, in their order; the engine calls them n0, n1, …."""
-    applied: Callable[[], DuckDBPyRelation]
-    refuse: Callable[[], None]
-    notes: Callable[[], tuple[str, ...]]
-
-
-def _work(task: Task | Decision, opened: Whole, form: _Form) -> _Work:
-    names = [*opened.names, *task.made]
-    columns = [(_as_written(opened, at, form), f"n{at}") for at in range(len(opened.names))]
-    made = [f"n{at}" for at in range(len(columns), len(names))]
-    source = Source(opened.relation, columns, made, [opened.numbers[name] for name in task.scores])
-    if isinstance(task, Task):
-        return _Work(opened, names, partial(source.applied, task), partial(source.refuse, task), tuple)
-    groups = [text_of_label(*opened.place(name)) for name in task.groups]
-    deciding = Deciding(task, source, groups, _ids(task, opened))
-    return _Work(opened, names, deciding.applied, deciding.refuse, partial(_notes, deciding, opened))
+def _relation_task(task: Task, files: Whole, target: _TargetFormat) -> RelationTask:
+    """Return the task for files that are open; the engine calls their columns n0, n1, …."""
+    count = len(files.names)
+    return RelationTask(
+        task,
+        files.relation,
+        [(_column_sql(files, at, target), f"n{at}") for at in range(count)],
+        [f"n{at}" for at in range(count, count + len(task.new_columns))],
+        scores=[files.numbers[name] for name in task.scores],
+        groups=[label_sql(*files.place(name)) for name in task.groups],
+        ids=_id_column(task, files),
+    )
 
 
-def _ids(decision: Decision, opened: Whole) -> Ids | None:
-    if decision.id is None:
+def _id_column(task: Task, files: Whole) -> IdColumn | None:
+    if task.id is None:
         return None
-    place, kind = opened.place(decision.id)
-    if kind == "JSON":  # of which types is seen when all rows are
-        return Ids(text_of_label(place, kind), text_of_label(place, kind))
-    return ids(decision.id, place, kind)
+    place, kind = files.place(task.id)
+    if kind == "JSON":  # types of JSON values are known only after all rows are read: see `_notes`
+        return IdColumn(label_sql(place, kind), label_sql(place, kind))
+    return find_id_column(task.id, place, kind)
 
 
-def _notes(deciding: Deciding, opened: Whole) -> tuple[str, ...]:
-    """Notes on rows that are written; and a last look at ids whose types only the rows know."""
-    id_ = deciding.decision.id
-    if id_ is not None and opened.met.kind == "json":
-        deciding.check_json_ids(opened.place(id_)[0])
-    return deciding.notes()
+def _notes(work: RelationTask, files: Whole) -> tuple[str, ...]:
+    """Return notes on the rows after they are written; check ids whose types only the rows determine."""
+    if work.task.id is not None and files.met.kind == "json":
+        work.check_json_ids(files.place(work.task.id)[0])
+    return work.notes()
 
 
-def _written(work: _Work, draft: Path, form: _Form, watch: Watched | None) -> tuple[int, tuple[str, ...]]:
-    """Rows that were written, and notes on them."""
-    met = work.opened.met
-    with translated(met.name):
-        work.applied().create_view("applied")
-    picked, options = _shape(work.names, form)
-    progress = steady(met.connection.query_progress, passes=1)
-    with _diagnosed(work, draft), nullcontext() if watch is None else watch(progress, work.opened.rows):
-        rows = _copied(met.connection, f"COPY (SELECT {picked} FROM applied) TO {literal(str(draft))} ({options})")
-        return rows, work.notes()
+def _write_rows(
+    work: RelationTask, files: Whole, draft: Path, target: _TargetFormat, watch: ProgressContext | None
+) -> tuple[int, tuple[str, ...]]:
+    """Write the rows to a draft; return their number, and notes on them."""
+    connection = files.met.connection
+    with translated(files.met.name):
+        work.apply().create_view("applied")
+    selection, options = _copy_clauses([*files.names, *work.task.new_columns], target)
+    progress = steady(connection.query_progress, passes=1)
+    with _explain_failures(work, files, draft), nullcontext() if watch is None else watch(progress, files.rows):
+        rows = _run_copy(connection, f"COPY (SELECT {selection} FROM applied) TO {literal(str(draft))} ({options})")
+        return rows, _notes(work, files)
 
 
-def _copied(connection: duckdb.DuckDBPyConnection, statement: str) -> int:
-    """Run it in little memory; where rows are so wide that this will not do, in as much as the engine takes."""
-    _write_by_itself(connection)
-    [(usual,)] = connection.execute("SELECT current_setting('memory_limit')").fetchall()
-    for limit in (_MEMORY, usual):
+def _run_copy(connection: duckdb.DuckDBPyConnection, statement: str) -> int:
+    """Run a statement in little memory; in as much as the engine takes, where rows are too wide for that."""
+    _disable_write_threads(connection)
+    [(default,)] = connection.execute("SELECT current_setting('memory_limit')").fetchall()
+    for limit in (_MEMORY_LIMIT, default):
         connection.execute(f"SET memory_limit = {literal(limit)}")
         try:
             [(rows,)] = connection.execute(statement).fetchall()
             return int(rows)
         except duckdb.OutOfMemoryException:
-            if limit == usual:
+            if limit == default:
                 raise
     raise AssertionError
 
 
-def _write_by_itself(connection: duckdb.DuckDBPyConnection) -> None:
-    """Let who makes rows write them, too, which takes no longer."""
-    # DuckDB 2 leaves writing to other threads, and when a disk is full these may wait for each other for ever.
-    known = "SELECT 1 FROM duckdb_settings() WHERE name = 'async_threads'"
-    if connection.execute(known).fetchone():  # earlier releases know no such threads
+def _disable_write_threads(connection: duckdb.DuckDBPyConnection) -> None:
+    """Let the threads that compute rows also write them, which takes no longer."""
+    # DuckDB 2 leaves writing to other threads, and these may wait for each other forever when a disk is full.
+    setting = "SELECT 1 FROM duckdb_settings() WHERE name = 'async_threads'"
+    if connection.execute(setting).fetchone():  # earlier releases have no such threads
         connection.execute("SET async_threads = 0")
 
 
-def _as_written(opened: Whole, at: int, form: _Form) -> str:
-    # Text that was read as numbers is numbers where there are types, so that it can be read as such again.
-    if form.kind == "parquet" and opened.met.kind in ("csv", "json") and opened.names[at] in opened.numbers:
-        return opened.numbers[opened.names[at]]
-    # What was JSON stays so in JSON, and becomes text elsewhere.
-    return f"(c{at} ->> '$')" if opened.met.kind == "json" and form.kind != "json" else f"c{at}"
+def _column_sql(files: Whole, at: int, target: _TargetFormat) -> str:
+    """Return the expression of a column that stays, in the types of the target."""
+    # Text that was read as numbers becomes numbers in Parquet, which has types, so that it can be read as such again.
+    if target.kind == "parquet" and files.met.kind in ("csv", "json") and files.names[at] in files.numbers:
+        return files.numbers[files.names[at]]
+    # JSON values stay JSON in JSON, and become text elsewhere.
+    return f"(c{at} ->> '$')" if files.met.kind == "json" and target.kind != "json" else f"c{at}"
 
 
-def _shape(names: Sequence[str], form: _Form) -> tuple[str, str]:
-    """What to select, under which names, and how to write it."""
-    packing = ", COMPRESSION gzip" if form.packed else ""
-    kind = "csv" if form.kind == "tsv" else form.kind
-    options = f"FORMAT {kind}{packing}, USE_TMP_FILE false"  # a draft is one already
+def _copy_clauses(names: Sequence[str], target: _TargetFormat) -> tuple[str, str]:
+    """Return the selection with its names, and the options of COPY."""
+    compression = ", COMPRESSION gzip" if target.gzipped else ""
+    kind = "csv" if target.kind == "tsv" else target.kind
+    options = f"FORMAT {kind}{compression}, USE_TMP_FILE false"  # a draft is a temporary file already
     if kind == "csv":
-        options += f", DELIMITER {literal(_delimiter(form))}"
-    plain = ", ".join(f"n{at} AS {quoted(name)}" for at, name in enumerate(names))
+        options += f", DELIMITER {literal(_delimiter(target))}"
+    columns = ", ".join(f"n{at} AS {quoted(name)}" for at, name in enumerate(names))
     if "" not in names and len({name.casefold() for name in names}) == len(names):
-        return plain, f"{options}, HEADER true" if kind == "csv" else options
+        return columns, f"{options}, HEADER true" if kind == "csv" else options
     if kind != "csv":
         raise FileFormatError("some columns have no name, or the same but for capitals; rename them, or write CSV.")
-    # The engine knows no such names, so the header is ours.
+    # The engine allows no such names, so that the header is written here.
     header = io.StringIO()
-    csv.writer(header, delimiter=_delimiter(form), lineterminator="\n").writerow(names)
-    own = f"HEADER false, PREFIX {literal(header.getvalue())}, SUFFIX {literal(chr(10))}"
-    return ", ".join(f"n{at}" for at in range(len(names))), f"{options}, {own}"
+    csv.writer(header, delimiter=_delimiter(target), lineterminator="\n").writerow(names)
+    prefix = f"HEADER false, PREFIX {literal(header.getvalue())}, SUFFIX {literal(chr(10))}"
+    return ", ".join(f"n{at}" for at in range(len(names))), f"{options}, {prefix}"
 
 
-def _delimiter(form: _Form) -> str:
-    return "\t" if form.kind == "tsv" else ","
+def _delimiter(target: _TargetFormat) -> str:
+    return "\t" if target.kind == "tsv" else ","
 
 
 @contextmanager
-def _diagnosed(work: _Work, draft: Path) -> Iterator[None]:
-    """Find out which rows a failure is about, or why nothing can be written."""
-    with translated(work.opened.met.name):
+def _explain_failures(work: RelationTask, files: Whole, draft: Path) -> Iterator[None]:
+    """Raise an error that lists the rows which the engine failed at, or says why nothing can be written."""
+    with translated(files.met.name):
         try:
             yield
         except (duckdb.ConversionException, duckdb.InvalidInputException) as error:
-            if work.opened.diagnose:
-                work.opened.diagnose()
-            if any(said in str(error) for said in SAID):
-                work.refuse()
+            # The engine stops at one row without its number: another pass counts and lists all of them.
+            if files.diagnose:
+                files.diagnose()
+            if any(message in str(error) for message in ENGINE_MESSAGES):
+                work.raise_row_errors()
             raise
         except duckdb.IOException as error:
-            told = re.search(re.escape(str(draft)) + r'\\*": ([\w ]+)', str(error))
-            if told:
-                raise OSError(errno.EIO, told[1]) from error
+            # The engine sets no errno: the reason follows the name of the draft.
+            reason = re.search(re.escape(str(draft)) + r'\\*": ([\w ]+)', str(error))
+            if reason:
+                raise OSError(errno.EIO, reason[1]) from error
             raise

@@ -1,136 +1,349 @@
-"""A map or a policy as a function of Python that needs nothing but the standard library."""
+"""Python: export a calibrator or a policy as a function that needs nothing but the standard library.
+
+The source of policies comes first (a table of cuts, and a lookup in it), then that of calibrators, then `as_python`.
+"""
 
 from __future__ import annotations
 
 import json
 import keyword
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import product
 from sys import float_info
+from textwrap import wrap
 
 from baserate._arrays import Floats
 from baserate._calibrator import Calibrator, MulticlassCalibrator
 from baserate._calibrator_forms import Between, ClassForm, Form, Knots, Line, LogOdds, Softmax, Steps
+from baserate._cut import DIGITS, Cut, Treatment
 from baserate._errors import OptionError
 from baserate._formatting import count_of
-from baserate._policy import Policy
-from baserate.apply._pieces import pieces
-from baserate.apply._policy_python import TAKEN, parts
+from baserate._policy import REFUSE, Policy, policy_content, spellings
+from baserate._tally import Group
+from baserate.apply._sql import to_piecewise
+from baserate.apply._task import AnyCalibrator
 
-_WIDTH = 110
-_SHARE = '''
+_DOCSTRING_WIDTH = 100
+_LABEL_HELPER = '''
+def _text(label):
+    """How files write a label of a group; None if it is missing."""
+    label = label.item() if hasattr(label, "item") else label  # of NumPy
+    if label is None or label != label:
+        return None
+    if isinstance(label, bool):
+        return "true" if label else "false"
+    return repr(label) if isinstance(label, float) else str(label)
+'''
+_ID_HELPER = '''
+def _id(given):
+    """An id as it is hashed."""
+    given = given.item() if hasattr(given, "item") else given  # of NumPy
+    if isinstance(given, bool) or not isinstance(given, (int, str)):
+        raise ValueError(f"the id is {given!r}; ids are whole numbers or text, and every row needs one")
+    return str(given)
+'''
+_RANDOM_HELPER = f'''
+def _lot(id):
+    """A number that the key and the id decide: a record has the same lot always and everywhere."""
+    return int(hashlib.sha256(f"{{_KEY}}:{{id}}".encode()).hexdigest()[:{DIGITS}], 16)
+'''
+_TABLE_COMMENTS = {
+    False: "thresholds, and actions from the lowest scores to the highest.",
+    True: "cuts, with the first lot that draws each, thresholds, and actions from the lowest scores to the highest.",
+}
+"""Comment above the table of a deterministic and of a randomized policy."""
+_RESERVED_NAMES = frozenset(("bisect", "hashlib", "math", "float", "_CUTS", "_KEY", "_text", "_id", "_lot"))
+"""Names that the generated source defines or uses itself."""
+
+
+def _policy_parts(policy: Policy, name: str) -> list[str]:
+    """Return the source of the table, of helpers for labels and ids, and of the function; without imports."""
+    key = [f'_KEY = "{policy.key}"'] * policy.needs_id
+    helpers = [*[_LABEL_HELPER] * policy.needs_group, *[_ID_HELPER, _RANDOM_HELPER] * policy.needs_id]
+    return [
+        "\n".join([*key, *_policy_table(policy)]),
+        *(each.strip() for each in helpers),
+        _policy_function(policy, name),
+    ]
+
+
+def _policy_table(policy: Policy) -> Iterator[str]:
+    randomized = policy.needs_id
+    yield f"# {'Of each group' if policy.needs_group else 'In turn'}: {_TABLE_COMMENTS[randomized]}"
+    if not policy.needs_group:
+        yield from _table_row("_CUTS = ", policy.by_group[()], "", randomized=randomized)
+        return
+    yield "_CUTS = {"
+    for group, treatment in policy.by_group.items():
+        yield from _table_row(f"    {_group_key(_group_spellings(group)[0])}: ", treatment, ",", randomized=randomized)
+    yield "}"
+    others = [(other, first) for first, *more in map(_group_spellings, policy.by_group) for other in more]
+    if others:
+        yield "# The same groups, written otherwise."
+        yield "_CUTS |= {"
+        yield from (f"    {_group_key(other)}: _CUTS[{_group_key(first)}]," for other, first in others)
+        yield "}"
+
+
+def _group_spellings(group: Group) -> list[tuple[str, ...]]:
+    """Return the ways in which a group can be written, the usual one first."""
+    return list(product(*map(spellings, group)))
+
+
+def _group_key(texts: tuple[str, ...]) -> str:
+    """Return the key of a group in the table: text if there is one attribute, otherwise a tuple."""
+    return _python_literal(texts if len(texts) > 1 else texts[0])
+
+
+def _table_row(begin: str, treatment: Treatment, end: str, *, randomized: bool) -> Iterator[str]:
+    """Return the lines of one treatment in the table."""
+    if isinstance(treatment, Cut) and not randomized:
+        yield f"{begin}({_cut_literal(treatment)}){end}"
+        return
+    cuts = [(1.0, treatment)] if isinstance(treatment, Cut) else zip(treatment.chances, treatment.cuts, strict=True)
+    firsts = (0,) if isinstance(treatment, Cut) else (0, *treatment.edges)
+    margin = begin[: len(begin) - len(begin.lstrip())]
+    yield f"{begin}("
+    for first, (chance, cut) in zip(firsts, cuts, strict=True):
+        yield f"{margin}    ({first}, {_cut_literal(cut)}),  # chance {chance!r}"
+    yield f"{margin}){end}"
+
+
+def _cut_literal(cut: Cut) -> str:
+    return f"{_python_literal(cut.thresholds)}, {_python_literal(cut.actions)}"
+
+
+def _python_literal(value: object) -> str:
+    """Return a value as Python source; infinite numbers have no literal of their own."""
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_python_literal, value))}{',' if len(value) == 1 else ''})"
+    if isinstance(value, float) and value in (float("inf"), -float("inf")):
+        return "math.inf" if value > 0 else "-math.inf"
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
+
+
+def _policy_function(policy: Policy, name: str) -> str:
+    options = [*["group=None"] * policy.needs_group, *["id=None"] * policy.needs_id]
+    lines = [
+        f"def {name}({', '.join(['score', *['*'] * bool(options), *options])}) -> str:",
+        *(f"    {line}".rstrip() for line in [*_docstring(policy), *_policy_body(policy)]),
+    ]
+    return "\n".join(lines)
+
+
+def _policy_body(policy: Policy) -> Iterator[str]:
+    yield "score = math.nan if score is None else float(score)"
+    yield "if not math.isfinite(score):"
+    yield '    raise ValueError(f"{score} is no score")'
+    if policy.needs_id:  # checked in every call, so that a missing id fails at once, and not only in some score range
+        yield "id = _id(id)"
+    if policy.needs_group:
+        yield from _group_lines(policy)
+    cuts = "cuts" if policy.needs_group else "_CUTS"
+    if not policy.needs_id:
+        yield f"thresholds, actions = {cuts}"
+        yield "return actions[bisect.bisect_right(thresholds, score)]"
+        return
+    yield f"drawn = [actions[bisect.bisect_right(thresholds, score)] for _, thresholds, actions in {cuts}]"
+    yield "if len(set(drawn)) == 1:"
+    yield "    return drawn[0]"
+    yield f"return drawn[bisect.bisect_right([first for first, _, _ in {cuts}], _lot(id)) - 1]"
+
+
+def _group_lines(policy: Policy) -> Iterator[str]:
+    """Return the lines that look up the cuts of a group."""
+    many = len(policy.attributes)
+    if many > 1:
+        yield f"group = (None,) * {many} if group is None else tuple(group)"
+        yield f"if len(group) != {many}:"
+        yield f'    raise ValueError(f"the group has the length {{len(group)}}; give {many} values")'
+        yield "cuts = _CUTS.get(tuple(map(_text, group)))"
+    else:
+        yield "cuts = _CUTS.get(_text(group))"
+    yield "if cuts is None:"
+    refused = 'raise ValueError(f"there is no cut for the group {group!r}")'
+    yield f"    {refused if policy.otherwise == REFUSE else f'return {_python_literal(policy.otherwise)}'}"
+
+
+def _docstring(policy: Policy) -> Iterator[str]:
+    first, *more = map(_escape, _describe_policy(policy))
+    yield f'"""{first}'
+    yield from more
+    yield '"""'
+
+
+def _escape(line: str) -> str:
+    """Escape a line for use between triple quotes."""
+    written = json.dumps(line, ensure_ascii=False)[1:-1]
+    return written if '""' in line or line.endswith('"') else written.replace('\\"', '"')
+
+
+def _describe_policy(policy: Policy) -> Iterator[str]:
+    """Describe a policy in lines for the docstring of its function."""
+    yield f"What to do with a score: {', '.join(policy.actions)}."
+    yield ""
+    settings = json.dumps(policy_content(policy)["settings"], ensure_ascii=False)
+    facts = {
+        "rule": policy.rule + (f", {settings}" if policy.settings else ""),
+        "chosen on": policy.chosen_on or "nothing: nobody looked at data",
+        "score": policy.columns.get("score"),
+        "map": policy.map and f"{policy.map.method}, behind which it was chosen; thresholds are of scores before it",
+        "group": ", ".join(policy.attributes),
+        "otherwise": policy.otherwise if policy.needs_group else None,
+        "id": "whole numbers or text, which lots are drawn with" if policy.needs_id else None,
+    }
+    for topic, fact in facts.items():
+        if fact:
+            yield from wrap(f"{topic}: {fact}", _DOCSTRING_WIDTH, subsequent_indent="    ", break_long_words=False)
+    yield ""
+    yield "ValueError is raised for what cannot be decided. Written by baserate."
+
+
+_TUPLE_WIDTH = 110
+_SIGMOID_HELPER = '''
 def _share(x):
     """1/(1 + eˣ), also where that overflows."""
     return 1.0 / (1.0 + math.exp(x)) if x < 709.0 else 0.0
 '''
 
 
-def as_python(of: Calibrator | MulticlassCalibrator | Policy, /, *, name: str | None = None) -> str:
-    """Write a map or a policy as the source of a function that needs nothing but the standard library.
+def as_python(artifact: AnyCalibrator | Policy, /, *, name: str | None = None) -> str:
+    """Export a calibrator or a policy as the source of a function that needs nothing but the standard library.
 
-    Of a map it is called ``calibrated``, and makes a probability of one score; of several classes, probabilities of a
-    sequence with a score for each. Of a policy it is ``decide(score, *, group=None, id=None)``, without those that the
-    policy does not ask for, and tells the action; of several attributes, a group is a tuple with a value for each. It
-    raises ValueError for what `apply` would refuse.
+    For a calibrator the function is called ``calibrated``, and computes the probability of one score; for several
+    classes, the probabilities of a sequence with a score for each. For a policy it is
+    ``decide(score, *, group=None, id=None)``, without the parameters that the policy does not need, and returns the
+    action; with several attributes, a group is a tuple with a value for each. The function raises ValueError where
+    `apply` would raise an error.
 
+    Parameters
+    ----------
+    artifact
+        A binary or multiclass calibrator, or a policy.
+    name
+        Name of the function.
+
+    Returns
+    -------
+    The source of a module.
+
+    Raises
+    ------
+    OptionError
+        If the name is no identifier, or is used by the source itself.
+
+    Examples
+    --------
     >>> from math import log
     >>> from baserate._calibrator import shift_log_odds
-    >>> made = {}
-    >>> exec(as_python(shift_log_odds(log(4))), made)
-    >>> round(made["calibrated"](0.2), 9)
+    >>> module = {}
+    >>> exec(as_python(shift_log_odds(log(4))), module)
+    >>> round(module["calibrated"](0.2), 9)
     0.5
     >>> from baserate import Cut
-    >>> exec(as_python(Policy(by_group={(): Cut((0.5,))}, otherwise="refuse")), made)
-    >>> made["decide"](0.5)
+    >>> exec(as_python(Policy(by_group={(): Cut((0.5,))}, otherwise="refuse")), module)
+    >>> module["decide"](0.5)
     'flag'
     """
-    called = _checked(name, usual="decide" if isinstance(of, Policy) else "calibrated")
-    if isinstance(of, Policy):
-        return _module(parts(of, called))
-    if not isinstance(of, (Calibrator, MulticlassCalibrator)):
-        raise OptionError(f"{type(of).__name__} is neither a map nor a policy; read one with load_map or Policy.load.")
-    return _module([_function(of, called)])
+    function = _check_name(name, default="decide" if isinstance(artifact, Policy) else "calibrated")
+    if isinstance(artifact, Policy):
+        return _join_module(_policy_parts(artifact, function))
+    if not isinstance(artifact, (Calibrator, MulticlassCalibrator)):
+        kind = type(artifact).__name__
+        raise OptionError(f"{kind} is neither a map nor a policy; read one with load_map or Policy.load.")
+    return _join_module([_calibrator_function(artifact, function)])
 
 
-def _checked(name: str | None, *, usual: str) -> str:
-    """Name of the function, if it can be one."""
+def _check_name(name: str | None, *, default: str) -> str:
+    """Check the name of the function, and return it or the default."""
     if name is None:
-        return usual
+        return default
     if not name.isidentifier() or keyword.iskeyword(name):
-        raise OptionError(f"name is {name!r}; a function needs a name that Python can read, such as {usual!r}.")
-    if name in TAKEN or name == "_share":
-        raise OptionError(f"name is {name!r}, which the source uses itself; give another, such as {usual!r}.")
+        raise OptionError(f"name is {name!r}; a function needs a name that Python can read, such as {default!r}.")
+    if name in _RESERVED_NAMES or name == "_share":
+        raise OptionError(f"name is {name!r}, which the source uses itself; give another, such as {default!r}.")
     return name
 
 
-def _module(texts: Sequence[str]) -> str:
-    """Put what they need before several texts."""
-    text = "\n\n\n".join([*[_SHARE.strip()] * any("_share(" in each for each in texts), *texts])
+def _join_module(texts: Sequence[str]) -> str:
+    """Join parts of a module, after the imports and helpers that they need."""
+    text = "\n\n\n".join([*[_SIGMOID_HELPER.strip()] * any("_share(" in each for each in texts), *texts])
+    # Imports and helpers are added where the text uses them.
     needed = [f"import {module}" for module in ("bisect", "hashlib", "math") if f"{module}." in text]
     return "\n\n\n".join([*["\n".join(needed)] * bool(needed), text]) + "\n"
 
 
-def _function(map_: Calibrator | MulticlassCalibrator, name: str) -> str:
-    body = _class_body(map_) if isinstance(map_, MulticlassCalibrator) else _body(map_)
+def _calibrator_function(calibrator: AnyCalibrator, name: str) -> str:
+    body = _multiclass_body(calibrator) if isinstance(calibrator, MulticlassCalibrator) else _binary_body(calibrator)
     lines = [
-        f"def {name}({'scores' if isinstance(map_, MulticlassCalibrator) else 'score'}):",
-        f"    {json.dumps(_told(map_), ensure_ascii=False)}",
+        f"def {name}({'scores' if isinstance(calibrator, MulticlassCalibrator) else 'score'}):",
+        f"    {json.dumps(_describe_calibrator(calibrator), ensure_ascii=False)}",
         *body,
     ]
     return "\n".join(lines)
 
 
-def _told(map_: Calibrator | MulticlassCalibrator) -> str:
-    """What the function is, for its docstring."""
-    what = f"Probability of {map_.positive}" if isinstance(map_, Calibrator) and map_.positive else "Probability"
-    if isinstance(map_, MulticlassCalibrator):
-        what = f"Probabilities of {', '.join(map_.labels)}, in this order"
-    fitted = "" if map_.fitted is None else f", fitted on {count_of(map_.fitted.rows, 'row')} ({map_.fitted.digest})"
-    columns = f"; scores: {', '.join(_columns(map_))}" if _columns(map_) else ""
-    return f"{what}, by {map_.method}{fitted}{columns}. Written by baserate."
+def _describe_calibrator(calibrator: AnyCalibrator) -> str:
+    """Describe a calibrator in a line for the docstring of its function."""
+    if isinstance(calibrator, MulticlassCalibrator):
+        subject = f"Probabilities of {', '.join(calibrator.labels)}, in this order"
+    else:
+        subject = f"Probability of {calibrator.positive}" if calibrator.positive else "Probability"
+    sample, names = calibrator.fitted, _score_columns(calibrator)
+    fit = "" if sample is None else f", fitted on {count_of(sample.rows, 'row')} ({sample.digest})"
+    columns = f"; scores: {', '.join(names)}" if names else ""
+    return f"{subject}, by {calibrator.method}{fit}{columns}. Written by baserate."
 
 
-def _columns(map_: Calibrator | MulticlassCalibrator) -> list[str]:
-    return [name for key, name in map_.columns.items() if isinstance(map_, MulticlassCalibrator) or key == "score"]
+def _score_columns(calibrator: AnyCalibrator) -> list[str]:
+    if isinstance(calibrator, MulticlassCalibrator):
+        return [*calibrator.columns.values()]
+    return [name for key, name in calibrator.columns.items() if key == "score"]
 
 
-def _body(map_: Calibrator) -> list[str]:
-    lines = ["score = float(score)", *_check("score", map_.form), *_lines(map_.form, "score", "found"), "return found"]
+def _binary_body(calibrator: Calibrator) -> list[str]:
+    lines = [
+        "score = float(score)",
+        *_check_lines("score", calibrator.form),
+        *_binary_lines(calibrator.form, "score", "found"),
+        "return found",
+    ]
     return [f"    {line}" for line in lines]
 
 
-def _class_body(map_: MulticlassCalibrator) -> list[str]:
-    form, many = map_.form, len(map_.labels)
+def _multiclass_body(calibrator: MulticlassCalibrator) -> list[str]:
+    form, many = calibrator.form, len(calibrator.labels)
     lines = [
         "scores = [float(score) for score in scores]",
         f"if len(scores) != {many}:",
         f'    raise ValueError(f"there are {{len(scores)}} scores; give {many}")',
         "for score in scores:",
-        *(f"    {line}" for line in _check("score", form)),
+        *(f"    {line}" for line in _check_lines("score", form)),
     ]
     if form.of_probabilities:
         lines += ["if not sum(scores) > 0:", '    raise ValueError("every class has probability 0")']
-    return [f"    {line}" for line in [*lines, *_class_lines(form)]]
+    return [f"    {line}" for line in [*lines, *_multiclass_lines(form)]]
 
 
-def _check(score: str, form: Form | ClassForm) -> list[str]:
+def _check_lines(score: str, form: Form | ClassForm) -> list[str]:
     if form.of_probabilities:
         return [f"if not 0 <= {score} <= 1:", f'    raise ValueError(f"{{{score}}} is no probability")']
     return [f"if not math.isfinite({score}):", f'    raise ValueError(f"{{{score}}} is no score")']
 
 
-def _lines(form: Form, score: str, to: str) -> list[str]:
-    """Lines that put the probability of a score into a variable."""
+def _binary_lines(form: Form, score: str, to: str) -> list[str]:
+    """Return lines that assign the probability of a score to a variable."""
     if isinstance(form, LogOdds):
-        return _log_odds(form, score, to)
+        return _log_odds_lines(form, score, to)
     if isinstance(form, Line):
-        return [f"{to} = _share({-form.slope!r} * {score} {_less(form.intercept)})"]
+        return [f"{to} = _share({-form.slope!r} * {score} {_subtraction(form.intercept)})"]
     if isinstance(form, Between):
-        low, high = _pieced(form.low, score, "low"), _pieced(form.high, score, "high")
+        low, high = _piecewise_lines(form.low, score, "low"), _piecewise_lines(form.high, score, "high")
         return [*low, *high, f"{to} = high / (1.0 - low + high)"]
-    return _pieced(form, score, to)
+    return _piecewise_lines(form, score, to)
 
 
-def _log_odds(form: LogOdds, score: str, to: str) -> list[str]:
+def _log_odds_lines(form: LogOdds, score: str, to: str) -> list[str]:
     lines = [f"p = {score}"]
     if form.nearest:
         lines = [f"p = min(max({score}, {form.nearest!r}), {1 - form.nearest!r})"]
@@ -138,45 +351,49 @@ def _log_odds(form: LogOdds, score: str, to: str) -> list[str]:
         if form.c > 0:
             return [*lines, f"{to} = p / (p + (1.0 - p) * {form.factor!r})"]
         return [*lines, f"p_times = p * {form.factor!r}", f"{to} = p_times / (p_times + (1.0 - p))"]
-    moved = f"{-form.a!r} * math.log(p) + {form.b!r} * math.log1p(-p) {_less(form.c)}"
+    negative = f"{-form.a!r} * math.log(p) + {form.b!r} * math.log1p(-p) {_subtraction(form.c)}"
     if form.a == form.b:
-        moved = f"{-form.a!r} * (math.log(p) - math.log1p(-p)) {_less(form.c)}"
+        negative = f"{-form.a!r} * (math.log(p) - math.log1p(-p)) {_subtraction(form.c)}"
     certain = "" if form.nearest else " if 0.0 < p < 1.0 else p"
-    return [*lines, f"{to} = _share({moved}){certain}"]
+    return [*lines, f"{to} = _share({negative}){certain}"]
 
 
-def _less(number: float) -> str:
-    """A number taken away."""
+def _subtraction(number: float) -> str:
+    """Return the subtraction of a number, without a double sign."""
     return f"- {number!r}" if number >= 0 else f"+ {-number!r}"
 
 
-def _pieced(form: Knots | Steps, score: str, to: str) -> list[str]:
-    of = pieces(form)
-    lines = [*_listed("at", of.at), f"i = bisect.bisect_right(at, {score})", *_listed("value", of.value)]
-    if of.flat:
+def _piecewise_lines(form: Knots | Steps, score: str, to: str) -> list[str]:
+    pieces = to_piecewise(form)
+    lines = [
+        *_tuple_lines("at", pieces.at),
+        f"i = bisect.bisect_right(at, {score})",
+        *_tuple_lines("value", pieces.value),
+    ]
+    if pieces.flat:
         return [*lines, f"{to} = value[i]"]
-    lines += [*_listed("slope", of.slope), *_listed("start", of.start)]
+    lines += [*_tuple_lines("slope", pieces.slope), *_tuple_lines("start", pieces.start)]
     return [*lines, f"{to} = slope[i] * ({score} - start[i]) + value[i]"]
 
 
-def _class_lines(form: ClassForm) -> list[str]:
-    """Lines that return a probability for each class."""
+def _multiclass_lines(form: ClassForm) -> list[str]:
+    """Return lines that return a probability for each class."""
     if isinstance(form, Softmax):
-        return _softmax(form)
+        return _softmax_lines(form)
     lines = ["found = []"]
     for at, one in enumerate(form.forms):
-        lines += [*_lines(one, f"scores[{at}]", "each"), "found.append(each)"]
+        lines += [*_binary_lines(one, f"scores[{at}]", "each"), "found.append(each)"]
     lines += ["total = sum(found)", f"if total < {float_info.min!r}:"]
     return [*lines, f"    return [1.0 / {form.classes}] * {form.classes}", "return [each / total for each in found]"]
 
 
-def _softmax(form: Softmax) -> list[str]:
+def _softmax_lines(form: Softmax) -> list[str]:
     nearest = f"max(p, {form.nearest!r})" if form.nearest else "p"
-    moved = f"w * math.log({nearest}) + b" + ("" if form.nearest else " if p > 0 else -math.inf")
+    logit = f"w * math.log({nearest}) + b" + ("" if form.nearest else " if p > 0 else -math.inf")
     return [
-        *_listed("weight", form.weight),
-        *_listed("bias", form.bias),
-        f"moved = [{moved} for w, b, p in zip(weight, bias, scores)]",
+        *_tuple_lines("weight", form.weight),
+        *_tuple_lines("bias", form.bias),
+        f"moved = [{logit} for w, b, p in zip(weight, bias, scores)]",
         "top = max(moved)",
         "found = [math.exp(x - top) for x in moved]",
         "total = sum(found)",
@@ -184,11 +401,11 @@ def _softmax(form: Softmax) -> list[str]:
     ]
 
 
-def _listed(name: str, numbers: Floats) -> list[str]:
-    """A tuple of numbers, in lines that people can read; constants, so that they are made once."""
+def _tuple_lines(name: str, numbers: Floats) -> list[str]:
+    """Return lines that assign a tuple of numbers; tuples of constants are built once, lists in every call."""
     lines, line = [f"{name} = ("], "   "
     for number in map(repr, numbers.tolist()):
-        if len(line) + len(number) + 2 > _WIDTH:
+        if len(line) + len(number) + 2 > _TUPLE_WIDTH:
             lines.append(line)
             line = "   "
         line += f" {number},"

@@ -1,114 +1,356 @@
-"""What is asked for: which columns hold the scores, and what the new ones are called."""
+"""Application tasks: a calibrator or a policy, the columns it reads and adds, and the errors of rows it cannot take.
+
+Arrays, frames and files all check the same `Task` and raise the same errors, so that their messages do not differ.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypedDict
+from typing import Any, Literal, NamedTuple, TypedDict, cast
 
 from baserate._calibrator import Calibrator, MulticlassCalibrator
 from baserate._calibrator_forms import Between
-from baserate._errors import OptionError
+from baserate._errors import (
+    DataError,
+    MissingValuesError,
+    NotAProbabilityError,
+    OptionError,
+    ShapeError,
+    UnknownLabelError,
+)
 from baserate._formatting import count_of
+from baserate._policy import Policy
 from baserate.read import check_there
 
-Scores = str | Sequence[str] | Mapping[str, str]
+AnyCalibrator = Calibrator | MulticlassCalibrator
+ScoreColumns = str | Sequence[str] | Mapping[str, str]
 """Name of a column; for several classes one for each, in their order or by their names."""
+ACTION_COLUMN = "action"
 
 
-class Asked(TypedDict, total=False):
-    """Options of those who apply a map, as keywords."""
+class CalibratorOptions(TypedDict, total=False):
+    """Keyword options for applying a calibrator."""
 
-    score: Scores | None
-    to: Scores | None
+    score: ScoreColumns | None
+    to: ScoreColumns | None
     bounds: bool
     missing: Literal["refuse", "keep"]
 
 
+class PolicyColumnOptions(TypedDict, total=False):
+    """Keyword options that name the columns a policy reads and adds."""
+
+    score: str | None
+    group: str | Sequence[str] | None
+    id: str | None
+    to: str | None
+    chances: bool
+
+
+class PolicyOptions(PolicyColumnOptions, total=False):
+    """Keyword options for applying a policy."""
+
+    missing: Literal["refuse", "keep"]
+
+
+_POLICY_OPTIONS = tuple(PolicyOptions.__annotations__)
+
+
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A map, the columns that it reads, and those that it makes."""
+    """A calibrator or a policy, the columns that it reads, and the columns that it adds."""
 
-    map: Calibrator | MulticlassCalibrator
+    artifact: AnyCalibrator | Policy
     scores: tuple[str, ...]
-    made: tuple[str, ...]
-    bounds: bool
-    keep: bool
-    """Whether what is missing stays so, instead of being refused."""
-
-    @staticmethod
-    def of(
-        map_: Calibrator | MulticlassCalibrator,
-        *,
-        score: Scores | None = None,
-        to: Scores | None = None,
-        bounds: bool = False,
-        missing: str = "refuse",
-    ) -> Task:
-        """Check the keywords and fill in the rest."""
-        if not isinstance(map_, (Calibrator, MulticlassCalibrator)):
-            raise OptionError(f"{type(map_).__name__} is no map; read one with load_map, or fit one.")
-        if missing not in ("refuse", "keep"):
-            raise OptionError(f"missing is {missing!r}; it is 'refuse' or 'keep'.")
-        if bounds and not isinstance(map_.form, Between):
-            raise OptionError(f"{map_.method} makes one probability, not two; bounds are those of venn-abers.")
-        scores = columns(map_, score)
-        made = tuple(f"{name}_calibrated" for name in scores) if to is None else _named(map_, to, "to")
-        if bounds:
-            made = (made[0], f"{made[0]}_low", f"{made[0]}_high")
-        if len({*made}) < len(made):
-            raise OptionError("two of the new columns have the same name; give each its own with to=.")
-        return Task(map_, scores, made, bounds, missing == "keep")
+    """Score columns: one, or one for each class."""
+    new_columns: tuple[str, ...]
+    """Probabilities, then their bounds; or the action, then the chance of each action."""
+    keep_missing: bool
+    """Whether rows without a score stay, with nothing in the new columns, instead of raising an error."""
+    bounds: bool = False
+    """Whether a Venn–Abers calibrator adds its two bounds."""
+    groups: tuple[str, ...] = ()
+    """Group columns, one for each attribute of a policy."""
+    id: str | None = None
+    """Id column; None where nothing is randomized."""
 
     @property
-    def used(self) -> tuple[str, ...]:
-        """All columns that are read."""
-        return self.scores
+    def is_policy(self) -> bool:
+        """Whether a policy decides; otherwise a calibrator computes probabilities."""
+        return isinstance(self.artifact, Policy)
 
-    def check(self, there: Sequence[object], *, capitals: bool = True) -> None:
-        """See that the scores are there, and the new names are not; without `capitals` a is A."""
-        for name in self.scores:
-            check_there(name, there)
-        check_new(self.made, there, capitals=capitals)
+    @property
+    def policy(self) -> Policy:
+        """The policy; only where `is_policy`."""
+        return cast("Policy", self.artifact)
+
+    @property
+    def calibrator(self) -> AnyCalibrator:
+        """The calibrator; only where not `is_policy`."""
+        return cast("AnyCalibrator", self.artifact)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """All columns that are read, each once."""
+        return tuple(dict.fromkeys([*self.scores, *self.groups, *([] if self.id is None else [self.id])]))
+
+    @property
+    def number_columns(self) -> tuple[str, ...]:
+        """New columns that hold numbers."""
+        return self.new_columns[1:] if self.is_policy else self.new_columns
+
+    def check_columns(self, names: Sequence[object], *, case_sensitive: bool = True) -> None:
+        """Check that the columns to read exist in a table, and that the new ones do not."""
+        for name in self.columns:
+            check_there(name, names)
+        existing = {str(name) if case_sensitive else str(name).casefold() for name in names}
+        for name in self.new_columns:
+            if (name if case_sensitive else name.casefold()) in existing:
+                raise OptionError(f"there is a column {name!r} already; name the new one otherwise with to=.")
 
 
-def check_new(made: Sequence[str], there: Sequence[object], *, capitals: bool = True) -> None:
-    """See that the new names are not taken; without `capitals` a is A."""
-    taken = {str(name) if capitals else str(name).casefold() for name in there}
-    for name in made:
-        if (name if capitals else name.casefold()) in taken:
-            raise OptionError(f"there is a column {name!r} already; name the new one otherwise with to=.")
+def make_task(artifact: AnyCalibrator | Policy, **options: Any) -> Task:  # noqa: ANN401  (CalibratorOptions or PolicyOptions)
+    """Check the options for applying a calibrator or a policy, and fill in the default columns."""
+    return policy_task(artifact, options) if isinstance(artifact, Policy) else _calibrator_task(artifact, **options)
 
 
-def columns(map_: Calibrator | MulticlassCalibrator, score: Scores | None) -> tuple[str, ...]:
-    """Columns that hold the scores: those that are named, or else those that the map was fitted on."""
+def _calibrator_task(
+    calibrator: AnyCalibrator,
+    *,
+    score: ScoreColumns | None = None,
+    to: ScoreColumns | None = None,
+    bounds: bool = False,
+    missing: str = "refuse",
+) -> Task:
+    if not isinstance(calibrator, (Calibrator, MulticlassCalibrator)):
+        raise OptionError(f"{type(calibrator).__name__} is no map; read one with load_map, or fit one.")
+    _check_missing_option(missing)
+    if bounds and not isinstance(calibrator.form, Between):
+        raise OptionError(f"{calibrator.method} makes one probability, not two; bounds are those of venn-abers.")
+    scores = score_columns(calibrator, score)
+    new = tuple(f"{name}_calibrated" for name in scores) if to is None else _column_names(calibrator, to, "to")
+    if bounds:
+        new = (new[0], f"{new[0]}_low", f"{new[0]}_high")
+    if len({*new}) < len(new):
+        raise OptionError("two of the new columns have the same name; give each its own with to=.")
+    return Task(calibrator, scores, new, missing == "keep", bounds=bounds)
+
+
+def policy_task(policy: Policy, options: Mapping[str, Any]) -> Task:
+    """Check the options for applying a policy, and fill in the columns that it names itself."""
+    unknown = options.keys() - {*_POLICY_OPTIONS}
+    if unknown:
+        raise OptionError(f"{min(unknown)} is no option for a policy; there are: {', '.join(_POLICY_OPTIONS)}.")
+    missing = options.get("missing", "refuse")
+    _check_missing_option(missing)
+    score = options.get("score") or policy.columns.get("score")
+    if not score:
+        raise OptionError('the policy does not know which column holds the scores; name it, such as score="risk".')
+    name = options.get("to") or ACTION_COLUMN
+    new = (name, *(f"{name}_chance_{action}" for action in policy.actions if options.get("chances")))
+    groups, id_ = _group_columns(policy, options.get("group")), _id_column(policy, options.get("id"))
+    return Task(policy, (score,), new, missing == "keep", groups=groups, id=id_)
+
+
+def _check_missing_option(missing: str) -> None:
+    if missing not in ("refuse", "keep"):
+        raise OptionError(f"missing is {missing!r}; it is 'refuse' or 'keep'.")
+
+
+def score_columns(calibrator: AnyCalibrator, score: ScoreColumns | None) -> tuple[str, ...]:
+    """Return the score columns: those that the options name, otherwise those that the calibrator was fitted on."""
     if score is not None:
-        return _named(map_, score, "score")
-    if isinstance(map_, Calibrator):
-        if "score" not in map_.columns:
+        return _column_names(calibrator, score, "score")
+    if isinstance(calibrator, Calibrator):
+        if "score" not in calibrator.columns:
             raise OptionError('the map does not know which column holds the scores; name it, such as score="risk".')
-        return (map_.columns["score"],)
-    if not {*map_.labels} <= {*map_.columns}:
+        return (calibrator.columns["score"],)
+    if not {*calibrator.labels} <= {*calibrator.columns}:
         raise OptionError("the map does not know which columns hold the scores; name one for each class with score=.")
-    return tuple(map_.columns[label] for label in map_.labels)
+    return tuple(calibrator.columns[label] for label in calibrator.labels)
 
 
-def _named(map_: Calibrator | MulticlassCalibrator, given: Scores, option: str) -> tuple[str, ...]:
-    """One name for each class, in their order; of two classes one alone."""
-    if isinstance(map_, Calibrator):
-        if not isinstance(given, str) or not given:
-            raise OptionError(f"{option} is {given!r}; this map takes the name of one column.")
-        return (given,)
-    if isinstance(given, str):
-        raise OptionError(f"{option} is {given!r}; name one column for each class: {', '.join(map_.labels)}.")
-    if isinstance(given, Mapping):
-        if {*given} != {*map_.labels}:
-            raise OptionError(
-                f"{option} names {', '.join(given) or 'no class'}; the classes are {', '.join(map_.labels)}."
-            )
-        given = [given[label] for label in map_.labels]
-    if len(given) != len(map_.labels) or not all(given):
+def _column_names(calibrator: AnyCalibrator, names: ScoreColumns, option: str) -> tuple[str, ...]:
+    """Return one column for each class, in their order; a single one for a binary calibrator."""
+    if isinstance(calibrator, Calibrator):
+        if not isinstance(names, str) or not names:
+            raise OptionError(f"{option} is {names!r}; this map takes the name of one column.")
+        return (names,)
+    labels = calibrator.labels
+    if isinstance(names, str):
+        raise OptionError(f"{option} is {names!r}; name one column for each class: {', '.join(labels)}.")
+    if isinstance(names, Mapping):
+        if {*names} != {*labels}:
+            raise OptionError(f"{option} names {', '.join(names) or 'no class'}; the classes are {', '.join(labels)}.")
+        names = [names[label] for label in labels]
+    if len(names) != len(labels) or not all(names):
         raise OptionError(
-            f"{option} has {count_of(len(given), 'name')}; name one column for each of {len(map_.labels)} classes."
+            f"{option} has {count_of(len(names), 'name')}; name one column for each of {len(labels)} classes."
         )
-    return tuple(given)
+    return tuple(names)
+
+
+def _group_columns(policy: Policy, group: str | Sequence[str] | None) -> tuple[str, ...]:
+    """Return one column for each attribute; by default they are called like the attributes."""
+    if group is None:
+        return policy.attributes
+    names = (group,) if isinstance(group, str) else tuple(group)
+    if len(names) != len(policy.attributes):
+        attributes = ", ".join(policy.attributes) or "no group"
+        raise OptionError(
+            f"group names {count_of(len(names), 'column')}; this policy asks for {attributes}: name one for each."
+        )
+    return names
+
+
+def _id_column(policy: Policy, id_: str | None) -> str | None:
+    """Return the id column of a randomized policy; other policies ignore the option."""
+    if not policy.needs_id:
+        return None
+    name = policy.columns.get("id") if id_ is None else id_
+    if not name:
+        raise OptionError(
+            'this policy draws lots, which the ids of rows decide; name their column, such as id="patient". '
+            "Without ids there is no lottery."
+        )
+    return name
+
+
+MAX_EXAMPLES = 5
+"""Row numbers, groups and columns that a message lists."""
+
+ErrorKind = Literal["missing", "outside", "nothing"]
+"""A score missing or infinite; no probability where one is needed; probability 0 for every class."""
+
+
+class RowErrors(NamedTuple):
+    """Rows with one kind of error: how many of how many, and the first row numbers."""
+
+    kind: ErrorKind
+    rows: int
+    total: int
+    first: Sequence[int]
+    """Counted from 1."""
+
+
+def error_kinds(task: Task) -> tuple[ErrorKind, ...]:
+    """Return the kinds of errors that a task raises, in the order in which they are reported."""
+    kinds: list[ErrorKind] = [] if task.keep_missing else ["missing"]
+    if not task.is_policy and task.calibrator.form.of_probabilities:
+        kinds.append("outside")
+        if len(task.scores) > 1:
+            kinds.append("nothing")
+    return tuple(kinds)
+
+
+def row_error(errors: RowErrors, task: Task) -> DataError:
+    """Return the exception for rows with unusable scores: what, where, how many, and the remedy.
+
+    >>> from baserate._calibrator import shift_log_odds
+    >>> print(row_error(RowErrors("missing", 7, 9, [1, 2, 3, 5, 6]), make_task(shift_log_odds(1.0), score="risk")))
+    7 of 9 rows have a score that is missing, NaN or infinite in 'risk' (rows 1, 2, 3, 5, 6 and 2 more, counted from 1);
+    fill them in, or let what is missing stay so with missing="keep".
+    """
+    more = ", …" if len(task.scores) > MAX_EXAMPLES else ""
+    where = f"in {', '.join(map(repr, task.scores[:MAX_EXAMPLES]))}{more} ({format_rows(errors)})"
+    count = f"{errors.rows} of {errors.total} rows"
+    if errors.kind == "missing":
+        return MissingValuesError(
+            f"{count} have a score that is missing, NaN or infinite {where}; fill them in, or let what "
+            'is missing stay so with missing="keep".'
+        )
+    if errors.kind == "outside":
+        return NotAProbabilityError(
+            f"{count} have a score outside [0, 1] {where}, but this map was made for probabilities; "
+            "give those, or fit a map on scores of this kind."
+        )
+    return ShapeError(f"{count} give probability 0 to every class {where}; leave them out.")
+
+
+def format_rows(errors: RowErrors) -> str:
+    """Format row numbers for a message.
+
+    >>> format_rows(RowErrors("missing", 1, 9, [4]))
+    'row 4, counted from 1'
+    """
+    numbers = ", ".join(map(str, errors.first))
+    more = f" and {errors.rows - len(errors.first)} more" if errors.rows > len(errors.first) else ""
+    return f"row{'s' if errors.rows > 1 else ''} {numbers}{more}, counted from 1"
+
+
+GroupTexts = tuple[str | None, ...]
+"""How a group is written, one text for each attribute; None is missing."""
+
+
+def unknown_groups(
+    attributes: Sequence[str], many: Mapping[GroupTexts, int], total: int, *, others: tuple[int, int] = (0, 0)
+) -> DataError:
+    """Return the exception for rows of groups that a policy refuses, the largest groups first.
+
+    Parameters
+    ----------
+    attributes
+        Names of the group columns.
+    many
+        Number of rows of each group.
+    total
+        Number of all rows.
+    others
+        Number of further groups that `many` does not contain, and of their rows.
+
+    >>> print(unknown_groups(["sex"], {("x",): 3, (None,): 1}, 9))
+    4 of 9 rows are of groups that this policy refuses: sex = 'x' (3 rows), sex missing (1 row); leave them out, or
+    choose a policy whose `otherwise` says what to do with them.
+    """
+    largest = sorted(many.items(), key=lambda item: (-item[1], str(item[0])))[:MAX_EXAMPLES]
+    groups = [f"{_format_group(attributes, texts)} ({rows} row{'' if rows == 1 else 's'})" for texts, rows in largest]
+    rest = len(many) + others[0] - len(groups)
+    more = f" and {rest} more group{'' if rest == 1 else 's'}" if rest else ""
+    return UnknownLabelError(
+        f"{sum(many.values()) + others[1]} of {total} rows are of groups that this policy refuses: {', '.join(groups)}"
+        f"{more}; leave them out, or choose a policy whose `otherwise` says what to do with them."
+    )
+
+
+def _format_group(attributes: Sequence[str], texts: GroupTexts) -> str:
+    pairs = zip(attributes, texts, strict=True)
+    return ", ".join(f"{name} missing" if text is None else f"{name} = {text!r}" for name, text in pairs)
+
+
+def missing_ids(name: str, errors: RowErrors) -> DataError:
+    """Return the exception for rows without an id, where a policy is randomized.
+
+    >>> print(missing_ids("who", RowErrors("missing", 1, 9, [4])))
+    1 of 9 rows have no id in 'who' (row 4, counted from 1), which this policy draws lots with; give every row one.
+    """
+    return MissingValuesError(
+        f"{errors.rows} of {errors.total} rows have no id in {name!r} ({format_rows(errors)}), which this policy "
+        "draws lots with; give every row one."
+    )
+
+
+def invalid_ids(name: str, types: str) -> OptionError:
+    """Return the exception for ids of several types, or of a type that can be written in more than one way.
+
+    >>> print(invalid_ids("who", "DOUBLE"))
+    ids in 'who' hold DOUBLE; they must be whole numbers or text, and all of one kind, for others are written in more
+    than one way. Convert them first.
+    """
+    return OptionError(
+        f"ids in {name!r} hold {types}; they must be whole numbers or text, and all of one kind, for others are "
+        "written in more than one way. Convert them first."
+    )
+
+
+def duplicate_ids_note(name: str, count: int, total: int) -> str:
+    """Return the note on rows that share their id with an earlier one, among randomized rows.
+
+    >>> duplicate_ids_note("who", 2, 9)
+    "2 of 9 rows whose lot decides have an id in 'who' that another has, too, and so draw the same lot; see that an id
+    names one record."
+    """
+    return (
+        f"{count} of {total} rows whose lot decides have an id in {name!r} that another has, too, and so draw the same "
+        "lot; see that an id names one record."
+    )

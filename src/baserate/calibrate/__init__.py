@@ -1,8 +1,17 @@
-"""Tally or Rows -> Map: make the probabilities right.
+"""Fit calibrators: functions from scores to calibrated probabilities.
 
-May import the nouns and `measure`. Each method is a function from a tally to a `Map`; `fit` takes a method by name and
-data of any kind, `crossfitted` judges a method on rows that it has not seen, and `choose` picks one. What is fitted to
-several classes at once stands in `multiclass`. Names are resolved on first use.
+Each method is a function from a tally to a `Calibrator`; `fit` takes a method by name and data of any kind,
+`crossfitted` evaluates a method out of fold, and `choose` selects one. Names are imported on first use. The package
+uses
+the types and `measure`.
+
+- `_registry`: the table of calibrators with names and aliases, and `fit`.
+- `_parametric`: identity, offset, temperature, logistic (Platt) and beta calibration.
+- `_nonparametric`: isotonic regression, histogram binning and Venn–Abers.
+- `multiclass`: calibrators of several classes.
+- `_cross_fitting`: folds, and out-of-fold calibration.
+- `_choose`: the choice of a method by cross-validated log-loss.
+- `_fit_data`: checks that all fits share, and parameters with intervals.
 """
 
 from typing import TYPE_CHECKING
@@ -11,21 +20,21 @@ from baserate._lazy import attach
 
 if TYPE_CHECKING:
     from baserate.calibrate import multiclass as multiclass
-    from baserate.calibrate._beta import beta as beta
     from baserate.calibrate._choose import Choice as Choice, choose as choose
-    from baserate.calibrate._closed import (
+    from baserate.calibrate._cross_fitting import crossfitted as crossfitted
+    from baserate.calibrate._nonparametric import histogram as histogram, isotonic as isotonic, venn_abers as venn_abers
+    from baserate.calibrate._parametric import (
+        beta as beta,
         identity as identity,
         logistic as logistic,
         offset as offset,
         prevalence as prevalence,
         temperature as temperature,
     )
-    from baserate.calibrate._crossfit import crossfitted as crossfitted
-    from baserate.calibrate._methods import CLASS_METHODS as CLASS_METHODS, METHODS as METHODS, fit as fit
-    from baserate.calibrate._pieces import histogram as histogram, isotonic as isotonic, venn_abers as venn_abers
+    from baserate.calibrate._registry import CLASS_METHODS as CLASS_METHODS, METHODS as METHODS, fit as fit
 
 if TYPE_CHECKING:  # for other packages of baserate
-    from baserate.calibrate._crossfit import (
+    from baserate.calibrate._cross_fitting import (
         FOLDS as FOLDS,
         Fold as Fold,
         Watch as Watch,
@@ -33,7 +42,8 @@ if TYPE_CHECKING:  # for other packages of baserate
         dealt_counts as dealt_counts,
         left_out as left_out,
     )
-    from baserate.calibrate._data import Data as Data, tally_of as tally_of
+    from baserate.calibrate._fit_data import Data as Data, tally_of as tally_of
+    from baserate.calibrate._registry import CALIBRATORS as CALIBRATORS, CalibratorEntry as CalibratorEntry
 
 if not TYPE_CHECKING:  # or type checkers would accept every name
     __getattr__, __dir__ = attach(__name__)

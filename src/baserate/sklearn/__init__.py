@@ -1,14 +1,17 @@
-"""Classifiers and scorers of scikit-learn, made of maps, policies and measures.
+"""Classifiers and scorers for scikit-learn, from calibrators, policies and measures.
 
-May import everything but the faces. Needs scikit-learn, which nothing else here does:
-``pip install 'baserate[sklearn]'``.
+Only this package needs scikit-learn: ``pip install 'baserate[sklearn]'``. It uses all packages except `report`, `draw`,
+`serve` and `cli`.
+
+- `_classifiers`: `CalibratedBy` and `PolicyClassifier`.
+- `_scorers`: `scorer` and `scorers`.
+- `_out_of_fold`: fits of inner classifiers, folds, and out-of-fold scores.
 """
 
 from baserate._errors import NotInstalledError
 
 try:
-    from baserate.sklearn._calibrated import CalibratedBy
-    from baserate.sklearn._policy import PolicyClassifier
+    from baserate.sklearn._classifiers import CalibratedBy, PolicyClassifier
     from baserate.sklearn._scorers import scorer, scorers
 except ImportError as error:
     raise NotInstalledError("baserate.sklearn needs scikit-learn; run: pip install 'baserate[sklearn]'.") from error

@@ -1,4 +1,4 @@
-"""Scorers of scikit-learn, made of measures."""
+"""Scorers of scikit-learn for the measures of baserate."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ _RESPONSE: dict[type, str | tuple[str, ...]] = {
     MulticlassRows: "predict_proba",
     LabelSets: "predict",
 }
-"""What a model is asked for, by what a measure takes."""
-_OF_TWO = (Counts, Curve, Tally)
-_USUALLY_POSITIVE = tuple(text for label in (1, True) for text in spellings(label))
+"""Method of a model that supplies the input of a measure, by the type of input."""
+_BINARY = (Counts, Curve, Tally)
+_DEFAULT_POSITIVE = tuple(text for label in (1, True) for text in spellings(label))
 _HALF = Policy(by_group={(): Cut((0.5,))}, otherwise=REFUSE)
-"""What cuts 0 and 1, which decisions are counted as."""
+"""Threshold between 0 and 1, which stand for predicted classes."""
 
 
 def scorer(
@@ -51,30 +51,34 @@ def scorer(
 ) -> Any:  # noqa: ANN401  (a scorer of scikit-learn)
     """Make a scorer of a measure, for `scoring=` of scikit-learn.
 
-    Measures of a 2×2 table judge what the model predicts, or its scores as `threshold` or `policy` cuts them. Rank
-    measures judge scores: probabilities if there are any, otherwise decisions; measures of probabilities take nothing
-    else. A name means the measure of two classes, if there is one; those of several classes are functions of
-    `baserate.measure.multiclass`, and judge what is predicted, or the probabilities of all classes.
+    Measures of a confusion matrix evaluate predicted classes, or scores at a `threshold` or by a `policy`. Rank
+    measures evaluate probabilities if the model has them, otherwise decisions; measures of probabilities take nothing
+    else. A name means the binary measure, if there is one; multiclass measures are functions of
+    `baserate.measure.multiclass`, and evaluate predicted classes, or the probabilities of all classes.
 
-    What is best when low is negated, since scikit-learn takes the greater for the better; what the scorer is called
-    tells. Of some measures neither end is the better: look at these, but do not search by them.
+    Measures for which lower is better are negated, since scikit-learn maximizes; the scorer's representation shows
+    this. For some measures neither direction is better: report these, but do not select models by them.
 
     Parameters
     ----------
     measure
-        Its name, any other name of it, or the function.
+        Its name, an alias, or the function.
     threshold
-        What flags, from this score on.
+        Score from which rows are flagged.
     policy
-        What decides: one without groups. Of a lottery, this is what can be expected.
+        A policy without groups. For a randomized policy, the result is an expectation.
     prevalence
-        Judge as if the positive class were so frequent; of several classes, a share for each.
+        Prevalence to reweight to; for several classes, a share for each.
     positive
         Label of the positive class; may be left out for booleans and for 0 and 1.
     labels
-        Of several classes, all of them in order, where rows may lack some.
-    options
-        Of the measure, such as `beta=2`.
+        For multiclass measures, all classes in order, where rows may lack some.
+    **options
+        Options of the measure, such as `beta=2`.
+
+    Returns
+    -------
+    A scorer.
 
     Examples
     --------
@@ -88,32 +92,45 @@ def scorer(
     >>> scorer("brier")
     make_scorer(brier, greater_is_better=False, response_method='predict_proba')
     """
-    found, cut = _found(measure), _cut(threshold, policy)
-    score = _Score(found, cut, prevalence, None if labels is None else tuple(labels), options)
+    function, cut = _find_measure(measure), _make_policy(threshold, policy)
+    score = _MeasureScore(function, cut, prevalence, None if labels is None else tuple(labels), options)
     score.check(positive)
-    response = _SCORES if cut is not None else _RESPONSE[about(found).of]
-    named = {} if positive is None else {"pos_label": positive}
-    return make_scorer(score, greater_is_better=about(found).best != "low", response_method=response, **named)
+    response = _SCORES if cut is not None else _RESPONSE[about(function).of]
+    label = {} if positive is None else {"pos_label": positive}
+    return make_scorer(score, greater_is_better=about(function).best != "low", response_method=response, **label)
 
 
 def scorers(*measures: str, **options: Any) -> dict[str, Any]:  # noqa: ANN401
-    """Make several scorers, by what they tell: the usual measures of two classes, if none is named.
+    """Make several scorers by name, for `scoring=` with several measures.
 
+    Parameters
+    ----------
+    *measures
+        Names of measures; by default the usual binary ones.
+    **options
+        Options of `scorer`.
+
+    Returns
+    -------
+    Scorers by name; negated ones begin with ``neg_``.
+
+    Examples
+    --------
     >>> list(scorers("auc", "brier"))
     ['auc', 'neg_brier']
     """
     names = measures or [name for several in USUAL.values() for name in several]
-    signs = {name: "neg_" if about(_found(name)).best == "low" else "" for name in names}
+    signs = {name: "neg_" if about(_find_measure(name)).best == "low" else "" for name in names}
     return {f"{sign}{name}": scorer(name, **options) for name, sign in signs.items()}
 
 
 @dataclass(frozen=True, slots=True)
-class _Score:
-    """A measure of what is true and what a model tells, as scikit-learn calls it; a value that can be pickled."""
+class _MeasureScore:
+    """A measure as a function of labels and predictions; a class, since scikit-learn must be able to pickle it."""
 
     measure: Measure
     cut: Policy | None
-    """What cuts scores; None where the model decides, or nothing does."""
+    """Policy on scores; None where the model predicts classes, or the measure uses scores."""
     prevalence: Any
     labels: tuple[object, ...] | None
     options: dict[str, Any]
@@ -123,15 +140,15 @@ class _Score:
         return about(self.measure).name
 
     def check(self, positive: object) -> None:
-        """Refuse what does not go together, before there are rows."""
+        """Refuse options that contradict each other, before there are rows."""
         of, name = about(self.measure).of, about(self.measure).name
         if self.cut is not None:
             if of is not Counts:
                 raise OptionError(f"{name} is no measure of a 2×2 table, so nothing is to be cut; leave that out.")
-            _check_cut(self.cut, positive)
-        if of in _OF_TWO and self.labels is not None:
+            _check_policy(self.cut, positive)
+        if of in _BINARY and self.labels is not None:
             raise OptionError(f"{name} is of two classes, so labels are not needed; name the positive= one.")
-        if of not in _OF_TWO and positive is not None:
+        if of not in _BINARY and positive is not None:
             raise OptionError(f"{name} is of all classes alike, so none is positive; leave positive= out.")
         if of in (MulticlassRows, LabelSets) and self.prevalence is not None:
             raise OptionError(f"{name} is of rows, which are not reweighed; leave prevalence= out.")
@@ -145,30 +162,31 @@ class _Score:
         pos_label: object = None,
     ) -> float:
         refuse_differing_indexes({"y_true": y_true, "y_pred": y_pred, "sample_weight": sample_weight})
-        of, told = about(self.measure).of, np.asarray(y_pred)
-        found: Any
-        if of in _OF_TWO:
+        of, predicted = about(self.measure).of, np.asarray(y_pred)
+        data: Any
+        if of in _BINARY:
             if of is Counts and self.cut is None:
-                told = (told == (1 if pos_label is None else pos_label)).astype(np.float64)
-            found = tally(y_true, told, weight=sample_weight, positive=pos_label)
+                # Predicted classes become scores of 0 and 1, which `_HALF` separates.
+                predicted = (predicted == (1 if pos_label is None else pos_label)).astype(np.float64)
+            data = tally(y_true, predicted, weight=sample_weight, positive=pos_label)
         else:
-            found = _MAKERS[of](y_true, told, labels=self.labels, weight=sample_weight)
+            data = _MAKERS[of](y_true, predicted, labels=self.labels, weight=sample_weight)
         if self.prevalence is not None:
-            found = reweigh(found, to=self.prevalence)
-        return float(self.measure(self._seen(found) if of in _OF_TWO else found, **self.options))
+            data = reweigh(data, to=self.prevalence)
+        return float(self.measure(self._measure_input(data) if of in _BINARY else data, **self.options))
 
-    def _seen(self, found: Tally) -> Any:  # noqa: ANN401  (what the measure takes)
-        """A tally as the measure takes it."""
+    def _measure_input(self, data: Tally) -> Any:  # noqa: ANN401  (a tally, curve or counts)
+        """Convert a tally to the input of the measure."""
         if about(self.measure).of is Tally:
-            return found
+            return data
         if about(self.measure).of is Curve:
-            return Curve(found)
+            return Curve(data)
         cut = _HALF if self.cut is None else self.cut
-        return cut.by_group[()].counts(Curve(found))
+        return cut.by_group[()].counts(Curve(data))
 
 
-def _found(measure: str | Measure) -> Measure:
-    """The measure of two classes of that name, or else of several."""
+def _find_measure(measure: str | Measure) -> Measure:
+    """Return the binary measure of a name, or else the multiclass one."""
     try:
         return known(measure)
     except UnknownNameError as error:
@@ -178,8 +196,8 @@ def _found(measure: str | Measure) -> Measure:
             raise error from None
 
 
-def _cut(threshold: float | None, policy: Policy | None) -> Policy | None:
-    """What cuts scores, if anything."""
+def _make_policy(threshold: float | None, policy: Policy | None) -> Policy | None:
+    """Return the policy of a threshold, or the policy itself."""
     if threshold is None:
         return policy
     if policy is not None:
@@ -187,8 +205,8 @@ def _cut(threshold: float | None, policy: Policy | None) -> Policy | None:
     return Policy(by_group={(): Cut((threshold,))}, otherwise=REFUSE)
 
 
-def _check_cut(policy: Policy, positive: object) -> None:
-    """Refuse a policy that a scorer cannot follow."""
+def _check_policy(policy: Policy, positive: object) -> None:
+    """Refuse a policy that a scorer cannot apply."""
     if policy.needs_group:
         raise OptionError(
             f"this policy asks for groups by {', '.join(policy.attributes)}, which a scorer does not see; put the "
@@ -196,19 +214,24 @@ def _check_cut(policy: Policy, positive: object) -> None:
         )
     if not policy.by_group[()].has_table:
         raise OptionError(f"this policy may {', '.join(policy.actions)}, so it has no 2×2 table; take one that flags.")
-    known_as = spellings(positive) if positive is not None else _USUALLY_POSITIVE
-    if policy.positive not in (None, *known_as):
+    names = spellings(positive) if positive is not None else _DEFAULT_POSITIVE
+    if policy.positive not in (None, *names):
         raise OptionError(f"this policy flags {policy.positive!r}; say which label that is, with positive=.")
 
 
-def _class_rows(truth: npt.ArrayLike, told: npt.NDArray[Any], **options: Any) -> MulticlassRows:  # noqa: ANN401
-    # Of two classes scikit-learn hands on the probability of the second alone.
-    return scored(truth, np.column_stack([1 - told, told]) if told.ndim == 1 else told, **options)
+def _multiclass_rows(truth: npt.ArrayLike, predicted: npt.NDArray[Any], **options: Any) -> MulticlassRows:  # noqa: ANN401
+    # For two classes scikit-learn passes only the probability of the second.
+    both = np.column_stack([1 - predicted, predicted]) if predicted.ndim == 1 else predicted
+    return scored(truth, both, **options)
 
 
-def _label_sets(truth: npt.ArrayLike, told: npt.NDArray[Any], **options: Any) -> LabelSets:  # noqa: ANN401
-    return label_sets(truth, decided=told, **options)
+def _label_sets(truth: npt.ArrayLike, predicted: npt.NDArray[Any], **options: Any) -> LabelSets:  # noqa: ANN401
+    return label_sets(truth, decided=predicted, **options)
 
 
-_MAKERS: dict[type, Callable[..., Any]] = {Confusion: confusion, MulticlassRows: _class_rows, LabelSets: _label_sets}
-"""What a measure of several classes takes, from what is true and what a model tells."""
+_MAKERS: dict[type, Callable[..., Any]] = {
+    Confusion: confusion,
+    MulticlassRows: _multiclass_rows,
+    LabelSets: _label_sets,
+}
+"""Functions from labels and predictions to the input of a multiclass measure, by its type."""

@@ -1,0 +1,369 @@
+"""Arrays: apply a calibrator or a policy to columns in memory.
+
+`decide_columns` looks every row up in small tables (see `_policy_lookup`) and randomizes only rows whose cuts disagree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from baserate._arrays import Bools, Floats, Reals, make_read_only, refuse_differing_indexes
+from baserate._calibrator import Calibrator, MulticlassCalibrator
+from baserate._cut import FLAG, random_numbers
+from baserate._errors import DataError, OptionError, ShapeError
+from baserate._formatting import count_of
+from baserate._immutable import FrozenMapping, keep_read_only
+from baserate._policy import Policy
+from baserate.apply._policy_lookup import NO_SCORE, RANDOM, REFUSED_GROUP, Codes, PolicyLookup, encode_groups
+from baserate.apply._task import (
+    MAX_EXAMPLES,
+    ErrorKind,
+    RowErrors,
+    Task,
+    duplicate_ids_note,
+    error_kinds,
+    invalid_ids,
+    make_task,
+    missing_ids,
+    row_error,
+    unknown_groups,
+)
+from baserate.read import (
+    Coded,
+    Numbers,
+    Table,
+    as_column,
+    framed,
+    length,
+    missing_objects,
+    numbers_in,
+    series_of,
+)
+
+_SCORES, _ID = "scores", "id"
+
+IdValues = Any
+"""A column of an array or a frame whose ids were checked."""
+
+
+@keep_read_only
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Actions:
+    """Actions of a policy: a code for each row, and the names of the codes.
+
+    Parameters
+    ----------
+    codes
+        Position of each row's action among the names; −1 where a score is missing, so that nothing is decided.
+    names
+        Names of all actions.
+    notes
+        Notes on the rows, such as ids that several rows share.
+    chances
+        Probability of each action in each row, if requested; NaN where nothing is decided.
+    """
+
+    codes: Codes
+    """Position of each row's action among the names; −1 where nothing is decided."""
+    names: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+    """Notes on the rows."""
+    chances: Mapping[str, Floats] | None = None
+    """Probability of each action, if requested; NaN where nothing is decided."""
+
+    def __repr__(self) -> str:
+        counts = (f"{name} {np.count_nonzero(self.codes == at)}" for at, name in enumerate(self.names))
+        return f"Actions({count_of(len(self), 'row')}: {', '.join(counts)})"
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    @property
+    def text(self) -> npt.NDArray[Any]:
+        """Name of each row's action; None where nothing is decided."""
+        # Code −1 is the last entry: None.
+        if self.codes.min(initial=0) < 0:
+            return np.array([*self.names, None], dtype=object)[self.codes]
+        return np.array(self.names)[self.codes]
+
+    @property
+    def flagged(self) -> Bools:
+        """Whether each row is flagged."""
+        code = self.names.index(FLAG) if FLAG in self.names else len(self.names)
+        return np.asarray(self.codes == code)
+
+
+def actions(
+    policy: Policy,
+    scores: Any,  # noqa: ANN401  (a column of any kind)
+    /,
+    *,
+    group: Any = None,  # noqa: ANN401  (a column of any kind, or several)
+    id: Any = None,  # noqa: A002, ANN401  (a column of any kind)
+    missing: Literal["refuse", "keep"] = "refuse",
+    chances: bool = False,
+) -> Actions:
+    """Apply a policy to arrays, and return the action of each row.
+
+    The action of a row depends neither on the order of rows nor on the other rows.
+
+    Parameters
+    ----------
+    policy
+        The policy to apply.
+    scores
+        An array, a list or a column of a frame.
+    group
+        A column of labels; for several attributes a mapping from their names to columns, or a list or tuple of one for
+        each. Categorical columns and dictionaries of Arrow are read without decoding them.
+    id
+        A column of whole numbers or text, for a randomized policy.
+    missing
+        ``"refuse"`` rows whose score is missing, NaN or infinite; or ``"keep"`` them, with nothing decided.
+    chances
+        Whether to return the probability of each action, too.
+
+    Returns
+    -------
+    The actions, with notes on the rows.
+
+    Raises
+    ------
+    DataError
+        If a score or an id is missing, or the policy refuses a group.
+    OptionError
+        If the policy needs groups or ids, and they were not passed.
+
+    Examples
+    --------
+    >>> from baserate import Cut
+    >>> policy = Policy(by_group={("f",): Cut((0.4,)), ("m",): Cut((0.6,))}, otherwise="refer", attributes=("sex",))
+    >>> result = actions(policy, [0.5, 0.5, 0.9], group=["f", "m", None])
+    >>> result
+    Actions(3 rows: pass 1, refer 1, flag 1)
+    >>> result.text.tolist(), result.flagged.tolist()
+    (['flag', 'pass', 'refer'], [True, False, False])
+    """
+    if not isinstance(policy, Policy):
+        raise OptionError(f"{type(policy).__name__} is no policy; read one with Policy.load, or choose one.")
+    if policy.needs_id and id is None:
+        raise OptionError(
+            "this policy draws lots, which the ids of rows decide; give them as id=. Without ids there is no lottery."
+        )
+    task = make_task(policy, score=_SCORES, id=_ID, missing=missing, chances=chances)
+    columns = _group_columns(policy.attributes, group)
+    groups = dict(zip(policy.attributes, columns, strict=True))
+    refuse_differing_indexes({_SCORES: scores, **groups, _ID: id})
+    return decide_columns(task, PolicyColumns(scores, columns, id))
+
+
+def _group_columns(attributes: Sequence[str], group: Any) -> Sequence[Any]:  # noqa: ANN401  (columns of any kind)
+    """Return one column for each attribute, in their order."""
+    needs = f"this policy asks for {', '.join(attributes) or 'no group'}"
+    if (group is None) is bool(attributes):
+        raise OptionError(f"{needs}; {'give a column for each as group=' if attributes else 'leave group= out'}.")
+    if isinstance(group, Mapping):
+        if {*group} != {*attributes}:
+            raise OptionError(f"group names {', '.join(map(str, group)) or 'nothing'}, but {needs}; name just those.")
+        return [group[name] for name in attributes]
+    if len(attributes) < 2:
+        return [group] * len(attributes)
+    if not isinstance(group, (list, tuple)) or len(group) != len(attributes):
+        raise OptionError(
+            f"{needs}; give group= as a mapping from those names to columns, or as a list of one for each."
+        )
+    return group
+
+
+class PolicyColumns(NamedTuple):
+    """Columns that a policy reads, of any library."""
+
+    scores: Any
+    groups: Sequence[Any] = ()
+    """One for each attribute."""
+    ids: Any = None
+
+
+def decide_columns(task: Task, columns: PolicyColumns) -> Actions:
+    """Decide every row, or raise an error that lists the rows which cannot be decided."""
+    scores, groups, ids = _read_columns(task, columns)
+    lookup = PolicyLookup.of(task.policy, scores, groups)
+    codes = lookup.actions()
+    notes: tuple[str, ...] = ()
+    if codes.min(initial=0) < 0:
+        _raise_row_errors(task, lookup, codes)
+        notes = _randomize(task, lookup, codes, ids)
+    names = task.policy.actions
+    if len(task.new_columns) == 1:
+        return Actions(make_read_only(codes), names, notes)
+    chances = dict(zip(names, map(make_read_only, lookup.chances()), strict=True))
+    return Actions(make_read_only(codes), names, notes, FrozenMapping(chances))
+
+
+def _read_columns(task: Task, columns: PolicyColumns) -> tuple[Reals, list[Coded], IdValues]:
+    """Read scores as numbers, groups as codes, and check ids; all must have one length."""
+    [name] = task.scores
+    scores = numbers_in(name, columns.scores).values
+    groups = [encode_groups(group, column) for group, column in zip(task.groups, columns.groups, strict=True)]
+    ids = None if task.id is None else check_ids(task.id, columns.ids)
+    length(Table(dict(zip(task.groups, groups, strict=True)), {name: Numbers(scores)}, ids))
+    return scores, groups, ids
+
+
+def _raise_row_errors(task: Task, lookup: PolicyLookup, codes: Codes) -> None:
+    """Refuse rows without a score, unless they are kept, and rows of groups that the policy refuses."""
+    missing = np.flatnonzero(codes == NO_SCORE)
+    if len(missing) and not task.keep_missing:
+        first = (missing[:MAX_EXAMPLES] + 1).tolist()
+        raise row_error(RowErrors("missing", len(missing), len(codes), first), task)
+    refused = np.flatnonzero(codes == REFUSED_GROUP)
+    if len(refused):
+        raise unknown_groups(task.groups, lookup.keys.texts(refused), len(codes))
+
+
+def _randomize(task: Task, lookup: PolicyLookup, codes: Codes, ids: IdValues) -> tuple[str, ...]:
+    """Decide the rows whose cuts disagree, by the keyed hash of their ids; return notes on them."""
+    rows = np.flatnonzero(codes == RANDOM)
+    if not len(rows):
+        return ()
+    texts = id_texts(ids, rows)
+    treatment, score_range = lookup.places(rows)
+    numbers, cut = random_numbers(task.policy.key, texts), np.zeros(len(rows), dtype=np.intp)
+    for edges in lookup.tables.edges:
+        cut += numbers >= edges[treatment]
+    codes[rows] = lookup.tables.cut_actions[treatment, score_range, cut]
+    duplicates = len(texts) - len({*texts})
+    return (duplicate_ids_note(str(task.id), duplicates, len(texts)),) if duplicates else ()
+
+
+def check_ids(name: str, ids: Any) -> IdValues:  # noqa: ANN401  (any column)
+    """Check that ids are whole numbers or text, all of one kind, and none missing; return them as they are stored."""
+    column = series_of(name, ids)
+    return _check_series(name, column) if framed(column) else _check_array(name, column)
+
+
+def id_texts(ids: IdValues, rows: npt.NDArray[np.intp]) -> list[str]:
+    """Return the ids of some rows in the form in which they are hashed."""
+    return list(map(str, ids[rows].to_list() if framed(ids) else ids[rows].tolist()))
+
+
+def _check_series(name: str, series: Any) -> IdValues:  # noqa: ANN401  (a column of a frame)
+    import narwhals.stable.v2 as nw
+
+    kind = series.dtype
+    if not (kind.is_numeric() or kind in (nw.String, nw.Boolean)):
+        return _check_objects(name, series.to_list())
+    if series.null_count():
+        _raise_missing_ids(name, series.is_null().to_numpy())
+    if not (kind.is_integer() or kind == nw.String):
+        raise invalid_ids(name, str(kind))
+    return series
+
+
+def _check_array(name: str, ids: Any) -> IdValues:  # noqa: ANN401  (an array or a list)
+    if isinstance(ids, (list, tuple)):
+        # NumPy would make floats of whole numbers beyond 2⁶³, and text of numbers beside text.
+        return _check_objects(name, ids)
+    column = as_column(name, ids)
+    if isinstance(ids, np.ma.MaskedArray):
+        _raise_missing_ids(name, np.ma.getmaskarray(ids))
+    if column.dtype.kind in ("O", "T"):
+        return _check_objects(name, column)
+    if column.dtype.kind == "f":  # floats are refused below, but a missing id is the more helpful message
+        _raise_missing_ids(name, np.isnan(column))
+    if column.dtype.kind not in "iuU":
+        raise invalid_ids(name, str(column.dtype))
+    return column
+
+
+def _check_objects(name: str, values: Any) -> IdValues:  # noqa: ANN401  (anything that holds one for each row)
+    """Check Python objects, which must be all whole numbers, or all text."""
+    ids = np.fromiter(values, dtype=object, count=len(values))
+    _raise_missing_ids(name, missing_objects(ids))
+    types = {*map(type, ids)}
+    # Booleans are integers in Python, but files write them as words.
+    whole = all(issubclass(each, (int, np.integer)) and each is not bool for each in types)
+    if not whole and not all(issubclass(each, str) for each in types):
+        raise invalid_ids(name, " and ".join(sorted(each.__name__ for each in types)))
+    return ids
+
+
+def _raise_missing_ids(name: str, missing: Bools) -> None:
+    if missing.any():
+        first = np.flatnonzero(missing)[:MAX_EXAMPLES] + 1
+        raise missing_ids(name, RowErrors("missing", int(missing.sum()), len(missing), first.tolist()))
+
+
+_Calibration = Callable[[Sequence[Floats]], list[Floats]]
+"""From score columns to probability columns."""
+
+
+def calibrate_columns(task: Task, columns: Sequence[Any]) -> list[Floats]:
+    """Compute the probabilities of score columns; NaN where a missing score is kept."""
+    scores: list[Floats] = [np.asarray(column, dtype=np.float64) for column in columns]
+    if len({len(column) for column in scores}) > 1:
+        raise ShapeError("the columns have different lengths; give one value of each for every row.")
+    calibrator = task.calibrator
+    if isinstance(calibrator, MulticlassCalibrator):
+        calibrate = _multiclass_function(calibrator)
+    else:
+        calibrate = _binary_function(calibrator, bounds=task.bounds)
+    complete = np.logical_and.reduce([np.isfinite(column) for column in scores]) if task.keep_missing else None
+    if complete is None or complete.all():
+        return _calibrate_or_raise(task, scores, calibrate, None)
+    probabilities = _calibrate_or_raise(task, [column[complete] for column in scores], calibrate, complete)
+    return [_scatter(each, complete) for each in probabilities]
+
+
+def _binary_function(calibrator: Calibrator, *, bounds: bool) -> _Calibration:
+    def calibrate(scores: Sequence[Floats]) -> list[Floats]:
+        return [calibrator(scores[0]), *(calibrator.bounds(scores[0]) if bounds else ())]
+
+    return calibrate
+
+
+def _multiclass_function(calibrator: MulticlassCalibrator) -> _Calibration:
+    def calibrate(scores: Sequence[Floats]) -> list[Floats]:
+        return list(calibrator(np.column_stack(scores)).T)
+
+    return calibrate
+
+
+def _calibrate_or_raise(
+    task: Task, scores: Sequence[Floats], calibrate: _Calibration, complete: Bools | None
+) -> list[Floats]:
+    """Calibrate complete rows; where that fails, raise an error with the numbers of the rows in the whole table."""
+    try:
+        return calibrate(scores)
+    except DataError:
+        rows = np.arange(len(scores[0])) if complete is None else np.flatnonzero(complete)
+        total = len(rows) if complete is None else len(complete)
+        for kind in error_kinds(task):
+            errors = rows[_error_mask(kind, np.column_stack(scores))]
+            if len(errors):
+                first = (errors[:MAX_EXAMPLES] + 1).tolist()
+                raise row_error(RowErrors(kind, len(errors), total, first), task) from None
+        raise
+
+
+def _error_mask(kind: ErrorKind, scores: Floats) -> Bools:
+    """Return which rows have an error of this kind and no earlier kind."""
+    finite: Bools = np.asarray(np.isfinite(scores).all(axis=1))
+    if kind == "missing":
+        mask: Bools = ~finite
+    elif kind == "outside":
+        mask = finite & ((scores < 0) | (scores > 1)).any(axis=1)
+    else:
+        mask = finite & (scores == 0).all(axis=1)
+    return mask
+
+
+def _scatter(probabilities: Floats, complete: Bools) -> Floats:
+    column = np.full(complete.shape, np.nan)
+    column[complete] = probabilities
+    return column

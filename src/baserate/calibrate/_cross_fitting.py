@@ -1,0 +1,223 @@
+"""Cross-fitting: calibrate every row by a fit on the other folds, so that measures afterwards are not optimistic."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from baserate import _domains
+from baserate._calibrator import Calibrator
+from baserate._domains import check_domain
+from baserate._errors import FitError
+from baserate._numeric.hashing import each_hashed, of_floats
+from baserate._rows import MulticlassRows, Rows
+from baserate._tally import Group, Tallies, Tally
+from baserate.calibrate import multiclass
+from baserate.calibrate._fit_data import Data, tally_of
+from baserate.calibrate._registry import all_probabilities, bind_options, check_method, find_binary, find_multiclass
+
+Fold = dict[Group, Tally]
+"""Tallies of the rows in one fold, by group."""
+Codes = npt.NDArray[Any]
+FOLDS = 5
+_MAX_PERMUTATION = 10_000_000
+"""Rows up to which a permutation assigns them to folds; beyond, multinomial counts do."""
+_MAX_PARTITIONS = 100
+"""Random partitions that are tried until every class is in more than one fold."""
+Watch = Callable[[int, int], None]
+"""Progress callback: called with the number of completed steps, and the number of all."""
+
+
+@overload
+def crossfitted(data: Tally, method: str = ..., **options: Any) -> Tally: ...  # noqa: ANN401
+@overload
+def crossfitted(data: Tallies | Rows, method: str = ..., **options: Any) -> Tallies: ...  # noqa: ANN401
+@overload
+def crossfitted(data: MulticlassRows, method: str = ..., **options: Any) -> MulticlassRows: ...  # noqa: ANN401
+def crossfitted(
+    data: Data | MulticlassRows,
+    method: str = "logistic",
+    *,
+    folds: int = FOLDS,
+    seed: int = 0,
+    watch: Watch | None = None,
+    **options: Any,
+) -> Tally | Tallies | MulticlassRows:
+    """Calibrate every row by a fit on the rows of the other folds.
+
+    Folds are not stratified by class: with the same prevalence in all folds, each fit would use the prevalence of the
+    rows that it is evaluated on, and look better than it is. Rows of one cluster stay in one fold; tallies contain no
+    clusters, so that their rows are assigned one by one. With "choose" each fold chooses anew.
+
+    Parameters
+    ----------
+    data
+        A tally, tallies by group, or rows.
+    method
+        Name or alias of a method, or "choose".
+    folds
+        Number of folds.
+    seed
+        Random seed of the partition.
+    watch
+        Called with the number of folds that are complete, and the number of all.
+    **options
+        Options of `fit`. All rows, not those of a fold, determine whether scores are probabilities.
+
+    Returns
+    -------
+    Data of the same kind with calibrated probabilities; rows of two classes as tallies.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from baserate import calibrate, measure, tally
+    >>> rng = np.random.default_rng(0)
+    >>> risk = rng.random(2000)
+    >>> overconfident = tally(rng.random(2000) < 0.3 + 0.4 * risk, risk)
+    >>> after = calibrate.crossfitted(overconfident, "logistic")
+    >>> round(measure.log_loss(overconfident), 3), round(measure.log_loss(after), 3)
+    (0.798, 0.667)
+    """
+    check_method("crossfitted", method)
+    watch = watch or (lambda _done, _all: None)
+    fit = _fit_function(data, method, {"folds": folds, "seed": seed}, options)
+    if isinstance(data, MulticlassRows):
+        return multiclass.crossfitted(data, fit, folds=folds, seed=seed, watch=watch)
+    after = _calibrate_folds(dealt(data, folds=folds, seed=seed), fit, watch)
+    if isinstance(data, Tally):
+        return after[()]
+    tallies = data.tallies() if isinstance(data, Rows) else data
+    return replace(tallies, models={next(iter(tallies.models)): after}, decisions={})
+
+
+def _calibrate_folds(parts: Sequence[Fold], fit: Callable[[Tally], Calibrator], watch: Watch) -> Fold:
+    """Calibrate each fold by a fit on the others, and merge the groups."""
+    after: dict[Group, list[Tally]] = {group: [] for group in parts[0]}
+    for at, (fold, rest) in enumerate(left_out(parts), start=1):
+        try:
+            calibrator = fit(rest)
+        except FitError as error:
+            raise FitError(f"without fold {at} of {len(parts)}: {error}") from error
+        for group, tally in fold.items():
+            after[group].append(tally.rescored(calibrator(tally.score)))
+        watch(at, len(parts))
+    return {group: Tally.sum(tallies) for group, tallies in after.items()}
+
+
+def _fit_function(
+    data: Data | MulticlassRows, method: str, partition: Mapping[str, Any], options: Mapping[str, Any]
+) -> Callable[[Any], Any]:
+    """Return the function that fits the rows outside a fold."""
+    stated: bool | None = options.get("probabilities")
+    # Decided on all rows: a fold may lack the few scores outside [0, 1].
+    whole = all_probabilities(data) if stated is None else stated
+    others = {name: value for name, value in options.items() if name != "probabilities"}
+    if method == "choose":
+        from baserate.calibrate._choose import choose
+
+        return lambda rest: choose(rest, probabilities=whole, **partition, **others).map
+    if isinstance(data, MulticlassRows):
+        return bind_options(find_multiclass, method, others, probabilities=whole)
+    return bind_options(find_binary, method, others, probabilities=whole)
+
+
+def dealt(data: Data, *, folds: int = FOLDS, seed: int = 0) -> list[Fold]:
+    """Assign rows at random to folds that are equally large.
+
+    A partition with all rows of a class in one fold is repeated, since the other folds could not be fitted.
+
+    Parameters
+    ----------
+    data
+        A tally, tallies by group, or rows.
+    folds
+        Number of folds.
+    seed
+        Random seed.
+
+    Returns
+    -------
+    The tallies of each fold, by group.
+    """
+    whole = tally_of(data)
+    folds = _check_folds(whole, folds)
+    rng = np.random.default_rng(seed)
+    clustered = isinstance(data, Rows) and data.cluster is not None
+    source = data.tallies() if isinstance(data, Rows) and not clustered else data
+    for _ in range(_MAX_PARTITIONS):
+        parts = _split_clusters(source, folds, rng) if isinstance(source, Rows) else _split_rows(source, folds, rng)
+        # Rows of each class in each fold: every class must also occur outside of it.
+        counts = np.array([np.sum([tally.rows.sum(axis=1) for tally in fold.values()], axis=0) for fold in parts])
+        if (counts.max(axis=0) < whole.rows.sum(axis=1)).all():
+            return parts
+    raise FitError("all rows of a class are in one fold, however they are dealt; give more rows, or more clusters.")
+
+
+def _split_rows(tallies: Tally | Tallies, folds: int, rng: np.random.Generator) -> list[Fold]:
+    groups = {(): tallies} if isinstance(tallies, Tally) else next(iter(tallies.models.values()))
+    parts: list[Fold] = [{} for _ in range(folds)]
+    for group, tally in groups.items():
+        for fold, part in zip(parts, _split_tally(tally, folds, rng), strict=True):
+            fold[group] = part
+    return parts
+
+
+def left_out(parts: Sequence[Fold]) -> Iterator[tuple[Fold, Tally]]:
+    """Yield each fold, and one tally of the rows outside of it."""
+    for at, fold in enumerate(parts):
+        yield fold, Tally.sum(tally for other, each in enumerate(parts) if other != at for tally in each.values())
+
+
+def _check_folds(tally: Tally, folds: int) -> int:
+    """Check the number of folds, and reduce it to the number of rows; each class needs two rows."""
+    check_domain("folds", folds, _domains.FOLDS)
+    rarest = int(tally.rows.sum(axis=1, dtype=np.int64).min())
+    if rarest < 2:
+        one = "no row" if not rarest else "one row"
+        raise FitError(f"there is {one} of a class, too few to fit without and to judge with; give more.")
+    return min(folds, int(tally.rows.sum(dtype=np.int64)))
+
+
+def _split_tally(tally: Tally, folds: int, rng: np.random.Generator) -> Iterator[Tally]:
+    """Assign the rows at each score to folds; each has the mean weight of its score and class."""
+    counts = dealt_counts(tally.rows.ravel().astype(np.int64), folds, rng)
+    for rows in counts.reshape(folds, 2, -1):
+        nonempty = rows.any(axis=0)
+        if not tally.weighted:
+            yield Tally.counted(tally.score[nonempty], rows[:, nonempty])
+            continue
+        share = rows[:, nonempty] / np.maximum(tally.rows[:, nonempty].astype(np.float64), 1)
+        mass, squares = tally.mass[:, nonempty] * share, tally.squares[:, nonempty] * share
+        yield Tally(tally.score[nonempty], mass, squares, rows[:, nonempty], reweighed=tally.reweighed)
+
+
+def dealt_counts(counts: Codes, folds: int, rng: np.random.Generator) -> Codes:
+    """Return how many rows of each cell are in each fold; folds are equally large, or nearly so with many rows."""
+    total, cells = int(counts.sum()), len(counts)
+    if total > _MAX_PERMUTATION:
+        return rng.multinomial(counts, np.full(folds, 1 / folds)).T
+    # Permuting balanced fold numbers makes the folds equally large.
+    label = rng.permutation(np.arange(total) % folds)
+    at = np.repeat(np.arange(cells), counts)
+    return np.bincount(label * cells + at, minlength=folds * cells).reshape(folds, cells)
+
+
+def _split_clusters(data: Rows, folds: int, rng: np.random.Generator) -> list[Fold]:
+    """Assign whole clusters to folds, in an order that their content determines, not the order of rows."""
+    (score,) = data.score.values()
+    _, cluster = np.unique(np.asarray(data.cluster), return_inverse=True)
+    hashes = each_hashed([data.truth.astype(np.uint64), of_floats(score)])
+    content = np.zeros(cluster.max() + 1, dtype=np.uint64)
+    # A sum of hashes does not depend on the order of rows within a cluster.
+    np.add.at(content, cluster, hashes)
+    order = np.argsort(content, kind="stable")
+    folds = min(folds, len(order))
+    fold = np.empty(len(order), dtype=np.intp)
+    fold[order] = rng.permutation(np.arange(len(order)) % folds)
+    parts = (data.only(fold[cluster] == at).tallies() for at in range(folds))
+    return [dict(next(iter(part.models.values()))) for part in parts]

@@ -1,0 +1,641 @@
+"""Multiclass calibrators: rescale the probabilities of several classes.
+
+Each fitting function takes rows with a probability for every class, and returns a calibrator that can be applied, saved
+and loaded: `prior`, `temperature`, `bias_corrected` and `vector` scale all classes jointly, `one_vs_rest` fits a binary
+calibrator for each. `reprior` adjusts to other class shares without a fit. `crossfitted` calibrates every row by a fit
+on the other folds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from baserate import _domains
+from baserate._arrays import Floats, make_read_only
+from baserate._calibrator import Calibrator, Fitted, MulticlassCalibrator, Parameter
+from baserate._calibrator_forms import OneVsRest, Softmax
+from baserate._domains import check_domain
+from baserate._errors import EmptyDataError, FitError, OptionError, ShapeError
+from baserate._formatting import count_of
+from baserate._numeric.codes import Codes
+from baserate._numeric.hashing import Words, each_hashed, of_floats
+from baserate._numeric.logistic import NEAREST
+from baserate._numeric.simplex import contrasts
+from baserate._numeric.softmax import Found, Model, Rows, climbed, determined, information, level
+from baserate._rows import MulticlassRows
+from baserate._tally import Tally
+from baserate.calibrate._fit_data import MIN_ROWS, add_temperature, wald_parameter
+from baserate.measure.multiclass import NEAR, check_class_probabilities
+
+__all__ = [
+    "bias_corrected",
+    "crossfitted",
+    "folds_of",
+    "identity",
+    "one_vs_rest",
+    "prior",
+    "reprior",
+    "temperature",
+    "vector",
+]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+_MAX_LABELS = 5
+"""Classes that a message lists."""
+
+
+@dataclass(frozen=True, slots=True)
+class FitRows:
+    """Rows with weight, checked for a fit, and what a calibrator stores about them."""
+
+    rows: MulticlassRows
+    digest: str
+    """Digest of all rows, including those without weight."""
+
+    @staticmethod
+    def of(rows: MulticlassRows) -> FitRows:
+        """Drop rows without weight; refuse data without rows."""
+        weighted = rows if rows.amount is None or rows.amount.all() else rows.only(rows.amount > 0)
+        if not len(weighted):
+            raise EmptyDataError("there are no rows, or none with weight; a map is fitted on rows.")
+        return FitRows(weighted, rows.digest)
+
+    @staticmethod
+    def probabilities(rows: MulticlassRows) -> FitRows:
+        """Refuse also scores that are no probabilities, and rows of a single class."""
+        fit_rows = FitRows.of(rows)
+        check_class_probabilities(fit_rows.rows, "fit one-vs-rest with a method that takes any score.")
+        present = np.flatnonzero(fit_rows.rows.support)
+        if len(present) < 2:
+            raise FitError(
+                f"all {len(fit_rows.rows)} rows are of the class {rows.labels[present[0]]}; give rows of two or more."
+            )
+        return fit_rows
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Names of the classes."""
+        return tuple(map(str, self.rows.labels))
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """Class -> name of its score column, if the rows were read from columns."""
+        names = self.rows.intake.columns.get("score", [])
+        if isinstance(names, str) or len(names) != len(self.labels):
+            return {}
+        return dict(zip(self.labels, names, strict=True))
+
+    @property
+    def shares(self) -> Floats:
+        """Share of each class."""
+        shares: Floats = self.rows.support / self.rows.total
+        return shares
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows, with their counts."""
+        return len(self.rows) if self.rows.count is None else int(self.rows.count.sum())
+
+    @property
+    def sample(self) -> Fitted:
+        """Description of the rows, for the calibrator to store."""
+        return Fitted(digest=self.digest, rows=self.n_rows, prevalence=tuple(self.shares.tolist()))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Notes on the rows that apply to every fit."""
+        clipped = int((self.rows.score < NEAREST).sum())
+        few = f"fitted on {count_of(self.n_rows, 'row')} only: another sample may give a very different map."
+        near = f"{clipped} of {self.rows.score.size} probabilities are below {NEAREST:g}, and are taken as {NEAREST:g}."
+        return (*((few,) if self.n_rows < MIN_ROWS else ()), *((near,) if clipped else ()))
+
+    def log_probabilities(self, *, same_slope: bool) -> Rows:
+        """Return log-probabilities, with classes and amounts.
+
+        Where all classes have the `same_slope`, they are relative to the likeliest class: differences lose no digits
+        where one class is almost certain.
+        """
+        rows = self.rows
+        # Clipped, since ln 0 would rule a class out whatever the parameters.
+        x = np.log(np.maximum(np.ascontiguousarray(rows.score, dtype=np.float64), NEAREST))
+        if same_slope:
+            x -= x.max(axis=1, keepdims=True)
+        amount = None if rows.amount is None else rows.amount.astype(np.float64)
+        squares = None if rows.weight is None else np.square(rows.weight)
+        if squares is not None and rows.count is not None:
+            squares = squares * rows.count
+        return Rows(x, rows.truth, amount, squares)
+
+    def refuse_absent_classes(self, alternative: str) -> None:
+        """Refuse a class that never occurs: the likelihood of its bias has no maximum."""
+        absent = [label for label, mass in zip(self.labels, self.rows.support, strict=True) if not mass]
+        if absent:
+            raise FitError(
+                f"{listed(absent)} never occurs in {count_of(self.n_rows, 'row')}, so that no bias of it is too low; "
+                f"fit {alternative}, or "
+                "give rows of every class."
+            )
+
+
+def listed(labels: list[str]) -> str:
+    """Format the names of some classes for a message.
+
+    >>> listed(["cat"]), listed([str(at) for at in range(7)])
+    ('cat', '0, 1, 2, 3, 4 and 2 more')
+    """
+    more = len(labels) - _MAX_LABELS
+    return ", ".join(labels[:_MAX_LABELS]) + (f" and {more} more" if more > 0 else "")
+
+
+Shares = Mapping[Any, float] | Sequence[float] | Floats
+
+
+def identity(rows: MulticlassRows) -> MulticlassCalibrator:
+    """Leave probabilities unchanged, except that they add up to 1.
+
+    Parameters
+    ----------
+    rows
+        Rows with a probability for each class.
+
+    Examples
+    --------
+    >>> from baserate import scored
+    >>> same = identity(scored(["cat", "dog"], [[0.8, 0.2], [0.3, 0.7]]))
+    >>> same([[0.6, 0.4], [0.0, 1.0]]).round(9).tolist()
+    [[0.6, 0.4], [0.0, 1.0]]
+    """
+    fit_rows = FitRows.probabilities(rows)
+    width = len(fit_rows.labels)
+    return MulticlassCalibrator(
+        Softmax(np.ones(width), np.zeros(width)), fit_rows.labels, method="identity", columns=fit_rows.columns
+    )
+
+
+def reprior(before: Shares, after: Shares, *, labels: Sequence[object] | None = None) -> MulticlassCalibrator:
+    r"""Adjust probabilities to other shares of the classes, :math:`∝p_k·after_k/before_k` [@saerens2002].
+
+    This assumes label shift: the distribution of features within each class stays the same. Nothing is fitted, and
+    probabilities of 0 stay 0.
+
+    Parameters
+    ----------
+    before
+        Shares at which the probabilities are calibrated: a mapping from class to share, or shares in the order of
+        `labels`.
+    after
+        Shares to adjust them to.
+    labels
+        Classes, in order; by default those that `before` maps.
+
+    Examples
+    --------
+    >>> adjusted = reprior({"cat": 0.5, "dog": 0.5}, {"cat": 0.2, "dog": 0.8})
+    >>> adjusted([[0.5, 0.5], [0.8, 0.2], [0.0, 1.0]]).round(9).tolist()
+    [[0.2, 0.8], [0.5, 0.5], [0.0, 1.0]]
+    """
+    if labels is None:
+        if not isinstance(before, Mapping):
+            raise OptionError("before is no mapping from class to share, so labels= must name the classes.")
+        labels = list(before)
+    names = tuple(map(str, labels))
+    first, then = (checked_shares(what, shares, labels) for what, shares in (("before", before), ("after", after)))
+    parameters = [
+        Parameter(f"prior of {name} {time}", float(share))
+        for time, shares in (("before", first), ("after", then))
+        for name, share in zip(names, shares, strict=True)
+    ]
+    return MulticlassCalibrator(
+        Softmax(np.ones(len(names)), np.log(then / first)), names, "reprior", parameters=tuple(parameters)
+    )
+
+
+def checked_shares(what: str, given: Shares, labels: Sequence[object]) -> Floats:
+    """Check shares of all classes, and return them in the order of the labels."""
+    if isinstance(given, Mapping):
+        if set(given) != set(labels):
+            raise OptionError(
+                f"{what} names {count_of(len(given), 'class', 'classes')}, not the same as labels; "
+                "give each of them its share."
+            )
+        given = [given[label] for label in labels]
+    shares = np.array(given, dtype=np.float64)
+    if shares.shape != (len(labels),):
+        raise ShapeError(f"{what} has shape {shares.shape}; give a share for each of {len(labels)} classes.")
+    if not (np.isfinite(shares).all() and (shares > 0).all() and abs(shares.sum() - 1) <= NEAR):
+        raise OptionError(f"{what} is {shares.tolist()}; give shares above 0 that add up to 1.")
+    normalized: Floats = shares / shares.sum()
+    return normalized
+
+
+_SWEEPS = 5
+
+
+def prior(rows: MulticlassRows) -> MulticlassCalibrator:
+    r"""Add a bias to each class, so that its mean probability is its share: :math:`\mathrm{softmax}(\ln p_k+b_k)`.
+
+    The maximum-likelihood biases add up to 0. They also estimate the shares at which the probabilities were calibrated,
+    :math:`π_k∝\bar y_ke^{-b_k}`, if only the shares differ. With two classes this is an offset of log-odds.
+
+    Parameters
+    ----------
+    rows
+        Rows with a probability for each class.
+
+    Examples
+    --------
+    >>> from baserate import scored
+    >>> rows = scored(list("ccddd"), [[0.8, 0.2], [0.4, 0.6], [0.6, 0.4], [0.3, 0.7], [0.1, 0.9]])
+    >>> calibrator = prior(rows)
+    >>> calibrator(rows.score).mean(axis=0).round(9).tolist()
+    [0.4, 0.6]
+    """
+    fit_rows = FitRows.probabilities(rows)
+    fit_rows.refuse_absent_classes("temperature")
+    bias, variance = _fit_biases(fit_rows)
+    # Relative to the smallest bias, so that exp cannot overflow.
+    derivation = fit_rows.shares * np.exp(bias.min() - bias)
+    derivation /= derivation.sum()
+    parameters = [
+        *_class_parameters("bias of", fit_rows, bias, variance),
+        *(Parameter(f"prior of {name}", float(share)) for name, share in zip(fit_rows.labels, derivation, strict=True)),
+    ]
+    return MulticlassCalibrator(
+        Softmax(np.ones(len(bias)), bias, NEAREST),
+        fit_rows.labels,
+        method="prior",
+        fitted=fit_rows.sample,
+        parameters=tuple(parameters),
+        columns=fit_rows.columns,
+        notes=fit_rows.notes,
+    )
+
+
+def _fit_biases(fit_rows: FitRows) -> tuple[Floats, Floats]:
+    """Return biases that add up to 0, and their variances."""
+    logs, width = fit_rows.log_probabilities(same_slope=True), len(fit_rows.labels)
+    # Relative to the most frequent class, whose bias is 0 at first, so that sums of small numbers stay exact.
+    relative = np.delete(np.eye(width), int(fit_rows.shares.argmax()), axis=1)
+    base = np.concatenate([np.ones(width), np.zeros(width)])
+    start = level(logs, sweeps=_SWEEPS)
+    start = np.delete(start - start[fit_rows.shares.argmax()], int(fit_rows.shares.argmax()))
+    space = np.concatenate([np.zeros(relative.shape), relative])
+    fit = climbed(logs, Model(base, space, start, coercive=True))
+    if not fit.settled:
+        raise FitError("the biases did not settle: almost all probabilities are 0 or 1; fit temperature.")
+    centering = np.eye(width) - 1 / width
+    covariance = centering @ fit.covariance[width:, width:] @ centering
+    return centering @ fit.parameters[width:], np.diag(covariance)
+
+
+_CONSTANT = 1e-20
+"""Variance of log-probabilities per row that is rounding error."""
+
+
+def temperature(rows: MulticlassRows) -> MulticlassCalibrator:
+    r"""Fit temperature scaling, :math:`\mathrm{softmax}(\ln p_k/T)` [@guo2017].
+
+    The maximum-likelihood temperature T is not below 0; the slope is 1/T. The most likely class never changes.
+
+    Parameters
+    ----------
+    rows
+        Rows with a probability for each class.
+
+    Examples
+    --------
+    >>> from baserate import scored
+    >>> rows = scored(list("aabb"), [[0.8, 0.2], [0.8, 0.2], [0.8, 0.2], [0.2, 0.8]])
+    >>> calibrator = temperature(rows)
+    >>> calibrator([[0.8, 0.2]]).round(9).tolist()
+    [[0.75, 0.25]]
+    """
+    fit_rows = FitRows.probabilities(rows)
+    logs = fit_rows.log_probabilities(same_slope=True)
+    width = len(fit_rows.labels)
+    space = np.concatenate([np.ones(width), np.zeros(width)])[:, None]
+    model = Model(np.zeros(2 * width), space, np.zeros(1), bounded=1)
+    # The likelihood does not depend on the temperature.
+    if information(logs, model, model.start)[0, 0] <= _CONSTANT * fit_rows.rows.total:
+        raise FitError(
+            f"each of {fit_rows.n_rows} rows gives all classes the same probability, so that no temperature changes "
+            f"them; "
+            "fit prior."
+        )
+    # Relative to the likeliest class, all true classes are at 0: the likelihood grows as T falls.
+    if not logs.x[np.arange(len(logs.x)), logs.truth].any():
+        raise FitError(
+            f"in all {fit_rows.n_rows} rows the true class has the highest probability, so that no temperature is too "
+            f"low; "
+            "give rows that the model was not trained on, or fit prior."
+        )
+    fit = _check_convergence(climbed(logs, model), fit_rows)
+    slope, variance = float(fit.theta[0]), None if fit.held[0] else float(fit.covariance[0, 0])
+    parameters = add_temperature(wald_parameter("slope", slope, variance))
+    return _make_calibrator(fit_rows, "temperature", fit.parameters, parameters, _zero_slope_note(fit, "one"))
+
+
+def bias_corrected(rows: MulticlassRows) -> MulticlassCalibrator:
+    r"""Fit bias-corrected temperature scaling (BCTS), :math:`\mathrm{softmax}(w\ln p_k+b_k)` [@alexandari2020].
+
+    The maximum-likelihood biases add up to 0, and w is not below 0. Fit it before estimating label shift.
+
+    Parameters
+    ----------
+    rows
+        Rows with a probability for each class.
+
+    Examples
+    --------
+    >>> from baserate import scored
+    >>> rows = scored(list("aaabbb"), [[0.8, 0.2], [0.8, 0.2], [0.4, 0.6], [0.8, 0.2], [0.4, 0.6], [0.4, 0.6]])
+    >>> bias_corrected(rows)([[0.8, 0.2], [0.4, 0.6]]).round(9).tolist()
+    [[0.666666667, 0.333333333], [0.333333333, 0.666666667]]
+    """
+    fit_rows = FitRows.probabilities(rows)
+    fit_rows.refuse_absent_classes("temperature")
+    width = len(fit_rows.labels)
+    fit, estimates, covariance = _fit_with_biases(fit_rows, np.ones((width, 1)), same_slope=True)
+    variance = np.diag(covariance)
+    parameters = [
+        wald_parameter("slope", estimates[0], None if fit.held[0] else variance[0]),
+        *_class_parameters("bias of", fit_rows, estimates[width:], variance[width:]),
+    ]
+    return _make_calibrator(fit_rows, "bias-corrected", estimates, parameters, _zero_slope_note(fit, "one"))
+
+
+def vector(rows: MulticlassRows) -> MulticlassCalibrator:
+    r"""Fit vector scaling, with a slope for each class: :math:`\mathrm{softmax}(w_k\ln p_k+b_k)` [@guo2017].
+
+    The maximum-likelihood biases add up to 0, and no weight is below 0. With two classes this is beta calibration. The
+    most likely class may change.
+
+    Parameters
+    ----------
+    rows
+        Rows with a probability for each class.
+
+    Examples
+    --------
+    >>> from baserate import scored
+    >>> score = [[0.8, 0.2], [0.5, 0.5], [0.2, 0.8]]
+    >>> rows = scored(list("aaabbb"), [score[at] for at in (0, 0, 1, 0, 1, 2)], count=[3, 1, 2, 1, 2, 5])
+    >>> vector(rows).parameters[0].name
+    'weight of a'
+    """
+    fit_rows = FitRows.probabilities(rows)
+    fit_rows.refuse_absent_classes("temperature")
+    width = len(fit_rows.labels)
+    fit, estimates, covariance = _fit_with_biases(fit_rows, np.eye(width), same_slope=False)
+    variance = np.diag(covariance)
+    names = [name for name, held in zip(fit_rows.labels, fit.held, strict=False) if held]
+    parameters = [
+        *(
+            wald_parameter(f"weight of {name}", value, None if name in names else each)
+            for name, value, each in zip(fit_rows.labels, estimates, variance, strict=False)
+        ),
+        *_class_parameters("bias of", fit_rows, estimates[width:], variance[width:]),
+    ]
+    return _make_calibrator(fit_rows, "vector", estimates, parameters, _zero_slope_note(fit, listed(names)))
+
+
+def _fit_with_biases(fit_rows: FitRows, slopes: Floats, *, same_slope: bool) -> tuple[Found, Floats, Floats]:
+    """Fit slopes and a bias for each class; return the fit, weights and biases, and their covariance."""
+    logs = fit_rows.log_probabilities(same_slope=same_slope)
+    width, n_slopes = slopes.shape
+    # Centered at the mean of every class, where slopes and biases are nearly uncorrelated.
+    mean = np.average(logs.x, axis=0, weights=logs.amount)
+    np.subtract(logs.x, mean, out=logs.x)
+    contrast = contrasts(width)
+    space = np.zeros((2 * width, n_slopes + width - 1))
+    space[:width, :n_slopes], space[width:, n_slopes:] = slopes, contrast
+    start = np.concatenate([np.zeros(n_slopes), contrast.T @ np.log(fit_rows.shares)])
+    model = Model(np.zeros(2 * width), space, start, bounded=n_slopes)
+    _check_variation(fit_rows, logs, model)
+    fit = _check_convergence(climbed(logs, model), fit_rows)
+    centering = np.eye(width) - 1 / width
+    transform = np.block([[np.eye(width), np.zeros((width, width))], [-centering * mean, centering]])
+    return fit, transform @ fit.parameters, transform @ fit.covariance @ transform.T
+
+
+def _check_variation(fit_rows: FitRows, logs: Rows, model: Model) -> None:
+    """Refuse scores that do not vary enough to distinguish slopes and biases."""
+    hessian = information(logs, model, model.start)
+    flat = np.diag(hessian)[: model.bounded] <= _CONSTANT * fit_rows.rows.total
+    if flat.any():
+        names = [name for name, at in zip(fit_rows.labels, flat, strict=False) if at] if len(flat) > 1 else []
+        subject = f"the probability of {listed(names)} is" if names else "the probabilities are"
+        raise FitError(
+            f"{subject} the same in all {fit_rows.n_rows} rows, so that a slope and a bias do the same; fit prior, or "
+            f"give "
+            "rows that differ."
+        )
+    if not determined(hessian):
+        raise FitError(
+            f"the probabilities in {fit_rows.n_rows} rows vary too little or together, so that several slopes and "
+            f"biases do "
+            "the same; fit temperature, or prior."
+        )
+
+
+def _check_convergence(fit: Found, fit_rows: FitRows) -> Found:
+    if not fit.settled:
+        raise FitError(
+            f"the probabilities part some of {len(fit_rows.labels)} classes in {fit_rows.n_rows} rows, so that no "
+            f"slope or "
+            "bias is too great; give more rows, or rows that the model was not trained on, or fit temperature or prior."
+        )
+    return fit
+
+
+def _class_parameters(prefix: str, fit_rows: FitRows, values: Floats, variance: Floats) -> list[Parameter]:
+    return [
+        wald_parameter(f"{prefix} {name}", *each) for name, *each in zip(fit_rows.labels, values, variance, strict=True)
+    ]
+
+
+def _zero_slope_note(fit: Found, names: str) -> tuple[str, ...]:
+    if not fit.held.any():
+        return ()
+    subject = "slope" if names == "one" else f"weight of {names}"
+    return (f"the {subject} is held at 0: the likeliest would be negative, as if the scores were upside down.",)
+
+
+def _make_calibrator(
+    fit_rows: FitRows, method: str, estimates: Floats, parameters: Sequence[Parameter], notes: tuple[str, ...]
+) -> MulticlassCalibrator:
+    width = len(fit_rows.labels)
+    return MulticlassCalibrator(
+        Softmax(estimates[:width], estimates[width:], NEAREST),
+        fit_rows.labels,
+        method=method,
+        fitted=fit_rows.sample,
+        parameters=tuple(parameters),
+        columns=fit_rows.columns,
+        notes=(*fit_rows.notes, *notes),
+    )
+
+
+def one_vs_rest(rows: MulticlassRows, fit: Callable[[Tally], Calibrator]) -> MulticlassCalibrator:
+    """Fit a binary calibrator for each class against the rest, then divide by the sum [@zadrozny2002].
+
+    The binary probabilities do not add up to 1, so that after division no class is exactly calibrated.
+
+    Parameters
+    ----------
+    rows
+        Rows with a score for each class.
+    fit
+        Function from a tally to a binary calibrator; it determines which scores are accepted.
+
+    Examples
+    --------
+    >>> from baserate import Calibrator, scored
+    >>> from baserate._calibrator_forms import Line
+    >>> rows = scored(["cat", "dog"], [[2.0, -1.0], [-1.0, 1.0]])
+    >>> one_vs_rest(rows, lambda tally: Calibrator(Line(0.0, 1.0), method="as it is"))([[0.0, 0.0]]).tolist()
+    [[0.5, 0.5]]
+    """
+    fit_rows = FitRows.of(rows)
+    fit_rows.refuse_absent_classes("temperature")
+    calibrators = [_fit_class(fit_rows, at, fit) for at in range(len(fit_rows.labels))]
+    by_label = list(zip(fit_rows.labels, calibrators, strict=True))
+    return MulticlassCalibrator(
+        OneVsRest(tuple(each.form for each in calibrators)),
+        fit_rows.labels,
+        method=f"one-vs-rest-{calibrators[0].method}",
+        fitted=fit_rows.sample,
+        parameters=tuple(_name_parameters(by_label)),
+        columns=fit_rows.columns,
+        notes=tuple(f"{name}: {note}" for name, each in by_label for note in each.notes),
+    )
+
+
+def _fit_class(fit_rows: FitRows, at: int, fit: Callable[[Tally], Calibrator]) -> Calibrator:
+    try:
+        return fit(fit_rows.rows.against_rest(at))
+    except FitError as error:
+        raise FitError(f"{fit_rows.labels[at]} against the rest: {error}") from error
+
+
+def _name_parameters(by_label: list[tuple[str, Calibrator]]) -> Iterator[Parameter]:
+    for name, each in by_label:
+        yield from (replace(parameter, name=f"{parameter.name} of {name}") for parameter in each.parameters)
+
+
+_MAX_PARTITIONS = 100
+"""Random partitions that are tried until every class is in more than one fold."""
+
+
+def crossfitted(
+    rows: MulticlassRows,
+    fit: Callable[[MulticlassRows], MulticlassCalibrator],
+    *,
+    folds: int = 5,
+    seed: int = 0,
+    watch: Callable[[int, int], None] | None = None,
+) -> MulticlassRows:
+    """Calibrate every row by a fit on the rows of the other folds.
+
+    The rows stay in their order. Measures of them estimate the performance on new rows, a little pessimistically, since
+    each fit uses fewer rows than a fit on all.
+
+    Parameters
+    ----------
+    rows
+        Rows with a score for each class.
+    fit
+        Function from rows to a multiclass calibrator.
+    folds
+        Number of folds.
+    seed
+        Random seed of the partition.
+    watch
+        Called with the number of folds that are complete, and the number of all.
+
+    Returns
+    -------
+    The rows with calibrated probabilities.
+
+    Examples
+    --------
+    >>> from baserate import scored
+    >>> from baserate.calibrate.multiclass import prior
+    >>> rows = scored(list("ccdd"), [[0.8, 0.2], [0.4, 0.6], [0.6, 0.4], [0.3, 0.7]])
+    >>> crossfitted(rows, prior)
+    ClassRows(4 rows; scores for c, d)
+    """
+    fold = folds_of(rows, folds, seed=seed)
+    score = np.empty(rows.score.shape, order="F")
+    count = int(fold.max()) + 1
+    for at in range(count):
+        out = fold == at
+        if not out.any():
+            continue
+        try:
+            calibrator = fit(rows.only(~out))
+        except FitError as error:
+            raise FitError(f"without fold {at + 1} of {count}: {error}") from error
+        score[out] = calibrator(rows.score[out])
+        if watch:
+            watch(at + 1, count)
+    return replace(rows, score=make_read_only(score))
+
+
+def folds_of(rows: MulticlassRows, folds: int = 5, *, seed: int = 0) -> Codes:
+    """Return the fold of each row: folds are equally large and not stratified by class.
+
+    The content of a row determines its fold, so that the order of the rows changes nothing. A partition with all rows
+    of a class in one fold is repeated, since the other folds could not be fitted.
+
+    Parameters
+    ----------
+    rows
+        Rows with a score for each class.
+    folds
+        Number of folds.
+    seed
+        Random seed of the partition.
+
+    Examples
+    --------
+    >>> from baserate import scored
+    >>> rows = scored(list("ccddd"), [[0.8, 0.2], [0.4, 0.6], [0.6, 0.4], [0.3, 0.7], [0.1, 0.9]])
+    >>> np.bincount(folds_of(rows, 2)).tolist()
+    [3, 2]
+    """
+    check_domain("folds", folds, _domains.FOLDS)
+    if not len(rows):
+        raise EmptyDataError("there are no rows to deal into folds.")
+    support = np.bincount(rows.truth, minlength=len(rows.labels))
+    rarest = int(np.where(support > 0, support, len(rows) + 1).argmin())
+    if support[rarest] < 2:
+        raise FitError(f"{rows.labels[rarest]} has a single row, which cannot be in two folds; give more rows of it.")
+    folds = int(min(folds, len(rows)))
+    rng = np.random.default_rng(seed)
+    # Sorted by class and content, so that the permutation does not depend on the order of rows.
+    order = np.lexsort((_hashes(rows), rows.truth))
+    fold = np.empty(len(rows), dtype=np.min_scalar_type(folds))
+    for _ in range(_MAX_PARTITIONS):
+        fold[order] = rng.permutation(np.arange(len(rows)) % folds)
+        in_fold = np.bincount(rows.truth * np.intp(folds) + fold, minlength=len(support) * folds).reshape(-1, folds)
+        if (in_fold < support[:, None])[support > 0].all():
+            return fold
+    raise FitError(f"all rows of {rows.labels[rarest]} are in one fold, however they are dealt; give more rows of it.")
+
+
+def _hashes(rows: MulticlassRows) -> Words:
+    """Hash the content of each row."""
+    columns = [of_floats(rows.score[:, at]) for at in range(len(rows.labels))]
+    columns += [of_floats(amount) for amount in (rows.weight, rows.count) if amount is not None]
+    if rows.attributes:
+        columns.append(rows.group.astype(np.uint64))
+    return each_hashed(columns)

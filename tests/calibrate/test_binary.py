@@ -1,0 +1,240 @@
+"""Fits of two classes at their edges: what is refused and why, what is remembered, and what is said."""
+
+from collections.abc import Callable
+from functools import partial
+from math import inf
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import baserate
+from baserate import (
+    Calibrator,
+    EmptyDataError,
+    FitError,
+    NotAProbabilityError,
+    OptionError,
+    Tally,
+    UnknownNameError,
+    calibrate,
+    curve,
+    measure,
+    read,
+    tally,
+)
+
+PARTED = tally([0, 0, 1, 1], [0.1, 0.2, 0.7, 0.9])
+UPSIDE_DOWN = tally([1, 1, 0, 1, 0, 0], [0.1, 0.2, 0.3, 0.4, 0.7, 0.9])
+CONSTANT = tally([0, 1, 0, 0], [0.3] * 4)
+CERTAIN = tally([0, 1, 0, 1, 1, 0], [0.0, 0.0, 0.3, 0.6, 1.0, 1.0])
+
+
+@pytest.mark.parametrize("method", [name for name in calibrate.METHODS if name != "identity"])
+def test_a_single_class_is_refused(method: str) -> None:
+    with pytest.raises(FitError, match="all rows are negative, so nothing tells how likely the other class is"):
+        calibrate.fit(tally([0, 0, 0], [0.1, 0.2, 0.3]), method)
+    with pytest.raises(EmptyDataError, match="no rows with weight"):
+        calibrate.fit(Tally.counted([0.3], [[0], [0]]), method)
+
+
+@pytest.mark.parametrize("method", ["logistic", "beta"])
+def test_separated_classes_have_no_slope(method: str) -> None:
+    with pytest.raises(FitError, match=r"a threshold between 0\.2 and 0\.7 parts the classes.*smoothed=True"):
+        calibrate.fit(PARTED, method)
+    touching = tally([0, 0, 1, 1], [0.1, 0.4, 0.4, 0.9])
+    with pytest.raises(FitError, match=r"a threshold at 0\.4 parts the classes"):
+        calibrate.fit(touching, method)
+
+
+@pytest.mark.parametrize("method", [calibrate.temperature, partial(calibrate.beta, shape="ab")])
+def test_classes_separated_at_half_have_no_temperature(method: Callable[[Tally], Calibrator]) -> None:
+    with pytest.raises(FitError, match="½ parts the classes"):
+        method(PARTED)
+    # Elsewhere a threshold may part them.
+    assert method(tally([0, 0, 1, 1], [0.6, 0.7, 0.8, 0.9])).never_falls
+
+
+def test_smoothed_targets_fit_separated_classes() -> None:
+    found = calibrate.logistic(PARTED, smoothed=True)
+    low, high = found([0.1, 0.9])
+    assert 0.2 < low < 0.4
+    assert 0.6 < high < 0.9
+
+
+@pytest.mark.parametrize("method", ["isotonic", "strict-isotonic", "venn-abers", "histogram"])
+def test_piecewise_calibrators_fit_separated_classes(method: str) -> None:
+    low, high = calibrate.fit(PARTED, method)([0.1, 0.9])
+    assert low < high
+
+
+@pytest.mark.parametrize(
+    ("method", "words"),
+    [("logistic", "all scores are equal"), ("beta", "three numbers need three different scores")],
+)
+def test_a_constant_score_has_no_slope(method: str, words: str) -> None:
+    with pytest.raises(FitError, match=words):
+        calibrate.fit(CONSTANT, method)
+
+
+@pytest.mark.parametrize("method", ["offset", "isotonic", "strict-isotonic", "histogram"])
+def test_a_constant_score_has_a_share(method: str) -> None:
+    assert calibrate.fit(CONSTANT, method)([0.3]) == pytest.approx([0.25])
+
+
+def test_degenerate_probabilities_are_refused() -> None:
+    with pytest.raises(FitError, match="all probabilities are ½"):
+        calibrate.temperature(tally([0, 1, 1], [0.5] * 3))
+    with pytest.raises(FitError, match="all probabilities are 0 or 1"):
+        calibrate.offset(tally([0, 1, 1], [0, 0, 1]))
+    with pytest.raises(FitError, match="two different scores besides ½"):
+        calibrate.beta(tally([0, 1, 1], [0.5, 0.2, 0.5]), shape="ab")
+
+
+@pytest.mark.parametrize("method", ["logistic", "temperature", "beta"])
+def test_scores_are_never_flipped(method: str) -> None:
+    found = calibrate.fit(UPSIDE_DOWN, method)
+    assert any("a map never turns scores round" in note for note in found.notes)
+    assert np.ptp(found([0.0, 0.5, 1.0])) == 0
+    assert not found.rises
+    parted = tally([1, 1, 0, 0], [0.1, 0.2, 0.7, 0.9])
+    assert np.ptp(calibrate.fit(parted, method)([0.1, 0.9])) == 0
+
+
+def test_other_scores_are_never_flipped() -> None:
+    found = calibrate.logistic(tally([1, 1, 0, 1, 0, 0], [-3, -2, -1, 0, 1, 2]))
+    assert found([-9.0, 9.0]) == pytest.approx([0.5, 0.5])
+
+
+def test_one_slope_of_beta_may_be_held_at_zero() -> None:
+    t = tally([0, 1, 0, 1, 1, 0, 0, 1], [0.2, 0.1, 0.4, 0.6, 0.9, 0.5, 0.3, 0.8])
+    form: Any = calibrate.beta(t).form
+    assert (form.a, form.b > 0) == (0, True)
+    for a in (0.01, 0.1):
+        for b in np.linspace(form.b - 0.2, form.b + 0.2, 9):
+            for c in np.linspace(form.c - 0.2, form.c + 0.2, 9):
+                x = c + a * np.log(t.score) - b * np.log1p(-t.score)
+                lost = np.logaddexp(0, -x) @ t.positive + np.logaddexp(0, x) @ t.negative
+                assert lost > measure.log_loss(t.rescored(calibrate.beta(t)(t.score))) * t.total
+
+
+def test_certainties_are_counted_and_bounded() -> None:
+    found = calibrate.logistic(CERTAIN)
+    assert found.notes[0].startswith("4 rows have a probability of 0 or 1")
+    assert 0 < found([0.0])[0] < found([1.0])[0] < 1
+    # An offset leaves them alone.
+    assert calibrate.offset(CERTAIN)([0.0, 1.0]).tolist() == [0.0, 1.0]
+
+
+def test_few_rows_are_noted() -> None:
+    assert calibrate.isotonic(CONSTANT).notes == ("it was fitted on 4 rows, too few to rely on.",)
+
+
+def test_weights_of_zero_are_absent() -> None:
+    t = tally([0, 1, 0, 1, 1, 0], [0.2, 0.3, 0.4, 0.6, 0.9, 0.7])
+    more = tally([0, 1, 0, 1, 1, 0, 1], [0.2, 0.3, 0.4, 0.6, 0.9, 0.7, 0.05], weight=[1.0] * 6 + [0.0])
+    for name in calibrate.METHODS:
+        if name != "venn-abers":
+            assert calibrate.fit(more, name)([0.1, 0.5]) == pytest.approx(calibrate.fit(t, name)([0.1, 0.5]), rel=1e-9)
+
+
+def test_venn_abers_refuses_weights() -> None:
+    with pytest.raises(OptionError, match="one more row, which has no weight"):
+        calibrate.venn_abers(tally([0, 1, 0], [0.1, 0.2, 0.3], weight=[1, 2, 0.5]))
+
+
+def test_bins_are_those_of_the_measures() -> None:
+    rng = np.random.default_rng(3)
+    p = rng.integers(0, 11, 500) / 10
+    t = tally(rng.random(500) < p, p)
+    found = calibrate.histogram(t, by="width")
+    # (lo, hi]: an edge belongs to the bin below it.
+    shares = []
+    for edge in np.linspace(0, 1, 11)[1:-1]:
+        below, at, above = found([np.nextafter(edge, 0), edge, np.nextafter(edge, inf)])
+        assert below == at
+        shares.append(above - at)
+    assert np.count_nonzero(shares) == 9
+    edges = calibrate.histogram(t, bins=[0, 0.35, 1])
+    assert len(np.unique(edges(t.score))) == 2
+    with pytest.raises(NotAProbabilityError, match="a histogram of equal width"):
+        calibrate.histogram(tally([0, 1], [-1, 3]), by="width")
+
+
+def test_an_empty_bin_goes_with_the_one_below() -> None:
+    found = calibrate.histogram(tally([0, 1, 1, 1], [0.05, 0.08, 0.95, 0.97]), bins=10, by="width")
+    assert found([0.0, 0.5, 0.9, 0.91]).tolist() == [0.5, 0.5, 0.5, 1.0]
+
+
+def test_strict_isotonic_has_no_probability_of_0_or_1() -> None:
+    rng = np.random.default_rng(0)
+    p = rng.random(1000)
+    t = tally(rng.random(1000) < p, p)
+    flat, strict = (t.rescored(calibrate.isotonic(t, strict=each)(t.score)) for each in (False, True))
+    assert measure.auc(curve(flat)) != measure.auc(curve(t)) == measure.auc(curve(strict))
+    assert (flat.score[-1], flat.score[0]) == (0, 1)
+    assert 0 < strict.score[-1] < strict.score[0] < 1
+    assert measure.log_loss(strict) == pytest.approx(measure.log_loss(flat), abs=0.02)
+
+
+def test_strict_isotonic_keeps_the_ranking_without_skill() -> None:
+    t = tally([1, 0, 1, 0], [0.1, 0.2, 0.3, 0.4])
+    found = calibrate.isotonic(t, strict=True)
+    assert found(t.score) == pytest.approx([0.5] * 4, abs=1e-6)
+    assert len(np.unique(found(t.score))) == 4
+
+
+def test_calibrators_store_what_they_were_fitted_on() -> None:
+    table = {"sick": ["y", "n", "n", "y"], "risk": [0.9, 0.4, 0.6, 0.2]}
+    data = read.tallies(table, truth="sick", score="risk", positive="y")
+    found = calibrate.fit(data, "logistic")
+    assert (dict(found.columns), found.positive) == ({"truth": "sick", "score": "risk"}, "y")
+    assert found.was_fitted_on(data.tally)
+    assert not found.was_fitted_on(tally([1, 0], [0.3, 0.2]))
+    assert not calibrate.prevalence(at=0.5, to=0.2).was_fitted_on(data.tally)
+    again = calibrate.fit(read.rows(table, truth="sick", score="risk", positive="y"), "logistic")
+    assert again.to_json() == found.to_json()
+
+
+def test_groups_are_pooled() -> None:
+    table = {"sick": [1, 0, 0, 1], "risk": [0.9, 0.4, 0.6, 0.2], "sex": list("ffmm")}
+    by_sex = calibrate.fit(read.tallies(table, truth="sick", score="risk", group="sex"), "isotonic")
+    alone = calibrate.fit(read.tallies(table, truth="sick", score="risk"), "isotonic")
+    assert by_sex.to_json() == alone.to_json()
+
+
+@pytest.mark.parametrize("name", ["fit", "crossfitted", "isotonic", "logistic"])
+@pytest.mark.parametrize("kind", [np.asarray, list, pd.Series])
+def test_arrays_are_refused_with_the_right_call(name: str, kind: Callable[[Any], Any]) -> None:
+    """NumPy said that the truth value of an array is ambiguous."""
+    truth, score = kind(np.array([0, 1, 1, 0])), kind(np.array([0.1, 0.3, 0.2, 0.15]))
+    with pytest.raises(OptionError, match=rf"first: calibrate\.{name}\(|arrays: calibrate\.{name}\(") as caught:
+        getattr(calibrate, name)(truth, score)
+    call = str(caught.value).rpartition(": ")[2].rstrip(".")
+    assert eval(call, {"calibrate": calibrate, "baserate": baserate, "y": [0, 1] * 20, "p": np.arange(40) / 80})  # noqa: S307
+
+
+def test_invalid_arguments_are_refused() -> None:
+    t = tally([0, 1, 0, 1], [0.1, 0.3, 0.2, 0.15])
+    two = read.tallies({"y": [0, 1], "p": [0.1, 0.2], "q": [0.3, 0.4]}, truth="y", score=["p", "q"])
+    refused: tuple[tuple[Callable[[], object], type[Exception], str], ...] = (
+        (partial(calibrate.fit, t, "isotone"), UnknownNameError, "Did you mean isotonic?"),
+        (partial(calibrate.fit, t, "spline"), UnknownNameError, "Known are: identity, offset"),
+        (partial(calibrate.fit, two), OptionError, r"several scores \(p, q\)"),
+        (partial(calibrate.fit, [0, 1]), OptionError, "data is list; expected a Tally, Tallies or Rows"),
+        (partial(calibrate.choose, [0, 1]), OptionError, "data is list; expected a Tally, Tallies or Rows"),  # type: ignore[arg-type]
+        (partial(calibrate.fit, t, None), OptionError, "method is None; expected a name"),
+        (partial(calibrate.fit, t, "offset", bins=3), OptionError, "offset has no option bins"),
+        (partial(calibrate.crossfitted, t, "offset", bins=3), OptionError, "offset has no option bins"),
+        (partial(calibrate.beta, t, shape="x"), OptionError, "shape is 'x'"),  # type: ignore[arg-type]
+        (partial(calibrate.logistic, t, scale="x"), OptionError, "scale is 'x'"),  # type: ignore[arg-type]
+        (partial(calibrate.prevalence, at=0, to=0.5), OptionError, "at is 0"),
+        (partial(calibrate.prevalence, at=0.5, to=1), OptionError, "to is 1"),
+        (partial(calibrate.crossfitted, t, folds=1), OptionError, "folds is 1"),
+        (partial(calibrate.choose, t, methods=[]), OptionError, "no method to choose from"),
+        (partial(calibrate.identity, tally([0, 1], [-1, 2])), NotAProbabilityError, "from -1 to 2"),
+    )
+    for call, kind, words in refused:
+        with pytest.raises(kind, match=words):
+            call()
