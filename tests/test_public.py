@@ -75,7 +75,7 @@ CALIBRATION = {
     *("isotonic", "logistic", "multiclass", "offset", "prevalence", "temperature", "venn_abers"),
 }
 CLASS_CALIBRATION = {
-    *("METHODS", "bias_corrected", "crossfitted", "folds_of", "identity", "one_vs_rest", "prior", "reprior"),
+    *("bias_corrected", "crossfitted", "folds_of", "identity", "one_vs_rest", "prior", "reprior"),
     *("temperature", "vector"),
 }
 

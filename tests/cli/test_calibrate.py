@@ -152,7 +152,7 @@ def test_without_o_nothing_is_written(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("typed", "code", "words"),
     [
-        (("--with", "platt"), 2, "there is no method 'platt'."),
+        (("--with", "spline"), 2, "there is no method 'spline'."),
         (("--with", "isotonc"), 2, "Did you mean isotonic?"),
         (("--predicted", "says"), 2, "labels cannot be calibrated"),
         (("--score", "old"), 2, "a map is of one score"),

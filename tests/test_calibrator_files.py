@@ -1,4 +1,4 @@
-"""Maps as values and as files: what they refuse, what they keep, and what is done to files behind their back."""
+"""Calibrators as values and as files: errors, round trips, and edited files."""
 
 import json
 from collections.abc import Callable
@@ -64,7 +64,7 @@ EVERY = every_form()
 
 
 @pytest.mark.parametrize("found", EVERY, ids=lambda found: f"{found.method} {found.form.kind}")
-def test_a_file_fits_the_schema_and_comes_back(found: Calibrator | MulticlassCalibrator, tmp_path: Path) -> None:
+def test_files_fit_the_schema_and_round_trip(found: Calibrator | MulticlassCalibrator, tmp_path: Path) -> None:
     jsonschema.validate(json.loads(found.to_json()), SCHEMA)
     path = tmp_path / "map.json"
     found.save(path)
@@ -76,12 +76,12 @@ def test_a_file_fits_the_schema_and_comes_back(found: Calibrator | MulticlassCal
     assert repr(again) == repr(found)
 
 
-def test_every_form_is_written_and_checked() -> None:
+def test_every_form_is_saved_and_validated() -> None:
     kinds = {found.form.kind for found in EVERY}
     assert kinds == {"log-odds", "line", "knots", "steps", "between", "softmax", "one-vs-rest"}
 
 
-def test_places_of_what_is_refused_are_named() -> None:
+def test_errors_list_the_rows_of_invalid_scores() -> None:
     with pytest.raises(MissingValuesError, match=r"2 of 4 scores are NaN or infinite \(at 1, 3, counted from 0\)"):
         HALF([0.2, np.nan, 0.3, np.inf])
     with pytest.raises(MissingValuesError, match=r"8 of 9 .* \(at 1, 2, 3, 4, 5 and 3 more, counted from 0\)"):
@@ -103,7 +103,7 @@ def test_places_of_what_is_refused_are_named() -> None:
 
 
 @pytest.mark.parametrize("method", ["isotonic", "strict-isotonic", "histogram", "venn-abers"])
-def test_pieces_know_whether_they_were_made_for_probabilities(method: str) -> None:
+def test_piecewise_calibrators_store_whether_they_need_probabilities(method: str) -> None:
     """Per cent in place of shares would otherwise all be the highest probability."""
     truth, p = [0, 1, 0, 1, 1], np.array([0.1, 0.3, 0.4, 0.6, 0.9])
     made = calibrate.fit(tally(truth, p), method)
@@ -115,7 +115,7 @@ def test_pieces_know_whether_they_were_made_for_probabilities(method: str) -> No
     assert not Calibrator.from_json(of_margins.to_json()).form.of_probabilities
 
 
-def test_places_of_rows_of_several_classes() -> None:
+def test_multiclass_errors_list_the_rows() -> None:
     with pytest.raises(MissingValuesError, match=r"1 of 2 .*at 1"):
         PETS([[0.2, 0.8], [np.nan, 1.0]])
     with pytest.raises(NotAProbabilityError, match=r"1 of 2 .*at 0"):
@@ -139,7 +139,7 @@ def test_shapes_and_types_of_scores() -> None:
     assert np.array_equal(HALF(many)[::100_000], HALF(many[::100_000]))
 
 
-def test_a_map_does_not_change() -> None:
+def test_calibrators_are_immutable() -> None:
     with pytest.raises(AttributeError):
         HALF.method = "other"  # type: ignore[misc]
     knots: Knots = ANY.form  # type: ignore[assignment]
@@ -149,7 +149,7 @@ def test_a_map_does_not_change() -> None:
         HALF.columns["score"] = "risk"  # type: ignore[index]
 
 
-def test_certainties_stay_or_are_bounded() -> None:
+def test_probabilities_of_0_and_1_stay_or_are_clipped() -> None:
     assert HALF([0.0, 1.0]).tolist() == [0.0, 1.0]
     slope = Calibrator(LogOdds(0.5, 0.5, 0.0, 1e-12), "temperature")
     low, high = slope([0.0, 1.0])
@@ -185,12 +185,12 @@ WRONG: list[tuple[Callable[[], object], str]] = [
 
 
 @pytest.mark.parametrize(("made", "words"), WRONG, ids=[words for _, words in WRONG])
-def test_a_form_is_checked(made: Callable[[], object], words: str) -> None:
+def test_forms_are_validated(made: Callable[[], object], words: str) -> None:
     with pytest.raises(ShapeError, match=words):
         made()
 
 
-def test_forms_say_whether_they_keep_order() -> None:
+def test_forms_report_whether_they_keep_the_order_of_scores() -> None:
     steps = Steps(np.array([0.5]), np.array([0.7, 0.1]))
     assert not steps.never_falls
     assert not Calibrator(steps, "histogram").rises
@@ -220,7 +220,7 @@ BROKEN: dict[str, tuple[str, str]] = {
 
 
 @pytest.mark.parametrize("name", BROKEN)
-def test_a_file_that_was_tampered_with_is_refused(name: str, tmp_path: Path) -> None:
+def test_edited_files_are_refused(name: str, tmp_path: Path) -> None:
     text, words = BROKEN[name]
     with pytest.raises(FileFormatError, match=words):
         Calibrator.from_json(text)
@@ -254,14 +254,14 @@ def test_a_sealed_file_is_still_checked(form: object, words: str) -> None:
         Calibrator.from_json(format_sealed_json("baserate/map", 1, content | {"parameters": [{"title": 1}]}))
 
 
-def test_a_map_of_two_is_not_one_of_several() -> None:
+def test_binary_files_are_not_multiclass_files() -> None:
     with pytest.raises(FileFormatError, match="baserate/class-map"):
         MulticlassCalibrator.from_json(TEXT)
     with pytest.raises(FileFormatError, match="baserate/map"):
         Calibrator.from_json(PETS.to_json())
 
 
-def test_a_file_that_is_no_text(tmp_path: Path) -> None:
+def test_binary_garbage_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "map.json"
     path.write_bytes(b"PAR1\xff\xfe\x00")
     with pytest.raises(FileFormatError, match="is no text, so no map"):
@@ -284,7 +284,7 @@ def test_numbers_survive_exactly() -> None:
 
 
 @pytest.mark.parametrize("path", sorted(OLD.glob("map-*.json")), ids=lambda path: path.stem)
-def test_maps_of_earlier_releases_are_read(path: Path) -> None:
+def test_calibrators_of_earlier_releases_load(path: Path) -> None:
     found = load_calibrator(path)
     wanted = json.loads(path.with_suffix(".wanted").read_text(encoding="utf-8"))
     assert found(wanted["scores"]) == pytest.approx(np.array(wanted["probabilities"]), rel=1e-14)
