@@ -29,7 +29,7 @@ from scipy.stats import beta
 from baserate import Tally, infer, tally
 from baserate._files import write_text
 from baserate.measure import named
-from baserate.measure._bins import firsts
+from baserate.measure._calibration_bins import firsts
 
 Floats = npt.NDArray[np.float64]
 

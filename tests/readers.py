@@ -1,4 +1,4 @@
-"""One table, through every door: arrays, frames, lazy frames, streams and files."""
+"""One table, from every kind of source: arrays, frames, lazy frames, streams and files."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path

@@ -125,7 +125,7 @@ def test_tables_of_contents_list_pages_and_galleries_alone(page: Path) -> None:
 def test_the_example_of_how_to_add_a_measure_works() -> None:
     code = re.search(r"```python\n(.*?)```", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"), re.DOTALL)
     assert code
-    names = dict(vars(import_module("baserate.measure._counts")))
+    names = dict(vars(import_module("baserate.measure._rates")))
     exec(code[1], names)  # noqa: S102  (our own page)
     told = about(names["bookmaker"])
     assert (told.of, told.also, told.formula) == (baserate.Counts, ("flag odds",), "TP/FP")

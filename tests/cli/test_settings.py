@@ -9,7 +9,7 @@ import pytest
 
 from baserate import CostMatrix, Costs, Counts, OptionError, Results, infer, measure, population, read, scored, tally
 from baserate.measure import multiclass
-from baserate.measure._settings import REQUIRED, Settings, settings_of
+from baserate.measure._registry import REQUIRED, Settings, settings_of
 from tests.cli.shell import people, run
 from tests.cli.test_classes import pets
 from tests.schemas import fitting

@@ -28,7 +28,7 @@ from baserate import (
     population,
     tally,
 )
-from baserate.measure._about import measure as as_measure
+from baserate.measure._measure import measure as as_measure
 from baserate.shift import reweigh
 from tests.strategies import Rows, rows
 

@@ -16,7 +16,7 @@ from statsmodels.nonparametric.smoothers_lowess import lowess
 
 from baserate import Tally, infer, measure, tally
 from baserate.infer._calibration_tests import brownian_range_tail
-from baserate.measure._cox import cox
+from baserate.measure._calibration_slope import cox
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]

@@ -15,8 +15,8 @@ from scipy import stats
 from scipy.special import expit, logit
 
 from baserate import Tally, infer, measure, read, shift, tally
-from baserate.measure._bins import By
-from baserate.measure._cox import cox, offset
+from baserate.measure._calibration_bins import By
+from baserate.measure._calibration_slope import cox, offset
 from tests.carried import carried
 
 Floats = npt.NDArray[np.float64]

@@ -16,7 +16,7 @@ from baserate.infer._binomial import two_sided
 from baserate.infer._bootstrap import pool_neighbors
 from baserate.infer._calibration_curves import BandKind
 from baserate.infer._calibration_intervals import _noncentral, _normal_noncentrality
-from baserate.measure import _smooth
+from baserate.measure import _calibration_curve
 from tests.carried import carried
 
 Floats = npt.NDArray[np.float64]
@@ -371,7 +371,7 @@ def test_a_local_fit_and_its_band_are_probabilities(band: BandKind) -> None:
     p = np.concatenate([rng.random(200), 0.001 + 0.01 * rng.random(100), 0.99 + 0.009 * rng.random(100)])
     t = tally(rng.random(400) < np.where(p < 0.5, 2 * p**2, 1 - 2 * (1 - p) ** 2), p)
     table = infer.reliability_curve(t, "lowess", drawn=infer.Drawn(band=band))
-    raw = _smooth.curve(t, "lowess")[::-1]
+    raw = _calibration_curve.curve(t, "lowess")[::-1]
     assert raw.min() < 0
     assert raw.max() > 1
     for name in ("share", "low", "high"):

@@ -30,7 +30,7 @@ from baserate.infer._bounds import Units, stretch_percentiles
 from baserate.infer._canonical_order import unique_rows
 from baserate.infer._comparison import Side, interval_p, normal_p
 from baserate.measure import MEASURES, about
-from baserate.measure._settings import Settings
+from baserate.measure._registry import Settings
 from tests import strategies
 
 Array = npt.NDArray[Any]

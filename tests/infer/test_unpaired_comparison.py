@@ -26,7 +26,7 @@ from baserate.infer._comparison import ComparisonRequest
 from baserate.infer._influence_functions import freedom, influence_variance
 from baserate.infer._unpaired_comparison import compared, effective_shares
 from baserate.measure import MEASURES, about, multiclass, sensitivity
-from baserate.measure._settings import Settings
+from baserate.measure._registry import Settings
 
 
 @pytest.fixture(autouse=True)

@@ -16,7 +16,7 @@ from baserate import Tally, infer, measure, tally
 from baserate._numeric.logistic import shift
 from baserate._tally import Stack
 from baserate.measure import MEASURES, Measure, about
-from baserate.measure._bins import binned
+from baserate.measure._calibration_bins import binned
 from tests.carried import carried
 from tests.strategies import Rows, like, rows, same
 

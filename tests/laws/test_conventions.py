@@ -34,7 +34,7 @@ from baserate import (
     shift,
     tally,
 )
-from baserate.read._labels import parsed
+from baserate.read._labels import parse_labels
 
 PAGE = Path(__file__).parents[2] / "docs" / "conventions.md"
 
@@ -65,7 +65,7 @@ def convention_3_higher_is_more_positive() -> None:
 def convention_4_the_positive_class_is_named() -> None:
     assert tally([True, False], [2, 1]).digest == tally([1, 0], [2, 1]).digest
     assert tally(["b", "a"], [2, 1], positive="a").mass.tolist() == [[0, 1], [1, 0]]
-    assert (parsed(["1", "0"]), parsed(["01", "1"])) == ([1, 0], ["01", "1"])
+    assert (parse_labels(["1", "0"]), parse_labels(["01", "1"])) == ([1, 0], ["01", "1"])
     with pytest.raises(baserate.NotBinaryError):
         tally(["b", "a"], [2, 1])
 

@@ -56,7 +56,7 @@ def test_every_engine_gives_what_the_rows_give(table: pl.DataFrame, asked: dict[
         relation = engine.from_arrow(table)
         sources: list[tuple[object, bool]] = [(table.lazy(), False), (relation, True), (relation, False)]
         for source, sums in sources:
-            patch.setattr(_duckdb, "repeats", lambda *_, sums=sums: sums)
+            patch.setattr(_duckdb, "has_repeated_scores", lambda *_, sums=sums: sums)
             found = outcome(source, asked, missing)
             if isinstance(wanted, str):
                 assert found == wanted
@@ -102,7 +102,7 @@ def test_every_engine_and_every_order_of_rows_give_the_same_target(
         relation = engine.from_arrow(mixed)
         sources = [(mixed, False), (mixed.lazy(), False), (relation, True), (relation, False)]
         for source, sums in sources:
-            patch.setattr(_duckdb, "repeats", lambda *_, sums=sums: sums)
+            patch.setattr(_duckdb, "has_repeated_scores", lambda *_, sums=sums: sums)
             found = target(source, asked, missing)
             if isinstance(wanted, str):
                 assert found == wanted

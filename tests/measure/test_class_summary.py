@@ -32,7 +32,7 @@ def found(*args: Any, **options: Any) -> dict[tuple[Any, ...], Any]:  # noqa: AN
     return keyed
 
 
-def test_every_number_is_that_of_its_function() -> None:
+def test_every_value_is_that_of_its_function() -> None:
     values = found(LABELS, measures="all", averages=("macro", "weighted", "micro"))
     for group, table in LABELS.walk():
         g = None if group is None else group[0]
@@ -62,7 +62,7 @@ def test_scores_give_ranks_pairs_and_probabilities() -> None:
     assert values["pairwise_auc", "b", "c", None] == table[1, 2]
 
 
-def test_weights_of_your_own() -> None:
+def test_custom_class_weights() -> None:
     weights = {"a": 0, "b": 1, "c": 3}
     values = found(LABELS, measures=["recall"], averages=[weights, "micro"])
     assert values["sensitivity", None, None, None, "custom"] == multiclass.averaged(measure.sensitivity, weights)(
@@ -74,7 +74,7 @@ def test_weights_of_your_own() -> None:
         multiclass.summary(LABELS, measures=["recall"], averages=[dict.fromkeys("abc", 0.0)])
 
 
-def test_an_average_says_what_it_left_out() -> None:
+def test_an_average_lists_the_classes_left_out() -> None:
     table = {"is": ["a", "b", "b"], "called": ["a", "a", "a"]}
     rows = multiclass.summary(read.confusions(table, truth="is", predicted="called")).rows()
     told = {(row["measure"], row["average"]): (row["how"], row["why"]) for row in rows if row["average"]}
@@ -101,7 +101,7 @@ def test_costs_are_those_of_the_labels() -> None:
     assert values["expected_cost", None, None, None, None] == pytest.approx((9 + 3) / 8)
 
 
-def test_more_classes_than_anybody_reads_have_fewer_rows() -> None:
+def test_many_classes_have_fewer_rows() -> None:
     codes = np.arange(60)
     summary = multiclass.summary(Confusions({(): baserate.confusion(codes, np.roll(codes, 1))}), measures=["accuracy"])
     assert len([row for row in summary.rows() if row["measure"] == "cell"]) == 60
@@ -121,7 +121,7 @@ def test_more_classes_than_anybody_reads_have_fewer_rows() -> None:
         (SCORES, {"measures": ["exact_match"]}, OptionError, "exact_match cannot be had"),
     ],
 )
-def test_what_is_refused(given: Any, options: dict[str, Any], error: type[Exception], told: str) -> None:  # noqa: ANN401
+def test_invalid_arguments_are_refused(given: Any, options: dict[str, Any], error: type[Exception], told: str) -> None:  # noqa: ANN401
     with pytest.raises(error, match=told):
         multiclass.summary(given, **options)
 
@@ -132,7 +132,7 @@ def test_the_summary_of_two_classes_points_to_that_of_many() -> None:
             measure.summary(classes)  # type: ignore[arg-type]
 
 
-def test_averages_refuse_what_they_cannot_be_of() -> None:
+def test_averages_refuse_unsuitable_measures() -> None:
     with pytest.raises(UnknownNameError, match="there is no average 'mean'"):
         multiclass.averaged(measure.f1, "mean")  # type: ignore[arg-type]
     with pytest.raises(OptionError, match="labels have neither ranks nor probabilities"):
@@ -164,7 +164,7 @@ def test_scores_that_are_no_probabilities() -> None:
         multiclass.top_k_accuracy(twice, k=4)
 
 
-def test_averages_take_names_and_say_why_they_are_undefined() -> None:
+def test_averages_accept_names_and_explain_undefined_values() -> None:
     nothing = baserate.Confusion.of_matrix([[0, 0], [0, 0]], truth="rows")
     macro = multiclass.averaged("precision", "macro")
     assert np.isnan(macro(nothing))
@@ -185,7 +185,7 @@ def test_averages_take_names_and_say_why_they_are_undefined() -> None:
     assert {row["average"] for row in one.rows()} == {None, "micro"}
 
 
-def test_probabilities_may_be_rounded_but_not_be_others() -> None:
+def test_rounded_probabilities_are_accepted() -> None:
     def brier(*score: float) -> float:
         return multiclass.brier(baserate.scored([0, 1], [[0.5, 0.5], list(score)]))
 
@@ -211,7 +211,7 @@ def test_the_digest_is_of_rows_in_any_order() -> None:
     assert multiclass.summary(SCORES).data["digest"] == SCORES.digest
 
 
-def test_cells_too_far_from_one_are_refused() -> None:
+def test_extreme_cells_are_refused() -> None:
     for cell in (1e160, 1e-300):
         with pytest.raises(baserate.WeightError, match="too far from 1 to be squared"):
             baserate.Confusion.of_matrix([[cell, 0], [0, cell]], truth="rows")

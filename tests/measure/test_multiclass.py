@@ -22,7 +22,7 @@ from baserate.measure.multiclass import MEASURES, named, search
         ("CEN", "confusion_entropy"),
     ],
 )
-def test_measures_are_found_by_other_names(spelling: str, name: str) -> None:
+def test_measures_are_found_by_aliases(spelling: str, name: str) -> None:
     assert named(spelling) is MEASURES[name]
 
 
@@ -36,7 +36,7 @@ def test_names_are_looked_up_in_their_own_registry() -> None:
         measure.named("scott_pi")
 
 
-def test_search_reads_names_other_names_and_meanings() -> None:
+def test_search_covers_names_aliases_and_summaries() -> None:
     assert search("theil") == ["truth_theil_u", "decision_theil_u", "symmetric_theil_u"]
     assert search("beyond chance") == ["kappa", "scott_pi", "gwet_ac1"]
     assert search("subset accuracy") == ["exact_match"]

@@ -1,6 +1,8 @@
 import doctest
 import math
 import re
+from inspect import signature
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,29 +27,55 @@ from baserate.measure._registry import _MARGINS
 CURVE = baserate.curve(baserate.tally([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1]))
 
 
-REGISTRIES = pytest.mark.parametrize("room", [measure, multiclass], ids=lambda room: room.__name__)
+REGISTRIES = pytest.mark.parametrize("registry", [measure, multiclass], ids=lambda registry: registry.__name__)
 
 
 @REGISTRIES
-def test_every_measure_is_registered_under_its_own_name(room: Any) -> None:  # noqa: ANN401
-    for name, function in room.MEASURES.items():
+def test_every_measure_is_registered_under_its_own_name(registry: Any) -> None:  # noqa: ANN401
+    for name, function in registry.MEASURES.items():
         assert (about(function).name, function.__name__) == (name, name)
-        assert getattr(room, name) is function
+        assert getattr(registry, name) is function
 
 
 @REGISTRIES
-def test_what_a_measure_knows_is_sound(room: Any) -> None:  # noqa: ANN401
+def test_the_entry_of_every_measure_is_consistent(registry: Any) -> None:  # noqa: ANN401
     of_two, of_many = {Counts, Curve, Tally}, {Confusion, MulticlassRows, LabelSets}
-    for name, function in room.MEASURES.items():
+    for name, function in registry.MEASURES.items():
         told = about(function)
-        assert told.of in (of_two if room is measure else of_many), name
+        assert told.of in (of_two if registry is measure else of_many), name
         assert told.best in ("high", "low", None), name
         assert told.span[0] < told.span[1], name
         assert told.formula, name
-        assert told.references or room is measure, name
+        assert told.references or registry is measure, name
         assert told.needs, name
         assert all(hasattr(told.of, margin) or margin in _MARGINS for margin in told.needs), name
         assert len(told.causes) == len(told.needs), name
+
+
+def test_every_measure_of_the_page_has_a_label() -> None:
+    words = (Path(baserate.__file__).parent / "report" / "page" / "words.js").read_text(encoding="utf-8")
+    table = words[words.index("SPOKEN = {") : words.index("\n};")]
+    labels = {name: about(function).page for name, function in MEASURES.items() if about(function).page}
+    assert set(labels) == set(re.findall(r"^  (\w+): words\(", table, re.MULTILINE))
+    assert len(set(labels.values())) == len(labels)
+
+
+def test_percentages_are_those_of_the_page() -> None:
+    numbers = {name for name, function in MEASURES.items() if about(function).page and not about(function).percent}
+    assert numbers == {
+        *("f1", "mcc", "expected_cost", "auc", "average_precision", "brier", "brier_skill", "log_loss"),
+        *("calibration_slope", "calibration_in_the_large", "observed_expected"),
+    }
+
+
+def test_options_are_keywords_of_their_measures() -> None:
+    options = {name: about(function).option for name, function in MEASURES.items() if about(function).option}
+    assert options == {
+        **dict.fromkeys(("net_benefit", "standardized_net_benefit", "net_reduction"), "at"),
+        **dict.fromkeys(("f_beta", "e_measure"), "beta"),
+        "expected_cost": "costs",
+    }
+    assert all(option in signature(MEASURES[name]).parameters for name, option in options.items())
 
 
 def check_summary(summary: str) -> None:
@@ -66,8 +94,8 @@ def check_summary(summary: str) -> None:
 
 
 @REGISTRIES
-def test_every_summary_is_one_whole_sentence_that_stands_alone(room: Any) -> None:  # noqa: ANN401
-    for function in room.MEASURES.values():
+def test_every_summary_is_one_complete_sentence(registry: Any) -> None:  # noqa: ANN401
+    for function in registry.MEASURES.values():
         check_summary(about(function).summary)
 
 
@@ -80,7 +108,7 @@ def test_every_summary_is_one_whole_sentence_that_stands_alone(room: Any) -> Non
         ("quadratic kappa", "with quadratic weights"),
     ],
 )
-def test_a_measure_with_its_options_chosen_has_a_summary_of_its_own(name: str, words: str) -> None:
+def test_a_measure_with_bound_options_has_its_own_summary(name: str, words: str) -> None:
     special = about(multiclass.named(name))
     check_summary(special.summary)
     assert special.summary not in {about(function).summary for function in multiclass.MEASURES.values()}
@@ -100,14 +128,14 @@ def test_a_measure_with_its_options_chosen_has_a_summary_of_its_own(name: str, w
         "No end",
     ],
 )
-def test_a_summary_that_is_cut_or_leans_on_another_is_noticed(summary: str) -> None:
+def test_truncated_and_dependent_summaries_are_detected(summary: str) -> None:
     with pytest.raises(AssertionError):
         check_summary(summary)
 
 
 @REGISTRIES
-def test_docstrings_begin_with_the_fields_and_end_with_examples(room: Any) -> None:  # noqa: ANN401
-    for name, function in room.MEASURES.items():
+def test_docstrings_begin_with_the_fields_and_end_with_examples(registry: Any) -> None:  # noqa: ANN401
+    for name, function in registry.MEASURES.items():
         described, doc = about(function), function.__doc__
         assert doc.startswith(f"{described.summary}\n\n:math:`{described.formula}`\n\n"), name
         assert doc.count(described.summary) == 1, name
@@ -127,10 +155,10 @@ def test_a_measure_needs_no_formula_other_names_or_references() -> None:
 
 
 @REGISTRIES
-def test_no_two_measures_share_a_name(room: Any) -> None:  # noqa: ANN401
-    names = [other.lower() for function in room.MEASURES.values() for other in about(function).also]
+def test_no_two_measures_share_a_name(registry: Any) -> None:  # noqa: ANN401
+    names = [other.lower() for function in registry.MEASURES.values() for other in about(function).also]
     assert len(names) == len(set(names))
-    assert not set(names) & set(room.MEASURES)
+    assert not set(names) & set(registry.MEASURES)
 
 
 @pytest.mark.parametrize(
@@ -160,11 +188,11 @@ def test_no_two_measures_share_a_name(room: Any) -> None:  # noqa: ANN401
         ("AUROC", "auc"),
     ],
 )
-def test_measures_are_found_by_other_names(spelling: str, name: str) -> None:
+def test_measures_are_found_by_aliases(spelling: str, name: str) -> None:
     assert named(spelling) is MEASURES[name]
 
 
-def test_an_unknown_name_lists_the_known_and_the_nearest() -> None:
+def test_an_unknown_name_lists_all_names_and_the_nearest() -> None:
     with pytest.raises(UnknownNameError, match=r"no measure 'sensitivit'. Did you mean sensitivity or") as caught:
         named("sensitivit")
     assert all(name in str(caught.value) for name in MEASURES)
@@ -172,21 +200,21 @@ def test_an_unknown_name_lists_the_known_and_the_nearest() -> None:
         named("zzzz")
 
 
-def test_search_reads_names_other_names_and_meanings() -> None:
+def test_search_covers_names_aliases_and_summaries() -> None:
     assert set(search("harmonic mean")) == {"f1", "f_beta"}
     assert search("share flagged negatives") == ["specificity", "fpr"]
     assert search("Matthews") == ["mcc"]
     assert search("nothing of the kind") == []
 
 
-def test_the_reason_names_everything_that_is_missing() -> None:
+def test_the_reason_lists_every_zero_margin() -> None:
     empty = Counts(tp=0, fp=0, fn=0, tn=4)
     assert why(measure.mcc, empty) == "there are no positives and nothing is flagged"
     assert why(measure.kappa, empty) == "truth and decision are constant and equal, so chance alone agrees fully"
     assert why(measure.npv, empty) is None
 
 
-def test_reasons_are_asked_of_one_table() -> None:
+def test_a_reason_needs_a_single_table() -> None:
     with pytest.raises(ShapeError, match=r"these are \(5,\) tables; ask why of one"):
         why(measure.precision, CURVE.counts)  # type: ignore[arg-type]
 
@@ -198,7 +226,7 @@ def test_tables_have_their_axes_and_one_row_for_each_threshold(name: str) -> Non
     assert {len(column) for column in columns.values()} == {5}
 
 
-def test_a_table_takes_functions_names_and_other_names() -> None:
+def test_a_table_accepts_functions_names_and_aliases() -> None:
     columns = measure.table(CURVE, "roc", measure.mcc, "recall", "F1 score")
     assert list(columns) == ["threshold", "fpr", "sensitivity", "mcc", "f1"]
     assert math.isnan(columns["mcc"][0])
@@ -211,7 +239,7 @@ def test_a_table_invents_no_point() -> None:
     assert precision[1] == 1
 
 
-def test_a_table_refuses_what_has_no_value_at_a_threshold() -> None:
+def test_a_table_refuses_measures_without_threshold() -> None:
     with pytest.raises(OptionError, match="auc, brier has one value for a whole curve"):
         measure.table(CURVE, "auc", "f1", "brier")
     with pytest.raises(UnknownNameError):
@@ -248,20 +276,20 @@ def test_without_positives_a_partial_area_is_undefined_too() -> None:
     assert math.isnan(measure.partial_auc(baserate.curve(baserate.tally([0, 0], [1, 2])), fpr=(0, 0.5)))
 
 
-def test_certainty_that_fails_costs_infinitely_much() -> None:
+def test_log_loss_is_infinite_for_a_wrong_certainty() -> None:
     wrong, right = baserate.tally([1, 0], [0.0, 0.5]), baserate.tally([1, 0], [1.0, 0.0])
     assert measure.log_loss(wrong) == math.inf
     assert measure.log_loss_skill(wrong) == -math.inf
     assert (measure.log_loss(right), measure.log_loss_skill(right), measure.brier_skill(right)) == (0, 1, 1)
 
 
-def test_a_weight_that_vanishes_beside_another_leaves_the_areas_defined() -> None:
+def test_areas_are_defined_with_extreme_weights() -> None:
     curve = baserate.curve(baserate.tally([1, 1, 0, 1], [0.9, 0.8, 0.7, 0.6], weight=[1e20, 1, 1, 1]))
     assert measure.pr_auc(curve) == pytest.approx(1)
     assert measure.average_precision(curve) == pytest.approx(1)
 
 
-def test_costs_may_pay() -> None:
+def test_costs_may_be_negative() -> None:
     counts = Counts(tp=150, fp=60, fn=40, tn=250)
     assert measure.expected_cost(counts, costs=Costs(tp=-1, fn=100, fp=1, tn=0)) * counts.total == 3910
     assert measure.expected_cost(counts) == measure.error_rate(counts)

@@ -26,7 +26,7 @@ def told(found: baserate.Results, *names: str) -> list[tuple[Any, ...]]:
     return [tuple(row[name] for name in names) for row in found.rows()]
 
 
-def test_every_number_is_that_of_its_measure() -> None:
+def test_every_value_is_that_of_its_measure() -> None:
     both = tallies(score=["p", "z"], group="g")
     any_score = [name for name, function in measure.MEASURES.items() if measure.about(function).of is not Tally]
     found = measure.summary(both, measures=any_score, threshold=[0.5, 1.0])
@@ -46,12 +46,12 @@ def test_every_number_is_that_of_its_measure() -> None:
         assert row["low"] is row["high"] is row["level"] is row["how"] is row["class"] is None
 
 
-def test_a_single_model_has_no_name_in_rows() -> None:
+def test_rows_of_a_single_model_have_no_model_name() -> None:
     assert {model for (model,) in told(measure.summary(tallies(score="p")), "model")} == {None}
     assert {model for (model,) in told(measure.summary(tallies(score=["p", "z"])), "model")} == {"p", "z"}
 
 
-def test_probabilities_are_cut_in_the_middle_and_others_not_at_all() -> None:
+def test_the_default_threshold_is_one_half_for_probabilities_only() -> None:
     probable = measure.summary(tallies(score="p"))
     assert {threshold for (threshold,) in told(probable, "threshold")} == {0.5, None}
     assert probable.data["notes"] == []
@@ -66,7 +66,7 @@ def test_probabilities_are_cut_in_the_middle_and_others_not_at_all() -> None:
     assert told(cut, "measure", "threshold") == [(name, 0) for name in ("tp", "fp", "fn", "tn", "f1")]
 
 
-def test_what_was_asked_for_and_cannot_be_is_refused() -> None:
+def test_named_measures_that_cannot_be_computed_are_refused() -> None:
     with pytest.raises(NotAProbabilityError):
         measure.summary(tallies(score="z"), measures=["brier"])
     with pytest.raises(OptionError, match="nothing is left to measure: z runs from -2 to 3"):
@@ -75,7 +75,7 @@ def test_what_was_asked_for_and_cannot_be_is_refused() -> None:
         measure.summary(tallies(score="p"), measures=["aucc"])
 
 
-def test_labels_are_one_point_without_a_threshold() -> None:
+def test_predicted_labels_have_one_table_without_threshold() -> None:
     found = measure.summary(tallies(predicted="hat"), threshold=[0.9])
     assert {threshold for (threshold,) in told(found, "threshold")} == {None}
     cells = {row["measure"]: row["value"] for row in found.rows()}
@@ -95,7 +95,7 @@ def test_labels_that_disagree_with_a_score_are_noted() -> None:
     ]
 
 
-def test_the_header_tells_what_was_read() -> None:
+def test_the_header_describes_the_data() -> None:
     table = TABLE | {"p": [None, *TABLE["p"][1:]], "w": [1, 2, 2, 2, 0, 1]}
     found = measure.summary(read.tallies(table, truth="y", score="p", weight="w", missing="drop"))
     header = dict(found.data)
@@ -127,7 +127,7 @@ def test_a_curve_is_its_table_for_each_model_and_group(name: str) -> None:
             assert [row[column] for row in here] == [None if math.isnan(value) else value for value in values.tolist()]
 
 
-def test_points_are_exact_few_and_keep_the_ends() -> None:
+def test_thinned_points_are_exact_and_include_the_ends() -> None:
     rng = np.random.default_rng(3)
     many = read.tallies({"y": rng.integers(0, 2, 5000), "p": rng.random(5000)}, truth="y", score="p")
     whole, thin = (set(told(measure.curves(many, "roc", points=points), "threshold", "fpr", "sensitivity"))
@@ -150,7 +150,7 @@ def test_an_infinite_log_loss_is_explained() -> None:
     ]
 
 
-def test_labels_are_held_against_the_score_they_fit_best() -> None:
+def test_predicted_labels_are_compared_with_the_best_fitting_score() -> None:
     table = TABLE | {"noise": [0.1, 0.9, 0.8, 0.7, 0.2, 0.6]}
     both = read.tallies(table, truth="y", score=["noise", "p"], predicted="hat")
     assert measure.summary(both, threshold=0.35).data["notes"] == [
@@ -158,7 +158,7 @@ def test_labels_are_held_against_the_score_they_fit_best() -> None:
     ]
 
 
-def test_what_is_not_tallies_is_told() -> None:
+def test_other_types_than_tallies_are_refused() -> None:
     for wrong in (TABLE, baserate.tally(TABLE["y"], TABLE["p"])):
         with pytest.raises(OptionError, match="is not Tallies; read them first"):
             measure.summary(wrong)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""The doors through which a table may come."""
+"""The kinds of sources from which a table may be read."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -12,14 +12,25 @@ from tests.readers import BY_DUCKDB, READERS, Table
 
 def decide(monkeypatch: pytest.MonkeyPatch, *, sums: bool) -> None:
     """Let DuckDB add up by itself, or fetch rows, whatever it would choose."""
-    monkeypatch.setattr(_duckdb, "repeats", lambda *_: sums)
+    monkeypatch.setattr(_duckdb, "has_repeated_scores", lambda *_: sums)
 
 
-DOORS = [(name, sums) for name in READERS for sums in ((False, True) if name in BY_DUCKDB else (False,))]
+QUICK = {"lists", "pandas", "polars", "polars, lazy", "pyarrow", "duckdb", "csv", "parquet", "json lines", "arrow file"}
+"""Sources of the quick tier: one for each engine and format; the others differ from these in one step of reading."""
+AGGREGATED = {"duckdb", "csv"}
+"""Those of them for which the quick tier also lets DuckDB add up."""
+
+SOURCES = [
+    pytest.param((name, sums), marks=() if name in (AGGREGATED if sums else QUICK) else pytest.mark.slow)
+    for name in READERS
+    for sums in ((False, True) if name in BY_DUCKDB else (False,))
+]
 
 
-@pytest.fixture(params=DOORS, ids=lambda door: f"{door[0]}{', sums' * door[1]}")
-def door(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Table], Any]:
+@pytest.fixture(params=SOURCES, ids=lambda source: f"{source[0]}{', sums' * source[1]}")
+def make_source(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[Table], Any]:
     name, sums = request.param
     decide(monkeypatch, sums=sums)
     return lambda table: READERS[name](table, tmp_path)

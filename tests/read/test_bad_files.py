@@ -9,7 +9,7 @@ from tests.bad_files import BAD, Bad
 
 
 @pytest.mark.parametrize("bad", BAD.values(), ids=BAD)
-def test_a_bad_file_is_refused_in_our_words(bad: Bad, tmp_path: Path) -> None:
+def test_a_bad_file_is_refused_with_a_clear_message(bad: Bad, tmp_path: Path) -> None:
     bad.make(tmp_path)
     path = tmp_path / bad.source
     message = bad.message.replace("{path}", str(path)).replace("{folder}", str(tmp_path))

@@ -219,7 +219,7 @@ ACCEPTED = {
 
 
 @pytest.mark.parametrize("truth", ACCEPTED.values(), ids=ACCEPTED)
-def test_zeros_ones_and_booleans_need_no_name(truth: object) -> None:
+def test_zeros_ones_and_booleans_need_no_positive_label(truth: object) -> None:
     assert baserate.tally(truth, SCORE).digest == baserate.tally(TRUTH, SCORE).digest  # type: ignore[arg-type]
 
 
@@ -238,7 +238,7 @@ def test_zeros_ones_and_booleans_need_no_name(truth: object) -> None:
         (np.array([1.5, 2.5, 1.5]), 1.5),
     ],
 )
-def test_a_named_positive_may_be_any_of_two_labels(truth: object, positive: object) -> None:
+def test_the_positive_label_may_be_any_of_two(truth: object, positive: object) -> None:
     assert baserate.tally(truth, SCORE, positive=positive).digest == baserate.tally(TRUTH, SCORE).digest  # type: ignore[arg-type]
 
 
@@ -254,7 +254,7 @@ def test_a_named_positive_may_be_any_of_two_labels(truth: object, positive: obje
     ],
     ids=["big-endian", "slice", "strided", "decimals", "tuple", "masked nothing"],
 )
-def test_scores_may_come_in_any_form_of_number(score: object) -> None:
+def test_scores_of_any_numeric_type_are_read(score: object) -> None:
     assert baserate.tally(TRUTH, score).digest == baserate.tally(TRUTH, SCORE).digest  # type: ignore[arg-type]
 
 
@@ -263,7 +263,7 @@ def test_small_whole_scores_are_the_same_in_every_type(dtype: type) -> None:
     assert baserate.tally(TRUTH, np.array([1, 0, 0], dtype=dtype)).digest == baserate.tally(TRUTH, [1, 0, 0]).digest
 
 
-def test_input_is_neither_changed_nor_kept() -> None:
+def test_input_is_neither_changed_nor_shared() -> None:
     truth, score, weight = np.array([True, False]), np.array([0.1, 0.9]), np.array([1.0, 2.0])
     before = [column.copy() for column in (truth, score, weight)]
     kept = baserate.tally(truth, score, weight=weight)
@@ -279,7 +279,7 @@ def test_input_is_neither_changed_nor_kept() -> None:
     [([1, 1], "there are no negatives"), ([0, 0], "there are no positives"), ([1], "there are no negatives")],
     ids=["only positives", "only negatives", "one row"],
 )
-def test_one_class_is_tallied_and_what_it_cannot_tell_is_said(truth: list[int], reason: str) -> None:
+def test_a_single_class_is_tallied_and_undefined_measures_have_reasons(truth: list[int], reason: str) -> None:
     curve = baserate.curve(baserate.tally(truth, [0.5] * len(truth)))
     assert math.isnan(measure.auc(curve))
     assert why(measure.auc, curve) == reason
@@ -293,7 +293,7 @@ def test_all_ties_are_one_score() -> None:
 
 @pytest.mark.parametrize("name", [name for name, m in MEASURES.items() if about(m).of is baserate.Tally])
 @pytest.mark.parametrize("score", [[1.5, 0.2], [0.5, -0.1]], ids=["above 1", "below 0"])
-def test_proper_scores_refuse_what_is_not_a_probability(name: str, score: list[float]) -> None:
+def test_proper_scores_refuse_scores_that_are_not_probabilities(name: str, score: list[float]) -> None:
     tally = baserate.tally([1, 0], score)
     with pytest.raises(
         baserate.NotAProbabilityError, match=r"1 row has a score outside \[0, 1\] .* calibrate the scores"

@@ -1,4 +1,4 @@
-"""Many classes through every door: the same tables, rows, labels and refusals."""
+"""Many classes from every kind of source: the same tables, rows, labels and refusals."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -25,7 +25,7 @@ from baserate import (
     WeightError,
     read,
 )
-from baserate.read._classes import named_classes
+from baserate.read._labels import classes_from_names
 from tests.readers import Table
 
 SIZE = 300
@@ -81,8 +81,8 @@ def as_pairs(found: Confusions) -> dict[tuple[Any, ...], dict[tuple[Any, Any], f
 
 
 @pytest.mark.parametrize("asked", ASKED.values(), ids=ASKED)
-def test_confusions_are_the_same_from_everywhere(door: Callable[[Table], Any], asked: dict[str, Any]) -> None:
-    found = read.confusions(door(TABLE), **asked)
+def test_confusions_are_the_same_from_every_source(make_source: Callable[[Table], Any], asked: dict[str, Any]) -> None:
+    found = read.confusions(make_source(TABLE), **asked)
     assert as_pairs(found) == by_hand(TABLE, asked)
     wanted = read.confusions(TABLE, **asked)
     assert found.labels == wanted.labels
@@ -104,8 +104,8 @@ def test_confusions_are_the_same_from_everywhere(door: Callable[[Table], Any], a
     ],
     ids=["beginning", "groups and weights", "labels named"],
 )
-def test_rows_are_the_same_from_everywhere(door: Callable[[Table], Any], asked: dict[str, Any]) -> None:
-    found = read.class_rows(door(TABLE), truth="is", **asked)
+def test_class_rows_are_the_same_from_every_source(make_source: Callable[[Table], Any], asked: dict[str, Any]) -> None:
+    found = read.class_rows(make_source(TABLE), truth="is", **asked)
     assert isinstance(found, MulticlassRows)
     there = (
         np.array(TABLE[asked["weight"]] if "weight" in asked else TABLE["count"] if "count" in asked else [1] * SIZE)
@@ -130,32 +130,32 @@ HOLES: dict[str, list[Any]] = {
 }
 
 
-def test_what_is_missing_is_refused_or_dropped_and_told(door: Callable[[Table], Any]) -> None:
+def test_missing_values_are_refused_or_dropped_and_counted(make_source: Callable[[Table], Any]) -> None:
     with pytest.raises(MissingValuesError, match=r"2 of 6 rows cannot be used \(is: 1 missing; called: 1 missing\)"):
-        read.confusions(door(HOLES), truth="is", predicted="called")
-    found = read.confusions(door(HOLES), truth="is", predicted="called", missing="drop")
+        read.confusions(make_source(HOLES), truth="is", predicted="called")
+    found = read.confusions(make_source(HOLES), truth="is", predicted="called", missing="drop")
     assert found.pooled.total == 4
     assert (found.intake.read, found.intake.dropped) == (6, 2)
     with pytest.raises(MissingValuesError, match=r"3 of 6 rows cannot be used"):
-        read.class_rows(door(HOLES), truth="is", score="p_*")
-    rows = read.class_rows(door(HOLES), truth="is", score="p_*", missing="drop")
+        read.class_rows(make_source(HOLES), truth="is", score="p_*")
+    rows = read.class_rows(make_source(HOLES), truth="is", score="p_*", missing="drop")
     assert [rows.labels[code] for code in rows.truth] == ["cat", "dog", "dog"]
     assert rows.intake.dropped == 3
 
 
-def test_labels_that_were_not_named_are_refused_or_dropped(door: Callable[[Table], Any]) -> None:
+def test_unlisted_labels_are_refused_or_dropped(make_source: Callable[[Table], Any]) -> None:
     asked: dict[str, Any] = {"truth": "is", "predicted": "called", "labels": ["cat", "dog"]}
     table = {"is": ["cat", "dog", "fish"], "called": ["cat", "bird", "dog"]}
     with pytest.raises(
         UnknownLabelError, match=r"2 of 3 rows cannot be used \(is: 1 unknown label; called: 1 unknown label\)"
     ):
-        read.confusions(door(table), **asked)
-    assert read.confusions(door(table), missing="drop", **asked).pooled.mass.tolist() == [[1, 0], [0, 0]]
+        read.confusions(make_source(table), **asked)
+    assert read.confusions(make_source(table), missing="drop", **asked).pooled.mass.tolist() == [[1, 0], [0, 0]]
 
 
-def test_a_label_that_occurs_in_dropped_rows_alone_is_no_class(door: Callable[[Table], Any]) -> None:
+def test_a_label_only_in_dropped_rows_is_no_class(make_source: Callable[[Table], Any]) -> None:
     table = {"is": ["cat", "dog", "fish"], "called": ["cat", "cat", None]}
-    assert read.confusions(door(table), truth="is", predicted="called", missing="drop").labels == ("cat", "dog")
+    assert read.confusions(make_source(table), truth="is", predicted="called", missing="drop").labels == ("cat", "dog")
 
 
 def test_numbers_beside_text_in_a_file_are_text(tmp_path: Path) -> None:
@@ -170,8 +170,10 @@ def test_numbers_beside_text_in_a_file_are_text(tmp_path: Path) -> None:
     ("labels", "wanted"),
     [([0, 1, 1, 0], Tallies), ([0, 1, 2, 0], Confusions), ([True, False, True, True], Tallies)],
 )
-def test_decisions_are_what_they_are(door: Callable[[Table], Any], labels: list[Any], wanted: type) -> None:
-    found = read.decisions(door({"y": labels, "z": labels}), truth="y", predicted="z")
+def test_decisions_depend_on_the_number_of_classes(
+    make_source: Callable[[Table], Any], labels: list[Any], wanted: type
+) -> None:
+    found = read.decisions(make_source({"y": labels, "z": labels}), truth="y", predicted="z")
     assert isinstance(found, wanted)
 
 
@@ -187,24 +189,24 @@ def test_decisions_are_what_they_are(door: Callable[[Table], Any], labels: list[
         (["p_True", "p_False"], [False, True], [True, False]),
     ],
 )
-def test_a_column_is_of_the_class_that_its_name_says(columns: list[str], labels: list[Any], wanted: list[Any]) -> None:
-    found = named_classes(columns, labels)
+def test_column_names_state_the_classes(columns: list[str], labels: list[Any], wanted: list[Any]) -> None:
+    found = classes_from_names(columns, labels)
     assert found == wanted
     assert list(map(type, found)) == list(map(type, wanted))
 
 
-def test_names_that_do_not_say_it() -> None:
+def test_column_names_without_classes_are_refused() -> None:
     with pytest.raises(
         UnknownLabelError, match=r"truth holds 'fish', for which there is no score among 'p_cat', 'p_dog'"
     ):
-        named_classes(["p_cat", "p_dog"], ["cat", "fish"])
+        classes_from_names(["p_cat", "p_dog"], ["cat", "fish"])
     with pytest.raises(UnknownLabelError, match="do not say which is whose; name the class of each"):
-        named_classes(["cat_1", "2_dog"], ["cat", "dog"])
+        classes_from_names(["cat_1", "2_dog"], ["cat", "dog"])
     with pytest.raises(OptionError, match="only one column of scores, 'p_cat'"):
-        named_classes(["p_cat"], ["cat"])
+        classes_from_names(["p_cat"], ["cat"])
 
 
-def test_columns_that_are_not_there() -> None:
+def test_columns_that_do_not_exist() -> None:
     with pytest.raises(UnknownNameError, match=r"there is no column 'q_\*'"):
         read.class_rows(TABLE, truth="is", score="q_*")
     with pytest.raises(OptionError, match="needs predicted= and no score="):
@@ -213,7 +215,7 @@ def test_columns_that_are_not_there() -> None:
         read.class_rows(TABLE, truth="is", predicted="called")
 
 
-def test_files_must_have_the_same_columns_that_begin_so(tmp_path: Path) -> None:
+def test_files_must_match_a_pattern_with_the_same_columns(tmp_path: Path) -> None:
     for at, name in enumerate(["p_b", "p_c"]):
         (tmp_path / f"{at}.jsonl").write_text(f'{{"y": "a", "p_a": 1, "{name}": 0}}\n', encoding="utf-8")
     with pytest.raises(FileFormatError, match=r"the files differ in the columns that are called p_\*"):
@@ -379,7 +381,7 @@ def test_bad_cross_tables(tmp_path: Path, text: str, error: type[Exception], tol
         read.cross_table(cross(tmp_path, text), truth="rows")
 
 
-def test_where_there_is_no_cross_table(tmp_path: Path) -> None:
+def test_a_cross_table_that_cannot_be_opened(tmp_path: Path) -> None:
     with pytest.raises(baserate.NoSuchFileError, match="cannot be opened"):
         read.cross_table(tmp_path / "none.csv", truth="rows")
     with pytest.raises(OptionError, match="it is in the 'rows' or in the 'columns'"):
@@ -411,7 +413,7 @@ def test_every_class_needs_a_score_and_every_score_a_class() -> None:
             read.class_rows(RIGHT, truth="y", score="p_*", labels=labels)
 
 
-def test_labels_put_classes_into_order_and_never_rename_columns() -> None:
+def test_labels_order_classes_and_never_rename_columns() -> None:
     rows = read.class_rows(RIGHT, truth="y", score="p_*", labels=["c", "a", "b"])
     assert rows.labels == ("c", "a", "b")
     assert accuracy(rows) == 1
@@ -426,7 +428,7 @@ def test_labels_put_classes_into_order_and_never_rename_columns() -> None:
     assert read.class_rows(renamed, truth="y", score=told, labels="abc").labels == ("a", "b", "c")
 
 
-def test_a_beginning_takes_no_column_that_has_another_part_to_play() -> None:
+def test_a_pattern_matches_no_column_with_another_role() -> None:
     table = {
         "p_true": [0, 1, 2],
         "p_0": [1, 0, 0],
@@ -441,7 +443,7 @@ def test_a_beginning_takes_no_column_that_has_another_part_to_play() -> None:
     assert rows.intake.notes == ("p_* is taken for the scores 'p_0', 'p_1', 'p_2'.",)
 
 
-def test_classes_beyond_those_named_are_refused_or_dropped() -> None:
+def test_classes_beyond_those_listed_are_refused_or_dropped() -> None:
     table = {name: [*column, column[0]] for name, column in RIGHT.items()} | {"y": ["a", "b", "c", "z"]}
     with pytest.raises(UnknownLabelError, match=r"1 of 4 rows cannot be used \(y: 1 unknown label\)"):
         read.class_rows(table, truth="y", score="p_*", labels="abc")
@@ -450,42 +452,46 @@ def test_classes_beyond_those_named_are_refused_or_dropped() -> None:
         read.class_rows(table, truth="y", score="p_*")
 
 
-def test_names_are_cut_between_words_only_or_where_one_says() -> None:
+def test_names_are_split_only_between_words_or_after_the_stem() -> None:
     for columns, labels in ((["p_10", "p_11", "p_12"], [0, 1, 2]), (["p_cat", "p_car"], ["t", "r"])):
         with pytest.raises(UnknownLabelError):
-            named_classes(columns, labels)
-    assert named_classes(["pcat", "pcar"], ["cat", "car"], "p") == ["cat", "car"]
-    assert named_classes(["p_1", "p_2", "p_3"], [1.0, 2.0]) == [1.0, 2.0, 3.0]
+            classes_from_names(columns, labels)
+    assert classes_from_names(["pcat", "pcar"], ["cat", "car"], "p") == ["cat", "car"]
+    assert classes_from_names(["p_1", "p_2", "p_3"], [1.0, 2.0]) == [1.0, 2.0, 3.0]
 
 
-def test_equal_numbers_are_one_class_however_they_are_written(tmp_path: Path) -> None:
+def test_equal_numbers_are_one_class_in_any_spelling(tmp_path: Path) -> None:
     path = tmp_path / "numbers.csv"
     path.write_text("y,z\n1,1.0\n2,2.0\n3,2.0\n", encoding="utf-8")
     assert read.confusions(path, truth="y", predicted="z").labels == (1, 2, 3)
 
 
-def test_labels_that_have_nothing_in_common_are_refused(door: Callable[[Table], Any]) -> None:
+def test_disjoint_labels_are_refused(make_source: Callable[[Table], Any]) -> None:
     table = {"y": ["cat", "dog", "fish"], "z": ["0", "1", "2"]}
     with pytest.raises(UnknownLabelError, match="no label is in both; write them alike"):
-        read.confusions(door(table), truth="y", predicted="z")
+        read.confusions(make_source(table), truth="y", predicted="z")
     # One label that is never true may be all that a poor model says.
-    assert read.confusions(door({"y": ["a", "b"], "z": ["c", "c"]}), truth="y", predicted="z").labels == ("a", "b", "c")
+    assert read.confusions(make_source({"y": ["a", "b"], "z": ["c", "c"]}), truth="y", predicted="z").labels == (
+        "a",
+        "b",
+        "c",
+    )
 
 
-def test_ids_are_no_classes(door: Callable[[Table], Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    from baserate.read import _classes
+def test_ids_are_no_classes(make_source: Callable[[Table], Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    from baserate.read import _builders
 
-    monkeypatch.setattr(_classes, "_MOST", 4)
+    monkeypatch.setattr(_builders, "_MAX_CLASSES", 4)
     table = {"y": list("abcdef"), "z": list("abcdef"), "g": list("uuuvvv")}
     with pytest.raises(ShapeError, match="y and z hold 6 different labels, too many for a table of all pairs"):
-        read.confusions(door(table), truth="y", predicted="z")
-    monkeypatch.setattr(_classes, "_MOST", 10)
-    monkeypatch.setattr(_classes, "_MOST_CELLS", 50)
+        read.confusions(make_source(table), truth="y", predicted="z")
+    monkeypatch.setattr(_builders, "_MAX_CLASSES", 10)
+    monkeypatch.setattr(_builders, "_MAX_CELLS", 50)
     with pytest.raises(ShapeError, match="2 groups of 6 classes make 72 cells"):
-        read.confusions(door(table), truth="y", predicted="z", group="g")
+        read.confusions(make_source(table), truth="y", predicted="z", group="g")
 
 
-def test_categories_keep_an_order_of_their_own() -> None:
+def test_ordered_categories_keep_their_order() -> None:
     order = ["low", "medium", "high"]
     values = ["high", "low", "medium", "low"]
     for frame in (
@@ -536,7 +542,7 @@ def test_masked_scores_are_missing() -> None:
         baserate.scored([0, 1], score)
 
 
-def test_classes_are_not_guessed_beyond_what_is_there() -> None:
+def test_classes_are_inferred_only_from_evidence() -> None:
     score = np.ones((2, 3)) / 3
     assert baserate.scored([0, 2], score).labels == (0, 1, 2)
     with pytest.raises(UnknownLabelError, match="name the class of each with labels="):
@@ -567,7 +573,7 @@ def test_margins_and_bare_matrices_are_no_cross_tables(tmp_path: Path, text: str
         read.cross_table(cross(tmp_path, text), truth="rows")
 
 
-def test_numbers_of_a_cross_table_are_equal_however_they_are_written(tmp_path: Path) -> None:
+def test_numeric_labels_of_a_cross_table_are_equal_in_any_spelling(tmp_path: Path) -> None:
     assert read.cross_table(cross(tmp_path, ",1,2\n1.0,5,1\n2.0,0,4\n"), truth="rows").labels == (1, 2)
 
 

@@ -27,9 +27,9 @@ from baserate import (
     WeightError,
     read,
 )
-from baserate.read import _duckdb, _found, _lazy
-from baserate.read._labels import ordered, parsed
-from baserate.read._named import Columns
+from baserate.read import _duckdb, _engines, _paths
+from baserate.read._columns import Columns
+from baserate.read._labels import ordered, parse_labels
 from tests.read.test_tables import CSV, DIGEST, TABLE, tallied
 from tests.readers import Table
 
@@ -53,19 +53,19 @@ from tests.readers import Table
     ],
 )
 def test_labels_that_are_not_written_as_plain_numbers_stay_text(texts: list[str]) -> None:
-    assert parsed(texts) == texts
-    assert all(isinstance(label, str) for label in parsed(texts))
+    assert parse_labels(texts) == texts
+    assert all(isinstance(label, str) for label in parse_labels(texts))
 
 
 def test_labels_in_any_capitals_are_booleans() -> None:
-    assert parsed(["TRUE", "false"]) == [True, False]
+    assert parse_labels(["TRUE", "false"]) == [True, False]
 
 
 def test_labels_of_several_types_are_ordered_by_type_and_then_by_text() -> None:
     assert ordered(["1", 2, "3"]) == [2, "1", "3"]
 
 
-def test_a_positive_that_is_not_there_is_refused_among_numbers_too() -> None:
+def test_an_absent_positive_label_is_refused_among_numbers_too() -> None:
     with pytest.raises(NotBinaryError, match="positive=1 does not occur in truth, which holds 0, 2"):
         tallied({"y": [0, 2], "p": [0.9, 0.1]}, positive=1)
     with pytest.raises(NotBinaryError, match="positive=2 does not occur in truth, which holds 0"):
@@ -73,31 +73,31 @@ def test_a_positive_that_is_not_there_is_refused_among_numbers_too() -> None:
     assert tallied({"y": [0, 0], "p": [0.9, 0.1]}, positive=1).tally.mass.tolist() == [[0, 0], [1, 1]]
 
 
-def test_truth_that_is_missing_everywhere_is_told(door: Callable[[Table], Any]) -> None:
+def test_truth_without_any_label_is_refused(make_source: Callable[[Table], Any]) -> None:
     table = {"y": [*pa.array([None, None], pa.int8()).to_pylist(), 1], "p": [0.9, 0.1, 0.5], "g": ["a", "a", "b"]}
-    assert tallied(door(table), missing="drop").tally.total == 1
+    assert tallied(make_source(table), missing="drop").tally.total == 1
     with pytest.raises(EmptyDataError, match="every value of y is missing; give at least one label"):
         tallied({"y": [None, None], "p": [0.9, 0.1]}, missing="drop")
 
 
-def test_unknown_labels_of_predictions_are_missing_when_both_classes_are_named(
-    door: Callable[[Table], Any],
+def test_unknown_predicted_labels_are_missing_if_both_classes_are_stated(
+    make_source: Callable[[Table], Any],
 ) -> None:
     table = {"y": ["a", "b", "a"], "hat": ["a", "c", "b"]}
     asked: dict[str, Any] = {"score": None, "predicted": "hat", "positive": "a", "negative": "b"}
     with pytest.raises(NotBinaryError, match=r"1 of 3 rows cannot be used \(hat: 1 unknown label\)"):
-        tallied(door(table), **asked)
-    found = tallied(door(table), **asked, missing="drop")
+        tallied(make_source(table), **asked)
+    found = tallied(make_source(table), **asked, missing="drop")
     assert found.tally.mass.tolist() == [[1, 1], [0, 0]]
     assert dict(found.intake.reasons) == {"hat": {"unknown label": 1}}
 
 
-def test_two_strange_labels_of_predictions_are_not_the_other_class() -> None:
+def test_two_unknown_predicted_labels_are_refused() -> None:
     with pytest.raises(NotBinaryError, match=r"hat holds 'b', 'c', but truth 'a'; give both the same labels"):
         tallied({"y": ["a", "a"], "hat": ["b", "c"]}, score=None, predicted="hat", positive="a")
 
 
-def test_more_than_256_groups_are_told_apart() -> None:
+def test_more_than_256_groups_are_distinct() -> None:
     size = 600
     table = {"y": np.arange(size) % 2, "p": np.arange(size), "g": np.arange(size) // 2}
     found = tallied(table, group="g")
@@ -109,15 +109,15 @@ def test_more_than_256_groups_are_told_apart() -> None:
 # --- weights, and what is dropped -----------------------------------------------------------------------------------
 
 
-def test_weights_of_dropped_rows_are_not_judged(door: Callable[[Table], Any]) -> None:
+def test_weights_of_dropped_rows_are_not_checked(make_source: Callable[[Table], Any]) -> None:
     table = {"y": [1, 0, 1], "p": [0.9, 0.2, np.nan], "w": [1.0, 2.0, -1.0]}
-    assert tallied(door(table), weight="w", missing="drop").tally.mass.tolist() == [[1, 0], [0, 2]]
+    assert tallied(make_source(table), weight="w", missing="drop").tally.mass.tolist() == [[1, 0], [0, 2]]
 
 
-def test_bad_weights_are_counted_among_the_rows_that_are_left(door: Callable[[Table], Any]) -> None:
+def test_bad_weights_are_counted_among_remaining_rows(make_source: Callable[[Table], Any]) -> None:
     table = {"y": [1, 0, 1], "p": [0.9, 0.2, np.nan], "w": [1.0, -2.0, 1.0]}
     with pytest.raises(WeightError, match="1 of 2 values of w are negative"):
-        tallied(door(table), weight="w", missing="drop")
+        tallied(make_source(table), weight="w", missing="drop")
 
 
 def test_scores_that_are_all_null_are_missing() -> None:
@@ -127,7 +127,7 @@ def test_scores_that_are_all_null_are_missing() -> None:
             tallied(source, missing="drop")
 
 
-def test_nameless_rows_of_frames_are_missing() -> None:
+def test_rows_of_frames_without_id_are_missing() -> None:
     frame = pl.DataFrame(TABLE | {"who": [2**60 + 1, None, 9, 10]})
     for source in (frame, frame.to_arrow()):
         found = read.rows(source, truth="y", score="p", id="who", missing="drop")
@@ -147,7 +147,7 @@ ENDINGS = {
 
 
 @pytest.mark.parametrize(("kind", "ending"), [(kind, each) for kind, endings in ENDINGS.items() for each in endings])
-def test_a_file_in_a_folder_is_known_by_its_ending(kind: str, ending: str, tmp_path: Path) -> None:
+def test_a_file_in_a_folder_is_detected_by_its_suffix(kind: str, ending: str, tmp_path: Path) -> None:
     path, frame = tmp_path / f"t.{ending}", pl.DataFrame(TABLE)
     writers: dict[str, Any] = {
         "csv": frame.write_csv,
@@ -165,22 +165,22 @@ def test_a_file_in_a_folder_is_known_by_its_ending(kind: str, ending: str, tmp_p
 
 @pytest.mark.parametrize("start", ["", "\ufeff", "\n", " "])
 @pytest.mark.parametrize("form", ["lines", "array"])
-def test_json_without_a_name_is_known_by_its_first_letter(form: str, start: str, tmp_path: Path) -> None:
+def test_json_without_a_suffix_is_detected_by_its_first_character(form: str, start: str, tmp_path: Path) -> None:
     rows = pl.DataFrame(TABLE).to_dicts()
     text = json.dumps(rows) if form == "array" else "\n".join(map(json.dumps, rows))
     (tmp_path / "table").write_text(start + text, encoding="utf-8")
-    assert _found._looked_at(tmp_path / "table", "table").kind == "json"  # noqa: SLF001
+    assert _paths._inspect(tmp_path / "table", "table").kind == "json"  # noqa: SLF001
     if not start:
         assert tallied(tmp_path / "table").digest == DIGEST
 
 
-def test_the_name_of_a_text_file_goes_before_its_looks(tmp_path: Path) -> None:
+def test_the_suffix_of_a_text_file_overrides_its_content(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("{y},p\n1,0.9\n0,0.2\n1,0.4\n0,0.1\n", encoding="utf-8")
     assert tallied(tmp_path / "t.csv", truth="{y}").digest == DIGEST
 
 
 @pytest.mark.parametrize("written", ["NA", "N/A", "na", "n/a", "null", "NULL", "None", ""])
-def test_a_missing_number_is_written_in_many_ways(written: str, tmp_path: Path) -> None:
+def test_a_missing_number_has_many_spellings(written: str, tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text(f"y,p\n1,0.9\n0,{written}\n", encoding="utf-8")
     assert dict(tallied(tmp_path / "t.csv", missing="drop").intake.reasons) == {"p": {"missing": 1}}
 
@@ -189,17 +189,17 @@ def test_a_missing_number_is_written_in_many_ways(written: str, tmp_path: Path) 
     ("start", "packing"),
     [(b"\x28\xb5\x2f\xfd", "zstd"), (b"BZh9", "bzip2"), (b"\xfd7zXZ\0", "xz"), (b"PK\x03\x04", "zip")],
 )
-def test_other_ways_of_packing_are_named(start: bytes, packing: str, tmp_path: Path) -> None:
+def test_unsupported_compression_is_reported(start: bytes, packing: str, tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_bytes(start + b"\0" * 50)
     with pytest.raises(FileFormatError, match=f"is packed with {packing}; unpack it first"):
         tallied(tmp_path / "t.csv")
 
 
 @pytest.mark.parametrize("most", range(6, 20))
-def test_a_letter_may_be_cut_where_the_head_of_a_file_ends(
+def test_the_head_of_a_file_may_end_within_a_character(
     most: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_found, "_HEAD", most)
+    monkeypatch.setattr(_paths, "_HEAD_SIZE", most)
     (tmp_path / "t.csv").write_text("y,p,g\n1,0.9,é日\n0,0.2,日é\n1,0.4,é日\n0,0.1,é\n", encoding="utf-8")
     assert tallied(tmp_path / "t.csv").digest == DIGEST
 
@@ -227,13 +227,13 @@ def test_a_folder_that_is_called_like_a_table_is_not_read_as_one(tmp_path: Path)
 
 
 @pytest.mark.parametrize("order", ["utf-16-le", "utf-16-be"])
-def test_utf_16_is_known_in_either_order(order: str, tmp_path: Path) -> None:
+def test_utf_16_is_detected_in_either_byte_order(order: str, tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_bytes(("\ufeff" + CSV).encode(order))
     with pytest.raises(FileFormatError, match="is UTF-16 text"):
         tallied(tmp_path / "t.csv")
 
 
-def test_a_mark_of_utf_8_is_no_part_of_the_header(tmp_path: Path) -> None:
+def test_a_byte_order_mark_is_no_part_of_the_header(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("\ufeff" + CSV, encoding="utf-8")
     assert tallied(tmp_path / "t.csv").digest == DIGEST
     (tmp_path / "empty.csv").write_text("\ufeff\n", encoding="utf-8")
@@ -241,7 +241,7 @@ def test_a_mark_of_utf_8_is_no_part_of_the_header(tmp_path: Path) -> None:
         tallied(tmp_path / "empty.csv")
 
 
-def test_packed_and_bare_files_do_not_mix(tmp_path: Path) -> None:
+def test_compressed_and_plain_files_do_not_mix(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text(CSV, encoding="utf-8")
     (tmp_path / "b.csv").write_bytes(gzip.compress(CSV.encode()))
     with pytest.raises(FileFormatError, match="some of the files are packed and some are not"):
@@ -268,7 +268,7 @@ def test_every_arrow_file_must_have_the_columns_and_one_form(tmp_path: Path) -> 
 # --- the engine -----------------------------------------------------------------------------------------------------
 
 
-def test_data_that_do_not_fit_into_memory_are_told() -> None:
+def test_data_that_do_not_fit_into_memory_are_reported() -> None:
     with (
         pytest.raises(
             FileFormatError, match=r"^a file does not fit into memory \(failed to allocate\.\); read a part of it\.$"
@@ -278,18 +278,18 @@ def test_data_that_do_not_fit_into_memory_are_told() -> None:
         raise duckdb.OutOfMemoryException("Out of Memory Error: failed to allocate\nand much more.")
 
 
-def test_of_what_the_engine_says_the_first_line_is_told() -> None:
+def test_the_first_line_of_an_engine_error_is_reported() -> None:
     with pytest.raises(FileFormatError, match=r"^a file cannot be read: disk is gone\.$"), _duckdb.translated("a file"):
         raise duckdb.IOException("IO Error: disk is gone.\nLINE 1: SELECT\n        ^")
 
 
-def test_a_slip_of_ours_is_not_blamed_on_the_file() -> None:
+def test_an_error_in_our_sql_is_not_blamed_on_the_file() -> None:
     for slip in (duckdb.ParserException, duckdb.BinderException):
         with pytest.raises(slip), _duckdb.translated("a file"):
             raise slip("syntax error")
 
 
-def test_the_engine_tells_how_far_it_is_and_stays_at_home() -> None:
+def test_the_engine_reports_progress_and_loads_no_extensions() -> None:
     with _duckdb.engine() as engine:
         settings = ["enable_progress_bar", "enable_progress_bar_print"]
         settings += ["autoinstall_known_extensions", "autoload_known_extensions"]
@@ -297,7 +297,7 @@ def test_the_engine_tells_how_far_it_is_and_stays_at_home() -> None:
     assert told == [(True, False, False, False)]
 
 
-def test_what_repeats_is_counted_over_scores_and_labels_together(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_repetition_is_counted_over_scores_and_labels_jointly(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_duckdb, "_FEW_ROWS", 100)
     size = 1000
     table = {
@@ -319,24 +319,24 @@ def test_what_repeats_is_counted_over_scores_and_labels_together(monkeypatch: py
         (made, {"score": "real", "group": "none"}, False),
         (few, {"score": "ten"}, False),
     ):
-        assert _duckdb.repeats(source, Columns.of({"truth": "y", **named})) is wanted, named  # type: ignore[typeddict-item]
+        assert _duckdb.has_repeated_scores(source, Columns.of({"truth": "y", **named})) is wanted, named  # type: ignore[typeddict-item]
 
 
-def test_a_relation_is_asked_whether_its_scores_repeat(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_relation_is_checked_for_repeated_scores(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[object] = []
 
     def repeats(*given: object) -> bool:
         asked.append(given)
         return False
 
-    monkeypatch.setattr(_duckdb, "repeats", repeats)
+    monkeypatch.setattr(_duckdb, "has_repeated_scores", repeats)
     assert tallied(duckdb.connect().from_arrow(pa.table(TABLE))).digest == DIGEST
     assert len(asked) == 1
 
 
 @pytest.mark.parametrize("many", [63, 64, 65, 66])
-def test_as_many_labels_as_the_engine_numbers(many: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_duckdb, "repeats", lambda *_: False)
+def test_the_largest_number_of_labels_that_the_engine_codes(many: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_duckdb, "has_repeated_scores", lambda *_: False)
     at = np.arange(4 * many)
     table = pa.table({"y": at % 2, "p": at / 1000, "g": [f"g{each:03}" for each in at % many], "n": at % many})
     relation = duckdb.connect().from_arrow(table)
@@ -346,12 +346,12 @@ def test_as_many_labels_as_the_engine_numbers(many: int, monkeypatch: pytest.Mon
 
 
 def test_data_that_change_between_queries_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    sizes, queried = iter([4, 3]), _lazy._queried  # noqa: SLF001
+    sizes, queried = iter([4, 3]), _engines._query  # noqa: SLF001
 
-    def changing(lazy: _lazy.Lazy, columns: Columns, own: Columns) -> object:
+    def changing(lazy: _engines.LazyColumns, columns: Columns, own: Columns) -> object:
         return queried(lazy._replace(frame=lazy.frame.head(next(sizes))), columns, own)
 
-    monkeypatch.setattr(_lazy, "_queried", changing)
+    monkeypatch.setattr(_engines, "_query", changing)
     with pytest.raises(FileFormatError, match="the data changed while they were read"):
         tallied(pl.LazyFrame(TABLE), score=["p", "y"])
 
@@ -404,7 +404,7 @@ T = Tally.counted([0.9, 0.4], [[2, 1], [0, 3]])
         ({"p": {(): T}}, ("sex",)),
     ],
 )
-def test_tallies_refuse_what_is_not_a_tally_for_each_model_and_group(
+def test_tallies_need_a_tally_for_each_model_and_group(
     models: dict[str, dict[tuple[object, ...], Tally]], attributes: tuple[str, ...]
 ) -> None:
     with pytest.raises(baserate.OptionError, match=r"a tally for each of the same groups|a value for each attribute"):
@@ -428,12 +428,12 @@ def test_digests_of_several_tallies_stay_what_they_are() -> None:
     assert Tallies({"risk": {("f",): T, ("x",): T}}, ("sex",)).digest != both.digest
 
 
-def test_names_must_be_as_many_as_rows() -> None:
+def test_ids_must_be_as_many_as_rows() -> None:
     with pytest.raises(ShapeError, match=r"different lengths \(y 4, p 4, id 3\)"):
         read.rows(TABLE | {"who": [1, 2, 3]}, truth="y", score="p", id="who")
 
 
-def test_labels_from_a_shell_may_be_in_capitals_or_fractions() -> None:
+def test_label_text_may_be_in_capitals_or_fractions() -> None:
     for truth, typed in (([True, False], "TRUE"), ([0.5, 1.5], "0.50"), ([2.0, 3.0], "2")):
         assert tallied({"y": truth, "p": [2, 1]}, positive=read.Spelled(typed)).intake.positive == truth[0]
 
@@ -446,7 +446,7 @@ def test_a_list_that_is_not_all_paths_is_no_table() -> None:
 
 
 @pytest.mark.parametrize("kind", ["pandas", "polars", "lazy", "pyarrow", "duckdb", "stream"])
-def test_a_column_that_no_frame_has_is_told(kind: str) -> None:
+def test_an_unusable_column_is_reported(kind: str) -> None:
     from tests.readers import Stream
 
     sources: dict[str, Any] = {
@@ -468,7 +468,7 @@ def test_columns_of_no_length_are_empty() -> None:
             tallied(source)
 
 
-def test_a_slip_in_one_of_many_columns_lists_the_first_twenty() -> None:
+def test_an_unknown_column_among_many_lists_the_first_twenty() -> None:
     for many, told in ((20, "'c19'."), (21, "'c19' and 1 more.")):
         with pytest.raises(UnknownNameError) as caught:
             tallied({f"c{at}": [0] for at in range(many)}, truth="c0", score="zzz")
@@ -488,19 +488,19 @@ def test_masked_and_nan_labels_are_both_missing() -> None:
 
 
 def test_nan_among_labels_of_an_engine_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_duckdb, "repeats", lambda *_: False)
+    monkeypatch.setattr(_duckdb, "has_repeated_scores", lambda *_: False)
     relation = duckdb.connect().from_arrow(pa.table(TABLE | {"y": [1.0, 0.0, 1.0, np.nan]}))
     assert dict(tallied(relation, missing="drop").intake.reasons) == {"y": {"missing": 1}}
 
 
-def test_of_a_bad_line_the_beginning_is_told(tmp_path: Path) -> None:
+def test_the_beginning_of_a_bad_line_is_reported(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text(f"y,p\n1,0.5\n0,0.4,{'x' * 500}\n", encoding="utf-8")
     with pytest.raises(FileFormatError) as caught:
         tallied(tmp_path / "t.csv")
     assert f"('0,0.4,{'x' * 54}')" in str(caught.value)
 
 
-def test_several_paths_are_told_by_the_first_of_them(tmp_path: Path) -> None:
+def test_several_paths_are_named_by_the_first(tmp_path: Path) -> None:
     for name in ("a.csv", "b.csv", "c.csv"):
         (tmp_path / name).write_text("y,p\n1,0.5\n", encoding="utf-8")
     pq.write_table(pa.table(TABLE), tmp_path / "d.parquet")
@@ -508,7 +508,7 @@ def test_several_paths_are_told_by_the_first_of_them(tmp_path: Path) -> None:
         tallied([tmp_path / "a.csv", tmp_path / "b.csv", tmp_path / "d.parquet"])
 
 
-def test_gzip_that_is_broken_inside_is_told(tmp_path: Path) -> None:
+def test_a_corrupt_gzip_file_is_reported(tmp_path: Path) -> None:
     whole = bytearray(gzip.compress(np.random.default_rng(1).bytes(5000)))
     whole[10:40] = b"\xff" * 30
     (tmp_path / "t.csv.gz").write_bytes(whole)
@@ -516,7 +516,7 @@ def test_gzip_that_is_broken_inside_is_told(tmp_path: Path) -> None:
         tallied(tmp_path / "t.csv.gz")
 
 
-def test_a_file_that_may_not_be_opened_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_without_permission_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "t.csv").write_text(CSV, encoding="utf-8")
 
     def closed(*_: object, **__: object) -> None:
@@ -540,7 +540,7 @@ def test_booleans_may_be_scores() -> None:
         assert tallied(source).tally.score.tolist() == [1, 0]
 
 
-def test_more_than_128_labels_of_text_are_told_apart() -> None:
+def test_more_than_128_text_labels_are_distinct() -> None:
     at = np.arange(600)
     table = {"y": at % 2, "p": at, "g": [f"g{each:03}" for each in at // 2]}
     for source in (pl.DataFrame(table), pa.table(table)):
@@ -549,7 +549,7 @@ def test_more_than_128_labels_of_text_are_told_apart() -> None:
         assert found.models["p"]["g299",].score.tolist() == [599, 598]
 
 
-def test_rows_may_have_groups_that_nobody_is_in() -> None:
+def test_rows_may_have_empty_groups() -> None:
     rows = Rows(
         truth=np.array([True, False]),
         score={"p": np.array([0.9, 0.1])},

@@ -114,13 +114,13 @@ def test_labels_that_repeat_cannot_be_aligned() -> None:
     assert ".loc" not in str(caught.value)
 
 
-def test_names_that_are_no_variables() -> None:
+def test_names_that_are_no_identifiers() -> None:
     with pytest.raises(ShapeError, match="is it sick and the risk have indexes that differ") as caught:
         read.tallies({"is it sick": TRUTH, "the risk": SHUFFLED}, truth="is it sick", score="the risk")
     assert "`.loc` and the index of the other" in str(caught.value)
 
 
-def test_different_lengths_are_told_first() -> None:
+def test_different_lengths_are_reported_first() -> None:
     with pytest.raises(ShapeError, match="different lengths"):
         baserate.tally(TRUTH, SCORE.iloc[1:])
 
@@ -143,7 +143,7 @@ def test_different_lengths_are_told_first() -> None:
         (TRUTH.set_axis(range(SIZE)), SCORE.set_axis(np.arange(SIZE))),
     ],
 )
-def test_what_goes_together(pair: tuple[Any, Any]) -> None:
+def test_compatible_indexes_are_accepted(pair: tuple[Any, Any]) -> None:
     truth, score = pair
     expected = baserate.tally(TRUTH.to_numpy(), np.asarray(score)).digest
     assert baserate.tally(truth, score).digest == expected

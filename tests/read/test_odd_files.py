@@ -77,7 +77,7 @@ def test_names_may_hold_line_breaks(header: str, end: str, start: str, within: s
 
 
 @pytest.mark.parametrize("text", ['"is\nsick";p;q\n1;0.9;2\n', '\ufeff\n\n"is\nsick"\tp\n1\t0.9\n'])
-def test_the_delimiter_is_found_behind_a_line_break(text: str, tmp_path: Path) -> None:
+def test_the_delimiter_is_detected_after_a_line_break(text: str, tmp_path: Path) -> None:
     for name, pack in (("t.csv", bytes), ("t.csv.gz", gzip.compress)):
         (tmp_path / name).write_bytes(pack(text.encode()))
         assert tallied(tmp_path / name, truth="is\nsick", positive=1, negative=0).tally.total == 1
@@ -115,7 +115,7 @@ def test_pipes_are_read_by_their_path(tmp_path: Path) -> None:
         assert writer.wait(60) == 0
 
 
-def test_a_closed_standard_input_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_closed_standard_input_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", None)
     with pytest.raises(baserate.EmptyDataError, match="standard input is closed"):
         tallied("-")
@@ -151,7 +151,7 @@ def test_a_key_may_come_late(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["~tilde.csv", "file:x.csv", "a b'c.csv", "-dash.csv", "ü[1]*.csv", "new\nline.csv"])
-def test_names_of_files_are_taken_as_they_are(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_file_names_with_special_characters(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / name).write_text(CSV, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     assert tallied(name).digest == DIGEST
@@ -160,7 +160,7 @@ def test_names_of_files_are_taken_as_they_are(name: str, tmp_path: Path, monkeyp
 
 @pytest.mark.parametrize("folder", ["c0=5", "p=5", "y=1"])
 @pytest.mark.parametrize("name", ["t.csv", "t.jsonl", "t.parquet"])
-def test_folders_do_not_change_what_is_in_files(folder: str, name: str, tmp_path: Path) -> None:
+def test_names_of_folders_do_not_change_columns_of_files(folder: str, name: str, tmp_path: Path) -> None:
     (tmp_path / folder).mkdir()
     path = tmp_path / folder / name
     writers: dict[str, Callable[[], object]] = {
@@ -187,14 +187,14 @@ def test_parquet_with_a_name_twice_is_refused(names: list[str], tmp_path: Path) 
         tallied(tmp_path / "t.parquet")
 
 
-def test_mixed_line_ends_are_told(tmp_path: Path) -> None:
+def test_mixed_line_ends_are_reported(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_bytes(b"y,p\n1,0.9\r\n0,0.2\n1,0.7\r0,0.1\n" * 3)
     with pytest.raises(FileFormatError) as caught:
         tallied(tmp_path / "t.csv")
     assert "t.csv" in str(caught.value)
 
 
-def test_an_arrow_stream_that_breaks_off_is_told(tmp_path: Path) -> None:
+def test_a_truncated_arrow_stream_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "t.arrows"
     table = pa.table({"y": [1, 0] * 500, "p": [0.9, 0.2] * 500})
     with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_stream(sink, table.schema) as writer:
@@ -205,7 +205,7 @@ def test_an_arrow_stream_that_breaks_off_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["", 5, b"p"])
-def test_what_is_no_name_is_told(name: object, tmp_path: Path) -> None:
+def test_invalid_column_names_are_reported(name: object, tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text(CSV, encoding="utf-8")
     for role in ("truth", "score", "group", "weight"):
         with pytest.raises(OptionError, match="is not the name of a column; names are text"):

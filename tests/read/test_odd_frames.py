@@ -33,7 +33,7 @@ def tallied(source: object, **asked: Any) -> Tallies:  # noqa: ANN401  (names of
     return read.tallies(source, **({"truth": "y", "score": "p"} | asked))
 
 
-def test_the_negative_class_may_be_the_named_one() -> None:
+def test_only_the_negative_class_may_be_stated() -> None:
     assert tallied({"y": Y, "p": P}, negative=1).intake.positive == 0
     assert tallied({"y": ["b", "a"], "p": [2, 1]}, negative="a").intake.positive == "b"
     with pytest.raises(NotBinaryError, match="negative='zzz' does not occur"):
@@ -55,7 +55,7 @@ def test_the_negative_class_may_be_the_named_one() -> None:
     ],
     ids=["whole numbers", "text", "floats", "times", "booleans"],
 )
-def test_rows_without_a_name_are_missing(names: pa.Array) -> None:
+def test_rows_without_id_are_missing(names: pa.Array) -> None:
     table = pa.table({"y": Y, "p": P, "i": names})
     engine = duckdb.connect()
     for source in (table, table.to_pandas(), pl.DataFrame(table), pl.LazyFrame(table), engine.from_arrow(table)):
@@ -70,7 +70,7 @@ def test_rows_without_a_name_are_missing(names: pa.Array) -> None:
             read.rows({"y": Y, "p": P, "i": given}, truth="y", score="p", id="i")
 
 
-def test_a_name_may_be_a_label_too(tmp_path: Any) -> None:  # noqa: ANN401  (a path)
+def test_an_id_may_be_a_label_too(tmp_path: Any) -> None:  # noqa: ANN401  (a path)
     (tmp_path / "t.csv").write_text("y,p,i\n1,0.9,a\n0,0.2,b\n", encoding="utf-8")
     found = read.rows(tmp_path / "t.csv", truth="y", score="p", id="i", cluster="i", group="i")
     assert found.id is not None
@@ -86,15 +86,15 @@ def test_a_name_is_never_a_pattern(name: str) -> None:
 
 
 @pytest.mark.parametrize("column", ["score", "weight", "count"])
-def test_engines_do_not_convert_in_silence(column: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_engines_do_not_convert_silently(column: str, monkeypatch: pytest.MonkeyPatch) -> None:
     frame = pl.DataFrame({"y": Y, "p": P, "w": ["1", "2", "3"]})
-    monkeypatch.setattr(_duckdb, "repeats", lambda *_: True)
+    monkeypatch.setattr(_duckdb, "has_repeated_scores", lambda *_: True)
     for source in (frame, frame.lazy(), duckdb.connect().from_arrow(frame)):
         with pytest.raises(NotNumericError, match="w"):
             tallied(source, **{column: "w"})
 
 
-def test_whole_numbers_that_floats_cannot_tell_apart_are_refused() -> None:
+def test_integers_beyond_float_precision_are_refused() -> None:
     for values in ([2**70, 2**70 + 1, 5], [2**53 + 1, None, 5], [10**400, 1, 2]):
         with pytest.raises(NotNumericError):
             tallied({"y": Y, "p": values}, missing="drop")
@@ -112,7 +112,7 @@ def test_categories_keep_their_types() -> None:
 
 
 @pytest.mark.parametrize("labels", [[[1], [2], [1]], [{"a": 1}, {"a": 2}, {"a": 1}]], ids=["lists", "structs"])
-def test_labels_that_cannot_be_compared_are_told(labels: list[Any]) -> None:
+def test_labels_that_cannot_be_compared_are_reported(labels: list[Any]) -> None:
     for source in ({"y": Y, "p": P, "g": labels}, pl.DataFrame({"y": Y, "p": P, "g": labels})):
         with pytest.raises((NotBinaryError, ShapeError), match=r"^g h"):
             tallied(source, group="g")
@@ -133,7 +133,7 @@ def test_many_attributes_make_many_groups() -> None:
     assert found.groups[3] == (3,) * 70
 
 
-def test_engines_that_fail_are_told_in_our_words() -> None:
+def test_errors_of_engines_are_translated() -> None:
     with pytest.raises(FileFormatError, match="the frame cannot be read"):
         tallied(pl.scan_csv("nowhere-at-all.csv"))
     with pytest.raises(FileFormatError, match="the frame cannot be read"):
@@ -153,18 +153,18 @@ def test_a_decimal_is_the_nearest_float_in_every_engine(monkeypatch: pytest.Monk
     table = pa.table({"y": Y, "p": decimals})
     wanted = baserate.tally(Y, [float(text) for text in texts]).digest
     for sums in (False, True):
-        monkeypatch.setattr(_duckdb, "repeats", lambda *_, sums=sums: sums)
+        monkeypatch.setattr(_duckdb, "has_repeated_scores", lambda *_, sums=sums: sums)
         for source in (table, pl.DataFrame(table), pl.LazyFrame(table), duckdb.connect().from_arrow(table)):
             assert tallied(source).digest == wanted
 
 
-def test_huge_labels_leave_as_text() -> None:
+def test_huge_integer_labels_become_text() -> None:
     found = measure.summary(tallied({"y": Y, "p": P, "g": [2**64, 1, 2]}, group="g"), measures=["accuracy"])
     assert str(2**64) in found.frame("polars")["group.g"].to_list()
     assert str(2**64) in pa.table(found).to_pydict()["group.g"]
 
 
-def test_thresholds_and_measures_of_no_kind_are_told() -> None:
+def test_invalid_thresholds_and_measures_are_reported() -> None:
     t = tallied({"y": Y, "p": P})
     for wrong in ("half", ["half"], [[1], [2, 3]]):
         with pytest.raises(OptionError, match="give a number, or several in a list"):

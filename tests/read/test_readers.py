@@ -23,7 +23,7 @@ from baserate import (
     read,
 )
 from tests.read.conftest import decide
-from tests.readers import Table
+from tests.readers import BY_DUCKDB, READERS, Table
 
 SIZE = 400
 RNG = np.random.default_rng(7)
@@ -67,12 +67,29 @@ def assert_same(found: Tallies, wanted: Tallies) -> None:
 
 
 @pytest.mark.parametrize("asked", ASKED.values(), ids=ASKED)
-def test_every_reader_gives_the_same_tallies(asked: dict[str, Any], door: Callable[[Table], Any]) -> None:
+def test_every_reader_gives_the_same_tallies(asked: dict[str, Any], make_source: Callable[[Table], Any]) -> None:
     wanted = read.tallies(TABLE, truth="y", **asked)
-    found = read.tallies(door(TABLE), truth="y", **asked)
+    found = read.tallies(make_source(TABLE), truth="y", **asked)
     assert_same(found, wanted)
     ours, theirs = (measure.summary(each).flat()["value"] for each in (found, wanted))
     assert ours == pytest.approx(theirs, rel=1e-13)
+
+
+def test_every_source_gives_the_same_tallies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    columns: dict[str, Any] = {
+        "truth": "y",
+        "score": "tied",
+        "predicted": "decision",
+        "weight": "weight",
+        "group": "sex",
+    }
+    wanted = read.tallies(TABLE, **columns)
+    for name, make in READERS.items():
+        for sums in (False, True) if name in BY_DUCKDB else (False,):
+            decide(monkeypatch, sums=sums)
+            folder = tmp_path / f"{name} {sums}"
+            folder.mkdir()
+            assert_same(read.tallies(make(TABLE, folder), **columns), wanted)
 
 
 def test_arrays_through_a_table_are_arrays() -> None:
@@ -82,8 +99,8 @@ def test_arrays_through_a_table_are_arrays() -> None:
     assert tallied.mass.tolist() == direct.mass.tolist()
 
 
-def test_groups_are_what_one_would_pick_by_hand(door: Callable[[Table], Any]) -> None:
-    found = read.tallies(door(TABLE), truth="y", score="real", group=["sex", "site"])
+def test_groups_are_subsets_of_rows(make_source: Callable[[Table], Any]) -> None:
+    found = read.tallies(make_source(TABLE), truth="y", score="real", group=["sex", "site"])
     assert found.groups == tuple((sex, site) for sex in ("f", "m") for site in (1, 2, 3))
     y, real, sex, site = (np.array(TABLE[name]) for name in ("y", "real", "sex", "site"))
     for (one, other), tally in found.models["real"].items():
@@ -103,9 +120,9 @@ LABELS: dict[str, tuple[list[Any], Any]] = {
 
 
 @pytest.mark.parametrize(("pair", "positive"), LABELS.values(), ids=LABELS)
-def test_labels_of_every_type(pair: list[Any], positive: object, door: Callable[[Table], Any]) -> None:
+def test_labels_of_every_type(pair: list[Any], positive: object, make_source: Callable[[Table], Any]) -> None:
     truth = [pair[each] for each in TABLE["y"]]
-    found = read.tallies(door({"y": truth, "p": TABLE["tied"]}), truth="y", score="p", positive=positive)
+    found = read.tallies(make_source({"y": truth, "p": TABLE["tied"]}), truth="y", score="p", positive=positive)
     flag = [label == (pair[1] if positive is None else positive) for label in truth]
     assert found.digest == baserate.tally(flag, TABLE["tied"]).digest
     assert {found.intake.positive, found.intake.negative} == set(pair)
@@ -115,14 +132,14 @@ NAMES = ["a b", 'x"; drop table y; --', "select", "Größe", "it's", "a,b", "{y}
 
 
 @pytest.mark.parametrize("turn", [0, 3, 7])
-def test_names_of_every_kind(turn: int, door: Callable[[Table], Any]) -> None:
+def test_names_of_every_kind(turn: int, make_source: Callable[[Table], Any]) -> None:
     names = NAMES[turn:] + NAMES[:turn]
     held = ("y", "real", "tied", "sex", "site", "weight", "count", "decision")
     table = {name: TABLE[column] for name, column in zip(names, held, strict=False)}
     truth, one, other, sex, site, weight, count, decision = list(table)
     asked: Any = {"truth": truth, "score": [one, other], "group": [sex, site], "predicted": decision}
     asked |= {"weight": weight, "count": count}
-    assert_same(read.tallies(door(table), **asked), read.tallies(table, **asked))
+    assert_same(read.tallies(make_source(table), **asked), read.tallies(table, **asked))
 
 
 def test_nullable_and_categorical_columns() -> None:
@@ -193,17 +210,17 @@ MISSING: dict[str, list[Any]] = {
 }
 
 
-def test_what_is_missing_is_refused_with_counts(door: Callable[[Table], Any]) -> None:
+def test_missing_values_are_refused_with_counts(make_source: Callable[[Table], Any]) -> None:
     message = (
         r"^4 of 7 rows cannot be used \(y: 1 missing; g: 1 missing; p: 1 (missing|NaN); q: 1 (missing|NaN)\)\. "
         r'Fill them in, or leave them out with missing="drop"\.$'
     )
     with pytest.raises(MissingValuesError, match=message):
-        read.tallies(door(MISSING), truth="y", score=["p", "q"], group="g")
+        read.tallies(make_source(MISSING), truth="y", score=["p", "q"], group="g")
 
 
-def test_what_is_missing_is_dropped_on_request_and_remembered(door: Callable[[Table], Any]) -> None:
-    found = read.tallies(door(MISSING), truth="y", score=["p", "q"], group="g", weight="w", missing="drop")
+def test_missing_values_are_dropped_on_request_and_counted(make_source: Callable[[Table], Any]) -> None:
+    found = read.tallies(make_source(MISSING), truth="y", score=["p", "q"], group="g", weight="w", missing="drop")
     assert (found.intake.read, found.intake.dropped) == (7, 4)
     assert {column: sum(kinds.values()) for column, kinds in found.intake.reasons.items()} == dict.fromkeys("ygpq", 1)
     assert found.groups == (("a",), ("b",))
@@ -213,21 +230,21 @@ def test_what_is_missing_is_dropped_on_request_and_remembered(door: Callable[[Ta
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-def test_nan_and_infinity_never_pass_for_large(bad: float, door: Callable[[Table], Any]) -> None:
+def test_nan_and_infinity_are_never_scores(bad: float, make_source: Callable[[Table], Any]) -> None:
     table = {"y": [1, 0, 1, 0], "p": [0.9, bad, 0.3, 0.1]}
     with pytest.raises(MissingValuesError, match=r"1 of 4 rows cannot be used \(p: 1 (NaN|infinite|missing)\)"):
-        read.tallies(door(table), truth="y", score="p")
-    dropped = read.tallies(door(table), truth="y", score="p", missing="drop")
+        read.tallies(make_source(table), truth="y", score="p")
+    dropped = read.tallies(make_source(table), truth="y", score="p", missing="drop")
     assert dropped.digest == baserate.tally([1, 1, 0], [0.9, 0.3, 0.1]).digest
 
 
-def test_unknown_labels_need_both_classes_named(door: Callable[[Table], Any]) -> None:
+def test_unknown_labels_need_both_classes_stated(make_source: Callable[[Table], Any]) -> None:
     table = {"y": ["y", "n", "?", "n"], "p": [0.9, 0.5, 0.3, 0.1]}
     with pytest.raises(NotBinaryError, match=r"more than two labels \('\?', 'n', 'y'\); name the other class too"):
-        read.tallies(door(table), truth="y", score="p", positive="y")
+        read.tallies(make_source(table), truth="y", score="p", positive="y")
     with pytest.raises(NotBinaryError, match=r"1 of 4 rows cannot be used \(y: 1 unknown label\)"):
-        read.tallies(door(table), truth="y", score="p", positive="y", negative="n")
-    found = read.tallies(door(table), truth="y", score="p", positive="y", negative="n", missing="drop")
+        read.tallies(make_source(table), truth="y", score="p", positive="y", negative="n")
+    found = read.tallies(make_source(table), truth="y", score="p", positive="y", negative="n", missing="drop")
     assert found.digest == baserate.tally([1, 0, 0], [0.9, 0.5, 0.1]).digest
 
 
@@ -242,32 +259,32 @@ def test_unknown_labels_need_both_classes_named(door: Callable[[Table], Any]) ->
     ],
 )
 def test_bad_weights_are_refused_even_when_dropping(
-    column: str, values: list[float], message: str, door: Callable[[Table], Any]
+    column: str, values: list[float], message: str, make_source: Callable[[Table], Any]
 ) -> None:
     table = {"y": [1, 0, 1, 0], "p": [0.9, 0.8, 0.3, 0.1], "w": values}
     with pytest.raises(WeightError, match=message):
-        read.tallies(door(table), truth="y", score="p", missing="drop", **{column: "w"})  # type: ignore[arg-type]
+        read.tallies(make_source(table), truth="y", score="p", missing="drop", **{column: "w"})  # type: ignore[arg-type]
 
 
-def test_nothing_left_is_refused(door: Callable[[Table], Any]) -> None:
+def test_a_table_without_complete_rows_is_refused(make_source: Callable[[Table], Any]) -> None:
     table = {"y": [1, 0], "p": [None, None], "w": [0.0, 0.0], "q": [0.1, 0.2]}
     with pytest.raises(EmptyDataError, match=r"all 2 rows were dropped \(p: 2 (missing|NaN)\)"):
-        read.tallies(door({**table, "p": [np.nan, np.nan]}), truth="y", score="p", missing="drop")
+        read.tallies(make_source({**table, "p": [np.nan, np.nan]}), truth="y", score="p", missing="drop")
     with pytest.raises(EmptyDataError, match="every w is zero"):
-        read.tallies(door(table), truth="y", score="q", weight="w")
+        read.tallies(make_source(table), truth="y", score="q", weight="w")
 
 
-def test_labels_of_predictions_must_be_those_of_truth(door: Callable[[Table], Any]) -> None:
+def test_labels_of_predictions_must_be_those_of_truth(make_source: Callable[[Table], Any]) -> None:
     table = {"y": ["a", "b", "a"], "hat": ["a", "c", "b"]}
     with pytest.raises(NotBinaryError, match=r"hat holds 'c', but truth 'a', 'b'; give both the same labels"):
-        read.tallies(door(table), truth="y", predicted="hat", positive="a")
+        read.tallies(make_source(table), truth="y", predicted="hat", positive="a")
     one = {"y": ["a", "a"], "hat": ["a", "b"]}
-    found = read.tallies(door(one), truth="y", predicted="hat", positive="a")
+    found = read.tallies(make_source(one), truth="y", predicted="hat", positive="a")
     assert found.intake.negative == "b"
     assert found.tally.mass.tolist() == [[1, 1], [0, 0]]
 
 
-def test_rows_keep_their_order_names_and_clusters(door: Callable[[Table], Any]) -> None:
+def test_rows_keep_their_order_ids_and_clusters(make_source: Callable[[Table], Any]) -> None:
     table = {
         "y": [1, 0, 1, 0],
         "p": [0.1, 0.9, None, 0.3],
@@ -275,7 +292,7 @@ def test_rows_keep_their_order_names_and_clusters(door: Callable[[Table], Any]) 
         "who": ["anna", "ben", "cleo", "dan"],
         "ward": ["w2", "w1", "w1", "w2"],
     }
-    found = read.rows(door(table), truth="y", score="p", group="g", id="who", cluster="ward", missing="drop")
+    found = read.rows(make_source(table), truth="y", score="p", group="g", id="who", cluster="ward", missing="drop")
     assert found.truth.tolist() == [True, False, False]
     assert found.score["p"].tolist() == [0.1, 0.9, 0.3]
     assert [found.groups[at] for at in found.group] == [("b",), ("a",), ("b",)]
@@ -284,9 +301,9 @@ def test_rows_keep_their_order_names_and_clusters(door: Callable[[Table], Any]) 
     assert found.cluster is not None
     assert found.cluster[0] == found.cluster[2] != found.cluster[1]
     assert found.intake.dropped == 1
-    assert_same(found.tallies(), read.tallies(door(table), truth="y", score="p", group="g", missing="drop"))
+    assert_same(found.tallies(), read.tallies(make_source(table), truth="y", score="p", group="g", missing="drop"))
 
 
-def test_text_where_numbers_are_needed(door: Callable[[Table], Any]) -> None:
+def test_text_where_numbers_are_needed(make_source: Callable[[Table], Any]) -> None:
     with pytest.raises(NotNumericError, match=r"p"):
-        read.tallies(door({"y": [1, 0], "p": ["high", "low"]}), truth="y", score="p")
+        read.tallies(make_source({"y": [1, 0], "p": ["high", "low"]}), truth="y", score="p")

@@ -28,7 +28,7 @@ from baserate import (
     read,
 )
 from baserate.read import _duckdb, _files
-from baserate.read._named import Columns
+from baserate.read._columns import Columns
 
 TABLE: dict[str, Any] = {"y": [1, 0, 1, 0], "p": [0.9, 0.2, 0.4, 0.1], "g": ["a", "b", "b", "a"]}
 CSV = "y,p,g\n1,0.9,a\n0,0.2,b\n1,0.4,b\n0,0.1,a\n"
@@ -55,18 +55,18 @@ def tallied(source: object, **asked: Any) -> Tallies:  # noqa: ANN401  (names of
         ({"positive": 1, "negative": "no"}, NotBinaryError, "negative='no' does not occur in truth"),
     ],
 )
-def test_a_slip_is_told(asked: dict[str, Any], error: type[Exception], message: str) -> None:
+def test_invalid_arguments_are_reported(asked: dict[str, Any], error: type[Exception], message: str) -> None:
     with pytest.raises(error) as caught:
         tallied(TABLE, **asked)
     assert message in str(caught.value)
 
 
-def test_truth_must_be_named() -> None:
+def test_truth_is_required() -> None:
     with pytest.raises(OptionError, match="say which column holds the truth"):
         read.tallies(TABLE, score="p")  # type: ignore[call-arg]
 
 
-def test_what_is_no_table_is_told() -> None:
+def test_objects_that_are_no_table_are_refused() -> None:
     with pytest.raises(OptionError, match="int is no table that we know"):
         tallied(7)
     with pytest.raises(FileFormatError, match="two columns of the frame have the same name"):
@@ -79,14 +79,14 @@ def test_what_is_no_table_is_told() -> None:
     "source", [TABLE, pl.LazyFrame(TABLE), "csv", "parquet"], ids=["lists", "lazy", "csv", "parquet"]
 )
 @pytest.mark.parametrize("sums", [False, True])
-def test_a_column_may_be_two_things(
+def test_a_column_may_have_two_roles(
     source: Any,  # noqa: ANN401  (any table)
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     *,
     sums: bool,
 ) -> None:
-    monkeypatch.setattr(_duckdb, "repeats", lambda *_: sums)
+    monkeypatch.setattr(_duckdb, "has_repeated_scores", lambda *_: sums)
     if isinstance(source, str):
         path = tmp_path / f"table.{source}"
         path.write_text(CSV, encoding="utf-8") if source == "csv" else pq.write_table(pa.table(TABLE), path)
@@ -98,7 +98,7 @@ def test_a_column_may_be_two_things(
     assert weighted.mass.tolist() == [[0.9, 0.4, 0, 0], [0, 0, 0.2, 0.1]]
 
 
-def test_arrays_of_the_caller_stay_theirs() -> None:
+def test_arrays_of_the_caller_are_not_shared() -> None:
     y, p = np.array([1, 0, 1], dtype=np.int8), np.array([0.9, 0.2, 0.4])
     rows = read.rows({"y": y, "p": p, "n": p, "i": y, "c": y}, truth="y", score="p", weight="n", id="i", cluster="c")
     read.tallies({"y": y, "p": p}, truth="y", score="p")
@@ -115,7 +115,7 @@ def test_arrays_of_the_caller_stay_theirs() -> None:
         rows.score["p"][0] = 1
 
 
-def test_models_may_be_called_like_fields() -> None:
+def test_models_may_have_names_of_fields() -> None:
     rows = read.rows({"y": [1, 0], "truth": [0.9, 0.1], "weight": [0.8, 0.3]}, truth="y", score=["truth", "weight"])
     assert rows.truth.tolist() == [True, False]
     assert rows.weight is None
@@ -127,14 +127,14 @@ def test_rows_refuse_columns_of_different_lengths() -> None:
         Rows(truth=np.array([True, False]), score={"p": np.array([1.0])})
 
 
-def test_names_of_rows_do_not_matter_to_tallies() -> None:
+def test_ids_do_not_change_tallies() -> None:
     found = tallied(TABLE | {"who": [None, 1, 2, 3]}, id="who")
     assert (found.digest, found.intake.dropped) == (DIGEST, 0)
     with pytest.raises(baserate.MissingValuesError, match="who: 1 missing"):
         read.rows(TABLE | {"who": [None, 1, 2, 3]}, truth="y", score="p", id="who")
 
 
-def test_labels_from_a_shell_are_matched_by_how_they_are_written() -> None:
+def test_label_text_matches_by_spelling() -> None:
     for truth, typed in (([1, 0], "1"), ([True, False], "true"), ([1.0, 0.0], "1"), (["1", "0"], "1")):
         found = tallied({"y": truth, "p": [2, 1]}, positive=read.Spelled(typed))
         assert found.tally.mass.tolist() == [[1, 0], [0, 1]]
@@ -167,7 +167,7 @@ def test_several_paths_folders_and_partitions(tmp_path: Path, monkeypatch: pytes
 
 
 @pytest.mark.parametrize("kind", ["csv", "csv.gz", "parquet", "jsonl", "arrow"])
-def test_standard_input_is_known_by_its_first_bytes(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_format_of_standard_input_is_detected(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import gzip
 
     frame, path = pl.DataFrame(TABLE), tmp_path / "table"
@@ -185,9 +185,9 @@ def test_standard_input_is_known_by_its_first_bytes(kind: str, tmp_path: Path, m
     assert tallied("-").digest == DIGEST
 
 
-def test_labels_that_come_late_or_in_great_numbers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_labels_that_come_late_or_are_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_duckdb, "_FEW_ROWS", 50)
-    monkeypatch.setattr(_duckdb, "repeats", lambda *_: False)
+    monkeypatch.setattr(_duckdb, "has_repeated_scores", lambda *_: False)
     rng = np.random.default_rng(5)
     size = 500
     group = ["early"] * 400 + ["late"] * 100
@@ -212,30 +212,30 @@ def test_combinations_of_very_many_labels() -> None:
     assert found.models["p"][7, size - 8].score.tolist() == [7]
 
 
-def test_the_engine_adds_up_only_where_that_is_less(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_engine_aggregates_only_if_scores_repeat(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_duckdb, "_FEW_ROWS", 100)
     engine = duckdb.connect()
     columns = Columns.of({"truth": "y", "score": "p"})
     for distinct, repeats in ((10, True), (1000, False)):
         made = engine.from_arrow(pa.table({"y": np.arange(1000) % 2, "p": np.arange(1000) % distinct}))
-        assert _duckdb.repeats(made, columns) is repeats
+        assert _duckdb.has_repeated_scores(made, columns) is repeats
 
 
-def test_arrow_files_say_what_they_need(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_arrow_files_name_the_missing_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pl.DataFrame(TABLE).write_ipc(tmp_path / "t.arrow")
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(NotInstalledError, match=r"pip install 'baserate\[arrow\]'"):
         tallied(tmp_path / "t.arrow")
 
 
-def test_an_interrupted_query_is_an_interruption() -> None:
+def test_an_interrupted_query_raises_keyboard_interrupt() -> None:
     with pytest.raises(KeyboardInterrupt), _duckdb.translated("a file"):
         raise RuntimeError("Query interrupted")
     with pytest.raises(RuntimeError, match="other"), _duckdb.translated("a file"):
         raise RuntimeError("other")
 
 
-def test_a_watcher_is_told_how_far_it_is(tmp_path: Path) -> None:
+def test_progress_is_reported(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text(CSV, encoding="utf-8")
     told: list[Callable[[], float | None]] = []
 
@@ -259,7 +259,7 @@ def test_progress_never_goes_back() -> None:
     assert shown[-1] <= 99
 
 
-def test_text_that_means_missing_in_numbers_is_a_label_elsewhere(tmp_path: Path) -> None:
+def test_spellings_of_a_missing_number_are_labels_elsewhere(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("y,p,land\n1,0.9,NA\n0,NA,NA\n0,0.1,DE\n1,,DE\n", encoding="utf-8")
     found = tallied(path, group="land", missing="drop")
@@ -267,7 +267,7 @@ def test_text_that_means_missing_in_numbers_is_a_label_elsewhere(tmp_path: Path)
     assert dict(found.intake.reasons) == {"p": {"missing": 2}}
 
 
-def test_a_delimiter_is_found_in_the_header(tmp_path: Path) -> None:
+def test_the_delimiter_is_detected_in_the_header(tmp_path: Path) -> None:
     for delimiter in ",;|\t":
         path = tmp_path / "t.txt"
         path.write_text(
@@ -278,7 +278,7 @@ def test_a_delimiter_is_found_in_the_header(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("sums", [False, True])
 def test_null_labels_of_every_type_are_missing(monkeypatch: pytest.MonkeyPatch, *, sums: bool) -> None:
-    monkeypatch.setattr(_duckdb, "repeats", lambda *_: sums)
+    monkeypatch.setattr(_duckdb, "has_repeated_scores", lambda *_: sums)
     engine = duckdb.connect()
     engine.execute("CREATE TYPE mood AS ENUM ('ill', 'well')")
     values = {
@@ -311,7 +311,7 @@ def test_dates_are_the_same_labels_in_every_library() -> None:
             assert tallied(source, group="g").groups == (("2020-01-01",), (last,))
 
 
-def test_a_column_of_the_file_goes_before_one_of_its_folders_name(tmp_path: Path) -> None:
+def test_a_column_of_the_file_overrides_one_in_the_folder_name(tmp_path: Path) -> None:
     for folder in ("g=x", "g=z"):
         (tmp_path / folder).mkdir()
         pq.write_table(pa.table(TABLE), tmp_path / folder / "part.parquet")
@@ -331,7 +331,7 @@ def test_a_label_of_other_capitals_is_suggested() -> None:
         tallied({"y": ["malignant", "benign"], "p": [1, 2]}, positive="Malignant")
 
 
-def test_an_excel_workbook_is_known(tmp_path: Path) -> None:
+def test_an_excel_workbook_is_detected(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_bytes(b"PK\x03\x04....xl/workbook.xml")
     with pytest.raises(FileFormatError, match="is an Excel workbook; save the sheet as CSV"):
         tallied(tmp_path / "t.csv")

@@ -72,12 +72,12 @@ def assert_same(found: Target, wanted: Target) -> None:
 
 
 @pytest.mark.parametrize("asked", ASKED.values(), ids=ASKED)
-def test_every_reader_gives_the_same_target(asked: dict[str, Any], door: Callable[[Table], Any]) -> None:
-    assert_same(read.target(door(TABLE), **asked), read.target(TABLE, **asked))
+def test_every_reader_gives_the_same_target(asked: dict[str, Any], make_source: Callable[[Table], Any]) -> None:
+    assert_same(read.target(make_source(TABLE), **asked), read.target(TABLE, **asked))
 
 
-def test_rows_are_parted_as_one_would_by_hand(door: Callable[[Table], Any]) -> None:
-    found = read.target(door(TABLE), **ASKED["everything"])
+def test_labelled_and_unlabelled_rows_are_separated(make_source: Callable[[Table], Any]) -> None:
+    found = read.target(make_source(TABLE), **ASKED["everything"])
     score, weight, count = (np.array(TABLE[name]) for name in ("tied", "weight", "count"))
     there = (weight > 0) & (count > 0)
     known, rest = KNOWN & there, ~KNOWN & there
@@ -93,16 +93,16 @@ def test_rows_are_parted_as_one_would_by_hand(door: Callable[[Table], Any]) -> N
     assert found.intake.told == told
 
 
-def test_a_truth_that_no_row_has_is_no_truth(door: Callable[[Table], Any]) -> None:
-    found = read.target(door({"p": [0.2, 0.4, 0.4], "y": [None] * 3}), score="p", truth="y")
+def test_a_column_without_labels_is_no_truth(make_source: Callable[[Table], Any]) -> None:
+    found = read.target(make_source({"p": [0.2, 0.4, 0.4], "y": [None] * 3}), score="p", truth="y")
     assert repr(found) == "Target(3 rows without truth)"
     assert found.intake.told == "3 rows read; none with truth"
     assert (found.intake.positive, found.intake.negative) == (None, None)
 
 
-def test_a_truth_that_every_row_has_leaves_no_target(door: Callable[[Table], Any]) -> None:
+def test_a_fully_labelled_table_is_no_target(make_source: Callable[[Table], Any]) -> None:
     with pytest.raises(EmptyDataError, match=r"each of 3 rows in use has its y.*read\.tallies.*leave truth= out"):
-        read.target(door({"p": [0.2, 0.4, 0.4], "y": [1, 0, 1]}), score="p", truth="y")
+        read.target(make_source({"p": [0.2, 0.4, 0.4], "y": [1, 0, 1]}), score="p", truth="y")
 
 
 BAD: dict[str, Any] = {
@@ -112,13 +112,13 @@ BAD: dict[str, Any] = {
 }
 
 
-def test_bad_numbers_are_refused_with_counts(door: Callable[[Table], Any]) -> None:
+def test_bad_numbers_are_refused_with_counts(make_source: Callable[[Table], Any]) -> None:
     with pytest.raises(MissingValuesError, match=r"3 of 5 rows cannot be used \(p: 1 missing; w: 2 missing\)"):
-        read.target(door(BAD), score="p", truth="y", weight="w")
+        read.target(make_source(BAD), score="p", truth="y", weight="w")
 
 
-def test_bad_numbers_are_dropped_when_asked(door: Callable[[Table], Any]) -> None:
-    found = read.target(door(BAD), score="p", truth="y", weight="w", missing="drop")
+def test_bad_numbers_are_dropped_on_request(make_source: Callable[[Table], Any]) -> None:
+    found = read.target(make_source(BAD), score="p", truth="y", weight="w", missing="drop")
     assert found.score.tolist() == [0.5]
     assert found.total == 2.0
     assert found.labelled is not None
@@ -127,47 +127,47 @@ def test_bad_numbers_are_dropped_when_asked(door: Callable[[Table], Any]) -> Non
     assert found.intake.reasons == {"p": {"missing": 1}, "w": {"missing": 2}}
 
 
-def test_what_is_not_a_number_is_told_from_what_is_missing() -> None:
+def test_nan_is_distinguished_from_missing() -> None:
     frame = pl.DataFrame({"p": [0.5, None, float("nan"), float("inf"), -float("inf")]})
     for source in (frame, frame.lazy(), frame.to_arrow()):
         with pytest.raises(MissingValuesError, match=r"4 of 5 rows cannot be used \(p: 1 missing, 1 NaN, 2 infinite\)"):
             read.target(source, score="p")
 
 
-def test_only_known_rows_are_left_after_dropping() -> None:
+def test_only_labelled_rows_remain_after_dropping() -> None:
     with pytest.raises(EmptyDataError, match="each of 2 rows in use"):
         read.target({"p": [0.1, 0.2, np.nan], "y": [0, 1, None]}, score="p", truth="y", missing="drop")
     with pytest.raises(EmptyDataError, match="each of 1 rows in use"):
         read.target({"p": [0.1, 0.2], "y": [0, None], "n": [3, 0]}, score="p", truth="y", count="n")
 
 
-def test_no_known_row_is_left_after_dropping(door: Callable[[Table], Any]) -> None:
+def test_no_labelled_row_remains_after_dropping(make_source: Callable[[Table], Any]) -> None:
     table = {"p": [0.1, None, 0.3], "y": [None, 1, None]}
-    found = read.target(door(table), score="p", truth="y", missing="drop")
+    found = read.target(make_source(table), score="p", truth="y", missing="drop")
     assert found.labelled is None
     assert found.intake.told == "3 rows read, 1 of them dropped (p: 1 missing); none with truth"
 
 
-def test_text_is_no_score(door: Callable[[Table], Any]) -> None:
+def test_text_is_no_score(make_source: Callable[[Table], Any]) -> None:
     with pytest.raises(NotNumericError, match="p"):
-        read.target(door({"p": ["high", "low"], "q": [1, 2]}), score="p")
+        read.target(make_source({"p": ["high", "low"], "q": [1, 2]}), score="p")
 
 
-def test_absent_columns_are_named_with_the_nearest(door: Callable[[Table], Any]) -> None:
+def test_absent_columns_are_named_with_the_nearest(make_source: Callable[[Table], Any]) -> None:
     with pytest.raises(UnknownNameError, match=r"no column 'tide'\. Did you mean 'tied'"):
-        read.target(door(TABLE), score="tide")
+        read.target(make_source(TABLE), score="tide")
     with pytest.raises(UnknownNameError, match=r"no column 'sik'\. Did you mean 'sick'"):
-        read.target(door(TABLE), score="tied", truth="sik")
+        read.target(make_source(TABLE), score="tied", truth="sik")
 
 
-def test_weights_and_counts_are_checked(door: Callable[[Table], Any]) -> None:
+def test_weights_and_counts_are_checked(make_source: Callable[[Table], Any]) -> None:
     table = {"p": [0.1, 0.2, 0.3], "w": [1.0, -1.0, 2.0], "n": [1.5, 1.0, 1.0], "none": [0, 0, 0]}
     with pytest.raises(WeightError, match="1 of 3 values of w are negative"):
-        read.target(door(table), score="p", weight="w")
+        read.target(make_source(table), score="p", weight="w")
     with pytest.raises(WeightError, match="1 of 3 values of n are not whole"):
-        read.target(door(table), score="p", count="n")
+        read.target(make_source(table), score="p", count="n")
     with pytest.raises(EmptyDataError, match="every none is zero"):
-        read.target(door(table), score="p", count="none")
+        read.target(make_source(table), score="p", count="none")
 
 
 @pytest.mark.parametrize("text", ["", "\n", "p\n", "p,y\n"])
@@ -178,7 +178,7 @@ def test_an_empty_file(text: str, tmp_path: Path) -> None:
         read.target(path, score="p")
 
 
-def test_cells_that_are_empty_or_blank_have_no_truth(tmp_path: Path) -> None:
+def test_blank_cells_have_no_label(tmp_path: Path) -> None:
     path = tmp_path / "blank.csv"
     path.write_text('p,y\n0.1,\n0.2,""\n0.3,1\n0.4,0\n', encoding="utf-8")
     assert repr(read.target(path, score="p", truth="y")) == "Target(2 rows without truth, 2 with it)"
@@ -189,7 +189,7 @@ def test_cells_that_are_empty_or_blank_have_no_truth(tmp_path: Path) -> None:
         assert found.intake.told == "4 rows read; 2 with truth; positive = ill, negative = well"
 
 
-def test_labels_are_refused_as_usual_and_doubtful_ones_are_told() -> None:
+def test_labels_are_checked_and_codes_for_missing_are_noted() -> None:
     table: dict[str, Any] = {"p": [0.1, 0.2, 0.3, 0.4], "y": ["ill", "well", None, None], "na": ["0", "1", "NA", None]}
     with pytest.raises(NotBinaryError, match="name the positive one: positive='ill' or positive='well'"):
         read.target(table, score="p", truth="y")
@@ -199,15 +199,15 @@ def test_labels_are_refused_as_usual_and_doubtful_ones_are_told() -> None:
         read.target(table, score="p", truth="na", positive="1", negative="0")
 
 
-def test_few_known_rows_may_all_be_of_one_class(door: Callable[[Table], Any]) -> None:
+def test_labelled_rows_may_all_be_of_one_class(make_source: Callable[[Table], Any]) -> None:
     table = {"p": [0.1, 0.2, 0.3], "y": ["well", None, "well"]}
     with pytest.raises(NotBinaryError, match="positive='ill' does not occur in truth"):
-        read.target(door(table), score="p", truth="y", positive="ill")
+        read.target(make_source(table), score="p", truth="y", positive="ill")
 
 
-def test_both_classes_are_known_if_they_are_named(door: Callable[[Table], Any]) -> None:
+def test_both_stated_classes_are_accepted(make_source: Callable[[Table], Any]) -> None:
     table = {"p": [0.1, 0.2, 0.3], "y": ["well", None, "well"]}
-    found = read.target(door(table), score="p", truth="y", positive="ill", negative="well")
+    found = read.target(make_source(table), score="p", truth="y", positive="ill", negative="well")
     assert found.labelled is not None
     assert (found.labelled.positive.sum(), found.labelled.negative.sum()) == (0, 2)
     with pytest.raises(NotBinaryError, match="both 'well'"):
@@ -216,7 +216,7 @@ def test_both_classes_are_known_if_they_are_named(door: Callable[[Table], Any]) 
         read.target(table, score="p", truth="y", positive=["well"], negative="ill")
 
 
-def test_options_that_mean_nothing_here_are_refused() -> None:
+def test_options_without_meaning_are_refused() -> None:
     table = {"p_a": [0.1, 0.2], "p_b": [0.9, 0.8]}
     with pytest.raises(OptionError, match=r"no kind of column 'group'\. Known are: truth, score, weight, count"):
         read.target(table, score="p_a", group="p_b")  # type: ignore[call-arg]
@@ -232,7 +232,7 @@ def test_options_that_mean_nothing_here_are_refused() -> None:
         read.target(table, score="p_a", truth="")
 
 
-def test_scores_may_come_bare() -> None:
+def test_scores_may_be_an_array_or_list() -> None:
     for bare in ([0.1, 0.4], np.array([0.1, 0.4]), pd.Series([0.1, 0.4]), pl.Series([0.1, 0.4]), (0.1, 0.4)):
         assert read.target(bare).score.tolist() == [0.1, 0.4]
     with pytest.raises(MissingValuesError, match="1 of 2 rows"):
@@ -246,7 +246,7 @@ def test_scores_may_come_bare() -> None:
 
 
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
-def test_scores_stay_as_they_came_in_memory_of_their_own(kind: Any) -> None:  # noqa: ANN401  (a type of NumPy)
+def test_scores_keep_order_and_type_in_own_memory(kind: Any) -> None:  # noqa: ANN401  (a type of NumPy)
     given: npt.NDArray[Any] = np.array([0.7, 0.1, 0.7], dtype=kind)
     found = read.target({"p": given}, score="p")
     assert found.score.dtype == kind
@@ -257,7 +257,7 @@ def test_scores_stay_as_they_came_in_memory_of_their_own(kind: Any) -> None:  # 
     assert not found.score.flags.writeable
 
 
-def test_the_engine_adds_up_many_repeated_scores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_engine_aggregates_many_repeated_scores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     many = 200_000
     rng = np.random.default_rng(3)
     frame = pl.DataFrame(
@@ -269,7 +269,7 @@ def test_the_engine_adds_up_many_repeated_scores(tmp_path: Path, monkeypatch: py
     )
     path = tmp_path / "many.parquet"
     frame.write_parquet(path)
-    monkeypatch.setattr("baserate.read._duckdb._fetched", None)  # no row may leave
+    monkeypatch.setattr("baserate.read._duckdb._fetch", None)  # no row may leave
     for asked in ({}, {"truth": "y"}, {"truth": "y", "weight": "w"}):
         found = read.target(path, score="p", **asked)  # type: ignore[arg-type]
         assert found.rows is not None
@@ -308,11 +308,11 @@ def assert_same_classes(found: MulticlassTarget, wanted: MulticlassTarget) -> No
     ],
     ids=["unknown", "weights", "mapping and counts", "labels"],
 )
-def test_every_reader_gives_the_same_scores_for_classes(asked: dict[str, Any], door: Callable[[Table], Any]) -> None:
-    assert_same_classes(read.class_target(door(PETS), **asked), read.class_target(PETS, **asked))
+def test_every_reader_gives_the_same_class_target(asked: dict[str, Any], make_source: Callable[[Table], Any]) -> None:
+    assert_same_classes(read.class_target(make_source(PETS), **asked), read.class_target(PETS, **asked))
 
 
-def test_rows_of_classes_are_parted_as_one_would_by_hand() -> None:
+def test_labelled_and_unlabelled_rows_of_classes_are_separated() -> None:
     found = read.class_target(PETS, score="p_*", truth="is", labels=["eel", "dog", "cat"])
     scores = np.column_stack([PETS[f"p_{name}"] for name in ("eel", "dog", "cat")])
     np.testing.assert_array_equal(found.score, scores[~KNOWN])
@@ -324,7 +324,7 @@ def test_rows_of_classes_are_parted_as_one_would_by_hand() -> None:
     assert found.intake.columns["score"] == ["p_eel", "p_dog", "p_cat"]
 
 
-def test_names_tell_the_classes_where_no_truth_does() -> None:
+def test_column_names_state_the_classes_without_truth() -> None:
     def labels(*names: str) -> tuple[object, ...]:
         return read.class_target({name: [0.5, 0.5] for name in names}, score=names).labels
 
@@ -346,7 +346,7 @@ def test_an_array_of_scores_for_classes() -> None:
         read.class_target(scores[:, :1])
 
 
-def test_what_is_refused_of_classes() -> None:
+def test_bad_targets_of_classes_are_refused() -> None:
     with pytest.raises(MissingValuesError, match=r"1 of 2 rows cannot be used \(p_b: 1 infinite\)"):
         read.class_target({"p_a": [0.1, 0.2], "p_b": [0.5, np.inf]}, score="p_*")
     dropped = read.class_target({"p_a": [0.1, 0.2], "p_b": [0.5, np.inf]}, score="p_*", missing="drop")

@@ -1,10 +1,10 @@
-"""Summaries of a 2×2 table that weigh two or more of its rates. Each takes `Counts`."""
+"""Summaries of a 2×2 table that combine several rates: F1, MCC, kappa and others. Each takes `Counts`."""
 
 from baserate._arrays import Value, ratio, root
 from baserate._counts import Counts
 from baserate._errors import OptionError
-from baserate.measure._about import measure
-from baserate.measure._counts import npv, precision, sensitivity, specificity
+from baserate.measure._measure import measure
+from baserate.measure._rates import npv, precision, sensitivity, specificity
 
 __all__ = [
     "balanced_accuracy",
@@ -25,6 +25,25 @@ _ALL_MARGINS = ("positives", "negatives", "flagged", "passed")
 
 
 @measure(
+    summary="Harmonic mean of precision and recall.",
+    formula="2TP/(2TP+FP+FN)",
+    also=("F1 score", "Dice coefficient", "Sørensen–Dice"),
+    references=("vanrijsbergen1979",),
+    best="high",
+    span=(0, 1),
+    needs=("either",),
+    page="F1",
+)
+def f1(c: Counts[Value]) -> Value:
+    """
+    >>> from baserate import Counts
+    >>> round(f1(Counts(tp=90, fp=1910, fn=10, tn=997_990)), 10)
+    0.0857142857
+    """
+    return f_beta(c)
+
+
+@measure(
     summary="Weighted harmonic mean of precision and recall, in which recall counts β times as much.",
     formula="(1+β^2)TP/((1+β^2)TP+β^2FN+FP)",
     also=("F-measure", "F-score", "van Rijsbergen's F"),
@@ -32,6 +51,7 @@ _ALL_MARGINS = ("positives", "negatives", "flagged", "passed")
     best="high",
     span=(0, 1),
     needs=("either",),
+    option="beta",
 )
 def f_beta(c: Counts[Value], *, beta: float = 1.0) -> Value:
     """
@@ -46,24 +66,6 @@ def f_beta(c: Counts[Value], *, beta: float = 1.0) -> Value:
 
 
 @measure(
-    summary="Harmonic mean of precision and recall.",
-    formula="2TP/(2TP+FP+FN)",
-    also=("F1 score", "Dice coefficient", "Sørensen–Dice"),
-    references=("vanrijsbergen1979",),
-    best="high",
-    span=(0, 1),
-    needs=("either",),
-)
-def f1(c: Counts[Value]) -> Value:
-    """
-    >>> from baserate import Counts
-    >>> round(f1(Counts(tp=90, fp=1910, fn=10, tn=997_990)), 10)
-    0.0857142857
-    """
-    return f_beta(c)
-
-
-@measure(
     summary="Van Rijsbergen's effectiveness measure: one minus the F-measure.",
     formula="1-F_β",
     also=("van Rijsbergen's E", "effectiveness measure"),
@@ -71,6 +73,7 @@ def f1(c: Counts[Value]) -> Value:
     best="low",
     span=(0, 1),
     needs=("either",),
+    option="beta",
 )
 def e_measure(c: Counts[Value], *, beta: float = 1.0) -> Value:
     """
@@ -108,6 +111,7 @@ def borko(c: Counts[Value]) -> Value:
     span=(-1, 1),
     needs=_ALL_MARGINS,
     dual="mcc",
+    page="MCC",
 )
 def mcc(c: Counts[Value]) -> Value:
     """
@@ -147,6 +151,8 @@ def kappa(c: Counts[Value]) -> Value:
     span=(0, 1),
     needs=("positives", "negatives"),
     dual="balanced_accuracy",
+    page="Balanced accuracy",
+    percent=True,
 )
 def balanced_accuracy(c: Counts[Value]) -> Value:
     """

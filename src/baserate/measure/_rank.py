@@ -1,4 +1,4 @@
-"""How well scores rank, over all thresholds. Each takes a `Curve` and depends only on the order of the scores."""
+"""Rank measures over all thresholds: AUC, average precision, KS. Each takes a `Curve`, and only order matters."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from baserate._arrays import Floats, ratio
 from baserate._curve import Curve
 from baserate._errors import OptionError
 from baserate._numeric.scan import concordance, running_blocks
-from baserate.measure._about import measure
+from baserate.measure._measure import measure
 
 __all__ = [
     "accuracy_ratio",
@@ -32,6 +32,7 @@ Interval = tuple[float, float]
     span=(0, 1),
     needs=("positives", "negatives"),
     dual="auc",
+    page="AUC",
 )
 def auc(c: Curve) -> float:
     """Ties count half. AUC equals the area under the ROC curve by the trapezoid rule, and the Mann–Whitney U over PN.
@@ -40,88 +41,9 @@ def auc(c: Curve) -> float:
     >>> auc(curve(tally([0, 0, 0, 1, 1, 1, 0], [0.5, 0.1, 0.2, 0.6, 0.2, 0.3, 0.0])))
     0.7916666666666666
     """
+    # Twice the concordant pairs: with ties counted half it stays a whole number for counted rows.
     twice, positives, negatives = concordance(c.tally.mass)
     return ratio(twice, 2 * positives * negatives)
-
-
-@measure(
-    summary="Gini coefficient of a ranking: 2·AUC−1, which is 0 for chance and 1 for perfection.",
-    formula="2·AUC-1",
-    also=("Gini coefficient", "Somers' D", "gain capture"),
-    references=("hand2001",),
-    best="high",
-    span=(-1, 1),
-    needs=("positives", "negatives"),
-    dual="gini",
-)
-def gini(c: Curve) -> float:
-    """
-    >>> from baserate import curve, tally
-    >>> gini(curve(tally([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1])))
-    0.5
-    """
-    return 2 * auc(c) - 1
-
-
-@measure(
-    summary="Area under the cumulative accuracy profile, sensitivity against flag rate.",
-    formula="π/2+(1-π)AUC",
-    also=("area under the gain curve", "AUCAP"),
-    references=("engelmann2003",),
-    best="high",
-    span=(0, 1),
-    needs=("positives",),
-)
-def cap_area(c: Curve) -> float:
-    """
-    >>> from baserate import curve, tally
-    >>> cap_area(curve(tally([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1])))
-    0.625
-    """
-    twice, positives, negatives = concordance(c.tally.mass)
-    return ratio(positives**2 + twice, 2 * positives * (positives + negatives))
-
-
-@measure(
-    summary="Accuracy ratio of the cumulative accuracy profile, equal to 2·AUC−1.",
-    formula="(2·CAP-1)/(1-π)",
-    also=("AR", "CAP ratio", "normalised Gini"),
-    references=("engelmann2003",),
-    best="high",
-    span=(-1, 1),
-    needs=("positives", "negatives"),
-    dual="accuracy_ratio",
-)
-def accuracy_ratio(c: Curve) -> float:
-    """Area between the cumulative accuracy profile and chance, divided by that of a perfect ranking. Since it equals
-    `gini`, the two are no independent evidence.
-
-    >>> from baserate import curve, tally
-    >>> accuracy_ratio(curve(tally([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1])))
-    0.5
-    """
-    # Where negatives weigh little, rounding of the numerator could leave the span.
-    return float(np.clip(ratio(lorenz_gini(c), ratio(c.negatives, c.total)), -1.0, 1.0))
-
-
-@measure(
-    summary="Gini coefficient of the Lorenz curve, equal to (1−prevalence)·(2·AUC−1).",
-    formula=r"1-\sum(X_k-X_{k-1})(Y_k+Y_{k-1})",
-    also=("Brown's Gini", "Lorenz Gini"),
-    references=("brown1994",),
-    best="high",
-    span=(-1, 1),
-    needs=("positives",),
-)
-def lorenz_gini(c: Curve) -> float:
-    """Computed by Brown's formula. X and Y are the shares of all rows and of the positives, from the lowest score up.
-    Unlike `gini`, it depends on the prevalence.
-
-    >>> from baserate import curve, tally
-    >>> lorenz_gini(curve(tally([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1])))
-    0.25
-    """
-    return 2 * cap_area(c) - 1
 
 
 @measure(
@@ -162,6 +84,25 @@ def partial_auc(
 
 
 @measure(
+    summary="Gini coefficient of a ranking: 2·AUC−1, which is 0 for chance and 1 for perfection.",
+    formula="2·AUC-1",
+    also=("Gini coefficient", "Somers' D", "gain capture"),
+    references=("hand2001",),
+    best="high",
+    span=(-1, 1),
+    needs=("positives", "negatives"),
+    dual="gini",
+)
+def gini(c: Curve) -> float:
+    """
+    >>> from baserate import curve, tally
+    >>> gini(curve(tally([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1])))
+    0.5
+    """
+    return 2 * auc(c) - 1
+
+
+@measure(
     summary="Precision averaged over all positives, each at the threshold equal to its score.",
     formula=r"\sum_k (R_k-R_{k-1})P_k",
     also=("AP", "AUPRC", "average precision score"),
@@ -169,6 +110,7 @@ def partial_auc(
     best="high",
     span=(0, 1),
     needs=("positives",),
+    page="Average precision",
 )
 def average_precision(c: Curve) -> float:
     """The precision–recall curve is not interpolated, so this is neither its trapezoid area nor `pr_auc`.
@@ -177,12 +119,12 @@ def average_precision(c: Curve) -> float:
     >>> round(average_precision(curve(tally([0, 1, 0, 0, 1, 1], [0.14, 0.23, 0.39, 0.52, 0.73, 0.90]))), 10)
     0.8666666667
     """
-    found = 0.0
+    total = 0.0
     for true, false in running_blocks(c.tally.mass):
-        # Where nothing is flagged yet nothing is found either: no 0/0 can enter the sum.
+        # Before anything is flagged recall does not rise, so that 0/0 would be multiplied by 0.
         precision = true[1:] / np.maximum(true[1:] + false[1:], np.finfo(float).tiny)
-        found += float(np.sum(precision * np.diff(true)))
-    return ratio(found, c.positives)
+        total += float(np.sum(precision * np.diff(true)))
+    return ratio(total, c.positives)
 
 
 @measure(
@@ -202,10 +144,10 @@ def pr_auc(c: Curve) -> float:
     >>> round(pr_auc(curve(tally([0, 1, 0, 0, 1, 1], [0.14, 0.23, 0.39, 0.52, 0.73, 0.90]))), 7)
     0.8512376
     """
-    found = np.flatnonzero(c.tally.mass[0])
-    true, false = c.flagged_mass[:, found]
+    steps = np.flatnonzero(c.tally.mass[0])
+    true, false = c.flagged_mass[:, steps]
     # From the masses, since a small gain may vanish in the difference of two large sums.
-    gain, more = c.tally.positive[found], c.tally.negative[found]
+    gain, more = c.tally.positive[steps], c.tally.negative[steps]
     # P(x) = x / (grow·x + offset) for x true positives [@keilwagen2014].
     grow = 1 + more / gain
     offset = false - more / gain * true
@@ -236,12 +178,73 @@ def ks(c: Curve) -> float:
     return max(float(np.max(np.abs(gap))) for gap in gaps)
 
 
+@measure(
+    summary="Area under the cumulative accuracy profile, sensitivity against flag rate.",
+    formula="π/2+(1-π)AUC",
+    also=("area under the gain curve", "AUCAP"),
+    references=("engelmann2003",),
+    best="high",
+    span=(0, 1),
+    needs=("positives",),
+)
+def cap_area(c: Curve) -> float:
+    """
+    >>> from baserate import curve, tally
+    >>> cap_area(curve(tally([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1])))
+    0.625
+    """
+    twice, positives, negatives = concordance(c.tally.mass)
+    return ratio(positives**2 + twice, 2 * positives * (positives + negatives))
+
+
+@measure(
+    summary="Accuracy ratio of the cumulative accuracy profile, equal to 2·AUC−1.",
+    formula="(2·CAP-1)/(1-π)",
+    also=("AR", "CAP ratio", "normalised Gini"),
+    references=("engelmann2003",),
+    best="high",
+    span=(-1, 1),
+    needs=("positives", "negatives"),
+    dual="accuracy_ratio",
+)
+def accuracy_ratio(c: Curve) -> float:
+    """Area between the cumulative accuracy profile and chance, divided by that of a perfect ranking. Since it equals
+    `gini`, the two are no independent evidence.
+
+    >>> from baserate import curve, tally
+    >>> accuracy_ratio(curve(tally([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1])))
+    0.5
+    """
+    # With little mass of negatives, rounding of the numerator could leave the range.
+    return float(np.clip(ratio(lorenz_gini(c), ratio(c.negatives, c.total)), -1.0, 1.0))
+
+
+@measure(
+    summary="Gini coefficient of the Lorenz curve, equal to (1−prevalence)·(2·AUC−1).",
+    formula=r"1-\sum(X_k-X_{k-1})(Y_k+Y_{k-1})",
+    also=("Brown's Gini", "Lorenz Gini"),
+    references=("brown1994",),
+    best="high",
+    span=(-1, 1),
+    needs=("positives",),
+)
+def lorenz_gini(c: Curve) -> float:
+    """Computed by Brown's formula. X and Y are the shares of all rows and of the positives, from the lowest score up.
+    Unlike `gini`, it depends on the prevalence.
+
+    >>> from baserate import curve, tally
+    >>> lorenz_gini(curve(tally([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1])))
+    0.25
+    """
+    return 2 * cap_area(c) - 1
+
+
 def _area_between(x: Floats, y: Floats, low: float, high: float) -> float:
-    """Area under the broken line through (x, y), x never falling, from low to high."""
+    """Return the area under the polygonal line through (x, y), x never falling, from low to high."""
     if np.isnan(x).any() or np.isnan(y).any():
         return float("nan")
     inside = (x > low) & (x < high)
-    # On a vertical step the left end takes its top, the right end its foot: np.interp takes the last of equal x.
+    # On a vertical step the left end takes its top, the right end its bottom: np.interp takes the last of equal x.
     left, right = np.interp(low, x, y), np.interp(-high, -x[::-1], y[::-1])
     heights, places = np.concatenate([[left], y[inside], [right]]), np.concatenate([[low], x[inside], [high]])
     return float(np.trapezoid(heights, places))

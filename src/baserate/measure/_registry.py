@@ -1,111 +1,82 @@
-"""Names -> measures, for names that arrive from a shell, a URL or a file; and why a measure is undefined."""
+"""The registry: measures by name, why a measure is undefined, and the options on which some measures depend.
 
-from collections.abc import Callable
+Some values depend on a number that the user states: costs, a threshold probability, or β. A name alone cannot carry it,
+and a default may not be what the user means: with costs of 1 for every error, the expected cost is the error rate. So
+functions that compare or decide require the number, results repeat it, and a note states it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from functools import partial
+from inspect import signature
 from typing import Any
 
 from baserate._confusion import Confusion
+from baserate._costs import Costs
 from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._errors import OptionError, ShapeError
 from baserate._rows import LabelSets, MulticlassRows
 from baserate._tally import Forecasts, Tally
-from baserate.measure import _agreement, _benefit, _binned, _corp, _counts, _cox, _names, _proper, _rank, _smooth
-from baserate.measure._about import Measure, about
+from baserate.measure import (
+    _agreement,
+    _calibration_bins,
+    _calibration_curve,
+    _calibration_slope,
+    _decomposition,
+    _measure,
+    _proper_scores,
+    _rank,
+    _rates,
+)
+from baserate.measure._measure import Measure, about, bare, collect
 
-_MARGINS: dict[str, Callable[[Forecasts], float]] = {
-    "doubt": _cox.doubt,
-    "event": _cox.event,
-    "overlap": _cox.overlap,
-    "score_spread": _cox.score_spread,
-}
-"""Margins that are of probabilities, and therefore no properties of the noun."""
+_MARGINS: Mapping[str, Callable[[Forecasts], float]] = _calibration_slope.MARGINS
+"""Margins of probabilities, which need a computation and are therefore no properties of a tally."""
 
-MEASURES: dict[str, Measure] = {
-    "accuracy": _counts.accuracy,
-    "error_rate": _counts.error_rate,
-    "sensitivity": _counts.sensitivity,
-    "specificity": _counts.specificity,
-    "precision": _counts.precision,
-    "npv": _counts.npv,
-    "fpr": _counts.fpr,
-    "fnr": _counts.fnr,
-    "fdr": _counts.fdr,
-    "false_omission_rate": _counts.false_omission_rate,
-    "prevalence": _counts.prevalence,
-    "flag_rate": _counts.flag_rate,
-    "pass_rate": _counts.pass_rate,
-    "lift": _counts.lift,
-    "positive_likelihood_ratio": _counts.positive_likelihood_ratio,
-    "negative_likelihood_ratio": _counts.negative_likelihood_ratio,
-    "diagnostic_odds_ratio": _counts.diagnostic_odds_ratio,
-    "prevalence_threshold": _counts.prevalence_threshold,
-    "expected_cost": _counts.expected_cost,
-    "net_benefit": _benefit.net_benefit,
-    "standardized_net_benefit": _benefit.standardized_net_benefit,
-    "net_reduction": _benefit.net_reduction,
-    "f1": _agreement.f1,
-    "f_beta": _agreement.f_beta,
-    "e_measure": _agreement.e_measure,
-    "borko": _agreement.borko,
-    "mcc": _agreement.mcc,
-    "kappa": _agreement.kappa,
-    "balanced_accuracy": _agreement.balanced_accuracy,
-    "youden": _agreement.youden,
-    "markedness": _agreement.markedness,
-    "g_mean": _agreement.g_mean,
-    "fowlkes_mallows": _agreement.fowlkes_mallows,
-    "jaccard": _agreement.jaccard,
-    "auc": _rank.auc,
-    "partial_auc": _rank.partial_auc,
-    "gini": _rank.gini,
-    "average_precision": _rank.average_precision,
-    "pr_auc": _rank.pr_auc,
-    "ks": _rank.ks,
-    "cap_area": _rank.cap_area,
-    "accuracy_ratio": _rank.accuracy_ratio,
-    "lorenz_gini": _rank.lorenz_gini,
-    "brier": _proper.brier,
-    "brier_skill": _proper.brier_skill,
-    "log_loss": _proper.log_loss,
-    "log_loss_skill": _proper.log_loss_skill,
-    "mean_probability": _cox.mean_probability,
-    "observed_expected": _cox.observed_expected,
-    "calibration_in_the_large": _cox.calibration_in_the_large,
-    "calibration_intercept": _cox.calibration_intercept,
-    "calibration_slope": _cox.calibration_slope,
-    "cox_ici": _cox.cox_ici,
-    "ece": _binned.ece,
-    "mce": _binned.mce,
-    "rmsce": _binned.rmsce,
-    "rmsce_debiased": _binned.rmsce_debiased,
-    "ece_sweep": _binned.ece_sweep,
-    "smooth_ece": _smooth.smooth_ece,
-    "ici": _smooth.ici,
-    "e50": _smooth.e50,
-    "e90": _smooth.e90,
-    "emax": _smooth.emax,
-    "ecce": _smooth.ecce,
-    "ecce_mad": _smooth.ecce_mad,
-    "brier_miscalibration": _corp.brier_miscalibration,
-    "brier_discrimination": _corp.brier_discrimination,
-    "brier_uncertainty": _corp.brier_uncertainty,
-    "log_miscalibration": _corp.log_miscalibration,
-    "log_discrimination": _corp.log_discrimination,
-    "log_uncertainty": _corp.log_uncertainty,
+MEASURES: dict[str, Measure] = collect(
+    _rates,
+    _agreement,
+    _rank,
+    _proper_scores,
+    _calibration_slope,
+    _calibration_bins,
+    _calibration_curve,
+    _decomposition,
+)
+"""Measures of two classes by name, in the order of the documentation and of tables."""
+
+REQUIRED: Mapping[str, str] = {
+    name: str(about(each).option) for name, each in MEASURES.items() if about(each).option_required
 }
+"""Measures that mean nothing without a stated number, and the option that states it."""
 
 
 def named(name: str) -> Measure:
-    """Find a measure by its name or any other name of it; capitals, spaces and hyphens do not matter.
+    """Find a measure by its name or an alias; case, spaces and hyphens do not matter.
 
+    Parameters
+    ----------
+    name
+        Name or alias, such as ``"ppv"`` or ``"recall"``.
+
+    Returns
+    -------
+    Measure
+        The function, with its description as `about`.
+
+    Examples
+    --------
     >>> named("TPR").__name__, named("false alarm rate").__name__
     ('sensitivity', 'fpr')
     """
-    return _names.find(name, MEASURES)
+    return _measure.find_by_name(name, MEASURES)
 
 
 def known(measure: str | Measure) -> Measure:
-    """Return the measure of that name; a function that is none is refused."""
+    """Return the measure of this name, or the function itself if it is a measure."""
     if isinstance(measure, str):
         return named(measure)
     try:
@@ -116,17 +87,43 @@ def known(measure: str | Measure) -> Measure:
 
 
 def search(words: str) -> list[str]:
-    """Names of the measures whose name, other names or summary contain all these words.
+    """Return the names of measures whose name, aliases or summary contain all words.
 
+    Parameters
+    ----------
+    words
+        Words to look for, separated by spaces.
+
+    Returns
+    -------
+    list of str
+        Names of the measures, in the order of the registry.
+
+    Examples
+    --------
     >>> search("threat")
     ['jaccard']
     """
-    return _names.search(words, MEASURES)
+    return _measure.search_names(words, MEASURES)
 
 
 def why(measure: Measure, noun: Counts[float] | Confusion | Curve | Tally | MulticlassRows | LabelSets) -> str | None:
-    """Why a measure of one table, curve or tally is undefined; None when it is not.
+    """Return the reason why a measure is undefined, or None if it is defined.
 
+    Parameters
+    ----------
+    measure
+        A measure.
+    noun
+        One argument of it: a table, curve, tally or rows.
+
+    Returns
+    -------
+    str or None
+        The margins that are zero, in words.
+
+    Examples
+    --------
     >>> from baserate import Counts
     >>> why(named("precision"), Counts(tp=0, fp=0, fn=3, tn=5))
     'nothing is flagged'
@@ -134,14 +131,121 @@ def why(measure: Measure, noun: Counts[float] | Confusion | Curve | Tally | Mult
     if isinstance(noun, Counts | Confusion) and noun.shape:
         kind = type(noun).__name__.lower()
         raise ShapeError(f"these are {noun.shape} tables; ask why of one, for example {kind}[0].")
-    if "why" in vars(measure):  # what is made of other measures knows it itself
+    if "why" in vars(measure):  # averages over classes have reasons of their own
         reason: str | None = vars(measure)["why"](noun)
         return reason
-    told = about(measure)
-    missing = [cause for name, cause in zip(told.needs, told.causes, strict=True) if margin(noun, name) == 0]
+    description = about(measure)
+    missing = [
+        cause for name, cause in zip(description.needs, description.causes, strict=True) if margin(noun, name) == 0
+    ]
     return " and ".join(missing) or None
 
 
-def margin(noun: Any, name: str) -> Any:  # noqa: ANN401  (any noun; one number, or one for each table)
-    """Return a margin of a noun: what a measure may need."""
-    return _MARGINS[name](noun) if name in _MARGINS else getattr(noun, name)
+def margin(argument: Any, name: str) -> Any:  # noqa: ANN401  (of any type; one number, or one for each table)
+    """Return a margin of an argument: a sum that must not be zero."""
+    return _MARGINS[name](argument) if name in _MARGINS else getattr(argument, name)
+
+
+_REMEDIES = {
+    "costs": "give costs=Costs(fp=…, fn=…), or partial(measure.{name}, costs=Costs(fp=…, fn=…))",
+    "at": "give partial(measure.{name}, at=…)",
+}
+_REQUIREMENTS = {"costs": "what errors cost", "at": "a threshold probability"}
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Options that a user states for measures that depend on them; None if not stated."""
+
+    costs: Costs | None = None
+    at: float | None = None
+    """Threshold probability of net benefit."""
+    beta: float | None = None
+
+    def apply(self, measure: Measure) -> Measure:
+        """Bind a stated option to a measure that takes it; an option bound before stays.
+
+        >>> from baserate import Counts, measure
+        >>> cost = Settings(costs=Costs(fp=1, fn=5)).apply(measure.expected_cost)
+        >>> cost(Counts(tp=3, fp=1, fn=1, tn=5))
+        0.6
+        """
+        option = option_of(measure)
+        value = None if option is None else getattr(self, option)
+        return (
+            measure if value is None or option in _bound_options(measure) else partial(measure, **{str(option): value})
+        )
+
+    def idle(self, measures: Iterable[Measure]) -> list[str]:
+        """Return the stated options that none of the measures takes."""
+        options = {option_of(each) for each in measures}
+        return [name for name in ("costs", "at", "beta") if getattr(self, name) is not None and name not in options]
+
+
+def unstated(measures: Iterable[Measure]) -> Iterator[tuple[str, str]]:
+    """Yield the measures that require an option which is not bound, and the option."""
+    for each in measures:
+        option = option_of(each)
+        if option is not None and about(each).option_required and option not in _bound_options(each):
+            yield about(each).name, option
+
+
+def require_stated(measures: Iterable[Measure]) -> None:
+    """Refuse measures that require an option which is not bound."""
+    for name, option in unstated(measures):
+        raise OptionError(f"{name} needs {_REQUIREMENTS[option]}; {_REMEDIES[option].format(name=name)}.")
+
+
+def settings_of(measures: Iterable[Measure]) -> dict[str, dict[str, Any]]:
+    """Return the options of measures, stated or by default, as values that JSON can hold.
+
+    >>> from baserate import measure
+    >>> settings_of([measure.auc, measure.net_benefit])
+    {'net_benefit': {'at': 0.5}}
+    """
+    settings = {}
+    for each in measures:
+        option = option_of(each)
+        if option is not None:
+            default = signature(bare(each)).parameters[option].default
+            value: Any = _bound_options(each).get(option, default)
+            settings[about(each).name] = {option: asdict(value) if isinstance(value, Costs) else value}
+    return settings
+
+
+def settings_notes(settings: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    """Yield a sentence for each option on which a measure depends.
+
+    >>> list(settings_notes({"net_benefit": {"at": 0.1}}))
+    ['net_benefit is at a threshold probability of 0.1.']
+    """
+    for name, options in settings.items():
+        for option, value in options.items():
+            yield f"{name} {_NOTES[option](value)}."
+
+
+def _format_costs(costs: Mapping[str, float]) -> str:
+    amounts = ", ".join(f"a {_CELLS[cell]} {costs[cell]:g}" for cell in ("fp", "fn", "tp", "tn"))
+    return f"is at these costs: {amounts}"
+
+
+_CELLS = {"fp": "false positive", "fn": "false negative", "tp": "true positive", "tn": "true negative"}
+_NOTES: Mapping[str, Callable[[Any], str]] = {
+    "costs": _format_costs,
+    "at": lambda at: f"is at a threshold probability of {at:g}",
+    "beta": lambda beta: f"is at β = {beta:g}",
+}
+
+
+def option_of(measure: Measure) -> str | None:
+    """Return the option on which a measure of the 2×2 table depends, or None."""
+    return about(measure).option
+
+
+def _bound_options(measure: Measure) -> dict[str, Any]:
+    """Return the options that `functools.partial` bound."""
+    options: dict[str, Any] = {}
+    while isinstance(measure, partial):
+        options = {**measure.keywords, **options}  # the outer partial wins, as in a call
+        measure = measure.func
+    return options

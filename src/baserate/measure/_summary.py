@@ -1,4 +1,4 @@
-"""Tallies -> tidy numbers: every measure of every model, group and threshold, and curves as tables."""
+"""Tidy tables of measures: every measure of every model, group and threshold, and curves at every threshold."""
 
 from __future__ import annotations
 
@@ -16,17 +16,76 @@ from baserate._confusion import Confusions
 from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._domains import POINTS, check_domain
-from baserate._errors import OptionError
+from baserate._errors import OptionError, UnknownNameError
 from baserate._estimate import Estimate
 from baserate._formatting import count_of
 from baserate._numeric.threads import mapped
 from baserate._results import Results
 from baserate._rows import MulticlassRows
 from baserate._tally import Group, Tallies, Tally
-from baserate.measure._about import Measure, about
-from baserate.measure._registry import MEASURES, known, named, why
-from baserate.measure._settings import settings_notes, settings_of
-from baserate.measure._table import TABLES, table
+from baserate.measure._measure import Measure, about
+from baserate.measure._registry import MEASURES, known, named, settings_notes, settings_of, why
+
+TABLES: dict[str, tuple[str, str]] = {
+    "roc": ("fpr", "sensitivity"),
+    "pr": ("sensitivity", "precision"),
+    "det": ("fpr", "fnr"),
+    "gain": ("flag_rate", "sensitivity"),
+    "lift": ("flag_rate", "lift"),
+    "lorenz": ("pass_rate", "fnr"),
+}
+"""Named curves: the measures on the x and the y axis. The gain curve is also called CAP."""
+
+
+def table(curve: Curve, *what: str | Measure) -> dict[str, Floats]:
+    """Tabulate measures at every threshold of a curve.
+
+    An undefined value, such as precision if nothing is flagged, is NaN: no point is invented.
+
+    Parameters
+    ----------
+    curve
+        The curve.
+    *what
+        Names of curves (`roc`, `pr`, `det`, `gain`, `lift`, `lorenz`), each of which adds its two axes, or measures of
+        Counts.
+
+    Returns
+    -------
+    dict of ndarray
+        Columns of equal length, `threshold` first.
+
+    Examples
+    --------
+    >>> from baserate import curve, tally
+    >>> columns = table(curve(tally([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1])), "roc", "f1")
+    >>> list(columns)
+    ['threshold', 'fpr', 'sensitivity', 'f1']
+    >>> columns["sensitivity"].tolist()
+    [0.0, 0.5, 0.5, 1.0, 1.0]
+    """
+    measures = [measure for each in what for measure in _resolve_measures(each)]
+    unfit = [about(measure).name for measure in measures if about(measure).of is not Counts]
+    if unfit:
+        raise OptionError(
+            f"{', '.join(unfit)} has one value for a whole curve, not one at each threshold; leave it out."
+        )
+    threshold = curve.threshold
+    columns = {about(measure).name: np.empty(len(threshold)) for measure in measures}
+    for place, counts in curve.blocks():
+        for measure in measures:
+            columns[about(measure).name][place] = measure(counts)
+    return {"threshold": threshold} | columns
+
+
+def _resolve_measures(what: str | Measure) -> list[Measure]:
+    if callable(what):
+        return [what]
+    try:
+        return [named(name) for name in TABLES.get(what.lower(), (what,))]
+    except UnknownNameError as error:
+        raise UnknownNameError(f"{error} Curves are: {', '.join(TABLES)}.") from error
+
 
 USUAL: dict[type, tuple[str, ...]] = {
     Counts: (
@@ -43,27 +102,27 @@ USUAL: dict[type, tuple[str, ...]] = {
     Curve: ("auc", "average_precision", "ks"),
     Tally: ("brier", "brier_skill", "log_loss"),
 }
-"""What is measured when nobody says what."""
+"""Default measures by type of argument."""
 
 COLUMNS = ("measure", "model", "group", "class", "threshold", "value", "low", "high", "level", "how", "why")
 
 Task = Callable[[], dict[str, Any]]
-"""Called, it gives a tidy row."""
+"""Returns a tidy row."""
 
 
 class Place(NamedTuple):
-    """Which of many numbers one is."""
+    """The model, group and threshold of a number."""
 
     model: str
     group: Group | None
     threshold: float | None = None
 
 
-Judge = Callable[[Measure, Any, Place], Estimate]
-"""Takes a measure, what it is of, and which number it is, and returns it with its interval."""
+Estimator = Callable[[Measure, Any, Place], Estimate]
+"""Takes a measure, its argument and its place, and returns the estimate with its interval."""
 
 _CELLS = ("tp", "fp", "fn", "tn")
-_MIDDLE = 0.5
+_DEFAULT_THRESHOLD = 0.5
 _LABELS = "labels have neither ranks nor probabilities; ask for a measure of the 2×2 table, such as sensitivity."
 
 
@@ -72,28 +131,45 @@ def summary(
     *,
     measures: Iterable[str | Measure] | Literal["usual", "all"] = "usual",
     threshold: float | Iterable[float] | None = None,
-    judge: Judge | None = None,
+    judge: Estimator | None = None,
 ) -> Results:
-    """Measure every model, everybody together (group None) and then each group, as tidy rows.
+    """Compute measures of every model, for all rows (group None) and for each group, as tidy rows.
 
-    Measures of a 2×2 table are taken at each `threshold`, with the four cells before them; without `threshold`, at 0.5
-    if the scores are probabilities, otherwise they are left out, and `data["notes"]` says so. Of the usual measures, or
-    of all, those that need probabilities are left out too where there are none. A model of labels has one table and no
-    threshold; where it disagrees with a score at its threshold, there is a note. The numbers are plain unless a `judge`
-    gives them intervals, as `baserate.infer.summary` does.
+    A model of labels has one 2×2 table and no threshold; if it disagrees with a score at its threshold, a note says so.
 
+    Parameters
+    ----------
+    tallies
+        What `baserate.read.tallies` returns.
+    measures
+        Names or functions, or ``"usual"`` or ``"all"``; these two leave out measures of probabilities if the scores are
+        none.
+    threshold
+        Thresholds for measures of a 2×2 table, whose four cells precede them. By default 0.5 if the scores are
+        probabilities; otherwise these measures are left out, and `data["notes"]` says so.
+    judge
+        Returns the estimate of a measure; by default without interval. `baserate.infer.summary` adds intervals.
+
+    Returns
+    -------
+    Results
+        One row for each measure, model, group and threshold.
+
+    Examples
+    --------
     >>> from baserate import read
     >>> t = read.tallies({"sick": [1, 0, 1, 0], "risk": [0.9, 0.6, 0.4, 0.1]}, truth="sick", score="risk")
-    >>> found = summary(t, measures=["auc", "precision"])
-    >>> [(row["measure"], row["threshold"], row["value"]) for row in found.rows()][-2:]
+    >>> results = summary(t, measures=["auc", "precision"])
+    >>> [(row["measure"], row["threshold"], row["value"]) for row in results.rows()][-2:]
     [('precision', 0.5, 0.5), ('auc', None, 0.75)]
     """
     measures = measures if isinstance(measures, str) else list(measures)
     tasks, notes = planned(tallies, measures, threshold, judge or measured)
+    # The header is a task beside the measures, since the digest of large tallies takes time.
     head: Task = partial(header, tallies, notes)
     size = sum(len(tally.score) for groups in tallies.models.values() for tally in groups.values())
-    data, *rows = mapped(_done, [head, *tasks], size=size)
-    data["notes"] += _infinite(tallies, rows)
+    data, *rows = mapped(_run_task, [head, *tasks], size=size)
+    data["notes"] += _note_infinite(tallies, rows)
     data |= settings_data(measures, rows)
     several = len(tallies.models) > 1
     rows = [row | {"model": row["model"] if several else None} for row in rows]
@@ -104,14 +180,14 @@ def planned(
     tallies: Tallies,
     measures: Iterable[str | Measure] | str,
     threshold: float | Iterable[float] | None,
-    judge: Judge,
+    judge: Estimator,
 ) -> tuple[list[Task], list[str]]:
-    """Plan every number of a summary, and note what is left out."""
+    """Plan the tasks of a summary, and note the measures that are left out."""
     check_tallies(tallies)
-    chosen = _Chosen.of(measures)
+    selection = _Selection.of(measures)
     thresholds = as_thresholds(threshold)
-    plans = {model: _plan(tallies, model, chosen, thresholds) for model in tallies.models}
-    notes = [note for plan in plans.values() for note in plan.notes] + list(_disagreements(tallies, plans))
+    plans = {model: _plan(tallies, model, selection, thresholds) for model in tallies.models}
+    notes = [note for plan in plans.values() for note in plan.notes] + list(_note_disagreements(tallies, plans))
     used = [each for plan in plans.values() if plan.thresholds for each in plan.measures]
     notes += dict.fromkeys(settings_notes(settings_of(used)))
     tasks: list[Task] = [
@@ -127,46 +203,60 @@ def planned(
 def settings_data(
     measures: Iterable[str | Measure] | str, rows: Iterable[Mapping[str, Any]]
 ) -> dict[str, dict[str, Any]]:
-    """What the measures of these rows depend on, as part of what results were made from; nothing if on nothing."""
-    there = {row["measure"] for row in rows}
-    found = {name: each for name, each in settings_of(chosen_measures(measures)).items() if name in there}
-    return {"settings": found} if found else {}
+    """Return the options on which the measures of these rows depend, as `data` of results; empty without any."""
+    names = {row["measure"] for row in rows}
+    settings = {name: each for name, each in settings_of(chosen_measures(measures)).items() if name in names}
+    return {"settings": settings} if settings else {}
 
 
 def curves(tallies: Tallies, *what: str | Measure, points: int | None = None) -> Results:
-    """Tabulate a named curve (`roc`, `pr`, `det`, `gain`, `lift`, `lorenz`), or any measures, at every threshold.
+    """Tabulate a named curve, or any measures, at every threshold, for each model and group.
 
-    With `points`, at most so many thresholds of each curve, spread evenly along what is drawn; each is an exact one.
+    Parameters
+    ----------
+    tallies
+        What `baserate.read.tallies` returns.
+    *what
+        Names of curves (`roc`, `pr`, `det`, `gain`, `lift`, `lorenz`) or measures of Counts.
+    points
+        Maximum number of thresholds of each curve, spread evenly along the plotted path; no value is interpolated.
 
+    Returns
+    -------
+    Results
+        One row for each model, group and threshold.
+
+    Examples
+    --------
     >>> from baserate import read
     >>> t = read.tallies({"sick": [1, 0, 1, 0], "risk": [0.9, 0.6, 0.4, 0.1]}, truth="sick", score="risk")
     >>> curves(t, "roc").columns["sensitivity"].tolist()
     [0.0, 0.5, 0.5, 1.0, 1.0]
     """
-    measures_alone = not any(isinstance(each, str) and each.lower() in TABLES for each in what)
+    only_measures = not any(isinstance(each, str) and each.lower() in TABLES for each in what)
 
     def columns(tally: Tally) -> dict[str, Any]:
-        found = table(Curve(tally), *what)
-        kept = spread(path_of(found, named=not measures_alone), points)
-        return {name: column[kept] for name, column in found.items()}
+        full = table(Curve(tally), *what)
+        places = spread(path_of(full, named=not only_measures), points)
+        return {name: column[places] for name, column in full.items()}
 
     return Results(tabulated(tallies, columns), header(tallies, []))
 
 
 def tabulated(tallies: Tallies, columns: Callable[[Tally], Mapping[str, Any]]) -> dict[str, Any]:
-    """Make the same columns of every model and group, and put them below each other."""
+    """Compute the same columns for every model and group, and concatenate them."""
     check_tallies(tallies)
     parts: list[dict[str, Any]] = []
     for model, group, tally in tallies.walk():
-        found = columns(tally)
-        size = len(found["threshold"])
+        part = columns(tally)
+        size = len(part["threshold"])
         name = model if len(tallies.models) > 1 else None
-        parts.append({"model": [name] * size, "group": [named_group(tallies, group)] * size, **found})
+        parts.append({"model": [name] * size, "group": [named_group(tallies, group)] * size, **part})
     return {name: joined([part[name] for part in parts]) for name in parts[0]}
 
 
 def header(tallies: Tallies, notes: Sequence[str]) -> dict[str, Any]:
-    """What the numbers were made from."""
+    """Return the data of results: rows, classes, prevalence, digest and notes."""
     pooled = tallies.pooled(next(iter(tallies.models)))
     intake = tallies.intake
     return {
@@ -185,7 +275,7 @@ def header(tallies: Tallies, notes: Sequence[str]) -> dict[str, Any]:
 
 
 def reweighed(pooled: Tally) -> list[str]:
-    """Say that masses were changed, if they were."""
+    """Note that class weights were changed to another prevalence, if they were."""
     if not pooled.reweighed:
         return []
     return [
@@ -194,7 +284,7 @@ def reweighed(pooled: Tally) -> list[str]:
 
 
 def check_tallies(tallies: object) -> None:
-    """Refuse what is not Tallies."""
+    """Refuse any other type than Tallies."""
     if isinstance(tallies, Confusions | MulticlassRows):
         raise OptionError(f"{type(tallies).__name__} are of many classes; use baserate.measure.multiclass.summary.")
     if not isinstance(tallies, Tallies):
@@ -202,7 +292,7 @@ def check_tallies(tallies: object) -> None:
 
 
 def as_thresholds(given: float | Iterable[float] | None) -> list[float] | None:
-    """One threshold or several as a list; None if there is none."""
+    """Return one threshold or several as a list; None if there is none."""
     if given is None:
         return None
     several = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
@@ -212,70 +302,70 @@ def as_thresholds(given: float | Iterable[float] | None) -> list[float] | None:
         raise OptionError(f"threshold is {given!r}; give a number, or several in a list.") from error
 
 
-class _Chosen(NamedTuple):
+class _Selection(NamedTuple):
     measures: list[Measure]
     strictly: bool
-    """Whether each was asked for by name, so that leaving it out would be wrong."""
+    """Whether the user named each, so that none may be left out."""
 
     @staticmethod
-    def of(measures: Iterable[str | Measure] | str) -> _Chosen:
+    def of(measures: Iterable[str | Measure] | str) -> _Selection:
         if isinstance(measures, str):
             names = {"usual": [name for names in USUAL.values() for name in names], "all": list(MEASURES)}
             if measures not in names:
                 raise OptionError(f"measures is {measures!r}; it is 'usual', 'all', or a list of names.")
-            return _Chosen([named(name) for name in names[measures]], strictly=False)
-        return _Chosen([known(each) for each in measures], strictly=True)
+            return _Selection([named(name) for name in names[measures]], strictly=False)
+        return _Selection([known(each) for each in measures], strictly=True)
 
 
 def chosen_measures(measures: Iterable[str | Measure] | str) -> list[Measure]:
-    """Find the measures that are asked for, whatever data there will be."""
-    return _Chosen.of(measures).measures
+    """Return the selected measures, whatever the data."""
+    return _Selection.of(measures).measures
 
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """What to measure of one model."""
+    """Measures and thresholds of one model."""
 
     model: str
     measures: Sequence[Measure]
     thresholds: Sequence[float | None]
     notes: Sequence[str] = ()
 
-    def tasks(self, tally: Tally, fixed: Mapping[str, Any], place: Place, judge: Judge) -> Iterator[Task]:
-        """One for each number."""
+    def tasks(self, tally: Tally, fixed: Mapping[str, Any], place: Place, judge: Estimator) -> Iterator[Task]:
+        """Yield one task for each number."""
         curve = Curve(tally)
         fixed = {"model": self.model, **fixed}
-        of = {noun: [measure for measure in self.measures if about(measure).of is noun] for noun in USUAL}
+        of = {kind: [measure for measure in self.measures if about(measure).of is kind] for kind in USUAL}
         for threshold in self.thresholds if of[Counts] else ():
-            cut = _MIDDLE if threshold is None else threshold
-            there, counts = place._replace(threshold=cut), curve.at(cut)
-            at = fixed | {"threshold": threshold}
-            yield from (partial(dict, at, measure=cell, value=getattr(counts, cell)) for cell in _CELLS)
-            yield from (partial(_row, judge, measure, counts, there, at) for measure in of[Counts])
+            cut = _DEFAULT_THRESHOLD if threshold is None else threshold
+            at_cut, counts = place._replace(threshold=cut), curve.at(cut)
+            columns = fixed | {"threshold": threshold}
+            yield from (partial(dict, columns, measure=cell, value=getattr(counts, cell)) for cell in _CELLS)
+            yield from (partial(_row, judge, measure, counts, at_cut, columns) for measure in of[Counts])
         yield from (partial(_row, judge, measure, curve, place, fixed) for measure in of[Curve])
         yield from (partial(_row, judge, measure, tally, place, fixed) for measure in of[Tally])
 
 
-def _plan(tallies: Tallies, model: str, chosen: _Chosen, threshold: Sequence[float] | None) -> _Plan:
-    measures = chosen.measures
+def _plan(tallies: Tallies, model: str, selection: _Selection, threshold: Sequence[float] | None) -> _Plan:
+    measures = selection.measures
     if model == tallies.intake.columns.get("predicted"):
         # One ROC point: there is no threshold to vary, and labels are no probabilities.
         return _Plan(model, [measure for measure in measures if about(measure).of is Counts], [None])
     score, probable = tallies.pooled(model).score, tallies.pooled(model).probable
-    thresholds = ([_MIDDLE] if probable else []) if threshold is None else list(threshold)
+    thresholds = ([_DEFAULT_THRESHOLD] if probable else []) if threshold is None else list(threshold)
     notes = []
     range_ = f"{model} runs from {score[-1]:.6g} to {score[0]:.6g}, so its scores are not probabilities"
     if not thresholds and any(about(measure).of is Counts for measure in measures):
         notes.append(f"{range_}; measures at a threshold are left out: give a threshold.")
-    if not probable and not chosen.strictly:
+    if not probable and not selection.strictly:
         unfit = [about(measure).name for measure in measures if about(measure).of is Tally]
         notes.append(f"{range_}; {', '.join(unfit)} are left out.")
         measures = [measure for measure in measures if about(measure).of is not Tally]
     return _Plan(model, measures, thresholds, notes)
 
 
-def _disagreements(tallies: Tallies, plans: Mapping[str, _Plan]) -> Iterator[str]:
-    """Where predicted labels are not what a score says at its threshold; of several scores, the one they fit best."""
+def _note_disagreements(tallies: Tallies, plans: Mapping[str, _Plan]) -> Iterator[str]:
+    """Note predicted labels that disagree with a score at its threshold; of several scores, the one that fits best."""
     nearest: dict[str, tuple[float, float]] = {}
     for model, decisions in tallies.decisions.items():
         counts, threshold = Curve(decisions).counts.rows, Curve(decisions).threshold
@@ -283,7 +373,7 @@ def _disagreements(tallies: Tallies, plans: Mapping[str, _Plan]) -> Iterator[str
         nearest[model] = float((counts.fp + counts.fn)[best]), float(threshold[best])
     model = min(nearest, key=lambda model: nearest[model][0], default="")
     for at in plans[model].thresholds if model else ():
-        counts_at = Curve(tallies.decisions[model]).at(float(_MIDDLE if at is None else at)).rows
+        counts_at = Curve(tallies.decisions[model]).at(float(_DEFAULT_THRESHOLD if at is None else at)).rows
         if counts_at.fp + counts_at.fn:
             yield (
                 f"{tallies.intake.columns['predicted']} disagrees with {model} >= {at} in "
@@ -292,8 +382,8 @@ def _disagreements(tallies: Tallies, plans: Mapping[str, _Plan]) -> Iterator[str
             )
 
 
-def _infinite(tallies: Tallies, rows: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Explain an infinite log-loss."""
+def _note_infinite(tallies: Tallies, rows: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Note the rows that make a log loss infinite."""
     notes = []
     for row in rows:
         if row["measure"] == "log_loss" and np.isinf(row["value"]) and row["group"] is None:
@@ -306,40 +396,40 @@ def _infinite(tallies: Tallies, rows: Iterable[Mapping[str, Any]]) -> list[str]:
     return notes
 
 
-def measured(measure: Measure, noun: Any, _place: object = None) -> Estimate:  # noqa: ANN401  (what it takes)
-    """Return the plain number, and why there is none."""
+def measured(measure: Measure, noun: Any, _place: object = None) -> Estimate:  # noqa: ANN401  (its argument)
+    """Return the estimate without interval, and the reason if it is undefined."""
     value = float(measure(noun))
     return Estimate(value, why=(why(measure, noun) or "it is undefined") if np.isnan(value) else None)
 
 
 def tidy(found: Estimate) -> dict[str, Any]:
-    """Number and interval as parts of a tidy row; what is undefined is None."""
+    """Return estimate and interval as columns of a tidy row; an undefined bound is None."""
     parts = {name: getattr(found, name) for name in ("value", "low", "high", "level", "how", "why")}
     undefined = {"low": None, "high": None} if isnan(found.low) else {}
     return parts | undefined
 
 
-def _row(judge: Judge, measure: Measure, noun: Any, place: Place, fixed: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ANN401
-    return {**fixed, "measure": about(measure).name, **tidy(judge(measure, noun, place))}
+def _row(judge: Estimator, measure: Measure, argument: Any, place: Place, fixed: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ANN401
+    return {**fixed, "measure": about(measure).name, **tidy(judge(measure, argument, place))}
 
 
-def _done(task: Task) -> dict[str, Any]:
+def _run_task(task: Task) -> dict[str, Any]:
     return task()
 
 
 def named_group(tallies: Tallies, group: Group | None) -> dict[str, object] | None:
-    """Attributes of a group with their values; None for everybody."""
+    """Return the attributes of a group with their values; None for all rows."""
     return None if group is None else dict(zip(tallies.attributes, group, strict=True))
 
 
 def spread(columns: Sequence[Floats], points: int | None) -> npt.NDArray[np.intp]:
-    """Places of at most so many points, the first and last among them, evenly spread along the path; None is all."""
+    """Return the places of at most `points` points, with the first and last, evenly spread along the path."""
     if points is not None:
         check_domain("points", points, POINTS)
     size = len(columns[0])
     if points is None or size <= points:
         return np.arange(size)
-    with np.errstate(invalid="ignore"):  # from infinite to infinite there is no step
+    with np.errstate(invalid="ignore"):  # inf − inf is NaN, and counts as no step
         steps = sum(np.nan_to_num(np.abs(np.diff(column)), posinf=0.0) for column in columns)
     path = np.concatenate([[0.0], np.cumsum(steps)])
     wanted = np.searchsorted(path, np.linspace(0, path[-1], points))
@@ -347,18 +437,18 @@ def spread(columns: Sequence[Floats], points: int | None) -> npt.NDArray[np.intp
 
 
 def path_of(columns: Mapping[str, Floats], *, named: bool) -> list[Floats]:
-    """What is drawn: of a named curve its axes; otherwise measures against the threshold, whose whole range counts 1.
+    """Return the plotted columns: the axes of a named curve, otherwise measures and the threshold, scaled to length 1.
 
-    A measure may stay the same over many thresholds; without these, no point of such a stretch would be kept.
+    A measure may be constant over many thresholds; without the threshold, no point of such a stretch would be selected.
     """
     threshold, *axes = columns.values()
     finite = threshold[np.isfinite(threshold)]
     if named or len(finite) < 2:
         return axes
-    halves = finite / 2  # whose difference is finite, too
+    halves = finite / 2  # their difference cannot overflow
     return [threshold / 2 / (halves[0] - halves[-1]), *axes]
 
 
 def joined(parts: Sequence[Any]) -> Any:  # noqa: ANN401  (lists stay lists, arrays arrays)
-    """Put columns below each other."""
+    """Concatenate columns."""
     return np.concatenate(parts) if isinstance(parts[0], np.ndarray) else [each for part in parts for each in part]

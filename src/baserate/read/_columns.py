@@ -1,14 +1,187 @@
-"""One column at a time: what is asked of truth, scores, weights and counts."""
+"""Columns: which one has which role, and checks of the values of each (truth, scores, weights, counts)."""
 
-from collections.abc import Sequence
-from typing import Any
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from difflib import get_close_matches
+from typing import Any, Required, TypedDict
 
 import numpy as np
 import numpy.typing as npt
 
 from baserate._arrays import Bools, Cells, Floats, Reals
-from baserate._errors import MissingValuesError, NotBinaryError, NotNumericError, OptionError, ShapeError, WeightError
-from baserate.read._labels import listed, ordered, refuse_absent, refuse_ambiguous, refuse_mixed
+from baserate._errors import (
+    FileFormatError,
+    MissingValuesError,
+    NotBinaryError,
+    NotNumericError,
+    OptionError,
+    ShapeError,
+    UnknownNameError,
+    WeightError,
+)
+from baserate.read._labels import format_labels, ordered, refuse_absent, refuse_ambiguous, refuse_mixed_types
+
+
+class ColumnNames(TypedDict, total=False):
+    """Names of columns by role, as keywords."""
+
+    truth: Required[str]
+    score: str | Sequence[str] | Mapping[Any, str]
+    predicted: str
+    group: str | Sequence[str]
+    weight: str
+    count: str
+    id: str
+    cluster: str
+
+
+class TargetColumnNames(TypedDict, total=False):
+    """Names of columns of a target, as keywords."""
+
+    truth: str
+    score: str | Sequence[str] | Mapping[Any, str]
+    weight: str
+    count: str
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Names of columns by role."""
+
+    truth: str = ""
+    """Empty if there is no column of labels."""
+    score: tuple[str, ...] = ()
+    predicted: str | None = None
+    group: tuple[str, ...] = ()
+    weight: str | None = None
+    count: str | None = None
+    id: str | None = None
+    cluster: str | None = None
+    stem: str = ""
+    """The common beginning of the names of the scores, if a pattern such as `p_*` stated it."""
+
+    @staticmethod
+    def of(names: ColumnNames) -> Columns:
+        """Check the keywords and fill in the others."""
+        stated = _check_kinds(names, [field.name for field in fields(Columns) if field.name != "stem"])
+        if "truth" not in stated:
+            raise OptionError('say which column holds the truth, for example truth="outcome".')
+        columns = Columns._build(stated)
+        if not columns.score and columns.predicted is None:
+            raise OptionError('name a column to judge: score="risk" for numbers, predicted="decision" for labels.')
+        return columns
+
+    @staticmethod
+    def of_target(names: TargetColumnNames) -> Columns:
+        """Check the keywords of a target, which may have no truth."""
+        columns = Columns._build(_check_kinds(names, list(TargetColumnNames.__annotations__)))
+        if not columns.score:
+            raise OptionError('say which column holds the scores, for example score="risk".')
+        return columns
+
+    @staticmethod
+    def _build(stated: dict[str, Any]) -> Columns:
+        columns = Columns(**stated | {name: _as_tuple(stated.get(name)) for name in ("score", "group")})
+        # Checked at run time too: a caller without a type checker may pass anything.
+        names: list[object] = [*(stated[name] for name in stated if name == "truth"), *columns.used]
+        strange = [name for name in names if not isinstance(name, str) or not name]
+        if strange:
+            raise OptionError(f"{strange[0]!r} is not the name of a column; names are text, and not empty.")
+        counts = [*Counter(columns.models).items(), *Counter(columns.group).items()]
+        twice = [name for name, times in counts if times > 1]
+        if twice:
+            raise OptionError(f"the column {twice[0]!r} is named twice; name each once.")
+        return columns
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """Columns to evaluate: scores, then predicted labels."""
+        return self.score + ((self.predicted,) if self.predicted is not None else ())
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """Columns that hold numbers."""
+        return tuple(dict.fromkeys([*self.score, *self.amounts]))
+
+    @property
+    def amounts(self) -> tuple[str, ...]:
+        """Weight and count, if there are any."""
+        return tuple(_drop_none(self.weight, self.count))
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Columns that hold labels."""
+        return tuple(dict.fromkeys(_drop_none(self.truth or None, self.predicted, *self.group, self.cluster)))
+
+    @property
+    def used(self) -> tuple[str, ...]:
+        """All columns that are read, each once."""
+        return tuple(dict.fromkeys([*self.labels, *self.numbers, *_drop_none(self.id)]))
+
+    @property
+    def names(self) -> dict[str, str | list[str]]:
+        """Names of the columns by role, without roles that have none."""
+        pairs: Iterator[tuple[str, str | tuple[str, ...] | None]] = (
+            (field.name, getattr(self, field.name)) for field in fields(self) if field.name != "stem"
+        )
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in pairs if value}
+
+    def match(self, existing: Sequence[object]) -> Columns:
+        """Check that every column exists once; a score `p_*` becomes all columns whose names begin so."""
+        other_roles = {*self.labels, *self.amounts, *_drop_none(self.id)}
+        stems = [name[:-1] for name in self.score if name.endswith("*") and name not in existing]
+        scores = (name for pattern in self.score for name in _match_pattern(pattern, existing, other_roles))
+        columns = replace(self, score=tuple(dict.fromkeys(scores)), stem=stems[0] if len(stems) == 1 else "")
+        for name in columns.used:
+            check_there(name, existing)
+        return columns
+
+
+def check_there(name: str, there: Sequence[object]) -> None:
+    """Check that a column exists once; if it does not, suggest the nearest names."""
+    if name not in there:
+        texts = [other for other in there if isinstance(other, str) and len(other) < 200]
+        same = [other for other in texts if other.strip().lower() == name.strip().lower()]
+        near = get_close_matches(name, texts, n=2, cutoff=0.5) or same
+        hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
+        raise UnknownNameError(f"there is no column {name!r}.{hint} There are: {_format_names(there)}.")
+    if there.count(name) > 1:
+        raise FileFormatError(f"there are {there.count(name)} columns {name!r}; rename all but one.")
+
+
+def _match_pattern(name: str, existing: Sequence[object], other_roles: set[str]) -> list[str]:
+    """Return the columns that a name means: for `p_*` all that begin so and have no other role."""
+    if not name.endswith("*") or name in existing:
+        return [name]
+    texts = [other for other in existing if isinstance(other, str) and other not in other_roles]
+    return [other for other in texts if other.startswith(name[:-1])] or [name]
+
+
+def _check_kinds(names: Mapping[str, Any], kinds: Sequence[str]) -> dict[str, Any]:
+    """Refuse unknown roles, and leave out those that are None."""
+    unknown = names.keys() - set(kinds)
+    if unknown:
+        raise OptionError(f"there is no kind of column {min(unknown)!r}. Known are: {', '.join(kinds)}.")
+    return {kind: name for kind, name in names.items() if name is not None}
+
+
+def _drop_none(*names: str | None) -> list[str]:
+    return [name for name in names if name is not None]
+
+
+def _as_tuple(names: Any) -> tuple[str, ...]:  # noqa: ANN401  (checked later)
+    if names is None:
+        return ()
+    return tuple(names) if isinstance(names, (list, tuple)) else (names,)
+
+
+def _format_names(names: Sequence[object], most: int = 20) -> str:
+    first = ", ".join(repr(name if len(str(name)) <= 60 else f"{str(name)[:57]}…") for name in names[:most])
+    return f"{first} and {len(names) - most} more" if len(names) > most else first or "none"
+
 
 Column = npt.NDArray[Any]
 
@@ -16,7 +189,7 @@ _LARGEST_EXACT = 2**53
 """Whole numbers up to here are exact in a float64."""
 
 SMALLEST_WEIGHT, LARGEST_WEIGHT = 1e-140, 1e140
-"""Squares of these, and sums of many of them, are ordinary float64 numbers."""
+"""Limits within which squares of weights, and sums of many of them, neither overflow nor underflow."""
 
 
 _BAD_WEIGHTS = {
@@ -32,27 +205,27 @@ _BAD_WEIGHTS = {
 }
 
 
-def checked_truth(truth: object, positive: object) -> Bools:
-    """Truth as booleans, the positive class named or safely inferred."""
-    column = _column("truth", truth)
+def check_truth(truth: object, positive: object) -> Bools:
+    """Return the truth as booleans, the positive class stated or safely inferred."""
+    column = _unmask("truth", truth)
     if column.dtype.kind == "O":
         _refuse_missing("truth", missing_objects(column))
-        refuse_mixed(_labels(column))
+        refuse_mixed_types(_distinct_labels(column))
     elif column.dtype.kind == "f":
         _refuse_missing("truth", np.isnan(column))
-    return _inferred(column) if positive is None else _matched(column, positive)
+    return _infer_positive(column) if positive is None else _match_positive(column, positive)
 
 
-def checked_scores(score: object) -> Reals:
-    """Scores as contiguous float32 or float64, finite."""
-    column = _numbers("score", score)
+def check_scores(score: object) -> Reals:
+    """Return finite scores as contiguous float32 or float64."""
+    column = _complete_numbers("score", score)
     _refuse_not_finite("score", column)
     return column
 
 
-def checked_weights(weight: object, *, name: str = "weight") -> Floats:
-    """Weights as float64, finite and ≥ 0."""
-    column = _numbers(name, weight).astype(np.float64, copy=False)
+def check_weights(weight: object, *, name: str = "weight") -> Floats:
+    """Return finite weights ≥ 0 as float64."""
+    column = _complete_numbers(name, weight).astype(np.float64, copy=False)
     _refuse_not_finite(name, column)
     refuse_weights(name, "negative", int(np.count_nonzero(column < 0)), len(column))
     if len(column) and (column.min() < SMALLEST_WEIGHT or column.max() > LARGEST_WEIGHT):
@@ -61,22 +234,22 @@ def checked_weights(weight: object, *, name: str = "weight") -> Floats:
     return column
 
 
-def checked_counts(count: object, *, name: str = "count") -> Cells:
-    """Counts as int64, whole and ≥ 0."""
-    column = checked_weights(count, name=name)
+def check_counts(count: object, *, name: str = "count") -> Cells:
+    """Return whole counts ≥ 0 as int64."""
+    column = check_weights(count, name=name)
     refuse_weights(name, "fractional", int(np.count_nonzero(column != np.trunc(column))), len(column))
-    refuse_many(name, column)
+    refuse_inexact_total(name, column)
     return column.astype(np.int64)
 
 
 def refuse_weights(name: str, what: str, bad: int, total: int) -> None:
-    """Say what is wrong with some weights or counts, if any are bad."""
+    """Refuse weights or counts, if any are invalid."""
     if bad:
-        told, remedy = _BAD_WEIGHTS[what]
-        raise WeightError(f"{bad} of {total} values of {name} are {told} {remedy}")
+        problem, remedy = _BAD_WEIGHTS[what]
+        raise WeightError(f"{bad} of {total} values of {name} are {problem} {remedy}")
 
 
-def refuse_many(name: str, count: Cells) -> None:
+def refuse_inexact_total(name: str, count: Cells) -> None:
     """Refuse counts whose sum a float64 cannot hold exactly."""
     if count.sum() > _LARGEST_EXACT:
         raise WeightError(
@@ -85,39 +258,39 @@ def refuse_many(name: str, count: Cells) -> None:
 
 
 def as_column(name: str, given: object) -> Column:
-    """One dimension, whatever it was given as; what is masked comes out bare."""
+    """Return any array or list as a one-dimensional array, without its mask."""
     try:
         column = np.asarray(given)
     except ValueError as error:
         raise ShapeError(f"{name} is a list of lists of different lengths; give one value for each row.") from error
     if column.dtype.kind in "US" and not hasattr(given, "dtype"):
-        # NumPy writes [1, "1"] as two equal texts; keep what the list really held.
+        # NumPy would turn [1, "1"] into two equal texts; objects keep the types of the list.
         column = np.asarray(given, dtype=object)
     if column.ndim != 1:
         raise ShapeError(
             f"{name} has shape {column.shape}; expected one column with one value for each row. "
-            f"{_remedy_of_shape(name, given, column.shape)}"
+            f"{_advise_shape(name, given, column.shape)}"
         )
     return column
 
 
-def _remedy_of_shape(name: str, given: object, shape: tuple[int, ...]) -> str:
-    """Advise how to take one column: a list of arrays holds one for each model, a table one for each class."""
+def _advise_shape(name: str, values: object, shape: tuple[int, ...]) -> str:
+    """Advise how to select one column: a list of arrays has one for each model, a matrix one for each class."""
     if len(shape) != 2 or not all(shape):
         return "Give a list or 1-d array."
     if shape[0] == 1:
         return f"Take its only row, {name}[0]."
-    if shape[0] < shape[1] or (isinstance(given, (list, tuple)) and hasattr(given[0], "dtype")):
+    if shape[0] < shape[1] or (isinstance(values, (list, tuple)) and hasattr(values[0], "dtype")):
         return (
             f"Take one of them, for example {name}[0]; or judge several models with "
             f'baserate.evaluate and a mapping from names to scores, {{"a": {name}[0], "b": {name}[1]}}.'
         )
-    table = f"numpy.asarray({name})" if isinstance(given, (list, tuple)) else name
-    return f"Take one column, for example {table}{'.iloc' if hasattr(given, 'iloc') else ''}[:, {shape[1] - 1}]."
+    table = f"numpy.asarray({name})" if isinstance(values, (list, tuple)) else name
+    return f"Take one column, for example {table}{'.iloc' if hasattr(values, 'iloc') else ''}[:, {shape[1] - 1}]."
 
 
 def as_numbers(name: str, column: Column) -> Reals:
-    """Float32 stays, everything else numeric becomes float64, if that is exact; contiguous, in native byte order."""
+    """Return numbers as float32 if they are, otherwise as float64 if that is exact; contiguous, native byte order."""
     if column.dtype.kind == "O":
         _refuse_text(name, sum(isinstance(value, (str, bytes)) for value in column), column)
         if any(isinstance(value, int) and abs(value) > _LARGEST_EXACT for value in column):
@@ -134,49 +307,49 @@ def as_numbers(name: str, column: Column) -> Reals:
         raise NotNumericError(f"{name} cannot be read as numbers ({error}); convert it first.") from error
 
 
-def _column(name: str, given: object) -> Column:
-    if isinstance(given, np.ma.MaskedArray):
-        _refuse_missing(name, np.ma.getmaskarray(given))
-    return as_column(name, given)
+def _unmask(name: str, values: object) -> Column:
+    if isinstance(values, np.ma.MaskedArray):
+        _refuse_missing(name, np.ma.getmaskarray(values))
+    return as_column(name, values)
 
 
-def _numbers(name: str, given: object) -> Reals:
-    column = _column(name, given)
+def _complete_numbers(name: str, values: object) -> Reals:
+    column = _unmask(name, values)
     if column.dtype.kind == "O":
         _refuse_missing(name, missing_objects(column))
     return as_numbers(name, column)
 
 
-def _inferred(column: Column) -> Bools:
-    """Read booleans, and 0 and 1, as they are; anything else needs its positive class named."""
+def _infer_positive(column: Column) -> Bools:
+    """Accept booleans, and 0 and 1; any other labels need a stated positive class."""
     kind = column.dtype.kind
     if kind == "b":
         return column
-    if kind in "iu" and np.bitwise_or.reduce(column) in (0, 1):  # no bit but the lowest is set anywhere
+    if kind in "iu" and np.bitwise_or.reduce(column) in (0, 1):  # no other bit is set in any value; one pass, no mask
         return column.astype(np.bool_)
     if kind in "fO" and ((column == 0) | (column == 1)).all():
         return column.astype(np.bool_)
-    refuse_ambiguous(_labels(column))
+    refuse_ambiguous(_distinct_labels(column))
     raise AssertionError  # for the type checker
 
 
-def _matched(column: Column, positive: object) -> Bools:
-    if np.ndim(positive) > 0:  # type: ignore[arg-type]  # anything may be asked its dimensions
+def _match_positive(column: Column, positive: object) -> Bools:
+    if np.ndim(positive) > 0:  # type: ignore[arg-type]  # a label of any type
         raise OptionError(f"positive={positive!r} is more than one label; name the one that counts as positive.")
     match: Bools = np.asarray(column == positive, dtype=np.bool_)
     if not match.any():
-        refuse_absent(_labels(column), positive)
+        refuse_absent(_distinct_labels(column), positive)
     others = column[~match]
     if len(others) and not (others == others[0]).all():
-        told = listed(_labels(column))
+        labels = format_labels(_distinct_labels(column))
         raise NotBinaryError(
-            f"truth has more than two labels ({told}); pass truth == {positive!r} to judge one of them."
+            f"truth has more than two labels ({labels}); pass truth == {positive!r} to judge one of them."
         )
     return match
 
 
-def _labels(column: Column) -> list[object]:
-    """Distinct labels, in order."""
+def _distinct_labels(column: Column) -> list[object]:
+    """Return the distinct labels, sorted."""
     try:
         return ordered(dict.fromkeys(column.tolist()))
     except TypeError as error:
@@ -184,12 +357,12 @@ def _labels(column: Column) -> list[object]:
 
 
 def missing_objects(column: Column | Sequence[object]) -> Bools:
-    """Which of a column of objects are None, NaN or pandas.NA."""
+    """Mark the objects that are None, NaN or pandas.NA."""
 
     def missing(value: object) -> bool:
         try:
-            return value is None or bool(value != value)  # noqa: PLR0124  (NaN is what differs from itself)
-        except (TypeError, ValueError):  # pandas.NA refuses to be a boolean
+            return value is None or bool(value != value)  # noqa: PLR0124  (only NaN differs from itself)
+        except (TypeError, ValueError):  # bool(pandas.NA) raises
             return True
 
     return np.fromiter(map(missing, column), dtype=np.bool_, count=len(column))
@@ -206,7 +379,7 @@ def _refuse_missing(name: str, missing: Bools) -> None:
 
 
 def _refuse_not_finite(name: str, column: Reals) -> None:
-    # The sum is NaN or infinite if any value is, and costs no memory; it may also be if huge values add up.
+    # The sum is NaN or infinite if any value is, and needs no mask; huge values may also overflow it.
     with np.errstate(over="ignore", invalid="ignore"):
         total = column.sum()
     if not np.isfinite(total):
@@ -214,13 +387,13 @@ def _refuse_not_finite(name: str, column: Reals) -> None:
 
 
 def _refuse_inexact(name: str, column: Column) -> None:
-    """Two numbers that a float64 cannot tell apart would become one score."""
+    """Refuse numbers that float64 cannot represent, since two of them might become one score."""
     kind = column.dtype.kind
     if kind in "iu" and len(column) and max(-int(column.min()), int(column.max())) > _LARGEST_EXACT:
         raise NotNumericError(
             f"{name} holds whole numbers beyond 2⁵³, which floats cannot tell apart; scale them down."
         )
-    if kind == "f" and column.itemsize > 8:
+    if kind == "f" and column.itemsize > 8:  # longdouble, where the platform has it
         with np.errstate(over="ignore"):
             narrow = column.astype(np.float64)
         if not np.array_equal(narrow, column, equal_nan=True):

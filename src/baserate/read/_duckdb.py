@@ -1,4 +1,7 @@
-"""DuckDB, the embedded engine: a relation -> Tallies or Rows, by whichever way moves less."""
+"""DuckDB, the embedded engine that reads files: connections, SQL quoting, relations, and its errors in our words.
+
+A relation is aggregated in the engine where scores repeat; otherwise its rows are fetched, since a tally is no smaller.
+"""
 
 from __future__ import annotations
 
@@ -7,131 +10,104 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import duckdb
 import numpy as np
 
-from baserate._confusion import Confusions
 from baserate._errors import BaserateError, FileFormatError, NotNumericError
 from baserate._formatting import count_of
-from baserate._rows import MulticlassRows, Rows
-from baserate._tally import Tallies
-from baserate._target import MulticlassTarget, Target
-from baserate.read._classes import class_rows
-from baserate.read._eager import Coded, Rule, Table, gathered
-from baserate.read._memory import loaded
-from baserate.read._named import Columns
-from baserate.read._unlabelled import class_target, target
+from baserate.read._columns import Columns
+from baserate.read._engines import LazyColumns, OpenTable, T
+from baserate.read._series import load_table
+from baserate.read._table import Coded, Rule, Table
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection, DuckDBPyRelation
 
-    from baserate.read._lazy import Lazy
-
 Watch = Callable[[Callable[[], float | None]], AbstractContextManager[object]]
-"""Given a function that tells how many per cent are read, a context in which to read."""
+"""Takes a function that returns the percentage read so far, and returns a context in which to read."""
 
 _FEW_ROWS = 100_000
-"""So many rows are fetched without a thought."""
+"""Up to this many rows, fetching is faster than looking for repeated scores."""
 _FEW_LABELS = 64
-"""So many labels are numbered by the engine."""
+"""Up to this many distinct labels, the engine sends small codes in place of labels."""
 _PLAIN = {"VARCHAR", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"}
-"""Types of labels that are the same in Python and in SQL."""
+"""Types of labels with the same literals in Python and in SQL."""
 _NUMBERS = {"BOOLEAN", "FLOAT", "DOUBLE", "HUGEINT", "UHUGEINT", *_PLAIN} - {"VARCHAR"}
-"""Types that hold numbers as they are."""
+"""Types that convert to DOUBLE exactly, or refuse to."""
 _UNSEEN = -2
-"""A label that was not among the first rows."""
+"""Code of a label that did not occur among the first rows."""
 
 
 @dataclass(frozen=True, slots=True)
-class Relation:
-    """A relation, its columns in use, and which of them are bare text whose labels are read by how they look."""
+class Relation(OpenTable):
+    """A relation, its columns in use, and which of them hold text to be parsed as labels."""
 
     source: DuckDBPyRelation
     columns: Columns
     text: frozenset[str] = frozenset()
     name: str = "the relation"
     diagnose: Callable[[], None] | None = None
-    """Called when something cannot be converted; raises an error that says what."""
+    """Called if a conversion fails; raises an error that names the values."""
     watched: Callable[[], AbstractContextManager[object]] | None = None
-    """Makes a context in which to read, for those who want to see how far it is."""
+    """Returns a context that shows the progress of reading."""
 
-    def tallies(self, rule: Rule) -> Tallies:
-        """Let the engine add up where scores repeat; fetch the rows where they do not, as a tally is no smaller."""
-        with self._run() as native:
-            if repeats(native, self.columns):
-                from baserate.read._lazy import aggregated
+    copies: ClassVar[bool] = False  # the arrays that DuckDB returns are ours
 
-                return aggregated(self._lazy(native), self.columns, rule)
-            table = _fetched(native, self.columns, self.text)
-        return gathered(table, self.columns, rule, lasting=False).tallies()
-
-    def rows(self, rule: Rule) -> Rows:
+    def load(self) -> Table:
         """Fetch the rows."""
-        return gathered(self._table(), self.columns, rule, lasting=False)  # the arrays are ours
-
-    def confusions(self, rule: Rule) -> Confusions:
-        """Let the engine count pairs of labels."""
-        from baserate.read._lazy import confused
-
         with self._run() as native:
-            return confused(self._lazy(native), self.columns, rule)
+            return _fetch(native, self.columns, self.text)
 
-    def class_rows(self, rule: Rule) -> MulticlassRows:
-        """Fetch the rows with a score for each class."""
-        return class_rows(self._table(), self.columns, rule, lasting=False)
-
-    def target(self, rule: Rule) -> Target:
-        """Let the engine add up where scores repeat; fetch them where they do not."""
+    def compute(
+        self,
+        query: Callable[[LazyColumns, Columns, Rule], T],
+        build: Callable[[Table, Columns, Rule], T],
+        rule: Rule,
+        *,
+        always: bool = False,
+    ) -> T:
+        """Run the query in DuckDB where scores repeat, or `always`; otherwise fetch the rows and build."""
+        # One context for both ways, so that progress is shown once.
         with self._run() as native:
-            if repeats(native, self.columns):
-                from baserate.read._lazy import targeted
+            if always or has_repeated_scores(native, self.columns):
+                return query(self._lazy_columns(native), self.columns, rule)
+            table = _fetch(native, self.columns, self.text)
+        return build(table, self.columns, rule)
 
-                return targeted(self._lazy(native), self.columns, rule)
-            table = _fetched(native, self.columns, self.text)
-        return target(table, self.columns, rule, lasting=False)
-
-    def class_target(self, rule: Rule) -> MulticlassTarget:
-        """Fetch the scores for each class."""
-        return class_target(self._table(), self.columns, rule, lasting=False)
-
-    def _table(self) -> Table:
-        with self._run() as native:
-            return _fetched(native, self.columns, self.text)
-
-    def _lazy(self, native: DuckDBPyRelation) -> Lazy:
+    def _lazy_columns(self, native: DuckDBPyRelation) -> LazyColumns:
         import narwhals.stable.v2 as nw
 
-        from baserate.read._lazy import Lazy
-
-        # Numbered names, since not every name survives as an expression.
+        # Numbered names, since Narwhals passes names on as SQL expressions, which not every name survives.
         names = {name: f"c{at}" for at, name in enumerate(self.columns.used)}
-        numbered = native.project(", ".join(f"{quoted(name)} AS {short}" for name, short in names.items()))
-        return Lazy(nw.from_native(numbered), names, self.text)
+        renamed = native.project(", ".join(f"{quoted(name)} AS {short}" for name, short in names.items()))
+        return LazyColumns(nw.from_native(renamed), names, self.text)
 
     @contextmanager
     def _run(self) -> Iterator[DuckDBPyRelation]:
         with self.watched() if self.watched else nullcontext(), translated(self.name):
             try:
-                yield _simplified(self.source, self.columns)
+                yield _simplify_types(self.source, self.columns)
             except duckdb.ConversionException:
+                # DuckDB stops at the first value that it cannot convert; the diagnosis counts all of them.
                 if self.diagnose:
                     self.diagnose()
                 raise
 
 
 def engine(folder: str | None = None) -> DuckDBPyConnection:
-    """Open an engine that keeps to this machine and leaves nothing behind."""
-    found = duckdb.connect(config={"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"})
-    found.execute("SET enable_progress_bar = true; SET enable_progress_bar_print = false")
+    """Open an engine that downloads no extensions and spills only into the folder."""
+    connection = duckdb.connect(config={"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"})
+    # Progress must be enabled to be queried; printing it would spoil the output.
+    connection.execute("SET enable_progress_bar = true; SET enable_progress_bar_print = false")
     if folder is not None:
-        found.execute(f"SET temp_directory = {literal(folder)}")
-    return found
+        connection.execute(f"SET temp_directory = {literal(folder)}")
+    return connection
 
 
 def quoted(name: str) -> str:
-    """Name of a column in SQL, whatever it is made of.
+    """Quote the name of a column for SQL.
 
     >>> print(quoted('score"; drop table x'))
     "score""; drop table x"
@@ -140,7 +116,7 @@ def quoted(name: str) -> str:
 
 
 def literal(text: str) -> str:
-    """Text in SQL.
+    """Quote text for SQL.
 
     >>> print(literal("it's"))
     'it''s'
@@ -149,18 +125,20 @@ def literal(text: str) -> str:
 
 
 def number(name: str, kind: str, place: str) -> str:
-    """A column of this type as numbers, in SQL, or an error that says what it holds."""
-    if kind.startswith("DECIMAL"):  # which are divided by a power of ten, and may miss the nearest float
+    """Return SQL that converts a column of this type to numbers, or refuse the type."""
+    # DuckDB divides a DECIMAL by a power of ten, which may miss the nearest float; text is parsed exactly.
+    if kind.startswith("DECIMAL"):
         return f"{place}::VARCHAR::DOUBLE"
     if kind not in _NUMBERS:
         raise NotNumericError(f"{name} holds {kind}, not numbers; convert it first.")
     return f"{place}::DOUBLE"
 
 
-def _simplified(relation: DuckDBPyRelation, columns: Columns) -> DuckDBPyRelation:
-    """Columns in use, in types that arrive as they are.
+def _simplify_types(relation: DuckDBPyRelation, columns: Columns) -> DuckDBPyRelation:
+    """Select the columns in use, in types that NumPy receives exactly.
 
-    Enumerations would come through pandas, and decimals divided by a power of ten, which may miss the nearest float.
+    `fetchnumpy` would import pandas for an ENUM, and divide a DECIMAL by a power of ten, which may miss the nearest
+    float.
     """
     kinds = dict(zip(relation.columns, map(str, relation.types), strict=True))
 
@@ -174,64 +152,64 @@ def _simplified(relation: DuckDBPyRelation, columns: Columns) -> DuckDBPyRelatio
     return relation.project(", ".join(f"{cast(name)} AS {quoted(name)}" for name in columns.used))
 
 
-def repeats(relation: DuckDBPyRelation, columns: Columns) -> bool:
+def has_repeated_scores(relation: DuckDBPyRelation, columns: Columns) -> bool:
     """Whether there are many rows and far fewer combinations of score and labels."""
-    columns_ = [*columns.score, *columns.labels]
-    counts = ", ".join(["count(*)", *(f"approx_count_distinct({quoted(name)})" for name in columns_)])
+    keys = [*columns.score, *columns.labels]
+    counts = ", ".join(["count(*)", *(f"approx_count_distinct({quoted(name)})" for name in keys)])
     [(rows, *distinct)] = relation.aggregate(counts).fetchall()
     scores, labels = distinct[: len(columns.score)], distinct[len(columns.score) :]
     cells = max(scores, default=1) * prod(max(many, 1) for many in labels)
     return bool(rows > _FEW_ROWS and 4 * cells <= rows)
 
 
-def _fetched(relation: DuckDBPyRelation, columns: Columns, text: frozenset[str]) -> Table:
-    """Fetch the columns in use; labels as small numbers, as long as there are few."""
+def _fetch(relation: DuckDBPyRelation, columns: Columns, text: frozenset[str]) -> Table:
+    """Fetch the columns in use; labels as small codes, if there are few."""
     kinds = dict(zip(relation.columns, map(str, relation.types), strict=True))
     plain = [name for name in columns.labels if kinds[name] in _PLAIN]
-    # The labels are nearly always all among the first rows; if not, all rows are asked.
+    # Nearly always all labels occur among the first rows; if not, the second round looks at all rows.
     for rows in (relation.limit(_FEW_ROWS), relation):
-        labels = {name: _distinct(rows, name) for name in plain}
-        coded = {name: found for name, found in labels.items() if len(found) <= _FEW_LABELS}
+        labels = {name: _distinct_labels(rows, name) for name in plain}
+        coded = {name: distinct for name, distinct in labels.items() if len(distinct) <= _FEW_LABELS}
         others = [name for name in columns.used if name not in coded or name in (*columns.numbers, columns.id)]
-        picked = [*(_code(name, found) for name, found in coded.items()), *map(quoted, others)]
-        # Numbered names, since DuckDB takes names that differ in capitals only for the same.
-        found = relation.project(", ".join(f"{column} AS c{at}" for at, column in enumerate(picked))).fetchnumpy()
-        arrays = [found[f"c{at}"] for at in range(len(picked))]
+        picked = [*(_code_expression(name, distinct) for name, distinct in coded.items()), *map(quoted, others)]
+        # Numbered names, since DuckDB treats names that differ only in case as equal.
+        fetched = relation.project(", ".join(f"{column} AS c{at}" for at, column in enumerate(picked))).fetchnumpy()
+        arrays = [fetched[f"c{at}"] for at in range(len(picked))]
         if not any((codes == _UNSEEN).any() for codes in arrays[: len(coded)]):
             break
     codes = {name: Coded(np.asarray(array), coded[name]) for name, array in zip(coded, arrays, strict=False)}
-    return loaded(dict(zip(others, arrays[len(coded) :], strict=True)), columns, coded=codes, text=text)
+    return load_table(dict(zip(others, arrays[len(coded) :], strict=True)), columns, coded=codes, text=text)
 
 
-def _distinct(rows: DuckDBPyRelation, name: str) -> list[str | int]:
+def _distinct_labels(rows: DuckDBPyRelation, name: str) -> list[str | int]:
     few = rows.filter(f"{quoted(name)} IS NOT NULL").project(quoted(name)).distinct().limit(_FEW_LABELS + 1)
     return sorted(label for (label,) in few.fetchall())
 
 
-def _code(name: str, labels: list[str | int]) -> str:
-    written = [literal(label) if isinstance(label, str) else str(label) for label in labels]
-    cases = " ".join(f"WHEN {label} THEN {at}" for at, label in enumerate(written)) or "WHEN NULL THEN -1"
+def _code_expression(name: str, labels: list[str | int]) -> str:
+    literals = [literal(label) if isinstance(label, str) else str(label) for label in labels]
+    cases = " ".join(f"WHEN {label} THEN {at}" for at, label in enumerate(literals)) or "WHEN NULL THEN -1"
     return f"(CASE {quoted(name)} {cases} ELSE if({quoted(name)} IS NULL, -1, {_UNSEEN}) END)::TINYINT"
 
 
 @contextmanager
 def translated(name: str) -> Iterator[None]:
-    """Say in our words what DuckDB refuses."""
+    """Turn errors of DuckDB into ours."""
     try:
         yield
     except (BaserateError, duckdb.ParserException, duckdb.BinderException):
-        raise  # in our words already, or a slip of ours
+        raise  # ours already, or a defect in our SQL that must stay visible
     except duckdb.OutOfMemoryException as error:
         raise FileFormatError(f"{name} does not fit into memory ({_first_line(error)}); read a part of it.") from error
     except duckdb.Error as error:
-        raise FileFormatError(_told(name, str(error))) from error
-    except RuntimeError as error:  # all that DuckDB says of Ctrl-C
+        raise FileFormatError(_describe_error(name, str(error))) from error
+    except RuntimeError as error:  # DuckDB raises no KeyboardInterrupt on Ctrl-C
         if "interrupted" in str(error).lower():
             raise KeyboardInterrupt from error
         raise
 
 
-def _told(name: str, message: str) -> str:
+def _describe_error(name: str, message: str) -> str:
     line = re.search(r"CSV Error on Line: (\d+)\nOriginal Line: ?(.*)", message)
     where = f"line {line[1]} of {name}" if line else name
     columns = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", message)

@@ -1,7 +1,7 @@
-"""Files -> a relation of DuckDB: CSV, TSV, Parquet, JSON lines, Arrow; globs, folders, gzip and standard input.
+"""Files as relations of DuckDB: CSV, TSV, Parquet, JSON lines and Arrow, with the columns in use or with all of them.
 
-Text is never guessed at: of CSV and JSON files every column is read as text, numbers are converted where numbers are
-needed, and labels are read by how all of them look.
+Types of text are never guessed by the engine: every column of CSV and JSON files is read as text, numbers are converted
+where numbers are needed, and labels are parsed by the spelling of all of them.
 """
 
 from __future__ import annotations
@@ -14,84 +14,116 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from baserate._errors import FileFormatError, NotInstalledError, NotNumericError
-from baserate.read._csv_records import first_record, without_quoted
-from baserate.read._duckdb import Relation, Watch, literal, quoted, translated
-from baserate.read._found import File, met
-from baserate.read._named import Columns
+from baserate.read._columns import Columns, check_there
+from baserate.read._duckdb import Relation, Watch, engine, literal, number, quoted, translated
+from baserate.read._paths import File, first_record, locate_files, remove_quoted_cells
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection, DuckDBPyRelation
 
 _MISSING = ("NA", "N/A", "na", "n/a", "null", "NULL", "None", "")
-"""How missing numbers are written in text files."""
+"""Spellings of a missing number in text files."""
 _ESCAPES = {"\r\n": "\\r\\n", "\n": "\\n", "\r": "\\r"}
-"""Line ends as the engine spells them."""
+"""Line ends as options of the engine."""
 
 
-class _Table(NamedTuple):
-    relation: DuckDBPyRelation
-    columns: Columns
-    """Those in use, by their names in the file."""
-    diagnose: Callable[[], None] | None = None
-    """Called when something cannot be converted; raises an error that says what."""
+class OpenFiles(NamedTuple):
+    """Located files, and the engine that will read them."""
+
+    connection: DuckDBPyConnection
+    files: Sequence[File]
+    kind: str
+    name: str
+    """Name of all files, for messages."""
+    folder: Path
+    """A temporary folder that exists until the files are closed."""
 
 
 @contextmanager
-def opened(
+def open_files(sources: Sequence[str | os.PathLike[str]]) -> Iterator[OpenFiles]:
+    """Locate the files of some paths, and open an engine for them."""
+    names = ["standard input" if str(source) == "-" else str(source) for source in sources]
+    name = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
+    with TemporaryDirectory(prefix="baserate-", ignore_cleanup_errors=True) as folder, engine(folder) as connection:
+        files = [file for source in sources for file in locate_files(source, Path(folder))]
+        kinds = sorted({file.kind for file in files})
+        if len(kinds) > 1:
+            raise FileFormatError(
+                f"the files of {name} are of several kinds ({', '.join(kinds)}); name files of one kind."
+            )
+        yield OpenFiles(connection, files, kinds[0], name, Path(folder))
+
+
+class _FileColumns(NamedTuple):
+    relation: DuckDBPyRelation
+    columns: Columns
+    """Those in use, by role."""
+    diagnose: Callable[[], None] | None = None
+    """Called if a conversion fails; raises an error that names the values."""
+
+
+@contextmanager
+def open_relation(
     sources: Sequence[str | os.PathLike[str]], columns: Columns, watch: Watch | None = None
 ) -> Iterator[Relation]:
     """Open files, patterns, folders, or standard input as `-`, with the columns in use."""
-    with met(sources) as found:
-        with translated(found.name):
-            table = _READERS[found.kind](found.connection, found.files, columns)
+    with open_files(sources) as files:
+        with translated(files.name):
+            table = _READERS[files.kind](files.connection, files.files, columns)
         columns = table.columns
-        text = set(columns.labels) - set(columns.numbers) if found.kind in ("csv", "json") else ()
-        watched = None if watch is None else partial(watch, steady(found.connection.query_progress))
-        yield Relation(table.relation, columns, frozenset(text), found.name, table.diagnose, watched)
+        text = set(columns.labels) - set(columns.numbers) if files.kind in ("csv", "json") else ()
+        watched = None if watch is None else partial(watch, steady(files.connection.query_progress))
+        yield Relation(table.relation, columns, frozenset(text), files.name, table.diagnose, watched)
 
 
 def steady(progress: Callable[[], float], *, passes: int = 2) -> Callable[[], float | None]:
-    """Tell of several passes as of one that never goes back."""
-    told = [0.0, 0.0, 0.0]  # passes done, per cent of this one, per cent of all
+    """Combine the progress of several passes into one percentage that never falls."""
+    state = [0.0, 0.0, 0.0]  # completed passes, percentage of this one, percentage of all
 
     def percent() -> float | None:
         now = max(progress(), 0.0)
-        if now < told[1]:
-            told[0] += 1
-        told[1] = now
-        told[2] = max(told[2], min((100 * told[0] + now) / passes, 99.0))
-        return told[2] or None
+        if now < state[1]:
+            state[0] += 1
+        state[1] = now
+        state[2] = max(state[2], min((100 * state[0] + now) / passes, 99.0))
+        return state[2] or None
 
     return percent
 
 
-def _csv(connection: DuckDBPyConnection, files: Sequence[File], columns: Columns) -> _Table:
-    """All columns as text, of files that have one header."""
+def _read_csv(connection: DuckDBPyConnection, files: Sequence[File], columns: Columns) -> _FileColumns:
+    """Read all columns as text; the files have the same header."""
     read, header = csv_text(connection, files)
-    columns = columns.found(header)
-    return _typed(read, {used: f"c{header.index(used)}" for used in columns.used}, columns)
+    columns = columns.match(header)
+    return _convert_numbers(read, {used: f"c{header.index(used)}" for used in columns.used}, columns)
 
 
 def csv_text(connection: DuckDBPyConnection, files: Sequence[File]) -> tuple[DuckDBPyRelation, list[str]]:
-    """All columns as text, called c0, c1, …; and the names that they have in the header."""
-    head = _header(files[0])
+    """Read all columns as text, named c0, c1, …; and return their names in the header."""
+    head = _parse_header(files[0])
     for file in files[1:]:
-        other = _header(file)
+        other = _parse_header(file)
         if other[:3] != head[:3]:
             raise FileFormatError(
                 f"{file.path} has another header than {files[0].path}; give files with the same columns."
             )
         if other.line_end != head.line_end:
             raise FileFormatError(f"{file.path} has other line ends than {files[0].path}; convert both with dos2unix.")
-    numbered = {f"c{at}": "VARCHAR" for at in range(len(head.names))}
+    types = {f"c{at}": "VARCHAR" for at in range(len(head.names))}
+    # Without auto_detect, which guesses types and dialect from a sample; without hive_partitioning, which adds a column
+    # for every folder called like sex=f.
     options = f"delim = {literal(head.delimiter)}, quote = '\"', escape = '\"', header = true, auto_detect = false"
     options += f", skip = {head.blank}, hive_partitioning = false"
     if head.line_end:
         options += f", new_line = '{_ESCAPES[head.line_end]}'"
-    read = connection.sql(f"SELECT * FROM read_csv({listed(files)}, {options}, columns = {numbered}{unpacking(files)})")
+    read = connection.sql(
+        f"SELECT * FROM read_csv({list_paths(files)}, {options}, columns = {types}{compression_option(files)})"
+    )
     return read, head.names
 
 
@@ -101,135 +133,141 @@ class _Header(NamedTuple):
     blank: int
     """Blank lines before the header."""
     line_end: str | None
-    """End of the header's line, where the engine cannot detect it: it would use a line break within a quoted name."""
+    """End of the header's line, if a quoted name contains a line break, which DuckDB would detect in its place."""
 
 
-def _header(file: File) -> _Header:
+def _parse_header(file: File) -> _Header:
     """Parse the first line that is not blank; a quoted name may continue it over several lines of the file."""
     try:
         text = file.head.decode("utf-8-sig", errors="strict" if file.ends else "ignore")
     except UnicodeDecodeError as error:
         if b"\n" in file.head[: error.start]:
-            text = file.head[: error.start].decode("utf-8-sig")  # the engine will tell in which line
+            text = file.head[: error.start].decode("utf-8-sig")  # the engine reports the line later
         else:
             raise FileFormatError(
                 f"the header of {file.name} is not UTF-8 text; convert it first, for example: iconv -f latin1 -t utf-8."
             ) from error
     blank, record = first_record(text)
-    bare = without_quoted("".join(record))
-    delimiter = "\t" if "\t" in bare else max(",;|", key=bare.count)  # names hold commas, hardly ever tabs
+    bare = remove_quoted_cells("".join(record))
+    delimiter = "\t" if "\t" in bare else max(",;|", key=bare.count)  # names may contain commas, hardly ever tabs
     names = next(csv.reader(record, delimiter=delimiter))
     line_end = next((end for end in _ESCAPES if record[-1].endswith(end)), None)
     return _Header(delimiter, names, blank, line_end if len(record) > 1 else None)
 
 
-def _json(connection: DuckDBPyConnection, files: Sequence[File], columns: Columns) -> _Table:
-    """Every column in use as text; each file must have them."""
-    found = []
-    # The names are looked for among the first rows, and if need be in all.
+def _read_json(connection: DuckDBPyConnection, files: Sequence[File], columns: Columns) -> _FileColumns:
+    """Read every column in use as text; each file must have them."""
+    matches = []
+    # Objects may lack keys: look for names in the first rows, and only if some are missing in all rows.
     for file in files:
         first = json_names(connection, file)
         if not set(columns.used) <= set(first):
             first = json_names(connection, file, of_all=True)
-        found.append(columns.found(first))
-    if found[1:] != found[:-1]:
+        matches.append(columns.match(first))
+    if matches[1:] != matches[:-1]:
         raise FileFormatError(
             f"the files differ in the columns that are called {columns.score[0]}; give files of one form."
         )
-    columns = found[0]
+    columns = matches[0]
     read = json_columns(connection, files, dict.fromkeys(columns.used, "VARCHAR"))
-    return _typed(read, {used: quoted(used) for used in columns.used}, columns)
+    return _convert_numbers(read, {used: quoted(used) for used in columns.used}, columns)
 
 
 def json_names(connection: DuckDBPyConnection, file: File, *, of_all: bool = False) -> list[str]:
-    """Names in the first rows, or in all of them; a wide object is no map."""
+    """Return the names in the first rows, or in all; without map inference, which merges many similar columns."""
     look = "maximum_depth = 1, map_inference_threshold = -1, field_appearance_threshold = 0, hive_partitioning = false"
     sample = ", sample_size = -1" if of_all else ""
-    return connection.sql(f"SELECT * FROM read_json({listed([file])}, {look}{sample}{unpacking([file])})").columns
+    return connection.sql(
+        f"SELECT * FROM read_json({list_paths([file])}, {look}{sample}{compression_option([file])})"
+    ).columns
 
 
 def json_columns(connection: DuckDBPyConnection, files: Sequence[File], kinds: dict[str, str]) -> DuckDBPyRelation:
-    """Columns of these names and types."""
+    """Read the columns with these names and types."""
     wanted = ", ".join(f"{literal(name)}: {literal(kind)}" for name, kind in kinds.items())
-    how = f"hive_partitioning = false{unpacking(files)}"
-    return connection.sql(f"SELECT * FROM read_json({listed(files)}, columns = {{{wanted}}}, {how})")
+    how = f"hive_partitioning = false{compression_option(files)}"
+    return connection.sql(f"SELECT * FROM read_json({list_paths(files)}, columns = {{{wanted}}}, {how})")
 
 
-def _typed(read: DuckDBPyRelation, place: dict[str, str], columns: Columns) -> _Table:
-    """Convert what must be numbers; if that fails, find out where."""
-    text = {used: unless_missing(place[used]) for used in columns.numbers}
+def _convert_numbers(read: DuckDBPyRelation, place: dict[str, str], columns: Columns) -> _FileColumns:
+    """Convert the columns that must be numbers, and prepare the diagnosis of a failure."""
+    text = {used: null_if_missing(place[used]) for used in columns.numbers}
     cast = {used: f"({text[used]})::DOUBLE" if used in text else place[used] for used in columns.used}
     converted = read.project(", ".join(f"{cast[used]} AS {quoted(used)}" for used in columns.used))
-    return _Table(converted, columns, partial(no_numbers, read, text))
+    return _FileColumns(converted, columns, partial(refuse_text, read, text))
 
 
-def no_numbers(read: DuckDBPyRelation, text: dict[str, str]) -> None:
-    """Say what is no number in columns of text, each with how it is spelled in SQL, if anything is not."""
-    for used, spelled in text.items():
-        wrong = f"TRY_CAST({spelled} AS DOUBLE) IS NULL AND {spelled} IS NOT NULL"
+def refuse_text(read: DuckDBPyRelation, text: dict[str, str]) -> None:
+    """Refuse text that is not a number, if there is any, in columns given as SQL expressions."""
+    for used, expression in text.items():
+        invalid = f"TRY_CAST({expression} AS DOUBLE) IS NULL AND {expression} IS NOT NULL"
         [(total, bad, first)] = read.aggregate(
-            f"count(*), count(*) FILTER ({wrong}), first({spelled}) FILTER ({wrong})"
+            f"count(*), count(*) FILTER ({invalid}), first({expression}) FILTER ({invalid})"
         ).fetchall()
         if bad:
             raise NotNumericError(
-                f"{bad} of {total} values of {used} are not numbers (the first is {first[:60]!r}); {_remedy(first)}"
+                f"{bad} of {total} values of {used} are not numbers (the first is {first[:60]!r}); "
+                f"{_advise_text(first)}"
             )
 
 
-def unless_missing(place: str) -> str:
-    """Text in SQL, NULL where it says that a number is missing."""
-    # Not `NOT IN (…)`: with five words or more DuckDB looks them up in a table, and rows lose their order.
+def null_if_missing(place: str) -> str:
+    """Return SQL for a text that is NULL if it spells a missing number."""
+    # Not `NOT IN (…)`: from five words on DuckDB joins with a table of them, and rows lose their order.
     return f"CASE WHEN {' AND '.join(f'{place} <> {literal(word)}' for word in _MISSING)} THEN {place} END"
 
 
-def _remedy(text: str) -> str:
+def _advise_text(text: str) -> str:
     if re.fullmatch(r"[-+]?\d+,\d+", text):
         return "write decimal points in place of commas."
     return "convert them, or leave the cells empty; labels of decisions are predicted=, not scores."
 
 
-def _parquet(connection: DuckDBPyConnection, files: Sequence[File], columns: Columns) -> _Table:
-    """Columns with the types that they have; all files must agree on them."""
+def _read_parquet(connection: DuckDBPyConnection, files: Sequence[File], columns: Columns) -> _FileColumns:
+    """Read columns with their own types, on which all files must agree."""
     read = parquet_columns(connection, files, columns.used)
-    columns = columns.found(read.columns)
+    columns = columns.match(read.columns)
     check_schemas(connection, files, columns.used)
-    return _Table(read.project(", ".join(map(quoted, columns.used))), columns)
+    return _FileColumns(read.project(", ".join(map(quoted, columns.used))), columns)
 
 
 def parquet_columns(connection: DuckDBPyConnection, files: Sequence[File], used: Sequence[str]) -> DuckDBPyRelation:
-    """All columns of the files, and those that folders name if that is where the ones in use are."""
-    read = connection.sql(f"SELECT * FROM read_parquet({listed(files)}, hive_partitioning = false)")
+    """Read all columns of the files; also those in names of folders, if columns in use are only there."""
+    read = connection.sql(f"SELECT * FROM read_parquet({list_paths(files)}, hive_partitioning = false)")
     if not set(used) <= set(read.columns):
         # Folders may name a column and its value (sex=f/part.parquet); a column in the files goes first.
-        read = connection.sql(f"SELECT * FROM read_parquet({listed(files)}, hive_partitioning = true)")
+        read = connection.sql(f"SELECT * FROM read_parquet({list_paths(files)}, hive_partitioning = true)")
     return read
 
 
 def check_schemas(connection: DuckDBPyConnection, files: Sequence[File], names: Sequence[str]) -> set[str]:
-    """See that all files have each column once, and of one type; and name all that they have."""
+    """Check that all files have each column once and with one type; return the names of all columns."""
     wanted = "file_name, name, concat_ws(' ', type, converted_type), num_children"
-    rows = connection.sql(f"SELECT {wanted} FROM parquet_schema({listed(files)})").fetchall()
+    rows = connection.sql(f"SELECT {wanted} FROM parquet_schema({list_paths(files)})").fetchall()
     kinds: dict[str, Counter[str]] = {name: Counter() for name in names}
-    there = set()
-    for name, kind in _outermost(rows):
-        there.add(name)
-        # DuckDB takes names that differ in capitals only for the same, and renames the second.
+    existing = set()
+    for name, kind in _top_level_columns(rows):
+        existing.add(name)
+        # DuckDB treats names that differ only in case as equal, and renames the second.
         for used in names:
             if name.casefold() == used.casefold():
                 kinds[used][kind if name == used else f"{kind} called {name!r}"] += 1
-    for used, found in kinds.items():
-        # A column of the folders' names (sex=f/part.parquet) is in none of the files.
-        if found and found.total() > len(files):
-            raise FileFormatError(f"there are several columns {used!r} ({_told(found, files)}); rename all but one.")
-        if found and (len(found) > 1 or found.total() < len(files)):
+    for used, types in kinds.items():
+        # A column in names of folders (sex=f/part.parquet) is in none of the files.
+        if types and types.total() > len(files):
             raise FileFormatError(
-                f"the files do not agree on the column {used!r}: it is {_told(found, files)}; give files of one form."
+                f"there are several columns {used!r} ({_count_types(types, files)}); rename all but one."
             )
-    return there
+        if types and (len(types) > 1 or types.total() < len(files)):
+            raise FileFormatError(
+                f"the files do not agree on the column {used!r}: it is {_count_types(types, files)}; give files of "
+                f"one form."
+            )
+    return existing
 
 
-def _outermost(rows: Sequence[tuple[str, str, str, int | None]]) -> Iterator[tuple[str, str]]:
-    """Name and type of every column, without what is nested in it; each file begins with its root."""
+def _top_level_columns(rows: Sequence[tuple[str, str, str, int | None]]) -> Iterator[tuple[str, str]]:
+    """Yield name and type of every column, without nested fields; the rows of each file begin with its root."""
     last, skip = None, 0
     for file, name, kind, children in rows:
         if file != last:
@@ -241,24 +279,24 @@ def _outermost(rows: Sequence[tuple[str, str, str, int | None]]) -> Iterator[tup
             yield name, kind
 
 
-def _told(kinds: Counter[str], files: Sequence[File]) -> str:
+def _count_types(kinds: Counter[str], files: Sequence[File]) -> str:
     return ", ".join(f"{kind} in {many} of {len(files)} files" for kind, many in sorted(kinds.items()))
 
 
-def _arrow(connection: DuckDBPyConnection, files: Sequence[File], columns: Columns) -> _Table:
-    """The columns in use, which must be the same in all files."""
+def _read_arrow(connection: DuckDBPyConnection, files: Sequence[File], columns: Columns) -> _FileColumns:
+    """Read the columns in use, which must have the same types in all files."""
     tables = arrow_tables(files)
-    import pyarrow as pa  # there, since the tables are
+    import pyarrow as pa  # installed, or there would be no tables
 
     for file, table in zip(files, tables, strict=True):
-        columns = columns.found(table.column_names)
-        check_alike(file, table.select(columns.used), files[0], tables[0].select(columns.used))
+        columns = columns.match(table.column_names)
+        check_same_types(file, table.select(columns.used), files[0], tables[0].select(columns.used))
     table = pa.concat_tables(each.select(columns.used) for each in tables)
-    return _Table(connection.from_arrow(table), columns)
+    return _FileColumns(connection.from_arrow(table), columns)
 
 
 def arrow_tables(files: Sequence[File]) -> list[Any]:
-    """Memory-mapped, through PyArrow, since DuckDB does not read these files."""
+    """Map the files into memory with PyArrow, since DuckDB does not read Arrow files."""
     try:
         import pyarrow as pa
     except ImportError as error:
@@ -274,23 +312,124 @@ def arrow_tables(files: Sequence[File]) -> list[Any]:
     return tables
 
 
-def check_alike(file: File, table: Any, first: File, other: Any) -> None:  # noqa: ANN401  (tables of PyArrow)
-    """See that two tables have columns of the same types."""
+def check_same_types(file: File, table: Any, first: File, other: Any) -> None:  # noqa: ANN401  (tables of PyArrow)
+    """Check that two tables have columns of the same types."""
     if table.schema != other.schema:
         raise FileFormatError(f"{file.path} has other types than {first.path}; give files of one form.")
 
 
-def listed(files: Sequence[File]) -> str:
-    """Paths in SQL."""
+def list_paths(files: Sequence[File]) -> str:
+    """Return a list of paths in SQL, escaped, since DuckDB would expand patterns in them."""
     return "[" + ", ".join(literal(glob.escape(str((file.copy or file.path).absolute()))) for file in files) + "]"
 
 
-def unpacking(files: Sequence[File]) -> str:
-    """What DuckDB must be told, since names need not end in .gz."""
+def compression_option(files: Sequence[File]) -> str:
+    """Return the option for compression, which DuckDB would infer from names, but these need not end in .gz."""
     packed = {file.packed for file in files}
     if len(packed) > 1:
         raise FileFormatError("some of the files are packed and some are not; give files of one form.")
     return f", compression = '{'gzip' if packed == {True} else 'uncompressed'}'"
 
 
-_READERS = {"csv": _csv, "json": _json, "parquet": _parquet, "arrow": _arrow}
+_READERS = {"csv": _read_csv, "json": _read_json, "parquet": _read_parquet, "arrow": _read_arrow}
+
+
+class Whole(NamedTuple):
+    """A relation with all columns of some files, named c0, c1, …."""
+
+    met: OpenFiles
+    relation: DuckDBPyRelation
+    names: list[str]
+    """Their names in the files."""
+    numbers: dict[str, str]
+    """For the columns that must hold numbers, SQL that converts them."""
+    diagnose: Callable[[], None] | None = None
+    """Called if a conversion fails; raises an error that names the values."""
+
+    def place(self, name: str) -> tuple[str, str]:
+        """Return the SQL name of a column, and its type."""
+        at = self.names.index(name)
+        return f"c{at}", str(self.relation.types[at])
+
+    @property
+    def rows(self) -> int | None:
+        """Number of rows, if the format stores it; otherwise None."""
+        if self.met.kind not in ("parquet", "arrow"):
+            return None
+        [(rows,)] = self.relation.aggregate("count(*)").fetchall()
+        return int(rows)
+
+
+@contextmanager
+def whole(
+    sources: Sequence[str | os.PathLike[str]], numbers: Sequence[str], labels: Sequence[str] = ()
+) -> Iterator[Whole]:
+    """Open files, patterns, folders, or standard input as `-`, with all columns.
+
+    The columns `numbers` must hold numbers; the columns `labels` must exist, but may hold anything. Columns of CSV
+    files are text, those of JSON files are JSON, all others have their own types.
+    """
+    with open_files(sources) as files:
+        with translated(files.name):
+            columns = _ALL_READERS[files.kind](files, numbers, labels)
+        yield columns
+
+
+def _all_csv(files: OpenFiles, numbers: Sequence[str], labels: Sequence[str]) -> Whole:
+    read, names = csv_text(files.connection, files.files)
+    _check_all([*numbers, *labels], names)
+    return _text_columns(files, read, names, {name: f"c{names.index(name)}" for name in numbers})
+
+
+def _all_json(files: OpenFiles, numbers: Sequence[str], labels: Sequence[str]) -> Whole:
+    several = [json_names(files.connection, file, of_all=True) for file in files.files]
+    for names in several:
+        _check_all([*numbers, *labels], names)
+    names = list(dict.fromkeys(name for names in several for name in names))
+    read = _number_columns(json_columns(files.connection, files.files, dict.fromkeys(names, "JSON")), names)
+    return _text_columns(files, read, names, {name: f"(c{names.index(name)} ->> '$')" for name in numbers})
+
+
+def _text_columns(files: OpenFiles, read: DuckDBPyRelation, names: list[str], text: dict[str, str]) -> Whole:
+    expressions = {name: null_if_missing(place) for name, place in text.items()}
+    cast = {name: f"({each})::DOUBLE" for name, each in expressions.items()}
+    return Whole(files, read, names, cast, partial(refuse_text, read, expressions))
+
+
+def _all_parquet(files: OpenFiles, numbers: Sequence[str], labels: Sequence[str]) -> Whole:
+    read = parquet_columns(files.connection, files.files, [*numbers, *labels])
+    names = read.columns
+    _check_all([*numbers, *labels], names)
+    more = check_schemas(files.connection, files.files, names) - set(names)
+    if more:
+        raise FileFormatError(f"not all of the files have the column {min(more)!r}; give files of one form.")
+    return _typed_columns(files, read, numbers)
+
+
+def _all_arrow(files: OpenFiles, numbers: Sequence[str], labels: Sequence[str]) -> Whole:
+    tables = arrow_tables(files.files)
+    import pyarrow as pa  # installed, or there would be no tables
+
+    for file, table in zip(files.files, tables, strict=True):
+        _check_all([*numbers, *labels], table.column_names)
+        check_same_types(file, table, files.files[0], tables[0])
+    return _typed_columns(files, files.connection.from_arrow(pa.concat_tables(tables)), numbers)
+
+
+def _typed_columns(files: OpenFiles, read: DuckDBPyRelation, numbers: Sequence[str]) -> Whole:
+    names = read.columns
+    kinds = dict(zip(names, map(str, read.types), strict=True))
+    cast = {name: number(name, kinds[name], f"c{names.index(name)}") for name in numbers}
+    return Whole(files, _number_columns(read, names), names, cast)
+
+
+def _number_columns(read: DuckDBPyRelation, names: Sequence[str]) -> DuckDBPyRelation:
+    return read.project(", ".join(f"{quoted(name)} AS c{at}" for at, name in enumerate(names)))
+
+
+def _check_all(used: Sequence[str], names: Sequence[str]) -> None:
+    for name in used:
+        check_there(name, names)
+
+
+_ALL_READERS = {"csv": _all_csv, "json": _all_json, "parquet": _all_parquet, "arrow": _all_arrow}

@@ -1,4 +1,4 @@
-"""Labels: which are there, which one is positive, and what they are when all one has is text."""
+"""Labels: parse them from text, find the positive one, sort and format them, and infer classes from column names."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -6,14 +6,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from baserate._errors import DataError, NotBinaryError, OptionError
+from baserate._errors import DataError, NotBinaryError, OptionError, UnknownLabelError
 
-_ABSENT = {"na", "n/a", "nan", "null", "none", "missing", "?", "."}
-"""How missing values are written by programs that cannot leave a cell empty."""
+_MISSING_CODES = {"na", "n/a", "nan", "null", "none", "missing", "?", "."}
+"""Spellings of a missing value by programs that cannot leave a cell empty."""
 
 
 class Spelled(str):
-    """A label as it is typed in a shell or a URL: it means the label that is written so, of whatever type.
+    """A label as typed in a shell or a URL: it means the label with this spelling, of whatever type.
 
     >>> resolved(Spelled("1"), [0, 1]), resolved(Spelled("true"), [False, True]), resolved(Spelled("sick"), ["sick"])
     (1, True, 'sick')
@@ -23,62 +23,63 @@ class Spelled(str):
 
 
 class Classes(NamedTuple):
-    """The two labels of truth; `negative` is None when there is no other label than the positive one."""
+    """The positive and the negative label; `negative` is None if only the positive one occurs."""
 
     positive: object
     negative: object
 
 
-def classes(labels: Sequence[object], positive: object, negative: object) -> Classes:
-    """Find the positive and the negative label, named or safely inferred.
+def find_classes(labels: Sequence[object], positive: object, negative: object) -> Classes:
+    """Find the positive and the negative label, stated or safely inferred.
 
-    Labels beyond the two are allowed only when both are named.
+    Labels beyond the two are allowed only if both are stated.
 
-    >>> classes([0, 1], None, None), classes(["ill", "well"], "ill", None), classes(["?", "n", "y"], "y", "n")
-    (Classes(positive=1, negative=0), Classes(positive='ill', negative='well'), Classes(positive='y', negative='n'))
+    >>> find_classes([0, 1], None, None), find_classes(["?", "n", "y"], "y", "n")
+    (Classes(positive=1, negative=0), Classes(positive='y', negative='n'))
     """
-    refuse_mixed(labels)
-    if np.ndim(positive) or np.ndim(negative):  # type: ignore[arg-type]  # anything may be asked its dimensions
+    refuse_mixed_types(labels)
+    if np.ndim(positive) or np.ndim(negative):  # type: ignore[arg-type]  # a label of any type
         raise OptionError("positive or negative is more than one label; name one of each.")
     if positive is None and negative is not None:
-        positive = _opposite(labels, negative)
+        positive = _other_label(labels, negative)
     if positive is None:
-        return _inferred(labels)
-    found = resolved(positive, labels)
-    if found not in labels:
-        refuse_absent(labels, found)
-    others = [label for label in labels if label != found]
+        return _infer_classes(labels)
+    first = resolved(positive, labels)
+    if first not in labels:
+        refuse_absent(labels, first)
+    others = [label for label in labels if label != first]
     if negative is not None:
         other = resolved(negative, labels)
-        if other == found:
-            raise NotBinaryError(f"positive and negative are both {found!r}; name two labels.")
+        if other == first:
+            raise NotBinaryError(f"positive and negative are both {first!r}; name two labels.")
         if other not in labels:
             refuse_absent(labels, other, which="negative")
-        return Classes(found, other)
+        return Classes(first, other)
     if len(others) > 1:
         raise NotBinaryError(
-            f"truth has more than two labels ({listed(labels)}); name the other class too, with negative=, and leave "
+            f"truth has more than two labels ({format_labels(labels)}); name the other class too, with negative=, and "
+            f"leave "
             'the other rows out with missing="drop".'
         )
-    return Classes(found, others[0] if others else None)
+    return Classes(first, others[0] if others else None)
 
 
 def resolved(label: object, labels: Iterable[object]) -> object:
-    """Find the label that a spelling means; a label that is not a spelling means itself."""
+    """Find the label that a `Spelled` means; any other label means itself."""
     if not isinstance(label, Spelled):
         return label
     readings = [str(label), *_readings(label)]
-    return next((found for found in labels for reading in readings if _same(found, reading)), str(label))
+    return next((each for each in labels for reading in readings if _equals(each, reading)), str(label))
 
 
-def parsed(texts: Sequence[str]) -> list[object]:
-    """Read distinct texts as whole numbers, numbers or booleans if each is written as such, as a CSV file means it.
+def parse_labels(texts: Sequence[str]) -> list[object]:
+    """Parse distinct texts as integers, numbers or booleans if all of them are written as such.
 
     Texts that would become one value stay texts: no two labels are ever merged.
 
-    >>> parsed(["0", "1"]), parsed(["0.0", "1.0"]), parsed(["true", "False"])
+    >>> parse_labels(["0", "1"]), parse_labels(["0.0", "1.0"]), parse_labels(["true", "False"])
     ([0, 1], [0.0, 1.0], [True, False])
-    >>> parsed(["01", "1"]), parsed(["1.1", "1.10"])
+    >>> parse_labels(["01", "1"]), parse_labels(["1.1", "1.10"])
     (['01', '1'], ['1.1', '1.10'])
     """
     for pattern, read in _FORMS:
@@ -88,116 +89,120 @@ def parsed(texts: Sequence[str]) -> list[object]:
     return list(texts)
 
 
-def parsed_alike(columns: Sequence[Sequence[str]]) -> list[list[object]]:
-    """Read texts of several columns that hold the same labels: if those of one stay text, all do.
+def parse_jointly(columns: Sequence[Sequence[str]]) -> list[list[object]]:
+    """Parse texts of several columns with the same labels: if those of one stay text, all do.
 
-    >>> parsed_alike([["1", "2"], ["1.0"]]), parsed_alike([["1", "2"], ["none"]])
+    >>> parse_jointly([["1", "2"], ["1.0"]]), parse_jointly([["1", "2"], ["none"]])
     ([[1, 2], [1.0]], [['1', '2'], ['none']])
     """
-    read = [parsed(texts) for texts in columns]
+    read = [parse_labels(texts) for texts in columns]
     if any(isinstance(label, str) for labels in read for label in labels):
         return [list(texts) for texts in columns]
     return read
 
 
-def refuse_mixed(labels: Sequence[object], what: str = "truth", error: type[DataError] = NotBinaryError) -> None:
-    """Text beside numbers: equal-looking labels may differ."""
+def refuse_mixed_types(labels: Sequence[object], what: str = "truth", error: type[DataError] = NotBinaryError) -> None:
+    """Refuse text beside numbers, since labels that look equal may differ."""
     texts = [label for label in labels if isinstance(label, (str, bytes))]
     if 0 < len(texts) < len(labels):
         raise error(
-            f"{what} mixes text and numbers ({listed(labels)}), so that equal-looking labels may differ; make them all "
+            f"{what} mixes text and numbers ({format_labels(labels)}), so that equal-looking labels may differ; make "
+            f"them all "
             "of one type."
         )
 
 
 def refuse_ambiguous(labels: Sequence[object]) -> None:
-    """Nobody said which label is positive, and it cannot be told."""
+    """Refuse labels without a stated or evident positive one."""
     if len(labels) > 2:
         raise NotBinaryError(
-            f"truth has more than two labels ({listed(labels)}); compare it with the positive one first."
+            f"truth has more than two labels ({format_labels(labels)}); compare it with the positive one first."
         )
-    choices = " or ".join(f"positive={listed([label])}" for label in labels)
-    raise NotBinaryError(f"truth has the labels {listed(labels)}; name the positive one: {choices}.")
+    choices = " or ".join(f"positive={format_labels([label])}" for label in labels)
+    raise NotBinaryError(f"truth has the labels {format_labels(labels)}; name the positive one: {choices}.")
 
 
-def refuse_absent(labels: Sequence[object], named: object, *, which: str = "positive") -> None:
-    """Nobody is of that class: among zeros or ones that may be, among other labels it is more likely a slip."""
-    alike = [label for label in labels if str(label) == str(named)]
-    if alike:
-        kinds = ("text", "a number") if isinstance(alike[0], (str, bytes)) else ("a number", "text")
+def refuse_absent(labels: Sequence[object], stated: object, *, which: str = "positive") -> None:
+    """Refuse a stated label that does not occur; 0 and 1 may be absent, any other label is likely a slip."""
+    same = [label for label in labels if str(label) == str(stated)]
+    if same:
+        kinds = ("text", "a number") if isinstance(same[0], (str, bytes)) else ("a number", "text")
         raise NotBinaryError(
-            f"{which}={named!r} is {kinds[1]}, but truth holds {alike[0]!r}, {kinds[0]}; pass {which}={alike[0]!r}."
+            f"{which}={stated!r} is {kinds[1]}, but truth holds {same[0]!r}, {kinds[0]}; pass {which}={same[0]!r}."
         )
-    if not set(labels) <= {0, 1} or named not in (0, 1):
+    if not set(labels) <= {0, 1} or stated not in (0, 1):
         from difflib import get_close_matches  # slow to import, and rarely needed
 
         texts = {str(label).casefold(): label for label in labels}
-        near = get_close_matches(str(named).casefold(), texts, n=1)
-        hint = f"Did you mean {listed([texts[near[0]]])}? " if near else ""
+        near = get_close_matches(str(stated).casefold(), texts, n=1)
+        hint = f"Did you mean {format_labels([texts[near[0]]])}? " if near else ""
         raise NotBinaryError(
-            f"{which}={named!r} does not occur in truth, which holds {listed(labels)}. {hint}"
+            f"{which}={stated!r} does not occur in truth, which holds {format_labels(labels)}. {hint}"
             f"If there really are no {which}s, recode truth to 0 and 1."
         )
 
 
-def doubtful(column: str, labels: Iterable[object]) -> Iterator[str]:
-    """Labels that may be meant as missing.
+def note_missing_codes(column: str, labels: Iterable[object]) -> Iterator[str]:
+    """Note labels that may be codes for missing values.
 
-    >>> list(doubtful("sex", ["f", "m", "NA"]))
+    >>> list(note_missing_codes("sex", ["f", "m", "NA"]))
     ["sex holds 'NA' as a label; if that means missing, leave those cells empty."]
     """
     for label in labels:
-        if isinstance(label, str) and label.strip().casefold() in _ABSENT:
+        if isinstance(label, str) and label.strip().casefold() in _MISSING_CODES:
             yield f"{column} holds {label!r} as a label; if that means missing, leave those cells empty."
 
 
 def ordered(labels: Iterable[object]) -> list[object]:
-    """Labels in order of size, or of their text where they have no size."""
-    found = list(labels)
+    """Sort labels by value, or by type and text if they cannot be compared."""
+    unsorted = list(labels)
     try:
-        return sorted(found)  # type: ignore[type-var]  # what has no order is caught
+        return sorted(unsorted)  # type: ignore[type-var]  # a TypeError is caught
     except TypeError:
-        return sorted(found, key=lambda label: (type(label).__name__, str(label)))
+        return sorted(unsorted, key=lambda label: (type(label).__name__, str(label)))
 
 
-def listed(labels: Sequence[object], most: int = 5) -> str:
-    """Name the first few."""
+def format_labels(labels: Sequence[object], most: int = 5) -> str:
+    """Format the first few labels for a message."""
     rest = f" and {len(labels) - most} more" if len(labels) > most else ""
     return ", ".join(f"{text[:57]}…" if len(text) > 60 else text for text in map(repr, labels[:most])) + rest
 
 
-def _opposite(labels: Sequence[object], negative: object) -> object:
-    """Find the label that is left when the negative one is named."""
+def _other_label(labels: Sequence[object], negative: object) -> object:
+    """Find the positive label, if the negative one is stated."""
     other = resolved(negative, labels)
     if other not in labels:
         refuse_absent(labels, other, which="negative")
-    left = [label for label in labels if label != other]
-    if len(left) != 1:
+    rest = [label for label in labels if label != other]
+    if len(rest) != 1:
         raise NotBinaryError(
-            f"truth holds {listed(labels)}, of which {other!r} is negative; name the positive one too."
+            f"truth holds {format_labels(labels)}, of which {other!r} is negative; name the positive one too."
         )
-    return left[0]
+    return rest[0]
 
 
-def _inferred(labels: Sequence[object]) -> Classes:
+def _infer_classes(labels: Sequence[object]) -> Classes:
+    # True == 1, so that booleans and 1.0 match too; the classes keep the type of the labels.
     if labels and set(labels) <= {0, 1}:
         kind: type[Any] = type(labels[0])
         return Classes(kind(1), kind(0))
     if len(labels) > 2:
         raise NotBinaryError(
-            f"truth has more than two labels ({listed(labels)}); name both classes, with positive= and negative=, and "
+            f"truth has more than two labels ({format_labels(labels)}); name both classes, with positive= and "
+            f"negative=, and "
             'leave the other rows out with missing="drop", or judge all of them: read.class_rows, read.confusions.'
         )
     refuse_ambiguous(labels)
     raise AssertionError  # for the type checker
 
 
-def _same(label: object, reading: object) -> bool:
+def _equals(label: object, reading: object) -> bool:
+    # In Python True == 1 and 1.0 == 1, which is wanted here; text equals only text.
     return label == reading and isinstance(label, str) == isinstance(reading, str)
 
 
 def _readings(text: str) -> list[object]:
-    """What a text may mean besides itself."""
+    """Return the values that a text may mean besides itself."""
     readings: list[object] = []
     if text.lower() in {"true", "false"}:
         readings.append(text.lower() == "true")
@@ -209,8 +214,77 @@ def _readings(text: str) -> list[object]:
     return readings
 
 
+# Leading zeros and longer strings of digits mean an identifier, not a number.
 _FORMS: tuple[tuple[str, Callable[[str], object]], ...] = (
     (r"0|-?[1-9][0-9]{0,17}", int),
     (r"-?(0|[1-9][0-9]{0,14})\.[0-9]{1,15}", float),
     (r"(?i:true|false)", lambda text: text.lower() == "true"),
 )
+
+
+def classes_from_names(columns: Sequence[str], labels: Sequence[object], stem: str = "") -> list[object]:
+    """Infer the class of each column of scores from its name, without the common beginning and end of all names.
+
+    >>> classes_from_names(["p_cat", "p_car", "p_dog"], ["car", "cat"])
+    ['cat', 'car', 'dog']
+    """
+    if len(columns) < 2:
+        raise OptionError(f"there is only one column of scores, {columns[0]!r}; give one for each class.")
+    label_of = {text: label for label in labels for text in _spellings(label)}
+    for texts in _trim_names(columns, stem):
+        classes = [label_of[text] if text in label_of else _parse_like(text, labels) for text in texts]
+        if set(labels) <= set(classes) and len(set(classes)) == len(classes):
+            return classes
+    lacking = [label for label in labels if not occurs_in_names(label, columns)]
+    start = f"truth holds {format_labels(lacking or labels)}, "
+    if lacking and len(lacking) < len(labels):
+        raise UnknownLabelError(f"{start}for which there is no score among {format_labels(columns)}; add its column.")
+    raise UnknownLabelError(
+        f"{start}but the names of the scores, {format_labels(columns)}, do not say which is whose; name the class of "
+        f"each column, for example score={{{format_labels(labels[:1])}: {format_labels(columns[:1])}}}."
+    )
+
+
+def occurs_in_names(label: object, columns: Sequence[str]) -> bool:
+    return any(text in column for text in _spellings(label) for column in columns)
+
+
+def _trim_names(columns: Sequence[str], stem: str) -> Iterator[list[str]]:
+    """Yield the names without the stem, then without a common beginning and end, longest first; words stay whole."""
+    if stem and all(column.startswith(stem) and column != stem for column in columns):
+        yield [column.removeprefix(stem) for column in columns]
+    start, end = _common_prefix(columns), _common_prefix([column[::-1] for column in columns])
+    for before in range(start, -1, -1):
+        for after in range(end, -1, -1):
+            cuts = [(before, len(column) - after) for column in columns]
+            parts = [(column[:i], column[i:j], column[j:]) for column, (i, j) in zip(columns, cuts, strict=True)]
+            if all(
+                middle and _is_word_boundary(first, middle) and _is_word_boundary(middle, last)
+                for first, middle, last in parts
+            ):
+                yield [middle for _, middle, _ in parts]
+
+
+def _is_word_boundary(one: str, other: str) -> bool:
+    """Whether these parts may be separated: not within a word or a number."""
+    if not one or not other:
+        return True
+    return not (one[-1].isalpha() and other[0].isalpha()) and not (one[-1].isdigit() and other[0].isdigit())
+
+
+def _common_prefix(names: Sequence[str]) -> int:
+    """Return the length of the common beginning of all names."""
+    return next((at for at, letters in enumerate(zip(*names, strict=False)) if len(set(letters)) > 1), 0)
+
+
+def _spellings(label: object) -> list[str]:
+    return [str(label), *([str(int(label))] if isinstance(label, float) and label.is_integer() else [])]
+
+
+def _parse_like(text: str, labels: Sequence[object]) -> Any:  # noqa: ANN401  (of the type of the labels)
+    """Parse the label of a class that does not occur, as the type of those that do."""
+    if labels and text.removeprefix("-").isdigit():
+        for kind in (int, float):
+            if all(type(label) is kind for label in labels):
+                return kind(text)
+    return text

@@ -12,7 +12,7 @@ from baserate._arrays import Cells
 from baserate._read_summary import ReadSummary
 from baserate._tally import Group
 from baserate.infer._binomial import two_sided
-from baserate.measure._bins import firsts
+from baserate.measure._calibration_bins import firsts
 from baserate.report._payload import folded
 
 LEVEL = 0.95

@@ -18,7 +18,7 @@ from baserate.decide._rule import strictest
 from baserate.infer import Drawn
 from baserate.infer._binomial import two_sided
 from baserate.measure import MEASURES, about
-from baserate.measure._smooth import curve as smoothed
+from baserate.measure._calibration_curve import curve as smoothed
 from baserate.report._thousand import dealt
 from tests.report.page.models import (
     PREVALENCES,

@@ -1,19 +1,22 @@
-"""Confusion | ClassRows | LabelSets -> number: over all classes together, or averaged over each against the rest.
+"""Measures of several classes: functions of a Confusion, of scores for each class, or of sets of labels.
 
-Measures of a K×K table take `Confusion`, those of scores `ClassRows`. For what concerns one class, `each` and
-`averaged` take any measure of two classes.
+`each` and `averaged` apply any measure of two classes to each class against the rest.
+
+- `_registry`: all measures of several classes by name; averages over classes
+- `_rates`: accuracy, balanced accuracy, expected cost
+- `_agreement`: MCC, kappa and other agreement beyond chance
+- `_information`: entropies, mutual information, chi-squared, lambda
+- `_scores`: Hand–Till AUC, Brier score, log loss, top-k accuracy, exact match
+- `_summary`: tidy rows for each class, averages, and all classes together
 """
 
-from baserate.measure.multiclass import _agreement, _association, _information, _rates, _scored, _sets
+from baserate.measure.multiclass import _agreement, _information, _rates, _scores
 from baserate.measure.multiclass._agreement import *
-from baserate.measure.multiclass._association import *
-from baserate.measure.multiclass._average import AVERAGES, Split, averaged, each, undefined
 from baserate.measure.multiclass._information import *
 from baserate.measure.multiclass._rates import *
-from baserate.measure.multiclass._registry import MEASURES, named, search
-from baserate.measure.multiclass._scored import *
-from baserate.measure.multiclass._scored import NEAR as NEAR, check_class_probabilities as check_class_probabilities
-from baserate.measure.multiclass._sets import *
+from baserate.measure.multiclass._registry import AVERAGES, MEASURES, Split, averaged, each, named, search, undefined
+from baserate.measure.multiclass._scores import *
+from baserate.measure.multiclass._scores import NEAR as NEAR, check_class_probabilities as check_class_probabilities
 from baserate.measure.multiclass._summary import (
     USUAL,
     chosen_measures as chosen_measures,
@@ -39,9 +42,7 @@ __all__ = [
 __all__ += _rates.__all__
 __all__ += _agreement.__all__
 __all__ += _information.__all__
-__all__ += _association.__all__
-__all__ += _scored.__all__
-__all__ += _sets.__all__
+__all__ += _scores.__all__
 
 
 def __dir__() -> list[str]:

@@ -1,4 +1,4 @@
-"""Agreement of truth and decisions beyond chance, over all classes. Each takes `Confusion`."""
+"""Agreement of true and predicted classes beyond chance: MCC, kappa and their relatives. Each takes a `Confusion`."""
 
 from typing import Literal
 
@@ -8,19 +8,10 @@ import numpy.typing as npt
 from baserate._arrays import Floats, as_python, exact_sum, ratio, root, sums_of_others
 from baserate._confusion import Confusion
 from baserate._errors import OptionError, ShapeError
-from baserate.measure._about import measure
+from baserate.measure._measure import measure
 from baserate.measure.multiclass._rates import accuracy
 
-__all__ = [
-    "bennett_s",
-    "chance_accuracy",
-    "gwet_ac1",
-    "kappa",
-    "krippendorff_alpha",
-    "mcc",
-    "mcc_least",
-    "scott_pi",
-]
+__all__ = ["bennett_s", "chance_accuracy", "gwet_ac1", "kappa", "krippendorff_alpha", "mcc", "mcc_least", "scott_pi"]
 
 Weights = Literal["none", "linear", "quadratic"] | npt.ArrayLike
 
@@ -135,7 +126,7 @@ def scott_pi(c: Confusion) -> float:
     >>> round(scott_pi(Confusion.of_matrix([[13, 0, 0], [0, 20, 7], [0, 4, 56]], truth="rows")), 10)
     0.7962396962
     """
-    return 1 - ratio(4 * c.total * c.disagreement, _pooled_spread(c))
+    return 1 - ratio(4 * c.total * c.disagreement, _joint_spread(c))
 
 
 @measure(
@@ -155,7 +146,7 @@ def krippendorff_alpha(c: Confusion) -> float:
     >>> round(krippendorff_alpha(Confusion.of_matrix([[13, 0, 0], [0, 20, 7], [0, 4, 56]], truth="rows")), 10)
     0.7972584977
     """
-    return 1 - ratio((4 * c.total - 2) * c.disagreement, _pooled_spread(c))
+    return 1 - ratio((4 * c.total - 2) * c.disagreement, _joint_spread(c))
 
 
 @measure(
@@ -175,7 +166,7 @@ def gwet_ac1(c: Confusion) -> float:
     >>> round(gwet_ac1(Confusion.of_matrix([[13, 0, 0], [0, 20, 7], [0, 4, 56]], truth="rows")), 10)
     0.8493305482
     """
-    chance = ratio(ratio(ratio(_pooled_spread(c), 2 * c.total), 2 * c.total), c.alternatives)
+    chance = ratio(ratio(ratio(_joint_spread(c), 2 * c.total), 2 * c.total), c.alternatives)
     return 1 - ratio(ratio(c.disagreement, c.total), 1 - chance)
 
 
@@ -205,14 +196,14 @@ def bennett_s(c: Confusion) -> float:
 
 
 def _weights(weights: Weights, classes: int) -> Floats:
-    """How much each disagreement weighs, as a table."""
+    """Return the weight of each disagreement as a K×K table."""
     place = np.arange(classes, dtype=np.float64)
-    apart = np.abs(place[:, None] - place)
+    distance = np.abs(place[:, None] - place)
     if isinstance(weights, str):
-        known = {"none": np.sign(apart), "linear": apart, "quadratic": apart**2}
-        if weights not in known:
+        schemes = {"none": np.sign(distance), "linear": distance, "quadratic": distance**2}
+        if weights not in schemes:
             raise OptionError(f"weights is {weights!r}; it is 'none', 'linear', 'quadratic' or a table.")
-        return known[weights]
+        return schemes[weights]
     table = np.asarray(weights, dtype=np.float64)
     if table.shape != (classes, classes):
         raise ShapeError(f"the weights have shape {table.shape} for {classes} classes; give one for each pair.")
@@ -221,13 +212,13 @@ def _weights(weights: Weights, classes: int) -> Floats:
     return table
 
 
-def _pooled_spread(c: Confusion) -> float:
-    """Mass of pairs that differ, counted twice, if truths and decisions are put into one heap."""
+def _joint_spread(c: Confusion) -> float:
+    """Return twice the mass of pairs that differ, in the pooled true and predicted classes."""
     pooled = c.truth + c.decided
     return exact_sum(pooled * sums_of_others(pooled))
 
 
 def _second(values: Floats) -> Floats:
-    """Second greatest value along the last axis; 0 if there is one."""
+    """Return the second largest value along the last axis; 0 if there is only one."""
     padded = np.concatenate([np.zeros((*values.shape[:-1], 1)), values], axis=-1)
     return np.sort(padded, axis=-1)[..., -2:-1]

@@ -1,29 +1,35 @@
-"""How much decisions tell of the truth, as information. Each takes `Confusion`.
+"""Information and association of true and predicted classes: entropies, Theil's U, chi-squared, lambda.
 
-Shares are of the total: t of truth, p of decisions, c of both. Information is in nats, or in units of another base.
+Each takes a `Confusion`. Shares are of the total: t of true classes, p of predicted ones, c of both. Information is in
+nats, or in units of another base.
 """
 
 from math import e, inf, isfinite, log
 
 import numpy as np
 
-from baserate._arrays import Floats, as_python, exact_sum, ratio
+from baserate._arrays import Floats, as_python, exact_sum, mean_defined, ratio, root, sums_of_others
 from baserate._confusion import Confusion
 from baserate._errors import OptionError
-from baserate.measure._about import measure
+from baserate.measure._measure import measure
 
 __all__ = [
+    "chi_squared",
     "confusion_entropy",
+    "cramers_v",
     "cross_entropy",
     "decision_entropy",
     "decision_entropy_given_truth",
+    "decision_lambda",
     "decision_theil_u",
     "joint_entropy",
     "kl_divergence",
     "mutual_information",
+    "phi_squared",
     "symmetric_theil_u",
     "truth_entropy",
     "truth_entropy_given_decision",
+    "truth_lambda",
     "truth_theil_u",
 ]
 
@@ -115,8 +121,8 @@ def decision_entropy_given_truth(c: Confusion, *, base: float = e) -> float:
     >>> round(decision_entropy_given_truth(table, base=2), 10)
     1.0892559087
     """
-    told = _times_log(_shares(_flat(c.mass)), _flat(ratio(c.mass, c.truth[..., :, None])))
-    return -exact_sum(told) / _unit(base) + 0.0
+    terms = _times_log(_shares(_flat(c.mass)), _flat(ratio(c.mass, c.truth[..., :, None])))
+    return -exact_sum(terms) / _unit(base) + 0.0
 
 
 @measure(
@@ -135,8 +141,8 @@ def mutual_information(c: Confusion, *, base: float = e) -> float:
     0.3973100445
     """
     within = ratio(c.mass, c.truth[..., :, None])
-    told = _times_log(_shares(_flat(c.mass)), _flat(ratio(within, _shares(c.decided)[..., None, :])))
-    return _not_below_zero(told) / _unit(base)
+    terms = _times_log(_shares(_flat(c.mass)), _flat(ratio(within, _shares(c.decided)[..., None, :])))
+    return _not_below_zero(terms) / _unit(base)
 
 
 @measure(
@@ -243,8 +249,8 @@ def kl_divergence(c: Confusion, *, base: float = e) -> float:
     >>> round(kl_divergence(Confusion.of_matrix([[9, 3, 0], [3, 5, 1], [1, 1, 4]], truth="rows"), base=2), 10)
     0.0071288824
     """
-    told = _times_log(_shares(c.truth), ratio(_shares(c.truth), _shares(c.decided)))
-    return _not_below_zero(told) / _unit(base)
+    terms = _times_log(_shares(c.truth), ratio(_shares(c.truth), _shares(c.decided)))
+    return _not_below_zero(terms) / _unit(base)
 
 
 @measure(
@@ -266,19 +272,122 @@ def confusion_entropy(c: Confusion) -> float:
     """
     errors = c.mass * ~np.eye(len(c.labels), dtype=np.bool_)
     pooled = c.truth + c.decided
-    told = _times_log(errors, ratio(errors, pooled[..., :, None]))
-    told += _times_log(errors, ratio(errors, pooled[..., None, :]))
-    # A single class is never confused: any base will do.
-    return ratio(-exact_sum(told, axes=2) + 0.0, 2 * c.total * log(2 * max(c.alternatives, 1)))
+    terms = _times_log(errors, ratio(errors, pooled[..., :, None]))
+    terms += _times_log(errors, ratio(errors, pooled[..., None, :]))
+    # A single class is never confused, so that any base gives 0.
+    return ratio(-exact_sum(terms, axes=2) + 0.0, 2 * c.total * log(2 * max(c.alternatives, 1)))
+
+
+@measure(
+    summary="Pearson's chi-squared statistic for independence of true and predicted classes.",
+    formula=r"\sum_{ij}(C_{ij}-t_ip_j/n)^2/(t_ip_j/n)",
+    also=("Pearson's chi-squared",),
+    references=("pearson1900",),
+    best="high",
+    span=(0, inf),
+    needs=("total",),
+)
+def chi_squared(c: Confusion) -> float:
+    """It grows with the number of rows, as a test statistic does; `phi_squared` does not.
+
+    >>> from baserate import Confusion
+    >>> round(chi_squared(Confusion.of_matrix([[9, 3, 0], [3, 5, 1], [1, 1, 4]], truth="rows")), 10)
+    15.5256410256
+    """
+    return c.total * phi_squared(c)
+
+
+@measure(
+    summary="Mean square contingency: chi-squared statistic divided by the number of rows.",
+    formula="χ^2/n",
+    also=("mean square contingency", "inertia"),
+    references=("pearson1900",),
+    best="high",
+    span=(0, inf),
+    needs=("total",),
+)
+def phi_squared(c: Confusion) -> float:
+    """With two classes it is the square of the correlation.
+
+    >>> from baserate import Confusion
+    >>> round(phi_squared(Confusion.of_matrix([[9, 3, 0], [3, 5, 1], [1, 1, 4]], truth="rows")), 10)
+    0.5750237417
+    """
+    truth, predicted = c.truth, c.decided
+    total = truth.sum(axis=-1)[..., None, None]
+    chance = truth[..., :, None] * predicted[..., None, :]
+    excess = ratio(total * c.mass - chance, chance)
+    flat = (*c.shape, -1)
+    return mean_defined((excess**2).reshape(flat), chance.reshape(flat))
+
+
+@measure(
+    summary="Cramér's V: association between true and predicted classes, from 0 to 1.",
+    formula=r"\sqrt{χ^2/(n(m-1))}",
+    also=("Cramér's V", "Cramér's phi"),
+    references=("cramer1946",),
+    best="high",
+    span=(0, 1),
+    needs=("truth_spread", "decided_spread"),
+)
+def cramers_v(c: Confusion) -> float:
+    """m is the number of classes that occur or of those that are predicted, whichever is smaller.
+
+    >>> from baserate import Confusion
+    >>> round(cramers_v(Confusion.of_matrix([[9, 3, 0], [3, 5, 1], [1, 1, 4]], truth="rows")), 10)
+    0.5362013342
+    """
+    fewer = np.minimum(np.count_nonzero(c.truth, axis=-1), np.count_nonzero(c.decided, axis=-1))
+    freedom: float = as_python(fewer - 1.0)
+    # Both are multiplied by it, so that constant classes give 0/0, not rounding divided by 0.
+    return root(ratio(phi_squared(c) * freedom, freedom * freedom))
+
+
+@measure(
+    summary="Goodman–Kruskal lambda: share of errors in guessing the true class saved by the prediction.",
+    formula=r"(\sum_j\max_iC_{ij}-\max t)/(n-\max t)",
+    also=("Goodman–Kruskal lambda of truth", "lambda A"),
+    references=("goodman1954",),
+    best="high",
+    span=(0, 1),
+    needs=("truth_spread",),
+)
+def truth_lambda(c: Confusion) -> float:
+    """
+    >>> from baserate import Confusion
+    >>> round(truth_lambda(Confusion.of_matrix([[9, 3, 0], [3, 5, 1], [1, 1, 4]], truth="rows")), 10)
+    0.4
+    """
+    # The errors themselves are added up, not subtracted from the total, so that no errors are exactly 0.
+    errors = exact_sum(sums_of_others(c.transposed().mass).min(axis=-1))
+    return 1 - ratio(errors, as_python(sums_of_others(c.truth).min(axis=-1)))
+
+
+@measure(
+    summary="Goodman–Kruskal lambda: share of errors in guessing the prediction saved by the true class.",
+    formula=r"(\sum_i\max_jC_{ij}-\max p)/(n-\max p)",
+    also=("Goodman–Kruskal lambda of decisions", "lambda B"),
+    references=("goodman1954",),
+    best="high",
+    span=(0, 1),
+    needs=("decided_spread",),
+)
+def decision_lambda(c: Confusion) -> float:
+    """
+    >>> from baserate import Confusion
+    >>> round(decision_lambda(Confusion.of_matrix([[9, 3, 0], [3, 5, 1], [1, 1, 4]], truth="rows")), 10)
+    0.3571428571
+    """
+    return truth_lambda(c.transposed())
 
 
 def _shares(mass: Floats) -> Floats:
-    """Parts of the whole along the last axis; a part that is all of it is exactly 1."""
+    """Return shares along the last axis; a part that is the total has share exactly 1."""
     return ratio(mass, mass.sum(axis=-1, keepdims=True))
 
 
 def _flat(cells: Floats) -> Floats:
-    """The cells of each table along one axis."""
+    """Return the cells of each table along one axis."""
     return cells.reshape(*cells.shape[:-2], -1)
 
 
@@ -287,13 +396,13 @@ def _entropy(shares: Floats, base: float) -> float:
 
 
 def _not_below_zero(parts: Floats) -> float:
-    """Sum of a divergence, which is never below zero; rounding might be."""
-    found: float = as_python(np.maximum(exact_sum(parts), 0.0))
-    return found
+    """Return the sum of a divergence, which only rounding could make negative."""
+    total: float = as_python(np.maximum(exact_sum(parts), 0.0))
+    return total
 
 
 def _times_log(amount: Floats, argument: Floats) -> Floats:
-    """Amount times the logarithm, where nothing times anything is nothing."""
+    """Return amount · log(argument), which is 0 where the amount is 0, even if the logarithm is infinite."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(amount == 0, 0.0, amount * np.log(argument))
 

@@ -1,4 +1,4 @@
-"""How much is decided rightly, over all classes, and what it costs. Each takes `Confusion`."""
+"""Accuracy of several classes, balanced or not, and expected cost. Each takes a `Confusion`."""
 
 from math import inf
 
@@ -9,7 +9,7 @@ from baserate._arrays import as_python, exact_sum, mean_defined, ratio
 from baserate._confusion import Confusion
 from baserate._costs import CostMatrix
 from baserate.measure import _agreement as binary
-from baserate.measure._about import measure
+from baserate.measure._measure import measure
 
 __all__ = [
     "accuracy",
@@ -126,9 +126,9 @@ def adjusted_balanced_accuracy(c: Confusion) -> float:
     0.7
     """
     chance = ratio(1.0, as_python(np.count_nonzero(c.truth, axis=-1)))
-    room = 1 - chance
-    # Both are multiplied by the room, so that one class alone gives 0/0 and not a large number over nothing.
-    return ratio((balanced_accuracy(c) - chance) * room, room * room)
+    scope = 1 - chance
+    # Both are multiplied by the scope, so that a single class gives 0/0, not rounding divided by 0.
+    return ratio((balanced_accuracy(c) - chance) * scope, scope * scope)
 
 
 @measure(

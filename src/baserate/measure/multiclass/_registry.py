@@ -1,61 +1,68 @@
-"""Names -> measures of several classes, for names that arrive from a shell, a URL or a file."""
+"""The registry of measures of several classes, and any measure of two classes as an average over classes.
+
+`Split` sets each class against the rest, once for many measures; `each` and `averaged` apply a measure to it.
+"""
+
+from __future__ import annotations
 
 import re
-from dataclasses import replace
-from functools import partial
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Any, Literal, get_args
 
-from baserate.measure import _names
-from baserate.measure._about import Measure, about
-from baserate.measure.multiclass import _agreement, _association, _information, _rates, _scored, _sets
+import numpy as np
 
-MEASURES: dict[str, Measure] = {
-    "accuracy": _rates.accuracy,
-    "hamming_loss": _rates.hamming_loss,
-    "jaccard": _rates.jaccard,
-    "balanced_accuracy": _rates.balanced_accuracy,
-    "adjusted_balanced_accuracy": _rates.adjusted_balanced_accuracy,
-    "class_balanced_accuracy": _rates.class_balanced_accuracy,
-    "mean_balanced_accuracy": _rates.mean_balanced_accuracy,
-    "no_information_rate": _rates.no_information_rate,
-    "expected_cost": _rates.expected_cost,
-    "chance_accuracy": _agreement.chance_accuracy,
-    "mcc": _agreement.mcc,
-    "mcc_least": _agreement.mcc_least,
-    "kappa": _agreement.kappa,
-    "scott_pi": _agreement.scott_pi,
-    "krippendorff_alpha": _agreement.krippendorff_alpha,
-    "gwet_ac1": _agreement.gwet_ac1,
-    "bennett_s": _agreement.bennett_s,
-    "truth_entropy": _information.truth_entropy,
-    "decision_entropy": _information.decision_entropy,
-    "joint_entropy": _information.joint_entropy,
-    "truth_entropy_given_decision": _information.truth_entropy_given_decision,
-    "decision_entropy_given_truth": _information.decision_entropy_given_truth,
-    "mutual_information": _information.mutual_information,
-    "truth_theil_u": _information.truth_theil_u,
-    "decision_theil_u": _information.decision_theil_u,
-    "symmetric_theil_u": _information.symmetric_theil_u,
-    "cross_entropy": _information.cross_entropy,
-    "kl_divergence": _information.kl_divergence,
-    "confusion_entropy": _information.confusion_entropy,
-    "chi_squared": _association.chi_squared,
-    "phi_squared": _association.phi_squared,
-    "cramers_v": _association.cramers_v,
-    "truth_lambda": _association.truth_lambda,
-    "decision_lambda": _association.decision_lambda,
-    "hand_till": _scored.hand_till,
-    "brier": _scored.brier,
-    "log_loss": _scored.log_loss,
-    "top_k_accuracy": _scored.top_k_accuracy,
-    "exact_match": _sets.exact_match,
+from baserate._arrays import Floats, mean_defined
+from baserate._confusion import Confusion
+from baserate._counts import Counts
+from baserate._curve import Curve
+from baserate._errors import OptionError, ShapeError, UnknownNameError
+from baserate._numeric.threads import mapped
+from baserate._rows import LabelSets, MulticlassRows
+from baserate._tally import Tally
+from baserate.measure import _measure
+from baserate.measure._measure import Measure, about, collect
+from baserate.measure._registry import known, margin
+from baserate.measure.multiclass import _agreement, _information, _rates, _scores
+
+Average = Literal["macro", "weighted", "micro", "samples"]
+AVERAGES: tuple[str, ...] = get_args(Average)
+"""`macro`: plain mean over classes. `weighted`: mean by class frequency. `micro`: all classes pooled, then measured.
+`samples`: mean over rows in place of classes, for sets of labels."""
+_CAUSES = {
+    "total": "there are no rows",
+    "positives": "no row is of the class",
+    "negatives": "every row is of the class",
+    "flagged": "the class is never decided",
+    "passed": "nothing else is ever decided",
+    "either": "the class is neither true nor decided anywhere",
+    "chance_disagreement": "the class is true and decided everywhere, or nowhere",
 }
+"""Reason why a measure of one class against the rest is undefined, for each margin that is zero."""
+_NO_CLASS = "no class has a value"
+
+MEASURES: dict[str, Measure] = collect(_rates, _agreement, _information, _scores)
+"""Measures of all classes together by name, in the order of the documentation and of tables."""
 
 
 def named(name: str) -> Measure:
-    """Find a measure of all classes by its name or any other name of it, as `baserate.measure.named` does.
+    """Find a measure of all classes by its name or an alias, as `baserate.measure.named` does.
 
-    Top-k accuracy and weighted κ have a name for each k and each kind of weights.
+    Top-k accuracy and weighted kappa have a name for each k and each kind of weights.
 
+    Parameters
+    ----------
+    name
+        Name or alias.
+
+    Returns
+    -------
+    Measure
+        The function, with its description as `about`.
+
+    Examples
+    --------
     >>> named("R_K").__name__, named("Cohen's kappa").__name__
     ('mcc', 'kappa')
     >>> named("top-5 accuracy").about.name, named("quadratic weighted kappa").about.name
@@ -65,25 +72,256 @@ def named(name: str) -> Measure:
     if top := re.fullmatch(r"top ?([1-9][0-9]{0,5})( accuracy)?", plain):
         k = int(top[1])
         among = "has the highest score" if k == 1 else f"is among the {k} highest scores"
-        return _specialize(_scored.top_k_accuracy, f"top_{k}_accuracy", f"Share of rows whose true class {among}.", k=k)
+        return _specialize(_scores.top_k_accuracy, f"top_{k}_accuracy", f"Share of rows whose true class {among}.", k=k)
     if weighted := re.fullmatch(r"(linear|quadratic)( weighted)? kappa", plain):
         kind = weighted[1]
         summary = f"Cohen's kappa with {kind} weights for disagreements: weighted agreement beyond chance."
         return _specialize(_agreement.kappa, f"{kind}_kappa", summary, weights=kind)
-    return _names.find(name, MEASURES)
+    return _measure.find_by_name(name, MEASURES)
 
 
 def _specialize(measure: Measure, name: str, summary: str, **options: object) -> Measure:
-    """Make a measure with some of its options chosen, under a name and a summary of its own."""
+    """Bind options of a measure, and give it a name and a summary of its own."""
     special = partial(measure, **options)
     vars(special)["about"] = replace(about(measure), name=name, summary=summary)
     return special
 
 
 def search(words: str) -> list[str]:
-    """Names of the measures of all classes whose name, other names or summary contain all these words.
+    """Return the names of measures of all classes whose name, aliases or summary contain all words.
 
+    Parameters
+    ----------
+    words
+        Words to look for, separated by spaces.
+
+    Returns
+    -------
+    list of str
+        Names of the measures, in the order of the registry.
+
+    Examples
+    --------
     >>> search("Mosley")
     ['class_balanced_accuracy']
     """
-    return _names.search(words, MEASURES)
+    return _measure.search_names(words, MEASURES)
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """Each class against the rest, as arguments of measures of two classes; computed once for many measures."""
+
+    classes: Confusion | MulticlassRows | LabelSets
+
+    @staticmethod
+    def of(classes: Classes) -> Split:
+        """Set each class against the rest."""
+        if isinstance(classes, Split):
+            return classes
+        if not isinstance(classes, Confusion | MulticlassRows | LabelSets):
+            raise OptionError(f"{type(classes).__name__} has no classes; give a Confusion, ClassRows or LabelSets.")
+        return Split(classes)
+
+    @property
+    def labels(self) -> tuple[object, ...]:
+        """The classes."""
+        return self.classes.labels
+
+    @cached_property
+    def support(self) -> Floats:
+        """Mass of each class."""
+        return self.classes.truth if isinstance(self.classes, Confusion) else self.classes.support
+
+    @cached_property
+    def counts(self) -> Counts[Floats]:
+        """2×2 tables of decisions, one for each class."""
+        if isinstance(self.classes, LabelSets):
+            return self.classes.per_label()
+        return (self.classes.decided() if isinstance(self.classes, MulticlassRows) else self.classes).one_vs_rest()
+
+    @cached_property
+    def pooled(self) -> Counts[Any]:
+        """The sum of the tables of all classes."""
+        each = self.counts
+        return Counts(*(np.asarray(cell).sum(axis=-1) for cell in (each.tp, each.fp, each.fn, each.tn)))
+
+    @cached_property
+    def tallies(self) -> tuple[Tally, ...]:
+        """Tallies of scores, one for each class."""
+        if isinstance(self.classes, Confusion):
+            raise OptionError("labels have neither ranks nor probabilities; give a score for each class.")
+        if isinstance(self.classes, LabelSets):
+            return self.classes.one_vs_rest()
+        many = range(len(self.labels))
+        return tuple(mapped(self.classes.against_rest, many, size=self.classes.score.size))
+
+    def arguments(self, measure: Measure) -> Any:  # noqa: ANN401  (Counts, or a list of arguments)
+        """Return the arguments of a measure, class by class."""
+        kind = about(measure).of
+        if kind is Counts:
+            return self.counts
+        if kind not in (Curve, Tally):
+            raise OptionError(f"{about(measure).name} is a measure of all classes together; it has no value for each.")
+        return [Curve(tally) if kind is Curve else tally for tally in self.tallies]
+
+
+Classes = Confusion | MulticlassRows | LabelSets | Split
+
+
+def each(measure: str | Measure, classes: Classes, **options: Any) -> Floats:  # noqa: ANN401  (of the measure)
+    """Compute a measure for each class against the rest, in the order of the labels.
+
+    Parameters
+    ----------
+    measure
+        A measure of two classes, or its name.
+    classes
+        A confusion matrix, rows with a score for each class, or sets of labels.
+    **options
+        Options of the measure.
+
+    Returns
+    -------
+    ndarray
+        One value for each class; NaN if undefined.
+
+    Examples
+    --------
+    >>> from baserate import Confusion, measure
+    >>> table = Confusion.of_matrix([[100, 80, 10, 10], [0, 9, 0, 1], [0, 1, 8, 1], [0, 1, 0, 9]], "ABCD", truth="rows")
+    >>> each(measure.sensitivity, table).tolist()
+    [0.5, 0.9, 0.8, 0.9]
+    """
+    measure = known(measure)
+    arguments = Split.of(classes).arguments(measure)
+    if isinstance(arguments, Counts):
+        return np.asarray(measure(arguments, **options))
+    return np.array(
+        mapped(partial(measure, **options), arguments, size=sum(len(_tally(argument).score) for argument in arguments))
+    )
+
+
+def averaged(measure: str | Measure, how: Average | Mapping[Any, float], **options: Any) -> Measure:  # noqa: ANN401
+    """Make a measure of all classes from one of two classes: its average over each class against the rest.
+
+    Classes with an undefined value are left out of the average; `undefined` lists them with the reasons.
+
+    Parameters
+    ----------
+    measure
+        A measure of two classes, or its name.
+    how
+        ``"macro"`` (plain mean), ``"weighted"`` (mean by class frequency), ``"micro"`` (all classes pooled, then
+        measured), ``"samples"`` (mean over rows, for sets of labels), or a weight for each label.
+    **options
+        Options of the measure.
+
+    Returns
+    -------
+    Measure
+        A function of a confusion matrix, rows with a score for each class, or sets of labels.
+
+    Examples
+    --------
+    >>> from baserate import Confusion, measure
+    >>> table = Confusion.of_matrix([[100, 80, 10, 10], [0, 9, 0, 1], [0, 1, 8, 1], [0, 1, 0, 9]], "ABCD", truth="rows")
+    >>> [round(averaged(measure.sensitivity, how)(table), 10) for how in ("macro", "micro", "weighted")]
+    [0.775, 0.547826087, 0.547826087]
+    >>> averaged(measure.sensitivity, {"A": 0, "B": 1, "C": 1, "D": 0})(table)
+    0.8500000000000001
+    """
+    measure = known(measure)
+    if not isinstance(how, Mapping) and how not in AVERAGES:
+        raise UnknownNameError(
+            f"there is no average {how!r}. Known are: {', '.join(AVERAGES)}, and a weight for each label."
+        )
+
+    def average(classes: Classes) -> float:
+        split = Split.of(classes)
+        if how == "micro":
+            value: float = measure(_pool(split, measure), **options)
+            return value
+        if how == "samples":
+            return _over_rows(split, measure, options)
+        return mean_defined(each(measure, split, **options), _weights(how, split))
+
+    description = about(measure)
+    name = f"{how if isinstance(how, str) else 'weighted'} {description.name}"
+    of = Confusion if description.of is Counts else MulticlassRows
+    # An average has no options, is no share of rows, and the page does not show it.
+    plain: dict[str, Any] = {"dual": None, "share": None, "page": None, "option": None, "option_required": False}
+    vars(average)["about"] = replace(description, name=name, of=of, needs=(), **plain)
+    vars(average)["parts"] = measure, how, options
+    vars(average)["why"] = lambda classes: None if not np.isnan(average(classes)) else _NO_CLASS
+    return average
+
+
+def undefined(measure: str | Measure, classes: Classes) -> dict[object, str]:
+    """Return the classes for which a measure is undefined, each with the reason.
+
+    Parameters
+    ----------
+    measure
+        A measure of two classes, or its name.
+    classes
+        A confusion matrix, rows with a score for each class, or sets of labels.
+
+    Returns
+    -------
+    dict
+        Reason for each class without a value.
+
+    Examples
+    --------
+    >>> from baserate import Confusion, measure
+    >>> undefined(measure.precision, Confusion.of_matrix([[5, 0], [2, 0]], ["cat", "dog"], truth="rows"))
+    {'dog': 'the class is never decided'}
+    """
+    measure, split = known(measure), Split.of(classes)
+    arguments = split.arguments(measure)
+    if isinstance(arguments, Counts) and len(arguments.shape) > 1:
+        raise ShapeError(f"these are {arguments.shape[:-1]} tables; ask of one, for example confusion[0].")
+    reasons: dict[object, str] = {}
+    for name, cause in zip(about(measure).needs, about(measure).causes, strict=True):
+        masses = (
+            margin(arguments, name)
+            if isinstance(arguments, Counts)
+            else [margin(argument, name) for argument in arguments]
+        )
+        for at in np.flatnonzero(np.asarray(masses) == 0):
+            label = split.labels[at]
+            reasons[label] = " and ".join(filter(None, [reasons.get(label), _CAUSES.get(name, cause)]))
+    return reasons
+
+
+def _tally(argument: Curve | Tally) -> Tally:
+    return argument.tally if isinstance(argument, Curve) else argument
+
+
+def _pool(split: Split, measure: Measure) -> Any:  # noqa: ANN401  (an argument of the measure)
+    arguments = split.arguments(measure)
+    if isinstance(arguments, Counts):
+        return split.pooled
+    pooled = Tally.sum(map(_tally, arguments))
+    return Curve(pooled) if isinstance(arguments[0], Curve) else pooled
+
+
+def _over_rows(split: Split, measure: Measure, options: Mapping[str, Any]) -> float:
+    sets = split.classes
+    if not isinstance(sets, LabelSets) or about(measure).of is not Counts:
+        raise OptionError("an average over samples is of decided sets of labels, several for each row; use macro here.")
+    return mean_defined(measure(sets.per_row(), **options), 1.0 if sets.weight is None else sets.weight)
+
+
+def _weights(how: str | Mapping[Any, float], split: Split) -> Floats | float:
+    if isinstance(how, str):
+        return 1.0 if how == "macro" else split.support
+    if set(how) != set(split.labels):
+        raise UnknownNameError(
+            f"weights are given for {list(how)}, but the classes are {list(split.labels)}; name each."
+        )
+    weights = np.array([how[label] for label in split.labels], dtype=np.float64)
+    if not (weights.min() >= 0 and 0 < weights.sum() < np.inf):
+        raise OptionError(f"the weights of the classes are {dict(how)}; give numbers of 0 or more, not all 0.")
+    return weights

@@ -1,4 +1,4 @@
-"""A cross-table in a file, as people write and publish them -> Confusion."""
+"""Cross-tables in files: confusion matrices as people publish them, and matrices of costs."""
 
 from __future__ import annotations
 
@@ -16,24 +16,36 @@ from baserate._confusion import Confusion
 from baserate._costs import CostMatrix
 from baserate._errors import EmptyDataError, FileFormatError, NoSuchFileError, OptionError
 from baserate._formatting import count_of
-from baserate.read._csv_records import first_record, without_quoted
-from baserate.read._labels import listed, parsed_alike
+from baserate.read._labels import format_labels, parse_jointly
+from baserate.read._paths import first_record, remove_quoted_cells
 
 
-class _Crossed(NamedTuple):
+class _CrossTable(NamedTuple):
     rows: list[object]
     columns: list[object]
     cells: Floats
 
 
 def cross_table(path: str | PathLike[str], *, truth: Literal["rows", "columns"]) -> Confusion:
-    """Read a table of counts whose first line and first column hold labels; say whether truth is in rows or columns.
+    """Read a confusion matrix from a text file whose first line and first column hold labels.
 
-    CSV, or separated by tabs, semicolons or bars; `-` is standard input. A label that has a row but no column, or the
-    other way round, was never predicted, or never true.
+    Cells are separated by commas, tabs, semicolons or bars. A label with a row but no column, or the other way round,
+    was never predicted, or never true.
+
+    Parameters
+    ----------
+    path
+        Path of the file, or `-` for standard input.
+    truth
+        Whether the true classes are in the ``"rows"`` or in the ``"columns"``.
+
+    Returns
+    -------
+    Confusion
+        The counts, with true classes in rows.
     """
     _check_orientation(truth)
-    rows, columns, cells = _crossed(path)
+    rows, columns, cells = _parse_cross_table(path)
     labels = list(dict.fromkeys([*rows, *columns]))
     square = np.zeros((len(labels), len(labels)))
     square[np.ix_([labels.index(label) for label in rows], [labels.index(label) for label in columns])] = cells
@@ -41,9 +53,22 @@ def cross_table(path: str | PathLike[str], *, truth: Literal["rows", "columns"])
 
 
 def costs(path: str | PathLike[str], *, truth: Literal["rows", "columns"]) -> CostMatrix:
-    """Read what each decision costs for each true class, from a table of the same form."""
+    """Read the cost of each decision for each true class, from a text file of the same form as a cross-table.
+
+    Parameters
+    ----------
+    path
+        Path of the file, or `-` for standard input.
+    truth
+        Whether the true classes are in the ``"rows"`` or in the ``"columns"``.
+
+    Returns
+    -------
+    CostMatrix
+        The costs, with true classes in rows.
+    """
     _check_orientation(truth)
-    rows, columns, cells = _crossed(path)
+    rows, columns, cells = _parse_cross_table(path)
     if set(rows) != set(columns):
         odd = next(label for label in [*rows, *columns] if label not in rows or label not in columns)
         raise FileFormatError(
@@ -54,19 +79,20 @@ def costs(path: str | PathLike[str], *, truth: Literal["rows", "columns"]) -> Co
 
 
 def _check_orientation(truth: str) -> None:
-    """Say what is wrong before anything is read."""
+    """Refuse an unknown orientation before anything is read."""
     if truth not in ("rows", "columns"):
         raise OptionError(f"truth is {truth!r}; it is in the 'rows' or in the 'columns' of the table.")
 
 
-def _crossed(path: str | PathLike[str]) -> _Crossed:
-    name, text = _text(path)
-    bare = without_quoted("".join(first_record(text)[1]))
+def _parse_cross_table(path: str | PathLike[str]) -> _CrossTable:
+    name, text = _read_text(path)
+    # Counted in the header only: decimal commas in cells must not decide the delimiter.
+    bare = remove_quoted_cells("".join(first_record(text)[1]))
     reader = csv.reader(StringIO(text, newline=""), delimiter=max("\t,;|", key=bare.count))
-    numbered = [(reader.line_num, line) for line in reader if any(cell.strip() for cell in line)]
-    if len(numbered) < 2:
+    lines = [(reader.line_num, line) for line in reader if any(cell.strip() for cell in line)]
+    if len(lines) < 2:
         raise EmptyDataError(f"{name} holds no cross-table; give a line of labels, and a line for each class.")
-    (_, header), *rest = numbered
+    (_, header), *rest = lines
     for at, line in rest:
         if len(line) != len(header):
             raise FileFormatError(
@@ -79,22 +105,22 @@ def _crossed(path: str | PathLike[str]) -> _Crossed:
         twice = [label for label in labels if labels.count(label) > 1]
         if twice:
             raise FileFormatError(f"{name} has two {what}s {twice[0]!r}; give each class one.")
-    of_rows, of_columns = parsed_alike([rows, columns])
+    of_rows, of_columns = parse_jointly([rows, columns])
     if not set(of_rows) & set(of_columns):
         raise FileFormatError(
-            f"{name} has the rows {listed(rows)} and the columns {listed(columns)}: no label is in both."
+            f"{name} has the rows {format_labels(rows)} and the columns {format_labels(columns)}: no label is in both."
         )
     cells = [
         [_number(cell, name, row, column) for column, cell in zip(columns, line[1:], strict=True)]
         for row, line in zip(rows, body, strict=True)
     ]
-    found = np.array(cells, dtype=float)
-    _refuse_totals(name, rows, columns, found)
-    return _Crossed(of_rows, of_columns, found)
+    matrix = np.array(cells, dtype=float)
+    _refuse_totals(name, rows, columns, matrix)
+    return _CrossTable(of_rows, of_columns, matrix)
 
 
 def _refuse_totals(name: str, rows: list[str], columns: list[str], cells: Floats) -> None:
-    """A last row and column that add up the others are no class."""
+    """Refuse a last row and column that are the sums of the others, not a class."""
     if rows[-1] == columns[-1] and len(rows) > 2 and len(columns) > 2:
         down, across = cells[:-1].sum(axis=0), cells[:, :-1].sum(axis=1)
         if np.array_equal(down, cells[-1]) and np.array_equal(across, cells[:, -1]):
@@ -110,7 +136,7 @@ def _number(cell: str, name: str, row: str, column: str) -> float:
         ) from error
 
 
-def _text(path: str | PathLike[str]) -> tuple[str, str]:
+def _read_text(path: str | PathLike[str]) -> tuple[str, str]:
     if str(path) == "-":
         if sys.stdin is None:
             raise EmptyDataError("standard input is closed; name a file, or pipe one in.")

@@ -1,6 +1,7 @@
-"""Calibration errors without bins: smoothed, or cumulated. Each takes a `Tally` of probabilities; 0 is best.
+"""Calibration errors without bins: distances from a smooth calibration curve (ICI, E50), smooth and cumulative ECE.
 
-All are plug-in numbers: chance alone puts them above 0, the more so the fewer rows there are.
+Each takes a `Tally` of probabilities; 0 is best. All are plug-in estimates: sampling noise alone puts them above 0, the
+more so the fewer rows there are.
 """
 
 from collections.abc import Callable, Mapping
@@ -15,26 +16,18 @@ from baserate._errors import OptionError
 from baserate._numeric.lowess import lowess
 from baserate._numeric.reflected import Reflected
 from baserate._tally import Forecasts, Stack
-from baserate.measure._about import Measure, measure
-from baserate.measure._corp import calibrated
-from baserate.measure._proper import check_probabilities
+from baserate.measure._decomposition import calibrated
+from baserate.measure._measure import Measure, measure
+from baserate.measure._proper_scores import check_probabilities
 
-__all__ = [
-    "e50",
-    "e90",
-    "ecce",
-    "ecce_mad",
-    "emax",
-    "ici",
-    "smooth_ece",
-]
+__all__ = ["e50", "e90", "ecce", "ecce_mad", "emax", "ici", "smooth_ece"]
 
 Smoother = Literal["lowess", "isotonic"]
 
-SPAN = 0.5
-"""Share of the mass that a local regression looks at."""
-STEP = 0.001
-"""Distance of probabilities between which it is interpolated."""
+_SPAN = 0.5
+"""Share of the mass in the window of a local regression."""
+_STEP = 0.001
+"""Distance of probabilities between which the local regression is interpolated."""
 _GUESS = 0.02
 _NARROWEST = 1e-3
 """Width of the kernel below which smoothing stops, as in the reference implementation."""
@@ -63,9 +56,9 @@ def smooth_ece(t: Forecasts, *, width: float | None = None) -> float:
         raise OptionError(f"width is {width}; give the standard deviation of the kernel, {_NARROWEST} or more.")
     if isinstance(t, Stack):
         return as_float(
-            np.array([_smoothed(t.score, *each, width) for each in zip(t.positive, t.negative, strict=True)])
+            np.array([_smooth_error(t.score, *each, width) for each in zip(t.positive, t.negative, strict=True)])
         )
-    return _smoothed(t.score, t.positive, t.negative, width)
+    return _smooth_error(t.score, t.positive, t.negative, width)
 
 
 @measure(
@@ -77,7 +70,7 @@ def smooth_ece(t: Forecasts, *, width: float | None = None) -> float:
     span=(0, inf),
     needs=("total",),
 )
-def ici(t: Forecasts, *, smoother: Smoother = "lowess", span: float = SPAN, step: float = STEP) -> float:
+def ici(t: Forecasts, *, smoother: Smoother = "lowess", span: float = _SPAN, step: float = _STEP) -> float:
     """The curve is a local linear regression over the nearest `span` of all mass, exact at points `step` apart and
     interpolated between them; or the isotonic regression. Lines may leave [0, 1]; distances are measured to the
     unclipped fit, as in the reference implementations, whereas tables and figures of the curve are clipped to [0, 1].
@@ -86,7 +79,7 @@ def ici(t: Forecasts, *, smoother: Smoother = "lowess", span: float = SPAN, step
     >>> round(ici(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3]), smoother="isotonic"), 10)
     0.175
     """
-    return mean_distance(*distances(t, smoother, span, step))
+    return _mean_distance(*distances(t, smoother, span, step))
 
 
 @measure(
@@ -98,13 +91,13 @@ def ici(t: Forecasts, *, smoother: Smoother = "lowess", span: float = SPAN, step
     span=(0, inf),
     needs=("total",),
 )
-def e50(t: Forecasts, *, smoother: Smoother = "lowess", span: float = SPAN, step: float = STEP) -> float:
+def e50(t: Forecasts, *, smoother: Smoother = "lowess", span: float = _SPAN, step: float = _STEP) -> float:
     """
     >>> from baserate import tally
     >>> round(e50(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3]), smoother="isotonic"), 10)
     0.1
     """
-    return quantile(*distances(t, smoother, span, step), 0.5)
+    return _distance_quantile(*distances(t, smoother, span, step), 0.5)
 
 
 @measure(
@@ -116,13 +109,13 @@ def e50(t: Forecasts, *, smoother: Smoother = "lowess", span: float = SPAN, step
     span=(0, inf),
     needs=("total",),
 )
-def e90(t: Forecasts, *, smoother: Smoother = "lowess", span: float = SPAN, step: float = STEP) -> float:
+def e90(t: Forecasts, *, smoother: Smoother = "lowess", span: float = _SPAN, step: float = _STEP) -> float:
     """
     >>> from baserate import tally
     >>> round(e90(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3]), smoother="isotonic"), 10)
     0.3
     """
-    return quantile(*distances(t, smoother, span, step), 0.9)
+    return _distance_quantile(*distances(t, smoother, span, step), 0.9)
 
 
 @measure(
@@ -134,13 +127,13 @@ def e90(t: Forecasts, *, smoother: Smoother = "lowess", span: float = SPAN, step
     span=(0, inf),
     needs=("total",),
 )
-def emax(t: Forecasts, *, smoother: Smoother = "lowess", span: float = SPAN, step: float = STEP) -> float:
+def emax(t: Forecasts, *, smoother: Smoother = "lowess", span: float = _SPAN, step: float = _STEP) -> float:
     """
     >>> from baserate import tally
     >>> round(emax(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3]), smoother="isotonic"), 10)
     0.3
     """
-    return quantile(*distances(t, smoother, span, step), 1.0)
+    return _distance_quantile(*distances(t, smoother, span, step), 1.0)
 
 
 @measure(
@@ -160,7 +153,7 @@ def ecce(t: Forecasts) -> float:
     >>> round(ecce(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3])), 10)
     0.1
     """
-    path = cumulated(t)
+    path = _cumulative_differences(t)
     return as_float(path.max(axis=-1) - path.min(axis=-1)) if path.shape[-1] > 1 else float("nan")
 
 
@@ -179,12 +172,12 @@ def ecce_mad(t: Forecasts) -> float:
     >>> round(ecce_mad(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3])), 10)
     0.1
     """
-    path = cumulated(t)
+    path = _cumulative_differences(t)
     return as_float(np.abs(path).max(axis=-1)) if path.shape[-1] > 1 else float("nan")
 
 
-def cumulated(t: Forecasts) -> Floats:
-    """Cumulated differences from the lowest probability on, beginning with 0, over the total mass."""
+def _cumulative_differences(t: Forecasts) -> Floats:
+    """Return the cumulative differences from the lowest probability on, beginning with 0, over the total mass."""
     check_probabilities(t)
     step = t.positive * (1 - t.score) - t.negative * t.score
     path = np.cumsum(step[..., ::-1], axis=-1)
@@ -192,8 +185,8 @@ def cumulated(t: Forecasts) -> Floats:
     return ratio(path, np.asarray(t.total)[..., None])
 
 
-def curve(t: Forecasts, smoother: Smoother, span: float = SPAN, step: float = STEP) -> Floats:
-    """Calibration curve at each score: the local linear or the isotonic regression of what happened."""
+def curve(t: Forecasts, smoother: Smoother, span: float = _SPAN, step: float = _STEP) -> Floats:
+    """Fit the calibration curve at each score: the local linear or the isotonic regression of the outcomes."""
     check_probabilities(t)
     if smoother == "isotonic":
         return calibrated(t)
@@ -201,10 +194,10 @@ def curve(t: Forecasts, smoother: Smoother, span: float = SPAN, step: float = ST
         raise OptionError(f"smoother is {smoother!r}; it is 'lowess' or 'isotonic'.")
     if not 0 < span <= 1 or not 0 <= step < 1:
         raise OptionError(f"span is {span} and step {step}; a span lies above 0 and is at most 1, a step in [0, 1).")
-    return _local(t, span, step)
+    return _fit_lowess(t, span, step)
 
 
-def _local(t: Forecasts, span: float, step: float) -> Floats:
+def _fit_lowess(t: Forecasts, span: float, step: float) -> Floats:
     mass = t.positive + t.negative
     if not mass.shape[-1]:
         return mass
@@ -214,47 +207,48 @@ def _local(t: Forecasts, span: float, step: float) -> Floats:
         return lowess(x, total[::-1], (t.positive / total)[..., ::-1], frac=span, delta=step)[..., ::-1]
     fits = np.zeros_like(mass)
     for at, (own, positive) in enumerate(zip(mass[:, ::-1], t.positive[:, ::-1], strict=True)):
-        there = own > 0
-        fits[at, ::-1][there] = lowess(x[there], own[there], positive[there] / own[there], frac=span, delta=step)
+        occupied = own > 0
+        rate = positive[occupied] / own[occupied]
+        fits[at, ::-1][occupied] = lowess(x[occupied], own[occupied], rate, frac=span, delta=step)
     return fits
 
 
 def distances(
-    t: Forecasts, smoother: Smoother = "lowess", span: float = SPAN, step: float = STEP
+    t: Forecasts, smoother: Smoother = "lowess", span: float = _SPAN, step: float = _STEP
 ) -> tuple[Floats, Floats]:
-    """Distance of each probability from the curve, and the mass there."""
+    """Return the distance of each probability from the curve, and its mass."""
     return np.abs(curve(t, smoother, span, step) - t.score), t.positive + t.negative
 
 
-def mean_distance(distance: Floats, mass: Floats) -> float:
-    """Mean of distances by mass."""
+def _mean_distance(distance: Floats, mass: Floats) -> float:
+    """Return the mean distance, weighted by mass."""
     return as_float(ratio((mass * distance).sum(axis=-1), mass.sum(axis=-1)))
 
 
-def quantile(distance: Floats, mass: Floats, share: float) -> float:
-    """Smallest distance that this share of the mass does not exceed."""
+def _distance_quantile(distance: Floats, mass: Floats, share: float) -> float:
+    """Return the smallest distance that this share of the mass does not exceed."""
     if not mass.shape[-1]:
         return float("nan")
     if share == 1:
         return as_float(np.where(mass > 0, distance, 0.0).max(axis=-1))
     order = np.argsort(distance, axis=-1)
     reached = np.cumsum(np.take_along_axis(mass, order, axis=-1), axis=-1)
-    # Rounding must not tell a sum from the share of the total that it is.
+    # The tolerance absorbs the rounding of a cumulative sum that equals the share of the total.
     at = (reached < reached[..., -1:] * share * (1 - 1e-12)).sum(axis=-1, keepdims=True)
     return as_float(np.take_along_axis(distance, np.take_along_axis(order, at, axis=-1), axis=-1)[..., 0])
 
 
 OF_DISTANCES: Mapping[Measure, Callable[[Floats, Floats], float]] = {
-    ici: mean_distance,
-    e50: partial(quantile, share=0.5),
-    e90: partial(quantile, share=0.9),
-    emax: partial(quantile, share=1.0),
+    ici: _mean_distance,
+    e50: partial(_distance_quantile, share=0.5),
+    e90: partial(_distance_quantile, share=0.9),
+    emax: partial(_distance_quantile, share=1.0),
 }
-"""What is made of the same distances: who wants several need not draw the curve anew for each."""
+"""Measures of the same distances, so that several measures need only one curve."""
 
 
-def _smoothed(score: Floats, positive: Floats, negative: Floats, width: float | None) -> float:
-    """Integral at this width, or at the one that it equals."""
+def _smooth_error(score: Floats, positive: Floats, negative: Floats, width: float | None) -> float:
+    """Return the integral at this width, or at the width that it equals."""
     from scipy.optimize import brentq
 
     total = float(positive.sum() + negative.sum())
@@ -266,11 +260,11 @@ def _smoothed(score: Floats, positive: Floats, negative: Floats, width: float | 
     narrowest = residuals.absolute(_NARROWEST)
     if narrowest <= _NARROWEST:
         return narrowest
-    # The integral falls with the width, so where the two are equal lies between a width and its own integral.
-    there = residuals.absolute(_GUESS)
-    low, high = sorted([_GUESS, min(max(there, _NARROWEST), 1.0)])
+    # The integral falls with the width, so that the fixed point lies between any width and its integral.
+    integral = residuals.absolute(_GUESS)
+    low, high = sorted([_GUESS, min(max(integral, _NARROWEST), 1.0)])
     at_low, at_high = residuals.absolute(low), residuals.absolute(high)
-    # Residuals of one sign have the same integral at any width, but for rounding: then an end is the place.
+    # Residuals of one sign have the same integral at any width, except for rounding: then an end is the solution.
     if at_high >= high:
         return at_high
     if at_low <= low:

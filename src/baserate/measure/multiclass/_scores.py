@@ -1,4 +1,4 @@
-"""How good scores for several classes are. Each takes `MulticlassRows`."""
+"""Scores of several classes: Hand–Till AUC, Brier score, log loss, top-k accuracy; and exact match of label sets."""
 
 from collections.abc import Iterator
 from math import fsum, inf
@@ -9,19 +9,19 @@ from baserate._arrays import Floats, Reals, mean_defined, ratio
 from baserate._errors import NotAProbabilityError, OptionError
 from baserate._numeric.ranks import wins
 from baserate._numeric.threads import mapped
-from baserate._rows import MulticlassRows
-from baserate.measure._about import measure
+from baserate._rows import LabelSets, MulticlassRows
+from baserate.measure._measure import measure
 
-__all__ = ["brier", "hand_till", "log_loss", "pairwise_auc", "top_k_accuracy"]
+__all__ = ["brier", "exact_match", "hand_till", "log_loss", "pairwise_auc", "top_k_accuracy"]
 
 _BLOCK = 1 << 14
-"""Rows that fit the cache with what is computed of them."""
+"""Rows that fit the cache together with intermediate results."""
 NEAR = 0.01
-"""How far from 1 probabilities of one row may add up to: they were rounded."""
+"""Tolerance of the sum of one row's probabilities, which may be rounded."""
 
 
 def pairwise_auc(r: MulticlassRows) -> Floats:
-    r"""Chance that a member of class i has a higher score for i than a member of class j, :math:`\hat A(i|j)`.
+    r"""Probability that a member of class i has a higher score for i than a member of class j, :math:`\hat A(i|j)`.
 
     One row for each i and a column for each j; ties count half. NaN on the diagonal, and where a class does not occur.
     Hand and Till's table is the mean of this one and its transpose [@hand2001].
@@ -34,6 +34,7 @@ def pairwise_auc(r: MulticlassRows) -> Floats:
     width = len(r.labels)
 
     def row(of: int) -> Floats:
+        # Sorting needs contiguous memory; a view of one column is that only in Fortran order.
         return wins(np.ascontiguousarray(r.score[:, of]), r.truth, r.amount, of=of, width=width)
 
     won = np.array(mapped(row, range(width), size=r.score.size))
@@ -132,20 +133,40 @@ def top_k_accuracy(r: MulticlassRows, *, k: int = 2) -> float:
     return ratio(float(hit.sum() if r.amount is None else r.amount[hit].sum()), r.total)
 
 
+@measure(
+    summary="Share of rows whose predicted label set equals the true one (subset accuracy).",
+    formula=r"\frac1n\sum_i[Y_i=\hat Y_i]",
+    also=("subset accuracy", "exact match ratio"),
+    references=("tsoumakas2007",),
+    best="high",
+    span=(0, 1),
+    needs=("total",),
+)
+def exact_match(s: LabelSets) -> float:
+    """
+    >>> from baserate import label_sets
+    >>> exact_match(label_sets([{"sea", "sky"}, {"sky"}], decided=[{"sea"}, {"sky"}]))
+    0.5
+    """
+    counts = s.per_row()
+    correct = np.asarray((counts.fp + counts.fn) == 0, dtype=np.float64)
+    return mean_defined(correct, 1.0 if s.weight is None else s.weight)
+
+
 def _blocks(r: MulticlassRows) -> Iterator[tuple[Floats, Floats, Floats]]:
-    """Probabilities, class and amount of some rows at a time, so that the work stays in the cache."""
+    """Yield probabilities, class and amount in blocks of rows that stay in the cache."""
     amount = r.amount
     for start in range(0, len(r), _BLOCK):
         place = slice(start, start + _BLOCK)
         score = np.asarray(r.score[place], dtype=np.float64)
-        if not _probabilities(score):
+        if not _are_probabilities(score):
             check_class_probabilities(r, "rank measures take any score.")
         yield score, r.truth[place], np.ones(len(score)) if amount is None else amount[place]
 
 
 def check_class_probabilities(r: MulticlassRows, otherwise: str) -> None:
-    """Refuse rows whose scores are no probabilities, and say what can be had without."""
-    if _probabilities(r.score):
+    """Refuse rows whose scores are no probabilities."""
+    if _are_probabilities(r.score):
         return
     sums = r.score.sum(axis=1)
     bad = (np.abs(sums - 1) > NEAR) | (r.score < 0).any(axis=1) | (r.score > 1).any(axis=1)
@@ -156,5 +177,5 @@ def check_class_probabilities(r: MulticlassRows, otherwise: str) -> None:
     )
 
 
-def _probabilities(score: Reals) -> bool:
+def _are_probabilities(score: Reals) -> bool:
     return bool((np.abs(score.sum(axis=1) - 1) <= NEAR).all() and score.min() >= 0 and score.max() <= 1)

@@ -1,11 +1,16 @@
-"""Rates of a 2×2 table. Each takes `Counts` and returns a number for each table in it."""
+"""Rates of a 2×2 table, expected cost and net benefit. Each takes `Counts` and returns a number for each table."""
 
 from math import inf
+from typing import Any
 
-from baserate._arrays import Value, ratio, root
+import numpy as np
+
+from baserate._arrays import Floats, Value, ratio, root
 from baserate._costs import Costs
 from baserate._counts import Counts
-from baserate.measure._about import measure
+from baserate._domains import SHARE
+from baserate._errors import OptionError
+from baserate.measure._measure import measure
 
 __all__ = [
     "accuracy",
@@ -19,6 +24,8 @@ __all__ = [
     "fpr",
     "lift",
     "negative_likelihood_ratio",
+    "net_benefit",
+    "net_reduction",
     "npv",
     "pass_rate",
     "positive_likelihood_ratio",
@@ -27,6 +34,7 @@ __all__ = [
     "prevalence_threshold",
     "sensitivity",
     "specificity",
+    "standardized_net_benefit",
 ]
 
 
@@ -39,6 +47,7 @@ __all__ = [
     needs=("total",),
     dual="accuracy",
     share=(("tp", "tn"), ("fp", "fn")),
+    page="Accuracy",
 )
 def accuracy(c: Counts[Value]) -> Value:
     """
@@ -78,6 +87,7 @@ def error_rate(c: Counts[Value]) -> Value:
     needs=("positives",),
     dual="specificity",
     share=(("tp",), ("fn",)),
+    page="Sensitivity (recall)",
 )
 def sensitivity(c: Counts[Value]) -> Value:
     """
@@ -98,6 +108,7 @@ def sensitivity(c: Counts[Value]) -> Value:
     needs=("negatives",),
     dual="sensitivity",
     share=(("tn",), ("fp",)),
+    page="Specificity",
 )
 def specificity(c: Counts[Value]) -> Value:
     """
@@ -118,6 +129,7 @@ def specificity(c: Counts[Value]) -> Value:
     needs=("flagged",),
     dual="npv",
     share=(("tp",), ("fp",)),
+    page="PPV (precision)",
 )
 def precision(c: Counts[Value]) -> Value:
     """
@@ -138,6 +150,7 @@ def precision(c: Counts[Value]) -> Value:
     needs=("passed",),
     dual="precision",
     share=(("tn",), ("fn",)),
+    page="NPV",
 )
 def npv(c: Counts[Value]) -> Value:
     """
@@ -157,6 +170,7 @@ def npv(c: Counts[Value]) -> Value:
     needs=("negatives",),
     dual="fnr",
     share=(("fp",), ("tn",)),
+    page="False positive rate",
 )
 def fpr(c: Counts[Value]) -> Value:
     """
@@ -232,6 +246,7 @@ def false_omission_rate(c: Counts[Value]) -> Value:
     span=(0, 1),
     needs=("total",),
     share=(("tp", "fn"), ("fp", "tn")),
+    page="Prevalence",
 )
 def prevalence(c: Counts[Value]) -> Value:
     """
@@ -251,6 +266,7 @@ def prevalence(c: Counts[Value]) -> Value:
     needs=("total",),
     dual="pass_rate",
     share=(("tp", "fp"), ("fn", "tn")),
+    page="Flagged (share of all)",
 )
 def flag_rate(c: Counts[Value]) -> Value:
     """
@@ -380,6 +396,9 @@ def prevalence_threshold(c: Counts[Value]) -> Value:
     span=(-inf, inf),
     needs=("total",),
     dual="expected_cost",
+    page="Expected cost per person",
+    option="costs",
+    option_required=True,
 )
 def expected_cost(c: Counts[Value], *, costs: Costs = Costs()) -> Value:  # noqa: B008  (Costs is immutable)
     """
@@ -388,3 +407,86 @@ def expected_cost(c: Counts[Value], *, costs: Costs = Costs()) -> Value:  # noqa
     1.1
     """
     return ratio(costs.total(c), c.total)
+
+
+@measure(
+    summary="Net benefit per row: true positives minus false positives times the odds of the threshold probability.",
+    formula=r"\frac{TP}{n}-\frac{FP}{n}\frac{p_t}{1-p_t}",
+    also=("NB",),
+    references=("vickers2006",),
+    best="high",
+    span=(-inf, 1),
+    needs=("total",),
+    dual="net_reduction",
+    option="at",
+    option_required=True,
+)
+def net_benefit(c: Counts[Value], *, at: float | Floats = 0.5) -> Value:
+    """A threshold probability `at` of :math:`p_t` implies that one false positive is as bad as :math:`p_t/(1-p_t)` true
+    positives are good. Flagging nobody has net benefit 0. Several tables may each have their own `at`.
+
+    >>> from baserate import Counts
+    >>> round(net_benefit(Counts(tp=72, fp=72, fn=33, tn=573), at=0.25), 10)
+    0.064
+    """
+    benefit: Value = ratio(c.tp - odds(at) * c.fp, c.total)
+    return benefit
+
+
+@measure(
+    summary="Net benefit divided by its maximum, the prevalence.",
+    formula=r"TPR-\frac{1-π}{π}\frac{p_t}{1-p_t}FPR",
+    also=("sNB", "standardised net benefit", "relative net benefit"),
+    references=("kerr2016",),
+    best="high",
+    span=(-inf, 1),
+    needs=("positives",),
+    option="at",
+    option_required=True,
+)
+def standardized_net_benefit(c: Counts[Value], *, at: float | Floats = 0.5) -> Value:
+    """The maximum, the prevalence :math:`π`, is reached by flagging all positives and nobody else.
+
+    >>> from baserate import Counts
+    >>> round(standardized_net_benefit(Counts(tp=72, fp=72, fn=33, tn=573), at=0.25), 10)
+    0.4571428571
+    """
+    benefit: Value = sensitivity(c) - ratio(odds(at) * c.fp, c.positives)
+    return benefit
+
+
+@measure(
+    summary="Net reduction in interventions per row, compared with flagging everybody.",
+    formula=r"\frac{TN}{n}-\frac{FN}{n}\frac{1-p_t}{p_t}",
+    also=("net reduction in interventions", "net interventions avoided"),
+    references=("vickers2006",),
+    best="high",
+    span=(-inf, 1),
+    needs=("total",),
+    dual="net_benefit",
+    option="at",
+    option_required=True,
+)
+def net_reduction(c: Counts[Value], *, at: float | Floats = 0.5) -> Value:
+    """The gain in net benefit over flagging everybody, in units of true negatives. Some programs report it per 100.
+
+    >>> from baserate import Counts
+    >>> round(net_reduction(Counts(tp=72, fp=72, fn=33, tn=573), at=0.25), 10)
+    0.632
+    """
+    weight = odds(at)
+    # Dividing by odds of 0 would give −inf or NaN, which no reason explains.
+    if weight == 0 if isinstance(weight, float) else np.any(np.equal(weight, 0)):
+        raise OptionError(
+            "at is 0: then nothing is worth a missed positive, and nothing can be spared; give more than 0."
+        )
+    reduction: Value = ratio(c.tn - c.fn / weight, c.total)
+    return reduction
+
+
+def odds(at: float | Floats) -> Any:  # noqa: ANN401  (a number, or one for each table)
+    """Return the odds of a threshold probability: the number of true positives that one false positive outweighs."""
+    each = np.asarray(at, dtype=np.float64)
+    if not ((each == 0) | ((each >= SHARE.low) & (each <= SHARE.high))).all():
+        raise OptionError(f"at is {at}; expected 0 or {SHARE.words}. Give a probability to act from, for example 0.1.")
+    return at / (1 - at)

@@ -1,8 +1,9 @@
-"""Scores split into miscalibration, discrimination and uncertainty: S = MCB − DSC + UNC.
+"""Decomposition of proper scores into miscalibration, discrimination and uncertainty: S = MCB − DSC + UNC.
 
 The calibrated version of a forecast is its isotonic regression, which pools adjacent violators and needs no bins; the
-edges of the ROC hull are its blocks [@dimitriadis2021]. What it saves is miscalibration; what it saves over a constant
-is discrimination, which no monotone change of the probabilities changes.
+edges of the ROC convex hull are its blocks [@dimitriadis2021]. Miscalibration is the reduction of the score by this
+recalibration. Discrimination is its reduction relative to a constant, which no monotone change of the probabilities
+changes.
 """
 
 from collections.abc import Callable
@@ -13,8 +14,8 @@ import numpy as np
 from baserate._arrays import Floats, as_float, ratio
 from baserate._numeric.pav import decreasing_blocks
 from baserate._tally import Forecasts, Stack
-from baserate.measure._about import measure
-from baserate.measure._proper import check_probabilities
+from baserate.measure._measure import measure
+from baserate.measure._proper_scores import check_probabilities
 
 __all__ = [
     "brier_discrimination",
@@ -41,7 +42,7 @@ def brier_miscalibration(t: Forecasts) -> float:
     >>> round(brier_miscalibration(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3])), 10)
     0.0375
     """
-    return _saved(t, _squared, t.score, calibrated(t))
+    return _reduction(t, _squared_loss, t.score, calibrated(t))
 
 
 @measure(
@@ -59,7 +60,7 @@ def brier_discrimination(t: Forecasts) -> float:
     >>> brier_discrimination(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3]))
     0.25
     """
-    return _saved(t, _squared, np.asarray(t.prevalence)[..., None], calibrated(t))
+    return _reduction(t, _squared_loss, np.asarray(t.prevalence)[..., None], calibrated(t))
 
 
 @measure(
@@ -97,7 +98,7 @@ def log_miscalibration(t: Forecasts) -> float:
     >>> round(log_miscalibration(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.35])), 10)
     0.2161618747
     """
-    return _saved(t, _logarithmic, t.score, calibrated(t))
+    return _reduction(t, _logarithmic_loss, t.score, calibrated(t))
 
 
 @measure(
@@ -115,7 +116,7 @@ def log_discrimination(t: Forecasts) -> float:
     >>> round(log_discrimination(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.35])), 10)
     0.6931471806
     """
-    return _saved(t, _logarithmic, np.asarray(t.prevalence)[..., None], calibrated(t))
+    return _reduction(t, _logarithmic_loss, np.asarray(t.prevalence)[..., None], calibrated(t))
 
 
 @measure(
@@ -140,43 +141,44 @@ def log_uncertainty(t: Forecasts) -> float:
 
 
 def calibrated(t: Forecasts) -> Floats:
-    """Isotonic regression of what happened on the probabilities, at each score."""
+    """Fit the isotonic regression of the outcomes on the probabilities, at each score."""
     check_probabilities(t)
     if isinstance(t, Stack):
-        return np.stack([isotonic(*each) for each in zip(t.positive, t.negative, strict=True)])
-    return isotonic(t.positive, t.negative)
+        return np.stack([_pool_violators(*each) for each in zip(t.positive, t.negative, strict=True)])
+    return _pool_violators(t.positive, t.negative)
 
 
-def isotonic(positive: Floats, negative: Floats) -> Floats:
-    """Share of positives at each of falling scores, pooled so that it falls too; without mass, that of a neighbour."""
-    there = np.flatnonzero(positive + negative > 0)
-    if not len(there):
+def _pool_violators(positive: Floats, negative: Floats) -> Floats:
+    """Fit falling shares of positives at falling scores; a score without mass gets the share of a neighbor."""
+    occupied = np.flatnonzero(positive + negative > 0)
+    if not len(occupied):
         return np.full(len(positive), np.nan)
-    hits, misses = positive[there], negative[there]
+    hits, misses = positive[occupied], negative[occupied]
     starts, hits, misses = decreasing_blocks(hits, misses)
-    lengths = np.diff(np.append(there[starts], len(positive)), prepend=0)
-    lengths[1] += lengths[0]
+    lengths = np.diff(np.append(occupied[starts], len(positive)), prepend=0)
+    lengths[1] += lengths[0]  # scores without mass before the first block belong to it
     return np.repeat(hits / (hits + misses), lengths[1:])
 
 
 Loss = Callable[[Floats, Floats, Floats], Floats]
-"""Takes the masses of both classes, and the probabilities that they were given."""
+"""Takes the masses of both classes, and their probabilities."""
 
 
-def _saved(t: Forecasts, loss: Loss, given: Floats, better: Floats) -> float:
-    """Loss of what was given less that of what is better, which is never negative."""
+def _reduction(t: Forecasts, loss: Loss, worse: Floats, better: Floats) -> float:
+    """Return the mean reduction of the loss, which only rounding could make negative."""
     check_probabilities(t)
-    saved = loss(t.positive, t.negative, given) - loss(t.positive, t.negative, better)
-    return as_float(ratio(np.maximum(saved, 0.0), t.total))
+    reduction = loss(t.positive, t.negative, worse) - loss(t.positive, t.negative, better)
+    return as_float(ratio(np.maximum(reduction, 0.0), t.total))
 
 
-def _squared(positive: Floats, negative: Floats, p: Floats) -> Floats:
-    found: Floats = (positive * (1 - p) ** 2 + negative * p**2).sum(axis=-1)
-    return found
+def _squared_loss(positive: Floats, negative: Floats, p: Floats) -> Floats:
+    total: Floats = (positive * (1 - p) ** 2 + negative * p**2).sum(axis=-1)
+    return total
 
 
-def _logarithmic(positive: Floats, negative: Floats, p: Floats) -> Floats:
+def _logarithmic_loss(positive: Floats, negative: Floats, p: Floats) -> Floats:
     from scipy.special import xlog1py, xlogy
 
-    found: Floats = -(xlogy(positive, p) + xlog1py(negative, -p)).sum(axis=-1)
-    return found
+    # xlogy(0, 0) is 0, so that a class without mass adds nothing.
+    total: Floats = -(xlogy(positive, p) + xlog1py(negative, -p)).sum(axis=-1)
+    return total

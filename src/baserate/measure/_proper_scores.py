@@ -1,4 +1,4 @@
-"""Proper scores: whether scores are good as probabilities. Each takes a `Tally` with scores in [0, 1]."""
+"""Proper scores of probabilities: Brier score, log loss and their skill scores. Each takes a `Tally`."""
 
 from collections.abc import Iterator
 from math import fsum, inf, nan
@@ -9,17 +9,12 @@ from baserate._arrays import Floats, ratio
 from baserate._errors import NotAProbabilityError
 from baserate._formatting import count_of
 from baserate._tally import Forecasts, Tally
-from baserate.measure._about import measure
+from baserate.measure._measure import measure
 
-__all__ = [
-    "brier",
-    "brier_skill",
-    "log_loss",
-    "log_loss_skill",
-]
+__all__ = ["brier", "brier_skill", "log_loss", "log_loss_skill"]
 
 _BLOCK = 1 << 15
-"""Scores that fit the cache with what is computed of them."""
+"""Scores that fit the cache together with intermediate results."""
 
 
 @measure(
@@ -30,6 +25,7 @@ _BLOCK = 1 << 15
     best="low",
     span=(0, 1),
     needs=("total",),
+    page="Brier score",
 )
 def brier(t: Tally) -> float:
     """Each row counts once: the value is half the sum over both classes.
@@ -44,6 +40,25 @@ def brier(t: Tally) -> float:
 
 
 @measure(
+    summary="Brier skill score: one minus the Brier score over that of always predicting the prevalence.",
+    formula="1-BS/(π(1-π))",
+    also=("Brier skill score", "BSS", "scaled Brier score", "D² Brier", "index of prediction accuracy", "IPA"),
+    references=("murphy1973",),
+    best="high",
+    span=(-inf, 1),
+    needs=("positives", "negatives"),
+    page="Brier skill score",
+)
+def brier_skill(t: Tally) -> float:
+    """
+    >>> from baserate import tally
+    >>> round(brier_skill(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3])), 10)
+    0.85
+    """
+    return 1 - _relative_loss(brier(t), t.prevalence * (1 - t.prevalence))
+
+
+@measure(
     summary="Mean negative log-likelihood of the outcomes under the predicted probabilities.",
     formula=r"-\frac1n\sum\ln p_i(y_i)",
     also=("cross-entropy", "logarithmic score"),
@@ -51,6 +66,7 @@ def brier(t: Tally) -> float:
     best="low",
     span=(0, inf),
     needs=("total",),
+    page="Log loss",
 )
 def log_loss(t: Tally) -> float:
     """Infinite if an outcome had probability 0; probabilities are not clipped.
@@ -60,30 +76,12 @@ def log_loss(t: Tally) -> float:
     0.2161618747
     """
     check_probabilities(t)
-    with np.errstate(divide="ignore"):  # the logarithm of 0
+    with np.errstate(divide="ignore"):  # log(0) is −inf, and the loss infinite
         parts = [
             np.sum(true[true > 0] * np.log(score[true > 0])) + np.sum(false[false > 0] * np.log1p(-score[false > 0]))
             for score, true, false in _blocks(t)
         ]
-    return ratio(-fsum(parts) + 0.0, t.total)  # −0.0 is 0.0
-
-
-@measure(
-    summary="Brier skill score: one minus the Brier score over that of always predicting the prevalence.",
-    formula="1-BS/(π(1-π))",
-    also=("Brier skill score", "BSS", "scaled Brier score", "D² Brier", "index of prediction accuracy", "IPA"),
-    references=("murphy1973",),
-    best="high",
-    span=(-inf, 1),
-    needs=("positives", "negatives"),
-)
-def brier_skill(t: Tally) -> float:
-    """
-    >>> from baserate import tally
-    >>> round(brier_skill(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3])), 10)
-    0.85
-    """
-    return 1 - _relative(brier(t), t.prevalence * (1 - t.prevalence))
+    return ratio(-fsum(parts) + 0.0, t.total)  # + 0.0 turns −0.0 into 0.0
 
 
 @measure(
@@ -103,11 +101,11 @@ def log_loss_skill(t: Tally) -> float:
     """
     from scipy.special import entr
 
-    return 1 - _relative(log_loss(t), float(entr(t.prevalence) + entr(1 - t.prevalence)))
+    return 1 - _relative_loss(log_loss(t), float(entr(t.prevalence) + entr(1 - t.prevalence)))
 
 
 def _blocks(t: Tally) -> Iterator[tuple[Floats, Floats, Floats]]:
-    """Scores with the mass of both classes, in blocks that fit the cache.
+    """Yield scores and the mass of both classes in blocks that fit the cache.
 
     Sum products of them with np.sum: np.dot would start threads for each block, which wait for each other on a busy
     machine.
@@ -117,8 +115,8 @@ def _blocks(t: Tally) -> Iterator[tuple[Floats, Floats, Floats]]:
         yield t.score[place], t.mass[0, place].astype(np.float64), t.mass[1, place].astype(np.float64)
 
 
-def _relative(loss: float, constant: float) -> float:
-    """Loss over that of the constant forecast; NaN when that is 0: with one class there is nothing to forecast."""
+def _relative_loss(loss: float, constant: float) -> float:
+    """Return the loss relative to the constant forecast; NaN if that is 0, as with a single class."""
     return loss / constant if constant > 0 else nan
 
 
@@ -127,8 +125,8 @@ def check_probabilities(t: Forecasts) -> None:
     if len(t.score) and not (t.score[-1] >= 0 and t.score[0] <= 1):
         outside = (t.score < 0) | (t.score > 1)
         rows = int((t.rows if isinstance(t, Tally) else np.stack([t.positive[0], t.negative[0]]))[:, outside].sum())
-        wrong = count_of(rows, "row has a score outside [0, 1]", "rows have scores outside [0, 1]")
+        outside_rows = count_of(rows, "row has a score outside [0, 1]", "rows have scores outside [0, 1]")
         raise NotAProbabilityError(
-            f"{wrong} (from {t.score[-1]:.6g} to {t.score[0]:.6g}), so the scores are not "
+            f"{outside_rows} (from {t.score[-1]:.6g} to {t.score[0]:.6g}), so the scores are not "
             "probabilities. Rank measures take any score; to use this one, calibrate the scores first."
         )

@@ -31,7 +31,7 @@ def without(table: dict[str, Any], name: str) -> dict[str, Any]:
     return {column: [values[at] for at in kept] for column, values in table.items()}
 
 
-def test_rows_find_each_other() -> None:
+def test_rows_are_joined_by_id() -> None:
     found = read.joined({"new": rows(NEW, weight="w", group="sex"), "old": rows(OLD, weight="w", group="sex")})
     assert found.score["new"].tolist() == NEW["risk"]
     assert found.score["old"].tolist() == [0.8, 0.3, 0.5, 0.1]
@@ -59,7 +59,7 @@ def test_several_scores_keep_their_names() -> None:
     assert list(found.score) == ["m0: risk", "m0: age", "m1: risk", "m1: age"]
 
 
-def test_rows_of_one_table_alone() -> None:
+def test_rows_of_only_one_table_are_refused_or_dropped() -> None:
     short = without(OLD, "b")
     with pytest.raises(
         MissingValuesError, match=r"some ids are not in all tables \(1 of new\)\. Add them, or leave them out"
@@ -93,7 +93,7 @@ def test_tables_that_contradict_each_other(change: Any, more: Any, error: type[E
         read.joined({"new": rows(NEW, **more), "old": rows(OLD | change, **more)})
 
 
-def test_what_cannot_be_joined() -> None:
+def test_parts_that_cannot_be_joined() -> None:
     new, old = rows(NEW), rows(OLD)
     with pytest.raises(OptionError, match="nothing to join"):
         read.joined({"new": new})

@@ -1,0 +1,252 @@
+"""The one entry of a measure: the decorator `@measure(…)` describes a plain function by an `About`.
+
+Tables, documentation, the command line, the page, errors and the laws in the tests read these fields, and nothing is
+parsed from prose. The registries collect all decorated functions that a module lists in `__all__`.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import partial
+from inspect import getdoc
+from types import ModuleType, UnionType
+from typing import Any, Literal, TypeVar, get_args, get_origin
+
+from baserate._errors import UnknownNameError
+
+Measure = Callable[..., Any]
+F = TypeVar("F", bound=Measure)
+Best = Literal["high", "low"] | None
+
+_CAUSES = {
+    "total": "there are no rows",
+    "positives": "there are no positives",
+    "negatives": "there are no negatives",
+    "flagged": "nothing is flagged",
+    "passed": "everything is flagged",
+    "either": "there are no positives and nothing is flagged",
+    "chance_disagreement": "truth and decision are constant and equal, so chance alone agrees fully",
+    "truth_spread": "there is at most one true class",
+    "decided_spread": "everything is decided alike",
+    "any_spread": "truth and decisions are both constant",
+    "alternatives": "there is a single label, so nothing else could be decided",
+    "events": "nothing happened, and nothing was expected to",
+    "score_spread": "all probabilities are equal",
+    "uncertain_mass": "all probabilities are 0 or 1, which no shift of log-odds moves",
+    "overlap": "a threshold separates the classes, so no finite slope fits",
+}
+"""Reason why a measure is undefined, for each margin that is zero."""
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """Description and properties of a measure: its entry in the registry."""
+
+    name: str
+    of: type
+    """Type of its argument: Counts, Curve, Tally, Confusion, MulticlassRows or LabelSets."""
+    summary: str
+    """One complete sentence that stands alone, without TeX."""
+    formula: str | None
+    """The formula in TeX, or None."""
+    also: tuple[str, ...]
+    """Other names."""
+    references: tuple[str, ...]
+    """Keys into docs/references.bib."""
+    best: Best
+    """Which direction is better, or None if neither is."""
+    span: tuple[float, float]
+    """Least and greatest value."""
+    needs: tuple[str, ...]
+    """Margins (properties of the argument) that must not be zero. The value is NaN exactly if one is."""
+    dual: str | None
+    """The measure that gives the same value when the classes swap names (Counts) or scores change sign too (Curve)."""
+    share: tuple[tuple[str, ...], tuple[str, ...]] | None
+    """For a share, hits/(hits + misses), the properties of the argument that add up to its hits and its misses."""
+    sampled: bool
+    """Whether it corrects for the size of the sample: then a weight differs from repetition, as in intervals."""
+    stacks: bool
+    """Whether it also takes a `Stack` of many tallies, and returns an array."""
+    page: str | None = None
+    """Its label on the HTML page; None if the page does not show it."""
+    percent: bool = False
+    """Whether people read it as a percentage."""
+    option: str | None = None
+    """Keyword of a number that the value depends on: costs, a threshold probability, or β."""
+    option_required: bool = False
+    """Whether its default means nothing, so that users must state the option."""
+
+    @property
+    def causes(self) -> tuple[str, ...]:
+        """Reasons why the value may be undefined: one for each margin that must not be zero."""
+        return tuple(_CAUSES[margin] for margin in self.needs)
+
+
+def measure(  # noqa: PLR0913  (each is a field of About)
+    *,
+    summary: str,
+    formula: str | None = None,
+    also: tuple[str, ...] = (),
+    references: tuple[str, ...] = (),
+    best: Best,
+    span: tuple[float, float],
+    needs: tuple[str, ...],
+    dual: str | None = None,
+    share: tuple[tuple[str, ...], tuple[str, ...]] | None = None,
+    sampled: bool = False,
+    page: str | None = None,
+    percent: bool | None = None,
+    option: str | None = None,
+    option_required: bool = False,
+) -> Callable[[F], F]:
+    """Make a function a measure, and complete its docstring from these fields, which are those of `About`.
+
+    The annotation of the first parameter of the function is the type of the argument.
+
+    Parameters
+    ----------
+    summary
+        One complete sentence that stands alone, without TeX.
+    formula
+        The formula in TeX.
+    also
+        Other names.
+    references
+        Keys into docs/references.bib.
+    best
+        Which direction is better: ``"high"``, ``"low"`` or None.
+    span
+        Least and greatest value.
+    needs
+        Margins of the argument that must not be zero.
+    dual
+        Name of the measure with the same value if the classes swap names.
+    share
+        For a share, the properties that add up to its hits and to its misses.
+    sampled
+        Whether it corrects for the size of the sample.
+    page
+        Its label on the HTML page, if the page shows it.
+    percent
+        Whether people read it as a percentage; by default if it is a share.
+    option
+        Keyword of a number that the value depends on.
+    option_required
+        Whether users must state the option.
+
+    Returns
+    -------
+    callable
+        A decorator, which returns the function itself.
+    """
+
+    def decorate(function: F) -> F:
+        # Read at run time: a module of measures must not have `from __future__ import annotations`.
+        annotated = next(iter(function.__annotations__.values()))
+        # Forecasts is Tally | Stack: the first is the type, the second many of it. Counts[Value] is Counts.
+        several = isinstance(annotated, UnionType)
+        argument = get_args(annotated)[0] if several else get_origin(annotated) or annotated
+        described = About(
+            name=function.__name__,
+            of=argument,
+            summary=summary,
+            formula=formula,
+            also=also,
+            references=references,
+            best=best,
+            span=span,
+            needs=needs,
+            dual=dual,
+            share=share,
+            sampled=sampled,
+            stacks=several,
+            page=page,
+            percent=share is not None if percent is None else percent,
+            option=option,
+            option_required=option_required,
+        )
+        vars(function)["about"] = described
+        function.__doc__ = _compose_docstring(described, getdoc(function) or "")
+        return function
+
+    return decorate
+
+
+def _compose_docstring(described: About, written: str) -> str:
+    """Put summary, formula, other names and references before the notes and examples of the function."""
+    parts = [
+        described.summary,
+        f":math:`{described.formula}`" if described.formula else "",
+        f"Also called {', '.join(described.also)}." if described.also else "",
+        f"See {', '.join(f'[@{key}]' for key in described.references)}." if described.references else "",
+        written.strip(),
+    ]
+    return "\n\n".join(filter(None, parts))
+
+
+def about(function: Measure) -> About:
+    """Return the description of a measure; options bound by `functools.partial` do not change it.
+
+    Parameters
+    ----------
+    function
+        A measure.
+
+    Returns
+    -------
+    About
+        Its entry: names, summary, formula, range, direction and more.
+    """
+    while isinstance(function, partial) and "about" not in vars(function):
+        function = function.func
+    described = vars(function)["about"]
+    assert isinstance(described, About)  # noqa: S101  (for the type checker)
+    return described
+
+
+def bare(function: Measure) -> Measure:
+    """Return the measure itself, without options bound by `functools.partial`."""
+    while isinstance(function, partial):
+        function = function.func
+    return function
+
+
+def collect(*modules: ModuleType) -> dict[str, Measure]:
+    """Return the measures that modules list in `__all__`, by name, in the order of their definitions."""
+    return {
+        name: value
+        for module in modules
+        for name, value in vars(module).items()
+        if name in module.__all__ and "about" in vars(value)
+    }
+
+
+def find_by_name(name: str, among: Mapping[str, Measure]) -> Measure:
+    """Find a measure by its name or an alias."""
+    if name in among:  # the usual case, without an index of all aliases
+        return among[name]
+    names = _index_names(among)
+    plain = _normalize_name(name)
+    if plain in names:
+        return among[names[plain]]
+    near = [names[match] for match in get_close_matches(plain, names, n=3)]
+    hint = f"Did you mean {' or '.join(dict.fromkeys(near))}? " if near else ""
+    raise UnknownNameError(f"there is no measure {name!r}. {hint}Known are: {', '.join(among)}.")
+
+
+def search_names(words: str, among: Mapping[str, Measure]) -> list[str]:
+    """Return the names of measures whose name, aliases or summary contain all words."""
+    wanted = words.lower().split()
+    texts = {name: " ".join([name, *about(m).also, about(m).summary]).lower() for name, m in among.items()}
+    return [name for name, text in texts.items() if all(word in text for word in wanted)]
+
+
+def _normalize_name(name: str) -> str:
+    return re.sub(r"[\s_‐–-]+", " ", name.strip().lower().replace("−", "-")).strip() or name
+
+
+def _index_names(among: Mapping[str, Measure]) -> dict[str, str]:
+    """Map every spelling to its measure; own names last, so that they win over aliases."""
+    also = {_normalize_name(other): name for name, m in among.items() for other in about(m).also}
+    return also | {_normalize_name(name): name for name in among}
