@@ -24,7 +24,7 @@ from baserate._errors import (
 from baserate._files import format_sealed_json, parse_sealed_json, write_text
 from baserate._formatting import count_of, there_are
 from baserate._immutable import FrozenMapping
-from baserate._numeric.threads import blocks, mapped
+from baserate._numeric.threads import cache_blocks, parallel_map
 from baserate._rows import MulticlassRows
 from baserate._tally import Tally
 
@@ -104,7 +104,7 @@ class Calibrator:
                 found[place] = self.form(x)
             return fit
 
-        if not all(mapped(fill, blocks(len(flat)), size=len(flat))):
+        if not all(parallel_map(fill, cache_blocks(len(flat)), size=len(flat))):
             refuse_scores(flat, of_probabilities=self.form.of_probabilities)
         return found.reshape(given.shape)
 
@@ -301,7 +301,7 @@ class MulticlassCalibrator:
 
         step = max(_BLOCK // len(self.labels), 1)
         blocks = [slice(start, start + step) for start in range(0, len(given), step)]
-        if not all(mapped(fill, blocks, size=given.size)):
+        if not all(parallel_map(fill, blocks, size=given.size)):
             _refuse_class_scores(given, of_probabilities=self.form.of_probabilities)
         return found
 

@@ -15,7 +15,7 @@ from baserate._counts import Counts, all_or_none_reweighed
 from baserate._errors import OptionError, ShapeError, UnknownNameError, WeightError
 from baserate._formatting import count_of, there_are
 from baserate._immutable import FrozenMapping, keep_read_only
-from baserate._numeric.codes import Codes, pair_counts, pair_sums
+from baserate._numeric.distinct import Codes, pair_counts, pair_sums
 from baserate._read_summary import ReadSummary
 from baserate._tally import Group
 

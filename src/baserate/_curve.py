@@ -14,9 +14,9 @@ from baserate._arrays import Cells, Floats, Value, as_python, make_read_only, ra
 from baserate._counts import Counts
 from baserate._errors import MissingValuesError, OptionError
 from baserate._immutable import keep_read_only
+from baserate._numeric.cumulative import cumulative_blocks, cumulative_sums, row_totals
 from baserate._numeric.distinct import run_sums
-from baserate._numeric.pav import decreasing_blocks
-from baserate._numeric.scan import cumulated, row_totals, running_blocks
+from baserate._numeric.isotonic import pool_adjacent_violators
 from baserate._tally import Tally
 
 _FEW = 1000
@@ -80,7 +80,7 @@ class Curve:
     @property
     def flagged_mass(self) -> Floats:
         """Mass flagged at each threshold: true positives in row 0, false positives in row 1."""
-        return cumulated(self.tally.mass)
+        return cumulative_sums(self.tally.mass)
 
     @property
     def counts(self) -> Counts[Floats]:
@@ -94,7 +94,7 @@ class Curve:
         """
         true_total, false_total = row_totals(self.tally.mass)
         start = 0
-        for running in running_blocks(self.tally.mass):
+        for running in cumulative_blocks(self.tally.mass):
             # A block begins with the last column of the one before; only the first needs it, for threshold +inf.
             true, false = make_read_only(running) if start == 0 else make_read_only(running)[:, 1:]
             place = slice(start, start + len(true))
@@ -130,7 +130,7 @@ class Curve:
             return self
         # Weights may be 0: such scores are on no edge of the hull, and would divide 0 by 0.
         there = slice(None) if populated.all() else populated
-        first, *_ = decreasing_blocks(*tally.mass[:, there])
+        first, *_ = pool_adjacent_violators(*tally.mass[:, there])
         score = tally.score[there]
         ends = np.append(first[1:], len(score)) - 1
 
@@ -207,7 +207,7 @@ def _split(cells: Cells, index: slice | Index) -> list[Any]:
         flagged, passed = cells[:, :index].sum(axis=1), cells[:, index:].sum(axis=1)
         return [*flagged, *passed]
     if isinstance(index, slice) or np.size(index) * _FEW > cells.shape[1]:
-        running = cumulated(cells)
+        running = cumulative_sums(cells)
         flagged, total = running[:, index], running[:, -1:]
     else:
         flagged, total = _cumulative_at(cells, np.asarray(index))

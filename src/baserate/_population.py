@@ -13,9 +13,25 @@ from baserate._arrays import Bools, Floats, Value, as_python, ratio
 from baserate._counts import Counts
 from baserate._domains import check_memory, check_prevalence
 from baserate._errors import MissingValuesError, OptionError
-from baserate._numeric.distributions import Distribution, LogitNormal, Normal, concordance_known, normal_distance
-from baserate._numeric.tails import at_least, atoms, below, density, log_density, mass, mean_over, quantiles, support
-from baserate._numeric.unfolded import unfolded
+from baserate._numeric.distribution_functions import (
+    atoms,
+    density,
+    expectation,
+    log_density,
+    point_mass,
+    prob_at_least,
+    prob_below,
+    quantiles,
+    support,
+)
+from baserate._numeric.distributions import (
+    Distribution,
+    LogitNormal,
+    Normal,
+    closed_form_concordance,
+    normal_distance,
+    to_log_odds_scale,
+)
 
 _METHODS = ("cdf", "sf", "ppf", "isf", "rvs")
 _KNOTS = np.array([-40.0, -20.0, -10.0, -4.0, -1.5, 0.0, 1.5, 4.0, 10.0, 20.0, 40.0])
@@ -59,12 +75,12 @@ class Population:
 
     def tpr(self, threshold: Value) -> Value:
         """Share of positives that are flagged: those with a score of `threshold` or more."""
-        found: Value = as_python(at_least(self.positive, _check_threshold(threshold)))
+        found: Value = as_python(prob_at_least(self.positive, _check_threshold(threshold)))
         return found
 
     def fpr(self, threshold: Value) -> Value:
         """Share of negatives that are flagged."""
-        found: Value = as_python(at_least(self.negative, _check_threshold(threshold)))
+        found: Value = as_python(prob_at_least(self.negative, _check_threshold(threshold)))
         return found
 
     def at(self, threshold: Value) -> Counts[Value]:
@@ -75,10 +91,10 @@ class Population:
         threshold = _check_threshold(threshold)
         share, rest = self.prevalence, 1 - self.prevalence
         return Counts(
-            tp=as_python(share * at_least(self.positive, threshold)),
-            fp=as_python(rest * at_least(self.negative, threshold)),
-            fn=as_python(share * below(self.positive, threshold)),
-            tn=as_python(rest * below(self.negative, threshold)),
+            tp=as_python(share * prob_at_least(self.positive, threshold)),
+            fp=as_python(rest * prob_at_least(self.negative, threshold)),
+            fn=as_python(share * prob_below(self.positive, threshold)),
+            tn=as_python(rest * prob_below(self.negative, threshold)),
         )
 
     def density(self, score: Value) -> Value:
@@ -121,11 +137,11 @@ class Population:
         >>> round(population.linear().auc, 12)  # 5/6
         0.833333333333
         """
-        known = concordance_known(self.negative, self.positive)
+        known = closed_form_concordance(self.negative, self.positive)
         if known is not None:
             return known
         apart = self._unfolded()
-        return mean_over(apart.negative, apart._beaten, _knots(apart.positive))  # noqa: SLF001  (our own)
+        return expectation(apart.negative, apart._beaten, _knots(apart.positive))  # noqa: SLF001  (our own)
 
     @property
     def average_precision(self) -> float:
@@ -140,7 +156,7 @@ class Population:
         if self.prevalence == 0:
             return float("nan")
         apart = self._unfolded()
-        return mean_over(apart.positive, apart._precision, _knots(apart.negative))  # noqa: SLF001  (our own)
+        return expectation(apart.positive, apart._precision, _knots(apart.negative))  # noqa: SLF001  (our own)
 
     @property
     def d_prime(self) -> float:
@@ -202,24 +218,24 @@ class Population:
 
     def _unfolded(self) -> Population:
         """Scores on a scale on which none of them crowd together, in the same order."""
-        pair = unfolded(self.negative), unfolded(self.positive)
+        pair = to_log_odds_scale(self.negative), to_log_odds_scale(self.positive)
         both = type(pair[0]) is not type(self.negative) and type(pair[1]) is not type(self.positive)
         return Population(*pair, self.prevalence) if both else self
 
     def _beaten(self, score: Floats) -> Floats:
         """Chance that a positive scores above that, ties half."""
-        return at_least(self.positive, score) - mass(self.positive, score) / 2
+        return prob_at_least(self.positive, score) - point_mass(self.positive, score) / 2
 
     def _precision(self, score: Floats) -> Floats:
-        found = self.prevalence * at_least(self.positive, score)
+        found = self.prevalence * prob_at_least(self.positive, score)
         # Quantiles at the edge of what floats can tell may lie beyond everybody; they weigh nothing.
-        return np.nan_to_num(ratio(found, found + (1 - self.prevalence) * at_least(self.negative, score)))
+        return np.nan_to_num(ratio(found, found + (1 - self.prevalence) * prob_at_least(self.negative, score)))
 
     def _log_likelihood_ratio(self, score: Value) -> Floats:
         classes = (self.positive, self.negative)
         with np.errstate(divide="ignore", invalid="ignore"):
             above, under = (log_density(each, score) for each in classes)
-            atom, other = (np.log(mass(each, score)) for each in classes)
+            atom, other = (np.log(point_mass(each, score)) for each in classes)
             # Where a score has mass, densities are nothing beside it.
             return np.where((atom > -np.inf) | (other > -np.inf), atom - other, above - under)
 

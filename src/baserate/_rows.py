@@ -15,8 +15,7 @@ from baserate._counts import Counts
 from baserate._errors import OptionError, ShapeError
 from baserate._formatting import count_of
 from baserate._immutable import FrozenMapping, keep_read_only
-from baserate._numeric.codes import Codes, places
-from baserate._numeric.hashing import of_floats, rows_hashed
+from baserate._numeric.distinct import Codes, float_bits, hash_rows_unordered, positions_by_code
 from baserate._read_summary import ReadSummary
 from baserate._tally import Group, Tallies, Tally
 
@@ -104,7 +103,7 @@ class Rows:
         """Map each group to its rows."""
         if not self.attributes:
             return {(): slice(None)}
-        return dict(zip(self.groups, places(self.group, len(self.groups)), strict=True))
+        return dict(zip(self.groups, positions_by_code(self.group, len(self.groups)), strict=True))
 
     def _tally(self, truth: Bools, score: Reals, place: slice | npt.NDArray[np.intp]) -> Tally:
         weight, count = (None if column is None else column[place] for column in (self.weight, self.count))
@@ -191,13 +190,15 @@ class MulticlassRows:
     def digest(self) -> str:
         """SHA-256 of classes, scores and groups, the same for any order of rows; it does not depend on weights."""
         names = np.array([_hash_label(label) for label in self.labels], dtype=np.uint64)
-        columns = [names[self.truth], *(of_floats(self.score[:, at]) for at in range(len(self.labels)))]
+        columns = [names[self.truth], *(float_bits(self.score[:, at]) for at in range(len(self.labels)))]
         if self.attributes:
             columns.append(np.array([_hash_label(group) for group in self.groups], dtype=np.uint64)[self.group])
         rows = len(self) if self.count is None else int(self.count.sum())
         from hashlib import sha256  # slow to import, and not always needed
 
-        text = f"baserate class rows 1\n{list(map(str, self.labels))}\n{rows} {rows_hashed(columns, self.count)}"
+        text = (
+            f"baserate class rows 1\n{list(map(str, self.labels))}\n{rows} {hash_rows_unordered(columns, self.count)}"
+        )
         return sha256(text.encode()).hexdigest()
 
     def of_group(self, at: int) -> MulticlassRows:

@@ -34,7 +34,7 @@ from baserate._errors import (
 from baserate._files import write_text
 from baserate._formatting import count_of
 from baserate._immutable import FrozenMapping, keep_read_only
-from baserate._numeric.distinct import distinct_counts, distinct_sums, narrowest, summed_columns
+from baserate._numeric.distinct import distinct_counts, distinct_sums, narrow_integers, sum_columns
 from baserate._read_summary import ReadSummary
 
 _KIND = "baserate/tally"
@@ -289,7 +289,7 @@ def _new_tally(score: Floats, cells: list[Cells], resolution: float | None, *, r
 def _sum_equal_scores(
     score: Floats, columns: list[Cells], resolution: float | None, *, reweighed: bool = False
 ) -> Tally:
-    distinct, tables = summed_columns(score, columns)
+    distinct, tables = sum_columns(score, columns)
     return _new_tally(
         make_read_only(distinct), [make_read_only(table) for table in tables], resolution, reweighed=reweighed
     )
@@ -320,7 +320,7 @@ def _check_rows(rows: Cells, width: int) -> Cells:
         return cells
     if not (cells == np.trunc(cells)).all():
         raise WeightError("rows holds fractions; it counts rows, so give whole numbers, and weights as mass.")
-    return make_read_only(narrowest(cells.astype(np.int64)))
+    return make_read_only(narrow_integers(cells.astype(np.int64)))
 
 
 def _edge_below(score: Floats, resolution: float) -> Floats:

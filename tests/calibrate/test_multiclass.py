@@ -30,8 +30,8 @@ from baserate import (
     Tally,
 )
 from baserate._calibrator_forms import Line
-from baserate._numeric.codes import Codes
-from baserate._numeric.logistic import line, log_odds
+from baserate._numeric.distinct import Codes
+from baserate._numeric.logistic import fit_logistic, log_odds
 from baserate.calibrate import CALIBRATORS, multiclass
 from baserate.measure.multiclass import log_loss
 
@@ -187,7 +187,7 @@ def test_bias_corrected_of_two_classes_is_logistic_regression_on_log_odds() -> N
     rows = drawn(1, width=2)
     found = multiclass.bias_corrected(rows)
     tally = rows.against_rest(0)
-    witness = line(log_odds(tally.score), tally.positive, tally.negative)
+    witness = fit_logistic(log_odds(tally.score), tally.positive, tally.negative)
     by_name = {each.name: each for each in found.parameters}
     assert by_name["slope"].value == pytest.approx(float(witness.slope), rel=1e-9)
     assert by_name["slope"].standard_error == pytest.approx(np.sqrt(witness.covariance[1, 1]), rel=1e-7)
@@ -472,7 +472,7 @@ def test_temperature_never_changes_the_likeliest_class() -> None:
 
 def sigmoid(tally: Tally) -> Calibrator:
     """A fit of two classes."""
-    found = line(tally.score, tally.positive, tally.negative)
+    found = fit_logistic(tally.score, tally.positive, tally.negative)
     return Calibrator(Line(float(found.intercept), float(found.slope)), method="sigmoid", notes=("as it is.",))
 
 

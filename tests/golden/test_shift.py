@@ -10,7 +10,7 @@ import pytest
 from scipy.special import expit, logit
 
 from baserate import Tally, Target, shift, tally
-from baserate._numeric.two_samples import Profile, Seen, free
+from baserate._numeric.mixture import BinCounts, ProfileLikelihood, unconstrained_log_likelihood
 
 Floats = npt.NDArray[np.float64]
 SETS = ("gauss", "gauss_miscal", "breast_cancer", "adult_lr", "adult_nb")
@@ -100,10 +100,10 @@ def test_the_goodness_of_fit_is_at_least_as_likely(shifts: dict[str, Any], sides
 def test_the_tiny_tables_of_bins(shifts: dict[str, Any], name: str) -> None:
     given = shifts["unit_vectors"][name]
     first, second, mixed = (np.array(given[which], dtype=float) for which in ("n1", "n0", "t"))
-    seen = Seen(first, second, mixed)
-    found = Profile(seen).peak
+    seen = BinCounts(first, second, mixed)
+    found = ProfileLikelihood(seen).peak
     assert found.share == pytest.approx(given["q"], abs=5e-6)
-    assert 2 * (free(seen) - found.height) == pytest.approx(given["G"], abs=1e-7)
+    assert 2 * (unconstrained_log_likelihood(seen) - found.height) == pytest.approx(given["G"], abs=1e-7)
 
 
 def test_the_tiny_posteriors(shifts: dict[str, Any]) -> None:

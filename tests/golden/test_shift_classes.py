@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pytest
 
 from baserate import FitError, MulticlassRows
-from baserate._numeric.simplex import likeliest, mixed, nearest
+from baserate._numeric.simplex import fit_least_squares, fit_likelihood, fit_mixture
 from baserate._target import MulticlassTarget
 from baserate.calibrate.multiclass import bias_corrected
 from baserate.shift import Shares
@@ -60,16 +60,18 @@ def test_the_worked_examples(shifts: dict[str, Any]) -> None:
     for name, wanted in (("cm_interior", None), ("cm_outside", [0, 0.875, 0.125])):
         told = shifts["unit_vectors"][name]
         c, o = np.array(told["C"]), np.array(told["o"])
-        np.testing.assert_allclose(nearest(c, o), told["ls_simplex"] if wanted is None else wanted, atol=3e-11)
-        np.testing.assert_allclose(likeliest(c, o).q, told["CM_L"], atol=1e-12)
-        np.testing.assert_allclose(likeliest(c, o, prior=2 / 1000).q, told["CM_M_alpha3_N1000"], atol=1e-12)
+        np.testing.assert_allclose(
+            fit_least_squares(c, o), told["ls_simplex"] if wanted is None else wanted, atol=3e-11
+        )
+        np.testing.assert_allclose(fit_likelihood(c, o).q, told["CM_L"], atol=1e-12)
+        np.testing.assert_allclose(fit_likelihood(c, o, prior=2 / 1000).q, told["CM_M_alpha3_N1000"], atol=1e-12)
 
 
 def test_a_class_that_is_absent_has_share_0_not_nearly(shifts: dict[str, Any]) -> None:
     """Expectation and maximisation have come down to 3·10⁻⁸³ after so many steps, and never arrive."""
     told = shifts["unit_vectors"]["em3_tiny"]
     a = np.array(told["P"]) / told["pi"]
-    found = mixed(a)
+    found = fit_mixture(a)
     assert found.q[1] == 0
     assert found.slope[1] < -0.3
     np.testing.assert_allclose(found.q, told["q"], atol=1e-12)

@@ -13,7 +13,7 @@ from hypothesis import assume, given, settings, strategies as st
 from scipy.special import expit, logit
 
 from baserate import Tally, infer, measure, tally
-from baserate._numeric.logistic import shift
+from baserate._numeric.logistic import fit_intercept
 from baserate._tally import Stack
 from baserate.measure import MEASURES, Measure, about
 from baserate.measure._calibration_bins import binned
@@ -169,7 +169,7 @@ def test_after_the_derived_adjustment_the_mean_is_right(drawn: Rows) -> None:
     assert again.score == pytest.approx(after.score, rel=1e-9)
     assert at.low <= at.value <= at.high
     # The same again: a logistic regression whose slope is held at 1.
-    found, _ = shift(logit(t.score), t.positive.astype(float), t.negative.astype(float))
+    found, _ = fit_intercept(logit(t.score), t.positive.astype(float), t.negative.astype(float))
     assert after.score == pytest.approx(expit(logit(t.score) + found), rel=1e-9)
     assert measure.log_loss(after) <= measure.log_loss(t) + 1e-12
 

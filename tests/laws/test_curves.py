@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 
 import baserate
 from baserate import Curve, Tally
-from baserate._numeric import scan
+from baserate._numeric import cumulative
 from tests.strategies import Rows, few, like, real, rows, same
 
 Point = tuple[int, int]
@@ -69,7 +69,7 @@ def test_blocks_are_the_counts_piece_by_piece(data: st.DataObject) -> None:
     curve = baserate.curve(baserate.tally(*drawn, weight=weight))
     whole = curve.counts
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(scan, "_BLOCK", 3)
+        patch.setattr(cumulative, "_BLOCK", 3)
         pieces = list(curve.blocks())
         area = baserate.measure.auc(curve)
     assert [place.start for place, _ in pieces[1:]] == [place.stop for place, _ in pieces[:-1]]

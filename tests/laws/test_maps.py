@@ -10,7 +10,7 @@ from scipy.optimize import isotonic_regression
 from scipy.special import expit, logit
 
 from baserate import Calibrator, FitError, NotAProbabilityError, Tally, calibrate, curve, measure, tally
-from baserate._numeric.logistic import line, log_odds
+from baserate._numeric.logistic import fit_logistic, log_odds
 from tests.strategies import Rows, rows
 
 Floats = npt.NDArray[np.float64]
@@ -228,7 +228,7 @@ def test_of_other_scores_a_line_is_taken_as_it_is(drawn: Rows) -> None:
     found = fitted("logistic", t)
     assume(found.rises)
     assume(found.parameters[1].value < 20)
-    wanted = line(t.score, t.positive, t.negative)
+    wanted = fit_logistic(t.score, t.positive, t.negative)
     assert found(t.score) == pytest.approx(expit(wanted.intercept + wanted.slope * t.score), rel=1e-8, abs=1e-12)
 
 

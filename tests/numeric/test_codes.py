@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given, strategies as st
 from hypothesis.extra import numpy as hnp
 
-from baserate._numeric import codes as module
-from baserate._numeric.codes import distinct_codes, pair_counts, pair_sums
-from baserate._numeric.ranks import wins
+from baserate._numeric import distinct as module
+from baserate._numeric.cumulative import pairwise_wins
+from baserate._numeric.distinct import factorize, pair_counts, pair_sums
 
 whole = st.sampled_from([np.int8, np.uint8, np.int16, np.int32, np.int64, np.uint64])
 
 
 def assert_coded(column: npt.NDArray[Any]) -> None:
-    codes, distinct = distinct_codes(column)
+    codes, distinct = factorize(column)
     assert distinct.tolist() == sorted(set(column.tolist()))
     assert distinct[codes].tolist() == column.tolist()
     assert codes.dtype.kind == "u"
@@ -108,9 +108,9 @@ def test_pairs_won_are_those_a_loop_finds(
 
 
 def _with_block(block: int, *given: Any) -> npt.NDArray[Any]:  # noqa: ANN401
-    from baserate._numeric import ranks
+    from baserate._numeric import cumulative
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ranks, "_BLOCK", block)
+        patch.setattr(cumulative, "_BLOCK", block)
         score, code, amount, of = given
-        return wins(score, code, amount, of=of, width=4)
+        return pairwise_wins(score, code, amount, of=of, width=4)

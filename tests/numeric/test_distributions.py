@@ -7,6 +7,17 @@ import pytest
 from scipy import stats
 
 from baserate import OptionError
+from baserate._numeric.distribution_functions import (
+    atoms,
+    density,
+    expectation,
+    log_density,
+    point_mass,
+    prob_at_least,
+    prob_below,
+    quantiles,
+    support,
+)
 from baserate._numeric.distributions import (
     Beta,
     Distribution,
@@ -14,10 +25,9 @@ from baserate._numeric.distributions import (
     LogitNormal,
     Normal,
     Point,
-    concordance_known,
-    equal_likelihood,
+    closed_form_concordance,
+    density_crossings,
 )
-from baserate._numeric.tails import at_least, atoms, below, density, log_density, mass, mean_over, quantiles, support
 
 PAIRS: dict[str, tuple[Any, Any]] = {
     "rising": (Linear(rising=True), stats.beta(2, 1)),
@@ -98,9 +108,9 @@ def test_the_far_quantiles_of_a_beta_are_never_lost() -> None:
 def test_a_point_is_an_atom() -> None:
     point = Point(2.0)
     x = np.array([1.0, 2.0, 3.0, np.inf, -np.inf])
-    assert at_least(point, x).tolist() == [1, 1, 0, 0, 1]
-    assert below(point, x).tolist() == [0, 0, 1, 1, 0]
-    assert mass(point, x).tolist() == [0, 1, 0, 0, 0]
+    assert prob_at_least(point, x).tolist() == [1, 1, 0, 0, 1]
+    assert prob_below(point, x).tolist() == [0, 0, 1, 1, 0]
+    assert point_mass(point, x).tolist() == [0, 1, 0, 0, 0]
     assert density(point, x).tolist() == [0] * 5
     assert (log_density(point, x) == -np.inf).all()
     assert (atoms(point).tolist(), support(point)) == ([2], (2, 2))
@@ -111,16 +121,16 @@ def test_a_point_is_an_atom() -> None:
 def test_a_lattice_of_scipy_has_atoms() -> None:
     coins = stats.binom(4, 0.5)
     assert atoms(coins).tolist() == [0, 1, 2, 3, 4]
-    np.testing.assert_allclose(at_least(coins, np.array([2.0, 2.5, 5.0])), [11 / 16, 5 / 16, 0], rtol=1e-14)
-    np.testing.assert_allclose(below(coins, np.array([2.0, 2.5, -np.inf])), [5 / 16, 11 / 16, 0], rtol=1e-14)
-    assert mean_over(coins, lambda x: x, np.empty(0)) == pytest.approx(2, rel=1e-14)
+    np.testing.assert_allclose(prob_at_least(coins, np.array([2.0, 2.5, 5.0])), [11 / 16, 5 / 16, 0], rtol=1e-14)
+    np.testing.assert_allclose(prob_below(coins, np.array([2.0, 2.5, -np.inf])), [5 / 16, 11 / 16, 0], rtol=1e-14)
+    assert expectation(coins, lambda x: x, np.empty(0)) == pytest.approx(2, rel=1e-14)
 
 
 def test_means_over_a_distribution() -> None:
     steep = np.array([0.25])  # a corner of the function
-    assert mean_over(Linear(rising=True), lambda x: x**2, np.empty(0)) == pytest.approx(0.5, rel=0, abs=1e-15)
-    assert mean_over(Beta(1, 1), lambda x: np.abs(x - 0.25), steep) == pytest.approx(0.3125, rel=0, abs=1e-15)
-    assert mean_over(Normal(1, 2), np.tanh, np.empty(0)) == pytest.approx(
+    assert expectation(Linear(rising=True), lambda x: x**2, np.empty(0)) == pytest.approx(0.5, rel=0, abs=1e-15)
+    assert expectation(Beta(1, 1), lambda x: np.abs(x - 0.25), steep) == pytest.approx(0.3125, rel=0, abs=1e-15)
+    assert expectation(Normal(1, 2), np.tanh, np.empty(0)) == pytest.approx(
         stats.norm(1, 2).expect(np.tanh, epsabs=1e-12), rel=0, abs=1e-10
     )
 
@@ -146,37 +156,37 @@ def test_quantiles_reach_far_out() -> None:
     ],
 )
 def test_formulas_of_concordance(low: Distribution, high: Distribution) -> None:
-    known = concordance_known(low, high)
+    known = closed_form_concordance(low, high)
     assert known is not None
     knots = quantiles(high, np.linspace(-20, 20, 11))
-    assert mean_over(low, lambda x: at_least(high, x), knots) == pytest.approx(known, rel=0, abs=5e-14)
-    other = concordance_known(high, low)
+    assert expectation(low, lambda x: prob_at_least(high, x), knots) == pytest.approx(known, rel=0, abs=5e-14)
+    other = closed_form_concordance(high, low)
     assert other is not None
     assert known + other == pytest.approx(1, rel=0, abs=1e-14)
 
 
 def test_no_formula_is_made_up() -> None:
-    assert concordance_known(Beta(1.5, 2.5), Beta(2.5, 1.5)) is None
-    assert concordance_known(Normal(0, 1), Beta(1, 1)) is None
-    assert equal_likelihood(Beta(1, 2), Beta(2, 1), 1.0) is None
+    assert closed_form_concordance(Beta(1.5, 2.5), Beta(2.5, 1.5)) is None
+    assert closed_form_concordance(Normal(0, 1), Beta(1, 1)) is None
+    assert density_crossings(Beta(1, 2), Beta(2, 1), 1.0) is None
 
 
 @pytest.mark.parametrize("sds", [(1, 1), (1, 2), (2, 1), (1, 1 + 1e-9)])
 @pytest.mark.parametrize("ratio", [0.1, 1.0, 7.0])
 def test_places_of_equal_likelihood(sds: tuple[float, float], ratio: float) -> None:
     low, high = Normal(0.5, sds[0]), Normal(2.0, sds[1])
-    for at in equal_likelihood(low, high, ratio) or []:
+    for at in density_crossings(low, high, ratio) or []:
         np.testing.assert_allclose(high.pdf(at), ratio * low.pdf(at), rtol=1e-12)
         assert high.pdf(at + 1e-6) > ratio * low.pdf(at + 1e-6)  # and gains
-    logit = equal_likelihood(LogitNormal(0.5, sds[0]), LogitNormal(2.0, sds[1]), ratio)
-    np.testing.assert_allclose(logit or [], stats.logistic.cdf(equal_likelihood(low, high, ratio) or []), rtol=1e-14)
+    logit = density_crossings(LogitNormal(0.5, sds[0]), LogitNormal(2.0, sds[1]), ratio)
+    np.testing.assert_allclose(logit or [], stats.logistic.cdf(density_crossings(low, high, ratio) or []), rtol=1e-14)
 
 
 def test_normal_ratios_may_stay_on_one_side() -> None:
-    assert equal_likelihood(Normal(0, 1), Normal(0, 2), 0.4) == []  # never below ½
-    assert equal_likelihood(Normal(0, 2), Normal(0, 1), 2.5) == []  # never above 2
-    assert equal_likelihood(Normal(0, 1), Normal(0, 1), 2.0) == []
-    assert len(equal_likelihood(Normal(3, 1), Normal(0, 2), 0.4) or []) == 1
+    assert density_crossings(Normal(0, 1), Normal(0, 2), 0.4) == []  # never below ½
+    assert density_crossings(Normal(0, 2), Normal(0, 1), 2.5) == []  # never above 2
+    assert density_crossings(Normal(0, 1), Normal(0, 1), 2.0) == []
+    assert len(density_crossings(Normal(3, 1), Normal(0, 2), 0.4) or []) == 1
 
 
 @pytest.mark.parametrize(

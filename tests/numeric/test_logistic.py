@@ -7,7 +7,7 @@ import statsmodels.api as sm
 from scipy.optimize import brentq
 from scipy.special import expit, logit
 
-from baserate._numeric.logistic import line, shift
+from baserate._numeric.logistic import fit_intercept, fit_logistic
 
 Floats = npt.NDArray[np.float64]
 
@@ -15,7 +15,7 @@ Floats = npt.NDArray[np.float64]
 def test_a_shift_at_the_very_end_of_where_it_may_lie_is_as_sharp() -> None:
     # The other offset has no mass, so what is looked for is where the search begins.
     offset = logit(np.array([0.7, 0.1]))
-    found, _ = shift(offset, np.array([[2.0, 0.0], [0.0, 3.0]]), np.array([[1.0, 0.0], [0.0, 4.0]]))
+    found, _ = fit_intercept(offset, np.array([[2.0, 0.0], [0.0, 3.0]]), np.array([[1.0, 0.0], [0.0, 4.0]]))
     assert found == pytest.approx([np.log(2) - offset[0], np.log(3 / 4) - offset[1]], rel=1e-13)
 
 
@@ -45,7 +45,7 @@ KINDS = ["plain", "tiny", "huge", "wide", "near separable", "one against many"]
 @pytest.mark.parametrize("kind", KINDS)
 def test_equals_the_witness(kind: str) -> None:
     x, y = drawn(kind)
-    found, (wanted, covariance) = line(x, y, 1 - y), fitted(x, y)
+    found, (wanted, covariance) = fit_logistic(x, y, 1 - y), fitted(x, y)
     assert found.slope == pytest.approx(wanted[1], rel=1e-8)
     assert found.intercept == pytest.approx(wanted[0], rel=1e-8, abs=1e-9)
     assert found.covariance[1, 1] == pytest.approx(covariance[1, 1], rel=1e-7)
@@ -60,9 +60,9 @@ def test_many_at_once_are_each_alone() -> None:
         float
     )
     for start in (None, (0.3, 0.3), (-5.0, 8.0)):
-        many = line(x, hits, 1 - hits, start=start)
+        many = fit_logistic(x, hits, 1 - hits, start=start)
         for at, each in enumerate(hits):
-            alone = line(x, each, 1 - each)
+            alone = fit_logistic(x, each, 1 - each)
             assert many.slope[at] == pytest.approx(alone.slope, rel=1e-10)
             assert many.intercept[at] == pytest.approx(alone.intercept, rel=1e-10, abs=1e-12)
             assert np.isnan(many.covariance[at]).all()  # the spread of many is seen
@@ -73,7 +73,7 @@ def test_sums_at_a_value_are_rows_there() -> None:
     hits, misses = rng.integers(1, 9, (2, 6))
     repeated = np.repeat(np.concatenate([x, x]), np.concatenate([hits, misses]))
     y = np.repeat([1.0, 0.0], [hits.sum(), misses.sum()])
-    found, (wanted, covariance) = line(x, hits.astype(float), misses.astype(float)), fitted(repeated, y)
+    found, (wanted, covariance) = fit_logistic(x, hits.astype(float), misses.astype(float)), fitted(repeated, y)
     assert [found.intercept, found.slope] == pytest.approx(wanted, rel=1e-9)
     assert found.covariance == pytest.approx(covariance, rel=1e-8)
 
@@ -81,7 +81,7 @@ def test_sums_at_a_value_are_rows_there() -> None:
 def test_squared_weights_make_a_sandwich() -> None:
     x, y = drawn("plain")
     weight = np.random.default_rng(3).random(400) + 0.1
-    found = line(x, weight * y, weight * (1 - y), squares=weight**2)
+    found = fit_logistic(x, weight * y, weight * (1 - y), squares=weight**2)
     design = sm.add_constant(x)
     fit = sm.GLM(y, design, family=sm.families.Binomial(), freq_weights=weight).fit(tol=1e-14)
     assert [found.intercept, found.slope] == pytest.approx(fit.params, rel=1e-9)
@@ -96,7 +96,7 @@ def test_a_shift_equals_the_witness(scale: float) -> None:
     rng = np.random.default_rng(5)
     offset = rng.normal(size=300) * scale
     y = (rng.random(300) < expit(offset - 1)).astype(float)
-    found, variance = shift(offset, y, 1 - y)
+    found, variance = fit_intercept(offset, y, 1 - y)
     fit = sm.GLM(y, np.ones(300), family=sm.families.Binomial(), offset=offset).fit(tol=1e-14)
     assert found == pytest.approx(fit.params[0], rel=1e-9)
     assert variance == pytest.approx(fit.cov_params()[0, 0], rel=1e-7)
@@ -118,11 +118,13 @@ def test_a_shift_of_extreme_offsets(offset: list[float], hits: list[float], miss
     def surplus(a: float) -> float:
         return float(h.sum() - ((h + m) * expit(x + a)).sum())
 
-    found, variance = shift(x, h, m)
+    found, variance = fit_intercept(x, h, m)
     assert found == pytest.approx(brentq(surplus, -1500, 1500, xtol=1e-13), rel=1e-9)
     assert np.isfinite(variance)
 
 
 def test_a_shift_of_a_single_class_is_infinite() -> None:
-    found, _ = shift(np.array([0.0, 1.0]), np.array([[0.0, 0.0], [1.0, 2.0]]), np.array([[1.0, 2.0], [0.0, 0.0]]))
+    found, _ = fit_intercept(
+        np.array([0.0, 1.0]), np.array([[0.0, 0.0], [1.0, 2.0]]), np.array([[1.0, 2.0], [0.0, 0.0]])
+    )
     assert found.tolist() == [-np.inf, np.inf]

@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 from statsmodels.nonparametric.smoothers_lowess import lowess as witness
 
 from baserate._arrays import Floats
-from baserate._numeric.lowess import lowess
+from baserate._numeric.smoothers import lowess
 
 
 def drawn(kind: str, size: int) -> tuple[Floats, Floats]:

@@ -3,9 +3,9 @@ import pytest
 from scipy.optimize import isotonic_regression
 
 from baserate._arrays import Cells, make_read_only, ratio, read_only_copy
-from baserate._numeric.distinct import descending, narrowest, summed_columns
-from baserate._numeric.pav import decreasing_blocks
-from baserate._numeric.scan import concordance, cumulated, row_totals
+from baserate._numeric.cumulative import concordance, cumulative_sums, row_totals
+from baserate._numeric.distinct import argsort_descending, narrow_integers, sum_columns
+from baserate._numeric.isotonic import pool_adjacent_violators
 
 RNG = np.random.default_rng(0)
 
@@ -34,7 +34,7 @@ def test_freezing_copies_only_what_could_still_be_written() -> None:
 def test_running_sums_are_seamless_across_blocks(size: int, dtype: type) -> None:
     cells: Cells = RNG.integers(0, 4, (2, size)).astype(dtype)
     wanted = np.concatenate([np.zeros((2, 1)), np.cumsum(cells.astype(float), axis=1)], axis=1)
-    assert np.array_equal(cumulated(cells), wanted)
+    assert np.array_equal(cumulative_sums(cells), wanted)
     assert np.array_equal(row_totals(cells), wanted[:, -1])
     true, false = wanted
     twice = np.dot(true[1:] + true[:-1], np.diff(false))
@@ -53,22 +53,22 @@ def test_ones_are_counted_by_their_places_as_by_running_sums(size: int) -> None:
 
 def test_totals_of_floats_end_where_the_running_sums_do() -> None:
     cells = RNG.random((2, 140_000))
-    assert np.array_equal(row_totals(cells), cumulated(cells)[:, -1])
+    assert np.array_equal(row_totals(cells), cumulative_sums(cells)[:, -1])
 
 
 def test_sums_of_narrow_numbers_do_not_wrap_around() -> None:
     cells = np.full((2, 3), 200, dtype=np.uint8)
-    value, (table,) = summed_columns(np.array([1.0, 2.0, 1.0]), [cells])
+    value, (table,) = sum_columns(np.array([1.0, 2.0, 1.0]), [cells])
     assert value.tolist() == [2, 1]
     assert table.tolist() == [[200, 400], [200, 400]]
     assert table.dtype == np.uint16
 
 
 def test_whole_numbers_take_the_narrowest_type_and_floats_stay() -> None:
-    assert narrowest(np.array([[0, 255]])).dtype == np.uint8
-    assert narrowest(np.array([[0, 256]])).dtype == np.uint16
-    assert narrowest(np.empty((2, 0), dtype=np.int64)).dtype == np.uint8
-    assert narrowest(np.array([[0.5]])).dtype == np.float64
+    assert narrow_integers(np.array([[0, 255]])).dtype == np.uint8
+    assert narrow_integers(np.array([[0, 256]])).dtype == np.uint16
+    assert narrow_integers(np.empty((2, 0), dtype=np.int64)).dtype == np.uint8
+    assert narrow_integers(np.array([[0.5]])).dtype == np.float64
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -87,14 +87,14 @@ def test_falling_order_is_that_of_an_argsort(size: int, dtype: type) -> None:
     }
     for name, sample in samples.items():
         value: Cells = sample.astype(dtype)
-        order = descending(value)
+        order = argsort_descending(value)
         assert np.array_equal(value[order], np.sort(value)[::-1]), name
         assert np.array_equal(np.sort(order), np.arange(size)), name
 
 
 def test_blocks_are_those_of_the_isotonic_fit() -> None:
     first, second = RNG.integers(0, 3, (2, 500)).astype(float) + np.array([[0.0], [1.0]])
-    starts, *_ = decreasing_blocks(first, second)
+    starts, *_ = pool_adjacent_violators(first, second)
     share = np.add.reduceat(first, starts) / np.add.reduceat(first + second, starts)
     assert (np.diff(share) < 0).all()
     fit = isotonic_regression(first / (first + second), weights=first + second, increasing=False)
@@ -104,13 +104,13 @@ def test_blocks_are_those_of_the_isotonic_fit() -> None:
 def test_equal_shares_are_one_block_although_they_round_differently() -> None:
     # One third in three spellings; as floats, sums of such shares differ in the last bit.
     first = np.array([1.0, 2, 7, 10, 1e6])
-    assert decreasing_blocks(first, 2 * first)[0].tolist() == [0]
+    assert pool_adjacent_violators(first, 2 * first)[0].tolist() == [0]
 
 
 def test_blocks_that_the_regression_leaves_equal_are_pooled() -> None:
     # Found by search: the regression's rounded means keep two blocks of equal share apart here.
     first = np.array([0, 3, 4, 1, 9, 5, 1, 6, 7, 2, 4, 9, 5, 9, 4, 1, 0, 7, 8, 7], dtype=float)
     second = np.array([9, 0, 4, 6, 2, 3, 6, 2, 6, 3, 4, 0, 3, 8, 4, 9, 9, 0, 2, 0], dtype=float)
-    starts, *_ = decreasing_blocks(first, second)
+    starts, *_ = pool_adjacent_violators(first, second)
     high, low = np.add.reduceat(first, starts), np.add.reduceat(second, starts)
     assert (high[:-1] * low[1:] > high[1:] * low[:-1]).all()

@@ -7,7 +7,7 @@ import numpy.typing as npt
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from baserate._numeric.reflected import Reflected
+from baserate._numeric.smoothers import GaussianSmoother
 
 Floats = npt.NDArray[np.float64]
 
@@ -35,28 +35,28 @@ def integral(place: Floats, mass: Floats, width: float) -> float:
 @pytest.mark.parametrize("width", [1e-3, 2e-3, 5e-3, 0.02, 0.05, 0.1, 0.3, 1.0, 3.0])
 def test_equals_the_integral(width: float) -> None:
     # What is left are changes of sign, of ours and of the mesh.
-    assert Reflected(PLACE, MASS).absolute(width) == pytest.approx(integral(PLACE, MASS, width), rel=1e-6)
+    assert GaussianSmoother(PLACE, MASS).absolute(width) == pytest.approx(integral(PLACE, MASS, width), rel=1e-6)
 
 
 @pytest.mark.parametrize("place", [0.0, 1e-12, 0.3, 0.5, 1 / 3, 1 - 2**-53, 1.0])
 @pytest.mark.parametrize("width", [1e-3, 0.01, 0.1, 1.0, 100.0])
 def test_no_mass_is_lost_at_the_ends(place: float, width: float) -> None:
-    assert Reflected(np.array([place]), np.array([0.7])).absolute(width) == pytest.approx(0.7, rel=1e-8)
+    assert GaussianSmoother(np.array([place]), np.array([0.7])).absolute(width) == pytest.approx(0.7, rel=1e-8)
 
 
 def test_opposite_masses_at_one_place_are_none() -> None:
-    assert Reflected(np.array([0.3, 0.3]), np.array([1.0, -1.0])).absolute(0.01) == pytest.approx(0, abs=1e-12)
+    assert GaussianSmoother(np.array([0.3, 0.3]), np.array([1.0, -1.0])).absolute(0.01) == pytest.approx(0, abs=1e-12)
 
 
 def test_far_masses_do_not_meet_in_a_narrow_kernel() -> None:
-    assert Reflected(np.array([0.2, 0.8]), np.array([1.0, -1.0])).absolute(1e-3) == pytest.approx(2, rel=1e-6)
+    assert GaussianSmoother(np.array([0.2, 0.8]), np.array([1.0, -1.0])).absolute(1e-3) == pytest.approx(2, rel=1e-6)
 
 
 @settings(max_examples=40)
 @given(st.lists(st.tuples(st.floats(0, 1), st.floats(-1, 1)), min_size=1, max_size=8))
 def test_it_falls_with_the_width_down_to_the_sum(pairs: list[tuple[float, float]]) -> None:
     place, mass = map(np.array, zip(*pairs, strict=True))
-    found = [Reflected(place, mass).absolute(width) for width in (1e-3, 0.01, 0.05, 0.2, 1.0, 10.0)]
+    found = [GaussianSmoother(place, mass).absolute(width) for width in (1e-3, 0.01, 0.05, 0.2, 1.0, 10.0)]
     room = 1e-6 * np.abs(mass).sum() + 1e-300
     assert all(wide <= narrow + room for narrow, wide in pairwise(found))
     assert found[0] <= np.abs(mass).sum() * (1 + 1e-6)

@@ -6,7 +6,16 @@ import pytest
 from hypothesis import given, strategies as st
 from scipy.optimize import minimize
 
-from baserate._numeric.simplex import contrasts, inverse, likeliest, mixed, moments, nearest, projected, regularised
+from baserate._numeric.simplex import (
+    contrasts,
+    fit_least_squares,
+    fit_likelihood,
+    fit_mixture,
+    fit_regularized,
+    mixture_moments,
+    project_to_simplex,
+    shares_covariance,
+)
 
 Floats = npt.NDArray[np.float64]
 C = np.array([[0.8, 0.1, 0.1], [0.1, 0.8, 0.2], [0.1, 0.1, 0.7]])
@@ -34,15 +43,17 @@ def unmet(a: Floats, q: Floats, amount: Floats, fixed: Floats) -> float:
 
 def test_the_worked_example_has_five_answers() -> None:
     np.testing.assert_allclose(np.linalg.solve(C, OUTSIDE), [-1 / 14, 19 / 21, 1 / 6], atol=1e-15)
-    np.testing.assert_allclose(projected(np.linalg.solve(C, OUTSIDE)), [0, 73 / 84, 11 / 84], atol=1e-15)
-    np.testing.assert_allclose(nearest(C, OUTSIDE), [0, 0.875, 0.125], atol=1e-14)
-    np.testing.assert_allclose(likeliest(C, OUTSIDE).q, [0, 0.850877192982456, 0.149122807017544], atol=1e-13)
-    np.testing.assert_allclose(likeliest(C, OUTSIDE, prior=0.002).q, [0.004897528, 0.842933550, 0.152168921], atol=1e-9)
+    np.testing.assert_allclose(project_to_simplex(np.linalg.solve(C, OUTSIDE)), [0, 73 / 84, 11 / 84], atol=1e-15)
+    np.testing.assert_allclose(fit_least_squares(C, OUTSIDE), [0, 0.875, 0.125], atol=1e-14)
+    np.testing.assert_allclose(fit_likelihood(C, OUTSIDE).q, [0, 0.850877192982456, 0.149122807017544], atol=1e-13)
+    np.testing.assert_allclose(
+        fit_likelihood(C, OUTSIDE, prior=0.002).q, [0.004897528, 0.842933550, 0.152168921], atol=1e-9
+    )
 
 
 def test_inside_the_simplex_all_are_the_inverse() -> None:
     wanted = np.linalg.solve(C, INSIDE)
-    for found in (nearest(C, INSIDE), likeliest(C, INSIDE).q, projected(wanted)):
+    for found in (fit_least_squares(C, INSIDE), fit_likelihood(C, INSIDE).q, project_to_simplex(wanted)):
         np.testing.assert_allclose(found, wanted, atol=1e-13)
 
 
@@ -50,7 +61,7 @@ def test_inside_the_simplex_all_are_the_inverse() -> None:
 def test_the_projection_is_nearer_than_any_other_point(seed: int, width: int) -> None:
     rng = np.random.default_rng(seed)
     y = rng.normal(size=width)
-    found = projected(y)
+    found = project_to_simplex(y)
     assert found.sum() == pytest.approx(1, abs=1e-14)
     assert (found >= 0).all()
     # The angle to every corner is at least a right one.
@@ -61,7 +72,7 @@ def test_the_projection_is_nearer_than_any_other_point(seed: int, width: int) ->
 def test_least_squares_meet_the_conditions(seed: int, width: int) -> None:
     rng = np.random.default_rng(seed)
     c, o = rng.dirichlet(np.ones(width), size=width).T, rng.dirichlet(np.full(width, 0.3))
-    q = nearest(c, o)
+    q = fit_least_squares(c, o)
     slope = c.T @ (o - c @ q)
     assert q.sum() == pytest.approx(1, abs=1e-13)
     assert (slope - slope @ q).max() <= 1e-12
@@ -77,7 +88,7 @@ def test_no_minimiser_finds_a_better_regularised_point(seed: int, width: int, pe
     def loss(theta: Floats) -> float:
         return float(np.linalg.norm(j @ theta - o + before) + penalty * np.linalg.norm(theta))
 
-    theta = regularised(j, o, before, penalty=penalty)
+    theta = fit_regularized(j, o, before, penalty=penalty)
     assert theta.min() >= -1 - 1e-12
     for start in (theta, np.zeros(width), theta + 0.1):
         witness = minimize(loss, np.maximum(start, -1), bounds=[(-1, None)] * width)
@@ -86,9 +97,9 @@ def test_no_minimiser_finds_a_better_regularised_point(seed: int, width: int, pe
 
 def test_a_great_penalty_leaves_nothing_and_a_small_one_all() -> None:
     j, before = C * [0.5, 0.3, 0.2], C @ [0.5, 0.3, 0.2]
-    assert not regularised(j, INSIDE, before, penalty=10).any()
-    np.testing.assert_allclose(j @ regularised(j, INSIDE, before, penalty=1e-4), INSIDE - before, atol=1e-14)
-    assert not regularised(j, before, before, penalty=0.1).any()
+    assert not fit_regularized(j, INSIDE, before, penalty=10).any()
+    np.testing.assert_allclose(j @ fit_regularized(j, INSIDE, before, penalty=1e-4), INSIDE - before, atol=1e-14)
+    assert not fit_regularized(j, before, before, penalty=0.1).any()
 
 
 @given(SEEDS, st.integers(2, 8), st.booleans())
@@ -96,7 +107,7 @@ def test_the_likeliest_mixture_meets_the_conditions(seed: int, width: int, seen:
     a, rng = rows(seed, width=width), np.random.default_rng(seed)
     amount = rng.integers(4, size=len(a)).astype(float)
     fixed = rng.integers(3, size=width).astype(float) * seen
-    found = mixed(a, amount=amount, fixed=fixed)
+    found = fit_mixture(a, amount=amount, fixed=fixed)
     assert found.settled
     assert found.q.sum() == pytest.approx(1, abs=1e-13)
     assert unmet(a[amount > 0], found.q, amount[amount > 0], fixed) <= 1e-11
@@ -107,8 +118,8 @@ def test_the_likeliest_mixture_meets_the_conditions(seed: int, width: int, seen:
 def test_counts_are_repetitions_and_scales_of_rows_do_not_matter(seed: int) -> None:
     a, rng = rows(seed), np.random.default_rng(seed)
     times = rng.integers(1, 5, size=len(a))
-    repeated = mixed(np.repeat(a, times, axis=0))
-    counted = mixed(a * rng.uniform(0.1, 10, size=(len(a), 1)), amount=times)
+    repeated = fit_mixture(np.repeat(a, times, axis=0))
+    counted = fit_mixture(a * rng.uniform(0.1, 10, size=(len(a), 1)), amount=times)
     np.testing.assert_allclose(counted.q, repeated.q, atol=1e-9)
 
 
@@ -116,7 +127,7 @@ def test_weak_rows_do_not_stop_it_early() -> None:
     rng = np.random.default_rng(0)
     x = rng.normal(size=20_000) + 0.1 * (rng.random(20_000) < 0.1)
     a = np.column_stack([np.exp(0.1 * x - 0.005), np.ones(len(x))])
-    found = mixed(a)
+    found = fit_mixture(a)
     assert found.settled
     assert unmet(a, found.q, np.ones(len(a)), np.zeros(2)) < 1e-12
     # From a share of ½ a thousand steps of expectation and maximisation are still far away.
@@ -131,7 +142,7 @@ def test_tiny_shares_are_exact_too(sharp: float) -> None:
     """A row or two of each class have been seen, beside a thousand million that say they are hardly there."""
     a, seen = rows(4, width=9, sharp=sharp), np.array([2.0, 1, 0, 2, 0, 1, 1, 0, 1])
     amount: Floats = np.random.default_rng(2).integers(1, 1000, size=len(a)).astype(float) * 1e5
-    found = mixed(a, amount=amount, fixed=seen)
+    found = fit_mixture(a, amount=amount, fixed=seen)
     assert found.settled
     assert unmet(a, found.q, amount, seen) <= 1e-11
     assert found.q[seen > 0].min() < 1e-3
@@ -139,24 +150,24 @@ def test_tiny_shares_are_exact_too(sharp: float) -> None:
 
 def test_many_rows_start_from_a_few() -> None:
     a = rows(3, many=100_000)
-    found = mixed(a)
+    found = fit_mixture(a)
     assert found.settled
     assert unmet(a, found.q, np.ones(len(a)), np.zeros(4)) < 1e-12
 
 
 def test_classes_that_are_alike_share_what_they_have() -> None:
     a = rows(5, width=3)
-    found, twice = mixed(a), mixed(a[:, [0, 0, 1, 2]])
+    found, twice = fit_mixture(a), fit_mixture(a[:, [0, 0, 1, 2]])
     assert twice.settled
     np.testing.assert_allclose([twice.q[:2].sum(), *twice.q[2:]], found.q, atol=1e-9)
-    assert np.isfinite(inverse(twice.information)).all()
+    assert np.isfinite(shares_covariance(twice.information)).all()
 
 
 def test_rows_that_leave_no_choice() -> None:
-    found = mixed(np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 3.0]]))
+    found = fit_mixture(np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 3.0]]))
     np.testing.assert_allclose(found.q, [2 / 3, 1 / 3], atol=1e-14)
-    np.testing.assert_allclose(inverse(found.information), np.array([[2, -2], [-2, 2]]) / 27, atol=1e-14)
-    one = mixed(np.array([[1.0, 0.0, 0.5]] * 4))
+    np.testing.assert_allclose(shares_covariance(found.information), np.array([[2, -2], [-2, 2]]) / 27, atol=1e-14)
+    one = fit_mixture(np.array([[1.0, 0.0, 0.5]] * 4))
     np.testing.assert_array_equal(one.q, [1, 0, 0])
 
 
@@ -164,8 +175,10 @@ def test_the_information_is_the_bend_of_the_likelihood() -> None:
     a: Floats = rows(7).T.copy()
     q: Floats = np.array([0.1, 0.2, 0.3, 0.4])
     amount: Floats = np.random.default_rng(0).uniform(size=len(a.T))
-    slope, curve = moments(a, q, amount)
-    bend = [(moments(a, q - d, amount)[0] - moments(a, q + d, amount)[0]) / 2e-6 for d in np.eye(4) * 1e-6]
+    slope, curve = mixture_moments(a, q, amount)
+    bend = [
+        (mixture_moments(a, q - d, amount)[0] - mixture_moments(a, q + d, amount)[0]) / 2e-6 for d in np.eye(4) * 1e-6
+    ]
     np.testing.assert_allclose(curve, bend, rtol=1e-5)
     assert slope @ q == pytest.approx(amount.sum())
     z = contrasts(4)

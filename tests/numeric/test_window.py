@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import given, strategies as st
 
-from baserate._numeric.window import window_minima
+from baserate._numeric.cumulative import sliding_argmin
 
 
 @given(st.lists(st.tuples(st.integers(-3, 3), st.integers(0, 5)), min_size=1, max_size=40))
@@ -12,7 +12,7 @@ def test_every_window_is_searched(given: list[tuple[int, int]]) -> None:
     first = np.minimum(
         np.maximum.accumulate([max(at - back, 0) for at, (_, back) in enumerate(given)]), np.arange(len(value))
     )
-    found = window_minima(value, first)
+    found = sliding_argmin(value, first)
     for last, (start, at) in enumerate(zip(first, found, strict=True)):
         window = value[start : last + 1]
         assert start <= at <= last

@@ -11,8 +11,7 @@ from scipy.integrate import quad
 from scipy.special import betainc
 
 from baserate import OptionError, Population, measure, population
-from baserate._numeric.distributions import Beta
-from baserate._numeric.unfolded import LogitBeta
+from baserate._numeric.distributions import Beta, LogitBeta
 from baserate.population import best, study, summary, theory, thresholds, where
 
 ANYTHING: Any = {"nan": float("nan"), "inf": inf, "a": "a", "up": "up", "half": 2.5, "none": None}

@@ -6,6 +6,7 @@ SIMD instructions, carries the flag along; float32 works the same with 32-bit ke
 magnitude. Two zeros that differ in sign become one key.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -17,16 +18,16 @@ from baserate._arrays import Bools, Cells, Floats, Reals
 def distinct_counts(value: Reals, flag: Bools) -> tuple[Floats, Cells]:
     """Count the true (row 0) and false (row 1) flags at each distinct value of a float32 or float64 array."""
     if len(value) == 0 or value.min() >= 0:
-        return _counted(value, flag)
+        return _count_nonnegative(value, flag)
     below = value < 0
-    upper, upper_counts = _counted(value[~below], flag[~below])
-    lower, lower_counts = _counted(-value[below], flag[below])
+    upper, upper_counts = _count_nonnegative(value[~below], flag[~below])
+    lower, lower_counts = _count_nonnegative(-value[below], flag[below])
     values = np.concatenate([upper, -lower[::-1]])
     del upper, lower
     return values, np.concatenate([upper_counts, lower_counts[:, ::-1]], axis=1)
 
 
-def _counted(magnitude: Reals, flag: Bools) -> tuple[Floats, Cells]:
+def _count_nonnegative(magnitude: Reals, flag: Bools) -> tuple[Floats, Cells]:
     """Do the same for values ≥ 0."""
     bits, signed = (np.uint64, np.int64) if magnitude.itemsize == 8 else (np.uint32, np.int32)
     key = np.left_shift(magnitude.view(bits), bits(1))
@@ -41,22 +42,22 @@ def _counted(magnitude: Reals, flag: Bools) -> tuple[Floats, Cells]:
     counts[0] &= 1
     np.subtract(1, counts[0], out=counts[1])
     key >>= bits(1)
-    ends = _ends(key)
+    ends = _run_ends(key)
     if ends is not None:
         key, counts = key[ends], _flag_counts(counts[0], ends)
     return key.view(magnitude.dtype).astype(np.float64, copy=False), counts
 
 
-def occurrences(value: Reals) -> tuple[Floats, Cells]:
+def value_counts(value: Reals) -> tuple[Floats, Cells]:
     """Count how often each distinct value occurs."""
     ordered: Floats = np.add(np.sort(value)[::-1], 0.0, dtype=np.float64)  # −0.0 becomes 0.0
-    ends = _ends(ordered)
+    ends = _run_ends(ordered)
     if ends is None:
         return ordered, np.ones(len(ordered), dtype=np.uint8)
-    return ordered[ends], narrowest(np.diff(ends, prepend=-1))
+    return ordered[ends], narrow_integers(np.diff(ends, prepend=-1))
 
 
-def descending(value: Reals) -> npt.NDArray[np.intp]:
+def argsort_descending(value: Reals) -> npt.NDArray[np.intp]:
     """Indices that put finite values in falling order, three times as fast as an argsort.
 
     The leading bits of a value, with the index in place of the rest, are sorted as plain 64-bit keys; then only values
@@ -86,16 +87,16 @@ def distinct_sums(value: Reals, flag: Bools, weight: Floats | None, count: Cells
 
     Each table has true flags in row 0 and false ones in row 1.
     """
-    order = descending(value)
+    order = argsort_descending(value)
     ordered = value[order]
-    ends = _ends(ordered)
+    ends = _run_ends(ordered)
     distinct = (ordered if ends is None else ordered[ends]).astype(np.float64, copy=False) + 0.0  # −0.0 becomes 0.0
     del ordered
     flag = flag[order]
     weight = None if weight is None else weight[order]
     count = None if count is None else count[order]
     del order
-    rows = _flag_counts(flag, ends) if count is None else narrowest(_flag_sums(count, flag, ends))
+    rows = _flag_counts(flag, ends) if count is None else narrow_integers(_flag_sums(count, flag, ends))
     if weight is None:
         return distinct, [rows]
     if count is None and ends is None:
@@ -106,7 +107,7 @@ def distinct_sums(value: Reals, flag: Bools, weight: Floats | None, count: Cells
     return distinct, [_flag_sums(mass, flag, ends), _flag_sums(mass * weight, flag, ends), rows]
 
 
-def _ends(ordered: npt.NDArray[Any]) -> npt.NDArray[np.intp] | None:
+def _run_ends(ordered: npt.NDArray[Any]) -> npt.NDArray[np.intp] | None:
     """Where each run of equal values ends; None when no two are equal."""
     last = np.empty(len(ordered), dtype=np.bool_)
     last[-1:] = True
@@ -119,7 +120,7 @@ def _flag_counts(flag: npt.NDArray[Any], ends: npt.NDArray[np.intp] | None) -> C
     if ends is None:
         return np.stack([flag, ~flag]).view(np.uint8)
     true = np.diff(np.cumsum(flag, dtype=np.int64)[ends], prepend=0)
-    return narrowest(np.stack([true, np.diff(ends, prepend=-1) - true]))
+    return narrow_integers(np.stack([true, np.diff(ends, prepend=-1) - true]))
 
 
 def _flag_sums(amount: Cells, flag: Bools, ends: npt.NDArray[np.intp] | None) -> Cells:
@@ -129,35 +130,194 @@ def _flag_sums(amount: Cells, flag: Bools, ends: npt.NDArray[np.intp] | None) ->
         np.multiply(amount, flag, out=sums[0])
         np.subtract(amount, sums[0], out=sums[1])
         return sums
-    starts = _starts(ends)
+    starts = _run_starts(ends)
     np.add.reduceat(amount * flag, starts, out=sums[0])
     np.add.reduceat(amount * ~flag, starts, out=sums[1])
     return sums
 
 
-def _starts(ends: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
+def _run_starts(ends: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
     return np.concatenate([[0], ends[:-1] + 1])
 
 
-def summed_columns(value: Floats, tables: list[Cells]) -> tuple[Floats, list[Cells]]:
+def sum_columns(value: Floats, tables: list[Cells]) -> tuple[Floats, list[Cells]]:
     """Sort values descending and add up the columns of each table where values are equal."""
     # Concatenated tables are a few sorted runs each, which timsort (kind="stable") merges in linear time.
     order = np.argsort(-value, kind="stable")
     ordered = value[order]
-    ends = _ends(ordered)
+    ends = _run_ends(ordered)
     if ends is None:
         return ordered, [table[:, order] for table in tables]
-    starts = _starts(ends)
+    starts = _run_starts(ends)
     return ordered[starts], [run_sums(table[:, order], starts) for table in tables]
 
 
 def run_sums(table: Cells, starts: npt.NDArray[np.intp]) -> Cells:
     """Sum of the columns from each start to the next. NumPy adds narrow whole numbers in 64 bits: none wraps around."""
-    return narrowest(np.add.reduceat(table, starts, axis=1))
+    return narrow_integers(np.add.reduceat(table, starts, axis=1))
 
 
-def narrowest(cells: Cells) -> Cells:
+def narrow_integers(cells: Cells) -> Cells:
     """Whole numbers in the smallest unsigned type that holds them; floats as they are."""
     if cells.dtype.kind == "f":
         return cells
     return cells.astype(np.min_scalar_type(cells.max(initial=0)))
+
+
+Column = npt.NDArray[Any]
+Codes = npt.NDArray[Any]
+"""Whole numbers from 0, in the narrowest type that holds them."""
+
+_CODE_BLOCK = 1 << 16
+"""Entries that fit the cache with what is computed of them."""
+_MAX_RANGE = 1 << 16
+"""So far apart may whole numbers be to be counted rather than sorted."""
+_MAX_TEXTS = 1 << 12
+"""So many distinct texts are looked up rather than sorted."""
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+"""Odd, with bits spread evenly: 2⁶⁴ over the golden ratio."""
+
+
+def factorize(column: Column) -> tuple[Codes, Column]:
+    """Number of each entry among the distinct values, and those in rising order. None of them may be NaN."""
+    if column.dtype.kind in "iu" and len(column) and int(column.max()) - int(column.min()) < _MAX_RANGE:
+        return _factorize_integers(column)
+    if column.dtype.kind in "US" and len(column) > _CODE_BLOCK:
+        found = _factorize_text(column)
+        if found is not None:
+            return found
+    distinct, codes = np.unique(column, return_inverse=True)
+    return codes.astype(np.min_scalar_type(max(len(distinct) - 1, 0))), distinct
+
+
+def _factorize_integers(column: Column) -> tuple[Codes, Column]:
+    """Of whole numbers that lie near each other: their distance from the least, closed up where some are absent."""
+    least = int(column.min())
+    width = int(column.max()) - least + 1
+    codes = np.empty(len(column), dtype=np.min_scalar_type(width - 1))
+    there = np.zeros(width, dtype=np.int64)
+    for place in _blocks(len(column)):
+        # A difference that overflows wraps around, to the same lowest bits.
+        np.subtract(column[place], column.dtype.type(least), out=codes[place], casting="unsafe")
+        there += np.bincount(codes[place], minlength=width)
+    present = np.flatnonzero(there)
+    distinct = np.array([least + int(at) for at in present], dtype=column.dtype)
+    if len(present) < width:
+        number = np.zeros(width, dtype=np.min_scalar_type(len(present) - 1))
+        number[present] = np.arange(len(present))
+        codes = number[codes]
+    return codes, distinct
+
+
+def _factorize_text(column: Column) -> tuple[Codes, Column] | None:
+    """Of text of fixed width, few of them distinct: by keys of 64 bits, which are then seen to tell all apart."""
+    units = np.ascontiguousarray(column).view(np.uint32 if column.dtype.kind == "U" else np.uint8)
+    units = units.reshape(len(column), -1)
+    keys = _hash_text(units)
+    known = np.unique(keys[:_CODE_BLOCK])
+    if len(known) > _MAX_TEXTS:
+        return None
+    codes = _look_up_keys(keys, known)
+    unseen = known[codes] != keys
+    if unseen.any():
+        known = np.union1d(known, keys[unseen])
+        if len(known) > _MAX_TEXTS:
+            return None
+        codes = _look_up_keys(keys, known)
+    first = np.full(len(known), -1)
+    first[codes[::-1]] = np.arange(len(codes))[::-1]
+    if not all(np.array_equal(units[first, at][codes], units[:, at]) for at in range(units.shape[1])):
+        return None  # two texts share a key
+    order = np.argsort(column[first], kind="stable")
+    number = np.empty(len(known), dtype=codes.dtype)
+    number[order] = np.arange(len(known))
+    return number[codes], column[first][order]
+
+
+def _hash_text(units: Column) -> npt.NDArray[np.uint64]:
+    keys = np.zeros(len(units), dtype=np.uint64)
+    for at in range(units.shape[1]):
+        keys *= _GOLDEN
+        keys += units[:, at]
+        keys ^= keys >> np.uint64(32)
+    return keys
+
+
+def _look_up_keys(keys: npt.NDArray[np.uint64], known: npt.NDArray[np.uint64]) -> Codes:
+    """Place of each key among the known ones; of an unknown key, anywhere."""
+    codes = np.empty(len(keys), dtype=np.min_scalar_type(len(known) - 1))
+    for place in _blocks(len(keys)):
+        codes[place] = np.minimum(np.searchsorted(known, keys[place]), len(known) - 1)
+    return codes
+
+
+def pair_counts(first: Codes, second: Codes, width: int) -> Cells:
+    """How often each pair of codes below the width occurs: `first` in rows, `second` in columns."""
+    counts = np.zeros(width * width, dtype=np.int64)
+    for place in _blocks(len(first)):
+        counts += np.bincount(_encode_pairs(first[place], second[place], width), minlength=width * width)
+    return counts.reshape(width, width)
+
+
+def pair_sums(first: Codes, second: Codes, width: int, amount: Cells) -> Floats:
+    """Add up an amount for each pair of codes, in the same form."""
+    sums = np.zeros(width * width)
+    for place in _blocks(len(first)):
+        pairs = _encode_pairs(first[place], second[place], width)
+        sums += np.bincount(pairs, weights=amount[place], minlength=width * width)
+    return sums.reshape(width, width)
+
+
+def positions_by_code(codes: Codes, width: int) -> list[npt.NDArray[np.intp]]:
+    """Where each code below the width stands, in rising order."""
+    order = np.argsort(codes, kind="stable")  # of small whole numbers: a radix sort
+    ends = np.cumsum(np.bincount(codes, minlength=width))
+    return np.split(order, ends[:-1])
+
+
+def _encode_pairs(first: Codes, second: Codes, width: int) -> npt.NDArray[np.intp]:
+    pairs = first.astype(np.intp)
+    pairs *= width
+    pairs += second
+    return pairs
+
+
+def _blocks(size: int) -> list[slice]:
+    return [slice(start, start + _CODE_BLOCK) for start in range(0, size, _CODE_BLOCK)]
+
+
+Hashes = npt.NDArray[np.uint64]
+
+_MIX_STEPS = ((np.uint64(30), np.uint64(0xBF58476D1CE4E5B9)), (np.uint64(27), np.uint64(0x94D049BB133111EB)))
+_LAST_SHIFT = np.uint64(31)
+_INCREMENT = np.uint64(0x9E3779B97F4A7C15)
+
+
+def hash_rows_unordered(columns: Sequence[npt.NDArray[Any]], times: Cells | None = None) -> int:
+    """Sum over rows, modulo 2⁶⁴, of a hash of all words of a row; each row as many times as it says."""
+    rows = hash_rows(columns)
+    if times is not None:
+        rows *= times.astype(np.uint64)
+    return int(rows.sum(dtype=np.uint64))
+
+
+def hash_rows(columns: Sequence[npt.NDArray[Any]]) -> Hashes:
+    """Hash of all words of each row; equal rows have equal ones."""
+    rows = np.zeros(len(columns[0]), dtype=np.uint64)
+    for column in columns:
+        rows = _mix_bits(rows + _INCREMENT + column.astype(np.uint64, copy=False))
+    return rows
+
+
+def float_bits(column: npt.NDArray[Any]) -> Hashes:
+    """Words of numbers; both zeros are one."""
+    return (np.asarray(column, dtype=np.float64) + 0.0).view(np.uint64)
+
+
+def _mix_bits(words: Hashes) -> Hashes:
+    """Spread every bit over all others, by the finaliser of SplitMix64 [@steele2014]."""
+    for shift, factor in _MIX_STEPS:
+        words ^= words >> shift
+        words *= factor
+    words ^= words >> _LAST_SHIFT
+    return words

@@ -167,7 +167,7 @@ class LogitNormal:
         return Normal(self.mean, self.sd)
 
 
-_LARGEST = 1e6
+_MAX_PARAMETER = 1e6
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,9 +178,9 @@ class Beta:
     b: float
 
     def __post_init__(self) -> None:
-        if not (0 < self.a <= _LARGEST and 0 < self.b <= _LARGEST):
+        if not (0 < self.a <= _MAX_PARAMETER and 0 < self.b <= _MAX_PARAMETER):
             raise OptionError(
-                f"a beta distribution of ({self.a}, {self.b}); give two numbers above 0, up to {_LARGEST:g}: beyond, "
+                f"a beta distribution of ({self.a}, {self.b}); give two numbers above 0, up to {_MAX_PARAMETER:g}: beyond, "
                 "its quantiles are not known well."
             )
 
@@ -214,15 +214,15 @@ class Beta:
         """Where `cdf` is q."""
         from scipy.special import betaincinv
 
-        near = _beta_near(self.a, self.b, q)
-        return np.where(near < _NEAR, near, betaincinv(self.a, self.b, q))
+        near = _small_beta_quantile(self.a, self.b, q)
+        return np.where(near < _SMALL_QUANTILE, near, betaincinv(self.a, self.b, q))
 
     def isf(self, q: Real) -> Floats:
         """Where `sf` is q."""
         from scipy.special import betainccinv
 
-        near = _beta_near(self.b, self.a, q)
-        return np.where(near < _NEAR, 1 - near, betainccinv(self.a, self.b, q))
+        near = _small_beta_quantile(self.b, self.a, q)
+        return np.where(near < _SMALL_QUANTILE, 1 - near, betainccinv(self.a, self.b, q))
 
     def rvs(self, size: int, random_state: np.random.Generator) -> Floats:
         """Draw so many."""
@@ -264,11 +264,11 @@ class Point:
         return np.full(size, self.at)
 
 
-OURS = (Linear, Normal, LogitNormal, Beta, Point)
+CLOSED_FORM = (Linear, Normal, LogitNormal, Beta, Point)
 """Those whose tails are exact as far as floats reach."""
 
 
-def concordance_known(low: Distribution, high: Distribution) -> float | None:
+def closed_form_concordance(low: Distribution, high: Distribution) -> float | None:
     """Chance that `high` exceeds `low`, plus half the chance that they are equal, where there is a formula for it."""
     from scipy.special import ndtr
 
@@ -287,7 +287,7 @@ def normal_distance(low: Normal | LogitNormal, high: Normal | LogitNormal) -> fl
     return (high.mean - low.mean) / sqrt(low.sd**2 + high.sd**2)
 
 
-def equal_likelihood(low: Distribution, high: Distribution, ratio: float) -> list[float] | None:
+def density_crossings(low: Distribution, high: Distribution, ratio: float) -> list[float] | None:
     """Where the density of `high` is `ratio` > 0 times that of `low` and gains on it, where there is a formula for it.
 
     Two normal distributions of unequal spread have two such places or none, since the logarithm of their ratio is a
@@ -316,7 +316,7 @@ def _normal_crossing(low: Normal | LogitNormal, high: Normal | LogitNormal, log_
     return [low.mean + (-2 * c / (b + spread) if b > 0 else (spread - b) / (2 * a))]
 
 
-_LONGEST = 1000
+_MAX_TERMS = 1000
 """Terms of a sum that is still a formula."""
 
 
@@ -324,7 +324,7 @@ def _beta_concordance(low: Beta, high: Beta) -> float | None:
     """By a finite sum, which needs one whole parameter; reflection and complement bring any to its place."""
     (a, b), (c, d) = (low.a, low.b), (high.a, high.b)
     forms = {high.a: (a, b, c, d, 1), low.b: (d, c, b, a, 1), low.a: (c, d, a, b, -1), high.b: (b, a, d, c, -1)}
-    whole = [value for value in forms if value == int(value) and value <= _LONGEST]
+    whole = [value for value in forms if value == int(value) and value <= _MAX_TERMS]
     if not whole:
         return None
     *parameters, sign = forms[min(whole)]
@@ -340,16 +340,16 @@ def _beta_exceeds(a: float, b: float, c: float, d: float) -> float:
     return float(np.sum(np.exp(betaln(a + i, b + d) - np.log(d + i) - betaln(1 + i, d) - betaln(a, b))))
 
 
-_NEAR = 1e-9
+_SMALL_QUANTILE = 1e-9
 
 
-def _beta_near(a: float, b: float, q: Real) -> Floats:
+def _small_beta_quantile(a: float, b: float, q: Real) -> Floats:
     """Quantile by the first terms of its series, good near 0, where SciPy's search may return NaN."""
     from scipy.special import betaln
 
     with np.errstate(divide="ignore"):
         first = np.exp((np.log(q) + log(a) + betaln(a, b)) / a)
-    return np.asarray(np.where(first < 10 * _NEAR, first * (1 - (1 - b) / (a + 1) * first), 1.0))
+    return np.asarray(np.where(first < 10 * _SMALL_QUANTILE, first * (1 - (1 - b) / (a + 1) * first), 1.0))
 
 
 def _check_normal(mean: float, sd: float) -> None:
@@ -367,3 +367,97 @@ def _expit(x: Real) -> npt.NDArray[np.float64]:
     from scipy.special import expit
 
     return np.asarray(expit(x))
+
+
+_SERIES_TOLERANCE = 1e-9
+"""Part of the scale of a distribution below which the first terms of a series are exact."""
+
+
+@dataclass(frozen=True, slots=True)
+class LogitBeta:
+    """Log-odds of what has a beta distribution."""
+
+    a: float
+    b: float
+
+    def pdf(self, z: Real) -> Floats:
+        """Density."""
+        return np.asarray(np.exp(self.logpdf(z)))
+
+    def logpdf(self, z: Real) -> Floats:
+        """Logarithm of the density."""
+        from scipy.special import betaln, log_expit
+
+        z = np.asarray(z, dtype=np.float64)
+        return np.asarray(self.a * log_expit(z) + self.b * log_expit(-z) - betaln(self.a, self.b))
+
+    def cdf(self, z: Real) -> Floats:
+        """Chance of at most z."""
+        from scipy.special import betainc, expit
+
+        z = np.asarray(z, dtype=np.float64)
+        direct = betainc(self.a, self.b, expit(z))
+        # A chance above one half is told best by what is left.
+        right = np.where(direct < 0.5, direct, 1 - _logit_beta_cdf(self.b, self.a, -z))
+        return np.where(z <= 0, _logit_beta_cdf(self.a, self.b, z), right)
+
+    def sf(self, z: Real) -> Floats:
+        """Chance of more than z."""
+        return LogitBeta(self.b, self.a).cdf(-np.asarray(z, dtype=np.float64))
+
+    def ppf(self, q: Real) -> Floats:
+        """Where `cdf` is q."""
+        q = np.asarray(q, dtype=np.float64)
+        middle = float(_logit_beta_cdf(self.a, self.b, np.array(0.0)))
+        return np.where(q <= middle, _logit_beta_ppf(self.a, self.b, q), -_logit_beta_ppf(self.b, self.a, 1 - q))
+
+    def isf(self, q: Real) -> Floats:
+        """Where `sf` is q."""
+        return -LogitBeta(self.b, self.a).ppf(q)
+
+    def rvs(self, size: int, random_state: np.random.Generator) -> Floats:
+        """Draw so many: the logarithm of a ratio of two gamma variables."""
+        return _log_gamma(self.a, size, random_state) - _log_gamma(self.b, size, random_state)
+
+
+def to_log_odds_scale(distribution: Distribution) -> Distribution:
+    """Return the distribution of log-odds, where we know it; otherwise the distribution itself."""
+    match distribution:
+        case LogitNormal():
+            return Normal(distribution.mean, distribution.sd)
+        case Beta():
+            return LogitBeta(distribution.a, distribution.b)
+    return distribution
+
+
+def _log_gamma(shape: float, size: int, rng: np.random.Generator) -> Floats:
+    """Draw logarithms of gamma variables; the variable itself would underflow where the shape is small."""
+    return np.asarray(np.log(rng.standard_gamma(shape + 1, size)) - rng.standard_exponential(size) / shape)
+
+
+def _logit_beta_cdf(a: float, b: float, z: Floats) -> Floats:
+    """Chance of log-odds up to z ≤ 0; where z is above 0, anything."""
+    from scipy.special import betainc, betaln, expit
+
+    z = np.minimum(z, 0.0)
+    x = expit(z)
+    with np.errstate(under="ignore", over="ignore"):
+        series = np.exp(a * z - log(a) - betaln(a, b)) * (1 - a * (a + b) / (a + 1) * x)
+    return np.asarray(np.where(z < _series_limit(a, b), series, betainc(a, b, x)))
+
+
+def _logit_beta_ppf(a: float, b: float, q: Floats) -> Floats:
+    """Log-odds z ≤ 0 up to which the chance is q; where there are none, anything."""
+    from scipy.special import betaln, logit
+
+    with np.errstate(divide="ignore"):
+        series = (np.log(q) + log(a) + betaln(a, b)) / a
+    near = series < _series_limit(a, b)
+    x = Beta(a, b).ppf(np.where(near, 0.5, q))
+    # The series of x is that of its odds but for terms of the second order, which are nothing here.
+    return np.asarray(np.where(near, series, logit(np.clip(x, 0.0, 1.0))))
+
+
+def _series_limit(a: float, b: float) -> float:
+    """Log-odds below which they are as good as the logarithm, and the series has two terms."""
+    return log(_SERIES_TOLERANCE / (1 + a + b))

@@ -7,22 +7,148 @@ from typing import NamedTuple
 import numpy as np
 
 from baserate._arrays import Bools, Floats
-from baserate._numeric import newton
+from baserate._numeric.distinct import Codes
 
-NEAREST = 1e-12
+_MAX_STEPS = 200
+_TOLERANCE = 1e-7
+"""Relative size of a step after which only rounding is left: the error squares from step to step."""
+_LONGEST_STEP = 64.0
+"""How far one step may lead: on flat ground Newton's method knows only the direction."""
+_MIN_INFORMATION = 1e-200
+"""Information that can still be divided by."""
+_MIN_EIGENVALUE = 1e-15
+"""Least share of information that rounding leaves."""
+_FLAT_SHARE = 1e-12
+"""Share of the information at the start below which nothing holds a direction: there is no finite maximum."""
+
+Derivatives = Callable[[Floats], tuple[Floats, Floats]]
+"""From parameters to the slope of the function there, and its curvature, which is positive."""
+
+
+class Maximum(NamedTuple):
+    """Where the function is greatest."""
+
+    theta: Floats
+    held: Bools
+    """Which parameters stand at their bound of 0."""
+    covariance: Floats
+    """Inverse of the curvature; parameters at their bound do not vary."""
+    settled: bool
+    """Whether there is such a place; otherwise this is how far Newton's method went."""
+
+
+def maximize_concave(moments: Derivatives, start: Floats, *, bounded: int = 0, level: float | None = None) -> Maximum:
+    """Climb from a start; the first parameters, as many as are `bounded`, never fall below 0.
+
+    With `level` a maximum is known to exist, and slopes up to this one are rounding.
+    """
+    here = start.copy()
+    slope, curve = moments(here)
+    first, settled = curve, False
+    for _ in range(_MAX_STEPS):
+        if level is None and not _has_curvature(curve, first, ~_find_active(here, slope, bounded)):
+            break
+        step = _newton_step(here, slope, curve, bounded)
+        settled = _is_small(step, _TOLERANCE * max(np.abs(here).max(initial=0.0), 1.0))
+        if settled:
+            here = _clip_to_bounds(here + step, bounded)
+        # Where a maximum is known to be, all that rounding leaves of a slope may still be long steps on flat ground.
+        if settled := settled or (level is not None and _is_small(slope, level)):
+            break
+        here, slope, curve = _take_step(moments, here, step, slope, bounded)
+    slope, curve = moments(here)
+    held = _find_active(here, slope, bounded)
+    free = np.ix_(~held, ~held)
+    covariance = np.zeros_like(curve)
+    covariance[free] = _invert_curvature(curve[free])
+    return Maximum(here, held, covariance, settled)
+
+
+def _take_step(
+    moments: Derivatives, here: Floats, step: Floats, slope: Floats, bounded: int
+) -> tuple[Floats, Floats, Floats]:
+    """Go a step, less far where it would leave the bounds, or where the way falls more steeply than it rose."""
+    size = _step_length(here[:bounded], step[:bounded])
+    new = here
+    for _ in range(_MAX_STEPS):
+        new = _clip_to_bounds(here + size * step, bounded)
+        next_slope, curve = moments(new)
+        if next_slope @ step >= -0.5 * (slope @ step):
+            break
+        size /= 2
+    return new, next_slope, curve
+
+
+def _step_length(here: Floats, step: Floats) -> float:
+    """How much of a step can be gone before the first parameter reaches its bound."""
+    falling = step < 0
+    return float(min(1.0, (here[falling] / -step[falling]).min(initial=1.0)))
+
+
+def _clip_to_bounds(theta: Floats, bounded: int) -> Floats:
+    """Rounding does not leave the bounds."""
+    theta[:bounded] = np.where(theta[:bounded] < _TOLERANCE**2, 0.0, theta[:bounded])
+    return theta
+
+
+def _find_active(here: Floats, slope: Floats, bounded: int) -> Bools:
+    """Parameters at their bound that would fall below it."""
+    held: Bools = (here <= 0) & (slope <= 0)
+    held[bounded:] = False
+    return held
+
+
+def _has_curvature(curve: Floats, first: Floats, free: Bools) -> bool:
+    """Whether enough information is left in every direction."""
+    if not free.any():
+        return True
+    now, before = curve[np.ix_(free, free)], first[np.ix_(free, free)]
+    try:
+        root = np.linalg.inv(np.linalg.cholesky(before))
+    except np.linalg.LinAlgError:
+        return False
+    return bool(np.linalg.eigvalsh(root @ now @ root.T)[0] > _FLAT_SHARE)
+
+
+def _newton_step(here: Floats, slope: Floats, curve: Floats, bounded: int) -> Floats:
+    """Newton's step of what is free, which leaves alone what it would push out of its bounds."""
+    held = _find_active(here, slope, bounded)
+    while True:
+        step, free = np.zeros(len(slope)), ~held
+        step[free] = _invert_curvature(curve[np.ix_(free, free)]) @ slope[free]
+        pushed = (here <= 0) & (step < 0) & (np.arange(len(here)) < bounded)
+        if not pushed.any():
+            return step * min(1.0, _LONGEST_STEP / max(float(np.abs(step).max(initial=0.0)), _LONGEST_STEP))
+        held |= pushed
+
+
+def _is_small(values: Floats, most: float) -> bool:
+    return bool(np.abs(values).max(initial=0.0) <= most)
+
+
+def _invert_curvature(matrix: Floats) -> Floats:
+    """Inverse of a symmetric matrix; what rounding left flat or bent the wrong way counts as barely bent."""
+    scale = np.sqrt(np.maximum(np.diag(matrix), _MIN_INFORMATION))
+    bend, axes = np.linalg.eigh(matrix / np.outer(scale, scale))
+    inverse = (axes / np.maximum(bend, _MIN_EIGENVALUE)) @ axes.T
+    found: Floats = inverse / np.outer(scale, scale)
+    return found
+
+
+PROBABILITY_CLIP = 1e-12
 """Shares nearer to 0 or 1 are moved there before their log-odds are taken."""
-_STEPS = 200
+_MAX_LINE_STEPS = 200
 _BLOCK = 1 << 14
 """Places that fit the cache."""
-_FAR = 1e3
+_DIVERGED = 1e3
 """Weights from which a fit of what is pooled has gone astray."""
-_POOLED = 1 << 12
+_N_GROUPS = 1 << 12
 """Neighbours are pooled to so many places first, so that few steps are left for all of them."""
-_CLOSE = 1e-7
+_LINE_TOLERANCE = 1e-7
 """Relative size of a step of Newton's method after which only rounding is left: the error squares from step to step."""
 
 
-class Line(NamedTuple):
+class LogisticFit(NamedTuple):
     """Log-odds a + b·x, and how sure they are; arrays where there were many regressions."""
 
     intercept: Floats
@@ -31,14 +157,14 @@ class Line(NamedTuple):
     """Of intercept and slope, of shape (…, 2, 2)."""
 
 
-def line(
+def fit_logistic(
     x: Floats,
     hits: Floats,
     misses: Floats,
     *,
     squares: Floats | None = None,
     start: tuple[float, float] | None = None,
-) -> Line:
+) -> LogisticFit:
     r"""Maximum of :math:`\sum h\lnσ(a+bx)+m\ln(1-σ(a+bx))` over a and b.
 
     Hits h and misses m are sums at each x, of shape (m,), or (…, m) for many regressions at once. The covariance is the
@@ -47,24 +173,24 @@ def line(
     Where no finite maximum exists, the result is as far as Newton's method went; the caller must know when. It starts
     from a constant, or from an intercept and slope that are known to be near.
     """
-    middle, scale = _standard(x)
+    middle, scale = _center_and_scale(x)
     z = (x - middle) / scale
     if start is not None:
         start = start[0] + start[1] * middle, start[1] * scale
-    elif hits.ndim == 1 and len(z) > 4 * _POOLED:
-        start = _near(z, hits, misses)
-    a, b, information = _climbed_line(z, hits, misses, start)
+    elif hits.ndim == 1 and len(z) > 4 * _N_GROUPS:
+        start = _start_from_groups(z, hits, misses)
+    a, b, information = _maximize_line(z, hits, misses, start)
     if hits.ndim > 1:
-        return Line(a - b * middle / scale, b / scale, np.full((*a.shape, 2, 2), np.nan))
+        return LogisticFit(a - b * middle / scale, b / scale, np.full((*a.shape, 2, 2), np.nan))
     # Of many places, what the last step changes is far behind the last digit that matters, and costs a third more.
-    inverse = _inverse(information if len(z) > _BLOCK else _information(z, hits + misses, a, b))
+    inverse = _invert_2x2(information if len(z) > _BLOCK else _line_information(z, hits + misses, a, b))
     if squares is not None:
-        inverse = inverse @ _information(z, squares, a, b) @ inverse
+        inverse = inverse @ _line_information(z, squares, a, b) @ inverse
     back = np.array([[1.0, -middle / scale], [0.0, 1 / scale]])
-    return Line(a - b * middle / scale, b / scale, back @ inverse @ back.T)
+    return LogisticFit(a - b * middle / scale, b / scale, back @ inverse @ back.T)
 
 
-class Plane(NamedTuple):
+class LogisticBasisFit(NamedTuple):
     """Log-odds Σ bᵢ·fᵢ, and how sure they are."""
 
     weights: Floats
@@ -75,25 +201,29 @@ class Plane(NamedTuple):
     """Whether there is a maximum; otherwise this is how far Newton's method went."""
 
 
-def plane(columns: Floats, hits: Floats, misses: Floats, *, squares: Floats | None = None, bounded: int = 0) -> Plane:
+def fit_logistic_basis(
+    columns: Floats, hits: Floats, misses: Floats, *, squares: Floats | None = None, bounded: int = 0
+) -> LogisticBasisFit:
     r"""Maximum of the same over weights of functions fᵢ of x, one in each row of `columns`.
 
     The first weights, as many as are `bounded`, never fall below 0.
     """
     start = np.zeros(len(columns))
-    if columns.shape[1] > 4 * _POOLED:
-        *means, hit, miss = _pooled([*columns], hits, misses)
-        near = plane(np.stack(means), hit, miss, bounded=bounded)
+    if columns.shape[1] > 4 * _N_GROUPS:
+        *means, hit, miss = _group_neighbors([*columns], hits, misses)
+        near = fit_logistic_basis(np.stack(means), hit, miss, bounded=bounded)
         start = near.weights if near.settled else start
-    peak = newton.climbed(partial(_of_plane, columns, hits, hits + misses), start, bounded=bounded)
+    peak = maximize_concave(partial(_basis_derivatives, columns, hits, hits + misses), start, bounded=bounded)
     covariance = peak.covariance
     if squares is not None:
-        _, noise = _of_plane(columns, np.zeros(len(squares)), squares, peak.theta)
+        _, noise = _basis_derivatives(columns, np.zeros(len(squares)), squares, peak.theta)
         covariance = covariance @ noise @ covariance
-    return Plane(peak.theta, covariance, peak.held, peak.settled)
+    return LogisticBasisFit(peak.theta, covariance, peak.held, peak.settled)
 
 
-def shift(offset: Floats, hits: Floats, misses: Floats, *, squares: Floats | None = None) -> tuple[Floats, Floats]:
+def fit_intercept(
+    offset: Floats, hits: Floats, misses: Floats, *, squares: Floats | None = None
+) -> tuple[Floats, Floats]:
     r"""Maximum over a of the same with log-odds :math:`offset+a`, and its variance; ±∞ where all hit or all miss."""
     from scipy.special import expit, logit
 
@@ -104,13 +234,13 @@ def shift(offset: Floats, hits: Floats, misses: Floats, *, squares: Floats | Non
         # steps may come from both sides.
         low, high = mean - offset.max(initial=-np.inf) - 1, mean - offset.min(initial=np.inf) + 1
         a = np.where(np.isfinite(mean), (low + high) / 2, mean)
-        for _ in range(_STEPS):
+        for _ in range(_MAX_LINE_STEPS):
             share = expit(offset + a[..., None])
             gap = hits.sum(axis=-1) - (total * share).sum(axis=-1)
             low, high = np.where(gap >= 0, a, low), np.where(gap <= 0, a, high)
             new = a + gap / (total * share * (1 - share)).sum(axis=-1)
             new = np.where((new >= low) & (new <= high), new, (low + high) / 2)
-            moved = np.abs(new - a) > _CLOSE * np.maximum(np.abs(a), 1.0)
+            moved = np.abs(new - a) > _LINE_TOLERANCE * np.maximum(np.abs(a), 1.0)
             a = np.where(np.isfinite(mean), new, a)
             if not moved.any():
                 break
@@ -122,13 +252,13 @@ def shift(offset: Floats, hits: Floats, misses: Floats, *, squares: Floats | Non
 
 
 def log_odds(share: Floats) -> Floats:
-    """Log-odds of shares, those of 0 and 1 as of the `NEAREST` to them."""
-    within = np.clip(share, NEAREST, 1 - NEAREST)
+    """Log-odds of shares, those of 0 and 1 as of the `PROBABILITY_CLIP` to them."""
+    within = np.clip(share, PROBABILITY_CLIP, 1 - PROBABILITY_CLIP)
     found: Floats = within / (1 - within)  # of odds: half the time of SciPy's logit, as near in absolute terms
     return np.log(found, out=found)
 
 
-def _standard(x: Floats) -> tuple[float, float]:
+def _center_and_scale(x: Floats) -> tuple[float, float]:
     """Middle and half the range of x: in these units it lies in [−1, 1]."""
     if not len(x):
         return 0.0, 1.0
@@ -136,7 +266,7 @@ def _standard(x: Floats) -> tuple[float, float]:
     return (low + high) / 2, (high - low) / 2 or 1.0
 
 
-def _climbed_line(
+def _maximize_line(
     z: Floats, hits: Floats, misses: Floats, start: tuple[float, float] | None
 ) -> tuple[Floats, Floats, Floats]:
     """Intercept and slope where the likelihood is highest, and the information there."""
@@ -146,25 +276,25 @@ def _climbed_line(
         here = np.stack([odds, np.zeros_like(odds)], axis=-1)
     else:
         here = np.broadcast_to(np.array(start), (*hits.shape[:-1], 2))
-    found, information = _climbed(partial(_newton_line, z, hits, total), here)
+    found, information = _maximize_batch(partial(_line_newton_step, z, hits, total), here)
     return found[..., 0], found[..., 1], information
 
 
-def _near(z: Floats, hits: Floats, misses: Floats) -> tuple[float, float] | None:
+def _start_from_groups(z: Floats, hits: Floats, misses: Floats) -> tuple[float, float] | None:
     """Where a fit of pooled neighbours ends."""
-    mean, hit, miss = _pooled([z], hits, misses)
-    a, b, _ = _climbed_line(mean, hit, miss, None)
-    return (float(a), float(b)) if _usable(np.array([a, b])) else None
+    mean, hit, miss = _group_neighbors([z], hits, misses)
+    a, b, _ = _maximize_line(mean, hit, miss, None)
+    return (float(a), float(b)) if _is_usable_start(np.array([a, b])) else None
 
 
-def _usable(start: Floats) -> bool:
+def _is_usable_start(start: Floats) -> bool:
     """Whether it is a place to start from: what is pooled may be parted where the rest is not."""
-    return bool((np.abs(start) < _FAR).all())
+    return bool((np.abs(start) < _DIVERGED).all())
 
 
-def _pooled(columns: list[Floats], hits: Floats, misses: Floats) -> tuple[Floats, ...]:
+def _group_neighbors(columns: list[Floats], hits: Floats, misses: Floats) -> tuple[Floats, ...]:
     """Columns in the middle of neighbours, which is near their mean, and sums of their hits and misses."""
-    size = -(-len(hits) // _POOLED)
+    size = -(-len(hits) // _N_GROUPS)
     starts = np.arange(0, len(hits), size)
     middle = np.minimum(starts + size // 2, len(hits) - 1)
     hit, miss = (np.add.reduceat(each, starts) for each in (hits, misses))
@@ -172,19 +302,19 @@ def _pooled(columns: list[Floats], hits: Floats, misses: Floats) -> tuple[Floats
     return (*(column[middle[there]] for column in columns), hit[there], miss[there])
 
 
-Newton = Callable[[Floats], tuple[Floats, Floats, Floats]]
+NewtonStep = Callable[[Floats], tuple[Floats, Floats, Floats]]
 """Newton's step from somewhere, the slope of the likelihood there, and the information."""
 
 
-def _climbed(moments: Newton, here: Floats) -> tuple[Floats, Floats]:
+def _maximize_batch(moments: NewtonStep, here: Floats) -> tuple[Floats, Floats]:
     """Coefficients where the slope of the likelihood is 0, and the information, one last step before."""
     step, uphill, information = moments(here)
-    for _ in range(_STEPS):
-        moved = np.abs(step).max(axis=-1) > _CLOSE * np.maximum(np.abs(here).max(axis=-1), 1.0)
+    for _ in range(_MAX_LINE_STEPS):
+        moved = np.abs(step).max(axis=-1) > _LINE_TOLERANCE * np.maximum(np.abs(here).max(axis=-1), 1.0)
         if not moved.any():
             break
         size = np.ones(here.shape[:-1])
-        for _ in range(_STEPS):
+        for _ in range(_MAX_LINE_STEPS):
             new = here + size[..., None] * step
             next_step, slope, information = moments(new)
             # Concave along the step: where it would fall more steeply than it rose, it went too far.
@@ -196,7 +326,7 @@ def _climbed(moments: Newton, here: Floats) -> tuple[Floats, Floats]:
     return here + step, information
 
 
-def _of_plane(columns: Floats, hits: Floats, total: Floats, here: Floats) -> tuple[Floats, Floats]:
+def _basis_derivatives(columns: Floats, hits: Floats, total: Floats, here: Floats) -> tuple[Floats, Floats]:
     """Slope of the likelihood, and information."""
 
     def sums(place: slice) -> tuple[Floats, Floats]:
@@ -220,27 +350,27 @@ def _blocks(size: int) -> list[slice]:
     return [slice(start, start + _BLOCK) for start in range(0, size, _BLOCK)]
 
 
-def _newton_line(z: Floats, hits: Floats, total: Floats, here: Floats) -> tuple[Floats, Floats, Floats]:
-    parts = [_sums(z[place], hits[..., place], total[..., place], here) for place in _blocks(len(z))]
+def _line_newton_step(z: Floats, hits: Floats, total: Floats, here: Floats) -> tuple[Floats, Floats, Floats]:
+    parts = [_line_sums(z[place], hits[..., place], total[..., place], here) for place in _blocks(len(z))]
     sums = np.sum(parts, axis=0) if parts else np.zeros((5, *hits.shape[:-1]))
     slope = np.stack([sums[0], sums[1]], axis=-1)
-    information = _matrix(sums[2:])
+    information = _moment_matrix(sums[2:])
     with np.errstate(invalid="ignore", over="ignore"):
-        step = (_inverse(information) @ slope[..., None])[..., 0]
+        step = (_invert_2x2(information) @ slope[..., None])[..., 0]
     # Where all is certain there is no curvature to go by.
     return np.where(np.isfinite(step), step, 0.0), slope, information
 
 
-def _sums(z: Floats, hits: Floats, total: Floats, here: Floats) -> Floats:
+def _line_sums(z: Floats, hits: Floats, total: Floats, here: Floats) -> Floats:
     """Moments 0 and 1 of the gaps, and 0 to 2 of the curvature."""
-    share = chance(here[..., 0], here[..., 1], z)
+    share = logistic_probability(here[..., 0], here[..., 1], z)
     expected = total * share
     gap = hits - expected
     np.multiply(expected, np.subtract(1, share, out=share), out=expected)
-    return np.stack([*_moments(z, gap, 1), *_moments(z, expected, 2)])
+    return np.stack([*_power_moments(z, gap, 1), *_power_moments(z, expected, 2)])
 
 
-def _moments(z: Floats, weight: Floats, most: int) -> list[Floats]:
+def _power_moments(z: Floats, weight: Floats, most: int) -> list[Floats]:
     """Sums of weights times powers of z; not by BLAS, whose threads wait for each other on a busy machine."""
     found = [weight.sum(axis=-1)]
     power = z
@@ -250,7 +380,7 @@ def _moments(z: Floats, weight: Floats, most: int) -> list[Floats]:
     return found
 
 
-def chance(a: Floats, b: Floats, z: Floats) -> Floats:
+def logistic_probability(a: Floats, b: Floats, z: Floats) -> Floats:
     """Share with log-odds a + b·z; in place, and not by SciPy, which takes three times as long."""
     found: Floats = -b[..., None] * z
     found -= a[..., None]
@@ -260,25 +390,170 @@ def chance(a: Floats, b: Floats, z: Floats) -> Floats:
     return np.reciprocal(found, out=found)
 
 
-def _information(z: Floats, mass: Floats, a: Floats, b: Floats) -> Floats:
+def _line_information(z: Floats, mass: Floats, a: Floats, b: Floats) -> Floats:
     """Information on intercept and slope of so much mass."""
 
     def sums(place: slice) -> Floats:
-        share = chance(a, b, z[place])
-        return np.stack(_moments(z[place], mass[place] * share * (1 - share), 2))
+        share = logistic_probability(a, b, z[place])
+        return np.stack(_power_moments(z[place], mass[place] * share * (1 - share), 2))
 
     parts = [sums(place) for place in _blocks(len(z))]
-    return _matrix(np.sum(parts, axis=0) if parts else np.zeros(3))
+    return _moment_matrix(np.sum(parts, axis=0) if parts else np.zeros(3))
 
 
-def _matrix(moments: Floats) -> Floats:
+def _moment_matrix(moments: Floats) -> Floats:
     """Moments 0 to 2 as matrices."""
     return np.stack([np.stack([*moments[:2]], axis=-1), np.stack([*moments[1:]], axis=-1)], axis=-2)
 
 
-def _inverse(matrix: Floats) -> Floats:
+def _invert_2x2(matrix: Floats) -> Floats:
     """Inverses of symmetric matrices of two rows; not finite where there is none."""
     p, q, r = matrix[..., 0, 0], matrix[..., 0, 1], matrix[..., 1, 1]
     with np.errstate(divide="ignore", invalid="ignore"):
         scale = 1 / (p * r - q * q)
         return np.stack([np.stack([r, -q], axis=-1), np.stack([-q, p], axis=-1)], axis=-2) * scale[..., None, None]
+
+
+_SOFTMAX_BLOCK = 1 << 17
+"""Numbers that fit the cache with what is computed of them."""
+_GRADIENT_ROUNDING = 1e-13
+"""Slope of the likelihood of a row, on average, that is rounding."""
+
+
+class SoftmaxData(NamedTuple):
+    """What is fitted to: x of every class, which class came true, how much each row counts."""
+
+    x: Floats
+    truth: Codes
+    amount: Floats | None = None
+    squares: Floats | None = None
+    """Squared weights, if the rows are weighted."""
+
+
+class SoftmaxModel(NamedTuple):
+    """Weights and biases as (w, b) = base + space·θ; the first of θ, as many as `bounded`, never fall below 0."""
+
+    base: Floats
+    space: Floats
+    start: Floats
+    bounded: int = 0
+    coercive: bool = False
+    """Whether a maximum is known to exist."""
+
+
+class SoftmaxFit(NamedTuple):
+    """Where the likelihood is greatest."""
+
+    parameters: Floats
+    """All weights, then all biases."""
+    covariance: Floats
+    theta: Floats
+    held: Bools
+    """Which of θ stand at their bound of 0."""
+    settled: bool
+    """Whether there is such a place; otherwise this is how far Newton's method went."""
+
+
+def fit_softmax(rows: SoftmaxData, model: SoftmaxModel) -> SoftmaxFit:
+    r"""Maximum of :math:`\sum_i a_i\ln\mathrm{softmax}(w∘x_i+b)_{y_i}` over θ.
+
+    The covariance is the inverse of Fisher's information H; with squared weights, that of weighted rows,
+    :math:`H^{-1}QH^{-1}`. Parameters at their bound, and what was given in `base`, do not vary.
+    """
+    level = _GRADIENT_ROUNDING * _total_weight(rows) if model.coercive else None
+    peak = maximize_concave(partial(_softmax_derivatives, rows, model), model.start, bounded=model.bounded, level=level)
+    inverse = peak.covariance
+    if rows.squares is not None:
+        inverse = inverse @ softmax_information(rows, model, peak.theta, squared=True) @ inverse
+    covariance = model.space @ inverse @ model.space.T
+    return SoftmaxFit(model.base + model.space @ peak.theta, covariance, peak.theta, peak.held, peak.settled)
+
+
+def softmax_information(rows: SoftmaxData, model: SoftmaxModel, at: Floats, *, squared: bool = False) -> Floats:
+    """Fisher's information about θ; or with squared amounts, the variance of the slope."""
+    return _softmax_derivatives(rows._replace(amount=rows.squares) if squared else rows, model, at)[1]
+
+
+def softmax_gradient(rows: SoftmaxData, model: SoftmaxModel, at: Floats) -> Floats:
+    """How steeply the likelihood rises with each of θ."""
+    return _softmax_derivatives(rows, model, at)[0]
+
+
+def is_identified(curve: Floats, *, least: float = 1e-11) -> bool:
+    """Whether a matrix of information has full rank, whatever the units of its rows."""
+    if not (np.diag(curve) > 0).all():
+        return False
+    scale = np.sqrt(np.diag(curve))
+    return bool(np.linalg.eigvalsh(curve / np.outer(scale, scale))[0] > least)
+
+
+def _total_weight(rows: SoftmaxData) -> float:
+    return float(len(rows.x) if rows.amount is None else rows.amount.sum())
+
+
+def _softmax_derivatives(rows: SoftmaxData, model: SoftmaxModel, theta: Floats) -> tuple[Floats, Floats]:
+    """Slope of the likelihood and information, of θ."""
+    width = rows.x.shape[1]
+    both = model.base + model.space @ theta
+    step = max(_SOFTMAX_BLOCK // width, 1)
+    blocks = [slice(start, start + step) for start in range(0, len(rows.x), step)]
+    # One after the other: BLAS has threads of its own, and ours would make them wait for each other.
+    parts = [_softmax_sums(rows, place, both[:width], both[width:]) for place in blocks]
+    slope, cross, square = (np.sum([part[at] for part in parts], axis=0) for at in range(3))
+    curve = _full_information(cross, square)
+    return model.space.T @ slope, model.space.T @ curve @ model.space
+
+
+def _softmax_sums(rows: SoftmaxData, place: slice, weight: Floats, bias: Floats) -> tuple[Floats, Floats, Floats]:
+    """Slope of all weights and biases; sums of products of probabilities: times x², x, 1 and times both x."""
+    x = rows.x[place]
+    share = softmax(x * weight + bias)
+    own = share if rows.amount is None else share * rows.amount[place, None]
+    times = x * own
+    truth, at = rows.truth[place], np.arange(len(x))
+    amount = 1.0 if rows.amount is None else rows.amount[place]
+    slope = -np.concatenate([times.sum(axis=0), own.sum(axis=0)])
+    slope += np.bincount(truth, weights=x[at, truth] * amount, minlength=2 * x.shape[1])
+    there = np.broadcast_to(amount, len(x))
+    slope[x.shape[1] :] += np.bincount(truth, weights=there, minlength=x.shape[1])
+    return slope, np.concatenate([(x * times).T @ share, times.T @ share, own.T @ share]), times.T @ (x * share)
+
+
+def _full_information(cross: Floats, square: Floats) -> Floats:
+    """Information of all weights and biases.
+
+    Probabilities of a row add up to 1, so what stands on a diagonal is the sum of the other products beside it: no
+    digits are lost where one class is almost certain.
+    """
+    width = len(square)
+    alone = np.eye(width, dtype=bool)
+    aside = np.where(np.tile(alone, (3, 1)), 0.0, cross).reshape(3, width, width)
+    diagonal = aside.sum(axis=2)
+    weights = np.where(alone, diagonal[0], -square)
+    mixed = np.where(alone, diagonal[1], -aside[1])
+    biases = np.where(alone, diagonal[2], -aside[2])
+    found: Floats = np.block([[weights, mixed], [mixed.T, biases]])
+    return (found + found.T) / 2
+
+
+def fit_biases(rows: SoftmaxData, *, sweeps: int) -> Floats:
+    r"""Biases that bring the mean share of every class near what it is, a class at a time: :math:`b_k+=\ln(y_k/q_k)`.
+
+    Sinkhorn's way, which leaves flat ground at once but is slow at the end: where Newton's method may start.
+    """
+    width = rows.x.shape[1]
+    amount = np.ones(len(rows.x)) if rows.amount is None else rows.amount
+    target = np.bincount(rows.truth, weights=amount, minlength=width)
+    bias = np.zeros(width)
+    for _ in range(sweeps):
+        bias += np.log(target / np.maximum(amount @ softmax(rows.x + bias), np.finfo(np.float64).tiny))
+    bias -= bias.mean()
+    return bias
+
+
+def softmax(z: Floats) -> Floats:
+    """Shares whose logarithms differ as these numbers do, in place."""
+    z -= z.max(axis=1, keepdims=True)
+    np.exp(z, out=z)
+    z /= z.sum(axis=1, keepdims=True)
+    return z

@@ -23,7 +23,7 @@ _FEW = 1 << 13
 """So many rows, taken evenly, show where to start."""
 
 
-class Mixture(NamedTuple):
+class MixtureFit(NamedTuple):
     """Where the likelihood of a mixture is greatest."""
 
     q: Floats
@@ -35,10 +35,10 @@ class Mixture(NamedTuple):
     """Whether Karush's, Kuhn's and Tucker's conditions hold."""
 
 
-def projected(y: Floats) -> Floats:
+def project_to_simplex(y: Floats) -> Floats:
     r"""Nearest point of the simplex, :math:`\max(y+λ,0)` with the λ that makes it add up to 1 [@duchi2008].
 
-    >>> projected(np.array([-0.5, 1.0, 0.25])).tolist()
+    >>> project_to_simplex(np.array([-0.5, 1.0, 0.25])).tolist()
     [0.0, 0.875, 0.125]
     """
     down = np.sort(y)[::-1]
@@ -48,14 +48,14 @@ def projected(y: Floats) -> Floats:
     return found
 
 
-def nearest(c: Floats, o: Floats) -> Floats:
+def fit_least_squares(c: Floats, o: Floats) -> Floats:
     r"""Least squares on the simplex, :math:`\arg\min_q‖Cq-o‖`, exactly.
 
     As :math:`Cq-o=(C-o1^⊤)q=Dq`, it is the ray on which :math:`‖Dy‖^2+(1^⊤y-1)^2`, y ≥ 0, is least: along a ray of
     the simplex the minimum is m/(1+m), with m = ‖Dq‖². Nothing need be weighted to make the sum right.
 
     >>> c = np.array([[0.8, 0.1, 0.1], [0.1, 0.8, 0.2], [0.1, 0.1, 0.7]])
-    >>> nearest(c, np.array([0.05, 0.75, 0.2])).round(12).tolist()
+    >>> fit_least_squares(c, np.array([0.05, 0.75, 0.2])).round(12).tolist()
     [0.0, 0.875, 0.125]
     """
     from scipy.optimize import nnls
@@ -66,24 +66,24 @@ def nearest(c: Floats, o: Floats) -> Floats:
     return found
 
 
-def likeliest(c: Floats, o: Floats, *, prior: float | Floats = 0.0) -> Mixture:
-    r"""Maximum of :math:`\sum_k o_k\ln(Cq)_k+\sum_k prior_k\ln q_k` on the simplex: the same problem as `mixed`.
+def fit_likelihood(c: Floats, o: Floats, *, prior: float | Floats = 0.0) -> MixtureFit:
+    r"""Maximum of :math:`\sum_k o_k\ln(Cq)_k+\sum_k prior_k\ln q_k` on the simplex: the same problem as `fit_mixture`.
 
     >>> c = np.array([[0.8, 0.1, 0.1], [0.1, 0.8, 0.2], [0.1, 0.1, 0.7]])
-    >>> likeliest(c, np.array([0.05, 0.75, 0.2])).q.round(5).tolist()
+    >>> fit_likelihood(c, np.array([0.05, 0.75, 0.2])).q.round(5).tolist()
     [0.0, 0.85088, 0.14912]
     """
     fixed = np.broadcast_to(np.asarray(prior, dtype=np.float64), c.shape[1])
-    return mixed(c, amount=o, fixed=fixed)
+    return fit_mixture(c, amount=o, fixed=fixed)
 
 
-def regularised(j: Floats, o: Floats, o_val: Floats, *, penalty: float) -> Floats:
+def fit_regularized(j: Floats, o: Floats, o_val: Floats, *, penalty: float) -> Floats:
     r"""Least :math:`‖Jθ-(o-o_{val})‖+penalty·‖θ‖` with θ ≥ −1, exactly.
 
     Neither length is squared. Where θ(τ) has the least :math:`‖Jθ-b‖^2+τ‖θ‖^2`, the two trade at τ‖θ‖/‖Jθ−b‖, which
     rises with τ, and must be the penalty. If it is more for any τ, what lies at the kink is the answer: no penalty.
 
-    >>> regularised(np.diag([0.5, 0.5]), np.array([0.6, 0.4]), np.array([0.5, 0.5]), penalty=0.1).round(9).tolist()
+    >>> fit_regularized(np.diag([0.5, 0.5]), np.array([0.6, 0.4]), np.array([0.5, 0.5]), penalty=0.1).round(9).tolist()
     [0.2, -0.2]
     """
     from scipy.optimize import brentq
@@ -91,7 +91,7 @@ def regularised(j: Floats, o: Floats, o_val: Floats, *, penalty: float) -> Float
     b, scale = o - o_val, float(np.square(j).sum())
 
     def excess(log_tau: float) -> float:
-        theta = _ridged(j, b, scale * np.exp(log_tau))
+        theta = _solve_ridge(j, b, scale * np.exp(log_tau))
         return float(np.exp(log_tau) * scale * np.linalg.norm(theta) - penalty * np.linalg.norm(j @ theta - b))
 
     low, high = np.log(_BARELY), -np.log(_BARELY)
@@ -99,11 +99,11 @@ def regularised(j: Floats, o: Floats, o_val: Floats, *, penalty: float) -> Float
     if np.linalg.norm(j.T @ b) <= penalty * np.linalg.norm(b) or excess(high) <= 0:
         return np.zeros(j.shape[1])
     if excess(low) >= 0:
-        return _ridged(j, b, 0.0)
-    return _ridged(j, b, scale * float(np.exp(brentq(excess, low, high, xtol=1e-14, rtol=1e-14))))
+        return _solve_ridge(j, b, 0.0)
+    return _solve_ridge(j, b, scale * float(np.exp(brentq(excess, low, high, xtol=1e-14, rtol=1e-14))))
 
 
-def mixed(a: Reals, *, amount: Cells | None = None, fixed: Floats | None = None) -> Mixture:
+def fit_mixture(a: Reals, *, amount: Cells | None = None, fixed: Floats | None = None) -> MixtureFit:
     r"""Maximum of :math:`\sum_j m_j\ln\sum_kq_ka_{jk}+\sum_kf_k\ln q_k` over the simplex; m is `amount`, f `fixed`.
 
     As logarithms are, it is the maximum over q ≥ 0 of the same less N·Σq, with N = Σm + Σf: the sum is 1 of itself. It
@@ -111,7 +111,7 @@ def mixed(a: Reals, *, amount: Cells | None = None, fixed: Floats | None = None)
     parabola, so that shares leave and reach 0 in any number. A share is exactly 0 where its slope says so. Every row
     needs some class that it can be of.
 
-    >>> found = mixed(np.array([[2.0, 0.5], [0.5, 2.0], [0.5, 2.0]]))
+    >>> found = fit_mixture(np.array([[2.0, 0.5], [0.5, 2.0], [0.5, 2.0]]))
     >>> found.q.round(9).tolist(), found.settled
     ([0.222222222, 0.777777778], True)
     """
@@ -122,15 +122,15 @@ def mixed(a: Reals, *, amount: Cells | None = None, fixed: Floats | None = None)
     q = np.full(len(across), 1 / len(across))
     if across.shape[1] > 8 * _FEW:
         every = slice(None, None, across.shape[1] // _FEW)
-        near = _climbed(across[:, every], None if mass is None else mass[every], known * 0, q)
+        near = _maximize(across[:, every], None if mass is None else mass[every], known * 0, q)
         q = 0.99 * near.q + 0.01 * q  # inside, where every row can be
-    return _climbed(across, mass, known, q)
+    return _maximize(across, mass, known, q)
 
 
-def inverse(information: Floats) -> Floats:
+def shares_covariance(information: Floats) -> Floats:
     """Covariance of shares that add up to 1, from their information; as if none were at its bound.
 
-    >>> inverse(np.diag([4.0, 4.0])).tolist()
+    >>> shares_covariance(np.diag([4.0, 4.0])).tolist()
     [[0.125, -0.125], [-0.125, 0.125]]
     """
     z = contrasts(len(information))
@@ -152,7 +152,7 @@ def contrasts(width: int) -> Floats:
     return found
 
 
-def moments(across: Floats, q: Floats, amount: Floats | None = None) -> tuple[Floats, Floats]:
+def mixture_moments(across: Floats, q: Floats, amount: Floats | None = None) -> tuple[Floats, Floats]:
     r"""Sums of :math:`b_j=a_j/(a_j·q)` and of its products :math:`b_jb_j^⊤`; `across` has a column for each row."""
     slope, curve = np.zeros(len(across)), np.zeros((len(across), len(across)))
     step = max(_BLOCK // len(across), 1)
@@ -166,25 +166,25 @@ def moments(across: Floats, q: Floats, amount: Floats | None = None) -> tuple[Fl
     return slope, curve
 
 
-def _climbed(across: Floats, amount: Floats | None, known: Floats, q: Floats) -> Mixture:
+def _maximize(across: Floats, amount: Floats | None, known: Floats, q: Floats) -> MixtureFit:
     """Go up from a place inside, until Karush's, Kuhn's and Tucker's conditions hold."""
     total = float((across.shape[1] if amount is None else amount.sum()) + known.sum())
-    slope, curve = _at(across, amount, known, q, total)
+    slope, curve = _derivatives(across, amount, known, q, total)
     last = np.inf
     for _ in range(_STEPS):
-        unmet = _unmet(q, slope)
+        unmet = _kkt_violation(q, slope)
         # Rounding is left, or on flat ground all that further steps would change.
         if unmet <= _ROUNDING * total or (unmet <= _ALMOST * total and unmet > last / 2):
             break
         last = unmet
         # What has been seen is not 0, and falls to a hundredth at most at once.
-        step = np.maximum(_bounded(slope, curve, q), np.where(known > 0, 0.01 * q, 0.0)) - q
+        step = np.maximum(_maximize_parabola(slope, curve, q), np.where(known > 0, 0.01 * q, 0.0)) - q
         settled = bool((np.abs(step) <= _CLOSE * q).all())
         size = 1.0
         for _ in range(_STEPS):
             new = np.maximum(q + size * step, 0.0)
             new /= new.sum()
-            after = _at(across, amount, known, new, total)
+            after = _derivatives(across, amount, known, new, total)
             # What rises may fall again past the top, but less steeply; where some row cannot be, nothing is finite.
             if np.isfinite(after[1]).all() and (settled or after[0] @ step >= -0.5 * (slope @ step)):
                 break
@@ -192,12 +192,14 @@ def _climbed(across: Floats, amount: Floats | None, known: Floats, q: Floats) ->
         q, (slope, curve) = new, after
         if settled:
             break
-    return Mixture(q, slope, curve, _unmet(q, slope) <= _KKT * total)
+    return MixtureFit(q, slope, curve, _kkt_violation(q, slope) <= _KKT * total)
 
 
-def _at(across: Floats, amount: Floats | None, known: Floats, q: Floats, total: float) -> tuple[Floats, Floats]:
+def _derivatives(
+    across: Floats, amount: Floats | None, known: Floats, q: Floats, total: float
+) -> tuple[Floats, Floats]:
     """Slope of the likelihood less the total, and curvature."""
-    slope, curve = moments(across, q, amount)
+    slope, curve = mixture_moments(across, q, amount)
     there = known > 0
     with np.errstate(divide="ignore"):
         slope[there] += known[there] / q[there]
@@ -205,12 +207,12 @@ def _at(across: Floats, amount: Floats | None, known: Floats, q: Floats, total: 
     return slope - total, curve
 
 
-def _unmet(q: Floats, slope: Floats) -> float:
+def _kkt_violation(q: Floats, slope: Floats) -> float:
     """How far the conditions are from being met: no share rises, and those above 0 do not fall either."""
     return float(np.where(q > 0, np.abs(slope), slope).max())
 
 
-def _bounded(slope: Floats, curve: Floats, here: Floats) -> Floats:
+def _maximize_parabola(slope: Floats, curve: Floats, here: Floats) -> Floats:
     r"""Maximum of the parabola :math:`s^⊤(y-q)-\frac12(y-q)^⊤H(y-q)` over y ≥ 0, by an active set, starting here."""
     h = curve + np.diag(_BARELY * np.diag(curve).max() + _BARELY * np.diag(curve))
     b, y = slope + h @ here, here.copy()
@@ -233,7 +235,7 @@ def _bounded(slope: Floats, curve: Floats, here: Floats) -> Floats:
     return y
 
 
-def _ridged(j: Floats, b: Floats, tau: float) -> Floats:
+def _solve_ridge(j: Floats, b: Floats, tau: float) -> Floats:
     """Least ‖Jθ−b‖² + τ‖θ‖² with θ ≥ −1."""
     from scipy.optimize import nnls
 

@@ -6,27 +6,27 @@ from contextlib import contextmanager
 from typing import TypeVar
 
 Item = TypeVar("Item")
-Made = TypeVar("Made")
+Result = TypeVar("Made")
 
 
-_LARGE = 1_000_000
+_MIN_PARALLEL = 1_000_000
 """Numbers from which threads pay."""
 _BLOCK = 1 << 15
 """Numbers that fit the cache with what is computed of them."""
 
 
-def blocks(size: int) -> list[slice]:
+def cache_blocks(size: int) -> list[slice]:
     """Divide so many numbers into parts that fit the cache.
 
-    >>> blocks(40_000)
+    >>> cache_blocks(40_000)
     [slice(0, 32768, None), slice(32768, 65536, None)]
     """
     return [slice(start, start + _BLOCK) for start in range(0, size, _BLOCK)]
 
 
-def mapped(function: Callable[[Item], Made], items: Iterable[Item], *, size: int) -> list[Made]:
+def parallel_map(function: Callable[[Item], Result], items: Iterable[Item], *, size: int) -> list[Result]:
     """Do the same with every item; work on so many numbers at once, since NumPy and hashing let other threads run."""
-    if size < _LARGE:
+    if size < _MIN_PARALLEL:
         return [function(item) for item in items]
     from concurrent.futures import ThreadPoolExecutor  # slow to import, and rarely needed
 
@@ -36,9 +36,9 @@ def mapped(function: Callable[[Item], Made], items: Iterable[Item], *, size: int
 
 
 @contextmanager
-def meanwhile(function: Callable[[], Made], *, size: int) -> Iterator[Callable[[], Made]]:
+def run_in_background(function: Callable[[], Result], *, size: int) -> Iterator[Callable[[], Result]]:
     """Call a function while the body runs, if it is work on many numbers; what it returns is asked for afterwards."""
-    if size < _LARGE:
+    if size < _MIN_PARALLEL:
         yield function
         return
     from concurrent.futures import ThreadPoolExecutor  # slow to import, and rarely needed

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from baserate._arrays import Floats, Reals
 from baserate._cut import RANGE, Cut, RandomizedCut, RandomNumbers, Treatment, certain_share
-from baserate._numeric.threads import blocks
+from baserate._numeric.threads import cache_blocks
 from baserate._policy import REFUSE, Policy, label_text, spellings
 from baserate.apply._task import GroupTexts
 from baserate.read import Coded, framed, labels_of, missing_objects, series_of
@@ -292,7 +292,7 @@ class PolicyLookup(NamedTuple):
     def _fill(self, entries: _Entries, kind: np.dtype[Any], missing: float) -> npt.NDArray[Any]:
         column = np.empty(len(self.scores), dtype=kind)
         # One block after the other: threads were measured, and only wait for each other here.
-        for place in blocks(len(column)):
+        for place in cache_blocks(len(column)):
             finite = np.isfinite(self.scores[place])
             column[place] = entries(place)
             if not finite.all():

@@ -13,7 +13,7 @@ from baserate import _domains
 from baserate._calibrator import Calibrator
 from baserate._domains import check_domain
 from baserate._errors import FitError
-from baserate._numeric.hashing import each_hashed, of_floats
+from baserate._numeric.distinct import float_bits, hash_rows
 from baserate._rows import MulticlassRows, Rows
 from baserate._tally import Group, Tallies, Tally
 from baserate.calibrate import multiclass
@@ -211,7 +211,7 @@ def _split_clusters(data: Rows, folds: int, rng: np.random.Generator) -> list[Fo
     """Assign whole clusters to folds, in an order that their content determines, not the order of rows."""
     (score,) = data.score.values()
     _, cluster = np.unique(np.asarray(data.cluster), return_inverse=True)
-    hashes = each_hashed([data.truth.astype(np.uint64), of_floats(score)])
+    hashes = hash_rows([data.truth.astype(np.uint64), float_bits(score)])
     content = np.zeros(cluster.max() + 1, dtype=np.uint64)
     # A sum of hashes does not depend on the order of rows within a cluster.
     np.add.at(content, cluster, hashes)

@@ -13,8 +13,8 @@ import numpy as np
 from baserate._arrays import Floats
 from baserate._calibrator import Calibrator, Fitted, Parameter
 from baserate._errors import EmptyDataError, FitError, NotAProbabilityError, OptionError
-from baserate._numeric.logistic import NEAREST
-from baserate._numeric.threads import meanwhile
+from baserate._numeric.logistic import PROBABILITY_CLIP
+from baserate._numeric.threads import run_in_background
 from baserate._read_summary import ReadSummary
 from baserate._rows import Rows
 from baserate._tally import Tallies, Tally
@@ -79,7 +79,7 @@ def binary_calibrator(
                 f"calibrate.{function.__name__}(baserate.tally(y, p))."
             )
         # The digest takes as long as some fits, and is computed in another thread.
-        with meanwhile(lambda: tally.digest, size=3 * len(tally.score)) as digest:
+        with run_in_background(lambda: tally.digest, size=3 * len(tally.score)) as digest:
             calibrator = function(_check_classes(tally), *args, **options)
             rows = int(tally.rows.sum(dtype=np.int64))
             few = [f"it was fitted on {rows} rows, too few to rely on."] if rows < MIN_ROWS else []
@@ -120,16 +120,20 @@ def require_probabilities(tally: Tally, method: str, *, probabilities: bool | No
 
 def clipping_note(tally: Tally) -> tuple[str, ...]:
     """Return a note on rows whose log-odds are infinite, if there are any."""
-    if tally.score[-1] >= NEAREST and tally.score[0] <= 1 - NEAREST:
+    if tally.score[-1] >= PROBABILITY_CLIP and tally.score[0] <= 1 - PROBABILITY_CLIP:
         return ()
-    rows = int(tally.rows[:, (tally.score < NEAREST) | (tally.score > 1 - NEAREST)].sum(dtype=np.int64))
+    rows = int(
+        tally.rows[:, (tally.score < PROBABILITY_CLIP) | (tally.score > 1 - PROBABILITY_CLIP)].sum(dtype=np.int64)
+    )
     subject = "row has a probability" if rows == 1 else "rows have a probability"
-    return (f"{rows} {subject} of 0 or 1, or next to it, without finite log-odds; it was taken as {NEAREST:g} away.",)
+    return (
+        f"{rows} {subject} of 0 or 1, or next to it, without finite log-odds; it was taken as {PROBABILITY_CLIP:g} away.",
+    )
 
 
 def log_probabilities(score: Floats) -> tuple[Floats, Floats]:
-    """Return ln p and −ln(1 − p), after moving certainties to within `NEAREST` of 0 and 1."""
-    p = np.clip(score, NEAREST, 1 - NEAREST)
+    """Return ln p and −ln(1 − p), after moving certainties to within `PROBABILITY_CLIP` of 0 and 1."""
+    p = np.clip(score, PROBABILITY_CLIP, 1 - PROBABILITY_CLIP)
     return np.log(p), -np.log1p(-p)
 
 

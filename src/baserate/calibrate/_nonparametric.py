@@ -12,8 +12,7 @@ from baserate._arrays import Floats
 from baserate._calibrator import Calibrator
 from baserate._calibrator_forms import Between, Knots, Steps
 from baserate._errors import OptionError
-from baserate._numeric.pav import decreasing_blocks
-from baserate._numeric.venn_abers import with_one_hit
+from baserate._numeric.isotonic import isotonic_with_extra_hit, pool_adjacent_violators
 from baserate._tally import Tally
 from baserate.calibrate._fit_data import are_probabilities, binary_calibrator, require_probabilities
 from baserate.measure import By, binned, edges
@@ -60,7 +59,7 @@ class _Pools(NamedTuple):
 
 def _pool(tally: Tally) -> _Pools:
     # Tallies begin with the highest score, calibrators with the lowest.
-    starts, first, second = decreasing_blocks(*tally.mass)
+    starts, first, second = pool_adjacent_violators(*tally.mass)
     high, low = tally.score[starts], tally.score[np.append(starts[1:], len(tally.score)) - 1]
     return _Pools(starts, low[::-1], high[::-1], (first / (first + second))[::-1])
 
@@ -168,9 +167,9 @@ def venn_abers(tally: Tally, *, probabilities: bool | None = None) -> Calibrator
         raise OptionError("venn-abers puts in one more row, which has no weight; leave weight= out, or fit isotonic.")
     score, positive, negative = tally.score[::-1], tally.positive[::-1], tally.negative[::-1]
     total = positive + negative
-    high = with_one_hit(positive, total)
+    high = isotonic_with_extra_hit(positive, total)
     # One more negative is one more positive with classes and order exchanged.
-    low = 1 - with_one_hit(negative[::-1], total[::-1])[::-1]
+    low = 1 - isotonic_with_extra_hit(negative[::-1], total[::-1])[::-1]
     # Between two scores p₁ is that of the upper one: it changes just above a score.
     bounds = (
         Steps(*_to_steps(x, y), are_probabilities(tally, probabilities))

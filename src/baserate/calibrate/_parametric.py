@@ -15,7 +15,7 @@ from baserate._arrays import Floats
 from baserate._calibrator import Calibrator, Parameter, shift_log_odds
 from baserate._calibrator_forms import Line, LogOdds
 from baserate._errors import FitError, OptionError
-from baserate._numeric.logistic import NEAREST, line, log_odds, plane
+from baserate._numeric.logistic import PROBABILITY_CLIP, fit_logistic, fit_logistic_basis, log_odds
 from baserate._tally import Tally
 from baserate.calibrate._fit_data import (
     add_temperature,
@@ -158,13 +158,13 @@ def _fit_temperature(tally: Tally) -> Calibrator:
         raise FitError("all probabilities are ½, which no temperature changes; fit offset.")
     refuse_separation_at_half(tally)
     # Bounded: a slope below 0 would reverse the ranking.
-    fit = plane(x[None], tally.positive, tally.negative, squares=squares(tally), bounded=1)
+    fit = fit_logistic_basis(x[None], tally.positive, tally.negative, squares=squares(tally), bounded=1)
     slope, variance = float(fit.weights[0]), float(fit.covariance[0, 0])
     if slope == 0:
         notes = (_ZERO_TEMPERATURE_SLOPE, *clipping_note(tally))
-        return Calibrator(LogOdds(0.0, 0.0, 0.0, NEAREST), "temperature", notes=notes)
+        return Calibrator(LogOdds(0.0, 0.0, 0.0, PROBABILITY_CLIP), "temperature", notes=notes)
     parameters = add_temperature(wald_parameter("slope", slope, variance))
-    form = LogOdds(slope, slope, 0.0, NEAREST)
+    form = LogOdds(slope, slope, 0.0, PROBABILITY_CLIP)
     return Calibrator(form, "temperature", parameters=parameters, notes=clipping_note(tally))
 
 
@@ -214,10 +214,10 @@ def _fit_logistic(tally: Tally, *, smoothed: bool = False, probabilities: bool =
     # A falling curve would reverse the ranking; the best curve that does not fall is constant.
     if fit is None or fit[0][1] <= 0:
         level = log(tally.positives / tally.negatives)
-        constant = LogOdds(0.0, 0.0, level, NEAREST) if probabilities else Line(level, 0.0)
+        constant = LogOdds(0.0, 0.0, level, PROBABILITY_CLIP) if probabilities else Line(level, 0.0)
         return Calibrator(constant, "logistic", notes=(_NEGATIVE_SLOPE, *notes))
     (intercept, slope), covariance = fit
-    form = LogOdds(slope, slope, intercept, NEAREST) if probabilities else Line(intercept, slope)
+    form = LogOdds(slope, slope, intercept, PROBABILITY_CLIP) if probabilities else Line(intercept, slope)
     estimates = zip(("intercept", "slope"), (intercept, slope), np.diagonal(covariance), strict=True)
     return Calibrator(form, "logistic", parameters=tuple(wald_parameter(*each) for each in estimates), notes=notes)
 
@@ -239,7 +239,7 @@ def _fit_line(
     # The likelihood then grows as the slope falls, and the iteration would not end.
     if x[(positive > 0).argmax()] <= x[::-1][(negative[::-1] > 0).argmax()]:
         return None
-    fit = line(x, positive, negative, squares=squared)
+    fit = fit_logistic(x, positive, negative, squares=squared)
     return (float(fit.intercept), float(fit.slope)), fit.covariance
 
 
@@ -287,7 +287,7 @@ def beta(tally: Tally, *, shape: Shape = "abm", probabilities: bool | None = Non
     if fit.a + fit.b > 0:
         parameters.append(Parameter("m", _crossing(fit)))
     return Calibrator(
-        LogOdds(fit.a, fit.b, fit.c, NEAREST),
+        LogOdds(fit.a, fit.b, fit.c, PROBABILITY_CLIP),
         "beta" if shape == "abm" else f"beta-{shape}",
         parameters=tuple(parameters),
         notes=(*([_NEGATIVE_SLOPE] if fit.a == fit.b == 0 else []), *clipping_note(tally)),
@@ -315,7 +315,9 @@ def _fit_beta_through_half(tally: Tally) -> _BetaFit:
 
 def _fit_slopes(tally: Tally, columns: dict[str, Floats]) -> _BetaFit:
     """Fit a logistic regression on these columns, with slopes a and b not below 0."""
-    fit = plane(np.stack(list(columns.values())), tally.positive, tally.negative, squares=squares(tally), bounded=2)
+    fit = fit_logistic_basis(
+        np.stack(list(columns.values())), tally.positive, tally.negative, squares=squares(tally), bounded=2
+    )
     if not fit.settled:
         raise FitError("some scores hold one class alone, so that no slope is too steep; fit logistic or isotonic.")
     weights = dict(zip(columns, fit.weights.tolist(), strict=True))

@@ -21,11 +21,18 @@ from baserate._calibrator_forms import OneVsRest, Softmax
 from baserate._domains import check_domain
 from baserate._errors import EmptyDataError, FitError, OptionError, ShapeError
 from baserate._formatting import count_of
-from baserate._numeric.codes import Codes
-from baserate._numeric.hashing import Words, each_hashed, of_floats
-from baserate._numeric.logistic import NEAREST
+from baserate._numeric.distinct import Codes, Hashes, float_bits, hash_rows
+from baserate._numeric.logistic import (
+    PROBABILITY_CLIP,
+    SoftmaxData,
+    SoftmaxFit,
+    SoftmaxModel,
+    fit_biases,
+    fit_softmax,
+    is_identified,
+    softmax_information,
+)
 from baserate._numeric.simplex import contrasts
-from baserate._numeric.softmax import Found, Model, Rows, climbed, determined, information, level
 from baserate._rows import MulticlassRows
 from baserate._tally import Tally
 from baserate.calibrate._fit_data import MIN_ROWS, add_temperature, wald_parameter
@@ -112,12 +119,12 @@ class FitRows:
     @property
     def notes(self) -> tuple[str, ...]:
         """Notes on the rows that apply to every fit."""
-        clipped = int((self.rows.score < NEAREST).sum())
+        clipped = int((self.rows.score < PROBABILITY_CLIP).sum())
         few = f"fitted on {count_of(self.n_rows, 'row')} only: another sample may give a very different map."
-        near = f"{clipped} of {self.rows.score.size} probabilities are below {NEAREST:g}, and are taken as {NEAREST:g}."
+        near = f"{clipped} of {self.rows.score.size} probabilities are below {PROBABILITY_CLIP:g}, and are taken as {PROBABILITY_CLIP:g}."
         return (*((few,) if self.n_rows < MIN_ROWS else ()), *((near,) if clipped else ()))
 
-    def log_probabilities(self, *, same_slope: bool) -> Rows:
+    def log_probabilities(self, *, same_slope: bool) -> SoftmaxData:
         """Return log-probabilities, with classes and amounts.
 
         Where all classes have the `same_slope`, they are relative to the likeliest class: differences lose no digits
@@ -125,14 +132,14 @@ class FitRows:
         """
         rows = self.rows
         # Clipped, since ln 0 would rule a class out whatever the parameters.
-        x = np.log(np.maximum(np.ascontiguousarray(rows.score, dtype=np.float64), NEAREST))
+        x = np.log(np.maximum(np.ascontiguousarray(rows.score, dtype=np.float64), PROBABILITY_CLIP))
         if same_slope:
             x -= x.max(axis=1, keepdims=True)
         amount = None if rows.amount is None else rows.amount.astype(np.float64)
         squares = None if rows.weight is None else np.square(rows.weight)
         if squares is not None and rows.count is not None:
             squares = squares * rows.count
-        return Rows(x, rows.truth, amount, squares)
+        return SoftmaxData(x, rows.truth, amount, squares)
 
     def refuse_absent_classes(self, alternative: str) -> None:
         """Refuse a class that never occurs: the likelihood of its bias has no maximum."""
@@ -269,7 +276,7 @@ def prior(rows: MulticlassRows) -> MulticlassCalibrator:
         *(Parameter(f"prior of {name}", float(share)) for name, share in zip(fit_rows.labels, derivation, strict=True)),
     ]
     return MulticlassCalibrator(
-        Softmax(np.ones(len(bias)), bias, NEAREST),
+        Softmax(np.ones(len(bias)), bias, PROBABILITY_CLIP),
         fit_rows.labels,
         method="prior",
         fitted=fit_rows.sample,
@@ -285,10 +292,10 @@ def _fit_biases(fit_rows: FitRows) -> tuple[Floats, Floats]:
     # Relative to the most frequent class, whose bias is 0 at first, so that sums of small numbers stay exact.
     relative = np.delete(np.eye(width), int(fit_rows.shares.argmax()), axis=1)
     base = np.concatenate([np.ones(width), np.zeros(width)])
-    start = level(logs, sweeps=_SWEEPS)
+    start = fit_biases(logs, sweeps=_SWEEPS)
     start = np.delete(start - start[fit_rows.shares.argmax()], int(fit_rows.shares.argmax()))
     space = np.concatenate([np.zeros(relative.shape), relative])
-    fit = climbed(logs, Model(base, space, start, coercive=True))
+    fit = fit_softmax(logs, SoftmaxModel(base, space, start, coercive=True))
     if not fit.settled:
         raise FitError("the biases did not settle: almost all probabilities are 0 or 1; fit temperature.")
     centering = np.eye(width) - 1 / width
@@ -322,9 +329,9 @@ def temperature(rows: MulticlassRows) -> MulticlassCalibrator:
     logs = fit_rows.log_probabilities(same_slope=True)
     width = len(fit_rows.labels)
     space = np.concatenate([np.ones(width), np.zeros(width)])[:, None]
-    model = Model(np.zeros(2 * width), space, np.zeros(1), bounded=1)
+    model = SoftmaxModel(np.zeros(2 * width), space, np.zeros(1), bounded=1)
     # The likelihood does not depend on the temperature.
-    if information(logs, model, model.start)[0, 0] <= _CONSTANT * fit_rows.rows.total:
+    if softmax_information(logs, model, model.start)[0, 0] <= _CONSTANT * fit_rows.rows.total:
         raise FitError(
             f"each of {fit_rows.n_rows} rows gives all classes the same probability, so that no temperature changes "
             f"them; "
@@ -337,7 +344,7 @@ def temperature(rows: MulticlassRows) -> MulticlassCalibrator:
             f"low; "
             "give rows that the model was not trained on, or fit prior."
         )
-    fit = _check_convergence(climbed(logs, model), fit_rows)
+    fit = _check_convergence(fit_softmax(logs, model), fit_rows)
     slope, variance = float(fit.theta[0]), None if fit.held[0] else float(fit.covariance[0, 0])
     parameters = add_temperature(wald_parameter("slope", slope, variance))
     return _make_calibrator(fit_rows, "temperature", fit.parameters, parameters, _zero_slope_note(fit, "one"))
@@ -407,7 +414,7 @@ def vector(rows: MulticlassRows) -> MulticlassCalibrator:
     return _make_calibrator(fit_rows, "vector", estimates, parameters, _zero_slope_note(fit, listed(names)))
 
 
-def _fit_with_biases(fit_rows: FitRows, slopes: Floats, *, same_slope: bool) -> tuple[Found, Floats, Floats]:
+def _fit_with_biases(fit_rows: FitRows, slopes: Floats, *, same_slope: bool) -> tuple[SoftmaxFit, Floats, Floats]:
     """Fit slopes and a bias for each class; return the fit, weights and biases, and their covariance."""
     logs = fit_rows.log_probabilities(same_slope=same_slope)
     width, n_slopes = slopes.shape
@@ -418,17 +425,17 @@ def _fit_with_biases(fit_rows: FitRows, slopes: Floats, *, same_slope: bool) -> 
     space = np.zeros((2 * width, n_slopes + width - 1))
     space[:width, :n_slopes], space[width:, n_slopes:] = slopes, contrast
     start = np.concatenate([np.zeros(n_slopes), contrast.T @ np.log(fit_rows.shares)])
-    model = Model(np.zeros(2 * width), space, start, bounded=n_slopes)
+    model = SoftmaxModel(np.zeros(2 * width), space, start, bounded=n_slopes)
     _check_variation(fit_rows, logs, model)
-    fit = _check_convergence(climbed(logs, model), fit_rows)
+    fit = _check_convergence(fit_softmax(logs, model), fit_rows)
     centering = np.eye(width) - 1 / width
     transform = np.block([[np.eye(width), np.zeros((width, width))], [-centering * mean, centering]])
     return fit, transform @ fit.parameters, transform @ fit.covariance @ transform.T
 
 
-def _check_variation(fit_rows: FitRows, logs: Rows, model: Model) -> None:
+def _check_variation(fit_rows: FitRows, logs: SoftmaxData, model: SoftmaxModel) -> None:
     """Refuse scores that do not vary enough to distinguish slopes and biases."""
-    hessian = information(logs, model, model.start)
+    hessian = softmax_information(logs, model, model.start)
     flat = np.diag(hessian)[: model.bounded] <= _CONSTANT * fit_rows.rows.total
     if flat.any():
         names = [name for name, at in zip(fit_rows.labels, flat, strict=False) if at] if len(flat) > 1 else []
@@ -438,7 +445,7 @@ def _check_variation(fit_rows: FitRows, logs: Rows, model: Model) -> None:
             f"give "
             "rows that differ."
         )
-    if not determined(hessian):
+    if not is_identified(hessian):
         raise FitError(
             f"the probabilities in {fit_rows.n_rows} rows vary too little or together, so that several slopes and "
             f"biases do "
@@ -446,7 +453,7 @@ def _check_variation(fit_rows: FitRows, logs: Rows, model: Model) -> None:
         )
 
 
-def _check_convergence(fit: Found, fit_rows: FitRows) -> Found:
+def _check_convergence(fit: SoftmaxFit, fit_rows: FitRows) -> SoftmaxFit:
     if not fit.settled:
         raise FitError(
             f"the probabilities part some of {len(fit_rows.labels)} classes in {fit_rows.n_rows} rows, so that no "
@@ -462,7 +469,7 @@ def _class_parameters(prefix: str, fit_rows: FitRows, values: Floats, variance: 
     ]
 
 
-def _zero_slope_note(fit: Found, names: str) -> tuple[str, ...]:
+def _zero_slope_note(fit: SoftmaxFit, names: str) -> tuple[str, ...]:
     if not fit.held.any():
         return ()
     subject = "slope" if names == "one" else f"weight of {names}"
@@ -474,7 +481,7 @@ def _make_calibrator(
 ) -> MulticlassCalibrator:
     width = len(fit_rows.labels)
     return MulticlassCalibrator(
-        Softmax(estimates[:width], estimates[width:], NEAREST),
+        Softmax(estimates[:width], estimates[width:], PROBABILITY_CLIP),
         fit_rows.labels,
         method=method,
         fitted=fit_rows.sample,
@@ -632,10 +639,10 @@ def folds_of(rows: MulticlassRows, folds: int = 5, *, seed: int = 0) -> Codes:
     raise FitError(f"all rows of {rows.labels[rarest]} are in one fold, however they are dealt; give more rows of it.")
 
 
-def _hashes(rows: MulticlassRows) -> Words:
+def _hashes(rows: MulticlassRows) -> Hashes:
     """Hash the content of each row."""
-    columns = [of_floats(rows.score[:, at]) for at in range(len(rows.labels))]
-    columns += [of_floats(amount) for amount in (rows.weight, rows.count) if amount is not None]
+    columns = [float_bits(rows.score[:, at]) for at in range(len(rows.labels))]
+    columns += [float_bits(amount) for amount in (rows.weight, rows.count) if amount is not None]
     if rows.attributes:
         columns.append(rows.group.astype(np.uint64))
-    return each_hashed(columns)
+    return hash_rows(columns)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from baserate._arrays import Bools, Cells, Floats, Reals, mean_defined, refuse_differing_indexes
 from baserate._curve import Curve
 from baserate._errors import MissingValuesError, NotBinaryError, OptionError, UnknownNameError
-from baserate._numeric.hashing import each_hashed, of_floats
+from baserate._numeric.distinct import float_bits, hash_rows
 from baserate._rows import MulticlassRows, Rows
 from baserate._tally import Tally
 from baserate.measure import auc
@@ -302,7 +302,7 @@ def _assign_folds(rows: Rows, plane: ScorePlane, seed: int) -> list[Bools]:
     units = int(own.max()) + 1
     content = np.zeros(units, dtype=np.uint64)
     held = [plane.first, plane.second, *(each for each in (rows.weight, rows.count) if each is not None)]
-    np.add.at(content, own, each_hashed([rows.truth, *map(of_floats, held)]))
+    np.add.at(content, own, hash_rows([rows.truth, *map(float_bits, held)]))
     sick = np.bincount(own, weights=rows.truth, minlength=units) > 0
     folds = min(_FOLDS, int(sick.sum()), int((~sick).sum()))
     if folds < 2:

@@ -18,7 +18,7 @@ from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._domains import LEVEL, check_domain, check_prevalence
 from baserate._errors import MissingValuesError, NotBinaryError, OptionError, ShapeError, UnknownNameError
-from baserate._numeric.pav import decreasing_blocks
+from baserate._numeric.isotonic import pool_adjacent_violators
 from baserate._results import Results
 from baserate._tally import Tally
 from baserate.infer import two_sided
@@ -501,7 +501,7 @@ def _inner_rates(classifier: Classifier) -> Floats:
     if mass.shape[1] < 2:
         return np.zeros((2, 0))
     between = mass[:, 1:-1]
-    starts = decreasing_blocks(*between)[0] if between.size else np.zeros(0, dtype=np.intp)
+    starts = pool_adjacent_violators(*between)[0] if between.size else np.zeros(0, dtype=np.intp)
     running = np.cumsum(mass, axis=1)
     rates: Floats = running[::-1, [0, *starts[1:], mass.shape[1] - 2]] / running[::-1, -1:]
     return rates

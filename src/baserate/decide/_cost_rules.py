@@ -14,7 +14,7 @@ from baserate._costs import Costs
 from baserate._curve import Curve
 from baserate._cut import FLAG, PASS, REFER, Cut
 from baserate._errors import OptionError, ShapeError
-from baserate._numeric.window import window_minima
+from baserate._numeric.cumulative import sliding_argmin
 from baserate.decide._rule import (
     EQUAL,
     both_classes,
@@ -265,7 +265,7 @@ def _cheapest_pair(sums: _CumulativeCosts, first: Any, price: float) -> tuple[in
     """
     above = sums.flagged - price * sums.mass
     below = sums.passed + price * sums.mass
-    high = window_minima(above, first)
+    high = sliding_argmin(above, first)
     total = above[high] + below
     size = max(float(np.abs(above).max()), float(np.abs(below).max()))
     near = np.flatnonzero(total <= total.min() + EQUAL * size)

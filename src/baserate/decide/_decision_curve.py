@@ -14,7 +14,7 @@ from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._domains import SHARE
 from baserate._errors import EmptyDataError, NotBinaryError, NotNumericError, OptionError, ShapeError, UnknownNameError
-from baserate._numeric.threads import meanwhile
+from baserate._numeric.threads import run_in_background
 from baserate._results import Results
 from baserate._rows import Rows
 from baserate._tally import Tallies, Tally
@@ -109,7 +109,7 @@ def benefit(
     adjustments = _score_adjustments(tallies, scores_from, prevalence)
     size = 3 * sum(len(tally.score) for *_, tally in adjusted.walk())
     # The digest in the header is computed in another thread while the curves are tabulated.
-    with meanwhile(lambda: header(adjusted, []), size=size) as head:
+    with run_in_background(lambda: header(adjusted, []), size=size) as head:
         columns = _tabulate(adjusted, at, adjustments, level)
     data = head() | {"level": level, "useful": list(_useful_ranges(adjusted, columns, at))}
     return Results(columns, data | _describe_scores(tallies, adjustments, prevalence))

@@ -9,7 +9,7 @@ import numpy as np
 from baserate._arrays import Floats, ratio
 from baserate._errors import OptionError
 from baserate._formatting import count_of
-from baserate._numeric.tails import density, discrete, mass
+from baserate._numeric.distribution_functions import density, is_discrete, point_mass
 from baserate._population import Population
 from baserate._results import Results
 from baserate._tally import Tally
@@ -92,14 +92,14 @@ def _tabulate_densities(population: Population) -> Results:
         columns["class"] += [name] * len(score)
         columns["score"] += score.tolist()
         high = density(each, score)
-        columns["density"] += np.where(np.isfinite(high) & (not discrete(each)), high, np.nan).tolist()
-        columns["mass"] += np.where(discrete(each), mass(each, score), np.nan).tolist()
+        columns["density"] += np.where(np.isfinite(high) & (not is_discrete(each)), high, np.nan).tolist()
+        columns["mass"] += np.where(is_discrete(each), point_mass(each, score), np.nan).tolist()
     return Results(columns, header(population))
 
 
 def _tabulate_histogram(population: Population, sample: Tally) -> Results:
     """Tabulate the density of each class of the sample in bins of equal width; of discrete scores, the mass at each."""
-    if discrete(population.negative) and discrete(population.positive):
+    if is_discrete(population.negative) and is_discrete(population.positive):
         return _tabulate_atoms(sample)
     score = thresholds(population)
     score = np.concatenate([score[np.isfinite(score)], sample.score])

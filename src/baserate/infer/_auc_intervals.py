@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from baserate._arrays import Bools, Floats, ratio, round_if_close
-from baserate._numeric.distinct import descending
+from baserate._numeric.distinct import argsort_descending
 from baserate._rows import MulticlassRows
 from baserate._tally import Tally
 from baserate.infer import _binomial
@@ -266,7 +266,7 @@ def _placement_slopes(truth: Bools, score: Floats, mass: Floats) -> Floats:
 
 def same_ranks(first: Floats, second: Floats) -> bool:
     """Return whether two models rank all rows equally, ties included."""
-    order = descending(first)
+    order = argsort_descending(first)
     one, other = np.diff(first[order]), np.diff(second[order])
     return bool((np.sign(one) == np.sign(other)).all())
 

@@ -20,8 +20,8 @@ from baserate._arrays import Cells, Floats, make_read_only, ratio
 from baserate._curve import Curve
 from baserate._domains import DRAWS, MEMORY, check_domain, check_memory
 from baserate._errors import OptionError
-from baserate._numeric.distinct import narrowest, run_sums
-from baserate._numeric.threads import mapped
+from baserate._numeric.distinct import narrow_integers, run_sums
+from baserate._numeric.threads import parallel_map
 from baserate._tally import Stack, Tally
 from baserate.measure import (
     OF_BINS,
@@ -63,7 +63,7 @@ def in_blocks(sampler: Sampler, *, draws: int, seed: Seed, size: int) -> Floats:
         first = [sample_block(0)]
         numbers = first[0][0].size
         check_memory(f"keeping {draws} draws of {numbers} numbers", 2.0 * draws * numbers, "Give fewer draws")
-    return np.concatenate(first + mapped(sample_block, range(len(first), len(sizes)), size=size * draws))
+    return np.concatenate(first + parallel_map(sample_block, range(len(first), len(sizes)), size=size * draws))
 
 
 def checked_seed(seed: Seed) -> np.random.Generator:
@@ -313,7 +313,7 @@ def _make_row_resampler(tally: Tally, there: npt.NDArray[np.intp]) -> Callable[[
     def resample(rng: np.random.Generator) -> Tally:
         cells = cell[rng.integers(0, rows, rows)]
         counts: Cells = np.bincount(cells, minlength=tally.mass.size).reshape(2, -1)
-        return Tally.counted(tally.score, make_read_only(narrowest(counts)))
+        return Tally.counted(tally.score, make_read_only(narrow_integers(counts)))
 
     return resample
 
@@ -327,7 +327,7 @@ def _make_multinomial_resampler(
     def resample(rng: np.random.Generator) -> Tally:
         counts = np.zeros(tally.mass.size, dtype=np.int64)
         counts[there] = rng.multinomial(rows, share)
-        return Tally.counted(tally.score, make_read_only(narrowest(counts.reshape(2, -1))))
+        return Tally.counted(tally.score, make_read_only(narrow_integers(counts.reshape(2, -1))))
 
     return resample
 
@@ -338,7 +338,7 @@ def _make_distinct_resampler(tally: Tally) -> Callable[[np.random.Generator], Ta
     rows = len(positive)
 
     def resample(rng: np.random.Generator) -> Tally:
-        times = narrowest(np.bincount(rng.integers(0, rows, rows), minlength=rows))
+        times = narrow_integers(np.bincount(rng.integers(0, rows, rows), minlength=rows))
         counts = np.empty((2, rows), dtype=times.dtype)
         np.multiply(times, positive, out=counts[0])
         np.subtract(times, counts[0], out=counts[1])

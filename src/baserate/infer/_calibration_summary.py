@@ -16,7 +16,7 @@ from baserate._curve import Curve
 from baserate._domains import DRAWS, PREVALENCE, check_domain
 from baserate._errors import OptionError
 from baserate._estimate import Estimate
-from baserate._numeric.logistic import NEAREST
+from baserate._numeric.logistic import PROBABILITY_CLIP
 from baserate._results import Results
 from baserate._rows import MulticlassRows
 from baserate._tally import Tallies, Tally
@@ -388,7 +388,7 @@ def _make_notes(parts: Sequence[CalibrationPart], prevalence: float | str | None
                 f"{_count_rows(rows_at_ends)} of {part.title} {'has' if rows_at_ends == 1 else 'have'} a probability "
                 f"of 0 or 1, or "
                 f"next "
-                f"to it, without finite log-odds; lines of log-odds take it as {NEAREST:g} away."
+                f"to it, without finite log-odds; lines of log-odds take it as {PROBABILITY_CLIP:g} away."
             )
     if not any(part.is_original for part in parts):
         yield "the scores are no probabilities, so only what was made of them is judged."

@@ -17,7 +17,7 @@ from baserate._arrays import Bools, Floats, as_float, ratio
 from baserate._errors import UsageError
 from baserate._estimate import Estimate
 from baserate._formatting import count_of
-from baserate._numeric.logistic import chance, log_odds
+from baserate._numeric.logistic import log_odds, logistic_probability
 from baserate._tally import Forecasts, Tally
 from baserate.infer._bootstrap import Seed, pool_neighbors
 from baserate.infer._estimate import EstimateRequest, estimate
@@ -219,7 +219,7 @@ def _simulate_statistics(t: Tally, bins: int | Sequence[float], by: By, *, param
     else:
         a, b = np.nan_to_num(offset(stack).value), np.ones(len(stack.positive))
     mass = stack.positive[0] + stack.negative[0]
-    again = replace(stack, positive=mass * chance(a, b, x))
+    again = replace(stack, positive=mass * logistic_probability(a, b, x))
     return bin_statistic(table._replace(expected=binned(again, bins=bins, by=by).positive))
 
 

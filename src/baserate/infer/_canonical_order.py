@@ -14,8 +14,7 @@ import numpy.typing as npt
 
 from baserate._arrays import Bools, Floats, make_read_only
 from baserate._curve import Curve
-from baserate._numeric.codes import Codes
-from baserate._numeric.distinct import descending
+from baserate._numeric.distinct import Codes, argsort_descending
 from baserate._rows import Rows
 from baserate._tally import Tally
 from baserate.infer._bootstrap import Seed, in_blocks
@@ -142,7 +141,7 @@ Places = npt.NDArray[np.intp]
 
 def rank_descending(score: Floats) -> tuple[Places, Places, Places]:
     """Return the order of descending scores, where runs of equal ones end in it, and the run of each place."""
-    order = descending(score)
+    order = argsort_descending(score)
     ordered = score[order]
     ends = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], True)) if len(order) else order
     return order, ends, np.repeat(np.arange(len(ends)), np.diff(ends, prepend=-1))

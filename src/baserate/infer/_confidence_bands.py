@@ -20,7 +20,7 @@ from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._domains import LEVEL, check_domain
 from baserate._errors import OptionError
-from baserate._numeric.scan import cumulated, running_blocks
+from baserate._numeric.cumulative import cumulative_blocks, cumulative_sums
 from baserate._results import Results
 from baserate._tally import Tallies, Tally
 from baserate.infer import _fixed_prevalence
@@ -100,7 +100,7 @@ class RocPath:
     def of(curve: Curve) -> RocPath:
         """Compute the path of a curve."""
         mass = curve.flagged_mass
-        squares = cumulated(curve.tally.squares) if curve.tally.weighted else mass
+        squares = cumulative_sums(curve.tally.squares) if curve.tally.weighted else mass
         return RocPath(mass, squares, curve.tally.reweighed)
 
     @property
@@ -330,7 +330,7 @@ def selected_quantile(level: float, *, thresholds: float = inf) -> float:
 def ks_threshold(tally: Tally) -> float:
     """Return the threshold with the largest difference of the two rates, the strictest of equal ones."""
     best, at, start = -1.0, 0, 0
-    for true, false in running_blocks(tally.mass):
+    for true, false in cumulative_blocks(tally.mass):
         gap = np.abs(true / tally.positives - false / tally.negatives)
         place = int(np.argmax(gap))
         if gap[place] > best:

@@ -14,7 +14,7 @@ import numpy as np
 
 from baserate._arrays import Cells, Floats, distances, ratio
 from baserate._curve import Curve
-from baserate._numeric.scan import running_blocks
+from baserate._numeric.cumulative import cumulative_blocks
 from baserate._tally import Tally
 from baserate.measure import Measure, auc, average_precision, brier, brier_skill, cap_area, log_loss, log_loss_skill
 
@@ -163,7 +163,7 @@ def _evaluate(measure: Measure, tally: Tally) -> float:
 
 def _iterate_blocks(t: Tally) -> Iterator[Block]:
     start = 0
-    for true, false in running_blocks(t.mass):
+    for true, false in cumulative_blocks(t.mass):
         place = slice(start, start + len(true) - 1)
         yield Block(t.score[place], true, false, t.squares[:, place], t.rows[:, place])
         start = place.stop

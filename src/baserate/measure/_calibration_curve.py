@@ -13,8 +13,7 @@ import numpy as np
 
 from baserate._arrays import Floats, as_float, ratio
 from baserate._errors import OptionError
-from baserate._numeric.lowess import lowess
-from baserate._numeric.reflected import Reflected
+from baserate._numeric.smoothers import GaussianSmoother, lowess
 from baserate._tally import Forecasts, Stack
 from baserate.measure._decomposition import calibrated
 from baserate.measure._measure import Measure, measure
@@ -254,7 +253,7 @@ def _smooth_error(score: Floats, positive: Floats, negative: Floats, width: floa
     total = float(positive.sum() + negative.sum())
     if not total:
         return float("nan")
-    residuals = Reflected(score, (negative * score - positive * (1 - score)) / total)
+    residuals = GaussianSmoother(score, (negative * score - positive * (1 - score)) / total)
     if width is not None:
         return residuals.absolute(width)
     narrowest = residuals.absolute(_NARROWEST)

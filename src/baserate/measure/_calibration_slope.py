@@ -1,6 +1,6 @@
 """Logistic recalibration: calibration slope and intercepts, and the observed-to-expected ratio.
 
-A probability of 0 or 1 has no finite log-odds, and is moved to the distance `NEAREST` from it. `clipped` counts the
+A probability of 0 or 1 has no finite log-odds, and is moved to the distance `PROBABILITY_CLIP` from it. `clipped` counts the
 rows
 concerned.
 """
@@ -12,7 +12,14 @@ from typing import NamedTuple
 import numpy as np
 
 from baserate._arrays import Bools, Floats, as_float, ratio
-from baserate._numeric.logistic import NEAREST, Line, chance, line, log_odds, shift
+from baserate._numeric.logistic import (
+    PROBABILITY_CLIP,
+    LogisticFit,
+    fit_intercept,
+    fit_logistic,
+    log_odds,
+    logistic_probability,
+)
 from baserate._tally import Forecasts, Stack, Tally
 from baserate.measure._measure import Measure, measure
 from baserate.measure._proper_scores import check_probabilities
@@ -148,20 +155,20 @@ def cox_ici(t: Forecasts) -> float:
     return _mean_change(cox(t), t)
 
 
-def _slope(fit: Line, _t: Forecasts) -> float:
+def _slope(fit: LogisticFit, _t: Forecasts) -> float:
     return as_float(fit.slope)
 
 
-def _intercept(fit: Line, _t: Forecasts) -> float:
+def _intercept(fit: LogisticFit, _t: Forecasts) -> float:
     return as_float(fit.intercept)
 
 
-def _mean_change(fit: Line, t: Forecasts) -> float:
-    change = np.abs(chance(fit.intercept, fit.slope, log_odds(t.score)) - t.score)
+def _mean_change(fit: LogisticFit, t: Forecasts) -> float:
+    change = np.abs(logistic_probability(fit.intercept, fit.slope, log_odds(t.score)) - t.score)
     return as_float(ratio(((t.positive + t.negative) * change).sum(axis=-1), t.total))
 
 
-OF_LINE: Mapping[Measure, Callable[[Line, Forecasts], float]] = {
+OF_LINE: Mapping[Measure, Callable[[LogisticFit, Forecasts], float]] = {
     calibration_slope: _slope,
     calibration_intercept: _intercept,
     cox_ici: _mean_change,
@@ -176,25 +183,25 @@ class Offset(NamedTuple):
     variance: Floats
 
 
-def cox(t: Forecasts) -> Line:
+def cox(t: Forecasts) -> LogisticFit:
     """Fit the logistic regression of the outcomes on the log-odds; NaN where a margin is 0."""
     check_probabilities(t)
     x = log_odds(t.score)
     fits = _has_overlap(x, t.positive, t.negative)
     if not fits.any():
         nothing = np.full(fits.shape, np.nan)
-        return Line(nothing, nothing, np.full((*fits.shape, 2, 2), np.nan))
+        return LogisticFit(nothing, nothing, np.full((*fits.shape, 2, 2), np.nan))
     hits, misses = t.positive, t.negative
     if not fits.all():
         # Tallies without a finite fit get other masses, so that the fit of the stack converges; masked below.
         hits, misses = (np.where(fits[..., None], mass, 1.0) for mass in (hits, misses))
-    fit = line(x, hits, misses, squares=squares(t), start=_starting_point(t))
+    fit = fit_logistic(x, hits, misses, squares=squares(t), start=_starting_point(t))
     # Masses changed to a prevalence are fixed: only variation within the classes counts.
     if isinstance(t, Tally) and t.reweighed:
         fit = fit._replace(
             covariance=_within_class_covariance(t, np.stack([np.ones_like(x), x]), fit.intercept + fit.slope * x)
         )
-    return Line(np.where(fits, fit.intercept, np.nan), np.where(fits, fit.slope, np.nan), fit.covariance)
+    return LogisticFit(np.where(fits, fit.intercept, np.nan), np.where(fits, fit.slope, np.nan), fit.covariance)
 
 
 def _starting_point(t: Forecasts) -> tuple[float, float] | None:
@@ -209,7 +216,7 @@ def offset(t: Forecasts) -> Offset:
     """Fit the logistic regression with slope 1; NaN with a single class, or if all probabilities are 0 or 1."""
     check_probabilities(t)
     x = log_odds(t.score)
-    value, variance = shift(x, t.positive, t.negative, squares=squares(t))
+    value, variance = fit_intercept(x, t.positive, t.negative, squares=squares(t))
     # Masses changed to a prevalence are fixed: only variation within the classes counts.
     if isinstance(t, Tally) and t.reweighed:
         variance = _within_class_covariance(t, np.ones((1, len(x))), x + value)[0, 0]
@@ -238,7 +245,7 @@ def _within_class_covariance(t: Tally, columns: Floats, line: Floats) -> Floats:
 
 def clipped(t: Tally) -> int:
     """Count the rows whose probability is so near to 0 or 1 that it is moved before taking log-odds."""
-    outside = (t.score < NEAREST) | (t.score > 1 - NEAREST)
+    outside = (t.score < PROBABILITY_CLIP) | (t.score > 1 - PROBABILITY_CLIP)
     return int(t.rows[:, outside].sum(dtype=np.int64))
 
 
@@ -249,7 +256,7 @@ def expected(t: Forecasts) -> float:
 
 def _uncertain_mass(t: Forecasts) -> float:
     """Return the mass of probabilities with finite log-odds."""
-    inside = (t.score >= NEAREST) & (t.score <= 1 - NEAREST)
+    inside = (t.score >= PROBABILITY_CLIP) & (t.score <= 1 - PROBABILITY_CLIP)
     return as_float((t.positive + t.negative)[..., inside].sum(axis=-1))
 
 

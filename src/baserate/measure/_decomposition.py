@@ -12,7 +12,7 @@ from math import inf
 import numpy as np
 
 from baserate._arrays import Floats, as_float, ratio
-from baserate._numeric.pav import decreasing_blocks
+from baserate._numeric.isotonic import pool_adjacent_violators
 from baserate._tally import Forecasts, Stack
 from baserate.measure._measure import measure
 from baserate.measure._proper_scores import check_probabilities
@@ -154,7 +154,7 @@ def _pool_violators(positive: Floats, negative: Floats) -> Floats:
     if not len(occupied):
         return np.full(len(positive), np.nan)
     hits, misses = positive[occupied], negative[occupied]
-    starts, hits, misses = decreasing_blocks(hits, misses)
+    starts, hits, misses = pool_adjacent_violators(hits, misses)
     lengths = np.diff(np.append(occupied[starts], len(positive)), prepend=0)
     lengths[1] += lengths[0]  # scores without mass before the first block belong to it
     return np.repeat(hits / (hits + misses), lengths[1:])

@@ -5,7 +5,7 @@ import numpy as np
 from baserate._arrays import Floats, ratio
 from baserate._curve import Curve
 from baserate._errors import OptionError
-from baserate._numeric.scan import concordance, running_blocks
+from baserate._numeric.cumulative import concordance, cumulative_blocks
 from baserate.measure._measure import measure
 
 __all__ = [
@@ -120,7 +120,7 @@ def average_precision(c: Curve) -> float:
     0.8666666667
     """
     total = 0.0
-    for true, false in running_blocks(c.tally.mass):
+    for true, false in cumulative_blocks(c.tally.mass):
         # Before anything is flagged recall does not rise, so that 0/0 would be multiplied by 0.
         precision = true[1:] / np.maximum(true[1:] + false[1:], np.finfo(float).tiny)
         total += float(np.sum(precision * np.diff(true)))
@@ -174,7 +174,7 @@ def ks(c: Curve) -> float:
     0.5
     """
     positives, negatives = c.positives, c.negatives
-    gaps = (ratio(true, positives) - ratio(false, negatives) for true, false in running_blocks(c.tally.mass))
+    gaps = (ratio(true, positives) - ratio(false, negatives) for true, false in cumulative_blocks(c.tally.mass))
     return max(float(np.max(np.abs(gap))) for gap in gaps)
 
 

@@ -19,7 +19,7 @@ from baserate._domains import POINTS, check_domain
 from baserate._errors import OptionError, UnknownNameError
 from baserate._estimate import Estimate
 from baserate._formatting import count_of
-from baserate._numeric.threads import mapped
+from baserate._numeric.threads import parallel_map
 from baserate._results import Results
 from baserate._rows import MulticlassRows
 from baserate._tally import Group, Tallies, Tally
@@ -168,7 +168,7 @@ def summary(
     # The header is a task beside the measures, since the digest of large tallies takes time.
     head: Task = partial(header, tallies, notes)
     size = sum(len(tally.score) for groups in tallies.models.values() for tally in groups.values())
-    data, *rows = mapped(_run_task, [head, *tasks], size=size)
+    data, *rows = parallel_map(_run_task, [head, *tasks], size=size)
     data["notes"] += _note_infinite(tallies, rows)
     data |= settings_data(measures, rows)
     several = len(tallies.models) > 1

@@ -13,8 +13,8 @@ from baserate._arrays import Floats
 from baserate._costs import Costs
 from baserate._counts import Counts
 from baserate._errors import OptionError
-from baserate._numeric.distributions import equal_likelihood
-from baserate._numeric.tails import support
+from baserate._numeric.distribution_functions import support
+from baserate._numeric.distributions import density_crossings
 from baserate._population import Population
 from baserate.measure import Measure, about, bare, expected_cost, named
 from baserate.population._search import Function, Peak, highest, scan, slope, turning_points
@@ -111,7 +111,7 @@ def cheapest(population: Population, costs: Costs | None = None) -> Best:
     check(population)
     costs = Costs() if costs is None else costs
     ratio = costs.slope(population.prevalence)
-    places = equal_likelihood(population.negative, population.positive, ratio) if 0 < ratio < np.inf else None
+    places = density_crossings(population.negative, population.positive, ratio) if 0 < ratio < np.inf else None
     if places is None or costs.fn <= costs.tp:
         return best(population, "expected_cost", costs=costs)
     low = min(support(each)[0] for each in (population.negative, population.positive))

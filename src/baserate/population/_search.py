@@ -9,8 +9,8 @@ import numpy.typing as npt
 
 from baserate._arrays import Floats
 from baserate._counts import Counts
-from baserate._numeric.distributions import OURS
-from baserate._numeric.tails import atoms, density, mass, quantiles, support
+from baserate._numeric.distribution_functions import atoms, density, point_mass, quantiles, support
+from baserate._numeric.distributions import CLOSED_FORM
 from baserate._population import Population
 
 Function = Callable[[Counts[Any]], Any]
@@ -42,7 +42,7 @@ class Peak(NamedTuple):
 def scan(population: Population) -> Floats:
     """Thresholds at which something may happen, strictest first: ends, atoms, and quantiles of both classes."""
     classes = (population.negative, population.positive)
-    ends = [support(each)[1] for each in classes if isinstance(each, OURS)]
+    ends = [support(each)[1] for each in classes if isinstance(each, CLOSED_FORM)]
     corners = np.array([*_corners(population), *(nextafter(end, -inf) for end in ends if end < inf)])
     places: Floats = np.unique(np.concatenate([corners, *(quantiles(each, _LOG_ODDS) for each in classes)]))[::-1]
     return np.unique(np.concatenate([places, gaps(population, places)]))[::-1]
@@ -279,7 +279,7 @@ def _limits(population: Population, function: Function, thresholds: Floats) -> I
     for end, margin, order in ((max(highs), counts.flagged, 1), (min(lows), counts.passed, -1)):
         # An atom at the end is reached at once, not approached; nor is an infinity that thresholds before the end have.
         nearest = values[there][::order][:1]
-        if np.isfinite(nearest).any() and not there[::order][0] and not any(mass(each, end) for each in classes):
+        if np.isfinite(nearest).any() and not there[::order][0] and not any(point_mass(each, end) for each in classes):
             yield Peak(end, _limit(values[there][::order], margin[there][::order]), attained=False)
 
 

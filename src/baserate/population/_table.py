@@ -12,8 +12,8 @@ from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._domains import check_domain
 from baserate._errors import OptionError
-from baserate._numeric.distributions import OURS, Distribution
-from baserate._numeric.tails import atoms, discrete, mass, support
+from baserate._numeric.distribution_functions import atoms, is_discrete, point_mass, support
+from baserate._numeric.distributions import CLOSED_FORM, Distribution
 from baserate._population import Population
 from baserate._results import Results
 from baserate._tally import Tally
@@ -38,7 +38,7 @@ def thresholds(population: Population, points: int = POINTS) -> Floats:
     check(population)
     check_domain("points", points, _domains.POINTS)
     classes = (population.negative, population.positive)
-    if all(map(discrete, classes)):
+    if all(map(is_discrete, classes)):
         return np.concatenate([[inf], np.unique(np.concatenate([atoms(each) for each in classes]))[::-1]])
     lows, highs = zip(*(_outer(population, at) for at in (0, 1)), strict=True)
     top, bottom = max(highs), min(lows)
@@ -117,7 +117,7 @@ def theory(population: Population, measure: str | Measure) -> float:
         raise OptionError(f"{told.name} is not a measure over all thresholds; `best` and `table` tell of others.")
     if any(margin in told.needs and _empty(population, margin) for margin in ("positives", "negatives")):
         return nan
-    if discrete(population.negative) and discrete(population.positive):
+    if is_discrete(population.negative) and is_discrete(population.positive):
         return float(function(Curve(_tally(population))))
     return _EXACT[told.name](population) if told.name in _EXACT else nan
 
@@ -136,7 +136,7 @@ def header(population: Population) -> dict[str, Any]:
 
 def _described(distribution: Distribution) -> str:
     """A distribution in words that are the same every time: those of SciPy tell where in memory they are."""
-    if isinstance(distribution, OURS):
+    if isinstance(distribution, CLOSED_FORM):
         return repr(distribution)
     family = getattr(distribution, "dist", None)
     if family is None:
@@ -172,7 +172,7 @@ def _tally(population: Population) -> Tally:
     classes = (population.positive, population.negative)
     score = np.unique(np.concatenate([atoms(each) for each in classes]))[::-1]
     shares = (population.prevalence, 1 - population.prevalence)
-    cells = np.array([share * mass(each, score) for share, each in zip(shares, classes, strict=True)])
+    cells = np.array([share * point_mass(each, score) for share, each in zip(shares, classes, strict=True)])
     return Tally(score, cells, cells**2, (cells > 0).astype(np.uint8))
 
 

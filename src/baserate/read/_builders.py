@@ -16,7 +16,7 @@ from baserate._arrays import Bools, Cells, Reals, make_read_only
 from baserate._confusion import Confusion, Confusions, distinct_labels
 from baserate._errors import DataError, EmptyDataError, NotBinaryError, OptionError, ShapeError, UnknownLabelError
 from baserate._formatting import count_of
-from baserate._numeric.codes import Codes, places
+from baserate._numeric.distinct import Codes, positions_by_code
 from baserate._read_summary import ReadSummary
 from baserate._rows import MulticlassRows, Rows
 from baserate._tally import Group, Tallies, Tally
@@ -278,7 +278,7 @@ def tabulate_groups(
     if len(groups) == 1:
         return {groups[0]: Confusion.of_sums(truth, predicted, labels, amounts)}
     tables = {}
-    for each, place in zip(groups, places(group, len(groups)), strict=True):
+    for each, place in zip(groups, positions_by_code(group, len(groups)), strict=True):
         parts = [None if amount is None else amount[place] for amount in amounts]
         tables[each] = Confusion.of_sums(truth[place], predicted[place], labels, parts)
     return tables

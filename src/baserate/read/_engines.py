@@ -21,7 +21,7 @@ import numpy.typing as npt
 from baserate._arrays import Bools, Cells, Reals, refuse_differing_indexes
 from baserate._confusion import Confusions
 from baserate._errors import BaserateError, EmptyDataError, FileFormatError, NotNumericError, OptionError
-from baserate._numeric.distinct import narrowest
+from baserate._numeric.distinct import narrow_integers
 from baserate._read_summary import ReadSummary
 from baserate._rows import MulticlassRows, Rows
 from baserate._tally import Group, Tallies, Tally
@@ -304,7 +304,7 @@ def aggregate_target(lazy: LazyColumns, columns: Columns, rule: Rule) -> Target:
 def _target_of_sums(score: Reals, sums: Sequence[Cells], labelled: Tally | None, intake: ReadSummary) -> Target:
     """Make a target of sums; without weights or repeated scores it needs no masses."""
     *weighted, rows = sums
-    rows = narrowest(rows.astype(np.int64))
+    rows = narrow_integers(rows.astype(np.int64))
     if not weighted and rows.max(initial=1) == 1:
         return Target(score, labelled=labelled, intake=intake)
     mass, squares = weighted or (rows, rows)
@@ -488,5 +488,5 @@ def _find_valid(sums: _Sums, columns: Columns, bad: Bools | None) -> Bools:
 
 def _tally_of_sums(score: npt.NDArray[Any], truth: Bools, sums: Sequence[Cells]) -> Tally:
     tables = [np.stack([np.where(truth, column, 0), np.where(truth, 0, column)]) for column in sums]
-    tables[-1] = narrowest(tables[-1].astype(np.int64))
+    tables[-1] = narrow_integers(tables[-1].astype(np.int64))
     return Tally.of_sums(score, tables)

@@ -15,8 +15,8 @@ import numpy.typing as npt
 
 from baserate._arrays import Bools
 from baserate._errors import NotBinaryError, NotNumericError
-from baserate._numeric.codes import distinct_codes
-from baserate._numeric.threads import blocks
+from baserate._numeric.distinct import factorize
+from baserate._numeric.threads import cache_blocks
 from baserate.read._columns import Columns, as_column, as_numbers, missing_objects
 from baserate.read._labels import parse_jointly, parse_labels
 from baserate.read._table import Coded, Numbers, Table
@@ -51,7 +51,7 @@ def categorical_codes(series: nw.Series[Any]) -> Coded:
 def occurring_codes(column: Coded) -> Bools:
     """Mark the labels that occur."""
     many = np.zeros(len(column.labels) + 1, dtype=np.int64)
-    for place in blocks(len(column.codes)):
+    for place in cache_blocks(len(column.codes)):
         many += np.bincount(column.codes[place].astype(np.intp) + 1, minlength=len(many))
     occurs: Bools = many[1:] > 0
     return occurs
@@ -272,7 +272,7 @@ def _encode_values(column: npt.NDArray[Any]) -> Coded:
         return Coded(column.view(np.int8), [False, True])  # booleans are 0 and 1 in memory: no copy
     if column.dtype.kind == "O":
         return _encode_objects(column)
-    codes, distinct = distinct_codes(column)
+    codes, distinct = factorize(column)
     return Coded(
         _as_signed_codes(codes, len(distinct)),
         _format_times(distinct) if column.dtype.kind == "M" else distinct.tolist(),

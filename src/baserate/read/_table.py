@@ -19,7 +19,7 @@ from baserate._errors import (
     ShapeError,
     UnknownLabelError,
 )
-from baserate._numeric.codes import Codes
+from baserate._numeric.distinct import Codes
 from baserate._read_summary import describe_reasons
 from baserate._tally import Group
 from baserate.read._columns import Columns, check_counts, check_weights

@@ -13,7 +13,7 @@ from baserate import infer
 from baserate._arrays import ratio
 from baserate._curve import Curve
 from baserate._numeric.logistic import log_odds
-from baserate._numeric.threads import mapped
+from baserate._numeric.threads import parallel_map
 from baserate._tally import Tally
 from baserate.measure import MEASURES, Measure, about, ece, offset, tidy
 from baserate.report._case import Case, Part, Row
@@ -45,7 +45,7 @@ def scored(case: Case) -> list[Row]:
     tasks += [partial(_exact_fit, part) for part in parts if _is_of_everybody(part) and part.where == "here"]
     tasks += [task for part in parts for task in _tasks(case, part)]
     size = sum(len(part.tally.score) for part in parts)
-    rows = [row for rows in mapped(_done, tasks, size=size) for row in rows]
+    rows = [row for rows in parallel_map(_done, tasks, size=size) for row in rows]
     return [*rows, *_unchanged(case, rows)]
 
 

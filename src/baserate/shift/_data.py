@@ -17,7 +17,7 @@ from baserate._errors import (
     OptionError,
     UnknownLabelError,
 )
-from baserate._numeric.codes import Codes
+from baserate._numeric.distinct import Codes
 from baserate._rows import MulticlassRows
 from baserate._tally import Tally
 from baserate._target import MulticlassTarget, Target

@@ -15,7 +15,7 @@ import numpy as np
 
 from baserate._errors import OptionError, UnknownNameError
 from baserate._formatting import count_of
-from baserate._numeric.logistic import NEAREST
+from baserate._numeric.logistic import PROBABILITY_CLIP
 from baserate._rows import MulticlassRows, Rows
 from baserate._tally import Tallies, Tally
 from baserate._target import MulticlassTarget, Target
@@ -347,7 +347,7 @@ def _extreme_scores_note(data: BinaryData, estimate: Prevalence) -> tuple[str, .
     if estimate.map is None or not estimate.map.form.of_probabilities:
         return ()
     score, rows = data.score, data.target.rows
-    extreme = (score < NEAREST) | (score > 1 - NEAREST)
+    extreme = (score < PROBABILITY_CLIP) | (score > 1 - PROBABILITY_CLIP)
     many = int(extreme.sum() if rows is None else rows[extreme].sum())
     certain = count_of(many, "row of the target has", "rows of the target have")
     return (f"{certain} a probability of 0 or 1, or next to it.",) if many else ()

@@ -10,7 +10,7 @@ import numpy as np
 from baserate._arrays import Floats
 from baserate._errors import FitError
 from baserate._formatting import format_p_phrase
-from baserate._numeric.simplex import contrasts, mixed, nearest, projected
+from baserate._numeric.simplex import contrasts, fit_least_squares, fit_mixture, project_to_simplex
 from baserate._rows import MulticlassRows
 from baserate._target import MulticlassTarget
 from baserate.calibrate.multiclass import listed
@@ -149,7 +149,7 @@ def estimate_gmm(
     free = combine_with_labelled(data, UnclippedShares(fit.shares, fit.covariance, fit.influence(data)))
     value = free.shares
     if value.min() < 0:
-        value = nearest(fit.root @ fit.c, fit.root @ fit.c @ value)
+        value = fit_least_squares(fit.root @ fit.c, fit.root @ fit.c @ value)
     wide = np.array([widening(each, level) for each in fit.freedom]) * _widen_for_rare_rows(data, ratios, fit)
     extra = Details(
         wide, None if ratios is None else ratios.calibrator, (*why, *_disagreement_notes(data, ratios, fit)), _METHOD
@@ -180,7 +180,7 @@ def solve_moments(data: MulticlassData, ratios: LikelihoodRatios | None, *, leve
     places = [np.flatnonzero(data.truth == k) for k in range(len(data.labels))]
     c = np.stack([data.validation.subset(there).average(old[there]) for there in places], axis=1)
     # Weights need shares on the simplex; the estimate itself stays unclipped.
-    near = projected(np.asarray(np.linalg.lstsq(c, data.target.average(new))[0], dtype=np.float64))
+    near = project_to_simplex(np.asarray(np.linalg.lstsq(c, data.target.average(new))[0], dtype=np.float64))
     return _fit_two_step(data, _build_features(data, ratios, near, (new, old)), near)
 
 
@@ -214,7 +214,7 @@ def _fit_two_step(data: MulticlassData, features: Features, near: Floats) -> Gmm
         inner = np.linalg.pinv(steep.T @ steep - z.T @ (noise[:, None] * z), hermitian=True)
         middle = np.full(len(near), 1 / len(near))
         q = middle + z @ inner @ (steep.T @ (root @ (o - c @ middle)) + z.T @ (noise * middle))
-        near = projected(q)
+        near = project_to_simplex(q)
     lead = z @ inner @ steep.T @ root
     parts = np.stack([varied, *(q[:, None, None] ** 2 * spread)])
     of = np.einsum("kd,pde,ke->pk", lead, parts, lead)
@@ -300,7 +300,7 @@ def _compare_with_likelihood(
     data: MulticlassData, ratios: LikelihoodRatios, fit: GmmFit
 ) -> tuple[Floats, float] | None:
     """Estimate by maximum likelihood, with the p-value of its difference; None where the two cannot be compared."""
-    likely = mixed(ratios.across.T, amount=data.target.amount)
+    likely = fit_mixture(ratios.across.T, amount=data.target.amount)
     if not likely.settled or likely.q.min() == 0:
         return None
     unlabelled = data.unlabelled()

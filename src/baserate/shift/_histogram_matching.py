@@ -12,7 +12,7 @@ import numpy.typing as npt
 from baserate._arrays import Floats, Reals
 from baserate._errors import FitError, OptionError
 from baserate._estimate import Estimate
-from baserate._numeric.two_samples import Fit, Profile, Seen, root
+from baserate._numeric.mixture import BinCounts, ProfileLikelihood, TwoSampleFit, find_root
 from baserate._tally import Tally
 from baserate.infer import two_sided, widening
 from baserate.measure import firsts
@@ -34,7 +34,7 @@ BinFunction = Callable[[Reals], BinIndices]
 class Histograms(NamedTuple):
     """Effective counts of both samples in bins, and the bin of each validation score."""
 
-    counts: Seen
+    counts: BinCounts
     places: BinIndices
     edges: Floats | None = None
     """Highest scores of all bins but the last; None for bins of equal width."""
@@ -44,11 +44,11 @@ class JointFit(NamedTuple):
     """Class histograms and prevalence that are jointly most likely, and the weight of each bin in the prevalence."""
 
     histograms: Histograms
-    fit: Fit
+    fit: TwoSampleFit
     weight: Floats
 
     @classmethod
-    def of(cls, histograms: Histograms, fit: Fit) -> JointFit:
+    def of(cls, histograms: Histograms, fit: TwoSampleFit) -> JointFit:
         """Compute the weights of a fit."""
         return cls(histograms, fit, bin_weights(histograms.counts, fit, joint=True))
 
@@ -75,7 +75,7 @@ def binned(data: BinaryData, *, bins: int | Sequence[float] | None = None) -> Pr
 def fit_binned(data: BinaryData, bins: int | Sequence[float] | None = None) -> tuple[Prevalence, JointFit]:
     """Estimate by `binned`; return also the joint fit."""
     histograms = count_in_bins(data, bins)
-    profile = Profile(histograms.counts)
+    profile = ProfileLikelihood(histograms.counts)
     fit = profile.peak
     # The profile likelihood is χ² in large samples only; t quantiles make up for few validation rows.
     wide = two_sided(data.level) * widening(min(data.rows) - 1, data.level)
@@ -104,7 +104,7 @@ def hdy(data: BinaryData) -> Prevalence:
     ]
     # The median of 11 estimates is one of them, so its histograms exist for the influence.
     share, histograms = sorted(several, key=lambda each: each[0])[len(several) // 2]
-    fit = Fit(
+    fit = TwoSampleFit(
         share,
         histograms.counts.first / histograms.counts.first.sum(),
         histograms.counts.second / histograms.counts.second.sum(),
@@ -138,7 +138,7 @@ def count_in_bins(data: BinaryData, bins: int | Sequence[float] | None) -> Histo
     more = 0.0 if labelled is None else _class_counts(labelled, place, len(edges) + 1)
     first, second = _class_counts(data.validation, place, len(edges) + 1) + more
     return Histograms(
-        Seen(first, second, _target_counts(data, edges), data.label_counts), place(data.validation.score), edges
+        BinCounts(first, second, _target_counts(data, edges), data.label_counts), place(data.validation.score), edges
     )
 
 
@@ -188,7 +188,7 @@ def _occupied_counts(data: BinaryData, place: BinFunction, many: int) -> Histogr
     mixed = mass if target.squares is None else effective_counts(mass, target.squares)
     there = first + second + mixed > 0
     bin_of = np.cumsum(there) - 1
-    return Histograms(Seen(first[there], second[there], mixed[there], data.label_counts), bin_of[places])
+    return Histograms(BinCounts(first[there], second[there], mixed[there], data.label_counts), bin_of[places])
 
 
 def _class_counts(tally: Tally, place: BinFunction, many: int) -> Floats:
@@ -208,7 +208,7 @@ def _check_edges(edges: Sequence[float]) -> Floats:
     return checked
 
 
-def _minimize_hellinger(counts: Seen) -> float:
+def _minimize_hellinger(counts: BinCounts) -> float:
     """Find the prevalence of least Hellinger distance: where the slope of Σ√(mixture·h) is 0."""
     f, g, h = (each / each.sum() for each in (counts.first, counts.second, counts.mixed))
     there = h > 0
@@ -220,10 +220,10 @@ def _minimize_hellinger(counts: Seen) -> float:
         # A bin that neither class can fill has an infinite slope; the sign alone matters to the root finder.
         return float(np.nan_to_num(part, nan=0.0, posinf=1e300, neginf=-1e300).sum())
 
-    return root(slope, 0.0, 1.0)
+    return find_root(slope, 0.0, 1.0)
 
 
-def bin_weights(counts: Seen, fit: Fit, *, joint: bool) -> Floats:
+def bin_weights(counts: BinCounts, fit: TwoSampleFit, *, joint: bool) -> Floats:
     r"""Compute the weight of each bin: the influence of a target row on the prevalence, times the number of rows.
 
     Both methods solve :math:`\sum_bw_b(h_b-qf_b-(1-q)g_b)=0` with weights :math:`w=(f-g)/m`. If the histograms are
@@ -243,7 +243,9 @@ def bin_weights(counts: Seen, fit: Fit, *, joint: bool) -> Floats:
     return weight / slope
 
 
-def _influence_and_variance(data: BinaryData, histograms: Histograms, fit: Fit, weight: Floats) -> tuple[Floats, float]:
+def _influence_and_variance(
+    data: BinaryData, histograms: Histograms, fit: TwoSampleFit, weight: Floats
+) -> tuple[Floats, float]:
     """Compute the influence of validation rows on the prevalence, and the variance from the target."""
     tally, q = data.validation, fit.share
     own = weight[histograms.places]

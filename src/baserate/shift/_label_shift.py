@@ -12,7 +12,7 @@ import numpy as np
 from baserate._arrays import Floats
 from baserate._errors import OptionError, UsageError
 from baserate._formatting import format_number, format_p_phrase, there_are
-from baserate._numeric.two_samples import free
+from baserate._numeric.mixture import unconstrained_log_likelihood
 from baserate._rows import MulticlassRows, Rows
 from baserate._tally import Tallies, Tally
 from baserate._target import MulticlassTarget, Target
@@ -178,7 +178,7 @@ def goodness_of_fit(joint: JointFit) -> Check:
     from scipy.special import gammaincc
 
     # Rounding may make the free likelihood fall below that of the mixture.
-    statistic = max(2 * (free(counts) - joint.fit.height), 0.0)
+    statistic = max(2 * (unconstrained_log_likelihood(counts) - joint.fit.height), 0.0)
     return Check(_FIT, statistic, max(float(gammaincc((many - 2) / 2, statistic / 2)), _SMALLEST_P), how, many - 2)
 
 

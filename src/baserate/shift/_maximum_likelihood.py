@@ -17,10 +17,9 @@ from baserate._calibrator_forms import Line, LogOdds, Softmax
 from baserate._errors import FitError, OptionError
 from baserate._estimate import Estimate
 from baserate._formatting import count_of
-from baserate._numeric.logistic import NEAREST, log_odds
-from baserate._numeric.mixture import Draws, likeliest, pooled
-from baserate._numeric.simplex import Mixture, contrasts, inverse, mixed, moments
-from baserate._numeric.softmax import Model, Rows, information
+from baserate._numeric.logistic import PROBABILITY_CLIP, SoftmaxData, SoftmaxModel, log_odds, softmax_information
+from baserate._numeric.mixture import MixtureSample, maximize_share, pool_neighbors
+from baserate._numeric.simplex import MixtureFit, contrasts, fit_mixture, mixture_moments, shares_covariance
 from baserate._rows import MulticlassRows
 from baserate._tally import Tally
 from baserate._target import MulticlassTarget
@@ -108,9 +107,9 @@ def binary_mlls(data: BinaryData, *, recalibrate: RecalibrateOption = True, at: 
         raise FitError(
             "every posterior of the target equals the prevalence it is right at, so none tells; give others."
         )
-    sample = Draws.of(ratios, data.target.mass, data.target.squares)
+    sample = MixtureSample.of(ratios, data.target.mass, data.target.squares)
     labels = LabelLikelihood(*data.label_counts)
-    few = pooled(ratios, sample)
+    few = pool_neighbors(ratios, sample)
     # Pooled scores give a start next to the maximum, so that the full pass needs few steps.
     value = _maximize(sample, labels, _maximize(few[1], labels, posterior.at))
     influence, spread = _binary_influence(data, posterior, few, value)
@@ -126,7 +125,7 @@ def binary_mlls(data: BinaryData, *, recalibrate: RecalibrateOption = True, at: 
 
 def target_influence(ratios: Floats, estimate: Prevalence, mass: Cells | None, data: BinaryData) -> Floats:
     """Influence on the estimate of a unit of mass of the target at these log-ratios."""
-    sample = Draws.of(ratios, mass, mass)
+    sample = MixtureSample.of(ratios, mass, mass)
     u = sample.lean / (0.5 + sample.lean * (estimate.value - 0.5))
     return np.asarray(
         u / (sample.moments(estimate.value).curvature + LabelLikelihood(*data.label_counts).curvature(estimate.value))
@@ -208,16 +207,16 @@ def _ratio_or_zero(part: float, whole: float) -> float:
     return ratio(part, whole) if part else 0.0
 
 
-def _maximize(sample: Draws, labels: LabelLikelihood, start: float) -> float:
+def _maximize(sample: MixtureSample, labels: LabelLikelihood, start: float) -> float:
     def slope_at(q: float) -> tuple[float, float]:
         moments_at = sample.moments(q)
         return moments_at.slope + labels.slope(q), moments_at.curvature + labels.curvature(q)
 
-    return likeliest(slope_at, start)
+    return maximize_share(slope_at, start)
 
 
 def _binary_influence(
-    data: BinaryData, posterior: Posterior, few: tuple[Floats, Draws], q: float
+    data: BinaryData, posterior: Posterior, few: tuple[Floats, MixtureSample], q: float
 ) -> tuple[Floats, float]:
     """Compute the influence of validation rows on the prevalence, and the variance from the target."""
     ratios, sample = few
@@ -231,7 +230,7 @@ def _binary_influence(
 class _ProfileLikelihood(NamedTuple):
     """The log-likelihood of a prevalence, and its maximum."""
 
-    sample: Draws
+    sample: MixtureSample
     labels: LabelLikelihood
     peak: float
 
@@ -317,7 +316,7 @@ def multiclass_mlls(
     data = MulticlassData.of(target, validation)
     fit = fit_likelihood_ratios(data, recalibrate=recalibrate, at=at)
     check_rank(*multiclass_means(data.truth, data.validation, fit.calibrated), data.labels, level=level)
-    mixture = mixed(fit.across.T, amount=data.target.amount, fixed=data.labelled_mass)
+    mixture = fit_mixture(fit.across.T, amount=data.target.amount, fixed=data.labelled_mass)
     if not mixture.settled:
         raise FitError("the likelihood of the shares has no single maximum that could be found; estimate by pacc.")
     return _build_likely_shares(data, fit, mixture, level=level)
@@ -385,13 +384,13 @@ class CalibrationLine(NamedTuple):
         """Extract the parameters of a calibrator, and their covariance from its output for the validation rows."""
         form, side = calibrator.form, data.validation
         assert isinstance(form, Softmax)  # noqa: S101  (for the type checker)
-        logs = np.log(np.maximum(side.score, NEAREST, dtype=np.float64))
+        logs = np.log(np.maximum(side.score, PROBABILITY_CLIP, dtype=np.float64))
         # Around the mean of every class, where slopes and biases hardly depend on each other.
         middle = np.average(logs, axis=0, weights=side.amount)
         logs -= middle
         shift = form.bias + form.weight * middle
         at, spread = side.mean(calibrated)
-        rows = Rows(logs, data.truth, side.amount, side.squares)
+        rows = SoftmaxData(logs, data.truth, side.amount, side.squares)
         both = np.concatenate([form.weight, shift])
         lead, covariance = _parameter_influence(
             rows, both, _free_directions(calibrator.method, form.weight), at * side.total
@@ -401,12 +400,12 @@ class CalibrationLine(NamedTuple):
 
     def logarithms(self, score: Reals) -> Floats:
         """Compute logarithms of probabilities, centered at their means."""
-        centered: Floats = np.log(np.maximum(score, NEAREST, dtype=np.float64)) - self.middle
+        centered: Floats = np.log(np.maximum(score, PROBABILITY_CLIP, dtype=np.float64)) - self.middle
         return centered
 
     def of_target(self, new: Reals) -> tuple[Floats, Floats]:
         """Compute the likelihood of each row in each class up to a factor, and logarithms; a column for each row."""
-        x = np.log(np.maximum(new.T, NEAREST, order="C", dtype=np.float64))
+        x = np.log(np.maximum(new.T, PROBABILITY_CLIP, order="C", dtype=np.float64))
         x -= self.middle[:, None]
         a = x * self.weight[:, None]
         a += self.shift[:, None]
@@ -426,7 +425,7 @@ def _free_directions(method: str, weight: Floats) -> Floats:
     return directions
 
 
-def _parameter_influence(rows: Rows, both: Floats, space: Floats, mass: Floats) -> tuple[Floats, Floats]:
+def _parameter_influence(rows: SoftmaxData, both: Floats, space: Floats, mass: Floats) -> tuple[Floats, Floats]:
     r"""Compute the influence of residuals on weights and biases less :math:`\ln π`, and their covariance.
 
     Fitted parameters change by :math:`Vx_i^⊤(y_i-m_i)`, and π, the mean of m, by :math:`H_{b·}/n` times that; H is the
@@ -436,9 +435,9 @@ def _parameter_influence(rows: Rows, both: Floats, space: Floats, mass: Floats) 
     shares are correlated, and their difference is less uncertain than either.
     """
     width = len(mass)
-    whole = Model(np.zeros(2 * width), np.eye(2 * width), both)
-    bend = information(rows, whole, both)
-    square = bend if rows.squares is None else information(rows, whole, both, squared=True)
+    whole = SoftmaxModel(np.zeros(2 * width), np.eye(2 * width), both)
+    bend = softmax_information(rows, whole, both)
+    square = bend if rows.squares is None else softmax_information(rows, whole, both, squared=True)
     lead = np.eye(2 * width)
     lead[width:] -= bend[width:] / mass[:, None]
     inverse_information = space @ np.linalg.inv(space.T @ bend @ space) @ space.T
@@ -468,9 +467,9 @@ def score_derivative(side: Sample, q: Floats, across: Floats, x: Floats) -> Floa
 def inverse_information(data: MulticlassData, fit: LikelihoodRatios, q: Floats) -> Floats:
     """Invert the information about the shares, of the target's rows and of labelled ones."""
     labelled = data.labelled_mass > 0
-    bend = moments(fit.across, q, data.target.amount)[1]
+    bend = mixture_moments(fit.across, q, data.target.amount)[1]
     bend[labelled, labelled] += data.labelled_mass[labelled] / np.square(q[labelled])
-    return inverse(bend)
+    return shares_covariance(bend)
 
 
 def calibration_influence(data: MulticlassData, fit: LikelihoodRatios) -> Floats:
@@ -484,20 +483,20 @@ def calibration_influence(data: MulticlassData, fit: LikelihoodRatios) -> Floats
     return influence
 
 
-def _multiclass_influence(data: MulticlassData, fit: LikelihoodRatios, mixture: Mixture) -> Floats:
+def _multiclass_influence(data: MulticlassData, fit: LikelihoodRatios, mixture: MixtureFit) -> Floats:
     """Influence of each validation row on the shares."""
     if fit.line is None or fit.x is None:
         return np.zeros((len(data.rows), len(data.labels)))
     pull = score_derivative(data.target, mixture.q, fit.across, fit.x)
-    return data.expand(calibration_influence(data, fit) @ pull.T @ inverse(mixture.information))
+    return data.expand(calibration_influence(data, fit) @ pull.T @ shares_covariance(mixture.information))
 
 
-def _multiclass_covariance(data: MulticlassData, fit: LikelihoodRatios, mixture: Mixture) -> Floats:
+def _multiclass_covariance(data: MulticlassData, fit: LikelihoodRatios, mixture: MixtureFit) -> Floats:
     """Compute the covariance :math:`H^{-1}(M+GSG^⊤)H^{-1}` of shares: M of the target's rows, S of the calibration."""
-    inner, middle = inverse(mixture.information), mixture.information
+    inner, middle = shares_covariance(mixture.information), mixture.information
     squares = data.target.squares
     if squares is not None or (data.labelled_mass != data.labelled_squares).any():
-        middle = moments(fit.across, mixture.q, data.target.amount if squares is None else squares)[1]
+        middle = mixture_moments(fit.across, mixture.q, data.target.amount if squares is None else squares)[1]
         there = data.labelled_squares > 0
         middle[there, there] += data.labelled_squares[there] / np.square(mixture.q[there])
     if fit.line is not None and fit.x is not None:
@@ -506,10 +505,10 @@ def _multiclass_covariance(data: MulticlassData, fit: LikelihoodRatios, mixture:
     return inner @ middle @ inner
 
 
-def _build_likely_shares(data: MulticlassData, fit: LikelihoodRatios, mixture: Mixture, *, level: float) -> Shares:
+def _build_likely_shares(data: MulticlassData, fit: LikelihoodRatios, mixture: MixtureFit, *, level: float) -> Shares:
     covariance = _multiclass_covariance(data, fit, mixture)
     # One step of Newton's method from the bounds, if some shares stand there; it says little of those that do not.
-    unclipped = mixture.q + inverse(mixture.information) @ mixture.slope
+    unclipped = mixture.q + shares_covariance(mixture.information) @ mixture.slope
     middle = np.where(mixture.q > 0, mixture.q, unclipped)
     rows = data.target.effective + data.effective_labelled
     return Shares(
@@ -532,7 +531,7 @@ def _build_likely_shares(data: MulticlassData, fit: LikelihoodRatios, mixture: M
     )
 
 
-def _likelihood_notes(data: MulticlassData, mixture: Mixture) -> Iterator[str]:
+def _likelihood_notes(data: MulticlassData, mixture: MixtureFit) -> Iterator[str]:
     score = data.target.score
     zeros = int(np.count_nonzero(score == 0))
     if zeros:

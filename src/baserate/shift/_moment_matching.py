@@ -19,9 +19,9 @@ from baserate._calibrator import MulticlassCalibrator
 from baserate._domains import LEVEL, check_domain
 from baserate._errors import FitError, OptionError
 from baserate._estimate import Estimate
-from baserate._numeric.codes import Codes
-from baserate._numeric.mixture import likeliest as likeliest_share
-from baserate._numeric.simplex import contrasts, likeliest, nearest, regularised
+from baserate._numeric.distinct import Codes
+from baserate._numeric.mixture import maximize_share as likeliest_share
+from baserate._numeric.simplex import contrasts, fit_least_squares, fit_likelihood, fit_regularized
 from baserate._rows import MulticlassRows
 from baserate._target import MulticlassTarget
 from baserate.calibrate.multiclass import listed
@@ -218,7 +218,7 @@ def _estimate_regularized(data: BinaryData, value: ScoreFunction, method: str, a
     rows = sum(data.rows)
     bound = 2 * log(2 * 2 / _RLLS_DELTA) / rows
     # The bound contains 2K with K = 2 classes, as `Penalty.of` does for several.
-    theta = regularised(joint, target_means, joint.sum(axis=1), penalty=alpha * 3 * (bound / 3 + sqrt(bound)))
+    theta = fit_regularized(joint, target_means, joint.sum(axis=1), penalty=alpha * 3 * (bound / 3 + sqrt(bound)))
     weights = shares * (1 + theta)
     return _replace_value(_estimate_share(data, value, method), float(weights[0] / weights.sum()))
 
@@ -474,7 +474,7 @@ def _estimate_by_inversion(data: MulticlassData, method: str, features: FeatureF
     fit = multiclass_moments(data, features, level=level)
     free = UnclippedShares.of(data, fit)
     # C applied to combined shares stands for o: without labels both are the same.
-    value = free.shares if free.shares.min() >= 0 else nearest(fit.c, fit.c @ free.shares)
+    value = free.shares if free.shares.min() >= 0 else fit_least_squares(fit.c, fit.c @ free.shares)
     return build_shares(data, method, value, free, level=level)
 
 
@@ -525,7 +525,7 @@ def _estimate_by_likelihood(
     fit = multiclass_moments(data, features, level=level)
     # As o is, a share of the rows that have no truth: Dirichlet's α−1 rows of each class, and those that have one.
     prior = (alpha - 1) / data.target.effective + data.labelled_mass / data.target.total
-    value = likeliest(fit.c, fit.o, prior=prior).q
+    value = fit_likelihood(fit.c, fit.o, prior=prior).q
     return build_shares(data, method, value, UnclippedShares.of(data, fit), level=level)
 
 
@@ -606,7 +606,7 @@ def _estimate_by_weights(
     fit, shares = multiclass_moments(data, features, level=level), data.shares
     free = UnclippedShares.of(data, fit)
     size = penalty.of(len(shares), data.validation.effective)
-    weight = 1 + regularised(fit.c * shares, fit.c @ free.shares, fit.c @ shares, penalty=size)
+    weight = 1 + fit_regularized(fit.c * shares, fit.c @ free.shares, fit.c @ shares, penalty=size)
     value = shares * np.maximum(weight, 0.0)
     return build_shares(data, method, value / value.sum(), free, level=level)
 

@@ -12,7 +12,7 @@ import numpy as np
 from baserate._arrays import Cells, Floats, make_read_only
 from baserate._confusion import Confusion, Confusions
 from baserate._errors import FitError, OptionError
-from baserate._numeric.codes import Codes
+from baserate._numeric.distinct import Codes
 from baserate._results import Results
 from baserate._rows import MulticlassRows
 from baserate._target import MulticlassTarget

@@ -18,8 +18,8 @@ from baserate._calibrator import Calibrator
 from baserate._errors import NotAProbabilityError, OptionError
 from baserate._estimate import Estimate
 from baserate._formatting import format_exact, format_number
-from baserate._numeric.distinct import occurrences, run_sums, summed_columns
-from baserate._numeric.threads import mapped
+from baserate._numeric.distinct import run_sums, sum_columns, value_counts
+from baserate._numeric.threads import parallel_map
 from baserate._results import Results
 from baserate._rows import MulticlassRows, Rows
 from baserate._tally import Tallies, Tally
@@ -125,7 +125,7 @@ def performance(
     tallies = Tallies({"score": {(): expectation.tally}})
     tasks, notes = planned(tallies, measures, cuts, _PerformanceIntervals(expectation, level))
     # Most measures are of a table, and cost next to nothing: threads pay for a few of ranks in larger targets only.
-    rows = mapped(lambda task: task() | {"model": None}, tasks, size=len(expectation.tally.score) // 4)
+    rows = parallel_map(lambda task: task() | {"model": None}, tasks, size=len(expectation.tally.score) // 4)
     head = _header(expectation, assume, notes) | settings_data(measures, rows)
     return Results({name: [row.get(name) for row in rows] for name in COLUMNS}, head)
 
@@ -242,10 +242,10 @@ class _DistinctScores(NamedTuple):
 
 def _distinct_scores(target: Target) -> _DistinctScores:
     if target.mass is None or target.squares is None or target.rows is None:
-        score, rows = occurrences(target.score)
+        score, rows = value_counts(target.score)
         return _DistinctScores(score, rows, rows, rows)
     values = np.asarray(target.score, dtype=np.float64) + 0.0
-    score, tables = summed_columns(values, [each[None] for each in (target.mass, target.squares, target.rows)])
+    score, tables = sum_columns(values, [each[None] for each in (target.mass, target.squares, target.rows)])
     return _DistinctScores(score, *(table[0] for table in tables))
 
 

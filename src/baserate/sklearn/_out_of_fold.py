@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, h
 
 from baserate._arrays import Floats, refuse_differing_indexes
 from baserate._errors import EmptyDataError, FitError, OptionError, ShapeError, WeightError
-from baserate._numeric.hashing import Words, each_hashed, of_floats
+from baserate._numeric.distinct import Hashes, float_bits, hash_rows
 
 Split = tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]
 """Positions of rows to fit, and of rows to score."""
@@ -101,7 +101,7 @@ def assign_folds(rows: FitRows, folds: int) -> list[Split]:
     if folds < 2:
         raise OptionError(f"cv is {folds}; give 2 folds or more.")
     # Equal rows have equal hashes, and so stay in one fold.
-    _, first, place = np.unique(each_hashed([rows.y, *_hash_columns(rows.X)]), return_index=True, return_inverse=True)
+    _, first, place = np.unique(hash_rows([rows.y, *_hash_columns(rows.X)]), return_index=True, return_inverse=True)
     order = np.argsort(rows.y[first], kind="stable")
     fold_of_distinct = np.empty(len(first), dtype=np.intp)
     fold_of_distinct[order] = np.arange(len(first)) % folds
@@ -118,7 +118,7 @@ def select_rows(X: Any, at: npt.NDArray[np.intp]) -> Any:  # noqa: ANN401, N803
     return X[at] if hasattr(X, "shape") else [X[place] for place in at]
 
 
-def _hash_columns(X: Any) -> list[Words]:  # noqa: ANN401, N803
+def _hash_columns(X: Any) -> list[Hashes]:  # noqa: ANN401, N803
     """Return the content of rows as words to be hashed."""
     if hasattr(X, "tocsr"):
         return [_hash_sparse(X)]
@@ -129,17 +129,17 @@ def _hash_columns(X: Any) -> list[Words]:  # noqa: ANN401, N803
         return [np.array([_hash_text(repr(row.tolist())) for row in cells], dtype=np.uint64)]
     # All NaN get the same bits, so that they hash alike.
     table = np.where(np.isnan(table), np.nan, table).reshape(len(table), -1)
-    return [of_floats(np.ascontiguousarray(column)) for column in table.T]
+    return [float_bits(np.ascontiguousarray(column)) for column in table.T]
 
 
-def _hash_sparse(X: Any) -> Words:  # noqa: ANN401, N803
+def _hash_sparse(X: Any) -> Hashes:  # noqa: ANN401, N803
     """Return the sum of hashes of the entries of each row that are not 0."""
     table = X.tocsr().copy()
     table.sum_duplicates()
     table.eliminate_zeros()
     hashes = np.zeros(table.shape[0], dtype=np.uint64)
     row = np.repeat(np.arange(table.shape[0]), np.diff(table.indptr))
-    np.add.at(hashes, row, each_hashed([table.indices, of_floats(table.data)]))
+    np.add.at(hashes, row, hash_rows([table.indices, float_bits(table.data)]))
     return hashes
 
 

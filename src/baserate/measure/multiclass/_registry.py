@@ -18,7 +18,7 @@ from baserate._confusion import Confusion
 from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._errors import OptionError, ShapeError, UnknownNameError
-from baserate._numeric.threads import mapped
+from baserate._numeric.threads import parallel_map
 from baserate._rows import LabelSets, MulticlassRows
 from baserate._tally import Tally
 from baserate.measure import _measure
@@ -154,7 +154,7 @@ class Split:
         if isinstance(self.classes, LabelSets):
             return self.classes.one_vs_rest()
         many = range(len(self.labels))
-        return tuple(mapped(self.classes.against_rest, many, size=self.classes.score.size))
+        return tuple(parallel_map(self.classes.against_rest, many, size=self.classes.score.size))
 
     def arguments(self, measure: Measure) -> Any:  # noqa: ANN401  (Counts, or a list of arguments)
         """Return the arguments of a measure, class by class."""
@@ -198,7 +198,9 @@ def each(measure: str | Measure, classes: Classes, **options: Any) -> Floats:  #
     if isinstance(arguments, Counts):
         return np.asarray(measure(arguments, **options))
     return np.array(
-        mapped(partial(measure, **options), arguments, size=sum(len(_tally(argument).score) for argument in arguments))
+        parallel_map(
+            partial(measure, **options), arguments, size=sum(len(_tally(argument).score) for argument in arguments)
+        )
     )
 
 

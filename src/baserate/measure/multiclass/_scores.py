@@ -7,8 +7,8 @@ import numpy as np
 
 from baserate._arrays import Floats, Reals, mean_defined, ratio
 from baserate._errors import NotAProbabilityError, OptionError
-from baserate._numeric.ranks import wins
-from baserate._numeric.threads import mapped
+from baserate._numeric.cumulative import pairwise_wins
+from baserate._numeric.threads import parallel_map
 from baserate._rows import LabelSets, MulticlassRows
 from baserate.measure._measure import measure
 
@@ -35,9 +35,9 @@ def pairwise_auc(r: MulticlassRows) -> Floats:
 
     def row(of: int) -> Floats:
         # Sorting needs contiguous memory; a view of one column is that only in Fortran order.
-        return wins(np.ascontiguousarray(r.score[:, of]), r.truth, r.amount, of=of, width=width)
+        return pairwise_wins(np.ascontiguousarray(r.score[:, of]), r.truth, r.amount, of=of, width=width)
 
-    won = np.array(mapped(row, range(width), size=r.score.size))
+    won = np.array(parallel_map(row, range(width), size=r.score.size))
     support = r.support
     pairs = np.outer(support, support)
     np.fill_diagonal(won, 0)

@@ -7,6 +7,7 @@ Running sums of powers would be shorter, but lose all digits where a neighbourho
 """
 
 from collections.abc import Iterator
+from math import ceil, log, pi, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -52,8 +53,8 @@ def lowess(x: Floats, mass: Floats, y: Floats, *, frac: float = 0.5, delta: floa
     if len(at) * len(x) <= len(rows) * ((1 << 17) + 16 * len(x) + 256 * len(at)):
         fits = np.concatenate([rows @ part.T for part in _smoothers(x, mass, at, radius)], axis=1)
     else:
-        fits = np.stack([_fits(x, mass, row, at, radius) for row in rows])
-    return _between(x, at, fits).reshape(y.shape)
+        fits = np.stack([_fit_by_blocks(x, mass, row, at, radius) for row in rows])
+    return _interpolate(x, at, fits).reshape(y.shape)
 
 
 def _anchors(x: Floats, delta: float) -> Places:
@@ -119,13 +120,13 @@ class _Blocks(NamedTuple):
     starts: list[int]  # the first block of 1, 2, 4, … leaves
 
 
-def _fits(x: Floats, mass: Floats, y: Floats, at: Places, radius: Floats) -> Floats:
+def _fit_by_blocks(x: Floats, mass: Floats, y: Floats, at: Places, radius: Floats) -> Floats:
     """Fits at the anchors, each from the blocks that lie on one side of it within the radius, and single points."""
     count = len(x) // _LEAF + 1
     padding = count * _LEAF - len(x)
     leaves = np.pad(x, (0, padding), mode="edge").reshape(count, _LEAF)
     sums = np.pad([mass, mass * y], ((0, 0), (0, padding))).reshape(2, count, _LEAF).swapaxes(0, 1)
-    blocks = _blocks(leaves[:-1], sums[:-1])
+    blocks = _build_blocks(leaves[:-1], sums[:-1])
     fits = np.empty(len(at))
     for start in range(0, len(at), _CHUNK):
         chosen = slice(start, start + _CHUNK)
@@ -133,16 +134,16 @@ def _fits(x: Floats, mass: Floats, y: Floats, at: Places, radius: Floats) -> Flo
         first = np.searchsorted(x, centre - h, side="right") // _LEAF
         own = at[chosen] // _LEAF
         last = np.searchsorted(x, centre + h) // _LEAF
-        owner, block = _cover(np.concatenate([first, own]) + 1, np.concatenate([own, last]), blocks.starts)
+        owner, block = _cover_ranges(np.concatenate([first, own]) + 1, np.concatenate([own, last]), blocks.starts)
         owner %= len(h)
         far = (blocks.middle[block] - centre[owner])[:, None] + blocks.half[block][:, None] * _NODES
-        ends, leaf = _ends(first, own, last)
+        ends, leaf = _cut_leaves(first, own, last)
         near = leaves[leaf] - centre[ends][:, None]
-        fits[chosen] = _lines([(owner, far, blocks.sums[block]), (ends, near, sums[leaf])], h)
+        fits[chosen] = _fit_lines([(owner, far, blocks.sums[block]), (ends, near, sums[leaf])], h)
     return fits
 
 
-def _blocks(x: Floats, sums: Floats) -> _Blocks:
+def _build_blocks(x: Floats, sums: Floats) -> _Blocks:
     """Blocks of 1, 2, 4, … leaves; x in leaves × points, sums in leaves × (mass, mass times y) × points."""
     sizes = [len(x) >> level for level in range(len(x).bit_length())]
     starts = [0, *np.cumsum(sizes).tolist()]
@@ -152,22 +153,24 @@ def _blocks(x: Floats, sums: Floats) -> _Blocks:
     found = np.empty((starts[-1], 2, len(_NODES)))
     for start in range(0, len(x), _CHUNK):
         part = slice(start, min(start + _CHUNK, len(x)))
-        found[part] = _moved(x[part] - middle[part, None], half[part], sums[part])
+        found[part] = _move_moments(x[part] - middle[part, None], half[part], sums[part])
     for start, following, size in zip(starts, starts[1:], sizes[1:], strict=False):
         child, parent = slice(start, start + 2 * size), slice(following, following + size)
         away = middle[child] - np.repeat(middle[parent], 2)
         places = away[:, None] + half[child, None] * _NODES
-        found[parent] = _moved(places, np.repeat(half[parent], 2), found[child]).reshape(size, 2, 2, -1).sum(axis=1)
+        found[parent] = (
+            _move_moments(places, np.repeat(half[parent], 2), found[child]).reshape(size, 2, 2, -1).sum(axis=1)
+        )
     return _Blocks(middle, half, found, starts)
 
 
-def _moved(places: Floats, half: Floats, sums: Floats) -> Floats:
+def _move_moments(places: Floats, half: Floats, sums: Floats) -> Floats:
     """Sums at the nodes of blocks that keep all moments of sums at places, both seen from the middle of the block."""
     moved: Floats = sums @ chebvander(places / half[:, None], len(_NODES) - 1) @ _BASIS
     return moved
 
 
-def _cover(begin: Places, end: Places, starts: list[int]) -> tuple[Places, Places]:
+def _cover_ranges(begin: Places, end: Places, starts: list[int]) -> tuple[Places, Places]:
     """Largest blocks that make up each range of leaves: whose range, and which block."""
     owners, blocks = [], []
     for start in starts[:-1]:
@@ -182,14 +185,14 @@ def _cover(begin: Places, end: Places, starts: list[int]) -> tuple[Places, Place
     return np.concatenate(owners), np.concatenate(blocks)
 
 
-def _ends(first: Places, own: Places, last: Places) -> tuple[Places, Places]:
+def _cut_leaves(first: Places, own: Places, last: Places) -> tuple[Places, Places]:
     """Leaves that are cut by an end of a neighbourhood or by its centre, each once: whose, and which leaf."""
     everyone = np.arange(len(own))
     left, right = np.flatnonzero(first != own), np.flatnonzero(last != own)
     return np.concatenate([everyone, left, right]), np.concatenate([own, first[left], last[right]])
 
 
-def _lines(parts: list[tuple[Places, Floats, Floats]], h: Floats) -> Floats:
+def _fit_lines(parts: list[tuple[Places, Floats, Floats]], h: Floats) -> Floats:
     """Fit at the centre of each neighbourhood, from distances to it and sums there, and whose they are."""
     weighed = []
     total = np.zeros((3, len(h)))
@@ -198,24 +201,24 @@ def _lines(parts: list[tuple[Places, Floats, Floats]], h: Floats) -> Floats:
         u = np.clip(away, -reach, reach) / reach
         both = _tricube(u)[:, None] * sums
         weighed.append((owner, u, both))
-        total += _by_owner(owner, [*(both @ np.ones(u.shape[1])).T, np.vecdot(both[:, 0], u)], len(h))
+        total += _sum_by_owner(owner, [*(both @ np.ones(u.shape[1])).T, np.vecdot(both[:, 0], u)], len(h))
     weight, level, centre = total[0], total[1] / total[0], total[2] / total[0]
     spread = np.zeros((2, len(h)))
     # From the mean, in a second pass: it may be far from the centre, and the variance small.
     for owner, u, both in weighed:
         v = u - centre[owner, None]
-        spread += _by_owner(owner, [np.vecdot(both[:, 0], v * v), np.vecdot(both[:, 1], v)], len(h))
+        spread += _sum_by_owner(owner, [np.vecdot(both[:, 0], v * v), np.vecdot(both[:, 1], v)], len(h))
     variance, covariance = h**2 * spread / weight
     fits: Floats = level - centre * covariance / np.maximum(variance, _FLAT)
     return fits
 
 
-def _by_owner(owner: Places, values: list[Floats], count: int) -> Floats:
+def _sum_by_owner(owner: Places, values: list[Floats], count: int) -> Floats:
     """Sums of each row of values that belong to the same owner."""
     return np.stack([np.bincount(owner, value, count) for value in values])
 
 
-def _between(x: Floats, at: Places, fits: Floats) -> Floats:
+def _interpolate(x: Floats, at: Places, fits: Floats) -> Floats:
     """Fits at each x, linear between the anchors."""
     if len(at) == len(x):
         return fits
@@ -223,3 +226,64 @@ def _between(x: Floats, at: Places, fits: Floats) -> Floats:
     share = (x - x[at[left]]) / (x[at[left + 1]] - x[at[left]])
     joined: Floats = fits[:, left] * (1 - share) + fits[:, left + 1] * share
     return joined
+
+
+_CELLS = 1 << 13
+"""Steps of the grid."""
+_TINY = 1e-16
+_MAX_WIDTH = 10.0
+"""Width beyond which every Gaussian is as flat."""
+_FINE = 8
+"""Steps to half a turn of the fastest wave that is left."""
+
+
+class GaussianSmoother:
+    """Point masses on [0, 1], smoothed by a Gaussian of any width that is reflected at 0 and 1.
+
+    A reflected Gaussian multiplies the k-th cosine by :math:`e^{-(πkσ)^2/2}`. The cosine sums of the masses are those
+    of a grid over which every mass is spread by a cubic B-spline, divided by the spline's own.
+    """
+
+    def __init__(self, place: Floats, mass: Floats) -> None:
+        from scipy.fft import dct
+
+        # Twice the sums of cosines; the highest quarter is never used: its waves are not told apart from faster ones.
+        waves = dct(_spread_on_grid(place, mass), type=1)[: _CELLS // 4]
+        turn = np.arange(len(waves)) / (2 * _CELLS)
+        self._cosines: Floats = waves / 2 / np.sinc(turn) ** 4
+
+    def absolute(self, width: float) -> float:
+        """Integral of the absolute value of the smoothed masses, for a Gaussian of this standard deviation."""
+        from scipy.fft import dct
+
+        width = min(width, _MAX_WIDTH)
+        kept = min(len(self._cosines), ceil(sqrt(-2 * log(_TINY)) / (pi * width)) + 1)
+        # As many steps as the fastest wave needs to be seen bending where the sign changes; a power of 2 is quick.
+        waves = np.zeros(min(_CELLS, 1 << (_FINE * kept).bit_length()) + 1)
+        waves[:kept] = self._cosines[:kept] * np.exp(-((pi * width * np.arange(kept)) ** 2) / 2)
+        return _integrate_absolute(dct(waves, type=1))
+
+
+def _spread_on_grid(place: Floats, mass: Floats) -> Floats:
+    """Masses on the grid, those beyond its ends folded back; doubled at the ends, which the transform counts half."""
+    at = place * _CELLS
+    first = np.floor(at)
+    over = at - first
+    left = 1 - over
+    pieces = (left**3, 4 - 6 * over**2 + 3 * over**3, 4 - 6 * left**2 + 3 * left**3, over**3)
+    grid = np.zeros(_CELLS + 1)
+    for step, piece in enumerate(pieces, start=-1):
+        index = np.abs(first.astype(np.intp) + step)
+        index = np.where(index > _CELLS, 2 * _CELLS - index, index)
+        grid += np.bincount(index, mass * piece / 6, minlength=_CELLS + 1)
+    grid[[0, -1]] *= 2
+    return grid
+
+
+def _integrate_absolute(density: Floats) -> float:
+    """Of the absolute value: trapezoids, exact for waves, but triangles at changes of sign, with Euler's term there."""
+    size = np.abs(density)
+    whole = size.sum() - (size[0] + size[-1]) / 2
+    cross = density[:-1] * density[1:] < 0
+    a, b = size[:-1][cross], size[1:][cross]
+    return float(whole + np.sum((a + b) / 6 - a * b / (a + b))) / (len(density) - 1)

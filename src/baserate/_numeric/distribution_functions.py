@@ -13,26 +13,26 @@ from baserate._numeric.distributions import Distribution, Point, Real
 
 _TAIL = 1e-15
 """Mass at either end of a lattice that is left out: with less SciPy knows no end."""
-_LOST = 1e-9
-_MOST = 10**6
+_MASS_TOLERANCE = 1e-9
+_MAX_ATOMS = 10**6
 """Values that a discrete distribution may have."""
-_FAITHFUL = 1e-6
+_QUANTILE_TOLERANCE = 1e-6
 _STEP = 1 / 8
 _REACH = 3.6
 _HALVINGS = 6
 
 
-def discrete(distribution: Distribution) -> bool:
+def is_discrete(distribution: Distribution) -> bool:
     """Whether it has masses in place of a density."""
     return not hasattr(distribution, "pdf")
 
 
-def at_least(distribution: Distribution, x: Real) -> Floats:
+def prob_at_least(distribution: Distribution, x: Real) -> Floats:
     """Chance of x or more: an atom at x counts."""
     return _tail(distribution, distribution.sf, x, (1.0, 0.0))
 
 
-def below(distribution: Distribution, x: Real) -> Floats:
+def prob_below(distribution: Distribution, x: Real) -> Floats:
     """Chance of less than x."""
     return _tail(distribution, distribution.cdf, x, (0.0, 1.0))
 
@@ -40,16 +40,16 @@ def below(distribution: Distribution, x: Real) -> Floats:
 def _tail(distribution: Distribution, chance: Callable[[Real], Any], x: Real, ends: tuple[float, float]) -> Floats:
     """Chance at x, or just below it where that makes a difference: an atom at x is more than what is below."""
     with np.errstate(all="ignore"):
-        if not discrete(distribution):
+        if not is_discrete(distribution):
             return np.asarray(chance(x), dtype=np.float64)
         finite = np.isfinite(x)
         found = np.asarray(chance(np.nextafter(np.where(finite, x, 0.0), -np.inf)))
         return np.asarray(np.where(finite, found, np.where(np.less(x, 0), *ends)), dtype=np.float64)
 
 
-def mass(distribution: Distribution, x: Real) -> Floats:
+def point_mass(distribution: Distribution, x: Real) -> Floats:
     """Mass of the atom at x; 0 where there is none."""
-    if not discrete(distribution):
+    if not is_discrete(distribution):
         return np.zeros(np.shape(x))
     finite = np.isfinite(x)
     atom: Floats = np.where(finite, distribution.pmf(np.where(finite, x, 0.0)), 0.0)  # type: ignore[attr-defined]
@@ -58,7 +58,7 @@ def mass(distribution: Distribution, x: Real) -> Floats:
 
 def atoms(distribution: Distribution) -> Floats:
     """Places of the atoms, rising: none of a continuous distribution, otherwise a point or a lattice of step 1."""
-    if not discrete(distribution):
+    if not is_discrete(distribution):
         return np.empty(0)
     if isinstance(distribution, Point):
         return np.array([distribution.at])
@@ -66,14 +66,14 @@ def atoms(distribution: Distribution) -> Floats:
     if places is None:
         low = float(distribution.ppf(_TAIL))
         # Asked first, since SciPy looks for a far quantile step by step.
-        if distribution.sf(low + _MOST) > _TAIL:
+        if distribution.sf(low + _MAX_ATOMS) > _TAIL:
             raise OptionError(
-                f"scores take more than {_MOST} values from {low:g} on, too many to add up; cut them off."
+                f"scores take more than {_MAX_ATOMS} values from {low:g} on, too many to add up; cut them off."
             )
         places = np.arange(low, float(distribution.isf(_TAIL)) + 0.5)
     found: Floats = np.asarray(places, dtype=np.float64)
     whole = float(np.sum(distribution.pmf(found)))  # type: ignore[attr-defined]
-    if abs(whole - 1) > _LOST:
+    if abs(whole - 1) > _MASS_TOLERANCE:
         raise OptionError(
             f"only {whole:g} of the mass of a discrete distribution is at steps of 1; give its values as those of "
             "scipy.stats.rv_discrete(values=…)."
@@ -83,7 +83,7 @@ def atoms(distribution: Distribution) -> Floats:
 
 def log_density(distribution: Distribution, x: Real) -> Floats:
     """Logarithm of the density; −∞ for a discrete distribution, whose density is nowhere above 0."""
-    if discrete(distribution):
+    if is_discrete(distribution):
         return np.full(np.shape(x), -np.inf)
     with np.errstate(all="ignore"):
         if hasattr(distribution, "logpdf"):
@@ -93,7 +93,7 @@ def log_density(distribution: Distribution, x: Real) -> Floats:
 
 def density(distribution: Distribution, x: Real) -> Floats:
     """Density; 0 for a discrete distribution."""
-    if discrete(distribution):
+    if is_discrete(distribution):
         return np.zeros(np.shape(x))
     with np.errstate(all="ignore"):
         return np.asarray(distribution.pdf(x), dtype=np.float64)  # type: ignore[attr-defined]
@@ -115,14 +115,14 @@ def quantiles(distribution: Distribution, log_odds: Floats) -> Floats:
     """
     from scipy.special import expit
 
-    places = _placed(distribution, expit(log_odds), expit(-log_odds))
-    there = np.where(log_odds < 0, at_least(distribution, places), below(distribution, places))
+    places = _find_quantiles(distribution, expit(log_odds), expit(-log_odds))
+    there = np.where(log_odds < 0, prob_at_least(distribution, places), prob_below(distribution, places))
     wanted = np.asarray(expit(-np.abs(log_odds)))
-    known: Floats = places[np.abs(there - wanted) <= _FAITHFUL * wanted]
+    known: Floats = places[np.abs(there - wanted) <= _QUANTILE_TOLERANCE * wanted]
     return known
 
 
-def _placed(distribution: Distribution, exceeded: Floats, reached: Floats) -> Floats:
+def _find_quantiles(distribution: Distribution, exceeded: Floats, reached: Floats) -> Floats:
     """Values from the smaller of two chances that add up to 1; NaN where a distribution does not know its far tail."""
     with catch_warnings():
         simplefilter("ignore")  # SciPy says there what NaN says already
@@ -130,32 +130,32 @@ def _placed(distribution: Distribution, exceeded: Floats, reached: Floats) -> Fl
     return np.asarray(np.where(exceeded < 0.5, upper, lower), dtype=np.float64)
 
 
-def mean_over(distribution: Distribution, function: Callable[[Floats], Floats], knots: Floats) -> float:
+def expectation(distribution: Distribution, function: Callable[[Floats], Floats], knots: Floats) -> float:
     """Mean of a bounded function that is smooth between the knots.
 
     A discrete distribution is summed. A continuous one is integrated over the chance u of exceeding a value, from knot
     to knot, by double-exponential quadrature [@takahasi1974]: it needs no smoothness at the knots themselves, where
     slopes of ROC curves are infinite.
     """
-    if discrete(distribution):
+    if is_discrete(distribution):
         places = atoms(distribution)
-        weight = mass(distribution, places)
+        weight = point_mass(distribution, places)
         return float(np.sum(weight * function(places)) / np.sum(weight))
     ends = np.unique(np.concatenate([[-np.inf, np.inf], knots]))[::-1]
-    over, under = at_least(distribution, ends), below(distribution, ends)
+    over, under = prob_at_least(distribution, ends), prob_below(distribution, ends)
     # Of two nearly equal chances the smaller tail knows the difference.
     width = np.where(over[1:] < 0.5, np.diff(over), -np.diff(under))
     kept = width > 0
     pieces = over[:-1][kept], under[1:][kept], width[kept]
     found, step = np.nan, _STEP
     for _ in range(_HALVINGS):
-        before, found, step = found, _by_pieces(distribution, function, pieces, step), step / 2
+        before, found, step = found, _integrate_pieces(distribution, function, pieces, step), step / 2
         if abs(found - before) <= 1e-15:
             break
     return found
 
 
-def _by_pieces(
+def _integrate_pieces(
     distribution: Distribution,
     function: Callable[[Floats], Floats],
     pieces: tuple[Floats, Floats, Floats],
@@ -166,6 +166,6 @@ def _by_pieces(
     part, rest = 1 / (1 + np.exp(-pi * np.sinh(x))), 1 / (1 + np.exp(pi * np.sinh(x)))
     weight = width * (step * pi * np.cosh(x) * part * rest)
     exceeded, reached = over + width * part, under + width * rest
-    places = _placed(distribution, exceeded, reached)
+    places = _find_quantiles(distribution, exceeded, reached)
     # Tails too far to be known weigh nothing.
     return float(np.nansum(weight * function(places)))
