@@ -18,7 +18,7 @@ def test_a_prevalence_is_a_share(share: float) -> None:
         population.linear().at_prevalence(share)
 
 
-def test_what_is_no_distribution_is_refused() -> None:
+def test_invalid_distributions_raise() -> None:
     with pytest.raises(
         OptionError, match="negative is no distribution: it lacks cdf, sf, ppf, isf, rvs, pdf; take one"
     ):
@@ -158,12 +158,12 @@ def test_the_number_of_positives_is_binomial() -> None:
 
 
 @pytest.mark.parametrize(("rows", "positives"), [(-1, None), (10, 11), (10, -1)])
-def test_draws_that_cannot_be(rows: int, positives: int | None) -> None:
+def test_invalid_sample_sizes_raise(rows: int, positives: int | None) -> None:
     with pytest.raises(OptionError, match="cannot be drawn; give 0 ≤ positives ≤ rows"):
         population.linear().draw(rows, 0, positives=positives)
 
 
-def test_no_rows_are_a_draw_too() -> None:
+def test_an_empty_sample_is_valid() -> None:
     empty = population.linear().draw(0, 0)
     assert (len(empty.truth), len(empty.score)) == (0, 0)
     assert population.linear().draw(3, 0, positives=3).truth.all()

@@ -9,8 +9,8 @@ from hypothesis import given, settings, strategies as st
 
 from baserate import Costs, Curve, FitError, OptionError, Results, Tally, equalize, read
 from baserate.equalize import Goal
-from tests.equalize.brute import least_cost
-from tests.equalize.fair_groups import curves
+from tests.equalize.brute_force import least_cost
+from tests.equalize.random_problems import curves
 
 near = partial(pytest.approx, rel=0, abs=1e-9)
 NAMES = [each.name for each in equalize.PARITIES.values() if each.reachable]
@@ -24,7 +24,7 @@ def column(found: Results, name: str) -> list[float]:
     return list(found.columns[name])
 
 
-@settings(max_examples=40)
+@settings(max_examples=settings().max_examples * 2 // 5)
 @given(groups=curves(most=4), name=st.sampled_from(NAMES), costs=st.sampled_from(COSTS))
 def test_the_price_falls_ever_more_slowly_and_no_gap_is_too_wide(
     groups: dict[tuple[str], Curve], name: str, costs: Costs
@@ -38,7 +38,7 @@ def test_the_price_falls_ever_more_slowly_and_no_gap_is_too_wide(
     assert column(found, "price") == near((cost - found.data["cost_without"]).tolist())
 
 
-@settings(max_examples=60)
+@settings(max_examples=settings().max_examples * 3 // 5)
 @given(groups=curves(most=4), name=st.sampled_from(NAMES), costs=st.sampled_from(COSTS), most=st.floats(0, 1))
 def test_each_cost_is_the_optimum_and_that_of_brute_force(
     groups: dict[tuple[str], Curve], name: str, costs: Costs, most: float
@@ -52,7 +52,8 @@ def test_each_cost_is_the_optimum_and_that_of_brute_force(
     assert column(found, "cost")[-1] == found.data["cost_without"]
 
 
-@settings(max_examples=20)
+@pytest.mark.slow
+@settings(max_examples=settings().max_examples // 5)
 @given(groups=curves(most=4), name=st.sampled_from(NAMES))
 def test_tolerances_go_from_parity_to_where_it_is_free(groups: dict[tuple[str], Curve], name: str) -> None:
     found = equalize.frontier(groups, Goal(name))
@@ -69,7 +70,8 @@ def test_tolerances_go_from_parity_to_where_it_is_free(groups: dict[tuple[str], 
         assert all(len(f"{each:.12g}") <= 8 for each in within[:-1])
 
 
-@settings(max_examples=25)
+@pytest.mark.slow
+@settings(max_examples=settings().max_examples // 4)
 @given(groups=curves(most=4), name=st.sampled_from(NAMES))
 def test_the_order_of_groups_does_not_matter(groups: dict[tuple[str], Curve], name: str) -> None:
     one = equalize.frontier(groups, Goal(name), within=EVENLY)
@@ -79,7 +81,7 @@ def test_the_order_of_groups_does_not_matter(groups: dict[tuple[str], Curve], na
 
 
 def test_by_hand() -> None:
-    """A predictor that is perfect for one group is held back, by lots, to what it is for the other."""
+    """A predictor that is perfect for one group is randomized down to the performance for the other."""
     perfect = Curve(Tally.counted([0.9, 0.1], [[10, 0], [0, 10]]))
     poor = Curve(Tally.counted([0.8, 0.2], [[6, 4], [2, 8]]))
     found = equalize.frontier({"f": perfect, "m": poor}, Goal("equalized-odds"), within=[0.2, 0, 0.1, 0.4])
@@ -137,7 +139,7 @@ def test_costs_are_those_at_the_prevalence_that_is_stated() -> None:
         assert column(found, "deterministic_cost")[0] == near(equalize.deterministic(tallies, goal).settings["cost"])
 
 
-def test_labels_may_be_turned_round() -> None:
+def test_labels_may_be_reversed() -> None:
     people = {"sick": [1, 0, 1, 0, 1, 0, 1, 0], "said": [1, 0, 1, 1, 0, 1, 0, 0], "sex": [*"ffff", *"mmmm"]}
     tallies = read.tallies(people, truth="sick", predicted="said", group="sex")
     found = equalize.frontier(tallies, Goal("equalized-odds"), within=[0, 1])
@@ -146,19 +148,19 @@ def test_labels_may_be_turned_round() -> None:
 
 
 @pytest.mark.parametrize("within", [[], [-0.1], [float("nan")]])
-def test_tolerances_that_cannot_be_are_refused(within: list[float]) -> None:
+def test_invalid_tolerances_raise(within: list[float]) -> None:
     groups = {name: Curve(Tally.counted([0.9, 0.1], [[6, 4], [2, 8]])) for name in "ab"}
     with pytest.raises(OptionError, match="within"):
         equalize.frontier(groups, Goal("equalized-odds"), within=within)
 
 
-@settings(max_examples=30)
+@settings(max_examples=settings().max_examples * 3 // 10)
 @given(
     groups=curves(most=3),
     name=st.sampled_from(["equalized-odds", "equal-opportunity", "demographic-parity"]),
     costs=st.sampled_from([Costs(), Costs(fp=2, fn=1)]),
 )
-def test_less_freedom_costs_more(groups: dict[tuple[str], Curve], name: str, costs: Costs) -> None:
+def test_restricted_policies_cost_more(groups: dict[tuple[str], Curve], name: str, costs: Costs) -> None:
     found = equalize.frontier(groups, Goal(name, costs=costs), within=SOME)
     best, apart, together = (np.array(found.columns[each]) for each in ("cost", *WAYS))
     assert (best <= apart + 1e-9).all()
@@ -169,7 +171,7 @@ def test_less_freedom_costs_more(groups: dict[tuple[str], Curve], name: str, cos
 
 
 @pytest.mark.parametrize("name", WAYS)
-def test_they_are_those_of_the_policies(name: str) -> None:
+def test_restricted_costs_are_those_of_the_policies(name: str) -> None:
     cells = {"f": [[4, 3, 1, 0], [0, 2, 3, 5]], "m": [[2, 3, 2, 1], [1, 2, 3, 3]]}
     groups = {sex: Curve(Tally.counted([0.8, 0.6, 0.4, 0.2], rows)) for sex, rows in cells.items()}
     for prevalence in (None, 0.2, {"f": 0.3, "m": 0.6}):
@@ -179,7 +181,7 @@ def test_they_are_those_of_the_policies(name: str) -> None:
         assert found.columns[name][0] == pytest.approx(policy.settings["cost"], abs=1e-12)
 
 
-def test_whoever_waits_is_told_how_far_it_is() -> None:
+def test_watch_receives_progress() -> None:
     groups = {name: Curve(Tally.counted([0.9, 0.1], [[6, 4], [2, 8]])) for name in "ab"}
     seen: list[tuple[int, int]] = []
     equalize.frontier(groups, Goal(), within=[0, 0.1, 0.2], watch=lambda done, whole: seen.append((done, whole)))

@@ -33,12 +33,11 @@ from baserate import (
     shift,
 )
 from baserate.equalize import Goal
-from baserate.equalize._people import as_tallies, people_of
-from baserate.equalize._rates import decided, rate_gaps
-from baserate.equalize._region import region
+from baserate.equalize._optimum import roc_region
+from baserate.equalize._participants import as_tallies, group_tables, rate_gaps, select_participants
 from baserate.measure import MEASURES
-from tests.equalize.brute import Floats, least_cost
-from tests.equalize.fair_groups import Problem, curves, problems
+from tests.equalize.brute_force import Floats, least_cost
+from tests.equalize.random_problems import Problem, curves, problems
 
 EXACT = 1e-9
 CLEARLY = 1e-6
@@ -46,7 +45,7 @@ CLEARLY = 1e-6
 
 def reached(groups: dict[Any, Curve], policy: Policy, goal: Goal) -> tuple[float, dict[str, float]]:
     """Cost of a case and gaps that a policy really has, from its tables."""
-    tables = decided(as_tallies(groups), policy, "score")
+    tables = group_tables(as_tallies(groups), policy, "score")
     cost = sum(goal.costs.total(each) for each in tables.values()) / sum(each.total for each in tables.values())
     return cost, rate_gaps(tables, goal.rates)
 
@@ -143,18 +142,18 @@ def test_labels_that_were_read_as_such_are_reversed_where_that_helps() -> None:
 
 
 @given(groups=curves(most=3), data=st.data())
-def test_any_point_below_the_hull_is_reached_with_the_fewest_lots(
+def test_any_point_below_the_hull_is_reached_with_least_randomization(
     groups: dict[Any, Curve], data: st.DataObject
 ) -> None:
     curve = next(iter(groups.values()))
-    found = region(curve, positive=curve.positives / curve.total, negative=curve.negatives / curve.total)
+    found = roc_region(curve, positive=curve.positives / curve.total, negative=curve.negatives / curve.total)
     false = data.draw(st.floats(0, 1))
-    true = false + data.draw(st.floats(0, 1)) * (float(found.height(false)) - false)
+    true = false + data.draw(st.floats(0, 1)) * (float(found.max_tpr(false)) - false)
     treatment = found.treatment(false, true)
     counts = treatment.counts(curve)
     assert counts.fp / counts.negatives == pytest.approx(false, abs=EXACT)
     assert counts.tp / counts.positives == pytest.approx(true, abs=EXACT)
-    if float(found.height(false)) - true > CLEARLY and false > CLEARLY:
+    if float(found.max_tpr(false)) - true > CLEARLY and false > CLEARLY:
         # By brute force: all that three vertices reach, and how many people are between the outer two.
         narrowest = min(
             found.flag_rate[last] - found.flag_rate[first]
@@ -219,7 +218,7 @@ def test_a_group_is_judged_where_it_will_be_used() -> None:
         {"group": ("m",), "prevalence": 0.4},
     )
     assert policy.prevalence == pytest.approx(0.25)
-    tables = decided(as_tallies(there), policy, "score")
+    tables = group_tables(as_tallies(there), policy, "score")
     assert rate_gaps(tables, ["flag_rate"])["flag_rate"] == pytest.approx(0, abs=EXACT)
     everybody = equalize.optimum(groups, replace(goal, prevalence=0.1))
     assert everybody.prevalence == pytest.approx(0.1)
@@ -280,7 +279,7 @@ def test_every_way_makes_a_policy_that_survives_its_file(choose: Any, goal: Goal
 
 
 def equalize_rate(t: Tallies, policy: Policy, sex: str, rate: str) -> float:
-    found: float = MEASURES[rate](decided(t, policy, "risk")[sex,])
+    found: float = MEASURES[rate](group_tables(t, policy, "risk")[sex,])
     return found
 
 
@@ -326,7 +325,7 @@ def test_scores_and_groups_that_are_missing_are_an_error_at_once() -> None:
         read.tallies({**rows, "sex": [None] * 20}, truth="sick", score="risk", group="sex")
 
 
-def test_what_cannot_be_wanted_is_refused_with_a_remedy() -> None:
+def test_invalid_goals_raise_with_a_remedy() -> None:
     groups = {"f": baserate.curve(baserate.tally([1, 0], [0.9, 0.1]))}
     with pytest.raises(UnknownNameError, match="Did you mean equalized-odds"):
         Goal("equalised-odds")
@@ -360,4 +359,4 @@ def test_misses_and_passes_are_equal_when_finds_and_false_alarms_are(names: tupl
     t = read.tallies(people(), truth="sick", score="risk", group="sex")
     one, other = (equalize.optimum(t, Goal(parity)) for parity in (names, "equalized-odds"))
     assert one.by_group == other.by_group
-    assert people_of(t, Goal(names)).goal.tolerances.keys() == {"sensitivity", "fpr"}
+    assert select_participants(t, Goal(names)).goal.tolerances.keys() == {"sensitivity", "fpr"}

@@ -11,8 +11,8 @@ from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import confint_proportions_2indep
 
 from baserate import OptionError, Results, Tallies, Tally, UnknownNameError, equalize, read, shift
-from baserate.equalize._eligibility import MIN_SIZE
-from baserate.equalize._people import FEW
+from baserate.equalize._group_counts import MIN_SIZE
+from baserate.equalize._participants import SMALL_GROUP
 
 Cells = tuple[int, int, int, int]
 """True and false positives, false and true negatives."""
@@ -106,7 +106,7 @@ class TestMasking:
         assert (row["p"] is not None) == tested
 
     def test_one_number_says_what_is_few(self) -> None:
-        assert MIN_SIZE == FEW == 30
+        assert MIN_SIZE == SMALL_GROUP == 30
 
     def test_groups_that_are_all_small_are_not_tested_and_it_is_said(self) -> None:
         found = equalize.groups(tallies({"a": (5, 5, 5, 5), "b": (6, 2, 4, 3)}), measures=["fpr"])
@@ -186,7 +186,8 @@ class TestReference:
 
 
 class TestCalibration:
-    def test_alike_groups_raise_no_more_alarms_than_promised(self) -> None:
+    @pytest.mark.slow
+    def test_equal_groups_raise_no_more_false_alarms_than_the_level(self) -> None:
         """Any Holm-adjusted p below 0.05 among four groups and four measures, in samples of alike groups."""
         rng = np.random.default_rng(11)
         alarms, many = 0, 60

@@ -9,7 +9,7 @@ import pytest
 
 from baserate import Costs, Curve, RandomizedCut, equalize, measure
 from baserate.equalize import Goal
-from baserate.equalize._rates import decided
+from baserate.equalize._participants import group_tables
 from tests.golden.compas import FILTERED, POPULATIONS, SIX, UNFILTERED, tallies
 from tests.golden.conftest import Columns
 
@@ -42,7 +42,7 @@ def test_least_cost_under_each_parity(
     goal = Goal(PARITIES[parity], within=inf if parity == "none" else 0.0, costs=COSTS[paid])
     policy = equalize.optimum(t, goal)
     assert policy.settings["cost"] == pytest.approx(told["expected_cost"], abs=EXACT)
-    for group, found in decided(t, policy, "decile").items():
+    for group, found in group_tables(t, policy, "decile").items():
         (race,) = group
         assert measure.fpr(found) == pytest.approx(told["groups"][race]["fpr"], abs=EXACT)
         assert measure.sensitivity(found) == pytest.approx(told["groups"][race]["tpr"], abs=EXACT)

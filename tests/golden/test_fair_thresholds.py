@@ -8,7 +8,7 @@ import pytest
 
 from baserate import Costs, Curve, Tallies, curve
 from baserate.equalize import Crossing, Goal, crossing, crossings, deterministic, optimum
-from baserate.equalize._rates import decided, rate_gaps
+from baserate.equalize._participants import group_tables, rate_gaps
 from tests.golden.compas import POPULATIONS, tallies
 from tests.golden.conftest import Columns
 
@@ -46,7 +46,7 @@ def test_thresholds_without_lots(people: Tallies, expected: dict[str, Any], pari
     assert [cut.threshold for cut in policy.by_group.values()] == [best["t_AA"], best["t_C"]]  # type: ignore[union-attr]
     assert 1 - policy.settings["cost"] == pytest.approx(best["acc"], abs=1e-12)
     assert 1 - policy.settings["bound"] == pytest.approx(published[f"relaxed_lp_{parity}_tol{within}"], abs=1e-9)
-    apart = rate_gaps(decided(people, policy, "decile"), ["sensitivity", "fpr", "flag_rate"])
+    apart = rate_gaps(group_tables(people, policy, "decile"), ["sensitivity", "fpr", "flag_rate"])
     assert [*apart.values()] == pytest.approx([best["dTPR"], best["dFPR"], best["dp"]], abs=1e-12)
 
 
@@ -77,7 +77,7 @@ def test_a_crossing_may_be_far_from_the_optimum(people: Tallies, population: str
     assert 1 - told["cost"] == pytest.approx(accuracy, abs=5e-7)
     above = {"two_years_unfiltered_n6150": 0.643184 - 0.633309, "propublica_filter_n5278": 0.0}[population]
     assert told["above"] == pytest.approx(above, abs=1e-6)
-    assert max(rate_gaps(decided(people, policy, "decile"), ["sensitivity", "fpr"]).values()) < 1e-12
+    assert max(rate_gaps(group_tables(people, policy, "decile"), ["sensitivity", "fpr"]).values()) < 1e-12
 
 
 def test_the_common_scale_of_the_crossing(people: Tallies) -> None:

@@ -40,7 +40,7 @@ CHANCES = np.array([1e-12, 1e-6, 0.01, 0.3, 0.5, 0.7, 0.99])
 
 
 @pytest.mark.parametrize("name", PAIRS)
-def test_ours_are_those_of_scipy(name: str) -> None:
+def test_distributions_equal_those_of_scipy(name: str) -> None:
     ours, theirs = PAIRS[name]
     x = np.concatenate([theirs.ppf(CHANCES), theirs.isf(CHANCES), [-20.0, 20.0]])
     for method in ("pdf", "cdf", "sf"):
@@ -165,7 +165,7 @@ def test_formulas_of_concordance(low: Distribution, high: Distribution) -> None:
     assert known + other == pytest.approx(1, rel=0, abs=1e-14)
 
 
-def test_no_formula_is_made_up() -> None:
+def test_unknown_concordances_are_none() -> None:
     assert closed_form_concordance(Beta(1.5, 2.5), Beta(2.5, 1.5)) is None
     assert closed_form_concordance(Normal(0, 1), Beta(1, 1)) is None
     assert density_crossings(Beta(1, 2), Beta(2, 1), 1.0) is None
@@ -198,6 +198,6 @@ def test_normal_ratios_may_stay_on_one_side() -> None:
         (lambda: Point(np.nan), "a point at nan; give a finite number"),
     ],
 )
-def test_what_is_no_distribution_is_refused(make: object, message: str) -> None:
+def test_invalid_distributions_raise(make: object, message: str) -> None:
     with pytest.raises(OptionError, match=message):
         make()  # type: ignore[operator]

@@ -1,4 +1,4 @@
-"""Logistic regression on sums: the witness is statsmodels, on rows."""
+"""Logistic regression on sums: the reference is statsmodels, on rows."""
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,7 @@ def test_a_shift_at_the_very_end_of_where_it_may_lie_is_as_sharp() -> None:
 
 
 def fitted(x: Floats, y: Floats) -> tuple[Floats, Floats]:
-    """Coefficients and covariance of the witness, in units in which it converges."""
+    """Coefficients and covariance of the reference, in units in which it converges."""
     middle, scale = x.mean(), x.std()
     found = sm.Logit(y, sm.add_constant((x - middle) / scale)).fit(disp=0, tol=1e-14, maxiter=300)
     back = np.array([[1, -middle / scale], [0, 1 / scale]])
@@ -43,7 +43,7 @@ KINDS = ["plain", "tiny", "huge", "wide", "near separable", "one against many"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_equals_the_witness(kind: str) -> None:
+def test_fit_equals_the_reference_implementation(kind: str) -> None:
     x, y = drawn(kind)
     found, (wanted, covariance) = fit_logistic(x, y, 1 - y), fitted(x, y)
     assert found.slope == pytest.approx(wanted[1], rel=1e-8)
@@ -92,7 +92,7 @@ def test_squared_weights_make_a_sandwich() -> None:
 
 
 @pytest.mark.parametrize("scale", [0.0, 1.0, 10.0])
-def test_a_shift_equals_the_witness(scale: float) -> None:
+def test_an_intercept_equals_the_reference_implementation(scale: float) -> None:
     rng = np.random.default_rng(5)
     offset = rng.normal(size=300) * scale
     y = (rng.random(300) < expit(offset - 1)).astype(float)

@@ -1,4 +1,4 @@
-"""Points of the simplex: what Karush, Kuhn and Tucker ask for is checked, and minimisers are witnesses."""
+"""Proportions on the simplex: Karush–Kuhn–Tucker conditions, and general minimizers as a reference."""
 
 import numpy as np
 import numpy.typing as npt
@@ -91,8 +91,8 @@ def test_no_minimiser_finds_a_better_regularised_point(seed: int, width: int, pe
     theta = fit_regularized(j, o, before, penalty=penalty)
     assert theta.min() >= -1 - 1e-12
     for start in (theta, np.zeros(width), theta + 0.1):
-        witness = minimize(loss, np.maximum(start, -1), bounds=[(-1, None)] * width)
-        assert loss(theta) <= witness.fun + 1e-10
+        reference = minimize(loss, np.maximum(start, -1), bounds=[(-1, None)] * width)
+        assert loss(theta) <= reference.fun + 1e-10
 
 
 def test_a_great_penalty_leaves_nothing_and_a_small_one_all() -> None:
@@ -108,7 +108,7 @@ def test_the_likeliest_mixture_meets_the_conditions(seed: int, width: int, seen:
     amount = rng.integers(4, size=len(a)).astype(float)
     fixed = rng.integers(3, size=width).astype(float) * seen
     found = fit_mixture(a, amount=amount, fixed=fixed)
-    assert found.settled
+    assert found.converged
     assert found.q.sum() == pytest.approx(1, abs=1e-13)
     assert unmet(a[amount > 0], found.q, amount[amount > 0], fixed) <= 1e-11
     assert (found.q[fixed > 0] > 0).all()
@@ -128,7 +128,7 @@ def test_weak_rows_do_not_stop_it_early() -> None:
     x = rng.normal(size=20_000) + 0.1 * (rng.random(20_000) < 0.1)
     a = np.column_stack([np.exp(0.1 * x - 0.005), np.ones(len(x))])
     found = fit_mixture(a)
-    assert found.settled
+    assert found.converged
     assert unmet(a, found.q, np.ones(len(a)), np.zeros(2)) < 1e-12
     # From a share of ½ a thousand steps of expectation and maximisation are still far away.
     q = np.array([0.5, 0.5])
@@ -143,7 +143,7 @@ def test_tiny_shares_are_exact_too(sharp: float) -> None:
     a, seen = rows(4, width=9, sharp=sharp), np.array([2.0, 1, 0, 2, 0, 1, 1, 0, 1])
     amount: Floats = np.random.default_rng(2).integers(1, 1000, size=len(a)).astype(float) * 1e5
     found = fit_mixture(a, amount=amount, fixed=seen)
-    assert found.settled
+    assert found.converged
     assert unmet(a, found.q, amount, seen) <= 1e-11
     assert found.q[seen > 0].min() < 1e-3
 
@@ -151,14 +151,14 @@ def test_tiny_shares_are_exact_too(sharp: float) -> None:
 def test_many_rows_start_from_a_few() -> None:
     a = rows(3, many=100_000)
     found = fit_mixture(a)
-    assert found.settled
+    assert found.converged
     assert unmet(a, found.q, np.ones(len(a)), np.zeros(4)) < 1e-12
 
 
 def test_classes_that_are_alike_share_what_they_have() -> None:
     a = rows(5, width=3)
     found, twice = fit_mixture(a), fit_mixture(a[:, [0, 0, 1, 2]])
-    assert twice.settled
+    assert twice.converged
     np.testing.assert_allclose([twice.q[:2].sum(), *twice.q[2:]], found.q, atol=1e-9)
     assert np.isfinite(shares_covariance(twice.information)).all()
 

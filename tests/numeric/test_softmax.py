@@ -1,4 +1,4 @@
-"""Softmax fitted to rows: the witness is a minimiser that knows only the likelihood."""
+"""Softmax fitted to rows: the reference is a minimiser that knows only the likelihood."""
 
 import numpy as np
 import numpy.typing as npt
@@ -60,12 +60,12 @@ def test_no_minimiser_finds_better(seed: int) -> None:
     rows, model = drawn(seed), free()
     rows = rows._replace(amount=np.random.default_rng(seed).random(len(rows.x)) + 0.1)
     found = fit_softmax(rows, model)
-    assert found.settled
+    assert found.converged
     bounds = [(0, None)] * WIDTH + [(None, None)] * (WIDTH - 1)
-    witness = minimize(loss, model.start, (rows, model), bounds=bounds, options={"ftol": 1e-15, "gtol": 1e-9})
-    assert loss(found.theta, rows, model) <= witness.fun + 1e-9
-    np.testing.assert_allclose(found.theta, witness.x, atol=2e-3)
-    assert np.abs(softmax_gradient(rows, model, found.theta)[~found.held]).max() < 1e-9
+    reference = minimize(loss, model.start, (rows, model), bounds=bounds, options={"ftol": 1e-15, "gtol": 1e-9})
+    assert loss(found.theta, rows, model) <= reference.fun + 1e-9
+    np.testing.assert_allclose(found.theta, reference.x, atol=2e-3)
+    assert np.abs(softmax_gradient(rows, model, found.theta)[~found.at_bound]).max() < 1e-9
 
 
 def test_a_slope_that_would_fall_below_zero_is_held_there_and_the_others_are_still_the_best() -> None:
@@ -74,14 +74,14 @@ def test_a_slope_that_would_fall_below_zero_is_held_there_and_the_others_are_sti
     x[:, 1] *= -1
     rows = rows._replace(x=x)
     found = fit_softmax(rows, model)
-    assert found.settled
-    assert found.held.tolist() == [False, True] + [False] * (2 * WIDTH - 3)
+    assert found.converged
+    assert found.at_bound.tolist() == [False, True] + [False] * (2 * WIDTH - 3)
     assert found.theta[1] == 0
     assert softmax_gradient(rows, model, found.theta)[1] < 0
-    assert np.abs(softmax_gradient(rows, model, found.theta)[~found.held]).max() < 1e-9
+    assert np.abs(softmax_gradient(rows, model, found.theta)[~found.at_bound]).max() < 1e-9
     bounds = [(0, None)] * WIDTH + [(None, None)] * (WIDTH - 1)
-    witness = minimize(loss, model.start, (rows, model), bounds=bounds, options={"ftol": 1e-15, "gtol": 1e-9})
-    assert loss(found.theta, rows, model) <= witness.fun + 1e-9
+    reference = minimize(loss, model.start, (rows, model), bounds=bounds, options={"ftol": 1e-15, "gtol": 1e-9})
+    assert loss(found.theta, rows, model) <= reference.fun + 1e-9
     assert (found.covariance[1] == 0).all()
 
 
@@ -101,24 +101,24 @@ def test_covariance_is_the_inverse_information_and_of_weights_the_sandwich() -> 
     np.testing.assert_allclose(found.covariance, outer @ inner @ outer.T, rtol=1e-8, atol=1e-14)
 
 
-def test_what_has_no_maximum_does_not_settle() -> None:
+def test_separable_data_do_not_converge() -> None:
     rows, model = drawn(), free()
     parted = rows._replace(truth=rows.x.argmax(axis=1))
-    assert not fit_softmax(parted, model).settled
+    assert not fit_softmax(parted, model).converged
     # One class alone is told from the others without a mistake.
     x, truth = rows.x.copy(), np.where(rows.truth == 0, 1, rows.truth)
     x[:, 0], truth[:30] = -5.0, 0
     x[:30, 0] = -0.1
-    assert not fit_softmax(SoftmaxData(x, truth), model).settled
+    assert not fit_softmax(SoftmaxData(x, truth), model).converged
 
 
-def test_almost_parted_settles() -> None:
+def test_almost_separable_data_converge() -> None:
     rows, model = drawn(), free()
     truth = rows.x.argmax(axis=1)
     truth[:WIDTH] = np.argsort(rows.x[:WIDTH], axis=1)[:, -2]
     one = SoftmaxModel(np.zeros(2 * WIDTH), np.repeat([1.0, 0.0], WIDTH)[:, None], np.zeros(1), bounded=1)
     found = fit_softmax(rows._replace(truth=truth), one)
-    assert found.settled
+    assert found.converged
     assert abs(softmax_gradient(rows._replace(truth=truth), one, found.theta)[0]) < 1e-9
     # Exactly what the diagonal loses in the usual form, where one class is almost certain.
     sure = SoftmaxData(np.array([[0.0, -40.0, -41.0, -42.0]]), np.array([0]))

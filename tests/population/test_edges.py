@@ -93,7 +93,8 @@ def test_stretches_begin_where_they_are_strictest() -> None:
     assert where(overlapping, "sensitivity", np.float64(1)) == (0.5,)
 
 
-def test_what_is_constant_is_no_crowd_of_roots() -> None:
+@pytest.mark.slow
+def test_a_constant_measure_has_one_root_only() -> None:
     assert len(where(population.retrieval("random", prevalence=0.2), "precision", 0.2)) == 1
     assert len(where(population.linear(), "markedness", 0.5)) == 1
 
@@ -181,7 +182,7 @@ def test_theory_where_a_class_is_alone() -> None:
         (lambda _: Beta(1, 1e9), r"up to 1e\+06: beyond, its quantiles are not known well"),
     ],
 )
-def test_what_is_refused(call: Any, told: str) -> None:  # noqa: ANN401
+def test_invalid_arguments_raise(call: Any, told: str) -> None:  # noqa: ANN401
     with pytest.raises(OptionError, match=told):
         call(population.linear())
 

@@ -62,7 +62,7 @@ def test_one_draw_can_be_repeated_by_hand() -> None:
     assert row["sd"] is None  # of one draw
 
 
-def test_single_classes_are_counted_and_told() -> None:
+def test_samples_of_a_single_class_are_counted_and_noted() -> None:
     found = population.study(population.linear(), sizes=[10, 1], prevalences=[0.05], repeats=60)
     some, none = ([row for row in found.rows() if row["size"] == size] for size in (10, 1))
     assert all(0 < row["undefined"] < 60 and row["value"] is not None for row in some)
@@ -97,6 +97,6 @@ def test_progress_goes_from_nothing_to_everything() -> None:
         ({"prevalences": [1.5]}, "prevalence is 1.5; expected 0, 1 or a prevalence from 1e-12 to 1 - 1e-12"),
     ],
 )
-def test_what_cannot_be_studied(asked: dict[str, object], message: str) -> None:
+def test_invalid_studies_raise(asked: dict[str, object], message: str) -> None:
     with pytest.raises(OptionError, match=message):
         population.study(population.linear(), **asked)  # type: ignore[arg-type]

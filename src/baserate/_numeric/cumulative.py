@@ -1,4 +1,4 @@
-"""Running sums over tables of two rows, block by block, so that the work stays in the cache and needs no memory."""
+"""Cumulative sums, concordance of pairs and sliding minima, block by block so that the work stays in the cache."""
 
 from collections.abc import Iterator
 from itertools import pairwise
@@ -14,7 +14,7 @@ _BLOCK = 1 << 16
 
 
 def cumulative_blocks(cells: Cells) -> Iterator[Floats]:
-    """Running sum of each row in blocks; each begins with the column that the one before ended with, at first 0."""
+    """Yield cumulative sums of each row in blocks; each begins with the last column of the one before, at first 0."""
     reached = np.zeros((len(cells), 1))
     for start in range(0, cells.shape[1], _BLOCK):
         part = cells[:, start : start + _BLOCK]
@@ -28,7 +28,7 @@ def cumulative_blocks(cells: Cells) -> Iterator[Floats]:
 
 
 def cumulative_sums(cells: Cells) -> Floats:
-    """Running sum of each row, starting at 0, so one longer than the row."""
+    """Return the cumulative sum of each row, starting at 0, so one longer than the row."""
     total = np.zeros((len(cells), cells.shape[1] + 1))
     start = 0
     for running in cumulative_blocks(cells):
@@ -38,7 +38,7 @@ def cumulative_sums(cells: Cells) -> Floats:
 
 
 def row_totals(cells: Cells) -> Floats:
-    """Where the running sums end, to the last bit, so that what remains after the last column is exactly 0."""
+    """Return the last cumulative sum of each row, to the last bit, so that the remainder is exactly 0."""
     if cells.dtype.kind != "f":
         return np.asarray(cells.sum(axis=1), dtype=np.float64)
     *_, last = cumulative_blocks(cells)
@@ -46,7 +46,7 @@ def row_totals(cells: Cells) -> Floats:
 
 
 def concordance(cells: Cells) -> tuple[float, float, float]:
-    """Mass of pairs (row 0, row 1) in which row 0 stands earlier, equal places counting half, times two; and row sums.
+    """Return twice the mass of pairs (row 0, row 1) with row 0 earlier, ties counting half; and both row sums.
 
     Whole numbers give an exact result up to 2⁵³.
     """
@@ -61,12 +61,12 @@ def concordance(cells: Cells) -> tuple[float, float, float]:
 
 
 def _has_single_rows(part: Cells) -> bool:
-    """Whether every place holds 1 in one row and 0 in the other."""
+    """Whether every column is (1, 0) or (0, 1)."""
     return part.dtype == np.uint8 and part.max() <= 1 and bool((part[0] != part[1]).all())
 
 
 def _ones_concordance(part: Cells) -> tuple[float, float, float]:
-    """From the places of the ones: a one of row 0 comes after as many of row 1 as its place exceeds its rank."""
+    """Compute the concordance from the positions of ones: each follows as many ones of row 1 as position less rank."""
     places = np.flatnonzero(part[0].view(np.bool_))
     first, second = len(places), part.shape[1] - len(places)
     after = int(places.sum()) - first * (first - 1) // 2
@@ -90,13 +90,13 @@ def _cumsum(part: Cells) -> Cells:
 
 
 _RANK_BLOCK = 1 << 15
-"""Entries that fit the cache with what is computed of them."""
+"""Entries of a block; larger ones would leave the cache."""
 
 
 def pairwise_wins(score: Reals, code: Codes, amount: Cells | None, *, of: int, width: int) -> Floats:
-    """Mass of pairs in which class `of` has the higher score, against each class; ties count half.
+    """Return the mass of pairs in which class `of` has the higher score, against each class; ties count half.
 
-    Against itself the number means nothing. Whole numbers give an exact result up to 2⁵².
+    The entry for the class itself has no meaning. Whole numbers give an exact result up to 2⁵².
     """
     order = argsort_descending(score)
     code = code[order]
@@ -119,7 +119,7 @@ def pairwise_wins(score: Reals, code: Codes, amount: Cells | None, *, of: int, w
 
 
 def _double_midranks(reached: Floats, tied: Bools) -> Floats:
-    """Sum of what is reached before and after each run of equal entries, for every entry."""
+    """Return the sum of the cumulative mass before and after each run of equal entries, for every entry."""
     if not tied.any():
         return np.asarray(reached + np.concatenate([[0.0], reached[:-1]]))
     ends = np.flatnonzero(np.append(~tied, True))
@@ -129,7 +129,7 @@ def _double_midranks(reached: Floats, tied: Bools) -> Floats:
 
 
 def _block_ends(tied: Bools) -> list[int]:
-    """Where blocks end, none of them within a run of equal entries."""
+    """Return the ends of blocks, none within a run of equal entries."""
     size = len(tied) + 1
     stops = np.arange(_RANK_BLOCK, size, _RANK_BLOCK)
     if tied.any():
@@ -142,21 +142,21 @@ Places = npt.NDArray[np.intp]
 
 
 def sliding_argmin(value: Floats, first: Places) -> Places:
-    """Place of the least value among value[first[j]], …, value[j], the last of equals, for every j; first[j] ≤ j.
+    """Return the index of the minimum of value[first[j]], …, value[j], the last of equals, for every j; first[j] ≤ j.
 
-    Any window is two of a power of two that overlap. The powers are gone through one after the other, so that only one
-    array is kept: n log n steps.
+    Every window is the union of two overlapping windows whose length is a power of two. Powers are processed one after
+    the other, so only one array is needed: n log n steps.
     """
     last = np.arange(len(value))
     power = np.frexp(last - first + 1)[1] - 1  # floor of the logarithm
-    found = np.empty(len(value), dtype=np.intp)
+    minima = np.empty(len(value), dtype=np.intp)
     least = last.copy()  # of the 2^k values from each place on
     for k in range(int(power.max(initial=0)) + 1):
         if k:
             least = _argmin_of_two(value, least[: len(least) - (1 << (k - 1))], least[1 << (k - 1) :])
-        here = np.flatnonzero(power == k)
-        found[here] = _argmin_of_two(value, least[first[here]], least[here - (1 << k) + 1])
-    return found
+        places = np.flatnonzero(power == k)
+        minima[places] = _argmin_of_two(value, least[first[places]], least[places - (1 << k) + 1])
+    return minima
 
 
 def _argmin_of_two(value: Floats, one: Places, other: Places) -> Places:

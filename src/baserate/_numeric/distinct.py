@@ -1,9 +1,8 @@
-"""Distinct values, descending, with what lies at each: one sort, no comparison function, no index array if unweighted.
+"""Distinct values with counts and sums at each, integer codes of few distinct values, and hashes of rows.
 
-A float64 that is not negative has a clear sign bit and sorts like its bits read as a whole number. Shifting
-the bits left by one drops the sign and makes room for a flag, so that sorting plain 64-bit keys, which NumPy does with
-SIMD instructions, carries the flag along; float32 works the same with 32-bit keys. Negative values are sorted apart, by
-magnitude. Two zeros that differ in sign become one key.
+Counting sorts plain integer keys. A nonnegative float64 sorts like its bits read as an integer. Shifting the bits left
+by one drops the sign and makes space for a flag, so NumPy's SIMD sort moves the flag along; float32 works the same with
+32-bit keys. Negative values are sorted separately, by magnitude. Zeros of both signs become one key.
 """
 
 from collections.abc import Sequence
@@ -28,7 +27,7 @@ def distinct_counts(value: Reals, flag: Bools) -> tuple[Floats, Cells]:
 
 
 def _count_nonnegative(magnitude: Reals, flag: Bools) -> tuple[Floats, Cells]:
-    """Do the same for values ≥ 0."""
+    """Count flags at each distinct value of an array without negative values."""
     bits, signed = (np.uint64, np.int64) if magnitude.itemsize == 8 else (np.uint32, np.int32)
     key = np.left_shift(magnitude.view(bits), bits(1))
     key |= flag
@@ -49,7 +48,7 @@ def _count_nonnegative(magnitude: Reals, flag: Bools) -> tuple[Floats, Cells]:
 
 
 def value_counts(value: Reals) -> tuple[Floats, Cells]:
-    """Count how often each distinct value occurs."""
+    """Count the occurrences of each distinct value, descending."""
     ordered: Floats = np.add(np.sort(value)[::-1], 0.0, dtype=np.float64)  # −0.0 becomes 0.0
     ends = _run_ends(ordered)
     if ends is None:
@@ -58,10 +57,10 @@ def value_counts(value: Reals) -> tuple[Floats, Cells]:
 
 
 def argsort_descending(value: Reals) -> npt.NDArray[np.intp]:
-    """Indices that put finite values in falling order, three times as fast as an argsort.
+    """Return the indices that sort finite values in descending order, three times as fast as an argsort.
 
-    The leading bits of a value, with the index in place of the rest, are sorted as plain 64-bit keys; then only values
-    whose leading bits are equal are compared in full.
+    The leading bits of each value, with the index in place of the rest, are sorted as plain 64-bit keys. Then only
+    values whose leading bits are equal are compared in full.
     """
     index_bits = np.int64(max(len(value) - 1, 1).bit_length())
     bits = value.astype(np.float64, copy=False).view(np.int64)
@@ -74,16 +73,16 @@ def argsort_descending(value: Reals) -> npt.NDArray[np.intp]:
     key.sort()
     order: npt.NDArray[np.intp] = key & ((np.int64(1) << index_bits) - 1)
     key >>= index_bits
-    alike = key[1:] == key[:-1]
-    if alike.any():
-        unsure = np.flatnonzero(np.concatenate([alike, [False]]) | np.concatenate([[False], alike]))
+    tied = key[1:] == key[:-1]
+    if tied.any():
+        unsure = np.flatnonzero(np.concatenate([tied, [False]]) | np.concatenate([[False], tied]))
         rows = order[unsure]
         order[unsure] = rows[np.argsort(-value[rows])]
     return order
 
 
 def distinct_sums(value: Reals, flag: Bools, weight: Floats | None, count: Cells | None) -> tuple[Floats, list[Cells]]:
-    """Sum weights and repetitions at each distinct value: a table of rows, before it mass and squares if weighted.
+    """Sum weights and repetitions at each distinct value: tables of mass and squares if weighted, then one of rows.
 
     Each table has true flags in row 0 and false ones in row 1.
     """
@@ -108,7 +107,7 @@ def distinct_sums(value: Reals, flag: Bools, weight: Floats | None, count: Cells
 
 
 def _run_ends(ordered: npt.NDArray[Any]) -> npt.NDArray[np.intp] | None:
-    """Where each run of equal values ends; None when no two are equal."""
+    """Return the end of each run of equal values; None if all are distinct."""
     last = np.empty(len(ordered), dtype=np.bool_)
     last[-1:] = True
     np.not_equal(ordered[1:], ordered[:-1], out=last[:-1])
@@ -116,7 +115,7 @@ def _run_ends(ordered: npt.NDArray[Any]) -> npt.NDArray[np.intp] | None:
 
 
 def _flag_counts(flag: npt.NDArray[Any], ends: npt.NDArray[np.intp] | None) -> Cells:
-    """How many flags are true and how many false, in each run."""
+    """Count true and false flags in each run."""
     if ends is None:
         return np.stack([flag, ~flag]).view(np.uint8)
     true = np.diff(np.cumsum(flag, dtype=np.int64)[ends], prepend=0)
@@ -124,7 +123,7 @@ def _flag_counts(flag: npt.NDArray[Any], ends: npt.NDArray[np.intp] | None) -> C
 
 
 def _flag_sums(amount: Cells, flag: Bools, ends: npt.NDArray[np.intp] | None) -> Cells:
-    """Sum of the amounts whose flag is true, and of those whose flag is false, in each run."""
+    """Sum the amounts with true flags, and those with false flags, in each run."""
     sums = np.empty((2, len(amount) if ends is None else len(ends)), dtype=amount.dtype)
     if ends is None:
         np.multiply(amount, flag, out=sums[0])
@@ -141,7 +140,7 @@ def _run_starts(ends: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
 
 
 def sum_columns(value: Floats, tables: list[Cells]) -> tuple[Floats, list[Cells]]:
-    """Sort values descending and add up the columns of each table where values are equal."""
+    """Sort values descending, and sum the columns of each table where values are equal."""
     # Concatenated tables are a few sorted runs each, which timsort (kind="stable") merges in linear time.
     order = np.argsort(-value, kind="stable")
     ordered = value[order]
@@ -153,12 +152,12 @@ def sum_columns(value: Floats, tables: list[Cells]) -> tuple[Floats, list[Cells]
 
 
 def run_sums(table: Cells, starts: npt.NDArray[np.intp]) -> Cells:
-    """Sum of the columns from each start to the next. NumPy adds narrow whole numbers in 64 bits: none wraps around."""
+    """Sum the columns from each start to the next; NumPy adds narrow integers in 64 bits, so none wraps around."""
     return narrow_integers(np.add.reduceat(table, starts, axis=1))
 
 
 def narrow_integers(cells: Cells) -> Cells:
-    """Whole numbers in the smallest unsigned type that holds them; floats as they are."""
+    """Convert integers to the smallest unsigned type that holds them; return floats unchanged."""
     if cells.dtype.kind == "f":
         return cells
     return cells.astype(np.min_scalar_type(cells.max(initial=0)))
@@ -169,38 +168,38 @@ Codes = npt.NDArray[Any]
 """Whole numbers from 0, in the narrowest type that holds them."""
 
 _CODE_BLOCK = 1 << 16
-"""Entries that fit the cache with what is computed of them."""
+"""Entries of a block; larger ones would leave the cache."""
 _MAX_RANGE = 1 << 16
-"""So far apart may whole numbers be to be counted rather than sorted."""
+"""Range of integers up to which they are counted rather than sorted."""
 _MAX_TEXTS = 1 << 12
-"""So many distinct texts are looked up rather than sorted."""
+"""Distinct texts up to which they are looked up rather than sorted."""
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 """Odd, with bits spread evenly: 2⁶⁴ over the golden ratio."""
 
 
 def factorize(column: Column) -> tuple[Codes, Column]:
-    """Number of each entry among the distinct values, and those in rising order. None of them may be NaN."""
+    """Encode entries as integers: return codes, and the distinct values in ascending order. NaN is not allowed."""
     if column.dtype.kind in "iu" and len(column) and int(column.max()) - int(column.min()) < _MAX_RANGE:
         return _factorize_integers(column)
     if column.dtype.kind in "US" and len(column) > _CODE_BLOCK:
-        found = _factorize_text(column)
-        if found is not None:
-            return found
+        factorized = _factorize_text(column)
+        if factorized is not None:
+            return factorized
     distinct, codes = np.unique(column, return_inverse=True)
     return codes.astype(np.min_scalar_type(max(len(distinct) - 1, 0))), distinct
 
 
 def _factorize_integers(column: Column) -> tuple[Codes, Column]:
-    """Of whole numbers that lie near each other: their distance from the least, closed up where some are absent."""
+    """Encode integers of a small range by their distance from the least, without the absent ones."""
     least = int(column.min())
     width = int(column.max()) - least + 1
     codes = np.empty(len(column), dtype=np.min_scalar_type(width - 1))
-    there = np.zeros(width, dtype=np.int64)
+    counts = np.zeros(width, dtype=np.int64)
     for place in _blocks(len(column)):
         # A difference that overflows wraps around, to the same lowest bits.
         np.subtract(column[place], column.dtype.type(least), out=codes[place], casting="unsafe")
-        there += np.bincount(codes[place], minlength=width)
-    present = np.flatnonzero(there)
+        counts += np.bincount(codes[place], minlength=width)
+    present = np.flatnonzero(counts)
     distinct = np.array([least + int(at) for at in present], dtype=column.dtype)
     if len(present) < width:
         number = np.zeros(width, dtype=np.min_scalar_type(len(present) - 1))
@@ -210,27 +209,27 @@ def _factorize_integers(column: Column) -> tuple[Codes, Column]:
 
 
 def _factorize_text(column: Column) -> tuple[Codes, Column] | None:
-    """Of text of fixed width, few of them distinct: by keys of 64 bits, which are then seen to tell all apart."""
+    """Encode text with few distinct values by 64-bit keys; None if there are many, or if two texts share a key."""
     units = np.ascontiguousarray(column).view(np.uint32 if column.dtype.kind == "U" else np.uint8)
     units = units.reshape(len(column), -1)
     keys = _hash_text(units)
-    known = np.unique(keys[:_CODE_BLOCK])
-    if len(known) > _MAX_TEXTS:
+    distinct_keys = np.unique(keys[:_CODE_BLOCK])
+    if len(distinct_keys) > _MAX_TEXTS:
         return None
-    codes = _look_up_keys(keys, known)
-    unseen = known[codes] != keys
+    codes = _look_up_keys(keys, distinct_keys)
+    unseen = distinct_keys[codes] != keys
     if unseen.any():
-        known = np.union1d(known, keys[unseen])
-        if len(known) > _MAX_TEXTS:
+        distinct_keys = np.union1d(distinct_keys, keys[unseen])
+        if len(distinct_keys) > _MAX_TEXTS:
             return None
-        codes = _look_up_keys(keys, known)
-    first = np.full(len(known), -1)
+        codes = _look_up_keys(keys, distinct_keys)
+    first = np.full(len(distinct_keys), -1)
     first[codes[::-1]] = np.arange(len(codes))[::-1]
     if not all(np.array_equal(units[first, at][codes], units[:, at]) for at in range(units.shape[1])):
         return None  # two texts share a key
     order = np.argsort(column[first], kind="stable")
-    number = np.empty(len(known), dtype=codes.dtype)
-    number[order] = np.arange(len(known))
+    number = np.empty(len(distinct_keys), dtype=codes.dtype)
+    number[order] = np.arange(len(distinct_keys))
     return number[codes], column[first][order]
 
 
@@ -243,16 +242,16 @@ def _hash_text(units: Column) -> npt.NDArray[np.uint64]:
     return keys
 
 
-def _look_up_keys(keys: npt.NDArray[np.uint64], known: npt.NDArray[np.uint64]) -> Codes:
-    """Place of each key among the known ones; of an unknown key, anywhere."""
-    codes = np.empty(len(keys), dtype=np.min_scalar_type(len(known) - 1))
+def _look_up_keys(keys: npt.NDArray[np.uint64], distinct_keys: npt.NDArray[np.uint64]) -> Codes:
+    """Return the position of each key among the distinct ones; any position for an unknown key."""
+    codes = np.empty(len(keys), dtype=np.min_scalar_type(len(distinct_keys) - 1))
     for place in _blocks(len(keys)):
-        codes[place] = np.minimum(np.searchsorted(known, keys[place]), len(known) - 1)
+        codes[place] = np.minimum(np.searchsorted(distinct_keys, keys[place]), len(distinct_keys) - 1)
     return codes
 
 
 def pair_counts(first: Codes, second: Codes, width: int) -> Cells:
-    """How often each pair of codes below the width occurs: `first` in rows, `second` in columns."""
+    """Count each pair of codes below the width: `first` in rows, `second` in columns."""
     counts = np.zeros(width * width, dtype=np.int64)
     for place in _blocks(len(first)):
         counts += np.bincount(_encode_pairs(first[place], second[place], width), minlength=width * width)
@@ -260,7 +259,7 @@ def pair_counts(first: Codes, second: Codes, width: int) -> Cells:
 
 
 def pair_sums(first: Codes, second: Codes, width: int, amount: Cells) -> Floats:
-    """Add up an amount for each pair of codes, in the same form."""
+    """Sum an amount for each pair of codes below the width."""
     sums = np.zeros(width * width)
     for place in _blocks(len(first)):
         pairs = _encode_pairs(first[place], second[place], width)
@@ -269,7 +268,7 @@ def pair_sums(first: Codes, second: Codes, width: int, amount: Cells) -> Floats:
 
 
 def positions_by_code(codes: Codes, width: int) -> list[npt.NDArray[np.intp]]:
-    """Where each code below the width stands, in rising order."""
+    """List the positions of each code below the width, in ascending order."""
     order = np.argsort(codes, kind="stable")  # of small whole numbers: a radix sort
     ends = np.cumsum(np.bincount(codes, minlength=width))
     return np.split(order, ends[:-1])
@@ -294,7 +293,7 @@ _INCREMENT = np.uint64(0x9E3779B97F4A7C15)
 
 
 def hash_rows_unordered(columns: Sequence[npt.NDArray[Any]], times: Cells | None = None) -> int:
-    """Sum over rows, modulo 2⁶⁴, of a hash of all words of a row; each row as many times as it says."""
+    """Sum the hashes of all rows modulo 2⁶⁴, each `times` over; the order of rows does not matter."""
     rows = hash_rows(columns)
     if times is not None:
         rows *= times.astype(np.uint64)
@@ -302,7 +301,7 @@ def hash_rows_unordered(columns: Sequence[npt.NDArray[Any]], times: Cells | None
 
 
 def hash_rows(columns: Sequence[npt.NDArray[Any]]) -> Hashes:
-    """Hash of all words of each row; equal rows have equal ones."""
+    """Hash each row over all columns."""
     rows = np.zeros(len(columns[0]), dtype=np.uint64)
     for column in columns:
         rows = _mix_bits(rows + _INCREMENT + column.astype(np.uint64, copy=False))
@@ -310,12 +309,12 @@ def hash_rows(columns: Sequence[npt.NDArray[Any]]) -> Hashes:
 
 
 def float_bits(column: npt.NDArray[Any]) -> Hashes:
-    """Words of numbers; both zeros are one."""
+    """Return the bits of floats as integers; zeros of both signs are equal."""
     return (np.asarray(column, dtype=np.float64) + 0.0).view(np.uint64)
 
 
 def _mix_bits(words: Hashes) -> Hashes:
-    """Spread every bit over all others, by the finaliser of SplitMix64 [@steele2014]."""
+    """Mix all bits in place, by the finalizer of SplitMix64 [@steele2014]."""
     for shift, factor in _MIX_STEPS:
         words ^= words >> shift
         words *= factor

@@ -1,4 +1,4 @@
-"""Any distribution, continuous or discrete: its tails with their atoms, its logarithmic density, and means over it."""
+"""Functions of any distribution, continuous or discrete: tails with atoms, densities, quantiles and expectations."""
 
 from collections.abc import Callable
 from math import pi
@@ -23,32 +23,32 @@ _HALVINGS = 6
 
 
 def is_discrete(distribution: Distribution) -> bool:
-    """Whether it has masses in place of a density."""
+    """Whether a distribution has point masses in place of a density."""
     return not hasattr(distribution, "pdf")
 
 
 def prob_at_least(distribution: Distribution, x: Real) -> Floats:
-    """Chance of x or more: an atom at x counts."""
+    """Return the probability of x or more, including an atom at x."""
     return _tail(distribution, distribution.sf, x, (1.0, 0.0))
 
 
 def prob_below(distribution: Distribution, x: Real) -> Floats:
-    """Chance of less than x."""
+    """Return the probability of less than x."""
     return _tail(distribution, distribution.cdf, x, (0.0, 1.0))
 
 
 def _tail(distribution: Distribution, chance: Callable[[Real], Any], x: Real, ends: tuple[float, float]) -> Floats:
-    """Chance at x, or just below it where that makes a difference: an atom at x is more than what is below."""
+    """Evaluate a tail at x, or just below it if the distribution is discrete, so that an atom at x counts as above."""
     with np.errstate(all="ignore"):
         if not is_discrete(distribution):
             return np.asarray(chance(x), dtype=np.float64)
         finite = np.isfinite(x)
-        found = np.asarray(chance(np.nextafter(np.where(finite, x, 0.0), -np.inf)))
-        return np.asarray(np.where(finite, found, np.where(np.less(x, 0), *ends)), dtype=np.float64)
+        probability = np.asarray(chance(np.nextafter(np.where(finite, x, 0.0), -np.inf)))
+        return np.asarray(np.where(finite, probability, np.where(np.less(x, 0), *ends)), dtype=np.float64)
 
 
 def point_mass(distribution: Distribution, x: Real) -> Floats:
-    """Mass of the atom at x; 0 where there is none."""
+    """Return the mass of the atom at x; 0 if there is none."""
     if not is_discrete(distribution):
         return np.zeros(np.shape(x))
     finite = np.isfinite(x)
@@ -57,7 +57,7 @@ def point_mass(distribution: Distribution, x: Real) -> Floats:
 
 
 def atoms(distribution: Distribution) -> Floats:
-    """Places of the atoms, rising: none of a continuous distribution, otherwise a point or a lattice of step 1."""
+    """Return the atoms, ascending: none of a continuous distribution, otherwise a point or a lattice of step 1."""
     if not is_discrete(distribution):
         return np.empty(0)
     if isinstance(distribution, Point):
@@ -71,18 +71,18 @@ def atoms(distribution: Distribution) -> Floats:
                 f"scores take more than {_MAX_ATOMS} values from {low:g} on, too many to add up; cut them off."
             )
         places = np.arange(low, float(distribution.isf(_TAIL)) + 0.5)
-    found: Floats = np.asarray(places, dtype=np.float64)
-    whole = float(np.sum(distribution.pmf(found)))  # type: ignore[attr-defined]
+    points: Floats = np.asarray(places, dtype=np.float64)
+    whole = float(np.sum(distribution.pmf(points)))  # type: ignore[attr-defined]
     if abs(whole - 1) > _MASS_TOLERANCE:
         raise OptionError(
             f"only {whole:g} of the mass of a discrete distribution is at steps of 1; give its values as those of "
             "scipy.stats.rv_discrete(values=…)."
         )
-    return found
+    return points
 
 
 def log_density(distribution: Distribution, x: Real) -> Floats:
-    """Logarithm of the density; −∞ for a discrete distribution, whose density is nowhere above 0."""
+    """Return the logarithm of the density; −∞ for a discrete distribution."""
     if is_discrete(distribution):
         return np.full(np.shape(x), -np.inf)
     with np.errstate(all="ignore"):
@@ -92,7 +92,7 @@ def log_density(distribution: Distribution, x: Real) -> Floats:
 
 
 def density(distribution: Distribution, x: Real) -> Floats:
-    """Density; 0 for a discrete distribution."""
+    """Return the density; 0 for a discrete distribution."""
     if is_discrete(distribution):
         return np.zeros(np.shape(x))
     with np.errstate(all="ignore"):
@@ -100,7 +100,7 @@ def density(distribution: Distribution, x: Real) -> Floats:
 
 
 def support(distribution: Distribution) -> tuple[float, float]:
-    """Least and greatest value, which may be infinite."""
+    """Return the least and the greatest value, which may be infinite."""
     places = atoms(distribution)
     if len(places):
         return float(places[0]), float(places[-1])
@@ -108,22 +108,22 @@ def support(distribution: Distribution) -> tuple[float, float]:
 
 
 def quantiles(distribution: Distribution, log_odds: Floats) -> Floats:
-    """Values that are exceeded with chances of these log-odds, from either tail; those that it knows.
+    """Return the values that are exceeded with probabilities of these log-odds, if they are accurate.
 
-    Many a distribution is exact in the middle and rounds in its tails. A quantile whose own tail does not give its
-    chance back is left out, and so are atoms, which have many.
+    Many distributions lose digits in their tails. A quantile whose own tail probability differs is left out, and so are
+    quantiles at atoms, which have many probabilities.
     """
     from scipy.special import expit
 
     places = _find_quantiles(distribution, expit(log_odds), expit(-log_odds))
-    there = np.where(log_odds < 0, prob_at_least(distribution, places), prob_below(distribution, places))
-    wanted = np.asarray(expit(-np.abs(log_odds)))
-    known: Floats = places[np.abs(there - wanted) <= _QUANTILE_TOLERANCE * wanted]
-    return known
+    tail = np.where(log_odds < 0, prob_at_least(distribution, places), prob_below(distribution, places))
+    target = np.asarray(expit(-np.abs(log_odds)))
+    exact: Floats = places[np.abs(tail - target) <= _QUANTILE_TOLERANCE * target]
+    return exact
 
 
 def _find_quantiles(distribution: Distribution, exceeded: Floats, reached: Floats) -> Floats:
-    """Values from the smaller of two chances that add up to 1; NaN where a distribution does not know its far tail."""
+    """Return quantiles by the smaller of two complementary probabilities; NaN if a far tail is unknown."""
     with catch_warnings():
         simplefilter("ignore")  # SciPy says there what NaN says already
         upper, lower = distribution.isf(np.minimum(exceeded, 0.5)), distribution.ppf(np.minimum(reached, 0.5))
@@ -131,11 +131,11 @@ def _find_quantiles(distribution: Distribution, exceeded: Floats, reached: Float
 
 
 def expectation(distribution: Distribution, function: Callable[[Floats], Floats], knots: Floats) -> float:
-    """Mean of a bounded function that is smooth between the knots.
+    """Return the mean of a bounded function that is smooth between the knots.
 
-    A discrete distribution is summed. A continuous one is integrated over the chance u of exceeding a value, from knot
-    to knot, by double-exponential quadrature [@takahasi1974]: it needs no smoothness at the knots themselves, where
-    slopes of ROC curves are infinite.
+    A discrete distribution is summed. A continuous one is integrated over the probability of exceeding a value, from
+    knot to knot, by double-exponential quadrature [@takahasi1974]. It needs no smoothness at the knots, where slopes
+    of ROC curves are infinite.
     """
     if is_discrete(distribution):
         places = atoms(distribution)
@@ -145,14 +145,14 @@ def expectation(distribution: Distribution, function: Callable[[Floats], Floats]
     over, under = prob_at_least(distribution, ends), prob_below(distribution, ends)
     # Of two nearly equal chances the smaller tail knows the difference.
     width = np.where(over[1:] < 0.5, np.diff(over), -np.diff(under))
-    kept = width > 0
-    pieces = over[:-1][kept], under[1:][kept], width[kept]
-    found, step = np.nan, _STEP
+    nonempty = width > 0
+    pieces = over[:-1][nonempty], under[1:][nonempty], width[nonempty]
+    mean, step = np.nan, _STEP
     for _ in range(_HALVINGS):
-        before, found, step = found, _integrate_pieces(distribution, function, pieces, step), step / 2
-        if abs(found - before) <= 1e-15:
+        before, mean, step = mean, _integrate_pieces(distribution, function, pieces, step), step / 2
+        if abs(mean - before) <= 1e-15:
             break
-    return found
+    return mean
 
 
 def _integrate_pieces(

@@ -20,7 +20,7 @@ Real = float | Floats
 
 
 class Distribution(Protocol):
-    """What is asked of a distribution: ours, or any frozen one of `scipy.stats`; and `pdf`, or `pmf` if discrete."""
+    """Interface of a distribution, ours or a frozen one of `scipy.stats`; also `pdf`, or `pmf` if it is discrete."""
 
     def cdf(self, x: Any, /) -> Any: ...  # noqa: ANN401  (SciPy's)
     def sf(self, x: Any, /) -> Any: ...  # noqa: ANN401
@@ -31,7 +31,7 @@ class Distribution(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Linear:
-    """On [0, 1], with density 2x if it is rising, otherwise 2 − 2x."""
+    """Distribution on [0, 1] with density 2x if rising, otherwise 2 − 2x."""
 
     rising: bool
 
@@ -46,33 +46,33 @@ class Linear:
             return np.log(self.pdf(x))
 
     def cdf(self, x: Real) -> Floats:
-        """Chance of at most x."""
+        """Probability of at most x."""
         x = np.clip(x, 0.0, 1.0)
         return x**2 if self.rising else x * (2 - x)
 
     def sf(self, x: Real) -> Floats:
-        """Chance of more than x."""
+        """Probability of more than x."""
         x = np.clip(x, 0.0, 1.0)
         return (1 - x) * (1 + x) if self.rising else (1 - x) ** 2
 
     def ppf(self, q: Real) -> Floats:
-        """Where `cdf` is q."""
+        """Quantile: where `cdf` is q."""
         q = np.asarray(q, dtype=np.float64)
         return np.sqrt(q) if self.rising else q / (1 + np.sqrt(1 - q))
 
     def isf(self, q: Real) -> Floats:
-        """Where `sf` is q."""
+        """Upper quantile: where `sf` is q."""
         q = np.asarray(q, dtype=np.float64)
         return np.sqrt(1 - q) if self.rising else 1 - np.sqrt(q)
 
     def rvs(self, size: int, random_state: np.random.Generator) -> Floats:
-        """Draw so many."""
+        """Draw a random sample."""
         return self.ppf(random_state.random(size))
 
 
 @dataclass(frozen=True, slots=True)
 class Normal:
-    """The normal distribution."""
+    """Normal distribution."""
 
     mean: float
     sd: float
@@ -90,31 +90,31 @@ class Normal:
             return -(self._z(x) ** 2) / 2 - log(self.sd) - log(2 * pi) / 2
 
     def cdf(self, x: Real) -> Floats:
-        """Chance of at most x."""
+        """Probability of at most x."""
         from scipy.special import ndtr
 
         return np.asarray(ndtr(self._z(x)))
 
     def sf(self, x: Real) -> Floats:
-        """Chance of more than x."""
+        """Probability of more than x."""
         from scipy.special import ndtr
 
         return np.asarray(ndtr(-self._z(x)))
 
     def ppf(self, q: Real) -> Floats:
-        """Where `cdf` is q."""
+        """Quantile: where `cdf` is q."""
         from scipy.special import ndtri
 
         return np.asarray(self.mean + self.sd * ndtri(q))
 
     def isf(self, q: Real) -> Floats:
-        """Where `sf` is q."""
+        """Upper quantile: where `sf` is q."""
         from scipy.special import ndtri
 
         return np.asarray(self.mean - self.sd * ndtri(q))
 
     def rvs(self, size: int, random_state: np.random.Generator) -> Floats:
-        """Draw so many."""
+        """Draw a random sample."""
         return random_state.normal(self.mean, self.sd, size)
 
     def _z(self, x: Real) -> Floats:
@@ -123,7 +123,7 @@ class Normal:
 
 @dataclass(frozen=True, slots=True)
 class LogitNormal:
-    """On [0, 1]: what has normal log-odds, of that mean and standard deviation."""
+    """Distribution on [0, 1] with normal log-odds."""
 
     mean: float
     sd: float
@@ -143,23 +143,23 @@ class LogitNormal:
         return np.where(inside, self._odds.logpdf(_logit(safe)) - np.log(safe) - np.log1p(-safe), -np.inf)
 
     def cdf(self, x: Real) -> Floats:
-        """Chance of at most x."""
+        """Probability of at most x."""
         return self._odds.cdf(_logit(x))
 
     def sf(self, x: Real) -> Floats:
-        """Chance of more than x."""
+        """Probability of more than x."""
         return self._odds.sf(_logit(x))
 
     def ppf(self, q: Real) -> Floats:
-        """Where `cdf` is q."""
+        """Quantile: where `cdf` is q."""
         return _expit(self._odds.ppf(q))
 
     def isf(self, q: Real) -> Floats:
-        """Where `sf` is q."""
+        """Upper quantile: where `sf` is q."""
         return _expit(self._odds.isf(q))
 
     def rvs(self, size: int, random_state: np.random.Generator) -> Floats:
-        """Draw so many."""
+        """Draw a random sample."""
         return _expit(self._odds.rvs(size, random_state))
 
     @property
@@ -172,7 +172,7 @@ _MAX_PARAMETER = 1e6
 
 @dataclass(frozen=True, slots=True)
 class Beta:
-    """The beta distribution on [0, 1]."""
+    """Beta distribution on [0, 1]."""
 
     a: float
     b: float
@@ -180,7 +180,8 @@ class Beta:
     def __post_init__(self) -> None:
         if not (0 < self.a <= _MAX_PARAMETER and 0 < self.b <= _MAX_PARAMETER):
             raise OptionError(
-                f"a beta distribution of ({self.a}, {self.b}); give two numbers above 0, up to {_MAX_PARAMETER:g}: beyond, "
+                f"a beta distribution of ({self.a}, {self.b}); give two numbers above 0, up to {_MAX_PARAMETER:g}: "
+                f"beyond, "
                 "its quantiles are not known well."
             )
 
@@ -199,39 +200,39 @@ class Beta:
         return np.where(inside, value, -np.inf)
 
     def cdf(self, x: Real) -> Floats:
-        """Chance of at most x."""
+        """Probability of at most x."""
         from scipy.special import betainc
 
         return np.asarray(betainc(self.a, self.b, np.clip(x, 0.0, 1.0)))
 
     def sf(self, x: Real) -> Floats:
-        """Chance of more than x."""
+        """Probability of more than x."""
         from scipy.special import betaincc
 
         return np.asarray(betaincc(self.a, self.b, np.clip(x, 0.0, 1.0)))
 
     def ppf(self, q: Real) -> Floats:
-        """Where `cdf` is q."""
+        """Quantile: where `cdf` is q."""
         from scipy.special import betaincinv
 
         near = _small_beta_quantile(self.a, self.b, q)
         return np.where(near < _SMALL_QUANTILE, near, betaincinv(self.a, self.b, q))
 
     def isf(self, q: Real) -> Floats:
-        """Where `sf` is q."""
+        """Upper quantile: where `sf` is q."""
         from scipy.special import betainccinv
 
         near = _small_beta_quantile(self.b, self.a, q)
         return np.where(near < _SMALL_QUANTILE, 1 - near, betainccinv(self.a, self.b, q))
 
     def rvs(self, size: int, random_state: np.random.Generator) -> Floats:
-        """Draw so many."""
+        """Draw a random sample."""
         return random_state.beta(self.a, self.b, size)
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """All mass at one place."""
+    """Degenerate distribution: all mass at one point."""
 
     at: float
 
@@ -244,11 +245,11 @@ class Point:
         return np.where(np.equal(x, self.at), 1.0, 0.0)
 
     def cdf(self, x: Real) -> Floats:
-        """Chance of at most x."""
+        """Probability of at most x."""
         return np.where(np.greater_equal(x, self.at), 1.0, 0.0)
 
     def sf(self, x: Real) -> Floats:
-        """Chance of more than x."""
+        """Probability of more than x."""
         return np.where(np.less(x, self.at), 1.0, 0.0)
 
     def ppf(self, q: Real) -> Floats:
@@ -260,7 +261,7 @@ class Point:
         return np.full(np.shape(q), self.at)
 
     def rvs(self, size: int, random_state: np.random.Generator) -> Floats:  # noqa: ARG002  (SciPy's name)
-        """Draw so many."""
+        """Draw a random sample."""
         return np.full(size, self.at)
 
 
@@ -269,7 +270,7 @@ CLOSED_FORM = (Linear, Normal, LogitNormal, Beta, Point)
 
 
 def closed_form_concordance(low: Distribution, high: Distribution) -> float | None:
-    """Chance that `high` exceeds `low`, plus half the chance that they are equal, where there is a formula for it."""
+    """Return P(high > low) + ½ P(high = low) if there is a formula; otherwise None."""
     from scipy.special import ndtr
 
     match low, high:
@@ -283,15 +284,15 @@ def closed_form_concordance(low: Distribution, high: Distribution) -> float | No
 
 
 def normal_distance(low: Normal | LogitNormal, high: Normal | LogitNormal) -> float:
-    """Distance of the means over the standard deviation of a difference."""
+    """Return the distance of the means over the standard deviation of a difference."""
     return (high.mean - low.mean) / sqrt(low.sd**2 + high.sd**2)
 
 
 def density_crossings(low: Distribution, high: Distribution, ratio: float) -> list[float] | None:
-    """Where the density of `high` is `ratio` > 0 times that of `low` and gains on it, where there is a formula for it.
+    """Return where the density of `high` rises through `ratio` > 0 times that of `low`, if there is a formula.
 
-    Two normal distributions of unequal spread have two such places or none, since the logarithm of their ratio is a
-    parabola; `high` gains on `low` at one of them only.
+    Two normal distributions of unequal spread have two such crossings or none, since the logarithm of their ratio is a
+    parabola; it rises through at one of them only.
     """
     match low, high:
         case Linear(rising=False), Linear(rising=True):
@@ -392,7 +393,7 @@ class LogitBeta:
         return np.asarray(self.a * log_expit(z) + self.b * log_expit(-z) - betaln(self.a, self.b))
 
     def cdf(self, z: Real) -> Floats:
-        """Chance of at most z."""
+        """Probability of at most z."""
         from scipy.special import betainc, expit
 
         z = np.asarray(z, dtype=np.float64)
@@ -402,21 +403,21 @@ class LogitBeta:
         return np.where(z <= 0, _logit_beta_cdf(self.a, self.b, z), right)
 
     def sf(self, z: Real) -> Floats:
-        """Chance of more than z."""
+        """Probability of more than z."""
         return LogitBeta(self.b, self.a).cdf(-np.asarray(z, dtype=np.float64))
 
     def ppf(self, q: Real) -> Floats:
-        """Where `cdf` is q."""
+        """Quantile: where `cdf` is q."""
         q = np.asarray(q, dtype=np.float64)
         middle = float(_logit_beta_cdf(self.a, self.b, np.array(0.0)))
         return np.where(q <= middle, _logit_beta_ppf(self.a, self.b, q), -_logit_beta_ppf(self.b, self.a, 1 - q))
 
     def isf(self, q: Real) -> Floats:
-        """Where `sf` is q."""
+        """Upper quantile: where `sf` is q."""
         return -LogitBeta(self.b, self.a).ppf(q)
 
     def rvs(self, size: int, random_state: np.random.Generator) -> Floats:
-        """Draw so many: the logarithm of a ratio of two gamma variables."""
+        """Draw a sample: the logarithm of a ratio of two gamma variables."""
         return _log_gamma(self.a, size, random_state) - _log_gamma(self.b, size, random_state)
 
 

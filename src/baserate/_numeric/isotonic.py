@@ -1,4 +1,4 @@
-"""Pool adjacent violators: the one primitive behind ROC hulls and isotonic regression."""
+"""Isotonic regression by pooling adjacent violators, which also gives convex hulls, and with an extra observation."""
 
 from typing import Any
 
@@ -49,7 +49,7 @@ def _run_starts(first: Cells, second: Cells) -> npt.NDArray[np.intp]:
 
 
 def _sum_type(cells: Cells) -> type[np.float64] | None:
-    """A type for sums; none where it is that of the cells, which NumPy adds faster if it is not told."""
+    """Return the type of sums; None for float64, which NumPy adds faster without an explicit type."""
     return None if cells.dtype == np.float64 else np.float64
 
 
@@ -69,7 +69,7 @@ def isotonic_with_extra_hit(hits: Floats, total: Floats) -> Floats:
     after = _next_corner(x, y)
     before = [0]
     """Corners of the minorant of the points before i."""
-    found = np.empty(len(hits))
+    shares = np.empty(len(hits))
     left, right = 0, 1
     for place in range(1, len(x)):
         right = max(right, place)
@@ -87,10 +87,10 @@ def isotonic_with_extra_hit(hits: Floats, total: Floats) -> Floats:
                 right = other
                 continue
             break
-        found[place - 1] = rise / run
+        shares[place - 1] = rise / run
         _add_corner(before, place, x, y)
         left = min(left, len(before) - 1)
-    return found
+    return shares
 
 
 def _next_corner(x: list[float], y: list[float]) -> list[int]:

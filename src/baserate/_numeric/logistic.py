@@ -1,4 +1,4 @@
-"""Logistic regression on one variable, or on a few functions of it, of sums at each value: by Newton's method."""
+"""Logistic regression and softmax regression by Newton's method, with parameters that may be bounded below by 0."""
 
 from collections.abc import Callable
 from functools import partial
@@ -26,52 +26,52 @@ Derivatives = Callable[[Floats], tuple[Floats, Floats]]
 
 
 class Maximum(NamedTuple):
-    """Where the function is greatest."""
+    """Maximum of a concave function."""
 
     theta: Floats
-    held: Bools
+    at_bound: Bools
     """Which parameters stand at their bound of 0."""
     covariance: Floats
     """Inverse of the curvature; parameters at their bound do not vary."""
-    settled: bool
+    converged: bool
     """Whether there is such a place; otherwise this is how far Newton's method went."""
 
 
 def maximize_concave(moments: Derivatives, start: Floats, *, bounded: int = 0, level: float | None = None) -> Maximum:
-    """Climb from a start; the first parameters, as many as are `bounded`, never fall below 0.
+    """Maximize a concave function from a start; the first `bounded` parameters never fall below 0.
 
-    With `level` a maximum is known to exist, and slopes up to this one are rounding.
+    With `level` a maximum is known to exist, and gradients up to this one count as rounding.
     """
-    here = start.copy()
-    slope, curve = moments(here)
-    first, settled = curve, False
+    theta = start.copy()
+    slope, curve = moments(theta)
+    first, converged = curve, False
     for _ in range(_MAX_STEPS):
-        if level is None and not _has_curvature(curve, first, ~_find_active(here, slope, bounded)):
+        if level is None and not _has_curvature(curve, first, ~_find_active(theta, slope, bounded)):
             break
-        step = _newton_step(here, slope, curve, bounded)
-        settled = _is_small(step, _TOLERANCE * max(np.abs(here).max(initial=0.0), 1.0))
-        if settled:
-            here = _clip_to_bounds(here + step, bounded)
+        step = _newton_step(theta, slope, curve, bounded)
+        converged = _is_small(step, _TOLERANCE * max(np.abs(theta).max(initial=0.0), 1.0))
+        if converged:
+            theta = _clip_to_bounds(theta + step, bounded)
         # Where a maximum is known to be, all that rounding leaves of a slope may still be long steps on flat ground.
-        if settled := settled or (level is not None and _is_small(slope, level)):
+        if converged := converged or (level is not None and _is_small(slope, level)):
             break
-        here, slope, curve = _take_step(moments, here, step, slope, bounded)
-    slope, curve = moments(here)
-    held = _find_active(here, slope, bounded)
+        theta, slope, curve = _take_step(moments, theta, step, slope, bounded)
+    slope, curve = moments(theta)
+    held = _find_active(theta, slope, bounded)
     free = np.ix_(~held, ~held)
     covariance = np.zeros_like(curve)
     covariance[free] = _invert_curvature(curve[free])
-    return Maximum(here, held, covariance, settled)
+    return Maximum(theta, held, covariance, converged)
 
 
 def _take_step(
-    moments: Derivatives, here: Floats, step: Floats, slope: Floats, bounded: int
+    moments: Derivatives, theta: Floats, step: Floats, slope: Floats, bounded: int
 ) -> tuple[Floats, Floats, Floats]:
-    """Go a step, less far where it would leave the bounds, or where the way falls more steeply than it rose."""
-    size = _step_length(here[:bounded], step[:bounded])
-    new = here
+    """Take a step, shortened where it would leave the bounds or overshoot the maximum along the way."""
+    size = _step_length(theta[:bounded], step[:bounded])
+    new = theta
     for _ in range(_MAX_STEPS):
-        new = _clip_to_bounds(here + size * step, bounded)
+        new = _clip_to_bounds(theta + size * step, bounded)
         next_slope, curve = moments(new)
         if next_slope @ step >= -0.5 * (slope @ step):
             break
@@ -79,21 +79,21 @@ def _take_step(
     return new, next_slope, curve
 
 
-def _step_length(here: Floats, step: Floats) -> float:
-    """How much of a step can be gone before the first parameter reaches its bound."""
+def _step_length(theta: Floats, step: Floats) -> float:
+    """Return the fraction of a step at which the first parameter reaches its bound."""
     falling = step < 0
-    return float(min(1.0, (here[falling] / -step[falling]).min(initial=1.0)))
+    return float(min(1.0, (theta[falling] / -step[falling]).min(initial=1.0)))
 
 
 def _clip_to_bounds(theta: Floats, bounded: int) -> Floats:
-    """Rounding does not leave the bounds."""
+    """Set parameters to 0 that rounding moved just beside their bound."""
     theta[:bounded] = np.where(theta[:bounded] < _TOLERANCE**2, 0.0, theta[:bounded])
     return theta
 
 
-def _find_active(here: Floats, slope: Floats, bounded: int) -> Bools:
-    """Parameters at their bound that would fall below it."""
-    held: Bools = (here <= 0) & (slope <= 0)
+def _find_active(theta: Floats, slope: Floats, bounded: int) -> Bools:
+    """Find the parameters at their bound that would fall below it."""
+    held: Bools = (theta <= 0) & (slope <= 0)
     held[bounded:] = False
     return held
 
@@ -110,13 +110,13 @@ def _has_curvature(curve: Floats, first: Floats, free: Bools) -> bool:
     return bool(np.linalg.eigvalsh(root @ now @ root.T)[0] > _FLAT_SHARE)
 
 
-def _newton_step(here: Floats, slope: Floats, curve: Floats, bounded: int) -> Floats:
-    """Newton's step of what is free, which leaves alone what it would push out of its bounds."""
-    held = _find_active(here, slope, bounded)
+def _newton_step(theta: Floats, slope: Floats, curve: Floats, bounded: int) -> Floats:
+    """Compute Newton's step of the free parameters; parameters that it would push over their bound stay."""
+    held = _find_active(theta, slope, bounded)
     while True:
         step, free = np.zeros(len(slope)), ~held
         step[free] = _invert_curvature(curve[np.ix_(free, free)]) @ slope[free]
-        pushed = (here <= 0) & (step < 0) & (np.arange(len(here)) < bounded)
+        pushed = (theta <= 0) & (step < 0) & (np.arange(len(theta)) < bounded)
         if not pushed.any():
             return step * min(1.0, _LONGEST_STEP / max(float(np.abs(step).max(initial=0.0)), _LONGEST_STEP))
         held |= pushed
@@ -127,29 +127,26 @@ def _is_small(values: Floats, most: float) -> bool:
 
 
 def _invert_curvature(matrix: Floats) -> Floats:
-    """Inverse of a symmetric matrix; what rounding left flat or bent the wrong way counts as barely bent."""
+    """Invert a symmetric matrix; eigenvalues that rounding made flat or negative count as barely positive."""
     scale = np.sqrt(np.maximum(np.diag(matrix), _MIN_INFORMATION))
     bend, axes = np.linalg.eigh(matrix / np.outer(scale, scale))
     inverse = (axes / np.maximum(bend, _MIN_EIGENVALUE)) @ axes.T
-    found: Floats = inverse / np.outer(scale, scale)
-    return found
+    unscaled: Floats = inverse / np.outer(scale, scale)
+    return unscaled
 
 
 PROBABILITY_CLIP = 1e-12
 """Shares nearer to 0 or 1 are moved there before their log-odds are taken."""
-_MAX_LINE_STEPS = 200
 _BLOCK = 1 << 14
 """Places that fit the cache."""
 _DIVERGED = 1e3
-"""Weights from which a fit of what is pooled has gone astray."""
+"""Coefficients beyond this show that the fit to pooled data diverged."""
 _N_GROUPS = 1 << 12
-"""Neighbours are pooled to so many places first, so that few steps are left for all of them."""
-_LINE_TOLERANCE = 1e-7
-"""Relative size of a step of Newton's method after which only rounding is left: the error squares from step to step."""
+"""Groups of neighbors to which large data are pooled for a first fit, which saves most steps on all of them."""
 
 
 class LogisticFit(NamedTuple):
-    """Log-odds a + b·x, and how sure they are; arrays where there were many regressions."""
+    """Log-odds a + b·x with their covariance; arrays for many regressions at once."""
 
     intercept: Floats
     slope: Floats
@@ -191,13 +188,13 @@ def fit_logistic(
 
 
 class LogisticBasisFit(NamedTuple):
-    """Log-odds Σ bᵢ·fᵢ, and how sure they are."""
+    """Log-odds Σ bᵢ·fᵢ with their covariance."""
 
     weights: Floats
     covariance: Floats
-    held: Bools
+    at_bound: Bools
     """Which weights are held at 0, below which they would fall."""
-    settled: bool
+    converged: bool
     """Whether there is a maximum; otherwise this is how far Newton's method went."""
 
 
@@ -212,13 +209,13 @@ def fit_logistic_basis(
     if columns.shape[1] > 4 * _N_GROUPS:
         *means, hit, miss = _group_neighbors([*columns], hits, misses)
         near = fit_logistic_basis(np.stack(means), hit, miss, bounded=bounded)
-        start = near.weights if near.settled else start
-    peak = maximize_concave(partial(_basis_derivatives, columns, hits, hits + misses), start, bounded=bounded)
-    covariance = peak.covariance
+        start = near.weights if near.converged else start
+    optimum = maximize_concave(partial(_basis_derivatives, columns, hits, hits + misses), start, bounded=bounded)
+    covariance = optimum.covariance
     if squares is not None:
-        _, noise = _basis_derivatives(columns, np.zeros(len(squares)), squares, peak.theta)
+        _, noise = _basis_derivatives(columns, np.zeros(len(squares)), squares, optimum.theta)
         covariance = covariance @ noise @ covariance
-    return LogisticBasisFit(peak.theta, covariance, peak.held, peak.settled)
+    return LogisticBasisFit(optimum.theta, covariance, optimum.at_bound, optimum.converged)
 
 
 def fit_intercept(
@@ -234,15 +231,15 @@ def fit_intercept(
         # steps may come from both sides.
         low, high = mean - offset.max(initial=-np.inf) - 1, mean - offset.min(initial=np.inf) + 1
         a = np.where(np.isfinite(mean), (low + high) / 2, mean)
-        for _ in range(_MAX_LINE_STEPS):
+        for _ in range(_MAX_STEPS):
             share = expit(offset + a[..., None])
             gap = hits.sum(axis=-1) - (total * share).sum(axis=-1)
             low, high = np.where(gap >= 0, a, low), np.where(gap <= 0, a, high)
             new = a + gap / (total * share * (1 - share)).sum(axis=-1)
             new = np.where((new >= low) & (new <= high), new, (low + high) / 2)
-            moved = np.abs(new - a) > _LINE_TOLERANCE * np.maximum(np.abs(a), 1.0)
+            unsettled = np.abs(new - a) > _TOLERANCE * np.maximum(np.abs(a), 1.0)
             a = np.where(np.isfinite(mean), new, a)
-            if not moved.any():
+            if not unsettled.any():
                 break
         weight = expit(offset + a[..., None])
         weight = weight * (1 - weight)
@@ -252,10 +249,10 @@ def fit_intercept(
 
 
 def log_odds(share: Floats) -> Floats:
-    """Log-odds of shares, those of 0 and 1 as of the `PROBABILITY_CLIP` to them."""
+    """Return the log-odds of probabilities, clipped at `PROBABILITY_CLIP`."""
     within = np.clip(share, PROBABILITY_CLIP, 1 - PROBABILITY_CLIP)
-    found: Floats = within / (1 - within)  # of odds: half the time of SciPy's logit, as near in absolute terms
-    return np.log(found, out=found)
+    odds: Floats = within / (1 - within)  # of odds: half the time of SciPy's logit, as near in absolute terms
+    return np.log(odds, out=odds)
 
 
 def _center_and_scale(x: Floats) -> tuple[float, float]:
@@ -273,11 +270,11 @@ def _maximize_line(
     total = hits + misses
     if start is None:
         odds = np.log(hits.sum(axis=-1) / misses.sum(axis=-1))
-        here = np.stack([odds, np.zeros_like(odds)], axis=-1)
+        initial = np.stack([odds, np.zeros_like(odds)], axis=-1)
     else:
-        here = np.broadcast_to(np.array(start), (*hits.shape[:-1], 2))
-    found, information = _maximize_batch(partial(_line_newton_step, z, hits, total), here)
-    return found[..., 0], found[..., 1], information
+        initial = np.broadcast_to(np.array(start), (*hits.shape[:-1], 2))
+    coefficients, information = _maximize_batch(partial(_line_newton_step, z, hits, total), initial)
+    return coefficients[..., 0], coefficients[..., 1], information
 
 
 def _start_from_groups(z: Floats, hits: Floats, misses: Floats) -> tuple[float, float] | None:
@@ -288,7 +285,7 @@ def _start_from_groups(z: Floats, hits: Floats, misses: Floats) -> tuple[float, 
 
 
 def _is_usable_start(start: Floats) -> bool:
-    """Whether it is a place to start from: what is pooled may be parted where the rest is not."""
+    """Whether a fit to pooled data is a start; pooled data may be separable although the rest is not."""
     return bool((np.abs(start) < _DIVERGED).all())
 
 
@@ -298,40 +295,40 @@ def _group_neighbors(columns: list[Floats], hits: Floats, misses: Floats) -> tup
     starts = np.arange(0, len(hits), size)
     middle = np.minimum(starts + size // 2, len(hits) - 1)
     hit, miss = (np.add.reduceat(each, starts) for each in (hits, misses))
-    there = hit + miss > 0
-    return (*(column[middle[there]] for column in columns), hit[there], miss[there])
+    nonempty = hit + miss > 0
+    return (*(column[middle[nonempty]] for column in columns), hit[nonempty], miss[nonempty])
 
 
 NewtonStep = Callable[[Floats], tuple[Floats, Floats, Floats]]
 """Newton's step from somewhere, the slope of the likelihood there, and the information."""
 
 
-def _maximize_batch(moments: NewtonStep, here: Floats) -> tuple[Floats, Floats]:
+def _maximize_batch(moments: NewtonStep, coefficients: Floats) -> tuple[Floats, Floats]:
     """Coefficients where the slope of the likelihood is 0, and the information, one last step before."""
-    step, uphill, information = moments(here)
-    for _ in range(_MAX_LINE_STEPS):
-        moved = np.abs(step).max(axis=-1) > _LINE_TOLERANCE * np.maximum(np.abs(here).max(axis=-1), 1.0)
-        if not moved.any():
+    step, uphill, information = moments(coefficients)
+    for _ in range(_MAX_STEPS):
+        unsettled = np.abs(step).max(axis=-1) > _TOLERANCE * np.maximum(np.abs(coefficients).max(axis=-1), 1.0)
+        if not unsettled.any():
             break
-        size = np.ones(here.shape[:-1])
-        for _ in range(_MAX_LINE_STEPS):
-            new = here + size[..., None] * step
+        size = np.ones(coefficients.shape[:-1])
+        for _ in range(_MAX_STEPS):
+            new = coefficients + size[..., None] * step
             next_step, slope, information = moments(new)
             # Concave along the step: where it would fall more steeply than it rose, it went too far.
             behind = (slope * step).sum(axis=-1) < -0.5 * (uphill * step).sum(axis=-1)
             if not behind.any():
                 break
             size = np.where(behind, size / 2, size)
-        here, step, uphill = new, next_step, slope
-    return here + step, information
+        coefficients, step, uphill = new, next_step, slope
+    return coefficients + step, information
 
 
-def _basis_derivatives(columns: Floats, hits: Floats, total: Floats, here: Floats) -> tuple[Floats, Floats]:
+def _basis_derivatives(columns: Floats, hits: Floats, total: Floats, coefficients: Floats) -> tuple[Floats, Floats]:
     """Slope of the likelihood, and information."""
 
     def sums(place: slice) -> tuple[Floats, Floats]:
         block = columns[:, place]
-        share = np.einsum("im,i->m", block, -here)
+        share = np.einsum("im,i->m", block, -coefficients)
         with np.errstate(over="ignore"):
             np.exp(share, out=share)
         share += 1
@@ -350,8 +347,8 @@ def _blocks(size: int) -> list[slice]:
     return [slice(start, start + _BLOCK) for start in range(0, size, _BLOCK)]
 
 
-def _line_newton_step(z: Floats, hits: Floats, total: Floats, here: Floats) -> tuple[Floats, Floats, Floats]:
-    parts = [_line_sums(z[place], hits[..., place], total[..., place], here) for place in _blocks(len(z))]
+def _line_newton_step(z: Floats, hits: Floats, total: Floats, coefficients: Floats) -> tuple[Floats, Floats, Floats]:
+    parts = [_line_sums(z[place], hits[..., place], total[..., place], coefficients) for place in _blocks(len(z))]
     sums = np.sum(parts, axis=0) if parts else np.zeros((5, *hits.shape[:-1]))
     slope = np.stack([sums[0], sums[1]], axis=-1)
     information = _moment_matrix(sums[2:])
@@ -361,9 +358,9 @@ def _line_newton_step(z: Floats, hits: Floats, total: Floats, here: Floats) -> t
     return np.where(np.isfinite(step), step, 0.0), slope, information
 
 
-def _line_sums(z: Floats, hits: Floats, total: Floats, here: Floats) -> Floats:
+def _line_sums(z: Floats, hits: Floats, total: Floats, coefficients: Floats) -> Floats:
     """Moments 0 and 1 of the gaps, and 0 to 2 of the curvature."""
-    share = logistic_probability(here[..., 0], here[..., 1], z)
+    share = logistic_probability(coefficients[..., 0], coefficients[..., 1], z)
     expected = total * share
     gap = hits - expected
     np.multiply(expected, np.subtract(1, share, out=share), out=expected)
@@ -372,22 +369,22 @@ def _line_sums(z: Floats, hits: Floats, total: Floats, here: Floats) -> Floats:
 
 def _power_moments(z: Floats, weight: Floats, most: int) -> list[Floats]:
     """Sums of weights times powers of z; not by BLAS, whose threads wait for each other on a busy machine."""
-    found = [weight.sum(axis=-1)]
+    sums = [weight.sum(axis=-1)]
     power = z
     for _ in range(most):
-        found.append(np.einsum("...m,m->...", weight, power))
+        sums.append(np.einsum("...m,m->...", weight, power))
         power = power * z
-    return found
+    return sums
 
 
 def logistic_probability(a: Floats, b: Floats, z: Floats) -> Floats:
     """Share with log-odds a + b·z; in place, and not by SciPy, which takes three times as long."""
-    found: Floats = -b[..., None] * z
-    found -= a[..., None]
+    probability: Floats = -b[..., None] * z
+    probability -= a[..., None]
     with np.errstate(over="ignore"):
-        np.exp(found, out=found)
-    found += 1
-    return np.reciprocal(found, out=found)
+        np.exp(probability, out=probability)
+    probability += 1
+    return np.reciprocal(probability, out=probability)
 
 
 def _line_information(z: Floats, mass: Floats, a: Floats, b: Floats) -> Floats:
@@ -415,13 +412,13 @@ def _invert_2x2(matrix: Floats) -> Floats:
 
 
 _SOFTMAX_BLOCK = 1 << 17
-"""Numbers that fit the cache with what is computed of them."""
+"""Numbers of a block; larger ones would leave the cache."""
 _GRADIENT_ROUNDING = 1e-13
 """Slope of the likelihood of a row, on average, that is rounding."""
 
 
 class SoftmaxData(NamedTuple):
-    """What is fitted to: x of every class, which class came true, how much each row counts."""
+    """Data of a softmax regression: x of every class, the observed class, and the weight of each row."""
 
     x: Floats
     truth: Codes
@@ -448,9 +445,9 @@ class SoftmaxFit(NamedTuple):
     """All weights, then all biases."""
     covariance: Floats
     theta: Floats
-    held: Bools
+    at_bound: Bools
     """Which of θ stand at their bound of 0."""
-    settled: bool
+    converged: bool
     """Whether there is such a place; otherwise this is how far Newton's method went."""
 
 
@@ -461,26 +458,30 @@ def fit_softmax(rows: SoftmaxData, model: SoftmaxModel) -> SoftmaxFit:
     :math:`H^{-1}QH^{-1}`. Parameters at their bound, and what was given in `base`, do not vary.
     """
     level = _GRADIENT_ROUNDING * _total_weight(rows) if model.coercive else None
-    peak = maximize_concave(partial(_softmax_derivatives, rows, model), model.start, bounded=model.bounded, level=level)
-    inverse = peak.covariance
+    optimum = maximize_concave(
+        partial(_softmax_derivatives, rows, model), model.start, bounded=model.bounded, level=level
+    )
+    inverse = optimum.covariance
     if rows.squares is not None:
-        inverse = inverse @ softmax_information(rows, model, peak.theta, squared=True) @ inverse
+        inverse = inverse @ softmax_information(rows, model, optimum.theta, squared=True) @ inverse
     covariance = model.space @ inverse @ model.space.T
-    return SoftmaxFit(model.base + model.space @ peak.theta, covariance, peak.theta, peak.held, peak.settled)
+    return SoftmaxFit(
+        model.base + model.space @ optimum.theta, covariance, optimum.theta, optimum.at_bound, optimum.converged
+    )
 
 
 def softmax_information(rows: SoftmaxData, model: SoftmaxModel, at: Floats, *, squared: bool = False) -> Floats:
-    """Fisher's information about θ; or with squared amounts, the variance of the slope."""
+    """Return Fisher's information about θ; with squared amounts, the variance of the gradient."""
     return _softmax_derivatives(rows._replace(amount=rows.squares) if squared else rows, model, at)[1]
 
 
 def softmax_gradient(rows: SoftmaxData, model: SoftmaxModel, at: Floats) -> Floats:
-    """How steeply the likelihood rises with each of θ."""
+    """Return the gradient of the log-likelihood by θ."""
     return _softmax_derivatives(rows, model, at)[0]
 
 
 def is_identified(curve: Floats, *, least: float = 1e-11) -> bool:
-    """Whether a matrix of information has full rank, whatever the units of its rows."""
+    """Whether an information matrix has full rank, whatever the units of its rows."""
     if not (np.diag(curve) > 0).all():
         return False
     scale = np.sqrt(np.diag(curve))
@@ -514,8 +515,8 @@ def _softmax_sums(rows: SoftmaxData, place: slice, weight: Floats, bias: Floats)
     amount = 1.0 if rows.amount is None else rows.amount[place]
     slope = -np.concatenate([times.sum(axis=0), own.sum(axis=0)])
     slope += np.bincount(truth, weights=x[at, truth] * amount, minlength=2 * x.shape[1])
-    there = np.broadcast_to(amount, len(x))
-    slope[x.shape[1] :] += np.bincount(truth, weights=there, minlength=x.shape[1])
+    amounts = np.broadcast_to(amount, len(x))
+    slope[x.shape[1] :] += np.bincount(truth, weights=amounts, minlength=x.shape[1])
     return slope, np.concatenate([(x * times).T @ share, times.T @ share, own.T @ share]), times.T @ (x * share)
 
 
@@ -526,20 +527,20 @@ def _full_information(cross: Floats, square: Floats) -> Floats:
     digits are lost where one class is almost certain.
     """
     width = len(square)
-    alone = np.eye(width, dtype=bool)
-    aside = np.where(np.tile(alone, (3, 1)), 0.0, cross).reshape(3, width, width)
+    is_diagonal = np.eye(width, dtype=bool)
+    aside = np.where(np.tile(is_diagonal, (3, 1)), 0.0, cross).reshape(3, width, width)
     diagonal = aside.sum(axis=2)
-    weights = np.where(alone, diagonal[0], -square)
-    mixed = np.where(alone, diagonal[1], -aside[1])
-    biases = np.where(alone, diagonal[2], -aside[2])
-    found: Floats = np.block([[weights, mixed], [mixed.T, biases]])
-    return (found + found.T) / 2
+    weights = np.where(is_diagonal, diagonal[0], -square)
+    mixed = np.where(is_diagonal, diagonal[1], -aside[1])
+    biases = np.where(is_diagonal, diagonal[2], -aside[2])
+    matrix: Floats = np.block([[weights, mixed], [mixed.T, biases]])
+    return (matrix + matrix.T) / 2
 
 
 def fit_biases(rows: SoftmaxData, *, sweeps: int) -> Floats:
-    r"""Biases that bring the mean share of every class near what it is, a class at a time: :math:`b_k+=\ln(y_k/q_k)`.
+    r"""Fit biases so that the mean probability of each class nears its share: :math:`b_k+=\ln(y_k/q_k)`.
 
-    Sinkhorn's way, which leaves flat ground at once but is slow at the end: where Newton's method may start.
+    Sinkhorn iterations leave flat regions at once but converge slowly: a start for Newton's method.
     """
     width = rows.x.shape[1]
     amount = np.ones(len(rows.x)) if rows.amount is None else rows.amount
@@ -552,7 +553,7 @@ def fit_biases(rows: SoftmaxData, *, sweeps: int) -> Floats:
 
 
 def softmax(z: Floats) -> Floats:
-    """Shares whose logarithms differ as these numbers do, in place."""
+    """Compute the softmax of each row in place."""
     z -= z.max(axis=1, keepdims=True)
     np.exp(z, out=z)
     z /= z.sum(axis=1, keepdims=True)

@@ -1,4 +1,4 @@
-"""Shares that are not negative and add up to 1: the nearest, the likeliest, and how sharply they are determined."""
+"""Proportions on the simplex: projection, least squares, and maximum likelihood of mixtures."""
 
 from typing import NamedTuple
 
@@ -7,7 +7,7 @@ import numpy as np
 from baserate._arrays import Bools, Cells, Floats, Reals
 
 _BLOCK = 1 << 15
-"""Numbers that fit the cache with what is computed of them."""
+"""Numbers of a block; larger ones would leave the cache."""
 _STEPS = 200
 _CLOSE = 1e-8
 """Relative size of a step of Newton's method after which only rounding is left: the error squares from step to step."""
@@ -20,18 +20,18 @@ _KKT = 1e-9
 _BARELY = 1e-14
 """Curvature, beside that of other directions, that is added so that flat ones can be divided by."""
 _FEW = 1 << 13
-"""So many rows, taken evenly, show where to start."""
+"""Rows of an even subsample that gives the start for large data."""
 
 
 class MixtureFit(NamedTuple):
-    """Where the likelihood of a mixture is greatest."""
+    """Maximum of the likelihood of a mixture."""
 
     q: Floats
     slope: Floats
     """How steeply the likelihood rises with each share, less the steepness of their sum: 0, or below 0 where q is 0."""
     information: Floats
     """Its curvature; `inverse` makes a covariance of it."""
-    settled: bool
+    converged: bool
     """Whether Karush's, Kuhn's and Tucker's conditions hold."""
 
 
@@ -43,9 +43,9 @@ def project_to_simplex(y: Floats) -> Floats:
     """
     down = np.sort(y)[::-1]
     lift = (1 - np.cumsum(down)) / np.arange(1, len(y) + 1)
-    found: Floats = np.maximum(y + lift[np.flatnonzero(down + lift > 0)[-1]], 0.0)
-    found /= found.sum()
-    return found
+    point: Floats = np.maximum(y + lift[np.flatnonzero(down + lift > 0)[-1]], 0.0)
+    point /= point.sum()
+    return point
 
 
 def fit_least_squares(c: Floats, o: Floats) -> Floats:
@@ -61,9 +61,9 @@ def fit_least_squares(c: Floats, o: Floats) -> Floats:
     from scipy.optimize import nnls
 
     stacked = np.vstack([c - o[:, None], np.ones(c.shape[1])])
-    found: Floats = nnls(stacked, np.append(np.zeros(len(o)), 1.0))[0]
-    found /= found.sum()
-    return found
+    shares: Floats = nnls(stacked, np.append(np.zeros(len(o)), 1.0))[0]
+    shares /= shares.sum()
+    return shares
 
 
 def fit_likelihood(c: Floats, o: Floats, *, prior: float | Floats = 0.0) -> MixtureFit:
@@ -112,44 +112,44 @@ def fit_mixture(a: Reals, *, amount: Cells | None = None, fixed: Floats | None =
     needs some class that it can be of.
 
     >>> found = fit_mixture(np.array([[2.0, 0.5], [0.5, 2.0], [0.5, 2.0]]))
-    >>> found.q.round(9).tolist(), found.settled
+    >>> found.q.round(9).tolist(), found.converged
     ([0.222222222, 0.777777778], True)
     """
-    there = None if amount is None else np.flatnonzero(amount)
-    across = np.ascontiguousarray(a.T if there is None else a[there].T, dtype=np.float64)
-    known = np.zeros(len(across)) if fixed is None else np.asarray(fixed, dtype=np.float64)
-    mass = None if amount is None or there is None else amount[there].astype(np.float64)
+    nonempty = None if amount is None else np.flatnonzero(amount)
+    across = np.ascontiguousarray(a.T if nonempty is None else a[nonempty].T, dtype=np.float64)
+    prior = np.zeros(len(across)) if fixed is None else np.asarray(fixed, dtype=np.float64)
+    mass = None if amount is None or nonempty is None else amount[nonempty].astype(np.float64)
     q = np.full(len(across), 1 / len(across))
     if across.shape[1] > 8 * _FEW:
         every = slice(None, None, across.shape[1] // _FEW)
-        near = _maximize(across[:, every], None if mass is None else mass[every], known * 0, q)
+        near = _maximize(across[:, every], None if mass is None else mass[every], prior * 0, q)
         q = 0.99 * near.q + 0.01 * q  # inside, where every row can be
-    return _maximize(across, mass, known, q)
+    return _maximize(across, mass, prior, q)
 
 
 def shares_covariance(information: Floats) -> Floats:
-    """Covariance of shares that add up to 1, from their information; as if none were at its bound.
+    """Invert the information of proportions that sum to 1, as if none were at its bound.
 
     >>> shares_covariance(np.diag([4.0, 4.0])).tolist()
     [[0.125, -0.125], [-0.125, 0.125]]
     """
     z = contrasts(len(information))
     inner = z.T @ information @ z
-    found: Floats = z @ np.linalg.pinv(inner, rcond=_BARELY, hermitian=True) @ z.T
-    return found
+    covariance: Floats = z @ np.linalg.pinv(inner, rcond=_BARELY, hermitian=True) @ z.T
+    return covariance
 
 
 def contrasts(width: int) -> Floats:
-    """Directions, at right angles and of length 1, in which shares can go that add up to 1.
+    """Return an orthonormal basis of the directions in which the sum of proportions does not change.
 
     >>> contrasts(2).round(4).tolist()
     [[0.7071], [-0.7071]]
     """
-    found = np.zeros((width, width - 1))
+    directions = np.zeros((width, width - 1))
     for at in range(1, width):
-        found[:at, at - 1], found[at, at - 1] = 1.0, -at
-    found /= np.sqrt(np.square(found).sum(axis=0))
-    return found
+        directions[:at, at - 1], directions[at, at - 1] = 1.0, -at
+    directions /= np.sqrt(np.square(directions).sum(axis=0))
+    return directions
 
 
 def mixture_moments(across: Floats, q: Floats, amount: Floats | None = None) -> tuple[Floats, Floats]:
@@ -166,10 +166,10 @@ def mixture_moments(across: Floats, q: Floats, amount: Floats | None = None) -> 
     return slope, curve
 
 
-def _maximize(across: Floats, amount: Floats | None, known: Floats, q: Floats) -> MixtureFit:
-    """Go up from a place inside, until Karush's, Kuhn's and Tucker's conditions hold."""
-    total = float((across.shape[1] if amount is None else amount.sum()) + known.sum())
-    slope, curve = _derivatives(across, amount, known, q, total)
+def _maximize(across: Floats, amount: Floats | None, prior: Floats, q: Floats) -> MixtureFit:
+    """Climb from an interior point until the Karush–Kuhn–Tucker conditions hold."""
+    total = float((across.shape[1] if amount is None else amount.sum()) + prior.sum())
+    slope, curve = _derivatives(across, amount, prior, q, total)
     last = np.inf
     for _ in range(_STEPS):
         unmet = _kkt_violation(q, slope)
@@ -178,44 +178,44 @@ def _maximize(across: Floats, amount: Floats | None, known: Floats, q: Floats) -
             break
         last = unmet
         # What has been seen is not 0, and falls to a hundredth at most at once.
-        step = np.maximum(_maximize_parabola(slope, curve, q), np.where(known > 0, 0.01 * q, 0.0)) - q
-        settled = bool((np.abs(step) <= _CLOSE * q).all())
+        step = np.maximum(_maximize_parabola(slope, curve, q), np.where(prior > 0, 0.01 * q, 0.0)) - q
+        converged = bool((np.abs(step) <= _CLOSE * q).all())
         size = 1.0
         for _ in range(_STEPS):
             new = np.maximum(q + size * step, 0.0)
             new /= new.sum()
-            after = _derivatives(across, amount, known, new, total)
+            after = _derivatives(across, amount, prior, new, total)
             # What rises may fall again past the top, but less steeply; where some row cannot be, nothing is finite.
-            if np.isfinite(after[1]).all() and (settled or after[0] @ step >= -0.5 * (slope @ step)):
+            if np.isfinite(after[1]).all() and (converged or after[0] @ step >= -0.5 * (slope @ step)):
                 break
             size /= 2
         q, (slope, curve) = new, after
-        if settled:
+        if converged:
             break
     return MixtureFit(q, slope, curve, _kkt_violation(q, slope) <= _KKT * total)
 
 
 def _derivatives(
-    across: Floats, amount: Floats | None, known: Floats, q: Floats, total: float
+    across: Floats, amount: Floats | None, prior: Floats, q: Floats, total: float
 ) -> tuple[Floats, Floats]:
-    """Slope of the likelihood less the total, and curvature."""
+    """Return the gradient of the log-likelihood less the total, and the curvature."""
     slope, curve = mixture_moments(across, q, amount)
-    there = known > 0
+    positive = prior > 0
     with np.errstate(divide="ignore"):
-        slope[there] += known[there] / q[there]
-        curve[there, there] += known[there] / np.square(q[there])
+        slope[positive] += prior[positive] / q[positive]
+        curve[positive, positive] += prior[positive] / np.square(q[positive])
     return slope - total, curve
 
 
 def _kkt_violation(q: Floats, slope: Floats) -> float:
-    """How far the conditions are from being met: no share rises, and those above 0 do not fall either."""
+    """Return how far the Karush–Kuhn–Tucker conditions are violated."""
     return float(np.where(q > 0, np.abs(slope), slope).max())
 
 
-def _maximize_parabola(slope: Floats, curve: Floats, here: Floats) -> Floats:
+def _maximize_parabola(slope: Floats, curve: Floats, start: Floats) -> Floats:
     r"""Maximum of the parabola :math:`s^⊤(y-q)-\frac12(y-q)^⊤H(y-q)` over y ≥ 0, by an active set, starting here."""
     h = curve + np.diag(_BARELY * np.diag(curve).max() + _BARELY * np.diag(curve))
-    b, y = slope + h @ here, here.copy()
+    b, y = slope + h @ start, start.copy()
     free: Bools = y > 0
     for _ in range(_STEPS * len(y)):
         best = np.zeros(len(y))
@@ -241,7 +241,7 @@ def _solve_ridge(j: Floats, b: Floats, tau: float) -> Floats:
 
     one = np.ones(j.shape[1])
     stacked = np.vstack([j, np.sqrt(tau) * np.eye(len(one))])
-    found: Floats = np.linalg.lstsq(stacked, np.append(b, 0 * one))[0]
-    if found.min() < -1:
-        found = nnls(stacked, np.concatenate([b + j @ one, np.sqrt(tau) * one]))[0] - one
-    return found
+    theta: Floats = np.linalg.lstsq(stacked, np.append(b, 0 * one))[0]
+    if theta.min() < -1:
+        theta = nnls(stacked, np.concatenate([b + j @ one, np.sqrt(tau) * one]))[0] - one
+    return theta

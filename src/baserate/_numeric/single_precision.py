@@ -45,10 +45,10 @@ def decimal_threshold(value: float) -> float:
         return shortest
     exact = Decimal(value)
     for digits in range(1, _DIGITS + 1):
-        found = float(Context(prec=digits, rounding=ROUND_FLOOR).plus(exact))
+        decimal = float(Context(prec=digits, rounding=ROUND_FLOOR).plus(exact))
         with np.errstate(over="ignore"):
-            if found <= value and np.float32(found) == single:
-                return found
+            if decimal <= value and np.float32(decimal) == single:
+                return decimal
     return value
 
 

@@ -1,9 +1,9 @@
-"""Local linear regression with tricube weights, of many points at the cost of few.
+"""Smoothers: lowess (local linear regression with tricube weights), and Gaussian smoothing on [0, 1].
 
-On either side of its centre, within the radius, a tricube is a polynomial. So a block of points that lies there may be
-replaced by as many masses at fixed nodes as give the same moments; blocks of 1, 2, 4, … leaves are made once, and a
-neighbourhood is made up of few of them, and of the single points in the leaves that are cut by its ends or its centre.
-Running sums of powers would be shorter, but lose all digits where a neighbourhood is much narrower than the whole.
+On either side of its center a tricube is a polynomial. So lowess replaces a block of points by masses at fixed nodes
+with the same moments. Blocks of 1, 2, 4, … leaves are built once, and a neighborhood consists of few of them plus the
+points in the leaves that its ends or its center cut. Cumulative sums of powers would be shorter, but lose all digits
+where a neighborhood is much narrower than the whole.
 """
 
 from collections.abc import Iterator
@@ -64,10 +64,10 @@ def _anchors(x: Floats, delta: float) -> Places:
         return places
     last = np.searchsorted(x, x + delta, side="right") - 1
     following = np.maximum(np.minimum(last, len(x) - 2), places + 1).tolist()
-    found = [0]
-    while found[-1] < len(x) - 1:
-        found.append(following[found[-1]])
-    return np.array(found)
+    anchors = [0]
+    while anchors[-1] < len(x) - 1:
+        anchors.append(following[anchors[-1]])
+    return np.array(anchors)
 
 
 def _radii(x: Floats, mass: Floats, at: Places, frac: float) -> Floats:
@@ -129,17 +129,17 @@ def _fit_by_blocks(x: Floats, mass: Floats, y: Floats, at: Places, radius: Float
     blocks = _build_blocks(leaves[:-1], sums[:-1])
     fits = np.empty(len(at))
     for start in range(0, len(at), _CHUNK):
-        chosen = slice(start, start + _CHUNK)
-        h, centre = radius[chosen], x[at[chosen]]
+        chunk = slice(start, start + _CHUNK)
+        h, centre = radius[chunk], x[at[chunk]]
         first = np.searchsorted(x, centre - h, side="right") // _LEAF
-        own = at[chosen] // _LEAF
+        own = at[chunk] // _LEAF
         last = np.searchsorted(x, centre + h) // _LEAF
         owner, block = _cover_ranges(np.concatenate([first, own]) + 1, np.concatenate([own, last]), blocks.starts)
         owner %= len(h)
         far = (blocks.middle[block] - centre[owner])[:, None] + blocks.half[block][:, None] * _NODES
         ends, leaf = _cut_leaves(first, own, last)
         near = leaves[leaf] - centre[ends][:, None]
-        fits[chosen] = _fit_lines([(owner, far, blocks.sums[block]), (ends, near, sums[leaf])], h)
+        fits[chunk] = _fit_lines([(owner, far, blocks.sums[block]), (ends, near, sums[leaf])], h)
     return fits
 
 
@@ -150,24 +150,24 @@ def _build_blocks(x: Floats, sums: Floats) -> _Blocks:
     firsts = np.concatenate([x[:: 1 << level, 0][:size] for level, size in enumerate(sizes)])
     lasts = np.concatenate([x[(1 << level) - 1 :: 1 << level, -1] for level in range(len(sizes))])
     middle, half = (firsts + lasts) / 2, (lasts - firsts) / 2
-    found = np.empty((starts[-1], 2, len(_NODES)))
+    block_sums = np.empty((starts[-1], 2, len(_NODES)))
     for start in range(0, len(x), _CHUNK):
         part = slice(start, min(start + _CHUNK, len(x)))
-        found[part] = _move_moments(x[part] - middle[part, None], half[part], sums[part])
+        block_sums[part] = _move_moments(x[part] - middle[part, None], half[part], sums[part])
     for start, following, size in zip(starts, starts[1:], sizes[1:], strict=False):
         child, parent = slice(start, start + 2 * size), slice(following, following + size)
         away = middle[child] - np.repeat(middle[parent], 2)
         places = away[:, None] + half[child, None] * _NODES
-        found[parent] = (
-            _move_moments(places, np.repeat(half[parent], 2), found[child]).reshape(size, 2, 2, -1).sum(axis=1)
+        block_sums[parent] = (
+            _move_moments(places, np.repeat(half[parent], 2), block_sums[child]).reshape(size, 2, 2, -1).sum(axis=1)
         )
-    return _Blocks(middle, half, found, starts)
+    return _Blocks(middle, half, block_sums, starts)
 
 
 def _move_moments(places: Floats, half: Floats, sums: Floats) -> Floats:
     """Sums at the nodes of blocks that keep all moments of sums at places, both seen from the middle of the block."""
-    moved: Floats = sums @ chebvander(places / half[:, None], len(_NODES) - 1) @ _BASIS
-    return moved
+    node_sums: Floats = sums @ chebvander(places / half[:, None], len(_NODES) - 1) @ _BASIS
+    return node_sums
 
 
 def _cover_ranges(begin: Places, end: Places, starts: list[int]) -> tuple[Places, Places]:
@@ -257,10 +257,10 @@ class GaussianSmoother:
         from scipy.fft import dct
 
         width = min(width, _MAX_WIDTH)
-        kept = min(len(self._cosines), ceil(sqrt(-2 * log(_TINY)) / (pi * width)) + 1)
+        n_waves = min(len(self._cosines), ceil(sqrt(-2 * log(_TINY)) / (pi * width)) + 1)
         # As many steps as the fastest wave needs to be seen bending where the sign changes; a power of 2 is quick.
-        waves = np.zeros(min(_CELLS, 1 << (_FINE * kept).bit_length()) + 1)
-        waves[:kept] = self._cosines[:kept] * np.exp(-((pi * width * np.arange(kept)) ** 2) / 2)
+        waves = np.zeros(min(_CELLS, 1 << (_FINE * n_waves).bit_length()) + 1)
+        waves[:n_waves] = self._cosines[:n_waves] * np.exp(-((pi * width * np.arange(n_waves)) ** 2) / 2)
         return _integrate_absolute(dct(waves, type=1))
 
 

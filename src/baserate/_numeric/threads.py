@@ -1,4 +1,4 @@
-"""Several things at once, where that pays."""
+"""Parallel work on large arrays, where threads pay."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator
@@ -6,17 +6,17 @@ from contextlib import contextmanager
 from typing import TypeVar
 
 Item = TypeVar("Item")
-Result = TypeVar("Made")
+Result = TypeVar("Result")
 
 
 _MIN_PARALLEL = 1_000_000
 """Numbers from which threads pay."""
 _BLOCK = 1 << 15
-"""Numbers that fit the cache with what is computed of them."""
+"""Numbers of a block; larger ones would leave the cache."""
 
 
 def cache_blocks(size: int) -> list[slice]:
-    """Divide so many numbers into parts that fit the cache.
+    """Divide a range into slices that fit the cache.
 
     >>> cache_blocks(40_000)
     [slice(0, 32768, None), slice(32768, 65536, None)]
@@ -25,7 +25,7 @@ def cache_blocks(size: int) -> list[slice]:
 
 
 def parallel_map(function: Callable[[Item], Result], items: Iterable[Item], *, size: int) -> list[Result]:
-    """Do the same with every item; work on so many numbers at once, since NumPy and hashing let other threads run."""
+    """Apply a function to every item, in threads if `size` numbers are many; NumPy and hashing release the GIL."""
     if size < _MIN_PARALLEL:
         return [function(item) for item in items]
     from concurrent.futures import ThreadPoolExecutor  # slow to import, and rarely needed
@@ -37,7 +37,7 @@ def parallel_map(function: Callable[[Item], Result], items: Iterable[Item], *, s
 
 @contextmanager
 def run_in_background(function: Callable[[], Result], *, size: int) -> Iterator[Callable[[], Result]]:
-    """Call a function while the body runs, if it is work on many numbers; what it returns is asked for afterwards."""
+    """Run a function in a thread while the body runs, if `size` numbers are many; yield a function for its result."""
     if size < _MIN_PARALLEL:
         yield function
         return

@@ -1,4 +1,4 @@
-"""What a parity costs: the least cost at each tolerance, from parity to the last digit up to none."""
+"""Price of fairness: the least cost at each parity tolerance, from exact parity to none."""
 
 from __future__ import annotations
 
@@ -15,21 +15,18 @@ from baserate._errors import OptionError
 from baserate._policy import REFUSE
 from baserate._results import Results
 from baserate.calibrate import Watch
-from baserate.equalize._blind import blind
-from baserate.equalize._deterministic import deterministic
-from baserate.equalize._goal import Goal
-from baserate.equalize._optimum import regions_of
-from baserate.equalize._people import Groups, People, named, people_of
-from baserate.equalize._rates import by_lot
-from baserate.equalize._region import CLOSE, Region
-from baserate.equalize._solve import solved, total, vertex_costs
+from baserate.equalize._common_threshold import blind
+from baserate.equalize._optimum import ROC_TOLERANCE, RocRegion, roc_regions, solve_points, total_cost, vertex_costs
+from baserate.equalize._parities import Goal
+from baserate.equalize._participants import Groups, Participants, group_label, randomized_mass, select_participants
+from baserate.equalize._threshold_search import deterministic
 from baserate.measure import header
 
-WAYS = {"deterministic_cost": deterministic, "blind_cost": blind}
-"""Column -> what keeps the same tolerance with less freedom."""
-_MANY = 25
-"""Tolerances that are looked at, at most, if none are given."""
-_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
+_RESTRICTIONS = {"deterministic_cost": deterministic, "blind_cost": blind}
+"""Column -> function that finds the best policy of a restricted kind."""
+_MAX_TOLERANCES = 25
+"""Greatest number of default tolerances."""
+_ROUND_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 
 
 def frontier(
@@ -41,77 +38,96 @@ def frontier(
     otherwise: str = REFUSE,
     watch: Watch | None = None,
 ) -> Results:
-    """Tell what a parity costs at each tolerance, `within`, which is the same for all rates that shall agree.
+    """Compute the least cost of a parity at each tolerance.
 
-    If none are given, they go from 0 to where the `price` is 0, `data["free_from"]`: to the least gap of what is
-    cheapest without any parity. A `gap` is the greatest difference between two groups in a rate that the parity asks
-    for. `lottery` is the share of everybody whose scores are decided by lot; `binds` names the groups whose scores
-    could not do better, so that they hold the others back. The last two columns tell the least cost without lots, and
-    with one threshold for all groups. What the goal itself says of tolerances does not matter. `watch` is told how many
-    tolerances of how many are done.
+    Parameters
+    ----------
+    groups
+        Tallies that were read with groups, or a mapping from groups to curves.
+    goal
+        Parities, costs and prevalence; its own tolerances are ignored.
+    within
+        Tolerances, the same for all rates. The default runs from 0 to where the price is 0.
+    model
+        Model to use, if the tallies have several.
+    otherwise
+        Action for groups that lack a class that the parity requires; by default they are an error.
+    watch
+        Callback that receives the number of finished tolerances and their total.
 
+    Returns
+    -------
+    Results
+        One row for each tolerance: `cost`; `price`, the cost above that without a parity; `gap`, the greatest
+        difference of a rate; `lottery`, the share decided at random; `binds`, the groups that limit the others; and
+        the least cost without randomization, and with one threshold for all groups. `data["free_from"]` is the
+        tolerance from which on the price is 0.
+
+    Examples
+    --------
     >>> from baserate import curve, equalize, tally
     >>> f = curve(tally([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2]))
     >>> m = curve(tally([1, 0, 1, 0, 0, 1], [0.9, 0.8, 0.6, 0.5, 0.3, 0.1]))
-    >>> found = equalize.frontier({"f": f, "m": m}, equalize.Goal("equalized-odds"), within=[0, 0.1, 1])
-    >>> [(row["within"], round(row["cost"], 3), round(row["price"], 3)) for row in found.rows()]
+    >>> prices = equalize.frontier({"f": f, "m": m}, equalize.Goal("equalized-odds"), within=[0, 0.1, 1])
+    >>> [(row["within"], round(row["cost"], 3), round(row["price"], 3)) for row in prices.rows()]
     [(0.0, 0.333, 0.083), (0.1, 0.283, 0.033), (1.0, 0.25, 0.0)]
-    >>> round(found.data["free_from"], 3)
+    >>> round(prices.data["free_from"], 3)
     0.167
     """
     goal = replace(goal, within=0.0)
-    people = people_of(groups, goal, model=model, otherwise=otherwise)
-    regions = list(regions_of(people, reversal=people.labels).values())
-    free = solved(regions, dict.fromkeys(goal.rates, np.inf), goal.costs)
-    gap, least = _gap(regions, free, goal.rates), total(regions, free, goal.costs)
-    nearest = _nearest(regions, goal)
+    participants = select_participants(groups, goal, model=model, otherwise=otherwise)
+    regions = list(roc_regions(participants, reversal=participants.has_labels).values())
+    free = solve_points(regions, dict.fromkeys(goal.rates, np.inf), goal.costs)
+    gap, least = _greatest_gap(regions, free, goal.rates), total_cost(regions, free, goal.costs)
+    nearest = _least_free_gap(regions, goal)
     rows = []
-    asked = _spread(nearest) if within is None else _given(within)
-    for aim in [replace(goal, within=each) for each in asked]:
+    tolerances = _default_tolerances(nearest) if within is None else _check_tolerances(within)
+    for aim in [replace(goal, within=each) for each in tolerances]:
         most = min(aim.tolerances.values())
-        points = free if gap <= most else solved(regions, aim.tolerances, goal.costs)
-        cost = total(regions, points, goal.costs)
-        told = {"within": most, "cost": cost, "price": max(cost - least, 0.0)}
-        rows.append(told | _described(people, regions, points) | _other_ways(people, aim))
+        # Below the tolerance of its own gap the unconstrained solution is optimal; skip the solver and its rounding.
+        points = free if gap <= most else solve_points(regions, aim.tolerances, goal.costs)
+        cost = total_cost(regions, points, goal.costs)
+        numbers = {"within": most, "cost": cost, "price": max(cost - least, 0.0)}
+        rows.append(numbers | _describe_points(participants, regions, points) | _restricted_costs(participants, aim))
         if watch is not None:
-            watch(len(rows), len(asked))
-    return Results({name: [row[name] for row in rows] for name in rows[0]}, _head(people, free, least, nearest))
+            watch(len(rows), len(tolerances))
+    return Results({name: [row[name] for row in rows] for name in rows[0]}, _head(participants, free, least, nearest))
 
 
-def _given(within: Iterable[float]) -> list[float]:
-    """Tolerances that were asked for, the strictest first."""
+def _check_tolerances(within: Iterable[float]) -> list[float]:
+    """Sort the stated tolerances, the strictest first."""
     several = sorted({*within})
     if not several:
         raise OptionError("within names no tolerance; give some, such as [0, 0.02, 0.05], or leave it out.")
     return several
 
 
-def _spread(gap: float) -> list[float]:
-    """Round numbers from 0 up to the gap, and the gap itself."""
-    if gap <= CLOSE:
+def _default_tolerances(gap: float) -> list[float]:
+    """Return round numbers from 0 up to the gap, and the gap itself."""
+    if gap <= ROC_TOLERANCE:
         return [0.0]
-    scale = 10.0 ** floor(log10(gap / _MANY))
-    step = scale * next(each for each in _STEPS if each * scale >= gap / _MANY)
-    below = [round(at * step, 15) for at in range(_MANY + 1)]
-    return [*(each for each in below if each < gap - CLOSE), gap]
+    scale = 10.0 ** floor(log10(gap / _MAX_TOLERANCES))
+    step = scale * next(each for each in _ROUND_STEPS if each * scale >= gap / _MAX_TOLERANCES)
+    below = [round(at * step, 15) for at in range(_MAX_TOLERANCES + 1)]
+    return [*(each for each in below if each < gap - ROC_TOLERANCE), gap]
 
 
-def _gap(regions: Sequence[Region], points: Floats, rates: Iterable[str]) -> float:
-    """Greatest difference between two groups in any of the rates."""
+def _greatest_gap(regions: Sequence[RocRegion], points: Floats, rates: Iterable[str]) -> float:
+    """Compute the greatest difference of any rate between two groups."""
     return max(
         float(np.ptp([np.dot(region.weights(rate), point) for region, point in zip(regions, points, strict=True)]))
         for rate in rates
     )
 
 
-def _nearest(regions: Sequence[Region], goal: Goal) -> float:
-    """The least gap of all that is cheapest without a parity: where several cuts are, groups may come nearer."""
-    ends = [_cheapest(region, goal.costs) for region in regions]
+def _least_free_gap(regions: Sequence[RocRegion], goal: Goal) -> float:
+    """Compute the least gap among all solutions of least cost without a parity; there may be several."""
+    ends = [_cheapest_vertices(region, goal.costs) for region in regions]
     if all(first == last for first, last in ends):
-        return _gap(regions, np.array([first for first, _ in ends]), goal.rates)
+        return _greatest_gap(regions, np.array([first for first, _ in ends]), goal.rates)
     from scipy.optimize import linprog
 
-    # Unknown are how far each group goes from its first cheapest point to its last, the least of a rate, and the gap.
+    # Unknowns: position of each group between its first and last cheapest point, the least value of each rate, the gap.
     rows, most = [], []
     for place, rate in enumerate(goal.rates):
         for at, (region, pair) in enumerate(zip(regions, ends, strict=True)):
@@ -125,45 +141,55 @@ def _nearest(regions: Sequence[Region], goal: Goal) -> float:
     return float(linprog(np.eye(len(rows[0]))[-1], A_ub=np.array(rows), b_ub=most, bounds=(0.0, 1.0)).x[-1])
 
 
-def _cheapest(region: Region, costs: Costs) -> tuple[tuple[float, float], tuple[float, float]]:
-    """The strictest and the laxest of the cheapest vertices."""
+def _cheapest_vertices(region: RocRegion, costs: Costs) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Return the strictest and the laxest of the cheapest vertices."""
     cost = vertex_costs(region, costs)
-    there = np.flatnonzero(cost <= cost.min() + CLOSE)
-    first, last = ((float(region.fpr[at]), float(region.tpr[at])) for at in (there[0], there[-1]))
+    minima = np.flatnonzero(cost <= cost.min() + ROC_TOLERANCE)
+    first, last = ((float(region.fpr[at]), float(region.tpr[at])) for at in (minima[0], minima[-1]))
     return first, last
 
 
-def _described(people: People, regions: Sequence[Region], points: Floats) -> dict[str, Any]:
-    """How far groups are apart, who draws lots, and who holds the others back."""
-    placed = list(zip(people.curves, regions, points.tolist(), strict=True))
-    drawn = sum(by_lot(region.curve.tally, region.treatment(*point)) for _, region, point in placed)
-    binding = [named(people.tallies, group) for group, region, point in placed if region.binds(*point)]
+def _describe_points(participants: Participants, regions: Sequence[RocRegion], points: Floats) -> dict[str, Any]:
+    """Return the gap, the share decided at random, and the binding groups."""
+    points_by_group = list(zip(participants.curves, regions, points.tolist(), strict=True))
+    randomized = sum(
+        randomized_mass(region.curve.tally, region.treatment(*point)) for _, region, point in points_by_group
+    )
+    binding = [
+        group_label(participants.tallies, group)
+        for group, region, point in points_by_group
+        if region.is_binding(*point)
+    ]
     return {
-        "gap": _gap(regions, points, people.goal.rates),
-        "lottery": drawn / sum(region.curve.total for region in regions),
+        "gap": _greatest_gap(regions, points, participants.goal.rates),
+        "lottery": randomized / sum(region.curve.total for region in regions),
         "binds": "; ".join(binding),
     }
 
 
-def _other_ways(people: People, aim: Goal) -> dict[str, float]:
-    """What the same tolerance costs those who want no lots, or no groups; with the groups that take part."""
-    here = replace(aim, prevalence=None)  # they were carried there before
-    return {column: float(choose(people.part, here).settings["cost"]) for column, choose in WAYS.items()}
+def _restricted_costs(participants: Participants, aim: Goal) -> dict[str, float]:
+    """Compute the cost of the same tolerance without randomization, and with one threshold for all groups."""
+    unshifted = replace(aim, prevalence=None)  # the participants are adjusted already; adjusting twice would be wrong
+    return {
+        column: float(choose(participants.subset, unshifted).settings["cost"])
+        for column, choose in _RESTRICTIONS.items()
+    }
 
 
-def _head(people: People, free: Floats, least: float, nearest: float) -> dict[str, Any]:
-    notes = people.notes()
-    for everybody, done in ((0.0, "nobody"), (1.0, "everybody")):
+def _head(participants: Participants, free: Floats, least: float, nearest: float) -> dict[str, Any]:
+    """Return metadata; warn if the scores are not used without a parity."""
+    notes = participants.notes()
+    for everybody, who in ((0.0, "nobody"), (1.0, "everybody")):
         if (free == everybody).all():
             notes.append(
-                f"at these costs it is cheapest to flag {done}, whatever the score: the parity costs nothing since the "
+                f"at these costs it is cheapest to flag {who}, whatever the score: the parity costs nothing since the "
                 "scores are not used."
             )
-    return header(people.tallies, notes) | {
-        "digest": people.digest,
-        "parity": [each.name for each in people.goal.parities],
-        "rates": list(people.goal.rates),
-        "costs": asdict(people.goal.costs),
+    return header(participants.tallies, notes) | {
+        "digest": participants.digest,
+        "parity": [each.name for each in participants.goal.parities],
+        "rates": list(participants.goal.rates),
+        "costs": asdict(participants.goal.costs),
         "cost_without": least,
         "free_from": nearest,
     }

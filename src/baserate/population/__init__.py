@@ -1,17 +1,35 @@
-"""Populations in closed form: makers, the best threshold of any measure, exact curves, and studies of samples.
+"""Populations in closed form: exact curves, best thresholds and simulation studies.
 
-May import the nouns and `measure`. A `Population` knows its classes' score distributions, so whatever is measured on it
-carries no sampling error: theory to hold samples, and our own code, against.
+- `_families`: constructors of populations
+- `_best_threshold`: best threshold of any measure, and thresholds where a measure has a value
+- `_tables`: exact curves and values as tidy rows, and simulation studies
+
+A `Population` contains the score distributions of its classes, so its measures have no sampling error. They are the
+reference for samples and for the tests of this library. May import the types and `measure`.
 """
 
-from baserate.population._best import Best, best, cheapest, where
+from baserate.population._best_threshold import Best, best, cheapest, where
 from baserate.population._families import FAMILIES, LEVELS, beta, binormal, linear, logit_normal, retrieval
-from baserate.population._study import study
-from baserate.population._table import header as header, summary, table, theory, thresholds
+from baserate.population._tables import header as header, study, summary, table, theory, thresholds
 
-__all__ = ["FAMILIES", "LEVELS", "Best"]
-__all__ += ["beta", "binormal", "linear", "logit_normal", "retrieval"]
-__all__ += ["best", "cheapest", "study", "summary", "table", "theory", "thresholds", "where"]
+__all__ = [
+    "FAMILIES",
+    "LEVELS",
+    "Best",
+    "best",
+    "beta",
+    "binormal",
+    "cheapest",
+    "linear",
+    "logit_normal",
+    "retrieval",
+    "study",
+    "summary",
+    "table",
+    "theory",
+    "thresholds",
+    "where",
+]
 
 
 def __dir__() -> list[str]:

@@ -1,4 +1,4 @@
-"""Makers of populations: families of score distributions whose curves are known in closed form."""
+"""Families of populations: score distributions whose curves are known in closed form."""
 
 from collections.abc import Callable
 from difflib import get_close_matches
@@ -12,11 +12,17 @@ Pair = tuple[float, float]
 
 
 def linear(*, prevalence: float = 0.5) -> Population:
-    """Scores on [0, 1] with density 2 − 2x among negatives and 2x among positives.
+    """Make a population with linear densities on [0, 1]: 2 − 2x for negatives, 2x for positives.
 
-    The simplest classifier whose every curve can be worked out by hand: TPR 1 − t², FPR (1 − t)², AUC 5/6. At
-    prevalence ½ the score is calibrated.
+    Every curve can be derived by hand: TPR 1 − t², FPR (1 − t)², AUC 5/6. At prevalence ½ the score is calibrated.
 
+    Parameters
+    ----------
+    prevalence
+        Share of positives.
+
+    Examples
+    --------
     >>> linear().posterior(0.3)
     0.3
     """
@@ -24,8 +30,19 @@ def linear(*, prevalence: float = 0.5) -> Population:
 
 
 def binormal(*, means: Pair = (0.0, 1.0), sds: Pair = (1.0, 1.0), prevalence: float = 0.5) -> Population:
-    """Normal scores, of these means and standard deviations: negatives first, then positives.
+    """Make a population with normal scores.
 
+    Parameters
+    ----------
+    means
+        Means of negatives and of positives.
+    sds
+        Standard deviations of negatives and of positives.
+    prevalence
+        Share of positives.
+
+    Examples
+    --------
     >>> round(binormal(means=(0, 1)).auc, 6)
     0.76025
     """
@@ -34,8 +51,19 @@ def binormal(*, means: Pair = (0.0, 1.0), sds: Pair = (1.0, 1.0), prevalence: fl
 
 
 def logit_normal(*, means: Pair = (-1.0, 1.0), sds: Pair = (1.0, 1.0), prevalence: float = 0.5) -> Population:
-    """Scores on [0, 1] with normal log-odds: the curves of `binormal`, on the scale of a probability.
+    """Make a population with normal log-odds: the curves of `binormal`, on the scale of a probability.
 
+    Parameters
+    ----------
+    means
+        Means of the log-odds of negatives and of positives.
+    sds
+        Standard deviations of the log-odds of negatives and of positives.
+    prevalence
+        Share of positives.
+
+    Examples
+    --------
     >>> round(logit_normal(means=(0, 1)).auc, 6)
     0.76025
     """
@@ -44,8 +72,19 @@ def logit_normal(*, means: Pair = (-1.0, 1.0), sds: Pair = (1.0, 1.0), prevalenc
 
 
 def beta(*, negative: Pair = (1.0, 2.0), positive: Pair = (2.0, 1.0), prevalence: float = 0.5) -> Population:
-    """Scores on [0, 1] with beta distributions of these two shapes each.
+    """Make a population with beta distributions of scores on [0, 1].
 
+    Parameters
+    ----------
+    negative
+        Two shape parameters for negatives.
+    positive
+        Two shape parameters for positives.
+    prevalence
+        Share of positives.
+
+    Examples
+    --------
     >>> round(beta(negative=(1, 4), positive=(1, 1)).auc, 12)
     0.8
     """
@@ -72,11 +111,20 @@ _SPELLINGS = {
 
 
 def retrieval(level: str, *, prevalence: float = 0.5) -> Population:
-    """One of Saito and Rehmsmeier's five levels of performance, by name.
+    """Make a population with one of Saito and Rehmsmeier's five levels of performance.
 
-    `random`; `ER-`, poor early retrieval; `ER+`, good early retrieval, with the AUC of `ER-`; `excellent`; `perfect`.
-    Their ROC curves do not move with the prevalence; their precision–recall curves do [@saito2015].
+    Their ROC curves do not depend on the prevalence; their precision–recall curves do [@saito2015].
 
+    Parameters
+    ----------
+    level
+        `random`; `ER-`, poor early retrieval; `ER+`, good early retrieval, with the AUC of `ER-`; `excellent`; or
+        `perfect`.
+    prevalence
+        Share of positives.
+
+    Examples
+    --------
     >>> [round(retrieval(level).auc, 4) for level in LEVELS]
     [0.5, 0.8, 0.8, 0.9831, 1.0]
     """
@@ -100,11 +148,11 @@ FAMILIES: dict[str, Callable[..., Population]] = {
 """Makers by name."""
 
 
-def _pair(name: str, given: Pair, domain: Domain) -> Pair:
+def _pair(name: str, values: Pair, domain: Domain) -> Pair:
     try:
-        negative, positive = map(float, given)
+        negative, positive = map(float, values)
     except (TypeError, ValueError) as error:
-        raise OptionError(f"{name} is {given!r}; give two numbers, for example (0, 1).") from error
+        raise OptionError(f"{name} is {values!r}; give two numbers, for example (0, 1).") from error
     for each in (negative, positive):
         check_domain(name, each, domain)
     return negative, positive

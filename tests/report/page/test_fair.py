@@ -12,11 +12,9 @@ import pytest
 from baserate import Costs, Counts, Curve, Cut, Policy, RandomizedCut, Tallies, Tally, measure
 from baserate._errors import FitError
 from baserate.equalize import Goal, optimum
-from baserate.equalize._optimum import regions_of
-from baserate.equalize._parity import parity
-from baserate.equalize._people import People, people_of
-from baserate.equalize._rates import by_lot, decided
-from baserate.equalize._solve import solved
+from baserate.equalize._optimum import roc_regions, solve_points
+from baserate.equalize._parities import parity
+from baserate.equalize._participants import Participants, group_tables, randomized_mass, select_participants
 from tests.report.page.models import both_classes, cells, costs_of, entry, in_groups, states, there
 from tests.report.page.node import CORE, Page, unlike
 
@@ -27,7 +25,7 @@ PRICES = (Costs(), Costs(fp=1, fn=5), Costs(fp=0, fn=1), Costs(fp=1, fn=0), Cost
 class Asked(NamedTuple):
     """A strategy, and what Python has for it."""
 
-    people: People
+    people: Participants
     policy: Policy
     goal: Goal
     place: int
@@ -44,7 +42,7 @@ def asked(page: Page, name: str, tallies: Tallies, prevalence: float | None, cos
     """Ask the page for a strategy, if Python has one."""
     goal = goal_of(name, costs, prevalence)
     try:
-        people = people_of(tallies, goal, otherwise="pass")
+        people = select_participants(tallies, goal, otherwise="pass")
     except FitError:
         return None
     model = page.keep("expand", entry(tallies))
@@ -90,14 +88,14 @@ def test_strategies_are_pythons_optima(name: str) -> None:
 
 def same_as_python(found: dict[str, Any], wanted: Asked) -> bool:
     """See that points, cost and tables are Python's; tell whether the cuts are, too."""
-    regions = regions_of(wanted.people)
-    points = iter(solved(list(regions.values()), wanted.goal.tolerances, wanted.goal.costs).tolist())
-    tables = decided(wanted.people.part, wanted.policy, wanted.people.model)
+    regions = roc_regions(wanted.people)
+    points = iter(solve_points(list(regions.values()), wanted.goal.tolerances, wanted.goal.costs).tolist())
+    tables = group_tables(wanted.people.subset, wanted.policy, wanted.people.model)
     groups = wanted.people.tallies.groups
     assert unlike(found["cost"], wanted.policy.settings["cost"]) == []
     alike = True
     for at, group in enumerate(groups):
-        if group in wanted.people.left:
+        if group in wanted.people.excluded:
             assert found["treatments"][at] is found["counts"][at] is found["points"][at] is None
             continue
         fpr, tpr = next(points)
@@ -121,8 +119,8 @@ def same_as_python(found: dict[str, Any], wanted: Asked) -> bool:
 
 def lots_of(wanted: Asked) -> float:
     """Share of those who take part that is decided by lot."""
-    part = wanted.people.part.models[wanted.people.model]
-    drawn = sum(by_lot(tally, wanted.policy.by_group[group]) for group, tally in part.items())
+    part = wanted.people.subset.models[wanted.people.model]
+    drawn = sum(randomized_mass(tally, wanted.policy.by_group[group]) for group, tally in part.items())
     return drawn / sum(tally.total for tally in part.values())
 
 

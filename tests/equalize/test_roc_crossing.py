@@ -12,8 +12,7 @@ from baserate import Costs, Curve, Policy, Tally, curve, measure, tally
 from baserate._curve import Mixture
 from baserate._errors import FitError, InfeasibleError, OptionError
 from baserate.equalize import Crossing, Goal, Scale, crossing, crossings, optimum
-from baserate.equalize._people import as_tallies
-from baserate.equalize._rates import decided, rate_gaps
+from baserate.equalize._participants import as_tallies, group_tables, rate_gaps
 
 Steps = list[tuple[int, int]]
 
@@ -46,7 +45,7 @@ UP_FIRST = [(5, 0), (0, 5), (5, 0), (0, 5)]
         pytest.param([(4, 0), (2, 10), (4, 0)], [], id="a slope that touches a corner"),
     ],
 )
-def test_what_a_crossing_is(second: Steps, points: list[tuple[float, float]]) -> None:
+def test_crossings_of_simple_curves(second: Steps, points: list[tuple[float, float]]) -> None:
     first, other = stepped(UP_FIRST), stepped(second)
     for found in (crossings(first, other), crossings(other, first)):
         assert [(each.fpr, each.tpr) for each in found] == [pytest.approx(point, abs=1e-12) for point in points]
@@ -81,7 +80,7 @@ def test_a_crossing_above_the_greatest_score_is_at_it() -> None:
     assert back.h([0.7, 0.9]).tolist() == pytest.approx([0.6, 0.875])
 
 
-def test_a_crossing_at_a_threshold_needs_no_lot() -> None:
+def test_a_crossing_at_a_threshold_is_deterministic() -> None:
     (found,) = crossings(stepped([(5, 5), (5, 5)]), stepped([(3, 5), (4, 0), (3, 5)]))
     assert (found.fpr, found.tpr) == (0.5, 0.5)
     assert told(found.first) == [inf, 0.9, 1.0]
@@ -186,7 +185,7 @@ def test_scores_of_any_scale_have_a_common_one() -> None:
     assert found.h([-5.0, 0.0, 9.0]) == pytest.approx(20 * plain.h([0.0, 0.25, 0.7]) - 5)
 
 
-def test_a_curve_of_one_class_is_refused() -> None:
+def test_a_curve_of_one_class_raises() -> None:
     with pytest.raises(FitError, match="give rows of both"):
         crossings(stepped([(3, 0), (2, 0)]), stepped(UP_FIRST))
 
@@ -196,7 +195,7 @@ def test_at_a_crossing_odds_are_equal_and_cost_no_less_than_the_optimum(costs: C
     groups = dict(zip("fm", people(2), strict=True))
     goal = Goal("equalized-odds", costs=costs)
     policy = crossing(groups, goal)
-    tables = decided(as_tallies(groups), policy, "score")
+    tables = group_tables(as_tallies(groups), policy, "score")
     assert max(rate_gaps(tables, ["sensitivity", "fpr"]).values()) < 1e-12
     paid = sum(costs.total(each) for each in tables.values()) / sum(each.total for each in tables.values())
     told = policy.settings
@@ -227,7 +226,7 @@ def test_the_order_of_groups_does_not_matter() -> None:
         assert mine.chances == pytest.approx(theirs.chances, abs=1e-9)  # type: ignore[union-attr]
 
 
-def test_what_has_no_crossing_is_told() -> None:
+def test_curves_without_a_crossing_raise() -> None:
     above, below = stepped([(10, 0), (0, 10)]), stepped([(10, 10)])
     with pytest.raises(InfeasibleError, match=r"take equalize\.optimum"):
         crossing({"f": above, "m": below}, Goal())

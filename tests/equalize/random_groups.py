@@ -1,4 +1,4 @@
-"""Small crowds of several groups, and what decisions do with them, counted row by row."""
+"""Small samples of several groups, and the outcomes of decisions, counted row by row."""
 
 from collections.abc import Callable, Iterable, Mapping
 from math import inf
@@ -20,12 +20,12 @@ class Person(NamedTuple):
     weight: int
 
 
-Crowd = dict[str, list[Person]]
+Sample = dict[str, list[Person]]
 Decision = Callable[[str, Person], bool]
 
 
 @st.composite
-def crowds(draw: st.DrawFn, least: int = 2, most: int = 4) -> Crowd:
+def samples(draw: st.DrawFn, least: int = 2, most: int = 4) -> Sample:
     """Groups in which both classes are there."""
 
     def person(positive: st.SearchStrategy[bool]) -> st.SearchStrategy[Person]:
@@ -41,7 +41,7 @@ def crowds(draw: st.DrawFn, least: int = 2, most: int = 4) -> Crowd:
     }
 
 
-def curves(crowd: Crowd) -> dict[str, Curve]:
+def curves(sample: Sample) -> dict[str, Curve]:
     """Each group as a curve."""
     return {
         name: baserate.curve(
@@ -51,13 +51,13 @@ def curves(crowd: Crowd) -> dict[str, Curve]:
                 weight=np.array([person.weight for person in people], dtype=float),
             )
         )
-        for name, people in crowd.items()
+        for name, people in sample.items()
     }
 
 
-def thresholds(crowd: Crowd) -> list[float]:
+def thresholds(sample: Sample) -> list[float]:
     """Every score that was seen, and inf."""
-    return [inf, *sorted({person.score for people in crowd.values() for person in people}, reverse=True)]
+    return [inf, *sorted({person.score for people in sample.values() for person in people}, reverse=True)]
 
 
 def cells(people: Iterable[tuple[Person, bool]]) -> dict[str, int]:
@@ -68,9 +68,9 @@ def cells(people: Iterable[tuple[Person, bool]]) -> dict[str, int]:
     return found
 
 
-def tables(crowd: Crowd, decide: Decision) -> dict[str, dict[str, int]]:
+def tables(sample: Sample, decide: Decision) -> dict[str, dict[str, int]]:
     """The 2×2 table of each group."""
-    return {name: cells((person, decide(name, person)) for person in people) for name, people in crowd.items()}
+    return {name: cells((person, decide(name, person)) for person in people) for name, people in sample.items()}
 
 
 def together(found: Mapping[str, Mapping[str, int]]) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""What a policy does to whom: costs, changes, lots, what is given up and who binds, and what is said of it."""
+"""Impact of a policy on groups: costs, changes, randomization, forgone sensitivity, binding groups and notes."""
 
 import math
 from collections.abc import Mapping
@@ -24,10 +24,10 @@ from baserate import (
     read,
     tally,
 )
-from baserate.equalize import Goal, _words, parity
+from baserate.equalize import Goal, _impact, parity
 from baserate.infer import Interval
 from baserate.measure import MEASURES, expected_cost
-from tests.equalize.brute import least_cost
+from tests.equalize.brute_force import least_cost
 from tests.schemas import fitting
 
 PARITIES = [each.name for each in equalize.PARITIES.values() if each.reachable]
@@ -105,7 +105,7 @@ def test_laws_of_the_rows(problem: Problem) -> None:
 
 
 @given(problems())
-def test_lots_and_what_is_given_up_by_brute_force(problem: Problem) -> None:
+def test_randomization_and_forgone_sensitivity_equal_brute_force(problem: Problem) -> None:
     groups, goal = problem
     policy = equalize.optimum(groups, goal)
     found = equalize.account(groups, goal, interval=None)
@@ -223,7 +223,7 @@ def people(**more: Any) -> Tallies:  # noqa: ANN401  (columns)
     return read.tallies(columns, truth="sick", score="risk", group="sex")
 
 
-def test_any_policy_that_passes_or_flags_is_accounted_for() -> None:
+def test_impact_takes_any_policy_that_passes_or_flags() -> None:
     goal = Goal("equalized-odds", costs=EVEN)
     blind = Policy(by_group={(): Cut((0.6,))}, otherwise="refuse")
     found = equalize.account(people(), goal, blind)
@@ -241,11 +241,11 @@ def test_any_policy_that_passes_or_flags_is_accounted_for() -> None:
             equalize.account(people(), goal, Policy(by_group={(): Cut((0.6,), actions)}, otherwise="refuse"))
 
 
-def test_the_very_rows_are_told_also_at_another_prevalence() -> None:
+def test_evaluation_on_the_same_rows_is_noted_at_any_prevalence() -> None:
     goal = Goal("equalized-odds", prevalence=0.1)
     found = equalize.account(people(), goal)
     assert found.data["same"] == ["risk"]
-    assert _words.SAME in found.data["notes"]
+    assert _impact.SAME in found.data["notes"]
     assert found.data["digest"] == people().digest
     others = people(risk=[0.8, 0.8, 0.7, 0.6, 0.4, 0.2, 0.9, 0.8, 0.6, 0.5, 0.3, 0.1])
     assert equalize.account(others, goal, equalize.optimum(people(), goal)).data["same"] == []
@@ -265,7 +265,7 @@ def test_a_policy_survives_its_file() -> None:
         assert Policy.from_json(policy.to_json()) == policy
 
 
-def test_groups_that_nothing_can_be_made_equal_in_are_left_out() -> None:
+def test_groups_without_a_required_class_are_excluded() -> None:
     sex = ["f"] * 5 + ["x"] + ["m"] * 6
     found = equalize.account(people(sex=sex), Goal("equalized-odds"), otherwise="refer", interval=None)
     assert found.data["left"] == [{"sex": "x"}]
@@ -276,12 +276,12 @@ def test_groups_that_nothing_can_be_made_equal_in_are_left_out() -> None:
     assert any(note.startswith("sex = x has no positives") for note in found.data["notes"])
 
 
-def test_a_group_without_positives_is_flagged_in_vain() -> None:
+def test_a_group_without_positives_is_noted() -> None:
     sex = ["f"] * 5 + ["x"] + ["m"] * 6
     found = equalize.account(people(sex=sex), Goal("demographic-parity", costs=Costs(fp=1, fn=5)), interval=None)
     rate = numbers(found)["with parity", ("x",), "flag_rate", None]["value"]
     assert rate > 0
-    assert _words.in_vain({"sex = x": rate})[0] in found.data["notes"]
+    assert _impact.no_positives_notes({"sex = x": rate})[0] in found.data["notes"]
     lost = numbers(found)["with parity", ("x",), "forgone", None]
     assert (lost["value"], lost["why"]) == (None, "a class is not there")
     assert {"sex": "x"} not in found.data["binds"]
@@ -289,13 +289,13 @@ def test_a_group_without_positives_is_flagged_in_vain() -> None:
     assert (undefined["value"], undefined["why"]) == (None, "there are no positives")
 
 
-def test_a_gap_of_what_one_group_has_is_none() -> None:
+def test_a_rate_of_a_single_group_has_no_gap() -> None:
     nobody = Policy(by_group={("f",): Cut((0.5,)), ("m",): Cut((math.inf,))}, otherwise="refuse", attributes=("sex",))
     row = numbers(equalize.account(people(), Goal("equalized-odds"), nobody))["with parity", None, "gap", "precision"]
     assert (row["value"], row["why"]) == (None, "precision is defined in fewer than two groups")
 
 
-def test_labels_are_turned_round_where_that_is_better() -> None:
+def test_labels_are_reversed_where_that_is_cheaper() -> None:
     columns = {"sick": [1, 1, 0, 0, 1, 1, 0, 0], "says": [1, 1, 0, 1, 0, 0, 0, 1], "sex": ["f"] * 4 + ["m"] * 4}
     t = read.tallies(columns, truth="sick", predicted="says", group="sex")
     found = equalize.account(t, Goal("equalized-odds", within=math.inf), interval=None)
@@ -311,50 +311,52 @@ def values_by(found: Results, attribute: str, measure: str) -> Mapping[str, floa
     }
 
 
-def test_words_of_promises_and_law() -> None:
-    (told,) = _words.promises([parity("equalized-odds")])
+def test_notes_describe_parities_and_legal_risk() -> None:
+    (told,) = _impact.describe_parities([parity("equalized-odds")])
     assert told.startswith("equalized-odds means: of positives, and of negatives, the same share")
     assert "It is silent about what a flag means" in told
-    law = _words.legal(["race", "sex"])
+    law = _impact.legal_note(["race", "sex"])
     assert law.startswith("The policy asks for race and sex when it decides")
     assert law.endswith("This is not legal advice.")
 
 
-def test_words_of_what_is_out_of_reach() -> None:
-    (told,) = _words.unreachable({"f": 0.1, "m": 0.3, "x": 0.2}, 0.1)
+def test_notes_warn_of_unreachable_parity() -> None:
+    (told,) = _impact.base_rate_notes({"f": 0.1, "m": 0.3, "x": 0.2}, 0.1)
     assert told.startswith("the base rates differ (10 % in f, 30 % in m)")
     assert told.endswith("it is out of reach.")
-    assert _words.unreachable({"f": 0.1, "m": 0.1 + 1e-12}, 0.0) == []
-    assert _words.unreachable({"f": 0.1, "m": 0.3}, 0.2) == []
+    assert _impact.base_rate_notes({"f": 0.1, "m": 0.1 + 1e-12}, 0.0) == []
+    assert _impact.base_rate_notes({"f": 0.1, "m": 0.3}, 0.2) == []
     found = equalize.account(people(sick=[1, 1, 0, 1, 0, 0, 1, 0, 1, 0, 0, 0]), Goal("demographic-parity"))
     assert any("33.33 % in sex = m, 50 % in sex = f" in note for note in found.data["notes"])
     odds = equalize.account(people(sick=[1, 1, 0, 1, 0, 0, 1, 0, 1, 0, 0, 0]), Goal("equalized-odds"))
     assert not any("out of reach" in note for note in odds.data["notes"])
 
 
-def test_words_of_what_is_trivial() -> None:
-    assert _words.trivial({"f": 1.0, "m": 1.0}) == ["everybody is flagged, in any group: the scores are not used."]
-    assert _words.trivial({"f": 1.0, "m": 0.0}) == []
+def test_notes_warn_of_trivial_policies() -> None:
+    assert _impact.trivial_notes({"f": 1.0, "m": 1.0}) == [
+        "everybody is flagged, in any group: the scores are not used."
+    ]
+    assert _impact.trivial_notes({"f": 1.0, "m": 0.0}) == []
     dear = equalize.account(people(sick=[0, 1, 1, 1, 0, 0] * 2), Goal("equalized-odds", costs=Costs(fp=100, fn=1)))
     assert "nobody is flagged, in any group: the scores are not used." in dear.data["notes"]
     assert dear.data["binds"] == []
 
 
-def test_words_of_lots() -> None:
-    (told,) = _words.by_lot({"f": 0.125, "m": 0.0, "x": 0.5})
+def test_notes_list_randomized_groups() -> None:
+    (told,) = _impact.randomization_notes({"f": 0.125, "m": 0.0, "x": 0.5})
     assert told.startswith("a lot decides for 50 % of x and 12.5 % of f:")
-    (several,) = _words.by_lot({"abcdefg"[at]: 0.1 * at for at in range(7)})
+    (several,) = _impact.randomization_notes({"abcdefg"[at]: 0.1 * at for at in range(7)})
     assert several.startswith("a lot decides for 60 % of g, 50 % of f, 40 % of e, 30 % of d and 2 more groups:")
-    assert _words.by_lot({"f": 0.0}) == []
-    assert _words.in_vain({"x": 0.25})[0].endswith("all of its flags, 25 % of the group, are in vain.")
+    assert _impact.randomization_notes({"f": 0.0}) == []
+    assert _impact.no_positives_notes({"x": 0.25})[0].endswith("all of its flags, 25 % of the group, are in vain.")
 
 
-def test_words_of_levelling_down() -> None:
-    assert _words.levelled_down("sensitivity", {"f": 0.5, "m": 0.5}, {"f": 0.4, "m": 0.6}) == []
-    assert _words.levelled_down("sensitivity", {"f": 0.5, "m": 0.5}, {"f": 0.5, "m": 0.5}) == []
-    assert _words.levelled_down("sensitivity", {"f": 0.5, "m": np.nan}, {"f": 0.4, "m": 0.6}) == [
+def test_notes_warn_of_leveling_down() -> None:
+    assert _impact.leveling_down_notes("sensitivity", {"f": 0.5, "m": 0.5}, {"f": 0.4, "m": 0.6}) == []
+    assert _impact.leveling_down_notes("sensitivity", {"f": 0.5, "m": 0.5}, {"f": 0.5, "m": 0.5}) == []
+    assert _impact.leveling_down_notes("sensitivity", {"f": 0.5, "m": np.nan}, {"f": 0.4, "m": 0.6}) == [
         "levelling down: sensitivity gets better in no group, and worse in f (0.5 to 0.4)."
     ]
-    assert _words.levelled_down("fpr", {"f": 0.5, "m": 0.5}, {"f": 0.4, "m": 0.5}) == []
-    assert _words.levelled_down("flag_rate", {"f": 0.5, "m": 0.5}, {"f": 0.4, "m": 0.5}) == []
-    assert _words.given_up({"f": 0.0, "m": math.nan}) == []
+    assert _impact.leveling_down_notes("fpr", {"f": 0.5, "m": 0.5}, {"f": 0.4, "m": 0.5}) == []
+    assert _impact.leveling_down_notes("flag_rate", {"f": 0.5, "m": 0.5}, {"f": 0.4, "m": 0.5}) == []
+    assert _impact.forgone_notes({"f": 0.0, "m": math.nan}) == []

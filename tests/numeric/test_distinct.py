@@ -50,7 +50,7 @@ def test_many_texts_and_texts_that_share_a_key_are_sorted(monkeypatch: pytest.Mo
     column = np.random.default_rng(2).integers(0, 9000, 100_000).astype("U")
     assert_coded(column)
     few = column.astype("U2")
-    monkeypatch.setattr(module, "_keys", lambda units: np.zeros(len(units), dtype=np.uint64))
+    monkeypatch.setattr(module, "_hash_text", lambda units: np.zeros(len(units), dtype=np.uint64))
     assert_coded(few)
 
 
@@ -77,7 +77,7 @@ def test_pairs_are_counted_across_blocks(monkeypatch: pytest.MonkeyPatch) -> Non
     rng = np.random.default_rng(3)
     first, second = rng.integers(0, 3, (2, 1000), dtype=np.uint8)
     at_once = pair_counts(first, second, 3)
-    monkeypatch.setattr(module, "_BLOCK", 7)
+    monkeypatch.setattr(module, "_CODE_BLOCK", 7)
     assert pair_counts(first, second, 3).tolist() == at_once.tolist()
     assert pair_sums(first, second, 3, np.ones(1000)).tolist() == at_once.tolist()
 
@@ -111,6 +111,6 @@ def _with_block(block: int, *given: Any) -> npt.NDArray[Any]:  # noqa: ANN401
     from baserate._numeric import cumulative
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cumulative, "_BLOCK", block)
+        patch.setattr(cumulative, "_RANK_BLOCK", block)
         score, code, amount, of = given
         return pairwise_wins(score, code, amount, of=of, width=4)

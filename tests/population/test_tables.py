@@ -40,7 +40,7 @@ def test_tables_hold_curves_and_measures() -> None:
     assert list(at.columns["threshold"]) == [inf, 0.9, 0.1]
 
 
-def test_results_tell_which_population_they_are_of() -> None:
+def test_results_describe_their_population() -> None:
     told = population.table(Population(stats.norm(1.5, scale=2), population.linear().positive, 0.5), "roc").data
     assert told["population"] == {"negative": "scipy.stats.norm(1.5, scale=2)", "positive": "Linear(rising=True)"}
     assert "0x" not in population.table(Population(stats.binom(3, 0.5), _Own(), 0.5), "roc").to_json()
@@ -56,7 +56,7 @@ class _Own:
         )
 
 
-def test_summaries_tell_best_values_first() -> None:
+def test_summaries_list_best_values_first() -> None:
     found = population.summary(population.linear(), "precision", "F1 score", "flag_rate", "auc", at=[1.0, 0.5])
     rows = found.rows()
     assert [(row["measure"], row["best"], row["how"]) for row in rows[:3]] == [
@@ -96,7 +96,7 @@ def test_theory_that_is_not_known() -> None:
     assert "no formula is known" in row["why"]
 
 
-def test_what_cannot_be_tabulated() -> None:
+def test_invalid_tables_raise() -> None:
     linear = population.linear()
     with pytest.raises(OptionError, match="auc has one value for a whole curve"):
         population.table(linear, "auc")

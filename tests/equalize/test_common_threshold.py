@@ -11,55 +11,65 @@ from hypothesis import given, strategies as st
 import baserate
 from baserate import Costs, Curve, FitError, Policy, Tally, equalize
 from baserate.equalize import Goal
-from tests.equalize.brute import least_cost
-from tests.equalize.crowds import Crowd, Decision, cost, crowds, curves, goals, keeps, tables, thresholds
+from tests.equalize.brute_force import least_cost
+from tests.equalize.random_groups import (
+    Decision,
+    Sample,
+    cost,
+    curves,
+    goals,
+    keeps,
+    samples,
+    tables,
+    thresholds,
+)
 
 
 def above(threshold: float) -> Decision:
     return lambda _, person: person.score >= threshold
 
 
-@given(crowds(), goals)
-def test_it_is_the_best_of_all_thresholds_and_the_strictest_of_equals(crowd: Crowd, goal: Goal) -> None:
-    found = {at: tables(crowd, above(at)) for at in thresholds(crowd)}
+@given(samples(), goals)
+def test_the_threshold_is_the_best_and_the_strictest_of_equals(sample: Sample, goal: Goal) -> None:
+    found = {at: tables(sample, above(at)) for at in thresholds(sample)}
     paid = {at: cost(each, goal.costs) for at, each in found.items()}
     kept = {at: each for at, each in paid.items() if keeps(found[at], goal.tolerances)}
     best = min(kept, key=lambda at: (kept[at], -at))
-    policy = equalize.blind(curves(crowd), goal)
+    policy = equalize.blind(curves(sample), goal)
     assert policy.threshold == best
     assert policy.settings["cost"] == pytest.approx(kept[best], abs=1e-12)
     assert policy.settings["price"] == pytest.approx(kept[best] - min(paid.values()), abs=1e-12)
 
 
-@given(crowds(), goals)
-def test_its_bound_is_the_cost_of_the_best_policy_with_groups_and_lots(crowd: Crowd, goal: Goal) -> None:
-    groups = curves(crowd)
+@given(samples(), goals)
+def test_the_bound_is_the_cost_of_the_randomized_optimum(sample: Sample, goal: Goal) -> None:
+    groups = curves(sample)
     settings = equalize.blind(groups, goal).settings
     assert settings["bound"] == pytest.approx(least_cost([*groups.values()], goal.tolerances, goal.costs), abs=1e-9)
     assert settings["bound"] <= settings["cost"] + 1e-12
 
 
-@given(crowds(), goals)
-def test_what_is_allowed_more_costs_no_more_and_without_a_bound_there_is_no_price(crowd: Crowd, goal: Goal) -> None:
+@given(samples(), goals)
+def test_a_larger_tolerance_never_costs_more(sample: Sample, goal: Goal) -> None:
     asked = [Goal(goal.parity, within=within, costs=goal.costs) for within in (0.0, 0.1, 0.3, 0.7, inf)]
-    found = [equalize.blind(curves(crowd), each).settings for each in asked]
+    found = [equalize.blind(curves(sample), each).settings for each in asked]
     paid = [each["cost"] for each in found]
     assert paid == sorted(paid, reverse=True)
     assert found[-1]["price"] == 0
 
 
-@given(crowds(), goals, st.randoms(use_true_random=False))
-def test_the_order_of_groups_does_not_matter(crowd: Crowd, goal: Goal, random: Random) -> None:
-    names = [*crowd]
+@given(samples(), goals, st.randoms(use_true_random=False))
+def test_the_order_of_groups_does_not_matter(sample: Sample, goal: Goal, random: Random) -> None:
+    names = [*sample]
     random.shuffle(names)
-    one, other = (equalize.blind(curves(each), goal) for each in (crowd, {name: crowd[name] for name in names}))
+    one, other = (equalize.blind(curves(each), goal) for each in (sample, {name: sample[name] for name in names}))
     assert one.threshold == other.threshold
     assert one.settings["cost"] == other.settings["cost"]
     assert one.settings["price"] == other.settings["price"]
     assert one.settings["bound"] == pytest.approx(other.settings["bound"], abs=1e-14)
 
 
-def test_no_group_is_asked_for_and_a_file_keeps_it() -> None:
+def test_the_policy_needs_no_group_and_survives_its_file() -> None:
     groups = {"f": _curve([3, 1, 0], [0, 1, 4]), "m": _curve([2, 0, 1], [1, 1, 3])}
     policy = equalize.blind(groups, Goal("demographic-parity", within=0.2))
     assert policy.rule == "group-blind"
@@ -70,7 +80,7 @@ def test_no_group_is_asked_for_and_a_file_keeps_it() -> None:
     assert again.key == policy.key
 
 
-def test_it_is_told_where_only_flagging_nobody_or_everybody_keeps_the_parity() -> None:
+def test_a_note_warns_if_only_trivial_thresholds_satisfy_the_parity() -> None:
     groups = {"f": _curve([3, 1, 0], [0, 1, 4]), "m": _curve([2, 0, 1], [1, 1, 3])}
     [note] = _notes(groups, within=0.0)
     assert note == (
@@ -99,7 +109,7 @@ def test_a_group_without_a_class_is_refused_or_plays_no_part() -> None:
     )
 
 
-def test_costs_are_those_at_the_prevalence_that_was_stated() -> None:
+def test_costs_are_those_at_the_stated_prevalence() -> None:
     # At 0.5 it misses 0 of 4 and 2 of 5 positives, and alarms at 1 of 6 and 1 of 5 negatives.
     groups = {"f": _curve([3, 1, 0], [0, 1, 5]), "m": _curve([2, 1, 2], [1, 0, 4])}
     goal = Goal("equal-opportunity", within=0.4, prevalence=0.8)
@@ -117,6 +127,6 @@ def _curve(positives: list[int], negatives: list[int]) -> Curve:
     return Curve(Tally.counted([0.9, 0.5, 0.1], np.array([positives, negatives])))
 
 
-def test_what_is_no_group_is_refused() -> None:
+def test_invalid_groups_raise() -> None:
     with pytest.raises(baserate.OptionError, match=re.escape("give Tallies that were read with group=")):
         equalize.blind([], Goal())  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Lots: the same on every machine, uniform, and of nothing but a key and an id."""
+"""Random assignment: equal on every machine, uniform, and a function of key and id only."""
 
 from fractions import Fraction
 from hashlib import sha256
@@ -27,23 +27,23 @@ VECTORS = {
 
 
 @pytest.mark.parametrize("id_", VECTORS)
-def test_lots_are_those_of_the_golden_vectors(id_: str) -> None:
+def test_random_numbers_equal_the_golden_vectors(id_: str) -> None:
     assert f"{random_number(KEY, id_):0{DIGITS}x}" == VECTORS[id_]
 
 
 @given(st.text(max_size=8), st.lists(st.text(max_size=12), max_size=5))
-def test_a_lot_is_the_beginning_of_the_digest(key: str, ids: list[str]) -> None:
+def test_a_random_number_is_the_beginning_of_the_digest(key: str, ids: list[str]) -> None:
     found = random_numbers(key, ids)
     assert found.tolist() == [int(sha256(f"{key}:{each}".encode()).hexdigest()[:DIGITS], 16) for each in ids]
     assert all(int(each) / RANGE < 1 for each in found)
 
 
 @given(st.floats(2**-52, 1, exclude_max=True), st.integers(0, RANGE - 1))
-def test_a_lot_is_below_the_edge_exactly_when_u_is_below_the_chance(chance: float, drawn: int) -> None:
+def test_a_random_number_is_below_the_edge_exactly_when_u_is_below_the_chance(chance: float, drawn: int) -> None:
     assert (drawn < random_edge(chance)) == (Fraction(drawn, RANGE) < Fraction(chance)) == (drawn / RANGE < chance)
 
 
-def test_lots_are_uniform_and_independent_of_the_key() -> None:
+def test_random_numbers_are_uniform_and_independent_of_the_key() -> None:
     ids = [str(each) for each in range(20_000)]
     one, other = (random_numbers(key, ids) / RANGE for key in ("a", "b"))
     counts = np.histogram(one, bins=20, range=(0, 1))[0]

@@ -23,18 +23,17 @@ from baserate import (
     read,
 )
 from baserate.equalize import Goal
-from baserate.equalize._bands import MOST
-from baserate.equalize._people import as_tallies, people_of
-from baserate.equalize._rates import decided, rate_gaps
-from tests.equalize.crowds import (
+from baserate.equalize._participants import as_tallies, group_tables, rate_gaps, select_participants
+from baserate.equalize._reject_option import MAX_THRESHOLDS
+from tests.equalize.random_groups import (
     GRID,
-    Crowd,
     Decision,
+    Sample,
     cost,
-    crowds,
     curves,
     goals,
     keeps,
+    samples,
     tables,
     thresholds,
     together,
@@ -56,8 +55,8 @@ def with_band(band: Band, favoured: Iterable[str], favourable: str) -> Decision:
     return flagged
 
 
-def all_bands(crowd: Crowd) -> list[Band]:
-    seen = thresholds(crowd)
+def all_bands(sample: Sample) -> list[Band]:
+    seen = thresholds(sample)
     return [(low, high) for low in seen for high in seen if low <= high]
 
 
@@ -65,28 +64,28 @@ def width(band: Band) -> float:
     return 0.0 if band[0] == band[1] else band[1] - band[0]
 
 
-@given(crowds(), goals, actions, st.integers(1, 3))
-def test_it_is_the_best_of_all_bands(crowd: Crowd, goal: Goal, favourable: str, many: int) -> None:
-    favoured = [*crowd][: min(many, len(crowd) - 1)]
-    found = {band: tables(crowd, with_band(band, favoured, favourable)) for band in all_bands(crowd)}
+@given(samples(), goals, actions, st.integers(1, 3))
+def test_it_is_the_best_of_all_bands(sample: Sample, goal: Goal, favourable: str, many: int) -> None:
+    favoured = [*sample][: min(many, len(sample) - 1)]
+    found = {band: tables(sample, with_band(band, favoured, favourable)) for band in all_bands(sample)}
     paid = {band: cost(each, goal.costs) for band, each in found.items() if keeps(each, goal.tolerances)}
     best = min(paid, key=lambda band: (paid[band], width(band), -band[0]))
-    policy = equalize.reject_option(curves(crowd), goal, favour=favoured, favourable=favourable)  # type: ignore[arg-type]
+    policy = equalize.reject_option(curves(sample), goal, favour=favoured, favourable=favourable)  # type: ignore[arg-type]
     assert policy.settings["band"] == best
     assert policy.settings["cost"] == pytest.approx(paid[best], abs=1e-12)
-    for name in crowd:
+    for name in sample:
         cut = policy.by_group[(name,)]
         assert isinstance(cut, baserate.Cut)
         assert cut.threshold == best[(name in favoured) != (favourable == "flag")]
 
 
-@given(crowds(), goals, actions, st.sampled_from(["balanced_accuracy", "f1", "precision", "fdr"]))
-def test_with_an_objective_it_is_the_best_by_that(crowd: Crowd, goal: Goal, favourable: str, name: str) -> None:
-    found = [tables(crowd, with_band(band, "a", favourable)) for band in all_bands(crowd)]
+@given(samples(), goals, actions, st.sampled_from(["balanced_accuracy", "f1", "precision", "fdr"]))
+def test_with_an_objective_it_is_the_best_by_that(sample: Sample, goal: Goal, favourable: str, name: str) -> None:
+    found = [tables(sample, with_band(band, "a", favourable)) for band in all_bands(sample)]
     values = [_value(name, each) for each in found if keeps(each, goal.tolerances)]
     there = [value for value in values if not isnan(value)]
-    policy = equalize.reject_option(curves(crowd), goal, favour="a", favourable=favourable, objective=name)  # type: ignore[arg-type]
-    chosen = tables(crowd, with_band(policy.settings["band"], "a", favourable))
+    policy = equalize.reject_option(curves(sample), goal, favour="a", favourable=favourable, objective=name)  # type: ignore[arg-type]
+    chosen = tables(sample, with_band(policy.settings["band"], "a", favourable))
     assert keeps(chosen, goal.tolerances)
     assert _value(name, chosen) == pytest.approx(min(there) if name == "fdr" else max(there), abs=1e-12)
     assert policy.settings["cost"] == pytest.approx(cost(chosen, goal.costs), abs=1e-12)
@@ -97,15 +96,15 @@ def _value(name: str, found: dict[str, dict[str, int]]) -> float:
     return float(baserate.measure.named(name)(Counts(*together(found).values())))
 
 
-@given(crowds(), goals, actions, st.sampled_from([*GRID, *(at + 1 / 16 for at in GRID)]))
+@given(samples(), goals, actions, st.sampled_from([*GRID, *(at + 1 / 16 for at in GRID)]))
 def test_around_a_threshold_it_is_the_best_of_all_symmetric_bands(
-    crowd: Crowd, goal: Goal, favourable: str, around: float
+    sample: Sample, goal: Goal, favourable: str, around: float
 ) -> None:
     # Scores are eighths and the middle is a sixteenth, so that bands in steps of 1/32 hold all sets that there are.
     bands = [(around - step / 32, around + step / 32) for step in range(33)]
-    found = [tables(crowd, with_band(band, "a", favourable)) for band in bands]
+    found = [tables(sample, with_band(band, "a", favourable)) for band in bands]
     paid = [cost(each, goal.costs) if keeps(each, goal.tolerances) else inf for each in found]
-    groups = curves(crowd)
+    groups = curves(sample)
     if min(paid) == inf:
         with pytest.raises(InfeasibleError, match=f"no band around {around:g} keeps"):
             equalize.reject_option(groups, goal, favour="a", favourable=favourable, around=around)  # type: ignore[arg-type]
@@ -114,14 +113,14 @@ def test_around_a_threshold_it_is_the_best_of_all_symmetric_bands(
     low, high = policy.settings["band"]
     assert policy.settings["cost"] == pytest.approx(min(paid), abs=1e-12)
     # Of equals it is the narrowest, so the first.
-    assert tables(crowd, with_band((low, high), "a", favourable)) == found[paid.index(min(paid))]
+    assert tables(sample, with_band((low, high), "a", favourable)) == found[paid.index(min(paid))]
     assert policy.settings["around"] == around
     assert policy.settings["margin"] == around - low == high - around
 
 
-@given(crowds(least=1, most=1), goals, actions)
-def test_groups_that_are_alike_need_no_band(crowd: Crowd, goal: Goal, favourable: str) -> None:
-    groups = curves(dict.fromkeys("abc", crowd["a"]))
+@given(samples(least=1, most=1), goals, actions)
+def test_groups_that_are_alike_need_no_band(sample: Sample, goal: Goal, favourable: str) -> None:
+    groups = curves(dict.fromkeys("abc", sample["a"]))
     policy = equalize.reject_option(groups, goal, favour=["b", "c"], favourable=favourable)  # type: ignore[arg-type]
     alike = equalize.blind(groups, goal)
     assert policy.settings["band"] == (alike.threshold, alike.threshold)
@@ -129,23 +128,23 @@ def test_groups_that_are_alike_need_no_band(crowd: Crowd, goal: Goal, favourable
     assert "the band is empty: everybody is decided by the same threshold" in policy.notes[-1]
 
 
-@given(crowds(), goals, actions)
+@given(samples(), goals, actions)
 def test_it_costs_no_more_than_one_threshold_and_no_less_than_the_optimum(
-    crowd: Crowd, goal: Goal, favourable: str
+    sample: Sample, goal: Goal, favourable: str
 ) -> None:
-    groups = curves(crowd)
+    groups = curves(sample)
     policy = equalize.reject_option(groups, goal, favour="b", favourable=favourable)  # type: ignore[arg-type]
     alike = equalize.blind(groups, goal).settings
     assert alike["bound"] - 1e-12 <= policy.settings["cost"] <= alike["cost"] + 1e-12
 
 
-@given(crowds(), goals, st.randoms(use_true_random=False))
-def test_the_order_of_rows_and_groups_does_not_matter(crowd: Crowd, goal: Goal, random: Random) -> None:
-    names = [*crowd]
+@given(samples(), goals, st.randoms(use_true_random=False))
+def test_the_order_of_rows_and_groups_does_not_matter(sample: Sample, goal: Goal, random: Random) -> None:
+    names = [*sample]
     random.shuffle(names)
-    turned = {name: crowd[name][::-1] for name in names}
+    turned = {name: sample[name][::-1] for name in names}
     one, other = (
-        equalize.reject_option(curves(each), goal, favour=["a"], favourable="flag") for each in (crowd, turned)
+        equalize.reject_option(curves(each), goal, favour=["a"], favourable="flag") for each in (sample, turned)
     )
     assert one.settings == other.settings
     assert one.by_group == other.by_group
@@ -157,14 +156,14 @@ def test_rates_and_costs_are_those_at_the_prevalence_that_was_stated(to: object)
     groups = {"f": _drawn(draw, 0.2, digits=2), "m": _drawn(draw, 0.5, digits=2)}
     goal = Goal("demographic-parity", within=0.05, prevalence=to)  # type: ignore[arg-type]
     policy = equalize.reject_option(groups, goal, favour="f", favourable="flag")
-    people = people_of(groups, goal)
-    found = decided(people.tallies, policy, people.model)
+    people = select_participants(groups, goal)
+    found = group_tables(people.tallies, policy, people.model)
     assert rate_gaps(found, goal.rates)["flag_rate"] <= 0.05 + 1e-12
     cases = sum(table.total for table in found.values())
     assert policy.settings["cost"] == pytest.approx(sum(table.fp + table.fn for table in found.values()) / cases)
     # Without the parity it would not hold.
     free = equalize.reject_option(groups, Goal(goal.parity, within=inf, prevalence=to), favour="f", favourable="flag")  # type: ignore[arg-type]
-    assert rate_gaps(decided(people.tallies, free, people.model), goal.rates)["flag_rate"] > 0.05
+    assert rate_gaps(group_tables(people.tallies, free, people.model), goal.rates)["flag_rate"] > 0.05
     assert free.settings["cost"] < policy.settings["cost"]
 
 
@@ -229,7 +228,7 @@ def test_many_distinct_scores_are_thinned_evenly_and_that_is_told() -> None:
     tracemalloc.stop()
     assert peak < 100e6
     assert policy.settings["exact"] is False
-    assert f"of more than {MOST} distinct scores {MOST - 1} were tried" in policy.notes[-1]
+    assert f"of more than {MAX_THRESHOLDS} distinct scores {MAX_THRESHOLDS - 1} were tried" in policy.notes[-1]
     seen = np.concatenate([curve.tally.score for curve in groups.values()])
     assert np.isin(policy.settings["band"], seen).all()
     bound = equalize.blind(groups, goal).settings["bound"]

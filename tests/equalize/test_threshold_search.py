@@ -1,4 +1,4 @@
-"""Thresholds without lots: against all combinations of thresholds, in exact arithmetic."""
+"""Deterministic thresholds, compared with all combinations of thresholds in exact arithmetic."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from baserate import Costs, Curve, Policy, Tally, curve, measure, tally
-from baserate.equalize import Goal, _deterministic, deterministic
-from baserate.equalize._people import as_tallies
-from baserate.equalize._rates import decided, rate_gaps
-from baserate.equalize._windows import Choices, cheapest
+from baserate.equalize import Goal, _threshold_search, deterministic
+from baserate.equalize._participants import as_tallies, group_tables, rate_gaps
+from baserate.equalize._threshold_search import ThresholdChoices, search_thresholds
 from baserate.shift import reweigh
 
 BOUNDS = [Fraction(each) for each in ("0", "1/20", "1/10", "1/5", "1/4", "1/3", "1/2", "1")]
@@ -71,7 +70,7 @@ def curves(several: Sequence[Tally]) -> dict[str, Curve]:
 
 
 def places(policy: Policy, several: Sequence[Tally]) -> tuple[int, ...]:
-    chosen = (each.threshold for each in policy.by_group.values())  # type: ignore[union-attr]  # no lots
+    chosen = (each.threshold for each in policy.by_group.values())  # type: ignore[union-attr]  # deterministic
     return tuple([inf, *one.score.tolist()].index(at) for one, at in zip(several, chosen, strict=True))
 
 
@@ -93,7 +92,7 @@ def test_no_combination_of_thresholds_is_cheaper(
     assert not any(other != chosen and all(a <= b for a, b in zip(other, chosen, strict=True)) for other in equal)
 
 
-@settings(max_examples=50)
+@settings(max_examples=settings().max_examples // 2)
 @given(groups_of_few, parities, st.floats(0.1, 3.0), bounds)
 def test_weights_and_stated_prevalences_count(
     several: list[Tally], parity: tuple[str, ...], weight: float, within: Fraction
@@ -101,8 +100,8 @@ def test_weights_and_stated_prevalences_count(
     heavy = Tally(several[0].score, several[0].mass * weight, several[0].mass * weight**2, several[0].rows)
     groups = [heavy, *several[1:]]
     stated = {name: (at + 1) / 5 for at, name in enumerate(curves(groups))}
-    carried = [reweigh(each, to=to) for each, to in zip(groups, stated.values(), strict=True)]
-    for prevalence, there in ((None, groups), (stated, carried)):
+    adjusted = [reweigh(each, to=to) for each, to in zip(groups, stated.values(), strict=True)]
+    for prevalence, there in ((None, groups), (stated, adjusted)):
         goal = Goal(parity, float(within), Costs(fp=2, fn=3), prevalence)
         policy = deterministic(curves(groups), goal)
         # Masses that were multiplied are rounded, and so are their rates.
@@ -123,7 +122,7 @@ def test_names_and_their_order_change_nothing(
     assert policy.settings["cost"] == pytest.approx(other.settings["cost"], abs=1e-14)
 
 
-@settings(max_examples=50)
+@settings(max_examples=settings().max_examples // 2)
 @given(groups_of_few, parities, costs)
 def test_the_more_is_allowed_the_less_is_paid(several: list[Tally], parity: tuple[str, ...], costs: Costs) -> None:
     groups = curves(several)
@@ -131,7 +130,7 @@ def test_the_more_is_allowed_the_less_is_paid(several: list[Tally], parity: tupl
     for within in (*map(float, BOUNDS), inf):
         policy = deterministic(groups, Goal(parity, within, costs))
         paid.append(policy.settings["cost"])
-        apart = rate_gaps(decided(as_tallies(groups), policy, "score"), Goal(parity).rates)
+        apart = rate_gaps(group_tables(as_tallies(groups), policy, "score"), Goal(parity).rates)
         assert all(gap <= within + 1e-12 for gap in apart.values())
     assert all(lax <= strict + 1e-12 for strict, lax in pairwise(paid))
     alone = [deterministic({name: each}, Goal(parity, 0.0, costs)) for name, each in groups.items()]
@@ -148,8 +147,8 @@ def test_the_search_leaves_nothing_out_where_there_is_much(seed: int, rates: int
     for _ in range(3):
         rising = np.sort(random.integers(0, 40, (rates, 40)) / 40, axis=1)
         rising[:, 0] = 0.0
-        groups.append(Choices(random.normal(size=40).cumsum(), rising))
-    found, exact = cheapest(groups, bounds.tolist(), effort=inf)
+        groups.append(ThresholdChoices(random.normal(size=40).cumsum(), rising))
+    found, exact = search_thresholds(groups, bounds.tolist(), effort=inf)
     assert exact
     every = [np.meshgrid(*(each.rates[at] for each in groups), indexing="ij") for at in range(rates)]
     fine = np.all([np.ptp(each, axis=0) <= most for each, most in zip(every, bounds, strict=True)], axis=0)
@@ -181,15 +180,15 @@ def test_a_search_that_ends_early_says_what_it_may_have_missed(monkeypatch: pyte
     groups = {name: continuous(random, 300, apart) for name, apart in (("f", 1.0), ("m", 1.5))}
     goal = Goal("equalized-odds", 0.05)
     best = deterministic(groups, goal)
-    monkeypatch.setattr(_deterministic, "_EXACT", 100)
-    monkeypatch.setattr(_deterministic, "_EFFORT", 20)
+    monkeypatch.setattr(_threshold_search, "_MAX_EXACT", 100)
+    monkeypatch.setattr(_threshold_search, "_MAX_BOXES", 20)
     found = deterministic(groups, goal)
     assert best.settings["exact"]
     assert not found.settings["exact"]
     assert found.settings["cost"] >= best.settings["cost"]
     assert found.settings["bound"] == best.settings["bound"]
     assert f"no policy can be below {best.settings['bound']:.6g}" in found.notes[-1]
-    apart = rate_gaps(decided(as_tallies(groups), found, "score"), goal.rates)
+    apart = rate_gaps(group_tables(as_tallies(groups), found, "score"), goal.rates)
     assert max(apart.values()) <= 0.05
 
 
@@ -201,7 +200,7 @@ def test_a_difference_of_just_the_bound_is_within_it() -> None:
     assert places(policy, [few, more]) == (1, 1)
 
 
-def test_when_all_are_treated_alike_a_note_names_the_remedy() -> None:
+def test_a_trivial_solution_is_noted_with_a_remedy() -> None:
     few = Tally.counted([0.9, 0.1], [[30, 30], [2, 60]])
     more = Tally.counted([0.9, 0.1], [[50, 30], [3, 60]])
     for costs, who in ((Costs(fp=2, fn=1), "nobody"), (Costs(fp=1, fn=1), "everybody")):

@@ -1,0 +1,409 @@
+"""Cross-validation of a parity: gaps between groups on data that the policy was not fitted to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from math import isnan, nan
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from baserate._arrays import Floats, make_read_only
+from baserate._counts import Counts, combine_counts
+from baserate._cut import FLAG, PASS, REFER, actions_of
+from baserate._domains import REPEATS, check_domain
+from baserate._errors import BaserateError, OptionError
+from baserate._estimate import Estimate
+from baserate._immutable import keep_read_only
+from baserate._policy import REFUSE, Policy
+from baserate._results import Results
+from baserate._rows import Rows
+from baserate._tally import Group, Tallies, Tally
+from baserate.calibrate import FOLDS, Fold, Watch, dealt
+from baserate.decide import head, model_of
+from baserate.equalize._gaps import NullGaps, combine_null_gaps, simulate_null_gaps
+from baserate.equalize._optimum import optimum
+from baserate.equalize._parities import Goal
+from baserate.equalize._participants import (
+    Groups,
+    Participants,
+    as_tallies,
+    group_label,
+    group_tables,
+    rate_gaps,
+    select_participants,
+)
+from baserate.infer import Interval
+from baserate.measure import MEASURES, Measure, expected_cost, tidy
+from baserate.shift import times
+
+PolicyRule = Callable[[Tallies, Goal], Policy]
+Tables = Mapping[Group, Counts[float]]
+HELD_OUT_COLUMNS = ("measure", "kind", "rate", "group", "value", "low", "high", "level", "how", "why")
+HELD_OUT, OFTEN, ALIKE, APPARENT = "held out", "95 % of folds", "if alike", "apparent"
+_NOTE = (
+    "held out are rows that a policy was judged by and not chosen on; apparent are those that it was chosen on, where "
+    "a parity looks better than it will be. A gap held out is the mean over folds; chance in the few rows of a fold "
+    "alone would make it what stands under “if alike”."
+)
+_GAP_DEFINITION = "greatest difference between two groups"
+_N_SIMULATIONS = 2000
+"""Simulations of the null gap in each fold."""
+
+
+@keep_read_only
+@dataclass(frozen=True, slots=True, eq=False)
+class HeldOut:
+    """Gaps between groups on held-out folds."""
+
+    policy: Policy
+    """Policy fitted to all rows."""
+    tables: Tables
+    """Expected confusion matrix of each group; every row is decided by the policy fitted without its fold."""
+    rates: Mapping[str, Mapping[Group, Estimate]]
+    """Rates that must agree, in those tables. Intervals treat the policy as fixed."""
+    gaps: Mapping[str, Floats]
+    """Greatest difference of each rate between two groups, in every fold; NaN if fewer than two groups have it."""
+    floor: Mapping[str, float]
+    """Mean null gap of each rate in folds of the same size; the last is that of the greatest gap of any rate."""
+    apparent: Mapping[str, float]
+    """Gaps of the policy on the rows that it was fitted to."""
+    cost: Estimate
+    """Expected cost per person in the held-out tables."""
+    cost_apparent: float
+    attributes: tuple[str, ...]
+    data: Mapping[str, Any]
+    """Metadata: data, policy, folds and notes."""
+
+    @property
+    def each(self) -> Floats:
+        """Greatest gap of any rate in each fold."""
+        greatest: Floats = np.fmax.reduce([*self.gaps.values()])
+        return greatest
+
+    @property
+    def mean(self) -> float:
+        """Mean of the greatest gap over folds."""
+        return _mean(self.each)
+
+    def quantile(self, share: float = 0.95) -> float:
+        """Return the quantile of the greatest gap over folds.
+
+        Parameters
+        ----------
+        share
+            Share of the folds whose gap is at most the result.
+        """
+        if not 0 <= share <= 1:
+            raise OptionError(f"the quantile is {share}; it is a share of the folds, so give a number from 0 to 1.")
+        return _quantile(self.each, share)
+
+    def results(self) -> Results:
+        """Return tidy rows: rates of groups, gaps and costs, with the `kind` of data each is from."""
+        rows = [*self._of_rates(), *self._of_gaps(), *self._of_costs()]
+        return Results({name: [row.get(name) for row in rows] for name in HELD_OUT_COLUMNS}, self.data)
+
+    def _of_rates(self) -> Iterator[dict[str, Any]]:
+        """Yield the held-out rates of groups."""
+        for rate, groups in self.rates.items():
+            for group, estimate in groups.items():
+                attributes = dict(zip(self.attributes, group, strict=True))
+                yield {"measure": rate, "kind": HELD_OUT, "group": attributes} | tidy(estimate)
+
+    def _of_gaps(self) -> Iterator[dict[str, Any]]:
+        """Yield held-out, null and apparent gaps."""
+        every = {**self.gaps, ", ".join(self.gaps): self.each}
+        for rate, gaps in every.items():
+            apparent = self.apparent[rate] if rate in self.apparent else max(self.apparent.values())
+            kinds = {HELD_OUT: _mean(gaps), OFTEN: _quantile(gaps, 0.95), ALIKE: self.floor[rate], APPARENT: apparent}
+            how = _GAP_DEFINITION if rate in self.gaps else f"{_GAP_DEFINITION} in any of these rates"
+            yield from (
+                {"measure": "gap", "kind": kind, "rate": rate} | _number(value, how) for kind, value in kinds.items()
+            )
+
+    def _of_costs(self) -> Iterator[dict[str, Any]]:
+        """Yield held-out and apparent costs."""
+        yield {"measure": "expected_cost", "kind": HELD_OUT} | tidy(self.cost)
+        yield {"measure": "expected_cost", "kind": APPARENT, "value": self.cost_apparent}
+
+
+def _mean(gaps: Floats) -> float:
+    """Return the mean of defined gaps."""
+    defined = gaps[~np.isnan(gaps)]
+    return float(defined.mean()) if len(defined) else nan
+
+
+def _quantile(gaps: Floats, share: float) -> float:
+    """Return a quantile of defined gaps."""
+    defined = gaps[~np.isnan(gaps)]
+    return float(np.quantile(defined, share)) if len(defined) else nan
+
+
+def _number(value: float, how: str) -> dict[str, Any]:
+    """Return a value with its definition, or with the reason why it is undefined."""
+    return {"value": value, "how": how, "why": "no rate is defined in two groups" if isnan(value) else None}
+
+
+@dataclass(frozen=True, slots=True)
+class Deal:
+    """Folds of a cross-validation: their number, how often it is repeated, and the random seed.
+
+    Parameters
+    ----------
+    folds
+        Number of folds.
+    repeats
+        Number of random partitions into folds.
+    seed
+        Random seed of the first partition.
+
+    Examples
+    --------
+    >>> Deal(folds=2, repeats=100)
+    Deal(folds=2, repeats=100, seed=0)
+    """
+
+    folds: int = FOLDS
+    repeats: int = 1
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_domain("repeats", self.repeats, REPEATS)
+
+    def seeds(self) -> list[int]:
+        """Return a seed for each repetition; the first is `seed` itself."""
+        more: list[int] = np.random.default_rng(self.seed).integers(2**63, size=self.repeats - 1).tolist()
+        return [self.seed, *more]
+
+
+def held_out(  # noqa: PLR0913  (all but two are seldom given)
+    data: Groups | Rows,
+    goal: Goal,
+    *,
+    choose: PolicyRule | None = None,
+    deal: Deal = Deal(),
+    interval: Interval = Interval(),  # noqa: B008  (it is immutable)
+    model: str | None = None,
+    otherwise: str = REFUSE,
+    watch: Watch | None = None,
+) -> HeldOut:
+    """Cross-validate a parity: fit a policy without each fold, and measure the gaps between groups in that fold.
+
+    A parity holds on the data that it was fitted to, and the less well on other data the fewer there were. Gaps are
+    those of single folds, since an excess in one fold may cancel a deficit in another. Chance in the few rows of a fold
+    produces a gap by itself; `floor` is its mean.
+
+    Parameters
+    ----------
+    data
+        Tallies or rows that were read with groups, or a mapping from groups to curves. Rows of a cluster stay in one
+        fold.
+    goal
+        Parities, tolerances, costs and prevalence.
+    choose
+        Function of tallies and a goal that returns a policy; the default is `optimum`.
+    deal
+        Number of folds, repetitions and random seed; `Deal(folds=2, repeats=100)` makes 200 random halves.
+    interval
+        Method and level of the confidence intervals.
+    model
+        Model to use, if the data have several.
+    otherwise
+        Action for a group that lacks a class without some fold; by default this is an error.
+    watch
+        Callback that receives the number of finished folds and their total.
+
+    Returns
+    -------
+    HeldOut
+        Policy fitted to all rows; held-out tables, rates, gaps and costs; null and apparent gaps.
+
+    Examples
+    --------
+    >>> from baserate import equalize, population, read
+    >>> truth, score = population.binormal(means=(0, 1)).draw(1000, 1)
+    >>> people = {"sick": truth, "risk": score, "sex": ["f", "m"] * 500}
+    >>> t = read.tallies(people, truth="sick", score="risk", group="sex")
+    >>> validation = equalize.held_out(t, equalize.Goal("equal-opportunity"))
+    >>> {rate: round(gap, 3) for rate, gap in validation.apparent.items()}
+    {'sensitivity': 0.0}
+    >>> round(validation.mean, 3), round(validation.floor["sensitivity"], 3)
+    (0.067, 0.075)
+    """
+    one_model = _select_model(data, model)
+    tallies = one_model.tallies() if isinstance(one_model, Rows) else one_model
+    participants = select_participants(tallies, goal, otherwise=otherwise)
+    task = _CrossValidation(tallies, participants, choose or partial(optimum, otherwise=otherwise))
+    policy = _check_actions(task.choose(tallies, goal))
+    results = _cross_validate(task, one_model, deal, watch)
+    # Tables of one partition only: over several, each row would count more than once.
+    first = results[: len(results) // deal.repeats]
+    tables = {group: combine_counts([part.tables[group] for part in first]) for group in participants.curves}
+    apparent = {
+        group: table
+        for group, table in group_tables(participants.tallies, policy, participants.model).items()
+        if group in tables
+    }
+    cost = partial(expected_cost, costs=goal.costs)
+    summary = {"dealt": {**asdict(deal), "folds": len(first)}, "notes": _notes(one_model, participants, results)}
+    return HeldOut(
+        policy=policy,
+        tables=tables,
+        rates={
+            rate: {group: interval.of(MEASURES[rate], table) for group, table in tables.items()} for rate in goal.rates
+        },
+        gaps={
+            rate: make_read_only(np.array([_rate_gap(part.tables, rate) for part in results])) for rate in goal.rates
+        },
+        floor=_null_means(first, goal.rates, interval, deal.seed),
+        apparent=rate_gaps(apparent, goal.rates),
+        cost=interval.of(cost, combine_counts([*tables.values()])),
+        cost_apparent=cost(combine_counts([*apparent.values()])),
+        attributes=tallies.attributes,
+        data=_head(participants, policy, interval, summary),
+    )
+
+
+def _cross_validate(
+    task: _CrossValidation, one_model: Tallies | Rows, deal: Deal, watch: Watch | None
+) -> list[_FoldResult]:
+    """Evaluate every fold of every repetition."""
+    ordered, results = _sort_groups(one_model), list[_FoldResult]()
+    for seed in deal.seeds():
+        parts = dealt(ordered, folds=deal.folds, seed=seed)
+        for each in task.run(parts):
+            results.append(each)
+            if watch is not None:
+                watch(len(results), len(parts) * deal.repeats)
+    return results
+
+
+def _select_model(data: Groups | Rows, model: str | None) -> Tallies | Rows:
+    """Select one model; as rows if clusters must stay together, otherwise as tallies."""
+    tallies = data.tallies() if isinstance(data, Rows) else as_tallies(data)
+    name = model_of(tallies, model)
+    if isinstance(data, Rows) and data.cluster is not None:
+        return replace(data, score={name: data.score[name]})
+    return Tallies({name: tallies.models[name]}, tallies.attributes, tallies.intake)
+
+
+def _sort_groups(one_model: Tallies | Rows) -> Tallies | Rows:
+    """Sort groups by content, so that their names do not change the assignment to folds."""
+    if isinstance(one_model, Rows):
+        return one_model
+    ((name, groups),) = one_model.models.items()
+    return replace(one_model, models={name: dict(sorted(groups.items(), key=lambda item: item[1].digest))})
+
+
+def _check_actions(policy: Policy) -> Policy:
+    """Check that a policy only passes, flags or refers, so that rates are defined."""
+    strange = {*actions_of(policy.by_group.values())} - {PASS, REFER, FLAG}
+    if strange:
+        raise OptionError(
+            f"the policy knows the action {min(strange)!r}, and groups are compared by who is passed and who is "
+            "flagged; choose one that does nothing else."
+        )
+    return policy
+
+
+class _FoldResult(NamedTuple):
+    """Policy that was fitted without a fold, and the tables of that fold."""
+
+    policy: Policy
+    tables: Tables
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _CrossValidation:
+    """Data, participants and rule of a cross-validation."""
+
+    tallies: Tallies
+    participants: Participants
+    choose: PolicyRule
+
+    def run(self, parts: Sequence[Fold]) -> Iterator[_FoldResult]:
+        """Fit without each fold, and evaluate on it."""
+        model, groups = self.participants.model, self.tallies.groups
+        for at, fold in enumerate(parts, start=1):
+            rest = {group: Tally.sum(part[group] for part in parts if part is not fold) for group in groups}
+            try:
+                policy = self.choose(replace(self.tallies, models={model: rest}), self.participants.goal)
+                tables = group_tables(replace(self.tallies, models={model: fold}), policy, model)
+            except BaserateError as error:
+                raise type(error)(
+                    f"without fold {at} of {len(parts)}: {error} With more folds less is left out at a time."
+                ) from error
+            yield _FoldResult(
+                policy, {group: self._adjust_to_prevalence(group, tables[group]) for group in self.participants.curves}
+            )
+
+    def _adjust_to_prevalence(self, group: Group, table: Counts[float]) -> Counts[float]:
+        """Adjust a table to the deployment prevalence, by the same factors in all folds of a group."""
+        if self.participants.goal.prevalence is None:
+            return table
+        before, after = (
+            each.models[self.participants.model][group] for each in (self.tallies, self.participants.tallies)
+        )
+        # Factors come from all rows. Adjusting every fold by its own prevalence would add noise.
+        pairs = (before.positives, after.positives), (before.negatives, after.negatives)
+        return times(table, *(after / before if before else 1.0 for before, after in pairs))
+
+
+def _rate_gap(tables: Tables, rate: str) -> float:
+    """Compute the greatest difference of a rate between two groups; NaN if fewer have it."""
+    n_defined = sum(not isnan(MEASURES[rate](table)) for table in tables.values())
+    return rate_gaps(tables, [rate])[rate] if n_defined > 1 else nan
+
+
+def _null_means(first: Sequence[_FoldResult], rates: Sequence[str], interval: Interval, seed: int) -> dict[str, float]:
+    """Compute the mean null gap of each rate in a fold, and of the greatest."""
+    rng = np.random.default_rng(seed)
+    means: dict[str, list[float]] = {}
+    for part in first:
+        chances = {rate: _null_gaps(part.tables, MEASURES[rate], interval, rng) for rate in rates}
+        for name, chance in {**chances, ", ".join(rates): combine_null_gaps([*chances.values()])}.items():
+            means.setdefault(name, []).append(nan if chance.mean is None else chance.mean)
+    return {name: _mean(np.array(each)) for name, each in means.items()}
+
+
+def _null_gaps(tables: Tables, measure: Measure, interval: Interval, rng: np.random.Generator) -> NullGaps:
+    """Simulate gaps between groups of these sizes that do not differ."""
+    defined = [table for table in tables.values() if not isnan(measure(table))]
+    if len(defined) < 2:
+        return NullGaps(None, None)
+    return simulate_null_gaps(
+        measure, defined, [interval.of(measure, each) for each in defined], draws=_N_SIMULATIONS, rng=rng
+    )
+
+
+def _head(participants: Participants, policy: Policy, interval: Interval, summary: dict[str, Any]) -> dict[str, Any]:
+    """Return the metadata of the results."""
+    goal = participants.goal
+    data = head(participants.tallies, summary, {participants.model: policy}, interval)
+    return data | {"digest": participants.digest} | goal.settings | {"costs": asdict(goal.costs)}
+
+
+def _notes(one_model: Tallies | Rows, participants: Participants, results: Sequence[_FoldResult]) -> list[str]:
+    """List warnings: groups without a class in some folds, and clusters."""
+    notes = [_NOTE]
+    for group in participants.curves:
+        left = sum(each.policy.needs_group and group not in each.policy.by_group for each in results)
+        if left:
+            notes.append(
+                f"{group_label(participants.tallies, group)} lacks a class without {left} of {len(results)} folds, "
+                f"and there "
+                f"gets: "
+                f"{participants.otherwise}."
+            )
+    if any(
+        isnan(MEASURES[rate](table))
+        for each in results
+        for table in each.tables.values()
+        for rate in participants.goal.rates
+    ):
+        notes.append("some folds have no rows of a class in a group, which takes no part in the gap of these folds.")
+    if isinstance(one_model, Rows):
+        notes.append("rows of a cluster are in one fold; intervals take them as independent, and may be too short.")
+    return notes

@@ -1,0 +1,353 @@
+"""Group counts: confusion matrices of groups after a decision, the rows each rests on, and eligibility for tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from math import inf, sqrt
+from numbers import Integral
+from typing import Any
+
+from baserate._arrays import round_if_close
+from baserate._counts import Counts
+from baserate._curve import Curve
+from baserate._cut import Cut, has_table
+from baserate._errors import OptionError, UnknownNameError
+from baserate._formatting import join_words
+from baserate._policy import REFUSE, Policy
+from baserate._results import Results
+from baserate._tally import Group, Tallies, Tally
+from baserate.decide import Part, evaluated, flattery, head, in_columns, policies_of, with_settings
+from baserate.equalize._participants import SMALL_GROUP
+from baserate.infer import Interval, all_reweighed, check_use, cut, reweighed, share, z_of
+from baserate.measure import Measure, about, check_tallies, known
+from baserate.read import ordered
+
+Decisions = float | Policy | Mapping[str, Policy] | None
+"""Threshold, policy, or one policy for each model; None selects a threshold that suits the scores."""
+Row = dict[str, Any]
+DEFAULT_MEASURES = ("flag_rate", "sensitivity", "fpr", "precision", "accuracy")
+"""Default measures of groups."""
+LABEL_THRESHOLD = 0.5
+"""Threshold of predicted labels, whose scores are 0 and 1."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ModelCounts:
+    """Decisions of one model: for all rows (key None) and for each group, with the measures that apply to it."""
+
+    model: str
+    parts: Mapping[Group | None, Part]
+    measures: tuple[Measure, ...]
+
+    @property
+    def groups(self) -> tuple[Group, ...]:
+        """All groups, in an order that does not depend on the order of the input."""
+        return tuple(group for group in self.parts if group is not None)
+
+    def measure_inputs(self, of: type) -> dict[Group | None, Any]:
+        """Return what measures of a type take (`Counts`, `Curve` or `Tally`), for all rows and for each group."""
+        if of is Counts:
+            return {group: part.counts for group, part in self.parts.items()}
+        return {group: _measure_input(of, part.tally) for group, part in self.parts.items()}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GroupCounts:
+    """Decisions of all models, grouped by the same attributes."""
+
+    tallies: Tallies
+    by: tuple[str, ...]
+    models: tuple[ModelCounts, ...]
+    policies: Mapping[str, Policy]
+
+    def attributes_of(self, group: Group | None) -> dict[str, object] | None:
+        """Return the attributes of a group with their values; None for all rows."""
+        return None if group is None else dict(zip(self.by, group, strict=True))
+
+    def label(self, group: Group) -> str:
+        """Format a group as text."""
+        return ", ".join(f"{name} = {value}" for name, value in zip(self.by, group, strict=True))
+
+    def results(self, names: Iterable[str], rows: Iterable[Row], notes: Sequence[str], interval: Interval) -> Results:
+        """Combine rows, notes and metadata into results."""
+        has_decisions = any(about(measure).of is Counts for model in self.models for measure in model.measures)
+        policies = self.policies if has_decisions else {}
+        summary = flattery(self.tallies, policies)
+        summary["notes"] = [*summary["notes"], *dict.fromkeys(notes)]
+        summary = with_settings(summary, [measure for model in self.models for measure in model.measures])
+        columns = in_columns(names, list(rows), several=len(self.tallies.models) > 1)
+        results = Results(columns, {**head(self.tallies, summary, policies, interval), "by": list(self.by)})
+        check_use(interval, results, reweighed=all_reweighed(self.tallies))
+        return results
+
+
+def count_groups(
+    tallies: Tallies,
+    decided: Decisions,
+    measures: Iterable[str | Measure] | None,
+    by: str | Sequence[str] | None,
+) -> GroupCounts:
+    """Apply a threshold or policy, and count the outcomes in each group.
+
+    Raises
+    ------
+    OptionError
+        If rows have no groups, a measure does not apply, or a policy has more actions than pass and flag.
+    """
+    check_tallies(tallies)
+    if not tallies.attributes:
+        raise OptionError("the rows were read without groups; read them with group=, the column that tells who is who.")
+    attributes = tallies.attributes if by is None else (by,) if isinstance(by, str) else tuple(by)
+    checked = _check_measures(DEFAULT_MEASURES if measures is None else measures)
+    policies = _find_policies(tallies, decided, checked)
+    models = tuple(
+        ModelCounts(
+            model,
+            _sort_groups(evaluated(tallies, policy, model, by=attributes)),
+            _supported_measures(tallies, model, checked),
+        )
+        for model, policy in policies.items()
+    )
+    return GroupCounts(tallies, attributes, models, policies)
+
+
+def _check_measures(measures: Iterable[str | Measure]) -> tuple[Measure, ...]:
+    """Resolve measures of two classes by name, each once."""
+    checked = tuple(dict.fromkeys(known(each) for each in ([measures] if isinstance(measures, str) else measures)))
+    unfit = [about(each).name for each in checked if about(each).of not in (Counts, Curve, Tally)]
+    if unfit or not checked:
+        problem = f"{', '.join(unfit)} is of several classes" if unfit else "there is nothing to measure"
+        raise OptionError(f"{problem}; name measures of two, such as sensitivity.")
+    return checked
+
+
+def _find_policies(tallies: Tallies, decided: Decisions, measures: Sequence[Measure]) -> Mapping[str, Policy]:
+    """Return the policy of each model; a threshold becomes a policy with one cut."""
+    if isinstance(decided, Policy | Mapping):
+        policies = policies_of(tallies, decided)
+        bands = [model for model, policy in policies.items() if not has_table(policy.actions)]
+        if bands:
+            actions = ", ".join(policies[bands[0]].actions)
+            raise OptionError(f"a policy into {actions} has no 2×2 table; give one that flags or passes.")
+        return policies
+    needed = any(about(each).of is Counts for each in measures)
+    return {
+        model: _single_threshold(_threshold(tallies, model, decided) if needed else inf) for model in tallies.models
+    }
+
+
+def _threshold(tallies: Tallies, model: str, threshold: float | None) -> float:
+    """Return the threshold of a model: that of labels, the stated one, or 0.5 for probabilities."""
+    if model == tallies.intake.columns.get("predicted"):
+        return LABEL_THRESHOLD
+    return cut(model, tallies.pooled(model).score if threshold is None else (), threshold)
+
+
+def _single_threshold(threshold: float) -> Policy:
+    """Make a policy with one threshold for everybody."""
+    return Policy(by_group={(): Cut((threshold,))}, otherwise=REFUSE)
+
+
+def _supported_measures(tallies: Tallies, model: str, measures: tuple[Measure, ...]) -> tuple[Measure, ...]:
+    """Keep the measures that a model supports; predicted labels have neither ranks nor probabilities."""
+    if model != tallies.intake.columns.get("predicted"):
+        return measures
+    supported = tuple(each for each in measures if about(each).of is Counts)
+    if not supported:
+        raise OptionError(
+            f"{model} holds labels, which have neither ranks nor probabilities; ask for a measure of the 2×2 table, "
+            "such as sensitivity."
+        )
+    return supported
+
+
+def _sort_groups(parts: Mapping[Group | None, Part]) -> dict[Group | None, Part]:
+    """Sort groups by their labels, all rows first."""
+    place = {group: at for at, group in enumerate(ordered(group for group in parts if group is not None))}
+    return dict(sorted(parts.items(), key=lambda item: place.get(item[0], -1)))
+
+
+def _measure_input(of: type, tally: Tally) -> Curve | Tally:
+    """Return a tally as the type that a measure takes."""
+    return Curve(tally) if of is Curve else tally
+
+
+COARSE = 0.2
+"""Detectable difference of a proportion above which a group is marked as small."""
+ALPHA, POWER = 0.05, 0.8
+"""Significance level and power of the detectable difference."""
+
+
+def count_trials(measure: Measure, inputs: Mapping[Any, Any], rows: Mapping[Any, int]) -> dict[Any, float]:
+    """Count the rows on which a measure of each group rests: hits and misses of a proportion, otherwise all rows."""
+    parted = about(measure).share if about(measure).of is Counts else None
+    return {group: rows[group] if parted is None else _sum_cells(table, parted) for group, table in inputs.items()}
+
+
+def group_support(
+    measure: Measure,
+    inputs: Mapping[Group | None, Any],
+    rows: Mapping[Group | None, int],
+    min_size: int = SMALL_GROUP,
+) -> dict[Any, Row]:
+    r"""Count the trials of each group, and compute the smallest difference from other groups that they would detect.
+
+    A group with n trials, where all others have m, detects a difference of
+    :math:`(z_{0.975}+z_{0.8})\sqrt{p(1-p)(1/n+1/m)}` with 80% power at the 5% level, by the normal approximation. p is
+    the proportion over all rows, with one hit and one miss added so that it is never 0 or 1. Weighted rows count with
+    their effective size. Measures that are no proportion have no such number.
+    """
+    parted = about(measure).share if about(measure).of is Counts else None
+    trials = count_trials(measure, inputs, rows)
+    detectable = {} if parted is None or reweighed(inputs[None]) else _detectable_differences(measure, inputs)
+    return {group: _support_row(many, detectable.get(group), group, min_size) for group, many in trials.items()}
+
+
+def _support_row(trials: float, detects: float | None, group: Group | None, min_size: int) -> Row:
+    """Describe the support of a group; it is small below the minimum size, or if it detects only large differences."""
+    few = trials < min_size or (detects is not None and detects > COARSE)
+    return {"trials": trials, "detects": detects, "small": group is not None and few}
+
+
+def _sum_cells(counts: Counts[float], parted: tuple[tuple[str, ...], tuple[str, ...]]) -> float:
+    """Sum the rows in some cells; whole numbers become integers."""
+    total = float(round_if_close(sum(getattr(counts.rows, cell) for cells in parted for cell in cells)))
+    return int(total) if total.is_integer() else total
+
+
+def _detectable_differences(measure: Measure, inputs: Mapping[Group | None, Any]) -> dict[Group | None, float]:
+    """Compute the smallest difference from all other groups that each group would detect."""
+    from scipy.special import ndtri
+
+    everybody = share(measure, inputs[None])
+    if not everybody.trials > 0:
+        return {}
+    p = (everybody.hits + 1) / (everybody.trials + 2)
+    away = (z_of(ALPHA, 2) + float(ndtri(POWER))) * sqrt(p * (1 - p))
+    trials = {group: share(measure, table).trials for group, table in inputs.items() if group is not None}
+    nonempty = {group: many for group, many in trials.items() if many > 0}
+    total = sum(nonempty.values())
+    return {
+        group: min(away * sqrt(1 / many + 1 / (total - many)), 1.0) for group, many in nonempty.items() if total > many
+    }
+
+
+MIN_SIZE = SMALL_GROUP
+"""Default minimum number of trials for tests and gaps; groups below are also marked as small."""
+Reference = object | tuple[object, ...] | Mapping[str, object] | None
+"""Reference group: label, tuple of labels, or mapping from attribute to label; None is the largest group."""
+
+_UNITS = {"positives": "positives", "negatives": "negatives", "flagged": "flagged rows", "passed": "unflagged rows"}
+
+
+@dataclass(frozen=True, slots=True)
+class Eligibility:
+    """Trials of each group for one measure of one model, and the groups that have enough of them.
+
+    Trials are the rows on which the measure rests, for example the negatives of a group for its FPR.
+    """
+
+    measure: Measure
+    trials: Mapping[Group, float]
+    rows: Mapping[Group, int]
+    min_size: int
+
+    @property
+    def groups(self) -> tuple[Group, ...]:
+        """Groups that meet the minimum size."""
+        return tuple(group for group, many in self.trials.items() if many >= self.min_size)
+
+    @property
+    def too_small(self) -> tuple[Group, ...]:
+        """Groups below the minimum size."""
+        return tuple(group for group, many in self.trials.items() if many < self.min_size)
+
+    @property
+    def largest(self) -> Group:
+        """Group with the most rows among those that meet the minimum size; among all groups if none does."""
+        return max(self.groups or self.trials, key=self.rows.__getitem__)
+
+    def describe(self, group: Group) -> str:
+        """Format the number of trials of a group, such as "12 negatives"."""
+        needs = about(self.measure).needs if about(self.measure).share else ()
+        unit = _UNITS.get(needs[0], "rows") if len(needs) == 1 else "rows"
+        return f"{self.trials[group]:g} {unit}"
+
+
+def check_min_size(min_size: int) -> int:
+    """Check that the minimum group size is a whole number of at least 1."""
+    if not isinstance(min_size, Integral) or isinstance(min_size, bool) or min_size < 1:
+        raise OptionError(f"min_size is {min_size!r}; expected a whole number of 1 or more. Use 1 to test every group.")
+    return int(min_size)
+
+
+def check_eligibility(model: ModelCounts, measure: Measure, min_size: int) -> Eligibility:
+    """Count the trials of each group of one model for a measure."""
+    tables = {group: model.parts[group].counts for group in model.groups}
+    rows = {group: model.parts[group].rows for group in model.groups}
+    return Eligibility(measure, count_trials(measure, tables, rows), rows, min_size)
+
+
+def exclusion_notes(counts: GroupCounts, min_size: int) -> list[str]:
+    """List the groups below the minimum size, one note for each measure."""
+    notes = []
+    for model in counts.models:
+        suffix = f" ({model.model})" if len(counts.models) > 1 else ""
+        for measure in model.measures:
+            eligibility = check_eligibility(model, measure, min_size)
+            if eligibility.too_small and len(model.groups) > 1:
+                labels = join_words(
+                    [f"{counts.label(group)} ({eligibility.describe(group)})" for group in eligibility.too_small]
+                )
+                notes.append(f"{about(measure).name}{suffix}: {_describe_exclusion(eligibility, labels)}")
+    return notes
+
+
+def _describe_exclusion(eligibility: Eligibility, labels: str) -> str:
+    """Describe which groups are excluded from tests and gaps."""
+    minimum = f"fewer than the minimum of {eligibility.min_size}"
+    if not eligibility.groups:
+        return f"no group is tested, since each has {minimum}: {labels}."
+    rest = "" if len(eligibility.groups) > 1 else " One group alone is left, so there is no test."
+    return f"excluded from tests and gaps, with {minimum}: {labels}.{rest}"
+
+
+def find_reference(counts: GroupCounts, reference: Reference) -> Group | None:
+    """Find the reference group by its labels, exactly or by their text; None if no reference is stated."""
+    if reference is None:
+        return None
+    labels_wanted = _reference_labels(counts, reference)
+    groups = counts.models[0].groups
+    for group in groups:
+        if group == labels_wanted:
+            return group
+    by_text = {tuple(map(str, group)): group for group in groups}
+    texts = tuple(map(str, labels_wanted))
+    if texts in by_text:
+        return by_text[texts]
+    by_label = {", ".join(text): group for text, group in by_text.items()}
+    near = get_close_matches(", ".join(texts), by_label, n=1)
+    hint = f" Did you mean {counts.label(by_label[near[0]])}?" if near else ""
+    labels = "; ".join(counts.label(group) for group in groups)
+    raise UnknownNameError(f"reference is {', '.join(texts)!r}; expected one of: {labels}.{hint}")
+
+
+def _reference_labels(counts: GroupCounts, reference: Reference) -> tuple[object, ...]:
+    """Return the labels of a reference in the order of the attributes."""
+    if isinstance(reference, Mapping):
+        if set(reference) != set(counts.by):
+            raise OptionError(
+                f"reference names {join_words([repr(name) for name in reference]) or 'no attribute'}; expected a "
+                f"label for "
+                f"each of: {', '.join(counts.by)}."
+            )
+        return tuple(reference[name] for name in counts.by)
+    labels = reference if isinstance(reference, tuple) else (reference,)
+    if len(labels) != len(counts.by):
+        raise OptionError(
+            f"reference is {reference!r}, {len(labels)} of {len(counts.by)} labels; expected one for each of: "
+            f"{', '.join(counts.by)}. Give a tuple, or a mapping from attribute to label."
+        )
+    return labels

@@ -1,0 +1,410 @@
+"""Impact of a policy on groups: rates, costs and gaps with and without a parity, and notes for the reader."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property, partial
+from math import isnan, nan
+from typing import Any
+
+from baserate._cut import FLAG, PASS
+from baserate._errors import OptionError
+from baserate._formatting import count_of, join_words
+from baserate._policy import REFUSE, Policy
+from baserate._results import Results
+from baserate._tally import Group
+from baserate.decide import CELLS, Part, Row, evaluated, head, number_of, same, thresholds
+from baserate.equalize._optimum import RULE, RocRegion, choose_optimum, least_cost, roc_regions
+from baserate.equalize._parities import Goal, Parity
+from baserate.equalize._participants import (
+    Groups,
+    Participants,
+    as_tallies,
+    group_label,
+    randomized_mass,
+    rate_gaps,
+    select_participants,
+)
+from baserate.infer import Interval
+from baserate.measure import (
+    MEASURES,
+    Measure,
+    about,
+    expected_cost,
+    flag_rate,
+    fpr,
+    named_group,
+    precision,
+    prevalence,
+    sensitivity,
+)
+
+ROUNDING = 1e-9
+"""Differences of shares below this count as rounding."""
+_MAX_GROUPS = 5
+"""Greatest number of groups that a note lists; the rows list all."""
+SAME = (
+    "the parity was made on these very rows, and does not hold exactly on others; see how far it is off there, with "
+    "equalize.held_out."
+)
+
+Shares = Mapping[str, float]
+"""Label of a group -> a share of that group."""
+
+
+def describe_parities(parities: Iterable[Parity]) -> list[str]:
+    """Describe what parities guarantee and what they do not.
+
+    >>> from baserate.equalize import parity
+    >>> describe_parities([parity("equal-opportunity")])[0].partition(". ")[2]
+    'It is silent about how many negatives are flagged in vain.'
+    """
+    return [f"{each.name} means: {each.promise}. It is silent about {each.silent}." for each in parities]
+
+
+def legal_note(attributes: Sequence[str]) -> str:
+    """Warn of the legal risk of a policy that uses group attributes.
+
+    >>> legal_note(["race"]).partition(":")[0]
+    'The policy asks for race when it decides'
+    """
+    return (
+        f"The policy asks for {join_words(attributes)} when it decides: thresholds by group may count as disparate "
+        "treatment in the US, or as direct discrimination in the EU. This is not legal advice."
+    )
+
+
+def base_rate_notes(base: Shares, tolerance: float) -> list[str]:
+    """Warn that a perfect predictor violates demographic parity if base rates differ by more than the tolerance.
+
+    >>> rates = {"sex = f": 0.1, "sex = m": 0.3}
+    >>> base_rate_notes(rates, 0.2), len(base_rate_notes(rates, 0.1))
+    ([], 1)
+    """
+    low, high = min(base, key=base.__getitem__), max(base, key=base.__getitem__)
+    if base[high] - base[low] <= tolerance + ROUNDING:
+        return []
+    note = (
+        f"the base rates differ ({_format_percent(base[low])} in {low}, {_format_percent(base[high])} in {high}), so "
+        f"that a perfect "
+        "predictor, which flags those who are positive and nobody else, would break demographic parity: it is out of "
+        "reach."
+    )
+    return [note]
+
+
+def no_positives_notes(flagged: Shares) -> list[str]:
+    """Warn of groups without positives of which some are flagged.
+
+    >>> no_positives_notes({"sex = f": 0.0})
+    []
+    """
+    return [
+        f"{name} has no positives, so that to flag there is as good as to flag at random: all of its flags, "
+        f"{_format_percent(share)} of the group, are in vain."
+        for name, share in flagged.items()
+        if share > 0
+    ]
+
+
+def trivial_notes(flagged: Shares) -> list[str]:
+    """Warn if nobody or everybody is flagged in all groups.
+
+    >>> trivial_notes({"sex = f": 0.0, "sex = m": 0.0})
+    ['nobody is flagged, in any group: the scores are not used.']
+    """
+    for share, who in ((0.0, "nobody"), (1.0, "everybody")):
+        if all(abs(each - share) < ROUNDING for each in flagged.values()):
+            return [f"{who} is flagged, in any group: the scores are not used."]
+    return []
+
+
+def randomization_notes(shares: Shares) -> list[str]:
+    """List the groups in which some decisions are random.
+
+    >>> randomization_notes({"sex = f": 0.25, "sex = m": 0.0})
+    ['a lot decides for 25 % of sex = f: of people with the same score, some are flagged and some are not.']
+    """
+    parts = [f"{_format_percent(share)} of {name}" for name, share in _sort_descending(shares).items() if share > 0]
+    if not parts:
+        return []
+    who = _list_groups(parts)
+    return [f"a lot decides for {who}: of people with the same score, some are flagged and some are not."]
+
+
+def leveling_down_notes(rate: str, before: Shares, after: Shares) -> list[str]:
+    """Warn of leveling down: a rate that gets worse in some groups and better in none.
+
+    >>> leveling_down_notes("fpr", {"sex = f": 0.2, "sex = m": 0.3}, {"sex = f": 0.3, "sex = m": 0.3})
+    ['levelling down: fpr gets better in no group, and worse in sex = f (0.2 to 0.3).']
+    """
+    best = about(MEASURES[rate]).best
+    defined = [name for name in before if not (isnan(before[name]) or isnan(after[name]))]
+    gained = {name: (after[name] - before[name]) * (1 if best == "high" else -1) for name in defined}
+    worse = [name for name in defined if gained[name] < -ROUNDING]
+    if best is None or not worse or any(each > ROUNDING for each in gained.values()):
+        return []
+    changes = _list_groups([f"{name} ({before[name]:.4g} to {after[name]:.4g})" for name in worse])
+    return [f"levelling down: {rate} gets better in no group, and worse in {changes}."]
+
+
+def forgone_notes(forgone: Shares) -> list[str]:
+    """Warn of groups whose sensitivity could be greater at their false positive rates.
+
+    >>> forgone_notes({"sex = f": 0.05, "sex = m": 0.0})[0].partition(";")[0]
+    'at the same false positive rate, sensitivity could be greater in sex = f by 0.05'
+    """
+    losses = [f"{name} by {lost:.4g}" for name, lost in _sort_descending(forgone).items() if lost > ROUNDING]
+    note = f"at the same false positive rate, sensitivity could be greater in {_list_groups(losses)}" if losses else ""
+    return [f"{note}; the policy throws that away to keep the groups together."] * bool(losses)
+
+
+def _sort_descending(shares: Shares) -> Shares:
+    """Sort shares from the greatest on, ties by name."""
+    return dict(sorted(shares.items(), key=lambda item: (-item[1], item[0])))
+
+
+def _list_groups(parts: Sequence[str]) -> str:
+    """Join the first few groups, and count the others."""
+    more = len(parts) - _MAX_GROUPS + 1
+    return join_words(parts if len(parts) <= _MAX_GROUPS else [*parts[: _MAX_GROUPS - 1], count_of(more, "more group")])
+
+
+def _format_percent(share: float) -> str:
+    """Format a share as a percentage."""
+    return f"{100 * share:.4g} %"
+
+
+_TABLE, _WITHOUT, _WITH = "account", "without parity", "with parity"
+IMPACT_COLUMNS = (
+    *("table", "set", "group", "measure", "rate", "kind", "action", "chance"),
+    *("value", "low", "high", "level", "how", "why", "change"),
+)
+Parts = dict[Group | None, Part]
+
+
+def account(
+    groups: Groups,
+    goal: Goal,
+    policy: Policy | None = None,
+    *,
+    model: str | None = None,
+    otherwise: str = REFUSE,
+    interval: Interval | None = Interval(),  # noqa: B008  (it is immutable)
+) -> Results:
+    """Report the impact of a policy on each group: rates, costs and gaps, with and without the parity.
+
+    The report makes no judgment on whether the policy is fair.
+
+    Parameters
+    ----------
+    groups
+        Tallies that were read with groups, or a mapping from groups to curves.
+    goal
+        Parities, tolerances, costs and prevalence.
+    policy
+        Any policy that passes or flags; the default is the optimum.
+    model
+        Model to use, if the tallies have several.
+    otherwise
+        Action for groups that lack a class that the parity requires; by default they are an error.
+    interval
+        Method and level of the confidence intervals; None for none.
+
+    Returns
+    -------
+    Results
+        The column `set` is "without parity" (each group at its own cheapest cut) or "with parity"; `change` is the
+        difference between them. Group None is all participants. Measures are thresholds, cells and rates, `base_rate`,
+        `expected_cost` per person, `lottery` (share decided at random) and `forgone` (sensitivity given up at the same
+        false positive rate). A `gap` is the greatest difference between two groups, for each rate of the goal and for
+        precision. `data` contain the cost with and without the parity, its `price`, the `least` possible cost, and the
+        groups that bind (`binds`): better scores for them would lower the cost.
+
+    Examples
+    --------
+    >>> from baserate import curve, equalize, tally
+    >>> f = curve(tally([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2]))
+    >>> m = curve(tally([1, 0, 1, 0, 0, 1], [0.9, 0.8, 0.6, 0.5, 0.3, 0.1]))
+    >>> report = equalize.account({"f": f, "m": m}, equalize.Goal("equalized-odds"))
+    >>> [round(report.data[name], 4) for name in ("cost", "cost_without", "price")]
+    [0.3333, 0.25, 0.0833]
+    """
+    participants = select_participants(groups, goal, model=model, otherwise=otherwise)
+    evaluated_policy = (
+        choose_optimum(participants, goal.tolerances, reversal=participants.has_labels) if policy is None else policy
+    )
+    # Both sides of the comparison must use the same regions, or the price of the parity includes that of reversal.
+    turning = participants.has_labels or bool(evaluated_policy.settings.get("reversal"))
+    unconstrained = choose_optimum(participants, {}, reversal=turning)
+    both = _BeforeAfter(
+        participants,
+        _evaluate(participants, unconstrained),
+        _evaluate(participants, evaluated_policy),
+        roc_regions(participants, reversal=turning),
+    )
+    rows = list(_impact_rows(both, interval))
+    made_here = same(as_tallies(groups), evaluated_policy, participants.model)
+    notes = [*evaluated_policy.notes, *_impact_notes(both), *[SAME] * made_here]
+    summary = {"same": [participants.model] * made_here, "notes": notes, **_summarize(both, evaluated_policy)}
+    data = head(participants.tallies, summary, {participants.model: evaluated_policy}, interval) | {
+        "digest": participants.digest
+    }
+    return Results({name: [row.get(name) for row in rows] for name in IMPACT_COLUMNS}, data)
+
+
+@dataclass(frozen=True)
+class _BeforeAfter:
+    """Decisions without and with the parity, and the reachable region of each group."""
+
+    participants: Participants
+    before: Parts
+    after: Parts
+    regions: Mapping[Group, RocRegion]
+
+    def with_labels(self, of: Mapping[Group, float]) -> dict[str, float]:
+        """Replace groups by their labels in a mapping."""
+        return {group_label(self.participants.tallies, group): value for group, value in of.items()}
+
+    def rates(self, measure: Measure, parts: Parts) -> dict[Group, float]:
+        """Compute a measure of each group."""
+        return {group: float(measure(parts[group].counts)) for group in self.regions}
+
+    def cost(self, parts: Parts) -> float:
+        """Compute the expected cost per participant."""
+        return float(expected_cost(parts[None].counts, costs=self.participants.goal.costs))
+
+    @cached_property
+    def randomized(self) -> dict[Group, float]:
+        """Mass of each group that is decided at random."""
+        return {group: randomized_mass(part.tally, part.treatment) for group, part in self._groups()}
+
+    @cached_property
+    def forgone(self) -> dict[Group, float]:
+        """Sensitivity that each group gives up at its false positive rate; NaN if a class is absent."""
+        return {group: self.regions[group].forgone(*_roc_point(part)) for group, part in self._groups()}
+
+    @property
+    def binding(self) -> list[Group]:
+        """Groups whose rates cannot both improve."""
+        return [group for group, part in self._groups() if self.regions[group].is_binding(*_roc_point(part))]
+
+    def _groups(self) -> Iterator[tuple[Group, Part]]:
+        return ((group, self.after[group]) for group in self.regions)
+
+
+def _evaluate(participants: Participants, policy: Policy) -> Parts:
+    """Evaluate a policy on all participants and on each group."""
+    parts = evaluated(participants.subset, policy, participants.model)
+    strange = {action for part in parts.values() if part.treatment for action in part.treatment.actions} - {PASS, FLAG}
+    if strange:
+        raise OptionError(
+            f"the policy knows the action {min(strange)!r}, and groups are compared by who is passed and who is "
+            "flagged; give a policy that does nothing else."
+        )
+    return parts
+
+
+def _roc_point(part: Part) -> tuple[float, float]:
+    """Return the false and true positive rate."""
+    return float(fpr(part.counts)), float(sensitivity(part.counts))
+
+
+def _impact_rows(both: _BeforeAfter, interval: Interval | None) -> Iterator[Row]:
+    """Yield the numbers of all participants and of each group, without and with the parity, then the gaps."""
+    tallies, first_values = both.participants.tallies, dict[tuple[Any, ...], float]()
+    for name, parts in ((_WITHOUT, both.before), (_WITH, both.after)):
+        for group, part in parts.items():
+            place = {"table": _TABLE, "set": name, "group": named_group(tallies, group)}
+            rows = [*thresholds(part.treatment), *_group_numbers(part, both.participants.goal, interval)]
+            rows += _loss_rows(both, group) if name == _WITH else ()
+            yield from (place | row | _change(first_values, group, row) for row in rows)
+        for row in _gap_rows(both, parts):
+            yield {"table": _TABLE, "set": name, "group": None} | row | _change(first_values, None, row)
+
+
+def _group_numbers(part: Part, goal: Goal, interval: Interval | None) -> Iterator[Row]:
+    """Yield base rate, cells and rates of one group."""
+    counts = part.counts
+    yield number_of(interval, prevalence, counts, name="base_rate")
+    yield from ({"measure": cell, "value": getattr(counts, cell)} for cell in CELLS)
+    for measure in (flag_rate, sensitivity, fpr, precision, partial(expected_cost, costs=goal.costs)):
+        yield number_of(interval, measure, counts)
+
+
+def _loss_rows(both: _BeforeAfter, group: Group | None) -> Iterator[Row]:
+    """Yield the share decided at random, and the sensitivity that a group gives up."""
+    masses, whole = both.randomized, both.after[group].nobody.total
+    yield {"measure": "lottery", "value": (sum(masses.values()) if group is None else masses[group]) / whole}
+    if group is not None:
+        lost = both.forgone[group]
+        yield {"measure": "forgone", "value": lost, "why": "a class is not there" if isnan(lost) else None}
+
+
+def _gap_rows(both: _BeforeAfter, parts: Parts) -> Iterator[Row]:
+    """Yield the gap of each rate of the goal, and of precision."""
+    tables = {group: parts[group].counts for group in both.regions}
+    for rate in (*both.participants.goal.rates, "precision"):
+        n_defined = sum(not isnan(each) for each in both.rates(MEASURES[rate], parts).values())
+        gap = rate_gaps(tables, [rate])[rate] if n_defined > 1 else nan
+        why = None if n_defined > 1 else f"{rate} is defined in fewer than two groups"
+        yield {"measure": "gap", "rate": rate, "kind": "max_difference", "value": gap, "why": why}
+
+
+def _change(first_values: dict[tuple[Any, ...], float], group: Group | None, row: Row) -> Row:
+    """Return the difference from the value without the parity; empty for the first value of its kind."""
+    if row["measure"] == "threshold":
+        return {}
+    key = group, row["measure"], row.get("rate")
+    if key in first_values:
+        return {"change": row["value"] - first_values[key]}
+    first_values[key] = row["value"]
+    return {}
+
+
+def _summarize(both: _BeforeAfter, policy: Policy) -> Row:
+    """Return costs, price, binding groups and descriptions."""
+    participants, cost, free = both.participants, both.cost(both.after), both.cost(both.before)
+    settings = participants.goal.settings
+    return {
+        "parity": [
+            {"name": each.name, "promise": each.promise, "silent": each.silent} for each in participants.goal.parities
+        ],
+        "within": settings["within"],
+        "costs": asdict(participants.goal.costs),
+        "cost": cost,
+        "cost_without": free,
+        "price": cost - free,
+        "least": least_cost([*both.regions.values()], participants.goal.tolerances, participants.goal.costs),
+        "binds": [named_group(participants.tallies, group) for group in both.binding if policy.rule == RULE],
+        "left": [named_group(participants.tallies, group) for group in participants.excluded],
+        "levelling_down": _leveling_down(both),
+        "needs_group": policy.needs_group,
+        "needs_id": policy.needs_id,
+        "promises": describe_parities(participants.goal.parities),
+        "legal": legal_note(policy.attributes) if policy.needs_group else None,
+    }
+
+
+def _leveling_down(both: _BeforeAfter) -> list[str]:
+    """List rates that get worse for some and better for nobody, and sensitivity that is given up."""
+    notes = [
+        told
+        for rate in both.participants.goal.rates
+        for told in leveling_down_notes(
+            rate, *(both.with_labels(both.rates(MEASURES[rate], parts)) for parts in (both.before, both.after))
+        )
+    ]
+    return [*notes, *forgone_notes(both.with_labels(both.forgone))]
+
+
+def _impact_notes(both: _BeforeAfter) -> list[str]:
+    """List warnings for the reader."""
+    bound, flagged = both.participants.goal.tolerances.get("flag_rate"), both.rates(flag_rate, both.after)
+    base = {group: both.after[group].tally.prevalence for group in both.regions}
+    notes = [] if bound is None else base_rate_notes(both.with_labels(base), bound)
+    notes += no_positives_notes(both.with_labels({group: flagged[group] for group in base if not base[group]}))
+    notes += [*trivial_notes(both.with_labels(flagged)), *_leveling_down(both)]
+    shares = {group: mass / both.after[group].nobody.total for group, mass in both.randomized.items()}
+    return [*notes, *randomization_notes(both.with_labels(shares))]

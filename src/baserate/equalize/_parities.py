@@ -1,0 +1,330 @@
+"""Parity constraints: the registry of group fairness criteria, and the goal that combines them with costs.
+
+`PARITIES` is the only table of parities. One entry adds a parity to disparities, optimization, command line and docs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from difflib import get_close_matches
+from math import isnan
+from typing import Any
+
+from baserate._costs import Costs
+from baserate._errors import OptionError, UnknownNameError
+from baserate._immutable import FrozenMapping
+from baserate._tally import as_group
+
+# The optimizer works in ROC space, so it handles only rates that are linear in (FPR, TPR). Precision and accuracy of a
+# mixture of two policies are not the mixture of theirs; parities of such measures can be measured but not enforced.
+LINEAR = {
+    "flag_rate": "flag_rate",
+    "sensitivity": "sensitivity",
+    "fnr": "sensitivity",
+    "fpr": "fpr",
+    "specificity": "fpr",
+}
+"""Measure that is linear in ROC space -> the rate that agrees between groups exactly when the measure does."""
+NEEDS = {"flag_rate": (), "sensitivity": ("positives",), "fpr": ("negatives",)}
+"""Rate -> the classes that a group must have for the rate to be defined."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parity:
+    """A group fairness criterion: measures that must agree between all groups.
+
+    Parameters
+    ----------
+    name
+        Canonical name, in lower case with hyphens. Files and outputs contain this name.
+    measures
+        Names of the measures that must agree.
+    promise
+        One-line description of what is equal.
+    silent
+        What the parity does not guarantee.
+    aliases
+        Other accepted names, such as those of fairlearn and AIF360, in lower case with hyphens.
+    page_id
+        Identifier of the parity on the HTML page of a report; None if the page does not offer it.
+    """
+
+    name: str
+    measures: tuple[str, ...]
+    promise: str
+    """One-line description of what is equal."""
+    silent: str
+    """What the parity does not guarantee."""
+    aliases: tuple[str, ...] = ()
+    page_id: str | None = None
+
+    @property
+    def reachable(self) -> bool:
+        """Whether a choice of thresholds can enforce the parity; otherwise it can only be measured."""
+        return all(measure in LINEAR for measure in self.measures)
+
+    @property
+    def rates(self) -> tuple[str, ...]:
+        """Rates that are equal between groups when the parity holds."""
+        return tuple(LINEAR[measure] for measure in self.measures)
+
+
+# Aliases: constraints of fairlearn's ThresholdOptimizer and reductions, metrics of AIF360, and the usual synonyms.
+# AIF360's average odds difference and disparate impact are absent on purpose: an average of differences may be 0
+# although odds differ, and a ratio cannot be compared with `within`, which bounds differences.
+PARITIES: dict[str, Parity] = {
+    parity.name: parity
+    for parity in (
+        Parity(
+            name="demographic-parity",
+            aliases=(
+                *("statistical-parity", "selection-rate-parity", "flag-rate-parity"),
+                *("demographic-parity-difference", "statistical-parity-difference", "independence"),
+            ),
+            measures=("flag_rate",),
+            promise="the same share of each group is flagged",
+            silent="whether those who are flagged are positive: where base rates differ, even a perfect predictor "
+            "breaks it",
+            page_id="demographic-parity",
+        ),
+        Parity(
+            name="equal-opportunity",
+            aliases=(
+                *("true-positive-rate-parity", "tpr-parity", "sensitivity-parity", "recall-parity"),
+                *("equal-opportunity-difference", "equality-of-opportunity"),
+            ),
+            measures=("sensitivity",),
+            promise="of those who are positive, the same share of each group is flagged",
+            silent="how many negatives are flagged in vain",
+            page_id="equal-opportunity",
+        ),
+        Parity(
+            name="predictive-equality",
+            aliases=("false-positive-rate-parity", "fpr-parity", "false-positive-rate-difference"),
+            measures=("fpr",),
+            promise="of those who are negative, the same share of each group is flagged",
+            silent="how many positives are missed",
+        ),
+        Parity(
+            name="equalized-odds",
+            aliases=("eq-odds", "equalized-odds-difference", "separation"),
+            measures=("sensitivity", "fpr"),
+            promise="of positives, and of negatives, the same share of each group is flagged",
+            silent="what a flag means: where base rates differ, so does the precision",
+            page_id="equalized-odds",
+        ),
+        Parity(
+            name="fnr-parity",
+            aliases=("false-negative-rate-parity", "false-negative-rate-difference", "miss-rate-parity"),
+            measures=("fnr",),
+            promise="of those who are positive, the same share of each group is missed",
+            silent="how many negatives are flagged in vain",
+        ),
+        Parity(
+            name="tnr-parity",
+            aliases=("true-negative-rate-parity", "specificity-parity"),
+            measures=("specificity",),
+            promise="of those who are negative, the same share of each group is passed",
+            silent="how many positives are missed",
+        ),
+        Parity(
+            name="predictive-parity",
+            aliases=("ppv-parity", "precision-parity", "positive-predictive-value-parity", "outcome-test"),
+            measures=("precision",),
+            promise="of those who are flagged, the same share of each group is positive",
+            silent="how many of the positives are found, and how many negatives are flagged",
+        ),
+        Parity(
+            name="accuracy-parity",
+            aliases=("overall-accuracy-equality", "error-rate-parity", "error-rate-difference"),
+            measures=("accuracy",),
+            promise="the same share of each group is decided rightly",
+            silent="the kind of the mistakes",
+        ),
+        Parity(
+            name="calibration",
+            aliases=("calibration-parity", "calibration-within-groups"),
+            measures=("observed_expected",),
+            promise="as many are positive as the probabilities of each group add up to",
+            silent="what is decided, and whether single probabilities are right",
+        ),
+    )
+}
+"""All parities, by canonical name."""
+
+
+def parity(name: str | Parity) -> Parity:
+    """Find a parity by its name or by an alias.
+
+    Hyphens, underscores, spaces and capitals do not matter. Names of fairlearn and AIF360 are accepted.
+
+    Parameters
+    ----------
+    name
+        Canonical name or alias; a `Parity` is returned unchanged.
+
+    Returns
+    -------
+    Parity
+        Entry of `PARITIES`.
+
+    Raises
+    ------
+    UnknownNameError
+        If no parity has that name. The message suggests similar names.
+
+    Examples
+    --------
+    >>> parity("Equalized_Odds").measures
+    ('sensitivity', 'fpr')
+    >>> parity("TruePositiveRateParity").name, parity("statistical_parity").name
+    ('equal-opportunity', 'demographic-parity')
+    """
+    if isinstance(name, Parity):
+        return name
+    plain = _normalize_name(name)
+    names = {alias: each.name for each in PARITIES.values() for alias in (*each.aliases, each.name)}
+    if plain not in names:
+        near = get_close_matches(plain, PARITIES, n=3, cutoff=0.4)
+        hint = f"Did you mean {' or '.join(near)}? " if near else ""
+        raise UnknownNameError(f"there is no parity {name!r}. {hint}Known are: {', '.join(PARITIES)}.")
+    return PARITIES[names[plain]]
+
+
+def _normalize_name(name: str) -> str:
+    """Write a name in lower case with hyphens; fairlearn's class names are in camel case.
+
+    >>> _normalize_name(" TruePositiveRate_parity")
+    'true-positive-rate-parity'
+    """
+    hyphenated = re.sub(r"(?<=[a-z])(?=[A-Z])|[_ ]", "-", str(name).strip())
+    return hyphenated.lower()
+
+
+def rates_of(parities: Iterable[Parity]) -> tuple[str, ...]:
+    """List the rates that several parities require, each once.
+
+    Raises
+    ------
+    OptionError
+        If no choice of thresholds can enforce one of the parities.
+    """
+    several = list(parities)
+    unfit = [each.name for each in several if not each.reachable]
+    if unfit:
+        fit = ", ".join(each.name for each in PARITIES.values() if each.reachable)
+        raise OptionError(f"{unfit[0]} is for measuring, and nothing is chosen by it; choose by one of {fit}.")
+    return tuple(dict.fromkeys(rate for each in several for rate in each.rates))
+
+
+SLACK = 1e-12
+"""Excess over a tolerance that counts as rounding: equal rates are computed from sums in different orders."""
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """What an optimization for several groups aims at: least expected cost under parity constraints.
+
+    Parameters
+    ----------
+    parity
+        Name of a parity, or several names; aliases such as `demographic_parity` are accepted.
+    within
+        Tolerance: greatest allowed difference of a rate between two groups. 0 requires equality, inf removes the
+        constraint. A mapping gives one tolerance for each measure.
+    costs
+        Costs of the four outcomes.
+    prevalence
+        Prevalence at deployment, for everybody or for each group; the default is that of the data.
+
+    Examples
+    --------
+    >>> Goal("equalized-odds", within=0.02).tolerances
+    {'sensitivity': 0.02, 'fpr': 0.02}
+    >>> Goal(["equal-opportunity", "demographic_parity"], within={"sensitivity": 0.0, "flag_rate": 0.1}).tolerances
+    {'sensitivity': 0.0, 'flag_rate': 0.1}
+    """
+
+    parity: str | Parity | Sequence[str | Parity] = "equalized-odds"
+    within: float | Mapping[str, float] = 0.0
+    costs: Costs = Costs()  # noqa: RUF009  (it is immutable)
+    prevalence: float | Mapping[Any, float] | None = None
+
+    def __post_init__(self) -> None:
+        parities = [self.parity] if isinstance(self.parity, str | Parity) else list(self.parity)
+        if not parities:
+            raise OptionError('no parity is named; give one, such as "equalized-odds", with within=inf for no bound.')
+        object.__setattr__(self, "parity", tuple(parity(each) for each in parities))
+        if not isinstance(self.costs, Costs):
+            raise OptionError(
+                f"{type(self.costs).__name__} are no costs of two classes; give baserate.Costs(fp=…, fn=…)."
+            )
+        if self.costs.fn < self.costs.tp or self.costs.fp < self.costs.tn:
+            raise OptionError(
+                f"with {self.costs} a mistake costs less than being right; call the other class positive, or mend it."
+            )
+        if isinstance(self.within, Mapping):
+            object.__setattr__(self, "within", FrozenMapping(self.within))
+        if isinstance(self.prevalence, Mapping):
+            stated = {as_group(key): share for key, share in self.prevalence.items()}
+            object.__setattr__(self, "prevalence", FrozenMapping(stated))
+        _ = self.tolerances  # raises for unknown rates and invalid numbers
+
+    @property
+    def parities(self) -> tuple[Parity, ...]:
+        """Entries of the registry for the names in `parity`."""
+        resolved: Any = self.parity
+        return tuple(resolved)
+
+    @property
+    def rates(self) -> tuple[str, ...]:
+        """Rates that must agree between groups: some of flag_rate, sensitivity and fpr."""
+        return rates_of(self.parities)
+
+    @property
+    def tolerances(self) -> dict[str, float]:
+        """Greatest allowed difference of each rate between two groups."""
+        rates = self.rates
+        if not isinstance(self.within, Mapping):
+            return dict.fromkeys(rates, _tolerance(self.within))
+        bounds = {LINEAR.get(name, name): _tolerance(bound) for name, bound in self.within.items()}
+        strange = [name for name in bounds if name not in rates]
+        lacking = [rate for rate in rates if rate not in bounds]
+        if strange or lacking:
+            raise OptionError(
+                f"within is given for {', '.join(self.within) or 'nothing'}; give it for each of {', '.join(rates)}, "
+                "or one number for all."
+            )
+        return {rate: bounds[rate] for rate in rates}
+
+    @property
+    def bounds(self) -> dict[str, float]:
+        """Tolerances below 1; larger ones constrain nothing, since rates lie in [0, 1]."""
+        return {rate: bound for rate, bound in self.tolerances.items() if bound < 1}
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Parities, tolerances and costs in the form that policy files store."""
+        within = self.tolerances
+        is_uniform = len({*within.values()}) == 1
+        return {
+            "parity": [each.name for each in self.parities],
+            "within": next(iter(within.values())) if is_uniform else within,
+            "costs": self.costs,
+        }
+
+    def __repr__(self) -> str:
+        names = " and ".join(each.name for each in self.parities)
+        costs = ", ".join(f"{cell}={value:g}" for cell, value in asdict(self.costs).items())
+        return f"Goal({names} within {self.settings['within']}; costs {costs})"
+
+
+def _tolerance(value: object) -> float:
+    """Check a tolerance and return it as a float."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or isnan(value) or value < 0:
+        raise OptionError(
+            f"within is {value!r}; it is how far rates may lie apart, so give a number from 0 up, or inf."
+        )
+    return float(value)
