@@ -83,7 +83,9 @@ def test_intervals_are_near_the_bootstrap() -> None:
 
 def test_far_from_the_ends_it_is_nearly_normal() -> None:
     shares, factors, n = np.array([0.1, 0.05, 0.2, 0.1]), np.array([1, -1, -0.5, 0.5]), 1e6
-    cells = [_linear_cells.LinearCell(share * n, share * n, factor) for share, factor in zip(shares, factors, strict=True)]
+    cells = [
+        _linear_cells.LinearCell(share * n, share * n, factor) for share, factor in zip(shares, factors, strict=True)
+    ]
     low, high = _linear_cells.combine_cell_bounds([_linear_cells.CellSample(n, n, cells)], 0.95)
     value = float(shares @ factors)
     half = 1.959964 * np.sqrt((shares @ factors**2 - value**2) / n)

@@ -28,7 +28,7 @@ from baserate import (
     shift,
 )
 from baserate.equalize._gaps import NORMAL_NULL, PERMUTATION_NULL, WEIGHTED_NULL, simulate_null_gaps
-from baserate.infer._comparing._question import holm
+from baserate.infer._comparison import holm
 from baserate.measure import MEASURES
 
 Cells = tuple[int, int, int, int]

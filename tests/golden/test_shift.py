@@ -101,9 +101,9 @@ def test_the_tiny_tables_of_bins(shifts: dict[str, Any], name: str) -> None:
     given = shifts["unit_vectors"][name]
     first, second, mixed = (np.array(given[which], dtype=float) for which in ("n1", "n0", "t"))
     seen = BinCounts(first, second, mixed)
-    found = ProfileLikelihood(seen).peak
+    found = ProfileLikelihood(seen).maximum
     assert found.share == pytest.approx(given["q"], abs=5e-6)
-    assert 2 * (unconstrained_log_likelihood(seen) - found.height) == pytest.approx(given["G"], abs=1e-7)
+    assert 2 * (unconstrained_log_likelihood(seen) - found.log_likelihood) == pytest.approx(given["G"], abs=1e-7)
 
 
 def test_the_tiny_posteriors(shifts: dict[str, Any]) -> None:

@@ -127,7 +127,8 @@ def clipping_note(tally: Tally) -> tuple[str, ...]:
     )
     subject = "row has a probability" if rows == 1 else "rows have a probability"
     return (
-        f"{rows} {subject} of 0 or 1, or next to it, without finite log-odds; it was taken as {PROBABILITY_CLIP:g} away.",
+        f"{rows} {subject} of 0 or 1, or next to it, without finite log-odds; it was taken as {PROBABILITY_CLIP:g} "
+        "away.",
     )
 
 

@@ -318,11 +318,11 @@ def _fit_slopes(tally: Tally, columns: dict[str, Floats]) -> _BetaFit:
     fit = fit_logistic_basis(
         np.stack(list(columns.values())), tally.positive, tally.negative, squares=squares(tally), bounded=2
     )
-    if not fit.settled:
+    if not fit.converged:
         raise FitError("some scores hold one class alone, so that no slope is too steep; fit logistic or isotonic.")
     weights = dict(zip(columns, fit.weights.tolist(), strict=True))
     # A slope that is fixed at its bound has no Wald interval.
-    variances = np.where(fit.held, np.nan, np.diagonal(fit.covariance))
+    variances = np.where(fit.at_bound, np.nan, np.diagonal(fit.covariance))
     by_name = dict(zip(columns, variances.tolist(), strict=True))
     return _BetaFit(weights["a"], weights["b"], weights.get("c", 0.0), by_name)
 

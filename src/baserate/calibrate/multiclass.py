@@ -121,7 +121,8 @@ class FitRows:
         """Notes on the rows that apply to every fit."""
         clipped = int((self.rows.score < PROBABILITY_CLIP).sum())
         few = f"fitted on {count_of(self.n_rows, 'row')} only: another sample may give a very different map."
-        near = f"{clipped} of {self.rows.score.size} probabilities are below {PROBABILITY_CLIP:g}, and are taken as {PROBABILITY_CLIP:g}."
+        clip = f"{PROBABILITY_CLIP:g}"
+        near = f"{clipped} of {self.rows.score.size} probabilities are below {clip}, and are taken as {clip}."
         return (*((few,) if self.n_rows < MIN_ROWS else ()), *((near,) if clipped else ()))
 
     def log_probabilities(self, *, same_slope: bool) -> SoftmaxData:
@@ -296,7 +297,7 @@ def _fit_biases(fit_rows: FitRows) -> tuple[Floats, Floats]:
     start = np.delete(start - start[fit_rows.shares.argmax()], int(fit_rows.shares.argmax()))
     space = np.concatenate([np.zeros(relative.shape), relative])
     fit = fit_softmax(logs, SoftmaxModel(base, space, start, coercive=True))
-    if not fit.settled:
+    if not fit.converged:
         raise FitError("the biases did not settle: almost all probabilities are 0 or 1; fit temperature.")
     centering = np.eye(width) - 1 / width
     covariance = centering @ fit.covariance[width:, width:] @ centering
@@ -345,7 +346,7 @@ def temperature(rows: MulticlassRows) -> MulticlassCalibrator:
             "give rows that the model was not trained on, or fit prior."
         )
     fit = _check_convergence(fit_softmax(logs, model), fit_rows)
-    slope, variance = float(fit.theta[0]), None if fit.held[0] else float(fit.covariance[0, 0])
+    slope, variance = float(fit.theta[0]), None if fit.at_bound[0] else float(fit.covariance[0, 0])
     parameters = add_temperature(wald_parameter("slope", slope, variance))
     return _make_calibrator(fit_rows, "temperature", fit.parameters, parameters, _zero_slope_note(fit, "one"))
 
@@ -373,7 +374,7 @@ def bias_corrected(rows: MulticlassRows) -> MulticlassCalibrator:
     fit, estimates, covariance = _fit_with_biases(fit_rows, np.ones((width, 1)), same_slope=True)
     variance = np.diag(covariance)
     parameters = [
-        wald_parameter("slope", estimates[0], None if fit.held[0] else variance[0]),
+        wald_parameter("slope", estimates[0], None if fit.at_bound[0] else variance[0]),
         *_class_parameters("bias of", fit_rows, estimates[width:], variance[width:]),
     ]
     return _make_calibrator(fit_rows, "bias-corrected", estimates, parameters, _zero_slope_note(fit, "one"))
@@ -403,7 +404,7 @@ def vector(rows: MulticlassRows) -> MulticlassCalibrator:
     width = len(fit_rows.labels)
     fit, estimates, covariance = _fit_with_biases(fit_rows, np.eye(width), same_slope=False)
     variance = np.diag(covariance)
-    names = [name for name, held in zip(fit_rows.labels, fit.held, strict=False) if held]
+    names = [name for name, held in zip(fit_rows.labels, fit.at_bound, strict=False) if held]
     parameters = [
         *(
             wald_parameter(f"weight of {name}", value, None if name in names else each)
@@ -454,7 +455,7 @@ def _check_variation(fit_rows: FitRows, logs: SoftmaxData, model: SoftmaxModel) 
 
 
 def _check_convergence(fit: SoftmaxFit, fit_rows: FitRows) -> SoftmaxFit:
-    if not fit.settled:
+    if not fit.converged:
         raise FitError(
             f"the probabilities part some of {len(fit_rows.labels)} classes in {fit_rows.n_rows} rows, so that no "
             f"slope or "
@@ -470,7 +471,7 @@ def _class_parameters(prefix: str, fit_rows: FitRows, values: Floats, variance: 
 
 
 def _zero_slope_note(fit: SoftmaxFit, names: str) -> tuple[str, ...]:
-    if not fit.held.any():
+    if not fit.at_bound.any():
         return ()
     subject = "slope" if names == "one" else f"weight of {names}"
     return (f"the {subject} is held at 0: the likeliest would be negative, as if the scores were upside down.",)

@@ -301,7 +301,7 @@ def _compare_with_likelihood(
 ) -> tuple[Floats, float] | None:
     """Estimate by maximum likelihood, with the p-value of its difference; None where the two cannot be compared."""
     likely = fit_mixture(ratios.across.T, amount=data.target.amount)
-    if not likely.settled or likely.q.min() == 0:
+    if not likely.converged or likely.q.min() == 0:
         return None
     unlabelled = data.unlabelled()
     target, validation = likelihood_influences(unlabelled, ratios, likely.q)

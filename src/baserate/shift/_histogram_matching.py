@@ -76,7 +76,7 @@ def fit_binned(data: BinaryData, bins: int | Sequence[float] | None = None) -> t
     """Estimate by `binned`; return also the joint fit."""
     histograms = count_in_bins(data, bins)
     profile = ProfileLikelihood(histograms.counts)
-    fit = profile.peak
+    fit = profile.maximum
     # The profile likelihood is χ² in large samples only; t quantiles make up for few validation rows.
     wide = two_sided(data.level) * widening(min(data.rows) - 1, data.level)
     low, high = profile.bounds(fit, wide**2 / 2)
@@ -210,7 +210,7 @@ def _check_edges(edges: Sequence[float]) -> Floats:
 
 def _minimize_hellinger(counts: BinCounts) -> float:
     """Find the prevalence of least Hellinger distance: where the slope of Σ√(mixture·h) is 0."""
-    f, g, h = (each / each.sum() for each in (counts.first, counts.second, counts.mixed))
+    f, g, h = (each / each.sum() for each in (counts.first, counts.second, counts.mixture))
     there = h > 0
     rise, height = (f - g)[there], np.sqrt(h[there])
 
@@ -231,7 +231,7 @@ def bin_weights(counts: BinCounts, fit: TwoSampleFit, *, joint: bool) -> Floats:
     """
     q = fit.share
     # At least 1: a sample of no weight would divide by 0.
-    rows = [max(float(each.sum()), 1.0) for each in (counts.first, counts.second, counts.mixed)]
+    rows = [max(float(each.sum()), 1.0) for each in (counts.first, counts.second, counts.mixture)]
     noise = (q * fit.first + (1 - q) * fit.second) / rows[2]
     if joint:
         noise = noise + q**2 * fit.first / rows[0] + (1 - q) ** 2 * fit.second / rows[1]
@@ -253,4 +253,4 @@ def _influence_and_variance(
     influence = np.stack([q * (first - own) / tally.positives, (1 - q) * (second - own) / tally.negatives])
     mixture = q * fit.first + (1 - q) * fit.second
     mean = float(weight @ mixture)
-    return influence, float(mixture @ (weight - mean) ** 2) / max(float(histograms.counts.mixed.sum()), 1.0)
+    return influence, float(mixture @ (weight - mean) ** 2) / max(float(histograms.counts.mixture.sum()), 1.0)

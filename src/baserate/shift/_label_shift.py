@@ -178,7 +178,7 @@ def goodness_of_fit(joint: JointFit) -> Check:
     from scipy.special import gammaincc
 
     # Rounding may make the free likelihood fall below that of the mixture.
-    statistic = max(2 * (unconstrained_log_likelihood(counts) - joint.fit.height), 0.0)
+    statistic = max(2 * (unconstrained_log_likelihood(counts) - joint.fit.log_likelihood), 0.0)
     return Check(_FIT, statistic, max(float(gammaincc((many - 2) / 2, statistic / 2)), _SMALLEST_P), how, many - 2)
 
 

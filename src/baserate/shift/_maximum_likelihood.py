@@ -317,7 +317,7 @@ def multiclass_mlls(
     fit = fit_likelihood_ratios(data, recalibrate=recalibrate, at=at)
     check_rank(*multiclass_means(data.truth, data.validation, fit.calibrated), data.labels, level=level)
     mixture = fit_mixture(fit.across.T, amount=data.target.amount, fixed=data.labelled_mass)
-    if not mixture.settled:
+    if not mixture.converged:
         raise FitError("the likelihood of the shares has no single maximum that could be found; estimate by pacc.")
     return _build_likely_shares(data, fit, mixture, level=level)
 
