@@ -126,10 +126,8 @@ def clipping_note(tally: Tally) -> tuple[str, ...]:
         tally.rows[:, (tally.score < PROBABILITY_CLIP) | (tally.score > 1 - PROBABILITY_CLIP)].sum(dtype=np.int64)
     )
     subject = "row has a probability" if rows == 1 else "rows have a probability"
-    return (
-        f"{rows} {subject} of 0 or 1, or next to it, without finite log-odds; it was taken as {PROBABILITY_CLIP:g} "
-        "away.",
-    )
+    clip = f"{PROBABILITY_CLIP:g}"
+    return (f"{rows} {subject} of 0 or 1, or next to it, without finite log-odds; it was taken as {clip} away.",)
 
 
 def log_probabilities(score: Floats) -> tuple[Floats, Floats]:

@@ -1,7 +1,7 @@
 """Logistic recalibration: calibration slope and intercepts, and the observed-to-expected ratio.
 
-A probability of 0 or 1 has no finite log-odds, and is moved to the distance `PROBABILITY_CLIP` from it. `clipped` counts
-the rows concerned.
+A probability of 0 or 1 has no finite log-odds, and is moved `PROBABILITY_CLIP` away from it. `clipped` counts the rows
+concerned.
 """
 
 from collections.abc import Callable, Mapping
