@@ -289,7 +289,7 @@ def findings_page() -> str:
 def finding_page(code: str) -> str:
     """When it is reported, why it matters, what to do, and an example, which the docstring of its look holds."""
     check = CHECKS[code]
-    told, _, example = cleandoc(check.look.__doc__ or "").partition(">>> ")
+    told, _, example = cleandoc(check.find.__doc__ or "").partition(">>> ")
     lines = [
         f"# {code}: {check.title}",
         "",
@@ -317,7 +317,7 @@ def suggested(code: str, example: str) -> Iterator[str]:
     files = tuple(f"{sample}.csv" for sample in report.models) if report.plan.apart else ("people.csv",)
     for kept in (replace(report, plan=replace(report.plan, files=files)), report):
         # Checks are made again, since commands depend on where the rows are.
-        command = next(each.command for each in _findings.found(kept) if each.code == code)
+        command = next(each.command for each in _findings.find_all(kept) if each.code == code)
         if command is None:
             return
         there = " and ".join(f"`{file}`" for file in files)

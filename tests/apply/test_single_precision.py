@@ -14,7 +14,7 @@ import pytest
 import baserate
 from baserate import Costs, Counts, Curve, Policy, Tallies, apply, calibrate, curve, decide, read, tally
 from baserate.equalize import Goal, optimum
-from baserate.report._payload import payload
+from baserate.report._page import page_payload
 from tests.report.page.node import Page
 
 COSTS = Costs(fp=1, fn=3)
@@ -163,7 +163,7 @@ def test_what_the_page_exports_flags_the_same_rows(tmp_path: Path) -> None:
     frame = people(3)
     report = baserate.evaluate(frame["sick"].to_numpy(), frame["risk"].to_numpy(), costs=COSTS)
     page = Page("view.js", "spelled.js")
-    book = page.keep("openBook", payload(report))
+    book = page.keep("openBook", page_payload(report))
     every = report.sketches[0].threshold.tolist()
     state = {"model": 0, "who": -1, "prevalence": None, "fp": 1, "fn": 3, "parity": "single"}
     for at in every:

@@ -17,9 +17,8 @@ import baserate
 from baserate import Costs, Cut, Plan, Policy
 from baserate.cli import app
 from baserate.report import Report
-from baserate.report._commands import ahead
+from baserate.report._commands import command_words, next_commands
 from baserate.report._report import COLUMNS
-from baserate.report._shell import flags
 from baserate.text._tables import display_width
 from tests.cli.shell import PEOPLE, is_as_ever, people, planned, run
 
@@ -183,7 +182,7 @@ def plans(draw: st.DrawFn) -> Plan:
 @settings(max_examples=50)
 @given(plans())
 def test_flags_of_a_plan_make_it_again(plan: Plan) -> None:
-    assert planned(*shlex.split(" ".join(flags(plan)))) == plan
+    assert planned(*shlex.split(" ".join(command_words(plan)))) == plan
 
 
 def test_flags_of_a_plan_with_a_policy(tmp_path: Path) -> None:
@@ -192,14 +191,14 @@ def test_flags_of_a_plan_with_a_policy(tmp_path: Path) -> None:
     policy.save(path)
     named: dict[str, Any] = {"policy": policy, "policy_file": str(path)}
     plan = Plan(files=("people.csv",), truth="sick", score=("risk",), positive="1", **named)
-    assert planned(*shlex.split(" ".join(flags(plan)))) == plan
+    assert planned(*shlex.split(" ".join(command_words(plan)))) == plan
 
 
 @pytest.mark.parametrize("more", [(), ("--group", "site"), ("--score", "old"), ("--rule", "youden"), USED])
 def test_what_is_typed_next_can_be_typed(more: tuple[str, ...], tmp_path: Path) -> None:
     path = people(tmp_path)
     report = Report.from_json(run("report", path, *ONE, *more, "--json").stdout)
-    typed = [shlex.split(" ".join(command.words)) for command in ahead(report).commands]
+    typed = [shlex.split(" ".join(command.words)) for command in next_commands(report).commands]
     assert len(typed) == 3
     assert typed[0][1] == "decide"
     with pytest.MonkeyPatch.context() as patch:

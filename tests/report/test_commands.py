@@ -16,8 +16,7 @@ import pytest
 import baserate
 from baserate import Costs, Cut, Plan, Policy, Report
 from baserate.report import CHECKS
-from baserate.report._commands import Step, ahead, sample_of, spell_step
-from baserate.report._shell import flags
+from baserate.report._commands import Step, command_words, next_commands, sample_of, spell_step
 from tests.cli.shell import run
 from tests.report.cases import FIRES, Make, several
 from tests.report.test_findings import DEGENERATE
@@ -97,7 +96,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def through_the_shell(plan: Plan) -> Report:
     """The report of a plan, as a shell makes it."""
-    shown = run("report", *shlex.split(" ".join(flags(plan))), "--json")
+    shown = run("report", *shlex.split(" ".join(command_words(plan))), "--json")
     assert shown.exit_code == 0, shown.stderr
     return Report.from_json(shown.stdout)
 
@@ -148,7 +147,7 @@ def test_every_code_but_two_has_a_command_for_some_rows() -> None:
 @pytest.mark.parametrize("at", [0, -1])
 def test_what_comes_next_runs_with_the_files(code: str, at: int, folder: Path) -> None:
     report = through_the_shell(in_files(made(FIRES[code][at]), folder))
-    found = ahead(report)
+    found = next_commands(report)
     assert found.language == "sh"
     assert found.commands
     for command in found.commands:
@@ -186,7 +185,7 @@ def test_costs_are_those_that_were_stated_and_none_are_invented(folder: Path) ->
     assert text == "baserate decide people.csv --truth 'is sick' --score risk"
     for report, words in ((stated, {"--fp 2", "--fn 7.5"}), (silent, set())):
         typed_ones = [each.command.text for each in report.findings if each.command]
-        typed_ones += [" ".join(command.words) for command in ahead(report).commands]
+        typed_ones += [" ".join(command.words) for command in next_commands(report).commands]
         assert {found for each in typed_ones for found in re.findall(r"--f[pn] \S+", each)} == words
 
 
@@ -198,14 +197,15 @@ def test_texts_hold_no_command_that_is_cut_short() -> None:
         assert "--" not in text
 
 
-def test_the_policy_is_named_as_it_was_given_and_never_overwritten(folder: Path) -> None:
+@pytest.mark.slow
+def test_commands_name_the_policy_file_and_never_overwrite_it(folder: Path) -> None:
     by_site: dict[tuple[object, ...], Cut] = {("north",): Cut((0.5,)), ("south",): Cut((0.95,))}
     policy = Policy(by_group=by_site, otherwise="refuse", attributes=("site",), columns={"score": "risk"}, positive="1")
     for name in ("eo.json", "by-group.json", "report.json"):
         policy.save(folder / name)
         report = saved(folder, "--policy", name)
         assert report.plan.policy_file == name
-        commands = [" ".join(command.words) for command in ahead(report).commands]
+        commands = [" ".join(command.words) for command in next_commands(report).commands]
         assert f"--policy {name}" in commands[-1]
         assert "policy.json" not in " ".join(commands)
         assert not [each for each in commands if re.search(rf"(-o|--save-json) {re.escape(name)}", each)]
@@ -241,7 +241,7 @@ def test_a_policy_that_no_file_holds_is_not_named(folder: Path) -> None:
     report = saved(folder)
     at = replace(report.plan, policy=Policy(by_group={(): Cut((0.5,))}, otherwise="refuse"))
     found = baserate.run(replace(at, group=("site",)))
-    assert "policy" not in " ".join(" ".join(command.words) for command in ahead(found).commands)
+    assert "policy" not in " ".join(" ".join(command.words) for command in next_commands(found).commands)
     (groups, *_) = commands_of(found, "BR012")
     assert groups == "baserate groups people.csv --truth 'is sick' --score risk --group site --threshold 0.5"
     typed(groups)
@@ -252,7 +252,7 @@ def test_a_policy_that_no_file_holds_is_not_named(folder: Path) -> None:
     alone = baserate.run(
         Plan(files=("people.csv", "people.csv"), apart=True, truth="is sick", score="risk", policy=at.policy)
     )
-    assert ahead(alone).language == "python"
+    assert next_commands(alone).language == "python"
 
 
 def test_each_of_several_models_is_named_by_its_own_column(folder: Path) -> None:
@@ -345,7 +345,7 @@ def test_scores_are_named_as_they_were_handed_over(key: object, folder: Path) ->
     assert folder.exists()
 
 
-def test_samples_are_found_by_the_names_of_their_models() -> None:
+def test_sample_and_score_follow_from_the_name_of_a_model() -> None:
     plan = Plan(files=("a.csv", "b.csv"), apart=True, score=("risk", "x: risk"))
     assert sample_of(plan, "a: risk") == ("a", "risk")
     assert sample_of(plan, "a: x: risk") == ("a", "x: risk")

@@ -220,7 +220,7 @@ def test_prevalences_that_cannot_be_are_refused(group: Any, prevalence: Any, mes
         Plan(truth="sick", score="risk", group=group, prevalence=prevalence)
 
 
-def test_a_prevalence_of_an_unknown_group_is_refused() -> None:
+def test_a_prevalence_of_an_unknown_group_is_an_error() -> None:
     plan = Plan(truth="sick", score="risk", group="site", prevalence={"island": 0.1})
     with pytest.raises(
         UnknownLabelError, match=r"the group 'island', which is not in the data\. Groups are: coast, hill"

@@ -88,7 +88,7 @@ def test_what_is_left_out_of_a_file_is_as_usual() -> None:
         ({"score": "p", "apart": True, "predicted": "q"}, "are of scores"),
     ],
 )
-def test_what_no_plan_can_be_is_refused(given_: dict[str, Any], told: str) -> None:
+def test_invalid_plans_are_errors(given_: dict[str, Any], told: str) -> None:
     with pytest.raises(OptionError, match=told):
         Plan(**given_)
 
@@ -116,7 +116,7 @@ def test_an_unknown_rule_names_the_nearest() -> None:
         ('{"kind": "baserate/plan", "schema_version": 1, "score": ["p"], "costs": {"fq": 1}}', "not a plan"),
     ],
 )
-def test_files_that_are_no_plan_are_refused(text: str, told: str) -> None:
+def test_files_that_are_not_plans_are_errors(text: str, told: str) -> None:
     with pytest.raises(FileFormatError, match=told):
         Plan.from_json(text)
 

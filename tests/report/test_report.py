@@ -28,7 +28,7 @@ from baserate import (
     read,
     shift,
 )
-from baserate.report._report import COLUMNS, called
+from baserate.report._report import COLUMNS, number_name
 
 
 def people(rows: int = 600, seed: int = 3) -> dict[str, Any]:
@@ -61,7 +61,7 @@ def several() -> Report:
     )
 
 
-def test_numbers_are_those_of_other_rooms(report: Report) -> None:
+def test_numbers_are_those_of_other_packages(report: Report) -> None:
     tallies = read.tallies(PEOPLE, truth="sick", score="risk", group="site")
     there = shift.reweigh(tallies, to=0.02)
     policy = decide.cost(Curve(there.pooled("risk")), Costs(fp=1, fn=20))
@@ -117,7 +117,7 @@ def test_every_number_is_an_attribute(report: Report, several: Report) -> None:
             else:
                 own = whole.of(row["model"] or whole.models[0])
                 own = own if row["group"] is None else own.within(**row["group"])
-                found = getattr(getattr(own, row["where"]), called(row))
+                found = getattr(getattr(own, row["where"]), number_name(row))
                 assert (found.value, found.how) == (row["value"] if row["value"] is not None else ANY, row["how"])
 
 
@@ -201,7 +201,7 @@ def test_arrays_make_the_same_report_as_a_table(report: Report) -> None:
     assert made.data["digest"] == report.data["digest"]
 
 
-def test_frames_are_several_models_and_slips_are_told() -> None:
+def test_frames_are_several_models_and_unknown_options_are_errors() -> None:
     scores = {"risk": PEOPLE["risk"], "old": PEOPLE["old"]}
     expected = baserate.evaluate(PEOPLE["sick"], scores).rows()
     for frame in (pd.DataFrame(scores), pl.DataFrame(scores)):
@@ -210,7 +210,7 @@ def test_frames_are_several_models_and_slips_are_told() -> None:
         baserate.evaluate(PEOPLE["sick"], PEOPLE["risk"], weights=PEOPLE["risk"])  # type: ignore[call-arg]
 
 
-def test_names_that_are_taken_are_no_harm() -> None:
+def test_columns_may_have_the_names_of_arguments() -> None:
     made = baserate.evaluate([1, 0, 1, 0], {"truth": [0.9, 0.6, 0.4, 0.1], "group": [1, 2, 3, 4]}, group=list("abab"))
     assert made.models == ("truth_", "group")
     assert made.of("truth_").here.auc.value == 0.75
@@ -270,7 +270,7 @@ def test_policies_of_every_kind_are_judged(policy: Policy) -> None:
     assert made.of("risk").here.counts.tp == tp
 
 
-def test_cut_offs_are_told_by_what_begins_there() -> None:
+def test_thresholds_are_named_by_their_actions() -> None:
     made = baserate.run(Plan(truth="sick", score="risk", policy=REFERS), PEOPLE)
     assert (made.here.threshold_refer.value, made.here.threshold_flag.value) == (0.3, 0.6)
     assert "threshold" not in made.here
@@ -317,19 +317,19 @@ def test_a_plan_without_rows_is_refused() -> None:
         ('{"kind": "baserate/report", "schema_version": 1}', "not a report"),
     ],
 )
-def test_files_that_are_no_report_are_refused(text: str, told: str) -> None:
+def test_files_that_are_not_reports_are_errors(text: str, told: str) -> None:
     with pytest.raises(FileFormatError, match=told):
         Report.from_json(text)
 
 
-def test_files_of_unknown_kinds_are_refused(report: Report, tmp_path: Path) -> None:
+def test_files_with_unknown_endings_are_errors(report: Report, tmp_path: Path) -> None:
     with pytest.raises(OptionError, match=r"end it in \.html"):
         report.save(tmp_path / "report.docx")
     report.save(tmp_path / "numbers.csv")
     assert (tmp_path / "numbers.csv").read_text(encoding="utf-8").startswith("part,measure,model,group.site,other,")
 
 
-def test_progress_is_told() -> None:
+def test_progress_counts_all_steps() -> None:
     told: list[tuple[int, int]] = []
     baserate.run(PLAN, PEOPLE, progress=lambda done, total: told.append((done, total)))
     assert [done for done, _ in told] == [*range(1, told[0][1] + 1)]

@@ -14,9 +14,10 @@ from hypothesis import given, settings, strategies as st
 import baserate
 from baserate import Costs, Cut, Policy
 from baserate.report import Finding, Report
-from baserate.report._commands import Snippet, ahead
+from baserate.report._commands import next_commands
+from baserate.report._natural_frequencies import NEGATIVES, POPULATION, POSITIVES, apportion, natural_frequencies
+from baserate.report._report import Snippet
 from baserate.report._text import page
-from baserate.report._thousand import MANY, NEGATIVES, POSITIVES, dealt, thousand
 from baserate.text._tables import display_width
 
 FALLS = Finding(
@@ -51,8 +52,8 @@ def plain(text: str) -> str:
 
 
 @given(st.lists(st.floats(0, 1e6), min_size=1, max_size=6), st.integers(0, 5000))
-def test_people_are_dealt_in_proportion(shares: list[float], many: int) -> None:
-    whole, total = dealt(shares, many), sum(shares)
+def test_people_are_apportioned_by_largest_remainders(shares: list[float], many: int) -> None:
+    whole, total = apportion(shares, many), sum(shares)
     if total == 0:
         return
     assert sum(whole) == many
@@ -61,19 +62,19 @@ def test_people_are_dealt_in_proportion(shares: list[float], many: int) -> None:
 
 @settings(max_examples=30)
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, 9)), min_size=4, max_size=60), st.floats(0.0001, 0.9999))
-def test_a_thousand_people_add_up(rows: list[tuple[bool, int]], share: float) -> None:
+def test_natural_frequencies_add_up(rows: list[tuple[bool, int]], share: float) -> None:
     truth, score = [*(each for each, _ in rows), True, False], [*(each / 10 for _, each in rows), 0.9, 0.1]
     policy = Policy(by_group={(): Cut((0.3, 0.6), ("pass", "refer", "flag"))}, otherwise="refuse")
-    found = thousand(baserate.evaluate(truth, score, prevalence=share, policy=policy).there)
-    assert sum(found.whole.values()) == MANY
+    found = natural_frequencies(baserate.evaluate(truth, score, prevalence=share, policy=policy).there)
+    assert sum(found.whole.values()) == POPULATION
     positives = sum(found.whole[cell] for cell in POSITIVES)
-    assert abs(positives - MANY * share) <= 0.5 + 1e-6
-    assert positives + sum(found.whole[cell] for cell in NEGATIVES) == MANY
+    assert abs(positives - POPULATION * share) <= 0.5 + 1e-6
+    assert positives + sum(found.whole[cell] for cell in NEGATIVES) == POPULATION
     assert all(abs(found.whole[cell] - found.exact[cell]) < 1.5 + 1e-6 for cell in found.exact)
     assert all((found.many(cell) == "0") == (found.exact[cell] == 0) for cell in found.exact)
 
 
-def test_a_thousand_people_by_hand() -> None:
+def test_natural_frequencies_by_hand() -> None:
     # 3 of 4 positives and 1 of 4 negatives are flagged; of 1000, 20 are positive.
     truth, score = [1, 1, 1, 1, 0, 0, 0, 0], [0.9, 0.8, 0.7, 0.1, 0.6, 0.3, 0.2, 0.1]
     told = plain(baserate.evaluate(truth, score, prevalence=0.02).text())
@@ -88,13 +89,13 @@ def test_a_thousand_people_by_hand() -> None:
     ]
 
 
-def test_where_no_prevalence_is_stated_that_of_the_rows_is_told() -> None:
+def test_without_a_stated_prevalence_the_text_names_that_of_the_sample() -> None:
     assert "Of 1000 people at a prevalence of 25 %, that of the sample, 250 are positive" in plain(
         baserate.evaluate([1, 0, 0, 0], [0.9, 0.6, 0.4, 0.1]).text()
     )
 
 
-def test_too_few_to_count_are_told_to_be_some() -> None:
+def test_too_few_people_to_count_are_fewer_than_one() -> None:
     told = plain(baserate.evaluate([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1], prevalence=0.0001).text())
     assert "fewer than 1 are positive: fewer than 1 of them are flagged" in told
     assert "<1 <1 <1" in told
@@ -137,7 +138,7 @@ def test_five_numbers_are_those_of_the_report(more: dict[str, Any], fifth: str) 
     assert f"{value:.4g}" in line
 
 
-def test_precision_is_told_here_and_there() -> None:
+def test_precision_is_listed_in_sample_and_deployment() -> None:
     report = people(prevalence=0.02)
     here, there = report.here.precision.value, report.there.precision.value
     assert here > 2 * there
@@ -172,7 +173,7 @@ def test_models_stand_side_by_side_with_their_differences() -> None:
     assert "DeLong, paired for differences of auc" in plain(told)
 
 
-def test_groups_are_told_as_the_rows_are_and_most_of_many_are_counted() -> None:
+def test_groups_are_at_the_sample_prevalence_and_the_rest_is_counted() -> None:
     site = np.array([f"site {at % 15:02}" for at in range(300)])
     report = people(group={"site": site}, prevalence=0.02)
     told = report.text(100)
@@ -196,7 +197,7 @@ def test_findings_say_what_to_do() -> None:
     assert "Findings: none." in replace(people(), findings=()).text()
 
 
-def test_the_model_of_a_finding_is_told_where_there_are_several() -> None:
+def test_findings_name_their_model_where_there_are_several() -> None:
     report = replace(people(models=("risk", "old")), findings=(FALLS, replace(FALLS, model=None)))
     heads = [line for line in report.text().splitlines() if "BR005" in line]
     assert heads == ["  !! BR005 Precision falls (risk)", "  !! BR005 Precision falls"]
@@ -239,9 +240,9 @@ def test_names_cannot_steer_a_terminal_or_markdown() -> None:
     assert all("\\|b\\*" in line for line in tables)
 
 
-def test_python_is_told_for_rows_that_were_handed_over() -> None:
+def test_next_steps_are_python_for_rows_in_memory() -> None:
     report = people(models=("risk", "old"))
-    told = ahead(report)
+    told = next_commands(report)
     assert told.language == "python"
     for _, (typed,) in told.commands:
         if "save" not in typed:
@@ -267,7 +268,7 @@ def _typed(text: str) -> list[list[str]]:
     return [shlex.split(line) for line in body.splitlines() if not line.startswith("  #")]
 
 
-def test_what_to_do_is_said_once_for_each_code() -> None:
+def test_the_remedy_stands_once_for_each_code() -> None:
     whole = people(models=("risk", "old"))
     both = tuple(replace(FALLS, model=model) for model in whole.models)
     told = replace(whole, findings=(*both, replace(FALLS, code="BR011"))).text()
@@ -291,7 +292,7 @@ def test_a_command_of_a_finding_stands_below_it_and_means_the_same(width: int) -
     assert f"\n\n  ```python\n  {python.splitlines()[0]}\n  f" in report.markdown()
 
 
-def test_commands_that_somebody_else_wrote_are_shown_as_they_are() -> None:
+def test_commands_of_other_writers_stay_unchanged() -> None:
     for command in (Snippet("sh", "baserate 'decide"), Snippet("python", "f(]'")):
         report = replace(people(), findings=(replace(FALLS, command=command),))
         assert command.text in report.text()

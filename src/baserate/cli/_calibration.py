@@ -1,4 +1,4 @@
-"""Tidy numbers on probabilities -> a page: for each model, group or class, what is right and what is chance."""
+"""Page of `baserate reliability`: calibration of each model, group or class, with null references and tests."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -11,19 +11,22 @@ from baserate.cli._options import Reading
 from baserate.text import (
     EVERYBODY,
     Cell,
-    Footnotes,
+    CellFormatter,
+    GroupKey,
     IntervalCell,
     Page,
     Row,
     Section,
     Table,
-    estimate_cell,
+    TidyRow,
+    group_key,
     interval_footnotes,
     interval_heading,
     shorten_label,
 )
 
-Line = Mapping[str, Any]
+Lines = dict[tuple[str, bool], TidyRow]
+"""Rows by measure, and whether they are of the likeliest class."""
 
 _ON_AVERAGE = {
     "prevalence": "Share of all that are positive.",
@@ -78,70 +81,70 @@ _TRACE = 1e-9
 _CHANCE = "*"
 
 
-class Which(NamedTuple):
-    """What is judged."""
+class Subject(NamedTuple):
+    """Model, group or class that is evaluated."""
 
     model: str | None
-    group: tuple[tuple[str, object], ...] | None
+    group: GroupKey
     label: object
     likeliest: bool
     """Whether it is the likeliest class of many."""
 
 
-def page(found: Results, asked: Reading, digits: int) -> Page:
-    """Lay the numbers out."""
-    sheet = _Sheet(found, digits)
-    panels = [panel for which in sheet.parts for panel in (_above(which, asked, found), *sheet.panels(which))]
-    notes = (*sheet.reasons.footnotes(), *_explained(found), *interval_footnotes(_bounded(found), found.data))
-    return Page(headline(asked, found.data), tuple(panels), notes)
+def page(results: Results, reading: Reading, digits: int) -> Page:
+    """Return the page of some results."""
+    layout = _CalibrationPage(results, digits)
+    panels = [
+        panel for subject in layout.subjects for panel in (_heading(subject, reading, results), *layout.panels(subject))
+    ]
+    reasons = layout.format.reasons.footnotes()
+    notes = (*reasons, *_explanations(results), *interval_footnotes(_interval_rows(results), results.data))
+    return Page(headline(reading, results.data), tuple(panels), notes)
 
 
-def which_of(row: Line, *, classes: bool) -> Which:
-    """What a row is of."""
-    group = None if row["group"] is None else tuple(row["group"].items())
-    return Which(row["model"], group, row["class"], classes and bool(row.get("top")))
+def subject_of(row: TidyRow, *, classes: bool) -> Subject:
+    """Return the subject of a row."""
+    return Subject(row["model"], group_key(row), row["class"], classes and bool(row.get("top")))
 
 
-def title(which: Which, asked: Reading, data: Mapping[str, Any]) -> str:
-    """What is judged, in words."""
-    named = [f"{shorten_label(name)} = {shorten_label(value)}" for name, value in which.group or ()]
-    named += [EVERYBODY] * bool(asked.group and which.group is None)
+def title(subject: Subject, reading: Reading, data: Mapping[str, Any]) -> str:
+    """Describe a subject."""
+    group = [f"{shorten_label(name)} = {shorten_label(value)}" for name, value in subject.group or ()]
+    group += [EVERYBODY] * bool(reading.group and subject.group is None)
     if "classes" in data:
-        first = (
-            "the likeliest class" if which.likeliest else f"{shorten_label(asked.truth)} = {shorten_label(which.label)}"
-        )
+        label = f"{shorten_label(reading.truth)} = {shorten_label(subject.label)}"
+        first = "the likeliest class" if subject.likeliest else label
     else:
-        first = shorten_label(which.model or data["columns"]["score"][0])
-    return ", ".join([first, *named])
+        first = shorten_label(subject.model or data["columns"]["score"][0])
+    return ", ".join([first, *group])
 
 
-def _above(which: Which, asked: Reading, found: Results) -> Table:
-    """A line above the panels of one part."""
-    return Table(title(which, asked, found.data), (), (Section("", ()),), upright=True)
+def _heading(subject: Subject, reading: Reading, results: Results) -> Table:
+    """Return a line above the panels of one subject."""
+    return Table(title(subject, reading, results.data), (), (Section("", ()),), upright=True)
 
 
-class _Sheet:
-    """Rows by what they are of, before and after an adjustment; and the reasons why some are undefined."""
+class _CalibrationPage:
+    """Rows of each subject, before and after an adjustment, and the formatter of their cells."""
 
-    def __init__(self, found: Results, digits: int) -> None:
-        self.data, self.digits = found.data, digits
-        self.reasons = Footnotes()
-        self.parts: dict[Which, dict[object, dict[tuple[str, bool], Line]]] = {}
+    def __init__(self, results: Results, digits: int) -> None:
+        self.data, self.format = results.data, CellFormatter(digits)
+        self.subjects: dict[Subject, dict[object, Lines]] = {}
         classes = "classes" in self.data
-        for row in found.rows():
-            which = which_of(row, classes=classes)
-            lines = self.parts.setdefault(which, {}).setdefault((row["adjusted"], row["calibrated"]), {})
+        for row in results.rows():
+            subject = subject_of(row, classes=classes)
+            lines = self.subjects.setdefault(subject, {}).setdefault((row["adjusted"], row["calibrated"]), {})
             lines[row["measure"], bool(row["top"])] = row
-        self.verdicts = {which_of(each, classes=classes): each["verdict"] for each in self.data["verdicts"]}
+        self.verdicts = {subject_of(each, classes=classes): each["verdict"] for each in self.data["verdicts"]}
 
-    def panels(self, which: Which) -> Iterator[Table]:
-        """All panels of one part."""
-        before, *after = self.parts[which].values()
-        if after and which.likeliest:
+    def panels(self, subject: Subject) -> Iterator[Table]:
+        """Yield all panels of one subject."""
+        before, *after = self.subjects[subject].values()
+        if after and subject.likeliest:
             yield Table("", ("before", "after"), (*self._distances_of([before, *after]),))
         elif after:
-            yield self._compared(before, *after)
-        elif which.likeliest:
+            yield self._before_and_after(before, *after)
+        elif subject.likeliest:
             yield from self._distances(before, top=True)
         else:
             yield Table("", (interval_heading(self.data),), tuple(self._coefficients([before])))
@@ -149,46 +152,49 @@ class _Sheet:
             yield Table("", (interval_heading(self.data),), tuple(self._scores([before])))
             yield self._tests(before)
         if ("derived_prevalence", False) in before:
-            yield self._another(before, self.verdicts[which])
+            yield self._another(before, self.verdicts[subject])
 
-    def _coefficients(self, several: Sequence[Mapping[tuple[str, bool], Line]]) -> Iterator[Section]:
+    def _coefficients(self, several: Sequence[Lines]) -> Iterator[Section]:
         for name, meanings in (("on average", _ON_AVERAGE), ("log-odds", _ON_A_LINE)):
-            yield Section(name, tuple(self._row(several, each, told) for each, told in meanings.items()))
+            yield Section(name, tuple(self._row(several, each, meaning) for each, meaning in meanings.items()))
 
-    def _row(
-        self, several: Sequence[Mapping[tuple[str, bool], Line]], name: str, meaning: str, *, top: bool = False
-    ) -> Row:
-        """A number with its interval; beside another one without its meaning."""
+    def _row(self, several: Sequence[Lines], name: str, meaning: str, *, top: bool = False) -> Row:
+        """Return a number with its interval; beside another one without its meaning."""
         many = len(several) > 1
-        found = (_tidied(lines[name, top]) for lines in several)
-        cells = (estimate_cell(line, self.reasons, digits=self.digits, several=many) for line in found)
-        return Row(_words(name), tuple(cells), "" if many else meaning)
+        rows = (_without_trace(lines[name, top]) for lines in several)
+        cells = tuple(self.format.estimate(row, several=many) for row in rows)
+        return Row(_label(name), cells, "" if many else meaning)
 
-    def _distances(self, lines: Mapping[tuple[str, bool], Line], *, top: bool) -> Iterator[Table]:
-        """Distances beside what chance makes of them, then those that have an interval."""
-        drawn = any(line["floor"] is not None for line in lines.values())
+    def _distances(self, lines: Lines, *, top: bool) -> Iterator[Table]:
+        """Yield distances beside their null reference, then those that have an interval."""
+        simulated = any(line["floor"] is not None for line in lines.values())
         sections = [
-            Section("" if drawn else "distance from calibrated", tuple(self._floored(lines, drawn=drawn, top=top)))
+            Section(
+                "" if simulated else "distance from calibrated",
+                tuple(self._distance_rows(lines, simulated=simulated, top=top)),
+            )
         ]
         if not top:
-            named = "likeliest class" if drawn else "likeliest class: distance from calibrated"
-            rows = tuple(replace(row, meaning="") for row in self._floored(lines, drawn=drawn, top=True))
-            sections += [Section(named, rows)] * bool(rows)
-        columns = ("value", "by chance", "up to", "p") if drawn else ("",)
-        yield split_when_narrow(Table("distance from calibrated" if drawn else "", columns, tuple(sections)))
-        yield Table("", (interval_heading(self.data),), (Section("without what chance adds", self._debiased([lines])),))
+            title = "likeliest class" if simulated else "likeliest class: distance from calibrated"
+            rows = tuple(replace(row, meaning="") for row in self._distance_rows(lines, simulated=simulated, top=True))
+            sections += [Section(title, rows)] * bool(rows)
+        columns = ("value", "by chance", "up to", "p") if simulated else ("",)
+        yield split_when_narrow(Table("distance from calibrated" if simulated else "", columns, tuple(sections)))
+        yield Table(
+            "",
+            (interval_heading(self.data),),
+            (Section("without what chance adds", self._bias_corrected_rows([lines])),),
+        )
 
-    def _floored(self, lines: Mapping[tuple[str, bool], Line], *, drawn: bool, top: bool) -> Iterator[Row]:
+    def _distance_rows(self, lines: Lines, *, simulated: bool, top: bool) -> Iterator[Row]:
         for name, meaning in _DISTANCES.items():
             if (name, top) in lines:
                 line = lines[name, top]
-                floor = tuple(
-                    "" if line[of] is None else format_number(line[of], self.digits) for of in ("floor", "floor_high")
-                )
-                beside = (*floor, "" if line["p"] is None else self._chance(line)) if drawn else ()
-                yield Row(_words(name), (self._value(line), *beside), meaning)
+                null = tuple("" if line[of] is None else self.format.number(line[of]) for of in ("floor", "floor_high"))
+                beside = (*null, "" if line["p"] is None else self._chance(line)) if simulated else ()
+                yield Row(_label(name), (self._value(line), *beside), meaning)
 
-    def _debiased(self, several: Sequence[Mapping[tuple[str, bool], Line]]) -> tuple[Row, ...]:
+    def _bias_corrected_rows(self, several: Sequence[Lines]) -> tuple[Row, ...]:
         rows = []
         for (name, meaning), top in ((each, top) for each in _DEBIASED.items() for top in (False, True)):
             if (name, top) in several[0]:
@@ -197,101 +203,107 @@ class _Sheet:
                 rows.append(replace(row, name="likeliest class", meaning="") if both else row)
         return tuple(rows)
 
-    def _scores(self, several: Sequence[Mapping[tuple[str, bool], Line]]) -> Iterator[Section]:
-        for named, parts in _SCORES.items():
+    def _scores(self, several: Sequence[Lines]) -> Iterator[Section]:
+        for title, parts in _SCORES.items():
             rows = []
-            for name, (shown, meaning) in parts.items():
+            for name, (label, meaning) in parts.items():
                 if name.endswith("miscalibration"):
-                    cells = tuple(self._beside_chance(lines[name, False], alone=len(several) == 1) for lines in several)
-                    rows.append(Row(shown, cells, meaning if len(several) == 1 else ""))
+                    cells = tuple(
+                        self._beside_chance(lines[name, False], single=len(several) == 1) for lines in several
+                    )
+                    rows.append(Row(label, cells, meaning if len(several) == 1 else ""))
                 else:
-                    rows.append(replace(self._row(several, name, meaning), name=shown))
-            yield Section(named, tuple(rows))
+                    rows.append(replace(self._row(several, name, meaning), name=label))
+            yield Section(title, tuple(rows))
 
-    def _beside_chance(self, line: Line, *, alone: bool) -> Cell:
-        """A distance that stands among numbers with intervals."""
+    def _beside_chance(self, line: TidyRow, *, single: bool) -> Cell:
+        """Return a distance among numbers with intervals, with its null reference in place of the interval."""
         value, most = self._value(line), line["floor_high"]
-        return IntervalCell(value, f"by chance up to {format_number(most, 2)}") if alone and most is not None else value
+        return (
+            IntervalCell(value, f"by chance up to {format_number(most, 2)}") if single and most is not None else value
+        )
 
-    def _tests(self, lines: Mapping[tuple[str, bool], Line]) -> Table:
+    def _tests(self, lines: Lines) -> Table:
         rows = []
         for name, meaning in _TESTS.items():
             line = lines[name, False]
             freedom = "" if line["freedom"] is None or line["value"] is None else str(line["freedom"])
-            rows.append(Row(_words(name), (self._value(line), freedom, self._chance(line)), meaning))
+            rows.append(Row(_label(name), (self._value(line), freedom, self._chance(line)), meaning))
         return split_when_narrow(Table("tests", ("statistic", "df", "p"), (Section("", tuple(rows)),)))
 
-    def _another(self, lines: Mapping[tuple[str, bool], Line], verdict: str) -> Table:
-        """Whether another prevalence would do."""
+    def _another(self, lines: Lines, verdict: str) -> Table:
+        """Return the tests of whether another prevalence explains the miscalibration."""
         rows = [self._row([lines], "derived_prevalence", "Prevalence that they are right for on average.")]
         for name, meaning in _ANOTHER.items():
-            rows.append(Row(f"{_words(name)}, p", (self._chance(lines[name, False]),), meaning))
+            rows.append(Row(f"{_label(name)}, p", (self._chance(lines[name, False]),), meaning))
         rows.append(Row("verdict", ("",), f"{verdict[:1].upper()}{verdict[1:]}."))
         return Table("", (interval_heading(self.data),), (Section("another prevalence?", tuple(rows)),))
 
-    def _compared(self, *several: Mapping[tuple[str, bool], Line]) -> Table:
-        """Everything before and after an adjustment or a calibration."""
+    def _before_and_after(self, *several: Lines) -> Table:
+        """Return all numbers before and after an adjustment or a calibration."""
         at = [next(iter(lines.values()))["adjusted"] for lines in several]
-        taken = Row("taken as right at", tuple("" if each is None else format_number(each, self.digits) for each in at))
+        prevalences = Row("taken as right at", tuple("" if each is None else self.format.number(each) for each in at))
         on_average, on_a_line = self._coefficients(several)
-        adjusted = [taken] * any(each is not None for each in at)
+        adjusted = [prevalences] * any(each is not None for each in at)
         sections = [replace(on_average, rows=(*adjusted, *on_average.rows)), on_a_line]
         sections += [*self._distances_of(several), *self._scores(several)]
-        rows = [Row(_words(name), tuple(self._chance(lines[name, False]) for lines in several)) for name in _TESTS]
+        rows = [Row(_label(name), tuple(self._chance(lines[name, False]) for lines in several)) for name in _TESTS]
         return Table("", ("before", "after"), (*sections, Section("tests: p", tuple(rows))))
 
-    def _distances_of(self, several: Sequence[Mapping[tuple[str, bool], Line]]) -> Iterator[Section]:
-        """Distances of several beside each other."""
-        for named, top in (("distance from calibrated", False), ("likeliest class", True)):
-            there = [name for name in _DISTANCES if (name, top) in several[0]]
-            rows = [Row(_words(name), tuple(self._value(lines[name, top]) for lines in several)) for name in there]
+    def _distances_of(self, several: Sequence[Lines]) -> Iterator[Section]:
+        """Yield the distances of several columns."""
+        for title, top in (("distance from calibrated", False), ("likeliest class", True)):
+            names = [name for name in _DISTANCES if (name, top) in several[0]]
+            rows = [Row(_label(name), tuple(self._value(lines[name, top]) for lines in several)) for name in names]
             if rows:
-                yield Section(named, tuple(rows))
-        yield Section("without what chance adds", self._debiased(several))
+                yield Section(title, tuple(rows))
+        yield Section("without what chance adds", self._bias_corrected_rows(several))
 
-    def _value(self, line: Line) -> str:
-        """A number, marked if it is more than chance."""
+    def _value(self, line: TidyRow) -> str:
+        """Return a number, marked if it exceeds its null reference."""
         if line["value"] is None:
-            return self.reasons.undefined(line["why"])
-        return format_number(line["value"], self.digits) + _CHANCE * _beyond(line)
+            return self.format.mark_undefined(line["why"])
+        return self.format.number(line["value"]) + _CHANCE * _exceeds_chance(line)
 
-    def _chance(self, line: Line) -> str:
+    def _chance(self, line: TidyRow) -> str:
+        """Return the p-value of a test."""
         if line["p"] is None:
-            return self.reasons.undefined(line["why"])
-        return format_p(line["p"], min(self.digits, 3), is_bound=line["p_is_bound"])
+            return self.format.mark_undefined(line["why"])
+        return format_p(line["p"], min(self.format.digits, 3), is_bound=line["p_is_bound"])
 
 
-def _words(name: str) -> str:
+def _label(name: str) -> str:
+    """Return the name of a measure or of a test in words."""
     return "observed/expected" if name == "observed_expected" else name.removesuffix("_test").replace("_", " ")
 
 
-def _tidied(line: Line) -> Line:
-    """The number without the trace that solving for 0 leaves."""
-    traced = line["value"] is not None and abs(line["value"]) < _TRACE
-    return {**line, "value": 0.0} if traced and line["measure"].startswith("calibration") else line
+def _without_trace(line: TidyRow) -> TidyRow:
+    """Return a number without the trace that a numerical solution for 0 leaves."""
+    trace = line["value"] is not None and abs(line["value"]) < _TRACE
+    return {**line, "value": 0.0} if trace and line["measure"].startswith("calibration") else line
 
 
-def _beyond(line: Line) -> bool:
-    """Whether it is more than chance alone explains."""
+def _exceeds_chance(line: TidyRow) -> bool:
+    """Return whether a distance exceeds the high quantile of its null reference."""
     return None not in (line["value"], line["floor_high"]) and line["value"] > line["floor_high"]
 
 
 def split_when_narrow(panel: Table) -> Table:
-    """Let columns follow each other where there is no room: turned, a table of measures is hard to read."""
+    """Return a table that is split by columns on a narrow terminal: transposed, measures are hard to read."""
     sections = tuple(
         replace(section, rows=tuple(replace(row, meaning="") for row in section.rows)) for section in panel.sections
     )
     return replace(panel, narrow=replace(panel, sections=sections))
 
 
-def _bounded(found: Results) -> Iterable[Line]:
-    """Rows with intervals, each measure once: what is of the likeliest class is made alike."""
-    return (row for row in found.rows() if not row["top"] or "classes" in found.data)
+def _interval_rows(results: Results) -> Iterable[TidyRow]:
+    """Return rows with intervals, each measure once: those of the likeliest class use the same methods."""
+    return (row for row in results.rows() if not row["top"] or "classes" in results.data)
 
 
-def _explained(found: Results) -> Iterator[str]:
-    """What stands for chance."""
-    rows, sure = found.rows(), format_level(found.data["interval"]["level"])
+def _explanations(results: Results) -> Iterator[str]:
+    """Yield the meanings of columns and marks."""
+    rows, level = results.rows(), format_level(results.data["interval"]["level"])
     score = "what a perfectly calibrated model of this size would score"
     adjusted, calibrated = (any(row[of] is not None for row in rows) for of in ("adjusted", "calibrated"))
     compared = adjusted or (calibrated and any(row["calibrated"] is None for row in rows))
@@ -305,9 +317,9 @@ def _explained(found: Results) -> Iterator[str]:
             "the rows."
         )
     if not compared and any(row["floor"] is not None for row in rows):
-        yield f"by chance, up to: {score}; median and {sure} % quantile."
-    if any(map(_beyond, rows)):
-        above = f": above the {sure} % quantile of {score}" if compared else ""
+        yield f"by chance, up to: {score}; median and {level} % quantile."
+    if any(map(_exceeds_chance, rows)):
+        above = f": above the {level} % quantile of {score}" if compared else ""
         yield f"{_CHANCE} more than chance alone explains{above}"
     if any(row["p"] is not None for row in rows):
         yield (

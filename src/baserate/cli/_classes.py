@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
@@ -14,16 +15,17 @@ from baserate.cli._options import Reading, Verb, bundled, names, or_none
 from baserate.cli._progress import shown
 from baserate.text import (
     EVERYBODY,
-    Cell,
-    Footnotes,
+    CellFormatter,
+    GroupKey,
     Page,
+    Pivot,
     Row,
     Section,
     Table,
-    describe_omitted_classes,
-    estimate_cell,
-    interval_footnotes,
+    TidyRow,
+    group_key,
     interval_heading,
+    measure_label,
     shorten_label,
 )
 
@@ -75,7 +77,7 @@ def read_classes(
     from baserate import read
 
     if wanted.cross_table:
-        return _crossed(asked, wanted)
+        return _read_cross_table(asked, wanted)
     check_truth(asked)
     if asked.positive or asked.negative:
         raise click.UsageError("of many classes none is positive; leave out --positive and --negative.")
@@ -96,7 +98,7 @@ def read_classes(
     return read.decisions(asked.file, predicted=asked.predicted, **reading)
 
 
-def _crossed(asked: Reading, wanted: Classes) -> "Confusions":
+def _read_cross_table(asked: Reading, wanted: Classes) -> "Confusions":
     from baserate import Confusions, ReadSummary, read
     from baserate.read import resolved
 
@@ -182,60 +184,57 @@ def costs(path: str | None) -> "CostMatrix | None":
     return read.costs(path, truth="rows")
 
 
-def page(found: "Results", asked: Reading, headline: str, digits: int) -> Page:
-    """Lay the numbers out."""
-    sheet = _Sheet(found, asked, digits)
-    panels = tuple(sheet.panels())
-    return Page(headline, panels, sheet.reasons.footnotes() + interval_footnotes(found.rows(), found.data))
+def page(results: "Results", reading: Reading, headline: str, digits: int) -> Page:
+    """Return the page of some results."""
+    layout = _ClassPage(results, reading, digits)
+    panels = tuple(layout.panels())
+    return Page(headline, panels, layout.format.footnotes(results.rows(), results.data))
 
 
-class _Sheet:
-    """Rows by group, and the reasons why some numbers are undefined, in the order of their mention."""
+class _ClassPage:
+    """Rows by group, and the formatter that collects the footnotes of their cells."""
 
-    def __init__(self, found: "Results", asked: Reading, digits: int) -> None:
-        self.asked, self.data, self.digits = asked, found.data, digits
-        self.reasons = Footnotes()
-        self.groups: dict[tuple[object, ...] | None, list[Mapping[str, Any]]] = {}
-        for row in found.rows():
-            group = None if row["group"] is None else tuple(row["group"].values())
-            self.groups.setdefault(group, []).append(row)
+    def __init__(self, results: "Results", reading: Reading, digits: int) -> None:
+        self.reading, self.data, self.format = reading, results.data, CellFormatter(digits)
+        self.groups: dict[GroupKey, list[TidyRow]] = {}
+        for row in results.rows():
+            self.groups.setdefault(group_key(row), []).append(row)
 
     def panels(self) -> Iterator[Table]:
-        """Return the table, then classes, then all together; groups stand beside each other in what is of all."""
+        """Yield the confusion matrix, then classes, then measures of all classes, with a column for each group."""
         everybody = self.groups[None]
-        many = len(self.data["classes"]) > MANY
-        yield self._confused(everybody) if many else self._table(everybody)
+        cells = [row for row in everybody if row["measure"] == "cell"]
+        yield self._frequent_errors(cells) if len(self.data["classes"]) > MANY else self._confusion_matrix(cells)
         yield from self._by_class(everybody)
-        yield from self._together()
+        yield from self._all_classes()
 
-    def _table(self, rows: Sequence[Mapping[str, Any]]) -> Table:
-        """Counts and shares of each row, truth in rows."""
+    def _confusion_matrix(self, cells: Sequence[TidyRow]) -> Table:
+        """Return counts and shares of each row, truth in rows."""
         classes = self.data["classes"]
-        cells = [row["value"] for row in rows if row["measure"] == "cell"]
-        lines = [cells[at : at + len(classes)] for at in range(0, len(cells), len(classes))]
-        counts = [self._line(name, [*line, sum(line)]) for name, line in zip(classes, lines, strict=True)]
-        decided = [sum(column) for column in zip(*lines, strict=True)]
-        shares = [self._shares(name, line) for name, line in zip(classes, lines, strict=True)]
+        masses = [row["value"] for row in cells]
+        lines = [masses[at : at + len(classes)] for at in range(0, len(masses), len(classes))]
+        counts = [self._count_line(name, [*line, sum(line)]) for name, line in zip(classes, lines, strict=True)]
+        totals = [sum(column) for column in zip(*lines, strict=True)]
+        shares = [self._share_line(name, line) for name, line in zip(classes, lines, strict=True)]
         sections = (
-            Section("", (*counts, self._line("total", [*decided, sum(decided)])), apart=True),
+            Section("", (*counts, self._count_line("total", [*totals, sum(totals)])), apart=True),
             Section("% of each row", tuple(shares), apart=True),
         )
         names = tuple(shorten_label(name, _SHORT) for name in classes)
         full = Table(self._corner(), (*names, "total"), sections, upright=True)
         return replace(full, narrow=numbered(full))
 
-    def _confused(self, rows: Sequence[Mapping[str, Any]]) -> Table:
-        """The most frequent errors, where a table of all classes would be too large to read."""
-        cells = [row for row in rows if row["measure"] == "cell"]
+    def _frequent_errors(self, cells: Sequence[TidyRow]) -> Table:
+        """Return the most frequent errors, where a table of all classes would be too large to read."""
         total: dict[str, float] = {}
         for row in cells:
             total[str(row["class"])] = total.get(str(row["class"]), 0.0) + row["value"]
-        wrong = [row for row in cells if row["class"] != row["against"]]
-        most = sorted(wrong, key=lambda row: -row["value"])[:_MOST]
+        errors = [row for row in cells if row["class"] != row["against"]]
+        most = sorted(errors, key=lambda row: -row["value"])[:_MOST]
         lines = [
             Row(
                 f"{shorten_label(row['class'])} → {shorten_label(row['against'])}",
-                (format_count(row["value"], self.digits), _percent(row["value"] / total[str(row["class"])])),
+                (self.format.count(row), _percent(row["value"] / total[str(row["class"])])),
             )
             for row in most
         ]
@@ -243,88 +242,83 @@ class _Sheet:
         return Table(title, ("count", "% of the truth"), (Section("", tuple(lines)),), upright=True)
 
     def _corner(self) -> str:
-        truth = shorten_label(self.asked.truth or "truth")
-        decided = shorten_label(
-            self.asked.predicted or ("highest score" if self.data["columns"].get("score") else "decided")
-        )
-        return f"{truth} ↓ {decided} →"
+        """Return the names of the label and of the decision."""
+        truth = shorten_label(self.reading.truth or "truth")
+        scores = "highest score" if self.data["columns"].get("score") else "decided"
+        return f"{truth} ↓ {shorten_label(self.reading.predicted or scores)} →"
 
-    def _line(self, name: object, masses: Sequence[float]) -> Row:
-        return Row(shorten_label(name), tuple(format_count(mass, self.digits) for mass in masses))
+    def _count_line(self, name: object, masses: Sequence[float]) -> Row:
+        """Return counts of one class."""
+        return Row(shorten_label(name), tuple(format_count(mass, self.format.digits) for mass in masses))
 
-    def _shares(self, name: object, masses: Sequence[float]) -> Row:
+    def _share_line(self, name: object, masses: Sequence[float]) -> Row:
+        """Return the decisions on one class in percent."""
         total = sum(masses)
         if not total:
-            return Row(
-                shorten_label(name), tuple(self.reasons.undefined("no row is of this class") for _ in (*masses, total))
-            )
+            undefined = (self.format.mark_undefined("no row is of this class") for _ in (*masses, total))
+            return Row(shorten_label(name), tuple(undefined))
         return Row(shorten_label(name), tuple(_percent(mass / total) for mass in (*masses, total)))
 
-    def _by_class(self, rows: Sequence[Mapping[str, Any]]) -> Iterator[Table]:
-        """Measures beside each other, classes and averages below each other."""
-        classes = self.data["classes"]
-        of_each = [row for row in rows if row["measure"] not in {"cell", "pairwise_auc"}]
-        columns = list(dict.fromkeys(row["measure"] for row in of_each if row["class"] is not None))
-        if not columns:
-            return
-        found = {(row["measure"], str(row["class"]), row["average"]): row for row in of_each}
-        each = [(shorten_label(name), (str(name), None)) for name in classes]
-        average = [(name, ("None", name)) for name in dict.fromkeys(row["average"] for row in of_each) if name]
-        sections = [
-            Section(
-                title, tuple(Row(name, tuple(self._cell(found.get((m, *key))) for m in columns)) for name, key in lines)
-            )
-            for title, lines in (("", each), ("averages", average))
-            if lines
-        ]
-        heads = tuple(name.replace("_", " ") for name in columns)
-        yield Table("each class against the rest", heads, tuple(sections))
+    def _by_class(self, rows: Sequence[TidyRow]) -> Iterator[Table]:
+        """Yield classes and averages in lines, measures in columns."""
+        places = {str(name): at for at, name in enumerate(self.data["classes"])}
+        measures = [row for row in rows if row["measure"] not in {"cell", "pairwise_auc"}]
+        columns = list(dict.fromkeys(row["measure"] for row in measures if row["class"] is not None))
+        averages = [row for row in measures if row["average"]]
+        classes = [row for row in measures if not row["average"] and str(row["class"]) in places]
+        pivot = Pivot(
+            line=lambda row: (row["average"], None if row["average"] else str(row["class"])),
+            column=itemgetter("measure"),
+            section=lambda row: "averages" if row["average"] else "",
+            cell=self.format.average,
+            label=lambda line: line[0] or shorten_label(line[1]),
+            heading=measure_label,
+        )
+        if columns:
+            classes.sort(key=lambda row: places[str(row["class"])])
+            yield pivot.table([*classes, *averages], corner="each class against the rest", columns=columns)
 
-    def _together(self) -> Iterator[Table]:
-        """Measures of all classes; with groups, a column for each, averages too."""
+    def _all_classes(self) -> Iterator[Table]:
+        """Yield measures of all classes; with groups, a column for each, and averages too."""
         several = len(self.groups) > 1
-        names = {
-            key: row
-            for row in self.groups[None]
-            for key in [(row["measure"], row["average"])]
-            if row["class"] is None and (several or row["average"] is None)
-        }
-        if not names:
-            return
-        by = {
-            group: {(row["measure"], row["average"]): row for row in rows if row["class"] is None}
+        rows = [
+            {**row, "subject": group}
             for group, rows in self.groups.items()
-        }
-        lines = [
-            Row(
-                " ".join(filter(None, [average, name.replace("_", " ")])),
-                tuple(self._cell(rows.get((name, average)), several=several) for rows in by.values()),
-                "" if several else self._meaning(name),
-            )
-            for name, average in names
+            for row in rows
+            if row["class"] is None and (several or row["average"] is None)
         ]
-        heads = (
-            tuple(EVERYBODY if group is None else ", ".join(map(shorten_label, group)) for group in by)
-            if several
-            else (interval_heading(self.data),)
+        lines = {_whole_line(row) for row in rows if row["subject"] is None}
+        if not lines:
+            return
+        title = "all classes together"
+        if several:
+            title = f"all classes by {', '.join(map(shorten_label, self.reading.group))}"
+        pivot = Pivot(
+            line=_whole_line,
+            column=itemgetter("subject"),
+            section=lambda _row: "" if several else title,
+            cell=partial(self.format.average, several=several),
+            label=lambda line: " ".join(filter(None, [line[1], measure_label(line[0])])),
+            heading=self._group_heading if several else lambda _group: interval_heading(self.data),
+            meaning=lambda line: self._meaning(line[0]),
         )
-        title = (
-            f"all classes by {', '.join(map(shorten_label, self.asked.group))}" if several else "all classes together"
-        )
-        yield Table("" if not several else title, heads, (Section("" if several else title, tuple(lines)),))
+        shown = [row for row in rows if _whole_line(row) in lines]
+        yield pivot.table(shown, corner=title if several else "", columns=list(self.groups))
+
+    def _group_heading(self, group: GroupKey) -> str:
+        """Return the values of a group."""
+        return EVERYBODY if group is None else ", ".join(shorten_label(value) for _, value in group)
 
     def _meaning(self, name: str) -> str:
+        """Return the summary of a measure of several classes."""
         from baserate.measure import about, multiclass
 
         return about(multiclass.named(name)).summary
 
-    def _cell(self, row: Mapping[str, Any] | None, *, several: bool = True) -> Cell:
-        shown = estimate_cell(row, self.reasons, digits=self.digits, several=several)
-        if row is None or row["value"] is None:
-            return shown
-        # An average that leaves classes out says so.
-        marks = "".join(map(self.reasons.mark, describe_omitted_classes(row)))
-        return shown + marks if isinstance(shown, str) else shown._replace(value=shown.value + marks)
+
+def _whole_line(row: TidyRow) -> tuple[str, str | None]:
+    """Return the measure and the average that a line of all classes is of."""
+    return (row["measure"], row["average"])
 
 
 def numbered(panel: Table, *, kept: int = 1) -> Table:

@@ -1,37 +1,42 @@
-"""Tidy numbers on a choice -> a page: the cut-off in words, its table, measures, and what other rules would choose."""
+"""Page of `baserate decide`: the threshold in words, its confusion matrix, measures, and the choices of other rules."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from math import isnan
-from typing import Any, NamedTuple
+from operator import itemgetter
+from typing import NamedTuple
 
 from baserate._costs import Costs
 from baserate._counts import Counts
-from baserate._formatting import UNDEFINED, format_count, format_exact, format_number
+from baserate._formatting import format_count, format_exact, format_number
 from baserate._results import Results
 from baserate.cli._options import Reading
 from baserate.measure import MEASURES, about, expected_cost, precision, prevalence, sensitivity, specificity
 from baserate.text import (
-    EVERYBODY,
+    CONFUSION_CELLS,
     Cell,
-    Footnotes,
+    CellFormatter,
+    GroupKey,
     Page,
+    Pivot,
     Row,
     Section,
     Table,
+    TidyRow,
+    confusion_table,
     describe_choice,
     describe_class,
     describe_fold_thresholds,
     describe_score_ranges,
     describe_threshold_intervals,
-    estimate_cell,
-    interval_footnotes,
+    group_heading,
+    group_key,
     interval_heading,
+    measure_label,
     shorten_label,
 )
 
-Line = Mapping[str, Any]
-Group = tuple[tuple[str, object], ...] | None
 Name = tuple[str, str | None]
 """Measure, and the action that it is of."""
 
@@ -49,6 +54,9 @@ _MEANINGS = {
     "coverage": "Share of everybody who is decided.",
     "cost_with_referrals": "Mean cost of a case, with what referring costs.",
 }
+_BAND_COLUMNS = {"share": "share of all", "risk": "risk"}
+_DERIVED = "derived"
+"""Instead of an action, for a prevalence that may stand beside the measure of the same name."""
 _WITHOUT = "optimism-corrected"
 _OPTIMISM = f"{_WITHOUT}: less most of the gain by choosing on these very rows, estimated by cross-validation."
 _IN_FOLDS = "in folds: as it looks, less its lead over parts of the rows at cut-offs that were chosen without them."
@@ -58,170 +66,199 @@ _LONGEST = 8
 """Letters of a cut-off beside others; a longer one is rounded there."""
 
 
-class _Case(NamedTuple):
-    """Whose numbers they are."""
+class _Subject(NamedTuple):
+    """A model, the rows that it is evaluated on, and a group of them."""
 
     model: str
     set: str
-    group: Group
+    group: GroupKey
 
 
-def page(found: Results, asked: Reading, line: str, digits: int) -> Page:
-    """Lay the numbers out."""
-    sheet = _Sheet(found, asked, digits)
-    panels = tuple(part for model in found.data["policies"] for part in sheet.of_model(model))
-    return Page(line, panels, sheet.footnotes())
+def page(results: Results, reading: Reading, line: str, digits: int) -> Page:
+    """Return the page of some results."""
+    layout = _DecisionPage(results, reading, digits)
+    panels = tuple(panel for model in results.data["policies"] for panel in layout.model_panels(model))
+    return Page(line, panels, layout.footnotes())
 
 
-_CLASSES = {"positive": ("tp", "referred_positives", "fn"), "negative": ("fp", "referred_negatives", "tn")}
-"""Of a 2×2 table, from left to right; some may be referred."""
+class _DecisionPage:
+    """Rows of the chosen rule by subject, rows of other rules, and the formatter of their cells."""
 
-
-class _Sheet:
-    """Rows by whose they are, rows of other rules, and the reasons why some numbers are undefined."""
-
-    def __init__(self, found: Results, asked: Reading, digits: int) -> None:
-        self.data, self.asked, self.digits = found.data, asked, digits
-        self.reasons = Footnotes()
-        self.chosen: dict[_Case, dict[Name, Line]] = {}
-        self.others: dict[str, dict[str, dict[str, Line]]] = {}
-        for row in found.rows():
+    def __init__(self, results: Results, reading: Reading, digits: int) -> None:
+        self.data, self.reading, self.format = results.data, reading, CellFormatter(digits)
+        self.choice: dict[_Subject, dict[Name, TidyRow]] = {}
+        self.others: dict[str, dict[str, dict[str, TidyRow]]] = {}
+        for row in results.rows():
             model = row["model"] or next(iter(self.data["policies"]))
             if row["rule"] == self.data["policies"][model]["rule"]:
-                group = None if row["group"] is None else tuple(row["group"].items())
-                case = _Case(model, row.get("set", CHOICE), group)
-                self.chosen.setdefault(case, {})[row["measure"], row["action"]] = row
+                subject = _Subject(model, row.get("set", CHOICE), group_key(row))
+                self.choice.setdefault(subject, {})[row["measure"], row["action"]] = row
             else:
                 self.others.setdefault(model, {}).setdefault(row["rule"], {})[row["measure"]] = row
 
-    def of_model(self, model: str) -> Iterator[Table | str]:
-        """All about one model."""
-        case, policy = _Case(model, CHOICE, None), self.data["policies"][model]
-        cutoffs = [row for (name, _), row in self.chosen[case].items() if name == "threshold"]
-        told = [
+    def model_panels(self, model: str) -> Iterator[Table | str]:
+        """Yield all panels of one model."""
+        subject, policy = _Subject(model, CHOICE, None), self.data["policies"][model]
+        thresholds = [row for (name, _), row in self.choice[subject].items() if name == "threshold"]
+        sentences = [
             describe_choice(self._score(model), policy, self.data["costs"]),
-            describe_threshold_intervals(cutoffs, self.digits),
+            describe_threshold_intervals(thresholds, self.format.digits),
+            describe_fold_thresholds(self._folds(model), len(thresholds), self.format.digits),
         ]
-        yield " ".join(filter(None, [*told, describe_fold_thresholds(self._folds(model), len(cutoffs), self.digits)]))
-        sets = [each for each in (CHOICE, HELD_OUT) if case._replace(set=each) in self.chosen]
-        decided = ("tp", None) in self.chosen[case]
-        if decided:
-            yield from (self._two_by_two(case._replace(set=each)) for each in sets)
-        yield self._measures(case) if decided else self._bands(case, sets)
-        for each in sets if self.asked.group else ():
-            yield self._by_group(case._replace(set=each))
-        yield from self._compared(case)
+        yield " ".join(filter(None, sentences))
+        sets = [each for each in (CHOICE, HELD_OUT) if subject._replace(set=each) in self.choice]
+        binary = ("tp", None) in self.choice[subject]
+        if binary:
+            yield from (self._confusion_matrix(subject._replace(set=each)) for each in sets)
+        yield self._measures(subject) if binary else self._bands(subject, sets)
+        for each in sets if self.reading.group else ():
+            yield self._by_group(subject._replace(set=each))
+        yield from self._other_rules(subject)
 
     def _score(self, model: str) -> str:
-        """What is cut."""
+        """Return the name of the score that thresholds apply to."""
         return f"calibrated {shorten_label(model)}" if "map" in self.data else shorten_label(model)
 
     def _folds(self, model: str) -> Sequence[Sequence[float]]:
-        """Cut-offs that were chosen without each fold."""
-        found: Sequence[Sequence[float]] = self.data.get("folds", {}).get(model, ())
-        return found
+        """Return the thresholds that were chosen without each fold."""
+        folds: Sequence[Sequence[float]] = self.data.get("folds", {}).get(model, ())
+        return folds
 
     def footnotes(self) -> tuple[str, ...]:
-        """Why numbers are undefined, and how intervals were made."""
-        rows = [row for lines in self.chosen.values() for row in lines.values()]
-        cutoffs = {row["how"]: None for row in rows if row["measure"] == "threshold" and row["low"] is not None}
-        made = interval_footnotes((row for row in rows if row["measure"] != "threshold"), self.data)
-        told = [_OPTIMISM] * any(row["corrected"] is not None for row in rows)
-        told += [_IN_FOLDS] * ("folds" in self.data)
-        told += [_DECIDED] * any(row["measure"] == "coverage" for row in rows)
-        return (*self.reasons.footnotes(), *made, *(f"Cut-offs: {how}." for how in cutoffs), *told)
+        """Return reasons of undefined numbers, methods of intervals, and meanings of columns."""
+        rows = [row for lines in self.choice.values() for row in lines.values()]
+        methods = {row["how"]: None for row in rows if row["measure"] == "threshold" and row["low"] is not None}
+        notes = self.format.footnotes((row for row in rows if row["measure"] != "threshold"), self.data)
+        columns = [_OPTIMISM] * any(row["corrected"] is not None for row in rows)
+        columns += [_IN_FOLDS] * ("folds" in self.data)
+        columns += [_DECIDED] * any(row["measure"] == "coverage" for row in rows)
+        return (*notes, *(f"Cut-offs: {how}." for how in methods), *columns)
 
-    def _two_by_two(self, case: _Case) -> Table:
-        values = {name: row["value"] for (name, _), row in self.chosen[case].items()}
-        referred = "referred_positives" in values
-        lines = {
-            describe_class(name, self.asked.truth, self.data): [values[cell] for cell in cells if cell in values]
-            for name, cells in _CLASSES.items()
-        }
-        lines["total"] = [sum(pair) for pair in zip(*lines.values(), strict=True)]
-        rows = tuple(
-            Row(name, tuple(format_count(each, self.digits) for each in (*line, sum(line))))
-            for name, line in lines.items()
-        )
-        columns = ("flagged", *["referred"] * referred, "passed", "total")
-        return Table(f"truth in rows{self._of(case)}", columns, (Section("", rows),), upright=True)
+    def _confusion_matrix(self, subject: _Subject) -> Table:
+        """Return the confusion matrix, with a column for referred people if there are any."""
+        values = {name: row["value"] for (name, _), row in self.choice[subject].items()}
+        classes = {name: describe_class(name, self.reading.truth, self.data) for name in ("positive", "negative")}
 
-    def _of(self, case: _Case) -> str:
-        """Which rows they are, if there is a choice."""
+        def text(*cells: str) -> str:
+            # Sums of weights depend on their order in the last digit: columns first, so that totals of columns add up.
+            columns = zip(*CONFUSION_CELLS.values(), strict=True)
+            masses = (sum(values[cell] for cell in column if cell in cells) for column in columns)
+            return format_count(sum(masses), self.format.digits)
+
+        return confusion_table(f"truth in rows{self._describe_set(subject)}", classes, values, text)
+
+    def _describe_set(self, subject: _Subject) -> str:
+        """Describe the rows of a subject, where there are also held-out rows."""
         if "held_out" not in self.data:
             return ""
-        return f", on {self.data['held_out']['name']}" if case.set == HELD_OUT else ", where it was chosen"
+        return f", on {self.data['held_out']['name']}" if subject.set == HELD_OUT else ", where it was chosen"
 
-    def _measures(self, case: _Case) -> Table:
-        """Measures as they look, optimism-corrected, and on other rows."""
-        lines = {name: row for (name, _), row in self.chosen[case].items() if _is_measure(name)}
-        there = {name: row for (name, _), row in self.chosen.get(case._replace(set=HELD_OUT), {}).items()}
-        columns: dict[str, Callable[[str], Line | None]] = {"as it looks": lines.get}
-        if any(row["corrected"] is not None for row in lines.values()):
-            columns[_WITHOUT] = lambda name: _corrected(lines[name])
-        if self._folds(case.model):
-            columns[f"in {len(self._folds(case.model))} folds"] = lambda name: _crossvalidated(lines[name])
-        if there:
-            columns[f"on {self.data['held_out']['name']}"] = there.get
-        if len(columns) == 1:
-            rows = [Row(_words(name), (self._cell(row, several=False),), _meaning(name)) for name, row in lines.items()]
-            return Table("", (interval_heading(self.data),), (Section("measures", tuple(rows)),))
-        rows = [Row(_words(name), tuple(self._cell(at(name)) for at in columns.values())) for name in lines]
-        return Table("measures", tuple(columns), (Section("", tuple(rows)),))
+    def _measures(self, subject: _Subject) -> Table:
+        """Return measures as they look, optimism-corrected, in folds, and on held-out rows."""
+        rows = [row for (name, _), row in self.choice[subject].items() if _is_measure(name)]
+        columns = {"value": "as it looks"}
+        if any(row["corrected"] is not None for row in rows):
+            columns["corrected"] = _WITHOUT
+        if folds := self._folds(subject.model):
+            columns["crossvalidated"] = f"in {len(folds)} folds"
+        cells = [
+            {**_instead(row, name), "column": name}
+            for row in rows
+            for name in columns
+            if name == "value" or row[name] is not None
+        ]
+        if held_out := self.choice.get(subject._replace(set=HELD_OUT)):
+            columns[HELD_OUT] = f"on {self.data['held_out']['name']}"
+            names = {(row["measure"], row["action"]) for row in rows}
+            cells += ({**row, "column": HELD_OUT} for name, row in held_out.items() if name in names)
+        single = len(columns) == 1
+        pivot = Pivot(
+            line=itemgetter("measure"),
+            column=itemgetter("column"),
+            section=lambda _row: "measures" if single else "",
+            cell=partial(self.format.estimate, several=not single),
+            heading=lambda column: interval_heading(self.data) if single else columns[column],
+            meaning=_meaning,
+        )
+        return pivot.table(cells, corner="" if single else "measures", columns=list(columns))
 
-    def _bands(self, case: _Case, sets: Sequence[str]) -> Table:
-        """Who is in each band."""
-        policy = self.data["policies"][case.model]
-        ranges = describe_score_ranges(self._score(case.model), policy["thresholds"])
-        rows = []
-        for action, scores in zip(policy["actions"], ranges, strict=True):
-            cells = [
-                self._cell(self.chosen[case._replace(set=each)][name, action])
-                for each in sets
-                for name in ("share", "risk")
-            ]
-            rows.append(Row(f"{shorten_label(action)}: {scores}", tuple(cells)))
-        columns = [f"{name}{self._of(case._replace(set=each))}" for each in sets for name in ("share of all", "risk")]
-        return Table("action", tuple(columns), (Section("", tuple(rows)),))
+    def _bands(self, subject: _Subject, sets: Sequence[str]) -> Table:
+        """Return the share and the risk of each action."""
+        policy = self.data["policies"][subject.model]
+        ranges = describe_score_ranges(self._score(subject.model), policy["thresholds"])
+        labels = {
+            action: f"{shorten_label(action)}: {scores}"
+            for action, scores in zip(policy["actions"], ranges, strict=True)
+        }
+        pivot = Pivot(
+            line=itemgetter("action"),
+            column=lambda row: (row["column"], row["measure"]),
+            cell=self.format.estimate,
+            label=labels.__getitem__,
+            heading=lambda column: f"{_BAND_COLUMNS[column[1]]}{self._describe_set(subject._replace(set=column[0]))}",
+        )
+        rows = [
+            {**self.choice[subject._replace(set=each)][name, action], "column": each}
+            for action in labels
+            for each in sets
+            for name in _BAND_COLUMNS
+        ]
+        return pivot.table(rows, corner="action")
 
-    def _by_group(self, case: _Case) -> Table:
-        """Everybody and each group, at the common cut-off."""
-        alike = [each for each in self.chosen if each._replace(group=None) == case]
-        lines = [self.chosen[each] for each in alike]
-        names = [name for name in lines[0] if name[0] != "threshold"]
-        sections = [Section("", tuple(self._counted(lines)), apart=True)] if ("tp", None) in lines[0] else []
-        rates = [name for name in names if name[0] not in _COUNTED]
-        rows = [Row(_named(name), tuple(self._cell(each[name]) for each in lines)) for name in rates]
-        if sections:
-            rows.insert(0, Row("prevalence", tuple(format_number(_prevalence(each), self.digits) for each in lines)))
-        corner = f"by {', '.join(map(shorten_label, self.asked.group))}{self._of(case)}"
-        return Table(corner, tuple(map(_group, alike)), (*sections, Section("", tuple(rows))))
+    def _by_group(self, subject: _Subject) -> Table:
+        """Return everybody and each group under the common policy."""
+        subjects = [each for each in self.choice if each._replace(group=None) == subject]
+        pivot = Pivot(
+            line=lambda row: (row["measure"], row["action"]),
+            column=itemgetter("subject"),
+            section=lambda row: "counts" if row["measure"] in _COUNTED else "",
+            cell=self._group_cell,
+            label=_line_label,
+            heading=lambda each: group_heading(each.group),
+            title=lambda _section: "",
+            apart={"counts"},
+        )
+        corner = f"by {', '.join(map(shorten_label, self.reading.group))}{self._describe_set(subject)}"
+        return pivot.table(self._group_rows(subjects), corner=corner, columns=subjects)
 
-    def _counted(self, lines: Sequence[Mapping[Name, Line]]) -> Iterator[Row]:
-        for name, words in _COUNTED.items():
-            found = [row["value"] for each in lines for (measure, _), row in each.items() if measure == name]
-            if found:
-                yield Row(words, tuple(format_count(value, self.digits) for value in found))
+    def _group_cell(self, row: TidyRow) -> Cell:
+        """Return the cell of a count, of a derived prevalence, or of an estimate."""
+        if row["measure"] in _COUNTED:
+            return self.format.count(row)
+        if "level" not in row:  # derived here, without an interval
+            return format_number(row["value"], self.format.digits)
+        return self.format.estimate(row)
 
-    def _compared(self, case: _Case) -> Iterator[Table | str]:
-        """What other rules would have chosen; the chosen one comes first."""
-        others = self.others.get(case.model, {})
+    def _group_rows(self, subjects: Sequence[_Subject]) -> Iterator[TidyRow]:
+        """Yield counts, the prevalence, and measures of some subjects."""
+        rows = [{**row, "subject": each} for each in subjects for row in self.choice[each].values()]
+        for name in _COUNTED:
+            yield from (row for row in rows if row["measure"] == name)
+        for each in subjects if ("tp", None) in self.choice[subjects[0]] else ():
+            share = _prevalence(self.choice[each])
+            yield {"measure": "prevalence", "action": _DERIVED, "value": share, "subject": each}
+        yield from (row for row in rows if _is_measure(row["measure"]))
+
+    def _other_rules(self, subject: _Subject) -> Iterator[Table | str]:
+        """Yield what other rules would have chosen; the chosen one comes first."""
+        others = self.others.get(subject.model, {})
         names = [name for name in _COMPARED if name != "expected_cost" or self.data["costs"] is not None]
-        rows = [self._chosen_row(case, names)] if ("tp", None) in self.chosen[case] else []
+        rows = [self._choice_row(subject, names)] if ("tp", None) in self.choice[subject] else []
         for rule, lines in others.items():
-            cells = (self._plain(lines[name]) for name in names)
-            rows.append(Row(rule, (_short(lines["threshold"]["value"], self.digits), *cells)))
+            cells = (self.format.value(lines[name]) for name in names)
+            rows.append(Row(rule, (_short(lines["threshold"]["value"], self.format.digits), *cells)))
         if others:
             yield "What other rules would have said:"
             narrow = Table("rule", ("cut-off", *map(_SHORT.__getitem__, names)), (Section("", tuple(rows)),))
             yield replace(narrow, columns=("cut-off", *map(_HEADS.__getitem__, names)), narrow=narrow)
 
-    def _chosen_row(self, case: _Case, names: Sequence[str]) -> Row:
-        policy = self.data["policies"][case.model]
-        found = {name: row["value"] for (name, _), row in self.chosen[case].items()}
-        counts = Counts(*(found[cell] for cell in _CELLS))
-        total = counts.total + found.get("referred_positives", 0.0) + found.get("referred_negatives", 0.0)
-        values = {
+    def _choice_row(self, subject: _Subject, names: Sequence[str]) -> Row:
+        """Return the line of the chosen rule, computed for all rows including those who are referred."""
+        policy = self.data["policies"][subject.model]
+        values = {name: row["value"] for (name, _), row in self.choice[subject].items()}
+        counts = Counts(*(values[cell] for cell in _CELLS))
+        total = counts.total + values.get("referred_positives", 0.0) + values.get("referred_negatives", 0.0)
+        numbers = {
             "sensitivity": sensitivity(counts),
             "specificity": specificity(counts),
             "precision": precision(counts),
@@ -229,19 +266,10 @@ class _Sheet:
         }
         if "expected_cost" in names:
             each = expected_cost(counts, costs=Costs(**self.data["costs"]))
-            values["expected_cost"] = found.get("cost_with_referrals", each)
-        cutoffs = " / ".join(_short(at, self.digits) for at in policy["thresholds"])
-        return Row(f"{policy['rule']} (chosen)", (cutoffs, *(self._number(values[name]) for name in names)))
-
-    def _number(self, value: float) -> str:
-        return UNDEFINED if isnan(value) else format_number(value, self.digits)
-
-    def _plain(self, row: Line) -> Cell:
-        """Show the number alone."""
-        return estimate_cell({**row, "level": None}, self.reasons, digits=self.digits, several=True)
-
-    def _cell(self, row: Line | None, *, several: bool = True) -> Cell:
-        return estimate_cell(row, self.reasons, digits=self.digits, several=several)
+            numbers["expected_cost"] = values.get("cost_with_referrals", each)
+        thresholds = " / ".join(_short(at, self.format.digits) for at in policy["thresholds"])
+        cells = (self.format.number(None if isnan(numbers[name]) else numbers[name]) for name in names)
+        return Row(f"{policy['rule']} (chosen)", (thresholds, *cells))
 
 
 _HEADS = dict(zip(_COMPARED, ("sensitivity", "specificity", "precision", "flag rate", "cost per case"), strict=True))
@@ -252,51 +280,36 @@ def _is_measure(name: str) -> bool:
     return name != "threshold" and name not in _COUNTED
 
 
-def _corrected(row: Line) -> Line | None:
-    """Optimism-corrected value of a number; nothing if that is not known."""
-    return _instead(row, "corrected")
-
-
-def _crossvalidated(row: Line) -> Line | None:
-    """What folds give that had no part in the choice."""
-    return _instead(row, "crossvalidated")
-
-
-def _instead(row: Line, name: str) -> Line | None:
-    if row[name] is None:
-        return None
+def _instead(row: TidyRow, name: str) -> TidyRow:
+    """Return a row with another estimate of its value: optimism-corrected, or cross-validated."""
+    if name == "value":
+        return row
     return {**row, "value": row[name], "low": row[f"{name}_low"], "high": row[f"{name}_high"]}
 
 
-def _prevalence(lines: Mapping[Name, Line]) -> float:
-    """Prevalence of those who are decided or referred."""
+def _prevalence(lines: Mapping[Name, TidyRow]) -> float:
+    """Return the prevalence of all, decided or referred."""
     value = {name: row["value"] for (name, _), row in lines.items()}
     positives, negatives = (value.get(f"referred_{name}", 0.0) for name in ("positives", "negatives"))
     return float(prevalence(Counts(value["tp"] + positives, value["fp"] + negatives, value["fn"], value["tn"])))
 
 
 def _short(threshold: float, digits: int) -> str:
+    """Return a threshold in full, or rounded if it is long."""
     shown = format_exact(threshold)
     return shown if len(shown) <= _LONGEST else format_number(threshold, digits)
 
 
-def _named(name: Name) -> str:
+def _line_label(name: Name) -> str:
+    """Return the label of a measure, with the action that a share or a risk is of."""
     measure, action = name
-    return (
-        f"{_words(measure)} of {shorten_label(action)}"
-        if action is not None and measure in {"share", "risk"}
-        else _words(measure)
-    )
-
-
-def _group(case: _Case) -> str:
-    named = ", ".join(shorten_label(value) for _, value in case.group or ())
-    return EVERYBODY if case.group is None else repr(named) if named == EVERYBODY else named
+    if measure in _COUNTED:
+        return _COUNTED[measure]
+    if action is not None and measure in _BAND_COLUMNS:
+        return f"{measure_label(measure)} of {shorten_label(action)}"
+    return measure_label(measure)
 
 
 def _meaning(name: str) -> str:
+    """Return a sentence on a measure."""
     return _MEANINGS.get(name) or about(MEASURES[name]).summary
-
-
-def _words(name: str) -> str:
-    return name.replace("_", " ")

@@ -1,28 +1,29 @@
-"""Tidy numbers on groups that are made equal -> a page: what is done, what it gives, what it changes and costs."""
+"""Page of `baserate equalize`: thresholds of groups, rates, changes, disparities, and the price of fairness."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from operator import itemgetter
 from typing import Any
 
-from baserate._formatting import ROUNDING_ERROR, UNDEFINED, format_count, format_exact, format_number, join_words
+from baserate._formatting import ROUNDING_ERROR, UNDEFINED, format_exact, format_number, join_words
 from baserate._results import Results
 from baserate.cli._checked import group_told
 from baserate.cli._options import Reading
 from baserate.text import (
     Cell,
-    Footnotes,
+    CellFormatter,
+    GroupKey,
     Page,
+    Pivot,
     Row,
     Section,
     Table,
+    TidyRow,
     describe_rule,
-    estimate_cell,
-    interval_footnotes,
+    group_key,
     shorten_label,
 )
 
-Line = Mapping[str, Any]
-Group = tuple[tuple[str, object], ...] | None
-Key = tuple[str, Group, str]
+Key = tuple[str, GroupKey, str]
 """Set, group and measure."""
 
 _SETS = ("without parity", "with parity")
@@ -59,137 +60,156 @@ _LONGEST = 8
 """Letters of a number that is shown in full; a longer one is rounded."""
 
 
-def page(found: Results, asked: Reading, line: str, digits: int) -> Page:
-    """Lay the numbers out."""
-    sheet = _Sheet(found, asked, digits)
-    panels = [*sheet.account(), *sheet.frontier(), *sheet.held_out()]
-    return Page(line, tuple(panels), sheet.footnotes())
+def page(results: Results, _reading: Reading, line: str, digits: int) -> Page:
+    """Return the page of some results."""
+    layout = _ParityPage(results, digits)
+    panels = [*layout.account(), *layout.frontier(), *layout.held_out()]
+    return Page(line, tuple(panels), layout.footnotes())
 
 
-class _Sheet:
-    """Rows by what they are about, and the reasons why some numbers are undefined."""
+class _ParityPage:
+    """Rows by set, group and measure, and the formatter of their cells."""
 
-    def __init__(self, found: Results, asked: Reading, digits: int) -> None:
-        self.data, self.asked, self.digits, self.reasons = found.data, asked, digits, Footnotes()
-        self.rows = found.rows()
-        self.numbers: dict[Key, Line] = {}
-        self.cuts: dict[tuple[str, Group], list[Line]] = {}
+    def __init__(self, results: Results, digits: int) -> None:
+        self.data, self.format, self.rows = results.data, CellFormatter(digits), results.rows()
+        self.numbers: dict[Key, TidyRow] = {}
+        self.thresholds: dict[tuple[str, GroupKey], list[TidyRow]] = {}
         for row in self._of("account"):
-            place = row["set"], _key(row["group"])
+            place = row["set"], group_key(row)
             if row["measure"] == "threshold":
-                self.cuts.setdefault(place, []).append(row)
+                self.thresholds.setdefault(place, []).append(row)
             elif row["measure"] != "gap":
                 self.numbers[*place, row["measure"]] = row
         self.groups = list(dict.fromkeys(group for _, group, _ in self.numbers))
 
     def _of(self, table: str) -> list[dict[str, Any]]:
+        """Return the rows of one table."""
         return [row for row in self.rows if row["table"] == table]
 
     def account(self) -> Iterator[Table | str]:
-        """What is done, to whom, and what that costs."""
+        """Yield the policy, the rates of groups, changes, disparities and the price of fairness."""
         (policy,) = self.data["policies"].values()
-        told = describe_rule(policy["rule"], policy["settings"])
-        yield f"{told[:1].upper()}{told[1:]}:"
-        yield self._done()
+        rule = describe_rule(policy["rule"], policy["settings"])
+        yield f"{rule[:1].upper()}{rule[1:]}:"
+        yield self._decisions()
         yield self._rates()
         yield "By how much that differs from what is cheapest without any parity:"
         yield self._changes()
-        yield self._gaps()
-        yield " ".join([self._paid(), *self._dearer(policy)])
-        yield from filter(None, [self._crossed(policy), self._binding()])
+        yield self._disparities()
+        yield " ".join([self._describe_price(), *self._alternatives(policy)])
+        yield from filter(None, [self._describe_crossing(policy), self._binding()])
 
     def footnotes(self) -> tuple[str, ...]:
-        """Why numbers are undefined, how intervals were made, and what a parity does and does not promise."""
-        made = interval_footnotes(list(self.numbers.values()), self.data)
-        return (*self.reasons.footnotes(), *made, *self.data["promises"], *filter(None, [self.data["legal"]]))
+        """Return reasons of undefined numbers, methods of intervals, and the limits of the parity."""
+        notes = self.format.footnotes(list(self.numbers.values()), self.data)
+        return (*notes, *self.data["promises"], *filter(None, [self.data["legal"]]))
 
-    def _done(self) -> Table:
-        """Where each group is flagged."""
+    def _decisions(self) -> Table:
+        """Return the thresholds of each group."""
         (score,) = self.data["policies"]
-        lots = any(row["chance"] for rows in self.cuts.values() for row in rows)
-        title = f"flag {shorten_label(score)}{' (in brackets: the chance that a lot draws it)' * lots}"
-        rows = [Row(_name(group), (), self._cuts(group)) for group in self.groups if group]
+        randomized = any(row["chance"] for rows in self.thresholds.values() for row in rows)
+        title = f"flag {shorten_label(score)}{' (in brackets: the chance that a lot draws it)' * randomized}"
+        rows = [Row(_name(group), (), self._describe_both(group)) for group in self.groups if group]
         return Table("", (), (Section(title, tuple(rows)),))
 
-    def _cuts(self, group: Group) -> str:
-        without, kept = (self._cut(each, group) for each in _SETS)
-        return f"{kept}; without the parity: {without}"
+    def _describe_both(self, group: GroupKey) -> str:
+        """Describe the decisions in a group with the parity and without."""
+        without, within = (self._describe_decision(each, group) for each in _SETS)
+        return f"{within}; without the parity: {without}"
 
-    def _cut(self, which: str, group: Group) -> str:
-        """Cut-offs with their chances."""
-        rows = self.cuts.get((which, group), ())
+    def _describe_decision(self, which: str, group: GroupKey) -> str:
+        """Describe thresholds with their chances."""
+        rows = self.thresholds.get((which, group), ())
         if not rows:
             return "everybody" if self.numbers[which, group, "flag_rate"]["value"] else "nobody"
         return ", ".join(f"{self._where(row)}{_chance(row['chance'])}" for row in rows)
 
-    def _where(self, row: Line) -> str:
-        """Scores that are flagged from a cut-off on, or below it."""
+    def _where(self, row: TidyRow) -> str:
+        """Describe the scores that are flagged: those from a threshold on, or those below it."""
         at, flagged = row["value"], row["action"] == "flag"
         if at in (float("inf"), float("-inf")):
             return "everybody" if (at < 0) == flagged else "nobody"
         return f"{'≥' if flagged else '<'}\N{NO-BREAK SPACE}{self._short(at)}"
 
     def _short(self, value: float) -> str:
-        return format_exact(value) if len(format_exact(value)) <= _LONGEST else format_number(value, self.digits)
+        """Return a number in full, or rounded if it is long."""
+        exact = format_exact(value)
+        return exact if len(exact) <= _LONGEST else self.format.number(value)
 
     def _rates(self) -> Table:
-        """Rates of everybody and of each group under the policy."""
-        columns = ["cases", *_RATES.values(), "by lot"]
-        rows = [
-            Row(_name(group), (self._cases(group), *self._measured(group), self._lots(group))) for group in self.groups
-        ]
-        return Table("with parity", tuple(columns), (Section("", tuple(rows)),))
+        """Return the rates of everybody and of each group under the policy."""
+        columns = {"cases": "cases", **_RATES, "lottery": "by lot"}
+        pivot = Pivot(
+            line=group_key,
+            column=itemgetter("measure"),
+            cell=self._rate_cell,
+            label=_name,
+            heading=columns.__getitem__,
+        )
+        rows: list[TidyRow] = []
+        for group in self.groups:
+            # Without the parity no decision is randomized, so that counts are whole.
+            cases = sum(self.numbers[_SETS[0], group, each]["value"] for each in _CELLS)
+            rows.append({"measure": "cases", "group": None if group is None else dict(group), "value": cases})
+            rows += (self.numbers[_SETS[1], group, name] for name in (*_RATES, "lottery"))
+        return pivot.table(rows, corner="with parity")
 
-    def _cases(self, group: Group) -> str:
-        # Without the parity nothing is drawn by lot, so that cases are whole.
-        return format_count(sum(self.numbers[_SETS[0], group, each]["value"] for each in _CELLS), self.digits)
-
-    def _measured(self, group: Group) -> Iterator[Cell]:
-        for name in _RATES:
-            row = self.numbers[_SETS[1], group, name]
-            # The base rate is there to compare with, not to be judged.
-            bare = {**row, "level": None} if name == "base_rate" else row
-            yield estimate_cell(bare, self.reasons, digits=self.digits, several=True)
-
-    def _lots(self, group: Group) -> str:
-        return _in_tenths(self.numbers[_SETS[1], group, "lottery"]["value"])
+    def _rate_cell(self, row: TidyRow) -> Cell:
+        """Return the cell of a count, of the share of randomized decisions, or of a rate."""
+        if row["measure"] == "cases":
+            return self.format.count(row)
+        if row["measure"] == "lottery":
+            return _in_tenths(row["value"])
+        # The base rate is there to compare with: its interval would distract.
+        return self.format.value(row) if row["measure"] == "base_rate" else self.format.estimate(row)
 
     def _changes(self) -> Table:
-        """By how much numbers differ from those without the parity."""
-        rows = []
-        for group in self.groups:
-            cells = (self._signed(self.numbers[_SETS[1], group, name]) for name in _CHANGES)
-            rows.append(Row(_name(group), tuple(cells)))
-        return Table("change", tuple(_CHANGES.values()), (Section("", tuple(rows)),))
+        """Return the differences from the cheapest policy without the parity."""
+        pivot = Pivot(
+            line=group_key,
+            column=itemgetter("measure"),
+            cell=self._change_cell,
+            label=_name,
+            heading=_CHANGES.__getitem__,
+        )
+        rows = (self.numbers[_SETS[1], group, name] for group in self.groups for name in _CHANGES)
+        return pivot.table(rows, corner="change")
 
-    def _signed(self, row: Line) -> str:
+    def _change_cell(self, row: TidyRow) -> str:
+        """Return a change with its sign."""
         if row["change"] is None:
-            earlier = self.numbers[_SETS[0], _key(row["group"]), row["measure"]]
-            return self.reasons.undefined(row["why"] or earlier["why"])
+            earlier = self.numbers[_SETS[0], group_key(row), row["measure"]]
+            return self.format.mark_undefined(row["why"] or earlier["why"])
         value = 0.0 if abs(row["change"]) < ROUNDING_ERROR else row["change"]
-        return f"{'+' if value > 0 else ''}{format_number(value, max(self.digits - 1, 1))}"
+        return f"{'+' if value > 0 else ''}{format_number(value, max(self.format.digits - 1, 1))}"
 
-    def _gaps(self) -> Table:
-        """How far groups lie apart, before and after."""
-        gaps = [row for row in self._of("account") if row["measure"] == "gap"]
-        rows = []
-        for rate in dict.fromkeys(row["rate"] for row in gaps):
-            each = [self._gap(row) for row in gaps if row["rate"] == rate]
-            rows.append(Row(_RATES[rate], (*each, self._allowed(rate))))
-        return Table(_GAP, (*_SETS, "allowed"), (Section("", tuple(rows)),))
+    def _disparities(self) -> Table:
+        """Return the greatest differences between groups without and with the parity, and the tolerance."""
+        rows = [row for row in self._of("account") if row["measure"] == "gap"]
+        rates = dict.fromkeys(row["rate"] for row in rows)
+        pivot = Pivot(
+            line=itemgetter("rate"),
+            column=itemgetter("set"),
+            cell=lambda row: self._tolerance(row["rate"]) if row["set"] == "allowed" else self._disparity(row),
+            label=_RATES.__getitem__,
+        )
+        allowed = [{"rate": rate, "set": "allowed"} for rate in rates]
+        return pivot.table([*rows, *allowed], corner=_GAP, columns=(*_SETS, "allowed"))
 
-    def _gap(self, row: Line) -> Cell:
+    def _disparity(self, row: TidyRow) -> Cell:
+        """Return a disparity, without the rounding error that an exact parity leaves."""
         small = row["value"] is not None and row["value"] < ROUNDING_ERROR
-        return estimate_cell({**row, "value": 0.0} if small else row, self.reasons, digits=self.digits, several=True)
+        return self.format.estimate({**row, "value": 0.0} if small else row)
 
-    def _allowed(self, rate: str) -> str:
+    def _tolerance(self, rate: str) -> str:
+        """Return the tolerance of a rate."""
         within = self.data["within"]
         bound = within.get(rate) if isinstance(within, Mapping) else within
         return "any" if rate == "precision" or bound is None or bound >= 1 else format_exact(bound)
 
-    def _paid(self) -> str:
-        """What the parity costs."""
-        cost, free, price = (format_number(self.data[name], self.digits) for name in ("cost", "cost_without", "price"))
+    def _describe_price(self) -> str:
+        """Describe the price of the parity."""
+        cost, free, price = (self.format.number(self.data[name]) for name in ("cost", "cost_without", "price"))
         if abs(self.data["price"]) < ROUNDING_ERROR:
             return f"Expected cost of a case: {cost}, with the parity and without: it has no price here."
         more = (
@@ -199,21 +219,21 @@ class _Sheet:
         )
         return f"Expected cost of a case: {cost} with the parity, {free} without: its price is {price}{more}."
 
-    def _dearer(self, policy: Line) -> Iterator[str]:
-        """What the parity could be kept for by other means, and what it costs those who treat everybody alike."""
+    def _alternatives(self, policy: TidyRow) -> Iterator[str]:
+        """Yield the costs of other policies with the parity, and of one threshold without it."""
         more = self.data["cost"] - self.data["least"]
         if policy["rule"] != "equalized" and abs(more) <= ROUNDING_ERROR:
             yield "No policy that keeps the parity is cheaper."
         elif policy["rule"] != "equalized" and more > 0:
-            least, above = (format_number(each, self.digits) for each in (self.data["least"], more))
+            least, above = (self.format.number(each) for each in (self.data["least"], more))
             yield f"With lots and cut-offs by group the parity could be kept for {least}: this way costs {above} more."
         price = policy["settings"].get("price")
         if price is not None:
-            alone = format_number(policy["settings"]["cost"] - price, self.digits)
-            yield f"One cut-off without the parity would cost {alone}."
+            cost = self.format.number(policy["settings"]["cost"] - price)
+            yield f"One cut-off without the parity would cost {cost}."
 
-    def _crossed(self, policy: Line) -> str:
-        """Where two curves cross, and how scores of one group are put on the scale of the other."""
+    def _describe_crossing(self, policy: TidyRow) -> str:
+        """Describe where two ROC curves cross, and the common scale of scores."""
         if policy["rule"] != "crossing":
             return ""
         (score,), (first, second) = self.data["policies"], [_name(group) for group in self.groups if group]
@@ -221,12 +241,11 @@ class _Sheet:
         knots = ", ".join(f"{self._short(x)} to {self._short(y)}" for x, y in policy["settings"]["scale"])
         return (
             f"The curves cross at {shorten_label(score)} {here} in {first} and {there} in {second}. On one scale, "
-            f"with scores "
-            f"of {second} moved ({knots}), {here} serves both where scores lie close together."
+            f"with scores of {second} moved ({knots}), {here} serves both where scores lie close together."
         )
 
     def _binding(self) -> str:
-        """Who sets the limit, where others are held back and it is not nearly everybody."""
+        """Describe the groups that limit the others, if they are few."""
         held = [row for row in self.numbers.values() if row["measure"] == "forgone" and row["value"]]
         if not held or not 0 < len(self.data["binds"]) <= _FEW:
             return ""
@@ -234,65 +253,63 @@ class _Sheet:
         return f"All are held to what the scores in {binds} allow; better scores there would lower the cost."
 
     def frontier(self) -> Iterator[Table | str]:
-        """What the parity costs at every tolerance."""
+        """Yield the price of the parity at every tolerance."""
         rows = self._of("frontier")
         if not rows:
             return
-        lines = (
-            Row(self._short(row["within"]), tuple(self._plain(row[name], name) for name in _FRONTIER)) for row in rows
+        pivot = Pivot(
+            line=itemgetter("place"),
+            column=itemgetter("column"),
+            cell=lambda row: self._frontier_cell(row[row["column"]], row["column"]),
+            label=lambda place: self._short(rows[place]["within"]),
+            heading=_FRONTIER.__getitem__,
         )
+        cells = ({**row, "place": at, "column": name} for at, row in enumerate(rows) for name in _FRONTIER)
         yield "What the parity costs at every tolerance:"
-        yield Table("within", tuple(_FRONTIER.values()), (Section("", tuple(lines)),))
+        yield pivot.table(cells, corner="within")
 
-    def _plain(self, value: float | None, name: str) -> str:
+    def _frontier_cell(self, value: float | None, name: str) -> str:
+        """Return a number of the frontier, without rounding errors."""
         if value is None:
             return ""
-        return (
-            _in_tenths(value)
-            if name == "lottery"
-            else format_number(0.0 if abs(value) < ROUNDING_ERROR else value, self.digits)
-        )
+        if name == "lottery":
+            return _in_tenths(value)
+        return self.format.number(0.0 if abs(value) < ROUNDING_ERROR else value)
 
     def held_out(self) -> Iterator[Table | str]:
-        """What the parity is worth on rows that had no part in the choice."""
+        """Yield the performance of the parity on rows that had no part in the choice."""
         rows = self._of("held_out")
         if not rows:
             return
-        kinds = list(dict.fromkeys(row["kind"] for row in rows))
-        sections = [
-            Section(_TITLES.get(name, name), tuple(self._held([row for row in rows if row["measure"] == name], kinds)))
-            for name in dict.fromkeys(row["measure"] for row in rows)
-        ]
+        pivot = Pivot(
+            section=itemgetter("measure"),
+            line=_whose,
+            column=itemgetter("kind"),
+            cell=self.format.estimate,
+            label=str,
+            title=lambda measure: _TITLES.get(measure, measure),
+        )
         yield "On rows that had no part in the choice:"
-        yield Table("", tuple(kinds), tuple(sections))
-
-    def _held(self, rows: Sequence[Line], kinds: Sequence[str]) -> Iterator[Row]:
-        """One line for each rate that a gap is of, otherwise for each group."""
-        for name in dict.fromkeys(map(_whose, rows)):
-            by = {row["kind"]: row for row in rows if _whose(row) == name}
-            cells = (estimate_cell(by.get(kind), self.reasons, digits=self.digits, several=True) for kind in kinds)
-            yield Row(name, tuple(cells))
+        yield pivot.table(rows)
 
 
-def _whose(row: Line) -> str:
-    return (
-        group_told(row["group"])
-        if row["rate"] is None
-        else " or ".join(_RATES[name] for name in row["rate"].split(", "))
-    )
+def _whose(row: TidyRow) -> str:
+    """Return the rates that a disparity is of, or else the group."""
+    if row["rate"] is None:
+        return group_told(row["group"])
+    return " or ".join(_RATES[name] for name in row["rate"].split(", "))
 
 
-def _key(group: Mapping[str, object] | None) -> Group:
-    return None if group is None else tuple(group.items())
-
-
-def _name(group: Group) -> str:
+def _name(group: GroupKey) -> str:
+    """Return the name of a group."""
     return group_told(None if group is None else dict(group))
 
 
 def _chance(chance: float | None) -> str:
+    """Return the probability of a randomized threshold in percent."""
     return "" if chance is None else f" ({100 * chance:.3g}\N{NO-BREAK SPACE}%)"
 
 
 def _in_tenths(share: float) -> str:
+    """Return a share in percent with one decimal; a dash for none."""
     return f"{100 * share:.1f}\N{NO-BREAK SPACE}%" if share else UNDEFINED

@@ -1,11 +1,12 @@
-"""Tidy numbers here and there -> a page: columns for here, there, and there with corrected scores."""
+"""Page of `baserate shift`: columns for the sample, for deployment, and for deployment with corrected scores."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from operator import itemgetter
+from typing import NamedTuple
 
 from baserate._counts import Counts
 from baserate._curve import Curve
-from baserate._formatting import format_count, format_exact, format_number
+from baserate._formatting import format_exact, format_number
 from baserate._results import Results
 from baserate._tally import Tally
 from baserate.cli._ask import headline
@@ -15,229 +16,191 @@ from baserate.measure import MEASURES, about
 from baserate.text import (
     EVERYBODY,
     Cell,
-    Footnotes,
+    CellFormatter,
+    GroupKey,
     Page,
-    Row,
-    Section,
+    Pivot,
     Table,
-    describe_omitted_classes,
-    estimate_cell,
-    interval_footnotes,
+    TidyRow,
+    group_key,
+    measure_label,
     shorten_label,
 )
 
-Line = Mapping[str, Any]
-Lines = dict[str, dict[str, Line]]
-"""Measure -> place -> row."""
-
 HERE, THERE, CORRECTED = PLACES = ("here", "there", "corrected")
-_CELLS = {"tp": "positives flagged", "fn": "positives passed", "fp": "negatives flagged", "tn": "negatives passed"}
+_COUNTS = {"tp": "positives flagged", "fn": "positives passed", "fp": "negatives flagged", "tn": "negatives passed"}
+_HEADINGS = {HERE: "here", THERE: "there", CORRECTED: "there, corrected"}
 
 
-class _Case(NamedTuple):
-    """What numbers are about."""
+class _Subject(NamedTuple):
+    """What numbers are about; the threshold is None for predicted labels and for whole curves."""
 
     model: str | None
-    group: tuple[tuple[str, object], ...] | None
+    group: GroupKey
     threshold: float | None = None
 
 
-class _Part(NamedTuple):
-    """A section to be: rows under a title, and how their cells are written."""
-
-    title: str
-    lines: Lines
-    """Name -> place -> row."""
-    cells: Callable[[Mapping[str, Line], Sequence[str]], tuple[Cell, ...]]
-    apart: bool = False
+def page(results: Results, reading: Reading, digits: int) -> Page:
+    """Return the page of two classes."""
+    return _lay_out(_BinaryPage(results, reading, digits), results)
 
 
-def page(found: Results, asked: Reading, digits: int) -> Page:
-    """Lay out the numbers of two classes."""
-    pen = _Pen(found, asked, digits)
-    panels = tuple(_Sheet(found, pen).panels())
-    return Page(headline(asked, found.data), panels, pen.footnotes(found))
+def class_page(results: Results, reading: Reading, digits: int) -> Page:
+    """Return the page of several classes."""
+    return _lay_out(_ClassPage(results, reading, digits), results)
 
 
-def class_page(found: Results, asked: Reading, digits: int) -> Page:
-    """Lay out the numbers of several classes."""
-    pen = _Pen(found, asked, digits)
-    panels = tuple(_ClassSheet(found, pen).panels())
-    return Page(headline(asked, found.data), panels, pen.footnotes(found))
+def _lay_out(layout: "_BinaryPage | _ClassPage", results: Results) -> Page:
+    panels = tuple(layout.panels())
+    return Page(headline(layout.reading, results.data), panels, layout.format.footnotes(results.rows(), results.data))
 
 
-class _Pen:
-    """Writes cells, and remembers what footnotes must explain."""
+class _BinaryPage:
+    """Rows of two classes by subject: decisions, and measures over all thresholds."""
 
-    def __init__(self, found: Results, asked: Reading, digits: int) -> None:
-        self.data, self.asked, self.digits = found.data, asked, digits
-        self.reasons = Footnotes()
-
-    def footnotes(self, found: Results) -> tuple[str, ...]:
-        """Why numbers are undefined, and how intervals were made."""
-        return self.reasons.footnotes() + interval_footnotes(found.rows(), found.data)
-
-    def cells(self, lines: Mapping[str, Line], places: Sequence[str]) -> tuple[Cell, ...]:
-        """A number with its interval at each place; nothing where there is none."""
-        return tuple(self._cell(lines.get(place)) for place in places)
-
-    def _cell(self, line: Line | None) -> Cell:
-        shown = estimate_cell(line, self.reasons, digits=self.digits, several=True)
-        if line is None or line["value"] is None or not line.get("average"):
-            return shown
-        # An average that leaves classes out says so.
-        marks = "".join(map(self.reasons.mark, describe_omitted_classes(line)))
-        return shown + marks if isinstance(shown, str) else shown._replace(value=shown.value + marks)
-
-    def of_group(self, group: tuple[tuple[str, object], ...] | None) -> str:
-        """Whose numbers they are; nothing if there are no groups."""
-        if group is None:
-            return EVERYBODY if self.asked.group else ""
-        return ", ".join(f"{shorten_label(name)} = {shorten_label(value)}" for name, value in group)
-
-
-class _Sheet:
-    """Rows of two classes by what they are about: decisions, and what holds over all thresholds."""
-
-    def __init__(self, found: Results, pen: _Pen) -> None:
-        self.pen = pen
-        self.tables: dict[_Case, Lines] = {}
-        self.wholes: dict[_Case, Lines] = {}
-        for row in found.rows():
-            case = _Case(row["model"], _group(row), row["threshold"])
-            decided = row["measure"] in _CELLS or about(MEASURES[row["measure"]]).of is Counts
-            within = self.tables if decided else self.wholes
-            within.setdefault(case, {}).setdefault(row["measure"], {})[_place(row)] = row
+    def __init__(self, results: Results, reading: Reading, digits: int) -> None:
+        self.data, self.reading, self.format = results.data, reading, CellFormatter(digits)
+        self.decisions: dict[_Subject, list[TidyRow]] = {}
+        self.scores: dict[_Subject, list[TidyRow]] = {}
+        for row in results.rows():
+            subject = _Subject(row["model"], group_key(row), row["threshold"])
+            kind = Counts if row["measure"] in _COUNTS else about(MEASURES[row["measure"]]).of
+            rows = self.decisions if kind is Counts else self.scores
+            rows.setdefault(subject, []).append({**row, "kind": kind})
 
     def panels(self) -> Iterator[Table]:
-        """For each model and group: decisions at each threshold, with ranks if there is one; then probabilities."""
-        for whole in dict.fromkeys(case._replace(threshold=None) for case in (*self.tables, *self.wholes)):
-            cases = [case for case in self.tables if case._replace(threshold=None) == whole]
-            ranks, chances = (self._of(noun, whole) for noun in TITLES)
-            for case in cases:
-                more = self._whole(ranks, TITLES[Curve]) if len(cases) == 1 else []
-                yield self._panel(self._flagged(case), whole, [*self._decided(self.tables[case]), *more])
-            if len(cases) != 1:
-                yield from self._apart(ranks, whole, TITLES[Curve])
-            yield from self._apart(chances, whole, TITLES[Tally])
+        """Yield decisions at each threshold, with ranks if there is one; then probabilities."""
+        for whole in dict.fromkeys(each._replace(threshold=None) for each in (*self.decisions, *self.scores)):
+            subjects = [each for each in self.decisions if each._replace(threshold=None) == whole]
+            ranks, probabilities = (self._scores(whole, kind) for kind in (Curve, Tally))
+            for subject in subjects:
+                rows = [*_counts_first(self.decisions[subject]), *(ranks if len(subjects) == 1 else [])]
+                yield self._table(self._describe_decision(subject), whole, rows, TITLES)
+            if len(subjects) != 1:
+                yield from self._separate_table(ranks, whole, TITLES[Curve])
+            yield from self._separate_table(probabilities, whole, TITLES[Tally])
 
-    def _of(self, noun: type, case: _Case) -> Lines:
-        lines = self.wholes.get(case, {})
-        return {name: each for name, each in lines.items() if about(MEASURES[name]).of is noun}
+    def _scores(self, subject: _Subject, kind: type) -> list[TidyRow]:
+        """Return the measures of one kind over all thresholds."""
+        return [row for row in self.scores.get(subject, []) if row["kind"] is kind]
 
-    def _apart(self, lines: Lines, case: _Case, title: str) -> Iterator[Table]:
-        """Give them a panel of their own, under a title that names the model where there is a choice."""
-        if lines:
-            what = f"{self._model(case)} {title}" if case.model else title
-            yield self._panel(what, case, self._whole(lines, ""))
+    def _separate_table(self, rows: Sequence[TidyRow], subject: _Subject, title: str) -> Iterator[Table]:
+        """Yield measures in a panel of their own, under a title that names the model if there are several."""
+        if rows:
+            corner = f"{self._model(subject)} {title}" if subject.model else title
+            yield self._table(corner, subject, rows, {})
 
-    def _panel(self, what: str, case: _Case, parts: Sequence[_Part]) -> Table:
-        shares = {
-            place: line["prevalence"] for part in parts for each in part.lines.values() for place, line in each.items()
-        }
-        places = [place for place in PLACES if place in shares]
-        sections = tuple(
-            Section(
-                part.title, tuple(Row(name, part.cells(each, places)) for name, each in part.lines.items()), part.apart
-            )
-            for part in parts
+    def _table(self, corner: str, subject: _Subject, rows: Sequence[TidyRow], titles: Mapping[type, str]) -> Table:
+        """Return rows under a column for each place, with its prevalence in the heading."""
+        shares = {_place(row): row["prevalence"] for row in rows}
+        pivot = Pivot(
+            line=itemgetter("measure"),
+            column=_place,
+            section=lambda row: "counts" if row["measure"] in _COUNTS else row["kind"],
+            cell=lambda row: self.format.count(row) if row["measure"] in _COUNTS else _estimate(self.format, row),
+            label=lambda measure: _COUNTS.get(measure, measure_label(measure)),
+            heading=lambda place: _describe_place(place, shares[place]),
+            title=lambda kind: titles.get(kind, ""),
+            apart={"counts"},
         )
-        corner = ": ".join(filter(None, [self.pen.of_group(case.group), what]))
-        return Table(corner, tuple(_head(place, shares[place]) for place in places), sections)
+        corner = ": ".join(filter(None, [_describe_group(subject.group, self.reading), corner]))
+        return pivot.table(rows, corner=corner, columns=[place for place in PLACES if place in shares])
 
-    def _decided(self, lines: Lines) -> list[_Part]:
-        """Counts, then rates."""
-        counts = {name: lines[short] for short, name in _CELLS.items()}
-        rates = {_words(name): each for name, each in lines.items() if name not in _CELLS}
-        return [_Part("", counts, self._amounts, apart=True), *([_Part("", rates, self.pen.cells)] if rates else [])]
+    def _describe_decision(self, subject: _Subject) -> str:
+        """Describe the rows that are flagged."""
+        if subject.threshold is None:
+            return f"{self._model(subject)} = {shorten_label(self.data['positive'])}"
+        return f"{self._model(subject)} ≥ {format_exact(subject.threshold)}"
 
-    def _whole(self, lines: Lines, title: str) -> list[_Part]:
-        return [_Part(title, {_words(name): each for name, each in lines.items()}, self.pen.cells)] if lines else []
-
-    def _amounts(self, lines: Mapping[str, Line], places: Sequence[str]) -> tuple[str, ...]:
-        return tuple(format_count(lines[place]["value"], self.pen.digits) if place in lines else "" for place in places)
-
-    def _flagged(self, case: _Case) -> str:
-        if case.threshold is None:
-            return f"{self._model(case)} = {shorten_label(self.pen.data['positive'])}"
-        return f"{self._model(case)} ≥ {format_exact(case.threshold)}"
-
-    def _model(self, case: _Case) -> str:
-        return shorten_label(case.model or next(iter(self.pen.asked.score), self.pen.asked.predicted))
+    def _model(self, subject: _Subject) -> str:
+        """Return the name of the model, or of the only column of scores or labels."""
+        return shorten_label(subject.model or next(iter(self.reading.score), self.reading.predicted))
 
 
-class _ClassSheet:
-    """Rows of several classes by group: a section for each measure of a class, then those of all together."""
+class _ClassPage:
+    """Rows of several classes by group: a section for each measure of a class, then measures of all classes."""
 
-    def __init__(self, found: Results, pen: _Pen) -> None:
-        self.pen = pen
-        self.groups: dict[tuple[tuple[str, object], ...] | None, list[Line]] = {}
-        for row in found.rows():
-            self.groups.setdefault(_group(row), []).append(row)
+    def __init__(self, results: Results, reading: Reading, digits: int) -> None:
+        self.reading, self.format = reading, CellFormatter(digits)
+        self.groups: dict[GroupKey, list[TidyRow]] = {}
+        for row in results.rows():
+            self.groups.setdefault(group_key(row), []).append(row)
 
     def panels(self) -> Iterator[Table]:
-        """One for each group."""
-        for group, lines in self.groups.items():
-            places = [place for place in PLACES if any(_place(line) == place for line in lines)]
-            shares = self._shares(lines, places)
-            measured = [line for line in lines if line["measure"] != "cell"]
-            sections = [Section("", shares), *self._of_each(measured, places), *self._of_all(measured, places)]
-            corner = ": ".join(filter(None, [self.pen.of_group(group), "share of each class"]))
-            yield Table(corner, tuple(map(_HEADS.__getitem__, places)), tuple(sections))
-
-    def _shares(self, lines: Sequence[Line], places: Sequence[str]) -> tuple[Row, ...]:
-        found: dict[object, dict[str, float]] = {}
-        for line in lines:
-            if line["measure"] == "cell":
-                found.setdefault(line["class"], {})[_place(line)] = line["prevalence"]
-        # Corrected scores change decisions, not who is there.
-        return tuple(
-            Row(
-                shorten_label(name),
-                tuple("" if place == CORRECTED else format_number(each[place], self.pen.digits) for place in places),
-            )
-            for name, each in found.items()
+        """Yield one table for each group."""
+        pivot = Pivot(
+            line=_class_line,
+            column=_place,
+            section=itemgetter("section"),
+            cell=self._cell,
+            label=_class_label,
+            heading=_HEADINGS.__getitem__,
         )
+        for group, rows in self.groups.items():
+            corner = ": ".join(filter(None, [_describe_group(group, self.reading), "share of each class"]))
+            places = {_place(row) for row in rows}
+            columns = [place for place in PLACES if place in places]
+            yield pivot.table(_with_sections(rows), corner=corner, columns=columns)
 
-    def _of_each(self, lines: Sequence[Line], places: Sequence[str]) -> Iterator[Section]:
-        found: dict[str, dict[tuple[object, str | None], dict[str, Line]]] = {}
-        classes = {line["measure"] for line in lines if line["class"] is not None}
-        for line in lines:
-            # A name may mean each class, and also all together.
-            if line["measure"] in classes and (line["class"] is not None or line["average"]):
-                which = (line["class"], line["average"])
-                found.setdefault(line["measure"], {}).setdefault(which, {})[_place(line)] = line
-        for measure, each in found.items():
-            rows = tuple(
-                Row(average or shorten_label(name), self.pen.cells(at, places)) for (name, average), at in each.items()
-            )
-            yield Section(f"{_words(measure)}, each class against the rest", rows)
-
-    def _of_all(self, lines: Sequence[Line], places: Sequence[str]) -> Iterator[Section]:
-        found: Lines = {}
-        for line in lines:
-            if line["class"] is None and not line["average"]:
-                found.setdefault(line["measure"], {})[_place(line)] = line
-        if found:
-            rows = tuple(Row(_words(name), self.pen.cells(at, places)) for name, at in found.items())
-            yield Section("all classes together", rows)
+    def _cell(self, row: TidyRow) -> Cell:
+        """Return the share of a class, or a measure."""
+        if row["measure"] != "cell":
+            return _estimate(self.format, row)
+        # Corrected scores change decisions, not the shares of classes.
+        return "" if _place(row) == CORRECTED else format_number(row["prevalence"], self.format.digits)
 
 
-_HEADS = {HERE: "here", THERE: "there", CORRECTED: "there, corrected"}
+def _counts_first(rows: Sequence[TidyRow]) -> list[TidyRow]:
+    """Return rows with the cells of the confusion matrix first, in the order of their lines."""
+    counts = [row for cell in _COUNTS for row in rows if row["measure"] == cell]
+    return [*counts, *(row for row in rows if row["measure"] not in _COUNTS)]
 
 
-def _head(place: str, prevalence: float) -> str:
-    told = f"at {100 * prevalence:.4g}\N{NO-BREAK SPACE}%"
-    return {HERE: f"here, {told}", THERE: told, CORRECTED: f"{told}, corrected"}[place]
+def _with_sections(rows: Sequence[TidyRow]) -> Iterator[TidyRow]:
+    """Yield rows with their section: shares of classes, each measure of classes, then measures of all classes."""
+    yield from ({**row, "section": ""} for row in rows if row["measure"] == "cell")
+    measures = dict.fromkeys(row["measure"] for row in rows if row["measure"] != "cell")
+    by_class = {row["measure"] for row in rows if row["measure"] != "cell" and row["class"] is not None}
+    for measure in measures:
+        for row in rows:
+            # The name of a measure may mean each class against the rest, and also all classes together.
+            if row["measure"] == measure and measure in by_class and (row["class"] is not None or row["average"]):
+                yield {**row, "section": f"{measure_label(measure)}, each class against the rest"}
+    for row in rows:
+        if row["measure"] != "cell" and row["class"] is None and not row["average"]:
+            yield {**row, "section": "all classes together"}
 
 
-def _place(row: Line) -> str:
+def _class_line(row: TidyRow) -> tuple[object, str | None, str | None]:
+    """Return the class, the average, or the measure of all classes that a line is of."""
+    whole = row["class"] is None and not row["average"]
+    return (row["class"], row["average"], row["measure"] if whole else None)
+
+
+def _class_label(line: tuple[object, str | None, str | None]) -> str:
+    """Return the name of a class, of an average or of a measure."""
+    name, average, measure = line
+    return measure_label(measure) if measure else average or shorten_label(name)
+
+
+def _estimate(formatter: CellFormatter, row: TidyRow) -> Cell:
+    """Return a number with its interval; an average says which classes it leaves out."""
+    return formatter.average(row) if row.get("average") else formatter.estimate(row)
+
+
+def _describe_group(group: GroupKey, reading: Reading) -> str:
+    """Return the attributes of a group; nothing if there are no groups."""
+    if group is None:
+        return EVERYBODY if reading.group else ""
+    return ", ".join(f"{shorten_label(name)} = {shorten_label(value)}" for name, value in group)
+
+
+def _describe_place(place: str, prevalence: float) -> str:
+    """Return the heading of a column, with its prevalence."""
+    share = f"at {100 * prevalence:.4g}\N{NO-BREAK SPACE}%"
+    return {HERE: f"here, {share}", THERE: share, CORRECTED: f"{share}, corrected"}[place]
+
+
+def _place(row: TidyRow) -> str:
+    """Return the column of a row: the sample, deployment, or deployment with corrected scores."""
     return CORRECTED if row["scores"] == CORRECTED else str(row["where"])
-
-
-def _group(row: Line) -> tuple[tuple[str, object], ...] | None:
-    return None if row["group"] is None else tuple(row["group"].items())
-
-
-def _words(name: str) -> str:
-    return name.replace("_", " ")

@@ -1,6 +1,8 @@
-"""Tidy numbers -> a page: the 2×2 table, then measures with their plain names."""
+"""Page of `baserate measure`: the confusion matrix, then measures with their meanings."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from operator import itemgetter
 from typing import Any, Literal, NamedTuple
 
 from baserate._counts import Counts
@@ -12,180 +14,199 @@ from baserate.cli._ask import headline
 from baserate.cli._options import Reading
 from baserate.measure import MEASURES, about, named, prevalence
 from baserate.text import (
-    EVERYBODY,
-    Footnotes,
+    Cell,
+    CellFormatter,
+    GroupKey,
     Page,
-    Row,
-    Section,
+    Pivot,
     Table,
+    TidyRow,
+    confusion_table,
     describe_class,
-    estimate_cell,
-    interval_footnotes,
+    group_heading,
+    group_key,
     interval_heading,
     shorten_label,
 )
 
 TITLES = {Curve: "over all thresholds", Tally: "as probabilities"}
-"""Of what measures are, if not of decisions."""
-_CELLS = ("tp", "fp", "fn", "tn")
+"""Titles of measures that are not of decisions, by what they are computed from."""
+_COUNTS = {"tp": "positives flagged", "fn": "positives passed", "fp": "negatives flagged", "tn": "negatives passed"}
+_COUNT_LABELS = {**_COUNTS, "total": "total"}
 
 
-class Case(NamedTuple):
+class Subject(NamedTuple):
     """What a number is about; the threshold is None for predicted labels and for whole curves."""
 
     model: str | None
     threshold: float | None = None
-    group: tuple[object, ...] | None = None
+    group: GroupKey = None
 
 
 def chosen(names: Sequence[str]) -> list[str] | Literal["usual", "all"]:
-    """Measures by their own names, each once; none means the usual ones."""
+    """Return measures by their own names, each once; none means the usual ones."""
     if "all" in names:
         return "all"
     return list(dict.fromkeys(about(named(name)).name for name in names)) or "usual"
 
 
-def page(found: Results, asked: Reading, digits: int, line: str | None = None) -> Page:
-    """Lay the numbers out, below the usual line on what was read or another one."""
-    sheet = _Sheet(found, asked, digits)
-    panels = tuple(sheet.panels())
-    return Page(
-        line or headline(asked, found.data),
-        panels,
-        sheet.reasons.footnotes() + interval_footnotes(found.rows(), found.data),
-    )
+def page(results: Results, reading: Reading, digits: int, line: str | None = None) -> Page:
+    """Return the page of some results, below the usual line on the data or another one."""
+    layout = _MeasurePage(results, reading, digits)
+    panels = tuple(layout.panels())
+    return Page(line or headline(reading, results.data), panels, layout.format.footnotes(results.rows(), results.data))
 
 
-class _Sheet:
-    """The numbers by what they are about, and the reasons why some are undefined, in the order of their mention."""
+class _MeasurePage:
+    """Rows by subject, those of decisions and those of scores, each with the kind of its section."""
 
-    def __init__(self, found: Results, asked: Reading, digits: int) -> None:
-        self.asked, self.data, self.digits = asked, found.data, digits
-        self.reasons = Footnotes()
-        self.tables: dict[Case, dict[str, Mapping[str, Any]]] = {}
-        self.wholes: dict[Case, dict[str, Mapping[str, Any]]] = {}
-        for row in found.rows():
-            group = None if row["group"] is None else tuple(row["group"].values())
-            case = Case(row["model"], row["threshold"], group)
-            within = self.tables if row["measure"] in _CELLS or _noun(row["measure"]) is Counts else self.wholes
-            within.setdefault(case, {})[row["measure"]] = row
+    def __init__(self, results: Results, reading: Reading, digits: int) -> None:
+        self.reading, self.data, self.format = reading, results.data, CellFormatter(digits)
+        self.decisions: dict[Subject, list[TidyRow]] = {}
+        self.scores: dict[Subject, list[TidyRow]] = {}
+        for row in results.rows():
+            subject = Subject(row["model"], row["threshold"], group_key(row))
+            kind = Counts if row["measure"] in _COUNTS else about(MEASURES[row["measure"]]).of
+            rows = self.decisions if kind is Counts else self.scores
+            rows.setdefault(subject, []).append({**row, "subject": subject, "kind": kind})
 
     def panels(self) -> Iterator[Table]:
-        """All panels: decisions first, then what holds over all thresholds."""
-        if self.asked.group:
-            yield from self._by_group()
-        else:
-            yield from self._by_case()
+        """Yield all panels: decisions first, then measures over all thresholds."""
+        yield from self._by_group() if self.reading.group else self._by_subject()
 
-    def _by_case(self) -> Iterator[Table]:
-        """Return one column for each model and threshold; the only one gets its 2×2 table."""
-        cases, models = list(self.tables), list(self.wholes)
-        if len(cases) > 1:
-            yield Table("", tuple(map(self._flagged, cases)), tuple(self._decided(cases, "")))
-        elif cases:
-            yield self._two_by_two(cases[0])
-        alone = cases if len(cases) == 1 else []
-        if alone and len(models) == 1:
-            at = f"at {self._flagged(alone[0])}" if alone[0].threshold is not None else f"by {self._flagged(alone[0])}"
-            yield Table("", (interval_heading(self.data),), (*self._rates(alone, at), *self._whole(models)))
+    def _by_subject(self) -> Iterator[Table]:
+        """Yield a column for each model and threshold; a single one gets its confusion matrix."""
+        decisions, scores = list(self.decisions), list(self.scores)
+        if len(decisions) > 1:
+            yield self._pivot(heading=self._describe_decision).table(self._decision_rows(decisions))
+        elif decisions:
+            yield self._confusion_matrix(decisions[0])
+        rates = self._rates(decisions[0]) if len(decisions) == 1 else []
+        single = self._pivot(column=_single, heading=self._interval_heading, several=False)
+        if rates and len(scores) == 1:
+            (subject,) = decisions
+            word = "by" if subject.threshold is None else "at"
+            title = f"{word} {self._describe_decision(subject)}"
+            pivot = self._pivot(column=_single, heading=self._interval_heading, several=False, rates=title)
+            yield pivot.table([*rates, *self._score_rows(scores)])
             return
-        if alone:
-            yield Table("", (interval_heading(self.data),), tuple(self._rates(alone, "")))
-        if models:
-            names = tuple(self._model(case) for case in models) if len(models) > 1 else (interval_heading(self.data),)
-            yield Table("", names, tuple(self._whole(models)))
+        if rates:
+            yield single.table(rates)
+        if scores:
+            pivot = self._pivot(heading=self._model) if len(scores) > 1 else single
+            yield pivot.table(self._score_rows(scores))
 
     def _by_group(self) -> Iterator[Table]:
-        """Return a panel for each model and threshold, with a column for each group."""
-        by = f"by {', '.join(map(shorten_label, self.asked.group))}"
-        tables = _gathered(self.tables)
-        wholes = _gathered(self.wholes)
-        together = len(tables) == 1 and len(wholes) == 1
-        for case, cases in tables.items():
-            sections = [*self._decided(cases, ""), *(self._whole(next(iter(wholes.values()))) if together else ())]
-            yield Table(f"{self._flagged(case)} {by}", tuple(map(_group, cases)), tuple(sections))
-        for case, cases in () if together else wholes.items():
-            yield Table("", tuple(map(_group, cases)), tuple(self._whole(cases, of=f"{self._model(case)} ")))
+        """Yield a panel for each model and threshold, with a column for each group."""
+        by = f"by {', '.join(map(shorten_label, self.reading.group))}"
+        decisions, scores = _without_group(self.decisions), _without_group(self.scores)
+        joint = len(decisions) == 1 and len(scores) == 1
+        pivot = self._pivot(column=_group_of, heading=group_heading)
+        for subject, subjects in decisions.items():
+            rows = self._decision_rows(subjects)
+            rows += self._score_rows(next(iter(scores.values()))) if joint else []
+            yield pivot.table(rows, corner=f"{self._describe_decision(subject)} {by}")
+        for subject, subjects in () if joint else scores.items():
+            pivot = self._pivot(column=_group_of, heading=group_heading, prefix=f"{self._model(subject)} ")
+            yield pivot.table(self._score_rows(subjects))
 
-    def _two_by_two(self, case: Case) -> Table:
-        tp, fp, fn, tn = self._cells(case)
-        positive, negative = (describe_class(name, self.asked.truth, self.data) for name in ("positive", "negative"))
-        lines = {
-            positive: (tp, fn, tp + fn),
-            negative: (fp, tn, fp + tn),
-            "total": (tp + fp, fn + tn, tp + fp + fn + tn),
-        }
-        rows = tuple(Row(name, tuple(format_count(each, self.digits) for each in line)) for name, line in lines.items())
-        return Table(self._flagged(case), ("flagged", "passed", "total"), (Section("", rows),), upright=True)
+    def _pivot(
+        self,
+        *,
+        heading: Callable[[Any], str],
+        column: Callable[[TidyRow], Any] = itemgetter("subject"),
+        several: bool = True,
+        rates: str = "",
+        prefix: str = "",
+    ) -> Pivot:
+        """Return the layout: lines by measure, sections by kind; `rates` is the title of measures of decisions."""
+        titles = {Counts: rates, **{kind: prefix + title for kind, title in TITLES.items()}}
+        return Pivot(
+            line=itemgetter("measure"),
+            column=column,
+            section=lambda row: "counts" if row["measure"] in _COUNT_LABELS else row["kind"],
+            cell=partial(self._cell, several=several),
+            label=lambda measure: _COUNT_LABELS.get(measure, measure.replace("_", " ")),
+            heading=heading,
+            title=lambda kind: titles.get(kind, ""),
+            meaning=lambda measure: about(MEASURES[measure]).summary if measure in MEASURES else "",
+            apart={"counts"},
+        )
 
-    def _decided(self, cases: Sequence[Case], title: str) -> Iterator[Section]:
-        """Counts, compactly, then rates."""
-        cells = [self._cells(case) for case in cases]
-        lines = {
-            "positives flagged": [tp for tp, _, _, _ in cells],
-            "positives passed": [fn for _, _, fn, _ in cells],
-            "negatives flagged": [fp for _, fp, _, _ in cells],
-            "negatives passed": [tn for _, _, _, tn in cells],
-            "total": [sum(each) for each in cells],
-        }
-        rows = [Row(name, tuple(format_count(each, self.digits) for each in line)) for name, line in lines.items()]
-        yield Section(title, tuple(rows), apart=True)
-        # Of groups the base rates differ, and with them whatever depends on it.
-        yield from self._rates(cases, title, first=[self._prevalence(cells)] if self.asked.group else [])
+    def _cell(self, row: TidyRow, *, several: bool) -> Cell:
+        """Return the cell of a count, of a derived prevalence, or of an estimate."""
+        if row["measure"] in _COUNT_LABELS:
+            return self.format.count(row)
+        if "level" not in row:  # derived here, without an interval
+            return format_number(row["value"], self.format.digits)
+        return self.format.estimate(row, several=several)
 
-    def _prevalence(self, cells: Sequence[tuple[float, float, float, float]]) -> Row:
-        shares = [prevalence(Counts(tp=tp, fp=fp, fn=fn, tn=tn)) for tp, fp, fn, tn in cells]
-        return Row("prevalence", tuple(format_number(share, self.digits) for share in shares))
+    def _confusion_matrix(self, subject: Subject) -> Table:
+        """Return the confusion matrix of one subject."""
+        counts = self._counts(subject)
+        classes = {name: describe_class(name, self.reading.truth, self.data) for name in ("positive", "negative")}
 
-    def _rates(self, cases: Sequence[Case], title: str, first: Sequence[Row] = ()) -> Iterator[Section]:
-        names = [name for name in self.tables[cases[0]] if name not in _CELLS]
-        rows = [self._row(name, [self.tables[case][name] for case in cases]) for name in names]
-        first = [row for row in first if row.name not in names]
-        if rows:
-            yield Section(title, (*first, *rows))
+        def text(*cells: str) -> str:
+            return format_count(sum(counts[cell] for cell in cells), self.format.digits)
 
-    def _whole(self, cases: Sequence[Case], of: str = "") -> Iterator[Section]:
-        names = list(dict.fromkeys(name for case in cases for name in self.wholes[case]))
-        for noun, title in TITLES.items():
-            rows = [
-                self._row(name, [self.wholes[case].get(name) for case in cases])
-                for name in names
-                if _noun(name) is noun
-            ]
-            if rows:
-                yield Section(of + title, tuple(rows))
+        return confusion_table(self._describe_decision(subject), classes, counts, text)
 
-    def _row(self, name: str, found: Sequence[Mapping[str, Any] | None]) -> Row:
-        meaning = about(MEASURES[name]).summary if len(found) == 1 else ""
-        cells = (estimate_cell(row, self.reasons, digits=self.digits, several=len(found) > 1) for row in found)
-        return Row(name.replace("_", " "), tuple(cells), meaning)
+    def _decision_rows(self, subjects: Sequence[Subject]) -> list[TidyRow]:
+        """Return counts with their total, then rates, of some subjects."""
+        rows: list[TidyRow] = []
+        for subject in subjects:
+            counts = self._counts(subject)
+            totals = {**{cell: counts[cell] for cell in _COUNTS}, "total": sum(counts.values())}
+            rows += ({"measure": name, "value": value, "subject": subject} for name, value in totals.items())
+        return [*rows, *(row for subject in subjects for row in self._rates(subject))]
 
-    def _cells(self, case: Case) -> tuple[float, float, float, float]:
-        tp, fp, fn, tn = (float(self.tables[case][name]["value"]) for name in _CELLS)
-        return tp, fp, fn, tn
+    def _rates(self, subject: Subject) -> list[TidyRow]:
+        """Return the measures of decisions; in groups below the prevalence, on which some of them depend."""
+        rows = [row for row in self.decisions[subject] if row["measure"] not in _COUNTS]
+        if not rows or not self.reading.group or any(row["measure"] == "prevalence" for row in rows):
+            return rows
+        tp, fp, fn, tn = self._counts(subject).values()
+        share = prevalence(Counts(tp=tp, fp=fp, fn=fn, tn=tn))
+        return [{"measure": "prevalence", "value": share, "subject": subject, "kind": Counts}, *rows]
 
-    def _flagged(self, case: Case) -> str:
-        """When a row is flagged."""
-        if case.threshold is None:
-            return f"{self._model(case)} = {shorten_label(self.data['positive'])}"
-        return f"{self._model(case)} ≥ {format_exact(case.threshold)}"
+    def _score_rows(self, subjects: Sequence[Subject]) -> list[TidyRow]:
+        """Return the measures of scores of some subjects, ranks before probabilities."""
+        rows = [row for subject in subjects for row in self.scores[subject]]
+        return [row for kind in TITLES for row in rows if row["kind"] is kind]
 
-    def _model(self, case: Case) -> str:
-        return shorten_label(case.model or next(iter(self.asked.score), self.asked.predicted))
+    def _counts(self, subject: Subject) -> dict[str, float]:
+        """Return the cells of the confusion matrix."""
+        values = {row["measure"]: row["value"] for row in self.decisions[subject]}
+        return {cell: float(values[cell]) for cell in ("tp", "fp", "fn", "tn")}
 
+    def _interval_heading(self, _column: object) -> str:
+        """Return the heading of a single column."""
+        return interval_heading(self.data)
 
-def _gathered(cases: Mapping[Case, object]) -> dict[Case, list[Case]]:
-    """Cases that differ in their group alone."""
-    found: dict[Case, list[Case]] = {}
-    for case in cases:
-        found.setdefault(case._replace(group=None), []).append(case)
-    return found
+    def _describe_decision(self, subject: Subject) -> str:
+        """Describe the rows that are flagged."""
+        if subject.threshold is None:
+            return f"{self._model(subject)} = {shorten_label(self.data['positive'])}"
+        return f"{self._model(subject)} ≥ {format_exact(subject.threshold)}"
+
+    def _model(self, subject: Subject) -> str:
+        """Return the name of the model, or of the only column of scores or labels."""
+        return shorten_label(subject.model or next(iter(self.reading.score), self.reading.predicted))
 
 
-def _group(case: Case) -> str:
-    named = ", ".join(map(shorten_label, case.group or ()))
-    return EVERYBODY if case.group is None else repr(named) if named == EVERYBODY else named
+def _single(_row: TidyRow) -> None:
+    """Put all rows into one column."""
 
 
-def _noun(measure: str) -> type:
-    return about(MEASURES[measure]).of
+def _group_of(row: TidyRow) -> GroupKey:
+    """Return the group of a row as the key of its column."""
+    subject: Subject = row["subject"]
+    return subject.group
+
+
+def _without_group(subjects: Sequence[Subject] | dict[Subject, list[TidyRow]]) -> dict[Subject, list[Subject]]:
+    """Return subjects that differ only in their group, by what they share."""
+    by_shared: dict[Subject, list[Subject]] = {}
+    for subject in subjects:
+        by_shared.setdefault(subject._replace(group=None), []).append(subject)
+    return by_shared

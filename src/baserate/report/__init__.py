@@ -1,8 +1,18 @@
-"""Plan -> run -> Report: one plan of what is judged, one run, and findings with permanent codes.
+"""Reports: a plan, its run, and a report with findings, as text, Markdown, JSON or an interactive page.
 
-May import the nouns and every room below; `draw` is its neighbour. Data flow one way: a plan is gathered into rows,
-built into a table of numbers, looked at for findings, and told as text, Markdown, JSON or a page to explore. Names are
-resolved on first use.
+- `_plan`: `Plan`, everything that a report depends on except the rows.
+- `_run`: `run` and `evaluate`; reads the data of a plan.
+- `_measurements`: the table of numbers, one row for each.
+- `_curves`: thinned curves of models, for the page.
+- `_report`: `Report`, `View`, `Finding`, and the JSON file.
+- `_commands`: plans and next steps as shell commands and as Python.
+- `_checks`: registry entry of a finding, and the wording of evidence.
+- `_findings`: all findings by code; `_findings_data`, `_findings_performance` and `_findings_use` hold them.
+- `_natural_frequencies`: the confusion matrix of 1000 people.
+- `_text`: the report for a terminal and in Markdown.
+- `_page`: the interactive page; its scripts and its style are in `page/`.
+
+May import the types and every package of an earlier layer. Names are resolved on first use.
 """
 
 from typing import TYPE_CHECKING
@@ -10,15 +20,13 @@ from typing import TYPE_CHECKING
 from baserate._lazy import attach
 
 if TYPE_CHECKING:
-    from baserate.report._finding import Finding as Finding
     from baserate.report._findings import CHECKS as CHECKS
     from baserate.report._plan import Plan as Plan
-    from baserate.report._report import Report as Report, View as View
+    from baserate.report._report import Finding as Finding, Report as Report, View as View
     from baserate.report._run import evaluate as evaluate, run as run
 
 if TYPE_CHECKING:  # for other packages of baserate
-    from baserate.report._gather import gathered as gathered
-    from baserate.report._run import of_rows as of_rows
+    from baserate.report._run import gathered as gathered, of_rows as of_rows
     from baserate.report._text import line as line, page as page
 
 if not TYPE_CHECKING:  # or type checkers would accept every name

@@ -1,50 +1,182 @@
-"""Steps that a report suggests, as complete commands for a shell, or as Python where the rows are in memory."""
+"""Commands that a report suggests: complete shell commands, or Python statements where the rows are in memory.
+
+The first half writes a plan as options and keywords; the second half writes steps, and lists what to do next.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+import json
+import shlex
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
+from math import isfinite, isinf
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
-from baserate.report._gather import samples_of
-from baserate.report._plan import Plan
-from baserate.report._shell import READ, keywords, literal, option, spell_words
+import numpy as np
+
+from baserate._costs import Costs
+from baserate.read import Spelled
+from baserate.report._plan import Plan, name_samples
+from baserate.report._report import Report, Snippet
 from baserate.text import Command, CommandList
 
-if TYPE_CHECKING:
-    from baserate.report._report import Report
+READ_FIELDS = ("truth", "score", "predicted", "positive", "negative", "group", "weight", "count", "missing")
+_LABEL_FIELDS = ("positive", "negative")
+_FLAGS: dict[str, str] = {"method": "--interval", "output": "-o"}
+"""What a field or an option is called in a shell, where that is not its own name."""
+_DEFAULTS: dict[str, Any] = {each.name: each.default for each in fields(Plan)}
 
-_MOST = 3
+
+def command_words(plan: Plan, *more: str) -> list[str]:
+    """Return files and flags that make this plan in a shell, quoted.
+
+    >>> from baserate import Costs
+    >>> plan = Plan(files="my people.csv", truth="sick", score="risk", costs=Costs(fp=1, fn=20))
+    >>> " ".join(command_words(plan))
+    "'my people.csv' --truth sick --score risk --fp 1 --fn 20"
+    """
+    names = (
+        *READ_FIELDS,
+        "id",
+        "apart",
+        "prevalence",
+        "costs",
+        "threshold",
+        "rule",
+        "policy",
+        "level",
+        "method",
+        "seed",
+    )
+    return spell_words(plan, names, more)
+
+
+def spell_plan(plan: Plan) -> dict[str, Any]:
+    """Return the parts of a plan that name the rows, for a shell and for Python; the page adds the other options.
+
+    >>> words = spell_plan(Plan(files="people.csv", truth="sick", score="risk", group="site", prevalence=0.02))
+    >>> words["shell"]
+    ['people.csv', '--truth', 'sick', '--score', 'risk', '--group', 'site']
+    >>> words["files"], words["plan"]
+    ('["people.csv"]', 'truth="sick", score=["risk"], group=["site"]')
+    """
+    more = ("level", "method", "seed")
+    # A file such as -x.csv would need "--" before it, and then no option could follow; "./-x.csv" needs none.
+    files = tuple(f"./{file}" if file.startswith("-") and file != "-" else file for file in plan.files)
+    return {
+        "shell": spell_words(replace(plan, files=files), (*READ_FIELDS, *more), ()),
+        "id": spell_words(replace(plan, files=()), ("id",), ()),
+        "file": bool(plan.files),
+        "files": python_literal(plan.files),
+        "plan": ", ".join(keyword_arguments(plan, (*READ_FIELDS, "id", *more))),
+        "read": ", ".join(keyword_arguments(plan, READ_FIELDS, spelled=True)),
+        "policy": plan.policy_file and shlex.quote(plan.policy_file),
+        "policy_file": plan.policy_file and python_literal(plan.policy_file),
+    }
+
+
+def keyword_arguments(plan: Plan, names: Iterable[str], *, spelled: bool = False) -> Iterator[str]:
+    """Return fields as keywords of Python, where they are not as usual; labels that are text perhaps as `Spelled`."""
+    for name in names:
+        value = getattr(plan, name)
+        if (name == "truth" and value) or value != _DEFAULTS[name]:
+            typed = python_literal(value)
+            label = spelled and name in _LABEL_FIELDS and isinstance(value, str)
+            yield f"{name}={f'baserate.read.{Spelled.__name__}({typed})' if label else typed}"
+
+
+def python_literal(value: Any) -> str:  # noqa: ANN401  (any field)
+    """Return a value as Python writes it, text in double quotes.
+
+    >>> print(python_literal(("a", 1)), python_literal(Costs(fp=1, fn=20)), python_literal(float("-inf")))
+    ["a", 1] baserate.Costs(fp=1, fn=20) float("-inf")
+    """
+    plain: Any = value.item() if isinstance(value, np.generic) else value
+    if isinstance(plain, tuple):
+        return f"[{', '.join(map(python_literal, plain))}]"
+    if isinstance(plain, Mapping):
+        return f"{{{', '.join(f'{python_literal(name)}: {python_literal(each)}' for name, each in plain.items())}}}"
+    if isinstance(plain, Costs):
+        return f"baserate.Costs({', '.join(f'{cell}={_shell_text(cost)}' for cell, cost in _nonzero_costs(plain))})"
+    if isinstance(plain, float) and not isfinite(plain):
+        return f'float("{plain}")'
+    return json.dumps(plain, ensure_ascii=False) if isinstance(plain, str) else repr(plain)
+
+
+def spell_words(plan: Plan, names: Iterable[str], more: Iterable[str]) -> list[str]:
+    """Return files, and flags of these fields where they are not as usual, each quoted; `more` are flags already."""
+    words: list[str] = []
+    for name in names:
+        value: Any = plan.policy_file if name == "policy" else getattr(plan, name)
+        if value is None or (value == _DEFAULTS[name] and name != "truth"):
+            continue
+        if name == "costs":
+            words += (word for cell, cost in _nonzero_costs(value) for word in option_words(cell, cost))
+        elif name == "apart":
+            words.append("--apart")
+        else:
+            words += option_words(name, value)
+    # A file name that begins with a hyphen would be read as an option, unless "--" stands before it.
+    odd = any(file.startswith("-") and file != "-" for file in plan.files)
+    files = list(map(shlex.quote, plan.files))
+    return [*words, *more, "--", *files] if odd else [*files, *words, *more]
+
+
+def _nonzero_costs(costs: Costs) -> Iterator[tuple[str, float]]:
+    """Yield the costs of both errors, and the other costs that are not zero."""
+    each = ((cell, getattr(costs, cell)) for cell in ("fp", "fn", "tp", "tn"))
+    return ((cell, cost) for cell, cost in each if cost or cell in {"fp", "fn"})
+
+
+def option_words(name: str, value: Any) -> Iterator[str]:  # noqa: ANN401  (any field)
+    """Return an option with its value, quoted; several values repeat it, and None stands for an option without one.
+
+    >>> [*option_words("half_width", 0.05), *option_words("score", ("a b", "-c")), *option_words("held_out", None)]
+    ['--half-width', '0.05', '--score', "'a b'", '--score=-c', '--held-out']
+    """
+    flag = _FLAGS.get(name, f"--{name.replace('_', '-')}")
+    if value is None:
+        yield flag
+        return
+    for each in value if isinstance(value, tuple) else (value,):
+        text = _shell_text(each)
+        joined = text.startswith("-") and flag.startswith("--")
+        yield from [shlex.quote(f"{flag}={text}")] if joined else [flag, shlex.quote(text)]
+
+
+def _shell_text(value: Any) -> str:  # noqa: ANN401  (any value of a field)
+    """Return a value as a person types it in a shell; numbers at full precision."""
+    if isinstance(value, float):
+        return "inf" if isinf(value) and value > 0 else repr(value).removesuffix(".0")
+    if isinstance(value, Mapping):
+        return ",".join(f"{name}={_shell_text(each)}" for name, each in value.items())
+    return str(value)
+
+
+_MAX_NEXT = 3
 """Commands under "Next"."""
-_OF_ONE = tuple(name for name in READ if name not in {"predicted", "group"})
+_SINGLE_MODEL_FIELDS = tuple(name for name in READ_FIELDS if name not in {"predicted", "group"})
 _INTERVAL = ("level", "method", "seed")
 _FIELDS: dict[str, tuple[str, ...]] = {
-    "report": (*READ, "id", "apart", "prevalence", "costs", "threshold", "rule", "policy", *_INTERVAL),
-    "decide": (*_OF_ONE, "prevalence", "costs", "threshold", "rule", *_INTERVAL),
-    "equalize": (*_OF_ONE, "group", "prevalence", "costs", *_INTERVAL),
-    "groups": (*READ, "threshold", "policy", "level", "seed"),
-    "reliability": (*_OF_ONE, "level", "seed"),
-    "calibrate": (*_OF_ONE, "level", "seed"),
-    "shift": (*_OF_ONE, "predicted", "threshold", *_INTERVAL),
-    "measure": (*_OF_ONE, "predicted", "threshold", *_INTERVAL),
-    "curve roc": (*_OF_ONE, "predicted"),
-    "draw pr": (*_OF_ONE, "predicted", "prevalence"),
-    "draw roc": (*_OF_ONE, "predicted", "policy"),
+    "report": (*READ_FIELDS, "id", "apart", "prevalence", "costs", "threshold", "rule", "policy", *_INTERVAL),
+    "decide": (*_SINGLE_MODEL_FIELDS, "prevalence", "costs", "threshold", "rule", *_INTERVAL),
+    "equalize": (*_SINGLE_MODEL_FIELDS, "group", "prevalence", "costs", *_INTERVAL),
+    "groups": (*READ_FIELDS, "threshold", "policy", "level", "seed"),
+    "reliability": (*_SINGLE_MODEL_FIELDS, "level", "seed"),
+    "calibrate": (*_SINGLE_MODEL_FIELDS, "level", "seed"),
+    "shift": (*_SINGLE_MODEL_FIELDS, "predicted", "threshold", *_INTERVAL),
+    "measure": (*_SINGLE_MODEL_FIELDS, "predicted", "threshold", *_INTERVAL),
+    "curve roc": (*_SINGLE_MODEL_FIELDS, "predicted"),
+    "draw pr": (*_SINGLE_MODEL_FIELDS, "predicted", "prevalence"),
+    "draw roc": (*_SINGLE_MODEL_FIELDS, "predicted", "policy"),
     "size": ("level",),
 }
 """What each command takes of a plan."""
-_BY_GROUP = ("report", "equalize")
+_GROUP_PREVALENCE_VERBS = ("report", "equalize")
 """Commands that take a prevalence for each group."""
-FREE: Mapping[str, Any] = {"threshold": None, "rule": None, "policy": None, "policy_file": None}
+OPEN_THRESHOLD: Mapping[str, Any] = {"threshold": None, "rule": None, "policy": None, "policy_file": None}
 """Changes to a plan that leave the choice of a threshold open."""
-
-
-class Snippet(NamedTuple):
-    """Text to copy, complete: one command of a shell, or statements of Python."""
-
-    language: Literal["sh", "python"]
-    text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,20 +197,21 @@ def spell_step(report: Report, step: Step, model: str | None = None) -> Snippet 
     'baserate.evaluate(truth, score, prevalence=0.02, threshold=0.4)'
     """
     plan = replace(report.plan if model is None else plan_of(report, model), **step.changes)
-    plan = _with_known_prevalence(report, plan, step.verb)
+    plan = _with_overall_prevalence(report, plan, step.verb)
     fields = _FIELDS[step.verb]
     if plan.files:
-        if "policy" in fields and is_unnamed(plan):
+        if "policy" in fields and has_unsaved_policy(plan):
             return None
-        return Snippet("sh", " ".join(_words(plan, step)))
+        return Snippet("sh", " ".join(_command_words(plan, step)))
+    # A script reads only the columns that its function uses.
     idle: dict[str, Any] = {name: empty for name, empty in {"group": (), "id": None}.items() if name not in fields}
     script = _Script(report, replace(plan, **idle), model, step.options)
-    return Snippet("python", "\n".join(_PYTHON[step.verb](script)))
+    return Snippet("python", "\n".join(_SCRIPTS[step.verb](script)))
 
 
-def _with_known_prevalence(report: Report, plan: Plan, verb: str) -> Plan:
-    """Return a plan with one prevalence of everybody, where a command knows none of groups."""
-    by_group = isinstance(plan.prevalence, Mapping) and verb not in _BY_GROUP
+def _with_overall_prevalence(report: Report, plan: Plan, verb: str) -> Plan:
+    """Return a plan with one overall prevalence, where a command takes no prevalences of groups."""
+    by_group = isinstance(plan.prevalence, Mapping) and verb not in _GROUP_PREVALENCE_VERBS
     return replace(plan, prevalence=report.prevalence) if by_group else plan
 
 
@@ -87,7 +220,7 @@ def plan_of(report: Report, model: str) -> Plan:
     plan = report.plan
     if plan.apart:
         sample, score = sample_of(plan, model)
-        files = {name: file for name, file in samples_of(plan.files).items() if name == sample}
+        files = {name: file for name, file in name_samples(plan.files).items() if name == sample}
         return replace(plan, apart=False, files=tuple(files.values()), score=score)
     if model == report.data["columns"].get("predicted"):
         return replace(plan, score=(), predicted=model)
@@ -98,25 +231,26 @@ def sample_of(plan: Plan, model: str) -> tuple[str, str]:
     """Return the sample and the column of scores behind the name of a model, where samples are judged apart."""
     if len(plan.score) == 1:
         return model, plan.score[0]
+    # The longest suffix wins: a column may be called like the end of another one.
     score = max((each for each in plan.score if model.endswith(f": {each}")), key=len)
     return model.removesuffix(f": {score}"), score
 
 
-def is_unnamed(plan: Plan) -> bool:
+def has_unsaved_policy(plan: Plan) -> bool:
     """Whether a plan has a policy that no file is known to hold."""
     return plan.policy is not None and plan.policy_file is None
 
 
-def free_name(name: str, plan: Plan) -> str:
+def unused_file_name(name: str, plan: Plan) -> str:
     """Return a name to write to that is none of the files of a plan.
 
     >>> plan = Plan(files="./people.csv", score="risk")
-    >>> free_name("policy.json", plan), free_name("people.csv", plan)
+    >>> unused_file_name("policy.json", plan), unused_file_name("people.csv", plan)
     ('policy.json', 'people-2.csv')
     """
-    taken = {PurePath(file) for file in (*plan.files, *([plan.policy_file] if plan.policy_file else []))}
+    used = {PurePath(file) for file in (*plan.files, *([plan.policy_file] if plan.policy_file else []))}
     path, at = PurePath(name), 1
-    while path in taken:
+    while path in used:
         at += 1
         path = PurePath(name).with_stem(f"{PurePath(name).stem}-{at}")
     return str(path)
@@ -124,25 +258,26 @@ def free_name(name: str, plan: Plan) -> str:
 
 def has_both_classes(report: Report, *, least: int = 1) -> bool:
     """Whether every model has rows of both classes, at least so many of each."""
-    return fewest_rows(report) >= least
+    return smallest_class_size(report) >= least
 
 
-def fewest_rows(report: Report) -> int:
-    """Return how many rows the smaller class has, in the smallest of several samples."""
+def smallest_class_size(report: Report) -> int:
+    """Return the number of rows of the smaller class, in the smallest of several samples."""
     rows = [row for name in ("positives", "negatives") for row in report.pick(part="data", measure=name, group=None)]
     return int(min(row["value"] for row in rows))
 
 
-def _words(plan: Plan, step: Step) -> list[str]:
+def _command_words(plan: Plan, step: Step) -> list[str]:
+    """Return the words of a shell command."""
     fields, options = _FIELDS[step.verb], dict(step.options)
     read = plan if "truth" in fields else replace(plan, files=())
     subject = [options.pop("measure")] if step.verb == "size" else []  # an argument, where others have files
-    more = [word for name, value in options.items() for word in option(name, value)]
+    more = [word for name, value in options.items() for word in option_words(name, value)]
     return ["baserate", *step.verb.split(), *subject, *spell_words(read, fields, more)]
 
 
 class _Script(NamedTuple):
-    """What statements of Python are made from."""
+    """Report, plan and options from which Python statements are written."""
 
     report: Report
     plan: Plan
@@ -151,13 +286,13 @@ class _Script(NamedTuple):
 
     @property
     def table(self) -> str:
-        """The rows: a mapping of what was handed to `evaluate`, or the table that was handed to `run`."""
+        """Expression for the rows: a mapping of the arguments of `evaluate`, or the table passed to `run`."""
         arrays = self._arrays
         if arrays is None:
-            apart = self.report.plan.apart and self.model is not None
-            return f"table[{literal(sample_of(self.report.plan, str(self.model))[0])}]" if apart else "table"
+            separate = self.report.plan.apart and self.model is not None
+            return f"table[{python_literal(sample_of(self.report.plan, str(self.model))[0])}]" if separate else "table"
         every = [name for each in self.plan.columns.values() for name in ([each] if isinstance(each, str) else each)]
-        return f"{{{', '.join(f'{literal(name)}: {arrays[name]}' for name in dict.fromkeys(every))}}}"
+        return f"{{{', '.join(f'{python_literal(name)}: {arrays[name]}' for name in dict.fromkeys(every))}}}"
 
     @property
     def _arrays(self) -> Mapping[str, str] | None:
@@ -170,32 +305,35 @@ class _Script(NamedTuple):
 
     def read(self, how: str, **more: str) -> str:
         """Return the expression that reads the columns of the plan."""
-        told = (*keywords(self.plan, READ, spelled=True), *(f"{name}={literal(each)}" for name, each in more.items()))
-        return f"baserate.read.{how}({', '.join([self.table, *told])})"
+        arguments = (
+            *keyword_arguments(self.plan, READ_FIELDS, spelled=True),
+            *(f"{name}={python_literal(each)}" for name, each in more.items()),
+        )
+        return f"baserate.read.{how}({', '.join([self.table, *arguments])})"
 
     def keywords(self, *names: str) -> list[str]:
-        """Fields of the plan as keywords, where they are not as usual."""
-        return [*keywords(self.plan, names)]
+        """Return fields of the plan as keywords, where they differ from the defaults."""
+        return [*keyword_arguments(self.plan, names)]
 
     def interval(self) -> list[str]:
-        """How intervals are made, as a keyword, where it is not as usual."""
-        told = self.keywords(*_INTERVAL)
-        return [f"interval=baserate.infer.Interval({', '.join(told)})"] if told else []
+        """Return the options of intervals as a keyword, where they differ from the defaults."""
+        arguments = self.keywords(*_INTERVAL)
+        return [f"interval=baserate.infer.Interval({', '.join(arguments)})"] if arguments else []
 
-    def evaluated(self) -> str:
-        """Return the call that makes the report again."""
+    def evaluate_call(self) -> str:
+        """Return the call of `evaluate` or `run` that makes the report again."""
         use = self.keywords("prevalence", "costs", "threshold", "rule", *_INTERVAL)
         policy = [] if self.plan.policy is None else [f"policy={self.policy}"]
         arrays = self._arrays
         if arrays is None:
-            plan = self.keywords(*READ, "id", "apart")
+            plan = self.keywords(*READ_FIELDS, "id", "apart")
             return f"baserate.run(baserate.Plan({', '.join([*plan, *use, *policy])}), {self.table})"
-        given = self._given(arrays)
+        columns = self._array_arguments(arrays)
         labels = self.keywords("positive", "negative", "missing")
-        return f"baserate.evaluate({', '.join([*given, *labels, *use, *policy])})"
+        return f"baserate.evaluate({', '.join([*columns, *labels, *use, *policy])})"
 
-    def _given(self, arrays: Mapping[str, str]) -> Iterator[str]:
-        """Arrays as `evaluate` takes them; several of one kind are handed over as they were."""
+    def _array_arguments(self, arrays: Mapping[str, str]) -> Iterator[str]:
+        """Yield the arrays as arguments of `evaluate`; several arrays of one kind stay one argument."""
         whole = self.model is None
         for name in ("truth", "score", "group", "predicted", "weight", "count", "id"):
             columns = self.plan.columns.get(name)
@@ -203,159 +341,175 @@ class _Script(NamedTuple):
                 continue
             first = columns if isinstance(columns, str) else columns[0]
             expression = arrays[first]
+            # evaluate(score=scores) takes a mapping of several arrays as a whole, not its items.
             if whole or (name == "group" and not isinstance(columns, str)):
                 expression = expression.partition("[")[0]
             yield expression if name in {"truth", "score"} else f"{name}={expression}"
 
     @property
     def policy(self) -> str:
-        """The policy, by the name of what was handed over."""
+        """Name of the variable that holds the policy."""
         return "plan.policy" if self.report.data.get("arrays") is None else "policy"
 
 
-def _report(script: _Script) -> Iterator[str]:
-    yield script.evaluated()
+def _report_script(script: _Script) -> Iterator[str]:
+    """Yield the statement that makes the report again."""
+    yield script.evaluate_call()
 
 
-def _decide(script: _Script) -> Iterator[str]:
+def _decide_script(script: _Script) -> Iterator[str]:
+    """Yield statements that choose a threshold."""
     plan, options = script.plan, dict(script.options)
     folds = options.pop("folds", None)
-    rule, given = (plan.chooses or "youden").replace("-", "_"), {}
+    rule, settings = (plan.chooses or "youden").replace("-", "_"), {}
     if plan.chooses == "cost":
-        given = {"costs": plan.costs}
+        settings = {"costs": plan.costs}
     if "require" in options:
-        rule, given = "require", options
-    told = f"baserate.decide.{rule}"
-    if given:
+        rule, settings = "require", options
+    rule_expression = f"baserate.decide.{rule}"
+    if settings:
         yield "from functools import partial"
-        told = f"partial({told}, {', '.join(f'{name}={literal(each)}' for name, each in given.items())})"
+        keywords = ", ".join(f"{name}={python_literal(each)}" for name, each in settings.items())
+        rule_expression = f"partial({rule_expression}, {keywords})"
     yield f"tallies = {script.read('tallies')}"
     if plan.prevalence is not None:
-        yield f"tallies = baserate.shift.reweigh(tallies, to={literal(plan.prevalence)})"
+        yield f"tallies = baserate.shift.reweigh(tallies, to={python_literal(plan.prevalence)})"
     more = [] if folds is None else [f"draws=baserate.decide.Trial(folds={folds})"]
-    arguments = ["tallies", told, *script.keywords("costs"), *more, *script.interval()]
+    arguments = ["tallies", rule_expression, *script.keywords("costs"), *more, *script.interval()]
     yield f"baserate.decide.summary({', '.join(arguments)})"
 
 
-def _equalize(script: _Script) -> Iterator[str]:
+def _equalize_script(script: _Script) -> Iterator[str]:
+    """Yield statements that choose thresholds of groups, and cross-validate them."""
     yield f"tallies = {script.read('tallies')}"
     options = script.options
-    within = [f"within={literal(options['within'])}"] if "within" in options else []
-    goal = ", ".join([literal(options["parity"]), *within, *script.keywords("costs", "prevalence")])
+    within = [f"within={python_literal(options['within'])}"] if "within" in options else []
+    goal = ", ".join([python_literal(options["parity"]), *within, *script.keywords("costs", "prevalence")])
     yield f"goal = baserate.equalize.Goal({goal})"
     yield f"baserate.equalize.held_out({', '.join(['tallies', 'goal', *script.interval()])})"
 
 
-def _groups(script: _Script) -> Iterator[str]:
+def _groups_script(script: _Script) -> Iterator[str]:
+    """Yield statements that compare groups."""
     yield f"tallies = {script.read('tallies')}"
-    decided = [f"decided={script.policy}"] if script.plan.policy is not None else []
+    decision = [f"decided={script.policy}"] if script.plan.policy is not None else []
     if script.plan.threshold is not None:
-        decided = [f"decided={literal(script.plan.threshold)}"]
-    yield f"baserate.equalize.groups({', '.join(['tallies', *decided, *script.interval()])})"
+        decision = [f"decided={python_literal(script.plan.threshold)}"]
+    yield f"baserate.equalize.groups({', '.join(['tallies', *decision, *script.interval()])})"
 
 
-def _shift(script: _Script) -> Iterator[str]:
+def _shift_script(script: _Script) -> Iterator[str]:
+    """Yield statements that adjust measures to another prevalence."""
     yield f"tallies = {script.read('tallies')}"
-    told = [f"to={literal(script.options['to'])}", *script.keywords("threshold"), *script.interval()]
-    yield f"baserate.shift.summary(tallies, {', '.join(told)})"
+    arguments = [f"to={python_literal(script.options['to'])}", *script.keywords("threshold"), *script.interval()]
+    yield f"baserate.shift.summary(tallies, {', '.join(arguments)})"
 
 
-def _measure(script: _Script) -> Iterator[str]:
+def _measure_script(script: _Script) -> Iterator[str]:
+    """Yield statements that measure decisions, perhaps with clusters of rows."""
     cluster = script.options.get("cluster")
     with_cluster = script._replace(plan=replace(script.plan, id=cluster))  # among the columns that are handed over
     yield f"rows = {with_cluster.read('rows', cluster=cluster) if cluster else script.read('tallies')}"
     yield f"baserate.infer.summary({', '.join(['rows', *script.keywords('threshold'), *script.interval()])})"
 
 
-def _calibrate(script: _Script) -> Iterator[str]:
+def _calibrate_script(script: _Script) -> Iterator[str]:
+    """Yield statements that fit a calibrator and save it."""
     yield f"tallies = {script.read('tallies')}"
-    name = literal(script.options["output"])
+    name = python_literal(script.options["output"])
     if "with" in script.options:
-        yield f"baserate.calibrate.fit(tallies, {literal(script.options['with'])}).save({name})"
+        yield f"baserate.calibrate.fit(tallies, {python_literal(script.options['with'])}).save({name})"
     else:
         yield f"baserate.calibrate.choose(tallies).map.save({name})"
 
 
-def _curve(script: _Script) -> Iterator[str]:
+def _curve_script(script: _Script) -> Iterator[str]:
+    """Yield statements that tabulate the ROC curve."""
     yield f"tallies = {script.read('tallies')}"
     model = (script.plan.score or (script.plan.predicted,))[0]
-    yield f'baserate.measure.table(baserate.curve(tallies.pooled({literal(model)})), "fpr", "sensitivity")'
+    yield f'baserate.measure.table(baserate.curve(tallies.pooled({python_literal(model)})), "fpr", "sensitivity")'
 
 
-def _draw(script: _Script, *, figure: str) -> Iterator[str]:
+def _draw_script(script: _Script, *, figure: str) -> Iterator[str]:
+    """Yield statements that draw a figure and save it."""
     yield f"tallies = {script.read('tallies')}"
-    told = ", ".join(["tallies", *(script.keywords("prevalence") if figure == "pr" else [])])
-    yield f"baserate.draw.{figure}({told}).save({literal(script.options['output'])})"
+    arguments = ", ".join(["tallies", *(script.keywords("prevalence") if figure == "pr" else [])])
+    yield f"baserate.draw.{figure}({arguments}).save({python_literal(script.options['output'])})"
 
 
-def _size(script: _Script) -> Iterator[str]:
+def _size_script(script: _Script) -> Iterator[str]:
+    """Yield the statement of a sample-size calculation."""
     options = dict(script.options)
-    measure, expect, width = (options.pop(name) for name in ("measure", "expect", "half_width"))
-    told = ", ".join([f"{name}={literal(each)}" for name, each in options.items()] + script.keywords("level"))
+    measure = options.pop("measure")
+    expect, width = (python_literal(options.pop(name)) for name in ("expect", "half_width"))
+    keywords = ", ".join(
+        [f"{name}={python_literal(each)}" for name, each in options.items()] + script.keywords("level")
+    )
     if measure == "auc":
-        yield f"baserate.infer.size_of_auc({literal(expect)}, {literal(width)}, {told})"
+        yield f"baserate.infer.size_of_auc({expect}, {width}, {keywords})"
     else:
-        yield f"baserate.infer.size_of_share({literal(measure)}, {literal(expect)}, {literal(width)}, {told})"
+        yield f"baserate.infer.size_of_share({python_literal(measure)}, {expect}, {width}, {keywords})"
 
 
-_PYTHON: dict[str, Callable[[_Script], Iterator[str]]] = {
-    "report": _report,
-    "decide": _decide,
-    "equalize": _equalize,
-    "groups": _groups,
-    "shift": _shift,
-    "measure": _measure,
-    "calibrate": _calibrate,
-    "curve roc": _curve,
-    "draw pr": lambda script: _draw(script, figure="pr"),
-    "size": _size,
+_SCRIPTS: dict[str, Callable[[_Script], Iterator[str]]] = {
+    "report": _report_script,
+    "decide": _decide_script,
+    "equalize": _equalize_script,
+    "groups": _groups_script,
+    "shift": _shift_script,
+    "measure": _measure_script,
+    "calibrate": _calibrate_script,
+    "curve roc": _curve_script,
+    "draw pr": lambda script: _draw_script(script, figure="pr"),
+    "size": _size_script,
 }
 
 
-def ahead(report: Report) -> CommandList:
-    """Return what one may do next: commands for a shell, or Python where rows were handed over."""
-    typed = tuple(_next_commands(report))[:_MOST] if report.plan.files else ()
+def next_commands(report: Report) -> CommandList:
+    """Return the next commands to try: for a shell, or in Python where the rows are in memory."""
+    typed = tuple(_next_shell_commands(report))[:_MAX_NEXT] if report.plan.files else ()
     if not typed:
-        return CommandList("Next, in Python", "python", tuple(_next_python(report)))
+        return CommandList("Next, in Python", "python", tuple(_next_python_commands(report)))
     return CommandList("Next", "sh", typed)
 
 
-def _next_commands(report: Report) -> Iterator[Command]:
-    """Commands that fit the plan, of the first model; samples that are judged apart are not put together by others."""
+def _next_shell_commands(report: Report) -> Iterator[Command]:
+    """Yield commands that fit the plan, for the first model; only `report` reads several separate samples."""
     plan = report.plan
     if plan.score and not plan.apart:
-        alone = plan_of(report, plan.score[0])
+        single = plan_of(report, plan.score[0])
         for why, step in _next_steps(report):
-            yield Command(why, tuple(_words(_with_known_prevalence(report, alone, step.verb), step)))
-    if not is_unnamed(plan):
-        kept = Step(verb="report", options={"save_json": free_name("report.json", plan)})
-        yield Command("keep the whole report", tuple(_words(plan, kept)))
+            yield Command(why, tuple(_command_words(_with_overall_prevalence(report, single, step.verb), step)))
+    if not has_unsaved_policy(plan):
+        save_step = Step(verb="report", options={"save_json": unused_file_name("report.json", plan)})
+        yield Command("keep the whole report", tuple(_command_words(plan, save_step)))
 
 
 def _next_steps(report: Report) -> Iterator[tuple[str, Step]]:
-    """What for, and the step."""
+    """Yield the purpose of each next step, and the step."""
     plan = report.plan
     if not has_both_classes(report):
         return
     if plan.policy is None:
-        output = {"output": free_name("policy.json", plan)}
+        output = {"output": unused_file_name("policy.json", plan)}
         yield "choose the threshold, and save it as a policy", Step(verb="decide", options=output)
     groups = [row for row in report.pick(part="data", measure="positives") if row["group"] is not None]
     if groups and all(row["value"] for row in groups):  # without positives there is no sensitivity
-        parity = {"parity": "equal-opportunity", "output": free_name("by-group.json", plan)}
+        parity = {"parity": "equal-opportunity", "output": unused_file_name("by-group.json", plan)}
         yield "choose group thresholds with equal sensitivity", Step(verb="equalize", options=parity)
-    if _is_off(report):
+    if _is_miscalibrated(report):
         yield "see where probabilities are miscalibrated", Step(verb="reliability")
-    yield "draw the ROC curve", Step(verb="draw roc", options={"output": free_name("roc.svg", plan)})
+    yield "draw the ROC curve", Step(verb="draw roc", options={"output": unused_file_name("roc.svg", plan)})
 
 
-def _is_off(report: Report) -> bool:
-    """Whether probabilities of some model are further off than a perfect model of this size would be."""
+def _is_miscalibrated(report: Report) -> bool:
+    """Return whether the calibration error of some model exceeds that of perfectly calibrated models of this size."""
     rows = report.pick(measure="ece", where="here")
     return any(row["value"] > row["floor_high"] for row in rows if row["value"] is not None)
 
 
-def _next_python(report: Report) -> Iterator[Command]:
+def _next_python_commands(report: Report) -> Iterator[Command]:
+    """Yield statements that use the report further."""
     first = report.models[0]
     of, policy = ("", "policy") if len(report.models) == 1 else (f".of({first!r})", f"policies[{first!r}]")
     yield Command("a number with its confidence interval", (f"report{of}.there.precision",))

@@ -1,88 +1,337 @@
-"""Report -> a page: one text of HTML that fetches nothing, and that the browser lets do no more than it must."""
+"""HTML page of a report: its data as JSON, the scripts in one, and a content security policy that allows no network."""
 
 from __future__ import annotations
 
 import json
 import re
 from base64 import b64encode
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from hashlib import sha256
 from html import escape
 from importlib import resources
+from posixpath import dirname, join, normpath
+from typing import Any, NamedTuple
 
+from baserate._costs import Costs
 from baserate._errors import FileFormatError, OptionError
+from baserate._results import json_ready
 from baserate._version import __version__
-from baserate.report._inlined import inlined
-from baserate.report._payload import payload
-from baserate.report._report import Report
+from baserate.equalize import MIN_SIZE
+from baserate.infer import two_sided
+from baserate.report._checks import format_group
+from baserate.report._commands import plan_of, spell_plan
+from baserate.report._curves import ThinnedCurve
+from baserate.report._findings import CHECKS
+from baserate.report._report import CELLS, Report
+
+_FINDING_FIELDS = ("code", "title", "severity", "sentence", "why", "remedy", "anchor")
+_NUMBER_FIELDS = (
+    *("part", "measure", "where", "value", "low", "high", "how", "why"),
+    *("p", "p_adjusted", "p_is_bound", "floor", "floor_high"),
+)
+JsonObject = dict[str, Any]
+
+
+def page_payload(report: Report) -> JsonObject:
+    """Return the data of the page: counts, numbers, findings and the plan, but no row of the sample.
+
+    >>> import baserate
+    >>> payload = page_payload(baserate.evaluate([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1], prevalence=0.1))
+    >>> payload["use"], payload["models"][0]["positive_mass"]
+    ({'prevalence': 0.1, 'costs': {'tp': 0.0, 'fp': 1.0, 'fn': 1.0, 'tn': 0.0}, 'priced': False}, [[1, -2, 1, -1]])
+    """
+    plan, models = report.plan, {name: at for at, name in enumerate(report.models)}
+    costs = plan.costs or Costs(fp=1.0, fn=1.0)
+    return {
+        "version": report.data["version"],
+        "level": plan.level,
+        "min_group_size": MIN_SIZE,
+        "z": two_sided(plan.level),
+        "data": json_ready(dict(report.data)),
+        "plan": json.loads(plan.to_json()),
+        "use": {"prevalence": report.prevalence, "costs": asdict(costs), "priced": plan.costs is not None},
+        "models": [_model_payload(report, at, curve) for at, curve in enumerate(report.sketches)],
+        "numbers": _number_payload(report, models),
+        "findings": [
+            {
+                **{name: getattr(each, name) for name in _FINDING_FIELDS},
+                "command": each.command and each.command.text,
+                "model": _model_place(models, each.model),
+                "panel": CHECKS[each.code].panel,
+            }
+            for each in report.findings
+        ],
+    }
+
+
+def _model_payload(report: Report, place: int, curve: ThinnedCurve) -> JsonObject:
+    """Return the data of one model."""
+    columns, positive = report.data["columns"], report.data["positive"]
+    truth = {"truth": columns["truth"]} if isinstance(columns.get("truth"), str) else {}
+    # Separate samples are stored as models under their own names, with scores in the columns of the plan.
+    score = report.plan.score[place % len(report.plan.score)] if report.plan.apart else curve.name
+    groups = [group for group in curve.groups if group is not None]
+    form = curve.form
+    masses = [f"{which}_{what}" for which in ("positive", "negative") for what in ("mass", "squares")]
+    return {
+        **form,
+        **{name: form[name] and [fold_zeros(row) for row in form[name]] for name in masses},
+        "kept": {**form["kept"], "bound": curve.bound},
+        "labels": curve.name == columns.get("predicted"),
+        "probable": curve.reliability is not None,
+        "columns": {**truth, "score": score} if columns else {},
+        "positive": None if positive is None else str(positive),
+        "attributes": [*groups[0]] if groups else [],
+        "names": [format_group(group) for group in groups] or ["everybody"],
+        "cut": _decision_payload(report, curve),
+        "group_factors": _group_factors(report, curve),
+        "spell": spell_plan(plan_of(report, curve.name)),
+    }
+
+
+def _group_factors(report: Report, curve: ThinnedCurve) -> list[tuple[float, float]] | None:
+    """Return weights of positives and negatives that give each group its stated prevalence; None if none is stated.
+
+    The size of a group stays, and so does a group that lacks a class: no weight makes it more frequent.
+    """
+    if not isinstance(report.plan.prevalence, Mapping):
+        return None
+    rows = report.pick(part="data", measure="prevalence", model=curve.name, where="there")
+    shares = {str(row["group"]): float(row["value"]) for row in rows}
+    factors: list[tuple[float, float]] = []
+    for at, group in enumerate(curve.groups):
+        positives, negatives = curve.mass[:, at].sum(axis=1).tolist()
+        share, total = shares[str(group)], positives + negatives
+        # A group without one of the classes keeps its weights: no factor makes an absent class appear.
+        both = positives and negatives
+        factors.append((share * total / positives, (1 - share) * total / negatives) if both else (1.0, 1.0))
+    return factors
+
+
+def fold_zeros(row: list[float]) -> list[float]:
+    """Replace runs of zeros by minus their length: most groups have no row at most scores.
+
+    >>> fold_zeros([3, 0, 0, 0, 1.5, 0])
+    [3, -3, 1.5, -1]
+    """
+    folded: list[float] = []
+    zeros = 0
+    for mass in row:
+        if not mass:
+            zeros += 1
+            continue
+        if zeros:
+            folded.append(-zeros)
+            zeros = 0
+        folded.append(mass)
+    return [*folded, -zeros] if zeros else folded
+
+
+def _decision_payload(report: Report, curve: ThinnedCurve) -> JsonObject:
+    """Return the threshold of a policy; for a policy without a single one, its decisions on the sample."""
+    policy = report.policies[curve.name]
+    at = policy.flags_from
+    rows = report.pick(part="decisions", model=curve.name, where="here") if at is None else []
+    tables: dict[str, JsonObject] = {}
+    for row in rows:
+        if row["measure"] in CELLS:
+            tables.setdefault(str(row["group"]), {})[row["measure"]] = row["value"]
+    everybody = tables.get(str(None))
+    groups = [tables[str(group)] for group in curve.groups] if everybody else []
+    planned = everybody and {"everybody": everybody, "groups": groups, "policy": policy.to_json()}
+    return {"threshold": json_ready(at), "rule": policy.rule, "planned": planned}
+
+
+def _number_payload(report: Report, models: Mapping[str, int]) -> list[JsonObject]:
+    """Return the numbers with models and groups as indices, without null values."""
+    groups = {str(group): at for at, group in enumerate(report.groups)}
+    numbers = []
+    for row in report.rows():
+        if row["part"] == "group_differences":  # with many groups these are most rows, and findings have them
+            continue
+        number = {name: json_ready(row[name]) for name in _NUMBER_FIELDS}
+        number |= {name: _model_place(models, row[name]) for name in ("model", "other")}
+        number |= {name: None if row[name] is None else groups[str(row[name])] for name in ("group", "other_group")}
+        numbers.append({name: value for name, value in number.items() if value is not None})
+    return numbers
+
+
+def _model_place(models: Mapping[str, int], name: str | None) -> int | None:
+    """Return the index of a model; None for none."""
+    return None if name is None else models[name]
+
+
+_IMPORT = re.compile(r'^import \{([^{}]*)\} from "(\.{1,2}/[\w./-]+\.js)";[ \t]*\n?', re.MULTILINE)
+_EXPORT = re.compile(r"^export ((?:async )?function|const|class) ([A-Za-z_$][\w$]*)", re.MULTILINE)
+_UNSUPPORTED = re.compile(r"^\s*(?:import|export)\b.*|^.*\bimport\s*\(.*", re.MULTILINE)
+_COMMENT = re.compile(r"^[ \t]*(?:/\*(?:(?!\*/)[\s\S])*\*/|//.*)[ \t]*\n|/\*\* @type [^*\n]*\*/ ?", re.MULTILINE)
+"""A comment on lines of its own, or a type: elsewhere a string may look like a comment."""
+_NAME = re.compile(r"[A-Za-z_$][\w$]*")
+
+
+class _Module(NamedTuple):
+    script: str
+    """Text that takes imports from other scopes, without the word export."""
+    exports: tuple[str, ...]
+
+
+def inline_scripts(read: Callable[[str], str], entry: str) -> str:
+    r"""Return JavaScript modules as one script, each after those that it imports, in a scope of its own.
+
+    Comments are left out. `read` returns the text of a file.
+
+    >>> files = {"main.js": 'import { one } from "./a.js";\none();\n', "a.js": "// One.\nexport const one = () => 1;\n"}
+    >>> print(inline_scripts(files.__getitem__, "main.js"), end="")
+    const $a = (() => {
+    const one = () => 1;
+    return { one };
+    })();
+    const { one } = $a;
+    one();
+    """
+    modules: dict[str, _Module] = {}
+    _load_module(read, entry, modules, ())
+    *others, (_, main) = modules.items()
+    scopes = (
+        f"const {_scope_name(name)} = (() => {{\n{module.script}return {{ {', '.join(module.exports)} }};\n}})();\n"
+        for name, module in others
+    )
+    return "".join([*scopes, main.script])
+
+
+def _load_module(
+    read: Callable[[str], str], name: str, modules: dict[str, _Module], importers: tuple[str, ...]
+) -> None:
+    """Load a module after those that it imports."""
+    if name in importers:
+        raise FileFormatError(
+            f"{' imports '.join([*importers[importers.index(name) :], name])}: a circle; move what both need."
+        )
+    if name in modules:
+        return
+    text = _COMMENT.sub("", read(name))
+    text = text if text.endswith("\n") else f"{text}\n"
+    for names, file in _IMPORT.findall(text):
+        other = _resolve_path(name, file)
+        _load_module(read, other, modules, (*importers, name))
+        for each in _imported_names(name, names):
+            if each not in modules[other].exports:
+                raise FileFormatError(f"{name} imports {each} from {other}, which does not export it; export it there.")
+    modules[name] = _module(name, text)
+
+
+def _module(name: str, text: str) -> _Module:
+    """Return a module with its imports replaced and its exports listed."""
+    script = _IMPORT.sub(lambda match: f"const {{{match[1]}}} = {_scope_name(_resolve_path(name, match[2]))};\n", text)
+    exports = tuple(match[2] for match in _EXPORT.finditer(script))
+    script = _EXPORT.sub(r"\1 \2", script)
+    if strange := _UNSUPPORTED.search(script):
+        statement = strange[0].strip()
+        raise FileFormatError(
+            f'{name} has {statement!r}; write import {{ a }} from "./b.js"; or export function, const or class.'
+        )
+    return _Module(script, exports)
+
+
+def _imported_names(name: str, names: str) -> list[str]:
+    """Return the names of an import; renaming ("a as b") is not supported."""
+    several = [each.strip() for each in names.split(",") if each.strip()]
+    renamed = [each for each in several if not _NAME.fullmatch(each)]
+    if renamed:
+        raise FileFormatError(f"{name} imports {renamed[0]!r}; import names as they are: {{ a, b }}.")
+    return several
+
+
+def _resolve_path(name: str, file: str) -> str:
+    """Return the path of an imported module, relative to the folder of the page."""
+    return normpath(join(dirname(name), file))
+
+
+def _scope_name(name: str) -> str:
+    """Return the name of the constant that holds the exports of a module.
+
+    >>> _scope_name("panels/roc.js")
+    '$panels_roc'
+    """
+    return "$" + re.sub(r"\W", "_", name.removesuffix(".js"))
+
 
 _HOLE = re.compile(r"\{\{(\w+)\}\}")
 _LONGEST = 80
-"""Letters of a title."""
+"""Letters of the longest title."""
 _MARKUP = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
-_ENDS = re.compile(r"</(?:script|style)|<!--", re.IGNORECASE)
-"""What ends a script or a style, or begins a comment, wherever it stands in it."""
+_CLOSING_TAGS = re.compile(r"</(?:script|style)|<!--", re.IGNORECASE)
+"""Text at which HTML ends a script or a style, or begins a comment, even inside a string."""
 
 
-def html(report: Report) -> str:
-    """Return the page of a report; the same bytes for the same report.
+def render_html(report: Report) -> str:
+    """Return the page of a report; equal reports give equal bytes.
 
     >>> import baserate
-    >>> text = html(baserate.evaluate([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1]))
+    >>> text = render_html(baserate.evaluate([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1]))
     >>> text.startswith("<!doctype html>"), "http://" in text.split("<body>")[0]
     (True, False)
     """
+    # Files of early releases have no curves, and a page cannot be drawn without them.
     if len(report.sketches) != len(report.models):
         raise OptionError(
             "this report holds no curves: it comes from a file of an earlier release. Run its plan again: "
             "baserate.run(report.plan), or `baserate report --plan plan.json -o report.html`."
         )
-    style, script = _inert("style.css", _asset("style.css")), _inert("main.js", inlined(_asset, "main.js"))
+    style, script = (
+        _check_inert("style.css", _read_asset("style.css")),
+        _check_inert("main.js", inline_scripts(_read_asset, "main.js")),
+    )
     parts = {
-        "policy": _policy(script, style),
+        "policy": _content_security_policy(script, style),
         "version": escape(__version__),
-        "title": escape(title(report)),
+        "title": escape(page_title(report)),
         "style": style,
-        "payload": _embedded(report),
+        "payload": _embed_payload(report),
         "script": script,
     }
-    # In one go: what stands in a part is never taken for a hole.
-    return _HOLE.sub(lambda hole: parts[hole[1]], _asset("index.html"))
+    # One pass, so that braces within a part are never replaced.
+    return _HOLE.sub(lambda hole: parts[hole[1]], _read_asset("index.html"))
 
 
-def framed(report: Report) -> str:
-    """Return the page in a frame that keeps it from all else in a notebook, and is there after it was exported."""
+def render_frame(report: Report) -> str:
+    """Return the page in a sandboxed frame for notebooks, complete also after an export of the notebook."""
+    document, title = escape(render_html(report)), escape(page_title(report))
     return (
-        f'<iframe sandbox="allow-scripts allow-downloads" allow="clipboard-write" srcdoc="{escape(html(report))}" '
-        f'title="{escape(title(report))}" style="border: 0" width="100%" height="900" loading="lazy"></iframe>'
+        f'<iframe sandbox="allow-scripts allow-downloads" allow="clipboard-write" srcdoc="{document}" '
+        f'title="{title}" style="border: 0" width="100%" height="900" loading="lazy"></iframe>'
     )
 
 
-def title(report: Report) -> str:
-    """Name the models that the page is about; a long name is cut."""
-    told = f"{', '.join(report.models)}: a report of baserate"
-    short = told if len(told) <= _LONGEST else f"{told[: _LONGEST - 1]}…"
+def page_title(report: Report) -> str:
+    """Return the title of the page: the names of the models, shortened."""
+    title = f"{', '.join(report.models)}: a report of baserate"
+    short = title if len(title) <= _LONGEST else f"{title[: _LONGEST - 1]}…"
     return short.encode("utf-8", "replace").decode("utf-8")
 
 
-def _asset(name: str) -> str:
+def _read_asset(name: str) -> str:
+    """Return the text of a file of the page."""
     return resources.files("baserate.report").joinpath("page", name).read_text(encoding="utf-8")
 
 
-def _inert(name: str, text: str) -> str:
-    """See that HTML would not end a script or a style in its middle."""
-    if found := _ENDS.search(text):
-        raise FileFormatError(f"{name} holds {found[0]!r}, at which HTML would end it; write it in two parts.")
+def _check_inert(name: str, text: str) -> str:
+    """Raise an error if HTML would end a script or a style before its end."""
+    if match := _CLOSING_TAGS.search(text):
+        raise FileFormatError(f"{name} holds {match[0]!r}, at which HTML would end it; write it in two parts.")
     return text
 
 
-def _policy(script: str, style: str) -> str:
-    """What the page may do: run this script, show this style, and nothing else."""
+def _content_security_policy(script: str, style: str) -> str:
+    """Return the policy that allows this script and this style by their hashes, and nothing else."""
     allowed = {"script-src": script, "style-src": style}
     hashes = [f"{what} 'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'" for what, text in allowed.items()]
     return "; ".join(["default-src 'none'", *hashes, "base-uri 'none'", "form-action 'none'"])
 
 
-def _embedded(report: Report) -> str:
-    """The payload as JSON of ASCII letters, without any that mean something to HTML."""
-    text = json.dumps(payload(report), allow_nan=False, separators=(",", ":"))
-    return re.sub("[<>&]", lambda found: _MARKUP[found[0]], text)
+def _embed_payload(report: Report) -> str:
+    """Return the payload as ASCII JSON without characters that have a meaning in HTML."""
+    # JSON has no NaN: an undefined number that is not null must fail here, not in the browser.
+    text = json.dumps(page_payload(report), allow_nan=False, separators=(",", ":"))
+    return re.sub("[<>&]", lambda match: _MARKUP[match[0]], text)

@@ -1,4 +1,4 @@
-"""Plan: what is judged, where it will be used, and how sure the numbers shall be; one in shell, Python and JSON."""
+"""Plan of a report: files, columns, deployment, decision rule and intervals; the same in shell, Python and JSON."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from math import inf, isinf, isnan
+from pathlib import PurePath
 from typing import Any, Literal
 
 import numpy as np
@@ -27,22 +28,22 @@ from baserate.read import Columns
 KIND = "baserate/plan"
 SCHEMA_VERSION = 1
 RULES = ("cost", "youden", "closest", "balanced", "break-even")
-"""Rules that need to be told nothing but costs."""
+"""Threshold rules that need no options other than costs."""
 _INFINITE = {"inf": inf, "-inf": -inf}
 Names = tuple[str, ...] | Any
-"""A tuple of names, made of one or of any several."""
+"""A name or several; stored as a tuple."""
 _TEXTS = ("predicted", "weight", "count", "id", "rule", "policy_file", "method")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """Everything that a report depends on but the rows themselves.
+    """Everything that a report depends on, except the rows themselves.
 
     Columns are named as in `baserate.read.tallies`. `prevalence` is the share of positives in deployment: of everybody,
     or a mapping from groups to theirs, such as `{"north": 0.02, "coast": 0.05}`; groups of several columns are tuples.
-    `costs` are what outcomes cost there. The cut-off is `threshold`, or what a `policy` does, or what a
-    `rule` chooses; otherwise it is what `costs` make cheapest, 0.5 of probabilities, or Youden's. A plan that was
-    written to a file and read again is the same.
+    `costs` are the costs of outcomes there. The decision is a `threshold`, a `policy`, or the choice of a `rule`;
+    without these it is the cheapest threshold for `costs`, 0.5 for probabilities, or Youden's. A plan that is saved and
+    loaded again is equal.
 
     >>> plan = Plan(files="people.csv", truth="sick", score="risk", prevalence=0.02, costs=Costs(fp=1, fn=20))
     >>> Plan.from_json(plan.to_json()) == plan
@@ -52,9 +53,9 @@ class Plan:
     """
 
     files: Names = ()
-    """What to read; nothing where rows are handed over with the plan."""
+    """Files to read; empty where a table is passed with the plan."""
     apart: bool = False
-    """Whether each file is a sample of its own, judged beside the others."""
+    """Whether each file is a separate sample, evaluated beside the others."""
     truth: str = "truth"
     score: Names = ()
     predicted: str | None = None
@@ -71,17 +72,17 @@ class Plan:
     rule: str | None = None
     policy: Policy | None = None
     policy_file: str | None = None
-    """Where the policy was read from, so that commands can name it; None where no file holds it."""
+    """File of the policy, for suggested commands; None where the policy is in no file."""
     level: float = 0.95
     method: str | None = None
-    """How intervals are made; None for what was studied, which resamples nothing."""
+    """Method of confidence intervals; None for the default, which uses no resampling."""
     seed: int = 0
 
     def __post_init__(self) -> None:
         for name in ("files", "score", "group"):
-            object.__setattr__(self, name, _several(name, getattr(self, name)))
+            object.__setattr__(self, name, _as_names(name, getattr(self, name)))
         for name in ("positive", "negative"):
-            object.__setattr__(self, name, _label(name, getattr(self, name)))
+            object.__setattr__(self, name, _as_label(name, getattr(self, name)))
         for name in _TEXTS:
             if getattr(self, name) is not None and not isinstance(getattr(self, name), str):
                 raise OptionError(f"{name} is {getattr(self, name)!r}; give a name, or leave it out.")
@@ -90,23 +91,23 @@ class Plan:
         self._check_cut()
 
     def _check_use(self) -> None:
-        """See that numbers are what they should be."""
+        """Check the data options, the costs, the seed and the intervals."""
         if self.missing not in ("refuse", "drop"):
             raise OptionError(f"missing is {self.missing!r}; give 'refuse' or 'drop'.")
         self._check_prevalence()
         if self.costs is not None and not isinstance(self.costs, Costs):
             raise OptionError(f"costs are {self.costs!r}; give Costs(fp=1, fn=20).")
-        seed: object = self.seed  # whatever a caller without a type checker gave
+        seed: object = self.seed  # a caller without a type checker may pass anything
         if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
             raise OptionError(f"seed is {self.seed!r}; give a whole number, so that a plan can be run again.")
-        _ = self.interval
+        _ = self.interval  # its constructor checks level and method
         if self.apart and (self.group or len(self.files) == 1):
             raise OptionError("samples that are judged apart are several files, without groups; leave out one of both.")
         if self.apart and self.predicted:
             raise OptionError("samples that are judged apart are of scores; leave out predicted, or judge one by one.")
 
     def _check_prevalence(self) -> None:
-        """See that it is a share, or a share for each of some groups, which are stored by the text of their labels."""
+        """Check the prevalence, or those of groups, which are stored under the text of their labels."""
         shares = self.prevalence if isinstance(self.prevalence, Mapping) else {None: self.prevalence}
         for group, share in shares.items():
             if share is not None:
@@ -122,7 +123,7 @@ class Plan:
         object.__setattr__(self, "prevalence", FrozenMapping(stated))
 
     def _check_cut(self) -> None:
-        """See that there is one way at most to cut."""
+        """Check that at most one of threshold, rule and policy is stated, and that it decides."""
         ways = [name for name in ("threshold", "rule", "policy") if getattr(self, name) is not None]
         if len(ways) > 1:
             raise OptionError(f"{' and '.join(ways)} are several ways to cut; give one.")
@@ -131,8 +132,8 @@ class Plan:
         if self.policy is not None and not isinstance(self.policy, Policy):
             raise OptionError(f"policy is {type(self.policy).__name__}; read one with Policy.load(…).")
         if self.policy is not None and not has_table(self.policy.actions):
-            told = ", ".join(self.policy.actions)
-            raise OptionError(f"a policy into {told} has no 2×2 table; give one that flags or passes.")
+            actions = ", ".join(self.policy.actions)
+            raise OptionError(f"a policy into {actions} has no 2×2 table; give one that flags or passes.")
         if self.policy_file is not None and self.policy is None:
             raise OptionError(f"policy_file is {self.policy_file!r}, but there is no policy. Read it: Policy.load(…).")
         if self.rule is not None:
@@ -148,31 +149,31 @@ class Plan:
 
     @property
     def columns(self) -> dict[str, Any]:
-        """Columns by what they hold, as keywords of `baserate.read`."""
+        """Names of columns as keywords of `baserate.read`."""
         names = ("truth", "score", "predicted", "group", "weight", "count", "id")
         return {name: getattr(self, name) for name in names if getattr(self, name)}
 
     @property
     def interval(self) -> Interval:
-        """What intervals are wanted."""
+        """Options of confidence intervals."""
         return Interval(self.level, self.method, self.seed)
 
     @property
     def chooses(self) -> str | None:
-        """Name of the rule that chooses the cut-off on the rows; None where it is given, or follows from the scores."""
+        """Name of the rule that chooses the threshold; None where it is stated, or has a default."""
         if self.threshold is not None or self.policy is not None:
             return None
         return self.rule or ("cost" if self.costs is not None else None)
 
     def to_json(self) -> str:
-        """Return the plan as versioned JSON, to be read, changed and run again."""
-        form = {each.name: _written(getattr(self, each.name)) for each in fields(self)}
+        """Return the plan as versioned JSON, which a person can edit and run again."""
+        form = {each.name: _to_plain(getattr(self, each.name)) for each in fields(self)}
         return json.dumps({"kind": KIND, "schema_version": SCHEMA_VERSION, **form}, ensure_ascii=False, indent=1) + "\n"
 
     @classmethod
     def from_json(cls, text: str) -> Plan:
-        """Read what `to_json` wrote, or what somebody wrote like it: what is left out is as usual."""
-        return cls(**_checked(text))
+        """Return the plan in a JSON text; fields that it omits have their defaults."""
+        return cls(**_parse_fields(text))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the plan to a file, as JSON."""
@@ -184,27 +185,29 @@ class Plan:
         return cls.from_json(read_file_text(path, "plan"))
 
 
-def _several(name: str, given: object) -> tuple[str, ...]:
-    """Names in a tuple, also of one."""
-    found = (given,) if isinstance(given, (str, os.PathLike)) else given
-    if not isinstance(found, Iterable):
-        raise OptionError(f"{name} is {given!r}; give a name, or several in a list.")
-    return tuple(os.fspath(each) if isinstance(each, os.PathLike) else each for each in found)
+def _as_names(name: str, value: object) -> tuple[str, ...]:
+    """Return a name, or several, as a tuple."""
+    names = (value,) if isinstance(value, (str, os.PathLike)) else value
+    if not isinstance(names, Iterable):
+        raise OptionError(f"{name} is {value!r}; give a name, or several in a list.")
+    return tuple(os.fspath(each) if isinstance(each, os.PathLike) else each for each in names)
 
 
-def _label(name: str, given: object) -> object:
-    """A label that a file can hold."""
-    plain = given.item() if isinstance(given, np.generic) else given
+def _as_label(name: str, value: object) -> object:
+    """Return a label as a plain value that JSON can hold."""
+    plain = value.item() if isinstance(value, np.generic) else value
     if plain is not None and not isinstance(plain, (str, int, float)):
-        raise OptionError(f"{name} is {given!r}; a plan can hold text, numbers and booleans: rename the labels first.")
+        raise OptionError(f"{name} is {value!r}; a plan can hold text, numbers and booleans: rename the labels first.")
     return plain
 
 
 def _is_number(value: object) -> bool:
+    """Return whether a value is a real number; True and False are not."""
     return isinstance(value, (int, float, np.floating, np.integer)) and not isinstance(value, bool)
 
 
-def _written(value: Any) -> Any:  # noqa: ANN401  (any field)
+def _to_plain(value: Any) -> Any:  # noqa: ANN401  (any field)
+    """Return a field as a plain value that JSON can hold."""
     if isinstance(value, Costs):
         return asdict(value)
     if isinstance(value, Mapping):
@@ -216,8 +219,8 @@ def _written(value: Any) -> Any:  # noqa: ANN401  (any field)
     return list(value) if isinstance(value, tuple) else value
 
 
-def _checked(text: str) -> dict[str, Any]:
-    """Fields of a plan in a text, or what is wrong with it."""
+def _parse_fields(text: str) -> dict[str, Any]:
+    """Return the fields of a plan in a JSON text, or raise an error that says what is wrong."""
     try:
         form = json.loads(text)
     except ValueError as error:
@@ -225,35 +228,45 @@ def _checked(text: str) -> dict[str, Any]:
     if not isinstance(form, dict) or form.pop("kind", None) != KIND:
         raise FileFormatError(f'no plan: its "kind" is not {KIND!r}; name a file that holds one.')
     version = form.pop("schema_version", None)
+    # True == 1 in Python, and JSON may hold true.
     if version != SCHEMA_VERSION or isinstance(version, bool):
         raise FileFormatError(
             f"a plan of schema version {version!r}; this release reads {SCHEMA_VERSION}: upgrade baserate."
         )
-    known = [each.name for each in fields(Plan)]
-    unknown = [name for name in form if name not in known]
+    names = [each.name for each in fields(Plan)]
+    unknown = [name for name in form if name not in names]
     if unknown:
-        raise FileFormatError(f"a plan has no field {unknown[0]!r}.{known_names(unknown[0], known)}")
+        raise FileFormatError(f"a plan has no field {unknown[0]!r}.{suggest_names(unknown[0], names)}")
     try:
-        return form | {name: _read(name, form[name]) for name in ("costs", "threshold", "policy") if name in form}
+        return form | {
+            name: _parse_field(name, form[name]) for name in ("costs", "threshold", "policy") if name in form
+        }
     except (TypeError, BaserateError) as error:
         raise FileFormatError(f"not a plan: {error}") from error
 
 
-def known_names(name: str, known: Sequence[str]) -> str:
-    """What somebody may have meant who wrote a name that there is not.
+def suggest_names(name: str, names: Sequence[str]) -> str:
+    """Return a hint for an unknown name: the nearest one, and all of them.
 
-    >>> known_names("scor", ["truth", "score"])
+    >>> suggest_names("scor", ["truth", "score"])
     " Did you mean 'score'? Known are: truth, score."
     """
     from difflib import get_close_matches  # slow to import, and rarely needed
 
-    near = get_close_matches(name, known, n=1)
-    return f"{f' Did you mean {near[0]!r}?' if near else ''} Known are: {', '.join(known)}."
+    near = get_close_matches(name, names, n=1)
+    return f"{f' Did you mean {near[0]!r}?' if near else ''} Known are: {', '.join(names)}."
 
 
-def _read(name: str, value: Any) -> Any:  # noqa: ANN401  (whatever JSON holds)
+def _parse_field(name: str, value: Any) -> Any:  # noqa: ANN401  (whatever JSON holds)
+    """Return the value of a field that JSON cannot hold as such."""
     if name == "costs" and value is not None:
         return Costs(**value)
     if name == "policy" and value is not None:
         return Policy.from_json(json.dumps(value))
     return _INFINITE.get(value, value) if isinstance(value, str) else value
+
+
+def name_samples(files: tuple[str, ...]) -> dict[str, str]:
+    """Return files by the names of their samples: the stems, or the paths where two stems are equal."""
+    short = [PurePath(each).stem for each in files]
+    return dict(zip(short if len({*short}) == len(short) else files, files, strict=True))

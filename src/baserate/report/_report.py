@@ -1,4 +1,4 @@
-"""Report: values alone. A table of numbers, what they were made from, the policies, and what was found."""
+"""Report and its parts: the table of numbers, views of it, findings, and the JSON file."""
 
 from __future__ import annotations
 
@@ -6,23 +6,22 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from math import nan
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from baserate._calibrator import read_file_text
 from baserate._counts import Counts
 from baserate._errors import BaserateError, FileFormatError, OptionError, UnknownNameError
 from baserate._estimate import Estimate
 from baserate._files import write_text
-from baserate._formatting import count_of, strip_styles
+from baserate._formatting import count_of
 from baserate._immutable import FrozenMapping
 from baserate._policy import Policy
 from baserate._results import Results, json_ready
-from baserate.report._commands import Snippet
-from baserate.report._finding import Finding
+from baserate.report._curves import ThinnedCurve
 from baserate.report._plan import Plan
-from baserate.report._sketch import Sketch
 
 KIND = "baserate/report"
 SCHEMA_VERSION = 1
@@ -31,15 +30,55 @@ COLUMNS = (
     *("part", "measure", "model", "group", "other", "other_group", "where", "prevalence", "threshold"),
     *("value", "low", "high", "level", "how", "why", "p", "p_adjusted", "p_is_bound", "floor", "floor_high", "small"),
 )
-"""Of every row. `part` says what a number is of; `where` is "here" in the sample, "there" in deployment."""
+"""Columns of the table of numbers. `part` is the kind of number; `where` is "here" (sample) or "there" (deployment)."""
 CELLS = ("tp", "fp", "fn", "tn")
 _ESTIMATE = ("value", "low", "high", "level", "how", "why")
 _INFINITE = {"inf": float("inf"), "-inf": float("-inf")}
 
 
+class Snippet(NamedTuple):
+    """A complete command for a shell, or Python statements, to copy and run."""
+
+    language: Literal["sh", "python"]
+    text: str
+
+
+Severity = Literal["serious", "caution", "note"]
+SEVERITIES: tuple[Severity, ...] = ("serious", "caution", "note")
+"""Serious: a number does not mean what it seems to. Caution: it may mislead. Note: worth knowing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """What a reader of a report should know: a sentence with numbers, why it matters, and what to do."""
+
+    code: str
+    """Permanent identifier, such as "BR004"; no release reuses it."""
+    title: str
+    severity: Severity
+    sentence: str
+    why: str
+    remedy: str
+    """What to do, in a sentence or two."""
+    command: Snippet | None = None
+    """The remedy as a command with the files, columns and costs of the report; None where no command can do it."""
+    model: str | None = None
+    """Name of the model; None for a finding about all models or about the rows."""
+    numbers: Mapping[str, Any] = field(default_factory=dict)
+    """Numbers of the sentence at full precision, by name."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "numbers", FrozenMapping(self.numbers))
+
+    @property
+    def anchor(self) -> str:
+        """Its page in the documentation."""
+        return f"findings/{self.code}"
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Report:
-    """What one run of a plan found.
+    """Results of a plan: numbers with intervals, policies, and findings.
 
     Every number is a row of `numbers`, and an attribute of a view: `report.here.auc` in the sample,
     `report.there.precision` at the deployment prevalence (of numbers that hold for the sample alone, such as `rows`,
@@ -55,22 +94,23 @@ class Report:
 
     plan: Plan
     data: Mapping[str, Any]
-    """What was read: rows, those refused and why, the digest; and the release that made the report."""
+    """Summary of the data: rows read and dropped, classes, columns, the digest, and the release of baserate."""
     numbers: Results
     policies: Mapping[str, Policy]
-    """Model -> what is done with its scores."""
+    """Model -> policy that decides on its scores."""
     findings: tuple[Finding, ...] = ()
     group: Mapping[str, object] | None = field(default=None, kw_only=True)
-    """The group that views are of; None for everybody."""
-    sketches: tuple[Sketch, ...] = field(default=(), kw_only=True)
-    """The curve of each model, thinned for the eye; none in files of releases that did not draw a page."""
+    """Group of the views; None for everybody."""
+    sketches: tuple[ThinnedCurve, ...] = field(default=(), kw_only=True)
+    """Thinned curve of each model, for the page; empty in files of early releases."""
 
     def __post_init__(self) -> None:
+        # Frozen dataclasses set fields by object.__setattr__; mappings become read-only.
         for name in ("data", "policies"):
             object.__setattr__(self, name, FrozenMapping(getattr(self, name)))
 
     def __repr__(self) -> str:
-        codes = ", ".join(dict.fromkeys(found.code for found in self.findings)) or "none"
+        codes = ", ".join(dict.fromkeys(finding.code for finding in self.findings)) or "none"
         return f"Report({', '.join(self.models)}; {count_of(self.data['rows'], 'row')}; findings: {codes})"
 
     @property
@@ -87,7 +127,7 @@ class Report:
 
     @property
     def policy(self) -> Policy:
-        """What is done with the scores of the only model."""
+        """Policy of the only model."""
         return self.policies[self.model]
 
     @property
@@ -115,58 +155,60 @@ class Report:
     @property
     def groups(self) -> tuple[Mapping[str, object], ...]:
         """The groups, each a mapping from attribute to value."""
-        found = {str(row["group"]): row["group"] for row in self.pick(part="data", measure="rows") if row["group"]}
-        return tuple(found.values())
+        groups = {str(row["group"]): row["group"] for row in self.pick(part="data", measure="rows") if row["group"]}
+        return tuple(groups.values())
 
     @property
     def gaps(self) -> Results:
-        """How far groups lie apart, beside what chance alone would give."""
+        """Greatest differences between groups, with their null reference."""
         return self._part("gaps")
 
     @property
     def group_differences(self) -> Results:
-        """How far each group lies apart from the largest one; p_adjusted is over all groups and measures of a model."""
+        """Difference of each group from the largest one; Holm-adjusted over all groups and measures of a model."""
         return self._part("group_differences")
 
     @property
     def differences(self) -> Results:
-        """How far two models lie apart; p_adjusted is over all pairs of models for one measure."""
+        """Differences between two models; Holm-adjusted over all pairs of models for one measure."""
         return self._part("differences")
 
     def _part(self, name: str) -> Results:
-        found = self.pick(part=name)
-        return Results({column: [row[column] for row in found] for column in COLUMNS}, self.data)
+        """Return the rows of one part of the table of numbers."""
+        rows = self.pick(part=name)
+        return Results({column: [row[column] for row in rows] for column in COLUMNS}, self.data)
 
     def of(self, model: str) -> Report:
-        """The same of one model alone; what was found of it, and of all of them, stays."""
+        """Return the report of one model, with its findings and those about all models."""
         if model not in self.policies:
             raise UnknownNameError(f"there is no model {model!r}. Known are: {', '.join(self.models)}.")
-        kept = [at for at, name in enumerate(self.numbers.columns["model"]) if name in (model, None)]
-        columns = {name: [column[at] for at in kept] for name, column in self.numbers.columns.items()}
-        found = tuple(each for each in self.findings if each.model in (model, None))
+        places = [at for at, name in enumerate(self.numbers.columns["model"]) if name in (model, None)]
+        columns = {name: [column[at] for at in places] for name, column in self.numbers.columns.items()}
+        findings = tuple(each for each in self.findings if each.model in (model, None))
         numbers = Results(columns, self.numbers.data)
-        own = tuple(each for each in self.sketches if each.name == model)
-        return replace(self, numbers=numbers, policies={model: self.policies[model]}, findings=found, sketches=own)
+        curves = tuple(each for each in self.sketches if each.name == model)
+        policies = {model: self.policies[model]}
+        return replace(self, numbers=numbers, policies=policies, findings=findings, sketches=curves)
 
     def within(self, **group: object) -> Report:
-        """The same, whose views are of one group, named by its attributes."""
-        found = [each for each in self.groups if {key: str(value) for key, value in each.items()} == _texts(group)]
-        if not found:
+        """Return a report whose views are of one group, for example `report.within(site="north")`."""
+        groups = [each for each in self.groups if {key: str(value) for key, value in each.items()} == _as_texts(group)]
+        if not groups:
             known = "; ".join(", ".join(f"{key}={value!r}" for key, value in each.items()) for each in self.groups)
             raise UnknownNameError(f"there is no group {group}. Known are: {known or 'none: the rows have no groups'}.")
-        return replace(self, group=found[0])
+        return replace(self, group=groups[0])
 
-    def pick(self, **wanted: object) -> list[dict[str, Any]]:
-        """Rows of the numbers that have these values: part, measure, model, group, where."""
+    def pick(self, **values: object) -> list[dict[str, Any]]:
+        """Return the rows of the table of numbers with these values in these columns."""
         columns = self.numbers.columns
-        kept: Sequence[int] = range(len(self.numbers))
-        for name, value in wanted.items():
+        places: Sequence[int] = range(len(self.numbers))
+        for name, value in values.items():
             column = columns[name]
-            kept = [at for at in kept if column[at] == value]
-        return Results({name: [column[at] for at in kept] for name, column in columns.items()}).rows()
+            places = [at for at in places if column[at] == value]
+        return Results({name: [column[at] for at in places] for name, column in columns.items()}).rows()
 
     def rows(self) -> list[dict[str, Any]]:
-        """One mapping for each number."""
+        """Return one mapping for each number."""
         return self.numbers.rows()
 
     def frame(self, backend: str | None = None) -> Any:  # noqa: ANN401  (a frame of the chosen library)
@@ -174,47 +216,45 @@ class Report:
         return self.numbers.frame(backend)
 
     def text(self, width: int = 100) -> str:
-        """Return the report as one reads it in a terminal."""
-        from baserate.report._text import page
+        """Return the report as plain text for a terminal.
 
-        return strip_styles(page(self).text(width))
+        Parameters
+        ----------
+        width
+            Letters of the longest line.
+        """
+        return _render("text", self, width)
 
     def markdown(self) -> str:
-        """Return the same for GitHub."""
-        from baserate.report._text import page
-
-        return page(self).markdown()
+        """Return the report as Markdown for GitHub."""
+        return _render("markdown", self)
 
     def html(self) -> str:
-        """Return the report as a page to explore in a browser: one text that needs no network, and holds no row."""
-        from baserate.report._page import html
-
-        return html(self)
+        """Return the report as an interactive page: one HTML text that needs no network and contains no row."""
+        return _render("html", self)
 
     def _repr_html_(self) -> str | None:
-        """The page in a frame of its own, for notebooks; nothing where there are no curves to draw."""
-        from baserate.report._page import framed
-
-        return framed(self) if self.sketches else None
+        """Return the page in a frame of its own for notebooks; None where the report has no curves to draw."""
+        return _render("notebook", self) if self.sketches else None
 
     def to_json(self) -> str:
-        """Return everything as JSON of a fixed, versioned shape; numbers in full."""
+        """Return the report as JSON with a versioned schema and numbers at full precision."""
         form = {
             "kind": KIND,
             "schema_version": SCHEMA_VERSION,
             "plan": json.loads(self.plan.to_json()),
             "data": json_ready(dict(self.data)),
             "policies": {model: json.loads(policy.to_json()) for model, policy in self.policies.items()},
-            "findings": [json_ready(_told(found)) for found in self.findings],
+            "findings": [json_ready(_finding_form(finding)) for finding in self.findings],
             "rows": [json_ready(row) for row in self.rows()],
-            "curves": [sketch.form for sketch in self.sketches],
+            "curves": [curve.form for curve in self.sketches],
         }
         return json.dumps(form, ensure_ascii=False)
 
     @classmethod
     def from_json(cls, text: str) -> Report:
         """Read what `to_json` wrote."""
-        return _read(text)
+        return _parse_report(text)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the report to a file: .html is a page to explore, .json all of it, .csv numbers, .md and .txt text."""
@@ -227,8 +267,8 @@ class Report:
             "txt": self.text,
         }
         if ending not in texts:
-            known = "end it in .html, .json, .csv, .md or .txt"
-            raise OptionError(f"{Path(path).name} has no ending that we know; {known}.")
+            endings = "end it in .html, .json, .csv, .md or .txt"
+            raise OptionError(f"{Path(path).name} has no ending that we know; {endings}.")
         write_text(path, texts[ending]())
 
     @classmethod
@@ -237,8 +277,25 @@ class Report:
         return cls.from_json(read_file_text(path, "report"))
 
 
+RENDERERS: Mapping[str, str] = {
+    "text": "baserate.report._text:render_text",
+    "markdown": "baserate.report._text:render_markdown",
+    "html": "baserate.report._page:render_html",
+    "notebook": "baserate.report._page:render_frame",
+}
+"""Output format -> module and function that renders a report."""
+
+
+def _render(form: str, report: Report, *options: object) -> str:
+    """Return a report in one of the formats of `RENDERERS`."""
+    # Renderers are a layer above and import `Report`; importing them here by name keeps the graph of modules acyclic.
+    module, _, function = RENDERERS[form].partition(":")
+    text: str = getattr(import_module(module), function)(report, *options)
+    return text
+
+
 class View:
-    """Numbers of one model and group at one prevalence, by the names of their measures."""
+    """Numbers of one model and group at one prevalence, as attributes named by their measures."""
 
     __slots__ = ("_report", "_where")
 
@@ -246,6 +303,7 @@ class View:
         self._report, self._where = report, where
 
     def __getattr__(self, name: str) -> Estimate:
+        # Copies and pickles ask for private and special names before `_report` is set, which would recurse.
         if name.startswith("_"):
             raise AttributeError(name)
         rows = list(self._rows(name))
@@ -265,51 +323,59 @@ class View:
         return Counts(**{cell: next(self._rows(cell))["value"] for cell in CELLS})
 
     def _names(self) -> list[str]:
-        return sorted({called(row) for row in self._all()})
+        """Return the names of all numbers of this view."""
+        return sorted({number_name(row) for row in self._all()})
 
     def _missing(self, name: str) -> str:
-        """Say that a number is not in this view, and in which one it is."""
+        """Return the message for a number that this view lacks, with the view that contains it."""
         names = ", ".join(self._names())
         if self._where == "there" and name in View(self._report, "here"):
             return f"{name!r} is a number of the sample: read report.here.{name}. Numbers in deployment: {names}."
         return f"there is no {name!r} in this report. There are: {names}."
 
     def _all(self) -> list[dict[str, Any]]:
+        """Return all rows of this view."""
         own = {"group": self._report.group, "other": None, "where": self._where}
-        models = [self._report.model, None]  # None is of the rows, whatever the model
+        # Both places are searched, the model's own first: a name is unique within one of them.
+        models = [self._report.model, None]  # rows without a model describe the data
         return [row for model in models for row in self._report.pick(**own, model=model)]
 
     def _rows(self, name: str) -> Iterator[dict[str, Any]]:
-        return (row for row in self._all() if called(row) == name)
+        """Yield the rows with one name."""
+        return (row for row in self._all() if number_name(row) == name)
 
 
-VIEWED = ("data", "cut", "decisions", "ranks", "probabilities", "constant", "costs")
-"""Parts whose measures have names of their own."""
+VIEW_PARTS = ("data", "cut", "decisions", "ranks", "probabilities", "constant", "costs")
+"""Parts whose measures need no prefix in the names of a view."""
 
 
-def called(row: Mapping[str, Any]) -> str:
-    """Name of a number among all of one model and group: its measure, with the part where that is told twice."""
-    return str(row["measure"] if row["part"] in VIEWED else f"{row['part']}_{row['measure']}")
+def number_name(row: Mapping[str, Any]) -> str:
+    """Return the attribute name of a number: its measure, after the part where two parts have the same measure."""
+    return str(row["measure"] if row["part"] in VIEW_PARTS else f"{row['part']}_{row['measure']}")
 
 
 def estimate_of(row: Mapping[str, Any]) -> Estimate:
-    """The number of a row, with its interval."""
-    told = {name: row[name] for name in _ESTIMATE}
-    return Estimate(**told | {name: nan if told[name] is None else told[name] for name in ("value", "low", "high")})
+    """Return the number of a row with its interval."""
+    fields = {name: row[name] for name in _ESTIMATE}
+    numbers = {name: nan if fields[name] is None else fields[name] for name in ("value", "low", "high")}
+    return Estimate(**fields | numbers)
 
 
-def _texts(group: Mapping[str, object]) -> dict[str, str]:
+def _as_texts(group: Mapping[str, object]) -> dict[str, str]:
+    """Return the attributes of a group with their values as text."""
     return {key: str(value) for key, value in group.items()}
 
 
-def _told(found: Finding) -> dict[str, Any]:
+def _finding_form(finding: Finding) -> dict[str, Any]:
+    """Return a finding as a mapping for JSON."""
     names = ("code", "title", "severity", "model", "sentence", "why", "remedy")
-    command = found.command and found.command._asdict()
-    plain = {**{name: getattr(found, name) for name in names}, "command": command}
-    return {**plain, "numbers": dict(found.numbers), "anchor": found.anchor}
+    command = finding.command and finding.command._asdict()
+    form = {**{name: getattr(finding, name) for name in names}, "command": command}
+    return {**form, "numbers": dict(finding.numbers), "anchor": finding.anchor}
 
 
-def _read(text: str) -> Report:
+def _parse_report(text: str) -> Report:
+    """Return the report in a JSON text, or raise an error that says what is wrong."""
     try:
         form = json.loads(text)
     except ValueError as error:
@@ -322,35 +388,40 @@ def _read(text: str) -> Report:
             "baserate."
         )
     try:
-        rows = [{name: _number(value) for name, value in _completed(row, form).items()} for row in form["rows"]]
+        rows = [
+            {name: _parse_number(value) for name, value in _add_later_columns(row, form).items()}
+            for row in form["rows"]
+        ]
         plan = Plan.from_json(json.dumps(form["plan"]))
-        rows += _unwritten(plan, rows)
+        rows += _missing_deployment_rows(plan, rows)
         numbers = Results({name: [row[name] for row in rows] for name in COLUMNS}, form["data"])
         policies = {model: Policy.from_json(json.dumps(each)) for model, each in form["policies"].items()}
-        found, sketches = tuple(map(_finding, form["findings"])), tuple(map(Sketch.of_form, form.get("curves", ())))
-        return Report(plan, form["data"], numbers, policies, found, sketches=sketches)
+        findings = tuple(map(_parse_finding, form["findings"]))
+        curves = tuple(map(ThinnedCurve.of_form, form.get("curves", ())))  # files of early releases have none
+        return Report(plan, form["data"], numbers, policies, findings, sketches=curves)
     except BaserateError:
         raise
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise FileFormatError(f"not a report: {error!r}; write it again.") from error
 
 
-def _unwritten(plan: Plan, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Rows in deployment that files of the first release lack: what is the same there, and the stated prevalence."""
+def _missing_deployment_rows(plan: Plan, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return rows at the deployment prevalence that files of the first release lack."""
     if not isinstance(plan.prevalence, float) or any(
         (row["part"], row["measure"], row["where"]) == ("data", "prevalence", "there") for row in rows
     ):
         return []
-    there = {"where": "there", "prevalence": plan.prevalence}
-    same = [row | there for row in rows if row["part"] == "cut" and row["measure"].startswith("threshold")]
-    same += [row | there for row in rows if row["measure"] == "auc" and row["part"] == "ranks" and not row["group"]]
+    deployment = {"where": "there", "prevalence": plan.prevalence}
+    same = [row | deployment for row in rows if row["part"] == "cut" and row["measure"].startswith("threshold")]
+    aucs = [row for row in rows if (row["part"], row["measure"]) == ("ranks", "auc") and not row["group"]]
+    same += [row | deployment for row in aucs]
     shares = [row for row in rows if (row["part"], row["measure"], row["group"]) == ("data", "prevalence", None)]
-    stated = {**there, **dict.fromkeys(("low", "high", "level", "why")), "value": plan.prevalence, "how": "stated"}
+    stated = {**deployment, **dict.fromkeys(("low", "high", "level", "why")), "value": plan.prevalence, "how": "stated"}
     return [*same, *(row | stated for row in shares)]
 
 
-def _completed(row: Mapping[str, Any], form: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Give a row of an early release the columns that came later.
+def _add_later_columns(row: Mapping[str, Any], form: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a row of an early release with the columns that later releases added.
 
     Early releases wrote the Holm-adjusted p-value of paired models into `p`, without the raw one.
     """
@@ -364,12 +435,14 @@ def _completed(row: Mapping[str, Any], form: Mapping[str, Any]) -> Mapping[str, 
     return {**row, **later}
 
 
-def _finding(form: Mapping[str, Any]) -> Finding:
-    told = {name: value for name, value in form.items() if name != "anchor"}
+def _parse_finding(form: Mapping[str, Any]) -> Finding:
+    """Return the finding of a mapping from JSON."""
+    fields = {name: value for name, value in form.items() if name != "anchor"}
     command = form.get("command")  # reports of early releases have none
-    told["command"] = None if command is None else Snippet(**command)
-    return Finding(**told | {"numbers": {name: _number(value) for name, value in form["numbers"].items()}})
+    fields["command"] = None if command is None else Snippet(**command)
+    return Finding(**fields | {"numbers": {name: _parse_number(value) for name, value in form["numbers"].items()}})
 
 
-def _number(value: Any) -> Any:  # noqa: ANN401  (any cell of a row)
+def _parse_number(value: Any) -> Any:  # noqa: ANN401  (any cell of a row)
+    """Return a number that JSON cannot hold, from its text."""
     return _INFINITE.get(value, value) if isinstance(value, str) else value

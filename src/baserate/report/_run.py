@@ -1,4 +1,4 @@
-"""Run a plan; or hand over arrays, which makes one."""
+"""Run of a plan: read the data, measure it, and add the findings; `evaluate` makes the plan from arrays."""
 
 from __future__ import annotations
 
@@ -9,19 +9,86 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 from baserate._costs import Costs
 from baserate._errors import OptionError, UnknownNameError
 from baserate._policy import Policy
-from baserate.report._build import Progress, built
-from baserate.report._findings import found
-from baserate.report._gather import Gathered, gathered
-from baserate.report._plan import Plan, known_names
+from baserate._read_summary import ReadSummary
+from baserate._rows import Rows
+from baserate._tally import Tallies
+from baserate.read import Spelled
+from baserate.report._commands import python_literal
+from baserate.report._findings import find_all
+from baserate.report._measurements import PlanData, Progress, measure_plan
+from baserate.report._plan import Plan, name_samples, suggest_names
 from baserate.report._report import Report
-from baserate.report._shell import literal
 
 if TYPE_CHECKING:
     from baserate.read import Watch
 
 
-class More(TypedDict, total=False):
-    """What else can be said of arrays, as keywords."""
+def gathered(plan: Plan, source: Any = None, *, watch: Watch | None = None) -> PlanData:  # noqa: ANN401  (any table)
+    """Read the files of a plan, or the table that is passed with it."""
+    if source is None and not plan.files:
+        raise OptionError("the plan names no files; hand the rows over as well: run(plan, table).")
+    if plan.apart:
+        return PlanData(_read_samples(plan, source, watch))
+    table = list(plan.files) if source is None else source
+    # Tallies are enough for one model; ids and paired comparisons need the rows.
+    if not (plan.id or len(plan.score) > 1):
+        return PlanData(_read_table("tallies", plan, table, watch))
+    rows: Rows = _read_table("rows", plan, table, watch)
+    # Rows whose id occurred before, not the number of such ids.
+    repeated = None if rows.id is None else len(rows) - len(set(rows.id.tolist()))
+    return PlanData(rows.tallies(), rows if len(plan.score) > 1 else None, repeated)
+
+
+def _read_table(what: str, plan: Plan, table: Any, watch: Watch | None) -> Any:  # noqa: ANN401  (Tallies or Rows)
+    """Read tallies or rows with the columns and labels of a plan."""
+    from baserate import read
+
+    labels = {name: _as_text_label(getattr(plan, name)) for name in ("positive", "negative")}
+    arguments: dict[str, Any] = {**plan.columns, **labels, "missing": plan.missing, "watch": watch}
+    return getattr(read, what)(table, **arguments)
+
+
+def _as_text_label(label: object) -> object:
+    """Return a text label as the label of any type that is written so: a plan file stores labels as text."""
+    return Spelled(label) if isinstance(label, str) else label
+
+
+def _read_samples(plan: Plan, source: Any, watch: Watch | None) -> Tallies:  # noqa: ANN401  (a mapping of tables)
+    """Read separate samples; each becomes a model of its own."""
+    tables: Mapping[str, Any] = name_samples(plan.files) if source is None else source
+    parts: dict[str, Tallies] = {name: _read_table("tallies", plan, table, watch) for name, table in tables.items()}
+    several = len(plan.score) > 1
+    models = {
+        f"{name}: {model}" if several else name: groups
+        for name, part in parts.items()
+        for model, groups in part.models.items()
+    }
+    return Tallies(models, intake=_merge_read_summaries([part.intake for part in parts.values()]))
+
+
+def _merge_read_summaries(intakes: list[ReadSummary]) -> ReadSummary:
+    """Merge the summaries of several reads."""
+    labels = {(str(each.positive), str(each.negative)) for each in intakes}
+    if len(labels) > 1:
+        classes = "; ".join(f"positive = {positive}, negative = {negative}" for positive, negative in sorted(labels))
+        raise OptionError(f"the samples have different classes ({classes}); name both: positive=, negative=.")
+    reasons: dict[str, dict[str, int]] = {}
+    for each in intakes:
+        for column, kinds in each.reasons.items():
+            for what, many in kinds.items():
+                counted = reasons.setdefault(column, {})
+                counted[what] = counted.get(what, 0) + many
+    return replace(
+        intakes[0],
+        read=sum(each.read for each in intakes),
+        dropped=sum(each.dropped for each in intakes),
+        reasons=reasons,
+        notes=tuple(dict.fromkeys(note for each in intakes for note in each.notes)),
+    )
+
+
+class EvaluateOptions(TypedDict, total=False):
+    """Further keywords of `evaluate`."""
 
     predicted: Any
     weight: Any
@@ -45,7 +112,7 @@ def run(
     watch: Watch | None = None,
     progress: Progress | None = None,
 ) -> Report:
-    """Read what a plan names, measure it, and look at what was found.
+    """Read the data of a plan, measure it, and return the report with its findings.
 
     `source` is a table in place of the plan's files: a frame, a mapping of columns, a path; of samples `apart`, a
     mapping from their names to tables. `watch` is told how far reading is, `progress` how many steps are done.
@@ -59,13 +126,13 @@ def run(
 
 
 def of_rows(
-    plan: Plan, rows: Gathered, progress: Progress | None = None, *, arrays: Mapping[str, Any] | None = None
+    plan: Plan, rows: PlanData, progress: Progress | None = None, *, arrays: Mapping[str, Any] | None = None
 ) -> Report:
-    """Do the same with rows that were read already; `arrays` says which argument of `evaluate` holds which column."""
-    report = built(plan, rows, progress)
+    """Run a plan on data that was read; `arrays` maps columns to the arguments of `evaluate` that hold them."""
+    report = measure_plan(plan, rows, progress)
     if arrays is not None:
         report = replace(report, data={**report.data, "arrays": arrays})
-    return replace(report, findings=found(report))
+    return replace(report, findings=find_all(report))
 
 
 def evaluate(
@@ -75,29 +142,29 @@ def evaluate(
     group: Any = None,  # noqa: ANN401  (any array)
     prevalence: float | Mapping[Any, float] | None = None,
     costs: Costs | None = None,
-    **more: Unpack[More],
+    **more: Unpack[EvaluateOptions],
 ) -> Report:
-    """Judge predictions where they will be used: measures with intervals, a cut-off, groups, models, and findings.
+    """Evaluate predictions at deployment: measures with intervals, a threshold, groups, models, and findings.
 
     Parameters
     ----------
     truth, score
-        Arrays, lists or columns, one value for each row. Several models are a mapping from their names to scores.
-        Samples of their own are two mappings with the same names.
+        Arrays, lists or columns, one value for each row. For several models, a mapping from names to scores. For
+        separate samples, two mappings with the same names.
     group
-        What tells who is who: an array, or a mapping from attributes to arrays.
+        Group of each row: an array, or a mapping from attributes to arrays.
     prevalence
-        Share of positives in deployment: of everybody, or a mapping from groups to theirs.
+        Prevalence in deployment: of everybody, or a mapping from groups to theirs.
     costs
-        What outcomes cost in deployment.
+        Costs of outcomes in deployment.
     predicted, weight, count, id
-        Arrays too: labels of a classifier without scores, weights, counts and names of rows.
+        Arrays of predicted labels, weights, counts and ids of rows.
     positive, negative, missing
         As in :func:`baserate.read.tallies`.
     threshold, rule, policy
-        Where scores are cut, the name of a rule that chooses, or a policy; see :class:`baserate.Plan`.
+        Decision: a threshold, the name of a rule that chooses one, or a policy; see :class:`baserate.Plan`.
     level, method, seed
-        How intervals are made. Those of the default are closed forms: nothing is resampled.
+        Options of confidence intervals. The default method is a closed form without resampling.
 
     Examples
     --------
@@ -108,69 +175,69 @@ def evaluate(
     >>> report.frame("pandas").query("measure == 'precision' and part == 'decisions'")["value"].tolist()
     [0.5]
     """
-    told: dict[str, Any] = _known(more)
-    given = {name: told.pop(name) for name in ("predicted", "weight", "count", "id") if name in told}
+    options: dict[str, Any] = _check_options(more)
+    columns_of_rows = {name: options.pop(name) for name in ("predicted", "weight", "count", "id") if name in options}
     if isinstance(truth, Mapping):
-        if group is not None or given or not isinstance(score, Mapping) or {*score} != {*truth}:
+        if group is not None or columns_of_rows or not isinstance(score, Mapping) or {*score} != {*truth}:
             raise OptionError(
                 "samples of their own are two mappings, truth and score, with the same names and no more."
             )
         tables = {str(name): {"truth": truth[name], "score": score[name]} for name in truth}
-        samples = {str(name): {each: _item(each, name) for each in ("truth", "score")} for name in truth}
-        plan = Plan(apart=True, score=("score",), prevalence=prevalence, costs=costs, **told)
+        samples = {str(name): {each: _item_expression(each, name) for each in ("truth", "score")} for name in truth}
+        plan = Plan(apart=True, score=("score",), prevalence=prevalence, costs=costs, **options)
         return of_rows(plan, gathered(plan, tables), arrays=samples)
     table: dict[str, Any] = {}
     arrays: dict[str, str] = {}
     columns: dict[str, Any] = {
-        "truth": _put(table, {"truth": truth})[0],
-        "score": _put(table, _several("score", score)),
-        "group": _put(table, _several("group", group)),
-        **{name: _put(table, {name: each})[0] for name, each in given.items() if each is not None},
+        "truth": _add_columns(table, {"truth": truth})[0],
+        "score": _add_columns(table, _as_arrays("score", score)),
+        "group": _add_columns(table, _as_arrays("group", group)),
+        **{name: _add_columns(table, {name: each})[0] for name, each in columns_of_rows.items() if each is not None},
     }
     for name, several in (("score", score), ("group", group)):
-        arrays |= zip(columns[name], _items(name, several), strict=True)
+        arrays |= zip(columns[name], _argument_expressions(name, several), strict=True)
     arrays |= {columns[name]: name for name in columns if name not in {"score", "group"}}
-    plan = Plan(prevalence=prevalence, costs=costs, **columns, **told)
+    plan = Plan(prevalence=prevalence, costs=costs, **columns, **options)
     return of_rows(plan, gathered(plan, table), arrays=arrays)
 
 
-def _known(more: Mapping[str, Any]) -> dict[str, Any]:
-    """Keywords, each of which must be one of ours."""
-    known = [*More.__annotations__]
+def _check_options(more: Mapping[str, Any]) -> dict[str, Any]:
+    """Return keywords, or raise an error for an unknown one."""
+    names = [*EvaluateOptions.__annotations__]
     for name in more:
-        if name not in known:
-            raise UnknownNameError(f"there is no option {name!r}.{known_names(name, known)}")
+        if name not in names:
+            raise UnknownNameError(f"there is no option {name!r}.{suggest_names(name, names)}")
     return dict(more)
 
 
-def _several(name: str, given: Any) -> dict[str, Any]:  # noqa: ANN401  (an array, or several by name)
-    """Arrays by name; one alone is called by what it is. A frame is several, too."""
-    if given is None:
+def _as_arrays(name: str, value: Any) -> dict[str, Any]:  # noqa: ANN401  (an array, or several by name)
+    """Return arrays by name: of a mapping, of a frame, or one array under the name of its argument."""
+    if value is None:
         return {}
-    if isinstance(given, Mapping):
-        return {str(key): each for key, each in given.items()}
-    return {str(key): given[key] for key in given.columns} if hasattr(given, "columns") else {name: given}
+    if isinstance(value, Mapping):
+        return {str(key): each for key, each in value.items()}
+    return {str(key): value[key] for key in value.columns} if hasattr(value, "columns") else {name: value}
 
 
-def _items(name: str, given: Any) -> list[str]:  # noqa: ANN401  (an array, or several by name)
-    """Return how each of the arrays is written that `_several` takes from an argument of this name."""
-    if given is None:
+def _argument_expressions(name: str, value: Any) -> list[str]:  # noqa: ANN401  (an array, or several by name)
+    """Return the expression of each array that `_as_arrays` takes from an argument."""
+    if value is None:
         return []
-    keys = given if isinstance(given, Mapping) else getattr(given, "columns", None)
-    return [name] if keys is None else [_item(name, key) for key in keys]
+    keys = value if isinstance(value, Mapping) else getattr(value, "columns", None)
+    return [name] if keys is None else [_item_expression(name, key) for key in keys]
 
 
-def _item(name: str, key: object) -> str:
-    """Return how the item of a mapping or a frame is written.
+def _item_expression(name: str, key: object) -> str:
+    """Return the expression of an item of a mapping or a frame.
 
-    >>> _item("score", "risk"), _item("score", 1)
+    >>> _item_expression("score", "risk"), _item_expression("score", 1)
     ('score["risk"]', 'score[1]')
     """
-    return f"{name}[{literal(key)}]"
+    return f"{name}[{python_literal(key)}]"
 
 
-def _put(table: dict[str, Any], arrays: Mapping[str, Any]) -> tuple[str, ...]:
-    """Put columns into a table, and tell their names; one that is taken gets a mark."""
+def _add_columns(table: dict[str, Any], arrays: Mapping[str, Any]) -> tuple[str, ...]:
+    """Add columns to a table and return their names; a name in use gets an underscore."""
     names: list[str] = []
     for name, array in arrays.items():
         free = name

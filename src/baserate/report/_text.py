@@ -1,66 +1,92 @@
-"""Report -> a page that one can read in a minute: what was read, a thousand people, five numbers, what to know."""
+"""Text of a report: natural frequencies, headline numbers, models, groups, findings, and next commands."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
-from baserate._formatting import format_count, format_number, format_p, join_words, unadjusted_note
+from baserate._formatting import format_count, format_number, join_words, strip_styles, unadjusted_note
 from baserate.equalize import MIN_SIZE
 from baserate.measure import MEASURES, about
-from baserate.report._commands import ahead
-from baserate.report._finding import Finding
-from baserate.report._report import VIEWED, Report, Where
-from baserate.report._thousand import MANY, NEGATIVES, POSITIVES, Thousand, thousand
+from baserate.report._commands import next_commands
+from baserate.report._natural_frequencies import (
+    NEGATIVES,
+    POPULATION,
+    POSITIVES,
+    NaturalFrequencies,
+    natural_frequencies,
+)
+from baserate.report._report import VIEW_PARTS, Finding, Report, Where
 from baserate.text import (
+    CONFUSION_CELLS,
     Block,
     Bullet,
     BulletList,
-    Cell,
-    Footnotes,
+    CellFormatter,
+    GroupKey,
     Page,
-    Row,
-    Section,
+    Pivot,
     Table,
+    TidyRow,
+    confusion_table,
     describe_class,
     describe_files,
     describe_policy,
     describe_positive,
     describe_rows,
-    estimate_cell,
     format_bounds,
-    interval_footnotes,
+    group_key,
     interval_heading,
+    measure_label,
     shorten_label,
 )
 
-Line = Mapping[str, Any]
-
 _SIGNS = {"serious": "!!", "caution": "!", "note": "·"}
-_MOST = 12
-"""Groups, and differences, that are shown; how many more there are is told."""
+_MAX_LINES = 12
+"""Groups, and differences, that a table shows; a sentence counts the others."""
 _NAME, _HALF = 24, 17
-"""Letters of a name that stands beside numbers, or beside another one, in the narrowest terminal."""
+"""Letters of a name beside numbers, and beside another name, in a terminal of 80 columns."""
 _DIGEST = 12
-"""Letters of a digest that are enough to tell it from others."""
+"""Letters of a digest that identify it."""
+_VALUE = "value"
+"""Column of a number beside its p-value."""
 _SPACE = "\N{NO-BREAK SPACE}"
-_CORNER = f"of {MANY} people"
-_OF_GROUPS = ("prevalence", "flag_rate", "sensitivity", "fpr", "precision")
+_CORNER = f"of {POPULATION} people"
+_GROUP_COLUMNS = ("prevalence", "flag_rate", "sensitivity", "fpr", "precision")
+
+
+def render_text(report: Report, width: int) -> str:
+    """Return a report as plain text whose lines have at most so many letters."""
+    return strip_styles(page(report).text(width))
+
+
+def render_markdown(report: Report) -> str:
+    """Return a report as Markdown."""
+    return page(report).markdown()
 
 
 def page(report: Report, digits: int = 4) -> Page:
-    """Lay a report out."""
-    sheet = _Sheet(report, digits)
-    panels = tuple(sheet.panels())
-    return Page(line(report), panels, sheet.footnotes())
+    """Return the page of a report.
+
+    Parameters
+    ----------
+    report
+        Report of one or several models.
+    digits
+        Significant digits of numbers.
+    """
+    layout = _ReportPage(report, digits)
+    panels = tuple(layout.panels())
+    return Page(line(report), panels, layout.footnotes())
 
 
 def line(report: Report) -> str:
-    """One line on what was read."""
-    data, found = report.data, report.pick(part="data", measure="prevalence", group=None, where="here")
+    """Return one line on the data of a report."""
+    data, shares = report.data, report.pick(part="data", measure="prevalence", group=None, where="here")
     share = f"{format_number(100 * data['prevalence'], 4)} %"
-    if found[0]["low"] is not None and not report.plan.apart:
-        share += f" ({' – '.join(format_bounds(100 * found[0]['low'], 100 * found[0]['high'], 4, 2))})"
+    if shares[0]["low"] is not None and not report.plan.apart:
+        share += f" ({' – '.join(format_bounds(100 * shares[0]['low'], 100 * shares[0]['high'], 4, 2))})"
     parts = [
         *([describe_files(report.plan.files)] if report.plan.files else []),
         describe_rows(data),
@@ -73,149 +99,188 @@ def line(report: Report) -> str:
     return " · ".join(parts)
 
 
-class _Sheet:
-    """A report, and reasons why some of its numbers are undefined, in the order of their mention."""
+class _ReportPage:
+    """Panels of a report in their order, and the formatter that collects their footnotes."""
 
     def __init__(self, report: Report, digits: int) -> None:
-        self.report, self.digits = report, digits
-        self.each = {model: report.of(model) for model in report.models}
-        self.reasons = Footnotes()
-        self.shown: list[Line] = []
-        """Numbers of the page, of which a footnote tells how their intervals were made."""
+        self.report, self.format = report, CellFormatter(digits)
+        self.by_model = {model: report.of(model) for model in report.models}
 
     def panels(self) -> Iterator[Table | Block | str]:
-        """All parts of the page."""
-        yield from map(_done, self.each.values())
-        if len(self.each) == 1:
-            yield from self._alone(next(iter(self.each.values())))
+        """Yield all panels of the page."""
+        yield from map(_describe_decision, self.by_model.values())
+        if len(self.by_model) == 1:
+            yield from self._single_model(next(iter(self.by_model.values())))
         else:
-            yield from self._side_by_side()
+            yield from self._several_models()
         if self.report.groups:
             yield from self._groups()
-        yield _findings(self.report)
-        yield ahead(self.report)
+        yield _finding_list(self.report)
+        yield next_commands(self.report)
 
     def footnotes(self) -> tuple[str, ...]:
-        """Why numbers are undefined, how intervals were made, and what else is to be known of the rows."""
+        """Return reasons of undefined numbers, methods of intervals, and notes on the data."""
         data = {"interval": {"level": self.report.plan.level, "clusters": False}}
         notes = (f"note: {shorten_label(note, 500)}" for note in self.report.data["notes"])
-        return (*self.reasons.footnotes(), *interval_footnotes(self.shown, data), *notes)
+        return (*self.format.footnotes(None, data), *notes)
 
-    def _alone(self, report: Report) -> Iterator[Table | str]:
-        people = thousand(report.there)
-        yield _frequencies(report, people)
-        yield _table(report, people)
+    def _single_model(self, report: Report) -> Iterator[Table | str]:
+        """Yield natural frequencies, and the headline numbers with their meanings."""
+        people = natural_frequencies(report.there)
+        yield _describe_frequencies(report, people)
+        yield _frequency_table(report, people)
         if people.some("referred_positives", "referred_negatives"):
             yield "Rates of decisions are of those who are decided, not of those who are referred."
-        level = {"interval": {"level": report.plan.level}}
-        rows = tuple(self._row(name, [row], _meaning(report, row)) for name, row in _five(report).items())
-        yield Table("", (interval_heading(level),), (Section("", rows),))
+        numbers = _headline_numbers(report)
+        heading = interval_heading({"interval": {"level": report.plan.level}})
+        pivot = Pivot(
+            line=itemgetter("name"),
+            column=lambda _row: heading,
+            cell=lambda row: self.format.estimate(row, several=False),
+            label=str,
+            meaning=lambda name: _measure_meaning(report, numbers[name]),
+        )
+        yield pivot.table({**row, "name": name} for name, row in numbers.items())
 
-    def _side_by_side(self) -> Iterator[Table | str]:
-        """Return a column for each model, and how far they lie apart."""
-        people = [thousand(each.there) for each in self.each.values()]
-        cells = {"positives found": "tp", "positives missed": "fn", "false alarms": "fp"}
-        counted = tuple(Row(name, tuple(each.many(at) for each in people)) for name, at in cells.items())
-        five = [_five(each) for each in self.each.values()]
-        names = dict.fromkeys(name for each in five for name in each)
-        rows = tuple(self._row(name, [each.get(name) for each in five]) for name in names)
-        sections = (Section("", counted, apart=True), Section("", rows))
-        yield f"Of {MANY} people {_where(self.report)}:"
-        yield Table(_CORNER, tuple(shorten_label(model, _NAME) for model in self.each), sections)
-        yield from self._differences()
+    def _several_models(self) -> Iterator[Table | str]:
+        """Yield a column for each model, and differences between models."""
+        counts = {"positives found": "tp", "positives missed": "fn", "false alarms": "fp"}
+        rows: list[TidyRow] = []
+        for model, report in self.by_model.items():
+            people = natural_frequencies(report.there)
+            rows += ({"model": model, "name": name, "people": people.many(cell)} for name, cell in counts.items())
+            rows += ({**row, "model": model, "name": name} for name, row in _headline_numbers(report).items())
+        pivot = Pivot(
+            line=itemgetter("name"),
+            column=itemgetter("model"),
+            section=lambda row: "people" in row,
+            cell=lambda row: row["people"] if "people" in row else self.format.estimate(row),
+            heading=lambda model: shorten_label(model, _NAME),
+            title=lambda _section: "",
+            label=str,
+            apart={True},
+        )
+        yield f"Of {POPULATION} people {_describe_prevalence(self.report)}:"
+        yield pivot.table(rows, corner=_CORNER)
+        yield from self._model_differences()
 
-    def _differences(self) -> Iterator[Table | str]:
-        """Return how far two models lie apart, pair by pair."""
-        found = self.report.pick(part="differences")
-        pairs: dict[str, list[Row]] = {}
-        chance = "p" if len({(row["model"], row["other"]) for row in found}) == 1 else "p_adjusted"
-        for row in found[:_MOST]:
-            p = format_p(row[chance], is_bound=row["p_is_bound"])
-            told = Row(_words(row["measure"]), (self._cell(_difference(row)), p))
-            pairs.setdefault(f"{shorten_label(row['model'], _HALF)} − {shorten_label(row['other'], _HALF)}", []).append(
-                told
-            )
-        if pairs:
-            sections = tuple(Section(pair, tuple(rows)) for pair, rows in pairs.items())
-            yield Table("differences", ("", "p" if chance == "p" else "Holm-adjusted p"), sections)
-        if pairs and chance != "p":
+    def _model_differences(self) -> Iterator[Table | str]:
+        """Yield differences between models, pair by pair."""
+        rows = self.report.pick(part="differences")
+        several = len({(row["model"], row["other"]) for row in rows}) > 1
+        pivot = self._differences(
+            section=lambda row: f"{shorten_label(row['model'], _HALF)} − {shorten_label(row['other'], _HALF)}",
+            line=itemgetter("measure"),
+            label=measure_label,
+        )
+        columns = (_VALUE, "p_adjusted" if several else "p")
+        if rows:
+            yield pivot.table(_with_p_values(rows[:_MAX_LINES], columns), corner="differences")
+        if rows and several:
             note = unadjusted_note(self.report.plan.level)
             yield f"Holm-adjusted p: over all pairs of models for one measure. {note}"
-        yield from _more(len(found), "differences")
+        yield from _describe_rest(len(rows), "differences")
 
-    def _groups(self) -> Iterator[Table | str]:
-        """Return a row for each group, at the same prevalence as the headline, and say which that is."""
-        yield _where_groups_are(self.report)
-        for model, each in self.each.items():
-            rows = tuple(self._group(each, group) for group in each.groups[:_MOST])
-            by = f"{_of(self.report, model)}by {', '.join(map(shorten_label, self.report.plan.group))}"
-            yield Table(by, ("rows", *map(_words, _OF_GROUPS)), (Section("", rows),))
-        yield from _more(len(self.report.groups), "groups")
-        for model, each in self.each.items():
-            yield from self._group_differences(each, _of(self.report, model))
-
-    def _group_differences(self, report: Report, of: str) -> Iterator[Table | str]:
-        """Return the differences from the reference group, and which groups are not tested."""
-        found = report.pick(part="group_differences")
-        tested = [row for row in found if row["p_adjusted"] is not None]
-        sections: dict[str, list[Row]] = {}
-        shown = sorted(range(len(tested)), key=lambda at: tested[at]["p_adjusted"])[:_MOST]
-        for row in (tested[at] for at in sorted(shown)):
-            pair = " − ".join(", ".join(map(shorten_label, row[name].values())) for name in ("group", "other_group"))
-            p = format_p(row["p_adjusted"], is_bound=row["p_is_bound"])
-            sections.setdefault(_words(row["measure"]), []).append(Row(pair, (self._cell(_difference(row)), p)))
-        if sections:
-            if report.prevalence is not None:
-                yield "Differences are tested in the sample, at its own prevalence:"
-            columns = ("", "Holm-adjusted p")
-            rows = tuple(Section(measure, tuple(each)) for measure, each in sections.items())
-            yield Table(f"{of}differences from the largest group", columns, rows)
-            family = f"Holm-adjusted p: over all {len(tested)} comparisons of groups in four measures."
-            yield f"{family} {unadjusted_note(report.plan.level)}"
-        if len(tested) > _MOST:
-            yield f"Of {len(tested)} differences, the {_MOST} with the smallest p are shown; JSON and CSV hold all."
-        if len(tested) < len(found):
-            few = f"a group has fewer than {MIN_SIZE} rows on which the measure rests"
-            yield f"Not tested are {len(found) - len(tested)} of {len(found)} comparisons: {few}."
-
-    def _group(self, report: Report, group: Mapping[str, object]) -> Row:
-        rows: dict[str, Line] = {
-            row["measure"]: row for row in report.pick(group=group, where=report.place) if row["part"] in VIEWED
-        }
-        rows["fpr"] = _turned(rows["specificity"], "fpr")
-        many = format_count(report.within(**group).here.rows.value, self.digits)
-        return Row(
-            ", ".join(map(shorten_label, group.values())), (many, *(self._cell(rows[name]) for name in _OF_GROUPS))
+    def _differences(
+        self, *, section: Callable[[TidyRow], str], line: Callable[[TidyRow], Any], label: Callable[[Any], str]
+    ) -> Pivot:
+        """Return the layout of differences: the difference with its interval, and a p-value."""
+        return Pivot(
+            section=section,
+            line=line,
+            column=itemgetter("column"),
+            cell=lambda row: (
+                self.format.estimate({**row, "measure": f"differences of {row['measure']}"})
+                if row["column"] == _VALUE
+                else self.format.p_value(row, row["column"])
+            ),
+            heading={_VALUE: "", "p": "p", "p_adjusted": "Holm-adjusted p"}.__getitem__,
+            label=label,
         )
 
-    def _row(self, name: str, found: Sequence[Line | None], meaning: str = "") -> Row:
-        cells = tuple("" if row is None else self._cell(row, several=len(found) > 1) for row in found)
-        return Row(name, cells, meaning)
+    def _groups(self) -> Iterator[Table | str]:
+        """Yield a table of groups for each model, at the prevalence of the headline numbers, and differences."""
+        yield _describe_group_prevalence(self.report)
+        by = f"by {', '.join(map(shorten_label, self.report.plan.group))}"
+        pivot = Pivot(
+            line=group_key,
+            column=itemgetter("measure"),
+            cell=lambda row: self.format.count(row) if row["measure"] == "rows" else self.format.estimate(row),
+            heading=measure_label,
+            label=_group_label,
+        )
+        for model, report in self.by_model.items():
+            rows = [row for group in report.groups[:_MAX_LINES] for row in _group_rows(report, group)]
+            yield pivot.table(rows, corner=f"{_model_prefix(self.report, model)}{by}")
+        yield from _describe_rest(len(self.report.groups), "groups")
+        for model, report in self.by_model.items():
+            yield from self._group_differences(report, _model_prefix(self.report, model))
 
-    def _cell(self, row: Line, *, several: bool = True) -> Cell:
-        self.shown.append(row)
-        return estimate_cell(row, self.reasons, digits=self.digits, several=several)
+    def _group_differences(self, report: Report, prefix: str) -> Iterator[Table | str]:
+        """Yield differences from the largest group, and the number of comparisons without a test."""
+        rows = report.pick(part="group_differences")
+        tested = [row for row in rows if row["p_adjusted"] is not None]
+        strongest = sorted(range(len(tested)), key=lambda at: tested[at]["p_adjusted"])[:_MAX_LINES]
+        if tested:
+            if report.prevalence is not None:
+                yield "Differences are tested in the sample, at its own prevalence:"
+            pivot = self._differences(
+                section=lambda row: measure_label(row["measure"]),
+                line=lambda row: (group_key(row), tuple(row["other_group"].items())),
+                label=lambda pair: " − ".join(map(_group_label, pair)),
+            )
+            lines = _with_p_values([tested[at] for at in sorted(strongest)], (_VALUE, "p_adjusted"))
+            yield pivot.table(lines, corner=f"{prefix}differences from the largest group")
+            family = f"Holm-adjusted p: over all {len(tested)} comparisons of groups in four measures."
+            yield f"{family} {unadjusted_note(report.plan.level)}"
+        if len(tested) > _MAX_LINES:
+            rest = f"the {_MAX_LINES} with the smallest p are shown; JSON and CSV hold all."
+            yield f"Of {len(tested)} differences, {rest}"
+        if len(tested) < len(rows):
+            few = f"a group has fewer than {MIN_SIZE} rows on which the measure rests"
+            yield f"Not tested are {len(rows) - len(tested)} of {len(rows)} comparisons: {few}."
 
 
-def _of(report: Report, model: str) -> str:
+def _with_p_values(rows: Iterable[TidyRow], columns: Sequence[str]) -> Iterator[TidyRow]:
+    """Yield each row once for each of its columns: the value, and a p-value."""
+    return ({**row, "column": column} for row in rows for column in columns)
+
+
+def _group_label(group: GroupKey) -> str:
+    """Return the values of a group."""
+    return ", ".join(shorten_label(value) for _, value in group or ())
+
+
+def _group_rows(report: Report, group: Mapping[str, object]) -> Iterator[TidyRow]:
+    """Yield the numbers of one group in the order of their columns."""
+    yield {"measure": "rows", "group": group, "value": report.within(**group).here.rows.value}
+    rows: dict[str, TidyRow] = {
+        row["measure"]: row for row in report.pick(group=group, where=report.place) if row["part"] in VIEW_PARTS
+    }
+    rows["fpr"] = _complement(rows["specificity"], "fpr")
+    yield from (rows[name] for name in _GROUP_COLUMNS)
+
+
+def _model_prefix(report: Report, model: str) -> str:
+    """Return the name of a model, where there are several."""
     return f"{shorten_label(model)}: " if len(report.models) > 1 else ""
 
 
-def _done(report: Report) -> str:
-    """What is done with the scores of a model, and why."""
+def _describe_decision(report: Report) -> str:
+    """Describe the decisions on the scores of a model, and why they are so."""
     plan, policy, name = report.plan, report.policy, shorten_label(report.model)
     if report.model == plan.predicted:
         return f"Flagged are those who are positive by {name}."
-    told = describe_policy(policy, name)
-    told = told if name in told else f"{name}: {told}"
+    decision = describe_policy(policy, name)
+    decision = decision if name in decision else f"{name}: {decision}"
     if plan.threshold is None and plan.policy is None and plan.chooses is None:
         why = "0.5, as these are probabilities" if policy.rule == "fixed" else "Youden's cut-off"
-        return f"{told.partition(' (rule')[0]} (nobody said where to cut, so it is {why})."
-    return told
+        return f"{decision.partition(' (rule')[0]} (nobody said where to cut, so it is {why})."
+    return decision
 
 
-def _where(report: Report) -> str:
-    """At which prevalence a thousand people are thought to be."""
+def _describe_prevalence(report: Report) -> str:
+    """Describe the prevalence of the natural frequencies."""
     if report.prevalence is not None:
         return f"at a prevalence of {_percent(report.prevalence)}"
     if report.plan.apart:
@@ -223,8 +288,8 @@ def _where(report: Report) -> str:
     return f"at a prevalence of {_percent(report.data['prevalence'])}, that of the sample"
 
 
-def _where_groups_are(report: Report) -> str:
-    """At which prevalences the table of groups holds."""
+def _describe_group_prevalence(report: Report) -> str:
+    """Describe the prevalences of the table of groups."""
     if report.prevalence is None:
         return "Groups in the sample, each at its own prevalence:"
     overall = f"Groups at the deployment prevalence ({_percent(report.prevalence)} overall"
@@ -237,76 +302,76 @@ def _where_groups_are(report: Report) -> str:
 
 
 def _percent(share: float) -> str:
+    """Format a share in percent."""
     return f"{100 * share:.4g}{_SPACE}%"
 
 
-def _frequencies(report: Report, people: Thousand) -> str:
-    """What happens to a thousand people, in a few sentences."""
-    begun = f"Of {MANY} people {_where(report)}, {_many(people, *POSITIVES)} are positive"
+def _describe_frequencies(report: Report, people: NaturalFrequencies) -> str:
+    """Describe the natural frequencies in a few sentences."""
+    begun = f"Of {POPULATION} people {_describe_prevalence(report)}, {_format_people(people, *POSITIVES)} are positive"
     if not people.some("tp", "fp"):
         return f"{begun}. Nobody is flagged."
-    own = [f"{_many(people, name)} {what}" for name, what in _FATES.items() if name in people.whole]
-    alarms = f"{_many(people, 'fp')} are flagged, too" if people.some("fp") else "none is flagged"
+    own = [f"{_format_people(people, name)} {what}" for name, what in _OUTCOMES.items() if name in people.whole]
+    alarms = f"{_format_people(people, 'fp')} are flagged, too" if people.some("fp") else "none is flagged"
     return (
-        f"{begun}: {join_words(own)}. Of the {_many(people, *NEGATIVES)} others, {alarms}. "
-        f"So of {_many(people, 'tp', 'fp')} who are flagged, {_many(people, 'tp')} are positive."
+        f"{begun}: {join_words(own)}. Of the {_format_people(people, *NEGATIVES)} others, {alarms}. "
+        f"So of {_format_people(people, 'tp', 'fp')} who are flagged, {_format_people(people, 'tp')} are positive."
     )
 
 
-_FATES = {"tp": "of them are flagged", "referred_positives": "are referred", "fn": "are missed"}
+_OUTCOMES = {"tp": "of them are flagged", "referred_positives": "are referred", "fn": "are missed"}
 
 
-def _many(people: Thousand, *cells: str) -> str:
+def _format_people(people: NaturalFrequencies, *cells: str) -> str:
+    """Format a number of people in a sentence."""
     return people.many(*cells).replace("<1", f"fewer than{_SPACE}1")
 
 
-def _table(report: Report, people: Thousand) -> Table:
-    """The 2×2 table of a thousand people, truth in rows."""
-    kept = [[cell for cell in cells if cell in people.whole] for cells in (POSITIVES, NEGATIVES)]
-    names = [describe_class(name, report.plan.truth, report.data) for name in ("positive", "negative")]
-    lines = {name: [*((cell,) for cell in cells), tuple(cells)] for name, cells in zip(names, kept, strict=True)}
-    lines["total"] = [tuple(pair) for pair in zip(*kept, strict=True)] + [tuple(kept[0] + kept[1])]
-    rows = tuple(
-        Row(name, tuple(format_count(int(many), 4) if (many := people.many(*each)) != "<1" else many for each in line))
-        for name, line in lines.items()
-    )
-    columns = ("flagged", *["referred"] * (len(kept[0]) > len(("tp", "fn"))), "passed", "total")
-    return Table(_CORNER, columns, (Section("", rows),), upright=True)
+def _frequency_table(report: Report, people: NaturalFrequencies) -> Table:
+    """Return the confusion matrix of 1000 people."""
+    classes = {name: describe_class(name, report.plan.truth, report.data) for name in CONFUSION_CELLS}
+
+    def text(*cells: str) -> str:
+        many = people.many(*cells)
+        return many if many == "<1" else format_count(int(many), 4)
+
+    return confusion_table(_CORNER, classes, people.whole, text)
 
 
-def _five(report: Report) -> dict[str, Line]:
-    """Five numbers to know, by name; those that change with the prevalence say at which one they hold."""
+def _headline_numbers(report: Report) -> dict[str, TidyRow]:
+    """Return the headline numbers by name; names of those that depend on the prevalence contain it."""
     at = "" if report.prevalence is None else f" at {_percent(report.prevalence)}"
-    found: dict[str, Line | None] = {name: _number(report, name) for name in ("sensitivity", "specificity")}
-    found[f"precision{at}"] = _number(report, "precision")
+    numbers: dict[str, TidyRow | None] = {name: _find_number(report, name) for name in ("sensitivity", "specificity")}
+    numbers[f"precision{at}"] = _find_number(report, "precision")
     if at:
-        found["precision in the sample"] = _number(report, "precision", "here")
-    ranks = _number(report, "auc")
-    found["auc"] = ranks
+        numbers["precision in the sample"] = _find_number(report, "precision", "here")
+    ranks = _find_number(report, "auc")
+    numbers["auc"] = ranks
     if report.plan.costs is not None:
-        found[f"cost of {MANY} people"] = _scaled(_number(report, "expected_cost"))
-    elif (expected := _number(report, "observed_expected")) is not None:
-        found[f"O/E ratio{at}"] = expected
+        numbers[f"cost of {POPULATION} people"] = _scale_to_population(_find_number(report, "expected_cost"))
+    elif (expected := _find_number(report, "observed_expected")) is not None:
+        numbers[f"O/E ratio{at}"] = expected
     else:
-        found[f"npv{at}"] = _number(report, "npv")
-    found[f"flag rate{at}"] = None if ranks else _number(report, "flag_rate")
-    return {name: row for name, row in found.items() if row is not None}
+        numbers[f"npv{at}"] = _find_number(report, "npv")
+    numbers[f"flag rate{at}"] = None if ranks else _find_number(report, "flag_rate")
+    return {name: row for name, row in numbers.items() if row is not None}
 
 
-def _number(report: Report, name: str, where: Where | None = None) -> Line | None:
-    """A number of everybody, at the deployment prevalence if one was stated, or in the place that is named."""
+def _find_number(report: Report, name: str, where: Where | None = None) -> TidyRow | None:
+    """Return a number of everybody: at the deployment prevalence if one was stated, or at the stated place."""
     own = {"measure": name, "model": report.model, "group": None, "other": None, "where": where or report.place}
-    return next((row for row in report.pick(**own) if row["part"] in VIEWED), None)
+    return next((row for row in report.pick(**own) if row["part"] in VIEW_PARTS), None)
 
 
-def _scaled(row: Line | None) -> Line | None:
+def _scale_to_population(row: TidyRow | None) -> TidyRow | None:
+    """Return a number per person as one per 1000 people."""
     if row is None:
         return None
-    return {**row, **{name: row[name] and MANY * row[name] for name in ("value", "low", "high")}}
+    return {**row, **{name: row[name] and POPULATION * row[name] for name in ("value", "low", "high")}}
 
 
-def _turned(row: Line, name: str) -> Line:
-    """The share of those for whom it is not so."""
+def _complement(row: TidyRow, name: str) -> TidyRow:
+    """Return one less a share, with its interval reversed."""
     ends = {to: None if row[end] is None else 1 - row[end] for to, end in _OPPOSITE.items()}
     return {**row, **ends, "measure": name}
 
@@ -314,42 +379,39 @@ def _turned(row: Line, name: str) -> Line:
 _OPPOSITE = {"value": "value", "low": "high", "high": "low"}
 
 
-def _meaning(report: Report, row: Line) -> str:
+def _measure_meaning(report: Report, row: TidyRow) -> str:
+    """Return a sentence on a measure; for a cost, with the costs of flagging nobody and everybody."""
     if row["measure"] != "expected_cost":
         return about(MEASURES[row["measure"]]).summary
-    flat = {what: _number(report, f"cost_of_flagging_{what}") for what in ("nobody", "everybody")}
-    told = [f"{format_number(MANY * row['value'], 4)} to flag {what}" for what, row in flat.items() if row is not None]
-    return f"What decisions cost {_where(report)}; {' or '.join(told)}."
+    flat = {what: _find_number(report, f"cost_of_flagging_{what}") for what in ("nobody", "everybody")}
+    costs = [
+        f"{format_number(POPULATION * row['value'], 4)} to flag {what}" for what, row in flat.items() if row is not None
+    ]
+    return f"What decisions cost {_describe_prevalence(report)}; {' or '.join(costs)}."
 
 
-def _difference(row: Line) -> Line:
-    """The same, of which a footnote tells that it is a difference."""
-    return {**row, "measure": f"differences of {row['measure']}"}
+def _describe_rest(many: int, what: str) -> Iterator[str]:
+    """Yield a sentence on the lines that a table omits."""
+    if many > _MAX_LINES:
+        yield f"{many - _MAX_LINES} more {what} are not shown; JSON and CSV hold all."
 
 
-def _more(many: int, what: str) -> Iterator[str]:
-    if many > _MOST:
-        yield f"{many - _MOST} more {what} are not shown; JSON and CSV hold all."
-
-
-def _findings(report: Report) -> Block | str:
-    """All findings; what to do is said once for each code, behind the last of its models."""
+def _finding_list(report: Report) -> Block | str:
+    """Return all findings; the remedy of a code stands once, behind the last of its models."""
     last = {each.code: at for at, each in enumerate(report.findings)}
-    points = tuple(_point(report, each, last=last[each.code] == at) for at, each in enumerate(report.findings))
+    points = tuple(_finding_bullet(report, each, last=last[each.code] == at) for at, each in enumerate(report.findings))
     return BulletList("Findings", points) if points else "Findings: none."
 
 
-def _point(report: Report, found: Finding, *, last: bool) -> Bullet:
-    head = _head(report, found)
-    if not last or found.command is None:
-        return Bullet(head, found.sentence, found.remedy if last else "")
-    return Bullet(head, found.sentence, found.remedy, found.command.text, found.command.language)
+def _finding_bullet(report: Report, finding: Finding, *, last: bool) -> Bullet:
+    """Return the bullet of a finding; only the last one of a code has the remedy."""
+    head = _finding_heading(report, finding)
+    if not last or finding.command is None:
+        return Bullet(head, finding.sentence, finding.remedy if last else "")
+    return Bullet(head, finding.sentence, finding.remedy, finding.command.text, finding.command.language)
 
 
-def _head(report: Report, found: Finding) -> str:
-    of = f" ({shorten_label(found.model)})" if found.model is not None and len(report.models) > 1 else ""
-    return f"{_SIGNS[found.severity]} {found.code} {found.title}{of}"
-
-
-def _words(name: str) -> str:
-    return name.replace("_", " ")
+def _finding_heading(report: Report, finding: Finding) -> str:
+    """Return the heading of a finding: severity, code, title and model."""
+    of = f" ({shorten_label(finding.model)})" if finding.model is not None and len(report.models) > 1 else ""
+    return f"{_SIGNS[finding.severity]} {finding.code} {finding.title}{of}"

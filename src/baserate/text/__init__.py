@@ -1,7 +1,13 @@
-"""Text for people: numbers with intervals, tables, lists and sentences, for a terminal and for Markdown.
+"""Text for people: tables of estimates, lists and sentences, for a terminal and in Markdown.
 
-`Page` holds a headline, `Table`s, blocks and footnotes, and renders itself for a terminal of any width or as Markdown.
-May import the types; `report` and `cli` import it. Names are resolved on first use.
+- `_tables`: `Table` and `Page`, and their rendering for any width.
+- `_pivot`: `Pivot` arranges tidy rows in a table; `CellFormatter` writes their cells.
+- `_estimates`: cells with confidence intervals, and footnotes.
+- `_blocks`: lists of bullets and of commands.
+- `_headline`: files, rows and classes in a few words.
+- `_policies`: policies and rules in sentences.
+
+May import the types and `measure`; `report` and `cli` import it. Names are resolved on first use.
 """
 
 from typing import TYPE_CHECKING
@@ -29,6 +35,18 @@ if TYPE_CHECKING:
         describe_files as describe_files,
         describe_positive as describe_positive,
         describe_rows as describe_rows,
+    )
+    from baserate.text._pivot import (
+        CONFUSION_CELLS as CONFUSION_CELLS,
+        CellFormatter as CellFormatter,
+        GroupKey as GroupKey,
+        Pivot as Pivot,
+        TidyRow as TidyRow,
+        confusion_table as confusion_table,
+        group_heading as group_heading,
+        group_key as group_key,
+        mark_cell as mark_cell,
+        measure_label as measure_label,
     )
     from baserate.text._policies import (
         describe_actions as describe_actions,

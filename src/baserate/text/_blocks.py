@@ -1,4 +1,4 @@
-"""Passages of a page that are no tables: points to know, and lines to type."""
+"""Blocks of a page that are not tables: lists of bullets, and lists of commands."""
 
 import re
 import shlex
@@ -13,39 +13,39 @@ from typing import NamedTuple, Protocol
 from baserate._formatting import bold, escape_markdown, replace_unprintable
 
 _END = " \\"
-"""Where a command goes on in the next line."""
+"""End of a line of a command that continues."""
 
 
 class Block(Protocol):
-    """What stands between tables and draws itself."""
+    """Block of a page that renders itself."""
 
     def lines(self, width: int) -> list[str]:
-        """Draw it for a terminal of that width."""
+        """Return its lines for a terminal of that width."""
 
     def markdown(self) -> str:
-        """Draw it for GitHub."""
+        """Return its Markdown."""
 
 
 class Bullet(NamedTuple):
-    """What it is about, a sentence below it, and perhaps what to do, in which `code` stands between backticks."""
+    """Heading, sentence, and perhaps a remedy, in which `code` stands between backticks, and a command."""
 
     head: str
     sentence: str
     remedy: str = ""
     command: str = ""
-    """What to do as it is typed, complete."""
+    """Complete command, or statements of Python."""
     language: str = "sh"
 
 
 @dataclass(frozen=True, slots=True)
 class BulletList:
-    """Points under a title."""
+    """Bullets under a title."""
 
     title: str
     points: tuple[Bullet, ...]
 
     def lines(self, width: int) -> list[str]:
-        """Draw them for a terminal of that width."""
+        """Return its lines for a terminal of that width."""
         lines = [bold(self.title)]
         for point in self.points:
             lines += map(bold, _indent(point.head, 2, width))
@@ -55,12 +55,12 @@ class BulletList:
         return lines
 
     def markdown(self) -> str:
-        """Draw them for GitHub."""
+        """Return its Markdown."""
         return "\n".join([f"**{escape_markdown(self.title)}**", "", *map(_item, self.points)]).rstrip("\n")
 
 
 class Command(NamedTuple):
-    """What is typed, word by word as a shell wants them, and what for."""
+    """Words of a command, quoted for a shell, and its purpose."""
 
     why: str
     words: tuple[str, ...]
@@ -68,14 +68,14 @@ class Command(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CommandList:
-    """What may be typed next; it can be copied as it stands, also where it is broken."""
+    """Commands under a title, which can be copied also where their lines are broken."""
 
     title: str
     language: str
     commands: tuple[Command, ...]
 
     def lines(self, width: int) -> list[str]:
-        """Draw them for a terminal of that width."""
+        """Return its lines for a terminal of that width."""
         lines = [bold(self.title)]
         for why, words in self.commands:
             lines += _indent(why, 2, width, sign="# ")
@@ -83,37 +83,38 @@ class CommandList:
         return lines
 
     def markdown(self) -> str:
-        """Draw them for GitHub."""
+        """Return its Markdown."""
         typed = "\n".join(f"# {why}\n{replace_unprintable(' '.join(words))}" for why, words in self.commands)
         return f"**{escape_markdown(self.title)}**\n\n{_fence(typed, self.language)}"
 
 
 def _item(point: Bullet) -> str:
+    """Return the Markdown of a bullet."""
     head, sentence = (escape_markdown(replace_unprintable(text)) for text in (point.head, point.sentence))
     item = f"- **{head}** {sentence}"
     item += f" → {_mark_code(replace_unprintable(point.remedy))}" if point.remedy else ""
     if not point.command:
         return item
     typed = "\n".join(map(replace_unprintable, point.command.split("\n")))
-    # Within the item, so that the list goes on behind it.
+    # Indented, so that Markdown keeps the code within the item and continues the list behind it.
     return f"{item}\n\n{indent(_fence(typed, point.language), '  ')}\n"
 
 
 def _command_lines(point: Bullet, width: int) -> list[str]:
-    """A command below its point: of a shell, broken where it is too long; lines of Python as they are."""
+    """Return the lines of a command: long lines are broken where a shell or Python allows it."""
     if not point.command:
         return []
     if point.language != "sh":
         return [part for line in point.command.split("\n") for part in _break_python(replace_unprintable(line), width)]
     try:
         words = [shlex.quote(word) for word in shlex.split(point.command)]
-    except ValueError:  # somebody else wrote it
+    except ValueError:  # a report file may contain any text
         words = [point.command]
     return _break_words([replace_unprintable(word) for word in words], width, margin=6)
 
 
 def _break_python(line: str, width: int, *, margin: int = 6) -> list[str]:
-    """A statement on several lines, broken behind commas within brackets alone, as Python allows."""
+    """Break a statement behind commas within brackets, where Python allows it."""
     lines = [" " * margin]
     for part in _arguments(line):
         if len(lines[-1]) > margin + 4 and len(lines[-1]) + len(part) > width:
@@ -125,7 +126,7 @@ def _break_python(line: str, width: int, *, margin: int = 6) -> list[str]:
 
 
 def _arguments(line: str) -> list[str]:
-    """A statement in parts, each up to a comma within brackets and the space behind it.
+    """Split a statement behind each comma within brackets and the space after it.
 
     >>> _arguments('f(a, g("b, c", d)) or (e)')
     ['f(a, ', 'g("b, c", ', 'd)) or (e)']
@@ -133,7 +134,7 @@ def _arguments(line: str) -> list[str]:
     depth, ends = 0, []
     try:
         tokens = [*generate_tokens(StringIO(line).readline)]
-    except (SyntaxError, TokenError):  # somebody else wrote it
+    except (SyntaxError, TokenError):  # a report file may contain any text
         return [line]
     for token in tokens:
         depth += (token.string in {"(", "[", "{"}) - (token.string in {")", "]", "}"})
@@ -143,24 +144,25 @@ def _arguments(line: str) -> list[str]:
 
 
 def _fence(typed: str, language: str) -> str:
-    """A block of code, within a fence longer than any in it."""
+    """Return a block of code within a fence longer than any in it."""
     fence = "`" * max([3, *(len(run) + 1 for run in re.findall("`+", typed))])
     return f"{fence}{language}\n{typed}\n{fence}"
 
 
 def _mark_code(text: str) -> str:
-    r"""Text that Markdown leaves alone, but for what stands between backticks, which is code.
+    r"""Escape text for Markdown, except code between backticks.
 
     >>> print(_mark_code("take *this*: `a_b | c`."))
     take \*this\*: `a_b | c`.
     """
     parts = text.split("`")
-    if len(parts) % 2 == 0:  # one of them is no bracket
+    if len(parts) % 2 == 0:  # an unpaired backtick is text
         return escape_markdown(text)
     return "`".join(part if at % 2 else escape_markdown(part) for at, part in enumerate(parts))
 
 
 def _indent(text: str, margin: int, width: int, sign: str = "") -> list[str]:
+    """Wrap a text with a margin, and perhaps a sign at each line."""
     before = " " * margin + sign
     return wrap(
         replace_unprintable(text), width, initial_indent=before, subsequent_indent=before, break_on_hyphens=False
@@ -168,7 +170,7 @@ def _indent(text: str, margin: int, width: int, sign: str = "") -> list[str]:
 
 
 def _break_words(words: Sequence[str], width: int, *, margin: int = 2) -> list[str]:
-    """A command on several lines, broken before options alone, as a shell allows."""
+    """Break a command before options, with a backslash at the end of each line."""
     parts: list[str] = []
     for word in words:
         if parts and not word.startswith("-"):

@@ -1,4 +1,4 @@
-"""Tidy rows -> cells with intervals, and footnotes: how intervals were made, and why numbers are undefined."""
+"""Cells of estimates with intervals, and footnotes: methods of intervals, and reasons of undefined numbers."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -10,7 +10,7 @@ from baserate.text._tables import Cell, IntervalCell, shorten_label
 _MOST = 5
 """Measures that a footnote names."""
 _STEPS = 4
-"""Of the last place, by which shortened bounds must differ."""
+"""Units of the last digit by which shortened bounds must differ."""
 _SHARES = {"Wilson", "Clopper–Pearson", "Jeffreys", "Agresti–Coull"}
 _ASIDES = (
     r"^share as sure as ",
@@ -26,32 +26,44 @@ _ASIDES = (
     r"; rule of three for unseen rows$",
     r", widened to DeLong's variance$",
 )
-"""What json and csv say of a method, and a footnote need not."""
+"""Details of a method that JSON and CSV contain and a footnote omits."""
 
 
 class Footnotes:
-    """Why some numbers are undefined, in the order of their mention."""
+    """Reasons why numbers are undefined, numbered in the order of their first use."""
 
     def __init__(self) -> None:
-        self.told: list[str] = []
+        self.reasons: list[str] = []
 
     def mark(self, reason: str) -> str:
-        """Sign of the footnote with this reason."""
-        if reason not in self.told:
-            self.told.append(reason)
-        return footnote_mark(self.told.index(reason) + 1)
+        """Return the mark of the footnote with this reason."""
+        if reason not in self.reasons:
+            self.reasons.append(reason)
+        return footnote_mark(self.reasons.index(reason) + 1)
 
     def undefined(self, why: str | None) -> str:
-        """What stands for a number that there is not."""
+        """Return the text of an undefined number, with its mark."""
         return UNDEFINED + self.mark(why or "undefined")
 
     def footnotes(self) -> tuple[str, ...]:
-        """All of them."""
-        return tuple(f"{footnote_mark(at)} {why}" for at, why in enumerate(self.told, start=1))
+        """Return all footnotes."""
+        return tuple(f"{footnote_mark(at)} {why}" for at, why in enumerate(self.reasons, start=1))
 
 
 def estimate_cell(row: Mapping[str, Any] | None, reasons: Footnotes, *, digits: int, several: bool) -> Cell:
-    """Number with its interval, if it has one; beside `several` others its bounds are shorter."""
+    """Return the cell of a number with its interval, if it has one; beside `several` others its bounds are shorter.
+
+    Parameters
+    ----------
+    row
+        Tidy row with `value`, `low`, `high`, `level` and `why`; None for an empty cell.
+    reasons
+        Footnotes, which collect the reason of an undefined number.
+    digits
+        Significant digits.
+    several
+        Whether the cell has others beside it.
+    """
     if row is None:
         return ""
     if row["value"] is None:
@@ -65,7 +77,7 @@ def estimate_cell(row: Mapping[str, Any] | None, reasons: Footnotes, *, digits: 
 
 
 def format_bounds(low: float, high: float, digits: int, places: int) -> tuple[str, str]:
-    """Show both bounds, with at most so many places after the point if that still tells how far apart they are.
+    """Format both bounds, with at most so many decimals if that still shows the width of the interval.
 
     >>> format_bounds(0.0404, 0.9157, 4, 3), format_bounds(0.84153, 0.84204, 4, 3)
     (('0.040', '0.916'), ('0.8415', '0.8420'))
@@ -79,14 +91,15 @@ def format_bounds(low: float, high: float, digits: int, places: int) -> tuple[st
 
 
 def _shorten_bound(text: str, value: float, places: int) -> str:
+    """Return a bound with fewer decimals."""
     if len(text.partition(".")[2]) <= places or "e+" in text:
         return text
-    # Without a minus where nothing is left of a number.
+    # Adding 0.0 turns −0.0 into 0.0, so that a bound that rounds to zero has no sign.
     return f"{round(value, places) + 0.0:.{places}f}".replace("-", "−")
 
 
 def interval_heading(data: Mapping[str, Any]) -> str:
-    """What stands above intervals; nothing if there are none.
+    """Return the heading of intervals; nothing if there are none.
 
     >>> interval_heading({"interval": {"level": 0.9}})
     '90 % interval'
@@ -95,7 +108,7 @@ def interval_heading(data: Mapping[str, Any]) -> str:
 
 
 def interval_footnotes(rows: Iterable[Mapping[str, Any]], data: Mapping[str, Any]) -> tuple[str, ...]:
-    """One sentence on how the intervals were made; none if there are none."""
+    """Return one sentence on the methods of intervals; nothing if there are none."""
     made: dict[str, dict[str, None]] = {}
     for row in rows:
         if row["low"] is not None:
@@ -112,11 +125,12 @@ def interval_footnotes(rows: Iterable[Mapping[str, Any]], data: Mapping[str, Any
 
 
 def _of_clusters(data: Mapping[str, Any]) -> str:
+    """Describe the column of clusters, if there is one."""
     return f" of clusters ({shorten_label(data['columns']['cluster'])})" if data["interval"]["clusters"] else ""
 
 
 def _short_method(how: str) -> str:
-    """Name of a method without its details, and without what its number is the average of."""
+    """Return the name of a method without its details."""
     method = how.removesuffix("; prevalence known").rpartition("; ")[2]
     for aside in _ASIDES:
         method = re.sub(aside, "", method)
@@ -124,13 +138,14 @@ def _short_method(how: str) -> str:
 
 
 def _join_names(names: Sequence[str]) -> str:
+    """Join names of measures; of many, the first ones."""
     if len(names) <= _MOST:
         return ", ".join(names)
     return f"{', '.join(names[: _MOST - 1])} and {len(names) - _MOST + 1} more"
 
 
 def describe_omitted_classes(row: Mapping[str, Any]) -> Iterator[str]:
-    """Which classes an average leaves out, if it does."""
+    """Yield the classes that an average leaves out, if any."""
     how = row["how"] or ""
     told = how if row["level"] is None else how.rpartition("; ")[0]
     _, out, which = told.partition("without ")

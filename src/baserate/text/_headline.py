@@ -1,4 +1,4 @@
-"""What was read, in a few words: files, rows, and which class is the positive one."""
+"""Headline of a page: files, rows, and the positive class."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import PurePath
@@ -10,13 +10,13 @@ from baserate.text._tables import shorten_label
 
 
 def describe_files(files: Sequence[str]) -> str:
-    """Name of the first file, and how many more there are."""
+    """Describe the files: the first one, and the number of the others."""
     first = "stdin" if files[0] == "-" else PurePath(files[0]).name or files[0]
     return shorten_label(first) + (f" and {len(files) - 1} more" if len(files) > 1 else "")
 
 
 def describe_rows(data: Mapping[str, Any]) -> str:
-    """How many rows were used, of how many, and what they stand for."""
+    """Describe the rows: used, read, dropped, and what they stand for."""
     used = data["read"] - data["refused"]
     of = f" of {format_count(data['read'], 4)}" if data["refused"] else ""
     stand = f" standing for {format_count(data['rows'], 4)}" if "count" in data["columns"] else ""
@@ -28,7 +28,7 @@ def describe_rows(data: Mapping[str, Any]) -> str:
 
 
 def describe_positive(truth: str | None, data: Mapping[str, Any]) -> str:
-    """Which class is the positive one.
+    """Describe the positive class.
 
     >>> describe_positive("sick", {"positive": 1})
     'positive: sick = 1'
@@ -37,7 +37,7 @@ def describe_positive(truth: str | None, data: Mapping[str, Any]) -> str:
 
 
 def describe_class(name: str, truth: str | None, data: Mapping[str, Any]) -> str:
-    """Name of a class, positive or negative, with its label if that is known.
+    """Describe the positive or the negative class, with its label if there is one.
 
     >>> describe_class("negative", "sick", {"negative": 0}), describe_class("negative", "sick", {"negative": None})
     ('negative (sick = 0)', 'negative')

@@ -1,4 +1,4 @@
-"""Tables for people: what they hold, and how they are drawn in a terminal and in Markdown."""
+"""Tables and pages, and their rendering in a terminal and in Markdown."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -17,18 +17,18 @@ _LONGEST = 40
 _GAP = "  "
 _MOST_IN_MARKDOWN = 8
 _LEAST_ROOM = 20
-"""Letters of a meaning beside its number; with less room it stands below."""
+"""Letters of the narrowest column of meanings; on narrower terminals they stand below their numbers."""
 
 
 class IntervalCell(NamedTuple):
-    """A number and its bounds; where it has none, `low` alone says so. Without a number it is a range."""
+    """A number and its bounds; without bounds, `low` is a text. Without a number the cell is a range."""
 
     value: str
     low: str
     high: str = ""
 
     def interval(self, dash: str = "–") -> str:
-        """Bounds in a few letters; a minus is kept apart from the dash."""
+        """Return both bounds; spaces separate the dash from a minus."""
         loose = "−" in self.low + self.high and dash == "–"
         return f"{self.low}{' – ' if loose else dash}{self.high}" if self.high else self.low
 
@@ -38,7 +38,7 @@ Cell = str | IntervalCell
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A name, a cell for each column, and perhaps a sentence on what it means."""
+    """A name, a cell for each column, and perhaps a sentence on its meaning."""
 
     name: str
     cells: tuple[Cell, ...]
@@ -62,23 +62,23 @@ class Table:
     columns: tuple[str, ...]
     sections: tuple[Section, ...]
     upright: bool = False
-    """Whether it must never be turned: a table of truth and decisions has truth in rows."""
+    """Whether it is never transposed: a confusion matrix has truth in rows."""
     narrow: "Table | None" = None
-    """The same with shorter names, for where there is not enough room."""
+    """Version with shorter names, for narrow terminals."""
     below: bool = False
     """Whether intervals stand below their numbers, not beside them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A line on what was read, panels with sentences between them, and footnotes."""
+    """A headline on the data, panels with sentences between them, and footnotes."""
 
     headline: str
     panels: tuple[Table | Block | str, ...]
     footnotes: tuple[str, ...] = ()
 
     def text(self, width: int) -> str:
-        """Draw it for a terminal of that width."""
+        """Return the page for a terminal of that width."""
         parts = [_wrap_headline(self.headline, width)] if self.headline else []
         parts += [lines for panel in self.panels for lines in render_lines(panel, width)]
         notes = [line for note in self.footnotes for line in wrap(note, width, break_on_hyphens=False)]
@@ -86,14 +86,14 @@ class Page:
         return "\n\n".join("\n".join(lines) for lines in parts) + "\n"
 
     def markdown(self) -> str:
-        """Draw it for GitHub."""
+        """Return the page as Markdown for GitHub."""
         parts = [escape_markdown(self.headline)] if self.headline else []
         parts += [text for panel in self.panels for text in _markdown_blocks(panel)]
         return "\n\n".join([*parts, *map(escape_markdown, self.footnotes)]) + "\n"
 
 
 def shorten_label(text: object, most: int = _LONGEST) -> str:
-    r"""Name a column or a value, in one line of bounded length; names often differ at their ends, so both are kept.
+    r"""Shorten a name to one line of bounded length; names often differ at their ends, so both ends stay.
 
     >>> shorten_label("a\nb"), shorten_label("a long name (A)", most=9)
     ('a�b', 'a lo… (A)')
@@ -104,7 +104,7 @@ def shorten_label(text: object, most: int = _LONGEST) -> str:
 
 
 def render_lines(panel: Table | Block | str, width: int) -> Iterator[list[str]]:
-    """Lines of the panel, or of several where one would be too wide: then each column becomes a row."""
+    """Yield the lines of a panel, transposed and split where it is too wide."""
     if isinstance(panel, str):
         yield wrap(panel, width, break_on_hyphens=False)
         return
@@ -117,6 +117,7 @@ def render_lines(panel: Table | Block | str, width: int) -> Iterator[list[str]]:
     if panel.upright:
         yield _table_lines(panel if _fits(panel, width) else _drop_parentheses(panel), width)
         return
+    # First as it is, then with intervals below their numbers, and only then transposed.
     for fit in (panel, replace(panel, below=True)):
         if _fits(fit, width):
             yield _table_lines(fit, width)
@@ -126,7 +127,7 @@ def render_lines(panel: Table | Block | str, width: int) -> Iterator[list[str]]:
 
 
 def _drop_parentheses(panel: Table) -> Table:
-    """Drop what stands in parentheses behind the names of rows."""
+    """Return a table without the parentheses behind the names of rows."""
     sections = (
         replace(section, rows=tuple(replace(row, name=row.name.partition(" (")[0]) for row in section.rows))
         for section in panel.sections
@@ -135,7 +136,7 @@ def _drop_parentheses(panel: Table) -> Table:
 
 
 def transpose(panel: Table) -> list[Table]:
-    """One row for each column, and one panel for each section."""
+    """Return a table for each section, with a row for each column."""
 
     def rows(section: Section) -> Iterator[Row]:
         for at, name in enumerate(panel.columns):
@@ -150,26 +151,28 @@ def transpose(panel: Table) -> list[Table]:
 
 
 def display_width(text: str) -> int:
-    r"""How many places a text takes in a terminal.
+    r"""Return the number of columns that a text takes in a terminal.
 
     >>> display_width("abc"), display_width("日本"), display_width("e\u0301")
     (3, 4, 1)
     """
+    # Terminals draw East Asian wide letters in two columns, and combining marks in none.
     return sum(0 if combining(letter) else 1 + (east_asian_width(letter) in "WF") for letter in text)
 
 
 def _wrap_headline(headline: str, width: int) -> list[str]:
-    """Break a line at its dots alone."""
+    """Break a headline only at its dots."""
     parts = (part.replace(" ", "\xa0") for part in headline.split(" · "))
     return [line.replace("\xa0", " ") for line in wrap(" · ".join(parts), width, break_on_hyphens=False)]
 
 
 def _table_lines(panel: Table, width: int) -> list[str]:
+    """Return the lines of a table for a terminal."""
     panel = _move_title_to_corner(panel)
     names, columns = _names_width(panel), _columns(panel)
     whole = _table_width(panel) <= width
     heads = [
-        column.headed([head] if whole else _break_name(head))
+        column.heading([head] if whole else _break_name(head))
         for head, column in zip(panel.columns, columns, strict=True)
     ]
     wide = [max(column.wide, *map(display_width, head)) for head, column in zip(heads, columns, strict=True)]
@@ -179,16 +182,16 @@ def _table_lines(panel: Table, width: int) -> list[str]:
         lines += [""] * bool(place)
         lines += [bold(section.title)] * bool(section.title)
         for row in section.rows:
-            cells = [_right(column.first[at], places) for column, places in zip(columns, wide, strict=True)]
-            lines += _with_meaning(_GAP.join([f"  {_left(row.name, names)}", *cells]), row.meaning, width)
-            second = [_right(column.second[at], places) for column, places in zip(columns, wide, strict=True)]
+            cells = [_align_right(column.first[at], places) for column, places in zip(columns, wide, strict=True)]
+            lines += _with_meaning(_GAP.join([f"  {_align_left(row.name, names)}", *cells]), row.meaning, width)
+            second = [_align_right(column.second[at], places) for column, places in zip(columns, wide, strict=True)]
             lines += [faint(_GAP.join([" " * (names + 2), *second]))] * any(map(str.strip, second))
             at += 1
     return lines
 
 
 def _move_title_to_corner(panel: Table) -> Table:
-    """Put the title of the first section into an empty corner."""
+    """Return a table with the title of the first section in an empty corner."""
     first, *more = panel.sections
     if panel.corner or not any(panel.columns):
         return panel
@@ -196,48 +199,49 @@ def _move_title_to_corner(panel: Table) -> Table:
 
 
 def _heading(corner: str, names: int, heads: Sequence[list[str]], wide: Sequence[int]) -> Iterator[str]:
-    """Lines above the rows; names of columns stand on as many lines as the longest of them needs."""
+    """Yield the lines of headings, as many as the longest one needs."""
     if not any(map(any, heads)):
         yield from [bold(corner)] if corner else []
         return
     height = max(map(len, heads))
     for at in range(height):
         stacked = [([""] * (height - len(head)) + head)[at] for head in heads]
-        cells = [_right(head, places) for head, places in zip(stacked, wide, strict=True)]
-        yield bold(_GAP.join([_left(corner if at == height - 1 else "", names + 2), *cells]))
+        cells = [_align_right(head, places) for head, places in zip(stacked, wide, strict=True)]
+        yield bold(_GAP.join([_align_left(corner if at == height - 1 else "", names + 2), *cells]))
 
 
 def _break_name(name: str) -> list[str]:
-    """Name of a column on several lines, broken at spaces."""
+    """Break the name of a column at spaces."""
     return wrap(name, 12, break_long_words=False, break_on_hyphens=False) or [""]
 
 
 class _Column(NamedTuple):
-    """Texts of a column, all ready: for each row what stands in its line, and what stands below."""
+    """Texts of a column: for each row the text in its line, and the text below."""
 
     first: list[str]
     second: list[str]
     margin: int | None = None
-    """Letters before what stands at the left; None if it stands at the right."""
+    """Spaces before left-aligned texts; None for right-aligned ones."""
 
     @property
     def wide(self) -> int:
         return max(map(display_width, [*self.first, *self.second]), default=0)
 
-    def headed(self, head: Sequence[str]) -> list[str]:
-        """Lines of the name above it."""
+    def heading(self, head: Sequence[str]) -> list[str]:
+        """Return the aligned lines of a heading."""
         if self.margin is None:
             return list(head)
         shifted = [" " * self.margin + line for line in head]
-        return [_left(line, max(self.wide, *map(display_width, shifted))) for line in shifted]
+        return [_align_left(line, max(self.wide, *map(display_width, shifted))) for line in shifted]
 
 
 def _columns(panel: Table) -> list[_Column]:
-    """Cells of each column, points under points."""
+    """Return the columns of a table, with aligned decimal points."""
     return [_column(panel, at) for at in range(len(panel.columns))]
 
 
 def _column(panel: Table, at: int) -> _Column:
+    """Return one column, with intervals beside or below its numbers."""
     rows = [row for section in panel.sections for row in section.rows]
     cells, numbers = [row.cells[at] for row in rows], _align_numbers(panel, at)
     if not any(isinstance(cell, IntervalCell) for cell in cells):
@@ -245,24 +249,25 @@ def _column(panel: Table, at: int) -> _Column:
     if panel.below:
         return _Column(numbers, [cell.interval() if isinstance(cell, IntervalCell) else "" for cell in cells])
     intervals, wide = _interval_texts(cells), max(map(display_width, numbers))
-    # Several columns stand further apart than a number and its interval; the name of a single one is that of intervals.
+    # Columns have a wider gap than a number and its interval. The heading of a single column is that of the intervals.
     alone = any(row.meaning for row in rows)
     margin, gap = 2 * (at > 0), _GAP if alone else " "
-    texts = [f"{'':{margin}}{_right(n, wide)}{gap}{i}" for n, i in zip(numbers, intervals, strict=True)]
+    texts = [f"{'':{margin}}{_align_right(n, wide)}{gap}{i}" for n, i in zip(numbers, intervals, strict=True)]
     return _Column(texts, [""] * len(cells), None if alone else margin)
 
 
 def _interval_texts(cells: Sequence[Cell]) -> list[str]:
-    """Intervals of a column, points and dashes under each other."""
+    """Return the intervals of a column, with aligned decimal points and dashes."""
     bounds = [cell for cell in cells if isinstance(cell, IntervalCell) and cell.high]
     lows, highs = (iter(align_decimals([getattr(each, name) for each in bounds])) for name in ("low", "high"))
     texts = [
         "" if isinstance(cell, str) else f"{next(lows)} – {next(highs)}" if cell.high else cell.low for cell in cells
     ]
-    return [_left(text, max(map(display_width, texts))) for text in texts]
+    return [_align_left(text, max(map(display_width, texts))) for text in texts]
 
 
 def _align_numbers(panel: Table, at: int) -> list[str]:
+    """Return the numbers of a column; sections set apart are aligned by themselves."""
     sections = [(section.apart, [_cell_number(row.cells[at]) for row in section.rows]) for section in panel.sections]
     pooled = iter(align_decimals([cell for apart, cells in sections if not apart for cell in cells]))
     return [
@@ -273,22 +278,25 @@ def _align_numbers(panel: Table, at: int) -> list[str]:
 
 
 def _cell_number(cell: Cell) -> str:
+    """Return the number of a cell without its interval."""
     return cell.value if isinstance(cell, IntervalCell) else cell
 
 
 def align_decimals(cells: Sequence[str]) -> list[str]:
-    """Pad numbers so that their points stand under each other, and signs behind them.
+    """Pad numbers so that their decimal points are aligned, and marks stand behind them.
 
     >>> align_decimals(["0.5000", "12.35", "–¹"]), align_decimals(["1 200", "900*"])
     ([' 0.5000', '12.35  ', ' –¹    '], ['1 200 ', '  900*'])
     """
+    # Footnote marks count as decimals, so that they stand behind the aligned digits.
     halves = [re.split(r"(?=[.*⁰¹²³⁴⁵⁶⁷⁸⁹])", cell, maxsplit=1) for cell in cells]
     whole = max((display_width(half[0]) for half in halves), default=0)
     rest = max((display_width("".join(half[1:])) for half in halves), default=0)
-    return [_right(half[0], whole) + _left("".join(half[1:]), rest) for half in halves]
+    return [_align_right(half[0], whole) + _align_left("".join(half[1:]), rest) for half in halves]
 
 
 def _with_meaning(start: str, meaning: str, width: int) -> list[str]:
+    """Return a line with its meaning beside it, or below it on a narrow terminal."""
     if not meaning:
         return [start.rstrip()]
     margin = display_width(start) + len(_GAP) + 1
@@ -299,18 +307,21 @@ def _with_meaning(start: str, meaning: str, width: int) -> list[str]:
 
 
 def _fits(panel: Table, width: int) -> bool:
+    """Return whether a table fits, perhaps with broken headings."""
     heads = tuple(max(_break_name(head), key=display_width) for head in panel.columns)
     narrowest = len(panel.columns) == 1 and (panel.below or not _has_intervals(panel))
     return narrowest or _table_width(replace(panel, columns=heads)) <= width
 
 
 def _has_intervals(panel: Table) -> bool:
+    """Return whether some cell has an interval."""
     return any(
         isinstance(cell, IntervalCell) for section in panel.sections for row in section.rows for cell in row.cells
     )
 
 
 def _table_width(panel: Table) -> int:
+    """Return the width of a table with unbroken headings."""
     columns = zip(panel.columns, _columns(panel), strict=True)
     return (
         _names_width(panel)
@@ -320,7 +331,7 @@ def _table_width(panel: Table) -> int:
 
 
 def _split(panel: Table, width: int) -> list[Table]:
-    """Panels with as many columns each as there is room for."""
+    """Return tables with as many columns each as fit."""
     parts: list[range] = []
     for at in range(len(panel.columns)):
         wider = range(parts[-1].start, at + 1) if parts else range(0)
@@ -332,7 +343,7 @@ def _split(panel: Table, width: int) -> list[Table]:
 
 
 def _select_columns(panel: Table, places: range) -> Table:
-    """The panel with these columns alone."""
+    """Return a table with some of its columns."""
     there = slice(places.start, places.stop)
     sections = (
         replace(section, rows=tuple(replace(row, cells=row.cells[there]) for row in section.rows))
@@ -342,18 +353,22 @@ def _select_columns(panel: Table, places: range) -> Table:
 
 
 def _names_width(panel: Table) -> int:
+    """Return the width of the names of rows."""
     return max([display_width(panel.corner) - 2, *(display_width(row.name) for s in panel.sections for row in s.rows)])
 
 
-def _left(text: str, places: int) -> str:
+def _align_left(text: str, places: int) -> str:
+    """Pad a text on the right."""
     return text + " " * (places - display_width(text))
 
 
-def _right(text: str, places: int) -> str:
+def _align_right(text: str, places: int) -> str:
+    """Pad a text on the left."""
     return " " * (places - display_width(text)) + text
 
 
 def _markdown_blocks(panel: Table | Block | str) -> Iterator[str]:
+    """Yield a panel as Markdown."""
     if isinstance(panel, str):
         yield escape_markdown(panel)
     elif not isinstance(panel, Table):
@@ -364,7 +379,7 @@ def _markdown_blocks(panel: Table | Block | str) -> Iterator[str]:
 
 
 def _markdown_table(panel: Table) -> str:
-    """One table for each section with a title of its own; the title stands above the names."""
+    """Return a Markdown table for each section with a title, which stands above the names."""
     lines: list[list[str]] = []
     for place, section in enumerate(panel.sections):
         told = any(row.meaning for row in section.rows)
@@ -380,13 +395,14 @@ def _markdown_table(panel: Table) -> str:
 
 
 def _markdown_heads(panel: Table) -> list[str]:
-    """Names of columns; the intervals of a single one have a column of their own."""
+    """Return the headings; the intervals of a single column get their own."""
     if _has_intervals(panel) and len(panel.columns) == 1:
         return ["value", *panel.columns]
     return [name or "value" for name in panel.columns]
 
 
 def _markdown_cells(cells: Sequence[Cell], *, apart: bool) -> Iterator[str]:
+    """Yield the cells of a row as Markdown."""
     for cell in cells:
         interval = cell.interval(" – ") if isinstance(cell, IntervalCell) else ""
         if apart:
@@ -400,4 +416,5 @@ def _markdown_cells(cells: Sequence[Cell], *, apart: bool) -> Iterator[str]:
 
 
 def _escape_cell(text: str) -> str:
+    """Escape a cell, except the rule below the heading."""
     return text if text in {"---", "---:"} else escape_markdown(text)

@@ -13,7 +13,7 @@ from baserate._read_summary import ReadSummary
 from baserate._tally import Group
 from baserate.infer._binomial import two_sided
 from baserate.measure._calibration_bins import firsts
-from baserate.report._payload import folded
+from baserate.report._page import fold_zeros
 
 LEVEL = 0.95
 SURE = (LEVEL, two_sided(LEVEL))
@@ -42,8 +42,8 @@ def entry(tallies: Tallies) -> dict[str, Any]:
     for kind in ("mass", "squares"):
         rows = [_at(pooled, tally, getattr(tally, kind)) for tally in groups.values()]
         told = kind == "mass" or pooled.weighted
-        found[f"positive_{kind}"] = [folded(row[0].tolist()) for row in rows] if told else None
-        found[f"negative_{kind}"] = [folded(row[1].tolist()) for row in rows] if told else None
+        found[f"positive_{kind}"] = [fold_zeros(row[0].tolist()) for row in rows] if told else None
+        found[f"negative_{kind}"] = [fold_zeros(row[1].tolist()) for row in rows] if told else None
     if pooled.probable:
         found["reliability"] = _reliability(groups)
     return found

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page
 
 import baserate
 from baserate import Costs, Report
-from baserate.report._thousand import thousand
+from baserate.report._natural_frequencies import natural_frequencies
 from tests.report.page.browser import (
     CHARTS,
     PANELS,
@@ -177,7 +177,7 @@ def check_measures(page: Page, report: Report, planned: Report) -> None:
 
 def check_thousand(page: Page, report: Report) -> None:
     """A thousand people are dealt to the cells as Python deals them."""
-    cells, people = numbers(page, "thousand"), thousand(report.there)
+    cells, people = numbers(page, "thousand"), natural_frequencies(report.there)
     assert {cell: cells[cell][0] for cell in people.whole} == dict(people.whole)
     for cell in people.whole:
         assert page.inner_text(f"#panel-thousand [data-number='{cell}'] b") == people.many(cell)

@@ -12,7 +12,7 @@ from playwright.sync_api import Page
 
 import baserate
 from baserate import Counts, Cut, Plan, Policy, Report, decide, measure, read, shift
-from baserate.report._thousand import dealt
+from baserate.report._natural_frequencies import apportion
 from tests.cli.shell import run
 from tests.report.page.browser import CHARTS, Opened, change, cut, downloading, numbers, settled, state
 from tests.report.page.pages import HOSTILE, Screened
@@ -33,8 +33,8 @@ def exported(page: Page, folder: Path) -> Path:
 def check_table(page: Page, table: Counts[Any]) -> None:
     """See that the page shows this table."""
     cells = numbers(page, "thousand")
-    positives, negatives = dealt([table.positives, table.negatives], 1000)
-    whole = [*dealt([table.tp, table.fn], positives), *dealt([table.fp, table.tn], negatives)]
+    positives, negatives = apportion([table.positives, table.negatives], 1000)
+    whole = [*apportion([table.tp, table.fn], positives), *apportion([table.fp, table.tn], negatives)]
     assert [cells[cell][0] for cell in ("tp", "fn", "fp", "tn")] == whole
     rates = numbers(page, "measures")
     for name in RATES:

@@ -19,7 +19,7 @@ from baserate.infer import Drawn
 from baserate.infer._binomial import two_sided
 from baserate.measure import MEASURES, about
 from baserate.measure._calibration_curve import curve as smoothed
-from baserate.report._thousand import dealt
+from baserate.report._natural_frequencies import apportion
 from tests.report.page.models import (
     PREVALENCES,
     SURE,
@@ -369,7 +369,7 @@ def test_isotonic_steps_are_pythons_regression() -> None:
         assert unlike(np.array(found["share"])[step].tolist(), fit) == []
 
 
-def test_a_thousand_people_are_dealt_as_pythons() -> None:
+def test_natural_frequencies_are_pythons() -> None:
     page, rng = Page(*CORE), np.random.default_rng(10)
     for _ in range(300):
         c = dict(zip(("tp", "fn", "fp", "tn"), np.exp(rng.uniform(-5, 5, 4)) * (rng.random(4) < 0.8), strict=True))
@@ -377,8 +377,11 @@ def test_a_thousand_people_are_dealt_as_pythons() -> None:
         if not whole:
             continue
         exact = {name: 1000 * each / whole for name, each in c.items()}
-        many = dealt([exact["tp"] + exact["fn"], exact["fp"] + exact["tn"]], 1000)
-        (tp, fn), (fp, tn) = dealt([exact["tp"], exact["fn"]], many[0]), dealt([exact["fp"], exact["tn"]], many[1])
+        many = apportion([exact["tp"] + exact["fn"], exact["fp"] + exact["tn"]], 1000)
+        (tp, fn), (fp, tn) = (
+            apportion([exact["tp"], exact["fn"]], many[0]),
+            apportion([exact["fp"], exact["tn"]], many[1]),
+        )
         page.expect({"tp": tp, "fp": fp, "fn": fn, "tn": tn}, "thousand", {k: float(v) for k, v in c.items()})
     page.check()
 

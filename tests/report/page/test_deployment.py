@@ -10,7 +10,7 @@ import pytest
 import baserate
 from baserate import Costs, Cut, Plan, Policy, Report, shift
 from baserate.cli._people import screening
-from baserate.report._payload import payload
+from baserate.report._page import page_payload
 from tests.cli.shell import planned
 from tests.report.page.browser import Opened, change, numbers
 from tests.report.page.node import Page
@@ -41,7 +41,7 @@ def by_group(**more: Any) -> Report:  # noqa: ANN401  (fields of a plan)
 def test_groups_have_the_prevalences_stated_for_them(more: dict[str, Any]) -> None:
     report = by_group(**more)
     page = Page("view.js", "core.js")
-    book = page.keep("openBook", payload(report))
+    book = page.keep("openBook", page_payload(report))
     view = page.keep("makeView", book, page.keep("plannedState", book, 0))
     sample = page.keep("makeView", book, {**plan_state(report), "prevalence": None})
     for name in DECISIONS:
@@ -65,7 +65,7 @@ def test_a_moved_prevalence_changes_the_odds_of_all_groups_by_one_factor() -> No
     report = by_group(threshold=0.3)
     assert report.prevalence is not None
     page = Page("view.js", "core.js")
-    book = page.keep("openBook", payload(report))
+    book = page.keep("openBook", page_payload(report))
     view = page.keep("makeView", book, {**plan_state(report), "prevalence": 0.2})
     page.expect(0.2, "MEASURES.prevalence", view.part("everybody"))
     for at in range(len(report.groups)):
@@ -81,7 +81,7 @@ def test_scores_of_a_decision_curve_are_adjusted_from_the_sample() -> None:
     report = by_group(threshold=0.3)
     assert report.prevalence is not None
     page = Page("view.js", "curves.js")
-    book = page.keep("openBook", payload(report))
+    book = page.keep("openBook", page_payload(report))
     view = page.keep("makeView", book, page.keep("plannedState", book, 0))
     sample = report.here.prevalence.value
     for probability in (0.02, 0.1, 0.5):
@@ -93,7 +93,7 @@ def test_scores_of_a_decision_curve_are_adjusted_from_the_sample() -> None:
 def test_what_is_copied_makes_the_same_prevalences_again() -> None:
     report = by_group(threshold=0.3)
     page = Page("view.js", "spelled.js")
-    book = page.keep("openBook", payload(report))
+    book = page.keep("openBook", page_payload(report))
     view = page.keep("makeView", book, page.keep("plannedState", book, 0))
     page.ask("commandOf", view)
     page.ask("pythonOf", view)
@@ -122,7 +122,7 @@ def test_a_number_of_scores_is_shown_where_it_was_computed(
 ) -> None:
     report = several()
     page = Page("view.js")
-    book = page.keep("openBook", payload(report))
+    book = page.keep("openBook", page_payload(report))
     state = {"model": 0, "who": -1, "threshold": 0.3, "fp": 1, "fn": 20, "parity": "single", "prevalence": prevalence}
     page.ask("reportedNow", page.keep("makeView", book, state), measure)
     found = page.answers()[-1]

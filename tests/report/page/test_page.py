@@ -14,9 +14,7 @@ import pytest
 import baserate
 from baserate import FileFormatError, OptionError, Report
 from baserate.report import _page
-from baserate.report._inlined import inlined
-from baserate.report._page import framed, html
-from baserate.report._payload import payload
+from baserate.report._page import inline_scripts, page_payload, render_frame, render_html
 from tests.report.cases import FIRES, Make
 
 OLD = Path(__file__).parents[2] / "old" / "report-0.1.0.json"
@@ -58,23 +56,23 @@ def hostile() -> Report:
 
 
 def test_the_payload_is_in_the_page_as_it_is(hostile: Report) -> None:
-    seen = Seen(html(hostile))
-    assert json.loads(seen.within("scriptapplication/json")) == json.loads(json.dumps(payload(hostile)))
+    seen = Seen(render_html(hostile))
+    assert json.loads(seen.within("scriptapplication/json")) == json.loads(json.dumps(page_payload(hostile)))
 
 
 def test_hostile_names_add_nothing_to_the_page(hostile: Report) -> None:
-    plain, other = (Seen(html(each)) for each in (named("risk"), hostile))
+    plain, other = (Seen(render_html(each)) for each in (named("risk"), hostile))
     assert [tag for tag, _ in plain.tags] == [tag for tag, _ in other.tags]
     assert plain.within("scriptmodule") == other.within("scriptmodule")
     assert unescape(other.within("title")).startswith("</script><script>alert(1)")
-    embedded = re.search(r'id="payload">(.*?)</script>', html(hostile), re.DOTALL)
+    embedded = re.search(r'id="payload">(.*?)</script>', render_html(hostile), re.DOTALL)
     assert embedded is not None
     assert not {*"<>&\u2028\u2029"} & {*embedded[1]}
     assert embedded[1].isascii()
 
 
 def test_the_policy_allows_this_script_and_this_style_alone(hostile: Report) -> None:
-    seen = Seen(html(hostile))
+    seen = Seen(render_html(hostile))
     policy = next(attrs["content"] for tag, attrs in seen.tags if attrs.get("http-equiv"))
     assert policy is not None
     allowed = dict(part.split(" ", 1) for part in policy.split("; "))
@@ -88,7 +86,7 @@ def _hashed(text: str) -> str:
 
 
 def test_nothing_is_fetched_and_no_hole_is_left() -> None:
-    text = html(named("risk"))
+    text = render_html(named("risk"))
     tags = [attrs for _, attrs in Seen(text).tags]
     assert not [attrs for attrs in tags if {"src", "style"} & {*attrs}]
     assert all(str(attrs.get("href", "#")).startswith("#") for attrs in tags)
@@ -96,23 +94,23 @@ def test_nothing_is_fetched_and_no_hole_is_left() -> None:
 
 
 def test_the_same_report_is_the_same_page() -> None:
-    assert html(named("risk")) == html(named("risk"))
+    assert render_html(named("risk")) == render_html(named("risk"))
     report = named("risk")
-    assert html(Report.from_json(report.to_json())) == html(report)
+    assert render_html(Report.from_json(report.to_json())) == render_html(report)
 
 
-def test_names_that_no_file_can_hold_are_shown_somehow() -> None:
-    html(named("a\ud800b")).encode("utf-8")
-    assert len(_page.title(named("x" * 10_000))) == 80
+def test_names_that_cannot_be_encoded_have_a_page() -> None:
+    render_html(named("a\ud800b")).encode("utf-8")
+    assert len(_page.page_title(named("x" * 10_000))) == 80
 
 
 def test_a_frame_holds_the_page_and_nothing_of_it_leaks(hostile: Report) -> None:
-    (tag, attributes), *more = Seen(framed(hostile)).tags
+    (tag, attributes), *more = Seen(render_frame(hostile)).tags
     assert (tag, more) == ("iframe", [])
-    assert attributes["srcdoc"] == html(hostile)
+    assert attributes["srcdoc"] == render_html(hostile)
     assert attributes["sandbox"] == "allow-scripts allow-downloads"
-    assert attributes["title"] == _page.title(hostile)
-    assert hostile._repr_html_() == framed(hostile)
+    assert attributes["title"] == _page.page_title(hostile)
+    assert hostile._repr_html_() == render_frame(hostile)
 
 
 def test_a_report_without_curves_says_what_to_do() -> None:
@@ -130,15 +128,15 @@ def test_a_page_is_saved_by_its_ending(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["a </SCRIPT b", "a <!-- b", "</style>"])
-def test_what_would_end_a_script_is_refused(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_text_that_would_end_a_script_is_an_error(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     files = {"style.css": "", "index.html": "", "main.js": f"const a = `{text}`;\n"}
-    monkeypatch.setattr(_page, "_asset", files.__getitem__)
+    monkeypatch.setattr(_page, "_read_asset", files.__getitem__)
     with pytest.raises(FileFormatError, match="write it in two parts"):
-        html(named("risk"))
+        render_html(named("risk"))
 
 
 @pytest.mark.parametrize("make", [make for several in FIRES.values() for make in several])
-def test_whatever_is_found_in_rows_they_have_a_page(make: Make) -> None:
+def test_reports_with_any_finding_have_a_page(make: Make) -> None:
     report = make()
     assert json.loads(Seen(report.html()).within("scriptapplication/json"))["findings"]
 
@@ -150,7 +148,7 @@ def test_labels_alone_have_a_page() -> None:
 
 
 def joined(**files: str) -> str:
-    return inlined({f"{name.replace('_', '/')}.js": text for name, text in files.items()}.__getitem__, "main.js")
+    return inline_scripts({f"{name.replace('_', '/')}.js": text for name, text in files.items()}.__getitem__, "main.js")
 
 
 def test_modules_stand_behind_those_that_they_import() -> None:

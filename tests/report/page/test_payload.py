@@ -14,8 +14,8 @@ import baserate
 from baserate import Costs, Cut, Plan, Policy, RandomizedCut, Report
 from baserate._results import json_ready
 from baserate.report import CHECKS
-from baserate.report._payload import PANELS, payload
-from baserate.report._shell import spelled
+from baserate.report._commands import spell_plan
+from baserate.report._page import page_payload
 from tests.cli.shell import planned
 
 IDS = ("findings", "thousand", "measures", "scores", "roc", "pr", "thresholds", "reliability", "benefit", "prevalence",
@@ -38,15 +38,14 @@ def people(size: int = 400) -> dict[str, Any]:
 
 def told(**more: Any) -> tuple[Report, Any]:  # noqa: ANN401  (any field of a plan, and a payload)
     report = baserate.run(Plan(**{"truth": "sick", "score": "risk"} | more), people())
-    return report, json.loads(json.dumps(payload(report), allow_nan=False))
+    return report, json.loads(json.dumps(page_payload(report), allow_nan=False))
 
 
 def test_every_finding_speaks_of_a_panel() -> None:
-    assert [*PANELS] == [*CHECKS]
-    assert {*PANELS.values()} <= {*IDS}
+    assert {check.panel for check in CHECKS.values()} <= {*IDS}
 
 
-def test_a_model_is_told_with_all_that_its_policy_would_know() -> None:
+def test_the_payload_of_a_model_has_all_that_its_policy_contains() -> None:
     report, found = told(score=["risk", "logit"], predicted="says", group=["site", "sex"], costs=Costs(fp=1, fn=5))
     risk, logit, says = found["models"]
     assert [each["name"] for each in found["models"]] == [*report.models]
@@ -118,21 +117,21 @@ def test_findings_name_their_model_and_panel() -> None:
     report, found = told(score=["risk", "logit"], prevalence=0.01)
     assert [each["code"] for each in found["findings"]] == [each.code for each in report.findings]
     for finding, each in zip(report.findings, found["findings"], strict=True):
-        assert each["panel"] == PANELS[finding.code]
+        assert each["panel"] == CHECKS[finding.code].panel
         assert each["model"] == (None if finding.model is None else report.models.index(finding.model))
 
 
 def test_samples_apart_are_scored_in_the_column_of_the_plan() -> None:
     parts = {"old": people(), "new": people(300)}
-    found = payload(baserate.run(Plan(truth="sick", score="risk", apart=True), parts))
+    found = page_payload(baserate.run(Plan(truth="sick", score="risk", apart=True), parts))
     assert [each["name"] for each in found["models"]] == ["old", "new"]
     assert [each["columns"]["score"] for each in found["models"]] == ["risk", "risk"]
 
 
 def test_a_report_that_was_read_again_tells_the_same() -> None:
     report, found = told(group="sex", predicted="says", prevalence=0.1)
-    assert json.loads(json.dumps(payload(Report.from_json(report.to_json())))) == found
-    assert payload(report.of("says"))["models"][0]["name"] == "says"
+    assert json.loads(json.dumps(page_payload(Report.from_json(report.to_json())))) == found
+    assert page_payload(report.of("says"))["models"][0]["name"] == "says"
 
 
 name = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=8)
@@ -152,7 +151,7 @@ plans = st.builds(
 
 @given(plans)
 def test_what_is_spelled_makes_the_same_plan_in_a_shell_and_in_python(plan: Plan) -> None:
-    words = spelled(plan)
+    words = spell_plan(plan)
     more = "prevalence=0.02, costs=baserate.Costs(fp=1, fn=20), threshold=0.27"
     typed = f"baserate.Plan(files={words['files']}, {words['plan']}, {more})"
     wanted = replace(plan, prevalence=0.02, costs=Costs(fp=1, fn=20), threshold=0.27)
@@ -168,6 +167,6 @@ def test_rows_that_were_handed_over_have_no_file(tmp_path: Path) -> None:
     assert (spell["file"], spell["files"]) == (False, "[]")
     path = tmp_path / "people.csv"
     path.write_text("sick,risk\n1,0.9\n0,0.2\n", encoding="utf-8")
-    spell = payload(baserate.run(Plan(files=path, truth="sick", score="risk", positive="1")))["models"][0]["spell"]
+    spell = page_payload(baserate.run(Plan(files=path, truth="sick", score="risk", positive="1")))["models"][0]["spell"]
     assert spell["file"] is True
     assert spell["shell"] == [str(path), "--truth", "sick", "--score", "risk", "--positive", "1"]

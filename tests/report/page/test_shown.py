@@ -11,7 +11,8 @@ import pytest
 import baserate
 from baserate import Costs, Report
 from baserate.cli._people import screening
-from baserate.report._payload import PANELS, payload
+from baserate.report import CHECKS
+from baserate.report._page import page_payload
 from tests.report.page.node import Page
 
 THIN = "\u202f"
@@ -81,7 +82,7 @@ def test_every_finding_leads_to_a_panel_that_has_words() -> None:
     page.ask("PANELS")
     page.ask("SPOKEN")
     panels, spoken = page.answers()
-    assert set(PANELS.values()) <= set(panels)
+    assert {check.panel for check in CHECKS.values()} <= set(panels)
     assert all(len(each["how"]) > 100 and each["title"] and each["name"] for each in panels.values())
     known = {*baserate.measure.MEASURES, "expected_cost"}
     assert {name for name in spoken if name not in known} == set()
@@ -113,7 +114,7 @@ def report() -> Report:
 
 def test_an_address_tells_the_state_it_was_made_of(report: Report) -> None:
     page, rng = Page("hash.js", "view.js"), np.random.default_rng(3)
-    told = payload(report)
+    told = page_payload(report)
     book = page.keep("openBook", told)
     for _ in range(200):
         model = int(rng.integers(2))
@@ -144,7 +145,7 @@ def test_the_dot_of_a_decision_curve_lies_on_the_line_of_the_current_threshold(
     report: Report, state: dict[str, Any]
 ) -> None:
     page = Page("view.js", "panels/benefit.js")
-    view = page.keep("makeView", page.keep("openBook", payload(report)), state)
+    view = page.keep("makeView", page.keep("openBook", page_payload(report)), state)
     page.ask("benefitSpec", view)
     spec = page.answers()[-1]
     marks = {mark["key"]: mark for mark in spec["marks"]}
@@ -168,7 +169,7 @@ def test_the_dot_of_a_decision_curve_lies_on_the_line_of_the_current_threshold(
 @pytest.mark.parametrize("state", STATES)
 def test_a_decision_curve_says_whether_scores_were_adjusted(report: Report, state: dict[str, Any]) -> None:
     page = Page("view.js", "panels/benefit.js")
-    page.ask("benefitSpec", page.keep("makeView", page.keep("openBook", payload(report)), state))
+    page.ask("benefitSpec", page.keep("makeView", page.keep("openBook", page_payload(report)), state))
     spec = page.answers()[-1]
     marks = {mark["key"]: mark for mark in spec["marks"]}
     if state["prevalence"] is None:
@@ -189,7 +190,7 @@ def test_a_decision_curve_says_whether_scores_were_adjusted(report: Report, stat
 )
 def test_what_an_address_tells_wrongly_is_as_planned(report: Report, odd: str) -> None:
     page = Page("hash.js", "view.js")
-    book = page.keep("openBook", payload(report))
+    book = page.keep("openBook", page_payload(report))
     page.ask("plannedState", book, 0)
     page.ask("stateOf", book, f"#{odd}")
     _, planned, found = page.answers()

@@ -1,4 +1,4 @@
-"""Sketch: the curve of a model thinned for the eye, with exact counts; no row of the data is in it."""
+"""Thinned curves of models for the page: exact counts at selected thresholds, without any row of the data."""
 
 from __future__ import annotations
 
@@ -21,29 +21,28 @@ from baserate._tally import Tallies, Tally
 from baserate.decide import apart, best_at, from_perfection, threshold_at, uneven
 from baserate.infer import band
 from baserate.measure import firsts, inner_edges, named_group, widened
-from baserate.report._choice import is_of_labels
 from baserate.report._plan import Plan
 
 STEPS = 500
-"""Into so many parts each class is divided, of everybody."""
+"""Steps into which each class is divided, for everybody."""
 GROUP_STEPS = 100
-"""The same of a group; of many groups fewer, so that all have about as many as ten."""
+"""Steps within a group; with more than ten groups fewer, so that the page does not grow with their number."""
 _SHARED_STEPS = 1000
 _FEWEST_STEPS = 20
-_RARE = 0.05
-"""Below this share of a class, and above what it leaves, levels are a constant ratio apart, which is as fine there."""
-_FEW = 2 * STEPS
-"""Distinct scores up to which none is left out."""
+_TAIL = 0.05
+"""Share of a class, at either end, within which levels are a constant ratio apart instead of a constant distance."""
+_FULL_SIZE = 2 * STEPS
+"""Number of distinct scores up to which all are kept."""
 _BINS = 40
-_TENTHS: list[float] = np.linspace(0, 1, 11).tolist()
-"""Edges of the bins in which calibration errors are measured by default."""
+_DECILES: list[float] = np.linspace(0, 1, 11).tolist()
+"""Default bins of calibration errors."""
 _POINTS = 100
 _DIGITS = 6
-_LABELS = (1.0, 0.0)
-_EXACT = 2.0**53
-"""Up to here floats tell whole numbers apart."""
+_LABEL_SCORES = (1.0, 0.0)
+_LARGEST_EXACT = 2.0**53
+"""Floats represent every whole number up to this one."""
 _CLASSES = ("positive", "negative")
-_TABLES: dict[str, tuple[str, ...]] = {
+_TABLE_COLUMNS: dict[str, tuple[str, ...]] = {
     "scores": ("edges", "positive", "negative"),
     "reliability": (
         *("edges", "positive", "negative", "positive_sum", "negative_sum"),
@@ -57,8 +56,8 @@ Table = Mapping[str, Floats]
 
 @keep_read_only
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Sketch:
-    """What each of some thresholds gives, for everybody or each group of a model.
+class ThinnedCurve:
+    """Counts at selected thresholds, for everybody or each group of a model.
 
     Every threshold of the full curve has a stricter neighbour among those kept, or is one itself, such that true and
     false positive rates are less than 1/steps apart. Odds of both rates and of their complements differ by a factor
@@ -92,11 +91,11 @@ class Sketch:
     """SHA-256 of the groups."""
 
     def __repr__(self) -> str:
-        return f"Sketch({self.name}: {len(self.threshold)} thresholds of {self.kept['distinct']})"
+        return f"ThinnedCurve({self.name}: {len(self.threshold)} thresholds of {self.kept['distinct']})"
 
     @property
     def bound(self) -> str:
-        """How far what is seen may be from the full curve, in words."""
+        """Sentence on how far the thinned curve may be from the full one."""
         if self.kept["distinct"] <= 2 * self.kept["steps"]:
             return "All thresholds are kept; counts are exact."
         steps, fewer = self.kept["steps"], self.kept["group_steps"]
@@ -108,63 +107,76 @@ class Sketch:
 
     @property
     def form(self) -> dict[str, Any]:
-        """All of it as JSON can hold it, whole numbers as such."""
+        """The curve as plain JSON values, with whole numbers as integers."""
         both = {"mass": self.mass, "squares": self.squares}
-        tables: dict[str, Table | None] = {name: getattr(self, name) for name in _TABLES}
+        tables: dict[str, Table | None] = {name: getattr(self, name) for name in _TABLE_COLUMNS}
         return {
             "name": self.name,
             "groups": [json_ready(group) for group in self.groups],
-            "threshold": _short(self.threshold),
+            "threshold": _compact_numbers(self.threshold),
             **{
-                f"{which}_{what}": None if cells is None else _short(cells[at])
+                f"{which}_{what}": None if cells is None else _compact_numbers(cells[at])
                 for what, cells in both.items()
                 for at, which in enumerate(_CLASSES)
             },
             "kept": dict(self.kept),
-            **{name: table and {key: _short(each) for key, each in table.items()} for name, table in tables.items()},
+            **{
+                name: table and {key: _compact_numbers(each) for key, each in table.items()}
+                for name, table in tables.items()
+            },
             "digest": self.digest,
             "group_digest": self.group_digest,
         }
 
     @classmethod
-    def of_form(cls, form: Mapping[str, Any]) -> Sketch:
-        """Read what `form` told."""
-        told: dict[str, Any] = {name: form[name] for name in ("name", "kept", "digest", "group_digest")}
+    def of_form(cls, form: Mapping[str, Any]) -> ThinnedCurve:
+        """Return the curve that `form` wrote."""
+        fields: dict[str, Any] = {name: form[name] for name in ("name", "kept", "digest", "group_digest")}
         tables: dict[str, Any] = {
-            name: form[name] and {key: _array(form[name][key]) for key in keys} for name, keys in _TABLES.items()
+            name: form[name] and {key: _read_only_array(form[name][key]) for key in keys}
+            for name, keys in _TABLE_COLUMNS.items()
         }
         mass, squares = ([form[f"{which}_{what}"] for which in _CLASSES] for what in ("mass", "squares"))
         return cls(
-            threshold=_array(form["threshold"]),
+            threshold=_read_only_array(form["threshold"]),
             groups=tuple(form["groups"]),
-            mass=_array(mass),
-            squares=None if squares[0] is None else _array(squares),
-            **told,
+            mass=_read_only_array(mass),
+            squares=None if squares[0] is None else _read_only_array(squares),
+            **fields,
             **tables,
         )
 
 
-def sketched(tallies: Tallies, plan: Plan, policies: Mapping[str, Policy]) -> tuple[Sketch, ...]:
-    """Sketch every model, as the rows are.
+def thin_curves(tallies: Tallies, plan: Plan, policies: Mapping[str, Policy]) -> tuple[ThinnedCurve, ...]:
+    """Return the thinned curve of every model, in the sample.
 
     >>> from baserate import read
     >>> t = read.tallies({"sick": [1, 0, 1, 0], "risk": [0.9, 0.6, 0.4, 0.1]}, truth="sick", score="risk")
-    >>> sketch = sketched(t, Plan(truth="sick", score="risk"), {})[0]
-    >>> sketch.threshold.tolist(), sketch.mass[0].tolist()
+    >>> curve = thin_curves(t, Plan(truth="sick", score="risk"), {})[0]
+    >>> curve.threshold.tolist(), curve.mass[0].tolist()
     ([0.9, 0.6, 0.4, 0.1], [[1.0, 0.0, 1.0, 0.0]])
     """
-    return tuple(_sketch(tallies, model, plan.level, policies.get(model)) for model in tallies.models)
+    return tuple(_thin_curve(tallies, model, plan.level, policies.get(model)) for model in tallies.models)
 
 
-def _sketch(tallies: Tallies, model: str, level: float, policy: Policy | None) -> Sketch:
+def has_labels_only(tallies: Tallies, model: str) -> bool:
+    """Return whether a model has predicted labels instead of scores."""
+    return model == tallies.intake.columns.get("predicted")
+
+
+def _thin_curve(tallies: Tallies, model: str, level: float, policy: Policy | None) -> ThinnedCurve:
+    """Return the thinned curve of one model."""
     groups, pooled = tallies.models[model], tallies.pooled(model)
-    parts, labels = list(groups.values()), is_of_labels(tallies, model)
+    parts, labels = list(groups.values()), has_labels_only(tallies, model)
     steps = max(_FEWEST_STEPS, min(GROUP_STEPS, _SHARED_STEPS // len(parts)))
     grouped = bool(tallies.attributes)
-    threshold = np.array(_LABELS) if labels else _kept(pooled, parts if grouped else [], steps, policy)
+    # Scores of labels are 1 and 0: both are thresholds, and nothing is to thin.
+    threshold = (
+        np.array(_LABEL_SCORES) if labels else _select_thresholds(pooled, parts if grouped else [], steps, policy)
+    )
     mass = _increments(parts, "mass", threshold)
     squares = _increments(parts, "squares", threshold) if pooled.weighted else None
-    return Sketch(
+    return ThinnedCurve(
         name=model,
         threshold=read_only_copy(threshold),
         groups=tuple(named_group(tallies, group) for group in groups) if grouped else (None,),
@@ -172,29 +184,30 @@ def _sketch(tallies: Tallies, model: str, level: float, policy: Policy | None) -
         squares=None if squares is None else read_only_copy(squares),
         kept={"steps": STEPS, "group_steps": steps, "distinct": len(pooled.score)},
         scores=_histogram(pooled, parts),
-        reliability=None if labels or not pooled.probable else _reliability(parts),
-        band=None if labels else _band(threshold, mass, squares, level),
+        reliability=None if labels or not pooled.probable else _reliability_bins(parts),
+        band=None if labels else _roc_band(threshold, mass, squares, level),
         digest=pooled.digest,
         group_digest=Tallies({model: groups}, tallies.attributes).digest if grouped else None,
     )
 
 
-def _kept(pooled: Tally, groups: Sequence[Tally], steps: int, policy: Policy | None) -> Floats:
-    """Thresholds that are kept, strictest first; all of them where there are few."""
-    if len(pooled.score) <= _FEW:
-        seen = [pooled.score]
+def _select_thresholds(pooled: Tally, groups: Sequence[Tally], steps: int, policy: Policy | None) -> Floats:
+    """Return the thresholds to keep, strictest first; all of them if there are few."""
+    if len(pooled.score) <= _FULL_SIZE:
+        parts = [pooled.score]
     else:
-        seen = [*_observed(pooled, STEPS), *_ruled(Curve(pooled))]
+        parts = [*_level_scores(pooled, STEPS), *_rule_thresholds(Curve(pooled))]
         for group in groups:
-            seen += _observed(group, steps)
-    # What the page exports must separate float32 scores as the policies of Python do.
-    scores = separate_precisions(np.concatenate(seen), pooled.score)
-    found = np.concatenate([scores, np.array([*_cuts(policy)])])
-    return np.unique(found[np.isfinite(found)] + 0.0)[::-1]  # −0.0 becomes 0.0
+            parts += _level_scores(group, steps)
+    # A float32 score such as 0.1 is 0.100000001…; the page must export a threshold that separates the same rows as the
+    # policies of Python do.
+    scores = separate_precisions(np.concatenate(parts), pooled.score)
+    thresholds = np.concatenate([scores, np.array([*_policy_thresholds(policy)])])
+    return np.unique(thresholds[np.isfinite(thresholds)] + 0.0)[::-1]  # −0.0 becomes 0.0
 
 
-def _observed(tally: Tally, steps: int) -> Iterator[Floats]:
-    """First scores at which levels of each class are reached, and the vertices of the hull."""
+def _level_scores(tally: Tally, steps: int) -> Iterator[Floats]:
+    """Yield the first scores at which each class reaches its levels, and the vertices of the convex hull."""
     curve = Curve(tally)
     for running in curve.flagged_mass:
         if running[-1] > 0:
@@ -204,104 +217,108 @@ def _observed(tally: Tally, steps: int) -> Iterator[Floats]:
 
 
 def _levels(running: Floats, steps: int) -> Floats:
-    """Masses of a class that are told apart: evenly spread, and near both ends a constant ratio apart."""
+    """Return levels of the mass of a class: evenly spaced, and near both ends a constant ratio apart."""
+    # PPV at a low prevalence depends on the odds of small rates, for which even steps are too coarse.
     total = running[-1]
     first = running[np.searchsorted(running, 0.0, side="right")]
     last = total - running[np.searchsorted(running, total) - 1]
     even = total * (np.arange(1, steps + 1) / steps)
-    return np.concatenate([even, _rising(first, total, steps), total - _rising(last, total, steps)])
+    return np.concatenate([even, _geometric_levels(first, total, steps), total - _geometric_levels(last, total, steps)])
 
 
-def _rising(least: float, total: float, steps: int) -> Floats:
-    """Masses from the least that there is up to the first from which on even steps are as fine."""
-    most, ratio = _RARE * total, 1 / (_RARE * steps)
+def _geometric_levels(least: float, total: float, steps: int) -> Floats:
+    """Return masses a constant ratio apart, from the smallest up to where even steps are as fine."""
+    most, ratio = _TAIL * total, 1 / (_TAIL * steps)
     many = ceil((log(most) - log(least)) / ratio) if least < most else 0
-    found: Floats = least * np.exp(ratio * np.arange(many + 1))
-    return found
+    levels: Floats = least * np.exp(ratio * np.arange(many + 1))
+    return levels
 
 
-def _ruled(curve: Curve) -> Iterator[Floats]:
-    """Where rules that need not be told costs would cut; Youden's point is a vertex of the hull anyway."""
+def _rule_thresholds(curve: Curve) -> Iterator[Floats]:
+    """Yield the thresholds of rules without costs; Youden's is a vertex of the hull anyway."""
     for objective in (from_perfection, apart, uneven):
         place = best_at(curve, objective, toward="low")
         if place is not None:
             yield np.array([threshold_at(curve, place)])
 
 
-def _cuts(policy: Policy | None) -> Iterator[float]:
-    """Thresholds of a policy, in any group and any lot."""
+def _policy_thresholds(policy: Policy | None) -> Iterator[float]:
+    """Yield all thresholds of a policy, of any group and of randomized parts."""
     for treatment in policy.by_group.values() if policy else ():
         for cut in [treatment] if isinstance(treatment, Cut) else treatment.cuts:
             yield from cut.thresholds
 
 
 def _increments(parts: Sequence[Tally], what: str, threshold: Floats) -> Floats:
-    """Sums from each threshold up to the one before, of shape (2, parts, thresholds)."""
+    """Return sums from each threshold up to the next stricter one, of shape (2, parts, thresholds)."""
 
     def of(part: Tally) -> Floats:
         places = len(part.score) - np.searchsorted(part.score[::-1], threshold)
-        return _sums(getattr(part, what), np.concatenate([[0], places]))
+        return _sum_between(getattr(part, what), np.concatenate([[0], places]))
 
     return np.stack([of(part) for part in parts], axis=1)
 
 
-def _sums(cells: Cells, edges: Places) -> Floats:
-    """Sums of columns from each edge to the next. NumPy adds narrow whole numbers in 64 bits: none wraps around."""
-    there = np.diff(edges) > 0
-    found = np.zeros((len(cells), len(there)))
-    if there.any():
-        found[:, there] = np.add.reduceat(cells[:, : edges[-1]], edges[:-1][there], axis=1)
-    return found
+def _sum_between(cells: Cells, edges: Places) -> Floats:
+    """Return sums of columns from each edge to the next."""
+    # NumPy accumulates narrow integers in 64 bits, so that counts do not wrap around. `reduceat` returns an element,
+    # not 0, where two edges are equal: empty ranges stay at 0.
+    nonempty = np.diff(edges) > 0
+    sums = np.zeros((len(cells), len(nonempty)))
+    if nonempty.any():
+        sums[:, nonempty] = np.add.reduceat(cells[:, : edges[-1]], edges[:-1][nonempty], axis=1)
+    return sums
 
 
 def _histogram(pooled: Tally, parts: Sequence[Tally]) -> Table:
-    """Masses in bins of equal width; a score at an edge belongs to the bin above it, as with thresholds."""
+    """Return masses in bins of equal width; a score at an edge belongs to the bin above, as with thresholds."""
     score = pooled.score
     low, high = widened(*((0.0, 1.0) if pooled.probable else (float(score[-1]), float(score[0]))))
     edges = np.unique([low, *inner_edges(low, high, _BINS), high])
 
     def of(part: Tally) -> Floats:
         inner = np.searchsorted(part.score[::-1], edges[1:-1])
-        return _sums(part.mass[:, ::-1], np.array([0, *inner, len(part.score)]))
+        return _sum_between(part.mass[:, ::-1], np.array([0, *inner, len(part.score)]))
 
     masses = np.stack([of(part) for part in parts], axis=1)
     return {"edges": edges, **dict(zip(_CLASSES, masses, strict=True))}
 
 
-def _reliability(parts: Sequence[Tally]) -> Table:
-    """Masses in tenths of probability, the sums of these probabilities, and those of squared weights."""
+def _reliability_bins(parts: Sequence[Tally]) -> Table:
+    """Return masses, sums of probabilities and sums of squared weights in ten bins of probability."""
 
     def of(part: Tally) -> Floats:
         score, mass, squares = part.score[::-1], part.mass[:, ::-1], part.squares[:, ::-1]
-        edges = np.append(firsts(score, mass, bins=_TENTHS), len(score))
-        return np.concatenate([_sums(each, edges) for each in (mass, mass * score, squares)])
+        edges = np.append(firsts(score, mass, bins=_DECILES), len(score))
+        return np.concatenate([_sum_between(each, edges) for each in (mass, mass * score, squares)])
 
-    found = np.stack([of(part) for part in parts], axis=1)
-    return dict(zip(_TABLES["reliability"], [np.array(_TENTHS), *found], strict=True))
+    masses = np.stack([of(part) for part in parts], axis=1)
+    return dict(zip(_TABLE_COLUMNS["reliability"], [np.array(_DECILES), *masses], strict=True))
 
 
-def _band(threshold: Floats, mass: Floats, squares: Floats | None, level: float) -> Table | None:
-    """Pointwise band of the ROC curve of everybody through the thresholds that are kept."""
+def _roc_band(threshold: Floats, mass: Floats, squares: Floats | None, level: float) -> Table | None:
+    """Return the pointwise confidence band of the overall ROC curve through the kept thresholds."""
     if not mass.sum(axis=(1, 2)).all():
         return None
     everybody = mass.sum(axis=1)
     if squares is None:
         thin = Tally.counted(threshold, everybody)
     else:
-        rows = np.ones(everybody.shape, dtype=np.uint8)  # of which a band asks nothing
+        rows = np.ones(everybody.shape, dtype=np.uint8)  # a band does not use the number of rows
         thin = Tally(threshold, everybody, squares.sum(axis=1), rows)
-    found = band(thin, "roc", level=level, points=_POINTS).columns
-    return {name: np.round(found[name], _DIGITS) for name in _TABLES["band"]}
+    curve = band(thin, "roc", level=level, points=_POINTS).columns
+    return {name: np.round(curve[name], _DIGITS) for name in _TABLE_COLUMNS["band"]}
 
 
-def _array(values: Any) -> Floats:  # noqa: ANN401  (lists of numbers, as deep as they are)
+def _read_only_array(values: Any) -> Floats:  # noqa: ANN401  (lists of numbers, as deep as they are)
+    """Return nested lists of numbers as a read-only array."""
     return read_only_copy(np.array(values, dtype=np.float64))
 
 
-def _short(values: Floats) -> list[Any]:
-    """Numbers as lists, whole ones without a point."""
+def _compact_numbers(values: Floats) -> list[Any]:
+    """Return numbers as nested lists, whole ones as integers, which are shorter in JSON."""
     if values.ndim > 1:
-        return [_short(each) for each in values]
-    if len(values) and ((values == np.trunc(values)) & (np.abs(values) < _EXACT)).all():
+        return [_compact_numbers(each) for each in values]
+    if len(values) and ((values == np.trunc(values)) & (np.abs(values) < _LARGEST_EXACT)).all():
         return list(values.astype(np.int64).tolist())
-    return [int(each) if each.is_integer() and abs(each) < _EXACT else each for each in values.tolist()]
+    return [int(each) if each.is_integer() and abs(each) < _LARGEST_EXACT else each for each in values.tolist()]

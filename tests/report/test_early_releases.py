@@ -26,7 +26,7 @@ def test_a_plan_of_0_1_0_is_run_again() -> None:
         assert getattr(again.there, name).value == pytest.approx(getattr(report.there, name).value)
 
 
-def test_a_report_of_0_1_0_tells_what_it_told() -> None:
+def test_a_report_of_0_1_0_is_read_unchanged() -> None:
     report = Report.load(OLD / "report-0.1.0.json")
     assert report.here.auc.value == 17.5 / 24
     assert (report.there.precision.value, report.there.sensitivity.value) == (1, 0.25)

@@ -1,4 +1,4 @@
-"""A sketch leaves thresholds out within the bounds that it states, and never a count."""
+"""A thinned curve leaves thresholds out within the bounds that it states, and never a count."""
 
 import json
 from typing import Any
@@ -25,8 +25,8 @@ from baserate import (
     read,
     shift,
 )
-from baserate.report import _sketch
-from baserate.report._sketch import Sketch, sketched
+from baserate.report import _curves
+from baserate.report._curves import ThinnedCurve, thin_curves
 from tests.strategies import rows
 
 PLAN = Plan(truth="sick", score="risk")
@@ -46,27 +46,27 @@ def long(draw: st.DrawFn) -> Tally:
     return baserate.tally(truth, score, weight=None if spread is None else np.exp(rng.normal(scale=spread, size=size)))
 
 
-def alone(tally: Tally) -> Sketch:
-    return sketched(Tallies({"risk": {(): tally}}), PLAN, {})[0]
+def alone(tally: Tally) -> ThinnedCurve:
+    return thin_curves(Tallies({"risk": {(): tally}}), PLAN, {})[0]
 
 
-def flagged(sketch: Sketch) -> Any:  # noqa: ANN401  (an array)
+def flagged(thinned: ThinnedCurve) -> Any:  # noqa: ANN401  (an array)
     """Masses at each kept threshold and at +inf, positives first, of everybody."""
-    running = sketch.mass.sum(axis=1).cumsum(axis=1)
+    running = thinned.mass.sum(axis=1).cumsum(axis=1)
     return np.concatenate([np.zeros((2, 1)), running], axis=1)
 
 
-def neighbours(sketch: Sketch, tally: Tally) -> Any:  # noqa: ANN401  (two arrays)
+def neighbours(thinned: ThinnedCurve, tally: Tally) -> Any:  # noqa: ANN401  (two arrays)
     """Masses at every threshold of a tally, and at the stricter one next to it that is kept."""
     full = Curve(tally)
-    place = len(sketch.threshold) - np.searchsorted(sketch.threshold[::-1], full.threshold, side="left")
-    kept = np.concatenate([[np.inf], sketch.threshold])[place]
+    place = len(thinned.threshold) - np.searchsorted(thinned.threshold[::-1], full.threshold, side="left")
+    kept = np.concatenate([[np.inf], thinned.threshold])[place]
     assert (kept >= full.threshold).all()
     return full.counts, full.at(kept)
 
 
-def keeps_its_bounds(sketch: Sketch, tally: Tally, steps: int) -> None:
-    here, there = neighbours(sketch, tally)
+def keeps_its_bounds(thinned: ThinnedCurve, tally: Tally, steps: int) -> None:
+    here, there = neighbours(thinned, tally)
     for name in ("sensitivity", "fpr"):
         if not np.isnan(measure.MEASURES[name](here)).any():
             assert (np.abs(measure.MEASURES[name](here) - measure.MEASURES[name](there)) < 1 / steps + 1e-12).all()
@@ -81,37 +81,37 @@ def keeps_its_bounds(sketch: Sketch, tally: Tally, steps: int) -> None:
 
 @settings(max_examples=40, deadline=None)
 @given(long())
-def test_every_threshold_has_a_stricter_neighbour_within_the_bounds(tally: Tally) -> None:
-    keeps_its_bounds(alone(tally), tally, _sketch.STEPS)
+def test_every_threshold_has_a_stricter_neighbor_within_the_bounds(tally: Tally) -> None:
+    keeps_its_bounds(alone(tally), tally, _curves.STEPS)
 
 
 @settings(max_examples=15, deadline=None)
 @given(st.lists(long(), min_size=2, max_size=14))
-def test_so_has_every_threshold_of_a_group(tallies: list[Tally]) -> None:
+def test_every_threshold_of_a_group_has_a_stricter_neighbor_within_the_bounds(tallies: list[Tally]) -> None:
     groups = Tallies({"risk": {(at,): each for at, each in enumerate(tallies)}}, ("site",))
-    sketch = sketched(groups, PLAN, {})[0]
-    assert sketch.kept["group_steps"] == min(100, 1000 // len(tallies))
+    thinned = thin_curves(groups, PLAN, {})[0]
+    assert thinned.kept["group_steps"] == min(100, 1000 // len(tallies))
     for tally in tallies:
-        keeps_its_bounds(sketch, tally, sketch.kept["group_steps"])
+        keeps_its_bounds(thinned, tally, thinned.kept["group_steps"])
     if not any(tally.weighted for tally in tallies):
-        keeps_its_bounds(sketch, groups.pooled("risk"), _sketch.STEPS)
+        keeps_its_bounds(thinned, groups.pooled("risk"), _curves.STEPS)
 
 
 @settings(max_examples=40, deadline=None)
 @given(long())
 def test_counts_are_those_of_the_curve_and_the_hull_is_the_same(tally: Tally) -> None:
-    sketch, full = alone(tally), Curve(tally)
-    at = full.at(sketch.threshold)
-    np.testing.assert_allclose(flagged(sketch)[:, 1:], [at.tp, at.fp], rtol=1e-12 if tally.weighted else 0)
-    assert {*full.hull().tally.score} <= {*sketch.threshold}
-    assert (np.diff(sketch.threshold) < 0).all()
-    assert {*sketch.threshold} <= {*tally.score}
+    thinned, full = alone(tally), Curve(tally)
+    at = full.at(thinned.threshold)
+    np.testing.assert_allclose(flagged(thinned)[:, 1:], [at.tp, at.fp], rtol=1e-12 if tally.weighted else 0)
+    assert {*full.hull().tally.score} <= {*thinned.threshold}
+    assert (np.diff(thinned.threshold) < 0).all()
+    assert {*thinned.threshold} <= {*tally.score}
     if tally.weighted:
-        assert sketch.squares is not None
-        np.testing.assert_allclose(sketch.squares.sum(axis=(1, 2)), tally.squares.sum(axis=1))
+        assert thinned.squares is not None
+        np.testing.assert_allclose(thinned.squares.sum(axis=(1, 2)), tally.squares.sum(axis=1))
     else:
-        assert sketch.squares is None
-        thin = Tally.counted(sketch.threshold, sketch.mass[:, 0])
+        assert thinned.squares is None
+        thin = Tally.counted(thinned.threshold, thinned.mass[:, 0])
         assert Curve(thin).hull().threshold.tolist() == full.hull().threshold.tolist()
 
 
@@ -120,8 +120,8 @@ def test_counts_are_those_of_the_curve_and_the_hull_is_the_same(tally: Tally) ->
 def test_rules_choose_the_same_among_what_is_kept(tally: Tally, miss: float) -> None:
     if tally.weighted or not (tally.positives and tally.negatives):
         return
-    sketch = alone(tally)
-    full, thin = Curve(tally), Curve(Tally.counted(sketch.threshold, sketch.mass[:, 0]))
+    thinned = alone(tally)
+    full, thin = Curve(tally), Curve(Tally.counted(thinned.threshold, thinned.mass[:, 0]))
     for rule in (decide.youden, decide.closest, decide.balanced, decide.break_even):
         assert rule(thin).threshold == rule(full).threshold
     assert decide.cost(thin, Costs(fp=1, fn=miss)).threshold == decide.cost(full, Costs(fp=1, fn=miss)).threshold
@@ -129,21 +129,21 @@ def test_rules_choose_the_same_among_what_is_kept(tally: Tally, miss: float) -> 
 
 @settings(max_examples=100, deadline=None)
 @given(rows())
-def test_any_scores_are_sketched_and_few_are_all_kept(data: Any) -> None:  # noqa: ANN401  (rows)
+def test_any_scores_have_a_curve_and_few_scores_are_all_kept(data: Any) -> None:  # noqa: ANN401  (rows)
     tally = baserate.tally(data.truth, data.score, positive=True)
-    sketch = alone(tally)
-    assert sketch.threshold.tolist() == tally.score.tolist()
-    assert sketch.bound == "All thresholds are kept; counts are exact."
-    edges = sketch.scores["edges"]
+    thinned = alone(tally)
+    assert thinned.threshold.tolist() == tally.score.tolist()
+    assert thinned.bound == "All thresholds are kept; counts are exact."
+    edges = thinned.scores["edges"]
     assert np.isfinite(edges).all()
     assert (np.diff(edges) > 0).all()
     assert edges[0] <= tally.score[-1] <= tally.score[0] <= edges[-1]
     for at, name in enumerate(("positive", "negative")):
-        for low, high, mass in zip(edges, edges[1:], sketch.scores[name][0], strict=False):
+        for low, high, mass in zip(edges, edges[1:], thinned.scores[name][0], strict=False):
             inside = (tally.score >= low) & ((tally.score < high) | ((tally.score == high) & (high == edges[-1])))
             assert mass == tally.mass[at][inside].sum()
-    assert (sketch.reliability is None) == (not tally.probable)
-    assert (sketch.band is None) == (not (tally.positives and tally.negatives))
+    assert (thinned.reliability is None) == (not tally.probable)
+    assert (thinned.band is None) == (not (tally.positives and tally.negatives))
 
 
 @pytest.mark.parametrize("score", [[1.7e308, -1.7e308], [1.7e308] * 2, [0.0, -5e-324], [2.0, 2.0 + 4e-16], [-3.0] * 2])
@@ -198,8 +198,8 @@ def test_thresholds_of_the_policy_are_kept_though_nobody_has_them() -> None:
     lots = RandomizedCut((Cut((0.123456,)), Cut((0.654321,))), (0.5, 0.5))
     policy = Policy(by_group={("a",): Cut((0.2222222, 0.3333333), ("pass", "refer", "flag")), ("b",): lots},
                     otherwise="refuse", attributes=("site",))  # fmt: skip
-    sketch = reported(group="site", policy=policy).sketches[0]
-    assert {0.123456, 0.654321, 0.2222222, 0.3333333} <= {*sketch.threshold.tolist()}
+    thinned = reported(group="site", policy=policy).sketches[0]
+    assert {0.123456, 0.654321, 0.2222222, 0.3333333} <= {*thinned.threshold.tolist()}
     assert np.inf not in reported(threshold=np.inf).sketches[0].threshold
 
 
@@ -229,11 +229,11 @@ def test_a_trip_through_a_file_changes_no_number(more: dict[str, Any]) -> None:
 def test_whole_numbers_are_written_without_a_point() -> None:
     form = json.loads(reported(size=40).to_json())["curves"][0]
     assert all(isinstance(mass, int) for row in form["positive_mass"] for mass in row)
-    assert Sketch.of_form(form).form == form
+    assert ThinnedCurve.of_form(form).form == form
 
 
 @pytest.mark.parametrize("broken", [{"threshold": ["x"]}, {"positive_mass": [[1, 2], [3]]}, {"band": {"fpr": []}}])
-def test_curves_that_are_broken_are_refused(broken: dict[str, Any]) -> None:
+def test_broken_curves_are_errors(broken: dict[str, Any]) -> None:
     form = json.loads(reported(size=40).to_json())
     form["curves"][0] |= broken
     with pytest.raises(FileFormatError, match="not a report"):
@@ -243,15 +243,15 @@ def test_curves_that_are_broken_are_refused(broken: dict[str, Any]) -> None:
 def test_digests_are_those_of_policies_chosen_on_the_same_rows() -> None:
     rng = np.random.default_rng(0)
     table = {"sick": rng.random(50) < 0.5, "risk": rng.random(50), "site": rng.choice(["a", "b"], 50)}
-    sketch = baserate.run(Plan(truth="sick", score="risk", group="site"), table).sketches[0]
+    thinned = baserate.run(Plan(truth="sick", score="risk", group="site"), table).sketches[0]
     tallies = read.tallies(table, truth="sick", score="risk", group="site")
-    assert sketch.digest == decide.youden(Curve(tallies.pooled("risk"))).chosen_on
+    assert thinned.digest == decide.youden(Curve(tallies.pooled("risk"))).chosen_on
     goal = baserate.equalize.Goal("equal-opportunity", costs=Costs(fp=1, fn=1))
-    assert sketch.group_digest == baserate.equalize.optimum(tallies, goal).chosen_on
-    assert sketch.groups == ({"site": "a"}, {"site": "b"})
+    assert thinned.group_digest == baserate.equalize.optimum(tallies, goal).chosen_on
+    assert thinned.groups == ({"site": "a"}, {"site": "b"})
 
 
-def test_it_says_how_much_it_leaves_out() -> None:
-    sketch = reported(group="site").sketches[0]
-    assert repr(sketch) == f"Sketch(risk: {len(sketch.threshold)} thresholds of 3000)"
-    assert "less than 0.002, and PPV and NPV by 0.01 at any prevalence (0.01 and 0.05 in a group)" in sketch.bound
+def test_the_bound_says_how_many_thresholds_are_left_out() -> None:
+    thinned = reported(group="site").sketches[0]
+    assert repr(thinned) == f"ThinnedCurve(risk: {len(thinned.threshold)} thresholds of 3000)"
+    assert "less than 0.002, and PPV and NPV by 0.01 at any prevalence (0.01 and 0.05 in a group)" in thinned.bound

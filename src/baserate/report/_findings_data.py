@@ -1,0 +1,290 @@
+"""Findings about the data: ties, classes, dropped rows, repeated ids, and groups."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from baserate._formatting import format_level, format_p_phrase, join_words
+from baserate._read_summary import describe_reasons
+from baserate.report._checks import (
+    Check,
+    Evidence,
+    current_threshold,
+    defined_estimate,
+    evidence_numbers,
+    format_estimate,
+    format_group,
+    format_short,
+    format_things,
+    suggest_groups,
+    suggest_other_class,
+)
+from baserate.report._commands import Step, has_both_classes
+from baserate.report._report import Report, estimate_of
+
+_TIED_PAIRS, _LARGEST_TIE = 0.02, 0.1
+_DISTINCT, _ROWS_PER_SCORE = 20, 10
+"""Scores below the first look rounded, if each stands for as many rows as the second."""
+
+
+@Check(
+    code="BR013",
+    title="Many rows share a score",
+    severity="note",
+    panel="scores",
+    why=(
+        "Tied scores do not order the rows that share them. No threshold lies between such rows, a small change of a "
+        "threshold moves many rows at once, and tools that break ties differently report different AUCs."
+    ),
+    remedy="Evaluate the unrounded scores if there are any. Otherwise choose among the thresholds that exist.",
+    suggest=lambda _report, _numbers: Step(verb="curve roc"),
+)
+def find_ties(report: Report) -> Evidence | None:
+    """Scores that order few rows.
+
+    It is reported where more than 0.02 of the pairs of a positive and a negative have the same score; or 0.1 of the
+    rows or more share one; or there are fewer than 20 distinct scores, with ten rows or more for each. Labels are no
+    scores.
+
+    >>> import baserate
+    >>> report = baserate.evaluate([1, 1, 0, 0] * 25, [0.8, 0.4, 0.4, 0.2] * 25)
+    >>> print(*(each.sentence for each in report.findings if each.code == "BR013"))
+    100 rows have 3 distinct scores: 0.5 of the rows share one score, and 0.25 of the positive–negative pairs are tied.
+    """
+    names = ("rows", "distinct_scores", "largest_tie", "tied_pairs")
+    estimates = [defined_estimate(report.here, name) for name in names]
+    rows, distinct, largest, pairs = (each.value if each else 0.0 for each in estimates)
+    # In a small sample one untied row is a large share of the rows: a tie needs two rows.
+    heavy = largest >= _LARGEST_TIE and largest * rows > 1.5
+    if not (pairs > _TIED_PAIRS or heavy or (0 < distinct < _DISTINCT and rows >= _ROWS_PER_SCORE * distinct)):
+        return None
+    sentence = (
+        f"{format_short(rows)} rows have {format_short(distinct)} distinct scores: {format_short(largest)} of the "
+        f"rows share one score, and {format_short(pairs)} of the positive–negative pairs are tied."
+    )
+    return Evidence(sentence, {"rows": rows, "distinct_scores": distinct, "largest_tie": largest, "tied_pairs": pairs})
+
+
+@Check(
+    code="BR015",
+    title="The positive class is the majority",
+    severity="note",
+    panel="thousand",
+    why=(
+        "The positive class usually is the one that is looked for, and rare. If the classes are swapped, so are "
+        "sensitivity and specificity, and precision is that of the other class."
+    ),
+    remedy="If the other class is the one to detect, name it as the positive class. Otherwise nothing is wrong.",
+    suggest=suggest_other_class,
+    whole=True,
+)
+def find_positive_majority(report: Report) -> Evidence | None:
+    """More positives than negatives.
+
+    It is reported where more than half of the rows are positive.
+
+    >>> import baserate
+    >>> report = baserate.evaluate(["no"] * 30 + ["yes"] * 10, [0.9] * 30 + [0.1] * 10, positive="no")
+    >>> print(*(each.sentence for each in report.findings if each.code == "BR015"))
+    The positive class, 'no', is the majority: 0.75 (0.588–0.873) of the rows.
+    """
+    shares = report.pick(part="data", measure="prevalence", group=None, where="here")
+    rows = [row for row in shares if (row["value"] or 0) > 0.5]
+    if not rows:
+        return None
+    most = max(rows, key=lambda row: float(row["value"]))
+    share, of = estimate_of(most), f" of {most['model']}" if report.plan.apart else ""
+    sentence = (
+        f"The positive class, {report.data['positive']!r}, is the majority: {format_estimate(share)} of the rows{of}."
+    )
+    return Evidence(sentence, evidence_numbers(prevalence=share))
+
+
+@Check(
+    code="BR016",
+    title="Rows were dropped",
+    severity="caution",
+    panel="findings",
+    why=(
+        "All numbers describe the rows that remain. Incomplete rows often differ from the others in class or score; "
+        "the numbers then describe another population."
+    ),
+    remedy="Find out why these rows are incomplete, and compare their share of positives with that of the others.",
+    whole=True,
+)
+def find_dropped_rows(report: Report) -> Evidence | None:
+    """Rows that were read and left out.
+
+    It is reported where `--missing drop` left out a row or more, since something in it is missing or unknown.
+
+    >>> import baserate
+    >>> report = baserate.evaluate([1, 0, 1, 0], [0.9, 0.2, None, 0.1], missing="drop")
+    >>> print(*(each.sentence for each in report.findings if each.code == "BR016"))
+    1 of 4 rows was dropped (score: 1 missing), a share of 0.25.
+    """
+    dropped, read = report.data["refused"], report.data["read"]
+    if not dropped:
+        return None
+    sentence = (
+        f"{format_short(dropped)} of {format_short(read)} rows {'was' if dropped == 1 else 'were'} dropped "
+        f"({describe_reasons(report.data['reasons'])}), a share of {format_short(dropped / read)}."
+    )
+    return Evidence(sentence, {"dropped": dropped, "read": read, "share": dropped / read})
+
+
+def _suggest_clusters(report: Report, _numbers: Mapping[str, Any]) -> Step | None:
+    """Suggest intervals that take rows of one id together."""
+    changes = current_threshold(report)
+    if changes is None or not has_both_classes(report):
+        return None
+    return Step(verb="measure", changes=changes, options={"cluster": report.plan.id})
+
+
+@Check(
+    code="BR017",
+    title="Row ids repeat",
+    severity="caution",
+    panel="findings",
+    why=(
+        "Confidence intervals and p-values assume independent rows. Several rows of one person hold less information "
+        "than rows of several people, so intervals are too narrow; and a row that was read twice counts twice."
+    ),
+    remedy="If rows with one id belong together, analyze them as a cluster. If they are copies, keep one of each.",
+    suggest=_suggest_clusters,
+    whole=True,
+)
+def find_repeated_ids(report: Report) -> Evidence | None:
+    """Rows that are not of different people.
+
+    It is reported where rows were read with `--id`, and an id stands in more than one of them.
+
+    >>> import baserate
+    >>> report = baserate.evaluate([1, 0, 1, 0], [0.9, 0.2, 0.6, 0.1], id=["a", "b", "a", "c"])
+    >>> print(*(each.sentence for each in report.findings if each.code == "BR017"))
+    1 of 4 rows has an id that an earlier row has, too.
+    """
+    rows = report.pick(part="data", measure="repeated_ids")
+    if not rows or not rows[0]["value"]:
+        return None
+    many, total = rows[0]["value"], report.data["read"] - report.data["refused"]
+    verb = "has" if many == 1 else "have"
+    sentence = f"{format_short(many)} of {format_short(total)} rows {verb} an id that an earlier row has, too."
+    return Evidence(sentence, {"repeated": many, "rows": total})
+
+
+_MAX_DIFFERENCES = 6
+"""Differences that a sentence names; JSON holds all."""
+
+
+@Check(
+    code="BR011",
+    title="Groups differ by more than chance",
+    severity="caution",
+    panel="groups",
+    why=(
+        "Overall numbers hide that decisions differ between groups. A test says whether groups differ, not whether "
+        "that is right: that depends on base rates, costs and obligations."
+    ),
+    remedy=(
+        "Compare all groups, with their base rates and confidence intervals. To bound a disparity, choose group "
+        "thresholds with the command equalize."
+    ),
+    suggest=suggest_groups,
+)
+def find_group_differences(report: Report) -> Evidence | None:
+    """Groups that differ from the largest one by more than chance.
+
+    Each group is compared with the largest one in flag rate, sensitivity, false positive rate and precision. It is told
+    of comparisons whose p-value is below one less the level, after Holm's adjustment over all groups and the four
+    measures. Groups take part where their number rests on at least 30 rows: negatives for the false positive rate.
+
+    >>> import baserate
+    >>> truth, score = [1] * 60 + [0] * 140, [0.8] * 50 + [0.3] * 10 + [0.1] * 140
+    >>> other = [0.8] * 20 + [0.3] * 40 + [0.1] * 140
+    >>> report = baserate.evaluate(truth * 2, score + other, group={"site": ["north"] * 200 + ["south"] * 200})
+    >>> print(*(each.sentence for each in report.findings if each.code == "BR011"))
+    Compared in the sample with the largest group, site = north: sensitivity of site = south is 0.5 lower (95 % CI 0.33
+    to 0.629, Holm-adjusted p < 0.0001) and flag rate of site = south is 0.15 lower (95 % CI 0.0761 to 0.223,
+    Holm-adjusted p = 0.00019). p-values are adjusted for 3 comparisons, CIs are not.
+    """
+    tested = [row for row in report.pick(part="group_differences") if row["p_adjusted"] is not None]
+    # The strongest evidence first: a sentence lists only the first few differences.
+    significant = sorted(
+        (row for row in tested if row["p_adjusted"] < 1 - report.plan.level),
+        key=lambda row: (row["p_adjusted"], -abs(row["value"])),
+    )
+    if not significant:
+        return None
+    references = dict.fromkeys(format_group(row["other_group"]) for row in significant)
+    reference = next(iter(references)) if len(references) == 1 else None
+    descriptions = [_describe_difference(row, report.plan.level, reference) for row in significant[:_MAX_DIFFERENCES]]
+    omitted = max(len(significant) - _MAX_DIFFERENCES, 0)
+    descriptions += [f"{omitted} more"] * bool(omitted)
+    largest = f"group, {reference}" if reference else "groups"
+    opening = f"Compared in the sample with the largest {largest}:"
+    sentence = (
+        f"{opening} {join_words(descriptions)}. p-values are adjusted for {len(tested)} comparisons, CIs are not."
+    )
+    numbers: dict[str, Any] = {"comparisons": len(tested)}
+    for row in significant:
+        numbers |= _difference_numbers(row)
+    return Evidence(sentence, numbers | {"not_named": omitted} if omitted else numbers)
+
+
+def _describe_difference(row: dict[str, Any], level: float, reference: str | None) -> str:
+    """Describe how much higher or lower a measure of a group is than that of its reference group."""
+    value, low, high = row["value"], row["low"], row["high"]
+    side = "higher" if value > 0 else "lower"
+    ends = (low, high) if value > 0 else (-high, -low)
+    than = "" if reference else f" than of {format_group(row['other_group'])}"
+    p = format_p_phrase(row["p_adjusted"], is_bound=row["p_is_bound"], name="Holm-adjusted p")
+    interval = f"{format_level(level)} % CI {format_short(ends[0])} to {format_short(ends[1])}"
+    measure = row["measure"].replace("_", " ")
+    return f"{measure} of {format_group(row['group'])} is {format_short(abs(value))} {side}{than} ({interval}, {p})"
+
+
+def _difference_numbers(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a difference with its interval and p-values, under names that contain the measure and the group."""
+    name = f"{row['measure']}[{format_group(row['group'])}]"
+    details = {f"{name}_{what}": row[what] for what in ("low", "high", "p", "p_adjusted")}
+    return {name: row["value"], **details, f"{name}_reference": format_group(row["other_group"])}
+
+
+@Check(
+    code="BR012",
+    title="Some groups are small",
+    severity="note",
+    panel="groups",
+    why=(
+        "Estimates from few rows vary widely by chance. A small group may look like the others and be treated "
+        "differently, or the other way round."
+    ),
+    remedy="Read their confidence intervals rather than their estimates, collect more rows, or merge groups.",
+    suggest=suggest_groups,
+    whole=True,
+)
+def find_small_groups(report: Report) -> Evidence | None:
+    """Groups that say little.
+
+    It is reported where the sensitivity or the false positive rate of a group rests on fewer than 30 rows, or on so
+    few that a difference of 0.2 from all others would be detected with a power below 0.8.
+
+    >>> import baserate
+    >>> truth, score, site = [1, 0, 0, 0] * 100, [0.8, 0.1, 0.2, 0.6] * 100, ["north"] * 190 + ["east"] * 190
+    >>> report = baserate.evaluate(truth, score, group={"site": site + ["south"] * 20})
+    >>> print(*(each.sentence for each in report.findings if each.code == "BR012"))
+    1 of 3 groups has few rows; the smallest is site = south, with 5 positives.
+    """
+    small = [row for row in report.pick(part="support", small=True) if row["measure"] in ("sensitivity", "fpr")]
+    if not small:
+        return None
+    least = min(small, key=lambda row: float(row["value"]))
+    many, total = len({str(row["group"]) for row in small}), len(report.groups)
+    among = "positives" if least["measure"] == "sensitivity" else "negatives"
+    sentence = (
+        f"{many} of {total} groups {'has' if many == 1 else 'have'} few rows; the smallest is "
+        f"{format_group(least['group'])}, with {format_things(least['value'], among)}."
+    )
+    numbers = {"small": many, "groups": total, "smallest": format_group(least["group"]), among: least["value"]}
+    return Evidence(sentence, numbers)

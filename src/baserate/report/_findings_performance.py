@@ -1,0 +1,397 @@
+"""Findings about performance: accuracy, AUC, precision, wide intervals, calibration, and overfitted scores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import exp, floor, log10, nan
+from typing import Any
+
+from baserate import infer
+from baserate._estimate import Estimate
+from baserate.infer import two_sided
+from baserate.report._checks import (
+    Check,
+    Evidence,
+    defined_estimate,
+    deployment_prevalence,
+    describe_place,
+    evidence_numbers,
+    format_estimate,
+    format_short,
+    format_things,
+    suggest_choice,
+    suggest_other_class,
+)
+from baserate.report._commands import Step, has_both_classes, unused_file_name
+from baserate.report._report import Report
+
+_MAX_HALF_WIDTH, _TARGET_HALF_WIDTH = 0.1, 0.05
+"""Half-width above which an interval is reported, and the half-width to plan for."""
+_RARE_PREVALENCE, _HIGH_AUC, _PRECISION_GAP = 0.1, 0.75, 0.25
+_ROUNDING = 1e-9
+"""Tolerance for floats: 1 − 0.07 is not exactly 0.93."""
+_RELEVANT_ERROR = 0.005
+"""Excess calibration error below which significance alone does not matter."""
+_MAX_STANDARD_ERRORS, _MIN_DISTINCT = 0.01, 20
+"""Standard errors within which calibration is closer to perfect than sampling allows; distinct scores for that."""
+_MAX_MATCH_PROBABILITY = 0.001
+"""Probability below which a match of all scores with their observed shares is no coincidence."""
+_DIGITS = 15
+"""Significant digits of a float."""
+
+
+@Check(
+    code="BR001",
+    title="Accuracy is no better than the majority-class baseline",
+    severity="caution",
+    panel="measures",
+    why=(
+        "Where one class is rare, always predicting the other one is right almost always. Such an accuracy says "
+        "nothing about the scores."
+    ),
+    remedy=(
+        "Compare thresholds by sensitivity, specificity and precision. Where the two errors differ in cost, state what "
+        "a miss and a false alarm cost, and choose by that."
+    ),
+    suggest=suggest_choice,
+)
+def find_constant_accuracy(report: Report) -> Evidence | None:
+    """Accuracy that a constant prediction reaches, too.
+
+    It is reported where accuracy, at the stated prevalence if there is one, is no more than the share of the larger
+    class; or where it is more, but its interval reaches down to that share.
+
+    >>> import baserate
+    >>> report = baserate.evaluate([1] * 10 + [0] * 90, [0.8] * 5 + [0.2] * 5 + [0.7] * 7 + [0.1] * 83)
+    >>> print(*(each.sentence for each in report.findings if each.code == "BR001"))
+    Accuracy is 0.88 (0.8–0.936) in the sample; always predicting negative reaches 0.9, so accuracy adds nothing.
+    """
+    accuracy, constant = defined_estimate(report.there, "accuracy"), defined_estimate(report.there, "constant_accuracy")
+    share = deployment_prevalence(report)
+    if not (accuracy and constant and share):
+        return None
+    # Equal accuracies may differ in the last bit, since one is a sum of two counts and the other a share.
+    if accuracy.value <= constant.value + _ROUNDING:
+        rest = "so accuracy adds nothing"
+    elif accuracy.low <= constant.value:
+        rest = "which lies within the interval"
+    else:
+        return None
+    always = "positive" if share.value > 0.5 else "negative"
+    reached = f"always predicting {always} reaches {format_short(constant.value)}, {rest}"
+    sentence = f"Accuracy is {format_estimate(accuracy)} {describe_place(report)}; {reached}."
+    return Evidence(
+        sentence, evidence_numbers(accuracy=accuracy, constant_accuracy=constant, prevalence=Estimate(share.value))
+    )
+
+
+@Check(
+    code="BR002",
+    title="AUC is below one half",
+    severity="serious",
+    panel="roc",
+    why=(
+        "A higher score should mean more likely positive. Here it goes with negatives: the classes may be swapped, or "
+        "the score may be that of the other class. Every threshold then flags the wrong rows."
+    ),
+    remedy=(
+        "If the classes are swapped, name the other one as the positive class. If the score is that of the other "
+        "class, evaluate 1 − score, or −score."
+    ),
+    suggest=suggest_other_class,
+)
+def find_reversed_scores(report: Report) -> Evidence | None:
+    """Scores that rank the wrong way round.
+
+    It is reported where the whole interval of the AUC lies below one half.
+
+    >>> import baserate
+    >>> report = baserate.evaluate([1, 0] * 30, [0.2, 0.8, 0.3, 0.7, 0.6, 0.5] * 10)
+    >>> print(*(each.sentence for each in report.findings if each.code == "BR002"))
+    AUC is 0.111 (0.0514–0.224), below one half: positives have lower scores than negatives. Reversed (1 − score), it
+    would be 0.889 (0.776–0.949).
+    """
+    auc = defined_estimate(report.here, "auc")
+    if auc is None or not auc.high < 0.5:
+        return None
+    reversed_auc = Estimate(1 - auc.value, 1 - auc.high, 1 - auc.low)
+    reversal = "−score" if defined_estimate(report.here, "brier") is None else "1 − score"
+    sentence = (
+        f"AUC is {format_estimate(auc)}, below one half: positives have lower scores than negatives. Reversed "
+        f"({reversal}), it would be {format_estimate(reversed_auc)}."
+    )
+    return Evidence(sentence, evidence_numbers(auc=auc, reversed_auc=reversed_auc))
+
+
+def _suggest_size(report: Report, numbers: Mapping[str, Any]) -> Step:
+    """Suggest a sample-size calculation."""
+    measure = numbers["measure"]
+    expected = _expected_design(report, measure, numbers[measure])
+    options = {"measure": measure, "expect": expected.pop("expect"), "half_width": _TARGET_HALF_WIDTH, **expected}
+    return Step(verb="size", options=options)
+
+
+@Check(
+    code="BR003",
+    title="A confidence interval is too wide to decide by",
+    severity="caution",
+    panel="measures",
+    why=(
+        "The estimate rests on so few rows that another sample of the same size could give quite another value. A "
+        "decision based on it is based on chance."
+    ),
+    remedy="Decide by the confidence bound rather than by the estimate, or collect more rows.",
+    suggest=_suggest_size,
+)
+def find_wide_interval(report: Report) -> Evidence | None:
+    """A confidence interval too wide to decide by.
+
+    It is reported for the widest among sensitivity, specificity, AUC, and precision at the stated prevalence, where
+    half its width is above 0.1; with the number of rows that would reduce that to 0.05, at the same estimates.
+
+    >>> import baserate
+    >>> report = baserate.evaluate([1] * 10 + [0] * 90, [0.8] * 6 + [0.2] * 4 + [0.7] * 4 + [0.1] * 86)
+    >>> print(*(each.sentence for each in report.findings if each.code == "BR003"))
+    Sensitivity is 0.6 (0.262–0.878), known to ±0.308 from 10 positives; ±0.05 needs about 3 660 rows like these.
+    """
+    names = ("sensitivity", "specificity", "precision", "auc")
+    estimates = {name: each for name in names if (each := defined_estimate(report.there, name))}
+    halves = {name: (each.high - each.low) / 2 for name, each in estimates.items() if each.low <= each.high}
+    widest = max(halves, key=halves.__getitem__, default=None)
+    if widest is None or halves[widest] <= _MAX_HALF_WIDTH:
+        return None
+    where = f" {describe_place(report)}" if widest == "precision" and report.prevalence is not None else ""
+    rows = _required_rows(report, widest, estimates[widest].value)
+    sampling = "drawn at that prevalence" if where else "like these"
+    name, counts = "AUC" if widest == "auc" else widest.capitalize(), _sample_sizes(report, widest)
+    sizes = " and ".join(format_things(many, what.replace("_", " ")) for what, many in counts.items())
+    sentence = (
+        f"{name} is {format_estimate(estimates[widest])}{where}, known to ±{format_short(halves[widest])} from "
+        f"{sizes}; ±{_TARGET_HALF_WIDTH} needs about {format_short(rows)} rows {sampling}."
+    )
+    numbers = {
+        **evidence_numbers(**{widest: estimates[widest], "prevalence": deployment_prevalence(report)}),
+        "measure": widest,
+        "half_width": halves[widest],
+        **counts,
+        "rows_needed": rows,
+    }
+    return Evidence(sentence, numbers)
+
+
+def _sample_sizes(report: Report, measure: str) -> dict[str, float]:
+    """Return the numbers of rows on which a measure rests."""
+    among = {"sensitivity": ("positives",), "specificity": ("negatives",), "auc": ("positives", "negatives")}
+    if measure in among:
+        return {name: getattr(report.here, name).value for name in among[measure]}
+    if report.data["weighted"]:  # the number of flagged rows is unknown: weights are summed
+        return {"weighted_rows": report.here.rows.value}
+    return {"flagged_rows": report.here.counts.flagged}
+
+
+def _required_rows(report: Report, measure: str, expect: float) -> int:
+    """Return the rows needed for the target half-width; for a precision, rows at the deployment prevalence."""
+    design, level = _expected_design(report, measure, expect), report.plan.level
+    if measure == "auc":
+        return infer.size_of_auc(
+            design["expect"], _TARGET_HALF_WIDTH, prevalence=design["prevalence"], level=level
+        ).rows
+    share, flagged = design.get("prevalence"), design.get("flag_rate")
+    size = infer.size_of_share(
+        measure, design["expect"], _TARGET_HALF_WIDTH, prevalence=share, flag_rate=flagged, level=level
+    )
+    return size.rows
+
+
+def _expected_design(report: Report, measure: str, expect: float) -> dict[str, float]:
+    """Return the assumptions of a sample-size calculation, rounded to digits that a person can type."""
+    # Formulas of sample sizes need values strictly between 0 and 1; half a row is the smallest that data can show.
+    margin = 0.5 / report.here.rows.value
+    flagged = {"flag_rate": report.there.flag_rate.value} if measure == "precision" else {}
+    share = {} if flagged else {"prevalence": report.here.prevalence.value}
+    each = {"expect": expect, **share, **flagged}
+    inside = {name: min(max(value, margin), 1 - margin) for name, value in each.items()}
+    short = {name: float(f"{value:.4g}") for name, value in inside.items()}
+    return {name: short[name] if 0 < short[name] < 1 else value for name, value in inside.items()}
+
+
+@Check(
+    code="BR004",
+    title="AUC looks high, but precision is low",
+    severity="caution",
+    panel="pr",
+    why=(
+        "AUC compares one positive with one negative, whatever the prevalence. Where positives are rare, even a small "
+        "share of the negatives outnumbers them among the flagged rows."
+    ),
+    remedy="Judge the score by its precision–recall curve at this prevalence as well.",
+    suggest=lambda report, _numbers: Step(verb="draw pr", options={"output": unused_file_name("pr.svg", report.plan)}),
+)
+def find_low_precision_despite_auc(report: Report) -> Evidence | None:
+    """An ROC curve that looks better than the flags will.
+
+    It is reported where the prevalence, the stated one if there is one, is 0.1 or less, the AUC 0.75 or more, and
+    average precision more than 0.25 below it.
+
+    >>> import baserate
+    >>> truth, score = [1] * 20 + [0] * 180, [0.9] * 5 + [0.7] * 15 + [0.8] * 20 + [0.2] * 160
+    >>> report = baserate.evaluate(truth, score, prevalence=0.02)
+    >>> print(*(each.sentence for each in report.findings if each.code == "BR004"))
+    Average precision is 0.366 (0.169–0.563) at a prevalence of 0.02, although AUC is 0.917 (0.801–0.962).
+    """
+    auc, average, share = (
+        defined_estimate(report.there, "auc"),
+        defined_estimate(report.there, "average_precision"),
+        deployment_prevalence(report),
+    )
+    if not (auc and average and share) or share.value > _RARE_PREVALENCE:
+        return None
+    if auc.value < _HIGH_AUC or average.value >= auc.value - _PRECISION_GAP:
+        return None
+    rare = f"a prevalence of {format_short(share.value)}"
+    sentence = f"Average precision is {format_estimate(average)} at {rare}, although AUC is {format_estimate(auc)}."
+    return Evidence(sentence, evidence_numbers(auc=auc, average_precision=average, prevalence=Estimate(share.value)))
+
+
+def _suggest_calibrator(report: Report, numbers: Mapping[str, Any]) -> Step | None:
+    """Suggest a calibrator: an offset if a shift explains the error, or else the one that the data choose."""
+    if not has_both_classes(report, least=2):  # one row of each class to fit, one to compare
+        return None
+    method = {"with": "offset"} if "derived_prevalence" in numbers else {}
+    return Step(verb="calibrate", options={**method, "output": unused_file_name("calibrator.json", report.plan)})
+
+
+@Check(
+    code="BR007",
+    title="Probabilities are miscalibrated beyond chance",
+    severity="caution",
+    panel="reliability",
+    why=(
+        "Everything computed from these probabilities is wrong as well: expected costs, thresholds that follow from "
+        "costs, and the risk that a person is told."
+    ),
+    remedy="Recalibrate the scores, and compare calibration before and after on rows left out of the fit.",
+    suggest=_suggest_calibrator,
+)
+def find_miscalibration(report: Report) -> Evidence | None:
+    """Probabilities that are miscalibrated by more than chance.
+
+    It is reported where the expected calibration error (ECE) is above what nineteen in twenty perfectly calibrated
+    models of this size would show (at a level of 0.95), and 0.005 or more above what is typical of them. Then all
+    log-odds are shifted until the mean is right, as another prevalence would do, and the check is repeated.
+
+    >>> import baserate
+    >>> report = baserate.evaluate(([1] * 2 + [0] * 18 + [1] * 10 + [0] * 10) * 10, ([0.5] * 20 + [0.9] * 20) * 10)
+    >>> print(*(each.sentence for each in report.findings if each.code == "BR007"))
+    The calibration error (ECE) is 0.4 in the sample; a perfectly calibrated model of this size typically has 0.0225. A
+    constant shift of the log-odds explains it: the scores fit a prevalence of 0.794, and the sample has 0.3.
+    """
+    rows = {name: report.pick(part="probabilities", measure=name, where="here") for name in ("ece", "ece_after_shift")}
+    if not rows["ece"]:
+        return None
+    error = rows["ece"][0]
+    # Significance alone is not enough: with many rows any error exceeds its null reference.
+    if not error["value"] > error["floor_high"] or error["value"] - error["floor"] < _RELEVANT_ERROR:
+        return None
+    numbers = {"ece": error["value"], "floor": error["floor"], "floor_high": error["floor_high"], "p": error["p"]}
+    sentence = (
+        f"The calibration error (ECE) is {format_short(error['value'])} in the sample; a perfectly calibrated model "
+        f"of this size typically has {format_short(error['floor'])}"
+    )
+    after = rows["ece_after_shift"][0] if rows["ece_after_shift"] else None
+    if after and after["value"] <= after["floor_high"]:
+        rest, more = _prevalence_evidence(report)
+    else:
+        slope = defined_estimate(report.here, "calibration_slope")
+        rest = "A constant shift of the log-odds does not explain it"
+        rest += f"; the calibration slope is {format_estimate(slope)}" if slope else ""
+        more = evidence_numbers(calibration_slope=slope)
+    shifted = {"ece_after_shift": after["value"]} if after else {}
+    return Evidence(f"{sentence}. {rest}.", numbers | shifted | more)
+
+
+def _prevalence_evidence(report: Report) -> tuple[str, dict[str, float]]:
+    """Return the prevalence for which the probabilities are calibrated, in words and as numbers."""
+    here, offset = report.here.prevalence.value, report.here.calibration_in_the_large
+    implied = here / (here + exp(offset.value) * (1 - here))  # logit(here) − offset, without logs that overflow
+    explanation = f"the scores fit a prevalence of {format_short(implied)}, and the sample has {format_short(here)}"
+    numbers = {**evidence_numbers(calibration_in_the_large=offset), "derived_prevalence": implied, "prevalence": here}
+    return f"A constant shift of the log-odds explains it: {explanation}", numbers
+
+
+@Check(
+    code="BR018",
+    title="Scores were probably fitted to these rows",
+    severity="serious",
+    panel="reliability",
+    why=(
+        "A model reproduces the noise of the rows that it was fitted to. Ranking and calibration look better there "
+        "than on new rows, and so does every number that follows from them."
+    ),
+    remedy=(
+        "Evaluate on validation data that had no part in fitting. Without such data, cross-fit: score each row by a "
+        "model that was fitted without it."
+    ),
+)
+def find_overfitted_scores(report: Report) -> Evidence | None:
+    """Scores that are too well calibrated to be new to these rows.
+
+    It is reported in two cases. First: calibration slope and calibration in the large both lie within 0.01 standard
+    errors of 1 and 0, with 20 distinct scores or more. A logistic regression without a penalty makes both exact on the
+    rows that it is fitted to. A calibrated score on new rows comes this close with a probability of 0.00006. Second:
+    every distinct score equals the share of positives among its rows, as after isotonic regression or binning, and a
+    calibrated score on new rows would match all of them with a probability below 0.001.
+
+    >>> import baserate
+    >>> shares = {0.1: 4, 0.3: 12, 0.5: 20, 0.7: 28, 0.9: 36}
+    >>> truth = [each < many for many in shares.values() for each in range(40)]
+    >>> report = baserate.evaluate(truth, [share for share in shares for _ in range(40)])
+    >>> print(*(each.sentence for each in report.findings if each.code == "BR018"))
+    Each of 5 distinct scores equals the share of positives among its rows (the largest deviation is 0): the scores
+    were probably fitted to these very rows, and their performance is optimistic.
+    """
+    return _logistic_fit_evidence(report) or _isotonic_fit_evidence(report)
+
+
+_OPTIMISTIC = "the scores were probably fitted to these very rows, and their performance is optimistic"
+
+
+def _logistic_fit_evidence(report: Report) -> Evidence | None:
+    """Return evidence of a logistic regression: slope and intercept are exact up to the optimizer's tolerance."""
+    names = ("calibration_slope", "calibration_in_the_large", "observed_expected")
+    slope, offset, ratio = (defined_estimate(report.here, name) for name in names)
+    distinct = defined_estimate(report.here, "distinct_scores")
+    if not (slope and offset and ratio and distinct) or distinct.value < _MIN_DISTINCT:
+        return None
+    distance = max(_standard_errors(slope, 1), _standard_errors(offset, 0))
+    if not distance < _MAX_STANDARD_ERRORS:
+        return None
+    most = max(abs(slope.value - 1), abs(ratio.value - 1), abs(offset.value))
+    digits = min(floor(-log10(most)), _DIGITS) if most else _DIGITS
+    sentence = (
+        f"Calibration is perfect to {digits} digits (slope {format_short(slope.value)}, O/E "
+        f"{format_short(ratio.value)}, intercept {format_short(offset.value)}): {_OPTIMISTIC}."
+    )
+    numbers = evidence_numbers(calibration_slope=slope, observed_expected=ratio, calibration_in_the_large=offset)
+    return Evidence(sentence, {**numbers, "digits": digits, "standard_errors": distance})
+
+
+def _standard_errors(estimate: Estimate, perfect: float) -> float:
+    """Return the distance from the perfect value in standard errors; NaN without an interval that has a width."""
+    width = estimate.high - estimate.low
+    if estimate.level is None or not width > 0:
+        return nan
+    return abs(estimate.value - perfect) / (width / (2 * two_sided(estimate.level)))
+
+
+def _isotonic_fit_evidence(report: Report) -> Evidence | None:
+    """Return evidence of isotonic regression or binning: each score is the observed share of positives."""
+    rows = report.pick(part="probabilities", measure="deviation_by_score")
+    if not rows or not rows[0]["p"] < _MAX_MATCH_PROBABILITY:
+        return None
+    distinct, deviation = report.here.distinct_scores.value, rows[0]["value"]
+    sentence = (
+        f"Each of {format_short(distinct)} distinct scores equals the share of positives among its rows (the largest "
+        f"deviation is {format_short(deviation)}): {_OPTIMISTIC}."
+    )
+    return Evidence(sentence, {"distinct_scores": distinct, "deviation": deviation, "p": rows[0]["p"]})

@@ -1,0 +1,138 @@
+"""Pivot of tidy rows to tables, and the formatter of cells."""
+
+from operator import itemgetter
+from typing import Any
+
+import pytest
+
+from baserate.text import (
+    CellFormatter,
+    IntervalCell,
+    Page,
+    Pivot,
+    Row,
+    confusion_table,
+    group_heading,
+    group_key,
+    mark_cell,
+    measure_label,
+)
+
+HOW = {"level": 0.95, "how": "Wilson", "why": None}
+
+
+def rows(**values: dict[str, float | None]) -> list[dict[str, Any]]:
+    """Tidy rows from measure -> model -> value."""
+    return [
+        {"measure": measure, "model": model, "value": value, "low": None, "high": None, "level": None, "why": "0/0"}
+        for measure, by_model in values.items()
+        for model, value in by_model.items()
+    ]
+
+
+def pivot(formatter: CellFormatter, **more: Any) -> Pivot:  # noqa: ANN401  (fields of a pivot)
+    return Pivot(line=itemgetter("measure"), column=itemgetter("model"), cell=formatter.estimate, **more)
+
+
+def test_lines_and_columns_stand_in_the_order_of_their_first_rows() -> None:
+    table = pivot(CellFormatter(4)).table(rows(auc={"b": 0.75, "a": 0.5}, flag_rate={"a": 0.25}), corner="models")
+    assert (table.corner, table.columns) == ("models", ("b", "a"))
+    assert table.sections[0].rows == (Row("auc", ("0.7500", "0.5000")), Row("flag rate", ("", "0.2500")))
+
+
+def test_columns_can_be_chosen_and_named() -> None:
+    tidy = rows(auc={"b": 0.75, "a": 0.5, "c": 0.25})
+    table = pivot(CellFormatter(4), heading=str.upper).table(tidy, columns=["a", "b", "d"])
+    assert table.columns == ("A", "B", "D")
+    assert table.sections[0].rows[0].cells == ("0.5000", "0.7500", "")
+
+
+def test_sections_have_titles_and_an_alignment_of_their_own() -> None:
+    tidy = rows(tp={"a": 3.0}, auc={"a": 0.5}, fp={"a": 4.0})
+    layout = pivot(
+        CellFormatter(4),
+        section=lambda row: "counts" if row["measure"] in {"tp", "fp"} else "ranks",
+        title={"counts": "", "ranks": "over all thresholds"}.__getitem__,
+        apart={"counts"},
+    )
+    counts, ranks = layout.table(tidy).sections
+    assert [row.name for row in counts.rows] == ["tp", "fp"]
+    assert (counts.title, counts.apart) == ("", True)
+    assert (ranks.title, ranks.apart, len(ranks.rows)) == ("over all thresholds", False, 1)
+
+
+def test_meanings_stand_beside_a_single_column_only() -> None:
+    layout = pivot(CellFormatter(4), meaning=lambda measure: f"What {measure} is.")
+    assert layout.table(rows(auc={"a": 0.5})).sections[0].rows[0].meaning == "What auc is."
+    assert layout.table(rows(auc={"a": 0.5, "b": 0.5})).sections[0].rows[0].meaning == ""
+
+
+def test_the_last_row_of_a_cell_wins() -> None:
+    tidy = rows(auc={"a": 0.5}) + rows(auc={"a": 0.75})
+    assert pivot(CellFormatter(4)).table(tidy).sections[0].rows[0].cells == ("0.7500",)
+
+
+def test_undefined_numbers_get_footnotes_in_the_order_of_their_cells() -> None:
+    formatter = CellFormatter(4)
+    tidy = rows(auc={"a": None, "b": None}, precision={"a": None})
+    tidy[1]["why"] = "no negatives"
+    table = pivot(formatter).table(tidy)
+    assert [row.cells for row in table.sections[0].rows] == [("–¹", "–²"), ("–¹", "")]
+    assert formatter.footnotes(None, {}) == ("¹ 0/0", "² no negatives")
+
+
+def test_intervals_are_shorter_beside_others_and_explained_once() -> None:
+    formatter = CellFormatter(4)
+    row = {"measure": "sensitivity", "value": 0.5, "low": 0.25, "high": 0.75, **HOW}
+    assert formatter.estimate(row) == IntervalCell("0.5000", "0.250", "0.750")
+    assert formatter.estimate(row, several=False) == IntervalCell("0.5000", "0.2500", "0.7500")
+    assert formatter.value(row) == "0.5000"
+    assert formatter.estimate(None) == formatter.value(None) == ""
+    data = {"interval": {"level": 0.95, "clusters": False}}
+    assert formatter.footnotes(None, data) == ("95 % intervals: Wilson.",)
+    assert formatter.footnotes([], data) == ()
+
+
+def test_an_average_marks_the_classes_that_it_leaves_out() -> None:
+    formatter = CellFormatter(4)
+    row = {"measure": "f1", "value": 0.5, "low": None, "level": None, "how": "macro, without cat", "why": None}
+    assert formatter.average(row) == "0.5000¹"
+    assert formatter.reasons.footnotes() == ("¹ without cat",)
+    assert formatter.average({**row, "value": None, "why": "no rows"}) == "–²"
+
+
+def test_other_cells() -> None:
+    formatter = CellFormatter(4)
+    assert formatter.count({"value": 1200.0}) == "1 200"
+    assert (formatter.number(0.5), formatter.number(None)) == ("0.5000", "–")
+    row = {"p": 0.0123, "p_adjusted": None, "p_is_bound": False}
+    assert (formatter.p_value(row), formatter.p_value(row, "p_adjusted")) == ("0.012", "–")
+    assert mark_cell(IntervalCell("0.5", "0.4", "0.6"), "*") == IntervalCell("0.5*", "0.4", "0.6")
+
+
+@pytest.mark.parametrize("referred", [False, True])
+def test_a_confusion_matrix_has_truth_in_rows_and_totals(referred: bool) -> None:  # noqa: FBT001  (a parameter of pytest)
+    counts = {
+        "tp": 5,
+        "fn": 3,
+        "fp": 2,
+        "tn": 10,
+        **({"referred_positives": 1, "referred_negatives": 4} if referred else {}),
+    }
+    classes = {"positive": "sick", "negative": "healthy"}
+    table = confusion_table("risk ≥ 0.5", classes, counts, lambda *cells: str(sum(counts[cell] for cell in cells)))
+    middle = ("referred",) if referred else ()
+    assert table.columns == ("flagged", *middle, "passed", "total")
+    lines = {row.name: [int(str(cell)) for cell in row.cells] for row in table.sections[0].rows}
+    assert lines["sick"] == ([5, 1, 3, 9] if referred else [5, 3, 8])
+    assert lines["total"] == [sum(pair) for pair in zip(lines["sick"], lines["healthy"], strict=True)]
+    assert table.upright
+    assert "risk ≥ 0.5" in Page("", (table,)).text(80)
+
+
+def test_groups_and_measures_in_words() -> None:
+    assert group_key({"group": {"site": "north", "sex": "f"}}) == (("site", "north"), ("sex", "f"))
+    assert group_key({"group": None}) is None
+    assert [group_heading(group) for group in (None, (("site", "north"),))] == ["everybody", "north"]
+    assert group_heading((("site", "everybody"),)) == "'everybody'"
+    assert measure_label("flag_rate") == "flag rate"
