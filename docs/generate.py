@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from baserate import BaserateError, Confusion, Counts, Curve, LabelSets, MulticlassRows, Tally, _errors as errors
-from baserate.cli import VERBS, app, exit_code
+from baserate.cli import GROUPS, VERBS, app, exit_code
 from baserate.measure import MEASURES, TABLES, About, Measure, about, multiclass
 from baserate.report import CHECKS, _findings
 
@@ -109,7 +109,7 @@ def cli_page() -> str:
         "<!-- Written by docs/generate.py from the commands; edit those, then run `make pages`. -->",
         "",
         "Data go to stdout, messages to stderr. Exit codes: 0 fine, 1 a requirement failed, 2 usage, 3 unusable data,",
-        "4 our fault (please report it), 130 interrupted, 141 when nobody reads on. See [errors](errors.md).",
+        "4 our fault (please report it), 130 interrupted, 141 broken pipe. See [errors](errors.md).",
         "Colour is used on terminals alone; `NO_COLOR` forbids and `FORCE_COLOR` demands it. Nothing is sent anywhere.",
         "",
         "Tables are for people and may change. For programs there are `--format csv` and `--json`, with all digits, in",
@@ -171,8 +171,8 @@ def cli_page() -> str:
         "  in `data` says what is best at your costs, `hybrid` how to reach a rate, `reversible` who is below the",
         "  diagonal. With `--ratios` it holds scores from `lower` to `upper`, their likelihood `ratio` with `low` and",
         "  `high`, and the `posterior`; with `--combine` the weights of two scores and their AUCs.",
-        "- A row of `policy show` holds scores of a `group` from `lower` on and below `upper`, an `action` and its",
-        "  `chance`; `data` is what the file of the policy holds.",
+        "- A row of `show` for a policy holds scores of a `group` from `lower` on and below `upper`, an `action` and",
+        "  its `chance`; for other files a `name` and a `value`. `data` is what the file holds.",
         "- The row of `size` holds how many `rows` are needed, and which `half_width` or `power` they reach.",
         "- `settings` in `data` holds the numbers that measures depend on: the `costs` of `expected_cost`, the",
         "  threshold probability `at` of net benefit, and `beta`.",
@@ -187,9 +187,11 @@ def cli_page() -> str:
         "",
     ]
     program = app.make_context("baserate", [], resilient_parsing=True)
-    lines += ["| command | what it does |", "|---|---|"]
-    lines += [f"| [{name}](#baserate-{name}) | {told} |" for name, (_, told) in VERBS.items()]
-    lines += ["", *command_entry(app, program)]
+    for job, commands in GROUPS.items():
+        lines += [f"| {job} | |", "|---|---|"]
+        lines += [f"| [{name}](#baserate-{name}) | {summary} |" for name, (_, summary) in commands.items()]
+        lines += [""]
+    lines += command_entry(app, program)
     for name in VERBS:
         verb = app.get_command(program, name)
         assert verb is not None  # noqa: S101  (for the type checker)

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from baserate import Plan
-from baserate.cli import _report as room, app
-from baserate.cli._planning import made
+from baserate.cli import _report, app
+from baserate.cli._report import make_plan
+from baserate.text import Page
+from baserate.text._tables import display_width
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 
@@ -33,9 +36,42 @@ sick,risk,old,site,sex,says,times,w
 PLAIN = {"COLUMNS": "100", "NO_COLOR": None, "FORCE_COLOR": None, "TERM": "xterm"}
 
 
+PAGES: dict[tuple[str, ...], Page] = {}
+"""What was typed -> the page that it printed, so that tests of layout need not compute it again."""
+
+
 def run(*typed: object, given: str | bytes | None = None, env: dict[str, str | None] | None = None) -> Result:
-    """Run the command line in this process."""
-    return CliRunner().invoke(app, [str(each) for each in typed], input=given, env=PLAIN | (env or {}))
+    """Run the command line in this process; remember the page that it prints."""
+    text_of = Page.text
+
+    def remember(page: Page, width: int) -> str:
+        PAGES[page_key(typed)] = page
+        return text_of(page, width)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Page, "text", remember)
+        return CliRunner().invoke(app, [str(each) for each in typed], input=given, env=PLAIN | (env or {}))
+
+
+def page_key(typed: tuple[object, ...]) -> tuple[str, ...]:
+    """What was typed, with the contents of files in place of their folders."""
+    files = [Path(str(each)) for each in typed if os.path.isfile(str(each))]  # noqa: PTH113  (no error for long text)
+    contents = {str(path): f"{path.name} {hash(path.read_bytes())}" for path in files}
+    return tuple(contents.get(str(each), str(each)) for each in typed if each != "-q")
+
+
+def views(*typed: object, widths: Sequence[int]) -> Iterator[tuple[int, str]]:
+    """Lay out at each width what a command prints, after one run of it, which an earlier test may have made."""
+    key = page_key(typed)
+    if key not in PAGES:
+        result = run(*typed, "-q")
+        assert key in PAGES, result.stderr
+    return ((width, click.unstyle(PAGES[key].text(width))) for width in widths)
+
+
+def fit_the_terminal(*typed: object, widths: Sequence[int]) -> bool:
+    """Whether no line of what a command prints is longer than the terminal is wide."""
+    return all(max(map(display_width, shown.splitlines())) <= width for width, shown in views(*typed, widths=widths))
 
 
 def program(*typed: object, given: str = "", env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
@@ -71,11 +107,11 @@ def planned(*typed: str) -> Plan:
     seen: list[Plan] = []
 
     def keep(*given: Any) -> Plan:  # noqa: ANN401  (bundles of options)
-        seen.append(made(*given))
+        seen.append(make_plan(*given))
         raise click.Abort
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(room, "made", keep)
+        patch.setattr(_report, "make_plan", keep)
         result = run("report", *typed)
     assert seen, result.stderr
     return seen[0]

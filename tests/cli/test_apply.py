@@ -12,7 +12,7 @@ import pytest
 
 from baserate import Cut, Policy, RandomizedCut
 from baserate._files import write_text
-from baserate.cli._maps import written
+from baserate.cli._files import write_rows
 from tests.apply.forms import CLASS_FORMS, FORMS, LABELS, classed, mapped
 from tests.cli.shell import PEOPLE, people, program, run
 
@@ -170,7 +170,7 @@ def test_a_map_that_is_none(verb: tuple[str, ...], name: str, tmp_path: Path, mo
 def test_a_map_that_is_not_there(tmp_path: Path) -> None:
     result = run("export", tmp_path / "map.json", "--to", "sql")
     assert result.exit_code == 2
-    assert f"the map {tmp_path / 'map.json'} cannot be opened: No such file or directory" in result.stderr
+    assert f"the map or policy {tmp_path / 'map.json'} cannot be opened: No such file or directory" in result.stderr
 
 
 def test_sql_runs_where_it_is_put(kept: Path, tmp_path: Path) -> None:
@@ -343,6 +343,6 @@ def test_a_policy_that_is_not_there(tmp_path: Path) -> None:
 def test_how_fast_it_went_is_told_of_long_work(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("baserate.cli._maps._LONG", 0.0)
-    written(MAP, (str(people(tmp_path)),), str(tmp_path / "out.csv"), quiet=False)
+    monkeypatch.setattr("baserate.cli._files._LONG", 0.0)
+    write_rows(MAP, (str(people(tmp_path)),), str(tmp_path / "out.csv"), quiet=False)
     assert capsys.readouterr().err.endswith(" rows/s).\n")

@@ -10,8 +10,7 @@ from hypothesis import given, strategies as st
 
 from baserate import decide, read
 from baserate.cli._benefit import FEW, MOST, steps
-from baserate.text._tables import display_width
-from tests.cli.shell import PEOPLE, is_as_ever, people, program, run
+from tests.cli.shell import PEOPLE, fit_the_terminal, is_as_ever, people, program, run
 from tests.schemas import fitting
 
 ONE = ("--truth", "sick", "--score", "risk")
@@ -46,11 +45,9 @@ def test_help_is_as_ever() -> None:
     assert is_as_ever(run("benefit", "--help").stdout, "help-benefit")
 
 
-@pytest.mark.parametrize("width", [50, 80, 100, 140])
 @pytest.mark.parametrize("name", [name for name in VIEWS if name != "benefit-md"])
-def test_views_fit_the_terminal(name: str, width: int, tmp_path: Path) -> None:
-    shown = run("benefit", people(tmp_path), *VIEWS[name], "-q", env={"COLUMNS": str(width)}).stdout
-    assert max(map(display_width, shown.splitlines())) <= width
+def test_views_fit_the_terminal(name: str, tmp_path: Path) -> None:
+    assert fit_the_terminal("benefit", people(tmp_path), *VIEWS[name], widths=(50, 80, 100, 140))
 
 
 def test_numbers_by_hand(tmp_path: Path) -> None:
@@ -239,6 +236,7 @@ def test_a_group_of_one_class_is_told(tmp_path: Path) -> None:
     assert {row["why"] for row in alone} == {"there are no positives, so nothing can be standardised"}
 
 
+@pytest.mark.slow
 def test_it_is_the_same_program() -> None:
     result = program("benefit", "-", *ONE, "--at", "0.25", "--json", given=PEOPLE)
     assert result.returncode == 0

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from baserate import measure, read
-from baserate.text._tables import display_width
-from tests.cli.shell import PEOPLE, is_as_ever, people, program, run
+from tests.cli.shell import PEOPLE, fit_the_terminal, is_as_ever, people, program, run
 from tests.schemas import fitting
 
 ONE = ("--truth", "sick", "--score", "risk")
@@ -44,11 +43,9 @@ def test_help_is_as_ever() -> None:
     assert is_as_ever(run("cost-curve", "--help").stdout, "help-cost-curve")
 
 
-@pytest.mark.parametrize("width", [50, 80, 100, 140])
 @pytest.mark.parametrize("name", [name for name in VIEWS if name != "cost-curve-md"])
-def test_views_fit_the_terminal(name: str, width: int, tmp_path: Path) -> None:
-    shown = run("cost-curve", people(tmp_path), *VIEWS[name], "-q", env={"COLUMNS": str(width)}).stdout
-    assert max(map(display_width, shown.splitlines())) <= width
+def test_views_fit_the_terminal(name: str, tmp_path: Path) -> None:
+    assert fit_the_terminal("cost-curve", people(tmp_path), *VIEWS[name], widths=(50, 80, 100, 140))
 
 
 def test_corners_by_hand() -> None:
@@ -162,6 +159,7 @@ def test_what_is_refused(typed: tuple[str, ...], message: str, tmp_path: Path) -
     assert len(result.stderr.splitlines()) == 1
 
 
+@pytest.mark.slow
 def test_it_is_the_same_program() -> None:
     result = program("cost-curve", "-", *ONE, "--json", given=PEOPLE)
     assert result.returncode == 0

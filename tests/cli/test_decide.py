@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from baserate import Calibrator, Costs, Curve, Policy, decide, load_calibrator, measure, read, shift
-from baserate.text._tables import display_width
-from tests.cli.shell import PEOPLE, is_as_ever, people, program, run
+from tests.cli.shell import PEOPLE, fit_the_terminal, is_as_ever, people, program, run
 from tests.schemas import fitting
 
 ONE = ("--truth", "sick", "--score", "risk")
@@ -79,11 +78,9 @@ def test_the_help_is_as_ever() -> None:
     assert is_as_ever(run("decide", "--help").stdout, "help-decide")
 
 
-@pytest.mark.parametrize("width", [60, 80, 100, 140])
 @pytest.mark.parametrize("name", [name for name in VIEWS if name != "decide-md"])
-def test_views_fit_the_terminal(name: str, width: int, tmp_path: Path) -> None:
-    shown = run("decide", people(tmp_path), *VIEWS[name], "-q", env={"COLUMNS": str(width)}).stdout
-    assert max(map(display_width, shown.splitlines())) <= width
+def test_views_fit_the_terminal(name: str, tmp_path: Path) -> None:
+    assert fit_the_terminal("decide", people(tmp_path), *VIEWS[name], widths=(60, 80, 100, 140))
 
 
 @pytest.mark.parametrize(
@@ -408,6 +405,7 @@ def test_unusable_rows(tmp_path: Path) -> None:
     assert (other.exit_code, other.stdout) == (3, "")
 
 
+@pytest.mark.slow
 def test_it_is_the_same_program() -> None:
     result = program("decide", "-", *ONE, "--fn", "20", "--json", given=PEOPLE)
     assert result.returncode == 0

@@ -11,8 +11,8 @@ from click import unstyle
 
 from baserate._formatting import escape_markdown, format_number
 from baserate.cli import _main
-from baserate.cli._failures import ended
-from baserate.cli._progress import shown
+from baserate.cli._errors import report_error
+from baserate.cli._terminal import shown
 from baserate.text._tables import Page, Row, Section, Table, display_width, shorten_label
 from tests.cli.shell import people, program, run
 from tests.cli.test_program import Terminal
@@ -21,7 +21,7 @@ ONE = ("--truth", "sick", "--score", "risk")
 
 
 def test_control_c_while_options_are_read_is_an_interruption(capsys: pytest.CaptureFixture[str]) -> None:
-    assert ended(click.Abort(), traced=False) == 130
+    assert report_error(click.Abort(), traced=False) == 130
     assert capsys.readouterr().err == "baserate: interrupted.\n"
 
 
@@ -44,12 +44,12 @@ def test_what_cannot_be_flushed_changes_the_code(
     error: Exception, codes: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "stdout", Broken(error))
-    assert (_main._flushed(0), _main._flushed(3)) == codes  # noqa: SLF001
+    assert (_main._flush_streams(0), _main._flush_streams(3)) == codes  # noqa: SLF001
 
 
 def test_a_closed_or_missing_stream_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdout", None)
-    assert _main._flushed(0) == 0  # noqa: SLF001
+    assert _main._flush_streams(0) == 0  # noqa: SLF001
 
 
 def test_a_question_is_left_a_question(tmp_path: Path) -> None:
@@ -168,7 +168,7 @@ def test_huge_and_tiny_numbers_are_written_with_an_exponent() -> None:
 def test_a_long_read_is_watched_unless_quiet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from contextlib import nullcontext
 
-    from baserate.cli import _ask
+    from baserate.cli import _io
 
     asked: list[bool] = []
 
@@ -176,7 +176,7 @@ def test_a_long_read_is_watched_unless_quiet(tmp_path: Path, monkeypatch: pytest
         asked.append(quiet)
         return nullcontext()
 
-    monkeypatch.setattr(_ask, "shown", watch)
+    monkeypatch.setattr(_io, "shown", watch)
     run("measure", people(tmp_path), *ONE)
     run("measure", people(tmp_path), *ONE, "-q")
     assert asked == [False, True]
@@ -202,9 +202,9 @@ def test_completing_after_a_slip_says_nothing() -> None:
 
 
 def test_pipes_get_utf_8_whatever_the_locale() -> None:
-    done = program("--help", env={"PYTHONIOENCODING": "latin-1"})
+    done = program("measure", "--help", env={"PYTHONIOENCODING": "latin-1"})
     assert (done.returncode, done.stderr) == (0, "")
-    assert "2×2 table" in done.stdout
+    assert "β of f-beta" in done.stdout
 
 
 def test_long_names_and_footnotes_are_broken_at_spaces_alone() -> None:

@@ -77,7 +77,7 @@ COMMANDS: dict[str, list[str]] = {
     ],
     "report": [READ, BY],
     "list": ["measures"],
-    "policy": ["show {policy}"],
+    "show": ["{policy}"],
     "population linear": ["measure f1", "curve roc", "study --sizes 30 --repeats 20", "draw 10"],
     "population binormal": ["measure f1", "size f1 --half-width 0.1 --threshold 0.5 --draws 400"],
     "population beta": ["measure f1"],

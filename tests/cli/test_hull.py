@@ -10,10 +10,8 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from baserate import Costs, Counts, Curve, decide, read
-from baserate.cli._hull import CHOSEN
-from baserate.cli._hulls import FEW
-from baserate.text._tables import display_width
-from tests.cli.shell import PEOPLE, is_as_ever, people, program, run
+from baserate.cli._hull import CHOSEN, FEW
+from tests.cli.shell import PEOPLE, fit_the_terminal, is_as_ever, people, program, run
 from tests.schemas import fitting
 
 ONE = ("--truth", "sick", "--score", "risk")
@@ -83,11 +81,9 @@ def test_help_is_as_ever() -> None:
     assert "--group" not in shown
 
 
-@pytest.mark.parametrize("width", [50, 80, 100, 140])
 @pytest.mark.parametrize("name", [name for name in VIEWS if not name.endswith("md")])
-def test_views_fit_the_terminal(name: str, width: int, tmp_path: Path) -> None:
-    shown = run("hull", people(tmp_path), *VIEWS[name], "-q", env={"COLUMNS": str(width)}).stdout
-    assert max(map(display_width, shown.splitlines())) <= width
+def test_views_fit_the_terminal(name: str, tmp_path: Path) -> None:
+    assert fit_the_terminal("hull", people(tmp_path), *VIEWS[name], widths=(50, 80, 100, 140))
 
 
 def test_three_classifiers_of_the_textbook(tmp_path: Path) -> None:
@@ -311,6 +307,7 @@ def test_labels_are_one_point(tmp_path: Path) -> None:
     assert decide.front({"says": Counts(tp=2, fp=1, fn=2, tn=5)}).auc == pytest.approx(told["data"]["auc"])
 
 
+@pytest.mark.slow
 def test_it_is_the_same_program() -> None:
     result = program("hull", "-", *ONE, "--json", given=PEOPLE)
     assert result.returncode == 0

@@ -13,7 +13,7 @@ import pytest
 
 from baserate import DataError
 from baserate.cli import VERBS, main
-from baserate.cli._failures import exit_code, in_flags
+from baserate.cli._errors import exit_code, rephrase_for_shell
 from tests.cli.shell import people, program, run
 
 ONE = ("--truth", "sick", "--score", "risk")
@@ -73,7 +73,7 @@ def test_a_thinned_curve_says_so(tmp_path: Path) -> None:
         (
             ("meazure",),
             2,
-            "there is no command 'meazure'. Did you mean measure? There are: report, measure, compare, groups, ",
+            "there is no command 'meazure'. Did you mean measure? There are: report, measure, compare, curve, ",
         ),
         (("measure",), 2, "missing argument 'FILE...'. Try: baserate measure --help"),
         (("measure", "FILE", "--score", "risk"), 2, "missing option '--truth'. Try: baserate measure --help"),
@@ -149,7 +149,7 @@ def test_errors_are_one_line_with_a_remedy_and_a_code(
     ],
 )
 def test_remedies_are_told_in_flags(python: str, shell: str) -> None:
-    assert in_flags(python) == shell
+    assert rephrase_for_shell(python) == shell
 
 
 def test_a_requirement_of_several_labels_is_told_in_flags(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""`baserate policy`: what is shown, what SQL and Python it writes, and what is refused."""
+"""`baserate show` and `baserate export` of policies: what is shown and written, and what is refused."""
 
 import csv
 import io
@@ -9,10 +9,9 @@ from typing import Any
 import duckdb
 import pytest
 
-from baserate import Costs, Cut, Policy, RandomizedCut
-from baserate.text._tables import display_width
+from baserate import Costs, Cut, Policy, RandomizedCut, tally
 from tests.apply.forms import CLASS_FORMS, FORMS, classed, mapped
-from tests.cli.shell import is_as_ever, people, run
+from tests.cli.shell import fit_the_terminal, is_as_ever, people, run
 from tests.schemas import fitting
 
 HALF = RandomizedCut((Cut((0.3,)), Cut((0.7,))), (0.25, 0.75))
@@ -63,32 +62,30 @@ def kept(folder: Path, name: str) -> Path:
 
 @pytest.mark.parametrize("name", POLICIES)
 def test_a_view_is_as_ever(name: str, tmp_path: Path) -> None:
-    result = run("policy", "show", kept(tmp_path, name))
+    result = run("show", kept(tmp_path, name))
     assert result.exit_code == 0, result.stderr
     assert is_as_ever(result.stdout, f"policy-{name}")
     assert result.stderr == "".join(f"note: {note}\n" for note in POLICIES[name].notes)
 
 
 def test_a_view_for_github_is_as_ever(tmp_path: Path) -> None:
-    assert is_as_ever(run("policy", "show", kept(tmp_path, "groups"), "--format", "md", "-q").stdout, "policy-md")
+    assert is_as_ever(run("show", kept(tmp_path, "groups"), "--format", "md", "-q").stdout, "policy-md")
 
 
-@pytest.mark.parametrize("verb", [(), ("show",), ("sql",), ("python",)])
-def test_the_help_is_as_ever(verb: tuple[str, ...]) -> None:
-    assert is_as_ever(run("policy", *verb, "--help").stdout, "-".join(["help-policy", *verb]))
+@pytest.mark.parametrize("verb", ["show", "export"])
+def test_the_help_is_as_ever(verb: str) -> None:
+    assert is_as_ever(run(verb, "--help").stdout, f"help-{verb}")
 
 
-@pytest.mark.parametrize("width", [60, 80, 100, 140])
 @pytest.mark.parametrize("name", POLICIES)
-def test_views_fit_the_terminal(name: str, width: int, tmp_path: Path) -> None:
-    shown = run("policy", "show", kept(tmp_path, name), env={"COLUMNS": str(width)}).stdout
-    assert max(map(display_width, shown.splitlines())) <= width
+def test_views_fit_the_terminal(name: str, tmp_path: Path) -> None:
+    assert fit_the_terminal("show", kept(tmp_path, name), widths=(60, 80, 100, 140))
 
 
 @pytest.mark.parametrize("name", POLICIES)
 def test_programs_get_the_content_and_the_stretches(name: str, tmp_path: Path) -> None:
     policy, path = POLICIES[name], kept(tmp_path, name)
-    told = fitting(run("policy", "show", path, "--json", "-q").stdout)
+    told = fitting(run("show", path, "--json", "-q").stdout)
     assert (told["data"]["rule"], told["data"]["key"]) == (policy.rule, policy.key)
     for row in told["rows"]:
         group = tuple((row["group"] or {}).values())
@@ -98,13 +95,15 @@ def test_programs_get_the_content_and_the_stretches(name: str, tmp_path: Path) -
             assert found.chances_at(at)[row["action"]] == row["chance"]
         else:
             assert (found.action(at), 1.0) == (row["action"], row["chance"])
-    lines = list(csv.DictReader(io.StringIO(run("policy", "show", path, "--format", "csv", "-q").stdout)))
+    lines = list(csv.DictReader(io.StringIO(run("show", path, "--format", "csv", "-q").stdout)))
     assert [line["action"] for line in lines] == [row["action"] for row in told["rows"]]
 
 
 def test_sql_runs_where_it_is_put(tmp_path: Path) -> None:
     policy, target = POLICIES["groups"], tmp_path / "decide.sql"
-    result = run("policy", "sql", kept(tmp_path, "groups"), "--table", "main.people", "--to", "do", "-o", target)
+    result = run(
+        "export", kept(tmp_path, "groups"), "--to", "sql", "--table", "main.people", "--name", "do", "-o", target
+    )
     assert (result.exit_code, result.stdout) == (0, "")
     with duckdb.connect() as engine:
         engine.read_csv(str(people(tmp_path))).create("people")
@@ -114,17 +113,17 @@ def test_sql_runs_where_it_is_put(tmp_path: Path) -> None:
         assert [row[-1] for row in found.fetchall()] == [
             policy.action(risk, (sex, site), id=times) for risk, sex, site, times in wanted
         ]
-        typed = ("--score", "old", "--group", "sex", "--group", "sex", "--id", "says", "--chances", "--to", "x")
-        listed = run("policy", "sql", kept(tmp_path, "groups"), *typed).stdout
+        typed = ("--score", "old", "--group", "sex", "--group", "sex", "--id", "says", "--chances", "--name", "x")
+        listed = run("export", kept(tmp_path, "groups"), "--to", "sql", *typed).stdout
         names = engine.sql(f"SELECT {listed} FROM people").columns  # noqa: S608  (ours)
     assert names == ["x", *(f"x_chance_{action}" for action in policy.actions)]
 
 
 def test_dialects_are_spoken(tmp_path: Path) -> None:
-    assert "`risk`" in run("policy", "sql", kept(tmp_path, "cost"), "--dialect", "Spark").stdout
+    assert "`risk`" in run("export", kept(tmp_path, "cost"), "--to", "sql", "--dialect", "Spark").stdout
     assert (
         "AS `action_chance_flag`"
-        in run("policy", "sql", kept(tmp_path, "cost"), "--dialect", "spark", "--chances").stdout
+        in run("export", kept(tmp_path, "cost"), "--to", "sql", "--dialect", "spark", "--chances").stdout
     )
     mapped(FORMS["rarer"]).save(tmp_path / "map.json")
     assert "`risk`" in run("export", tmp_path / "map.json", "--to", "sql", "--dialect", "spark").stdout
@@ -132,7 +131,7 @@ def test_dialects_are_spoken(tmp_path: Path) -> None:
 
 def test_python_runs_where_it_is_put(tmp_path: Path) -> None:
     target = tmp_path / "triage.py"
-    assert run("policy", "python", kept(tmp_path, "map"), "--name", "triage", "-o", target).exit_code == 0
+    assert run("export", kept(tmp_path, "map"), "--to", "python", "--name", "triage", "-o", target).exit_code == 0
     made: dict[str, Any] = {}
     exec(target.read_text(encoding="utf-8"), made)  # noqa: S102  (it is ours)
     for id_ in range(50):
@@ -143,48 +142,101 @@ def test_python_runs_where_it_is_put(tmp_path: Path) -> None:
     ("name", "typed", "words"),
     [
         ("cost", ("sql", "--dialect", "oracle"), "'oracle' is not one of 'duckdb', 'postgresql', 'spark'"),
-        ("cost", ("sql", "--to", "x"), "--to names a column, but an expression has no name"),
+        ("cost", ("sql", "--name", "x"), "--name names a column, but an expression has no name"),
         ("cost", ("sql", "--group", "sex"), "group names 1 column; this policy asks for no group"),
         ("bands", ("sql",), "does not know which column holds the scores; name it, such as --score risk"),
         ("map", ("sql",), "name their column, such as --id patient"),
         ("cost", ("python", "--name", "2"), "a name that Python can read, such as 'decide'"),
-        ("cost", ("snow",), "Did you mean show?"),
+        ("cost", ("python", "--table", "x"), "--table is for SQL"),
+        ("cost", ("snow",), "'snow' is not one of 'sql', 'python'"),
     ],
 )
 def test_what_cannot_be_done(name: str, typed: tuple[str, ...], words: str, tmp_path: Path) -> None:
-    result = run("policy", typed[0], kept(tmp_path, name), *typed[1:])
+    result = run("export", kept(tmp_path, name), "--to", *typed)
     assert result.exit_code == 2
     assert words in result.stderr
+
+
+def test_the_policy_verb_of_before_is_explained(tmp_path: Path) -> None:
+    result = run("policy", "show", kept(tmp_path, "cost"))
+    assert result.exit_code == 2
+    assert "there is no command 'policy'. Did you mean show or export?" in result.stderr
 
 
 BROKEN: dict[str, Callable[[str], str]] = {
     "truncated": lambda text: text[:100],
     "edited": lambda text: text.replace("0.64", "0.65"),
     "newer": lambda text: text.replace('"schema_version": 1', '"schema_version": 2'),
-    "of another kind": lambda _: '{"kind": "baserate/tally"}',
-    "no JSON": lambda _: "sick,risk\n1,0.5\n",
 }
 
 
-@pytest.mark.parametrize("verb", ["show", "sql", "python"])
+VERBS = {"show": ("show",), "sql": ("export", "--to", "sql"), "python": ("export", "--to", "python")}
+
+
+@pytest.mark.parametrize("verb", VERBS)
 @pytest.mark.parametrize("how", BROKEN)
 def test_a_policy_that_is_none(how: str, verb: str, tmp_path: Path) -> None:
     path = kept(tmp_path, "cost")
     path.write_text(BROKEN[how](path.read_text(encoding="utf-8")), encoding="utf-8")
-    result = run("policy", verb, path)
+    result = run(*VERBS[verb], path)
     assert result.exit_code == 3
     assert f"{path} is no policy to use: " in result.stderr
 
 
+def test_files_of_others_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "people.csv"
+    path.write_text("sick,risk\n1,0.5\n", encoding="utf-8")
+    result = run("show", path)
+    assert result.exit_code == 3
+    assert f"{path} holds no map, policy, report, plan or tally" in result.stderr
+    path.write_text('{"kind": "baserate/tally"}', encoding="utf-8")
+    assert f"{path} is no tally to use: " in run("show", path).stderr
+    result = run("export", path, "--to", "sql")
+    assert result.exit_code == 3
+    assert f"{path} holds neither a map nor a policy" in result.stderr
+
+
 @pytest.mark.parametrize("map_", [mapped(FORMS["rarer"]), classed(CLASS_FORMS["priors"])])
-def test_a_map_is_told_from_a_policy(map_: Any, tmp_path: Path) -> None:  # noqa: ANN401  (a map of either kind)
+def test_calibrators_are_shown(map_: Any, tmp_path: Path) -> None:  # noqa: ANN401  (a calibrator of either kind)
     map_.save(tmp_path / "map.json")
-    result = run("policy", "show", tmp_path / "map.json")
+    result = run("show", tmp_path / "map.json")
+    assert result.exit_code == 0, result.stderr
+    assert repr(map_) in result.stdout
+    told = fitting(run("show", tmp_path / "map.json", "--json", "-q").stdout)
+    assert [row["name"] for row in told["rows"]] == [each.name for each in map_.parameters]
+    assert told["data"]["method"] == map_.method
+
+
+def test_a_policy_is_not_taken_for_a_calibrator(tmp_path: Path) -> None:
+    mapped(FORMS["rarer"]).save(tmp_path / "map.json")
+    result = run("check", people(tmp_path), "--policy", tmp_path / "map.json", "--require", "auc >= 0.5")
     assert result.exit_code == 3
     assert f"{tmp_path / 'map.json'} holds a map, not a policy; `baserate export` writes maps" in result.stderr
 
 
-def test_a_policy_that_is_not_there(tmp_path: Path) -> None:
-    result = run("policy", "show", tmp_path / "policy.json")
+def test_plans_reports_and_tallies_are_shown(tmp_path: Path) -> None:
+    plan, report = tmp_path / "plan.json", tmp_path / "report.json"
+    typed = ("report", people(tmp_path), "--truth", "sick", "--score", "risk", "--positive", "1")
+    page = run(*typed, "--save-plan", plan, "--save-json", report)
+    assert page.exit_code == 0
+    assert run("show", report).stdout == page.stdout
+    shown = run("show", plan)
+    assert shown.exit_code == 0, shown.stderr
+    assert "truth" in shown.stdout
+    assert "sick" in shown.stdout
+    tally([1, 0, 1, 0], [0.9, 0.4, 0.4, 0.1]).save(tmp_path / "tally.json")
+    told = fitting(run("show", tmp_path / "tally.json", "--json", "-q").stdout)
+    assert {row["name"]: row["value"] for row in told["rows"]} == {
+        "rows": 4,
+        "positives": 2,
+        "negatives": 2,
+        "prevalence": 0.5,
+        "distinct scores": 3,
+    }
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_policy_that_is_not_there(verb: str, tmp_path: Path) -> None:
+    result = run(*VERBS[verb], tmp_path / "policy.json")
     assert result.exit_code == 2
-    assert f"the policy {tmp_path / 'policy.json'} cannot be opened: No such file or directory" in result.stderr
+    assert f"{tmp_path / 'policy.json'} cannot be opened: No such file or directory" in result.stderr

@@ -3,6 +3,7 @@
 import csv
 import json
 from collections.abc import Sequence
+from functools import cache
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -122,7 +123,7 @@ def test_help_is_as_ever(verb: str) -> None:
 
 def test_help_lists_every_method() -> None:
     shown = " ".join(run("prevalence", "--help").stdout.split()).replace("- ", "-")
-    told = shown[shown.index("--method") : shown.index("--no-recalibration")]
+    told = shown[shown.index("--method METHOD") : shown.index("--threshold NUMBERS")]
     words = {word.strip("(),.:") for word in told.split()}
     assert words >= {*shift.METHODS, *shift.ALIASES}
 
@@ -166,6 +167,7 @@ def test_every_method_estimates(method: str, both: tuple[str, ...]) -> None:
 
 
 def test_options_of_methods_are_theirs(both: tuple[str, ...]) -> None:
+    @cache
     def value(*typed: str) -> float:
         rows = found(run("prevalence", *both, *SCORED, *typed, "--measures", "auc", "--json"))["rows"]
         return float(rows[0]["value"])

@@ -8,7 +8,7 @@ import pytest
 
 from baserate import decide, read
 from baserate.text._tables import display_width
-from tests.cli.shell import is_as_ever, people, run
+from tests.cli.shell import fit_the_terminal, is_as_ever, people, run, views
 from tests.cli.test_classes import PETS, pets
 from tests.schemas import fitting
 
@@ -49,11 +49,9 @@ def test_a_view_is_as_ever(name: str, tmp_path: Path) -> None:
     assert is_as_ever(result.stdout, name)
 
 
-@pytest.mark.parametrize("width", [60, 80, 100, 140])
 @pytest.mark.parametrize("name", ["several-abstain", "several-shares"])
-def test_views_fit_the_terminal(name: str, width: int, tmp_path: Path) -> None:
-    shown = run("decide", *asked(tmp_path), *VIEWS[name], "-q", env={"COLUMNS": str(width)}).stdout
-    assert max(map(display_width, shown.splitlines())) <= width
+def test_views_fit_the_terminal(name: str, tmp_path: Path) -> None:
+    assert fit_the_terminal("decide", *asked(tmp_path), *VIEWS[name], widths=(60, 80, 100, 140))
 
 
 def of_many(folder: Path, many: int) -> tuple[object, ...]:
@@ -72,12 +70,11 @@ def of_many(folder: Path, many: int) -> tuple[object, ...]:
     return data, "--truth", "y", "--scores", mapped, "--costs", costs, "--abstain-cost", "0.4"
 
 
-@pytest.mark.parametrize("width", [80, 100, 200])
-def test_many_classes_with_long_names_fit_the_terminal(width: int, tmp_path: Path) -> None:
-    shown = run("decide", *of_many(tmp_path, 12), "-q", env={"COLUMNS": str(width)}).stdout
-    assert max(map(display_width, shown.splitlines())) <= width
-    assert "referred" in shown
-    assert all(f"class number {at}" in shown for at in range(12))
+def test_many_classes_with_long_names_fit_the_terminal(tmp_path: Path) -> None:
+    for width, shown in views("decide", *of_many(tmp_path, 12), widths=(80, 100, 200)):
+        assert max(map(display_width, shown.splitlines())) <= width
+        assert "referred" in shown
+        assert all(f"class number {at}" in shown for at in range(12))
 
 
 def test_a_table_that_nobody_could_read_is_left_to_other_formats(tmp_path: Path) -> None:

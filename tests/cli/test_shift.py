@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from baserate import measure, read, shift
-from baserate.text._tables import display_width
-from tests.cli.shell import PEOPLE, is_as_ever, people, program, run
+from tests.cli.shell import PEOPLE, fit_the_terminal, is_as_ever, people, program, run
 from tests.cli.test_classes import LABELS, SCORES, pets
 from tests.schemas import fitting
 
@@ -65,11 +64,9 @@ def test_a_view_of_classes_is_as_ever(name: str, tmp_path: Path) -> None:
     assert is_as_ever(result.stdout, name)
 
 
-@pytest.mark.parametrize("width", [60, 80, 100, 140])
 @pytest.mark.parametrize("name", [name for name in VIEWS if name != "shift-md"])
-def test_views_fit_the_terminal(name: str, width: int, tmp_path: Path) -> None:
-    shown = run("shift", people(tmp_path), *VIEWS[name], "-q", env={"COLUMNS": str(width)}).stdout
-    assert max(map(display_width, shown.splitlines())) <= width
+def test_views_fit_the_terminal(name: str, tmp_path: Path) -> None:
+    assert fit_the_terminal("shift", people(tmp_path), *VIEWS[name], widths=(60, 80, 100, 140))
 
 
 def test_what_is_told(tmp_path: Path) -> None:

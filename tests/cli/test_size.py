@@ -113,13 +113,15 @@ SUGGESTED = [
         for name in ("o/e", "brier", "ece")
     ),
     ("size", "f1", "--expect", "0.8", "--half-width", "0.1"),
-    ("size", "calibration slope", "--expect", "1", "--goal", "0.8", "--prevalence", "0.3"),
+    pytest.param(
+        ("size", "calibration slope", "--expect", "1", "--goal", "0.8", "--prevalence", "0.3"), marks=pytest.mark.slow
+    ),
     ("size", "mcc", "--expect", "0.8", "--against", "0.7"),
     ("size", "average precision", "--expect", "0.8", "--half-width", "0.1"),
 ]
 
 
-@pytest.mark.parametrize("typed", SUGGESTED, ids=lambda typed: typed[1])
+@pytest.mark.parametrize("typed", SUGGESTED, ids=lambda typed: str(typed[1]))
 def test_a_command_that_is_suggested_works(typed: tuple[str, ...]) -> None:
     refused = run(*typed)
     assert refused.exit_code == 2

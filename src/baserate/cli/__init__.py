@@ -1,13 +1,19 @@
-"""The shell face: one file per verb, each naming the room that does the work.
+"""Command line: one module for each command, or family of commands.
 
-May import every room below. Nothing here computes: verbs read options, call a room, and show what it returns. click
-appears only here. `baserate --help` loads neither NumPy nor an engine; a verb's file is loaded when the verb is run.
+Commands read options, call the library, and print what it returns; click appears only here. `baserate --help` loads no
+command, and the help of a command loads neither NumPy nor an engine.
+
+- `_main`: the program and its commands by job; `_errors`: exit codes; `_terminal`: messages and progress
+- `_declarations`: options as annotated fields of dataclasses, and the flags that all commands have
+- `_options`, `_decision_options`, `_figure_options`, `_deployment`: options that several commands share
+- `_values`: types of option values; `_io`: reading and printing; `_files`: calibrators, policies and other files
+- the rest: a command each, with its own options and the page that it prints
 """
 
-from baserate.cli._failures import exit_code
-from baserate.cli._main import VERBS, app, main
+from baserate.cli._errors import exit_code
+from baserate.cli._main import GROUPS, VERBS, app, main
 
-__all__ = ["VERBS", "app", "exit_code", "main"]
+__all__ = ["GROUPS", "VERBS", "app", "exit_code", "main"]
 
 
 def __dir__() -> list[str]:

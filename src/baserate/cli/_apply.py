@@ -1,48 +1,83 @@
-"""`baserate apply`: read, map or decide, write."""
+"""`baserate apply`: apply a calibrator or a policy to rows."""
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any
 
 import click
 
-from baserate.cli._failures import debug
-from baserate.cli._maps import MISSING, TARGET, columns, written
-from baserate.cli._options import Verb, bundled, check_place, command
-from baserate.cli._policies import loaded_either
+from baserate.cli._declarations import Quiet, argument, check_place, command, option
+from baserate.cli._files import ROWS_FILE, MissingScore, load_calibrator_or_policy, parse_columns, write_rows
+from baserate.cli._options import FILES
 
 _EXAMPLES = (
     ("calibrated probabilities beside the scores", "baserate apply map.json people.csv -o calibrated.csv"),
-    ("any size, any kind, any name", "baserate apply map.json 'parts/*.parquet' -o out.parquet --score risk --to p"),
+    (
+        "files of any size and format, with a name for the new column",
+        "baserate apply map.json 'parts/*.parquet' -o out.parquet --score risk --to p",
+    ),
     ("in the middle of a pipe", "zcat people.csv.gz | baserate apply map.json - -o - | head"),
-    ("both probabilities of a Venn–Abers map", "baserate apply venn-abers.json people.csv -o out.csv --bounds"),
+    ("both probabilities of a Venn–Abers calibrator", "baserate apply venn-abers.json people.csv -o out.csv --bounds"),
     ("what a policy does with each row", "baserate apply policy.json new.parquet --id patient -o decisions.parquet"),
     (
-        "with the chance of each action, where the groups have another name",
+        "with the probability of each action, and another group column",
         "baserate apply policy.json new.csv --id patient --group gender --chances -o decisions.csv",
     ),
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Applying:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApplyOptions:
     """What to apply to what, and where the rows go."""
 
-    what: str
-    file: tuple[str, ...]
-    output: str
-    score: str | None
-    to: str | None
-    bounds: bool
-    id_: str | None
-    group: tuple[str, ...]
-    chances: bool
-    missing: Literal["refuse", "keep"]
-    quiet: bool
+    what: Annotated[str, argument(type=click.Path(), metavar="MAP_OR_POLICY")]
+    file: Annotated[
+        tuple[str, ...],
+        argument(type=click.Path(allow_dash=True), nargs=-1, required=True, metavar="FILE...", note=f"FILE is {FILES}"),
+    ]
+    path: Annotated[str, option("-o", "--output", type=click.Path(allow_dash=True), metavar="FILE", help=ROWS_FILE)]
+    score: Annotated[
+        str | None,
+        option(
+            metavar="COLUMN",
+            default="that of the calibrator or policy",
+            help="Column with the scores; of several classes CLASS=COLUMN,….",
+        ),
+    ] = None
+    to: Annotated[
+        str | None,
+        option(
+            metavar="NAME",
+            default="action, or that of the score and _calibrated",
+            help="Name of the new column; of several classes CLASS=NAME,….",
+        ),
+    ] = None
+    bounds: Annotated[
+        bool, option(help="Both probabilities of a Venn–Abers calibrator, as NAME_low and NAME_high.")
+    ] = False
+    id_: Annotated[
+        str | None,
+        option(
+            metavar="COLUMN",
+            help="Column with unique row IDs, whole numbers or text; a randomized policy requires it.",
+        ),
+    ] = None
+    group: Annotated[
+        tuple[str, ...],
+        option(
+            multiple=True,
+            metavar="COLUMN",
+            default="those of the policy",
+            help="Column with groups; repeat it, one for each attribute of the policy.",
+        ),
+    ] = ()
+    chances: Annotated[bool, option(help="Probability of each action of a policy, as NAME_chance_ACTION.")] = False
+    missing: MissingScore = "refuse"
+    quiet: Quiet = False
 
     def __post_init__(self) -> None:
-        if self.output != "-":
-            check_place(Path(self.output))
+        if self.path != "-":
+            check_place(Path(self.path))
 
     def check(self, *, policy: bool) -> None:
         """See that no option is for the other kind of file."""
@@ -53,73 +88,27 @@ class Applying:
             raise click.UsageError(f"{given[0]} is for {kinds[0]}, and {self.what} holds {kinds[1]}; leave it out.")
 
 
-def applying(verb: Verb) -> Verb:
-    """Add the options that say what to apply to what; the verb gets them as `applying`."""
-    return bundled(verb, Applying, "applying", _APPLYING)
-
-
-_APPLYING = (
-    click.argument("what", type=click.Path(), metavar="MAP_OR_POLICY"),
-    click.argument("file", type=click.Path(allow_dash=True), nargs=-1, required=True, metavar="FILE..."),
-    click.option(
-        "-o",
-        "--output",
-        type=click.Path(allow_dash=True),
-        required=True,
-        metavar="FILE",
-        help=TARGET,
-    ),
-    click.option(
-        "--score",
-        metavar="COLUMN",
-        help="Column of scores, if it is not the one that the map or policy was made on; for a map of several classes "
-        "CLASS=COLUMN,….",
-    ),
-    click.option(
-        "--to",
-        metavar="NAME",
-        help="Name of the new column; otherwise action, or of a map that of the score and _calibrated. For a map of "
-        "several classes CLASS=NAME,….",
-    ),
-    click.option(
-        "--bounds", is_flag=True, help="Add both probabilities of a Venn–Abers map, as NAME_low and NAME_high."
-    ),
-    click.option(
-        "--id",
-        "id_",
-        metavar="COLUMN",
-        help="Column of ids, which draw the lots of a policy that has any: whole numbers or text, no two alike.",
-    ),
-    click.option(
-        "--group",
-        multiple=True,
-        metavar="COLUMN",
-        help="Column of groups, if it has another name than in the policy; repeat it, one for each in their order.",
-    ),
-    click.option("--chances", is_flag=True, help="Add the chance of each action of a policy, as NAME_chance_ACTION."),
-    MISSING,
-    click.option("-q", "--quiet", is_flag=True, help="Say nothing on stderr but errors."),
-    debug,
-)
-
-
 @command("apply", examples=_EXAMPLES)
-@applying
-def apply(applying: Applying) -> None:
-    """Apply a map or a policy to rows of any number: every column stays, and probabilities or actions join them.
+def apply(apply_options: ApplyOptions) -> None:
+    """Apply a calibrator or a policy to rows.
 
-    MAP_OR_POLICY is a file that holds one of them. FILE is a CSV, TSV, Parquet, JSON-lines or Arrow file, a folder or a
-    pattern of such files, or - for stdin. The output is written whole or not at all.
+    Every column stays, and probabilities or actions join them. MAP_OR_POLICY is a file that holds one of them. The
+    output is written whole or not at all.
     """
     from baserate import Policy
 
-    found = loaded_either(applying.what)
-    applying.check(policy=isinstance(found, Policy))
-    asked: dict[str, Any] = {"missing": applying.missing}
-    if isinstance(found, Policy):
-        asked |= {"score": applying.score, "to": applying.to, "id": applying.id_, "chances": applying.chances}
-        asked |= {"group": applying.group or None}
+    loaded = load_calibrator_or_policy(apply_options.what)
+    apply_options.check(policy=isinstance(loaded, Policy))
+    settings: dict[str, Any] = {"missing": apply_options.missing}
+    if isinstance(loaded, Policy):
+        settings |= {
+            "score": apply_options.score,
+            "to": apply_options.to,
+            "id": apply_options.id_,
+            "chances": apply_options.chances,
+        }
+        settings |= {"group": apply_options.group or None}
     else:
-        asked |= {"score": columns(found, applying.score), "to": columns(found, applying.to)}
-        asked |= {"bounds": applying.bounds}
-    written(found, applying.file, applying.output, quiet=applying.quiet, **asked)
+        settings |= {"score": parse_columns(loaded, apply_options.score), "to": parse_columns(loaded, apply_options.to)}
+        settings |= {"bounds": apply_options.bounds}
+    write_rows(loaded, apply_options.file, apply_options.path, quiet=apply_options.quiet, **settings)

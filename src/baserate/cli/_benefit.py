@@ -1,20 +1,219 @@
-"""`baserate benefit`: read, tell what acting on a model is worth at each probability to act from."""
+"""`baserate benefit`: decision curves, their options, and a page of them."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
 from baserate._domains import POINTS, SHARE
-from baserate.cli._ask import answer, carried, carried_line, remark, rows, tallies
-from baserate.cli._intervals import Intervals, closed
-from baserate.cli._options import Reading, Verb, Writing, bundled, command, each_once, reading, whole, writing
-from baserate.cli._prices import prevalence
+from baserate._formatting import format_exact, format_level, format_number
+from baserate.cli._declarations import Output, command, option
+from baserate.cli._io import (
+    adjusted_headline,
+    describe_adjustment,
+    print_messages,
+    print_results,
+    read_rows,
+    read_tallies,
+)
+from baserate.cli._options import ClosedFormIntervals, Prevalence, Reading
+from baserate.cli._values import flatten, read_prevalence, whole_number
+from baserate.text import (
+    EVERYBODY,
+    Cell,
+    Footnotes,
+    IntervalCell,
+    Page,
+    Row,
+    Section,
+    Table,
+    align_decimals,
+    estimate_cell,
+    shorten_label,
+)
 
 if TYPE_CHECKING:
     from baserate._results import Results
+
+Line = Mapping[str, Any]
+
+MARK = "*"
+_TRACE = 1e-12
+"""What sums leave of 0."""
+_MEANT = "true positives per case, less false ones times threshold / (1 − threshold)"
+_NET_BENEFIT = f"net benefit of the model, of flagging all, of flagging none: {_MEANT}"
+_DIFFERENCE = f"net benefit: how much more the first has; {_MEANT}"
+_SPARED = "net reduction: so many fewer of 100 cases are flagged than by flagging all, with no more positives missed"
+_PER_100 = "true positives, false positives: how many more the first has, of 100 cases"
+
+
+def decision_curve_page(results: "Results", reading: Reading, digits: int, few: Collection[float] | None) -> Page:
+    """Lay out decision curves, at all thresholds or at a few."""
+    from baserate.cli._calibration import split_when_narrow
+
+    reasons = Footnotes()
+    ranges = {of_group(model_of(each, results), each, reading): each["ranges"] for each in results.data["useful"]}
+    curves: dict[str, dict[str, list[Line]]] = {}
+    for row in _select_rows(results, few):
+        title = of_group(model_of(row, results), row, reading)
+        curves.setdefault(title, {}).setdefault(row["strategy"], []).append(row)
+    sections = tuple(_curve(title, of, ranges[title], reasons, digits) for title, of in curves.items())
+    heads = ("net benefit", "of all", "of none", "net reduction", "flagged")
+    notes = (
+        *reasons.footnotes(),
+        _useful(ranges),
+        *describe_scores(results.data),
+        _NET_BENEFIT,
+        _SPARED,
+        *describe_intervals(results, "net benefit and the net reduction"),
+    )
+    return Page(
+        adjusted_headline(reading, results.data), (split_when_narrow(Table("threshold", heads, sections)),), notes
+    )
+
+
+def describe_scores(data: Mapping[str, Any]) -> tuple[str, ...]:
+    """Say whether scores were adjusted; nothing where numbers are at the prevalence of the rows.
+
+    >>> describe_scores({"scores": {"adjusted": True, "from": 0.4, "to": 0.02}})
+    ('scores adjusted from 40.00 % to 2.000 % prevalence',)
+    """
+    scores = data["scores"]
+    if not scores["adjusted"]:
+        return () if scores["to"] is None else (f"scores not adjusted to {_percent(scores['to'])} prevalence",)
+    ends = [scores["from"], scores["to"]]
+    if any(isinstance(end, Mapping) for end in ends):
+        return ("scores adjusted to the stated prevalence, from that of each model's rows",)
+    return ("scores adjusted from {} to {} prevalence".format(*map(_percent, ends)),)
+
+
+def _percent(share: float) -> str:
+    return f"{format_number(100 * share, 4)} %"
+
+
+def differences_page(results: "Results", reading: Reading, digits: int, few: Collection[float] | None) -> Page:
+    """Lay out differences in net benefit between models, at all thresholds or at a few."""
+    from baserate.cli._calibration import split_when_narrow
+
+    reasons = Footnotes()
+    pairs: dict[str, list[Line]] = {}
+    for row in _select_rows(results, few):
+        pair = f"{shorten_label(row['model'])} − {shorten_label(row['against'])}"
+        pairs.setdefault(of_group(pair, row, reading), []).append(row)
+    sections = tuple(_differences(title, lines, reasons, digits) for title, lines in pairs.items())
+    panel = Table("threshold", ("net benefit", "true positives", "false positives"), sections)
+    apart = any(_excludes_zero(row) for lines in pairs.values() for row in lines)
+    signs = [f"{MARK} the interval leaves out 0, at this threshold by itself"] * apart
+    notes = (*reasons.footnotes(), *signs, _DIFFERENCE, _PER_100, *describe_intervals(results, "difference"))
+    return Page(adjusted_headline(reading, results.data), (split_when_narrow(panel),), notes)
+
+
+def model_of(row: Line, results: "Results") -> str:
+    """Name of the model, also where it is the only one."""
+    columns = results.data["columns"]
+    return shorten_label(row["model"] or next(iter(columns.get("score") or ()), columns.get("predicted")))
+
+
+def of_group(name: str, row: Line, reading: Reading) -> str:
+    """Format the name of a curve, with its group where there are groups."""
+    if not reading.group:
+        return name
+    groups = [
+        f"{shorten_label(attribute)} = {shorten_label(value)}" for attribute, value in (row["group"] or {}).items()
+    ]
+    return ", ".join([name, *(groups or [EVERYBODY])])
+
+
+def _select_rows(results: "Results", few: Collection[float] | None) -> Iterator[Line]:
+    return (row for row in results.rows() if few is None or row["threshold"] in few)
+
+
+def _curve(
+    title: str, of: Mapping[str, Sequence[Line]], ranges: Sequence[Sequence[float]], reasons: Footnotes, digits: int
+) -> Section:
+    def cells(own: Line, everybody: Line, nobody: Line) -> Iterator[Cell]:
+        better = any(low <= own["threshold"] <= high for low, high in ranges)
+        yield marked(_spread(own, "net_benefit", reasons, digits), better=better)
+        yield from (format_number(_clean(each["net_benefit"]), digits) for each in (everybody, nobody))
+        yield _reduction_cell(own, reasons, digits)
+        yield format_number(own["flag_rate"], digits)
+
+    lines = zip(*(of[strategy] for strategy in ("model", "all", "none")), strict=True)
+    return _section(title, of["model"], [tuple(cells(*line)) for line in lines])
+
+
+def _differences(title: str, lines: Sequence[Line], reasons: Footnotes, digits: int) -> Section:
+    def cells(row: Line) -> Iterator[Cell]:
+        yield marked(_spread(row, "difference", reasons, digits), better=_excludes_zero(row))
+        yield from (format_number(_clean(100 * row[name]), digits) for name in ("tp_rate", "fp_rate"))
+
+    return _section(title, lines, [tuple(cells(row)) for row in lines])
+
+
+def _section(title: str, lines: Sequence[Line], cells: Sequence[tuple[Cell, ...]]) -> Section:
+    names = align_decimals([format_exact(line["threshold"]) for line in lines])
+    return Section(title, tuple(Row(name, each) for name, each in zip(names, cells, strict=True)))
+
+
+def _spread(row: Line, name: str, reasons: Footnotes, digits: int) -> Cell:
+    return estimate_cell({**row, "value": _clean(row[name])}, reasons, digits=digits, several=True)
+
+
+def _reduction_cell(row: Line, reasons: Footnotes, digits: int) -> Cell:
+    """Interventions spared of a hundred cases."""
+    names = {"value": "net_reduction", "low": "net_reduction_low", "high": "net_reduction_high"}
+    if row["net_reduction"] is None:
+        return reasons.undefined(row["why"])
+    of_hundred = {key: None if row[name] is None else _clean(100 * row[name]) for key, name in names.items()}
+    return estimate_cell({**row, **of_hundred}, reasons, digits=digits, several=True)
+
+
+def _clean(value: float) -> float:
+    return 0.0 if abs(value) < _TRACE else value
+
+
+def marked(cell: Cell, *, better: bool) -> Cell:
+    """Put a sign behind a number that is better than others."""
+    if not better:
+        return cell
+    return cell._replace(value=cell.value + MARK) if isinstance(cell, IntervalCell) else cell + MARK
+
+
+def _excludes_zero(row: Line) -> bool:
+    """Whether the interval leaves out 0."""
+    return bool(row["low"] > 0 or row["high"] < 0)
+
+
+def _useful(ranges: Mapping[str, Sequence[Sequence[float]]]) -> str:
+    ranges_text = "; ".join(f"{title} {_where(each)}" for title, each in ranges.items())
+    sign = f"{MARK} " if any(ranges.values()) else ""
+    return f"{sign}beats flagging all and flagging none: {ranges_text}"
+
+
+def _where(ranges: Sequence[Sequence[float]]) -> str:
+    """Say between which thresholds.
+
+    >>> _where([[0.1, 0.3], [0.4, 0.45], [0.5, 0.5]]), _where([])
+    ('from 0.1 to 0.3, from 0.4 to 0.45 and at 0.5', 'at none of the thresholds')
+    """
+    parts = [
+        f"at {format_exact(low)}" if low == high else f"from {format_exact(low)} to {format_exact(high)}"
+        for low, high in ranges
+    ]
+    return " and ".join(filter(None, [", ".join(parts[:-1]), *parts[-1:]])) or "at none of the thresholds"
+
+
+def describe_intervals(results: "Results", what: str) -> tuple[str, ...]:
+    """What the intervals are."""
+    if results.data["level"] is None:
+        return ()
+    how = next((row["how"] for row in results.rows() if row["how"]), None)
+    if how is None:
+        return ()
+    return (f"{format_level(results.data['level'])} % intervals of the {what} at each place by itself: {how}.",)
+
 
 FEW = 20
 """Thresholds that a person wants to read."""
@@ -26,9 +225,9 @@ _USUAL = tuple(at / 20 for at in range(1, 20))
 _NEAR = 1e-9
 
 _EXAMPLES = (
-    ("for whom is it worth using?", "baserate benefit people.csv --truth sick --score risk"),
+    ("net benefit at the usual threshold probabilities", "baserate benefit people.csv --truth sick --score risk"),
     (
-        "where people would act from 5, 10 or 25 %",
+        "at threshold probabilities of 5, 10 and 25 %",
         "baserate benefit people.csv --truth sick --score risk --at 5%,10%,25%",
     ),
     (
@@ -36,33 +235,97 @@ _EXAMPLES = (
         "baserate benefit people.csv --truth sick --score risk --group site --from 0.05 --to 0.35",
     ),
     (
-        "where 15 % are sick; scores are adjusted to that, too",
+        "at a prevalence of 15 %, to which scores are adjusted",
         "baserate benefit people.csv --truth sick --score risk --prevalence 0.15",
     ),
     (
-        "cases and controls were sampled, and scores are right where 15 % are sick",
+        "a case-control sample with scores calibrated at a prevalence of 15 %",
         "baserate benefit sample.csv --truth sick --score risk --prevalence 0.15 --keep-scores",
     ),
     (
-        "which of two models is worth more?",
+        "differences in net benefit",
         "baserate benefit people.csv --truth sick --score risk --score old --compare",
     ),
     ("a decision curve, to plot", "baserate benefit people.csv --truth sick --score risk -o curve.csv"),
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Acting:
-    """From which probabilities on one would act, and what is asked about them."""
+def steps(low: float, high: float, *, most: int) -> list[float]:
+    """Numbers from the lowest on in steps of 1, 2 or 5 of their place, and the highest; at most so many.
 
-    at: tuple[tuple[float, ...], ...]
-    from_: float | None
-    to: float | None
-    points: int | None
-    prevalence: float | None
-    scores_from: float | None
-    keep_scores: bool
-    compare: bool
+    >>> steps(0.05, 0.35, most=5), steps(0.1, 0.2, most=3)
+    ([0.05, 0.15, 0.25, 0.35], [0.1, 0.15, 0.2])
+    """
+    least = (high - low) / (most - 1)
+    place = 10.0 ** math.floor(math.log10(least))
+    step = next(each * place for each in (1, 2, 5, 10) if each * place >= least * (1 - _NEAR))
+    numbers = [_round(low + step * at) for at in range(math.floor((high - low) / step * (1 - _NEAR)) + 1)]
+    return [*numbers, high]
+
+
+def _round(value: float) -> float:
+    """A number without the traces that sums leave."""
+    return float(f"{value:.12g}")
+
+
+def _probabilities(text: str) -> tuple[float, ...]:
+    return tuple(map(_probability, text.split(",")))
+
+
+def _probability(text: str) -> float:
+    """Read a probability from which on one would act; per cent must be called so."""
+    bare = text.strip().removesuffix("%")
+    try:
+        number = float(bare) / (100 if bare != text.strip() else 1)
+    except ValueError:
+        number = math.nan
+    if number != 0 and not SHARE.holds(number):
+        raise click.BadParameter(
+            f"{text.strip()!r} is no probability to act from; expected 0 or {SHARE.words}, such as 0.05 or 5%."
+        )
+    return number
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecisionCurveOptions:
+    """Options of decision curves: threshold probabilities, prevalence, adjustment of scores."""
+
+    at: Annotated[
+        tuple[tuple[float, ...], ...],
+        option(
+            type=_probabilities,
+            metavar="NUMBERS",
+            multiple=True,
+            default=f"0.01 to 0.99; in tables at most {FEW} of them",
+            help="Threshold probabilities, such as 0.05,0.1 or 5%,10%.",
+        ),
+    ] = ()
+    from_: Annotated[
+        float | None, option(type=_probability, metavar="NUMBER", default="0.01", help="Lowest threshold probability.")
+    ] = None
+    to: Annotated[
+        float | None, option(type=_probability, metavar="NUMBER", default="0.99", help="Highest threshold probability.")
+    ] = None
+    points: Annotated[int | None, option(type=whole_number(POINTS), help="Number of evenly spaced thresholds.")] = None
+    prevalence: Prevalence = None
+    scores_from: Annotated[
+        float | None,
+        option(
+            type=read_prevalence,
+            metavar="SHARE",
+            default="that of the sample",
+            help="Prevalence at which the scores are calibrated, such as that of the training data.",
+        ),
+    ] = None
+    keep_scores: Annotated[
+        bool,
+        option(
+            "--keep-scores/--adjust-scores",
+            default="--adjust-scores",
+            help="With --prevalence, scores as they are instead of adjusted to it.",
+        ),
+    ] = False
+    compare: Annotated[bool, option(help="Difference in net benefit between each pair of models.")] = False
 
     def __post_init__(self) -> None:
         for name, given in (("--from", self.from_), ("--to", self.to), ("--points", self.points)):
@@ -78,7 +341,7 @@ class Acting:
         self._check_scores()
 
     def _check_scores(self) -> None:
-        """See that there is one way to say where scores are right, and that it matters."""
+        """Refuse options that contradict each other about the adjustment of scores."""
         if self.keep_scores and self.scores_from is not None:
             raise click.UsageError("--keep-scores and --scores-from contradict each other; leave out one of them.")
         if self.keep_scores and self.prevalence is None:
@@ -96,16 +359,16 @@ class Acting:
     def thresholds(self) -> list[float] | None:
         """All of them; None is what is usual."""
         if self.at:
-            return sorted(each_once(self.at))
+            return sorted(flatten(self.at))
         low, high = self._ends
         if self.points is not None:
             apart = (high - low) / (self.points - 1)
-            return [*(_neat(low + apart * place) for place in range(self.points - 1)), high]
+            return [*(_round(low + apart * place) for place in range(self.points - 1)), high]
         return None if self.from_ is None and self.to is None else steps(low, high, most=MOST)
 
     @property
     def few(self) -> Sequence[float] | None:
-        """Those to read, where all may be too many; None if each was asked for."""
+        """Thresholds of a table to read; None if they are all explicit."""
         if self.at or self.points is not None:
             return None
         return _USUAL if self.from_ is None and self.to is None else steps(*self._ends, most=FEW)
@@ -116,123 +379,41 @@ class Acting:
         return low if self.from_ is None else self.from_, high if self.to is None else self.to
 
 
-def steps(low: float, high: float, *, most: int) -> list[float]:
-    """Numbers from the lowest on in steps of 1, 2 or 5 of their place, and the highest; at most so many.
-
-    >>> steps(0.05, 0.35, most=5), steps(0.1, 0.2, most=3)
-    ([0.05, 0.15, 0.25, 0.35], [0.1, 0.15, 0.2])
-    """
-    least = (high - low) / (most - 1)
-    place = 10.0 ** math.floor(math.log10(least))
-    step = next(each * place for each in (1, 2, 5, 10) if each * place >= least * (1 - _NEAR))
-    found = [_neat(low + step * at) for at in range(math.floor((high - low) / step * (1 - _NEAR)) + 1)]
-    return [*found, high]
-
-
-def _neat(value: float) -> float:
-    """A number without the traces that sums leave."""
-    return float(f"{value:.12g}")
-
-
-def _probabilities(text: str) -> tuple[float, ...]:
-    return tuple(map(_probability, text.split(",")))
-
-
-def _probability(text: str) -> float:
-    """Read a probability from which on one would act; per cent must be called so."""
-    bare = text.strip().removesuffix("%")
-    try:
-        found = float(bare) / (100 if bare != text.strip() else 1)
-    except ValueError:
-        found = math.nan
-    if found != 0 and not SHARE.holds(found):
-        raise click.BadParameter(
-            f"{text.strip()!r} is no probability to act from; expected 0 or {SHARE.words}, such as 0.05 or 5%."
-        )
-    return found
-
-
-def _acting(verb: Verb) -> Verb:
-    return bundled(verb, Acting, "acting", (*_ACTING, _COMPARE))
-
-
-def alone(verb: Verb) -> Verb:
-    """Add the options of a decision curve that is not compared; the verb gets them as `acting`."""
-    return bundled(verb, Acting, "acting", _ACTING, compare=False)
-
-
-_ACTING = (
-    click.option(
-        "--at",
-        type=_probabilities,
-        metavar="NUMBERS",
-        multiple=True,
-        help="Thresholds: probabilities from which on one would act, such as 0.05,0.1 or 5%,10%. Otherwise 0.01 to "
-        f"0.99, and at most {FEW} of them in tables to read.",
-    ),
-    click.option("--from", "from_", type=_probability, metavar="NUMBER", help="The lowest threshold instead."),
-    click.option("--to", type=_probability, metavar="NUMBER", help="The highest threshold instead."),
-    click.option("--points", type=whole(POINTS), help="So many thresholds, evenly spaced."),
-    click.option(
-        "--prevalence",
-        type=prevalence,
-        metavar="SHARE",
-        help="Share of positives where it will be used, such as 0.15 or 15%; otherwise that of the rows.",
-    ),
-    click.option(
-        "--scores-from",
-        type=prevalence,
-        metavar="SHARE",
-        help="Prevalence at which the scores are calibrated, such as that of the training data; otherwise that of the "
-        "rows. Scores are adjusted from it to --prevalence.",
-    ),
-    click.option(
-        "--keep-scores/--adjust-scores",
-        default=False,
-        help="With --prevalence, take scores as they are instead of adjusting them to it.  [default: --adjust-scores]",
-    ),
-)
-_COMPARE = click.option(
-    "--compare",
-    is_flag=True,
-    help="Tabulate how much more each model is worth than those named after it, on the same rows.",
-)
-
-
 @command("benefit", examples=_EXAMPLES)
-@reading
-@_acting
-@closed
-@writing
-def benefit(reading: Reading, acting: Acting, intervals: Intervals, writing: Writing) -> None:
-    """Tell what a model is worth to those who would act from some probability on: its decision curve.
+def benefit(
+    reading: Reading, curve_options: DecisionCurveOptions, intervals: ClosedFormIntervals, output: Output
+) -> None:
+    """Tabulate decision curves (net benefit).
 
-    At each threshold its net benefit stands beside those of flagging all and of flagging none. At another prevalence,
-    scores are adjusted to it before they are compared with a threshold. Scores must be
-    probabilities; labels of --predicted flag the same at every threshold above 0. FILE is a CSV, TSV, Parquet,
-    JSON-lines or Arrow file, a folder or a pattern of such files, or - for stdin.
+    At each threshold probability, the net benefit of the model stands beside those of flagging all and of flagging
+    none. At another prevalence, scores are adjusted to it before they are compared with a threshold. Scores must be
+    probabilities; labels of --predicted flag the same at every threshold above 0.
     """
-    from baserate.cli._decision_curve import differences_page, page
+    results = (_compare_curves if curve_options.compare else _compute_curves)(
+        reading, curve_options, intervals.confidence, output
+    )
+    few = curve_options.few if output.form in {"table", "md"} else None
+    every = len(set(results.columns["threshold"]))
+    left_out = [_describe_omission(few, every)] if few and len(few) < every else []
+    data = {**results.data, "notes": [*results.data["notes"], *left_out]}
+    print_messages(adjusted_headline(reading, data), data, output, inferred=reading.positive is None)
+    laid_out = differences_page if curve_options.compare else decision_curve_page
+    print_results(results, lambda: laid_out(results, reading, output.digits, few), output)
 
-    found = (_compared if acting.compare else _found)(reading, acting, intervals.sure, writing)
-    few = acting.few if writing.form in {"table", "md"} else None
-    every = len(set(found.columns["threshold"]))
-    left_out = [_left_out(few, every)] if few and len(few) < every else []
-    data = {**found.data, "notes": [*found.data["notes"], *left_out]}
-    remark(carried_line(reading, data), data, writing, inferred=reading.positive is None)
-    laid_out = differences_page if acting.compare else page
-    answer(found, lambda: laid_out(found, reading, writing.digits, few), writing)
 
-
-def _found(reading: Reading, acting: Acting, sure: float | None, writing: Writing) -> "Results":
+def _compute_curves(
+    reading: Reading, curve_options: DecisionCurveOptions, sure: float | None, output: Output
+) -> "Results":
     from baserate import decide
 
-    read = tallies(reading, quiet=writing.quiet)
-    found = decide.benefit(read, **acting.options, level=sure)
-    return carried(found, read, acting.prevalence)
+    read = read_tallies(reading, quiet=output.quiet)
+    results = decide.benefit(read, **curve_options.options, level=sure)
+    return describe_adjustment(results, read, curve_options.prevalence)
 
 
-def _compared(reading: Reading, acting: Acting, sure: float | None, writing: Writing) -> "Results":
+def _compare_curves(
+    reading: Reading, curve_options: DecisionCurveOptions, sure: float | None, output: Output
+) -> "Results":
     if sure is None:
         raise click.UsageError("a difference comes with its interval; leave out either --compare or --no-interval.")
     several = any(name.endswith("*") for name in reading.score)  # what a name begins with may name many
@@ -240,9 +421,9 @@ def _compared(reading: Reading, acting: Acting, sure: float | None, writing: Wri
         raise click.UsageError("it takes two models to compare: repeat --score, or leave out --compare.")
     from baserate import decide
 
-    read = rows(reading, quiet=writing.quiet)
-    return decide.benefit_difference(read, thresholds=acting.thresholds, level=sure)
+    read = read_rows(reading, quiet=output.quiet)
+    return decide.benefit_difference(read, thresholds=curve_options.thresholds, level=sure)
 
 
-def _left_out(few: Sequence[float], every: int) -> str:
+def _describe_omission(few: Sequence[float], every: int) -> str:
     return f"{len(few)} of {every} thresholds are shown; --at or --points shows others, --format csv all."

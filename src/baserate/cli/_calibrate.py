@@ -1,17 +1,22 @@
-"""`baserate calibrate`: read, fit a map, judge before and after on rows that it has not seen, write the map."""
+"""`baserate calibrate`: fit a calibrator, assess it by cross-fitting, write it, and a page of it."""
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
 from baserate._domains import BINS, DRAWS, FOLDS
-from baserate.cli._ask import answer, explain, rows, tallies
-from baserate.cli._classes import SCORED, Classes, read_classes
-from baserate.cli._options import Reading, Verb, Writing, bundled, check_place, command, level, reading, showing, whole
-from baserate.cli._say import put, say
+from baserate._formatting import format_number
+from baserate.cli._classes import Classes, read_classes
+from baserate.cli._declarations import Output, check_place, command, omit, option
+from baserate.cli._io import print_notes, print_results, read_rows, read_tallies
+from baserate.cli._options import ClassScores, OptionalLevel, Reading, Seed
+from baserate.cli._terminal import print_message, write_output
+from baserate.cli._values import whole_number
+from baserate.text import Cell, IntervalCell, Page, Row, Section, Table, format_bounds
 
 if TYPE_CHECKING:
     from baserate import infer
@@ -21,39 +26,144 @@ if TYPE_CHECKING:
     from baserate._tally import Tallies
     from baserate.calibrate import Choice
 
+_WORDS = {
+    "offset": "Added to all log-odds.",
+    "derivation_prevalence": "Prevalence that the scores were right for.",
+    "slope": "1 leaves log-odds as they are; below 1 they were too extreme.",
+    "temperature": "1/slope.",
+    "intercept": "Log-odds where those given are 0.",
+    "a": "Slope of ln p.",
+    "b": "Slope of −ln(1 − p).",
+    "c": "Added to log-odds.",
+    "m": "Where the map crosses ½.",
+}
+
+
+def calibration_page(results: "Results", reading: Reading, digits: int) -> Page:
+    """Lay out the calibrator, the choice of its method, and calibration before and after."""
+    from baserate.cli import _calibration
+
+    made = _calibration.page(results, reading, digits)
+    fitted = [*_choice(results.data.get("choice"), digits), *_map(results.data["map"], digits)]
+    return Page(made.headline, (*fitted, *made.panels), made.footnotes)
+
+
+def _choice(choice: Any, digits: int) -> Iterator[Table]:  # noqa: ANN401  (what Results hold)
+    """Methods by what they lose."""
+    if choice is None:
+        return
+    rows = []
+    for row in sorted(choice["methods"], key=lambda row: (row["log_loss"] is None, row["log_loss"])):
+        if row["log_loss"] is None:
+            rows.append(Row(row["method"], ("", ""), row["why"]))
+            continue
+        why = "" if row["why"] is None else f"{row['why'][:1].upper()}{row['why'][1:]}"
+        remark = "Chosen." if row["chosen"] else why or ("" if row["matters"] else "Chance may explain it.")
+        rows.append(Row(row["method"], (format_number(row["log_loss"], digits), _above(row, digits)), remark))
+    columns = ("log-loss", "above the lowest (95 %)")
+    yield Table("method, on rows left out", columns, (Section("", tuple(rows)),))
+    verdict = re.sub(r"(?<!e)-(?=\d)", "−", choice["verdict"])
+    yield Table("", ("",), (Section("choice", (Row("verdict", ("",), f"{verdict[:1].upper()}{verdict[1:]}"),)),))
+
+
+def _above(row: Any, digits: int) -> Cell:  # noqa: ANN401  (a row of the choice)
+    if row["difference"] is None:
+        return ""
+    if row["low"] is None:
+        return format_number(row["difference"], digits)
+    return IntervalCell(format_number(row["difference"], 2), *format_bounds(row["low"], row["high"], 2, 2))
+
+
+def _map(fitted: Any, digits: int) -> Iterator[Table]:  # noqa: ANN401  (what Results hold)
+    """Lay out the parameters of the calibrator, with their intervals."""
+    if not fitted["parameters"]:
+        return
+    rows = []
+    for each in fitted["parameters"]:
+        value = format_number(each["value"], digits)
+        bounded = each["low"] is not None and each["high"] is not None
+        cell = IntervalCell(value, *format_bounds(each["low"], each["high"], digits, digits)) if bounded else value
+        rows.append(Row(each["name"].replace("_", " "), (cell,), _WORDS.get(each["name"], "")))
+    yield Table(f"map: {fitted['method']}", ("value (95 %)",), (Section("", tuple(rows)),))
+
+
 _EXAMPLES = (
     (
-        "fit a map, see what it does to rows it has not seen, and keep it",
+        "fit beta calibration, assess it by cross-fitting, and save it",
         "baserate calibrate people.csv --truth sick --score risk --with beta -o map.json",
     ),
     ("let the data choose the method", "baserate calibrate people.csv --truth sick --score risk -o map.json"),
     (
-        "tell it the prevalence here, and nothing else",
+        "adjust the prevalence alone",
         "baserate calibrate people.csv --truth sick --score risk --with offset -o map.json",
     ),
-    ("then use it", "baserate apply map.json new.parquet -o calibrated.parquet"),
+    ("apply the calibrator", "baserate apply map.json new.parquet -o calibrated.parquet"),
 )
 _OPTIONS_OF = {"smoothed": "logistic", "scale": "logistic", "shape": "beta", "bins": "histogram", "by": "histogram"}
 
 
-@dataclass(frozen=True, slots=True)
-class Fitting:
-    """What is fitted, how it is judged, and where the map goes."""
+def _complete_method(_context: click.Context, _option: click.Parameter, incomplete: str) -> list[str]:
+    """Complete the name of a method."""
+    from baserate.calibrate import CLASS_METHODS, METHODS
 
-    with_: str
-    scores: tuple[str, ...]
-    labels: tuple[str, ...]
-    smoothed: bool
-    scale: str | None
-    shape: str | None
-    bins: int | None
-    by: str | None
-    cluster: str | None
-    folds: int
-    seed: int
-    level: float | None
-    draws: int | None
-    output: str | None
+    known = dict.fromkeys(("choose", *METHODS, *CLASS_METHODS))
+    return [name for name in known if name.startswith(incomplete)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CalibrationOptions(ClassScores):
+    """Options of a calibrator: its method, its cross-validation, its file."""
+
+    with_: Annotated[
+        str,
+        option(
+            metavar="METHOD",
+            shell_complete=_complete_method,
+            help="offset (the prevalence alone), temperature, logistic, beta, histogram, isotonic, strict-isotonic, "
+            "venn-abers, identity; or choose, by cross-validated log-loss. Of several classes also prior, "
+            "bias-corrected, vector, and the others as one-vs-rest-….",
+        ),
+    ] = "choose"
+    smoothed: Annotated[bool, option(help="Of logistic: Platt's targets, finite if the classes are separated.")] = False
+    scale: Annotated[
+        str | None,
+        option(
+            type=click.Choice(["log-odds", "score"]),
+            default="log-odds of scores in [0, 1]",
+            help="Of logistic: regressor.",
+        ),
+    ] = None
+    shape: Annotated[
+        str | None,
+        option(type=click.Choice(["abm", "ab", "am", "a"]), default="abm", help="Of beta: free parameters."),
+    ] = None
+    bins: Annotated[int | None, option(type=whole_number(BINS), default="10", help="Of histogram: number of bins.")] = (
+        None
+    )
+    by: Annotated[
+        str | None,
+        option(type=click.Choice(["width", "mass"]), default="mass", help="Of histogram: bins of equal width or mass."),
+    ] = None
+    cluster: Annotated[str | None, option(metavar="COLUMN", help="Column with clusters, which stay in one fold.")] = (
+        None
+    )
+    folds: Annotated[int, option(type=whole_number(FOLDS), help="Number of cross-validation folds.")] = 5
+    seed: Seed = 0
+    level: OptionalLevel = None
+    draws: Annotated[
+        int | None,
+        option(
+            type=whole_number(DRAWS._replace(low=0)),
+            default="500",
+            help="Simulations of the null reference; 0 for none.",
+        ),
+    ] = None
+    path: Annotated[
+        str | None,
+        option(
+            "-o", "--output", type=click.Path(allow_dash=True), metavar="MAP", help="File for the calibrator, as JSON."
+        ),
+    ] = None
 
     def __post_init__(self) -> None:
         for name, method in _OPTIONS_OF.items():
@@ -63,8 +173,8 @@ class Fitting:
             raise click.UsageError("--labels is for many classes; give a score for each with --scores.")
         if self.scores and self.cluster:
             raise click.UsageError("--cluster is for two classes; leave it out.")
-        if self.output not in (None, "-"):
-            check_place(Path(str(self.output)))
+        if self.path not in (None, "-"):
+            check_place(Path(str(self.path)))
 
     @property
     def options(self) -> dict[str, Any]:
@@ -72,169 +182,120 @@ class Fitting:
         return {name: value for name in _OPTIONS_OF if (value := getattr(self, name)) not in (None, False)}
 
 
-def _methods(_context: click.Context, _option: click.Parameter, incomplete: str) -> list[str]:
-    """Complete the name of a method."""
-    from baserate.calibrate import CLASS_METHODS, METHODS
-
-    known = dict.fromkeys(("choose", *METHODS, *CLASS_METHODS))
-    return [name for name in known if name.startswith(incomplete)]
-
-
-def _fitting(verb: Verb) -> Verb:
-    return bundled(verb, Fitting, "fitting", _FITTING)
-
-
-_FITTING = (
-    click.option(
-        "--with",
-        "with_",
-        default="choose",
-        show_default=True,
-        metavar="METHOD",
-        shell_complete=_methods,
-        help="offset (the prevalence alone), temperature, logistic, beta, histogram, isotonic, strict-isotonic, "
-        "venn-abers, identity; or choose, by log-loss on rows that were left out. Of many classes also prior, "
-        "bias-corrected, vector, and the others as one-vs-rest-….",
-    ),
-    *SCORED,
-    click.option("--smoothed", is_flag=True, help="Of logistic: Platt's targets, finite where classes are parted."),
-    click.option(
-        "--scale",
-        type=click.Choice(["log-odds", "score"]),
-        help="Of logistic: what its curve is of; otherwise log-odds, if all scores lie between 0 and 1.",
-    ),
-    click.option("--shape", type=click.Choice(["abm", "ab", "am", "a"]), help="Of beta: which numbers are free."),
-    click.option("--bins", type=whole(BINS), help="Of histogram: how many bins; otherwise 10."),
-    click.option("--by", type=click.Choice(["width", "mass"]), help="Of histogram: of equal what; otherwise mass."),
-    click.option("--cluster", metavar="COLUMN", help="Rows of one cluster stay in one fold."),
-    click.option(
-        "--folds",
-        type=whole(FOLDS),
-        default=5,
-        show_default=True,
-        help="Each part of the rows is judged by a map that was fitted to the others.",
-    ),
-    click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of folds and draws."),
-    click.option("--level", type=level, metavar="SHARE", help="Confidence of intervals; otherwise 0.95."),
-    click.option(
-        "--draws", type=whole(DRAWS._replace(low=0)), help="Draws for the noise floors; otherwise 500, and 0 for none."
-    ),
-    click.option(
-        "-o", "--output", type=click.Path(allow_dash=True), metavar="MAP", help="Write the map there, as JSON."
-    ),
-)
-
-
 @command("calibrate", examples=_EXAMPLES)
-@reading
-@_fitting
-@showing
-def calibrate(reading: Reading, fitting: Fitting, writing: Writing) -> None:
-    """Make probabilities right: fit a map from scores to probabilities, and show what it does.
+def calibrate(reading: Reading, fit_options: CalibrationOptions, output: Annotated[Output, omit("path")]) -> None:
+    """Fit a calibrator: scores to probabilities.
 
-    Before and after are judged as `baserate reliability` does. After is honest: every row is mapped by what was fitted
-    to other rows. The map that is written is fitted to all of them. FILE is a CSV, TSV, Parquet, JSON-lines or Arrow
-    file, a folder or a pattern of such files, or - for stdin.
+    Calibration before and after is assessed as `baserate reliability` does; after is cross-fitted, so that every row is
+    mapped by what was fitted to other rows. The calibrator that is written is fitted to all of them.
     """
     if reading.predicted:
         raise click.UsageError("labels cannot be calibrated; instead of --predicted give scores with --score.")
-    if len(reading.score) != (0 if fitting.scores else 1):
+    if len(reading.score) != (0 if fit_options.scores else 1):
         raise click.UsageError("a map is of one score: give one with --score, or one for each class with --scores.")
-    if fitting.output == "-" and writing.form != "table":
+    if fit_options.path == "-" and output.form != "table":
         raise click.UsageError("-o - writes the map to stdout, where the numbers would go; name a file for the map.")
-    data = _read(reading, fitting, quiet=writing.quiet)
-    found, choice = _fitted(data, fitting, quiet=writing.quiet)
-    judged = _judged(data, found, choice, fitting, quiet=writing.quiet)
-    explain(reading, judged.data, writing)
-    _write(found, fitting, writing)
-    if fitting.output != "-":
-        from baserate.cli._calibrated import page
-
-        answer(judged, lambda: page(judged, reading, writing.digits), writing)
+    data = _read_data(reading, fit_options, quiet=output.quiet)
+    calibrator, choice = _fit(data, fit_options, quiet=output.quiet)
+    results = _assess(data, calibrator, choice, fit_options, quiet=output.quiet)
+    print_notes(reading, results.data, output)
+    _write_calibrator(calibrator, fit_options, output)
+    if fit_options.path != "-":
+        print_results(results, lambda: calibration_page(results, reading, output.digits), output)
 
 
-def _read(asked: Reading, fitting: Fitting, *, quiet: bool) -> "Tallies | Rows | MulticlassRows":
-    if fitting.cluster:
-        return rows(asked, quiet=quiet, cluster=fitting.cluster)
-    if not fitting.scores:
-        return tallies(asked, quiet=quiet)
-    found = read_classes(asked, Classes(fitting.scores, fitting.labels, (), None, None), quiet=quiet)
+def _read_data(reading: Reading, fit_options: CalibrationOptions, *, quiet: bool) -> "Tallies | Rows | MulticlassRows":
+    if fit_options.cluster:
+        return read_rows(reading, quiet=quiet, cluster=fit_options.cluster)
+    if not fit_options.scores:
+        return read_tallies(reading, quiet=quiet)
+    class_rows = read_classes(reading, Classes(fit_options.scores, fit_options.labels, (), None, None), quiet=quiet)
     from baserate import MulticlassRows
 
-    assert isinstance(found, MulticlassRows)  # noqa: S101  (for the type checker)
-    return found
+    assert isinstance(class_rows, MulticlassRows)  # noqa: S101  (for the type checker)
+    return class_rows
 
 
-def _fitted(
-    data: "Tallies | Rows | MulticlassRows", fitting: Fitting, *, quiet: bool
+def _fit(
+    data: "Tallies | Rows | MulticlassRows", fit_options: CalibrationOptions, *, quiet: bool
 ) -> "tuple[Calibrator | MulticlassCalibrator, Choice | None]":
-    from baserate import calibrate as room
+    from baserate import calibrate as library
 
-    if fitting.with_ != "choose":
-        return room.fit(data, fitting.with_, **fitting.options), None
-    from baserate.cli._progress import counted
+    if fit_options.with_ != "choose":
+        return library.fit(data, fit_options.with_, **fit_options.options), None
+    from baserate.cli._terminal import progress_counter
 
-    with counted(quiet=quiet) as watch:
-        choice = room.choose(data, folds=fitting.folds, seed=fitting.seed, watch=watch)
+    with progress_counter(quiet=quiet) as watch:
+        choice = library.choose(data, folds=fit_options.folds, seed=fit_options.seed, watch=watch)
     return choice.map, choice
 
 
-def _judged(
+def _assess(
     data: "Tallies | Rows | MulticlassRows",
-    found: "Calibrator | MulticlassCalibrator",
+    calibrator: "Calibrator | MulticlassCalibrator",
     choice: "Choice | None",
-    fitting: Fitting,
+    fit_options: CalibrationOptions,
     *,
     quiet: bool,
 ) -> "Results":
     """Numbers before and after, with what they are of."""
     from baserate import FitError, NotAProbabilityError, Results, Rows, infer
-    from baserate.cli._progress import counted
+    from baserate.cli._terminal import progress_counter
 
-    with counted(quiet=quiet) as watch:
-        after, lacking = _after(data, found, fitting, watch)
-    given: dict[str, Any] = {"level": fitting.level, "seed": fitting.seed, "draws": fitting.draws}
-    asked = infer.Reliability(**{name: value for name, value in given.items() if value is not None})
+    with progress_counter(quiet=quiet) as watch:
+        after, lacking = _cross_fit(data, calibrator, fit_options, watch)
+    options: dict[str, Any] = {"level": fit_options.level, "seed": fit_options.seed, "draws": fit_options.draws}
+    settings = infer.Reliability(**{name: value for name, value in options.items() if value is not None})
     before = data.tallies() if isinstance(data, Rows) else data
     try:
-        with counted(quiet=quiet) as watch:
-            judged = infer.reliability(before, asked=asked, after=after, watch=watch)
+        with progress_counter(quiet=quiet) as watch:
+            results = infer.reliability(before, asked=settings, after=after, watch=watch)
     except NotAProbabilityError as error:
         if after is not None:
             raise
         raise FitError(f"the scores are no probabilities, and {lacking[0]}") from error
-    map_ = {"method": found.method, "parameters": [asdict(each) for each in found.parameters], "folds": fitting.folds}
+    map_ = {
+        "method": calibrator.method,
+        "parameters": [asdict(each) for each in calibrator.parameters],
+        "folds": fit_options.folds,
+    }
     # That certainties have no log-odds is said of the rows already.
-    notes = [*lacking, *(note for note in found.notes if "finite log-odds" not in note)]
-    told = {"map": map_, "notes": [*judged.data["notes"], *notes]}
+    notes = [*lacking, *(note for note in calibrator.notes if "finite log-odds" not in note)]
+    more = {"map": map_, "notes": [*results.data["notes"], *notes]}
     if choice:
-        told |= {"choice": {"verdict": choice.verdict, "methods": choice.results.rows()}}
-    return Results(judged.columns, {**judged.data, **told})
+        more |= {"choice": {"verdict": choice.verdict, "methods": choice.results.rows()}}
+    return Results(results.columns, {**results.data, **more})
 
 
-def _after(
+def _cross_fit(
     data: "Tallies | Rows | MulticlassRows",
-    found: "Calibrator | MulticlassCalibrator",
-    fitting: Fitting,
+    calibrator: "Calibrator | MulticlassCalibrator",
+    fit_options: CalibrationOptions,
     watch: Callable[[int, int], None],
 ) -> "tuple[infer.After | None, list[str]]":
-    """The same rows, each mapped by what was fitted without it; or why that cannot be had."""
-    from baserate import FitError, calibrate as room, infer
+    """Apply to each row a calibrator that was fitted without it; or say why that fails."""
+    from baserate import FitError, calibrate as library, infer
 
-    options = fitting.options if fitting.with_ != "choose" else {}
+    options = fit_options.options if fit_options.with_ != "choose" else {}
     try:
-        after = room.crossfitted(data, fitting.with_, folds=fitting.folds, seed=fitting.seed, watch=watch, **options)
+        after = library.crossfitted(
+            data, fit_options.with_, folds=fit_options.folds, seed=fit_options.seed, watch=watch, **options
+        )
     except FitError as error:
         return None, [f"the map cannot be judged on rows that it has not seen: {error}"]
-    what = found.method if fitting.with_ != "choose" else "whatever was chosen without each fold"
+    what = calibrator.method if fit_options.with_ != "choose" else "whatever was chosen without each fold"
     return infer.After(after, f"cross-fitted: {what}, each row by a map that was fitted without it"), []
 
 
-def _write(found: "Calibrator | MulticlassCalibrator", fitting: Fitting, writing: Writing) -> None:
-    if fitting.output is None:
-        if not writing.quiet:
-            say("no map was written; -o map.json writes it.")
+def _write_calibrator(
+    calibrator: "Calibrator | MulticlassCalibrator", fit_options: CalibrationOptions, output: Output
+) -> None:
+    if fit_options.path is None:
+        if not output.quiet:
+            print_message("no map was written; -o map.json writes it.")
         return
-    put(found.to_json(), fitting.output)
-    if fitting.output != "-" and not writing.quiet:
-        say(f"wrote {fitting.output}: {found!r}; apply it with: baserate apply {fitting.output} FILE -o OUT")
+    write_output(calibrator.to_json(), fit_options.path)
+    if fit_options.path != "-" and not output.quiet:
+        print_message(
+            f"wrote {fit_options.path}: {calibrator!r}; apply it with: baserate apply {fit_options.path} FILE -o OUT"
+        )

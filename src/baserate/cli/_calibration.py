@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from baserate._formatting import format_level, format_number, format_p
 from baserate._results import Results
-from baserate.cli._ask import headline
+from baserate.cli._io import headline
 from baserate.cli._options import Reading
 from baserate.text import (
     EVERYBODY,

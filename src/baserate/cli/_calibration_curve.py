@@ -5,8 +5,8 @@ from operator import itemgetter
 
 from baserate._formatting import format_count, format_exact, format_level
 from baserate._results import Results
-from baserate.cli._ask import headline
 from baserate.cli._calibration import Subject, subject_of, title
+from baserate.cli._io import headline
 from baserate.cli._options import Reading
 from baserate.text import CellFormatter, Page, Pivot, Table, TidyRow, align_decimals
 

@@ -10,9 +10,10 @@ import click
 
 from baserate._errors import UnknownNameError
 from baserate._formatting import format_count
-from baserate.cli._ask import check_truth
-from baserate.cli._options import Reading, Verb, bundled, names, or_none
-from baserate.cli._progress import shown
+from baserate.cli._io import check_truth
+from baserate.cli._options import Reading, Verb, bundled, or_none
+from baserate.cli._terminal import shown
+from baserate.cli._values import names
 from baserate.text import (
     EVERYBODY,
     CellFormatter,

@@ -1,11 +1,12 @@
 """`baserate completion`: print the completion script of a shell."""
 
+from typing import Annotated
+
 import click
 from click.shell_completion import get_completion_class
 
-from baserate.cli._failures import debug
-from baserate.cli._options import command
-from baserate.cli._say import put
+from baserate.cli._declarations import argument, command
+from baserate.cli._terminal import write_output
 
 _EXAMPLES = (
     ("in ~/.bashrc", 'eval "$(baserate completion bash)"'),
@@ -15,11 +16,13 @@ _EXAMPLES = (
 
 
 @command("completion", examples=_EXAMPLES)
-@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
-@debug
-@click.pass_context
-def completion(context: click.Context, shell: str) -> None:
-    """Print the script that completes commands, options and names of measures in SHELL."""
+def completion(
+    context: click.Context, shell: Annotated[str, argument(type=click.Choice(["bash", "zsh", "fish"]))]
+) -> None:
+    """Print the completion script of a shell.
+
+    It completes commands, options and names of measures in SHELL.
+    """
     kind = get_completion_class(shell)
     assert kind is not None  # noqa: S101  (click knows all three)
-    put(kind(context.find_root().command, {}, "baserate", "_BASERATE_COMPLETE").source(), None)
+    write_output(kind(context.find_root().command, {}, "baserate", "_BASERATE_COMPLETE").source(), None)

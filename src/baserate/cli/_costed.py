@@ -5,10 +5,10 @@ from typing import Any
 
 from baserate._formatting import format_count, format_exact, format_level
 from baserate._results import Results
+from baserate.cli._benefit import MARK, marked
 from baserate.cli._calibration import split_when_narrow
-from baserate.cli._decision_curve import MARK, marked
+from baserate.cli._costs import CELLS
 from baserate.cli._options import Reading
-from baserate.cli._samples import CELLS
 from baserate.text import Cell, CellFormatter, Page, Row, Section, Table, TidyRow, shorten_label
 
 _FEW = 6

@@ -1,30 +1,178 @@
-"""`baserate costs`: read or take tables, tell what classifiers cost where they will be used."""
+"""`baserate costs`: expected costs of classifiers, each with the confusion matrix of its own sample."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
+from baserate._errors import BaserateError, OptionError
 from baserate._formatting import count_of
-from baserate.cli._ask import answer, remark
-from baserate.cli._intervals import Intervals, closed
-from baserate.cli._options import Reading, Verb, Writing, bundled, command, numbers, sampled, thresholds, writing
-from baserate.cli._prices import CELLS as PRICED, PRICES, costs_of
-from baserate.cli._priors import Prior, of_classes, prior
-from baserate.cli._samples import CELLS, Sample, Typed, by_hand, check_names, of_many, of_two, typed
+from baserate.cli._classes import Classes, read_classes
+from baserate.cli._declarations import Output, command, omit, option
+from baserate.cli._io import print_messages, print_results, read_tallies
+from baserate.cli._options import ClosedFormIntervals, OptionalReading, OutcomeCosts, Reading
+from baserate.cli._values import CELLS as PRICED, Prior, match_classes, read_numbers, read_prior, read_thresholds
 
 if TYPE_CHECKING:
+    from baserate._confusion import Confusion
     from baserate._costs import CostMatrix, Costs
+    from baserate._counts import Counts
+    from baserate._read_summary import ReadSummary
     from baserate._results import Results
+    from baserate._tally import Tallies
+
+CELLS = ("tp", "fn", "fp", "tn")
+"""Cells of a table in the order in which they are typed: the positives first."""
+_HOW = "give TP,FN,FP,TN in this order, such as M1=150,40,60,250, or by name, M1=tp:150,fn:40,fp:60,tn:250."
+_MIDDLE = 0.5
+_MOST = 1e15
+"""The greatest count: up to here every whole number is exact."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableOption:
+    """A table with the name of its classifier."""
+
+    name: str
+    cells: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """What a classifier did on its own sample."""
+
+    name: str
+    table: "Counts[float] | Confusion"
+    threshold: float | None = None
+    intake: "ReadSummary | None" = None
+
+
+def read_table(text: str) -> TableOption:
+    """Read a table: M1=150,40,60,250 in the order TP,FN,FP,TN; or M1=tp:150,fn:40,fp:60,tn:250 in any.
+
+    >>> read_table("M1=150,40,60,250") == read_table("M1=tn:250,tp:150,fn:40,fp:60")
+    True
+    """
+    name, _, cells = (part.strip() for part in text.rpartition("="))
+    if not name:
+        raise click.BadParameter(f"{text!r} names no classifier; {_HOW}")
+    parts = cells.split(",")
+    if len(parts) != len(CELLS):
+        raise click.BadParameter(f"{text!r} has {len(parts)} of the {len(CELLS)} cells; {_HOW}")
+    pairs = [part.partition(":") for part in parts if ":" in part]
+    if not pairs:
+        return TableOption(name, tuple(_count(part, text) for part in parts))
+    cells_by_name = {cell.strip().lower(): count for cell, _, count in pairs}
+    if set(cells_by_name) != set(CELLS):
+        raise click.BadParameter(f"{text!r} does not name each of the {len(CELLS)} cells once; {_HOW}")
+    return TableOption(name, tuple(_count(cells_by_name[cell], text) for cell in CELLS))
+
+
+def _count(cell: str, text: str) -> float:
+    try:
+        number = float(cell)
+    except ValueError:
+        number = math.nan
+    if not 0 <= number <= _MOST:
+        raise click.BadParameter(f"{cell.strip()!r} in {text!r} is no count; counts are numbers from 0 to {_MOST:g}.")
+    return number
+
+
+def samples_of_tables(tables: Iterable[TableOption]) -> Iterator[Sample]:
+    """Samples that were typed."""
+    from baserate import Counts
+
+    for each in tables:
+        tp, fn, fp, tn = each.cells
+        yield Sample(each.name, Counts(tp=tp, fn=fn, fp=fp, tn=tn))
+
+
+def read_binary_samples(reading: Reading, cuts: Sequence[float], *, quiet: bool) -> Iterator[Sample]:
+    """Read samples of two classes: one of each file and model."""
+    from baserate import Curve
+
+    for file_reading, name in _files(reading):
+        with _name_file_in_errors(file_reading, reading):
+            read = read_tallies(file_reading, quiet=quiet)
+            places = {model: _threshold_of(read, model, reading, cuts) for model in read.models}
+        for model, cut in places.items():
+            counts = Curve(read.pooled(model)).at(_MIDDLE if cut is None else cut)
+            yield Sample(_name_classifier(name, model, reading, list(places)), counts, cut, read.intake)
+
+
+def read_multiclass_samples(reading: Reading, costs: str, cross_table: str | None, *, quiet: bool) -> Iterator[Sample]:
+    """Read samples of several classes, one of each file: labels, or tables that were counted before."""
+    from baserate import Confusions
+
+    wanted = Classes(scores=(), labels=(), average=(), costs=costs, cross_table=cross_table)
+    for file_reading, name in _files(reading):
+        with _name_file_in_errors(file_reading, reading):
+            read = read_classes(file_reading, wanted, quiet=quiet)
+        assert isinstance(read, Confusions)  # noqa: S101  (for the type checker: costs treat classes alike)
+        yield Sample(name, read.pooled, intake=read.intake)
+
+
+def check_names(samples: Sequence[Sample]) -> None:
+    """Refuse two classifiers of one name."""
+    for name, times in Counter(sample.name for sample in samples).items():
+        if times > 1:
+            raise click.UsageError(f"{times} classifiers are called {name!r}; give each a name of its own.")
+
+
+def _files(reading: Reading) -> Iterator[tuple[Reading, str]]:
+    """Split the options by file, each with a short name if that is unique."""
+    if reading.file.count("-") > 1:
+        raise click.UsageError("stdin can be read once; name a file for every other classifier.")
+    short = ["stdin" if each == "-" else PurePath(each).stem or each for each in reading.file]
+    apart = len(set(short)) == len(short)
+    for file, name in zip(reading.file, short, strict=True):
+        yield replace(reading, file=(file,)), name if apart else file
+
+
+def _name_classifier(file: str, model: str, reading: Reading, models: Sequence[str]) -> str:
+    """Name of a classifier: that of its file, of its column where one file has several, or both."""
+    if len(models) == 1:
+        return file
+    return model if len(reading.file) == 1 else f"{file} {model}"
+
+
+@contextmanager
+def _name_file_in_errors(file_reading: Reading, reading: Reading) -> Iterator[None]:
+    """Say which of several files an error is about."""
+    try:
+        yield
+    except BaserateError as error:
+        if len(reading.file) == 1 or str(error).startswith(file_reading.file[0]):
+            raise
+        raise type(error)(f"{file_reading.file[0]}: {error}") from error
+
+
+def _threshold_of(read: "Tallies", model: str, reading: Reading, cuts: Sequence[float]) -> float | None:
+    """Threshold of a model; labels have none."""
+    if model == read.intake.columns.get("predicted"):
+        return None
+    if cuts:
+        return cuts[reading.score.index(model) if len(cuts) > 1 else 0]
+    if read.pooled(model).probable:
+        return _MIDDLE
+    score = read.pooled(model).score
+    raise OptionError(
+        f"{model} runs from {score[-1]:.6g} to {score[0]:.6g}, so its scores are not probabilities; give a threshold."
+    )
+
 
 _EXAMPLES = (
     (
-        "two tables (TP,FN,FP,TN), where 38 % are sick and finding one pays",
+        "two confusion matrices (TP,FN,FP,TN), at a prevalence of 38 %",
         "baserate costs --table M1=150,40,60,250 --table M2=250,45,5,200 --fp 1 --fn 100 --tp -1 --prevalence 0.38",
     ),
     (
-        "two classifiers, each with a file of its own; what a thousand people cost",
+        "two classifiers, each with its own file; costs per 1000 people",
         "baserate costs old.csv new.csv --truth sick --predicted flagged --fp 1 --fn 20 --prevalence 2% --per 1000",
     ),
     (
@@ -32,31 +180,84 @@ _EXAMPLES = (
         "baserate costs people.csv --truth sick --score risk --score old --threshold 0.2,0.5 --fp 1 --fn 20",
     ),
     (
-        "several classes: costs and counts are cross-tables",
+        "several classes: a cost matrix and confusion matrices",
         "baserate costs a.csv b.csv --cross-table rows --costs costs.csv --prevalence cat=0.2,dog=0.8",
     ),
     (
-        "which points of ROC space cost as much as this one?",
+        "the iso-cost line through a point of ROC space",
         "baserate costs --iso-cost 0.1,0.6 --fp 10 --fn 1 --prevalence 0.5",
     ),
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Costing:
+def _read_point(text: str) -> tuple[float, float]:
+    """Read a point of ROC space."""
+    values = read_numbers(text)
+    if len(values) != 2 or not all(0 <= each <= 1 for each in values):
+        raise click.BadParameter(f"{text!r} is no point; give FPR,TPR, both from 0 to 1, such as 0.1,0.6.")
+    return values[0], values[1]
+
+
+def _read_cases(text: str) -> float:
+    """Read how many cases costs are of."""
+    values = read_numbers(text)
+    if len(values) != 1 or values[0] <= 0:
+        raise click.BadParameter(f"{text!r} is no number of cases; give one above 0, such as 1000.")
+    return values[0]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CostOptions(OutcomeCosts):
     """Tables that were typed, what outcomes cost, and where."""
 
-    table: tuple[Typed, ...]
-    threshold: tuple[tuple[float, ...], ...]
-    cross_table: str | None
-    fp: float | None
-    fn: float | None
-    tp: float | None
-    tn: float | None
-    costs: str | None
-    prevalence: Prior | None
-    per: float
-    iso_cost: tuple[tuple[float, float], ...]
+    table: Annotated[
+        tuple[TableOption, ...],
+        option(
+            type=read_table,
+            multiple=True,
+            metavar="NAME=CELLS",
+            help="Classifier and its counts TP,FN,FP,TN in this order, or by name, "
+            "M1=tp:150,fn:40,fp:60,tn:250; may be "
+            "repeated.",
+        ),
+    ] = ()
+    threshold: Annotated[
+        tuple[tuple[float, ...], ...],
+        option(
+            type=read_thresholds,
+            multiple=True,
+            metavar="NUMBERS",
+            default="0.5 for probabilities",
+            help="Threshold for all scores, or one for each --score with commas: scores at or above it are flagged.",
+        ),
+    ] = ()
+    costs: Annotated[
+        str | None,
+        option(metavar="FILE", help="Of several classes: cost matrix of decisions, with true classes in rows."),
+    ] = None
+    cross_table: Annotated[
+        str | None,
+        option(
+            type=click.Choice(["rows", "columns"]),
+            help="Each FILE is a confusion matrix, with true classes in its rows or columns.",
+        ),
+    ] = None
+    prevalence: Annotated[
+        Prior | None,
+        option(
+            type=read_prior,
+            metavar="SHARE",
+            default="that of the samples, if all have the same",
+            help="Prevalence in deployment, such as 0.02 or 2%; of several classes a share for each, cat=0.2,dog=0.8.",
+        ),
+    ] = None
+    per: Annotated[float, option(type=_read_cases, metavar="NUMBER", help="Number of cases that costs are of.")] = 1.0
+    iso_cost: Annotated[
+        tuple[tuple[float, float], ...],
+        option(
+            type=_read_point, multiple=True, metavar="FPR,TPR", help="Iso-cost line through this point of ROC space."
+        ),
+    ] = ()
 
     def __post_init__(self) -> None:
         priced = [f"--{name}" for name in PRICED if getattr(self, name) is not None]
@@ -89,155 +290,100 @@ class Costing:
         return tuple(each for several in self.threshold for each in several)
 
 
-def _point(text: str) -> tuple[float, float]:
-    """Read a point of ROC space."""
-    found = numbers(text)
-    if len(found) != 2 or not all(0 <= each <= 1 for each in found):
-        raise click.BadParameter(f"{text!r} is no point; give FPR,TPR, both from 0 to 1, such as 0.1,0.6.")
-    return found[0], found[1]
-
-
-def _cases(text: str) -> float:
-    """Read how many cases costs are of."""
-    found = numbers(text)
-    if len(found) != 1 or found[0] <= 0:
-        raise click.BadParameter(f"{text!r} is no number of cases; give one above 0, such as 1000.")
-    return found[0]
-
-
-_COSTING = (
-    click.option(
-        "--table",
-        type=typed,
-        multiple=True,
-        metavar="NAME=CELLS",
-        help="A classifier and its counts TP,FN,FP,TN in this order, or by name, M1=tp:150,fn:40,fp:60,tn:250; repeat "
-        "it for others.",
-    ),
-    click.option(
-        "--threshold",
-        type=thresholds,
-        multiple=True,
-        metavar="NUMBERS",
-        help="Flag scores at or above it; one for all, or with commas one for each --score. Otherwise 0.5 if scores "
-        "are probabilities.",
-    ),
-    *PRICES,
-    click.option("--costs", metavar="FILE", help="Of several classes: cross-table of decisions' costs, truth in rows."),
-    click.option(
-        "--cross-table",
-        type=click.Choice(["rows", "columns"]),
-        help="Each FILE is itself a table of counts, with truth in its rows or columns.",
-    ),
-    click.option(
-        "--prevalence",
-        type=prior,
-        metavar="SHARE",
-        help="Share of positives where they will be used, such as 0.02 or 2%; of several classes one for each, "
-        "cat=0.2,dog=0.8. Otherwise that of the samples, if it is the same in all.",
-    ),
-    click.option(
-        "--per", type=_cases, metavar="NUMBER", default="1", help="Tell what so many cases cost; otherwise one."
-    ),
-    click.option(
-        "--iso-cost",
-        type=_point,
-        multiple=True,
-        metavar="FPR,TPR",
-        help="Tell the line of equal cost through this point of ROC space.",
-    ),
-)
-
-
-def _costing(verb: Verb) -> Verb:
-    return bundled(verb, Costing, "costing", _COSTING)
-
-
 @command("costs", examples=_EXAMPLES)
-@sampled
-@_costing
-@closed
-@writing
-def costs(reading: Reading, costing: Costing, intervals: Intervals, writing: Writing) -> None:
-    """Tell what classifiers cost, in all on their own samples and per case where they will be used.
+def costs(
+    reading: Annotated[OptionalReading, omit("group")],
+    cost_options: CostOptions,
+    intervals: ClosedFormIntervals,
+    output: Output,
+) -> None:
+    """Compare the costs of classifiers at one prevalence.
 
-    Each FILE is one classifier and its sample; --table is one that is typed. Those that were measured at different
-    prevalences compare only at a stated one: add --prevalence. FILE is a CSV, TSV, Parquet, JSON-lines or Arrow file, a
-    folder or a pattern of such files, or - for stdin.
+    Each FILE is one classifier and its sample; --table is one whose counts are typed. The total is that of its own
+    sample, and the mean cost per case that in deployment. Classifiers that were measured at different prevalences
+    compare only at one: add --prevalence.
     """
     from baserate.cli._costed import headline, page
 
-    _check(reading, costing)
-    prices = _prices(costing)  # before reading, so that a slip is told at once
-    lines = list(_iso_costs(costing, prices))
-    samples = list(_samples(reading, costing, quiet=writing.quiet))
+    _check(reading, cost_options)
+    prices = _cost_matrix(cost_options)  # before reading, so that errors come at once
+    lines = list(_iso_costs(cost_options, prices))
+    samples = list(_collect_samples(reading, cost_options, quiet=output.quiet))
     check_names(samples)
-    found = _found(samples, lines, costing, prices, intervals.sure)
-    line = headline(found, reading)
-    remark(line, found.data, writing, inferred=reading.positive is None and found.data["positive"] is not None)
-    answer(found, lambda: page(found, line, writing.digits), writing)
+    results = _make_results(samples, lines, cost_options, prices, intervals.confidence)
+    line = headline(results, reading)
+    print_messages(
+        line, results.data, output, inferred=reading.positive is None and results.data["positive"] is not None
+    )
+    print_results(results, lambda: page(results, line, output.digits), output)
 
 
-def _check(reading: Reading, costing: Costing) -> None:
+def _check(reading: Reading, cost_options: CostOptions) -> None:
     """Refuse what cannot be costed so."""
     columns = ("truth", "score", "predicted", "positive", "negative", "weight", "count")
     given = [f"--{name}" for name in columns if getattr(reading, name)]
-    given += [f"--{name}" for name in ("threshold", "cross-table") if getattr(costing, name.replace("-", "_"))]
+    given += [f"--{name}" for name in ("threshold", "cross-table") if getattr(cost_options, name.replace("-", "_"))]
     if not reading.file and given:
         raise click.UsageError(f"{given[0]} is for files; name one for each classifier, or leave it out.")
-    if not (reading.file or costing.table or costing.iso_cost):
+    if not (reading.file or cost_options.table or cost_options.iso_cost):
         raise click.UsageError(
             "there is no classifier to cost; name files of predictions, or type tables of TP,FN,FP,TN, such as --table "
             "M1=150,40,60,250."
         )
-    if costing.cuts and not reading.score:
+    if cost_options.cuts and not reading.score:
         raise click.UsageError("--threshold is for scores; name their column with --score, or leave it out.")
-    if len(costing.cuts) > 1 and len(costing.cuts) != len(reading.score):
+    if len(cost_options.cuts) > 1 and len(cost_options.cuts) != len(reading.score):
         raise click.UsageError(
-            f"--threshold holds {len(costing.cuts)}, but columns of --score number {len(reading.score)}; give one for "
+            f"--threshold holds {len(cost_options.cuts)}, but columns of --score number {len(reading.score)}; give "
+            f"one for "
             "all, or one for each in the same order."
         )
-    if costing.costs is not None and (reading.score or not (reading.predicted or costing.cross_table)):
+    if cost_options.costs is not None and (reading.score or not (reading.predicted or cost_options.cross_table)):
         raise click.UsageError("of several classes give --predicted or --cross-table, one of them, and no --score.")
 
 
-def _prices(costing: Costing) -> "Costs | CostMatrix":
-    if costing.costs is not None:
+def _cost_matrix(cost_options: CostOptions) -> "Costs | CostMatrix":
+    if cost_options.costs is not None:
         from baserate import read
 
-        return read.costs(costing.costs, truth="rows")
-    found = costs_of(costing)
-    assert found is not None  # noqa: S101  (for the type checker)
-    return found
+        return read.costs(cost_options.costs, truth="rows")
+    outcome_costs = cost_options.outcome_costs
+    assert outcome_costs is not None  # noqa: S101  (for the type checker)
+    return outcome_costs
 
 
-def _samples(reading: Reading, costing: Costing, *, quiet: bool) -> Iterator[Sample]:
-    yield from by_hand(costing.table)
-    if reading.file and costing.costs is not None:
-        yield from of_many(reading, costing.costs, costing.cross_table, quiet=quiet)
+def _collect_samples(reading: Reading, cost_options: CostOptions, *, quiet: bool) -> Iterator[Sample]:
+    yield from samples_of_tables(cost_options.table)
+    if reading.file and cost_options.costs is not None:
+        yield from read_multiclass_samples(reading, cost_options.costs, cost_options.cross_table, quiet=quiet)
     elif reading.file:
-        yield from of_two(reading, costing.cuts, quiet=quiet)
+        yield from read_binary_samples(reading, cost_options.cuts, quiet=quiet)
 
 
-def _found(
+def _make_results(
     samples: Sequence[Sample],
     lines: Sequence[dict[str, Any]],
-    costing: Costing,
+    cost_options: CostOptions,
     prices: "Costs | CostMatrix",
     sure: float | None,
 ) -> "Results":
     """Rows of classifiers, then those of lines of equal cost; and what they were made from."""
     from baserate import Results
 
-    rows, notes = _tabulated(samples, costing, prices, sure) if samples else ([], [])
+    rows, notes = _tabulate_classifiers(samples, cost_options, prices, sure) if samples else ([], [])
     rows += lines
     columns = dict.fromkeys(name for row in rows for name in row)
-    about = {"prevalence": costing.prevalence, "per": costing.per, "level": sure, "costs": _plain(prices)}
-    data = {**about, **_read(samples), "notes": [*_intake_notes(samples), *notes]}
+    about = {
+        "prevalence": cost_options.prevalence,
+        "per": cost_options.per,
+        "level": sure,
+        "costs": _costs_as_numbers(prices),
+    }
+    data = {**about, **_describe_reading(samples), "notes": [*_intake_notes(samples), *notes]}
     return Results({name: [row.get(name) for row in rows] for name in columns}, data)
 
 
-def _read(samples: Sequence[Sample]) -> dict[str, Any]:
+def _describe_reading(samples: Sequence[Sample]) -> dict[str, Any]:
     """What was read; nothing of tables that were typed."""
     intakes = {sample.name: sample.intake for sample in samples if sample.intake is not None}
     return {
@@ -250,21 +396,21 @@ def _read(samples: Sequence[Sample]) -> dict[str, Any]:
     }
 
 
-def _tabulated(
-    samples: Sequence[Sample], costing: Costing, prices: "Costs | CostMatrix", sure: float | None
+def _tabulate_classifiers(
+    samples: Sequence[Sample], cost_options: CostOptions, prices: "Costs | CostMatrix", sure: float | None
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """A row for each classifier, with its table and threshold; and what to say of them."""
     from baserate.decide import cost_table
 
     tables = _tables(samples, prices)
-    there = _there(costing, tables)
-    _check_carried(tables, there)
-    found = cost_table(tables, prices, prevalence=there, per=costing.per, level=sure)
+    prevalence = _deployment_prevalence(cost_options, tables)
+    _check_classes(tables, prevalence)
+    table = cost_table(tables, prices, prevalence=prevalence, per=cost_options.per, level=sure)
     rows = []
-    for sample, row in zip(samples, found.rows(), strict=True):
-        cells = {name: getattr(sample.table, name) for name in CELLS} if costing.costs is None else {}
+    for sample, row in zip(samples, table.rows(), strict=True):
+        cells = {name: getattr(sample.table, name) for name in CELLS} if cost_options.costs is None else {}
         rows.append({**row, "threshold": sample.threshold, **cells})
-    return rows, list(found.data["notes"])
+    return rows, list(table.data["notes"])
 
 
 def _tables(samples: Sequence[Sample], prices: "Costs | CostMatrix") -> dict[str, Any]:
@@ -280,15 +426,15 @@ def _tables(samples: Sequence[Sample], prices: "Costs | CostMatrix") -> dict[str
     return {name: table.over(occurring) for name, table in tables.items()}
 
 
-def _there(costing: Costing, tables: Mapping[str, Any]) -> Any:  # noqa: ANN401  (what cost_table takes)
+def _deployment_prevalence(cost_options: CostOptions, tables: Mapping[str, Any]) -> Any:  # noqa: ANN401  (what cost_table takes)
     """Where they will be used, with classes as they were read."""
-    if not isinstance(costing.prevalence, dict):
-        return costing.prevalence
-    return of_classes(costing.prevalence, next(iter(tables.values())).labels, flag="--prevalence")
+    if not isinstance(cost_options.prevalence, dict):
+        return cost_options.prevalence
+    return match_classes(cost_options.prevalence, next(iter(tables.values())).labels, flag="--prevalence")
 
 
-def _check_carried(tables: Mapping[str, Any], there: object) -> None:
-    """Say of which classifier there is nothing to carry to another prevalence."""
+def _check_classes(tables: Mapping[str, Any], there: object) -> None:
+    """Refuse a prevalence for a classifier whose sample lacks a class."""
     from baserate import Counts, NotBinaryError
 
     for name, table in tables.items() if there is not None else ():
@@ -304,33 +450,33 @@ def _check_carried(tables: Mapping[str, Any], there: object) -> None:
             )
 
 
-def _iso_costs(costing: Costing, prices: "Costs | CostMatrix") -> Iterator[dict[str, Any]]:
+def _iso_costs(cost_options: CostOptions, prices: "Costs | CostMatrix") -> Iterator[dict[str, Any]]:
     """A row for each line of equal cost."""
     from baserate import Costs
     from baserate.decide import iso_cost
 
-    for fpr, tpr in costing.iso_cost:
+    for fpr, tpr in cost_options.iso_cost:
         assert isinstance(prices, Costs)  # noqa: S101  (for the type checker)
-        assert isinstance(costing.prevalence, float)  # noqa: S101  (for the type checker)
-        line = iso_cost(prices, costing.prevalence, through=(fpr, tpr))
+        assert isinstance(cost_options.prevalence, float)  # noqa: S101  (for the type checker)
+        line = iso_cost(prices, cost_options.prevalence, through=(fpr, tpr))
         place = dict.fromkeys(("measure", "model", "group", "class", "threshold", "low", "high", "level", "how", "why"))
-        number = {"measure": "iso_cost", "prevalence": costing.prevalence, "value": costing.per * line.cost}
+        number = {"measure": "iso_cost", "prevalence": cost_options.prevalence, "value": cost_options.per * line.cost}
         yield place | number | {"fpr": fpr, "tpr": tpr, "slope": line.slope, "intercept": line.intercept}
 
 
 def _shares(samples: Sequence[Sample]) -> dict[str, dict[str, float | None]]:
-    """Share of each of several classes where it was measured, None where there are no rows; of two, rows tell."""
+    """Share of each of several classes in its sample; None in an empty one."""
     from baserate import Confusion
 
-    found: dict[str, dict[str, float | None]] = {}
+    shares: dict[str, dict[str, float | None]] = {}
     for sample in samples:
         if isinstance(sample.table, Confusion):
             total, masses = sample.table.total, zip(sample.table.labels, sample.table.truth.tolist(), strict=True)
-            found[sample.name] = {str(label): mass / total if total else None for label, mass in masses}
-    return found
+            shares[sample.name] = {str(label): mass / total if total else None for label, mass in masses}
+    return shares
 
 
-def _plain(prices: "Costs | CostMatrix") -> dict[str, Any]:
+def _costs_as_numbers(prices: "Costs | CostMatrix") -> dict[str, Any]:
     """Costs as plain numbers."""
     from baserate import Costs
 
@@ -340,7 +486,7 @@ def _plain(prices: "Costs | CostMatrix") -> dict[str, Any]:
 
 
 def _intake_notes(samples: Sequence[Sample]) -> Iterator[str]:
-    """What a reader should know of what was read, and which rows were dropped; of models in one file, once."""
+    """Notes on what was read and which rows were dropped, once for each file."""
     from baserate._read_summary import describe_reasons
 
     read = {id(sample.intake): sample.intake for sample in samples}

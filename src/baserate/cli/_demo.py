@@ -1,21 +1,21 @@
-"""`baserate demo`: write generated predictions, and judge them."""
+"""`baserate demo`: write generated predictions, and evaluate them."""
 
 import shlex
 from pathlib import Path
+from typing import Annotated
 
 import click
 
 from baserate._errors import OptionError
-from baserate.cli._failures import debug
-from baserate.cli._options import command
-from baserate.cli._say import put
+from baserate.cli._declarations import argument, command
+from baserate.cli._terminal import write_output
 
 _EXAMPLES = (("in the folder baserate-demo", "baserate demo"),)
 NAME, PAGE = "people.csv", "report.html"
 
 
 def steps(file: str) -> list[tuple[str, list[str]]]:
-    """What is shown, and what is typed for it."""
+    """Titles of the steps, and the arguments of each."""
     columns = [file, "--truth", "sick", "--score", "risk"]
     sites = ["--positive", "1", "--group", "site", "--threshold", "0.2"]
     used = ["--positive", "1", "--group", "site", "--prevalence", "0.02", "--fp", "1", "--fn", "20"]
@@ -34,14 +34,16 @@ def steps(file: str) -> list[tuple[str, list[str]]]:
 
 
 @command("demo", examples=_EXAMPLES)
-@click.argument("folder", default="baserate-demo", type=click.Path(file_okay=False, path_type=Path))
-@debug
-@click.pass_context
-def demo(context: click.Context, folder: Path) -> None:
-    """Write generated predictions to FOLDER/people.csv and judge them, step by step.
+def demo(
+    context: click.Context,
+    folder: Annotated[Path, argument(required=False, type=click.Path(file_okay=False, path_type=Path))] = Path(
+        "baserate-demo"
+    ),
+) -> None:
+    """Write generated predictions and evaluate them, step by step.
 
-    20 000 people are screened at three sites, where the same score meets different prevalences. The last step leaves
-    a page to explore, FOLDER/report.html.
+    The predictions go to FOLDER/people.csv: 20 000 people are screened at three sites, where the same score meets
+    different prevalences. The last step leaves a page to explore, FOLDER/report.html.
     """
     path = folder / NAME
     _write(path)
@@ -58,7 +60,7 @@ def demo(context: click.Context, folder: Path) -> None:
 
 
 def _write(path: Path) -> None:
-    """Write the file unless it is there already; what else bears its name is not ours to touch."""
+    """Write the predictions, unless they are there already; never overwrite another file."""
     from baserate.cli._people import as_csv, screening
 
     text = as_csv(screening())
@@ -70,4 +72,4 @@ def _write(path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise OptionError(f"cannot make the folder {path.parent} ({error.strerror}); name another.") from error
-    put(text, str(path))
+    write_output(text, str(path))

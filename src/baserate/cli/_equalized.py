@@ -6,7 +6,7 @@ from typing import Any
 
 from baserate._formatting import ROUNDING_ERROR, UNDEFINED, format_exact, format_number, join_words
 from baserate._results import Results
-from baserate.cli._checked import group_told
+from baserate.cli._check import group_told
 from baserate.cli._options import Reading
 from baserate.text import (
     Cell,

@@ -1,37 +1,25 @@
-"""`baserate expect`: read rows without truth, say what is assumed, measure what probabilities promise."""
+"""`baserate expect`: measures of unlabelled data under a shift assumption."""
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import click
 
 from baserate._formatting import count_of
-from baserate.cli._ask import answer, remark
-from baserate.cli._deployed import (
-    AS_THEY_ARE,
-    Deployed,
-    deployed,
-    header,
-    headline,
-    read_many,
-    read_two,
-    renamed,
-    shares_at,
+from baserate.cli._declarations import Output, command, option
+from baserate.cli._deployment import (
+    DeploymentOptions,
+    Recalibration,
+    deployment_headline,
+    describe_target,
+    name_scores_in_notes,
+    read_binary_target,
+    read_class_shares,
+    read_multiclass_target,
 )
-from baserate.cli._options import (
-    LEVEL,
-    THRESHOLD,
-    Verb,
-    Writing,
-    bundled,
-    command,
-    complete_two_class,
-    each_once,
-    names,
-    share,
-    writing,
-)
-from baserate.cli._settings import Stated, stated
+from baserate.cli._io import print_messages, print_results
+from baserate.cli._options import Level, MeasureSettings, Thresholds
+from baserate.cli._values import complete_two_class, flatten, names, read_share
 
 if TYPE_CHECKING:
     from baserate._results import Results
@@ -41,11 +29,11 @@ if TYPE_CHECKING:
 
 _EXAMPLES = (
     (
-        "only the prevalence has changed: what do decisions cost us there?",
+        "label shift: the prevalence alone has changed",
         "baserate expect new.csv --score risk --assume label-shift --validation old.csv --truth sick",
     ),
     (
-        "other patients, the same chance at the same score",
+        "covariate shift: other patients, the same risk at the same score",
         "baserate expect new.csv --score risk --assume covariate-shift --validation old.csv --truth sick",
     ),
     (
@@ -53,23 +41,40 @@ _EXAMPLES = (
         "baserate expect new.csv --scores p_ --assume label-shift --validation old.csv --truth is",
     ),
     (
-        "the probabilities are right: take them at their word",
+        "calibrated probabilities, without validation data",
         "baserate expect new.csv --score risk --assume covariate-shift --threshold 0.2,0.5 --measures precision,auc",
     ),
 )
 _LABEL_SHIFT = "label-shift"
 
 
-@dataclass(frozen=True, slots=True)
-class Expecting:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExpectOptions(Recalibration):
     """What is assumed, and what is wanted."""
 
-    assume: str
-    no_recalibration: bool
-    at: str | None
-    threshold: tuple[tuple[float, ...], ...]
-    measure: tuple[tuple[str, ...], ...]
-    level: float
+    assume: Annotated[
+        str,
+        option(
+            type=click.Choice([_LABEL_SHIFT, "covariate-shift"]),
+            help="Shift assumption: the prevalence alone has changed, or the scores alone while each has "
+            "the same risk as "
+            "before. The target cannot tell which.",
+        ),
+    ]
+    threshold: Thresholds = ()
+    measure: Annotated[
+        tuple[tuple[str, ...], ...],
+        option(
+            "--measures",
+            type=names,
+            metavar="NAMES",
+            shell_complete=complete_two_class,
+            multiple=True,
+            default="the usual ones",
+            help="Measures by any of their names, with commas, or all.",
+        ),
+    ] = ()
+    level: Level = 0.95
 
     def __post_init__(self) -> None:
         if self.at and not (self.no_recalibration and self.assume == _LABEL_SHIFT):
@@ -78,154 +83,128 @@ class Expecting:
                 "--assume label-shift and --no-recalibration."
             )
 
-    def check(self, asked: Deployed) -> None:
+    def check(self, deployment: DeploymentOptions) -> None:
         """Refuse what cannot be read so."""
-        if asked.scores and self.threshold:
+        if deployment.scores and self.threshold:
             raise click.UsageError("--threshold is for two classes; of many the highest score decides: leave it out.")
-        if not asked.validation and self.assume == _LABEL_SHIFT:
+        if not deployment.validation and self.assume == _LABEL_SHIFT:
             raise click.UsageError(
                 "under label shift the prevalence is estimated first; give rows with a truth with --validation."
             )
-        if not asked.validation and self.no_recalibration:
+        if not deployment.validation and self.no_recalibration:
             raise click.UsageError("--no-recalibration is for --validation; without it nothing is recalibrated.")
 
     @property
-    def assumed(self) -> Literal["label shift", "covariate shift"]:
+    def assumption(self) -> Literal["label shift", "covariate shift"]:
         """The same in words."""
         return "label shift" if self.assume == _LABEL_SHIFT else "covariate shift"
 
     @property
     def options(self) -> dict[str, Any]:
         """Options of the posteriors."""
-        given = {} if self.at is None else {"at": share(self.at, f"{self.at!r} is no prevalence between 0 and 1.")}
+        given = {} if self.at is None else {"at": read_share(self.at, f"{self.at!r} is no prevalence between 0 and 1.")}
         return {**given, "recalibrate": False} if self.no_recalibration else given
 
 
-def _expecting(verb: Verb) -> Verb:
-    return bundled(verb, Expecting, "expecting", _EXPECTING)
-
-
-_EXPECTING = (
-    click.option(
-        "--assume",
-        type=click.Choice([_LABEL_SHIFT, "covariate-shift"]),
-        required=True,
-        help="What has changed since validation: the prevalence alone, or the scores alone while each means the same "
-        "chance as before. Nothing in the target can tell.",
-    ),
-    *AS_THEY_ARE,
-    THRESHOLD,
-    click.option(
-        "--measures",
-        "measure",
-        type=names,
-        metavar="NAMES",
-        shell_complete=complete_two_class,
-        multiple=True,
-        help="Measures by any of their names, separated by commas, or all; otherwise the usual ones.",
-    ),
-    LEVEL,
-)
-
-
 @command("expect", examples=_EXAMPLES)
-@deployed
-@_expecting
-@stated
-@writing
-def expect(deployed: Deployed, expecting: Expecting, stated: Stated, writing: Writing) -> None:
-    """Tell what to expect of rows without truth: measures without labels.
+def expect(
+    deployment: DeploymentOptions, expect_options: ExpectOptions, settings: MeasureSettings, output: Output
+) -> None:
+    """Estimate measures of unlabelled data.
 
-    Under label shift --validation is measured at the prevalence that is estimated. Under covariate shift a row with
-    probability 0.3 is 0.3 of a positive; probabilities are recalibrated on --validation, and without it taken as right.
-    Which of both holds is yours to say with --assume. TARGET is a CSV, TSV, Parquet, JSON-lines or Arrow file, a folder
-    or a pattern of such files, or - for stdin.
+    Under label shift, the validation data are measured at the prevalence that is estimated. Under covariate shift, a
+    row with probability 0.3 counts as 0.3 of a positive; probabilities are recalibrated on --validation, and without it
+    taken as calibrated. You state with --assume which of both holds.
     """
-    expecting.check(deployed)
-    if deployed.scores:
+    expect_options.check(deployment)
+    if deployment.scores:
         from baserate.cli._classes import require_costs
 
-        stated.refuse_for_classes()
-        require_costs([name for each in expecting.measure for name in each], None)
-        _of_many(deployed, expecting, writing)
+        settings.refuse_for_classes()
+        require_costs([name for each in expect_options.measure for name in each], None)
+        _expect_multiclass(deployment, expect_options, output)
     else:
-        _of_two(deployed, expecting, stated, writing)
+        _expect_binary(deployment, expect_options, settings, output)
 
 
-def _of_two(deployed: Deployed, expecting: Expecting, stated: Stated, writing: Writing) -> None:
+def _expect_binary(
+    deployment: DeploymentOptions, expect_options: ExpectOptions, settings: MeasureSettings, output: Output
+) -> None:
     from baserate.cli._summary import chosen
 
-    options = expecting.options
-    wanted = stated.bind(chosen([name for each in expecting.measure for name in each]))
-    target, validation = read_two(deployed, quiet=writing.quiet)
+    options = expect_options.options
+    wanted = settings.bind(chosen([name for each in expect_options.measure for name in each]))
+    target, validation = read_binary_target(deployment, quiet=output.quiet)
     from baserate import shift
 
-    found = shift.performance(
+    expected = shift.performance(
         target,
         validation,
-        assume=expecting.assumed,
+        assume=expect_options.assumption,
         measures=wanted,
-        threshold=each_once(expecting.threshold) or None,
-        level=expecting.level,
+        threshold=flatten(expect_options.threshold) or None,
+        level=expect_options.level,
         **options,
     )
-    results = _told(found, target, validation, expecting)
-    line = _line(deployed, results.data)
-    inferred = validation is not None and deployed.positive is None
-    remark(line, results.data, writing, inferred=inferred)
-    answer(results, lambda: _page(results, deployed, line, writing.digits), writing)
+    results = _make_results(expected, target, validation, expect_options)
+    line = _headline(deployment, results.data)
+    inferred = validation is not None and deployment.positive is None
+    print_messages(line, results.data, output, inferred=inferred)
+    print_results(results, lambda: _page(results, deployment, line, output.digits), output)
 
 
-def _of_many(deployed: Deployed, expecting: Expecting, writing: Writing) -> None:
+def _expect_multiclass(deployment: DeploymentOptions, expect_options: ExpectOptions, output: Output) -> None:
     from baserate import Results, shift
     from baserate.cli._classes import known, page
     from baserate.measure.multiclass import header as seen
 
-    wanted = known([name for each in expecting.measure for name in each])
-    target, validation = read_many(deployed, quiet=writing.quiet)
-    options: dict[str, Any] = {"measures": wanted, "level": expecting.level}
-    if expecting.no_recalibration:
+    wanted = known([name for each in expect_options.measure for name in each])
+    target, validation = read_multiclass_target(deployment, quiet=output.quiet)
+    options: dict[str, Any] = {"measures": wanted, "level": expect_options.level}
+    if expect_options.no_recalibration:
         options["recalibrate"] = False
-    if expecting.at and validation is not None:
-        options["at"] = shares_at(expecting.at, validation)
-    found = shift.performance(target, validation, assume=expecting.assumed, **options)
+    if expect_options.at and validation is not None:
+        options["at"] = read_class_shares(expect_options.at, validation)
+    expected = shift.performance(target, validation, assume=expect_options.assumption, **options)
     own = {} if validation is None else seen(validation, validation.decided(), [])
     data = {
-        **header(target.intake, len(target)),
-        **found.data,
+        **describe_target(target.intake, len(target)),
+        **expected.data,
         "validation": own or None,
-        "interval": {"level": expecting.level, "method": None, "seed": None, "clusters": None},
-        "notes": list(dict.fromkeys([*found.data["notes"], *own.pop("notes", [])])),
+        "interval": {"level": expect_options.level, "method": None, "seed": None, "clusters": None},
+        "notes": list(dict.fromkeys([*expected.data["notes"], *own.pop("notes", [])])),
     }
-    results = Results(found.columns, data)
-    line = _line(deployed, results.data)
-    remark(line, results.data, writing, inferred=False)
-    answer(results, lambda: page(results, deployed.reading, line, writing.digits), writing)
+    results = Results(expected.columns, data)
+    line = _headline(deployment, results.data)
+    print_messages(line, results.data, output, inferred=False)
+    print_results(results, lambda: page(results, deployment.reading, line, output.digits), output)
 
 
-def _page(found: "Results", deployed: Deployed, line: str, digits: int) -> "Page":
+def _page(results: "Results", deployment: DeploymentOptions, line: str, digits: int) -> "Page":
     """Lay out the prevalence, then measures as they always are."""
     from baserate._formatting import format_number
     from baserate.cli._summary import page
     from baserate.text import Footnotes, Row, Section, Table, estimate_cell, interval_heading
 
-    data = found.data
+    data = results.data
     share = {"value": data["prevalence"], "level": None} | (data["estimate"] or {})
-    told = estimate_cell(share, Footnotes(), digits=digits, several=False)
-    rows = [Row("expected", (told,), "Share of positives in the target.")]
+    cell = estimate_cell(share, Footnotes(), digits=digits, several=False)
+    rows = [Row("expected", (cell,), "Share of positives in the target.")]
     if data["validation"]:
         seen = format_number(data["validation"]["prevalence"], digits)
         rows.append(Row("in validation", (seen,), "Share that was seen there."))
     head = interval_heading(data) if data["estimate"] else ""
-    made = page(found, deployed.reading, digits, line)
-    return replace(made, panels=(Table("", (head,), (Section("prevalence", tuple(rows)),)), *made.panels))
+    laid_out = page(results, deployment.reading, digits, line)
+    return replace(laid_out, panels=(Table("", (head,), (Section("prevalence", tuple(rows)),)), *laid_out.panels))
 
 
-def _line(deployed: Deployed, data: Any) -> str:  # noqa: ANN401  (what Results hold)
-    return f"expected under {data['assume']} · {headline(deployed, data)}"
+def _headline(deployment: DeploymentOptions, data: Any) -> str:  # noqa: ANN401  (what Results hold)
+    return f"expected under {data['assume']} · {deployment_headline(deployment, data)}"
 
 
-def _told(found: "Results", target: "Target", validation: "Tallies | None", expecting: Expecting) -> "Results":
+def _make_results(
+    results: "Results", target: "Target", validation: "Tallies | None", expect_options: ExpectOptions
+) -> "Results":
     """The numbers, with what both sets of rows are."""
     from baserate import Results
     from baserate.measure import header as seen
@@ -233,8 +212,8 @@ def _told(found: "Results", target: "Target", validation: "Tallies | None", expe
     intake = target.intake if validation is None else validation.intake
     unknown = validation is None and not target.intake.labelled
     own = {} if validation is None else seen(validation, [])
-    notes = [*found.data["notes"], *own.pop("notes", [])]
-    if target.intake.labelled and expecting.assume != _LABEL_SHIFT:
+    notes = [*results.data["notes"], *own.pop("notes", [])]
+    if target.intake.labelled and expect_options.assume != _LABEL_SHIFT:
         labelled = count_of(
             target.intake.labelled,
             "row of the target has a truth; it was left out.",
@@ -242,11 +221,11 @@ def _told(found: "Results", target: "Target", validation: "Tallies | None", expe
         )
         notes.append(labelled)
     data = {
-        **header(target.intake, len(target)),
+        **describe_target(target.intake, len(target)),
         **{name: None if unknown else getattr(intake, name) for name in ("positive", "negative")},
-        **found.data,
+        **results.data,
         "validation": own or None,
-        "interval": {"level": expecting.level, "method": None, "seed": None, "clusters": None},
-        "notes": renamed(notes, str(target.intake.columns["score"][0])),
+        "interval": {"level": expect_options.level, "method": None, "seed": None, "clusters": None},
+        "notes": name_scores_in_notes(notes, str(target.intake.columns["score"][0])),
     }
-    return Results(found.columns, data)
+    return Results(results.columns, data)

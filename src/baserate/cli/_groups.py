@@ -1,28 +1,15 @@
-"""`baserate groups`: read, decide, and see groups side by side."""
+"""`baserate groups`: measures of groups, differences and disparities."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
 from baserate._domains import DRAWS
-from baserate.cli._ask import answer, explain, tallies
-from baserate.cli._options import (
-    LEVEL,
-    Reading,
-    Verb,
-    Writing,
-    bundled,
-    check_group,
-    command,
-    complete_two_class,
-    grouped,
-    names,
-    one_threshold,
-    whole,
-    writing,
-)
-from baserate.cli._settings import Stated, bind_settings, stated
+from baserate.cli._declarations import Output, command, option
+from baserate.cli._io import print_notes, print_results, read_tallies
+from baserate.cli._options import GroupReading, Level, MeasureSettings, Reading, Seed, bind_settings, check_group
+from baserate.cli._values import complete_two_class, names, read_threshold, whole_number
 
 if TYPE_CHECKING:
     from baserate._policy import Policy
@@ -36,7 +23,7 @@ _EXAMPLES = (
         "baserate groups people.csv --truth sick --score risk --group race,sex",
     ),
     (
-        "what a policy that was saved does to groups",
+        "a saved policy by group",
         "baserate groups new.csv --policy policy.json",
     ),
     (
@@ -44,149 +31,123 @@ _EXAMPLES = (
         "baserate groups people.csv --truth sick --score risk --group site --measures fnr,auc,observed_expected --json",
     ),
     (
-        "each group against one that you choose, and only groups with 100 rows or more",
+        "a reference group, and only groups with 100 rows or more",
         "baserate groups people.csv --truth sick --score risk --group race --reference Caucasian --min-group-size 100",
     ),
-    ("labels that somebody predicted", "baserate groups people.csv --truth sick --predicted says --group race"),
+    ("predicted labels", "baserate groups people.csv --truth sick --predicted says --group race"),
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Looking:
+def _read_single_threshold(text: str) -> float:
+    return read_threshold(text, "give one, which decides for every group.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupOptions:
     """What decides, and what is looked at."""
 
-    threshold: float | None
-    policy: str | None
-    measures: tuple[tuple[str, ...], ...]
-    level: float
-    draws: int
-    seed: int
-    reference: str | None
-    min_group_size: int
+    threshold: Annotated[
+        float | None,
+        option(
+            type=_read_single_threshold,
+            metavar="NUMBER",
+            default="0.5 for probabilities",
+            help="Threshold: scores at or above it are flagged.",
+        ),
+    ] = None
+    policy: Annotated[
+        str | None,
+        option(type=click.Path(), metavar="FILE", help="Policy that decides; it also names the columns and groups."),
+    ] = None
+    measures: Annotated[
+        tuple[tuple[str, ...], ...],
+        option(
+            type=names,
+            metavar="NAMES",
+            shell_complete=complete_two_class,
+            multiple=True,
+            default="flag rate, sensitivity, FPR, precision and accuracy",
+            help="Measures by any of their names, with commas.",
+        ),
+    ] = ()
+    level: Level = 0.95
+    draws: Annotated[
+        int, option(type=whole_number(DRAWS), help="Number of permutations for the null distribution.")
+    ] = 10_000
+    seed: Seed = 0
+    reference: Annotated[
+        str | None,
+        option(
+            metavar="GROUP",
+            default="the largest",
+            help="Reference group: its label, or COLUMN=LABEL,… where there are several columns.",
+        ),
+    ] = None
+    min_group_size: Annotated[
+        int,
+        option(
+            type=click.IntRange(1),
+            metavar="ROWS",
+            help="Least number of rows that a tested measure rests on, for example negatives for the FPR.",
+        ),
+    ] = 30
 
     def __post_init__(self) -> None:
         if self.policy is not None and self.threshold is not None:
             raise click.UsageError("--policy and --threshold both decide; leave out one of them.")
 
     @property
-    def loaded(self) -> "Policy | None":
+    def decision_policy(self) -> "Policy | None":
         """The policy, if one decides."""
         if self.policy is None:
             return None
-        from baserate.cli._policies import loaded
+        from baserate.cli._files import load_policy
 
-        return loaded(self.policy)
+        return load_policy(self.policy)
 
-    def chosen(self, stated: Stated) -> "list[Measure] | None":
+    def bind_measures(self, settings: MeasureSettings) -> "list[Measure] | None":
         """Measures with the numbers that they depend on; None for the usual ones."""
-        return bind_settings(stated.settings, [name for each in self.measures for name in each]) or None
-
-
-def _cutoff(text: str) -> float:
-    return one_threshold(text, "give one, which decides for every group.")
-
-
-def looking(verb: Verb) -> Verb:
-    """Add the options that say what to look at; the verb gets them as `looking`."""
-    return bundled(verb, Looking, "looking", (*_LOOKING, *_DEALING))
-
-
-def glancing(verb: Verb) -> Verb:
-    """Add those of groups alone, which are not dealt anew; the verb gets them as `looking`."""
-    return bundled(verb, Looking, "looking", _LOOKING, draws=0, seed=0, reference=None, min_group_size=1)
-
-
-_LOOKING = (
-    click.option(
-        "--threshold",
-        type=_cutoff,
-        metavar="NUMBER",
-        help="Flag scores at or above it; otherwise 0.5 if scores are probabilities.",
-    ),
-    click.option(
-        "--policy",
-        type=click.Path(),
-        metavar="FILE",
-        help="What decides instead: names of columns, and of groups, are taken from it, too.",
-    ),
-    click.option(
-        "--measures",
-        type=names,
-        metavar="NAMES",
-        shell_complete=complete_two_class,
-        multiple=True,
-        help="Measures by any of their names, separated by commas; otherwise flag rate, sensitivity, FPR, precision "
-        "and accuracy.",
-    ),
-    LEVEL,
-)
-_DEALING = (
-    click.option(
-        "--draws",
-        type=whole(DRAWS),
-        default=10_000,
-        show_default=True,
-        help="How often groups are dealt anew, to see what chance alone would do.",
-    ),
-    click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="The same gives the same."),
-    click.option(
-        "--reference",
-        metavar="GROUP",
-        help="Group that the others are compared with: its label, or COLUMN=LABEL,… where there are several columns. "
-        "[default: the largest]",
-    ),
-    click.option(
-        "--min-group-size",
-        type=click.IntRange(1),
-        default=30,
-        show_default=True,
-        metavar="ROWS",
-        help="Rows on which a measure of a group must rest for the group to be tested, for example negatives for the "
-        "FPR.",
-    ),
-)
+        return bind_settings(settings.to_settings(), [name for each in self.measures for name in each]) or None
 
 
 @command("groups", examples=_EXAMPLES)
-@grouped
-@looking
-@stated
-@writing
-def groups(reading: Reading, looking: Looking, stated: Stated, writing: Writing) -> None:
-    """Compare groups: measures of each, differences from a reference group, and how far they lie apart in all.
+def groups(reading: GroupReading, group_options: GroupOptions, settings: MeasureSettings, output: Output) -> None:
+    """Compare groups: measures, differences and disparities.
 
     Every number has its interval, and base rates beside it; numbers that rest on few rows are marked. Each group is
     tested against the reference group, with Holm-adjusted p-values; groups below the minimum size are listed but not
-    tested. The greatest gap between groups stands beside what chance alone would give if they were alike. It says how
-    groups differ, not whether that is right. FILE is a CSV, TSV, Parquet, JSON-lines or Arrow file, a folder or a
-    pattern of such files, or - for stdin.
+    tested. The greatest disparity stands beside its null distribution under permutation of the groups. It says how
+    groups differ, not whether that is right.
     """
     from baserate.cli._side_by_side import page
 
-    policy, measures = looking.loaded, looking.chosen(stated)  # before reading, so that a slip is told at once
-    asked = completed(reading, policy)
-    columns = reading.group or asked.group
-    found = _found(tallies(asked, quiet=writing.quiet), columns, policy, looking, measures)
-    explain(asked, found.data, writing)
-    answer(found, lambda: page(found, asked, policy, writing.digits), writing)
+    policy, measures = (
+        group_options.decision_policy,
+        group_options.bind_measures(settings),
+    )  # before reading, so that errors come at once
+    full_reading = complete_reading(reading, policy)
+    columns = reading.group or full_reading.group
+    results = _compare_groups(read_tallies(full_reading, quiet=output.quiet), columns, policy, group_options, measures)
+    print_notes(full_reading, results.data, output)
+    print_results(results, lambda: page(results, full_reading, policy, output.digits), output)
 
 
-def completed(reading: Reading, policy: "Policy | None") -> Reading:
-    """What is read, with the names that a policy knows; groups there must be."""
-    from baserate.cli._policies import filled
+def complete_reading(reading: Reading, policy: "Policy | None") -> Reading:
+    """Complete the options of reading with the columns of a policy; require groups."""
+    from baserate.cli._files import fill_from_policy
 
     if policy is not None and reading.predicted:
         raise click.UsageError("--predicted holds labels, which are decided already; leave out it or --policy.")
-    asked = reading if policy is None else filled(reading, policy)
-    check_group(reading.group or asked.group)
-    return asked
+    full_reading = reading if policy is None else fill_from_policy(reading, policy)
+    check_group(reading.group or full_reading.group)
+    return full_reading
 
 
-def _found(
+def _compare_groups(
     read: "Tallies",
     columns: tuple[str, ...],
     policy: "Policy | None",
-    looking: Looking,
+    group_options: GroupOptions,
     measures: "list[Measure] | None",
 ) -> "Results":
     """Each attribute alone, and then all of them together."""
@@ -194,14 +155,14 @@ def _found(
     from baserate.infer import Interval
 
     options: dict[str, Any] = {
-        "decided": looking.threshold if policy is None else policy,
+        "decided": group_options.threshold if policy is None else policy,
         "measures": measures,
-        "interval": Interval(level=looking.level, seed=looking.seed),
-        "draws": looking.draws,
-        "min_size": looking.min_group_size,
+        "interval": Interval(level=group_options.level, seed=group_options.seed),
+        "draws": group_options.draws,
+        "min_size": group_options.min_group_size,
     }
     sets = [(name,) for name in columns] + ([columns] if len(columns) > 1 else [])
-    named = _reference(looking.reference, columns)
+    named = _reference(group_options.reference, columns)
     parts = {
         ", ".join(by): equalize.groups(
             read, by=by, reference={name: named[name] for name in by} if {*by} <= {*named} else None, **options
@@ -222,11 +183,11 @@ def _reference(given: str | None, columns: tuple[str, ...]) -> dict[str, str]:
         return {}
     if len(columns) == 1:
         return {columns[0]: given.removeprefix(f"{columns[0]}=")}
-    found = dict(each.partition("=")[::2] for each in given.split(","))
-    strange = [name for name in found if name not in columns]
-    if strange:
+    labels = dict(each.partition("=")[::2] for each in given.split(","))
+    unknown = [name for name in labels if name not in columns]
+    if unknown:
         raise click.BadParameter(
             f"{given!r} names no column of --group; expected COLUMN=LABEL, with columns {', '.join(columns)}.",
             param_hint="'--reference'",
         )
-    return found
+    return labels

@@ -1,53 +1,63 @@
-"""`baserate list`: the measures, the curves, the parities, or the findings."""
+"""`baserate list`: the measures, curves, parities and findings that there are."""
 
 import re
-from typing import Any
+from typing import Annotated, Any
 
 import click
 
 from baserate._errors import UnknownNameError
-from baserate.cli._ask import answer
-from baserate.cli._options import Writing, command, writing
+from baserate.cli._declarations import Output, argument, command
+from baserate.cli._io import print_results
 from baserate.text import Page, Row, Section, Table
 
 _EXAMPLES = (
     ("all of them", "baserate list measures"),
-    ("what was that called again?", "baserate list measures threat score"),
-    ("what does a code mean?", "baserate list findings BR007"),
+    ("measures by words", "baserate list measures threat score"),
+    ("the meaning of a code", "baserate list findings BR007"),
 )
 
 
+_KINDS = {"MulticlassRows": "classrows"}
+"""Type that a measure is of -> its name in the output, which is older than that of the class."""
+
+
 @command("list", examples=_EXAMPLES)
-@click.argument("what", type=click.Choice(["measures", "curves", "parities", "findings"]))
-@click.argument("words", nargs=-1)
-@writing
-def list_(what: str, words: tuple[str, ...], writing: Writing) -> None:
-    """List the measures, curves, parities or findings; with WORDS, those whose names or meaning hold all of them."""
+def list_(
+    what: Annotated[str, argument(type=click.Choice(["measures", "curves", "parities", "findings"]))],
+    words: Annotated[tuple[str, ...], argument(nargs=-1)],
+    output: Output,
+) -> None:
+    """List the measures, curves, parities or findings.
+
+    With WORDS, those whose names or meaning contain all of them.
+    """
     from baserate import Results
 
     lists = {"measures": _measures, "curves": _curves, "parities": _parities, "findings": _findings}
     rows = lists[what](" ".join(words))
     if not rows:
         raise UnknownNameError(f"none of the {what} is called or described so; `baserate list {what}` lists them all.")
-    found = Results({name: [row[name] for row in rows] for name in rows[0]}, data={"what": what, "words": list(words)})
+    results = Results(
+        {name: [row[name] for row in rows] for name in rows[0]}, data={"what": what, "words": list(words)}
+    )
     pages = {
         "measures": _page_of_measures,
         "curves": _page_of_curves,
         "parities": _page_of_parities,
         "findings": _page_of_findings,
     }
-    answer(found, lambda: pages[what](rows), writing)
+    print_results(results, lambda: pages[what](rows), output)
 
 
 def _measures(words: str) -> list[dict[str, Any]]:
     from baserate.measure import MEASURES, about, multiclass, search
 
-    told = [about(MEASURES[name]) for name in search(words)]
-    told += [about(multiclass.MEASURES[name]) for name in multiclass.search(words)]
+    measures = [about(MEASURES[name]) for name in search(words)]
+    measures += [about(multiclass.MEASURES[name]) for name in multiclass.search(words)]
     return [
         {
             "name": each.name,
-            "of": each.of.__name__.lower(),
+            "of": _KINDS.get(each.of.__name__, each.of.__name__.lower()),
             "best": each.best,
             "least": float(each.span[0]),
             "greatest": float(each.span[1]),
@@ -56,7 +66,7 @@ def _measures(words: str) -> list[dict[str, Any]]:
             "also": ", ".join(each.also),
             "undefined": ", or ".join(each.causes),
         }
-        for each in told
+        for each in measures
     ]
 
 
@@ -119,8 +129,8 @@ def _describe(row: dict[str, Any]) -> str:
 
 
 def _page_of_curves(rows: list[dict[str, Any]]) -> Page:
-    told = (f"{row['y']} against {row['x']}".replace("_", " ") for row in rows)
-    lines = tuple(Row(row["name"], (), each) for row, each in zip(rows, told, strict=True))
+    descriptions = (f"{row['y']} against {row['x']}".replace("_", " ") for row in rows)
+    lines = tuple(Row(row["name"], (), each) for row, each in zip(rows, descriptions, strict=True))
     return Page("", (Table("curve", (), (Section("", lines),)),))
 
 
@@ -135,12 +145,12 @@ def _page_of_parities(rows: list[dict[str, Any]]) -> Page:
         False: "to measure alone, with `baserate groups`",
     }
     sections = [
-        Section(title, tuple(Row(row["name"], (), _promise(row)) for row in rows if row["chosen"] == chosen))
+        Section(title, tuple(Row(row["name"], (), _describe_parity(row)) for row in rows if row["chosen"] == chosen))
         for chosen, title in titles.items()
     ]
     return Page("", (Table("", (), tuple(section for section in sections if section.rows)),))
 
 
-def _promise(row: dict[str, Any]) -> str:
+def _describe_parity(row: dict[str, Any]) -> str:
     promise = row["promise"]
     return f"{promise[:1].upper()}{promise[1:]}. Silent about {row['silent']}."

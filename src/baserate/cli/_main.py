@@ -1,4 +1,4 @@
-"""The program: which verbs there are, and how it ends."""
+"""The program: its commands by job, and how it ends."""
 
 import os
 import sys
@@ -10,42 +10,94 @@ from typing import Any, NoReturn
 import click
 
 import baserate
-from baserate.cli._failures import BROKEN_PIPE, FINE, USAGE, debug, ended, interrupted, no_such
-from baserate.cli._say import colour
+from baserate.cli._declarations import CommonFlags
+from baserate.cli._errors import BROKEN_PIPE, FINE, USAGE, refuse_unknown_name, report_error, report_interruption
+from baserate.cli._terminal import use_color
 
-VERBS: dict[str, tuple[str, str]] = {
-    "report": ("_report:report", "Judge predictions where they will be used: one report."),
-    "measure": ("_measure:measure", "Measure predictions: 2×2 table, rates, ranking, probabilities."),
-    "compare": ("_compare:compare", "Compare models on the same rows: difference, interval, p-value."),
-    "groups": ("_groups:groups", "See groups side by side: measures, differences, gaps and chance."),
-    "reliability": ("_reliability:reliability", "Tell whether probabilities are right: noise floors, tests."),
-    "decide": ("_decide:decide", "Choose a cut-off: by costs, requirements, capacity; bands."),
-    "check": ("_check:check", "Tell whether requirements hold: by how much, rows needed."),
-    "equalize": ("_equalize:equalize", "Treat groups alike, at the least cost: what it does to whom."),
-    "shift": ("_shift:shift", "Carry predictions to another prevalence: measures here and there."),
-    "reprior": ("_reprior:reprior", "Correct probabilities for another prevalence, row by row."),
-    "prevalence": ("_prevalence:prevalence", "Estimate the prevalence where nobody knows the truth."),
-    "expect": ("_expect:expect", "Measure rows without truth: what probabilities promise."),
-    "calibrate": ("_calibrate:calibrate", "Make probabilities right: fit a map, judge it, write it."),
-    "apply": ("_apply:apply", "Apply a map or a policy to rows: a new column beside the scores."),
-    "export": ("_export:export", "Write a map as SQL or as Python."),
-    "policy": ("_policy:policy", "Show a policy; write it as SQL or as Python."),
-    "curve": ("_curve:curve", "Tabulate a curve: roc, pr, det, gain, lift or lorenz."),
-    "benefit": ("_benefit:benefit", "Tell what acting on a model is worth: decision curves."),
-    "costs": ("_costs:costs", "Tell what classifiers cost, per case where they will be used."),
-    "cost-curve": ("_cost_curve:cost_curve", "Tabulate the least cost at all costs and prevalences."),
-    "hull": ("_hull:hull", "Tell which models are ever the best; mix them, combine scores."),
-    "size": ("_size:size", "Tell how many rows are needed."),
-    "population": ("_population:population", "Work out theory: a classifier known in closed form."),
-    "draw": ("_draw:draw", "Draw figures for papers: roc, pr, reliability and more."),
-    "list": ("_list:list_", "List the measures, curves, parities or findings."),
-    "demo": ("_demo:demo", "Write generated predictions and judge them, step by step."),
-    "completion": ("_completion:completion", "Print the completion script of a shell."),
+GROUPS: dict[str, dict[str, tuple[str, str]]] = {
+    "Evaluate": {
+        "report": ("_report:report", "Evaluate a classifier in its deployment: one report."),
+        "measure": ("_measure:measure", "Measure predictions: rates, ranking, probabilities."),
+        "compare": ("_compare:compare", "Compare models: differences, intervals, p-values."),
+        "curve": ("_curve:curve", "Tabulate a curve: roc, pr, det, gain, lift or lorenz."),
+        "draw": ("_draw:draw", "Draw figures for papers: ROC, PR, calibration and more."),
+    },
+    "Calibrate": {
+        "reliability": ("_reliability:reliability", "Assess calibration: errors, null references, tests."),
+        "calibrate": ("_calibrate:calibrate", "Fit a calibrator: scores to probabilities."),
+    },
+    "Prevalence": {
+        "shift": ("_shift:shift", "Adjust measures to another prevalence."),
+        "reprior": ("_reprior:reprior", "Adjust probabilities to another prevalence, row by row."),
+        "prevalence": ("_prevalence:prevalence", "Estimate the prevalence of unlabelled data."),
+        "expect": ("_expect:expect", "Estimate measures of unlabelled data."),
+    },
+    "Decide": {
+        "decide": ("_decide:decide", "Choose a threshold: by costs, requirements or capacity."),
+        "benefit": ("_benefit:benefit", "Tabulate decision curves (net benefit)."),
+        "costs": ("_costs:costs", "Compare the costs of classifiers at one prevalence."),
+        "cost-curve": ("_cost_curve:cost_curve", "Tabulate cost curves: the least cost in any setting."),
+        "hull": ("_hull:hull", "Find the models and thresholds on the ROC convex hull."),
+    },
+    "Fairness": {
+        "groups": ("_groups:groups", "Compare groups: measures, differences and disparities."),
+        "equalize": ("_equalize:equalize", "Choose group thresholds under a parity constraint."),
+    },
+    "Deploy": {
+        "apply": ("_apply:apply", "Apply a calibrator or a policy to rows."),
+        "export": ("_export:export", "Export a calibrator or a policy to SQL or Python."),
+        "check": ("_check:check", "Check requirements on measures: exit code 1 if one fails."),
+        "show": ("_show:show", "Show a calibrator, policy, report, plan or tally."),
+    },
+    "Plan a study": {
+        "size": ("_size:size", "Calculate the number of rows that MEASURE needs."),
+        "population": ("_population:population", "Compute exact results of theoretical score distributions."),
+    },
+    "Learn": {
+        "demo": ("_demo:demo", "Write generated predictions and evaluate them, step by step."),
+        "list": ("_list:list_", "List the measures, curves, parities or findings."),
+        "completion": ("_completion:completion", "Print the completion script of a shell."),
+    },
 }
-"""Verb -> where it lives and what it does, by hand: so that help need not load the verbs."""
+"""Job -> command -> where it lives and its summary, by hand: so that help need not load the commands."""
+VERBS = {name: entry for commands in GROUPS.values() for name, entry in commands.items()}
+SYNONYMS: dict[str, tuple[str, ...]] = {
+    "policy": ("show", "export"),
+    "plot": ("draw",),
+    "figure": ("draw",),
+    "roc": ("curve roc", "draw roc"),
+    "auc": ("measure", "curve roc"),
+    "pr": ("curve pr", "draw pr"),
+    "evaluate": ("report", "measure"),
+    "metrics": ("measure", "list measures"),
+    "score": ("measure", "apply"),
+    "test": ("compare", "check"),
+    "dca": ("benefit", "draw decision-curve"),
+    "decision-curve": ("benefit", "draw decision-curve"),
+    "net-benefit": ("benefit",),
+    "fairness": ("groups", "equalize"),
+    "bias": ("groups", "equalize"),
+    "mitigate": ("equalize",),
+    "calibration": ("reliability", "calibrate"),
+    "platt": ("calibrate",),
+    "isotonic": ("calibrate",),
+    "predict": ("apply",),
+    "threshold": ("decide",),
+    "optimize": ("decide",),
+    "quantify": ("prevalence",),
+    "drift": ("prevalence", "expect"),
+    "sql": ("export",),
+    "validate": ("report", "check"),
+    "power": ("size",),
+    "sample-size": ("size",),
+    "simulate": ("population",),
+    "inspect": ("show",),
+    "help": ("--help",),
+}
+"""Words of other tools -> what to type instead."""
 
 
-class Verbs(click.Group):
+class Verbs(CommonFlags, click.Group):
     """Verbs that are loaded when they are run, and errors that end as the house wants."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  (click's name)
@@ -66,24 +118,25 @@ class Verbs(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the verb, or name the nearest."""
         if args[0] not in VERBS and not args[0].startswith("-") and not ctx.resilient_parsing:
-            no_such(ctx, "command", args[0], VERBS)
+            refuse_unknown_name(ctx, "command", args[0], VERBS, SYNONYMS.get(args[0].lower().replace("_", "-"), ()))
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """List the verbs without loading them."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, told) for name, (_, told) in VERBS.items()])
+        for job, commands in GROUPS.items():
+            with formatter.section(job):
+                formatter.write_dl([(name, summary) for name, (_, summary) in commands.items()], col_max=14)
 
     def invoke(self, ctx: click.Context) -> object:
         """Run the verb; leave quietly when nobody reads on, and at once on Ctrl-C."""
-        ctx.color = colour()
+        ctx.color = use_color()
         try:
             return super().invoke(ctx)
         except BrokenPipeError:
-            _abandon(sys.stdout)
+            _redirect_to_null(sys.stdout)
             ctx.exit(BROKEN_PIPE)
         except KeyboardInterrupt:
-            ctx.exit(interrupted())
+            ctx.exit(report_interruption())
 
     def main(  # type: ignore[override]  # the process always ends here
         self,
@@ -96,7 +149,7 @@ class Verbs(click.Group):
         try:
             code = super().main(given, **settings)
         except Exception as error:  # noqa: BLE001  (whatever it is, it ends here)
-            code = ended(error, traced="--debug" in given)
+            code = report_error(error, traced="--debug" in given)
         sys.exit(code if isinstance(code, int) else FINE)
 
 
@@ -108,10 +161,9 @@ class Verbs(click.Group):
     "Exit codes: 0 fine, 1 a requirement failed, 2 usage, 3 unusable data, 4 our fault.",
 )
 @click.version_option(baserate.__version__, message="baserate %(version)s")
-@debug
 @click.pass_context
 def app(context: click.Context) -> None:
-    """Judge a classifier where it will be used: at the prevalence, the costs and the groups of deployment."""
+    """Evaluate a classifier in its deployment: at its prevalence, its costs and its groups."""
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
 
@@ -125,10 +177,10 @@ def main(args: Sequence[str] | None = None) -> None:
         app.main()
     except SystemExit as end:
         # Engines complain at interpreter exit of what they did not free; leaving at once is quick and quiet.
-        os._exit(_flushed(end.code if isinstance(end.code, int) else FINE))
+        os._exit(_flush_streams(end.code if isinstance(end.code, int) else FINE))
 
 
-def _flushed(code: int) -> int:
+def _flush_streams(code: int) -> int:
     try:
         for stream in (sys.stdout, sys.stderr):
             with suppress(AttributeError, ValueError):  # None, or closed
@@ -150,7 +202,7 @@ def _set_encodings() -> None:
                 stream.reconfigure(encoding="utf-8", errors="replace")  # type: ignore[union-attr]
 
 
-def _abandon(stream: Any) -> None:  # noqa: ANN401  (a stream, or what a test put there)
+def _redirect_to_null(stream: Any) -> None:  # noqa: ANN401  (a stream, or what a test put there)
     """Point a stream that nobody reads to nowhere, so that closing it does not fail again."""
     with suppress(OSError, ValueError, AttributeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

@@ -1,15 +1,16 @@
-"""`baserate measure`: read, measure, say how sure it is."""
+"""`baserate measure`: measures with confidence intervals, of two classes or several."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import click
 
-from baserate.cli._ask import answer, explain, rows, tallies
-from baserate.cli._classes import Classes, classes, of_labels
-from baserate.cli._intervals import Intervals, intervals
-from baserate.cli._options import THRESHOLD, Reading, Writing, command, complete_measures, names, reading, writing
-from baserate.cli._settings import Stated, stated
+from baserate.cli._classes import Classes, of_labels
+from baserate.cli._declarations import Output, command, option
+from baserate.cli._io import print_notes, print_results, read_rows, read_tallies
+from baserate.cli._options import ClassLabels, Intervals, Measures, MeasureSettings, Reading, ScoreColumns, Thresholds
+from baserate.cli._values import names
 
 if TYPE_CHECKING:
     from baserate._confusion import Confusions
@@ -26,70 +27,91 @@ _EXAMPLES = (
         "by group, a few measures, for a program",
         "baserate measure people.csv --truth sick --score risk --group site --measures auc,f1 --json",
     ),
-    ("rows of one patient belong together", "baserate measure scans.csv --truth sick --score risk --cluster patient"),
+    ("several rows of each patient", "baserate measure scans.csv --truth sick --score risk --cluster patient"),
     ("from another program", "zcat people.csv.gz | baserate measure - --truth sick --score risk"),
     ("many classes, from labels", "baserate measure pets.csv --truth is --predicted called"),
     ("many classes, from a score for each", "baserate measure pets.csv --truth is --scores p_ --average macro"),
 )
 
 
-@command("measure", examples=_EXAMPLES)
-@reading
-@classes
-@THRESHOLD
-@click.option(
-    "--measures",
-    type=names,
-    metavar="NAMES",
-    shell_complete=complete_measures,
-    multiple=True,
-    help="Measures by any of their names, separated by commas, or all; otherwise the usual ones.",
-)
-@stated
-@intervals
-@writing
-def measure(  # noqa: PLR0913, PLR0917  (one for each group of options)
-    reading: Reading,
-    classes: Classes,
-    threshold: tuple[tuple[float, ...], ...],
-    measures: tuple[tuple[str, ...], ...],
-    stated: Stated,
-    intervals: Intervals,
-    writing: Writing,
-) -> None:
-    """Measure predictions: the 2×2 table, rates, ranking, probabilities; or many classes.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClassOptions(Classes):
+    """Options for several classes."""
 
-    FILE is a CSV, TSV, Parquet, JSON-lines or Arrow file, a folder or a pattern of such files, or - for stdin.
+    scores: ScoreColumns = ()
+    labels: ClassLabels = ()
+    average: Annotated[
+        tuple[tuple[str, ...], ...],
+        option(
+            type=names,
+            metavar="NAMES",
+            multiple=True,
+            help="Averages over classes: none, macro, weighted, micro, or weights such as cat=1,dog=2.",
+        ),
+    ] = ()
+    costs: Annotated[
+        str | None, option(metavar="FILE", help="Cost matrix of decisions, with true classes in rows.")
+    ] = None
+    cross_table: Annotated[
+        str | None,
+        option(
+            type=click.Choice(["rows", "columns"]),
+            help="FILE is a confusion matrix, with true classes in its rows or columns.",
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasureChoice:
+    """Options that say what to measure, and where to cut."""
+
+    threshold: Thresholds = ()
+    measures: Measures = ()
+
+
+@command("measure", examples=_EXAMPLES)
+def measure(
+    reading: Reading,
+    classes: ClassOptions,
+    choice: MeasureChoice,
+    settings: MeasureSettings,
+    intervals: Intervals,
+    output: Output,
+) -> None:
+    """Measure predictions: rates, ranking, probabilities.
+
+    The confusion matrix comes first, then measures at each threshold, of ranks and of probabilities; or those of
+    several classes.
     """
     from baserate import Tallies
     from baserate.cli._classes import known, read_classes, require_costs
     from baserate.cli._summary import chosen
 
-    asked = [name for each in measures for name in each]
-    at = [each for several in threshold for each in several]
-    interval = intervals.chosen
+    measure_names = [name for each in choice.measures for name in each]
+    at = [each for several in choice.threshold for each in several]
+    interval = intervals.to_interval()
     if intervals.cluster and classes.asked:
         raise click.UsageError("--cluster is for two classes; intervals of many classes take rows as independent.")
     if intervals.cluster or not (classes.asked or of_labels(reading)):
-        wanted = stated.bind(chosen(asked))  # before reading, so that a slip is told at once
-        quiet = writing.quiet
+        wanted = settings.bind(chosen(measure_names))  # before reading, so that errors come at once
+        quiet = output.quiet
         read = (
-            rows(reading, quiet=quiet, cluster=intervals.cluster)
+            read_rows(reading, quiet=quiet, cluster=intervals.cluster)
             if intervals.cluster
-            else tallies(reading, quiet=quiet)
+            else read_tallies(reading, quiet=quiet)
         )
-        _of_two(_summary(read, wanted, at, interval), reading, writing)
+        _print_binary(_summary(read, wanted, at, interval), reading, output)
         return
-    known(asked)
-    found = read_classes(reading, classes, quiet=writing.quiet)
-    if isinstance(found, Tallies):
-        _of_two(_summary(found, stated.bind(chosen(asked)), at, interval), reading, writing)
+    known(measure_names)
+    read_data = read_classes(reading, classes, quiet=output.quiet)
+    if isinstance(read_data, Tallies):
+        _print_binary(_summary(read_data, settings.bind(chosen(measure_names)), at, interval), reading, output)
         return
-    stated.refuse_for_classes()
-    require_costs(asked, classes.costs)
+    settings.refuse_for_classes()
+    require_costs(measure_names, classes.costs)
     if at:
         raise click.UsageError("a threshold is for two classes; of several, the one with the highest score is taken.")
-    _of_many(_class_summary(found, known(asked), classes, interval), reading, writing)
+    _print_multiclass(_class_summary(read_data, known(measure_names), classes, interval), reading, output)
 
 
 def _summary(
@@ -110,11 +132,11 @@ def _summary(
     return infer.summary(read, measures=measures, threshold=at, interval=interval)
 
 
-def _of_two(found: "Results", reading: Reading, writing: Writing) -> None:
+def _print_binary(results: "Results", reading: Reading, output: Output) -> None:
     from baserate.cli._summary import page
 
-    explain(reading, found.data, writing)
-    answer(found, lambda: page(found, reading, writing.digits), writing)
+    print_notes(reading, results.data, output)
+    print_results(results, lambda: page(results, reading, output.digits), output)
 
 
 def _class_summary(
@@ -139,9 +161,9 @@ def _class_summary(
     return infer.class_summary(read, **of, interval=interval)
 
 
-def _of_many(found: "Results", reading: Reading, writing: Writing) -> None:
-    from baserate.cli._ask import headline
+def _print_multiclass(results: "Results", reading: Reading, output: Output) -> None:
     from baserate.cli._classes import page
+    from baserate.cli._io import headline
 
-    explain(reading, found.data, writing)
-    answer(found, lambda: page(found, reading, headline(reading, found.data), writing.digits), writing)
+    print_notes(reading, results.data, output)
+    print_results(results, lambda: page(results, reading, headline(reading, results.data), output.digits), output)

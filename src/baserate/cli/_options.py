@@ -1,359 +1,31 @@
-"""Options that several verbs share, handed over as one value each."""
+"""Options that several commands share: what to read, costs, settings of measures, intervals."""
 
-import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import wraps
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import click
 from click.shell_completion import CompletionItem
 
-from baserate import _domains
-from baserate._domains import Domain
-from baserate.cli._failures import debug, no_such
-
-Verb = Callable[..., None]
-FORMATS = ("table", "json", "csv", "md")
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """What to read."""
-
-    file: tuple[str, ...]
-    truth: str | None
-    score: tuple[str, ...]
-    predicted: str | None
-    positive: str | None
-    negative: str | None
-    group: tuple[str, ...]
-    weight: str | None
-    count: str | None
-    missing: str
-
-
-@dataclass(frozen=True, slots=True)
-class Writing:
-    """How to show it, and where."""
-
-    format_: str | None
-    json: bool
-    digits: int
-    output: str | None
-    quiet: bool
-    formats: tuple[str, ...]
-    """Those that the verb knows."""
-
-    def __post_init__(self) -> None:
-        if self.json and self.format_ not in (None, "json"):
-            raise click.UsageError(f"--json and --format {self.format_} are two formats; give one.")
-        if self.output not in (None, "-"):
-            check_place(Path(str(self.output)))
-            if not (self.json or self.format_ or self._ending in {*self.formats, "txt", ""}):
-                known = ", ".join(f".{each}" for each in self.formats if each != "table")
-                raise click.UsageError(
-                    f"the ending .{self._ending} is no format of ours; end the name in {known} or .txt, or "
-                    "say which with --format."
-                )
-
-    @property
-    def form(self) -> str:
-        """The format: the one named, otherwise what the file's name says, otherwise a table."""
-        named = "json" if self.json else self.format_
-        return named or (self._ending if self._ending in self.formats else "table")
-
-    @property
-    def _ending(self) -> str:
-        return Path(self.output or "").suffix.lstrip(".").lower()
-
-
-def reading(verb: Verb) -> Verb:
-    """Add the options that say what to read; the verb gets them as `reading`."""
-    return bundled(verb, Reading, "reading", _READING)
-
-
-def scored(verb: Verb) -> Verb:
-    """Add those for scores alone: labels are decided already; the verb gets them as `reading`."""
-    options = [each for each in _READING if each is not _PREDICTED]
-    return bundled(verb, Reading, "reading", options, predicted=None)
-
-
-def alone(verb: Verb) -> Verb:
-    """Add those for the scores of one model, everybody together; the verb gets them as `reading`."""
-    options = [each for each in _READING if each not in (_PREDICTED, _GROUP)]
-    return bundled(verb, Reading, "reading", options, predicted=None, group=())
-
-
-def ungrouped(verb: Verb) -> Verb:
-    """Add those for everybody together; --group stays out of help, so that the verb can say what to do instead."""
-    options = [_HIDDEN_GROUP if each is _GROUP else each for each in _READING]
-    return bundled(verb, Reading, "reading", options)
-
-
-def grouped(verb: Verb) -> Verb:
-    """Add those for groups, of which columns are named with commas or one by one; the verb gets them as `reading`."""
-    options = [_GROUPS if each is _GROUP else each for each in _READING]
-    return bundled(verb, Reading, "reading", options)
-
-
-def sampled(verb: Verb) -> Verb:
-    """Add those for files that are a sample each, of which there may be none; the verb gets them as `reading`."""
-    options = [_FILES, *(each for each in _READING if each not in (_FILE, _GROUP))]
-    return bundled(verb, Reading, "reading", options, group=())
-
-
-def zeros_and_ones(verb: Verb) -> Verb:
-    """Add those for one sample of classes 0 and 1, of which there may be none; the verb gets them as `reading`."""
-    left_out = (_FILE, _GROUP, _PREDICTED, *_LABELS)
-    options = [_FILES, *(each for each in _READING if each not in left_out)]
-    return bundled(verb, Reading, "reading", options, group=(), predicted=None, positive=None, negative=None)
-
-
-def planned(verb: Verb) -> Verb:
-    """Add those that a plan may tell already, so that there may be no file; the verb gets them as `reading`."""
-    return bundled(verb, Reading, "reading", [_FILES if each is _FILE else each for each in _READING])
-
-
-def showing(verb: Verb) -> Verb:
-    """Add the options that say how to show it on stdout; -o is then for something else."""
-    options = [each for each in _WRITING if each is not _OUTPUT]
-    return bundled(verb, Writing, "writing", options, output=None, formats=FORMATS)
-
-
-def writing(verb: Verb) -> Verb:
-    """Add the options that say how and where to show it; the verb gets them as `writing`."""
-    return bundled(verb, Writing, "writing", _WRITING, formats=FORMATS)
-
-
-def paged(verb: Verb) -> Verb:
-    """Add the same where there is a page for browsers, too; the verb gets them as `writing`."""
-    formats = (*FORMATS, "html")
-    options = [_format(formats) if each is _FORMAT else each for each in _WRITING]
-    return bundled(verb, Writing, "writing", options, formats=formats)
-
-
-def check_place(path: Path, flag: str = "-o") -> None:
-    """Say now, rather than after long work, that a file cannot be written."""
-    if path.is_dir():
-        raise click.UsageError(f"{path} is a folder; name a file in it with {flag}.")
-    if not path.parent.is_dir():
-        raise click.UsageError(
-            f"there is no folder {path.parent} for the output; make it, or name another file with {flag}."
-        )
-
-
-def bundled(verb: Verb, kind: type, name: str, options: Sequence[Callable[[Verb], Verb]], **fixed: object) -> Verb:
-    """Add options that the verb gets as one value, with those that are `fixed`."""
-
-    @wraps(verb)
-    def call(**given: object) -> None:
-        names = (field.name for field in fields(kind))
-        bundle = kind(**{field: fixed[field] if field in fixed else given.pop(field) for field in names})
-        verb(**given, **{name: bundle})
-
-    made: Verb = call
-    for option in reversed(options):
-        made = option(made)
-    return made
-
-
-class Command(click.Command):
-    """A command whose help leads with examples."""
-
-    def __init__(self, *args: Any, examples: Sequence[tuple[str, str]] = (), **kwargs: Any) -> None:  # noqa: ANN401
-        super().__init__(*args, **kwargs)
-        self.examples = examples
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the examples, then the options."""
-        _write_examples(self.examples, formatter)
-        super().format_options(ctx, formatter)
-
-
-class Choices(click.Group):
-    """Commands in the order in which they were written, with examples, and the nearest names for slips."""
-
-    def __init__(
-        self,
-        *args: Any,  # noqa: ANN401
-        examples: Sequence[tuple[str, str]] = (),
-        what: str = "command",
-        **kwargs: Any,  # noqa: ANN401
-    ) -> None:
-        super().__init__(*args, **kwargs)
-        self.examples = examples
-        self.what = what
-        """What is chosen."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  (click's name)
-        """Name them."""
-        return list(self.commands)
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the examples, then the options and the commands."""
-        _write_examples(self.examples, formatter)
-        super().format_options(ctx, formatter)
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command, or name the nearest."""
-        typed = args[0].replace("_", "-")
-        if typed not in self.commands and not typed.startswith("-") and not ctx.resilient_parsing:
-            no_such(ctx, self.what, typed, self.commands)
-        return super().resolve_command(ctx, [typed, *args[1:]])
-
-
-def _write_examples(examples: Sequence[tuple[str, str]], formatter: click.HelpFormatter) -> None:
-    if examples:
-        with formatter.section("Examples"):
-            for what, typed in examples:
-                formatter.write_text(f"# {what}")
-                formatter.write(f"{'':{formatter.current_indent}}{typed}\n")
-
-
-def command(
-    name: str, *, examples: Sequence[tuple[str, str]], summary: str | None = None
-) -> Callable[[Verb], click.Command]:
-    """Make a verb a command; `examples` are pairs of what it is for and what is typed.
-
-    Lists of commands show the `summary`; without one click takes the first sentence of the help, and cuts it if long.
-    """
-
-    def decorate(verb: Verb) -> click.Command:
-        made = click.command(name, cls=Command, examples=examples, short_help=summary)
-        return made(verb)
-
-    return decorate
-
-
-def thresholds(text: str) -> tuple[float, ...]:
-    """Read numbers, infinite ones too, that scores can be compared with; the minus may be that of our own tables."""
-    return tuple(_threshold(part.strip().replace("−", "-").replace("∞", "inf")) for part in text.split(","))
-
-
-def one_threshold(text: str, remedy: str) -> float:
-    """Read one threshold; of several, say what to do instead."""
-    found = thresholds(text)
-    if len(found) != 1:
-        raise click.BadParameter(f"{text!r} are {len(found)} cut-offs; {remedy}")
-    return found[0]
-
-
-def _threshold(text: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
-    if math.isnan(number):
-        raise click.BadParameter(f"{text!r} is not a number that scores can be compared with.")
-    return number
-
-
-class Whole(click.IntRange):
-    """A whole number within a range, which also the message about a number that is not whole states."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401
-        """Read the number."""
-        try:
-            int(value)
-        except ValueError:
-            self.fail(f"{value!r} is not a whole number in the range {self._describe_range()}.", param, ctx)
-        return super().convert(value, param, ctx)
-
-
-def whole(domain: Domain) -> Whole:
-    """Make the type of an option that is a whole number; help and messages tell its domain."""
-    return Whole(int(domain.low), int(domain.high))
-
-
-class Number(click.FloatRange):
-    """A number within a domain, which help and messages tell; NaN is in none."""
-
-    def __init__(self, domain: Domain) -> None:
-        super().__init__(domain.low, domain.high)
-
-    def _describe_range(self) -> str:
-        """Tell the range in as few digits as it has."""
-        return f"{self.min:.12g}<=x<={self.max:.12g}"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401
-        """Read the number."""
-        found = super().convert(value, param, ctx)
-        if math.isnan(found):
-            self.fail(f"{value} is not in the range {self._describe_range()}.", param, ctx)
-        return found
-
-
-def level(text: str) -> float:
-    """Read a confidence level: a share, or per cent that are called so."""
-    return share(
-        text,
-        f"{text!r} is no confidence level; expected {_domains.LEVEL.words}, such as 0.95 or 95%.",
-        domain=_domains.LEVEL,
-    )
-
-
-def share(text: str, otherwise: str, *, ends: bool = False, domain: Domain = _domains.SHARE) -> float:
-    """Read a share within a domain, perhaps 0 and 1 too, or per cent that are called so; otherwise say it is none."""
-    bare = text.strip().removesuffix("%")
-    try:
-        found = float(bare) / (100 if bare != text.strip() else 1)
-    except ValueError:
-        found = math.nan
-    if not (domain.holds(found) or (ends and found in (0, 1))):
-        raise click.BadParameter(otherwise)
-    return found
-
-
-def numbers(text: str) -> tuple[float, ...]:
-    """Read finite numbers, separated by commas."""
-    found = thresholds(text)
-    if not all(map(math.isfinite, found)):
-        raise click.BadParameter(f"{text!r} holds an infinite number; give finite ones.")
-    return found
-
-
-def names(text: str) -> tuple[str, ...]:
-    """Split a list at its commas."""
-    found = tuple(filter(None, (name.strip() for name in text.split(","))))
-    if not found:
-        raise click.BadParameter("there is no name in it; `baserate list measures` lists them.")
-    return found
-
-
-def complete_measures(_context: click.Context, _option: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Complete the last name of a list of measures, or of all of them."""
-    from baserate.measure import MEASURES, multiclass
-
-    return _completed(incomplete, {**multiclass.MEASURES, **MEASURES}, {"all": "Every measure."})
-
-
-def or_none(_context: click.Context, _option: click.Parameter, given: tuple[str, ...] | None) -> tuple[str, ...]:
-    """Take names that were not given for none."""
-    return given or ()
-
-
-def each_once(given: Iterable[Iterable[float]]) -> list[float]:
-    """Thresholds of an option that may be repeated, each once."""
-    return list(dict.fromkeys(each for several in given for each in several))
-
-
-def complete_two_class(_context: click.Context, _option: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Complete the last name of a list of measures of two classes."""
-    from baserate.measure import MEASURES
-
-    return _completed(incomplete, MEASURES, {})
-
-
-def _completed(incomplete: str, known: Mapping[str, Any], more: Mapping[str, str]) -> list[CompletionItem]:
-    from baserate.measure import about
-
-    before, comma, last = incomplete.rpartition(",")
-    told = {**more, **{name: about(measure).summary for name, measure in known.items()}}
-    return [CompletionItem(f"{before}{comma}{name}", help=told[name]) for name in told if name.startswith(last)]
+from baserate.cli._declarations import FORMATS, Output, argument, omit, option
+from baserate.cli._values import (
+    CELLS,
+    combine_ratios,
+    complete_measures,
+    names,
+    read_cost,
+    read_level,
+    read_prevalence,
+    read_probability,
+    read_thresholds,
+)
+
+if TYPE_CHECKING:
+    from baserate._costs import Costs
+    from baserate.decide import Requirement
+    from baserate.infer import Interval
+    from baserate.measure import Measure, Settings
 
 
 def check_group(groups: tuple[str, ...]) -> None:
@@ -362,86 +34,423 @@ def check_group(groups: tuple[str, ...]) -> None:
         raise click.MissingParameter(param_hint="'--group'", param_type="option", ctx=click.get_current_context())
 
 
-def _each_column(_context: click.Context, _option: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
-    """Columns that are named with commas or one by one, each once."""
-    named = (name.strip() for text in given for name in text.split(","))
-    return tuple(dict.fromkeys(filter(None, named)))
+def _split_columns(_context: click.Context, _option: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:
+    """Columns that are listed with commas or one by one, each once."""
+    columns = (name.strip() for text in texts for name in text.split(","))
+    return tuple(dict.fromkeys(filter(None, columns)))
 
 
-_PREDICTED = click.option(
-    "--predicted", metavar="COLUMN", help="Column of predicted labels, a model without a threshold."
-)
-_LABELS = (
-    click.option("--positive", metavar="LABEL", help="Label of the positive class; 1 or true if not named."),
-    click.option("--negative", metavar="LABEL", help="Label of the other class, where truth has more than two."),
-)
-_FILE = click.argument("file", type=click.Path(allow_dash=True), nargs=-1, required=True, metavar="FILE...")
-_FILES = click.argument("file", type=click.Path(allow_dash=True), nargs=-1, metavar="[FILE]...")
-_GROUP = click.option("--group", multiple=True, metavar="COLUMN", help="Column of groups; repeat it for combinations.")
-_GROUPS = click.option(
-    "--group",
-    multiple=True,
-    callback=_each_column,
-    metavar="COLUMNS",
-    help="Columns of groups, with commas or repeated; several make groups of their combinations.",
-)
-_HIDDEN_GROUP = click.option("--group", multiple=True, hidden=True)
-_READING = (
-    _FILE,
-    click.option("--truth", metavar="COLUMN", help="Column of what really is."),
-    click.option(
-        "--score", multiple=True, metavar="COLUMN", help="Column of scores; repeat it to judge several models."
+FILES = "a CSV, TSV, Parquet, JSON-lines or Arrow file, a folder or a pattern of such files, or - for stdin."
+Truth = Annotated[str | None, option("--truth", metavar="COLUMN", help="Column with the true labels.")]
+Positive = Annotated[
+    str | None,
+    option("--positive", metavar="LABEL", default="1 or true", help="Label of the positive class."),
+]
+Negative = Annotated[
+    str | None,
+    option("--negative", metavar="LABEL", help="Label of the negative class, if there are more than two labels."),
+]
+Weight = Annotated[str | None, option("--weight", metavar="COLUMN", help="Column with sampling weights.")]
+Count = Annotated[
+    str | None,
+    option("--count", metavar="COLUMN", help="Column with the number of identical rows that a row stands for."),
+]
+Missing = Annotated[
+    str,
+    option(
+        "--missing", type=click.Choice(["refuse", "drop"]), help="Treatment of rows with missing or unknown values."
     ),
-    _PREDICTED,
-    *_LABELS,
-    _GROUP,
-    click.option("--weight", metavar="COLUMN", help="Column of how much each row should matter."),
-    click.option("--count", metavar="COLUMN", help="Column of how many identical rows each row stands for."),
-    click.option(
-        "--missing",
-        type=click.Choice(["refuse", "drop"]),
-        default="refuse",
-        show_default=True,
-        help="What to do with rows in which something is missing or unknown.",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """Options that say what to read."""
+
+    file: Annotated[
+        tuple[str, ...],
+        argument(type=click.Path(allow_dash=True), nargs=-1, required=True, metavar="FILE...", note=f"FILE is {FILES}"),
+    ] = ()
+    truth: Truth = None
+    score: Annotated[
+        tuple[str, ...],
+        option(multiple=True, metavar="COLUMN", help="Column with the scores; repeat it for several models."),
+    ] = ()
+    predicted: Annotated[
+        str | None, option(metavar="COLUMN", help="Column with predicted labels: a model without a threshold.")
+    ] = None
+    positive: Positive = None
+    negative: Negative = None
+    group: Annotated[
+        tuple[str, ...],
+        option(multiple=True, metavar="COLUMN", help="Column with groups; repeat it for combinations."),
+    ] = ()
+    weight: Weight = None
+    count: Count = None
+    missing: Missing = "refuse"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OptionalReading(Reading):
+    """Options that say what to read, where a plan or typed tables may take the place of files."""
+
+    file: Annotated[
+        tuple[str, ...],
+        argument(
+            type=click.Path(allow_dash=True), nargs=-1, required=False, metavar="[FILE]...", note=f"FILE is {FILES}"
+        ),
+    ] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupReading(Reading):
+    """Options that say what to read, where the columns of groups are listed with commas or repeated."""
+
+    group: Annotated[
+        tuple[str, ...],
+        option(
+            multiple=True,
+            callback=_split_columns,
+            metavar="COLUMNS",
+            help="Columns with groups, with commas or repeated; several make groups of their combinations.",
+        ),
+    ] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageOutput(Output):
+    """Flags of the output of a command that also writes a page for browsers."""
+
+    format_: Annotated[
+        str | None,
+        option(
+            "--format",
+            type=click.Choice([*FORMATS, "html"]),
+            default="by the ending of -o, or table",
+            help="Output format.",
+        ),
+    ] = None
+
+    @property
+    def formats(self) -> tuple[str, ...]:
+        """Formats that the command can write."""
+        return (*FORMATS, "html")
+
+
+ScoreColumns = Annotated[
+    tuple[str, ...],
+    option(
+        "--scores",
+        type=names,
+        metavar="COLUMNS",
+        help="Columns with a score for each class: p_cat,p_dog, or p_ for all with this prefix, or cat=c1,dog=c2.",
     ),
-)
-THRESHOLD = click.option(
-    "--threshold",
-    type=thresholds,
-    metavar="NUMBERS",
-    multiple=True,
-    help="Flag scores at or above it, inf too; several with commas. Otherwise 0.5 if scores are probabilities.",
-)
-LEVEL = click.option(
-    "--level",
-    type=level,
-    metavar="SHARE",
-    default="0.95",
-    show_default=True,
-    help="Confidence of intervals, from 1e-9 to 1 - 1e-9.",
-)
-_OUTPUT = click.option(
-    "-o", "--output", type=click.Path(allow_dash=True), metavar="FILE", help="Write there instead of to stdout."
-)
+]
+ClassLabels = Annotated[
+    tuple[str, ...],
+    option("--labels", type=names, metavar="LABELS", default="those that occur", help="All classes, in order."),
+]
 
 
-def _format(formats: Sequence[str]) -> Callable[[Verb], Verb]:
-    told = "How to show it: a table to read unless the name of the output says otherwise."
-    return click.option("--format", "format_", type=click.Choice(formats), help=told)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClassScores:
+    """Options for a score of each class."""
+
+    scores: ScoreColumns = ()
+    labels: ClassLabels = ()
 
 
-_FORMAT = _format(FORMATS)
-_WRITING = (
-    _FORMAT,
-    click.option("--json", is_flag=True, help="Short for --format json."),
-    click.option(
-        "--digits",
-        type=click.IntRange(1, 17),
-        default=4,
-        show_default=True,
-        help="Significant digits in tables; json and csv hold all.",
+Thresholds = Annotated[
+    tuple[tuple[float, ...], ...],
+    option(
+        "--threshold",
+        type=read_thresholds,
+        metavar="NUMBERS",
+        multiple=True,
+        default="0.5 for probabilities",
+        help="Thresholds, with commas: scores at or above one are flagged.",
     ),
-    _OUTPUT,
-    click.option("-q", "--quiet", is_flag=True, help="Say nothing on stderr but errors."),
-    debug,
-)
+]
+Level = Annotated[
+    float, option("--level", type=read_level, metavar="SHARE", help="Confidence level, from 1e-9 to 1 - 1e-9.")
+]
+OptionalLevel = Annotated[
+    float | None,
+    option("--level", type=read_level, metavar="SHARE", default="0.95", help="Confidence level, such as 0.9 or 90%."),
+]
+Seed = Annotated[int, option("--seed", type=click.IntRange(0), help="Random seed.")]
+Measures = Annotated[
+    tuple[tuple[str, ...], ...],
+    option(
+        "--measures",
+        type=names,
+        metavar="NAMES",
+        shell_complete=complete_measures,
+        multiple=True,
+        default="the usual ones",
+        help="Measures by any of their names, with commas, or all.",
+    ),
+]
+Verb = Callable[..., None]
+
+
+def or_none(_context: click.Context, _option: click.Parameter, given: tuple[str, ...] | None) -> tuple[str, ...]:
+    """Take names that were not given for none."""
+    return given or ()
+
+
+def bundled(verb: Verb, kind: type, name: str, options: Sequence[Callable[[Verb], Verb]], **fixed: object) -> Verb:
+    """Add click options that the verb gets as one value; for `_classes`, until it declares its options."""
+
+    @wraps(verb)
+    def call(**given: object) -> None:
+        names = (field.name for field in fields(kind))
+        bundle = kind(**{field: fixed[field] if field in fixed else given.pop(field) for field in names})
+        verb(**given, **{name: bundle})
+
+    made: Verb = call
+    for each in reversed(options):
+        made = each(made)
+    return made
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutcomeCosts:
+    """Options for the cost of each outcome."""
+
+    fp: Annotated[
+        float | None,
+        option(type=read_cost, metavar="COST", default="1", help="Cost of a false positive; a gain if negative."),
+    ] = None
+    fn: Annotated[
+        float | None,
+        option(type=read_cost, metavar="COST", default="1", help="Cost of a false negative; a gain if negative."),
+    ] = None
+    tp: Annotated[
+        float | None,
+        option(type=read_cost, metavar="COST", default="0", help="Cost of a true positive; a gain if negative."),
+    ] = None
+    tn: Annotated[
+        float | None,
+        option(type=read_cost, metavar="COST", default="0", help="Cost of a true negative; a gain if negative."),
+    ] = None
+
+    @property
+    def costs_by_outcome(self) -> dict[str, float]:
+        """Costs on the command line, by outcome."""
+        return {name: getattr(self, name) for name in CELLS if getattr(self, name) is not None}
+
+    @property
+    def outcome_costs(self) -> "Costs | None":
+        """Costs of all outcomes, if there are any on the command line."""
+        from baserate import Costs
+
+        return Costs(**self.costs_by_outcome) if self.costs_by_outcome else None
+
+
+Prevalence = Annotated[
+    float | None,
+    option(
+        "--prevalence",
+        type=read_prevalence,
+        metavar="SHARE",
+        default="that of the sample",
+        help="Prevalence in deployment, such as 0.02 or 2%.",
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SamplingRatios:
+    """Options for a prevalence in deployment that is stated by how rows were sampled."""
+
+    gamma: Annotated[
+        float | None,
+        option(
+            type=float,
+            metavar="NUMBER",
+            help="Ratio of negatives to positives in deployment, as a multiple of that in the sample.",
+        ),
+    ] = None
+    under_sampled: Annotated[
+        float | None,
+        option(type=float, metavar="NUMBER", help="Negatives in deployment for each one in the sample, 1 or more."),
+    ] = None
+    over_sampled: Annotated[
+        float | None,
+        option(type=float, metavar="NUMBER", help="Positives in deployment for each one in the sample, at most 1."),
+    ] = None
+
+    @property
+    def odds_ratio(self) -> float | None:
+        """γ of these options; None if there are none."""
+        return combine_ratios(self.gamma, self.under_sampled, self.over_sampled)
+
+
+_FLAGS = {"costs": "--fp, --fn, --tp and --tn", "at": "--net-benefit-at", "beta": "--beta"}
+_EXAMPLES = {"costs": "--fp 1 --fn 20", "at": "--net-benefit-at 0.1"}
+_WHAT = {"costs": "what errors cost", "at": "a threshold probability"}
+NetBenefitAt = Annotated[
+    float | None,
+    option(
+        "--net-benefit-at",
+        type=read_probability,
+        metavar="SHARE",
+        help="Threshold probability of net benefit, such as 0.1 or 10%.",
+    ),
+]
+Beta = Annotated[
+    float | None, option("--beta", type=read_cost, metavar="NUMBER", default="1", help="β of f-beta and e-measure.")
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasureSettings(OutcomeCosts):
+    """Options for numbers that measures depend on."""
+
+    net_benefit_at: NetBenefitAt = None
+    beta: Beta = None
+
+    def to_settings(self) -> "Settings":
+        """Make the settings that the library takes."""
+        from baserate.measure import Settings
+
+        return Settings(self.outcome_costs, self.net_benefit_at, self.beta)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether none is on the command line."""
+        return not any(getattr(self, name) is not None for name in (*CELLS, "net_benefit_at", "beta"))
+
+    def bind(self, measures: "Iterable[str | Measure] | str") -> "list[Measure] | Literal['usual', 'all']":
+        """Bind what was stated to the measures; refuse what is missing, and what is of no use."""
+        if isinstance(measures, str):
+            return self._whole(measures)
+        return bind_settings(self.to_settings(), measures)
+
+    def require(self, wanted: "Sequence[Requirement]") -> "tuple[Requirement, ...]":
+        """Bind what was stated to the measures of requirements."""
+        bound = bind_settings(self.to_settings(), [each.measure for each in wanted])
+        return tuple(replace(each, measure=measure) for each, measure in zip(wanted, bound, strict=True))
+
+    def refuse_for_classes(self) -> None:
+        """Refuse costs of two classes where there are several."""
+        if not self.is_empty:
+            raise click.UsageError(
+                "--fp, --fn, --tp, --tn, --net-benefit-at and --beta are for two classes; of many, --costs "
+                "names a file with what decisions cost."
+            )
+
+    def _whole(self, measures: str) -> "Literal['usual', 'all']":
+        if not self.is_empty:
+            idle = next(name for name in (*CELLS, "net_benefit_at", "beta") if getattr(self, name) is not None)
+            raise click.UsageError(
+                f"--{idle.replace('_', '-')} is for measures that are named; name them, such as --measures "
+                "expected_cost,net_benefit."
+            )
+        return "all" if measures == "all" else "usual"
+
+
+def bind_settings(settings: "Settings", measures: "Iterable[str | Measure]") -> "list[Measure]":
+    """Bind numbers to measures; refuse those that are missing, and those that are of no use."""
+    from baserate.measure import known
+
+    bound = [settings.apply(known(each)) for each in measures]
+    require_settings(bound)
+    for name in settings.idle(bound):
+        raise click.UsageError(f"no measure here depends on {_FLAGS[name]}; leave it out.")
+    return bound
+
+
+def require_settings(measures: "Iterable[Measure]") -> None:
+    """Refuse measures that depend on numbers which were not stated."""
+    from baserate.measure import unstated
+
+    for name, setting in unstated(measures):
+        raise click.UsageError(f"{name} needs {_WHAT[setting]}; give it, for example {_EXAMPLES[setting]}.")
+
+
+def example_options(measure: str) -> list[str]:
+    """Options that a suggested command needs for a measure that depends on stated numbers."""
+    from baserate.measure import REQUIRED
+
+    return [_EXAMPLES[REQUIRED[measure]]] if measure in REQUIRED else []
+
+
+def _check_method(context: click.Context, _option: click.Parameter, given: str | None) -> str | None:
+    """Refuse an unknown method, and name the nearest."""
+    if given is None:
+        return None
+    from baserate.cli._errors import refuse_unknown_name
+    from baserate.infer import METHODS
+
+    typed = given.strip().lower().replace("_", "-").replace("–", "-")
+    if typed not in METHODS:
+        refuse_unknown_name(context, "kind of interval", given, METHODS)
+    return typed
+
+
+def _complete_method(_context: click.Context, _option: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    from baserate.infer import METHODS
+
+    return [CompletionItem(name) for name in METHODS if name.startswith(incomplete)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Intervals:
+    """Options for confidence intervals."""
+
+    level: OptionalLevel = None
+    interval: Annotated[
+        str | None,
+        option(
+            metavar="METHOD",
+            callback=_check_method,
+            shell_complete=_complete_method,
+            default="by measure",
+            help="Interval method where supported, such as wilson, delong or bootstrap.",
+        ),
+    ] = None
+    no_interval: Annotated[bool, option(help="Point estimates alone.")] = False
+    seed: Annotated[int | None, option(type=click.IntRange(0), metavar="NUMBER", default="0", help="Random seed.")] = (
+        None
+    )
+    cluster: Annotated[
+        str | None, option(metavar="COLUMN", help="Column with clusters of dependent rows, such as patient.")
+    ] = None
+
+    def __post_init__(self) -> None:
+        given = {
+            f"--{name}": getattr(self, name)
+            for name in ("level", "interval", "seed", "cluster")
+            if getattr(self, name) is not None
+        }
+        if self.no_interval and given:
+            raise click.UsageError(f"{next(iter(given))} is for intervals; leave out either it or --no-interval.")
+        if self.interval and self.cluster:
+            raise click.UsageError(
+                f"--interval {self.interval} takes rows as independent, --cluster does not; leave out one of them."
+            )
+
+    def to_interval(self) -> "Interval | None":
+        """Make the settings that the library takes; None for no intervals."""
+        if self.no_interval:
+            return None
+        from baserate.infer import Interval
+
+        level = {} if self.level is None else {"level": self.level}
+        return Interval(method=self.interval, seed=self.seed or 0, **level)
+
+    @property
+    def confidence(self) -> float | None:
+        """The confidence level; None for no intervals."""
+        interval = self.to_interval()
+        return None if interval is None else interval.level
+
+
+IndependentIntervals = Annotated[Intervals, omit("cluster")]
+"""Those of rows that are independent."""
+RequiredIntervals = Annotated[Intervals, omit("cluster", "no_interval")]
+"""Those where point estimates alone would not do."""
+ClosedFormIntervals = Annotated[Intervals, omit("interval", "seed", "cluster")]
+"""Those that are computed in one way, without bootstrap samples."""

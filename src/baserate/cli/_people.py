@@ -1,4 +1,4 @@
-"""The people of the demo, who are screened: a documented generator with a fixed seed."""
+"""Generated predictions of the demo: people who are screened at three sites."""
 
 from typing import NamedTuple
 

@@ -1,34 +1,21 @@
-"""`baserate population`: make a population in closed form, then measure, tabulate, study or draw."""
+"""`baserate population`: theoretical score distributions, and what to compute of them."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
 from baserate._domains import POINTS, REPEATS, ROWS
-from baserate.cli._ask import answer
 from baserate.cli._curve import CURVES, FEW
-from baserate.cli._failures import debug, in_flags
-from baserate.cli._options import (
-    FORMATS,
-    Choices,
-    Verb,
-    Writing,
-    command,
-    complete_measures,
-    each_once,
-    names,
-    numbers,
-    thresholds,
-    whole,
-    writing,
-)
-from baserate.cli._progress import shown
-from baserate.cli._say import say
-from baserate.cli._settings import Stated, bind_settings, stated
-from baserate.cli._size import simulated
+from baserate.cli._declarations import CONTEXT_OBJECT, FORMATS, Output, argument, command, group, option
+from baserate.cli._errors import rephrase_for_shell
+from baserate.cli._io import print_results
+from baserate.cli._options import MeasureSettings, Seed, bind_settings
+from baserate.cli._size import simulate_size
+from baserate.cli._terminal import print_message, shown
+from baserate.cli._values import complete_measures, flatten, names, read_numbers, read_thresholds, whole_number
 
 if TYPE_CHECKING:
     from baserate._population import Population
@@ -36,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PopulationRequest:
     """Which population; it is made when a verb wants it, so that help loads nothing."""
 
     family: str
@@ -48,36 +35,43 @@ class Asked:
 
         return FAMILIES[self.family](**self.parameters)
 
-    def told(self, found: "Results") -> "Results":
+    def label_results(self, results: "Results") -> "Results":
         """Results that remember which population they are of."""
         from baserate import Results
 
-        return Results(found.columns, {"family": self.family, "parameters": dict(self.parameters), **found.data})
+        return Results(results.columns, {"family": self.family, "parameters": dict(self.parameters), **results.data})
 
 
-@click.group(
+@group(
     "population",
-    cls=Choices,
-    what="population",
+    noun="population",
     examples=(
-        ("at which threshold is F1 highest, if half are positive?", "baserate population linear measure f1"),
-        ("the same if two in a hundred are", "baserate population linear --prevalence 0.02 measure f1,mcc,auc"),
+        ("the threshold with the highest F1, at a prevalence of 50 %", "baserate population linear measure f1"),
+        ("several measures, at a prevalence of 2 %", "baserate population linear --prevalence 0.02 measure f1,mcc,auc"),
         ("an exact curve, to plot", "baserate population retrieval --level ER+ --prevalence 0.1 curve pr -o pr.csv"),
-        ("how far does an AUC stray?", "baserate population binormal --means 0,1 study --sizes 30,300,3000"),
-        ("rows to try things on", "baserate population linear draw 1000 --seed 7 -o people.csv"),
+        ("sampling distribution of the AUC", "baserate population binormal --means 0,1 study --sizes 30,300,3000"),
+        ("simulated predictions", "baserate population linear draw 1000 --seed 7 -o people.csv"),
     ),
 )
-@debug
 def population() -> None:
-    """Work out theory: a classifier whose score distributions are known in closed form.
+    """Compute exact results of theoretical score distributions.
 
-    Choose a population, then what to do with it. Every number is exact, except where samples are drawn.
+    Choose a population, then what to do with it. Every number is exact, except where samples are simulated.
     """
 
 
-SHARE = click.option(
-    "--prevalence", type=float, default=0.5, show_default=True, help="Share of positives, from 0 to 1."
-)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PopulationMeasures:
+    """Options that say what to measure of a population, and at which thresholds."""
+
+    measures: Annotated[tuple[tuple[str, ...], ...], argument(type=names, nargs=-1, shell_complete=complete_measures)]
+    threshold: Annotated[
+        tuple[tuple[float, ...], ...],
+        option(type=read_thresholds, metavar="NUMBERS", multiple=True, help="Thresholds to tabulate at, with commas."),
+    ] = ()
+    points: Annotated[
+        int, option(type=whole_number(POINTS), help="Number of read_thresholds, without --threshold.")
+    ] = 11
 
 
 @command(
@@ -87,53 +81,73 @@ SHARE = click.option(
         ("two of them at three thresholds", "baserate population linear measure f1,mcc --threshold 0.25,0.5,0.75"),
     ),
 )
-@click.argument("measures", type=names, nargs=-1, shell_complete=complete_measures)
-@click.option("--threshold", type=thresholds, metavar="NUMBERS", multiple=True, help="Thresholds to tabulate at.")
-@click.option("--points", type=whole(POINTS), default=11, show_default=True, help="Otherwise, at so many.")
-@stated
-@writing
-@click.pass_obj
 def measure(
-    asked: Asked,
-    measures: tuple[tuple[str, ...], ...],
-    threshold: tuple[tuple[float, ...], ...],
-    points: int,
-    stated: Stated,
-    writing: Writing,
+    request: Annotated[PopulationRequest, CONTEXT_OBJECT],
+    choice: PopulationMeasures,
+    settings: MeasureSettings,
+    output: Output,
 ) -> None:
-    """Tell the best threshold of MEASURES.
+    """Find the best threshold of MEASURES.
 
-    Then what other thresholds give. Without MEASURES, the usual ones; `baserate list measures` lists all.
+    Other thresholds are tabulated below. Without MEASURES, the usual ones; `baserate list measures` lists all.
     """
-    from baserate import population as room
-    from baserate.cli._theory import chosen, each_measure_once, page
+    from baserate import population as library
+    from baserate.cli._population_pages import choose_measures, each_measure_once, measures_page
 
-    typed = [name for each in measures for name in each]
-    named = bind_settings(stated.settings, [] if "all" in typed else typed)
-    wanted = chosen(typed) if "all" in typed or not named else each_measure_once(named)
-    at = each_once(threshold)
-    found = asked.told(room.summary(asked.population(), *wanted, points=points, at=at))
-    _explain(found, writing)
-    answer(found, lambda: page(found, writing.digits), writing)
+    typed = [name for each in choice.measures for name in each]
+    named = bind_settings(settings.to_settings(), [] if "all" in typed else typed)
+    wanted = choose_measures(typed) if "all" in typed or not named else each_measure_once(named)
+    at = flatten(choice.threshold)
+    results = request.label_results(library.summary(request.population(), *wanted, points=choice.points, at=at))
+    _explain(results, output)
+    print_results(results, lambda: measures_page(results, output.digits), output)
 
 
 @command("curve", examples=(("to read", "baserate population linear curve roc --points 11"),))
-@click.argument("what", type=click.Choice(CURVES), metavar="CURVE")
-@click.option("--points", type=whole(POINTS), help=f"So many; otherwise 101, and {FEW} in tables to read.")
-@writing
-@click.pass_obj
-def curve(asked: Asked, what: str, points: int | None, writing: Writing) -> None:
+def curve(
+    request: Annotated[PopulationRequest, CONTEXT_OBJECT],
+    what: Annotated[str, argument(type=click.Choice(CURVES), metavar="CURVE")],
+    output: Output,
+    *,
+    points: Annotated[
+        int | None, option(type=whole_number(POINTS), default=f"101; in tables {FEW}", help="Number of points.")
+    ] = None,
+) -> None:
     """Tabulate a curve exactly.
 
     CURVE is roc, pr (precision–recall), det, gain (also called CAP), lift or lorenz.
     """
-    from baserate import population as room
-    from baserate.cli._theory import curve_page
+    from baserate import population as library
+    from baserate.cli._population_pages import curve_page
 
-    many = points or (FEW if writing.form in {"table", "md"} else 101)
-    found = asked.told(room.table(asked.population(), what, points=many))
-    _explain(found, writing)
-    answer(found, lambda: curve_page(found, writing.digits), writing)
+    many = points or (FEW if output.form in {"table", "md"} else 101)
+    results = request.label_results(library.table(request.population(), what, points=many))
+    _explain(results, output)
+    print_results(results, lambda: curve_page(results, output.digits), output)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Study:
+    """Options of a simulation study."""
+
+    sizes: Annotated[
+        tuple[float, ...], option(type=read_numbers, default="30,100,300,1000,3000", help="Sample sizes.")
+    ] = (
+        30,
+        100,
+        300,
+        1000,
+        3000,
+    )
+    prevalences: Annotated[
+        tuple[float, ...] | None, option(type=read_numbers, default="that of the population", help="Prevalences.")
+    ] = None
+    measures: Annotated[
+        tuple[str, ...],
+        option(type=names, default="auc,average_precision", help="Measures over all read_thresholds."),
+    ] = ("auc", "average_precision")
+    repeats: Annotated[int, option(type=whole_number(REPEATS), help="Number of samples of each kind.")] = 200
+    seed: Seed = 0
 
 
 @command(
@@ -143,140 +157,174 @@ def curve(asked: Asked, what: str, points: int | None, writing: Writing) -> None
         ("against class balance", "baserate population linear study --sizes 300 --prevalences 0.5,0.2,0.1,0.05"),
     ),
 )
-@click.option("--sizes", type=numbers, default="30,100,300,1000,3000", show_default=True, help="Rows in a sample.")
-@click.option("--prevalences", type=numbers, help="Shares of positives; otherwise that of the population.")
-@click.option("--measures", type=names, default="auc,average_precision", show_default=True, help="Over all thresholds.")
-@click.option("--repeats", type=whole(REPEATS), default=200, show_default=True, help="Samples of each kind.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The same gives the same.")
-@writing
-@click.pass_obj
-def study(  # noqa: PLR0913, PLR0917  (one for each option)
-    asked: Asked,
-    sizes: tuple[float, ...],
-    prevalences: tuple[float, ...] | None,
-    measures: tuple[str, ...],
-    repeats: int,
-    seed: int,
-    writing: Writing,
-) -> None:
-    """Draw samples again and again.
+def study(request: Annotated[PopulationRequest, CONTEXT_OBJECT], design: Study, output: Output) -> None:
+    """Simulate samples: mean and standard deviation of measures.
 
-    Tell mean and standard deviation of measures over the samples, beside the exact value.
+    The exact values stand beside them.
     """
-    from baserate import population as room
-    from baserate.cli._theory import study_page
+    from baserate import population as library
+    from baserate.cli._population_pages import study_page
 
-    whole = [int(size) if size == int(size) else size for size in sizes]
-    found = asked.told(
-        room.study(
-            asked.population(),
-            sizes=whole,  # type: ignore[arg-type]  # a fraction is refused there
-            prevalences=prevalences,
-            measures=measures,
-            repeats=repeats,
-            seed=seed,
-            watch=partial(shown, quiet=writing.quiet),
+    sizes = [int(size) if size == int(size) else size for size in design.sizes]
+    results = request.label_results(
+        library.study(
+            request.population(),
+            sizes=sizes,  # type: ignore[arg-type]  # a fraction is refused there
+            prevalences=design.prevalences,
+            measures=design.measures,
+            repeats=design.repeats,
+            seed=design.seed,
+            watch=partial(shown, quiet=output.quiet),
         )
     )
-    _explain(found, writing)
-    answer(found, lambda: study_page(found, writing.digits), writing)
+    _explain(results, output)
+    print_results(results, lambda: study_page(results, output.digits), output)
 
 
 @command("draw", examples=(("a file of predictions", "baserate population linear draw 1000 --seed 7 -o people.csv"),))
-@click.argument("rows", type=whole(ROWS._replace(low=0)))
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The same gives the same.")
-@click.option(
-    "--positives", type=whole(ROWS._replace(low=0)), help="Exactly so many; otherwise as many as chance gives."
-)
-@writing
-@click.pass_obj
-def draw(asked: Asked, rows: int, seed: int, positives: int | None, writing: Writing) -> None:
-    """Draw ROWS at random: truth and score.
+def draw(
+    request: Annotated[PopulationRequest, CONTEXT_OBJECT],
+    rows: Annotated[int, argument(type=whole_number(ROWS._replace(low=0)))],
+    output: Output,
+    *,
+    seed: Seed = 0,
+    positives: Annotated[
+        int | None,
+        option(
+            type=whole_number(ROWS._replace(low=0)),
+            default="as many as chance gives",
+            help="Exact number of positives.",
+        ),
+    ] = None,
+) -> None:
+    """Simulate ROWS of labels and scores.
 
     They come as CSV unless another format is asked for; `baserate measure` reads them.
     """
     from baserate import Results
-    from baserate.cli._theory import draw_page
+    from baserate.cli._population_pages import draw_page
 
-    made = asked.population()
-    truth, score = made.draw(rows, seed, positives=positives)
-    data = {"prevalence": made.prevalence, "seed": seed, "notes": []}
-    found = asked.told(Results({"truth": truth.astype(int), "score": score}, data))
-    ending = (writing.output or "").rpartition(".")[2].lower()
-    if not (writing.json or writing.format_ or ending in FORMATS):
-        writing = replace(writing, format_="csv")
-    answer(found, lambda: draw_page(found, writing.digits), writing)
+    population = request.population()
+    truth, score = population.draw(rows, seed, positives=positives)
+    data = {"prevalence": population.prevalence, "seed": seed, "notes": []}
+    results = request.label_results(Results({"truth": truth.astype(int), "score": score}, data))
+    ending = (output.path or "").rpartition(".")[2].lower()
+    if not (output.json or output.format_ or ending in FORMATS):
+        output = replace(output, format_="csv")
+    print_results(results, lambda: draw_page(results, output.digits), output)
 
 
-def _explain(found: "Results", writing: Writing) -> None:
-    """Say on stderr what the reader of the numbers should know, unless told to be quiet."""
-    from baserate.cli._theory import headline
+def _explain(results: "Results", output: Output) -> None:
+    """Print messages about results on stderr."""
+    from baserate.cli._population_pages import population_headline
 
-    if writing.quiet:
+    if output.quiet:
         return
-    if writing.form in {"json", "csv"} or writing.output not in {None, "-"}:
-        say(headline(found.data))
-    for note in found.data["notes"]:
-        say(f"note: {in_flags(note)}")
+    if output.form in {"json", "csv"} or output.to_file:
+        print_message(population_headline(results.data))
+    for note in results.data["notes"]:
+        print_message(f"note: {rephrase_for_shell(note)}")
 
 
-Option = Callable[[Verb], Verb]
+Prevalence = Annotated[float, option("--prevalence", type=float, help="Prevalence, from 0 to 1.")]
+Pair = tuple[float, float]
 
 
-def _pair(flag: str, default: str, told: str) -> Option:
-    return click.option(flag, type=numbers, default=default, show_default=True, metavar="TWO", help=told)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Linear:
+    """Scores on [0, 1] with densities 2 − 2x and 2x."""
+
+    prevalence: Prevalence = 0.5
 
 
-FAMILIES: dict[str, tuple[str, tuple[Option, ...]]] = {
-    "linear": ("Scores on [0, 1] with densities 2 − 2x and 2x.", ()),
-    "binormal": (
-        "Normal scores.",
-        (
-            _pair("--means", "0,1", "Means of negatives, positives."),
-            _pair("--sds", "1,1", "Their standard deviations."),
-        ),
-    ),
-    "logit-normal": (
-        "Scores on [0, 1] with normal log-odds.",
-        (
-            _pair("--means", "-1,1", "Mean log-odds of negatives, positives."),
-            _pair("--sds", "1,1", "Their standard deviations."),
-        ),
-    ),
-    "beta": (
-        "Scores on [0, 1] with beta distributions.",
-        (
-            _pair("--negative", "1,2", "The two shapes among negatives."),
-            _pair("--positive", "2,1", "The two shapes among positives."),
-        ),
-    ),
-    "retrieval": (
-        "Saito and Rehmsmeier's five levels of performance.",
-        (
-            click.option(
-                "--level", required=True, help="random, ER- (poor early retrieval), ER+, excellent or perfect."
-            ),
-        ),
-    ),
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Binormal:
+    """Normal scores."""
+
+    prevalence: Prevalence = 0.5
+    means: Annotated[
+        Pair, option(type=read_numbers, metavar="TWO", default="0,1", help="Means of negatives, positives.")
+    ] = (
+        0.0,
+        1.0,
+    )
+    sds: Annotated[
+        Pair,
+        option(type=read_numbers, metavar="TWO", default="1,1", help="Standard deviations of negatives, positives."),
+    ] = (1.0, 1.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogitNormal:
+    """Scores on [0, 1] with normal log-odds."""
+
+    prevalence: Prevalence = 0.5
+    means: Annotated[
+        Pair, option(type=read_numbers, metavar="TWO", default="-1,1", help="Mean log-odds of negatives, positives.")
+    ] = (-1.0, 1.0)
+    sds: Annotated[
+        Pair,
+        option(type=read_numbers, metavar="TWO", default="1,1", help="Standard deviations of negatives, positives."),
+    ] = (1.0, 1.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Beta:
+    """Scores on [0, 1] with beta distributions."""
+
+    prevalence: Prevalence = 0.5
+    negative: Annotated[
+        Pair, option(type=read_numbers, metavar="TWO", default="1,2", help="Both shapes of negatives.")
+    ] = (
+        1.0,
+        2.0,
+    )
+    positive: Annotated[
+        Pair, option(type=read_numbers, metavar="TWO", default="2,1", help="Both shapes of positives.")
+    ] = (
+        2.0,
+        1.0,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retrieval:
+    """Saito and Rehmsmeier's five levels of performance."""
+
+    prevalence: Prevalence = 0.5
+    level: Annotated[str, option(help="random, ER- (poor early retrieval), ER+, excellent or perfect.")]
+
+
+FAMILIES: dict[str, type] = {
+    "linear": Linear,
+    "binormal": Binormal,
+    "logit-normal": LogitNormal,
+    "beta": Beta,
+    "retrieval": Retrieval,
 }
-"""Families by the names of the shell, with what they are and their parameters."""
+"""Families of populations by the names of the shell, with their parameters."""
 
 
-def _add(name: str, told: str, options: Sequence[Option]) -> None:
-    """Add a family of populations with its parameters and all verbs."""
-
-    def chosen(context: click.Context, /, **parameters: object) -> None:
-        context.obj = Asked(name.replace("-", "_"), parameters)
-
-    made: Verb = click.pass_context(chosen)
-    every: tuple[Option, ...] = (SHARE, *options, debug)
-    for option in reversed(every):
-        made = option(made)
-    group = click.group(name, cls=Choices, help=told)(made)
-    for verb in (measure, curve, study, simulated, draw):
-        group.add_command(verb)
-    population.add_command(group)
+def make_request(name: str, parameters: Any) -> PopulationRequest:  # noqa: ANN401  (a dataclass of a family)
+    """Request a population of a family."""
+    return PopulationRequest(
+        name.replace("-", "_"), {each.name: getattr(parameters, each.name) for each in fields(parameters)}
+    )
 
 
-for _name, (_told, _options) in FAMILIES.items():
-    _add(_name, _told, _options)
+def _add_family(name: str, family: type) -> None:
+    """Add a family of populations with its parameters and all commands."""
+
+    def set_population(context: click.Context, parameters: Any) -> None:  # noqa: ANN401
+        context.obj = make_request(name, parameters)
+
+    set_population.__doc__ = family.__doc__
+    set_population.__annotations__["parameters"] = family
+    made = group(name)(set_population)
+    for verb in (measure, curve, study, simulate_size, draw):
+        made.add_command(verb)
+    population.add_command(made)
+
+
+for _name, _family in FAMILIES.items():
+    _add_family(_name, _family)

@@ -1,31 +1,25 @@
-"""`baserate prevalence`: read, estimate the shares of the classes, test what that assumes, carry measures there."""
+"""`baserate prevalence`: estimate the prevalence of unlabelled data."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
 from baserate._domains import BINS
-from baserate.cli._ask import answer, remark
-from baserate.cli._deployed import AS_THEY_ARE, Deployed, deployed, headline, read_many, read_two, shares_at
-from baserate.cli._options import (
-    LEVEL,
-    Verb,
-    Writing,
-    bundled,
-    check_place,
-    command,
-    complete_measures,
-    each_once,
-    names,
-    share,
-    thresholds,
-    whole,
-    writing,
+from baserate.cli._declarations import Output, check_place, command, option
+from baserate.cli._deployment import (
+    DeploymentOptions,
+    Recalibration,
+    deployment_headline,
+    read_binary_target,
+    read_class_shares,
+    read_multiclass_target,
 )
-from baserate.cli._say import put, say
-from baserate.cli._settings import Stated, stated
+from baserate.cli._io import print_messages, print_results
+from baserate.cli._options import Level, MeasureSettings
+from baserate.cli._terminal import print_message, write_output
+from baserate.cli._values import complete_measures, flatten, names, read_share, read_thresholds, whole_number
 
 if TYPE_CHECKING:
     from baserate._calibrator import Calibrator, MulticlassCalibrator
@@ -33,20 +27,20 @@ if TYPE_CHECKING:
 
 _VALIDATED = "--score risk --validation old.csv --truth sick"
 _EXAMPLES = (
-    ("how many are sick among those whom nobody tested?", f"baserate prevalence new.csv {_VALIDATED}"),
+    ("the prevalence of people who were not tested", f"baserate prevalence new.csv {_VALIDATED}"),
     (
-        "some of them were tested: what is known helps",
+        "a partly labelled target",
         f"baserate prevalence new.csv {_VALIDATED} --target-truth sick",
     ),
     (
-        "keep a map to probabilities that are right there, and use it",
+        "save a calibrator at the estimated prevalence, and apply it",
         f"baserate prevalence new.csv {_VALIDATED} --map there.json && baserate apply there.json new.csv -o out.csv",
     ),
     (
-        "what precision would there be, flagging from 0.3 on?",
+        "measures at a threshold of 0.3",
         f"baserate prevalence new.csv {_VALIDATED} --threshold 0.3 --measures precision,recall",
     ),
-    ("by decisions alone, as labels would give them", f"baserate prevalence new.csv {_VALIDATED} --method acc"),
+    ("from decisions alone, as labels would give them", f"baserate prevalence new.csv {_VALIDATED} --method acc"),
     (
         "many classes, a probability for each",
         "baserate prevalence new.csv --scores p_ --validation pets.csv --truth is",
@@ -54,19 +48,77 @@ _EXAMPLES = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Estimating:
+def _complete_method(_context: click.Context, _option: click.Parameter, incomplete: str) -> list[str]:
+    """Complete the name of a method."""
+    from baserate.shift import ALIASES, METHODS
+
+    return [name for name in (*METHODS, *ALIASES) if name.startswith(incomplete)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrevalenceOptions(Recalibration):
     """How to estimate, and what else is wanted."""
 
-    method: str | None
-    no_recalibration: bool
-    at: str | None
-    threshold: tuple[tuple[float, ...], ...]
-    alpha: float | None
-    bins: int | None
-    level: float
-    measure: tuple[tuple[str, ...], ...]
-    map: str | None
+    method: Annotated[
+        str | None,
+        option(
+            metavar="METHOD",
+            shell_complete=_complete_method,
+            default="binned; of several classes gmm",
+            help="By histograms, of two classes, without calibration: binned, hdy. By moments, of several classes: gmm "
+            "(also elsa). After calibration: mlls, by maximum likelihood (also em, emq, sld, saerens). By decisions: "
+            "acc "
+            "(cm, bbse-hard, gacc), cm-l, cm-map (cm-m), rlls-hard. By mean probabilities: pacc (scm, bbse, bbse-soft, "
+            "gpacc, smm), scm-l, scm-map (scm-m), rlls (rlls-soft).",
+        ),
+    ] = None
+    threshold: Annotated[
+        tuple[tuple[float, ...], ...],
+        option(
+            type=read_thresholds,
+            metavar="NUMBERS",
+            multiple=True,
+            default="0.5 for probabilities",
+            help="Thresholds of measures and of methods by decisions, with commas: scores at or above one are flagged.",
+        ),
+    ] = ()
+    alpha: Annotated[
+        float | None,
+        option(
+            type=float,
+            default="3; of rlls 0.01",
+            help="Strength of the prior of cm-map and scm-map, or of the penalty of rlls and rlls-hard.",
+        ),
+    ] = None
+    bins: Annotated[
+        int | None,
+        option(
+            type=whole_number(BINS._replace(low=2)),
+            default="10; fewer with little validation data",
+            help="Number of bins of binned and of the test.",
+        ),
+    ] = None
+    level: Level = 0.95
+    measure: Annotated[
+        tuple[tuple[str, ...], ...],
+        option(
+            "--measures",
+            type=names,
+            metavar="NAMES",
+            shell_complete=complete_measures,
+            multiple=True,
+            default="the usual ones",
+            help="Measures to adjust to the estimate, by any of their names, with commas, or all.",
+        ),
+    ] = ()
+    map: Annotated[
+        str | None,
+        option(
+            type=click.Path(),
+            metavar="FILE",
+            help="File for a calibrator at the estimated prevalence, for `baserate apply`.",
+        ),
+    ] = None
 
     def __post_init__(self) -> None:
         if self.at and not self.no_recalibration:
@@ -79,7 +131,7 @@ class Estimating:
     @property
     def thresholds(self) -> list[float]:
         """Thresholds of decisions, each once."""
-        return each_once(self.threshold)
+        return flatten(self.threshold)
 
     @property
     def measures(self) -> list[str]:
@@ -115,155 +167,111 @@ class Estimating:
         return self.thresholds[0] if self.thresholds else None
 
 
-def _methods(_context: click.Context, _option: click.Parameter, incomplete: str) -> list[str]:
-    """Complete the name of a method."""
-    from baserate.shift import ALIASES, METHODS
-
-    return [name for name in (*METHODS, *ALIASES) if name.startswith(incomplete)]
-
-
-def _estimating(verb: Verb) -> Verb:
-    return bundled(verb, Estimating, "estimating", _ESTIMATING)
-
-
-_ESTIMATING = (
-    click.option(
-        "--method",
-        metavar="METHOD",
-        shell_complete=_methods,
-        help="By histograms, of two classes, without calibration: binned, hdy. By moments, of several classes: gmm "
-        "(also elsa). After calibration: mlls, by maximum likelihood (also em, emq, sld, saerens). By decisions: acc "
-        "(cm, bbse-hard, gacc), cm-l, cm-map (cm-m), rlls-hard. By mean probabilities: pacc (scm, bbse, bbse-soft, "
-        "gpacc, smm), scm-l, scm-map (scm-m), rlls (rlls-soft). [default: binned; of several classes gmm]",
-    ),
-    *AS_THEY_ARE,
-    click.option(
-        "--threshold",
-        type=thresholds,
-        metavar="NUMBERS",
-        multiple=True,
-        help="Flag scores at or above it, in measures and where the method decides; several with commas. Otherwise 0.5 "
-        "if scores are probabilities.",
-    ),
-    click.option(
-        "--alpha",
-        type=float,
-        help="Of cm-map and scm-map: strength of the prior, otherwise 3. Of rlls and rlls-hard: of the penalty, "
-        "otherwise 0.01.",
-    ),
-    click.option(
-        "--bins",
-        type=whole(BINS._replace(low=2)),
-        help="Bins of the test and of binned; otherwise 10, fewer where validation is small.",
-    ),
-    LEVEL,
-    click.option(
-        "--measures",
-        "measure",
-        type=names,
-        metavar="NAMES",
-        shell_complete=complete_measures,
-        multiple=True,
-        help="Measures to carry there, by any of their names, separated by commas, or all; otherwise the usual ones.",
-    ),
-    click.option(
-        "--map",
-        type=click.Path(),
-        metavar="FILE",
-        help="Write a map from scores to probabilities that are right at the estimate, for `baserate apply`.",
-    ),
-)
-
-
 @command("prevalence", examples=_EXAMPLES)
-@deployed
-@_estimating
-@stated
-@writing
-def prevalence(deployed: Deployed, estimating: Estimating, stated: Stated, writing: Writing) -> None:
-    """Estimate how many are positive among rows without truth.
+def prevalence(
+    deployment: DeploymentOptions, prevalence_options: PrevalenceOptions, settings: MeasureSettings, output: Output
+) -> None:
+    """Estimate the prevalence of unlabelled data.
 
     It assumes label shift: the scores of each class are distributed as in --validation, and only the shares of the
-    classes differ. That is tested as far as scores can tell. Measures of validation are carried to the estimate.
-    TARGET is a CSV, TSV, Parquet, JSON-lines or Arrow file, a folder or a pattern of such files, or - for stdin.
+    classes differ. That is tested as far as scores can tell. Measures of the validation data are adjusted to the
+    estimate.
     """
-    if not deployed.validation:
+    if not deployment.validation:
         raise click.MissingParameter(param_hint="'--validation'", param_type="option", ctx=click.get_current_context())
-    if deployed.scores:
+    if deployment.scores:
         from baserate.cli._classes import require_costs
 
-        stated.refuse_for_classes()
-        require_costs(estimating.measures, None)
-        _of_many(deployed, estimating, writing)
+        settings.refuse_for_classes()
+        require_costs(prevalence_options.measures, None)
+        _estimate_multiclass(deployment, prevalence_options, output)
     else:
-        _of_two(deployed, estimating, stated, writing)
+        _estimate_binary(deployment, prevalence_options, settings, output)
 
 
-def _of_two(deployed: Deployed, estimating: Estimating, stated: Stated, writing: Writing) -> None:
+def _estimate_binary(
+    deployment: DeploymentOptions, prevalence_options: PrevalenceOptions, settings: MeasureSettings, output: Output
+) -> None:
     from baserate import shift
-    from baserate.cli._estimated import Wanted, of_two
-    from baserate.cli._shares import page
+    from baserate.cli._prevalence_page import MeasureRequest, binary_results, prevalence_page
     from baserate.cli._summary import chosen
 
-    options = estimating.options(many=False)
-    if estimating.at:
-        options["at"] = share(estimating.at, f"{estimating.at!r} is no prevalence; give a number between 0 and 1.")
-    measures = stated.bind(chosen(estimating.measures))
-    wanted = Wanted(measures, estimating.thresholds or None, estimating.bins)
-    target, validation = read_two(deployed, quiet=writing.quiet)
+    options = prevalence_options.options(many=False)
+    if prevalence_options.at:
+        options["at"] = read_share(
+            prevalence_options.at, f"{prevalence_options.at!r} is no prevalence; give a number between 0 and 1."
+        )
+    measures = settings.bind(chosen(prevalence_options.measures))
+    wanted = MeasureRequest(measures, prevalence_options.thresholds or None, prevalence_options.bins)
+    target, validation = read_binary_target(deployment, quiet=output.quiet)
     assert validation is not None  # noqa: S101  (for the type checker)
-    found = shift.prevalence(target, validation, method=estimating.method, level=estimating.level, **options)
-    results = of_two(found, target, validation, wanted)
-    map_ = _map(found, deployed, results.data["positive"]) if estimating.map else None
-    line = headline(deployed, results.data)
-    remark(line, results.data, writing, inferred=deployed.positive is None)
-    _write(map_, estimating, deployed, writing)
-    answer(results, lambda: page(results, deployed.reading, line, writing.digits), writing)
+    estimate = shift.prevalence(
+        target, validation, method=prevalence_options.method, level=prevalence_options.level, **options
+    )
+    results = binary_results(estimate, target, validation, wanted)
+    map_ = _make_calibrator(estimate, deployment, results.data["positive"]) if prevalence_options.map else None
+    line = deployment_headline(deployment, results.data)
+    print_messages(line, results.data, output, inferred=deployment.positive is None)
+    _write_calibrator(map_, prevalence_options, deployment, output)
+    print_results(results, lambda: prevalence_page(results, deployment.reading, line, output.digits), output)
 
 
-def _of_many(deployed: Deployed, estimating: Estimating, writing: Writing) -> None:
+def _estimate_multiclass(deployment: DeploymentOptions, prevalence_options: PrevalenceOptions, output: Output) -> None:
     from baserate import shift
     from baserate.cli._classes import known
-    from baserate.cli._estimated import Wanted, of_many
-    from baserate.cli._shares import class_page
+    from baserate.cli._prevalence_page import MeasureRequest, multiclass_results, prevalence_class_page
 
-    options = estimating.options(many=True)
-    wanted = Wanted(known(estimating.measures))
-    target, validation = read_many(deployed, quiet=writing.quiet)
+    options = prevalence_options.options(many=True)
+    wanted = MeasureRequest(known(prevalence_options.measures))
+    target, validation = read_multiclass_target(deployment, quiet=output.quiet)
     assert validation is not None  # noqa: S101  (for the type checker)
-    if estimating.at:
-        options["at"] = shares_at(estimating.at, validation)
-    found = shift.prevalence(target, validation, method=estimating.method, level=estimating.level, **options)
-    results = of_many(found, target, validation, wanted)
-    map_ = _map(found, deployed, dict(target.intake.columns)["score"]) if estimating.map else None
-    line = headline(deployed, results.data)
-    remark(line, results.data, writing, inferred=False)
-    _write(map_, estimating, deployed, writing)
-    answer(results, lambda: class_page(results, deployed.reading, line, writing.digits), writing)
+    if prevalence_options.at:
+        options["at"] = read_class_shares(prevalence_options.at, validation)
+    estimate = shift.prevalence(
+        target, validation, method=prevalence_options.method, level=prevalence_options.level, **options
+    )
+    results = multiclass_results(estimate, target, validation, wanted)
+    map_ = (
+        _make_calibrator(estimate, deployment, dict(target.intake.columns)["score"]) if prevalence_options.map else None
+    )
+    line = deployment_headline(deployment, results.data)
+    print_messages(line, results.data, output, inferred=False)
+    _write_calibrator(map_, prevalence_options, deployment, output)
+    print_results(results, lambda: prevalence_class_page(results, deployment.reading, line, output.digits), output)
 
 
-def _map(found: "Prevalence | Shares", deployed: Deployed, named: Any) -> "Calibrator | MulticlassCalibrator":  # noqa: ANN401
-    """Make the map to probabilities that are right there, with the columns of the target; `named` is what is there."""
+def _make_calibrator(
+    estimate: "Prevalence | Shares",
+    deployment: DeploymentOptions,
+    named: Any,  # noqa: ANN401  (a label, or columns)
+) -> "Calibrator | MulticlassCalibrator":
+    """Make a calibrator at the estimated prevalence; `named` is the positive label, or the columns."""
     from baserate import FitError, shift
 
-    shares = found.value.tolist() if isinstance(found, shift.Shares) else [found.value, 1 - found.value]
+    shares = estimate.value.tolist() if isinstance(estimate, shift.Shares) else [estimate.value, 1 - estimate.value]
     if min(shares) <= 0:
         raise FitError(
             "a class has an estimated share of 0, so that no probability would be any other; leave out --map."
         )
-    if isinstance(found, shift.Shares):
-        several = shift.posterior(found)
+    if isinstance(estimate, shift.Shares):
+        several = shift.posterior(estimate)
         return replace(several, columns=dict(zip(several.labels, named, strict=True)))
-    columns = {"truth": str(deployed.truth), "score": str(deployed.score)}
-    return replace(shift.posterior(found), columns=columns, positive=str(named))
+    columns = {"truth": str(deployment.truth), "score": str(deployment.score)}
+    return replace(shift.posterior(estimate), columns=columns, positive=str(named))
 
 
-def _write(
-    map_: "Calibrator | MulticlassCalibrator | None", estimating: Estimating, deployed: Deployed, writing: Writing
+def _write_calibrator(
+    map_: "Calibrator | MulticlassCalibrator | None",
+    prevalence_options: PrevalenceOptions,
+    deployment: DeploymentOptions,
+    output: Output,
 ) -> None:
     if map_ is None:
         return
-    put(map_.to_json(), estimating.map)
-    if not writing.quiet:
-        again = " ".join("FILE" if file == "-" else file for file in deployed.file)
-        say(f"wrote {estimating.map}: {map_!r}; apply it with: baserate apply {estimating.map} {again} -o OUT")
+    write_output(map_.to_json(), prevalence_options.map)
+    if not output.quiet:
+        files = " ".join("FILE" if file == "-" else file for file in deployment.file)
+        print_message(
+            f"wrote {prevalence_options.map}: {map_!r}; apply it with: baserate apply {prevalence_options.map} "
+            f"{files} -o OUT"
+        )

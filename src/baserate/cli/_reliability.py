@@ -1,16 +1,18 @@
-"""`baserate reliability`: read, judge whether probabilities are right."""
+"""`baserate reliability`: calibration errors, tests and curves."""
 
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import click
 
 from baserate._domains import BINS, DRAWS, POINTS
 from baserate._formatting import format_count
-from baserate.cli._ask import answer, explain, tallies
-from baserate.cli._classes import SCORED, Classes, read_classes
-from baserate.cli._options import Reading, Verb, Writing, bundled, command, level, reading, share, whole, writing
+from baserate.cli._classes import Classes, read_classes
+from baserate.cli._declarations import Output, command, option
+from baserate.cli._io import print_notes, print_results, read_tallies
+from baserate.cli._options import ClassScores, Reading
+from baserate.cli._values import read_level, read_share, whole_number
 
 if TYPE_CHECKING:
     from baserate import infer
@@ -24,14 +26,14 @@ FEW = 25
 """Points of a curve that a person wants to read."""
 
 _EXAMPLES = (
-    ("are the probabilities right?", "baserate reliability people.csv --truth sick --score risk"),
+    ("calibration errors, null references and tests", "baserate reliability people.csv --truth sick --score risk"),
     ("at every site", "baserate reliability people.csv --truth sick --score risk --group site"),
     (
-        "does a map help on new rows?",
+        "calibration before and after a calibrator",
         "baserate reliability new.csv --truth sick --score risk --map map.json",
     ),
     (
-        "would they be, told the prevalence here?",
+        "calibration after an adjustment of the prevalence",
         "baserate reliability people.csv --truth sick --score risk --prevalence derived",
     ),
     ("many classes, a probability for each", "baserate reliability pets.csv --truth is --scores p_"),
@@ -42,24 +44,89 @@ _EXAMPLES = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Judging:
-    """What is judged, and how; None is what was not asked for."""
+def _read_prevalence(text: str) -> float | Literal["derived"]:
+    """Read a prevalence, or the word derived."""
+    if text.strip().lower() == "derived":
+        return "derived"
+    return read_share(text, f"{text!r} is no prevalence; give a number between 0 and 1, or derived.")
 
-    scores: tuple[str, ...]
-    labels: tuple[str, ...]
-    bins: int | None
-    by: Literal["width", "mass"] | None
-    fitted: bool
-    prevalence: float | Literal["derived"] | None
-    level: float | None
-    seed: int | None
-    draws: int | None
-    smoother: Literal["lowess", "isotonic"] | None
-    map: str | None
-    curve: str | None
-    points: int | None
-    band: Literal["consistency", "confidence"] | None
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReliabilityOptions(ClassScores):
+    """Options of calibration errors, tests and curves; None means not on the command line."""
+
+    bins: Annotated[int | None, option(type=whole_number(BINS), default="10", help="Number of bins.")] = None
+    by: Annotated[
+        Literal["width", "mass"] | None,
+        option(type=click.Choice(["width", "mass"]), default="by measure", help="Bins of equal width or mass."),
+    ] = None
+    fitted: Annotated[
+        bool,
+        option(help="Model fitted to these rows: the Hosmer–Lemeshow test has up to two degrees of freedom fewer."),
+    ] = False
+    prevalence: Annotated[
+        float | Literal["derived"] | None,
+        option(
+            type=_read_prevalence,
+            metavar="derived|NUMBER",
+            help="Prevalence at which the scores are calibrated, or derived (the best fit): calibration "
+            "before and after "
+            "an adjustment to that of the sample.",
+        ),
+    ] = None
+    level: Annotated[
+        float | None,
+        option(
+            type=read_level,
+            metavar="SHARE",
+            default="0.95",
+            help="Confidence level, and quantile of the null reference, such as 0.9 or 90%.",
+        ),
+    ] = None
+    seed: Annotated[int | None, option(type=click.IntRange(0), metavar="NUMBER", default="0", help="Random seed.")] = (
+        None
+    )
+    draws: Annotated[
+        int | None,
+        option(
+            type=whole_number(DRAWS._replace(low=0)),
+            default="500",
+            help="Simulations of the null reference; 0 for none.",
+        ),
+    ] = None
+    smoother: Annotated[
+        Literal["lowess", "isotonic"] | None,
+        option(
+            type=click.Choice(["lowess", "isotonic"]),
+            default="lowess",
+            help="Calibration curve of ici, e50, e90 and emax.",
+        ),
+    ] = None
+    map: Annotated[
+        str | None,
+        option(
+            type=click.Path(exists=True, dir_okay=False),
+            metavar="MAP",
+            help="Calibrator from `baserate calibrate`: calibration before and after it.",
+        ),
+    ] = None
+    curve: Annotated[str | None, option(type=click.Choice(CURVES), help="Table of this calibration curve instead.")] = (
+        None
+    )
+    points: Annotated[
+        int | None,
+        option(
+            type=whole_number(POINTS), default=f"all; in tables {FEW}", help="Greatest number of points of each curve."
+        ),
+    ] = None
+    band: Annotated[
+        Literal["consistency", "confidence"] | None,
+        option(
+            type=click.Choice(["consistency", "confidence"]),
+            default="consistency",
+            help="Band of a curve: consistency with perfect calibration, or confidence around the curve.",
+        ),
+    ] = None
 
     def __post_init__(self) -> None:
         for name, of in self._idle().items():
@@ -87,153 +154,84 @@ class Judging:
 
     @property
     def classes(self) -> Classes:
-        """What is asked of many classes."""
+        """The options of several classes."""
         return Classes(self.scores, self.labels, (), None, None)
 
 
-def judging(verb: Verb) -> Verb:
-    """Add the options that say what is judged, and how; the verb gets them as `judging`."""
-    return bundled(verb, Judging, "judging", _JUDGING)
-
-
-def _prevalence(text: str) -> float | Literal["derived"]:
-    """Read a prevalence, or that it is to be found."""
-    if text.strip().lower() == "derived":
-        return "derived"
-    return share(text, f"{text!r} is no prevalence; give a number between 0 and 1, or derived.")
-
-
-_JUDGING = (
-    *SCORED,
-    click.option("--bins", type=whole(BINS), help="How many bins numbers in bins have; 10 if not named."),
-    click.option(
-        "--by",
-        type=click.Choice(["width", "mass"]),
-        help="Bins of equal width, or with equally many rows; otherwise what is usual for each.",
-    ),
-    click.option(
-        "--fitted",
-        is_flag=True,
-        help="Model fitted to these rows: the Hosmer–Lemeshow test has up to two degrees of freedom fewer.",
-    ),
-    click.option(
-        "--prevalence",
-        type=_prevalence,
-        metavar="derived|NUMBER",
-        help="Judge before and after an adjustment to the prevalence of the rows: from this one, or from the one that "
-        "fits best.",
-    ),
-    click.option(
-        "--level",
-        type=level,
-        metavar="SHARE",
-        help="Confidence of intervals, and quantile of noise floors, such as 0.9 or 90%; otherwise 0.95.",
-    ),
-    click.option("--seed", type=click.IntRange(0), metavar="NUMBER", help="Seed of random draws; otherwise 0."),
-    click.option(
-        "--draws",
-        type=whole(DRAWS._replace(low=0)),
-        help="How often a perfect model is drawn for the noise floors; otherwise 500, and 0 for none.",
-    ),
-    click.option(
-        "--smoother",
-        type=click.Choice(["lowess", "isotonic"]),
-        help="Curve from which ici, e50, e90 and emax measure; otherwise lowess.",
-    ),
-    click.option(
-        "--map",
-        type=click.Path(exists=True, dir_okay=False),
-        metavar="MAP",
-        help="Judge before and after this map, which `baserate calibrate` wrote.",
-    ),
-    click.option("--curve", type=click.Choice(CURVES), help="Tabulate this calibration curve instead."),
-    click.option(
-        "--points",
-        type=whole(POINTS),
-        help=f"At most so many points of each curve; otherwise all, and {FEW} in tables to read.",
-    ),
-    click.option(
-        "--band",
-        type=click.Choice(["consistency", "confidence"]),
-        help="Bounds of a curve: of what would be seen if all were right, or around what was seen; otherwise "
-        "consistency.",
-    ),
-)
-
-
 @command("reliability", examples=_EXAMPLES)
-@reading
-@judging
-@writing
-def reliability(reading: Reading, judging: Judging, writing: Writing) -> None:
-    """Tell whether probabilities are right: whether 20 % happen of what was given a chance of 20 %.
+def reliability(reading: Reading, reliability_options: ReliabilityOptions, output: Output) -> None:
+    """Assess calibration: errors, null references, tests.
 
-    Chance alone puts distances from calibration above 0, so each stands beside its noise floor: what a perfectly
-    calibrated model of the same size would score. FILE is a CSV, TSV, Parquet, JSON-lines or Arrow file, a folder or a
-    pattern of such files, or - for stdin.
+    Chance alone puts calibration errors above 0, so each stands beside its null reference: the error of a perfectly
+    calibrated model of the same size.
     """
     if reading.predicted:
         raise click.UsageError(
             "labels are no probabilities; instead of --predicted give a column of probabilities with --score, or one "
             "for each class with --scores."
         )
-    if bool(reading.score) == bool(judging.scores):
+    if bool(reading.score) == bool(reliability_options.scores):
         few = "are two ways to read; leave out one" if reading.score else "say where probabilities stand; give one"
         raise click.UsageError(f"--score (of two classes) and --scores (of many, one for each) {few} of them.")
-    read = _read(reading, judging, quiet=writing.quiet)
-    if judging.curve:
-        _tabulated(read, reading, judging, writing)
+    read = _read(reading, reliability_options, quiet=output.quiet)
+    if reliability_options.curve:
+        _print_curve(read, reading, reliability_options, output)
         return
     from baserate.cli._calibration import page
 
-    found = _judged(read, judging, quiet=writing.quiet)
-    explain(reading, found.data, writing)
-    answer(found, lambda: page(found, reading, writing.digits), writing)
+    results = _assess(read, reliability_options, quiet=output.quiet)
+    print_notes(reading, results.data, output)
+    print_results(results, lambda: page(results, reading, output.digits), output)
 
 
-def _read(asked: Reading, judging: Judging, *, quiet: bool) -> "Tallies | MulticlassRows":
-    if not judging.scores:
-        return tallies(asked, quiet=quiet)
-    found = read_classes(asked, judging.classes, quiet=quiet)
+def _read(reading: Reading, reliability_options: ReliabilityOptions, *, quiet: bool) -> "Tallies | MulticlassRows":
+    if not reliability_options.scores:
+        return read_tallies(reading, quiet=quiet)
+    rows = read_classes(reading, reliability_options.classes, quiet=quiet)
     from baserate import MulticlassRows
 
-    assert isinstance(found, MulticlassRows)  # noqa: S101  (for the type checker)
-    return found
+    assert isinstance(rows, MulticlassRows)  # noqa: S101  (for the type checker)
+    return rows
 
 
-def _judged(read: "Tallies | MulticlassRows", judging: Judging, *, quiet: bool) -> "Results":
+def _assess(read: "Tallies | MulticlassRows", reliability_options: ReliabilityOptions, *, quiet: bool) -> "Results":
     from baserate import infer
-    from baserate.cli._progress import counted
+    from baserate.cli._terminal import progress_counter
 
-    given = {name: getattr(judging, name) for name in ("bins", "by", "fitted", "level", "seed", "draws", "smoother")}
+    given = {
+        name: getattr(reliability_options, name)
+        for name in ("bins", "by", "fitted", "level", "seed", "draws", "smoother")
+    }
     asked = infer.Reliability(**{name: value for name, value in given.items() if value is not None})
-    after = _after(read, judging.map) if judging.map else None
-    with counted(quiet=quiet) as watch:
-        return infer.reliability(read, asked=asked, prevalence=judging.prevalence, after=after, watch=watch)
+    after = _calibrate_scores(read, reliability_options.map) if reliability_options.map else None
+    with progress_counter(quiet=quiet) as watch:
+        return infer.reliability(read, asked=asked, prevalence=reliability_options.prevalence, after=after, watch=watch)
 
 
-def _after(read: "Tallies | MulticlassRows", path: str) -> "infer.After":
+def _calibrate_scores(read: "Tallies | MulticlassRows", path: str) -> "infer.After":
     from baserate import infer
-    from baserate.cli._maps import loaded
+    from baserate.cli._files import load_calibrator
 
-    found = loaded(path)
-    return infer.mapped(read, found, how=f"mapped by {PurePath(path).name} ({found.method})")
+    calibrator = load_calibrator(path)
+    return infer.mapped(read, calibrator, how=f"mapped by {PurePath(path).name} ({calibrator.method})")
 
 
-def _tabulated(read: "Tallies | MulticlassRows", reading: Reading, judging: Judging, writing: Writing) -> None:
+def _print_curve(
+    read: "Tallies | MulticlassRows", reading: Reading, reliability_options: ReliabilityOptions, output: Output
+) -> None:
     from baserate import infer
     from baserate.cli._calibration_curve import page
 
-    few = judging.points is None and writing.form in {"table", "md"}
-    given = {name: getattr(judging, name) for name in ("bins", "by", "band", "level", "seed")}
+    few = reliability_options.points is None and output.form in {"table", "md"}
+    given = {name: getattr(reliability_options, name) for name in ("bins", "by", "band", "level", "seed")}
     drawn = infer.Drawn(**{name: value for name, value in given.items() if value is not None})
-    what = str(judging.curve).replace("-", "_")
-    found = infer.reliability_curves(read, what, drawn=drawn, points=FEW if few else judging.points)
-    left_out = [_left_out(found)] if few and found.data["longest"] > FEW else []
-    explain(reading, {**found.data, "notes": [*found.data["notes"], *left_out]}, writing)
-    answer(found, lambda: page(found, reading, writing.digits), writing)
+    what = str(reliability_options.curve).replace("-", "_")
+    results = infer.reliability_curves(read, what, drawn=drawn, points=FEW if few else reliability_options.points)
+    left_out = [_describe_omission(results)] if few and results.data["longest"] > FEW else []
+    print_notes(reading, {**results.data, "notes": [*results.data["notes"], *left_out]}, output)
+    print_results(results, lambda: page(results, reading, output.digits), output)
 
 
-def _left_out(found: "Results") -> str:
-    most = format_count(found.data["longest"], 4)
+def _describe_omission(results: "Results") -> str:
+    most = format_count(results.data["longest"], 4)
     return f"at most {FEW} of up to {most} points of each curve are shown; --points N shows more, --format csv all."

@@ -1,25 +1,129 @@
-"""`baserate report`: read, measure, look at what was found, and tell it on one page."""
+"""`baserate report`: options that make or change a plan, its report, and the files it leaves."""
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
-from baserate.cli._ask import remark
-from baserate.cli._failures import in_flags
-from baserate.cli._intervals import Intervals, always
-from baserate.cli._options import Reading, Writing, command, paged, planned
-from baserate.cli._planning import Planning, made, planning
-from baserate.cli._progress import counted, shown
-from baserate.cli._say import WIDTH, put, room, say
+import click
+from click.core import ParameterSource
+
+from baserate.cli._declarations import Output, check_place, command, option
+from baserate.cli._errors import rephrase_for_shell
+from baserate.cli._files import open_file
+from baserate.cli._io import check_truth, print_messages
+from baserate.cli._options import Intervals, OptionalReading, OutcomeCosts, PageOutput, Reading, RequiredIntervals
+from baserate.cli._terminal import WIDTH, print_message, progress_counter, shown, terminal_width, write_output
+from baserate.cli._values import read_prevalences, read_threshold
 
 if TYPE_CHECKING:
-    from baserate.report import Report
+    from baserate._costs import Costs
+    from baserate.report import Plan, Report
     from baserate.text import Page
+
+_CUTS = ("threshold", "rule", "policy")
+"""Ways to cut; one that is given takes the place of that in a plan."""
+
+
+def _read_single_threshold(text: str) -> float:
+    return read_threshold(text, "a report has one.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanOptions(OutcomeCosts):
+    """Options of a plan: prevalence, costs, threshold, and files to write."""
+
+    prevalence: Annotated[
+        float | dict[str, float] | None,
+        option(
+            type=read_prevalences,
+            metavar="SHARE",
+            default="that of the sample",
+            help="Prevalence in deployment, such as 0.02 or 2%; or of each group, such as "
+            "'north=2%,coast=5%' (of several "
+            "columns 'north/f=2%').",
+        ),
+    ] = None
+    threshold: Annotated[
+        float | None,
+        option(type=_read_single_threshold, metavar="NUMBER", help="Threshold: scores at or above it are flagged."),
+    ] = None
+    rule: Annotated[
+        str | None,
+        option(
+            metavar="NAME",
+            default="cost with costs, or a threshold of 0.5",
+            help="Rule that chooses the threshold: cost, youden, closest, balanced or break-even.",
+        ),
+    ] = None
+    policy: Annotated[
+        str | None, option(type=click.Path(), metavar="FILE", help="Policy that decides; it also names the columns.")
+    ] = None
+    id: Annotated[str | None, option(metavar="COLUMN", help="Column with unique row IDs.")] = None
+    apart: Annotated[bool, option(help="Each file as a sample of its own, side by side.")] = False
+    plan: Annotated[
+        str | None, option(type=click.Path(), metavar="FILE", help="Plan to run; other options change it.")
+    ] = None
+    save_plan: Annotated[str | None, option(type=click.Path(), metavar="FILE", help="File for the plan.")] = None
+    save_json: Annotated[str | None, option(type=click.Path(), metavar="FILE", help="File for the whole report.")] = (
+        None
+    )
+    figures: Annotated[
+        Path | None, option(type=click.Path(path_type=Path), metavar="FOLDER", help="Folder for figures, as SVG.")
+    ] = None
+
+    def __post_init__(self) -> None:
+        given = [f"--{name}" for name in _CUTS if getattr(self, name) is not None]
+        if len(given) > 1:
+            raise click.UsageError(f"{' and '.join(given)} are several ways to cut; give one.")
+        for flag in ("save_plan", "save_json"):
+            if getattr(self, flag) is not None:
+                check_place(Path(getattr(self, flag)), f"--{flag.replace('_', '-')}")
+
+
+def make_plan(reading: Reading, plan_options: PlanOptions, intervals: Intervals) -> "Plan":
+    """Make a plan of what was typed, or change the one that was named."""
+    from baserate.cli._files import fill_from_policy, load_policy
+    from baserate.report import Plan
+
+    policy = None if plan_options.policy is None else load_policy(plan_options.policy)
+    if plan_options.plan is not None:
+        plan = open_file(plan_options.plan, "plan", Plan.load)
+        policy_fields = {} if policy is None else {"policy": policy, "policy_file": plan_options.policy}
+        fields = _plan_fields(reading, plan_options, intervals) | policy_fields
+        instead: dict[str, Any] = dict.fromkeys((*_CUTS, "policy_file")) if {*_CUTS} & {*fields} else {}
+        return replace(plan, **instead | fields | _costs(plan_options, plan.costs))
+    if not reading.file:
+        raise click.MissingParameter(param_hint="'FILE...'", param_type="argument", ctx=click.get_current_context())
+    full_reading = reading if policy is None else fill_from_policy(reading, policy)
+    check_truth(full_reading)
+    fields = _plan_fields(full_reading, plan_options, intervals) | _costs(plan_options, None)
+    return Plan(**fields, policy=policy, policy_file=plan_options.policy)
+
+
+def _plan_fields(reading: Reading, plan_options: PlanOptions, intervals: Intervals) -> dict[str, Any]:
+    """Fields of a plan that were given."""
+    names = ("truth", "score", "predicted", "positive", "negative", "group", "weight", "count")
+    given: dict[str, Any] = {"files": reading.file, **{name: getattr(reading, name) for name in names}}
+    given |= {name: getattr(plan_options, name) for name in ("apart", "id", "prevalence", "threshold", "rule")}
+    given |= {"level": intervals.level, "method": intervals.interval, "seed": intervals.seed}
+    typed = click.get_current_context().get_parameter_source("missing") == ParameterSource.COMMANDLINE
+    given |= {"missing": reading.missing} if typed else {}
+    return {name: value for name, value in given.items() if value is not None and value is not False and value != ()}
+
+
+def _costs(plan_options: PlanOptions, known: "Costs | None") -> dict[str, Any]:
+    """Costs that were given, in place of those that are known."""
+    given = plan_options.outcome_costs
+    if given is None:
+        return {}
+    return {"costs": given if known is None else replace(known, **plan_options.costs_by_outcome)}
+
 
 _EXAMPLES = (
     (
-        "where one in fifty is sick, and a miss is worse than a false alarm",
+        "at a prevalence of 2 %, where a false negative costs 20 false positives",
         "baserate report people.csv --truth sick --score risk --prevalence 2% --fp 1 --fn 20",
     ),
     ("two models, side by side", "baserate report people.csv --truth sick --score risk --score old"),
@@ -32,10 +136,10 @@ _EXAMPLES = (
         "baserate report people.csv --truth sick --score risk --group site --prevalence 2% -o report.html",
     ),
     (
-        "keep the plan, and draw figures",
+        "save the plan, and draw figures",
         "baserate report people.csv --truth sick --score risk --save-plan plan.json --figures figures",
     ),
-    ("once more, on other rows", "baserate report new.csv --plan plan.json"),
+    ("a saved plan, on other rows", "baserate report new.csv --plan plan.json"),
     (
         "two samples of one model",
         "baserate report before.csv after.csv --apart --truth sick --score risk --threshold 0.3",
@@ -44,65 +148,62 @@ _EXAMPLES = (
 
 
 @command("report", examples=_EXAMPLES)
-@planned
-@planning
-@always
-@paged
-def report(reading: Reading, planning: Planning, intervals: Intervals, writing: Writing) -> None:
-    """Judge predictions where they will be used: one report.
+def report(
+    reading: OptionalReading, plan_options: PlanOptions, intervals: RequiredIntervals, output: PageOutput
+) -> None:
+    """Evaluate a classifier in its deployment: one report.
 
-    It tells what was read, what happens to a thousand people where the classifier will be used, five numbers with
-    intervals, models and groups side by side, what one should know, and what to type next. All that it depends on is a
-    plan, which can be saved and run again. FILE is a CSV, TSV, Parquet, JSON-lines or Arrow file, a folder or a pattern
-    of such files, or - for stdin.
+    The report contains the key findings, the outcomes per 1,000 people in deployment, performance with confidence
+    intervals, models and groups side by side, and the commands to run next. A plan holds all of its inputs; it can be
+    saved and run again.
     """
-    from baserate.cli import _figures
+    from baserate.cli import _report_figures
     from baserate.report import gathered, line, of_rows
 
-    plan = made(reading, planning, intervals)
-    if planning.figures is not None:
-        _figures.check_folder(planning.figures)
-    rows = gathered(plan, watch=partial(shown, quiet=writing.quiet))
-    with counted(quiet=writing.quiet) as progress:
-        found = of_rows(plan, rows, progress)
+    plan = make_plan(reading, plan_options, intervals)
+    if plan_options.figures is not None:
+        _report_figures.check_folder(plan_options.figures)
+    rows = gathered(plan, watch=partial(shown, quiet=output.quiet))
+    with progress_counter(quiet=output.quiet) as progress:
+        finished = of_rows(plan, rows, progress)
     # A page on the screen tells the notes itself.
-    on_screen = writing.form in {"table", "md"} and writing.output in {None, "-"}
-    data = {**found.data, **({"notes": ()} if on_screen else {})}
-    remark(line(found), data, writing, inferred=plan.positive is None)
-    _keep(found, planning, quiet=writing.quiet)
-    if planning.figures is not None:
-        _figures.write(found, rows.tallies, planning.figures, quiet=writing.quiet)
-    _show(found, writing)
+    on_screen = output.form in {"table", "md"} and not output.to_file
+    data = {**finished.data, **({"notes": ()} if on_screen else {})}
+    print_messages(line(finished), data, output, inferred=plan.positive is None)
+    _save_files(finished, plan_options, quiet=output.quiet)
+    if plan_options.figures is not None:
+        _report_figures.write(finished, rows.tallies, plan_options.figures, quiet=output.quiet)
+    print_report(finished, output)
 
 
-def _keep(found: "Report", planning: Planning, *, quiet: bool) -> None:
-    """Write the plan, and the whole report, where that was asked for."""
-    texts = {planning.save_plan: found.plan.to_json, planning.save_json: found.to_json}
+def _save_files(report: "Report", plan_options: PlanOptions, *, quiet: bool) -> None:
+    """Write the plan and the whole report, if requested."""
+    texts = {plan_options.save_plan: report.plan.to_json, plan_options.save_json: report.to_json}
     for path, text in texts.items():
         if path is not None:
-            put(text(), path)
+            write_output(text(), path)
             if not quiet:
-                say(f"wrote {path}")
+                print_message(f"wrote {path}")
 
 
-def _show(found: "Report", writing: Writing) -> None:
-    """Hand the report over in the format that was asked for."""
-    wide = WIDTH if writing.output not in {None, "-"} else room()
+def print_report(report: "Report", output: Output) -> None:
+    """Print a report in the format of the options."""
+    wide = WIDTH if output.to_file else terminal_width()
     texts: dict[str, Callable[[], str]] = {
-        "json": found.to_json,
-        "csv": found.numbers.to_csv,
-        "html": found.html,
-        "md": lambda: _page(found, writing.digits).markdown(),
-        "table": lambda: _page(found, writing.digits).text(wide),
+        "json": report.to_json,
+        "csv": report.numbers.to_csv,
+        "html": report.html,
+        "md": lambda: _page(report, output.digits).markdown(),
+        "table": lambda: _page(report, output.digits).text(wide),
     }
-    put(texts[writing.form](), writing.output)
-    if writing.form == "html" and writing.output not in {None, "-"} and not writing.quiet:
-        say(f"wrote {writing.output}")
+    write_output(texts[output.form](), output.path)
+    if output.form == "html" and output.to_file and not output.quiet:
+        print_message(f"wrote {output.path}")
 
 
-def _page(found: "Report", digits: int) -> "Page":
+def _page(report: "Report", digits: int) -> "Page":
     """The page, with what is said to Python said to a shell."""
     from baserate.report import page
 
-    laid = page(found, digits)
-    return replace(laid, footnotes=tuple(map(in_flags, laid.footnotes)))
+    laid_out = page(report, digits)
+    return replace(laid_out, footnotes=tuple(map(rephrase_for_shell, laid_out.footnotes)))

@@ -1,23 +1,23 @@
-"""`baserate reprior`: read, correct for another prevalence, write."""
+"""`baserate reprior`: adjust probabilities to another prevalence."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import click
 
-from baserate.cli._failures import debug
-from baserate.cli._maps import MISSING, TARGET, columns, written
-from baserate.cli._options import Verb, bundled, check_place, command, names, or_none
-from baserate.cli._priors import GAMMAS, Prior, gamma, of_classes, prior
-from baserate.cli._say import put, say
+from baserate.cli._declarations import Quiet, argument, check_place, command, option
+from baserate.cli._files import ROWS_FILE, MissingScore, parse_columns, write_rows
+from baserate.cli._options import FILES, SamplingRatios
+from baserate.cli._terminal import print_message, write_output
+from baserate.cli._values import Prior, match_classes, names, read_prior
 
 if TYPE_CHECKING:
     from baserate._calibrator import Calibrator, MulticlassCalibrator
 
 _EXAMPLES = (
     (
-        "trained where half are sick, used where one in fifty is",
+        "from a training prevalence of 50 % to 2 %",
         "baserate reprior people.csv --score risk --from 0.5 --to 0.02 -o out.parquet",
     ),
     (
@@ -25,7 +25,7 @@ _EXAMPLES = (
         "baserate reprior people.csv --score risk --under-sampled 10 --name p -o out.csv",
     ),
     (
-        "the correction itself, for `baserate apply` and `baserate export`",
+        "the calibrator itself, for `baserate apply` and `baserate export`",
         "baserate reprior --score risk --from 0.5 --to 0.02 --map map.json",
     ),
     (
@@ -35,23 +35,55 @@ _EXAMPLES = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Repriors:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RepriorOptions(SamplingRatios):
     """What is corrected, from where to where, and where it goes."""
 
-    file: tuple[str, ...]
-    score: str | None
-    scores: tuple[str, ...]
-    from_: Prior | None
-    to: Prior | None
-    gamma: float | None
-    under_sampled: float | None
-    over_sampled: float | None
-    name: str | None
-    missing: str
-    output: str | None
-    map: str | None
-    quiet: bool
+    file: Annotated[
+        tuple[str, ...],
+        argument(
+            type=click.Path(allow_dash=True), nargs=-1, required=False, metavar="[FILE...]", note=f"FILE is {FILES}"
+        ),
+    ] = ()
+    score: Annotated[str | None, option(metavar="COLUMN", help="Column with probabilities of the positive class.")] = (
+        None
+    )
+    scores: Annotated[
+        tuple[str, ...],
+        option(
+            type=names,
+            metavar="COLUMNS",
+            help="Columns with a probability for each class: p_ for p_cat and p_dog, or cat=c1,dog=c2.",
+        ),
+    ] = ()
+    from_: Annotated[
+        Prior | None,
+        option(
+            type=read_prior,
+            metavar="SHARE",
+            help="Prevalence at which the scores are calibrated, such as 0.5; of several classes cat=0.5,dog=0.5.",
+        ),
+    ] = None
+    to: Annotated[
+        Prior | None, option(type=read_prior, metavar="SHARE", help="Prevalence in deployment, in the same form.")
+    ] = None
+    name: Annotated[
+        str | None,
+        option(
+            metavar="NAME",
+            default="that of the score and _corrected",
+            help="Name of the new column; of several classes CLASS=NAME,….",
+        ),
+    ] = None
+    missing: MissingScore = "refuse"
+    path: Annotated[
+        str | None, option("-o", "--output", type=click.Path(allow_dash=True), metavar="FILE", help=ROWS_FILE)
+    ] = None
+    map: Annotated[
+        str | None,
+        option(type=click.Path(allow_dash=True), metavar="MAP", help="File for the calibrator itself, as JSON."),
+    ] = None
+    quiet: Quiet = False
 
     def __post_init__(self) -> None:
         if bool(self.score) == bool(self.scores):
@@ -61,8 +93,8 @@ class Repriors:
         self._check_places()
 
     def _check_prior(self) -> None:
-        """See that there is one way to say from where to where."""
-        times = gamma(self.gamma, self.under_sampled, self.over_sampled)
+        """Refuse prevalences and sampling ratios that contradict each other."""
+        times = self.odds_ratio
         if times is not None and (self.from_ is not None or self.to is not None or self.scores):
             raise click.UsageError(
                 "--gamma, --under-sampled and --over-sampled are for two classes, instead of --from and --to."
@@ -80,119 +112,87 @@ class Repriors:
 
     def _check_places(self) -> None:
         """See that something is read if something is written, and that it can be."""
-        if self.output is None and self.map is None:
+        if self.path is None and self.map is None:
             raise click.UsageError(
                 "nothing would be written; name a file for the rows with -o, or for the map with --map."
             )
-        if bool(self.file) != (self.output is not None):
-            lacking = "name the FILE that the rows are in" if self.output else "name a file for the rows with -o"
+        if bool(self.file) != (self.path is not None):
+            lacking = "name the FILE that the rows are in" if self.path else "name a file for the rows with -o"
             raise click.UsageError(f"{lacking}, or write the map alone, with --map.")
-        if self.output == self.map == "-":
+        if self.path == self.map == "-":
             raise click.UsageError("rows and map cannot both go to stdout; name a file for one of them.")
-        for path in (self.output, self.map):
+        for path in (self.path, self.map):
             if path not in (None, "-"):
                 check_place(Path(str(path)))
 
 
-def _repriors(verb: Verb) -> Verb:
-    return bundled(verb, Repriors, "asked", _OPTIONS)
-
-
-_OPTIONS = (
-    click.argument("file", type=click.Path(allow_dash=True), nargs=-1, metavar="[FILE...]"),
-    click.option("--score", metavar="COLUMN", help="Column of probabilities of the positive class."),
-    click.option(
-        "--scores",
-        type=names,
-        callback=or_none,
-        metavar="COLUMNS",
-        help="Columns of probabilities, one for each class: p_ if they are called p_cat and p_dog, or cat=c1,dog=c2.",
-    ),
-    click.option(
-        "--from",
-        "from_",
-        type=prior,
-        metavar="SHARE",
-        help="Prevalence that the scores are right for, such as 0.5; of many classes cat=0.5,dog=0.5.",
-    ),
-    click.option(
-        "--to", type=prior, metavar="SHARE", help="Prevalence that they are to be right for, in the same form."
-    ),
-    *GAMMAS,
-    click.option(
-        "--name",
-        metavar="NAME",
-        help="Name of the new column; otherwise that of the score and _corrected. Of many classes CLASS=NAME,….",
-    ),
-    MISSING,
-    click.option("-o", "--output", type=click.Path(allow_dash=True), metavar="FILE", help=TARGET),
-    click.option(
-        "--map", type=click.Path(allow_dash=True), metavar="MAP", help="Write the correction itself there, as JSON."
-    ),
-    click.option("-q", "--quiet", is_flag=True, help="Say nothing on stderr but errors."),
-    debug,
-)
-
-
 @command("reprior", examples=_EXAMPLES)
-@_repriors
-def reprior(asked: Repriors) -> None:
-    """Correct probabilities for another prevalence: every row and column stays, and corrected ones join them.
+def reprior(options: RepriorOptions) -> None:
+    """Adjust probabilities to another prevalence, row by row.
 
-    Scores are probabilities that are right where the classes have the shares --from, and are made right for where they
-    have the shares --to; nothing is fitted. FILE is a CSV, TSV, Parquet, JSON-lines or Arrow file, a folder or a
-    pattern of such files, or - for stdin. The output is written whole or not at all.
+    Every row and column stays, and adjusted probabilities join them; nothing is fitted. Scores are probabilities that
+    are calibrated at the prevalence --from. The output is written whole or not at all.
     """
     from baserate import OptionError
 
-    map_ = _made(asked)
-    made = columns(map_, asked.name) if asked.name else _named(map_)
-    if asked.output is not None:
+    calibrator = _make_calibrator(options)
+    names = parse_columns(calibrator, options.name) if options.name else _name_columns(calibrator)
+    if options.path is not None:
         try:
-            written(map_, asked.file, asked.output, quiet=asked.quiet, score=None, to=made, missing=asked.missing)
+            write_rows(
+                calibrator,
+                options.file,
+                options.path,
+                quiet=options.quiet,
+                score=None,
+                to=names,
+                missing=options.missing,
+            )
         except OptionError as error:
             # What is called to= there is --name here, where --to is something else.
-            told = str(error).replace("with to=", "with --name")
-            raise OptionError(f"name{told.removeprefix('to')}" if told.startswith("to ") else told) from error
-    if asked.map is not None:
-        put(map_.to_json(), asked.map)
-    if not asked.quiet:
-        _tell(map_, asked)
+            message = str(error).replace("with to=", "with --name")
+            raise OptionError(f"name{message.removeprefix('to')}" if message.startswith("to ") else message) from error
+    if options.map is not None:
+        write_output(calibrator.to_json(), options.map)
+    if not options.quiet:
+        _print_example(calibrator, options)
 
 
-def _made(asked: Repriors) -> "Calibrator | MulticlassCalibrator":
-    """Make the correction, which knows its columns."""
+def _make_calibrator(options: RepriorOptions) -> "Calibrator | MulticlassCalibrator":
+    """Make the calibrator, with the names of its columns."""
     from baserate import MulticlassCalibrator
     from baserate.shift import prevalence_of_gamma, reprior_map
 
-    times = gamma(asked.gamma, asked.under_sampled, asked.over_sampled)
+    times = options.odds_ratio
     if times is not None:
-        found = reprior_map(from_=0.5, to=prevalence_of_gamma(times, at=0.5))
-    elif isinstance(asked.from_, dict) and isinstance(asked.to, dict):
-        found = reprior_map(from_=asked.from_, to=of_classes(asked.to, list(asked.from_)))
+        calibrator = reprior_map(from_=0.5, to=prevalence_of_gamma(times, at=0.5))
+    elif isinstance(options.from_, dict) and isinstance(options.to, dict):
+        calibrator = reprior_map(from_=options.from_, to=match_classes(options.to, list(options.from_)))
     else:
-        assert asked.from_ is not None  # noqa: S101  (for the type checker)
-        assert asked.to is not None  # noqa: S101  (for the type checker)
-        found = reprior_map(from_=asked.from_, to=asked.to)
-    if isinstance(found, MulticlassCalibrator):
-        return replace(found, columns=_columns(asked.scores, found.labels))
-    return replace(found, columns={"score": str(asked.score)})
+        assert options.from_ is not None  # noqa: S101  (for the type checker)
+        assert options.to is not None  # noqa: S101  (for the type checker)
+        calibrator = reprior_map(from_=options.from_, to=options.to)
+    if isinstance(calibrator, MulticlassCalibrator):
+        return replace(calibrator, columns=_columns(options.scores, calibrator.labels))
+    return replace(calibrator, columns={"score": str(options.score)})
 
 
 def _columns(scores: tuple[str, ...], labels: tuple[str, ...]) -> dict[str, str]:
     """Column of each class: named with it, or all beginning alike."""
     if all("=" in each for each in scores):
-        found = {label.strip(): column.strip() for label, _, column in (each.rpartition("=") for each in scores)}
-        if {*found} != {*labels} or len(scores) != len(labels):
-            raise click.UsageError(f"--scores names {', '.join(found)}; name one column for each: {', '.join(labels)}.")
-        return found
+        by_class = {label.strip(): column.strip() for label, _, column in (each.rpartition("=") for each in scores)}
+        if {*by_class} != {*labels} or len(scores) != len(labels):
+            raise click.UsageError(
+                f"--scores names {', '.join(by_class)}; name one column for each: {', '.join(labels)}."
+            )
+        return by_class
     if len(scores) > 1:
         each = ",".join(f"{label}=COLUMN" for label in labels)
         raise click.UsageError(f"say which class each column is of: --scores {each}")
     return {label: scores[0].removesuffix("*") + label for label in labels}
 
 
-def _named(map_: "Calibrator | MulticlassCalibrator") -> str | dict[str, str]:
+def _name_columns(map_: "Calibrator | MulticlassCalibrator") -> str | dict[str, str]:
     """Names of the new columns, if nobody says otherwise."""
     from baserate import MulticlassCalibrator
 
@@ -200,18 +200,18 @@ def _named(map_: "Calibrator | MulticlassCalibrator") -> str | dict[str, str]:
     return made if isinstance(map_, MulticlassCalibrator) else made["score"]
 
 
-def _tell(map_: "Calibrator | MulticlassCalibrator", asked: Repriors) -> None:
+def _print_example(map_: "Calibrator | MulticlassCalibrator", options: RepriorOptions) -> None:
     """Say what one probability became, as an example."""
     from baserate import MulticlassCalibrator
 
     if isinstance(map_, MulticlassCalibrator):
         (after,) = map_([[1 / len(map_.labels)] * len(map_.labels)]).tolist()
         became = ", ".join(f"{label} {_short(each)}" for label, each in zip(map_.labels, after, strict=True))
-        say(f"where every class had the same probability, it becomes: {became}.")
+        print_message(f"where every class had the same probability, it becomes: {became}.")
     else:
-        say(f"0.5 becomes {_short(float(map_([0.5])[0]))}.")
-    if asked.map not in (None, "-"):
-        say(f"wrote {asked.map}: {map_!r}; apply it with: baserate apply {asked.map} FILE -o OUT")
+        print_message(f"0.5 becomes {_short(float(map_([0.5])[0]))}.")
+    if options.map not in (None, "-"):
+        print_message(f"wrote {options.map}: {map_!r}; apply it with: baserate apply {options.map} FILE -o OUT")
 
 
 def _short(value: float) -> str:

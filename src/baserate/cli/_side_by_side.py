@@ -15,8 +15,8 @@ from baserate._formatting import (
     unadjusted_note,
 )
 from baserate._results import Results
-from baserate.cli._ask import headline
-from baserate.cli._checked import decided, group_told
+from baserate.cli._check import decided, group_told
+from baserate.cli._io import headline
 from baserate.cli._options import Reading
 from baserate.cli._summary import TITLES
 from baserate.measure import MEASURES, about

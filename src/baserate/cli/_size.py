@@ -1,62 +1,97 @@
-"""`baserate size`: how many rows are needed; and the same for a population, by simulation."""
+"""`baserate size`: sample sizes, by formula or by simulation of a population."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 from click.core import ParameterSource
 
 from baserate._domains import DRAWS, HALF_WIDTH, SHARE, SPREAD_RATIO
-from baserate.cli._ask import answer
-from baserate.cli._options import Number, Writing, bundled, command, complete_two_class, level, whole, writing
-from baserate.cli._say import say
-from baserate.cli._settings import Stated, bind_settings, example_of, stated
+from baserate.cli._declarations import CONTEXT_OBJECT, Output, argument, command, option
+from baserate.cli._io import print_results
+from baserate.cli._options import Level, MeasureSettings, Seed, bind_settings, example_options
+from baserate.cli._terminal import print_message
+from baserate.cli._values import Number, complete_two_class, read_level, whole_number
 
 if TYPE_CHECKING:
     from baserate._results import Results
+    from baserate.cli._population import PopulationRequest
     from baserate.infer import Size
     from baserate.measure import About
     from baserate.text import Page
 
 _EXAMPLES = (
-    ("to know an AUC to ± 0.03", "baserate size auc --half-width 0.03 --expect 0.8 --prevalence 0.1"),
+    ("AUC to ± 0.03", "baserate size auc --half-width 0.03 --expect 0.8 --prevalence 0.1"),
     (
-        "the same, if positives are spread twice as far as negatives",
+        "the same, with scores of positives twice as spread",
         "baserate size auc --half-width 0.03 --expect 0.8 --prevalence 0.1 --spread-ratio 2",
     ),
-    ("to know a sensitivity", "baserate size sensitivity --half-width 0.05 --expect 0.9 --prevalence 0.1"),
-    ("to show that it is above a goal", "baserate size sensitivity --expect 0.9 --goal 0.8 --prevalence 0.1"),
+    ("sensitivity to ± 0.05", "baserate size sensitivity --half-width 0.05 --expect 0.9 --prevalence 0.1"),
+    ("to show that sensitivity exceeds 0.8", "baserate size sensitivity --expect 0.9 --goal 0.8 --prevalence 0.1"),
     (
-        "to show that one model ranks better than another on the same rows",
+        "to show a higher AUC than another model, on the same rows",
         "baserate size auc --expect 0.8 --against 0.75 --correlation 0.5 --prevalence 0.1 --power 0.9",
     ),
     (
-        "to show that one model finds more than another on the same rows",
+        "to show a higher sensitivity than another model, on the same rows",
         "baserate size sensitivity --expect 0.9 --against 0.8 --paired --prevalence 0.1",
     ),
     ("any measure", "baserate population binormal --prevalence 0.1 size f1 --half-width 0.03 --threshold 1"),
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+_OF_INTERVALS, _OF_TESTS = ("level",), ("power", "alpha", "one_sided")
+_OF_SOME = ("flag_rate", "correlation", "paired", "discordance", "spread_ratio", *_OF_INTERVALS, *_OF_TESTS)
+_SHARE = Number(SHARE._replace(low=0, high=1))
+_INSIDE = Number(SHARE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SizeOptions:
     """What is expected and what is wanted."""
 
-    expect: float
-    half_width: float | None
-    against: float | None
-    goal: float | None
-    power: float
-    alpha: float
-    one_sided: bool
-    prevalence: float | None
-    flag_rate: float | None
-    correlation: float | None
-    paired: bool
-    discordance: float | None
-    spread_ratio: float | None
-    level: float
+    expect: Annotated[float, option(type=_SHARE, help="Expected value.")]
+    half_width: Annotated[
+        float | None,
+        option(
+            type=Number(HALF_WIDTH._replace(high=0.5 - 1e-9)), help="Half-width of the confidence interval to reach."
+        ),
+    ] = None
+    against: Annotated[
+        float | None, option(type=_SHARE, help="Value of another model, to show a difference from it.")
+    ] = None
+    goal: Annotated[float | None, option(type=_INSIDE, help="Value to show a difference from.")] = None
+    power: Annotated[float, option(type=_INSIDE, help="Power of the test.")] = 0.8
+    alpha: Annotated[float, option(type=_INSIDE, help="Significance level (type I error).")] = 0.05
+    one_sided: Annotated[bool, option(help="One-sided test.")] = False
+    prevalence: Annotated[float | None, option(type=_INSIDE, help="Prevalence of the rows.")] = None
+    flag_rate: Annotated[float | None, option(type=_INSIDE, help="Share of flagged rows, for precision and npv.")] = (
+        None
+    )
+    correlation: Annotated[
+        float | None,
+        option(
+            type=Number(SHARE._replace(low=-1, high=1)),
+            default="rows of its own for each model",
+            help="Correlation between the estimates of two AUCs on the same rows.",
+        ),
+    ] = None
+    paired: Annotated[bool, option(default="rows of its own for each model", help="Two shares on the same rows.")] = (
+        False
+    )
+    discordance: Annotated[float | None, option(type=_SHARE, help="Share of rows on which paired models differ.")] = (
+        None
+    )
+    spread_ratio: Annotated[
+        float | None,
+        option(
+            type=Number(SPREAD_RATIO),
+            default="1",
+            help="Standard deviation of the scores of positives over that of negatives, for an AUC.",
+        ),
+    ] = None
+    level: Level = 0.95
 
     def __post_init__(self) -> None:
         if sum(each is not None for each in (self.half_width, self.against, self.goal)) != 1:
@@ -78,7 +113,7 @@ class Plan:
         return 1.0 if self.spread_ratio is None else self.spread_ratio
 
     def only(self, measure: str, *names: str) -> None:
-        """Refuse options that do not belong to what is asked."""
+        """Refuse options that have no use for the question."""
         source = click.get_current_context().get_parameter_source
         used = {*names, *(_OF_INTERVALS if self.half_width is not None else _OF_TESTS)}
         given = {name for name in _OF_SOME if source(name) is ParameterSource.COMMANDLINE}
@@ -87,99 +122,68 @@ class Plan:
             raise click.UsageError(f"--{flag} means nothing for what is asked of {measure}; leave it out.")
 
 
-_OF_INTERVALS, _OF_TESTS = ("level",), ("power", "alpha", "one_sided")
-_OF_SOME = ("flag_rate", "correlation", "paired", "discordance", "spread_ratio", *_OF_INTERVALS, *_OF_TESTS)
-_SHARE = Number(SHARE._replace(low=0, high=1))
-_INSIDE = Number(SHARE)
-_OPTIONS = (
-    click.option("--expect", type=_SHARE, required=True, help="The value that is expected."),
-    click.option(
-        "--half-width",
-        type=Number(HALF_WIDTH._replace(high=0.5 - 1e-9)),
-        help="Wanted: half the width of the interval.",
-    ),
-    click.option(
-        "--against", type=_SHARE, help="Wanted: to show a difference from another model that reaches so much."
-    ),
-    click.option("--goal", type=_INSIDE, help="Wanted: to show a difference from that number."),
-    click.option("--power", type=_INSIDE, default=0.8, show_default=True, help="Chance to show it, if it is there."),
-    click.option("--alpha", type=_INSIDE, default=0.05, show_default=True, help="Chance to show it, if it is not."),
-    click.option("--one-sided", is_flag=True, help="Test on one side only."),
-    click.option("--prevalence", type=_INSIDE, help="Share of positives among the rows."),
-    click.option("--flag-rate", type=_INSIDE, help="Share of rows that are flagged, for precision and npv."),
-    click.option(
-        "--correlation",
-        type=Number(SHARE._replace(low=-1, high=1)),
-        help="Of the estimates of two AUCs on the same rows; otherwise each model has its own.",
-    ),
-    click.option("--paired", is_flag=True, help="Two shares are of the same rows; otherwise each model has its own."),
-    click.option("--discordance", type=_SHARE, help="Share of these rows on which paired models differ."),
-    click.option(
-        "--spread-ratio",
-        type=Number(SPREAD_RATIO),
-        help="Standard deviation of the scores of positives over that of negatives, for an AUC. [default: 1]",
-    ),
-    click.option(
-        "--level", type=level, metavar="SHARE", default="0.95", show_default=True, help="Confidence of the interval."
-    ),
-)
-
-
-def _planning(verb: Any) -> Any:  # noqa: ANN401  (a decorator of verbs)
-    return bundled(verb, Plan, "plan", _OPTIONS)
-
-
 @command("size", examples=_EXAMPLES)
-@click.argument("measure", shell_complete=complete_two_class)
-@_planning
-@writing
-def size(measure: str, plan: Plan, writing: Writing) -> None:
-    """Tell how many rows are needed to know MEASURE, or to show a difference.
+def size(
+    measure: Annotated[str, argument(shell_complete=complete_two_class)], plan: SizeOptions, output: Output
+) -> None:
+    """Calculate the number of rows that MEASURE needs.
 
     MEASURE is auc or a share such as sensitivity or precision; others are simulated: `baserate population`.
     """
     from baserate.measure import about, named
 
-    told = about(named(measure))
-    if told.name != "auc" and told.share is None:
+    about_measure = about(named(measure))
+    if about_measure.name != "auc" and about_measure.share is None:
         raise click.UsageError(
-            f"measure is {told.name}; expected auc or a share of rows. Simulate it with `{_simulation(told, plan)}`."
+            f"measure is {about_measure.name}; expected auc or a share of rows. "
+            f"Simulate it with `{_simulation(about_measure, plan)}`."
         )
-    found = _of_auc(plan) if told.name == "auc" else _of_share(told.name, plan)
+    needed = _of_auc(plan) if about_measure.name == "auc" else _of_share(about_measure.name, plan)
     asked = {name: value for name, value in asdict(plan).items() if value is not None and value is not False}
     for name in _OF_TESTS if plan.half_width else _OF_INTERVALS:
         asked.pop(name, None)
-    _show(_results(told.name, found, asked, _notes(told.name, plan, found)), writing)
+    _show(_results(about_measure.name, needed, asked, _notes(about_measure.name, plan, needed)), output)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Simulation:
+    """Options of a simulation."""
+
+    half_width: Annotated[
+        float, option(type=Number(HALF_WIDTH), help="Half-width of the interval that estimates lie in.")
+    ]
+    threshold: Annotated[
+        float | None, option(type=float, help="Threshold of measures of decisions: scores at or above it are flagged.")
+    ] = None
+    level: Annotated[
+        float, option(type=read_level, metavar="SHARE", help="Share of simulated samples in that interval.")
+    ] = 0.95
+    draws: Annotated[
+        int | None,
+        option(
+            type=whole_number(DRAWS._replace(low=400)),
+            default="20000, or 2000 of rows",
+            help="Number of simulated samples of each size.",
+        ),
+    ] = None
+    seed: Seed = 0
 
 
 @command(
     "size",
-    summary="Find the number of rows that MEASURE needs.",
     examples=(
         ("any measure at a threshold", "baserate population binormal size f1 --half-width 0.03 --threshold 1"),
         ("over all thresholds", "baserate population linear size average-precision --half-width 0.02"),
     ),
 )
-@click.argument("measure", shell_complete=complete_two_class)
-@click.option("--half-width", type=Number(HALF_WIDTH), required=True, help="Half of what is wanted.")
-@click.option("--threshold", type=float, help="Flag scores at or above it; for measures of decisions.")
-@click.option(
-    "--level",
-    type=level,
-    metavar="SHARE",
-    default="0.95",
-    show_default=True,
-    help="Share of samples that lie so close.",
-)
-@click.option(
-    "--draws", type=whole(DRAWS._replace(low=400)), help="Samples of each size; otherwise 20000, or 2000 of rows."
-)
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The same gives the same.")
-@stated
-@writing
-@click.pass_obj
-def simulated(asked: Any, /, measure: str, stated: Stated, writing: Writing, **options: Any) -> None:  # noqa: ANN401
-    """Tell how many rows are needed to know MEASURE, by drawing samples.
+def simulate_size(
+    request: Annotated["PopulationRequest", CONTEXT_OBJECT],
+    measure: Annotated[str, argument(shell_complete=complete_two_class)],
+    simulation: Simulation,
+    settings: MeasureSettings,
+    output: Output,
+) -> None:
+    """Simulate the number of rows that MEASURE needs.
 
     Measures of probabilities, such as brier or observed-expected, are those of a calibrated model: the posterior
     probability of each score, at the prevalence of the population, takes the place of the score.
@@ -188,24 +192,25 @@ def simulated(asked: Any, /, measure: str, stated: Stated, writing: Writing, **o
     from baserate.infer import size_by_simulation
     from baserate.measure import about, settings_notes, settings_of
 
-    made = asked.population()
-    (function,) = bind_settings(stated.settings, [measure])
-    told = about(function)
-    found = size_by_simulation(made, function, **options)
+    options = asdict(simulation)
+    distribution = request.population()
+    (function,) = bind_settings(settings.to_settings(), [measure])
+    about_measure = about(function)
+    needed = size_by_simulation(distribution, function, **options)
     given = {option: value for option, value in options.items() if value is not None}
-    calibrated = told.of is Tally
+    calibrated = about_measure.of is Tally
     data: dict[str, Any] = {
-        "prevalence": made.prevalence,
+        "prevalence": distribution.prevalence,
         "calibrated": calibrated,
     }
-    settings = settings_of([function])
-    data |= {"settings": settings} if settings else {}
-    notes = [*_simulation_notes(told, made.prevalence, given), *settings_notes(settings)]
-    _show(asked.told(_results(told.name, found, given, notes, data)), writing)
+    measure_settings = settings_of([function])
+    data |= {"settings": measure_settings} if measure_settings else {}
+    notes = [*_simulation_notes(about_measure, distribution.prevalence, given), *settings_notes(measure_settings)]
+    _show(request.label_results(_results(about_measure.name, needed, given, notes, data)), output)
 
 
 def _simulation_notes(measure: "About", prevalence: float, given: Mapping[str, Any]) -> Iterator[str]:
-    """Say how the rows were found, and which scores they are of."""
+    """Describe the simulation, and the scores that it is of."""
     from baserate import Tally
 
     yield "The rows have, relatively, about twice the Monte-Carlo error of the half-width."
@@ -232,17 +237,17 @@ def _rows_for_ratio(prevalence: float, half_width: float, level: float) -> int:
     return ceil((1 - prevalence) / (prevalence * error**2))
 
 
-def _simulation(measure: "About", plan: Plan) -> str:
+def _simulation(measure: "About", plan: SizeOptions) -> str:
     """Write the command that simulates a measure: with the numbers that were typed, and the usual ones for the rest."""
     from baserate import Counts
 
     parts = ["baserate population binormal", f"--prevalence {0.5 if plan.prevalence is None else plan.prevalence:g}"]
     parts += [f"size {measure.name}", f"--half-width {0.05 if plan.half_width is None else plan.half_width:g}"]
     parts += ["--threshold 0.5"] * (measure.of is Counts)
-    return " ".join([*parts, *example_of(measure.name)])
+    return " ".join([*parts, *example_options(measure.name)])
 
 
-def _of_auc(plan: Plan) -> "Size":
+def _of_auc(plan: SizeOptions) -> "Size":
     from baserate import infer
 
     if plan.prevalence is None:
@@ -257,7 +262,7 @@ def _of_auc(plan: Plan) -> "Size":
     return infer.size_to_show_auc_difference(pair, prevalence=plan.prevalence, **plan.test)
 
 
-def _of_share(measure: str, plan: Plan) -> "Size":
+def _of_share(measure: str, plan: SizeOptions) -> "Size":
     from baserate import infer
 
     margins: dict[str, Any] = {"prevalence": plan.prevalence, "flag_rate": plan.flag_rate}
@@ -277,11 +282,11 @@ def _of_share(measure: str, plan: Plan) -> "Size":
     )
 
 
-def _notes(measure: str, plan: Plan, found: "Size") -> Iterator[str]:
+def _notes(measure: str, plan: SizeOptions, needed: "Size") -> Iterator[str]:
     """What was assumed, in words."""
-    if found.positives is not None and measure != "prevalence":
+    if needed.positives is not None and measure != "prevalence":
         yield "Positives and negatives are as many as the prevalence leads one to expect; chance brings more or fewer."
-    if found.samples > 1:
+    if needed.samples > 1:
         yield "Each of the two models has rows of its own, so many are needed for each."
     elif plan.against is not None and measure != "auc" and plan.discordance is None:
         yield "The models are taken to err independently; if they err on the same rows, fewer will do: --discordance."
@@ -293,44 +298,44 @@ def _notes(measure: str, plan: Plan, found: "Size") -> Iterator[str]:
 
 
 def _results(
-    measure: str, found: "Size", asked: Mapping[str, Any], notes: Iterable[str], data: Mapping[str, Any] | None = None
+    measure: str, needed: "Size", asked: Mapping[str, Any], notes: Iterable[str], data: Mapping[str, Any] | None = None
 ) -> "Results":
     from baserate import Results
 
-    row = {"measure": measure, **asdict(found)}
+    row = {"measure": measure, **asdict(needed)}
     about = {**(data or {}), "asked": dict(asked), "notes": list(notes)}
     return Results({name: [value] for name, value in row.items()}, about)
 
 
-def _show(found: "Results", writing: Writing) -> None:
-    if not writing.quiet:
-        if writing.form in {"json", "csv"} or writing.output not in {None, "-"}:
-            say(_headline(found))
-        for note in found.data["notes"]:
-            say(f"note: {note}")
-    answer(found, lambda: _page(found, writing.digits), writing)
+def _show(results: "Results", output: Output) -> None:
+    if not output.quiet:
+        if output.form in {"json", "csv"} or output.to_file:
+            print_message(_headline(results))
+        for note in results.data["notes"]:
+            print_message(f"note: {note}")
+    print_results(results, lambda: _page(results, output.digits), output)
 
 
-def _headline(found: "Results") -> str:
+def _headline(results: "Results") -> str:
     from baserate._formatting import format_exact
-    from baserate.cli import _theory
+    from baserate.cli import _population_pages
 
-    parts = [_theory.headline(found.data)] if "family" in found.data else []
-    parts.append(found.rows()[0]["measure"].replace("_", " "))
-    for name, value in found.data["asked"].items():
-        told = _SPOKEN.get(name, name.replace("_", " "))
-        parts.append(told if value is True else f"{told} {format_exact(value)}")
+    parts = [_population_pages.population_headline(results.data)] if "family" in results.data else []
+    parts.append(results.rows()[0]["measure"].replace("_", " "))
+    for name, value in results.data["asked"].items():
+        label = _SPOKEN.get(name, name.replace("_", " "))
+        parts.append(label if value is True else f"{label} {format_exact(value)}")
     return " · ".join(parts)
 
 
 _SPOKEN = {"half_width": "half-width", "one_sided": "one-sided"}
 
 
-def _page(found: "Results", digits: int) -> "Page":
+def _page(results: "Results", digits: int) -> "Page":
     from baserate._formatting import format_count, format_number
     from baserate.text import Page, Row, Section, Table
 
-    row = found.rows()[0]
+    row = results.rows()[0]
     counts = [("rows", row["rows"], "each of two samples" if row["samples"] > 1 else "")]
     counts += [(name, row[name], "expected") for name in ("positives", "negatives") if row[name] is not None]
     if row["among"] in {"flagged", "passed"}:
@@ -343,4 +348,4 @@ def _page(found: "Results", digits: int) -> "Page":
         Section("", lines, apart=True),
         Section("reached", (Row(reached, (value + error,), row["how"]),), apart=True),
     )
-    return Page(_headline(found), (Table("needed", ("",), kept),))
+    return Page(_headline(results), (Table("needed", ("",), kept),))

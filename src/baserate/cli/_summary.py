@@ -10,7 +10,7 @@ from baserate._curve import Curve
 from baserate._formatting import format_count, format_exact, format_number
 from baserate._results import Results
 from baserate._tally import Tally
-from baserate.cli._ask import headline
+from baserate.cli._io import headline
 from baserate.cli._options import Reading
 from baserate.measure import MEASURES, about, named, prevalence
 from baserate.text import (

@@ -1,4 +1,4 @@
-"""Figures beside a report: those that fit it, in a folder."""
+"""Figures of a report, in a folder."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from baserate.cli._say import say
+from baserate.cli._terminal import print_message
 
 if TYPE_CHECKING:
     from baserate._policy import Policy
     from baserate._tally import Tallies
     from baserate.draw import Drawing
     from baserate.report import Report
-
 
 OF_LABELS = ("roc", "pr", "gain", "prevalence")
 """Figures of classifiers that give labels alone, too."""
@@ -25,7 +24,7 @@ MANY = 6
 
 
 def fitting(report: "Report") -> "dict[str, Callable[[Tallies], Drawing]]":
-    """Figures that fit a report, by name, each ready to be drawn."""
+    """Figures that fit a report, by name, each as a function of tallies."""
     from baserate import draw
 
     views = {model: report.of(model).here for model in report.models}
@@ -49,7 +48,7 @@ def _adjusted(report: "Report") -> dict[str, Any]:
 
 
 def _of_curves(report: "Report", policies: "Mapping[str, Policy]") -> "dict[str, Callable[[Tallies], Drawing]]":
-    """Figures of both classes, with what is done at scores marked; of labels alone there are points."""
+    """Figures of both classes, with the policies marked."""
     from baserate import draw
 
     plan = report.plan
@@ -89,9 +88,9 @@ def _rows(report: "Report", data: "Tallies", name: str) -> "Tallies":
     if name == "groups":
         return data
     scored, _ = apart(data)
-    found = data if scored is None or name in OF_LABELS else scored
+    rows = data if scored is None or name in OF_LABELS else scored
     needed = any(policy.needs_group for policy in report.policies.values())
-    return found if needed or len(found.groups) <= MANY else together(found)
+    return rows if needed or len(rows.groups) <= MANY else together(rows)
 
 
 def _by_group(report: "Report", data: "Tallies") -> "Tallies":
@@ -103,7 +102,7 @@ def _by_group(report: "Report", data: "Tallies") -> "Tallies":
 
 
 def write(report: "Report", data: "Tallies", folder: Path, *, quiet: bool) -> None:
-    """Draw them, each into a file of its own, and say which."""
+    """Draw the figures, each into its own file, and print their names."""
     figures = fitting(report)
     in_use = _by_group(report, data)
     try:
@@ -114,4 +113,4 @@ def write(report: "Report", data: "Tallies", folder: Path, *, quiet: bool) -> No
         raise click.UsageError(f"cannot write into {folder} ({error.strerror}); name another folder.") from error
     if not quiet:
         many = f"{len(figures)} figure{'s' * (len(figures) != 1)}" if figures else "no figure, since none fits,"
-        say(f"wrote {many} into {folder}{': ' * bool(figures)}{', '.join(figures)}")
+        print_message(f"wrote {many} into {folder}{': ' * bool(figures)}{', '.join(figures)}")

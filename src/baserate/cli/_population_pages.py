@@ -1,4 +1,4 @@
-"""Exact numbers of a population -> pages."""
+"""Pages of exact results of a population."""
 
 from collections.abc import Mapping, Sequence
 from math import isnan, nan
@@ -8,14 +8,14 @@ from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._formatting import UNDEFINED, footnote_mark, format_count, format_exact, format_number
 from baserate._results import Results
-from baserate.cli._curve import undefined
+from baserate.cli._curve import undefined_measures
 from baserate.measure import MEASURES, USUAL, Measure, about, named
 from baserate.text import Page, Row, Section, Table, align_decimals
 
 _LIMIT = "approached, but attained by no threshold: at the end itself the measure is undefined"
 
 
-def chosen(names: Sequence[str]) -> list[str]:
+def choose_measures(names: Sequence[str]) -> list[str]:
     """Measures by their own names, each once; none means the usual ones of tables and curves."""
     fit = [name for name, measure in MEASURES.items() if about(measure).of in (Counts, Curve)]
     if "all" in names:
@@ -28,10 +28,12 @@ def each_measure_once(measures: Sequence[Measure]) -> list[Measure]:
     return list({about(each).name: each for each in measures}.values())
 
 
-def headline(data: Mapping[str, Any]) -> str:
+def population_headline(data: Mapping[str, Any]) -> str:
     """One line on which population it is."""
     family = data["family"].replace("_", "-")
-    others = [f"{name} {_told(value)}" for name, value in data["parameters"].items() if name != "prevalence"]
+    others = [
+        f"{name} {_format_parameter(value)}" for name, value in data["parameters"].items() if name != "prevalence"
+    ]
     shares = data.get("prevalences", [data["prevalence"]])
     parts = [
         f"{family} population",
@@ -46,30 +48,30 @@ def headline(data: Mapping[str, Any]) -> str:
     return " · ".join([*parts, *(f"{name.replace('_', ' ')} {format_number(data[name], 4)}" for name in known)])
 
 
-def page(found: Results, digits: int) -> Page:
+def measures_page(results: Results, digits: int) -> Page:
     """Best thresholds, then whole curves, then what other thresholds give."""
-    rows = found.rows()
+    rows = results.rows()
     panels = [_best(rows, digits), _whole(rows, digits), _others(rows, digits)]
     notes = [f"{sign} {why}." for why, sign in _signs(rows).items()]
-    return Page(headline(found.data), tuple(panel for panel in panels if panel), tuple(notes))
+    return Page(population_headline(results.data), tuple(panel for panel in panels if panel), tuple(notes))
 
 
-def curve_page(found: Results, digits: int) -> Page:
+def curve_page(results: Results, digits: int) -> Page:
     """The points of a curve."""
-    axes = [name for name in found.columns if name not in {"model", "group", "threshold"}]
-    causes = undefined(found)
+    axes = [name for name in results.columns if name not in {"model", "group", "threshold"}]
+    causes = undefined_measures(results)
     signs = {name: footnote_mark(at) for at, name in enumerate(causes, start=1)}
     table = {
         _threshold(row["threshold"]): [_cell(row[name], digits, signs.get(name, "")) for name in axes]
-        for row in found.rows()
+        for row in results.rows()
     }
     notes = tuple(f"{signs[name]} {why}" for name, why in causes.items())
-    return Page(headline(found.data), (_table(axes, table),), notes)
+    return Page(population_headline(results.data), (_table(axes, table),), notes)
 
 
-def study_page(found: Results, digits: int) -> Page:
+def study_page(results: Results, digits: int) -> Page:
     """One panel for each prevalence, one row for each size."""
-    rows = found.rows()
+    rows = results.rows()
     measures = list(dict.fromkeys(row["measure"] for row in rows))
     several = any(row["undefined"] for row in rows)
     heads = [head for name in measures for head in (name.replace("_", " "), "± sd", "exact")]
@@ -85,15 +87,16 @@ def study_page(found: Results, digits: int) -> Page:
         corner = f"rows, {format_number(100 * share, 4)} % positive"
         panels.append(Table(corner, (*heads, *["single class"] * several), (Section("", sized),)))
     repeats = rows[0]["repeats"]
-    return Page(f"{headline(found.data)} · {repeats} sample{'s' * (repeats > 1)} each", tuple(panels))
+    return Page(f"{population_headline(results.data)} · {repeats} sample{'s' * (repeats > 1)} each", tuple(panels))
 
 
-def draw_page(found: Results, digits: int) -> Page:
+def draw_page(results: Results, digits: int) -> Page:
     """The rows, numbered."""
     rows = (
-        Row(str(at), (str(row["truth"]), format_number(row["score"], digits))) for at, row in enumerate(found.rows(), 1)
+        Row(str(at), (str(row["truth"]), format_number(row["score"], digits)))
+        for at, row in enumerate(results.rows(), 1)
     )
-    return Page(headline(found.data), (Table("row", ("truth", "score"), (Section("", tuple(rows)),)),))
+    return Page(population_headline(results.data), (Table("row", ("truth", "score"), (Section("", tuple(rows)),)),))
 
 
 def _best(rows: Sequence[Mapping[str, Any]], digits: int) -> Table | None:
@@ -158,5 +161,5 @@ def _cell(value: float | None, digits: int, sign: str = "") -> str:
     return UNDEFINED + sign if value is None else format_number(value, digits)
 
 
-def _told(value: object) -> str:
+def _format_parameter(value: object) -> str:
     return ", ".join(format_exact(each) for each in value) if isinstance(value, tuple) else str(value)

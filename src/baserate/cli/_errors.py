@@ -1,20 +1,18 @@
-"""What went wrong -> one line on stderr and an exit code."""
+"""Errors: one line on stderr and an exit code."""
 
 import re
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NoReturn
 
 import click
 
 from baserate._errors import BaserateError, DataError, InfeasibleError
-from baserate.cli._say import say
+from baserate.cli._terminal import print_message
 
 FINE, UNMET, USAGE, DATA, INTERNAL = 0, 1, 2, 3, 4
 INTERRUPTED, BROKEN_PIPE = 130, 141  # what a shell reports of SIGINT and SIGPIPE
 
-debug = click.option("--debug", is_flag=True, expose_value=False, help="Show where an error happened.")
-"""For the program and every verb; whether it was given is seen in the arguments, since parsing may fail before it."""
 
 _OPTIONS = (
     *("truth", "score", "predicted", "group", "weight", "count"),
@@ -26,6 +24,7 @@ _OPTIONS = (
 _KEYWORD = re.compile(rf"""\b({"|".join(_OPTIONS)})=(?:'([^']*)'|"([^"]*)"|(-?\d+(?:\.\d+)?|[A-Za-z]\w*)?)""")
 _LONGEST = 100
 _ASIDES = {
+    r"to= names a column, but": "--name names a column, but",
     r"smoothed=True": "--smoothed",
     r"and this figure shows one; say which with model=\.": "and this figure shows one; give one --score.",
     r"give a mapping from the name of the model to its policy\.": "give one --score.",
@@ -51,56 +50,60 @@ _ASIDES = {
 """What is said differently in a shell."""
 
 
-def in_flags(message: str) -> str:
+def rephrase_for_shell(message: str) -> str:
     """Turn remedies in Python into remedies for the shell.
 
-    >>> in_flags("name the positive one, perhaps positive='very sick'; or pass it as weight= instead.")
+    >>> rephrase_for_shell("name the positive one, perhaps positive='very sick'; or pass it as weight= instead.")
     "name the positive one, perhaps --positive 'very sick'; or pass it as --weight instead."
     """
 
-    def flag(found: re.Match[str]) -> str:
-        name, *values = found.groups()
+    def flag(match: re.Match[str]) -> str:
+        name, *values = match.groups()
         value = next((each for each in values if each is not None), None)
         name = name.replace("_", "-")
         if value is None:
             return f"--{name}"
         return f"--{name} {shlex.quote(value) if len(value) <= _LONGEST else '…'}"
 
-    for aside, told in _ASIDES.items():
-        message = re.sub(aside, told, message)
+    for aside, replacement in _ASIDES.items():
+        message = re.sub(aside, replacement, message)
     return _KEYWORD.sub(flag, message)
 
 
-def ended(error: Exception, *, traced: bool) -> int:
+def report_error(error: Exception, *, traced: bool) -> int:
     """Say what went wrong, and return the exit code for it."""
     if isinstance(error, click.Abort):
-        return interrupted()
+        return report_interruption()
     if traced:
         import traceback
 
-        say("".join(traceback.format_exception(error)))
+        print_message("".join(traceback.format_exception(error)))
     if isinstance(error, click.ClickException):
-        say(f"baserate: {_of_click(error)}")
+        print_message(f"baserate: {_describe_click_error(error)}")
         return error.exit_code
     if isinstance(error, BaserateError):
-        told, *quoted = str(error).split("\n")  # what was typed is shown as it was, with a caret under the place
-        say("\n".join([f"baserate: {in_flags(told)}", *quoted]))
+        message, *quoted = str(error).split("\n")  # what was typed is shown as it was, with a caret under the place
+        print_message("\n".join([f"baserate: {rephrase_for_shell(message)}", *quoted]))
         return exit_code(type(error))
     if isinstance(error, OSError):
         where = f" ({error.filename})" if error.filename else ""
-        say(f"baserate: the system refuses: {error.strerror or error}{where}.")
+        print_message(f"baserate: the system refuses: {error.strerror or error}{where}.")
         return exit_code(type(error))
-    told = f"{type(error).__name__}: {error}".splitlines()[0]
-    say(f"baserate: internal error: {told}. This is our fault; rerun with --debug to see where it happened.")
+    message = f"{type(error).__name__}: {error}".splitlines()[0]
+    print_message(
+        f"baserate: internal error: {message}. This is our fault; rerun with --debug to see where it happened."
+    )
     return exit_code(type(error))
 
 
-def no_such(context: click.Context, what: str, typed: str, known: Iterable[str]) -> NoReturn:
+def refuse_unknown_name(
+    context: click.Context, what: str, typed: str, known: Iterable[str], synonyms: Sequence[str] = ()
+) -> NoReturn:
     """Refuse a word that is no command, and name the nearest."""
     from difflib import get_close_matches  # slow to import, and rarely needed
 
     known = list(known)
-    near = get_close_matches(typed, known, n=2)
+    near = synonyms or get_close_matches(typed, known, n=2)
     hint = f" Did you mean {' or '.join(near)}?" if near else ""
     context.fail(f"there is no {what} {typed!r}.{hint} There are: {', '.join(known)}.")
 
@@ -118,13 +121,13 @@ def exit_code(kind: type[Exception]) -> int:
     return USAGE if issubclass(kind, (BaserateError, OSError)) else INTERNAL
 
 
-def interrupted() -> int:
+def report_interruption() -> int:
     """Say that it was, and return the exit code for it."""
-    say("baserate: interrupted.")
+    print_message("baserate: interrupted.")
     return INTERRUPTED
 
 
-def _of_click(error: click.ClickException) -> str:
+def _describe_click_error(error: click.ClickException) -> str:
     message = " ".join(error.format_message().split())
     message = message[:1].lower() + message[1:]
     if not message.endswith((".", "?", ")")):

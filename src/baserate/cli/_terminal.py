@@ -1,5 +1,6 @@
-"""A bar on stderr while long work goes on."""
+"""Terminal: messages on stderr, data on stdout or in a file, color, width, progress bars."""
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -8,7 +9,53 @@ from threading import Event, Thread
 from time import monotonic
 from typing import TextIO
 
-from baserate._formatting import format_pace
+import click
+
+from baserate._errors import OptionError
+from baserate._formatting import format_pace, replace_unprintable
+
+WIDTH = 100
+"""Of a page that no terminal limits."""
+
+
+def print_message(message: str) -> None:
+    """Print a message on stderr."""
+    click.echo("\n".join(map(replace_unprintable, message.rstrip("\n").split("\n"))), err=True)
+
+
+def write_output(text: str, path: str | None) -> None:
+    """Hand over the data: to stdout, or whole or not at all to a file."""
+    ended = text if text.endswith("\n") or not text else f"{text}\n"
+    if path is None or path == "-":
+        click.echo(ended, nl=False)
+        return
+    from baserate._files import write_text  # slow to import, and help does not need it
+
+    try:
+        write_text(path, click.unstyle(ended))
+    except OSError as error:
+        raise OptionError(f"cannot write {path} ({error.strerror}); name another file.") from error
+
+
+def use_color() -> bool | None:
+    """True if FORCE_COLOR asks for it, False if NO_COLOR or a dumb terminal forbids it, None: on terminals only."""
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return False
+    return True if os.environ.get("FORCE_COLOR") else None
+
+
+def terminal_width() -> int:
+    """How many columns a table may take."""
+    if _is_terminal(sys.stdout) or os.environ.get("COLUMNS", "").isdigit():
+        import shutil  # slow to import, and help does not need it
+
+        return max(shutil.get_terminal_size((WIDTH, 24)).columns, 40)
+    return WIDTH
+
+
+def _is_terminal(stream: TextIO | None) -> bool:
+    return stream is not None and stream.isatty()
+
 
 Progress = Callable[[], float | None]
 """How many per cent are done; None or a negative number while that is unknown."""
@@ -45,8 +92,8 @@ def shown(
 
 
 @contextmanager
-def counted(*, quiet: bool = False) -> Iterator[Callable[[int, int], None]]:
-    """Draw a bar while the body runs, which tells how many of how many are done."""
+def progress_counter(*, quiet: bool = False) -> Iterator[Callable[[int, int], None]]:
+    """Show a progress bar of counted steps while the body runs."""
     percent = 0.0
 
     def watch(done: int, parts: int) -> None:

@@ -1,0 +1,414 @@
+"""Options of `baserate decide`: the rule that chooses a threshold, and its parameters."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any
+
+import click
+from click.shell_completion import CompletionItem
+
+from baserate._domains import DRAWS, FOLDS
+from baserate._errors import OptionError
+from baserate._formatting import count_of
+from baserate.cli._declarations import option
+from baserate.cli._options import Beta, NetBenefitAt, OutcomeCosts, Prevalence
+from baserate.cli._values import (
+    CELLS,
+    complete_two_class,
+    names,
+    read_cost,
+    read_numbers,
+    read_share,
+    read_threshold,
+    whole_number,
+)
+
+if TYPE_CHECKING:
+    from baserate.decide import Choose, Trial
+    from baserate.measure import Measure, Settings
+
+_RULES = (
+    *("youden", "closest", "balanced", "break-even", "best", "cost", "require", "capacity", "bands", "abstain"),
+    "fixed",
+)
+_FOR = {
+    "require": ("require",),
+    "capacity": ("capacity",),
+    "abstain_cost": ("abstain",),
+    "coverage": ("abstain",),
+    "bands": ("bands",),
+    "band_shares": ("bands",),
+    "band_risks": ("bands",),
+    "band_names": ("bands",),
+    "threshold": ("fixed",),
+    "maximize": ("best", "require"),
+    "minimize": ("best", "require"),
+}
+"""Option -> rules that it is for; the first option that is given says which rule is meant, by the first of them."""
+_EDGES = ("bands", "band_shares", "band_risks")
+_NEEDS = {
+    "best": (("maximize", "minimize"), "a measure: --maximize f1, or --minimize fpr"),
+    "cost": (CELLS, "what errors cost: --fp 1 --fn 20"),
+    "require": (("require",), "what must be kept: --require 'specificity >= 0.9'"),
+    "capacity": (("capacity",), "how many can be flagged: --capacity 100, or --capacity 10%"),
+    "bands": (_EDGES, "edges: --bands 0.1,0.3, --band-shares 10%,20% or --band-risks 0.05,0.2"),
+    "abstain": (("abstain_cost", "coverage"), "the price of referring a case, --abstain-cost 0.1, or --coverage 80%"),
+    "fixed": (("threshold",), "the cut-off: --threshold 0.5"),
+}
+"""Rule -> options of which it needs one, and what to say without any."""
+_UNFOLDED = {"bands": "bands have no 2×2 table to be judged by", "fixed": "this one is as given"}
+"""Rule -> why folds say nothing about it."""
+_SINGLE = (("maximize", "minimize"), ("abstain_cost", "coverage"), *zip(_EDGES, (*_EDGES[1:], _EDGES[0]), strict=True))
+"""Pairs that say two different things."""
+
+
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+def _read_single_threshold(text: str) -> float:
+    return read_threshold(text, f"several make bands: --bands {text}")
+
+
+def _read_coverage(text: str) -> float:
+    return read_share(
+        text, f"{text!r} is no share of cases to be decided; give one between 0 and 1, both excluded, such as 80%."
+    )
+
+
+def _read_shares(text: str) -> tuple[float, ...]:
+    """Read shares, separated by commas."""
+    slip = f"{text!r} are no shares between 0 and 1, such as 0.1,0.2 or 10%,20%."
+    return tuple(read_share(part, slip) for part in text.split(","))
+
+
+def _read_band_shares(text: str) -> tuple[float, ...]:
+    """Read shares of everybody, which leave somebody for the lowest band."""
+    shares = _read_shares(text)
+    if math.fsum(shares) >= 1:
+        raise click.BadParameter(f"the shares add up to {math.fsum(shares):.6g}; leave some for the lowest band.")
+    return shares
+
+
+def _read_band_names(text: str) -> tuple[str, ...]:
+    """Read names of bands."""
+    band_names = tuple(part.strip() for part in text.split(","))
+    if not all(band_names):
+        raise click.BadParameter(f"{text!r} has a band without a name; give each one.")
+    return band_names
+
+
+def _read_capacity(text: str) -> tuple[str, float]:
+    """Read how many can be flagged: per cent and numbers below 1 are shares, others rows.
+
+    >>> _read_capacity("10%"), _read_capacity("0.1"), _read_capacity("250")
+    (('share', 0.1), ('share', 0.1), ('at_most', 250.0))
+    """
+    bare = text.strip().removesuffix("%")
+    try:
+        number = float(bare) / (100 if bare != text.strip() else 1)
+    except ValueError:
+        number = math.nan
+    shared = bare != text.strip() or number < 1
+    if not 0 < number < math.inf or (shared and number > 1):
+        raise click.BadParameter(f"{text!r} is no capacity; give rows, such as 100, or a share, such as 10% or 0.1.")
+    return ("share" if shared else "at_most", number)
+
+
+def _complete_goal(context: click.Context, option: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete the name of one measure of decisions."""
+    from baserate import Counts
+    from baserate.measure import MEASURES, about
+
+    goals = [each for each in complete_two_class(context, option, incomplete) if "," not in each.value]
+    known = [each for each in goals if about(MEASURES[each.value]).of is Counts]
+    return [*known, *[CompletionItem("cost", help="What --fp and --fn say.")] * "cost".startswith(incomplete)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecisionOptions(OutcomeCosts):
+    """What to choose by, at what costs, and where."""
+
+    rule: Annotated[
+        str | None,
+        option(
+            type=click.Choice(_RULES),
+            default="by the other options (costs: cost, --require: require, …), or youden",
+            help="Rule that chooses the threshold.",
+        ),
+    ] = None
+    prevalence: Prevalence = None
+    require: Annotated[
+        tuple[str, ...],
+        option(
+            multiple=True,
+            metavar="TEXT",
+            help="Requirements, such as 'specificity >= 0.9, precision >= 30%'; may be repeated.",
+        ),
+    ] = ()
+    maximize: Annotated[
+        str | None,
+        option(
+            metavar="MEASURE",
+            shell_complete=_complete_goal,
+            default="youden with --require",
+            help="Measure of decisions to maximize.",
+        ),
+    ] = None
+    minimize: Annotated[
+        str | None,
+        option(
+            metavar="MEASURE",
+            shell_complete=_complete_goal,
+            help="Measure of decisions to minimize; cost is the cost of --fp and --fn.",
+        ),
+    ] = None
+    capacity: Annotated[
+        tuple[str, float] | None,
+        option(
+            type=_read_capacity,
+            metavar="NUMBER",
+            help="Greatest number of flagged rows; below 1 or with % it is a share: 0.1 and 10% are the top tenth.",
+        ),
+    ] = None
+    abstain_cost: Annotated[
+        float | None,
+        option(type=read_cost, metavar="COST", help="Cost of referring a case; the cheapest decision is chosen."),
+    ] = None
+    coverage: Annotated[
+        float | None,
+        option(
+            type=_read_coverage,
+            metavar="SHARE",
+            help="Least share of decided cases, such as 80%; the rest is referred.",
+        ),
+    ] = None
+    bands: Annotated[
+        tuple[float, ...] | None,
+        option(type=read_numbers, metavar="NUMBERS", help="Edges of risk bands, such as 0.1,0.3."),
+    ] = None
+    band_shares: Annotated[
+        tuple[float, ...] | None,
+        option(
+            type=_read_band_shares,
+            metavar="SHARES",
+            help="Risk bands by size, highest first: 10%,20% are the top tenth, the next fifth, and the rest.",
+        ),
+    ] = None
+    band_risks: Annotated[
+        tuple[float, ...] | None,
+        option(
+            type=_read_shares,
+            metavar="SHARES",
+            help="Risk bands by observed risk: 0.05,0.2 are the risks at their edges.",
+        ),
+    ] = None
+    band_names: Annotated[
+        tuple[str, ...] | None,
+        option(type=_read_band_names, metavar="NAMES", help="Names of the risk bands, lowest first."),
+    ] = None
+    threshold: Annotated[
+        float | None, option(type=_read_single_threshold, metavar="NUMBER", help="Fixed threshold to evaluate.")
+    ] = None
+    measures: Annotated[
+        tuple[tuple[str, ...], ...],
+        option(
+            type=names,
+            metavar="NAMES",
+            shell_complete=complete_two_class,
+            multiple=True,
+            default="the usual ones",
+            help="Measures of decisions by any of their names, with commas, or all.",
+        ),
+    ] = ()
+    net_benefit_at: NetBenefitAt = None
+    beta: Beta = None
+    draws: Annotated[
+        int | None,
+        option(
+            type=whole_number(DRAWS._replace(low=0)),
+            metavar="NUMBER",
+            default="1000",
+            help="Number of bootstrap samples; 0 for none.",
+        ),
+    ] = None
+    folds: Annotated[
+        int | None,
+        option(
+            type=whole_number(FOLDS), metavar="NUMBER", help="Number of cross-validation folds, to evaluate the choice."
+        ),
+    ] = None
+    judge_on: Annotated[
+        tuple[str, ...],
+        option(
+            multiple=True,
+            type=click.Path(allow_dash=True),
+            metavar="FILE",
+            help="Test data with the same columns, to evaluate the choice.",
+        ),
+    ] = ()
+
+    def __post_init__(self) -> None:
+        for told in (*self._idle(), *self._lacking(), *self._unclear()):
+            raise click.UsageError(told)
+
+    @property
+    def rule_name(self) -> str:
+        """The rule that was named, otherwise the one that its options mean."""
+        meant = [rules[0] for name, rules in _FOR.items() if self._has(name)]
+        return self.rule or next(iter(meant), "cost" if self.has_costs else "youden")
+
+    @property
+    def has_costs(self) -> bool:
+        """Whether costs were given."""
+        return any(map(self._has, CELLS))
+
+    @property
+    def settings(self) -> "Settings":
+        """Numbers that measures depend on."""
+        from baserate.measure import Settings
+
+        return Settings(self.outcome_costs, self.net_benefit_at, self.beta)
+
+    @property
+    def trial(self) -> "Trial":
+        """How the choice is checked."""
+        from baserate.decide import Trial
+
+        given = {"draws": self.draws, "folds": self.folds}
+        return Trial(**{name: value for name, value in given.items() if value is not None})
+
+    @property
+    def choose(self) -> "Choose":
+        """The rule with its options, which are checked as far as they can be without data."""
+        from baserate.decide import RULES
+
+        options = {name: value for name, value in self._options().items() if value is not None}
+        return partial(RULES[self.rule_name], **options) if options else RULES[self.rule_name]
+
+    @property
+    def measure_list(self) -> "list[Measure] | None":
+        """Measures of decisions, each once; None for the usual ones."""
+        from baserate import Counts
+        from baserate.measure import MEASURES, about, named
+
+        typed = [name for each in self.measures for name in each]
+        if "all" in typed:
+            return [self.settings.apply(each) for each in MEASURES.values() if about(each).of is Counts]
+        measures = [*{about(named(name)).name: self._bind(named(name)) for name in typed}.values()]
+        unfit = [about(each).name for each in measures if about(each).of is not Counts]
+        if unfit:
+            raise OptionError(f"{unfit[0]} does not depend on the cut-off; `baserate measure` measures it.")
+        return measures or None
+
+    def _options(self) -> dict[str, Any]:
+        """Options of the rule as the library calls them."""
+        from baserate.decide import requirements
+
+        given: dict[str, dict[str, Any]] = {
+            "best": {
+                "measure": self._objective(self.minimize if self.maximize is None else self.maximize),
+                "toward": "low" if self.maximize is None else "high",
+            },
+            "cost": {"costs": self.outcome_costs},
+            "require": {
+                "require": tuple(
+                    replace(each, measure=self._bind(each.measure))
+                    for text in self.require
+                    for each in requirements(text, of_decisions=True)
+                ),
+                "maximize": self._objective(self.maximize),
+                "minimize": self._objective(self.minimize),
+            },
+            "capacity": dict([self.capacity]) if self.capacity else {},
+            "bands": {
+                "thresholds": self.bands,
+                "shares": self.band_shares,
+                "risks": self.band_risks,
+                "names": self.band_names,
+            },
+            "abstain": {"costs": self.outcome_costs, "refer": self.abstain_cost, "coverage": self.coverage},
+            "fixed": {"threshold": self.threshold},
+        }
+        return given.get(self.rule_name, {})
+
+    def _objective(self, name: str | None) -> "Measure | None":
+        """Find what is to be made best; a cost is at the costs that were given."""
+        if name is None:
+            return None
+        from baserate.decide import objective
+        from baserate.measure import expected_cost
+
+        cost = name.strip().lower() == "cost"
+        return self._bind(expected_cost if cost else objective(name, "high")[0])
+
+    def _bind(self, measure: "Measure") -> "Measure":
+        """Bind the numbers that a measure depends on, and refuse one that lacks them."""
+        from baserate.cli._options import require_settings
+
+        bound = self.settings.apply(measure)
+        require_settings([bound])
+        return bound
+
+    @property
+    def _used(self) -> set[str]:
+        """Numbers besides costs that measures which are named depend on."""
+        from baserate.decide import requirements
+        from baserate.measure import MEASURES, named, option_of
+
+        typed = [name for each in self.measures for name in each]
+        measures = [*MEASURES.values()] if "all" in typed else [named(name) for name in typed]
+        measures += [named(name) for name in (self.maximize, self.minimize) if name and name.strip().lower() != "cost"]
+        measures += [each.measure for text in self.require for each in requirements(text)]
+        return {{"at": "net_benefit_at"}.get(name, name) for each in measures if (name := option_of(each))}
+
+    def _has(self, name: str) -> bool:
+        return getattr(self, name) not in (None, ())
+
+    def _idle(self) -> Iterator[str]:
+        """Options that the rule has no use for."""
+        for name, rules in _FOR.items():
+            if self._has(name) and self.rule_name not in rules:
+                yield (
+                    f"{_flag(name)} is for the rule {' or '.join(rules)}, and the rule is {self.rule_name}; leave it "
+                    f"out, "
+                    f"or take --rule {rules[0]}."
+                )
+        if self.rule_name == "bands" and self.has_costs:
+            given = next(filter(self._has, CELLS))
+            yield f"{_flag(given)} is for decisions to flag or pass, and bands are neither; leave it out."
+        for name in ("net_benefit_at", "beta"):
+            if self._has(name) and name not in self._used:
+                yield f"{_flag(name)} is for measures that depend on it, and none is named here; leave it out."
+        if self.folds is not None and self.rule_name in _UNFOLDED:
+            yield f"--folds is for a cut-off that is chosen, and {_UNFOLDED[self.rule_name]}; leave it out."
+
+    def _lacking(self) -> Iterator[str]:
+        """What the rule cannot do without."""
+        names, remedy = _NEEDS.get(self.rule_name, ((), ""))
+        if names and not any(map(self._has, names)):
+            yield f"the rule {self.rule_name} needs {remedy}."
+
+    def _unclear(self) -> Iterator[str]:
+        """What says two things, or cannot be."""
+        for one, other in _SINGLE:
+            if self._has(one) and self._has(other):
+                yield f"{_flag(one)} and {_flag(other)} say two different things; give one of them."
+        if (self.maximize or self.minimize or "").strip().lower() == "cost" and (self.maximize or not self.has_costs):
+            yield "a cost is made least, at costs that you give; for example: --minimize cost --fp 1 --fn 20."
+        if self.prevalence is not None and self.capacity and self.capacity[0] == "at_most":
+            yield "at another prevalence rows are no longer counted; give a share instead, such as --capacity 10%."
+        if self.folds is not None and self.capacity and self.capacity[0] == "at_most":
+            yield "without a fold there are fewer rows to count; give a share instead, such as --capacity 10%."
+        for name in ("bands", "band_risks"):
+            edges = getattr(self, name) or ()
+            if list(edges) != sorted(set(edges)):
+                yield f"{_flag(name)} must ascend, each edge once."
+        edges = next((getattr(self, name) for name in _EDGES if self._has(name)), ())
+        if self.band_names and len(set(self.band_names)) != len(edges) + 1:
+            yield (
+                f"--band-names must be {len(edges) + 1} different ones, "
+                f"lowest band first, for {count_of(len(edges), 'edge')}."
+            )

@@ -1,0 +1,366 @@
+"""Commands declared by annotations: each option is stated once, as a field of a dataclass.
+
+A command is a function whose parameters are dataclasses of options, or single options. `command` reads their
+annotations and makes the click command; a dataclass checks in `__post_init__` how its options go together.
+What every command has (--debug, --help, and the flags of `Output`) is declared here, and nowhere else.
+"""
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass
+from pathlib import Path
+from typing import Annotated, Any, get_args
+
+import click
+
+from baserate.cli._errors import refuse_unknown_name
+
+FORMATS = ("table", "json", "csv", "md")
+
+
+@dataclass(frozen=True, slots=True)
+class OptionSpec:
+    """An option as it is declared in an annotation."""
+
+    flags: tuple[str, ...]
+    default: str | None
+    settings: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentSpec:
+    """An argument as it is declared in an annotation."""
+
+    note: str
+    settings: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """Options of a dataclass that one command leaves out, or accepts without listing them in its help."""
+
+    omitted: frozenset[str] = field(default_factory=frozenset)
+    hidden: frozenset[str] = field(default_factory=frozenset)
+
+
+CONTEXT_OBJECT = object()
+"""Marks a parameter that the group above the command provides."""
+
+
+def option(*flags: str, default: str | None = None, **settings: Any) -> OptionSpec:  # noqa: ANN401  (those of click)
+    """Declare an option; without flags, the name of the field is its flag.
+
+    Parameters
+    ----------
+    *flags
+        Flags other than the name of the field.
+    default
+        What the help says of the default where the field's own (None, an empty tuple) says nothing.
+    **settings
+        Settings of `click.Option`: type, metavar, help, multiple and so on.
+    """
+    return OptionSpec(flags, default, settings)
+
+
+def argument(*, note: str = "", **settings: Any) -> ArgumentSpec:  # noqa: ANN401  (those of click)
+    """Declare an argument; its note closes the help of every command that has it."""
+    return ArgumentSpec(note, settings)
+
+
+def omit(*names: str) -> Variant:
+    """Leave out options of a dataclass: the fields keep their defaults."""
+    return Variant(omitted=frozenset(names))
+
+
+def hide(*names: str) -> Variant:
+    """Accept options without listing them, so that the command can say what to do instead."""
+    return Variant(hidden=frozenset(names))
+
+
+class Option(click.Option):
+    """An option whose default is described, and filled in by the dataclass rather than by click."""
+
+    def __init__(self, *args: Any, default_text: str | None, **settings: Any) -> None:  # noqa: ANN401
+        super().__init__(*args, **settings)
+        self.default_text = default_text
+
+    def get_help_extra(self, ctx: click.Context) -> Any:  # noqa: ANN401  (a dictionary of click's)
+        """Add the default to what help says in brackets."""
+        extra = super().get_help_extra(ctx)
+        return extra if self.default_text is None else {**extra, "default": self.default_text}
+
+
+def make_parameters(bundle: type, variant: Variant | None = None) -> list[click.Parameter]:
+    """Make the click parameters of a dataclass of options."""
+    left_out = variant.omitted if variant else frozenset()
+    hidden = variant.hidden if variant else frozenset()
+    return [
+        _make_parameter(each.name, each.type, each.default, hidden=each.name in hidden)
+        for each in fields(bundle)
+        if each.name not in left_out and _find_spec(each.type) is not None
+    ]
+
+
+def _make_parameter(name: str, annotation: object, default: object, *, hidden: bool) -> click.Parameter:
+    spec = _find_spec(annotation)
+    if isinstance(spec, ArgumentSpec):
+        return click.Argument([name], **spec.settings)
+    assert isinstance(spec, OptionSpec)  # noqa: S101  (callers have looked)
+    flags = spec.flags or (f"--{name.strip('_').replace('_', '-')}",)
+    is_flag = {"is_flag": True} if get_args(annotation)[0] is bool else {}
+    # Click must not know the default: it would convert it, and types here read text.
+    return Option(
+        [name, *flags],
+        default_text=spec.default or _describe_default(default),
+        required=default is MISSING,
+        hidden=hidden,
+        **is_flag,
+        **spec.settings,
+    )
+
+
+def _find_spec(annotation: object) -> OptionSpec | ArgumentSpec | None:
+    """Find the declaration in an annotation; a later one wins over that of an alias."""
+    specs = [each for each in _metadata(annotation) if isinstance(each, (OptionSpec, ArgumentSpec))]
+    return specs[-1] if specs else None
+
+
+def _metadata(annotation: object) -> tuple[object, ...]:
+    return tuple(getattr(annotation, "__metadata__", ()))
+
+
+def _describe_default(default: object) -> str | None:
+    if default is MISSING or default is None or default is False or default == ():
+        return None
+    return str(default)
+
+
+COMMON: tuple[click.Parameter, ...] = (
+    # Whether it was given is seen in the arguments, since parsing may fail before it.
+    click.Option(["--debug"], is_flag=True, expose_value=False, help="Traceback of an error."),
+)
+"""Flags of the program and of every command."""
+
+
+OutputFile = Annotated[
+    str | None,
+    option("-o", "--output", type=click.Path(allow_dash=True), metavar="FILE", default="stdout", help="Output file."),
+]
+Quiet = Annotated[bool, option("-q", "--quiet", help="No messages on stderr except errors.")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Output:
+    """Flags of every command that prints results."""
+
+    format_: Annotated[
+        str | None,
+        option("--format", type=click.Choice(FORMATS), default="by the ending of -o, or table", help="Output format."),
+    ] = None
+    json: Annotated[bool, option(help="Short for --format json.")] = False
+    digits: Annotated[
+        int, option(type=click.IntRange(1, 17), help="Significant digits in tables; json and csv have all.")
+    ] = 4
+    path: OutputFile = None
+    quiet: Quiet = False
+
+    @property
+    def formats(self) -> tuple[str, ...]:
+        """Formats that the command can write."""
+        return FORMATS
+
+    def __post_init__(self) -> None:
+        if self.json and self.format_ not in (None, "json"):
+            raise click.UsageError(f"--json and --format {self.format_} are two formats; give one.")
+        if self.path not in (None, "-"):
+            check_place(Path(str(self.path)))
+            if not (self.json or self.format_ or self._ending in {*self.formats, "txt", ""}):
+                endings = ", ".join(f".{each}" for each in self.formats if each != "table")
+                raise click.UsageError(
+                    f"the ending .{self._ending} is no format of ours; end the name in {endings} or .txt, or "
+                    "say which with --format."
+                )
+
+    @property
+    def form(self) -> str:
+        """The format: that of the flag, else that of the file's ending, else a table."""
+        name = "json" if self.json else self.format_
+        return name or (self._ending if self._ending in self.formats else "table")
+
+    @property
+    def to_file(self) -> bool:
+        """Whether the results go to a file rather than to stdout."""
+        return self.path not in {None, "-"}
+
+    @property
+    def _ending(self) -> str:
+        return Path(self.path or "").suffix.lstrip(".").lower()
+
+
+def check_place(path: Path, flag: str = "-o") -> None:
+    """Say now, rather than after long work, that a file cannot be written."""
+    if path.is_dir():
+        raise click.UsageError(f"{path} is a folder; name a file in it with {flag}.")
+    if not path.parent.is_dir():
+        raise click.UsageError(
+            f"there is no folder {path.parent} for the output; make it, or name another file with {flag}."
+        )
+
+
+Examples = Sequence[tuple[str, str]]
+"""Pairs of what an example is for, and what is typed."""
+
+
+class CommonFlags(click.Command):
+    """A command with the flags that all have."""
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """List the parameters: own ones, common ones, --help."""
+        *own, last = super().get_params(ctx)
+        return [*own, *COMMON, last]
+
+
+class _WithExamples(CommonFlags):
+    """A command whose help lists examples before the options."""
+
+    def __init__(self, *args: Any, examples: Examples = (), **settings: Any) -> None:  # noqa: ANN401
+        super().__init__(*args, **settings)
+        self.examples = examples
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the examples, then the options."""
+        if self.examples:
+            with formatter.section("Examples"):
+                for purpose, typed in self.examples:
+                    formatter.write_text(f"# {purpose}")
+                    formatter.write(f"{'':{formatter.current_indent}}{typed}\n")
+        super().format_options(ctx, formatter)
+
+
+class Command(_WithExamples):
+    """A command of ours."""
+
+
+class CommandGroup(_WithExamples, click.Group):
+    """Commands in the order in which they were declared, with the nearest names for slips."""
+
+    def __init__(self, *args: Any, noun: str = "command", **settings: Any) -> None:  # noqa: ANN401
+        super().__init__(*args, **settings)
+        self.noun = noun
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  (click's name)
+        """List the names."""
+        return list(self.commands)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command, or name the nearest."""
+        typed = args[0].replace("_", "-")
+        if typed not in self.commands and not typed.startswith("-") and not ctx.resilient_parsing:
+            refuse_unknown_name(ctx, self.noun, typed, self.commands)
+        return super().resolve_command(ctx, [typed, *args[1:]])
+
+
+def command(name: str, *, examples: Examples) -> Callable[[Callable[..., None]], Command]:
+    """Make a function a command: its parameters are dataclasses of options, or single options."""
+
+    def decorate(function: Callable[..., None]) -> Command:
+        parameters = inspect.signature(function).parameters.values()
+        # The flags of the output come last, wherever the function has them.
+        ordered = sorted(parameters, key=lambda each: issubclass(_bundle_of(each.annotation) or object, Output))
+        params = [made for each in ordered for made in _parameters_of(each)]
+        summary = inspect.cleandoc(function.__doc__ or "")
+        # The notes close the last paragraph, but not the summary, which stands alone.
+        help_ = (" " if "\n\n" in summary else "\n\n").join([summary, *_notes(ordered)])
+        return Command(
+            name,
+            params=params,
+            callback=_caller(function, list(parameters)),
+            help=help_,
+            short_help=help_.partition("\n")[0],
+            examples=examples,
+        )
+
+    return decorate
+
+
+def group(
+    name: str, *, examples: Examples = (), noun: str = "command"
+) -> Callable[[Callable[..., None]], CommandGroup]:
+    """Make a function a group of commands; its parameters are options of the group."""
+
+    def decorate(function: Callable[..., None]) -> CommandGroup:
+        parameters = list(inspect.signature(function).parameters.values())
+        help_ = inspect.cleandoc(function.__doc__ or "")
+        return CommandGroup(
+            name,
+            params=[made for each in parameters for made in _parameters_of(each)],
+            callback=_caller(function, parameters),
+            help=help_,
+            short_help=help_.partition("\n")[0],
+            examples=examples,
+            noun=noun,
+        )
+
+    return decorate
+
+
+def _bundle_of(annotation: object) -> type | None:
+    """The dataclass of options that a parameter is of, if it is."""
+    if CONTEXT_OBJECT in _metadata(annotation):
+        return None
+    plain = get_args(annotation)[0] if _metadata(annotation) else annotation
+    return plain if isinstance(plain, type) and is_dataclass(plain) else None
+
+
+def _parameters_of(parameter: inspect.Parameter) -> list[click.Parameter]:
+    annotation = parameter.annotation
+    bundle = _bundle_of(annotation)
+    if bundle is not None:
+        return make_parameters(bundle, _variant(annotation))
+    if _find_spec(annotation) is None:
+        return []
+    default = MISSING if parameter.default is parameter.empty else parameter.default
+    return [_make_parameter(parameter.name, annotation, default, hidden=False)]
+
+
+def _variant(annotation: object) -> Variant:
+    variants = [each for each in _metadata(annotation) if isinstance(each, Variant)]
+    return Variant(
+        frozenset().union(*(each.omitted for each in variants)), frozenset().union(*(each.hidden for each in variants))
+    )
+
+
+def _notes(parameters: Sequence[inspect.Parameter]) -> Iterator[str]:
+    """What the help says of arguments."""
+    for parameter in parameters:
+        bundle = _bundle_of(parameter.annotation)
+        annotations = [each.type for each in fields(bundle)] if bundle else [parameter.annotation]
+        specs = map(_find_spec, annotations)
+        yield from (spec.note for spec in specs if isinstance(spec, ArgumentSpec) and spec.note)
+
+
+def _caller(function: Callable[..., None], parameters: Sequence[inspect.Parameter]) -> Callable[..., None]:
+    """Call a function with what click has read."""
+
+    def call(**values: object) -> None:
+        typed = {name: value for name, value in values.items() if value is not None}
+        function(**{each.name: value for each in parameters for value in _values_of(each, typed)})
+
+    return call
+
+
+def _values_of(parameter: inspect.Parameter, typed: Mapping[str, object]) -> Iterator[object]:
+    """The value of a parameter; none where its default holds."""
+    bundle = _bundle_of(parameter.annotation)
+    if bundle is not None:
+        # Another dataclass of the command may have a field of the same name as one that is left out here.
+        names = {each.name for each in fields(bundle)} - _variant(parameter.annotation).omitted
+        yield bundle(**{name: typed[name] for name in names if name in typed})
+    elif parameter.annotation is click.Context:
+        yield click.get_current_context()
+    elif CONTEXT_OBJECT in _metadata(parameter.annotation):
+        yield click.get_current_context().obj
+    elif parameter.name in typed:
+        yield typed[parameter.name]

@@ -1,0 +1,297 @@
+"""Options for a deployment: the unlabelled target, and labelled validation data."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any
+
+import click
+
+from baserate._domains import PREVALENCE
+from baserate._errors import BaserateError, UnknownNameError
+from baserate._formatting import format_count, format_number
+from baserate.cli._classes import columns_of
+from baserate.cli._declarations import argument, option
+from baserate.cli._options import FILES, ClassScores, Negative, Positive, Reading
+from baserate.cli._terminal import shown
+from baserate.cli._values import names, read_share
+from baserate.text import describe_files, describe_rows, shorten_label
+
+if TYPE_CHECKING:
+    from baserate._read_summary import ReadSummary
+    from baserate._rows import MulticlassRows
+    from baserate._tally import Tallies
+    from baserate._target import MulticlassTarget, Target
+
+_OF_VALIDATION = ("truth", "validation_score", "validation_scores", "validation_weight", "validation_count")
+_OF_LABELS = ("positive", "negative")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeploymentOptions(ClassScores):
+    """Where a classifier is used, and where it was seen to work; validation may be left out."""
+
+    file: Annotated[
+        tuple[str, ...],
+        argument(
+            type=click.Path(allow_dash=True), nargs=-1, required=True, metavar="TARGET...", note=f"TARGET is {FILES}"
+        ),
+    ]
+    score: Annotated[str | None, option(metavar="COLUMN", help="Column with the scores.")] = None
+    target_truth: Annotated[
+        str | None,
+        option(
+            metavar="COLUMN", help="Column of the target with true labels, if some rows have one and others are empty."
+        ),
+    ] = None
+    weight: Annotated[str | None, option(metavar="COLUMN", help="Column of the target with sampling weights.")] = None
+    count: Annotated[
+        str | None,
+        option(metavar="COLUMN", help="Column of the target with the number of identical rows that a row stands for."),
+    ] = None
+    validation: Annotated[
+        tuple[str, ...],
+        option(
+            type=click.Path(allow_dash=True),
+            multiple=True,
+            metavar="FILE",
+            help="Labelled validation data, which the model was not fitted to; may be repeated.",
+        ),
+    ] = ()
+    truth: Annotated[
+        str | None, option(metavar="COLUMN", help="Column of the validation data with the true labels.")
+    ] = None
+    validation_score: Annotated[
+        str | None,
+        option(metavar="COLUMN", default="that of the target", help="Column of the validation data with the scores."),
+    ] = None
+    validation_scores: Annotated[
+        tuple[str, ...],
+        option(
+            type=names,
+            metavar="COLUMNS",
+            default="those of the target",
+            help="Columns of the validation data with a score for each class.",
+        ),
+    ] = ()
+    validation_weight: Annotated[
+        str | None, option(metavar="COLUMN", help="Column of the validation data with sampling weights.")
+    ] = None
+    validation_count: Annotated[
+        str | None, option(metavar="COLUMN", help="Column of the validation data with numbers of identical rows.")
+    ] = None
+    positive: Positive = None
+    negative: Negative = None
+    missing: Annotated[
+        str,
+        option(
+            type=click.Choice(["refuse", "drop"]),
+            help="Treatment of rows with missing or unknown values, except for --target-truth.",
+        ),
+    ] = "refuse"
+
+    def __post_init__(self) -> None:
+        if bool(self.score) == bool(self.scores):
+            few = "are two ways to read; leave out one" if self.score else "say where scores stand; give one"
+            raise click.UsageError(f"--score (of two classes) and --scores (of many, one for each) {few} of them.")
+        for name, remedy in self._idle().items():
+            if getattr(self, name):
+                raise click.UsageError(f"--{name.replace('_', '-')} {remedy}")
+        if self.validation and not self.truth:
+            raise click.MissingParameter(param_hint="'--truth'", param_type="option", ctx=click.get_current_context())
+        if [*self.file, *self.validation].count("-") > 1:
+            raise click.UsageError("stdin can be read once; name a file for the target or for --validation.")
+
+    def _idle(self) -> dict[str, str]:
+        """Options without use, and what to do about it."""
+        idle: dict[str, str] = {}
+        if not self.validation:
+            without = "is of rows with a truth; name their file with --validation, or leave it out."
+            idle |= dict.fromkeys((*_OF_VALIDATION, *_OF_LABELS * (not self.target_truth)), without)
+        if self.scores:
+            idle |= {"validation_score": "is for two classes; of many there is one for each: --validation-scores."}
+            return idle | dict.fromkeys(_OF_LABELS, "is for two classes; of many none is positive: leave it out.")
+        many = "is for many classes; give a score for each with --scores."
+        return idle | dict.fromkeys(("labels", "validation_scores"), many)
+
+    @property
+    def reading(self) -> Reading:
+        """The options as those of a single data set, for pages."""
+        score = (self.score,) if self.score else ()
+        truth = self.truth or self.target_truth
+        return Reading(
+            file=self.file,
+            truth=truth,
+            score=score,
+            positive=self.positive,
+            negative=self.negative,
+            weight=self.weight,
+            count=self.count,
+            missing=self.missing,
+        )
+
+
+def read_binary_target(deployment: DeploymentOptions, *, quiet: bool) -> "tuple[Target, Tallies | None]":
+    """Read scores of two classes; what is positive in validation is so in the target."""
+    from baserate import read
+
+    validation = None
+    known = _labels(deployment)
+    if deployment.validation:
+        given = {
+            "score": deployment.validation_score or deployment.score,
+            **_reading_arguments(deployment, "validation", quiet=quiet),
+        }
+        with _reading("validation", "" if deployment.validation_score else "--validation-score"):
+            validation = read.tallies(deployment.validation, **known, **given)
+        known = _labels(validation.intake)
+    given = {"score": deployment.score, **_reading_arguments(deployment, "", quiet=quiet)}
+    with _reading("target"):
+        return read.target(deployment.file, **(known if deployment.target_truth else {}), **given), validation
+
+
+def read_multiclass_target(
+    deployment: DeploymentOptions, *, quiet: bool
+) -> "tuple[MulticlassTarget, MulticlassRows | None]":
+    """Read a score for each class; validation data, if any, name the classes."""
+    from baserate import read
+    from baserate.read import resolved
+
+    if not deployment.validation:
+        labels = [read.Spelled(each) for each in deployment.labels] or None
+        score = columns_of(deployment.scores)
+        with _reading("target"):
+            return read.class_target(
+                deployment.file, score=score, labels=labels, **_reading_arguments(deployment, "", quiet=quiet)
+            ), None
+    with _reading("validation", "" if deployment.validation_scores else "--validation-scores"):
+        validation = read.class_rows(
+            deployment.validation,
+            score=columns_of(deployment.validation_scores or deployment.scores),
+            labels=[read.Spelled(each) for each in deployment.labels] or None,
+            **_reading_arguments(deployment, "validation", quiet=quiet),
+        )
+    score = columns_of(deployment.scores)
+    if isinstance(score, Mapping):
+        score = {resolved(name, validation.labels): column for name, column in score.items()}
+    with _reading("target"):
+        target = read.class_target(
+            deployment.file, score=score, labels=validation.labels, **_reading_arguments(deployment, "", quiet=quiet)
+        )
+    return target, validation
+
+
+def read_class_shares(text: str, validation: "MulticlassRows") -> dict[object, float]:
+    """Read CLASS=SHARE,…."""
+    from baserate.read import Spelled, resolved
+
+    pairs = [part.rpartition("=") for part in text.split(",")]
+    slip = f"{text!r} does not give a share between 0 and 1 for each class, such as cat=0.2,dog=0.8."
+    return {resolved(Spelled(name.strip()), validation.labels): read_share(given, slip) for name, _, given in pairs}
+
+
+def _reading_arguments(deployment: DeploymentOptions, side: str, *, quiet: bool) -> dict[str, Any]:
+    """Arguments for reading the target or the validation data, besides the scores."""
+    columns = {
+        "truth": deployment.truth if side else deployment.target_truth,
+        **{name: getattr(deployment, f"{side}_{name}" if side else name) for name in ("weight", "count")},
+    }
+    missing = "drop" if deployment.missing == "drop" else "refuse"
+    watch = partial(shown, quiet=quiet)
+    return {"missing": missing, "watch": watch, **{name: value for name, value in columns.items() if value}}
+
+
+def _labels(named: "DeploymentOptions | ReadSummary") -> dict[str, Any]:
+    """Labels of both classes as they are written: another file may hold them as another type."""
+    from baserate import read
+
+    labels = {name: getattr(named, name) for name in _OF_LABELS}
+    return {name: None if label is None else read.Spelled(label) for name, label in labels.items()}
+
+
+@contextmanager
+def _reading(side: str, other: str = "") -> Iterator[None]:
+    """Say in which of the two something is wrong, in terms of its options; `other` names a column that may differ."""
+    words = "truth" if side == "target" else "score|scores|weight|count"
+    try:
+        yield
+    except BaserateError as error:
+        told = re.sub(rf"\b({words})=", rf"{side}_\1=", str(error))
+        if other and isinstance(error, UnknownNameError):
+            told += f" If the score has another name there, give it with {other}."
+        raise type(error)(f"{side}: {told}") from error
+
+
+def describe_target(intake: "ReadSummary", rows: int) -> dict[str, Any]:
+    """Describe what was read of the target, for the header of results."""
+    return {
+        "rows": rows,
+        "labelled": intake.labelled or 0,
+        "read": intake.read,
+        "refused": intake.dropped,
+        "reasons": {column: dict(kinds) for column, kinds in intake.reasons.items()},
+        "weighted": "weight" in intake.columns,
+        "columns": dict(intake.columns),
+    }
+
+
+def name_scores_in_notes(notes: Iterable[str], column: str) -> list[str]:
+    """Put the column of scores into notes of the library, and drop duplicates."""
+    renamed_notes = (
+        re.sub(r"^(log_loss of )?score(?= runs| is infinite)", lambda match: (match[1] or "") + column, note)
+        for note in notes
+    )
+    return list(dict.fromkeys(renamed_notes))
+
+
+def deployment_headline(deployment: DeploymentOptions, data: Mapping[str, Any]) -> str:
+    """One line on what was read."""
+    parts = [describe_files(deployment.file), describe_rows(data)]
+    parts += [f"{format_count(data['labelled'], 4)} with truth"] * bool(data["labelled"])
+    parts += ["weighted"] * bool(data["weighted"])
+    seen = data.get("validation")
+    if seen is None:
+        return " · ".join(parts)
+    parts += [f"validation: {describe_files(deployment.validation)}", describe_rows(seen)]
+    if data.get("positive") is None:
+        parts += [f"{len(seen['prevalences'])} classes"]
+    else:
+        share = format_number(100 * seen["prevalence"], 4)
+        parts += [
+            f"positive: {shorten_label(deployment.truth)} = {shorten_label(data['positive'])}",
+            f"prevalence there {share} %",
+        ]
+    doubts = [f"doubtful: {'; '.join(data['doubts'])}"] if data.get("doubts") else []
+    return " · ".join([*parts, *["weighted"] * bool(seen["weighted"]), *doubts])
+
+
+def _check_shares(text: str) -> str:
+    """Check a prevalence, or leave shares of classes for later, when the classes are known."""
+    if "=" not in text:
+        read_share(
+            text,
+            f"{text!r} is no prevalence; expected {PREVALENCE.words}, such as 0.02 or 2%; of many classes a "
+            "share for each, such as cat=0.2,dog=0.8.",
+        )
+    return text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recalibration:
+    """Options that leave probabilities as they are."""
+
+    no_recalibration: Annotated[
+        bool, option(help="Scores taken as calibrated probabilities, not recalibrated on the validation data.")
+    ] = False
+    at: Annotated[
+        str | None,
+        option(
+            type=_check_shares,
+            metavar="SHARE",
+            default="that of the validation data",
+            help="Prevalence at which the scores are calibrated, with --no-recalibration; of several classes "
+            "CLASS=SHARE,….",
+        ),
+    ] = None

@@ -1,0 +1,255 @@
+"""Types of option values: text on the command line to numbers, names, shares and costs."""
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import click
+from click.shell_completion import CompletionItem
+
+from baserate import _domains
+from baserate._domains import COST, PREVALENCE, SHARE, Domain, is_cost
+from baserate._errors import OptionError, UnknownNameError
+
+
+def read_thresholds(text: str) -> tuple[float, ...]:
+    """Read numbers, infinite ones too, that scores can be compared with; the minus may be that of our own tables."""
+    return tuple(_threshold(part.strip().replace("−", "-").replace("∞", "inf")) for part in text.split(","))
+
+
+def read_threshold(text: str, remedy: str) -> float:
+    """Read one threshold; of several, say what to do instead."""
+    values = read_thresholds(text)
+    if len(values) != 1:
+        raise click.BadParameter(f"{text!r} are {len(values)} cut-offs; {remedy}")
+    return values[0]
+
+
+def _threshold(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if math.isnan(number):
+        raise click.BadParameter(f"{text!r} is not a number that scores can be compared with.")
+    return number
+
+
+class WholeNumber(click.IntRange):
+    """A whole number within a range, which also the message about a number that is not whole states."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401
+        """Read the number."""
+        try:
+            int(value)
+        except ValueError:
+            self.fail(f"{value!r} is not a whole number in the range {self._describe_range()}.", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+def whole_number(domain: Domain) -> WholeNumber:
+    """Make the type of a whole-number option; help and messages contain its domain."""
+    return WholeNumber(int(domain.low), int(domain.high))
+
+
+class Number(click.FloatRange):
+    """A number within a domain, which help and messages contain; NaN is in none."""
+
+    def __init__(self, domain: Domain) -> None:
+        super().__init__(domain.low, domain.high)
+
+    def _describe_range(self) -> str:
+        """Format the range in as few digits as possible."""
+        return f"{self.min:.12g}<=x<={self.max:.12g}"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401
+        """Read the number."""
+        number = super().convert(value, param, ctx)
+        if math.isnan(number):
+            self.fail(f"{value} is not in the range {self._describe_range()}.", param, ctx)
+        return number
+
+
+def read_level(text: str) -> float:
+    """Read a confidence level: a share, or per cent that are called so."""
+    return read_share(
+        text,
+        f"{text!r} is no confidence level; expected {_domains.LEVEL.words}, such as 0.95 or 95%.",
+        domain=_domains.LEVEL,
+    )
+
+
+def read_share(text: str, otherwise: str, *, ends: bool = False, domain: Domain = _domains.SHARE) -> float:
+    """Read a share within a domain, perhaps 0 and 1 too, or per cent that are called so; otherwise say it is none."""
+    bare = text.strip().removesuffix("%")
+    try:
+        number = float(bare) / (100 if bare != text.strip() else 1)
+    except ValueError:
+        number = math.nan
+    if not (domain.holds(number) or (ends and number in (0, 1))):
+        raise click.BadParameter(otherwise)
+    return number
+
+
+def read_numbers(text: str) -> tuple[float, ...]:
+    """Read finite numbers, separated by commas."""
+    values = read_thresholds(text)
+    if not all(map(math.isfinite, values)):
+        raise click.BadParameter(f"{text!r} holds an infinite number; give finite ones.")
+    return values
+
+
+def names(text: str) -> tuple[str, ...]:
+    """Split a list at its commas."""
+    listed = tuple(filter(None, (name.strip() for name in text.split(","))))
+    if not listed:
+        raise click.BadParameter("there is no name in it; `baserate list measures` lists them.")
+    return listed
+
+
+def complete_measures(_context: click.Context, _option: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete the last name of a list of measures, or of all of them."""
+    from baserate.measure import MEASURES, multiclass
+
+    return _complete_names(incomplete, {**multiclass.MEASURES, **MEASURES}, {"all": "Every measure."})
+
+
+def flatten(given: Iterable[Iterable[float]]) -> list[float]:
+    """Thresholds of an option that may be repeated, each once."""
+    return list(dict.fromkeys(each for several in given for each in several))
+
+
+def complete_two_class(_context: click.Context, _option: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete the last name of a list of measures of two classes."""
+    from baserate.measure import MEASURES
+
+    return _complete_names(incomplete, MEASURES, {})
+
+
+def _complete_names(incomplete: str, known: Mapping[str, Any], more: Mapping[str, str]) -> list[CompletionItem]:
+    from baserate.measure import about
+
+    before, comma, last = incomplete.rpartition(",")
+    told = {**more, **{name: about(measure).summary for name, measure in known.items()}}
+    return [CompletionItem(f"{before}{comma}{name}", help=told[name]) for name in told if name.startswith(last)]
+
+
+CELLS = ("fp", "fn", "tp", "tn")
+
+
+def read_cost(text: str) -> float:
+    """Read one cost."""
+    values = read_numbers(text)
+    if len(values) != 1:
+        raise click.BadParameter(f"{text!r} are {len(values)} numbers; a cost is one.")
+    if not is_cost(values[0]):
+        raise click.BadParameter(f"{text!r} is no cost; expected {COST.words}. State costs in another unit.")
+    return values[0]
+
+
+def read_prevalence(text: str) -> float:
+    """Read a share of positives."""
+    return read_share(text, f"{text!r} is no prevalence; expected {PREVALENCE.words}, such as 0.02 or 2%.")
+
+
+def read_by_name(text: str, read: Callable[[str], float]) -> float | dict[str, float]:
+    """Read one number for all, or a number for each of several names.
+
+    >>> read_by_name("0.02", float), read_by_name("f=0.1, m=0.2", float)
+    (0.02, {'f': 0.1, 'm': 0.2})
+    """
+    if "=" not in text:
+        return read(text)
+    pairs = [part.rpartition("=") for part in text.split(",")]
+    lacking = [value for name, _, value in pairs if not name.strip()]
+    if lacking:
+        raise click.BadParameter(f"{lacking[0]!r} is for nobody; write NAME=NUMBER for each, or one number for all.")
+    return {name.strip(): read(value) for name, _, value in pairs}
+
+
+def read_prevalences(text: str) -> float | dict[str, float]:
+    """Read a share of positives, or one for each of several groups."""
+    return read_by_name(text, read_prevalence)
+
+
+Prior = float | dict[str, float]
+"""A prevalence, or the share of every class as it is spelled."""
+_NEAR = 1e-6
+"""Shares are typed by people: they may add up to so much more or less than 1."""
+
+
+def read_prior(text: str) -> Prior:
+    """Read a prevalence, or a share for every class: cat=0.2,dog=0.8.
+
+    >>> read_prior("2%"), read_prior("cat=0.2, dog=0.8")
+    (0.02, {'cat': 0.2, 'dog': 0.8})
+    """
+    if "=" not in text:
+        return read_share(
+            text,
+            f"{text!r} is no prevalence; expected {PREVALENCE.words}, such as 0.02 or 2%; of several "
+            "classes a share for each, such as cat=0.2,dog=0.8.",
+        )
+    pairs = [part.rpartition("=") for part in text.split(",")]
+    shares_by_class = {
+        name.strip(): read_share(
+            number, f"{number.strip()!r} is no share of the class {name.strip()!r}; expected {SHARE.words}."
+        )
+        for name, _, number in pairs
+    }
+    if len(shares_by_class) < len(pairs):
+        raise click.BadParameter("a class is named twice; give each its share once.")
+    total = math.fsum(shares_by_class.values())
+    if abs(total - 1) > _NEAR:
+        raise click.BadParameter(f"the shares add up to {total:.6g}; they are those of all classes, so make it 1.")
+    return {name: each / total for name, each in shares_by_class.items()}
+
+
+def match_classes(given: Mapping[str, float], labels: Sequence[object], *, flag: str = "--to") -> dict[object, float]:
+    """Match each spelling with a class; all classes must occur."""
+    from baserate.read import Spelled, resolved
+
+    shares_by_label = {resolved(Spelled(name), labels): each for name, each in given.items()}
+    unknown = [str(name) for name in shares_by_label if name not in labels]
+    if unknown:
+        from difflib import get_close_matches  # slow to import, and rarely needed
+
+        names = [str(label) for label in labels]
+        near = get_close_matches(unknown[0], names, n=2)
+        hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
+        raise UnknownNameError(f"there is no class {unknown[0]!r}.{hint} There are: {_join_names(names)}.")
+    lacking = [str(label) for label in labels if label not in shares_by_label]
+    if lacking:
+        raise click.UsageError(
+            f"{flag} has no share for {_join_names(lacking)}; give one to each of {len(labels)} classes."
+        )
+    return shares_by_label
+
+
+def combine_ratios(given: float | None, under: float | None, over: float | None) -> float | None:
+    """γ of the option, or of the sampling ratios; None without any."""
+    if given is not None and not 0 < given < math.inf:
+        raise click.UsageError(f"--gamma is {given:g}; it is how many times as frequent: a finite number above 0.")
+    if under is None and over is None:
+        return given
+    if given is not None:
+        raise click.UsageError("--gamma and the sampling say the same thing twice; give one of them.")
+    from baserate.shift import gamma_of_sampling
+
+    try:
+        return gamma_of_sampling(under=1.0 if under is None else under, over=1.0 if over is None else over)
+    except OptionError as error:
+        told = str(error).replace("under is", "--under-sampled is").replace("over is", "--over-sampled is")
+        raise click.UsageError(told) from error
+
+
+def _join_names(names: Iterable[str], most: int = 10) -> str:
+    names = list(names)
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+def read_probability(text: str) -> float:
+    """Read a threshold probability."""
+    return read_share(
+        text, f"{text!r} is no probability; give a number between 0 and 1, both excluded, such as 0.1 or 10%."
+    )

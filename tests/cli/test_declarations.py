@@ -1,0 +1,183 @@
+"""Options are declared once: every command has the common flags, and help follows the style guide."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from baserate import cli
+from baserate.cli import GROUPS, VERBS, app
+from baserate.cli._declarations import COMMON, Output, argument, command, hide, make_parameters, omit, option
+from baserate.cli._main import SYNONYMS
+
+WITHOUT = {
+    "apply": "it writes rows, whose format is that of the file: -o and --quiet are its own",
+    "reprior": "it writes rows, whose format is that of the file: -o and --quiet are its own",
+    "export": "it writes code: -o is its own",
+    "completion": "it prints a script",
+    "demo": "it shows other commands",
+    "draw": "it writes figures, whose format is that of the file: -o and --quiet are its own",
+    "calibrate": "-o is for the calibrator",
+    "decide": "-o is for the policy",
+    "equalize": "-o is for the policy",
+}
+"""Command -> why it has not all flags of the output."""
+MENDABLE = {"calibrate", "decide", "equalize"}
+"""Those that lack nothing else."""
+
+
+def list_commands(found: click.Command, typed: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    """Every command, as it is typed."""
+    if not isinstance(found, click.Group):
+        yield typed, found
+        return
+    context = click.Context(found)
+    for name in found.list_commands(context):
+        below = found.get_command(context, name)
+        assert below
+        yield from list_commands(below, (*typed, name))
+
+
+COMMANDS = dict(list_commands(app))
+
+
+def parameters_of(found: click.Command) -> list[click.Parameter]:
+    # Click keeps the help option that it makes first, so the context must be as it is in the program.
+    return found.get_params(click.Context(found, help_option_names=["-h", "--help"]))
+
+
+def flags_of(found: click.Command) -> set[str]:
+    return {flag for each in parameters_of(found) for flag in each.opts}
+
+
+@pytest.mark.parametrize("typed", COMMANDS, ids=" ".join)
+def test_every_command_has_the_common_flags(typed: tuple[str, ...]) -> None:
+    flags = flags_of(COMMANDS[typed])
+    assert flags >= {"--debug", "-h", "--help"}
+    common = {flag for each in make_parameters(Output) for flag in each.opts}
+    assert common == {"--format", "--json", "--digits", "-o", "--output", "-q", "--quiet"}
+    if typed[0] not in WITHOUT:
+        assert flags >= common
+    if typed[0] in MENDABLE:
+        assert flags >= common
+
+
+def test_a_common_flag_is_declared_in_one_file() -> None:
+    folder = Path(cli.__file__).parent
+    for flag in ("--format", "--json", "--digits", "--quiet", "--debug"):
+        name = flag.removeprefix("--")
+        declared = re.compile(
+            rf'^    {name}_?: Annotated|option\((?:"-\w", )?"{flag}"|Option\(\["{flag}"', re.MULTILINE
+        )
+        homes = {path.name for path in folder.glob("*.py") if declared.search(path.read_text(encoding="utf-8"))}
+        # The page for browsers is one more format.
+        assert homes - ({"_options.py"} if flag == "--format" else set()) == {"_declarations.py"}, flag
+
+
+def test_a_flag_that_all_have_is_one_entry(monkeypatch: pytest.MonkeyPatch) -> None:
+    more = (*COMMON, click.Option(["--trace"], is_flag=True, expose_value=False))
+    monkeypatch.setattr("baserate.cli._declarations.COMMON", more)
+    assert all("--trace" in flags_of(each) for each in (app, *COMMANDS.values()))
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_summaries_are_short_and_those_of_the_commands(verb: str) -> None:
+    _, summary = VERBS[verb]
+    found = app.get_command(click.Context(app), verb)
+    assert found
+    assert (found.help or "").partition("\n")[0] == summary
+    assert len(summary) <= 60
+    assert summary.endswith(".")
+
+
+def test_commands_are_grouped_by_job() -> None:
+    shown = CliRunner().invoke(app, ["--help"]).stdout
+    jobs = ["Evaluate", "Calibrate", "Prevalence", "Decide", "Fairness", "Deploy", "Plan a study", "Learn"]
+    assert re.findall(r"^([A-Z][a-z ]+):$", shown, re.MULTILINE) == ["Options", *jobs]
+    assert list(GROUPS) == jobs
+
+
+@pytest.mark.parametrize(
+    ("typed", "words"),
+    [
+        ("plot", "Did you mean draw?"),
+        ("dca", "Did you mean benefit or draw decision-curve?"),
+        ("fairness", "Did you mean groups or equalize?"),
+        ("Sample_Size", "Did you mean size?"),
+        ("policy", "Did you mean show or export?"),
+    ],
+)
+def test_words_of_other_tools_are_understood(typed: str, words: str) -> None:
+    result = CliRunner().invoke(app, [typed])
+    assert result.exit_code == 2
+    assert words in result.stderr
+
+
+def test_what_is_suggested_can_be_typed() -> None:
+    for word, several in SYNONYMS.items():
+        assert word not in VERBS
+        for each in several:
+            first, *rest = each.split()
+            assert first in VERBS or each == "--help"
+            found = app.get_command(click.Context(app), first)
+            if rest and isinstance(found, click.Group):
+                assert rest[0] in found.commands
+
+
+@pytest.mark.parametrize("typed", COMMANDS, ids=" ".join)
+def test_help_follows_the_style_guide(typed: tuple[str, ...]) -> None:
+    found = COMMANDS[typed]
+    assert len((found.help or "").partition("\n")[0]) <= 60
+    for each in parameters_of(found):
+        if isinstance(each, click.Option) and not each.hidden:
+            assert each.help, each.opts
+            assert each.help.endswith("."), each.help
+            assert not re.search(r"\b(otherwise|so many|told|tells|who is|what is)\b", each.help, re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """Options of a command that is made up."""
+
+    file: Annotated[tuple[str, ...], argument(nargs=-1, required=True, note="FILE is a file.")]
+    size: Annotated[int | None, option(type=int, default="all", help="Number of rows.")] = None
+    ratio: Annotated[float, option(type=float, help="Ratio.")] = 0.5
+    loud: Annotated[bool, option(help="Noise.")] = False
+    kind: Annotated[str, option("-k", "--kind-of", help="Kind.")] = "plain"
+
+
+@command("plain", examples=())
+def plain(sample: Sample, *, also: Annotated[str | None, option(help="More.")] = None) -> None:
+    """Print the options."""
+    click.echo(f"{sample} {also}")
+
+
+@command("less", examples=())
+def less(sample: Annotated[Sample, omit("kind"), hide("loud")]) -> None:
+    """Print some of the options."""
+    click.echo(f"{sample}")
+
+
+def test_fields_become_options() -> None:
+    shown = CliRunner().invoke(plain, ["a", "b", "--size", "3", "--loud", "-k", "odd", "--also", "this"]).stdout
+    assert shown == "Sample(file=('a', 'b'), size=3, ratio=0.5, loud=True, kind='odd') this\n"
+    assert CliRunner().invoke(plain, ["a"]).stdout == (
+        "Sample(file=('a',), size=None, ratio=0.5, loud=False, kind='plain') None\n"
+    )
+    help_ = CliRunner().invoke(plain, ["--help"]).stdout
+    assert "Print the options.\n\n  FILE is a file.\n" in help_
+    assert re.search(r"--size INTEGER +Number of rows\. +\[default: all\]", help_)
+    assert re.search(r"--ratio FLOAT +Ratio\. +\[default: 0\.5\]", help_)
+
+
+def test_variants_leave_out_or_hide_options() -> None:
+    help_ = CliRunner().invoke(less, ["--help"]).stdout
+    assert "--kind-of" not in help_
+    assert "--loud" not in help_
+    assert "loud=True, kind='plain'" in CliRunner().invoke(less, ["a", "--loud"]).stdout
+    assert "no such option" in CliRunner().invoke(less, ["a", "-k", "odd"]).stderr.lower()
