@@ -10,15 +10,15 @@ from sklearn import metrics
 
 import baserate as br
 from baserate import measure
-from baserate.measure import about, multiclass
+from baserate.measure import describe, multiclass
 from bench._row import Duel
 from bench._scores import apart
 
 CLASSES = 10
 NAMES = np.array(["cat", "dog", "horse", "elephant", "fish", "bird", "mouse", "cow", "goat", "sheep"])
 
-_OF_TABLES = [function for function in multiclass.MEASURES.values() if about(function).of is br.Confusion]
-_OF_COUNTS = [function for function in measure.MEASURES.values() if about(function).of is br.Counts]
+_OF_TABLES = [function for function in multiclass.MEASURES.values() if describe(function).of is br.Confusion]
+_OF_COUNTS = [function for function in measure.MEASURES.values() if describe(function).of is br.Counts]
 _THEIRS = {
     "accuracy": metrics.accuracy_score,
     "balanced_accuracy": metrics.balanced_accuracy_score,
@@ -54,7 +54,7 @@ def table(labels: Labels, n: int) -> Duel:
 
     def ours() -> tuple[br.Confusion, dict[str, float]]:
         c = br.confusion(is_, called)
-        return c, {about(function).name: function(c) for function in _OF_TABLES}
+        return c, {describe(function).name: function(c) for function in _OF_TABLES}
 
     def rival() -> tuple[npt.NDArray[Any], dict[str, float]]:
         matrix = metrics.confusion_matrix(is_, called)
@@ -70,10 +70,10 @@ def areas(n: int) -> Duel:
     score = draw.standard_normal((n, CLASSES))
     score[np.arange(n), truth] += 1
     score = np.exp(score) / np.exp(score).sum(axis=1, keepdims=True)
-    macro = multiclass.averaged(measure.auc, "macro")
+    macro = multiclass.average_over_classes(measure.auc, "macro")
 
     def ours() -> tuple[float, float]:
-        rows = br.scored(truth, score)
+        rows = br.class_scores(truth, score)
         return multiclass.hand_till(rows), macro(rows)
 
     def rival() -> list[float]:
@@ -94,13 +94,13 @@ def statistics(n: int) -> Duel:
 
     def ours() -> dict[str, Any]:
         c = br.Confusion.of_matrix(cells if n > 1 else cells[0], truth="rows")
-        found: dict[str, Any] = {about(function).name: function(c) for function in _OF_TABLES}
+        found: dict[str, Any] = {describe(function).name: function(c) for function in _OF_TABLES}
         one_vs_rest = multiclass.Split.of(c)
         for function in _OF_COUNTS:
-            name = about(function).name
-            found[f"{name} of each"] = multiclass.each(function, one_vs_rest)
+            name = describe(function).name
+            found[f"{name} of each"] = multiclass.per_class(function, one_vs_rest)
             for how in ("macro", "weighted", "micro"):
-                found[f"{how} {name}"] = multiclass.averaged(function, how)(one_vs_rest)
+                found[f"{how} {name}"] = multiclass.average_over_classes(function, how)(one_vs_rest)
         return found
 
     def gap(mine: dict[str, Any], theirs: list[Any]) -> float:

@@ -72,7 +72,7 @@ def cutoffs(n: int, repeats: int) -> Outcome:
     rng = np.random.default_rng(0)
 
     def ours() -> object:
-        return decide.resampled(curve, decide.youden, measures=["youden"], draws=_RESAMPLES)
+        return decide.bootstrap_threshold(curve, decide.youden, measures=["youden"], draws=_RESAMPLES)
 
     def rival() -> float:
         start = perf_counter()
@@ -96,7 +96,7 @@ def decision_curve(n: int) -> Duel:
 
     def ours() -> Table:
         read_rows = read.tallies({"sick": columns["truth"], "risk": columns["score"]}, truth="sick", score="risk")
-        found = decide.benefit(read_rows, thresholds=_GRID)
+        found = decide.net_benefit_curve(read_rows, thresholds=_GRID)
         return np.asarray(found.columns["net_benefit"])[:100]
 
     def rival() -> Table:

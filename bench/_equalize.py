@@ -48,7 +48,7 @@ def equalized_odds(n: int) -> Duel:
 
     def ours() -> Policy:
         tallies = read.tallies(columns, truth="truth", score="score", group="group")
-        return equalize.optimum(tallies, equalize.Goal("equalized-odds"))
+        return equalize.optimal_policy(tallies, equalize.Goal("equalized-odds"))
 
     def rival() -> Any:  # noqa: ANN401  (a package without types)
         chosen = ThresholdOptimizer(
@@ -58,7 +58,7 @@ def equalized_odds(n: int) -> Duel:
 
     def gap(mine: Policy, theirs: Any) -> float:  # noqa: ANN401
         tallies = read.tallies(columns, truth="truth", score="score", group="group")
-        found = decide.tables(tallies, mine)
+        found = decide.decision_tables(tallies, mine)
         rates = [[float(f(found[each,]["flag"])) for f in (measure.fpr, measure.sensitivity)] for each in (0, 1)]
         accuracy = float(measure.accuracy(found[None]["flag"]))
         chance = theirs._pmf_predict(score[:, None], sensitive_features=group)[:, 1]  # noqa: SLF001  (nothing public)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import baserate as br
 from baserate import Target, shift
 from baserate._counts import Counts
-from baserate.measure import MEASURES, about
+from baserate.measure import MEASURES, describe
 from bench._row import Duel, Outcome, medians
 from bench._scores import positive_scores
 
@@ -32,12 +32,12 @@ _MEASURES = ("accuracy", "precision", "sensitivity", "specificity", "f1", "auc")
 def against_prevalence(n: int, repeats: int) -> Outcome:
     """Every measure of a 2×2 table at a thousand prevalences, beside making the tally that it is cut from."""
     columns = positive_scores(n)
-    names = [name for name, measure in MEASURES.items() if about(measure).of is Counts]
+    names = [name for name, measure in MEASURES.items() if describe(measure).of is Counts]
     at = np.linspace(0.001, 0.999, _PREVALENCES)
     counts = br.curve(br.tally(columns["truth"], columns["score"])).at(0.5)
 
     def ours() -> object:
-        return shift.table(counts, *names, prevalences=at)
+        return shift.prevalence_table(counts, *names, prevalences=at)
 
     def rival() -> object:
         return br.tally(columns["truth"], columns["score"])
@@ -64,7 +64,7 @@ def mlls(n: int, *, rival: str) -> Duel:
     labels = np.repeat([0, 1], [7, 3])
 
     def ours() -> float:
-        return shift.prevalence(Target(p), validation, method="mlls", recalibrate=False, at=_AT).value
+        return shift.estimate_prevalence(Target(p), validation, method="mlls", recalibrate=False, at=_AT).value
 
     def quapy() -> float:
         return float(aggregative.EMQ.EM(prior, both)[0][1])
@@ -85,7 +85,7 @@ def histograms(n: int) -> Duel:
     validation = br.tally(truth, 1 / (1 + np.exp(1.125 - 1.5 * rng.normal(1.5 * truth, 1.0) - np.log(_AT / (1 - _AT)))))
 
     def ours() -> float:
-        return shift.prevalence(Target(p), validation).value
+        return shift.estimate_prevalence(Target(p), validation).value
 
     def quapy() -> float:
         return float(aggregative.EMQ.EM(prior, both)[0][1])
@@ -102,7 +102,7 @@ def recalibrated(n: int, repeats: int) -> Outcome:
     validation = br.tally(columns["truth"][chosen], columns["score"][chosen])
 
     def ours() -> object:
-        return shift.performance(target, validation, assume="covariate shift", measures=_MEASURES)
+        return shift.estimate_performance(target, validation, assume="covariate shift", measures=_MEASURES)
 
     def rival() -> object:
         return br.tally(columns["truth"], columns["score"])
@@ -118,7 +118,7 @@ def without_labels(n: int, repeats: int) -> Outcome:
     target = Target(columns["score"])
 
     def ours() -> object:
-        return shift.performance(target, assume="covariate shift", measures=_MEASURES)
+        return shift.estimate_performance(target, assume="covariate shift", measures=_MEASURES)
 
     def rival() -> object:
         return br.tally(columns["truth"], columns["score"])

@@ -179,7 +179,7 @@ def check_sizes(draw: Draw, rows: int, *, weighted: bool = False, rng: np.random
     x, y = draw(rng, rows)
     weight = np.exp(0.7 * rng.standard_normal(rows)) if weighted else None
     t = Tally.of_rows(y, expit(x), weight=weight)
-    checks = {check.name: check for check in infer.checks(t)} | {"slope": infer.slope_test(t)}
+    checks = {check.name: check for check in infer.calibration_tests(t)} | {"slope": infer.slope_test(t)}
     found: dict[str, Outcome] = {
         f"{name} test": Rejection(check.p < 0.05) for name, check in checks.items() if not isnan(check.p)
     }

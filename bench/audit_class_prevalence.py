@@ -148,16 +148,16 @@ def label_shift(
     shown = {0, 1, world.classes - 1}
     estimates = {"": None, ": PACC": "pacc"} | ({": MLLS": "mlls"} if likelihood else {})
     for name, method in estimates.items():
-        made = shift.prevalence(target, rows, method=method)
+        made = shift.estimate_prevalence(target, rows, method=method)
         for at in sorted(shown):
             each = made.estimates[at]
             found[f"share of {at}{name}"] = Bounds(each.low, each.high, shares[at])
         if method is None:
             truths = _truths(_label_shift_truth(world, shares))
-            found |= _measured(shift.corrected(made, measures=_MEASURES), truths, "at the shares")
-    without = shift.performance(target, rows, assume="label shift", measures=_MEASURES)
+            found |= _measured(shift.adjusted_summary(made, measures=_MEASURES), truths, "at the shares")
+    without = shift.estimate_performance(target, rows, assume="label shift", measures=_MEASURES)
     found |= _measured(without, truths, "without labels")
-    found["label-shift warning"] = Rejection(shift.label_shift(target, rows).doubtful)
+    found["label-shift warning"] = Rejection(shift.label_shift_test(target, rows).doubtful)
     return found
 
 
@@ -169,7 +169,7 @@ def covariate_shift(rng: np.random.Generator, *, world: World, sizes: Sizes) -> 
     target = MulticlassTarget(world.scores(world.features(rng, sizes[1], np.array(shares))[1]), labels)
     truths = _truths(_covariate_shift_truth(world, shares))
     try:
-        results = shift.performance(target, rows, assume="covariate shift", measures=_MEASURES)
+        results = shift.estimate_performance(target, rows, assume="covariate shift", measures=_MEASURES)
     except BaserateError as error:
         return {"accuracy, covariate shift": Refusal(str(error))}
     return dict(_measured(results, truths, "covariate shift"))

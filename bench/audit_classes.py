@@ -16,9 +16,9 @@ import numpy as np
 
 from baserate import Confusion, MulticlassRows, infer
 from baserate.infer import _confusion_intervals, _multiclass_intervals
-from baserate.infer._binomial import two_sided
-from baserate.measure import Measure, about, multiclass
-from baserate.measure.multiclass import averaged
+from baserate.infer._binomial import normal_quantile
+from baserate.measure import Measure, describe, multiclass
+from baserate.measure.multiclass import average_over_classes
 from bench._audit import Bounds, Floats, Outcome, Refusal, Rejection, Scenario
 
 _LARGE = 400_000
@@ -48,19 +48,19 @@ MISPLACED = Population(200, (0.4, 0.3, 0.2, 0.1), 3.5, misplaced=0.04)
 
 AREAS: dict[str, Measure] = {
     "Hand–Till": multiclass.hand_till,
-    "macro AUC": averaged("auc", "macro"),
-    "weighted AUC": averaged("auc", "weighted"),
-    "macro AP": averaged("average_precision", "macro"),
+    "macro AUC": average_over_classes("auc", "macro"),
+    "weighted AUC": average_over_classes("auc", "weighted"),
+    "macro AP": average_over_classes("average_precision", "macro"),
 }
 LOSSES: dict[str, Measure] = {"Brier": multiclass.brier, "log loss": multiclass.log_loss}
 TABLES: dict[str, Measure] = {
     "accuracy": multiclass.accuracy,
     "kappa": multiclass.kappa,
     "MCC": multiclass.mcc,
-    "macro F1": averaged("f1", "macro"),
+    "macro F1": average_over_classes("f1", "macro"),
     "balanced accuracy": multiclass.balanced_accuracy,
-    "macro precision": averaged("precision", "macro"),
-    "weighted F1": averaged("f1", "weighted"),
+    "macro precision": average_over_classes("precision", "macro"),
+    "weighted F1": average_over_classes("f1", "weighted"),
     "Cramér's V": multiclass.cramers_v,
 }
 
@@ -98,7 +98,7 @@ def true_value(name: str, of: Population) -> float:
     """Value of a measure in one very large sample."""
     measure = (AREAS | LOSSES | TABLES)[name]
     rows, table = _large(of)
-    return float(measure(table if about(measure).of is Confusion else rows))
+    return float(measure(table if describe(measure).of is Confusion else rows))
 
 
 def of_scores(rng: np.random.Generator, of: Population, names: tuple[str, ...]) -> Mapping[str, Outcome]:
@@ -144,7 +144,7 @@ def _outcome(name: str, measure: Measure, noun: MulticlassRows | Confusion, of: 
 def _normal(name: str, measure: Measure, rows: MulticlassRows, of: Population) -> Outcome:
     """Normal interval with the standard error that the influence function gives."""
     value = float(measure(rows))
-    half = two_sided(0.95) * sqrt(float(np.sum(_slopes(measure, rows, value) ** 2)))
+    half = normal_quantile(0.95) * sqrt(float(np.sum(_slopes(measure, rows, value) ** 2)))
     return Bounds(value - half, value + half, true_value(name, of))
 
 

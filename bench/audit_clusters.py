@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import expit
 
 from baserate import Curve, Rows, Tally, infer
-from baserate.measure import MEASURES, Measure, about
+from baserate.measure import MEASURES, Measure, describe
 from bench._audit import Bounds, Floats, Outcome, Refusal, Scenario
 
 AT = 0.3
@@ -40,9 +40,9 @@ def drawn(
 
 
 def _measured(measure: Measure, t: Tally) -> float:
-    if about(measure).of is Tally:
+    if describe(measure).of is Tally:
         return float(measure(t))
-    return float(measure(Curve(t).at(AT) if about(measure).share or measure in _TABLES else Curve(t)))
+    return float(measure(Curve(t).at(AT) if describe(measure).share or measure in _TABLES else Curve(t)))
 
 
 _TABLES = tuple(MEASURES[name] for name in OF_DECISIONS)

@@ -13,7 +13,7 @@ from scipy.special import stdtrit
 
 from baserate import Curve, Rows, Tally
 from baserate.infer import Comparison, compare, compare_unpaired
-from baserate.measure import MEASURES, about
+from baserate.measure import MEASURES, describe
 from bench._audit import Bounds, Floats, Outcome, Rejection, Scenario
 
 Bools = npt.NDArray[np.bool_]
@@ -86,7 +86,7 @@ def _truth(setting: Setting, name: str) -> float:
 
 def _value(name: str, tally: Tally) -> float:
     measure = MEASURES[name]
-    of = about(measure).of
+    of = describe(measure).of
     return float(measure(tally if of is Tally else Curve(tally) if of is Curve else Curve(tally).at(0.5)))
 
 

@@ -101,15 +101,17 @@ def estimated(
     """The prevalence, measures at it, and measures without labels under label shift."""
     validation = tally(*classes.draw(rng, sizes.validation, sizes.at))
     target = Target(classes.draw(rng, sizes.target, sizes.share)[1])
-    made = shift.prevalence(target, validation)
+    made = shift.estimate_prevalence(target, validation)
     found: dict[str, Outcome] = {"prevalence": Bounds(made.estimate.low, made.estimate.high, sizes.share)}
     for method in others:
-        other = shift.prevalence(target, validation, method=method).estimate
+        other = shift.estimate_prevalence(target, validation, method=method).estimate
         found[f"prevalence: {method}"] = Bounds(other.low, other.high, sizes.share)
     truth = at_share(classes, sizes.share)
     names = ("precision", "npv", "f1")
-    found |= _outcomes(shift.corrected(made, measures=names, threshold=_CUT).rows(), truth, "at the estimate")
-    free = shift.performance(target, validation, assume="label shift", measures=("precision", "accuracy", "brier"))
+    found |= _outcomes(shift.adjusted_summary(made, measures=names, threshold=_CUT).rows(), truth, "at the estimate")
+    free = shift.estimate_performance(
+        target, validation, assume="label shift", measures=("precision", "accuracy", "brier")
+    )
     return found | _outcomes(free.rows(), truth, "without labels")
 
 
@@ -118,7 +120,7 @@ def weighted(rng: np.random.Generator) -> dict[str, Outcome]:
     truth, score = UNEQUAL.draw(rng, 1000, 0.4)
     validation = tally(truth, score, weight=rng.uniform(0.5, 1.5, 1000))
     target = Target.of_rows(UNEQUAL.draw(rng, 2000, 0.15)[1], weight=rng.uniform(0.5, 1.5, 2000))
-    found = shift.prevalence(target, validation).estimate
+    found = shift.estimate_prevalence(target, validation).estimate
     return {"prevalence": Bounds(found.low, found.high, 0.15)}
 
 
@@ -127,7 +129,7 @@ def partly_labelled(rng: np.random.Generator) -> dict[str, Outcome]:
     validation = tally(*UNEQUAL.draw(rng, 500, 0.4))
     known = tally(*UNEQUAL.draw(rng, 200, 0.1))
     target = Target(UNEQUAL.draw(rng, 1800, 0.1)[1], labelled=known)
-    found = shift.prevalence(target, validation).estimate
+    found = shift.estimate_prevalence(target, validation).estimate
     return {"prevalence": Bounds(found.low, found.high, 0.1)}
 
 
@@ -135,7 +137,7 @@ def warned(rng: np.random.Generator, *, classes: Classes, sizes: Sizes) -> dict[
     """Whether label shift is called doubtful, although it is label shift."""
     validation = tally(*classes.draw(rng, sizes.validation, sizes.at))
     target = Target(classes.draw(rng, sizes.target, sizes.share)[1])
-    return {"label-shift warning": Rejection(shift.label_shift(target, validation).doubtful)}
+    return {"label-shift warning": Rejection(shift.label_shift_test(target, validation).doubtful)}
 
 
 Curve = Literal["calibrated", "quadratic", "convex", "threshold", "wave", "rare", "steep"]
@@ -178,7 +180,7 @@ def covariate(rng: np.random.Generator, *, curve: Curve, scores: Scores, logisti
     validation = tally(rng.random(scores.validation) < chance(curve, before), before)
     names = ("sensitivity", "accuracy", "auc", "brier")
     truth = {name: at_scores(curve, scores.after)[name] for name in names}
-    made = partial(shift.performance, target, validation, assume="covariate shift", measures=names)
+    made = partial(shift.estimate_performance, target, validation, assume="covariate shift", measures=names)
     try:
         found = _outcomes(made().rows(), truth, "without labels")
     except FitError:

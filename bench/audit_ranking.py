@@ -11,8 +11,8 @@ from scipy.special import expit, logit, ndtr, ndtri
 
 from baserate import Curve, Tally, infer, measure, tally
 from baserate.infer import _auc_intervals, _influence_functions
-from baserate.infer._binomial import two_sided, wilson
-from baserate.infer._bounds import widening
+from baserate.infer._binomial import normal_quantile, wilson
+from baserate.infer._bounds import t_widening
 from bench._audit import Bounds, Floats, Outcome, Scenario
 
 _MEASURES = {"AUC": "auc", "average precision": "average_precision", "KS": "ks"}
@@ -101,7 +101,7 @@ def _wilson(sample: Tally) -> tuple[float, float]:
 def _delong(sample: Tally) -> tuple[float, float]:
     area = _auc_intervals.estimate_auc(sample)
     low, high = _auc_intervals.logit_delong_interval(
-        area._replace(variance=area.variance * widening(area.freedom, _LEVEL) ** 2), _LEVEL
+        area._replace(variance=area.variance * t_widening(area.freedom, _LEVEL) ** 2), _LEVEL
     )
     return (area.value, area.value) if np.isnan(low) else (low, high)
 
@@ -111,8 +111,8 @@ def _log_odds(sample: Tally) -> tuple[float, float]:
     found = _influence_functions.influence_variance(measure.average_precision, sample)
     if not 0 < found.value < 1:
         return found.value, found.value
-    error = sqrt(found.variance) * widening(found.freedom, _LEVEL) / (found.value * (1 - found.value))
-    middle, half = logit(found.value), two_sided(_LEVEL) * error
+    error = sqrt(found.variance) * t_widening(found.freedom, _LEVEL) / (found.value * (1 - found.value))
+    middle, half = logit(found.value), normal_quantile(_LEVEL) * error
     return float(expit(middle - half)), float(expit(middle + half))
 
 

@@ -43,7 +43,7 @@ def draw(rng: np.random.Generator, rows: int, prevalence: float) -> Bools:
 @cache
 def rows_to_show(auc: float, null: float, prevalence: float, power: float, ratio: float) -> int:
     """Planned size, computed once."""
-    return infer.size_to_show_auc(auc, null=null, prevalence=prevalence, power=power, spread_ratio=ratio).rows
+    return infer.sample_size_for_auc_test(auc, null=null, prevalence=prevalence, power=power, spread_ratio=ratio).rows
 
 
 def show_auc(  # noqa: PLR0913, PLR0917  (a plan has as many numbers)
@@ -58,7 +58,7 @@ def show_auc(  # noqa: PLR0913, PLR0917  (a plan has as many numbers)
 @cache
 def rows_to_know(auc: float, half: float, prevalence: float, ratio: float) -> int:
     """Planned size, computed once."""
-    return infer.size_of_auc(auc, half, prevalence=prevalence, spread_ratio=ratio).rows
+    return infer.sample_size_for_auc(auc, half, prevalence=prevalence, spread_ratio=ratio).rows
 
 
 def know_auc(
@@ -73,7 +73,9 @@ def know_auc(
 @cache
 def rows_of_share(expect: float, goal: float, prevalence: float, power: float) -> int:
     """Planned size, computed once."""
-    return infer.size_to_show_share("sensitivity", expect, goal=goal, power=power, prevalence=prevalence).rows
+    return infer.sample_size_for_proportion_test(
+        "sensitivity", expect, goal=goal, power=power, prevalence=prevalence
+    ).rows
 
 
 def show_share(
@@ -89,7 +91,7 @@ def show_share(
 @cache
 def rows_for_share(expect: float, half: float, prevalence: float) -> int:
     """Planned size, computed once."""
-    return infer.size_of_share("sensitivity", expect, half, prevalence=prevalence).rows
+    return infer.sample_size_for_proportion("sensitivity", expect, half, prevalence=prevalence).rows
 
 
 def know_share(rng: np.random.Generator, expect: float, half: float, prevalence: float) -> Mapping[str, Outcome]:

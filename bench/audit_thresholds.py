@@ -28,18 +28,18 @@ Rule = Callable[[Curve], Policy]
 
 COST = partial(measure.expected_cost, costs=Costs(fp=1, fn=4))
 RULES: Mapping[str, tuple[Rule, Any]] = {
-    "Youden's index": (decide.youden, measure.named("youden")),
+    "Youden's index": (decide.youden, measure.find_measure("youden")),
     "cost": (partial(decide.cost, costs=Costs(fp=1, fn=4)), COST),
-    "F1": (partial(decide.best, measure="f1"), measure.named("f1")),
-    "MCC": (partial(decide.best, measure="mcc"), measure.named("mcc")),
-    "closest to (0, 1)": (decide.closest, measure.named("youden")),
+    "F1": (partial(decide.best, measure="f1"), measure.find_measure("f1")),
+    "MCC": (partial(decide.best, measure="mcc"), measure.find_measure("mcc")),
+    "closest to (0, 1)": (decide.closest, measure.find_measure("youden")),
 }
 MEASURES: Mapping[str, Any] = {
-    "MCC": measure.named("mcc"),
-    "F1": measure.named("f1"),
-    "κ": measure.named("kappa"),
-    "precision": measure.named("precision"),
-    "sensitivity": measure.named("sensitivity"),
+    "MCC": measure.find_measure("mcc"),
+    "F1": measure.find_measure("f1"),
+    "κ": measure.find_measure("kappa"),
+    "precision": measure.find_measure("precision"),
+    "sensitivity": measure.find_measure("sensitivity"),
     "cost": COST,
 }
 
@@ -77,7 +77,7 @@ def choose(rng: np.random.Generator, case: Case, n: int, quantity: str) -> Mappi
     """Choose a threshold, correct the measure there, and compare it with the population."""
     truth, score = case.draw(n, rng)
     rule, function = RULES[quantity]
-    found = decide.resampled(br.curve(br.tally(truth, score)), rule, measures=[function], draws=_DRAWS)
+    found = decide.bootstrap_threshold(br.curve(br.tally(truth, score)), rule, measures=[function], draws=_DRAWS)
     (seen,) = found.performance.values()
     there = float(function(case.at(found.policy.threshold)))
     sign = -1 if quantity == "cost" else 1  # a cost seems too small
@@ -93,7 +93,9 @@ def cross_validate(rng: np.random.Generator, case: Case, n: int, quantity: str) 
     """Cross-validate a rule, with several measures at the threshold that it chooses."""
     truth, score = case.draw(n, rng)
     seed = int(rng.integers(1 << 30))
-    found = decide.crossvalidated(br.tally(truth, score), RULES[quantity][0], measures=MEASURES.values(), seed=seed)
+    found = decide.cross_validate_rule(
+        br.tally(truth, score), RULES[quantity][0], measures=MEASURES.values(), seed=seed
+    )
     there = case.at(found.policy.threshold)
     return {
         f"cross-validated {name}": Bounds(each.low, each.high, float(MEASURES[name](there)))
@@ -119,7 +121,7 @@ def false_passes(rng: np.random.Generator, case: Case, n: int) -> Mapping[str, O
     """Require of several measures a hair more than the population has."""
     truth, score = case.draw(n, rng)
     names = ("sensitivity", "specificity", "precision", "npv", "accuracy", "f1", "mcc")
-    bounds = {name: float(measure.named(name)(case.at(1.0))) + 1e-9 for name in names}
+    bounds = {name: float(measure.find_measure(name)(case.at(1.0))) + 1e-9 for name in names}
     bounds["auc"] = case.whole.auc + 1e-9
     found = checked(truth, score, ", ".join(f"{name} >= {bound:.12f}" for name, bound in bounds.items()))
     return {f"false pass of {row['measure']}": Rejection(bool(row["holds"]), _LIMIT) for row in found.rows()}

@@ -28,8 +28,8 @@ from scipy.stats import beta
 
 from baserate import Tally, infer, tally
 from baserate._files import write_text
-from baserate.measure import named
-from baserate.measure._calibration_bins import firsts
+from baserate.measure import find_measure
+from baserate.measure._calibration_bins import bin_starts
 
 Floats = npt.NDArray[np.float64]
 
@@ -80,11 +80,11 @@ def rejections(place: Place, *, runs: int) -> dict[str, float]:
     found: dict[str, list[bool]] = {}
     for at in range(runs):
         sample, _ = _sample(place, rng)
-        wrong = {check.name: check.p < 0.05 for check in infer.checks(sample)}
+        wrong = {check.name: check.p < 0.05 for check in infer.calibration_tests(sample)}
         wrong["hosmer_lemeshow, df g − 2"] = _two_less(infer.hosmer_lemeshow(sample)) < 0.05
         wrong[_FITTED] = infer.hosmer_lemeshow(_refitted(sample), fitted=True).p < 0.05
         if at % _rarely(place) == 0:
-            floors = infer.floors([named(name) for name in _FLOORED], sample, seed=at, draws=DRAWS)
+            floors = infer.null_references([find_measure(name) for name in _FLOORED], sample, seed=at, draws=DRAWS)
             wrong |= {f"floor of {name}": not floor.within for name, floor in zip(_FLOORED, floors, strict=True)}
         for name, each in wrong.items():
             found.setdefault(name, []).append(each)
@@ -125,7 +125,7 @@ def _sample(place: Place, rng: np.random.Generator) -> tuple[Tally, Floats]:
             return found, expit(place.line[0] + place.line[1] * logit(found.score))
 
 
-def _two_less(found: infer.Check) -> float:
+def _two_less(found: infer.CalibrationTest) -> float:
     """P of a χ² statistic with two degrees of freedom less, whatever the rows."""
     return float(chdtrc(max((found.freedom or 0) - 2, 1), found.statistic))
 
@@ -139,7 +139,7 @@ def _refitted(sample: Tally) -> Tally:
 def _gap_in_bins(sample: Tally, chance: Floats) -> float:
     """The truth that the debiased error estimates: gaps in the bins of this sample."""
     mass = sample.rows.sum(axis=0).astype(np.float64)[::-1]
-    first = np.unique(firsts(sample.score[::-1], mass, by="mass"))
+    first = np.unique(bin_starts(sample.score[::-1], mass, by="mass"))
     gap = mass * (chance - sample.score)[::-1]
     sums, gaps = np.add.reduceat(mass, first), np.add.reduceat(gap, first)
     return float(np.sqrt(np.sum(gaps**2 / sums) / mass.sum()))

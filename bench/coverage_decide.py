@@ -34,10 +34,10 @@ Rule = Callable[[Curve], Policy]
 def best_of(whole: Population, costs: Costs) -> list[tuple[Rule, float, list[str]]]:
     """Rules, the cut-offs that they would choose if they saw everybody, and what to measure there."""
     return [
-        (decide.youden, population.best(whole, "youden").threshold, ["youden", "sensitivity"]),
-        (partial(decide.cost, costs=costs), population.cheapest(whole, costs).threshold, []),
-        (_F1, population.best(whole, "f1").threshold, ["f1"]),
-        (_STRICT, population.where(whole, "specificity", 0.9)[0], []),
+        (decide.youden, population.best_threshold(whole, "youden").threshold, ["youden", "sensitivity"]),
+        (partial(decide.cost, costs=costs), population.least_cost_threshold(whole, costs).threshold, []),
+        (_F1, population.best_threshold(whole, "f1").threshold, ["f1"]),
+        (_STRICT, population.find_thresholds(whole, "specificity", 0.9)[0], []),
     ]
 
 
@@ -47,11 +47,11 @@ def hits(whole: Population, rows: int, seed: int) -> list[bool]:
     costs = Costs(fp=1, fn=2 * (1 - whole.prevalence) / whole.prevalence)
     cutoffs, values = [], []
     for rule, truth, names in best_of(whole, costs):
-        found = decide.resampled(curve, rule, measures=names, draws=_DRAWS)
+        found = decide.bootstrap_threshold(curve, rule, measures=names, draws=_DRAWS)
         [cutoff] = found.cutoffs
         cutoffs.append(cutoff.low <= truth <= cutoff.high)
         for name in names:
-            there = measure.named(name)(whole.at(found.policy.threshold))
+            there = measure.find_measure(name)(whole.at(found.policy.threshold))
             seen = found.performance[name]
             values += [each.low <= there <= each.high for each in (seen.apparent, seen.corrected)]
     return cutoffs + values

@@ -58,12 +58,12 @@ def hits(rows: int, share: float, seed: int) -> dict[str, bool]:
     validation, target = br.tally(*drawn(rng, rows, _AT)), Target(drawn(rng, _ROWS, share)[1])
     found: dict[str, bool] = {}
     for method in METHODS:
-        estimate = shift.prevalence(target, validation, method=method, level=_LEVEL).estimate
+        estimate = shift.estimate_prevalence(target, validation, method=method, level=_LEVEL).estimate
         found[method] = estimate.low <= share <= estimate.high
-    alone = shift.prevalence(target, validation, method="mlls", level=_LEVEL)
+    alone = shift.estimate_prevalence(target, validation, method="mlls", level=_LEVEL)
     found["target alone"] = abs(alone.value - share) <= _Z * sqrt(alone.spread)
-    made, truth = shift.prevalence(target, validation, level=_LEVEL), true_values(share)
-    for row in shift.corrected(made, measures=MEASURES, threshold=_CUT).rows():
+    made, truth = shift.estimate_prevalence(target, validation, level=_LEVEL), true_values(share)
+    for row in shift.adjusted_summary(made, measures=MEASURES, threshold=_CUT).rows():
         if row["measure"] in truth:
             found[f"{row['measure']} at the estimate"] = row["low"] <= truth[row["measure"]] <= row["high"]
     return found

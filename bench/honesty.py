@@ -44,7 +44,7 @@ def seen(method: str, size: int, seed: int) -> Worth | None:
     happened = rng.random(size) < q
     sample = tally(happened, p)
     try:
-        found, after = calibrate.fit(sample, method), calibrate.crossfitted(sample, method, seed=seed)
+        found, after = calibrate.fit(sample, method), calibrate.cross_fit(sample, method, seed=seed)
     except FitError:
         return None
     least = float(np.mean((happened - q) ** 2))

@@ -15,7 +15,7 @@ import click
 
 from baserate import BaserateError, Confusion, Counts, Curve, LabelSets, MulticlassRows, Tally, _errors as errors
 from baserate.cli import GROUPS, VERBS, app, exit_code
-from baserate.measure import MEASURES, TABLES, About, Measure, about, multiclass
+from baserate.measure import MEASURES, TABLES, Measure, MeasureInfo, describe, multiclass
 from baserate.report import CHECKS, _findings
 
 DOCS = Path(__file__).parent
@@ -57,8 +57,9 @@ def measures_page() -> str:
         "",
         "<!-- Written by docs/generate.py from the fields of the measures; edit those, then run `make pages`. -->",
         "",
-        "Each is a plain function in `baserate.measure`, and every name below finds it: `measure.named('recall')`.",
-        "It is undefined, NaN, exactly in the cases listed; `measure.why` tells which.",
+        "Each is a plain function in `baserate.measure`, and every name below finds it: "
+        "`measure.find_measure('recall')`.",
+        "It is undefined, NaN, exactly in the cases listed; `measure.undefined_reason` tells which.",
         "",
         "Those of all classes together stand in `baserate.measure.multiclass`, with a `named` of their own. In their",
         "formulas C is the table, truth in rows, with K labels; t and p are its sums by truth and by decision (shares",
@@ -68,12 +69,12 @@ def measures_page() -> str:
     for noun, title in CHAPTERS.items():
         lines += [f"## {title}", ""]
         for home, function in everywhere():
-            if about(function).of is noun:
-                lines += entry(about(function), home)
+            if describe(function).of is noun:
+                lines += entry(describe(function), home)
     lines += ["## Curves as tables", "", "`measure.table(curve, name)` tabulates them at every threshold.", ""]
     lines += ["| name | along x | along y |", "|---|---|---|"]
     lines += [f"| `{name}` | {x} | {y} |" for name, (x, y) in TABLES.items()]
-    cited = sorted({key for _, function in everywhere() for key in about(function).references})
+    cited = sorted({key for _, function in everywhere() for key in describe(function).references})
     told = references()
     return "\n".join([*lines, "", "## References", "", *(f"- **{key}**: {told[key]}" for key in cited), ""])
 
@@ -83,7 +84,7 @@ def everywhere() -> Iterator[tuple[str, Measure]]:
     return ((home, function) for home, measures in REGISTRIES.items() for function in measures.values())
 
 
-def entry(described: About, home: str) -> Iterator[str]:
+def entry(described: MeasureInfo, home: str) -> Iterator[str]:
     """Write all fields of one measure."""
     low, high = (f"{end:g}".replace("inf", "∞").replace("-", "−") for end in described.span)
     best = {"high": "high is good", "low": "low is good", None: "neither end is better"}[described.best]

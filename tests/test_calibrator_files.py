@@ -20,8 +20,8 @@ from baserate import (
     NotNumericError,
     ShapeError,
     calibrate,
+    class_scores,
     load_calibrator,
-    scored,
     tally,
 )
 from baserate._calibrator_forms import (
@@ -50,13 +50,13 @@ def every_form() -> list[Calibrator | MulticlassCalibrator]:
     rng = np.random.default_rng(0)
     p = rng.random(300)
     t = tally(rng.random(300) < p**2, p)
-    rows = scored(rng.choice(["a", "b", "c"], 300), rng.dirichlet([1, 1, 1], 300))
+    rows = class_scores(rng.choice(["a", "b", "c"], 300), rng.dirichlet([1, 1, 1], 300))
     lines = tally(rng.random(300) < p, 8 * p - 4)
     return [
-        *(calibrate.fit(t, name) for name in calibrate.METHODS),
+        *(calibrate.fit(t, name) for name in calibrate.BINARY_METHODS),
         calibrate.fit(lines, "logistic"),
         calibrate.prevalence(at=0.5, to=0.2),
-        *(calibrate.fit(rows, name) for name in calibrate.CLASS_METHODS),
+        *(calibrate.fit(rows, name) for name in calibrate.MULTICLASS_METHODS),
     ]
 
 

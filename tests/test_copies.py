@@ -45,11 +45,11 @@ ROWS = read.rows(TABLE, truth="y", score=["p", "q"], group="g", weight="w")
 TALLIES = read.tallies(TABLE, truth="y", score="p", group="g")
 TALLY = baserate.tally(TRUTH, RISK)
 CURVE = baserate.curve(TALLY)
-BOTH = baserate.scored(np.where(TRUTH, "yes", "no"), np.column_stack([1 - RISK, RISK]))
+BOTH = baserate.class_scores(np.where(TRUTH, "yes", "no"), np.column_stack([1 - RISK, RISK]))
 DECIDED = baserate.confusion(TRUTH, RISK > 0.5)
 COSTS = baserate.CostMatrix([[0, 1], [5, 0]], ["no", "yes"])
 FOUND = decide.youden(CURVE)
-FRONT = decide.front({"p": CURVE, "q": baserate.curve(baserate.tally(TRUTH, OTHER))})
+FRONT = decide.roc_convex_hull({"p": CURVE, "q": baserate.curve(baserate.tally(TRUTH, OTHER))})
 REPORT = baserate.evaluate(TRUTH, {"p": RISK, "q": OTHER}, group=GROUP, prevalence=0.1)
 GOAL = equalize.Goal("equal-opportunity")
 TARGET = read.target(RISK)
@@ -83,66 +83,68 @@ MAKERS: dict[str, Callable[[], Any]] = {
     "Tally": lambda: TALLY,
     "Target": lambda: read.target(TABLE, score="p", weight="w"),
     "Actions": lambda: apply.actions(SHARED, RISK, chances=True),
-    "Written": lambda: apply.Written(3, (), 0.1),
+    "Written": lambda: apply.WriteSummary(3, (), 0.1),
     "Choice": lambda: calibrate.choose(TALLY, methods=["identity", "logistic"]),
-    "Combination": lambda: decide.combined(ROWS, ("p", "q")),
-    "Corrected": lambda: decide.resampled(CURVE, decide.youden, measures=["youden"], draws=20).performance["youden"],
-    "CrossValidated": lambda: decide.crossvalidated(TALLY, decide.youden),
+    "Combination": lambda: decide.combine_scores(ROWS, ("p", "q")),
+    "Corrected": lambda: decide.bootstrap_threshold(CURVE, decide.youden, measures=["youden"], draws=20).performance[
+        "youden"
+    ],
+    "CrossValidated": lambda: decide.cross_validate_rule(TALLY, decide.youden),
     "Decisions": lambda: decide.least_cost(BOTH, COSTS),
-    "Dominated": lambda: decide.Dominated("a", 0.1, 1.0, 0.2),
+    "Dominated": lambda: decide.DominatedClassifier("a", 0.1, 1.0, 0.2),
     "Front": lambda: FRONT,
-    "Hybrid": lambda: decide.Hybrid(FRONT.vertices[0], FRONT.vertices[1], 0.5),
+    "Hybrid": lambda: decide.ClassifierMixture(FRONT.vertices[0], FRONT.vertices[1], 0.5),
     "IsoCost": lambda: decide.IsoCost(1.0, 0.5, 0.2),
-    "Requirement": lambda: decide.requirements("sensitivity >= 0.9")[0],
-    "Reversible": lambda: decide.Reversible("a", 0.4, None, None),
-    "Sureness": lambda: decide.resampled(CURVE, decide.youden, measures=["youden"], draws=20),
-    "Trial": decide.Trial,
+    "Requirement": lambda: decide.parse_requirements("sensitivity >= 0.9")[0],
+    "Reversible": lambda: decide.ReversibleClassifier("a", 0.4, None, None),
+    "Sureness": lambda: decide.bootstrap_threshold(CURVE, decide.youden, measures=["youden"], draws=20),
+    "Trial": decide.Validation,
     "Vertex": lambda: FRONT.vertices[0],
     "Drawing": lambda: draw.roc(TALLIES),
-    "Crossing": lambda: equalize.crossings(
+    "Crossing": lambda: equalize.roc_crossings(
         baserate.curve(baserate.tally([1, 0, 1, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2])),
         baserate.curve(baserate.tally([1, 1, 0, 0, 1, 0], [0.8, 0.7, 0.6, 0.5, 0.3, 0.1])),
     )[0],
-    "Deal": equalize.Deal,
+    "Deal": equalize.Folds,
     "Goal": lambda: equalize.Goal(
         "equal-opportunity", within={"sensitivity": 0.1}, prevalence={("a",): 0.1, ("b",): 0.2}
     ),
-    "HeldOut": lambda: equalize.held_out(TALLIES, GOAL, deal=equalize.Deal(repeats=2)),
-    "Parity": lambda: equalize.parity("equal-opportunity"),
-    "Scale": lambda: equalize.Scale((0.0, 1.0), (0.0, 1.0)),
-    "After": lambda: infer.mapped(TALLIES, calibrate.fit(TALLIES, "offset")),
+    "HeldOut": lambda: equalize.cross_validate(TALLIES, GOAL, deal=equalize.Folds(repeats=2)),
+    "Parity": lambda: equalize.find_parity("equal-opportunity"),
+    "Scale": lambda: equalize.ScoreScale((0.0, 1.0), (0.0, 1.0)),
+    "After": lambda: infer.apply_calibrator(TALLIES, calibrate.fit(TALLIES, "offset")),
     "AucPair": lambda: infer.delong_pair(read.rows(TABLE, truth="y", score=["p", "q"])),
-    "Band": lambda: infer.band(TALLY, "roc"),
+    "Band": lambda: infer.confidence_band(TALLY, "roc"),
     "Check": lambda: infer.spiegelhalter(TALLY),
     "Comparison": lambda: infer.compare(ROWS)[0],
-    "Drawn": infer.Drawn,
-    "Floor": lambda: infer.floor("ece", TALLY),
-    "Interval": infer.Interval,
-    "Intrinsic": lambda: infer.intrinsic(TALLY),
+    "Drawn": infer.CurveOptions,
+    "Floor": lambda: infer.null_reference("ece", TALLY),
+    "Interval": infer.IntervalOptions,
+    "Intrinsic": lambda: infer.intrinsic_calibration(TALLY),
     "Question": infer.Question,
-    "Reliability": infer.Reliability,
-    "Size": lambda: infer.size_of_share("sensitivity", 0.8, 0.05, prevalence=0.1),
+    "Reliability": infer.CalibrationOptions,
+    "Size": lambda: infer.sample_size_for_proportion("sensitivity", 0.8, 0.05, prevalence=0.1),
     "Spread": lambda: infer.binormal_spread(0.7),
-    "About": lambda: measure.about(measure.auc),
+    "About": lambda: measure.describe(measure.auc),
     "Split": lambda: measure.multiclass.Split(BOTH),
-    "Best": lambda: population.best(population.linear(), "f1"),
-    "Spelled": lambda: read.Spelled("1"),
+    "Best": lambda: population.best_threshold(population.linear(), "f1"),
+    "Spelled": lambda: read.LabelText("1"),
     "View": lambda: REPORT.of("p").here,
-    "Assumption": lambda: shift.label_shift(read.target(RISK), TALLY),
-    "Prevalence": lambda: shift.prevalence(read.target(RISK), TALLY),
-    "Shares": lambda: shift.prevalence(
+    "Assumption": lambda: shift.label_shift_test(read.target(RISK), TALLY),
+    "Prevalence": lambda: shift.estimate_prevalence(read.target(RISK), TALLY),
+    "Shares": lambda: shift.estimate_prevalence(
         read.class_target(np.asarray(BOTH.score), labels=["no", "yes"]), BOTH, method="pacc"
     ),
-    "CalibratedBy": lambda: bridge.CalibratedBy(LogisticRegression()).fit(RISK[:, None], TRUTH),
+    "CalibratedBy": lambda: bridge.CalibratedClassifier(LogisticRegression()).fit(RISK[:, None], TRUTH),
     "PolicyClassifier": lambda: bridge.PolicyClassifier(LogisticRegression()).fit(RISK[:, None], TRUTH),
 }
 FORMS: dict[str, Callable[[], Any]] = {
-    **{f"map, {name}": partial(calibrate.fit, TALLIES, name) for name in calibrate.METHODS},
-    **{f"class map, {name}": partial(calibrate.fit, BOTH, name) for name in calibrate.CLASS_METHODS},
+    **{f"map, {name}": partial(calibrate.fit, TALLIES, name) for name in calibrate.BINARY_METHODS},
+    **{f"class map, {name}": partial(calibrate.fit, BOTH, name) for name in calibrate.MULTICLASS_METHODS},
     "weighted tally": lambda: baserate.tally(TRUTH, RISK, weight=TABLE["w"]),
     "weighted counts": lambda: baserate.curve(baserate.tally(TRUTH, RISK, weight=TABLE["w"])).counts,
     "weighted confusion": lambda: baserate.confusion(TRUTH, RISK > 0.5, weight=TABLE["w"]),
-    "policy by groups": lambda: equalize.optimum(TALLIES, GOAL),
+    "policy by groups": lambda: equalize.optimal_policy(TALLIES, GOAL),
     "population of beta distributions": lambda: population.beta(positive=(3, 1), negative=(1, 3)),
 }
 

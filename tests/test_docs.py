@@ -12,7 +12,7 @@ import pytest
 
 import baserate
 from baserate import draw
-from baserate.measure import MEASURES, about, multiclass
+from baserate.measure import MEASURES, describe, multiclass
 from baserate.report import CHECKS
 
 ROOT = Path(__file__).parents[1]
@@ -53,13 +53,13 @@ def test_every_measure_has_its_entry() -> None:
     page = (ROOT / "docs" / "measures.md").read_text(encoding="utf-8")
     for home, measures in {"": MEASURES, "multiclass.": multiclass.MEASURES}.items():
         for name, function in measures.items():
-            described = about(function)
+            described = describe(function)
             assert f"### {home}{name}\n\n{described.summary}\n\n" in page
-            assert all(other in page for other in about(function).also)
+            assert all(other in page for other in describe(function).also)
 
 
 def test_an_entry_without_a_formula_has_no_block_for_it() -> None:
-    described = replace(about(MEASURES["accuracy"]), formula=None)
+    described = replace(describe(MEASURES["accuracy"]), formula=None)
     lines = list(GENERATE["entry"](described, ""))
     assert lines[:5] == ["### accuracy", "", described.summary, "", "- from 0 to 1; high is good"]
 
@@ -78,7 +78,7 @@ def test_every_reference_resolves_and_none_is_idle() -> None:
     sources = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "src").rglob("*.py"))
     cited = set(re.findall(r"\[@([\w-]+)\]", sources))
     every = [*MEASURES.values(), *multiclass.MEASURES.values()]
-    cited |= {key for function in every for key in about(function).references}
+    cited |= {key for function in every for key in describe(function).references}
     assert cited == set(GENERATE["references"]())
 
 
@@ -127,7 +127,7 @@ def test_the_example_of_how_to_add_a_measure_works() -> None:
     assert code
     names = dict(vars(import_module("baserate.measure._rates")))
     exec(code[1], names)  # noqa: S102  (our own page)
-    told = about(names["bookmaker"])
+    told = describe(names["bookmaker"])
     assert (told.of, told.also, told.formula) == (baserate.Counts, ("flag odds",), "TP/FP")
     assert told.summary == "Odds that a flagged row is positive."
     example = doctest.DocTestFinder().find(names["bookmaker"], "bookmaker", globs={"bookmaker": names["bookmaker"]})

@@ -26,7 +26,7 @@ from baserate import (
 )
 from baserate._arrays import Floats
 from baserate._domains import Domain
-from baserate.infer._bootstrap import in_blocks
+from baserate.infer._bootstrap import sample_in_blocks
 
 RNG = np.random.default_rng(0)
 TRUTH = np.arange(200) % 2 == 0
@@ -35,7 +35,7 @@ TABLE = {"y": TRUTH, "p": RISK, "g": np.arange(200) % 3}
 TALLIES = read.tallies(TABLE, truth="y", score="p", group="g")
 TALLY = baserate.tally(TRUTH, RISK)
 CURVE = baserate.curve(TALLY)
-CLASSES = baserate.scored(TRUTH, np.column_stack([1 - RISK, RISK]))
+CLASSES = baserate.class_scores(TRUTH, np.column_stack([1 - RISK, RISK]))
 TINY, HUGE, MANY = 5e-324, 1e308, 10**9
 
 REFUSED: dict[str, Callable[[], object]] = {
@@ -47,33 +47,33 @@ REFUSED: dict[str, Callable[[], object]] = {
     "matrix of costs": lambda: baserate.CostMatrix(np.array([[0.0, HUGE], [1.0, 0.0]]), "ab"),
     "slope": lambda: Costs().slope(TINY),
     "interval": lambda: infer.estimate("auc", CURVE, level=1 - 1e-16),
-    "band": lambda: infer.band(TALLY, "roc", level=TINY),
+    "band": lambda: infer.confidence_band(TALLY, "roc", level=TINY),
     "question": lambda: infer.Question(level=TINY),
     "margin": lambda: infer.Question(alternative="better", margin=HUGE),
-    "slopes, level": lambda: decide.slopes(CURVE, level=TINY),
-    "slopes, prevalence": lambda: decide.slopes(CURVE, prevalence=TINY),
+    "slopes, level": lambda: decide.hull_likelihood_ratios(CURVE, level=TINY),
+    "slopes, prevalence": lambda: decide.hull_likelihood_ratios(CURVE, prevalence=TINY),
     "cost, prevalence": lambda: decide.cost(CURVE, Costs(fn=5), prevalence=TINY),
-    "ranges": lambda: decide.front({"p": CURVE}).ranges(TINY),
-    "thresholds to act from": lambda: decide.benefit(TALLIES, thresholds=[TINY]),
+    "ranges": lambda: decide.roc_convex_hull({"p": CURVE}).ranges(TINY),
+    "thresholds to act from": lambda: decide.net_benefit_curve(TALLIES, thresholds=[TINY]),
     "net benefit": lambda: measure.net_benefit(CURVE.counts, at=TINY),
-    "trial, draws": lambda: decide.Trial(draws=MANY),
-    "trial, folds": lambda: decide.Trial(folds=MANY),
+    "trial, draws": lambda: decide.Validation(draws=MANY),
+    "trial, folds": lambda: decide.Validation(folds=MANY),
     "cost curve": lambda: decide.cost_curve(CURVE, points=MANY),
-    "resampled rules": lambda: decide.resampled(CURVE, decide.youden, draws=MANY),
-    "groups": lambda: equalize.groups(TALLIES, draws=MANY),
-    "deal": lambda: equalize.Deal(repeats=MANY),
+    "resampled rules": lambda: decide.bootstrap_threshold(CURVE, decide.youden, draws=MANY),
+    "groups": lambda: equalize.compare_groups(TALLIES, draws=MANY),
+    "deal": lambda: equalize.Folds(repeats=MANY),
     "ece": lambda: measure.ece(TALLY, bins=MANY),
-    "reliability": lambda: infer.Reliability(draws=MANY),
-    "floor": lambda: infer.floor("ece", TALLY, draws=10**21),
+    "reliability": lambda: infer.CalibrationOptions(draws=MANY),
+    "floor": lambda: infer.null_reference("ece", TALLY, draws=10**21),
     "histogram": lambda: calibrate.histogram(TALLY, bins=MANY),
-    "folds": lambda: calibrate.crossfitted(TALLY, folds=MANY),
-    "folds of classes": lambda: calibrate.crossfitted(CLASSES, "temperature", folds=MANY),
+    "folds": lambda: calibrate.cross_fit(TALLY, folds=MANY),
+    "folds of classes": lambda: calibrate.cross_fit(CLASSES, "temperature", folds=MANY),
     "curves": lambda: measure.curves(TALLIES, "roc", points=MANY),
     "reweigh": lambda: shift.reweigh(TALLY, to=TINY),
     "reweigh by many": lambda: shift.reweigh(CURVE.counts[3], to=np.array([0.1, TINY])),
     "gamma": lambda: shift.reweigh(TALLY, gamma=HUGE),
-    "prevalence, bins": lambda: shift.prevalence(read.target(RISK), TALLY, method="binned", bins=MANY),
-    "prevalence, level": lambda: shift.prevalence(read.target(RISK), TALLY, level=TINY),
+    "prevalence, bins": lambda: shift.estimate_prevalence(read.target(RISK), TALLY, method="binned", bins=MANY),
+    "prevalence, level": lambda: shift.estimate_prevalence(read.target(RISK), TALLY, level=TINY),
     "population": lambda: population.linear(prevalence=TINY),
     "means": lambda: population.binormal(means=(0, HUGE)),
     "standard deviations": lambda: population.logit_normal(sds=(TINY, 1)),
@@ -82,9 +82,9 @@ REFUSED: dict[str, Callable[[], object]] = {
     "table": lambda: population.table(population.linear(), "f1", points=MANY),
     "scores": lambda: draw.scores(TALLIES, bins=MANY),
     "place": lambda: draw.scores(TALLIES, threshold=HUGE),
-    "size, half-width": lambda: infer.size_of_auc(0.8, TINY, prevalence=0.1),
-    "size, prevalence": lambda: infer.size_of_auc(0.8, 0.05, prevalence=TINY),
-    "size, draws": lambda: infer.size_by_simulation(population.linear(), "f1", 0.1, threshold=0.5, draws=MANY),
+    "size, half-width": lambda: infer.sample_size_for_auc(0.8, TINY, prevalence=0.1),
+    "size, prevalence": lambda: infer.sample_size_for_auc(0.8, 0.05, prevalence=TINY),
+    "size, draws": lambda: infer.sample_size_by_simulation(population.linear(), "f1", 0.1, threshold=0.5, draws=MANY),
 }
 
 
@@ -143,12 +143,12 @@ def test_draws_that_would_not_fit_are_refused_before_they_are_made() -> None:
         return rng.random((many, 200))
 
     with pytest.raises(OptionError, match=r"keeping 10000000 draws of 200 numbers takes 29\.8 GiB of memory"):
-        in_blocks(make, draws=10**7, seed=0, size=200)
-    kept = in_blocks(make, draws=3000, seed=0, size=200)
+        sample_in_blocks(make, draws=10**7, seed=0, size=200)
+    kept = sample_in_blocks(make, draws=3000, seed=0, size=200)
     assert kept.shape == (3000, 200)
 
 
 def test_many_groups_take_memory_too() -> None:
     wide = read.tallies({"y": TRUTH, "p": RISK, "g": np.arange(len(TRUTH)) % 100}, truth="y", score="p", group="g")
     with pytest.raises(OptionError, match=r"of memory; expected at most 4 GiB\. Give fewer draws\."):
-        equalize.groups(wide, draws=10**7, min_size=1)
+        equalize.compare_groups(wide, draws=10**7, min_size=1)

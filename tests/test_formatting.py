@@ -21,7 +21,7 @@ MADE: dict[str, Callable[[], object]] = {
     "tallies": lambda: read.tallies(TABLE, group="g", **COLUMNS),
     "rows": lambda: read.rows(TABLE, group="g", **COLUMNS),
     "intake": lambda: read.tallies(TABLE, **COLUMNS).intake.told,
-    "class rows": lambda: baserate.scored(["a"], [[0.2, 0.8]], labels=["a", "b"]),
+    "class rows": lambda: baserate.class_scores(["a"], [[0.2, 0.8]], labels=["a", "b"]),
     "confusions": lambda: read.confusions(TABLE, truth="g", predicted="g", group="g"),
     "label sets": lambda: baserate.label_sets([[True, False]], decided=[[True, True]]),
     "target": lambda: read.target([0.5]),
@@ -34,10 +34,10 @@ MADE: dict[str, Callable[[], object]] = {
 }
 REFUSED: dict[str, Callable[[], object]] = {
     "scores": lambda: measure.brier(baserate.tally([1, 0], [0.5, 2])),
-    "a short row": lambda: baserate.scored(["a"], [[0.2, 0.8]], labels=["a"]),
+    "a short row": lambda: baserate.class_scores(["a"], [[0.2, 0.8]], labels=["a"]),
     "labels": lambda: baserate.Confusion.of_matrix([[1, 2], [3, 4]], ["a"], truth="rows"),
     "weights": lambda: baserate.label_sets([[1, 0]], weight=[1, 2]),
-    "ids": lambda: read.joined(
+    "ids": lambda: read.join(
         {
             "a": read.rows({**TABLE, "y": [1, 0], "p": [1, 2], "i": [1, 1]}, truth="y", score="p", id="i"),
             "b": read.rows({**TABLE, "y": [1, 0], "p": [1, 2], "i": [1, 2]}, truth="y", score="p", id="i"),

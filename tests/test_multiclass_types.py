@@ -40,7 +40,7 @@ def test_class_rows_cannot_be_changed() -> None:
     with pytest.raises(ValueError, match="read-only"):
         rows.score[0, 0] = 1
     given = np.asfortranarray(SCORE)
-    made = baserate.scored([0, 1, 2, 0], given)
+    made = baserate.class_scores([0, 1, 2, 0], given)
     given[0, 0] = 9.0
     assert made.score[0, 0] == 0.6
 

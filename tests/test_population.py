@@ -98,7 +98,7 @@ def test_discrete_scores_are_those_of_a_tally() -> None:
     for t in (4.0, 2.5, 2.0, 0.0):
         assert measure.mcc(made.at(t)) == pytest.approx(measure.mcc(c.at(t)), rel=1e-12, nan_ok=True)
     for name in ("pr_auc", "ks", "gini", "cap_area", "lorenz_gini", "accuracy_ratio", "partial_auc"):
-        assert population.theory(made, name) == pytest.approx(measure.named(name)(c), rel=1e-12)
+        assert population.exact_value(made, name) == pytest.approx(measure.find_measure(name)(c), rel=1e-12)
 
 
 def test_one_class_may_be_discrete_and_the_other_not() -> None:
@@ -124,7 +124,7 @@ def test_a_class_that_is_missing() -> None:
     assert isnan(none.average_precision)
     assert all_.average_precision == pytest.approx(1, rel=1e-15)
     assert none.auc == all_.auc == pytest.approx(5 / 6)  # of the scores, whoever has them
-    assert isnan(population.theory(none, "auc"))
+    assert isnan(population.exact_value(none, "auc"))
     assert none.at(0.5).positives == all_.at(0.5).negatives == 0
     assert (none.posterior(0.5), all_.posterior(0.5)) == (0, 1)
 

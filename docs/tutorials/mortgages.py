@@ -129,12 +129,12 @@ draw.groups(grouped, policy=choice.policy, measures=["flag_rate", "sensitivity",
 
 goal = equalize.Goal("equal-opportunity", costs=costs, prevalence=0.05)
 on = read.tallies(chosen_on, truth="deny", positive="yes", score="risk", group="afam")
-alike = equalize.optimum(on, goal)
+alike = equalize.optimal_policy(on, goal)
 alike
 
 # %%
 
-account = equalize.account(on, goal, alike)
+account = equalize.impact(on, goal, alike)
 rates = account.frame("pandas").query(
     "set == 'with parity' and measure in ['flag_rate', 'sensitivity', 'fpr', 'expected_cost']"
 )

@@ -82,7 +82,7 @@ def which_cut_off(tally: Tally) -> dict[str, dict[str, Estimate]]:
     curve = baserate.curve(tally)
     table: dict[str, dict[str, Estimate]] = {}
     for name, rule in RULES.items():
-        sure = decide.resampled(curve, rule, measures=CHOSEN_BY, draws=200)
+        sure = decide.bootstrap_threshold(curve, rule, measures=CHOSEN_BY, draws=200)
         values = {"cut-off": sure.cutoffs[0]}
         values |= {measured: found.corrected for measured, found in sure.performance.items()}
         counts = sure.policy.cut.counts(curve)
@@ -98,7 +98,7 @@ def promised(people: Screening) -> tuple[Policy, Table]:
         read.tallies({"sick": people.sick[one], "risk": people.risk[one]}, truth="sick", score="risk")
         for one in (half, ~half)
     )
-    policy = decide.chosen(here, partial(decide.cost, costs=COSTS))
+    policy = decide.choose_policy(here, partial(decide.cost, costs=COSTS))
     rows = decide.check(there, policy, PROMISED).rows()
     found = {
         f"{row['requirement'].replace('>=', '≥')}: {row['verdict']}": Estimate(
@@ -112,9 +112,9 @@ def promised(people: Screening) -> tuple[Policy, Table]:
 def alike(tallies: Mapping[str, Tally]) -> tuple[Policy, Table]:
     """Choose a cut-off for each site so that the sick are found as often everywhere, and tell what that changes."""
     sites = Tallies({"risk": {(name,): tally for name, tally in tallies.items() if name != "all"}}, ("site",))
-    policy = equalize.deterministic(sites, ALIKE)
+    policy = equalize.deterministic_thresholds(sites, ALIKE)
     table: dict[str, dict[str, Number]] = {}
-    for row in equalize.account(sites, ALIKE, policy).rows():
+    for row in equalize.impact(sites, ALIKE, policy).rows():
         if row["measure"] in {"threshold", "sensitivity", "fpr", "expected_cost"}:
             name = {"threshold": "cut-off", "expected_cost": "cost per person"}.get(row["measure"], row["measure"])
             told = Estimate(row["value"], row["low"], row["high"], row["level"]) if row["level"] else row["value"]
@@ -125,7 +125,7 @@ def alike(tallies: Mapping[str, Tally]) -> tuple[Policy, Table]:
 
 def calibrated(tally: Tally) -> dict[str, Tally]:
     """The same people with better probabilities: each mapped by what was fitted without them."""
-    after = {f"after {method}": calibrate.crossfitted(tally, method) for method in ("offset", "beta")}
+    after = {f"after {method}": calibrate.cross_fit(tally, method) for method in ("offset", "beta")}
     return {"as given": tally} | after
 
 
@@ -139,7 +139,7 @@ def forecasting(tally: Tally) -> dict[str, Number]:
 def elsewhere(tally: Tally, threshold: float) -> dict[str, dict[str, Number]]:
     """What the same decisions are worth where fewer are sick: the classes look alike there, but have other shares."""
     right = tally.rescored(calibrate.offset(tally)(tally.score))  # risks that are right here, on average
-    moved = shift.reprior_map(from_=tally.prevalence, to=ELSEWHERE)
+    moved = shift.reprior_calibrator(from_=tally.prevalence, to=ELSEWHERE)
     there = shift.reweigh(right, to=ELSEWHERE)
     corrected = shift.reweigh(right.rescored(moved(right.score)), to=ELSEWHERE)
     columns = {

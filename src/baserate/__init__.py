@@ -64,7 +64,12 @@ if TYPE_CHECKING:
     from baserate._tally import Tallies as Tallies, Tally as Tally
     from baserate._target import MulticlassTarget as MulticlassTarget, Target as Target
     from baserate._version import __version__ as __version__
-    from baserate.read import confusion as confusion, label_sets as label_sets, scored as scored, tally as tally
+    from baserate.read import (
+        class_scores as class_scores,
+        confusion as confusion,
+        label_sets as label_sets,
+        tally as tally,
+    )
     from baserate.report import Finding as Finding, Plan as Plan, Report as Report, evaluate as evaluate, run as run
 
 if not TYPE_CHECKING:  # or type checkers would accept every name

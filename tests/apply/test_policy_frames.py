@@ -173,7 +173,10 @@ def test_numbers_draw_the_lots_of_their_digits(kind: str) -> None:
 def test_a_cut_behind_a_map_is_one_of_scores(kind: str) -> None:
     behind = Policy(by_group={(): Cut((0.5,))}, otherwise="refuse", columns={"score": "risk"})
     wanted = ["flag" if p >= 0.5 else "pass" for p in shift_log_odds(1.0)(TABLE["risk"])]
-    assert columns_of(apply.frame(decide.unmapped(behind, shift_log_odds(1.0)), KINDS[kind](TABLE)))["action"] == wanted
+    assert (
+        columns_of(apply.frame(decide.on_raw_scores(behind, shift_log_odds(1.0)), KINDS[kind](TABLE)))["action"]
+        == wanted
+    )
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import pytest
 
 import baserate
 from baserate import Costs, Counts, Curve, Policy, Tallies, apply, calibrate, curve, decide, read, tally
-from baserate.equalize import Goal, optimum
+from baserate.equalize import Goal, optimal_policy
 from baserate.report._page import page_payload
 from tests.report.page.node import Page
 
@@ -79,7 +79,7 @@ def test_the_same_rows_are_flagged_wherever_they_are(rule: str, tmp_path: Path) 
     for seed in seeds:
         frame = people(seed)
         here = tallies(frame)
-        policy = decide.chosen(here, RULES[rule])
+        policy = decide.choose_policy(here, RULES[rule])
         wanted = flagged(policy, frame, tmp_path)
         assert sum(wanted) == policy.cut.counts(curve(here.tally)).flagged
         for name, place in places(frame, tmp_path).items():
@@ -91,7 +91,7 @@ def test_the_same_rows_are_flagged_wherever_they_are(rule: str, tmp_path: Path) 
 def test_exported_code_flags_the_same_rows() -> None:
     for seed in SEEDS:
         frame = people(seed)
-        policy = decide.chosen(tallies(frame), decide.youden)
+        policy = decide.choose_policy(tallies(frame), decide.youden)
         wanted = [action == "flag" for action in apply.frame(policy, frame)["action"]]
         made: dict[str, Any] = {}
         exec(apply.as_python(policy, name="decide"), made)  # noqa: S102  (what we wrote ourselves)
@@ -109,7 +109,7 @@ def test_groups_and_randomized_rows_get_the_same_actions(tmp_path: Path) -> None
     moved = 0
     for seed in SEEDS:
         frame = people(seed, 600).assign(who=range(600))
-        policy = optimum(tallies(frame, group="site"), Goal("equalized-odds", costs=COSTS))
+        policy = optimal_policy(tallies(frame, group="site"), Goal("equalized-odds", costs=COSTS))
         asked: Any = {"score": "risk", "group": "site", "id": "who"}
         frame.to_csv(tmp_path / "rows.csv", index=False)
         wanted = apply.frame(policy, frame, **asked)["action"].tolist()
@@ -124,7 +124,7 @@ def test_thresholds_after_calibration_give_the_same_actions(method: Any, tmp_pat
     for seed in SEEDS:
         frame = people(seed)
         here = tallies(frame)
-        policy = decide.chosen(here, decide.youden, map=method(here.tally))
+        policy = decide.choose_policy(here, decide.youden, map=method(here.tally))
         frame.to_csv(tmp_path / "rows.csv", index=False)
         assert flagged(policy, tmp_path / "rows.csv", tmp_path) == flagged(policy, frame, tmp_path)
 

@@ -31,7 +31,7 @@ CONSTANT = tally([0, 1, 0, 0], [0.3] * 4)
 CERTAIN = tally([0, 1, 0, 1, 1, 0], [0.0, 0.0, 0.3, 0.6, 1.0, 1.0])
 
 
-@pytest.mark.parametrize("method", [name for name in calibrate.METHODS if name != "identity"])
+@pytest.mark.parametrize("method", [name for name in calibrate.BINARY_METHODS if name != "identity"])
 def test_a_single_class_is_refused(method: str) -> None:
     with pytest.raises(FitError, match="all rows are negative, so nothing tells how likely the other class is"):
         calibrate.fit(tally([0, 0, 0], [0.1, 0.2, 0.3]), method)
@@ -134,7 +134,7 @@ def test_few_rows_are_noted() -> None:
 def test_weights_of_zero_are_absent() -> None:
     t = tally([0, 1, 0, 1, 1, 0], [0.2, 0.3, 0.4, 0.6, 0.9, 0.7])
     more = tally([0, 1, 0, 1, 1, 0, 1], [0.2, 0.3, 0.4, 0.6, 0.9, 0.7, 0.05], weight=[1.0] * 6 + [0.0])
-    for name in calibrate.METHODS:
+    for name in calibrate.BINARY_METHODS:
         if name != "venn-abers":
             assert calibrate.fit(more, name)([0.1, 0.5]) == pytest.approx(calibrate.fit(t, name)([0.1, 0.5]), rel=1e-9)
 
@@ -226,12 +226,12 @@ def test_invalid_arguments_are_refused() -> None:
         (partial(calibrate.choose, [0, 1]), OptionError, "data is list; expected a Tally, Tallies or Rows"),  # type: ignore[arg-type]
         (partial(calibrate.fit, t, None), OptionError, "method is None; expected a name"),
         (partial(calibrate.fit, t, "offset", bins=3), OptionError, "offset has no option bins"),
-        (partial(calibrate.crossfitted, t, "offset", bins=3), OptionError, "offset has no option bins"),
+        (partial(calibrate.cross_fit, t, "offset", bins=3), OptionError, "offset has no option bins"),
         (partial(calibrate.beta, t, shape="x"), OptionError, "shape is 'x'"),  # type: ignore[arg-type]
         (partial(calibrate.logistic, t, scale="x"), OptionError, "scale is 'x'"),  # type: ignore[arg-type]
         (partial(calibrate.prevalence, at=0, to=0.5), OptionError, "at is 0"),
         (partial(calibrate.prevalence, at=0.5, to=1), OptionError, "to is 1"),
-        (partial(calibrate.crossfitted, t, folds=1), OptionError, "folds is 1"),
+        (partial(calibrate.cross_fit, t, folds=1), OptionError, "folds is 1"),
         (partial(calibrate.choose, t, methods=[]), OptionError, "no method to choose from"),
         (partial(calibrate.identity, tally([0, 1], [-1, 2])), NotAProbabilityError, "from -1 to 2"),
     )

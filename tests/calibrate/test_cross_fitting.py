@@ -20,7 +20,7 @@ from baserate import (
     read,
     tally,
 )
-from baserate.calibrate._cross_fitting import dealt, left_out
+from baserate.calibrate._cross_fitting import assign_folds, iterate_folds
 
 Floats = npt.NDArray[np.float64]
 
@@ -38,7 +38,7 @@ def table(size: int, seed: int = 0) -> dict[str, Floats]:
 
 def test_folds_hold_all_rows_once() -> None:
     t = tally(*overconfident(1003))
-    parts = [fold[()] for fold in dealt(t, folds=4)]
+    parts = [fold[()] for fold in assign_folds(t, folds=4)]
     assert Tally.sum(parts).digest == t.digest
     assert np.ptp([part.rows.sum() for part in parts]) <= 1
     # Folds that all had the same prevalence would know each other's.
@@ -49,17 +49,17 @@ def test_a_billion_rows_are_split_as_fast_as_their_scores() -> None:
     rng = np.random.default_rng(0)
     counts = rng.integers(0, 3_000_000, (2, 1000))
     t = Tally.counted(np.linspace(0.999, 0.001, 1000), counts)
-    parts = [fold[()] for fold in dealt(t, folds=5)]
+    parts = [fold[()] for fold in assign_folds(t, folds=5)]
     assert Tally.sum(parts).digest == t.digest
     shares = np.array([part.rows.sum() for part in parts]) / t.rows.sum()
     assert shares == pytest.approx([0.2] * 5, abs=1e-4)
-    after = calibrate.crossfitted(t, "offset")
+    after = calibrate.cross_fit(t, "offset")
     assert measure.mean_probability(after) == pytest.approx(t.prevalence, rel=1e-3)
 
 
 def test_rest_contains_all_other_folds() -> None:
     t = tally(*overconfident(500))
-    for fold, rest in left_out(dealt(t, folds=5)):
+    for fold, rest in iterate_folds(assign_folds(t, folds=5)):
         assert Tally.sum([fold[()], rest]).digest == t.digest
 
 
@@ -67,7 +67,7 @@ def test_weights_stay_with_their_rows() -> None:
     truth, p = overconfident(300)
     weight = np.random.default_rng(1).random(300)
     t = tally(truth, p, weight=weight)
-    parts = [fold[()] for fold in dealt(t, folds=3)]
+    parts = [fold[()] for fold in assign_folds(t, folds=3)]
     whole = Tally.sum(parts)
     assert whole.rows.tolist() == t.rows.tolist()
     assert whole.mass == pytest.approx(t.mass)
@@ -76,7 +76,7 @@ def test_weights_stay_with_their_rows() -> None:
 
 def test_seed_determines_the_folds() -> None:
     t = tally(*overconfident(300))
-    one, same, other = (calibrate.crossfitted(t, "isotonic", seed=seed).digest for seed in (1, 1, 2))
+    one, same, other = (calibrate.cross_fit(t, "isotonic", seed=seed).digest for seed in (1, 1, 2))
     assert one == same != other
 
 
@@ -85,7 +85,7 @@ def test_rows_are_not_fitted_to_themselves() -> None:
     rng = np.random.default_rng(0)
     t = tally(rng.random(400) < 0.5, rng.random(400))
     own = t.rescored(calibrate.isotonic(t)(t.score))
-    after = calibrate.crossfitted(t, "histogram", bins=100)
+    after = calibrate.cross_fit(t, "histogram", bins=100)
     itself = t.rescored(calibrate.histogram(t, bins=100)(t.score))
     assert measure.brier(itself) < measure.brier(own) < 0.25 < measure.brier(after)
 
@@ -94,21 +94,21 @@ def test_both_classes_are_left_to_fit_to() -> None:
     t = tally([1, 1, 0, 0, 0, 0], [0.3, 0.8, 0.2, 0.4, 0.1, 0.9])
     for seed in range(40):
         for folds, many in ((2, 2), (5, 5), (20, 6)):
-            parts = dealt(t, folds=folds, seed=seed)
+            parts = assign_folds(t, folds=folds, seed=seed)
             assert len(parts) == many
-            assert all(rest.positives and rest.negatives for _, rest in left_out(parts))
+            assert all(rest.positives and rest.negatives for _, rest in iterate_folds(parts))
     with pytest.raises(FitError, match="one row of a class"):
-        calibrate.crossfitted(tally([1, 0, 0], [0.3, 0.2, 0.1]), "offset")
+        calibrate.cross_fit(tally([1, 0, 0], [0.3, 0.2, 0.1]), "offset")
     with pytest.raises(FitError, match=r"without fold 1 of 4: a threshold between .* parts the classes"):
-        calibrate.crossfitted(tally([1, 1, 0, 0], [0.8, 0.9, 0.2, 0.1]), "logistic")
+        calibrate.cross_fit(tally([1, 1, 0, 0], [0.8, 0.9, 0.2, 0.1]), "logistic")
     one_cluster = {"y": [1, 1, 0, 0], "p": [0.1, 0.2, 0.3, 0.4], "who": [1, 1, 2, 3]}
     with pytest.raises(FitError, match="all rows of a class are in one fold, however they are dealt"):
-        calibrate.crossfitted(read.rows(one_cluster, truth="y", score="p", cluster="who"), "isotonic")
+        calibrate.cross_fit(read.rows(one_cluster, truth="y", score="p", cluster="who"), "isotonic")
 
 
 def test_groups_come_back_as_groups() -> None:
     data = read.tallies(table(400), truth="y", score="p", group="sex")
-    after = calibrate.crossfitted(data, "logistic")
+    after = calibrate.cross_fit(data, "logistic")
     assert after.groups == data.groups
     for group in data.groups:
         assert after.models["p"][group].rows.sum() == data.models["p"][group].rows.sum()
@@ -124,13 +124,13 @@ def test_clusters_stay_together() -> None:
     apart = read.rows(copies, truth="y", score="p")
     together = read.rows(copies, truth="y", score="p", cluster="who")
     leaking, honest = (
-        measure.brier(calibrate.crossfitted(data, "histogram", bins=60).tally) for data in (apart, together)
+        measure.brier(calibrate.cross_fit(data, "histogram", bins=60).tally) for data in (apart, together)
     )
     assert leaking < 0.05
     assert honest > 0.25
     order = rng.permutation(600)
     shuffled = read.rows({name: column[order] for name, column in copies.items()}, truth="y", score="p", cluster="who")
-    one, other = (calibrate.crossfitted(data, "isotonic").tally for data in (together, shuffled))
+    one, other = (calibrate.cross_fit(data, "isotonic").tally for data in (together, shuffled))
     assert one.digest == other.digest
 
 
@@ -138,7 +138,7 @@ def test_choice_of_the_better_method_reports_the_difference() -> None:
     truth, p = overconfident(4000)
     found = calibrate.choose(tally(truth, p))
     rows = {row["method"]: row for row in found.results.rows()}
-    assert set(rows) == set(calibrate.METHODS)
+    assert set(rows) == set(calibrate.BINARY_METHODS)
     assert rows["identity"]["matters"]
     assert rows["identity"]["low"] > 0
     assert [row["method"] for row in rows.values() if row["chosen"]] == [found.map.method]
@@ -164,9 +164,9 @@ def test_a_difference_is_that_of_the_losses() -> None:
     t = tally(*overconfident(200, seed=4))
     found = calibrate.choose(t, methods=["identity", "logistic"], folds=3, seed=9)
     losses: dict[str, list[float]] = {"identity": [], "logistic": []}
-    for fold, rest in left_out(dealt(t, folds=3, seed=9)):
+    for fold, rest in iterate_folds(assign_folds(t, folds=3, seed=9)):
         for name, each in losses.items():
-            p = calibrate.METHODS[name](rest)(fold[()].score)
+            p = calibrate.BINARY_METHODS[name](rest)(fold[()].score)
             for truth, many in zip((p, 1 - p), fold[()].rows, strict=True):
                 each.extend(np.repeat(-np.log(truth), many.astype(int)))
     rows = {row["method"]: row for row in found.results.rows()}
@@ -201,8 +201,8 @@ def test_methods_with_infinite_loss_are_not_chosen() -> None:
 
 def test_choice_is_repeated_in_each_fold() -> None:
     t = tally(*overconfident(600))
-    nested = calibrate.crossfitted(t, "choose", folds=3, methods=["identity", "logistic"])
-    assert measure.log_loss(nested) == pytest.approx(measure.log_loss(calibrate.crossfitted(t, "logistic", folds=3)))
+    nested = calibrate.cross_fit(t, "choose", folds=3, methods=["identity", "logistic"])
+    assert measure.log_loss(nested) == pytest.approx(measure.log_loss(calibrate.cross_fit(t, "logistic", folds=3)))
 
 
 def test_progress_is_reported() -> None:
@@ -231,24 +231,24 @@ def biomarker(size: int = 113) -> tuple[npt.NDArray[np.bool_], Floats]:
 @pytest.mark.parametrize("method", [*ANY_SCORE, "choose"])
 def test_all_rows_decide_whether_scores_are_probabilities(method: str) -> None:
     data = tally(*biomarker())
-    after = calibrate.crossfitted(data, method)
+    after = calibrate.cross_fit(data, method)
     assert after.probable
     assert after.rows.sum() == 113
-    parts = [fold[()] for fold in dealt(data)]
+    parts = [fold[()] for fold in assign_folds(data)]
     assert sum(part.probable for part in parts) == 4  # otherwise this tests nothing
 
 
-@pytest.mark.parametrize("method", [name for name in calibrate.METHODS if name not in ANY_SCORE])
+@pytest.mark.parametrize("method", [name for name in calibrate.BINARY_METHODS if name not in ANY_SCORE])
 def test_methods_of_probabilities_refuse_scores_of_which_one_lies_outside(method: str) -> None:
     with pytest.raises(NotAProbabilityError, match=f"but {method} changes probabilities; fit logistic or isotonic"):
-        calibrate.crossfitted(tally(*biomarker()), method)
+        calibrate.cross_fit(tally(*biomarker()), method)
 
 
 def test_folds_without_the_score_outside_are_fitted_on_the_same_scale() -> None:
     data = tally(*biomarker())
-    after = calibrate.crossfitted(data, "logistic")
+    after = calibrate.cross_fit(data, "logistic")
     expected = []
-    for fold, rest in left_out(dealt(data)):
+    for fold, rest in iterate_folds(assign_folds(data)):
         x = np.repeat(np.tile(rest.score, 2), rest.rows.ravel().astype(int))[:, None]
         y = np.repeat([1, 0], rest.rows.sum(axis=1).astype(int))
         witness = LogisticRegression(C=np.inf, tol=1e-10, max_iter=10_000).fit(x, y)
@@ -276,7 +276,7 @@ def test_data_of_every_type_use_one_scale(kind: str) -> None:
         "tallies": lambda: read.tallies(table, **names),
         "weighted": lambda: read.tallies(table, **names, weight="w"),
     }
-    after = calibrate.crossfitted(makers[kind](), "isotonic")
+    after = calibrate.cross_fit(makers[kind](), "isotonic")
     assert after.pooled("x").probable
 
 
@@ -289,7 +289,7 @@ def test_it_may_be_stated_whether_scores_are_probabilities() -> None:
         calibrate.fit(data, "beta", probabilities=False)
     chosen = calibrate.choose(data, probabilities=False, methods=["beta", "logistic"])
     assert chosen.map.form.kind == "line"
-    assert calibrate.crossfitted(data, probabilities=False).digest != calibrate.crossfitted(data).digest
+    assert calibrate.cross_fit(data, probabilities=False).digest != calibrate.cross_fit(data).digest
 
 
 def test_multiclass_scores_of_all_rows_determine_the_scale() -> None:
@@ -302,8 +302,8 @@ def test_multiclass_scores_of_all_rows_determine_the_scale() -> None:
     for method in ("one-vs-rest-logistic", "one-vs-rest-isotonic", "one-vs-rest-venn-abers"):
         found = calibrate.fit(rows, method)
         np.testing.assert_allclose(found(score).sum(axis=1), 1)
-        after = calibrate.crossfitted(rows, method, folds=3)
+        after = calibrate.cross_fit(rows, method, folds=3)
         np.testing.assert_allclose(after.score.sum(axis=1), 1)
     assert calibrate.choose(rows, folds=3).map.method.startswith("one-vs-rest")
     with pytest.raises(NotAProbabilityError):
-        calibrate.crossfitted(rows, "one-vs-rest-beta", folds=3)
+        calibrate.cross_fit(rows, "one-vs-rest-beta", folds=3)

@@ -53,7 +53,7 @@ def predicted(load: Any, model: Any) -> MulticlassRows:  # noqa: ANN401  (of sci
     """Probabilities of a model for rows that it has not seen."""
     x, y = load(return_X_y=True)
     seen, new, seen_y, new_y = train_test_split(x, y, test_size=0.5, random_state=0, stratify=y)
-    return baserate.scored(new_y, model.fit(seen, seen_y).predict_proba(new))
+    return baserate.class_scores(new_y, model.fit(seen, seen_y).predict_proba(new))
 
 
 REAL = {
@@ -498,7 +498,7 @@ def test_cross_fitted_rows_do_not_depend_on_order(method: str) -> None:
     order = np.random.default_rng(0).permutation(len(rows))
     turned = replace(rows, truth=rows.truth[order], score=rows.score[order])
     fit = METHODS[method]
-    one, other = multiclass.crossfitted(rows, fit, folds=3), multiclass.crossfitted(turned, fit, folds=3)
+    one, other = multiclass.cross_fit(rows, fit, folds=3), multiclass.cross_fit(turned, fit, folds=3)
     # Of equal rows any may be in any fold.
     first, second = (
         np.array(sorted(zip(each.truth.tolist(), *each.score.T.tolist(), strict=True))) for each in (one, other)
@@ -509,8 +509,8 @@ def test_cross_fitted_rows_do_not_depend_on_order(method: str) -> None:
 
 def test_cross_fitted_rows_use_fits_of_other_folds() -> None:
     rows = drawn()
-    fold = multiclass.folds_of(rows, 4, seed=3)
-    found = multiclass.crossfitted(rows, multiclass.temperature, folds=4, seed=3)
+    fold = multiclass.assign_folds(rows, 4, seed=3)
+    found = multiclass.cross_fit(rows, multiclass.temperature, folds=4, seed=3)
     for at in range(4):
         out = fold == at
         made = multiclass.temperature(replace(rows, truth=rows.truth[~out], score=rows.score[~out]))
@@ -524,9 +524,9 @@ def test_folds_leave_some_of_every_class(classes: list[int], folds: int, seed: i
     times = np.bincount(classes)
     if times[times > 0].min() == 1:
         with pytest.raises(FitError, match="has a single row"):
-            multiclass.folds_of(rows, folds, seed=seed)
+            multiclass.assign_folds(rows, folds, seed=seed)
         return
-    found = multiclass.folds_of(rows, folds, seed=seed)
+    found = multiclass.assign_folds(rows, folds, seed=seed)
     many = min(folds, len(classes))
     sizes = np.bincount(found, minlength=many)
     assert sizes.max() - sizes.min() <= 1
@@ -536,12 +536,12 @@ def test_folds_leave_some_of_every_class(classes: list[int], folds: int, seed: i
 
 def test_folds_follow_the_seed_and_are_refused_when_too_few() -> None:
     rows = drawn()
-    assert (multiclass.folds_of(rows, 5, seed=1) != multiclass.folds_of(rows, 5, seed=2)).any()
-    np.testing.assert_array_equal(multiclass.folds_of(rows, 5, seed=1), multiclass.folds_of(rows, 5, seed=1))
+    assert (multiclass.assign_folds(rows, 5, seed=1) != multiclass.assign_folds(rows, 5, seed=2)).any()
+    np.testing.assert_array_equal(multiclass.assign_folds(rows, 5, seed=1), multiclass.assign_folds(rows, 5, seed=1))
     with pytest.raises(OptionError, match="folds is 1; expected a whole number from 2 to 10,000"):
-        multiclass.folds_of(rows, 1)
+        multiclass.assign_folds(rows, 1)
     with pytest.raises(EmptyDataError):
-        multiclass.folds_of(drawn(0, 0))
+        multiclass.assign_folds(drawn(0, 0))
     sure = replace(rows, truth=rows.score.argmax(axis=1))
     with pytest.raises(FitError, match="without fold 1 of 5: in all 320 rows"):
-        multiclass.crossfitted(sure, multiclass.temperature)
+        multiclass.cross_fit(sure, multiclass.temperature)

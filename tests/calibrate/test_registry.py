@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from baserate import NotAProbabilityError, UnknownNameError, calibrate, scored, tally
+from baserate import NotAProbabilityError, UnknownNameError, calibrate, class_scores, tally
 from baserate.calibrate import CALIBRATORS, CalibratorEntry
 
 RNG = np.random.default_rng(0)
 P = RNG.random(400)
 TALLY = tally(RNG.random(400) < P**2, P)
 OTHER_SCORES = tally(RNG.random(400) < P, 8 * P - 4)
-ROWS = scored(RNG.choice(["a", "b", "c"], 200), RNG.dirichlet([1, 1, 1], 200))
+ROWS = class_scores(RNG.choice(["a", "b", "c"], 200), RNG.dirichlet([1, 1, 1], 200))
 BINARY = [entry for entry in CALIBRATORS if entry.binary is not None]
 
 
@@ -29,7 +29,7 @@ def test_aliases_fit_the_same_calibrator(entry: CalibratorEntry) -> None:
 
 @pytest.mark.parametrize("name", ["platt", "sigmoid", "one-vs-rest-platt", "bcts", "Vector_Scaling"])
 def test_aliases_of_multiclass_calibrators(name: str) -> None:
-    assert calibrate.fit(ROWS, name).method in calibrate.CLASS_METHODS
+    assert calibrate.fit(ROWS, name).method in calibrate.MULTICLASS_METHODS
 
 
 @pytest.mark.parametrize("entry", BINARY, ids=lambda entry: entry.name)

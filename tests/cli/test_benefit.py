@@ -89,7 +89,7 @@ def test_few_thresholds_to_read_and_all_as_data(tmp_path: Path) -> None:
     assert run("benefit", path, *ONE, "-o", target).stdout == ""
     rows = list(csv.DictReader(io.StringIO(target.read_text(encoding="utf-8"))))
     assert len(rows) == 3 * 99
-    expected = decide.benefit(read.tallies(path, truth="sick", score="risk"))
+    expected = decide.net_benefit_curve(read.tallies(path, truth="sick", score="risk"))
     assert [float(row["net_benefit"]) for row in rows] == list(expected.columns["net_benefit"])
 
 
@@ -140,7 +140,7 @@ def test_scores_are_adjusted_to_the_stated_prevalence(tmp_path: Path) -> None:
         (("--scores-from", "0.5"), {"scores_from": 0.5}),
     ):
         told = found(path, *ONE, *typed)
-        wanted = decide.benefit(here, **options)
+        wanted = decide.net_benefit_curve(here, **options)
         assert [row["net_benefit"] for row in told["rows"]] == list(wanted.columns["net_benefit"])
         assert told["data"]["scores"] == wanted.data["scores"]
         assert wanted.data["scores"]["adjusted"]

@@ -55,7 +55,7 @@ def test_a_view_of_several_classes_is_as_ever(tmp_path: Path) -> None:
     assert is_as_ever(result.stdout, "calibrate-classes")
 
 
-@pytest.mark.parametrize("method", [*calibrate.METHODS, "choose"])
+@pytest.mark.parametrize("method", [*calibrate.BINARY_METHODS, "choose"])
 def test_the_map_is_that_of_all_rows(method: str, tmp_path: Path) -> None:
     file, out = screened(tmp_path), tmp_path / "map.json"
     result = run("calibrate", file, *ONE, "--with", method, "--draws", "0", "-o", out)
@@ -74,7 +74,7 @@ def test_after_is_cross_fitted(tmp_path: Path) -> None:
     result = run("calibrate", file, *ONE, "--with", "isotonic", "--draws", "0", "--folds", "3", "--seed", "4", "--json")
     found = fitting(result.stdout)
     data = read.tallies(file, truth="sick", score="risk", positive=1)
-    after = calibrate.crossfitted(data.tally, "isotonic", folds=3, seed=4)
+    after = calibrate.cross_fit(data.tally, "isotonic", folds=3, seed=4)
     own = data.tally.rescored(calibrate.isotonic(data.tally)(data.tally.score))
     value = {(row["measure"], row["calibrated"] is None): row["value"] for row in found["rows"] if not row["top"]}
     assert value["brier", True] == pytest.approx(measure.brier(data.tally))
@@ -90,7 +90,7 @@ def test_after_is_cross_fitted(tmp_path: Path) -> None:
 def test_the_choice_is_told_to_programs(tmp_path: Path) -> None:
     result = run("calibrate", screened(tmp_path), *ONE, "--draws", "0", "--json")
     choice = fitting(result.stdout)["data"]["choice"]
-    assert {row["method"] for row in choice["methods"]} == set(calibrate.METHODS)
+    assert {row["method"] for row in choice["methods"]} == set(calibrate.BINARY_METHODS)
     assert [row["method"] for row in choice["methods"] if row["chosen"]] == [choice["verdict"].split()[0]]
 
 

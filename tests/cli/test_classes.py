@@ -145,7 +145,7 @@ def test_all_measures_are_given_when_asked_for(tmp_path: Path) -> None:
     found = rows(pets(tmp_path), *SCORES, "--measures", "all", "--average", "macro")
     whole = {row["measure"] for row in found if row["class"] is None and row["average"] is None}
     several = measure.multiclass.MEASURES.items()
-    assert whole == {name for name, m in several if measure.about(m).of in (Confusion, MulticlassRows)}
+    assert whole == {name for name, m in several if measure.describe(m).of in (Confusion, MulticlassRows)}
     assert {row["measure"] for row in found if row["average"] == "macro"} == set(measure.MEASURES)
 
 

@@ -185,7 +185,7 @@ def test_folds_judge_what_was_chosen_without_them(tmp_path: Path) -> None:
     told = found(path, *ONE, "--score", "old", "--rule", "youden", "--folds", "3", "--seed", "2", "--draws", "0")
     for model in ("risk", "old"):
         tally = read.tallies(path, truth="sick", score=model).tally
-        alone = decide.crossvalidated(tally, decide.youden, folds=3, seed=2)
+        alone = decide.cross_validate_rule(tally, decide.youden, folds=3, seed=2)
         assert told["data"]["folds"][model] == [list(cut.thresholds) for cut in alone.cuts]
         rows = {row["measure"]: row for row in told["rows"] if (row["model"], row["rule"]) == (model, "youden")}
         for name, each in alone.performance.items():

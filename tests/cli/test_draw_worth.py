@@ -52,8 +52,10 @@ def test_options_reach_the_figure(tmp_path: Path) -> None:
         for more in ((), ("--keep-scores",))
     )
     here = read.tallies(rows[0], truth="sick", score="risk")
-    assert adjusted[:99] == list(decide.benefit(here, prevalence=0.05).columns["net_benefit"])[:99]
-    assert kept[:99] == list(decide.benefit(here, prevalence=0.05, scores_from=None).columns["net_benefit"])[:99]
+    assert adjusted[:99] == list(decide.net_benefit_curve(here, prevalence=0.05).columns["net_benefit"])[:99]
+    assert (
+        kept[:99] == list(decide.net_benefit_curve(here, prevalence=0.05, scores_from=None).columns["net_benefit"])[:99]
+    )
     assert adjusted != kept
     marks = numbers(tmp_path, "cost-curve", *rows, "--fn", "9", "--prevalence", "0.1")
     assert [row["probability_cost"] for row in marks if row["part"] == "mark"] == [0.5]

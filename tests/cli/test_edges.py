@@ -12,7 +12,7 @@ from click import unstyle
 from baserate._formatting import escape_markdown, format_number
 from baserate.cli import _main
 from baserate.cli._errors import report_error
-from baserate.cli._terminal import shown
+from baserate.cli._terminal import progress_bar
 from baserate.text._tables import Page, Row, Section, Table, display_width, shorten_label
 from tests.cli.shell import people, program, run
 from tests.cli.test_program import Terminal
@@ -79,7 +79,7 @@ def test_progress_goes_to_stderr(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn = Event()
     terminal = Terminal(drawn=drawn)
     monkeypatch.setattr(sys, "stderr", terminal)
-    with shown(lambda: 50.0, after=0, every=0.001):
+    with progress_bar(lambda: 50.0, after=0, every=0.001):
         assert drawn.wait(60)
     assert "50 %" in terminal.getvalue()
 

@@ -11,7 +11,7 @@ import pytest
 
 from baserate import Costs, Policy, equalize, read
 from baserate.equalize import Goal
-from baserate.infer import Interval
+from baserate.infer import IntervalOptions
 from tests.cli.shell import PEOPLE, fit_the_terminal, is_as_ever, people, program, run
 from tests.schemas import fitting
 
@@ -83,7 +83,7 @@ def test_json_holds_what_the_library_says(tmp_path: Path) -> None:
     told = found(path, *BY_SEX, *ODDS, "--parity", "demographic-parity", *COSTS, "--within", "0.1", "--level", "90%")
     t = read.tallies(path, truth="sick", score="risk", group="sex")
     goal = Goal(["equalized-odds", "demographic-parity"], within=0.1, costs=Costs(fp=2, fn=1))
-    wanted = json.loads(equalize.account(t, goal, interval=Interval(level=0.9)).to_json())
+    wanted = json.loads(equalize.impact(t, goal, interval=IntervalOptions(level=0.9)).to_json())
     assert told["rows"] == wanted["rows"]
     assert told["data"] == wanted["data"]
 
@@ -132,7 +132,7 @@ def test_a_policy_is_kept_and_told(tmp_path: Path) -> None:
     assert f"wrote {policy}: Policy(equalized; 2 groups by sex; needs group and id)" in result.stderr
     assert f"baserate apply {policy} FILE --id COLUMN -o OUT" in result.stderr
     t = read.tallies(path, truth="sick", score="risk", group="sex")
-    assert Policy.load(policy) == equalize.optimum(t, Goal("equalized-odds", within=0.1))
+    assert Policy.load(policy) == equalize.optimal_policy(t, Goal("equalized-odds", within=0.1))
     alone = run("equalize", path, *typed, "-o", "-", "-q")
     assert alone.stdout == policy.read_text(encoding="utf-8")
     shown = " ".join(run("show", policy).stdout.replace("\xa0", " ").split())

@@ -8,8 +8,8 @@ import pytest
 
 from baserate import equalize, read
 from baserate._formatting import format_number
-from baserate.equalize import Deal, Goal
-from baserate.infer import Interval
+from baserate.equalize import Folds, Goal
+from baserate.infer import IntervalOptions
 from tests.cli.shell import fit_the_terminal, is_as_ever, run
 from tests.schemas import fitting
 
@@ -54,11 +54,11 @@ def found(*typed: object) -> dict[str, Any]:
 def test_a_way_is_taken(name: str, screened: Path) -> None:
     t = read.tallies(screened, truth="sick", score="risk", group="sex")
     policies = {
-        "deterministic": lambda: equalize.deterministic(t, Goal(within=0.1)),
-        "blind": lambda: equalize.blind(t, Goal(within=0.2)),
-        "crossing": lambda: equalize.crossing(t, Goal()),
+        "deterministic": lambda: equalize.deterministic_thresholds(t, Goal(within=0.1)),
+        "blind": lambda: equalize.common_threshold(t, Goal(within=0.2)),
+        "crossing": lambda: equalize.choose_roc_crossing(t, Goal()),
         "reject": lambda: equalize.reject_option(t, Goal(within=0.1), favour=[("m",)], favourable="flag"),
-        "reversal": lambda: equalize.optimum(t, Goal(), reversal=True),
+        "reversal": lambda: equalize.optimal_policy(t, Goal(), reversal=True),
     }
     policy = policies[name]()
     told = found(screened, *TYPED, *WAYS[name])
@@ -122,8 +122,8 @@ def test_the_frontier_follows(screened: Path) -> None:
 def test_what_is_held_out_follows(screened: Path) -> None:
     told = found(screened, *TYPED, "--held-out", "--folds", "3", "--repeats", "2", "--seed", "7", "--within", "0.05")
     t = read.tallies(screened, truth="sick", score="risk", group="sex")
-    deal = Deal(folds=3, repeats=2, seed=7)
-    wanted = equalize.held_out(t, Goal(within=0.05), deal=deal, interval=Interval(seed=7)).results()
+    deal = Folds(folds=3, repeats=2, seed=7)
+    wanted = equalize.cross_validate(t, Goal(within=0.05), deal=deal, interval=IntervalOptions(seed=7)).results()
     rows = [row for row in told["rows"] if row["table"] == "held_out"]
     names = ("measure", "kind", "rate", "group", "value", "low", "high")
     assert [[row[name] for name in names] for row in rows] == [[row[name] for name in names] for row in wanted.rows()]

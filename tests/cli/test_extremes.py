@@ -4,7 +4,7 @@ import resource
 import shlex
 import signal
 import warnings
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -166,16 +166,30 @@ def test_every_line_works_as_it_is(name: str, line: str, files: dict[str, str]) 
     assert result.exit_code == 0, result.stderr
 
 
+WORST = ("nan", "-1", "1e308")
+"""What every run of the tests types; all extremes in all lines take a minute."""
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "line"), LINES)
 def test_extremes_are_answered_or_refused(name: str, line: str, files: dict[str, str]) -> None:
     """With an exit code that says whose fault it is, within the memory and the time of a small machine."""
+    check_extremes(name, line, files, EXTREMES)
+
+
+@pytest.mark.parametrize(("name", "line"), [(name, lines[0]) for name, lines in COMMANDS.items()])
+def test_the_worst_extremes_are_answered_or_refused(name: str, line: str, files: dict[str, str]) -> None:
+    check_extremes(name, line, files, WORST)
+
+
+def check_extremes(name: str, line: str, files: dict[str, str], extremes: Collection[str]) -> None:
     words = shlex.split(f"{name} {line}".format(**files))
     for word, option in numeric_options(f"{name} {line}"):
         if option.opts[-1] in ALIKE and line != COMMANDS[name][0]:
             continue
         # Options of groups stand before the command within them.
         at = words.index(word) + 1 if word in name.split()[1:] and len(name.split()) == 2 else len(words)
-        for typed in typed_for(option.opts[-1]):
+        for typed in (each for each in typed_for(option.opts[-1]) if each.rpartition(",")[2] in extremes):
             given = [*words[:at], f"{option.opts[-1]}={typed}", *words[at:]]
             with limited():
                 result = run(*given)

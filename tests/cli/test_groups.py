@@ -73,7 +73,7 @@ def test_programs_get_what_the_library_finds(tmp_path: Path) -> None:
     found = rows_of(run(*typed))
     t = baserate.read.tallies(path, truth="sick", score="risk", group=["site", "sex"], positive=1)
     for by in (["site"], ["sex"], ["site", "sex"]):
-        wanted = equalize.groups(t, by=by, decided=0.4, draws=200).rows()
+        wanted = equalize.compare_groups(t, by=by, decided=0.4, draws=200).rows()
         assert [{**row, "by": ", ".join(by)} for row in wanted] == [row for row in found if row["by"] == ", ".join(by)]
 
 
@@ -103,7 +103,7 @@ def test_a_policy_names_its_columns_and_decides(tmp_path: Path) -> None:
     policy.save(tmp_path / "policy.json")
     result = run("groups", path, "--policy", tmp_path / "policy.json", "--group", "site", *QUICK, "--json")
     t = baserate.read.tallies(path, truth="sick", score="risk", group=["sex", "site"], positive=1)
-    wanted = equalize.groups(t, by="site", decided=policy, draws=200).rows()
+    wanted = equalize.compare_groups(t, by="site", decided=policy, draws=200).rows()
     assert [{**row, "by": "site"} for row in wanted] == rows_of(result)
     shown = run("groups", path, "--policy", tmp_path / "policy.json", "--group", "site", *QUICK).stdout
     assert "Decided for each of 2 groups by sex." in shown

@@ -239,7 +239,7 @@ def test_the_weights_give_the_auc_that_is_told(tmp_path: Path) -> None:
 
 
 def test_weights_that_were_only_tried_say_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    combined = decide.combined
+    combined = decide.combine_scores
     monkeypatch.setattr(decide, "combined", lambda rows: combined(rows, limit=3))
     shown = " ".join(run("hull", people(tmp_path), *TWO, "--combine", "-q").stdout.split())
     assert "this is the best of the weights that were tried." in shown
@@ -304,7 +304,7 @@ def test_labels_are_one_point(tmp_path: Path) -> None:
     (own,) = [row for row in told["rows"] if row["classifier"] == "says"]
     assert (own["threshold"], own["fpr"], own["tpr"]) == (None, pytest.approx(1 / 6), 0.5)
     assert told["data"]["notes"] == []  # nothing was chosen
-    assert decide.front({"says": Counts(tp=2, fp=1, fn=2, tn=5)}).auc == pytest.approx(told["data"]["auc"])
+    assert decide.roc_convex_hull({"says": Counts(tp=2, fp=1, fn=2, tn=5)}).auc == pytest.approx(told["data"]["auc"])
 
 
 @pytest.mark.slow

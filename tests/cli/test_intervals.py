@@ -36,7 +36,7 @@ def row(found: dict[str, Any], measure: str) -> dict[str, Any]:
 
 def test_intervals_are_those_of_the_library(tmp_path: Path) -> None:
     path = people(tmp_path)
-    interval = infer.Interval(level=0.8, method="jeffreys", seed=7)
+    interval = infer.IntervalOptions(level=0.8, method="jeffreys", seed=7)
     found = told(path, *ONE, "--level", "0.8", "--interval", "jeffreys", "--seed", "7")
     assert found == json.loads(
         infer.summary(read.tallies(path, truth="sick", score="risk"), interval=interval).to_json()
@@ -157,7 +157,7 @@ def test_many_classes_have_intervals(tmp_path: Path) -> None:
     typed = (path, "--truth", "is", "--predicted", "called", "--level", "0.9")
     found = told(*typed)
     classes = read.confusions(path, truth="is", predicted="called")
-    assert found == json.loads(infer.class_summary(classes, interval=infer.Interval(level=0.9)).to_json())
+    assert found == json.loads(infer.multiclass_summary(classes, interval=infer.IntervalOptions(level=0.9)).to_json())
     judged = [each for each in found["rows"] if each["measure"] != "cell" and each["value"] is not None]
     assert judged
     assert all(each["low"] <= each["value"] <= each["high"] for each in judged)

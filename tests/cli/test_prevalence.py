@@ -151,9 +151,9 @@ def test_it_is_what_the_library_says(both: tuple[str, ...]) -> None:
     rows = found(run("prevalence", *both, *SCORED, "--threshold", "0.3", "--json"))["rows"]
     validation = read.tallies("old.csv", truth="sick", score="risk")
     target = read.target("new.csv", score="risk")
-    expected = shift.prevalence(target, validation)
+    expected = shift.estimate_prevalence(target, validation)
     assert rows[0]["value"] == expected.value
-    theirs = {(row["measure"], row["scores"]): row for row in shift.corrected(expected, threshold=0.3).rows()}
+    theirs = {(row["measure"], row["scores"]): row for row in shift.adjusted_summary(expected, threshold=0.3).rows()}
     ours = {(row["measure"], row["scores"]): row for row in rows[3:] if row["set"] == "target"}
     assert {key: row["low"] for key, row in ours.items()} == {key: row["low"] for key, row in theirs.items()}
 
@@ -369,7 +369,7 @@ def test_what_is_assumed_is_repeated(assume: str, both: tuple[str, ...]) -> None
     assert f"note: Assumed: {assume}." in result.stderr
     assert run("expect", *typed).stdout.startswith(f"expected under {assume} · new.csv")
     validation = read.tallies("old.csv", truth="sick", score="risk")
-    expected = shift.performance(read.target("new.csv", score="risk"), validation, assume=assume)  # type: ignore[arg-type]
+    expected = shift.estimate_performance(read.target("new.csv", score="risk"), validation, assume=assume)  # type: ignore[arg-type]
     assert [row["value"] for row in results["rows"]] == [row["value"] for row in expected.rows()]
 
 

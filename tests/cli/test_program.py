@@ -14,7 +14,7 @@ import pytest
 import baserate
 from baserate.cli import VERBS, app
 from baserate.cli._demo import NAME, steps
-from baserate.cli._terminal import bar, shown
+from baserate.cli._terminal import bar, progress_bar
 from tests.cli.shell import people, program, run
 
 HEAVY = {"numpy", "duckdb", "narwhals", "scipy", "baserate.measure", "baserate.read", "baserate.infer"}
@@ -145,7 +145,7 @@ class Terminal(StringIO):
 def test_progress_is_drawn_on_a_terminal_and_wiped() -> None:
     drawn = Event()
     terminal = Terminal(drawn=drawn)
-    with shown(lambda: 50.0, stream=terminal, after=0, every=0.001):
+    with progress_bar(lambda: 50.0, stream=terminal, after=0, every=0.001):
         assert drawn.wait(60)
     text = terminal.getvalue()
     assert "50 %" in text
@@ -157,7 +157,7 @@ def test_progress_is_wiped_after_an_error_too() -> None:
     terminal = Terminal(drawn=drawn)
 
     def work() -> None:
-        with shown(lambda: None, stream=terminal, after=0, every=0.001):
+        with progress_bar(lambda: None, stream=terminal, after=0, every=0.001):
             assert drawn.wait(60)
             raise ValueError("bad")
 
@@ -175,11 +175,11 @@ def test_progress_is_silent_when_quick_quiet_or_not_on_a_terminal() -> None:
         asked.append(1)
         return 1.0
 
-    with shown(progress, stream=quick, after=3600):
+    with progress_bar(progress, stream=quick, after=3600):
         pass
-    with shown(progress, stream=quiet, after=0, quiet=True):
+    with progress_bar(progress, stream=quiet, after=0, quiet=True):
         pass
-    with shown(progress, stream=pipe, after=0):
+    with progress_bar(progress, stream=pipe, after=0):
         pass
     assert (quick.getvalue(), quiet.getvalue(), pipe.getvalue(), asked) == ("", "", "", [])
 

@@ -156,8 +156,8 @@ def test_csv_of_numbers(tmp_path: Path) -> None:
 def test_long_work_tells_how_far_it_is(tmp_path: Path) -> None:
     told: list[tuple[int, int]] = []
     tallies = baserate.read.tallies(screened(tmp_path), truth="sick", score="risk", group="site")
-    baserate.infer.reliability(
-        tallies, asked=baserate.infer.Reliability(draws=0), watch=lambda done, parts: told.append((done, parts))
+    baserate.infer.calibration_summary(
+        tallies, asked=baserate.infer.CalibrationOptions(draws=0), watch=lambda done, parts: told.append((done, parts))
     )
     assert told == [(1, 3), (2, 3), (3, 3)]
 

@@ -7,9 +7,21 @@ from typing import Any
 
 import pytest
 
-from baserate import CostMatrix, Costs, Counts, OptionError, Results, infer, measure, population, read, scored, tally
+from baserate import (
+    CostMatrix,
+    Costs,
+    Counts,
+    OptionError,
+    Results,
+    class_scores,
+    infer,
+    measure,
+    population,
+    read,
+    tally,
+)
 from baserate.measure import multiclass
-from baserate.measure._registry import REQUIRED, Settings, settings_of
+from baserate.measure._registry import REQUIRED_OPTIONS, Settings, collect_settings
 from tests.cli.shell import people, run
 from tests.cli.test_classes import pets
 from tests.schemas import fitting
@@ -40,21 +52,21 @@ def found(*typed: str) -> dict[str, Any]:
     return fitting(result.stdout)
 
 
-@pytest.mark.parametrize("name", REQUIRED)
+@pytest.mark.parametrize("name", REQUIRED_OPTIONS)
 @pytest.mark.parametrize("verb", VERBS)
 def test_a_measure_that_depends_on_a_number_needs_it(verb: str, name: str, tmp_path: Path) -> None:
     result = run(*typed(verb, name, people(tmp_path)))
     assert (result.exit_code, result.stdout) == (2, "")
-    option = REQUIRED[name]
+    option = REQUIRED_OPTIONS[name]
     assert f"{name} needs" in result.stderr
     assert OPTIONS[option][0] in result.stderr
     assert len(result.stderr.splitlines()) == 1
 
 
-@pytest.mark.parametrize("name", REQUIRED)
+@pytest.mark.parametrize("name", REQUIRED_OPTIONS)
 @pytest.mark.parametrize("verb", VERBS)
 def test_with_the_number_it_is_measured_and_the_number_is_told(verb: str, name: str, tmp_path: Path) -> None:
-    option = REQUIRED[name]
+    option = REQUIRED_OPTIONS[name]
     asked = [*typed(verb, name, people(tmp_path)), *OPTIONS[option]]
     told = found(*asked)
     wanted: Any = {"tp": 0, "fp": 1, "fn": 20, "tn": 0} if option == "costs" else 0.2
@@ -129,14 +141,14 @@ def test_requirements_are_held_at_the_numbers_that_are_given(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("flag", ["--maximize", "--minimize", "--require"])
-@pytest.mark.parametrize("name", REQUIRED)
+@pytest.mark.parametrize("name", REQUIRED_OPTIONS)
 def test_a_choice_by_such_a_measure_needs_the_number(flag: str, name: str, tmp_path: Path) -> None:
     text = f"{name} >= 0" if flag == "--require" else name
     asked = ("decide", people(tmp_path), *ONE, flag, text, "--draws", "0")
     result = run(*asked)
     assert result.exit_code == 2
     assert f"{name} needs" in result.stderr
-    result = run(*asked, *OPTIONS[REQUIRED[name]])
+    result = run(*asked, *OPTIONS[REQUIRED_OPTIONS[name]])
     assert result.exit_code == 0, result.stderr
     assert f"{name} is at" in result.stdout + result.stderr
 
@@ -159,23 +171,23 @@ def test_a_threshold_is_chosen_at_the_threshold_probability(tmp_path: Path) -> N
         assert worth[policy["thresholds"][0]] == pytest.approx(max(worth.values()))
 
 
-@pytest.mark.parametrize("name", [*REQUIRED, "f_beta"])
+@pytest.mark.parametrize("name", [*REQUIRED_OPTIONS, "f_beta"])
 def test_sizes_are_simulated_at_the_numbers_that_are_given(name: str) -> None:
     asked = ("population", "binormal", "size", name, "--half-width", "0.2", "--threshold", "0.5", "--draws", "400")
-    stated = OPTIONS[REQUIRED[name]] if name in REQUIRED else ("--beta", "2")
-    if name in REQUIRED:
+    stated = OPTIONS[REQUIRED_OPTIONS[name]] if name in REQUIRED_OPTIONS else ("--beta", "2")
+    if name in REQUIRED_OPTIONS:
         assert f"{name} needs" in run(*asked).stderr
     told = found(*asked, *stated)
     function = {
         "costs": partial(measure.expected_cost, costs=Costs(fp=1, fn=20)),
-        "at": partial(measure.named(name), at=0.2),
-    }.get(REQUIRED.get(name, ""), partial(measure.f_beta, beta=2))
-    wanted = infer.size_by_simulation(population.binormal(), function, 0.2, threshold=0.5, draws=400)
+        "at": partial(measure.find_measure(name), at=0.2),
+    }.get(REQUIRED_OPTIONS.get(name, ""), partial(measure.f_beta, beta=2))
+    wanted = infer.sample_size_by_simulation(population.binormal(), function, 0.2, threshold=0.5, draws=400)
     assert told["rows"][0]["rows"] == wanted.rows
     assert list(told["data"]["settings"]) == [name]
 
 
-@pytest.mark.parametrize("name", REQUIRED)
+@pytest.mark.parametrize("name", REQUIRED_OPTIONS)
 def test_the_command_that_is_suggested_states_them(name: str) -> None:
     told = run("size", name, "--expect", "0.1", "--half-width", "0.1").stderr
     result = run(*told.split("`")[1].split()[1:], "--json", "-q")
@@ -232,8 +244,8 @@ def test_python_compares_samples_and_classes_at_stated_costs() -> None:
         infer.compare_unpaired(one, other, measure="expected_cost", threshold=0.5)
     found = infer.compare_unpaired(one, other, measure="expected_cost", threshold=0.5, costs=Costs(fp=1, fn=7))
     assert found.values == (2, 0)
-    a = scored(list("aabbcc"), [[3, 2, 1], [1, 3, 2], [1, 3, 2], [1, 3, 2], [1, 2, 3], [3, 1, 2]])
-    b = scored(list("aabbcc"), [[3, 2, 1], [3, 1, 2], [1, 3, 2], [1, 3, 2], [1, 2, 3], [1, 2, 3]])
+    a = class_scores(list("aabbcc"), [[3, 2, 1], [1, 3, 2], [1, 3, 2], [1, 3, 2], [1, 2, 3], [3, 1, 2]])
+    b = class_scores(list("aabbcc"), [[3, 2, 1], [3, 1, 2], [1, 3, 2], [1, 3, 2], [1, 2, 3], [1, 2, 3]])
     with pytest.raises(OptionError, match="expected_cost needs what errors cost"):
         infer.compare_classes(a, b, measure="expected_cost")
     costs = CostMatrix([[0, 1, 2], [1, 0, 1], [2, 1, 0]], list("abc"))
@@ -257,4 +269,4 @@ def test_settings_are_bound_once() -> None:
     assert stated.apply(measure.auc) is measure.auc
     assert stated.apply(measure.f_beta)(Counts(tp=3, fp=1, fn=1, tn=5)) == pytest.approx(0.75)
     assert stated.idle([measure.f_beta]) == ["costs", "at"]
-    assert settings_of([stated.apply(measure.f_beta), own]) == {"f_beta": {"beta": 2}, "net_benefit": {"at": 0.3}}
+    assert collect_settings([stated.apply(measure.f_beta), own]) == {"f_beta": {"beta": 2}, "net_benefit": {"at": 0.3}}

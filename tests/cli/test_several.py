@@ -86,9 +86,9 @@ def test_json_holds_what_the_library_says(tmp_path: Path) -> None:
     typed = asked(tmp_path)
     told = found(*typed, *SHARES, "--abstain-cost", "0.5", "--level", "0.9")
     rows = read.class_rows(typed[0], truth="is", score=["p_*"])
-    costs = read.costs(tmp_path / "costs.csv", truth="rows")
+    costs = read.cost_matrix(tmp_path / "costs.csv", truth="rows")
     shares = {"cat": 0.2, "dog": 0.7, "fish": 0.1}
-    wanted = decide.class_summary(rows, costs, refer=0.5, shares=shares, level=0.9)
+    wanted = decide.multiclass_summary(rows, costs, refer=0.5, shares=shares, level=0.9)
     assert told["rows"] == wanted.rows()
     assert told["data"]["to"] == pytest.approx(shares)
     assert told["data"]["refer"] == 0.5

@@ -9,14 +9,14 @@ import pytest
 
 from baserate import population
 from baserate.infer import (
-    assumed_pair,
-    size_by_simulation,
-    size_of_auc,
-    size_of_share,
-    size_to_show_auc,
-    size_to_show_auc_difference,
-    size_to_show_share,
-    size_to_show_share_difference,
+    hypothetical_pair,
+    sample_size_by_simulation,
+    sample_size_for_auc,
+    sample_size_for_auc_difference,
+    sample_size_for_auc_test,
+    sample_size_for_proportion,
+    sample_size_for_proportion_difference,
+    sample_size_for_proportion_test,
 )
 from baserate.text._tables import display_width
 from tests.cli.shell import is_as_ever, run
@@ -69,28 +69,28 @@ def form(*typed: str) -> tuple[dict[str, Any], dict[str, Any]]:
 
 def test_the_shell_tells_what_python_tells() -> None:
     row, data = form(*AUC, "--half-width", "0.03", "--level", "90%")
-    assert row["rows"] == size_of_auc(0.8, 0.03, prevalence=0.1, level=0.9).rows
+    assert row["rows"] == sample_size_for_auc(0.8, 0.03, prevalence=0.1, level=0.9).rows
     assert data["asked"] == {"expect": 0.8, "half_width": 0.03, "prevalence": 0.1, "level": 0.9}
     row, data = form(*AUC, "--goal", "0.7", "--power", "0.9", "--one-sided")
-    assert row["rows"] == size_to_show_auc(0.8, null=0.7, power=0.9, prevalence=0.1, sides=1).rows
+    assert row["rows"] == sample_size_for_auc_test(0.8, null=0.7, power=0.9, prevalence=0.1, sides=1).rows
     assert data["asked"]["one_sided"] is True
-    pair = assumed_pair(0.8, 0.75, correlation=0.0)
+    pair = hypothetical_pair(0.8, 0.75, correlation=0.0)
     row, _ = form(*AUC, "--against", "0.75", "--correlation", "0", "--alpha", "0.01")
-    assert row["rows"] == size_to_show_auc_difference(pair, power=0.8, prevalence=0.1, alpha=0.01).rows
+    assert row["rows"] == sample_size_for_auc_difference(pair, power=0.8, prevalence=0.1, alpha=0.01).rows
     assert (row["samples"], form(*AUC, "--against", "0.75")[0]["samples"]) == (1, 2)
 
 
 def test_the_shell_tells_of_shares_what_python_tells() -> None:
     row, _ = form(*SENSITIVITY, "--half-width", "0.05")
-    assert row["rows"] == size_of_share("sensitivity", 0.9, 0.05, prevalence=0.1).rows == 1410
+    assert row["rows"] == sample_size_for_proportion("sensitivity", 0.9, 0.05, prevalence=0.1).rows == 1410
     row, _ = form(*SENSITIVITY, "--goal", "0.8")
-    assert row["rows"] == size_to_show_share("sensitivity", 0.9, goal=0.8, power=0.8, prevalence=0.1).rows
+    assert row["rows"] == sample_size_for_proportion_test("sensitivity", 0.9, goal=0.8, power=0.8, prevalence=0.1).rows
     for typed, options in (
         (["--paired"], {"paired": True}),
         (["--discordance", "0.15"], {"discordance": 0.15}),
         ([], {"paired": False}),
     ):
-        found = size_to_show_share_difference("recall", 0.9, 0.8, power=0.8, prevalence=0.1, **options)
+        found = sample_size_for_proportion_difference("recall", 0.9, 0.8, power=0.8, prevalence=0.1, **options)
         row, _ = form(*SENSITIVITY, "--against", "0.8", *typed)
         assert (row["rows"], row["samples"]) == (found.rows, found.samples)
     row, _ = form("size", "TPR", "--expect", "0", "--half-width", "0.1", "--prevalence", "0.5")
@@ -100,11 +100,11 @@ def test_the_shell_tells_of_shares_what_python_tells() -> None:
 def test_a_population_is_simulated() -> None:
     row, data = form(*F1)
     made = population.binormal(prevalence=0.1)
-    assert row["rows"] == size_by_simulation(made, "f1", 0.03, threshold=1.0).rows
+    assert row["rows"] == sample_size_by_simulation(made, "f1", 0.03, threshold=1.0).rows
     assert row["error"] > 0
     assert data["family"] == "binormal"
     again, _ = form("population", "linear", "size", "auc", "--half-width", "0.05", "--draws", "400", "--seed", "7")
-    assert again["rows"] == size_by_simulation(population.linear(), "auc", 0.05, draws=400, seed=7).rows
+    assert again["rows"] == sample_size_by_simulation(population.linear(), "auc", 0.05, draws=400, seed=7).rows
 
 
 SUGGESTED = [

@@ -8,7 +8,7 @@ import click
 import pytest
 from click import unstyle
 
-from baserate.measure import MEASURES, about, multiclass
+from baserate.measure import MEASURES, describe, multiclass
 from baserate.text._tables import Page, Row, Section, Table, display_width
 from tests.cli.shell import is_as_ever, people, run, views
 
@@ -75,7 +75,7 @@ def test_a_list_is_as_ever(name: str, typed: tuple[str, ...]) -> None:
 
 
 def test_the_list_of_measures_shows_every_summary_whole() -> None:
-    summaries = [about(each).summary for each in (*MEASURES.values(), *multiclass.MEASURES.values())]
+    summaries = [describe(each).summary for each in (*MEASURES.values(), *multiclass.MEASURES.values())]
     listed = json.loads(run("list", "measures", "--json").stdout)["rows"]
     assert [row["meaning"] for row in listed] == summaries
     for width in (60, 100, 200):
@@ -88,7 +88,7 @@ def test_the_list_of_measures_shows_every_summary_whole() -> None:
 
 def test_the_list_of_measures_names_every_other_name_once() -> None:
     shown = " ".join(run("list", "measures", "positive predictive value").stdout.split())
-    summary = about(MEASURES["precision"]).summary
+    summary = describe(MEASURES["precision"]).summary
     assert f"precision {summary} Also: positive predictive value, confidence." in shown
     assert "npv Negative predictive value: share of rows not flagged that are negative." not in shown
 
@@ -98,7 +98,7 @@ def test_numbers_stand_beside_the_summaries_of_their_measures(tmp_path: Path) ->
     measured = {row["measure"] for row in json.loads(run(*typed, "--json").stdout)["rows"]} & set(MEASURES)
     shown = run(*typed, "--format", "md").stdout
     assert len(measured) == len(MEASURES)
-    assert [name for name in sorted(measured) if about(MEASURES[name]).summary not in shown] == []
+    assert [name for name in sorted(measured) if describe(MEASURES[name]).summary not in shown] == []
 
 
 def test_completion_shows_the_summaries() -> None:
@@ -107,7 +107,7 @@ def test_completion_shows_the_summaries() -> None:
     context = click.Context(click.Command("measure"))
     items = complete_two_class(context, click.Option(["--measures"]), "auc,pre")
     assert {item.value: item.help for item in items} == {
-        f"auc,{name}": about(MEASURES[name]).summary for name in ("precision", "prevalence", "prevalence_threshold")
+        f"auc,{name}": describe(MEASURES[name]).summary for name in ("precision", "prevalence", "prevalence_threshold")
     }
 
 

@@ -68,7 +68,7 @@ def everywhere(drawn: Drawn, *, positive: bool = False) -> list[tuple[float, flo
 
 @given(both(), st.booleans())
 def test_no_direction_is_better(drawn: Drawn, positive: bool) -> None:  # noqa: FBT001  (drawn)
-    found = decide.combined(drawn.rows(), positive_weights=positive)
+    found = decide.combine_scores(drawn.rows(), positive_weights=positive)
     assert found.exact
     assert found.auc == pytest.approx(max(drawn.area(*each) for each in everywhere(drawn, positive=positive)))
     assert found.auc >= max(found.alone)
@@ -77,7 +77,7 @@ def test_no_direction_is_better(drawn: Drawn, positive: bool) -> None:  # noqa: 
 
 @given(both(eighths), st.integers(0, 2**32 - 1))
 def test_no_random_direction_is_better(drawn: Drawn, seed: int) -> None:
-    found = decide.combined(drawn.rows())
+    found = decide.combine_scores(drawn.rows())
     score = found.score(drawn.a, drawn.b)
     assert found.auc == measure.auc(curve(tally(drawn.truth, score, positive=True)))
     angles = np.random.default_rng(seed).uniform(0, 2 * np.pi, 50)
@@ -88,7 +88,7 @@ def test_no_random_direction_is_better(drawn: Drawn, seed: int) -> None:
 
 @given(both(few))
 def test_tiny_numbers_are_not_lost(drawn: Drawn) -> None:
-    found = decide.combined(drawn.rows())
+    found = decide.combine_scores(drawn.rows())
     assert found.alone == (drawn.area(1, 0), drawn.area(0, 1))
     assert found.auc >= max(found.alone)
     assert found.auc == measure.auc(curve(tally(drawn.truth, found.score(drawn.a, drawn.b), positive=True)))
@@ -96,7 +96,7 @@ def test_tiny_numbers_are_not_lost(drawn: Drawn) -> None:
 
 @given(both(), st.sampled_from([4.0, 1000.0, 0.3]))
 def test_the_unit_of_a_score_changes_its_weight_alone(drawn: Drawn, unit: float) -> None:
-    found, other = (decide.combined(each.rows()) for each in (drawn, drawn._replace(b=drawn.b * unit)))
+    found, other = (decide.combine_scores(each.rows()) for each in (drawn, drawn._replace(b=drawn.b * unit)))
     assert other.auc == pytest.approx(found.auc)
     if unit == 4:
         assert other.weights[0] == found.weights[0]
@@ -108,11 +108,11 @@ def test_the_unit_of_a_score_changes_its_weight_alone(drawn: Drawn, unit: float)
 def test_masses_count_in_every_pair(drawn: Drawn, data: st.DataObject) -> None:
     size = len(drawn.truth)
     amount = np.array(data.draw(st.lists(weight, min_size=size, max_size=size)))
-    found = decide.combined(drawn.rows(weight=amount))
+    found = decide.combine_scores(drawn.rows(weight=amount))
     assert found.auc == pytest.approx(max(drawn.area(*each, weight=amount) for each in everywhere(drawn)))
     times = np.array(data.draw(st.lists(st.integers(1, 3), min_size=size, max_size=size)))
-    counted = decide.combined(drawn.rows(count=times))
-    repeated = decide.combined(Drawn(*(np.repeat(each, times) for each in drawn)).rows())
+    counted = decide.combine_scores(drawn.rows(count=times))
+    repeated = decide.combine_scores(Drawn(*(np.repeat(each, times) for each in drawn)).rows())
     assert counted.auc == pytest.approx(repeated.auc)
     assert counted.weights == pytest.approx(repeated.weights)
     assert counted.chosen_on == repeated.chosen_on
@@ -122,7 +122,7 @@ def test_masses_count_in_every_pair(drawn: Drawn, data: st.DataObject) -> None:
 def test_the_order_of_rows_changes_nothing(drawn: Drawn, random: object) -> None:
     order = list(range(len(drawn.truth)))
     random.shuffle(order)  # type: ignore[attr-defined]
-    found, other = (decide.combined(each.rows()) for each in (drawn, Drawn(*(each[order] for each in drawn))))
+    found, other = (decide.combine_scores(each.rows()) for each in (drawn, Drawn(*(each[order] for each in drawn))))
     assert (found.weights, found.auc, found.chosen_on) == (other.weights, other.auc, other.chosen_on)
     assert found.held_out == pytest.approx(other.held_out, nan_ok=True)
 
@@ -130,10 +130,10 @@ def test_the_order_of_rows_changes_nothing(drawn: Drawn, random: object) -> None
 @settings(max_examples=12)  # each example sorts many times
 @given(both(max_size=40))
 def test_searched_directions_are_not_exact(drawn: Drawn) -> None:
-    tried, best = decide.combined(drawn.rows(), limit=0), decide.combined(drawn.rows())
+    tried, best = decide.combine_scores(drawn.rows(), limit=0), decide.combine_scores(drawn.rows())
     assert (tried.exact, best.exact) == (False, True)
     assert max(tried.alone) <= tried.auc <= best.auc + 1e-12
-    some = decide.combined(drawn.rows(), limit=0, positive_weights=True)
+    some = decide.combine_scores(drawn.rows(), limit=0, positive_weights=True)
     assert min(some.weights) >= 0
     assert some.auc >= max(some.alone)
 
@@ -147,14 +147,14 @@ def sample(n: int, seed: int, *, signal: float) -> Drawn:
 def test_searched_directions_are_nearly_optimal() -> None:
     for seed in range(5):
         drawn = sample(600, seed, signal=1.0)
-        tried, best = decide.combined(drawn.rows(), limit=0), decide.combined(drawn.rows())
+        tried, best = decide.combine_scores(drawn.rows(), limit=0), decide.combine_scores(drawn.rows())
         assert best.auc - 5e-4 < tried.auc <= best.auc
         # Two normal scores of equal worth, in units that differ by 50.
         assert 50 * best.weights[1] == pytest.approx(1, abs=0.4)
 
 
 def test_cross_validated_auc_of_noise_is_one_half() -> None:
-    found = [decide.combined(sample(60, seed, signal=0.0).rows()) for seed in range(40)]
+    found = [decide.combine_scores(sample(60, seed, signal=0.0).rows()) for seed in range(40)]
     assert np.mean([each.auc for each in found]) > 0.57
     assert np.mean([each.held_out for each in found]) == pytest.approx(0.5, abs=0.04)
 
@@ -168,17 +168,17 @@ def test_rows_of_a_cluster_stay_together() -> None:
     assert len(folds) == min(5, len({*cluster} - {*cluster[drawn.truth]}))
     for each in range(20):
         assert (folds[:, cluster == each].sum(axis=1) > 0).sum() == 1
-    assert decide.combined(rows, seed=1).weights == decide.combined(drawn.rows()).weights
+    assert decide.combine_scores(rows, seed=1).weights == decide.combine_scores(drawn.rows()).weights
 
 
 def test_two_of_several_scores_are_selected() -> None:
     table = {"y": [1, 0, 1, 0], "a": [1, 2, 3, 4], "b": [1, 1, 1, 1], "c": [4, 3, 2, 1]}
     rows = read.rows(table, truth="y", score=["a", "b", "c"])
-    found = decide.combined(rows, ("c", "b"))
+    found = decide.combine_scores(rows, ("c", "b"))
     assert (found.names, found.weights, found.alone) == (("c", "b"), (1.0, 0.0), (0.75, 0.5))
     assert found.score([1, 2], [np.nan, 0]).tolist() == [1, 2]
     assert np.isfinite(found.held_out)
-    alone = decide.combined(read.rows({"y": [1, 0], "a": [1, 1], "b": [0, 2]}, truth="y", score=["a", "b"]))
+    alone = decide.combine_scores(read.rows({"y": [1, 0], "a": [1, 1], "b": [0, 2]}, truth="y", score=["a", "b"]))
     assert (alone.weights, alone.auc) == ((0.0, -1.0), 1.0)
     assert np.isnan(alone.held_out)
 
@@ -186,12 +186,12 @@ def test_two_of_several_scores_are_selected() -> None:
 @pytest.mark.parametrize(
     ("work", "error", "told"),
     [
-        (lambda rows: decide.combined(rows, ("a", "x")), UnknownNameError, "no score 'x'; there are: a, b"),
-        (lambda rows: decide.combined(rows, ("a", "a")), OptionError, "name two that differ"),
-        (lambda rows: decide.combined(rows, ("a",)), OptionError, "name two"),  # type: ignore[arg-type]
-        (lambda rows: decide.combined(rows, limit=-1), OptionError, "limit is -1"),
-        (lambda rows: decide.combined(rows.only(rows.truth)), NotBinaryError, "no negatives"),
-        (lambda rows: decide.combined(rows.only(~rows.truth)), NotBinaryError, "no positives"),
+        (lambda rows: decide.combine_scores(rows, ("a", "x")), UnknownNameError, "no score 'x'; there are: a, b"),
+        (lambda rows: decide.combine_scores(rows, ("a", "a")), OptionError, "name two that differ"),
+        (lambda rows: decide.combine_scores(rows, ("a",)), OptionError, "name two"),  # type: ignore[arg-type]
+        (lambda rows: decide.combine_scores(rows, limit=-1), OptionError, "limit is -1"),
+        (lambda rows: decide.combine_scores(rows.only(rows.truth)), NotBinaryError, "no negatives"),
+        (lambda rows: decide.combine_scores(rows.only(~rows.truth)), NotBinaryError, "no positives"),
     ],
 )
 def test_errors(work: Callable[[Rows], object], error: type[Exception], told: str) -> None:
@@ -199,4 +199,4 @@ def test_errors(work: Callable[[Rows], object], error: type[Exception], told: st
     with pytest.raises(error, match=told):
         work(drawn.rows())
     with pytest.raises(MissingValuesError, match="1 of 6 scores are NaN or infinite"):
-        decide.combined(drawn._replace(a=np.array([1, np.inf, 2])).rows())
+        decide.combine_scores(drawn._replace(a=np.array([1, np.inf, 2])).rows())

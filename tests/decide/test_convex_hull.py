@@ -73,7 +73,7 @@ def gain(fpr: float, tpr: float, slope: float) -> float:
 
 @given(several())
 def test_a_front_runs_from_none_to_all_and_falls_in_slope(classifiers: Classifiers) -> None:
-    found = decide.front(classifiers)
+    found = decide.roc_convex_hull(classifiers)
     assert (found.vertices[0].classifier, found.vertices[-1].classifier) == ("none", "all")
     for left, right in pairwise(found.vertices):
         assert left.slope_to == right.slope_from
@@ -88,7 +88,7 @@ def test_a_front_runs_from_none_to_all_and_falls_in_slope(classifiers: Classifie
 
 @given(several())
 def test_a_front_dominates_every_point(classifiers: Classifiers) -> None:
-    found = decide.front(classifiers)
+    found = decide.roc_convex_hull(classifiers)
     for fpr, tpr in points(classifiers):
         reached = found.mixture(fpr=fpr)
         assert reached.tpr >= tpr - 1e-12
@@ -96,7 +96,7 @@ def test_a_front_dominates_every_point(classifiers: Classifiers) -> None:
 
 @given(several(), slopes)
 def test_the_best_is_the_best_of_all_points(classifiers: Classifiers, slope: float) -> None:
-    best = decide.front(classifiers).best(slope)
+    best = decide.roc_convex_hull(classifiers).best(slope)
     everywhere = [gain(fpr, tpr, slope) for fpr, tpr in points(classifiers)]
     assert gain(best.fpr, best.tpr, slope) == pytest.approx(max(everywhere), abs=1e-12)
 
@@ -108,7 +108,7 @@ def test_at_given_costs_nothing_is_cheaper(
     right, more, wrong, extra = given_costs
     costs = Costs(tp=right, fn=right + more, tn=wrong, fp=wrong + extra)
     assume(more or extra)
-    best = decide.front(classifiers).at(costs, prevalence).cost(costs, prevalence)
+    best = decide.roc_convex_hull(classifiers).at(costs, prevalence).cost(costs, prevalence)
     for fpr, tpr in points(classifiers):
         table = Counts(
             tp=prevalence * tpr, fn=prevalence * (1 - tpr), fp=(1 - prevalence) * fpr, tn=(1 - prevalence) * (1 - fpr)
@@ -120,7 +120,7 @@ def test_at_given_costs_nothing_is_cheaper(
 def test_a_mixture_is_reached_and_never_cheaper_than_its_better_end(
     classifiers: Classifiers, slope: float, rate: float, what: str
 ) -> None:
-    found = decide.front(classifiers)
+    found = decide.roc_convex_hull(classifiers)
     mixed = found.mixture(**{what: rate})
     assert getattr(mixed, what) == pytest.approx(rate, abs=1e-12)
     ends = [gain(each.fpr, each.tpr, slope) for each in (mixed.strict, mixed.lax)]
@@ -132,7 +132,7 @@ def test_a_mixture_is_reached_and_never_cheaper_than_its_better_end(
 
 @given(scoring())
 def test_a_front_of_one_curve_is_its_hull(c: Curve) -> None:
-    found, hull = decide.front({"risk": c}), c.hull()
+    found, hull = decide.roc_convex_hull({"risk": c}), c.hull()
     assert [each.threshold for each in found.vertices] == [*hull.threshold[:-1], -inf]
     np.testing.assert_allclose([each.fpr for each in found.vertices], measure.fpr(hull.counts))
     np.testing.assert_allclose([each.tpr for each in found.vertices], measure.sensitivity(hull.counts))
@@ -141,9 +141,9 @@ def test_a_front_of_one_curve_is_its_hull(c: Curve) -> None:
 
 @given(scoring(), slopes)
 def test_the_best_of_one_curve_is_its_tangent(c: Curve, slope: float) -> None:
-    edges = decide.front({"risk": c}).vertices
+    edges = decide.roc_convex_hull({"risk": c}).vertices
     for each in (slope, *(vertex.slope_to for vertex in edges[:-1])):
-        found, touched = decide.front({"risk": c}).best(each), c.tangent(each)
+        found, touched = decide.roc_convex_hull({"risk": c}).best(each), c.tangent(each)
         assert touched == (c.threshold[-1] if found.classifier == "all" else found.threshold)
 
 
@@ -151,14 +151,14 @@ def test_the_best_of_one_curve_is_its_tangent(c: Curve, slope: float) -> None:
 def test_names_and_their_order_change_nothing_else(classifiers: Classifiers, random: object) -> None:
     order = list(classifiers)
     random.shuffle(order)  # type: ignore[attr-defined]
-    found = decide.front(classifiers)
-    other = decide.front({name.upper(): classifiers[name] for name in order})
+    found = decide.roc_convex_hull(classifiers)
+    other = decide.roc_convex_hull({name.upper(): classifiers[name] for name in order})
     places = [(each.fpr, each.tpr, each.slope_from, each.slope_to) for each in found.vertices]
     assert places == [(each.fpr, each.tpr, each.slope_from, each.slope_to) for each in other.vertices]
     assert {name.upper() for name in found.never} == set(other.never)
 
 
-def kindest(front: decide.Front, fpr: float, tpr: float) -> float:
+def kindest(front: decide.ROCConvexHull, fpr: float, tpr: float) -> float:
     """How far the mistakes of a point can be divided until it is on the front: its factor in cost, by bisection."""
     low, high = 0.0, 1.0  # of what is left of the mistakes
     for _ in range(60):
@@ -172,10 +172,10 @@ def kindest(front: decide.Front, fpr: float, tpr: float) -> float:
 
 @given(several())
 def test_dominated_classifiers_have_their_gap(classifiers: Classifiers) -> None:
-    found = decide.front(classifiers)
+    found = decide.roc_convex_hull(classifiers)
     steps = [each.slope_to for each in found.vertices if 0 < each.slope_to < inf] + [0.01, 0.3, 1.0, 4.0, 90.0]
     for below in found.dominated:
-        alone = decide.front({"it": classifiers[below.classifier]})
+        alone = decide.roc_convex_hull({"it": classifiers[below.classifier]})
         assert below.area == pytest.approx(found.auc - alone.auc, abs=1e-12)
         at = points({"it": classifiers[below.classifier]})[2:]
         inner = [point for point in at if point not in ((0, 0), (1, 1))]
@@ -195,7 +195,7 @@ def test_dominated_classifiers_have_their_gap(classifiers: Classifiers) -> None:
 
 @given(several())
 def test_reversal_is_listed_below_the_diagonal_and_used_on_request(classifiers: Classifiers) -> None:
-    plain, turned = decide.front(classifiers), decide.front(classifiers, reverse=True)
+    plain, turned = decide.roc_convex_hull(classifiers), decide.roc_convex_hull(classifiers, reverse=True)
     assert plain.reversible == turned.reversible
     assert not any(each.reversed for each in plain.vertices)
     offered = {each.classifier for each in plain.reversible}
@@ -215,18 +215,20 @@ def test_reversal_is_listed_below_the_diagonal_and_used_on_request(classifiers: 
 def test_a_reversed_curve_is_the_hull_of_reversed_scores(c: Curve) -> None:
     assume(measure.auc(c) < 0.5)
     back = curve(c.tally.rescored(-c.tally.score))
-    both = decide.front({"as it is": c, "back": back})
-    assert decide.front({"risk": c}, reverse=True).auc == pytest.approx(both.auc)
+    both = decide.roc_convex_hull({"as it is": c, "back": back})
+    assert decide.roc_convex_hull({"risk": c}, reverse=True).auc == pytest.approx(both.auc)
 
 
 @given(scoring() | labelling())
 def test_reversed_classifiers_are_compared_both_ways(one: Counts[float] | Curve) -> None:
     back = one.reversed() if isinstance(one, Counts) else curve(one.tally.rescored(-one.tally.score))
-    if not decide.front({"one": one}).reversible:
+    if not decide.roc_convex_hull({"one": one}).reversible:
         one, back = back, one
     strong = Counts(tp=99, fn=1, fp=1, tn=99)
-    turned = decide.front({"one": one, "strong": strong}, reverse=True)
-    apart = {each.classifier: each for each in decide.front({"one": one, "back": back, "strong": strong}).dominated}
+    turned = decide.roc_convex_hull({"one": one, "strong": strong}, reverse=True)
+    apart = {
+        each.classifier: each for each in decide.roc_convex_hull({"one": one, "back": back, "strong": strong}).dominated
+    }
     assume(turned.reversible and {"one", "back"} <= set(apart))
     (found,) = turned.dominated
     for name in ("gap", "factor"):
@@ -237,18 +239,20 @@ def test_reversed_classifiers_are_compared_both_ways(one: Counts[float] | Curve)
 def test_points_on_a_line_are_no_vertices_however_the_rates_are_written() -> None:
     third = Counts(tp=3, fn=7, fp=1, tn=9)
     twice = Counts(tp=6, fn=4, fp=2, tn=8)
-    found = decide.front({"third": third, "twice": twice})
+    found = decide.roc_convex_hull({"third": third, "twice": twice})
     assert [each.classifier for each in found.vertices] == ["none", "twice", "all"]
     assert found.never == ("third",)
     assert found.dominated[0].gap == pytest.approx(0, abs=1e-15)
     assert found.dominated[0].factor == pytest.approx(1)
     # Weights of a tenth do not add up exactly.
     tenths = Counts(tp=0.1 + 0.2, fn=0.7, fp=0.1, tn=0.9)
-    assert decide.front({"tenths": tenths, "twice": twice}).never == ("tenths",)
+    assert decide.roc_convex_hull({"tenths": tenths, "twice": twice}).never == ("tenths",)
 
 
 def test_classifiers_at_the_same_point_are_listed() -> None:
-    found = decide.front({"first": A, "twin": Counts(tp=630, fn=370, fp=280, tn=720), "idle": Counts(0, 0, 5, 5)})
+    found = decide.roc_convex_hull(
+        {"first": A, "twin": Counts(tp=630, fn=370, fp=280, tn=720), "idle": Counts(0, 0, 5, 5)}
+    )
     assert [(each.classifier, each.others) for each in found.vertices] == [
         ("none", ("idle",)),
         ("first", ("twin",)),
@@ -258,7 +262,7 @@ def test_classifiers_at_the_same_point_are_listed() -> None:
 
 
 def test_ranges_of_costs_and_prevalences_meet_the_best() -> None:
-    found = decide.front({"A": A, "B": B, "C": C}, reverse=True)
+    found = decide.roc_convex_hull({"A": A, "B": B, "C": C}, reverse=True)
     for row in found.ranges(0.2).rows():
         middle = (row["ratio_from"] + min(row["ratio_to"], 1e6)) / 2
         assert found.at(Costs(fn=middle, fp=1), 0.2).classifier == row["classifier"]
@@ -272,7 +276,7 @@ def test_ranges_of_costs_and_prevalences_meet_the_best() -> None:
 
 
 def test_results_list_every_classifier_once() -> None:
-    found = decide.front({"A": A, "B": B, "C": C})
+    found = decide.roc_convex_hull({"A": A, "B": B, "C": C})
     told = found.results().rows()
     assert [row["classifier"] for row in told] == ["none", "A", "all", "B", "C"]
     assert [row["slope_to"] for row in told[:3]] == pytest.approx([2.25, 37 / 72, 0])
@@ -284,7 +288,7 @@ def test_results_list_every_classifier_once() -> None:
 
 
 def test_exact_slopes() -> None:
-    found = decide.front({"A": A})
+    found = decide.roc_convex_hull({"A": A})
     assert found.vertices[0].slope_to == float(Fraction(63, 28))
     assert found.best(2.25).classifier == "none"
     assert found.best(np.nextafter(2.25, 0)).classifier == "A"
@@ -295,20 +299,24 @@ def test_exact_slopes() -> None:
 @pytest.mark.parametrize(
     ("work", "error", "told"),
     [
-        (lambda: decide.front({}), OptionError, "no classifiers"),
-        (lambda: decide.front({"all": A}), OptionError, "'all', as is a constant decision"),
-        (lambda: decide.front({"a": 3}), OptionError, "a is int"),  # type: ignore[dict-item]
-        (lambda: decide.front({"a": Counts(*np.ones((4, 2)))}), ShapeError, r"a has \(2,\) tables"),
-        (lambda: decide.front({"a": Counts(0, 1, 0, 1)}), NotBinaryError, "a has no positives"),
-        (lambda: decide.front({"a": curve(tally([1], [1], positive=1))}), NotBinaryError, "a has no negatives"),
-        (lambda: decide.front({"a": A}).best(nan), MissingValuesError, "slope is NaN"),
-        (lambda: decide.front({"a": A}).at(Costs(fn=0, fp=0), 0.5), MissingValuesError, "slope is NaN"),
-        (lambda: decide.front({"a": A}).at(Costs(fn=-1), 0.5), OptionError, "costs less than being right"),
-        (lambda: decide.front({"a": A}).ranges(0), OptionError, "prevalence is 0"),
-        (lambda: decide.front({"a": A}).prevalences(Costs(fp=0)), OptionError, "costs nothing"),
-        (lambda: decide.front({"a": A}).mixture(), OptionError, "either fpr or tpr"),
-        (lambda: decide.front({"a": A}).mixture(fpr=1.5), OptionError, "1.5 cannot be reached"),
-        (lambda: decide.front({"a": A}).vertices[1].cost(Costs(), 2), OptionError, "prevalence is 2"),
+        (lambda: decide.roc_convex_hull({}), OptionError, "no classifiers"),
+        (lambda: decide.roc_convex_hull({"all": A}), OptionError, "'all', as is a constant decision"),
+        (lambda: decide.roc_convex_hull({"a": 3}), OptionError, "a is int"),  # type: ignore[dict-item]
+        (lambda: decide.roc_convex_hull({"a": Counts(*np.ones((4, 2)))}), ShapeError, r"a has \(2,\) tables"),
+        (lambda: decide.roc_convex_hull({"a": Counts(0, 1, 0, 1)}), NotBinaryError, "a has no positives"),
+        (
+            lambda: decide.roc_convex_hull({"a": curve(tally([1], [1], positive=1))}),
+            NotBinaryError,
+            "a has no negatives",
+        ),
+        (lambda: decide.roc_convex_hull({"a": A}).best(nan), MissingValuesError, "slope is NaN"),
+        (lambda: decide.roc_convex_hull({"a": A}).at(Costs(fn=0, fp=0), 0.5), MissingValuesError, "slope is NaN"),
+        (lambda: decide.roc_convex_hull({"a": A}).at(Costs(fn=-1), 0.5), OptionError, "costs less than being right"),
+        (lambda: decide.roc_convex_hull({"a": A}).ranges(0), OptionError, "prevalence is 0"),
+        (lambda: decide.roc_convex_hull({"a": A}).prevalences(Costs(fp=0)), OptionError, "costs nothing"),
+        (lambda: decide.roc_convex_hull({"a": A}).mixture(), OptionError, "either fpr or tpr"),
+        (lambda: decide.roc_convex_hull({"a": A}).mixture(fpr=1.5), OptionError, "1.5 cannot be reached"),
+        (lambda: decide.roc_convex_hull({"a": A}).vertices[1].cost(Costs(), 2), OptionError, "prevalence is 2"),
     ],
 )
 def test_errors(work: Callable[[], object], error: type[Exception], told: str) -> None:

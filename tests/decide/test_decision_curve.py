@@ -51,7 +51,7 @@ people = rows(score=probability, min_size=2).filter(lambda data: 0 < data.truth.
 @given(people)
 def test_numbers_equal_their_measures(data: Rows) -> None:
     made = curve(tally(*data, positive=True))
-    found = decide.benefit(tallies(*data), thresholds=AT)
+    found = decide.net_benefit_curve(tallies(*data), thresholds=AT)
     for at, row in zip(AT, rows_of(found, "model"), strict=True):
         counts = made.at(at)
         assert row["threshold"] == at
@@ -78,7 +78,7 @@ def test_unadjusted_scores_equal_reweighed_tables(data: Rows, to: float, more: s
         positive=1,
         weight="w",
     )
-    found = decide.benefit(weighted, thresholds=AT, prevalence=to, scores_from=None)
+    found = decide.net_benefit_curve(weighted, thresholds=AT, prevalence=to, scores_from=None)
     moved = curve(shift.reweigh(tally(*data, positive=True, weight=weight), to=to))
     for at, row in zip(AT, rows_of(found, "model"), strict=True):
         judged = infer.estimate(partial(measure.net_benefit, at=at), moved.at(at))
@@ -123,9 +123,9 @@ def test_adjusted_scores_have_the_net_benefit_of_the_true_posteriors(cells: Cell
     here = people_of(cells, [a / (a + b) for a, b in cells])
     there = people_of(cells, [a * more / (a * more + b * less) for a, b in cells], (more, less))
     to = there.tally.prevalence
-    adjusted = decide.benefit(here, thresholds=ACT, prevalence=to)
-    drawn = decide.benefit(there, thresholds=ACT)
-    kept = decide.benefit(here, thresholds=ACT, prevalence=to, scores_from=None)
+    adjusted = decide.net_benefit_curve(here, thresholds=ACT, prevalence=to)
+    drawn = decide.net_benefit_curve(there, thresholds=ACT)
+    kept = decide.net_benefit_curve(here, thresholds=ACT, prevalence=to, scores_from=None)
     positives, negatives = (sum(column) for column in zip(*cells, strict=True))
     exact = Fraction(more * positives, more * positives + less * negatives)
     for name in ("model", "all"):
@@ -142,7 +142,7 @@ def test_unadjusted_scores_lose_net_benefit() -> None:
     # Of a hundred half are sick, and nine in ten of those at 0.9. Where one in ten is sick, that is one half.
     here = people_of([(45, 5), (5, 45)], [0.9, 0.1])
     adjusted, kept = (
-        rows_of(decide.benefit(here, thresholds=[0.05, 0.6], prevalence=0.1, scores_from=origin), "model")
+        rows_of(decide.net_benefit_curve(here, thresholds=[0.05, 0.6], prevalence=0.1, scores_from=origin), "model")
         for origin in ("sample", None)
     )
     true, false = 0.1 * 0.9, 0.9 * 0.1
@@ -159,7 +159,7 @@ def test_adjusted_scores_are_repriored_then_reweighed(data: Rows, to: float) -> 
     moved = shift.reprior(here.tally.score, from_=origin, to=to)
     assume(np.abs(moved[:, None] - np.array(AT)[1:]).min() > 1e-9)
     by_hand = shift.reweigh(here.tally.rescored(moved), to=to)
-    found = rows_of(decide.benefit(here, thresholds=AT, prevalence=to), "model")
+    found = rows_of(decide.net_benefit_curve(here, thresholds=AT, prevalence=to), "model")
     wanted = decide.net_benefits(curve(by_hand), AT)
     for name in ("net_benefit", "tp_rate", "fp_rate", "flag_rate"):
         assert [row[name] for row in found] == near(wanted[name].tolist())
@@ -170,8 +170,8 @@ def test_scores_calibrated_at_the_training_prevalence(to: float | None) -> None:
     truth, score = population.logit_normal(prevalence=0.3).draw(500, 3)
     here = tallies(truth, score)
     balanced = tallies(truth, shift.reprior(score, from_=here.tally.prevalence, to=0.5))
-    wanted = decide.benefit(here, thresholds=ACT, prevalence=to)
-    found = decide.benefit(balanced, thresholds=ACT, prevalence=to, scores_from=0.5)
+    wanted = decide.net_benefit_curve(here, thresholds=ACT, prevalence=to)
+    found = decide.net_benefit_curve(balanced, thresholds=ACT, prevalence=to, scores_from=0.5)
     assert list(found.columns["net_benefit"]) == near(list(wanted.columns["net_benefit"]))
     expected = here.tally.prevalence if to is None else to
     assert found.data["scores"] == {"adjusted": True, "from": 0.5, "to": expected}
@@ -179,14 +179,14 @@ def test_scores_calibrated_at_the_training_prevalence(to: float | None) -> None:
 
 def test_a_score_that_is_the_threshold_once_adjusted_is_flagged() -> None:
     # From one half to one tenth, 1/2 becomes 1/10 and 9/10 becomes 1/2.
-    found = decide.benefit(tallies([1, 0, 1, 0], [0.9, 0.9, 0.5, 0.5]), thresholds=[0.1, 0.5], prevalence=0.1)
+    found = decide.net_benefit_curve(tallies([1, 0, 1, 0], [0.9, 0.9, 0.5, 0.5]), thresholds=[0.1, 0.5], prevalence=0.1)
     assert [row["flag_rate"] for row in rows_of(found, "model")] == near([1, 0.5])
 
 
 def test_labels_and_certainties_stay_what_they_are() -> None:
     says = tallies([1, 0, 1, 0], [1, 1, 0, 0])
     adjusted, kept = (
-        decide.benefit(says, thresholds=AT, prevalence=0.1, scores_from=each) for each in ("sample", None)
+        decide.net_benefit_curve(says, thresholds=AT, prevalence=0.1, scores_from=each) for each in ("sample", None)
     )
     assert list(adjusted.columns["net_benefit"]) == list(kept.columns["net_benefit"])
 
@@ -194,7 +194,7 @@ def test_labels_and_certainties_stay_what_they_are() -> None:
 def test_groups_are_adjusted_as_everybody_is() -> None:
     truth, score = population.logit_normal(prevalence=0.3).draw(300, 5)
     site = ["n" if each else "s" for each in np.random.default_rng(0).random(300) < truth * 0.5 + 0.2]
-    found = decide.benefit(tallies(truth, score, site), thresholds=[0.1, 0.4], prevalence=0.05)
+    found = decide.net_benefit_curve(tallies(truth, score, site), thresholds=[0.1, 0.4], prevalence=0.05)
     origin = truth.mean()
     moved = shift.reprior(score, from_=origin, to=0.05)
     for name in ("n", "s"):
@@ -211,23 +211,23 @@ def test_groups_are_adjusted_as_everybody_is() -> None:
 
 def test_results_document_the_adjustment() -> None:
     here = tallies([1, 0, 0, 0], [0.9, 0.6, 0.4, 0.1])
-    adjusted = decide.benefit(here, prevalence=0.02)
+    adjusted = decide.net_benefit_curve(here, prevalence=0.02)
     assert adjusted.data["scores"] == {"adjusted": True, "from": 0.25, "to": 0.02}
     told = "masses and scores were adjusted to a prevalence of 0.02, the scores from 0.25; "
     assert adjusted.data["notes"] == [f"{told}the prevalence is taken as known."]
     fitting(adjusted.to_json())
-    kept = decide.benefit(here, prevalence=0.02, scores_from=None)
+    kept = decide.net_benefit_curve(here, prevalence=0.02, scores_from=None)
     assert kept.data["scores"] == {"adjusted": False, "from": None, "to": 0.02}
     fitting(kept.to_json())
     assert "scores were not" in kept.data["notes"][0]
-    as_read = decide.benefit(here)
+    as_read = decide.net_benefit_curve(here)
     assert as_read.data["scores"] == {"adjusted": False, "from": None, "to": None}
     assert as_read.data["notes"] == []
     fitting(as_read.to_json())
-    trained = decide.benefit(here, scores_from=0.5)
+    trained = decide.net_benefit_curve(here, scores_from=0.5)
     assert trained.data["notes"] == ["scores were adjusted to a prevalence of 0.25, from 0.5."]
     two = Tallies({"a": {(): here.tally}, "b": {(): tally([1, 0], [0.9, 0.1])}})
-    apart = decide.benefit(two, prevalence=0.02)
+    apart = decide.net_benefit_curve(two, prevalence=0.02)
     assert apart.data["scores"] == {"adjusted": True, "from": {"a": 0.25, "b": 0.5}, "to": {"a": 0.02, "b": 0.02}}
     fitting(apart.to_json())
 
@@ -235,12 +235,12 @@ def test_results_document_the_adjustment() -> None:
 @pytest.mark.parametrize("origin", ["rows", 0, 1, 1.5, nan, True])
 def test_scores_from_is_checked(origin: Any) -> None:  # noqa: ANN401
     with pytest.raises(OptionError, match=f"scores_from is {origin!r}"):
-        decide.benefit(tallies([1, 0], [0.9, 0.1]), prevalence=0.1, scores_from=origin)
+        decide.net_benefit_curve(tallies([1, 0], [0.9, 0.1]), prevalence=0.1, scores_from=origin)
 
 
 def test_one_class_has_no_prevalence_to_adjust_to() -> None:
     with pytest.raises(NotBinaryError, match="one class"):
-        decide.benefit(tallies([0, 0], [0.9, 0.1]), scores_from=0.2)
+        decide.net_benefit_curve(tallies([0, 0], [0.9, 0.1]), scores_from=0.2)
 
 
 @settings(max_examples=40, deadline=None)
@@ -263,7 +263,7 @@ def test_scores_that_are_shares_of_positives_are_never_worse_than_all_or_none(da
 
 
 def test_the_usual_thresholds_are_99() -> None:
-    found = decide.benefit(tallies([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1]))
+    found = decide.net_benefit_curve(tallies([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1]))
     assert [row["threshold"] for row in rows_of(found, "model")] == [each / 100 for each in range(1, 100)]
     assert len(found) == 3 * 99
 
@@ -274,19 +274,21 @@ def test_thresholds_are_sorted_and_unique() -> None:
 
 
 def test_flagging_none_has_net_benefit_zero() -> None:
-    found = decide.benefit(tallies([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1]), thresholds=AT)
+    found = decide.net_benefit_curve(tallies([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1]), thresholds=AT)
     for row in rows_of(found, "none"):
         assert (row["low"], row["net_benefit"], row["high"], row["flag_rate"], row["how"]) == (0, 0, 0, 0, "known")
 
 
 def test_intervals_may_be_left_out() -> None:
-    found = decide.benefit(tallies([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1]), thresholds=AT, level=None)
+    found = decide.net_benefit_curve(tallies([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1]), thresholds=AT, level=None)
     assert {(row["low"], row["high"], row["level"], row["how"]) for row in found.rows()} == {(None,) * 4}
     assert found.data["level"] is None
 
 
 def test_undefined_numbers_have_reasons() -> None:
-    found = decide.benefit(tallies([1, 0, 0, 0], [0.9, 0.6, 0.4, 0.1], site=["n", "n", "s", "s"]), thresholds=[0, 0.5])
+    found = decide.net_benefit_curve(
+        tallies([1, 0, 0, 0], [0.9, 0.6, 0.4, 0.1], site=["n", "n", "s", "s"]), thresholds=[0, 0.5]
+    )
     told = [(row["group"], row["threshold"], row["why"]) for row in rows_of(found, "model")]
     spared, standard = (
         "at a threshold of 0 nothing can be spared",
@@ -311,7 +313,7 @@ def test_models_and_groups_have_curves_of_their_own_and_fit_the_schema() -> None
         score=["a", "b"],
         group="g",
     )
-    found = decide.benefit(both, thresholds=[0.3, 0.5])
+    found = decide.net_benefit_curve(both, thresholds=[0.3, 0.5])
     assert len(found) == 2 * 3 * 3 * 2
     told = {(each["model"], str(each["group"])): each["ranges"] for each in found.data["useful"]}
     assert told["a", "None"] == [[0.3, 0.3]]
@@ -323,7 +325,7 @@ def test_models_and_groups_have_curves_of_their_own_and_fit_the_schema() -> None
 def test_useful_ranges_may_be_disjoint() -> None:
     truth = [1] * 10 + [0] * 10
     score = [0.9] * 5 + [0.2] * 5 + [0.3] * 6 + [0.1] * 4
-    found = decide.benefit(tallies(truth, score), thresholds=[0.1, 0.2, 0.3, 0.5, 0.9, 0.95])
+    found = decide.net_benefit_curve(tallies(truth, score), thresholds=[0.1, 0.2, 0.3, 0.5, 0.9, 0.95])
     assert found.data["useful"] == [{"model": None, "group": None, "ranges": [[0.2, 0.2], [0.5, 0.9]]}]
 
 
@@ -340,7 +342,7 @@ def test_useful_ranges_may_be_disjoint() -> None:
 )
 def test_bad_thresholds(given_: Any, error: type[Exception], told: str) -> None:  # noqa: ANN401
     for work in (
-        lambda: decide.benefit(tallies([1, 0], [0.9, 0.1]), thresholds=given_),
+        lambda: decide.net_benefit_curve(tallies([1, 0], [0.9, 0.1]), thresholds=given_),
         lambda: decide.net_benefits(curve(tally([1, 0], [0.9, 0.1])), given_),
     ):
         with pytest.raises(error, match=told):
@@ -349,7 +351,7 @@ def test_bad_thresholds(given_: Any, error: type[Exception], told: str) -> None:
 
 def test_scores_must_be_probabilities() -> None:
     for work in (
-        lambda: decide.benefit(tallies([1, 0], [64.0, 0.1])),
+        lambda: decide.net_benefit_curve(tallies([1, 0], [64.0, 0.1])),
         lambda: decide.net_benefits(curve(tally([1, 0], [64.0, 0.1]))),
     ):
         with pytest.raises(NotAProbabilityError, match="1 row has a score outside"):
@@ -358,17 +360,17 @@ def test_scores_must_be_probabilities() -> None:
 
 def test_bad_options() -> None:
     with pytest.raises(OptionError, match="level is 2; expected a confidence level"):
-        decide.benefit(tallies([1, 0], [0.9, 0.1]), level=2)
+        decide.net_benefit_curve(tallies([1, 0], [0.9, 0.1]), level=2)
     with pytest.raises(OptionError, match="prevalence is 0; expected a prevalence from 1e-12 to 1 - 1e-12"):
-        decide.benefit(tallies([1, 0], [0.9, 0.1]), prevalence=0)
+        decide.net_benefit_curve(tallies([1, 0], [0.9, 0.1]), prevalence=0)
     with pytest.raises(OptionError, match="is not Tallies"):
-        decide.benefit(Counts(1, 1, 1, 1))  # type: ignore[arg-type]
+        decide.net_benefit_curve(Counts(1, 1, 1, 1))  # type: ignore[arg-type]
 
 
 def test_a_group_without_rows_is_undefined() -> None:
     some = tally([1, 0], [0.9, 0.1])
     both = Tallies({"risk": {("n",): some, ("s",): Tally.sum([])}}, attributes=("site",))
-    found = rows_of(decide.benefit(both, thresholds=[0.5]), "model")[-1]
+    found = rows_of(decide.net_benefit_curve(both, thresholds=[0.5]), "model")[-1]
     assert (found["net_benefit"], found["low"], found["high"], found["why"]) == (None, None, None, "there are no rows")
 
 
@@ -376,7 +378,7 @@ def test_net_reduction_has_the_interval_of_the_measure() -> None:
     truth, score = population.logit_normal(prevalence=0.3).draw(400, 3)
     here = tallies(truth, score)
     for t in (here, shift.reweigh(here, to=0.1)):
-        for row in decide.benefit(t, thresholds=[0.1, 0.4]).rows():
+        for row in decide.net_benefit_curve(t, thresholds=[0.1, 0.4]).rows():
             cut = {"model": row["threshold"], "all": -inf, "none": inf}[row["strategy"]]
             spared = infer.estimate(partial(measure.net_reduction, at=row["threshold"]), curve(t.tally).at(cut))
             assert row["net_reduction"] == pytest.approx(spared.value)

@@ -83,7 +83,7 @@ def tallied(columns: dict[str, Any], **more: Any) -> Tallies:  # noqa: ANN401  (
 
 @given(people(), policies(), st.booleans())
 def test_tables_equal_decisions_row_by_row(columns: dict[str, Any], policy: Policy, weighted: bool) -> None:  # noqa: FBT001
-    found = decide.tables(tallied(columns, **({"weight": "weight"} if weighted else {})), policy)
+    found = decide.decision_tables(tallied(columns, **({"weight": "weight"} if weighted else {})), policy)
     weight = np.array(columns["weight"]) if weighted else np.ones(len(columns["sick"]))
     rows = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
     done = [policy.action(row["risk"], [row[name] for name in policy.attributes]) for row in rows]
@@ -114,7 +114,7 @@ def drawn(rows: int) -> tuple[dict[str, Array], Tallies]:
 
 def test_expected_counts_equal_mean_randomized_decisions() -> None:
     columns, tallies = drawn(100_000)
-    found = decide.tables(tallies, BY_SEX)
+    found = decide.decision_tables(tallies, BY_SEX)
     lot = random_numbers(BY_SEX.key, [str(each) for each in range(100_000)])
     low, high = (columns["risk"] >= at for at in (0.3, 0.6))
     flag = np.where(columns["sex"] == "f", columns["risk"] >= 0.4, np.where(lot < HALF.edges[0], low, high))
@@ -140,7 +140,7 @@ def test_unknown_groups_are_listed() -> None:
     with pytest.raises(
         UnknownLabelError, match=r"of 60 rows are of groups that this policy refuses: .*sex = 'f', site = '2'"
     ):
-        decide.judge(tallies, only)
+        decide.evaluate_policy(tallies, only)
 
 
 def test_missing_attributes_are_errors() -> None:
@@ -148,33 +148,35 @@ def test_missing_attributes_are_errors() -> None:
     with pytest.raises(
         OptionError, match=r"by sex are needed, and the rows were read without groups; .* group='sex'\."
     ):
-        decide.judge(tallied(columns, group=[]), BY_SEX)
+        decide.evaluate_policy(tallied(columns, group=[]), BY_SEX)
     with pytest.raises(OptionError, match="read by site alone"):
-        decide.tables(tallied(columns, group="site"), BY_SEX)
+        decide.decision_tables(tallied(columns, group="site"), BY_SEX)
 
 
 def test_a_rule_is_no_policy() -> None:
     _, tallies = drawn(60)
     with pytest.raises(OptionError, match="function is not a Policy"):
-        decide.judge(tallies, decide.youden)  # type: ignore[arg-type]
+        decide.evaluate_policy(tallies, decide.youden)  # type: ignore[arg-type]
 
 
 def test_a_model_is_named_where_there_are_several() -> None:
     columns, _ = drawn(60)
     both = tallied(columns | {"old": columns["risk"] / 2}, score=["risk", "old"])
     with pytest.raises(OptionError, match="several models"):
-        decide.tables(both, alike(Cut((0.5,))))
+        decide.decision_tables(both, alike(Cut((0.5,))))
     with pytest.raises(UnknownNameError, match=r"no model 'new'\. There are: risk, old"):
-        decide.tables(both, alike(Cut((0.5,))), model="new")
+        decide.decision_tables(both, alike(Cut((0.5,))), model="new")
     with pytest.raises(OptionError, match="no policy for old"):
-        decide.judge(both, {"risk": alike(Cut((0.5,)))})
-    half, whole = (decide.tables(both, alike(Cut((at,))), model=name) for name, at in (("old", 0.25), ("risk", 0.5)))
+        decide.evaluate_policy(both, {"risk": alike(Cut((0.5,)))})
+    half, whole = (
+        decide.decision_tables(both, alike(Cut((at,))), model=name) for name, at in (("old", 0.25), ("risk", 0.5))
+    )
     assert half[None]["flag"].tp == whole[None]["flag"].tp
 
 
 def test_thresholds_are_listed_where_rows_share_them() -> None:
     _, tallies = drawn(300)
-    found = decide.judge(tallies, BY_SEX, measures=["sensitivity"])
+    found = decide.evaluate_policy(tallies, BY_SEX, measures=["sensitivity"])
     fitting(found.to_json())
     told = [row for row in found.rows() if row["measure"] == "threshold"]
     assert not any(row["group"] is None for row in told)
@@ -185,7 +187,7 @@ def test_thresholds_are_listed_where_rows_share_them() -> None:
     }
     assert found.data["policies"]["risk"]["attributes"] == ["sex"]
     [row] = [row for row in found.rows() if row["measure"] == "sensitivity" and row["group"] is None]
-    table = decide.tables(tallies, BY_SEX)[None]["flag"]
+    table = decide.decision_tables(tallies, BY_SEX)[None]["flag"]
     judged = infer.estimate("sensitivity", table)
     assert (row["value"], row["low"], row["high"]) == (judged.value, judged.low, judged.high)
 
@@ -195,7 +197,7 @@ def test_reversal_swaps_the_table() -> None:
     usual, turned = (
         {
             row["measure"]: row["value"]
-            for row in decide.judge(tallies, alike(Cut((0.5,), actions))).rows()
+            for row in decide.evaluate_policy(tallies, alike(Cut((0.5,), actions))).rows()
             if not row["group"]
         }
         for actions in (("pass", "flag"), ("flag", "pass"))
@@ -212,7 +214,7 @@ def test_flagging_at_both_ends_and_what_is_referred_elsewhere() -> None:
         attributes=("sex",),
         settings={"refer": 0.25, "costs": Costs(fp=1, fn=4)},
     )
-    found = decide.judge(tallies, ends)
+    found = decide.evaluate_policy(tallies, ends)
     everybody = {row["measure"]: row["value"] for row in found.rows() if row["group"] is None}
     women = tallies.models["risk"]
     total = sum(tally.total for group, tally in women.items() if group[0] == "f")
@@ -226,10 +228,10 @@ def test_flagging_at_both_ends_and_what_is_referred_elsewhere() -> None:
 def test_randomized_bands_have_expected_counts() -> None:
     _, tallies = drawn(300)
     bands = RandomizedCut((Cut((0.5,), ("low", "high")), Cut((0.2, 0.8), ("low", "middle", "high"))), (0.5, 0.5))
-    found = [row for row in decide.judge(tallies, alike(bands)).rows() if row["group"] is None]
+    found = [row for row in decide.evaluate_policy(tallies, alike(bands)).rows() if row["group"] is None]
     shares = {row["action"]: row["value"] for row in found if row["measure"] == "share"}
     assert sum(shares.values()) == pytest.approx(1)
-    high = np.mean([decide.tables(tallies, alike(cut))[None]["high"].flagged for cut in bands.cuts])
+    high = np.mean([decide.decision_tables(tallies, alike(cut))[None]["high"].flagged for cut in bands.cuts])
     assert shares["high"] == pytest.approx(high / 300)
 
 
@@ -238,23 +240,25 @@ def test_the_same_rows_are_recognized() -> None:
     by_sex = tallied(columns, group="sex")
     for digest in (tallies.pooled("risk").digest, tallies.digest, by_sex.digest):
         policy = Policy(by_group=BY_SEX.by_group, otherwise="refuse", attributes=("sex",), chosen_on=digest)
-        found = decide.judge(tallies, policy, interval=None)
+        found = decide.evaluate_policy(tallies, policy, interval=None)
         assert found.data["same"] == ["risk"]
         assert any("these very rows" in note for note in found.data["notes"])
         carried = shift.reweigh(tallies, to=0.1)
-        assert decide.judge(carried, policy, interval=None).data["same"] == ["risk"]
+        assert decide.evaluate_policy(carried, policy, interval=None).data["same"] == ["risk"]
         turned = tallied(columns, group=["site", "sex"])
-        assert decide.judge(turned, policy, interval=None).data["same"] == ["risk"] * (digest != tallies.digest)
-    assert decide.judge(drawn(299)[1], policy, interval=None).data["same"] == []
+        assert decide.evaluate_policy(turned, policy, interval=None).data["same"] == ["risk"] * (
+            digest != tallies.digest
+        )
+    assert decide.evaluate_policy(drawn(299)[1], policy, interval=None).data["same"] == []
 
 
 def test_the_same_rows_are_recognized_after_a_calibrator() -> None:
     _, tallies = drawn(300)
     fitted = calibrate.logistic(tallies.pooled("risk"))
-    policy = decide.chosen(tallies, decide.youden, map=fitted)
-    found = decide.judge(tallies, policy, measures=["youden"], interval=None)
+    policy = decide.choose_policy(tallies, decide.youden, map=fitted)
+    found = decide.evaluate_policy(tallies, policy, measures=["youden"], interval=None)
     best = decide.youden(Curve(tallies.pooled("risk")))
-    assert found.rows()[-1] == decide.judge(tallies, best, measures=["youden"], interval=None).rows()[-1]
+    assert found.rows()[-1] == decide.evaluate_policy(tallies, best, measures=["youden"], interval=None).rows()[-1]
     assert found.data["same"] == ["risk"]
     assert found.data["policies"]["risk"]["map"] == fitted.method
 
@@ -263,8 +267,8 @@ def test_weights_and_another_prevalence_mix_like_masses() -> None:
     columns, _ = drawn(400)
     weighted = tallied(columns | {"w": np.linspace(0.5, 2, 400)}, weight="w")
     there = shift.reweigh(weighted, to=0.02)
-    table = decide.tables(there, BY_SEX)[None]["flag"]
-    parts = [decide.tables(there, BY_SEX)[group]["flag"] for group in there.groups]
+    table = decide.decision_tables(there, BY_SEX)[None]["flag"]
+    parts = [decide.decision_tables(there, BY_SEX)[group]["flag"] for group in there.groups]
     assert table.reweighed
     for name in ("tp", "fp", "fn", "tn"):
         for moment in ("squares", "rows"):

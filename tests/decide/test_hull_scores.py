@@ -40,7 +40,7 @@ def points(c: Curve) -> list[tuple[float, float]]:
 @given(scored)
 def test_the_pools_of_one_score_rank_as_its_hull(drawn: Rows) -> None:
     c = curve(tally(drawn.truth, drawn.score, positive=True))
-    score = decide.ranked(decide.front({"risk": c}), {"risk": drawn.score})
+    score = decide.rank_by_hull(decide.roc_convex_hull({"risk": c}), {"risk": drawn.score})
     again = curve(tally(drawn.truth, score, positive=True))
     assert measure.auc(again) == pytest.approx(measure.auc(c.hull()))
     assert points(again) == [pytest.approx(point) for point in points(c.hull())]
@@ -50,8 +50,8 @@ def test_the_pools_of_one_score_rank_as_its_hull(drawn: Rows) -> None:
 def test_nested_classifiers_rank_through_all_vertices(drawn: Rows, data: st.DataObject) -> None:
     # Whatever is compared with more and more thresholds flags more and more.
     flags = {str(cut): drawn.score >= cut for cut in data.draw(st.sets(few, min_size=1))}
-    found = decide.front({name: table(drawn.truth, each) for name, each in flags.items()})
-    score = decide.ranked(found, flags)
+    found = decide.roc_convex_hull({name: table(drawn.truth, each) for name, each in flags.items()})
+    score = decide.rank_by_hull(found, flags)
     through = points(curve(tally(drawn.truth, score, positive=True)))
     assert through == [pytest.approx((each.fpr, each.tpr)) for each in found.vertices]
 
@@ -59,8 +59,8 @@ def test_nested_classifiers_rank_through_all_vertices(drawn: Rows, data: st.Data
 @given(scored, st.data())
 def test_ranks_of_other_classifiers_lose_no_true_positive(drawn: Rows, data: st.DataObject) -> None:
     flags = {name: data.draw(like(drawn, st.sampled_from([False, True]))) for name in "abc"}
-    found = decide.front({name: table(drawn.truth, each) for name, each in flags.items()}, reverse=True)
-    score = decide.ranked(found, flags)
+    found = decide.roc_convex_hull({name: table(drawn.truth, each) for name, each in flags.items()}, reverse=True)
+    score = decide.rank_by_hull(found, flags)
     inner = found.vertices[1:-1]
     reached = curve(tally(drawn.truth, score, positive=True))
     for rank, vertex in zip(range(len(inner), 0, -1), inner, strict=True):
@@ -88,9 +88,9 @@ def test_classifiers_that_are_not_nested_leave_the_front(
     flags = {}
     for name, (hits, alarms) in {"strict": strict, "lax": lax}.items():
         flags[name] = np.isin(np.arange(20), [*hits, *(10 + at for at in alarms)])
-    front = decide.front({name: table(truth, each) for name, each in flags.items()})
+    front = decide.roc_convex_hull({name: table(truth, each) for name, each in flags.items()})
     assert [each.classifier for each in front.vertices] == ["none", "strict", "lax", "all"]
-    area = measure.auc(curve(tally(truth, decide.ranked(front, flags), positive=True)))
+    area = measure.auc(curve(tally(truth, decide.rank_by_hull(front, flags), positive=True)))
     assert np.sign(round(area - front.auc, 12)) == side
 
 
@@ -98,22 +98,26 @@ def test_several_scores_and_a_reversed_one() -> None:
     truth = np.array([1, 1, 0, 1, 0, 0], dtype=bool)
     good, bad = np.array([6, 5, 1, 4, 3, 2.0]), np.array([1, 2, 3, 4, 5, 6.0])
     curves = {"bad": curve(tally(truth, bad, positive=True))}
-    turned = decide.front(curves, reverse=True)
-    assert decide.ranked(turned, {"bad": bad}).tolist() == [2, 2, 1, 1, 0, 0]
-    both = decide.front(curves | {"good": curve(tally(truth, good, positive=True))})
-    assert decide.ranked(both, {"bad": bad, "good": good}).tolist() == [1, 1, 0, 1, 0, 0]
-    hopeless = decide.front(curves)
-    assert decide.ranked(hopeless, {"bad": bad}).tolist() == [0] * 6
+    turned = decide.roc_convex_hull(curves, reverse=True)
+    assert decide.rank_by_hull(turned, {"bad": bad}).tolist() == [2, 2, 1, 1, 0, 0]
+    both = decide.roc_convex_hull(curves | {"good": curve(tally(truth, good, positive=True))})
+    assert decide.rank_by_hull(both, {"bad": bad, "good": good}).tolist() == [1, 1, 0, 1, 0, 0]
+    hopeless = decide.roc_convex_hull(curves)
+    assert decide.rank_by_hull(hopeless, {"bad": bad}).tolist() == [0] * 6
 
 
 def test_rows_that_do_not_fit_are_refused() -> None:
-    found = decide.front({"a": Counts(tp=5, fn=1, fp=0, tn=4), "b": Counts(tp=6, fn=0, fp=1, tn=3)})
+    found = decide.roc_convex_hull({"a": Counts(tp=5, fn=1, fp=0, tn=4), "b": Counts(tp=6, fn=0, fp=1, tn=3)})
     cases: list[tuple[Callable[[], object], type[Exception], str]] = [
-        (lambda: decide.ranked(found, {"a": [1, 0]}), UnknownNameError, "b is on the front"),
-        (lambda: decide.ranked(found, {"a": [1, 0], "b": [1]}), ShapeError, "different lengths"),
-        (lambda: decide.ranked(found, {"a": [[1, 0]], "b": [1]}), ShapeError, r"a has shape \(1, 2\)"),
-        (lambda: decide.ranked(found, {"a": [1, np.nan], "b": [1, 0]}), MissingValuesError, "1 of 2 values of a"),
-        (lambda: decide.ranked(found, {"a": [1, 0.3], "b": [1, 0]}), OptionError, "1 of 2 values of a are no flags"),
+        (lambda: decide.rank_by_hull(found, {"a": [1, 0]}), UnknownNameError, "b is on the front"),
+        (lambda: decide.rank_by_hull(found, {"a": [1, 0], "b": [1]}), ShapeError, "different lengths"),
+        (lambda: decide.rank_by_hull(found, {"a": [[1, 0]], "b": [1]}), ShapeError, r"a has shape \(1, 2\)"),
+        (lambda: decide.rank_by_hull(found, {"a": [1, np.nan], "b": [1, 0]}), MissingValuesError, "1 of 2 values of a"),
+        (
+            lambda: decide.rank_by_hull(found, {"a": [1, 0.3], "b": [1, 0]}),
+            OptionError,
+            "1 of 2 values of a are no flags",
+        ),
     ]
     for work, error, told in cases:
         with pytest.raises(error, match=told):
@@ -126,7 +130,7 @@ def test_rows_that_do_not_fit_are_refused() -> None:
 @given(scored, st.sampled_from([0.0, 0.3, 1.0, 2.5, inf]))
 def test_slopes_fall_add_up_and_bracket_the_tangent(drawn: Rows, slope: float) -> None:
     c = curve(tally(drawn.truth, drawn.score, positive=True))
-    found = decide.slopes(c)
+    found = decide.hull_likelihood_ratios(c)
     assert (np.diff(found["ratio"][np.isfinite(found["ratio"])]) < 0).all()
     assert np.isinf(found["ratio"]).sum() <= 1
     finite = np.where(np.isfinite(found["ratio"]), found["ratio"], 0.0)
@@ -149,11 +153,11 @@ def test_slopes_fall_add_up_and_bracket_the_tangent(drawn: Rows, slope: float) -
 @given(scored, st.floats(0.01, 0.99))
 def test_posteriors_are_the_shares_of_pools_at_any_prevalence(drawn: Rows, prevalence: float) -> None:
     c = curve(tally(drawn.truth, drawn.score, positive=True))
-    found = decide.slopes(c)
+    found = decide.hull_likelihood_ratios(c)
     np.testing.assert_allclose(found["posterior"], found["positives"] / (found["positives"] + found["negatives"]))
     odds = found["ratio"] * prevalence / (1 - prevalence)
     wanted = np.divide(odds, 1 + odds, out=np.ones_like(odds), where=np.isfinite(odds))
-    np.testing.assert_allclose(decide.slopes(c, prevalence=prevalence)["posterior"], wanted)
+    np.testing.assert_allclose(decide.hull_likelihood_ratios(c, prevalence=prevalence)["posterior"], wanted)
     assert ((found["low"] <= found["ratio"]) & (found["ratio"] <= found["high"])).all()
 
 
@@ -166,14 +170,14 @@ def grid(model: Population, thresholds: Array) -> Curve:
 
 def test_slopes_of_a_population_are_its_likelihood_ratio() -> None:
     cuts = np.linspace(1, 0, 101)
-    found = decide.slopes(grid(population.linear(), cuts))
+    found = decide.hull_likelihood_ratios(grid(population.linear(), cuts))
     middle = (cuts[1:] + cuts[:-1]) / 2
     np.testing.assert_allclose(found["ratio"], population.linear().likelihood_ratio(middle))
     # The steps of a normal density are only nearly straight, the more so the narrower they are.
     off = []
     for steps in (101, 1001):
         cuts = np.linspace(4, -3, steps)
-        near = decide.slopes(grid(population.binormal(), cuts))["ratio"]
+        near = decide.hull_likelihood_ratios(grid(population.binormal(), cuts))["ratio"]
         off.append(np.abs(near / population.binormal().likelihood_ratio((cuts[1:] + cuts[:-1]) / 2) - 1).max())
     assert off[0] < 0.02
     assert off[1] < off[0] / 50
@@ -181,12 +185,14 @@ def test_slopes_of_a_population_are_its_likelihood_ratio() -> None:
 
 def test_bounds_of_a_ratio_by_hand() -> None:
     c = curve(Tally.counted(score=[2, 1], rows=[[30, 20], [10, 40]]))
-    found = decide.slopes(c)
+    found = decide.hull_likelihood_ratios(c)
     reach = np.exp(1.959963984540054 * np.sqrt(1 / 30 - 1 / 50 + 1 / 10 - 1 / 50))
     assert (found["low"][0], found["high"][0]) == pytest.approx((3 / reach, 3 * reach))
-    weighted = decide.slopes(curve(Tally(c.tally.score, 7.0 * c.tally.mass, 49.0 * c.tally.mass, c.tally.rows)))
+    weighted = decide.hull_likelihood_ratios(
+        curve(Tally(c.tally.score, 7.0 * c.tally.mass, 49.0 * c.tally.mass, c.tally.rows))
+    )
     np.testing.assert_allclose(weighted["low"], found["low"])
-    apart = decide.slopes(curve(Tally.counted(score=[2, 1], rows=[[50, 0], [0, 50]])))
+    apart = decide.hull_likelihood_ratios(curve(Tally.counted(score=[2, 1], rows=[[50, 0], [0, 50]])))
     assert (apart["high"][0], apart["low"][1]) == (inf, 0)
     assert apart["low"][0] > 0
     assert apart["high"][1] < 1
@@ -195,17 +201,17 @@ def test_bounds_of_a_ratio_by_hand() -> None:
 def test_likelihood_ratio_errors() -> None:
     one = curve(tally([1, 1], [1, 2], positive=1))
     with pytest.raises(NotBinaryError, match="needs both classes"):
-        decide.slopes(one)
+        decide.hull_likelihood_ratios(one)
     two = curve(tally([1, 0], [1, 2]))
     with pytest.raises(OptionError, match="prevalence is 2"):
-        decide.slopes(two, prevalence=2)
+        decide.hull_likelihood_ratios(two, prevalence=2)
     with pytest.raises(OptionError, match="level is 95"):
-        decide.slopes(two, level=95)
+        decide.hull_likelihood_ratios(two, level=95)
 
 
 def test_scores_without_mass_are_in_no_pool() -> None:
     gap = curve(Tally.counted(score=[3, 2, 1], rows=[[1, 0, 0], [0, 0, 1]]))
-    found = decide.slopes(gap)
+    found = decide.hull_likelihood_ratios(gap)
     assert found["upper"].tolist() == [3, 1]
     assert found["lower"].tolist() == [3, 1]
 
@@ -213,7 +219,7 @@ def test_scores_without_mass_are_in_no_pool() -> None:
 @given(scored)
 def test_weights_of_one_change_nothing(drawn: Rows) -> None:
     assume(len(drawn.truth) < 12)
-    plain = decide.slopes(curve(tally(drawn.truth, drawn.score, positive=True)))
+    plain = decide.hull_likelihood_ratios(curve(tally(drawn.truth, drawn.score, positive=True)))
     weighted = tally(drawn.truth, drawn.score, positive=True, weight=np.ones(len(drawn.truth)))
-    for name, column in decide.slopes(curve(weighted)).items():
+    for name, column in decide.hull_likelihood_ratios(curve(weighted)).items():
         np.testing.assert_allclose(column, plain[name])

@@ -16,10 +16,10 @@ from baserate import (
     OptionError,
     ShapeError,
     UnknownNameError,
+    class_scores,
     decide,
     infer,
     measure,
-    scored,
     shift,
 )
 from tests.strategies import Array
@@ -100,7 +100,7 @@ def test_ties_go_to_the_first_class_of_the_costs() -> None:
 def people(weight: Array | None = None, count: Array | None = None) -> MulticlassRows:
     score = np.array([[0.6, 0.3, 0.1], [0.9, 0.1, 0.0], [0.1, 0.2, 0.7], [0.4, 0.35, 0.25]])
     truth = ["theatre", "home", "theatre", "ward"]
-    return scored(truth, score, labels=["home", "ward", "theatre"], weight=weight, count=count)
+    return class_scores(truth, score, labels=["home", "ward", "theatre"], weight=weight, count=count)
 
 
 def test_realised_costs_beside_those_of_the_likeliest_class() -> None:
@@ -133,7 +133,7 @@ def test_counts_of_rows_are_repetition() -> None:
     times = np.array([3, 1, 2, 1])
     rows = people(count=times)
     found = decide.least_cost(rows, TRIAGE)
-    repeated = scored(
+    repeated = class_scores(
         np.repeat(["theatre", "home", "theatre", "ward"], times),
         np.repeat(rows.score, times, axis=0),
         labels=["home", "ward", "theatre"],
@@ -145,7 +145,7 @@ def test_counts_of_rows_are_repetition() -> None:
 
 
 def test_costs_may_have_more_classes_than_occur() -> None:
-    two = scored(["ward", "home"], [[0.5, 0.5], [0.2, 0.8]], labels=["ward", "home"])
+    two = class_scores(["ward", "home"], [[0.5, 0.5], [0.2, 0.8]], labels=["ward", "home"])
     found = decide.least_cost(two, TRIAGE)
     assert found.labels == ("home", "ward", "theatre")
     assert found.decided() == ["ward", "home"]
@@ -245,7 +245,7 @@ def test_wrong_posteriors_are_noted() -> None:
 
 def test_numbers_alone_and_a_class_that_is_called_refer() -> None:
     costs = CostMatrix([[0, 1], [4, 0]], ["refer", "keep"])
-    rows = scored(["refer", "keep", "keep"], [[0.9, 0.1], [0.2, 0.8], [0.5, 0.5]], labels=["refer", "keep"])
+    rows = class_scores(["refer", "keep", "keep"], [[0.9, 0.1], [0.2, 0.8], [0.5, 0.5]], labels=["refer", "keep"])
     found = decide.least_cost(rows, costs, refer=0.3)
     bare, sure = (found.results(rows, level=level).rows()[0] for level in (None, 0.95))
     assert bare["realised"] == sure["realised"] == pytest.approx((0.3 + 0 + 0.3) / 3)

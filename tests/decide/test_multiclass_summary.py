@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from baserate import CostMatrix, EmptyDataError, MulticlassRows, OptionError, decide, scored, shift
+from baserate import CostMatrix, EmptyDataError, MulticlassRows, OptionError, class_scores, decide, shift
 from tests.schemas import fitting
 
 TRIAGE = CostMatrix([[0, 1, 4], [2, 0, 1], [9, 3, 0]], ["home", "ward", "theatre"])
@@ -19,12 +19,12 @@ def rows() -> MulticlassRows:
 
 
 def numbers(rows: MulticlassRows, **asked: object) -> dict[tuple[str, str], float]:
-    found = decide.class_summary(rows, TRIAGE, **asked)  # type: ignore[arg-type]
+    found = decide.multiclass_summary(rows, TRIAGE, **asked)  # type: ignore[arg-type]
     return {(row["rule"], row["measure"]): row["value"] for row in found.rows() if row["class"] is None}
 
 
 def test_numbers_are_those_of_the_decisions(rows: MulticlassRows) -> None:
-    found = decide.class_summary(rows, TRIAGE, refer=0.5, level=0.9)
+    found = decide.multiclass_summary(rows, TRIAGE, refer=0.5, level=0.9)
     decisions = decide.least_cost(rows, TRIAGE, refer=0.5)
     told = fitting(found.to_json())
     cells = {(row["class"], row["against"]): row["value"] for row in told["rows"] if row["measure"] == "cell"}
@@ -53,7 +53,7 @@ def test_posteriors_are_adjusted_to_stated_shares(rows: MulticlassRows) -> None:
     there = MulticlassRows(rows.truth, moved, rows.labels)
     by_hand = decide.least_cost(there, TRIAGE, refer=0.5)
     wanted = by_hand.results(there, shares=TO).rows()[0]
-    found = decide.class_summary(rows, TRIAGE, refer=0.5, shares=TO)
+    found = decide.multiclass_summary(rows, TRIAGE, refer=0.5, shares=TO)
     assert numbers(rows, refer=0.5, shares=TO)["least cost", "cost_realised"] == wanted["realised"]
     cells = [row["value"] for row in found.rows() if row["measure"] == "cell"]
     np.testing.assert_allclose(cells, by_hand.confusion(there, shares=TO).mass.ravel())
@@ -65,7 +65,7 @@ def test_posteriors_are_adjusted_to_stated_shares(rows: MulticlassRows) -> None:
 
 
 def test_optional_rows_are_absent_by_default(rows: MulticlassRows) -> None:
-    found = decide.class_summary(rows, TRIAGE, level=None)
+    found = decide.multiclass_summary(rows, TRIAGE, level=None)
     assert "interval" not in found.data
     assert {row["measure"] for row in found.rows()} == {"cell", "cost_expected", "cost_realised"}
     assert all(row["low"] is None for row in found.rows())
@@ -73,8 +73,8 @@ def test_optional_rows_are_absent_by_default(rows: MulticlassRows) -> None:
 
 def test_errors(rows: MulticlassRows) -> None:
     with pytest.raises(OptionError, match="rows are ndarray; give ClassRows"):
-        decide.class_summary(rows.score, TRIAGE)  # type: ignore[arg-type]
-    absent = scored(["home", "ward"], [[0.5, 0.3, 0.2]] * 2, labels=["home", "ward", "theatre"])
+        decide.multiclass_summary(rows.score, TRIAGE)  # type: ignore[arg-type]
+    absent = class_scores(["home", "ward"], [[0.5, 0.3, 0.2]] * 2, labels=["home", "ward", "theatre"])
     with pytest.raises(EmptyDataError, match="nothing of the class 'theatre'"):
-        decide.class_summary(absent, TRIAGE, shares=TO)
-    assert len(decide.class_summary(absent, TRIAGE)) == 9 + 4
+        decide.multiclass_summary(absent, TRIAGE, shares=TO)
+    assert len(decide.multiclass_summary(absent, TRIAGE)) == 9 + 4

@@ -41,7 +41,7 @@ def read_rows(**options: Any) -> Rows:  # noqa: ANN401
 @given(rows(score=probability), st.data())
 def test_a_difference_is_that_of_two_decision_curves(data: Any, more: st.DataObject) -> None:  # noqa: ANN401
     other, weight = more.draw(like(data, probability)), more.draw(like(data, st.floats(0.5, 3)))
-    found = decide.benefit_difference(
+    found = decide.net_benefit_difference(
         Rows(data.truth, {"a": data.score, "b": other}, weight=weight), thresholds=AT
     ).columns
     first, second = (
@@ -62,7 +62,7 @@ def test_a_count_is_that_many_rows_and_turning_the_pair_turns_the_sign(data: Any
     counted = Rows(data.truth, {"a": data.score, "b": other}, count=times)
     repeated = Rows(np.repeat(data.truth, times), {"a": np.repeat(data.score, times), "b": np.repeat(other, times)})
     one, two, turned = (
-        decide.benefit_difference(each, thresholds=AT, models=models).columns
+        decide.net_benefit_difference(each, thresholds=AT, models=models).columns
         for each, models in ((counted, None), (repeated, None), (counted, ["b", "a"]))
     )
     for name in ("difference", "low", "high"):
@@ -75,7 +75,7 @@ def test_intervals_are_near_the_bootstrap() -> None:
     truth = rng.random(2000) < 0.3
     old, new = (1 / (1 + np.exp(-rng.normal(gain * truth - 1, 1.2))) for gain in (1.0, 1.8))
     both = Rows(truth, {"new": new, "old": old})
-    found = decide.benefit_difference(both, thresholds=[0.25]).rows()[0]
+    found = decide.net_benefit_difference(both, thresholds=[0.25]).rows()[0]
     (drawn,) = infer.compare(both, measure=partial(measure.net_benefit, at=0.25), threshold=0.25)
     assert found["difference"] == pytest.approx(drawn.difference.value, abs=1e-12)
     assert (found["low"], found["high"]) == pytest.approx((drawn.difference.low, drawn.difference.high), abs=0.003)
@@ -93,7 +93,7 @@ def test_far_from_the_ends_it_is_nearly_normal() -> None:
 
 
 def test_groups_come_after_everybody_and_all_fits_the_schema() -> None:
-    found = decide.benefit_difference(read_rows(group="site"), thresholds=[0.2, 0.5])
+    found = decide.net_benefit_difference(read_rows(group="site"), thresholds=[0.2, 0.5])
     assert [row["group"] for row in found.rows()] == [None, None, *[{"site": "n"}] * 2, *[{"site": "s"}] * 2]
     assert {(row["model"], row["against"]) for row in found.rows()} == {("new", "old")}
     assert found.rows()[1]["difference"] == pytest.approx((2 + 1) / 6)
@@ -103,35 +103,35 @@ def test_groups_come_after_everybody_and_all_fits_the_schema() -> None:
 @pytest.mark.parametrize(
     ("work", "error", "told"),
     [
-        (lambda: decide.benefit_difference([1, 2]), OptionError, "list is not Rows"),  # type: ignore[arg-type]
+        (lambda: decide.net_benefit_difference([1, 2]), OptionError, "list is not Rows"),  # type: ignore[arg-type]
         (
-            lambda: decide.benefit_difference(read_rows(), models=["new", "newer"]),
+            lambda: decide.net_benefit_difference(read_rows(), models=["new", "newer"]),
             UnknownNameError,
             "no model 'newer'; there are",
         ),
         (
-            lambda: decide.benefit_difference(read_rows(), models=["new"]),
+            lambda: decide.net_benefit_difference(read_rows(), models=["new"]),
             OptionError,
             "there is only new; name another",
         ),
-        (lambda: decide.benefit_difference(read_rows(cluster="site")), OptionError, "rows are in clusters"),
+        (lambda: decide.net_benefit_difference(read_rows(cluster="site")), OptionError, "rows are in clusters"),
         (
-            lambda: decide.benefit_difference(read_rows(), level=0),
+            lambda: decide.net_benefit_difference(read_rows(), level=0),
             OptionError,
             "level is 0; expected a confidence level",
         ),
         (
-            lambda: decide.benefit_difference(read_rows(), thresholds=[1]),
+            lambda: decide.net_benefit_difference(read_rows(), thresholds=[1]),
             OptionError,
             "are neither 0 nor a number from 1e-12",
         ),
         (
-            lambda: decide.benefit_difference(Rows(np.array([True]), {"a": np.array([2.0]), "b": np.array([0.5])})),
+            lambda: decide.net_benefit_difference(Rows(np.array([True]), {"a": np.array([2.0]), "b": np.array([0.5])})),
             NotAProbabilityError,
             "outside",
         ),
         (
-            lambda: decide.benefit_difference(Rows(np.zeros(0, dtype=bool), {"a": np.zeros(0), "b": np.zeros(0)})),
+            lambda: decide.net_benefit_difference(Rows(np.zeros(0, dtype=bool), {"a": np.zeros(0), "b": np.zeros(0)})),
             EmptyDataError,
             "there are no rows",
         ),

@@ -27,7 +27,7 @@ def test_decisions_on_raw_and_calibrated_scores_agree(form: Form, thresholds: li
         return
     scores = np.unique(np.concatenate([more, edges(form)]))
     cut = Cut(tuple(sorted(thresholds)), NAMES[: len(thresholds) + 1])
-    found = decide.unmapped(alike(cut), map_, seen=scores)
+    found = decide.on_raw_scores(alike(cut), map_, seen=scores)
     p = map_(scores)
     # Rounding may let a map fall by its last digit, just below a threshold.
     clear = np.min(np.abs(p[:, None] - np.array(cut.thresholds)), axis=1) > 1e-13
@@ -37,7 +37,7 @@ def test_decisions_on_raw_and_calibrated_scores_agree(form: Form, thresholds: li
     assert {cut.actions[0], cut.actions[-1]} <= {*found.cut.actions}
 
 
-@given(st.integers(0, 2**32), st.sampled_from(sorted(calibrate.METHODS)))
+@given(st.integers(0, 2**32), st.sampled_from(sorted(calibrate.BINARY_METHODS)))
 @settings(max_examples=40, deadline=None)
 def test_thresholds_after_a_calibrator_become_raw_scores(seed: int, method: str) -> None:
     rng = np.random.default_rng(seed)
@@ -46,7 +46,7 @@ def test_thresholds_after_a_calibrator_become_raw_scores(seed: int, method: str)
     found = read.tallies(data, truth="sick", score="risk")
     map_ = calibrate.fit(found, method)
     rule = partial(decide.cost, costs=Costs(fp=1, fn=float(rng.integers(1, 9))))
-    policy = decide.chosen(found, rule, map=map_)
+    policy = decide.choose_policy(found, rule, map=map_)
     behind = rule(Curve(found.tally.rescored(map_(found.tally.score))))
     flagged = [policy.action(each) for each in found.tally.score]
     assert flagged == [behind.cut.action(each) for each in map_(found.tally.score)]
@@ -56,48 +56,48 @@ def test_thresholds_after_a_calibrator_become_raw_scores(seed: int, method: str)
 
 def test_thresholds_beyond_the_calibrator() -> None:
     low = Calibrator(Knots(np.array([0.0, 1.0]), np.array([0.2, 0.6]), of_probabilities=True), "isotonic")
-    assert decide.unmapped(alike(Cut((0.1,))), low).cut == Cut((-inf,))
-    assert decide.unmapped(alike(Cut((0.7,))), low).cut == Cut((inf,))
-    assert decide.unmapped(alike(Cut((0.1, 0.7), ("pass", "refer", "flag"))), low).cut.thresholds == (-inf, inf)
-    half = decide.unmapped(alike(Cut((0.4,))), low).threshold
+    assert decide.on_raw_scores(alike(Cut((0.1,))), low).cut == Cut((-inf,))
+    assert decide.on_raw_scores(alike(Cut((0.7,))), low).cut == Cut((inf,))
+    assert decide.on_raw_scores(alike(Cut((0.1, 0.7), ("pass", "refer", "flag"))), low).cut.thresholds == (-inf, inf)
+    half = decide.on_raw_scores(alike(Cut((0.4,))), low).threshold
     assert half == pytest.approx(0.5)
     assert low([half])[0] >= 0.4 > low([np.nextafter(half, 0)])[0]
 
 
 def test_decreasing_histogram_calibrators_have_several_cuts() -> None:
     steps = Calibrator(Steps(np.array([0.3, 0.6]), np.array([0.1, 0.8, 0.4])), "histogram")
-    assert decide.unmapped(alike(Cut((0.5,))), steps).cut == Cut((0.3, 0.6), ("pass", "flag", "pass"))
-    assert decide.unmapped(alike(Cut((0.9,))), steps).cut == Cut((inf,))
-    assert decide.unmapped(alike(Cut((0.05,))), steps).cut == Cut((-inf,))
+    assert decide.on_raw_scores(alike(Cut((0.5,))), steps).cut == Cut((0.3, 0.6), ("pass", "flag", "pass"))
+    assert decide.on_raw_scores(alike(Cut((0.9,))), steps).cut == Cut((inf,))
+    assert decide.on_raw_scores(alike(Cut((0.05,))), steps).cut == Cut((-inf,))
 
 
 def test_cuts_of_a_randomized_policy_may_merge() -> None:
     steps = Calibrator(Steps(np.array([0.5]), np.array([0.2, 0.8])), "bins")
     draw = RandomizedCut((Cut((0.3,)), Cut((0.7,)), Cut((0.9,))), (0.25, 0.25, 0.5))
-    found = decide.unmapped(Policy(by_group={(): draw}, otherwise="refuse"), steps).by_group[()]
+    found = decide.on_raw_scores(Policy(by_group={(): draw}, otherwise="refuse"), steps).by_group[()]
     assert found == RandomizedCut((Cut((0.5,)), Cut((inf,))), (0.5, 0.5))
     same = RandomizedCut((Cut((0.3,)), Cut((0.7,))), (0.25, 0.75))
-    assert decide.unmapped(Policy(by_group={(): same}, otherwise="refuse"), steps).cut == Cut((0.5,))
+    assert decide.on_raw_scores(Policy(by_group={(): same}, otherwise="refuse"), steps).cut == Cut((0.5,))
 
 
 def test_on_raw_scores_errors() -> None:
-    once = decide.unmapped(alike(Cut((0.5,))), Calibrator(LogOdds(1.0, 1.0, 1.0), "offset"))
+    once = decide.on_raw_scores(alike(Cut((0.5,))), Calibrator(LogOdds(1.0, 1.0, 1.0), "offset"))
     with pytest.raises(OptionError, match="already"):
-        decide.unmapped(once, Calibrator(LogOdds(1.0, 1.0, 1.0), "offset"))
+        decide.on_raw_scores(once, Calibrator(LogOdds(1.0, 1.0, 1.0), "offset"))
     falling = Calibrator(Knots(np.array([0.0, 1.0]), np.array([0.9, 0.1])), "made")
     with pytest.raises(OptionError, match="lets a higher score mean less"):
-        decide.unmapped(alike(Cut((0.5,))), falling)
+        decide.on_raw_scores(alike(Cut((0.5,))), falling)
 
 
 def test_a_policy_is_of_one_model_of_scores() -> None:
     table = {"sick": [1, 0], "old": [0.9, 0.4], "new": [0.8, 0.3], "said": [1, 0]}
     several = read.tallies(table, truth="sick", score=["old", "new"])
     with pytest.raises(OptionError, match="several models"):
-        decide.chosen(several, decide.youden)
-    assert decide.chosen(several, decide.youden, model="new").columns["score"] == "new"
+        decide.choose_policy(several, decide.youden)
+    assert decide.choose_policy(several, decide.youden, model="new").columns["score"] == "new"
     with pytest.raises(ValueError, match="no model 'mew'"):
-        decide.chosen(several, decide.youden, model="mew")
+        decide.choose_policy(several, decide.youden, model="mew")
     with pytest.raises(OptionError, match="decided already"):
-        decide.chosen(read.tallies(table, truth="sick", predicted="said"), decide.youden)
+        decide.choose_policy(read.tallies(table, truth="sick", predicted="said"), decide.youden)
     with pytest.raises(OptionError, match="not Tallies"):
-        decide.chosen(tally([1, 0], [1, 0]), decide.youden)  # type: ignore[arg-type]
+        decide.choose_policy(tally([1, 0], [1, 0]), decide.youden)  # type: ignore[arg-type]

@@ -11,8 +11,8 @@ from hypothesis import given, strategies as st
 
 from baserate import Counts, Curve, Cut, OptionError, Policy, RandomizedCut, decide, infer, measure, read, shift
 from baserate._tally import Tallies
-from baserate.infer import Interval
-from baserate.measure import MEASURES, about
+from baserate.infer import IntervalOptions
+from baserate.measure import MEASURES, describe
 from tests.schemas import fitting
 
 AT_HALF = Policy(by_group={(): Cut((0.5,))}, otherwise="refuse")
@@ -157,13 +157,13 @@ def test_undefined_measures_do_not_hold() -> None:
 
 def test_any_measure_may_be_required() -> None:
     tallies = tallied(columns(400))
-    wanted = [f"{name} >= 0" for name, each in MEASURES.items() if about(each).best]
+    wanted = [f"{name} >= 0" for name, each in MEASURES.items() if describe(each).best]
     found = decide.check(tallies, AT_HALF, wanted, on="estimate")
     fitting(found.to_json())
     for row in found.rows():
         noun = (
-            decide.tables(tallies, AT_HALF)[None]["flag"]
-            if about(MEASURES[row["measure"]]).of is Counts
+            decide.decision_tables(tallies, AT_HALF)[None]["flag"]
+            if describe(MEASURES[row["measure"]]).of is Counts
             else tallies.tally
         )
         assert row["value"] == pytest.approx(infer.estimate(row["measure"], noun).value)
@@ -235,7 +235,9 @@ def test_weights_scale_nothing() -> None:
 
 def test_results_store_the_request_and_the_same_data_note() -> None:
     tallies = tallied(columns(400))
-    found = decide.check(tallies, decide.youden(Curve(tallies.tally)), "auc >= 0.5", interval=Interval(level=0.9))
+    found = decide.check(
+        tallies, decide.youden(Curve(tallies.tally)), "auc >= 0.5", interval=IntervalOptions(level=0.9)
+    )
     assert found.data["same"] == ["risk"]
     assert any("these very rows" in note for note in found.data["notes"])
     assert (found.data["on"], found.data["holds"]) == ("bound", True)
@@ -277,7 +279,9 @@ def test_type_one_error_at_the_bound(require: str) -> None:
 def test_a_measure_with_options_may_be_required() -> None:
     tallies = tallied(columns(400))
     wanted = decide.Requirement(partial(measure.f_beta, beta=2.0), ">=", 0.1)
-    assert only(tallies, wanted)["value"] == measure.f_beta(decide.tables(tallies, AT_HALF)[None]["flag"], beta=2.0)
+    assert only(tallies, wanted)["value"] == measure.f_beta(
+        decide.decision_tables(tallies, AT_HALF)[None]["flag"], beta=2.0
+    )
 
 
 @pytest.mark.parametrize("require", ["sensitivity >= 0.95", "sensitivity >= 0.99, specificity >= 0.5", "fpr <= 0.001"])

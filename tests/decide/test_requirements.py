@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from baserate import Counts, OptionError, UnknownNameError, curve, decide, measure, tally
-from baserate.measure import MEASURES, about
+from baserate.measure import MEASURES, describe
 
 
 @pytest.mark.parametrize(
@@ -19,13 +19,13 @@ from baserate.measure import MEASURES, about
     ],
 )
 def test_spellings_of_requirements(text: str, wanted: list[str]) -> None:
-    assert list(map(str, decide.requirements(text))) == wanted
+    assert list(map(str, decide.parse_requirements(text))) == wanted
 
 
-@given(st.sampled_from([name for name, each in MEASURES.items() if about(each).of is Counts]), st.floats(-9, 9))
+@given(st.sampled_from([name for name, each in MEASURES.items() if describe(each).of is Counts]), st.floats(-9, 9))
 def test_requirements_round_trip_through_text(name: str, bound: float) -> None:
     for sense in (">=", "<="):
-        [found] = decide.requirements(f"{name} {sense} {bound!r}")
+        [found] = decide.parse_requirements(f"{name} {sense} {bound!r}")
         assert (found.measure, found.sense, found.bound) == (MEASURES[name], sense, bound)
 
 
@@ -48,7 +48,7 @@ def test_requirements_round_trip_through_text(name: str, bound: float) -> None:
 )
 def test_errors_point_at_the_character(text: str, place: int, told: str) -> None:
     with pytest.raises((OptionError, UnknownNameError), match="the requirements cannot be read") as error:
-        decide.requirements(text, of_decisions=True)
+        decide.parse_requirements(text, of_decisions=True)
     first, line, caret = str(error.value).split("\n")
     assert told in first
     assert line == f"  {text}"
@@ -57,25 +57,25 @@ def test_errors_point_at_the_character(text: str, place: int, told: str) -> None
 
 def test_unknown_measures_are_unknown_names() -> None:
     with pytest.raises(UnknownNameError):
-        decide.requirements("wisdom >= 0.9")
+        decide.parse_requirements("wisdom >= 0.9")
 
 
 def test_a_number_is_no_requirement() -> None:
     with pytest.raises(OptionError, match="is no requirement; write it"):
-        decide.requirements(0.9)
+        decide.parse_requirements(0.9)
 
 
 def test_requirements_may_be_made_by_hand() -> None:
     strict = decide.Requirement(measure.specificity, ">=", 0.9)
-    assert decide.requirements([strict, "precision >= 0.3"])[0] is strict
-    assert decide.requirements(strict) == (strict,)
+    assert decide.parse_requirements([strict, "precision >= 0.3"])[0] is strict
+    assert decide.parse_requirements(strict) == (strict,)
     for wrong in ((measure.fpr, "<", 0.9), (measure.fpr, "<=", float("nan")), (len, ">=", 0.9)):
         with pytest.raises(OptionError):
             decide.Requirement(*wrong)
 
 
 def test_rules_reject_measures_without_threshold() -> None:
-    [ranks] = decide.requirements("auc >= 0.8")
+    [ranks] = decide.parse_requirements("auc >= 0.8")
     assert ranks == decide.Requirement(measure.auc, ">=", 0.8)
     with pytest.raises(OptionError, match=r"auc does not depend on the threshold.*decide\.check"):
         decide.require(curve(tally([1, 0], [0.9, 0.1])), ranks)
@@ -86,5 +86,5 @@ def test_rules_reject_measures_without_threshold() -> None:
 def test_undefined_values_do_not_satisfy_requirements() -> None:
     nothing = Counts(tp=0, fp=0, fn=1, tn=1)
     for text in ("precision >= 0", "precision <= 1"):
-        [each] = decide.requirements(text)
+        [each] = decide.parse_requirements(text)
         assert not each.met(nothing)

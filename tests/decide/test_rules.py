@@ -123,8 +123,8 @@ RATIOS = ["positive_likelihood_ratio", "negative_likelihood_ratio", "diagnostic_
 @given(both, st.sampled_from([*JUDGING, *RATIOS]))
 def test_best_is_the_best_of_any_measure(data: Rows, name: str) -> None:
     c = of(data)
-    function = measure.named(name)
-    sign = 1 if measure.about(function).best == "high" else -1
+    function = measure.find_measure(name)
+    sign = 1 if measure.describe(function).best == "high" else -1
     worth = sign * np.asarray(function(c.counts))
     finite = worth[np.isfinite(worth)]
     if not finite.size:
@@ -152,10 +152,10 @@ def test_one_flagged_row_does_not_win_with_an_infinite_ratio() -> None:
     truth, score = population.binormal(means=(0, 1), prevalence=0.3).draw(500, rng)
     c = curve(tally(truth, score))
     for name in ("diagnostic_odds_ratio", "positive_likelihood_ratio"):
-        worth = np.asarray(measure.named(name)(c.counts))
+        worth = np.asarray(measure.find_measure(name)(c.counts))
         assert np.isinf(worth).any()
         found = decide.best(c, name)
-        assert np.isfinite(measure.named(name)(c.at(found.threshold)))
+        assert np.isfinite(measure.find_measure(name)(c.at(found.threshold)))
         kept = decide.require(c, "flag_rate >= 0", maximize=name)
         assert (kept.threshold, kept.notes) == (found.threshold, found.notes)
 
@@ -183,14 +183,14 @@ def test_toward_low_minus_infinity_does_not_win() -> None:
 @given(both, st.floats(0, 1), st.sampled_from(["sensitivity", "precision", "npv", "specificity"]))
 def test_requirements_are_kept_and_nothing_that_keeps_them_is_better(data: Rows, bound: float, name: str) -> None:
     c = of(data)
-    kept = np.asarray(measure.named(name)(c.counts)) >= bound - 1e-12
+    kept = np.asarray(measure.find_measure(name)(c.counts)) >= bound - 1e-12
     if not kept.any():
         with pytest.raises(InfeasibleError, match=f"no threshold has {name} >= "):
             decide.require(c, f"{name} >= {bound!r}", maximize="accuracy")
         return
     found = decide.require(c, f"{name} >= {bound!r}", maximize="accuracy").threshold
     reached = measure.accuracy(c.at(found))
-    assert measure.named(name)(c.at(found)) >= bound - 1e-12
+    assert measure.find_measure(name)(c.at(found)) >= bound - 1e-12
     assert reached == pytest.approx(np.asarray(measure.accuracy(c.counts))[kept].max())
 
 
@@ -457,12 +457,12 @@ def test_a_policy_stores_its_rule_and_settings(twenty: Curve) -> None:
 
 
 def test_rules_have_names() -> None:
-    assert decide.named("Break even") is decide.break_even
+    assert decide.find_rule("Break even") is decide.break_even
     for name, choose in decide.RULES.items():
-        assert decide.named(name) is choose
+        assert decide.find_rule(name) is choose
         assert choose.__doc__
     with pytest.raises(UnknownNameError, match="Did you mean 'youden'"):
-        decide.named("yuoden")
+        decide.find_rule("yuoden")
 
 
 @pytest.mark.parametrize(
@@ -483,7 +483,7 @@ def test_rules_have_names() -> None:
     ],
 )
 def test_names_of_other_software_are_accepted(name: str, rule: str) -> None:
-    assert decide.named(name) is decide.RULES[rule]
+    assert decide.find_rule(name) is decide.RULES[rule]
 
 
 def test_registry_of_rules() -> None:
@@ -497,7 +497,7 @@ def test_registry_of_rules() -> None:
         assert {*entry.needs} | {each for group in entry.exclusive for each in group} <= options
         assert bool(entry.needs) == bool(entry.needs_example)
         assert {option.parameter for option in entry.options} - {None} <= parameters
-        assert all(decide.named(alias) is entry.function for alias in entry.aliases)
+        assert all(decide.find_rule(alias) is entry.function for alias in entry.aliases)
         assert entry.summary.endswith(".")
         # A plan has no place for options other than costs, and the page offers what a plan can name.
         assert not entry.in_plans or {option.kind for option in entry.options} <= {"cost"}

@@ -9,7 +9,7 @@ import pytest
 
 from baserate import Costs, Curve, OptionError, decide, infer, measure, population, read
 from baserate._tally import Tallies
-from baserate.decide._rule import Choose
+from baserate.decide._rule import Rule
 from baserate.shift import reweigh
 
 COSTS = Costs(fp=1, fn=4)
@@ -76,7 +76,7 @@ def test_at_another_prevalence(people: Tallies) -> None:
 
 def test_referrals_are_counted_and_paid_for(people: Tallies) -> None:
     rule = partial(decide.abstain, costs=COSTS, refer=0.3)
-    found = decide.judge(people, {m: rule(Curve(people.pooled(m))) for m in people.models}, costs=COSTS)
+    found = decide.evaluate_policy(people, {m: rule(Curve(people.pooled(m))) for m in people.models}, costs=COSTS)
     rows = {r["measure"]: r for r in found.rows() if (r["model"], r["group"]) == ("risk", None) and not r["action"]}
     referred = {
         r["measure"]: r["value"]
@@ -107,10 +107,10 @@ def test_other_rows_are_not_marked(people: Tallies) -> None:
     truth, score = population.binormal(means=(0, 1.5), prevalence=0.3).draw(300, 6)
     fresh = read.tallies({"sick": truth, "risk": 1 / (1 + np.exp(-score))}, truth="sick", score="risk")
     policy = decide.youden(Curve(people.pooled("risk")))
-    found = decide.judge(fresh, policy)
+    found = decide.evaluate_policy(fresh, policy)
     assert found.data["same"] == []
     assert not any("very rows" in note for note in found.data["notes"])
-    assert decide.judge(people, {"risk": policy, "guess": policy}).data["same"] == ["risk"]
+    assert decide.evaluate_policy(people, {"risk": policy, "guess": policy}).data["same"] == ["risk"]
 
 
 def test_measures_are_of_tables(people: Tallies) -> None:
@@ -145,13 +145,13 @@ def test_bootstrap_and_intervals_are_optional(people: Tallies) -> None:
 
 def test_folds_add_cross_validated_columns(people: Tallies) -> None:
     drawn = decide.summary(people, decide.youden, draws=20)
-    both = decide.summary(people, decide.youden, draws=decide.Trial(draws=20, folds=4))
+    both = decide.summary(people, decide.youden, draws=decide.Validation(draws=20, folds=4))
     # What there was stays, and folds are added for everybody alone.
     assert [row["corrected"] for row in both.rows()] == [row["corrected"] for row in drawn.rows()]
     assert [row["value"] for row in both.rows()] == [row["value"] for row in drawn.rows()]
     assert all(row["crossvalidated"] is None for row in drawn.rows())
     for model in people.models:
-        alone = decide.crossvalidated(people.pooled(model), decide.youden, folds=4)
+        alone = decide.cross_validate_rule(people.pooled(model), decide.youden, folds=4)
         told = {
             row["measure"]: (row["crossvalidated"], row["crossvalidated_low"], row["crossvalidated_high"])
             for row in both.rows()
@@ -160,7 +160,7 @@ def test_folds_add_cross_validated_columns(people: Tallies) -> None:
         assert told == {name: (each.value, each.low, each.high) for name, each in alone.performance.items()}
         assert both.data["folds"][model] == [list(cut.thresholds) for cut in alone.cuts]
     assert all(row["group"] is None for row in both.rows() if row["crossvalidated"] is not None)
-    folded = decide.summary(people, decide.youden, draws=decide.Trial(draws=0, folds=4))
+    folded = decide.summary(people, decide.youden, draws=decide.Validation(draws=0, folds=4))
     assert folded.data["notes"][0].endswith("or read what it gives in folds that had no part in the choice.")
 
 
@@ -173,14 +173,14 @@ def test_folds_add_cross_validated_columns(people: Tallies) -> None:
         (decide.youden, {"draws": -1}, "draws is -1; expected 0 for none, or a whole number from 1"),
     ],
 )
-def test_checks_without_use_are_refused(people: Tallies, rule: Choose, check: dict[str, int], told: str) -> None:
+def test_checks_without_use_are_refused(people: Tallies, rule: Rule, check: dict[str, int], told: str) -> None:
     with pytest.raises(OptionError, match=told):
-        decide.summary(people, rule, draws=decide.Trial(**check))
+        decide.summary(people, rule, draws=decide.Validation(**check))
 
 
 def test_a_method_without_use_is_refused(people: Tallies) -> None:
     with pytest.raises(OptionError, match="method='delong' makes no interval of f1"):
-        decide.summary(people, decide.youden, measures=["f1"], interval=infer.Interval(method="delong"))
+        decide.summary(people, decide.youden, measures=["f1"], interval=infer.IntervalOptions(method="delong"))
 
 
 def test_cuts_that_never_flag_are_listed_as_bands(people: Tallies) -> None:
@@ -204,7 +204,7 @@ def test_cost_with_referrals_has_an_interval(people: Tallies) -> None:
     for tallies in (people, reweigh(people, to=0.1)):
         curve = Curve(tallies.pooled("risk"))
         policy = decide.abstain(curve, COSTS, refer=0.3)
-        found = decide.judge(tallies, policy, measures=[])
+        found = decide.evaluate_policy(tallies, policy, measures=[])
         [row] = [
             r for r in found.rows() if (r["measure"], r["model"], r["group"]) == ("cost_with_referrals", "risk", None)
         ]

@@ -8,8 +8,8 @@ import pytest
 
 from baserate import Costs, Counts, Curve, Cut, OptionError, Policy, Rows, curve, decide, measure, population, tally
 from baserate._tally import Tally
-from baserate.calibrate._cross_fitting import dealt
-from baserate.decide._rule import Choose
+from baserate.calibrate._cross_fitting import assign_folds
+from baserate.decide._rule import Rule
 from baserate.decide._validation import _fold_tables
 from baserate.shift import reweigh
 
@@ -20,7 +20,7 @@ def drawn(rows: int, seed: int = 0, distance: float = 1.0) -> Tally:
     return tally(*population.binormal(means=(0, distance), prevalence=0.4).draw(rows, seed))
 
 
-def plain(rule: Choose) -> Choose:
+def plain(rule: Rule) -> Rule:
     """The same rule, without anything that the draws could know of it."""
 
     def choose(c: Curve) -> Policy:
@@ -30,10 +30,10 @@ def plain(rule: Choose) -> Choose:
 
 
 @pytest.mark.parametrize("rule", [decide.youden, partial(decide.cost, costs=Costs(fp=1, fn=3))])
-def test_fast_resampling_equals_the_rule_itself(rule: Choose) -> None:
+def test_fast_resampling_equals_the_rule_itself(rule: Rule) -> None:
     t = drawn(150)
-    quick = decide.resampled(Curve(t), rule, draws=40, seed=3)
-    slow = decide.resampled(Curve(t), plain(rule), draws=40, seed=3)
+    quick = decide.bootstrap_threshold(Curve(t), rule, draws=40, seed=3)
+    slow = decide.bootstrap_threshold(Curve(t), plain(rule), draws=40, seed=3)
     np.testing.assert_array_equal(quick.drawn, slow.drawn)
     for name, found in quick.performance.items():
         assert found.optimism == pytest.approx(slow.performance[name].optimism, abs=1e-12)
@@ -43,7 +43,9 @@ def test_ties_and_weights_are_resampled() -> None:
     t = drawn(300).rounded(0.25)
     weighted = tally([1, 0, 1, 0, 1], [0.9, 0.8, 0.6, 0.4, 0.2], weight=[1, 2, 0.5, 1, 1])
     for each in (Curve(t), Curve(weighted), reweigh(Curve(t), to=0.1)):
-        quick, slow = (decide.resampled(each, rule, draws=30) for rule in (decide.youden, plain(decide.youden)))
+        quick, slow = (
+            decide.bootstrap_threshold(each, rule, draws=30) for rule in (decide.youden, plain(decide.youden))
+        )
         np.testing.assert_array_equal(quick.drawn, slow.drawn)
         assert quick.cutoffs[0].low <= quick.cutoffs[0].value <= quick.cutoffs[0].high
 
@@ -51,9 +53,11 @@ def test_ties_and_weights_are_resampled() -> None:
 def test_bootstrap_depends_only_on_the_seed() -> None:
     truth, score = population.binormal().draw(200, 1)
     order = np.random.default_rng(0).permutation(200)
-    one, other = (decide.resampled(curve(tally(truth[at], score[at])), F1, draws=50) for at in (slice(None), order))
+    one, other = (
+        decide.bootstrap_threshold(curve(tally(truth[at], score[at])), F1, draws=50) for at in (slice(None), order)
+    )
     np.testing.assert_array_equal(one.drawn, other.drawn)
-    again = decide.resampled(curve(tally(truth, score)), F1, draws=50, seed=1)
+    again = decide.bootstrap_threshold(curve(tally(truth, score)), F1, draws=50, seed=1)
     assert not np.array_equal(one.drawn, again.drawn)
 
 
@@ -63,7 +67,7 @@ def test_optimism_equals_the_loss_on_new_rows() -> None:
     seen, left, true = [], [], []
     for seed in range(60):
         c = curve(tally(*whole.draw(150, seed)))
-        found = decide.resampled(c, decide.youden, measures=["youden"], draws=60)
+        found = decide.bootstrap_threshold(c, decide.youden, measures=["youden"], draws=60)
         seen.append(found.performance["youden"].apparent.value)
         left.append(found.performance["youden"].corrected.value)
         true.append(measure.youden(whole.at(found.policy.threshold)))
@@ -75,20 +79,20 @@ def test_optimism_equals_the_loss_on_new_rows() -> None:
 def test_samples_without_a_choice_are_counted() -> None:
     t = drawn(60, distance=0.3)
     most = np.nanmax(np.asarray(measure.precision(Curve(t).counts))[5:])
-    found = decide.resampled(
+    found = decide.bootstrap_threshold(
         Curve(t), partial(decide.require, require=f"precision >= {most}, flag_rate >= 0.08"), draws=100
     )
     assert 0 < found.failed < 100
     assert np.isnan(found.drawn[:, 0]).sum() == found.failed
-    some = decide.resampled(Curve(drawn(60)), partial(decide.abstain, refer=0.3), draws=100)
+    some = decide.bootstrap_threshold(Curve(drawn(60)), partial(decide.abstain, refer=0.3), draws=100)
     assert some.other > 0
     assert len(some.cutoffs) == 2
     rare = curve(tally([1, *[0] * 30], range(31)))
-    assert decide.resampled(rare, decide.youden, draws=100).failed > 20
+    assert decide.bootstrap_threshold(rare, decide.youden, draws=100).failed > 20
 
 
 def test_bands_have_cut_offs_and_no_table() -> None:
-    found = decide.resampled(Curve(drawn(200)), partial(decide.bands, shares=(0.1, 0.3)), draws=50)
+    found = decide.bootstrap_threshold(Curve(drawn(200)), partial(decide.bands, shares=(0.1, 0.3)), draws=50)
     assert len(found.cutoffs) == 2
     assert found.performance == {}
     assert all(each.low < each.value < each.high for each in found.cutoffs)
@@ -96,7 +100,7 @@ def test_bands_have_cut_offs_and_no_table() -> None:
 
 def test_very_many_rows_are_pooled_first() -> None:
     t = drawn(150_000)
-    found = decide.resampled(Curve(t), decide.youden, draws=20)
+    found = decide.bootstrap_threshold(Curve(t), decide.youden, draws=20)
     assert "on 4096 buckets of equal mass" in (found.cutoffs[0].how or "")
     assert found.policy.threshold == decide.youden(Curve(t)).threshold
     assert found.cutoffs[0].low <= 0.5 <= found.cutoffs[0].high
@@ -105,25 +109,25 @@ def test_very_many_rows_are_pooled_first() -> None:
 def test_bootstrap_errors() -> None:
     c = Curve(drawn(50))
     with pytest.raises(OptionError, match="auc does not depend on the cut-off"):
-        decide.resampled(c, decide.youden, measures=["auc"])
+        decide.bootstrap_threshold(c, decide.youden, measures=["auc"])
     with pytest.raises(OptionError, match="draws is 0"):
-        decide.resampled(c, decide.youden, draws=0)
+        decide.bootstrap_threshold(c, decide.youden, draws=0)
     with pytest.raises(OptionError, match="make one of the tally first"):
-        decide.resampled(c.tally, decide.youden)  # type: ignore[arg-type]
+        decide.bootstrap_threshold(c.tally, decide.youden)  # type: ignore[arg-type]
 
 
 def test_any_function_from_a_curve_to_a_policy_is_a_rule() -> None:
     def middle(c: Curve) -> Policy:
         return decide.fixed(c, float(np.median(c.tally.score)))
 
-    found = decide.resampled(Curve(drawn(80)), middle, draws=30)
+    found = decide.bootstrap_threshold(Curve(drawn(80)), middle, draws=30)
     assert np.unique(found.drawn).size > 0
     assert not np.isnan(found.drawn).any()
 
 
 def test_undefined_measures_stay_undefined() -> None:
     c = curve(tally([0, 0, 1], [0.9, 0.5, 0.1]))
-    found = decide.resampled(c, partial(decide.fixed, threshold=2.0), measures=["precision"], draws=10)
+    found = decide.bootstrap_threshold(c, partial(decide.fixed, threshold=2.0), measures=["precision"], draws=10)
     apparent = found.performance["precision"]
     assert isnan(apparent.apparent.value)
     assert isnan(apparent.optimism)
@@ -133,7 +137,7 @@ def test_undefined_measures_stay_undefined() -> None:
 @pytest.mark.parametrize("folds", [2, 5])
 def test_folds_are_evaluated_at_thresholds_chosen_without_them(folds: int) -> None:
     t = drawn(200)
-    found = decide.crossvalidated(t, F1, folds=folds, measures=["f1"])
+    found = decide.cross_validate_rule(t, F1, folds=folds, measures=["f1"])
     assert len(found.cuts) == folds
     assert found.counts.total == 200
     assert found.counts.positives == t.positives
@@ -144,7 +148,7 @@ def test_folds_are_evaluated_at_thresholds_chosen_without_them(folds: int) -> No
 def test_crossvalidated_performance_is_that_at_the_chosen_threshold() -> None:
     """Of a sum such as accuracy: what all rows give there, less their mean lead over the folds at the folds' cuts."""
     t = drawn(60, 3)
-    found = decide.crossvalidated(t, decide.youden, folds=4, measures=["accuracy"])
+    found = decide.cross_validate_rule(t, decide.youden, folds=4, measures=["accuracy"])
     everybody = Curve(t)
     lead = np.mean([measure.accuracy(cut.counts(everybody)) for cut in found.cuts]) - measure.accuracy(found.counts)
     tables = _fold_tables(everybody, found.cuts, _held(t, found.cuts))
@@ -154,16 +158,18 @@ def test_crossvalidated_performance_is_that_at_the_chosen_threshold() -> None:
 
 
 def _held(t: Tally, cuts: tuple[Cut, ...]) -> list[Counts[float]]:
-    parts = dealt(t, folds=len(cuts), seed=0)
+    parts = assign_folds(t, folds=len(cuts), seed=0)
     return [cut.counts(Curve(part[()])) for cut, part in zip(cuts, parts, strict=True)]
 
 
 def test_a_fixed_threshold_has_no_optimism_in_folds() -> None:
-    found = decide.resampled(Curve(drawn(100)), partial(decide.fixed, threshold=0.5), measures=["mcc", "f1"], draws=50)
+    found = decide.bootstrap_threshold(
+        Curve(drawn(100)), partial(decide.fixed, threshold=0.5), measures=["mcc", "f1"], draws=50
+    )
     for each in found.performance.values():
         assert each.optimism == pytest.approx(0, abs=0.005)
     t = drawn(100)
-    judged = decide.crossvalidated(t, partial(decide.fixed, threshold=0.5), measures=["mcc"])
+    judged = decide.cross_validate_rule(t, partial(decide.fixed, threshold=0.5), measures=["mcc"])
     assert judged.performance["mcc"].value == pytest.approx(measure.mcc(Curve(t).at(0.5)), abs=0.005)
 
 
@@ -173,9 +179,11 @@ def test_intervals_of_crossvalidation_hold_what_the_chosen_threshold_gives() -> 
     rule, names = partial(decide.best, measure="mcc"), ["mcc", "sensitivity"]
     hits = []
     for seed in range(60):
-        found = decide.crossvalidated(tally(*whole.draw(1000, seed)), rule, measures=names)
+        found = decide.cross_validate_rule(tally(*whole.draw(1000, seed)), rule, measures=names)
         there = whole.at(found.policy.threshold)
-        hits.append([found.performance[n].low <= measure.named(n)(there) <= found.performance[n].high for n in names])
+        hits.append(
+            [found.performance[n].low <= measure.find_measure(n)(there) <= found.performance[n].high for n in names]
+        )
     assert np.mean(hits, axis=0).min() >= 0.88
 
 
@@ -183,7 +191,7 @@ def test_cross_validation_is_less_optimistic_on_average() -> None:
     apparent, honest = [], []
     for seed in range(30):
         t = drawn(100, seed, distance=0.4)
-        found = decide.crossvalidated(t, decide.youden, measures=["youden"])
+        found = decide.cross_validate_rule(t, decide.youden, measures=["youden"])
         apparent.append(measure.youden(found.policy.cut.counts(Curve(t))))
         honest.append(found.performance["youden"].value)
     assert np.mean(honest) < np.mean(apparent) - 0.05
@@ -193,7 +201,7 @@ def test_clusters_stay_together() -> None:
     truth, score = population.binormal().draw(40, 2)
     # Every row twice: if twins were parted, each fold would have been seen by the others.
     rows = Rows(np.repeat(truth, 2), {"p": np.repeat(score, 2)}, cluster=np.repeat(np.arange(40), 2))
-    found = decide.crossvalidated(rows, decide.youden, folds=4, measures=["youden"])
+    found = decide.cross_validate_rule(rows, decide.youden, folds=4, measures=["youden"])
     assert found.counts.total == 80
     assert {found.counts.tp % 2, found.counts.fp % 2, found.counts.fn % 2, found.counts.tn % 2} == {0}
 
@@ -202,30 +210,34 @@ def test_folds_with_weights_and_at_another_prevalence() -> None:
     truth, score = population.binormal().draw(120, 4)
     weight = np.random.default_rng(1).uniform(0.5, 2, 120)
     t = tally(truth, score, weight=weight)
-    assert decide.crossvalidated(t, F1, measures=["f1"]).counts.total == pytest.approx(weight.sum())
-    carried = decide.crossvalidated(reweigh(t, to=0.05), F1, measures=["precision"])
+    assert decide.cross_validate_rule(t, F1, measures=["f1"]).counts.total == pytest.approx(weight.sum())
+    carried = decide.cross_validate_rule(reweigh(t, to=0.05), F1, measures=["precision"])
     assert carried.counts.reweighed
     assert measure.prevalence(carried.counts) == pytest.approx(0.05)
 
 
 def test_bands_are_not_crossvalidated() -> None:
     with pytest.raises(OptionError, match="no 2×2 table to be judged by"):
-        decide.crossvalidated(drawn(50), partial(decide.bands, shares=(0.5,)))
+        decide.cross_validate_rule(drawn(50), partial(decide.bands, shares=(0.5,)))
 
 
 def test_a_fixed_threshold_has_no_interval_width() -> None:
-    found = decide.resampled(Curve(drawn(100)), partial(decide.fixed, threshold=0.5), draws=50)
+    found = decide.bootstrap_threshold(Curve(drawn(100)), partial(decide.fixed, threshold=0.5), draws=50)
     [cutoff] = found.cutoffs
     assert (cutoff.low, cutoff.value, cutoff.high) == (0.5, 0.5, 0.5)
     assert abs(found.performance["accuracy"].optimism) < 0.02
     assert isinstance(found.performance["accuracy"].apparent.low, float)
-    assert found.performance.keys() == {measure.about(measure.named(each)).name for each in measure.USUAL[Counts]}
+    assert found.performance.keys() == {
+        measure.describe(measure.find_measure(each)).name for each in measure.DEFAULT_MEASURES[Counts]
+    }
     assert not isnan(found.performance["accuracy"].corrected.low)
 
 
 def test_rounding_of_masses_stays_non_negative() -> None:
     t = tally([1, 0, 1, 1, 0, 0, 0, 1, 0, 0], [0.92, 0.85, 0.71, 0.64, 0.64, 0.31, 0.30, 0.22, 0.11, 0.05])
-    found = decide.resampled(Curve(reweigh(t, to=0.02)), partial(decide.cost, costs=Costs(fp=1, fn=20)), draws=1000)
+    found = decide.bootstrap_threshold(
+        Curve(reweigh(t, to=0.02)), partial(decide.cost, costs=Costs(fp=1, fn=20)), draws=1000
+    )
     assert found.failed == 0
     assert not isnan(found.performance["npv"].corrected.value)
 
@@ -233,20 +245,22 @@ def test_rounding_of_masses_stays_non_negative() -> None:
 def test_actions_of_other_names_have_cut_offs_and_no_table() -> None:
     c = Curve(drawn(200))
     rule = partial(decide.actions, costs={"pass": (0, 10), "test": (2, 3), "flag": (6, 0)})
-    found = decide.resampled(c, rule, draws=30)
+    found = decide.bootstrap_threshold(c, rule, draws=30)
     assert found.policy.cut.actions == ("pass", "test", "flag")
     assert len(found.cutoffs) == 2
     assert found.performance == {}
     with pytest.raises(OptionError, match="no 2×2 table to be judged by"):
-        decide.crossvalidated(c.tally, rule)
+        decide.cross_validate_rule(c.tally, rule)
 
 
 def test_samples_skip_infinities_as_the_rule_does() -> None:
     rule = partial(decide.best, measure="diagnostic_odds_ratio")
-    found = decide.resampled(Curve(drawn(200)), rule, measures=["diagnostic_odds_ratio", "flag_rate"], draws=60)
+    found = decide.bootstrap_threshold(
+        Curve(drawn(200)), rule, measures=["diagnostic_odds_ratio", "flag_rate"], draws=60
+    )
     assert found.failed == 0
     assert found.performance["diagnostic_odds_ratio"].optimism > 0  # which infinities would have made undefined
-    folded = decide.crossvalidated(drawn(200), rule, measures=["flag_rate"])
+    folded = decide.cross_validate_rule(drawn(200), rule, measures=["flag_rate"])
     everybody = Curve(drawn(200))
     for cut in folded.cuts:
         assert everybody.at(cut.threshold).fp > 0
@@ -256,6 +270,6 @@ def test_samples_skip_infinities_as_the_rule_does() -> None:
 def test_samples_without_a_finite_value_are_counted_as_failed() -> None:
     rule = partial(decide.best, measure="diagnostic_odds_ratio")
     few = tally([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2])
-    found = decide.resampled(Curve(few), rule, draws=100)
+    found = decide.bootstrap_threshold(Curve(few), rule, draws=100)
     assert 0 < found.failed < 100
     assert np.isnan(found.drawn).sum() == found.failed

@@ -28,7 +28,7 @@ def test_lines_are_net_benefit_by_hand() -> None:
 
 def test_numbers_are_those_of_decide_at_the_stated_prevalence() -> None:
     made = draw.decision_curve(people(), prevalence=0.05)
-    expected = decide.benefit(people(), prevalence=0.05)
+    expected = decide.net_benefit_curve(people(), prevalence=0.05)
     assert sum(len(made.parts[name]) for name in ("model", "all", "none")) == len(expected)
     model = [row["net_benefit"] for row in expected.rows() if row["strategy"] == "model"]
     assert lines_of(made.ax)[2][:, 1].tolist() == model
@@ -52,7 +52,7 @@ def test_the_legend_says_whether_scores_were_adjusted(models: int) -> None:
 def test_adjusted_scores_are_those_of_decide() -> None:
     for origin in ("sample", 0.5, None):
         made = draw.decision_curve(people(), prevalence=0.05, scores_from=origin)
-        expected = decide.benefit(people(), prevalence=0.05, scores_from=origin)
+        expected = decide.net_benefit_curve(people(), prevalence=0.05, scores_from=origin)
         model = [row["net_benefit"] for row in expected.rows() if row["strategy"] == "model"]
         assert lines_of(made.ax)[2][:, 1].tolist() == model
         assert made.parts["model"].data["scores"] == expected.data["scores"]

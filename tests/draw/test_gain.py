@@ -37,7 +37,7 @@ def test_a_single_line_needs_no_name_and_several_have_theirs() -> None:
 def test_bands_marks_and_labels_are_shown() -> None:
     tallies = people()
     made = draw.lift({"risk": tallies.tally, "rule": Counts(tp=2, fp=1, fn=1, tn=2)}, band=True, threshold=0.5)
-    expected = infer.bands(tallies, "lift", points=1000)
+    expected = infer.confidence_bands(tallies, "lift", points=1000)
     assert np.array_equal(made.parts["curve"].columns["high"], expected.columns["high"], equal_nan=True)
     table = curve(tallies.tally).at(0.5)
     (mark,) = made.parts["marks"].rows()

@@ -67,7 +67,7 @@ def test_bands_are_of_single_series_and_numbers_are_those_of_shift() -> None:
     assert len(made.ax.collections) == 2
     assert not draw.prevalence(people(group=True)).ax.collections
     rows = [row for row in made.parts["curve"].rows() if row["prevalence"] == 0.05]
-    expected = shift.against(people(), ("precision", "npv"), prevalences=[0.05]).rows()
+    expected = shift.prevalence_curve(people(), ("precision", "npv"), prevalences=[0.05]).rows()
     assert [(row["low"], row["high"]) for row in rows] == [(row["low"], row["high"]) for row in expected]
 
 

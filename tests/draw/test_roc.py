@@ -65,7 +65,7 @@ def test_bands_are_those_of_infer() -> None:
     tallies = people()
     for band in (True, "simultaneous"):
         made = draw.roc(tallies, band=band, level=0.9).parts["curve"]
-        expected = infer.bands(tallies, "roc", level=0.9, simultaneous=band == "simultaneous", points=1000)
+        expected = infer.confidence_bands(tallies, "roc", level=0.9, simultaneous=band == "simultaneous", points=1000)
         assert made.rows() == expected.rows()
         assert made.data["level"] == 0.9
 

@@ -44,7 +44,7 @@ def test_numbers_are_those_of_measure() -> None:
 def test_bands_are_those_of_infer_at_the_prevalence() -> None:
     there = shift.reweigh(people(), to=0.02)
     found = draw.thresholds(people(), "precision", band=True, level=0.9, prevalence=0.02).parts["curve"]
-    expected = infer.bands(there, "precision", level=0.9, points=300)
+    expected = infer.confidence_bands(there, "precision", level=0.9, points=300)
     for mine, other in (("value", "precision"), ("low", "low"), ("high", "high")):
         assert np.array_equal(found.columns[mine], expected.columns[other], equal_nan=True)
     assert "90 % band, each point by itself" in legend_of(draw.thresholds(people(), band=True, level=0.9).ax)

@@ -35,7 +35,7 @@ def test_the_threshold_is_the_best_and_the_strictest_of_equals(sample: Sample, g
     paid = {at: cost(each, goal.costs) for at, each in found.items()}
     kept = {at: each for at, each in paid.items() if keeps(found[at], goal.tolerances)}
     best = min(kept, key=lambda at: (kept[at], -at))
-    policy = equalize.blind(curves(sample), goal)
+    policy = equalize.common_threshold(curves(sample), goal)
     assert policy.threshold == best
     assert policy.settings["cost"] == pytest.approx(kept[best], abs=1e-12)
     assert policy.settings["price"] == pytest.approx(kept[best] - min(paid.values()), abs=1e-12)
@@ -44,7 +44,7 @@ def test_the_threshold_is_the_best_and_the_strictest_of_equals(sample: Sample, g
 @given(samples(), goals)
 def test_the_bound_is_the_cost_of_the_randomized_optimum(sample: Sample, goal: Goal) -> None:
     groups = curves(sample)
-    settings = equalize.blind(groups, goal).settings
+    settings = equalize.common_threshold(groups, goal).settings
     assert settings["bound"] == pytest.approx(least_cost([*groups.values()], goal.tolerances, goal.costs), abs=1e-9)
     assert settings["bound"] <= settings["cost"] + 1e-12
 
@@ -52,7 +52,7 @@ def test_the_bound_is_the_cost_of_the_randomized_optimum(sample: Sample, goal: G
 @given(samples(), goals)
 def test_a_larger_tolerance_never_costs_more(sample: Sample, goal: Goal) -> None:
     asked = [Goal(goal.parity, within=within, costs=goal.costs) for within in (0.0, 0.1, 0.3, 0.7, inf)]
-    found = [equalize.blind(curves(sample), each).settings for each in asked]
+    found = [equalize.common_threshold(curves(sample), each).settings for each in asked]
     paid = [each["cost"] for each in found]
     assert paid == sorted(paid, reverse=True)
     assert found[-1]["price"] == 0
@@ -62,7 +62,9 @@ def test_a_larger_tolerance_never_costs_more(sample: Sample, goal: Goal) -> None
 def test_the_order_of_groups_does_not_matter(sample: Sample, goal: Goal, random: Random) -> None:
     names = [*sample]
     random.shuffle(names)
-    one, other = (equalize.blind(curves(each), goal) for each in (sample, {name: sample[name] for name in names}))
+    one, other = (
+        equalize.common_threshold(curves(each), goal) for each in (sample, {name: sample[name] for name in names})
+    )
     assert one.threshold == other.threshold
     assert one.settings["cost"] == other.settings["cost"]
     assert one.settings["price"] == other.settings["price"]
@@ -71,7 +73,7 @@ def test_the_order_of_groups_does_not_matter(sample: Sample, goal: Goal, random:
 
 def test_the_policy_needs_no_group_and_survives_its_file() -> None:
     groups = {"f": _curve([3, 1, 0], [0, 1, 4]), "m": _curve([2, 0, 1], [1, 1, 3])}
-    policy = equalize.blind(groups, Goal("demographic-parity", within=0.2))
+    policy = equalize.common_threshold(groups, Goal("demographic-parity", within=0.2))
     assert policy.rule == "group-blind"
     assert not policy.needs_group
     assert not policy.needs_id
@@ -92,7 +94,7 @@ def test_a_note_warns_if_only_trivial_thresholds_satisfy_the_parity() -> None:
 
 
 def _notes(groups: dict[str, Curve], within: float) -> list[str]:
-    notes = equalize.blind(groups, Goal("equal-opportunity", within=within)).notes
+    notes = equalize.common_threshold(groups, Goal("equal-opportunity", within=within)).notes
     return [note for note in notes if "rests on" not in note]
 
 
@@ -100,8 +102,8 @@ def test_a_group_without_a_class_is_refused_or_plays_no_part() -> None:
     both, one = _curve([3, 1, 0], [0, 1, 4]), _curve([0, 0, 0], [9, 9, 9])
     goal = Goal("equal-opportunity", costs=Costs(fp=1, fn=2))
     with pytest.raises(FitError, match="group = m has no positives"):
-        equalize.blind({"f": both, "m": one}, goal)
-    policy = equalize.blind({"f": both, "m": one}, goal, otherwise="refer")
+        equalize.common_threshold({"f": both, "m": one}, goal)
+    policy = equalize.common_threshold({"f": both, "m": one}, goal, otherwise="refer")
     assert policy.threshold == baserate.decide.cost(both, costs=goal.costs).threshold
     assert policy.action(0.1) == "pass"
     assert "group = m has no positives, so that nothing can be made equal there; everybody in it gets: what" in str(
@@ -113,10 +115,10 @@ def test_costs_are_those_at_the_stated_prevalence() -> None:
     # At 0.5 it misses 0 of 4 and 2 of 5 positives, and alarms at 1 of 6 and 1 of 5 negatives.
     groups = {"f": _curve([3, 1, 0], [0, 1, 5]), "m": _curve([2, 1, 2], [1, 0, 4])}
     goal = Goal("equal-opportunity", within=0.4, prevalence=0.8)
-    policy = equalize.blind(groups, goal)
+    policy = equalize.common_threshold(groups, goal)
     assert policy.threshold == 0.1
     assert policy.settings["cost"] == pytest.approx(0.2)
-    stricter = equalize.blind(groups, Goal("equal-opportunity", within=0.4, prevalence=0.3))
+    stricter = equalize.common_threshold(groups, Goal("equal-opportunity", within=0.4, prevalence=0.3))
     assert stricter.threshold == 0.5
     missed, alarmed = 0.3 * 2 / 9, 0.7 * 2 / 11
     assert stricter.settings["cost"] == pytest.approx(missed + alarmed)
@@ -129,4 +131,4 @@ def _curve(positives: list[int], negatives: list[int]) -> Curve:
 
 def test_invalid_groups_raise() -> None:
     with pytest.raises(baserate.OptionError, match=re.escape("give Tallies that were read with group=")):
-        equalize.blind([], Goal())  # type: ignore[arg-type]
+        equalize.common_threshold([], Goal())  # type: ignore[arg-type]

@@ -29,8 +29,8 @@ from baserate import (
 )
 from baserate._cut import Treatment
 from baserate._tally import Group
-from baserate.equalize import Deal, Goal, HeldOut
-from baserate.infer import Interval
+from baserate.equalize import Folds, Goal, ParityValidation
+from baserate.infer import IntervalOptions
 
 near = partial(pytest.approx, rel=0, abs=1e-9)
 ODDS = Goal("equalized-odds")
@@ -70,7 +70,7 @@ def recorded(seen: list[Tallies]) -> Choose:
 
     def choose(tallies: Tallies, goal: Goal) -> Policy:
         seen.append(tallies)
-        return equalize.optimum(tallies, goal)
+        return equalize.optimal_policy(tallies, goal)
 
     return choose
 
@@ -78,7 +78,7 @@ def recorded(seen: list[Tallies]) -> Choose:
 def test_a_policy_that_ignores_the_data_does_the_same_everywhere() -> None:
     t = tallied(people())
     costs = Costs(fp=1, fn=4)
-    found = equalize.held_out(t, Goal("equalized-odds", costs=costs), choose=fixed, deal=Deal(folds=4))
+    found = equalize.cross_validate(t, Goal("equalized-odds", costs=costs), choose=fixed, deal=Folds(folds=4))
     for group, treatment in APART.items():
         curve = curve_of(t, group)
         assert cells(found.tables[group]) == near(cells(treatment.counts(curve)))
@@ -92,7 +92,7 @@ def test_a_policy_that_ignores_the_data_does_the_same_everywhere() -> None:
 @given(seed=st.integers(0, 10**6), folds=st.integers(2, 6), repeats=st.integers(1, 3))
 def test_every_row_is_held_out_once_and_never_fitted_to(seed: int, folds: int, repeats: int) -> None:
     t, seen = tallied(people(120, seed)), list[Tallies]()
-    found = equalize.held_out(t, ODDS, choose=recorded(seen), deal=Deal(folds=folds, repeats=repeats, seed=seed))
+    found = equalize.cross_validate(t, ODDS, choose=recorded(seen), deal=Folds(folds=folds, repeats=repeats, seed=seed))
     assert len(found.each) == len(seen) - 1 == folds * repeats
     for group, tally in t.models["risk"].items():
         table = found.tables[group]
@@ -100,7 +100,7 @@ def test_every_row_is_held_out_once_and_never_fitted_to(seed: int, folds: int, r
         rest = Tally.sum(each.models["risk"][group] for each in seen[1 : 1 + folds])
         np.testing.assert_array_equal(rest.score, tally.score)
         np.testing.assert_array_equal(rest.rows, tally.rows.astype(np.int64) * (folds - 1))
-    assert found.policy == equalize.optimum(t, ODDS)
+    assert found.policy == equalize.optimal_policy(t, ODDS)
     assert found.cost_apparent == near(found.policy.settings["cost"])
     assert max(found.apparent.values()) < 1e-9
     assert min(found.each) >= 0
@@ -109,11 +109,11 @@ def test_every_row_is_held_out_once_and_never_fitted_to(seed: int, folds: int, r
 def test_each_fold_is_evaluated_by_the_policy_fitted_without_it() -> None:
     """With two folds, what was seen without one is the other: so both can be judged by hand."""
     t, seen = tallied(people()), list[Tallies]()
-    found = equalize.held_out(t, ODDS, choose=recorded(seen), deal=Deal(folds=2))
+    found = equalize.cross_validate(t, ODDS, choose=recorded(seen), deal=Folds(folds=2))
     _, one, other = seen
     tables = [
         {group: policy.by_group[group].counts(curve_of(half, group)) for group in t.groups}
-        for policy, half in ((equalize.optimum(one, ODDS), other), (equalize.optimum(other, ODDS), one))
+        for policy, half in ((equalize.optimal_policy(one, ODDS), other), (equalize.optimal_policy(other, ODDS), one))
     ]
     for group in t.groups:
         added = np.sum([cells(each[group]) for each in tables], axis=0)
@@ -130,7 +130,7 @@ def test_each_fold_is_evaluated_by_the_policy_fitted_without_it() -> None:
 def test_a_parity_fitted_to_many_rows_generalizes() -> None:
     few = tallied(people(2000))
     many = {group: Tally.counted(tally.score, tally.rows.astype(np.int64) * 10**6) for group, tally in groups_of(few)}
-    wide, narrow = (equalize.held_out(each, ODDS) for each in (few, Tallies({"risk": many}, ("sex",))))
+    wide, narrow = (equalize.cross_validate(each, ODDS) for each in (few, Tallies({"risk": many}, ("sex",))))
     assert wide.each.max() > 0.02
     assert narrow.each.max() < 0.001
     assert max(narrow.floor.values()) < 0.001
@@ -143,8 +143,10 @@ def groups_of(tallies: Tallies) -> list[tuple[Group, Tally]]:
 
 
 def test_intervals_are_those_of_the_tables() -> None:
-    interval = Interval(level=0.9, method="jeffreys")
-    found = equalize.held_out(tallied(people()), Goal(["equalized-odds", "demographic-parity"]), interval=interval)
+    interval = IntervalOptions(level=0.9, method="jeffreys")
+    found = equalize.cross_validate(
+        tallied(people()), Goal(["equalized-odds", "demographic-parity"]), interval=interval
+    )
     assert [*found.rates] == ["sensitivity", "fpr", "flag_rate"]
     for rate, groups in found.rates.items():
         for group, estimate in groups.items():
@@ -157,7 +159,7 @@ def test_weights_count_as_much_as_they_weigh() -> None:
     columns = people()
     weight = np.random.default_rng(0).uniform(0.5, 2, 400)
     one, tenfold = (tallied(columns | {"w": weight * by}, weight="w") for by in (1, 10))
-    found, scaled = (equalize.held_out(each, ODDS, deal=Deal(folds=3)) for each in (one, tenfold))
+    found, scaled = (equalize.cross_validate(each, ODDS, deal=Folds(folds=3)) for each in (one, tenfold))
     assert found.each == near(scaled.each)
     assert found.cost.value == near(scaled.cost.value)
     for group, tally in groups_of(one):
@@ -175,7 +177,7 @@ def test_rows_of_a_cluster_stay_together() -> None:
     columns["home"] = np.arange(400) // 8
     rows = read.rows(columns, truth="sick", score="risk", group="sex", cluster="home")
     seen = list[Tallies]()
-    found = equalize.held_out(rows, ODDS, choose=recorded(seen), deal=Deal(folds=5))
+    found = equalize.cross_validate(rows, ODDS, choose=recorded(seen), deal=Folds(folds=5))
     whole, *parts = seen
     for part in parts:
         homes = [np.floor(each.pooled("risk").score * 50 + 0.25).astype(int) for each in (part, whole)]
@@ -184,7 +186,7 @@ def test_rows_of_a_cluster_stay_together() -> None:
         assert sum(int(tally.rows.sum()) for _, tally in groups_of(part)) == 320
     assert sum(table.total for table in found.tables.values()) == near(400)
     assert any("cluster" in note for note in found.data["notes"])
-    assert not any("cluster" in note for note in equalize.held_out(tallied(people()), ODDS).data["notes"])
+    assert not any("cluster" in note for note in equalize.cross_validate(tallied(people()), ODDS).data["notes"])
 
 
 def test_neither_the_order_of_rows_nor_the_names_of_groups_matter() -> None:
@@ -193,7 +195,7 @@ def test_neither_the_order_of_rows_nor_the_names_of_groups_matter() -> None:
     shuffled = {name: values[order] for name, values in columns.items()}
     renamed = columns | {"sex": np.where(columns["sex"] == "f", "z", "a")}
     one, *others = (
-        equalize.held_out(tallied(each), ODDS, deal=Deal(repeats=3)) for each in (columns, shuffled, renamed)
+        equalize.cross_validate(tallied(each), ODDS, deal=Folds(repeats=3)) for each in (columns, shuffled, renamed)
     )
     for other in others:
         assert one.each == near(other.each)
@@ -205,7 +207,7 @@ def test_neither_the_order_of_rows_nor_the_names_of_groups_matter() -> None:
 def test_folds_depend_on_the_seed_and_the_first_partition_is_stable() -> None:
     t = tallied(people())
     once, often, again = (
-        equalize.held_out(t, ODDS, deal=Deal(repeats=each, seed=seed)) for each, seed in ((1, 0), (4, 0), (1, 1))
+        equalize.cross_validate(t, ODDS, deal=Folds(repeats=each, seed=seed)) for each, seed in ((1, 0), (4, 0), (1, 1))
     )
     assert often.each[:5].tolist() == once.each.tolist()
     assert len({*often.each.tolist()}) > 10
@@ -215,8 +217,8 @@ def test_folds_depend_on_the_seed_and_the_first_partition_is_stable() -> None:
 
 def test_watch_receives_every_fold() -> None:
     told = list[tuple[int, int]]()
-    deal = Deal(folds=3, repeats=2)
-    equalize.held_out(tallied(people()), ODDS, deal=deal, watch=lambda done, every: told.append((done, every)))
+    deal = Folds(folds=3, repeats=2)
+    equalize.cross_validate(tallied(people()), ODDS, deal=deal, watch=lambda done, every: told.append((done, every)))
     assert told == [(at, 6) for at in range(1, 7)]
 
 
@@ -234,8 +236,8 @@ def with_few(positives: int) -> Tallies:
 def test_a_group_that_lacks_a_class_without_a_fold_needs_an_action() -> None:
     t = with_few(1)
     with pytest.raises(FitError, match=r"without fold \d of 5: sex = x has no positives.*otherwise= an action.*folds"):
-        equalize.held_out(t, ODDS)
-    found = equalize.held_out(t, ODDS, otherwise="flag")
+        equalize.cross_validate(t, ODDS)
+    found = equalize.cross_validate(t, ODDS, otherwise="flag")
     assert ("x",) in found.policy.by_group
     assert sum(table.total for table in found.tables.values()) == near(411)
     assert found.tables["x",].tp == near(1)
@@ -245,13 +247,13 @@ def test_a_group_that_lacks_a_class_without_a_fold_needs_an_action() -> None:
 
 def test_a_group_that_lacks_a_class_altogether_takes_no_part() -> None:
     with pytest.raises(FitError, match="sex = x has no positives"):
-        equalize.held_out(with_few(0), ODDS)
-    found = equalize.held_out(with_few(0), ODDS, otherwise="refer")
+        equalize.cross_validate(with_few(0), ODDS)
+    found = equalize.cross_validate(with_few(0), ODDS, otherwise="refer")
     assert [*found.tables] == [("f",), ("m",)]
     assert found.cost_apparent == near(found.policy.settings["cost"])
 
 
-def notes(found: HeldOut) -> list[str]:
+def notes(found: ParityValidation) -> list[str]:
     kept: list[str] = found.data["notes"]
     return kept
 
@@ -259,10 +261,10 @@ def notes(found: HeldOut) -> list[str]:
 def test_an_undefined_gap_is_not_0() -> None:
     """A fold in which only one group has positives says nothing of their sensitivity."""
     t = Tallies({"risk": {("f",): Tally.counted([0.9, 0.1], [[20, 20], [9, 9]]), ("m",): two_positives()}}, ("sex",))
-    found = equalize.held_out(t, Goal("equal-opportunity"), choose=fixed, deal=Deal(folds=4))
+    found = equalize.cross_validate(t, Goal("equal-opportunity"), choose=fixed, deal=Folds(folds=4))
     assert 1 <= np.isnan(found.each).sum() < 4
     assert found.mean == near(np.nanmean(found.each))
-    alone = equalize.held_out(
+    alone = equalize.cross_validate(
         Tallies({"risk": {("f",): Tally.counted([0.9, 0.1], [[20, 20], [9, 9]])}}, ("sex",)),
         Goal("equal-opportunity"),
         choose=fixed,
@@ -282,7 +284,7 @@ def test_the_null_gap_is_that_of_equal_groups() -> None:
     def alike(tallies: Tallies, _goal: Goal) -> Policy:
         return Policy(by_group=dict.fromkeys(tallies.groups, Cut((0.5,))), otherwise="refuse", attributes=("g",))
 
-    found = equalize.held_out(t, ODDS, choose=alike, deal=Deal(folds=10, repeats=10))
+    found = equalize.cross_validate(t, ODDS, choose=alike, deal=Folds(folds=10, repeats=10))
     assert found.mean == pytest.approx(found.floor["sensitivity, fpr"], rel=0.15)
     assert found.floor["sensitivity, fpr"] > max(found.floor["sensitivity"], found.floor["fpr"]) > 0.03
 
@@ -294,9 +296,9 @@ def two_positives() -> Tally:
 @pytest.mark.parametrize("prevalence", [0.1, {"f": 0.05, "m": 0.3}])
 def test_tables_are_adjusted_to_the_deployment_prevalence(prevalence: Any) -> None:  # noqa: ANN401
     t, costs = tallied(people()), Costs(fp=1, fn=5)
-    here = equalize.held_out(t, Goal("equalized-odds", costs=costs), choose=fixed)
+    here = equalize.cross_validate(t, Goal("equalized-odds", costs=costs), choose=fixed)
     goal = Goal(["equalized-odds", "demographic-parity"], costs=costs, prevalence=prevalence)
-    there = equalize.held_out(t, goal, choose=fixed)
+    there = equalize.cross_validate(t, goal, choose=fixed)
     assert there.cost.value == near(there.cost_apparent)
     assert there.cost.value != near(here.cost.value)
     for rate in ("sensitivity", "fpr"):
@@ -304,13 +306,13 @@ def test_tables_are_adjusted_to_the_deployment_prevalence(prevalence: Any) -> No
     if isinstance(prevalence, dict):
         for (sex,), table in there.tables.items():
             assert measure.prevalence(table) == near(prevalence[sex])
-    chosen = equalize.held_out(t, Goal("equalized-odds", costs=costs, prevalence=prevalence))
+    chosen = equalize.cross_validate(t, Goal("equalized-odds", costs=costs, prevalence=prevalence))
     assert chosen.cost_apparent == near(chosen.policy.settings["cost"])
 
 
 def test_results_name_the_kind_of_every_number() -> None:
     t = tallied(people())
-    found = equalize.held_out(t, ODDS, deal=Deal(folds=3, repeats=2, seed=5))
+    found = equalize.cross_validate(t, ODDS, deal=Folds(folds=3, repeats=2, seed=5))
     rows = found.results().rows()
     told = {(row["measure"], row["kind"], row["rate"], *(row["group"] or {}).values()): row["value"] for row in rows}
     assert len(told) == len(rows) == 4 + 3 * 4 + 2
@@ -334,26 +336,26 @@ def test_one_model_of_several_must_be_selected() -> None:
     columns["other"] = -columns["risk"]
     t = read.tallies(columns, truth="sick", score=["risk", "other"], group="sex")
     with pytest.raises(OptionError, match="model="):
-        equalize.held_out(t, ODDS)
-    alone = equalize.held_out(tallied(columns), ODDS)
-    assert equalize.held_out(t, ODDS, model="risk").each == near(alone.each)
+        equalize.cross_validate(t, ODDS)
+    alone = equalize.cross_validate(tallied(columns), ODDS)
+    assert equalize.cross_validate(t, ODDS, model="risk").each == near(alone.each)
     rows = read.rows(
         columns | {"home": np.arange(400)}, truth="sick", score=["risk", "other"], group="sex", cluster="home"
     )
-    assert equalize.held_out(rows, ODDS, model="other").policy.columns["score"] == "other"
+    assert equalize.cross_validate(rows, ODDS, model="other").policy.columns["score"] == "other"
 
 
 def test_invalid_requests_raise() -> None:
     with pytest.raises(OptionError, match="repeats is 0"):
-        Deal(repeats=0)
+        Folds(repeats=0)
     with pytest.raises(OptionError, match="folds is 1"):
-        equalize.held_out(tallied(people()), ODDS, deal=Deal(folds=1))
+        equalize.cross_validate(tallied(people()), ODDS, deal=Folds(folds=1))
     with pytest.raises(UnknownNameError, match="no model 'nobody'"):
-        equalize.held_out(tallied(people()), ODDS, model="nobody")
+        equalize.cross_validate(tallied(people()), ODDS, model="nobody")
 
 
 def test_a_share_of_folds_is_a_share() -> None:
-    found = equalize.held_out(tallied(people()), ODDS)
+    found = equalize.cross_validate(tallied(people()), ODDS)
     assert all(one <= other for one, other in pairwise(found.quantile(share / 4) for share in range(5)))
     with pytest.raises(OptionError, match="from 0 to 1"):
         found.quantile(95)
@@ -364,11 +366,13 @@ def test_a_policy_that_neither_passes_nor_flags_has_no_rates() -> None:
         return Policy(by_group={(): Cut((0.3,), ("low", "high"))}, otherwise="refuse")
 
     with pytest.raises(OptionError, match="the action 'high'"):
-        equalize.held_out(tallied(people()), ODDS, choose=bands)
+        equalize.cross_validate(tallied(people()), ODDS, choose=bands)
 
 
 def test_a_policy_without_groups_is_evaluated_by_group() -> None:
-    found = equalize.held_out(tallied(people()), Goal("equalized-odds", within=0.3), choose=equalize.blind)
+    found = equalize.cross_validate(
+        tallied(people()), Goal("equalized-odds", within=0.3), choose=equalize.common_threshold
+    )
     assert not found.policy.needs_group
     assert [row["group"] for row in found.results().rows()][:2] == [{"sex": "f"}, {"sex": "m"}]
     assert sum(table.total for table in found.tables.values()) == near(400)

@@ -47,7 +47,7 @@ def test_each_cost_is_the_optimum_and_that_of_brute_force(
     asked = sorted({0.0, most, inf})
     found = equalize.frontier(groups, goal, within=asked)
     for within, cost in zip(asked, column(found, "cost"), strict=True):
-        assert cost == near(equalize.optimum(groups, Goal(name, within=within, costs=costs)).settings["cost"])
+        assert cost == near(equalize.optimal_policy(groups, Goal(name, within=within, costs=costs)).settings["cost"])
         assert cost == near(least_cost(list(groups.values()), dict.fromkeys(goal.rates, within), costs))
     assert column(found, "cost")[-1] == found.data["cost_without"]
 
@@ -118,7 +118,7 @@ def test_groups_without_a_class_are_left_out_if_there_is_something_to_do_with_th
     with pytest.raises(FitError, match="sex = x has no positives"):
         equalize.frontier(tallies, Goal("equal-opportunity"))
     found = equalize.frontier(tallies, Goal("equal-opportunity"), within=[0, inf], otherwise="refer")
-    best = equalize.optimum(tallies, Goal("equal-opportunity"), otherwise="refer")
+    best = equalize.optimal_policy(tallies, Goal("equal-opportunity"), otherwise="refer")
     assert column(found, "cost")[0] == near(best.settings["cost"])
     assert column(found, "blind_cost") == near(column(found, "cost"))
     assert any("sex = x has no positives" in note for note in found.data["notes"])
@@ -135,15 +135,17 @@ def test_costs_are_those_at_the_prevalence_that_is_stated() -> None:
     for prevalence in (0.2, {"f": 0.1, "m": 0.4}):
         goal = Goal("demographic-parity", prevalence=prevalence, costs=Costs(fp=1, fn=3))
         found = equalize.frontier(tallies, goal, within=[0])
-        assert column(found, "cost")[0] == near(equalize.optimum(tallies, goal).settings["cost"])
-        assert column(found, "deterministic_cost")[0] == near(equalize.deterministic(tallies, goal).settings["cost"])
+        assert column(found, "cost")[0] == near(equalize.optimal_policy(tallies, goal).settings["cost"])
+        assert column(found, "deterministic_cost")[0] == near(
+            equalize.deterministic_thresholds(tallies, goal).settings["cost"]
+        )
 
 
 def test_labels_may_be_reversed() -> None:
     people = {"sick": [1, 0, 1, 0, 1, 0, 1, 0], "said": [1, 0, 1, 1, 0, 1, 0, 0], "sex": [*"ffff", *"mmmm"]}
     tallies = read.tallies(people, truth="sick", predicted="said", group="sex")
     found = equalize.frontier(tallies, Goal("equalized-odds"), within=[0, 1])
-    assert column(found, "cost")[0] == near(equalize.optimum(tallies, Goal("equalized-odds")).settings["cost"])
+    assert column(found, "cost")[0] == near(equalize.optimal_policy(tallies, Goal("equalized-odds")).settings["cost"])
     assert max(column(found, "cost")) < min(column(found, "blind_cost"))  # one threshold cannot turn one group round
 
 

@@ -106,7 +106,7 @@ class TestTable:
         assert (row["value"], row["why"], row["trials"]) == (None, "there are no positives", 0)
         frame = MetricFrame(metrics=true_positive_rate, y_true=truth, y_pred=said, sensitive_features=group)
         assert frame.by_group["b"] == 0  # as if all of its positives were missed
-        gaps = equalize.gaps(read_, measures=["sensitivity"], **QUICK, min_size=1)
+        gaps = equalize.group_gaps(read_, measures=["sensitivity"], **QUICK, min_size=1)
         assert rows(gaps, kind="max_difference")[0]["why"] == "fewer than two groups have a number"
         (note,) = gaps.data["notes"]
         assert "fewer than the minimum of 1: g = b (0 positives)" in note
@@ -165,7 +165,9 @@ class TestTable:
     def test_some_attributes_alone_are_as_if_nothing_else_had_been_read(self) -> None:
         both = read.tallies(people(), truth="sick", score="risk", group=["sex", "site"])
         alone = read.tallies(people(), truth="sick", score="risk", group="site")
-        assert equalize.groups(both, by="site", **QUICK).rows() == equalize.groups(alone, **QUICK).rows()
+        assert (
+            equalize.compare_groups(both, by="site", **QUICK).rows() == equalize.compare_groups(alone, **QUICK).rows()
+        )
         crossed = equalize.group_table(both, measures=["fpr"]).rows()
         assert [row["group"] for row in crossed[:3]] == [
             None,
@@ -183,13 +185,13 @@ class TestDecisions:
         said = np.where(data["sex"] == "f", data["risk"] >= 0.3, data["risk"] >= 0.6).astype(int)
         done = read.tallies({**data, "said": said}, truth="sick", predicted="said", group=["sex", "site"], positive=1)
         for by in ("site", ("sex", "site")):
-            ours = equalize.groups(t, decided=policy, by=by, **QUICK).rows()
-            assert ours == equalize.groups(done, by=by, **QUICK).rows()
+            ours = equalize.compare_groups(t, decided=policy, by=by, **QUICK).rows()
+            assert ours == equalize.compare_groups(done, by=by, **QUICK).rows()
 
     def test_randomized_policies_are_evaluated_in_expectation(self) -> None:
         t = read.tallies(people(), truth="sick", score="risk", group="sex")
         lottery = Policy(by_group={(): RandomizedCut((Cut((0.3,)), Cut((0.6,))), (0.3, 0.7))}, otherwise="refuse")
-        found = equalize.groups(t, decided=lottery, measures=["sensitivity"], **QUICK)
+        found = equalize.compare_groups(t, decided=lottery, measures=["sensitivity"], **QUICK)
         lax, strict = (
             rows(equalize.group_table(t, decided=at, measures=["sensitivity"]), group={"sex": "f"})[0]["value"]
             for at in (0.3, 0.6)
@@ -199,8 +201,8 @@ class TestDecisions:
 
     def test_a_policy_fitted_to_the_same_rows_is_noted(self) -> None:
         t = read.tallies(people(), truth="sick", score="risk", group="sex")
-        policy = equalize.optimum(t, equalize.Goal("equal-opportunity"))
-        found = equalize.groups(t, decided=policy, measures=["sensitivity"], **QUICK)
+        policy = equalize.optimal_policy(t, equalize.Goal("equal-opportunity"))
+        found = equalize.compare_groups(t, decided=policy, measures=["sensitivity"], **QUICK)
         assert found.data["same"] == ["risk"]
         assert any("chosen on these very rows" in note for note in found.data["notes"])
         assert rows(found, kind="max_difference")[0]["value"] == pytest.approx(0, abs=1e-12)
@@ -209,7 +211,7 @@ class TestDecisions:
         data = people()
         data["said"] = (data["risk"] >= 0.5).astype(int)
         t = read.tallies(data, truth="sick", score="risk", predicted="said", group="sex", positive=1)
-        found = equalize.groups(t, measures=["fpr", "auc"], **QUICK)
+        found = equalize.compare_groups(t, measures=["fpr", "auc"], **QUICK)
         risk, said = (rows(found, model=name, measure="fpr") for name in ("risk", "said"))
         assert [{**row, "model": None} for row in risk] == [{**row, "model": None} for row in said]
         assert not rows(found, model="said", measure="auc")
@@ -223,7 +225,7 @@ class TestDifferences:
         sites, sizes = np.unique(data["site"], return_counts=True)
         largest = str(sites[np.argmax(sizes)])
         names = ["fpr", "f1", "auc", "brier"]
-        found = equalize.differences(t, measures=names)
+        found = equalize.group_differences(t, measures=names)
         for name in names:
             alike = rows(found, measure=name)
             assert [row["group"]["site"] for row in alike] == [site for site in sites if site != largest]
@@ -241,7 +243,7 @@ class TestDifferences:
         rng = np.random.default_rng(1)
         tables = {at: tuple(rng.integers(30, 60, 4).tolist()) for at in range(13)}
         largest = max(tables, key=lambda at: sum(tables[at]))
-        found = equalize.differences(tallies(tables), measures=["fpr", "auc"])
+        found = equalize.group_differences(tallies(tables), measures=["fpr", "auc"])
         for at, cells in tables.items():
             if at != largest:
                 (row,) = rows(found, measure="fpr", group={"g": at})
@@ -252,7 +254,7 @@ class TestDifferences:
 
     def test_undefined_differences_name_their_group(self) -> None:
         tables = {"a": (3, 1, 1, 3), "b": (0, 2, 0, 2)}
-        found = equalize.differences(tallies(tables), measures=["sensitivity"], min_size=1)
+        found = equalize.group_differences(tallies(tables), measures=["sensitivity"], min_size=1)
         (row,) = found.rows()
         assert (row["value"], row["p"], row["why"]) == (None, None, "g = b: there are no positives")
 
@@ -270,7 +272,7 @@ class TestGaps:
     def test_each_kind_follows_its_definition(self, tables: dict[int, Cells]) -> None:
         if not all(map(sum, tables.values())):
             return
-        found = equalize.gaps(tallies(tables), measures=["sensitivity", "fpr", "accuracy"], draws=2, min_size=1)
+        found = equalize.group_gaps(tallies(tables), measures=["sensitivity", "fpr", "accuracy"], draws=2, min_size=1)
         values = {
             name: [
                 each for each in (float(MEASURES[name](counts(cells))) for cells in tables.values()) if not isnan(each)
@@ -299,16 +301,16 @@ class TestGaps:
     def test_a_parity_is_listed_if_all_its_measures_are_measured(self) -> None:
         t = read.tallies(people(), truth="sick", score="risk", group="sex")
         every = {name for each in equalize.PARITIES.values() for name in each.measures}
-        told = {row["parity"] for row in equalize.gaps(t, measures=sorted(every), **QUICK).rows()}
+        told = {row["parity"] for row in equalize.group_gaps(t, measures=sorted(every), **QUICK).rows()}
         assert told == {*equalize.PARITIES}
-        alone = equalize.gaps(t, measures=["sensitivity", "auc"], **QUICK).rows()
+        alone = equalize.group_gaps(t, measures=["sensitivity", "auc"], **QUICK).rows()
         assert {(row["measure"], row["parity"]) for row in alone} == {
             ("sensitivity", "equal-opportunity"),
             ("auc", None),
         }
 
     def test_extreme_groups_are_listed(self) -> None:
-        found = equalize.gaps(tallies(THREE), measures=["fpr"], **QUICK, min_size=1)
+        found = equalize.group_gaps(tallies(THREE), measures=["fpr"], **QUICK, min_size=1)
         ends = {row["kind"]: (row["group"], row["other"]) for row in found.rows()}
         assert ends == {
             "max_difference": ({"g": "b"}, {"g": "c"}),
@@ -318,12 +320,14 @@ class TestGaps:
         }
 
     def test_numbers_that_may_be_negative_have_no_ratio(self) -> None:
-        kinds = {row["kind"] for row in equalize.gaps(tallies(THREE), measures=["mcc"], **QUICK, min_size=1).rows()}
+        kinds = {
+            row["kind"] for row in equalize.group_gaps(tallies(THREE), measures=["mcc"], **QUICK, min_size=1).rows()
+        }
         assert kinds == {"max_difference", "worst_group", "mean_absolute"}
 
     def test_the_four_fifths_rule_is_noted_only_where_it_may_apply(self) -> None:
         for measures, wanted in ((["flag_rate"], 1), (["pass_rate", "fpr"], 1), (["sensitivity", "fpr"], 0)):
-            notes = equalize.gaps(tallies(THREE), measures=measures, **QUICK).data["notes"]
+            notes = equalize.group_gaps(tallies(THREE), measures=measures, **QUICK).data["notes"]
             assert sum("four fifths" in note for note in notes) == wanted
             assert not any("fair" in note for note in notes)
 
@@ -332,7 +336,7 @@ class TestNullGaps:
     def test_six_groups_of_a_hundred_that_are_alike_lie_an_eighth_apart(self) -> None:
         for hits in (30, 40, 50):
             t = tallies(dict.fromkeys(range(6), (hits, 0, 100 - hits, 0)))
-            row = rows(equalize.gaps(t, measures=["sensitivity"]), kind="max_difference")[0]
+            row = rows(equalize.group_gaps(t, measures=["sensitivity"]), kind="max_difference")[0]
             assert row["value"] == 0
             assert row["floor"] == pytest.approx(0.12, abs=0.01)
             assert row["floor_high"] > 0.17
@@ -345,7 +349,7 @@ class TestNullGaps:
         apart = [abs(k / trials[0] - (hits - k) / trials[1]) for k in range(4)]
         exact = sum(each for each, gap in zip(chance, apart, strict=True) if gap >= seen - 1e-12)
         (row,) = rows(
-            equalize.gaps(tallies({"a": (3, 0, 0, 5), "b": (1, 5, 3, 0)}), measures=["sensitivity"], min_size=1),
+            equalize.group_gaps(tallies({"a": (3, 0, 0, 5), "b": (1, 5, 3, 0)}), measures=["sensitivity"], min_size=1),
             kind="max_difference",
         )
         assert row["p"] == pytest.approx(exact, abs=0.015)
@@ -353,7 +357,7 @@ class TestNullGaps:
 
     def test_equalized_odds_permute_within_classes(self) -> None:
         tables = {"a": (30, 20, 20, 30), "b": (25, 25, 25, 25), "c": (20, 30, 30, 20)}
-        found = equalize.gaps(tallies(tables), measures=["sensitivity", "fpr"])
+        found = equalize.group_gaps(tallies(tables), measures=["sensitivity", "fpr"])
         told = {row["measure"]: row for row in rows(found, kind="max_difference")}
         rng = np.random.default_rng(5)
         permutations = rng.multivariate_hypergeometric([50, 50, 50], 75, size=(20_000, 2)) / 50
@@ -378,7 +382,7 @@ class TestNullGaps:
                     for group, each in groups.items()
                 }
                 t = Tallies({"m": made}, ("g",))
-            row = rows(equalize.gaps(t, measures=["sensitivity"], draws=400), kind="max_difference")[0]
+            row = rows(equalize.group_gaps(t, measures=["sensitivity"], draws=400), kind="max_difference")[0]
             assert row["how"] == (WEIGHTED_NULL if weighted else PERMUTATION_NULL)
             alarms += row["p"] <= 0.05
         assert 8 <= alarms <= 34  # 20 expected, and a standard error of 4.4
@@ -418,7 +422,7 @@ class TestNullGaps:
             (at,): Tally.of_rows(rng.random(200) < 0.5, rng.integers(0, 2, 200) * 1.0, weight=rng.random(200) + 1)
             for at in range(3)
         }
-        found = equalize.gaps(
+        found = equalize.group_gaps(
             Tallies({"m": made}, ("g",)), decided=0.5, measures=["positive_likelihood_ratio", "mcc"], **QUICK
         )
         told = {row["measure"]: row["how"] for row in rows(found, kind="max_difference")}
@@ -431,14 +435,16 @@ class TestNullGaps:
             return
         shuffled = {at: tables[at] for at in order if at in tables}
         one, other = (
-            equalize.groups(tallies(each), measures=["fpr", "precision"], draws=20, min_size=5)
+            equalize.compare_groups(tallies(each), measures=["fpr", "precision"], draws=20, min_size=5)
             for each in (tables, shuffled)
         )
         assert one.rows() == other.rows()
 
     def test_the_seed_decides_and_the_order_of_measures_does_not(self) -> None:
         def chance(measures: list[str], seed: int) -> dict[str, float]:
-            found = equalize.gaps(tallies(THREE), measures=measures, interval=infer.Interval(seed=seed), **QUICK)
+            found = equalize.group_gaps(
+                tallies(THREE), measures=measures, interval=infer.IntervalOptions(seed=seed), **QUICK
+            )
             return {row["measure"]: row["floor"] for row in rows(found, kind="max_difference") if row["parity"]}
 
         first, again, other = (chance(["fpr", "sensitivity"], seed) for seed in (1, 1, 2))
@@ -448,7 +454,7 @@ class TestNullGaps:
 
     def test_rank_measures_use_their_standard_errors(self) -> None:
         t = read.tallies(people(2000), truth="sick", score="risk", group="site")
-        found = equalize.gaps(t, measures=["auc"])
+        found = equalize.group_gaps(t, measures=["auc"])
         (row,) = rows(found, kind="max_difference")
         errors = [
             (each["high"] - each["low"]) / 2 / 1.959964
@@ -461,7 +467,7 @@ class TestNullGaps:
 
     def test_where_the_prevalence_is_known_chance_is_within_classes(self) -> None:
         t = shift.reweigh(read.tallies(people(), truth="sick", score="risk", group="sex"), to=0.1)
-        found = equalize.groups(t, measures=["precision"], **QUICK)
+        found = equalize.compare_groups(t, measures=["precision"], **QUICK)
         assert rows(found, kind="max_difference")[0]["how"] == NORMAL_NULL
         assert {row["detects"] for row in rows(found, table="group")} == {None}
         assert rows(found, table="group", group=None)[0]["prevalence"] == pytest.approx(0.1)
@@ -472,46 +478,46 @@ class TestErrors:
         data = people(50)
         ungrouped = read.tallies(data, truth="sick", score="risk")
         with pytest.raises(OptionError, match="read without groups; read them with group="):
-            equalize.groups(ungrouped)
+            equalize.compare_groups(ungrouped)
         t = read.tallies(data, truth="sick", score="risk", group="sex")
         with pytest.raises(OptionError, match="draws is 0; expected a whole number from 1"):
-            equalize.groups(t, draws=0)
+            equalize.compare_groups(t, draws=0)
         with pytest.raises(OptionError, match="groups by site are needed"):
-            equalize.groups(t, by="site")
+            equalize.compare_groups(t, by="site")
         with pytest.raises(UnknownNameError, match="Did you mean"):
-            equalize.groups(t, measures=["sensitivityx"])
+            equalize.compare_groups(t, measures=["sensitivityx"])
         with pytest.raises(OptionError, match="method='delong' makes no interval of fpr"):
-            equalize.groups(t, measures=["fpr"], interval=infer.Interval(method="delong"))
+            equalize.compare_groups(t, measures=["fpr"], interval=infer.IntervalOptions(method="delong"))
         with pytest.raises(OptionError, match="there is nothing to measure; name"):
-            equalize.groups(t, measures=[])
+            equalize.compare_groups(t, measures=[])
         bands = Policy(by_group={(): Cut((0.3, 0.6), ("low", "middle", "high"))}, otherwise="refuse")
         with pytest.raises(OptionError, match="low, middle, high has no 2×2 table"):
-            equalize.groups(t, decided=bands)
+            equalize.compare_groups(t, decided=bands)
         with pytest.raises(OptionError, match="threshold is nan"):
-            equalize.groups(t, decided=nan)
+            equalize.compare_groups(t, decided=nan)
         deciles = read.tallies({**data, "risk": data["risk"] * 10}, truth="sick", score="risk", group="sex")
         with pytest.raises(OptionError, match="scores are not probabilities; give a threshold"):
-            equalize.groups(deciles)
+            equalize.compare_groups(deciles)
         assert len(equalize.group_table(deciles, measures=["auc"])) == 3
 
     def test_labels_have_no_ranks(self) -> None:
         t = read.tallies({"y": [1, 0], "p": [1, 0], "g": ["a", "b"]}, truth="y", predicted="p", group="g", positive=1)
         with pytest.raises(OptionError, match="p holds labels"):
-            equalize.groups(t, measures=["auc"])
+            equalize.compare_groups(t, measures=["auc"])
 
     def test_one_group_has_no_gap(self) -> None:
-        found = equalize.groups(tallies({"a": (3, 1, 1, 3)}), measures=["fpr"], **QUICK, min_size=1)
+        found = equalize.compare_groups(tallies({"a": (3, 1, 1, 3)}), measures=["fpr"], **QUICK, min_size=1)
         assert [row["table"] for row in found.rows()] == ["group", "group", "gap", "gap"]
         assert {row["why"] for row in rows(found, table="gap")} == {"fewer than two groups have a number"}
 
 
 def test_combined_tables_equal_the_single_ones() -> None:
     t = read.tallies(people(), truth="sick", score="risk", group="sex")
-    together = equalize.groups(t, **QUICK)
+    together = equalize.compare_groups(t, **QUICK)
     alone = {
         "group": equalize.group_table(t),
-        "difference": equalize.differences(t),
-        "gap": equalize.gaps(t, **QUICK),
+        "difference": equalize.group_differences(t),
+        "gap": equalize.group_gaps(t, **QUICK),
     }
     for name, found in alone.items():
         kept = [{key: row[key] for key in found.columns} for row in rows(together, table=name)]
@@ -520,7 +526,7 @@ def test_combined_tables_equal_the_single_ones() -> None:
 
 def test_groups_and_others_have_columns_of_their_own_in_files() -> None:
     t = read.tallies(people(), truth="sick", score="risk", group=["sex", "site"])
-    head = equalize.differences(t, measures=["fpr"]).to_csv().splitlines()[0]
+    head = equalize.group_differences(t, measures=["fpr"]).to_csv().splitlines()[0]
     assert head.startswith("measure,model,group.sex,group.site,other.sex,other.site,value")
 
 

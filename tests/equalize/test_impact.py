@@ -24,8 +24,8 @@ from baserate import (
     read,
     tally,
 )
-from baserate.equalize import Goal, _impact, parity
-from baserate.infer import Interval
+from baserate.equalize import Goal, _impact, find_parity
+from baserate.infer import IntervalOptions
 from baserate.measure import MEASURES, expected_cost
 from tests.equalize.brute_force import least_cost
 from tests.schemas import fitting
@@ -72,20 +72,20 @@ def values(found: Results, measure: str, which: str = "with parity") -> dict[str
 @given(problems())
 def test_costs_are_those_of_brute_force(problem: Problem) -> None:
     groups, goal = problem
-    found = equalize.account(groups, goal, interval=None).data
+    found = equalize.impact(groups, goal, interval=None).data
     curves = list(groups.values())
     assert found["cost"] == pytest.approx(least_cost(curves, goal.tolerances, goal.costs), abs=1e-9)
     assert found["cost_without"] == pytest.approx(least_cost(curves, {}, goal.costs), abs=1e-9)
     assert found["price"] == found["cost"] - found["cost_without"] >= -1e-12
     assert found["least"] == pytest.approx(found["cost"], abs=1e-9)
-    simple = equalize.account(groups, goal, equalize.deterministic(groups, goal), interval=None).data
+    simple = equalize.impact(groups, goal, equalize.deterministic_thresholds(groups, goal), interval=None).data
     assert simple["least"] == found["least"] <= simple["cost"] + 1e-9
 
 
 @given(problems())
 def test_laws_of_the_rows(problem: Problem) -> None:
     groups, goal = problem
-    found = equalize.account(groups, goal, interval=None)
+    found = equalize.impact(groups, goal, interval=None)
     rows = numbers(found)
     for which in ("without parity", "with parity"):
         for cell in ("tp", "fp", "fn", "tn"):
@@ -107,8 +107,8 @@ def test_laws_of_the_rows(problem: Problem) -> None:
 @given(problems())
 def test_randomization_and_forgone_sensitivity_equal_brute_force(problem: Problem) -> None:
     groups, goal = problem
-    policy = equalize.optimum(groups, goal)
-    found = equalize.account(groups, goal, interval=None)
+    policy = equalize.optimal_policy(groups, goal)
+    found = equalize.impact(groups, goal, interval=None)
     forgone, rates = values(found, "forgone"), {name: values(found, name) for name in ("fpr", "sensitivity")}
     for name, each in groups.items():
         scores, mass = each.tally.score, each.tally.mass.sum(axis=0)
@@ -138,8 +138,8 @@ def cuts(each: Curve) -> list[Counts[float]]:
 @given(problems())
 def test_the_order_of_groups_changes_nothing(problem: Problem) -> None:
     groups, goal = problem
-    one = equalize.account(groups, goal, interval=None)
-    other = equalize.account(dict(reversed(groups.items())), goal, interval=None)
+    one = equalize.impact(groups, goal, interval=None)
+    other = equalize.impact(dict(reversed(groups.items())), goal, interval=None)
     there = numbers(other)
     for key, row in numbers(one).items():
         assert there[key]["value"] == pytest.approx(row["value"], abs=1e-9)
@@ -150,10 +150,10 @@ def test_the_order_of_groups_changes_nothing(problem: Problem) -> None:
 def test_better_scores_help_where_a_group_binds_and_nowhere_else(problem: Problem) -> None:
     groups, goal = problem
     goal = Goal("equalized-odds", costs=goal.costs)
-    found = equalize.account(groups, goal, interval=None).data
+    found = equalize.impact(groups, goal, interval=None).data
     binding = {group["group"] for group in found["binds"]}
     for name, each in groups.items():
-        better = equalize.optimum(groups | {name: without_mistakes(each)}, goal).settings["cost"]
+        better = equalize.optimal_policy(groups | {name: without_mistakes(each)}, goal).settings["cost"]
         assert better <= found["cost"] + 1e-12
         if name not in binding and binding:
             assert better == pytest.approx(found["cost"], abs=1e-9)
@@ -170,7 +170,7 @@ def without_mistakes(each: Curve) -> Curve:
 def test_a_table_by_hand() -> None:
     # Alone, f passes two thirds of its positives without a mistake or finds all with one, both at 1 of 6; m costs 2 of
     # 6. Together they can have what is on both hulls: of least cost is (0, 1/3), where f throws a third away.
-    found = equalize.account({"f": F, "m": M}, Goal("equalized-odds", costs=EVEN), interval=None)
+    found = equalize.impact({"f": F, "m": M}, Goal("equalized-odds", costs=EVEN), interval=None)
     rows = numbers(found)
     assert values(found, "sensitivity", "without parity") == {"f": 2 / 3, "m": 1 / 3}
     assert values(found, "sensitivity") == pytest.approx({"f": 1 / 3, "m": 1 / 3})
@@ -190,9 +190,9 @@ def test_a_table_by_hand() -> None:
 
 
 def test_numbers_have_the_intervals_of_the_library() -> None:
-    interval = Interval(level=0.9)
+    interval = IntervalOptions(level=0.9)
     goal = Goal("equal-opportunity", within=0.1, costs=Costs(fp=2, fn=1))
-    rows = numbers(equalize.account({"f": F, "m": M}, goal, interval=interval))
+    rows = numbers(equalize.impact({"f": F, "m": M}, goal, interval=interval))
     of = [rows["with parity", ("f",), cell, None]["value"] for cell in ("tp", "fp", "fn", "tn")]
     for name in ("flag_rate", "sensitivity", "fpr"):
         wanted = interval.of(MEASURES[name], Counts(*of))
@@ -208,7 +208,7 @@ def test_numbers_have_the_intervals_of_the_library() -> None:
 
 
 def test_json_fits_the_schema_and_gives_no_verdict() -> None:
-    found = equalize.account({"f": F, "m": M}, Goal("equalized-odds"))
+    found = equalize.impact({"f": F, "m": M}, Goal("equalized-odds"))
     assert fitting(found.to_json())["rows"][0]["table"] == "account"
     assert "fair" not in found.to_json().lower()
 
@@ -226,7 +226,7 @@ def people(**more: Any) -> Tallies:  # noqa: ANN401  (columns)
 def test_impact_takes_any_policy_that_passes_or_flags() -> None:
     goal = Goal("equalized-odds", costs=EVEN)
     blind = Policy(by_group={(): Cut((0.6,))}, otherwise="refuse")
-    found = equalize.account(people(), goal, blind)
+    found = equalize.impact(people(), goal, blind)
     rows = numbers(found)
     assert (found.data["needs_group"], found.data["legal"], found.data["same"]) == (False, None, [])
     assert found.data["binds"] == []  # better scores say nothing of a policy that is given
@@ -238,22 +238,22 @@ def test_impact_takes_any_policy_that_passes_or_flags() -> None:
     assert [(row["set"], row["value"]) for row in everybody] == [("with parity", 0.6)]
     for actions in (("low", "high"), ("pass", "refer")):
         with pytest.raises(OptionError, match="groups are compared by who is passed and who is flagged"):
-            equalize.account(people(), goal, Policy(by_group={(): Cut((0.6,), actions)}, otherwise="refuse"))
+            equalize.impact(people(), goal, Policy(by_group={(): Cut((0.6,), actions)}, otherwise="refuse"))
 
 
 def test_evaluation_on_the_same_rows_is_noted_at_any_prevalence() -> None:
     goal = Goal("equalized-odds", prevalence=0.1)
-    found = equalize.account(people(), goal)
+    found = equalize.impact(people(), goal)
     assert found.data["same"] == ["risk"]
-    assert _impact.SAME in found.data["notes"]
+    assert _impact.SAME_DATA_NOTE in found.data["notes"]
     assert found.data["digest"] == people().digest
     others = people(risk=[0.8, 0.8, 0.7, 0.6, 0.4, 0.2, 0.9, 0.8, 0.6, 0.5, 0.3, 0.1])
-    assert equalize.account(others, goal, equalize.optimum(people(), goal)).data["same"] == []
+    assert equalize.impact(others, goal, equalize.optimal_policy(people(), goal)).data["same"] == []
 
 
 def test_prevalences_of_groups_are_their_base_rates() -> None:
     goal = Goal("equalized-odds", prevalence={"f": 0.2, "m": 0.4})
-    rows = numbers(equalize.account(people(), goal))
+    rows = numbers(equalize.impact(people(), goal))
     each = {group: rows["with parity", group, "base_rate", None]["value"] for group in [("f",), ("m",), None]}
     assert each == pytest.approx({("f",): 0.2, ("m",): 0.4, None: 0.3})
 
@@ -261,13 +261,13 @@ def test_prevalences_of_groups_are_their_base_rates() -> None:
 def test_a_policy_survives_its_file() -> None:
     within = {"sensitivity": 0.1, "fpr": 0.2}
     for prevalence in (None, 0.1, {"f": 0.2, "m": 0.4}, {("f",): 0.2}):
-        policy = equalize.optimum(people(), Goal("equalized-odds", within=within, prevalence=prevalence))
+        policy = equalize.optimal_policy(people(), Goal("equalized-odds", within=within, prevalence=prevalence))
         assert Policy.from_json(policy.to_json()) == policy
 
 
 def test_groups_without_a_required_class_are_excluded() -> None:
     sex = ["f"] * 5 + ["x"] + ["m"] * 6
-    found = equalize.account(people(sex=sex), Goal("equalized-odds"), otherwise="refer", interval=None)
+    found = equalize.impact(people(sex=sex), Goal("equalized-odds"), otherwise="refer", interval=None)
     assert found.data["left"] == [{"sex": "x"}]
     assert {row["group"]["sex"] for row in found.rows() if row["group"]} == {"f", "m"}
     everybody = [numbers(found)["with parity", None, cell, None]["value"] for cell in ("tp", "fp", "fn", "tn")]
@@ -278,7 +278,7 @@ def test_groups_without_a_required_class_are_excluded() -> None:
 
 def test_a_group_without_positives_is_noted() -> None:
     sex = ["f"] * 5 + ["x"] + ["m"] * 6
-    found = equalize.account(people(sex=sex), Goal("demographic-parity", costs=Costs(fp=1, fn=5)), interval=None)
+    found = equalize.impact(people(sex=sex), Goal("demographic-parity", costs=Costs(fp=1, fn=5)), interval=None)
     rate = numbers(found)["with parity", ("x",), "flag_rate", None]["value"]
     assert rate > 0
     assert _impact.no_positives_notes({"sex = x": rate})[0] in found.data["notes"]
@@ -291,14 +291,14 @@ def test_a_group_without_positives_is_noted() -> None:
 
 def test_a_rate_of_a_single_group_has_no_gap() -> None:
     nobody = Policy(by_group={("f",): Cut((0.5,)), ("m",): Cut((math.inf,))}, otherwise="refuse", attributes=("sex",))
-    row = numbers(equalize.account(people(), Goal("equalized-odds"), nobody))["with parity", None, "gap", "precision"]
+    row = numbers(equalize.impact(people(), Goal("equalized-odds"), nobody))["with parity", None, "gap", "precision"]
     assert (row["value"], row["why"]) == (None, "precision is defined in fewer than two groups")
 
 
 def test_labels_are_reversed_where_that_is_cheaper() -> None:
     columns = {"sick": [1, 1, 0, 0, 1, 1, 0, 0], "says": [1, 1, 0, 1, 0, 0, 0, 1], "sex": ["f"] * 4 + ["m"] * 4}
     t = read.tallies(columns, truth="sick", predicted="says", group="sex")
-    found = equalize.account(t, Goal("equalized-odds", within=math.inf), interval=None)
+    found = equalize.impact(t, Goal("equalized-odds", within=math.inf), interval=None)
     assert values_by(found, "sex", "sensitivity") == {"f": 1, "m": 1}
     assert found.data["price"] == 0
 
@@ -312,7 +312,7 @@ def values_by(found: Results, attribute: str, measure: str) -> Mapping[str, floa
 
 
 def test_notes_describe_parities_and_legal_risk() -> None:
-    (told,) = _impact.describe_parities([parity("equalized-odds")])
+    (told,) = _impact.describe_parities([find_parity("equalized-odds")])
     assert told.startswith("equalized-odds means: of positives, and of negatives, the same share")
     assert "It is silent about what a flag means" in told
     law = _impact.legal_note(["race", "sex"])
@@ -326,9 +326,9 @@ def test_notes_warn_of_unreachable_parity() -> None:
     assert told.endswith("it is out of reach.")
     assert _impact.base_rate_notes({"f": 0.1, "m": 0.1 + 1e-12}, 0.0) == []
     assert _impact.base_rate_notes({"f": 0.1, "m": 0.3}, 0.2) == []
-    found = equalize.account(people(sick=[1, 1, 0, 1, 0, 0, 1, 0, 1, 0, 0, 0]), Goal("demographic-parity"))
+    found = equalize.impact(people(sick=[1, 1, 0, 1, 0, 0, 1, 0, 1, 0, 0, 0]), Goal("demographic-parity"))
     assert any("33.33 % in sex = m, 50 % in sex = f" in note for note in found.data["notes"])
-    odds = equalize.account(people(sick=[1, 1, 0, 1, 0, 0, 1, 0, 1, 0, 0, 0]), Goal("equalized-odds"))
+    odds = equalize.impact(people(sick=[1, 1, 0, 1, 0, 0, 1, 0, 1, 0, 0, 0]), Goal("equalized-odds"))
     assert not any("out of reach" in note for note in odds.data["notes"])
 
 
@@ -337,7 +337,7 @@ def test_notes_warn_of_trivial_policies() -> None:
         "everybody is flagged, in any group: the scores are not used."
     ]
     assert _impact.trivial_notes({"f": 1.0, "m": 0.0}) == []
-    dear = equalize.account(people(sick=[0, 1, 1, 1, 0, 0] * 2), Goal("equalized-odds", costs=Costs(fp=100, fn=1)))
+    dear = equalize.impact(people(sick=[0, 1, 1, 1, 0, 0] * 2), Goal("equalized-odds", costs=Costs(fp=100, fn=1)))
     assert "nobody is flagged, in any group: the scores are not used." in dear.data["notes"]
     assert dear.data["binds"] == []
 

@@ -54,7 +54,7 @@ def reached(groups: dict[Any, Curve], policy: Policy, goal: Goal) -> tuple[float
 @given(problem=problems())
 def test_nothing_is_cheaper_and_the_parity_holds(*, problem: Problem, reversal: bool) -> None:
     groups, goal = problem
-    policy = equalize.optimum(groups, goal, reversal=reversal)
+    policy = equalize.optimal_policy(groups, goal, reversal=reversal)
     least = least_cost(list(groups.values()), goal.tolerances, goal.costs, reversal=reversal)
     cost, apart = reached(groups, policy, goal)
     assert policy.settings["cost"] == pytest.approx(least, abs=EXACT)
@@ -65,7 +65,7 @@ def test_nothing_is_cheaper_and_the_parity_holds(*, problem: Problem, reversal: 
 @given(groups=curves(), fp=st.sampled_from([0.3, 1.0, 4.0]))
 def test_without_a_bound_each_group_has_its_own_best_cut(groups: dict[Any, Curve], fp: float) -> None:
     goal = Goal(within=inf, costs=Costs(fp=fp))
-    policy = equalize.optimum(groups, goal)
+    policy = equalize.optimal_policy(groups, goal)
     for group, curve in groups.items():
         alone = decide.cost(curve, goal.costs).cut
         assert goal.costs.total(policy.by_group[group].counts(curve)) == pytest.approx(
@@ -82,7 +82,7 @@ def test_what_is_paid_never_rises_with_the_tolerance(
         with pytest.raises(OptionError, match="for measuring"):
             Goal(parity)
         return
-    paid = [equalize.optimum(groups, Goal(parity, within=bound)).settings["cost"] for bound in sorted(bounds)]
+    paid = [equalize.optimal_policy(groups, Goal(parity, within=bound)).settings["cost"] for bound in sorted(bounds)]
     assert all(later <= earlier + EXACT for earlier, later in pairwise(paid))
 
 
@@ -92,7 +92,7 @@ def test_names_of_groups_change_nothing(problem: Problem, seed: Random) -> None:
     names = list(groups)
     seed.shuffle(names)
     renamed = dict(sorted(zip(names, groups.values(), strict=True)))
-    one, other = (equalize.optimum(each, goal).settings["cost"] for each in (groups, renamed))
+    one, other = (equalize.optimal_policy(each, goal).settings["cost"] for each in (groups, renamed))
     assert one == pytest.approx(other, abs=EXACT)
 
 
@@ -102,7 +102,7 @@ def test_groups_that_are_alike_may_as_well_be_one(problem: Problem) -> None:
     (name, first), *rest = groups.items()
     doubled = {**dict(rest), name: Curve(first.tally + first.tally)}
     twice = {**groups, ("again",): first}
-    one, other = (equalize.optimum(each, goal).settings["cost"] for each in (doubled, twice))
+    one, other = (equalize.optimal_policy(each, goal).settings["cost"] for each in (doubled, twice))
     assert one == pytest.approx(other, abs=EXACT)
 
 
@@ -113,7 +113,7 @@ def test_labels_are_scores_of_two_values_which_may_be_reversed(groups: dict[Any,
         name: baserate.curve(each.tally.rescored((each.tally.score >= 0.25).astype(float)))
         for name, each in groups.items()
     }
-    found = equalize.optimum(labels, Goal(costs=Costs(fn=fn)), reversal=True)
+    found = equalize.optimal_policy(labels, Goal(costs=Costs(fn=fn)), reversal=True)
     everybody = sum(each.total for each in labels.values())
     objective, rates = [], []
     for each in labels.values():
@@ -133,7 +133,7 @@ def test_labels_that_were_read_as_such_are_reversed_where_that_helps() -> None:
         "sex": ["f"] * 6 + ["m"] * 6,
     }
     t = read.tallies(people, truth="sick", predicted="said", group="sex", positive="yes")
-    policy = equalize.optimum(t, Goal("equalized-odds", within=0.4))
+    policy = equalize.optimal_policy(t, Goal("equalized-odds", within=0.4))
     assert policy.by_group["f",] == Cut((1.0,))
     assert isinstance(policy.by_group["m",], Cut | RandomizedCut)
     assert "flag" in {cut.actions[0] for cut in getattr(policy.by_group["m",], "cuts", [policy.by_group["m",]])}
@@ -180,7 +180,7 @@ def _lots(treatment: Cut | RandomizedCut, curve: Curve) -> float:
 def test_of_equally_cheap_choices_the_strictest_wins(parity: str, within: float) -> None:
     # To flag from 0.9 on misses two positives, from 0.5 on it flags two negatives; what lies between costs as much.
     tied = Curve(Tally.counted([0.9, 0.5, 0.1], [[2, 2, 0], [0, 2, 2]]))
-    policy = equalize.optimum({"a": tied, "b": tied, "c": tied}, Goal(parity, within=within))
+    policy = equalize.optimal_policy({"a": tied, "b": tied, "c": tied}, Goal(parity, within=within))
     assert {*policy.by_group.values()} == {Cut((0.9,))}
 
 
@@ -188,7 +188,7 @@ def test_thresholds_on_an_edge_leave_fewer_people_to_a_lot() -> None:
     # No positives, so that the hull is one edge, and every threshold lies on it.
     nobody = Curve(Tally.counted([0.9, 0.7, 0.5, 0.3], [[0, 0, 0, 0], [1, 1, 1, 1]]))
     some = baserate.curve(baserate.tally([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1]))
-    policy = equalize.optimum({"none": nobody, "some": some}, Goal("demographic-parity", costs=Costs(fn=5)))
+    policy = equalize.optimal_policy({"none": nobody, "some": some}, Goal("demographic-parity", costs=Costs(fn=5)))
     assert policy.by_group["some",] == Cut((0.4,))
     flagged = policy.by_group["none",].counts(nobody)
     assert flagged.flagged == pytest.approx(3)
@@ -199,7 +199,7 @@ def test_thresholds_on_an_edge_leave_fewer_people_to_a_lot() -> None:
 def test_a_group_of_one_class_is_held_to_the_rates_that_it_has(groups: dict[Any, Curve], within: float) -> None:
     healthy = Curve(Tally.counted([0.9, 0.7, 0.5, 0.3], [[0, 0, 0, 0], [1, 0, 3, 2]]))
     goal = Goal(["demographic-parity", "predictive-equality"], within=within, costs=Costs(fn=3))
-    policy = equalize.optimum({**groups, ("healthy",): healthy}, goal)
+    policy = equalize.optimal_policy({**groups, ("healthy",): healthy}, goal)
     least = least_cost([*groups.values(), healthy], goal.tolerances, goal.costs)
     assert policy.settings["cost"] == pytest.approx(least, abs=EXACT)
 
@@ -210,7 +210,7 @@ def test_a_group_is_judged_where_it_will_be_used() -> None:
         "m": baserate.curve(baserate.tally([1, 0, 1, 0, 0, 1], [0.9, 0.8, 0.6, 0.5, 0.3, 0.1])),
     }
     goal = Goal("demographic-parity", costs=Costs(fp=1, fn=3), prevalence={"f": 0.1, "m": 0.4})
-    policy = equalize.optimum(groups, goal)
+    policy = equalize.optimal_policy(groups, goal)
     there = {name: shift.reweigh(groups[name], to=share) for name, share in (("f", 0.1), ("m", 0.4))}
     assert policy.settings["cost"] == pytest.approx(least_cost(list(there.values()), goal.tolerances, goal.costs))
     assert policy.settings["prevalences"] == (
@@ -220,10 +220,10 @@ def test_a_group_is_judged_where_it_will_be_used() -> None:
     assert policy.prevalence == pytest.approx(0.25)
     tables = group_tables(as_tallies(there), policy, "score")
     assert rate_gaps(tables, ["flag_rate"])["flag_rate"] == pytest.approx(0, abs=EXACT)
-    everybody = equalize.optimum(groups, replace(goal, prevalence=0.1))
+    everybody = equalize.optimal_policy(groups, replace(goal, prevalence=0.1))
     assert everybody.prevalence == pytest.approx(0.1)
     with pytest.raises(UnknownLabelError, match="which is not in the data"):
-        equalize.optimum(groups, replace(goal, prevalence={"x": 0.1}))
+        equalize.optimal_policy(groups, replace(goal, prevalence={"x": 0.1}))
 
 
 def people(rows: int = 4000, seed: int = 3) -> dict[str, Any]:
@@ -237,14 +237,14 @@ def test_a_policy_survives_its_file_and_does_what_it_promised() -> None:
     rows = people()
     t = read.tallies(rows, truth="sick", score="risk", group="sex")
     goal = Goal("equalized-odds", costs=Costs(fp=2, fn=1))
-    policy = equalize.optimum(t, goal)
+    policy = equalize.optimal_policy(t, goal)
     assert policy.needs_group
     assert policy.needs_id
     assert policy.attributes == ("sex",)
     assert dict(policy.columns) == {"truth": "sick", "score": "risk"}
     assert policy.settings["parity"] == ("equalized-odds",)
     assert Policy.from_json(policy.to_json()) == policy
-    assert decide.judge(t, policy, interval=None).data["same"] == ["risk"]
+    assert decide.evaluate_policy(t, policy, interval=None).data["same"] == ["risk"]
     flagged = apply.actions(policy, rows["risk"], group=rows["sex"], id=rows["id"]).flagged
     for sex in "fm":
         for sick, rate in ((True, "sensitivity"), (False, "fpr")):
@@ -256,9 +256,9 @@ def test_a_policy_survives_its_file_and_does_what_it_promised() -> None:
 @pytest.mark.parametrize(
     "choose",
     [
-        equalize.optimum,
-        equalize.deterministic,
-        equalize.blind,
+        equalize.optimal_policy,
+        equalize.deterministic_thresholds,
+        equalize.common_threshold,
         partial(equalize.reject_option, favour=[(1, "x")], favourable="pass"),
     ],
 )
@@ -288,33 +288,33 @@ def test_a_group_without_a_class_is_an_error_unless_somebody_says_what_to_do() -
     healthy = Curve(Tally.counted([0.9, 0.3], [[0, 0], [5, 2]]))
     groups = {("f", 1): mixed, ("m", 1): healthy}
     with pytest.raises(FitError, match="group_1 = m, group_2 = 1 has no positives, so that equalized-odds cannot"):
-        equalize.optimum(groups, Goal())
-    policy = equalize.optimum(groups, Goal(), otherwise="refer")
+        equalize.optimal_policy(groups, Goal())
+    policy = equalize.optimal_policy(groups, Goal(), otherwise="refer")
     assert list(policy.by_group) == [("f", 1)]
     assert policy.otherwise == "refer"
     assert "has no positives, so that nothing can be made equal there; everybody in it gets: refer" in policy.notes[0]
     # Rates that it does have can be made equal.
-    assert list(equalize.optimum(groups, Goal("predictive-equality")).by_group) == list(groups)
+    assert list(equalize.optimal_policy(groups, Goal("predictive-equality")).by_group) == list(groups)
     with pytest.raises(FitError, match="no group has rows of each class"):
-        equalize.optimum({"m": healthy}, Goal(), otherwise="pass")
+        equalize.optimal_policy({"m": healthy}, Goal(), otherwise="pass")
     sick = Curve(Tally.counted([0.9, 0.3], [[5, 2], [0, 0]]))
     with pytest.raises(FitError, match="group = h has no positives and group = s has no negatives, so that"):
-        equalize.optimum({"f": mixed, "h": healthy, "s": sick}, Goal())
+        equalize.optimal_policy({"f": mixed, "h": healthy, "s": sick}, Goal())
     # Where a prevalence is stated for some, others keep theirs, be it 0.
     there = Goal("demographic-parity", prevalence={"f": 0.2}, costs=Costs(fn=9))
-    policy = equalize.optimum({"f": mixed, "h": healthy}, there)
+    policy = equalize.optimal_policy({"f": mixed, "h": healthy}, there)
     least = least_cost([shift.reweigh(mixed, to=0.2), healthy], there.tolerances, there.costs)
     assert policy.settings["cost"] == pytest.approx(least, abs=EXACT)
 
 
 def test_groups_that_nobody_saw_are_refused_when_the_policy_is_applied() -> None:
     t = read.tallies(people(), truth="sick", score="risk", group="sex")
-    policy = equalize.optimum(t, Goal("demographic-parity", within=1))
+    policy = equalize.optimal_policy(t, Goal("demographic-parity", within=1))
     with pytest.raises(UnknownLabelError, match="sex = 'x'"):
         policy.action(0.5, ["x"], id=1)
     with pytest.raises(UnknownLabelError):
         policy.action(0.5, [None], id=1)
-    assert equalize.optimum(t, Goal(), otherwise="pass").action(0.5, ["x"], id=1) == "pass"
+    assert equalize.optimal_policy(t, Goal(), otherwise="pass").action(0.5, ["x"], id=1) == "pass"
 
 
 def test_scores_and_groups_that_are_missing_are_an_error_at_once() -> None:
@@ -340,16 +340,16 @@ def test_invalid_goals_raise_with_a_remedy() -> None:
     with pytest.raises(OptionError, match="no costs of two classes"):
         Goal(costs=2)  # type: ignore[arg-type]
     with pytest.raises(OptionError, match="read without groups"):
-        equalize.optimum(Tallies({"risk": {(): groups["f"].tally}}), Goal())
+        equalize.optimal_policy(Tallies({"risk": {(): groups["f"].tally}}), Goal())
     with pytest.raises(OptionError, match="holds no groups"):
-        equalize.optimum({}, Goal())
+        equalize.optimal_policy({}, Goal())
     with pytest.raises(OptionError, match="give a Curve"):
-        equalize.optimum({"f": 3}, Goal())  # type: ignore[dict-item]
+        equalize.optimal_policy({"f": 3}, Goal())  # type: ignore[dict-item]
 
 
 def test_one_group_is_its_own_parity_and_few_rows_are_told() -> None:
     alone = {"f": baserate.curve(baserate.tally([1, 1, 0, 0], [0.9, 0.8, 0.3, 0.1]))}
-    policy = equalize.optimum(alone, Goal())
+    policy = equalize.optimal_policy(alone, Goal())
     assert policy.by_group["f",] == Cut((0.8,))
     assert "rests on 2 rows of a class" in policy.notes[0]
 
@@ -357,6 +357,6 @@ def test_one_group_is_its_own_parity_and_few_rows_are_told() -> None:
 @pytest.mark.parametrize("names", [*permutations(["fnr-parity", "tnr-parity"])])
 def test_misses_and_passes_are_equal_when_finds_and_false_alarms_are(names: tuple[str, str]) -> None:
     t = read.tallies(people(), truth="sick", score="risk", group="sex")
-    one, other = (equalize.optimum(t, Goal(parity)) for parity in (names, "equalized-odds"))
+    one, other = (equalize.optimal_policy(t, Goal(parity)) for parity in (names, "equalized-odds"))
     assert one.by_group == other.by_group
     assert select_participants(t, Goal(names)).goal.tolerances.keys() == {"sensitivity", "fpr"}

@@ -8,7 +8,7 @@ import pytest
 
 import baserate
 from baserate import UnknownNameError
-from baserate.equalize import PARITIES, Goal, parity
+from baserate.equalize import PARITIES, Goal, find_parity
 from baserate.measure import MEASURES
 
 PAGE = Path(baserate.__file__).parent / "report" / "page" / "fair.js"
@@ -38,7 +38,7 @@ AIF360 = {
 
 @pytest.mark.parametrize(("name", "canonical"), [*FAIRLEARN.items(), *AIF360.items()])
 def test_names_of_fairlearn_and_aif360_are_accepted(name: str, canonical: str) -> None:
-    assert parity(name) is PARITIES[canonical]
+    assert find_parity(name) is PARITIES[canonical]
 
 
 def test_aliases_are_distinct_and_in_canonical_form() -> None:
@@ -68,6 +68,6 @@ def test_the_page_offers_the_parities_with_a_page_id() -> None:
 
 def test_an_unknown_parity_raises_with_a_suggestion() -> None:
     with pytest.raises(UnknownNameError, match="Did you mean equalized-odds"):
-        parity("equalised odds")
+        find_parity("equalised odds")
     with pytest.raises(UnknownNameError, match="Known are: demographic-parity"):
-        parity("xyz")
+        find_parity("xyz")

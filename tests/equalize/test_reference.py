@@ -40,7 +40,7 @@ def rows(found: Results, **wanted: object) -> list[dict[str, Any]]:
 
 class TestMasking:
     def test_two_large_groups_are_told_apart_beside_a_tiny_one(self) -> None:
-        found = equalize.groups(tallies(MASKED), measures=["fpr"])
+        found = equalize.compare_groups(tallies(MASKED), measures=["fpr"])
         (pair,) = rows(found, table="difference", group={"g": "other"})
         assert pair["other"] == {"g": "large"}
         assert pair["value"] == pytest.approx(0.25 - 0.45)
@@ -53,13 +53,13 @@ class TestMasking:
 
     def test_a_tiny_group_in_the_gap_would_hide_them(self) -> None:
         """What every group together would give: the reason for the minimum size."""
-        found = equalize.gaps(tallies(MASKED), measures=["fpr"], min_size=1)
+        found = equalize.group_gaps(tallies(MASKED), measures=["fpr"], min_size=1)
         (gap,) = rows(found, kind="max_difference")
         assert gap["group"] == {"g": "tiny"}
         assert gap["p"] > 0.05
 
     def test_a_tiny_group_is_listed_without_a_test(self) -> None:
-        found = equalize.groups(tallies(MASKED), measures=["fpr"])
+        found = equalize.compare_groups(tallies(MASKED), measures=["fpr"])
         (tiny,) = rows(found, table="difference", group={"g": "tiny"})
         assert tiny["value"] == pytest.approx(3 / 5 - 0.45)
         assert tiny["low"] < tiny["value"] < tiny["high"]
@@ -76,7 +76,7 @@ class TestMasking:
 
     def test_p_values_are_adjusted_over_the_groups_that_are_tested(self) -> None:
         tables = {**MASKED, "third": (100, 90, 100, 110), "fourth": (100, 80, 100, 120)}
-        found = equalize.differences(tallies(tables), measures=["fpr", "sensitivity"])
+        found = equalize.group_differences(tallies(tables), measures=["fpr", "sensitivity"])
         for name in ("fpr", "sensitivity"):
             tested = [row for row in rows(found, measure=name) if row["p"] is not None]
             assert len(tested) == 3
@@ -85,7 +85,7 @@ class TestMasking:
 
     def test_sizes_are_those_of_the_rows_that_a_measure_rests_on(self) -> None:
         tables = {"a": (60, 50, 40, 50), "b": (10, 40, 10, 60), "c": (45, 3, 45, 10)}
-        found = equalize.differences(tallies(tables), measures=["sensitivity", "fpr", "precision", "flag_rate"])
+        found = equalize.group_differences(tallies(tables), measures=["sensitivity", "fpr", "precision", "flag_rate"])
         tested = {(row["measure"], row["group"]["g"]): row["p"] is not None for row in found.rows()}
         assert tested == {
             ("sensitivity", "b"): False,
@@ -101,7 +101,7 @@ class TestMasking:
     @pytest.mark.parametrize(("least", "tested"), [(100, True), (101, False)])
     def test_the_minimum_itself_is_enough(self, least: int, *, tested: bool) -> None:
         tables = {"a": (70, 50, 40, 50), "b": (50, 40, 50, 60)}
-        (row,) = equalize.differences(tallies(tables), measures=["sensitivity"], min_size=least).rows()
+        (row,) = equalize.group_differences(tallies(tables), measures=["sensitivity"], min_size=least).rows()
         assert row["trials"] == 100
         assert (row["p"] is not None) == tested
 
@@ -109,7 +109,7 @@ class TestMasking:
         assert MIN_SIZE == SMALL_GROUP == 30
 
     def test_groups_that_are_all_small_are_not_tested_and_it_is_said(self) -> None:
-        found = equalize.groups(tallies({"a": (5, 5, 5, 5), "b": (6, 2, 4, 3)}), measures=["fpr"])
+        found = equalize.compare_groups(tallies({"a": (5, 5, 5, 5), "b": (6, 2, 4, 3)}), measures=["fpr"])
         (row,) = rows(found, table="difference")
         assert row["p"] is None
         assert row["why"].startswith("not tested: g = ")
@@ -127,14 +127,14 @@ class TestMasking:
             "w": np.full(400, 50.0),
         }
         t = read.tallies(table, truth="y", score="p", group="g", weight="w")
-        (row,) = equalize.differences(t, measures=["flag_rate"]).rows()
+        (row,) = equalize.group_differences(t, measures=["flag_rate"]).rows()
         assert (row["trials"], row["p"]) == (20, None)
 
 
 class TestReference:
     def test_the_sign_follows_the_reference(self) -> None:
         one, other = (
-            rows(equalize.differences(tallies(MASKED), measures=["fpr"], reference=name), group={"g": group})[0]
+            rows(equalize.group_differences(tallies(MASKED), measures=["fpr"], reference=name), group={"g": group})[0]
             for name, group in (("large", "other"), ("other", "large"))
         )
         assert one["value"] == pytest.approx(-other["value"])
@@ -145,21 +145,21 @@ class TestReference:
         tables = {("f", 1): (50, 50, 50, 50), ("f", 2): (70, 50, 50, 50), ("m", 1): (40, 50, 50, 50)}
         t = tallies(tables, ("sex", "site"))
         for name in [("m", 1), ("m", "1"), {"site": 1, "sex": "m"}]:
-            found = equalize.differences(t, measures=["fpr"], reference=name)
+            found = equalize.group_differences(t, measures=["fpr"], reference=name)
             assert {str(row["other"]) for row in found.rows()} == {"{'sex': 'm', 'site': 1}"}
             assert found.data["reference"] == {"sex": "m", "site": 1}
-        default = equalize.differences(t, measures=["fpr"])
+        default = equalize.group_differences(t, measures=["fpr"])
         assert {str(row["other"]) for row in default.rows()} == {"{'sex': 'f', 'site': 2}"}
         assert default.data["reference"] is None
 
     def test_the_default_is_the_largest_group_that_meets_the_minimum(self) -> None:
         tables = {"many": (5, 500, 5, 500), "few": (60, 50, 60, 50), "fewer": (50, 40, 50, 40)}
-        found = equalize.differences(tallies(tables), measures=["sensitivity", "fpr"])
+        found = equalize.group_differences(tallies(tables), measures=["sensitivity", "fpr"])
         assert {row["other"]["g"] for row in rows(found, measure="fpr")} == {"many"}
         assert {row["other"]["g"] for row in rows(found, measure="sensitivity")} == {"few"}
 
     def test_a_reference_that_is_small_leaves_nothing_to_test(self) -> None:
-        found = equalize.differences(tallies(MASKED), measures=["fpr"], reference="tiny")
+        found = equalize.group_differences(tallies(MASKED), measures=["fpr"], reference="tiny")
         assert [row["p"] for row in found.rows()] == [None, None]
         assert all("g = tiny has 5 negatives" in row["why"] for row in found.rows())
 
@@ -168,18 +168,18 @@ class TestReference:
         with pytest.raises(
             UnknownNameError, match=r"reference is 'larges'; expected one of: .*Did you mean g = large\?"
         ):
-            equalize.groups(t, reference="larges")
+            equalize.compare_groups(t, reference="larges")
         with pytest.raises(OptionError, match="2 of 1 labels; expected one for each of: g"):
-            equalize.differences(t, reference=("large", "x"))
+            equalize.group_differences(t, reference=("large", "x"))
         with pytest.raises(OptionError, match="reference names 'sex'; expected a label for each of: g"):
-            equalize.differences(t, reference={"sex": "f"})
+            equalize.group_differences(t, reference={"sex": "f"})
         for wrong in (0, 2.5, True, "30"):
             with pytest.raises(OptionError, match=r"min_size is .*; expected a whole number of 1 or more"):
-                equalize.gaps(t, min_size=wrong)  # type: ignore[arg-type]
+                equalize.group_gaps(t, min_size=wrong)  # type: ignore[arg-type]
 
     def test_at_another_prevalence_precision_is_compared_there(self) -> None:
         t = shift.reweigh(tallies({name: MASKED[name] for name in ("large", "other")}), to=0.05)
-        (row,) = equalize.differences(t, measures=["precision"]).rows()
+        (row,) = equalize.group_differences(t, measures=["precision"]).rows()
         odds = [0.05 / 0.95 * tpr / fpr for tpr, fpr in ((0.6, 0.25), (0.6, 0.45))]
         assert row["value"] == pytest.approx(odds[0] / (1 + odds[0]) - odds[1] / (1 + odds[1]))
         assert row["p"] < 0.001
@@ -198,13 +198,15 @@ class TestCalibration:
                 tp, fp = int(rng.binomial(positives, 0.7)), int(rng.binomial(size - positives, 0.3))
                 tables[at] = (tp, fp, positives - tp, size - positives - fp)
             measures = ["flag_rate", "sensitivity", "fpr", "precision"]
-            found = equalize.differences(tallies(tables), measures=measures)
+            found = equalize.group_differences(tallies(tables), measures=measures)
             p = [row["p"] for row in found.rows() if row["p"] is not None]
             alarms += min(multipletests(p, method="holm")[1]) < 0.05
         assert alarms <= 0.05 * many + 2 * sqrt(0.05 * 0.95 * many)
 
     def test_p_values_of_large_groups_are_those_of_a_normal_test(self) -> None:
-        (row,) = equalize.differences(tallies({"a": (0, 520, 0, 480), "b": (0, 450, 0, 450)}), measures=["fpr"]).rows()
+        (row,) = equalize.group_differences(
+            tallies({"a": (0, 520, 0, 480), "b": (0, 450, 0, 450)}), measures=["fpr"]
+        ).rows()
         spread = sqrt(0.52 * 0.48 / 1000 + 0.5 * 0.5 / 900)
         assert row["p"] == pytest.approx(2 * norm.sf(0.02 / spread), rel=0.02)
         assert not isnan(row["p_adjusted"])

@@ -93,7 +93,7 @@ def test_with_an_objective_it_is_the_best_by_that(sample: Sample, goal: Goal, fa
 
 
 def _value(name: str, found: dict[str, dict[str, int]]) -> float:
-    return float(baserate.measure.named(name)(Counts(*together(found).values())))
+    return float(baserate.measure.find_measure(name)(Counts(*together(found).values())))
 
 
 @given(samples(), goals, actions, st.sampled_from([*GRID, *(at + 1 / 16 for at in GRID)]))
@@ -122,7 +122,7 @@ def test_around_a_threshold_it_is_the_best_of_all_symmetric_bands(
 def test_groups_that_are_alike_need_no_band(sample: Sample, goal: Goal, favourable: str) -> None:
     groups = curves(dict.fromkeys("abc", sample["a"]))
     policy = equalize.reject_option(groups, goal, favour=["b", "c"], favourable=favourable)  # type: ignore[arg-type]
-    alike = equalize.blind(groups, goal)
+    alike = equalize.common_threshold(groups, goal)
     assert policy.settings["band"] == (alike.threshold, alike.threshold)
     assert policy.settings["cost"] == alike.settings["cost"]
     assert "the band is empty: everybody is decided by the same threshold" in policy.notes[-1]
@@ -134,7 +134,7 @@ def test_it_costs_no_more_than_one_threshold_and_no_less_than_the_optimum(
 ) -> None:
     groups = curves(sample)
     policy = equalize.reject_option(groups, goal, favour="b", favourable=favourable)  # type: ignore[arg-type]
-    alike = equalize.blind(groups, goal).settings
+    alike = equalize.common_threshold(groups, goal).settings
     assert alike["bound"] - 1e-12 <= policy.settings["cost"] <= alike["cost"] + 1e-12
 
 
@@ -231,7 +231,7 @@ def test_many_distinct_scores_are_thinned_evenly_and_that_is_told() -> None:
     assert f"of more than {MAX_THRESHOLDS} distinct scores {MAX_THRESHOLDS - 1} were tried" in policy.notes[-1]
     seen = np.concatenate([curve.tally.score for curve in groups.values()])
     assert np.isin(policy.settings["band"], seen).all()
-    bound = equalize.blind(groups, goal).settings["bound"]
+    bound = equalize.common_threshold(groups, goal).settings["bound"]
     assert bound <= policy.settings["cost"] <= bound + 0.002
 
 
@@ -292,7 +292,7 @@ def test_a_left_group_gets_what_is_done_otherwise() -> None:
     assert {*policy.by_group} == {("f",), ("m",)}
     assert policy.action(0.9, ["x"]) == "refer"
     tallies = as_tallies(groups)
-    assert decide.tables(tallies, policy)["x",]["refer"].flagged == 4
+    assert decide.decision_tables(tallies, policy)["x",]["refer"].flagged == 4
 
 
 def test_infinities_never_win() -> None:

@@ -11,7 +11,7 @@ from hypothesis import assume, given, strategies as st
 from baserate import Costs, Curve, Policy, Tally, curve, measure, tally
 from baserate._curve import Mixture
 from baserate._errors import FitError, InfeasibleError, OptionError
-from baserate.equalize import Crossing, Goal, Scale, crossing, crossings, optimum
+from baserate.equalize import Goal, RocCrossing, ScoreScale, choose_roc_crossing, optimal_policy, roc_crossings
 from baserate.equalize._participants import as_tallies, group_tables, rate_gaps
 
 Steps = list[tuple[int, int]]
@@ -47,12 +47,12 @@ UP_FIRST = [(5, 0), (0, 5), (5, 0), (0, 5)]
 )
 def test_crossings_of_simple_curves(second: Steps, points: list[tuple[float, float]]) -> None:
     first, other = stepped(UP_FIRST), stepped(second)
-    for found in (crossings(first, other), crossings(other, first)):
+    for found in (roc_crossings(first, other), roc_crossings(other, first)):
         assert [(each.fpr, each.tpr) for each in found] == [pytest.approx(point, abs=1e-12) for point in points]
 
 
 def test_thresholds_at_a_crossing() -> None:
-    (found,) = crossings(stepped(UP_FIRST), stepped([(3, 0), (0, 3), (7, 0), (0, 7)]))
+    (found,) = roc_crossings(stepped(UP_FIRST), stepped([(3, 0), (0, 3), (7, 0), (0, 7)]))
     assert told(found.first) == pytest.approx([0.9, 0.8, 0.6])
     assert told(found.second) == pytest.approx([0.8, 0.7, 2 / 7])
     assert found.thresholds == pytest.approx((0.84, 0.8 - 0.1 * 2 / 7))
@@ -61,7 +61,7 @@ def test_thresholds_at_a_crossing() -> None:
     assert rises(h)
 
 
-def rises(h: Scale) -> bool:
+def rises(h: ScoreScale) -> bool:
     """Whether a higher score is higher on the other scale, too, beyond its ends as well."""
     return bool((np.diff(h(np.linspace(h.x[0] - 1, h.x[-1] + 1, 1001))) > 0).all())
 
@@ -71,17 +71,17 @@ def told(mixture: Mixture[float]) -> list[float]:
 
 
 def test_a_crossing_above_the_greatest_score_is_at_it() -> None:
-    (found,) = crossings(stepped([(4, 4), (6, 0), (0, 6)]), stepped([(1, 0), (0, 4), (9, 1), (0, 5)]))
+    (found,) = roc_crossings(stepped([(4, 4), (6, 0), (0, 6)]), stepped([(1, 0), (0, 4), (9, 1), (0, 5)]))
     assert told(found.first) == pytest.approx([inf, 0.9, 0.25])
     assert found.thresholds == pytest.approx((0.9, 0.9 - 0.1 / 4))
     # From there up scores of the second group stay as far away.
     assert found.h([0.6, 0.875, 0.89, 0.9]).tolist() == pytest.approx([0.7, 0.9, 0.915, 0.925])
-    back = crossings(stepped([(1, 0), (0, 4), (9, 1), (0, 5)]), stepped([(4, 4), (6, 0), (0, 6)]))[0]
+    back = roc_crossings(stepped([(1, 0), (0, 4), (9, 1), (0, 5)]), stepped([(4, 4), (6, 0), (0, 6)]))[0]
     assert back.h([0.7, 0.9]).tolist() == pytest.approx([0.6, 0.875])
 
 
 def test_a_crossing_at_a_threshold_is_deterministic() -> None:
-    (found,) = crossings(stepped([(5, 5), (5, 5)]), stepped([(3, 5), (4, 0), (3, 5)]))
+    (found,) = roc_crossings(stepped([(5, 5), (5, 5)]), stepped([(3, 5), (4, 0), (3, 5)]))
     assert (found.fpr, found.tpr) == (0.5, 0.5)
     assert told(found.first) == [inf, 0.9, 1.0]
     assert told(found.second) == pytest.approx([0.9, 0.8, 0.5])
@@ -99,7 +99,7 @@ def stairs(draw: st.DrawFn) -> Curve:
 
 @given(stairs(), stairs())
 def test_exact_arithmetic_finds_the_same(first: Curve, second: Curve) -> None:
-    found = [(each.fpr, each.tpr) for each in crossings(first, second)]
+    found = [(each.fpr, each.tpr) for each in roc_crossings(first, second)]
     assert found == [pytest.approx(point, abs=1e-9) for point in exactly(first, second)]
 
 
@@ -141,7 +141,7 @@ def _reached(path: list[tuple[Fraction, Fraction]], total: Fraction) -> tuple[Fr
 
 @given(stairs(), stairs(), st.booleans())
 def test_both_groups_reach_the_point(first: Curve, second: Curve, hull: bool) -> None:  # noqa: FBT001
-    for each in crossings(first, second, hull=hull):
+    for each in roc_crossings(first, second, hull=hull):
         assert 0 < each.fpr + each.tpr < 2
         for group, mixture in ((first, each.first), (second, each.second)):
             for rate, value in ((measure.fpr, each.fpr), (measure.sensitivity, each.tpr)):
@@ -165,7 +165,7 @@ def people(seed: int, size: int = 4000) -> tuple[Curve, Curve]:
 @pytest.mark.parametrize("seed", range(3))
 def test_on_the_common_scale_one_threshold_serves_both(seed: int) -> None:
     first, second = people(seed)
-    found = crossings(first, second)
+    found = roc_crossings(first, second)
     assert found
     for each in found:
         moved = curve(second.tally.rescored(each.h(second.tally.score)))
@@ -179,38 +179,38 @@ def test_on_the_common_scale_one_threshold_serves_both(seed: int) -> None:
 
 def test_scores_of_any_scale_have_a_common_one() -> None:
     first, second = (curve(each.tally.rescored(20 * each.tally.score - 5)) for each in people(1))
-    found = crossings(first, second)[0]
-    plain = crossings(*people(1))[0]
+    found = roc_crossings(first, second)[0]
+    plain = roc_crossings(*people(1))[0]
     assert found.thresholds == pytest.approx([20 * at - 5 for at in plain.thresholds])
     assert found.h([-5.0, 0.0, 9.0]) == pytest.approx(20 * plain.h([0.0, 0.25, 0.7]) - 5)
 
 
 def test_a_curve_of_one_class_raises() -> None:
     with pytest.raises(FitError, match="give rows of both"):
-        crossings(stepped([(3, 0), (2, 0)]), stepped(UP_FIRST))
+        roc_crossings(stepped([(3, 0), (2, 0)]), stepped(UP_FIRST))
 
 
 @pytest.mark.parametrize("costs", [Costs(), Costs(fp=1, fn=3)])
 def test_at_a_crossing_odds_are_equal_and_cost_no_less_than_the_optimum(costs: Costs) -> None:
     groups = dict(zip("fm", people(2), strict=True))
     goal = Goal("equalized-odds", costs=costs)
-    policy = crossing(groups, goal)
+    policy = choose_roc_crossing(groups, goal)
     tables = group_tables(as_tallies(groups), policy, "score")
     assert max(rate_gaps(tables, ["sensitivity", "fpr"]).values()) < 1e-12
     paid = sum(costs.total(each) for each in tables.values()) / sum(each.total for each in tables.values())
     told = policy.settings
     assert told["cost"] == pytest.approx(paid, abs=1e-12)
-    assert told["bound"] == pytest.approx(optimum(groups, goal).settings["cost"], abs=1e-12)
+    assert told["bound"] == pytest.approx(optimal_policy(groups, goal).settings["cost"], abs=1e-12)
     assert told["above"] == told["cost"] - told["bound"] >= 0
     assert told["parity"] == ("equalized-odds",)
-    every = [each for hull in (False, True) for each in crossings(*groups.values(), hull=hull)]
+    every = [each for hull in (False, True) for each in roc_crossings(*groups.values(), hull=hull)]
     assert told["cost"] == pytest.approx(min(cost_of(each, groups, costs) for each in every), abs=1e-12)
     assert told["thresholds"] in [each.thresholds for each in every]
     assert told["thresholds"][::-1] in told["scale"]
     assert Policy.from_json(policy.to_json()).settings["thresholds"] == told["thresholds"]
 
 
-def cost_of(point: Crossing, groups: dict[str, Curve], costs: Costs) -> float:
+def cost_of(point: RocCrossing, groups: dict[str, Curve], costs: Costs) -> float:
     positives, negatives = (sum(getattr(each, of) for each in groups.values()) for of in ("positives", "negatives"))
     paid = costs.fn * positives * (1 - point.tpr) + costs.fp * negatives * point.fpr
     return float(paid / (positives + negatives))
@@ -218,8 +218,8 @@ def cost_of(point: Crossing, groups: dict[str, Curve], costs: Costs) -> float:
 
 def test_the_order_of_groups_does_not_matter() -> None:
     first, second = people(2)
-    policy = crossing({"f": first, "m": second}, Goal())
-    other = crossing({"m": second, "f": first}, Goal())
+    policy = choose_roc_crossing({"f": first, "m": second}, Goal())
+    other = choose_roc_crossing({"m": second, "f": first}, Goal())
     for group in policy.by_group:
         mine, theirs = policy.by_group[group], other.by_group[group]
         assert mine.cuts == theirs.cuts  # type: ignore[union-attr]
@@ -229,8 +229,8 @@ def test_the_order_of_groups_does_not_matter() -> None:
 def test_curves_without_a_crossing_raise() -> None:
     above, below = stepped([(10, 0), (0, 10)]), stepped([(10, 10)])
     with pytest.raises(InfeasibleError, match=r"take equalize\.optimum"):
-        crossing({"f": above, "m": below}, Goal())
+        choose_roc_crossing({"f": above, "m": below}, Goal())
     with pytest.raises(OptionError, match="3 take part"):
-        crossing({"f": above, "m": below, "x": below}, Goal())
+        choose_roc_crossing({"f": above, "m": below, "x": below}, Goal())
     with pytest.raises(OptionError, match="flag rates are not"):
-        crossing({"f": above, "m": below}, Goal("demographic-parity"))
+        choose_roc_crossing({"f": above, "m": below}, Goal("demographic-parity"))

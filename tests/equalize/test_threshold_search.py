@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from baserate import Costs, Curve, Policy, Tally, curve, measure, tally
-from baserate.equalize import Goal, _threshold_search, deterministic
+from baserate.equalize import Goal, _threshold_search, deterministic_thresholds
 from baserate.equalize._participants import as_tallies, group_tables, rate_gaps
 from baserate.equalize._threshold_search import ThresholdChoices, search_thresholds
 from baserate.shift import reweigh
@@ -81,7 +81,7 @@ def test_no_combination_of_thresholds_is_cheaper(
     rates = Goal(parity).rates
     allowed = [data.draw(bounds) for _ in rates]
     goal = Goal(parity, dict(zip(rates, map(float, allowed), strict=True)), costs)
-    policy = deterministic(curves(several), goal)
+    policy = deterministic_thresholds(curves(several), goal)
     least, equal = brute(several, goal, allowed)
     assert policy.settings["cost"] == pytest.approx(float(least), abs=1e-12)
     assert policy.settings["exact"]
@@ -103,7 +103,7 @@ def test_weights_and_stated_prevalences_count(
     adjusted = [reweigh(each, to=to) for each, to in zip(groups, stated.values(), strict=True)]
     for prevalence, there in ((None, groups), (stated, adjusted)):
         goal = Goal(parity, float(within), Costs(fp=2, fn=3), prevalence)
-        policy = deterministic(curves(groups), goal)
+        policy = deterministic_thresholds(curves(groups), goal)
         # Masses that were multiplied are rounded, and so are their rates.
         least, _ = brute(there, goal, [within + Fraction(1, 10**12)] * len(goal.rates))
         assert policy.settings["cost"] == pytest.approx(float(least), abs=1e-12)
@@ -117,7 +117,9 @@ def test_names_and_their_order_change_nothing(
     named = curves(several)
     shuffled = list(named)
     random.shuffle(shuffled)  # type: ignore[attr-defined]
-    policy, other = (deterministic({name: named[name] for name in names}, goal) for names in (named, shuffled))
+    policy, other = (
+        deterministic_thresholds({name: named[name] for name in names}, goal) for names in (named, shuffled)
+    )
     assert dict(policy.by_group) == dict(other.by_group)
     assert policy.settings["cost"] == pytest.approx(other.settings["cost"], abs=1e-14)
 
@@ -128,12 +130,12 @@ def test_the_more_is_allowed_the_less_is_paid(several: list[Tally], parity: tupl
     groups = curves(several)
     paid = []
     for within in (*map(float, BOUNDS), inf):
-        policy = deterministic(groups, Goal(parity, within, costs))
+        policy = deterministic_thresholds(groups, Goal(parity, within, costs))
         paid.append(policy.settings["cost"])
         apart = rate_gaps(group_tables(as_tallies(groups), policy, "score"), Goal(parity).rates)
         assert all(gap <= within + 1e-12 for gap in apart.values())
     assert all(lax <= strict + 1e-12 for strict, lax in pairwise(paid))
-    alone = [deterministic({name: each}, Goal(parity, 0.0, costs)) for name, each in groups.items()]
+    alone = [deterministic_thresholds({name: each}, Goal(parity, 0.0, costs)) for name, each in groups.items()]
     whole = sum(each.total for each in several)
     each = [one.settings["cost"] * group.total / whole for one, group in zip(alone, several, strict=True)]
     assert paid[-1] == pytest.approx(sum(each), abs=1e-12)
@@ -165,7 +167,7 @@ def continuous(random: np.random.Generator, size: int, apart: float) -> Curve:
 def test_many_scores_are_searched_to_the_end_too() -> None:
     random = np.random.default_rng(11)
     groups = {name: continuous(random, 2500, apart) for name, apart in (("f", 1.0), ("m", 1.5))}
-    policy = deterministic(groups, Goal("equalized-odds", 0.05))
+    policy = deterministic_thresholds(groups, Goal("equalized-odds", 0.05))
     assert policy.settings["exact"]
     assert policy.notes == ()
     tables = [each.counts for each in groups.values()]
@@ -179,10 +181,10 @@ def test_a_search_that_ends_early_says_what_it_may_have_missed(monkeypatch: pyte
     random = np.random.default_rng(12)
     groups = {name: continuous(random, 300, apart) for name, apart in (("f", 1.0), ("m", 1.5))}
     goal = Goal("equalized-odds", 0.05)
-    best = deterministic(groups, goal)
+    best = deterministic_thresholds(groups, goal)
     monkeypatch.setattr(_threshold_search, "_MAX_EXACT", 100)
     monkeypatch.setattr(_threshold_search, "_MAX_BOXES", 20)
-    found = deterministic(groups, goal)
+    found = deterministic_thresholds(groups, goal)
     assert best.settings["exact"]
     assert not found.settings["exact"]
     assert found.settings["cost"] >= best.settings["cost"]
@@ -196,7 +198,7 @@ def test_a_difference_of_just_the_bound_is_within_it() -> None:
     # 0.25 − 0.05 is a little above 0.2 in binary.
     few = Tally.counted([0.9, 0.1], [[1, 19], [0, 20]])
     more = Tally.counted([0.9, 0.1], [[5, 15], [0, 20]])
-    policy = deterministic(curves([few, more]), Goal("equal-opportunity", 0.2))
+    policy = deterministic_thresholds(curves([few, more]), Goal("equal-opportunity", 0.2))
     assert places(policy, [few, more]) == (1, 1)
 
 
@@ -204,12 +206,12 @@ def test_a_trivial_solution_is_noted_with_a_remedy() -> None:
     few = Tally.counted([0.9, 0.1], [[30, 30], [2, 60]])
     more = Tally.counted([0.9, 0.1], [[50, 30], [3, 60]])
     for costs, who in ((Costs(fp=2, fn=1), "nobody"), (Costs(fp=1, fn=1), "everybody")):
-        policy = deterministic(curves([few, more]), Goal("equalized-odds", costs=costs))
+        policy = deterministic_thresholds(curves([few, more]), Goal("equalized-odds", costs=costs))
         assert policy.notes[-1].startswith(f"{who} is flagged")
         assert "within=" in policy.notes[-1]
-        assert "equalize.optimum" in policy.notes[-1]
+        assert "equalize.optimal_policy" in policy.notes[-1]
     # Where flagging nobody is the best there is, there is nothing to remedy.
-    policy = deterministic(curves([few, more]), Goal("equalized-odds", costs=Costs(fp=1000, fn=1)))
+    policy = deterministic_thresholds(curves([few, more]), Goal("equalized-odds", costs=Costs(fp=1000, fn=1)))
     assert places(policy, [few, more]) == (0, 0)
     assert policy.notes == ()
 
@@ -217,6 +219,6 @@ def test_a_trivial_solution_is_noted_with_a_remedy() -> None:
 def test_a_group_without_a_class_takes_part_where_the_parity_needs_none() -> None:
     none = Tally.counted([0.9, 0.1], [[0, 0], [30, 70]])
     some = Tally.counted([0.9, 0.1], [[50, 10], [10, 30]])
-    policy = deterministic(curves([none, some]), Goal("demographic-parity", 0.3))
+    policy = deterministic_thresholds(curves([none, some]), Goal("demographic-parity", 0.3))
     assert places(policy, [none, some]) == (1, 1)
     assert policy.settings["cost"] == pytest.approx((30 + 10 + 10) / 200, abs=1e-12)

@@ -118,7 +118,7 @@ def test_precision_of_many_classes_at_other_priors() -> None:
     table = shift.reweigh(Confusion(counts, ("a", "b", "c")), to=dict(zip("abc", priors, strict=True)))
     likelihood = counts / counts.sum(axis=1, keepdims=True)
     wanted = np.diag(likelihood) * priors / (likelihood * priors[:, None]).sum(axis=0)
-    np.testing.assert_allclose(measure.multiclass.each("precision", table), wanted, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(measure.multiclass.per_class("precision", table), wanted, rtol=0, atol=1e-12)
     assert measure.multiclass.accuracy(table) == near(float((np.diag(likelihood) * priors).sum()))
     np.testing.assert_allclose(table.truth / table.total, priors, rtol=0, atol=1e-12)
 
@@ -137,7 +137,7 @@ LIVER_SCANS = Counts(tp=231, fp=32, fn=27, tn=54)
     ("name", "printed"), [("sensitivity", 0.90), ("specificity", 0.63), ("precision", 0.88), ("prevalence", 0.75)]
 )
 def test_liver_scans_as_printed(name: str, printed: float) -> None:
-    assert measure.named(name)(LIVER_SCANS) == pytest.approx(printed, abs=0.005)
+    assert measure.find_measure(name)(LIVER_SCANS) == pytest.approx(printed, abs=0.005)
 
 
 def test_liver_scans_where_abnormality_is_rare() -> None:
@@ -145,8 +145,8 @@ def test_liver_scans_where_abnormality_is_rare() -> None:
     assert measure.precision(c) == pytest.approx(0.45, abs=0.005)
     assert measure.npv(c) == pytest.approx(0.95, abs=0.005)
     for name in ("precision", "npv"):
-        there = measure.named(name)(shift.reweigh(LIVER_SCANS, to=0.25))
-        assert there == near(measure.named(name)(c))
+        there = measure.find_measure(name)(shift.reweigh(LIVER_SCANS, to=0.25))
+        assert there == near(measure.find_measure(name)(c))
 
 
 def test_likelihood_ratio_carries_prior_odds_to_posterior_odds() -> None:

@@ -15,7 +15,7 @@ ANY_SCORE = ("logistic", "histogram", "isotonic", "strict-isotonic", "venn-abers
 @pytest.mark.parametrize("method", ANY_SCORE)
 def test_s100b_is_calibrated(reference: Path, method: str) -> None:
     data = read.tallies(reference / "aSAH.csv", **NAMES)  # type: ignore[arg-type]  # names of columns
-    after = calibrate.crossfitted(data, method).pooled("s100b")
+    after = calibrate.cross_fit(data, method).pooled("s100b")
     assert after.probable
     assert after.rows.sum() == 113
 

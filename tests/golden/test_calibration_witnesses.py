@@ -16,7 +16,7 @@ from statsmodels.nonparametric.smoothers_lowess import lowess
 
 from baserate import Tally, infer, measure, tally
 from baserate.infer._calibration_tests import brownian_range_tail
-from baserate.measure._calibration_slope import cox
+from baserate.measure._calibration_slope import fit_recalibration
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -46,7 +46,7 @@ KINDS = ["distinct", "tied", "edges", "few"]
 def test_bins_of_equal_width_are_those_of_scikit_learn(kind: str, bins: int) -> None:
     truth, p = rows(kind)
     share, mean = calibration_curve(truth, p, n_bins=bins)
-    ours = infer.reliability_curve(tally(truth, p), drawn=infer.Drawn(bins=bins))
+    ours = infer.calibration_curve(tally(truth, p), drawn=infer.CurveOptions(bins=bins))
     assert ours["share"] == near(share)
     assert ours["probability"] == near(mean)
     assert ours["mass"].sum() == len(p)
@@ -58,7 +58,7 @@ def test_bins_of_equal_width_are_those_of_scikit_learn(kind: str, bins: int) -> 
 def test_bins_of_equal_mass_are_those_of_scikit_learn_where_rows_divide(bins: int) -> None:
     truth, p = rows("distinct")
     share, mean = calibration_curve(truth, p, n_bins=bins, strategy="quantile")
-    ours = infer.reliability_curve(tally(truth, p), drawn=infer.Drawn(bins=bins, by="mass"))
+    ours = infer.calibration_curve(tally(truth, p), drawn=infer.CurveOptions(bins=bins, by="mass"))
     assert ours["share"] == near(share)
     assert ours["probability"] == near(mean)
     assert set(ours["mass"]) == {400 / bins}
@@ -68,7 +68,7 @@ def test_bins_of_equal_mass_are_those_of_scikit_learn_where_rows_divide(bins: in
 def test_isotonic_regression(kind: str) -> None:
     truth, p = rows(kind)
     fit = IsotonicRegression(y_min=0, y_max=1).fit_transform(p, truth.astype(float))
-    table = infer.reliability_curve(tally(truth, p), "isotonic")
+    table = infer.calibration_curve(tally(truth, p), "isotonic")
     assert table["share"] == near(fit[np.unique(p, return_index=True)[1]])
     assert measure.ici(tally(truth, p), smoother="isotonic") == near(np.abs(fit - p).mean())
     t = tally(truth, p)
@@ -77,7 +77,8 @@ def test_isotonic_regression(kind: str) -> None:
         (measure.log_loss, partial(log_loss, labels=[0, 1]), "log"),
     ):
         parts = {
-            part: measure.named(f"{name}_{part}")(t) for part in ("miscalibration", "discrimination", "uncertainty")
+            part: measure.find_measure(f"{name}_{part}")(t)
+            for part in ("miscalibration", "discrimination", "uncertainty")
         }
         base = loss(truth, np.full(len(p), truth.mean()))
         best = loss(truth, np.clip(fit, 1e-300, 1))
@@ -113,7 +114,7 @@ def test_the_line_of_log_odds(kind: str) -> None:
     truth, p = rows(kind)
     t = tally(truth, p)
     params, covariance = fitted(truth, logit(p))
-    assert cox(t).covariance == pytest.approx(np.asarray(covariance), rel=1e-8)
+    assert fit_recalibration(t).covariance == pytest.approx(np.asarray(covariance), rel=1e-8)
     for at, name in enumerate(("calibration_intercept", "calibration_slope")):
         found = infer.estimate(name, t, level=0.9)
         error, freedom = sandwich(truth, sm.add_constant(logit(p)), params[0] + params[1] * logit(p), at)
@@ -169,7 +170,7 @@ def test_local_regression(size: int, span: float) -> None:
     assert measure.e90(t, span=span) == pytest.approx(away[math.ceil(size * 0.9 - 1e-9) - 1], rel=1e-7)
     if span == 0.5:
         shown = np.clip(fit, 0, 1)[np.argsort(p)]
-        assert infer.reliability_curve(t, "lowess")["share"] == pytest.approx(shown, rel=1e-7, abs=1e-9)
+        assert infer.calibration_curve(t, "lowess")["share"] == pytest.approx(shown, rel=1e-7, abs=1e-9)
 
 
 def test_a_curve_is_clipped_but_distances_are_those_of_the_reference() -> None:
@@ -180,7 +181,7 @@ def test_a_curve_is_clipped_but_distances_are_those_of_the_reference() -> None:
     assert fit.min() < -0.01
     t = tally(truth, p)
     assert measure.ici(t) == pytest.approx(np.abs(fit - p).mean(), rel=1e-8)
-    assert infer.reliability_curve(t, "lowess")["share"] == pytest.approx(np.clip(fit, 0, 1), rel=1e-7, abs=1e-9)
+    assert infer.calibration_curve(t, "lowess")["share"] == pytest.approx(np.clip(fit, 0, 1), rel=1e-7, abs=1e-9)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -197,7 +198,7 @@ def test_p_values(kind: str) -> None:
             if found.why is not None:
                 assert fitted_to
                 continue
-            curve = infer.reliability_curve(t, drawn=infer.Drawn(bins=bins))
+            curve = infer.calibration_curve(t, drawn=infer.CurveOptions(bins=bins))
             n, mean = curve["mass"], curve["probability"]
             chance = (mean > 0) & (mean < 1)
             wanted = np.sum((n * (curve["share"] - mean) ** 2)[chance] / (mean * (1 - mean))[chance])
@@ -212,7 +213,7 @@ def test_p_values(kind: str) -> None:
 def test_the_debiased_interval_inverts_a_noncentral_distribution(size: int, level: float) -> None:
     t = tally(*rows("distinct", size))
     found = infer.estimate("rmsce_debiased", t, level=level)
-    curve = infer.reliability_curve(t, drawn=infer.Drawn(by="mass"))
+    curve = infer.calibration_curve(t, drawn=infer.CurveOptions(by="mass"))
     n, share = curve["mass"], curve["mass"] / size
     rate = (curve["share"] * n + 0.5) / (n + 1)
     noise = rate * (1 - rate) / n
@@ -247,5 +248,5 @@ def test_the_likelier_class_of_ties_and_halves() -> None:
     found = Tally.top_class(tally(truth, p))
     assert measure.brier(found) == near(brier_score_loss(right, likelier)) == near(brier_score_loss(truth, p))
     share, mean = calibration_curve(right, likelier, n_bins=10)
-    ours = infer.reliability_curve(found)
+    ours = infer.calibration_curve(found)
     assert (ours["share"], ours["probability"]) == (near(share), near(mean))

@@ -16,7 +16,7 @@ from scipy.special import expit, logit
 
 from baserate import Tally, infer, measure, read, shift, tally
 from baserate.measure._calibration_bins import By
-from baserate.measure._calibration_slope import cox, offset
+from baserate.measure._calibration_slope import calibration_offset, fit_recalibration
 from tests.carried import carried
 
 Floats = npt.NDArray[np.float64]
@@ -92,7 +92,7 @@ def unbinned(data: Data, nearest: float = 0.0) -> dict[str, float]:
 
 def line(t: Tally) -> dict[str, float]:
     """Intercept and slope with Wald's bounds, by the names of calzone: its variance is that of a line that is right."""
-    fit = cox(t)
+    fit = fit_recalibration(t)
     found: dict[str, float] = {}
     for at, name, value in ((1, "coef", float(fit.slope)), (0, "intercept", float(fit.intercept))):
         reach = Z * float(np.sqrt(fit.covariance[at, at]))
@@ -211,7 +211,7 @@ def test_calzone_as_it_comes_clips_at_1e_7(data: Data, facts: dict[str, Any]) ->
 
 def test_a_line_through_what_it_fixes(data: Data, facts: dict[str, Any]) -> None:
     theirs = facts["calzone_0.1.0_eps1e-10_matches_page"]["before"]
-    found = offset(data.tally)
+    found = calibration_offset(data.tally)
     assert float(found.value) == near(theirs["COX fix_slope intercept"])
     bounds = [float(found.value + side * Z * np.sqrt(found.variance)) for side in (-1, 1)]
     assert bounds == near(theirs["COX fix_slope intercept CI"])
@@ -225,7 +225,7 @@ def test_curves_in_bins(
 ) -> None:
     theirs = facts["calzone_0.1.0_eps1e-10_matches_page"][when][f"bins-{kind}{suffix}"]
     part = both[when].top() if suffix else both[when]
-    ours = infer.reliability_curve(part.tally, "binned", drawn=infer.Drawn(by=by))
+    ours = infer.calibration_curve(part.tally, "binned", drawn=infer.CurveOptions(by=by))
     assert ours["mass"].sum() == len(part.p)
     counts = np.array(theirs["counts"])
     there = counts > 0
@@ -235,7 +235,7 @@ def test_curves_in_bins(
         # Ours has the lowest row, too; all other bins are the same.
         assert (ours["mass"] - counts).tolist() == [1, *[0] * 9]
         cut, edges = as_calzone_bins(part)
-        ours = infer.reliability_curve(cut, "binned", drawn=infer.Drawn(bins=edges))
+        ours = infer.calibration_curve(cut, "binned", drawn=infer.CurveOptions(bins=edges))
         assert ours["mass"].tolist() == counts.tolist()
     assert ours["share"] == near(np.array(theirs["reliability"])[there])
     assert ours["probability"] == near(np.array(theirs["confidence"])[there])
@@ -247,12 +247,12 @@ def test_a_row_with_probability_0_is_in_a_bin() -> None:
     assert measure.ece(t) == pytest.approx((1 - 0.1 + 0.1) / 3)
     cut, _ = as_calzone_bins(Data(np.array([True, False, True]), np.array([0.0, 0.1, 0.9])))
     assert measure.ece(cut) == pytest.approx(0.1)
-    assert infer.reliability_curve(t)["mass"].tolist() == [2, 1]
+    assert infer.calibration_curve(t)["mass"].tolist() == [2, 1]
 
 
 def test_the_exact_prevalence(data: Data, facts: dict[str, Any]) -> None:
     t, theirs = data.tally, facts["exact_prevalence"]
-    found, moved = infer.derived_prevalence(t), offset(t)
+    found, moved = infer.derived_prevalence(t), calibration_offset(t)
     assert [found.value, float(moved.value)] == pytest.approx([EXACT, -0.7024979226775016], rel=1e-13)
     assert float(np.sqrt(moved.variance)) == pytest.approx(theirs["se_c"], rel=1e-9)
     assert float(np.sqrt(moved.variance)) == pytest.approx(0.048406, abs=5e-7)
@@ -342,7 +342,7 @@ def test_a_bin_without_positives_has_none(columns: Columns, bundled: dict[str, A
     # calzone moves its share to 1e-7 before it tests: in the fifth digit that is the whole disagreement.
     cut, edges = as_calzone_bins(rows_of(columns, "simulated_welldata", 1), 20)
     theirs = bundled["simulated_welldata"]["class1_bins20"]["HL-C score"]
-    curve = infer.reliability_curve(cut, drawn=infer.Drawn(bins=edges))
+    curve = infer.calibration_curve(cut, drawn=infer.CurveOptions(bins=edges))
     mean, share, mass = curve["probability"], curve["share"], curve["mass"]
     assert {0.0, 1.0} & set(share)
 
@@ -386,7 +386,7 @@ def test_groups(columns: Columns, bundled: dict[str, Any], group: str) -> None:
     table = columns("simulated_data_subgroup.csv")
     typed = {"y": [float(each) for each in table["label"]], "p": [float(each) for each in table["proba_1"]]}
     tallies = read.tallies(typed | {"g": table["subgroup_1"]}, truth="y", score="p", group="g")
-    found = infer.reliability(tallies, asked=infer.Reliability(draws=0))
+    found = infer.calibration_summary(tallies, asked=infer.CalibrationOptions(draws=0))
     (value,) = (
         row["value"]
         for row in found.rows()
@@ -411,7 +411,7 @@ def test_uncertainty_calibration_puts_the_larger_bins_first(both: dict[str, Data
         edges = [0.0, *((p[cuts - 1] + p[cuts]) / 2).tolist(), 1.0]
         assert measure.rmsce(rows.tally, bins=edges) == near(peers[when]["unc_l2_plugin_15eqmass"])
         assert measure.rmsce_debiased(rows.tally, bins=edges) == near(peers[when]["unc_l2_debiased_15eqmass"])
-        masses = infer.reliability_curve(rows.tally, drawn=infer.Drawn(bins=15, by="mass"))["mass"]
+        masses = infer.calibration_curve(rows.tally, drawn=infer.CurveOptions(bins=15, by="mass"))["mass"]
         assert (set(masses), masses.sum()) == ({250, 251}, 3760)
 
 
@@ -421,12 +421,12 @@ def test_model_diagnostics(both: dict[str, Data], peers: dict[str, Any], when: s
     for ours, theirs, score in (("brier", "brier", measure.brier), ("log", "logloss", measure.log_loss)):
         wanted = peers[when][f"{theirs}_decomposition"]
         for part in ("miscalibration", "discrimination", "uncertainty"):
-            assert measure.named(f"{ours}_{part}")(t) == near(wanted[part]), part
+            assert measure.find_measure(f"{ours}_{part}")(t) == near(wanted[part]), part
         assert score(t) == near(wanted["score"]) == near(peers[when][f"sk_{theirs}"])
     assert measure.mean_probability(t) == near(peers[when]["mean_p"])
     assert measure.observed_expected(t) == near(peers[when]["O_over_E"])
     assert measure.ici(t, smoother="isotonic") == near(peers[when]["iso_ICI(mean|iso-p|)"])
-    steps = np.unique(infer.reliability_curve(t, "isotonic")["share"])
+    steps = np.unique(infer.calibration_curve(t, "isotonic")["share"])
     assert len(steps) == peers[when]["iso_n_steps"]
 
 

@@ -23,7 +23,7 @@ def twenty() -> Curve:
 
 @pytest.mark.parametrize("rule", ["youden", "closest", "balanced"])
 def test_three_rules_of_the_twenty_cases_meet(twenty: Curve, rule: str) -> None:
-    found = decide.named(rule)(twenty)
+    found = decide.find_rule(rule)(twenty)
     assert found.threshold == 0.65
     assert measure.youden(twenty.at(found.threshold)) == near(0.6190476190476191)
 
@@ -88,7 +88,7 @@ def test_where_class_1_is_twice_as_frequent(name: str, threshold: float) -> None
 @pytest.mark.parametrize("costs", [Costs(), Costs(fp=1, fn=4), Costs(fp=3, fn=1, tp=-1)])
 def test_least_cost_on_populations_is_the_closed_form_in_the_limit(costs: Costs, prevalence: float) -> None:
     for whole in (population.linear(), population.binormal(means=(0, 1.5))):
-        found = population.cheapest(whole.at_prevalence(prevalence), costs)
+        found = population.least_cost_threshold(whole.at_prevalence(prevalence), costs)
         edges = whole.positive.ppf(np.arange(1, CELLS) / CELLS)
         ends = np.concatenate([[-inf], edges, [inf]])
         masses = [np.diff(each.cdf(ends)) / 2 for each in (whole.positive, whole.negative)]

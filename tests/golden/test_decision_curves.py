@@ -26,7 +26,7 @@ def people(columns: Columns) -> dict[str, Any]:
 
 
 def drawn(people: dict[str, Any], score: str, **options: Any) -> Results:  # noqa: ANN401
-    return decide.benefit(read.tallies(people, truth="cancer", score=score), **options)
+    return decide.net_benefit_curve(read.tallies(people, truth="cancer", score=score), **options)
 
 
 def of(found: Results, strategy: str, column: str = "net_benefit") -> Floats:
@@ -93,7 +93,7 @@ def test_cases_and_controls_at_a_stated_prevalence(published: Callable[[str], An
     truth, score = [1] * 420 + [0] * 330, [0.9] * 114 + [0.1] * 306 + [0.9] * 30 + [0.1] * 300
     # Theirs takes the risks to be right at the stated prevalence, and does not adjust them.
     here = read.tallies({"case": truth, "risk": score}, truth="case", score="risk")
-    found = decide.benefit(here, thresholds=[0.25], prevalence=0.15, scores_from=None)
+    found = decide.net_benefit_curve(here, thresholds=[0.25], prevalence=0.15, scores_from=None)
     assert of(found, "model")[0] == pytest.approx(printed, abs=5e-9)
     assert of(found, "all")[0] == pytest.approx(everybody, abs=5e-9)
     assert measure.net_benefit(shift.reweigh(counts, to=0.15), at=0.25) == near(of(found, "model")[0])

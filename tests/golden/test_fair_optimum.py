@@ -40,7 +40,7 @@ def test_least_cost_under_each_parity(
     told = published("compas_reference.json")[population]["exact"][paid][parity]
     t = tallies(columns, population)
     goal = Goal(PARITIES[parity], within=inf if parity == "none" else 0.0, costs=COSTS[paid])
-    policy = equalize.optimum(t, goal)
+    policy = equalize.optimal_policy(t, goal)
     assert policy.settings["cost"] == pytest.approx(told["expected_cost"], abs=EXACT)
     for group, found in group_tables(t, policy, "decile").items():
         (race,) = group
@@ -55,16 +55,16 @@ def test_accuracy_within_a_tolerance(
     columns: Columns, published: Published, population: str, bound: float, parity: str
 ) -> None:
     told = published("compas_reference.json")[population]["deterministic_and_relaxed"]
-    policy = equalize.optimum(tallies(columns, population), Goal(PARITIES[parity], within=bound))
+    policy = equalize.optimal_policy(tallies(columns, population), Goal(PARITIES[parity], within=bound))
     assert 1 - policy.settings["cost"] == pytest.approx(told[f"relaxed_lp_{parity}_tol{bound:g}"], abs=EXACT)
 
 
 def test_the_published_accuracies_and_costs(columns: Columns) -> None:
     found = {
         population: [
-            round(1 - equalize.optimum(t, Goal("equalized-odds")).settings["cost"], 6),
-            round(1 - equalize.optimum(t, Goal("equal-opportunity")).settings["cost"], 6),
-            round(equalize.optimum(t, Goal("equalized-odds", costs=Costs(fp=2, fn=1))).settings["cost"], 6),
+            round(1 - equalize.optimal_policy(t, Goal("equalized-odds")).settings["cost"], 6),
+            round(1 - equalize.optimal_policy(t, Goal("equal-opportunity")).settings["cost"], 6),
+            round(equalize.optimal_policy(t, Goal("equalized-odds", costs=Costs(fp=2, fn=1))).settings["cost"], 6),
         ]
         for population in POPULATIONS
         for t in [tallies(columns, population)]
@@ -73,7 +73,7 @@ def test_the_published_accuracies_and_costs(columns: Columns) -> None:
 
 
 def test_the_mixture_where_it_is_the_only_one(columns: Columns) -> None:
-    policy = equalize.optimum(tallies(columns, FILTERED), Goal("equalized-odds"))
+    policy = equalize.optimal_policy(tallies(columns, FILTERED), Goal("equalized-odds"))
     wanted = {"African-American": {0.7: 0.8010, 0.6: 0.1990}, "Caucasian": {0.5: 0.7796, 0.4: 0.2204}}
     for (race,), found in policy.by_group.items():
         assert isinstance(found, RandomizedCut)
@@ -90,7 +90,7 @@ def test_labels_are_a_score_of_two_values(columns: Columns, published: Published
         group: Curve(tally.rescored((tally.score >= base / 10 - 0.05).astype(np.float64)))
         for group, tally in t.models["decile"].items()
     }
-    policy = equalize.optimum(labels, Goal("equalized-odds"), reversal=True)
+    policy = equalize.optimal_policy(labels, Goal("equalized-odds"), reversal=True)
     assert 1 - policy.settings["cost"] == pytest.approx(
         told[f"binary_derived_base_decile>={base}"]["accuracy"], abs=EXACT
     )
@@ -99,7 +99,7 @@ def test_labels_are_a_score_of_two_values(columns: Columns, published: Published
 @pytest.mark.parametrize(("population", "wanted"), [*zip(POPULATIONS, (0.631414, 0.629545), strict=True)])
 def test_six_groups_are_held_to_the_weakest_scores(columns: Columns, population: str, wanted: float) -> None:
     t = tallies(columns, population, SIX)
-    policy = equalize.optimum(t, Goal("equalized-odds"))
+    policy = equalize.optimal_policy(t, Goal("equalized-odds"))
     assert 1 - policy.settings["cost"] == pytest.approx(wanted, abs=5e-7)
     small = [note for note in policy.notes if "rests on" in note]
     assert {race for race in SIX if any(race in note for note in small)} == {"Asian", "Native American"}

@@ -7,7 +7,14 @@ from typing import Any
 import pytest
 
 from baserate import Costs, Curve, Tallies, curve
-from baserate.equalize import Crossing, Goal, crossing, crossings, deterministic, optimum
+from baserate.equalize import (
+    Goal,
+    RocCrossing,
+    choose_roc_crossing,
+    deterministic_thresholds,
+    optimal_policy,
+    roc_crossings,
+)
 from baserate.equalize._participants import group_tables, rate_gaps
 from tests.golden.compas import POPULATIONS, tallies
 from tests.golden.conftest import Columns
@@ -41,7 +48,7 @@ def curves(people: Tallies) -> tuple[Curve, Curve]:
 @pytest.mark.parametrize("parity", PARITIES)
 def test_thresholds_without_lots(people: Tallies, expected: dict[str, Any], parity: str, within: str) -> None:
     published = expected["deterministic_and_relaxed"]
-    policy = deterministic(people, Goal(PARITIES[parity], float(within)))
+    policy = deterministic_thresholds(people, Goal(PARITIES[parity], float(within)))
     best = published[f"deterministic_{parity}_tol{within}"]
     assert [cut.threshold for cut in policy.by_group.values()] == [best["t_AA"], best["t_C"]]  # type: ignore[union-attr]
     assert 1 - policy.settings["cost"] == pytest.approx(best["acc"], abs=1e-12)
@@ -51,7 +58,7 @@ def test_thresholds_without_lots(people: Tallies, expected: dict[str, Any], pari
 
 
 def test_without_a_tolerance_thresholds_flag_nobody(people: Tallies) -> None:
-    policy = deterministic(people, Goal("equalized-odds"))
+    policy = deterministic_thresholds(people, Goal("equalized-odds"))
     assert [cut.threshold for cut in policy.by_group.values()] == [inf, inf]  # type: ignore[union-attr]
     assert policy.notes[-1].startswith("nobody is flagged")
 
@@ -59,7 +66,7 @@ def test_without_a_tolerance_thresholds_flag_nobody(people: Tallies) -> None:
 @pytest.mark.parametrize(("kind", "hull"), [("raw", False), ("hull", True)])
 def test_crossings(people: Tallies, expected: dict[str, Any], kind: str, hull: bool) -> None:  # noqa: FBT001
     published = expected["roc_crossings"][kind]
-    found = crossings(*curves(people), hull=hull)
+    found = roc_crossings(*curves(people), hull=hull)
     assert [(each.fpr, each.tpr) for each in found] == [pytest.approx(each[:2], abs=5e-7) for each in published]
     for each, (_, _, *thresholds) in zip(found, published, strict=True):
         for mixture, (strict, lax, chance) in zip((each.first, each.second), thresholds, strict=True):
@@ -69,9 +76,9 @@ def test_crossings(people: Tallies, expected: dict[str, Any], kind: str, hull: b
 
 def test_a_crossing_may_be_far_from_the_optimum(people: Tallies, population: str) -> None:
     goal = Goal("equalized-odds", costs=Costs(fp=1, fn=1))
-    policy = crossing(people, goal)
+    policy = choose_roc_crossing(people, goal)
     told: Mapping[str, Any] = policy.settings
-    best = 1 - optimum(people, goal).settings["cost"]
+    best = 1 - optimal_policy(people, goal).settings["cost"]
     assert 1 - told["bound"] == pytest.approx(best, abs=1e-12)
     accuracy = {"two_years_unfiltered_n6150": 0.633309, "propublica_filter_n5278": 0.649069}[population]
     assert 1 - told["cost"] == pytest.approx(accuracy, abs=5e-7)
@@ -81,7 +88,7 @@ def test_a_crossing_may_be_far_from_the_optimum(people: Tallies, population: str
 
 
 def test_the_common_scale_of_the_crossing(people: Tallies) -> None:
-    found: Crossing = crossings(*curves(people), hull=True)[-1]
+    found: RocCrossing = roc_crossings(*curves(people), hull=True)[-1]
     here, there = found.thresholds
     assert there < here  # the same rates need a lower score of Caucasian defendants
     assert found.h([0.1, there, 1.0]).tolist() == pytest.approx([0.1, here, 1.0])

@@ -66,7 +66,7 @@ def test_ours_costs_no_more_and_little_less(
     # Balanced accuracy is the accuracy where mistakes cost as much as their class is rare.
     balanced = Costs(fp=0.5 / (1 - denied.mean()), fn=0.5 / denied.mean())
     costs = balanced if objective == "balanced_accuracy_score" else Costs()
-    ours = equalize.optimum(groups, Goal(CONSTRAINTS[constraint], costs=costs)).settings["cost"]
+    ours = equalize.optimal_policy(groups, Goal(CONSTRAINTS[constraint], costs=costs)).settings["cost"]
     _, chance = theirs(mortgages, constraint, objective)
     cost = np.where(denied, costs.fn * (1 - chance), costs.fp * chance).mean()
     assert ours - 1e-12 <= cost <= ours + AHEAD
@@ -78,4 +78,4 @@ def test_a_group_that_nobody_saw_is_passed_there_without_a_word_and_refused_here
     chosen, _ = theirs(mortgages, "equalized_odds", "accuracy_score")
     assert not chosen.predict(np.ones((20, 1)), sensitive_features=["unheard of"] * 20, random_state=0).any()
     with pytest.raises(UnknownLabelError, match="unheard of"):
-        equalize.optimum(groups, Goal()).action(1.0, ["unheard of"], id=1)
+        equalize.optimal_policy(groups, Goal()).action(1.0, ["unheard of"], id=1)

@@ -3,7 +3,7 @@
 import pytest
 
 from baserate import equalize
-from baserate.equalize import Deal, Goal
+from baserate.equalize import Folds, Goal
 from tests.golden.compas import FILTERED, tallies
 from tests.golden.conftest import Columns
 
@@ -13,7 +13,9 @@ def test_equalized_odds_do_not_carry_over(columns: Columns) -> None:
 
     Of fifteen such runs of ours the means lay between .034 and .043, the quantiles between .067 and .095.
     """
-    found = equalize.held_out(tallies(columns, FILTERED), Goal("equalized-odds"), deal=Deal(folds=2, repeats=100))
+    found = equalize.cross_validate(
+        tallies(columns, FILTERED), Goal("equalized-odds"), deal=Folds(folds=2, repeats=100)
+    )
     assert len(found.each) == 200
     assert max(found.apparent.values()) < 1e-9
     assert abs(found.mean - 0.037) < 0.008

@@ -22,14 +22,14 @@ def test_below_the_diagonal_is_reversed_when_asked() -> None:
     back = C.reversed()
     assert (back.tp, back.fn, back.fp, back.tn) == (76, 24, 12, 88)
     assert (measure.fpr(back), measure.sensitivity(back), measure.accuracy(back)) == near((0.12, 0.76, 0.82))
-    (offer,) = decide.front({"A": A, "B": B, "C": C}).reversible
+    (offer,) = decide.roc_convex_hull({"A": A, "B": B, "C": C}).reversible
     assert offer.classifier == "C"
     assert (offer.fpr, offer.tpr) == near((0.12, 0.76))
     assert [offer.auc, offer.reversed_auc] == near([0.18, 0.82])
 
 
 def test_three_labelling_classifiers() -> None:
-    found = decide.front({"A": A, "B": B, "C": C})
+    found = decide.roc_convex_hull({"A": A, "B": B, "C": C})
     assert [(each.classifier, each.fpr, each.tpr) for each in found.vertices] == [
         ("none", 0, 0),
         ("A", 0.28, 0.63),
@@ -37,7 +37,7 @@ def test_three_labelling_classifiers() -> None:
     ]
     assert found.never == ("B", "C")
     assert found.auc == near(0.675)
-    turned = decide.front({"A": A, "B": B, "C": C}, reverse=True)
+    turned = decide.roc_convex_hull({"A": A, "B": B, "C": C}, reverse=True)
     assert [(each.classifier, each.reversed) for each in turned.vertices] == [
         ("none", False),
         ("C", True),
@@ -48,7 +48,7 @@ def test_three_labelling_classifiers() -> None:
 
 
 def test_accuracy_and_cost_prefer_other_classifiers_of_two_on_the_hull() -> None:
-    found = decide.front({"phi": PHI, "psi": PSI})
+    found = decide.roc_convex_hull({"phi": PHI, "psi": PSI})
     assert [each.classifier for each in found.vertices] == ["none", "psi", "phi", "all"]
     assert [each.slope_to for each in found.vertices] == near([6, 2, 0.25, 0])
     dear_alarms = Costs(fn=1, fp=10)
@@ -63,7 +63,7 @@ def test_accuracy_and_cost_prefer_other_classifiers_of_two_on_the_hull() -> None
 
 def test_twenty_cases() -> None:
     assert measure.auc(TWENTY) == near(74 / 84)
-    found = decide.front({"score": TWENTY})
+    found = decide.roc_convex_hull({"score": TWENTY})
     assert [each.threshold for each in found.vertices[1:-1]] == near([0.9, 0.8, 0.65, 0.45])
     assert [(each.fpr, each.tpr) for each in found.vertices] == [
         near(point) for point in [(0, 0), (0, 3 / 6), (1 / 14, 4 / 6), (3 / 14, 5 / 6), (6 / 14, 1), (1, 1)]
@@ -96,7 +96,7 @@ def test_the_front_of_three_markers_is_the_hull_of_all_their_points(patients: Ro
     from scipy.spatial import ConvexHull
 
     curves = {name: curve(tally(patients.truth, score, positive=True)) for name, score in patients.score.items()}
-    found = decide.front(curves)
+    found = decide.roc_convex_hull(curves)
     points = np.concatenate(
         [np.column_stack([measure.fpr(c.counts), measure.sensitivity(c.counts)]) for c in curves.values()]
     )
@@ -116,7 +116,7 @@ def test_no_fitted_or_tried_direction_ranks_better(patients: Rows, names: tuple[
     from sklearn.linear_model import LogisticRegression
     from sklearn.metrics import roc_auc_score
 
-    found = decide.combined(patients, names)
+    found = decide.combine_scores(patients, names)
     both = np.column_stack([patients.score[name] for name in names])
     assert found.auc == near(roc_auc_score(patients.truth, found.score(*both.T)))
     for model in (LogisticRegression(C=1e6, max_iter=10_000), LinearDiscriminantAnalysis()):

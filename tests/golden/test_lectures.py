@@ -30,7 +30,7 @@ def test_the_constant_classifier_is_more_accurate_and_has_no_precision() -> None
     assert measure.accuracy(healthy) == printed(0.9767441860)
     assert measure.sensitivity(healthy) == 0
     assert isnan(measure.precision(healthy))
-    assert measure.why(measure.precision, healthy) == "nothing is flagged"
+    assert measure.undefined_reason(measure.precision, healthy) == "nothing is flagged"
 
 
 def test_retrieval() -> None:
@@ -120,7 +120,7 @@ def test_f1_at_its_ends() -> None:
     assert measure.f1(Counts(tp=3, fp=0, fn=0, tn=5)) == 1
     nothing = Counts(tp=0, fp=0, fn=0, tn=5)
     assert isnan(measure.f1(nothing))
-    assert measure.why(measure.f1, nothing) == "there are no positives and nothing is flagged"
+    assert measure.undefined_reason(measure.f1, nothing) == "there are no positives and nothing is flagged"
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_f1_at_its_ends() -> None:
 def test_mcc_with_a_zero_under_the_root_is_undefined(c: Counts[float], reason: str) -> None:
     # The slides set it to 0; then nobody could see that there was nothing to correlate.
     assert isnan(measure.mcc(c))
-    assert measure.why(measure.mcc, c) == reason
+    assert measure.undefined_reason(measure.mcc, c) == reason
 
 
 SPAM = {

@@ -66,12 +66,12 @@ TWICE_AS_FREQUENT = {
 
 @pytest.mark.parametrize("name", BALANCED)
 def test_formulas_where_classes_are_equally_frequent(name: str) -> None:
-    same(measure.named(name)(at(T)), BALANCED[name])
+    same(measure.find_measure(name)(at(T)), BALANCED[name])
 
 
 @pytest.mark.parametrize("name", TWICE_AS_FREQUENT)
 def test_formulas_where_class_1_is_twice_as_frequent(name: str) -> None:
-    same(measure.named(name)(at(T, odds=2)), TWICE_AS_FREQUENT[name])
+    same(measure.find_measure(name)(at(T, odds=2)), TWICE_AS_FREQUENT[name])
 
 
 BEST = [
@@ -91,23 +91,23 @@ BEST = [
 
 @pytest.mark.parametrize(("name", "odds", "t", "value"), BEST)
 def test_greatest_values(name: str, odds: float, t: float, value: float) -> None:
-    found = population.best(with_odds(odds), name)
+    found = population.best_threshold(with_odds(odds), name)
     assert found.threshold == pytest.approx(t, rel=0, abs=1e-14)
     assert found.value == pytest.approx(value, rel=0, abs=2e-15)
     assert (found.attained, found.at_end) == (True, False)
-    function = measure.named(name)
+    function = measure.find_measure(name)
     assert function(found.counts) == found.value
     assert np.max(function(at(T, odds=odds))) <= value + 1e-15
 
 
 def test_greatest_values_as_given() -> None:
-    assert population.best(with_odds(2), "f1").value == pytest.approx(0.8452995, rel=0, abs=5e-8)
-    assert population.best(with_odds(2), "mcc").value == pytest.approx(0.4852814, rel=0, abs=5e-8)
+    assert population.best_threshold(with_odds(2), "f1").value == pytest.approx(0.8452995, rel=0, abs=5e-8)
+    assert population.best_threshold(with_odds(2), "mcc").value == pytest.approx(0.4852814, rel=0, abs=5e-8)
 
 
 def test_only_balanced_accuracy_keeps_its_shape() -> None:
     for name in ("precision", "f1", "mcc", "accuracy", "kappa"):
-        function = measure.named(name)
+        function = measure.find_measure(name)
         assert np.max(np.abs(function(at(T, odds=2)) - function(at(T)))) > 0.01
     same(measure.balanced_accuracy(at(T, odds=2)), measure.balanced_accuracy(at(T)))
 
@@ -122,18 +122,18 @@ CUT_OFFS = {
 @pytest.mark.parametrize("rule", CUT_OFFS)
 def test_cut_offs_at_the_middle(rule: str) -> None:
     for odds in (1, 2):  # none of them depends on it
-        found = population.best(with_odds(odds), CUT_OFFS[rule], toward="low")
+        found = population.best_threshold(with_odds(odds), CUT_OFFS[rule], toward="low")
         assert found.threshold == pytest.approx(1 / 2, rel=0, abs=1e-12)
 
 
 def test_precision_equals_recall_at_the_middle() -> None:
-    assert population.where(with_odds(1), "precision", "recall") == (0.5,)
+    assert population.find_thresholds(with_odds(1), "precision", "recall") == (0.5,)
     c = at(1 / 2)
     assert measure.precision(c) == measure.sensitivity(c) == 3 / 4
 
 
 def test_where_specificity_is_nine_tenths() -> None:
-    (found,) = population.where(with_odds(1), "specificity", 0.9)
+    (found,) = population.find_thresholds(with_odds(1), "specificity", 0.9)
     assert found == pytest.approx(1 - sqrt(0.1), rel=0, abs=1e-14)
     assert measure.sensitivity(at(found)) == pytest.approx(0.5324555, rel=0, abs=5e-8)
 
@@ -141,13 +141,13 @@ def test_where_specificity_is_nine_tenths() -> None:
 def test_precision_has_no_value_where_nothing_is_flagged() -> None:
     # It tends to 1 as t does, but does not reach it.
     assert isnan(measure.precision(at(1.0)))
-    found = population.best(with_odds(1), "precision")
+    found = population.best_threshold(with_odds(1), "precision")
     assert (found.threshold, found.attained, found.at_end) == (1, False, True)
     assert found.value == pytest.approx(1, rel=0, abs=1e-15)
 
 
 def test_recall_is_best_where_everything_is_flagged() -> None:
-    found = population.best(with_odds(1), "recall")
+    found = population.best_threshold(with_odds(1), "recall")
     assert (found.threshold, found.value, found.attained, found.at_end) == (0, 1, True, True)
 
 
@@ -156,8 +156,8 @@ def test_exact_areas(odds: float, pr_auc: float) -> None:
     made = with_odds(odds)
     assert made.auc == pytest.approx(5 / 6, rel=0, abs=1e-15)
     assert made.average_precision == pytest.approx(pr_auc, rel=0, abs=1e-14)
-    assert population.theory(made, "pr_auc") == made.average_precision
-    assert population.theory(made, "ks") == pytest.approx(1 / 2, rel=0, abs=1e-15)
+    assert population.exact_value(made, "pr_auc") == made.average_precision
+    assert population.exact_value(made, "ks") == pytest.approx(1 / 2, rel=0, abs=1e-15)
 
 
 @pytest.mark.parametrize("share", [0.02, 0.1, 0.3, 0.7, 0.95])
@@ -177,7 +177,7 @@ def test_balanced_scores_are_calibrated() -> None:
 def test_a_random_classifier_flags_both_classes_alike(odds: float) -> None:
     # One that flags with odds k stands at (k/(k + 1), k/(k + 1)).
     chance = population.retrieval("random")
-    (found,) = population.where(chance, "flag_rate", odds / (odds + 1))
+    (found,) = population.find_thresholds(chance, "flag_rate", odds / (odds + 1))
     assert chance.fpr(found) == chance.tpr(found) == pytest.approx(odds / (odds + 1), rel=0, abs=1e-15)
     assert chance.auc == 0.5
 
@@ -221,9 +221,9 @@ def test_slope_of_the_curve_is_the_likelihood_ratio(slope: float) -> None:
 @pytest.mark.parametrize("costs", [Costs(), Costs(fn=5), Costs(fp=3, tp=-1)])
 def test_the_cost_slope_points_at_the_cheapest_threshold(costs: Costs, odds: float) -> None:
     slope = float(costs.slope(odds / (1 + odds)))
-    cheapest = population.cheapest(with_odds(odds), costs)
+    cheapest = population.least_cost_threshold(with_odds(odds), costs)
     assert cheapest.threshold == pytest.approx(slope / (1 + slope), rel=0, abs=1e-14)
-    searched = population.best(with_odds(odds), "expected_cost", costs=costs)
+    searched = population.best_threshold(with_odds(odds), "expected_cost", costs=costs)
     assert searched.threshold == pytest.approx(slope / (1 + slope), rel=0, abs=1e-14)
     assert searched.value == pytest.approx(cheapest.value, rel=1e-14)
     assert cheapest.value <= np.min(measure.expected_cost(at(T, odds=odds), costs=costs)) + 1e-15

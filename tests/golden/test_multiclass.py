@@ -228,7 +228,7 @@ SKLEARN: dict[str, tuple[Callable[[Confusion], Any], Callable[..., Any]]] = {
 def test_scikit_learn_agrees(name: str, drawn: Drawn) -> None:
     ours, theirs = SKLEARN[name]
     expected = quietly(theirs, **drawn.rows)
-    if name == "mcc" and measure.why(multiclass.mcc, drawn.confusion):
+    if name == "mcc" and measure.undefined_reason(multiclass.mcc, drawn.confusion):
         # Theirs calls the correlation with a constant 0.
         assert (expected, ours(drawn.confusion)) == (0, near(np.nan))
     else:
@@ -267,7 +267,7 @@ def test_scikit_learn_agrees_on_information(drawn: Drawn) -> None:
     if (drawn.weight == 1).all():
         v_measure = metrics.normalized_mutual_info_score(drawn.truth, drawn.decided)
         # Theirs calls two constants 1, whether or not they agree.
-        undefined = measure.why(multiclass.symmetric_theil_u, drawn.confusion)
+        undefined = measure.undefined_reason(multiclass.symmetric_theil_u, drawn.confusion)
         assert multiclass.symmetric_theil_u(drawn.confusion) == near(np.nan if undefined else v_measure)
         assert not undefined or v_measure == 1
 

@@ -11,21 +11,21 @@ from scipy.special import ndtri
 from baserate import Rows, tally
 from baserate.infer import (
     AucPair,
-    alpha_to_show_auc,
+    alpha_of_auc_test,
     binormal_pair,
     binormal_spread,
     delong_pair,
     detectable_auc,
-    power_of_auc,
     power_of_auc_difference,
-    power_of_share_difference,
-    size_to_show_auc,
-    size_to_show_auc_difference,
-    size_to_show_share_difference,
-    stated_pair,
+    power_of_auc_test,
+    power_of_proportion_difference,
+    reported_pair,
+    sample_size_for_auc_difference,
+    sample_size_for_auc_test,
+    sample_size_for_proportion_difference,
 )
 from baserate.infer._auc_intervals import estimate_auc
-from baserate.infer._sample_size import normal_sample_size, z_of
+from baserate.infer._sample_size import normal_sample_size, test_quantile
 
 Columns = Callable[[str], dict[str, list[str]]]
 PRINTED: dict[str, Any] = {"rel": 2e-7, "abs": 0}
@@ -52,9 +52,9 @@ def patients(columns: Columns) -> Rows:
 def test_one_curve(facts: dict[str, Any]) -> None:
     power, auc = facts["power"], facts["auc"]["s100b_recomputed"]
     classes: dict[str, Any] = {"positives": 41, "negatives": 72}
-    assert power_of_auc(auc, **classes, **FORMULA) == pytest.approx(power["s100b_41_72"], **PRINTED)
-    assert power_of_auc(0.73, **classes, **FORMULA) == pytest.approx(power["auc.73_41_72"], **PRINTED)
-    assert alpha_to_show_auc(0.73, power=0.95, **classes, **FORMULA) == pytest.approx(
+    assert power_of_auc_test(auc, **classes, **FORMULA) == pytest.approx(power["s100b_41_72"], **PRINTED)
+    assert power_of_auc_test(0.73, **classes, **FORMULA) == pytest.approx(power["auc.73_41_72"], **PRINTED)
+    assert alpha_of_auc_test(0.73, power=0.95, **classes, **FORMULA) == pytest.approx(
         power["siglevel_for_.95"], **PRINTED
     )
 
@@ -65,14 +65,14 @@ def test_the_root_of_two_as_printed_in_the_paper_is_what_gives_the_digits(facts:
     exact = 0.0099 * np.exp(-square / 2) * np.array([5 * square + 8, square + 8])
     assert binormal_spread(0.73) == pytest.approx(exact, rel=1e-3)
     assert binormal_spread(0.73) != pytest.approx(exact, rel=1e-5)
-    assert power_of_auc(0.73, positives=41, negatives=72, **FORMULA) != pytest.approx(0.9897465, rel=5e-7)
+    assert power_of_auc_test(0.73, positives=41, negatives=72, **FORMULA) != pytest.approx(0.9897465, rel=5e-7)
 
 
 def test_rows_of_one_curve(facts: dict[str, Any]) -> None:
     cases, controls = facts["power"]["n_for_power.95_kappa1.7"]
     auc = facts["auc"]["s100b_recomputed"]
-    assert power_of_auc(auc, positives=cases, negatives=controls, **FORMULA) == pytest.approx(0.95, rel=1e-6)
-    found = size_to_show_auc(auc, power=0.95, prevalence=1 / 2.7, **FORMULA)
+    assert power_of_auc_test(auc, positives=cases, negatives=controls, **FORMULA) == pytest.approx(0.95, rel=1e-6)
+    found = sample_size_for_auc_test(auc, power=0.95, prevalence=1 / 2.7, **FORMULA)
     assert found.rows == ceil(cases + controls)
 
 
@@ -80,7 +80,7 @@ def test_detectable_auc(facts: dict[str, Any]) -> None:
     # pROC's search stops at a tolerance of 1e-4: what it prints has power 0.95001.
     found = detectable_auc(power=0.95, positives=41, negatives=72, **FORMULA)
     assert found == pytest.approx(facts["power"]["auc_for_.95"], rel=0, abs=1e-5)
-    assert power_of_auc(found, positives=41, negatives=72, **FORMULA) == pytest.approx(0.95, rel=1e-12)
+    assert power_of_auc_test(found, positives=41, negatives=72, **FORMULA) == pytest.approx(0.95, rel=1e-12)
 
 
 def test_table_4_of_obuchowski(facts: dict[str, Any]) -> None:
@@ -90,13 +90,13 @@ def test_table_4_of_obuchowski(facts: dict[str, Any]) -> None:
         for column, auc in enumerate(table["thetas"]):
             share = 1 / (1 + ratio)
             spreads = [binormal_spread(each).per_row(share) for each in (0.5, auc)]
-            rows = normal_sample_size(auc - 0.5, *spreads, z=z_of(0.05, 1), power=0.9)
+            rows = normal_sample_size(auc - 0.5, *spreads, z=test_quantile(0.05, 1), power=0.9)
             cases, controls = ceil(rows * share), ceil(rows * (1 - share))
             # The table has at least ten of each, and keeps their ratio then.
             least_cases, least_controls = 10 / ratio * (controls < 10), 10 * ratio * (cases < 10)
             assert max(10, least_cases, cases) == table["ncases"][line][column]
             assert max(10, least_controls, controls) == table["ncontrols"][line][column]
-            found = size_to_show_auc(auc, power=0.9, prevalence=share, alpha=0.05, sides=1, **FORMULA)
+            found = sample_size_for_auc_test(auc, power=0.9, prevalence=share, alpha=0.05, sides=1, **FORMULA)
             assert found.rows == max(ceil(rows - 1e-9), ceil(2 / min(share, 1 - share) - 1e-9))
             compared += 1
     assert compared == 25
@@ -113,7 +113,7 @@ def test_a_pilot_has_delongs_variances(facts: dict[str, Any], patients: Rows) ->
 
 def test_two_curves_with_delongs_variances(facts: dict[str, Any], patients: Rows) -> None:
     power = facts["power"]
-    stated = stated_pair(
+    stated = reported_pair(
         facts["auc"]["ndka"],
         facts["auc"]["wfns"],
         variances=(facts["delong_var"]["ndka"], facts["delong_var"]["wfns"]),
@@ -127,7 +127,7 @@ def test_two_curves_with_delongs_variances(facts: dict[str, Any], patients: Rows
         assert found == pytest.approx(power["two_curves_ndka_wfns_delong"], **PRINTED)
         reached = power_of_auc_difference(pair, positives=cases, negatives=controls, standard="first")
         assert reached == pytest.approx(0.9, rel=1e-6)
-        size = size_to_show_auc_difference(pair, power=0.9, prevalence=PREVALENCE, standard="first")
+        size = sample_size_for_auc_difference(pair, power=0.9, prevalence=PREVALENCE, standard="first")
         assert size.rows == ceil(cases + controls)
 
 
@@ -142,7 +142,7 @@ def test_which_curve_is_first_changes_the_rivals_number_and_not_ours(patients: R
     assert power(pair, standard="first") == pytest.approx(power(swapped, standard="second"), rel=1e-13)
     assert power(pair, standard="first") == pytest.approx(0.7131594, rel=1e-6)
     assert power(swapped, standard="first") == pytest.approx(0.8766792, rel=1e-6)
-    sizes = [size_to_show_auc_difference(each, power=0.9, prevalence=PREVALENCE) for each in (pair, swapped)]
+    sizes = [sample_size_for_auc_difference(each, power=0.9, prevalence=PREVALENCE) for each in (pair, swapped)]
     assert sizes[0].rows == sizes[1].rows
 
 
@@ -170,12 +170,12 @@ def test_two_binormal_curves(facts: dict[str, Any], patients: Rows) -> None:
 
 
 def test_two_proportions_as_in_the_manual_of_r() -> None:
-    assert power_of_share_difference(0.5, 0.75, trials=50, paired=False) == pytest.approx(0.740, abs=5e-4)
-    assert size_to_show_share_difference("accuracy", 0.5, 0.75, power=0.9, paired=False).rows == ceil(76.7)
+    assert power_of_proportion_difference(0.5, 0.75, trials=50, paired=False) == pytest.approx(0.740, abs=5e-4)
+    assert sample_size_for_proportion_difference("accuracy", 0.5, 0.75, power=0.9, paired=False).rows == ceil(76.7)
 
 
 def test_connors_formula_by_hand() -> None:
     # ψ = 0.5, δ = 0.4: (1.959964·√0.5 + 0.841621·√0.34)²/0.16 = (1.385904 + 0.490743)²/0.16 = 22.0113
-    found = size_to_show_share_difference("accuracy", 0.7, 0.3, power=0.8, discordance=0.5)
+    found = sample_size_for_proportion_difference("accuracy", 0.7, 0.3, power=0.8, discordance=0.5)
     assert found.rows == 23
-    assert power_of_share_difference(0.7, 0.3, trials=22.0113, discordance=0.5) == pytest.approx(0.8, abs=2e-5)
+    assert power_of_proportion_difference(0.7, 0.3, trials=22.0113, discordance=0.5) == pytest.approx(0.8, abs=2e-5)

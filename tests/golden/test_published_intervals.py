@@ -10,7 +10,7 @@ from scipy import stats
 
 from baserate import Confusion, Counts, MissingValuesError, Rows, Tally, infer, measure, tally
 from baserate.infer import _auc_intervals
-from baserate.measure import MEASURES, about, multiclass
+from baserate.measure import MEASURES, describe, multiclass
 
 Columns = Callable[[str], dict[str, list[str]]]
 
@@ -146,7 +146,7 @@ def test_nan_ends_no_loop() -> None:
     alone = tally([1, 1], [0.9, 0.4], positive=1)
     undefined = 0
     for name, function in MEASURES.items():
-        found = infer.estimate(name, alone, threshold=0.5 if about(function).of is Counts else None)
+        found = infer.estimate(name, alone, threshold=0.5 if describe(function).of is Counts else None)
         if np.isnan(found.value):
             undefined += 1
             assert np.isnan([found.low, found.high]).all()
@@ -182,4 +182,4 @@ def test_accuracy_beyond_the_largest_class(published: Callable[[str], Any]) -> N
     at = 1 - 2 * case["P_value_acc_gt_NIR"]
     found = infer.estimate("accuracy", table, method="clopper-pearson", level=at)
     assert found.low == pytest.approx(goal, abs=1e-9)
-    assert measure.about(multiclass.accuracy).share is not None
+    assert measure.describe(multiclass.accuracy).share is not None

@@ -77,7 +77,7 @@ def test_binary_tables(cases: list[dict[str, Any]], name: str) -> None:
 )
 def test_published_normal_intervals_stand_around_our_rates(name: str, low: float, high: float) -> None:
     # They are value ± 1.96·SE, so that their middle is the value, even where they leave [0, 1].
-    assert measure.named(name)(Counts(tp=22, fn=1, fp=54, tn=57)) == near((low + high) / 2)
+    assert measure.find_measure(name)(Counts(tp=22, fn=1, fp=54, tn=57)) == near((low + high) / 2)
 
 
 def test_no_information_rate(cases: list[dict[str, Any]]) -> None:
@@ -101,7 +101,7 @@ def test_net_benefit_is_a_cost_with_its_sign_turned(cases: list[dict[str, Any]])
 def test_proper_scores(cases: list[dict[str, Any]], name: str) -> None:
     case = next(case for case in cases if name in case)
     truth, probability = case["y_true"], case["y_prob"]
-    function = measure.named(name)
+    function = measure.find_measure(name)
     assert function(tally(truth, probability)) == near(case[name])
     expected = case[f"{name}_weights_2_2_3_3"]
     assert function(tally(truth, probability, weight=[2, 2, 3, 3])) == near(expected)

@@ -51,7 +51,9 @@ def test_the_band_of_aif360_gives_its_rates(asked: Asked, theirs: dict[str, Any]
     found = theirs["Equal opportunity difference"]
     middle, margin = 1 - found["classification_threshold"], found["ROC_margin"]
     cuts = zip(GROUPS, (Cut((middle + margin,)), Cut((middle - margin,))), strict=True)
-    there = decide.tables(asked[1].tallies, Policy(by_group=dict(cuts), otherwise="refuse", attributes=("race",)))
+    there = decide.decision_tables(
+        asked[1].tallies, Policy(by_group=dict(cuts), otherwise="refuse", attributes=("race",))
+    )
     for race in RACES:
         counts, rates = there[race,]["flag"], found[race]
         assert measure.sensitivity(counts) == pytest.approx(rates["tpr"], abs=1e-12)
@@ -72,7 +74,7 @@ def test_ours_is_as_good_as_that_of_aif360_with_rates_as_near_to_each_other(
     policy = equalize.reject_option(
         tallies, Goal(goal.parity, within=within), favour=RACES[0], favourable="pass", objective="balanced_accuracy"
     )
-    there = decide.tables(tallies, policy)
+    there = decide.decision_tables(tallies, policy)
     apart = rate_gaps({group: there[group]["flag"] for group in GROUPS}, within)
     assert all(apart[rate] <= bound + 1e-12 for rate, bound in within.items())
     assert measure.balanced_accuracy(there[None]["flag"]) >= _balanced(asked[1], rates) - 1e-12
@@ -117,6 +119,6 @@ def test_one_threshold_is_the_best_of_a_plain_loop(
         if max(apart) <= within:
             errors[threshold] = sum((score >= threshold) != back for back, score, _ in rows) / len(rows)
     best = min(errors, key=lambda threshold: (errors[threshold], -threshold))
-    policy = equalize.blind(asked[1].tallies, Goal(parity, within=within))
+    policy = equalize.common_threshold(asked[1].tallies, Goal(parity, within=within))
     assert policy.threshold == best
     assert policy.settings["cost"] == pytest.approx(errors[best], abs=1e-12)

@@ -42,11 +42,11 @@ def sides(reference: Path) -> Sides:
 def test_maximum_likelihood_finds_the_exact_optimum(shifts: dict[str, Any], sides: Sides, name: str, at: str) -> None:
     target, validation = sides(name, at)
     closed = shifts["own_closed_forms"][name]
-    raw = shift.prevalence(target, validation, method="mlls", recalibrate=False, at=closed["pi"])
+    raw = shift.estimate_prevalence(target, validation, method="mlls", recalibrate=False, at=closed["pi"])
     assert raw.value == pytest.approx(closed[at]["MLLS_raw"]["q"], abs=1e-10)
     if raw.value < 1:
         assert raw.standard_error == pytest.approx(closed[at]["MLLS_raw"]["fisher_se"], rel=1e-9)
-    made = shift.prevalence(target, validation, method="mlls")
+    made = shift.estimate_prevalence(target, validation, method="mlls")
     assert made.value == pytest.approx(closed[at]["MLLS_recalibrated"]["q"], abs=1e-10)
     # Theirs takes the logistic curve as the truth, ours what the rows show: near where the curve fits.
     assert made.standard_error == pytest.approx(closed[at]["MLLS_recalibrated"]["se_full"], rel=0.12)
@@ -55,7 +55,7 @@ def test_maximum_likelihood_finds_the_exact_optimum(shifts: dict[str, Any], side
 @pytest.mark.parametrize(("name", "at"), PLACES)
 @pytest.mark.parametrize("method", OPTIMA)
 def test_means_find_the_exact_optimum(shifts: dict[str, Any], sides: Sides, name: str, at: str, method: str) -> None:
-    found = shift.prevalence(*sides(name, at), method=method)
+    found = shift.estimate_prevalence(*sides(name, at), method=method)
     theirs = shifts["estimates"][name][at][OPTIMA[method]]
     ours = found.unclipped if "unclipped" in OPTIMA[method] else found.value
     assert ours == pytest.approx(theirs, abs=2e-8)  # they are printed with eight digits
@@ -72,7 +72,7 @@ def test_peers_agree_as_far_as_they_are_exact(shifts: dict[str, Any], sides: Sid
     target, validation = sides(name, at)
 
     def ours(method: str) -> float:
-        return shift.prevalence(target, validation, method=method).value
+        return shift.estimate_prevalence(target, validation, method=method).value
 
     for method, peer in (("rlls", "quapy.RLLS_soft"), ("rlls-hard", "quapy.RLLS_hard"), ("bbse", "quapy.BBSEsoft")):
         assert ours(method) == pytest.approx(theirs[peer], abs=5e-5)
@@ -87,12 +87,12 @@ def test_the_goodness_of_fit_is_at_least_as_likely(shifts: dict[str, Any], sides
     theirs = shifts["own_closed_forms"][name][at]["GOF_LR_deciles_of_pooled"]
     pooled = np.concatenate([np.repeat(validation.score, validation.rows.sum(axis=0, dtype=np.int64)), target.score])
     edges = np.unique(np.quantile(pooled, np.linspace(0, 1, 11)[1:-1]))
-    check = shift.label_shift(target, validation, bins=edges.tolist()).checks[0]
+    check = shift.label_shift_test(target, validation, bins=edges.tolist()).checks[0]
     assert theirs["G"] - 1e-6 <= check.statistic <= theirs["G"] + 1e-9
     if name != "adult_nb":  # whose many ones leave a bin empty, which theirs counts
         assert check.freedom == theirs["df"]
         assert check.p == pytest.approx(theirs["p"], abs=1e-6)
-    found = shift.prevalence(target, validation, method="binned", bins=edges.tolist())
+    found = shift.estimate_prevalence(target, validation, method="binned", bins=edges.tolist())
     assert found.value == pytest.approx(theirs["q"], abs=5e-6)
 
 
@@ -110,7 +110,9 @@ def test_the_tiny_posteriors(shifts: dict[str, Any]) -> None:
     rows = tally([1, 0] * 50, [0.9, 0.2, 0.6, 0.4] * 25)
     for name in ("mlls_tiny", "mlls_tiny_pi0.3", "mlls_tiny_pi0.7"):
         given = shifts["unit_vectors"][name]
-        found = shift.prevalence(Target(np.array(given["p"])), rows, method="mlls", recalibrate=False, at=given["pi"])
+        found = shift.estimate_prevalence(
+            Target(np.array(given["p"])), rows, method="mlls", recalibrate=False, at=given["pi"]
+        )
         assert found.value == pytest.approx(given["q"], abs=1e-12)
         if "fisher_se" in given:
             assert found.standard_error == pytest.approx(given["fisher_se"], rel=1e-12)
@@ -126,7 +128,7 @@ def test_nothing_stops_early_where_scores_are_weak() -> None:
     score = rng.normal(weak * (rng.random(20_000) < 0.1), 1.0)
     posterior = expit(weak * score - weak**2 / 2)
     validation = tally([0, 1] * 400, np.tile([0.45, 0.55], 400))
-    found = shift.prevalence(Target(posterior), validation, method="mlls", recalibrate=False, at=0.5)
+    found = shift.estimate_prevalence(Target(posterior), validation, method="mlls", recalibrate=False, at=0.5)
     ratio = np.exp(logit(posterior))
     slope = ((ratio - 1) / (found.value * ratio + 1 - found.value)).sum()
     assert abs(slope) < 1e-6
@@ -143,7 +145,7 @@ def test_performance_without_labels_is_that_of_the_tiny_posteriors(shifts: dict[
     given = shifts["unit_vectors"]["cbpe_tiny"]
     same = ("accuracy", "precision", "specificity", "f1", "average_precision")
     names = {name: name for name in same} | {"sensitivity": "recall", "auc": "roc_auc"}
-    found = shift.performance(Target(np.array(given["p"])), assume="covariate shift", measures=list(names))
+    found = shift.estimate_performance(Target(np.array(given["p"])), assume="covariate shift", measures=list(names))
     for row in found.rows():
         if row["measure"] in names:
             assert row["value"] == pytest.approx(given[names[row["measure"]]], abs=1e-12)
@@ -157,7 +159,9 @@ def test_performance_without_labels_is_that_of_adjusted_posteriors(
     theirs = shifts["cbpe"][f"{name}/{at}"]
     target, validation = sides(name, at)
     names = {"accuracy": "accuracy", "precision": "precision", "sensitivity": "recall", "f1": "f1", "auc": "roc_auc"}
-    found = shift.performance(target, validation, assume="label shift", measures=list(names), recalibrate=False)
+    found = shift.estimate_performance(
+        target, validation, assume="label shift", measures=list(names), recalibrate=False
+    )
     rows = {row["measure"]: row["value"] for row in found.rows()}
     for ours, peer in names.items():
         assert rows[ours] == pytest.approx(theirs["cbpe_on_EM_adjusted"][peer], abs=2e-5)

@@ -16,7 +16,7 @@ from baserate import FitError, MulticlassRows
 from baserate._numeric.simplex import fit_least_squares, fit_likelihood, fit_mixture
 from baserate._target import MulticlassTarget
 from baserate.calibrate.multiclass import bias_corrected
-from baserate.shift import Shares
+from baserate.shift import MulticlassPrevalence
 from baserate.shift._estimators import MULTICLASS_METHODS as METHODS
 
 Floats = npt.NDArray[np.float64]
@@ -181,7 +181,9 @@ def test_two_classes_have_the_closed_forms(name: str, shifts: dict[str, Any], re
             continue
         p = data[f"target_{key}_p"]
         for other, (method, options) in OF_TWO.items():
-            found: Shares = METHODS[method](MulticlassTarget(np.column_stack([1 - p, p]), (0, 1)), rows, **options)
+            found: MulticlassPrevalence = METHODS[method](
+                MulticlassTarget(np.column_stack([1 - p, p]), (0, 1)), rows, **options
+            )
             wanted = told[other]
             error = wanted.get("se_full", wanted.get("fisher_se"))
             q = wanted.get("q", wanted.get("q_unclipped"))

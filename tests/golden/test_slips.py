@@ -64,14 +64,14 @@ def test_rows_of_equal_score_move_together_not_rows_of_equal_label() -> None:
     assert measure.auc(equal_scores) == 0.5
     equal_labels = curve(tally([1, 1, 1, 1, 1], [0.1, 0.2, 0.3, 0.4, 0.5]))
     assert isnan(measure.auc(equal_labels))
-    assert measure.why(measure.auc, equal_labels) == "there are no negatives"
+    assert measure.undefined_reason(measure.auc, equal_labels) == "there are no negatives"
 
 
 def test_the_precision_of_a_classifier_that_flags_nothing_is_undefined() -> None:
     # Slip: called 0 on one slide and undefined on the next.
     healthy = Counts(tp=0, fn=25, fp=0, tn=1050)
     assert isnan(measure.precision(healthy))
-    assert measure.why(measure.precision, healthy) == "nothing is flagged"
+    assert measure.undefined_reason(measure.precision, healthy) == "nothing is flagged"
     # Defined, and 0, is what flags only negatives.
     assert measure.precision(Counts(tp=0, fn=25, fp=1, tn=1049)) == 0
 
@@ -120,7 +120,7 @@ def test_an_mcc_that_cannot_be_computed_is_not_chance() -> None:
     # Slip: a zero under the root is replaced by 1, so that a missing class looks like random guessing.
     perfect = Counts(tp=0, fp=0, fn=0, tn=1000)
     assert isnan(measure.mcc(perfect))
-    assert measure.why(measure.mcc, perfect) == "there are no positives and nothing is flagged"
+    assert measure.undefined_reason(measure.mcc, perfect) == "there are no positives and nothing is flagged"
     assert measure.accuracy(perfect) == 1
 
 

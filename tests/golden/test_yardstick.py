@@ -190,7 +190,7 @@ def test_pathology_rows(columns: Columns) -> None:
     ],
 )
 def test_pathology_table(name: str, exact: float) -> None:
-    assert measure.named(name)(PATHOLOGY) == near(exact)
+    assert measure.find_measure(name)(PATHOLOGY) == near(exact)
 
 
 def test_pathology_at_another_prevalence() -> None:

@@ -12,7 +12,7 @@ from scipy.special import ndtr
 from baserate import Curve, Tally, curve, infer, measure, tally
 from baserate.infer import _auc_intervals, _bounds
 from baserate.infer._binomial import wilson
-from baserate.infer._bounds import widening
+from baserate.infer._bounds import t_widening
 from tests.strategies import Rows, rows
 
 Floats = npt.NDArray[np.float64]
@@ -174,11 +174,11 @@ def test_selected_thresholds_need_more() -> None:
 
 
 def test_few_thresholds_need_less() -> None:
-    from baserate.infer._binomial import two_sided
+    from baserate.infer._binomial import normal_quantile
     from baserate.infer._confidence_bands import selected_quantile
 
-    assert selected_quantile(0.95, thresholds=1) == near(two_sided(0.95))
-    assert selected_quantile(0.95, thresholds=4) == near(two_sided(1 - 0.05 / 4))
+    assert selected_quantile(0.95, thresholds=1) == near(normal_quantile(0.95))
+    assert selected_quantile(0.95, thresholds=4) == near(normal_quantile(1 - 0.05 / 4))
     assert selected_quantile(0.95, thresholds=1000) == selected_quantile(0.95)
 
 
@@ -224,7 +224,7 @@ def test_intervals_allow_for_unsampled_subgroups(positives: int, negatives: int)
 
 def test_many_rows_on_the_wrong_side_need_no_more_than_their_variance(sample: Tally) -> None:
     found, area = infer.estimate("auc", sample), _auc_intervals.estimate_auc(sample)
-    wider = area._replace(variance=area.variance * widening(area.freedom, 0.95) ** 2)
+    wider = area._replace(variance=area.variance * t_widening(area.freedom, 0.95) ** 2)
     assert (found.low, found.high) == near(_auc_intervals.logit_delong_interval(wider, 0.95))
 
 

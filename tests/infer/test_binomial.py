@@ -10,7 +10,7 @@ from scipy.special import ndtri
 
 from baserate import Counts, Curve, infer, measure, tally
 from baserate.infer import _binomial
-from baserate.measure import MEASURES, about, multiclass
+from baserate.measure import MEASURES, describe, multiclass
 from tests.strategies import tables
 
 LEVELS = (0.8, 0.9, 0.95, 0.99)
@@ -68,7 +68,7 @@ def test_agresti_coull_is_cut_at_the_ends() -> None:
 @pytest.mark.parametrize("trials", [10, 15, 25, 40, 70, 100, 300, pytest.param(1000, marks=pytest.mark.slow)])
 def test_the_default_covers_whatever_the_share_is(trials: int) -> None:
     hits = np.arange(trials + 1.0)
-    low, high = _binomial.usual(hits, trials - hits, 0.95)
+    low, high = _binomial.wilson_or_exact(hits, trials - hits, 0.95)
     wilson = _binomial.wilson(hits, trials - hits, 0.95)
     ends = np.concatenate([low, high, *wilson])
     # Coverage jumps at the bounds: look at both sides of each.
@@ -84,19 +84,19 @@ def test_the_default_covers_whatever_the_share_is(trials: int) -> None:
 @given(tables())
 def test_a_share_is_hits_over_hits_and_misses(counts: Counts[float]) -> None:
     for each in MEASURES.values():
-        if about(each).share:
-            share = _binomial.share(each, counts)
+        if describe(each).share:
+            share = _binomial.effective_proportion(each, counts)
             assert each(counts) == pytest.approx(
                 share.hits / share.trials if share.trials else float("nan"), rel=1e-12, nan_ok=True
             )
 
 
 def test_methods_of_shares_have_names() -> None:
-    assert {name for name, each in MEASURES.items() if about(each).share} == {
+    assert {name for name, each in MEASURES.items() if describe(each).share} == {
         *("accuracy", "error_rate", "sensitivity", "specificity", "precision", "npv", "fpr", "fnr", "fdr"),
         *("false_omission_rate", "prevalence", "flag_rate", "pass_rate", "jaccard"),
     }
-    assert {name for name, each in multiclass.MEASURES.items() if about(each).share} == {"accuracy", "hamming_loss"}
+    assert {name for name, each in multiclass.MEASURES.items() if describe(each).share} == {"accuracy", "hamming_loss"}
 
 
 def weighted(seed: int, rows: int = 60) -> tuple[Counts[float], np.ndarray, np.ndarray, np.ndarray]:
@@ -112,7 +112,7 @@ def test_weighted_variance_is_that_of_a_ratio(seed: int) -> None:
     p = w @ y / w.sum()
     variance = np.sum((w * (y - p)) ** 2) / w.sum() ** 2
     trials = p * (1 - p) / variance
-    share = _binomial.share(measure.precision, counts)
+    share = _binomial.effective_proportion(measure.precision, counts)
     assert share.trials == pytest.approx(trials, rel=1e-12)
     assert trials < flagged.sum()
     found = infer.estimate("precision", counts, method="wilson")
@@ -124,7 +124,7 @@ def test_kish_would_be_wrong_after_reweighing() -> None:
     # 1/100 + 1/100, whatever the weights are.
     squares = Counts(tp=100.0, fp=100 * 99.0**2, fn=1.0, tn=1.0)
     counts = Counts(tp=100.0, fp=9900.0, fn=1.0, tn=1.0, moments=(squares, Counts(100, 100, 1, 1)))
-    share = _binomial.share(measure.precision, counts)
+    share = _binomial.effective_proportion(measure.precision, counts)
     assert share.trials == pytest.approx(1 / (0.01 * 0.99 * (1 / 100 + 1 / 100)))
     kish = 10_000**2 / (100 + 100 * 99**2)
     assert share.trials > 40 * kish
@@ -133,7 +133,7 @@ def test_kish_would_be_wrong_after_reweighing() -> None:
 def test_kish_where_all_are_hits() -> None:
     squares = Counts(tp=1.0 + 4 + 9, fp=0.0, fn=0.0, tn=1.0)
     counts = Counts(tp=6.0, fp=0.0, fn=0.0, tn=1.0, moments=(squares, Counts(3, 0, 0, 1)))
-    assert _binomial.share(measure.sensitivity, counts).trials == pytest.approx(36 / 14)
+    assert _binomial.effective_proportion(measure.sensitivity, counts).trials == pytest.approx(36 / 14)
     found = infer.estimate("sensitivity", counts)
     assert found.high == 1
     assert found.low == pytest.approx(0.025 ** (14 / 36))
@@ -149,4 +149,4 @@ def test_hits_and_misses_mirror(hits: int, misses: int, method: str) -> None:
 
 def test_normal_quantiles_are_those_of_scipy() -> None:
     for level in (0.001, 0.3, 0.5, 0.9, 0.95, 0.999999, 1 - 1e-12, 1 - 1e-15):
-        assert _binomial.two_sided(level) == pytest.approx(-ndtri((1 - level) / 2), rel=1e-12)
+        assert _binomial.normal_quantile(level) == pytest.approx(-ndtri((1 - level) / 2), rel=1e-12)

@@ -12,7 +12,7 @@ import pytest
 import baserate
 from baserate import Tally, infer, measure, read, tally
 from baserate._errors import NotAProbabilityError, OptionError
-from baserate.infer._binomial import two_sided
+from baserate.infer._binomial import normal_quantile
 from baserate.infer._bootstrap import pool_neighbors
 from baserate.infer._calibration_curves import BandKind
 from baserate.infer._calibration_intervals import _noncentral, _normal_noncentrality
@@ -52,24 +52,24 @@ def test_a_kernel_as_wide_as_can_be_leaves_the_mean_gap(width: float) -> None:
 @pytest.mark.parametrize("draws", [0, -1, 2.5, True])
 def test_the_number_of_simulations_is_whole(draws: Any) -> None:  # noqa: ANN401
     t = calibrated(0)
-    for refused in (partial(infer.floor, "ece", t), partial(infer.intrinsic, t)):
+    for refused in (partial(infer.null_reference, "ece", t), partial(infer.intrinsic_calibration, t)):
         with pytest.raises(OptionError, match="draws is"):
             refused(draws=draws)
     if draws:
         with pytest.raises(OptionError, match="draws is"):
-            infer.Reliability(draws=draws)
+            infer.CalibrationOptions(draws=draws)
 
 
 @pytest.mark.parametrize("what", CURVES)
 @pytest.mark.parametrize("by", ["width", "mass"])
 def test_without_rows_a_curve_has_none(what: str, by: Any) -> None:  # noqa: ANN401
-    table = infer.reliability_curve(NOBODY, what, drawn=infer.Drawn(by=by))
+    table = infer.calibration_curve(NOBODY, what, drawn=infer.CurveOptions(by=by))
     assert {name: len(column) for name, column in table.items()} == dict.fromkeys(table, 0)
 
 
 @pytest.mark.parametrize("name", ["calibration_slope", "calibration_in_the_large", "brier_discrimination", "ece"])
 def test_a_measure_bound_to_no_options_is_itself(name: str) -> None:
-    t, plain = calibrated(0), measure.named(name)
+    t, plain = calibrated(0), measure.find_measure(name)
     assert repr(infer.estimate(partial(plain), t)) == repr(infer.estimate(plain, t))
     assert repr(infer.estimate(partial(measure.brier_uncertainty), t)) == repr(infer.estimate("brier_uncertainty", t))
 
@@ -89,10 +89,17 @@ OUTSIDE = tally([0, 1, 1, 0, 1], [-0.1, 0.5, 1.5, 1.5, 1.0])
             measure.rmsce_debiased,
         ),
         *(measure.brier_miscalibration, measure.log_discrimination, measure.observed_expected, measure.ece_sweep),
-        *(infer.checks, infer.spiegelhalter, infer.hosmer_lemeshow, infer.ecce_test, infer.slope_test, infer.intrinsic),
-        *(partial(infer.reliability_curve, what=what) for what in CURVES),
+        *(
+            infer.calibration_tests,
+            infer.spiegelhalter,
+            infer.hosmer_lemeshow,
+            infer.ecce_test,
+            infer.slope_test,
+            infer.intrinsic_calibration,
+        ),
+        *(partial(infer.calibration_curve, what=what) for what in CURVES),
         infer.derived_prevalence,
-        partial(infer.floor, "ece"),
+        partial(infer.null_reference, "ece"),
     ],
 )
 def test_scores_that_are_no_probabilities_raise_with_counts(refused: Callable[[Tally], object]) -> None:
@@ -118,7 +125,7 @@ def test_bins_of_equal_mass_do_not_depend_on_the_unit_of_weights(unit: float) ->
 def test_a_prevalence_lies_between_0_and_1(prevalence: Any, message: str) -> None:  # noqa: ANN401
     table = {"sick": [1, 0, 1, 0], "risk": [0.9, 0.6, 0.4, 0.1]}
     with pytest.raises(OptionError, match=f"prevalence is {message}; expected a prevalence"):
-        infer.reliability(read.tallies(table, truth="sick", score="risk"), prevalence=prevalence)
+        infer.calibration_summary(read.tallies(table, truth="sick", score="risk"), prevalence=prevalence)
 
 
 REASONS = [
@@ -134,17 +141,17 @@ def test_no_line_of_log_odds_says_why(t: Tally, reason: str) -> None:
         assert found.why is not None
         assert reason in found.why
     assert isnan(infer.cox_test(t).p)
-    assert reason in infer.intrinsic(t, draws=10).verdict
+    assert reason in infer.intrinsic_calibration(t, draws=10).verdict
 
 
 def test_without_rows_every_test_says_so() -> None:
-    assert [(check.name, isnan(check.p), check.why is not None) for check in infer.checks(NOBODY)] == [
+    assert [(check.name, isnan(check.p), check.why is not None) for check in infer.calibration_tests(NOBODY)] == [
         (name, True, True) for name in ("cox", "spiegelhalter_z", "hosmer_lemeshow", "ecce")
     ]
     assert infer.hosmer_lemeshow(NOBODY).why == "there are no rows"
-    assert infer.floor("ece", NOBODY).why == "there are no rows"
+    assert infer.null_reference("ece", NOBODY).why == "there are no rows"
     assert isnan(infer.derived_prevalence(NOBODY).value)
-    assert infer.intrinsic(NOBODY).calibrated is None
+    assert infer.intrinsic_calibration(NOBODY).calibrated is None
 
 
 def test_what_is_next_to_impossible_and_happens() -> None:
@@ -162,14 +169,14 @@ def test_the_null_reference_of_a_hundred_rows() -> None:
     for seed in range(9):
         rng = np.random.default_rng(seed)
         p = rng.beta(0.5, 0.5, 100)
-        found.append(infer.floor("ece", tally(rng.random(100) < p, p), draws=300).typical)
+        found.append(infer.null_reference("ece", tally(rng.random(100) < p, p), draws=300).typical)
     assert 0.08 < np.median(found) < 0.095
 
 
 def share_within(measures: list[measure.Measure], *, samples: int, draws: int) -> Floats:
     """Share of calibrated samples that stay within their null reference."""
     found = [
-        [each.within for each in infer.floors(measures, calibrated(seed), seed=seed, draws=draws)]
+        [each.within for each in infer.null_references(measures, calibrated(seed), seed=seed, draws=draws)]
         for seed in range(samples)
     ]
     shares: Floats = np.mean(found, axis=0)
@@ -198,7 +205,7 @@ def test_a_miscalibrated_model_exceeds_its_null_reference(name: str) -> None:
     rng = np.random.default_rng(0)
     p = rng.random(600)
     t = tally(rng.random(600) < p**2, p)
-    found = infer.floor(name, t, draws=60)
+    found = infer.null_reference(name, t, draws=60)
     assert not found.within
     assert found.value > found.high
     assert found.p == pytest.approx(1 / 61)
@@ -206,10 +213,10 @@ def test_a_miscalibrated_model_exceeds_its_null_reference(name: str) -> None:
 
 def test_a_null_reference_depends_on_the_seed_alone() -> None:
     t = calibrated(3)
-    first, again, other = (infer.floor("ece", t, seed=seed, draws=50) for seed in (1, 1, 2))
+    first, again, other = (infer.null_reference("ece", t, seed=seed, draws=50) for seed in (1, 1, 2))
     assert first == again
     assert first != other
-    assert first == infer.floor("ece", t, seed=np.random.default_rng(1), draws=50)
+    assert first == infer.null_reference("ece", t, seed=np.random.default_rng(1), draws=50)
 
 
 def test_a_null_reference_does_not_depend_on_the_order_of_rows() -> None:
@@ -218,19 +225,21 @@ def test_a_null_reference_does_not_depend_on_the_order_of_rows() -> None:
     y = rng.random(80) < p
     order = rng.permutation(80)
     names: list[measure.Measure] = [measure.ece, measure.ici, measure.ecce]
-    assert infer.floors(names, tally(y, p), draws=50) == infer.floors(names, tally(y[order], p[order]), draws=50)
+    assert infer.null_references(names, tally(y, p), draws=50) == infer.null_references(
+        names, tally(y[order], p[order]), draws=50
+    )
 
 
 def test_several_null_references_equal_single_ones() -> None:
     t = calibrated(1)
     names = ["ece", "ici", "emax", "smooth_ece", "log_miscalibration"]
-    together = infer.floors([measure.named(name) for name in names], t, draws=40)
-    assert together == [infer.floor(name, t, draws=40) for name in names]
+    together = infer.null_references([measure.find_measure(name) for name in names], t, draws=40)
+    assert together == [infer.null_reference(name, t, draws=40) for name in names]
 
 
 def test_a_null_reference_uses_the_options_of_its_measure() -> None:
     t = calibrated(2)
-    few, many = (infer.floor(partial(measure.ece, bins=bins), t, draws=200) for bins in (2, 50))
+    few, many = (infer.null_reference(partial(measure.ece, bins=bins), t, draws=200) for bins in (2, 50))
     assert few.typical < many.typical
     assert few.value == measure.ece(t, bins=2)
 
@@ -238,13 +247,13 @@ def test_a_null_reference_uses_the_options_of_its_measure() -> None:
 def test_only_distances_have_a_null_reference() -> None:
     for name in ("rmsce_debiased", "calibration_slope", "brier"):
         with pytest.raises(OptionError, match="is no distance from calibration"):
-            infer.floor(name, calibrated(0))
+            infer.null_reference(name, calibrated(0))
 
 
 # Tests keep their size.
 
 
-def rejected(seeds: int, made: Callable[[int], Tally], of: Callable[[Tally], infer.Check]) -> float:
+def rejected(seeds: int, made: Callable[[int], Tally], of: Callable[[Tally], infer.CalibrationTest]) -> float:
     return float(np.mean([of(made(seed)).p < 0.05 for seed in range(seeds)]))
 
 
@@ -272,7 +281,7 @@ def refitted(seed: int) -> Tally:
         pytest.param(infer.slope_test, marks=pytest.mark.slow),
     ],
 )
-def test_tests_keep_their_size(of: Callable[[Tally], infer.Check]) -> None:
+def test_tests_keep_their_size(of: Callable[[Tally], infer.CalibrationTest]) -> None:
     assert 0.02 <= rejected(300, held_out, of) <= 0.09
 
 
@@ -286,7 +295,7 @@ def test_tests_detect_miscalibration() -> None:
     rng = np.random.default_rng(0)
     p = rng.random(2000)
     odds = (p / (1 - p)) ** 0.4
-    for check in infer.checks(tally(rng.random(2000) < odds / (1 + odds), p)):
+    for check in infer.calibration_tests(tally(rng.random(2000) < odds / (1 + odds), p)):
         assert check.p < 1e-3, check.name
 
 
@@ -327,7 +336,7 @@ def test_bars_are_wilsons() -> None:
     rng = np.random.default_rng(0)
     p = rng.random(120)
     t = tally(rng.random(120) < p, p)
-    table = infer.reliability_curve(t, drawn=infer.Drawn(bins=4, level=0.9))
+    table = infer.calibration_curve(t, drawn=infer.CurveOptions(bins=4, level=0.9))
     for at, (lower, upper) in enumerate(zip(table["lower"], table["upper"], strict=True)):
         held = (t.score > lower) & (t.score <= upper)
         hits, misses = t.rows[:, held].sum(axis=1)
@@ -342,12 +351,12 @@ def test_bars_are_wilsons() -> None:
 def test_a_calibrated_curve_lies_in_the_band_of_consistency(what: str) -> None:
     inside = []
     for seed in range(10):
-        table = infer.reliability_curve(calibrated(seed), what)
+        table = infer.calibration_curve(calibrated(seed), what)
         inside.append(np.mean((table["low"] <= table["share"] + 1e-12) & (table["share"] <= table["high"] + 1e-12)))
     assert np.mean(inside) > 0.85
     rng = np.random.default_rng(0)
     p = rng.random(500)
-    wrong = infer.reliability_curve(tally(rng.random(500) < p**3, p), what)
+    wrong = infer.calibration_curve(tally(rng.random(500) < p**3, p), what)
     assert np.mean((wrong["low"] <= wrong["share"]) & (wrong["share"] <= wrong["high"])) < 0.5
 
 
@@ -355,7 +364,7 @@ def test_a_calibrated_curve_lies_in_the_band_of_consistency(what: str) -> None:
 def test_the_band_of_confidence_lies_around_the_curve(what: str) -> None:
     rng = np.random.default_rng(0)
     p = rng.random(300)
-    table = infer.reliability_curve(tally(rng.random(300) < p**3, p), what, drawn=infer.Drawn(band="confidence"))
+    table = infer.calibration_curve(tally(rng.random(300) < p**3, p), what, drawn=infer.CurveOptions(band="confidence"))
     assert (table["low"] <= table["share"]).all()
     assert (table["share"] <= table["high"]).all()
     # Where an isotonic curve is 0 or 1, draws of it are, too, so it is bounded by itself: look between.
@@ -370,8 +379,8 @@ def test_a_local_fit_and_its_band_are_probabilities(band: BandKind) -> None:
     rng = np.random.default_rng(3)
     p = np.concatenate([rng.random(200), 0.001 + 0.01 * rng.random(100), 0.99 + 0.009 * rng.random(100)])
     t = tally(rng.random(400) < np.where(p < 0.5, 2 * p**2, 1 - 2 * (1 - p) ** 2), p)
-    table = infer.reliability_curve(t, "lowess", drawn=infer.Drawn(band=band))
-    raw = _calibration_curve.curve(t, "lowess")[::-1]
+    table = infer.calibration_curve(t, "lowess", drawn=infer.CurveOptions(band=band))
+    raw = _calibration_curve.fit_calibration_curve(t, "lowess")[::-1]
     assert raw.min() < 0
     assert raw.max() > 1
     for name in ("share", "low", "high"):
@@ -385,7 +394,7 @@ def test_a_local_fit_and_its_band_are_probabilities(band: BandKind) -> None:
 def test_likelihood_ratios_by_hand() -> None:
     # Below a half 2 of 5 positives and 6 of 10 negatives, above 3 and 4.
     truth, p = [1] * 2 + [0] * 6 + [1] * 3 + [0] * 4, [0.2] * 8 + [0.8] * 7
-    table = infer.reliability_curve(tally(truth, p), "likelihood_ratio", drawn=infer.Drawn(bins=2))
+    table = infer.calibration_curve(tally(truth, p), "likelihood_ratio", drawn=infer.CurveOptions(bins=2))
     assert table["ratio"].tolist() == pytest.approx([(2 / 5) / (6 / 10), (3 / 5) / (4 / 10)])
     noise = np.sqrt([1 / 2 - 1 / 5 + 1 / 6 - 1 / 10, 1 / 3 - 1 / 5 + 1 / 4 - 1 / 10])
     assert table["high"] / table["ratio"] == pytest.approx(np.exp(1.959963984540054 * noise))
@@ -396,7 +405,7 @@ def test_likelihood_ratios_by_hand() -> None:
 
 
 def test_a_bin_of_one_class_has_a_ratio_without_end() -> None:
-    table = infer.reliability_curve(tally([0, 0, 1, 1], [0.1, 0.2, 0.8, 0.9]), "likelihood_ratio")
+    table = infer.calibration_curve(tally([0, 0, 1, 1], [0.1, 0.2, 0.8, 0.9]), "likelihood_ratio")
     assert table["ratio"].tolist() == [0, 0, inf, inf]
     assert table["low"][0] == 0
     assert table["high"][-1] == inf
@@ -407,7 +416,7 @@ def test_observed_and_implied_ratios_agree_for_any_prevalence() -> None:
     p = rng.random(20_000)
     y = rng.random(20_000) < p
     kept = ~y | (rng.random(20_000) < 0.3)
-    table = infer.reliability_curve(tally(y[kept], p[kept]), "likelihood_ratio")
+    table = infer.calibration_curve(tally(y[kept], p[kept]), "likelihood_ratio")
     inside = (table["low"] < table["implied"]) & (table["implied"] < table["high"])
     assert inside[1:-1].mean() >= 0.75
     assert table["implied"][1:-1] == pytest.approx(table["ratio"][1:-1], rel=0.25)
@@ -421,19 +430,19 @@ def test_lost_positives_are_another_prevalence() -> None:
     p = rng.beta(0.6, 0.6, 4000)
     y = rng.random(4000) < p
     kept = ~y | (rng.random(4000) < 0.4)
-    found = infer.intrinsic(tally(y[kept], p[kept]), draws=100)
+    found = infer.intrinsic_calibration(tally(y[kept], p[kept]), draws=100)
     assert found.calibrated
     assert found.prevalence.low < y.mean() < found.prevalence.high
     assert "calibrated for a prevalence of" in found.verdict
     assert not found.offset.low <= 0 <= found.offset.high
-    assert infer.intrinsic(calibrated(0, 2000), draws=100).verdict.startswith("nothing speaks against")
+    assert infer.intrinsic_calibration(calibrated(0, 2000), draws=100).verdict.startswith("nothing speaks against")
 
 
 def test_no_prevalence_mends_a_slope() -> None:
     rng = np.random.default_rng(0)
     p = rng.random(2000)
     odds = (p / (1 - p)) ** 0.5
-    found = infer.intrinsic(tally(rng.random(2000) < odds / (1 + odds), p), draws=100)
+    found = infer.intrinsic_calibration(tally(rng.random(2000) < odds / (1 + odds), p), draws=100)
     assert found.calibrated is False
     assert found.against_slope.p < 1e-6
     assert "no prevalence makes it calibrated" in found.verdict
@@ -444,13 +453,13 @@ def test_no_prevalence_mends_a_shape() -> None:
     rng = np.random.default_rng(4)
     p = rng.random(4000)
     share = np.where(p < 0.5, np.where(p < 0.25, p + 0.1, p - 0.1), np.where(p < 0.75, p + 0.1, p - 0.1))
-    found = infer.intrinsic(tally(rng.random(4000) < share, p), draws=100)
+    found = infer.intrinsic_calibration(tally(rng.random(4000) < share, p), draws=100)
     assert found.against_free.p < 0.02
     assert found.calibrated is False
 
 
 def test_the_free_alternative_keeps_its_size() -> None:
-    ps = [infer.intrinsic(calibrated(seed), seed=seed, draws=60).against_free.p for seed in range(150)]
+    ps = [infer.intrinsic_calibration(calibrated(seed), seed=seed, draws=60).against_free.p for seed in range(150)]
     assert np.mean(np.array(ps) < 0.1) <= 0.17
     assert 0.38 < np.mean(ps) < 0.62
 
@@ -463,11 +472,11 @@ TABLE: dict[str, list[Any]] = {
     "other": [0.8, 0.5, 0.6, 0.3, 0.6, 0.1, 0.7, 0.9, 0.85, 0.2, 0.1, 0.5],
     "town": ["a", "a", "a", "a", "a", "a", "b", "b", "b", "b", "b", "b"],
 }
-QUICK = infer.Reliability(draws=10)
+QUICK = infer.CalibrationOptions(draws=10)
 
 
 def test_rows_of_a_judgement() -> None:
-    found = infer.reliability(read.tallies(TABLE, truth="sick", score="risk"), asked=QUICK)
+    found = infer.calibration_summary(read.tallies(TABLE, truth="sick", score="risk"), asked=QUICK)
     rows = found.rows()
     of_all = [row["measure"] for row in rows if not row["top"]]
     assert of_all[:4] == ["prevalence", "mean_probability", "observed_expected", "calibration_in_the_large"]
@@ -480,8 +489,8 @@ def test_rows_of_a_judgement() -> None:
     t = tally(TABLE["sick"], TABLE["risk"])
     by_name = {row["measure"]: row for row in rows if not row["top"]}
     for name in ("ece", "rmsce", "ici", "calibration_slope", "brier", "log_discrimination"):
-        assert by_name[name]["value"] == pytest.approx(measure.named(name)(t)), name
-    floor = infer.floor("ece", t, draws=10)
+        assert by_name[name]["value"] == pytest.approx(measure.find_measure(name)(t)), name
+    floor = infer.null_reference("ece", t, draws=10)
     assert by_name["ece"]["floor"] == floor.typical
     assert (by_name["ece"]["floor_low"], by_name["ece"]["floor_high"], by_name["ece"]["p"]) == (
         *(floor.low, floor.high, floor.p),
@@ -495,8 +504,8 @@ def test_rows_of_a_judgement() -> None:
 
 
 def test_options_of_a_judgement() -> None:
-    asked = infer.Reliability(bins=3, by="mass", fitted=True, level=0.8, draws=0)
-    rows = infer.reliability(read.tallies(TABLE, truth="sick", score="risk"), asked=asked).rows()
+    asked = infer.CalibrationOptions(bins=3, by="mass", fitted=True, level=0.8, draws=0)
+    rows = infer.calibration_summary(read.tallies(TABLE, truth="sick", score="risk"), asked=asked).rows()
     t = tally(TABLE["sick"], TABLE["risk"])
     by_name = {row["measure"]: row for row in rows if not row["top"]}
     assert by_name["ece"]["value"] == measure.ece(t, bins=3, by="mass")
@@ -507,7 +516,7 @@ def test_options_of_a_judgement() -> None:
 
 def test_models_and_groups() -> None:
     tallies = read.tallies(TABLE, truth="sick", score=["risk", "other"], group="town")
-    rows = infer.reliability(tallies, asked=infer.Reliability(draws=0)).rows()
+    rows = infer.calibration_summary(tallies, asked=infer.CalibrationOptions(draws=0)).rows()
     seen = list(dict.fromkeys((row["model"], None if row["group"] is None else row["group"]["town"]) for row in rows))
     assert sorted(seen, key=str) == sorted(
         [(model, town) for model in ("risk", "other") for town in (None, "a", "b")], key=str
@@ -518,7 +527,7 @@ def test_models_and_groups() -> None:
         if (row["measure"], row["model"], row["group"], row["top"]) == ("ece", "other", {"town": "b"}, False)
     )
     assert value == measure.ece(tally(TABLE["sick"][6:], TABLE["other"][6:]))
-    table = infer.reliability_curves(tallies, drawn=infer.Drawn(bins=2))
+    table = infer.calibration_curves(tallies, drawn=infer.CurveOptions(bins=2))
     assert len(set(zip(table.columns["model"], map(str, table.columns["group"]), strict=True))) == 6
     assert sum(table.columns["mass"]) == 2 * 2 * 12
 
@@ -527,7 +536,7 @@ def test_before_and_after() -> None:
     tallies = read.tallies(TABLE, truth="sick", score="risk")
     t = tally(TABLE["sick"], TABLE["risk"])
     for prevalence in (0.3, "derived"):
-        found = infer.reliability(tallies, asked=infer.Reliability(draws=0), prevalence=prevalence)
+        found = infer.calibration_summary(tallies, asked=infer.CalibrationOptions(draws=0), prevalence=prevalence)
         at = infer.derived_prevalence(t).value if prevalence == "derived" else 0.3
         after = {row["measure"]: row for row in found.rows() if row["adjusted"] is not None and not row["top"]}
         assert {row["adjusted"] for row in after.values()} == {at}
@@ -545,7 +554,7 @@ def test_many_classes() -> None:
     y = np.array([rng.choice(3, p=each) for each in p])
     table = {"is": np.array(["x", "y", "z"])[y], "x": p[:, 0], "y": p[:, 1], "z": p[:, 2]}
     classes = read.class_rows(table, truth="is", score=["x", "y", "z"])
-    found = infer.reliability(classes, asked=infer.Reliability(draws=0)).rows()
+    found = infer.calibration_summary(classes, asked=infer.CalibrationOptions(draws=0)).rows()
     assert list(dict.fromkeys((row["class"], row["top"]) for row in found)) == [
         *(("x", False), ("y", False), ("z", False), (None, True)),
     ]
@@ -554,8 +563,8 @@ def test_many_classes() -> None:
     (value,) = (row["value"] for row in found if row["top"] and row["measure"] == "ece")
     assert value == pytest.approx(measure.ece(tally(p.argmax(axis=1) == y, p.max(axis=1))))
     with pytest.raises(OptionError, match="a prevalence is for two classes"):
-        infer.reliability(classes, prevalence=0.5)
-    curves = infer.reliability_curves(classes)
+        infer.calibration_summary(classes, prevalence=0.5)
+    curves = infer.calibration_curves(classes)
     assert sum(curves.columns["mass"]) == 4 * 90
 
 
@@ -589,14 +598,14 @@ def test_other_options_raise() -> None:
         (partial(measure.e90, t, step=-1), "step -1"),
         (partial(measure.smooth_ece, t, width=0), "width is 0"),
         (partial(measure.smooth_ece, t, width=nan), "width is nan"),
-        (partial(infer.floor, "ece", t, level=2), "level is 2"),
-        (partial(infer.intrinsic, t, level=2), "level is 2"),
-        (partial(infer.Reliability, level=2), "level is 2"),
-        (partial(infer.Reliability, draws=-1), "draws is -1"),
-        (partial(infer.reliability_curve, t, drawn=infer.Drawn(level=2)), "level is 2"),
-        (partial(infer.reliability_curve, t, "isotonic", drawn=infer.Drawn(band=other)), "band is 'other'"),
-        (partial(infer.reliability_curve, t, other), "no calibration curve 'other'"),
-        (partial(infer.reliability, t), "Tally is neither Tallies nor ClassRows"),
+        (partial(infer.null_reference, "ece", t, level=2), "level is 2"),
+        (partial(infer.intrinsic_calibration, t, level=2), "level is 2"),
+        (partial(infer.CalibrationOptions, level=2), "level is 2"),
+        (partial(infer.CalibrationOptions, draws=-1), "draws is -1"),
+        (partial(infer.calibration_curve, t, drawn=infer.CurveOptions(level=2)), "level is 2"),
+        (partial(infer.calibration_curve, t, "isotonic", drawn=infer.CurveOptions(band=other)), "band is 'other'"),
+        (partial(infer.calibration_curve, t, other), "no calibration curve 'other'"),
+        (partial(infer.calibration_summary, t), "Tally is neither Tallies nor ClassRows"),
     ):
         with pytest.raises(OptionError, match=message):
             refused()
@@ -607,14 +616,14 @@ def test_certainties_are_counted() -> None:
     p = np.concatenate([[0.0, 0.0, 1.0], rng.random(60)])
     y = np.concatenate([[True, False, True], rng.random(60) < p[3:]])
     t = tally(y, p)
-    assert infer.reliability_curve(t)["mass"].sum() == 63
+    assert infer.calibration_curve(t)["mass"].sum() == 63
     assert measure.log_miscalibration(t) == inf
     for name in ("ece", "ici", "smooth_ece", "calibration_slope", "cox_ici", "ecce", "brier_miscalibration"):
-        assert np.isfinite(measure.named(name)(t)), name
-    for check in infer.checks(t):
+        assert np.isfinite(measure.find_measure(name)(t)), name
+    for check in infer.calibration_tests(t):
         assert not isnan(check.p), check.name
     assert set(carried(t).score) >= {0.0, 1.0}
-    found = infer.reliability(read.tallies({"y": y, "p": p}, truth="y", score="p"), asked=QUICK)
+    found = infer.calibration_summary(read.tallies({"y": y, "p": p}, truth="y", score="p"), asked=QUICK)
     assert any(note.startswith("3 rows of p have a probability of 0 or 1") for note in found.data["notes"])
     (row,) = (row for row in found.rows() if row["measure"] == "log_miscalibration")
     assert (row["value"], row["floor_high"] < inf) == (inf, True)
@@ -638,7 +647,9 @@ def test_a_constant_probability() -> None:
     assert measure.ici(t) == pytest.approx(0.05)
     assert measure.smooth_ece(t) == pytest.approx(0.05)
     assert infer.hosmer_lemeshow(t).freedom == 1
-    found = infer.reliability(read.tallies({"y": [1, 0, 0, 1], "p": [0.3] * 4}, truth="y", score="p"), asked=QUICK)
+    found = infer.calibration_summary(
+        read.tallies({"y": [1, 0, 0, 1], "p": [0.3] * 4}, truth="y", score="p"), asked=QUICK
+    )
     (why,) = (row["why"] for row in found.rows() if row["measure"] == "calibration_slope")
     assert why == "all probabilities are equal"
 
@@ -648,8 +659,8 @@ def test_a_single_class() -> None:
     assert measure.ece(t, bins=1) == pytest.approx(0.3)
     assert measure.observed_expected(t) == 0
     assert isnan(measure.calibration_in_the_large(t))
-    assert infer.intrinsic(t).calibrated is None
-    found = infer.reliability(
+    assert infer.intrinsic_calibration(t).calibrated is None
+    found = infer.calibration_summary(
         read.tallies({"y": [0] * 5, "p": t.score}, truth="y", score="p", positive=1), asked=QUICK, prevalence="derived"
     )
     assert {row["adjusted"] for row in found.rows()} == {None}
@@ -658,7 +669,7 @@ def test_a_single_class() -> None:
 def test_fewer_scores_than_bins() -> None:
     t = tally([0, 1, 1, 0, 1, 1], [0.2, 0.2, 0.2, 0.7, 0.7, 0.7])
     for by in ("width", "mass"):
-        table = infer.reliability_curve(t, drawn=infer.Drawn(bins=10, by=by))
+        table = infer.calibration_curve(t, drawn=infer.CurveOptions(bins=10, by=by))
         assert table["mass"].tolist() == [3, 3]
         assert table["probability"].tolist() == pytest.approx([0.2, 0.7])
 
@@ -668,7 +679,7 @@ def test_no_rows_in_a_judgement() -> None:
         found = infer.estimate(name, NOBODY)
         assert isnan(found.value)
         assert found.why
-    assert infer.floors([measure.ece, measure.ici], NOBODY)[1].why == "there are no rows"
+    assert infer.null_references([measure.ece, measure.ici], NOBODY)[1].why == "there are no rows"
 
 
 def test_other_scores_for_the_same_masses() -> None:
@@ -691,17 +702,19 @@ def test_pooled_scores_do_not_bias_null_references(monkeypatch: pytest.MonkeyPat
     ps = []
     for seed in range(100):
         t = calibrated(seed, 1500)
-        found = infer.floors(measures, t, seed=seed, draws=40)
+        found = infer.null_references(measures, t, seed=seed, draws=40)
         assert [each.value for each in found] == [of(t) for of in measures]
         assert [each.within for each in found] == [each.p > 0.05 for each in found]
-        ps.append([*(each.p for each in found), infer.intrinsic(t, seed=seed, draws=40).against_free.p])
+        ps.append([*(each.p for each in found), infer.intrinsic_calibration(t, seed=seed, draws=40).against_free.p])
     assert (np.mean(ps, axis=0) > 0.4).all()
     assert (np.mean(ps, axis=0) < 0.6).all()
 
 
 def test_an_infinite_error_of_pooled_scores(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("baserate.infer._bootstrap.N_BUCKETS", 3)
-    found = infer.floor("log_miscalibration", tally([1, 0, 1, 0, 1, 0], [0.0, 0.1, 0.2, 0.3, 0.4, 0.5]), draws=20)
+    found = infer.null_reference(
+        "log_miscalibration", tally([1, 0, 1, 0, 1, 0], [0.0, 0.1, 0.2, 0.3, 0.4, 0.5]), draws=20
+    )
     assert found.value == inf
     assert found.high < inf
 
@@ -719,16 +732,16 @@ def test_the_unit_of_weights_changes_no_resampled_number() -> None:
     p, weight, noise = rng.random(200), rng.random(200) + 0.5, rng.normal(0, 0.2, 200)
     plain, scaled = (tally(p + noise > 0.5, p, weight=weight * unit) for unit in (1.0, 2.0**10))
     names = ["rmsce_debiased", "ece", "calibration_in_the_large"]
-    for one, other in zip(infer.resampled(names, plain), infer.resampled(names, scaled), strict=True):
+    for one, other in zip(infer.bootstrap(names, plain), infer.bootstrap(names, scaled), strict=True):
         assert (one.value, one.low, one.high) == pytest.approx((other.value, other.low, other.high), rel=1e-9)
     with pytest.raises(OptionError, match="draws is 0"):
-        infer.resampled(names, plain, draws=0)
+        infer.bootstrap(names, plain, draws=0)
 
 
 @pytest.mark.parametrize(("value", "freedom"), [(1e5, 5.0), (9e5, 300.0), (1e6, 9.0)])
 def test_a_large_noncentral_variable_is_as_good_as_normal(value: float, freedom: float) -> None:
     exact = _noncentral(value, freedom, 0.95)
-    z = two_sided(0.95)
+    z = normal_quantile(0.95)
     near = tuple(_normal_noncentrality(value, freedom, side) for side in (z, -z))
     assert near == pytest.approx(exact, rel=3e-5)
     assert exact[0] < value < exact[1]

@@ -13,7 +13,7 @@ from scipy.special import expit, logit, stdtrit
 
 from baserate import OptionError, Rows, infer, read
 from baserate.infer import _binomial
-from baserate.measure import MEASURES, about
+from baserate.measure import MEASURES, describe
 
 SIZES = (3, 1, 4, 2, 5, 1, 6, 2, 3, 4, 2, 3)
 
@@ -30,7 +30,7 @@ def clustered(seed: int, *, sizes: tuple[int, ...] = SIZES, weighted: bool = Fal
 
 
 def bounds(measure: str, rows: Rows, **options: float) -> tuple[float, float, float]:
-    found = infer.estimate(measure, rows, threshold=0.5 if about(MEASURES[measure]).share else None, **options)  # type: ignore[arg-type]
+    found = infer.estimate(measure, rows, threshold=0.5 if describe(MEASURES[measure]).share else None, **options)  # type: ignore[arg-type]
     return found.value, found.low, found.high
 
 
@@ -44,7 +44,7 @@ def t_over_z(apart: npt.NDArray[np.float64]) -> float:
     """Quantile of t over that of z, with degrees of freedom by the kurtosis that SciPy estimates without bias."""
     kurtosis = float(scipy.stats.kurtosis(apart, bias=False))
     freedom = max(min(len(apart) - 1, 2 * len(apart) / (kurtosis + 2) - 1), 1.0)
-    return float(stdtrit(freedom, 0.975)) / _binomial.two_sided(0.95)
+    return float(stdtrit(freedom, 0.975)) / _binomial.normal_quantile(0.95)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -63,7 +63,7 @@ def test_shares_have_the_jackknife_variance(measure: str, *, weighted: bool) -> 
     number = len(left_out)
     variance = (number - 1) / number * float(np.sum((left_out - left_out.mean()) ** 2))
     trials = p * (1 - p) / variance / t_over_z(left_out) ** 2
-    low, high, _ = _binomial.proportion_interval(_binomial.Share(p * trials, (1 - p) * trials), 0.95)
+    low, high, _ = _binomial.proportion_interval(_binomial.Proportion(p * trials, (1 - p) * trials), 0.95)
     assert bounds(measure, rows) == pytest.approx((p, low, high), abs=1e-9)
     # Leaving clusters out sees a little more than the linearized variance of statsmodels.
     model = sm.WLS(right, np.ones_like(right), weights=weight)
@@ -102,7 +102,7 @@ def test_jackknife_row_by_row(
         apart = areas
     else:
         variance, apart = 9 / 10 * np.sum((left_out - left_out.mean()) ** 2), left_out
-    reach = _binomial.two_sided(0.95) * t_over_z(apart) * sqrt(variance)
+    reach = _binomial.normal_quantile(0.95) * t_over_z(apart) * sqrt(variance)
     ends = sorted(float(back(there(value.value) + side * reach)) for side in (-1, 1))
     assert [value.low, value.high] == pytest.approx(ends, rel=1e-6)
     assert value.how is not None
@@ -198,7 +198,7 @@ def test_levels_nest_and_bounds_hold_the_value(measure: str) -> None:
     rows = clustered(4, weighted=True)
     threshold = 0.5 if measure in DECISIONS else None
     inner, outer = (infer.estimate(measure, rows, threshold=threshold, level=level) for level in (0.8, 0.99))
-    least, most = about(MEASURES[measure]).span
+    least, most = describe(MEASURES[measure]).span
     assert least <= outer.low <= inner.low <= inner.value <= inner.high <= outer.high <= most
     assert inner.low < inner.high
 
@@ -233,7 +233,7 @@ def test_what_clusters_refuse() -> None:
     with pytest.raises(OptionError, match=r"several models; infer\.summary judges each"):
         infer.estimate("auc", two)
     with pytest.raises(OptionError, match="method='wilson' is for independent rows"):
-        infer.summary(rows, interval=infer.Interval(method="wilson"))
+        infer.summary(rows, interval=infer.IntervalOptions(method="wilson"))
 
 
 def test_summaries_take_each_group_and_model_with_its_clusters() -> None:

@@ -10,8 +10,8 @@ from scipy import stats
 
 import baserate
 from baserate import OptionError, Tally, measure, read
-from baserate.infer import Band, band, bands, estimate
-from baserate.infer._binomial import usual, wilson
+from baserate.infer import ConfidenceBand, confidence_band, confidence_bands, estimate
+from baserate.infer._binomial import wilson, wilson_or_exact
 from baserate.infer._confidence_bands import (
     RocPath,
     StepPath,
@@ -33,12 +33,12 @@ both = rows(few, min_size=2).filter(lambda data: 0 < data.truth.sum() < len(data
 ways = pytest.mark.parametrize(("what", "simultaneous"), WAYS)
 
 
-def y(found: Band) -> Array:
+def y(found: ConfidenceBand) -> Array:
     """The column before the bounds."""
     return list(found.columns.values())[-3]
 
 
-def bounds(found: Band) -> Array:
+def bounds(found: ConfidenceBand) -> Array:
     return np.stack([found.columns["low"], found.columns["high"]])
 
 
@@ -69,7 +69,7 @@ def test_kolmogorovs_distance_is_never_too_small_and_hardly_too_large(rows: int,
 def test_the_band_of_kolmogorov_and_smirnov_by_hand() -> None:
     # Ten of each class, each negative below a positive: the ROC curve is a staircase up the diagonal.
     truth, score = [1, 0] * 10, list(range(20, 0, -1))
-    found = band(baserate.tally(truth, score), "roc", level=0.95**2, simultaneous="kolmogorov-smirnov")
+    found = confidence_band(baserate.tally(truth, score), "roc", level=0.95**2, simultaneous="kolmogorov-smirnov")
     at = {round(rate, 1): place for place, rate in enumerate(found.columns["fpr"].tolist())}
     # At 0.9 the path that runs 0.40925 to the left has come from (0.4, 0.4) most of the way to (0.5, 0.5).
     assert found.columns["low"][at[0.9]] == pytest.approx(0.9 - 2 * 0.40925, abs=1e-4)
@@ -82,15 +82,15 @@ def test_the_band_of_kolmogorov_and_smirnov_by_hand() -> None:
 def test_a_band_at_a_point_by_hand() -> None:
     # 20 of 50 positives and 10 of 40 negatives at 0.9, all others below: one corner, reached by straight lines.
     tally = Tally.counted([0.9, 0.1], [[20, 30], [10, 30]])
-    low, high = bounds(band(tally, "roc"))[:, 1]
+    low, high = bounds(confidence_band(tally, "roc"))[:, 1]
     rate, stricter, laxer = 0.25, *wilson(10, 30, 0.95)
-    share, least, most = 0.4, *usual(20, 30, 0.95)
+    share, least, most = 0.4, *wilson_or_exact(20, 30, 0.95)
     assert low == pytest.approx(share - np.hypot(share - least, share - share * stricter / rate))
     assert high == pytest.approx(share + np.hypot(most - share, 0.6 * (laxer - rate) / 0.75))
 
 
 def test_where_everything_is_flagged_precision_is_as_unsure_as_the_prevalence() -> None:
-    found = band(Tally.counted([0.9, 0.4], [[20, 10], [20, 50]]), "pr")
+    found = confidence_band(Tally.counted([0.9, 0.4], [[20, 10], [20, 50]]), "pr")
     assert bounds(found)[0][-1] == pytest.approx(wilson(30, 70, 0.95)[0])
 
 
@@ -104,14 +104,14 @@ def test_equal_local_levels_by_hand() -> None:
 
 def test_a_share_against_the_threshold_has_the_interval_of_a_share() -> None:
     tally = Tally.counted([0.9, 0.4, 0.1], [[81, 20, 10], [182, 100, 300]])
-    low, high = bounds(band(tally, "precision"))[:, 1]
+    low, high = bounds(confidence_band(tally, "precision"))[:, 1]
     assert (round(low, 4), round(high, 4)) == (0.2553, 0.3662)  # Newcombe 1998, table I: 81/263
-    assert "Wilson" in band(tally, "precision").how
+    assert "Wilson" in confidence_band(tally, "precision").how
 
 
 def test_other_measures_by_threshold_are_simulated() -> None:
     tally = Tally.counted([0.9, 0.1], [[40, 10], [20, 130]])
-    found = band(tally, "sensitivity").columns, band(tally, "balanced_accuracy").columns
+    found = confidence_band(tally, "sensitivity").columns, confidence_band(tally, "balanced_accuracy").columns
     assert found[1]["low"][1] < measure.balanced_accuracy(baserate.Counts(40, 20, 10, 130)) < found[1]["high"][1]
     # Of two means each with its own error, half the errors in quadrature.
     errors = np.sqrt(0.8 * 0.2 / 50 + 130 / 150 * 20 / 150 / 150) / 2
@@ -132,9 +132,9 @@ def test_steps_are_lowest_before_and_highest_after_they_rise() -> None:
 @given(data=both)
 @settings(max_examples=25)
 def test_a_curve_lies_in_its_band_and_the_band_where_it_can(what: str, simultaneous: Simultaneous, data: Rows) -> None:
-    found = band(baserate.tally(*data), what, simultaneous=simultaneous)
+    found = confidence_band(baserate.tally(*data), what, simultaneous=simultaneous)
     low, high = bounds(found)
-    told = measure.about(measure.named(measure.TABLES.get(what, (what,))[-1]))
+    told = measure.describe(measure.find_measure(measure.TABLES.get(what, (what,))[-1]))
     defined = ~np.isnan(y(found))
     assert (defined == ~np.isnan(low)).all()
     assert (low <= y(found))[defined].all()
@@ -152,7 +152,9 @@ def test_a_curve_lies_in_its_band_and_the_band_where_it_can(what: str, simultane
 @settings(max_examples=15)
 def test_bands_of_higher_levels_contain_others(what: str, simultaneous: Simultaneous, data: Rows) -> None:
     tally = baserate.tally(*data)
-    levels = [bounds(band(tally, what, level=level, simultaneous=simultaneous)) for level in (0.1, 0.5, 0.9, 0.99)]
+    levels = [
+        bounds(confidence_band(tally, what, level=level, simultaneous=simultaneous)) for level in (0.1, 0.5, 0.9, 0.99)
+    ]
     for (low, high), (lower, higher) in pairwise(levels):
         defined = ~np.isnan(low)
         assert (lower[defined] <= low[defined] + 1e-12).all()
@@ -166,7 +168,7 @@ def test_bands_do_not_depend_on_order_repetition_or_units(
     what: str, simultaneous: Simultaneous, data: Rows, draw: st.DataObject
 ) -> None:
     def made(*given: Array, **options: Array) -> Array:
-        return bounds(band(baserate.tally(*given, **options), what, simultaneous=simultaneous))
+        return bounds(confidence_band(baserate.tally(*given, **options), what, simultaneous=simultaneous))
 
     assert same(made(*data), made(data.truth[::-1], data.score[::-1]))
     times = draw.draw(like(data, st.integers(1, 3)))
@@ -183,8 +185,8 @@ def test_bands_do_not_depend_on_order_repetition_or_units(
 @given(data=both)
 @settings(max_examples=25)
 def test_a_band_of_a_roc_curve_is_one_of_its_rates(simultaneous: Simultaneous, data: Rows) -> None:
-    found = band(baserate.tally(*data), "roc", simultaneous=simultaneous).columns
-    missed = band(baserate.tally(*data), "det", simultaneous=simultaneous).columns
+    found = confidence_band(baserate.tally(*data), "roc", simultaneous=simultaneous).columns
+    missed = confidence_band(baserate.tally(*data), "det", simultaneous=simultaneous).columns
     assert same(found["low"], 1 - missed["high"], within=1e-12)
     for each in ("low", "high"):
         for rate in np.unique(found["fpr"]):
@@ -195,19 +197,19 @@ def test_a_band_of_a_roc_curve_is_one_of_its_rates(simultaneous: Simultaneous, d
 @settings(max_examples=25)
 def test_lift_and_lorenz_are_gain_in_other_words(data: Rows) -> None:
     tally = baserate.tally(*data)
-    gains, lifts, lorenz = (band(tally, what).columns for what in ("gain", "lift", "lorenz"))
+    gains, lifts, lorenz = (confidence_band(tally, what).columns for what in ("gain", "lift", "lorenz"))
     assert same(lifts["high"][1:] * gains["flag_rate"][1:], gains["high"][1:], within=1e-9)
     assert same(lorenz["low"], 1 - gains["high"], within=1e-9)
     # Nobody flagged, nobody found; everybody flagged, everybody found: that is sure.
-    assert bounds(Band(gains, "", []))[:, [0, -1]].tolist() == [[0.0, 1.0], [0.0, 1.0]]
+    assert bounds(ConfidenceBand(gains, "", []))[:, [0, -1]].tolist() == [[0.0, 1.0], [0.0, 1.0]]
 
 
 @pytest.mark.parametrize("what", CURVES)
 def test_more_rows_narrow_every_band(what: str) -> None:
     tally = Tally.counted([0.9, 0.7, 0.5, 0.2], [[9, 6, 3, 2], [2, 4, 8, 26]])
     more = Tally.counted(tally.score, np.asarray(tally.rows, dtype=int) * 100)
-    low, high = bounds(band(tally, what))[:, 2]
-    lower, higher = bounds(band(more, what))[:, 2]
+    low, high = bounds(confidence_band(tally, what))[:, 2]
+    lower, higher = bounds(confidence_band(more, what))[:, 2]
     assert higher - lower < (high - low) / 5
 
 
@@ -217,7 +219,7 @@ def test_more_rows_narrow_every_band(what: str) -> None:
 @pytest.mark.parametrize("what", CURVES)
 @pytest.mark.parametrize("truth", [0, 1])
 def test_a_single_class_has_no_band_and_says_why(what: str, truth: int) -> None:
-    found = band(baserate.tally([truth] * 3, [0.1, 0.5, 0.9], positive=1), what)
+    found = confidence_band(baserate.tally([truth] * 3, [0.1, 0.5, 0.9], positive=1), what)
     assert np.isnan(bounds(found)).all()
     assert all(found.why)
     assert found.why[-1] == ("there are no negatives" if truth else "there are no positives")
@@ -225,43 +227,43 @@ def test_a_single_class_has_no_band_and_says_why(what: str, truth: int) -> None:
 
 @pytest.mark.parametrize("what", ANY)
 def test_no_rows_have_no_band_and_say_why(what: str) -> None:
-    found = band(Tally.counted([], [[], []]), what)
+    found = confidence_band(Tally.counted([], [[], []]), what)
     assert np.isnan(bounds(found)).all()
     assert all(found.why)
 
 
 def test_the_highest_level_of_floats() -> None:
-    found = band(Tally.counted([0.9, 0.4], [[20, 10], [1, 30]]), "roc", level=1 - 2**-53, simultaneous=True)
+    found = confidence_band(Tally.counted([0.9, 0.4], [[20, 10], [1, 30]]), "roc", level=1 - 2**-53, simultaneous=True)
     assert (bounds(found)[0] <= y(found)).all()
 
 
 @pytest.mark.parametrize("what", ANY)
 def test_constant_scores_and_perfect_ones_have_a_band(what: str) -> None:
     for score in ([0.5] * 6, [0.1, 0.2, 0.3, 0.7, 0.8, 0.9]):
-        found = band(baserate.tally([0, 0, 0, 1, 1, 1], score), what)
+        found = confidence_band(baserate.tally([0, 0, 0, 1, 1, 1], score), what)
         assert not np.isnan(bounds(found)[:, 1:]).any()
     # Six rows without an error do not make sure of anything but the ends.
-    low, high = bounds(band(baserate.tally([0, 0, 0, 1, 1, 1], [0.1, 0.2, 0.3, 0.7, 0.8, 0.9]), "roc"))
+    low, high = bounds(confidence_band(baserate.tally([0, 0, 0, 1, 1, 1], [0.1, 0.2, 0.3, 0.7, 0.8, 0.9]), "roc"))
     assert (low < 0.5).all()
     assert (high == 1).all()
 
 
 def test_the_seed_alone_determines_samples() -> None:
     tally = Tally.counted([0.9, 0.4, 0.1], [[8, 2, 1], [1, 5, 9]])
-    assert same(bounds(band(tally, "f1", seed=3)), bounds(band(tally, "f1", seed=3)))
-    assert not same(bounds(band(tally, "f1", seed=3)), bounds(band(tally, "f1", seed=4)))
-    assert same(bounds(band(tally, "roc", seed=3)), bounds(band(tally, "roc", seed=4)))
+    assert same(bounds(confidence_band(tally, "f1", seed=3)), bounds(confidence_band(tally, "f1", seed=3)))
+    assert not same(bounds(confidence_band(tally, "f1", seed=3)), bounds(confidence_band(tally, "f1", seed=4)))
+    assert same(bounds(confidence_band(tally, "roc", seed=3)), bounds(confidence_band(tally, "roc", seed=4)))
 
 
 def test_points_are_those_of_the_curve() -> None:
     rng = np.random.default_rng(0)
     tally = baserate.tally(rng.random(3000) < 0.3, rng.random(3000))
-    assert len(band(tally, "roc").columns["fpr"]) <= 200
-    assert len(band(tally, "roc", points=None).columns["fpr"]) == 3001
-    few, all_ = band(tally, "roc", points=20).columns, band(tally, "roc", points=None).columns
+    assert len(confidence_band(tally, "roc").columns["fpr"]) <= 200
+    assert len(confidence_band(tally, "roc", points=None).columns["fpr"]) == 3001
+    few, all_ = confidence_band(tally, "roc", points=20).columns, confidence_band(tally, "roc", points=None).columns
     kept = np.isin(all_["threshold"], few["threshold"])
     assert all(same(few[name], all_[name][kept]) for name in few)
-    assert len(band(tally, "f1", points=600).why) > 500  # more than are drawn at once
+    assert len(confidence_band(tally, "f1", points=600).why) > 500  # more than are drawn at once
 
 
 @pytest.mark.parametrize(
@@ -280,7 +282,7 @@ def test_points_are_those_of_the_curve() -> None:
 )
 def test_invalid_options_raise(options: dict[str, Any], told: str) -> None:
     with pytest.raises(OptionError, match=told):
-        band(Tally.counted([0.9, 0.4], [[2, 1], [0, 3]]), options.pop("what", "roc"), **options)
+        confidence_band(Tally.counted([0.9, 0.4], [[2, 1], [0, 3]]), options.pop("what", "roc"), **options)
 
 
 def test_bands_of_models_and_groups_are_tidy() -> None:
@@ -291,7 +293,7 @@ def test_bands_of_models_and_groups_are_tidy() -> None:
         "sex": ["f", "f", "m", "m", "f", "m"],
     }
     tallies = read.tallies(table, truth="sick", score=["new", "old"], group="sex")
-    found = bands(tallies, "pr", level=0.9)
+    found = confidence_bands(tallies, "pr", level=0.9)
     plain = measure.curves(tallies, "pr")
     assert list(found.columns) == [*plain.columns, "low", "high", "why"]
     assert all(same(found.columns[name], plain.columns[name]) for name in ("threshold", "sensitivity", "precision"))
@@ -299,7 +301,7 @@ def test_bands_of_models_and_groups_are_tidy() -> None:
     assert {name: found.data[name] for name in plain.data} == dict(plain.data)
     assert (found.data["level"], found.data["simultaneous"]) == (0.9, False)
     assert found.rows()[0]["why"] == "nothing is flagged"
-    one = band(tallies.models["old"][("m",)], "pr", level=0.9)
+    one = confidence_band(tallies.models["old"][("m",)], "pr", level=0.9)
     assert same(bounds(one), [found.columns[name][-len(one.why) :] for name in ("low", "high")])
 
 
@@ -384,7 +386,7 @@ def test_bands_of_measures_know_that_empty_cells_may_stay_empty() -> None:
     truth = np.arange(1000) < 10
     score = np.where(truth, 0.5, np.linspace(0, 1, 1000))
     tally = baserate.tally(truth, score)
-    found = band(tally, "youden")
+    found = confidence_band(tally, "youden")
     at = int(np.flatnonzero(np.asarray(found.columns["threshold"]) > 0.95)[-1])
     counts = baserate.curve(tally).at(float(found.columns["threshold"][at]))
     assert counts.tp == 0

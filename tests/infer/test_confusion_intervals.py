@@ -8,8 +8,8 @@ import pytest
 
 from baserate import Confusion, confusion, infer
 from baserate.infer import _binomial, _confusion_intervals
-from baserate.measure import Measure, about, multiclass
-from baserate.measure.multiclass import averaged
+from baserate.measure import Measure, describe, multiclass
+from baserate.measure.multiclass import average_over_classes
 
 LABELS = ("a", "b", "c")
 CELLS = np.array([[530.0, 60, 10], [70, 300, 30], [20, 40, 140]])
@@ -42,7 +42,7 @@ def test_balanced_accuracy_has_the_variance_of_independent_shares() -> None:
 
 
 def test_a_share_has_about_wilsons_interval() -> None:
-    found = infer.estimate(averaged("f1", "micro"), TABLE)  # which is accuracy
+    found = infer.estimate(average_over_classes("f1", "micro"), TABLE)  # which is accuracy
     low, high = _binomial.wilson(970.0, 230.0, 0.95)
     assert (found.low, found.high) == pytest.approx((low, high), abs=0.002)
 
@@ -103,7 +103,7 @@ def test_macro_f1_of_a_rare_class_covers() -> None:
     joint = np.array(
         [[0.34, 0.04, 0.02, 0.0], [0.04, 0.25, 0.03, 0.0], [0.03, 0.03, 0.13, 0.01], [0.01, 0.01, 0.02, 0.04]]
     )
-    macro = averaged("f1", "macro")
+    macro = average_over_classes("f1", "macro")
     truth = float(macro(Confusion(joint, tuple("abcd"))))
     tables = np.random.default_rng(3).multinomial(150, joint.ravel(), size=400).reshape(-1, 4, 4)
     found = [infer.estimate(macro, Confusion(each.astype(float), tuple("abcd"))) for each in tables]
@@ -111,9 +111,9 @@ def test_macro_f1_of_a_rare_class_covers() -> None:
 
 
 def test_measures_with_a_lower_limit_stay_above_it() -> None:
-    ratio = averaged("positive_likelihood_ratio", "macro")
+    ratio = average_over_classes("positive_likelihood_ratio", "macro")
     found = infer.estimate(ratio, TABLE)
-    assert about(ratio).span == (0, np.inf)
+    assert describe(ratio).span == (0, np.inf)
     assert 0 < found.low < found.value < found.high
     # Symmetric on the scale of logarithms.
     assert found.high / found.value == pytest.approx(found.value / found.low)

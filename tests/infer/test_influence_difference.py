@@ -10,7 +10,7 @@ from scipy.stats import ttest_rel
 
 from baserate import Curve, Rows, tally
 from baserate.infer import Comparison, Question, compare
-from baserate.measure import MEASURES, about
+from baserate.measure import MEASURES, describe
 
 Array = npt.NDArray[np.float64]
 
@@ -77,7 +77,7 @@ def test_what_a_row_adds_is_a_derivative(name: str) -> None:
 
     def value(weight: Array) -> float:
         found = [tally(rows.truth, rows.score[model], weight=weight) for model in ("new", "old")]
-        first, second = (float(measure(Curve(each) if about(measure).of is Curve else each)) for each in found)
+        first, second = (float(measure(Curve(each) if describe(measure).of is Curve else each)) for each in found)
         return first - second
 
     added = np.array([(value(1 + step * row) - value(1 - step * row)) / (2 * step) for row in np.eye(50)])

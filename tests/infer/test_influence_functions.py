@@ -9,7 +9,7 @@ from scipy.special import expit, logit
 
 from baserate import Curve, NotAProbabilityError, Tally, infer, measure, tally
 from baserate.infer import _bootstrap, _bounds, _influence_functions
-from baserate.measure import MEASURES, about
+from baserate.measure import MEASURES, describe
 
 CLOSED = ["auc", "average_precision", "cap_area", "brier", "brier_skill", "log_loss", "log_loss_skill"]
 
@@ -23,7 +23,7 @@ def sample(seed: int, rows: int = 60, *, weighted: bool = True) -> Tally:
 
 def value(name: str, t: Tally) -> float:
     each = MEASURES[name]
-    return float(each(Curve(t) if about(each).of is Curve else t))
+    return float(each(Curve(t) if describe(each).of is Curve else t))
 
 
 @pytest.mark.parametrize(("name", "seed"), list(product(CLOSED, range(3))))
@@ -138,19 +138,19 @@ def test_widening_is_student() -> None:
 
     for freedom, level in product((1, 4, 30.5), (0.8, 0.95)):
         wanted = stats.t.ppf((1 + level) / 2, freedom) / stats.norm.ppf((1 + level) / 2)
-        assert _bounds.widening(freedom, level) == pytest.approx(wanted)
-    assert _bounds.widening(float("inf"), 0.9) == 1
+        assert _bounds.t_widening(freedom, level) == pytest.approx(wanted)
+    assert _bounds.t_widening(float("inf"), 0.9) == 1
 
 
 def test_many_rows_are_put_into_buckets() -> None:
     rng = np.random.default_rng(0)
     truth = rng.random(120_000) < 0.3
     large = tally(truth, rng.normal(size=len(truth)) + truth)
-    assert len(_bootstrap.bucketed(large).score) == _bootstrap.N_BUCKETS
-    assert _bootstrap.bucketed(large).rows.sum() == 120_000
-    assert _bootstrap.bucketed(sample(0)).score is not None
+    assert len(_bootstrap.pool_scores(large).score) == _bootstrap.N_BUCKETS
+    assert _bootstrap.pool_scores(large).rows.sum() == 120_000
+    assert _bootstrap.pool_scores(sample(0)).score is not None
     small = tally(truth[:1000], large.score[:1000])
-    assert _bootstrap.bucketed(small) is small
+    assert _bootstrap.pool_scores(small) is small
     found = infer.estimate("pr_auc", large)
     assert "4096 buckets" in str(found.how)
     assert found.value == measure.pr_auc(Curve(large))
@@ -163,10 +163,10 @@ def test_buckets_hold_equal_mass() -> None:
     rng = np.random.default_rng(1)
     weight = rng.exponential(size=150_000)
     t = tally(rng.random(len(weight)) < 0.5, rng.random(len(weight)), weight=weight)
-    mass = _bootstrap.bucketed(t).mass.sum(axis=0)
+    mass = _bootstrap.pool_scores(t).mass.sum(axis=0)
     assert mass.sum() == pytest.approx(weight.sum())
     assert mass.max() < 1.5 * mass.mean()
-    assert _bootstrap.bucketed(t).squares.sum() == pytest.approx((weight**2).sum())
+    assert _bootstrap.pool_scores(t).squares.sum() == pytest.approx((weight**2).sum())
 
 
 def test_partial_areas_stay_below_what_is_perfect() -> None:

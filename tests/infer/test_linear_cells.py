@@ -29,7 +29,7 @@ def test_one_table_is_an_element_of_many() -> None:
 
 
 def test_flagging_everybody_is_as_precise_as_the_prevalence() -> None:
-    low, high = _binomial.usual(105.0, 645.0, 0.95)
+    low, high = _binomial.wilson_or_exact(105.0, 645.0, 0.95)
     found = _linear_cells.bound_linear_cells(Counts(tp=105, fp=645, fn=0, tn=0), CELLS, 0.25, 0.95)
     assert found == near((1.25 * low - 0.25, 1.25 * high - 0.25))
 
@@ -88,7 +88,8 @@ def test_at_a_fixed_prevalence_only_the_rates_are_uncertain() -> None:
     assert known.value == near(sampled.value)
     assert known.high - known.low < sampled.high - sampled.low
     (tpr, least, most), (fpr, fewest, greatest) = (
-        (hits / (hits + misses), *_binomial.usual(hits, misses, 0.95)) for hits, misses in ((72.0, 33.0), (72.0, 573.0))
+        (hits / (hits + misses), *_binomial.wilson_or_exact(hits, misses, 0.95))
+        for hits, misses in ((72.0, 33.0), (72.0, 573.0))
     )
     down = np.hypot(0.14 * (tpr - least), 0.86 / 3 * (greatest - fpr))
     up = np.hypot(0.14 * (most - tpr), 0.86 / 3 * (fpr - fewest))

@@ -10,10 +10,21 @@ import pytest
 from scipy.special import expit
 from scipy.stats import t as student, ttest_rel
 
-from baserate import Confusion, LabelSets, MulticlassRows, OptionError, confusion, infer, measure, read, scored, tally
+from baserate import (
+    Confusion,
+    LabelSets,
+    MulticlassRows,
+    OptionError,
+    class_scores,
+    confusion,
+    infer,
+    measure,
+    read,
+    tally,
+)
 from baserate.infer import _binomial, _canonical_order, _influence_functions, _multiclass_intervals
-from baserate.measure import about, multiclass
-from baserate.measure.multiclass import averaged
+from baserate.measure import describe, multiclass
+from baserate.measure.multiclass import average_over_classes
 
 LABELS = ("a", "b", "c")
 AVERAGES: list[tuple[str, Literal["macro", "weighted"]]] = [
@@ -43,8 +54,8 @@ def measures() -> dict[str, measure.Measure]:
     found = {name: multiclass.MEASURES[name] for name in OF_SCORES}
     return (
         found
-        | {f"{how} {inner}": averaged(inner, how) for inner, how in AVERAGES}
-        | {"macro ks": averaged("ks", "macro")}
+        | {f"{how} {inner}": average_over_classes(inner, how) for inner, how in AVERAGES}
+        | {"macro ks": average_over_classes("ks", "macro")}
     )
 
 
@@ -61,7 +72,9 @@ def test_hits_are_shares() -> None:
     rows = sample(1)
     for k, top in ((2, multiclass.top_k_accuracy), (1, partial(multiclass.top_k_accuracy, k=1))):
         right = (np.argsort(-np.asarray(rows.score), axis=1)[:, :k] == rows.truth[:, None]).any(axis=1)
-        low, high, how = _binomial.proportion_interval(_binomial.Share(float(right.sum()), float((~right).sum())), 0.95)
+        low, high, how = _binomial.proportion_interval(
+            _binomial.Proportion(float(right.sum()), float((~right).sum())), 0.95
+        )
         found = infer.estimate(top, rows)
         assert (found.value, found.low, found.high, found.how) == (right.mean(), low, high, how)
 
@@ -75,7 +88,7 @@ def test_weights_of_hits_are_linearised() -> None:
     p = float(np.average(right, weights=w))
     v = float(np.sum((w * (right - p)) ** 2) / w.sum() ** 2)
     trials = p * (1 - p) / v
-    low, high, _ = _binomial.proportion_interval(_binomial.Share(p * trials, (1 - p) * trials), 0.9)
+    low, high, _ = _binomial.proportion_interval(_binomial.Proportion(p * trials, (1 - p) * trials), 0.9)
     found = infer.estimate("exact_match", every, level=0.9)
     assert (found.value, found.low, found.high) == pytest.approx((p, low, high), rel=1e-12)
 
@@ -95,7 +108,7 @@ def test_mean_losses_of_many_rows_have_the_usual_standard_error(name: str) -> No
 
 
 def test_lucky_losses_have_wide_intervals() -> None:
-    rows = scored(["a"] * 50 + ["b"] * 50, np.repeat([[0.98, 0.02], [0.02, 0.98]], 50, axis=0))
+    rows = class_scores(["a"] * 50 + ["b"] * 50, np.repeat([[0.98, 0.02], [0.02, 0.98]], 50, axis=0))
     found = infer.estimate("log_loss", rows)
     assert found.value == pytest.approx(-np.log(0.98))
     assert found.high > 0.08  # one in fifty costs 3.9
@@ -163,16 +176,16 @@ def test_laws(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("how", ["macro", "weighted", "micro"])
 def test_averages_over_decisions_are_of_the_table(how: Literal["macro", "weighted", "micro"]) -> None:
     rows = sample(8, 200)
-    found = infer.estimate(averaged("f1", how), rows.decided())
+    found = infer.estimate(average_over_classes("f1", how), rows.decided())
     assert found.low < found.value < found.high
     # The same mass in a wider table of rows that nobody saw tells nothing.
-    more = infer.estimate(averaged("f1", how), Confusion(rows.decided().mass * 16, LABELS))
+    more = infer.estimate(average_over_classes("f1", how), Confusion(rows.decided().mass * 16, LABELS))
     assert (more.high - more.low) == pytest.approx((found.high - found.low) / 4, rel=0.1)
 
 
 def test_sets_of_labels_are_resampled_by_rows() -> None:
     every = sets(9)
-    f1 = averaged("f1", "macro")
+    f1 = average_over_classes("f1", "macro")
     found = infer.estimate(f1, every)
     assert found.how == "Bayesian bootstrap, 500 draws"
     assert found.low < found.value < found.high
@@ -185,15 +198,15 @@ def test_sets_of_labels_are_resampled_by_rows() -> None:
 
 
 def test_what_is_undefined_says_why() -> None:
-    rows = scored(["a", "a", "b", "b", "c"], np.random.default_rng(0).random((5, 3)), labels=LABELS)
+    rows = class_scores(["a", "a", "b", "b", "c"], np.random.default_rng(0).random((5, 3)), labels=LABELS)
     found = infer.estimate("hand_till", rows)
     assert not isnan(found.value)
     assert isnan(found.low)
     assert found.why == "a class has a single row"
-    wrong = scored(["a", "b", "a"], [[0.0, 1.0], [0.5, 0.5], [0.5, 0.5]])
+    wrong = class_scores(["a", "b", "a"], [[0.0, 1.0], [0.5, 0.5], [0.5, 0.5]])
     found = infer.estimate("log_loss", wrong)
     assert (found.value, found.why) == (np.inf, "the value is infinite")
-    alone = scored(["a"], [[0.5, 0.5]], labels=("a", "b"))
+    alone = class_scores(["a"], [[0.5, 0.5]], labels=("a", "b"))
     assert infer.estimate("brier", alone).why == "there is a single row"
 
 
@@ -205,8 +218,8 @@ def test_measures_of_other_data_raise() -> None:
 
 
 def test_the_registry_of_closed_forms_is_complete() -> None:
-    assert all(_influence_functions.has_influence(measure.named(inner)) for inner, _ in AVERAGES)
-    assert not _influence_functions.has_influence(measure.named("ks"))
+    assert all(_influence_functions.has_influence(measure.find_measure(inner)) for inner, _ in AVERAGES)
+    assert not _influence_functions.has_influence(measure.find_measure("ks"))
 
 
 def spread_out(
@@ -384,12 +397,12 @@ def _truth_of(name: str) -> float:
 
 
 class TestSummaries:
-    """`class_summary`: every number of the plain one, each with its interval."""
+    """`multiclass_summary`: every number of the plain one, each with its interval."""
 
     def test_every_number_is_that_of_the_plain_summary(self) -> None:
         rows = sample(11)
         plain = multiclass.summary(rows).rows()
-        found = infer.class_summary(rows)
+        found = infer.multiclass_summary(rows)
         assert [(row["measure"], row["class"], row["average"], row["value"]) for row in found.rows()] == [
             (row["measure"], row["class"], row["average"], row["value"]) for row in plain
         ]
@@ -404,7 +417,9 @@ class TestSummaries:
         columns = {"is": [*"abaccbaa"], "called": [*"aaacbbca"]}
         table = confusion(columns["is"], columns["called"])
         read_ = read.confusions(columns, truth="is", predicted="called")
-        found = infer.class_summary(read_, measures=["sensitivity", "accuracy"], interval=infer.Interval(0.8, "wilson"))
+        found = infer.multiclass_summary(
+            read_, measures=["sensitivity", "accuracy"], interval=infer.IntervalOptions(0.8, "wilson")
+        )
         rows = [row for row in found.rows() if row["measure"] == "sensitivity" and row["class"] is not None]
         assert len(rows) == 3
         for at, row in enumerate(rows):
@@ -415,13 +430,15 @@ class TestSummaries:
 
     def test_a_method_that_no_measure_knows_raises(self) -> None:
         with pytest.raises(OptionError, match="method='delong' makes no interval of"):
-            infer.class_summary(sample(1), measures=["kappa", "f1"], interval=infer.Interval(method="delong"))
+            infer.multiclass_summary(
+                sample(1), measures=["kappa", "f1"], interval=infer.IntervalOptions(method="delong")
+            )
 
     def test_groups(self) -> None:
         rows = sample(12)
         sex = np.arange(len(rows)) % 2
         grouped = replace(rows, group=sex, groups=(("f",), ("m",)), attributes=("sex",))
-        found = infer.class_summary(grouped, measures=["brier"])
+        found = infer.multiclass_summary(grouped, measures=["brier"])
         for row in found.rows():
             if row["measure"] == "brier" and row["group"] is not None:
                 there = sex == ("f", "m").index(row["group"]["sex"])
@@ -431,4 +448,4 @@ class TestSummaries:
 
 
 def test_about_knows_what_averages_are_of() -> None:
-    assert about(averaged("auc", "macro")).of is MulticlassRows
+    assert describe(average_over_classes("auc", "macro")).of is MulticlassRows

@@ -12,9 +12,9 @@ from scipy.stats import norm
 from baserate import Rows, Tallies, Tally, equalize, infer, tally
 from baserate._formatting import format_p, format_p_phrase
 from baserate._tally import Group
-from baserate.infer import compare, tidy
-from baserate.infer._binomial import NormalLevel, clopper_pearson, tail_probability, two_sided, wilson
-from baserate.infer._bounds import widening
+from baserate.infer import compare, tabulate_comparisons
+from baserate.infer._binomial import NormalLevel, clopper_pearson, normal_quantile, tail_probability, wilson
+from baserate.infer._bounds import t_widening
 from baserate.infer._comparison import interval_p
 from tests.cli.shell import run
 
@@ -22,7 +22,7 @@ from tests.cli.shell import run
 @pytest.mark.parametrize("z", [6.0, 9.0, 15.0, 30.0])
 def test_p_of_intervals_is_limited_by_floats_alone(z: float) -> None:
     def interval(level: float) -> tuple[float, float]:
-        return z - two_sided(level), z + two_sided(level)
+        return z - normal_quantile(level), z + normal_quantile(level)
 
     assert interval_p(interval, z, "two-sided", 0.0) == pytest.approx(2 * norm.sf(z), rel=1e-9)
 
@@ -66,35 +66,35 @@ def test_p_of_samples_is_marked_as_a_bound_where_no_sample_lies_beyond() -> None
     assert sure.p == pytest.approx(2 / 10_000)
     assert sure.p_is_bound
     assert f"p ≤ {sure.p:.6g})" in repr(sure)
-    (row,) = tidy([sure]).rows()
+    (row,) = tabulate_comparisons([sure]).rows()
     assert (row["p"], row["p_adjusted"], row["p_is_bound"]) == (sure.p, sure.p, True)
     (unsure,) = compare(Rows(truth, {"a": rng.random(400), "b": rng.random(400)}), measure="f1", threshold=0.5)
     assert not unsure.p_is_bound
 
 
 def test_levels_that_store_their_quantile_give_the_same_intervals() -> None:
-    z = two_sided(0.95)
+    z = normal_quantile(0.95)
     level = NormalLevel(z)
     assert float(level) == pytest.approx(0.95)
     assert tail_probability(level) == pytest.approx(0.05)
     for method in (wilson, clopper_pearson):
         assert method(20, 80, level) == pytest.approx(method(20, 80, 0.95))
-    assert widening(9, level) == pytest.approx(widening(9, 0.95))
+    assert t_widening(9, level) == pytest.approx(t_widening(9, 0.95))
 
 
 def test_distances_that_no_perfect_model_reaches_have_a_bound() -> None:
     rng = np.random.default_rng(0)
     risk = rng.random(500)
-    far = infer.floor("ece", tally(rng.random(500) < risk**4, risk), draws=200)
+    far = infer.null_reference("ece", tally(rng.random(500) < risk**4, risk), draws=200)
     assert (far.p, far.p_is_bound) == (1 / 201, True)
-    near = infer.floor("ece", tally(rng.random(500) < risk, risk), draws=200)
+    near = infer.null_reference("ece", tally(rng.random(500) < risk, risk), draws=200)
     assert not near.p_is_bound
 
 
 def test_gaps_that_no_permutation_reaches_have_a_bound() -> None:
     tables = {"a": [400, 100], "b": [200, 300]}
     made: dict[Group, Tally] = {(name,): Tally.counted([1.0, 0.0], [hits, [0, 0]]) for name, hits in tables.items()}
-    found = equalize.gaps(Tallies({"m": made}, ("g",)), measures=["sensitivity"], draws=99)
+    found = equalize.group_gaps(Tallies({"m": made}, ("g",)), measures=["sensitivity"], draws=99)
     (row,) = [row for row in found.rows() if row["kind"] == "max_difference"]
     assert (row["p"], row["p_is_bound"]) == (0.01, True)
 

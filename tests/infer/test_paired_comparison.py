@@ -22,14 +22,14 @@ from baserate.infer import (
     _mcnemar,
     _paired_comparison,
     compare,
-    tidy,
+    tabulate_comparisons,
 )
 from baserate.infer._auc_intervals import auc_influence
-from baserate.infer._binomial import two_sided
+from baserate.infer._binomial import normal_quantile
 from baserate.infer._bounds import Units, stretch_percentiles
 from baserate.infer._canonical_order import unique_rows
 from baserate.infer._comparison import Side, interval_p, normal_p
-from baserate.measure import MEASURES, about
+from baserate.measure import MEASURES, describe
 from baserate.measure._registry import Settings
 from tests import strategies
 
@@ -101,7 +101,7 @@ SLOW = ("smooth_ece", "e50", "e90", "emax")
 def test_every_measure_is_compared(name: str) -> None:
     rows = sample()
     (found,) = compare(rows, measure=STATED.apply(MEASURES[name]))
-    told = about(MEASURES[name])
+    told = describe(MEASURES[name])
     d = found.difference
     assert d.value == found.values[0] - found.values[1]
     assert d.low <= d.value <= d.high
@@ -204,7 +204,7 @@ def test_no_rows_at_all() -> None:
 @pytest.mark.parametrize("value", [-0.3, -0.05, 0.2])
 def test_p_of_normal_intervals_is_that_of_the_normal_test(value: float, side: Side) -> None:
     def interval(level: float) -> tuple[float, float]:
-        return value - 0.1 * two_sided(level), value + 0.1 * two_sided(level)
+        return value - 0.1 * normal_quantile(level), value + 0.1 * normal_quantile(level)
 
     assert interval_p(interval, value, side, -0.02) == pytest.approx(normal_p((value + 0.02) / 0.1, side))
 
@@ -492,7 +492,7 @@ def test_groups_are_compared_after_everybody() -> None:
     # Holm is over all six.
     least = min(each.p for each in found)
     assert next(each.adjusted for each in found if each.p == least) == pytest.approx(min(6 * least, 1))
-    tidied = tidy(found).rows()
+    tidied = tabulate_comparisons(found).rows()
     assert tidied[2]["group"] == {"sex": "f"}
     assert tidied[1]["threshold"] == tidied[1]["other_threshold"] == 0.5
 

@@ -14,32 +14,32 @@ from scipy.stats import binom, binomtest
 from baserate import BaserateError, OptionError, Population, Rows, Tally, measure, population, tally
 from baserate.infer import (
     AucPair,
-    Size,
-    Spread,
+    ClassVariance,
+    SampleSize,
     _auc_intervals,
-    alpha_to_show_auc,
-    assumed_pair,
+    alpha_of_auc_test,
     binormal_pair,
     binormal_spread,
     delong_pair,
     detectable_auc,
     estimate,
-    power_of_auc,
+    hypothetical_pair,
+    independent_pair,
     power_of_auc_difference,
-    power_of_share,
-    power_of_share_difference,
-    size_by_simulation,
-    size_of_auc,
-    size_of_share,
-    size_to_show_auc,
-    size_to_show_auc_difference,
-    size_to_show_share,
-    size_to_show_share_difference,
-    stated_pair,
-    tallied_pair,
+    power_of_auc_test,
+    power_of_proportion_difference,
+    power_of_proportion_test,
+    reported_pair,
+    sample_size_by_simulation,
+    sample_size_for_auc,
+    sample_size_for_auc_difference,
+    sample_size_for_auc_test,
+    sample_size_for_proportion,
+    sample_size_for_proportion_difference,
+    sample_size_for_proportion_test,
 )
 from baserate.infer._auc_intervals import AucEstimate, newcombe_variance
-from baserate.infer._binomial import METHODS, Share, proportion_interval
+from baserate.infer._binomial import METHODS, Proportion, proportion_interval
 from baserate.infer._sample_size import Sides
 from baserate.infer._sample_size_auc import expect_auc
 
@@ -50,13 +50,13 @@ Z = float(ndtri(0.975))
 
 
 def half(expect: float, trials: int, method: str | None = None, level: float = 0.95) -> float:
-    low, high, _ = proportion_interval(Share(expect * trials, (1 - expect) * trials), level, method)
+    low, high, _ = proportion_interval(Proportion(expect * trials, (1 - expect) * trials), level, method)
     return (high - low) / 2
 
 
 @given(expect=st.floats(0, 1), wanted=widths, method=st.sampled_from([None, *METHODS]))
 def test_a_share_is_reached_and_with_one_row_fewer_it_is_not(expect: float, wanted: float, method: str | None) -> None:
-    found = size_of_share("accuracy", expect, wanted, method=method)
+    found = sample_size_for_proportion("accuracy", expect, wanted, method=method)
     assert found.rows == found.trials
     assert found.half_width == half(expect, found.rows, method) <= wanted
     assert found.rows == 1 or half(expect, found.rows - 1, method) > wanted
@@ -76,12 +76,12 @@ def test_wilsons_half_width_solved_by_hand(expect: float, wanted: float) -> None
     a, b, c = wanted**2, 2 * wanted**2 * Z**2 - Z**2 * spread, wanted**2 * Z**4 - Z**4 / 4
     exact = (-b + sqrt(b * b - 4 * a * c)) / (2 * a)
     assume(abs(exact - round(exact)) > 1e-6)
-    assert size_of_share("accuracy", expect, wanted, method="wilson").rows == max(ceil(exact), 1)
+    assert sample_size_for_proportion("accuracy", expect, wanted, method="wilson").rows == max(ceil(exact), 1)
 
 
 def test_all_hits_by_hand() -> None:
     # Clopper and Pearson: low is (0.025)^(1/n), so n = log 0.025 / log(1 − 2h)
-    found = size_of_share("sensitivity", 1, 0.05, prevalence=0.1)
+    found = sample_size_for_proportion("sensitivity", 1, 0.05, prevalence=0.1)
     assert found.trials == ceil(log(0.025) / log(0.9)) == 36
     assert (found.rows, found.positives, found.negatives, found.how) == (360, 36, 324, "Clopper–Pearson")
 
@@ -102,31 +102,31 @@ def test_all_hits_by_hand() -> None:
     ],
 )
 def test_rows_that_count(name: str, portion: float, among: str) -> None:
-    found = size_of_share(name, 0.8, 0.04, prevalence=0.2, flag_rate=0.05)
-    trials = size_of_share("accuracy", 0.8, 0.04).rows
+    found = sample_size_for_proportion(name, 0.8, 0.04, prevalence=0.2, flag_rate=0.05)
+    trials = sample_size_for_proportion("accuracy", 0.8, 0.04).rows
     assert (found.trials, found.among) == (trials, among)
     assert found.rows == ceil(round(trials / portion, 6))
     assert (found.positives, found.negatives) == (round(0.2 * found.rows), found.rows - round(0.2 * found.rows))
-    assert found == size_of_share(vars(measure)[name], 0.8, 0.04, prevalence=0.2, flag_rate=0.05)
+    assert found == sample_size_for_proportion(vars(measure)[name], 0.8, 0.04, prevalence=0.2, flag_rate=0.05)
 
 
 def test_a_tenth_means_ten_times_as_many_and_not_one_row_more() -> None:
     for trials, tenths in product((139, 683, 1064), range(1, 10)):
-        expect = size_of_share("accuracy", 0.5, sqrt(Z * Z / 4 / (trials + Z * Z)) + 1e-12)
+        expect = sample_size_for_proportion("accuracy", 0.5, sqrt(Z * Z / 4 / (trials + Z * Z)) + 1e-12)
         assert expect.rows == trials
-        found = size_of_share("sensitivity", 0.5, expect.half_width or 0, prevalence=tenths / 10)
+        found = sample_size_for_proportion("sensitivity", 0.5, expect.half_width or 0, prevalence=tenths / 10)
         assert found.rows == -(-trials * 10 // tenths)
 
 
 def test_unknown_prevalence_leaves_classes_open() -> None:
-    found = size_of_share("accuracy", 0.8, 0.05)
+    found = sample_size_for_proportion("accuracy", 0.8, 0.05)
     assert (found.positives, found.negatives) == (None, None)
 
 
 @given(expect=shares, wanted=widths, prevalence=prevalences)
 def test_sensitivity_and_specificity_mirror_each_other(expect: float, wanted: float, prevalence: float) -> None:
-    one = size_of_share("sensitivity", expect, wanted, prevalence=prevalence)
-    other = size_of_share("specificity", expect, wanted, prevalence=round(1 - prevalence, 10))
+    one = sample_size_for_proportion("sensitivity", expect, wanted, prevalence=prevalence)
+    other = sample_size_for_proportion("specificity", expect, wanted, prevalence=round(1 - prevalence, 10))
     assert (one.rows, one.trials) == (other.rows, other.trials)
 
 
@@ -146,7 +146,7 @@ def area(expect: float, rows: int, prevalence: float, method: str) -> float:
 def test_an_auc_is_reached_and_with_one_row_fewer_it_is_not(
     expect: float, wanted: float, prevalence: float, method: str
 ) -> None:
-    found = size_of_auc(expect, wanted, prevalence=prevalence, method=method)
+    found = sample_size_for_auc(expect, wanted, prevalence=prevalence, method=method)
     assert found.half_width == area(expect, found.rows, prevalence, method) <= wanted
     least = ceil(round(2 / min(prevalence, 1 - prevalence), 6))
     assert found.rows >= least
@@ -155,13 +155,15 @@ def test_an_auc_is_reached_and_with_one_row_fewer_it_is_not(
 
 @given(expect=st.floats(0.05, 0.95), wanted=widths, prevalence=prevalences)
 def test_an_auc_needs_as_many_rows_when_classes_swap(expect: float, wanted: float, prevalence: float) -> None:
-    one, other = (size_of_auc(expect, wanted, prevalence=each) for each in (prevalence, round(1 - prevalence, 10)))
+    one, other = (
+        sample_size_for_auc(expect, wanted, prevalence=each) for each in (prevalence, round(1 - prevalence, 10))
+    )
     assert abs(one.rows - other.rows) <= 1  # 0.3 and 1 − 0.7 are not the same float
 
 
 def test_hanley_and_mcneil_by_hand() -> None:
     # A 0.8: Q₁ 2/3, Q₂ 32/45; with p·n positives the variance is (0.16 + (P−1)·0.026667 + (N−1)·0.071111)/PN.
-    found = size_of_auc(0.8, 0.03, prevalence=0.5, method="hanley-mcneil")
+    found = sample_size_for_auc(0.8, 0.03, prevalence=0.5, method="hanley-mcneil")
     for rows, enough in ((found.rows, True), (found.rows - 1, False)):
         each = rows / 2
         variance = (0.16 + (each - 1) * (2 / 3 + 32 / 45 - 1.28)) / each**2
@@ -178,9 +180,9 @@ def test_the_variance_of_a_binormal_curve_is_that_of_the_formula_with_unrounded_
 
 
 def test_power_of_an_auc_grows_with_rows_and_with_what_is_expected() -> None:
-    sizes = [power_of_auc(0.7, positives=n, negatives=3 * n) for n in (5, 10, 20, 40, 80)]
+    sizes = [power_of_auc_test(0.7, positives=n, negatives=3 * n) for n in (5, 10, 20, 40, 80)]
     assert sizes == sorted(set(sizes))
-    expected = [power_of_auc(auc, positives=20, negatives=20) for auc in (0.55, 0.6, 0.7, 0.8, 0.9)]
+    expected = [power_of_auc_test(auc, positives=20, negatives=20) for auc in (0.55, 0.6, 0.7, 0.8, 0.9)]
     assert expected == sorted(set(expected))
 
 
@@ -189,10 +191,10 @@ def test_the_size_to_show_an_auc_has_the_power_and_one_row_fewer_has_not(
     auc: float, prevalence: float, power: float, sides: Sides
 ) -> None:
     test: dict[str, Any] = {"sides": sides, "method": "obuchowski"}
-    found = size_to_show_auc(auc, power=power, prevalence=prevalence, **test)
+    found = sample_size_for_auc_test(auc, power=power, prevalence=prevalence, **test)
 
     def at(rows: int) -> float:
-        return power_of_auc(auc, positives=prevalence * rows, negatives=(1 - prevalence) * rows, **test)
+        return power_of_auc_test(auc, positives=prevalence * rows, negatives=(1 - prevalence) * rows, **test)
 
     assert found.power == pytest.approx(at(found.rows))
     assert at(found.rows) >= power - 1e-12
@@ -202,12 +204,12 @@ def test_the_size_to_show_an_auc_has_the_power_and_one_row_fewer_has_not(
 @pytest.mark.parametrize("method", ["interval", "obuchowski"])
 def test_another_null_and_the_other_side_of_it(method: str) -> None:
     classes: dict[str, Any] = {"positives": 100, "negatives": 300, "method": method}
-    assert power_of_auc(0.8, null=0.7, **classes) < power_of_auc(0.8, **classes)
-    assert power_of_auc(0.3, **classes) == pytest.approx(power_of_auc(0.7, **classes))
+    assert power_of_auc_test(0.8, null=0.7, **classes) < power_of_auc_test(0.8, **classes)
+    assert power_of_auc_test(0.3, **classes) == pytest.approx(power_of_auc_test(0.7, **classes))
     found = detectable_auc(power=0.9, null=0.7, **classes)
-    assert power_of_auc(found, null=0.7, **classes) == pytest.approx(0.9)
-    alpha = alpha_to_show_auc(0.8, power=0.9, null=0.7, **classes)
-    assert power_of_auc(0.8, null=0.7, alpha=alpha, **classes) == pytest.approx(0.9)
+    assert power_of_auc_test(found, null=0.7, **classes) == pytest.approx(0.9)
+    alpha = alpha_of_auc_test(0.8, power=0.9, null=0.7, **classes)
+    assert power_of_auc_test(0.8, null=0.7, alpha=alpha, **classes) == pytest.approx(0.9)
 
 
 def test_power_is_what_simulation_finds() -> None:
@@ -219,7 +221,7 @@ def test_power_is_what_simulation_finds() -> None:
         truth, score = scores.draw(80, rng, positives=40)
         pair = delong_pair(Rows(truth, {"a": score, "b": score}))
         shown += pair.first - Z * sqrt(pair.variance[0].at(40, 40)) > 0.5
-    assert power_of_auc(0.7, positives=40, negatives=40, method="obuchowski") - 0.05 < shown / 400 < 1
+    assert power_of_auc_test(0.7, positives=40, negatives=40, method="obuchowski") - 0.05 < shown / 400 < 1
 
 
 def exact_area(auc: float, positives: float, negatives: float, ratio: float) -> float:
@@ -240,7 +242,7 @@ def test_the_variance_of_normal_scores_of_any_spread_is_that_of_their_placements
 @pytest.mark.parametrize(("auc", "null", "prevalence"), [(0.8, 0.5, 0.1), (0.8, 0.7, 0.3), (0.2, 0.5, 0.3)])
 def test_the_size_to_show_an_auc_gives_its_interval_the_power(auc: float, null: float, prevalence: float) -> None:
     """The interval that `estimate` gives lies beyond the null as often as planned."""
-    rows = size_to_show_auc(auc, power=0.9, null=null, prevalence=prevalence).rows
+    rows = sample_size_for_auc_test(auc, power=0.9, null=null, prevalence=prevalence).rows
     rng = np.random.default_rng(1)
     whole = population.binormal(means=(0, sqrt(2) * ndtri(auc)), prevalence=prevalence)
     shown = 0
@@ -252,8 +254,8 @@ def test_the_size_to_show_an_auc_gives_its_interval_the_power(auc: float, null: 
 
 def test_an_auc_of_positives_that_are_spread_wider_is_as_precise_as_planned() -> None:
     rng = np.random.default_rng(1)
-    found = size_of_auc(0.8, 0.05, prevalence=0.1, spread_ratio=2)
-    assert found.rows > 1.5 * size_of_auc(0.8, 0.05, prevalence=0.1).rows
+    found = sample_size_for_auc(0.8, 0.05, prevalence=0.1, spread_ratio=2)
+    assert found.rows > 1.5 * sample_size_for_auc(0.8, 0.05, prevalence=0.1).rows
     assert "spread ratio of 2" in found.how
     whole = population.binormal(means=(0, sqrt(5) * ndtri(0.8)), sds=(1, 2), prevalence=0.1)
     seen = [estimate("auc", tally(*whole.draw(found.rows, rng))) for _ in range(100)]
@@ -261,7 +263,7 @@ def test_an_auc_of_positives_that_are_spread_wider_is_as_precise_as_planned() ->
 
 
 def test_the_usual_interval_is_reached_and_with_one_row_fewer_it_is_not() -> None:
-    found = size_of_auc(0.8, 0.03, prevalence=0.1, spread_ratio=1.5)
+    found = sample_size_for_auc(0.8, 0.03, prevalence=0.1, spread_ratio=1.5)
 
     def half(rows: int) -> float:
         low, high, _ = _auc_intervals.auc_interval(expect_auc(0.8, 0.1 * rows, 0.9 * rows, 1.5), 0.95)
@@ -281,9 +283,9 @@ def test_two_aucs_are_symmetric_and_as_powerful_as_wanted(
     first: float, second: float, r: float, prevalence: float, power: float
 ) -> None:
     assume(abs(first - second) > 0.01)
-    pair, swapped = assumed_pair(first, second, correlation=r), assumed_pair(second, first, correlation=r)
-    found = size_to_show_auc_difference(pair, power=power, prevalence=prevalence)
-    assert found.rows == size_to_show_auc_difference(swapped, power=power, prevalence=prevalence).rows
+    pair, swapped = hypothetical_pair(first, second, correlation=r), hypothetical_pair(second, first, correlation=r)
+    found = sample_size_for_auc_difference(pair, power=power, prevalence=prevalence)
+    assert found.rows == sample_size_for_auc_difference(swapped, power=power, prevalence=prevalence).rows
     classes: dict[str, Any] = {"positives": prevalence * found.rows, "negatives": (1 - prevalence) * found.rows}
     assert power_of_auc_difference(pair, **classes) == pytest.approx(found.power)
     assert (found.power or 0) >= power - 1e-12
@@ -301,14 +303,14 @@ def test_two_binormal_curves_are_symmetric(curves: list[tuple[float, float]], r:
     pair, swapped = binormal_pair(one, other, correlation=(r, r / 2)), binormal_pair(other, one, correlation=(r, r / 2))
     assert pair.covariance == pytest.approx(swapped.covariance, rel=1e-12, abs=1e-15)
     assume(abs(pair.difference) > 0.01)
-    sizes = [size_to_show_auc_difference(each, power=0.8, prevalence=0.3).rows for each in (pair, swapped)]
+    sizes = [sample_size_for_auc_difference(each, power=0.8, prevalence=0.3).rows for each in (pair, swapped)]
     assert abs(sizes[0] - sizes[1]) <= 1
 
 
 def test_correlated_models_need_fewer_rows_and_models_on_their_own_rows_two_samples() -> None:
-    alone = size_to_show_auc_difference(assumed_pair(0.8, 0.7), power=0.9, prevalence=0.1)
+    alone = sample_size_for_auc_difference(hypothetical_pair(0.8, 0.7), power=0.9, prevalence=0.1)
     same = [
-        size_to_show_auc_difference(assumed_pair(0.8, 0.7, correlation=r), power=0.9, prevalence=0.1)
+        sample_size_for_auc_difference(hypothetical_pair(0.8, 0.7, correlation=r), power=0.9, prevalence=0.1)
         for r in (0.0, 0.3, 0.6)
     ]
     assert (alone.samples, {each.samples for each in same}) == (2, {1})
@@ -333,11 +335,14 @@ def test_tallies_of_two_samples_vary_as_their_rows() -> None:
     rng = np.random.default_rng(4)
     truth = rng.random(60) < 0.4
     scores = {name: np.round(rng.normal(truth * 1.0), 1) for name in "ab"}
-    rows, apart = delong_pair(Rows(truth, scores)), tallied_pair(*(tally(truth, score) for score in scores.values()))
+    rows, apart = (
+        delong_pair(Rows(truth, scores)),
+        independent_pair(*(tally(truth, score) for score in scores.values())),
+    )
     assert (apart.first, apart.second) == pytest.approx((rows.first, rows.second), rel=1e-14)
     assert np.array(apart.variance) == pytest.approx(np.array(rows.variance), rel=1e-12)
     assert (apart.covariance, apart.paired) == ((0, 0), False)
-    assert size_to_show_auc_difference(apart, power=0.8, prevalence=0.4).samples == 2
+    assert sample_size_for_auc_difference(apart, power=0.8, prevalence=0.4).samples == 2
 
 
 @given(expect=shares, goal=st.floats(0.05, 0.95), trials=st.integers(1, 200), sides=st.sampled_from([1, 2]))
@@ -347,31 +352,36 @@ def test_exact_power_is_that_of_the_test_of_scipy(expect: float, goal: float, tr
     side = "greater" if expect > goal else "less"
     rejected = [k for k in range(trials + 1) if binomtest(k, trials, goal, side).pvalue <= 0.05 / sides]
     exact = sum(binom.pmf(k, trials, expect) for k in rejected)
-    assert power_of_share(expect, goal=goal, trials=trials, sides=sides) == pytest.approx(exact, rel=1e-7, abs=1e-12)
+    assert power_of_proportion_test(expect, goal=goal, trials=trials, sides=sides) == pytest.approx(
+        exact, rel=1e-7, abs=1e-12
+    )
 
 
 @pytest.mark.parametrize(("expect", "goal"), [(0.9, 0.8), (0.99, 0.9), (0.6, 0.5)])
 def test_the_power_of_a_share_is_averaged_over_the_rows_that_count(expect: float, goal: float) -> None:
-    found = size_to_show_share("sensitivity", expect, goal=goal, power=0.8, prevalence=0.5)
+    found = sample_size_for_proportion_test("sensitivity", expect, goal=goal, power=0.8, prevalence=0.5)
     assert found.rows == 2 * (found.trials or 0)
     near = np.arange(1, found.rows + 1)
     chances = binom.pmf(near, found.rows, 0.5)
     mean = sum(
-        chance * power_of_share(expect, goal=goal, trials=int(n)) for n, chance in zip(near, chances, strict=True)
+        chance * power_of_proportion_test(expect, goal=goal, trials=int(n))
+        for n, chance in zip(near, chances, strict=True)
     )
     assert found.power == pytest.approx(mean, abs=1e-4)
     assert (found.power or 0) >= 0.8
-    assert (found.trials or 0) >= (size_to_show_share("accuracy", expect, goal=goal, power=0.8).trials or 0)
+    assert (found.trials or 0) >= (
+        sample_size_for_proportion_test("accuracy", expect, goal=goal, power=0.8).trials or 0
+    )
 
 
 @pytest.mark.parametrize(("expect", "goal"), [(0.9, 0.8), (0.8, 0.9), (0.6, 0.5), (1, 0.9), (0, 0.02), (0.04, 0.02)])
 def test_this_and_every_larger_size_has_the_power(expect: float, goal: float) -> None:
-    found = size_to_show_share("accuracy", expect, goal=goal, power=0.8)
+    found = sample_size_for_proportion_test("accuracy", expect, goal=goal, power=0.8)
     assert found.rows == found.trials
-    assert power_of_share(expect, goal=goal, trials=(found.trials or 0) - 1) < 0.8
-    assert found.power == power_of_share(expect, goal=goal, trials=found.trials or 0)
+    assert power_of_proportion_test(expect, goal=goal, trials=(found.trials or 0) - 1) < 0.8
+    assert found.power == power_of_proportion_test(expect, goal=goal, trials=found.trials or 0)
     for more in range(300):
-        assert power_of_share(expect, goal=goal, trials=(found.trials or 0) + more) >= 0.8
+        assert power_of_proportion_test(expect, goal=goal, trials=(found.trials or 0) + more) >= 0.8
 
 
 @given(first=shares, second=shares, paired=st.booleans(), power=st.floats(0.5, 0.99))
@@ -380,37 +390,41 @@ def test_two_shares_are_symmetric_and_mirror_each_other(
 ) -> None:
     assume(abs(first - second) > 0.005)
 
-    def size(one: float, other: float, name: str = "sensitivity", prevalence: float = 0.1) -> Size:
-        return size_to_show_share_difference(name, one, other, power=power, prevalence=prevalence, paired=paired)
+    def size(one: float, other: float, name: str = "sensitivity", prevalence: float = 0.1) -> SampleSize:
+        return sample_size_for_proportion_difference(
+            name, one, other, power=power, prevalence=prevalence, paired=paired
+        )
 
     found = size(first, second)
     assert size(second, first).rows == found.rows
     assert size(first, second, "specificity", 0.9).rows == found.rows
     assert abs((size(1 - first, 1 - second, "fnr").trials or 0) - (found.trials or 0)) <= 1
     trials = found.trials or 0
-    assert power_of_share_difference(first, second, trials=trials, paired=paired) >= power - 1e-12
-    assert trials == 1 or power_of_share_difference(first, second, trials=trials - 1, paired=paired) < power
+    assert power_of_proportion_difference(first, second, trials=trials, paired=paired) >= power - 1e-12
+    assert trials == 1 or power_of_proportion_difference(first, second, trials=trials - 1, paired=paired) < power
     assert found.samples == (1 if paired else 2)
 
 
 def test_connors_formula_by_hand() -> None:
     # sqrt(200)·0.1 − 1.959964·sqrt(0.2), over sqrt(0.2 − 0.01)
-    found = power_of_share_difference(0.9, 0.8, trials=200, discordance=0.2)
+    found = power_of_proportion_difference(0.9, 0.8, trials=200, discordance=0.2)
     assert found == pytest.approx(float(ndtr((1.41421356 - 1.95996398 * 0.44721360) / 0.43588989)), rel=1e-6)
 
 
 def test_no_level_is_above_one() -> None:
-    assert alpha_to_show_auc(0.5001, power=0.99, positives=5, negatives=5) == 1
+    assert alpha_of_auc_test(0.5001, power=0.99, positives=5, negatives=5) == 1
 
 
 def test_the_more_models_disagree_the_more_rows_are_needed() -> None:
     sizes = [
-        size_to_show_share_difference("sensitivity", 0.9, 0.8, power=0.8, prevalence=0.1, discordance=each).rows
+        sample_size_for_proportion_difference("sensitivity", 0.9, 0.8, power=0.8, prevalence=0.1, discordance=each).rows
         for each in (0.1, 0.15, 0.2, 0.3)
     ]
     assert sizes == sorted(set(sizes))
-    chance = size_to_show_share_difference("sensitivity", 0.9, 0.8, power=0.8, prevalence=0.1)
-    given_so = size_to_show_share_difference("sensitivity", 0.9, 0.8, power=0.8, prevalence=0.1, discordance=0.26)
+    chance = sample_size_for_proportion_difference("sensitivity", 0.9, 0.8, power=0.8, prevalence=0.1)
+    given_so = sample_size_for_proportion_difference(
+        "sensitivity", 0.9, 0.8, power=0.8, prevalence=0.1, discordance=0.26
+    )
     assert chance.rows == given_so.rows
 
 
@@ -420,7 +434,7 @@ NORMAL = population.binormal(means=(0, sqrt(2) * ndtri(0.8)), prevalence=0.1)
 def test_simulation_agrees_with_the_formula_of_a_share() -> None:
     counts = NORMAL.at(1.0)
     shown = measure.sensitivity(counts)
-    found = size_by_simulation(NORMAL, "sensitivity", 0.05, threshold=1.0)
+    found = sample_size_by_simulation(NORMAL, "sensitivity", 0.05, threshold=1.0)
     normal = Z * Z * shown * (1 - shown) / 0.05**2 / 0.1
     assert found.rows == pytest.approx(normal, rel=0.06)
     assert found.half_width == pytest.approx(0.05, abs=3 * (found.error or 0))
@@ -428,36 +442,36 @@ def test_simulation_agrees_with_the_formula_of_a_share() -> None:
 
 
 def test_simulation_agrees_with_the_formula_of_an_auc() -> None:
-    found = size_by_simulation(NORMAL, "auc", 0.05, draws=1000)
-    assert found.rows == pytest.approx(size_of_auc(0.8, 0.05, prevalence=0.1).rows, rel=0.15)
+    found = sample_size_by_simulation(NORMAL, "auc", 0.05, draws=1000)
+    assert found.rows == pytest.approx(sample_size_for_auc(0.8, 0.05, prevalence=0.1).rows, rel=0.15)
     assert found.how.startswith("1000 simulated samples")
 
 
 def test_simulation_depends_on_the_seed_alone() -> None:
-    first, again, other = (size_by_simulation(NORMAL, "f1", 0.1, threshold=1.0, seed=seed) for seed in (5, 5, 6))
+    first, again, other = (sample_size_by_simulation(NORMAL, "f1", 0.1, threshold=1.0, seed=seed) for seed in (5, 5, 6))
     assert first == again
     assert first != other
     assert other.rows == pytest.approx(first.rows, rel=0.1)
 
 
 def test_simulation_scales_what_would_take_too_long() -> None:
-    found = size_by_simulation(NORMAL.at_prevalence(0.5), "auc", 0.005, draws=400)
+    found = sample_size_by_simulation(NORMAL.at_prevalence(0.5), "auc", 0.005, draws=400)
     assert found.rows > 20_000
     assert "of 20000 rows, scaled" in found.how
-    assert found.rows == pytest.approx(size_of_auc(0.8, 0.005, prevalence=0.5).rows, rel=0.25)
+    assert found.rows == pytest.approx(sample_size_for_auc(0.8, 0.005, prevalence=0.5).rows, rel=0.25)
 
 
 def test_simulation_takes_measures_that_may_be_infinite_or_undefined() -> None:
-    odds = size_by_simulation(NORMAL, "diagnostic_odds_ratio", 5, threshold=1.0)
+    odds = sample_size_by_simulation(NORMAL, "diagnostic_odds_ratio", 5, threshold=1.0)
     assert odds.half_width == pytest.approx(5, abs=4 * (odds.error or 0))
-    rare = size_by_simulation(NORMAL, "precision", 0.4, threshold=3.0)
+    rare = sample_size_by_simulation(NORMAL, "precision", 0.4, threshold=3.0)
     assert rare.rows >= 100
-    few = size_by_simulation(NORMAL, "accuracy", 0.49, threshold=1.0)
+    few = sample_size_by_simulation(NORMAL, "accuracy", 0.49, threshold=1.0)
     assert (few.rows, few.how) == (100, "20000 simulated samples, no fewer than ten rows of the rarer class")
 
 
 def test_simulation_takes_scores_that_are_probabilities() -> None:
-    found = size_by_simulation(population.linear(), "brier", 0.03, draws=400)
+    found = sample_size_by_simulation(population.linear(), "brier", 0.03, draws=400)
     assert 20 <= found.rows < 1000
 
 
@@ -480,7 +494,7 @@ def test_the_ratio_observed_to_expected_is_simulated_for_a_calibrated_model(made
     noise = float(np.sum(probability * (1 - probability))) / 400_000
     needed = noise / share**2 * (Z / 0.2) ** 2
     fixed = (1 - share) / share * (Z / 0.2) ** 2  # with E known [@riley2021]
-    found = size_by_simulation(made, "observed_expected", 0.2)
+    found = sample_size_by_simulation(made, "observed_expected", 0.2)
     assert found.rows == pytest.approx(needed, rel=0.15)
     assert found.rows < fixed
     assert "of a calibrated model" in found.how
@@ -495,7 +509,7 @@ def test_the_calibration_slope_is_simulated_for_a_calibrated_model() -> None:
     x = np.log(p / (1 - p))
     mean = np.sum(weight * x) / weight.sum()
     information = np.sum(weight * (x - mean) ** 2) * (score[1] - score[0])
-    found = size_by_simulation(made, "calibration_slope", 0.15, draws=1000)
+    found = sample_size_by_simulation(made, "calibration_slope", 0.15, draws=1000)
     assert found.rows == pytest.approx((Z / 0.15) ** 2 / information, rel=0.15)
 
 
@@ -503,14 +517,14 @@ SLOW = ("e50", "e90", "emax", "calibration_slope")
 OF_PROBABILITIES = [
     pytest.param(name, marks=pytest.mark.slow) if name in SLOW else name
     for name, each in measure.MEASURES.items()
-    if measure.about(each).of is Tally
+    if measure.describe(each).of is Tally
 ]
 
 
 @pytest.mark.parametrize("name", OF_PROBABILITIES)
 def test_every_measure_of_probabilities_takes_a_population_whose_scores_are_none(name: str) -> None:
     wide = {"calibration_intercept": 0.8, "calibration_slope": 0.5, "calibration_in_the_large": 0.3}
-    found = size_by_simulation(population.binormal(prevalence=0.3), name, wide.get(name, 0.2), draws=400)
+    found = sample_size_by_simulation(population.binormal(prevalence=0.3), name, wide.get(name, 0.2), draws=400)
     assert found.rows >= 34
     assert "of a calibrated model" in found.how
 
@@ -519,11 +533,11 @@ def test_scores_in_another_place_need_as_many_rows() -> None:
     # The same model on two scales: one of them looks like probabilities, and is not calibrated.
     on_logits = population.binormal(means=(-1, 1), prevalence=0.1)
     on_shares = population.logit_normal(means=(-1, 1), prevalence=0.1)
-    first, second = (size_by_simulation(each, "brier", 0.02, draws=400) for each in (on_logits, on_shares))
+    first, second = (sample_size_by_simulation(each, "brier", 0.02, draws=400) for each in (on_logits, on_shares))
     assert first == second
 
 
-PAIR = assumed_pair(0.8, 0.7)
+PAIR = hypothetical_pair(0.8, 0.7)
 WEIGHTED = tally([1, 0, 1, 0], [1, 2, 3, 4], weight=[1, 2, 1, 0.5])
 PILOT = Rows(np.array([True, False, True, False]), {"a": np.arange(4.0), "b": np.arange(4.0) ** 2})
 
@@ -531,69 +545,89 @@ PILOT = Rows(np.array([True, False, True, False]), {"a": np.arange(4.0), "b": np
 @pytest.mark.parametrize(
     ("call", "told"),
     [
-        (lambda: size_of_share("accuracy", 0.5, 0.0), "half_width is 0.0; expected a number from 1e-9 to below 0.5"),
-        (lambda: size_of_share("accuracy", 0.5, 0.5), "half_width is 0.5"),
-        (lambda: size_of_share("accuracy", 1.5, 0.1), "expect is 1.5; it is a share"),
-        (lambda: size_of_share("accuracy", 0.5, 0.1, level=1.0), "level is 1.0"),
-        (lambda: size_of_share("accuracy", 0.5, 0.1, method="wald"), "method is 'wald'; there are 'wilson'"),
-        (lambda: size_of_share("accuracy", 0.5, 1e-9), "more than 1e.12 rows would be needed"),
-        (lambda: size_of_share("sensitivity", 0.5, 0.1), "sensitivity is among positives, so give prevalence="),
         (
-            lambda: size_of_share("sensitivity", 0.5, 0.1, prevalence=0),
+            lambda: sample_size_for_proportion("accuracy", 0.5, 0.0),
+            "half_width is 0.0; expected a number from 1e-9 to below 0.5",
+        ),
+        (lambda: sample_size_for_proportion("accuracy", 0.5, 0.5), "half_width is 0.5"),
+        (lambda: sample_size_for_proportion("accuracy", 1.5, 0.1), "expect is 1.5; it is a share"),
+        (lambda: sample_size_for_proportion("accuracy", 0.5, 0.1, level=1.0), "level is 1.0"),
+        (
+            lambda: sample_size_for_proportion("accuracy", 0.5, 0.1, method="wald"),
+            "method is 'wald'; there are 'wilson'",
+        ),
+        (lambda: sample_size_for_proportion("accuracy", 0.5, 1e-9), "more than 1e.12 rows would be needed"),
+        (
+            lambda: sample_size_for_proportion("sensitivity", 0.5, 0.1),
+            "sensitivity is among positives, so give prevalence=",
+        ),
+        (
+            lambda: sample_size_for_proportion("sensitivity", 0.5, 0.1, prevalence=0),
             "prevalence is 0; expected a number from 1e-12 to 1 - 1e-12",
         ),
-        (lambda: size_of_share("sensitivity", 0.5, 0.1, prevalence=1.0), "prevalence is 1.0"),
-        (lambda: size_of_share("npv", 0.5, 0.1, prevalence=0.1), "npv is among passed rows, so give flag_rate="),
-        (lambda: size_of_share("f1", 0.5, 0.1), "f1 is not a share of rows; take size_by_simulation"),
-        (lambda: size_of_share("f11", 0.5, 0.1), "there is no measure 'f11'"),
-        (lambda: size_of_auc(1.0, 0.1, prevalence=0.1), "expect is 1.0; expected a number from 1e-12 to 1 - 1e-12"),
-        (lambda: size_of_auc(0.8, 0.1, prevalence=0.0), "prevalence is 0.0"),
-        (lambda: size_of_auc(0.8, 0.1, prevalence=0.1, method="wald"), "method is 'wald'"),
+        (lambda: sample_size_for_proportion("sensitivity", 0.5, 0.1, prevalence=1.0), "prevalence is 1.0"),
         (
-            lambda: size_of_auc(0.8, 0.1, prevalence=0.1, spread_ratio=0.0),
+            lambda: sample_size_for_proportion("npv", 0.5, 0.1, prevalence=0.1),
+            "npv is among passed rows, so give flag_rate=",
+        ),
+        (lambda: sample_size_for_proportion("f1", 0.5, 0.1), "f1 is not a share of rows; take size_by_simulation"),
+        (lambda: sample_size_for_proportion("f11", 0.5, 0.1), "there is no measure 'f11'"),
+        (
+            lambda: sample_size_for_auc(1.0, 0.1, prevalence=0.1),
+            "expect is 1.0; expected a number from 1e-12 to 1 - 1e-12",
+        ),
+        (lambda: sample_size_for_auc(0.8, 0.1, prevalence=0.0), "prevalence is 0.0"),
+        (lambda: sample_size_for_auc(0.8, 0.1, prevalence=0.1, method="wald"), "method is 'wald'"),
+        (
+            lambda: sample_size_for_auc(0.8, 0.1, prevalence=0.1, spread_ratio=0.0),
             "spread_ratio is 0.0; expected",
         ),
         (
-            lambda: size_of_auc(0.8, 0.1, prevalence=0.1, method="hanley-mcneil", spread_ratio=2),
+            lambda: sample_size_for_auc(0.8, 0.1, prevalence=0.1, method="hanley-mcneil", spread_ratio=2),
             "formula is of exponential scores; leave spread_ratio= out",
         ),
         (
-            lambda: power_of_auc(0.8, positives=9, negatives=9, method="obuchowski", spread_ratio=2),
+            lambda: power_of_auc_test(0.8, positives=9, negatives=9, method="obuchowski", spread_ratio=2),
             "takes both classes to be equally spread; leave spread_ratio= out",
         ),
-        (lambda: power_of_auc(0.8, positives=9, negatives=9, method="t"), "method is 't'"),  # type: ignore[arg-type]
+        (lambda: power_of_auc_test(0.8, positives=9, negatives=9, method="t"), "method is 't'"),  # type: ignore[arg-type]
         (
-            lambda: power_of_auc(0.8, positives=9, negatives=9, alpha=0.6, sides=1),
+            lambda: power_of_auc_test(0.8, positives=9, negatives=9, alpha=0.6, sides=1),
             "alpha is 0.6; expected less than 0.5 for one side",
         ),
-        (lambda: power_of_auc(0.5, positives=10, negatives=10), "no number of rows would show a difference"),
-        (lambda: power_of_auc(0.8, positives=0, negatives=10), "0 positives and 10 negatives"),
-        (lambda: power_of_auc(0.8, positives=9, negatives=9, sides=3), "sides is 3; a test has 1 or 2"),  # type: ignore[arg-type]
-        (lambda: power_of_auc(0.8, positives=9, negatives=9, alpha=0.0), "alpha is 0.0"),
-        (lambda: size_to_show_auc(0.8, power=0.05, prevalence=0.1), "a power of 0.05 is had for nothing"),
-        (lambda: size_to_show_auc(0.5 + 1e-7, power=0.9, prevalence=0.1), "more than 1e.12 rows would be needed"),
+        (lambda: power_of_auc_test(0.5, positives=10, negatives=10), "no number of rows would show a difference"),
+        (lambda: power_of_auc_test(0.8, positives=0, negatives=10), "0 positives and 10 negatives"),
+        (lambda: power_of_auc_test(0.8, positives=9, negatives=9, sides=3), "sides is 3; a test has 1 or 2"),  # type: ignore[arg-type]
+        (lambda: power_of_auc_test(0.8, positives=9, negatives=9, alpha=0.0), "alpha is 0.0"),
+        (lambda: sample_size_for_auc_test(0.8, power=0.05, prevalence=0.1), "a power of 0.05 is had for nothing"),
+        (
+            lambda: sample_size_for_auc_test(0.5 + 1e-7, power=0.9, prevalence=0.1),
+            "more than 1e.12 rows would be needed",
+        ),
         (lambda: detectable_auc(power=0.99, positives=2, negatives=2), "no AUC up to 1 could be shown"),
-        (lambda: assumed_pair(0.8, 0.7, correlation=2), "correlation is 2"),
+        (lambda: hypothetical_pair(0.8, 0.7, correlation=2), "correlation is 2"),
         (lambda: binormal_pair((1, 0), (1, 1), correlation=(0, 0)), "a is 1 and b 0"),
         (
-            lambda: stated_pair(0.8, 0.7, variances=(1e-3, 1e-3), covariance=2e-3, positives=9, negatives=9),
+            lambda: reported_pair(0.8, 0.7, variances=(1e-3, 1e-3), covariance=2e-3, positives=9, negatives=9),
             "cannot be; check the numbers",
         ),
         (
-            lambda: stated_pair(0.8, 0.7, variances=(np.nan, 1e-3), covariance=0, positives=9, negatives=9),
+            lambda: reported_pair(0.8, 0.7, variances=(np.nan, 1e-3), covariance=0, positives=9, negatives=9),
             "cannot be; check the numbers",
         ),
         (
-            lambda: AucPair(0.8, 0.7, (Spread(1, 1), Spread(1, 1)), Spread(1, 2)),
+            lambda: AucPair(0.8, 0.7, (ClassVariance(1, 1), ClassVariance(1, 1)), ClassVariance(1, 2)),
             "covariance 2 cannot be; check the numbers",
         ),
         (
-            lambda: size_to_show_auc_difference(assumed_pair(0.8, 0.8), power=0.9, prevalence=0.1),
+            lambda: sample_size_for_auc_difference(hypothetical_pair(0.8, 0.8), power=0.9, prevalence=0.1),
             "both AUCs are 0.8",
         ),
         (
-            lambda: size_to_show_auc_difference(
-                AucPair(0.8, 0.7, (Spread(1, 1), Spread(1, 1)), Spread(1, 1)), power=0.9, prevalence=0.1
+            lambda: sample_size_for_auc_difference(
+                AucPair(0.8, 0.7, (ClassVariance(1, 1), ClassVariance(1, 1)), ClassVariance(1, 1)),
+                power=0.9,
+                prevalence=0.1,
             ),
             "does not vary",
         ),
@@ -603,50 +637,64 @@ PILOT = Rows(np.array([True, False, True, False]), {"a": np.arange(4.0), "b": np
         ),
         (
             lambda: power_of_auc_difference(
-                assumed_pair(0.75, 0.9, correlation=0.9), positives=9, negatives=9, standard="second"
+                hypothetical_pair(0.75, 0.9, correlation=0.9), positives=9, negatives=9, standard="second"
             ),
             "the second AUC varies less than it varies with the other",
         ),
         (lambda: delong_pair(Rows(PILOT.truth, {"a": PILOT.score["a"]})), "scores of 1 model"),
         (lambda: delong_pair(Rows(PILOT.truth, PILOT.score, weight=np.ones(4))), "these rows have weights"),
         (lambda: delong_pair(Rows(np.arange(4) < 1, PILOT.score)), "fewer than two rows of a class"),
-        (lambda: tallied_pair(WEIGHTED, WEIGHTED), "these rows have weights"),
-        (lambda: tallied_pair(tally([1, 0], [1, 2]), WEIGHTED), "fewer than two rows of a class"),
-        (lambda: power_of_share(0.9, goal=1.0, trials=10), "goal is 1.0; give a number between 0 and 1"),
-        (lambda: power_of_share(0.9, goal=0.8, trials=0), "trials is 0"),
-        (lambda: power_of_share(0.9, goal=0.8, trials=float("nan")), "trials is nan"),  # type: ignore[arg-type]
-        (lambda: power_of_share(0.9, goal=0.8, trials=10**30), "trials is 10+; give a whole number from 1 to"),
-        (lambda: size_of_share("sensitivity", 0.9, 0.05, prevalence=1e-12), "more than 1e.12 rows would be needed"),
+        (lambda: independent_pair(WEIGHTED, WEIGHTED), "these rows have weights"),
+        (lambda: independent_pair(tally([1, 0], [1, 2]), WEIGHTED), "fewer than two rows of a class"),
+        (lambda: power_of_proportion_test(0.9, goal=1.0, trials=10), "goal is 1.0; give a number between 0 and 1"),
+        (lambda: power_of_proportion_test(0.9, goal=0.8, trials=0), "trials is 0"),
+        (lambda: power_of_proportion_test(0.9, goal=0.8, trials=float("nan")), "trials is nan"),  # type: ignore[arg-type]
         (
-            lambda: size_to_show_share_difference("accuracy", 0.5, 0.5 + 1e-7, power=0.9),
+            lambda: power_of_proportion_test(0.9, goal=0.8, trials=10**30),
+            "trials is 10+; give a whole number from 1 to",
+        ),
+        (
+            lambda: sample_size_for_proportion("sensitivity", 0.9, 0.05, prevalence=1e-12),
             "more than 1e.12 rows would be needed",
         ),
-        (lambda: power_of_share(0.8, goal=0.8, trials=9), "expect and goal are both 0.8"),
-        (lambda: size_to_show_share("accuracy", 0.501, goal=0.5, power=0.9), "trials would be needed; ask for less"),
         (
-            lambda: size_to_show_share_difference("precision", 0.9, 0.8, power=0.9),
+            lambda: sample_size_for_proportion_difference("accuracy", 0.5, 0.5 + 1e-7, power=0.9),
+            "more than 1e.12 rows would be needed",
+        ),
+        (lambda: power_of_proportion_test(0.8, goal=0.8, trials=9), "expect and goal are both 0.8"),
+        (
+            lambda: sample_size_for_proportion_test("accuracy", 0.501, goal=0.5, power=0.9),
+            "trials would be needed; ask for less",
+        ),
+        (
+            lambda: sample_size_for_proportion_difference("precision", 0.9, 0.8, power=0.9),
             "two models do not flag the same rows",
         ),
         (
-            lambda: size_to_show_share_difference("accuracy", 0.9, 0.8, power=0.9, discordance=0.4),
+            lambda: sample_size_for_proportion_difference("accuracy", 0.9, 0.8, power=0.9, discordance=0.4),
             "differ on 0.1 to 0.3 of the trials",
         ),
         (
-            lambda: size_to_show_share_difference("accuracy", 0.9, 0.8, power=0.9, discordance=0.2, paired=False),
+            lambda: sample_size_for_proportion_difference(
+                "accuracy", 0.9, 0.8, power=0.9, discordance=0.2, paired=False
+            ),
             "discordance is of models on the same rows",
         ),
-        (lambda: power_of_share_difference(0.9, 0.8, trials=0), "trials is 0"),
-        (lambda: size_by_simulation(NORMAL, "f1", 0.1), "f1 needs a threshold"),
-        (lambda: size_by_simulation(NORMAL, "auc", 0.1, threshold=1), "auc is over all thresholds"),
-        (lambda: size_by_simulation(NORMAL, "auc", 0), "half_width is 0"),
+        (lambda: power_of_proportion_difference(0.9, 0.8, trials=0), "trials is 0"),
+        (lambda: sample_size_by_simulation(NORMAL, "f1", 0.1), "f1 needs a threshold"),
+        (lambda: sample_size_by_simulation(NORMAL, "auc", 0.1, threshold=1), "auc is over all thresholds"),
+        (lambda: sample_size_by_simulation(NORMAL, "auc", 0), "half_width is 0"),
         (
-            lambda: size_by_simulation(NORMAL, "auc", 0.1, draws=3),
+            lambda: sample_size_by_simulation(NORMAL, "auc", 0.1, draws=3),
             "draws is 3; expected a whole number from 400 to",
         ),
-        (lambda: size_by_simulation(NORMAL, "auc", 0.1, seed=-1), "seed is -1"),
-        (lambda: size_by_simulation(NORMAL.at_prevalence(0), "auc", 0.1), "prevalence is 0"),
-        (lambda: size_by_simulation(NORMAL, measure.multiclass.mcc, 0.1), "several classes"),
-        (lambda: size_by_simulation(NORMAL, "accuracy", 1e-8, threshold=1), "more than 1e.12 rows would be needed"),
+        (lambda: sample_size_by_simulation(NORMAL, "auc", 0.1, seed=-1), "seed is -1"),
+        (lambda: sample_size_by_simulation(NORMAL.at_prevalence(0), "auc", 0.1), "prevalence is 0"),
+        (lambda: sample_size_by_simulation(NORMAL, measure.multiclass.mcc, 0.1), "several classes"),
+        (
+            lambda: sample_size_by_simulation(NORMAL, "accuracy", 1e-8, threshold=1),
+            "more than 1e.12 rows would be needed",
+        ),
     ],
 )
 def test_invalid_options_raise(call: Callable[[], object], told: str) -> None:
@@ -656,10 +704,10 @@ def test_invalid_options_raise(call: Callable[[], object], told: str) -> None:
 
 def test_models_that_vary_as_one_may_be_rounded() -> None:
     for second in np.nextafter(0.8, 1) + np.arange(50) * 1e-10:
-        power = power_of_auc_difference(assumed_pair(0.8, float(second), correlation=1), positives=9, negatives=9)
+        power = power_of_auc_difference(hypothetical_pair(0.8, float(second), correlation=1), positives=9, negatives=9)
         assert 0 <= power <= 1
 
 
 def test_refusals_are_usage_errors() -> None:
     with pytest.raises(OptionError):
-        size_of_share("accuracy", 0.5, -1)
+        sample_size_for_proportion("accuracy", 0.5, -1)

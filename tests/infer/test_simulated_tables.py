@@ -74,12 +74,12 @@ def test_bootstrap_samples_may_be_undefined() -> None:
 def test_tables_of_many_classes() -> None:
     table = Confusion.of_matrix([[9, 3, 0], [3, 5, 1], [1, 1, 4]], truth="rows")
     for name, each in multiclass.MEASURES.items():
-        if measure.about(each).of is Confusion and name != "expected_cost":
+        if measure.describe(each).of is Confusion and name != "expected_cost":
             found = infer.estimate(each, table)
-            least, most = measure.about(each).span
+            least, most = measure.describe(each).span
             assert least <= found.low <= found.value <= found.high <= most, name
             assert found.low < found.high, name
-    macro = infer.estimate(multiclass.averaged(measure.f1, "macro"), table)
+    macro = infer.estimate(multiclass.average_over_classes(measure.f1, "macro"), table)
     assert macro.low < macro.value < macro.high
 
 
@@ -118,8 +118,8 @@ def test_weighted_cells_vary_by_their_squares() -> None:
 def test_an_empty_cell_may_be_empty_for_ever(name: str) -> None:
     # Ten sick and ten flagged of a thousand, and none is both: this may be the rule, or chance.
     found = infer.estimate(name, Counts(tp=0.0, fp=10.0, fn=10.0, tn=980.0))
-    never = float(measure.named(name)(Counts(tp=0.0, fp=14.0, fn=14.0, tn=972.0)))
-    often = float(measure.named(name)(Counts(tp=2.0, fp=8.0, fn=8.0, tn=982.0)))
+    never = float(measure.find_measure(name)(Counts(tp=0.0, fp=14.0, fn=14.0, tn=972.0)))
+    often = float(measure.find_measure(name)(Counts(tp=2.0, fp=8.0, fn=8.0, tn=982.0)))
     assert found.low < never < found.value < often < found.high
 
 

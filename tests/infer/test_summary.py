@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from baserate import Counts, OptionError, Rows, infer, measure, read
-from baserate.infer import Interval
-from baserate.measure import MEASURES, about
+from baserate.infer import IntervalOptions
+from baserate.measure import MEASURES, describe
 
 CELLS = {"tp", "fp", "fn", "tn"}
 RNG = np.random.default_rng(3)
@@ -22,7 +22,7 @@ TWO = ["risk", "old"]
 
 def test_every_number_equals_its_single_estimate() -> None:
     tallies = read.tallies(TABLE, truth="sick", score=TWO, group="site", weight="w")
-    found = infer.summary(tallies, measures="all", threshold=[0.3, 0.6], interval=Interval(0.9, seed=5)).rows()
+    found = infer.summary(tallies, measures="all", threshold=[0.3, 0.6], interval=IntervalOptions(0.9, seed=5)).rows()
     plain = measure.summary(tallies, measures="all", threshold=[0.3, 0.6]).rows()
     # A number that is defined may still lack an interval, and say why.
     assert [(row["measure"], row["value"], row["why"]) for row in plain] == [
@@ -35,7 +35,7 @@ def test_every_number_equals_its_single_estimate() -> None:
             continue
         group = None if row["group"] is None else (row["group"]["site"],)
         tally = tallies.pooled(row["model"]) if group is None else tallies.models[row["model"]][group]
-        decides = about(MEASURES[row["measure"]]).of is Counts
+        decides = describe(MEASURES[row["measure"]]).of is Counts
         alone = infer.estimate(
             row["measure"], tally, threshold=row["threshold"] if decides else None, level=0.9, seed=5
         )
@@ -49,7 +49,9 @@ def test_every_number_equals_its_single_estimate() -> None:
 
 def test_a_method_is_for_those_that_know_it() -> None:
     tallies = read.tallies(TABLE, truth="sick", score="risk")
-    found = infer.summary(tallies, measures=["sensitivity", "auc", "f1"], interval=Interval(method="wilson")).rows()
+    found = infer.summary(
+        tallies, measures=["sensitivity", "auc", "f1"], interval=IntervalOptions(method="wilson")
+    ).rows()
     how = {row["measure"]: row["how"] for row in found if row["measure"] not in CELLS}
     plain = infer.summary(tallies, measures=["sensitivity", "auc", "f1"]).rows()
     assert how["sensitivity"] == "Wilson"
@@ -57,7 +59,7 @@ def test_a_method_is_for_those_that_know_it() -> None:
         row["measure"]: row["how"] for row in plain if row["measure"] in ("auc", "f1")
     }
     with pytest.raises(OptionError, match=r"method='delong' makes no interval of .*f1.*; leave it out"):
-        infer.summary(tallies, measures=["f1"], interval=Interval(method="delong"))
+        infer.summary(tallies, measures=["f1"], interval=IntervalOptions(method="delong"))
 
 
 @pytest.mark.parametrize(
@@ -71,13 +73,13 @@ def test_a_method_is_for_those_that_know_it() -> None:
 )
 def test_invalid_intervals_raise(options: dict[str, object], told: str) -> None:
     with pytest.raises(OptionError, match=told):
-        Interval(**options)  # type: ignore[arg-type]
+        IntervalOptions(**options)  # type: ignore[arg-type]
 
 
 def test_every_method_makes_some_interval() -> None:
     tables = (Counts(1, 1, 1, 1), Counts(1, 1, 1, 1, reweighed=True))
     known = {name for each in MEASURES.values() for table in tables for name in infer.methods(each, table)}
-    assert known == set(infer._summary.METHODS)  # noqa: SLF001
+    assert known == set(infer._summary.INTERVAL_METHODS)  # noqa: SLF001
 
 
 def test_labels_have_intervals_of_their_table() -> None:

@@ -57,7 +57,7 @@ def test_skewed_weights_widen_tables() -> None:
     counts = table(5)
     for name in ("diagnostic_odds_ratio", "positive_likelihood_ratio", "mcc", "f1"):
         found = infer.estimate(name, counts)
-        freedom = _confusion_intervals.weighted_freedom(measure.named(name), counts)
+        freedom = _confusion_intervals.weighted_freedom(measure.find_measure(name), counts)
         assert 3 < freedom < 60
         assert found.low < found.value < found.high
         assert found.low > (-1 if name == "mcc" else 0)

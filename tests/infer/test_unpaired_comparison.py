@@ -9,7 +9,7 @@ import pytest
 from scipy.special import stdtr, stdtrit
 from scipy.stats import norm, ttest_ind
 
-from baserate import Costs, Counts, MulticlassRows, Rows, Tally, scored, tally
+from baserate import Costs, Counts, MulticlassRows, Rows, Tally, class_scores, tally
 from baserate._errors import EmptyDataError, OptionError, ShapeError
 from baserate.infer import (
     Question,
@@ -23,9 +23,9 @@ from baserate.infer import (
 from baserate.infer._auc_intervals import hand_till_slopes
 from baserate.infer._bounds import Units
 from baserate.infer._comparison import ComparisonRequest
-from baserate.infer._influence_functions import freedom, influence_variance
-from baserate.infer._unpaired_comparison import compared, effective_shares
-from baserate.measure import MEASURES, about, multiclass, sensitivity
+from baserate.infer._influence_functions import degrees_of_freedom, influence_variance
+from baserate.infer._unpaired_comparison import compare_samples, effective_shares
+from baserate.measure import MEASURES, describe, multiclass, sensitivity
 from baserate.measure._registry import Settings
 
 
@@ -87,7 +87,7 @@ def test_every_measure_is_compared(name: str) -> None:
     assert d.value == found.values[0] - found.values[1]
     assert d.low <= d.value <= d.high
     assert 0 < found.p <= 1
-    assert found.measure == about(MEASURES[name]).name
+    assert found.measure == describe(MEASURES[name]).name
 
 
 def test_bootstrap_samples_rest_on_the_smaller_sample(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -108,7 +108,7 @@ def test_losses_are_compared_by_welch(name: str) -> None:
     found = compare_unpaired(a, b, measure=name)
     spreads = [influence_variance(MEASURES[name], each) for each in (a, b)]
     error = np.sqrt(sum(each.variance for each in spreads))
-    degrees = freedom([part for each in spreads for part in (each.positive_part, each.negative_part)])
+    degrees = degrees_of_freedom([part for each in spreads for part in (each.positive_part, each.negative_part)])
     assert found.statistic == pytest.approx(found.difference.value / error)
     assert found.p == pytest.approx(2 * stdtr(degrees, -abs(found.statistic)))
     assert found.difference.high - found.difference.value == pytest.approx(stdtrit(degrees, 0.975) * error)
@@ -154,7 +154,7 @@ def test_weighted_shares_raise_no_false_alarms() -> None:
         weights = [np.exp(s * rng.normal(size=n)) for n, s in ((40, 1.2), (70, 0.3))]
         hit = [rng.random(len(each)) < 0.75 for each in weights]
         nouns = [weighted(each[got], each[~got]) for each, got in zip(weights, hit, strict=True)]
-        alarms += compared(ComparisonRequest(sensitivity, Question()), nouns).p < 0.05
+        alarms += compare_samples(ComparisonRequest(sensitivity, Question()), nouns).p < 0.05
     assert alarms / runs < 0.065 + 2 * np.sqrt(0.05 * 0.95 / runs)
 
 
@@ -285,7 +285,7 @@ def test_two_classes_are_delong() -> None:
     truth = rng.random(80) < 0.4
     a, b = (1 / (1 + np.exp(-(truth + rng.normal(size=80)))) for _ in range(2))
     (two,) = compare(Rows(truth, {"first": a, "second": b}))
-    many = compare_classes(*(scored(truth.astype(int), np.column_stack([1 - each, each])) for each in (a, b)))
+    many = compare_classes(*(class_scores(truth.astype(int), np.column_stack([1 - each, each])) for each in (a, b)))
     assert many.statistic == pytest.approx(two.statistic, rel=1e-9)
     assert many.difference.low == pytest.approx(two.difference.low, rel=1e-9)
     assert many.p == pytest.approx(two.p, rel=1e-9)
@@ -401,7 +401,7 @@ def test_models_with_equal_decisions_are_not_proven_equal() -> None:
     truth = rng.integers(0, 4, 20)
     score = rng.random((20, 4))
     sharper = score**2  # other scores, the same decisions
-    found = compare_classes(scored(truth, score), scored(truth, sharper), measure="accuracy")
+    found = compare_classes(class_scores(truth, score), class_scores(truth, sharper), measure="accuracy")
     assert (found.difference.value, found.p) == (0, 1)
     assert found.difference.low < -0.03 < 0.03 < found.difference.high
 
@@ -411,7 +411,7 @@ def test_decisions_of_many_classes_keep_their_level() -> None:
     for seed in range(200):
         rng = np.random.default_rng(seed)
         truth = rng.integers(0, 3, 40)
-        models = [scored(truth, 0.4 * np.eye(3)[truth] + rng.random((40, 3)), labels=[0, 1, 2]) for _ in "ab"]
+        models = [class_scores(truth, 0.4 * np.eye(3)[truth] + rng.random((40, 3)), labels=[0, 1, 2]) for _ in "ab"]
         found = compare_classes(models[0], models[1], measure="accuracy")
         missed += not found.difference.low <= 0 <= found.difference.high
     assert missed <= 20

@@ -16,9 +16,9 @@ MODELS = Rows(SICK, {"new": RISK, "old": rng.random(200)})
 FOUND: dict[str, tuple[Callable[[], object], str]] = {
     "Comparison": (lambda: infer.compare(MODELS, measure="auc")[0], "comparison.p < 0.05"),
     "Check": (lambda: infer.spiegelhalter(SAMPLE), "check.p < 0.05"),
-    "Floor": (lambda: infer.floor("ece", SAMPLE, draws=50), "floor.within"),
-    "Intrinsic": (lambda: infer.intrinsic(SAMPLE, draws=50), "intrinsic.calibrated"),
-    "Assumption": (lambda: shift.Assumption((infer.spiegelhalter(SAMPLE),), ()), "assumption.doubtful"),
+    "Floor": (lambda: infer.null_reference("ece", SAMPLE, draws=50), "floor.within"),
+    "Intrinsic": (lambda: infer.intrinsic_calibration(SAMPLE, draws=50), "intrinsic.calibrated"),
+    "Assumption": (lambda: shift.LabelShiftTestResult((infer.spiegelhalter(SAMPLE),), ()), "assumption.doubtful"),
 }
 
 

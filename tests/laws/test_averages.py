@@ -11,12 +11,12 @@ from hypothesis import assume, given, strategies as st
 
 import baserate
 from baserate import Confusion, Counts, Curve, MulticlassRows, measure
-from baserate.measure import MEASURES, about, multiclass, why
+from baserate.measure import MEASURES, describe, multiclass, undefined_reason
 from tests.laws.test_multiclass import squares
 from tests.strategies import same
 
-OF_COUNTS = {name: m for name, m in MEASURES.items() if about(m).of is Counts}
-OF_SCORES = {name: m for name, m in multiclass.MEASURES.items() if about(m).of is MulticlassRows}
+OF_COUNTS = {name: m for name, m in MEASURES.items() if describe(m).of is Counts}
+OF_SCORES = {name: m for name, m in multiclass.MEASURES.items() if describe(m).of is MulticlassRows}
 
 
 class Drawn(NamedTuple):
@@ -25,7 +25,7 @@ class Drawn(NamedTuple):
     weight: npt.NDArray[Any]
 
     def rows(self, **given: Any) -> MulticlassRows:  # noqa: ANN401
-        return baserate.scored(self.truth, self.score, labels=range(self.score.shape[1]), **given)
+        return baserate.class_scores(self.truth, self.score, labels=range(self.score.shape[1]), **given)
 
 
 @st.composite
@@ -43,24 +43,26 @@ def scored(draw: st.DrawFn) -> Drawn:
 def test_macro_is_the_mean_of_what_is_defined_and_micro_is_of_what_is_pooled(c: Confusion) -> None:
     counts = c.one_vs_rest()
     for name, function in OF_COUNTS.items():
-        each = multiclass.each(function, c)
+        each = multiclass.per_class(function, c)
         assert same(each, [function(counts[at]) for at in range(len(c.labels))]), name
         defined = each[~np.isnan(each)]
         mean = float(np.mean(defined)) if len(defined) else float("nan")
-        assert same(multiclass.averaged(function, "macro")(c), mean, within=1e-12), name
+        assert same(multiclass.average_over_classes(function, "macro")(c), mean, within=1e-12), name
         pooled = Counts(*(float(np.sum(cell)) for cell in (counts.tp, counts.fp, counts.fn, counts.tn)))
-        assert same(multiclass.averaged(function, "micro")(c), function(pooled)), name
-        assert set(multiclass.undefined(function, c)) == {c.labels[at] for at in np.flatnonzero(np.isnan(each))}, name
+        assert same(multiclass.average_over_classes(function, "micro")(c), function(pooled)), name
+        assert set(multiclass.undefined_classes(function, c)) == {
+            c.labels[at] for at in np.flatnonzero(np.isnan(each))
+        }, name
 
 
 @given(squares())
 def test_weights_of_ones_are_macro_and_weights_of_support_are_weighted(c: Confusion) -> None:
     assume(c.total > 0)
     for function in (measure.sensitivity, measure.precision, measure.f1):
-        ones = multiclass.averaged(function, dict.fromkeys(c.labels, 1.0))
-        assert same(ones(c), multiclass.averaged(function, "macro")(c), within=1e-12)
-        support = multiclass.averaged(function, dict(zip(c.labels, c.truth.tolist(), strict=True)))
-        assert same(support(c), multiclass.averaged(function, "weighted")(c), within=1e-12)
+        ones = multiclass.average_over_classes(function, dict.fromkeys(c.labels, 1.0))
+        assert same(ones(c), multiclass.average_over_classes(function, "macro")(c), within=1e-12)
+        support = multiclass.average_over_classes(function, dict(zip(c.labels, c.truth.tolist(), strict=True)))
+        assert same(support(c), multiclass.average_over_classes(function, "weighted")(c), within=1e-12)
 
 
 @given(squares(), st.data())
@@ -69,7 +71,7 @@ def test_the_order_of_classes_does_not_matter(c: Confusion, data: st.DataObject)
     turned = c.over(order)
     for how in ("macro", "weighted", "micro"):
         for function in (measure.sensitivity, measure.npv, measure.mcc):
-            average = multiclass.averaged(function, how)
+            average = multiclass.average_over_classes(function, how)
             assert same(average(c), average(turned), within=1e-12)
 
 
@@ -78,11 +80,15 @@ def test_what_averages_are_known_to_be(c: Confusion) -> None:
     """Micro recall, precision and F1 are the accuracy; weighted recall is too; macro recall is balanced accuracy."""
     accuracy = multiclass.accuracy(c)
     for function in (measure.sensitivity, measure.precision, measure.f1):
-        assert same(multiclass.averaged(function, "micro")(c), accuracy, within=1e-12)
-    assert same(multiclass.averaged(measure.sensitivity, "weighted")(c), accuracy, within=1e-12)
-    assert same(multiclass.averaged(measure.sensitivity, "macro")(c), multiclass.balanced_accuracy(c), within=1e-12)
+        assert same(multiclass.average_over_classes(function, "micro")(c), accuracy, within=1e-12)
+    assert same(multiclass.average_over_classes(measure.sensitivity, "weighted")(c), accuracy, within=1e-12)
     assert same(
-        multiclass.averaged(measure.balanced_accuracy, "macro")(c), multiclass.mean_balanced_accuracy(c), within=1e-12
+        multiclass.average_over_classes(measure.sensitivity, "macro")(c), multiclass.balanced_accuracy(c), within=1e-12
+    )
+    assert same(
+        multiclass.average_over_classes(measure.balanced_accuracy, "macro")(c),
+        multiclass.mean_balanced_accuracy(c),
+        within=1e-12,
     )
 
 
@@ -90,7 +96,7 @@ def test_what_averages_are_known_to_be(c: Confusion) -> None:
 def test_a_stack_is_averaged_table_by_table(drawn: list[Confusion]) -> None:
     stack = Confusion(np.stack([c.mass for c in drawn]), drawn[0].labels)
     for how in ("macro", "weighted", "micro"):
-        average = multiclass.averaged(measure.f1, how)
+        average = multiclass.average_over_classes(measure.f1, how)
         assert same(average(stack), [average(c) for c in drawn], within=1e-12)
 
 
@@ -98,9 +104,9 @@ def test_a_stack_is_averaged_table_by_table(drawn: list[Confusion]) -> None:
 def test_scores_are_in_their_span_and_undefined_exactly_when_something_lacks(drawn: Drawn) -> None:
     rows = drawn.rows()
     for name, function in OF_SCORES.items():
-        value, told = function(rows), about(function)
+        value, told = function(rows), describe(function)
         assert isnan(value) == any(getattr(rows, margin) == 0 for margin in told.needs), name
-        assert isnan(value) == (why(function, rows) is not None), name
+        assert isnan(value) == (undefined_reason(function, rows) is not None), name
         assert isnan(value) or told.span[0] - 1e-12 <= value <= told.span[1] + 1e-12, name
 
 
@@ -109,14 +115,16 @@ def test_neither_the_order_of_rows_nor_that_of_classes_matters(drawn: Drawn, dat
     classes = data.draw(st.permutations(range(drawn.score.shape[1])))
     order = data.draw(st.permutations(range(len(drawn.truth))))
     one = drawn.rows(weight=drawn.weight)
-    other = baserate.scored(
+    other = baserate.class_scores(
         drawn.truth[order], drawn.score[order][:, classes], labels=classes, weight=drawn.weight[order]
     )
     for name, function in OF_SCORES.items():
         if name != "top_k_accuracy":  # of equal scores the first class goes first
             assert same(function(one), function(other), within=1e-12), name
     assert same(
-        multiclass.averaged(measure.auc, "macro")(one), multiclass.averaged(measure.auc, "macro")(other), within=1e-12
+        multiclass.average_over_classes(measure.auc, "macro")(one),
+        multiclass.average_over_classes(measure.auc, "macro")(other),
+        within=1e-12,
     )
 
 
@@ -136,7 +144,7 @@ def test_a_count_is_that_many_rows_and_so_is_a_weight(drawn: Drawn, data: st.Dat
 def test_one_class_against_the_rest_is_won_pair_by_pair(drawn: Drawn) -> None:
     rows = drawn.rows(weight=drawn.weight)
     table, support = multiclass.pairwise_auc(rows), rows.support
-    for at, auc in enumerate(multiclass.each(measure.auc, rows)):
+    for at, auc in enumerate(multiclass.per_class(measure.auc, rows)):
         others = np.delete(support, at)
         mean = (
             float(np.nansum(np.delete(table[at], at) * others)) / others.sum()
@@ -150,7 +158,7 @@ def test_one_class_against_the_rest_is_won_pair_by_pair(drawn: Drawn) -> None:
 def test_of_two_classes_hand_and_till_is_the_auc(drawn: Drawn) -> None:
     two = drawn.score[:, 0]
     truth = drawn.truth == 0
-    rows = baserate.scored(truth, np.stack([1 - two, two], axis=1), labels=[False, True])
+    rows = baserate.class_scores(truth, np.stack([1 - two, two], axis=1), labels=[False, True])
     assert same(multiclass.hand_till(rows), measure.auc(baserate.curve(baserate.tally(truth, two))))
     assert same(multiclass.brier(rows), 2 * measure.brier(baserate.tally(truth, two)), within=1e-12)
     assert same(multiclass.log_loss(rows), measure.log_loss(baserate.tally(truth, two)), within=1e-12)
@@ -183,5 +191,5 @@ def test_micro_pools_all_scores(drawn: Drawn) -> None:
         weight=np.repeat(drawn.weight, classes),
     )
     for function in (measure.auc, measure.average_precision):
-        assert same(multiclass.averaged(function, "micro")(rows), function(Curve(pooled)), within=1e-12)
-    assert same(multiclass.averaged(measure.brier, "micro")(rows), measure.brier(pooled), within=1e-12)
+        assert same(multiclass.average_over_classes(function, "micro")(rows), function(Curve(pooled)), within=1e-12)
+    assert same(multiclass.average_over_classes(measure.brier, "micro")(rows), measure.brier(pooled), within=1e-12)

@@ -15,8 +15,8 @@ from scipy.special import expit, logit
 from baserate import Tally, infer, measure, tally
 from baserate._numeric.logistic import fit_intercept
 from baserate._tally import Stack
-from baserate.measure import MEASURES, Measure, about
-from baserate.measure._calibration_bins import binned
+from baserate.measure import MEASURES, Measure, describe
+from baserate.measure._calibration_bins import fill_bins
 from tests.carried import carried
 from tests.strategies import Rows, like, rows, same
 
@@ -33,7 +33,7 @@ by = st.sampled_from(["width", "mass"])
 edges = st.lists(edge, max_size=5).map(lambda inner: sorted({0.0, 1.0, *inner}))
 
 STACKED: dict[str, Measure] = {
-    **{name: each for name, each in MEASURES.items() if about(each).stacks},
+    **{name: each for name, each in MEASURES.items() if describe(each).stacks},
     "ece by mass": partial(measure.ece, by="mass", bins=3),
     "mce by mass": partial(measure.mce, by="mass"),
     "rmsce by width": partial(measure.rmsce, by="width"),
@@ -65,7 +65,7 @@ def test_a_score_is_miscalibration_less_discrimination_plus_uncertainty(drawn: R
     t = tally(*drawn)
     for name, score in (("brier", measure.brier), ("log", measure.log_loss)):
         worse, better, base = (
-            measure.named(f"{name}_{part}")(t) for part in ("miscalibration", "discrimination", "uncertainty")
+            measure.find_measure(f"{name}_{part}")(t) for part in ("miscalibration", "discrimination", "uncertainty")
         )
         assert worse - better + base == pytest.approx(score(t), rel=1e-12, abs=1e-12)
         assert worse >= 0
@@ -79,7 +79,7 @@ def test_another_prevalence_changes_miscalibration_never_discrimination(drawn: R
     after = carried(t, prevalence)
     assume(len(after.score) == len(t.score))
     for name in ("brier", "log"):
-        of = measure.named(f"{name}_discrimination")
+        of = measure.find_measure(f"{name}_discrimination")
         assert of(after) == pytest.approx(of(t), rel=1e-12, abs=1e-15)
     moved = measure.brier(after) - measure.brier(t)
     gained = measure.brier_miscalibration(after) - measure.brier_miscalibration(t)
@@ -93,7 +93,7 @@ def test_no_rising_change_of_scores_changes_discrimination(drawn: Rows, change: 
     after = t.rescored(change(t.score))
     assume(len(after.score) == len(t.score))
     for name in ("brier", "log"):
-        of = measure.named(f"{name}_discrimination")
+        of = measure.find_measure(f"{name}_discrimination")
         assert of(after) == pytest.approx(of(t), rel=1e-12, abs=1e-15)
 
 
@@ -108,7 +108,7 @@ def test_naming_the_classes_the_other_way_round(drawn: Rows) -> None:
     assert measure.calibration_slope(other) == close(measure.calibration_slope(t))
     assert measure.calibration_in_the_large(other) == close(-measure.calibration_in_the_large(t))
     for same_of_both in ("brier", "log_loss", "smooth_ece", "ecce", "brier_miscalibration", "log_discrimination"):
-        of = measure.named(same_of_both)
+        of = measure.find_measure(same_of_both)
         assert of(other) == close(of(t)), same_of_both
     assert infer.spiegelhalter(other).p == pytest.approx(infer.spiegelhalter(t).p, abs=1e-9, nan_ok=True)
 
@@ -122,10 +122,10 @@ def test_a_count_is_repetition_and_so_is_a_weight(data: st.DataObject) -> None:
     counted, weighed = tally(*drawn, count=times), tally(*drawn, weight=times)
     for name, of in STACKED.items():
         assert same(of(counted), of(repeated)), name
-        if not about(of).sampled:
+        if not describe(of).sampled:
             assert same(of(weighed), of(repeated), within=1e-9), name
-    assert repr(infer.checks(counted)) == repr(infer.checks(repeated))
-    assert repr(infer.floor("ece", counted, draws=5)) == repr(infer.floor("ece", repeated, draws=5))
+    assert repr(infer.calibration_tests(counted)) == repr(infer.calibration_tests(repeated))
+    assert repr(infer.null_reference("ece", counted, draws=5)) == repr(infer.null_reference("ece", repeated, draws=5))
 
 
 @quick
@@ -136,8 +136,10 @@ def test_the_order_of_rows_does_not_matter(drawn: Rows, random: Random) -> None:
     first, second = tally(*drawn), tally(drawn.truth[order], drawn.score[order])
     for name, of in STACKED.items():
         assert same(of(first), of(second)), name
-    assert repr(infer.checks(first)) == repr(infer.checks(second))
-    assert repr(infer.floor("smooth_ece", first, draws=5)) == repr(infer.floor("smooth_ece", second, draws=5))
+    assert repr(infer.calibration_tests(first)) == repr(infer.calibration_tests(second))
+    assert repr(infer.null_reference("smooth_ece", first, draws=5)) == repr(
+        infer.null_reference("smooth_ece", second, draws=5)
+    )
 
 
 @quick
@@ -205,12 +207,12 @@ def test_a_measure_of_a_stack_is_that_of_each_tally(stack: Stack) -> None:
 @given(anywhere, bins, by, edges)
 def test_every_row_is_in_exactly_one_bin(drawn: Rows, number: int, how: str, given_edges: list[float]) -> None:
     t = tally(*drawn)
-    for found in (binned(t, bins=number, by=how), binned(t, bins=given_edges)):  # type: ignore[arg-type]
+    for found in (fill_bins(t, bins=number, by=how), fill_bins(t, bins=given_edges)):  # type: ignore[arg-type]
         assert found.mass.sum() == len(drawn.truth)
         assert found.positive.sum() == drawn.truth.sum()
         assert found.expected.sum() == pytest.approx(drawn.score.sum(), abs=1e-12)
         assert (found.mass > 0).all()
-    table = infer.reliability_curve(t, drawn=infer.Drawn(bins=number, by=how))  # type: ignore[arg-type]
+    table = infer.calibration_curve(t, drawn=infer.CurveOptions(bins=number, by=how))  # type: ignore[arg-type]
     assert table["mass"].sum() == len(drawn.truth)
     assert len(table["mass"]) <= number
     for lower, upper, mass, mean in zip(*(table[k] for k in ("lower", "upper", "mass", "probability")), strict=True):
@@ -225,7 +227,7 @@ def test_every_row_is_in_exactly_one_bin(drawn: Rows, number: int, how: str, giv
 def test_bins_of_equal_mass_are_as_equal_as_ties_let_them(drawn: Rows, number: int) -> None:
     t = tally(*drawn)
     most = t.rows.sum(axis=0).max()
-    assert binned(t, bins=number, by="mass").mass.max() <= len(drawn.truth) / number + most + 1e-9
+    assert fill_bins(t, bins=number, by="mass").mass.max() <= len(drawn.truth) / number + most + 1e-9
 
 
 @quick
@@ -279,7 +281,7 @@ def test_a_statistic_of_bins_is_never_negative(drawn: Rows, number: int, how: st
         assert 0 <= found.p <= 1
         assert found.freedom is not None
         assert 1 <= found.freedom <= number
-    for check in infer.checks(t):
+    for check in infer.calibration_tests(t):
         assert (check.why is not None) == isnan(check.p)
 
 
@@ -310,7 +312,9 @@ def test_estimates_hold_their_value(drawn: Rows) -> None:
 @given(anywhere, st.integers(0, 3))
 def test_floors_are_in_order_and_those_of_certainty_are_0(drawn: Rows, seed: int) -> None:
     t = tally(*drawn)
-    for found in infer.floors([measure.ece, measure.ecce, measure.brier_miscalibration], t, seed=seed, draws=20):
+    for found in infer.null_references(
+        [measure.ece, measure.ecce, measure.brier_miscalibration], t, seed=seed, draws=20
+    ):
         assert 0 <= found.low <= found.typical <= found.high
         assert 1 / 21 <= found.p <= 1
         if set(drawn.score) <= {0.0, 1.0}:

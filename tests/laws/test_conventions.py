@@ -77,8 +77,8 @@ def convention_5_undefined_is_nan_with_a_reason() -> None:
         warnings.simplefilter("error")
         assert math.isnan(measure.precision(c.at(math.inf)))
         assert measure.positive_likelihood_ratio(curve(tally([1, 0], [2, 1])).at(2)) == math.inf
-    assert measure.why(measure.precision, c.at(math.inf)) == "nothing is flagged"
-    assert measure.why(measure.auc, curve(tally([1], [1]))) == "there are no negatives"
+    assert measure.undefined_reason(measure.precision, c.at(math.inf)) == "nothing is flagged"
+    assert measure.undefined_reason(measure.auc, curve(tally([1], [1]))) == "there are no negatives"
 
 
 def convention_6_two_kinds_of_weight() -> None:
@@ -162,7 +162,7 @@ def convention_15_a_class_that_does_not_occur_adds_nothing() -> None:
 
 
 def convention_16_the_highest_score_decides_and_of_equal_ones_the_first_class() -> None:
-    rows = baserate.scored(["a", "b", "c"], [[0.2, 0.5, 0.3], [0.4, 0.4, 0.2], [0.3, 0.3, 0.4]])
+    rows = baserate.class_scores(["a", "b", "c"], [[0.2, 0.5, 0.3], [0.4, 0.4, 0.2], [0.3, 0.3, 0.4]])
     assert rows.decided().mass.tolist() == [[0, 1, 0], [1, 0, 0], [0, 0, 1]]
     by_rows, by_columns = (Confusion.of_matrix([[5, 1], [2, 3]], truth=truth) for truth in ("rows", "columns"))
     assert by_rows.truth.tolist() == [6, 5]
@@ -195,11 +195,11 @@ def convention_18_the_first_model_less_the_second() -> None:
 
 def convention_19_bins_hold_every_row() -> None:
     edges = tally([0, 1, 0, 1, 1], [0.0, 0.1, 0.1, 0.2, 1.0])
-    by_width = infer.reliability_curve(edges, "binned")
+    by_width = infer.calibration_curve(edges, "binned")
     assert by_width["mass"].tolist() == [3, 1, 1]  # (0, 0.1] with 0, (0.1, 0.2], (0.9, 1]
     assert by_width["upper"].tolist() == pytest.approx([0.1, 0.2, 1])
     tied = tally([0, 1] * 5, [0.3] * 6 + [0.5, 0.6, 0.7, 0.8])
-    by_mass = infer.reliability_curve(tied, "binned", drawn=infer.Drawn(bins=2, by="mass"))
+    by_mass = infer.calibration_curve(tied, "binned", drawn=infer.CurveOptions(bins=2, by="mass"))
     assert by_mass["mass"].tolist() == [6, 4]
 
 
@@ -208,10 +208,10 @@ def convention_20_a_distance_has_a_floor() -> None:
     found = infer.estimate("ece", sample)
     assert math.isnan(found.low)
     assert found.why == "chance alone puts it above 0; compare it with its noise floor"
-    assert 0 < infer.floor("ece", sample).low <= infer.floor("ece", sample).typical
+    assert 0 < infer.null_reference("ece", sample).low <= infer.null_reference("ece", sample).typical
     held_out, fitted = (infer.hosmer_lemeshow(sample, bins=4, fitted=each) for each in (False, True))
     assert (held_out.freedom, fitted.freedom) == (4, 2)
-    far = infer.checks(tally([1] * 500 + [0] * 500, [0.001] * 500 + [0.999] * 500))
+    far = infer.calibration_tests(tally([1] * 500 + [0] * 500, [0.001] * 500 + [0.999] * 500))
     assert all(check.p > 0 for check in far if not math.isnan(check.p))
 
 
@@ -222,7 +222,7 @@ def convention_21_certainties_have_no_log_odds() -> None:
     assert slope(sure) == slope(near)
     assert baserate.measure.ece(sure) != baserate.measure.ece(near)  # where no log-odds are needed, nothing is moved
     table = {"y": [0, 1, 0, 1, 1, 0], "p": [0.0, 1.0, 0.4, 0.6, 0.3, 0.7]}
-    notes = infer.reliability(read.tallies(table, truth="y", score="p")).data["notes"]
+    notes = infer.calibration_summary(read.tallies(table, truth="y", score="p")).data["notes"]
     assert any("2 rows of p have a probability of 0 or 1" in note for note in notes)
 
 
@@ -242,11 +242,13 @@ def convention_23_after_is_judged_on_other_rows() -> None:
     found = calibrate.fit(data, "isotonic")
     assert found.was_fitted_on(data.tally)
     own = data.tally.rescored(found(data.tally.score))
-    assert measure.brier(own) < measure.brier(calibrate.crossfitted(data.tally, "isotonic"))
-    quick = infer.Reliability(draws=0)
-    assert "these very rows" in infer.reliability(data, asked=quick, after=found).data["notes"][-1]
+    assert measure.brier(own) < measure.brier(calibrate.cross_fit(data.tally, "isotonic"))
+    quick = infer.CalibrationOptions(draws=0)
+    assert "these very rows" in infer.calibration_summary(data, asked=quick, after=found).data["notes"][-1]
     other = read.tallies({"y": [1, 0], "p": [0.2, 0.3]}, truth="y", score="p")
-    assert not any("very rows" in note for note in infer.reliability(other, asked=quick, after=found).data["notes"])
+    assert not any(
+        "very rows" in note for note in infer.calibration_summary(other, asked=quick, after=found).data["notes"]
+    )
 
 
 def convention_24_masses_or_scores() -> None:
@@ -271,17 +273,17 @@ def convention_25_both_samples() -> None:
         return truth, rng.normal(1.5 * truth, 1.0)
 
     target = Target(drawn(2000, 0.2)[1])
-    few, many = (shift.prevalence(target, tally(*drawn(n, 0.5))) for n in (100, 10_000))
+    few, many = (shift.estimate_prevalence(target, tally(*drawn(n, 0.5))) for n in (100, 10_000))
     assert few.estimate.high - few.estimate.low > 1.5 * (many.estimate.high - many.estimate.low)
     assert many.variance > many.spread
     with pytest.raises(FitError, match="carry no information"):
-        shift.prevalence(target, tally(rng.random(200) < 0.5, rng.normal(size=200)))
+        shift.estimate_prevalence(target, tally(rng.random(200) < 0.5, rng.normal(size=200)))
 
 
 def convention_26_assumptions_are_stated() -> None:
     with pytest.raises(TypeError, match="assume"):
-        shift.performance(Target(np.array([0.2, 0.7])))  # type: ignore[call-arg]
-    found = shift.performance(Target(np.array([0.2, 0.7])), assume="covariate shift")
+        shift.estimate_performance(Target(np.array([0.2, 0.7])))  # type: ignore[call-arg]
+    found = shift.estimate_performance(Target(np.array([0.2, 0.7])), assume="covariate shift")
     assert found.data["assume"] == "covariate shift"
 
 
@@ -298,7 +300,7 @@ def convention_27_rules_look_everywhere() -> None:
     with pytest.raises(FitError, match="infinite at 1 of 3 thresholds and finite at none"):
         decide.best(curve(tally([1, 0], [0.9, 0.1])), "diagnostic_odds_ratio")
     with pytest.raises(OptionError, match="grows without bound"):
-        population.best(population.linear(), "diagnostic_odds_ratio")
+        population.best_threshold(population.linear(), "diagnostic_odds_ratio")
 
 
 def convention_28_costs_are_compared_at_one_prevalence() -> None:
@@ -314,8 +316,8 @@ def convention_29_a_choice_knows_its_rows() -> None:
         read.tallies({"y": [1, 0, 1, 0], "p": p}, truth="y", score="p") for p in ([4, 3, 2, 1], [4, 2, 3, 1])
     )
     policy = decide.youden(curve(seen.tally))
-    assert decide.judge(seen, policy).data["same"] == ["p"]
-    assert decide.judge(fresh, policy).data["same"] == []
+    assert decide.evaluate_policy(seen, policy).data["same"] == ["p"]
+    assert decide.evaluate_policy(fresh, policy).data["same"] == []
 
 
 def convention_30_a_decision_belongs_to_a_record() -> None:
@@ -360,8 +362,8 @@ def convention_33_a_group_takes_part_with_the_rates_that_it_has() -> None:
     )
     assert (row["value"], row["why"]) == (None, "there are no positives")
     with pytest.raises(FitError, match="g = m has no positives"):
-        equalize.optimum(found, equalize.Goal("equal-opportunity"))
-    policy = equalize.optimum(found, equalize.Goal("equal-opportunity"), otherwise="refer")
+        equalize.optimal_policy(found, equalize.Goal("equal-opportunity"))
+    policy = equalize.optimal_policy(found, equalize.Goal("equal-opportunity"), otherwise="refer")
     assert policy.action(0.9, ["m"]) == "refer"
 
 
@@ -371,7 +373,7 @@ def convention_34_a_gap_is_the_greatest_difference() -> None:
         "p": [0.9, 0.1] * 4 + [0.9, 0.1, 0.2, 0.8] * 2 + [0.2, 0.1] * 4,
         "g": [*"f" * 8, *"m" * 8, *"x" * 8],
     }
-    found = equalize.gaps(read.tallies(table, truth="y", score="p", group="g"), draws=100, min_size=1).rows()
+    found = equalize.group_gaps(read.tallies(table, truth="y", score="p", group="g"), draws=100, min_size=1).rows()
     told = {(row["measure"], row["kind"]): row for row in found}
     assert told["sensitivity", "max_difference"]["value"] == 1.0
     assert told["fpr", "max_difference"]["value"] == 0.5
@@ -387,18 +389,18 @@ def convention_35_a_parity_holds_in_expectation() -> None:
     table = {"y": truth, "p": np.where(np.arange(2000) % 2, score, score**2), "g": ["f", "m"] * 1000}
     found = read.tallies(table, truth="y", score="p", group="g")
     for within in (0.0, 0.03):
-        policy = equalize.optimum(found, equalize.Goal("equalized-odds", within=within))
-        flagged = [tables["flag"] for group, tables in decide.tables(found, policy).items() if group]
+        policy = equalize.optimal_policy(found, equalize.Goal("equalized-odds", within=within))
+        flagged = [tables["flag"] for group, tables in decide.decision_tables(found, policy).items() if group]
         for rate in (measure.sensitivity, measure.fpr):
             assert abs(rate(flagged[0]) - rate(flagged[1])) <= within + 1e-9
     assert "does not hold exactly on others" in " ".join(
-        equalize.account(found, equalize.Goal("equalized-odds")).data["notes"]
+        equalize.impact(found, equalize.Goal("equalized-odds")).data["notes"]
     )
 
 
 def convention_36_nothing_is_called_fair() -> None:
     table = {"y": [1, 0, 1, 0], "p": [0.9, 0.6, 0.4, 0.1], "g": ["f", "f", "m", "m"]}
-    found = equalize.account(read.tallies(table, truth="y", score="p", group="g"), equalize.Goal("equalized-odds"))
+    found = equalize.impact(read.tallies(table, truth="y", score="p", group="g"), equalize.Goal("equalized-odds"))
     assert "fair" not in found.to_json().lower()
     assert "is silent about" in found.data["promises"][0]
     assert found.data["needs_group"]

@@ -9,7 +9,7 @@ from hypothesis import given, settings, strategies as st
 
 from baserate import Counts, Curve, Estimate, Tally, infer, measure, tally
 from baserate.infer._calibration_intervals import DISTANCES
-from baserate.measure import MEASURES, Measure, about
+from baserate.measure import MEASURES, Measure, describe
 from tests.strategies import Rows, like, probability, rows
 
 CHEAP = [name for name in MEASURES if name not in ("pr_auc", "partial_auc")]
@@ -20,7 +20,7 @@ near = partial(pytest.approx, rel=1e-9, abs=1e-9, nan_ok=True)
 
 
 def judge(name: str | Measure, data: Tally, **options: Any) -> Estimate:  # noqa: ANN401
-    of = about(MEASURES[name] if isinstance(name, str) else name).of
+    of = describe(MEASURES[name] if isinstance(name, str) else name).of
     return infer.estimate(name, data, threshold=0.5 if of is Counts else None, **options)
 
 
@@ -43,7 +43,7 @@ def test_the_value_lies_inside_and_all_within_the_span(data: Rows) -> None:
         if np.isnan(found.low):
             assert found.why, name
             continue
-        least, most = about(MEASURES[name]).span
+        least, most = describe(MEASURES[name]).span
         assert least <= found.low <= found.value <= found.high <= most, name
         assert found.how
         assert found.level == 0.95
@@ -115,7 +115,7 @@ def test_seeds(name: str) -> None:
 def test_what_is_called_positive_does_not_matter(data: Rows) -> None:
     counts = Curve(tally(*data, positive=True)).at(0.5)
     for name in CHEAP:
-        told = about(MEASURES[name])
+        told = describe(MEASURES[name])
         if told.of is Counts and told.dual:
             found, other = infer.estimate(name, counts), infer.estimate(told.dual, counts.swapped())
             # Draws come in another order.

@@ -23,7 +23,7 @@ inside = rows(score=st.integers(1, 99).map(lambda k: k / 100), min_size=4)
 scores = rows(score=st.integers(-50, 50).map(lambda k: k / 8), min_size=4)
 """Scores of any kind."""
 grid = np.concatenate([[0.0], np.linspace(0, 1, 97), [1e-300, 1.0]])
-KEEP_ORDER = [name for name in calibrate.METHODS if name != "histogram"]
+KEEP_ORDER = [name for name in calibrate.BINARY_METHODS if name != "histogram"]
 
 
 def both_classes(drawn: Rows) -> Tally:
@@ -40,7 +40,7 @@ def fitted(method: str, t: Tally) -> Calibrator:
 
 
 @quick
-@given(probabilities, st.sampled_from(list(calibrate.METHODS)))
+@given(probabilities, st.sampled_from(list(calibrate.BINARY_METHODS)))
 def test_what_comes_out_are_probabilities(drawn: Rows, method: str) -> None:
     found = fitted(method, both_classes(drawn))(grid)
     assert found.min() >= 0
@@ -81,7 +81,7 @@ def test_strict_order_is_kept_of_any_score(drawn: Rows) -> None:
 
 
 @quick
-@given(probabilities, st.sampled_from(list(calibrate.METHODS)))
+@given(probabilities, st.sampled_from(list(calibrate.BINARY_METHODS)))
 def test_what_is_saved_is_what_is_read(drawn: Rows, method: str) -> None:
     found = fitted(method, both_classes(drawn))
     again = Calibrator.from_json(found.to_json())
@@ -191,7 +191,7 @@ def test_a_count_is_repetition(drawn: Rows, times: int) -> None:
     often = tally(np.repeat(drawn.truth, times), np.repeat(drawn.score, times))
     counted = tally(*drawn, count=np.full(len(drawn.truth), times))
     weighted = tally(*drawn, weight=np.full(len(drawn.truth), float(times)))
-    for name in calibrate.METHODS:
+    for name in calibrate.BINARY_METHODS:
         try:
             found = calibrate.fit(t, name)
         except FitError:
@@ -213,7 +213,7 @@ def test_the_order_of_rows_changes_nothing(drawn: Rows, random: object) -> None:
     random.shuffle(order)  # type: ignore[attr-defined]
     shuffled = tally(drawn.truth[order], drawn.score[order])
     for name in ("isotonic", "offset", "identity"):
-        one, other = calibrate.crossfitted(t, name, folds=2), calibrate.crossfitted(shuffled, name, folds=2)
+        one, other = calibrate.cross_fit(t, name, folds=2), calibrate.cross_fit(shuffled, name, folds=2)
         assert (one.digest, one.rows.sum()) == (other.digest, t.rows.sum())
 
 

@@ -10,20 +10,20 @@ from hypothesis import given, strategies as st
 
 import baserate
 from baserate import Counts, Curve, Tally
-from baserate.measure import MEASURES, Measure, about, why
+from baserate.measure import MEASURES, Measure, describe, undefined_reason
 from baserate.measure._registry import margin
 from tests.strategies import Rows, few, like, noun, probability, rows, same, tables
 
-OF_COUNTS = {name: m for name, m in MEASURES.items() if about(m).of is Counts}
-OF_ALL = {name: m for name, m in MEASURES.items() if not about(m).sampled}
-OF_CURVES = {name: m for name, m in MEASURES.items() if about(m).of is Curve}
+OF_COUNTS = {name: m for name, m in MEASURES.items() if describe(m).of is Counts}
+OF_ALL = {name: m for name, m in MEASURES.items() if not describe(m).sampled}
+OF_CURVES = {name: m for name, m in MEASURES.items() if describe(m).of is Curve}
 
 # Probabilities are scores that every measure takes.
 probabilities = rows(score=probability)
 
 
 def values(tally: Tally, measures: dict[str, Measure] = MEASURES) -> dict[str, object]:
-    return {name: measure(noun(about(measure).of, tally)) for name, measure in measures.items()}
+    return {name: measure(noun(describe(measure).of, tally)) for name, measure in measures.items()}
 
 
 def assert_same(first: dict[str, object], second: dict[str, object], *, within: float = 0.0) -> None:
@@ -74,7 +74,7 @@ def test_merging_is_concatenating(first: Rows, second: Rows) -> None:
 @given(probabilities)
 def test_values_stay_in_their_span(drawn: Rows) -> None:
     for name, value in values(baserate.tally(*drawn)).items():
-        low, high = about(MEASURES[name]).span
+        low, high = describe(MEASURES[name]).span
         found = np.atleast_1d(np.asarray(value, dtype=float))
         defined = found[~np.isnan(found)]
         assert ((defined >= low - 1e-12) & (defined <= high + 1e-12)).all(), name
@@ -94,9 +94,9 @@ def test_a_scalar_is_an_element_of_an_array(drawn: list[Counts[float]]) -> None:
 @given(tables())
 def test_a_measure_of_counts_is_undefined_exactly_when_a_needed_margin_is_zero(c: Counts[float]) -> None:
     for name, measure in OF_COUNTS.items():
-        lacks = any(getattr(c, margin) == 0 for margin in about(measure).needs)
+        lacks = any(getattr(c, margin) == 0 for margin in describe(measure).needs)
         assert isnan(measure(c)) == lacks, name
-        assert (why(measure, c) is not None) == lacks, name
+        assert (undefined_reason(measure, c) is not None) == lacks, name
 
 
 @given(st.data())
@@ -105,17 +105,17 @@ def test_any_measure_is_undefined_exactly_when_a_needed_margin_is_zero(data: st.
     weight = data.draw(st.none() | like(drawn, st.floats(0.1, 10)))
     tally = baserate.tally(*drawn, weight=weight)
     for name, measure in MEASURES.items():
-        subject = noun(about(measure).of, tally)
-        lacks = np.logical_or.reduce([np.asarray(margin(subject, name)) == 0 for name in about(measure).needs])
+        subject = noun(describe(measure).of, tally)
+        lacks = np.logical_or.reduce([np.asarray(margin(subject, name)) == 0 for name in describe(measure).needs])
         assert same(np.isnan(measure(subject)), lacks), name
 
 
 @pytest.mark.parametrize("measure", MEASURES.values(), ids=MEASURES)
 def test_without_rows_everything_is_undefined_and_says_so(measure: Measure) -> None:
-    subject = noun(about(measure).of, Tally.sum([]))
+    subject = noun(describe(measure).of, Tally.sum([]))
     subject = subject[0] if isinstance(subject, Counts) else subject
     assert isnan(measure(subject))
-    assert why(measure, subject)
+    assert undefined_reason(measure, subject)
 
 
 @given(tables(), rows())
@@ -123,13 +123,13 @@ def test_swapping_the_classes_gives_the_dual(c: Counts[float], drawn: Rows) -> N
     curve = baserate.curve(baserate.tally(*drawn))
     swapped = baserate.curve(baserate.tally(~drawn.truth, -drawn.score))
     for name, measure in MEASURES.items():
-        if (dual := about(measure).dual) is not None:
+        if (dual := describe(measure).dual) is not None:
             one, other = (c, c.swapped()) if name in OF_COUNTS else (curve, swapped)
             assert same(measure(one), MEASURES[dual](other), within=1e-12), name
 
 
 def test_duals_come_in_pairs_and_cover_what_is_symmetric() -> None:
-    pairs = {name: about(m).dual for name, m in MEASURES.items() if about(m).dual is not None}
+    pairs = {name: describe(m).dual for name, m in MEASURES.items() if describe(m).dual is not None}
     assert all(pairs[str(dual)] == name for name, dual in pairs.items())
     assert pairs["auc"] == "auc"
     assert pairs["ks"] == "ks"

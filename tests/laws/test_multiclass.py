@@ -13,12 +13,12 @@ import pytest
 from hypothesis import assume, given, strategies as st
 
 from baserate import Confusion, CostMatrix, Costs, Counts, OptionError, ShapeError, measure
-from baserate.measure import about, multiclass, why
+from baserate.measure import describe, multiclass, undefined_reason
 from tests.strategies import same
 
 Table = npt.NDArray[np.float64]
 
-MEASURES = {name: function for name, function in multiclass.MEASURES.items() if about(function).of is Confusion}
+MEASURES = {name: function for name, function in multiclass.MEASURES.items() if describe(function).of is Confusion}
 """Those of tables."""
 
 cell = st.just(0) | st.integers(0, 4) | st.integers(0, 10**6)
@@ -71,7 +71,7 @@ def assert_same(first: dict[str, Any], second: dict[str, Any], *, within: float 
 @given(squares() | squares(halves))
 def test_values_are_floats_in_their_span(c: Confusion) -> None:
     for name, value in values(c).items():
-        low, high = about(MEASURES[name]).span
+        low, high = describe(MEASURES[name]).span
         assert isinstance(value, float), name
         assert isnan(value) or low - 1e-12 <= value <= high + 1e-12, name
 
@@ -79,9 +79,9 @@ def test_values_are_floats_in_their_span(c: Confusion) -> None:
 @given(squares() | squares(st.sampled_from([0.0, 0.1, 0.7, 1e-9, 3e7])))
 def test_a_measure_is_undefined_exactly_when_what_it_needs_is_zero(c: Confusion) -> None:
     for name, value in values(c).items():
-        lacks = any(getattr(c, margin) == 0 for margin in about(MEASURES[name]).needs)
+        lacks = any(getattr(c, margin) == 0 for margin in describe(MEASURES[name]).needs)
         assert isnan(value) == lacks, name
-        assert (why(MEASURES[name], c) is not None) == lacks, name
+        assert (undefined_reason(MEASURES[name], c) is not None) == lacks, name
 
 
 @pytest.mark.parametrize("classes", [1, 2, 3])
@@ -89,21 +89,23 @@ def test_an_empty_table_is_undefined_and_says_so(classes: int) -> None:
     nothing = Confusion(np.zeros((classes, classes)), tuple(range(classes)))
     for name, value in values(nothing).items():
         assert isnan(value), name
-        assert why(MEASURES[name], nothing), name
+        assert undefined_reason(MEASURES[name], nothing), name
 
 
 def test_reasons_are_asked_of_one_table() -> None:
     stack = Confusion(np.ones((5, 2, 2)), (0, 1))
     with pytest.raises(ShapeError, match=r"these are \(5,\) tables; ask why of one, for example confusion\[0\]"):
-        why(multiclass.mcc, stack)
-    assert why(multiclass.mcc, stack[0]) is None
+        undefined_reason(multiclass.mcc, stack)
+    assert undefined_reason(multiclass.mcc, stack[0]) is None
 
 
 def test_reasons_name_everything_that_is_missing() -> None:
     constant = Confusion.of_matrix([[4, 0], [0, 0]], truth="rows")
-    assert why(multiclass.mcc, constant) == "there is at most one true class and everything is decided alike"
-    assert why(multiclass.symmetric_theil_u, constant) == "truth and decisions are both constant"
-    assert why(multiclass.bennett_s, Confusion.of_matrix([[4]], truth="rows")) == (
+    assert (
+        undefined_reason(multiclass.mcc, constant) == "there is at most one true class and everything is decided alike"
+    )
+    assert undefined_reason(multiclass.symmetric_theil_u, constant) == "truth and decisions are both constant"
+    assert undefined_reason(multiclass.bennett_s, Confusion.of_matrix([[4]], truth="rows")) == (
         "there is a single label, so nothing else could be decided"
     )
 
@@ -340,7 +342,7 @@ def test_costs_are_matched_by_their_labels(c: Confusion, random: Any) -> None:  
 def test_two_classes_may_pass_one_in_confusion_entropy() -> None:
     share = 1 / np.e
     c = Confusion.of_matrix([[0.5 - share, share], [share, 0.5 - share]], truth="rows")
-    assert multiclass.confusion_entropy(c) == pytest.approx(about(multiclass.confusion_entropy).span[1])
+    assert multiclass.confusion_entropy(c) == pytest.approx(describe(multiclass.confusion_entropy).span[1])
 
 
 @pytest.mark.parametrize(

@@ -125,7 +125,7 @@ def test_a_monotone_change_of_scores_changes_no_curve(made: Population, t: float
         assert getattr(squeezed.at(float(expit(t))), cell) == pytest.approx(getattr(made.at(t), cell), rel=1e-9)
     assert squeezed.auc == made.auc
     assert squeezed.average_precision == pytest.approx(made.average_precision, rel=0, abs=1e-10)
-    one, two = population.best(made, "mcc"), population.best(squeezed, "mcc")
+    one, two = population.best_threshold(made, "mcc"), population.best_threshold(squeezed, "mcc")
     assert one.value == pytest.approx(two.value, rel=1e-10)
 
 
@@ -140,7 +140,7 @@ def test_best_thresholds_move_with_the_scores(made: Population, scale: float, sh
         sds=(scale * low.sd, scale * high.sd),
         prevalence=made.prevalence,
     )
-    one, two = population.best(made, "f1"), population.best(moved, "f1")
+    one, two = population.best_threshold(made, "f1"), population.best_threshold(moved, "f1")
     assert two.value == pytest.approx(one.value, rel=1e-12)
     if not one.at_end and made.likelihood_ratio(one.threshold) > 1e-6:
         assert two.threshold == pytest.approx(shift + scale * one.threshold, rel=1e-9, abs=1e-9)
@@ -150,7 +150,10 @@ def test_best_thresholds_move_with_the_scores(made: Population, scale: float, sh
 @settings(max_examples=50)
 def test_the_cheapest_threshold_is_that_of_the_formula(made: Population, cost: float) -> None:
     costs = Costs(fp=cost, fn=1)
-    closed, searched = population.cheapest(made, costs), population.best(made, "expected_cost", costs=costs)
+    closed, searched = (
+        population.least_cost_threshold(made, costs),
+        population.best_threshold(made, "expected_cost", costs=costs),
+    )
     assert closed.value == pytest.approx(searched.value, rel=1e-12)
 
 
@@ -161,7 +164,9 @@ def test_the_roc_curve_does_not_know_the_prevalence(made: Population) -> None:
     at = population.thresholds(made, points=11)
     np.testing.assert_array_equal(made.tpr(at), other.tpr(at))
     assert made.auc == other.auc
-    assert population.best(made, "youden").value == pytest.approx(population.best(other, "youden").value, rel=1e-13)
+    assert population.best_threshold(made, "youden").value == pytest.approx(
+        population.best_threshold(other, "youden").value, rel=1e-13
+    )
 
 
 @given(populations, st.floats(0, 1))
@@ -171,6 +176,6 @@ def test_scores_of_our_own_and_of_scipy_give_the_same(made: Population, chance: 
     for cell in ("tp", "fp", "fn", "tn"):
         assert getattr(theirs.at(t), cell) == pytest.approx(getattr(made.at(t), cell), rel=1e-10, abs=1e-300)
     for name in ("f1", "accuracy"):
-        one, two = population.best(made, name), population.best(theirs, name)
+        one, two = population.best_threshold(made, name), population.best_threshold(theirs, name)
         assert two.value == pytest.approx(one.value, rel=1e-12)
-        assert measure.named(name)(one.counts) == pytest.approx(one.value, rel=1e-14)
+        assert measure.find_measure(name)(one.counts) == pytest.approx(one.value, rel=1e-14)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given, settings, strategies as st
 
 from baserate import Counts, Curve, Tally, infer, measure, shift, tally
-from baserate.measure import MEASURES, about
+from baserate.measure import MEASURES, describe
 from tests.strategies import Rows, noun, probability, rows, same, tables
 
 QUICK = settings(max_examples=40, deadline=None)
@@ -27,7 +27,7 @@ def both(data: Rows) -> Tally:
 
 
 def judged(name: str, data: Tally, **options: Any) -> Any:  # noqa: ANN401
-    return infer.estimate(name, data, threshold=0.5 if about(MEASURES[name]).of is Counts else None, **options)
+    return infer.estimate(name, data, threshold=0.5 if describe(MEASURES[name]).of is Counts else None, **options)
 
 
 @QUICK
@@ -66,7 +66,7 @@ def test_what_is_within_classes_stays(data: Rows, to: float) -> None:
     found = shift.reweigh(sample, to=to)
     for name in (*UNTOUCHED, *RATES):
         function = MEASURES[name]
-        before, after = (function(noun(about(function).of, each)) for each in (sample, found))
+        before, after = (function(noun(describe(function).of, each)) for each in (sample, found))
         assert same(before, after, within=1e-9), name
 
 
@@ -108,10 +108,10 @@ def test_posteriors_come_back_and_keep_their_order(p: list[float], here: float, 
     gamma = shift.gamma(at=here, to=there)
     np.testing.assert_allclose(moved, scores / (scores + gamma * (1 - scores)), rtol=1e-9, atol=1e-12)
     # A threshold on one scale flags what its image flags on the other.
-    cut = shift.threshold(0.3, from_=here, to=there)
+    cut = shift.reprior_threshold(0.3, from_=here, to=there)
     clear = np.abs(moved - 0.3) > 1e-9
     assert ((scores >= cut) == (moved >= 0.3))[clear].all()
-    assert shift.threshold(cut, from_=there, to=here) == pytest.approx(0.3, rel=1e-9)
+    assert shift.reprior_threshold(cut, from_=there, to=here) == pytest.approx(0.3, rel=1e-9)
 
 
 @SLOW
@@ -123,7 +123,7 @@ def test_intervals_hold_the_value_and_stay_in_the_span(data: Rows, to: float) ->
         if np.isnan(found.low):
             assert found.why, name
             continue
-        least, most = about(MEASURES[name]).span
+        least, most = describe(MEASURES[name]).span
         assert least <= found.low <= found.value <= found.high <= most, name
         assert found.how
 
@@ -174,7 +174,7 @@ def test_how_much_there_was_does_not_matter(data: Rows, to: float, factor: float
 def test_a_curve_against_the_prevalence_is_made_of_reweighed_tables(c: Counts[float], at: list[float]) -> None:
     assume(c.positives and c.negatives)
     names = ["precision", "npv", "accuracy", "f1", "jaccard", "prevalence", "sensitivity"]
-    found = shift.against(c, names, prevalences=at).rows()
+    found = shift.prevalence_curve(c, names, prevalences=at).rows()
     for row in found:
         alone = infer.estimate(row["measure"], shift.reweigh(c, to=row["prevalence"]))
         if row["value"] is None:

@@ -13,7 +13,7 @@ from baserate.measure import (
     net_reduction,
     prevalence,
     standardized_net_benefit,
-    why,
+    undefined_reason,
 )
 from tests.strategies import same, tables
 
@@ -66,7 +66,7 @@ def test_net_benefit_at_zero_counts_only_true_positives() -> None:
 def test_standardized_net_benefit_is_undefined_without_positives() -> None:
     healthy = Counts(tp=0, fp=3, fn=0, tn=7)
     assert np.isnan(standardized_net_benefit(healthy, at=0))
-    assert why(standardized_net_benefit, healthy) == "there are no positives"
+    assert undefined_reason(standardized_net_benefit, healthy) == "there are no positives"
     assert net_benefit(healthy, at=0.5) == -0.3
 
 

@@ -37,15 +37,15 @@ def test_every_value_is_that_of_its_function() -> None:
     for group, table in LABELS.walk():
         g = None if group is None else group[0]
         for name, function in measure.MEASURES.items():
-            if measure.about(function).of is baserate.Counts:
-                each = multiclass.each(function, table)
+            if measure.describe(function).of is baserate.Counts:
+                each = multiclass.per_class(function, table)
                 told = [values[name, g, label, None, None] for label in "abc"]
                 np.testing.assert_array_equal(np.array(told, dtype=float), each)
                 for how in ("macro", "weighted", "micro"):
-                    wanted = multiclass.averaged(function, how)(table)
+                    wanted = multiclass.average_over_classes(function, how)(table)
                     np.testing.assert_equal(values[name, g, None, None, how], None if np.isnan(wanted) else wanted)
         for name, function in multiclass.MEASURES.items():
-            if measure.about(function).of is baserate.Confusion:
+            if measure.describe(function).of is baserate.Confusion:
                 wanted = function(table)
                 np.testing.assert_equal(values[name, g, None, None, None], None if np.isnan(wanted) else wanted)
         for at, truth in enumerate("abc"):
@@ -57,7 +57,7 @@ def test_scores_give_ranks_pairs_and_probabilities() -> None:
     values = {key[:1] + key[2:]: value for key, value in found(SCORES).items()}
     assert values["hand_till", None, None, None] == multiclass.hand_till(SCORES)
     assert values["top_2_accuracy", None, None, None] == multiclass.top_k_accuracy(SCORES, k=2)
-    assert values["auc", None, None, "macro"] == multiclass.averaged(measure.auc, "macro")(SCORES)
+    assert values["auc", None, None, "macro"] == multiclass.average_over_classes(measure.auc, "macro")(SCORES)
     table = multiclass.pairwise_auc(SCORES)
     assert values["pairwise_auc", "b", "c", None] == table[1, 2]
 
@@ -65,9 +65,9 @@ def test_scores_give_ranks_pairs_and_probabilities() -> None:
 def test_custom_class_weights() -> None:
     weights = {"a": 0, "b": 1, "c": 3}
     values = found(LABELS, measures=["recall"], averages=[weights, "micro"])
-    assert values["sensitivity", None, None, None, "custom"] == multiclass.averaged(measure.sensitivity, weights)(
-        LABELS.pooled
-    )
+    assert values["sensitivity", None, None, None, "custom"] == multiclass.average_over_classes(
+        measure.sensitivity, weights
+    )(LABELS.pooled)
     with pytest.raises(UnknownNameError, match="weights are given for"):
         multiclass.summary(LABELS, measures=["recall"], averages=[{"a": 1}])
     with pytest.raises(OptionError, match="not all 0"):
@@ -85,7 +85,7 @@ def test_an_average_lists_the_classes_left_out() -> None:
 
 
 def test_absent_classes_are_noted_and_have_no_pairs() -> None:
-    rows = baserate.scored([0, 1, 1], [[0.6, 0.3, 0.1], [0.2, 0.5, 0.3], [0.1, 0.6, 0.3]])
+    rows = baserate.class_scores([0, 1, 1], [[0.6, 0.3, 0.1], [0.2, 0.5, 0.3], [0.1, 0.6, 0.3]])
     summary = multiclass.summary(rows)
     assert summary.data["notes"] == ["never true, of 3 classes: 2.", "never decided, of 3 classes: 2."]
     told = {(row["measure"], row["class"], row["against"]): row for row in summary.rows()}
@@ -134,22 +134,22 @@ def test_the_summary_of_two_classes_points_to_that_of_many() -> None:
 
 def test_averages_refuse_unsuitable_measures() -> None:
     with pytest.raises(UnknownNameError, match="there is no average 'mean'"):
-        multiclass.averaged(measure.f1, "mean")  # type: ignore[arg-type]
+        multiclass.average_over_classes(measure.f1, "mean")  # type: ignore[arg-type]
     with pytest.raises(OptionError, match="labels have neither ranks nor probabilities"):
-        multiclass.averaged(measure.auc, "macro")(LABELS.pooled)
+        multiclass.average_over_classes(measure.auc, "macro")(LABELS.pooled)
     with pytest.raises(OptionError, match="kappa is a measure of all classes together"):
-        multiclass.each(multiclass.kappa, LABELS.pooled)
+        multiclass.per_class(multiclass.kappa, LABELS.pooled)
     with pytest.raises(OptionError, match="use macro here"):
-        multiclass.averaged(measure.f1, "samples")(LABELS.pooled)
+        multiclass.average_over_classes(measure.f1, "samples")(LABELS.pooled)
     with pytest.raises(OptionError, match="int has no classes"):
-        multiclass.averaged(measure.f1, "macro")(3)
-    assert multiclass.averaged(measure.f_beta, "macro", beta=2.0)(LABELS.pooled) == pytest.approx(
+        multiclass.average_over_classes(measure.f1, "macro")(3)
+    assert multiclass.average_over_classes(measure.f_beta, "macro", beta=2.0)(LABELS.pooled) == pytest.approx(
         np.mean([measure.f_beta(LABELS.pooled.one_vs_rest()[at], beta=2.0) for at in range(3)])
     )
 
 
 def test_scores_that_are_no_probabilities() -> None:
-    twice = baserate.scored([0, 1, 2], np.eye(3) * 2)
+    twice = baserate.class_scores([0, 1, 2], np.eye(3) * 2)
     summary = multiclass.summary(twice, measures="all")
     measured = {row["measure"] for row in summary.rows()}
     assert {"auc", "hand_till", "top_k_accuracy"} <= measured
@@ -159,35 +159,35 @@ def test_scores_that_are_no_probabilities() -> None:
         with pytest.raises(NotAProbabilityError, match="in 3 of 3 rows the scores are outside"):
             function(twice)
     with pytest.raises(NotAProbabilityError, match=r"in 1 of 2 rows .* do not add up to 1"):
-        multiclass.brier(baserate.scored([0, 1], [[0.5, 0.5], [0.4, 0.4]]))
+        multiclass.brier(baserate.class_scores([0, 1], [[0.5, 0.5], [0.4, 0.4]]))
     with pytest.raises(OptionError, match="from 1 to the number of classes, 3"):
         multiclass.top_k_accuracy(twice, k=4)
 
 
 def test_averages_accept_names_and_explain_undefined_values() -> None:
     nothing = baserate.Confusion.of_matrix([[0, 0], [0, 0]], truth="rows")
-    macro = multiclass.averaged("precision", "macro")
+    macro = multiclass.average_over_classes("precision", "macro")
     assert np.isnan(macro(nothing))
-    assert measure.why(macro, nothing) == "no class has a value"
-    assert measure.why(macro, LABELS.pooled) is None
+    assert measure.undefined_reason(macro, nothing) == "no class has a value"
+    assert measure.undefined_reason(macro, LABELS.pooled) is None
     assert (
-        multiclass.each("recall", LABELS.pooled).tolist()
-        == multiclass.each(measure.sensitivity, LABELS.pooled).tolist()
+        multiclass.per_class("recall", LABELS.pooled).tolist()
+        == multiclass.per_class(measure.sensitivity, LABELS.pooled).tolist()
     )
     stack = baserate.Confusion(np.stack([LABELS.pooled.mass] * 2), LABELS.labels)
     with pytest.raises(baserate.ShapeError, match="ask of one, for example confusion"):
-        multiclass.undefined("precision", stack)
+        multiclass.undefined_classes("precision", stack)
     with pytest.raises(OptionError, match="is no measure"):
-        multiclass.averaged(len, "macro")
+        multiclass.average_over_classes(len, "macro")
     with pytest.raises(UnknownNameError, match="there is no average None"):
-        multiclass.averaged("f1", None)  # type: ignore[arg-type]
+        multiclass.average_over_classes("f1", None)  # type: ignore[arg-type]
     one = multiclass.summary(LABELS, measures=["recall"], averages="micro")
     assert {row["average"] for row in one.rows()} == {None, "micro"}
 
 
 def test_rounded_probabilities_are_accepted() -> None:
     def brier(*score: float) -> float:
-        return multiclass.brier(baserate.scored([0, 1], [[0.5, 0.5], list(score)]))
+        return multiclass.brier(baserate.class_scores([0, 1], [[0.5, 0.5], list(score)]))
 
     assert brier(0.3, 0.691) == pytest.approx((0.5 + 0.3**2 + 0.309**2) / 2)
     for score in ((0.3, 0.689), (0.31, 0.7001), (-0.005, 1.0), (1.005, 0.0)):

@@ -1,7 +1,7 @@
 import pytest
 
 from baserate import UnknownNameError, measure
-from baserate.measure.multiclass import MEASURES, named, search
+from baserate.measure.multiclass import MEASURES, find_measure, search
 
 
 @pytest.mark.parametrize(
@@ -23,17 +23,17 @@ from baserate.measure.multiclass import MEASURES, named, search
     ],
 )
 def test_measures_are_found_by_aliases(spelling: str, name: str) -> None:
-    assert named(spelling) is MEASURES[name]
+    assert find_measure(spelling) is MEASURES[name]
 
 
 def test_names_are_looked_up_in_their_own_registry() -> None:
-    assert named("mcc") is not measure.named("mcc")
+    assert find_measure("mcc") is not measure.find_measure("mcc")
     with pytest.raises(UnknownNameError, match=r"no measure 'sensitivity'.* Known are: accuracy, hamming_loss"):
-        named("sensitivity")
+        find_measure("sensitivity")
     with pytest.raises(UnknownNameError, match=r"no measure 'scott_pie'\. Did you mean scott_pi"):
-        named("scott_pie")
+        find_measure("scott_pie")
     with pytest.raises(UnknownNameError, match="no measure 'scott_pi'"):
-        measure.named("scott_pi")
+        measure.find_measure("scott_pi")
 
 
 def test_search_covers_names_aliases_and_summaries() -> None:

@@ -21,7 +21,7 @@ from baserate import (
     UnknownNameError,
     measure,
 )
-from baserate.measure import MEASURES, TABLES, about, multiclass, named, search, why
+from baserate.measure import MEASURES, TABLES, describe, find_measure, multiclass, search, undefined_reason
 from baserate.measure._registry import _MARGINS
 
 CURVE = baserate.curve(baserate.tally([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1]))
@@ -33,7 +33,7 @@ REGISTRIES = pytest.mark.parametrize("registry", [measure, multiclass], ids=lamb
 @REGISTRIES
 def test_every_measure_is_registered_under_its_own_name(registry: Any) -> None:  # noqa: ANN401
     for name, function in registry.MEASURES.items():
-        assert (about(function).name, function.__name__) == (name, name)
+        assert (describe(function).name, function.__name__) == (name, name)
         assert getattr(registry, name) is function
 
 
@@ -41,7 +41,7 @@ def test_every_measure_is_registered_under_its_own_name(registry: Any) -> None: 
 def test_the_entry_of_every_measure_is_consistent(registry: Any) -> None:  # noqa: ANN401
     of_two, of_many = {Counts, Curve, Tally}, {Confusion, MulticlassRows, LabelSets}
     for name, function in registry.MEASURES.items():
-        told = about(function)
+        told = describe(function)
         assert told.of in (of_two if registry is measure else of_many), name
         assert told.best in ("high", "low", None), name
         assert told.span[0] < told.span[1], name
@@ -55,13 +55,15 @@ def test_the_entry_of_every_measure_is_consistent(registry: Any) -> None:  # noq
 def test_every_measure_of_the_page_has_a_label() -> None:
     words = (Path(baserate.__file__).parent / "report" / "page" / "words.js").read_text(encoding="utf-8")
     table = words[words.index("SPOKEN = {") : words.index("\n};")]
-    labels = {name: about(function).page for name, function in MEASURES.items() if about(function).page}
+    labels = {name: describe(function).page for name, function in MEASURES.items() if describe(function).page}
     assert set(labels) == set(re.findall(r"^  (\w+): words\(", table, re.MULTILINE))
     assert len(set(labels.values())) == len(labels)
 
 
 def test_percentages_are_those_of_the_page() -> None:
-    numbers = {name for name, function in MEASURES.items() if about(function).page and not about(function).percent}
+    numbers = {
+        name for name, function in MEASURES.items() if describe(function).page and not describe(function).percent
+    }
     assert numbers == {
         *("f1", "mcc", "expected_cost", "auc", "average_precision", "brier", "brier_skill", "log_loss"),
         *("calibration_slope", "calibration_in_the_large", "observed_expected"),
@@ -69,7 +71,7 @@ def test_percentages_are_those_of_the_page() -> None:
 
 
 def test_options_are_keywords_of_their_measures() -> None:
-    options = {name: about(function).option for name, function in MEASURES.items() if about(function).option}
+    options = {name: describe(function).option for name, function in MEASURES.items() if describe(function).option}
     assert options == {
         **dict.fromkeys(("net_benefit", "standardized_net_benefit", "net_reduction"), "at"),
         **dict.fromkeys(("f_beta", "e_measure"), "beta"),
@@ -96,7 +98,7 @@ def check_summary(summary: str) -> None:
 @REGISTRIES
 def test_every_summary_is_one_complete_sentence(registry: Any) -> None:  # noqa: ANN401
     for function in registry.MEASURES.values():
-        check_summary(about(function).summary)
+        check_summary(describe(function).summary)
 
 
 @pytest.mark.parametrize(
@@ -109,9 +111,9 @@ def test_every_summary_is_one_complete_sentence(registry: Any) -> None:  # noqa:
     ],
 )
 def test_a_measure_with_bound_options_has_its_own_summary(name: str, words: str) -> None:
-    special = about(multiclass.named(name))
+    special = describe(multiclass.find_measure(name))
     check_summary(special.summary)
-    assert special.summary not in {about(function).summary for function in multiclass.MEASURES.values()}
+    assert special.summary not in {describe(function).summary for function in multiclass.MEASURES.values()}
     assert words in special.summary
 
 
@@ -136,7 +138,7 @@ def test_truncated_and_dependent_summaries_are_detected(summary: str) -> None:
 @REGISTRIES
 def test_docstrings_begin_with_the_fields_and_end_with_examples(registry: Any) -> None:  # noqa: ANN401
     for name, function in registry.MEASURES.items():
-        described, doc = about(function), function.__doc__
+        described, doc = describe(function), function.__doc__
         assert doc.startswith(f"{described.summary}\n\n:math:`{described.formula}`\n\n"), name
         assert doc.count(described.summary) == 1, name
         assert all(other in doc for other in described.also), name
@@ -150,13 +152,13 @@ def test_a_measure_needs_no_formula_other_names_or_references() -> None:
 
     made = measure.measure(summary="Number of true positives.", best="high", span=(0, math.inf), needs=("total",))(hits)
     assert made.__doc__ == "Number of true positives."
-    described = about(made)
+    described = describe(made)
     assert (described.formula, described.also, described.references) == (None, (), ())
 
 
 @REGISTRIES
 def test_no_two_measures_share_a_name(registry: Any) -> None:  # noqa: ANN401
-    names = [other.lower() for function in registry.MEASURES.values() for other in about(function).also]
+    names = [other.lower() for function in registry.MEASURES.values() for other in describe(function).also]
     assert len(names) == len(set(names))
     assert not set(names) & set(registry.MEASURES)
 
@@ -189,15 +191,15 @@ def test_no_two_measures_share_a_name(registry: Any) -> None:  # noqa: ANN401
     ],
 )
 def test_measures_are_found_by_aliases(spelling: str, name: str) -> None:
-    assert named(spelling) is MEASURES[name]
+    assert find_measure(spelling) is MEASURES[name]
 
 
 def test_an_unknown_name_lists_all_names_and_the_nearest() -> None:
     with pytest.raises(UnknownNameError, match=r"no measure 'sensitivit'. Did you mean sensitivity or") as caught:
-        named("sensitivit")
+        find_measure("sensitivit")
     assert all(name in str(caught.value) for name in MEASURES)
     with pytest.raises(UnknownNameError, match=r"no measure 'zzzz'. Known are: accuracy"):
-        named("zzzz")
+        find_measure("zzzz")
 
 
 def test_search_covers_names_aliases_and_summaries() -> None:
@@ -209,14 +211,17 @@ def test_search_covers_names_aliases_and_summaries() -> None:
 
 def test_the_reason_lists_every_zero_margin() -> None:
     empty = Counts(tp=0, fp=0, fn=0, tn=4)
-    assert why(measure.mcc, empty) == "there are no positives and nothing is flagged"
-    assert why(measure.kappa, empty) == "truth and decision are constant and equal, so chance alone agrees fully"
-    assert why(measure.npv, empty) is None
+    assert undefined_reason(measure.mcc, empty) == "there are no positives and nothing is flagged"
+    assert (
+        undefined_reason(measure.kappa, empty)
+        == "truth and decision are constant and equal, so chance alone agrees fully"
+    )
+    assert undefined_reason(measure.npv, empty) is None
 
 
 def test_a_reason_needs_a_single_table() -> None:
     with pytest.raises(ShapeError, match=r"these are \(5,\) tables; ask why of one"):
-        why(measure.precision, CURVE.counts)  # type: ignore[arg-type]
+        undefined_reason(measure.precision, CURVE.counts)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", TABLES)

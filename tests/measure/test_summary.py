@@ -28,7 +28,7 @@ def told(found: baserate.Results, *names: str) -> list[tuple[Any, ...]]:
 
 def test_every_value_is_that_of_its_measure() -> None:
     both = tallies(score=["p", "z"], group="g")
-    any_score = [name for name, function in measure.MEASURES.items() if measure.about(function).of is not Tally]
+    any_score = [name for name, function in measure.MEASURES.items() if measure.describe(function).of is not Tally]
     found = measure.summary(both, measures=any_score, threshold=[0.5, 1.0])
     assert len(found) == 2 * 3 * (2 * (4 + 34) + 9)
     for row in found.rows():
@@ -38,11 +38,11 @@ def test_every_value_is_that_of_its_measure() -> None:
         if row["measure"] in ("tp", "fp", "fn", "tn"):
             assert row["value"] == getattr(curve.at(row["threshold"]), row["measure"])
             continue
-        function = measure.named(row["measure"])
+        function = measure.find_measure(row["measure"])
         noun = curve if row["threshold"] is None else curve.at(row["threshold"])
         value = function(noun)
         assert row["value"] == (None if math.isnan(value) else value)
-        assert row["why"] == (measure.why(function, noun) if math.isnan(value) else None)
+        assert row["why"] == (measure.undefined_reason(function, noun) if math.isnan(value) else None)
         assert row["low"] is row["high"] is row["level"] is row["how"] is row["class"] is None
 
 
@@ -56,7 +56,7 @@ def test_the_default_threshold_is_one_half_for_probabilities_only() -> None:
     assert {threshold for (threshold,) in told(probable, "threshold")} == {0.5, None}
     assert probable.data["notes"] == []
     other = measure.summary(tallies(score="z"))
-    assert [name for (name,) in told(other, "measure")] == list(measure.USUAL[baserate.Curve])
+    assert [name for (name,) in told(other, "measure")] == list(measure.DEFAULT_MEASURES[baserate.Curve])
     range_ = "z runs from -2 to 3, so its scores are not probabilities"
     assert other.data["notes"] == [
         f"{range_}; measures at a threshold are left out: give a threshold.",

@@ -8,10 +8,10 @@ import pytest
 from scipy import stats
 
 from baserate import Costs, Counts, OptionError, Population, UnknownNameError, curve, measure, population, tally
-from baserate.measure import MEASURES, about
+from baserate.measure import MEASURES, describe
 from baserate.population._best_threshold import scan_thresholds, slope
 
-JUDGING = [name for name, each in MEASURES.items() if about(each).of is Counts and about(each).best]
+JUDGING = [name for name, each in MEASURES.items() if describe(each).of is Counts and describe(each).best]
 
 POPULATIONS = {
     "linear": population.linear(prevalence=0.3),
@@ -34,16 +34,16 @@ POPULATIONS = {
 @pytest.mark.parametrize("name", JUDGING)
 def test_nothing_is_better_than_the_best(name: str, which: str) -> None:
     made, function = POPULATIONS[which], MEASURES[name]
-    sign = 1 if about(function).best == "high" else -1
+    sign = 1 if describe(function).best == "high" else -1
     finite = (edges := scan_thresholds(made))[np.isfinite(edges)]
     looked = np.concatenate([edges, (finite[1:] + finite[:-1]) / 2, np.linspace(-5, 5, 2001)])
     values = sign * np.asarray(function(made.at(looked)))
     highest = np.max(values[np.isfinite(values)], initial=-inf)  # infinities never win a search
     if highest == -inf or highest > 1e6:
         with pytest.raises(OptionError, match=r"grows without bound|undefined or infinite at every threshold"):
-            population.best(made, name)
+            population.best_threshold(made, name)
         return
-    found = population.best(made, name)
+    found = population.best_threshold(made, name)
     top = sign * found.value
     assert highest <= top or highest == pytest.approx(top, rel=1e-13, abs=1e-13)
     assert found.skipped == bool((values == inf).any())
@@ -59,7 +59,7 @@ def test_nothing_is_better_than_the_best(name: str, which: str) -> None:
 @pytest.mark.parametrize("which", ["equal", "wide", "beta", "er"])
 def test_the_slope_vanishes_at_the_best(name: str, which: str) -> None:
     made = POPULATIONS[which]
-    found = population.best(made, name)
+    found = population.best_threshold(made, name)
     change, size, _ = slope(made, MEASURES[name], np.array([found.threshold]))
     assert found.at_end or abs(change[0]) < 1e-11 * size[0]
 
@@ -82,9 +82,9 @@ def test_binormal_thresholds_in_closed_form() -> None:
     for d, share, costs in [(1.0, 0.5, Costs()), (2.0, 0.1, Costs()), (1.5, 0.02, Costs(fp=1, fn=20, tp=2))]:
         made = population.binormal(means=(0, d), prevalence=share)
         t = d / 2 + log(costs.slope(share)) / d
-        assert population.cheapest(made, costs).threshold == pytest.approx(t, rel=1e-14)
-        assert population.best(made, "expected_cost", costs=costs).threshold == pytest.approx(t, rel=1e-13)
-    accurate = population.best(population.binormal(means=(0, 2), prevalence=0.1), "accuracy")
+        assert population.least_cost_threshold(made, costs).threshold == pytest.approx(t, rel=1e-14)
+        assert population.best_threshold(made, "expected_cost", costs=costs).threshold == pytest.approx(t, rel=1e-13)
+    accurate = population.best_threshold(population.binormal(means=(0, 2), prevalence=0.1), "accuracy")
     assert accurate.threshold == pytest.approx(1 + log(9) / 2, rel=1e-14)
     wanted = 0.9 * stats.norm.cdf(1 + log(9) / 2) + 0.1 * stats.norm.sf(log(9) / 2 - 1)
     assert accurate.value == pytest.approx(wanted, rel=0, abs=1e-15)
@@ -98,7 +98,10 @@ def test_unequal_spread_takes_the_root_that_pays(sds: tuple[float, float], share
         population.binormal(means=(0, 1), sds=sds, prevalence=share),
         population.logit_normal(means=(0, 1), sds=sds, prevalence=share),
     ):
-        closed, searched = population.cheapest(made, costs), population.best(made, "expected_cost", costs=costs)
+        closed, searched = (
+            population.least_cost_threshold(made, costs),
+            population.best_threshold(made, "expected_cost", costs=costs),
+        )
         assert closed.value == pytest.approx(searched.value, rel=1e-14)
         if not closed.at_end:
             assert closed.threshold == pytest.approx(searched.threshold, rel=1e-13)
@@ -109,27 +112,27 @@ def test_an_optimum_too_small_to_see_is_found() -> None:
     # It saves 1e-98, which no accuracy shows; the slope does.
     made = population.binormal(prevalence=1e-9)
     t = 0.5 + log(1 / 1e-9 - 1)
-    assert population.best(made, "accuracy").threshold == pytest.approx(t, rel=1e-14)
-    assert population.cheapest(made).threshold == pytest.approx(t, rel=1e-14)
+    assert population.best_threshold(made, "accuracy").threshold == pytest.approx(t, rel=1e-14)
+    assert population.least_cost_threshold(made).threshold == pytest.approx(t, rel=1e-14)
 
 
 def test_costs_that_favour_an_end() -> None:
     made = population.binormal(means=(0, 0.1), sds=(2, 1), prevalence=0.01)
-    assert population.cheapest(made).threshold == inf
-    free = population.cheapest(population.linear(), Costs(fp=0, fn=1))
+    assert population.least_cost_threshold(made).threshold == inf
+    free = population.least_cost_threshold(population.linear(), Costs(fp=0, fn=1))
     assert (free.threshold, free.value, free.at_end) == (0, 0, True)
-    paid = population.cheapest(population.binormal(), Costs(fp=-1, fn=1))  # false alarms are a gain
+    paid = population.least_cost_threshold(population.binormal(), Costs(fp=-1, fn=1))  # false alarms are a gain
     assert (paid.threshold, paid.value, paid.at_end) == (-inf, -0.5, True)
-    assert population.cheapest(population.beta()).threshold == pytest.approx(0.5, rel=1e-14)
+    assert population.least_cost_threshold(population.beta()).threshold == pytest.approx(0.5, rel=1e-14)
     perverse = Costs(fp=-1, fn=-1)
-    worst = population.cheapest(population.binormal(), perverse)
+    worst = population.least_cost_threshold(population.binormal(), perverse)
     assert worst.at_end
     assert worst.value == -0.5
 
 
 def test_ends_plateaus_and_limits() -> None:
     def found(which: str, name: str) -> tuple[float, float, bool, bool]:
-        best = population.best(POPULATIONS[which], name)
+        best = population.best_threshold(POPULATIONS[which], name)
         return best.threshold, round(best.value, 12), best.attained, best.at_end
 
     assert found("linear", "sensitivity") == (0, 1, True, True)
@@ -138,7 +141,7 @@ def test_ends_plateaus_and_limits() -> None:
     assert found("linear", "npv") == (0, 1, False, True)
     assert found("er", "npv") == (0, round(3.6 / 3.7, 12), False, True)  # of the densities at 0
     with pytest.raises(OptionError, match="positive_likelihood_ratio grows without bound towards a threshold of 1, so"):
-        population.best(POPULATIONS["linear"], "positive_likelihood_ratio")
+        population.best_threshold(POPULATIONS["linear"], "positive_likelihood_ratio")
     assert found("linear", "fdr") == (1, 0, False, True)
     assert found("random", "accuracy") == (inf, 0.8, True, True)
     assert found("random", "kappa") == (inf, 0, True, True)
@@ -152,11 +155,11 @@ def test_ends_plateaus_and_limits() -> None:
 def test_what_is_constant_is_best_where_it_is_strictest() -> None:
     made = POPULATIONS["random"]
     for name in ("precision", "mcc", "lift"):
-        best = population.best(made, name)
+        best = population.best_threshold(made, name)
         assert best.attained
         assert best.threshold > 30
     # Precision plus negative predictive value is constant here.
-    flat = population.best(population.linear(), "markedness")
+    flat = population.best_threshold(population.linear(), "markedness")
     assert flat.value == pytest.approx(0.5, rel=0, abs=1e-14)
     assert flat.threshold > 0.999
 
@@ -197,17 +200,17 @@ class _TwoHills:
 
 def test_a_measure_with_two_peaks() -> None:
     made = Population(stats.norm(0, 0.5), _TwoHills(), 0.5)
-    assert population.best(made, "accuracy").threshold == pytest.approx(1, abs=0.1)
-    assert population.best(made.at_prevalence(0.97), "accuracy").threshold < -2
+    assert population.best_threshold(made, "accuracy").threshold == pytest.approx(1, abs=0.1)
+    assert population.best_threshold(made.at_prevalence(0.97), "accuracy").threshold < -2
 
 
 @pytest.mark.slow
 def test_a_measure_with_two_peaks_of_a_new_scipy_distribution() -> None:
     hills = stats.Mixture([stats.Normal(mu=-2, sigma=0.5), stats.Normal(mu=2, sigma=0.5)], weights=[0.4, 0.6])
     made = Population(stats.norm(0, 0.5), _Frozen(hills), 0.5)
-    best = population.best(made, "accuracy")
+    best = population.best_threshold(made, "accuracy")
     assert best.threshold == pytest.approx(1, abs=0.1)
-    lower = population.best(made.at_prevalence(0.97), "accuracy")
+    lower = population.best_threshold(made.at_prevalence(0.97), "accuracy")
     assert lower.threshold < -2
 
 
@@ -224,31 +227,53 @@ class _Frozen:
 
 def test_custom_functions() -> None:
     made = population.linear(prevalence=2 / 3)
-    cornered = population.best(made, lambda c: np.minimum(measure.sensitivity(c), measure.precision(c)), toward="high")
-    (crossing,) = population.where(made, "sensitivity", "precision")
+    cornered = population.best_threshold(
+        made, lambda c: np.minimum(measure.sensitivity(c), measure.precision(c)), toward="high"
+    )
+    (crossing,) = population.find_thresholds(made, "sensitivity", "precision")
     assert cornered.threshold == pytest.approx(crossing, rel=0, abs=1e-12)
     assert cornered.threshold == pytest.approx(sqrt(2) - 1, rel=0, abs=1e-12)
     assert cornered.measure == "<lambda>"
-    assert population.best(made, "f_beta", beta=2).value == pytest.approx(
-        1 - population.best(made, "e_measure", beta=2).value, rel=1e-14
+    assert population.best_threshold(made, "f_beta", beta=2).value == pytest.approx(
+        1 - population.best_threshold(made, "e_measure", beta=2).value, rel=1e-14
     )
-    assert population.best(made, "flag_rate", toward="low").threshold == inf
+    assert population.best_threshold(made, "flag_rate", toward="low").threshold == inf
 
 
 @pytest.mark.parametrize(
     ("ask", "error", "message"),
     [
-        (lambda: population.best(population.linear(), "f11"), UnknownNameError, "no measure 'f11'. Did you mean f1"),
         (
-            lambda: population.best(population.linear(), "flag_rate"),
+            lambda: population.best_threshold(population.linear(), "f11"),
+            UnknownNameError,
+            "no measure 'f11'. Did you mean f1",
+        ),
+        (
+            lambda: population.best_threshold(population.linear(), "flag_rate"),
             OptionError,
             "neither end of flag_rate is the better",
         ),
-        (lambda: population.best(population.linear(), lambda c: c.tp), OptionError, "toward='high' or 'low'"),
-        (lambda: population.best(population.linear(), "auc"), OptionError, "auc has one value for a whole curve"),
-        (lambda: population.best(population.linear(prevalence=0), "mcc"), OptionError, "undefined at every threshold"),
-        (lambda: population.best(tally([0, 1], [1, 2]), "f1"), OptionError, "Tally is not a Population; make one"),  # type: ignore[arg-type]
-        (lambda: population.cheapest(curve(tally([0, 1], [1, 2]))), OptionError, "Curve is not a Population"),  # type: ignore[arg-type]
+        (lambda: population.best_threshold(population.linear(), lambda c: c.tp), OptionError, "toward='high' or 'low'"),
+        (
+            lambda: population.best_threshold(population.linear(), "auc"),
+            OptionError,
+            "auc has one value for a whole curve",
+        ),
+        (
+            lambda: population.best_threshold(population.linear(prevalence=0), "mcc"),
+            OptionError,
+            "undefined at every threshold",
+        ),
+        (
+            lambda: population.best_threshold(tally([0, 1], [1, 2]), "f1"),  # type: ignore[arg-type]
+            OptionError,
+            "Tally is not a Population; make one",
+        ),
+        (
+            lambda: population.least_cost_threshold(curve(tally([0, 1], [1, 2]))),  # type: ignore[arg-type]
+            OptionError,
+            "Curve is not a Population",
+        ),
     ],
 )
 def test_measures_without_a_best_threshold_raise(ask: Any, error: type[Exception], message: str) -> None:  # noqa: ANN401
@@ -258,26 +283,26 @@ def test_measures_without_a_best_threshold_raise(ask: Any, error: type[Exception
 
 def test_thresholds_of_given_values() -> None:
     linear = population.linear()
-    up, down = population.where(linear, "f1", 0.7)
+    up, down = population.find_thresholds(linear, "f1", 0.7)
     # 1 − t² = 0.7·(1.5 − t).
     assert [up, down] == pytest.approx([(0.7 + sqrt(0.29)) / 2, (0.7 - sqrt(0.29)) / 2], rel=0, abs=1e-14)
-    assert population.where(linear, "f1", 0.9) == ()
-    assert population.where(linear, "mcc", 0.5) == (0.5,)  # touched at its peak
-    assert population.where(linear, "sensitivity", 1) == (0,)  # not where rounding makes it 1
-    assert population.where(linear, "specificity", 1.0) == (inf,)
-    assert population.where(population.binormal(), "sensitivity", 1) == (-inf,)
-    assert population.where(population.retrieval("perfect"), "sensitivity", 1) == (1,)
-    assert population.where(population.retrieval("random"), "youden", 0) == (inf,)
-    assert population.where(linear, "f_beta", 0.7, beta=1) == (up, down)
-    assert population.where(linear, "precision", 1.0) == ()  # approached, but not attained
-    assert population.where(linear, "npv", 1.0) == ()
+    assert population.find_thresholds(linear, "f1", 0.9) == ()
+    assert population.find_thresholds(linear, "mcc", 0.5) == (0.5,)  # touched at its peak
+    assert population.find_thresholds(linear, "sensitivity", 1) == (0,)  # not where rounding makes it 1
+    assert population.find_thresholds(linear, "specificity", 1.0) == (inf,)
+    assert population.find_thresholds(population.binormal(), "sensitivity", 1) == (-inf,)
+    assert population.find_thresholds(population.retrieval("perfect"), "sensitivity", 1) == (1,)
+    assert population.find_thresholds(population.retrieval("random"), "youden", 0) == (inf,)
+    assert population.find_thresholds(linear, "f_beta", 0.7, beta=1) == (up, down)
+    assert population.find_thresholds(linear, "precision", 1.0) == ()  # approached, but not attained
+    assert population.find_thresholds(linear, "npv", 1.0) == ()
 
 
 def test_a_value_that_is_jumped_over_is_not_found() -> None:
     lattice = POPULATIONS["lattice"]
-    assert population.where(lattice, "sensitivity", 0.5) == ()
+    assert population.find_thresholds(lattice, "sensitivity", 0.5) == ()
     exact = float(measure.sensitivity(lattice.at(3.0)))
-    assert population.where(lattice, "sensitivity", exact) == (3,)
+    assert population.find_thresholds(lattice, "sensitivity", exact) == (3,)
 
 
 FOREIGN: dict[str, tuple[Any, Any]] = {
@@ -299,25 +324,27 @@ def test_any_distribution_of_scipy_will_do(name: str) -> None:
     assert made.auc == pytest.approx(measure.auc(c), abs=0.01)
     assert made.average_precision == pytest.approx(measure.average_precision(c), abs=0.01)
     for judge in ("f1", "mcc", "accuracy"):
-        assert population.best(made, judge).value == pytest.approx(np.nanmax(measure.table(c, judge)[judge]), abs=0.02)
+        assert population.best_threshold(made, judge).value == pytest.approx(
+            np.nanmax(measure.table(c, judge)[judge]), abs=0.02
+        )
 
 
 def test_tails_of_rounding_errors_are_ignored() -> None:
     # SciPy's triangles lose their digits near 1, where the likelihood ratio is 4 throughout.
     made = Population(stats.triang(0.2), stats.triang(0.8), 0.3)
-    assert population.best(made, "precision").value == pytest.approx(0.3 * 4 / (0.3 * 4 + 0.7), rel=1e-5)
+    assert population.best_threshold(made, "precision").value == pytest.approx(0.3 * 4 / (0.3 * 4 + 0.7), rel=1e-5)
 
 
 def test_infinities_never_win() -> None:
     steps = Population(stats.randint(0, 3), stats.randint(1, 5), 0.4)  # 0, 1, 2 against 1, 2, 3, 4
-    found = population.best(steps, "diagnostic_odds_ratio")
+    found = population.best_threshold(steps, "diagnostic_odds_ratio")
     # At 3 and 4 no negative is flagged, and at 1 no positive is missed. The ratio at 2 is (3/4·2/3)/(1/4·1/3).
     assert (found.threshold, round(found.value, 12), found.skipped) == (2, 6, True)
     note = "thresholds with an infinite diagnostic odds ratio were skipped: an infinity never wins a search."
     assert population.summary(steps, "diagnostic_odds_ratio").data["notes"] == [note]
     assert population.summary(steps, "f1").data["notes"] == []
     with np.errstate(divide="ignore"):
-        low = population.best(steps, lambda counts: -1 / np.abs(counts.fp), toward="low")
+        low = population.best_threshold(steps, lambda counts: -1 / np.abs(counts.fp), toward="low")
     assert low.value == pytest.approx(-5)  # where a third of the negatives are flagged
     assert low.skipped
 
@@ -325,9 +352,9 @@ def test_infinities_never_win() -> None:
 def test_what_grows_without_bound_has_no_best_threshold() -> None:
     uniform = Population(stats.uniform(0, 1), stats.uniform(0.5, 1), 0.3)
     with pytest.raises(OptionError, match="diagnostic_odds_ratio grows without bound towards a threshold of"):
-        population.best(uniform, "diagnostic_odds_ratio")
+        population.best_threshold(uniform, "diagnostic_odds_ratio")
     row = population.summary(population.binormal(), "diagnostic_odds_ratio").rows()[0]
     assert row["value"] is None
     assert row["why"].startswith("diagnostic_odds_ratio grows without bound towards a threshold of inf")
     with pytest.raises(OptionError, match="diagnostic_odds_ratio is undefined or infinite at every threshold"):
-        population.best(population.retrieval("perfect"), "diagnostic_odds_ratio")
+        population.best_threshold(population.retrieval("perfect"), "diagnostic_odds_ratio")

@@ -47,7 +47,7 @@ def test_roc_curves_lie_within_the_band(name: str, size: int) -> None:
 @pytest.mark.parametrize("name", POPULATIONS)
 def test_other_curves_lie_within_what_the_rates_allow(name: str, curve_: str, size: int) -> None:
     # Each rises with the true positive rate and falls with the false one, so corners of the band bound it.
-    made, function = POPULATIONS[name], measure.named(curve_)
+    made, function = POPULATIONS[name], measure.find_measure(curve_)
     c = sample(made, size)
     t = np.quantile(c.tally.score, np.linspace(0.02, 0.98, 97))
     value = function(c.at(t))
@@ -71,7 +71,7 @@ def test_the_best_threshold_of_a_sample_is_nearly_as_good_as_the_best(name: str)
     made = POPULATIONS[name]
     c = sample(made, SIZES[-1])
     chosen = float(c.threshold[np.argmax(measure.table(c, "youden")["youden"])])
-    best = population.best(made, "youden").value
+    best = population.best_threshold(made, "youden").value
     assert 0 <= best - measure.youden(made.at(chosen)) < 0.005
 
 

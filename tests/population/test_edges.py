@@ -12,7 +12,7 @@ from scipy.special import betainc
 
 from baserate import OptionError, Population, measure, population
 from baserate._numeric.distributions import Beta, LogitBeta
-from baserate.population import best, study, summary, theory, thresholds, where
+from baserate.population import best_threshold, exact_value, find_thresholds, simulation_study, summary, thresholds
 
 ANYTHING: Any = {"nan": float("nan"), "inf": inf, "a": "a", "up": "up", "half": 2.5, "none": None}
 """What no type checker would let pass."""
@@ -71,32 +71,32 @@ def test_discrete_scores_off_the_whole_numbers() -> None:
     # Pairs: 0.6·0.9 + 0.3·0.6 above, 0.06 + 0.09 + 0.06 equal.
     assert made.auc == pytest.approx(0.54 + 0.18 + 0.21 / 2)
     assert thresholds(made).tolist() == [inf, 1, 0.5, 0]
-    assert best(made, "youden").threshold == 1
+    assert best_threshold(made, "youden").threshold == 1
     with pytest.raises(OptionError, match="too many to add up"):
         _ = Population(stats.zipf(2.5), stats.zipf(2.2), 0.5).auc
 
 
 def test_two_places_that_lie_close_together_are_both_found() -> None:
     linear = population.linear()
-    top = best(linear, "f1")
+    top = best_threshold(linear, "f1")
     for less in (1e-6, 1e-10):
-        strict, lax = where(linear, "f1", top.value - less)
+        strict, lax = find_thresholds(linear, "f1", top.value - less)
         assert lax < top.threshold < strict
         assert measure.f1(linear.at(strict)) == pytest.approx(top.value - less, abs=1e-15)
-    assert where(linear, "f1", top.value) == pytest.approx((top.threshold,), abs=1e-12)
+    assert find_thresholds(linear, "f1", top.value) == pytest.approx((top.threshold,), abs=1e-12)
 
 
 def test_stretches_begin_where_they_are_strictest() -> None:
     apart = Population(stats.uniform(0, 1), stats.uniform(2, 1), 0.4)
-    assert where(apart, "accuracy", 1) == where(apart, "sensitivity", 1) == (2.0,)
+    assert find_thresholds(apart, "accuracy", 1) == find_thresholds(apart, "sensitivity", 1) == (2.0,)
     overlapping = Population(stats.uniform(0, 1), stats.uniform(0.5, 1), 0.4)
-    assert where(overlapping, "sensitivity", np.float64(1)) == (0.5,)
+    assert find_thresholds(overlapping, "sensitivity", np.float64(1)) == (0.5,)
 
 
 @pytest.mark.slow
 def test_a_constant_measure_has_one_root_only() -> None:
-    assert len(where(population.retrieval("random", prevalence=0.2), "precision", 0.2)) == 1
-    assert len(where(population.linear(), "markedness", 0.5)) == 1
+    assert len(find_thresholds(population.retrieval("random", prevalence=0.2), "precision", 0.2)) == 1
+    assert len(find_thresholds(population.linear(), "markedness", 0.5)) == 1
 
 
 @pytest.mark.parametrize("name", ["f1", "mcc", "accuracy", "youden"])
@@ -105,19 +105,19 @@ def test_over_a_gap_the_strictest_threshold_wins(name: str) -> None:
         return stats.rv_histogram((np.array(heights), np.arange(5.0)))
 
     made = Population(steps([5, 3, 0, 0]), steps([0, 2, 0, 6]), 0.4)
-    assert best(made, name).threshold == pytest.approx(3, abs=1e-12)
+    assert best_threshold(made, name).threshold == pytest.approx(3, abs=1e-12)
 
 
 @pytest.mark.parametrize("prevalence", [0.1, 0.03, 0.01, 0.001])
 @pytest.mark.parametrize("name", ["npv", "false_omission_rate"])
 def test_a_limit_is_not_attained_whatever_rounding_says(name: str, prevalence: float) -> None:
-    found = best(population.retrieval("ER+", prevalence=prevalence), name)
+    found = best_threshold(population.retrieval("ER+", prevalence=prevalence), name)
     assert (found.attained, found.threshold) == (False, 0)
 
 
 def test_what_crowds_at_an_end_is_not_missed() -> None:
     made = population.beta(negative=(0.01, 0.02), positive=(0.02, 0.01), prevalence=0.3)
-    found = best(made, "accuracy")
+    found = best_threshold(made, "accuracy")
     assert found.value == measure.accuracy(made.at(np.nextafter(1, 0))) > 0.72
 
 
@@ -141,7 +141,7 @@ def test_thresholds_are_as_fine_as_the_scores() -> None:
 
 def test_standard_deviations_are_those_of_samples() -> None:
     made = population.linear()
-    (row,) = study(made, sizes=[50], measures="auc", repeats=2, seed=3).rows()
+    (row,) = simulation_study(made, sizes=[50], measures="auc", repeats=2, seed=3).rows()
     share = int(np.float64(0.5).view(np.uint64))
     draws = [made.draw(50, np.random.default_rng([3, 50, share, at])) for at in range(2)]
     from baserate import curve, tally
@@ -152,9 +152,9 @@ def test_standard_deviations_are_those_of_samples() -> None:
 
 
 def test_theory_where_a_class_is_alone() -> None:
-    assert theory(population.linear(prevalence=1), "average_precision") == pytest.approx(1, abs=1e-15)
-    assert isnan(theory(population.linear(prevalence=0), "average_precision"))
-    assert isnan(theory(population.linear(prevalence=1), "auc"))
+    assert exact_value(population.linear(prevalence=1), "average_precision") == pytest.approx(1, abs=1e-15)
+    assert isnan(exact_value(population.linear(prevalence=0), "average_precision"))
+    assert isnan(exact_value(population.linear(prevalence=1), "auc"))
 
 
 @pytest.mark.parametrize(
@@ -168,15 +168,18 @@ def test_theory_where_a_class_is_alone() -> None:
         (lambda p: p.draw(2.5, 0), "2.5 rows with None positives cannot be drawn"),
         (lambda p: p.draw(3, None), "rng is None; give a generator of NumPy"),
         (lambda p: p.draw(3, -1), "rng is -1; give a generator"),
-        (lambda p: study(p, sizes=[ANYTHING["nan"]]), "sizes is nan; give whole numbers"),
-        (lambda p: study(p, sizes=[ANYTHING["inf"]]), "sizes is inf; give whole numbers"),
-        (lambda p: study(p, sizes=[ANYTHING["a"]]), "sizes is 'a'; give whole numbers"),
-        (lambda p: study(p, seed=-1), "seed is -1; give whole numbers of 0 or more"),
-        (lambda p: study(p, measures=[len]), "is no measure"),
+        (lambda p: simulation_study(p, sizes=[ANYTHING["nan"]]), "sizes is nan; give whole numbers"),
+        (lambda p: simulation_study(p, sizes=[ANYTHING["inf"]]), "sizes is inf; give whole numbers"),
+        (lambda p: simulation_study(p, sizes=[ANYTHING["a"]]), "sizes is 'a'; give whole numbers"),
+        (lambda p: simulation_study(p, seed=-1), "seed is -1; give whole numbers of 0 or more"),
+        (lambda p: simulation_study(p, measures=[len]), "is no measure"),
         (lambda p: summary(p, len), "is no measure"),
-        (lambda p: best(p, "f1", toward=ANYTHING["up"]), "toward is 'up'; it is 'high' or 'low'"),
-        (lambda p: where(p, "f1", ANYTHING["nan"]), "equals is nan; give a number, or a measure to agree with"),
-        (lambda p: where(p, "f1", ANYTHING["none"]), "equals is None; give a number"),
+        (lambda p: best_threshold(p, "f1", toward=ANYTHING["up"]), "toward is 'up'; it is 'high' or 'low'"),
+        (
+            lambda p: find_thresholds(p, "f1", ANYTHING["nan"]),
+            "equals is nan; give a number, or a measure to agree with",
+        ),
+        (lambda p: find_thresholds(p, "f1", ANYTHING["none"]), "equals is None; give a number"),
         (lambda p: thresholds(p, ANYTHING["half"]), "points is 2.5; expected a whole number from 2"),
         (lambda _: population.beta(negative=(1, 1e9)), "negative is 1000000000.0; expected a shape from 0.01 to 1e6"),
         (lambda _: Beta(1, 1e9), r"up to 1e\+06: beyond, its quantiles are not known well"),

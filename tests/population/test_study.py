@@ -13,7 +13,7 @@ from tests.schemas import RESULTS
 
 
 def test_means_stay_near_the_theory_and_spreads_shrink() -> None:
-    found = population.study(population.linear(), sizes=[30, 300, 3000], repeats=100, seed=1)
+    found = population.simulation_study(population.linear(), sizes=[30, 300, 3000], repeats=100, seed=1)
     for name in ("auc", "average_precision"):
         rows = [row for row in found.rows() if row["measure"] == name]
         assert [row["size"] for row in rows] == [30, 300, 3000]
@@ -25,20 +25,24 @@ def test_means_stay_near_the_theory_and_spreads_shrink() -> None:
 
 
 def test_imbalance_widens_the_spread() -> None:
-    found = population.study(population.linear(), sizes=[300], prevalences=[0.5, 0.05], measures=["auc"], repeats=100)
+    found = population.simulation_study(
+        population.linear(), sizes=[300], prevalences=[0.5, 0.05], measures=["auc"], repeats=100
+    )
     balanced, rare = found.rows()
     assert rare["sd"] > 1.5 * balanced["sd"]
     assert rare["theory"] == balanced["theory"]
 
 
 def test_precision_moves_with_the_balance() -> None:
-    found = population.study(population.linear(), sizes=[300], prevalences=[0.5, 2 / 3], measures=["AP"], repeats=20)
+    found = population.simulation_study(
+        population.linear(), sizes=[300], prevalences=[0.5, 2 / 3], measures=["AP"], repeats=20
+    )
     assert [row["theory"] for row in found.rows()] == pytest.approx([0.8333333, 0.9043697], abs=1e-7)
     assert [row["measure"] for row in found.rows()] == ["average_precision"] * 2
 
 
 def values(population_: Population, **asked: object) -> dict[tuple[object, ...], object]:
-    rows = population.study(population_, **asked).rows()  # type: ignore[arg-type]
+    rows = population.simulation_study(population_, **asked).rows()  # type: ignore[arg-type]
     return {(row["measure"], row["size"], row["prevalence"]): (row["value"], row["sd"]) for row in rows}
 
 
@@ -55,7 +59,7 @@ def test_one_draw_can_be_repeated_by_hand() -> None:
     import numpy as np
 
     made = population.linear()
-    row = population.study(made, sizes=[40], measures=["auc"], repeats=1, seed=9).rows()[0]
+    row = population.simulation_study(made, sizes=[40], measures=["auc"], repeats=1, seed=9).rows()[0]
     bits = int(np.float64(0.5).view(np.uint64))
     truth, score = made.draw(40, np.random.default_rng([9, 40, bits, 0]))
     assert row["value"] == measure.auc(read(tally(truth, score)))
@@ -63,7 +67,7 @@ def test_one_draw_can_be_repeated_by_hand() -> None:
 
 
 def test_samples_of_a_single_class_are_counted_and_noted() -> None:
-    found = population.study(population.linear(), sizes=[10, 1], prevalences=[0.05], repeats=60)
+    found = population.simulation_study(population.linear(), sizes=[10, 1], prevalences=[0.05], repeats=60)
     some, none = ([row for row in found.rows() if row["size"] == size] for size in (10, 1))
     assert all(0 < row["undefined"] < 60 and row["value"] is not None for row in some)
     assert all(row["undefined"] == 60 and row["why"] == "every draw holds a single class" for row in none)
@@ -82,7 +86,7 @@ def test_progress_goes_from_nothing_to_everything() -> None:
         yield
         seen.append(progress())
 
-    population.study(population.linear(), sizes=[10, 20], repeats=5, watch=watch)
+    population.simulation_study(population.linear(), sizes=[10, 20], repeats=5, watch=watch)
     assert seen == [0, 100]
 
 
@@ -99,4 +103,4 @@ def test_progress_goes_from_nothing_to_everything() -> None:
 )
 def test_invalid_studies_raise(asked: dict[str, object], message: str) -> None:
     with pytest.raises(OptionError, match=message):
-        population.study(population.linear(), **asked)  # type: ignore[arg-type]
+        population.simulation_study(population.linear(), **asked)  # type: ignore[arg-type]

@@ -78,19 +78,19 @@ def test_summaries_list_best_values_first() -> None:
 def test_theory_is_what_large_samples_tend_to(name: str, share: float) -> None:
     made = population.binormal(means=(0, 1.2), sds=(1, 1.5), prevalence=share)
     truth, score = made.draw(200_000, 5, positives=int(200_000 * share))
-    sampled = measure.named(name)(curve(tally(truth, score)))
-    assert population.theory(made, name) == pytest.approx(sampled, abs=0.01)
+    sampled = measure.find_measure(name)(curve(tally(truth, score)))
+    assert population.exact_value(made, name) == pytest.approx(sampled, abs=0.01)
 
 
 def test_theory_of_a_reversed_score() -> None:
     made = population.binormal(means=(1, 0))
-    assert population.theory(made, "gini") < 0
-    assert population.theory(made, "ks") == pytest.approx(2 * stats.norm.cdf(0.5) - 1, rel=0, abs=1e-14)
+    assert population.exact_value(made, "gini") < 0
+    assert population.exact_value(made, "ks") == pytest.approx(2 * stats.norm.cdf(0.5) - 1, rel=0, abs=1e-14)
 
 
 def test_theory_that_is_not_known() -> None:
-    assert isnan(population.theory(population.linear(), "partial_auc"))
-    assert isnan(population.theory(population.linear(prevalence=1), "auc"))
+    assert isnan(population.exact_value(population.linear(), "partial_auc"))
+    assert isnan(population.exact_value(population.linear(prevalence=1), "auc"))
     row = population.summary(population.linear(), "partial_auc").rows()[0]
     assert row["value"] is None
     assert "no formula is known" in row["why"]
@@ -105,6 +105,6 @@ def test_invalid_tables_raise() -> None:
     with pytest.raises(OptionError, match="points is 1; expected a whole number from 2 to 1,000,000"):
         population.table(linear, "roc", points=1)
     with pytest.raises(OptionError, match="f1 is not a measure over all thresholds"):
-        population.theory(linear, "f1")
+        population.exact_value(linear, "f1")
     with pytest.raises(OptionError, match="brier is of probabilities"):
         population.summary(linear, "brier")

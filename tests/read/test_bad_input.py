@@ -20,7 +20,7 @@ from baserate import (
     WeightError,
     measure,
 )
-from baserate.measure import MEASURES, about, why
+from baserate.measure import MEASURES, describe, undefined_reason
 from tests.strategies import noun
 
 TRUTH, SCORE = [1, 0, 1], [0.9, 0.4, 0.2]
@@ -282,7 +282,7 @@ def test_input_is_neither_changed_nor_shared() -> None:
 def test_a_single_class_is_tallied_and_undefined_measures_have_reasons(truth: list[int], reason: str) -> None:
     curve = baserate.curve(baserate.tally(truth, [0.5] * len(truth)))
     assert math.isnan(measure.auc(curve))
-    assert why(measure.auc, curve) == reason
+    assert undefined_reason(measure.auc, curve) == reason
 
 
 def test_all_ties_are_one_score() -> None:
@@ -291,7 +291,7 @@ def test_all_ties_are_one_score() -> None:
     assert measure.auc(curve) == 0.5
 
 
-@pytest.mark.parametrize("name", [name for name, m in MEASURES.items() if about(m).of is baserate.Tally])
+@pytest.mark.parametrize("name", [name for name, m in MEASURES.items() if describe(m).of is baserate.Tally])
 @pytest.mark.parametrize("score", [[1.5, 0.2], [0.5, -0.1]], ids=["above 1", "below 0"])
 def test_proper_scores_refuse_scores_that_are_not_probabilities(name: str, score: list[float]) -> None:
     tally = baserate.tally([1, 0], score)

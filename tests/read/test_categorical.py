@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, strategies as st
 
-from baserate.read._series import encode_array, encode_series, labels_of, series_of
-from baserate.read._table import Coded
+from baserate.read._series import as_series, encode_array, encode_labels, encode_series
+from baserate.read._table import LabelCodes
 
 Column = list[str | None]
 
@@ -44,15 +44,15 @@ KINDS: dict[str, Any] = {
 }
 
 
-def _decoded(column: Coded) -> list[object]:
+def _decoded(column: LabelCodes) -> list[object]:
     return [None if at < 0 else column.labels[at] for at in column.codes.tolist()]
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @given(column=st.lists(st.sampled_from(["b", "a", "", "it's", "ü", None]), max_size=12))
 def test_labels_and_missing_values_are_encoded(kind: str, column: Column) -> None:
-    series = series_of("x", KINDS[kind](column))
-    read, as_is = encode_series("x", series), labels_of("x", series)
+    series = as_series("x", KINDS[kind](column))
+    read, as_is = encode_series("x", series), encode_labels("x", series)
     assert _decoded(read) == _decoded(as_is) == column
     assert {*read.labels} == {*column} - {None}
     assert len(read.labels) == len({*read.labels})
@@ -64,13 +64,13 @@ def test_labels_need_not_be_text() -> None:
         [[date(2026, 1, 2)] * 3, ["2026-01-02"] * 3],
         [[True, False, True]] * 2,
     ):
-        assert _decoded(encode_series("x", series_of("x", pd.Categorical(labels)))) == read
-    assert _decoded(encode_series("x", series_of("x", pd.Categorical([1.5, None])))) == [1.5, None]
+        assert _decoded(encode_series("x", as_series("x", pd.Categorical(labels)))) == read
+    assert _decoded(encode_series("x", as_series("x", pd.Categorical([1.5, None])))) == [1.5, None]
 
 
 def test_a_dictionary_may_repeat_values_and_contain_nulls() -> None:
     odd = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, None, 3], pa.uint8()), pa.array(["a", None, "a", "b"]))
-    read = encode_series("x", series_of("x", odd))
+    read = encode_series("x", as_series("x", odd))
     assert _decoded(read) == ["a", None, "a", None, "b"]
     assert sorted(map(str, read.labels)) == ["a", "b"]
 
@@ -78,14 +78,14 @@ def test_a_dictionary_may_repeat_values_and_contain_nulls() -> None:
 def test_codes_are_not_copied_if_all_labels_occur() -> None:
     codes = np.array([1, 0, 1], dtype=np.int8)
     for given_ in (pd.Categorical.from_codes(codes, ["b", "a"]), pa.DictionaryArray.from_arrays(codes, ["b", "a"])):
-        read = encode_series("x", series_of("x", given_))
+        read = encode_series("x", as_series("x", given_))
         assert read.codes.dtype == np.int8
         assert (read.codes.tolist(), read.labels) == ([1, 0, 1], ["b", "a"])
 
 
 def test_columns_that_are_no_series_are_converted() -> None:
-    assert series_of("x", pa.array([1, None])).to_list() == [1, None]
-    assert series_of("x", pd.array([1, None], dtype="Int64")).null_count() == 1
+    assert as_series("x", pa.array([1, None])).to_list() == [1, None]
+    assert as_series("x", pd.array([1, None], dtype="Int64")).null_count() == 1
     for plain in ([1, 2], (1, 2), np.array([1, 2]), range(2)):
-        assert series_of("x", plain) is plain
+        assert as_series("x", plain) is plain
     assert _decoded(encode_array("x", range(2))) == [0, 1]

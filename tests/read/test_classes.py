@@ -275,25 +275,25 @@ def test_bad_weights_of_arrays() -> None:
 
 def test_scored_arrays() -> None:
     score = np.array([[0.7, 0.2, 0.1], [0.1, 0.8, 0.1]])
-    assert baserate.scored([0, 1], score).labels == (0, 1, 2)
-    assert baserate.scored(["x", "z"], score, labels="xyz").labels == ("x", "y", "z")
-    assert baserate.scored(["x", "z"], score[:, :2]).labels == ("x", "z")
-    assert baserate.scored(["x", "z"], pd.DataFrame(score), labels="xyz").score.tolist() == score.tolist()
-    assert len(baserate.scored([0, 1], score, weight=[0, 1])) == 1
+    assert baserate.class_scores([0, 1], score).labels == (0, 1, 2)
+    assert baserate.class_scores(["x", "z"], score, labels="xyz").labels == ("x", "y", "z")
+    assert baserate.class_scores(["x", "z"], score[:, :2]).labels == ("x", "z")
+    assert baserate.class_scores(["x", "z"], pd.DataFrame(score), labels="xyz").score.tolist() == score.tolist()
+    assert len(baserate.class_scores([0, 1], score, weight=[0, 1])) == 1
     with pytest.raises(
         UnknownLabelError, match=r"truth holds 2 classes \('x', 'z'\), but there are 3 columns of scores"
     ):
-        baserate.scored(["x", "z"], score)
+        baserate.class_scores(["x", "z"], score)
     with pytest.raises(UnknownLabelError, match=r"truth: 1 unknown label"):
-        baserate.scored(["x", "q"], score, labels="xyz")
+        baserate.class_scores(["x", "q"], score, labels="xyz")
     with pytest.raises(ShapeError, match=r"score has shape \(2,\)"):
-        baserate.scored([0, 1], [0.1, 0.2])
+        baserate.class_scores([0, 1], [0.1, 0.2])
     with pytest.raises(ShapeError, match="2 labels for 3 columns"):
-        baserate.scored([0, 1], score, labels=[0, 1])
+        baserate.class_scores([0, 1], score, labels=[0, 1])
     with pytest.raises(MissingValuesError, match="score of column 1: 1 NaN"):
-        baserate.scored([0, 1], [[0.5, np.nan], [0.5, 0.5]])
+        baserate.class_scores([0, 1], [[0.5, np.nan], [0.5, 0.5]])
     with pytest.raises(NotNumericError, match="score of column 0"):
-        baserate.scored([0, 1], [["a", "b"], ["c", "d"]])
+        baserate.class_scores([0, 1], [["a", "b"], ["c", "d"]])
 
 
 # Sets of labels.
@@ -389,13 +389,13 @@ def test_a_cross_table_that_cannot_be_opened(tmp_path: Path) -> None:
 
 
 def test_costs_from_a_cross_table(tmp_path: Path) -> None:
-    found = read.costs(cross(tmp_path, ",b,a\na,4,0\nb,0,-1\n"), truth="rows")
+    found = read.cost_matrix(cross(tmp_path, ",b,a\na,4,0\nb,0,-1\n"), truth="rows")
     assert found.total(baserate.confusion(list("aab"), list("aba"))) == 3
-    assert read.costs(tmp_path / "cross.csv", truth="columns").cost.tolist() == [[0, -1], [4, 0]]
+    assert read.cost_matrix(tmp_path / "cross.csv", truth="columns").cost.tolist() == [[0, -1], [4, 0]]
     with pytest.raises(OptionError, match="it is in the 'rows' or in the 'columns'"):
-        read.costs(tmp_path / "cross.csv", truth="both")  # type: ignore[arg-type]
+        read.cost_matrix(tmp_path / "cross.csv", truth="both")  # type: ignore[arg-type]
     with pytest.raises(FileFormatError, match="has no row or no column for 'b'"):
-        read.costs(cross(tmp_path, ",a,c\na,0,1\nb,1,0\n"), truth="rows")
+        read.cost_matrix(cross(tmp_path, ",a,c\na,0,1\nb,1,0\n"), truth="rows")
 
 
 # What once went wrong in silence.
@@ -508,12 +508,12 @@ def test_ordered_categories_keep_their_order() -> None:
 def test_frames_of_scores_are_read_by_their_names() -> None:
     score = np.eye(3)
     for frame in (pd.DataFrame(score, columns=list("cab")), pl.DataFrame(score, schema=list("cab"))):
-        rows = baserate.scored(["c", "a", "b"], frame)
+        rows = baserate.class_scores(["c", "a", "b"], frame)
         assert rows.labels == ("c", "a", "b")
         assert accuracy(rows) == 1
-    assert baserate.scored(["a", "b", "c"], pd.DataFrame(score)).labels == ("a", "b", "c")
+    assert baserate.class_scores(["a", "b", "c"], pd.DataFrame(score)).labels == ("a", "b", "c")
     with pytest.raises(UnknownLabelError, match="do not say which is whose"):
-        baserate.scored(["a", "b", "c"], pd.DataFrame(score, columns=["x", "y", "z"]))
+        baserate.class_scores(["a", "b", "c"], pd.DataFrame(score, columns=["x", "y", "z"]))
 
 
 def test_frames_of_sets_of_labels_are_matched_by_name() -> None:
@@ -539,14 +539,14 @@ def test_frames_that_would_lose_their_names_are_refused() -> None:
 def test_masked_scores_are_missing() -> None:
     score = np.ma.masked_array(np.eye(2), mask=[[False, False], [True, False]])
     with pytest.raises(MissingValuesError, match="score of column 0: 1 NaN"):
-        baserate.scored([0, 1], score)
+        baserate.class_scores([0, 1], score)
 
 
 def test_classes_are_inferred_only_from_evidence() -> None:
     score = np.ones((2, 3)) / 3
-    assert baserate.scored([0, 2], score).labels == (0, 1, 2)
+    assert baserate.class_scores([0, 2], score).labels == (0, 1, 2)
     with pytest.raises(UnknownLabelError, match="name the class of each with labels="):
-        baserate.scored([1, 2], score)
+        baserate.class_scores([1, 2], score)
 
 
 @pytest.mark.parametrize("given", [["sea,sky", "sky"], [["sea"], "sky"]])
@@ -579,7 +579,7 @@ def test_numeric_labels_of_a_cross_table_are_equal_in_any_spelling(tmp_path: Pat
 
 def test_labels_must_differ_and_be_comparable() -> None:
     for make in (
-        lambda labels: baserate.scored([0, 1], np.eye(2), labels=labels),
+        lambda labels: baserate.class_scores([0, 1], np.eye(2), labels=labels),
         lambda labels: baserate.label_sets([[1, 0]], decided=[[1, 0]], labels=labels),
         lambda labels: baserate.Confusion.of_matrix([[1, 0], [0, 1]], labels, truth="rows"),
         lambda labels: baserate.CostMatrix([[0, 1], [1, 0]], labels),

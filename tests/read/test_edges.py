@@ -29,7 +29,7 @@ from baserate import (
 )
 from baserate.read import _duckdb, _engines, _paths
 from baserate.read._columns import Columns
-from baserate.read._labels import ordered, parse_labels
+from baserate.read._labels import parse_labels, sort_labels
 from tests.read.test_tables import CSV, DIGEST, TABLE, tallied
 from tests.readers import Table
 
@@ -62,7 +62,7 @@ def test_labels_in_any_capitals_are_booleans() -> None:
 
 
 def test_labels_of_several_types_are_ordered_by_type_and_then_by_text() -> None:
-    assert ordered(["1", 2, "3"]) == [2, "1", "3"]
+    assert sort_labels(["1", 2, "3"]) == [2, "1", "3"]
 
 
 def test_an_absent_positive_label_is_refused_among_numbers_too() -> None:
@@ -273,19 +273,22 @@ def test_data_that_do_not_fit_into_memory_are_reported() -> None:
         pytest.raises(
             FileFormatError, match=r"^a file does not fit into memory \(failed to allocate\.\); read a part of it\.$"
         ),
-        _duckdb.translated("a file"),
+        _duckdb.translate_errors("a file"),
     ):
         raise duckdb.OutOfMemoryException("Out of Memory Error: failed to allocate\nand much more.")
 
 
 def test_the_first_line_of_an_engine_error_is_reported() -> None:
-    with pytest.raises(FileFormatError, match=r"^a file cannot be read: disk is gone\.$"), _duckdb.translated("a file"):
+    with (
+        pytest.raises(FileFormatError, match=r"^a file cannot be read: disk is gone\.$"),
+        _duckdb.translate_errors("a file"),
+    ):
         raise duckdb.IOException("IO Error: disk is gone.\nLINE 1: SELECT\n        ^")
 
 
 def test_an_error_in_our_sql_is_not_blamed_on_the_file() -> None:
     for slip in (duckdb.ParserException, duckdb.BinderException):
-        with pytest.raises(slip), _duckdb.translated("a file"):
+        with pytest.raises(slip), _duckdb.translate_errors("a file"):
             raise slip("syntax error")
 
 
@@ -435,7 +438,7 @@ def test_ids_must_be_as_many_as_rows() -> None:
 
 def test_label_text_may_be_in_capitals_or_fractions() -> None:
     for truth, typed in (([True, False], "TRUE"), ([0.5, 1.5], "0.50"), ([2.0, 3.0], "2")):
-        assert tallied({"y": truth, "p": [2, 1]}, positive=read.Spelled(typed)).intake.positive == truth[0]
+        assert tallied({"y": truth, "p": [2, 1]}, positive=read.LabelText(typed)).intake.positive == truth[0]
 
 
 def test_a_list_that_is_not_all_paths_is_no_table() -> None:

@@ -13,7 +13,7 @@ from sklearn.metrics import roc_auc_score
 
 import baserate
 from baserate import Counts, Cut, Policy, ShapeError, Tally, Target, apply, decide, read
-from baserate.sklearn import CalibratedBy, PolicyClassifier, scorer
+from baserate.sklearn import CalibratedClassifier, PolicyClassifier, scorer
 
 RNG = np.random.default_rng(5)
 SIZE = 400
@@ -26,8 +26,8 @@ LABEL = TRUTH.map({True: "yes", False: "no"})
 BOTH = pd.DataFrame({"no": 1 - 1 / (1 + np.exp(-SCORE)), "yes": 1 / (1 + np.exp(-SCORE))})
 SETS = pd.DataFrame({"sea": TRUTH, "sky": ~TRUTH})
 ONE = Policy(by_group={("f",): Cut((0.4,)), ("m",): Cut((0.6,))}, otherwise="refer", attributes=("sex",))
-FRONT = decide.front({"a": Counts(tp=2, fn=1, fp=0, tn=3), "b": Counts(tp=3, fn=0, fp=1, tn=2)})
-COMBINED = decide.combined(
+FRONT = decide.roc_convex_hull({"a": Counts(tp=2, fn=1, fp=0, tn=3), "b": Counts(tp=3, fn=0, fp=1, tn=2)})
+COMBINED = decide.combine_scores(
     read.rows({"y": [1, 1, 1, 0, 0, 0], "a": [6, 8, 5, 7, 3, 4], "b": [5, 2, 5, 1, 4, 3]}, truth="y", score=["a", "b"])
 )
 FEATURES = pd.DataFrame({"x": SCORE})
@@ -38,8 +38,8 @@ ENTRIES: dict[str, Callable[[], object]] = {
     "tally, count": lambda: baserate.tally(TRUTH.to_numpy(), SCORE, count=COUNT),
     "confusion": lambda: baserate.confusion(LABEL, LABEL.loc[SHUFFLED.index]),
     "confusion, weight": lambda: baserate.confusion(LABEL, LABEL, weight=WEIGHT),
-    "scored": lambda: baserate.scored(LABEL, BOTH.loc[SHUFFLED.index]),
-    "scored, count": lambda: baserate.scored(LABEL.tolist(), BOTH, count=COUNT),
+    "scored": lambda: baserate.class_scores(LABEL, BOTH.loc[SHUFFLED.index]),
+    "scored, count": lambda: baserate.class_scores(LABEL.tolist(), BOTH, count=COUNT),
     "label sets": lambda: baserate.label_sets(SETS, decided=SETS.loc[SHUFFLED.index]),
     "label sets, score": lambda: baserate.label_sets(SETS, score=BOTH.loc[SHUFFLED.index].to_numpy(), weight=WEIGHT),
     "evaluate": lambda: baserate.evaluate(TRUTH, SHUFFLED),
@@ -67,9 +67,9 @@ ENTRIES: dict[str, Callable[[], object]] = {
         pd.Series([2.0, 1.0], index=["b", "a"]), pd.DataFrame([[1, 2], [3, 4]], index=["a", "b"])
     ),
     "actions": lambda: apply.actions(ONE, BOTH["yes"], group=LABEL.map({"yes": "f", "no": "m"}).loc[SHUFFLED.index]),
-    "ranked": lambda: decide.ranked(FRONT, {"a": TRUTH.astype(int), "b": TRUTH.loc[SHUFFLED.index].astype(int)}),
+    "ranked": lambda: decide.rank_by_hull(FRONT, {"a": TRUTH.astype(int), "b": TRUTH.loc[SHUFFLED.index].astype(int)}),
     "combined": lambda: COMBINED.score(SCORE, SHUFFLED),
-    "CalibratedBy": lambda: CalibratedBy(LogisticRegression()).fit(FEATURES, TRUTH.loc[SHUFFLED.index]),
+    "CalibratedBy": lambda: CalibratedClassifier(LogisticRegression()).fit(FEATURES, TRUTH.loc[SHUFFLED.index]),
     "PolicyClassifier": lambda: PolicyClassifier(LogisticRegression()).fit(FEATURES, TRUTH, sample_weight=WEIGHT),
     "scorer": lambda: scorer("auc")(LogisticRegression().fit(FEATURES, TRUTH), FEATURES, TRUTH, sample_weight=WEIGHT),
 }

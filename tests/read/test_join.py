@@ -32,7 +32,7 @@ def without(table: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def test_rows_are_joined_by_id() -> None:
-    found = read.joined({"new": rows(NEW, weight="w", group="sex"), "old": rows(OLD, weight="w", group="sex")})
+    found = read.join({"new": rows(NEW, weight="w", group="sex"), "old": rows(OLD, weight="w", group="sex")})
     assert found.score["new"].tolist() == NEW["risk"]
     assert found.score["old"].tolist() == [0.8, 0.3, 0.5, 0.1]
     assert found.truth.tolist() == [True, False, True, False]
@@ -46,16 +46,16 @@ def test_rows_are_joined_by_id() -> None:
 
 def test_clusters_are_the_same_whatever_their_numbers() -> None:
     renamed = OLD | {"sex": ["a man" if sex == "m" else "woman" for sex in OLD["sex"]]}
-    found = read.joined({"new": rows(NEW, cluster="sex"), "old": rows(renamed, cluster="sex")})
+    found = read.join({"new": rows(NEW, cluster="sex"), "old": rows(renamed, cluster="sex")})
     assert found.cluster is not None
     assert found.cluster.tolist() == [0, 1, 1, 0]
     with pytest.raises(OptionError, match="only one of new and old has a cluster"):
-        read.joined({"new": rows(NEW, cluster="sex"), "old": rows(OLD)})
+        read.join({"new": rows(NEW, cluster="sex"), "old": rows(OLD)})
 
 
 def test_several_scores_keep_their_names() -> None:
     both = [table | {"age": np.arange(4.0)} for table in (NEW, OLD)]
-    found = read.joined({f"m{at}": rows(each, score=["risk", "age"]) for at, each in enumerate(both)})
+    found = read.join({f"m{at}": rows(each, score=["risk", "age"]) for at, each in enumerate(both)})
     assert list(found.score) == ["m0: risk", "m0: age", "m1: risk", "m1: age"]
 
 
@@ -64,12 +64,12 @@ def test_rows_of_only_one_table_are_refused_or_dropped() -> None:
     with pytest.raises(
         MissingValuesError, match=r"some ids are not in all tables \(1 of new\)\. Add them, or leave them out"
     ):
-        read.joined({"new": rows(NEW), "old": rows(short)})
-    found = read.joined({"new": rows(NEW), "old": rows(short)}, missing="drop")
+        read.join({"new": rows(NEW), "old": rows(short)})
+    found = read.join({"new": rows(NEW), "old": rows(short)}, missing="drop")
     assert len(found) == 3
     assert found.intake.told.startswith("4 rows read, 1 of them dropped (new id: 1 not in all tables)")
     with pytest.raises(EmptyDataError, match="no id is in all tables"):
-        read.joined({"new": rows(NEW), "old": rows(OLD | {"who": [1, 2, 3, 4]})}, missing="drop")
+        read.join({"new": rows(NEW), "old": rows(OLD | {"who": [1, 2, 3, 4]})}, missing="drop")
 
 
 @pytest.mark.parametrize(
@@ -90,20 +90,20 @@ def test_rows_of_only_one_table_are_refused_or_dropped() -> None:
 )
 def test_tables_that_contradict_each_other(change: Any, more: Any, error: type[Exception], told: str) -> None:  # noqa: ANN401
     with pytest.raises(error, match=told):
-        read.joined({"new": rows(NEW, **more), "old": rows(OLD | change, **more)})
+        read.join({"new": rows(NEW, **more), "old": rows(OLD | change, **more)})
 
 
 def test_parts_that_cannot_be_joined() -> None:
     new, old = rows(NEW), rows(OLD)
     with pytest.raises(OptionError, match="nothing to join"):
-        read.joined({"new": new})
+        read.join({"new": new})
     with pytest.raises(OptionError, match="missing is 'ignore'"):
-        read.joined({"new": new, "old": old}, missing="ignore")  # type: ignore[arg-type]
+        read.join({"new": new, "old": old}, missing="ignore")  # type: ignore[arg-type]
     with pytest.raises(OptionError, match="old have no ids; read them with id="):
-        read.joined({"new": new, "old": read.rows(OLD, truth="sick", score="risk")})
+        read.join({"new": new, "old": read.rows(OLD, truth="sick", score="risk")})
     with pytest.raises(OptionError, match="grouped by different columns"):
-        read.joined({"new": new, "old": rows(OLD, group="sex")})
+        read.join({"new": new, "old": rows(OLD, group="sex")})
     with pytest.raises(OptionError, match="only one of new and old has a weight"):
-        read.joined({"new": new, "old": rows(OLD, weight="w")})
+        read.join({"new": new, "old": rows(OLD, weight="w")})
     with pytest.raises(OptionError, match="positive label is 1 in new but 0 in old"):
-        read.joined({"new": new, "old": rows(OLD, positive=0)})
+        read.join({"new": new, "old": rows(OLD, positive=0)})

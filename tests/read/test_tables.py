@@ -136,11 +136,11 @@ def test_ids_do_not_change_tallies() -> None:
 
 def test_label_text_matches_by_spelling() -> None:
     for truth, typed in (([1, 0], "1"), ([True, False], "true"), ([1.0, 0.0], "1"), (["1", "0"], "1")):
-        found = tallied({"y": truth, "p": [2, 1]}, positive=read.Spelled(typed))
+        found = tallied({"y": truth, "p": [2, 1]}, positive=read.LabelText(typed))
         assert found.tally.mass.tolist() == [[1, 0], [0, 1]]
         assert found.intake.positive == truth[0]
     with pytest.raises(NotBinaryError, match="positive='yes' does not occur"):
-        tallied(TABLE, positive=read.Spelled("yes"))
+        tallied(TABLE, positive=read.LabelText("yes"))
 
 
 def test_several_paths_folders_and_partitions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -229,9 +229,9 @@ def test_arrow_files_name_the_missing_package(tmp_path: Path, monkeypatch: pytes
 
 
 def test_an_interrupted_query_raises_keyboard_interrupt() -> None:
-    with pytest.raises(KeyboardInterrupt), _duckdb.translated("a file"):
+    with pytest.raises(KeyboardInterrupt), _duckdb.translate_errors("a file"):
         raise RuntimeError("Query interrupted")
-    with pytest.raises(RuntimeError, match="other"), _duckdb.translated("a file"):
+    with pytest.raises(RuntimeError, match="other"), _duckdb.translate_errors("a file"):
         raise RuntimeError("other")
 
 
@@ -250,7 +250,7 @@ def test_progress_is_reported(tmp_path: Path) -> None:
 
 def test_progress_never_goes_back() -> None:
     raw = iter([-1, 10, 60, 90, 5, 50, -1, 99, 2])
-    far = _files.steady(lambda: float(next(raw)))
+    far = _files.monotone_progress(lambda: float(next(raw)))
     told = [far() for _ in range(9)]
     assert told[0] is None
     shown = [each for each in told if each is not None]

@@ -15,7 +15,7 @@ from sklearn import metrics
 
 import baserate
 from baserate import Costs, Curve, OptionError, Plan, Report, UnknownLabelError, infer, read, shift
-from baserate.measure import MEASURES, about
+from baserate.measure import MEASURES, describe
 
 Floats = npt.NDArray[np.float64]
 PREVALENCE = 0.05
@@ -83,7 +83,7 @@ def test_every_number_in_deployment_is_of_the_reweighted_tally(report: Report) -
         group = row["group"]
         tally = tallies.pooled("risk") if group is None else tallies.models["risk"][group["site"],]
         measure = MEASURES[row["measure"]]
-        of = {"Counts": Curve(tally).at(0.4), "Curve": Curve(tally), "Tally": tally}[about(measure).of.__name__]
+        of = {"Counts": Curve(tally).at(0.4), "Curve": Curve(tally), "Tally": tally}[describe(measure).of.__name__]
         at = {"threshold": row["threshold"]} if row["part"] == "possible" else {}
         if at:
             of = Curve(tally).at(row["threshold"])
@@ -110,7 +110,7 @@ def test_without_a_stated_prevalence_deployment_is_the_sample() -> None:
 def test_the_calibration_error_has_the_null_reference_of_the_same_prevalence(report: Report) -> None:
     tally = shift.reweigh(read.tallies(PEOPLE, truth="sick", score="risk").tally, to=PREVALENCE)
     (row,) = report.pick(measure="ece", where="there", group=None)
-    floor = infer.floor("ece", tally, draws=100)
+    floor = infer.null_reference("ece", tally, draws=100)
     assert (row["value"], row["floor"], row["floor_high"]) == pytest.approx((floor.value, floor.typical, floor.high))
 
 

@@ -265,7 +265,7 @@ def test_policies_of_every_kind_are_judged(policy: Policy) -> None:
     assert made.text()
     assert [row["measure"] for row in made.differences.rows()] == ["auc"]  # decisions have no thresholds to compare at
     assert not made.pick(part="labels")
-    expected = decide.judge(read.tallies(PEOPLE, truth="sick", score="risk", group="site"), policy)
+    expected = decide.evaluate_policy(read.tallies(PEOPLE, truth="sick", score="risk", group="site"), policy)
     (tp,) = [row["value"] for row in expected.rows() if row["measure"] == "tp" and row["group"] is None]
     assert made.of("risk").here.counts.tp == tp
 

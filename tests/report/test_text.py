@@ -17,7 +17,7 @@ from baserate.report import Finding, Report
 from baserate.report._commands import next_commands
 from baserate.report._natural_frequencies import NEGATIVES, POPULATION, POSITIVES, apportion, natural_frequencies
 from baserate.report._report import Snippet
-from baserate.report._text import page
+from baserate.report._text import report_page
 from baserate.text._tables import display_width
 
 FALLS = Finding(
@@ -224,7 +224,7 @@ def test_no_line_is_too_wide(width: int) -> None:
 def test_text_of_python_has_no_colour_and_that_of_a_terminal_has() -> None:
     report = replace(people(), findings=(FALLS,))
     assert "\x1b" not in report.text()
-    assert "\x1b[1m" in page(report).text(80)
+    assert "\x1b[1m" in report_page(report).text(80)
 
 
 def test_names_cannot_steer_a_terminal_or_markdown() -> None:
@@ -256,7 +256,7 @@ def test_next_steps_are_python_for_rows_in_memory() -> None:
 def test_a_command_that_is_broken_means_the_same() -> None:
     plan = baserate.Plan(files=("my people.csv",), truth="is sick", score=("a -b",), prevalence=0.02, costs=Costs())
     report = replace(people(prevalence=0.02), plan=plan)
-    wide, narrow = ([*_typed(page(report).text(width))] for width in (1000, 40))
+    wide, narrow = ([*_typed(report_page(report).text(width))] for width in (1000, 40))
     assert wide == narrow
     assert wide[0][5:7] == ["--score", "a -b"]
     assert all(words[0] == "baserate" for words in wide)

@@ -54,7 +54,7 @@ def target() -> Target:
 
 @pytest.mark.parametrize("method", BINARY_METHODS)
 def test_every_interval_contains_the_prevalence(method: str, target: Target, validation: Tally) -> None:
-    found = shift.prevalence(target, validation, method=method)
+    found = shift.estimate_prevalence(target, validation, method=method)
     assert found.estimate.low < found.value < found.estimate.high
     assert found.estimate.low < 0.1 < found.estimate.high
     assert abs(found.value - 0.1) < 0.05
@@ -72,17 +72,17 @@ def test_swapping_classes_gives_the_complement(method: str, target: Target, vali
     turned = Target(1 - target.score)
     options = {"threshold": 0.3} if method in ("acc", "cm-l", "cm-map", "rlls-hard") else {}
     other = {name: np.nextafter(1 - 0.3, 1) for name in options}  # what was flagged no longer is
-    first = shift.prevalence(target, validation, method=method, **options)
-    then = shift.prevalence(turned, swapped, method=method, **other)
+    first = shift.estimate_prevalence(target, validation, method=method, **options)
+    then = shift.estimate_prevalence(turned, swapped, method=method, **other)
     assert then.value == pytest.approx(1 - first.value, abs=1e-9)
     assert then.estimate.low == pytest.approx(1 - first.estimate.high, abs=1e-7)
     assert then.variance == pytest.approx(first.variance, rel=1e-6)
 
 
 def test_swapping_classes_in_bins_nearly_gives_the_complement(target: Target, validation: Tally) -> None:
-    first = shift.prevalence(target, validation, method="binned")
+    first = shift.estimate_prevalence(target, validation, method="binned")
     swapped = Tally.counted(1 - validation.score[::-1], validation.rows[::-1, ::-1])
-    then = shift.prevalence(Target(1 - target.score), swapped, method="binned")
+    then = shift.estimate_prevalence(Target(1 - target.score), swapped, method="binned")
     assert then.value == pytest.approx(1 - first.value, abs=0.2 * first.standard_error)
     assert then.estimate.low == pytest.approx(1 - first.estimate.high, abs=0.2 * first.standard_error)
 
@@ -92,8 +92,8 @@ def test_a_count_is_repetition_and_order_does_not_matter(method: str, validation
     rng = np.random.default_rng(3)
     score = simulate(200, 0.2, 4)[1]
     times = rng.integers(1, 4, len(score))
-    counted = shift.prevalence(Target.of_rows(score, count=times), validation, method=method)
-    repeated = shift.prevalence(Target(rng.permutation(np.repeat(score, times))), validation, method=method)
+    counted = shift.estimate_prevalence(Target.of_rows(score, count=times), validation, method=method)
+    repeated = shift.estimate_prevalence(Target(rng.permutation(np.repeat(score, times))), validation, method=method)
     assert counted.value == pytest.approx(repeated.value, abs=1e-9)
     assert counted.estimate.high == pytest.approx(repeated.estimate.high, abs=1e-7)
     assert counted.rows == repeated.rows == times.sum()
@@ -106,7 +106,7 @@ def test_weights_may_be_scaled(method: str, validation: Tally) -> None:
     truth, probability = simulate(800, 0.4, 7)
     heavy = rng.uniform(0.5, 2, 800)
     one, other = (
-        shift.prevalence(
+        shift.estimate_prevalence(
             Target.of_rows(score, weight=scale * weight), tally(truth, probability, weight=scale * heavy), method=method
         )
         for scale in (1.0, 7.0)
@@ -120,7 +120,7 @@ def test_weights_may_be_scaled(method: str, validation: Tally) -> None:
 def test_rows_without_weight_are_absent(method: str, validation: Tally) -> None:
     score = simulate(300, 0.2, 16)[1]
     absent = Target.of_rows(np.append(score, [0.0, 1.0]), weight=np.append(np.ones(300), [0.0, 0.0]))
-    first, then = (shift.prevalence(each, validation, method=method) for each in (Target(score), absent))
+    first, then = (shift.estimate_prevalence(each, validation, method=method) for each in (Target(score), absent))
     assert then.value == pytest.approx(first.value, abs=1e-9)
     assert then.estimate.high == pytest.approx(first.estimate.high, abs=1e-6)
 
@@ -128,7 +128,7 @@ def test_rows_without_weight_are_absent(method: str, validation: Tally) -> None:
 def test_validation_itself_has_its_own_prevalence(validation: Tally) -> None:
     same = Target(np.repeat(validation.score, validation.rows.sum(axis=0, dtype=np.int64)))
     for method in ("mlls", "acc", "pacc", "binned"):
-        found = shift.prevalence(same, validation, method=method)
+        found = shift.estimate_prevalence(same, validation, method=method)
         assert found.value == pytest.approx(validation.prevalence, abs=1e-9)
 
 
@@ -136,7 +136,7 @@ def test_validation_itself_has_its_own_prevalence(validation: Tally) -> None:
 @given(share=st.floats(0.02, 0.98), seed=st.integers(0, 1000))
 def test_maximum_likelihood_with_true_posteriors_is_consistent(share: float, seed: int) -> None:
     validation = tally(*simulate(400, 0.4, 8))
-    found = shift.prevalence(
+    found = shift.estimate_prevalence(
         Target(simulate(40_000, share, seed)[1]), validation, method="mlls", recalibrate=False, at=0.4
     )
     assert abs(found.value - share) < 5 * found.standard_error < 0.05
@@ -152,7 +152,7 @@ def test_invariance_to_monotone_and_to_linear_transformations(power: float, base
 
     others = Target(moved(np.asarray(target.score))), validation.rescored(moved(validation.score))
     for method in ("binned", "mlls"):
-        first, then = (shift.prevalence(*sides, method=method) for sides in ((target, validation), others))
+        first, then = (shift.estimate_prevalence(*sides, method=method) for sides in ((target, validation), others))
         assert then.value == pytest.approx(first.value, abs=1e-7)
         assert then.estimate.high == pytest.approx(first.estimate.high, abs=1e-6)
 
@@ -160,10 +160,13 @@ def test_invariance_to_monotone_and_to_linear_transformations(power: float, base
 def test_scores_need_not_be_probabilities_with_recalibration(validation: Tally, target: Target) -> None:
     raw = Target(logit(np.asarray(target.score))), validation.rescored(logit(validation.score))
     for method in ("mlls", "binned"):
-        first, then = shift.prevalence(target, validation, method=method), shift.prevalence(*raw, method=method)
+        first, then = (
+            shift.estimate_prevalence(target, validation, method=method),
+            shift.estimate_prevalence(*raw, method=method),
+        )
         assert then.value == pytest.approx(first.value, abs=1e-8)
-    assert shift.prevalence(*raw, method="acc", threshold=0.0).value == pytest.approx(
-        shift.prevalence(target, validation, method="acc").value, abs=1e-12
+    assert shift.estimate_prevalence(*raw, method="acc", threshold=0.0).value == pytest.approx(
+        shift.estimate_prevalence(target, validation, method="acc").value, abs=1e-12
     )
 
 
@@ -171,7 +174,7 @@ def test_scores_need_not_be_probabilities_with_recalibration(validation: Tally, 
 def test_labels_in_the_target_narrow_intervals(method: str, validation: Tally, target: Target) -> None:
     truth, probability = simulate(400, 0.1, 21)
     known = Target(target.score, labelled=tally(truth, probability))
-    plain, helped = (shift.prevalence(each, validation, method=method) for each in (target, known))
+    plain, helped = (shift.estimate_prevalence(each, validation, method=method) for each in (target, known))
     assert helped.labelled == 400
     assert helped.standard_error < plain.standard_error
     assert helped.estimate.high - helped.estimate.low < plain.estimate.high - plain.estimate.low
@@ -181,69 +184,75 @@ def test_labels_in_the_target_narrow_intervals(method: str, validation: Tally, t
 
 def test_labels_of_one_class_only_are_not_certain(validation: Tally, target: Target) -> None:
     for method in ("mlls", "pacc", "binned"):
-        found = shift.prevalence(Target(target.score, labelled=tally([0] * 20, [0.2] * 20)), validation, method=method)
-        assert 0 < found.value < shift.prevalence(target, validation, method=method).value + 1e-9
+        found = shift.estimate_prevalence(
+            Target(target.score, labelled=tally([0] * 20, [0.2] * 20)), validation, method=method
+        )
+        assert 0 < found.value < shift.estimate_prevalence(target, validation, method=method).value + 1e-9
 
 
 def test_aliases_give_the_same_estimate(validation: Tally, target: Target) -> None:
     for alias, name in ((alias, name) for alias, name in shift.ALIASES.items() if name != "gmm"):
-        first, then = (shift.prevalence(target, validation, method=each) for each in (alias.upper(), name))
+        first, then = (shift.estimate_prevalence(target, validation, method=each) for each in (alias.upper(), name))
         assert first.value == then.value
         assert first.method == name
     with pytest.raises(UnknownNameError, match="no method is called 'guess'; known are: binned, mlls"):
-        shift.prevalence(target, validation, method="guess")
+        shift.estimate_prevalence(target, validation, method="guess")
     with pytest.raises(OptionError, match="bins= has no use for mlls"):
-        shift.prevalence(target, validation, method="mlls", bins=5)
+        shift.estimate_prevalence(target, validation, method="mlls", bins=5)
     with pytest.raises(OptionError, match="at= has no use for binned; it has bins; method='mlls' takes it"):
-        shift.prevalence(target, validation, at=0.3)
+        shift.estimate_prevalence(target, validation, at=0.3)
 
 
 def test_intervals_grow_with_the_level(validation: Tally, target: Target) -> None:
     for method in BINARY_METHODS:
-        found = [shift.prevalence(target, validation, method=method, level=level) for level in (0.5, 0.9, 0.99)]
+        found = [
+            shift.estimate_prevalence(target, validation, method=method, level=level) for level in (0.5, 0.9, 0.99)
+        ]
         for narrow, wide in pairwise(found):
             assert wide.estimate.low <= narrow.estimate.low <= narrow.value <= narrow.estimate.high
             assert narrow.estimate.high <= wide.estimate.high
             assert wide.estimate.low >= 0
             assert wide.estimate.high <= 1
     with pytest.raises(OptionError, match="level is 95; expected a confidence level"):
-        shift.prevalence(target, validation, level=95)
+        shift.estimate_prevalence(target, validation, level=95)
 
 
 def test_at_the_ends_an_interval_has_width(validation: Tally) -> None:
     low = Target(np.full(500, 0.02))
     for method in BINARY_METHODS:
-        found = shift.prevalence(low, validation, method=method)
+        found = shift.estimate_prevalence(low, validation, method=method)
         assert found.value < 0.02
         assert found.estimate.low == 0 or method in ("hdy", "cm-map", "scm-map", "binned")
         assert 0 < found.estimate.high < 0.5
-        turned = shift.prevalence(Target(np.full(500, 0.98)), validation, method=method)
+        turned = shift.estimate_prevalence(Target(np.full(500, 0.98)), validation, method=method)
         assert turned.value > 0.9
         assert turned.estimate.high == 1 or method in ("hdy", "cm-map", "scm-map", "binned")
-    found = shift.prevalence(low, validation, method="pacc")
+    found = shift.estimate_prevalence(low, validation, method="pacc")
     assert found.unclipped < 0
     assert "so far outside that label shift is in doubt" in " ".join(found.notes)
 
 
 def test_certain_scores_are_counted_and_harmless(validation: Tally, target: Target) -> None:
     certain = Target(np.concatenate([target.score, [0.0, 1.0, 1.0]]))
-    found = shift.prevalence(certain, validation, method="mlls")
+    found = shift.estimate_prevalence(certain, validation, method="mlls")
     assert "3 rows of the target have a probability of 0 or 1, or next to it." in found.notes
-    assert found.value == pytest.approx(shift.prevalence(target, validation, method="mlls").value, abs=0.005)
+    assert found.value == pytest.approx(shift.estimate_prevalence(target, validation, method="mlls").value, abs=0.005)
     for method in BINARY_METHODS:
-        assert np.isfinite(shift.prevalence(certain, validation, method=method).estimate.high)
+        assert np.isfinite(shift.estimate_prevalence(certain, validation, method=method).estimate.high)
     # As they are, certain rows rule out that there is none of their class.
-    exact = shift.prevalence(Target(np.array([0.0] * 50 + [1.0])), validation, method="mlls", recalibrate=False)
+    exact = shift.estimate_prevalence(
+        Target(np.array([0.0] * 50 + [1.0])), validation, method="mlls", recalibrate=False
+    )
     assert exact.value == pytest.approx(1 / 51, abs=1e-9)
 
 
 def test_a_calibrator_corrects_posteriors(validation: Tally, target: Target) -> None:
     made = calibrate.logistic(validation)
-    first = shift.prevalence(target, validation, method="mlls")
-    then = shift.prevalence(target, validation, method="mlls", recalibrate=made)
+    first = shift.estimate_prevalence(target, validation, method="mlls")
+    then = shift.estimate_prevalence(target, validation, method="mlls", recalibrate=made)
     assert then.value == pytest.approx(first.value, abs=1e-12)
     assert then.standard_error < first.standard_error  # the map is taken as exact
-    other = shift.prevalence(target, validation, method="mlls", recalibrate=calibrate.beta(validation))
+    other = shift.estimate_prevalence(target, validation, method="mlls", recalibrate=calibrate.beta(validation))
     assert other.value == pytest.approx(first.value, abs=0.02)
 
 
@@ -253,74 +262,77 @@ def test_unusable_data_and_options_raise(validation: Tally, target: Target) -> N
     with pytest.raises(EmptyDataError, match="no scores without truth"):
         Target(np.array([]))
     with pytest.raises(FitError, match="no positive rows"):
-        shift.prevalence(target, tally([0, 0, 0], [0.1, 0.2, 0.3]))
+        shift.estimate_prevalence(target, tally([0, 0, 0], [0.1, 0.2, 0.3]))
     with pytest.raises(FitError, match="no negative rows"):
-        shift.prevalence(target, tally([1, 1], [0.1, 0.2]))
+        shift.estimate_prevalence(target, tally([1, 1], [0.1, 0.2]))
     with pytest.raises(FitError, match="single row"):
-        shift.prevalence(target, tally([1, 0, 0], [0.9, 0.2, 0.3]))
+        shift.estimate_prevalence(target, tally([1, 0, 0], [0.9, 0.2, 0.3]))
     with pytest.raises(EmptyDataError, match="no rows with weight"):
-        shift.prevalence(target, Tally.counted([0.9, 0.2], [[0, 0], [0, 0]]))
+        shift.estimate_prevalence(target, Tally.counted([0.9, 0.2], [[0, 0], [0, 0]]))
     with pytest.raises(FitError, match="all validation scores are the same"):
-        shift.prevalence(target, tally([1, 0] * 20, [0.5] * 40))
+        shift.estimate_prevalence(target, tally([1, 0] * 20, [0.5] * 40))
     rng = np.random.default_rng(12)
     with pytest.raises(FitError, match=r"carry no information.*Fieller's set is unbounded"):
-        shift.prevalence(target, tally(rng.random(200) < 0.4, rng.random(200)))
+        shift.estimate_prevalence(target, tally(rng.random(200) < 0.4, rng.random(200)))
     with pytest.raises(FitError, match="turn scores round"):
-        shift.prevalence(target, Tally.counted(1 - validation.score[::-1], validation.rows[:, ::-1]), method="mlls")
+        shift.estimate_prevalence(
+            target, Tally.counted(1 - validation.score[::-1], validation.rows[:, ::-1]), method="mlls"
+        )
     with pytest.raises(FitError, match=r"cannot be recalibrated.*parts the classes.*Or estimate by 'pacc'"):
-        shift.prevalence(target, tally([0] * 30 + [1] * 30, np.linspace(0.1, 0.9, 60)), method="mlls")
+        shift.estimate_prevalence(target, tally([0] * 30 + [1] * 30, np.linspace(0.1, 0.9, 60)), method="mlls")
     with pytest.raises(NotAProbabilityError, match=r"scores of the target go from .* to 30"):
-        shift.prevalence(Target(np.array([0.1, 30.0])), validation, method="mlls", recalibrate=False)
+        shift.estimate_prevalence(Target(np.array([0.1, 30.0])), validation, method="mlls", recalibrate=False)
     with pytest.raises(OptionError, match="reweighed"):
-        shift.prevalence(target, shift.reweigh(validation, to=0.2))
+        shift.estimate_prevalence(target, shift.reweigh(validation, to=0.2))
     with pytest.raises(OptionError, match="is no Target"):
-        shift.prevalence(np.array([0.2]), validation)  # type: ignore[call-overload]
+        shift.estimate_prevalence(np.array([0.2]), validation)  # type: ignore[call-overload]
     for at in (0.0, 1.0, np.nan):
         with pytest.raises(OptionError, match="a prevalence lies between"):
-            shift.prevalence(target, validation, method="mlls", recalibrate=False, at=at)
+            shift.estimate_prevalence(target, validation, method="mlls", recalibrate=False, at=at)
     with pytest.raises(OptionError, match="has no use: recalibrated"):
-        shift.prevalence(target, validation, method="mlls", at=0.3)
+        shift.estimate_prevalence(target, validation, method="mlls", at=0.3)
     with pytest.raises(OptionError, match="recalibrate is 'beta'; expected 'logistic'"):
-        shift.prevalence(target, validation, method="mlls", recalibrate="beta")
+        shift.estimate_prevalence(target, validation, method="mlls", recalibrate="beta")
     with pytest.raises(FitError, match="does not tell the classes apart"):
-        shift.prevalence(target, validation, method="acc", threshold=0.9999)
+        shift.estimate_prevalence(target, validation, method="acc", threshold=0.9999)
     with pytest.raises(OptionError, match=r"alpha is 0\.5"):
-        shift.prevalence(target, validation, method="cm-map", alpha=0.5)
+        shift.estimate_prevalence(target, validation, method="cm-map", alpha=0.5)
     with pytest.raises(OptionError, match="rising"):
-        shift.prevalence(target, validation, method="binned", bins=[0.5, 0.2])
+        shift.estimate_prevalence(target, validation, method="binned", bins=[0.5, 0.2])
 
 
 def test_other_scales_are_noted(validation: Tally, target: Target) -> None:
     raw = validation.rescored(logit(validation.score))
-    found = shift.prevalence(Target(100 + np.asarray(target.score)), raw, method="pacc")
+    found = shift.estimate_prevalence(Target(100 + np.asarray(target.score)), raw, method="pacc")
     assert "they may be on different scales" in " ".join(found.notes)
-    assert not shift.prevalence(target, validation, method="pacc").notes
+    assert not shift.estimate_prevalence(target, validation, method="pacc").notes
 
 
 def test_rows_and_tallies_are_accepted(validation: Tally, target: Target) -> None:
     truth, probability = simulate(1500, 0.4, 1)
     table = {"y": truth, "p": probability}
-    wanted = shift.prevalence(target, validation).value
-    assert shift.prevalence(target, baserate.read.tallies(table, truth="y", score="p")).value == wanted
-    assert shift.prevalence(target, baserate.read.rows(table, truth="y", score="p")).value == wanted
+    wanted = shift.estimate_prevalence(target, validation).value
+    assert shift.estimate_prevalence(target, baserate.read.tallies(table, truth="y", score="p")).value == wanted
+    assert shift.estimate_prevalence(target, baserate.read.rows(table, truth="y", score="p")).value == wanted
 
 
 def test_pooling_of_many_rows_affects_only_the_interval(validation: Tally) -> None:
     """Beyond 16 384 rows the shape of the likelihood is that of pooled rows; the estimate is exact."""
     score = simulate(60_000, 0.1, 13)[1]
-    found = shift.prevalence(Target(score), validation, method="mlls")
+    found = shift.estimate_prevalence(Target(score), validation, method="mlls")
     ratio = np.exp(logit(calibrate.logistic(validation)(score)) - logit(validation.prevalence))
     slope = ((ratio - 1) / (found.value * ratio + 1 - found.value)).sum()
     assert abs(slope) < 1e-6
     parts = [
-        shift.prevalence(Target(score[at : at + 15_000]), validation, method="mlls") for at in range(0, 60_000, 15_000)
+        shift.estimate_prevalence(Target(score[at : at + 15_000]), validation, method="mlls")
+        for at in range(0, 60_000, 15_000)
     ]
     assert found.spread == pytest.approx(np.mean([part.spread for part in parts]) / 4, rel=0.02)
 
 
 def test_posteriors_are_adjusted_to_the_estimate(validation: Tally, target: Target) -> None:
-    found = shift.prevalence(target, validation, method="mlls")
-    made = shift.posterior(found)
+    found = shift.estimate_prevalence(target, validation, method="mlls")
+    made = shift.posterior_calibrator(found)
     assert isinstance(made, Calibrator)
     assert found.map is not None
     score = np.array([0.1, 0.5, 0.9])
@@ -329,16 +341,21 @@ def test_posteriors_are_adjusted_to_the_estimate(validation: Tally, target: Targ
     assert [each.value for each in made.parameters] == [validation.prevalence, found.value]
     assert made(score) == pytest.approx(before / (before + gamma * (1 - before)))
     assert made(np.asarray(target.score)).mean() == pytest.approx(found.value, abs=1e-9)  # what EM's last step says
-    raw = shift.prevalence(target, validation, method="mlls", recalibrate=False, at=0.4)
-    assert shift.posterior(raw)(score) == pytest.approx(shift.reprior(score, from_=0.4, to=raw.value))
-    assert shift.posterior(shift.prevalence(target, validation, method="pacc"), to=0.2)(score).max() < 1
+    raw = shift.estimate_prevalence(target, validation, method="mlls", recalibrate=False, at=0.4)
+    assert shift.posterior_calibrator(raw)(score) == pytest.approx(shift.reprior(score, from_=0.4, to=raw.value))
+    assert (
+        shift.posterior_calibrator(shift.estimate_prevalence(target, validation, method="pacc"), to=0.2)(score).max()
+        < 1
+    )
     with pytest.raises(OptionError, match="every posterior is the same"):
-        shift.posterior(found, to=0.0)
+        shift.posterior_calibrator(found, to=0.0)
 
 
 def test_measures_at_the_estimate_include_its_uncertainty(validation: Tally, target: Target) -> None:
-    found = shift.prevalence(target, validation)
-    rows = shift.corrected(found, measures=["sensitivity", "precision", "auc", "brier", "f1"], threshold=0.5).rows()
+    found = shift.estimate_prevalence(target, validation)
+    rows = shift.adjusted_summary(
+        found, measures=["sensitivity", "precision", "auc", "brier", "f1"], threshold=0.5
+    ).rows()
     values = {(row["measure"], row["scores"]): row for row in rows}
     at_known = shift.reweigh(validation, to=found.value)
     counts = baserate.curve(at_known).at(0.5)
@@ -353,24 +370,24 @@ def test_measures_at_the_estimate_include_its_uncertainty(validation: Tally, tar
     assert values["brier", "corrected"]["value"] < values["brier", "as given"]["value"]
     assert all(row["low"] <= row["value"] <= row["high"] for row in rows if row["low"] is not None)
     cost = partial(measure.expected_cost, costs=baserate.Costs(fp=1, fn=10))
-    paid, error, again = shift.corrected(found, measures=[cost, partial(measure.ece, bins=3)], threshold=0.5).rows()[
-        -3:
-    ]
+    paid, error, again = shift.adjusted_summary(
+        found, measures=[cost, partial(measure.ece, bins=3)], threshold=0.5
+    ).rows()[-3:]
     assert paid["value"] == pytest.approx(measure.expected_cost(counts, costs=baserate.Costs(fp=1, fn=10)))
     assert paid["low"] < paid["value"] < paid["high"]
     assert error["value"] == pytest.approx(measure.ece(at_known, bins=3))
     assert again["scores"] == "corrected"
     assert again["value"] == pytest.approx(
-        measure.ece(at_known.rescored(shift.posterior(found)(at_known.score)), bins=3)
+        measure.ece(at_known.rescored(shift.posterior_calibrator(found)(at_known.score)), bins=3)
     )
-    prevalence = shift.corrected(found, measures=["prevalence"], threshold=0.5).rows()[-1]
+    prevalence = shift.adjusted_summary(found, measures=["prevalence"], threshold=0.5).rows()[-1]
     assert (prevalence["low"], prevalence["high"]) == (found.estimate.low, found.estimate.high)
 
 
 def test_measures_at_an_end_are_limits(validation: Tally) -> None:
-    found = shift.prevalence(Target(np.full(500, 0.02)), validation)
+    found = shift.estimate_prevalence(Target(np.full(500, 0.02)), validation)
     assert found.value == 0
-    results = shift.corrected(found, measures=["precision", "accuracy", "specificity", "npv"], threshold=0.5)
+    results = shift.adjusted_summary(found, measures=["precision", "accuracy", "specificity", "npv"], threshold=0.5)
     rows = {row["measure"]: row for row in results.rows()}
     assert rows["precision"]["value"] < 1e-6 < rows["precision"]["high"]
     assert rows["accuracy"]["value"] == pytest.approx(rows["specificity"]["value"])
@@ -378,7 +395,7 @@ def test_measures_at_an_end_are_limits(validation: Tally) -> None:
 
 
 def test_all_measures_can_be_corrected(validation: Tally, target: Target) -> None:
-    results = shift.corrected(shift.prevalence(target, validation), measures="all", threshold=0.5)
+    results = shift.adjusted_summary(shift.estimate_prevalence(target, validation), measures="all", threshold=0.5)
     rows = results.rows()
     assert "taken as known" not in " ".join(results.data["notes"])
     for row in rows:
@@ -387,21 +404,21 @@ def test_all_measures_can_be_corrected(validation: Tally, target: Target) -> Non
 
 
 def test_label_shift_is_distinguished_from_noise(validation: Tally, target: Target) -> None:
-    fits = shift.label_shift(target, validation)
+    fits = shift.label_shift_test(target, validation)
     assert not fits.doubtful
     assert [check.name for check in fits.checks] == ["goodness_of_fit", "binned_less_pacc"]
     assert "nothing speaks against label shift" in fits.told[0]
     assert "Not tested, since scores alone cannot tell" in fits.told[-1]
     noisier = Target(np.asarray(expit(1.6 * logit(np.asarray(target.score)))))
-    assert shift.label_shift(noisier, validation).doubtful
-    assert "not label shift alone" in " ".join(shift.label_shift(noisier, validation).told)
+    assert shift.label_shift_test(noisier, validation).doubtful
+    assert "not label shift alone" in " ".join(shift.label_shift_test(noisier, validation).told)
 
 
 def test_label_shift_needs_three_bins_and_an_estimate_inside(validation: Tally) -> None:
     same = Target(simulate(2000, 0.4, 14)[1])
-    two, _ = shift.label_shift(same, validation, bins=2).checks
+    two, _ = shift.label_shift_test(same, validation, bins=2).checks
     assert "it takes 3" in (two.why or "")
-    ended = shift.label_shift(Target(np.full(500, 0.02)), validation)
+    ended = shift.label_shift_test(Target(np.full(500, 0.02)), validation)
     assert "at an end of [0, 1]" in (ended.checks[1].why or "")
     assert any("Not tested by binned_less_pacc" in line for line in ended.told)
 
@@ -412,15 +429,15 @@ def test_the_goodness_of_fit_test_has_its_nominal_size() -> None:
     rejected = 0
     for seed in range(200):
         sides = Target(simulate(800, 0.15, 2 * seed)[1]), tally(*simulate(600, 0.4, 2 * seed + 1))
-        rejected += shift.label_shift(*sides).checks[0].p < 0.05
+        rejected += shift.label_shift_test(*sides).checks[0].p < 0.05
     assert 2 <= rejected <= 22
 
 
 def test_performance_without_labels_is_that_of_an_expected_tally(target: Target, validation: Tally) -> None:
-    promised = shift.expected(target)
+    promised = shift.expected_tally(target)
     assert promised.total == pytest.approx(3000)
     assert promised.positives == pytest.approx(np.asarray(target.score).sum())
-    found = shift.performance(target, assume="covariate shift", measures=["precision", "auc", "prevalence"])
+    found = shift.estimate_performance(target, assume="covariate shift", measures=["precision", "auc", "prevalence"])
     values = {row["measure"]: row for row in found.rows()}
     assert values["auc"]["value"] == pytest.approx(measure.auc(baserate.curve(promised)))
     assert values["prevalence"]["low"] < np.asarray(target.score).mean() < values["prevalence"]["high"]
@@ -434,7 +451,7 @@ def test_performance_without_labels_is_near_the_actual_one(validation: Tally) ->
     happened = tally(truth, probability)
     counts = baserate.curve(happened).at(0.5)
     for assume, near in (("label shift", True), ("covariate shift", False)):
-        found = shift.performance(Target(probability), validation, assume=assume, measures=["precision", "f1"])  # type: ignore[arg-type]
+        found = shift.estimate_performance(Target(probability), validation, assume=assume, measures=["precision", "f1"])  # type: ignore[arg-type]
         for row in found.rows():
             if row["measure"] in ("precision", "f1"):
                 assert (row["low"] <= measure.MEASURES[row["measure"]](counts) <= row["high"]) is near
@@ -442,10 +459,10 @@ def test_performance_without_labels_is_near_the_actual_one(validation: Tally) ->
 
 def test_weighted_targets_have_expected_tallies_too() -> None:
     twice = Target.of_rows(np.array([0.75, 0.5]), weight=np.array([2.0, 1.0]))
-    assert shift.expected(twice).mass.tolist() == [[1.5, 0.5], [0.5, 0.5]]
-    assert shift.expected(twice).squares.tolist() == [[3.0, 0.5], [1.0, 0.5]]
+    assert shift.expected_tally(twice).mass.tolist() == [[1.5, 0.5], [0.5, 0.5]]
+    assert shift.expected_tally(twice).squares.tolist() == [[3.0, 0.5], [1.0, 0.5]]
     by = calibrate.prevalence(at=0.5, to=0.2)
-    assert shift.expected(twice, by).positives == pytest.approx((by(twice.score) * [2, 1]).sum())
+    assert shift.expected_tally(twice, by).positives == pytest.approx((by(twice.score) * [2, 1]).sum())
 
 
 def test_covariate_shift_does_not_need_informative_scores(target: Target) -> None:
@@ -453,29 +470,29 @@ def test_covariate_shift_does_not_need_informative_scores(target: Target) -> Non
     rng = np.random.default_rng(23)
     blind = tally(rng.random(400) < 0.3, rng.random(400))
     with pytest.raises(FitError, match="carry no information"):
-        shift.performance(target, blind, assume="label shift")
-    found = shift.performance(target, blind, assume="covariate shift", measures=["prevalence"]).rows()[-1]
+        shift.estimate_performance(target, blind, assume="label shift")
+    found = shift.estimate_performance(target, blind, assume="covariate shift", measures=["prevalence"]).rows()[-1]
     assert found["low"] < 0.3 < found["high"]
 
 
 def test_invalid_requests_of_performance_raise(target: Target, validation: Tally) -> None:
     with pytest.raises(OptionError, match="'label shift' or 'covariate shift'"):
-        shift.performance(target, validation, assume="anything")  # type: ignore[arg-type]
+        shift.estimate_performance(target, validation, assume="anything")  # type: ignore[arg-type]
     with pytest.raises(OptionError, match="give a validation set"):
-        shift.performance(target, assume="label shift")
+        shift.estimate_performance(target, assume="label shift")
     with pytest.raises(OptionError, match="at= has no use without a validation set"):
-        shift.performance(target, assume="covariate shift", at=0.3)
+        shift.estimate_performance(target, assume="covariate shift", at=0.3)
     with pytest.raises(OptionError, match="averages= has no use for performance; it has recalibrate, at"):
-        shift.performance(target, validation, assume="covariate shift", averages=["macro"])
+        shift.estimate_performance(target, validation, assume="covariate shift", averages=["macro"])
     with pytest.raises(NotAProbabilityError, match="must be probabilities"):
-        shift.performance(Target(np.array([0.2, 3.0])), assume="covariate shift")
-    as_they_are = partial(shift.performance, validation=validation, assume="label shift", recalibrate=False)
+        shift.estimate_performance(Target(np.array([0.2, 3.0])), assume="covariate shift")
+    as_they_are = partial(shift.estimate_performance, validation=validation, assume="label shift", recalibrate=False)
     found = as_they_are(target, measures=["ece", "ks"])
     assert all("no closed form" in row["why"] for row in found.rows())
     ended = as_they_are(Target(np.full(500, 0.02)), measures=["accuracy"])
     assert "the estimated prevalence is 0 or 1" in ended.rows()[-1]["why"]
     with pytest.raises(OptionError, match="recalibrate is 'isotonic'; expected 'logistic', True, False or a Map"):
-        shift.performance(target, validation, assume="covariate shift", recalibrate="isotonic")
+        shift.estimate_performance(target, validation, assume="covariate shift", recalibrate="isotonic")
 
 
 def unequal(n: int, share: float, seed: int) -> tuple[npt.NDArray[np.bool_], Floats]:
@@ -490,9 +507,9 @@ def test_binned_needs_no_calibration_and_mlls_notes_a_misfit() -> None:
     found = []
     for seed in range(12):
         validation, target = tally(*unequal(2000, 0.4, seed)), Target(unequal(5000, 0.1, 100 + seed)[1])
-        usual = shift.prevalence(target, validation)
+        usual = shift.estimate_prevalence(target, validation)
         assert usual.method == "binned"
-        other = shift.prevalence(target, validation, method="mlls")
+        other = shift.estimate_prevalence(target, validation, method="mlls")
         notes = " ".join(other.notes)
         assert "do not fit the validation data (p < 0.0001)" in notes
         assert f"By binned, which needs no calibration, the prevalence is {usual.value:.3g}"[:70] in notes
@@ -503,10 +520,10 @@ def test_binned_needs_no_calibration_and_mlls_notes_a_misfit() -> None:
 
 
 def test_notes_say_that_a_calibration_fits(target: Target, validation: Tally) -> None:
-    found = shift.prevalence(target, validation, method="mlls")
+    found = shift.estimate_prevalence(target, validation, method="mlls")
     assert "rest on fit the validation data (p = " in found.notes[-1]
     assert [check.name for check in found.checks] == ["calibration_curve"]
-    assert shift.prevalence(target, validation, method="mlls", recalibrate="logistic").value == found.value
+    assert shift.estimate_prevalence(target, validation, method="mlls", recalibrate="logistic").value == found.value
 
 
 def test_the_calibration_test_is_a_score_test_of_bins(validation: Tally) -> None:
@@ -536,24 +553,26 @@ def test_bins_divide_a_rare_class_as_finely_as_the_other() -> None:
 
 
 def test_the_warning_is_adjusted_for_two_tests(target: Target, validation: Tally) -> None:
-    checks = tuple(baserate.infer.Check(name, 2.0, 0.03, "χ²") for name in ("goodness_of_fit", "binned_less_pacc"))
-    assert not shift.Assumption(checks, ()).doubtful
-    assert shift.Assumption(checks[:1], ()).doubtful
-    assert shift.Assumption(checks, ()).adjusted == (0.06, 0.06)
-    assert "Holm-adjusted p" in shift.label_shift(target, validation).told[0]
+    checks = tuple(
+        baserate.infer.CalibrationTest(name, 2.0, 0.03, "χ²") for name in ("goodness_of_fit", "binned_less_pacc")
+    )
+    assert not shift.LabelShiftTestResult(checks, ()).doubtful
+    assert shift.LabelShiftTestResult(checks[:1], ()).doubtful
+    assert shift.LabelShiftTestResult(checks, ()).adjusted == (0.06, 0.06)
+    assert "Holm-adjusted p" in shift.label_shift_test(target, validation).told[0]
 
 
 def test_disagreement_is_noted_by_the_estimate_itself(target: Target, validation: Tally) -> None:
-    assert not shift.prevalence(target, validation).notes
+    assert not shift.estimate_prevalence(target, validation).notes
     noisier = Target(np.asarray(expit(1.6 * logit(np.asarray(target.score)))))
-    notes = " ".join(shift.prevalence(noisier, validation).notes)
+    notes = " ".join(shift.estimate_prevalence(noisier, validation).notes)
     assert "not label shift alone" in notes
 
 
 def test_posteriors_where_no_logistic_curve_fits_are_shares_of_bins() -> None:
     validation, target = tally(*unequal(2000, 0.4, 1)), Target(unequal(5000, 0.1, 2)[1])
-    found = shift.prevalence(target, validation)
-    made = shift.posterior(found)
+    found = shift.estimate_prevalence(target, validation)
+    made = shift.posterior_calibrator(found)
     assert "a logistic curve does not fit the validation data" in made.notes[0]
     assert made(np.asarray(target.score)).mean() == pytest.approx(found.value, abs=0.01)
     assert made([0.02])[0] > made([0.2])[0]  # positives vary more, so that low scores are theirs, too
@@ -561,9 +580,11 @@ def test_posteriors_where_no_logistic_curve_fits_are_shares_of_bins() -> None:
 
 def test_under_label_shift_performance_is_that_of_validation_at_the_estimate() -> None:
     validation, target = tally(*unequal(2000, 0.4, 3)), Target(unequal(5000, 0.1, 4)[1])
-    found = shift.performance(target, validation, assume="label shift", measures=["precision", "accuracy", "brier"])
+    found = shift.estimate_performance(
+        target, validation, assume="label shift", measures=["precision", "accuracy", "brier"]
+    )
     rows = {row["measure"]: row for row in found.rows()}
-    there = shift.reweigh(validation, to=shift.prevalence(target, validation).value)
+    there = shift.reweigh(validation, to=shift.estimate_prevalence(target, validation).value)
     assert rows["brier"]["value"] == pytest.approx(measure.brier(there))
     assert rows["precision"]["value"] == pytest.approx(measure.precision(baserate.curve(there).at(0.5)))
     assert sum(rows[cell]["value"] for cell in ("tp", "fp", "fn", "tn")) == pytest.approx(5000)
@@ -593,7 +614,10 @@ def test_under_covariate_shift_no_curve_is_assumed(curve: str) -> None:
     for _ in range(20):
         before, target = rng.random(2000), Target(rng.beta(2, 4, 5000))
         made = partial(
-            shift.performance, target, tally(rng.random(2000) < chance(before), before), assume="covariate shift"
+            shift.estimate_performance,
+            target,
+            tally(rng.random(2000) < chance(before), before),
+            assume="covariate shift",
         )
         found, other = made(measures=names), made(measures=names, recalibrate="logistic")
         for results, seen in ((found, hits), (other, misses)):
@@ -633,13 +657,15 @@ def test_targets_beyond_validation_raise() -> None:
     rng = np.random.default_rng(44)
     score = rng.beta(2, 8, 300)
     with pytest.raises(FitError, match="% of the target lies outside the scores of validation"):
-        shift.performance(Target(rng.beta(8, 2, 1000)), tally(rng.random(300) < score, score), assume="covariate shift")
+        shift.estimate_performance(
+            Target(rng.beta(8, 2, 1000)), tally(rng.random(300) < score, score), assume="covariate shift"
+        )
     near = Target(np.append(rng.beta(2, 8, 999), 0.99))
-    assert shift.performance(near, tally(rng.random(300) < score, score), assume="covariate shift").rows()
+    assert shift.estimate_performance(near, tally(rng.random(300) < score, score), assume="covariate shift").rows()
 
 
 def test_without_validation_the_notes_say_that_calibration_is_assumed(target: Target) -> None:
-    found = shift.performance(target, assume="covariate shift", measures=["accuracy"])
+    found = shift.estimate_performance(target, assume="covariate shift", measures=["accuracy"])
     assert "Probabilities were taken as right: there is no validation set" in found.data["notes"][1]
 
 
@@ -652,5 +678,5 @@ def test_the_registry_of_estimators_is_complete() -> None:
         assert each.assumption
         assert each.binary or each.multiclass
     assert set(shift.METHODS) == {each.name for each in ESTIMATORS}
-    assert shift.DEFAULT in BINARY_METHODS
-    assert shift.DEFAULT_OF_CLASSES in MULTICLASS_METHODS
+    assert shift.DEFAULT_METHOD in BINARY_METHODS
+    assert shift.DEFAULT_MULTICLASS_METHOD in MULTICLASS_METHODS

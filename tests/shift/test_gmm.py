@@ -42,7 +42,10 @@ def test_the_default_covers_where_the_calibration_does_not_fit() -> None:
     hit = {"gmm": np.zeros(3), "mlls": np.zeros(3)}
     disagree = 0
     for seed in range(40):
-        made = {"gmm": shift.prevalence(*sides(seed)), "mlls": shift.prevalence(*sides(seed), method="mlls")}
+        made = {
+            "gmm": shift.estimate_prevalence(*sides(seed)),
+            "mlls": shift.estimate_prevalence(*sides(seed), method="mlls"),
+        }
         assert made["gmm"].method == "gmm"
         for name, found in made.items():
             hit[name] += [each.low <= q <= each.high for each, q in zip(found.estimates, SHARES, strict=True)]
@@ -105,25 +108,25 @@ def test_separable_classes_need_no_likelihood_ratios() -> None:
     np.testing.assert_allclose(found.value, [0.4, 0.4, 0.2], atol=1e-9)
     assert "only mean probabilities are compared" in found.notes[0]
     assert all(each.low < each.value < each.high for each in found.estimates)
-    results = shift.performance(t, v, assume="label shift", measures=["accuracy"])
+    results = shift.estimate_performance(t, v, assume="label shift", measures=["accuracy"])
     assert results.rows()[-1]["value"] == pytest.approx(1.0)
 
 
 def test_a_calibration_that_does_not_fit_is_no_sign_against_label_shift() -> None:
-    assert sum(shift.label_shift(*sides(seed)).doubtful for seed in range(20)) <= 4
+    assert sum(shift.label_shift_test(*sides(seed)).doubtful for seed in range(20)) <= 4
     t, v = sides(0)
     flat = np.sqrt(t.score)
     other = MulticlassTarget(flat / flat.sum(axis=1, keepdims=True), LABELS)
-    found = shift.label_shift(other, v)
+    found = shift.label_shift_test(other, v)
     assert found.doubtful
     assert found.told[0].startswith("The target's scores are no mixture of those of the classes (p < 0.0001)")
-    assert "no shares explain all mean features" in " ".join(shift.prevalence(other, v).notes)
+    assert "no shares explain all mean features" in " ".join(shift.estimate_prevalence(other, v).notes)
 
 
 def test_performance_under_label_shift_adds_up_to_the_shares() -> None:
     t, v = sides(5)
-    shares = shift.prevalence(t, v)
-    found = shift.performance(t, v, assume="label shift", measures=["accuracy", "sensitivity"])
+    shares = shift.estimate_prevalence(t, v)
+    found = shift.estimate_performance(t, v, assume="label shift", measures=["accuracy", "sensitivity"])
     cells = np.array([row["value"] for row in found.rows() if row["measure"] == "cell"]).reshape(3, 3)
     np.testing.assert_allclose(cells.sum(axis=1) / 4000, shares.value, atol=1e-9)
     # Decisions of the target itself enter, and bring the table nearer to them than rates of validation alone.
@@ -152,7 +155,7 @@ def test_performance_covers_where_the_calibration_does_not_fit(
     """By recalibrated probabilities alone, 28 and 14 of 40 did."""
     happens, hit = expected_accuracy(assume), 0
     for seed in range(40):
-        found = shift.performance(*sides(seed), assume=assume, measures=["accuracy"]).rows()[-1]
+        found = shift.estimate_performance(*sides(seed), assume=assume, measures=["accuracy"]).rows()[-1]
         hit += found["low"] <= happens <= found["high"]
     assert hit >= 34
 
@@ -160,7 +163,7 @@ def test_performance_covers_where_the_calibration_does_not_fit(
 def test_performance_under_covariate_shift_is_a_regression() -> None:
     """Row by row: errors of recalibrated probabilities, regressed within decisions, and HC3 with the target's part."""
     t, v = sides(8)
-    found = shift.performance(t, v, assume="covariate shift", measures=["accuracy"])
+    found = shift.estimate_performance(t, v, assume="covariate shift", measures=["accuracy"])
     row = found.rows()[-1]
     made = METHODS["mlls"](t, v).map
     assert made is not None
@@ -188,7 +191,7 @@ def test_a_target_outside_of_validation_raises() -> None:
     _, score = simulate(np.random.default_rng(2), 4000, EQUAL)
     far = MulticlassTarget(score[score.max(axis=1) > 0.9], LABELS)
     with pytest.raises(FitError, match=r"% of some decisions of the target have scores where validation has none"):
-        shift.performance(far, few, assume="covariate shift", measures=["accuracy"])
+        shift.estimate_performance(far, few, assume="covariate shift", measures=["accuracy"])
 
 
 @pytest.mark.parametrize("assume", ["label shift", "covariate shift"])
@@ -200,7 +203,7 @@ def test_counts_are_repetitions_in_performance(assume: Literal["label shift", "c
         MulticlassRows(np.repeat(v.truth, many), np.repeat(v.score, many, axis=0), LABELS),
     )
     both: list[list[dict[str, Any]]] = [
-        shift.performance(*each, assume=assume, measures=["accuracy", "precision"]).rows()
+        shift.estimate_performance(*each, assume=assume, measures=["accuracy", "precision"]).rows()
         for each in ((replace(t, count=few), replace(v, count=many)), repeated)
     ]
     for one, other in zip(*both, strict=True):
@@ -213,7 +216,7 @@ def test_the_scale_of_weights_does_not_matter_in_performance() -> None:
     new, old = np.random.default_rng(9).uniform(0.5, 2, size=(2, 400))
     for assume in ("label shift", "covariate shift"):
         light, heavy, plain = (
-            shift.performance(*each, assume=assume, measures=["accuracy"]).rows()[-1]
+            shift.estimate_performance(*each, assume=assume, measures=["accuracy"]).rows()[-1]
             for each in (
                 (replace(t, weight=new), replace(v, weight=old)),
                 (replace(t, weight=5 * new), replace(v, weight=0.1 * old)),
@@ -228,7 +231,7 @@ def test_labelled_rows_of_the_target_narrow_intervals_of_performance() -> None:
     t, v = sides(1, rows=(400, 400))
     known = MulticlassRows(*simulate(np.random.default_rng(4), 500, SHARES), LABELS)
     with_truth, without = (
-        shift.performance(each, v, assume="label shift", measures=["precision"]).rows()
+        shift.estimate_performance(each, v, assume="label shift", measures=["precision"]).rows()
         for each in (replace(t, labelled=known), t)
     )
     for one, other in zip(with_truth, without, strict=True):
@@ -239,7 +242,7 @@ def test_labelled_rows_of_the_target_narrow_intervals_of_performance() -> None:
 def test_decisions_that_validation_hardly_has() -> None:
     t, v = sides(1, rows=(400, 400))
     few = [(p.argmax(axis=1) != 2) | (np.cumsum(p.argmax(axis=1) == 2) <= 8) for p in (t.score, v.score)]
-    found = shift.performance(
+    found = shift.estimate_performance(
         MulticlassTarget(t.score[few[0]], LABELS), v.only(few[1]), assume="covariate shift", measures=["accuracy"]
     )
     row = found.rows()[-1]
@@ -248,9 +251,9 @@ def test_decisions_that_validation_hardly_has() -> None:
 
 def test_precision_of_a_class_that_may_be_absent_may_be_0() -> None:
     t, v = sides(2, (0.6, 0.4, 0.0), rows=(300, 600))
-    shares = shift.prevalence(t, v)
+    shares = shift.estimate_prevalence(t, v)
     assert shares.estimates[2].low == 0
-    found = shift.performance(t, v, assume="label shift", measures=["precision"])
-    for results in (found, shift.corrected(shares, measures=["precision"])):
+    found = shift.estimate_performance(t, v, assume="label shift", measures=["precision"])
+    for results in (found, shift.adjusted_summary(shares, measures=["precision"])):
         row = next(row for row in results.rows() if row["measure"] == "precision" and row["class"] == "c")
         assert row["low"] < 1e-6

@@ -25,7 +25,7 @@ from baserate import (
     shift,
     tally,
 )
-from baserate.measure import MEASURES, about
+from baserate.measure import MEASURES, describe
 
 TABLE = Counts(tp=80, fp=10, fn=20, tn=90)
 
@@ -64,12 +64,12 @@ def people(n: int = 400, seed: int = 0) -> Tally:
         (lambda: shift.reprior([[0.5, 0.5]], from_=0.5, to=[0.5, 0.5]), "give two prevalences, or twice the share"),
         (lambda: shift.ppv(1.2, 0.9, 0.1), r"1 of 1 values of sensitivity lie outside \[0, 1\], such as 1.2"),
         (lambda: shift.npv(0.9, 0.9, np.array([0.1, nan])), "1 of 2 values of prevalence"),
-        (lambda: shift.against(TABLE, "auc"), "auc is no measure of decisions"),
-        (lambda: shift.against(TABLE, []), "nothing to measure"),
-        (lambda: shift.against(TABLE, "precision", threshold=0.5), "has no use"),
-        (lambda: shift.against(tally([1, 0], [3, -1]), "precision"), "give a threshold="),
-        (lambda: shift.against(TABLE, "precision", prevalences=[0.1, 1.0]), "1 of 2 values of to"),
-        (lambda: shift.against("table", "precision"), "str has no decisions"),  # type: ignore[arg-type]
+        (lambda: shift.prevalence_curve(TABLE, "auc"), "auc is no measure of decisions"),
+        (lambda: shift.prevalence_curve(TABLE, []), "nothing to measure"),
+        (lambda: shift.prevalence_curve(TABLE, "precision", threshold=0.5), "has no use"),
+        (lambda: shift.prevalence_curve(tally([1, 0], [3, -1]), "precision"), "give a threshold="),
+        (lambda: shift.prevalence_curve(TABLE, "precision", prevalences=[0.1, 1.0]), "1 of 2 values of to"),
+        (lambda: shift.prevalence_curve("table", "precision"), "str has no decisions"),  # type: ignore[arg-type]
     ],
 )
 def test_invalid_options_raise(work: Callable[[], object], told: str) -> None:
@@ -88,11 +88,11 @@ def test_classes_without_rows_raise_a_data_error() -> None:
 
 def test_invalid_shapes_raise() -> None:
     with pytest.raises(ShapeError, match="take one"):
-        shift.against(Curve(people()).counts, "precision")  # type: ignore[arg-type]
+        shift.prevalence_curve(Curve(people()).counts, "precision")  # type: ignore[arg-type]
     with pytest.raises(ShapeError, match="prevalences has shape"):
-        shift.table(TABLE, "precision", prevalences=[[0.1], [0.2]])
+        shift.prevalence_table(TABLE, "precision", prevalences=[[0.1], [0.2]])
     with pytest.raises(MissingValuesError, match="1 of 2 thresholds are NaN"):
-        shift.threshold(np.array([0.5, nan]), from_=0.5, to=0.1)
+        shift.reprior_threshold(np.array([0.5, nan]), from_=0.5, to=0.1)
 
 
 def test_reweighed_tables_of_any_shape() -> None:
@@ -133,7 +133,7 @@ def test_groups_of_many_classes_have_shares_of_their_own() -> None:
     np.testing.assert_allclose(there.pooled.squares.mass, alone.squares.mass)
     with pytest.raises(OptionError, match="needs a share for each"):
         shift.reweigh(data, to=0.5)
-    accuracy = infer.class_summary(there, measures=["accuracy"]).rows()
+    accuracy = infer.multiclass_summary(there, measures=["accuracy"]).rows()
     found = [row for row in accuracy if row["measure"] == "accuracy"]
     assert [row["group"] and row["group"]["home"] for row in found] == [None, "town", "farm"]
     assert all(row["how"].endswith("prevalence known") for row in found[:1])
@@ -240,20 +240,20 @@ def test_many_classes_are_resampled_within_classes() -> None:
 def test_bands_are_within_classes() -> None:
     sample = people()
     there = shift.reweigh(sample, to=0.05)
-    roc, moved = infer.band(sample, "roc"), infer.band(there, "roc")
+    roc, moved = infer.confidence_band(sample, "roc"), infer.confidence_band(there, "roc")
     for name in ("low", "high"):
         np.testing.assert_allclose(moved.columns[name], roc.columns[name], atol=1e-9)
     for what in ("pr", "gain", "precision", "f1", "accuracy"):
-        found = infer.band(there, what)
+        found = infer.confidence_band(there, what)
         value = list(found.columns.values())[-3]
         defined = ~np.isnan(found.columns["low"])
         assert (found.columns["low"][defined] <= value[defined]).all()
         assert (found.columns["high"][defined] >= value[defined]).all()
-    at = infer.band(there, "precision", points=None)
+    at = infer.confidence_band(there, "precision", points=None)
     place = len(at.columns["threshold"]) // 2
     alone = infer.estimate("precision", there, threshold=float(at.columns["threshold"][place]))
     assert at.columns["low"][place] == pytest.approx(alone.low)
-    drawn = infer.band(there, "f1", points=None)
+    drawn = infer.confidence_band(there, "f1", points=None)
     alone = infer.estimate("f1", there, threshold=float(at.columns["threshold"][place]))
     assert drawn.columns["low"][place] == pytest.approx(alone.low, rel=0.05)
     assert drawn.how.endswith("within each class")
@@ -277,17 +277,17 @@ def test_summary_of_reweighed_tallies() -> None:
     assert found["prevalence"]["low"] == found["prevalence"]["high"]
     told = "masses were changed to a prevalence of 0.1, which is taken as known; scores were not."
     assert infer.summary(data, measures=names).data["notes"][-1] == told
-    assert shift.against(data).data["notes"] == [told]
+    assert shift.prevalence_curve(data).data["notes"] == [told]
     with pytest.raises(OptionError, match=r"method='bootstrap' makes no interval of .* where the shares"):
-        infer.summary(data, interval=infer.Interval(method="bootstrap"))
-    logit = infer.summary(data, interval=infer.Interval(method="adjusted-logit")).rows()
+        infer.summary(data, interval=infer.IntervalOptions(method="bootstrap"))
+    logit = infer.summary(data, interval=infer.IntervalOptions(method="adjusted-logit")).rows()
     assert any((row["how"] or "").startswith("logit with z²/2") for row in logit)
 
 
 def test_two_reweighed_samples_are_compared_by_their_own_intervals() -> None:
     a, b = (shift.reweigh(people(seed=seed), to=0.05) for seed in (1, 2))
     for name in ("precision", "f1", "brier"):
-        at = 0.5 if about(MEASURES[name]).of is Counts else None
+        at = 0.5 if describe(MEASURES[name]).of is Counts else None
         found = infer.compare_unpaired(a, b, measure=name, threshold=at).difference
         assert found.low < found.value < found.high
         assert found.how == "Newcombe's hybrid of both intervals"
@@ -315,9 +315,9 @@ def test_probabilities_are_measured_raw_and_after_reprior() -> None:
         assert infer.estimate(name, after).low <= 0 <= infer.estimate(name, after).high
     slope = infer.estimate("calibration_slope", after)
     assert slope.low <= 1 <= slope.high
-    assert infer.floor("ece", after).within
-    assert not infer.floor("ece", raw).within
-    tests = {check.name: check for check in infer.checks(after)}
+    assert infer.null_reference("ece", after).within
+    assert not infer.null_reference("ece", raw).within
+    tests = {check.name: check for check in infer.calibration_tests(after)}
     assert tests["cox"].p > 0.01
     assert tests["spiegelhalter_z"].p > 0.01
     for name in ("hosmer_lemeshow", "ecce"):
@@ -332,7 +332,7 @@ def test_null_reference_of_reweighed_rows_uses_the_number_of_rows() -> None:
         sample = tally(*calibrated(300, seed))
         raw = shift.reweigh(sample, to=0.2)
         after = raw.rescored(shift.reprior(raw.score, from_=0.5, to=0.2))
-        found = infer.floor("ece", after, draws=100)
+        found = infer.null_reference("ece", after, draws=100)
         values.append(found.value)
         floors.append(found.typical)
     assert np.median(values) == pytest.approx(np.median(floors), rel=0.15)
@@ -341,14 +341,14 @@ def test_null_reference_of_reweighed_rows_uses_the_number_of_rows() -> None:
 def test_calibration_summary_of_reweighed_probabilities() -> None:
     truth, p = calibrated(300, 3)
     data = shift.reweigh(read.tallies({"y": truth, "p": p}, truth="y", score="p"), to=0.2)
-    rows = infer.reliability(data, asked=infer.Reliability(draws=50)).rows()
+    rows = infer.calibration_summary(data, asked=infer.CalibrationOptions(draws=50)).rows()
     assert all(row["why"] for row in rows if row["value"] is None)
-    curve = infer.reliability_curve(data.tally)
+    curve = infer.calibration_curve(data.tally)
     assert (curve["low"] <= curve["share"] + 1e-12).all()
     assert (curve["share"] <= curve["high"] + 1e-12).all()
     for what in ("isotonic", "likelihood_ratio"):
-        infer.reliability_curve(data.tally, what)
-    found = infer.resampled(["calibration_slope"], data.tally, draws=100)
+        infer.calibration_curve(data.tally, what)
+    found = infer.bootstrap(["calibration_slope"], data.tally, draws=100)
     assert found[0].how == "100 draws of rows within each class"
 
 
@@ -357,7 +357,7 @@ def test_a_calibrator_can_be_fitted_to_reweighed_data() -> None:
     found = calibrate.offset(raw)
     offset = found.parameters[0].value
     assert offset == pytest.approx(np.log(0.1 / 0.9), abs=0.1)
-    assert calibrate.crossfitted(raw, "isotonic").reweighed
+    assert calibrate.cross_fit(raw, "isotonic").reweighed
 
 
 def test_posteriors_of_many_classes() -> None:
@@ -372,7 +372,7 @@ def test_posteriors_of_many_classes() -> None:
 
 def test_thresholds_of_both_scales() -> None:
     cuts = np.array([-inf, -1.0, 0.0, 0.1, 0.5, 1.0, 1.5, inf])
-    raw = shift.threshold(cuts, from_=0.4, to=0.1)
+    raw = shift.reprior_threshold(cuts, from_=0.4, to=0.1)
     assert raw[[0, 1, 2, 5, 6, 7]].tolist() == [-inf, -1, 0, 1, 1.5, inf]
     assert (np.diff(raw) > 0).all()
     np.testing.assert_allclose(shift.reprior(raw[3:5], from_=0.4, to=0.1), [0.1, 0.5], rtol=1e-12)
@@ -390,7 +390,7 @@ def test_predictive_values_of_arrays() -> None:
 
 
 def test_prevalence_curves() -> None:
-    found = shift.against(people(), ["precision", "f1"], threshold=0.4)
+    found = shift.prevalence_curve(people(), ["precision", "f1"], threshold=0.4)
     assert list(found.columns) == [
         *("model", "group", "threshold", "prevalence", "measure", "value", "low", "high", "how", "why"),
     ]
@@ -401,27 +401,27 @@ def test_prevalence_curves() -> None:
     assert [row["prevalence"] for row in precision] == sorted(row["prevalence"] for row in precision)
     assert all(row["low"] < row["value"] < row["high"] for row in rows)
     assert (np.diff([row["value"] for row in precision]) > 0).all()
-    bare = shift.against(people(), "precision", band=False)
+    bare = shift.prevalence_curve(people(), "precision", band=False)
     assert bare.data["level"] is None
     assert bare.rows()[0]["low"] is None
     assert bare.rows()[0]["threshold"] == 0.5
-    plain = shift.table(people(), "precision", threshold=0.4)
+    plain = shift.prevalence_table(people(), "precision", threshold=0.4)
     assert plain["precision"].tolist() == pytest.approx([row["value"] for row in precision])
 
 
 def test_groups_have_curves_of_their_own() -> None:
     table = {"y": [1, 0, 1, 0, 1, 1], "p": [0.9, 0.6, 0.4, 0.1, 0.8, 0.7], "g": list("aaaabb")}
     data = read.tallies(table, truth="y", score="p", group="g")
-    rows = shift.against(data, "accuracy", prevalences=[0.1, 0.2]).rows()
+    rows = shift.prevalence_curve(data, "accuracy", prevalences=[0.1, 0.2]).rows()
     assert [row["group"] for row in rows[::2]] == [None, {"g": "a"}, {"g": "b"}]
     assert rows[-1]["value"] is None
     assert rows[-1]["why"] == "there are no negatives, so nothing tells what more of them would bring"
 
 
 def test_simulations_are_shared_by_all_prevalences() -> None:
-    one, two = (shift.against(TABLE, "f1", prevalences=at).rows()[0] for at in ([0.1], [0.1, 0.2]))
+    one, two = (shift.prevalence_curve(TABLE, "f1", prevalences=at).rows()[0] for at in ([0.1], [0.1, 0.2]))
     assert one == two
-    other = shift.against(TABLE, "f1", prevalences=[0.1], seed=1).rows()[0]
+    other = shift.prevalence_curve(TABLE, "f1", prevalences=[0.1], seed=1).rows()[0]
     assert other["low"] != one["low"]
 
 

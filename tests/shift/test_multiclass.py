@@ -26,7 +26,7 @@ from baserate import (
 from baserate._estimate import Estimate
 from baserate._target import MulticlassTarget
 from baserate.calibrate.multiclass import reprior
-from baserate.shift import Shares
+from baserate.shift import MulticlassPrevalence
 from baserate.shift._estimators import MULTICLASS_METHODS as METHODS
 
 Floats = npt.NDArray[np.float64]
@@ -57,7 +57,7 @@ def target(seed: int = 0, rows: int = 400, shares: Any = (0.2, 0.3, 0.5), **opti
     return MulticlassTarget(simulate(seed, rows, shares)[1], LABELS, **options)
 
 
-def found_by(name: str, t: MulticlassTarget, v: MulticlassRows) -> Shares:
+def found_by(name: str, t: MulticlassTarget, v: MulticlassRows) -> MulticlassPrevalence:
     """The shares, if so few rows tell the classes apart."""
     try:
         return METHODS[name](t, v)
@@ -65,7 +65,13 @@ def found_by(name: str, t: MulticlassTarget, v: MulticlassRows) -> Shares:
         reject()
 
 
-def alike(one: Shares, other: Shares, *, order: Any = slice(None), atol: float = 1e-9) -> None:  # noqa: ANN401
+def alike(
+    one: MulticlassPrevalence,
+    other: MulticlassPrevalence,
+    *,
+    order: Any = slice(None),  # noqa: ANN401
+    atol: float = 1e-9,
+) -> None:
     """Values, intervals and covariance are the same."""
     assert one.labels == tuple(np.array(other.labels)[order])
     np.testing.assert_allclose(one.value, other.value[order], atol=atol)
@@ -291,44 +297,46 @@ def test_prevalence_finds_methods_by_name() -> None:
     truth, score = simulate(1, 300)
     target, rows = MulticlassTarget(simulate(2, 300)[1], LABELS), MulticlassRows(truth, score, LABELS)
     for alias in ("EMQ", "bbse", "scm-l", "cm"):
-        found = shift.prevalence(target, rows, method=alias)
-        assert isinstance(found, Shares)
+        found = shift.estimate_prevalence(target, rows, method=alias)
+        assert isinstance(found, MulticlassPrevalence)
         assert found.method == shift.ALIASES.get(alias.lower(), alias)
     with pytest.raises(UnknownNameError, match="no method is called 'pac'"):
-        shift.prevalence(target, rows, method="pac")
+        shift.estimate_prevalence(target, rows, method="pac")
     for name in ("binned", "hdy"):
         with pytest.raises(OptionError, match="it is for two classes"):
-            shift.prevalence(target, rows, method=name)
+            shift.estimate_prevalence(target, rows, method=name)
     with pytest.raises(OptionError, match="threshold= has no use for acc; it has level"):
-        shift.prevalence(target, rows, method="acc", threshold=0.3)
+        shift.estimate_prevalence(target, rows, method="acc", threshold=0.3)
     with pytest.raises(OptionError, match="give ClassRows for a ClassTarget"):
-        shift.prevalence(target, rows.against_rest(0))  # type: ignore[call-overload]
-    raw = shift.prevalence(target, rows, recalibrate=False)
+        shift.estimate_prevalence(target, rows.against_rest(0))  # type: ignore[call-overload]
+    raw = shift.estimate_prevalence(target, rows, recalibrate=False)
     assert raw.map is None
-    assert shift.prevalence(target, rows, recalibrate=True).map is not None
+    assert shift.estimate_prevalence(target, rows, recalibrate=True).map is not None
 
 
 def test_posteriors_of_classes_are_adjusted_to_the_estimate() -> None:
     truth, score = simulate(3, 600)
     target, rows = MulticlassTarget(simulate(4, 900, (0.2, 0.3, 0.5))[1], LABELS), MulticlassRows(truth, score, LABELS)
-    found = shift.prevalence(target, rows, method="mlls")
-    made = shift.posterior(found)
+    found = shift.estimate_prevalence(target, rows, method="mlls")
+    made = shift.posterior_calibrator(found)
     assert made.labels == LABELS
     # The last step of EM: at the likeliest shares the mean posterior is the share.
     assert made(target.score).mean(axis=0) == pytest.approx(found.value, abs=1e-8)
-    other = shift.posterior(shift.prevalence(target, rows, method="pacc"), to={"a": 0.1, "b": 0.1, "c": 0.8})
+    other = shift.posterior_calibrator(
+        shift.estimate_prevalence(target, rows, method="pacc"), to={"a": 0.1, "b": 0.1, "c": 0.8}
+    )
     assert other(target.score)[:, 2].mean() > made(target.score)[:, 2].mean()
-    raw = shift.prevalence(target, rows, method="mlls", recalibrate=False)
-    assert shift.posterior(raw)(score) == pytest.approx(reprior(raw.at, raw.value, labels=LABELS)(score))
+    raw = shift.estimate_prevalence(target, rows, method="mlls", recalibrate=False)
+    assert shift.posterior_calibrator(raw)(score) == pytest.approx(reprior(raw.at, raw.value, labels=LABELS)(score))
     with pytest.raises(OptionError, match="share of 0"):
-        shift.posterior(found, to=[0.0, 0.5, 0.5])
+        shift.posterior_calibrator(found, to=[0.0, 0.5, 0.5])
 
 
 def test_measures_of_classes_at_estimated_shares() -> None:
     truth, score = simulate(5, 800)
     target, rows = MulticlassTarget(simulate(6, 900, (0.2, 0.3, 0.5))[1], LABELS), MulticlassRows(truth, score, LABELS)
-    found = shift.prevalence(target, rows)
-    results = shift.corrected(
+    found = shift.estimate_prevalence(target, rows)
+    results = shift.adjusted_summary(
         found, measures=["accuracy", "precision", "mcc"], averages=["macro", {"a": 1, "b": 1, "c": 2}]
     )
     table = shift.reweigh(rows.decided(), to=found.value.tolist())
@@ -343,21 +351,21 @@ def test_measures_of_classes_at_estimated_shares() -> None:
     assert row["high"] - row["low"] > 0.9 * (known.high - known.low)
     assert all(each["low"] <= each["value"] <= each["high"] for each in rows_of.values())
     assert results.data["prevalences"]["c"] == found.value[2]
-    again = shift.corrected(found, measures=["accuracy"])
-    assert again.rows()[-1]["low"] == shift.corrected(found, measures=["accuracy"]).rows()[-1]["low"]
+    again = shift.adjusted_summary(found, measures=["accuracy"])
+    assert again.rows()[-1]["low"] == shift.adjusted_summary(found, measures=["accuracy"]).rows()[-1]["low"]
     with pytest.raises(OptionError, match="highest score decides"):
-        shift.corrected(found, threshold=0.5)
+        shift.adjusted_summary(found, threshold=0.5)
 
 
 def test_label_shift_of_classes_is_described() -> None:
     truth, score = simulate(7, 800)
     rows = MulticlassRows(truth, score, LABELS)
-    fits = shift.label_shift(MulticlassTarget(simulate(8, 900, (0.2, 0.3, 0.5))[1], LABELS), rows)
+    fits = shift.label_shift_test(MulticlassTarget(simulate(8, 900, (0.2, 0.3, 0.5))[1], LABELS), rows)
     assert [check.name for check in fits.checks] == ["overidentification"]
     assert fits.checks[0].freedom == 2
     assert len(fits.told) == 2
     with pytest.raises(OptionError, match="give a ClassTarget and ClassRows"):
-        shift.label_shift(MulticlassTarget(score, LABELS), rows.against_rest(0))
+        shift.label_shift_test(MulticlassTarget(score, LABELS), rows.against_rest(0))
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -510,7 +518,7 @@ def test_intervals_of_multiclass_performance_contain_the_actual_values() -> None
     truth, score = simulate(100, 900)
     happened, given = simulate(200, 20_000, (0.2, 0.3, 0.5))
     rows, target = MulticlassRows(truth, score, LABELS), MulticlassTarget(given, LABELS)
-    found = shift.performance(
+    found = shift.estimate_performance(
         target, rows, assume="label shift", measures=["accuracy", "precision"], averages=["macro"]
     )
     table = MulticlassRows(happened, given, LABELS).decided()
@@ -529,20 +537,20 @@ def test_multiclass_performance_without_recalibration_and_its_errors() -> None:
     _, score = simulate(12, 300)
     weight = np.linspace(0.5, 2.0, 300)
     target = MulticlassTarget(score, LABELS, weight=weight)
-    found = shift.performance(target, assume="covariate shift", measures=["accuracy", "kappa"])
+    found = shift.estimate_performance(target, assume="covariate shift", measures=["accuracy", "kappa"])
     accuracy = next(row for row in found.rows() if row["measure"] == "accuracy")
     share = score / score.sum(axis=1, keepdims=True)
     assert accuracy["value"] == pytest.approx(np.average(share.max(axis=1), weights=weight))
     assert accuracy["low"] < accuracy["value"] < accuracy["high"]
     with pytest.raises(OptionError, match="recalibrate= has no use without a validation set"):
-        shift.performance(target, assume="covariate shift", recalibrate="vector")
+        shift.estimate_performance(target, assume="covariate shift", recalibrate="vector")
     with pytest.raises(OptionError, match="must be estimated first"):
-        shift.performance(target, assume="label shift")
+        shift.estimate_performance(target, assume="label shift")
     with pytest.raises(OptionError, match="highest score decides"):
-        shift.performance(target, assume="covariate shift", threshold=0.5)
+        shift.estimate_performance(target, assume="covariate shift", threshold=0.5)
     with pytest.raises(OptionError, match="give ClassRows"):
-        shift.performance(target, tally([0, 1], [0.2, 0.8]), assume="covariate shift")
+        shift.estimate_performance(target, tally([0, 1], [0.2, 0.8]), assume="covariate shift")
     with pytest.raises(OptionError, match="of several classes, but the target is not"):
-        shift.performance(Target(score[:, 0]), validation(), assume="covariate shift")
+        shift.estimate_performance(Target(score[:, 0]), validation(), assume="covariate shift")
     with pytest.raises(NotAProbabilityError, match="recalibrate them on"):
-        shift.performance(MulticlassTarget(2 * score, LABELS), assume="covariate shift")
+        shift.estimate_performance(MulticlassTarget(2 * score, LABELS), assume="covariate shift")

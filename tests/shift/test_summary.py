@@ -59,7 +59,7 @@ def test_the_noted_threshold_flags_the_same_rows() -> None:
     (note,) = (note for note in shift.summary(data, to=0.05, threshold=[0.4]).data["notes"] if "thresholds" in note)
     told = float(note.rpartition(" as ")[2].rstrip("."))
     corrected = shift.reprior(RISK, from_=data.tally.prevalence, to=0.05)
-    assert told == pytest.approx(shift.threshold(0.4, from_=0.05, to=data.tally.prevalence))
+    assert told == pytest.approx(shift.reprior_threshold(0.4, from_=0.05, to=data.tally.prevalence))
     assert (RISK == 0.4).any()
     assert ((corrected >= told) == (RISK >= 0.4)).all()
 
@@ -89,15 +89,15 @@ def test_an_interval_method_is_used_where_supported() -> None:
     data = tallies(score="risk")
     hows = {
         (row["measure"], row["where"]): row["how"]
-        for row in shift.summary(data, to=0.05, interval=infer.Interval(method="logit")).rows()
+        for row in shift.summary(data, to=0.05, interval=infer.IntervalOptions(method="logit")).rows()
     }
     assert hows["precision", "there"] == "logit, prevalence known"
     assert hows["precision", "here"] == "Wilson"
-    jeffreys = shift.summary(data, to=0.05, measures=["accuracy"], interval=infer.Interval(method="jeffreys"))
+    jeffreys = shift.summary(data, to=0.05, measures=["accuracy"], interval=infer.IntervalOptions(method="jeffreys"))
     assert jeffreys.data["interval"]["method"] == "jeffreys"
     assert "Jeffreys" in {row["how"] for row in jeffreys.rows()}
     with pytest.raises(OptionError, match="makes no interval of f1"):
-        shift.summary(data, to=0.05, measures=["f1"], interval=infer.Interval(method="hanley-mcneil"))
+        shift.summary(data, to=0.05, measures=["f1"], interval=infer.IntervalOptions(method="hanley-mcneil"))
 
 
 def test_one_class_raises() -> None:

@@ -34,7 +34,7 @@ from baserate import (
     WeightError,
 )
 from baserate._calibrator_forms import OneVsRest
-from baserate.sklearn import CalibratedBy
+from baserate.sklearn import CalibratedClassifier
 
 Array = npt.NDArray[Any]
 
@@ -42,10 +42,10 @@ Array = npt.NDArray[Any]
 @pytest.mark.filterwarnings("ignore")
 @parametrize_with_checks(  # type: ignore[untyped-decorator]  # of no known type
     [
-        CalibratedBy(LogisticRegression()),
-        CalibratedBy(GaussianNB(), method="isotonic"),
-        CalibratedBy(DecisionTreeClassifier(random_state=0), cv=3),
-        CalibratedBy(RidgeClassifier()),
+        CalibratedClassifier(LogisticRegression()),
+        CalibratedClassifier(GaussianNB(), method="isotonic"),
+        CalibratedClassifier(DecisionTreeClassifier(random_state=0), cv=3),
+        CalibratedClassifier(RidgeClassifier()),
     ]
 )
 def test_estimator_checks_of_scikit_learn(estimator: Any, check: Any) -> None:  # noqa: ANN401
@@ -65,7 +65,7 @@ def test_calibration_lowers_the_log_loss() -> None:
     for x, y in (load_breast_cancer(return_X_y=True), load_digits(return_X_y=True), three()):
         seen, new = slice(0, None, 2), slice(1, None, 2)
         plain = GaussianNB().fit(x[seen], y[seen])
-        ours = CalibratedBy(GaussianNB(), method="isotonic" if len(set(y)) == 2 else "bias-corrected")
+        ours = CalibratedClassifier(GaussianNB(), method="isotonic" if len(set(y)) == 2 else "bias-corrected")
         ours.fit(x[seen], y[seen])
 
         def loss(model: Any, x: Array, y: Array) -> float:  # noqa: ANN401
@@ -81,7 +81,7 @@ def test_calibration_lowers_the_log_loss() -> None:
 def test_fitted_classifiers_stay_unchanged(frozen: bool) -> None:  # noqa: FBT001
     x, y = two()
     inner = GaussianNB().fit(x[:200], y[:200])
-    model = CalibratedBy(FrozenEstimator(inner) if frozen else inner).fit(x[200:], y[200:])
+    model = CalibratedClassifier(FrozenEstimator(inner) if frozen else inner).fit(x[200:], y[200:])
     assert isinstance(model.map_, Calibrator)
     assert model.map_.fitted is not None
     assert model.map_.fitted.rows == 200
@@ -97,7 +97,7 @@ def test_fitted_classifiers_stay_unchanged(frozen: bool) -> None:  # noqa: FBT00
 def test_logistic_agrees_with_sigmoid_of_scikit_learn() -> None:
     x, y = two(4000)
     inner = LinearSVC().fit(x[:2000], y[:2000])
-    ours = CalibratedBy(FrozenEstimator(inner)).fit(x[2000:], y[2000:])
+    ours = CalibratedClassifier(FrozenEstimator(inner)).fit(x[2000:], y[2000:])
     theirs = CalibratedClassifierCV(FrozenEstimator(inner), method="sigmoid", ensemble=False).fit(x[2000:], y[2000:])
     # Theirs smooths what it aims at, a little.
     np.testing.assert_allclose(ours.predict_proba(x), theirs.predict_proba(x), atol=2e-3)
@@ -106,7 +106,7 @@ def test_logistic_agrees_with_sigmoid_of_scikit_learn() -> None:
 def test_several_classes_have_a_multiclass_calibrator() -> None:
     x, y = three()
     names = np.array(["cat", "dog", "eel"])[y]
-    model = CalibratedBy(LogisticRegression(), method="temperature").fit(x, names)
+    model = CalibratedClassifier(LogisticRegression(), method="temperature").fit(x, names)
     assert isinstance(model.map_, MulticlassCalibrator)
     assert model.map_.labels == ("cat", "dog", "eel")
     assert model.classes_.tolist() == ["cat", "dog", "eel"]
@@ -133,8 +133,8 @@ def test_order_and_repetition_change_nothing(data: Any, kind: str) -> None:  # n
     if kind == "text":
         inner = _Lengths()
         x, repeated = ([["x" * int(9 + each[0]), str(each[1])] for each in some] for some in (x, repeated))
-    one = CalibratedBy(inner).fit(repeated, labels)
-    other = CalibratedBy(inner).fit(x, y, sample_weight=times)
+    one = CalibratedClassifier(inner).fit(repeated, labels)
+    other = CalibratedClassifier(inner).fit(x, y, sample_weight=times)
     np.testing.assert_allclose(one.predict_proba(x), other.predict_proba(x), atol=1e-6)
     if kind == "frame":
         assert one.feature_names_in_.tolist() == list("abcdef")
@@ -154,26 +154,26 @@ def test_rows_are_scored_without_equal_rows() -> None:
     x, y = two(200)
     twice, labels = np.concatenate([x, x]), np.concatenate([y, y])
     # Nearest neighbours know every row that they have seen: scores would be certain, and right.
-    model = CalibratedBy(KNeighborsClassifier(1), method="isotonic").fit(twice, labels)
+    model = CalibratedClassifier(KNeighborsClassifier(1), method="isotonic").fit(twice, labels)
     low, high = model.map_([0.0, 1.0])
     assert 0.1 < low < 0.4
     assert 0.6 < high < 0.9
     np.testing.assert_array_equal(
-        CalibratedBy(KNeighborsClassifier(1), method="isotonic").fit(x, y).map_([0, 1]), [low, high]
+        CalibratedClassifier(KNeighborsClassifier(1), method="isotonic").fit(x, y).map_([0, 1]), [low, high]
     )
 
 
 def test_decisions_are_scores_of_any_size() -> None:
     x, y = two()
-    model = CalibratedBy(LinearSVC()).fit(x, y)
+    model = CalibratedClassifier(LinearSVC()).fit(x, y)
     assert model.map_.form.kind == "line"
     x, y = three()
-    model = CalibratedBy(LinearSVC()).fit(x, y)
+    model = CalibratedClassifier(LinearSVC()).fit(x, y)
     assert isinstance(model.map_.form, OneVsRest)
     assert {form.kind for form in model.map_.form.forms} == {"line"}
     np.testing.assert_allclose(model.predict_proba(x).sum(axis=1), 1)
     with pytest.raises(NotAProbabilityError):
-        CalibratedBy(LinearSVC(), method="temperature").fit(x, y)
+        CalibratedClassifier(LinearSVC(), method="temperature").fit(x, y)
 
 
 class Between(RidgeClassifier):  # type: ignore[misc]  # of no known type
@@ -189,11 +189,11 @@ def test_decisions_that_happen_to_lie_between_0_and_1_are_no_probabilities(metho
     rng = np.random.default_rng(0)
     x = rng.random((200, 1))
     y = (rng.random(200) < 0.2 + 0.6 * x[:, 0]).astype(int)
-    model = CalibratedBy(Between(), method=method).fit(x, y)
+    model = CalibratedClassifier(Between(), method=method).fit(x, y)
     assert not model.map_.form.of_probabilities
     assert np.diff(model.predict_proba([[-1.0], [0.5], [4.0]])[:, 1]).min() >= 0
     with pytest.raises(NotAProbabilityError):
-        CalibratedBy(Between(), method="beta").fit(x, y)
+        CalibratedClassifier(Between(), method="beta").fit(x, y)
 
 
 @pytest.mark.parametrize(
@@ -203,7 +203,7 @@ def test_undetermined_calibrators_fall_back_with_a_warning(inner: Any, plain: st
     x = np.concatenate([np.linspace(-2, -1, 50), np.linspace(1, 2, 50)])[:, None]
     y = (x[:, 0] > 0).astype(int)
     with pytest.warns(UserWarning, match="logistic cannot be fitted: a threshold between .* parts the classes"):
-        model = CalibratedBy(inner).fit(x, y)
+        model = CalibratedClassifier(inner).fit(x, y)
     assert model.map_.method == plain
     assert "logistic cannot be fitted" in model.map_.notes[-1]
     assert model.score(x, y) > 0.95
@@ -211,14 +211,14 @@ def test_undetermined_calibrators_fall_back_with_a_warning(inner: Any, plain: st
 
 def test_it_works_in_searches_and_pipelines() -> None:
     x, y = two()
-    search = GridSearchCV(CalibratedBy(GaussianNB()), {"method": ["logistic", "isotonic"], "cv": [2, 3]}, cv=3).fit(
-        x, y
-    )
+    search = GridSearchCV(
+        CalibratedClassifier(GaussianNB()), {"method": ["logistic", "isotonic"], "cv": [2, 3]}, cv=3
+    ).fit(x, y)
     assert search.best_score_ > 0.7
-    assert cross_val_score(make_pipeline(CalibratedBy(GaussianNB(), method="beta")), x, y, cv=3).min() > 0.6
-    copy = clone(CalibratedBy(GaussianNB(), method="beta", cv=4))
+    assert cross_val_score(make_pipeline(CalibratedClassifier(GaussianNB(), method="beta")), x, y, cv=3).min() > 0.6
+    copy = clone(CalibratedClassifier(GaussianNB(), method="beta", cv=4))
     assert copy.get_params(deep=False)["cv"] == 4
-    chosen = CalibratedBy(GaussianNB(), method="choose").fit(x, y)
+    chosen = CalibratedClassifier(GaussianNB(), method="choose").fit(x, y)
     assert chosen.map_.method != "choose"
 
 
@@ -230,19 +230,19 @@ def test_invalid_arguments_are_refused() -> None:
         ({"cv": [(np.arange(30), np.arange(30, 60))]}, OptionError, "cv does not score every row once"),
     ):
         with pytest.raises(error, match=told):
-            CalibratedBy(GaussianNB(), **options).fit(x, y)
+            CalibratedClassifier(GaussianNB(), **options).fit(x, y)
     with pytest.raises(WeightError, match="1 of 60 weights are negative"):
-        CalibratedBy(GaussianNB()).fit(x, y, sample_weight=np.where(np.arange(60) == 3, -1, 1))
+        CalibratedClassifier(GaussianNB()).fit(x, y, sample_weight=np.where(np.arange(60) == 3, -1, 1))
     with pytest.raises(ShapeError, match=r"sample_weight has shape \(60, 2\)"):
-        CalibratedBy(GaussianNB()).fit(x, y, sample_weight=np.ones((60, 2)))
+        CalibratedClassifier(GaussianNB()).fit(x, y, sample_weight=np.ones((60, 2)))
     with pytest.raises(FitError, match="there is only one class"):
-        CalibratedBy(GaussianNB()).fit(x, np.ones(60))
+        CalibratedClassifier(GaussianNB()).fit(x, np.ones(60))
     with pytest.raises(FitError, match=r"without fold \d of 5 there are rows of one class only"):
-        CalibratedBy(GaussianNB()).fit(x, np.arange(60) == 0)
+        CalibratedClassifier(GaussianNB()).fit(x, np.arange(60) == 0)
     with pytest.raises(FitError, match="y holds 7, which the classifier does not know"):
-        CalibratedBy(GaussianNB().fit(x, y)).fit(x, np.where(y, 7, 0))
+        CalibratedClassifier(GaussianNB().fit(x, y)).fit(x, np.where(y, 7, 0))
     with pytest.warns(UserWarning, match="KNeighborsClassifier takes no sample_weight"):
-        CalibratedBy(KNeighborsClassifier()).fit(x, y, sample_weight=np.ones(60))
+        CalibratedClassifier(KNeighborsClassifier()).fit(x, y, sample_weight=np.ones(60))
 
 
 def test_classes_missing_in_a_fold_have_probability_0() -> None:
@@ -250,10 +250,10 @@ def test_classes_missing_in_a_fold_have_probability_0() -> None:
     y = np.where(np.arange(90) == 0, 3, y)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what a single row determines is not the point
-        model = CalibratedBy(GaussianNB(), method="isotonic").fit(x, y)
+        model = CalibratedClassifier(GaussianNB(), method="isotonic").fit(x, y)
     assert model.predict_proba(x).shape == (90, 4)
     with pytest.raises(ShapeError, match="by a classifier of 3 of 4 classes"):
-        CalibratedBy(LinearSVC()).fit(x, y)
+        CalibratedClassifier(LinearSVC()).fit(x, y)
 
 
 def test_missing_scikit_learn_is_reported() -> None:
@@ -265,5 +265,5 @@ def test_missing_scikit_learn_is_reported() -> None:
 def test_constant_scores_keep_the_share_of_the_class() -> None:
     x, y = two()
     with pytest.warns(UserWarning, match="all scores are equal"):
-        model = CalibratedBy(DummyClassifier(strategy="constant", constant=1)).fit(x, y)
+        model = CalibratedClassifier(DummyClassifier(strategy="constant", constant=1)).fit(x, y)
     assert model.map_.method == "identity"

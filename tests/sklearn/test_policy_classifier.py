@@ -69,7 +69,7 @@ class Rule:
 
     def __call__(self, found: Curve) -> Policy:
         options = {} if self.threshold is None else {"threshold": self.threshold}
-        return decide.named(self.name)(found, **options)
+        return decide.find_rule(self.name)(found, **options)
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -239,7 +239,7 @@ def test_calibrator_of_a_policy_applies_first(inner: Any, positive: str) -> None
         score = inner.decision_function(x) * (1 if positive == "1" else -1)
     found = calibrated(tally(y == int(positive), score), "isotonic")
     behind = Policy(by_group={(): Cut((0.4,))}, otherwise="refuse", positive=positive)
-    policy = decide.unmapped(behind, found, seen=score)
+    policy = decide.on_raw_scores(behind, found, seen=score)
     model = PolicyClassifier(inner, policy).fit(x, y)
     np.testing.assert_array_equal(model.predict_proba(x)[:, int(positive)], found(score))
     np.testing.assert_allclose(model.predict_proba(x).sum(axis=1), 1)

@@ -35,7 +35,7 @@ from baserate import (
     measure,
 )
 from baserate.calibrate import fit as calibrated
-from baserate.measure import about, multiclass
+from baserate.measure import describe, multiclass
 from baserate.shift import reweigh
 from baserate.sklearn import PolicyClassifier, scorer, scorers
 
@@ -70,9 +70,9 @@ def test_scores_agree_with_the_measure(name: str, weighted: bool) -> None:  # no
     decided = baserate.confusion(y, model.predict(x), weight=weight, labels=[0, 1]).one_vs_rest()[1]
     function = measure.MEASURES[name]
     nouns = {Counts: decided, Curve: Curve(seen), Tally: seen}
-    sign = -1 if about(function).best == "low" else 1
+    sign = -1 if describe(function).best == "low" else 1
     given = {"sample_weight": weight} if weighted else {}
-    wanted = sign * function(nouns[about(function).of])
+    wanted = sign * function(nouns[describe(function).of])
     np.testing.assert_allclose(scorer(name)(model, x, y, **given), wanted, rtol=1e-12)
     np.testing.assert_allclose(scorer(function)(model, x, y, **given), wanted, rtol=1e-12)
 
@@ -81,9 +81,9 @@ def test_scores_agree_with_the_measure(name: str, weighted: bool) -> None:  # no
 def test_scores_agree_with_the_multiclass_measure(name: str) -> None:
     model, x, y = iris()
     function = multiclass.MEASURES[name]
-    rows = baserate.scored(y, model.predict_proba(x))
-    noun = baserate.confusion(y, model.predict(x)) if about(function).of is baserate.Confusion else rows
-    sign = -1 if about(function).best == "low" else 1
+    rows = baserate.class_scores(y, model.predict_proba(x))
+    noun = baserate.confusion(y, model.predict(x)) if describe(function).of is baserate.Confusion else rows
+    sign = -1 if describe(function).best == "low" else 1
     assert scorer(function)(model, x, y) == pytest.approx(sign * function(noun), rel=1e-12, nan_ok=True)
 
 
@@ -125,10 +125,10 @@ def test_multiclass_scores_agree_with_scikit_learn() -> None:
         "matthews_corrcoef": multiclass.mcc,
         "neg_log_loss": multiclass.log_loss,
         "accuracy": multiclass.accuracy,
-        "f1_macro": multiclass.averaged("f1", "macro"),
-        "recall_weighted": multiclass.averaged("sensitivity", "weighted"),
+        "f1_macro": multiclass.average_over_classes("f1", "macro"),
+        "recall_weighted": multiclass.average_over_classes("sensitivity", "weighted"),
         "roc_auc_ovo": multiclass.hand_till,
-        "roc_auc_ovr": multiclass.averaged("auc", "macro"),
+        "roc_auc_ovr": multiclass.average_over_classes("auc", "macro"),
     }
     for theirs, ours in pairs.items():
         assert scorer(ours)(model, x, y) == pytest.approx(get_scorer(theirs)(model, x, y)), theirs
@@ -164,7 +164,7 @@ def test_threshold_option() -> None:
     assert scorer("f1", policy=lots)(model, x, y) == pytest.approx(measure.f1(drawn.counts(c)))
     mapped = calibrated(c.tally, "logistic")
     behind = Policy(by_group={(): Cut((0.2,))}, otherwise="refuse")
-    after = decide.unmapped(behind, mapped, seen=c.tally.score)
+    after = decide.on_raw_scores(behind, mapped, seen=c.tally.score)
     wanted = measure.f1(Curve(c.tally.rescored(mapped(c.tally.score))).at(0.2))
     assert scorer("f1", policy=after)(model, x, y) == wanted
     svm = LinearSVC().fit(x, y)

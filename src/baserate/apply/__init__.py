@@ -20,15 +20,15 @@ from baserate._lazy import attach
 
 if TYPE_CHECKING:
     from baserate.apply._arrays import Actions as Actions, actions as actions
-    from baserate.apply._files import Written as Written, file as file
+    from baserate.apply._files import WriteSummary as WriteSummary, file as file
     from baserate.apply._frames import frame as frame
     from baserate.apply._python import as_python as as_python
     from baserate.apply._sql import as_sql as as_sql
 
 if TYPE_CHECKING:  # for other packages of baserate
-    from baserate.apply._policy_lookup import Stretches as Stretches, stretches as stretches
-    from baserate.apply._sql_dialects import dialect as dialect
-    from baserate.apply._task import unknown_groups as unknown_groups
+    from baserate.apply._policy_lookup import ScoreRanges as ScoreRanges, score_ranges as score_ranges
+    from baserate.apply._sql_dialects import find_dialect as find_dialect
+    from baserate.apply._task import unknown_groups_error as unknown_groups_error
 
 if not TYPE_CHECKING:  # or type checkers would accept every name
     __getattr__, __dir__ = attach(__name__)

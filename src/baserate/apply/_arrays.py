@@ -31,18 +31,18 @@ from baserate.apply._task import (
     make_task,
     missing_ids,
     row_error,
-    unknown_groups,
+    unknown_groups_error,
 )
 from baserate.read import (
-    Coded,
+    LabelCodes,
     Numbers,
     Table,
     as_column,
-    framed,
-    length,
+    as_series,
+    count_rows,
+    is_series,
     missing_objects,
-    numbers_in,
-    series_of,
+    to_numbers,
 )
 
 _SCORES, _ID = "scores", "id"
@@ -205,13 +205,13 @@ def decide_columns(task: Task, columns: PolicyColumns) -> Actions:
     return Actions(make_read_only(codes), names, notes, FrozenMapping(chances))
 
 
-def _read_columns(task: Task, columns: PolicyColumns) -> tuple[Reals, list[Coded], IdValues]:
+def _read_columns(task: Task, columns: PolicyColumns) -> tuple[Reals, list[LabelCodes], IdValues]:
     """Read scores as numbers, groups as codes, and check ids; all must have one length."""
     [name] = task.scores
-    scores = numbers_in(name, columns.scores).values
+    scores = to_numbers(name, columns.scores).values
     groups = [encode_groups(group, column) for group, column in zip(task.groups, columns.groups, strict=True)]
     ids = None if task.id is None else check_ids(task.id, columns.ids)
-    length(Table(dict(zip(task.groups, groups, strict=True)), {name: Numbers(scores)}, ids))
+    count_rows(Table(dict(zip(task.groups, groups, strict=True)), {name: Numbers(scores)}, ids))
     return scores, groups, ids
 
 
@@ -223,7 +223,7 @@ def _raise_row_errors(task: Task, lookup: PolicyLookup, codes: Codes) -> None:
         raise row_error(RowErrors("missing", len(missing), len(codes), first), task)
     refused = np.flatnonzero(codes == REFUSED_GROUP)
     if len(refused):
-        raise unknown_groups(task.groups, lookup.keys.texts(refused), len(codes))
+        raise unknown_groups_error(task.groups, lookup.keys.texts(refused), len(codes))
 
 
 def _randomize(task: Task, lookup: PolicyLookup, codes: Codes, ids: IdValues) -> tuple[str, ...]:
@@ -243,13 +243,13 @@ def _randomize(task: Task, lookup: PolicyLookup, codes: Codes, ids: IdValues) ->
 
 def check_ids(name: str, ids: Any) -> IdValues:  # noqa: ANN401  (any column)
     """Check that ids are whole numbers or text, all of one kind, and none missing; return them as they are stored."""
-    column = series_of(name, ids)
-    return _check_series(name, column) if framed(column) else _check_array(name, column)
+    column = as_series(name, ids)
+    return _check_series(name, column) if is_series(column) else _check_array(name, column)
 
 
 def id_texts(ids: IdValues, rows: npt.NDArray[np.intp]) -> list[str]:
     """Return the ids of some rows in the form in which they are hashed."""
-    return list(map(str, ids[rows].to_list() if framed(ids) else ids[rows].tolist()))
+    return list(map(str, ids[rows].to_list() if is_series(ids) else ids[rows].tolist()))
 
 
 def _check_series(name: str, series: Any) -> IdValues:  # noqa: ANN401  (a column of a frame)

@@ -20,7 +20,7 @@ from baserate._calibrator import MulticlassCalibrator
 from baserate._calibrator_forms import Between, Knots, Steps
 from baserate._policy import REFUSE, Policy, group_texts
 from baserate._tally import Group
-from baserate.apply._policy_lookup import Stretches, stretches
+from baserate.apply._policy_lookup import ScoreRanges, score_ranges
 from baserate.apply._sql import (
     NULL,
     GroupBranch,
@@ -49,9 +49,9 @@ from baserate.apply._task import (
     invalid_ids,
     missing_ids,
     row_error,
-    unknown_groups,
+    unknown_groups_error,
 )
-from baserate.read import literal, number, quoted
+from baserate.read import cast_to_double, quote_identifier, quote_literal
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyRelation
@@ -88,15 +88,15 @@ def apply_to_relation(task: Task, relation: Any) -> Any:  # noqa: ANN401  (relat
     # DuckDB does not distinguish capitals in the names of columns.
     task.check_columns(relation.columns, case_sensitive=False)
     types = dict(zip(relation.columns, map(str, relation.types), strict=True))
-    existing = [(quoted(name), quoted(name)) for name in relation.columns]
+    existing = [(quote_identifier(name), quote_identifier(name)) for name in relation.columns]
     return RelationTask(
         task,
         relation,
         existing,
-        [*map(quoted, task.new_columns)],
-        scores=[number(name, types[name], quoted(name)) for name in task.scores],
-        groups=[label_sql(quoted(name), types[name]) for name in task.groups],
-        ids=None if task.id is None else find_id_column(task.id, quoted(task.id), types[task.id]),
+        [*map(quote_identifier, task.new_columns)],
+        scores=[cast_to_double(name, types[name], quote_identifier(name)) for name in task.scores],
+        groups=[label_sql(quote_identifier(name), types[name]) for name in task.groups],
+        ids=None if task.id is None else find_id_column(task.id, quote_identifier(task.id), types[task.id]),
     ).apply(prefix="baserate ")
 
 
@@ -149,7 +149,7 @@ class RelationTask:
 
     def _add_scores(self, prefix: str) -> tuple[DuckDBPyRelation, list[str]]:
         """Add the scores as doubles, under names that no column has."""
-        names = [quoted(f"{prefix}score {at}") for at in range(len(self.scores))]
+        names = [quote_identifier(f"{prefix}score {at}") for at in range(len(self.scores))]
         pairs = zip(self.scores, names, strict=True)
         return self.relation.project(", ".join(["*", *(f"{score} AS {name}" for score, name in pairs)])), names
 
@@ -163,23 +163,23 @@ class RelationTask:
     def _decide(self, prefix: str) -> tuple[DuckDBPyRelation, list[str]]:
         """Return a relation with everything that the decisions need, and expressions of the action and chances."""
         policy, (relation, row) = self.task.policy, self._add_groups(prefix)
-        refusal = f"error({literal(UNKNOWN_GROUP)})"
+        refusal = f"error({quote_literal(UNKNOWN_GROUP)})"
         # Categories are written in a fraction of the time that text takes.
-        dialect = _DUCKDB._replace(enum_type=f"ENUM ({', '.join(map(literal, policy.actions))})")
+        dialect = _DUCKDB._replace(enum_type=f"ENUM ({', '.join(map(quote_literal, policy.actions))})")
         expressions = [action_sql(policy, row, dialect, refusal=refusal)]
         if len(self.new_names) > 1:
             expressions += [chance_sql(policy, action, row, _DUCKDB, refusal=refusal) for action in policy.actions]
         if self.task.keep_missing:
             expressions = [f"CASE WHEN {row.score} IS NOT NULL THEN {each} END" for each in expressions]
         if self.ids:  # checked in all rows, so that an error does not depend on which rows are randomized
-            no_id = f"error({literal(MISSING_ID)})"
+            no_id = f"error({quote_literal(MISSING_ID)})"
             expressions[0] = f"CASE WHEN {self.ids.place} IS NULL THEN {no_id} ELSE {expressions[0]} END"
         return relation, expressions
 
     def _add_groups(self, prefix: str = "") -> tuple[DuckDBPyRelation, RowColumns]:
         """Add the valid score, NULL where a missing one is allowed, and the thresholds of the group."""
         relation, names = self._add_scores(prefix)
-        score = quoted(f"{prefix}valid score")
+        score = quote_identifier(f"{prefix}valid score")
         relation = relation.project(f"*, {_check_scores(self.task, names, names[0])} AS {score}")
         lists = list_groups(self.task.policy, self.groups, prefix)
         for projection in lists.projections if lists else ():
@@ -189,7 +189,7 @@ class RelationTask:
 
     def raise_row_errors(self) -> None:
         """Raise the error that lists the rows which cannot be calibrated or decided, if there are any."""
-        names = [quoted(f"score {at}") for at in range(len(self.scores))]
+        names = [quote_identifier(f"score {at}") for at in range(len(self.scores))]
         pairs = zip(self.scores, names, strict=True)
         rows = self.relation.project(", ".join(f"{score} AS {name}" for score, name in pairs))
         for kind in error_kinds(self.task):
@@ -219,7 +219,7 @@ class RelationTask:
         rows_by_group = {tuple(texts): rows for *texts, rows in largest}
         [(total,)] = self.relation.aggregate("count(*)").fetchall()
         others = (whole[0] - len(rows_by_group), whole[1] - sum(rows_by_group.values()))
-        return unknown_groups(self.task.policy.attributes, rows_by_group, total, others=others)
+        return unknown_groups_error(self.task.policy.attributes, rows_by_group, total, others=others)
 
     def check_json_ids(self, place: str) -> None:
         """Check that ids in a JSON column are all text, or all whole numbers; only its values have types."""
@@ -263,7 +263,7 @@ def _check_scores(task: Task, names: Sequence[str], expression: str) -> str:
     """Guard an expression: the engine fails where scores are invalid, and returns NULL where they may be missing."""
     keep = f"WHEN {_error_condition('missing', names)} THEN NULL " if task.keep_missing else ""
     valid = is_finite(names[0]) if task.is_policy else is_valid(task.calibrator.form, names)
-    return f"CASE WHEN {valid} THEN {expression} {keep}ELSE error({literal(INVALID_SCORE)}) END"
+    return f"CASE WHEN {valid} THEN {expression} {keep}ELSE error({quote_literal(INVALID_SCORE)}) END"
 
 
 def _calibrator_expressions(task: Task, names: Sequence[str], piecewise: PiecewiseSql) -> list[str]:
@@ -305,7 +305,7 @@ class _PieceSearch:
     def _add_search(self, thresholds: Floats, score: str) -> str:
         key = (score, thresholds.tobytes())
         if key not in self.names:
-            position = self.names[key] = quoted(f"{self.prefix}place {len(self.searches)}")
+            position = self.names[key] = quote_identifier(f"{self.prefix}place {len(self.searches)}")
             bucket, before, most = _buckets(thresholds, score)
             self.starts[position] = f"{self._add_list(before)}[{bucket} + 1]::INTEGER"
             # The first step is the largest power of two within the fullest bucket.
@@ -315,7 +315,7 @@ class _PieceSearch:
     def _add_list(self, numbers: Floats) -> str:
         key = numbers.tobytes()
         if key not in self.names:
-            self.names[key] = quoted(f"{self.prefix}list {len(self.lists)}")
+            self.names[key] = quote_identifier(f"{self.prefix}list {len(self.lists)}")
             self.lists[self.names[key]] = numbers
         return self.names[key]
 
@@ -382,25 +382,29 @@ def list_groups(policy: Policy, groups: Sequence[str], prefix: str) -> GroupList
     texts = [list(dict.fromkeys(each[place] for each in group_by_texts)) for place in range(len(groups))]
     if not groups or prod(map(len, texts)) > _MAX_COMBINATIONS:
         return None
-    ranges = {group: stretches(treatment) for group, treatment in policy.by_group.items()}
+    ranges = {group: score_ranges(treatment) for group, treatment in policy.by_group.items()}
     cells = [group_by_texts.get(each) for each in product(*texts)]
     columns, branches = _list_columns([None if cell is None else ranges[cell] for cell in cells], ranges, prefix)
-    names = [quoted(f"{prefix}label {place}") for place in range(len(groups))]
+    names = [quote_identifier(f"{prefix}label {place}") for place in range(len(groups))]
     labels = zip(texts, groups, names, strict=True)
-    positions = [f"list_position({_list_sql(map(literal, each))}, {text}) AS {name}" for each, text, name in labels]
+    positions = [
+        f"list_position({_list_sql(map(quote_literal, each))}, {text}) AS {name}" for each, text, name in labels
+    ]
     index = _list_index(names, [*map(len, texts)])
     thresholds = [f"{values}[{index}] AS {name}" for name, values in columns.items()]
     return GroupLists([f"*, {', '.join(positions)}", f"*, {', '.join(thresholds)}"], branches)
 
 
 def _list_columns(
-    cells: Sequence[Stretches | None], ranges: dict[Group, Stretches], prefix: str
+    cells: Sequence[ScoreRanges | None], ranges: dict[Group, ScoreRanges], prefix: str
 ) -> tuple[dict[str, str], list[GroupBranch]]:
     """Return lists of the shape and of each threshold of every combination of labels, by column; and branches."""
     shapes = {_range_shape(each): each for each in ranges.values()}
     numbers = {shape: at for at, shape in enumerate(shapes)}
-    column = quoted(f"{prefix}shape")
-    begins = [quoted(f"{prefix}threshold {at}") for at in range(max(len(each.at) for each in shapes.values()))]
+    column = quote_identifier(f"{prefix}shape")
+    begins = [
+        quote_identifier(f"{prefix}threshold {at}") for at in range(max(len(each.at) for each in shapes.values()))
+    ]
     columns = {column: _list_sql(NULL if cell is None else str(numbers[_range_shape(cell)]) for cell in cells)}
     for at, name in enumerate(begins):
         columns[name] = _list_sql(
@@ -410,7 +414,7 @@ def _list_columns(
     return columns, [GroupBranch((f"{column} = {at}",), each, begins[: len(each.at)]) for at, each in pairs]
 
 
-def _range_shape(ranges: Stretches) -> _RangeShape:
+def _range_shape(ranges: ScoreRanges) -> _RangeShape:
     return ranges.drawn, ranges.edges, ranges.chances
 
 

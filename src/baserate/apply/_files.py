@@ -22,7 +22,14 @@ from baserate._files import draft_file
 from baserate._policy import Policy
 from baserate.apply._duckdb import ENGINE_MESSAGES, IdColumn, RelationTask, find_id_column, label_sql
 from baserate.apply._task import AnyCalibrator, CalibratorOptions, PolicyOptions, Task, make_task
-from baserate.read import Whole, literal, quoted, steady, translated, whole
+from baserate.read import (
+    AllColumns,
+    monotone_progress,
+    open_all_columns,
+    quote_identifier,
+    quote_literal,
+    translate_errors,
+)
 
 _FILE_KINDS = {
     "csv": "csv",
@@ -45,7 +52,7 @@ ProgressContext = Callable[[Callable[[], float | None], int | None], AbstractCon
 """From a function that returns the percentage so far, and the number of rows if known, to a context."""
 
 
-class Written(NamedTuple):
+class WriteSummary(NamedTuple):
     """Summary of a written file: number of rows, notes on them, and duration in seconds."""
 
     rows: int
@@ -67,7 +74,7 @@ def file(
     *,
     watch: ProgressContext | None = None,
     **options: Unpack[CalibratorOptions],
-) -> Written: ...
+) -> WriteSummary: ...
 
 
 @overload
@@ -79,7 +86,7 @@ def file(
     *,
     watch: ProgressContext | None = None,
     **options: Unpack[PolicyOptions],
-) -> Written: ...
+) -> WriteSummary: ...
 
 
 def file(
@@ -90,7 +97,7 @@ def file(
     *,
     watch: ProgressContext | None = None,
     **options: Any,
-) -> Written:
+) -> WriteSummary:
     """Apply a calibrator or a policy to files of any size, and write the result to a file.
 
     Every row and column stays in its place; columns of CSV files are text and stay unchanged, except for the scores,
@@ -132,12 +139,12 @@ def file(
     task = make_task(artifact, **options)
     format_ = _target_format(target)
     sources = [source] if isinstance(source, (str, os.PathLike)) else list(source)
-    with whole(sources, task.scores, task.columns if task.is_policy else ()) as files:
+    with open_all_columns(sources, task.scores, task.columns if task.is_policy else ()) as files:
         task.check_columns(files.names)
         _check_target(files, target)
         with _draft_target(files, target) as draft:
             rows, notes = _write_rows(_relation_task(task, files, format_), files, draft, format_, watch)
-    return Written(rows, notes, monotonic() - began)
+    return WriteSummary(rows, notes, monotonic() - began)
 
 
 def _target_format(target: PathLike) -> _TargetFormat:
@@ -152,7 +159,7 @@ def _target_format(target: PathLike) -> _TargetFormat:
     return _TargetFormat(kind, gzipped)
 
 
-def _check_target(files: Whole, target: PathLike) -> None:
+def _check_target(files: AllColumns, target: PathLike) -> None:
     """Refuse to overwrite a file that is read."""
     path = Path(target)
     if str(target) != "-" and path.exists() and any(source.path.samefile(path) for source in files.met.files):
@@ -160,7 +167,7 @@ def _check_target(files: Whole, target: PathLike) -> None:
 
 
 @contextmanager
-def _draft_target(files: Whole, target: PathLike) -> Iterator[Path]:
+def _draft_target(files: AllColumns, target: PathLike) -> Iterator[Path]:
     """Return the draft to write, which becomes the target only when it is complete."""
     if str(target) == "-":
         # Standard output, too, gets the rows only when all are computed.
@@ -179,7 +186,7 @@ def _draft_target(files: Whole, target: PathLike) -> Iterator[Path]:
         raise OptionError(f"cannot write {target} ({error.strerror}); {remedy}name another file.") from error
 
 
-def _relation_task(task: Task, files: Whole, target: _TargetFormat) -> RelationTask:
+def _relation_task(task: Task, files: AllColumns, target: _TargetFormat) -> RelationTask:
     """Return the task for files that are open; the engine calls their columns n0, n1, …."""
     count = len(files.names)
     return RelationTask(
@@ -193,7 +200,7 @@ def _relation_task(task: Task, files: Whole, target: _TargetFormat) -> RelationT
     )
 
 
-def _id_column(task: Task, files: Whole) -> IdColumn | None:
+def _id_column(task: Task, files: AllColumns) -> IdColumn | None:
     if task.id is None:
         return None
     place, kind = files.place(task.id)
@@ -202,7 +209,7 @@ def _id_column(task: Task, files: Whole) -> IdColumn | None:
     return find_id_column(task.id, place, kind)
 
 
-def _notes(work: RelationTask, files: Whole) -> tuple[str, ...]:
+def _notes(work: RelationTask, files: AllColumns) -> tuple[str, ...]:
     """Return notes on the rows after they are written; check ids whose types only the rows determine."""
     if work.task.id is not None and files.met.kind == "json":
         work.check_json_ids(files.place(work.task.id)[0])
@@ -210,16 +217,18 @@ def _notes(work: RelationTask, files: Whole) -> tuple[str, ...]:
 
 
 def _write_rows(
-    work: RelationTask, files: Whole, draft: Path, target: _TargetFormat, watch: ProgressContext | None
+    work: RelationTask, files: AllColumns, draft: Path, target: _TargetFormat, watch: ProgressContext | None
 ) -> tuple[int, tuple[str, ...]]:
     """Write the rows to a draft; return their number, and notes on them."""
     connection = files.met.connection
-    with translated(files.met.name):
+    with translate_errors(files.met.name):
         work.apply().create_view("applied")
     selection, options = _copy_clauses([*files.names, *work.task.new_columns], target)
-    progress = steady(connection.query_progress, passes=1)
+    progress = monotone_progress(connection.query_progress, passes=1)
     with _explain_failures(work, files, draft), nullcontext() if watch is None else watch(progress, files.rows):
-        rows = _run_copy(connection, f"COPY (SELECT {selection} FROM applied) TO {literal(str(draft))} ({options})")
+        rows = _run_copy(
+            connection, f"COPY (SELECT {selection} FROM applied) TO {quote_literal(str(draft))} ({options})"
+        )
         return rows, _notes(work, files)
 
 
@@ -228,7 +237,7 @@ def _run_copy(connection: duckdb.DuckDBPyConnection, statement: str) -> int:
     _disable_write_threads(connection)
     [(default,)] = connection.execute("SELECT current_setting('memory_limit')").fetchall()
     for limit in (_MEMORY_LIMIT, default):
-        connection.execute(f"SET memory_limit = {literal(limit)}")
+        connection.execute(f"SET memory_limit = {quote_literal(limit)}")
         try:
             [(rows,)] = connection.execute(statement).fetchall()
             return int(rows)
@@ -246,7 +255,7 @@ def _disable_write_threads(connection: duckdb.DuckDBPyConnection) -> None:
         connection.execute("SET async_threads = 0")
 
 
-def _column_sql(files: Whole, at: int, target: _TargetFormat) -> str:
+def _column_sql(files: AllColumns, at: int, target: _TargetFormat) -> str:
     """Return the expression of a column that stays, in the types of the target."""
     # Text that was read as numbers becomes numbers in Parquet, which has types, so that it can be read as such again.
     if target.kind == "parquet" and files.met.kind in ("csv", "json") and files.names[at] in files.numbers:
@@ -261,8 +270,8 @@ def _copy_clauses(names: Sequence[str], target: _TargetFormat) -> tuple[str, str
     kind = "csv" if target.kind == "tsv" else target.kind
     options = f"FORMAT {kind}{compression}, USE_TMP_FILE false"  # a draft is a temporary file already
     if kind == "csv":
-        options += f", DELIMITER {literal(_delimiter(target))}"
-    columns = ", ".join(f"n{at} AS {quoted(name)}" for at, name in enumerate(names))
+        options += f", DELIMITER {quote_literal(_delimiter(target))}"
+    columns = ", ".join(f"n{at} AS {quote_identifier(name)}" for at, name in enumerate(names))
     if "" not in names and len({name.casefold() for name in names}) == len(names):
         return columns, f"{options}, HEADER true" if kind == "csv" else options
     if kind != "csv":
@@ -270,7 +279,7 @@ def _copy_clauses(names: Sequence[str], target: _TargetFormat) -> tuple[str, str
     # The engine allows no such names, so that the header is written here.
     header = io.StringIO()
     csv.writer(header, delimiter=_delimiter(target), lineterminator="\n").writerow(names)
-    prefix = f"HEADER false, PREFIX {literal(header.getvalue())}, SUFFIX {literal(chr(10))}"
+    prefix = f"HEADER false, PREFIX {quote_literal(header.getvalue())}, SUFFIX {quote_literal(chr(10))}"
     return ", ".join(f"n{at}" for at in range(len(names))), f"{options}, {prefix}"
 
 
@@ -279,9 +288,9 @@ def _delimiter(target: _TargetFormat) -> str:
 
 
 @contextmanager
-def _explain_failures(work: RelationTask, files: Whole, draft: Path) -> Iterator[None]:
+def _explain_failures(work: RelationTask, files: AllColumns, draft: Path) -> Iterator[None]:
     """Raise an error that lists the rows which the engine failed at, or says why nothing can be written."""
-    with translated(files.met.name):
+    with translate_errors(files.met.name):
         try:
             yield
         except (duckdb.ConversionException, duckdb.InvalidInputException) as error:

@@ -13,7 +13,7 @@ from baserate._errors import FileFormatError, OptionError
 from baserate._policy import Policy
 from baserate.apply._arrays import Actions, PolicyColumns, calibrate_columns, decide_columns
 from baserate.apply._task import AnyCalibrator, CalibratorOptions, PolicyOptions, Task, make_task
-from baserate.read import numbers_in
+from baserate.read import to_numbers
 
 
 @overload
@@ -94,7 +94,7 @@ def frame(artifact: Policy | AnyCalibrator, table: Any, /, **options: Any) -> An
 def _new_columns(task: Task, columns: Any, library: Any) -> dict[str, Any]:  # noqa: ANN401  (of any library)
     """Return the new columns by name, in the types of a library; as arrays if it is None."""
     if not task.is_policy:
-        scores = [numbers_in(name, columns[name]).values for name in task.scores]
+        scores = [to_numbers(name, columns[name]).values for name in task.scores]
         return dict(zip(task.new_columns, calibrate_columns(task, scores), strict=True))
     ids = None if task.id is None else columns[task.id]
     groups = [columns[name] for name in task.groups]

@@ -1,6 +1,6 @@
 """Policy lookup: a policy as tables of score ranges, in which rows are looked up by group and score.
 
-`stretches` divides scores into ranges; `build_tables` lays the ranges of all treatments out; `find_keys` numbers the
+`score_ranges` divides scores into ranges; `build_tables` lays the ranges of all treatments out; `find_keys` numbers the
 groups of rows; `PolicyLookup` combines them, block by block.
 """
 
@@ -22,7 +22,7 @@ from baserate._cut import RANGE, Cut, RandomizedCut, RandomNumbers, Treatment, c
 from baserate._numeric.threads import cache_blocks
 from baserate._policy import REFUSE, Policy, label_text, spellings
 from baserate.apply._task import GroupTexts
-from baserate.read import Coded, framed, labels_of, missing_objects, series_of
+from baserate.read import LabelCodes, as_series, encode_labels, is_series, missing_objects
 
 Codes = npt.NDArray[np.signedinteger[Any]]
 """Number of an action; or one of the negative codes, where there is none."""
@@ -35,7 +35,7 @@ _MAX_COMPARISONS = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Stretches:
+class ScoreRanges:
     """Score ranges of a cut or a randomized cut: finite thresholds, ascending, and the actions between them."""
 
     at: tuple[float, ...]
@@ -60,11 +60,11 @@ class Stretches:
         return certain_share([chance for each, chance in pairs if each == action], len(self.chances))
 
 
-def stretches(treatment: Treatment) -> Stretches:
+def score_ranges(treatment: Treatment) -> ScoreRanges:
     """Divide finite scores into ranges with the same actions.
 
     >>> from baserate import Cut
-    >>> ranges = stretches(RandomizedCut((Cut((0.4,)), Cut((0.7,))), (0.5, 0.5)))
+    >>> ranges = score_ranges(RandomizedCut((Cut((0.4,)), Cut((0.7,))), (0.5, 0.5)))
     >>> ranges.at, ranges.drawn
     ((0.4, 0.7), (('pass',), ('flag', 'pass'), ('flag',)))
     """
@@ -76,8 +76,8 @@ def stretches(treatment: Treatment) -> Stretches:
     distinct = [step for place, step in enumerate(steps) if not place or step[1] != steps[place - 1][1]]
     at, actions = tuple(at for at, _ in distinct[1:]), tuple(actions for _, actions in distinct)
     if isinstance(treatment, RandomizedCut):
-        return Stretches(at, actions, treatment.edges, treatment.chances)
-    return Stretches(at, actions)
+        return ScoreRanges(at, actions, treatment.edges, treatment.chances)
+    return ScoreRanges(at, actions)
 
 
 def _merge_actions(actions: tuple[str, ...]) -> tuple[str, ...]:
@@ -114,7 +114,7 @@ def build_tables(policy: Policy) -> PolicyTables:
     """
     number = {action: at for at, action in enumerate(policy.actions)}
     otherwise = Cut((), (policy.otherwise if policy.otherwise in number else policy.actions[0],))
-    ranges = [stretches(treatment) for treatment in (*number_treatments(policy), otherwise)]
+    ranges = [score_ranges(treatment) for treatment in (*number_treatments(policy), otherwise)]
     width, cuts = max(len(each.drawn) for each in ranges), max(len(each.chances) for each in ranges)
     # One bit more than the numbers need, for the negative codes.
     kind = np.min_scalar_type(-max(len(number), -RANDOM) - 1)
@@ -132,7 +132,7 @@ def build_tables(policy: Policy) -> PolicyTables:
     return tables
 
 
-def _fill_tables(tables: PolicyTables, treatment: int, ranges: Stretches, number: Mapping[str, int]) -> None:
+def _fill_tables(tables: PolicyTables, treatment: int, ranges: ScoreRanges, number: Mapping[str, int]) -> None:
     """Enter the actions of one treatment."""
     tables.at[: len(ranges.at), treatment] = ranges.at
     tables.edges[: len(ranges.edges), treatment] = ranges.edges
@@ -159,7 +159,7 @@ class GroupKeys:
     With one attribute the key is the code of the label itself, so that nothing is computed; −1 is the last entry.
     """
 
-    columns: tuple[Coded, ...]
+    columns: tuple[LabelCodes, ...]
     steps: tuple[_KeyStep, ...]
     treatments: Integers
 
@@ -187,7 +187,7 @@ class GroupKeys:
         return counts
 
 
-def find_keys(policy: Policy, columns: Sequence[Coded]) -> GroupKeys:
+def find_keys(policy: Policy, columns: Sequence[LabelCodes]) -> GroupKeys:
     """Look up the labels of columns, one for each attribute, in a policy."""
     treatment = number_treatments(policy)
     groups = list(policy.by_group)
@@ -202,17 +202,17 @@ def find_keys(policy: Policy, columns: Sequence[Coded]) -> GroupKeys:
     return GroupKeys(tuple(columns), tuple(steps), treatments)
 
 
-def encode_groups(name: str, values: Any) -> Coded:  # noqa: ANN401  (any column)
+def encode_groups(name: str, values: Any) -> LabelCodes:  # noqa: ANN401  (any column)
     """Encode the labels of a group column as small numbers."""
-    column = series_of(name, values)
-    if framed(column):
+    column = as_series(name, values)
+    if is_series(column):
         import narwhals.stable.v2 as nw
 
         column = column.to_list() if column.dtype == nw.Object else column
-    return labels_of(name, column if framed(column) else _distinguish_types(column))
+    return encode_labels(name, column if is_series(column) else _distinguish_types(column))
 
 
-def _key_step(column: Coded, labels: Sequence[object], keys: Sequence[int]) -> tuple[_KeyStep, list[int]]:
+def _key_step(column: LabelCodes, labels: Sequence[object], keys: Sequence[int]) -> tuple[_KeyStep, list[int]]:
     """Return the tables of an attribute, from the label and key of each group; and the keys of groups afterwards."""
     texts_of_groups = [frozenset(spellings(label)) for label in labels]
     number = {texts: at for at, texts in enumerate(dict.fromkeys(texts_of_groups))}
@@ -252,7 +252,7 @@ class PolicyLookup(NamedTuple):
     """Thresholds, with a column for each key."""
 
     @staticmethod
-    def of(policy: Policy, scores: Reals, groups: Sequence[Coded]) -> PolicyLookup:
+    def of(policy: Policy, scores: Reals, groups: Sequence[LabelCodes]) -> PolicyLookup:
         """Build the tables of a policy, and the keys of rows."""
         tables, keys = build_tables(policy), find_keys(policy, groups)
         return PolicyLookup(scores, keys, tables, tables.at[:, keys.treatments])

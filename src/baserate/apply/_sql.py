@@ -22,12 +22,12 @@ from baserate._cut import DIGITS, Treatment
 from baserate._errors import OptionError
 from baserate._policy import REFUSE, Policy, spellings
 from baserate._tally import Group
-from baserate.apply._policy_lookup import Stretches, stretches
+from baserate.apply._policy_lookup import ScoreRanges, score_ranges
 from baserate.apply._sql_dialects import (
     CaseExpression,
     Dialect,
     WhenBranch,
-    dialect as find_dialect,
+    find_dialect,
     format_case,
     format_inline,
 )
@@ -223,7 +223,7 @@ def _binary_case(pieces: Piecewise, score: str, first: int, last: int) -> Expres
     return CaseExpression((WhenBranch((f"{score} < {number_literal(pieces.at[middle - 1])}",), low),), high)
 
 
-_RangeValues = Callable[[Stretches], Sequence[Expression]]
+_RangeValues = Callable[[ScoreRanges], Sequence[Expression]]
 """From score ranges to a value for each of them."""
 
 
@@ -231,7 +231,7 @@ class GroupBranch(NamedTuple):
     """Rows that share their score ranges: the conditions for belonging to them, and their thresholds."""
 
     any_of: tuple[str, ...]
-    ranges: Stretches
+    ranges: ScoreRanges
     begins: Sequence[str]
     """Thresholds, in SQL."""
 
@@ -264,7 +264,7 @@ def action_case(
 ) -> Expression:
     """Return the action before it is laid out; `no_id` where a random number needs an id that is NULL."""
 
-    def values(ranges: Stretches) -> list[Expression]:
+    def values(ranges: ScoreRanges) -> list[Expression]:
         return [_range_action(policy, ranges, at, row, dialect, no_id) for at in range(len(ranges.drawn))]
 
     otherwise = refusal if policy.otherwise == REFUSE else dialect.action(policy.otherwise)
@@ -274,7 +274,7 @@ def action_case(
 def chance_case(policy: Policy, action: str, row: RowColumns, dialect: Dialect, *, refusal: str = NULL) -> Expression:
     """Return the probability of an action before it is laid out."""
 
-    def values(ranges: Stretches) -> list[Expression]:
+    def values(ranges: ScoreRanges) -> list[Expression]:
         return [number_literal(ranges.chance(at, action)) for at in range(len(ranges.drawn))]
 
     otherwise = refusal if policy.otherwise == REFUSE else number_literal(float(policy.otherwise == action))
@@ -284,7 +284,7 @@ def chance_case(policy: Policy, action: str, row: RowColumns, dialect: Dialect, 
 def random_number_case(policy: Policy, row: RowColumns, dialect: Dialect) -> Expression:
     """Return the digits of a row's random number; NULL where its action is not random, so that nothing is hashed."""
 
-    def values(ranges: Stretches) -> list[Expression]:
+    def values(ranges: ScoreRanges) -> list[Expression]:
         return [_random_number(policy, row, dialect) if random else NULL for random in ranges.open]
 
     return _by_group(policy, row, dialect, values, NULL)
@@ -293,7 +293,7 @@ def random_number_case(policy: Policy, row: RowColumns, dialect: Dialect) -> Exp
 def is_random(policy: Policy, row: RowColumns, dialect: Dialect) -> str:
     """Return the condition that a row with a finite score is decided at random."""
 
-    def values(ranges: Stretches) -> list[Expression]:
+    def values(ranges: ScoreRanges) -> list[Expression]:
         return ["true" if random else "false" for random in ranges.open]
 
     return format_case(_by_group(policy, row, dialect, values, "false"))
@@ -317,7 +317,7 @@ def _label_condition(column: str, label: object, dialect: Dialect) -> str:
 def _by_group(policy: Policy, row: RowColumns, dialect: Dialect, values: _RangeValues, otherwise: str) -> Expression:
     """Return a value for each row; groups with equal expressions share a branch, and `otherwise` needs none."""
     if not policy.needs_group:
-        ranges = stretches(policy.by_group[()])
+        ranges = score_ranges(policy.by_group[()])
         return _threshold_case([*map(number_literal, ranges.at)], row.score, values(ranges))
     conditions: dict[Expression, list[str]] = {}
     for any_of, ranges, begins in row.branches or _group_branches(policy, row, dialect):
@@ -331,7 +331,7 @@ def _group_branches(policy: Policy, row: RowColumns, dialect: Dialect) -> list[G
     conditions: dict[Treatment, list[str]] = {}
     for group, treatment in policy.by_group.items():
         conditions.setdefault(treatment, []).append(in_group(group, row, dialect))
-    pairs = [(stretches(treatment), tuple(any_of)) for treatment, any_of in conditions.items()]
+    pairs = [(score_ranges(treatment), tuple(any_of)) for treatment, any_of in conditions.items()]
     return [GroupBranch(any_of, ranges, [*map(number_literal, ranges.at)]) for ranges, any_of in pairs]
 
 
@@ -349,7 +349,7 @@ def _random_number(policy: Policy, row: RowColumns, dialect: Dialect) -> str:
 
 
 def _range_action(
-    policy: Policy, ranges: Stretches, at: int, row: RowColumns, dialect: Dialect, no_id: str | None
+    policy: Policy, ranges: ScoreRanges, at: int, row: RowColumns, dialect: Dialect, no_id: str | None
 ) -> Expression:
     """Return the action in a score range: a constant, or the one that the random number selects."""
     if not ranges.open[at]:

@@ -78,7 +78,7 @@ _DIALECTS = (
 DIALECTS: dict[str, Dialect] = {entry.name: entry for entry in _DIALECTS}
 
 
-def dialect(name: str) -> Dialect:
+def find_dialect(name: str) -> Dialect:
     """Return the dialect of a name or an alias, whatever its capitals.
 
     Parameters
@@ -91,7 +91,7 @@ def dialect(name: str) -> Dialect:
     UnknownNameError
         If there is no such dialect.
 
-    >>> dialect("Postgres").quote_text("it's")
+    >>> find_dialect("Postgres").quote_text("it's")
     "'it''s'"
     """
     for entry in DIALECTS.values():

@@ -21,7 +21,7 @@ from baserate._errors import (
 )
 from baserate._formatting import count_of
 from baserate._policy import Policy
-from baserate.read import check_there
+from baserate.read import check_column
 
 AnyCalibrator = Calibrator | MulticlassCalibrator
 ScoreColumns = str | Sequence[str] | Mapping[str, str]
@@ -103,7 +103,7 @@ class Task:
     def check_columns(self, names: Sequence[object], *, case_sensitive: bool = True) -> None:
         """Check that the columns to read exist in a table, and that the new ones do not."""
         for name in self.columns:
-            check_there(name, names)
+            check_column(name, names)
         existing = {str(name) if case_sensitive else str(name).casefold() for name in names}
         for name in self.new_columns:
             if (name if case_sensitive else name.casefold()) in existing:
@@ -283,7 +283,7 @@ GroupTexts = tuple[str | None, ...]
 """How a group is written, one text for each attribute; None is missing."""
 
 
-def unknown_groups(
+def unknown_groups_error(
     attributes: Sequence[str], many: Mapping[GroupTexts, int], total: int, *, others: tuple[int, int] = (0, 0)
 ) -> DataError:
     """Return the exception for rows of groups that a policy refuses, the largest groups first.
@@ -299,7 +299,7 @@ def unknown_groups(
     others
         Number of further groups that `many` does not contain, and of their rows.
 
-    >>> print(unknown_groups(["sex"], {("x",): 3, (None,): 1}, 9))
+    >>> print(unknown_groups_error(["sex"], {("x",): 3, (None,): 1}, 9))
     4 of 9 rows are of groups that this policy refuses: sex = 'x' (3 rows), sex missing (1 row); leave them out, or
     choose a policy whose `otherwise` says what to do with them.
     """

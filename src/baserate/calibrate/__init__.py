@@ -1,7 +1,7 @@
 """Fit calibrators: functions from scores to calibrated probabilities.
 
 Each method is a function from a tally to a `Calibrator`; `fit` takes a method by name and data of any kind,
-`crossfitted` evaluates a method out of fold, and `choose` selects one. Names are imported on first use. The package
+`cross_fit` evaluates a method out of fold, and `choose` selects one. Names are imported on first use. The package
 uses
 the types and `measure`.
 
@@ -21,7 +21,7 @@ from baserate._lazy import attach
 if TYPE_CHECKING:
     from baserate.calibrate import multiclass as multiclass
     from baserate.calibrate._choose import Choice as Choice, choose as choose
-    from baserate.calibrate._cross_fitting import crossfitted as crossfitted
+    from baserate.calibrate._cross_fitting import cross_fit as cross_fit
     from baserate.calibrate._nonparametric import histogram as histogram, isotonic as isotonic, venn_abers as venn_abers
     from baserate.calibrate._parametric import (
         beta as beta,
@@ -31,18 +31,22 @@ if TYPE_CHECKING:
         prevalence as prevalence,
         temperature as temperature,
     )
-    from baserate.calibrate._registry import CLASS_METHODS as CLASS_METHODS, METHODS as METHODS, fit as fit
+    from baserate.calibrate._registry import (
+        BINARY_METHODS as BINARY_METHODS,
+        MULTICLASS_METHODS as MULTICLASS_METHODS,
+        fit as fit,
+    )
 
 if TYPE_CHECKING:  # for other packages of baserate
     from baserate.calibrate._cross_fitting import (
         FOLDS as FOLDS,
         Fold as Fold,
-        Watch as Watch,
-        dealt as dealt,
-        dealt_counts as dealt_counts,
-        left_out as left_out,
+        ProgressCallback as ProgressCallback,
+        assign_fold_counts as assign_fold_counts,
+        assign_folds as assign_folds,
+        iterate_folds as iterate_folds,
     )
-    from baserate.calibrate._fit_data import Data as Data, tally_of as tally_of
+    from baserate.calibrate._fit_data import Data as Data, pool_tally as pool_tally
     from baserate.calibrate._registry import CALIBRATORS as CALIBRATORS, CalibratorEntry as CalibratorEntry
 
 if not TYPE_CHECKING:  # or type checkers would accept every name

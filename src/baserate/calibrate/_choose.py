@@ -16,11 +16,11 @@ from baserate._results import Results
 from baserate._rows import MulticlassRows
 from baserate._tally import Tally
 from baserate.calibrate import multiclass
-from baserate.calibrate._cross_fitting import FOLDS, Watch, dealt, left_out
+from baserate.calibrate._cross_fitting import FOLDS, ProgressCallback, assign_folds, iterate_folds
 from baserate.calibrate._fit_data import LEVEL, Data, Z
 from baserate.calibrate._registry import (
-    CLASS_METHODS,
-    METHODS,
+    BINARY_METHODS,
+    MULTICLASS_METHODS,
     all_probabilities,
     bind_options,
     find_binary,
@@ -61,7 +61,7 @@ class _Comparison(NamedTuple):
     probabilities: bool
     folds: int
     seed: int
-    watch: Watch
+    watch: ProgressCallback
 
 
 class _Losses(NamedTuple):
@@ -80,7 +80,7 @@ def choose(
     probabilities: bool | None = None,
     folds: int = FOLDS,
     seed: int = 0,
-    watch: Watch | None = None,
+    watch: ProgressCallback | None = None,
 ) -> Choice:
     """Choose the calibrator with the lowest cross-validated log-loss.
 
@@ -120,7 +120,7 @@ def choose(
     >>> choice.map.method, choice.results.rows()[0]["matters"]
     ('logistic', True)
     """
-    all_methods = CLASS_METHODS if isinstance(data, MulticlassRows) else METHODS
+    all_methods = MULTICLASS_METHODS if isinstance(data, MulticlassRows) else BINARY_METHODS
     names = list(dict.fromkeys(all_methods if methods is None else methods))
     if not names:
         raise OptionError("there is no method to choose from; name some, or leave methods= out.")
@@ -138,7 +138,7 @@ def choose(
 
 def _losses(data: Data, comparison: _Comparison) -> _Losses:
     """Return binary losses; a cell is a fold, a score and a class."""
-    parts = list(left_out(dealt(data, folds=comparison.folds, seed=comparison.seed)))
+    parts = list(iterate_folds(assign_folds(data, folds=comparison.folds, seed=comparison.seed)))
     folds = [Tally.sum(fold.values()) for fold, _ in parts]
     by_method: dict[str, Floats] = {}
     why: dict[str, str] = {}
@@ -165,13 +165,13 @@ def _log_losses(p: Floats) -> Floats:
 
 def _multiclass_losses(data: MulticlassRows, comparison: _Comparison) -> _Losses:
     """Return multiclass losses; a cell is a row."""
-    multiclass.folds_of(data, comparison.folds, seed=comparison.seed)  # raises the errors that concern all methods
+    multiclass.assign_folds(data, comparison.folds, seed=comparison.seed)  # raises the errors that concern all methods
     by_method: dict[str, Floats] = {}
     why: dict[str, str] = {}
     for at, name in enumerate(comparison.methods):
         try:
             fit_rest = bind_options(find_multiclass, name, {}, probabilities=comparison.probabilities)
-            after = multiclass.crossfitted(data, fit_rest, folds=comparison.folds, seed=comparison.seed)
+            after = multiclass.cross_fit(data, fit_rest, folds=comparison.folds, seed=comparison.seed)
             with np.errstate(divide="ignore"):
                 by_method[name] = -np.log(after.score[np.arange(len(data)), data.truth])
         except (DataError, OptionError) as error:

@@ -17,7 +17,7 @@ from baserate._numeric.distinct import float_bits, hash_rows
 from baserate._rows import MulticlassRows, Rows
 from baserate._tally import Group, Tallies, Tally
 from baserate.calibrate import multiclass
-from baserate.calibrate._fit_data import Data, tally_of
+from baserate.calibrate._fit_data import Data, pool_tally
 from baserate.calibrate._registry import all_probabilities, bind_options, check_method, find_binary, find_multiclass
 
 Fold = dict[Group, Tally]
@@ -28,23 +28,23 @@ _MAX_PERMUTATION = 10_000_000
 """Rows up to which a permutation assigns them to folds; beyond, multinomial counts do."""
 _MAX_PARTITIONS = 100
 """Random partitions that are tried until every class is in more than one fold."""
-Watch = Callable[[int, int], None]
+ProgressCallback = Callable[[int, int], None]
 """Progress callback: called with the number of completed steps, and the number of all."""
 
 
 @overload
-def crossfitted(data: Tally, method: str = ..., **options: Any) -> Tally: ...  # noqa: ANN401
+def cross_fit(data: Tally, method: str = ..., **options: Any) -> Tally: ...  # noqa: ANN401
 @overload
-def crossfitted(data: Tallies | Rows, method: str = ..., **options: Any) -> Tallies: ...  # noqa: ANN401
+def cross_fit(data: Tallies | Rows, method: str = ..., **options: Any) -> Tallies: ...  # noqa: ANN401
 @overload
-def crossfitted(data: MulticlassRows, method: str = ..., **options: Any) -> MulticlassRows: ...  # noqa: ANN401
-def crossfitted(
+def cross_fit(data: MulticlassRows, method: str = ..., **options: Any) -> MulticlassRows: ...  # noqa: ANN401
+def cross_fit(
     data: Data | MulticlassRows,
     method: str = "logistic",
     *,
     folds: int = FOLDS,
     seed: int = 0,
-    watch: Watch | None = None,
+    watch: ProgressCallback | None = None,
     **options: Any,
 ) -> Tally | Tallies | MulticlassRows:
     """Calibrate every row by a fit on the rows of the other folds.
@@ -79,7 +79,7 @@ def crossfitted(
     >>> rng = np.random.default_rng(0)
     >>> risk = rng.random(2000)
     >>> overconfident = tally(rng.random(2000) < 0.3 + 0.4 * risk, risk)
-    >>> after = calibrate.crossfitted(overconfident, "logistic")
+    >>> after = calibrate.cross_fit(overconfident, "logistic")
     >>> round(measure.log_loss(overconfident), 3), round(measure.log_loss(after), 3)
     (0.798, 0.667)
     """
@@ -87,18 +87,18 @@ def crossfitted(
     watch = watch or (lambda _done, _all: None)
     fit = _fit_function(data, method, {"folds": folds, "seed": seed}, options)
     if isinstance(data, MulticlassRows):
-        return multiclass.crossfitted(data, fit, folds=folds, seed=seed, watch=watch)
-    after = _calibrate_folds(dealt(data, folds=folds, seed=seed), fit, watch)
+        return multiclass.cross_fit(data, fit, folds=folds, seed=seed, watch=watch)
+    after = _calibrate_folds(assign_folds(data, folds=folds, seed=seed), fit, watch)
     if isinstance(data, Tally):
         return after[()]
     tallies = data.tallies() if isinstance(data, Rows) else data
     return replace(tallies, models={next(iter(tallies.models)): after}, decisions={})
 
 
-def _calibrate_folds(parts: Sequence[Fold], fit: Callable[[Tally], Calibrator], watch: Watch) -> Fold:
+def _calibrate_folds(parts: Sequence[Fold], fit: Callable[[Tally], Calibrator], watch: ProgressCallback) -> Fold:
     """Calibrate each fold by a fit on the others, and merge the groups."""
     after: dict[Group, list[Tally]] = {group: [] for group in parts[0]}
-    for at, (fold, rest) in enumerate(left_out(parts), start=1):
+    for at, (fold, rest) in enumerate(iterate_folds(parts), start=1):
         try:
             calibrator = fit(rest)
         except FitError as error:
@@ -126,7 +126,7 @@ def _fit_function(
     return bind_options(find_binary, method, others, probabilities=whole)
 
 
-def dealt(data: Data, *, folds: int = FOLDS, seed: int = 0) -> list[Fold]:
+def assign_folds(data: Data, *, folds: int = FOLDS, seed: int = 0) -> list[Fold]:
     """Assign rows at random to folds that are equally large.
 
     A partition with all rows of a class in one fold is repeated, since the other folds could not be fitted.
@@ -144,7 +144,7 @@ def dealt(data: Data, *, folds: int = FOLDS, seed: int = 0) -> list[Fold]:
     -------
     The tallies of each fold, by group.
     """
-    whole = tally_of(data)
+    whole = pool_tally(data)
     folds = _check_folds(whole, folds)
     rng = np.random.default_rng(seed)
     clustered = isinstance(data, Rows) and data.cluster is not None
@@ -167,7 +167,7 @@ def _split_rows(tallies: Tally | Tallies, folds: int, rng: np.random.Generator) 
     return parts
 
 
-def left_out(parts: Sequence[Fold]) -> Iterator[tuple[Fold, Tally]]:
+def iterate_folds(parts: Sequence[Fold]) -> Iterator[tuple[Fold, Tally]]:
     """Yield each fold, and one tally of the rows outside of it."""
     for at, fold in enumerate(parts):
         yield fold, Tally.sum(tally for other, each in enumerate(parts) if other != at for tally in each.values())
@@ -185,7 +185,7 @@ def _check_folds(tally: Tally, folds: int) -> int:
 
 def _split_tally(tally: Tally, folds: int, rng: np.random.Generator) -> Iterator[Tally]:
     """Assign the rows at each score to folds; each has the mean weight of its score and class."""
-    counts = dealt_counts(tally.rows.ravel().astype(np.int64), folds, rng)
+    counts = assign_fold_counts(tally.rows.ravel().astype(np.int64), folds, rng)
     for rows in counts.reshape(folds, 2, -1):
         nonempty = rows.any(axis=0)
         if not tally.weighted:
@@ -196,7 +196,7 @@ def _split_tally(tally: Tally, folds: int, rng: np.random.Generator) -> Iterator
         yield Tally(tally.score[nonempty], mass, squares, rows[:, nonempty], reweighed=tally.reweighed)
 
 
-def dealt_counts(counts: Codes, folds: int, rng: np.random.Generator) -> Codes:
+def assign_fold_counts(counts: Codes, folds: int, rng: np.random.Generator) -> Codes:
     """Return how many rows of each cell are in each fold; folds are equally large, or nearly so with many rows."""
     total, cells = int(counts.sum()), len(counts)
     if total > _MAX_PERMUTATION:

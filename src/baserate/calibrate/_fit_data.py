@@ -28,7 +28,7 @@ Z = 1.959963984540054
 """Quantile of the standard normal distribution for two-sided intervals at that level."""
 
 
-def tally_of(data: Data) -> Tally:
+def pool_tally(data: Data) -> Tally:
     """Pool all groups of data with one score in one tally.
 
     Parameters

@@ -15,7 +15,7 @@ from baserate._errors import OptionError
 from baserate._numeric.isotonic import isotonic_with_extra_hit, pool_adjacent_violators
 from baserate._tally import Tally
 from baserate.calibrate._fit_data import are_probabilities, binary_calibrator, require_probabilities
-from baserate.measure import By, binned, edges
+from baserate.measure import By, bin_edges, fill_bins
 
 
 @binary_calibrator
@@ -133,8 +133,8 @@ def histogram(
     """
     if by != "mass" or not isinstance(bins, int | np.integer):
         require_probabilities(tally, "a histogram of equal width", probabilities=probabilities)
-    reliability = binned(tally, bins=bins, by=by)
-    lower, _ = edges(tally, bins=bins, by=by)
+    reliability = fill_bins(tally, bins=bins, by=by)
+    lower, _ = bin_edges(tally, bins=bins, by=by)
     # Bins are (lo, hi], but a step includes its threshold: use the next float above.
     thresholds = np.nextafter(lower[1:], np.inf)
     return Calibrator(Steps(thresholds, reliability.rate, are_probabilities(tally, probabilities)), "histogram")

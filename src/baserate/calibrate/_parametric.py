@@ -28,7 +28,7 @@ from baserate.calibrate._fit_data import (
     require_probabilities,
     wald_parameter,
 )
-from baserate.measure import offset as best_offset, squares
+from baserate.measure import calibration_offset as best_offset, squared_weights
 
 Scale = Literal["log-odds", "score"]
 Shape = Literal["abm", "ab", "am", "a"]
@@ -102,7 +102,7 @@ def offset(tally: Tally, *, probabilities: bool | None = None) -> Calibrator:
     Examples
     --------
     >>> from baserate import tally
-    >>> calibrator = offset(tally([0, 1, 0, 0], [0.4, 0.8, 0.5, 0.3]))
+    >>> calibrator = calibration_offset(tally([0, 1, 0, 0], [0.4, 0.8, 0.5, 0.3]))
     >>> [(each.name, round(each.value, 4)) for each in calibrator.parameters]
     [('offset', -1.2908), ('derivation_prevalence', 0.5479)]
     >>> float(calibrator([0.4, 0.8, 0.5, 0.3]).mean().round(12))
@@ -158,7 +158,7 @@ def _fit_temperature(tally: Tally) -> Calibrator:
         raise FitError("all probabilities are ½, which no temperature changes; fit offset.")
     refuse_separation_at_half(tally)
     # Bounded: a slope below 0 would reverse the ranking.
-    fit = fit_logistic_basis(x[None], tally.positive, tally.negative, squares=squares(tally), bounded=1)
+    fit = fit_logistic_basis(x[None], tally.positive, tally.negative, squares=squared_weights(tally), bounded=1)
     slope, variance = float(fit.weights[0]), float(fit.covariance[0, 0])
     if slope == 0:
         notes = (_ZERO_TEMPERATURE_SLOPE, *clipping_note(tally))
@@ -209,7 +209,7 @@ def _fit_logistic(tally: Tally, *, smoothed: bool = False, probabilities: bool =
         raise FitError("all scores are equal, so no slope is better than another; fit offset or isotonic.")
     if not smoothed:
         refuse_separation(tally)
-    fit = _fit_line(x, *_targets(tally, smoothed=smoothed), squares(tally))
+    fit = _fit_line(x, *_targets(tally, smoothed=smoothed), squared_weights(tally))
     notes = clipping_note(tally) if probabilities else ("scores stand for log-odds as they are.",)
     # A falling curve would reverse the ranking; the best curve that does not fall is constant.
     if fit is None or fit[0][1] <= 0:
@@ -316,7 +316,7 @@ def _fit_beta_through_half(tally: Tally) -> _BetaFit:
 def _fit_slopes(tally: Tally, columns: dict[str, Floats]) -> _BetaFit:
     """Fit a logistic regression on these columns, with slopes a and b not below 0."""
     fit = fit_logistic_basis(
-        np.stack(list(columns.values())), tally.positive, tally.negative, squares=squares(tally), bounded=2
+        np.stack(list(columns.values())), tally.positive, tally.negative, squares=squared_weights(tally), bounded=2
     )
     if not fit.converged:
         raise FitError("some scores hold one class alone, so that no slope is too steep; fit logistic or isotonic.")

@@ -16,7 +16,7 @@ from baserate._calibrator import Calibrator, MulticlassCalibrator
 from baserate._errors import OptionError, UnknownNameError
 from baserate._rows import MulticlassRows
 from baserate.calibrate import multiclass
-from baserate.calibrate._fit_data import Data, add_column_names, tally_of
+from baserate.calibrate._fit_data import Data, add_column_names, pool_tally
 from baserate.calibrate._nonparametric import histogram, isotonic, venn_abers
 from baserate.calibrate._parametric import beta, identity, logistic, offset, temperature
 
@@ -169,9 +169,11 @@ def _multiclass_functions(entry: CalibratorEntry) -> dict[str, MulticlassFit]:
     return {}
 
 
-METHODS: Mapping[str, BinaryFit] = {entry.name: entry.binary for entry in CALIBRATORS if entry.binary is not None}
+BINARY_METHODS: Mapping[str, BinaryFit] = {
+    entry.name: entry.binary for entry in CALIBRATORS if entry.binary is not None
+}
 """Binary calibrators by name, the simplest first."""
-CLASS_METHODS: Mapping[str, MulticlassFit] = {
+MULTICLASS_METHODS: Mapping[str, MulticlassFit] = {
     name: function for entry in CALIBRATORS for name, function in _multiclass_functions(entry).items()
 }
 """Multiclass calibrators by name, the simplest first."""
@@ -237,7 +239,7 @@ def fit(
     stated = all_probabilities(data) if probabilities is None else probabilities
     if isinstance(data, MulticlassRows):
         return bind_options(find_multiclass, method, options, probabilities=stated)(data)
-    calibrator = bind_options(find_binary, method, options, probabilities=stated)(tally_of(data))
+    calibrator = bind_options(find_binary, method, options, probabilities=stated)(pool_tally(data))
     return add_column_names(calibrator, data)
 
 
@@ -247,7 +249,7 @@ def all_probabilities(data: Data | MulticlassRows) -> bool:
     Cross-fitting decides this once: a fold may lack the few scores that lie outside.
     """
     if not isinstance(data, MulticlassRows):
-        return tally_of(data).probable
+        return pool_tally(data).probable
     return not data.score.size or bool(data.score.min() >= 0 and data.score.max() <= 1)
 
 
@@ -290,13 +292,13 @@ def find_binary(method: str) -> BinaryFit:
     >>> find_binary("Platt") is logistic
     True
     """
-    return _find(METHODS, _resolve(method), method)
+    return _find(BINARY_METHODS, _resolve(method), method)
 
 
 def find_multiclass(method: str) -> MulticlassFit:
     """Return the multiclass fitting function of a name or an alias; binary names mean one against the rest."""
     name = _resolve(method)
-    return _find(CLASS_METHODS, name if name in CLASS_METHODS else _ONE_VS_REST + name, method)
+    return _find(MULTICLASS_METHODS, name if name in MULTICLASS_METHODS else _ONE_VS_REST + name, method)
 
 
 def _resolve(method: str) -> str:

@@ -2,7 +2,7 @@
 
 Each fitting function takes rows with a probability for every class, and returns a calibrator that can be applied, saved
 and loaded: `prior`, `temperature`, `bias_corrected` and `vector` scale all classes jointly, `one_vs_rest` fits a binary
-calibrator for each. `reprior` adjusts to other class shares without a fit. `crossfitted` calibrates every row by a fit
+calibrator for each. `reprior` adjusts to other class shares without a fit. `cross_fit` calibrates every row by a fit
 on the other folds.
 """
 
@@ -39,9 +39,9 @@ from baserate.calibrate._fit_data import MIN_ROWS, add_temperature, wald_paramet
 from baserate.measure.multiclass import NEAR, check_class_probabilities
 
 __all__ = [
+    "assign_folds",
     "bias_corrected",
-    "crossfitted",
-    "folds_of",
+    "cross_fit",
     "identity",
     "one_vs_rest",
     "prior",
@@ -147,16 +147,17 @@ class FitRows:
         absent = [label for label, mass in zip(self.labels, self.rows.support, strict=True) if not mass]
         if absent:
             raise FitError(
-                f"{listed(absent)} never occurs in {count_of(self.n_rows, 'row')}, so that no bias of it is too low; "
+                f"{format_labels(absent)} never occurs in {count_of(self.n_rows, 'row')}, so that no bias of it is "
+                f"too low; "
                 f"fit {alternative}, or "
                 "give rows of every class."
             )
 
 
-def listed(labels: list[str]) -> str:
+def format_labels(labels: list[str]) -> str:
     """Format the names of some classes for a message.
 
-    >>> listed(["cat"]), listed([str(at) for at in range(7)])
+    >>> format_labels(["cat"]), format_labels([str(at) for at in range(7)])
     ('cat', '0, 1, 2, 3, 4 and 2 more')
     """
     more = len(labels) - _MAX_LABELS
@@ -176,8 +177,8 @@ def identity(rows: MulticlassRows) -> MulticlassCalibrator:
 
     Examples
     --------
-    >>> from baserate import scored
-    >>> same = identity(scored(["cat", "dog"], [[0.8, 0.2], [0.3, 0.7]]))
+    >>> from baserate import class_scores
+    >>> same = identity(class_scores(["cat", "dog"], [[0.8, 0.2], [0.3, 0.7]]))
     >>> same([[0.6, 0.4], [0.0, 1.0]]).round(9).tolist()
     [[0.6, 0.4], [0.0, 1.0]]
     """
@@ -215,7 +216,7 @@ def reprior(before: Shares, after: Shares, *, labels: Sequence[object] | None = 
             raise OptionError("before is no mapping from class to share, so labels= must name the classes.")
         labels = list(before)
     names = tuple(map(str, labels))
-    first, then = (checked_shares(what, shares, labels) for what, shares in (("before", before), ("after", after)))
+    first, then = (check_shares(what, shares, labels) for what, shares in (("before", before), ("after", after)))
     parameters = [
         Parameter(f"prior of {name} {time}", float(share))
         for time, shares in (("before", first), ("after", then))
@@ -226,7 +227,7 @@ def reprior(before: Shares, after: Shares, *, labels: Sequence[object] | None = 
     )
 
 
-def checked_shares(what: str, given: Shares, labels: Sequence[object]) -> Floats:
+def check_shares(what: str, given: Shares, labels: Sequence[object]) -> Floats:
     """Check shares of all classes, and return them in the order of the labels."""
     if isinstance(given, Mapping):
         if set(given) != set(labels):
@@ -260,8 +261,8 @@ def prior(rows: MulticlassRows) -> MulticlassCalibrator:
 
     Examples
     --------
-    >>> from baserate import scored
-    >>> rows = scored(list("ccddd"), [[0.8, 0.2], [0.4, 0.6], [0.6, 0.4], [0.3, 0.7], [0.1, 0.9]])
+    >>> from baserate import class_scores
+    >>> rows = class_scores(list("ccddd"), [[0.8, 0.2], [0.4, 0.6], [0.6, 0.4], [0.3, 0.7], [0.1, 0.9]])
     >>> calibrator = prior(rows)
     >>> calibrator(rows.score).mean(axis=0).round(9).tolist()
     [0.4, 0.6]
@@ -320,8 +321,8 @@ def temperature(rows: MulticlassRows) -> MulticlassCalibrator:
 
     Examples
     --------
-    >>> from baserate import scored
-    >>> rows = scored(list("aabb"), [[0.8, 0.2], [0.8, 0.2], [0.8, 0.2], [0.2, 0.8]])
+    >>> from baserate import class_scores
+    >>> rows = class_scores(list("aabb"), [[0.8, 0.2], [0.8, 0.2], [0.8, 0.2], [0.2, 0.8]])
     >>> calibrator = temperature(rows)
     >>> calibrator([[0.8, 0.2]]).round(9).tolist()
     [[0.75, 0.25]]
@@ -363,8 +364,8 @@ def bias_corrected(rows: MulticlassRows) -> MulticlassCalibrator:
 
     Examples
     --------
-    >>> from baserate import scored
-    >>> rows = scored(list("aaabbb"), [[0.8, 0.2], [0.8, 0.2], [0.4, 0.6], [0.8, 0.2], [0.4, 0.6], [0.4, 0.6]])
+    >>> from baserate import class_scores
+    >>> rows = class_scores(list("aaabbb"), [[0.8, 0.2], [0.8, 0.2], [0.4, 0.6], [0.8, 0.2], [0.4, 0.6], [0.4, 0.6]])
     >>> bias_corrected(rows)([[0.8, 0.2], [0.4, 0.6]]).round(9).tolist()
     [[0.666666667, 0.333333333], [0.333333333, 0.666666667]]
     """
@@ -393,9 +394,9 @@ def vector(rows: MulticlassRows) -> MulticlassCalibrator:
 
     Examples
     --------
-    >>> from baserate import scored
+    >>> from baserate import class_scores
     >>> score = [[0.8, 0.2], [0.5, 0.5], [0.2, 0.8]]
-    >>> rows = scored(list("aaabbb"), [score[at] for at in (0, 0, 1, 0, 1, 2)], count=[3, 1, 2, 1, 2, 5])
+    >>> rows = class_scores(list("aaabbb"), [score[at] for at in (0, 0, 1, 0, 1, 2)], count=[3, 1, 2, 1, 2, 5])
     >>> vector(rows).parameters[0].name
     'weight of a'
     """
@@ -412,7 +413,7 @@ def vector(rows: MulticlassRows) -> MulticlassCalibrator:
         ),
         *_class_parameters("bias of", fit_rows, estimates[width:], variance[width:]),
     ]
-    return _make_calibrator(fit_rows, "vector", estimates, parameters, _zero_slope_note(fit, listed(names)))
+    return _make_calibrator(fit_rows, "vector", estimates, parameters, _zero_slope_note(fit, format_labels(names)))
 
 
 def _fit_with_biases(fit_rows: FitRows, slopes: Floats, *, same_slope: bool) -> tuple[SoftmaxFit, Floats, Floats]:
@@ -440,7 +441,7 @@ def _check_variation(fit_rows: FitRows, logs: SoftmaxData, model: SoftmaxModel) 
     flat = np.diag(hessian)[: model.bounded] <= _CONSTANT * fit_rows.rows.total
     if flat.any():
         names = [name for name, at in zip(fit_rows.labels, flat, strict=False) if at] if len(flat) > 1 else []
-        subject = f"the probability of {listed(names)} is" if names else "the probabilities are"
+        subject = f"the probability of {format_labels(names)} is" if names else "the probabilities are"
         raise FitError(
             f"{subject} the same in all {fit_rows.n_rows} rows, so that a slope and a bias do the same; fit prior, or "
             f"give "
@@ -506,9 +507,9 @@ def one_vs_rest(rows: MulticlassRows, fit: Callable[[Tally], Calibrator]) -> Mul
 
     Examples
     --------
-    >>> from baserate import Calibrator, scored
+    >>> from baserate import Calibrator, class_scores
     >>> from baserate._calibrator_forms import Line
-    >>> rows = scored(["cat", "dog"], [[2.0, -1.0], [-1.0, 1.0]])
+    >>> rows = class_scores(["cat", "dog"], [[2.0, -1.0], [-1.0, 1.0]])
     >>> one_vs_rest(rows, lambda tally: Calibrator(Line(0.0, 1.0), method="as it is"))([[0.0, 0.0]]).tolist()
     [[0.5, 0.5]]
     """
@@ -543,7 +544,7 @@ _MAX_PARTITIONS = 100
 """Random partitions that are tried until every class is in more than one fold."""
 
 
-def crossfitted(
+def cross_fit(
     rows: MulticlassRows,
     fit: Callable[[MulticlassRows], MulticlassCalibrator],
     *,
@@ -575,13 +576,13 @@ def crossfitted(
 
     Examples
     --------
-    >>> from baserate import scored
+    >>> from baserate import class_scores
     >>> from baserate.calibrate.multiclass import prior
-    >>> rows = scored(list("ccdd"), [[0.8, 0.2], [0.4, 0.6], [0.6, 0.4], [0.3, 0.7]])
-    >>> crossfitted(rows, prior)
+    >>> rows = class_scores(list("ccdd"), [[0.8, 0.2], [0.4, 0.6], [0.6, 0.4], [0.3, 0.7]])
+    >>> cross_fit(rows, prior)
     ClassRows(4 rows; scores for c, d)
     """
-    fold = folds_of(rows, folds, seed=seed)
+    fold = assign_folds(rows, folds, seed=seed)
     score = np.empty(rows.score.shape, order="F")
     count = int(fold.max()) + 1
     for at in range(count):
@@ -598,7 +599,7 @@ def crossfitted(
     return replace(rows, score=make_read_only(score))
 
 
-def folds_of(rows: MulticlassRows, folds: int = 5, *, seed: int = 0) -> Codes:
+def assign_folds(rows: MulticlassRows, folds: int = 5, *, seed: int = 0) -> Codes:
     """Return the fold of each row: folds are equally large and not stratified by class.
 
     The content of a row determines its fold, so that the order of the rows changes nothing. A partition with all rows
@@ -615,9 +616,9 @@ def folds_of(rows: MulticlassRows, folds: int = 5, *, seed: int = 0) -> Codes:
 
     Examples
     --------
-    >>> from baserate import scored
-    >>> rows = scored(list("ccddd"), [[0.8, 0.2], [0.4, 0.6], [0.6, 0.4], [0.3, 0.7], [0.1, 0.9]])
-    >>> np.bincount(folds_of(rows, 2)).tolist()
+    >>> from baserate import class_scores
+    >>> rows = class_scores(list("ccddd"), [[0.8, 0.2], [0.4, 0.6], [0.6, 0.4], [0.3, 0.7], [0.1, 0.9]])
+    >>> np.bincount(assign_folds(rows, 2)).tolist()
     [3, 2]
     """
     check_domain("folds", folds, _domains.FOLDS)

@@ -135,7 +135,7 @@ def _curve(
 ) -> Section:
     def cells(own: Line, everybody: Line, nobody: Line) -> Iterator[Cell]:
         better = any(low <= own["threshold"] <= high for low, high in ranges)
-        yield marked(_spread(own, "net_benefit", reasons, digits), better=better)
+        yield mark_cell(_spread(own, "net_benefit", reasons, digits), better=better)
         yield from (format_number(_clean(each["net_benefit"]), digits) for each in (everybody, nobody))
         yield _reduction_cell(own, reasons, digits)
         yield format_number(own["flag_rate"], digits)
@@ -146,7 +146,7 @@ def _curve(
 
 def _differences(title: str, lines: Sequence[Line], reasons: Footnotes, digits: int) -> Section:
     def cells(row: Line) -> Iterator[Cell]:
-        yield marked(_spread(row, "difference", reasons, digits), better=_excludes_zero(row))
+        yield mark_cell(_spread(row, "difference", reasons, digits), better=_excludes_zero(row))
         yield from (format_number(_clean(100 * row[name]), digits) for name in ("tp_rate", "fp_rate"))
 
     return _section(title, lines, [tuple(cells(row)) for row in lines])
@@ -174,7 +174,7 @@ def _clean(value: float) -> float:
     return 0.0 if abs(value) < _TRACE else value
 
 
-def marked(cell: Cell, *, better: bool) -> Cell:
+def mark_cell(cell: Cell, *, better: bool) -> Cell:
     """Put a sign behind a number that is better than others."""
     if not better:
         return cell
@@ -351,7 +351,7 @@ class DecisionCurveOptions:
 
     @property
     def options(self) -> dict[str, Any]:
-        """Options of `decide.benefit` and `draw.decision_curve`."""
+        """Options of `decide.net_benefit_curve` and `draw.decision_curve`."""
         origin = None if self.keep_scores else self.scores_from or "sample"
         return {"thresholds": self.thresholds, "prevalence": self.prevalence, "scores_from": origin}
 
@@ -407,7 +407,7 @@ def _compute_curves(
     from baserate import decide
 
     read = read_tallies(reading, quiet=output.quiet)
-    results = decide.benefit(read, **curve_options.options, level=sure)
+    results = decide.net_benefit_curve(read, **curve_options.options, level=sure)
     return describe_adjustment(results, read, curve_options.prevalence)
 
 
@@ -422,7 +422,7 @@ def _compare_curves(
     from baserate import decide
 
     read = read_rows(reading, quiet=output.quiet)
-    return decide.benefit_difference(read, thresholds=curve_options.thresholds, level=sure)
+    return decide.net_benefit_difference(read, thresholds=curve_options.thresholds, level=sure)
 
 
 def _describe_omission(few: Sequence[float], every: int) -> str:

@@ -104,9 +104,9 @@ _OPTIONS_OF = {"smoothed": "logistic", "scale": "logistic", "shape": "beta", "bi
 
 def _complete_method(_context: click.Context, _option: click.Parameter, incomplete: str) -> list[str]:
     """Complete the name of a method."""
-    from baserate.calibrate import CLASS_METHODS, METHODS
+    from baserate.calibrate import BINARY_METHODS, MULTICLASS_METHODS
 
-    known = dict.fromkeys(("choose", *METHODS, *CLASS_METHODS))
+    known = dict.fromkeys(("choose", *BINARY_METHODS, *MULTICLASS_METHODS))
     return [name for name in known if name.startswith(incomplete)]
 
 
@@ -245,11 +245,11 @@ def _assess(
     with progress_counter(quiet=quiet) as watch:
         after, lacking = _cross_fit(data, calibrator, fit_options, watch)
     options: dict[str, Any] = {"level": fit_options.level, "seed": fit_options.seed, "draws": fit_options.draws}
-    settings = infer.Reliability(**{name: value for name, value in options.items() if value is not None})
+    settings = infer.CalibrationOptions(**{name: value for name, value in options.items() if value is not None})
     before = data.tallies() if isinstance(data, Rows) else data
     try:
         with progress_counter(quiet=quiet) as watch:
-            results = infer.reliability(before, asked=settings, after=after, watch=watch)
+            results = infer.calibration_summary(before, asked=settings, after=after, watch=watch)
     except NotAProbabilityError as error:
         if after is not None:
             raise
@@ -272,19 +272,19 @@ def _cross_fit(
     calibrator: "Calibrator | MulticlassCalibrator",
     fit_options: CalibrationOptions,
     watch: Callable[[int, int], None],
-) -> "tuple[infer.After | None, list[str]]":
+) -> "tuple[infer.CalibratedData | None, list[str]]":
     """Apply to each row a calibrator that was fitted without it; or say why that fails."""
     from baserate import FitError, calibrate as library, infer
 
     options = fit_options.options if fit_options.with_ != "choose" else {}
     try:
-        after = library.crossfitted(
+        after = library.cross_fit(
             data, fit_options.with_, folds=fit_options.folds, seed=fit_options.seed, watch=watch, **options
         )
     except FitError as error:
         return None, [f"the map cannot be judged on rows that it has not seen: {error}"]
     what = calibrator.method if fit_options.with_ != "choose" else "whatever was chosen without each fold"
-    return infer.After(after, f"cross-fitted: {what}, each row by a map that was fitted without it"), []
+    return infer.CalibratedData(after, f"cross-fitted: {what}, each row by a map that was fitted without it"), []
 
 
 def _write_calibrator(

@@ -48,7 +48,9 @@ def check_page(results: "Results", policy: "Policy", line: str, digits: int) -> 
     """Lay the verdicts out."""
     rows, reasons = results.rows(), Footnotes()
     models = list(dict.fromkeys(row["model"] for row in rows))
-    panels: list[Table | str] = [decided(policy, [shorten_label(name) for name in results.data["policies"]])]
+    panels: list[Table | str] = [
+        describe_policy_in_use(policy, [shorten_label(name) for name in results.data["policies"]])
+    ]
     for model in models:
         of_model = [row for row in rows if row["model"] == model]
         sections = tuple(_sections(of_model, reasons, digits))
@@ -76,7 +78,7 @@ def describe_verdict(results: "Results") -> str:
     return f"{text}, by {by[alone]}."
 
 
-def decided(policy: "Policy", models: Sequence[str]) -> str:
+def describe_policy_in_use(policy: "Policy", models: Sequence[str]) -> str:
     """What is done, in a sentence."""
     from baserate.text import describe_actions  # which loads NumPy
 
@@ -97,7 +99,7 @@ def _sections(rows: Sequence[Line], reasons: Footnotes, digits: int) -> Iterator
         return
     for requirement in dict.fromkeys(row["requirement"] for row in rows):
         alike = [row for row in rows if row["requirement"] == requirement]
-        lines = tuple(Row(group_told(row["group"]), _cells(row, reasons, digits)) for row in alike)
+        lines = tuple(Row(format_group(row["group"]), _cells(row, reasons, digits)) for row in alike)
         yield Section(_format_requirement(alike[0]), lines)
 
 
@@ -136,7 +138,7 @@ def _format_requirement(row: Line) -> str:
     return f"{row['measure'].replace('_', ' ')} {_SIGNS[row['sense']]} {format_exact(row['bound'])}"
 
 
-def group_told(group: Mapping[str, object] | None) -> str:
+def format_group(group: Mapping[str, object] | None) -> str:
     """Name a group by its labels."""
     named = ", ".join(map(shorten_label, (group or {}).values()))
     return EVERYBODY if group is None else repr(named) if named == EVERYBODY else named
@@ -214,9 +216,9 @@ class CheckOptions:
     @cached_property
     def requirements(self) -> "tuple[Requirement, ...]":
         """What is required."""
-        from baserate.decide import requirements
+        from baserate.decide import parse_requirements
 
-        return requirements(self.require)
+        return parse_requirements(self.require)
 
 
 @command("check", examples=_EXAMPLES)

@@ -12,7 +12,7 @@ from baserate._errors import UnknownNameError
 from baserate._formatting import format_count
 from baserate.cli._io import check_truth
 from baserate.cli._options import Reading, Verb, bundled, or_none
-from baserate.cli._terminal import shown
+from baserate.cli._terminal import progress_bar
 from baserate.cli._values import names
 from baserate.text import (
     EVERYBODY,
@@ -86,10 +86,10 @@ def read_classes(
         raise click.UsageError("of many classes give --scores or --predicted, one of them, and no --score.")
     reading: dict[str, Any] = {
         "missing": "drop" if asked.missing == "drop" else "refuse",
-        "watch": partial(shown, quiet=quiet),
+        "watch": partial(progress_bar, quiet=quiet),
         **{name: getattr(asked, name) for name in ("truth", "group", "weight", "count") if getattr(asked, name)},
     }
-    labels = [read.Spelled(each) for each in wanted.labels] or None
+    labels = [read.LabelText(each) for each in wanted.labels] or None
     if wanted.scores:
         return read.class_rows(asked.file, score=columns_of(wanted.scores), labels=labels, **reading)
     if not asked.predicted:
@@ -101,7 +101,7 @@ def read_classes(
 
 def _read_cross_table(asked: Reading, wanted: Classes) -> "Confusions":
     from baserate import Confusions, ReadSummary, read
-    from baserate.read import resolved
+    from baserate.read import resolve_label
 
     given = [asked.truth, asked.score, asked.predicted, asked.group, asked.weight, asked.count, wanted.scores]
     if any(given) or asked.positive or asked.negative:
@@ -110,7 +110,7 @@ def _read_cross_table(asked: Reading, wanted: Classes) -> "Confusions":
         raise click.UsageError("give one cross-table at a time.")
     table = read.cross_table(asked.file[0], truth="rows" if wanted.cross_table == "rows" else "columns")
     if wanted.labels:
-        table = table.over(resolved(read.Spelled(each), table.labels) for each in wanted.labels)
+        table = table.over(resolve_label(read.LabelText(each), table.labels) for each in wanted.labels)
     intake = ReadSummary(int(table.total), positive=None, negative=None, classes=table.labels)
     return Confusions({(): table}, intake=intake)
 
@@ -121,7 +121,7 @@ def columns_of(scores: Sequence[str]) -> Any:  # noqa: ANN401  (what read.class_
 
     if all("=" in each for each in scores):
         pairs = [each.rpartition("=") for each in scores]
-        mapped = {read.Spelled(name): column for name, _, column in pairs}
+        mapped = {read.LabelText(name): column for name, _, column in pairs}
         if len(mapped) < len(pairs):
             raise click.UsageError("a class is named twice in --scores; give each class one column.")
         return mapped
@@ -144,10 +144,10 @@ def averages(given: Sequence[Sequence[str]], labels: Sequence[object]) -> list[s
 
 
 def _weight(text: str, labels: Sequence[object]) -> tuple[object, float]:
-    from baserate.read import Spelled, resolved
+    from baserate.read import LabelText, resolve_label
 
     name, _, weight = text.rpartition("=")
-    meant = resolved(Spelled(name.strip()), labels)
+    meant = resolve_label(LabelText(name.strip()), labels)
     if meant not in labels:
         raise UnknownNameError(f"there is no class {name!r} to weigh; the classes are: {', '.join(map(str, labels))}.")
     try:
@@ -156,22 +156,22 @@ def _weight(text: str, labels: Sequence[object]) -> tuple[object, float]:
         raise click.BadParameter(f"{weight!r} is not a weight.", param_hint="--average") from error
 
 
-def known(names: Sequence[str]) -> list[str] | Literal["usual", "all"]:
+def parse_class_measures(names: Sequence[str]) -> list[str] | Literal["usual", "all"]:
     """Measures of two classes or of many, by any of their names; none means the usual ones."""
     from baserate.measure import multiclass
 
     if "all" in names:
         return "all"
     for name in names:
-        multiclass.meant(name)
+        multiclass.find_measures(name)
     return list(dict.fromkeys(names)) or "usual"
 
 
 def require_costs(names: Sequence[str], path: str | None) -> None:
     """Refuse the expected cost of several classes without what decisions cost."""
-    from baserate.measure import about, multiclass
+    from baserate.measure import describe, multiclass
 
-    asked = [about(each).name for name in names if name != "all" for each in multiclass.meant(name)]
+    asked = [describe(each).name for name in names if name != "all" for each in multiclass.find_measures(name)]
     if "expected_cost" in asked and path is None:
         raise click.UsageError("expected_cost needs what decisions cost; give it: --costs costs.csv, truth in rows.")
 
@@ -182,7 +182,7 @@ def costs(path: str | None) -> "CostMatrix | None":
         return None
     from baserate import read
 
-    return read.costs(path, truth="rows")
+    return read.cost_matrix(path, truth="rows")
 
 
 def page(results: "Results", reading: Reading, headline: str, digits: int) -> Page:
@@ -223,7 +223,7 @@ class _ClassPage:
         )
         names = tuple(shorten_label(name, _SHORT) for name in classes)
         full = Table(self._corner(), (*names, "total"), sections, upright=True)
-        return replace(full, narrow=numbered(full))
+        return replace(full, narrow=number_columns(full))
 
     def _frequent_errors(self, cells: Sequence[TidyRow]) -> Table:
         """Return the most frequent errors, where a table of all classes would be too large to read."""
@@ -312,9 +312,9 @@ class _ClassPage:
 
     def _meaning(self, name: str) -> str:
         """Return the summary of a measure of several classes."""
-        from baserate.measure import about, multiclass
+        from baserate.measure import describe, multiclass
 
-        return about(multiclass.named(name)).summary
+        return describe(multiclass.find_measure(name)).summary
 
 
 def _whole_line(row: TidyRow) -> tuple[str, str | None]:
@@ -322,7 +322,7 @@ def _whole_line(row: TidyRow) -> tuple[str, str | None]:
     return (row["measure"], row["average"])
 
 
-def numbered(panel: Table, *, kept: int = 1) -> Table:
+def number_columns(panel: Table, *, kept: int = 1) -> Table:
     """The same table with numbers for names of columns, all but the last ones, and nothing where there is nothing."""
     many = len(panel.columns) - kept
     wide = len(str(many))

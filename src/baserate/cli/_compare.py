@@ -209,8 +209,8 @@ def compare(reading: Reading, compare_options: CompareOptions, settings: Measure
     with --id hold one model each; without it, several files are one table. Expected costs need --fp and --fn; net
     benefit needs --net-benefit-at.
     """
-    from baserate.infer import Question, compare as compared, tidy
-    from baserate.measure import header, settings_notes, settings_of
+    from baserate.infer import Question, compare as compared, tabulate_comparisons
+    from baserate.measure import collect_settings, note_settings, results_data
 
     measures = bind_settings(
         settings.to_settings(), [name for each in compare_options.measure for name in each] or ["auc"]
@@ -227,9 +227,9 @@ def compare(reading: Reading, compare_options: CompareOptions, settings: Measure
     read = _read_models(reading, compare_options, quiet=output.quiet)
     cuts = _thresholds_by_model(threshold_list, [name for name in read.score if name != reading.predicted])
     comparisons = compared(read, measure=measures, threshold=cuts, question=question, seed=compare_options.seed)
-    measure_settings = settings_of(measures)
-    head = header(read.tallies(), list(settings_notes(measure_settings))) | {"seed": compare_options.seed}
-    results = tidy(comparisons, head | ({"settings": measure_settings} if measure_settings else {}))
+    measure_settings = collect_settings(measures)
+    head = results_data(read.tallies(), list(note_settings(measure_settings))) | {"seed": compare_options.seed}
+    results = tabulate_comparisons(comparisons, head | ({"settings": measure_settings} if measure_settings else {}))
     print_notes(reading, results.data, output)
     print_results(results, lambda: compare_page(results, reading, output.digits), output)
 
@@ -250,7 +250,7 @@ def _read_models(reading: Reading, compare_options: CompareOptions, *, quiet: bo
         )
         for name, file in _name_files(reading.file).items()
     }
-    return read.joined(parts, missing="drop" if reading.missing == "drop" else "refuse")
+    return read.join(parts, missing="drop" if reading.missing == "drop" else "refuse")
 
 
 def _name_files(files: Sequence[str]) -> dict[str, str]:
@@ -265,10 +265,10 @@ def _name_files(files: Sequence[str]) -> dict[str, str]:
 def _check_thresholds(reading: Reading, compare_options: CompareOptions, measures: Sequence["Measure"]) -> None:
     """Refuse thresholds that no measure would use."""
     from baserate import Counts
-    from baserate.measure import about
+    from baserate.measure import describe
 
-    if not any(about(measure).of is Counts for measure in measures):
-        named = ", ".join(about(measure).name for measure in measures)
+    if not any(describe(measure).of is Counts for measure in measures):
+        named = ", ".join(describe(measure).name for measure in measures)
         raise click.UsageError(
             f"--threshold is for measures of decisions, not for {named}; leave it out, or name one with --measure, "
             "such as accuracy."

@@ -20,7 +20,7 @@ from baserate.text import Cell, Footnotes, Page, Row, Section, Table, align_deci
 if TYPE_CHECKING:
     from baserate._results import Results
     from baserate._tally import Tallies, Tally
-    from baserate.decide import Kind
+    from baserate.decide import CostCurveKind
 
 Line = Mapping[str, Any]
 
@@ -132,7 +132,7 @@ class CostCurveOptions(OutcomeCosts):
     """Which curve, at how many points, and where on it costs are to be marked."""
 
     kind: Annotated[
-        "Kind",
+        "CostCurveKind",
         option(
             type=click.Choice(["cost", "brier"]),
             help="Cost curve: least expected cost of any threshold; Brier curve: expected loss of the "
@@ -229,11 +229,11 @@ def _best_thresholds(
     read: "Tallies", cost_options: CostCurveOptions, place: Mapping[str, float]
 ) -> Iterator[dict[str, Any]]:
     """The best threshold of each model and group where the costs lie, and what it costs."""
-    from baserate.measure import named_group
+    from baserate.measure import group_attributes
 
     several = len(read.models) > 1
     for model, group, tally in read.walk():
-        named = {"model": model if several else None, "group": named_group(read, group)}
+        named = {"model": model if several else None, "group": group_attributes(read, group)}
         missing = [name for name in ("positives", "negatives") if not getattr(tally, name)]
         if missing:
             unknown = dict.fromkeys(("threshold", "cost", "trivial", "expected_cost"))

@@ -5,7 +5,7 @@ from typing import Any
 
 from baserate._formatting import format_count, format_exact, format_level
 from baserate._results import Results
-from baserate.cli._benefit import MARK, marked
+from baserate.cli._benefit import MARK, mark_cell
 from baserate.cli._calibration import split_when_narrow
 from baserate.cli._costs import CELLS
 from baserate.cli._options import Reading
@@ -120,7 +120,7 @@ class _CostPage:
             yield self._share(row["measured"], row["why"])
         yield format_count(row["total"], self.format.digits)
         best = row["cheapest"] and len(self.rows) > 1
-        yield marked(self.format.estimate(row), better=best)
+        yield mark_cell(self.format.estimate(row), better=best)
 
     def _share(self, share: float | None, why: str | None) -> str:
         """Return the share of a class in a sample; undefined where the sample has no rows."""

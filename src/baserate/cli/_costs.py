@@ -346,7 +346,7 @@ def _cost_matrix(cost_options: CostOptions) -> "Costs | CostMatrix":
     if cost_options.costs is not None:
         from baserate import read
 
-        return read.costs(cost_options.costs, truth="rows")
+        return read.cost_matrix(cost_options.costs, truth="rows")
     outcome_costs = cost_options.outcome_costs
     assert outcome_costs is not None  # noqa: S101  (for the type checker)
     return outcome_costs

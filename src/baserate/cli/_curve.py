@@ -90,15 +90,17 @@ def _compute_curve(read: "Tallies", what: str, points: int | None, band_options:
         from baserate.measure import curves
 
         return curves(read, what, points=points)
-    from baserate.infer import bands
+    from baserate.infer import confidence_bands
 
-    return bands(read, what, level=band_options.level or LEVEL, simultaneous=band_options.simultaneous, points=points)
+    return confidence_bands(
+        read, what, level=band_options.level or LEVEL, simultaneous=band_options.simultaneous, points=points
+    )
 
 
 def curve_page(results: "Results", reading: Reading, digits: int) -> Page:
     """Lay out one panel for each curve."""
     axes = [name for name in results.columns if name not in {"model", "group", "why"}]
-    reasons = undefined_measures(results)
+    reasons = causes_of_undefined(results)
     texts = dict.fromkeys([*reasons.values(), *filter(None, results.columns.get("why", ()))])
     marks = {text: footnote_mark(at) for at, text in enumerate(texts, start=1)}
     titles: dict[tuple[str, str], str] = {}
@@ -141,13 +143,13 @@ def _title(row: dict[str, Any], reading: Reading) -> str:
     return f"{', '.join(groups) or EVERYBODY}: {model} ≥"
 
 
-def undefined_measures(results: "Results") -> dict[str, str]:
+def causes_of_undefined(results: "Results") -> dict[str, str]:
     """Measures that are somewhere undefined, and when they are."""
-    from baserate.measure import MEASURES, about
+    from baserate.measure import MEASURES, describe
 
     columns = results.flat()
     holes = (name for name in MEASURES if name in columns and None in columns[name])
-    return {name: " or ".join(about(MEASURES[name]).causes) for name in holes}
+    return {name: " or ".join(describe(MEASURES[name]).causes) for name in holes}
 
 
 def _longest(read: "Tallies") -> int:

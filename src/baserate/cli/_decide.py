@@ -8,7 +8,7 @@ import click
 
 from baserate._errors import BaserateError
 from baserate._formatting import count_of, format_count
-from baserate.cli._classes import MANY, Classes, costs, numbered, read_classes
+from baserate.cli._classes import MANY, Classes, costs, number_columns, read_classes
 from baserate.cli._decision_options import DecisionOptions
 from baserate.cli._declarations import Output, command, omit, option
 from baserate.cli._files import PolicyFile, save_policy
@@ -128,7 +128,7 @@ def decide_classes(
     assert matrix is not None  # noqa: S101  (for the type checker)
     wanted = Classes(class_options.scores, class_options.labels, (), class_options.costs, None)
     rows: MulticlassRows = read_classes(reading, wanted, quiet=output.quiet)  # type: ignore[assignment]  # scores make rows
-    results = decide.class_summary(
+    results = decide.multiclass_summary(
         rows,
         _match_costs(matrix, rows),
         refer=decision_options.abstain_cost,
@@ -146,16 +146,16 @@ def decide_classes(
 def _match_costs(costs: "CostMatrix", rows: "MulticlassRows") -> "CostMatrix":
     """The same costs with classes as the rows have them: a file holds text."""
     from baserate import CostMatrix
-    from baserate.read import Spelled, resolved
+    from baserate.read import LabelText, resolve_label
 
-    return CostMatrix(costs.cost, [resolved(Spelled(name), rows.labels) for name in costs.labels])
+    return CostMatrix(costs.cost, [resolve_label(LabelText(name), rows.labels) for name in costs.labels])
 
 
 def _with_hint(results: "Results") -> "Results":
     """Say where to look where posteriors do not keep what they promise."""
-    from baserate.decide import BROKEN
+    from baserate.decide import WRONG_POSTERIORS
 
-    notes = [f"{note}{_HINT}" if note.endswith(BROKEN) else note for note in results.data["notes"]]
+    notes = [f"{note}{_HINT}" if note.endswith(WRONG_POSTERIORS) else note for note in results.data["notes"]]
     return replace(results, data={**results.data, "notes": notes})
 
 
@@ -203,7 +203,7 @@ def _table(rows: Sequence[Line], data: Line, reading: Reading, digits: int) -> T
     full = Table(
         f"{shorten_label(reading.truth)} ↓ decided →", columns, (Section("", shown, apart=True),), upright=True
     )
-    return replace(full, narrow=numbered(full, kept=len(last)))
+    return replace(full, narrow=number_columns(full, kept=len(last)))
 
 
 def _masses(line: Sequence[float], digits: int) -> tuple[str, ...]:
@@ -292,10 +292,12 @@ def decide(
     line = _headline(reading, policy_file, results.data)
     print_messages(line, results.data, output, inferred=reading.positive is None)
     if policy_file.path is not None:
-        from baserate.decide import chosen
+        from baserate.decide import choose_policy
 
         save_policy(
-            chosen(_adjust(sample, decision_options), decision_options.choose, map=request.map), policy_file, output
+            choose_policy(_adjust(sample, decision_options), decision_options.choose, map=request.map),
+            policy_file,
+            output,
         )
     if policy_file.path != "-":
         print_results(results, lambda: page(results, reading, line, output.digits), output)
@@ -363,7 +365,7 @@ def _choose(request: _Request, sample: "Tallies") -> "Results":
         return results
     policies = {model: decision_options.choose(Curve(read.pooled(model))) for model in read.models}
     test_data, _ = _calibrate_scores(_read_test_data(request, data), request.map)
-    test_results = library.judge(_adjust(test_data, decision_options), policies, **settings)
+    test_results = library.evaluate_policy(_adjust(test_data, decision_options), policies, **settings)
     return _append_test_results(results, test_results, decision_options.judge_on)
 
 
@@ -373,7 +375,7 @@ def _calibrate_scores(read: "Tallies", map_: "Calibrator | None") -> "tuple[Tall
         return read, ()
     from baserate import Tallies, infer
 
-    after = infer.mapped(read, map_)
+    after = infer.apply_calibrator(read, map_)
     assert isinstance(after.data, Tallies)  # noqa: S101  (for the type checker)
     return after.data, after.notes
 
@@ -401,13 +403,13 @@ def _append_test_results(results: "Results", test_results: "Results", files: Seq
     """Append the numbers of the test data to those of the data that the threshold was chosen on."""
     from baserate._results import Results
     from baserate.cli._decided import CHOICE, HELD_OUT
-    from baserate.decide import FLATTERED
+    from baserate.decide import SAME_DATA_NOTES
 
     rows = [row | {"set": CHOICE} for row in results.rows()]
     rows += [row | {"set": HELD_OUT} for row in test_results.rows() if row["measure"] != "threshold"]
     name = describe_files(files)
-    known = {*FLATTERED, *results.data["notes"]}
-    notes = [note for note in results.data["notes"] if note not in FLATTERED]
+    known = {*SAME_DATA_NOTES, *results.data["notes"]}
+    notes = [note for note in results.data["notes"] if note not in SAME_DATA_NOTES]
     if test_results.data["same"]:
         notes.append(f"{name} holds the very rows that the cut-off was chosen on, so it is no test of it.")
     elif results.data["same"]:

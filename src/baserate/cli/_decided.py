@@ -12,7 +12,7 @@ from baserate._counts import Counts
 from baserate._formatting import format_count, format_exact, format_number
 from baserate._results import Results
 from baserate.cli._options import Reading
-from baserate.measure import MEASURES, about, expected_cost, precision, prevalence, sensitivity, specificity
+from baserate.measure import MEASURES, describe, expected_cost, precision, prevalence, sensitivity, specificity
 from baserate.text import (
     CONFUSION_CELLS,
     Cell,
@@ -312,4 +312,4 @@ def _line_label(name: Name) -> str:
 
 def _meaning(name: str) -> str:
     """Return a sentence on a measure."""
-    return _MEANINGS.get(name) or about(MEASURES[name]).summary
+    return _MEANINGS.get(name) or describe(MEASURES[name]).summary

@@ -26,7 +26,7 @@ from baserate.cli._values import (
 )
 
 if TYPE_CHECKING:
-    from baserate.decide import Choose, Trial
+    from baserate.decide import Rule, Validation
     from baserate.measure import Measure, Settings
 
 _RULES = (
@@ -120,10 +120,10 @@ def _read_capacity(text: str) -> tuple[str, float]:
 def _complete_goal(context: click.Context, option: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Complete the name of one measure of decisions."""
     from baserate import Counts
-    from baserate.measure import MEASURES, about
+    from baserate.measure import MEASURES, describe
 
     goals = [each for each in complete_two_class(context, option, incomplete) if "," not in each.value]
-    known = [each for each in goals if about(MEASURES[each.value]).of is Counts]
+    known = [each for each in goals if describe(MEASURES[each.value]).of is Counts]
     return [*known, *[CompletionItem("cost", help="What --fp and --fn say.")] * "cost".startswith(incomplete)]
 
 
@@ -273,15 +273,15 @@ class DecisionOptions(OutcomeCosts):
         return Settings(self.outcome_costs, self.net_benefit_at, self.beta)
 
     @property
-    def trial(self) -> "Trial":
+    def trial(self) -> "Validation":
         """How the choice is checked."""
-        from baserate.decide import Trial
+        from baserate.decide import Validation
 
         given = {"draws": self.draws, "folds": self.folds}
-        return Trial(**{name: value for name, value in given.items() if value is not None})
+        return Validation(**{name: value for name, value in given.items() if value is not None})
 
     @property
-    def choose(self) -> "Choose":
+    def choose(self) -> "Rule":
         """The rule with its options, which are checked as far as they can be without data."""
         from baserate.decide import RULES
 
@@ -292,20 +292,20 @@ class DecisionOptions(OutcomeCosts):
     def measure_list(self) -> "list[Measure] | None":
         """Measures of decisions, each once; None for the usual ones."""
         from baserate import Counts
-        from baserate.measure import MEASURES, about, named
+        from baserate.measure import MEASURES, describe, find_measure
 
         typed = [name for each in self.measures for name in each]
         if "all" in typed:
-            return [self.settings.apply(each) for each in MEASURES.values() if about(each).of is Counts]
-        measures = [*{about(named(name)).name: self._bind(named(name)) for name in typed}.values()]
-        unfit = [about(each).name for each in measures if about(each).of is not Counts]
+            return [self.settings.apply(each) for each in MEASURES.values() if describe(each).of is Counts]
+        measures = [*{describe(find_measure(name)).name: self._bind(find_measure(name)) for name in typed}.values()]
+        unfit = [describe(each).name for each in measures if describe(each).of is not Counts]
         if unfit:
             raise OptionError(f"{unfit[0]} does not depend on the cut-off; `baserate measure` measures it.")
         return measures or None
 
     def _options(self) -> dict[str, Any]:
         """Options of the rule as the library calls them."""
-        from baserate.decide import requirements
+        from baserate.decide import parse_requirements
 
         given: dict[str, dict[str, Any]] = {
             "best": {
@@ -317,7 +317,7 @@ class DecisionOptions(OutcomeCosts):
                 "require": tuple(
                     replace(each, measure=self._bind(each.measure))
                     for text in self.require
-                    for each in requirements(text, of_decisions=True)
+                    for each in parse_requirements(text, of_decisions=True)
                 ),
                 "maximize": self._objective(self.maximize),
                 "minimize": self._objective(self.minimize),
@@ -338,11 +338,11 @@ class DecisionOptions(OutcomeCosts):
         """Find what is to be made best; a cost is at the costs that were given."""
         if name is None:
             return None
-        from baserate.decide import objective
+        from baserate.decide import resolve_objective
         from baserate.measure import expected_cost
 
         cost = name.strip().lower() == "cost"
-        return self._bind(expected_cost if cost else objective(name, "high")[0])
+        return self._bind(expected_cost if cost else resolve_objective(name, "high")[0])
 
     def _bind(self, measure: "Measure") -> "Measure":
         """Bind the numbers that a measure depends on, and refuse one that lacks them."""
@@ -355,13 +355,15 @@ class DecisionOptions(OutcomeCosts):
     @property
     def _used(self) -> set[str]:
         """Numbers besides costs that measures which are named depend on."""
-        from baserate.decide import requirements
-        from baserate.measure import MEASURES, named, option_of
+        from baserate.decide import parse_requirements
+        from baserate.measure import MEASURES, find_measure, option_of
 
         typed = [name for each in self.measures for name in each]
-        measures = [*MEASURES.values()] if "all" in typed else [named(name) for name in typed]
-        measures += [named(name) for name in (self.maximize, self.minimize) if name and name.strip().lower() != "cost"]
-        measures += [each.measure for text in self.require for each in requirements(text)]
+        measures = [*MEASURES.values()] if "all" in typed else [find_measure(name) for name in typed]
+        measures += [
+            find_measure(name) for name in (self.maximize, self.minimize) if name and name.strip().lower() != "cost"
+        ]
+        measures += [each.measure for text in self.require for each in parse_requirements(text)]
         return {{"at": "net_benefit_at"}.get(name, name) for each in measures if (name := option_of(each))}
 
     def _has(self, name: str) -> bool:

@@ -15,7 +15,7 @@ from baserate._formatting import format_count, format_number
 from baserate.cli._classes import columns_of
 from baserate.cli._declarations import argument, option
 from baserate.cli._options import FILES, ClassScores, Negative, Positive, Reading
-from baserate.cli._terminal import shown
+from baserate.cli._terminal import progress_bar
 from baserate.cli._values import names, read_share
 from baserate.text import describe_files, describe_rows, shorten_label
 
@@ -157,10 +157,10 @@ def read_multiclass_target(
 ) -> "tuple[MulticlassTarget, MulticlassRows | None]":
     """Read a score for each class; validation data, if any, name the classes."""
     from baserate import read
-    from baserate.read import resolved
+    from baserate.read import resolve_label
 
     if not deployment.validation:
-        labels = [read.Spelled(each) for each in deployment.labels] or None
+        labels = [read.LabelText(each) for each in deployment.labels] or None
         score = columns_of(deployment.scores)
         with _reading("target"):
             return read.class_target(
@@ -170,12 +170,12 @@ def read_multiclass_target(
         validation = read.class_rows(
             deployment.validation,
             score=columns_of(deployment.validation_scores or deployment.scores),
-            labels=[read.Spelled(each) for each in deployment.labels] or None,
+            labels=[read.LabelText(each) for each in deployment.labels] or None,
             **_reading_arguments(deployment, "validation", quiet=quiet),
         )
     score = columns_of(deployment.scores)
     if isinstance(score, Mapping):
-        score = {resolved(name, validation.labels): column for name, column in score.items()}
+        score = {resolve_label(name, validation.labels): column for name, column in score.items()}
     with _reading("target"):
         target = read.class_target(
             deployment.file, score=score, labels=validation.labels, **_reading_arguments(deployment, "", quiet=quiet)
@@ -185,11 +185,13 @@ def read_multiclass_target(
 
 def read_class_shares(text: str, validation: "MulticlassRows") -> dict[object, float]:
     """Read CLASS=SHARE,…."""
-    from baserate.read import Spelled, resolved
+    from baserate.read import LabelText, resolve_label
 
     pairs = [part.rpartition("=") for part in text.split(",")]
     slip = f"{text!r} does not give a share between 0 and 1 for each class, such as cat=0.2,dog=0.8."
-    return {resolved(Spelled(name.strip()), validation.labels): read_share(given, slip) for name, _, given in pairs}
+    return {
+        resolve_label(LabelText(name.strip()), validation.labels): read_share(given, slip) for name, _, given in pairs
+    }
 
 
 def _reading_arguments(deployment: DeploymentOptions, side: str, *, quiet: bool) -> dict[str, Any]:
@@ -199,7 +201,7 @@ def _reading_arguments(deployment: DeploymentOptions, side: str, *, quiet: bool)
         **{name: getattr(deployment, f"{side}_{name}" if side else name) for name in ("weight", "count")},
     }
     missing = "drop" if deployment.missing == "drop" else "refuse"
-    watch = partial(shown, quiet=quiet)
+    watch = partial(progress_bar, quiet=quiet)
     return {"missing": missing, "watch": watch, **{name: value for name, value in columns.items() if value}}
 
 
@@ -208,7 +210,7 @@ def _labels(named: "DeploymentOptions | ReadSummary") -> dict[str, Any]:
     from baserate import read
 
     labels = {name: getattr(named, name) for name in _OF_LABELS}
-    return {name: None if label is None else read.Spelled(label) for name, label in labels.items()}
+    return {name: None if label is None else read.LabelText(label) for name, label in labels.items()}
 
 
 @contextmanager

@@ -219,12 +219,12 @@ class BinOptions:
     ] = None
     level: Level = 0.95
 
-    def to_curve_settings(self, **more: Any) -> "infer.Drawn":  # noqa: ANN401  (other settings)
+    def to_curve_settings(self, **more: Any) -> "infer.CurveOptions":  # noqa: ANN401  (other settings)
         """Make the settings that the library takes."""
         from baserate import infer
 
         given = {"bins": self.bins, "by": self.by, "level": self.level, **more}
-        return infer.Drawn(**{name: value for name, value in given.items() if value is not None})
+        return infer.CurveOptions(**{name: value for name, value in given.items() if value is not None})
 
 
 @command(
@@ -496,13 +496,13 @@ def _sample(
         return tally(*request.population().draw(sample_options.sample, sample_options.seed or 0))
     if not reading.file:
         return None
-    from baserate.measure import header
+    from baserate.measure import results_data
 
     read = read_tallies(reading, quiet=quiet)
     if len(read.models) > 1:
         raise click.UsageError(f"a sample is of one score, and there are {len(read.models)}; name one with --score.")
     if not quiet:
-        print_message(headline(reading, header(read, [])))
+        print_message(headline(reading, results_data(read, [])))
     return read.tally
 
 
@@ -517,9 +517,9 @@ def _make_command(name: str, family: type) -> click.Command:
         figure_options: FigureOptions,
     ) -> None:
         from baserate import draw
-        from baserate.draw import importing
+        from baserate.draw import import_matplotlib
 
-        importing()
+        import_matplotlib()
         request = make_request(name, parameters)
         sample = _sample(request, reading, sample_options, quiet=figure_options.quiet)
         figure_options.save(draw.population(request.population(), sample=sample, what=sample_options.what))

@@ -191,11 +191,15 @@ class ParityOptions(OutcomeCosts):
             given: dict[str, Any] = {"favourable": self.favourable, "around": self.around, "objective": self.objective}
             favour = [match_group(each, here) for each in self.favour]
             return partial(equalize.reject_option, favour=favour, otherwise=self.otherwise, **given)
-        others = {"deterministic": equalize.deterministic, "blind": equalize.blind, "crossing": equalize.crossing}
+        others = {
+            "deterministic": equalize.deterministic_thresholds,
+            "blind": equalize.common_threshold,
+            "crossing": equalize.choose_roc_crossing,
+        }
         for name, choose in others.items():
             if getattr(self, name):
                 return partial(choose, otherwise=self.otherwise)
-        return partial(equalize.optimum, otherwise=self.otherwise, reversal=self.reversal)
+        return partial(equalize.optimal_policy, otherwise=self.otherwise, reversal=self.reversal)
 
     def _slips(self) -> Iterator[str]:
         """What says two things, or nothing."""
@@ -289,10 +293,10 @@ def _tabulate(
 ) -> "Results":
     """Tabulate the policy by group, then the frontier and the cross-validation if requested."""
     from baserate import equalize
-    from baserate.infer import Interval
+    from baserate.infer import IntervalOptions
 
     interval, otherwise = intervals.to_interval(), parity_options.otherwise
-    results = equalize.account(sample, goal, policy, interval=interval, otherwise=otherwise)
+    results = equalize.impact(sample, goal, policy, interval=interval, otherwise=otherwise)
     if parity_options.frontier:
         with progress_counter(quiet=quiet) as watch:
             results = _append_table(
@@ -300,23 +304,25 @@ def _tabulate(
             )
     if parity_options.held_out:
         options = {"folds": parity_options.folds, "repeats": parity_options.repeats, "seed": intervals.seed}
-        deal = equalize.Deal(**{name: value for name, value in options.items() if value is not None})
+        deal = equalize.Folds(**{name: value for name, value in options.items() if value is not None})
         settings: dict[str, Any] = {
             "choose": parity_options.way(sample),
-            "interval": interval or Interval(),
+            "interval": interval or IntervalOptions(),
             "otherwise": otherwise,
         }
         with progress_counter(quiet=quiet) as watch:
-            held_out = equalize.held_out(sample, goal, deal=deal, watch=watch, **settings)
+            held_out = equalize.cross_validate(sample, goal, deal=deal, watch=watch, **settings)
         results = _append_table(_without_hint(results), held_out.results(), "held_out")
     return results
 
 
 def _without_hint(results: "Results") -> "Results":
     """Leave out the note that names --held-out, where it was given."""
-    from baserate.equalize import SAME
+    from baserate.equalize import SAME_DATA_NOTE
 
-    return replace(results, data={**results.data, "notes": [note for note in results.data["notes"] if note != SAME]})
+    return replace(
+        results, data={**results.data, "notes": [note for note in results.data["notes"] if note != SAME_DATA_NOTE]}
+    )
 
 
 def _append_table(results: "Results", more: "Results", table: str) -> "Results":

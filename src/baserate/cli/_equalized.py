@@ -6,7 +6,7 @@ from typing import Any
 
 from baserate._formatting import ROUNDING_ERROR, UNDEFINED, format_exact, format_number, join_words
 from baserate._results import Results
-from baserate.cli._check import group_told
+from baserate.cli._check import format_group
 from baserate.cli._options import Reading
 from baserate.text import (
     Cell,
@@ -249,7 +249,7 @@ class _ParityPage:
         held = [row for row in self.numbers.values() if row["measure"] == "forgone" and row["value"]]
         if not held or not 0 < len(self.data["binds"]) <= _FEW:
             return ""
-        binds = join_words(map(group_told, self.data["binds"]))
+        binds = join_words(map(format_group, self.data["binds"]))
         return f"All are held to what the scores in {binds} allow; better scores there would lower the cost."
 
     def frontier(self) -> Iterator[Table | str]:
@@ -296,13 +296,13 @@ class _ParityPage:
 def _whose(row: TidyRow) -> str:
     """Return the rates that a disparity is of, or else the group."""
     if row["rate"] is None:
-        return group_told(row["group"])
+        return format_group(row["group"])
     return " or ".join(_RATES[name] for name in row["rate"].split(", "))
 
 
 def _name(group: GroupKey) -> str:
     """Return the name of a group."""
-    return group_told(None if group is None else dict(group))
+    return format_group(None if group is None else dict(group))
 
 
 def _chance(chance: float | None) -> str:

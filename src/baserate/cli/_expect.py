@@ -130,14 +130,14 @@ def expect(
 def _expect_binary(
     deployment: DeploymentOptions, expect_options: ExpectOptions, settings: MeasureSettings, output: Output
 ) -> None:
-    from baserate.cli._summary import chosen
+    from baserate.cli._summary import parse_measures
 
     options = expect_options.options
-    wanted = settings.bind(chosen([name for each in expect_options.measure for name in each]))
+    wanted = settings.bind(parse_measures([name for each in expect_options.measure for name in each]))
     target, validation = read_binary_target(deployment, quiet=output.quiet)
     from baserate import shift
 
-    expected = shift.performance(
+    expected = shift.estimate_performance(
         target,
         validation,
         assume=expect_options.assumption,
@@ -155,17 +155,17 @@ def _expect_binary(
 
 def _expect_multiclass(deployment: DeploymentOptions, expect_options: ExpectOptions, output: Output) -> None:
     from baserate import Results, shift
-    from baserate.cli._classes import known, page
-    from baserate.measure.multiclass import header as seen
+    from baserate.cli._classes import page, parse_class_measures
+    from baserate.measure.multiclass import results_data as seen
 
-    wanted = known([name for each in expect_options.measure for name in each])
+    wanted = parse_class_measures([name for each in expect_options.measure for name in each])
     target, validation = read_multiclass_target(deployment, quiet=output.quiet)
     options: dict[str, Any] = {"measures": wanted, "level": expect_options.level}
     if expect_options.no_recalibration:
         options["recalibrate"] = False
     if expect_options.at and validation is not None:
         options["at"] = read_class_shares(expect_options.at, validation)
-    expected = shift.performance(target, validation, assume=expect_options.assumption, **options)
+    expected = shift.estimate_performance(target, validation, assume=expect_options.assumption, **options)
     own = {} if validation is None else seen(validation, validation.decided(), [])
     data = {
         **describe_target(target.intake, len(target)),
@@ -207,7 +207,7 @@ def _make_results(
 ) -> "Results":
     """The numbers, with what both sets of rows are."""
     from baserate import Results
-    from baserate.measure import header as seen
+    from baserate.measure import results_data as seen
 
     intake = target.intake if validation is None else validation.intake
     unknown = validation is None and not target.intake.labelled

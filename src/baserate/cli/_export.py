@@ -106,7 +106,7 @@ def export(export: Export) -> None:
 
 def _write_sql(loaded: "Calibrator | MulticlassCalibrator | Policy", export: Export) -> str:
     from baserate import Policy
-    from baserate.apply import as_sql, dialect as find_dialect
+    from baserate.apply import as_sql, find_dialect
 
     dialect = export.dialect or "duckdb"
     if isinstance(loaded, Policy):

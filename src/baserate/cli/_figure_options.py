@@ -81,9 +81,9 @@ def draw_figure(
     reading: Reading, figure_options: FigureOptions, make: "Callable[[Tallies], Drawing]", *, to: float | None = None
 ) -> None:
     """Read predictions, draw a figure of them, and print what was read."""
-    from baserate.draw import importing
+    from baserate.draw import import_matplotlib
 
-    importing()  # before reading, so that what is not installed is told at once
+    import_matplotlib()  # before reading, so that what is not installed is told at once
     read = read_tallies(reading, quiet=figure_options.quiet)
     drawing = make(read)
     if not figure_options.quiet:

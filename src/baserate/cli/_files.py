@@ -12,7 +12,7 @@ import click
 from baserate._formatting import format_count, format_pace
 from baserate.cli._declarations import Output, check_place, option
 from baserate.cli._options import Reading
-from baserate.cli._terminal import print_message, shown, write_output
+from baserate.cli._terminal import print_message, progress_bar, write_output
 
 if TYPE_CHECKING:
     from baserate._calibrator import Calibrator, MulticlassCalibrator
@@ -77,7 +77,7 @@ def write_rows(
     """Apply a calibrator or a policy to files of rows; print the number of rows and notes."""
     from baserate.apply import file
 
-    summary = file(what, files, target, watch=partial(shown, quiet=quiet), **settings)
+    summary = file(what, files, target, watch=partial(progress_bar, quiet=quiet), **settings)
     if quiet:
         return
     for note in summary.notes:

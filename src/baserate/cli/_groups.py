@@ -152,19 +152,19 @@ def _compare_groups(
 ) -> "Results":
     """Each attribute alone, and then all of them together."""
     from baserate import Results, equalize
-    from baserate.infer import Interval
+    from baserate.infer import IntervalOptions
 
     options: dict[str, Any] = {
         "decided": group_options.threshold if policy is None else policy,
         "measures": measures,
-        "interval": Interval(level=group_options.level, seed=group_options.seed),
+        "interval": IntervalOptions(level=group_options.level, seed=group_options.seed),
         "draws": group_options.draws,
         "min_size": group_options.min_group_size,
     }
     sets = [(name,) for name in columns] + ([columns] if len(columns) > 1 else [])
     named = _reference(group_options.reference, columns)
     parts = {
-        ", ".join(by): equalize.groups(
+        ", ".join(by): equalize.compare_groups(
             read, by=by, reference={name: named[name] for name in by} if {*by} <= {*named} else None, **options
         )
         for by in sets

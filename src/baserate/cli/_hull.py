@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from baserate._curve import Curve
     from baserate._results import Results
     from baserate._tally import Tallies
-    from baserate.decide import Front, Hybrid, Vertex
+    from baserate.decide import ClassifierMixture, ROCConvexHull, Vertex
 
 Line = Mapping[str, Any]
 
@@ -90,9 +90,9 @@ def _few_vertices(lines: Sequence[Line]) -> list[Line]:
 def _spread(columns: Sequence[Sequence[float]]) -> list[int]:
     import numpy as np
 
-    from baserate.measure import spread
+    from baserate.measure import thin_points
 
-    indices: list[int] = spread([np.array(column) for column in columns], FEW).tolist()
+    indices: list[int] = thin_points([np.array(column) for column in columns], FEW).tolist()
     return indices
 
 
@@ -456,16 +456,16 @@ def _compute_hull(read: "Tallies", hull_options: HullOptions) -> "Results":
     """Compute the hull, and what the options request of it."""
     from baserate import decide
     from baserate._results import Results
-    from baserate.measure import header
+    from baserate.measure import results_data
 
-    hull = decide.front(_classifiers(read), reverse=hull_options.reverse)
+    hull = decide.roc_convex_hull(_classifiers(read), reverse=hull_options.reverse)
     table = hull.results()
     below = [None] * len(hull.dominated)
     more = {name: [*column, *below] for name, column in _more_columns(hull, hull_options)}
     reversible = [asdict(each) | {"reversed_auc": each.reversed_auc} for each in hull.reversible]
     told = {"auc": hull.auc, "reverse": hull_options.reverse, "reversible": reversible, **_place(hull, hull_options)}
     chosen = any(each.threshold is not None and isfinite(each.threshold) for each in hull.vertices)
-    return Results({**table.columns, **more}, {**header(read, [CHOSEN] * chosen), **told})
+    return Results({**table.columns, **more}, {**results_data(read, [CHOSEN] * chosen), **told})
 
 
 def _classifiers(read: "Tallies") -> "dict[str, Counts[float] | Curve]":
@@ -477,7 +477,7 @@ def _classifiers(read: "Tallies") -> "dict[str, Counts[float] | Curve]":
     return {model: each.at(_MIDDLE) if model == labels else each for model, each in curves.items()}
 
 
-def _more_columns(made: "Front", hull_options: HullOptions) -> Iterator[tuple[str, list[Any]]]:
+def _more_columns(made: "ROCConvexHull", hull_options: HullOptions) -> Iterator[tuple[str, list[Any]]]:
     """More columns for the vertices: where each is the best, what it costs, how often a mixture uses it."""
     costs, prevalence = hull_options.outcome_costs, hull_options.prevalence
     if prevalence is not None:
@@ -493,7 +493,7 @@ def _more_columns(made: "Front", hull_options: HullOptions) -> Iterator[tuple[st
         yield "chance", [chances.get(each, 0.0) for each in made.vertices]
 
 
-def _place(made: "Front", hull_options: HullOptions) -> dict[str, Any]:
+def _place(made: "ROCConvexHull", hull_options: HullOptions) -> dict[str, Any]:
     """Describe the best vertex at the costs and the prevalence, and the mixture that reaches a rate."""
     costs, prevalence = hull_options.outcome_costs, hull_options.prevalence
     at: dict[str, Any] = {} if prevalence is None else {"prevalence": prevalence}
@@ -507,7 +507,7 @@ def _place(made: "Front", hull_options: HullOptions) -> dict[str, Any]:
     )
 
 
-def _mixture_contents(mixed: "Hybrid", hull_options: HullOptions) -> dict[str, Any]:
+def _mixture_contents(mixed: "ClassifierMixture", hull_options: HullOptions) -> dict[str, Any]:
     costs, prevalence = hull_options.outcome_costs, hull_options.prevalence
     ends = {"strict": _vertex_contents(mixed.strict), "lax": _vertex_contents(mixed.lax)}
     contents = {
@@ -528,28 +528,30 @@ def _ratios(read: "Tallies", hull_options: HullOptions) -> "Results":
     """Likelihood ratios of each model's pools of scores, highest first."""
     from baserate import Curve, decide
     from baserate._results import Results
-    from baserate.measure import header, joined
+    from baserate.measure import concatenate, results_data
 
     level = _LEVEL if hull_options.level is None else hull_options.level
     parts = []
     for model in read.models:
-        pools = decide.slopes(Curve(read.pooled(model)), prevalence=hull_options.prevalence, level=level)
+        pools = decide.hull_likelihood_ratios(
+            Curve(read.pooled(model)), prevalence=hull_options.prevalence, level=level
+        )
         size = len(pools["ratio"])
         parts.append({"model": [model if len(read.models) > 1 else None] * size, **pools, "level": [level] * size})
-    columns = {name: joined([part[name] for part in parts]) for name in parts[0]}
+    columns = {name: concatenate([part[name] for part in parts]) for name in parts[0]}
     at = {} if hull_options.prevalence is None else {"at": {"prevalence": hull_options.prevalence}}
-    return Results(columns, {**header(read, []), "level": level, **at})
+    return Results(columns, {**results_data(read, []), "level": level, **at})
 
 
 def _combine_scores(reading: Reading, *, quiet: bool) -> "Results":
     """The best weights of two scores."""
     from baserate import decide
     from baserate._results import Results
-    from baserate.measure import header
+    from baserate.measure import results_data
 
     read = read_rows(reading, quiet=quiet)
     _check_two(tuple(read.score))
-    combination = decide.combined(read)
+    combination = decide.combine_scores(read)
     both = ("first", "second")
     row = {
         **dict(zip(both, combination.names, strict=True)),
@@ -558,4 +560,4 @@ def _combine_scores(reading: Reading, *, quiet: bool) -> "Results":
         **{name: getattr(combination, name) for name in ("auc", "held_out", "exact")},
         "why": "there are too few rows of a class to hold some out" if isnan(combination.held_out) else None,
     }
-    return Results({name: [value] for name, value in row.items()}, header(read.tallies(), []))
+    return Results({name: [value] for name, value in row.items()}, results_data(read.tallies(), []))

@@ -11,7 +11,7 @@ from baserate._formatting import format_number
 from baserate.cli._declarations import Output
 from baserate.cli._errors import rephrase_for_shell
 from baserate.cli._options import Reading
-from baserate.cli._terminal import WIDTH, print_message, shown, terminal_width, write_output
+from baserate.cli._terminal import WIDTH, print_message, progress_bar, terminal_width, write_output
 from baserate.text import Page, describe_files, describe_positive, describe_rows, shorten_label
 
 if TYPE_CHECKING:
@@ -40,12 +40,14 @@ def _reading_arguments(reading: Reading, *, quiet: bool) -> dict[str, Any]:
 
     check_truth(reading)
     columns = {name: getattr(reading, name) for name in ("truth", "score", "predicted", "group", "weight", "count")}
-    positive, negative = (None if each is None else read.Spelled(each) for each in (reading.positive, reading.negative))
+    positive, negative = (
+        None if each is None else read.LabelText(each) for each in (reading.positive, reading.negative)
+    )
     return {
         "positive": positive,
         "negative": negative,
         "missing": reading.missing,
-        "watch": partial(shown, quiet=quiet),
+        "watch": partial(progress_bar, quiet=quiet),
         **{name: value for name, value in columns.items() if value},
     }
 

@@ -50,10 +50,10 @@ def list_(
 
 
 def _measures(words: str) -> list[dict[str, Any]]:
-    from baserate.measure import MEASURES, about, multiclass, search
+    from baserate.measure import MEASURES, describe, multiclass, search
 
-    measures = [about(MEASURES[name]) for name in search(words)]
-    measures += [about(multiclass.MEASURES[name]) for name in multiclass.search(words)]
+    measures = [describe(MEASURES[name]) for name in search(words)]
+    measures += [describe(multiclass.MEASURES[name]) for name in multiclass.search(words)]
     return [
         {
             "name": each.name,

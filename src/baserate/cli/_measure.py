@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from baserate._results import Results
     from baserate._rows import MulticlassRows, Rows
     from baserate._tally import Tallies
-    from baserate.infer import Interval
+    from baserate.infer import IntervalOptions
     from baserate.measure import Measure
 
 _EXAMPLES = (
@@ -84,8 +84,8 @@ def measure(
     several classes.
     """
     from baserate import Tallies
-    from baserate.cli._classes import known, read_classes, require_costs
-    from baserate.cli._summary import chosen
+    from baserate.cli._classes import parse_class_measures, read_classes, require_costs
+    from baserate.cli._summary import parse_measures
 
     measure_names = [name for each in choice.measures for name in each]
     at = [each for several in choice.threshold for each in several]
@@ -93,7 +93,7 @@ def measure(
     if intervals.cluster and classes.asked:
         raise click.UsageError("--cluster is for two classes; intervals of many classes take rows as independent.")
     if intervals.cluster or not (classes.asked or of_labels(reading)):
-        wanted = settings.bind(chosen(measure_names))  # before reading, so that errors come at once
+        wanted = settings.bind(parse_measures(measure_names))  # before reading, so that errors come at once
         quiet = output.quiet
         read = (
             read_rows(reading, quiet=quiet, cluster=intervals.cluster)
@@ -102,23 +102,25 @@ def measure(
         )
         _print_binary(_summary(read, wanted, at, interval), reading, output)
         return
-    known(measure_names)
+    parse_class_measures(measure_names)
     read_data = read_classes(reading, classes, quiet=output.quiet)
     if isinstance(read_data, Tallies):
-        _print_binary(_summary(read_data, settings.bind(chosen(measure_names)), at, interval), reading, output)
+        _print_binary(_summary(read_data, settings.bind(parse_measures(measure_names)), at, interval), reading, output)
         return
     settings.refuse_for_classes()
     require_costs(measure_names, classes.costs)
     if at:
         raise click.UsageError("a threshold is for two classes; of several, the one with the highest score is taken.")
-    _print_multiclass(_class_summary(read_data, known(measure_names), classes, interval), reading, output)
+    _print_multiclass(
+        _class_summary(read_data, parse_class_measures(measure_names), classes, interval), reading, output
+    )
 
 
 def _summary(
     read: "Tallies | Rows",
     measures: "list[Measure] | Literal['usual', 'all']",
     threshold: Sequence[float],
-    interval: "Interval | None",
+    interval: "IntervalOptions | None",
 ) -> "Results":
     from baserate import Rows
 
@@ -143,7 +145,7 @@ def _class_summary(
     read: "Confusions | MulticlassRows",
     measures: list[str] | Literal["usual", "all"],
     classes: Classes,
-    interval: "Interval | None",
+    interval: "IntervalOptions | None",
 ) -> "Results":
     from baserate.cli._classes import averages, costs
 
@@ -158,7 +160,7 @@ def _class_summary(
         return multiclass.summary(read, **of)
     from baserate import infer
 
-    return infer.class_summary(read, **of, interval=interval)
+    return infer.multiclass_summary(read, **of, interval=interval)
 
 
 def _print_multiclass(results: "Results", reading: Reading, output: Output) -> None:

@@ -24,7 +24,7 @@ from baserate.cli._values import (
 if TYPE_CHECKING:
     from baserate._costs import Costs
     from baserate.decide import Requirement
-    from baserate.infer import Interval
+    from baserate.infer import IntervalOptions
     from baserate.measure import Measure, Settings
 
 
@@ -353,9 +353,9 @@ class MeasureSettings(OutcomeCosts):
 
 def bind_settings(settings: "Settings", measures: "Iterable[str | Measure]") -> "list[Measure]":
     """Bind numbers to measures; refuse those that are missing, and those that are of no use."""
-    from baserate.measure import known
+    from baserate.measure import as_measure
 
-    bound = [settings.apply(known(each)) for each in measures]
+    bound = [settings.apply(as_measure(each)) for each in measures]
     require_settings(bound)
     for name in settings.idle(bound):
         raise click.UsageError(f"no measure here depends on {_FLAGS[name]}; leave it out.")
@@ -364,17 +364,17 @@ def bind_settings(settings: "Settings", measures: "Iterable[str | Measure]") -> 
 
 def require_settings(measures: "Iterable[Measure]") -> None:
     """Refuse measures that depend on numbers which were not stated."""
-    from baserate.measure import unstated
+    from baserate.measure import find_missing_options
 
-    for name, setting in unstated(measures):
+    for name, setting in find_missing_options(measures):
         raise click.UsageError(f"{name} needs {_WHAT[setting]}; give it, for example {_EXAMPLES[setting]}.")
 
 
 def example_options(measure: str) -> list[str]:
     """Options that a suggested command needs for a measure that depends on stated numbers."""
-    from baserate.measure import REQUIRED
+    from baserate.measure import REQUIRED_OPTIONS
 
-    return [_EXAMPLES[REQUIRED[measure]]] if measure in REQUIRED else []
+    return [_EXAMPLES[REQUIRED_OPTIONS[measure]]] if measure in REQUIRED_OPTIONS else []
 
 
 def _check_method(context: click.Context, _option: click.Parameter, given: str | None) -> str | None:
@@ -382,18 +382,18 @@ def _check_method(context: click.Context, _option: click.Parameter, given: str |
     if given is None:
         return None
     from baserate.cli._errors import refuse_unknown_name
-    from baserate.infer import METHODS
+    from baserate.infer import INTERVAL_METHODS
 
     typed = given.strip().lower().replace("_", "-").replace("–", "-")
-    if typed not in METHODS:
-        refuse_unknown_name(context, "kind of interval", given, METHODS)
+    if typed not in INTERVAL_METHODS:
+        refuse_unknown_name(context, "kind of interval", given, INTERVAL_METHODS)
     return typed
 
 
 def _complete_method(_context: click.Context, _option: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    from baserate.infer import METHODS
+    from baserate.infer import INTERVAL_METHODS
 
-    return [CompletionItem(name) for name in METHODS if name.startswith(incomplete)]
+    return [CompletionItem(name) for name in INTERVAL_METHODS if name.startswith(incomplete)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -432,14 +432,14 @@ class Intervals:
                 f"--interval {self.interval} takes rows as independent, --cluster does not; leave out one of them."
             )
 
-    def to_interval(self) -> "Interval | None":
+    def to_interval(self) -> "IntervalOptions | None":
         """Make the settings that the library takes; None for no intervals."""
         if self.no_interval:
             return None
-        from baserate.infer import Interval
+        from baserate.infer import IntervalOptions
 
         level = {} if self.level is None else {"level": self.level}
-        return Interval(method=self.interval, seed=self.seed or 0, **level)
+        return IntervalOptions(method=self.interval, seed=self.seed or 0, **level)
 
     @property
     def confidence(self) -> float | None:

@@ -14,7 +14,7 @@ from baserate.cli._errors import rephrase_for_shell
 from baserate.cli._io import print_results
 from baserate.cli._options import MeasureSettings, Seed, bind_settings
 from baserate.cli._size import simulate_size
-from baserate.cli._terminal import print_message, shown
+from baserate.cli._terminal import print_message, progress_bar
 from baserate.cli._values import complete_measures, flatten, names, read_numbers, read_thresholds, whole_number
 
 if TYPE_CHECKING:
@@ -167,14 +167,14 @@ def study(request: Annotated[PopulationRequest, CONTEXT_OBJECT], design: Study, 
 
     sizes = [int(size) if size == int(size) else size for size in design.sizes]
     results = request.label_results(
-        library.study(
+        library.simulation_study(
             request.population(),
             sizes=sizes,  # type: ignore[arg-type]  # a fraction is refused there
             prevalences=design.prevalences,
             measures=design.measures,
             repeats=design.repeats,
             seed=design.seed,
-            watch=partial(shown, quiet=output.quiet),
+            watch=partial(progress_bar, quiet=output.quiet),
         )
     )
     _explain(results, output)

@@ -8,8 +8,8 @@ from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._formatting import UNDEFINED, footnote_mark, format_count, format_exact, format_number
 from baserate._results import Results
-from baserate.cli._curve import undefined_measures
-from baserate.measure import MEASURES, USUAL, Measure, about, named
+from baserate.cli._curve import causes_of_undefined
+from baserate.measure import DEFAULT_MEASURES, MEASURES, Measure, describe, find_measure
 from baserate.text import Page, Row, Section, Table, align_decimals
 
 _LIMIT = "approached, but attained by no threshold: at the end itself the measure is undefined"
@@ -17,15 +17,18 @@ _LIMIT = "approached, but attained by no threshold: at the end itself the measur
 
 def choose_measures(names: Sequence[str]) -> list[str]:
     """Measures by their own names, each once; none means the usual ones of tables and curves."""
-    fit = [name for name, measure in MEASURES.items() if about(measure).of in (Counts, Curve)]
+    fit = [name for name, measure in MEASURES.items() if describe(measure).of in (Counts, Curve)]
     if "all" in names:
         return fit
-    return list(dict.fromkeys(about(named(name)).name for name in names)) or [*USUAL[Counts], *USUAL[Curve]]
+    return list(dict.fromkeys(describe(find_measure(name)).name for name in names)) or [
+        *DEFAULT_MEASURES[Counts],
+        *DEFAULT_MEASURES[Curve],
+    ]
 
 
 def each_measure_once(measures: Sequence[Measure]) -> list[Measure]:
     """Measures in the order in which they were named, each once."""
-    return list({about(each).name: each for each in measures}.values())
+    return list({describe(each).name: each for each in measures}.values())
 
 
 def population_headline(data: Mapping[str, Any]) -> str:
@@ -59,7 +62,7 @@ def measures_page(results: Results, digits: int) -> Page:
 def curve_page(results: Results, digits: int) -> Page:
     """The points of a curve."""
     axes = [name for name in results.columns if name not in {"model", "group", "threshold"}]
-    causes = undefined_measures(results)
+    causes = causes_of_undefined(results)
     signs = {name: footnote_mark(at) for at, name in enumerate(causes, start=1)}
     table = {
         _threshold(row["threshold"]): [_cell(row[name], digits, signs.get(name, "")) for name in axes]
@@ -107,7 +110,7 @@ def _best(rows: Sequence[Mapping[str, Any]], digits: int) -> Table | None:
         sign = signs.get(_LIMIT if row["how"] == "limit" else row["why"], "")
         place = UNDEFINED if row["threshold"] is None else _threshold(row["threshold"])
         value = UNDEFINED if row["value"] is None else format_number(row["value"], digits)
-        meaning = about(MEASURES[row["measure"]]).summary
+        meaning = describe(MEASURES[row["measure"]]).summary
         lines.append(Row(row["measure"].replace("_", " "), (place, value + sign), meaning))
     return Table("best", ("score ≥", "value"), (Section("", tuple(lines)),)) if best else None
 
@@ -118,7 +121,7 @@ def _whole(rows: Sequence[Mapping[str, Any]], digits: int) -> Table | None:
         Row(
             row["measure"].replace("_", " "),
             (_cell(row["value"], digits),),
-            row["why"] or about(MEASURES[row["measure"]]).summary,
+            row["why"] or describe(MEASURES[row["measure"]]).summary,
         )
         for row in whole
     ]

@@ -23,7 +23,7 @@ from baserate.cli._values import complete_measures, flatten, names, read_share, 
 
 if TYPE_CHECKING:
     from baserate._calibrator import Calibrator, MulticlassCalibrator
-    from baserate.shift import Prevalence, Shares
+    from baserate.shift import MulticlassPrevalence, Prevalence
 
 _VALIDATED = "--score risk --validation old.csv --truth sick"
 _EXAMPLES = (
@@ -140,10 +140,10 @@ class PrevalenceOptions(Recalibration):
 
     def options(self, *, many: bool) -> dict[str, Any]:
         """Options of the method; those that it does not have are refused."""
-        from baserate.shift import DEFAULT, DEFAULT_OF_CLASSES, options_of, resolve_method
+        from baserate.shift import DEFAULT_METHOD, DEFAULT_MULTICLASS_METHOD, method_options, resolve_method
 
-        name = resolve_method(self.method or (DEFAULT_OF_CLASSES if many else DEFAULT))
-        known = options_of(name, many=many)
+        name = resolve_method(self.method or (DEFAULT_MULTICLASS_METHOD if many else DEFAULT_METHOD))
+        known = method_options(name, many=many)
         given: dict[str, Any] = {
             "recalibrate": False if self.no_recalibration else None,
             "at": self.at,
@@ -157,7 +157,7 @@ class PrevalenceOptions(Recalibration):
         if idle:
             flag = "no-recalibration" if idle[0] == "recalibrate" else idle[0]
             whom = f"{name} of many classes" if many else name
-            other = "add --method mlls, or " if name == DEFAULT and idle[0] in ("recalibrate", "at") else ""
+            other = "add --method mlls, or " if name == DEFAULT_METHOD and idle[0] in ("recalibrate", "at") else ""
             raise click.UsageError(f"--{flag} has no use for {whom}; {other}leave it out.")
         return {each: value for each, value in given.items() if value is not None and each in known}
 
@@ -194,18 +194,18 @@ def _estimate_binary(
 ) -> None:
     from baserate import shift
     from baserate.cli._prevalence_page import MeasureRequest, binary_results, prevalence_page
-    from baserate.cli._summary import chosen
+    from baserate.cli._summary import parse_measures
 
     options = prevalence_options.options(many=False)
     if prevalence_options.at:
         options["at"] = read_share(
             prevalence_options.at, f"{prevalence_options.at!r} is no prevalence; give a number between 0 and 1."
         )
-    measures = settings.bind(chosen(prevalence_options.measures))
+    measures = settings.bind(parse_measures(prevalence_options.measures))
     wanted = MeasureRequest(measures, prevalence_options.thresholds or None, prevalence_options.bins)
     target, validation = read_binary_target(deployment, quiet=output.quiet)
     assert validation is not None  # noqa: S101  (for the type checker)
-    estimate = shift.prevalence(
+    estimate = shift.estimate_prevalence(
         target, validation, method=prevalence_options.method, level=prevalence_options.level, **options
     )
     results = binary_results(estimate, target, validation, wanted)
@@ -218,16 +218,16 @@ def _estimate_binary(
 
 def _estimate_multiclass(deployment: DeploymentOptions, prevalence_options: PrevalenceOptions, output: Output) -> None:
     from baserate import shift
-    from baserate.cli._classes import known
+    from baserate.cli._classes import parse_class_measures
     from baserate.cli._prevalence_page import MeasureRequest, multiclass_results, prevalence_class_page
 
     options = prevalence_options.options(many=True)
-    wanted = MeasureRequest(known(prevalence_options.measures))
+    wanted = MeasureRequest(parse_class_measures(prevalence_options.measures))
     target, validation = read_multiclass_target(deployment, quiet=output.quiet)
     assert validation is not None  # noqa: S101  (for the type checker)
     if prevalence_options.at:
         options["at"] = read_class_shares(prevalence_options.at, validation)
-    estimate = shift.prevalence(
+    estimate = shift.estimate_prevalence(
         target, validation, method=prevalence_options.method, level=prevalence_options.level, **options
     )
     results = multiclass_results(estimate, target, validation, wanted)
@@ -241,23 +241,27 @@ def _estimate_multiclass(deployment: DeploymentOptions, prevalence_options: Prev
 
 
 def _make_calibrator(
-    estimate: "Prevalence | Shares",
+    estimate: "Prevalence | MulticlassPrevalence",
     deployment: DeploymentOptions,
     named: Any,  # noqa: ANN401  (a label, or columns)
 ) -> "Calibrator | MulticlassCalibrator":
     """Make a calibrator at the estimated prevalence; `named` is the positive label, or the columns."""
     from baserate import FitError, shift
 
-    shares = estimate.value.tolist() if isinstance(estimate, shift.Shares) else [estimate.value, 1 - estimate.value]
+    shares = (
+        estimate.value.tolist()
+        if isinstance(estimate, shift.MulticlassPrevalence)
+        else [estimate.value, 1 - estimate.value]
+    )
     if min(shares) <= 0:
         raise FitError(
             "a class has an estimated share of 0, so that no probability would be any other; leave out --map."
         )
-    if isinstance(estimate, shift.Shares):
-        several = shift.posterior(estimate)
+    if isinstance(estimate, shift.MulticlassPrevalence):
+        several = shift.posterior_calibrator(estimate)
         return replace(several, columns=dict(zip(several.labels, named, strict=True)))
     columns = {"truth": str(deployment.truth), "score": str(deployment.score)}
-    return replace(shift.posterior(estimate), columns=columns, positive=str(named))
+    return replace(shift.posterior_calibrator(estimate), columns=columns, positive=str(named))
 
 
 def _write_calibrator(

@@ -16,9 +16,18 @@ from baserate.cli._calibration import split_when_narrow
 from baserate.cli._deployment import describe_target, name_scores_in_notes
 from baserate.cli._options import Reading
 from baserate.cli._summary import TITLES
-from baserate.infer import Check
-from baserate.measure import COLUMNS, MEASURES, Measure, about, tidy
-from baserate.shift import CORRECTED, GIVEN, NAME, SIZE, Assumption, Prevalence, Shares, doubts
+from baserate.infer import CalibrationTest
+from baserate.measure import COLUMNS, MEASURES, Measure, describe, tidy_columns
+from baserate.shift import (
+    CALIBRATION_CHECK,
+    CORRECTED_SCORES,
+    RAW_SCORES,
+    SIGNIFICANCE_LEVEL,
+    LabelShiftTestResult,
+    MulticlassPrevalence,
+    Prevalence,
+    describe_rejections,
+)
 from baserate.text import (
     Cell,
     Footnotes,
@@ -51,19 +60,19 @@ def binary_results(estimate: Prevalence, target: Target, validation: Tallies, wa
     """Everything on two classes."""
     level = estimate.estimate.level or 0.95
     settings: dict[str, Any] = {"measures": wanted.measures, "threshold": wanted.threshold}
-    there = shift.corrected(estimate, **settings)
+    there = shift.adjusted_summary(estimate, **settings)
     plain = infer.summary(
         Tallies({"score": {(): estimate.validation}}, intake=validation.intake),
         **settings,
-        interval=infer.Interval(level=level),
+        interval=infer.IntervalOptions(level=level),
     )
     bins = {} if wanted.bins is None else {"bins": wanted.bins}
     tested, notes_of_tests, doubtful_checks = _test_label_shift(target, validation, bins, estimate.checks)
     doubtful_checks += _describe_disagreement(estimate, target, validation)
     notes = [*target.intake.notes, *plain.data["notes"], *notes_of_tests, *there.data["notes"]]
-    share = {"prevalence": estimate.validation.prevalence, "scores": GIVEN}
+    share = {"prevalence": estimate.validation.prevalence, "scores": RAW_SCORES}
     rows = [
-        {**dict.fromkeys(COLUMNS), "measure": "prevalence", **tidy(estimate.estimate), "set": TARGET},
+        {**dict.fromkeys(COLUMNS), "measure": "prevalence", **tidy_columns(estimate.estimate), "set": TARGET},
         *tested,
         *({**row, "set": TARGET} for row in there.rows()),
         *({**row, **share, "set": VALIDATION} for row in plain.rows()),
@@ -80,24 +89,24 @@ def binary_results(estimate: Prevalence, target: Target, validation: Tallies, wa
 
 
 def multiclass_results(
-    estimate: Shares, target: MulticlassTarget, validation: MulticlassRows, wanted: MeasureRequest
+    estimate: MulticlassPrevalence, target: MulticlassTarget, validation: MulticlassRows, wanted: MeasureRequest
 ) -> Results:
     """Everything on many classes."""
     level = estimate.estimates[0].level or 0.95
-    there = shift.corrected(estimate, measures=wanted.measures)
+    there = shift.adjusted_summary(estimate, measures=wanted.measures)
     decisions = Confusions({(): validation.decided()}, intake=validation.intake)
-    plain = infer.class_summary(decisions, measures=wanted.measures, interval=infer.Interval(level=level))
+    plain = infer.multiclass_summary(decisions, measures=wanted.measures, interval=infer.IntervalOptions(level=level))
     tested, notes_of_tests, doubtful_checks = _test_label_shift(target, validation, {})
     notes = [*target.intake.notes, *plain.data["notes"], *notes_of_tests, *there.data["notes"]]
     columns = tuple(there.columns)
     rows = [
         *(
-            {**dict.fromkeys(columns), "measure": "prevalence", "class": label, **tidy(each), "set": TARGET}
+            {**dict.fromkeys(columns), "measure": "prevalence", "class": label, **tidy_columns(each), "set": TARGET}
             for label, each in zip(estimate.labels, estimate.estimates, strict=True)
         ),
         *tested,
-        *({**row, "scores": GIVEN, "set": TARGET} for row in there.rows()),
-        *({**row, "scores": GIVEN, "set": VALIDATION} for row in plain.rows()),
+        *({**row, "scores": RAW_SCORES, "set": TARGET} for row in there.rows()),
+        *({**row, "scores": RAW_SCORES, "set": VALIDATION} for row in plain.rows()),
     ]
     data = {
         **describe_target(target.intake, len(target)),
@@ -110,10 +119,10 @@ def multiclass_results(
     return Results({name: [row.get(name) for row in rows] for name in (*columns, *MORE)}, data)
 
 
-def _common(estimate: Prevalence | Shares, plain: Results, level: float) -> dict[str, Any]:
+def _common(estimate: Prevalence | MulticlassPrevalence, plain: Results, level: float) -> dict[str, Any]:
     """Header of the results of two classes or several."""
     own = ("rows", "read", "refused", "reasons", "prevalence", "prevalences", "weighted", "digest", "columns")
-    unclipped = estimate.unclipped.tolist() if isinstance(estimate, Shares) else estimate.unclipped
+    unclipped = estimate.unclipped.tolist() if isinstance(estimate, MulticlassPrevalence) else estimate.unclipped
     return {
         "assume": "label shift",
         "method": estimate.method,
@@ -128,30 +137,37 @@ def _test_label_shift(
     target: Any,  # noqa: ANN401  (of two classes or many)
     validation: Any,  # noqa: ANN401
     bins: Mapping[str, Any],
-    own: Sequence[Check] = (),
+    own: Sequence[CalibrationTest] = (),
 ) -> tuple[list[TidyRow], Iterable[str], list[str]]:
     """Rows of the tests of label shift and of calibration, what they say in words, and in short what they reject."""
-    curve = [check for check in own if check.name == NAME]
+    curve = [check for check in own if check.name == CALIBRATION_CHECK]
     try:
-        assumption: Assumption = shift.label_shift(target, validation, **bins)
+        assumption: LabelShiftTestResult = shift.label_shift_test(target, validation, **bins)
     except BaserateError as error:
-        return [_test_row(check, check.p) for check in curve], [f"label shift was not tested: {error}"], doubts(curve)
+        return (
+            [_test_row(check, check.p) for check in curve],
+            [f"label shift was not tested: {error}"],
+            describe_rejections(curve),
+        )
     rows = [_test_row(check, p) for check, p in zip(assumption.checks, assumption.adjusted, strict=True)]
     rows += [_test_row(check, check.p) for check in curve]
-    return rows, assumption.told, doubts([*assumption.checks, *curve])
+    return rows, assumption.told, describe_rejections([*assumption.checks, *curve])
 
 
 def _describe_disagreement(estimate: Prevalence, target: Target, validation: Tallies) -> list[str]:
     """What the default method estimates, if the calibration of another does not fit and it lies apart."""
-    if not any(check.name == NAME and check.p < SIZE for check in estimate.checks):
+    if not any(check.name == CALIBRATION_CHECK and check.p < SIGNIFICANCE_LEVEL for check in estimate.checks):
         return []
-    own, other = estimate.estimate, shift.prevalence(target, validation, level=estimate.estimate.level or 0.95).estimate
+    own, other = (
+        estimate.estimate,
+        shift.estimate_prevalence(target, validation, level=estimate.estimate.level or 0.95).estimate,
+    )
     if own.low <= other.value <= own.high and other.low <= own.value <= other.high:
         return []
     return [f"estimates disagree: binned gives {format_number(other.value, 3)}"]
 
 
-def _test_row(check: Check, adjusted: float) -> TidyRow:
+def _test_row(check: CalibrationTest, adjusted: float) -> TidyRow:
     """The row of a test."""
     return {
         "measure": f"{check.name}_test",
@@ -309,8 +325,10 @@ class _Numbers:
             there = {key: pair for key, pair in lines.items() if key[1] == at and key[0] in MEASURES}
             sections.append(Section(f"at {score} ≥ {format_exact(at)}", self._rows(there)))
         for noun, title in TITLES.items():
-            of = {key: pair for key, pair in lines.items() if key[0] in MEASURES and about(MEASURES[key[0]]).of is noun}
-            for scores, named in ((GIVEN, title), (CORRECTED, f"{title}, corrected")):
+            of = {
+                key: pair for key, pair in lines.items() if key[0] in MEASURES and describe(MEASURES[key[0]]).of is noun
+            }
+            for scores, named in ((RAW_SCORES, title), (CORRECTED_SCORES, f"{title}, corrected")):
                 there = {key: pair for key, pair in of.items() if key[1:] == (None, scores)}
                 sections += [Section(named, self._rows(there))] * bool(there)
         yield Table("", tuple(_PLACES.values()), tuple(section for section in sections if section.rows))
@@ -351,7 +369,7 @@ class _Numbers:
         ]
         there = _hows(self.by[TARGET])
         notes += [f"{sure} at the estimate: {there}."] * bool(there)
-        if any(row["scores"] == CORRECTED for row in self.by[TARGET]):
+        if any(row["scores"] == CORRECTED_SCORES for row in self.by[TARGET]):
             notes.append("corrected: scores mapped to probabilities that are right at the estimate.")
         return (*self.reasons.footnotes(), *notes)
 

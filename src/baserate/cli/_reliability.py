@@ -202,18 +202,20 @@ def _assess(read: "Tallies | MulticlassRows", reliability_options: ReliabilityOp
         name: getattr(reliability_options, name)
         for name in ("bins", "by", "fitted", "level", "seed", "draws", "smoother")
     }
-    asked = infer.Reliability(**{name: value for name, value in given.items() if value is not None})
+    asked = infer.CalibrationOptions(**{name: value for name, value in given.items() if value is not None})
     after = _calibrate_scores(read, reliability_options.map) if reliability_options.map else None
     with progress_counter(quiet=quiet) as watch:
-        return infer.reliability(read, asked=asked, prevalence=reliability_options.prevalence, after=after, watch=watch)
+        return infer.calibration_summary(
+            read, asked=asked, prevalence=reliability_options.prevalence, after=after, watch=watch
+        )
 
 
-def _calibrate_scores(read: "Tallies | MulticlassRows", path: str) -> "infer.After":
+def _calibrate_scores(read: "Tallies | MulticlassRows", path: str) -> "infer.CalibratedData":
     from baserate import infer
     from baserate.cli._files import load_calibrator
 
     calibrator = load_calibrator(path)
-    return infer.mapped(read, calibrator, how=f"mapped by {PurePath(path).name} ({calibrator.method})")
+    return infer.apply_calibrator(read, calibrator, how=f"mapped by {PurePath(path).name} ({calibrator.method})")
 
 
 def _print_curve(
@@ -224,9 +226,9 @@ def _print_curve(
 
     few = reliability_options.points is None and output.form in {"table", "md"}
     given = {name: getattr(reliability_options, name) for name in ("bins", "by", "band", "level", "seed")}
-    drawn = infer.Drawn(**{name: value for name, value in given.items() if value is not None})
+    drawn = infer.CurveOptions(**{name: value for name, value in given.items() if value is not None})
     what = str(reliability_options.curve).replace("-", "_")
-    results = infer.reliability_curves(read, what, drawn=drawn, points=FEW if few else reliability_options.points)
+    results = infer.calibration_curves(read, what, drawn=drawn, points=FEW if few else reliability_options.points)
     left_out = [_describe_omission(results)] if few and results.data["longest"] > FEW else []
     print_notes(reading, {**results.data, "notes": [*results.data["notes"], *left_out]}, output)
     print_results(results, lambda: page(results, reading, output.digits), output)

@@ -14,7 +14,7 @@ from baserate.cli._errors import rephrase_for_shell
 from baserate.cli._files import open_file
 from baserate.cli._io import check_truth, print_messages
 from baserate.cli._options import Intervals, OptionalReading, OutcomeCosts, PageOutput, Reading, RequiredIntervals
-from baserate.cli._terminal import WIDTH, print_message, progress_counter, shown, terminal_width, write_output
+from baserate.cli._terminal import WIDTH, print_message, progress_bar, progress_counter, terminal_width, write_output
 from baserate.cli._values import read_prevalences, read_threshold
 
 if TYPE_CHECKING:
@@ -158,18 +158,18 @@ def report(
     saved and run again.
     """
     from baserate.cli import _report_figures
-    from baserate.report import gathered, line, of_rows
+    from baserate.report import read_plan_data, report_headline, run_on_data
 
     plan = make_plan(reading, plan_options, intervals)
     if plan_options.figures is not None:
         _report_figures.check_folder(plan_options.figures)
-    rows = gathered(plan, watch=partial(shown, quiet=output.quiet))
+    rows = read_plan_data(plan, watch=partial(progress_bar, quiet=output.quiet))
     with progress_counter(quiet=output.quiet) as progress:
-        finished = of_rows(plan, rows, progress)
+        finished = run_on_data(plan, rows, progress)
     # A page on the screen tells the notes itself.
     on_screen = output.form in {"table", "md"} and not output.to_file
     data = {**finished.data, **({"notes": ()} if on_screen else {})}
-    print_messages(line(finished), data, output, inferred=plan.positive is None)
+    print_messages(report_headline(finished), data, output, inferred=plan.positive is None)
     _save_files(finished, plan_options, quiet=output.quiet)
     if plan_options.figures is not None:
         _report_figures.write(finished, rows.tallies, plan_options.figures, quiet=output.quiet)
@@ -203,7 +203,7 @@ def print_report(report: "Report", output: Output) -> None:
 
 def _page(report: "Report", digits: int) -> "Page":
     """The page, with what is said to Python said to a shell."""
-    from baserate.report import page
+    from baserate.report import report_page
 
-    laid_out = page(report, digits)
+    laid_out = report_page(report, digits)
     return replace(laid_out, footnotes=tuple(map(rephrase_for_shell, laid_out.footnotes)))

@@ -72,9 +72,9 @@ def _of_curves(report: "Report", policies: "Mapping[str, Policy]") -> "dict[str,
 
 def check_folder(folder: Path) -> None:
     """Say now, rather than after long work, that figures cannot be written."""
-    from baserate.draw import importing
+    from baserate.draw import import_matplotlib
 
-    importing()
+    import_matplotlib()
     if folder.exists() and not folder.is_dir():
         raise click.UsageError(f"{folder} is a file; name a folder with --figures.")
     if not folder.parent.is_dir():
@@ -83,14 +83,14 @@ def check_folder(folder: Path) -> None:
 
 def _rows(report: "Report", data: "Tallies", name: str) -> "Tallies":
     """What a figure is of: without labels where it takes none, and without groups if these are many."""
-    from baserate.draw import apart, together
+    from baserate.draw import pool_groups, split_labels
 
     if name == "groups":
         return data
-    scored, _ = apart(data)
+    scored, _ = split_labels(data)
     rows = data if scored is None or name in OF_LABELS else scored
     needed = any(policy.needs_group for policy in report.policies.values())
-    return rows if needed or len(rows.groups) <= MANY else together(rows)
+    return rows if needed or len(rows.groups) <= MANY else pool_groups(rows)
 
 
 def _by_group(report: "Report", data: "Tallies") -> "Tallies":

@@ -161,17 +161,17 @@ def reprior(options: RepriorOptions) -> None:
 def _make_calibrator(options: RepriorOptions) -> "Calibrator | MulticlassCalibrator":
     """Make the calibrator, with the names of its columns."""
     from baserate import MulticlassCalibrator
-    from baserate.shift import prevalence_of_gamma, reprior_map
+    from baserate.shift import prevalence_of_gamma, reprior_calibrator
 
     times = options.odds_ratio
     if times is not None:
-        calibrator = reprior_map(from_=0.5, to=prevalence_of_gamma(times, at=0.5))
+        calibrator = reprior_calibrator(from_=0.5, to=prevalence_of_gamma(times, at=0.5))
     elif isinstance(options.from_, dict) and isinstance(options.to, dict):
-        calibrator = reprior_map(from_=options.from_, to=match_classes(options.to, list(options.from_)))
+        calibrator = reprior_calibrator(from_=options.from_, to=match_classes(options.to, list(options.from_)))
     else:
         assert options.from_ is not None  # noqa: S101  (for the type checker)
         assert options.to is not None  # noqa: S101  (for the type checker)
-        calibrator = reprior_map(from_=options.from_, to=options.to)
+        calibrator = reprior_calibrator(from_=options.from_, to=options.to)
     if isinstance(calibrator, MulticlassCalibrator):
         return replace(calibrator, columns=_columns(options.scores, calibrator.labels))
     return replace(calibrator, columns={"score": str(options.score)})

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from baserate._results import Results
     from baserate._rows import MulticlassRows
     from baserate._tally import Tallies
-    from baserate.infer import Interval
+    from baserate.infer import IntervalOptions
     from baserate.measure import Measure
 
 Line = Mapping[str, Any]
@@ -57,7 +57,7 @@ def tabulate_prevalences(
     at: Sequence[float] | None,
     *,
     thresholds: Sequence[float],
-    interval: "Interval | None",
+    interval: "IntervalOptions | None",
 ) -> "Results":
     """Tabulate every model, at every threshold; labels have none."""
     from baserate import Results, shift
@@ -72,7 +72,7 @@ def tabulate_prevalences(
         one_model = replace(read, models={model: groups}, decisions={})
         cuts: Sequence[float | None] = [None] if labels or not thresholds else thresholds
         for cut in cuts:
-            results = shift.against(one_model, threshold=cut, **curve_settings)
+            results = shift.prevalence_curve(one_model, threshold=cut, **curve_settings)
             own = {"model": model if len(read.models) > 1 else None, "class": None}
             own |= {"threshold": None} if labels else {}
             sure = results.data["level"]
@@ -215,9 +215,9 @@ class ShiftOptions(SamplingRatios):
 
     def bind_measures(self, settings: MeasureSettings) -> "list[Measure] | Literal['usual', 'all']":
         """Measures with the numbers that they depend on."""
-        from baserate.cli._summary import chosen
+        from baserate.cli._summary import parse_measures
 
-        return settings.bind(chosen(self.measure_names))
+        return settings.bind(parse_measures(self.measure_names))
 
     @property
     def at(self) -> list[float]:
@@ -241,7 +241,7 @@ def shift(
     prevalence, which `baserate reprior` does row by row.
     """
     from baserate import Tallies
-    from baserate.cli._classes import known
+    from baserate.cli._classes import parse_class_measures
 
     many = isinstance(shift_options.to, dict)
     if many and (reading.score or reading.positive or reading.negative):
@@ -254,7 +254,7 @@ def shift(
         return
     from baserate.cli._classes import read_classes, require_costs
 
-    known(shift_options.measure_names)
+    parse_class_measures(shift_options.measure_names)
     read = read_classes(reading, classes, quiet=output.quiet, alike=many)
     if isinstance(read, Tallies):
         _shift_binary(
@@ -297,7 +297,7 @@ def _shift_multiclass(
     output: Output,
 ) -> None:
     from baserate import shift as library
-    from baserate.cli._classes import averages, costs, known
+    from baserate.cli._classes import averages, costs, parse_class_measures
     from baserate.cli._shifted import class_page
 
     _check_many(shift_options, read.labels)
@@ -305,7 +305,7 @@ def _shift_multiclass(
     results = library.class_summary(
         read,
         to=match_classes(shift_options.to, read.labels),
-        measures=known(shift_options.measure_names),
+        measures=parse_class_measures(shift_options.measure_names),
         averages=averages(classes.average, read.labels),
         costs=costs(classes.costs),
         interval=intervals.to_interval(),

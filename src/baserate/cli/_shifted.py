@@ -12,7 +12,7 @@ from baserate._tally import Tally
 from baserate.cli._io import headline
 from baserate.cli._options import Reading
 from baserate.cli._summary import TITLES
-from baserate.measure import MEASURES, about
+from baserate.measure import MEASURES, describe
 from baserate.text import (
     EVERYBODY,
     Cell,
@@ -64,7 +64,7 @@ class _BinaryPage:
         self.scores: dict[_Subject, list[TidyRow]] = {}
         for row in results.rows():
             subject = _Subject(row["model"], group_key(row), row["threshold"])
-            kind = Counts if row["measure"] in _COUNTS else about(MEASURES[row["measure"]]).of
+            kind = Counts if row["measure"] in _COUNTS else describe(MEASURES[row["measure"]]).of
             rows = self.decisions if kind is Counts else self.scores
             rows.setdefault(subject, []).append({**row, "kind": kind})
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from baserate._policy import Policy
     from baserate._results import Results
     from baserate._tally import Group, Tally
-    from baserate.apply import Stretches
+    from baserate.apply import ScoreRanges
     from baserate.report import Plan
 
 _EXAMPLES = (
@@ -158,9 +158,9 @@ def _policy_page(policy: "Policy", line: str, digits: int) -> Page:
 
 
 def _rows(policy: "Policy", group: "Group", treatment: "Treatment") -> Iterator[dict[str, object]]:
-    from baserate.apply import stretches
+    from baserate.apply import score_ranges
 
-    ranges = stretches(treatment)
+    ranges = score_ranges(treatment)
     labels = dict(zip(policy.attributes, group, strict=True)) or None
     for place, (lower, upper) in enumerate(zip((-inf, *ranges.at), (*ranges.at, inf), strict=True)):
         for action in dict.fromkeys(ranges.drawn[place]):
@@ -174,17 +174,17 @@ def _name(policy: "Policy") -> str:
 
 
 def _section(policy: "Policy", group: "Group", digits: int) -> Section:
-    from baserate.apply import stretches
+    from baserate.apply import score_ranges
     from baserate.text import describe_score_ranges
 
     title = ", ".join(f"{name} = {value}" for name, value in zip(policy.attributes, group, strict=True))
-    ranges = stretches(policy.by_group[group])
+    ranges = score_ranges(policy.by_group[group])
     scores = describe_score_ranges(_name(policy), ranges.at)
     rows = (Row(each, (), _describe_action(ranges, place, digits)) for place, each in enumerate(scores))
     return Section(shorten_label(title or "everybody", _TITLE), tuple(rows))
 
 
-def _describe_action(ranges: "Stretches", place: int, digits: int) -> str:
+def _describe_action(ranges: "ScoreRanges", place: int, digits: int) -> str:
     """One action, or several with their chances."""
     if not ranges.open[place]:
         return shorten_label(ranges.drawn[place][0])
@@ -227,10 +227,10 @@ def _asks(policy: "Policy") -> str:
 
 def _behind(policy: "Policy") -> str:
     """Describe what the calibrator makes of the thresholds."""
-    from baserate.apply import stretches
+    from baserate.apply import score_ranges
 
     assert policy.map is not None  # noqa: S101  (for the type checker)
-    every = dict.fromkeys(at for treatment in policy.by_group.values() for at in stretches(treatment).at)
+    every = dict.fromkeys(at for treatment in policy.by_group.values() for at in score_ranges(treatment).at)
     at = [each for each in every if not policy.map.form.of_probabilities or 0 <= each <= 1]
     if not at:
         return ""

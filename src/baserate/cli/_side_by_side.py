@@ -15,11 +15,11 @@ from baserate._formatting import (
     unadjusted_note,
 )
 from baserate._results import Results
-from baserate.cli._check import decided, group_told
+from baserate.cli._check import describe_policy_in_use, format_group
 from baserate.cli._io import headline
 from baserate.cli._options import Reading
 from baserate.cli._summary import TITLES
-from baserate.measure import MEASURES, about
+from baserate.measure import MEASURES, describe
 from baserate.text import (
     Cell,
     CellFormatter,
@@ -72,7 +72,7 @@ def _describe_decisions(results: Results, reading: Reading, policy: "Policy | No
     """Yield a sentence on the decisions of each model."""
     policies = results.data["policies"]
     if policy is not None:
-        yield decided(policy, [shorten_label(name) for name in policies])
+        yield describe_policy_in_use(policy, [shorten_label(name) for name in policies])
         return
     for model, form in policies.items():
         if model == reading.predicted:
@@ -106,7 +106,7 @@ class _GroupPage:
             section=itemgetter("section"),
             cell=self._group_cell,
             label=lambda line: measure_label(line[0]),
-            heading=lambda group: group_told(None if group is None else dict(group)),
+            heading=lambda group: format_group(None if group is None else dict(group)),
             title=lambda section: _SECTIONS.get(section, section),
             apart={"counts"},
         )
@@ -132,7 +132,7 @@ class _GroupPage:
             line=lambda row: (group_key(row), tuple(row["other"].items())),
             column=itemgetter("column"),
             cell=self._difference_cell,
-            label=lambda pair: " − ".join(group_told(dict(group)) for group in pair),
+            label=lambda pair: " − ".join(format_group(dict(group)) for group in pair),
             heading={"value": "difference", **dict(_CHANCES)}.__getitem__,
         )
         columns = ("value", *(name for name, _ in chances))
@@ -219,7 +219,7 @@ class _GroupPage:
         for row in self.rows:
             if row["table"] == "group" and row["group"] is not None and row["trials"] < few:
                 named.setdefault(measure_label(row["measure"]), []).append(
-                    f"{group_told(row['group'])} ({row['trials']:g})"
+                    f"{format_group(row['group'])} ({row['trials']:g})"
                 )
         told = "; ".join(f"{name}: {', '.join(dict.fromkeys(groups))}" for name, groups in named.items())
         if told:
@@ -239,7 +239,7 @@ def _group_rows(rows: Sequence[TidyRow]) -> Iterator[TidyRow]:
     for row in first:
         yield {"measure": "prevalence", "group": row["group"], "value": row["prevalence"], "section": ""}
     for kind, title in {Counts: "", **TITLES}.items():
-        names = [name for name in measures if about(MEASURES[name]).of is kind]
+        names = [name for name in measures if describe(MEASURES[name]).of is kind]
         yield from ({**row, "section": title} for name in names for row in rows if row["measure"] == name)
     small = [name for name in measures if any(r["small"] and r["detects"] for r in rows if r["measure"] == name)]
     yield from ({**row, "section": _DETECTABLE} for name in small for row in rows if row["measure"] == name)
@@ -259,7 +259,7 @@ def _reference(rows: Sequence[TidyRow]) -> str:
     """Name the reference group of each set of attributes; more than one where measures have different ones."""
     found: dict[str, dict[str, None]] = {}
     for row in rows:
-        found.setdefault(row["by"], {})[group_told(row["other"])] = None
+        found.setdefault(row["by"], {})[format_group(row["other"])] = None
     named = {shorten_label(by): " or ".join(groups) for by, groups in found.items()}
     return "; ".join(f"{by}: {groups}" if len(named) > 1 else groups for by, groups in named.items())
 
@@ -274,5 +274,5 @@ def _ends(widest: TidyRow, worst: TidyRow | None) -> str:
     """Between whom the gap is, and who is worst off."""
     if widest["group"] is None or widest["other"] is None or widest["value"] < ROUNDING_ERROR:
         return ""
-    told = f"{group_told(widest['group'])} − {group_told(widest['other'])}"
-    return told if worst is None else f"{told}; worst: {group_told(worst['group'])}"
+    told = f"{format_group(widest['group'])} − {format_group(widest['other'])}"
+    return told if worst is None else f"{told}; worst: {format_group(worst['group'])}"

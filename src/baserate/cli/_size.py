@@ -17,8 +17,8 @@ from baserate.cli._values import Number, complete_two_class, read_level, whole_n
 if TYPE_CHECKING:
     from baserate._results import Results
     from baserate.cli._population import PopulationRequest
-    from baserate.infer import Size
-    from baserate.measure import About
+    from baserate.infer import SampleSize
+    from baserate.measure import MeasureInfo
     from baserate.text import Page
 
 _EXAMPLES = (
@@ -130,9 +130,9 @@ def size(
 
     MEASURE is auc or a share such as sensitivity or precision; others are simulated: `baserate population`.
     """
-    from baserate.measure import about, named
+    from baserate.measure import describe, find_measure
 
-    about_measure = about(named(measure))
+    about_measure = describe(find_measure(measure))
     if about_measure.name != "auc" and about_measure.share is None:
         raise click.UsageError(
             f"measure is {about_measure.name}; expected auc or a share of rows. "
@@ -189,27 +189,27 @@ def simulate_size(
     probability of each score, at the prevalence of the population, takes the place of the score.
     """
     from baserate import Tally
-    from baserate.infer import size_by_simulation
-    from baserate.measure import about, settings_notes, settings_of
+    from baserate.infer import sample_size_by_simulation
+    from baserate.measure import collect_settings, describe, note_settings
 
     options = asdict(simulation)
     distribution = request.population()
     (function,) = bind_settings(settings.to_settings(), [measure])
-    about_measure = about(function)
-    needed = size_by_simulation(distribution, function, **options)
+    about_measure = describe(function)
+    needed = sample_size_by_simulation(distribution, function, **options)
     given = {option: value for option, value in options.items() if value is not None}
     calibrated = about_measure.of is Tally
     data: dict[str, Any] = {
         "prevalence": distribution.prevalence,
         "calibrated": calibrated,
     }
-    measure_settings = settings_of([function])
+    measure_settings = collect_settings([function])
     data |= {"settings": measure_settings} if measure_settings else {}
-    notes = [*_simulation_notes(about_measure, distribution.prevalence, given), *settings_notes(measure_settings)]
+    notes = [*_simulation_notes(about_measure, distribution.prevalence, given), *note_settings(measure_settings)]
     _show(request.label_results(_results(about_measure.name, needed, given, notes, data)), output)
 
 
-def _simulation_notes(measure: "About", prevalence: float, given: Mapping[str, Any]) -> Iterator[str]:
+def _simulation_notes(measure: "MeasureInfo", prevalence: float, given: Mapping[str, Any]) -> Iterator[str]:
     """Describe the simulation, and the scores that it is of."""
     from baserate import Tally
 
@@ -237,7 +237,7 @@ def _rows_for_ratio(prevalence: float, half_width: float, level: float) -> int:
     return ceil((1 - prevalence) / (prevalence * error**2))
 
 
-def _simulation(measure: "About", plan: SizeOptions) -> str:
+def _simulation(measure: "MeasureInfo", plan: SizeOptions) -> str:
     """Write the command that simulates a measure: with the numbers that were typed, and the usual ones for the rest."""
     from baserate import Counts
 
@@ -247,7 +247,7 @@ def _simulation(measure: "About", plan: SizeOptions) -> str:
     return " ".join([*parts, *example_options(measure.name)])
 
 
-def _of_auc(plan: SizeOptions) -> "Size":
+def _of_auc(plan: SizeOptions) -> "SampleSize":
     from baserate import infer
 
     if plan.prevalence is None:
@@ -255,23 +255,23 @@ def _of_auc(plan: SizeOptions) -> "Size":
     plan.only("auc", "correlation" if plan.against is not None else "spread_ratio")
     assumed: dict[str, Any] = {"prevalence": plan.prevalence, "spread_ratio": plan.ratio}
     if plan.half_width is not None:
-        return infer.size_of_auc(plan.expect, plan.half_width, level=plan.level, **assumed)
+        return infer.sample_size_for_auc(plan.expect, plan.half_width, level=plan.level, **assumed)
     if plan.goal is not None:
-        return infer.size_to_show_auc(plan.expect, null=plan.goal, **assumed, **plan.test)
-    pair = infer.assumed_pair(plan.expect, plan.against or 0.0, correlation=plan.correlation)
-    return infer.size_to_show_auc_difference(pair, prevalence=plan.prevalence, **plan.test)
+        return infer.sample_size_for_auc_test(plan.expect, null=plan.goal, **assumed, **plan.test)
+    pair = infer.hypothetical_pair(plan.expect, plan.against or 0.0, correlation=plan.correlation)
+    return infer.sample_size_for_auc_difference(pair, prevalence=plan.prevalence, **plan.test)
 
 
-def _of_share(measure: str, plan: SizeOptions) -> "Size":
+def _of_share(measure: str, plan: SizeOptions) -> "SampleSize":
     from baserate import infer
 
     margins: dict[str, Any] = {"prevalence": plan.prevalence, "flag_rate": plan.flag_rate}
     plan.only(measure, *(["flag_rate"] if plan.against is None else ["paired", "discordance"]))
     if plan.half_width is not None:
-        return infer.size_of_share(measure, plan.expect, plan.half_width, level=plan.level, **margins)
+        return infer.sample_size_for_proportion(measure, plan.expect, plan.half_width, level=plan.level, **margins)
     if plan.goal is not None:
-        return infer.size_to_show_share(measure, plan.expect, goal=plan.goal, **margins, **plan.test)
-    return infer.size_to_show_share_difference(
+        return infer.sample_size_for_proportion_test(measure, plan.expect, goal=plan.goal, **margins, **plan.test)
+    return infer.sample_size_for_proportion_difference(
         measure,
         plan.expect,
         plan.against or 0.0,
@@ -282,7 +282,7 @@ def _of_share(measure: str, plan: SizeOptions) -> "Size":
     )
 
 
-def _notes(measure: str, plan: SizeOptions, needed: "Size") -> Iterator[str]:
+def _notes(measure: str, plan: SizeOptions, needed: "SampleSize") -> Iterator[str]:
     """What was assumed, in words."""
     if needed.positives is not None and measure != "prevalence":
         yield "Positives and negatives are as many as the prevalence leads one to expect; chance brings more or fewer."
@@ -298,7 +298,11 @@ def _notes(measure: str, plan: SizeOptions, needed: "Size") -> Iterator[str]:
 
 
 def _results(
-    measure: str, needed: "Size", asked: Mapping[str, Any], notes: Iterable[str], data: Mapping[str, Any] | None = None
+    measure: str,
+    needed: "SampleSize",
+    asked: Mapping[str, Any],
+    notes: Iterable[str],
+    data: Mapping[str, Any] | None = None,
 ) -> "Results":
     from baserate import Results
 

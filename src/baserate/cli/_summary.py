@@ -12,7 +12,7 @@ from baserate._results import Results
 from baserate._tally import Tally
 from baserate.cli._io import headline
 from baserate.cli._options import Reading
-from baserate.measure import MEASURES, about, named, prevalence
+from baserate.measure import MEASURES, describe, find_measure, prevalence
 from baserate.text import (
     Cell,
     CellFormatter,
@@ -43,11 +43,11 @@ class Subject(NamedTuple):
     group: GroupKey = None
 
 
-def chosen(names: Sequence[str]) -> list[str] | Literal["usual", "all"]:
+def parse_measures(names: Sequence[str]) -> list[str] | Literal["usual", "all"]:
     """Return measures by their own names, each once; none means the usual ones."""
     if "all" in names:
         return "all"
-    return list(dict.fromkeys(about(named(name)).name for name in names)) or "usual"
+    return list(dict.fromkeys(describe(find_measure(name)).name for name in names)) or "usual"
 
 
 def page(results: Results, reading: Reading, digits: int, line: str | None = None) -> Page:
@@ -66,7 +66,7 @@ class _MeasurePage:
         self.scores: dict[Subject, list[TidyRow]] = {}
         for row in results.rows():
             subject = Subject(row["model"], row["threshold"], group_key(row))
-            kind = Counts if row["measure"] in _COUNTS else about(MEASURES[row["measure"]]).of
+            kind = Counts if row["measure"] in _COUNTS else describe(MEASURES[row["measure"]]).of
             rows = self.decisions if kind is Counts else self.scores
             rows.setdefault(subject, []).append({**row, "subject": subject, "kind": kind})
 
@@ -129,7 +129,7 @@ class _MeasurePage:
             label=lambda measure: _COUNT_LABELS.get(measure, measure.replace("_", " ")),
             heading=heading,
             title=lambda kind: titles.get(kind, ""),
-            meaning=lambda measure: about(MEASURES[measure]).summary if measure in MEASURES else "",
+            meaning=lambda measure: describe(MEASURES[measure]).summary if measure in MEASURES else "",
             apart={"counts"},
         )
 

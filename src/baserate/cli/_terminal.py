@@ -64,7 +64,7 @@ _WIDTH = 30
 
 
 @contextmanager
-def shown(
+def progress_bar(
     progress: Progress,
     rows: int | None = None,
     *,
@@ -100,7 +100,7 @@ def progress_counter(*, quiet: bool = False) -> Iterator[Callable[[int, int], No
         nonlocal percent
         percent = 100 * done / parts
 
-    with shown(lambda: percent, quiet=quiet):
+    with progress_bar(lambda: percent, quiet=quiet):
         yield watch
 
 

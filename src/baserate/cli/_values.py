@@ -127,10 +127,10 @@ def complete_two_class(_context: click.Context, _option: click.Parameter, incomp
 
 
 def _complete_names(incomplete: str, known: Mapping[str, Any], more: Mapping[str, str]) -> list[CompletionItem]:
-    from baserate.measure import about
+    from baserate.measure import describe
 
     before, comma, last = incomplete.rpartition(",")
-    told = {**more, **{name: about(measure).summary for name, measure in known.items()}}
+    told = {**more, **{name: describe(measure).summary for name, measure in known.items()}}
     return [CompletionItem(f"{before}{comma}{name}", help=told[name]) for name in told if name.startswith(last)]
 
 
@@ -207,9 +207,9 @@ def read_prior(text: str) -> Prior:
 
 def match_classes(given: Mapping[str, float], labels: Sequence[object], *, flag: str = "--to") -> dict[object, float]:
     """Match each spelling with a class; all classes must occur."""
-    from baserate.read import Spelled, resolved
+    from baserate.read import LabelText, resolve_label
 
-    shares_by_label = {resolved(Spelled(name), labels): each for name, each in given.items()}
+    shares_by_label = {resolve_label(LabelText(name), labels): each for name, each in given.items()}
     unknown = [str(name) for name in shares_by_label if name not in labels]
     if unknown:
         from difflib import get_close_matches  # slow to import, and rarely needed

@@ -25,16 +25,16 @@ from typing import TYPE_CHECKING
 from baserate._lazy import attach
 
 if TYPE_CHECKING:
-    from baserate.decide._combination import Combination as Combination, combined as combined
+    from baserate.decide._combination import Combination as Combination, combine_scores as combine_scores
     from baserate.decide._convex_hull import (
-        Dominated as Dominated,
-        Front as Front,
-        Hybrid as Hybrid,
-        Reversible as Reversible,
+        ClassifierMixture as ClassifierMixture,
+        DominatedClassifier as DominatedClassifier,
+        ReversibleClassifier as ReversibleClassifier,
+        ROCConvexHull as ROCConvexHull,
         Vertex as Vertex,
-        front as front,
-        ranked as ranked,
-        slopes as slopes,
+        hull_likelihood_ratios as hull_likelihood_ratios,
+        rank_by_hull as rank_by_hull,
+        roc_convex_hull as roc_convex_hull,
     )
     from baserate.decide._cost_curves import (
         IsoCost as IsoCost,
@@ -47,21 +47,21 @@ if TYPE_CHECKING:
     )
     from baserate.decide._cost_rules import abstain as abstain, actions as actions, cost as cost
     from baserate.decide._decision_curve import (
-        benefit as benefit,
-        benefit_difference as benefit_difference,
+        net_benefit_curve as net_benefit_curve,
+        net_benefit_difference as net_benefit_difference,
         net_benefits as net_benefits,
     )
-    from baserate.decide._evaluation import judge as judge, tables as tables
+    from baserate.decide._evaluation import decision_tables as decision_tables, evaluate_policy as evaluate_policy
     from baserate.decide._multiclass import (
         Decisions as Decisions,
-        class_summary as class_summary,
         least_cost as least_cost,
+        multiclass_summary as multiclass_summary,
     )
-    from baserate.decide._policy_choice import chosen as chosen, unmapped as unmapped
+    from baserate.decide._policy_choice import choose_policy as choose_policy, on_raw_scores as on_raw_scores
     from baserate.decide._requirement_check import check as check
-    from baserate.decide._requirements import Requirement as Requirement, requirements as requirements
-    from baserate.decide._rules import RULES as RULES, named as named
-    from baserate.decide._summary import Trial as Trial, summary as summary
+    from baserate.decide._requirements import Requirement as Requirement, parse_requirements as parse_requirements
+    from baserate.decide._rules import RULES as RULES, find_rule as find_rule
+    from baserate.decide._summary import Validation as Validation, summary as summary
     from baserate.decide._threshold_rules import (
         balanced as balanced,
         bands as bands,
@@ -74,44 +74,44 @@ if TYPE_CHECKING:
         youden as youden,
     )
     from baserate.decide._validation import (
-        Corrected as Corrected,
-        CrossValidated as CrossValidated,
-        Sureness as Sureness,
-        crossvalidated as crossvalidated,
-        resampled as resampled,
+        CorrectedEstimate as CorrectedEstimate,
+        RuleCrossValidation as RuleCrossValidation,
+        ThresholdBootstrap as ThresholdBootstrap,
+        bootstrap_threshold as bootstrap_threshold,
+        cross_validate_rule as cross_validate_rule,
     )
 
 if TYPE_CHECKING:  # for other packages of baserate
-    from baserate.decide._convex_hull import ALL as ALL, NONE as NONE
-    from baserate.decide._cost_curves import Kind as Kind
-    from baserate.decide._decision_curve import Origin as Origin
+    from baserate.decide._convex_hull import FLAG_ALL as FLAG_ALL, FLAG_NONE as FLAG_NONE
+    from baserate.decide._cost_curves import CostCurveKind as CostCurveKind
+    from baserate.decide._decision_curve import CalibrationPrevalence as CalibrationPrevalence
     from baserate.decide._evaluation import (
         CELLS as CELLS,
-        Part as Part,
+        GroupEvaluation as GroupEvaluation,
         Row as Row,
-        evaluated as evaluated,
-        flattery as flattery,
-        head as head,
-        in_columns as in_columns,
-        model_of as model_of,
-        number_of as number_of,
-        policies_of as policies_of,
-        same as same,
-        thresholds as thresholds,
-        with_settings as with_settings,
+        add_measure_settings as add_measure_settings,
+        estimate_row as estimate_row,
+        evaluate_groups as evaluate_groups,
+        find_model as find_model,
+        find_same_data as find_same_data,
+        is_chosen_on as is_chosen_on,
+        policies_by_model as policies_by_model,
+        results_header as results_header,
+        rows_to_columns as rows_to_columns,
+        threshold_rows as threshold_rows,
     )
-    from baserate.decide._multiclass import BROKEN as BROKEN
+    from baserate.decide._multiclass import WRONG_POSTERIORS as WRONG_POSTERIORS
     from baserate.decide._rule import (
-        EQUAL as EQUAL,
-        Choose as Choose,
+        RELATIVE_TOLERANCE as RELATIVE_TOLERANCE,
+        Rule as Rule,
         as_setting as as_setting,
-        best_at as best_at,
-        both_classes as both_classes,
+        best_index as best_index,
+        can_be_infinite as can_be_infinite,
         check_curve as check_curve,
-        may_be_infinite as may_be_infinite,
-        separate as separate,
-        skipped_note as skipped_note,
-        strictest as strictest,
+        note_skipped as note_skipped,
+        require_both_classes as require_both_classes,
+        separate_float32 as separate_float32,
+        strictest_maximum as strictest_maximum,
         threshold_at as threshold_at,
     )
     from baserate.decide._rules import (
@@ -124,12 +124,12 @@ if TYPE_CHECKING:  # for other packages of baserate
         plan_rules as plan_rules,
         rules_by_option as rules_by_option,
     )
-    from baserate.decide._summary import FLATTERED as FLATTERED
+    from baserate.decide._summary import SAME_DATA_NOTES as SAME_DATA_NOTES
     from baserate.decide._threshold_rules import (
-        apart as apart,
-        from_perfection as from_perfection,
-        objective as objective,
-        uneven as uneven,
+        precision_recall_gap as precision_recall_gap,
+        resolve_objective as resolve_objective,
+        sensitivity_specificity_gap as sensitivity_specificity_gap,
+        squared_corner_distance as squared_corner_distance,
     )
 
 if not TYPE_CHECKING:  # or type checkers would accept every name

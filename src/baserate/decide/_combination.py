@@ -201,7 +201,7 @@ class Combination:
         return weighted_sum
 
 
-def combined(
+def combine_scores(
     rows: Rows,
     scores: tuple[str, str] | None = None,
     *,
@@ -239,7 +239,7 @@ def combined(
     --------
     >>> from baserate import read
     >>> people = {"sick": [1, 1, 1, 0, 0, 0], "age": [60, 80, 50, 70, 30, 40], "dose": [5, 2, 5, 1, 4, 3]}
-    >>> results = combined(read.rows(people, truth="sick", score=["age", "dose"]))
+    >>> results = combine_scores(read.rows(people, truth="sick", score=["age", "dose"]))
     >>> [round(each, 3) for each in (*results.alone, results.auc)], results.exact
     ([0.778, 0.778, 1.0], True)
     """

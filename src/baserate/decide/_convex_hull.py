@@ -21,10 +21,10 @@ from baserate._errors import MissingValuesError, NotBinaryError, OptionError, Sh
 from baserate._numeric.isotonic import pool_adjacent_violators
 from baserate._results import Results
 from baserate._tally import Tally
-from baserate.infer import two_sided
+from baserate.infer import normal_quantile
 from baserate.measure import auc, fpr, sensitivity
 
-NONE, ALL = "none", "all"
+FLAG_NONE, FLAG_ALL = "none", "all"
 """Names of the trivial classifiers: flag none, and flag all."""
 
 
@@ -63,7 +63,7 @@ class Vertex:
 
 
 @dataclass(frozen=True, slots=True)
-class Hybrid:
+class ClassifierMixture:
     """A random mixture of two neighboring vertices: a point on the edge between them."""
 
     strict: Vertex
@@ -95,7 +95,7 @@ class Hybrid:
 
 
 @dataclass(frozen=True, slots=True)
-class Dominated:
+class DominatedClassifier:
     """A classifier that is no vertex of the hull, and its distance from the hull.
 
     Scores are compared at the threshold that comes nearest. `gap` and `factor` are NaN for constant scores, which can
@@ -112,7 +112,7 @@ class Dominated:
 
 
 @dataclass(frozen=True, slots=True)
-class Reversible:
+class ReversibleClassifier:
     """A classifier below the diagonal of ROC space: the opposite decisions would be better."""
 
     classifier: str
@@ -130,13 +130,13 @@ class Reversible:
 
 
 @dataclass(frozen=True, slots=True)
-class Front:
-    """The upper convex hull of classifiers in ROC space, as computed by `front`."""
+class ROCConvexHull:
+    """The upper convex hull of classifiers in ROC space, as computed by `roc_convex_hull`."""
 
     vertices: tuple[Vertex, ...]
     """Strictest first, from "none" to "all"."""
-    dominated: tuple[Dominated, ...]
-    reversible: tuple[Reversible, ...]
+    dominated: tuple[DominatedClassifier, ...]
+    reversible: tuple[ReversibleClassifier, ...]
     """Classifiers below the diagonal; reversed, they take part only with `reverse=True`."""
 
     @property
@@ -214,7 +214,7 @@ class Front:
         ends = [(even / (even + each.slope_from), even / (even + each.slope_to)) for each in self.vertices]
         return self._table(ends, "prevalence", {"costs": repr(costs)})
 
-    def mixture(self, *, fpr: float | None = None, tpr: float | None = None) -> Hybrid:
+    def mixture(self, *, fpr: float | None = None, tpr: float | None = None) -> ClassifierMixture:
         """Find the mixture of two neighboring vertices that attains a false or true positive rate [@provost2001].
 
         Parameters
@@ -238,7 +238,7 @@ class Front:
         reached = int(np.searchsorted(rate, wanted, side="right" if tpr is None else "left"))
         lax = min(max(reached, 1), len(rate) - 1)
         chance = ratio(wanted - rate[lax - 1], rate[lax] - rate[lax - 1])
-        return Hybrid(self.vertices[lax - 1], self.vertices[lax], chance)
+        return ClassifierMixture(self.vertices[lax - 1], self.vertices[lax], chance)
 
     def results(self) -> Results:
         """Tabulate the vertices, strictest first, then the dominated classifiers."""
@@ -325,11 +325,11 @@ class _Point(NamedTuple):
     reversed: bool = False
 
 
-_START = _Point(Fraction(0), Fraction(0), NONE, inf)
-_END = _Point(Fraction(1), Fraction(1), ALL, -inf)
+_START = _Point(Fraction(0), Fraction(0), FLAG_NONE, inf)
+_END = _Point(Fraction(1), Fraction(1), FLAG_ALL, -inf)
 
 
-def front(classifiers: Mapping[str, Classifier], *, reverse: bool = False) -> Front:
+def roc_convex_hull(classifiers: Mapping[str, Classifier], *, reverse: bool = False) -> ROCConvexHull:
     """Compute the ROC convex hull of classifiers: which are ever optimal, and for which iso-cost slopes [@provost2001].
 
     To flag none and to flag all always take part. Points on a line between others are no vertices.
@@ -350,7 +350,7 @@ def front(classifiers: Mapping[str, Classifier], *, reverse: bool = False) -> Fr
     Examples
     --------
     >>> a, b = Counts(tp=63, fn=37, fp=28, tn=72), Counts(tp=77, fn=23, fp=77, tn=23)
-    >>> results = front({"A": a, "B": b, "C": Counts(tp=24, fn=76, fp=88, tn=12)})
+    >>> results = roc_convex_hull({"A": a, "B": b, "C": Counts(tp=24, fn=76, fp=88, tn=12)})
     >>> [(each.classifier, round(each.slope_from, 4), round(each.slope_to, 4)) for each in results.vertices]
     [('none', inf, 2.25), ('A', 2.25, 0.5139), ('all', 0.5139, 0.0)]
     >>> results.never, [each.classifier for each in results.reversible], results.mixture(fpr=0.14).tpr
@@ -365,11 +365,13 @@ def front(classifiers: Mapping[str, Classifier], *, reverse: bool = False) -> Fr
     # A classifier at the same point as a vertex is not dominated.
     present = {name for each in vertices for name in (each.classifier, *each.others)}
     dominated = [
-        Dominated(name, *_least_distance(each, vertices, turned=name in turned), _lost_area(points[name], vertices))
+        DominatedClassifier(
+            name, *_least_distance(each, vertices, turned=name in turned), _lost_area(points[name], vertices)
+        )
         for name, each in classifiers.items()
         if name not in present
     ]
-    return Front(vertices, tuple(dominated), reversible)
+    return ROCConvexHull(vertices, tuple(dominated), reversible)
 
 
 def _roc_points(classifiers: Mapping[str, Classifier]) -> dict[str, list[_Point]]:
@@ -381,7 +383,7 @@ def _roc_points(classifiers: Mapping[str, Classifier]) -> dict[str, list[_Point]
 
 
 def _check_classifier(name: str, classifier: object) -> None:
-    if name in (NONE, ALL):
+    if name in (FLAG_NONE, FLAG_ALL):
         raise OptionError(f"a classifier is called {name!r}, as is a constant decision; give it another name.")
     if not isinstance(classifier, (Counts, Curve)):
         raise OptionError(
@@ -479,7 +481,7 @@ def _least_distance(classifier: Classifier, vertices: Vertices, *, turned: bool)
 
 def _lost_area(points: list[_Point], vertices: Vertices) -> float:
     """Return how much smaller the area under the hull of the classifier by itself is."""
-    return max(area_under(vertices) - area_under(_build_vertices({NONE: points})), 0.0)
+    return max(area_under(vertices) - area_under(_build_vertices({FLAG_NONE: points})), 0.0)
 
 
 def _reverse(classifier: Classifier) -> Classifier:
@@ -507,18 +509,18 @@ def _inner_rates(classifier: Classifier) -> Floats:
     return rates
 
 
-def _find_reversible(classifiers: Mapping[str, Classifier]) -> Iterator[Reversible]:
+def _find_reversible(classifiers: Mapping[str, Classifier]) -> Iterator[ReversibleClassifier]:
     for name, each in classifiers.items():
         if isinstance(each, Counts):
             (point,) = _candidate_points(name, each)
             if point.tpr < point.fpr:
                 under = float((1 + point.tpr - point.fpr) / 2)
-                yield Reversible(name, under, float(1 - point.fpr), float(1 - point.tpr))
+                yield ReversibleClassifier(name, under, float(1 - point.fpr), float(1 - point.tpr))
         elif auc(each) < 0.5:
-            yield Reversible(name, auc(each), None, None)
+            yield ReversibleClassifier(name, auc(each), None, None)
 
 
-def slopes(curve: Curve, *, prevalence: float | None = None, level: float = 0.95) -> dict[str, Floats]:
+def hull_likelihood_ratios(curve: Curve, *, prevalence: float | None = None, level: float = 0.95) -> dict[str, Floats]:
     r"""Tabulate the likelihood ratio of each pool of scores: the slopes of the edges of the ROC convex hull.
 
     Scores from `lower` to `upper` are :math:`\frac{a/P}{b/N}` times as frequent among positives as among negatives
@@ -544,7 +546,8 @@ def slopes(curve: Curve, *, prevalence: float | None = None, level: float = 0.95
     Examples
     --------
     >>> from baserate import curve, tally
-    >>> results = slopes(curve(tally([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.2, 0.1])), prevalence=0.1)
+    >>> roc = curve(tally([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.2, 0.1]))
+    >>> results = hull_likelihood_ratios(roc, prevalence=0.1)
     >>> {name: column.round(3).tolist() for name, column in results.items() if name not in ("low", "high")}
     {'upper': [0.9, 0.7, 0.2], 'lower': [0.8, 0.6, 0.1], 'positives': [2.0, 1.0, 0.0], 'negatives': [0.0, 1.0, 2.0],
      'ratio': [inf, 1.0, 0.0], 'posterior': [1.0, 0.1, 0.0]}
@@ -587,13 +590,13 @@ def _ratio_bounds(pools: Tally, level: float) -> tuple[Floats, Floats]:
     hits = mass + weight * half
     noise = ((squares + weight**2 * half) / hits**2).sum(axis=0) - (spread / total**2).sum()
     with np.errstate(over="ignore"):  # almost no mass: the interval is infinite
-        reach = np.exp(two_sided(level) * np.sqrt(np.maximum(noise, 0.0)))
+        reach = np.exp(normal_quantile(level) * np.sqrt(np.maximum(noise, 0.0)))
     one, other = hits / total
     centre = one / other
     return np.where(mass[0] > 0, centre / reach, 0.0), np.where(mass[1] > 0, centre * reach, np.inf)
 
 
-def ranked(front: Front, decisions: Mapping[str, npt.ArrayLike]) -> Floats:
+def rank_by_hull(front: ROCConvexHull, decisions: Mapping[str, npt.ArrayLike]) -> Floats:
     """Score rows by the strictest classifier of a hull that flags them; 0 if none does.
 
     Of m classifiers the strictest gives m and the laxest 1. If each flags all that the stricter ones flag, as the
@@ -604,7 +607,7 @@ def ranked(front: Front, decisions: Mapping[str, npt.ArrayLike]) -> Floats:
     Parameters
     ----------
     front
-        Convex hull from `front`.
+        Convex hull from `roc_convex_hull`.
     decisions
         Flags of classifiers that only label, or scores of those with scores, by name.
 
@@ -617,12 +620,12 @@ def ranked(front: Front, decisions: Mapping[str, npt.ArrayLike]) -> Floats:
     --------
     >>> from baserate import Counts, decide
     >>> strict, lax = Counts(tp=2, fn=1, fp=0, tn=3), Counts(tp=3, fn=0, fp=1, tn=2)
-    >>> front = decide.front({"strict": strict, "lax": lax})
-    >>> ranked(front, {"strict": [1, 1, 0, 0, 0, 0], "lax": [1, 1, 1, 1, 0, 0]}).tolist()
+    >>> roc_convex_hull = decide.roc_convex_hull({"strict": strict, "lax": lax})
+    >>> rank_by_hull(roc_convex_hull, {"strict": [1, 1, 0, 0, 0, 0], "lax": [1, 1, 1, 1, 0, 0]}).tolist()
     [2.0, 2.0, 1.0, 1.0, 0.0, 0.0]
     """
     refuse_differing_indexes(decisions)
-    vertices = [each for each in front.vertices if each.classifier not in (NONE, ALL)]
+    vertices = [each for each in front.vertices if each.classifier not in (FLAG_NONE, FLAG_ALL)]
     columns = {each.classifier: _decision_column(each, decisions) for each in vertices}
     if len({column.shape for column in columns.values()}) > 1:
         shapes = ", ".join(f"{name} {column.shape}" for name, column in columns.items())

@@ -20,7 +20,7 @@ from baserate._errors import EmptyDataError, NotBinaryError, OptionError, ShapeE
 from baserate._estimate import Estimate
 from baserate._results import Results
 from baserate._tally import Tallies, Tally
-from baserate.calibrate.multiclass import checked_shares
+from baserate.calibrate.multiclass import check_shares
 from baserate.infer import (
     LINEAR_FIXED_METHOD,
     LINEAR_METHOD,
@@ -29,11 +29,20 @@ from baserate.infer import (
     bound_weighted_rates,
     estimate,
 )
-from baserate.measure import Measure, check_probabilities, expected_cost, header, measured, multiclass, tabulated, tidy
-from baserate.shift import checked_prevalence, reweigh
+from baserate.measure import (
+    Measure,
+    check_probabilities,
+    compute_estimate,
+    expected_cost,
+    multiclass,
+    results_data,
+    tabulate_groups,
+    tidy_columns,
+)
+from baserate.shift import check_prevalence, reweigh
 
-Kind = Literal["cost", "brier"]
-_CURVE_COLUMNS: dict[Kind, tuple[str, ...]] = {
+CostCurveKind = Literal["cost", "brier"]
+_CURVE_COLUMNS: dict[CostCurveKind, tuple[str, ...]] = {
     "cost": ("probability_cost", "cost", "low", "high", "threshold", "laxest", "trivial"),
     "brier": ("cost_proportion", "threshold", "loss", "low", "high", "least", "regret"),
 }
@@ -63,7 +72,7 @@ def probability_cost(costs: Costs, prevalence: float) -> float:
     >>> probability_cost(Costs(fp=1, fn=9), 0.1)
     0.5
     """
-    checked_prevalence("prevalence", prevalence)
+    check_prevalence("prevalence", prevalence)
     missed, alarm = costs.fn - costs.tp, costs.fp - costs.tn
     if min(missed, alarm) < 0 or missed == alarm == 0:
         raise OptionError(f"{costs}: errors must not cost less than right decisions, and one kind must cost more.")
@@ -187,7 +196,7 @@ def brier_curve(curve: Curve, *, points: int | None = None, level: float | None 
 def cost_curves(
     tallies: Tallies,
     *,
-    kind: Kind = "cost",
+    kind: CostCurveKind = "cost",
     prevalence: float | None = None,
     points: int | None = None,
     level: float | None = 0.95,
@@ -226,16 +235,16 @@ def cost_curves(
     if level is not None:
         EstimateRequest(level)
     if prevalence is not None:
-        checked_prevalence("prevalence", prevalence)
+        check_prevalence("prevalence", prevalence)
     adjusted = tallies if prevalence is None else reweigh(tallies, to=prevalence)
 
     def columns(tally: Tally) -> dict[str, Any]:
         return _curve_columns(tally, kind, points, level)
 
-    return Results(tabulated(adjusted, columns), header(adjusted, []) | {"kind": kind, "level": level})
+    return Results(tabulate_groups(adjusted, columns), results_data(adjusted, []) | {"kind": kind, "level": level})
 
 
-def _curve_columns(tally: Tally, kind: Kind, points: int | None, level: float | None) -> dict[str, Any]:
+def _curve_columns(tally: Tally, kind: CostCurveKind, points: int | None, level: float | None) -> dict[str, Any]:
     """Tabulate one curve, or a row with the reason why there is none."""
     needed = ("positives", "negatives") if kind == "cost" else ("total",)
     missing = [name for name in needed if not getattr(tally, name)]
@@ -351,10 +360,10 @@ def cost_table(
     for name, table in tables.items():
         there = _reweigh_table(table, prevalence)
         cost = _scale_estimate(
-            measured(measure, there) if level is None else estimate(measure, there, level=level), per
+            compute_estimate(measure, there) if level is None else estimate(measure, there, level=level), per
         )
         told = {**_ROW, "model": name, "prevalence": _positive_share(there), "measured": _positive_share(table)}
-        rows.append(told | {"total": costs.total(table), **tidy(cost)})  # type: ignore[arg-type]
+        rows.append(told | {"total": costs.total(table), **tidy_columns(cost)})  # type: ignore[arg-type]
     least = _mark_least([row["value"] for row in rows])
     columns = {key: [row[key] for row in rows] for key in rows[0]} | {"cheapest": least}
     return Results(
@@ -420,7 +429,7 @@ def iso_cost(
     >>> iso_cost(Costs(fp=10, fn=1), 0.5, through=(0.1, 0.6))
     IsoCost(slope=10.0, intercept=-0.4, cost=0.7)
     """
-    checked_prevalence("prevalence", prevalence)
+    check_prevalence("prevalence", prevalence)
     if (through is None) == (cost is None):
         raise OptionError("give either through=, a point (FPR, TPR), or cost=, per case.")
     missed = costs.fn - costs.tp
@@ -471,13 +480,11 @@ def _reweigh_table(table: Any, prevalence: Any) -> Any:  # noqa: ANN401  (either
     if prevalence is None:
         return table
     if isinstance(table, Counts):
-        checked_prevalence("prevalence", prevalence)
+        check_prevalence("prevalence", prevalence)
         return reweigh(table, to=prevalence)
     if np.ndim(prevalence) == 0 and not isinstance(prevalence, Mapping):
         raise OptionError(f"prevalence={prevalence!r} is one share for {len(table.labels)} classes; give one for each.")
-    return reweigh(
-        table, to=dict(zip(table.labels, checked_shares("prevalence", prevalence, table.labels), strict=True))
-    )
+    return reweigh(table, to=dict(zip(table.labels, check_shares("prevalence", prevalence, table.labels), strict=True)))
 
 
 def _class_shares(table: Table) -> dict[object, float]:

@@ -16,11 +16,11 @@ from baserate._cut import FLAG, PASS, REFER, Cut
 from baserate._errors import OptionError, ShapeError
 from baserate._numeric.cumulative import sliding_argmin
 from baserate.decide._rule import (
-    EQUAL,
-    both_classes,
+    RELATIVE_TOLERANCE,
     check_stated_prevalence,
     cost_gains,
     join_actions,
+    require_both_classes,
     rule,
     threshold_at,
     threshold_of_greatest_gain,
@@ -242,16 +242,16 @@ def _cut_for_coverage(curve: Curve, costs: Costs, coverage: float, prevalence: f
     if not 0 < coverage <= 1:
         raise OptionError(f"coverage is {coverage}; give the share of cases to be decided, above 0 and at most 1.")
     sums = _cumulate_costs(curve, costs, prevalence)
-    most = (1 - coverage) * sums.mass[-1] * (1 + EQUAL)
+    most = (1 - coverage) * sums.mass[-1] * (1 + RELATIVE_TOLERANCE)
     # For each lower threshold, the first upper one that does not refer too much.
-    first = np.searchsorted(sums.mass, sums.mass - most - EQUAL * sums.mass[-1], side="left")
+    first = np.searchsorted(sums.mass, sums.mass - most - RELATIVE_TOLERANCE * sums.mass[-1], side="left")
     price, best_pair = inf, (0, 0)
     while True:
         high, low = _cheapest_pair(sums, first, 0.0 if price == inf else price)
         cost = sums.flagged[high] + sums.passed[low]
         each = float(cost / _decided_mass(sums, high, low))
         # Dinkelbach's ratio decreases strictly until the optimum, then stays.
-        if not each < price - EQUAL * abs(price) and price != inf:
+        if not each < price - RELATIVE_TOLERANCE * abs(price) and price != inf:
             break
         price, best_pair = each, (high, low)
     at = [threshold_at(curve, place) for place in best_pair]
@@ -268,7 +268,7 @@ def _cheapest_pair(sums: _CumulativeCosts, first: Any, price: float) -> tuple[in
     high = sliding_argmin(above, first)
     total = above[high] + below
     size = max(float(np.abs(above).max()), float(np.abs(below).max()))
-    near = np.flatnonzero(total <= total.min() + EQUAL * size)
+    near = np.flatnonzero(total <= total.min() + RELATIVE_TOLERANCE * size)
     low = int(near[np.argmax(_decided_mass(sums, high[near], near))])
     return int(high[low]), low
 
@@ -280,7 +280,7 @@ def _decided_mass(sums: _CumulativeCosts, high: Any, low: Any) -> Any:  # noqa: 
 def _cumulate_costs(curve: Curve, costs: Costs, prevalence: float | None) -> _CumulativeCosts:
     positive, negative = curve.flagged_mass
     if prevalence is not None:
-        both_classes(curve, "a stated prevalence")
+        require_both_classes(curve, "a stated prevalence")
         positive = positive * (prevalence / positive[-1])
         negative = negative * ((1 - prevalence) / negative[-1])
     flagged = costs.tp * positive + costs.fp * negative

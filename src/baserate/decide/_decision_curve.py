@@ -31,30 +31,30 @@ from baserate.infer import (
 from baserate.measure import (
     check_probabilities,
     check_tallies,
+    concatenate,
     flag_rate,
-    header,
-    joined,
-    named_group,
+    group_attributes,
     net_benefit,
     net_reduction,
-    odds,
+    results_data,
     standardized_net_benefit,
+    threshold_odds,
 )
-from baserate.shift import checked_prevalence, reweigh, threshold as score_threshold
+from baserate.shift import check_prevalence, reprior_threshold as score_threshold, reweigh
 
 STRATEGIES = ("model", "all", "none")
 _TOLERANCE = 1e-12
 """Difference that rounding can cause."""
-Origin = float | Literal["sample"] | None
+CalibrationPrevalence = float | Literal["sample"] | None
 """Prevalence at which scores are calibrated: a number, or that of the sample; None keeps the scores."""
 
 
-def benefit(
+def net_benefit_curve(
     tallies: Tallies,
     *,
     thresholds: npt.ArrayLike | None = None,
     prevalence: float | None = None,
-    scores_from: Origin = "sample",
+    scores_from: CalibrationPrevalence = "sample",
     level: float | None = 0.95,
 ) -> Results:
     r"""Tabulate net benefit against the threshold probability: the decision curve [@vickers2006].
@@ -91,12 +91,12 @@ def benefit(
     --------
     >>> from baserate import read
     >>> t = read.tallies({"sick": [1, 0, 1, 0, 0], "risk": [0.9, 0.6, 0.4, 0.2, 0.1]}, truth="sick", score="risk")
-    >>> results = benefit(t, thresholds=[0.1, 0.3, 0.5])
+    >>> results = net_benefit_curve(t, thresholds=[0.1, 0.3, 0.5])
     >>> [(row["strategy"], row["threshold"], round(row["net_benefit"], 3)) for row in results.rows()][1:6]
     [('model', 0.3, 0.314), ('model', 0.5, 0.0), ('all', 0.1, 0.333), ('all', 0.3, 0.143), ('all', 0.5, -0.2)]
     >>> results.data["useful"]
     [{'model': None, 'group': None, 'ranges': [[0.3, 0.3]]}]
-    >>> benefit(t, thresholds=[0.1], prevalence=0.1).data["scores"]
+    >>> net_benefit_curve(t, thresholds=[0.1], prevalence=0.1).data["scores"]
     {'adjusted': True, 'from': 0.4, 'to': 0.1}
     """
     check_tallies(tallies)
@@ -104,12 +104,12 @@ def benefit(
     if level is not None:
         EstimateRequest(level)
     if prevalence is not None:
-        checked_prevalence("prevalence", prevalence)
+        check_prevalence("prevalence", prevalence)
     adjusted = tallies if prevalence is None else reweigh(tallies, to=prevalence)
     adjustments = _score_adjustments(tallies, scores_from, prevalence)
     size = 3 * sum(len(tally.score) for *_, tally in adjusted.walk())
     # The digest in the header is computed in another thread while the curves are tabulated.
-    with run_in_background(lambda: header(adjusted, []), size=size) as head:
+    with run_in_background(lambda: results_data(adjusted, []), size=size) as head:
         columns = _tabulate(adjusted, at, adjustments, level)
     data = head() | {"level": level, "useful": list(_useful_ranges(adjusted, columns, at))}
     return Results(columns, data | _describe_scores(tallies, adjustments, prevalence))
@@ -122,14 +122,16 @@ class Adjustment(NamedTuple):
     to: float
 
 
-def _score_adjustments(tallies: Tallies, origin: Origin, prevalence: float | None) -> dict[str, Adjustment]:
+def _score_adjustments(
+    tallies: Tallies, origin: CalibrationPrevalence, prevalence: float | None
+) -> dict[str, Adjustment]:
     """Return the adjustment of the scores of each model; empty where they are kept."""
     if origin is None or (origin == "sample" and prevalence is None):
         return {}
     if origin != "sample":
         if isinstance(origin, str):
             raise OptionError(f"scores_from is {origin!r}; expected 'sample', a prevalence or None. Give one of them.")
-        checked_prevalence("scores_from", origin)
+        check_prevalence("scores_from", origin)
     adjustments = {}
     for model in tallies.models:
         own = tallies.pooled(model).prevalence
@@ -154,8 +156,8 @@ def _tabulate(
         name = model if len(tallies.models) > 1 else None
         columns = _strategy_columns(tally, at, cuts, level)
         size = len(columns["threshold"])
-        parts.append({"model": [name] * size, "group": [named_group(tallies, group)] * size, **columns})
-    return {name: joined([part[name] for part in parts]) for name in parts[0]}
+        parts.append({"model": [name] * size, "group": [group_attributes(tallies, group)] * size, **columns})
+    return {name: concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
 def adjust_thresholds(at: Floats, adjustment: Adjustment) -> Floats:
@@ -214,7 +216,7 @@ def net_benefits(curve: Curve, thresholds: npt.ArrayLike | None = None) -> dict[
     """
     check_probabilities(curve.tally)
     at = as_threshold_probabilities(thresholds)
-    weight = odds(at)
+    weight = threshold_odds(at)
     everybody = ratio(curve.positives - weight * curve.negatives, curve.total)
     return {"threshold": at, **_net_benefit_columns(curve.at(at), at), "all": everybody}
 
@@ -256,7 +258,10 @@ def _strategy_rows(name: str, counts: Counts[Any], at: Floats, level: float | No
     blind = (np.not_equal(name, "model") | (at == 0)) & counts.reweighed
     idle, lavish = blind | (name == "none"), blind | (name == "all")
     net = _clip_interval(
-        numbers["net_benefit"], idle, level, lambda sure: bound_linear_cells(counts, ("tp", "fp"), odds(at), sure)
+        numbers["net_benefit"],
+        idle,
+        level,
+        lambda sure: bound_linear_cells(counts, ("tp", "fp"), threshold_odds(at), sure),
     )
     spared = _clip_interval(
         numbers["net_reduction"],
@@ -309,7 +314,7 @@ def _clip_interval(
 
 def _inverse_odds(at: Floats) -> Floats:
     """Return how many interventions one false negative outweighs; 0 at a threshold of 0, where none is avoided."""
-    return np.where(at > 0, 1 / odds(np.where(at > 0, at, 0.5)), 0.0)
+    return np.where(at > 0, 1 / threshold_odds(np.where(at > 0, at, 0.5)), 0.0)
 
 
 def _reasons(tally: Tally, at: Floats) -> npt.NDArray[np.object_]:
@@ -330,7 +335,7 @@ def _useful_ranges(tallies: Tallies, columns: dict[str, Any], at: Floats) -> Ite
     for (model, group, _), (own, everybody, nobody) in zip(tallies.walk(), worth, strict=True):
         better = own > np.maximum(everybody, nobody) + _TOLERANCE
         name = model if several else None
-        yield {"model": name, "group": named_group(tallies, group), "ranges": _find_runs(better, at)}
+        yield {"model": name, "group": group_attributes(tallies, group), "ranges": _find_runs(better, at)}
 
 
 def _find_runs(better: Bools, at: Floats) -> list[list[float]]:
@@ -349,7 +354,7 @@ _DISCORDANT_CELLS = list(product((True, False), (True, False)))
 """True class (positive or not), and which model flags the row (the first or the second)."""
 
 
-def benefit_difference(
+def net_benefit_difference(
     rows: Rows, *, models: Sequence[str] | None = None, thresholds: npt.ArrayLike | None = None, level: float = 0.95
 ) -> Results:
     r"""Tabulate differences in net benefit between pairs of models on the same rows, with paired intervals.
@@ -367,7 +372,7 @@ def benefit_difference(
     models
         Names of the models to compare, each with those after it; all by default.
     thresholds
-        Threshold probabilities as in `benefit`.
+        Threshold probabilities as in `net_benefit_curve`.
     level
         Confidence level of the intervals.
 
@@ -382,7 +387,7 @@ def benefit_difference(
     >>> from baserate import read
     >>> table = {"sick": [1, 0, 1, 0], "new": [0.9, 0.3, 0.7, 0.1], "old": [0.9, 0.6, 0.4, 0.1]}
     >>> rows = read.rows(table, truth="sick", score=["new", "old"])
-    >>> [round(row["difference"], 3) for row in benefit_difference(rows, thresholds=[0.2, 0.5]).rows()]
+    >>> [round(row["difference"], 3) for row in net_benefit_difference(rows, thresholds=[0.2, 0.5]).rows()]
     [0.0, 0.5]
     """
     _check_rows(rows)
@@ -395,8 +400,8 @@ def benefit_difference(
         for group, group_rows in _split_groups(rows)
         for first, second in pairs
     ]
-    columns = {name: joined([part[name] for part in parts]) for name in parts[0]}
-    return Results(columns, header(rows.tallies(), []) | {"level": level})
+    columns = {name: concatenate([part[name] for part in parts]) for name in parts[0]}
+    return Results(columns, results_data(rows.tallies(), []) | {"level": level})
 
 
 def _check_rows(rows: object) -> None:
@@ -437,7 +442,7 @@ def _difference_columns(rows: Rows, pair: tuple[str, str], at: Floats, level: fl
     mass, squares = _row_weights(rows)
     # Number of thresholds at or below each score: all those at which the model flags the row.
     first, second = (np.searchsorted(at, rows.score[name], side="right") for name in pair)
-    weight = odds(at)
+    weight = threshold_odds(at)
     cells = []
     for positive, by_first in _DISCORDANT_CELLS:
         more, less = (first, second) if by_first else (second, first)

@@ -19,32 +19,32 @@ from baserate._estimate import Estimate
 from baserate._policy import Policy, label_text, policy_content
 from baserate._results import Results
 from baserate._tally import Group, Tallies, Tally
-from baserate.infer import LINEAR_FIXED_METHOD, LINEAR_METHOD, Interval, bound_weighted_cells
+from baserate.infer import LINEAR_FIXED_METHOD, LINEAR_METHOD, IntervalOptions, bound_weighted_cells
 from baserate.measure import (
-    USUAL,
+    DEFAULT_MEASURES,
     Measure,
-    about,
+    as_measure,
     check_tallies,
+    collect_settings,
+    compute_estimate,
+    describe,
     expected_cost,
     flag_rate,
-    header,
-    known,
-    measured,
-    named_group,
+    group_attributes,
+    note_settings,
     pass_rate,
     precision,
-    settings_notes,
-    settings_of,
-    tidy,
+    results_data,
+    tidy_columns,
 )
-from baserate.read import ordered
+from baserate.read import sort_labels
 
 Each = TypeVar("Each")
 Tables = dict[str, Counts[float]]
 """For each action, the confusion matrix of its (expected) recipients against all others."""
 
 
-class Part(NamedTuple):
+class GroupEvaluation(NamedTuple):
     """The decisions of a policy on some rows: all of them, or a group."""
 
     tallies: tuple[Tally, ...]
@@ -70,7 +70,7 @@ class Part(NamedTuple):
         return sum(map(_count_rows, self.tallies))
 
 
-def tables(tallies: Tallies, policy: Policy, *, model: str | None = None) -> dict[Group | None, Tables]:
+def decision_tables(tallies: Tallies, policy: Policy, *, model: str | None = None) -> dict[Group | None, Tables]:
     """Count the decisions of a policy: for each action, a confusion matrix of those who get it against all others.
 
     Of a randomized policy the counts are expected ones.
@@ -95,15 +95,15 @@ def tables(tallies: Tallies, policy: Policy, *, model: str | None = None) -> dic
     >>> people = {"sick": [1, 0, 1, 0], "risk": [0.9, 0.6, 0.4, 0.1], "sex": ["f", "f", "m", "m"]}
     >>> t = read.tallies(people, truth="sick", score="risk", group="sex")
     >>> apart = Policy(by_group={("f",): Cut((0.7,)), ("m",): Cut((0.3,))}, otherwise="refuse", attributes=("sex",))
-    >>> results = decide.tables(t, apart)
+    >>> results = decide.decision_tables(t, apart)
     >>> results[None]["flag"], results["m",]["flag"]
     (Counts(tp=2.0, fp=0.0, fn=0.0, tn=2.0), Counts(tp=1.0, fp=0.0, fn=0.0, tn=1.0))
     """
-    parts = evaluated(tallies, policy, model_of(tallies, model))
+    parts = evaluate_groups(tallies, policy, find_model(tallies, model))
     return {group: part.tables for group, part in parts.items()}
 
 
-def model_of(tallies: Tallies, model: str | None) -> str:
+def find_model(tallies: Tallies, model: str | None) -> str:
     """Return the name of the model: the one that is named, or the only one."""
     check_tallies(tallies)
     names = ", ".join(tallies.models)
@@ -115,20 +115,20 @@ def model_of(tallies: Tallies, model: str | None) -> str:
     return name
 
 
-def evaluated(
+def evaluate_groups(
     tallies: Tallies, policy: Policy, model: str, *, by: Sequence[str] | None = None
-) -> dict[Group | None, Part]:
+) -> dict[Group | None, GroupEvaluation]:
     """Evaluate a policy on all rows (None), and on each group by some attributes, by default all."""
     treatments = _group_treatments(tallies, policy, model)
     each = {group: _evaluate_tally(policy, treatments[group], tally) for group, tally in tallies.models[model].items()}
-    parts: dict[Group | None, Part] = {None: _combine_parts(list(each.values()))}
+    parts: dict[Group | None, GroupEvaluation] = {None: _combine_parts(list(each.values()))}
     attributes = tallies.attributes if by is None else tuple(by)
     if attributes:
         parts |= {group: _combine_parts(several) for group, several in _split_by(tallies, each, attributes).items()}
     return parts
 
 
-def same(tallies: Tallies, policy: Policy, model: str) -> bool:
+def is_chosen_on(tallies: Tallies, policy: Policy, model: str) -> bool:
     """Return whether a policy was chosen on these very rows, pooled or in groups."""
     return policy.chosen_on is not None and policy.chosen_on in _digests(tallies, policy, model)
 
@@ -156,9 +156,9 @@ def _group_treatments(tallies: Tallies, policy: Policy, model: str) -> dict[Grou
             texts = tuple(map(label_text, policy_group))
             unknown[texts] = unknown.get(texts, 0) + _count_rows(tally)
     if unknown:
-        from baserate.apply import unknown_groups
+        from baserate.apply import unknown_groups_error
 
-        raise unknown_groups(policy.attributes, unknown, sum(map(_count_rows, tallies.models[model].values())))
+        raise unknown_groups_error(policy.attributes, unknown, sum(map(_count_rows, tallies.models[model].values())))
     return treatments
 
 
@@ -183,7 +183,7 @@ def _split_by(tallies: Tallies, groups: Mapping[Group, Each], attributes: Sequen
     # The groups of the tallies are in the order of reading already.
     if tuple(attributes) == tallies.attributes:
         return members
-    order = {group: place for place, group in enumerate(ordered(members))}
+    order = {group: place for place, group in enumerate(sort_labels(members))}
     return dict(sorted(members.items(), key=lambda item: order[item[0]]))
 
 
@@ -195,21 +195,21 @@ def _count_rows(tally: Tally) -> int:
     return int(tally.rows.sum(dtype=np.int64))
 
 
-def _evaluate_tally(policy: Policy, treatment: Treatment, tally: Tally) -> Part:
+def _evaluate_tally(policy: Policy, treatment: Treatment, tally: Tally) -> GroupEvaluation:
     curve = Curve(tally)
     # An action that this group never gets has the table of flagging none, so that groups can be added.
     nobody, own = curve.at(np.inf), treatment.tables(curve)
-    return Part((tally,), {action: own.get(action, nobody) for action in policy.actions}, nobody, treatment)
+    return GroupEvaluation((tally,), {action: own.get(action, nobody) for action in policy.actions}, nobody, treatment)
 
 
-def _combine_parts(parts: Sequence[Part]) -> Part:
+def _combine_parts(parts: Sequence[GroupEvaluation]) -> GroupEvaluation:
     first = parts[0]
     if len(parts) == 1:
         return first
     added = {action: combine_counts([part.tables[action] for part in parts]) for action in first.tables}
     same_treatment = all(part.treatment == first.treatment for part in parts)
     tallies = tuple(tally for part in parts for tally in part.tallies)
-    return Part(
+    return GroupEvaluation(
         tallies, added, combine_counts([part.nobody for part in parts]), first.treatment if same_treatment else None
     )
 
@@ -225,13 +225,13 @@ CELLS = ("tp", "fp", "fn", "tn")
 Row = dict[str, Any]
 
 
-def judge(
+def evaluate_policy(
     tallies: Tallies,
     policy: Policy | Mapping[str, Policy],
     *,
     measures: Iterable[str | Measure] | None = None,
     costs: Costs | None = None,
-    interval: Interval | None = Interval(),  # noqa: B008  (it is immutable)
+    interval: IntervalOptions | None = IntervalOptions(),  # noqa: B008  (it is immutable)
 ) -> Results:
     """Measure the decisions of a policy on any data: of all rows, and of each group.
 
@@ -262,23 +262,23 @@ def judge(
     --------
     >>> from baserate import Curve, decide, read
     >>> t = read.tallies({"sick": [1, 0, 1, 0], "risk": [0.9, 0.6, 0.4, 0.1]}, truth="sick", score="risk")
-    >>> results = decide.judge(t, decide.youden(Curve(t.tally)), measures=["sensitivity"])
+    >>> results = decide.evaluate_policy(t, decide.youden(Curve(t.tally)), measures=["sensitivity"])
     >>> [(row["measure"], row["value"]) for row in results.rows()][-1], results.data["same"]
     (('sensitivity', 0.5), ['risk'])
     """
     check_tallies(tallies)
-    policies = policies_of(tallies, policy)
+    policies = policies_by_model(tallies, policy)
     selected = select_measures(measures, costs)
     rows: list[Row] = []
     for model, each in policies.items():
-        for group, part in evaluated(tallies, each, model).items():
-            place = {"rule": each.rule, "model": model, "group": named_group(tallies, group)}
+        for group, part in evaluate_groups(tallies, each, model).items():
+            place = {"rule": each.rule, "model": model, "group": group_attributes(tallies, group)}
             rows += [place | row for row in performance_rows(each, part, selected, interval)]
-    details = with_settings(flattery(tallies, policies), selected)
+    details = add_measure_settings(find_same_data(tallies, policies), selected)
     return build_results(tallies, rows, details, policies, interval)
 
 
-def policies_of(tallies: Tallies, policy: Policy | Mapping[str, Policy]) -> Mapping[str, Policy]:
+def policies_by_model(tallies: Tallies, policy: Policy | Mapping[str, Policy]) -> Mapping[str, Policy]:
     """Return the policy of each model."""
     for each in policy.values() if isinstance(policy, Mapping) else [policy]:
         if not isinstance(each, Policy):
@@ -293,36 +293,36 @@ def policies_of(tallies: Tallies, policy: Policy | Mapping[str, Policy]) -> Mapp
     return {model: policy[model] for model in tallies.models}
 
 
-def flattery(tallies: Tallies, policies: Mapping[str, Policy]) -> Row:
+def find_same_data(tallies: Tallies, policies: Mapping[str, Policy]) -> Row:
     """List the models that are evaluated on the rows that their policy was chosen on, with a note."""
-    same_models = [model for model, each in policies.items() if same(tallies, each, model)]
+    same_models = [model for model, each in policies.items() if is_chosen_on(tallies, each, model)]
     return {"same": same_models, "notes": [SAME_DATA_NOTE] * bool(same_models)}
 
 
-def with_settings(details: Row, measures: Iterable[Measure]) -> Row:
+def add_measure_settings(details: Row, measures: Iterable[Measure]) -> Row:
     """Add the numbers that measures depend on to the details, with notes."""
-    settings = settings_of(measures)
+    settings = collect_settings(measures)
     # A policy that was chosen by such a measure may have the same note.
-    notes = list(dict.fromkeys([*details["notes"], *settings_notes(settings)]))
+    notes = list(dict.fromkeys([*details["notes"], *note_settings(settings)]))
     return details | {"notes": notes} | ({"settings": settings} if settings else {})
 
 
 def select_measures(measures: Iterable[str | Measure] | None, costs: Costs | None) -> list[Measure]:
     """Return the measures of the confusion matrix to compute, with the expected cost if there are costs."""
-    selected = [known(each) for each in (USUAL[Counts] if measures is None else measures)]
-    unfit = [about(each).name for each in selected if about(each).of is not Counts]
+    selected = [as_measure(each) for each in (DEFAULT_MEASURES[Counts] if measures is None else measures)]
+    unfit = [describe(each).name for each in selected if describe(each).of is not Counts]
     if unfit:
         raise OptionError(f"{', '.join(unfit)} does not depend on the cut-off; take measures of the 2×2 table.")
     if costs is None:
         return selected
-    return [*(each for each in selected if about(each).name != "expected_cost"), partial(expected_cost, costs=costs)]
+    return [*(each for each in selected if describe(each).name != "expected_cost"), partial(expected_cost, costs=costs)]
 
 
 def performance_rows(
-    policy: Policy, part: Part, measures: Iterable[Measure], interval: Interval | None
+    policy: Policy, part: GroupEvaluation, measures: Iterable[Measure], interval: IntervalOptions | None
 ) -> Iterator[Row]:
     """Yield one row for each threshold, cell and measure."""
-    yield from thresholds(part.treatment)
+    yield from threshold_rows(part.treatment)
     if not has_table(policy.actions):  # bands: no action is to flag or to pass
         yield from _band_rows(part, interval)
         return
@@ -330,10 +330,10 @@ def performance_rows(
     yield from ({"measure": cell, "value": getattr(counts, cell)} for cell in CELLS)
     if REFER in policy.actions:
         yield from _referral_rows(policy, part, interval)
-    yield from (number_of(interval, measure, counts) for measure in measures)
+    yield from (estimate_row(interval, measure, counts) for measure in measures)
 
 
-def thresholds(treatment: Treatment | None) -> Iterator[Row]:
+def threshold_rows(treatment: Treatment | None) -> Iterator[Row]:
     """Yield the thresholds where actions begin; none where they differ between groups."""
     cuts: list[tuple[Cut, float | None]] = []
     if isinstance(treatment, RandomizedCut):
@@ -345,18 +345,20 @@ def thresholds(treatment: Treatment | None) -> Iterator[Row]:
             yield {"measure": "threshold", "action": action, "chance": chance, "value": at}
 
 
-def _referral_rows(policy: Policy, part: Part, interval: Interval | None) -> Iterator[Row]:
+def _referral_rows(policy: Policy, part: GroupEvaluation, interval: IntervalOptions | None) -> Iterator[Row]:
     """Yield the referred mass, the coverage and the cost including referrals."""
     table = part.tables[REFER]
     for kind, mass in (("referred_positives", table.tp), ("referred_negatives", table.fp)):
         yield {"measure": kind, "action": REFER, "value": mass}
-    yield number_of(interval, pass_rate, table, name="coverage")
+    yield estimate_row(interval, pass_rate, table, name="coverage")
     price = policy.settings.get("refer")
     if price is not None:
-        yield {"measure": "cost_with_referrals"} | tidy(_cost_with_referrals(policy, part, price, interval))
+        yield {"measure": "cost_with_referrals"} | tidy_columns(_cost_with_referrals(policy, part, price, interval))
 
 
-def _cost_with_referrals(policy: Policy, part: Part, price: float, interval: Interval | None) -> Estimate:
+def _cost_with_referrals(
+    policy: Policy, part: GroupEvaluation, price: float, interval: IntervalOptions | None
+) -> Estimate:
     """Estimate the cost per case, decided or referred: that of referring all, plus the excess of decisions."""
     costs, counts, total = policy.settings.get("costs") or Costs(), part.counts, part.nobody.total
     value = ratio(costs.total(counts) + price * (total - counts.total), total)
@@ -370,38 +372,42 @@ def _cost_with_referrals(policy: Policy, part: Part, price: float, interval: Int
     return Estimate(value, min(price + low, value), max(price + high, value), interval.level, how)
 
 
-def _band_rows(part: Part, interval: Interval | None) -> Iterator[Row]:
+def _band_rows(part: GroupEvaluation, interval: IntervalOptions | None) -> Iterator[Row]:
     """Yield the share of each band, and its risk."""
     for action, table in part.tables.items():
-        yield {"action": action} | number_of(interval, flag_rate, table, name="share")
-        risk = number_of(interval, precision, table, name="risk")
+        yield {"action": action} | estimate_row(interval, flag_rate, table, name="share")
+        risk = estimate_row(interval, precision, table, name="risk")
         yield {"action": action} | risk | ({"why": "there is nobody in it"} if risk["why"] else {})
 
 
-def number_of(interval: Interval | None, measure: Measure, counts: Counts[float], *, name: str | None = None) -> Row:
+def estimate_row(
+    interval: IntervalOptions | None, measure: Measure, counts: Counts[float], *, name: str | None = None
+) -> Row:
     """Return a measure of a confusion matrix, with its interval, as part of a row."""
-    estimate_ = measured(measure, counts) if interval is None else interval.of(measure, counts)
-    return {"measure": name or about(measure).name, **tidy(estimate_)}
+    estimate_ = compute_estimate(measure, counts) if interval is None else interval.of(measure, counts)
+    return {"measure": name or describe(measure).name, **tidy_columns(estimate_)}
 
 
 def build_results(
-    tallies: Tallies, rows: list[Row], details: Row, policies: Mapping[str, Policy], interval: Interval | None
+    tallies: Tallies, rows: list[Row], details: Row, policies: Mapping[str, Policy], interval: IntervalOptions | None
 ) -> Results:
     """Combine rows with their header."""
-    data = head(tallies, details, policies, interval)
-    return Results(in_columns(COLUMNS, rows, several=len(tallies.models) > 1), data)
+    data = results_header(tallies, details, policies, interval)
+    return Results(rows_to_columns(COLUMNS, rows, several=len(tallies.models) > 1), data)
 
 
-def in_columns(names: Iterable[str], rows: list[Row], *, several: bool) -> dict[str, list[Any]]:
+def rows_to_columns(names: Iterable[str], rows: list[Row], *, several: bool) -> dict[str, list[Any]]:
     """Convert rows to columns; the model is None unless there are several."""
     rows = [row | {"model": row["model"] if several else None} for row in rows]
     return {name: [row.get(name) for row in rows] for name in names}
 
 
-def head(tallies: Tallies, details: Row, policies: Mapping[str, Policy], interval: Interval | None) -> Row:
+def results_header(
+    tallies: Tallies, details: Row, policies: Mapping[str, Policy], interval: IntervalOptions | None
+) -> Row:
     """Return the header of results about policies: data, settings, policies and intervals."""
     more = {name: value for name, value in details.items() if name != "notes"}
-    data = header(tallies, details["notes"]) | more
+    data = results_data(tallies, details["notes"]) | more
     data["policies"] = {model: _policy_summary(policy) for model, policy in policies.items()}
     if interval is not None:
         seed = interval.seed if isinstance(interval.seed, int) else None

@@ -21,14 +21,14 @@ from baserate._formatting import count_of, there_are
 from baserate._immutable import keep_read_only
 from baserate._results import Results
 from baserate._rows import MulticlassRows
-from baserate.calibrate.multiclass import checked_shares
+from baserate.calibrate.multiclass import check_shares
 from baserate.infer import estimate
-from baserate.measure.multiclass import check_class_probabilities, expected_cost, header
+from baserate.measure.multiclass import check_class_probabilities, expected_cost, results_data
 from baserate.shift import reprior, reweigh
 
 Shares = Mapping[Any, float] | Sequence[float] | Floats
 """Share of each class, by label or in order."""
-BROKEN = "they are not right here."
+WRONG_POSTERIORS = "they are not right here."
 """End of the note about posteriors that do not predict the realized cost."""
 REFERRED = -1
 """Code of a referred row."""
@@ -236,7 +236,7 @@ def reweigh_rows(rows: MulticlassRows, shares: Shares | None) -> MulticlassRows:
     if shares is None:
         return rows
     table = rows.decided()
-    factor = reweigh(table, to=checked_shares("shares", shares, rows.labels)).truth / table.truth
+    factor = reweigh(table, to=check_shares("shares", shares, rows.labels)).truth / table.truth
     return replace(rows, weight=factor[rows.truth] * (1.0 if rows.weight is None else rows.weight))
 
 
@@ -275,7 +275,7 @@ def _note_wrong_posteriors(expected: float, realised: Estimate) -> Iterator[str]
     if expected < realised.low or expected > realised.high:
         yield (
             f"by the posteriors a row would cost {expected:.4g}, and it costs {realised.value:.4g} "
-            f"({realised.low:.4g} to {realised.high:.4g}): {BROKEN}"
+            f"({realised.low:.4g} to {realised.high:.4g}): {WRONG_POSTERIORS}"
         )
 
 
@@ -314,7 +314,7 @@ ADJUSTED_NOTE = "posteriors and masses were moved from the shares of these rows 
 Row = dict[str, Any]
 
 
-def class_summary(
+def multiclass_summary(
     rows: MulticlassRows,
     costs: CostMatrix,
     *,
@@ -347,20 +347,20 @@ def class_summary(
 
     Examples
     --------
-    >>> from baserate import scored
-    >>> rows = scored(["a", "b", "a"], [[0.9, 0.1], [0.4, 0.6], [0.3, 0.7]], labels=["a", "b"])
-    >>> results = class_summary(rows, CostMatrix([[0, 5], [1, 0]], ["a", "b"]))
+    >>> from baserate import class_scores
+    >>> rows = class_scores(["a", "b", "a"], [[0.9, 0.1], [0.4, 0.6], [0.3, 0.7]], labels=["a", "b"])
+    >>> results = multiclass_summary(rows, CostMatrix([[0, 5], [1, 0]], ["a", "b"]))
     >>> [(row["rule"], row["value"]) for row in results.rows() if row["measure"] == "cost_realised"]
     [('least cost', 0.3333333333333333), ('highest probability', 1.6666666666666667)]
     """
     if not isinstance(rows, MulticlassRows):
         raise OptionError(f"rows are {type(rows).__name__}; give ClassRows, with a posterior for each class.")
-    to = None if shares is None else checked_shares("shares", shares, rows.labels)
+    to = None if shares is None else check_shares("shares", shares, rows.labels)
     adjusted = rows if to is None else _adjust_posteriors(rows, to)
     decisions = least_cost(adjusted, costs, refer=refer)
     costs_by_rule = decisions.results(adjusted, shares=to, level=level)
     table = [*_cell_rows(decisions, adjusted, to), *_cost_rows(costs_by_rule, refer)]
-    data = header(rows, rows.decided(), [])
+    data = results_data(rows, rows.decided(), [])
     data["notes"] = [*rows.intake.notes, *[ADJUSTED_NOTE] * (to is not None), *costs_by_rule.data["notes"]]
     data |= {"refer": refer, "decisions": list(decisions.labels)}
     if to is not None:

@@ -17,12 +17,12 @@ from baserate._cut import Cut, RandomizedCut, Treatment
 from baserate._errors import OptionError
 from baserate._policy import Policy
 from baserate._tally import Tallies, Tally
-from baserate.decide._evaluation import model_of
-from baserate.decide._rule import Choose, separate
+from baserate.decide._evaluation import find_model
+from baserate.decide._rule import Rule, separate_float32
 from baserate.infer import SAME_ROWS
 
 
-def chosen(tallies: Tallies, rule: Choose, *, model: str | None = None, map: Calibrator | None = None) -> Policy:  # noqa: A002
+def choose_policy(tallies: Tallies, rule: Rule, *, model: str | None = None, map: Calibrator | None = None) -> Policy:  # noqa: A002
     """Choose a policy on all rows, with everything that applying it to new rows needs.
 
     Parameters
@@ -48,11 +48,11 @@ def chosen(tallies: Tallies, rule: Choose, *, model: str | None = None, map: Cal
     >>> from functools import partial
     >>> from baserate import Costs, decide, read
     >>> t = read.tallies({"sick": [1, 0, 1, 0], "risk": [0.9, 0.6, 0.4, 0.1]}, truth="sick", score="risk")
-    >>> policy = decide.chosen(t, partial(decide.cost, costs=Costs(fp=1, fn=20)))
+    >>> policy = decide.choose_policy(t, partial(decide.cost, costs=Costs(fp=1, fn=20)))
     >>> policy.threshold, dict(policy.columns), policy.prevalence
     (0.4, {'truth': 'sick', 'score': 'risk'}, 0.5)
     """
-    name = model_of(tallies, model)
+    name = find_model(tallies, model)
     if name == tallies.intake.columns.get("predicted"):
         raise OptionError(f"{name} holds labels, which are decided already; a policy is of scores.")
     tally = tallies.pooled(name)
@@ -62,14 +62,14 @@ def chosen(tallies: Tallies, rule: Choose, *, model: str | None = None, map: Cal
     return replace(policy, columns=columns, positive=str(tallies.intake.positive))
 
 
-def _choose_after_calibrator(map_: Calibrator, tally: Tally, rule: Choose) -> Policy:
+def _choose_after_calibrator(map_: Calibrator, tally: Tally, rule: Rule) -> Policy:
     """Let a rule choose among calibrated scores, and express the policy on the raw scores."""
-    policy = unmapped(rule(Curve(tally.rescored(map_(tally.score)))), map_, seen=tally.score)
+    policy = on_raw_scores(rule(Curve(tally.rescored(map_(tally.score)))), map_, seen=tally.score)
     notes = (*policy.notes, *[SAME_ROWS] * map_.was_fitted_on(tally))
     return replace(policy, chosen_on=policy.chosen_on and tally.digest, notes=notes)
 
 
-def unmapped(policy: Policy, map_: Calibrator, /, *, seen: npt.ArrayLike = ()) -> Policy:
+def on_raw_scores(policy: Policy, map_: Calibrator, /, *, seen: npt.ArrayLike = ()) -> Policy:
     """Return the policy on raw scores that equals a policy on calibrated scores.
 
     Applying it needs no calibrator: comparing with a number is the same in every language and on every machine, which
@@ -96,7 +96,7 @@ def unmapped(policy: Policy, map_: Calibrator, /, *, seen: npt.ArrayLike = ()) -
     >>> from baserate import Cut, calibrate, decide
     >>> halved = calibrate.prevalence(at=0.5, to=0.2)
     >>> policy = Policy(by_group={(): Cut((0.2, 0.5), ("pass", "refer", "flag"))}, otherwise="refuse")
-    >>> decide.unmapped(policy, halved, seen=[0.5, 0.8]).cut
+    >>> decide.on_raw_scores(policy, halved, seen=[0.5, 0.8]).cut
     Cut(thresholds=(0.5, 0.8), actions=('pass', 'refer', 'flag'))
     """
     if policy.map is not None:
@@ -105,7 +105,7 @@ def unmapped(policy: Policy, map_: Calibrator, /, *, seen: npt.ArrayLike = ()) -
         )
     scores = np.unique(np.asarray(seen, dtype=np.float64))
     by_group = {group: _invert_treatment(each, map_, scores) for group, each in policy.by_group.items()}
-    return separate(replace(policy, by_group=by_group, map=map_), scores)
+    return separate_float32(replace(policy, by_group=by_group, map=map_), scores)
 
 
 def _invert_treatment(treatment: Treatment, map_: Calibrator, scores: Floats) -> Treatment:

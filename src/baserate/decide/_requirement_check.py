@@ -16,10 +16,19 @@ from baserate._estimate import Estimate
 from baserate._policy import Policy
 from baserate._results import Results
 from baserate._tally import Tallies, Tally
-from baserate.decide._evaluation import Part, Row, evaluated, flattery, head, in_columns, policies_of, with_settings
-from baserate.decide._requirements import Requirement, requirements
-from baserate.infer import Interval
-from baserate.measure import about, check_tallies, tidy
+from baserate.decide._evaluation import (
+    GroupEvaluation,
+    Row,
+    add_measure_settings,
+    evaluate_groups,
+    find_same_data,
+    policies_by_model,
+    results_header,
+    rows_to_columns,
+)
+from baserate.decide._requirements import Requirement, parse_requirements
+from baserate.infer import IntervalOptions
+from baserate.measure import check_tallies, describe, tidy_columns
 
 Basis = Literal["bound", "estimate"]
 HOLDS, FAILS, UNDECIDED = "holds", "fails", "undecided"
@@ -36,7 +45,7 @@ def check(
     *,
     on: Basis = "bound",
     each_group: bool | Sequence[str] = False,
-    interval: Interval = Interval(),  # noqa: B008  (it is immutable)
+    interval: IntervalOptions = IntervalOptions(),  # noqa: B008  (it is immutable)
 ) -> Results:
     """Check whether a policy satisfies requirements, with confidence intervals.
 
@@ -79,22 +88,24 @@ def check(
     check_tallies(tallies)
     if on not in get_args(Basis):
         raise OptionError(f"on is {on!r}; it is 'bound' or 'estimate'.")
-    wanted = requirements(require)
+    wanted = parse_requirements(require)
     if not wanted:
         raise OptionError('nothing is required; give requirements, such as "sensitivity >= 0.9".')
-    policies, by = policies_of(tallies, policy), _group_attributes(tallies, each_group)
+    policies, by = policies_by_model(tallies, policy), _group_attributes(tallies, each_group)
     rows: list[Row] = []
     for model, each in policies.items():
         _check_table(each, wanted)
-        parts = evaluated(tallies, each, model, by=by)
+        parts = evaluate_groups(tallies, each, model, by=by)
         for requirement in wanted:
             for group, part in parts.items():
                 place = {"model": model, "group": None if group is None else dict(zip(by, group, strict=True))}
                 rows.append(place | _check_requirement(requirement, part, on, interval))
-    details = flattery(tallies, policies) | {"on": on, "holds": all(row["holds"] for row in rows)}
-    details = with_settings(details, [each.measure for each in wanted])
+    details = find_same_data(tallies, policies) | {"on": on, "holds": all(row["holds"] for row in rows)}
+    details = add_measure_settings(details, [each.measure for each in wanted])
     several = len(tallies.models) > 1
-    return Results(in_columns(_COLUMNS, rows, several=several), head(tallies, details, policies, interval))
+    return Results(
+        rows_to_columns(_COLUMNS, rows, several=several), results_header(tallies, details, policies, interval)
+    )
 
 
 def _group_attributes(tallies: Tallies, each_group: bool | Sequence[str]) -> tuple[str, ...]:  # noqa: FBT001  (not public)
@@ -108,7 +119,7 @@ def _group_attributes(tallies: Tallies, each_group: bool | Sequence[str]) -> tup
 
 def _check_table(policy: Policy, wanted: Sequence[Requirement]) -> None:
     """Raise an error for measures of decisions if the policy has actions other than flag and pass."""
-    lost = [each.name for each in wanted if about(each.measure).of is Counts]
+    lost = [each.name for each in wanted if describe(each.measure).of is Counts]
     if lost and not has_table(policy.actions):
         raise OptionError(
             f"a policy of {', '.join(policy.actions)} has no 2×2 table, and so no {lost[0]}; require what does not "
@@ -116,16 +127,16 @@ def _check_table(policy: Policy, wanted: Sequence[Requirement]) -> None:
         )
 
 
-def _check_requirement(each: Requirement, part: Part, on: Basis, interval: Interval) -> Row:
+def _check_requirement(each: Requirement, part: GroupEvaluation, on: Basis, interval: IntervalOptions) -> Row:
     """Compare one requirement with an estimate; return a row."""
-    data = part.counts if about(each.measure).of is Counts else part.tally
+    data = part.counts if describe(each.measure).of is Counts else part.tally
     estimate_ = interval.of(each.measure, data)
     worst, best = _interval_ends(each, estimate_, on)
     verdict = UNDECIDED if isnan(worst) else HOLDS if each.kept(worst) else UNDECIDED if each.kept(best) else FAILS
     # An undefined measure is undecided, too, but no number of rows would change that.
     unsure = verdict == UNDECIDED and not isnan(worst)
     lacking = rows_to_decide(each, data, estimate_, rows=part.rows, interval=interval) if unsure else RequiredRows()
-    numbers = tidy(estimate_)
+    numbers = tidy_columns(estimate_)
     return {
         "requirement": str(each),
         "measure": each.name,
@@ -162,7 +173,7 @@ class RequiredRows(NamedTuple):
 
 
 def rows_to_decide(
-    each: Requirement, data: Counts[float] | Tally, estimate_: Estimate, *, rows: int, interval: Interval
+    each: Requirement, data: Counts[float] | Tally, estimate_: Estimate, *, rows: int, interval: IntervalOptions
 ) -> RequiredRows:
     """Compute how many rows like these would decide, where the interval of an estimate contains the bound.
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from baserate._counts import Counts
 from baserate._errors import OptionError, UnknownNameError
-from baserate.measure import Measure, about, known, named
+from baserate.measure import Measure, as_measure, describe, find_measure
 
 Sense = Literal[">=", "<="]
 
@@ -39,7 +39,7 @@ class Requirement:
     Examples
     --------
     >>> from baserate import Counts, decide
-    >>> [each] = decide.requirements("false alarm rate <= 10%")
+    >>> [each] = decide.parse_requirements("false alarm rate <= 10%")
     >>> str(each), bool(each.met(Counts(tp=3, fp=1, fn=2, tn=9)))
     ('fpr <= 0.1', True)
     """
@@ -49,7 +49,7 @@ class Requirement:
     bound: float
 
     def __post_init__(self) -> None:
-        name = about(known(self.measure)).name
+        name = describe(as_measure(self.measure)).name
         if self.sense not in (">=", "<="):
             raise OptionError(f"sense is {self.sense!r}; it is '>=' or '<='.")
         if isnan(self.bound):
@@ -61,7 +61,7 @@ class Requirement:
     @property
     def name(self) -> str:
         """Name of the measure."""
-        return about(self.measure).name
+        return describe(self.measure).name
 
     @property
     def slack(self) -> float:
@@ -79,7 +79,7 @@ class Requirement:
         return np.less_equal(value, self.bound + self.slack)
 
 
-def requirements(given: Any, *, of_decisions: bool = False) -> tuple[Requirement, ...]:  # noqa: ANN401  (see below)
+def parse_requirements(given: Any, *, of_decisions: bool = False) -> tuple[Requirement, ...]:  # noqa: ANN401  (see below)
     """Parse requirements: measures by any of their names, `>=` or `<=`, and a number or a percentage.
 
     Parameters
@@ -102,7 +102,7 @@ def requirements(given: Any, *, of_decisions: bool = False) -> tuple[Requirement
     Examples
     --------
     >>> from baserate import decide
-    >>> print(*decide.requirements("TNR >= 0.9 and precision >= 30%"), sep="; ")
+    >>> print(*decide.parse_requirements("TNR >= 0.9 and precision >= 30%"), sep="; ")
     specificity >= 0.9; precision >= 0.3
     """
     if isinstance(given, Requirement):
@@ -113,7 +113,7 @@ def requirements(given: Any, *, of_decisions: bool = False) -> tuple[Requirement
         return tuple(_parse(given, of_decisions=of_decisions))
     if not isinstance(given, Iterable):
         raise OptionError(f'{given!r} is no requirement; write it, such as "specificity >= 0.9".')
-    return tuple(each for part in given for each in requirements(part, of_decisions=of_decisions))
+    return tuple(each for part in given for each in parse_requirements(part, of_decisions=of_decisions))
 
 
 def _parse(text: str, *, of_decisions: bool) -> Iterator[Requirement]:
@@ -146,14 +146,14 @@ def _parse(text: str, *, of_decisions: bool) -> Iterator[Requirement]:
 
 def _parse_measure(text: str, place: int, name: str) -> Measure:
     try:
-        return named(name)
+        return find_measure(name)
     except UnknownNameError as error:
         _raise_at(text, place, str(error).split(" Known are:")[0].rstrip("."), kind=UnknownNameError)
 
 
 def _describe_independence(measure: Measure) -> str | None:
     """Describe that a measure does not depend on the threshold; None if it does."""
-    info = about(measure)
+    info = describe(measure)
     slip = f"{info.name} does not depend on the threshold, so no threshold can be held to it"
     return None if info.of is Counts else slip
 

@@ -20,10 +20,10 @@ from baserate._numeric.single_precision import separate_precisions
 from baserate._policy import REFUSE, Policy
 from baserate._tally import Tally
 from baserate.decide._requirements import Requirement
-from baserate.measure import Measure, about, why
+from baserate.measure import Measure, describe, undefined_reason
 
 
-def separate(policy: Policy, score: Floats) -> Policy:
+def separate_float32(policy: Policy, score: Floats) -> Policy:
     """Return a policy that decides float32 scores and the decimal digits of these scores alike.
 
     Among float32 scores, a threshold that is a float32 becomes a short decimal between the two readings: 0.1 in place
@@ -45,7 +45,7 @@ def separate(policy: Policy, score: Floats) -> Policy:
     Examples
     --------
     >>> scores = np.array([0.9, 0.1], dtype=np.float32)
-    >>> separate(Policy(by_group={(): Cut((float(scores[1]),))}, otherwise="refuse"), scores).threshold
+    >>> separate_float32(Policy(by_group={(): Cut((float(scores[1]),))}, otherwise="refuse"), scores).threshold
     0.1
     """
     by_group = {group: _separate_treatment(each, score) for group, each in policy.by_group.items()}
@@ -82,11 +82,11 @@ def _treatment_thresholds(treatment: Treatment) -> Iterator[float]:
 
 
 Options = ParamSpec("Options")
-Choose = Callable[[Curve], Policy]
+Rule = Callable[[Curve], Policy]
 """A rule whose options are bound."""
 Toward = Literal["high", "low"]
 
-EQUAL = 1e-12
+RELATIVE_TOLERANCE = 1e-12
 """Relative difference up to which values are equal: sums of the same terms differ by rounding."""
 
 
@@ -147,7 +147,7 @@ def rule(
                 chosen_on=curve.tally.digest if data_used else None,
                 notes=tuple(notes(curve, cut, **arguments)) if notes else (),
             )
-            return separate(policy, curve.tally.score) if data_used else policy
+            return separate_float32(policy, curve.tally.score) if data_used else policy
 
         # `wraps` copies the annotations of the inner function, which returns a Cut.
         choose.__annotations__["return"] = Policy
@@ -181,7 +181,7 @@ def check_curve(curve: object) -> None:
         raise FitError("there is nothing at any score, so no threshold is better than another; give rows.")
 
 
-def strictest(value: Floats) -> int | None:
+def strictest_maximum(value: Floats) -> int | None:
     """Return the index of the greatest finite value, the first of equals; None if no value is finite.
 
     Infinities never win: a ratio is infinite where the denominator happens to be empty, which a few rows can cause.
@@ -196,12 +196,12 @@ def strictest(value: Floats) -> int | None:
     least = float(value.min())
     size = max(abs(float(value[at])), abs(least) if np.isfinite(least) else 0.0)
     # An earlier (stricter) value may be equal up to rounding, and wins then.
-    return int(np.argmax(value[: at + 1] >= value[at] - EQUAL * size))
+    return int(np.argmax(value[: at + 1] >= value[at] - RELATIVE_TOLERANCE * size))
 
 
-def best_at(curve: Curve, measure: Callable[..., Floats], *, toward: Toward = "high") -> int | None:
+def best_index(curve: Curve, measure: Callable[..., Floats], *, toward: Toward = "high") -> int | None:
     """Return the index of the threshold where a measure is best, the strictest of equals."""
-    return strictest(objective_along(curve, measure, toward=toward))
+    return strictest_maximum(objective_along(curve, measure, toward=toward))
 
 
 def objective_along(curve: Curve, measure: Callable[..., Floats], *, toward: Toward = "high") -> Floats:
@@ -218,17 +218,17 @@ def count_infinite(worth: Floats) -> int:
     return int(np.count_nonzero(worth == np.inf))
 
 
-def skipped_note(measure: Measure, many: int, *, of: str = "threshold") -> Iterator[str]:
+def note_skipped(measure: Measure, many: int, *, of: str = "threshold") -> Iterator[str]:
     """Yield a note with the number of thresholds, or bands, that were skipped because the measure is infinite there."""
     if many:
-        name = about(measure).name.replace("_", " ")
+        name = describe(measure).name.replace("_", " ")
         places, were = (f"1 {of}", "was") if many == 1 else (f"{many} {of}s", "were")
         yield f"{places} with an infinite {name} {were} skipped: an infinity never wins a search."
 
 
-def may_be_infinite(measure: Measure, toward: Toward) -> bool:
+def can_be_infinite(measure: Measure, toward: Toward) -> bool:
     """Return whether the better end of the range of a measure is infinite."""
-    low, high = about(measure).span
+    low, high = describe(measure).span
     return bool(np.isinf(high if toward == "high" else low))
 
 
@@ -249,14 +249,14 @@ def index_of_greatest_gain(mass: Cells, gains: Gains) -> int | None:
     running = np.empty(mass.shape[1] + 1)
     running[0] = 0.0  # nothing is flagged
     np.cumsum(mass[0] * float(gains.positive) - mass[1] * float(gains.negative), out=running[1:])
-    return strictest(running)
+    return strictest_maximum(running)
 
 
 def no_best_error(measure: Measure, curve: Curve, worth: Floats) -> FitError:
     """Build the error for a measure without a finite value at any candidate threshold."""
     infinite = int(np.count_nonzero(np.isinf(worth)))
     if infinite:
-        name = about(measure).name
+        name = describe(measure).name
         return FitError(
             f"{name} is infinite at {infinite} of {len(worth)} thresholds and finite at none, so no threshold is best "
             "by it: an infinity never wins a search; take another measure, or give more rows."
@@ -266,11 +266,11 @@ def no_best_error(measure: Measure, curve: Curve, worth: Floats) -> FitError:
 
 def undefined_error(measure: Measure, curve: Curve) -> FitError:
     """Build the error for a measure that is undefined at every threshold."""
-    cause = why(measure, curve.at(float(curve.tally.score[-1]))) or "it is undefined"
-    return FitError(f"{about(measure).name} is undefined at every threshold: {cause}; give rows of both classes.")
+    cause = undefined_reason(measure, curve.at(float(curve.tally.score[-1]))) or "it is undefined"
+    return FitError(f"{describe(measure).name} is undefined at every threshold: {cause}; give rows of both classes.")
 
 
-def both_classes(curve: Curve, name: str) -> None:
+def require_both_classes(curve: Curve, name: str) -> None:
     """Raise an error unless the curve has both classes."""
     missing = [word for word in ("positives", "negatives") if not getattr(curve, word)]
     if missing:
@@ -290,7 +290,7 @@ def check_stated_prevalence(curve: Curve, prevalence: float | None) -> None:
     if prevalence is None:
         return
     check_prevalence("prevalence", prevalence, ends=True)
-    both_classes(curve, "a stated prevalence")
+    require_both_classes(curve, "a stated prevalence")
 
 
 def join_actions(lowest: str, cuts: list[tuple[float, str]]) -> Cut:
@@ -317,7 +317,7 @@ def _plain_settings(settings: dict[str, Any]) -> dict[str, Any]:
 def as_setting(setting: Any) -> Any:  # noqa: ANN401  (whatever a rule was told)
     """Convert an option to a value that a policy file can store and that the rule accepts again."""
     if callable(setting):
-        return about(setting).name
+        return describe(setting).name
     if isinstance(setting, Requirement):
         return str(setting)
     if isinstance(setting, np.ndarray | np.generic):

@@ -304,7 +304,7 @@ _NAMES = {_reduce(name): entry.name for entry in _ENTRIES for name in (entry.nam
 """Name of a rule by the reduced form of its name and aliases."""
 
 
-def named(name: str) -> Callable[..., Policy]:
+def find_rule(name: str) -> Callable[..., Policy]:
     """Find a rule by its name, or by its name in pROC, cutpointr, OptimalCutpoints or scikit-learn.
 
     Parameters
@@ -324,9 +324,9 @@ def named(name: str) -> Callable[..., Policy]:
 
     Examples
     --------
-    >>> named("Break even").__name__
+    >>> find_rule("Break even").__name__
     'break_even'
-    >>> named("closest.topleft").__name__
+    >>> find_rule("closest.topleft").__name__
     'closest'
     """
     reduced = _reduce(name)

@@ -16,45 +16,51 @@ from baserate._estimate import Estimate
 from baserate._policy import Policy
 from baserate._results import Results
 from baserate._tally import Tallies
-from baserate.decide._convex_hull import ALL, NONE, front
+from baserate.decide._convex_hull import FLAG_ALL, FLAG_NONE, roc_convex_hull
 from baserate.decide._cost_rules import cost
 from baserate.decide._evaluation import (
     SAME_DATA_NOTE,
     Row,
+    add_measure_settings,
     build_results,
-    evaluated,
-    number_of,
+    estimate_row,
+    evaluate_groups,
     performance_rows,
     select_measures,
-    with_settings,
 )
-from baserate.decide._rule import Choose
+from baserate.decide._rule import Rule
 from baserate.decide._rules import DECISION_RULES
 from baserate.decide._threshold_rules import best, fixed
-from baserate.decide._validation import N_BOOTSTRAP, CrossValidated, Sureness, crossvalidated, resampled
-from baserate.infer import Interval, estimate, ways
+from baserate.decide._validation import (
+    N_BOOTSTRAP,
+    RuleCrossValidation,
+    ThresholdBootstrap,
+    bootstrap_threshold,
+    cross_validate_rule,
+)
+from baserate.infer import IntervalOptions, estimate, interval_methods
 from baserate.measure import (
     Measure,
-    about,
     check_tallies,
+    describe,
     expected_cost,
     flag_rate,
-    named_group,
+    group_attributes,
     precision,
     sensitivity,
     specificity,
-    tidy,
+    tidy_columns,
 )
 
 CORRECTED_NOTE = f"{SAME_DATA_NOTE[:-1]}, or read the optimism-corrected values."
 CROSS_VALIDATED_NOTE = f"{SAME_DATA_NOTE[:-1]}, or read what it gives in folds that had no part in the choice."
-FLATTERED = (SAME_DATA_NOTE, CORRECTED_NOTE, CROSS_VALIDATED_NOTE)
+SAME_DATA_NOTES = (SAME_DATA_NOTE, CORRECTED_NOTE, CROSS_VALIDATED_NOTE)
 _COMPARED: tuple[Measure, ...] = (sensitivity, specificity, precision, flag_rate)
 _MIDDLE = _CHANCE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class Validation:
     """How a choice is validated on the rows that it was made on: by the bootstrap, and by cross-validation.
 
     Parameters
@@ -66,7 +72,7 @@ class Trial:
 
     Examples
     --------
-    >>> Trial(folds=5)
+    >>> Validation(folds=5)
     Trial(draws=1000, folds=5)
     """
 
@@ -84,12 +90,12 @@ class Trial:
 
 def summary(
     tallies: Tallies,
-    rule: Choose,
+    rule: Rule,
     *,
     measures: Iterable[str | Measure] | None = None,
     costs: Costs | None = None,
-    draws: int | Trial = N_BOOTSTRAP,
-    interval: Interval | None = Interval(),  # noqa: B008  (it is immutable)
+    draws: int | Validation = N_BOOTSTRAP,
+    interval: IntervalOptions | None = IntervalOptions(),  # noqa: B008  (it is immutable)
 ) -> Results:
     """Summarize a rule's choice for each model: thresholds, performance, optimism, and the choices of other rules.
 
@@ -108,7 +114,7 @@ def summary(
     costs
         Costs of decisions; they add the expected cost per case, and the rule of least cost to the comparison.
     draws
-        Number of bootstrap samples, 0 for none; or a `Trial`, with cross-validation.
+        Number of bootstrap samples, 0 for none; or a `Validation`, with cross-validation.
     interval
         Level, method and seed of the confidence intervals; None for numbers alone.
 
@@ -130,7 +136,7 @@ def summary(
     check_tallies(tallies)
     selected = select_measures(measures, costs)
     _check_method(interval, selected, tallies)
-    trial = draws if isinstance(draws, Trial) else Trial(draws)
+    trial = draws if isinstance(draws, Validation) else Validation(draws)
     curves = {model: Curve(tallies.pooled(model)) for model in tallies.models}
     policies = {model: rule(curve) for model, curve in curves.items()}
     folded = {model: _cross_validate(curve, rule, selected, trial.folds, interval) for model, curve in curves.items()}
@@ -143,8 +149,8 @@ def summary(
             f"{of}{note}"
             for note in (*policies[model].notes, *_note_failed_samples(bootstrap), *_note_reversed_scores(curve))
         ]
-        for group, part in evaluated(tallies, policies[model], model).items():
-            place = {"rule": policies[model].rule, "model": model, "group": named_group(tallies, group)}
+        for group, part in evaluate_groups(tallies, policies[model], model).items():
+            place = {"rule": policies[model].rule, "model": model, "group": group_attributes(tallies, group)}
             lines = performance_rows(policies[model], part, selected, interval)
             rows += [
                 place | row | (_validation_columns(bootstrap, folded[model], row) if group is None else {})
@@ -153,27 +159,27 @@ def summary(
         rows += [
             row | {"model": model, "group": None} for row in _other_rule_rows(curve, policies[model], costs, interval)
         ]
-    details = with_settings(_same_data(policies, rows, notes) | _fold_thresholds(folded), selected)
+    details = add_measure_settings(_same_data(policies, rows, notes) | _fold_thresholds(folded), selected)
     return build_results(tallies, rows, details, policies, interval)
 
 
 def _bootstrap(
-    curve: Curve, rule: Choose, measures: Sequence[Measure], draws: int, interval: Interval | None
-) -> Sureness | None:
+    curve: Curve, rule: Rule, measures: Sequence[Measure], draws: int, interval: IntervalOptions | None
+) -> ThresholdBootstrap | None:
     if interval is None or not draws:
         return None
-    return resampled(curve, rule, measures=measures, draws=draws, seed=interval.seed, level=interval.level)
+    return bootstrap_threshold(curve, rule, measures=measures, draws=draws, seed=interval.seed, level=interval.level)
 
 
 def _cross_validate(
-    curve: Curve, rule: Choose, measures: Sequence[Measure], folds: int, interval: Interval | None
-) -> CrossValidated | None:
+    curve: Curve, rule: Rule, measures: Sequence[Measure], folds: int, interval: IntervalOptions | None
+) -> RuleCrossValidation | None:
     """Cross-validate the choice; without an interval, return numbers alone."""
     if not folds:
         return None
-    kind = interval or Interval()
+    kind = interval or IntervalOptions()
     seed = kind.seed if isinstance(kind.seed, int) else 0
-    validation = crossvalidated(curve.tally, rule, measures=measures, folds=folds, seed=seed, level=kind.level)
+    validation = cross_validate_rule(curve.tally, rule, measures=measures, folds=folds, seed=seed, level=kind.level)
     if not validation.policy.chosen_on:
         raise OptionError(f"folds={folds} has no use: this rule does not look at the data; leave it out.")
     if interval is not None:
@@ -190,7 +196,7 @@ def _same_data(policies: Mapping[str, Policy], rows: Sequence[Row], notes: Seque
     return {"same": same, "notes": [note] * bool(same) + list(notes)}
 
 
-def _fold_thresholds(folded: Mapping[str, CrossValidated | None]) -> Row:
+def _fold_thresholds(folded: Mapping[str, RuleCrossValidation | None]) -> Row:
     """Return the thresholds chosen without each fold, by model."""
     cuts = {model: [list(cut.thresholds) for cut in each.cuts] for model, each in folded.items() if each is not None}
     return {"folds": cuts} if cuts else {}
@@ -198,9 +204,11 @@ def _fold_thresholds(folded: Mapping[str, CrossValidated | None]) -> Row:
 
 def _note_dominated_models(curves: Mapping[str, Curve]) -> Iterator[str]:
     """Yield a note for each of several models that is optimal at no costs and no prevalence."""
-    comparable = all(curve.positives and curve.negatives for curve in curves.values()) and not {NONE, ALL} & {*curves}
+    comparable = all(curve.positives and curve.negatives for curve in curves.values()) and not {FLAG_NONE, FLAG_ALL} & {
+        *curves
+    }
     if len(curves) > 1 and comparable:
-        for name in front(dict(curves)).never:
+        for name in roc_convex_hull(dict(curves)).never:
             yield f"{name}: another model, or two in turns, is as good or better at any costs and any prevalence."
 
 
@@ -215,21 +223,21 @@ def _note_reversed_scores(curve: Curve) -> Iterator[str]:
         )
 
 
-def _check_method(interval: Interval | None, measures: Sequence[Measure], tallies: Tallies) -> None:
+def _check_method(interval: IntervalOptions | None, measures: Sequence[Measure], tallies: Tallies) -> None:
     """Raise an error if the method of intervals applies to none of the measures."""
     method = interval.method if interval is not None else None
     reweighed = tallies.pooled(next(iter(tallies.models))).reweighed
-    if method is not None and not any(method in ways(each, reweighed=reweighed) for each in measures):
-        names = ", ".join(about(each).name for each in measures)
+    if method is not None and not any(method in interval_methods(each, reweighed=reweighed) for each in measures):
+        names = ", ".join(describe(each).name for each in measures)
         raise OptionError(f"method={method!r} makes no interval of {names}; leave it out.")
 
 
-def _validation_columns(bootstrap: Sureness | None, folded: CrossValidated | None, row: Row) -> Row:
+def _validation_columns(bootstrap: ThresholdBootstrap | None, folded: RuleCrossValidation | None, row: Row) -> Row:
     """Return the columns that validation adds to a row."""
     performance = folded.performance if folded is not None else {}
     if row["measure"] not in performance:
         return _bootstrap_columns(bootstrap, row)
-    left = tidy(performance[row["measure"]])
+    left = tidy_columns(performance[row["measure"]])
     return _bootstrap_columns(bootstrap, row) | {
         "crossvalidated": left["value"],
         "crossvalidated_low": left["low"],
@@ -237,17 +245,17 @@ def _validation_columns(bootstrap: Sureness | None, folded: CrossValidated | Non
     }
 
 
-def _bootstrap_columns(bootstrap: Sureness | None, row: Row) -> Row:
+def _bootstrap_columns(bootstrap: ThresholdBootstrap | None, row: Row) -> Row:
     """Return the interval of a threshold, or the corrected value of a measure."""
     if bootstrap is None:
         return {}
     if row["measure"] == "threshold":
         place = list(bootstrap.policy.cut.actions[1:]).index(row["action"])
-        return tidy(bootstrap.cutoffs[place])
+        return tidy_columns(bootstrap.cutoffs[place])
     performance = bootstrap.performance.get(row["measure"])
     if performance is None:
         return {}
-    left = tidy(performance.corrected)
+    left = tidy_columns(performance.corrected)
     return {
         "optimism": performance.optimism,
         "corrected": left["value"],
@@ -256,7 +264,7 @@ def _bootstrap_columns(bootstrap: Sureness | None, row: Row) -> Row:
     }
 
 
-def _note_failed_samples(bootstrap: Sureness | None) -> Iterator[str]:
+def _note_failed_samples(bootstrap: ThresholdBootstrap | None) -> Iterator[str]:
     if bootstrap is None:
         return
     many = len(bootstrap.drawn)
@@ -269,7 +277,9 @@ def _note_failed_samples(bootstrap: Sureness | None) -> Iterator[str]:
         )
 
 
-def _other_rule_rows(curve: Curve, policy: Policy, costs: Costs | None, interval: Interval | None) -> Iterator[Row]:
+def _other_rule_rows(
+    curve: Curve, policy: Policy, costs: Costs | None, interval: IntervalOptions | None
+) -> Iterator[Row]:
     """Yield the thresholds and measures of other rules, except those that fail here."""
     measures: list[Measure] = [*_COMPARED, *([partial(expected_cost, costs=costs)] if costs is not None else [])]
     for name, choose in _other_rules(curve, costs).items():
@@ -281,13 +291,11 @@ def _other_rule_rows(curve: Curve, policy: Policy, costs: Costs | None, interval
             continue
         counts = other.cut.counts(curve)
         yield {"rule": name, "measure": "threshold", "action": FLAG, "value": other.threshold}
-        yield from ({"rule": name} | number_of(interval, measure, counts) for measure in measures)
+        yield from ({"rule": name} | estimate_row(interval, measure, counts) for measure in measures)
 
 
-def _other_rules(curve: Curve, costs: Costs | None) -> dict[str, Choose]:
-    rules: dict[str, Choose] = {
-        name: entry.function for name, entry in DECISION_RULES.items() if entry.needs_no_options
-    }
+def _other_rules(curve: Curve, costs: Costs | None) -> dict[str, Rule]:
+    rules: dict[str, Rule] = {name: entry.function for name, entry in DECISION_RULES.items() if entry.needs_no_options}
     rules |= {f"best {measure}": partial(best, measure=measure) for measure in ("f1", "accuracy")}
     if costs is not None:
         rules["cost"] = partial(cost, costs=costs)

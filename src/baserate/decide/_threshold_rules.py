@@ -15,26 +15,35 @@ from baserate._cut import Cut
 from baserate._errors import InfeasibleError, OptionError
 from baserate._formatting import count_of
 from baserate._tally import Tally
-from baserate.decide._requirements import Requirement, requirements
+from baserate.decide._requirements import Requirement, parse_requirements
 from baserate.decide._rule import (
-    EQUAL,
+    RELATIVE_TOLERANCE,
     Gains,
     Toward,
-    best_at,
-    both_classes,
+    best_index,
+    can_be_infinite,
     count_infinite,
     join_actions,
-    may_be_infinite,
     no_best_error,
+    note_skipped,
     objective_along,
+    require_both_classes,
     rule,
-    skipped_note,
-    strictest,
+    strictest_maximum,
     threshold_at,
     threshold_of_greatest_gain,
     undefined_error,
 )
-from baserate.measure import Measure, about, named, precision, sensitivity, settings_notes, settings_of, specificity
+from baserate.measure import (
+    Measure,
+    collect_settings,
+    describe,
+    find_measure,
+    note_settings,
+    precision,
+    sensitivity,
+    specificity,
+)
 
 
 @rule(uses_data=lambda **_: False)
@@ -90,11 +99,11 @@ def youden(curve: Curve) -> Cut:
     >>> decide.youden(curve(tally(truth, [1 - i / 20 for i in range(20)]))).threshold
     0.65
     """
-    both_classes(curve, "Youden's index")
+    require_both_classes(curve, "Youden's index")
     return Cut((threshold_of_greatest_gain(curve, _equal_gains(curve.positives, curve.negatives)),))
 
 
-def from_perfection(counts: Counts[Floats]) -> Floats:
+def squared_corner_distance(counts: Counts[Floats]) -> Floats:
     """Compute the squared distance from the upper left corner (0, 1) of ROC space."""
     return (1 - sensitivity(counts)) ** 2 + (1 - specificity(counts)) ** 2
 
@@ -122,11 +131,11 @@ def closest(curve: Curve) -> Cut:
     >>> decide.closest(curve(tally([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2]))).threshold
     0.8
     """
-    both_classes(curve, "the closest point to (0, 1)")
-    return Cut((threshold_at(curve, best_at(curve, from_perfection, toward="low")),))
+    require_both_classes(curve, "the closest point to (0, 1)")
+    return Cut((threshold_at(curve, best_index(curve, squared_corner_distance, toward="low")),))
 
 
-def apart(counts: Counts[Floats]) -> Floats:
+def sensitivity_specificity_gap(counts: Counts[Floats]) -> Floats:
     """Compute the absolute difference of sensitivity and specificity."""
     return np.abs(sensitivity(counts) - specificity(counts))
 
@@ -153,11 +162,11 @@ def balanced(curve: Curve) -> Cut:
     >>> decide.balanced(curve(tally([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2]))).threshold
     0.7
     """
-    both_classes(curve, "sensitivity = specificity")
-    return Cut((threshold_at(curve, best_at(curve, apart, toward="low")),))
+    require_both_classes(curve, "sensitivity = specificity")
+    return Cut((threshold_at(curve, best_index(curve, sensitivity_specificity_gap, toward="low")),))
 
 
-def uneven(counts: Counts[Floats]) -> Floats:
+def precision_recall_gap(counts: Counts[Floats]) -> Floats:
     """Compute the absolute difference of precision and recall; NaN without true positives."""
     # Without true positives both are 0, which is no break-even point.
     return np.where(counts.tp > 0, np.abs(precision(counts) - sensitivity(counts)), np.nan)
@@ -185,7 +194,7 @@ def break_even(curve: Curve) -> Cut:
     >>> decide.break_even(curve(tally([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2]))).threshold
     0.7
     """
-    at = best_at(curve, uneven, toward="low")
+    at = best_index(curve, precision_recall_gap, toward="low")
     if at is None:
         raise undefined_error(sensitivity, curve)
     return Cut((threshold_at(curve, at),))
@@ -201,11 +210,11 @@ def _note_best(
     counts = cut.counts(curve)
     if not counts.flagged or not counts.passed:
         yield f"the best is to {'pass' if not counts.flagged else 'flag'} everybody: no score is needed for that."
-    function, toward = objective(measure, toward)
-    yield from settings_notes(settings_of([partial(function, **options)]))
-    if may_be_infinite(function, toward):
+    function, toward = resolve_objective(measure, toward)
+    yield from note_settings(collect_settings([partial(function, **options)]))
+    if can_be_infinite(function, toward):
         worth = objective_along(curve, partial(function, **options), toward=toward)
-        yield from skipped_note(function, count_infinite(worth))
+        yield from note_skipped(function, count_infinite(worth))
 
 
 @rule(notes=_note_best)
@@ -237,18 +246,18 @@ def best(curve: Curve, /, measure: str | Measure, *, toward: Toward | None = Non
     >>> decide.best(curve(tally([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2])), "f1").threshold
     0.6
     """
-    function, toward = objective(measure, toward)
+    function, toward = resolve_objective(measure, toward)
     worth = objective_along(curve, partial(function, **options), toward=toward)
-    at = strictest(worth)
+    at = strictest_maximum(worth)
     if at is None:
         raise no_best_error(function, curve, worth)
     return Cut((threshold_at(curve, at),))
 
 
-def objective(measure: str | Measure, toward: Toward | None = None) -> tuple[Measure, Toward]:
+def resolve_objective(measure: str | Measure, toward: Toward | None = None) -> tuple[Measure, Toward]:
     """Find a measure of the confusion matrix and its better end."""
-    function = named(measure) if isinstance(measure, str) else measure
-    info = about(function)
+    function = find_measure(measure) if isinstance(measure, str) else measure
+    info = describe(function)
     if info.of is not Counts:
         raise OptionError(f"{info.name} has one value for a whole curve, not one at each threshold; take another.")
     if toward not in {None, "high", "low"}:
@@ -285,11 +294,11 @@ def _note_requirements(
     minimize: str | Measure | None = None,
 ) -> Iterator[str]:
     goal = _choose_objective(maximize, minimize)
-    wanted = requirements(require, of_decisions=True)
-    yield from settings_notes(settings_of([goal.measure, *(each.measure for each in wanted)]))
-    if may_be_infinite(goal.measure, "high" if goal.sign > 0 else "low"):
+    wanted = parse_requirements(require, of_decisions=True)
+    yield from note_settings(collect_settings([goal.measure, *(each.measure for each in wanted)]))
+    if can_be_infinite(goal.measure, "high" if goal.sign > 0 else "low"):
         met, worth = _evaluate_thresholds(curve, wanted, goal)
-        yield from skipped_note(goal.measure, count_infinite(worth[met]))
+        yield from note_skipped(goal.measure, count_infinite(worth[met]))
 
 
 @rule(notes=_note_requirements)
@@ -334,14 +343,14 @@ def require(
     >>> decide.require(c, "specificity >= 0.9", maximize="sensitivity").threshold
     0.8
     """
-    wanted = requirements(require, of_decisions=True)
+    wanted = parse_requirements(require, of_decisions=True)
     if not wanted:
         raise OptionError('nothing is required; give requirements, such as "specificity >= 0.9".')
     goal = _choose_objective(maximize, minimize)
     met, worth = _evaluate_thresholds(curve, wanted, goal)
     if not met.any():
         raise InfeasibleError(_describe_infeasible(curve, wanted))
-    at = strictest(np.where(met, worth, np.nan))
+    at = strictest_maximum(np.where(met, worth, np.nan))
     if at is None:
         raise no_best_error(goal.measure, curve, worth[met])
     return Cut((threshold_at(curve, at),))
@@ -351,8 +360,8 @@ def _choose_objective(maximize: str | Measure | None, minimize: str | Measure | 
     if maximize is not None and minimize is not None:
         raise OptionError("give one objective: maximize or minimize.")
     if minimize is not None:
-        return _Objective(objective(minimize, "low")[0], -1.0)
-    return _Objective(objective(maximize or _DEFAULT_OBJECTIVE, "high")[0], 1.0)
+        return _Objective(resolve_objective(minimize, "low")[0], -1.0)
+    return _Objective(resolve_objective(maximize or _DEFAULT_OBJECTIVE, "high")[0], 1.0)
 
 
 def _describe_infeasible(curve: Curve, wanted: tuple[Requirement, ...]) -> str:
@@ -384,9 +393,9 @@ def _describe_infeasible(curve: Curve, wanted: tuple[Requirement, ...]) -> str:
 def _describe_nearest(curve: Curve, each: Requirement, value: Floats, there: Bools) -> str:
     """Describe the value nearest to a bound among some thresholds."""
     if not there.any():
-        return f"{about(each.measure).name} is undefined everywhere"
+        return f"{describe(each.measure).name} is undefined everywhere"
     sign = 1.0 if each.sense == ">=" else -1.0
-    at = strictest(np.where(there, sign * value, np.nan))
+    at = strictest_maximum(np.where(there, sign * value, np.nan))
     assert at is not None  # noqa: S101  (for the type checker)
     most = "most" if each.sense == ">=" else "least"
     return f"{each.name} is {float(value[at]):.6g} at {most}, at {threshold_at(curve, at):.6g}"
@@ -401,7 +410,7 @@ def _note_ties(curve: Curve, cut: Cut, at_most: float | None = None, share: floa
     flagged = cut.counts(curve).flagged
     left = limit - flagged
     # Unused capacity that is not mere rounding, with rows still to flag: the next score has too many.
-    if left > EQUAL * limit and flagged < curve.total:
+    if left > RELATIVE_TOLERANCE * limit and flagged < curve.total:
         below = int(np.searchsorted(-curve.tally.score, -cut.threshold, side="right"))
         tied = float(curve.tally.mass[:, below].sum())
         if tied > 1:
@@ -457,7 +466,7 @@ def _laxest_threshold(curve: Curve, limit: float) -> float:
     """Return the laxest threshold that flags at most `limit`; the strictest of those that flag the same."""
     flagged = curve.flagged_mass.sum(axis=0)
     # 30 % of 10 rows may be 3.0000000000000004: the limit gets a tolerance.
-    within = int(np.searchsorted(flagged, limit * (1 + EQUAL), side="right")) - 1
+    within = int(np.searchsorted(flagged, limit * (1 + RELATIVE_TOLERANCE), side="right")) - 1
     return threshold_at(curve, int(np.searchsorted(flagged, flagged[within], side="left")))
 
 
@@ -531,7 +540,7 @@ def _band_names(many: int, names: Sequence[str] | None) -> tuple[str, ...]:
 
 def _thresholds_by_share(curve: Curve, shares: Sequence[float]) -> list[float]:
     upto = np.cumsum(shares)  # bands are given from the top, so their thresholds come from cumulative shares
-    if min(shares) < 0 or upto[-1] > 1 + EQUAL:
+    if min(shares) < 0 or upto[-1] > 1 + RELATIVE_TOLERANCE:
         raise OptionError(f"shares are {list(shares)}; give shares of everybody that are at most 1 together.")
     return [_laxest_threshold(curve, min(float(each), 1.0) * curve.total) for each in upto[::-1]]
 

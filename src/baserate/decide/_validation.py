@@ -19,25 +19,25 @@ from baserate._immutable import keep_read_only
 from baserate._policy import Policy
 from baserate._rows import Rows
 from baserate._tally import Tally
-from baserate.calibrate import FOLDS, Data, dealt, dealt_counts, left_out, tally_of
+from baserate.calibrate import FOLDS, Data, assign_fold_counts, assign_folds, iterate_folds, pool_tally
 from baserate.decide._evaluation import CELLS
-from baserate.decide._rule import Choose, Gains, check_curve, index_of_greatest_gain, rule_info, strictest
+from baserate.decide._rule import Gains, Rule, check_curve, index_of_greatest_gain, rule_info, strictest_maximum
 from baserate.infer import (
-    EXACT,
+    EXACT_ROWS,
+    BootstrapScheme,
     EstimateRequest,
     Seed,
-    Way,
-    bucketed,
-    checked_draws,
-    checked_seed,
+    check_n_samples,
+    describe_bootstrap as resampling_method,
     estimate,
-    how as resampling_method,
-    in_blocks,
+    make_generator,
+    make_resampler,
+    normal_quantile,
     percentiles,
-    refilled,
-    two_sided,
+    pool_scores,
+    sample_in_blocks,
 )
-from baserate.measure import USUAL, Measure, about, known as known_measure
+from baserate.measure import DEFAULT_MEASURES, Measure, as_measure as known_measure, describe
 
 _REPEATS = 5
 """Divisions into folds over which cross-validated performance is averaged."""
@@ -83,7 +83,7 @@ class FoldTables(NamedTuple):
         return optimism
 
 
-def evaluate_folds(tally: Tally, policy: Policy, rule: Choose, *, folds: int, repeats: int, seed: Seed) -> FoldTables:
+def evaluate_folds(tally: Tally, policy: Policy, rule: Rule, *, folds: int, repeats: int, seed: Seed) -> FoldTables:
     """Divide the rows into folds, choose without each of them, evaluate on it, and repeat.
 
     There are at least two folds, and at most as many as rows. Folds whose remaining rows give no threshold are left
@@ -99,7 +99,7 @@ def evaluate_folds(tally: Tally, policy: Policy, rule: Choose, *, folds: int, re
     def some(rng: np.random.Generator, many: int) -> Floats:
         return np.array([_evaluate_division(tally, evaluate, folds, rng) for _ in range(many)])
 
-    cells = in_blocks(some, draws=repeats, seed=seed, size=tally.mass.size * folds)
+    cells = sample_in_blocks(some, draws=repeats, seed=seed, size=tally.mass.size * folds)
     return FoldTables(cells[..., :4], cells[..., 4:])
 
 
@@ -124,7 +124,7 @@ def _evaluate_division(tally: Tally, evaluate: FoldEvaluator, folds: int, rng: n
 
 
 def _fold_masses(tally: Tally, folds: int, rng: np.random.Generator) -> Iterator[Cells]:
-    rows = dealt_counts(tally.rows.ravel().astype(np.int64), folds, rng).reshape(folds, 2, -1)
+    rows = assign_fold_counts(tally.rows.ravel().astype(np.int64), folds, rng).reshape(folds, 2, -1)
     if not tally.weighted:
         yield from rows
         return
@@ -181,7 +181,7 @@ def _cell_array(counts: Counts[float]) -> Floats:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class CrossValidated:
+class RuleCrossValidation:
     """A rule's choice, evaluated on folds that it was not made on."""
 
     policy: Policy
@@ -193,15 +193,15 @@ class CrossValidated:
     performance: Mapping[str, Estimate]
 
 
-def crossvalidated(
+def cross_validate_rule(
     data: Data,
-    rule: Choose,
+    rule: Rule,
     *,
-    measures: Iterable[str | Measure] = USUAL[Counts],
+    measures: Iterable[str | Measure] = DEFAULT_MEASURES[Counts],
     folds: int = FOLDS,
     seed: int = 0,
     level: float = 0.95,
-) -> CrossValidated:
+) -> RuleCrossValidation:
     """Cross-validate a rule: choose without each fold of the rows, evaluate on that fold, and repeat with other folds.
 
     The performance of a measure is its value on all rows less the optimism of the choice (`FoldTables.optimism`),
@@ -234,13 +234,13 @@ def crossvalidated(
     --------
     >>> from baserate import decide, population, tally
     >>> t = tally(*population.binormal(means=(0, 1)).draw(200, 1))
-    >>> results = decide.crossvalidated(t, decide.youden, measures=["youden"])
+    >>> results = decide.cross_validate_rule(t, decide.youden, measures=["youden"])
     >>> [round(cut.threshold, 2) for cut in results.cuts], round(results.performance["youden"].value, 3)
     ([0.33, 0.34, 0.34, 0.54, 0.33], 0.446)
     """
     selected = [as_table_measure(each) for each in measures]
     request = EstimateRequest(level)
-    everybody = Curve(tally_of(data))
+    everybody = Curve(pool_tally(data))
     policy = rule(everybody)
     if not policy.cut.has_table:
         raise OptionError(f"a cut into {', '.join(policy.cut.actions)} has no 2×2 table to be judged by.")
@@ -250,9 +250,9 @@ def crossvalidated(
     tables = _stack_divisions([_fold_tables(everybody, cuts, held), *more])
     apparent = policy.cut.counts(everybody)
     performance = {
-        about(each).name: _cross_validated_estimate(each, counts, apparent, tables, request) for each in selected
+        describe(each).name: _cross_validated_estimate(each, counts, apparent, tables, request) for each in selected
     }
-    return CrossValidated(policy, tuple(cuts), counts, performance)
+    return RuleCrossValidation(policy, tuple(cuts), counts, performance)
 
 
 def _cross_validated_estimate(
@@ -264,19 +264,19 @@ def _cross_validated_estimate(
     if not (isfinite(held.value) and isfinite(apparent_value) and len(optimism)):
         return held
     value = apparent_value - float(optimism.mean())
-    spread = two_sided(request.level) * float(optimism.std(ddof=1)) if len(optimism) > 1 else 0.0
+    spread = normal_quantile(request.level) * float(optimism.std(ddof=1)) if len(optimism) > 1 else 0.0
     low, high = value - hypot(held.value - held.low, spread), value + hypot(held.high - held.value, spread)
-    value, low, high = np.clip([value, low, high], *about(measure).span).tolist()
+    value, low, high = np.clip([value, low, high], *describe(measure).span).tolist()
     return Estimate(value, low, high, request.level, f"{held.how} in held-out folds, repeated cross-validation")
 
 
-def _choose_without_folds(data: Data, rule: Choose, folds: int, seed: int) -> tuple[list[Cut], list[Counts[float]]]:
+def _choose_without_folds(data: Data, rule: Rule, folds: int, seed: int) -> tuple[list[Cut], list[Counts[float]]]:
     """Return the cut chosen without each fold, and the table of the fold there."""
     inner = rule_info(rule)
     find: Callable[[Curve], Cut] = inner.cut if inner is not None else lambda curve: rule(curve).cut
     cuts, tables = [], []
-    parts = dealt(data, folds=folds, seed=seed)
-    for at, (fold, rest) in enumerate(left_out(parts), start=1):
+    parts = assign_folds(data, folds=folds, seed=seed)
+    for at, (fold, rest) in enumerate(iterate_folds(parts), start=1):
         try:
             cuts.append(find(Curve(rest)))
         except BaserateError as error:
@@ -286,7 +286,7 @@ def _choose_without_folds(data: Data, rule: Choose, folds: int, seed: int) -> tu
 
 
 def _repeat_divisions(
-    data: Data, everybody: Curve, policy: Policy, rule: Choose, dealing: tuple[int, int]
+    data: Data, everybody: Curve, policy: Policy, rule: Rule, dealing: tuple[int, int]
 ) -> Iterator[FoldTables]:
     """Divide again; with clusters, skip divisions that leave nothing to choose from."""
     folds, seed = dealing
@@ -326,8 +326,8 @@ def _sum_tables(tables: Sequence[Counts[float]]) -> Counts[float]:
 def as_table_measure(measure: str | Measure) -> Measure:
     """Return a measure of the confusion matrix; raise an error for others."""
     resolved = known_measure(measure)
-    if about(resolved).of is not Counts:
-        raise OptionError(f"{about(resolved).name} does not depend on the cut-off; take a measure of the 2×2 table.")
+    if describe(resolved).of is not Counts:
+        raise OptionError(f"{describe(resolved).name} does not depend on the cut-off; take a measure of the 2×2 table.")
     return resolved
 
 
@@ -345,7 +345,7 @@ _SAMPLES_PER_DIVISION = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Corrected:
+class CorrectedEstimate:
     """A measure at the chosen threshold: apparent, its optimism, and corrected for it."""
 
     apparent: Estimate
@@ -355,7 +355,7 @@ class Corrected:
 
 @keep_read_only
 @dataclass(frozen=True, slots=True, eq=False)
-class Sureness:
+class ThresholdBootstrap:
     """The bootstrap of a rule: its thresholds in bootstrap samples, and its performance corrected for optimism."""
 
     policy: Policy
@@ -367,18 +367,18 @@ class Sureness:
     """Number of samples without a choice: no threshold met the requirements, or a class was missing."""
     other: int
     """Number of samples with another number of actions."""
-    performance: Mapping[str, Corrected]
+    performance: Mapping[str, CorrectedEstimate]
 
 
-def resampled(
+def bootstrap_threshold(
     curve: Curve,
-    rule: Choose,
+    rule: Rule,
     *,
-    measures: Iterable[str | Measure] = USUAL[Counts],
+    measures: Iterable[str | Measure] = DEFAULT_MEASURES[Counts],
     draws: int = N_BOOTSTRAP,
     seed: Seed = 0,
     level: float = 0.95,
-) -> Sureness:
+) -> ThresholdBootstrap:
     """Bootstrap a rule: choose again on bootstrap samples, and correct its performance for optimism.
 
     The optimism of a measure is estimated by repeated cross-validation (`FoldTables.optimism`), averaged over one
@@ -416,23 +416,23 @@ def resampled(
     --------
     >>> from baserate import curve, decide, population, tally
     >>> c = curve(tally(*population.binormal(means=(0, 1)).draw(200, 1)))
-    >>> sure = decide.resampled(c, decide.youden, measures=["youden"], draws=200)
+    >>> sure = decide.bootstrap_threshold(c, decide.youden, measures=["youden"], draws=200)
     >>> [round(each, 2) for each in (sure.cutoffs[0].low, sure.cutoffs[0].value, sure.cutoffs[0].high)]
     [-0.18, 0.34, 0.93]
     >>> round(sure.performance["youden"].optimism, 3)
     0.03
     """
     check_curve(curve)
-    checked_draws(draws)
+    check_n_samples(draws)
     request, selected = EstimateRequest(level), [as_table_measure(each) for each in measures]
     policy = rule(curve)
     exact = _max_exact_rows(rule)
-    pooled = Curve(bucketed(curve.tally, exact=exact))
-    way: Way = "stratified" if curve.tally.reweighed else "bootstrap"
+    pooled = Curve(pool_scores(curve.tally, exact=exact))
+    way: BootstrapScheme = "stratified" if curve.tally.reweighed else "bootstrap"
     many = len(policy.cut.thresholds)
     again = _resampler(pooled.tally, rule, way, many)
-    rng = checked_seed(seed)
-    rows = in_blocks(again, draws=draws, seed=rng, size=pooled.tally.mass.size // _BLOCK_FACTOR)
+    rng = make_generator(seed)
+    rows = sample_in_blocks(again, draws=draws, seed=rng, size=pooled.tally.mass.size // _BLOCK_FACTOR)
     state, thresholds, sample_cells = rows[:, 0], rows[:, 1 : 1 + many], rows[:, 1 + many :]
     usable = state == _SAME
     how = f"{draws} {resampling_method(curve.tally, way, exact=exact)}"
@@ -447,9 +447,11 @@ def resampled(
         parts = min(_FOLDS, int(curve.tally.rows.sum(dtype=np.int64)) // _ROWS_IN_FOLD)
         folds = evaluate_folds(pooled.tally, policy, rule, folds=parts, repeats=repeats, seed=rng)
         for each in selected:
-            performance[about(each).name] = _correct_optimism(each, policy.cut.counts(curve), samples, folds, request)
+            performance[describe(each).name] = _correct_optimism(
+                each, policy.cut.counts(curve), samples, folds, request
+            )
     failed, other = (int((state == kind).sum()) for kind in (_FAILED, _OTHER))
-    return Sureness(
+    return ThresholdBootstrap(
         policy, cutoffs, make_read_only(np.where(usable[:, None], thresholds, nan)), failed, other, performance
     )
 
@@ -458,23 +460,23 @@ _SAME, _OTHER, _FAILED = 0.0, 1.0, 2.0
 """Outcomes of a bootstrap sample: as many thresholds as on all rows, another number, or no choice."""
 
 
-def _max_exact_rows(rule: Choose) -> int:
+def _max_exact_rows(rule: Rule) -> int:
     """Return the number of rows up to which scores are not pooled."""
     inner = rule_info(rule)
-    return EXACT if inner is not None and inner.gains is not None else _MAX_EXACT_ROWS
+    return EXACT_ROWS if inner is not None and inner.gains is not None else _MAX_EXACT_ROWS
 
 
 Resampler = Callable[[np.random.Generator, int], Floats]
 """Returns so many rows of a bootstrap: outcome, thresholds and the four cells at them."""
 
 
-def _resampler(tally: Tally, rule: Choose, way: Way, many: int) -> Resampler:
+def _resampler(tally: Tally, rule: Rule, way: BootstrapScheme, many: int) -> Resampler:
     """Return a function that resamples and chooses: rows of the outcome, the thresholds, and the four cells there."""
     inner = rule_info(rule)
     if inner is not None and inner.gains is not None and many == 1:
         return _linear_resampler(tally, inner.gains, way)
     find: Callable[[Curve], Cut] = inner.cut if inner is not None else lambda curve: rule(curve).cut
-    refill = refilled(tally, way)
+    refill = make_resampler(tally, way)
 
     def resample(rng: np.random.Generator) -> Sequence[float]:
         curve = Curve(refill(rng))
@@ -490,11 +492,11 @@ def _resampler(tally: Tally, rule: Choose, way: Way, many: int) -> Resampler:
     return lambda rng, size: np.array([resample(rng) for _ in range(size)])
 
 
-def _linear_resampler(tally: Tally, gains: Callable[[float, float], Gains], way: Way) -> Resampler:
+def _linear_resampler(tally: Tally, gains: Callable[[float, float], Gains], way: BootstrapScheme) -> Resampler:
     """Return a faster resampler for rules that maximize a weighted sum, which one cumulative sum answers."""
     if way == "bootstrap" and not tally.weighted and int(tally.rows.sum(dtype=np.int64)) == len(tally.score):
         return _distinct_score_resampler(tally, gains)
-    refill = refilled(tally, way)
+    refill = make_resampler(tally, way)
     threshold = np.concatenate([[np.inf], tally.score])
 
     def resample(rng: np.random.Generator) -> Sequence[float]:
@@ -528,7 +530,7 @@ def _distinct_score_resampler(tally: Tally, gains: Callable[[float, float], Gain
         np.multiply(share, gained + lost, out=worth)
         np.multiply(np.subtract(worth, lost, out=worth), times, out=worth)
         np.cumsum(worth, out=running[1:])
-        place = strictest(running) or 0
+        place = strictest_maximum(running) or 0
         true, flagged = float(np.dot(times[:place], positive[:place])), float(times[:place].sum())
         return [_SAME, threshold[place], true, flagged - true, positives - true, rows - positives - (flagged - true)]
 
@@ -567,11 +569,11 @@ class _BootstrapTables(NamedTuple):
 
 def _correct_optimism(
     measure: Measure, counts: Counts[float], samples: _BootstrapTables, folds: FoldTables, request: EstimateRequest
-) -> Corrected:
+) -> CorrectedEstimate:
     apparent = estimate(measure, counts, level=request.level)
     difference = samples.difference(measure)
     if isnan(apparent.value) or not len(difference):
-        return Corrected(apparent, nan, Estimate(nan, why=apparent.why or "it is undefined in every draw"))
+        return CorrectedEstimate(apparent, nan, Estimate(nan, why=apparent.why or "it is undefined in every draw"))
     bootstrap_optimism = float(difference.mean())
     judged = folds.optimism(measure)
     optimism = float(judged.mean()) if len(judged) else bootstrap_optimism
@@ -581,6 +583,6 @@ def _correct_optimism(
     # too narrow: the widest of them keeps its coverage.
     low = min(apparent.low - max(optimism, bootstrap_optimism), apparent.value - above, value)
     high = max(apparent.high - min(optimism, bootstrap_optimism), apparent.value - below, value)
-    value, low, high = np.clip([value, low, high], *about(measure).span).tolist()
+    value, low, high = np.clip([value, low, high], *describe(measure).span).tolist()
     how = f"{apparent.how} less the optimism by cross-validation or by the bootstrap, or its percentiles, the widest"
-    return Corrected(apparent, optimism, Estimate(value, low, high, request.level, how))
+    return CorrectedEstimate(apparent, optimism, Estimate(value, low, high, request.level, how))

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from baserate.draw._thresholds import scores as scores, thresholds as thresholds
 
 if TYPE_CHECKING:  # for other packages of baserate
-    from baserate.draw._data import apart as apart, together as together
-    from baserate.draw._figure import importing as importing
+    from baserate.draw._data import pool_groups as pool_groups, split_labels as split_labels
+    from baserate.draw._figure import import_matplotlib as import_matplotlib
     from baserate.draw._registry import FIGURES as FIGURES, FigureType as FigureType, find_figure as find_figure
 
 if not TYPE_CHECKING:  # or type checkers would accept every name

@@ -33,7 +33,7 @@ from baserate.draw._lines import (
     plot_values,
     probability_tallies,
 )
-from baserate.infer import Drawn, reliability_curves
+from baserate.infer import CurveOptions, calibration_curves
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -61,7 +61,7 @@ def reliability(
     data: Data,
     *,
     what: ReliabilityCurve = "isotonic",
-    drawn: Drawn = Drawn(),  # noqa: B008  (it is immutable)
+    drawn: CurveOptions = CurveOptions(),  # noqa: B008  (it is immutable)
     ax: Axes | None = None,
 ) -> Drawing:
     """Draw a reliability diagram (calibration curve): observed against predicted risk, with counts below.
@@ -88,16 +88,17 @@ def reliability(
     Examples
     --------
     >>> from baserate import draw, infer, tally
-    >>> drawing = draw.reliability(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3]), what="binned", drawn=infer.Drawn(bins=2))
+    >>> data = tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3])
+    >>> drawing = draw.reliability(data, what="binned", drawn=infer.CurveOptions(bins=2))
     >>> [(row["probability"], row["share"], row["mass"]) for row in drawing.rows()]
     [(0.2, 0.0, 2.0), (0.8500000000000001, 1.0, 2.0)]
     """
     if what not in _RELIABILITY_CURVES:
         raise OptionError(f"what is {what!r}; it is one of: {', '.join(_RELIABILITY_CURVES)}.")
     tallies = probability_tallies(data)
-    parts = {"curve": reliability_curves(tallies, what, drawn=drawn, points=POINTS)}
+    parts = {"curve": calibration_curves(tallies, what, drawn=drawn, points=POINTS)}
     if what != "binned":
-        counted = reliability_curves(tallies, "binned", drawn=Drawn(bins=_FINE))
+        counted = calibration_curves(tallies, "binned", drawn=CurveOptions(bins=_FINE))
         columns = ("model", "group", "lower", "upper", "mass")
         parts["counts"] = Results({name: counted.columns[name] for name in columns}, counted.data)
     few = len(list(split_series(parts["curve"]))) < MANY_SERIES
@@ -172,7 +173,7 @@ _AXIS_MARGIN = 1.6
 def likelihood_ratio(
     data: Data,
     *,
-    drawn: Drawn = Drawn(),  # noqa: B008  (it is immutable)
+    drawn: CurveOptions = CurveOptions(),  # noqa: B008  (it is immutable)
     ax: Axes | None = None,
 ) -> Drawing:
     """Draw the likelihood ratio of each probability: observed, and implied by the probabilities.
@@ -198,13 +199,13 @@ def likelihood_ratio(
     Examples
     --------
     >>> from baserate import draw, infer, tally
-    >>> drawing = draw.likelihood_ratio(tally([0, 1, 0, 1], [0.2, 0.2, 0.2, 0.8]), drawn=infer.Drawn(bins=2))
+    >>> drawing = draw.likelihood_ratio(tally([0, 1, 0, 1], [0.2, 0.2, 0.2, 0.8]), drawn=infer.CurveOptions(bins=2))
     >>> [(row["probability"], row["ratio"]) for row in drawing.rows()]
     [(0.20000000000000004, 0.5), (0.8, inf)]
     """
     tallies = probability_tallies(data)
     check_both_classes(tallies, "a likelihood ratio")
-    parts = {"curve": reliability_curves(tallies, "likelihood_ratio", drawn=drawn)}
+    parts = {"curve": calibration_curves(tallies, "likelihood_ratio", drawn=drawn)}
     return _figure.make_drawing(
         "likelihood_ratio", parts, _paint_likelihood_ratio, ax=ax, size=fit_size(parts["curve"])
     )

@@ -17,9 +17,9 @@ from baserate._errors import OptionError, ShapeError, UnknownNameError
 from baserate._policy import Policy
 from baserate._results import Results
 from baserate._tally import Group, Tallies, Tally
-from baserate.decide import both_classes, evaluated
-from baserate.infer import Interval, bands, summary
-from baserate.measure import TABLES, Measure, as_thresholds, curves, header, named, named_group
+from baserate.decide import evaluate_groups, require_both_classes
+from baserate.infer import IntervalOptions, confidence_bands, summary
+from baserate.measure import TABLES, Measure, as_thresholds, curves, find_measure, group_attributes, results_data
 from baserate.shift import reweigh
 
 Data = Tally | Curve | Tallies | Mapping[str, Tally] | Mapping[str, Curve]
@@ -62,7 +62,7 @@ def as_tallies(data: Data) -> Tallies:
     return Tallies(models)  # type: ignore[arg-type]  # checked above
 
 
-def apart(data: Mixed) -> tuple[Tallies | None, Tallies | None]:
+def split_labels(data: Mixed) -> tuple[Tallies | None, Tallies | None]:
     """Split data into models with scores and models that only give labels; one of both may be None."""
     if isinstance(data, Counts):
         return None, _tables_as_tallies({_LABELS: data})
@@ -80,7 +80,7 @@ def apart(data: Mixed) -> tuple[Tallies | None, Tallies | None]:
 
 def select_model(data: Data, model: str | None) -> Tallies:
     """Select one model with scores, by name if there are several, with all of its groups."""
-    tallies, labels = apart(data)
+    tallies, labels = split_labels(data)
     names = ", ".join(tallies.models) if tallies is not None else ""
     if tallies is None or (labels is not None and model in labels.models):
         raise OptionError("labels have no scores to be drawn; name a model that has.")
@@ -95,7 +95,7 @@ def select_model(data: Data, model: str | None) -> Tallies:
     return replace(tallies, models={name: tallies.models[name]}, decisions={})
 
 
-def together(tallies: Tallies) -> Tallies:
+def pool_groups(tallies: Tallies) -> Tallies:
     """Pool the groups of each model."""
     return replace(tallies, models={model: {(): tallies.pooled(model)} for model in tallies.models}, attributes=())
 
@@ -161,7 +161,7 @@ def tabulate_marks(tallies: Tallies, threshold: Thresholds | None, policy: Polic
     rows = [*_threshold_marks(tallies, threshold), *_policy_marks(tallies, policy)]
     several = len(tallies.models) > 1
     named_rows = [row | {"model": row["model"] if several else None} for row in rows]
-    return Results({name: [row[name] for row in named_rows] for name in MARK_COLUMNS}, header(tallies, []))
+    return Results({name: [row[name] for row in named_rows] for name in MARK_COLUMNS}, results_data(tallies, []))
 
 
 def single_threshold_marks(marks: Results) -> Results:
@@ -196,7 +196,7 @@ def _policy_marks(tallies: Tallies, policies: Policies | None) -> Iterator[dict[
                 f"the policy of {model} knows {', '.join(policy.actions)}, so there is no point at which it flags; "
                 "leave it out, or give one that flags."
             )
-        for group, part in evaluated(tallies, policy, model).items():
+        for group, part in evaluate_groups(tallies, policy, model).items():
             yield _mark_row(
                 tallies, model, group, flags_from(part.treatment), f"policy {policy.rule}", part.tables[FLAG]
             )
@@ -224,7 +224,7 @@ def _mark_row(
     tallies: Tallies, model: str, group: Group | None, threshold: float | None, name: str, counts: Counts[float]
 ) -> dict[str, Any]:
     cells = {cell: getattr(counts, cell) for cell in ("tp", "fp", "fn", "tn")}
-    return {"model": model, "group": named_group(tallies, group), "threshold": threshold, "name": name, **cells}
+    return {"model": model, "group": group_attributes(tallies, group), "threshold": threshold, "name": name, **cells}
 
 
 POINTS = 1000
@@ -266,9 +266,9 @@ class FigureData(NamedTuple):
 
 def figure_data(data: Mixed, what: str, *, prevalence: float | None = None) -> FigureData:
     """Convert the data of a figure, check both classes, and reweight to a prevalence if one is stated."""
-    models = FigureData(*apart(data))
+    models = FigureData(*split_labels(data))
     for each in models.curves.values():
-        both_classes(each, what)
+        require_both_classes(each, what)
     if prevalence is None:
         return models
     return FigureData(*(None if each is None else reweigh(each, to=prevalence) for each in models))
@@ -295,19 +295,19 @@ def tabulate_curve(tallies: Tallies, what: str | Measure, *, band: Band, level: 
         raise OptionError(f"band is {band!r}; it is True, False or 'simultaneous'.")
     if band is False:
         return curves(tallies, what, points=points)
-    return bands(tallies, what, level=level, simultaneous=band == "simultaneous", points=points)
+    return confidence_bands(tallies, what, level=level, simultaneous=band == "simultaneous", points=points)
 
 
 def estimate_curves(data: FigureData, measure: str, level: float) -> dict[str, Results]:
     """Estimate a measure of the whole curves, with intervals."""
-    interval = Interval(level=level)
+    interval = IntervalOptions(level=level)
     return {} if data.scored is None else {measure: summary(data.scored, measures=[measure], interval=interval)}
 
 
 def add_measures(table: Results, *names: str) -> Results:
     """Add measures to a table with the four cells."""
     cells = [np.asarray(table.columns[cell], dtype=np.float64) for cell in ("tp", "fp", "fn", "tn")]
-    return Results({**table.columns, **{name: named(name)(Counts(*cells)) for name in names}}, table.data)
+    return Results({**table.columns, **{name: find_measure(name)(Counts(*cells)) for name in names}}, table.data)
 
 
 def reference_lines(**lines: Mapping[str, Sequence[Any]]) -> Results:

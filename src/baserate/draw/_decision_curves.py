@@ -12,7 +12,7 @@ from baserate._costs import Costs
 from baserate._errors import OptionError
 from baserate._results import Results
 from baserate._tally import Tallies
-from baserate.decide import Kind, Origin, benefit, cost_curves, probability_cost
+from baserate.decide import CalibrationPrevalence, CostCurveKind, cost_curves, net_benefit_curve, probability_cost
 from baserate.draw._data import Data, Series, as_tallies, split_series
 from baserate.draw._figure import (
     GRAY,
@@ -41,7 +41,7 @@ def decision_curve(
     *,
     thresholds: npt.ArrayLike | None = None,
     prevalence: float | None = None,
-    scores_from: Origin = "sample",
+    scores_from: CalibrationPrevalence = "sample",
     level: float | None = 0.95,
     ax: Axes | None = None,
 ) -> Drawing:
@@ -58,7 +58,7 @@ def decision_curve(
     prevalence
         Deployment prevalence, where it is not that of the data. The legend states the adjustment.
     scores_from
-        Prevalence at which the scores are calibrated, as in `decide.benefit`.
+        Prevalence at which the scores are calibrated, as in `decide.net_benefit_curve`.
     level
         Confidence level of the band; None for no band.
     ax
@@ -77,7 +77,7 @@ def decision_curve(
     [{'model': None, 'group': None, 'low': 0.3, 'high': 0.3}]
     """
     options: Any = {"thresholds": thresholds, "prevalence": prevalence, "scores_from": scores_from}
-    table = benefit(as_tallies(data), **options, level=level)
+    table = net_benefit_curve(as_tallies(data), **options, level=level)
     parts = {name: _select_strategy(table, name) for name in ("model", "all", "none")}
     useful = [
         {"model": each["model"], "group": each["group"], "low": low, "high": high}
@@ -166,7 +166,7 @@ def cost_curve(
     *,
     costs: Costs | None = None,
     prevalence: float | None = None,
-    kind: Kind = "cost",
+    kind: CostCurveKind = "cost",
     level: float | None = 0.95,
     ax: Axes | None = None,
 ) -> Drawing:

@@ -283,7 +283,7 @@ def make_drawing(
     name: str, parts: Parts, painter: Painter, *, ax: Axes | None = None, size: tuple[float, float] = SIZE
 ) -> Drawing:
     """Paint numbers on the given axes in their own style, or on new ones in the style of baserate."""
-    figure = importing()
+    figure = import_matplotlib()
     with apply_style(ours=ax is None):
         # Not by pyplot, which would keep the figure in memory and select a graphical backend.
         axes = figure(figsize=size, layout="constrained").add_subplot() if ax is None else ax
@@ -310,7 +310,7 @@ def _fit_legend(ax: Axes, *, ours: bool) -> None:
         ax.legend(loc="best", fontsize="x-small").set_in_layout(False)
 
 
-def importing() -> type[Figure]:
+def import_matplotlib() -> type[Figure]:
     """Import matplotlib's Figure, or raise an error that names the extra to install."""
     try:
         from matplotlib.figure import Figure

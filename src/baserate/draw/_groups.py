@@ -22,7 +22,7 @@ from baserate.draw._figure import (
 )
 from baserate.draw._lines import add_legend_below
 from baserate.equalize import group_table
-from baserate.infer import Interval
+from baserate.infer import IntervalOptions
 from baserate.measure import Measure
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def groups(
     if not isinstance(data, Tallies):
         raise OptionError(f"{type(data).__name__} has no groups; read Tallies with group=, the column that tells them.")
     threshold_or_policy = threshold if policy is None else policy
-    table = group_table(data, decided=threshold_or_policy, measures=measures, interval=Interval(level=level))
+    table = group_table(data, decided=threshold_or_policy, measures=measures, interval=IntervalOptions(level=level))
     return make_drawing(
         "groups", {"groups": table}, _paint_groups, ax=ax, size=_figure_size(table.rows(), len(data.models))
     )

@@ -14,8 +14,8 @@ from baserate._curve import Curve
 from baserate._errors import OptionError
 from baserate._results import Results
 from baserate._tally import Tallies
-from baserate.decide import both_classes
-from baserate.draw._data import Mixed, Series, SeriesKey, apart, split_series
+from baserate.decide import require_both_classes
+from baserate.draw._data import Mixed, Series, SeriesKey, split_labels, split_series
 from baserate.draw._figure import (
     LIGHT_GRAY,
     SIZE,
@@ -161,7 +161,7 @@ _ENTRY = 0.17
 
 def probability_tallies(data: Mixed) -> Tallies:
     """Return models with scores, which may be probabilities; raise an error for labels."""
-    scored, labels = apart(data)
+    scored, labels = split_labels(data)
     if scored is None or labels is not None:
         names = ", ".join(labels.models) if labels is not None else "nothing"
         raise OptionError(f"{names} holds labels, which are no probabilities; give models with scores alone.")
@@ -171,7 +171,7 @@ def probability_tallies(data: Mixed) -> Tallies:
 def check_both_classes(tallies: Tallies, what: str) -> None:
     """Raise an error unless every model has both classes."""
     for model in tallies.models:
-        both_classes(Curve(tallies.pooled(model)), what)
+        require_both_classes(Curve(tallies.pooled(model)), what)
 
 
 def plot_values(column: Iterable[float | None]) -> Floats:

@@ -13,7 +13,7 @@ from baserate._arrays import Floats
 from baserate._errors import OptionError
 from baserate._results import Results
 from baserate._tally import Tallies
-from baserate.draw._data import Mixed, Series, apart, split_series
+from baserate.draw._data import Mixed, Series, split_labels, split_series
 from baserate.draw._figure import (
     GRAY,
     LIGHT_GRAY,
@@ -28,8 +28,8 @@ from baserate.draw._figure import (
     set_unit_limits,
 )
 from baserate.draw._lines import add_legend, check_both_classes, fit_size, paint_band, paint_line, plot_values
-from baserate.measure import Measure, joined
-from baserate.shift import against, checked_prevalence, grid
+from baserate.measure import Measure, concatenate
+from baserate.shift import check_prevalence, prevalence_curve, prevalence_grid
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -84,7 +84,7 @@ def prevalence(  # noqa: PLR0913  (all but two are seldom models)
     [(0.5, 'precision', 0.99), (0.02, 'precision', 0.669), (0.5, 'npv', 0.99), (0.02, 'npv', 1.0)]
     """
     if at is not None:
-        checked_prevalence("at", at)
+        check_prevalence("at", at)
     models = _models_and_thresholds(data, threshold)
     first, (first_tallies, _) = next(iter(models.items()))
     options = {"measures": list(measures), "level": level}
@@ -101,7 +101,7 @@ def _models_and_thresholds(
     data: Mixed, threshold: float | Mapping[str, float] | None
 ) -> dict[str, tuple[Tallies, float | None]]:
     """Return each model by itself with its threshold; None for labels, which are decisions already."""
-    scored, labels = apart(data)
+    scored, labels = split_labels(data)
     if scored is None and threshold is not None:
         raise OptionError(f"threshold={threshold} has no use: these are decisions already; leave it out.")
     models = {}
@@ -125,16 +125,16 @@ def _tabulate_models(models: Mapping[str, tuple[Tallies, float | None]], **asked
     """Tabulate every model at its own threshold."""
     parts = []
     for model, (single, cut) in models.items():
-        table = against(single, threshold=cut, **asked)
+        table = prevalence_curve(single, threshold=cut, **asked)
         parts.append({**table.columns, "model": [model if len(models) > 1 else None] * len(table)})
-    columns = {name: joined([part[name] for part in parts]) for name in parts[0]}
+    columns = {name: concatenate([part[name] for part in parts]) for name in parts[0]}
     # Several models are reweighted one by one, so the digest would be that of the last model.
     return Results(columns, {name: value for name, value in table.data.items() if name != "digest" or len(models) == 1})
 
 
 def _prevalence_grid(marked: Sequence[float]) -> Floats:
     """Return the usual prevalences, those that are marked, and points towards marks beyond the usual range."""
-    usual = grid()
+    usual = prevalence_grid()
     least, most = min(*marked, usual[0]), max(*marked, usual[-1])
     # Logarithmic toward 0 and, mirrored, toward 1, where predictive values change fast.
     below, above = np.geomspace(least, usual[0], _BEYOND), 1 - np.geomspace(1 - most, 1 - usual[-1], _BEYOND)

@@ -12,7 +12,7 @@ from baserate._curve import Curve
 from baserate._errors import OptionError
 from baserate._results import Results
 from baserate._tally import Tallies, Tally
-from baserate.decide import ALL, NONE, front, iso_cost
+from baserate.decide import FLAG_ALL, FLAG_NONE, iso_cost, roc_convex_hull
 from baserate.draw._data import (
     Band,
     CurveRequest,
@@ -49,7 +49,7 @@ from baserate.draw._lines import (
     paint_references,
     series_positions,
 )
-from baserate.measure import TABLES, auc, named_group, table, tabulated
+from baserate.measure import TABLES, auc, group_attributes, table, tabulate_groups
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -139,7 +139,7 @@ def _tabulate_hulls(tallies: Tallies) -> Results:
         differs = auc(top) - auc(curve) > _SAME_AREA  # False where the AUC is NaN
         return found if differs else {name: column[:0] for name, column in found.items()}
 
-    return Results(tabulated(tallies, columns))
+    return Results(tabulate_groups(tallies, columns))
 
 
 def _tabulate_iso_cost(data: FigureData, costs: Costs, prevalence: float | None) -> Results:
@@ -150,7 +150,7 @@ def _tabulate_iso_cost(data: FigureData, costs: Costs, prevalence: float | None)
             "models were measured at different prevalences, so costs are not those of one place; say where they will "
             "be used, for example prevalence=0.1."
         )
-    best = front(data.curves).at(costs, at)
+    best = roc_convex_hull(data.curves).at(costs, at)
     line = iso_cost(costs, at, through=(best.fpr, best.tpr))
     left = 0.0 if line.slope == 0 else max(0.0, -line.intercept / line.slope)
     right = 1.0 if line.slope == 0 else min(1.0, (1 - line.intercept) / line.slope)
@@ -204,7 +204,7 @@ def _paint_hulls(ax: Axes, parts: Parts) -> None:
 
 
 def _iso_cost_label(row: Mapping[str, Any]) -> str:
-    who = {NONE: "flag nobody", ALL: "flag everybody"}.get(row["classifier"], row["classifier"])
+    who = {FLAG_NONE: "flag nobody", FLAG_ALL: "flag everybody"}.get(row["classifier"], row["classifier"])
     where = "" if row["threshold"] is None or who != row["classifier"] else f" at {row['threshold']:.4g}"
     return legend_label(f"equal cost, {row['cost']:.4g} a case: {who}{where}")
 
@@ -277,7 +277,7 @@ def _tabulate_prevalences(data: FigureData) -> Results:
     tallies = next(each for each in data if each is not None)
     several = len(tallies.models) > 1
     rows = [
-        (model if several else None, named_group(tallies, group), tally.prevalence)
+        (model if several else None, group_attributes(tallies, group), tally.prevalence)
         for model, group, tally in tallies.walk()
     ]
     model, group, share = (list(column) for column in zip(*rows, strict=True))

@@ -20,11 +20,11 @@ from baserate.draw._data import (
     Policies,
     Thresholds,
     add_measures,
+    pool_groups,
     select_model,
     single_threshold_marks,
     tabulate_curve,
     tabulate_marks,
-    together,
 )
 from baserate.draw._figure import (
     AXIS_LABELS,
@@ -43,7 +43,7 @@ from baserate.draw._figure import (
     set_unit_limits,
 )
 from baserate.draw._lines import SHADE, as_gaps, band_label
-from baserate.measure import Measure, about, header, inner_edges, joined, known, widened
+from baserate.measure import Measure, as_measure, concatenate, describe, inner_edges, results_data, widen_range
 from baserate.shift import reweigh
 
 if TYPE_CHECKING:
@@ -101,10 +101,10 @@ def scores(
     """
     tallies = select_model(data, model)
     marks = single_threshold_marks(tabulate_marks(tallies, threshold, policy))
-    tally = together(tallies).tally
+    tally = pool_groups(tallies).tally
     cuts = sorted({at for at in marks.columns["threshold"] if isfinite(at)})
     columns = _tabulate_bins(tally, _bin_edges(tally, cuts, _bin_count(tally, bins)))
-    head = header(tallies, [])
+    head = results_data(tallies, [])
     parts = {"bins": Results(columns, head)}
     if len(marks):
         parts["marks"] = add_measures(marks, "sensitivity", "fpr")
@@ -122,7 +122,7 @@ def _bin_edges(tally: Tally, cuts: list[float], bins: int) -> Floats:
     """Return edges of bins of nearly the same width, with one at every threshold."""
     score = tally.score
     low, high = (0.0, 1.0) if tally.probable else (float(score[-1]), float(score[0]))
-    low, high = widened(min([low, *cuts]), max([high, *cuts]))
+    low, high = widen_range(min([low, *cuts]), max([high, *cuts]))
     width = (high - low) / bins
     # `fromkeys` removes duplicates in order: a threshold may be an end of the range.
     stretches = list(pairwise(dict.fromkeys([low, *cuts, high])))
@@ -226,15 +226,15 @@ def thresholds(  # noqa: PLR0913  (each is something that is drawn, or not)
     >>> [(row["threshold"], row["value"]) for row in drawing.rows()][:4]
     [(inf, None), (0.9, 1.0), (0.8, 1.0), (0.7, 0.6666666666666666)]
     """
-    selected = [known(each) for each in measures or _DEFAULT_MEASURES]
+    selected = [as_measure(each) for each in measures or _DEFAULT_MEASURES]
     tallies = select_model(data, model)
     if prevalence is not None:
         tallies = reweigh(tallies, to=prevalence)
-    parts = {"curve": _tabulate_measures(together(tallies), selected, band=band, level=level)}
+    parts = {"curve": _tabulate_measures(pool_groups(tallies), selected, band=band, level=level)}
     marks = single_threshold_marks(tabulate_marks(tallies, threshold, policy))
     if len(marks):
-        parts["marks"] = add_measures(marks, *(about(each).name for each in selected))
-    whole = all(0 <= end <= 1 for each in selected for end in about(each).span)
+        parts["marks"] = add_measures(marks, *(describe(each).name for each in selected))
+    whole = all(0 <= end <= 1 for each in selected for end in describe(each).span)
     return make_drawing("thresholds", parts, partial(_paint_thresholds, whole=whole), ax=ax)
 
 
@@ -242,11 +242,11 @@ def _tabulate_measures(tallies: Tallies, selected: Sequence[Measure], *, band: b
     """Tabulate all measures, one below the other."""
     parts = []
     for each in selected:
-        name = about(each).name
+        name = describe(each).name
         table = tabulate_curve(tallies, each, band=band, level=level, points=_POINTS)
         value = {("value" if key == name else key): column for key, column in table.columns.items()}
         parts.append({"measure": [name] * len(table), **value})
-    columns = {name: joined([part[name] for part in parts]) for name in parts[0]}
+    columns = {name: concatenate([part[name] for part in parts]) for name in parts[0]}
     return Results(columns, table.data)
 
 

@@ -22,27 +22,40 @@ from typing import TYPE_CHECKING
 from baserate._lazy import attach
 
 if TYPE_CHECKING:
-    from baserate.equalize._common_threshold import blind as blind
-    from baserate.equalize._cross_validation import Deal as Deal, HeldOut as HeldOut, held_out as held_out
+    from baserate.equalize._common_threshold import common_threshold as common_threshold
+    from baserate.equalize._cross_validation import (
+        Folds as Folds,
+        ParityValidation as ParityValidation,
+        cross_validate as cross_validate,
+    )
     from baserate.equalize._frontier import frontier as frontier
-    from baserate.equalize._gaps import gaps as gaps
-    from baserate.equalize._groups import differences as differences, group_table as group_table, groups as groups
-    from baserate.equalize._impact import account as account
-    from baserate.equalize._optimum import optimum as optimum
-    from baserate.equalize._parities import PARITIES as PARITIES, Goal as Goal, Parity as Parity, parity as parity
+    from baserate.equalize._gaps import group_gaps as group_gaps
+    from baserate.equalize._groups import (
+        compare_groups as compare_groups,
+        group_differences as group_differences,
+        group_table as group_table,
+    )
+    from baserate.equalize._impact import impact as impact
+    from baserate.equalize._optimum import optimal_policy as optimal_policy
+    from baserate.equalize._parities import (
+        PARITIES as PARITIES,
+        Goal as Goal,
+        Parity as Parity,
+        find_parity as find_parity,
+    )
     from baserate.equalize._reject_option import reject_option as reject_option
     from baserate.equalize._roc_crossing import (
-        Crossing as Crossing,
-        Scale as Scale,
-        crossing as crossing,
-        crossings as crossings,
+        RocCrossing as RocCrossing,
+        ScoreScale as ScoreScale,
+        choose_roc_crossing as choose_roc_crossing,
+        roc_crossings as roc_crossings,
     )
-    from baserate.equalize._threshold_search import deterministic as deterministic
+    from baserate.equalize._threshold_search import deterministic_thresholds as deterministic_thresholds
 
 if TYPE_CHECKING:  # for other packages of baserate
     from baserate.equalize._group_counts import MIN_SIZE as MIN_SIZE
-    from baserate.equalize._impact import SAME as SAME
-    from baserate.equalize._optimum import RULE as RULE
+    from baserate.equalize._impact import SAME_DATA_NOTE as SAME_DATA_NOTE
+    from baserate.equalize._optimum import OPTIMUM_RULE as OPTIMUM_RULE
 
 if not TYPE_CHECKING:  # or type checkers would accept every name
     __getattr__, __dir__ = attach(__name__)

@@ -14,7 +14,7 @@ from baserate._curve import Curve
 from baserate._cut import Cut
 from baserate._policy import REFUSE, Policy
 from baserate._tally import Tally
-from baserate.decide import strictest, threshold_at
+from baserate.decide import strictest_maximum, threshold_at
 from baserate.equalize._optimum import least_cost, roc_regions
 from baserate.equalize._parities import SLACK, Goal
 from baserate.equalize._participants import Groups, select_participants
@@ -76,7 +76,7 @@ def excess_over_bounds(sides: Collection[CommonCounts], bounds: Mapping[str, flo
 RULE = "group-blind"
 
 
-def blind(groups: Groups, goal: Goal, *, model: str | None = None, otherwise: str = REFUSE) -> Policy:
+def common_threshold(groups: Groups, goal: Goal, *, model: str | None = None, otherwise: str = REFUSE) -> Policy:
     """Find the best single threshold for everybody under a parity constraint; the policy does not use the group.
 
     All observed thresholds are tried, and flagging nobody, which satisfies any parity.
@@ -103,7 +103,7 @@ def blind(groups: Groups, goal: Goal, *, model: str | None = None, otherwise: st
     >>> from baserate import curve, equalize, tally
     >>> f = curve(tally([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2]))
     >>> m = curve(tally([1, 0, 1, 0, 0, 1], [0.9, 0.8, 0.6, 0.5, 0.3, 0.1]))
-    >>> policy = equalize.blind({"f": f, "m": m}, equalize.Goal("equal-opportunity", within=0.1))
+    >>> policy = equalize.common_threshold({"f": f, "m": m}, equalize.Goal("equal-opportunity", within=0.1))
     >>> policy
     Policy(group-blind)
     >>> policy.threshold, round(policy.settings["cost"], 6), round(policy.settings["price"], 6)
@@ -118,7 +118,7 @@ def blind(groups: Groups, goal: Goal, *, model: str | None = None, otherwise: st
         Counts(*counts_by_threshold.cells),
     )
     cost = expected_cost(counts, costs=goal.costs)
-    at = strictest(np.where(feasible, -cost, -np.inf))
+    at = strictest_maximum(np.where(feasible, -cost, -np.inf))
     least = float(cost[at])
     regions = [*roc_regions(participants, reversal=participants.has_labels).values()]
     bound = least_cost(regions, goal.tolerances, goal.costs)

@@ -21,10 +21,10 @@ from baserate._policy import REFUSE, Policy
 from baserate._results import Results
 from baserate._rows import Rows
 from baserate._tally import Group, Tallies, Tally
-from baserate.calibrate import FOLDS, Fold, Watch, dealt
-from baserate.decide import head, model_of
+from baserate.calibrate import FOLDS, Fold, ProgressCallback, assign_folds
+from baserate.decide import find_model, results_header
 from baserate.equalize._gaps import NullGaps, combine_null_gaps, simulate_null_gaps
-from baserate.equalize._optimum import optimum
+from baserate.equalize._optimum import optimal_policy
 from baserate.equalize._parities import Goal
 from baserate.equalize._participants import (
     Groups,
@@ -35,9 +35,9 @@ from baserate.equalize._participants import (
     rate_gaps,
     select_participants,
 )
-from baserate.infer import Interval
-from baserate.measure import MEASURES, Measure, expected_cost, tidy
-from baserate.shift import times
+from baserate.infer import IntervalOptions
+from baserate.measure import MEASURES, Measure, expected_cost, tidy_columns
+from baserate.shift import scale_counts
 
 PolicyRule = Callable[[Tallies, Goal], Policy]
 Tables = Mapping[Group, Counts[float]]
@@ -55,7 +55,7 @@ _N_SIMULATIONS = 2000
 
 @keep_read_only
 @dataclass(frozen=True, slots=True, eq=False)
-class HeldOut:
+class ParityValidation:
     """Gaps between groups on held-out folds."""
 
     policy: Policy
@@ -110,7 +110,7 @@ class HeldOut:
         for rate, groups in self.rates.items():
             for group, estimate in groups.items():
                 attributes = dict(zip(self.attributes, group, strict=True))
-                yield {"measure": rate, "kind": HELD_OUT, "group": attributes} | tidy(estimate)
+                yield {"measure": rate, "kind": HELD_OUT, "group": attributes} | tidy_columns(estimate)
 
     def _of_gaps(self) -> Iterator[dict[str, Any]]:
         """Yield held-out, null and apparent gaps."""
@@ -125,7 +125,7 @@ class HeldOut:
 
     def _of_costs(self) -> Iterator[dict[str, Any]]:
         """Yield held-out and apparent costs."""
-        yield {"measure": "expected_cost", "kind": HELD_OUT} | tidy(self.cost)
+        yield {"measure": "expected_cost", "kind": HELD_OUT} | tidy_columns(self.cost)
         yield {"measure": "expected_cost", "kind": APPARENT, "value": self.cost_apparent}
 
 
@@ -147,7 +147,7 @@ def _number(value: float, how: str) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class Deal:
+class Folds:
     """Folds of a cross-validation: their number, how often it is repeated, and the random seed.
 
     Parameters
@@ -161,7 +161,7 @@ class Deal:
 
     Examples
     --------
-    >>> Deal(folds=2, repeats=100)
+    >>> Folds(folds=2, repeats=100)
     Deal(folds=2, repeats=100, seed=0)
     """
 
@@ -178,17 +178,17 @@ class Deal:
         return [self.seed, *more]
 
 
-def held_out(  # noqa: PLR0913  (all but two are seldom given)
+def cross_validate(  # noqa: PLR0913  (all but two are seldom given)
     data: Groups | Rows,
     goal: Goal,
     *,
     choose: PolicyRule | None = None,
-    deal: Deal = Deal(),
-    interval: Interval = Interval(),  # noqa: B008  (it is immutable)
+    deal: Folds = Folds(),
+    interval: IntervalOptions = IntervalOptions(),  # noqa: B008  (it is immutable)
     model: str | None = None,
     otherwise: str = REFUSE,
-    watch: Watch | None = None,
-) -> HeldOut:
+    watch: ProgressCallback | None = None,
+) -> ParityValidation:
     """Cross-validate a parity: fit a policy without each fold, and measure the gaps between groups in that fold.
 
     A parity holds on the data that it was fitted to, and the less well on other data the fewer there were. Gaps are
@@ -203,7 +203,7 @@ def held_out(  # noqa: PLR0913  (all but two are seldom given)
     goal
         Parities, tolerances, costs and prevalence.
     choose
-        Function of tallies and a goal that returns a policy; the default is `optimum`.
+        Function of tallies and a goal that returns a policy; the default is `optimal_policy`.
     deal
         Number of folds, repetitions and random seed; `Deal(folds=2, repeats=100)` makes 200 random halves.
     interval
@@ -226,7 +226,7 @@ def held_out(  # noqa: PLR0913  (all but two are seldom given)
     >>> truth, score = population.binormal(means=(0, 1)).draw(1000, 1)
     >>> people = {"sick": truth, "risk": score, "sex": ["f", "m"] * 500}
     >>> t = read.tallies(people, truth="sick", score="risk", group="sex")
-    >>> validation = equalize.held_out(t, equalize.Goal("equal-opportunity"))
+    >>> validation = equalize.cross_validate(t, equalize.Goal("equal-opportunity"))
     >>> {rate: round(gap, 3) for rate, gap in validation.apparent.items()}
     {'sensitivity': 0.0}
     >>> round(validation.mean, 3), round(validation.floor["sensitivity"], 3)
@@ -235,7 +235,7 @@ def held_out(  # noqa: PLR0913  (all but two are seldom given)
     one_model = _select_model(data, model)
     tallies = one_model.tallies() if isinstance(one_model, Rows) else one_model
     participants = select_participants(tallies, goal, otherwise=otherwise)
-    task = _CrossValidation(tallies, participants, choose or partial(optimum, otherwise=otherwise))
+    task = _CrossValidation(tallies, participants, choose or partial(optimal_policy, otherwise=otherwise))
     policy = _check_actions(task.choose(tallies, goal))
     results = _cross_validate(task, one_model, deal, watch)
     # Tables of one partition only: over several, each row would count more than once.
@@ -248,7 +248,7 @@ def held_out(  # noqa: PLR0913  (all but two are seldom given)
     }
     cost = partial(expected_cost, costs=goal.costs)
     summary = {"dealt": {**asdict(deal), "folds": len(first)}, "notes": _notes(one_model, participants, results)}
-    return HeldOut(
+    return ParityValidation(
         policy=policy,
         tables=tables,
         rates={
@@ -267,12 +267,12 @@ def held_out(  # noqa: PLR0913  (all but two are seldom given)
 
 
 def _cross_validate(
-    task: _CrossValidation, one_model: Tallies | Rows, deal: Deal, watch: Watch | None
+    task: _CrossValidation, one_model: Tallies | Rows, deal: Folds, watch: ProgressCallback | None
 ) -> list[_FoldResult]:
     """Evaluate every fold of every repetition."""
     ordered, results = _sort_groups(one_model), list[_FoldResult]()
     for seed in deal.seeds():
-        parts = dealt(ordered, folds=deal.folds, seed=seed)
+        parts = assign_folds(ordered, folds=deal.folds, seed=seed)
         for each in task.run(parts):
             results.append(each)
             if watch is not None:
@@ -283,7 +283,7 @@ def _cross_validate(
 def _select_model(data: Groups | Rows, model: str | None) -> Tallies | Rows:
     """Select one model; as rows if clusters must stay together, otherwise as tallies."""
     tallies = data.tallies() if isinstance(data, Rows) else as_tallies(data)
-    name = model_of(tallies, model)
+    name = find_model(tallies, model)
     if isinstance(data, Rows) and data.cluster is not None:
         return replace(data, score={name: data.score[name]})
     return Tallies({name: tallies.models[name]}, tallies.attributes, tallies.intake)
@@ -348,7 +348,7 @@ class _CrossValidation:
         )
         # Factors come from all rows. Adjusting every fold by its own prevalence would add noise.
         pairs = (before.positives, after.positives), (before.negatives, after.negatives)
-        return times(table, *(after / before if before else 1.0 for before, after in pairs))
+        return scale_counts(table, *(after / before if before else 1.0 for before, after in pairs))
 
 
 def _rate_gap(tables: Tables, rate: str) -> float:
@@ -357,7 +357,9 @@ def _rate_gap(tables: Tables, rate: str) -> float:
     return rate_gaps(tables, [rate])[rate] if n_defined > 1 else nan
 
 
-def _null_means(first: Sequence[_FoldResult], rates: Sequence[str], interval: Interval, seed: int) -> dict[str, float]:
+def _null_means(
+    first: Sequence[_FoldResult], rates: Sequence[str], interval: IntervalOptions, seed: int
+) -> dict[str, float]:
     """Compute the mean null gap of each rate in a fold, and of the greatest."""
     rng = np.random.default_rng(seed)
     means: dict[str, list[float]] = {}
@@ -368,7 +370,7 @@ def _null_means(first: Sequence[_FoldResult], rates: Sequence[str], interval: In
     return {name: _mean(np.array(each)) for name, each in means.items()}
 
 
-def _null_gaps(tables: Tables, measure: Measure, interval: Interval, rng: np.random.Generator) -> NullGaps:
+def _null_gaps(tables: Tables, measure: Measure, interval: IntervalOptions, rng: np.random.Generator) -> NullGaps:
     """Simulate gaps between groups of these sizes that do not differ."""
     defined = [table for table in tables.values() if not isnan(measure(table))]
     if len(defined) < 2:
@@ -378,10 +380,12 @@ def _null_gaps(tables: Tables, measure: Measure, interval: Interval, rng: np.ran
     )
 
 
-def _head(participants: Participants, policy: Policy, interval: Interval, summary: dict[str, Any]) -> dict[str, Any]:
+def _head(
+    participants: Participants, policy: Policy, interval: IntervalOptions, summary: dict[str, Any]
+) -> dict[str, Any]:
     """Return the metadata of the results."""
     goal = participants.goal
-    data = head(participants.tallies, summary, {participants.model: policy}, interval)
+    data = results_header(participants.tallies, summary, {participants.model: policy}, interval)
     return data | {"digest": participants.digest} | goal.settings | {"costs": asdict(goal.costs)}
 
 

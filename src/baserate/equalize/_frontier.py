@@ -14,15 +14,15 @@ from baserate._costs import Costs
 from baserate._errors import OptionError
 from baserate._policy import REFUSE
 from baserate._results import Results
-from baserate.calibrate import Watch
-from baserate.equalize._common_threshold import blind
+from baserate.calibrate import ProgressCallback
+from baserate.equalize._common_threshold import common_threshold
 from baserate.equalize._optimum import ROC_TOLERANCE, RocRegion, roc_regions, solve_points, total_cost, vertex_costs
 from baserate.equalize._parities import Goal
 from baserate.equalize._participants import Groups, Participants, group_label, randomized_mass, select_participants
-from baserate.equalize._threshold_search import deterministic
-from baserate.measure import header
+from baserate.equalize._threshold_search import deterministic_thresholds
+from baserate.measure import results_data
 
-_RESTRICTIONS = {"deterministic_cost": deterministic, "blind_cost": blind}
+_RESTRICTIONS = {"deterministic_cost": deterministic_thresholds, "blind_cost": common_threshold}
 """Column -> function that finds the best policy of a restricted kind."""
 _MAX_TOLERANCES = 25
 """Greatest number of default tolerances."""
@@ -36,7 +36,7 @@ def frontier(
     within: Iterable[float] | None = None,
     model: str | None = None,
     otherwise: str = REFUSE,
-    watch: Watch | None = None,
+    watch: ProgressCallback | None = None,
 ) -> Results:
     """Compute the least cost of a parity at each tolerance.
 
@@ -185,7 +185,7 @@ def _head(participants: Participants, free: Floats, least: float, nearest: float
                 f"at these costs it is cheapest to flag {who}, whatever the score: the parity costs nothing since the "
                 "scores are not used."
             )
-    return header(participants.tallies, notes) | {
+    return results_data(participants.tallies, notes) | {
         "digest": participants.digest,
         "parity": [each.name for each in participants.goal.parities],
         "rates": list(participants.goal.rates),

@@ -27,8 +27,16 @@ from baserate.equalize._group_counts import (
     exclusion_notes,
 )
 from baserate.equalize._parities import PARITIES
-from baserate.infer import Interval, Share, checked_draws, checked_seed, reweighed, share, two_sided
-from baserate.measure import Measure, about
+from baserate.infer import (
+    IntervalOptions,
+    Proportion,
+    check_n_samples,
+    effective_proportion,
+    has_fixed_prevalence,
+    make_generator,
+    normal_quantile,
+)
+from baserate.measure import Measure, describe
 
 PERMUTATION_NULL = "groups dealt anew among the rows that the rate is of"
 WEIGHTED_NULL = "simulated weighted rows with common rates, as many as the effective size of each group"
@@ -93,7 +101,7 @@ def simulate_null_gaps(
     if _has_weights(measure, inputs):
         return NullGaps(np.ptp(_simulate_weighted(measure, inputs, draws, rng), axis=1), WEIGHTED_NULL)
     levels = [each.level or np.nan for each in estimates]
-    errors = np.sort([(each.high - each.low) / 2 for each in estimates]) / two_sided(levels[0])
+    errors = np.sort([(each.high - each.low) / 2 for each in estimates]) / normal_quantile(levels[0])
     if not np.isfinite(errors).all():
         return NullGaps(None, None, "the interval of a group is undefined, so what chance would do is unknown")
     check_memory(f"drawing {draws} times for {len(errors)} groups", 2.0 * draws * len(errors), "Give fewer draws")
@@ -120,9 +128,9 @@ def combine_null_gaps(several: Sequence[NullGaps]) -> NullGaps:
 
 def _has_weights(measure: Measure, tables: Sequence[Any]) -> bool:
     """Whether a bounded measure is of weighted confusion matrices whose class shares were not adjusted."""
-    info = about(measure)
+    info = describe(measure)
     bounded = info.of is Counts and isfinite(info.span[1] - info.span[0])
-    return bounded and any(table.moments for table in tables) and not any(map(reweighed, tables))
+    return bounded and any(table.moments for table in tables) and not any(map(has_fixed_prevalence, tables))
 
 
 def _simulate_weighted(
@@ -178,18 +186,22 @@ def _pooled_shares(parts: Floats) -> Floats:
 
 def _exchangeable_cells(measure: Measure) -> list[list[int]]:
     """List cells among which rows are exchangeable: hits and misses of a proportion, otherwise cells of a class."""
-    names = about(measure).share
+    names = describe(measure).share
     if names is None:
         return [[_CELLS.index("tp"), _CELLS.index("fn")], [_CELLS.index("fp"), _CELLS.index("tn")]]
     return [[_CELLS.index(name) for each in names for name in each]]
 
 
-def _count_shares(measure: Measure, tables: Sequence[Any]) -> list[Share[float]] | None:
+def _count_shares(measure: Measure, tables: Sequence[Any]) -> list[Proportion[float]] | None:
     """Return hits and misses of counted rows; None for weights, fractional rows or measures that are no proportion."""
-    info = about(measure)
-    if info.of is not Counts or info.share is None or any(table.moments or reweighed(table) for table in tables):
+    info = describe(measure)
+    if (
+        info.of is not Counts
+        or info.share is None
+        or any(table.moments or has_fixed_prevalence(table) for table in tables)
+    ):
         return None
-    shares = [share(measure, table) for table in tables]
+    shares = [effective_proportion(measure, table) for table in tables]
     parts = any(not float(cell).is_integer() for each in shares for cell in each)
     return None if parts or sum(each.trials for each in shares) >= _MAX_HYPERGEOMETRIC else shares
 
@@ -266,17 +278,17 @@ class GroupSpread:
     @property
     def worst(self) -> Group | None:
         """Group with the worst value; None if neither end of the measure is worse."""
-        best = about(self.measure).best
+        best = describe(self.measure).best
         return None if best is None else self.ends[best == "high"]
 
 
-def gaps(  # noqa: PLR0913  (all but the first are seldom given)
+def group_gaps(  # noqa: PLR0913  (all but the first are seldom given)
     tallies: Tallies,
     *,
     decided: Decisions = None,
     measures: Iterable[str | Measure] | None = None,
     by: str | Sequence[str] | None = None,
-    interval: Interval = Interval(),  # noqa: B008  (it is immutable)
+    interval: IntervalOptions = IntervalOptions(),  # noqa: B008  (it is immutable)
     draws: int = N_PERMUTATIONS,
     min_size: int = MIN_SIZE,
 ) -> Results:
@@ -318,11 +330,11 @@ def gaps(  # noqa: PLR0913  (all but the first are seldom given)
     >>> from baserate import equalize, read
     >>> people = {"sick": [1] * 150, "says": [1] * 56 + [0] * 14 + [1] * 48 + [0] * 32, "sex": ["m"] * 70 + ["f"] * 80}
     >>> t = read.tallies(people, truth="sick", predicted="says", group="sex", positive=1)
-    >>> row = equalize.gaps(t, measures=["sensitivity"]).rows()[0]
+    >>> row = equalize.group_gaps(t, measures=["sensitivity"]).rows()[0]
     >>> row["parity"], row["kind"], round(row["value"], 3), round(row["floor"], 2), row["p"] < 0.02
     ('equal-opportunity', 'max_difference', 0.2, 0.06, True)
     """
-    checked_draws(draws)
+    check_n_samples(draws)
     counts = count_groups(tallies, decided, measures, by)
     size = check_min_size(min_size)
     spreads = spread_groups(counts, interval, draws, size)
@@ -331,7 +343,9 @@ def gaps(  # noqa: PLR0913  (all but the first are seldom given)
     return Results(results.columns, {**results.data, "draws": draws, "min_size": size})
 
 
-def spread_groups(counts: GroupCounts, interval: Interval, draws: int, min_size: int) -> dict[str, list[GroupSpread]]:
+def spread_groups(
+    counts: GroupCounts, interval: IntervalOptions, draws: int, min_size: int
+) -> dict[str, list[GroupSpread]]:
     """Compute the values of all groups, by model and measure."""
     return {model.model: list(_spread_model(model, interval, draws, min_size)) for model in counts.models}
 
@@ -339,7 +353,7 @@ def spread_groups(counts: GroupCounts, interval: Interval, draws: int, min_size:
 def gap_rows(counts: GroupCounts, spreads: Mapping[str, list[GroupSpread]]) -> Iterator[Row]:
     """Yield one row for each model, measure or parity, and kind of gap."""
     for model, each in spreads.items():
-        spread_of = {about(one.measure).name: one for one in each}
+        spread_of = {describe(one.measure).name: one for one in each}
         single = {parity.measures[0]: name for name, parity in PARITIES.items() if len(parity.measures) == 1}
         sets: list[tuple[tuple[str, ...], str | None]] = [((name,), single.get(name)) for name in spread_of]
         sets += [(parity.measures, name) for name, parity in PARITIES.items() if len(parity.measures) > 1]
@@ -353,20 +367,20 @@ def gap_notes(counts: GroupCounts, spreads: Mapping[str, list[GroupSpread]]) -> 
     """List groups without a value, and the limits of the four-fifths rule."""
     every = [one for each in spreads.values() for one in each]
     notes = [
-        f"{about(one.measure).name} of {counts.label(group)} takes no part in gaps: {why}."
+        f"{describe(one.measure).name} of {counts.label(group)} takes no part in gaps: {why}."
         for one in every
         for group, why in one.undefined.items()
     ]
-    rated = any(about(one.measure).name in {"flag_rate", "pass_rate"} for one in every)
+    rated = any(describe(one.measure).name in {"flag_rate", "pass_rate"} for one in every)
     return [*notes, *[FOUR_FIFTHS] * rated]
 
 
-def _spread_model(model: ModelCounts, interval: Interval, draws: int, min_size: int) -> Iterator[GroupSpread]:
+def _spread_model(model: ModelCounts, interval: IntervalOptions, draws: int, min_size: int) -> Iterator[GroupSpread]:
     """Yield the spread of each measure of one model."""
-    inputs = {of: model.measure_inputs(of) for of in {about(measure).of for measure in model.measures}}
-    seed = checked_seed(interval.seed).spawn(1)[0]
+    inputs = {of: model.measure_inputs(of) for of in {describe(measure).of for measure in model.measures}}
+    seed = make_generator(interval.seed).spawn(1)[0]
     for measure in model.measures:
-        info = about(measure)
+        info = describe(measure)
         every = {group: inputs[info.of][group] for group in model.groups}
         estimates = {group: interval.of(measure, table) for group, table in every.items()}
         enough = check_eligibility(model, measure, min_size).groups
@@ -410,7 +424,7 @@ def _gap_kinds(counts: GroupCounts, several: Sequence[GroupSpread]) -> Iterator[
         "how": chance.how,
         "why": chance.why,
     }
-    if all(about(one.measure).span[0] >= 0 for one in several):
+    if all(describe(one.measure).span[0] >= 0 for one in several):
         yield from _least_ratio(counts, several)
     if len(several) == 1 and several[0].worst is not None:
         worst = several[0].worst

@@ -18,11 +18,27 @@ from baserate._formatting import join_words
 from baserate._policy import REFUSE, Policy
 from baserate._results import Results
 from baserate._tally import Group, Tallies, Tally
-from baserate.decide import Part, evaluated, flattery, head, in_columns, policies_of, with_settings
+from baserate.decide import (
+    GroupEvaluation,
+    add_measure_settings,
+    evaluate_groups,
+    find_same_data,
+    policies_by_model,
+    results_header,
+    rows_to_columns,
+)
 from baserate.equalize._participants import SMALL_GROUP
-from baserate.infer import Interval, all_reweighed, check_use, cut, reweighed, share, z_of
-from baserate.measure import Measure, about, check_tallies, known
-from baserate.read import ordered
+from baserate.infer import (
+    IntervalOptions,
+    check_method_used,
+    effective_proportion,
+    find_threshold,
+    has_fixed_prevalence,
+    have_fixed_prevalence,
+    test_quantile,
+)
+from baserate.measure import Measure, as_measure, check_tallies, describe
+from baserate.read import sort_labels
 
 Decisions = float | Policy | Mapping[str, Policy] | None
 """Threshold, policy, or one policy for each model; None selects a threshold that suits the scores."""
@@ -38,7 +54,7 @@ class ModelCounts:
     """Decisions of one model: for all rows (key None) and for each group, with the measures that apply to it."""
 
     model: str
-    parts: Mapping[Group | None, Part]
+    parts: Mapping[Group | None, GroupEvaluation]
     measures: tuple[Measure, ...]
 
     @property
@@ -70,16 +86,18 @@ class GroupCounts:
         """Format a group as text."""
         return ", ".join(f"{name} = {value}" for name, value in zip(self.by, group, strict=True))
 
-    def results(self, names: Iterable[str], rows: Iterable[Row], notes: Sequence[str], interval: Interval) -> Results:
+    def results(
+        self, names: Iterable[str], rows: Iterable[Row], notes: Sequence[str], interval: IntervalOptions
+    ) -> Results:
         """Combine rows, notes and metadata into results."""
-        has_decisions = any(about(measure).of is Counts for model in self.models for measure in model.measures)
+        has_decisions = any(describe(measure).of is Counts for model in self.models for measure in model.measures)
         policies = self.policies if has_decisions else {}
-        summary = flattery(self.tallies, policies)
+        summary = find_same_data(self.tallies, policies)
         summary["notes"] = [*summary["notes"], *dict.fromkeys(notes)]
-        summary = with_settings(summary, [measure for model in self.models for measure in model.measures])
-        columns = in_columns(names, list(rows), several=len(self.tallies.models) > 1)
-        results = Results(columns, {**head(self.tallies, summary, policies, interval), "by": list(self.by)})
-        check_use(interval, results, reweighed=all_reweighed(self.tallies))
+        summary = add_measure_settings(summary, [measure for model in self.models for measure in model.measures])
+        columns = rows_to_columns(names, list(rows), several=len(self.tallies.models) > 1)
+        results = Results(columns, {**results_header(self.tallies, summary, policies, interval), "by": list(self.by)})
+        check_method_used(interval, results, reweighed=have_fixed_prevalence(self.tallies))
         return results
 
 
@@ -105,7 +123,7 @@ def count_groups(
     models = tuple(
         ModelCounts(
             model,
-            _sort_groups(evaluated(tallies, policy, model, by=attributes)),
+            _sort_groups(evaluate_groups(tallies, policy, model, by=attributes)),
             _supported_measures(tallies, model, checked),
         )
         for model, policy in policies.items()
@@ -115,8 +133,8 @@ def count_groups(
 
 def _check_measures(measures: Iterable[str | Measure]) -> tuple[Measure, ...]:
     """Resolve measures of two classes by name, each once."""
-    checked = tuple(dict.fromkeys(known(each) for each in ([measures] if isinstance(measures, str) else measures)))
-    unfit = [about(each).name for each in checked if about(each).of not in (Counts, Curve, Tally)]
+    checked = tuple(dict.fromkeys(as_measure(each) for each in ([measures] if isinstance(measures, str) else measures)))
+    unfit = [describe(each).name for each in checked if describe(each).of not in (Counts, Curve, Tally)]
     if unfit or not checked:
         problem = f"{', '.join(unfit)} is of several classes" if unfit else "there is nothing to measure"
         raise OptionError(f"{problem}; name measures of two, such as sensitivity.")
@@ -126,13 +144,13 @@ def _check_measures(measures: Iterable[str | Measure]) -> tuple[Measure, ...]:
 def _find_policies(tallies: Tallies, decided: Decisions, measures: Sequence[Measure]) -> Mapping[str, Policy]:
     """Return the policy of each model; a threshold becomes a policy with one cut."""
     if isinstance(decided, Policy | Mapping):
-        policies = policies_of(tallies, decided)
+        policies = policies_by_model(tallies, decided)
         bands = [model for model, policy in policies.items() if not has_table(policy.actions)]
         if bands:
             actions = ", ".join(policies[bands[0]].actions)
             raise OptionError(f"a policy into {actions} has no 2×2 table; give one that flags or passes.")
         return policies
-    needed = any(about(each).of is Counts for each in measures)
+    needed = any(describe(each).of is Counts for each in measures)
     return {
         model: _single_threshold(_threshold(tallies, model, decided) if needed else inf) for model in tallies.models
     }
@@ -142,7 +160,7 @@ def _threshold(tallies: Tallies, model: str, threshold: float | None) -> float:
     """Return the threshold of a model: that of labels, the stated one, or 0.5 for probabilities."""
     if model == tallies.intake.columns.get("predicted"):
         return LABEL_THRESHOLD
-    return cut(model, tallies.pooled(model).score if threshold is None else (), threshold)
+    return find_threshold(model, tallies.pooled(model).score if threshold is None else (), threshold)
 
 
 def _single_threshold(threshold: float) -> Policy:
@@ -154,7 +172,7 @@ def _supported_measures(tallies: Tallies, model: str, measures: tuple[Measure, .
     """Keep the measures that a model supports; predicted labels have neither ranks nor probabilities."""
     if model != tallies.intake.columns.get("predicted"):
         return measures
-    supported = tuple(each for each in measures if about(each).of is Counts)
+    supported = tuple(each for each in measures if describe(each).of is Counts)
     if not supported:
         raise OptionError(
             f"{model} holds labels, which have neither ranks nor probabilities; ask for a measure of the 2×2 table, "
@@ -163,9 +181,9 @@ def _supported_measures(tallies: Tallies, model: str, measures: tuple[Measure, .
     return supported
 
 
-def _sort_groups(parts: Mapping[Group | None, Part]) -> dict[Group | None, Part]:
+def _sort_groups(parts: Mapping[Group | None, GroupEvaluation]) -> dict[Group | None, GroupEvaluation]:
     """Sort groups by their labels, all rows first."""
-    place = {group: at for at, group in enumerate(ordered(group for group in parts if group is not None))}
+    place = {group: at for at, group in enumerate(sort_labels(group for group in parts if group is not None))}
     return dict(sorted(parts.items(), key=lambda item: place.get(item[0], -1)))
 
 
@@ -182,7 +200,7 @@ ALPHA, POWER = 0.05, 0.8
 
 def count_trials(measure: Measure, inputs: Mapping[Any, Any], rows: Mapping[Any, int]) -> dict[Any, float]:
     """Count the rows on which a measure of each group rests: hits and misses of a proportion, otherwise all rows."""
-    parted = about(measure).share if about(measure).of is Counts else None
+    parted = describe(measure).share if describe(measure).of is Counts else None
     return {group: rows[group] if parted is None else _sum_cells(table, parted) for group, table in inputs.items()}
 
 
@@ -199,9 +217,11 @@ def group_support(
     the proportion over all rows, with one hit and one miss added so that it is never 0 or 1. Weighted rows count with
     their effective size. Measures that are no proportion have no such number.
     """
-    parted = about(measure).share if about(measure).of is Counts else None
+    parted = describe(measure).share if describe(measure).of is Counts else None
     trials = count_trials(measure, inputs, rows)
-    detectable = {} if parted is None or reweighed(inputs[None]) else _detectable_differences(measure, inputs)
+    detectable = (
+        {} if parted is None or has_fixed_prevalence(inputs[None]) else _detectable_differences(measure, inputs)
+    )
     return {group: _support_row(many, detectable.get(group), group, min_size) for group, many in trials.items()}
 
 
@@ -221,12 +241,14 @@ def _detectable_differences(measure: Measure, inputs: Mapping[Group | None, Any]
     """Compute the smallest difference from all other groups that each group would detect."""
     from scipy.special import ndtri
 
-    everybody = share(measure, inputs[None])
+    everybody = effective_proportion(measure, inputs[None])
     if not everybody.trials > 0:
         return {}
     p = (everybody.hits + 1) / (everybody.trials + 2)
-    away = (z_of(ALPHA, 2) + float(ndtri(POWER))) * sqrt(p * (1 - p))
-    trials = {group: share(measure, table).trials for group, table in inputs.items() if group is not None}
+    away = (test_quantile(ALPHA, 2) + float(ndtri(POWER))) * sqrt(p * (1 - p))
+    trials = {
+        group: effective_proportion(measure, table).trials for group, table in inputs.items() if group is not None
+    }
     nonempty = {group: many for group, many in trials.items() if many > 0}
     total = sum(nonempty.values())
     return {
@@ -271,7 +293,7 @@ class Eligibility:
 
     def describe(self, group: Group) -> str:
         """Format the number of trials of a group, such as "12 negatives"."""
-        needs = about(self.measure).needs if about(self.measure).share else ()
+        needs = describe(self.measure).needs if describe(self.measure).share else ()
         unit = _UNITS.get(needs[0], "rows") if len(needs) == 1 else "rows"
         return f"{self.trials[group]:g} {unit}"
 
@@ -301,7 +323,7 @@ def exclusion_notes(counts: GroupCounts, min_size: int) -> list[str]:
                 labels = join_words(
                     [f"{counts.label(group)} ({eligibility.describe(group)})" for group in eligibility.too_small]
                 )
-                notes.append(f"{about(measure).name}{suffix}: {_describe_exclusion(eligibility, labels)}")
+                notes.append(f"{describe(measure).name}{suffix}: {_describe_exclusion(eligibility, labels)}")
     return notes
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from baserate._results import Results
 from baserate._tally import Group, Tallies
-from baserate.decide import Part
+from baserate.decide import GroupEvaluation
 from baserate.equalize import _gaps
 from baserate.equalize._group_counts import (
     MIN_SIZE,
@@ -26,8 +26,16 @@ from baserate.equalize._group_counts import (
     find_reference,
     group_support,
 )
-from baserate.infer import Comparison, ComparisonRequest, Interval, Question, adjusted, checked_draws, compared
-from baserate.measure import Measure, about, prevalence, tidy
+from baserate.infer import (
+    Comparison,
+    ComparisonRequest,
+    IntervalOptions,
+    Question,
+    adjust_p_values,
+    check_n_samples,
+    compare_samples,
+)
+from baserate.measure import Measure, describe, prevalence, tidy_columns
 
 TABLE_COLUMNS = (
     *("measure", "model", "group", "value", "low", "high", "level", "how", "why"),
@@ -41,7 +49,7 @@ def group_table(
     decided: Decisions = None,
     measures: Iterable[str | Measure] | None = None,
     by: str | Sequence[str] | None = None,
-    interval: Interval = Interval(),  # noqa: B008  (it is immutable)
+    interval: IntervalOptions = IntervalOptions(),  # noqa: B008  (it is immutable)
     min_size: int = MIN_SIZE,
 ) -> Results:
     """Measure each group, and all rows together, with confidence intervals and base rates.
@@ -83,17 +91,17 @@ def group_table(
     return counts.results(TABLE_COLUMNS, table_rows(counts, interval, check_min_size(min_size)), (), interval)
 
 
-def table_rows(counts: GroupCounts, interval: Interval, min_size: int = MIN_SIZE) -> Iterator[Row]:
+def table_rows(counts: GroupCounts, interval: IntervalOptions, min_size: int = MIN_SIZE) -> Iterator[Row]:
     """Yield one row for each model, measure and group, all rows first."""
     for model in counts.models:
         base = {group: _class_counts(part) for group, part in model.parts.items()}
         rows = {group: each["rows"] for group, each in base.items()}
-        inputs = {of: model.measure_inputs(of) for of in {about(measure).of for measure in model.measures}}
+        inputs = {of: model.measure_inputs(of) for of in {describe(measure).of for measure in model.measures}}
         for measure in model.measures:
-            info = about(measure)
+            info = describe(measure)
             support = group_support(measure, inputs[info.of], rows, min_size)
             for group, table in inputs[info.of].items():
-                number = {"measure": info.name, **tidy(interval.of(measure, table))}
+                number = {"measure": info.name, **tidy_columns(interval.of(measure, table))}
                 yield {
                     "model": model.model,
                     "group": counts.attributes_of(group),
@@ -103,7 +111,7 @@ def table_rows(counts: GroupCounts, interval: Interval, min_size: int = MIN_SIZE
                 }
 
 
-def _class_counts(part: Part) -> Row:
+def _class_counts(part: GroupEvaluation) -> Row:
     """Count the rows of each class, and compute the prevalence."""
     positives, negatives = int(part.nobody.rows.fn), int(part.nobody.rows.tn)
     share = float(prevalence(part.nobody))
@@ -116,7 +124,7 @@ DIFFERENCE_COLUMNS = (
 )
 
 
-def differences(  # noqa: PLR0913  (all but the first are seldom given)
+def group_differences(  # noqa: PLR0913  (all but the first are seldom given)
     tallies: Tallies,
     *,
     decided: Decisions = None,
@@ -124,7 +132,7 @@ def differences(  # noqa: PLR0913  (all but the first are seldom given)
     by: str | Sequence[str] | None = None,
     reference: Reference = None,
     min_size: int = MIN_SIZE,
-    interval: Interval = Interval(),  # noqa: B008  (it is immutable)
+    interval: IntervalOptions = IntervalOptions(),  # noqa: B008  (it is immutable)
 ) -> Results:
     """Compare each group with a reference group: the difference of each measure, its interval and a p-value.
 
@@ -162,10 +170,10 @@ def differences(  # noqa: PLR0913  (all but the first are seldom given)
     >>> from baserate import equalize, read
     >>> people = {"sick": [1] * 150, "says": [1] * 56 + [0] * 14 + [1] * 48 + [0] * 32, "sex": ["m"] * 70 + ["f"] * 80}
     >>> t = read.tallies(people, truth="sick", predicted="says", group="sex", positive=1)
-    >>> row = equalize.differences(t, measures=["sensitivity"]).rows()[0]  # the larger group is the reference
+    >>> row = equalize.group_differences(t, measures=["sensitivity"]).rows()[0]  # the larger group is the reference
     >>> row["group"], row["other"], round(row["value"], 4), round(row["low"], 4), round(row["high"], 4)
     ({'sex': 'm'}, {'sex': 'f'}, 0.2, 0.0524, 0.3339)
-    >>> row = equalize.differences(t, measures=["sensitivity"], reference="m").rows()[0]
+    >>> row = equalize.group_differences(t, measures=["sensitivity"], reference="m").rows()[0]
     >>> row["group"], round(row["value"], 4), round(row["p"], 4)
     ({'sex': 'f'}, -0.2, 0.0081)
     """
@@ -176,15 +184,17 @@ def differences(  # noqa: PLR0913  (all but the first are seldom given)
     return Results(results.columns, {**results.data, "reference": counts.attributes_of(group), "min_size": size})
 
 
-def difference_rows(counts: GroupCounts, interval: Interval, reference: Group | None, min_size: int) -> Iterator[Row]:
+def difference_rows(
+    counts: GroupCounts, interval: IntervalOptions, reference: Group | None, min_size: int
+) -> Iterator[Row]:
     """Yield one row for each model, measure and group other than the reference."""
     for model in counts.models:
-        inputs = {of: model.measure_inputs(of) for of in {about(measure).of for measure in model.measures}}
+        inputs = {of: model.measure_inputs(of) for of in {describe(measure).of for measure in model.measures}}
         for measure in model.measures:
             eligibility = check_eligibility(model, measure, min_size)
             other = eligibility.largest if reference is None else reference
             for group, comparison in _compare_with_reference(
-                model, eligibility, other, inputs[about(measure).of], interval
+                model, eligibility, other, inputs[describe(measure).of], interval
             ).items():
                 fixed = {"model": model.model, "trials": eligibility.trials[group]}
                 yield {
@@ -195,17 +205,21 @@ def difference_rows(counts: GroupCounts, interval: Interval, reference: Group | 
 
 
 def _compare_with_reference(
-    model: ModelCounts, eligibility: Eligibility, other: Group, inputs: dict[Group | None, Any], interval: Interval
+    model: ModelCounts,
+    eligibility: Eligibility,
+    other: Group,
+    inputs: dict[Group | None, Any],
+    interval: IntervalOptions,
 ) -> dict[Group, Comparison]:
     """Compare all groups with the reference; groups with too few trials get no p-value."""
     request = ComparisonRequest(eligibility.measure, Question(level=interval.level))
     comparisons = {}
     for group in model.groups:
         if group != other:
-            one = compared(request, [inputs[group], inputs[other]], seed=interval.seed)
+            one = compare_samples(request, [inputs[group], inputs[other]], seed=interval.seed)
             is_tested = {group, other} <= {*eligibility.groups}
             comparisons[group] = one if is_tested else replace(one, p=nan, p_is_bound=False)
-    return dict(zip(comparisons, adjusted([*comparisons.values()]), strict=True))
+    return dict(zip(comparisons, adjust_p_values([*comparisons.values()]), strict=True))
 
 
 def _difference_row(counts: GroupCounts, comparison: Comparison, group: Group, other: Group) -> Row:
@@ -214,7 +228,7 @@ def _difference_row(counts: GroupCounts, comparison: Comparison, group: Group, o
         "measure": comparison.measure,
         "group": counts.attributes_of(group),
         "other": counts.attributes_of(other),
-        **tidy(comparison.difference),
+        **tidy_columns(comparison.difference),
         "p": comparison.p,
         "p_adjusted": comparison.adjusted,
         "p_is_bound": comparison.p_is_bound if comparison.p > 0 else None,
@@ -241,13 +255,13 @@ def _explain_untested(
 COLUMNS = tuple(dict.fromkeys(("table", *TABLE_COLUMNS, *DIFFERENCE_COLUMNS, *_gaps.GAP_COLUMNS)))
 
 
-def groups(  # noqa: PLR0913  (all but the first are seldom given)
+def compare_groups(  # noqa: PLR0913  (all but the first are seldom given)
     tallies: Tallies,
     *,
     decided: Decisions = None,
     measures: Iterable[str | Measure] | None = None,
     by: str | Sequence[str] | None = None,
-    interval: Interval = Interval(),  # noqa: B008  (it is immutable)
+    interval: IntervalOptions = IntervalOptions(),  # noqa: B008  (it is immutable)
     draws: int = _gaps.N_PERMUTATIONS,
     reference: Reference = None,
     min_size: int = MIN_SIZE,
@@ -271,7 +285,7 @@ def groups(  # noqa: PLR0913  (all but the first are seldom given)
     draws
         Number of permutations or simulations of the null distribution of gaps.
     reference
-        Reference group of the differences, as in `differences`.
+        Reference group of the differences, as in `group_differences`.
     min_size
         Least number of rows on which a value must rest to be tested.
 
@@ -279,20 +293,20 @@ def groups(  # noqa: PLR0913  (all but the first are seldom given)
     -------
     Results
         Rows of three tables, distinguished by the column `table`: "group" (see `group_table`), "difference" (see
-        `differences`) and "gap" (see `gaps`).
+        `group_differences`) and "gap" (see `gaps`).
 
     Examples
     --------
     >>> from baserate import equalize, read
     >>> people = {"sick": [1, 0, 1, 0], "risk": [0.9, 0.6, 0.4, 0.1], "sex": ["f", "f", "m", "m"]}
     >>> t = read.tallies(people, truth="sick", score="risk", group="sex")
-    >>> rows = equalize.groups(t, measures=["flag_rate"], draws=100, min_size=1).rows()
+    >>> rows = equalize.compare_groups(t, measures=["flag_rate"], draws=100, min_size=1).rows()
     >>> [(row["table"], row["group"], row["value"]) for row in rows if row["kind"] in (None, "max_difference")]
     ... # doctest: +NORMALIZE_WHITESPACE
     [('group', None, 0.5), ('group', {'sex': 'f'}, 1.0), ('group', {'sex': 'm'}, 0.0),
      ('difference', {'sex': 'm'}, -1.0), ('gap', {'sex': 'f'}, 1.0)]
     """
-    checked_draws(draws)
+    check_n_samples(draws)
     counts = count_groups(tallies, decided, measures, by)
     size, other = check_min_size(min_size), find_reference(counts, reference)
     spreads = _gaps.spread_groups(counts, interval, draws, size)

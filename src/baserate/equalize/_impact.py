@@ -14,8 +14,17 @@ from baserate._formatting import count_of, join_words
 from baserate._policy import REFUSE, Policy
 from baserate._results import Results
 from baserate._tally import Group
-from baserate.decide import CELLS, Part, Row, evaluated, head, number_of, same, thresholds
-from baserate.equalize._optimum import RULE, RocRegion, choose_optimum, least_cost, roc_regions
+from baserate.decide import (
+    CELLS,
+    GroupEvaluation,
+    Row,
+    estimate_row,
+    evaluate_groups,
+    is_chosen_on,
+    results_header,
+    threshold_rows,
+)
+from baserate.equalize._optimum import OPTIMUM_RULE, RocRegion, choose_optimum, least_cost, roc_regions
 from baserate.equalize._parities import Goal, Parity
 from baserate.equalize._participants import (
     Groups,
@@ -26,15 +35,15 @@ from baserate.equalize._participants import (
     rate_gaps,
     select_participants,
 )
-from baserate.infer import Interval
+from baserate.infer import IntervalOptions
 from baserate.measure import (
     MEASURES,
     Measure,
-    about,
+    describe,
     expected_cost,
     flag_rate,
     fpr,
-    named_group,
+    group_attributes,
     precision,
     prevalence,
     sensitivity,
@@ -44,9 +53,9 @@ ROUNDING = 1e-9
 """Differences of shares below this count as rounding."""
 _MAX_GROUPS = 5
 """Greatest number of groups that a note lists; the rows list all."""
-SAME = (
+SAME_DATA_NOTE = (
     "the parity was made on these very rows, and does not hold exactly on others; see how far it is off there, with "
-    "equalize.held_out."
+    "equalize.cross_validate."
 )
 
 Shares = Mapping[str, float]
@@ -56,8 +65,8 @@ Shares = Mapping[str, float]
 def describe_parities(parities: Iterable[Parity]) -> list[str]:
     """Describe what parities guarantee and what they do not.
 
-    >>> from baserate.equalize import parity
-    >>> describe_parities([parity("equal-opportunity")])[0].partition(". ")[2]
+    >>> from baserate.equalize import find_parity
+    >>> describe_parities([find_parity("equal-opportunity")])[0].partition(". ")[2]
     'It is silent about how many negatives are flagged in vain.'
     """
     return [f"{each.name} means: {each.promise}. It is silent about {each.silent}." for each in parities]
@@ -139,7 +148,7 @@ def leveling_down_notes(rate: str, before: Shares, after: Shares) -> list[str]:
     >>> leveling_down_notes("fpr", {"sex = f": 0.2, "sex = m": 0.3}, {"sex = f": 0.3, "sex = m": 0.3})
     ['levelling down: fpr gets better in no group, and worse in sex = f (0.2 to 0.3).']
     """
-    best = about(MEASURES[rate]).best
+    best = describe(MEASURES[rate]).best
     defined = [name for name in before if not (isnan(before[name]) or isnan(after[name]))]
     gained = {name: (after[name] - before[name]) * (1 if best == "high" else -1) for name in defined}
     worse = [name for name in defined if gained[name] < -ROUNDING]
@@ -181,17 +190,17 @@ IMPACT_COLUMNS = (
     *("table", "set", "group", "measure", "rate", "kind", "action", "chance"),
     *("value", "low", "high", "level", "how", "why", "change"),
 )
-Parts = dict[Group | None, Part]
+Parts = dict[Group | None, GroupEvaluation]
 
 
-def account(
+def impact(
     groups: Groups,
     goal: Goal,
     policy: Policy | None = None,
     *,
     model: str | None = None,
     otherwise: str = REFUSE,
-    interval: Interval | None = Interval(),  # noqa: B008  (it is immutable)
+    interval: IntervalOptions | None = IntervalOptions(),  # noqa: B008  (it is immutable)
 ) -> Results:
     """Report the impact of a policy on each group: rates, costs and gaps, with and without the parity.
 
@@ -227,7 +236,7 @@ def account(
     >>> from baserate import curve, equalize, tally
     >>> f = curve(tally([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2]))
     >>> m = curve(tally([1, 0, 1, 0, 0, 1], [0.9, 0.8, 0.6, 0.5, 0.3, 0.1]))
-    >>> report = equalize.account({"f": f, "m": m}, equalize.Goal("equalized-odds"))
+    >>> report = equalize.impact({"f": f, "m": m}, equalize.Goal("equalized-odds"))
     >>> [round(report.data[name], 4) for name in ("cost", "cost_without", "price")]
     [0.3333, 0.25, 0.0833]
     """
@@ -245,10 +254,10 @@ def account(
         roc_regions(participants, reversal=turning),
     )
     rows = list(_impact_rows(both, interval))
-    made_here = same(as_tallies(groups), evaluated_policy, participants.model)
-    notes = [*evaluated_policy.notes, *_impact_notes(both), *[SAME] * made_here]
+    made_here = is_chosen_on(as_tallies(groups), evaluated_policy, participants.model)
+    notes = [*evaluated_policy.notes, *_impact_notes(both), *[SAME_DATA_NOTE] * made_here]
     summary = {"same": [participants.model] * made_here, "notes": notes, **_summarize(both, evaluated_policy)}
-    data = head(participants.tallies, summary, {participants.model: evaluated_policy}, interval) | {
+    data = results_header(participants.tallies, summary, {participants.model: evaluated_policy}, interval) | {
         "digest": participants.digest
     }
     return Results({name: [row.get(name) for row in rows] for name in IMPACT_COLUMNS}, data)
@@ -290,13 +299,13 @@ class _BeforeAfter:
         """Groups whose rates cannot both improve."""
         return [group for group, part in self._groups() if self.regions[group].is_binding(*_roc_point(part))]
 
-    def _groups(self) -> Iterator[tuple[Group, Part]]:
+    def _groups(self) -> Iterator[tuple[Group, GroupEvaluation]]:
         return ((group, self.after[group]) for group in self.regions)
 
 
 def _evaluate(participants: Participants, policy: Policy) -> Parts:
     """Evaluate a policy on all participants and on each group."""
-    parts = evaluated(participants.subset, policy, participants.model)
+    parts = evaluate_groups(participants.subset, policy, participants.model)
     strange = {action for part in parts.values() if part.treatment for action in part.treatment.actions} - {PASS, FLAG}
     if strange:
         raise OptionError(
@@ -306,31 +315,31 @@ def _evaluate(participants: Participants, policy: Policy) -> Parts:
     return parts
 
 
-def _roc_point(part: Part) -> tuple[float, float]:
+def _roc_point(part: GroupEvaluation) -> tuple[float, float]:
     """Return the false and true positive rate."""
     return float(fpr(part.counts)), float(sensitivity(part.counts))
 
 
-def _impact_rows(both: _BeforeAfter, interval: Interval | None) -> Iterator[Row]:
+def _impact_rows(both: _BeforeAfter, interval: IntervalOptions | None) -> Iterator[Row]:
     """Yield the numbers of all participants and of each group, without and with the parity, then the gaps."""
     tallies, first_values = both.participants.tallies, dict[tuple[Any, ...], float]()
     for name, parts in ((_WITHOUT, both.before), (_WITH, both.after)):
         for group, part in parts.items():
-            place = {"table": _TABLE, "set": name, "group": named_group(tallies, group)}
-            rows = [*thresholds(part.treatment), *_group_numbers(part, both.participants.goal, interval)]
+            place = {"table": _TABLE, "set": name, "group": group_attributes(tallies, group)}
+            rows = [*threshold_rows(part.treatment), *_group_numbers(part, both.participants.goal, interval)]
             rows += _loss_rows(both, group) if name == _WITH else ()
             yield from (place | row | _change(first_values, group, row) for row in rows)
         for row in _gap_rows(both, parts):
             yield {"table": _TABLE, "set": name, "group": None} | row | _change(first_values, None, row)
 
 
-def _group_numbers(part: Part, goal: Goal, interval: Interval | None) -> Iterator[Row]:
+def _group_numbers(part: GroupEvaluation, goal: Goal, interval: IntervalOptions | None) -> Iterator[Row]:
     """Yield base rate, cells and rates of one group."""
     counts = part.counts
-    yield number_of(interval, prevalence, counts, name="base_rate")
+    yield estimate_row(interval, prevalence, counts, name="base_rate")
     yield from ({"measure": cell, "value": getattr(counts, cell)} for cell in CELLS)
     for measure in (flag_rate, sensitivity, fpr, precision, partial(expected_cost, costs=goal.costs)):
-        yield number_of(interval, measure, counts)
+        yield estimate_row(interval, measure, counts)
 
 
 def _loss_rows(both: _BeforeAfter, group: Group | None) -> Iterator[Row]:
@@ -377,8 +386,10 @@ def _summarize(both: _BeforeAfter, policy: Policy) -> Row:
         "cost_without": free,
         "price": cost - free,
         "least": least_cost([*both.regions.values()], participants.goal.tolerances, participants.goal.costs),
-        "binds": [named_group(participants.tallies, group) for group in both.binding if policy.rule == RULE],
-        "left": [named_group(participants.tallies, group) for group in participants.excluded],
+        "binds": [
+            group_attributes(participants.tallies, group) for group in both.binding if policy.rule == OPTIMUM_RULE
+        ],
+        "left": [group_attributes(participants.tallies, group) for group in participants.excluded],
         "levelling_down": _leveling_down(both),
         "needs_group": policy.needs_group,
         "needs_id": policy.needs_id,

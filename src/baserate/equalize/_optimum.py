@@ -21,7 +21,7 @@ from baserate._cut import FLAG, PASS, Cut, RandomizedCut, Treatment
 from baserate._errors import FitError
 from baserate._policy import REFUSE, Policy
 from baserate._tally import Group
-from baserate.decide import strictest
+from baserate.decide import strictest_maximum
 from baserate.equalize._parities import Goal
 from baserate.equalize._participants import Groups, Participants, select_participants
 
@@ -428,7 +428,7 @@ def vertex_costs(region: RocRegion, costs: Costs) -> Floats:
 
 def _strictest_argmin(cost: Floats) -> int:
     """Return the index of the least cost, the strictest among equals."""
-    return strictest(-cost) or 0
+    return strictest_maximum(-cost) or 0
 
 
 def _solve_one_rate(regions: Sequence[RocRegion], rate: str, bound: float, costs: Costs) -> Floats:
@@ -507,10 +507,10 @@ def _hull_crossings(regions: Sequence[RocRegion], left: float, right: float) -> 
     return crossings
 
 
-RULE = "equalized"
+OPTIMUM_RULE = "equalized"
 
 
-def optimum(
+def optimal_policy(
     groups: Groups, goal: Goal, *, model: str | None = None, otherwise: str = REFUSE, reversal: bool = False
 ) -> Policy:
     """Find the policy of least expected cost that satisfies a parity constraint, exactly.
@@ -541,7 +541,8 @@ def optimum(
     >>> from baserate import Costs, curve, equalize, tally
     >>> f = curve(tally([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2]))
     >>> m = curve(tally([1, 0, 1, 0, 0, 1], [0.9, 0.8, 0.6, 0.5, 0.3, 0.1]))
-    >>> policy = equalize.optimum({("f",): f, ("m",): m}, equalize.Goal("equal-opportunity", costs=Costs(fp=1, fn=1)))
+    >>> goal = equalize.Goal("equal-opportunity", costs=Costs(fp=1, fn=1))
+    >>> policy = equalize.optimal_policy({("f",): f, ("m",): m}, goal)
     >>> policy.by_group["f",], policy.by_group["m",]
     (Cut(thresholds=(0.8,), actions=('pass', 'flag')), Cut(thresholds=(0.6,), actions=('pass', 'flag')))
     """
@@ -559,7 +560,7 @@ def choose_optimum(participants: Participants, tolerances: Mapping[str, float], 
     }
     settings: dict[str, Any] = {"reversal": True} if reversal else {}
     settings["cost"] = total_cost(list(regions.values()), points, participants.goal.costs)
-    return participants.policy(by_group, rule=RULE, settings=settings)
+    return participants.policy(by_group, rule=OPTIMUM_RULE, settings=settings)
 
 
 def roc_regions(participants: Participants, *, reversal: bool = False) -> dict[Group, RocRegion]:

@@ -155,7 +155,7 @@ PARITIES: dict[str, Parity] = {
 """All parities, by canonical name."""
 
 
-def parity(name: str | Parity) -> Parity:
+def find_parity(name: str | Parity) -> Parity:
     """Find a parity by its name or by an alias.
 
     Hyphens, underscores, spaces and capitals do not matter. Names of fairlearn and AIF360 are accepted.
@@ -177,9 +177,9 @@ def parity(name: str | Parity) -> Parity:
 
     Examples
     --------
-    >>> parity("Equalized_Odds").measures
+    >>> find_parity("Equalized_Odds").measures
     ('sensitivity', 'fpr')
-    >>> parity("TruePositiveRateParity").name, parity("statistical_parity").name
+    >>> find_parity("TruePositiveRateParity").name, find_parity("statistical_parity").name
     ('equal-opportunity', 'demographic-parity')
     """
     if isinstance(name, Parity):
@@ -256,7 +256,7 @@ class Goal:
         parities = [self.parity] if isinstance(self.parity, str | Parity) else list(self.parity)
         if not parities:
             raise OptionError('no parity is named; give one, such as "equalized-odds", with within=inf for no bound.')
-        object.__setattr__(self, "parity", tuple(parity(each) for each in parities))
+        object.__setattr__(self, "parity", tuple(find_parity(each) for each in parities))
         if not isinstance(self.costs, Costs):
             raise OptionError(
                 f"{type(self.costs).__name__} are no costs of two classes; give baserate.Costs(fp=…, fn=…)."
@@ -274,7 +274,7 @@ class Goal:
 
     @property
     def parities(self) -> tuple[Parity, ...]:
-        """Entries of the registry for the names in `parity`."""
+        """Entries of the registry for the names in `find_parity`."""
         resolved: Any = self.parity
         return tuple(resolved)
 

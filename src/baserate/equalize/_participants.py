@@ -16,8 +16,8 @@ from baserate._errors import FitError, OptionError
 from baserate._formatting import join_words
 from baserate._policy import REFUSE, Policy
 from baserate._tally import Group, Tallies, Tally, as_group
-from baserate.apply import stretches
-from baserate.decide import as_setting, evaluated, model_of, separate
+from baserate.apply import score_ranges
+from baserate.decide import as_setting, evaluate_groups, find_model, separate_float32
 from baserate.equalize._parities import NEEDS, Goal
 from baserate.measure import MEASURES
 from baserate.shift import reweigh
@@ -83,7 +83,7 @@ class Participants:
             chosen_on=self.digest,
             notes=tuple(self.notes(alike=() in by_group)),
         )
-        return separate(policy, np.concatenate([tally.score for tally in self.tallies.models[name].values()]))
+        return separate_float32(policy, np.concatenate([tally.score for tally in self.tallies.models[name].values()]))
 
     def _prevalences(self) -> dict[str, Any]:
         """Deployment prevalences in the form that policy files store; empty if none were stated."""
@@ -132,7 +132,7 @@ def select_participants(
         If the rows were read without groups.
     """
     all_tallies = as_tallies(groups)
-    name = model_of(all_tallies, model)
+    name = find_model(all_tallies, model)
     tallies = Tallies({name: all_tallies.models[name]}, all_tallies.attributes, all_tallies.intake)
     if not tallies.attributes:
         raise OptionError("the rows were read without groups; read them with group=, the column that tells who is who.")
@@ -197,7 +197,7 @@ def _smallest_class(tally: Tally, goal: Goal) -> int:
 
 def group_tables(tallies: Tallies, policy: Policy, model: str) -> dict[Group, Counts[float]]:
     """Return the expected confusion matrix of each group under a policy."""
-    parts = evaluated(tallies, policy, model)
+    parts = evaluate_groups(tallies, policy, model)
     return {group: part.counts for group, part in parts.items() if group is not None}
 
 
@@ -211,7 +211,7 @@ def randomized_mass(tally: Tally, treatment: Treatment | None) -> float:
     """
     if not isinstance(treatment, RandomizedCut):
         return 0.0
-    pieces = stretches(treatment)
+    pieces = score_ranges(treatment)
     is_random = np.array(pieces.open)[np.searchsorted(pieces.at, tally.score, side="right")]
     return float(tally.mass[:, is_random].sum(dtype=np.float64))
 

@@ -18,7 +18,7 @@ from baserate._cut import FLAG, PASS, Cut, Treatment
 from baserate._errors import InfeasibleError, OptionError, UnknownLabelError
 from baserate._policy import REFUSE, Policy, label_text, spellings
 from baserate._tally import Group
-from baserate.decide import EQUAL, may_be_infinite, objective as objective_of, skipped_note
+from baserate.decide import RELATIVE_TOLERANCE, can_be_infinite, note_skipped, resolve_objective as objective_of
 from baserate.equalize._common_threshold import (
     CommonCounts,
     count_at_thresholds,
@@ -28,7 +28,7 @@ from baserate.equalize._common_threshold import (
 )
 from baserate.equalize._parities import SLACK, Goal
 from baserate.equalize._participants import Groups, Participants, group_label, select_participants
-from baserate.measure import Measure, about, expected_cost, known
+from baserate.measure import Measure, as_measure, describe, expected_cost
 
 MAX_THRESHOLDS = 3000
 """Distinct scores up to which all pairs of thresholds are tried."""
@@ -164,10 +164,10 @@ def _best_column(bands: Floats) -> Floats:
     """Return the best column of bands (worth, low, high); ties go to the narrowest, then to the strictest."""
     worth = bands[0]
     size = np.abs(worth[np.isfinite(worth)]).max(initial=0.0)
-    near = bands[:, worth >= worth.max() - EQUAL * size]
+    near = bands[:, worth >= worth.max() - RELATIVE_TOLERANCE * size]
     with np.errstate(invalid="ignore", over="ignore"):  # inf − inf: an empty band at +inf, of width 0
         width = np.where(near[1] < near[2], near[2] - near[1], 0.0)
-        narrow = near[:, width <= width.min() * (1 + EQUAL)]
+        narrow = near[:, width <= width.min() * (1 + RELATIVE_TOLERANCE)]
     at = int(np.argmax(narrow[1]))
     return narrow[:, at : at + 1]
 
@@ -233,14 +233,16 @@ def reject_option(  # noqa: PLR0913  (what is favoured, and how a band is chosen
     participants = select_participants(groups, goal, model=model, otherwise=otherwise)
     favoured = _find_groups(participants, favour)
     _check_options(favourable, around)
-    measure, toward = objective_of(partial(expected_cost, costs=goal.costs) if objective is None else known(objective))
+    measure, toward = objective_of(
+        partial(expected_cost, costs=goal.costs) if objective is None else as_measure(objective)
+    )
     lax = {group for group in participants.curves if (group in favoured) == (favourable == FLAG)}
     candidates = _participant_bands(participants, lax, around)
     sign = 1 if toward == "high" else -1
     band = candidates.best(lambda counts: sign * measure(counts))
     if band is None:
-        or_infinite = " or infinite" * may_be_infinite(measure, toward)
-        _raise_infeasible(candidates, goal, f"{about(measure).name} is undefined{or_infinite}", around)
+        or_infinite = " or infinite" * can_be_infinite(measure, toward)
+        _raise_infeasible(candidates, goal, f"{describe(measure).name} is undefined{or_infinite}", around)
     by_group: dict[Group, Treatment] = {
         group: Cut((band.low if group in lax else band.high,)) for group in participants.curves
     }
@@ -249,14 +251,14 @@ def reject_option(  # noqa: PLR0913  (what is favoured, and how a band is chosen
         **_band_settings(band, around),
         "favour": favoured,
         "favourable": favourable,
-        **({} if objective is None else {"objective": about(measure).name}),
+        **({} if objective is None else {"objective": describe(measure).name}),
         **({} if candidates.exact else {"exact": False}),
     }
     policy = participants.policy(by_group, rule=RULE, settings=settings)
     skipped = (
-        candidates.infinitely_good(lambda counts: sign * measure(counts)) if may_be_infinite(measure, toward) else 0
+        candidates.infinitely_good(lambda counts: sign * measure(counts)) if can_be_infinite(measure, toward) else 0
     )
-    notes = [*_notes(candidates, band), *skipped_note(measure, skipped, of="band")]
+    notes = [*_notes(candidates, band), *note_skipped(measure, skipped, of="band")]
     return replace(policy, notes=(*policy.notes, *notes))
 
 

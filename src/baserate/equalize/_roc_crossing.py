@@ -12,7 +12,7 @@ from baserate._curve import Curve, Mixture
 from baserate._cut import Cut, Treatment
 from baserate._errors import InfeasibleError, OptionError
 from baserate._policy import REFUSE, Policy
-from baserate.decide import both_classes, check_curve, strictest
+from baserate.decide import check_curve, require_both_classes, strictest_maximum
 from baserate.equalize._optimum import ROC_TOLERANCE, least_cost, randomize_cuts, roc_rates, roc_regions, total_cost
 from baserate.equalize._parities import Goal
 from baserate.equalize._participants import Groups, select_participants
@@ -23,7 +23,7 @@ Ends = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Crossing:
+class RocCrossing:
     """Point of ROC space that two groups share, and the mixture of thresholds by which each reaches it."""
 
     fpr: float
@@ -40,7 +40,7 @@ class Crossing:
         return _mean_threshold(self.first, top), _mean_threshold(self.second, other)
 
     @property
-    def h(self) -> Scale:
+    def h(self) -> ScoreScale:
         """Transformation of the second group's scores to the scale of the first, on which one threshold serves both.
 
         It maps the threshold of the second group to that of the first, and the ends of the second scale to those of the
@@ -51,11 +51,11 @@ class Crossing:
         below = low if low < first_threshold else first_threshold - (second_threshold - least)
         above = high if high > first_threshold else first_threshold + (greatest - second_threshold)
         knots = {least: below, greatest: above, second_threshold: first_threshold}
-        return Scale(tuple(sorted(knots)), tuple(knots[at] for at in sorted(knots)))
+        return ScoreScale(tuple(sorted(knots)), tuple(knots[at] for at in sorted(knots)))
 
 
 @dataclass(frozen=True, slots=True)
-class Scale:
+class ScoreScale:
     """Piecewise linear transformation of scores of one group to the scale of another; beyond the knots it is a shift.
 
     Parameters
@@ -67,7 +67,7 @@ class Scale:
 
     Examples
     --------
-    >>> Scale((0.0, 0.4, 1.0), (0.0, 0.6, 1.0))(np.array([-1.0, 0.2, 0.4, 0.7, 2.0])).round(9).tolist()
+    >>> ScoreScale((0.0, 0.4, 1.0), (0.0, 0.6, 1.0))(np.array([-1.0, 0.2, 0.4, 0.7, 2.0])).round(9).tolist()
     [-1.0, 0.3, 0.6, 0.8, 2.0]
     """
 
@@ -82,7 +82,7 @@ class Scale:
         return rescaled
 
 
-def crossings(first: Curve, second: Curve, *, hull: bool = False) -> tuple[Crossing, ...]:
+def roc_crossings(first: Curve, second: Curve, *, hull: bool = False) -> tuple[RocCrossing, ...]:
     """Find all points between (0, 0) and (1, 1) where two ROC curves cross, from left to right.
 
     To cross is to change sides; curves that only touch do not cross. Curves that coincide for a while and then part to
@@ -106,20 +106,20 @@ def crossings(first: Curve, second: Curve, *, hull: bool = False) -> tuple[Cross
     >>> from baserate import curve, tally
     >>> f = curve(tally([1, 0, 1, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2]))
     >>> m = curve(tally([1, 1, 0, 0, 1, 0], [0.8, 0.7, 0.6, 0.5, 0.3, 0.1]))
-    >>> [(round(each.fpr, 4), round(each.tpr, 4), each.thresholds) for each in crossings(f, m)]
+    >>> [(round(each.fpr, 4), round(each.tpr, 4), each.thresholds) for each in roc_crossings(f, m)]
     [(0.3333, 0.6667, (0.7, 0.6))]
     """
     for curve in (first, second):
         check_curve(curve)
-        both_classes(curve, "a ROC curve")
+        require_both_classes(curve, "a ROC curve")
     one, other = (_RocPath(curve.hull() if hull else curve) for curve in (first, second))
     ends = _score_range(first), _score_range(second)
     along = np.unique(np.concatenate([one.along, other.along]))
     places = _sign_changes(along, one.across(along) - other.across(along)).tolist()
-    return tuple(Crossing(*one.point(at), one.mixture(at), other.mixture(at), ends) for at in places)
+    return tuple(RocCrossing(*one.point(at), one.mixture(at), other.mixture(at), ends) for at in places)
 
 
-def crossing(groups: Groups, goal: Goal, *, model: str | None = None, otherwise: str = REFUSE) -> Policy:
+def choose_roc_crossing(groups: Groups, goal: Goal, *, model: str | None = None, otherwise: str = REFUSE) -> Policy:
     """Choose the cheapest point where the ROC curves of two groups, or their hulls, cross.
 
     Both groups have the same true and false positive rate there, so equalized odds hold exactly, whatever the
@@ -152,23 +152,27 @@ def crossing(groups: Groups, goal: Goal, *, model: str | None = None, otherwise:
     >>> from baserate import curve, equalize, tally
     >>> f = curve(tally([1, 0, 1, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2]))
     >>> m = curve(tally([1, 1, 0, 0, 1, 0], [0.8, 0.7, 0.6, 0.5, 0.3, 0.1]))
-    >>> policy = equalize.crossing({"f": f, "m": m}, equalize.Goal("equalized-odds"))
+    >>> policy = equalize.choose_roc_crossing({"f": f, "m": m}, equalize.Goal("equalized-odds"))
     >>> [round(policy.settings[name], 4) for name in ("cost", "bound", "above")]
     [0.2222, 0.2222, 0.0]
     >>> [round(chance, 4) for chance in policy.by_group["f",].chances]
     [0.3333, 0.6667]
     """
     if "flag_rate" in goal.rates:
-        raise OptionError("where curves cross, odds are equal but flag rates are not; choose by equalize.optimum.")
+        raise OptionError(
+            "where curves cross, odds are equal but flag rates are not; choose by equalize.optimal_policy."
+        )
     exactly = replace(goal, parity="equalized-odds", within=0.0)
     participants = select_participants(groups, exactly, model=model, otherwise=otherwise)
     regions = roc_regions(participants)
     if len(regions) != 2:
-        raise OptionError(f"curves of two groups cross, and {len(regions)} take part here; choose by equalize.optimum.")
+        raise OptionError(
+            f"curves of two groups cross, and {len(regions)} take part here; choose by equalize.optimal_policy."
+        )
     candidates = _all_crossings(*participants.curves.values())
     several = [*regions.values()]
     costs = [total_cost(several, np.array([[each.fpr, each.tpr]] * 2), goal.costs) for each in candidates]
-    at = strictest(-np.array(costs)) or 0
+    at = strictest_maximum(-np.array(costs)) or 0
     # Rounding may put the computed optimum above the cost of the crossing.
     bound = min(least_cost(several, exactly.tolerances, goal.costs), costs[at])
     settings = {"cost": costs[at], "bound": bound, "above": costs[at] - bound, "thresholds": candidates[at].thresholds}
@@ -177,12 +181,12 @@ def crossing(groups: Groups, goal: Goal, *, model: str | None = None, otherwise:
     return participants.policy(dict(zip(regions, treatments, strict=True)), rule=RULE, settings=settings)
 
 
-def _all_crossings(first: Curve, second: Curve) -> list[Crossing]:
+def _all_crossings(first: Curve, second: Curve) -> list[RocCrossing]:
     """List the crossings of curves and of hulls, strictest first."""
-    crossings_found = [each for hull in (False, True) for each in crossings(first, second, hull=hull)]
+    crossings_found = [each for hull in (False, True) for each in roc_crossings(first, second, hull=hull)]
     if not crossings_found:
         raise InfeasibleError(
-            "the ROC curves of the two groups do not cross, nor do their hulls; take equalize.optimum."
+            "the ROC curves of the two groups do not cross, nor do their hulls; take equalize.optimal_policy."
         )
     return sorted(crossings_found, key=lambda each: each.fpr + each.tpr)
 

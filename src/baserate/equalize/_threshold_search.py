@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from baserate._arrays import Bools, Floats
 from baserate._policy import REFUSE, Policy
-from baserate.decide import EQUAL, strictest
+from baserate.decide import RELATIVE_TOLERANCE, strictest_maximum
 from baserate.equalize._optimum import ROC_TOLERANCE, RocRegion, least_cost, roc_rates, roc_regions
 from baserate.equalize._parities import SLACK, Goal
 from baserate.equalize._participants import Groups, select_participants
@@ -106,7 +106,7 @@ class _Search:
         self.groups = groups
         self.least = [_RangeMinimum(each.cost) for each in groups]
         # Costs that differ by less are equal: sums over groups round differently.
-        self.equal = EQUAL * float(sum(np.abs(each.cost).max() for each in groups))
+        self.equal = RELATIVE_TOLERANCE * float(sum(np.abs(each.cost).max() for each in groups))
         self.first: list[Ints] = []
         self.last: list[Ints] = []
         for at, bound in enumerate(bounds):
@@ -159,7 +159,7 @@ class _Search:
         """Return the strictest of the cheapest thresholds of each group."""
         runs = (each[:, 0].tolist() for each in self.runs(incumbent))
         return [
-            start + (strictest(-each.cost[start : stop + 1]) or 0)
+            start + (strictest_maximum(-each.cost[start : stop + 1]) or 0)
             for each, start, stop in zip(self.groups, *runs, strict=True)
         ]
 
@@ -189,7 +189,9 @@ _MAX_BOXES = 5_000_000
 """Boxes after which the search may stop, if a group has more scores."""
 
 
-def deterministic(groups: Groups, goal: Goal, *, model: str | None = None, otherwise: str = REFUSE) -> Policy:
+def deterministic_thresholds(
+    groups: Groups, goal: Goal, *, model: str | None = None, otherwise: str = REFUSE
+) -> Policy:
     """Find one threshold for each group, without randomization: least expected cost under the parity tolerances.
 
     Thresholds reach only some rates, so exact parity often leaves only flagging nobody; use a tolerance.
@@ -217,7 +219,7 @@ def deterministic(groups: Groups, goal: Goal, *, model: str | None = None, other
     >>> from baserate import curve, equalize, tally
     >>> f = curve(tally([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2]))
     >>> m = curve(tally([1, 0, 1, 0, 0, 1], [0.9, 0.8, 0.6, 0.5, 0.3, 0.1]))
-    >>> policy = equalize.deterministic({"f": f, "m": m}, equalize.Goal("equalized-odds", within=0.34))
+    >>> policy = equalize.deterministic_thresholds({"f": f, "m": m}, equalize.Goal("equalized-odds", within=0.34))
     >>> policy.by_group["f",].threshold, policy.by_group["m",].threshold, round(policy.settings["cost"], 4)
     (0.8, 0.9, 0.25)
     """
@@ -267,7 +269,7 @@ def _notes(policy: Policy, trivial: str) -> Iterator[str]:
         yield (
             f"{trivial} is flagged: no thresholds that keep the parity so closely are cheaper. A case costs "
             f"{cost:.6g}, "
-            f"with lots {bound:.6g}; allow more with within=, or draw lots with equalize.optimum."
+            f"with lots {bound:.6g}; allow more with within=, or draw lots with equalize.optimal_policy."
         )
     if not exact:
         yield (

@@ -46,109 +46,128 @@ from baserate._lazy import attach
 if TYPE_CHECKING:
     from baserate.infer._auc_pairs import (
         AucPair as AucPair,
-        Spread as Spread,
-        assumed_pair as assumed_pair,
+        ClassVariance as ClassVariance,
         binormal_pair as binormal_pair,
         binormal_spread as binormal_spread,
         delong_pair as delong_pair,
-        stated_pair as stated_pair,
-        tallied_pair as tallied_pair,
+        hypothetical_pair as hypothetical_pair,
+        independent_pair as independent_pair,
+        reported_pair as reported_pair,
     )
     from baserate.infer._calibration_curves import (
-        Drawn as Drawn,
-        reliability_curve as reliability_curve,
-        reliability_curves as reliability_curves,
+        CurveOptions as CurveOptions,
+        calibration_curve as calibration_curve,
+        calibration_curves as calibration_curves,
     )
     from baserate.infer._calibration_summary import (
-        After as After,
-        Reliability as Reliability,
-        mapped as mapped,
-        reliability as reliability,
+        CalibratedData as CalibratedData,
+        CalibrationOptions as CalibrationOptions,
+        apply_calibrator as apply_calibrator,
+        calibration_summary as calibration_summary,
     )
     from baserate.infer._calibration_tests import (
-        Check as Check,
-        Intrinsic as Intrinsic,
-        checks as checks,
+        CalibrationTest as CalibrationTest,
+        IntrinsicCalibration as IntrinsicCalibration,
+        calibration_tests as calibration_tests,
         cox_test as cox_test,
         derived_prevalence as derived_prevalence,
         ecce_test as ecce_test,
         hosmer_lemeshow as hosmer_lemeshow,
-        intrinsic as intrinsic,
+        intrinsic_calibration as intrinsic_calibration,
         slope_test as slope_test,
         spiegelhalter as spiegelhalter,
     )
-    from baserate.infer._comparison import Comparison as Comparison, Question as Question, tidy as tidy
-    from baserate.infer._confidence_bands import Band as Band, band as band, bands as bands
-    from baserate.infer._estimate import estimate as estimate, methods as methods, resampled as resampled
+    from baserate.infer._comparison import (
+        Comparison as Comparison,
+        Question as Question,
+        tabulate_comparisons as tabulate_comparisons,
+    )
+    from baserate.infer._confidence_bands import (
+        ConfidenceBand as ConfidenceBand,
+        confidence_band as confidence_band,
+        confidence_bands as confidence_bands,
+    )
+    from baserate.infer._estimate import bootstrap as bootstrap, estimate as estimate, methods as methods
     from baserate.infer._multiclass_comparison import compare_classes as compare_classes
-    from baserate.infer._null_reference import Floor as Floor, floor as floor, floors as floors
+    from baserate.infer._null_reference import (
+        NullReference as NullReference,
+        null_reference as null_reference,
+        null_references as null_references,
+    )
     from baserate.infer._paired_comparison import compare as compare
-    from baserate.infer._sample_size import Size as Size, size_by_simulation as size_by_simulation
+    from baserate.infer._sample_size import (
+        SampleSize as SampleSize,
+        sample_size_by_simulation as sample_size_by_simulation,
+    )
     from baserate.infer._sample_size_auc import (
-        alpha_to_show_auc as alpha_to_show_auc,
+        alpha_of_auc_test as alpha_of_auc_test,
         detectable_auc as detectable_auc,
-        power_of_auc as power_of_auc,
         power_of_auc_difference as power_of_auc_difference,
-        size_of_auc as size_of_auc,
-        size_to_show_auc as size_to_show_auc,
-        size_to_show_auc_difference as size_to_show_auc_difference,
+        power_of_auc_test as power_of_auc_test,
+        sample_size_for_auc as sample_size_for_auc,
+        sample_size_for_auc_difference as sample_size_for_auc_difference,
+        sample_size_for_auc_test as sample_size_for_auc_test,
     )
     from baserate.infer._sample_size_proportion import (
-        power_of_share as power_of_share,
-        power_of_share_difference as power_of_share_difference,
-        size_of_share as size_of_share,
-        size_to_show_share as size_to_show_share,
-        size_to_show_share_difference as size_to_show_share_difference,
+        power_of_proportion_difference as power_of_proportion_difference,
+        power_of_proportion_test as power_of_proportion_test,
+        sample_size_for_proportion as sample_size_for_proportion,
+        sample_size_for_proportion_difference as sample_size_for_proportion_difference,
+        sample_size_for_proportion_test as sample_size_for_proportion_test,
     )
     from baserate.infer._summary import (
-        METHODS as METHODS,
-        Interval as Interval,
-        class_summary as class_summary,
+        INTERVAL_METHODS as INTERVAL_METHODS,
+        IntervalOptions as IntervalOptions,
+        multiclass_summary as multiclass_summary,
         summary as summary,
     )
     from baserate.infer._unpaired_comparison import compare_unpaired as compare_unpaired
 
 if TYPE_CHECKING:  # for other packages of baserate
     from baserate.infer._binomial import (
-        Share as Share,
-        as_share as as_share,
-        share as share,
-        two_sided as two_sided,
-        usual as usual,
+        Proportion as Proportion,
+        effective_proportion as effective_proportion,
+        normal_quantile as normal_quantile,
+        proportion_from_variance as proportion_from_variance,
+        wilson_or_exact as wilson_or_exact,
     )
     from baserate.infer._bootstrap import (
-        EXACT as EXACT,
+        EXACT_ROWS as EXACT_ROWS,
+        BootstrapScheme as BootstrapScheme,
         Seed as Seed,
-        Way as Way,
-        bucketed as bucketed,
-        checked_draws as checked_draws,
-        checked_seed as checked_seed,
-        how as how,
-        in_blocks as in_blocks,
+        check_n_samples as check_n_samples,
+        describe_bootstrap as describe_bootstrap,
+        make_generator as make_generator,
+        make_resampler as make_resampler,
         percentiles as percentiles,
-        refilled as refilled,
+        pool_scores as pool_scores,
+        sample_in_blocks as sample_in_blocks,
     )
-    from baserate.infer._bounds import widening as widening
+    from baserate.infer._bounds import t_widening as t_widening
     from baserate.infer._calibration_summary import SAME_ROWS as SAME_ROWS
-    from baserate.infer._comparison import ComparisonRequest as ComparisonRequest, adjusted as adjusted, holm as holm
+    from baserate.infer._comparison import (
+        ComparisonRequest as ComparisonRequest,
+        adjust_p_values as adjust_p_values,
+        holm as holm,
+    )
     from baserate.infer._confusion_intervals import (
         has_empty_cells as has_empty_cells,
         simulate_tables as simulate_tables,
     )
     from baserate.infer._estimate import (
         EstimateRequest as EstimateRequest,
-        judged as judged,
-        noun_of as noun_of,
-        ways as ways,
+        estimate_input as estimate_input,
+        interval_methods as interval_methods,
+        prepare_input as prepare_input,
     )
     from baserate.infer._fixed_prevalence import (
         FIXED_METHOD as FIXED_METHOD,
         bound_at_fixed_prevalence as bound_at_fixed_prevalence,
-        reweighed as reweighed,
+        has_fixed_prevalence as has_fixed_prevalence,
     )
     from baserate.infer._influence_functions import (
-        Part as Part,
-        freedom as freedom,
+        VarianceComponent as VarianceComponent,
+        degrees_of_freedom as degrees_of_freedom,
         has_influence as has_influence,
         influence_slopes as influence_slopes,
     )
@@ -162,10 +181,13 @@ if TYPE_CHECKING:  # for other packages of baserate
         bound_weighted_rates as bound_weighted_rates,
         combine_cell_bounds as combine_cell_bounds,
     )
-    from baserate.infer._paired_comparison import cut as cut
-    from baserate.infer._sample_size import z_of as z_of
-    from baserate.infer._summary import all_reweighed as all_reweighed, check_use as check_use
-    from baserate.infer._unpaired_comparison import compared as compared
+    from baserate.infer._paired_comparison import find_threshold as find_threshold
+    from baserate.infer._sample_size import test_quantile as test_quantile
+    from baserate.infer._summary import (
+        check_method_used as check_method_used,
+        have_fixed_prevalence as have_fixed_prevalence,
+    )
+    from baserate.infer._unpaired_comparison import compare_samples as compare_samples
 
 if not TYPE_CHECKING:  # or type checkers would accept every name
     __getattr__, __dir__ = attach(__name__)

@@ -13,8 +13,8 @@ from baserate._numeric.distinct import argsort_descending
 from baserate._rows import MulticlassRows
 from baserate._tally import Tally
 from baserate.infer import _binomial
-from baserate.infer._binomial import two_sided
-from baserate.infer._bounds import unseen_loss, widening
+from baserate.infer._binomial import normal_quantile
+from baserate.infer._bounds import t_widening, unseen_loss
 from baserate.infer._canonical_order import UniqueRows, rank_descending, sum_to_midpoints
 from baserate.infer._influence_functions import influence_variance
 from baserate.measure import auc
@@ -64,7 +64,7 @@ def estimate_auc(tally: Tally, value: float | None = None) -> AucEstimate:
 
 def delong_interval(estimate: AucEstimate, level: float) -> Limits:
     """Return the normal interval with DeLong's variance, clipped to [0, 1], as in pROC [@delong1988]."""
-    half = two_sided(level) * sqrt(estimate.variance)
+    half = normal_quantile(level) * sqrt(estimate.variance)
     return max(estimate.value - half, 0.0), min(estimate.value + half, 1.0)
 
 
@@ -73,14 +73,14 @@ def logit_delong_interval(estimate: AucEstimate, level: float) -> Limits:
     odds = estimate.value * (1 - estimate.value)
     if odds == 0:
         return nan, nan
-    half = two_sided(level) * sqrt(estimate.variance) / odds
+    half = normal_quantile(level) * sqrt(estimate.variance) / odds
     middle = log(estimate.value / (1 - estimate.value))
     return _expit(middle - half), _expit(middle + half)
 
 
 def hanley_mcneil_interval(estimate: AucEstimate, level: float) -> Limits:
     """Return the normal interval with the variance of exponential scores, clipped to [0, 1] [@hanley1982]."""
-    half = two_sided(level) * sqrt(exponential_variance(estimate.value, estimate.positives, estimate.negatives))
+    half = normal_quantile(level) * sqrt(exponential_variance(estimate.value, estimate.positives, estimate.negatives))
     return max(estimate.value - half, 0.0), min(estimate.value + half, 1.0)
 
 
@@ -93,8 +93,8 @@ def score_interval(estimate: AucEstimate, level: float) -> Limits:
     interval has positive width even where A is 0 or 1.
     """
     expected = newcombe_variance(estimate.value, estimate.positives, estimate.negatives)
-    excess = estimate.variance / expected * widening(estimate.freedom, level) ** 2 if expected > 0 else 1.0
-    reach = two_sided(level) ** 2 * (excess if excess > 1 else 1.0)  # false also for NaN, of a single row
+    excess = estimate.variance / expected * t_widening(estimate.freedom, level) ** 2 if expected > 0 else 1.0
+    reach = normal_quantile(level) ** 2 * (excess if excess > 1 else 1.0)  # false also for NaN, of a single row
 
     def beyond(theta: float) -> bool:
         return (estimate.value - theta) ** 2 > reach * newcombe_variance(theta, estimate.positives, estimate.negatives)
@@ -116,7 +116,7 @@ def auc_interval(estimate: AucEstimate, level: float) -> tuple[float, float, str
     ):
         (low, high), how = score_interval(estimate, level), METHODS["score"][1]
     else:
-        wider = estimate._replace(variance=estimate.variance * widening(estimate.freedom, level) ** 2)
+        wider = estimate._replace(variance=estimate.variance * t_widening(estimate.freedom, level) ** 2)
         (low, high), how = logit_delong_interval(wider, level), f"{METHODS['logit-delong'][1]}, t quantiles"
     lowest, highest = unseen_limits(estimate, level)
     least, most = wilson_limits(estimate, level)
@@ -152,7 +152,9 @@ def cap_area_interval(tally: Tally, level: float) -> Limits:
     if tally.reweighed:  # and the prevalence is exact
         return share / 2 + (1 - share) * low, share / 2 + (1 - share) * high
     squares = tally.squares.sum(axis=1, dtype=np.float64)
-    few, many = _binomial.usual(*_binomial.effective_counts(tally.positives, tally.negatives, *squares.tolist()), level)
+    few, many = _binomial.wilson_or_exact(
+        *_binomial.effective_counts(tally.positives, tally.negatives, *squares.tolist()), level
+    )
     # Both are independent, so their distances add in quadrature [@zou2008].
     tilt = estimate.value - 0.5
     down, up = ((share - few), (many - share)) if tilt < 0 else ((many - share), (share - few))

@@ -21,7 +21,7 @@ _WEIGHTED = "these rows have weights, of which a pilot for planning makes no use
 _TOO_FEW = "the pilot has fewer than two rows of a class; give at least two of each."
 
 
-class Spread(NamedTuple):
+class ClassVariance(NamedTuple):
     """A variance or covariance of AUCs: the contributions of one positive and of one negative."""
 
     positive: float
@@ -40,14 +40,15 @@ class Spread(NamedTuple):
 class AucPair:
     """Two AUCs with the variances and covariance of their estimates.
 
-    `delong_pair` computes it from pilot rows, `tallied_pair` from tallies of separate rows, `binormal_pair` from two
-    binormal curves, `stated_pair` from published variances, and `assumed_pair` from two AUCs alone.
+    `delong_pair` computes it from pilot rows, `independent_pair` from tallies of separate rows, `binormal_pair` from
+    two
+    binormal curves, `reported_pair` from published variances, and `hypothetical_pair` from two AUCs alone.
     """
 
     first: float
     second: float
-    variance: tuple[Spread, Spread]
-    covariance: Spread
+    variance: tuple[ClassVariance, ClassVariance]
+    covariance: ClassVariance
     paired: bool = True
     """Whether both models are evaluated on the same rows."""
 
@@ -64,7 +65,7 @@ class AucPair:
         """Return the first AUC less the second."""
         return self.first - self.second
 
-    def varying(self, standard: Standard = None) -> tuple[Spread, Spread]:
+    def varying(self, standard: Standard = None) -> tuple[ClassVariance, ClassVariance]:
         """Return the variance of the difference under the null hypothesis, and under the alternative.
 
         Without a `standard` both are equal, and nothing changes when the models swap places: this is the variance that
@@ -83,10 +84,10 @@ class AucPair:
                 f"the {standard} AUC varies less than it varies with the other, so it cannot be the standard; leave "
                 "standard= out."
             )
-        return Spread(*zero.tolist()), Spread(*real.tolist())
+        return ClassVariance(*zero.tolist()), ClassVariance(*real.tolist())
 
 
-def binormal_spread(auc: float) -> Spread:
+def binormal_spread(auc: float) -> ClassVariance:
     """Return the AUC variance of normal scores, :math:`0.0099e^{-a^2/2}[(5a^2+8)/P+(a^2+8)/N]`, a = 1.414 Φ⁻¹(AUC).
 
     This is formula 3 of [@obuchowski2004], with the constants as printed there, on which pROC's numbers depend: 0.0099
@@ -112,7 +113,7 @@ def binormal_spread(auc: float) -> Spread:
 
     square = (1.414 * float(ndtri(auc))) ** 2
     scale = 0.0099 * exp(-square / 2)
-    return Spread(scale * (5 * square + 8), scale * (square + 8))
+    return ClassVariance(scale * (5 * square + 8), scale * (square + 8))
 
 
 def delong_pair(rows: Rows) -> AucPair:
@@ -147,11 +148,11 @@ def delong_pair(rows: Rows) -> AucPair:
     above = np.cov(np.array([_placements(score[truth], score[~truth]) for score in scores]))
     below = np.cov(np.array([_placements(-score[~truth], -score[truth]) for score in scores]))
     areas = [float(_placements(score[truth], score[~truth]).mean()) for score in scores]
-    parts = [Spread(float(above[place]), float(below[place])) for place in ((0, 0), (1, 1), (0, 1))]
+    parts = [ClassVariance(float(above[place]), float(below[place])) for place in ((0, 0), (1, 1), (0, 1))]
     return AucPair(areas[0], areas[1], (parts[0], parts[1]), parts[2])
 
 
-def tallied_pair(first: Tally, second: Tally) -> AucPair:
+def independent_pair(first: Tally, second: Tally) -> AucPair:
     """Compute a pair from two models scored on separate pilot rows, with DeLong's variances [@delong1988].
 
     Parameters
@@ -167,12 +168,12 @@ def tallied_pair(first: Tally, second: Tally) -> AucPair:
     Examples
     --------
     >>> from baserate import tally
-    >>> pair = tallied_pair(tally([1, 0, 1, 0], [2, 3, 4, 1]), tally([1, 0, 1, 0], [4, 1, 3, 2]))
+    >>> pair = independent_pair(tally([1, 0, 1, 0], [2, 3, 4, 1]), tally([1, 0, 1, 0], [4, 1, 3, 2]))
     >>> pair.first, pair.second, pair.variance[0], pair.paired
     (0.75, 1.0, Spread(positive=0.125, negative=0.125), False)
     """
     (one, varies), (other, too) = _auc_and_variance(first), _auc_and_variance(second)
-    return AucPair(one, other, (varies, too), Spread(0.0, 0.0), paired=False)
+    return AucPair(one, other, (varies, too), ClassVariance(0.0, 0.0), paired=False)
 
 
 def binormal_pair(
@@ -200,19 +201,20 @@ def binormal_pair(
     parts = [_binormal_terms(*curve) for curve in (first, second)]
     (a1, b1, f1, g1, area1), (a2, b2, f2, g2, area2) = parts
     sick, well = correlation
-    covariance = Spread(
+    covariance = ClassVariance(
         f1 * f2 * (sick + sick**2 * a1 * a2 / 2)
         + g1 * g2 * b1 * b2 * sick**2 / 2
         + sick**2 * (f1 * g2 * a1 * b2 + f2 * g1 * a2 * b1) / 2,
         b1 * b2 * (f1 * f2 * well + g1 * g2 * well**2 / 2),
     )
     one, other = (
-        Spread(f * f * (1 + a * a / 2) + g * g * b * b / 2, b * b * (f * f + g * g / 2)) for a, b, f, g, _ in parts
+        ClassVariance(f * f * (1 + a * a / 2) + g * g * b * b / 2, b * b * (f * f + g * g / 2))
+        for a, b, f, g, _ in parts
     )
     return AucPair(area1, area2, (one, other), covariance)
 
 
-def stated_pair(
+def reported_pair(
     first: float,
     second: float,
     *,
@@ -245,11 +247,11 @@ def stated_pair(
     check_classes(positives, negatives)
     if not all(0 < each < np.inf for each in variances) or not abs(covariance) <= sqrt(variances[0] * variances[1]):
         raise OptionError(f"variances {variances} and covariance {covariance} cannot be; check the numbers.")
-    one, other, both = (Spread(each * positives / 2, each * negatives / 2) for each in (*variances, covariance))
+    one, other, both = (ClassVariance(each * positives / 2, each * negatives / 2) for each in (*variances, covariance))
     return AucPair(first, second, (one, other), both)
 
 
-def assumed_pair(first: float, second: float, *, correlation: float | None = None) -> AucPair:
+def hypothetical_pair(first: float, second: float, *, correlation: float | None = None) -> AucPair:
     """Make a pair from two AUCs of normal scores whose estimates have this correlation in each class [@hanley1983].
 
     Parameters
@@ -269,7 +271,7 @@ def assumed_pair(first: float, second: float, *, correlation: float | None = Non
     r = 0.0 if correlation is None else correlation
     _check_correlation("correlation", r)
     one, other = binormal_spread(first), binormal_spread(second)
-    both = Spread(*(r * sqrt(a * b) for a, b in zip(one, other, strict=True)))
+    both = ClassVariance(*(r * sqrt(a * b) for a, b in zip(one, other, strict=True)))
     return AucPair(first, second, (one, other), both, paired=correlation is not None)
 
 
@@ -281,7 +283,7 @@ def check_classes(positives: float, negatives: float) -> None:
         )
 
 
-def _auc_and_variance(tally: Tally) -> tuple[float, Spread]:
+def _auc_and_variance(tally: Tally) -> tuple[float, ClassVariance]:
     if tally.weighted:
         raise OptionError(_WEIGHTED)
     positive, negative = (np.asarray(each, dtype=np.float64) for each in tally.mass)
@@ -294,7 +296,7 @@ def _auc_and_variance(tally: Tally) -> tuple[float, Spread]:
         float(np.sum(mass * (place - auc) ** 2) / (mass.sum() - 1))
         for mass, place in ((positive, below), (negative, above))
     ]
-    return auc, Spread(*parts)
+    return auc, ClassVariance(*parts)
 
 
 def _placements(scores: Floats, others: Floats) -> Floats:

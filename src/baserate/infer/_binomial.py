@@ -12,7 +12,7 @@ import numpy as np
 from baserate._arrays import Floats, Value, as_python, ratio, round_if_close
 from baserate._confusion import Confusion
 from baserate._counts import Counts
-from baserate.measure import Measure, about
+from baserate.measure import Measure, describe
 
 EXACT_BELOW = 13
 """Hits or misses below which only the exact interval covers at its level, as `python -m bench.coverage` shows."""
@@ -21,7 +21,7 @@ Limits = tuple[Value, Value]
 """Low and high."""
 
 
-class Share(NamedTuple, Generic[Value]):
+class Proportion(NamedTuple, Generic[Value]):
     """Effective hits and misses of a proportion: floats, or arrays for many proportions."""
 
     hits: Value
@@ -33,7 +33,7 @@ class Share(NamedTuple, Generic[Value]):
         return self.hits + self.misses
 
 
-def share(measure: Measure, table: Counts[Value] | Confusion) -> Share[Value]:
+def effective_proportion(measure: Measure, table: Counts[Value] | Confusion) -> Proportion[Value]:
     r"""Compute the effective hits and misses of a measure that is a proportion.
 
     For counted rows they are the counts. For weighted rows the linearized variance
@@ -41,16 +41,16 @@ def share(measure: Measure, table: Counts[Value] | Confusion) -> Share[Value]:
     :math:`p(1-p)/v`; where v is 0, since all are hits or all misses, Kish's :math:`(\sum w)^2/\sum w^2` takes its place
     [@kish1965] [@korn1998].
     """
-    cells = about(measure).share
+    cells = describe(measure).share
     assert cells is not None  # noqa: S101  (for the type checker)
     hits, misses = (_sum_cells(table, names) for names in cells)
     if table.moments is None:
-        return Share(hits, misses)
+        return Proportion(hits, misses)
     hit_squares, miss_squares = (_sum_cells(table.squares, names) for names in cells)
     return effective_counts(hits, misses, hit_squares, miss_squares)
 
 
-def effective_counts(hits: Value, misses: Value, hit_squares: Value, miss_squares: Value) -> Share[Value]:
+def effective_counts(hits: Value, misses: Value, hit_squares: Value, miss_squares: Value) -> Proportion[Value]:
     """Compute effective hits and misses from masses and sums of squared weights."""
     total = hits + misses
     p, q = ratio(hits, total), ratio(misses, total)
@@ -58,16 +58,16 @@ def effective_counts(hits: Value, misses: Value, hit_squares: Value, miss_square
     kish = ratio(total * total, hit_squares + miss_squares)
     trials = np.where(np.asarray(spread) > 0, ratio(p * q * total * total, spread), kish)
     # Equal weights must give the counts exactly: rounding below a whole number would switch to the exact interval.
-    return Share(round_if_close(p * trials), round_if_close(q * trials))
+    return Proportion(round_if_close(p * trials), round_if_close(q * trials))
 
 
-def as_share(value: float, variance: float, rows: float) -> Share[float]:
+def proportion_from_variance(value: float, variance: float, rows: float) -> Proportion[float]:
     """Compute effective hits and misses of any number in [0, 1] from its variance, or from rows where that is 0.
 
     A mean of numbers in [0, 1] varies at most as much as a proportion of as many rows, so the same intervals hold.
     """
     trials = value * (1 - value) / variance if variance > 0 and 0 < value < 1 else rows
-    return Share(value * trials, (1 - value) * trials)
+    return Proportion(value * trials, (1 - value) * trials)
 
 
 class NormalLevel(float):
@@ -77,7 +77,7 @@ class NormalLevel(float):
     z.
 
     >>> far = NormalLevel(12.0)
-    >>> 0.999 < far < 1, two_sided(far), f"{tail_probability(far):.4g}"
+    >>> 0.999 < far < 1, normal_quantile(far), f"{tail_probability(far):.4g}"
     (True, 12.0, '3.553e-33')
     """
 
@@ -96,10 +96,10 @@ def tail_probability(level: float) -> float:
     return erfc(level.z / sqrt(2)) if isinstance(level, NormalLevel) else 1 - level
 
 
-def two_sided(level: float) -> float:
+def normal_quantile(level: float) -> float:
     """Return the normal quantile of a two-sided interval: the number of standard errors to each side.
 
-    >>> round(two_sided(0.95), 6)
+    >>> round(normal_quantile(0.95), 6)
     1.959964
     """
     if isinstance(level, NormalLevel):
@@ -121,7 +121,7 @@ def wilson(hits: Value, misses: Value, level: float) -> Limits[Value]:
     >>> [round(bound, 4) for bound in wilson(81, 182, 0.95)]  # Newcombe 1998, table I: 81/263
     [0.2553, 0.3662]
     """
-    z = two_sided(level)
+    z = normal_quantile(level)
     trials = hits + misses
     if np.ndim(hits) == 0 and float(trials) > 0:
         one: tuple[Any, Any] = _wilson_scalar(float(hits), float(misses), z)
@@ -167,18 +167,20 @@ def agresti_coull(hits: Value, misses: Value, level: float) -> Limits[Value]:
     >>> [round(bound, 4) for bound in agresti_coull(81, 182, 0.95)]
     [0.2552, 0.3663]
     """
-    z = two_sided(level)
+    z = normal_quantile(level)
     trials = hits + misses + z * z
     middle = (hits + z * z / 2) / trials
     half = z * np.sqrt(middle * (1 - middle) / trials)
     return as_python(np.maximum(middle - half, 0.0)), as_python(np.minimum(middle + half, 1.0))
 
 
-def usual(hits: Value, misses: Value, level: float) -> Limits[Value]:
+def wilson_or_exact(hits: Value, misses: Value, level: float) -> Limits[Value]:
     """Return Wilson's interval, or the exact one of Clopper and Pearson where there are few hits or few misses.
 
-    >>> usual(10, 0, 0.95) == clopper_pearson(10, 0, 0.95), usual(50, 50, 0.95) == wilson(50, 50, 0.95)
-    (True, True)
+    >>> wilson_or_exact(10, 0, 0.95) == clopper_pearson(10, 0, 0.95)
+    True
+    >>> wilson_or_exact(50, 50, 0.95) == wilson(50, 50, 0.95)
+    True
     """
     few = np.minimum(hits, misses) < EXACT_BELOW
     if np.ndim(few) == 0:
@@ -201,7 +203,9 @@ _NAMES = {
 }
 
 
-def proportion_interval(proportion: Share[float], level: float, method: str | None = None) -> tuple[float, float, str]:
+def proportion_interval(
+    proportion: Proportion[float], level: float, method: str | None = None
+) -> tuple[float, float, str]:
     """Return low, high and the name of the method, for one proportion."""
     if method is None:
         method = "clopper-pearson" if min(proportion) < EXACT_BELOW else "wilson"

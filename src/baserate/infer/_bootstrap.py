@@ -24,16 +24,16 @@ from baserate._numeric.distinct import narrow_integers, run_sums
 from baserate._numeric.threads import parallel_map
 from baserate._tally import Stack, Tally
 from baserate.measure import (
-    OF_BINS,
-    OF_DISTANCES,
-    OF_LINE,
+    BIN_MEASURES,
+    DISTANCE_MEASURES,
+    LINE_MEASURES,
     Measure,
-    about,
-    bare,
-    binned,
+    calibration_distances,
     check_probabilities,
-    cox,
-    distances,
+    describe,
+    fill_bins,
+    fit_recalibration,
+    unwrap_options,
 )
 
 Seed = int | np.random.Generator
@@ -46,14 +46,14 @@ _BLOCK = 1 << 18
 _DIGITS = 9
 
 
-def in_blocks(sampler: Sampler, *, draws: int, seed: Seed, size: int) -> Floats:
+def sample_in_blocks(sampler: Sampler, *, draws: int, seed: Seed, size: int) -> Floats:
     """Run a sampler in blocks, in several threads where that pays.
 
     Every block has a generator of its own, so the result depends on the seed alone, not on the number of threads.
     """
     each = min(max(_BLOCK // max(size, 1), 1), draws)
     sizes = [each] * (draws // each) + [draws % each] * bool(draws % each)
-    generators = checked_seed(seed).spawn(len(sizes))
+    generators = make_generator(seed).spawn(len(sizes))
 
     def sample_block(at: int) -> Floats:
         return sampler(generators[at], sizes[at])
@@ -66,7 +66,7 @@ def in_blocks(sampler: Sampler, *, draws: int, seed: Seed, size: int) -> Floats:
     return np.concatenate(first + parallel_map(sample_block, range(len(first), len(sizes)), size=size * draws))
 
 
-def checked_seed(seed: Seed) -> np.random.Generator:
+def make_generator(seed: Seed) -> np.random.Generator:
     """Return a generator from a seed or a generator; raise for anything else."""
     if isinstance(seed, np.random.Generator):
         return seed
@@ -75,7 +75,7 @@ def checked_seed(seed: Seed) -> np.random.Generator:
     raise OptionError(f"seed is {seed!r}; give a whole number of 0 or more, or a generator of NumPy.")
 
 
-def checked_draws(draws: int) -> None:
+def check_n_samples(draws: int) -> None:
     """Raise unless the argument is a valid number of samples."""
     check_domain("draws", draws, DRAWS)
 
@@ -127,7 +127,7 @@ def pool_neighbors(tally: Tally) -> Tally:
 
 def coarsen_smoother(measure: Measure) -> Measure:
     """Return a measure with fewer points of its local regression, which is enough for samples of a smooth curve."""
-    if bare(measure) not in OF_DISTANCES:
+    if unwrap_options(measure) not in DISTANCE_MEASURES:
         return measure
     return partial(measure, step=max(float(_options(measure)["step"]), _STEP))
 
@@ -138,10 +138,12 @@ def measure_stack(measures: Sequence[Measure], stack: Stack) -> Floats:
     rest = list(measures)
     for family, prepare in _FAMILIES:
         # With shared masses one smoothing matrix serves all samples; else chunks that fit the cache are quicker.
-        parts = [stack] if family is OF_DISTANCES and stack.shared else list(_chunks(stack))
+        parts = [stack] if family is DISTANCE_MEASURES and stack.shared else list(_chunks(stack))
         for members in _group_by_options(rest, family):
             prepared = [prepare(part, _options(members[0])) for part in parts]
-            columns |= {each: np.concatenate([family[bare(each)](*ready) for ready in prepared]) for each in members}
+            columns |= {
+                each: np.concatenate([family[unwrap_options(each)](*ready) for ready in prepared]) for each in members
+            }
         rest = [each for each in rest if each not in columns]
     columns |= {each: np.concatenate([each(part) for part in _chunks(stack)]) for each in rest}
     return np.stack([columns[measure] for measure in measures], axis=-1)
@@ -151,7 +153,7 @@ def _group_by_options(measures: Sequence[Measure], family: Mapping[Measure, Any]
     """Group the members of a family that have the same options."""
     groups: dict[str, list[Measure]] = {}
     for measure in measures:
-        if bare(measure) in family:
+        if unwrap_options(measure) in family:
             groups.setdefault(repr(_options(measure)), []).append(measure)
     return list(groups.values())
 
@@ -159,7 +161,7 @@ def _group_by_options(measures: Sequence[Measure], family: Mapping[Measure, Any]
 def _options(measure: Measure) -> dict[str, Any]:
     """Return the options of a measure, including its defaults."""
     keywords = measure.keywords if isinstance(measure, partial) else {}
-    return (bare(measure).__kwdefaults__ or {}) | keywords
+    return (unwrap_options(measure).__kwdefaults__ or {}) | keywords
 
 
 def _chunks(stack: Stack) -> Iterator[Stack]:
@@ -170,18 +172,18 @@ def _chunks(stack: Stack) -> Iterator[Stack]:
 
 
 _FAMILIES: tuple[tuple[Mapping[Measure, Any], Callable[[Stack, dict[str, Any]], tuple[Any, ...]]], ...] = (
-    (OF_DISTANCES, lambda stack, options: distances(stack, **options)),
-    (OF_BINS, lambda stack, options: (binned(stack, **options),)),
-    (OF_LINE, lambda stack, _options: (cox(stack), stack)),
+    (DISTANCE_MEASURES, lambda stack, options: calibration_distances(stack, **options)),
+    (BIN_MEASURES, lambda stack, options: (fill_bins(stack, **options),)),
+    (LINE_MEASURES, lambda stack, _options: (fit_recalibration(stack), stack)),
 )
 """Measures that share a preparation, and the function that prepares it."""
 
 
-Way = Literal["resample", "stratified", "bootstrap"]
+BootstrapScheme = Literal["resample", "stratified", "bootstrap"]
 """Bayesian bootstrap; the same with fixed class masses; or rows drawn with replacement."""
 
 N_BOOTSTRAP = 1000
-EXACT = 100_000
+EXACT_ROWS = 100_000
 """Rows up to which no scores are pooled."""
 _MULTINOMIAL_ROWS = 10
 """Rows for each score and class above which a multinomial sample is cheaper."""
@@ -189,27 +191,29 @@ N_MOMENT_SAMPLES = 500
 """Samples that suffice for a mean and a variance."""
 
 
-def bootstrap_values(measure: Measure, tally: Tally, *, way: Way, seed: Seed, draws: int = N_BOOTSTRAP) -> Floats:
+def bootstrap_values(
+    measure: Measure, tally: Tally, *, way: BootstrapScheme, seed: Seed, draws: int = N_BOOTSTRAP
+) -> Floats:
     """Sample values of a measure; for very many rows, those of pooled scores, shifted to the value of all scores."""
-    if about(measure).stacks:
+    if describe(measure).stacks:
         return bootstrap_measures([measure], tally, way=way, seed=seed, draws=draws)[:, 0]
-    pooled = bucketed(tally)
+    pooled = pool_scores(tally)
     value_of = _make_evaluator(measure)
-    resample = refilled(pooled, way)
+    resample = make_resampler(pooled, way)
 
     def sample(rng: np.random.Generator, samples: int) -> Floats:
         return np.array([value_of(resample(rng)) for _ in range(samples)])
 
-    values = in_blocks(sample, draws=draws, seed=seed, size=pooled.mass.size)
+    values = sample_in_blocks(sample, draws=draws, seed=seed, size=pooled.mass.size)
     return values if pooled is tally else values + (value_of(tally) - value_of(pooled))
 
 
 def bootstrap_measures(
-    measures: Sequence[Measure], tally: Tally, *, way: Way, seed: Seed, draws: int = N_BOOTSTRAP
+    measures: Sequence[Measure], tally: Tally, *, way: BootstrapScheme, seed: Seed, draws: int = N_BOOTSTRAP
 ) -> Floats:
     """Sample values of several measures that take stacks, from the same bootstrap samples: a column for each."""
     check_probabilities(tally)
-    pooled = pool_neighbors(tally) if tally.rows.sum(dtype=np.int64) > EXACT else tally
+    pooled = pool_neighbors(tally) if tally.rows.sum(dtype=np.int64) > EXACT_ROWS else tally
     resample = _make_stack_resampler(pooled, way)
     coarse = [coarsen_smoother(measure) for measure in measures]
     usual = float(tally.squares.sum()) / tally.total if tally.weighted else 1.0
@@ -217,23 +221,23 @@ def bootstrap_measures(
     def sample(rng: np.random.Generator, samples: int) -> Floats:
         return measure_stack(coarse, Stack(pooled.score, *resample(rng, samples), weight=usual))
 
-    values = in_blocks(sample, draws=draws, seed=seed, size=pooled.mass.size)
+    values = sample_in_blocks(sample, draws=draws, seed=seed, size=pooled.mass.size)
     shifts = [float(measure(tally)) - float(other(pooled)) for measure, other in zip(measures, coarse, strict=True)]
     return values + shifts
 
 
-def how(tally: Tally, way: Way, *, exact: int = EXACT) -> str:
+def describe_bootstrap(tally: Tally, way: BootstrapScheme, *, exact: int = EXACT_ROWS) -> str:
     """Describe the bootstrap scheme."""
     schemes = {
         "resample": "Bayesian bootstrap",
         "stratified": "Bayesian bootstrap within each class",
         "bootstrap": "bootstrap" if not tally.weighted else "Bayesian bootstrap",
     }
-    where = f" on {N_BUCKETS} buckets of equal mass" if bucketed(tally, exact=exact) is not tally else ""
+    where = f" on {N_BUCKETS} buckets of equal mass" if pool_scores(tally, exact=exact) is not tally else ""
     return f"draws of a {schemes[way]}{where}"
 
 
-def bucketed(tally: Tally, *, exact: int = EXACT) -> Tally:
+def pool_scores(tally: Tally, *, exact: int = EXACT_ROWS) -> Tally:
     """Pool neighboring scores of a large tally until few are left, each with about the same mass."""
     if len(tally.score) <= N_BUCKETS or tally.rows.sum(dtype=np.int64) <= exact:
         return tally
@@ -248,12 +252,12 @@ def bucketed(tally: Tally, *, exact: int = EXACT) -> Tally:
 
 
 def _make_evaluator(measure: Measure) -> Callable[[Tally], float]:
-    if about(measure).of is Curve:
+    if describe(measure).of is Curve:
         return lambda tally: float(measure(Curve(tally)))
     return lambda tally: float(measure(tally))
 
 
-def refilled(tally: Tally, way: Way) -> Callable[[np.random.Generator], Tally]:
+def make_resampler(tally: Tally, way: BootstrapScheme) -> Callable[[np.random.Generator], Tally]:
     """Return a function that makes a tally with the same scores and random masses."""
     there = np.flatnonzero(tally.mass)
     if way == "bootstrap" and not tally.weighted:
@@ -276,11 +280,13 @@ def refilled(tally: Tally, way: Way) -> Callable[[np.random.Generator], Tally]:
     return resample
 
 
-def _make_stack_resampler(tally: Tally, way: Way) -> Callable[[np.random.Generator, int], tuple[Floats, Floats]]:
+def _make_stack_resampler(
+    tally: Tally, way: BootstrapScheme
+) -> Callable[[np.random.Generator, int], tuple[Floats, Floats]]:
     """Return a function that makes random masses of both classes, a row for each sample."""
     rows = len(tally.score)
     if way != "bootstrap" or tally.weighted or tally.rows.sum(dtype=np.int64) != rows:
-        resample = refilled(tally, way)
+        resample = make_resampler(tally, way)
 
         def sample(rng: np.random.Generator, samples: int) -> tuple[Floats, Floats]:
             masses = [resample(rng).mass for _ in range(samples)]

@@ -12,7 +12,14 @@ import numpy as np
 from baserate._arrays import Floats, ratio
 from baserate._curve import Curve
 from baserate._tally import Tally
-from baserate.infer._binomial import NormalLevel, as_share, tail_probability, two_sided, usual, wilson
+from baserate.infer._binomial import (
+    NormalLevel,
+    normal_quantile,
+    proportion_from_variance,
+    tail_probability,
+    wilson,
+    wilson_or_exact,
+)
 from baserate.infer._influence_functions import InfluenceVariance, influence_variance
 from baserate.measure import (
     Measure,
@@ -61,15 +68,15 @@ class Moments(NamedTuple):
     """Rows of the smaller class, on which the number rests."""
 
 
-def widening(freedom: float, level: float) -> float:
+def t_widening(freedom: float, level: float) -> float:
     """Return the ratio of a t quantile to the normal one: how much wider an interval is if its variance is estimated.
 
-    >>> round(widening(9, 0.95), 4)
+    >>> round(t_widening(9, 0.95), 4)
     1.1542
     """
     if freedom == inf:
         return 1.0
-    z = two_sided(level)
+    z = normal_quantile(level)
     if freedom > _LARGE_FREEDOM and z < 3:
         # Cornish and Fisher's series, with a remainder below 1e-7: importing SciPy would take longer.
         return 1 + (z**2 + 1) / (4 * freedom) + (5 * z**4 + 16 * z**2 + 3) / (96 * freedom**2)
@@ -143,18 +150,18 @@ def stretch_percentiles(bounds: Limits, value: float, units: Units, level: float
     if not units.is_few or isinf(value):
         return bounds
     observed, prior = max(units.observed, 2.0), units.prior
-    factor = widening(observed + prior - 1, level) * (1.0 if prior else sqrt((observed + 1) / (observed - 1)))
+    factor = t_widening(observed + prior - 1, level) * (1.0 if prior else sqrt((observed + 1) / (observed - 1)))
     return value - factor * (value - bounds[0]), value + factor * (bounds[1] - value)
 
 
 def bound_fraction(moments: Moments, level: float) -> Limits:
     """Return Wilson's interval of a proportion with this variance; with few rows, of no more trials than rows."""
-    trials = as_share(moments.value, moments.variance, min(moments.rows, moments.freedom + 1)).trials
-    trials /= widening(moments.freedom, level) ** 2
+    trials = proportion_from_variance(moments.value, moments.variance, min(moments.rows, moments.freedom + 1)).trials
+    trials /= t_widening(moments.freedom, level) ** 2
     if moments.rows < SMALL_CLASS:
         trials = min(trials, moments.rows)
         return wilson(moments.value * trials, (1 - moments.value) * trials, level)
-    return usual(moments.value * trials, (1 - moments.value) * trials, level)
+    return wilson_or_exact(moments.value * trials, (1 - moments.value) * trials, level)
 
 
 def bound_positive_mean(value: float, variance: float, level: float) -> Limits:
@@ -167,7 +174,7 @@ def bound_positive_mean(value: float, variance: float, level: float) -> Limits:
     """
     if value == 0:
         return 0.0, 0.0
-    grown = two_sided(level) ** 2 * variance / value
+    grown = normal_quantile(level) ** 2 * variance / value
     high = value + grown / 2 + sqrt(grown * value + grown**2 / 4)
     return value**2 / high, high
 
@@ -218,12 +225,12 @@ def _bound_average_precision(spread: InfluenceVariance, level: float) -> Limits:
 
 def _total_variance(spread: InfluenceVariance, level: float) -> float:
     """Return the observed variance, with a t quantile since it is estimated, plus that of unsampled large losses."""
-    return spread.variance * widening(spread.freedom, level) ** 2 + spread.unseen_variance
+    return spread.variance * t_widening(spread.freedom, level) ** 2 + spread.unseen_variance
 
 
 def _bound_brier(spread: InfluenceVariance, level: float) -> Limits:
-    share = as_share(spread.value, _total_variance(spread, level), spread.positives + spread.negatives)
-    return usual(share.hits, share.misses, level)
+    share = proportion_from_variance(spread.value, _total_variance(spread, level), spread.positives + spread.negatives)
+    return wilson_or_exact(share.hits, share.misses, level)
 
 
 def _bound_log_loss(spread: InfluenceVariance, level: float) -> Limits:

@@ -13,13 +13,23 @@ from baserate._errors import OptionError
 from baserate._results import Results
 from baserate._rows import MulticlassRows
 from baserate._tally import Tallies, Tally
-from baserate.infer._binomial import two_sided, wilson
+from baserate.infer._binomial import normal_quantile, wilson
 from baserate.infer._bootstrap import Seed, pool_neighbors
 from baserate.infer._calibration_summary import split_parts
 from baserate.infer._calibration_tests import derived_prevalence
 from baserate.infer._estimate import EstimateRequest
 from baserate.infer._null_reference import simulate_outcomes as drawn_from
-from baserate.measure import Bins, By, Smoother, binned, check_probabilities, curve, edges, joined, spread
+from baserate.measure import (
+    Bins,
+    By,
+    Smoother,
+    bin_edges,
+    check_probabilities,
+    concatenate,
+    fill_bins,
+    fit_calibration_curve,
+    thin_points,
+)
 
 N_SIMULATIONS = 1000
 
@@ -28,7 +38,7 @@ BandKind = Literal["consistency", "confidence"]
 Columns = dict[str, Any]
 
 
-class Drawn(NamedTuple):
+class CurveOptions(NamedTuple):
     """Options of a calibration curve.
 
     Parameters
@@ -52,7 +62,7 @@ class Drawn(NamedTuple):
     seed: Seed = 0
 
 
-def reliability_curve(tally: Tally, what: str = "binned", *, drawn: Drawn = Drawn()) -> Columns:  # noqa: B008
+def calibration_curve(tally: Tally, what: str = "binned", *, drawn: CurveOptions = CurveOptions()) -> Columns:  # noqa: B008
     """Tabulate a calibration curve of one tally, lowest probability first.
 
     Parameters
@@ -60,7 +70,7 @@ def reliability_curve(tally: Tally, what: str = "binned", *, drawn: Drawn = Draw
     tally
         Tally of probabilities.
     what
-        `binned`, `isotonic`, `lowess` or `likelihood_ratio`. A `lowess` fit and its band are clipped to [0, 1].
+        `fill_bins`, `isotonic`, `lowess` or `likelihood_ratio`. A `lowess` fit and its band are clipped to [0, 1].
     drawn
         Options: bins, kind of band, level and seed.
 
@@ -72,7 +82,7 @@ def reliability_curve(tally: Tally, what: str = "binned", *, drawn: Drawn = Draw
     Examples
     --------
     >>> from baserate import infer, tally
-    >>> table = infer.reliability_curve(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3]), drawn=infer.Drawn(bins=2))
+    >>> table = infer.calibration_curve(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3]), drawn=infer.CurveOptions(bins=2))
     >>> table["probability"].round(2).tolist(), table["share"].tolist(), table["mass"].tolist()
     ([0.2, 0.85], [0.0, 1.0], [2.0, 2.0])
     """
@@ -83,11 +93,11 @@ def reliability_curve(tally: Tally, what: str = "binned", *, drawn: Drawn = Draw
     return CURVES[what](tally, drawn)
 
 
-def bin_curve(tally: Tally, options: Drawn) -> Columns:
+def bin_curve(tally: Tally, options: CurveOptions) -> Columns:
     """Tabulate the mean probability and the share of positives in each bin that is not empty, with Wilson bounds."""
-    bins = binned(tally, bins=options.bins, by=options.by)
+    bins = fill_bins(tally, bins=options.bins, by=options.by)
     low, high = _bin_limits(tally, bins, options.level)
-    lower, upper = edges(tally, bins=options.bins, by=options.by)
+    lower, upper = bin_edges(tally, bins=options.bins, by=options.by)
     return {
         "lower": lower,
         "upper": upper,
@@ -116,7 +126,7 @@ def _usual_weight(tally: Tally, row: int) -> float:
     return float(tally.squares[row].sum()) / mass if mass else 1.0
 
 
-def smooth_curve(tally: Tally, options: Drawn, *, smoother: Smoother) -> Columns:
+def smooth_curve(tally: Tally, options: CurveOptions, *, smoother: Smoother) -> Columns:
     """Tabulate an isotonic or local regression with a simulated band.
 
     The consistency band lies around the diagonal, where a calibrated model's curve would be; the confidence band lies
@@ -125,12 +135,16 @@ def smooth_curve(tally: Tally, options: Drawn, *, smoother: Smoother) -> Columns
     """
     if options.band not in ("consistency", "confidence"):
         raise OptionError(f"band is {options.band!r}; it is 'consistency' or 'confidence'.")
-    fit = _clip(curve(tally, smoother))
+    fit = _clip(fit_calibration_curve(tally, smoother))
     if not len(fit):
         return dict.fromkeys(("probability", "share", "low", "high", "mass"), fit)
     pooled = pool_neighbors(tally)
-    right = pooled.score if options.band == "consistency" else _avoid_certainty(pooled, curve(pooled, smoother))
-    draws = curve(drawn_from(pooled, right, draws=N_SIMULATIONS, seed=options.seed), smoother)
+    right = (
+        pooled.score
+        if options.band == "consistency"
+        else _avoid_certainty(pooled, fit_calibration_curve(pooled, smoother))
+    )
+    draws = fit_calibration_curve(drawn_from(pooled, right, draws=N_SIMULATIONS, seed=options.seed), smoother)
     tail = (1 - options.level) / 2
     bounds = np.quantile(draws, [tail, 1 - tail], axis=0)
     low, high = (np.interp(tally.score[::-1], pooled.score[::-1], _clip(bound)[::-1]) for bound in bounds)
@@ -152,14 +166,14 @@ def _avoid_certainty(tally: Tally, fit: Floats) -> Floats:
     return np.where(fit <= 0, never, np.where(fit >= 1, 1 - always, fit))
 
 
-def likelihood_ratio_curve(tally: Tally, options: Drawn) -> Columns:
+def likelihood_ratio_curve(tally: Tally, options: CurveOptions) -> Columns:
     r"""Tabulate the likelihood ratio in bins, which no prevalence changes, and the one that the probabilities imply.
 
     The observed ratio is :math:`\frac{O_b/P}{(n_b-O_b)/N}`, with the bounds of a ratio of proportions on a logarithmic
     scale [@simel1991]. The implied ratio is the odds of the mean probability over the prior odds at the derived
     prevalence.
     """
-    bins = binned(tally, bins=options.bins, by=options.by)
+    bins = fill_bins(tally, bins=options.bins, by=options.by)
     negative = bins.mass - bins.positive
     observed = ratio(ratio(bins.positive, tally.positives), ratio(negative, tally.negatives))
     weight = bins.squares / bins.mass
@@ -169,11 +183,11 @@ def likelihood_ratio_curve(tally: Tally, options: Drawn) -> Columns:
     hits, misses = bins.positive + one / 2 * missing, negative + other / 2 * missing
     centre = ratio(ratio(hits, tally.positives), ratio(misses, tally.negatives))
     noise = one / hits + other / misses - _kish(tally, 0) - _kish(tally, 1)
-    reach = np.exp(two_sided(options.level) * np.sqrt(np.maximum(noise, 0.0)))
+    reach = np.exp(normal_quantile(options.level) * np.sqrt(np.maximum(noise, 0.0)))
     low, high = np.where(bins.positive > 0, centre / reach, 0.0), np.where(negative > 0, centre * reach, np.inf)
     mean = bins.expected / bins.mass
     prior = derived_prevalence(tally).value
-    lower, upper = edges(tally, bins=options.bins, by=options.by)
+    lower, upper = bin_edges(tally, bins=options.bins, by=options.by)
     implied = ratio(mean, 1 - mean) * (1 - prior) / prior
     return {
         "lower": lower,
@@ -192,7 +206,7 @@ def _kish(tally: Tally, row: int) -> float:
     return ratio(float(tally.squares[row].sum()), float(tally.mass[row].sum()) ** 2)
 
 
-CURVES: dict[str, Callable[[Tally, Drawn], Columns]] = {
+CURVES: dict[str, Callable[[Tally, CurveOptions], Columns]] = {
     "binned": bin_curve,
     "isotonic": partial(smooth_curve, smoother="isotonic"),
     "lowess": partial(smooth_curve, smoother="lowess"),
@@ -200,11 +214,11 @@ CURVES: dict[str, Callable[[Tally, Drawn], Columns]] = {
 }
 
 
-def reliability_curves(
+def calibration_curves(
     data: Tallies | MulticlassRows,
     what: str = "binned",
     *,
-    drawn: Drawn = Drawn(),  # noqa: B008  (it is immutable)
+    drawn: CurveOptions = CurveOptions(),  # noqa: B008  (it is immutable)
     points: int | None = None,
 ) -> Results:
     """Tabulate the calibration curves of every model and group, or of every class and the most probable one.
@@ -214,7 +228,7 @@ def reliability_curves(
     data
         Tallies of models and groups, or rows with a probability for each class.
     what
-        `binned`, `isotonic`, `lowess` or `likelihood_ratio`.
+        `fill_bins`, `isotonic`, `lowess` or `likelihood_ratio`.
     drawn
         Options: bins, kind of band, level and seed.
     points
@@ -229,25 +243,25 @@ def reliability_curves(
     --------
     >>> from baserate import infer, read
     >>> table = {"sick": [1, 0, 1, 0], "risk": [0.9, 0.6, 0.4, 0.1]}
-    >>> infer.reliability_curves(read.tallies(table, truth="sick", score="risk")).columns["probability"].tolist()
+    >>> infer.calibration_curves(read.tallies(table, truth="sick", score="risk")).columns["probability"].tolist()
     [0.1, 0.4, 0.6, 0.9]
     """
     parts, head = split_parts(data)
     tables, longest = [], 0
     for part in parts:
-        table = reliability_curve(part.tally, what, drawn=drawn)
+        table = calibration_curve(part.tally, what, drawn=drawn)
         # The two columns after the bin edges, if any, are x and y of the curve.
         along = [column for name, column in table.items() if name not in ("lower", "upper")][:2]
-        places, longest = spread(along, points), max(longest, len(along[0]))
+        places, longest = thin_points(along, points), max(longest, len(along[0]))
         which = {name: [part.labels[name]] * len(places) for name in ("model", "group", "class", "top")}
         tables.append(which | {name: column[places] for name, column in table.items()})
-    columns = {name: joined([table[name] for table in tables]) for name in tables[0]}
+    columns = {name: concatenate([table[name] for table in tables]) for name in tables[0]}
     header = {"curve": what, "level": drawn.level, "band": _describe_band(what, drawn), "longest": longest}
     header["clipped"] = what == "lowess"
     return Results(columns, head | header)
 
 
-def _describe_band(what: str, options: Drawn) -> str:
+def _describe_band(what: str, options: CurveOptions) -> str:
     """Name the kind of bounds in `low` and `high`."""
     if what == "binned":
         return "Wilson"

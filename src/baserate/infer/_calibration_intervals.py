@@ -16,20 +16,18 @@ import numpy as np
 from baserate._arrays import Cells, Floats, distances, ratio
 from baserate._numeric.logistic import log_odds
 from baserate._tally import Tally
-from baserate.infer._binomial import as_share, two_sided, usual
-from baserate.infer._bounds import Bounds, widening
-from baserate.infer._influence_functions import Part, freedom
+from baserate.infer._binomial import normal_quantile, proportion_from_variance, wilson_or_exact
+from baserate.infer._bounds import Bounds, t_widening
+from baserate.infer._influence_functions import VarianceComponent, degrees_of_freedom
 from baserate.measure import (
     Measure,
-    bare,
-    binned,
     brier_discrimination,
     brier_miscalibration,
     brier_uncertainty,
     calibration_in_the_large,
     calibration_intercept,
+    calibration_offset,
     calibration_slope,
-    cox,
     cox_ici,
     e50,
     e90,
@@ -38,7 +36,9 @@ from baserate.measure import (
     ece,
     ece_sweep,
     emax,
-    expected,
+    expected_positives,
+    fill_bins,
+    fit_recalibration,
     ici,
     log_discrimination,
     log_miscalibration,
@@ -46,10 +46,10 @@ from baserate.measure import (
     mce,
     mean_probability,
     observed_expected,
-    offset,
     rmsce,
     rmsce_debiased,
     smooth_ece,
+    unwrap_options,
 )
 
 _BLOCK = 1 << 14
@@ -77,7 +77,7 @@ class LogisticFit(NamedTuple):
 
 def line_sandwich(t: Tally, at: int) -> Sandwich:
     """Return the sandwich variance of the intercept (0) or the slope (1) of the recalibration line."""
-    fit, x = cox(t), log_odds(t.score)
+    fit, x = fit_recalibration(t), log_odds(t.score)
     # Centered and scaled to the range, so that nearly equal log-odds do not make the information singular.
     middle, scale = (x[0] + x[-1]) / 2, (x[0] - x[-1]) / 2
     contrast = ((1.0, -middle / scale), (0.0, 1 / scale))[at]
@@ -87,7 +87,7 @@ def line_sandwich(t: Tally, at: int) -> Sandwich:
 def offset_sandwich(t: Tally) -> Sandwich:
     """Return the sandwich variance of calibration in the large."""
     x = log_odds(t.score)
-    return sandwich_variance(LogisticFit(t, x, x + offset(t).value, fixed=True), (1.0, 0.0))
+    return sandwich_variance(LogisticFit(t, x, x + calibration_offset(t).value, fixed=True), (1.0, 0.0))
 
 
 def sandwich_variance(model: LogisticFit, contrast: tuple[float, float]) -> Sandwich:
@@ -113,9 +113,10 @@ def sandwich_variance(model: LogisticFit, contrast: tuple[float, float]) -> Sand
     if not t.reweighed:
         sums, rows = sums.sum(axis=0, keepdims=True), rows.sum(keepdims=True)
     parts = [
-        Part(second, fourth, number) for (second, fourth), number in zip(sums.tolist(), rows.tolist(), strict=True)
+        VarianceComponent(second, fourth, number)
+        for (second, fourth), number in zip(sums.tolist(), rows.tolist(), strict=True)
     ]
-    return Sandwich(sum(part.variance for part in parts), freedom(parts))
+    return Sandwich(sum(part.variance for part in parts), degrees_of_freedom(parts))
 
 
 def _inverse_information(model: LogisticFit, p: Floats) -> Floats:
@@ -191,17 +192,17 @@ class CalibrationInput(NamedTuple):
 
 def calibration_interval(inputs: CalibrationInput) -> Bounds:
     """Bound a measure of calibration."""
-    return _INTERVALS[bare(inputs.measure)](inputs)
+    return _INTERVALS[unwrap_options(inputs.measure)](inputs)
 
 
 def plug_in(measure: Measure) -> Bounds | None:
     """Return the undefined bounds of a measure that chance or fitting biases to one side; None for others."""
-    return _PLUG_IN.get(_INTERVALS.get(bare(measure)))
+    return _PLUG_IN.get(_INTERVALS.get(unwrap_options(measure)))
 
 
 def is_calibration_measure(measure: Measure) -> bool:
     """Return whether this is a measure of calibration."""
-    return bare(measure) in _INTERVALS
+    return unwrap_options(measure) in _INTERVALS
 
 
 def _distance_interval(_inputs: CalibrationInput) -> Bounds:
@@ -210,8 +211,8 @@ def _distance_interval(_inputs: CalibrationInput) -> Bounds:
 
 def _wald_interval(inputs: CalibrationInput) -> Bounds:
     """Bound a coefficient of the recalibration line by its sandwich variance."""
-    sandwich = _VARIANCES[bare(inputs.measure)](inputs.tally)
-    reach = widening(sandwich.freedom, inputs.level) * two_sided(inputs.level) * sqrt(sandwich.variance)
+    sandwich = _VARIANCES[unwrap_options(inputs.measure)](inputs.tally)
+    reach = t_widening(sandwich.freedom, inputs.level) * normal_quantile(inputs.level) * sqrt(sandwich.variance)
     how = "Wald, sandwich (Huber–White) variance, t quantiles"
     where = " within each class" if inputs.tally.reweighed else ""
     return Bounds(inputs.value - reach, inputs.value + reach, how.replace(" variance", f" variance{where}"))
@@ -219,7 +220,7 @@ def _wald_interval(inputs: CalibrationInput) -> Bounds:
 
 def _observed_expected_interval(inputs: CalibrationInput) -> Bounds:
     r"""Bound O/E by the share of positives, with the variance of :math:`y-\frac OEp`, over the mean probability."""
-    tally, mean = inputs.tally, expected(inputs.tally)
+    tally, mean = inputs.tally, expected_positives(inputs.tally)
     how = "Wilson, with the variance of the ratio"
     if not mean:
         return Bounds(nan, nan, how, "nothing was expected to happen")
@@ -230,9 +231,9 @@ def _observed_expected_interval(inputs: CalibrationInput) -> Bounds:
     left = np.stack([1 - inputs.value * tally.score, -inputs.value * tally.score])
     noise = float(np.sum(tally.squares * left**2)) / tally.total**2
     rows = tally.total**2 / float(tally.squares.sum())
-    share = as_share(tally.prevalence, noise, rows)
+    share = proportion_from_variance(tally.prevalence, noise, rows)
     shrunk = _trial_factor(tally, left, inputs.level)
-    low, high = usual(share.hits * shrunk, share.misses * shrunk, inputs.level)
+    low, high = wilson_or_exact(share.hits * shrunk, share.misses * shrunk, inputs.level)
     return Bounds(low * tally.total / mean, high * tally.total / mean, how)
 
 
@@ -243,8 +244,8 @@ def _trial_factor(tally: Tally, slope: Floats, level: float) -> float:
         return 1.0
     second = tally.squares * slope**2
     fourth = float(np.nan_to_num(ratio(second**2, np.asarray(tally.rows, dtype=np.float64))).sum())
-    part = Part(float(second.sum()), fourth, rows)
-    return float(1 / widening(freedom([part]), level) ** 2)
+    part = VarianceComponent(float(second.sum()), fourth, rows)
+    return float(1 / t_widening(degrees_of_freedom([part]), level) ** 2)
 
 
 def _mean_interval(inputs: CalibrationInput) -> Bounds:
@@ -256,9 +257,9 @@ def _mean_interval(inputs: CalibrationInput) -> Bounds:
         mean = np.nan_to_num(ratio((tally.mass * tally.score).sum(axis=1, keepdims=True), _sum_by_class(tally.mass)))
         how = f"{how} within each class"
     noise = float(np.sum(tally.squares * distances(tally.score, mean) ** 2)) / tally.total**2
-    share = as_share(inputs.value, noise, tally.total**2 / float(tally.squares.sum(dtype=np.float64)))
+    share = proportion_from_variance(inputs.value, noise, tally.total**2 / float(tally.squares.sum(dtype=np.float64)))
     shrunk = 1.0 if tally.reweighed else _trial_factor(tally, np.asarray(distances(tally.score, mean)), inputs.level)
-    return Bounds(*usual(share.hits * shrunk, share.misses * shrunk, inputs.level), how)
+    return Bounds(*wilson_or_exact(share.hits * shrunk, share.misses * shrunk, inputs.level), how)
 
 
 def _sum_by_class(cells: Cells) -> Floats:
@@ -271,9 +272,9 @@ def _uncertainty_interval(inputs: CalibrationInput) -> Bounds:
     if tally.reweighed:
         return Bounds(inputs.value, inputs.value, "known")
     rows = tally.total**2 / float(tally.squares.sum())
-    low, high = usual(tally.prevalence * rows, (1 - tally.prevalence) * rows, inputs.level)
+    low, high = wilson_or_exact(tally.prevalence * rows, (1 - tally.prevalence) * rows, inputs.level)
     at = [low, high, *([0.5] if low < 0.5 < high else [])]
-    values = [_UNCERTAINTIES[bare(inputs.measure)](share) for share in at]
+    values = [_UNCERTAINTIES[unwrap_options(inputs.measure)](share) for share in at]
     return Bounds(min(values), max(values), "from that of the prevalence")
 
 
@@ -289,7 +290,7 @@ def _rmsce_interval(inputs: CalibrationInput) -> Bounds:
     if inputs.tally.reweighed:
         return Bounds(nan, nan, how, "rows of a bin were reweighed by class, so chance in it is not that of a share")
     options = inputs.measure.keywords if isinstance(inputs.measure, partial) else {}
-    bins = binned(inputs.tally, **({"by": "mass"} | options))
+    bins = fill_bins(inputs.tally, **({"by": "mass"} | options))
     # A bin with only positives or only negatives still varies: add half a row of each.
     rate = (bins.rate * bins.rows + 0.5) / (bins.rows + 1)
     several = bins.rows > 1
@@ -321,7 +322,7 @@ def _noncentral(value: float, freedom: float, level: float) -> tuple[float, floa
         return float(brentq(surplus, 0.0, most))
 
     if value > _NORMAL_ABOVE:
-        z = two_sided(level)
+        z = normal_quantile(level)
         return _normal_noncentrality(value, freedom, z), _normal_noncentrality(value, freedom, -z)
     tail = (1 - level) / 2
     return bound(1 - tail), bound(tail)

@@ -22,24 +22,30 @@ from baserate._rows import MulticlassRows
 from baserate._tally import Tallies, Tally
 from baserate.infer._bootstrap import Seed
 from baserate.infer._calibration_intervals import DISTANCES, NULL_REFERENCE_HINT
-from baserate.infer._calibration_tests import SMALLEST_P, Check, checks, derived_prevalence, intrinsic
+from baserate.infer._calibration_tests import (
+    SMALLEST_P,
+    CalibrationTest,
+    calibration_tests,
+    derived_prevalence,
+    intrinsic_calibration,
+)
 from baserate.infer._estimate import EstimateRequest, estimate
-from baserate.infer._null_reference import Floor, floors
+from baserate.infer._null_reference import NullReference, null_references
 from baserate.measure import (
-    OF_BINS,
-    OF_DISTANCES,
+    BIN_MEASURES,
+    DISTANCE_MEASURES,
     By,
     Measure,
     Smoother,
-    about,
     calibration_in_the_large,
-    clipped,
-    header,
+    count_clipped,
+    describe,
+    find_measure,
+    group_attributes,
     multiclass,
-    named,
-    named_group,
-    tidy,
-    why,
+    results_data,
+    tidy_columns,
+    undefined_reason,
 )
 
 Prevalence = float | Literal["derived"] | None
@@ -60,7 +66,7 @@ class CalibrationPart(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class After:
+class CalibratedData:
     """The same rows with other probabilities.
 
     Parameters
@@ -81,7 +87,9 @@ class After:
 SAME_ROWS = "the map was fitted to these very rows, so what follows it looks better than it is."
 
 
-def mapped(data: Tallies | MulticlassRows, by: Calibrator | MulticlassCalibrator, *, how: str | None = None) -> After:
+def apply_calibrator(
+    data: Tallies | MulticlassRows, by: Calibrator | MulticlassCalibrator, *, how: str | None = None
+) -> CalibratedData:
     """Apply a calibrator to data; a note says so if it was fitted to the same rows.
 
     Parameters
@@ -108,7 +116,7 @@ def mapped(data: Tallies | MulticlassRows, by: Calibrator | MulticlassCalibrator
     >>> from baserate import calibrate, infer, read
     >>> table = {"sick": [1, 0, 1, 0], "risk": [0.9, 0.6, 0.4, 0.1]}
     >>> data = read.tallies(table, truth="sick", score="risk")
-    >>> infer.mapped(data, calibrate.fit(data, "offset")).notes
+    >>> infer.apply_calibrator(data, calibrate.fit(data, "offset")).notes
     ('the map was fitted to these very rows, so what follows it looks better than it is.',)
     """
     how = how or f"mapped by {by.method}"
@@ -116,7 +124,7 @@ def mapped(data: Tallies | MulticlassRows, by: Calibrator | MulticlassCalibrator
         if not isinstance(by, MulticlassCalibrator) or by.labels != tuple(map(str, data.labels)):
             of = "two classes" if isinstance(by, Calibrator) else f"the classes {', '.join(by.labels)}"
             raise OptionError(f"the map is of {of}, but there are scores for {', '.join(map(str, data.labels))}.")
-        return After(replace(data, score=by(data.score)), how, (SAME_ROWS,) * by.was_fitted_on(data))
+        return CalibratedData(replace(data, score=by(data.score)), how, (SAME_ROWS,) * by.was_fitted_on(data))
     if not isinstance(by, Calibrator):
         raise OptionError(
             f"the map is of the classes {', '.join(by.labels)}, but there is one score; map all of theirs."
@@ -128,11 +136,11 @@ def mapped(data: Tallies | MulticlassRows, by: Calibrator | MulticlassCalibrator
     ((model, groups),) = data.models.items()
     after = {group: tally.rescored(by(tally.score)) for group, tally in groups.items()}
     same = by.was_fitted_on(data.pooled(model))
-    return After(replace(data, models={model: after}, decisions={}), how, (SAME_ROWS,) * same)
+    return CalibratedData(replace(data, models={model: after}, decisions={}), how, (SAME_ROWS,) * same)
 
 
 def split_parts(
-    data: Tallies | MulticlassRows, prevalence: Prevalence = None, after: After | None = None
+    data: Tallies | MulticlassRows, prevalence: Prevalence = None, after: CalibratedData | None = None
 ) -> tuple[list[CalibrationPart], dict[str, Any]]:
     """Split data into parts to evaluate, each also after adjustment or calibration; return the header, too.
 
@@ -143,17 +151,17 @@ def split_parts(
     if isinstance(data, MulticlassRows):
         if prevalence is not None:
             raise OptionError("a prevalence is for two classes; of many there is one for each: leave it out.")
-        return list(_multiclass_parts(data, after)), multiclass.header(data, data.decided(), [])
+        return list(_multiclass_parts(data, after)), multiclass.results_data(data, data.decided(), [])
     if not (prevalence is None or prevalence == "derived" or PREVALENCE.holds(prevalence)):
         raise OptionError(
             f"prevalence is {prevalence!r}; expected {PREVALENCE.words}, or 'derived'. Give one of these."
         )
     if isinstance(data, Tallies):
-        return list(_binary_parts(data, prevalence, after)), header(data, [])
+        return list(_binary_parts(data, prevalence, after)), results_data(data, [])
     raise OptionError(f"{type(data).__name__} is neither Tallies nor ClassRows; read them with baserate.read.")
 
 
-def _binary_parts(tallies: Tallies, prevalence: Prevalence, after: After | None) -> Iterator[CalibrationPart]:
+def _binary_parts(tallies: Tallies, prevalence: Prevalence, after: CalibratedData | None) -> Iterator[CalibrationPart]:
     label_column = tallies.intake.columns.get("predicted")
     has_probabilities = {
         model: after is None or _are_probabilities(tallies.pooled(model).score) for model in tallies.models
@@ -162,7 +170,7 @@ def _binary_parts(tallies: Tallies, prevalence: Prevalence, after: After | None)
         if model == label_column:
             raise OptionError(f"{model} holds labels, which are no probabilities; leave predicted= out.")
         name = model if len(tallies.models) > 1 else None
-        labels = {"model": name, "group": named_group(tallies, group), "class": None, "top": False, **ORIGINAL}
+        labels = {"model": name, "group": group_attributes(tallies, group), "class": None, "top": False, **ORIGINAL}
         title = model if group is None else f"{model} of {', '.join(map(str, group))}"
         if has_probabilities[model]:
             yield CalibrationPart(tally, labels, title)
@@ -180,7 +188,7 @@ def _binary_parts(tallies: Tallies, prevalence: Prevalence, after: After | None)
                 )
 
 
-def _multiclass_parts(classes: MulticlassRows, after: After | None = None) -> Iterator[CalibrationPart]:
+def _multiclass_parts(classes: MulticlassRows, after: CalibratedData | None = None) -> Iterator[CalibrationPart]:
     if after is None:
         yield from _class_parts(classes)
         return
@@ -197,7 +205,7 @@ def _are_probabilities(score: Reals) -> bool:
 
 
 def _class_parts(classes: MulticlassRows) -> Iterator[CalibrationPart]:
-    for group, rows in multiclass.walk(classes):
+    for group, rows in multiclass.iterate_groups(classes):
         assert isinstance(rows, MulticlassRows)  # noqa: S101  (for the type checker)
         of = "" if group is None else f" of {', '.join(map(str, group.values()))}"
         labels = {"model": None, "group": group, "class": None, "top": False, **ORIGINAL}
@@ -223,7 +231,7 @@ FEW_ROWS = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Reliability:
+class CalibrationOptions:
     """Options of a calibration summary.
 
     Parameters
@@ -259,19 +267,19 @@ class Reliability:
 
     def configure(self, measure: Measure) -> Measure:
         """Return a measure with these bins or this smoother, if it has any."""
-        if measure in OF_DISTANCES:
+        if measure in DISTANCE_MEASURES:
             return partial(measure, smoother=self.smoother)
-        if measure not in OF_BINS:
+        if measure not in BIN_MEASURES:
             return measure
         return partial(measure, bins=self.bins, **({} if self.by is None else {"by": self.by}))
 
 
-def reliability(
+def calibration_summary(
     data: Tallies | MulticlassRows,
     *,
-    asked: Reliability = Reliability(),
+    asked: CalibrationOptions = CalibrationOptions(),
     prevalence: float | Literal["derived"] | None = None,
-    after: After | Calibrator | MulticlassCalibrator | None = None,
+    after: CalibratedData | Calibrator | MulticlassCalibrator | None = None,
     watch: Callable[[int, int], None] | None = None,
 ) -> Results:
     """Summarize calibration: every measure with its interval or its null reference, and every test.
@@ -302,12 +310,12 @@ def reliability(
     --------
     >>> from baserate import infer, read
     >>> table = {"sick": [1, 0, 1, 0, 1, 0, 0, 1], "risk": [0.9, 0.6, 0.4, 0.1, 0.7, 0.2, 0.8, 0.6]}
-    >>> found = infer.reliability(read.tallies(table, truth="sick", score="risk"))
+    >>> found = infer.calibration_summary(read.tallies(table, truth="sick", score="risk"))
     >>> [round(row["value"], 3) for row in found.rows() if row["measure"] == "ece"]  # and that of the likelier class
     [0.288, 0.237]
     """
     if isinstance(after, Calibrator | MulticlassCalibrator):
-        after = mapped(data, after)
+        after = apply_calibrator(data, after)
     parts, head = split_parts(data, prevalence, after)
     rows: list[dict[str, Any]] = []
     for number, part in enumerate(parts, start=1):
@@ -321,7 +329,7 @@ def reliability(
     return Results({name: [row.get(name) for row in rows] for name in COLUMNS}, head)
 
 
-def _summarize_part(part: CalibrationPart, options: Reliability) -> Iterator[dict[str, Any]]:
+def _summarize_part(part: CalibrationPart, options: CalibrationOptions) -> Iterator[dict[str, Any]]:
     tally, labels = part.tally, dict(part.labels)
     if labels["top"]:
         yield from (labels | row for row in _summarize_measures(tally, TOP_CLASS_MEASURES, options))
@@ -333,26 +341,30 @@ def _summarize_part(part: CalibrationPart, options: Reliability) -> Iterator[dic
         )
 
 
-def _summarize_tally(tally: Tally, options: Reliability, *, original: bool) -> Iterator[dict[str, Any]]:
+def _summarize_tally(tally: Tally, options: CalibrationOptions, *, original: bool) -> Iterator[dict[str, Any]]:
     """Summarize one tally with all measures and tests."""
     share = estimate("prevalence", Curve(tally).at(0.5), level=options.level)
-    yield {"measure": "prevalence"} | tidy(share)
+    yield {"measure": "prevalence"} | tidy_columns(share)
     names = [*MEAN_MEASURES, *LINE_MEASURES, *(name for names in SCORE_PARTS.values() for name in names)]
-    names += [about(each).name for each in DISTANCES] + ["rmsce_debiased"]
+    names += [describe(each).name for each in DISTANCES] + ["rmsce_debiased"]
     yield from _summarize_measures(tally, list(dict.fromkeys(names)), options)
     by: dict[str, By] = {} if options.by is None else {"by": options.by}
-    yield from map(_test_row, checks(tally, bins=options.bins, fitted=options.fitted, seed=options.seed, **by))
+    yield from map(
+        _test_row, calibration_tests(tally, bins=options.bins, fitted=options.fitted, seed=options.seed, **by)
+    )
     if original and tally.positives and tally.negatives:
-        result = intrinsic(tally, level=options.level, seed=options.seed)
-        yield {"measure": "derived_prevalence", "verdict": result.verdict} | tidy(result.prevalence)
+        result = intrinsic_calibration(tally, level=options.level, seed=options.seed)
+        yield {"measure": "derived_prevalence", "verdict": result.verdict} | tidy_columns(result.prevalence)
         yield from map(_test_row, (result.against_slope, result.against_free))
 
 
-def _summarize_measures(tally: Tally, names: Iterable[str], options: Reliability) -> Iterator[dict[str, Any]]:
+def _summarize_measures(tally: Tally, names: Iterable[str], options: CalibrationOptions) -> Iterator[dict[str, Any]]:
     """Summarize measures with their intervals or their null references."""
-    measures = {name: options.configure(named(name)) for name in names}
-    distances = {name: each for name, each in measures.items() if options.draws and named(name) in DISTANCES}
-    references = floors(list(distances.values()), tally, level=options.level, seed=options.seed, draws=options.draws)
+    measures = {name: options.configure(find_measure(name)) for name in names}
+    distances = {name: each for name, each in measures.items() if options.draws and find_measure(name) in DISTANCES}
+    references = null_references(
+        list(distances.values()), tally, level=options.level, seed=options.seed, draws=options.draws
+    )
     by_name = dict(zip(distances, references, strict=True))
     for name, measure in measures.items():
         reference = by_name.get(name)
@@ -360,17 +372,17 @@ def _summarize_measures(tally: Tally, names: Iterable[str], options: Reliability
             number = Estimate(reference.value, level=options.level, how="plug-in", why=NULL_REFERENCE_HINT)
         else:
             number = estimate(measure, tally, level=options.level, seed=options.seed)
-        yield {"measure": name} | tidy(number) | _reference_columns(reference)
+        yield {"measure": name} | tidy_columns(number) | _reference_columns(reference)
 
 
-def _reference_columns(reference: Floor | None) -> dict[str, Any]:
+def _reference_columns(reference: NullReference | None) -> dict[str, Any]:
     if reference is None:
         return {}
     columns = {"floor": reference.typical, "floor_low": reference.low, "floor_high": reference.high}
     return columns | {"p": reference.p, "p_is_bound": None if isnan(reference.p) else reference.p_is_bound}
 
 
-def _test_row(test: Check) -> dict[str, Any]:
+def _test_row(test: CalibrationTest) -> dict[str, Any]:
     columns = {"value": test.statistic, "how": test.how, "why": test.why, "p": test.p, "freedom": test.freedom}
     bound = None if isnan(test.p) else test.p_is_bound or test.p <= SMALLEST_P
     return {"measure": f"{test.name}_test", **columns, "p_is_bound": bound}
@@ -382,7 +394,7 @@ def _make_notes(parts: Sequence[CalibrationPart], prevalence: float | str | None
         rows = int(part.tally.rows.sum(dtype=np.int64))
         if rows < FEW_ROWS and part.is_original:
             yield f"{part.title} has {_count_rows(rows)}, too few to say much of probabilities."
-        rows_at_ends = clipped(part.tally)
+        rows_at_ends = count_clipped(part.tally)
         if rows_at_ends and part.is_original and not part.labels["top"]:
             yield (
                 f"{_count_rows(rows_at_ends)} of {part.title} {'has' if rows_at_ends == 1 else 'have'} a probability "
@@ -393,7 +405,7 @@ def _make_notes(parts: Sequence[CalibrationPart], prevalence: float | str | None
     if not any(part.is_original for part in parts):
         yield "the scores are no probabilities, so only what was made of them is judged."
     for part in parts if prevalence is not None else ():
-        reason = why(calibration_in_the_large, part.tally)
+        reason = undefined_reason(calibration_in_the_large, part.tally)
         if reason:
             yield f"{part.title} is not adjusted: {reason}."
     if prevalence == "derived" and any(part.labels["adjusted"] is not None for part in parts):

@@ -25,15 +25,15 @@ from baserate.infer._null_reference import is_smallest_p, simulate_outcomes, sim
 from baserate.measure import (
     Bins,
     By,
-    binned,
-    calibrated,
     calibration_in_the_large,
+    calibration_offset,
     calibration_slope,
     check_probabilities,
-    cox,
     ecce,
-    offset,
-    why,
+    fill_bins,
+    fit_isotonic,
+    fit_recalibration,
+    undefined_reason,
 )
 
 SMALLEST_P = 5e-324
@@ -52,10 +52,11 @@ _MIN_RANGE = 0.01
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class CalibrationTest:
     """A test statistic, and the probability of one at least as extreme if the model is calibrated.
 
-    `freedom` is the degrees of freedom of a χ² statistic. `why` is the reason where the test is undefined. `p_is_bound`
+    `freedom` is the degrees of freedom of a χ² statistic. `why` is the reason where the test is
+    undefined. `p_is_bound`
     says that p is the smallest value that the method can show: the true one may be smaller.
     """
 
@@ -72,7 +73,7 @@ class Check:
         raise UsageError("a Check is neither true nor false; compare its p-value with a level: check.p < 0.05.")
 
 
-def spiegelhalter(t: Tally) -> Check:
+def spiegelhalter(t: Tally) -> CalibrationTest:
     r"""Test whether the Brier score is what the probabilities imply (Spiegelhalter's z).
 
     :math:`z=\sum(y-p)(1-2p)/\sqrt{\sum(1-2p)^2p(1-p)}` is standard normal if they are calibrated. The test cannot
@@ -101,9 +102,9 @@ def spiegelhalter(t: Tally) -> Check:
     how = "normal, two-sided"
     if not noise:
         why = "all probabilities are 0, ½ or 1, of which none bears on it" if t.total else "there are no rows"
-        return Check("spiegelhalter_z", nan, nan, how, why=why)
+        return CalibrationTest("spiegelhalter_z", nan, nan, how, why=why)
     z = surplus / sqrt(noise)
-    return Check("spiegelhalter_z", z, max(erfc(abs(z) / sqrt(2)), SMALLEST_P), how)
+    return CalibrationTest("spiegelhalter_z", z, max(erfc(abs(z) / sqrt(2)), SMALLEST_P), how)
 
 
 def _model_variance(t: Tally, factor: Floats | float = 1.0) -> float:
@@ -120,7 +121,7 @@ def _sample_variance(t: Tally, terms: Floats) -> float:
 
 def hosmer_lemeshow(
     t: Tally, *, bins: int | Sequence[float] = 10, by: By = "mass", fitted: bool = False, seed: Seed = 0
-) -> Check:
+) -> CalibrationTest:
     r"""Test whether bins hold as many positives as expected: :math:`\sum_b\frac{(O_b-E_b)^2}{E_b(1-E_b/n_b)}`.
 
     On data that the model was not fitted to, each bin is a degree of freedom; equal scores share a bin. Where expected
@@ -157,8 +158,8 @@ def hosmer_lemeshow(
     """
     check_probabilities(t)
     if t.reweighed:
-        return Check("hosmer_lemeshow", nan, nan, "χ²", why=REWEIGHED)
-    table = binned(t, bins=bins, by=by)
+        return CalibrationTest("hosmer_lemeshow", nan, nan, "χ²", why=REWEIGHED)
+    table = fill_bins(t, bins=bins, by=by)
     by_chance = table.expected * (1 - table.expected / table.mass) > 0
     parameters = _count_fitted_parameters(t) if fitted else 0
     freedom = int(np.count_nonzero(by_chance)) - parameters
@@ -166,17 +167,17 @@ def hosmer_lemeshow(
     if freedom < 1:
         few = "three bins are" if parameters == 2 else "two bins are" if parameters else "a bin is"
         reason = f"{few} needed in which chance has a say" if t.total else "there are no rows"
-        return Check("hosmer_lemeshow", nan, nan, how, why=reason)
+        return CalibrationTest("hosmer_lemeshow", nan, nan, how, why=reason)
     # Beyond rounding, an outcome that contradicts a probability of 0 or 1 has infinite evidence.
     gap = table.positive - table.expected
     impossible = (np.abs(gap[~by_chance]) > 1e-9 * table.mass[~by_chance]).any()
     statistic = inf if impossible else float(bin_statistic(table))
     if statistic == inf or not _has_small_counts(table, by_chance):
-        return Check("hosmer_lemeshow", statistic, _chi_squared_tail(freedom, statistic), how, freedom)
+        return CalibrationTest("hosmer_lemeshow", statistic, _chi_squared_tail(freedom, statistic), how, freedom)
     draws = _simulate_statistics(t, bins, by, parameters=parameters, seed=seed)
     p = simulation_p(statistic, draws)
     how = f"{len(draws)} simulated outcomes, {_FITTED[parameters] if fitted else _HELD_OUT}"
-    return Check("hosmer_lemeshow", statistic, p, how, freedom, p_is_bound=is_smallest_p(p, draws))
+    return CalibrationTest("hosmer_lemeshow", statistic, p, how, freedom, p_is_bound=is_smallest_p(p, draws))
 
 
 def bin_statistic(bins: Bins) -> Floats:
@@ -189,11 +190,11 @@ def bin_statistic(bins: Bins) -> Floats:
 
 def _count_fitted_parameters(t: Tally) -> int:
     """Count the parameters of the recalibration line at their maximum likelihood: 2, 1 (the intercept), or 0."""
-    if isnan(cox(t).slope):
+    if isnan(fit_recalibration(t).slope):
         return 2  # without a line, trust the caller
     if cox_test(t).statistic < _FITTED_STATISTIC:
         return 2
-    shift = offset(t)
+    shift = calibration_offset(t)
     return int(shift.value**2 < _FITTED_STATISTIC / 20 * shift.variance)
 
 
@@ -209,21 +210,21 @@ def _simulate_statistics(t: Tally, bins: int | Sequence[float], by: By, *, param
     pooled = pool_neighbors(t)
     stack = simulate_outcomes(pooled, pooled.score, draws=_N_SIMULATIONS, seed=seed)
     usual = float(pooled.squares.sum()) / pooled.total
-    table = binned(replace(stack, weight=usual), bins=bins, by=by)
+    table = fill_bins(replace(stack, weight=usual), bins=bins, by=by)
     if not parameters:
         return bin_statistic(table)
     x = log_odds(pooled.score)
     if parameters == 2:
-        fit = cox(stack)
+        fit = fit_recalibration(stack)
         a, b = np.nan_to_num(fit.intercept), np.nan_to_num(fit.slope, nan=1.0)
     else:
-        a, b = np.nan_to_num(offset(stack).value), np.ones(len(stack.positive))
+        a, b = np.nan_to_num(calibration_offset(stack).value), np.ones(len(stack.positive))
     mass = stack.positive[0] + stack.negative[0]
     again = replace(stack, positive=mass * logistic_probability(a, b, x))
-    return bin_statistic(table._replace(expected=binned(again, bins=bins, by=by).positive))
+    return bin_statistic(table._replace(expected=fill_bins(again, bins=bins, by=by).positive))
 
 
-def cox_test(t: Tally) -> Check:
+def cox_test(t: Tally) -> CalibrationTest:
     """Test whether intercept 0 and slope 1 fit as well as the best line of log-odds, by the likelihood ratio.
 
     Weighted rows have no likelihood; their statistic is Wald's [@cox1958].
@@ -245,9 +246,11 @@ def cox_test(t: Tally) -> Check:
     >>> round(found.statistic, 4), found.freedom, round(found.p, 4)
     (0.1152, 2, 0.944)
     """
-    fit = cox(t)
+    fit = fit_recalibration(t)
     if isnan(fit.slope):
-        return Check("cox", nan, nan, "χ² with 2 degrees of freedom", 2, why(calibration_slope, t))
+        return CalibrationTest(
+            "cox", nan, nan, "χ² with 2 degrees of freedom", 2, undefined_reason(calibration_slope, t)
+        )
     if t.weighted:
         away = np.array([fit.intercept, fit.slope - 1])
         statistic, how = float(away @ np.linalg.solve(fit.covariance, away)), "Wald, χ² with 2 degrees of freedom"
@@ -255,10 +258,10 @@ def cox_test(t: Tally) -> Check:
         x = log_odds(t.score)
         gain = log_likelihood(t, fit.intercept + fit.slope * x) - log_likelihood(t, x)
         statistic, how = max(2 * gain, 0.0), "likelihood ratio, χ² with 2 degrees of freedom"
-    return Check("cox", statistic, _chi_squared_tail(2, statistic), how, 2)
+    return CalibrationTest("cox", statistic, _chi_squared_tail(2, statistic), how, 2)
 
 
-def ecce_test(t: Tally) -> Check:
+def ecce_test(t: Tally) -> CalibrationTest:
     r"""Test whether cumulative differences range further than by chance: :math:`ECCE/\sqrt{\sum p(1-p)/n^2}`.
 
     With many rows these differences are a Brownian motion. Its range exceeds x with probability
@@ -278,12 +281,12 @@ def ecce_test(t: Tally) -> Check:
     noise = _model_variance(t)
     how = "range of a Brownian motion"
     if t.reweighed:
-        return Check("ecce", nan, nan, how, why=REWEIGHED)
+        return CalibrationTest("ecce", nan, nan, how, why=REWEIGHED)
     if not noise:
         why = "all probabilities are 0 or 1, so nothing is left to chance" if t.total else "there are no rows"
-        return Check("ecce", nan, nan, how, why=why)
+        return CalibrationTest("ecce", nan, nan, how, why=why)
     statistic = ecce(t) * t.total / sqrt(noise)
-    return Check("ecce", statistic, brownian_range_tail(statistic), how)
+    return CalibrationTest("ecce", statistic, brownian_range_tail(statistic), how)
 
 
 def brownian_range_tail(x: float) -> float:
@@ -304,7 +307,7 @@ def _chi_squared_tail(freedom: int, statistic: float) -> float:
     return max(float(chdtrc(freedom, statistic)), SMALLEST_P)
 
 
-def slope_test(t: Tally) -> Check:
+def slope_test(t: Tally) -> CalibrationTest:
     """Test whether a shift of all log-odds fits as well as any line, so that another prevalence would calibrate.
 
     Parameters
@@ -317,9 +320,11 @@ def slope_test(t: Tally) -> Check:
     Check
         The statistic with 1 degree of freedom, and its p-value.
     """
-    fit, shift = cox(t), offset(t)
+    fit, shift = fit_recalibration(t), calibration_offset(t)
     if isnan(fit.slope):
-        return Check("offset_or_slope", nan, nan, "χ² with 1 degree of freedom", 1, why(calibration_slope, t))
+        return CalibrationTest(
+            "offset_or_slope", nan, nan, "χ² with 1 degree of freedom", 1, undefined_reason(calibration_slope, t)
+        )
     if t.weighted:
         statistic = float((fit.slope - 1) ** 2 / fit.covariance[1, 1])
         how = "Wald, χ² with 1 degree of freedom"
@@ -327,7 +332,7 @@ def slope_test(t: Tally) -> Check:
         x = log_odds(t.score)
         gain = log_likelihood(t, fit.intercept + fit.slope * x) - log_likelihood(t, x + shift.value)
         statistic, how = max(2 * gain, 0.0), "likelihood ratio, χ² with 1 degree of freedom"
-    return Check("offset_or_slope", statistic, _chi_squared_tail(1, statistic), how, 1)
+    return CalibrationTest("offset_or_slope", statistic, _chi_squared_tail(1, statistic), how, 1)
 
 
 def log_likelihood(t: Forecasts, line: Floats) -> float:
@@ -337,9 +342,9 @@ def log_likelihood(t: Forecasts, line: Floats) -> float:
     return as_float((t.positive * log_expit(line) + t.negative * log_expit(-line)).sum(axis=-1))
 
 
-def checks(
+def calibration_tests(
     t: Tally, *, bins: int | Sequence[float] = 10, by: By = "mass", fitted: bool = False, seed: Seed = 0
-) -> tuple[Check, ...]:
+) -> tuple[CalibrationTest, ...]:
     """Run all calibration tests.
 
     Parameters
@@ -361,10 +366,11 @@ N_SIMULATIONS = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Intrinsic:
+class IntrinsicCalibration:
     """Whether another prevalence would calibrate the probabilities, and which.
 
-    `prevalence` is the one for which they are calibrated on average. `offset` is what the sample prevalence adds to
+    `prevalence` is the one for which they are calibrated on average. `calibration_offset` is what the sample
+    prevalence adds to
     their log-odds. `against_slope` tests the shift against any line of log-odds, `against_free` against any monotone
     curve.
     """
@@ -372,8 +378,8 @@ class Intrinsic:
     prevalence: Estimate
     offset: Estimate
     slope: Estimate
-    against_slope: Check
-    against_free: Check
+    against_slope: CalibrationTest
+    against_free: CalibrationTest
     level: float
 
     def __bool__(self) -> NoReturn:
@@ -401,7 +407,9 @@ class Intrinsic:
         return f"calibrated for a prevalence of {self.prevalence.value:.4g}, as far as can be told"
 
 
-def intrinsic(tally: Tally, *, level: float = 0.95, seed: Seed = 0, draws: int = N_SIMULATIONS) -> Intrinsic:
+def intrinsic_calibration(
+    tally: Tally, *, level: float = 0.95, seed: Seed = 0, draws: int = N_SIMULATIONS
+) -> IntrinsicCalibration:
     """Find the prevalence for which the probabilities are calibrated, and test whether there is one.
 
     Parameters
@@ -428,13 +436,13 @@ def intrinsic(tally: Tally, *, level: float = 0.95, seed: Seed = 0, draws: int =
     >>> risk = rng.beta(0.5, 0.5, 4000)
     >>> sick = rng.random(4000) < risk
     >>> kept = ~sick | (rng.random(4000) < 0.5)  # half of the sick are lost
-    >>> found = infer.intrinsic(tally(sick[kept], risk[kept]))
+    >>> found = infer.intrinsic_calibration(tally(sick[kept], risk[kept]))
     >>> found.verdict
     'calibrated for a prevalence of 0.4939, as far as can be told'
     """
     EstimateRequest(level, None, seed)
     shift, slope = (estimate(name, tally, level=level) for name in ("calibration_in_the_large", "calibration_slope"))
-    return Intrinsic(
+    return IntrinsicCalibration(
         derived_prevalence(tally, level=level),
         shift,
         slope,
@@ -479,29 +487,29 @@ def derived_prevalence(tally: Tally, *, level: float = 0.95) -> Estimate:
     return Estimate(prior(shift.value), prior(shift.high), prior(shift.low), level, shift.how)
 
 
-def _test_monotone(tally: Tally, seed: Seed, draws: int) -> Check:
+def _test_monotone(tally: Tally, seed: Seed, draws: int) -> CalibrationTest:
     """Test a shift of all log-odds against any monotone curve, by simulated outcomes."""
     from scipy.special import expit
 
     name, how = "offset_or_free", f"likelihood ratio, {count_of(draws, 'draw')} of what happens after the shift"
     pooled = pool_neighbors(tally)
-    shifted = log_odds(pooled.score) + offset(pooled).value
+    shifted = log_odds(pooled.score) + calibration_offset(pooled).value
     if np.isnan(shifted).any() or not len(shifted):
-        return Check(name, nan, nan, how, why=why(calibration_in_the_large, tally))
+        return CalibrationTest(name, nan, nan, how, why=undefined_reason(calibration_in_the_large, tally))
     # From the same pooled scores as the simulations: pooling leaves less to gain.
     here = float(_isotonic_gain(pooled))
     might = _isotonic_gain(simulate_outcomes(pooled, expit(shifted), draws=draws, seed=seed))
     defined = might[~np.isnan(might)]
     p = simulation_p(here, defined)
-    return Check(name, here, p, how, p_is_bound=is_smallest_p(p, defined))
+    return CalibrationTest(name, here, p, how, p_is_bound=is_smallest_p(p, defined))
 
 
 def _isotonic_gain(t: Forecasts) -> Floats:
     """Return twice the gain in log-likelihood of the isotonic regression over the best shift of all log-odds."""
     from scipy.special import xlog1py, xlogy
 
-    shifted = log_likelihood(t, log_odds(t.score) + offset(t).value[..., None])
-    p = calibrated(t)
+    shifted = log_likelihood(t, log_odds(t.score) + calibration_offset(t).value[..., None])
+    p = fit_isotonic(t)
     free = (xlogy(t.positive, p) + xlog1py(t.negative, -p)).sum(axis=-1)
     gain: Floats = np.maximum(2 * (free - shifted), 0.0)
     return gain

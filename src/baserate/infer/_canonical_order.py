@@ -17,8 +17,8 @@ from baserate._curve import Curve
 from baserate._numeric.distinct import Codes, argsort_descending
 from baserate._rows import Rows
 from baserate._tally import Tally
-from baserate.infer._bootstrap import Seed, in_blocks
-from baserate.measure import Measure, about
+from baserate.infer._bootstrap import Seed, sample_in_blocks
+from baserate.measure import Measure, describe
 
 Place = slice | npt.NDArray[np.intp]
 Column = npt.NDArray[Any]
@@ -181,7 +181,7 @@ def bootstrap_models(measure: Measure, cells: UniqueRows, models: Sequence[str],
     ready = [(_PooledScores if pooled else SortedScores).of(cells, model) for model in models]
 
     def evaluate(tally: Tally) -> float:
-        return float(measure(Curve(tally) if about(measure).of is Curve else tally))
+        return float(measure(Curve(tally) if describe(measure).of is Curve else tally))
 
     def sample(rng: np.random.Generator, draws: int) -> Floats:
         mass = cells.sample_masses(rng, draws)
@@ -190,8 +190,8 @@ def bootstrap_models(measure: Measure, cells: UniqueRows, models: Sequence[str],
     size = len(cells) * len(models)
     how = "Bayesian bootstrap" if cells.cluster is None else "resampled clusters"
     if not pooled:
-        return in_blocks(sample, draws=choose_n_samples(size), seed=seed, size=size), how
-    values = in_blocks(sample, draws=choose_n_samples(size // _POOLED_SPEEDUP), seed=seed, size=size)
+        return sample_in_blocks(sample, draws=choose_n_samples(size), seed=seed, size=size), how
+    values = sample_in_blocks(sample, draws=choose_n_samples(size // _POOLED_SPEEDUP), seed=seed, size=size)
     exact = [evaluate(cells.tally(model)) for model in models]
     rough = [evaluate(next(each.tallies(cells.mass[None]))) for each in ready]
     with np.errstate(invalid="ignore"):  # infinite values differ by NaN

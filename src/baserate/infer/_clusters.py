@@ -18,8 +18,8 @@ from baserate._rows import Rows
 from baserate._tally import Tally
 from baserate.infer import _auc_intervals, _binomial, _confidence_bands
 from baserate.infer._auc_intervals import auc_influence
-from baserate.infer._binomial import NormalLevel, two_sided, wilson
-from baserate.infer._bootstrap import Seed, checked_seed, in_blocks, percentiles
+from baserate.infer._binomial import NormalLevel, normal_quantile, wilson
+from baserate.infer._bootstrap import Seed, make_generator, percentiles, sample_in_blocks
 from baserate.infer._bounds import (
     UNBOUNDED,
     Bounds,
@@ -27,10 +27,10 @@ from baserate.infer._bounds import (
     explain_heavy_tail,
     find_scale,
     stretch_percentiles,
-    widening,
+    t_widening,
 )
 from baserate.infer._canonical_order import SortedScores, UniqueRows, bootstrap_models, unique_rows
-from baserate.measure import Measure, about, accuracy_ratio, auc, gini, ks
+from baserate.measure import Measure, accuracy_ratio, auc, describe, gini, ks
 
 N_BOOTSTRAP = 10_000
 _MAX_WORK = 20_000_000
@@ -84,9 +84,9 @@ def cluster_interval(measure: Measure, rows: Rows, *, threshold: float | None, l
     cells = unique_rows(rows, [model])
     if cells.clusters < 2:
         return Bounds(nan, nan, "clusters", "there is a single cluster")
-    if about(measure).of is Counts:
+    if describe(measure).of is Counts:
         flagged = cells.score[model] >= float(threshold or 0.0)
-        if about(measure).share:
+        if describe(measure).share:
             return _share_interval(measure, cells, flagged, level)
         return _table_interval(measure, cells, flagged, level=level, seed=seed)
     if measure in (auc, gini, accuracy_ratio):
@@ -105,7 +105,9 @@ def _score_interval(measure: Measure, cells: UniqueRows, model: str, *, level: f
     if measure is ks:
         limits = _ks_limits(cells, model, value, level)
     else:
-        limits = _jackknife_limits(about(measure).span, value, _leave_out_clusters(measure, cells, model, seed), level)
+        limits = _jackknife_limits(
+            describe(measure).span, value, _leave_out_clusters(measure, cells, model, seed), level
+        )
     if limits is not None:
         return Bounds(*limits, _describe_method(cells))
     draws, how = bootstrap_models(measure, cells, [model], seed)
@@ -118,7 +120,7 @@ def _describe_method(cells: UniqueRows) -> str:
 
 
 def _evaluate(measure: Measure, tally: Tally) -> float:
-    return float(measure(Curve(tally) if about(measure).of is Curve else tally))
+    return float(measure(Curve(tally) if describe(measure).of is Curve else tally))
 
 
 def _leave_out_clusters(measure: Measure, cells: UniqueRows, model: str, seed: Seed) -> Floats:
@@ -129,7 +131,7 @@ def _leave_out_clusters(measure: Measure, cells: UniqueRows, model: str, seed: S
     group = np.arange(cells.clusters)
     if groups < cells.clusters:
         # At random: clusters are numbered by content, so neighbors are similar.
-        group = checked_seed(seed).permutation(cells.clusters) % groups
+        group = make_generator(seed).permutation(cells.clusters) % groups
     code, mass, ready = group[cells.cluster], cells.mass, SortedScores.of(cells, model)
     masses = (np.where(code == at, 0.0, mass)[None] for at in range(groups))
     return np.array([_evaluate(measure, next(ready.tallies(each))) for each in masses])
@@ -151,8 +153,8 @@ def _ks_limits(cells: UniqueRows, model: str, value: float, level: float) -> tup
     spread = jackknife(np.arctanh(np.clip(np.abs(rates[0] - rates[1]), 0.0, _NEAR_ONE)))
     if not spread.is_positive or not value < 1:
         return None
-    below, above = _confidence_bands.selected_quantile(level, thresholds=len(tally.score) - 1), two_sided(level)
-    reach = [z * widening(spread.freedom, NormalLevel(z)) * sqrt(spread.variance) for z in (below, above)]
+    below, above = _confidence_bands.selected_quantile(level, thresholds=len(tally.score) - 1), normal_quantile(level)
+    reach = [z * t_widening(spread.freedom, NormalLevel(z)) * sqrt(spread.variance) for z in (below, above)]
     return max(float(np.tanh(np.arctanh(value) - reach[0])), 0.0), float(np.tanh(np.arctanh(value) + reach[1]))
 
 
@@ -164,14 +166,14 @@ def _jackknife_limits(
         spread = jackknife(left_out)
         if not spread.is_positive:
             return None
-        trials = value * (1 - value) / spread.variance / widening(spread.freedom, level) ** 2
+        trials = value * (1 - value) / spread.variance / t_widening(spread.freedom, level) ** 2
         return wilson(value * trials, (1 - value) * trials, level)
     transform, inverse = find_scale(span)
     with np.errstate(divide="ignore", invalid="ignore"):
         middle, spread = float(transform(value)), jackknife(np.asarray(transform(left_out)))
     if not (spread.is_positive and isfinite(middle)):
         return None
-    reach = two_sided(level) * widening(spread.freedom, level) * sqrt(spread.variance)
+    reach = normal_quantile(level) * t_widening(spread.freedom, level) * sqrt(spread.variance)
     low, high = sorted(float(inverse(middle + side * reach)) for side in (-1, 1))
     return low, high
 
@@ -180,7 +182,7 @@ def _share_interval(measure: Measure, cells: UniqueRows, flagged: Bools, level: 
     """Bound a proportion with the effective trials of its jackknife variance [@korn1998]."""
     hit, miss = (
         _sum_by_cluster(cells, np.where(_in_cells(cells, flagged, names), cells.mass, 0.0))
-        for names in about(measure).share or ()
+        for names in describe(measure).share or ()
     )
     there = hit + miss > 0
     hit, miss = hit[there], miss[there]
@@ -190,9 +192,11 @@ def _share_interval(measure: Measure, cells: UniqueRows, flagged: Bools, level: 
     spread = jackknife(left_out) if clusters > 1 and np.isfinite(left_out).all() else ClusterVariance(0.0, inf)
     # A variance of 0 means only hits or only misses: each cluster counts as one trial.
     usable = spread.is_positive and 0 < p < 1 and bool((hit > 0).any() and (miss > 0).any())
-    share = _binomial.as_share(p, spread.variance if usable else 0.0, _effective_size(hit + miss))
-    shrunk = 1 / widening(spread.freedom, level) ** 2 if usable else 1.0
-    low, high, how = _binomial.proportion_interval(_binomial.Share(share.hits * shrunk, share.misses * shrunk), level)
+    share = _binomial.proportion_from_variance(p, spread.variance if usable else 0.0, _effective_size(hit + miss))
+    shrunk = 1 / t_widening(spread.freedom, level) ** 2 if usable else 1.0
+    low, high, how = _binomial.proportion_interval(
+        _binomial.Proportion(share.hits * shrunk, share.misses * shrunk), level
+    )
     return Bounds(low, high, f"{how} with the jackknife variance of {count_of(clusters, 'cluster')}")
 
 
@@ -207,7 +211,7 @@ def _table_interval(measure: Measure, cells: UniqueRows, flagged: Bools, *, leve
     # Subtraction leaves rounding errors in cells that only this cluster occupies.
     rest = np.where(whole[:, None] - tables > 1e-12 * whole.sum(), whole[:, None] - tables, 0.0)
     limits = (
-        _jackknife_limits(about(measure).span, value, np.asarray(measure(Counts(*rest))), level)
+        _jackknife_limits(describe(measure).span, value, np.asarray(measure(Counts(*rest))), level)
         if whole.all()
         else None
     )
@@ -229,7 +233,7 @@ def _bootstrap_table_interval(measure: Measure, tables: Floats, *, level: float,
         return np.asarray(measure(Counts(*masses)))
 
     draws = max(min(_MAX_WORK // clusters, N_BOOTSTRAP), _MIN_SAMPLES)
-    values = in_blocks(sample, draws=draws, seed=seed, size=clusters)
+    values = sample_in_blocks(sample, draws=draws, seed=seed, size=clusters)
     value = float(measure(Counts(*tables.sum(axis=1).tolist())))
     units = Units(clusters, cells * _PRIOR)
     return Bounds(*_percentiles(values, value, units, level), f"resampled clusters, {count_of(draws, 'draw')}")

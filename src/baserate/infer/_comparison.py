@@ -16,10 +16,10 @@ from baserate._errors import OptionError, UsageError
 from baserate._estimate import Estimate
 from baserate._formatting import SMALLEST_SHOWN, count_of
 from baserate._results import Results
-from baserate.infer._binomial import NormalLevel, two_sided, wilson
+from baserate.infer._binomial import NormalLevel, normal_quantile, wilson
 from baserate.infer._bootstrap import percentiles
 from baserate.infer._bounds import Units, stretch_percentiles
-from baserate.measure import About, Measure, about
+from baserate.measure import Measure, MeasureInfo, describe
 
 Alternative = Literal["two-sided", "greater", "less", "better"]
 Side = Literal["two-sided", "greater", "less"]
@@ -81,7 +81,7 @@ class Question:
         if self.method is not None and self.method not in METHODS:
             raise OptionError(f"there is no method {self.method!r}. Known are: {', '.join(METHODS)}.")
 
-    def side(self, info: About) -> Side:
+    def side(self, info: MeasureInfo) -> Side:
         """Return the side of the differences that speaks for the alternative."""
         if self.alternative != "better":
             return self.alternative
@@ -89,7 +89,7 @@ class Question:
             raise OptionError(f"neither end of {info.name} is better; say alternative='greater' or alternative='less'.")
         return "greater" if info.best == "high" else "less"
 
-    def bound(self, info: About) -> float:
+    def bound(self, info: MeasureInfo) -> float:
         """Return the difference to test against."""
         return (
             self.margin if self.side(info) == "less" else 0.0 - self.margin
@@ -223,7 +223,7 @@ class Comparison:
     """Result of comparing two models A and B by a measure.
 
     `p` is the probability of a difference at least as far on the side of the `alternative` if there were none (or if A
-    were `margin` worse); it is never 0. `adjusted` is the Holm-adjusted p over all comparisons made at once; the
+    were `margin` worse); it is never 0. `adjust_p_values` is the Holm-adjusted p over all comparisons made at once; the
     interval is not adjusted. `p_is_bound` says that both are upper bounds: the method can show no smaller value.
 
     >>> Comparison("auc", ("new", "old"), (0.8, 0.7), Estimate(0.1, 0.02, 0.18, 0.95, "DeLong"), statistic=2.5, p=0.01)
@@ -283,7 +283,7 @@ class ComparisonRequest:
 
     def conclude(self, values: tuple[float, float], bounds: tuple[float, float], how: str, **more: Any) -> Comparison:  # noqa: ANN401
         """Make a comparison whose interval contains the difference and lies within the span of differences."""
-        info = about(self.measure)
+        info = describe(self.measure)
         value = values[0] - values[1]
         if isnan(value):
             why = more.pop("why", None) or "both values are infinite"
@@ -315,7 +315,7 @@ class ComparisonRequest:
 
         `smallest` is the smallest p-value that the intervals can show, where they rest on bootstrap samples.
         """
-        info, bounds = about(self.measure), interval(self.question.level)
+        info, bounds = describe(self.measure), interval(self.question.level)
         if isnan(sum(bounds)):
             return self.conclude(values, (nan, nan), "", **more | {"why": NO_VARIANCE})
         p = interval_p(interval, values[0] - values[1], self.question.side(info), self.question.bound(info))
@@ -323,7 +323,7 @@ class ComparisonRequest:
         return self.conclude(values, bounds, how, **more | tested)
 
     def _build(self, values: tuple[float, float], difference: Estimate, **more: Any) -> Comparison:  # noqa: ANN401
-        info = about(self.measure)
+        info = describe(self.measure)
         more["p_is_bound"] = more.get("p_is_bound", False) or more.get("p", nan) <= SMALLEST_P
         return Comparison(
             info.name,
@@ -341,14 +341,14 @@ def format_group(group: GroupKey) -> str:
     return "" if group is None else f" for {', '.join(f'{key} = {value}' for key, value in group)}"
 
 
-def adjusted(comparisons: Sequence[Comparison]) -> tuple[Comparison, ...]:
+def adjust_p_values(comparisons: Sequence[Comparison]) -> tuple[Comparison, ...]:
     """Return comparisons with Holm-adjusted p-values."""
     return tuple(
         replace(each, adjusted=p) for each, p in zip(comparisons, holm([each.p for each in comparisons]), strict=True)
     )
 
 
-def tidy(comparisons: Iterable[Comparison], data: Mapping[str, Any] | None = None) -> Results:
+def tabulate_comparisons(comparisons: Iterable[Comparison], data: Mapping[str, Any] | None = None) -> Results:
     """Tabulate comparisons as tidy rows, for tables, JSON and data frames.
 
     Parameters
@@ -366,7 +366,7 @@ def tidy(comparisons: Iterable[Comparison], data: Mapping[str, Any] | None = Non
     Examples
     --------
     >>> one = Comparison("auc", ("new", "old"), (0.8, 0.7), Estimate(0.1, 0.02, 0.18, 0.95, "DeLong"), 2.5, 0.01)
-    >>> row = tidy([one]).rows()[0]
+    >>> row = tabulate_comparisons([one]).rows()[0]
     >>> row["model"], row["other"], row["difference"], row["p"]
     ('new', 'old', 0.1, 0.01)
     """
@@ -420,7 +420,7 @@ class BootstrapDifference(NamedTuple):
         """Return percentiles of the samples; of few samples, a normal interval with their standard deviation."""
         if len(self.draws) >= _PERCENTILE_SAMPLES:
             return stretch_percentiles(percentiles(self.draws, level), value, self.units, level)
-        half = two_sided(level) * self._deviation
+        half = normal_quantile(level) * self._deviation
         return stretch_percentiles((value - half, value + half), value, self.units, level)
 
     def test(self, value: float, side: Side, bound: float) -> dict[str, Any]:
@@ -463,7 +463,7 @@ class BootstrapDifference(NamedTuple):
 
 def share_limits(measure: Measure, value: float, units: Units, level: float) -> Limits:
     """Bound a number whose samples do not vary, as a proportion of that many rows; NaN where its span is infinite."""
-    least, most = about(measure).span
+    least, most = describe(measure).span
     if isinf(most - least):
         return nan, nan
     part = (value - least) / (most - least)

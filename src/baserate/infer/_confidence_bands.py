@@ -26,17 +26,28 @@ from baserate._tally import Tallies, Tally
 from baserate.infer import _fixed_prevalence
 from baserate.infer._binomial import (
     NormalLevel,
-    Share,
+    Proportion,
     effective_counts,
-    share,
+    effective_proportion,
+    normal_quantile,
     tail_probability,
-    two_sided,
-    usual,
     wilson,
+    wilson_or_exact,
 )
-from baserate.infer._bootstrap import Seed, checked_seed, in_blocks, sample_masses
+from baserate.infer._bootstrap import Seed, make_generator, sample_in_blocks, sample_masses
 from baserate.infer._confusion_intervals import in_class_units
-from baserate.measure import TABLES, Measure, about, header, known, path_of, spread, table, tabulated, why
+from baserate.measure import (
+    TABLES,
+    Measure,
+    as_measure,
+    describe,
+    plotted_path,
+    results_data,
+    table,
+    tabulate_groups,
+    thin_points,
+    undefined_reason,
+)
 
 BandLimits = tuple[Floats, Floats]
 Places = npt.NDArray[np.intp]
@@ -126,7 +137,7 @@ class RocPath:
         """Return bounds of the prevalence; a fixed prevalence is its own bounds."""
         if self.reweighed:
             return self.prevalence, self.prevalence
-        both = Share(float(self.mass[0, -1]), float(self.mass[1, -1]))
+        both = Proportion(float(self.mass[0, -1]), float(self.mass[1, -1]))
         if self.squares is not self.mass:
             both = effective_counts(*both, float(self.squares[0, -1]), float(self.squares[1, -1]))
         low, high = bounding(*both, level)
@@ -145,7 +156,10 @@ def bound_roc(path: RocPath, places: Places, level: float) -> BandLimits:
     steps = StepPath(false, true)
     first, last = steps.first(false[places]), steps.last(false[places])
     stricter, laxer = wilson(*path.flagged_counts(1, places), level)
-    low, high = usual(*path.flagged_counts(0, first), level)[0], usual(*path.flagged_counts(0, last), level)[1]
+    low, high = (
+        wilson_or_exact(*path.flagged_counts(0, first), level)[0],
+        wilson_or_exact(*path.flagged_counts(0, last), level)[1],
+    )
     return _lower_limit(true[first], low, steps.below(stricter)), _upper_limit(true[last], high, steps.above(laxer))
 
 
@@ -159,7 +173,10 @@ def bound_pr(path: RocPath, places: Places, level: float) -> BandLimits:
     first, last = steps.first(recall), steps.last(recall)
     rarer, commoner = path.prevalences(wilson, level)
     stricter, laxer = wilson(*path.flagged_counts(0, places), level)
-    fewer, more = usual(*path.flagged_counts(1, first), level)[0], usual(*path.flagged_counts(1, last), level)[1]
+    fewer, more = (
+        wilson_or_exact(*path.flagged_counts(1, first), level)[0],
+        wilson_or_exact(*path.flagged_counts(1, last), level)[1],
+    )
 
     def at(false: Floats, prevalence: float = share) -> Floats:
         flagged: Floats = prevalence * recall + (1 - prevalence) * false
@@ -181,15 +198,15 @@ def bound_gain(path: RocPath, places: Places, level: float) -> BandLimits:
     share, value = path.prevalence, true[places]
     steps = _make_gain_path(true, false, share)
     rate = steps.x[places]
-    rarer, commoner = path.prevalences(usual, level)
+    rarer, commoner = path.prevalences(wilson_or_exact, level)
     elsewhere = [_make_gain_path(true, false, prevalence).above(rate) for prevalence in (rarer, commoner)]
 
     def shift_rate(*, true: Floats | float = 0.0, false: Floats | float = 0.0) -> Floats:
         """Return the sensitivity if a rate is higher by that much at every threshold."""
         return steps.above(rate - share * true - (1 - share) * false) + true
 
-    few, many = (bound - value for bound in usual(*path.flagged_counts(0, places), level))
-    seldom, often = (bound - false[places] for bound in usual(*path.flagged_counts(1, places), level))
+    few, many = (bound - value for bound in wilson_or_exact(*path.flagged_counts(0, places), level))
+    seldom, often = (bound - false[places] for bound in wilson_or_exact(*path.flagged_counts(1, places), level))
     low = _lower_limit(value, shift_rate(true=few), shift_rate(false=often), np.minimum(*elsewhere))
     high = _upper_limit(value, shift_rate(true=many), shift_rate(false=seldom), np.maximum(*elsewhere))
     # No more positives can be flagged than rows are, and no more missed than rows are not flagged.
@@ -276,10 +293,10 @@ def ks_interval(tally: Tally, level: float) -> tuple[float, float]:
     """
     path = RocPath.of(Curve(tally))
     places = _ks_candidates(path, level)
-    true, false = (Share(*path.flagged_counts(row, places)) for row in (0, 1))
-    bounds = _newcombe_difference(true, false, two_sided(level))
+    true, false = (Proportion(*path.flagged_counts(row, places)) for row in (0, 1))
+    bounds = _newcombe_difference(true, false, normal_quantile(level))
     best = int(np.argmax(np.abs(np.subtract(*path.rates)[places])))
-    high, rest = (Share(float(each.hits[best]), float(each.misses[best])) for each in (true, false))
+    high, rest = (Proportion(float(each.hits[best]), float(each.misses[best])) for each in (true, false))
     low, _ = ks_interval_of_rates(high, rest, level, thresholds=path.mass.shape[1] - 2)
     return low, min(float(np.max([bounds[1], -bounds[0]])), 1.0)
 
@@ -292,20 +309,20 @@ def _ks_candidates(path: RocPath, level: float) -> Places:
         return np.zeros(1, dtype=np.intp)
     if path.squares is not path.mass:  # with weights, some thresholds may have far larger variances
         return np.arange(1, len(gap) + 1)
-    z = two_sided(level)
+    z = normal_quantile(level)
     # No Wilson bound of a proportion of r rows lies farther from it than z/(2√r) + z²/r.
     reach = [z / (2 * sqrt(rows)) + z * z / rows for rows in (path.rows(0), path.rows(1))]
     return 1 + np.flatnonzero(gap >= gap.max() - hypot(*reach))
 
 
 def ks_interval_of_rates(
-    high: Share[float], low: Share[float], level: float, *, thresholds: float = inf
+    high: Proportion[float], low: Proportion[float], level: float, *, thresholds: float = inf
 ) -> tuple[float, float]:
     """Bound KS from both rates at the threshold with the largest difference, selected among that many thresholds."""
     if high.hits * low.trials < low.hits * high.trials:
         high, low = low, high
     least, _ = _newcombe_difference(high, low, selected_quantile(level, thresholds=thresholds))
-    _, most = _newcombe_difference(high, low, two_sided(level))
+    _, most = _newcombe_difference(high, low, normal_quantile(level))
     return max(least, 0.0), min(most, 1.0)
 
 
@@ -323,8 +340,8 @@ def selected_quantile(level: float, *, thresholds: float = inf) -> float:
         near, far = (middle, far) if chance > tail_probability(level) else (near, middle)
     each = tail_probability(level) / max(thresholds, 1.0)
     if each > _SMALLEST_TAIL:  # below it, 1 − each rounds to 1
-        near = min(near, two_sided(1 - each))
-    return max(near, two_sided(level))
+        near = min(near, normal_quantile(1 - each))
+    return max(near, normal_quantile(level))
 
 
 def ks_threshold(tally: Tally) -> float:
@@ -339,7 +356,7 @@ def ks_threshold(tally: Tally) -> float:
     return float("inf") if at == 0 else float(tally.score[at - 1])
 
 
-def _newcombe_difference(first: Share[Value], second: Share[Value], z: float) -> tuple[Value, Value]:
+def _newcombe_difference(first: Proportion[Value], second: Proportion[Value], z: float) -> tuple[Value, Value]:
     """Bound the difference of two proportions from the Wilson bounds of each."""
     p, q = ratio(first.hits, first.trials), ratio(second.hits, second.trials)
     (p_low, p_high), (q_low, q_high) = (wilson(each.hits, each.misses, NormalLevel(z)) for each in (first, second))
@@ -364,7 +381,7 @@ _DIRICHLET = f"percentiles of {_N_SAMPLES} Dirichlet draws of the 2×2 table, ha
 _BY_CLASS = f"{_DIRICHLET}, within each class"
 
 
-class Band(NamedTuple):
+class ConfidenceBand(NamedTuple):
     """A curve as a table, with the bounds of its last axis."""
 
     columns: dict[str, Floats]
@@ -375,7 +392,7 @@ class Band(NamedTuple):
     """Reason why a bound is undefined, for each row."""
 
 
-def band(
+def confidence_band(
     tally: Tally,
     what: str | Measure,
     *,
@@ -383,7 +400,7 @@ def band(
     simultaneous: bool | Literal["kolmogorov-smirnov"] = False,
     points: int | None = N_POINTS,
     seed: Seed = 0,
-) -> Band:
+) -> ConfidenceBand:
     """Tabulate a curve or a measure by threshold, with a confidence band.
 
     A band of a named curve bounds y at a given x: both classes are random, and so is the threshold that gives x. Where
@@ -413,26 +430,26 @@ def band(
 
     Examples
     --------
-    >>> found = band(Tally.counted(score=[0.9, 0.1], rows=[[20, 30], [10, 30]]), "roc")
+    >>> found = confidence_band(Tally.counted(score=[0.9, 0.1], rows=[[20, 30], [10, 30]]), "roc")
     >>> {name: column.round(3).tolist()[1] for name, column in found.columns.items()}
     {'threshold': 0.9, 'fpr': 0.25, 'sensitivity': 0.4, 'low': 0.187, 'high': 0.584}
     """
     _check_band(what, level, simultaneous=simultaneous)
     curve = Curve(tally)
     columns = table(curve, what)
-    places = spread(path_of(columns, named=_is_curve(what)), points)
+    places = thin_points(plotted_path(columns, named=_is_curve(what)), points)
     columns = {name: column[places] for name, column in columns.items()}
     if _is_curve(what):
         low, high, how = _bound_curve(curve, what.lower(), places, level, simultaneous=simultaneous)
     else:
-        low, high, how = _bound_measure(curve.at(columns["threshold"]), known(what), level, seed)
+        low, high, how = _bound_measure(curve.at(columns["threshold"]), as_measure(what), level, seed)
     value = list(columns.values())[-1]
     # Rounding must not leave the value outside of its bounds.
     columns |= {"low": np.minimum(low, value), "high": np.maximum(high, value)}
-    return Band(columns, how, _find_reasons(curve, what, columns))
+    return ConfidenceBand(columns, how, _find_reasons(curve, what, columns))
 
 
-def bands(
+def confidence_bands(
     tallies: Tallies,
     what: str | Measure,
     *,
@@ -448,11 +465,11 @@ def bands(
     tallies
         Tallies of models and groups.
     what
-        Name of a curve, or a measure of `Counts`, as in `band`.
+        Name of a curve, or a measure of `Counts`, as in `confidence_band`.
     level
         Confidence level.
     simultaneous
-        Whether the band covers the whole curve, as in `band`.
+        Whether the band covers the whole curve, as in `confidence_band`.
     points
         Largest number of points of each curve; None for all.
     seed
@@ -467,19 +484,19 @@ def bands(
     --------
     >>> from baserate import read
     >>> t = read.tallies({"sick": [1, 0, 1, 0], "risk": [0.9, 0.6, 0.4, 0.1]}, truth="sick", score="risk")
-    >>> bands(t, "precision").rows()[1]["high"], bands(t, "precision").data["level"]
+    >>> confidence_bands(t, "precision").rows()[1]["high"], confidence_bands(t, "precision").data["level"]
     (1.0, 0.95)
     """
     hows: list[str] = []
 
     def columns(tally: Tally) -> Mapping[str, Any]:
-        result = band(tally, what, level=level, simultaneous=simultaneous, points=points, seed=seed)
+        result = confidence_band(tally, what, level=level, simultaneous=simultaneous, points=points, seed=seed)
         hows.append(result.how)
         return {**result.columns, "why": result.why}
 
-    table = tabulated(tallies, columns)
+    table = tabulate_groups(tallies, columns)
     options = {"level": level, "simultaneous": simultaneous, "how": hows[0]}
-    return Results(table, header(tallies, []) | options)
+    return Results(table, results_data(tallies, []) | options)
 
 
 BandMethod = Callable[[RocPath, Places, float], BandLimits]
@@ -506,7 +523,7 @@ def _check_band(what: str | Measure, level: float, *, simultaneous: bool | str) 
     if simultaneous not in _SIMULTANEOUS:
         raise OptionError(f"simultaneous is {simultaneous!r}; it is True, False or 'kolmogorov-smirnov'.")
     if not (isinstance(what, str) and what.lower() in _SIMULTANEOUS_CURVES):
-        name = what if isinstance(what, str) else about(known(what)).name
+        name = what if isinstance(what, str) else describe(as_measure(what)).name
         raise OptionError(
             f"a simultaneous band is known of {' and '.join(_SIMULTANEOUS_CURVES)} only, not of {name}; leave it out."
         )
@@ -532,13 +549,13 @@ def _bound_measure(counts: Counts[Floats], measure: Measure, level: float, seed:
     if counts.reweighed and (fixed := _fixed_prevalence.bound_at_fixed_prevalence(counts, measure, level)):
         return fixed
     how = _BY_CLASS if counts.reweighed else _DIRICHLET
-    if about(measure).share is not None and not counts.reweighed:
-        hits, misses = (np.asarray(each) for each in share(measure, counts))
-        return *usual(hits, misses, level), _SHARE
+    if describe(measure).share is not None and not counts.reweighed:
+        hits, misses = (np.asarray(each) for each in effective_proportion(measure, counts))
+        return *wilson_or_exact(hits, misses, level), _SHARE
     if not np.any(counts.total):
         return *np.full((2, len(counts.tp)), np.nan), how
     parts = range(0, len(counts.tp), _BLOCK_THRESHOLDS)
-    generators = checked_seed(seed).spawn(len(parts))
+    generators = make_generator(seed).spawn(len(parts))
     limits = (
         _simulate_limits(counts[start : start + _BLOCK_THRESHOLDS], measure, level, rng)
         for start, rng in zip(parts, generators, strict=True)
@@ -598,7 +615,7 @@ def _percentiles(
         block: Floats = measure(Counts(*np.moveaxis(masses, 1, 0)))
         return block
 
-    values = in_blocks(sample, draws=_N_SAMPLES, seed=rng, size=mass.size)
+    values = sample_in_blocks(sample, draws=_N_SAMPLES, seed=rng, size=mass.size)
     tail = (1 - level) / 2
     # Samples themselves, without interpolation, which would be NaN between infinite ones.
     low = np.quantile(values, tail, axis=0, method="lower")
@@ -615,7 +632,7 @@ def _find_reasons(curve: Curve, what: str | Measure, columns: Mapping[str, Float
     names = (*reversed(TABLES[what.lower()]), "sensitivity", "fpr") if _is_curve(what) else (what,)
     counts = curve.at(columns["threshold"][places])
     for order, place in enumerate(places.tolist()):
-        causes = (why(known(name), counts[order]) for name in names)
+        causes = (undefined_reason(as_measure(name), counts[order]) for name in names)
         whys[place] = next(filter(None, causes), None)
     return whys
 

@@ -17,11 +17,11 @@ import numpy as np
 from baserate._arrays import Floats, make_read_only, ratio
 from baserate._confusion import Confusion
 from baserate._counts import Counts
-from baserate.infer._binomial import EXACT_BELOW, two_sided, wilson
-from baserate.infer._bootstrap import Seed, checked_seed, sample_masses
-from baserate.infer._bounds import Bounds, widening
-from baserate.infer._influence_functions import Part, freedom
-from baserate.measure import Measure, about, bare
+from baserate.infer._binomial import EXACT_BELOW, normal_quantile, wilson
+from baserate.infer._bootstrap import Seed, make_generator, sample_masses
+from baserate.infer._bounds import Bounds, t_widening
+from baserate.infer._influence_functions import VarianceComponent, degrees_of_freedom
+from baserate.measure import Measure, describe, unwrap_options
 from baserate.measure.multiclass import (
     chi_squared,
     confusion_entropy,
@@ -166,7 +166,7 @@ def _flatten(cells: Any) -> tuple[float, ...]:  # noqa: ANN401  (whatever an arr
 
 def _sample_tables(cells: TableKey, way: TableScheme, seed: Seed, filled: bool) -> Floats:  # noqa: FBT001  (remembered by place)
     """Sample tables of shape (draws, K, K), with the true class in rows and the total mass of the sample."""
-    rng = checked_seed(seed)
+    rng = make_generator(seed)
     size = (cells.classes, cells.classes)
     mass, squares = (np.reshape(each, size) for each in (cells.mass, cells.squares))
     draws = max(min(N_TABLES, _MAX_NUMBERS // mass.size), _MIN_TABLES)
@@ -285,12 +285,12 @@ def confusion_interval(measure: Measure, confusion: Confusion, value: float, lev
     near = _expand(measure, cells.mass, confusion.labels)
     if not (isfinite(near.value) and np.isfinite(near.first).all()):
         return None
-    biased = bare(measure) in _BIASED
+    biased = unwrap_options(measure) in _BIASED
     bias = float(np.sum(cells.squares * near.second)) / 2 if biased else 0.0
-    span = about(measure).span
+    span = describe(measure).span
     parts = _variance_components(cells, near, confusion.rows.truth)
     variance = sum(part.variance for part in parts)
-    moments = DeltaMoments(_correct_bias(value, bias, span), near.value, variance, freedom(parts))
+    moments = DeltaMoments(_correct_bias(value, bias, span), near.value, variance, degrees_of_freedom(parts))
     bounds = _find_limits(moments, span, level, logarithm=not biased)
     return bounds and Bounds(*bounds, DELTA_METHOD)
 
@@ -329,12 +329,15 @@ def _expand(measure: Measure, mass: Floats, labels: tuple[object, ...]) -> Expan
     return Expansion(value, first.reshape(mass.shape), second.reshape(mass.shape))
 
 
-def _variance_components(cells: Cells, near: Expansion, rows: Floats) -> list[Part]:
+def _variance_components(cells: Cells, near: Expansion, rows: Floats) -> list[VarianceComponent]:
     """Sum variance contributions of each true class; a cell of less than a row counts as one, a class as two."""
     added = cells.squares * near.first**2
     second = added.sum(axis=1)
     fourth = np.sum(added**2 / np.maximum(cells.rows, 1.0), axis=1)
-    return [Part.of(float(second[at]), float(fourth[at]), max(float(rows[at]), 2.0)) for at in np.flatnonzero(rows)]
+    return [
+        VarianceComponent.of(float(second[at]), float(fourth[at]), max(float(rows[at]), 2.0))
+        for at in np.flatnonzero(rows)
+    ]
 
 
 def _correct_bias(value: float, bias: float, span: tuple[float, float]) -> float:
@@ -349,7 +352,7 @@ def _find_limits(
     if not moments.variance > 0:
         return None
     least, most = span
-    wider = widening(moments.freedom, level)
+    wider = t_widening(moments.freedom, level)
     if isfinite(most - least):
         width = most - least
         part, smoothed = ((each - least) / width for each in (moments.value, moments.smoothed))
@@ -359,7 +362,7 @@ def _find_limits(
         part = min(max(part, 0.0), 1.0)
         low, high = wilson(part * trials, (1 - part) * trials, level)
         return least + width * low, least + width * high
-    half = two_sided(level) * wider * sqrt(moments.variance)
+    half = normal_quantile(level) * wider * sqrt(moments.variance)
     if logarithm and isfinite(least):
         above = moments.value - least
         if not above > 0:

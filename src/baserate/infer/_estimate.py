@@ -32,21 +32,28 @@ from baserate.infer import (
     _linear_cells,
     _multiclass_intervals,
 )
-from baserate.infer._bootstrap import N_BOOTSTRAP, Seed, bootstrap_measures, checked_draws, checked_seed, percentiles
+from baserate.infer._bootstrap import (
+    N_BOOTSTRAP,
+    Seed,
+    bootstrap_measures,
+    check_n_samples,
+    make_generator,
+    percentiles,
+)
 from baserate.infer._bounds import Bounds, explain_heavy_tail
 from baserate.measure import (
     Measure,
-    about,
     accuracy_ratio,
+    as_measure,
     auc,
     cap_area,
+    describe,
     gini,
-    known,
     ks,
     lorenz_gini,
     multiclass,
     pr_auc,
-    why,
+    undefined_reason,
 )
 
 Data = Tally | Curve | Counts[float] | Confusion | Rows | MulticlassRows | LabelSets
@@ -64,7 +71,7 @@ class EstimateRequest:
     def __post_init__(self) -> None:
         if not isinstance(self.level, _binomial.NormalLevel):  # from the search of a p-value, beyond the usual domain
             check_domain("level", self.level, LEVEL)
-        checked_seed(self.seed)
+        make_generator(self.seed)
 
 
 class IntervalInput(NamedTuple):
@@ -141,7 +148,7 @@ def estimate(
     function = _find_measure(measure, data)
     if isinstance(data, Rows) and data.cluster is not None:
         return _estimate_clustered(function, data, threshold, request)
-    return judged(function, noun_of(function, data, threshold), request)
+    return estimate_input(function, prepare_input(function, data, threshold), request)
 
 
 def methods(measure: str | Measure, data: Data) -> tuple[str, ...]:
@@ -166,23 +173,25 @@ def methods(measure: str | Measure, data: Data) -> tuple[str, ...]:
     ('wilson', 'clopper-pearson', 'jeffreys', 'agresti-coull', 'draws', 'stratified', 'bootstrap')
     """
     function = _find_measure(measure, data)
-    return tuple(name for name in ways(function, reweighed=_fixed_prevalence.reweighed(data)) if name)
+    return tuple(
+        name for name in interval_methods(function, reweighed=_fixed_prevalence.has_fixed_prevalence(data)) if name
+    )
 
 
-def judged(measure: Measure, data: MeasureInput, request: EstimateRequest) -> Estimate:
+def estimate_input(measure: Measure, data: MeasureInput, request: EstimateRequest) -> Estimate:
     """Estimate a measure of data in the very form that the measure takes."""
     if isinstance(data, Counts | Confusion) and data.shape:
         raise ShapeError(f"these are {data.shape} tables; take an interval of one, for example counts[0].")
     value = float(measure(data))
     if isnan(value):
-        return Estimate(nan, why=why(measure, data) or "it is undefined")
-    reweighed = _fixed_prevalence.reweighed(data)
-    methods_by_name = _ROW_METHODS if isinstance(data, LabelSets) else ways(measure, reweighed=reweighed)
+        return Estimate(nan, why=undefined_reason(measure, data) or "it is undefined")
+    reweighed = _fixed_prevalence.has_fixed_prevalence(data)
+    methods_by_name = _ROW_METHODS if isinstance(data, LabelSets) else interval_methods(measure, reweighed=reweighed)
     if request.method is not None and request.method not in methods_by_name:
         names = ", ".join(filter(None, methods_by_name))
         remedy = f"known are: {names}" if names else "there is one kind only, so leave it out"
         where = " where the shares of the classes are known" if reweighed else ""
-        raise OptionError(f"method={request.method!r} makes no interval of {about(measure).name}{where}; {remedy}.")
+        raise OptionError(f"method={request.method!r} makes no interval of {describe(measure).name}{where}; {remedy}.")
     bounds = methods_by_name[request.method or ""](IntervalInput(measure, data, value, request))
     return make_estimate(value, bounds, measure, request)
 
@@ -191,21 +200,23 @@ def make_estimate(value: float, bounds: Bounds, measure: Measure, request: Estim
     """Combine a value and its bounds: clipped to the span of the measure, with the value between the bounds."""
     if isnan(bounds.low) or isnan(bounds.high):
         return Estimate(value, level=request.level, how=bounds.how, why=bounds.why or "the interval is undefined")
-    least, most = about(measure).span
+    least, most = describe(measure).span
     low, high = min(max(bounds.low, least), value), max(min(bounds.high, most), value)
     return Estimate(value, low, high, request.level, bounds.how)
 
 
-def ways(measure: Measure, *, reweighed: bool = False) -> Mapping[str, IntervalMethod]:
+def interval_methods(measure: Measure, *, reweighed: bool = False) -> Mapping[str, IntervalMethod]:
     """Return the interval methods of a measure by name; the default has the empty name.
 
     For reweighted data, only methods that keep the shares of the classes are returned.
     """
-    info = about(measure)
+    info = describe(measure)
     if info.of in (Counts, Confusion):
         return _table_methods(measure, reweighed=reweighed)
     if reweighed:
-        stratified = {name: way for name, way in ways(measure).items() if name not in ("resample", "bootstrap")}
+        stratified = {
+            name: way for name, way in interval_methods(measure).items() if name not in ("resample", "bootstrap")
+        }
         return stratified | (
             {"": partial(_bootstrap_moment_bounds, way="stratified")}
             if stratified[""] is _bootstrap_moment_bounds
@@ -223,14 +234,14 @@ def _table_methods(measure: Measure, *, reweighed: bool) -> Mapping[str, Interva
         return _LINEAR_METHODS | (_STRATIFIED_METHODS if reweighed else _SIMULATED_TABLE_METHODS)
     if reweighed:
         return _FIXED_PREVALENCE_METHODS[_fixed_prevalence.classify_share(measure)]
-    if about(measure).share:
+    if describe(measure).share:
         return _PROPORTION_METHODS
-    return _CONFUSION_METHODS if about(measure).of is Confusion else _TABLE_METHODS
+    return _CONFUSION_METHODS if describe(measure).of is Confusion else _TABLE_METHODS
 
 
 def is_closed_form(measure: Measure, *, reweighed: bool, method: str | None) -> bool:
     """Return whether an interval of a two-class measure needs no random samples."""
-    way = ways(measure, reweighed=reweighed)[method or ""]
+    way = interval_methods(measure, reweighed=reweighed)[method or ""]
     return (way.func if isinstance(way, partial) else way) not in (
         _simulated_table_bounds,
         _bootstrap_moment_bounds,
@@ -241,18 +252,18 @@ def is_closed_form(measure: Measure, *, reweighed: bool, method: str | None) -> 
 
 def _find_measure(measure: str | Measure, data: object) -> Measure:
     if isinstance(measure, str) and isinstance(data, Confusion | MulticlassRows | LabelSets):
-        return multiclass.named(measure)
-    return known(measure)
+        return multiclass.find_measure(measure)
+    return as_measure(measure)
 
 
-def noun_of(measure: Measure, data: object, threshold: float | None = None) -> Any:  # noqa: ANN401  (what the measure takes)
+def prepare_input(measure: Measure, data: object, threshold: float | None = None) -> Any:  # noqa: ANN401  (what the measure takes)
     """Convert data to the form that a measure takes."""
-    wanted = about(measure).of
+    wanted = describe(measure).of
     if isinstance(data, Rows):
         data = _single_tally(data)
     if wanted is Counts and isinstance(data, Tally | Curve):
         if threshold is None:
-            raise OptionError(f"{about(measure).name} is of decisions: give a threshold=.")
+            raise OptionError(f"{describe(measure).name} is of decisions: give a threshold=.")
         return (data if isinstance(data, Curve) else Curve(data)).at(float(threshold))
     if threshold is not None:
         raise OptionError(f"threshold={threshold} has no use: it cuts a tally for a measure of a 2×2 table.")
@@ -265,8 +276,12 @@ def noun_of(measure: Measure, data: object, threshold: float | None = None) -> A
     if isinstance(data, LabelSets) and "parts" in vars(measure):
         return data  # class averages also apply to labels
     if not isinstance(data, wanted):
-        problem = f"{about(measure).name} takes {wanted.__name__}, not {type(data).__name__}"
-        hint = "; average it with multiclass.averaged(…)" if isinstance(data, Confusion | MulticlassRows) else ""
+        problem = f"{describe(measure).name} takes {wanted.__name__}, not {type(data).__name__}"
+        hint = (
+            "; average it with multiclass.average_over_classes(…)"
+            if isinstance(data, Confusion | MulticlassRows)
+            else ""
+        )
         raise OptionError(f"{problem}{hint}.")
     return data
 
@@ -281,7 +296,9 @@ def _single_tally(rows: Rows) -> Tally:
 
 def _proportion_bounds(inputs: IntervalInput, *, name: str | None = None) -> Bounds:
     return Bounds(
-        *_binomial.proportion_interval(_binomial.share(inputs.measure, inputs.data), inputs.request.level, name)
+        *_binomial.proportion_interval(
+            _binomial.effective_proportion(inputs.measure, inputs.data), inputs.request.level, name
+        )
     )
 
 
@@ -305,8 +322,10 @@ def _simulated_table_bounds(inputs: IntervalInput, *, way: _confusion_intervals.
 
 def _widen_for_weights(inputs: IntervalInput, bounds: Bounds) -> Bounds:
     """Widen an interval of weighted rows as a t quantile does, since their variance is estimated."""
-    factor = _bounds.widening(_confusion_intervals.weighted_freedom(inputs.measure, inputs.data), inputs.request.level)
-    low, high = _bounds.scale_interval((bounds.low, bounds.high), inputs.value, about(inputs.measure).span, factor)
+    factor = _bounds.t_widening(
+        _confusion_intervals.weighted_freedom(inputs.measure, inputs.data), inputs.request.level
+    )
+    low, high = _bounds.scale_interval((bounds.low, bounds.high), inputs.value, describe(inputs.measure).span, factor)
     return bounds._replace(low=low, high=high)
 
 
@@ -399,24 +418,26 @@ def _cap_area_bounds(inputs: IntervalInput) -> Bounds:
     return Bounds(2 * low - 1, 2 * high - 1, how) if inputs.measure is lorenz_gini else Bounds(low, high, how)
 
 
-def _bootstrap_moment_bounds(inputs: IntervalInput, *, way: _bootstrap.Way = "resample") -> Bounds:
+def _bootstrap_moment_bounds(inputs: IntervalInput, *, way: _bootstrap.BootstrapScheme = "resample") -> Bounds:
     """Bound a number between 0 and its value for a perfect ranking, by mean and variance of bootstrap samples."""
     measure, tally, request = inputs.measure, inputs.tally, inputs.request
     draws = _bootstrap.bootstrap_values(measure, tally, way=way, seed=request.seed, draws=_bootstrap.N_MOMENT_SAMPLES)
     rows = tally.rows.sum(axis=1, dtype=np.int64)
     perfect = Tally(np.array([1.0, 0.0]), np.diag([tally.positives, tally.negatives]), np.eye(2), np.eye(2))
-    span = about(measure).span[0], float(measure(Curve(perfect)))
+    span = describe(measure).span[0], float(measure(Curve(perfect)))
     freedom = _bounds.bootstrap_freedom(measure, tally)
     moments = _bounds.moments_of_samples(inputs.value, draws, span, float(rows.min()), freedom)
     low, high = (span[0] + (span[1] - span[0]) * bound for bound in _bounds.bound_fraction(moments, request.level))
     if measure is pr_auc and tally.negatives:
         low = min(low, _bounds.unseen_area(measure, tally, inputs.value, request.level))
-    return Bounds(low, high, f"share as sure as {_bootstrap.N_MOMENT_SAMPLES} {_bootstrap.how(tally, way)}")
+    return Bounds(
+        low, high, f"share as sure as {_bootstrap.N_MOMENT_SAMPLES} {_bootstrap.describe_bootstrap(tally, way)}"
+    )
 
 
-def _bootstrap_bounds(inputs: IntervalInput, *, way: _bootstrap.Way) -> Bounds:
+def _bootstrap_bounds(inputs: IntervalInput, *, way: _bootstrap.BootstrapScheme) -> Bounds:
     draws = _bootstrap.bootstrap_values(inputs.measure, inputs.tally, way=way, seed=inputs.request.seed)
-    return percentile_bounds(draws, inputs.request.level, _bootstrap.how(inputs.tally, way))
+    return percentile_bounds(draws, inputs.request.level, _bootstrap.describe_bootstrap(inputs.tally, way))
 
 
 def _multiclass_bounds(inputs: IntervalInput) -> Bounds:
@@ -428,10 +449,10 @@ def _multiclass_bounds(inputs: IntervalInput) -> Bounds:
 def _estimate_clustered(measure: Measure, rows: Rows, threshold: float | None, request: EstimateRequest) -> Estimate:
     if request.method is not None:
         raise OptionError(f"method={request.method!r} is for independent rows; these are in clusters: leave it out.")
-    data = noun_of(measure, rows, threshold)
+    data = prepare_input(measure, rows, threshold)
     value = float(measure(data))
     if isnan(value):
-        return Estimate(nan, why=why(measure, data) or "it is undefined")
+        return Estimate(nan, why=undefined_reason(measure, data) or "it is undefined")
     plug_in = reliability.plug_in(measure)
     if plug_in:  # resampling would add a second upward bias, with or without clusters
         return make_estimate(value, plug_in, measure, request)
@@ -496,7 +517,7 @@ _BOOTSTRAP_METHODS: dict[str, IntervalMethod] = {
 }
 
 
-def resampled(
+def bootstrap(
     measures: Sequence[str | Measure], tally: Tally, *, level: float = 0.95, seed: Seed = 0, draws: int = N_BOOTSTRAP
 ) -> list[Estimate]:
     """Estimate several measures of probabilities by percentiles of the same bootstrap samples.
@@ -526,16 +547,16 @@ def resampled(
     --------
     >>> from baserate import infer, tally
     >>> sample = tally([0, 1, 0, 1, 1, 0] * 20, [0.2, 0.3, 0.4, 0.6, 0.9, 0.7] * 20)
-    >>> slope, ece = infer.resampled(["calibration_slope", "ece"], sample)
+    >>> slope, ece = infer.bootstrap(["calibration_slope", "ece"], sample)
     >>> slope.how
     '1000 draws of rows'
     """
     EstimateRequest(level, None, seed)
-    functions = [known(measure) for measure in measures]
-    unfit = [about(measure).name for measure in functions if not about(measure).stacks]
+    functions = [as_measure(measure) for measure in measures]
+    unfit = [describe(measure).name for measure in functions if not describe(measure).stacks]
     if unfit:
         raise OptionError(f"{', '.join(unfit)} is resampled by infer.estimate(…, method='bootstrap'), alone.")
-    checked_draws(draws)
+    check_n_samples(draws)
     samples = bootstrap_measures(
         functions, tally, way="stratified" if tally.reweighed else "bootstrap", seed=seed, draws=draws
     )
@@ -545,6 +566,6 @@ def resampled(
 def _summarize_samples(measure: Measure, tally: Tally, draws: Floats, level: float) -> Estimate:
     value = float(measure(tally))
     if isnan(value):
-        return Estimate(nan, why=why(measure, tally) or "it is undefined")
+        return Estimate(nan, why=undefined_reason(measure, tally) or "it is undefined")
     bounds = percentile_bounds(draws, level, "draws of rows within each class" if tally.reweighed else "draws of rows")
     return Estimate(value, bounds.low, bounds.high, level, bounds.how, bounds.why)

@@ -14,8 +14,8 @@ from baserate._arrays import Bools, Floats, Value, as_python, ratio
 from baserate._confusion import Confusion
 from baserate._counts import Counts
 from baserate._curve import Curve
-from baserate.infer._binomial import EXACT_BELOW, Limits, Share, effective_counts, two_sided, usual
-from baserate.measure import Measure, about
+from baserate.infer._binomial import EXACT_BELOW, Limits, Proportion, effective_counts, normal_quantile, wilson_or_exact
+from baserate.measure import Measure, describe
 
 ShareKind = Literal["within", "predictive", "everybody", "known", "other"]
 """Proportion of one class; of one decision; of all rows; the prevalence itself; or another measure."""
@@ -35,7 +35,7 @@ _OTHER = {"tp": "fn", "fn": "tp", "fp": "tn", "tn": "fp"}
 """The other cell of the same class."""
 
 
-def reweighed(data: object) -> bool:
+def has_fixed_prevalence(data: object) -> bool:
     """Return whether data have fixed class shares."""
     return bool(getattr(data.tally if isinstance(data, Curve) else data, "reweighed", False))
 
@@ -48,7 +48,7 @@ def classify_share(measure: Measure) -> ShareKind:
     >>> [classify_share(measure.MEASURES[name]) for name in names]
     ['within', 'predictive', 'everybody', 'known', 'other']
     """
-    info = about(measure)
+    info = describe(measure)
     if info.share is None:
         return "other"
     if info.of is Confusion:
@@ -65,7 +65,7 @@ class ClassShare(NamedTuple):
     """A class: its mass, and effective hits and misses among its rows. Numbers, or arrays of many."""
 
     mass: Any
-    share: Share[Any]
+    share: Proportion[Any]
 
     @property
     def rate(self) -> Any:  # noqa: ANN401  (a number, or many)
@@ -74,7 +74,7 @@ class ClassShare(NamedTuple):
 
     def bounds(self, level: float) -> tuple[Any, Any]:
         """Return the bounds of that share, Wilson's or exact."""
-        return usual(self.share.hits, self.share.misses, level)
+        return wilson_or_exact(self.share.hits, self.share.misses, level)
 
 
 def class_share(counts: Counts[Value], cell: str) -> ClassShare:
@@ -82,9 +82,9 @@ def class_share(counts: Counts[Value], cell: str) -> ClassShare:
     other = _OTHER[cell]
     hits, misses = getattr(counts, cell), getattr(counts, other)
     if counts.moments is None:
-        return ClassShare(hits + misses, Share(hits, misses))
+        return ClassShare(hits + misses, Proportion(hits, misses))
     effective = effective_counts(hits, misses, getattr(counts.squares, cell), getattr(counts.squares, other))
-    return ClassShare(hits + misses, Share(*map(np.nan_to_num, effective)))  # an empty class has no rows
+    return ClassShare(hits + misses, Proportion(*map(np.nan_to_num, effective)))  # an empty class has no rows
 
 
 def predictive_interval(
@@ -98,13 +98,13 @@ def predictive_interval(
     specificities from 0.5 to 0.99 and 30 to 1000 rows of each class that covers at least 94% at level 95%; the interval
     with z²/2 added falls to 65%, the plain one, which is undefined with an empty cell, to 22%.
     """
-    cells = about(measure).share
+    cells = describe(measure).share
     assert cells is not None  # noqa: S101  (for the type checker)
     hit, miss = (class_share(counts, cell) for (cell,) in cells)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         if name is not None:
             low, high = _normal_log_odds(
-                hit, miss, level, added=two_sided(level) ** 2 / 2 if name == "adjusted-logit" else 0.0
+                hit, miss, level, added=normal_quantile(level) ** 2 / 2 if name == "adjusted-logit" else 0.0
             )
         else:
             few, many = _quadrature_log_odds(hit, miss, level), _normal_log_odds(hit, miss, level)
@@ -117,7 +117,7 @@ def predictive_interval(
 
 def describe_predictive(counts: Counts[float], measure: Measure) -> str:
     """Describe the default method of `predictive_interval` for one table."""
-    cells = about(measure).share
+    cells = describe(measure).share
     assert cells is not None  # noqa: S101  (for the type checker)
     return QUADRATURE_METHOD if _has_few(*(class_share(counts, cell) for (cell,) in cells)) else LOGIT_LABELS["logit"]
 
@@ -134,7 +134,7 @@ def _normal_log_odds(hit: ClassShare, miss: ClassShare, level: float, *, added: 
         (np.asarray(each.share.hits) + added, np.asarray(each.share.trials) + 2 * added) for each in (hit, miss)
     )
     middle = np.log(hit.mass * hits / trials) - np.log(miss.mass * misses / others)
-    half = two_sided(level) * np.sqrt(1 / hits - 1 / trials + 1 / misses - 1 / others)
+    half = normal_quantile(level) * np.sqrt(1 / hits - 1 / trials + 1 / misses - 1 / others)
     return middle - half, middle + half
 
 
@@ -171,7 +171,7 @@ def total_share_interval(table: Counts[Value] | Confusion, measure: Measure, lev
 
 def _class_shares(table: Counts[Any] | Confusion, measure: Measure) -> list[ClassShare]:
     """Return all classes, each with its hits."""
-    names = about(measure).share
+    names = describe(measure).share
     assert names is not None  # noqa: S101  (for the type checker)
     if isinstance(table, Counts):
         return [class_share(table, cell) for cell in names[0]]
@@ -180,9 +180,9 @@ def _class_shares(table: Counts[Any] | Confusion, measure: Measure) -> list[Clas
     if names[0] == ("disagreement",):
         cells = [(misses_, right) for right, misses_ in cells]
     (hits, misses), squares = cells
-    proportion = Share(hits, misses) if table.moments is None else effective_counts(hits, misses, *squares)
+    proportion = Proportion(hits, misses) if table.moments is None else effective_counts(hits, misses, *squares)
     columns = np.moveaxis(np.nan_to_num([hits + misses, *proportion]), -1, 0)
-    return [ClassShare(mass, Share(right, misses_)) for mass, right, misses_ in columns]
+    return [ClassShare(mass, Proportion(right, misses_)) for mass, right, misses_ in columns]
 
 
 def bound_at_fixed_prevalence(
@@ -199,6 +199,6 @@ def bound_at_fixed_prevalence(
         return value, value, FIXED_METHOD
     if kind == "other":
         return None
-    cells = about(measure).share
+    cells = describe(measure).share
     assert cells is not None  # noqa: S101  (for the type checker)
     return *class_share(counts, cells[0][0]).bounds(level), WITHIN_METHOD

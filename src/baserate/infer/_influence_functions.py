@@ -22,7 +22,7 @@ _PLAUSIBLE_MISSES = 3.0
 """Expected number of outcomes of which none occurs with a probability of 5%."""
 
 
-class Part(NamedTuple):
+class VarianceComponent(NamedTuple):
     """Contribution of the rows of a class to a variance."""
 
     variance: float
@@ -31,12 +31,12 @@ class Part(NamedTuple):
     rows: float
 
     @staticmethod
-    def of(second: float, fourth: float, rows: float) -> Part:
+    def of(second: float, fourth: float, rows: float) -> VarianceComponent:
         """Correct sums of second and fourth powers of row contributions for one lost degree of freedom."""
         if rows == 1:
-            return Part(inf, inf, rows)
+            return VarianceComponent(inf, inf, rows)
         bessel = ratio(rows, rows - 1)
-        return Part(bessel * second, bessel**2 * fourth, rows)
+        return VarianceComponent(bessel * second, bessel**2 * fourth, rows)
 
     @property
     def uncertainty(self) -> float:
@@ -48,8 +48,8 @@ class InfluenceVariance(NamedTuple):
     """A value and its variance, by class."""
 
     value: float
-    positive_part: Part
-    negative_part: Part
+    positive_part: VarianceComponent
+    negative_part: VarianceComponent
     unseen_variance: float = 0.0
     """Variance of plausible outcomes with more influence than any in the sample; 0 for measures of ranks."""
 
@@ -61,7 +61,7 @@ class InfluenceVariance(NamedTuple):
     @property
     def freedom(self) -> float:
         """Return the degrees of freedom of the observed variance."""
-        return freedom([self.positive_part, self.negative_part])
+        return degrees_of_freedom([self.positive_part, self.negative_part])
 
     @property
     def positives(self) -> float:
@@ -94,7 +94,7 @@ Slopes = Iterator[tuple[Block, Floats, Floats]]
 """Derivatives with respect to the mass of positives and of negatives at each score, block by block."""
 
 
-def freedom(parts: Sequence[Part]) -> float:
+def degrees_of_freedom(parts: Sequence[VarianceComponent]) -> float:
     """Return the degrees of freedom of a variance with these components, by Welch and Satterthwaite.
 
     The result is smaller where a few rows contribute most of the variance, as fourth moments show [@satterthwaite1946].
@@ -120,7 +120,10 @@ def influence_variance(measure: Measure, tally: Tally, value: float | None = Non
             second, fourth, most = _power_sums(block.squares[at], block.rows[at], slope)
             sums[at] += second, fourth
             largest = max(largest, most)
-    parts = [Part.of(float(second), float(fourth), row) for (second, fourth), row in zip(sums, rows, strict=True)]
+    parts = [
+        VarianceComponent.of(float(second), float(fourth), row)
+        for (second, fourth), row in zip(sums, rows, strict=True)
+    ]
     probable = measure not in _CURVE_MEASURES and not tally.reweighed
     return InfluenceVariance(
         value, parts[0], parts[1], _unseen_variance(measure, tally, value, largest) if probable else 0.0

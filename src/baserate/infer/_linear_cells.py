@@ -12,8 +12,15 @@ import numpy as np
 from baserate._arrays import Value, as_python, ratio
 from baserate._counts import Counts
 from baserate.infer import _fixed_prevalence
-from baserate.infer._binomial import Limits, effective_counts, usual
-from baserate.measure import Measure, bare, net_benefit, net_reduction, odds, standardized_net_benefit
+from baserate.infer._binomial import Limits, effective_counts, wilson_or_exact
+from baserate.measure import (
+    Measure,
+    net_benefit,
+    net_reduction,
+    standardized_net_benefit,
+    threshold_odds,
+    unwrap_options,
+)
 
 LINEAR_METHOD = "Wilson or Clopper–Pearson of both shares, added in quadrature with their correlation"
 LINEAR_FIXED_METHOD = _fixed_prevalence.SUM_METHOD
@@ -45,13 +52,13 @@ class CellSample(NamedTuple):
 
 def has_linear_interval(measure: Measure, *, reweighed: bool) -> bool:
     """Return whether a measure has an interval here; standardized net benefit only at a fixed prevalence."""
-    return bare(measure) in _CELLS and (reweighed or bare(measure) is not standardized_net_benefit)
+    return unwrap_options(measure) in _CELLS and (reweighed or unwrap_options(measure) is not standardized_net_benefit)
 
 
 def linear_interval(counts: Counts[Value], measure: Measure, level: float) -> Limits[Value]:
     """Bound a measure that is linear in the cells, with the options that `functools.partial` set."""
-    function, at = bare(measure), _threshold_probability(measure)
-    weight = 1 / odds(at) if function is net_reduction else odds(at)
+    function, at = unwrap_options(measure), _threshold_probability(measure)
+    weight = 1 / threshold_odds(at) if function is net_reduction else threshold_odds(at)
     low, high = bound_linear_cells(counts, _CELLS[function], weight, level)
     if function is not standardized_net_benefit:
         return low, high
@@ -139,7 +146,7 @@ def _cell_limits(sample: CellSample, cell: LinearCell, level: float) -> tuple[An
     """Bound a cell's share of its sample."""
     counts = effective_counts(cell.mass, sample.mass - cell.mass, cell.squares, sample.squares - cell.squares)
     hits, misses = map(np.nan_to_num, counts)  # an empty class has no rows
-    return usual(hits, misses, level)
+    return wilson_or_exact(hits, misses, level)
 
 
 def _squared_reach(sample: CellSample, shares: Sequence[Any], reach: Sequence[Any]) -> Any:  # noqa: ANN401  (one, or many)

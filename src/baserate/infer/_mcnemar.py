@@ -14,11 +14,11 @@ import numpy as np
 from baserate._arrays import Bools, Floats
 from baserate._counts import Counts
 from baserate.infer._binomial import tail_probability
-from baserate.infer._bootstrap import Seed, in_blocks, sample_masses
+from baserate.infer._bootstrap import Seed, sample_in_blocks, sample_masses
 from baserate.infer._bounds import Units
 from baserate.infer._canonical_order import MAX_WORK, MIN_SAMPLES, UniqueRows
 from baserate.infer._comparison import SMALLEST_P, BootstrapDifference, Limits, Side, normal_p
-from baserate.measure import Measure, about
+from baserate.measure import Measure, describe
 
 
 class TestResult(NamedTuple):
@@ -241,7 +241,7 @@ class JointTable(NamedTuple):
 
     def discordant(self, measure: Measure) -> Discordant:
         """Count rows that only one of the models hits, and all rows of the proportion."""
-        share = about(measure).share
+        share = describe(measure).share
         assert share is not None  # noqa: S101  (for the type checker)
         hits = [[_cell_name(at, which) in share[0] for at in range(8)] for which in (0, 1)]
         within = [_cell_name(at, 0) in share[0] + share[1] for at in range(8)]
@@ -303,12 +303,12 @@ def simulate_differences(
     usual = 1.0 if table.by_cluster is None else float((table.by_cluster**2).sum() / table.by_cluster.sum())
     if table.by_cluster is None:
         return BootstrapDifference(
-            in_blocks(sample, draws=N_TABLES, seed=seed, size=8), "Dirichlet draws of the joint table"
+            sample_in_blocks(sample, draws=N_TABLES, seed=seed, size=8), "Dirichlet draws of the joint table"
         )
     size = len(table.by_cluster)
     draws = max(min(MAX_WORK // size, N_TABLES), MIN_SAMPLES)
     return BootstrapDifference(
-        in_blocks(sample, draws=draws, seed=seed, size=size), "resampled clusters", Units(size, 8 * _PRIOR_ROWS)
+        sample_in_blocks(sample, draws=draws, seed=seed, size=size), "resampled clusters", Units(size, 8 * _PRIOR_ROWS)
     )
 
 

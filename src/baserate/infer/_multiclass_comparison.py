@@ -14,9 +14,9 @@ from baserate._confusion import Confusion
 from baserate._errors import EmptyDataError, OptionError, ShapeError
 from baserate._rows import MulticlassRows
 from baserate.infer import _auc_intervals, _influence_functions, _multiclass_intervals
-from baserate.infer._binomial import two_sided
-from baserate.infer._bootstrap import Seed, in_blocks, sample_masses
-from baserate.infer._bounds import Units, widening
+from baserate.infer._binomial import normal_quantile
+from baserate.infer._bootstrap import Seed, sample_in_blocks, sample_masses
+from baserate.infer._bounds import Units, t_widening
 from baserate.infer._canonical_order import choose_n_samples
 from baserate.infer._comparison import (
     NO_VARIANCE,
@@ -32,7 +32,7 @@ from baserate.infer._comparison import (
     student_p,
 )
 from baserate.infer._multiclass_intervals import LOSSES, row_losses
-from baserate.measure import Measure, about, average_precision, multiclass, why
+from baserate.measure import Measure, average_precision, describe, multiclass, undefined_reason
 
 _PRIOR_ROWS = 4.0
 """Prior rows of a joint table."""
@@ -82,17 +82,17 @@ def compare_classes(
 
     Examples
     --------
-    >>> from baserate import scored
+    >>> from baserate import class_scores
     >>> truth = ["a", "b", "c", "c", "a", "b"]
-    >>> new = scored(truth, [[8, 1, 1], [3, 6, 1], [5, 3, 2], [1, 7, 2], [7, 2, 1], [2, 4, 4]])
-    >>> old = scored(truth, [[2, 1, 1], [3, 6, 1], [5, 3, 2], [1, 7, 2], [7, 2, 1], [9, 4, 4]])
+    >>> new = class_scores(truth, [[8, 1, 1], [3, 6, 1], [5, 3, 2], [1, 7, 2], [7, 2, 1], [2, 4, 4]])
+    >>> old = class_scores(truth, [[2, 1, 1], [3, 6, 1], [5, 3, 2], [1, 7, 2], [7, 2, 1], [9, 4, 4]])
     >>> compare_classes(new, old)
     Comparison(hand_till: first 0.833333, second 0.666667; difference 0.166667 (-0.272471 to 0.605804), p 0.244071)
     """
     _check_models(a, b)
-    function = multiclass.named(measure) if isinstance(measure, str) else measure
+    function = multiclass.find_measure(measure) if isinstance(measure, str) else measure
     request = ComparisonRequest(function, question)
-    info = about(function)
+    info = describe(function)
     if info.of not in (MulticlassRows, Confusion):
         raise OptionError(f"{info.name} is no measure of many classes; `baserate.measure.multiclass` holds those.")
     if info.name == "expected_cost" and function is multiclass.expected_cost:
@@ -109,7 +109,10 @@ def compare_classes(
     values = _evaluate(function, first), _evaluate(function, second)
     if isnan(values[0] - values[1]):
         return request.conclude(
-            values, (nan, nan), "", why=why(function, first if info.of is MulticlassRows else first.decided())
+            values,
+            (nan, nan),
+            "",
+            why=undefined_reason(function, first if info.of is MulticlassRows else first.decided()),
         )
     if np.array_equal(first.score, second.score):
         p = SMALLEST_P if question.alternative != "two-sided" and question.margin > 0 else 1.0
@@ -142,7 +145,7 @@ def _compare_by_influence(
         len(parts) == 2 and request.measure is multiclass.hand_till
     ):  # two classes have one curve, for which DeLong's test is normal
         return _compare_by_t(request, values, error, inf)
-    freedom = _influence_functions.freedom(parts)
+    freedom = _influence_functions.degrees_of_freedom(parts)
     if influences[0].inner is average_precision:
         freedom = _multiclass_intervals.precision_freedom(freedom, smallest)
     return _compare_by_t(request, values, error, max(freedom, 1.0))
@@ -150,9 +153,9 @@ def _compare_by_influence(
 
 def _compare_by_t(request: ComparisonRequest, values: tuple[float, float], error: float, freedom: float) -> Comparison:
     """Compare by a t interval and t test with this standard error."""
-    info, question = about(request.measure), request.question
+    info, question = describe(request.measure), request.question
     difference = values[0] - values[1]
-    half = two_sided(question.level) * widening(freedom, question.level) * error
+    half = normal_quantile(question.level) * t_widening(freedom, question.level) * error
     t = (difference - question.bound(info)) / error
     p = student_p(t, freedom, question.side(info)) if freedom < inf else normal_p(t, question.side(info))
     name = "placements, as DeLong's" if request.measure is multiclass.hand_till else "influence function"
@@ -162,7 +165,7 @@ def _compare_by_t(request: ComparisonRequest, values: tuple[float, float], error
 
 def _find_influence(measure: Measure, rows: MulticlassRows, value: float) -> _multiclass_intervals.RowInfluence | None:
     """Return what each row adds to a measure; None where there is no closed form."""
-    if about(measure).of is not MulticlassRows:
+    if describe(measure).of is not MulticlassRows:
         return None
     if measure in LOSSES:
         weight = 1.0 if rows.weight is None else rows.weight
@@ -170,9 +173,9 @@ def _find_influence(measure: Measure, rows: MulticlassRows, value: float) -> _mu
     return _multiclass_intervals.row_influence(measure, rows, value)
 
 
-def _variance_component(slopes: Floats, times: Floats) -> _influence_functions.Part:
+def _variance_component(slopes: Floats, times: Floats) -> _influence_functions.VarianceComponent:
     second, fourth = (float(np.sum(times * slopes**power)) for power in (2, 4))
-    return _influence_functions.Part.of(second, fourth, float(times.sum()))
+    return _influence_functions.VarianceComponent.of(second, fourth, float(times.sum()))
 
 
 def _compare_without_variance(request: ComparisonRequest, values: tuple[float, float], rows: float) -> Comparison:
@@ -192,7 +195,7 @@ def _compare_by_bootstrap(
     request: ComparisonRequest, a: MulticlassRows, b: MulticlassRows, values: tuple[float, float], seed: Seed
 ) -> Comparison:
     """Compare by random weights of rows, or by simulated joint tables of decisions."""
-    info, question = about(request.measure), request.question
+    info, question = describe(request.measure), request.question
     make = _simulate_joint_tables if info.of is Confusion else _bootstrap_rows
     # Order by content, so that swapping the models only changes the sign.
     if (values[0], np.sort(a.score, axis=0).tobytes()) > (values[1], np.sort(b.score, axis=0).tobytes()):
@@ -230,7 +233,7 @@ def _bootstrap_rows(measure: Measure, a: MulticlassRows, b: MulticlassRows, seed
         return differences
 
     size = 2 * a.score.size
-    return in_blocks(sample, draws=choose_n_samples(size), seed=seed, size=size)
+    return sample_in_blocks(sample, draws=choose_n_samples(size), seed=seed, size=size)
 
 
 def _simulate_joint_tables(measure: Measure, a: MulticlassRows, b: MulticlassRows, seed: Seed) -> Floats:
@@ -257,7 +260,7 @@ def _simulate_joint_tables(measure: Measure, a: MulticlassRows, b: MulticlassRow
         return np.asarray(one - other)
 
     size = max(len(ways), width**2)
-    return in_blocks(sample, draws=choose_n_samples(size), seed=seed, size=size)
+    return sample_in_blocks(sample, draws=choose_n_samples(size), seed=seed, size=size)
 
 
 def _prior_cells(width: int) -> npt.NDArray[np.intp]:
@@ -276,7 +279,7 @@ def _sum_tables(masses: Floats, at: npt.NDArray[np.intp], width: int) -> Floats:
 
 
 def _evaluate(measure: Measure, rows: MulticlassRows) -> float:
-    return float(measure(rows if about(measure).of is MulticlassRows else rows.decided()))
+    return float(measure(rows if describe(measure).of is MulticlassRows else rows.decided()))
 
 
 def _check_models(a: Any, b: Any) -> None:  # noqa: ANN401  (checked here)

@@ -21,9 +21,9 @@ from baserate._tally import Tally
 from baserate.infer import _auc_intervals, _binomial, _bounds, _influence_functions
 from baserate.infer._auc_intervals import hand_till_slopes
 from baserate.infer._binomial import clopper_pearson, wilson
-from baserate.infer._bootstrap import Seed, in_blocks, percentiles
-from baserate.infer._bounds import Bounds, explain_heavy_tail, widening
-from baserate.measure import Measure, about, auc, average_precision, bare, brier as brier_of_two
+from baserate.infer._bootstrap import Seed, percentiles, sample_in_blocks
+from baserate.infer._bounds import Bounds, explain_heavy_tail, t_widening
+from baserate.measure import Measure, auc, average_precision, brier as brier_of_two, describe, unwrap_options
 from baserate.measure.multiclass import brier, exact_match, hand_till, log_loss, top_k_accuracy
 
 LOGIT_METHOD = "influence function on log-odds, t quantiles"
@@ -65,7 +65,7 @@ def row_influence(measure: Measure, rows: MulticlassRows, value: float) -> RowIn
     if (
         options
         or not _influence_functions.has_influence(inner)
-        or about(inner).span != (0, 1)
+        or describe(inner).span != (0, 1)
         or how not in ("macro", "weighted")
     ):
         return None
@@ -98,7 +98,7 @@ def average_interval(influence: RowInfluence, rows: MulticlassRows, value: float
         return Bounds(nan, nan, SHARE_METHOD, "a class has a single row")
     kish = [float(np.sum((times * weight)[of])) ** 2 / float(np.sum((times * weight**2)[of])) for of in there]
     variance = sum(part.variance for part in parts)
-    sample = AverageSample(value, variance, _influence_functions.freedom(parts), np.sort(kish))
+    sample = AverageSample(value, variance, _influence_functions.degrees_of_freedom(parts), np.sort(kish))
     if influence.inner is auc and len(parts) == 2:  # two classes have one curve, so use its AUC interval
         few, many = sample.rows.tolist()
         low, high, how = _auc_intervals.auc_interval(
@@ -116,7 +116,7 @@ def average_interval(influence: RowInfluence, rows: MulticlassRows, value: float
 
 def _log_odds_interval(sample: AverageSample, level: float) -> Bounds:
     """Return the t interval of the log-odds, with degrees of freedom by fourth moments [@satterthwaite1946]."""
-    wider = sample.variance * widening(sample.freedom, level) ** 2
+    wider = sample.variance * t_widening(sample.freedom, level) ** 2
     return Bounds(
         *_auc_intervals.logit_delong_interval(_auc_intervals.AucEstimate(sample.value, wider, inf, inf), level),
         LOGIT_METHOD,
@@ -142,7 +142,7 @@ def precision_freedom(freedom: float, smallest: float) -> float:
 def _share_interval(sample: AverageSample, level: float) -> tuple[float, float]:
     """Return Wilson's interval of a proportion with this estimated variance."""
     odds = sample.value * (1 - sample.value)
-    trials = odds / (sample.variance * widening(sample.freedom, level) ** 2)
+    trials = odds / (sample.variance * t_widening(sample.freedom, level) ** 2)
     return wilson(sample.value * trials, (1 - sample.value) * trials, level)
 
 
@@ -187,10 +187,10 @@ def _reverse_cumsum(values: Floats) -> Floats:
     return np.asarray(np.cumsum(values[::-1])[::-1])
 
 
-def _variance_component(slopes: Floats, times: Floats) -> _influence_functions.Part:
+def _variance_component(slopes: Floats, times: Floats) -> _influence_functions.VarianceComponent:
     """Sum row contributions to a variance, each with its count."""
     second, fourth = (float(np.sum(times * slopes**power)) for power in (2, 4))
-    return _influence_functions.Part.of(second, fourth, float(times.sum()))
+    return _influence_functions.VarianceComponent.of(second, fourth, float(times.sum()))
 
 
 def _row_counts(rows: MulticlassRows) -> Floats:
@@ -213,7 +213,7 @@ def multiclass_interval(measure: Measure, data: RowData, *, level: float, seed: 
     value = float(measure(data))
     if isinf(value):
         return Bounds(nan, nan, "influence function", "the value is infinite")
-    plain = bare(measure)
+    plain = unwrap_options(measure)
     if plain in _HITS:
         return _hit_interval(_HITS[plain](measure, data), data, level)
     if isinstance(data, MulticlassRows):
@@ -233,7 +233,7 @@ def _hit_interval(hit: Floats, data: RowData, level: float) -> Bounds:
     times, weight = _times(data), _weight(data)
     sums = [float(np.sum(times * weight**power * right)) for power in (1, 2) for right in (hit, 1 - hit)]
     if data.weight is None:
-        return Bounds(*_binomial.proportion_interval(_binomial.Share(sums[0], sums[1]), level))
+        return Bounds(*_binomial.proportion_interval(_binomial.Proportion(sums[0], sums[1]), level))
     return Bounds(*_binomial.proportion_interval(_binomial.effective_counts(*sums), level))
 
 
@@ -251,9 +251,9 @@ def _loss_interval(measure: Measure, rows: MulticlassRows, value: float, level: 
     losses = LOSSES[measure](score)
     slopes = weight * (losses[np.arange(len(rows)), rows.truth] - value) / rows.total
     second, fourth = (float(np.sum(times * slopes**power)) for power in (2, 4))
-    part = _influence_functions.Part.of(second, fourth, float(times.sum()))
-    freedom = _influence_functions.freedom([part])
-    variance = part.variance * _bounds.widening(freedom, level) ** 2
+    part = _influence_functions.VarianceComponent.of(second, fourth, float(times.sum()))
+    freedom = _influence_functions.degrees_of_freedom([part])
+    variance = part.variance * _bounds.t_widening(freedom, level) ** 2
     if not variance > 0 or freedom < FEW_FREEDOM:
         variance = max(variance, _model_variance(score, losses, times * weight, weight, value, always=not variance > 0))
     if measure is log_loss:
@@ -261,7 +261,7 @@ def _loss_interval(measure: Measure, rows: MulticlassRows, value: float, level: 
         return (
             Bounds(nan, nan, how, heavy) if heavy else Bounds(*_bounds.bound_positive_mean(value, variance, level), how)
         )
-    share = _binomial.as_share(value / 2, variance / 4, float(np.sum(times)))
+    share = _binomial.proportion_from_variance(value / 2, variance / 4, float(np.sum(times)))
     low, high = _binomial.wilson(share.hits, share.misses, level)
     return Bounds(2 * low, 2 * high, how)
 
@@ -300,7 +300,7 @@ def _bootstrap_interval(measure: Measure, data: RowData, value: float, level: fl
             values[at] = measure(replace(data_, weight=rng.standard_gamma(times) * weight, **changes))
         return values
 
-    draws = in_blocks(sample, draws=N_BOOTSTRAP, seed=seed, size=data_.truth.size * len(data_.labels))
+    draws = sample_in_blocks(sample, draws=N_BOOTSTRAP, seed=seed, size=data_.truth.size * len(data_.labels))
     defined = draws[~np.isnan(draws)]
     if not len(defined):
         return Bounds(nan, nan, "Bayesian bootstrap", "no draw is defined")

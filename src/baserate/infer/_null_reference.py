@@ -13,10 +13,10 @@ from baserate._arrays import Floats, ratio
 from baserate._errors import OptionError, UsageError
 from baserate._formatting import count_of
 from baserate._tally import Stack, Tally
-from baserate.infer._bootstrap import Seed, checked_draws, in_blocks, measure_stack, pool_neighbors
+from baserate.infer._bootstrap import Seed, check_n_samples, measure_stack, pool_neighbors, sample_in_blocks
 from baserate.infer._calibration_intervals import DISTANCES
 from baserate.infer._estimate import EstimateRequest
-from baserate.measure import Measure, about, bare, check_probabilities, known
+from baserate.measure import Measure, as_measure, check_probabilities, describe, unwrap_options
 
 
 def simulate_outcomes(tally: Tally, chance: Floats, *, draws: int, seed: Seed) -> Stack:
@@ -24,7 +24,7 @@ def simulate_outcomes(tally: Tally, chance: Floats, *, draws: int, seed: Seed) -
 
     Rows of different weights at one score are simulated as the effective number of rows of equal weight.
     """
-    checked_draws(draws)
+    check_n_samples(draws)
     if tally.reweighed:
         return _simulate_outcomes_by_class(tally, chance, draws=draws, seed=seed)
     mass = tally.mass.sum(axis=0, dtype=np.float64)
@@ -36,7 +36,7 @@ def simulate_outcomes(tally: Tally, chance: Floats, *, draws: int, seed: Seed) -
         hits = rng.random(shape) < chance if single else rng.binomial(trials, chance, shape)
         return np.asarray(hits * (mass / trials))
 
-    positive = in_blocks(sample, draws=draws, seed=seed, size=len(mass))
+    positive = sample_in_blocks(sample, draws=draws, seed=seed, size=len(mass))
     return Stack(tally.score, positive, mass - positive, shared=True)
 
 
@@ -56,7 +56,7 @@ def _simulate_outcomes_by_class(tally: Tally, chance: Floats, *, draws: int, see
     def sample(rng: np.random.Generator, many: int) -> Floats:
         return rng.binomial(trials, odds, (many, len(trials))).astype(np.float64)
 
-    hits = in_blocks(sample, draws=draws, seed=seed, size=len(trials))
+    hits = sample_in_blocks(sample, draws=draws, seed=seed, size=len(trials))
     masses = [hits * one, (trials - hits) * other]
     rescaled = [
         each * np.nan_to_num(ratio(whole, each.sum(axis=1, keepdims=True)), posinf=0.0)
@@ -79,7 +79,7 @@ N_SIMULATIONS = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Floor:
+class NullReference:
     """Null reference of a distance from calibration.
 
     Outcomes are simulated many times from the probabilities, as if these were true. `typical` is the median of the
@@ -108,9 +108,9 @@ class Floor:
         return self.value <= self.high
 
 
-def floor(
+def null_reference(
     measure: str | Measure, tally: Tally, *, level: float = 0.95, seed: Seed = 0, draws: int = N_SIMULATIONS
-) -> Floor:
+) -> NullReference:
     """Compare a distance from calibration with what a perfectly calibrated model of this size would score.
 
     Parameters
@@ -142,17 +142,17 @@ def floor(
     >>> from baserate import infer, tally
     >>> rng = np.random.default_rng(1)
     >>> risk = rng.beta(0.5, 0.5, 100)
-    >>> found = infer.floor("ece", tally(rng.random(100) < risk, risk))
+    >>> found = infer.null_reference("ece", tally(rng.random(100) < risk, risk))
     >>> f"{found.value:.2f}; a perfect model: {found.typical:.2f}, up to {found.high:.2f}"
     '0.10; a perfect model: 0.09, up to 0.12'
     """
-    (reference,) = floors([known(measure)], tally, level=level, seed=seed, draws=draws)
+    (reference,) = null_references([as_measure(measure)], tally, level=level, seed=seed, draws=draws)
     return reference
 
 
-def floors(
+def null_references(
     measures: Sequence[Measure], tally: Tally, *, level: float = 0.95, seed: Seed = 0, draws: int = N_SIMULATIONS
-) -> list[Floor]:
+) -> list[NullReference]:
     """Compute the null references of several measures from the same simulations.
 
     Parameters
@@ -178,7 +178,7 @@ def floors(
     for measure in measures:
         _check_distance(measure)
     if not measures or not tally.total:
-        return [Floor(nan, nan, nan, nan, level, nan, "draws", "there are no rows") for _ in measures]
+        return [NullReference(nan, nan, nan, nan, level, nan, "draws", "there are no rows") for _ in measures]
     values = _measure_tally(measures, tally)
     pooled = pool_neighbors(tally)
     simulated = measure_stack(measures, simulate_outcomes(pooled, pooled.score, draws=draws, seed=seed))
@@ -199,19 +199,19 @@ def _measure_tally(measures: Sequence[Measure], tally: Tally) -> Floats:
     return values
 
 
-def _make_reference(value: float, simulated: Floats, level: float, how: str) -> Floor:
+def _make_reference(value: float, simulated: Floats, level: float, how: str) -> NullReference:
     defined = simulated[~np.isnan(simulated)]
     if isnan(value) or not len(defined):
         reason = "it is undefined" if isnan(value) else "no draw is defined"
-        return Floor(value, nan, nan, nan, level, nan, how, reason)
+        return NullReference(value, nan, nan, nan, level, nan, how, reason)
     low, typical, high = np.quantile(defined, [1 - level, 0.5, level], method="higher").tolist()
     p = simulation_p(value, defined)
-    return Floor(value, typical, low, high, level, p, how, p_is_bound=is_smallest_p(p, defined))
+    return NullReference(value, typical, low, high, level, p, how, p_is_bound=is_smallest_p(p, defined))
 
 
 def _check_distance(measure: Measure) -> None:
-    if bare(measure) not in DISTANCES:
-        names = ", ".join(about(each).name for each in DISTANCES)
+    if unwrap_options(measure) not in DISTANCES:
+        names = ", ".join(describe(each).name for each in DISTANCES)
         raise OptionError(
-            f"{about(measure).name} is no distance from calibration, so it has no floor; these have: {names}."
+            f"{describe(measure).name} is no distance from calibration, so it has no floor; these have: {names}."
         )

@@ -23,9 +23,9 @@ from baserate._rows import Rows
 from baserate._tally import Tally
 from baserate.infer import _auc_intervals, _confidence_bands
 from baserate.infer._auc_intervals import AucInfluence, auc_influence, same_ranks
-from baserate.infer._binomial import two_sided
+from baserate.infer._binomial import normal_quantile
 from baserate.infer._bootstrap import Seed
-from baserate.infer._bounds import Units, widening
+from baserate.infer._bounds import Units, t_widening
 from baserate.infer._canonical_order import Place, UniqueRows, bootstrap_models, unique_rows
 from baserate.infer._comparison import (
     SHARES_METHOD,
@@ -37,14 +37,14 @@ from baserate.infer._comparison import (
     Limits,
     Question,
     Side,
-    adjusted,
+    adjust_p_values,
     format_group,
     newcombe_hybrid,
     normal_p,
     share_difference_limits,
     student_p,
 )
-from baserate.infer._influence_functions import Part, freedom, has_influence, influence_slopes
+from baserate.infer._influence_functions import VarianceComponent, degrees_of_freedom, has_influence, influence_slopes
 from baserate.infer._mcnemar import (
     TESTS,
     Discordant,
@@ -54,7 +54,7 @@ from baserate.infer._mcnemar import (
     mcnemar_interval,
     simulate_differences,
 )
-from baserate.measure import Measure, Settings, about, known, ks, require_stated, why
+from baserate.measure import Measure, Settings, as_measure, describe, ks, require_options, undefined_reason
 
 INFLUENCE_METHOD = "influence function, t quantiles with fourth-moment degrees of freedom"
 _KS_METHOD = "both rates at the thresholds of the sample, half a row added to each cell, t quantiles (conservative)"
@@ -72,13 +72,15 @@ class StudentizedDifference(NamedTuple):
     how: str
 
     @staticmethod
-    def of(value: float, parts: Sequence[Part], how: str) -> StudentizedDifference:
+    def of(value: float, parts: Sequence[VarianceComponent], how: str) -> StudentizedDifference:
         """Add up the variances of independent components."""
-        return StudentizedDifference(value, sqrt(sum(part.variance for part in parts)), max(freedom(parts), 1.0), how)
+        return StudentizedDifference(
+            value, sqrt(sum(part.variance for part in parts)), max(degrees_of_freedom(parts), 1.0), how
+        )
 
     def interval(self, level: float) -> Limits:
         """Return the t interval about the difference."""
-        half = two_sided(level) * widening(self.freedom, level) * self.error
+        half = normal_quantile(level) * t_widening(self.freedom, level) * self.error
         return self.value - half, self.value + half
 
     def test(self, side: Side, bound: float) -> tuple[float, float]:
@@ -116,7 +118,7 @@ def studentize_difference(
         return StudentizedDifference.of(
             value, [_cluster_component(cells, difference)], f"{INFLUENCE_METHOD}, summed within clusters"
         )
-    classes = [cells.truth, ~cells.truth] if about(measure).of is Curve else [np.ones(len(cells), dtype=np.bool_)]
+    classes = [cells.truth, ~cells.truth] if describe(measure).of is Curve else [np.ones(len(cells), dtype=np.bool_)]
     return StudentizedDifference.of(
         value, [_component(difference[there], cells.times[there]) for there in classes], INFLUENCE_METHOD
     )
@@ -131,19 +133,19 @@ def _row_influence(measure: Measure, cells: UniqueRows, tally: Tally, score: Flo
     return added if cells.weight is None else added * cells.weight
 
 
-def _component(added: Floats, times: npt.NDArray[Any]) -> Part:
-    return Part.of(float(np.sum(times * added**2)), float(np.sum(times * added**4)), float(times.sum()))
+def _component(added: Floats, times: npt.NDArray[Any]) -> VarianceComponent:
+    return VarianceComponent.of(float(np.sum(times * added**2)), float(np.sum(times * added**4)), float(times.sum()))
 
 
-def _cluster_component(cells: UniqueRows, added: Floats) -> Part:
+def _cluster_component(cells: UniqueRows, added: Floats) -> VarianceComponent:
     if cells.clusters < 2:
-        return Part(inf, inf, 1.0)
+        return VarianceComponent(inf, inf, 1.0)
     assert cells.cluster is not None  # noqa: S101  (for the type checker)
     sums = np.bincount(cells.cluster, added * cells.times, minlength=cells.clusters).astype(np.float64)
     return _component(sums, np.ones(cells.clusters))
 
 
-def _ks_components(cells: UniqueRows, pair: tuple[str, str]) -> Iterator[Part]:
+def _ks_components(cells: UniqueRows, pair: tuple[str, str]) -> Iterator[VarianceComponent]:
     """Return the variance of a difference of two KS statistics by class, as if the thresholds were fixed.
 
     To first order a maximum varies as the curve does at its maximum. Half a row is added to each of the four cells of
@@ -263,17 +265,17 @@ def compare(  # noqa: PLR0913  (each is a part of the question)
     """
     if not isinstance(rows, Rows):
         raise OptionError(f"{type(rows).__name__} is not Rows; read them first, with baserate.read.rows(…).")
-    functions = list(dict.fromkeys(Settings(costs=costs).apply(known(each)) for each in _as_list(measure)))
+    functions = list(dict.fromkeys(Settings(costs=costs).apply(as_measure(each)) for each in _as_list(measure)))
     if not functions:
         raise OptionError("there is no measure to compare by; name one, for example measure='auc'.")
-    require_stated(functions)
+    require_options(functions)
     if costs is not None and Settings(costs=costs).idle(functions):
         raise OptionError(
             "costs are given, but no measure depends on them; compare by expected_cost, or leave them out."
         )
     pairs = {at: _pairs(rows, models, each) for at, each in enumerate(functions)}
     names = list(dict.fromkeys(name for each in pairs.values() for pair in each for name in pair))
-    needs_thresholds = any(about(each).of is Counts for each in functions)
+    needs_thresholds = any(describe(each).of is Counts for each in functions)
     thresholds = _find_thresholds(rows, names, threshold) if needs_thresholds else {}
     comparisons: list[Comparison] = []
     for group, place in _iterate_groups(rows):
@@ -284,7 +286,7 @@ def compare(  # noqa: PLR0913  (each is a part of the question)
             comparisons += _PairedComparison(
                 ComparisonRequest(each, question), cells, thresholds, seed, group
             ).compare_pairs(pairs[at])
-    return adjusted(comparisons)
+    return adjust_p_values(comparisons)
 
 
 @dataclass(slots=True)
@@ -300,7 +302,7 @@ class _PairedComparison:
 
     def compare_pairs(self, pairs: Sequence[Pair]) -> Iterator[Comparison]:
         """Compare each pair by the requested or fitting method."""
-        info = about(self.request.measure)
+        info = describe(self.request.measure)
         method = _choose_method(self.request, self.cells)
         left = [pair for pair in pairs if not self._has_same_scores(*pair)]
         names = list(dict.fromkeys(name for pair in left for name in pair))
@@ -337,11 +339,11 @@ class _PairedComparison:
             return cells.clusters
         positives = int(cells.times[cells.truth].sum())
         rows = int(cells.times.sum())
-        return min(positives, rows - positives) if about(self.request.measure).of is Curve else rows
+        return min(positives, rows - positives) if describe(self.request.measure).of is Curve else rows
 
     @property
     def _needs_threshold(self) -> bool:
-        return about(self.request.measure).of is Counts
+        return describe(self.request.measure).of is Counts
 
     def _tally(self, model: str) -> Tally:
         if model not in self.tallies:
@@ -352,7 +354,7 @@ class _PairedComparison:
         tally = self._tally(model)
         if self._needs_threshold:
             return Curve(tally).at(self._threshold(model))
-        return Curve(tally) if about(self.request.measure).of is Curve else tally
+        return Curve(tally) if describe(self.request.measure).of is Curve else tally
 
     def _threshold(self, model: str) -> float:
         cut = self.thresholds[model]
@@ -363,7 +365,7 @@ class _PairedComparison:
         return first, second
 
     def _why(self, pair: Pair) -> str | None:
-        reasons = {model: why(self.request.measure, self._make_input(model)) for model in pair}
+        reasons = {model: undefined_reason(self.request.measure, self._make_input(model)) for model in pair}
         if len(set(reasons.values())) == 1:
             return reasons[pair[0]]
         return "; ".join(f"{model}: {reason}" for model, reason in reasons.items() if reason)
@@ -382,28 +384,28 @@ class _PairedComparison:
 
     @property
     def _side(self) -> Any:  # noqa: ANN401  (one of three words)
-        return self.request.question.side(about(self.request.measure))
+        return self.request.question.side(describe(self.request.measure))
 
     @property
     def _bound(self) -> float:
-        return self.request.question.bound(about(self.request.measure))
+        return self.request.question.bound(describe(self.request.measure))
 
     def _compare_aucs(self, names: Sequence[str], rows: AucInfluence, pair: Pair) -> Comparison:
         """Compare by DeLong's test; where the variance is 0 or undefined, by Newcombe's limits."""
-        scale = AUC_SCALES[about(self.request.measure).name]
+        scale = AUC_SCALES[describe(self.request.measure).name]
         first, second = self._values(pair)
         variance = rows.variance_of_difference(names.index(pair[0]), names.index(pair[1]))
         error = scale * sqrt(variance) if variance >= 0 else nan
         if not error > 0:
             return self._compare_constant_aucs(pair, scale)
-        half = two_sided(self.request.question.level) * error
+        half = normal_quantile(self.request.question.level) * error
         z = (first - second - self._bound) / error
         how, p = "DeLong, paired", normal_p(z, self._side)
         if self.cells.cluster is not None:
             # With eight clusters, a normal quantile rejected in 9% of null samples instead of 5%.
             freedom = self.cells.clusters - 1
             how, p = "DeLong, paired, clusters by Obuchowski", student_p(z, freedom, self._side)
-            half *= widening(freedom, self.request.question.level)
+            half *= t_widening(freedom, self.request.question.level)
         bounds = (first - second - half, first - second + half)
         return self._conclude(pair, bounds, how, statistic=z, p=p, test=how)
 
@@ -478,7 +480,7 @@ class _PairedComparison:
         infinite = [model for model, value in zip(pair, values, strict=True) if isinf(value)]
         if isnan(sum(values)) or len(infinite) == len(pair):
             return self._conclude(pair, (nan, nan), "")
-        name = about(self.request.measure).name
+        name = describe(self.request.measure).name
         reason = f"{name} of {infinite[0]} is infinite: a row has probability 0 of its own class"
         return self._conclude(pair, (nan, nan), "", why=reason)
 
@@ -514,13 +516,13 @@ class _PairedComparison:
 
 def has_mcnemar_test(measure: Measure) -> bool:
     """Return whether a measure is a proportion of rows that the label alone selects, as McNemar's tests require."""
-    info = about(measure)
+    info = describe(measure)
     return info.of is Counts and info.share is not None and set(info.needs) <= {"total", "positives", "negatives"}
 
 
 def _choose_method(request: ComparisonRequest, cells: UniqueRows) -> str:
     """Return the requested method, if it fits, or the default."""
-    info, method = about(request.measure), request.question.method
+    info, method = describe(request.measure), request.question.method
     area = info.name in AUC_SCALES and info.of is Curve
     unfit = _explain_no_mcnemar(cells)
     if method is None:
@@ -571,7 +573,7 @@ def _pairs(rows: Rows, models: Any, measure: Measure) -> list[Pair]:  # noqa: AN
     """Return the pairs to compare; label columns have neither ranks nor probabilities."""
     labels = rows.intake.columns.get("predicted")
     names = list(rows.score) if models is None else list(models)
-    decides = about(measure).of is Counts
+    decides = describe(measure).of is Counts
     if models is None and not decides:
         names = [model for model in names if model != labels]
     are_names = all(isinstance(each, str) for each in names)
@@ -585,7 +587,8 @@ def _pairs(rows: Rows, models: Any, measure: Measure) -> list[Pair]:  # noqa: AN
             )
     if not pairs or any(len(pair) != 2 for pair in pairs):
         raise OptionError(
-            f"there is only {', '.join(map(repr, names)) or 'no model'} to compare by {about(measure).name}; give two "
+            f"there is only {', '.join(map(repr, names)) or 'no model'} to compare by {describe(measure).name}; give "
+            f"two "
             "or more scores of the same rows."
         )
     return pairs
@@ -606,12 +609,12 @@ def _find_thresholds(rows: Rows, names: Sequence[str], threshold: Any) -> dict[s
     return {
         name: None
         if name == rows.intake.columns.get("predicted")
-        else cut(name, rows.score[name], threshold.get(name) if by_name else threshold)
+        else find_threshold(name, rows.score[name], threshold.get(name) if by_name else threshold)
         for name in names
     }
 
 
-def cut(name: str, score: Any, threshold: Any) -> float:  # noqa: ANN401  (checked here)
+def find_threshold(name: str, score: Any, threshold: Any) -> float:  # noqa: ANN401  (checked here)
     """Return the threshold as a number; by default 0.5, if scores are probabilities."""
     if threshold is None and not len(score):
         return _DEFAULT_THRESHOLD

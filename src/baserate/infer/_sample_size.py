@@ -30,8 +30,8 @@ from baserate._errors import OptionError
 from baserate._formatting import count_of
 from baserate._population import Population
 from baserate._tally import Tally
-from baserate.infer._bootstrap import Seed, checked_seed
-from baserate.measure import Measure, about, known
+from baserate.infer._bootstrap import Seed, make_generator
+from baserate.measure import Measure, as_measure, describe
 
 MAX_ROWS = 10**12
 """Largest feasible number of rows."""
@@ -40,13 +40,13 @@ _ROWS_PER_CLASS = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Size:
+class SampleSize:
     """Rows that a study needs, and the half-width or power that they reach.
 
     Numbers of positives and negatives are those expected at the prevalence.
 
-    >>> from baserate.infer import size_of_share
-    >>> found = size_of_share("sensitivity", 0.9, half_width=0.05, prevalence=0.1)
+    >>> from baserate.infer import sample_size_for_proportion
+    >>> found = sample_size_for_proportion("sensitivity", 0.9, half_width=0.05, prevalence=0.1)
     >>> found.rows, found.trials, found.among, round(found.half_width, 4), found.how
     (1410, 141, 'positives', 0.05, 'Wilson')
     """
@@ -68,14 +68,14 @@ class Size:
     how: str = ""
 
 
-def make_size(rows: int, prevalence: float | None, **others: object) -> Size:
+def make_size(rows: int, prevalence: float | None, **others: object) -> SampleSize:
     """Make the answer with the expected numbers of both classes; raise if it exceeds any feasible number of rows."""
     if rows > MAX_ROWS:
         raise OptionError(f"more than {MAX_ROWS:.0e} rows would be needed; ask for less.")
     if prevalence is None:
-        return Size(rows, None, None, **others)  # type: ignore[arg-type]  # the fields of Size
+        return SampleSize(rows, None, None, **others)  # type: ignore[arg-type]  # the fields of Size
     positives = round(rows * Fraction(str(float(prevalence))))
-    return Size(rows, positives, rows - positives, **others)  # type: ignore[arg-type]  # the fields of Size
+    return SampleSize(rows, positives, rows - positives, **others)  # type: ignore[arg-type]  # the fields of Size
 
 
 def min_rows(prevalence: float, each: int = _ROWS_PER_CLASS) -> int:
@@ -127,7 +127,7 @@ def check_half_width(value: float) -> None:
 Sides = Literal[1, 2]
 
 
-def z_of(alpha: float, sides: Sides) -> float:
+def test_quantile(alpha: float, sides: Sides) -> float:
     """Return the normal quantile of a test at that level."""
     from scipy.special import ndtri
 
@@ -181,7 +181,7 @@ Sampler = Callable[[np.random.Generator, int, int], Floats]
 """Function of a generator, rows and a number of samples that returns the measure of each sample."""
 
 
-def size_by_simulation(  # noqa: PLR0913  (each is something that one knows or wants)
+def sample_size_by_simulation(  # noqa: PLR0913  (each is something that one knows or wants)
     population: Population,
     measure: str | Measure,
     half_width: float,
@@ -190,7 +190,7 @@ def size_by_simulation(  # noqa: PLR0913  (each is something that one knows or w
     level: float = 0.95,
     draws: int | None = None,
     seed: Seed = 0,
-) -> Size:
+) -> SampleSize:
     r"""Find the rows needed to estimate any measure of a population to within a half-width, by simulation.
 
     Half-width is half the distance h between the quantiles (1 ± level)/2 of the measure over samples. It is simulated
@@ -238,16 +238,16 @@ def size_by_simulation(  # noqa: PLR0913  (each is something that one knows or w
     Examples
     --------
     >>> from baserate import population
-    >>> found = size_by_simulation(population.linear(), "accuracy", 0.03, threshold=0.5)  # z²·0.75·0.25/h² = 800
+    >>> found = sample_size_by_simulation(population.linear(), "accuracy", 0.03, threshold=0.5)  # z²·0.75·0.25/h² = 800
     >>> 720 < found.rows < 880
     True
-    >>> found = size_by_simulation(population.binormal(prevalence=0.1), "observed_expected", 0.2)
+    >>> found = sample_size_by_simulation(population.binormal(prevalence=0.1), "observed_expected", 0.2)
     >>> 600 < found.rows < 865  # 864.3 = (1 − φ)/φ · (1.96/0.2)²
     True
     >>> found.how
     '2000 simulated samples of a calibrated model'
     """
-    function = known(measure)
+    function = as_measure(measure)
     check_open_share("level", level, "0.95")
     check_domain("half_width", half_width, HALF_WIDTH)
     if draws is not None:
@@ -255,22 +255,22 @@ def size_by_simulation(  # noqa: PLR0913  (each is something that one knows or w
         check_domain("draws", draws, fewest)
     check_open_share("prevalence", population.prevalence, "0.1")
     least = ceil(_MIN_RARE / min(population.prevalence, 1 - population.prevalence))
-    counted = about(function).of is Counts
+    counted = describe(function).of is Counts
     work = _Simulation(
         _make_sampler(population, function, threshold),
         draws or (_N_COUNTS if counted else _N_SAMPLES),
         MAX_ROWS if counted else max(_MAX_ROWS_PER_SIZE // _MIN_SAMPLES, 2 * least),
         level,
-        checked_seed(seed),
+        make_generator(seed),
     )
     rows, last = _search_rows(work, half_width, least)
     if not isfinite(last.half):
         raise OptionError(
-            f"{about(function).name} is undefined or infinite in too many samples, even of {rows:.0e} rows; ask for "
+            f"{describe(function).name} is undefined or infinite in too many samples, even of {rows:.0e} rows; ask for "
             "another measure, or at another threshold."
         )
     parts = [
-        *_describe_simulation(last, rows, calibrated=about(function).of is Tally),
+        *_describe_simulation(last, rows, calibrated=describe(function).of is Tally),
         *([_MIN_RARE_NOTE] if rows == least else []),
     ]
     return make_size(rows, population.prevalence, **last.scale_to(rows), how=", ".join(parts))
@@ -326,7 +326,7 @@ class _Simulation:
 
 def _make_sampler(population: Population, measure: Measure, threshold: float | None) -> Sampler:
     """Return a sampler: of the four counts at once for decisions, otherwise row by row."""
-    info = about(measure)
+    info = describe(measure)
     if info.of is Counts:
         if threshold is None:
             raise OptionError(f"{info.name} needs a threshold; give a threshold.")
@@ -352,7 +352,7 @@ def _make_sampler(population: Population, measure: Measure, threshold: float | N
 
 
 def _measure_sample(population: Population, measure: Measure, rows: int, rng: np.random.Generator) -> float:
-    probabilities = about(measure).of is Tally
+    probabilities = describe(measure).of is Tally
     truth, score = population.draw_calibrated(rows, rng) if probabilities else population.draw(rows, rng)
     if not 0 < np.count_nonzero(truth) < rows:
         return nan

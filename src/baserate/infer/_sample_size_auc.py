@@ -19,10 +19,10 @@ from baserate._errors import OptionError
 from baserate._formatting import count_of
 from baserate.infer import _auc_intervals
 from baserate.infer._auc_intervals import AucEstimate, exponential_variance, newcombe_variance
-from baserate.infer._auc_pairs import AucPair, Spread, Standard, binormal_spread, check_classes
+from baserate.infer._auc_pairs import AucPair, ClassVariance, Standard, binormal_spread, check_classes
 from baserate.infer._sample_size import (
+    SampleSize,
     Sides,
-    Size,
     check_half_width,
     check_open_share,
     check_power,
@@ -33,7 +33,7 @@ from baserate.infer._sample_size import (
     min_rows,
     normal_power,
     normal_sample_size,
-    z_of,
+    test_quantile,
 )
 
 _MAX_LOG_ODDS = 9.0
@@ -45,7 +45,7 @@ _GAUSS_POINTS = ((-sqrt(3.0), 1 / 6), (0.0, 2 / 3), (sqrt(3.0), 1 / 6))
 _MIN_ROWS = 2.0
 
 
-def placement_variance(auc: float, spread_ratio: float = 1.0) -> Spread:
+def placement_variance(auc: float, spread_ratio: float = 1.0) -> ClassVariance:
     """Return the variance of the placements of positives and of negatives, for normal scores in both classes.
 
     >>> [round(each, 4) for each in placement_variance(0.8, 2.0)]
@@ -59,7 +59,7 @@ def placement_variance(auc: float, spread_ratio: float = 1.0) -> Spread:
         both = auc - 2 * float(owens_t(h, sqrt((1 - correlation) / (1 + correlation))))
         return max(both - auc * auc, 0.0)
 
-    return Spread(variance(square / (1 + square)), variance(1 / (1 + square)))
+    return ClassVariance(variance(square / (1 + square)), variance(1 / (1 + square)))
 
 
 def expect_auc(auc: float, positives: float, negatives: float, spread_ratio: float = 1.0) -> AucEstimate:
@@ -169,7 +169,7 @@ def _expit(x: float) -> float:
     return 1 / (1 + exp(-x))
 
 
-def size_of_auc(
+def sample_size_for_auc(
     expect: float,
     half_width: float,
     *,
@@ -177,7 +177,7 @@ def size_of_auc(
     level: float = 0.95,
     method: str | None = None,
     spread_ratio: float = 1.0,
-) -> Size:
+) -> SampleSize:
     """Find the rows needed to estimate an AUC to within a half-width.
 
     The default is the interval of `infer.estimate`, with the variance of normal scores in both classes. Exponential
@@ -207,10 +207,10 @@ def size_of_auc(
 
     Examples
     --------
-    >>> found = size_of_auc(0.8, half_width=0.03, prevalence=0.1)
+    >>> found = sample_size_for_auc(0.8, half_width=0.03, prevalence=0.1)
     >>> found.rows, found.positives, found.negatives, found.how
     (2259, 226, 2033, 'interval of the AUC, normal scores with a spread ratio of 1')
-    >>> size_of_auc(0.8, half_width=0.03, prevalence=0.1, spread_ratio=2).rows
+    >>> sample_size_for_auc(0.8, half_width=0.03, prevalence=0.1, spread_ratio=2).rows
     3906
     """
     check_open_share("expect", expect, "0.8")
@@ -262,7 +262,7 @@ Method = Literal["interval", "obuchowski"]
 _MIN_PER_CLASS = 10
 
 
-def power_of_auc(  # noqa: PLR0913  (each is something that one knows or wants)
+def power_of_auc_test(  # noqa: PLR0913  (each is something that one knows or wants)
     expect: float,
     *,
     positives: float,
@@ -300,22 +300,22 @@ def power_of_auc(  # noqa: PLR0913  (each is something that one knows or wants)
 
     Examples
     --------
-    >>> round(power_of_auc(0.73, positives=41, negatives=72), 3)
+    >>> round(power_of_auc_test(0.73, positives=41, negatives=72), 3)
     0.984
-    >>> round(power_of_auc(0.73, positives=41, negatives=72, method="obuchowski"), 7)  # pROC: power.roc.test
+    >>> round(power_of_auc_test(0.73, positives=41, negatives=72, method="obuchowski"), 7)  # pROC: power.roc.test
     0.9897453
     """
     _check_alternative(expect, null)
     check_classes(positives, negatives)
     if _uses_formula(method, spread_ratio):
         varying = [binormal_spread(each).at(positives, negatives) for each in (null, expect)]
-        return normal_power(expect - null, *varying, z=z_of(alpha, sides))
-    z_of(alpha, sides)
+        return normal_power(expect - null, *varying, z=test_quantile(alpha, sides))
+    test_quantile(alpha, sides)
     level = level_from_alpha(alpha, sides)
     return interval_power(expect, positives, negatives, null=null, level=level, spread_ratio=spread_ratio)
 
 
-def size_to_show_auc(  # noqa: PLR0913  (each is something that one knows or wants)
+def sample_size_for_auc_test(  # noqa: PLR0913  (each is something that one knows or wants)
     expect: float,
     *,
     power: float,
@@ -325,10 +325,11 @@ def size_to_show_auc(  # noqa: PLR0913  (each is something that one knows or wan
     sides: Sides = 2,
     spread_ratio: float = 1.0,
     method: Method = "interval",
-) -> Size:
+) -> SampleSize:
     """Find the rows needed to show that an AUC differs from `null`.
 
-    The power is that of `power_of_auc`, averaged over the random number of positives, and at least ten rows of each
+    The power is that of `power_of_auc_test`, averaged over the random number of positives, and at least ten rows of
+    each
     class are expected; with `method="obuchowski"` it is that of the expected number [@obuchowski2004].
 
     Parameters
@@ -348,7 +349,7 @@ def size_to_show_auc(  # noqa: PLR0913  (each is something that one knows or wan
     spread_ratio
         Standard deviation of positives over that of negatives, for normal scores.
     method
-        "interval" or "obuchowski", as in `power_of_auc`.
+        "interval" or "obuchowski", as in `power_of_auc_test`.
 
     Returns
     -------
@@ -357,15 +358,15 @@ def size_to_show_auc(  # noqa: PLR0913  (each is something that one knows or wan
 
     Examples
     --------
-    >>> size_to_show_auc(0.8, power=0.9, prevalence=0.5).rows
+    >>> sample_size_for_auc_test(0.8, power=0.9, prevalence=0.5).rows
     40
-    >>> size_to_show_auc(0.8, power=0.9, prevalence=0.5, method="obuchowski").rows
+    >>> sample_size_for_auc_test(0.8, power=0.9, prevalence=0.5, method="obuchowski").rows
     34
     """
     _check_alternative(expect, null)
     check_open_share("prevalence", prevalence, "0.1")
     check_power(power, alpha)
-    z = z_of(alpha, sides)
+    z = test_quantile(alpha, sides)
     varying = [binormal_spread(each).per_row(prevalence) for each in (null, expect)]
     about_so_many = normal_sample_size(expect - null, *varying, z=z, power=power)
     if _uses_formula(method, spread_ratio):
@@ -383,7 +384,7 @@ def size_to_show_auc(  # noqa: PLR0913  (each is something that one knows or wan
     )
 
 
-def alpha_to_show_auc(  # noqa: PLR0913  (each is something that one knows or wants)
+def alpha_of_auc_test(  # noqa: PLR0913  (each is something that one knows or wants)
     expect: float,
     *,
     power: float,
@@ -411,7 +412,7 @@ def alpha_to_show_auc(  # noqa: PLR0913  (each is something that one knows or wa
     spread_ratio
         Standard deviation of positives over that of negatives, for normal scores.
     method
-        "interval" or "obuchowski", as in `power_of_auc`.
+        "interval" or "obuchowski", as in `power_of_auc_test`.
 
     Returns
     -------
@@ -421,7 +422,7 @@ def alpha_to_show_auc(  # noqa: PLR0913  (each is something that one knows or wa
     Examples
     --------
     >>> options = {"power": 0.95, "positives": 41, "negatives": 72}
-    >>> round(alpha_to_show_auc(0.73, **options, method="obuchowski"), 9)  # pROC: power.roc.test
+    >>> round(alpha_of_auc_test(0.73, **options, method="obuchowski"), 9)  # pROC: power.roc.test
     0.009238584
     """
     from scipy.optimize import brentq
@@ -475,7 +476,7 @@ def detectable_auc(  # noqa: PLR0913  (each is something that one knows or wants
     spread_ratio
         Standard deviation of positives over that of negatives, for normal scores.
     method
-        "interval" or "obuchowski", as in `power_of_auc`.
+        "interval" or "obuchowski", as in `power_of_auc_test`.
 
     Returns
     -------
@@ -500,7 +501,7 @@ def detectable_auc(  # noqa: PLR0913  (each is something that one knows or wants
     test: dict[str, Any] = {"null": null, "alpha": alpha, "sides": sides, "spread_ratio": spread_ratio}
 
     def power_deficit(auc: float) -> float:
-        return power - power_of_auc(auc, positives=positives, negatives=negatives, method=method, **test)
+        return power - power_of_auc_test(auc, positives=positives, negatives=negatives, method=method, **test)
 
     tried = np.linspace(null, 1, 1001 if method == "obuchowski" else 41)[1:-1].tolist()
     enough = next((place for place, auc in enumerate(tried) if power_deficit(auc) <= 0), None)
@@ -544,8 +545,8 @@ def power_of_auc_difference(
 
     Examples
     --------
-    >>> from baserate.infer._auc_pairs import stated_pair
-    >>> pair = stated_pair(
+    >>> from baserate.infer._auc_pairs import reported_pair
+    >>> pair = reported_pair(
     ...     0.6119580, 0.8236789, variances=(0.00319081, 0.00146991), covariance=-0.00053297, positives=41, negatives=72
     ... )
     >>> round(power_of_auc_difference(pair, positives=41, negatives=72), 4)
@@ -555,10 +556,10 @@ def power_of_auc_difference(
     """
     check_classes(positives, negatives)
     varying = [each.at(positives, negatives) for each in pair.varying(standard)]
-    return normal_power(pair.difference, *varying, z=z_of(alpha, sides))
+    return normal_power(pair.difference, *varying, z=test_quantile(alpha, sides))
 
 
-def size_to_show_auc_difference(
+def sample_size_for_auc_difference(
     pair: AucPair,
     *,
     power: float,
@@ -566,7 +567,7 @@ def size_to_show_auc_difference(
     alpha: float = 0.05,
     sides: Sides = 2,
     standard: Standard = None,
-) -> Size:
+) -> SampleSize:
     """Find the rows needed to show that two AUCs differ [@obuchowski1997].
 
     Parameters
@@ -591,8 +592,8 @@ def size_to_show_auc_difference(
 
     Examples
     --------
-    >>> from baserate.infer._auc_pairs import assumed_pair
-    >>> size_to_show_auc_difference(assumed_pair(0.8, 0.7, correlation=0.5), power=0.9, prevalence=0.5).rows
+    >>> from baserate.infer._auc_pairs import hypothetical_pair
+    >>> sample_size_for_auc_difference(hypothetical_pair(0.8, 0.7, correlation=0.5), power=0.9, prevalence=0.5).rows
     280
     """
     check_open_share("prevalence", prevalence, "0.1")
@@ -603,15 +604,15 @@ def size_to_show_auc_difference(
         raise OptionError(
             "the difference of these two AUCs does not vary, so no size can be told; take a larger pilot."
         )
-    rows = normal_sample_size(pair.difference, *varying, z=z_of(alpha, sides), power=check_power(power, alpha))
+    rows = normal_sample_size(pair.difference, *varying, z=test_quantile(alpha, sides), power=check_power(power, alpha))
     how = f"normal test of the difference of two AUCs, {describe_sides(sides)}"
-    size = _make_answer(rows, pair.difference, varying, prevalence, z=z_of(alpha, sides), how=how)
+    size = _make_answer(rows, pair.difference, varying, prevalence, z=test_quantile(alpha, sides), how=how)
     return size if pair.paired else replace(size, samples=2)
 
 
 def _make_answer(
     rows: float, difference: float, varying: list[float], prevalence: float, *, z: float, how: str
-) -> Size:
+) -> SampleSize:
     many = max(ceil(rows), min_rows(prevalence))
     reached = normal_power(difference, *(each / many for each in varying), z=z)
     return make_size(many, prevalence, power=reached, how=how)

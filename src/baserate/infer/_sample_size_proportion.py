@@ -13,11 +13,11 @@ import numpy.typing as npt
 from baserate._arrays import Floats
 from baserate._errors import OptionError
 from baserate.infer import _binomial
-from baserate.infer._binomial import Share, proportion_interval
+from baserate.infer._binomial import Proportion, proportion_interval
 from baserate.infer._sample_size import (
     MAX_ROWS,
+    SampleSize,
     Sides,
-    Size,
     check_half_width,
     check_open_share,
     check_power,
@@ -27,9 +27,9 @@ from baserate.infer._sample_size import (
     make_size,
     normal_power,
     normal_sample_size,
-    z_of,
+    test_quantile,
 )
-from baserate.measure import Measure, about, known
+from baserate.measure import Measure, as_measure, describe
 
 _ROWS_THAT_COUNT = {
     "total": "rows",
@@ -40,7 +40,7 @@ _ROWS_THAT_COUNT = {
 }
 
 
-def size_of_share(  # noqa: PLR0913  (each is something that one knows or wants)
+def sample_size_for_proportion(  # noqa: PLR0913  (each is something that one knows or wants)
     measure: str | Measure,
     expect: float,
     half_width: float,
@@ -49,7 +49,7 @@ def size_of_share(  # noqa: PLR0913  (each is something that one knows or wants)
     flag_rate: float | None = None,
     level: float = 0.95,
     method: str | None = None,
-) -> Size:
+) -> SampleSize:
     """Find the rows needed to estimate a proportion to within a half-width.
 
     Trials are computed first: for sensitivity they are positives, so that 1/prevalence times as many rows are needed
@@ -79,12 +79,12 @@ def size_of_share(  # noqa: PLR0913  (each is something that one knows or wants)
 
     Examples
     --------
-    >>> size_of_share("accuracy", 0.5, half_width=0.03).rows  # z²/4h² − z², Wilson's half-width solved for n
+    >>> sample_size_for_proportion("accuracy", 0.5, half_width=0.03).rows  # z²/4h² − z², from Wilson's half-width
     1064
-    >>> size_of_share("precision", 0.5, half_width=0.03, flag_rate=0.25).rows
+    >>> sample_size_for_proportion("precision", 0.5, half_width=0.03, flag_rate=0.25).rows
     4256
     """
-    function = known(measure)
+    function = as_measure(measure)
     check_share("expect", expect)
     check_half_width(half_width)
     check_open_share("level", level, "0.95")
@@ -93,7 +93,7 @@ def size_of_share(  # noqa: PLR0913  (each is something that one knows or wants)
     portion = TrialShare.of(function, prevalence, flag_rate)
 
     def half_width_at(trials: int) -> tuple[float, str]:
-        low, high, how = proportion_interval(Share(expect * trials, (1 - expect) * trials), level, method)
+        low, high, how = proportion_interval(Proportion(expect * trials, (1 - expect) * trials), level, method)
         return (high - low) / 2, how
 
     trials = find_smallest(lambda many: half_width_at(many)[0] <= half_width, 1)
@@ -112,7 +112,7 @@ class TrialShare:
     @classmethod
     def of(cls, measure: Measure, prevalence: float | None, flag_rate: float | None = None) -> TrialShare:
         """Find the trials of a measure; raise if a rate that this requires is missing."""
-        info = about(measure)
+        info = describe(measure)
         if info.share is None:
             raise OptionError(
                 f"{info.name} is not a share of rows; take size_by_simulation, or size_of_auc for an AUC."
@@ -134,7 +134,7 @@ class TrialShare:
         """Return the rows among which that many trials are expected."""
         return ceil(trials / self.share)
 
-    def size(self, trials: int, **reached: object) -> Size:
+    def size(self, trials: int, **reached: object) -> SampleSize:
         """Make the answer for that many trials."""
         return make_size(self.rows(trials), self.prevalence, trials=trials, among=self.among, **reached)
 
@@ -155,7 +155,9 @@ _MAX_TRIALS = 100_000
 _SEARCH_ALL_BELOW = 1000
 
 
-def power_of_share(expect: float, *, goal: float, trials: int, alpha: float = 0.05, sides: Sides = 2) -> float:
+def power_of_proportion_test(
+    expect: float, *, goal: float, trials: int, alpha: float = 0.05, sides: Sides = 2
+) -> float:
     """Return the power of the exact binomial test that a proportion differs from a goal.
 
     Parameters
@@ -178,7 +180,7 @@ def power_of_share(expect: float, *, goal: float, trials: int, alpha: float = 0.
 
     Examples
     --------
-    >>> round(power_of_share(0.9, goal=0.8, trials=100, alpha=0.025, sides=1), 4)
+    >>> round(power_of_proportion_test(0.9, goal=0.8, trials=100, alpha=0.025, sides=1), 4)
     0.703
     """
     _check_alternative(expect, goal, "expect", "goal")
@@ -189,7 +191,7 @@ def power_of_share(expect: float, *, goal: float, trials: int, alpha: float = 0.
     return float(_exact_power(expect, goal, np.array([trials], dtype=np.int64), alpha / sides)[0])
 
 
-def size_to_show_share(  # noqa: PLR0913  (each is something that one knows or wants)
+def sample_size_for_proportion_test(  # noqa: PLR0913  (each is something that one knows or wants)
     measure: str | Measure,
     expect: float,
     *,
@@ -199,7 +201,7 @@ def size_to_show_share(  # noqa: PLR0913  (each is something that one knows or w
     flag_rate: float | None = None,
     alpha: float = 0.05,
     sides: Sides = 2,
-) -> Size:
+) -> SampleSize:
     """Find the rows needed to show that a proportion exceeds, or falls below, a goal by the exact binomial test.
 
     Power does not increase with every trial, since hits are whole numbers; the answer and every larger number of trials
@@ -232,14 +234,14 @@ def size_to_show_share(  # noqa: PLR0913  (each is something that one knows or w
 
     Examples
     --------
-    >>> size_to_show_share("sensitivity", 0.9, goal=0.8, power=0.8, prevalence=0.1).trials
+    >>> sample_size_for_proportion_test("sensitivity", 0.9, goal=0.8, power=0.8, prevalence=0.1).trials
     113
     """
     _check_alternative(expect, goal, "expect", "goal")
     check_power(power, alpha)
-    portion = TrialShare.of(known(measure), prevalence, flag_rate)
+    portion = TrialShare.of(as_measure(measure), prevalence, flag_rate)
     spread = [share * (1 - share) for share in (goal, expect)]
-    about_so_many = normal_sample_size(expect - goal, *spread, z=z_of(alpha, sides), power=power)
+    about_so_many = normal_sample_size(expect - goal, *spread, z=test_quantile(alpha, sides), power=power)
     if about_so_many > _MAX_TRIALS:
         raise OptionError(f"about {about_so_many:.0f} trials would be needed; ask for less, or a goal farther away.")
     tried = np.arange(_first_trials(about_so_many), 2 * ceil(about_so_many) + 200, dtype=np.int64)
@@ -254,7 +256,7 @@ def size_to_show_share(  # noqa: PLR0913  (each is something that one knows or w
     return portion.size(trials, power=reached, how=f"exact binomial test, {describe_sides(sides)}")
 
 
-def power_of_share_difference(  # noqa: PLR0913  (each is something that one knows or wants)
+def power_of_proportion_difference(  # noqa: PLR0913  (each is something that one knows or wants)
     first: float,
     second: float,
     *,
@@ -291,17 +293,17 @@ def power_of_share_difference(  # noqa: PLR0913  (each is something that one kno
 
     Examples
     --------
-    >>> round(power_of_share_difference(0.5, 0.75, trials=50, paired=False), 3)  # R: power.prop.test
+    >>> round(power_of_proportion_difference(0.5, 0.75, trials=50, paired=False), 3)  # R: power.prop.test
     0.74
     """
     _check_alternative(first, second, "first", "second")
     if not 0 < trials < np.inf:
         raise OptionError(f"trials is {trials!r}; give a number above 0.")
     zero, real = _difference_variances(first, second, paired=paired, discordance=discordance)
-    return normal_power(first - second, zero / trials, real / trials, z=z_of(alpha, sides))
+    return normal_power(first - second, zero / trials, real / trials, z=test_quantile(alpha, sides))
 
 
-def size_to_show_share_difference(  # noqa: PLR0913  (each is something that one knows or wants)
+def sample_size_for_proportion_difference(  # noqa: PLR0913  (each is something that one knows or wants)
     measure: str | Measure,
     first: float,
     second: float,
@@ -312,7 +314,7 @@ def size_to_show_share_difference(  # noqa: PLR0913  (each is something that one
     discordance: float | None = None,
     alpha: float = 0.05,
     sides: Sides = 2,
-) -> Size:
+) -> SampleSize:
     """Find the rows needed to show that a proportion differs between two models.
 
     Parameters
@@ -341,20 +343,20 @@ def size_to_show_share_difference(  # noqa: PLR0913  (each is something that one
 
     Examples
     --------
-    >>> size_to_show_share_difference("accuracy", 0.5, 0.75, power=0.9, paired=False).rows  # R: power.prop.test, 76.7
+    >>> sample_size_for_proportion_difference("accuracy", 0.5, 0.75, power=0.9, paired=False).rows  # R: 76.7
     77
     """
     _check_alternative(first, second, "first", "second")
-    function = known(measure)
-    if set(about(function).needs) & {"flagged", "passed"}:
-        name = about(function).name
+    function = as_measure(measure)
+    if set(describe(function).needs) & {"flagged", "passed"}:
+        name = describe(function).name
         raise OptionError(
             f"{name} is among those that a model flags or passes, and two models do not flag the same rows; compare "
             "sensitivity and specificity, or take size_to_show_share for one model."
         )
     portion = TrialShare.of(function, prevalence)
     zero, real = _difference_variances(first, second, paired=paired, discordance=discordance)
-    z = z_of(alpha, sides)
+    z = test_quantile(alpha, sides)
     needed = normal_sample_size(first - second, zero, real, z=z, power=check_power(power, alpha))
     trials = max(ceil(needed), 1)
     reached = normal_power(first - second, zero / trials, real / trials, z=z)

@@ -17,12 +17,20 @@ from baserate._rows import MulticlassRows, Rows
 from baserate._tally import Tallies
 from baserate.infer import _fixed_prevalence
 from baserate.infer._bootstrap import Seed
-from baserate.infer._estimate import Data, EstimateRequest, estimate, is_closed_form, judged, noun_of, ways
+from baserate.infer._estimate import (
+    Data,
+    EstimateRequest,
+    estimate,
+    estimate_input,
+    interval_methods,
+    is_closed_form,
+    prepare_input,
+)
 from baserate.measure import MEASURES, Measure, multiclass, summary as measured
 
 
 @dataclass(frozen=True, slots=True)
-class Interval:
+class IntervalOptions:
     """Options of intervals.
 
     Parameters
@@ -41,25 +49,31 @@ class Interval:
 
     def __post_init__(self) -> None:
         EstimateRequest(self.level, None, self.seed)
-        if self.method is not None and self.method not in METHODS:
-            raise OptionError(f"method={self.method!r} makes no intervals; known are: {', '.join(METHODS)}.")
+        if self.method is not None and self.method not in INTERVAL_METHODS:
+            raise OptionError(f"method={self.method!r} makes no intervals; known are: {', '.join(INTERVAL_METHODS)}.")
 
     def of(self, measure: Measure, data: Data) -> Estimate:
         """Estimate one measure."""
-        return judged(
-            measure, noun_of(measure, data), EstimateRequest(self.level, self._method(measure, data), self.seed)
+        return estimate_input(
+            measure, prepare_input(measure, data), EstimateRequest(self.level, self._method(measure, data), self.seed)
         )
 
     def closed(self, measure: Measure, data: Data) -> bool:
         """Return whether the interval needs no random samples."""
-        return is_closed_form(measure, reweighed=_fixed_prevalence.reweighed(data), method=self._method(measure, data))
+        return is_closed_form(
+            measure, reweighed=_fixed_prevalence.has_fixed_prevalence(data), method=self._method(measure, data)
+        )
 
     def _method(self, measure: Measure, data: Data) -> str | None:
         """Return the requested method if the measure has it."""
-        return self.method if self.method in ways(measure, reweighed=_fixed_prevalence.reweighed(data)) else None
+        return (
+            self.method
+            if self.method in interval_methods(measure, reweighed=_fixed_prevalence.has_fixed_prevalence(data))
+            else None
+        )
 
 
-METHODS = (
+INTERVAL_METHODS = (
     *("wilson", "clopper-pearson", "jeffreys", "agresti-coull"),
     *("score", "logit-delong", "delong", "hanley-mcneil", "newcombe", "influence", "mover"),
     *("draws", "resample", "stratified", "bootstrap", *_fixed_prevalence.LOGIT_METHODS),
@@ -72,7 +86,7 @@ def summary(
     *,
     measures: Iterable[str | Measure] | Literal["usual", "all"] = "usual",
     threshold: float | Iterable[float] | None = None,
-    interval: Interval = Interval(),
+    interval: IntervalOptions = IntervalOptions(),
 ) -> Results:
     """Summarize measures as `baserate.measure.summary` does, with an interval for every number but the cells.
 
@@ -111,18 +125,18 @@ def summary(
     tallies = data.tallies() if isinstance(data, Rows) else data
     judge = _judge_clusters(data, interval) if isinstance(data, Rows) and clustered else _judge_tallies(interval)
     results = measured(tallies, measures=measures, threshold=threshold, judge=judge)
-    check_use(interval, results, reweighed=all_reweighed(tallies))
+    check_method_used(interval, results, reweighed=have_fixed_prevalence(tallies))
     clusters = len(np.unique(data.cluster)) if isinstance(data, Rows) and data.cluster is not None else None
     return Results(results.columns, {**results.data, "interval": _describe_interval(interval, clusters)})
 
 
-def class_summary(
+def multiclass_summary(
     classes: Confusions | MulticlassRows,
     *,
     measures: Iterable[str | Measure] | Literal["usual", "all"] = "usual",
     averages: Iterable[str | Mapping[Any, float]] | None = None,
     costs: CostMatrix | None = None,
-    interval: Interval = Interval(),
+    interval: IntervalOptions = IntervalOptions(),
 ) -> Results:
     """Summarize multi-class measures as `baserate.measure.multiclass.summary` does, with intervals.
 
@@ -149,32 +163,32 @@ def class_summary(
         return interval.of(measure, data.classes if isinstance(data, multiclass.Split) else data)
 
     results = multiclass.summary(classes, measures=measures, averages=averages, costs=costs, judge=judge)
-    check_use(interval, results, reweighed=isinstance(classes, Confusions) and classes.pooled.reweighed)
+    check_method_used(interval, results, reweighed=isinstance(classes, Confusions) and classes.pooled.reweighed)
     return Results(results.columns, {**results.data, "interval": _describe_interval(interval, None)})
 
 
-def check_use(interval: Interval, results: Results, *, reweighed: bool = False) -> None:
+def check_method_used(interval: IntervalOptions, results: Results, *, reweighed: bool = False) -> None:
     """Raise if an interval method was requested that none of the measures has."""
     names = {*results.columns["measure"]} - {"tp", "fp", "fn", "tn", "cell", "pairwise_auc"}
     registries = (MEASURES, multiclass.MEASURES)
     functions = [functions[name] for functions in registries for name in names if name in functions]
-    useful = any(interval.method in ways(measure, reweighed=reweighed) for measure in functions)
+    useful = any(interval.method in interval_methods(measure, reweighed=reweighed) for measure in functions)
     if interval.method is not None and functions and not useful:
         where = " where the shares of the classes are known" if reweighed else ""
         message = f"method={interval.method!r} makes no interval of {', '.join(sorted(names))}{where}; leave it out."
         raise OptionError(message)
 
 
-def all_reweighed(tallies: Tallies) -> bool:
+def have_fixed_prevalence(tallies: Tallies) -> bool:
     """Return whether every tally has fixed class shares."""
     return all(tally.reweighed for groups in tallies.models.values() for tally in groups.values())
 
 
-def _judge_tallies(interval: Interval) -> Callable[[Measure, Any, object], Estimate]:
+def _judge_tallies(interval: IntervalOptions) -> Callable[[Measure, Any, object], Estimate]:
     return lambda measure, data, _place: interval.of(measure, data)
 
 
-def _judge_clusters(rows: Rows, interval: Interval) -> Callable[[Measure, Any, Any], Estimate]:
+def _judge_clusters(rows: Rows, interval: IntervalOptions) -> Callable[[Measure, Any, Any], Estimate]:
     """Return a function that estimates each number from its clustered rows."""
 
     def judge(measure: Measure, _noun: object, place: Any) -> Estimate:  # noqa: ANN401  (a place of measure.summary)
@@ -191,7 +205,7 @@ def _select_rows(rows: Rows, model: str, group: tuple[object, ...] | None) -> Ro
     return replace(single.only(there), group=rows.group[:0], groups=((),), attributes=())
 
 
-def _describe_interval(interval: Interval, clusters: int | None) -> dict[str, Any]:
+def _describe_interval(interval: IntervalOptions, clusters: int | None) -> dict[str, Any]:
     """Return the options of the intervals as metadata of the results."""
     seed = interval.seed if isinstance(interval.seed, int) else None
     return {"level": interval.level, "method": interval.method, "seed": seed, "clusters": clusters}

@@ -16,9 +16,9 @@ from baserate._curve import Curve
 from baserate._errors import OptionError
 from baserate._tally import Tally
 from baserate.infer import _auc_intervals, _fixed_prevalence
-from baserate.infer._binomial import Share, share, wilson
-from baserate.infer._bootstrap import Seed, checked_seed, in_blocks, sample_masses
-from baserate.infer._bounds import Units, widening
+from baserate.infer._binomial import Proportion, effective_proportion, wilson
+from baserate.infer._bootstrap import Seed, make_generator, sample_in_blocks, sample_masses
+from baserate.infer._bounds import Units, t_widening
 from baserate.infer._canonical_order import POOLED_RANKS, choose_n_samples, pool_ranks
 from baserate.infer._comparison import (
     NO_VARIANCE,
@@ -31,21 +31,21 @@ from baserate.infer._comparison import (
     share_limits,
     student_p,
 )
-from baserate.infer._estimate import CLOSED_FORM, EstimateRequest as One, IntervalInput, ways
+from baserate.infer._estimate import CLOSED_FORM, EstimateRequest as One, IntervalInput, interval_methods
 from baserate.infer._influence_functions import influence_variance
 from baserate.infer._mcnemar import N_TABLES
-from baserate.infer._paired_comparison import AUC_SCALES, StudentizedDifference, cut
+from baserate.infer._paired_comparison import AUC_SCALES, StudentizedDifference, find_threshold
 from baserate.measure import (
     Measure,
     Settings,
-    about,
+    as_measure,
     brier,
     brier_skill,
-    known,
+    describe,
     log_loss,
     log_loss_skill,
-    require_stated,
-    why,
+    require_options,
+    undefined_reason,
 )
 
 _PRIOR_ROWS = 0.5
@@ -112,23 +112,23 @@ def compare_unpaired(  # noqa: PLR0913  (each is a part of the question)
     for each in (a, b):
         if not isinstance(each, Tally):
             raise OptionError(f"{type(each).__name__} is not a tally; make one first, with baserate.tally(…).")
-    function = Settings(costs=costs).apply(known(measure))
-    require_stated([function])
-    samples = [_make_input(tally, about(function).of, threshold) for tally in (a, b)]
-    return compared(ComparisonRequest(function, question), samples, seed=seed)
+    function = Settings(costs=costs).apply(as_measure(measure))
+    require_options([function])
+    samples = [_make_input(tally, describe(function).of, threshold) for tally in (a, b)]
+    return compare_samples(ComparisonRequest(function, question), samples, seed=seed)
 
 
-def compared(request: ComparisonRequest, samples: list[Any], *, seed: Seed = 0) -> Comparison:
+def compare_samples(request: ComparisonRequest, samples: list[Any], *, seed: Seed = 0) -> Comparison:
     """Compare two samples in the form that the measure takes: tables of decisions, curves, or tallies."""
     function = request.measure
     values = float(function(samples[0])), float(function(samples[1]))
     if isnan(values[0] - values[1]):
-        reasons = [why(function, sample) for sample in samples]
+        reasons = [undefined_reason(function, sample) for sample in samples]
         labels = zip(("first", "second"), reasons, strict=True)
         return request.conclude(
             values, (nan, nan), "", why="; ".join(f"{name}: {each}" for name, each in labels if each)
         )
-    method = _choose_method(request, values, reweighed=any(map(_fixed_prevalence.reweighed, samples)))
+    method = _choose_method(request, values, reweighed=any(map(_fixed_prevalence.has_fixed_prevalence, samples)))
     by: dict[str, Callable[[], Comparison]] = {
         "delong": partial(_compare_by_welch, request, samples),
         "newcombe": partial(_compare_by_newcombe, request, samples),
@@ -140,7 +140,7 @@ def compared(request: ComparisonRequest, samples: list[Any], *, seed: Seed = 0) 
 
 
 def _choose_method(request: ComparisonRequest, values: Limits, *, reweighed: bool) -> str:
-    info, method = about(request.measure), request.question.method
+    info, method = describe(request.measure), request.question.method
     area = info.name in AUC_SCALES and info.of is Curve
     if reweighed and not area:
         if method is None:
@@ -163,7 +163,7 @@ def _choose_method(request: ComparisonRequest, values: Limits, *, reweighed: boo
 
 def _make_input(tally: Tally, of: type, threshold: float | None) -> Any:  # noqa: ANN401  (what the measure takes)
     if of is Counts:
-        return Curve(tally).at(cut("the score", tally.score, threshold))
+        return Curve(tally).at(find_threshold("the score", tally.score, threshold))
     return Curve(tally) if of is Curve else tally
 
 
@@ -171,7 +171,7 @@ def _compare_by_welch(request: ComparisonRequest, curves: list[Curve]) -> Compar
     """Compare areas by Welch's t test with DeLong's variances."""
     from scipy.special import stdtrit
 
-    info, question = about(request.measure), request.question
+    info, question = describe(request.measure), request.question
     scale, side, bound = AUC_SCALES[info.name], question.side(info), question.bound(info)
     areas = [_auc_intervals.estimate_auc(curve.tally) for curve in curves]
     values = float(request.measure(curves[0])), float(request.measure(curves[1]))
@@ -194,7 +194,7 @@ def _compare_without_variance(
     request: ComparisonRequest, areas: list[_auc_intervals.AucEstimate], values: Limits
 ) -> Comparison:
     """Compare areas by Newcombe's score limits where a sample shows no variance."""
-    info = about(request.measure)
+    info = describe(request.measure)
     scale = AUC_SCALES[info.name]
 
     def interval(level: float) -> Limits:
@@ -214,7 +214,7 @@ def _compare_by_newcombe(request: ComparisonRequest, samples: list[Counts[float]
     degrees = inf if all(sample.moments is None for sample in samples) else _welch_degrees(first, second)
 
     def interval(level: float) -> Limits:
-        part = 1 / widening(degrees, level) ** 2
+        part = 1 / t_widening(degrees, level) ** 2
         bounds = [wilson(part * each.hits, part * each.misses, level) for each in (first, second)]
         return newcombe_hybrid((_share_value(first), _share_value(second)), *bounds)
 
@@ -222,7 +222,7 @@ def _compare_by_newcombe(request: ComparisonRequest, samples: list[Counts[float]
     return request.conclude_from_intervals(values, interval, "Newcombe's hybrid score interval")
 
 
-def _welch_degrees(first: Share[float], second: Share[float]) -> float:
+def _welch_degrees(first: Proportion[float], second: Proportion[float]) -> float:
     """Return the degrees of freedom of a variance estimated from weighted rows [@welch1947]."""
     variances = [each.hits * each.misses / each.trials**3 for each in (first, second)]
     rows = [max(each.trials - 1, 1.0) for each in (first, second)]
@@ -230,7 +230,7 @@ def _welch_degrees(first: Share[float], second: Share[float]) -> float:
     return sum(variances) ** 2 / doubt if doubt > 0 else sum(rows)
 
 
-def effective_shares(measure: Measure, samples: Sequence[Counts[float]]) -> list[Share[float]]:
+def effective_shares(measure: Measure, samples: Sequence[Counts[float]]) -> list[Proportion[float]]:
     r"""Return effective hits and misses of several samples: the plain counts with the same variance.
 
     Sample g has Kish's :math:`(\sum w)^2/\sum w^2` rows [@kish1965], times the ratio of :math:`p_g(1-p_g)` to the
@@ -238,7 +238,7 @@ def effective_shares(measure: Measure, samples: Sequence[Counts[float]]) -> list
     too uncertain: where its few heavy rows agree it is far too small.
     """
     if all(sample.moments is None for sample in samples):
-        return [share(measure, sample) for sample in samples]
+        return [effective_proportion(measure, sample) for sample in samples]
     cells = np.array([_hits_and_misses(measure, sample) for sample in samples])
     mass, squares = cells[:, :2].sum(axis=1), cells[:, 2:].sum(axis=1)
     p, q = cells[:, 0] / mass, cells[:, 1] / mass
@@ -248,12 +248,12 @@ def effective_shares(measure: Measure, samples: Sequence[Counts[float]]) -> list
     expected = float(np.sum(p * q * squares / usual))
     observed = float(np.sum((q**2 * cells[:, 2] + p**2 * cells[:, 3]) / usual))
     trials = kish * (expected / observed if observed > 0 else 1.0)
-    return [Share(float(hit), float(miss)) for hit, miss in zip(p * trials, q * trials, strict=True)]
+    return [Proportion(float(hit), float(miss)) for hit, miss in zip(p * trials, q * trials, strict=True)]
 
 
 def _hits_and_misses(measure: Measure, sample: Counts[float]) -> list[float]:
     """Return the masses of hits and misses, then their squared weights."""
-    names = about(measure).share
+    names = describe(measure).share
     assert names is not None  # noqa: S101  (for the type checker)
     return [sum(getattr(table, name) for name in each) for table in (sample, sample.squares) for each in names]
 
@@ -268,7 +268,7 @@ def _compare_losses(request: ComparisonRequest, tallies: list[Tally], values: Li
     )
     if not all(each.variance > 0 for each in spreads) or not difference.is_usable(max(map(abs, values))):
         return _compare_by_intervals(request, tallies, values)
-    info = about(request.measure)
+    info = describe(request.measure)
     t, p = difference.test(request.question.side(info), request.question.bound(info))
     return request.conclude(
         values, difference.interval(request.question.level), difference.how, statistic=t, p=p, test=difference.how
@@ -279,7 +279,7 @@ def _compare_by_intervals(request: ComparisonRequest, samples: list[Any], values
     """Compare by Newcombe's hybrid of the interval that `estimate` gives each sample."""
 
     def own(sample: Any, value: float, level: float) -> Limits:  # noqa: ANN401  (what the measure takes)
-        way = ways(request.measure, reweighed=_fixed_prevalence.reweighed(sample))[""]
+        way = interval_methods(request.measure, reweighed=_fixed_prevalence.has_fixed_prevalence(sample))[""]
         bounds = way(IntervalInput(request.measure, sample, value, One(level)))
         return (nan, nan) if bounds.why else (min(bounds.low, value), max(bounds.high, value))
 
@@ -291,13 +291,13 @@ def _compare_by_intervals(request: ComparisonRequest, samples: list[Any], values
     return request.conclude_from_intervals(values, interval, "Newcombe's hybrid of both intervals")
 
 
-def _share_value(proportion: Share[float]) -> float:
+def _share_value(proportion: Proportion[float]) -> float:
     return proportion.hits / proportion.trials
 
 
 def _compare_by_bootstrap(request: ComparisonRequest, samples: list[Any], values: Limits, seed: Seed) -> Comparison:
     """Compare by independent bootstrap samples of both."""
-    info, own = about(request.measure), checked_seed(seed).spawn(2)
+    info, own = describe(request.measure), make_generator(seed).spawn(2)
     # Order by content, so that swapping the samples only changes the sign.
     swapped = _sort_key(values[0], samples[0]) > _sort_key(values[1], samples[1])
     each = [
@@ -349,7 +349,7 @@ def _compare_constant_samples(
         )
 
     how = f"Newcombe's hybrid of draws and of Wilson's limits: {NO_VARIANCE}"
-    side = request.question.side(about(request.measure))
+    side = request.question.side(describe(request.measure))
     smallest = max(
         (one.smallest_p(side) for one, value in zip(each, values, strict=True) if not one.is_constant(value)),
         default=0.0,
@@ -365,7 +365,7 @@ def _bootstrap_values(measure: Measure, sample: Any, rng: np.random.Generator) -
         def tables(rng: np.random.Generator, draws: int) -> Floats:
             return np.asarray(measure(Counts(*sample_masses(rng, draws, mass, squares, prior=_PRIOR_ROWS).T)))
 
-        return in_blocks(tables, draws=N_TABLES, seed=rng, size=4)
+        return sample_in_blocks(tables, draws=N_TABLES, seed=rng, size=4)
     curve = isinstance(sample, Curve)
     whole = sample.tally if curve else sample
     tally = _pool_tally(whole)
@@ -374,7 +374,7 @@ def _bootstrap_values(measure: Measure, sample: Any, rng: np.random.Generator) -
         return np.array([measure(_resample_tally(tally, rng, curve=curve)) for _ in range(draws)])
 
     size = tally.mass.size
-    values = in_blocks(columns, draws=choose_n_samples(size), seed=rng, size=size)
+    values = sample_in_blocks(columns, draws=choose_n_samples(size), seed=rng, size=size)
     if tally is whole:
         return values
     # Samples of pooled scores show the variation; shift them to the value of all scores.

@@ -1,7 +1,7 @@
 """Measures: plain functions from Counts, a Curve, a Tally or a Confusion to a number, and tidy tables of them.
 
 Measures at a threshold take `Counts`, rank measures a `Curve`, measures of probabilities a `Tally`; measures of several
-classes are in `multiclass`. `about` returns the entry of a measure: names, summary, range, direction and more.
+classes are in `multiclass`. `describe` returns the entry of a measure: names, summary, range, direction and more.
 
 - `_measure`: the entry of a measure, its decorator, and the search by name
 - `_registry`: all measures of two classes, why one is undefined, and the options on which some depend
@@ -27,79 +27,89 @@ from baserate.measure import (
 from baserate.measure._agreement import *
 from baserate.measure._calibration_bins import *
 from baserate.measure._calibration_bins import (
-    OF_BINS as OF_BINS,
+    BIN_MEASURES as BIN_MEASURES,
     Bins as Bins,
     By as By,
-    binned as binned,
-    edges as edges,
-    firsts as firsts,
+    bin_edges as bin_edges,
+    bin_starts as bin_starts,
+    fill_bins as fill_bins,
     inner_edges as inner_edges,
-    widened as widened,
+    widen_range as widen_range,
 )
 from baserate.measure._calibration_curve import *
 from baserate.measure._calibration_curve import (
-    OF_DISTANCES as OF_DISTANCES,
+    DISTANCE_MEASURES as DISTANCE_MEASURES,
     Smoother as Smoother,
-    curve as curve,
-    distances as distances,
+    calibration_distances as calibration_distances,
+    fit_calibration_curve as fit_calibration_curve,
 )
 from baserate.measure._calibration_slope import *
 from baserate.measure._calibration_slope import (
-    OF_LINE as OF_LINE,
-    clipped as clipped,
-    cox as cox,
-    expected as expected,
-    offset as offset,
-    squares as squares,
+    LINE_MEASURES as LINE_MEASURES,
+    calibration_offset as calibration_offset,
+    count_clipped as count_clipped,
+    expected_positives as expected_positives,
+    fit_recalibration as fit_recalibration,
+    squared_weights as squared_weights,
 )
 from baserate.measure._decomposition import *
-from baserate.measure._decomposition import calibrated as calibrated
-from baserate.measure._measure import About, Measure, about, bare as bare, measure
+from baserate.measure._decomposition import fit_isotonic as fit_isotonic
+from baserate.measure._measure import Measure, MeasureInfo, describe, measure, unwrap_options as unwrap_options
 from baserate.measure._proper_scores import *
 from baserate.measure._proper_scores import check_probabilities as check_probabilities
 from baserate.measure._rank import *
 from baserate.measure._rates import *
-from baserate.measure._rates import odds as odds
+from baserate.measure._rates import threshold_odds as threshold_odds
 from baserate.measure._registry import (
     MEASURES,
-    REQUIRED as REQUIRED,
+    REQUIRED_OPTIONS as REQUIRED_OPTIONS,
     Settings as Settings,
-    known as known,
-    named,
+    as_measure as as_measure,
+    collect_settings as collect_settings,
+    find_measure,
+    find_missing_options as find_missing_options,
+    note_settings as note_settings,
     option_of as option_of,
-    require_stated as require_stated,
+    require_options as require_options,
     search,
-    settings_notes as settings_notes,
-    settings_of as settings_of,
-    unstated as unstated,
-    why,
+    undefined_reason,
 )
 from baserate.measure._summary import (
     COLUMNS as COLUMNS,
+    DEFAULT_MEASURES,
     TABLES,
-    USUAL,
     Place as Place,
     as_thresholds as as_thresholds,
     check_tallies as check_tallies,
-    chosen_measures as chosen_measures,
+    compute_estimate as compute_estimate,
+    concatenate as concatenate,
     curves,
-    header as header,
-    joined as joined,
-    measured as measured,
-    named_group as named_group,
-    path_of as path_of,
-    planned as planned,
-    reweighed as reweighed,
+    group_attributes as group_attributes,
+    note_reweighting as note_reweighting,
+    plan_summary as plan_summary,
+    plotted_path as plotted_path,
+    results_data as results_data,
+    select_measures as select_measures,
     settings_data as settings_data,
-    spread as spread,
     summary,
     table,
-    tabulated as tabulated,
-    tidy as tidy,
+    tabulate_groups as tabulate_groups,
+    thin_points as thin_points,
+    tidy_columns as tidy_columns,
 )
 
-__all__ = ["MEASURES", "TABLES", "USUAL", "About", "Measure"]
-__all__ += ["about", "curves", "measure", "multiclass", "named", "search", "summary", "table", "why"]
+__all__ = ["DEFAULT_MEASURES", "MEASURES", "TABLES", "Measure", "MeasureInfo"]
+__all__ += [
+    "curves",
+    "describe",
+    "find_measure",
+    "measure",
+    "multiclass",
+    "search",
+    "summary",
+    "table",
+    "undefined_reason",
+]
 __all__ += _rates.__all__
 __all__ += _agreement.__all__
 __all__ += _rank.__all__

@@ -64,13 +64,13 @@ class Bins(NamedTuple):
         return gap
 
 
-def binned(t: Forecasts, *, bins: int | Sequence[float] = 10, by: By = "width") -> Bins:
+def fill_bins(t: Forecasts, *, bins: int | Sequence[float] = 10, by: By = "width") -> Bins:
     """Sum the rows in each bin."""
     score, positive = t.score[::-1], t.positive[..., ::-1]
     mass = positive + t.negative[..., ::-1]
     if isinstance(t, Stack) and t.shared:
         mass = mass[0]
-    first = firsts(score, mass, bins=bins, by=by)
+    first = bin_starts(score, mass, bins=bins, by=by)
     total, hits, expected = (_sum_bins(each, first) for each in (mass, positive, mass * score))
     if isinstance(t, Stack):
         return Bins(total, hits, expected, squares=total * t.weight)
@@ -79,7 +79,7 @@ def binned(t: Forecasts, *, bins: int | Sequence[float] = 10, by: By = "width") 
     return Bins(total, hits, expected, squares=_sum_bins(t.squares.sum(axis=0, dtype=np.float64)[::-1], first))
 
 
-def firsts(score: Floats, mass: Floats, *, bins: int | Sequence[float] = 10, by: By = "width") -> Places:
+def bin_starts(score: Floats, mass: Floats, *, bins: int | Sequence[float] = 10, by: By = "width") -> Places:
     """Return the place in rising scores at which each bin begins, even if it is empty; of many masses, a row for each.
 
     Bins of equal width are (lo, hi], the lowest one includes 0, as in scikit-learn. Bins of equal mass are separated
@@ -108,10 +108,10 @@ def firsts(score: Floats, mass: Floats, *, bins: int | Sequence[float] = 10, by:
     return starts
 
 
-def edges(t: Tally, *, bins: int | Sequence[float] = 10, by: By = "width") -> tuple[Floats, Floats]:
+def bin_edges(t: Tally, *, bins: int | Sequence[float] = 10, by: By = "width") -> tuple[Floats, Floats]:
     """Return the lower and upper edges of nonempty bins, lowest first; of equal mass, halfway between neighbors."""
     score = t.score[::-1]
-    first = firsts(score, (t.positive + t.negative)[::-1], bins=bins, by=by)
+    first = bin_starts(score, (t.positive + t.negative)[::-1], bins=bins, by=by)
     nonempty = np.diff(first, append=len(score)) > 0
     if isinstance(bins, int | np.integer) and by == "mass" and len(score):
         begin = first[nonempty][1:]
@@ -121,10 +121,10 @@ def edges(t: Tally, *, bins: int | Sequence[float] = 10, by: By = "width") -> tu
     return ends[:-1][nonempty], ends[1:][nonempty]
 
 
-def widened(low: float, high: float) -> tuple[float, float]:
+def widen_range(low: float, high: float) -> tuple[float, float]:
     """Widen a range to positive length, if all scores are equal.
 
-    >>> widened(0.0, 1.0), widened(3.0, 3.0)
+    >>> widen_range(0.0, 1.0), widen_range(3.0, 3.0)
     ((0.0, 1.0), (1.5, 4.5))
     """
     margin = max(0.5, abs(low) / 2)  # more than the rounding of a large score
@@ -202,7 +202,7 @@ def ece(t: Forecasts, *, bins: int | Sequence[float] = 10, by: By = "width") -> 
     0.175
     """
     check_probabilities(t)
-    return _mean_gap(binned(t, bins=bins, by=by))
+    return _mean_gap(fill_bins(t, bins=bins, by=by))
 
 
 @measure(
@@ -221,7 +221,7 @@ def mce(t: Forecasts, *, bins: int | Sequence[float] = 10, by: By = "width") -> 
     0.3
     """
     check_probabilities(t)
-    return _largest_gap(binned(t, bins=bins, by=by))
+    return _largest_gap(fill_bins(t, bins=bins, by=by))
 
 
 @measure(
@@ -240,7 +240,7 @@ def rmsce(t: Forecasts, *, bins: int | Sequence[float] = 10, by: By = "mass") ->
     0.1936491673
     """
     check_probabilities(t)
-    return _root_mean_squared_gap(binned(t, bins=bins, by=by))
+    return _root_mean_squared_gap(fill_bins(t, bins=bins, by=by))
 
 
 @measure(
@@ -263,7 +263,7 @@ def rmsce_debiased(t: Forecasts, *, bins: int | Sequence[float] = 10, by: By = "
     (0.285044, 0.27338)
     """
     check_probabilities(t)
-    return _debiased_gap(binned(t, bins=bins, by=by))
+    return _debiased_gap(fill_bins(t, bins=bins, by=by))
 
 
 @measure(
@@ -341,7 +341,7 @@ def _debiased_gap(filled: Bins) -> float:
     return as_float(root(np.maximum(ratio(excess.sum(axis=-1), filled.mass.sum(axis=-1)), 0.0)))
 
 
-OF_BINS: Mapping[Measure, Callable[[Bins], float]] = {
+BIN_MEASURES: Mapping[Measure, Callable[[Bins], float]] = {
     ece: _mean_gap,
     mce: _largest_gap,
     rmsce: _root_mean_squared_gap,

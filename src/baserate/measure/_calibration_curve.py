@@ -15,7 +15,7 @@ from baserate._arrays import Floats, as_float, ratio
 from baserate._errors import OptionError
 from baserate._numeric.smoothers import GaussianSmoother, lowess
 from baserate._tally import Forecasts, Stack
-from baserate.measure._decomposition import calibrated
+from baserate.measure._decomposition import fit_isotonic
 from baserate.measure._measure import Measure, measure
 from baserate.measure._proper_scores import check_probabilities
 
@@ -78,7 +78,7 @@ def ici(t: Forecasts, *, smoother: Smoother = "lowess", span: float = _SPAN, ste
     >>> round(ici(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3]), smoother="isotonic"), 10)
     0.175
     """
-    return _mean_distance(*distances(t, smoother, span, step))
+    return _mean_distance(*calibration_distances(t, smoother, span, step))
 
 
 @measure(
@@ -96,7 +96,7 @@ def e50(t: Forecasts, *, smoother: Smoother = "lowess", span: float = _SPAN, ste
     >>> round(e50(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3]), smoother="isotonic"), 10)
     0.1
     """
-    return _distance_quantile(*distances(t, smoother, span, step), 0.5)
+    return _distance_quantile(*calibration_distances(t, smoother, span, step), 0.5)
 
 
 @measure(
@@ -114,7 +114,7 @@ def e90(t: Forecasts, *, smoother: Smoother = "lowess", span: float = _SPAN, ste
     >>> round(e90(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3]), smoother="isotonic"), 10)
     0.3
     """
-    return _distance_quantile(*distances(t, smoother, span, step), 0.9)
+    return _distance_quantile(*calibration_distances(t, smoother, span, step), 0.9)
 
 
 @measure(
@@ -132,7 +132,7 @@ def emax(t: Forecasts, *, smoother: Smoother = "lowess", span: float = _SPAN, st
     >>> round(emax(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3]), smoother="isotonic"), 10)
     0.3
     """
-    return _distance_quantile(*distances(t, smoother, span, step), 1.0)
+    return _distance_quantile(*calibration_distances(t, smoother, span, step), 1.0)
 
 
 @measure(
@@ -184,11 +184,11 @@ def _cumulative_differences(t: Forecasts) -> Floats:
     return ratio(path, np.asarray(t.total)[..., None])
 
 
-def curve(t: Forecasts, smoother: Smoother, span: float = _SPAN, step: float = _STEP) -> Floats:
+def fit_calibration_curve(t: Forecasts, smoother: Smoother, span: float = _SPAN, step: float = _STEP) -> Floats:
     """Fit the calibration curve at each score: the local linear or the isotonic regression of the outcomes."""
     check_probabilities(t)
     if smoother == "isotonic":
-        return calibrated(t)
+        return fit_isotonic(t)
     if smoother != "lowess":
         raise OptionError(f"smoother is {smoother!r}; it is 'lowess' or 'isotonic'.")
     if not 0 < span <= 1 or not 0 <= step < 1:
@@ -212,11 +212,11 @@ def _fit_lowess(t: Forecasts, span: float, step: float) -> Floats:
     return fits
 
 
-def distances(
+def calibration_distances(
     t: Forecasts, smoother: Smoother = "lowess", span: float = _SPAN, step: float = _STEP
 ) -> tuple[Floats, Floats]:
     """Return the distance of each probability from the curve, and its mass."""
-    return np.abs(curve(t, smoother, span, step) - t.score), t.positive + t.negative
+    return np.abs(fit_calibration_curve(t, smoother, span, step) - t.score), t.positive + t.negative
 
 
 def _mean_distance(distance: Floats, mass: Floats) -> float:
@@ -237,7 +237,7 @@ def _distance_quantile(distance: Floats, mass: Floats, share: float) -> float:
     return as_float(np.take_along_axis(distance, np.take_along_axis(order, at, axis=-1), axis=-1)[..., 0])
 
 
-OF_DISTANCES: Mapping[Measure, Callable[[Floats, Floats], float]] = {
+DISTANCE_MEASURES: Mapping[Measure, Callable[[Floats, Floats], float]] = {
     ici: _mean_distance,
     e50: partial(_distance_quantile, share=0.5),
     e90: partial(_distance_quantile, share=0.9),

@@ -1,6 +1,7 @@
 """Logistic recalibration: calibration slope and intercepts, and the observed-to-expected ratio.
 
-A probability of 0 or 1 has no finite log-odds, and is moved `PROBABILITY_CLIP` away from it. `clipped` counts the rows
+A probability of 0 or 1 has no finite log-odds, and is moved `PROBABILITY_CLIP` away from it. `count_clipped` counts
+the rows
 concerned.
 """
 
@@ -51,7 +52,7 @@ def mean_probability(t: Forecasts) -> float:
     0.625
     """
     check_probabilities(t)
-    return as_float(ratio(np.asarray(expected(t)), np.asarray(t.total)))
+    return as_float(ratio(np.asarray(expected_positives(t)), np.asarray(t.total)))
 
 
 @measure(
@@ -72,7 +73,7 @@ def observed_expected(t: Forecasts) -> float:
     0.8
     """
     check_probabilities(t)
-    return as_float(ratio(np.asarray(t.positives), np.asarray(expected(t))))
+    return as_float(ratio(np.asarray(t.positives), np.asarray(expected_positives(t))))
 
 
 @measure(
@@ -93,7 +94,7 @@ def calibration_in_the_large(t: Forecasts) -> float:
     >>> round(calibration_in_the_large(tally([0, 1, 0, 1, 1, 0], [0.2, 0.3, 0.4, 0.6, 0.9, 0.7])), 6)
     -0.087062
     """
-    return as_float(offset(t).value)
+    return as_float(calibration_offset(t).value)
 
 
 @measure(
@@ -113,7 +114,7 @@ def calibration_intercept(t: Forecasts) -> float:
     >>> round(calibration_intercept(tally([0, 1, 0, 1, 1, 0], [0.2, 0.3, 0.4, 0.6, 0.9, 0.7])), 6)
     -0.077006
     """
-    return _intercept(cox(t), t)
+    return _intercept(fit_recalibration(t), t)
 
 
 @measure(
@@ -133,7 +134,7 @@ def calibration_slope(t: Forecasts) -> float:
     >>> round(calibration_slope(tally([0, 1, 0, 1, 1, 0], [0.2, 0.3, 0.4, 0.6, 0.9, 0.7])), 6)
     0.720677
     """
-    return _slope(cox(t), t)
+    return _slope(fit_recalibration(t), t)
 
 
 @measure(
@@ -151,7 +152,7 @@ def cox_ici(t: Forecasts) -> float:
     >>> round(cox_ici(tally([0, 1, 0, 1, 1, 0], [0.2, 0.3, 0.4, 0.6, 0.9, 0.7])), 6)
     0.04918
     """
-    return _mean_change(cox(t), t)
+    return _mean_change(fit_recalibration(t), t)
 
 
 def _slope(fit: LogisticFit, _t: Forecasts) -> float:
@@ -167,7 +168,7 @@ def _mean_change(fit: LogisticFit, t: Forecasts) -> float:
     return as_float(ratio(((t.positive + t.negative) * change).sum(axis=-1), t.total))
 
 
-OF_LINE: Mapping[Measure, Callable[[LogisticFit, Forecasts], float]] = {
+LINE_MEASURES: Mapping[Measure, Callable[[LogisticFit, Forecasts], float]] = {
     calibration_slope: _slope,
     calibration_intercept: _intercept,
     cox_ici: _mean_change,
@@ -182,7 +183,7 @@ class Offset(NamedTuple):
     variance: Floats
 
 
-def cox(t: Forecasts) -> LogisticFit:
+def fit_recalibration(t: Forecasts) -> LogisticFit:
     """Fit the logistic regression of the outcomes on the log-odds; NaN where a margin is 0."""
     check_probabilities(t)
     x = log_odds(t.score)
@@ -194,7 +195,7 @@ def cox(t: Forecasts) -> LogisticFit:
     if not fits.all():
         # Tallies without a finite fit get other masses, so that the fit of the stack converges; masked below.
         hits, misses = (np.where(fits[..., None], mass, 1.0) for mass in (hits, misses))
-    fit = fit_logistic(x, hits, misses, squares=squares(t), start=_starting_point(t))
+    fit = fit_logistic(x, hits, misses, squares=squared_weights(t), start=_starting_point(t))
     # Masses changed to a prevalence are fixed: only variation within the classes counts.
     if isinstance(t, Tally) and t.reweighed:
         fit = fit._replace(
@@ -207,15 +208,15 @@ def _starting_point(t: Forecasts) -> tuple[float, float] | None:
     """Return intercept and slope of the pooled tallies of a stack, as the start of each fit."""
     if isinstance(t, Tally) or t.positive.ndim == 1:
         return None
-    pooled = cox(Stack(t.score, t.positive.sum(axis=0), t.negative.sum(axis=0)))
+    pooled = fit_recalibration(Stack(t.score, t.positive.sum(axis=0), t.negative.sum(axis=0)))
     return float(pooled.intercept), float(pooled.slope)
 
 
-def offset(t: Forecasts) -> Offset:
+def calibration_offset(t: Forecasts) -> Offset:
     """Fit the logistic regression with slope 1; NaN with a single class, or if all probabilities are 0 or 1."""
     check_probabilities(t)
     x = log_odds(t.score)
-    value, variance = fit_intercept(x, t.positive, t.negative, squares=squares(t))
+    value, variance = fit_intercept(x, t.positive, t.negative, squares=squared_weights(t))
     # Masses changed to a prevalence are fixed: only variation within the classes counts.
     if isinstance(t, Tally) and t.reweighed:
         variance = _within_class_covariance(t, np.ones((1, len(x))), x + value)[0, 0]
@@ -242,13 +243,13 @@ def _within_class_covariance(t: Tally, columns: Floats, line: Floats) -> Floats:
     return covariance
 
 
-def clipped(t: Tally) -> int:
+def count_clipped(t: Tally) -> int:
     """Count the rows whose probability is so near to 0 or 1 that it is moved before taking log-odds."""
     outside = (t.score < PROBABILITY_CLIP) | (t.score > 1 - PROBABILITY_CLIP)
     return int(t.rows[:, outside].sum(dtype=np.int64))
 
 
-def expected(t: Forecasts) -> float:
+def expected_positives(t: Forecasts) -> float:
     """Return the sum of probabilities: the expected number of positives."""
     return as_float(((t.positive + t.negative) * t.score).sum(axis=-1))
 
@@ -261,7 +262,7 @@ def _uncertain_mass(t: Forecasts) -> float:
 
 def _events(t: Forecasts) -> float:
     """Return the sum of observed and expected positives."""
-    return as_float(t.positives + expected(t))
+    return as_float(t.positives + expected_positives(t))
 
 
 def _score_spread(t: Forecasts) -> float:
@@ -300,7 +301,7 @@ def _has_overlap(x: Floats, positive: Floats, negative: Floats) -> Bools:
     return overlaps
 
 
-def squares(t: Forecasts) -> Floats | None:
+def squared_weights(t: Forecasts) -> Floats | None:
     """Return the sums of squared weights at each score; None without weights."""
     if isinstance(t, Stack) or not t.weighted:
         return None

@@ -42,7 +42,7 @@ def brier_miscalibration(t: Forecasts) -> float:
     >>> round(brier_miscalibration(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3])), 10)
     0.0375
     """
-    return _reduction(t, _squared_loss, t.score, calibrated(t))
+    return _reduction(t, _squared_loss, t.score, fit_isotonic(t))
 
 
 @measure(
@@ -60,7 +60,7 @@ def brier_discrimination(t: Forecasts) -> float:
     >>> brier_discrimination(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3]))
     0.25
     """
-    return _reduction(t, _squared_loss, np.asarray(t.prevalence)[..., None], calibrated(t))
+    return _reduction(t, _squared_loss, np.asarray(t.prevalence)[..., None], fit_isotonic(t))
 
 
 @measure(
@@ -98,7 +98,7 @@ def log_miscalibration(t: Forecasts) -> float:
     >>> round(log_miscalibration(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.35])), 10)
     0.2161618747
     """
-    return _reduction(t, _logarithmic_loss, t.score, calibrated(t))
+    return _reduction(t, _logarithmic_loss, t.score, fit_isotonic(t))
 
 
 @measure(
@@ -116,7 +116,7 @@ def log_discrimination(t: Forecasts) -> float:
     >>> round(log_discrimination(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.35])), 10)
     0.6931471806
     """
-    return _reduction(t, _logarithmic_loss, np.asarray(t.prevalence)[..., None], calibrated(t))
+    return _reduction(t, _logarithmic_loss, np.asarray(t.prevalence)[..., None], fit_isotonic(t))
 
 
 @measure(
@@ -140,7 +140,7 @@ def log_uncertainty(t: Forecasts) -> float:
     return as_float(entr(t.prevalence) + entr(1 - t.prevalence))
 
 
-def calibrated(t: Forecasts) -> Floats:
+def fit_isotonic(t: Forecasts) -> Floats:
     """Fit the isotonic regression of the outcomes on the probabilities, at each score."""
     check_probabilities(t)
     if isinstance(t, Stack):

@@ -1,4 +1,4 @@
-"""The one entry of a measure: the decorator `@measure(…)` describes a plain function by an `About`.
+"""The one entry of a measure: the decorator `@measure(…)` describes a plain function by an `MeasureInfo`.
 
 Tables, documentation, the command line, the page, errors and the laws in the tests read these fields, and nothing is
 parsed from prose. The registries collect all decorated functions that a module lists in `__all__`.
@@ -40,7 +40,7 @@ _CAUSES = {
 
 
 @dataclass(frozen=True, slots=True)
-class About:
+class MeasureInfo:
     """Description and properties of a measure: its entry in the registry."""
 
     name: str
@@ -100,7 +100,7 @@ def measure(  # noqa: PLR0913  (each is a field of About)
     option: str | None = None,
     option_required: bool = False,
 ) -> Callable[[F], F]:
-    """Make a function a measure, and complete its docstring from these fields, which are those of `About`.
+    """Make a function a measure, and complete its docstring from these fields, which are those of `MeasureInfo`.
 
     The annotation of the first parameter of the function is the type of the argument.
 
@@ -147,7 +147,7 @@ def measure(  # noqa: PLR0913  (each is a field of About)
         # Forecasts is Tally | Stack: the first is the type, the second many of it. Counts[Value] is Counts.
         several = isinstance(annotated, UnionType)
         argument = get_args(annotated)[0] if several else get_origin(annotated) or annotated
-        described = About(
+        described = MeasureInfo(
             name=function.__name__,
             of=argument,
             summary=summary,
@@ -173,7 +173,7 @@ def measure(  # noqa: PLR0913  (each is a field of About)
     return decorate
 
 
-def _compose_docstring(described: About, written: str) -> str:
+def _compose_docstring(described: MeasureInfo, written: str) -> str:
     """Put summary, formula, other names and references before the notes and examples of the function."""
     parts = [
         described.summary,
@@ -185,7 +185,7 @@ def _compose_docstring(described: About, written: str) -> str:
     return "\n\n".join(filter(None, parts))
 
 
-def about(function: Measure) -> About:
+def describe(function: Measure) -> MeasureInfo:
     """Return the description of a measure; options bound by `functools.partial` do not change it.
 
     Parameters
@@ -201,11 +201,11 @@ def about(function: Measure) -> About:
     while isinstance(function, partial) and "about" not in vars(function):
         function = function.func
     described = vars(function)["about"]
-    assert isinstance(described, About)  # noqa: S101  (for the type checker)
+    assert isinstance(described, MeasureInfo)  # noqa: S101  (for the type checker)
     return described
 
 
-def bare(function: Measure) -> Measure:
+def unwrap_options(function: Measure) -> Measure:
     """Return the measure itself, without options bound by `functools.partial`."""
     while isinstance(function, partial):
         function = function.func
@@ -238,7 +238,7 @@ def find_by_name(name: str, among: Mapping[str, Measure]) -> Measure:
 def search_names(words: str, among: Mapping[str, Measure]) -> list[str]:
     """Return the names of measures whose name, aliases or summary contain all words."""
     wanted = words.lower().split()
-    texts = {name: " ".join([name, *about(m).also, about(m).summary]).lower() for name, m in among.items()}
+    texts = {name: " ".join([name, *describe(m).also, describe(m).summary]).lower() for name, m in among.items()}
     return [name for name, text in texts.items() if all(word in text for word in wanted)]
 
 
@@ -248,5 +248,5 @@ def _normalize_name(name: str) -> str:
 
 def _index_names(among: Mapping[str, Measure]) -> dict[str, str]:
     """Map every spelling to its measure; own names last, so that they win over aliases."""
-    also = {_normalize_name(other): name for name, m in among.items() for other in about(m).also}
+    also = {_normalize_name(other): name for name, m in among.items() for other in describe(m).also}
     return also | {_normalize_name(name): name for name in among}

@@ -429,7 +429,7 @@ def net_benefit(c: Counts[Value], *, at: float | Floats = 0.5) -> Value:
     >>> round(net_benefit(Counts(tp=72, fp=72, fn=33, tn=573), at=0.25), 10)
     0.064
     """
-    benefit: Value = ratio(c.tp - odds(at) * c.fp, c.total)
+    benefit: Value = ratio(c.tp - threshold_odds(at) * c.fp, c.total)
     return benefit
 
 
@@ -451,7 +451,7 @@ def standardized_net_benefit(c: Counts[Value], *, at: float | Floats = 0.5) -> V
     >>> round(standardized_net_benefit(Counts(tp=72, fp=72, fn=33, tn=573), at=0.25), 10)
     0.4571428571
     """
-    benefit: Value = sensitivity(c) - ratio(odds(at) * c.fp, c.positives)
+    benefit: Value = sensitivity(c) - ratio(threshold_odds(at) * c.fp, c.positives)
     return benefit
 
 
@@ -474,7 +474,7 @@ def net_reduction(c: Counts[Value], *, at: float | Floats = 0.5) -> Value:
     >>> round(net_reduction(Counts(tp=72, fp=72, fn=33, tn=573), at=0.25), 10)
     0.632
     """
-    weight = odds(at)
+    weight = threshold_odds(at)
     # Dividing by odds of 0 would give −inf or NaN, which no reason explains.
     if weight == 0 if isinstance(weight, float) else np.any(np.equal(weight, 0)):
         raise OptionError(
@@ -484,7 +484,7 @@ def net_reduction(c: Counts[Value], *, at: float | Floats = 0.5) -> Value:
     return reduction
 
 
-def odds(at: float | Floats) -> Any:  # noqa: ANN401  (a number, or one for each table)
+def threshold_odds(at: float | Floats) -> Any:  # noqa: ANN401  (a number, or one for each table)
     """Return the odds of a threshold probability: the number of true positives that one false positive outweighs."""
     each = np.asarray(at, dtype=np.float64)
     if not ((each == 0) | ((each >= SHARE.low) & (each <= SHARE.high))).all():

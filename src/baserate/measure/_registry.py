@@ -31,7 +31,7 @@ from baserate.measure import (
     _rank,
     _rates,
 )
-from baserate.measure._measure import Measure, about, bare, collect
+from baserate.measure._measure import Measure, collect, describe, unwrap_options
 
 _MARGINS: Mapping[str, Callable[[Forecasts], float]] = _calibration_slope.MARGINS
 """Margins of probabilities, which need a computation and are therefore no properties of a tally."""
@@ -48,13 +48,13 @@ MEASURES: dict[str, Measure] = collect(
 )
 """Measures of two classes by name, in the order of the documentation and of tables."""
 
-REQUIRED: Mapping[str, str] = {
-    name: str(about(each).option) for name, each in MEASURES.items() if about(each).option_required
+REQUIRED_OPTIONS: Mapping[str, str] = {
+    name: str(describe(each).option) for name, each in MEASURES.items() if describe(each).option_required
 }
 """Measures that mean nothing without a stated number, and the option that states it."""
 
 
-def named(name: str) -> Measure:
+def find_measure(name: str) -> Measure:
     """Find a measure by its name or an alias; case, spaces and hyphens do not matter.
 
     Parameters
@@ -69,18 +69,18 @@ def named(name: str) -> Measure:
 
     Examples
     --------
-    >>> named("TPR").__name__, named("false alarm rate").__name__
+    >>> find_measure("TPR").__name__, find_measure("false alarm rate").__name__
     ('sensitivity', 'fpr')
     """
     return _measure.find_by_name(name, MEASURES)
 
 
-def known(measure: str | Measure) -> Measure:
+def as_measure(measure: str | Measure) -> Measure:
     """Return the measure of this name, or the function itself if it is a measure."""
     if isinstance(measure, str):
-        return named(measure)
+        return find_measure(measure)
     try:
-        about(measure)
+        describe(measure)
     except (KeyError, TypeError):
         raise OptionError(f"{measure!r} is no measure; give a name, or a function of baserate.measure.") from None
     return measure
@@ -107,7 +107,9 @@ def search(words: str) -> list[str]:
     return _measure.search_names(words, MEASURES)
 
 
-def why(measure: Measure, noun: Counts[float] | Confusion | Curve | Tally | MulticlassRows | LabelSets) -> str | None:
+def undefined_reason(
+    measure: Measure, noun: Counts[float] | Confusion | Curve | Tally | MulticlassRows | LabelSets
+) -> str | None:
     """Return the reason why a measure is undefined, or None if it is defined.
 
     Parameters
@@ -125,7 +127,7 @@ def why(measure: Measure, noun: Counts[float] | Confusion | Curve | Tally | Mult
     Examples
     --------
     >>> from baserate import Counts
-    >>> why(named("precision"), Counts(tp=0, fp=0, fn=3, tn=5))
+    >>> undefined_reason(find_measure("precision"), Counts(tp=0, fp=0, fn=3, tn=5))
     'nothing is flagged'
     """
     if isinstance(noun, Counts | Confusion) and noun.shape:
@@ -134,7 +136,7 @@ def why(measure: Measure, noun: Counts[float] | Confusion | Curve | Tally | Mult
     if "why" in vars(measure):  # averages over classes have reasons of their own
         reason: str | None = vars(measure)["why"](noun)
         return reason
-    description = about(measure)
+    description = describe(measure)
     missing = [
         cause for name, cause in zip(description.needs, description.causes, strict=True) if margin(noun, name) == 0
     ]
@@ -182,41 +184,41 @@ class Settings:
         return [name for name in ("costs", "at", "beta") if getattr(self, name) is not None and name not in options]
 
 
-def unstated(measures: Iterable[Measure]) -> Iterator[tuple[str, str]]:
+def find_missing_options(measures: Iterable[Measure]) -> Iterator[tuple[str, str]]:
     """Yield the measures that require an option which is not bound, and the option."""
     for each in measures:
         option = option_of(each)
-        if option is not None and about(each).option_required and option not in _bound_options(each):
-            yield about(each).name, option
+        if option is not None and describe(each).option_required and option not in _bound_options(each):
+            yield describe(each).name, option
 
 
-def require_stated(measures: Iterable[Measure]) -> None:
+def require_options(measures: Iterable[Measure]) -> None:
     """Refuse measures that require an option which is not bound."""
-    for name, option in unstated(measures):
+    for name, option in find_missing_options(measures):
         raise OptionError(f"{name} needs {_REQUIREMENTS[option]}; {_REMEDIES[option].format(name=name)}.")
 
 
-def settings_of(measures: Iterable[Measure]) -> dict[str, dict[str, Any]]:
+def collect_settings(measures: Iterable[Measure]) -> dict[str, dict[str, Any]]:
     """Return the options of measures, stated or by default, as values that JSON can hold.
 
     >>> from baserate import measure
-    >>> settings_of([measure.auc, measure.net_benefit])
+    >>> collect_settings([measure.auc, measure.net_benefit])
     {'net_benefit': {'at': 0.5}}
     """
     settings = {}
     for each in measures:
         option = option_of(each)
         if option is not None:
-            default = signature(bare(each)).parameters[option].default
+            default = signature(unwrap_options(each)).parameters[option].default
             value: Any = _bound_options(each).get(option, default)
-            settings[about(each).name] = {option: asdict(value) if isinstance(value, Costs) else value}
+            settings[describe(each).name] = {option: asdict(value) if isinstance(value, Costs) else value}
     return settings
 
 
-def settings_notes(settings: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+def note_settings(settings: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     """Yield a sentence for each option on which a measure depends.
 
-    >>> list(settings_notes({"net_benefit": {"at": 0.1}}))
+    >>> list(note_settings({"net_benefit": {"at": 0.1}}))
     ['net_benefit is at a threshold probability of 0.1.']
     """
     for name, options in settings.items():
@@ -239,7 +241,7 @@ _NOTES: Mapping[str, Callable[[Any], str]] = {
 
 def option_of(measure: Measure) -> str | None:
     """Return the option on which a measure of the 2×2 table depends, or None."""
-    return about(measure).option
+    return describe(measure).option
 
 
 def _bound_options(measure: Measure) -> dict[str, Any]:

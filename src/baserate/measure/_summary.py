@@ -23,8 +23,15 @@ from baserate._numeric.threads import parallel_map
 from baserate._results import Results
 from baserate._rows import MulticlassRows
 from baserate._tally import Group, Tallies, Tally
-from baserate.measure._measure import Measure, about
-from baserate.measure._registry import MEASURES, known, named, settings_notes, settings_of, why
+from baserate.measure._measure import Measure, describe
+from baserate.measure._registry import (
+    MEASURES,
+    as_measure,
+    collect_settings,
+    find_measure,
+    note_settings,
+    undefined_reason,
+)
 
 TABLES: dict[str, tuple[str, str]] = {
     "roc": ("fpr", "sensitivity"),
@@ -65,16 +72,16 @@ def table(curve: Curve, *what: str | Measure) -> dict[str, Floats]:
     [0.0, 0.5, 0.5, 1.0, 1.0]
     """
     measures = [measure for each in what for measure in _resolve_measures(each)]
-    unfit = [about(measure).name for measure in measures if about(measure).of is not Counts]
+    unfit = [describe(measure).name for measure in measures if describe(measure).of is not Counts]
     if unfit:
         raise OptionError(
             f"{', '.join(unfit)} has one value for a whole curve, not one at each threshold; leave it out."
         )
     threshold = curve.threshold
-    columns = {about(measure).name: np.empty(len(threshold)) for measure in measures}
+    columns = {describe(measure).name: np.empty(len(threshold)) for measure in measures}
     for place, counts in curve.blocks():
         for measure in measures:
-            columns[about(measure).name][place] = measure(counts)
+            columns[describe(measure).name][place] = measure(counts)
     return {"threshold": threshold} | columns
 
 
@@ -82,12 +89,12 @@ def _resolve_measures(what: str | Measure) -> list[Measure]:
     if callable(what):
         return [what]
     try:
-        return [named(name) for name in TABLES.get(what.lower(), (what,))]
+        return [find_measure(name) for name in TABLES.get(what.lower(), (what,))]
     except UnknownNameError as error:
         raise UnknownNameError(f"{error} Curves are: {', '.join(TABLES)}.") from error
 
 
-USUAL: dict[type, tuple[str, ...]] = {
+DEFAULT_MEASURES: dict[type, tuple[str, ...]] = {
     Counts: (
         "sensitivity",
         "specificity",
@@ -164,9 +171,9 @@ def summary(
     [('precision', 0.5, 0.5), ('auc', None, 0.75)]
     """
     measures = measures if isinstance(measures, str) else list(measures)
-    tasks, notes = planned(tallies, measures, threshold, judge or measured)
+    tasks, notes = plan_summary(tallies, measures, threshold, judge or compute_estimate)
     # The header is a task beside the measures, since the digest of large tallies takes time.
-    head: Task = partial(header, tallies, notes)
+    head: Task = partial(results_data, tallies, notes)
     size = sum(len(tally.score) for groups in tallies.models.values() for tally in groups.values())
     data, *rows = parallel_map(_run_task, [head, *tasks], size=size)
     data["notes"] += _note_infinite(tallies, rows)
@@ -176,7 +183,7 @@ def summary(
     return Results({name: [row.get(name) for row in rows] for name in COLUMNS}, data)
 
 
-def planned(
+def plan_summary(
     tallies: Tallies,
     measures: Iterable[str | Measure] | str,
     threshold: float | Iterable[float] | None,
@@ -189,11 +196,11 @@ def planned(
     plans = {model: _plan(tallies, model, selection, thresholds) for model in tallies.models}
     notes = [note for plan in plans.values() for note in plan.notes] + list(_note_disagreements(tallies, plans))
     used = [each for plan in plans.values() if plan.thresholds for each in plan.measures]
-    notes += dict.fromkeys(settings_notes(settings_of(used)))
+    notes += dict.fromkeys(note_settings(collect_settings(used)))
     tasks: list[Task] = [
         task
         for model, group, tally in tallies.walk()
-        for task in plans[model].tasks(tally, {"group": named_group(tallies, group)}, Place(model, group), judge)
+        for task in plans[model].tasks(tally, {"group": group_attributes(tallies, group)}, Place(model, group), judge)
     ]
     if not tasks:
         raise OptionError(f"nothing is left to measure: {' '.join(notes) or _LABELS}")
@@ -205,7 +212,7 @@ def settings_data(
 ) -> dict[str, dict[str, Any]]:
     """Return the options on which the measures of these rows depend, as `data` of results; empty without any."""
     names = {row["measure"] for row in rows}
-    settings = {name: each for name, each in settings_of(chosen_measures(measures)).items() if name in names}
+    settings = {name: each for name, each in collect_settings(select_measures(measures)).items() if name in names}
     return {"settings": settings} if settings else {}
 
 
@@ -237,13 +244,13 @@ def curves(tallies: Tallies, *what: str | Measure, points: int | None = None) ->
 
     def columns(tally: Tally) -> dict[str, Any]:
         full = table(Curve(tally), *what)
-        places = spread(path_of(full, named=not only_measures), points)
+        places = thin_points(plotted_path(full, named=not only_measures), points)
         return {name: column[places] for name, column in full.items()}
 
-    return Results(tabulated(tallies, columns), header(tallies, []))
+    return Results(tabulate_groups(tallies, columns), results_data(tallies, []))
 
 
-def tabulated(tallies: Tallies, columns: Callable[[Tally], Mapping[str, Any]]) -> dict[str, Any]:
+def tabulate_groups(tallies: Tallies, columns: Callable[[Tally], Mapping[str, Any]]) -> dict[str, Any]:
     """Compute the same columns for every model and group, and concatenate them."""
     check_tallies(tallies)
     parts: list[dict[str, Any]] = []
@@ -251,11 +258,11 @@ def tabulated(tallies: Tallies, columns: Callable[[Tally], Mapping[str, Any]]) -
         part = columns(tally)
         size = len(part["threshold"])
         name = model if len(tallies.models) > 1 else None
-        parts.append({"model": [name] * size, "group": [named_group(tallies, group)] * size, **part})
-    return {name: joined([part[name] for part in parts]) for name in parts[0]}
+        parts.append({"model": [name] * size, "group": [group_attributes(tallies, group)] * size, **part})
+    return {name: concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
-def header(tallies: Tallies, notes: Sequence[str]) -> dict[str, Any]:
+def results_data(tallies: Tallies, notes: Sequence[str]) -> dict[str, Any]:
     """Return the data of results: rows, classes, prevalence, digest and notes."""
     pooled = tallies.pooled(next(iter(tallies.models)))
     intake = tallies.intake
@@ -270,11 +277,11 @@ def header(tallies: Tallies, notes: Sequence[str]) -> dict[str, Any]:
         "weighted": pooled.weighted,
         "digest": tallies.digest,
         "columns": dict(intake.columns),
-        "notes": [*intake.notes, *notes, *reweighed(pooled)],
+        "notes": [*intake.notes, *notes, *note_reweighting(pooled)],
     }
 
 
-def reweighed(pooled: Tally) -> list[str]:
+def note_reweighting(pooled: Tally) -> list[str]:
     """Note that class weights were changed to another prevalence, if they were."""
     if not pooled.reweighed:
         return []
@@ -310,14 +317,14 @@ class _Selection(NamedTuple):
     @staticmethod
     def of(measures: Iterable[str | Measure] | str) -> _Selection:
         if isinstance(measures, str):
-            names = {"usual": [name for names in USUAL.values() for name in names], "all": list(MEASURES)}
+            names = {"usual": [name for names in DEFAULT_MEASURES.values() for name in names], "all": list(MEASURES)}
             if measures not in names:
                 raise OptionError(f"measures is {measures!r}; it is 'usual', 'all', or a list of names.")
-            return _Selection([named(name) for name in names[measures]], strictly=False)
-        return _Selection([known(each) for each in measures], strictly=True)
+            return _Selection([find_measure(name) for name in names[measures]], strictly=False)
+        return _Selection([as_measure(each) for each in measures], strictly=True)
 
 
-def chosen_measures(measures: Iterable[str | Measure] | str) -> list[Measure]:
+def select_measures(measures: Iterable[str | Measure] | str) -> list[Measure]:
     """Return the selected measures, whatever the data."""
     return _Selection.of(measures).measures
 
@@ -335,7 +342,7 @@ class _Plan:
         """Yield one task for each number."""
         curve = Curve(tally)
         fixed = {"model": self.model, **fixed}
-        of = {kind: [measure for measure in self.measures if about(measure).of is kind] for kind in USUAL}
+        of = {kind: [measure for measure in self.measures if describe(measure).of is kind] for kind in DEFAULT_MEASURES}
         for threshold in self.thresholds if of[Counts] else ():
             cut = _DEFAULT_THRESHOLD if threshold is None else threshold
             at_cut, counts = place._replace(threshold=cut), curve.at(cut)
@@ -350,17 +357,17 @@ def _plan(tallies: Tallies, model: str, selection: _Selection, threshold: Sequen
     measures = selection.measures
     if model == tallies.intake.columns.get("predicted"):
         # One ROC point: there is no threshold to vary, and labels are no probabilities.
-        return _Plan(model, [measure for measure in measures if about(measure).of is Counts], [None])
+        return _Plan(model, [measure for measure in measures if describe(measure).of is Counts], [None])
     score, probable = tallies.pooled(model).score, tallies.pooled(model).probable
     thresholds = ([_DEFAULT_THRESHOLD] if probable else []) if threshold is None else list(threshold)
     notes = []
     range_ = f"{model} runs from {score[-1]:.6g} to {score[0]:.6g}, so its scores are not probabilities"
-    if not thresholds and any(about(measure).of is Counts for measure in measures):
+    if not thresholds and any(describe(measure).of is Counts for measure in measures):
         notes.append(f"{range_}; measures at a threshold are left out: give a threshold.")
     if not probable and not selection.strictly:
-        unfit = [about(measure).name for measure in measures if about(measure).of is Tally]
+        unfit = [describe(measure).name for measure in measures if describe(measure).of is Tally]
         notes.append(f"{range_}; {', '.join(unfit)} are left out.")
-        measures = [measure for measure in measures if about(measure).of is not Tally]
+        measures = [measure for measure in measures if describe(measure).of is not Tally]
     return _Plan(model, measures, thresholds, notes)
 
 
@@ -396,13 +403,13 @@ def _note_infinite(tallies: Tallies, rows: Iterable[Mapping[str, Any]]) -> list[
     return notes
 
 
-def measured(measure: Measure, noun: Any, _place: object = None) -> Estimate:  # noqa: ANN401  (its argument)
+def compute_estimate(measure: Measure, noun: Any, _place: object = None) -> Estimate:  # noqa: ANN401  (its argument)
     """Return the estimate without interval, and the reason if it is undefined."""
     value = float(measure(noun))
-    return Estimate(value, why=(why(measure, noun) or "it is undefined") if np.isnan(value) else None)
+    return Estimate(value, why=(undefined_reason(measure, noun) or "it is undefined") if np.isnan(value) else None)
 
 
-def tidy(found: Estimate) -> dict[str, Any]:
+def tidy_columns(found: Estimate) -> dict[str, Any]:
     """Return estimate and interval as columns of a tidy row; an undefined bound is None."""
     parts = {name: getattr(found, name) for name in ("value", "low", "high", "level", "how", "why")}
     undefined = {"low": None, "high": None} if isnan(found.low) else {}
@@ -410,19 +417,19 @@ def tidy(found: Estimate) -> dict[str, Any]:
 
 
 def _row(judge: Estimator, measure: Measure, argument: Any, place: Place, fixed: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ANN401
-    return {**fixed, "measure": about(measure).name, **tidy(judge(measure, argument, place))}
+    return {**fixed, "measure": describe(measure).name, **tidy_columns(judge(measure, argument, place))}
 
 
 def _run_task(task: Task) -> dict[str, Any]:
     return task()
 
 
-def named_group(tallies: Tallies, group: Group | None) -> dict[str, object] | None:
+def group_attributes(tallies: Tallies, group: Group | None) -> dict[str, object] | None:
     """Return the attributes of a group with their values; None for all rows."""
     return None if group is None else dict(zip(tallies.attributes, group, strict=True))
 
 
-def spread(columns: Sequence[Floats], points: int | None) -> npt.NDArray[np.intp]:
+def thin_points(columns: Sequence[Floats], points: int | None) -> npt.NDArray[np.intp]:
     """Return the places of at most `points` points, with the first and last, evenly spread along the path."""
     if points is not None:
         check_domain("points", points, POINTS)
@@ -436,7 +443,7 @@ def spread(columns: Sequence[Floats], points: int | None) -> npt.NDArray[np.intp
     return np.unique(np.append(wanted[:-1], size - 1))
 
 
-def path_of(columns: Mapping[str, Floats], *, named: bool) -> list[Floats]:
+def plotted_path(columns: Mapping[str, Floats], *, named: bool) -> list[Floats]:
     """Return the plotted columns: the axes of a named curve, otherwise measures and the threshold, scaled to length 1.
 
     A measure may be constant over many thresholds; without the threshold, no point of such a stretch would be selected.
@@ -449,6 +456,6 @@ def path_of(columns: Mapping[str, Floats], *, named: bool) -> list[Floats]:
     return [threshold / 2 / (halves[0] - halves[-1]), *axes]
 
 
-def joined(parts: Sequence[Any]) -> Any:  # noqa: ANN401  (lists stay lists, arrays arrays)
+def concatenate(parts: Sequence[Any]) -> Any:  # noqa: ANN401  (lists stay lists, arrays arrays)
     """Concatenate columns."""
     return np.concatenate(parts) if isinstance(parts[0], np.ndarray) else [each for part in parts for each in part]

@@ -8,27 +8,27 @@ A `Population` contains the score distributions of its classes, so its measures 
 reference for samples and for the tests of this library. May import the types and `measure`.
 """
 
-from baserate.population._best_threshold import Best, best, cheapest, where
+from baserate.population._best_threshold import BestThreshold, best_threshold, find_thresholds, least_cost_threshold
 from baserate.population._families import FAMILIES, LEVELS, beta, binormal, linear, logit_normal, retrieval
-from baserate.population._tables import header as header, study, summary, table, theory, thresholds
+from baserate.population._tables import exact_value, header as header, simulation_study, summary, table, thresholds
 
 __all__ = [
     "FAMILIES",
     "LEVELS",
-    "Best",
-    "best",
+    "BestThreshold",
+    "best_threshold",
     "beta",
     "binormal",
-    "cheapest",
+    "exact_value",
+    "find_thresholds",
+    "least_cost_threshold",
     "linear",
     "logit_normal",
     "retrieval",
-    "study",
+    "simulation_study",
     "summary",
     "table",
-    "theory",
     "thresholds",
-    "where",
 ]
 
 

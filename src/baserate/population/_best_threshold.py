@@ -18,7 +18,7 @@ from baserate._errors import OptionError
 from baserate._numeric.distribution_functions import atoms, density, point_mass, quantiles, support
 from baserate._numeric.distributions import CLOSED_FORM, density_crossings
 from baserate._population import Population
-from baserate.measure import Measure, about, bare, expected_cost, named
+from baserate.measure import Measure, describe, expected_cost, find_measure, unwrap_options
 
 TableFunction = Callable[[Counts[Any]], Any]
 """Of tables, one value for each of them."""
@@ -340,7 +340,7 @@ _EQUALITY_TOLERANCE = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
-class Best:
+class BestThreshold:
     """Best value of a measure, and the threshold that attains it."""
 
     measure: str
@@ -366,7 +366,13 @@ class _Objective(NamedTuple):
     toward: Toward | None
 
 
-def best(population: Population, measure: str | Measure, *, toward: Toward | None = None, **options: Any) -> Best:  # noqa: ANN401
+def best_threshold(
+    population: Population,
+    measure: str | Measure,
+    *,
+    toward: Toward | None = None,
+    **options: Any,  # noqa: ANN401
+) -> BestThreshold:
     """Find the threshold that is best by a measure of the confusion matrix, to machine precision.
 
     Among equally good thresholds the strictest wins. Infinities never win: thresholds with an infinite value are
@@ -397,8 +403,8 @@ def best(population: Population, measure: str | Measure, *, toward: Toward | Non
     Examples
     --------
     >>> from baserate import population
-    >>> best = population.best(population.linear(), "f1")
-    >>> round(best.threshold, 12), round(best.value, 12)  # (3 − √5)/2 and 3 − √5
+    >>> best_threshold = population.best_threshold(population.linear(), "f1")
+    >>> round(best_threshold.threshold, 12), round(best_threshold.value, 12)  # (3 − √5)/2 and 3 − √5
     (0.38196601125, 0.7639320225)
     """
     check_population(population)
@@ -431,7 +437,7 @@ def _infinite_somewhere(population: Population, goal: _Objective, sign: float) -
     return bool((sign * values == np.inf).any())
 
 
-def cheapest(population: Population, costs: Costs | None = None) -> Best:
+def least_cost_threshold(population: Population, costs: Costs | None = None) -> BestThreshold:
     """Find the threshold of least expected cost.
 
     The likelihood ratio rises there through the slope of the iso-cost lines, `costs.slope(prevalence)`. Linear and
@@ -453,7 +459,7 @@ def cheapest(population: Population, costs: Costs | None = None) -> Best:
     Examples
     --------
     >>> from baserate import Costs, population
-    >>> population.cheapest(population.binormal(means=(0, 2)), Costs(fp=1, fn=1)).threshold
+    >>> population.least_cost_threshold(population.binormal(means=(0, 2)), Costs(fp=1, fn=1)).threshold
     1.0
     """
     check_population(population)
@@ -461,13 +467,13 @@ def cheapest(population: Population, costs: Costs | None = None) -> Best:
     ratio = costs.slope(population.prevalence)
     places = density_crossings(population.negative, population.positive, ratio) if 0 < ratio < np.inf else None
     if places is None or costs.fn <= costs.tp:
-        return best(population, "expected_cost", costs=costs)
+        return best_threshold(population, "expected_cost", costs=costs)
     low = min(support(each)[0] for each in (population.negative, population.positive))
     peaks = [Peak(at, expected_cost(population.at(at), costs=costs)) for at in (*places, np.inf, low)]
     return _make_best(population, "expected_cost", min(peaks, key=lambda peak: peak.value))
 
 
-def where(
+def find_thresholds(
     population: Population,
     measure: str | Measure,
     equals: float | str | Measure,
@@ -495,9 +501,9 @@ def where(
     Examples
     --------
     >>> from baserate import population
-    >>> population.where(population.linear(), "precision", "recall")
+    >>> population.find_thresholds(population.linear(), "precision", "recall")
     (0.5,)
-    >>> [round(at, 12) for at in population.where(population.linear(), "specificity", 0.9)]  # 1 − √0.1
+    >>> [round(at, 12) for at in population.find_thresholds(population.linear(), "specificity", 0.9)]  # 1 − √0.1
     [0.683772233983]
     """
     check_population(population)
@@ -615,16 +621,16 @@ def _find_root(population: Population, gap: TableFunction, low: float, high: flo
 
 def _resolve_objective(measure: str | Measure, options: dict[str, Any]) -> _Objective:
     """Resolve a measure of `Counts`, with its options."""
-    function = named(measure) if isinstance(measure, str) else measure
-    info = about(function) if hasattr(bare(function), "about") else None
+    function = find_measure(measure) if isinstance(measure, str) else measure
+    info = describe(function) if hasattr(unwrap_options(function), "about") else None
     if info is not None and info.of is not Counts:
         raise OptionError(f"{info.name} has one value for a whole curve, not one at each threshold; take another.")
     name = info.name if info else getattr(function, "__name__", "this function")
     return _Objective(name, partial(function, **options), info.best if info else None)
 
 
-def _make_best(population: Population, name: str, peak: Peak) -> Best:
-    return Best(name, peak.threshold, peak.value, population.at(peak.threshold), peak.attained)
+def _make_best(population: Population, name: str, peak: Peak) -> BestThreshold:
+    return BestThreshold(name, peak.threshold, peak.value, population.at(peak.threshold), peak.attained)
 
 
 def check_population(population: object) -> None:

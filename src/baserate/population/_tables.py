@@ -20,8 +20,17 @@ from baserate._numeric.distributions import CLOSED_FORM, Distribution
 from baserate._population import Population
 from baserate._results import Results
 from baserate._tally import Tally
-from baserate.measure import TABLES, Measure, about, known, named, settings_notes, settings_of, why
-from baserate.population._best_threshold import best, check_population
+from baserate.measure import (
+    TABLES,
+    Measure,
+    as_measure,
+    collect_settings,
+    describe,
+    find_measure,
+    note_settings,
+    undefined_reason,
+)
+from baserate.population._best_threshold import best_threshold, check_population
 
 COLUMNS = ("measure", "model", "group", "class", "threshold", "value", "low", "high", "level", "how", "why")
 POINTS = 101
@@ -94,14 +103,14 @@ def table(population: Population, *what: str | Measure, points: int = POINTS, at
     stated = np.array(sorted(at, reverse=True), dtype=np.float64)
     places = stated if len(stated) else thresholds(population, points)
     measures = [function for each in what for function in _resolve_measures(each)]
-    unfit = [about(measure).name for measure in measures if about(measure).of is not Counts]
+    unfit = [describe(measure).name for measure in measures if describe(measure).of is not Counts]
     if unfit:
         raise OptionError(
             f"{', '.join(unfit)} has one value for a whole curve, not one at each threshold; leave it out."
         )
     counts = population.at(places)
     columns: dict[str, Any] = {name: [None] * len(places) for name in ("model", "group")} | {"threshold": places}
-    columns |= {about(measure).name: np.asarray(measure(counts)) for measure in measures}
+    columns |= {describe(measure).name: np.asarray(measure(counts)) for measure in measures}
     return Results(columns, header(population))
 
 
@@ -132,9 +141,9 @@ def summary(population: Population, *measures: str | Measure, points: int = 11, 
     >>> row["threshold"], row["value"], row["best"]
     (0.5, 0.5, True)
     """
-    functions = [known(each) for each in measures]
+    functions = [as_measure(each) for each in measures]
     rows = [row for measure in functions for row in _best_rows(population, measure)]
-    of_tables = [measure for measure in functions if about(measure).of is Counts]
+    of_tables = [measure for measure in functions if describe(measure).of is Counts]
     if of_tables:
         places = table(population, points=points, at=at).columns["threshold"]
         rows += [_threshold_row(measure, population, threshold) for measure in of_tables for threshold in places]
@@ -142,12 +151,12 @@ def summary(population: Population, *measures: str | Measure, points: int = 11, 
     data = header(population)
     skipped = [row["measure"].replace("_", " ") for row in rows if row.get("skipped")]
     notes = [f"thresholds with an infinite {name} were skipped: an infinity never wins a search." for name in skipped]
-    settings = settings_of(functions)
-    notes += settings_notes(settings)
+    settings = collect_settings(functions)
+    notes += note_settings(settings)
     return Results(columns, data | {"notes": [*data["notes"], *notes]} | ({"settings": settings} if settings else {}))
 
 
-def theory(population: Population, measure: str | Measure) -> float:
+def exact_value(population: Population, measure: str | Measure) -> float:
     """Compute the exact value of a measure over all thresholds: its limit for large samples.
 
     Parameters
@@ -165,12 +174,12 @@ def theory(population: Population, measure: str | Measure) -> float:
     Examples
     --------
     >>> from baserate import population
-    >>> theory(population.linear(), "ks")
+    >>> exact_value(population.linear(), "ks")
     0.5
     """
     check_population(population)
-    function = known(measure)
-    info = about(function)
+    function = as_measure(measure)
+    info = describe(function)
     if info.of is not Curve:
         raise OptionError(f"{info.name} is not a measure over all thresholds; `best` and `table` tell of others.")
     if any(margin in info.needs and _has_no_class(population, margin) for margin in ("positives", "negatives")):
@@ -211,7 +220,7 @@ def _describe_distribution(distribution: Distribution) -> str:
 
 
 def _exact_ks(population: Population) -> float:
-    return max(best(population, "youden").value, -best(population, "youden", toward="low").value)
+    return max(best_threshold(population, "youden").value, -best_threshold(population, "youden", toward="low").value)
 
 
 def _cap_area(population: Population) -> float:
@@ -241,15 +250,15 @@ def _exact_tally(population: Population) -> Tally:
 
 
 def _best_rows(population: Population, measure: Measure) -> Iterator[dict[str, Any]]:
-    info = about(measure)
+    info = describe(measure)
     if info.of is Curve:
-        value = theory(population, measure)
+        value = exact_value(population, measure)
         yield {"measure": info.name, "value": value, "best": False, "why": _UNKNOWN if isnan(value) else None}
     elif info.of is not Counts:
         raise OptionError(f"{info.name} is of probabilities, not of ranks or tables; leave it out.")
     elif info.best is not None:
         try:
-            optimum = best(population, measure)
+            optimum = best_threshold(population, measure)
         except OptionError as error:
             yield {"measure": info.name, "value": nan, "best": True, "why": str(error).partition(";")[0]}
             return
@@ -264,12 +273,18 @@ _UNKNOWN = "a class is missing, or no formula is known"
 def _threshold_row(measure: Measure, population: Population, threshold: float) -> dict[str, Any]:
     counts = population.at(float(threshold))
     value = float(measure(counts))
-    reason = why(measure, counts) if isnan(value) else None
-    return {"measure": about(measure).name, "threshold": float(threshold), "value": value, "best": False, "why": reason}
+    reason = undefined_reason(measure, counts) if isnan(value) else None
+    return {
+        "measure": describe(measure).name,
+        "threshold": float(threshold),
+        "value": value,
+        "best": False,
+        "why": reason,
+    }
 
 
 def _resolve_measures(what: str | Measure) -> list[Measure]:
-    return [known(what)] if callable(what) else [named(name) for name in TABLES.get(what.lower(), (what,))]
+    return [as_measure(what)] if callable(what) else [find_measure(name) for name in TABLES.get(what.lower(), (what,))]
 
 
 def _score_range(population: Population, which: int) -> tuple[float, float]:
@@ -292,7 +307,7 @@ Watch = Callable[[Callable[[], float | None]], AbstractContextManager[object]]
 SIZES = (30, 100, 300, 1000, 3000)
 
 
-def study(  # noqa: PLR0913  (each is a dimension of the study)
+def simulation_study(  # noqa: PLR0913  (each is a dimension of the study)
     population: Population,
     *,
     sizes: Iterable[int] = SIZES,
@@ -327,19 +342,20 @@ def study(  # noqa: PLR0913  (each is a dimension of the study)
     Returns
     -------
     Results
-        One row for each prevalence, size and measure: `value` is the mean, `sd` the standard deviation and `theory` the
+        One row for each prevalence, size and measure: `value` is the mean, `sd` the standard deviation and
+        `theory` the
         exact value. Samples of a single class are left out, counted in `undefined`, and noted.
 
     Examples
     --------
     >>> from baserate import population
-    >>> rows = population.study(population.linear(), sizes=[100], measures=["auc"], repeats=50).rows()
+    >>> rows = population.simulation_study(population.linear(), sizes=[100], measures=["auc"], repeats=50).rows()
     >>> [(round(row["value"], 2), round(row["sd"], 2), round(row["theory"], 4)) for row in rows]
     [(0.84, 0.04, 0.8333)]
     """
     check_population(population)
-    functions = [known(each) for each in ([measures] if isinstance(measures, str) else measures)]
-    unfit = [about(measure).name for measure in functions if about(measure).of is not Curve]
+    functions = [as_measure(each) for each in ([measures] if isinstance(measures, str) else measures)]
+    unfit = [describe(measure).name for measure in functions if describe(measure).of is not Curve]
     if unfit:
         raise OptionError(
             f"{', '.join(unfit)} needs a threshold; a study takes measures over all thresholds, such as auc."
@@ -370,10 +386,10 @@ class _Work:
         values = np.array([self._draw(population, size, repeat) for repeat in range(self.repeats)])
         for measure, column in zip(self.measures, values.T, strict=True):
             yield {
-                "measure": about(measure).name,
+                "measure": describe(measure).name,
                 "size": size,
                 "prevalence": population.prevalence,
-                "theory": theory(population, measure),
+                "theory": exact_value(population, measure),
                 "repeats": self.repeats,
                 **_summarize_values(column),
             }

@@ -3,7 +3,7 @@
 Errors name the values and the remedy; later layers trust the result. Modules are loaded on first use.
 
 - `_readers`: public readers of tables (`tallies`, `rows`, `confusions`, …), and the join of several models
-- `_arrays`: public readers of arrays and lists (`tally`, `confusion`, `scored`, `label_sets`)
+- `_arrays`: public readers of arrays and lists (`tally`, `confusion`, `class_scores`, `label_sets`)
 - `_cross_tables`: confusion matrices and costs in text files
 - `_engines`: open any table; one path from memory, frames and lazy frames to each result
 - `_duckdb`: the same for DuckDB, which also reads files; SQL quoting and errors
@@ -17,15 +17,20 @@ from typing import TYPE_CHECKING
 from baserate._lazy import attach
 
 if TYPE_CHECKING:
-    from baserate.read._arrays import confusion as confusion, label_sets as label_sets, scored as scored, tally as tally
-    from baserate.read._cross_tables import costs as costs, cross_table as cross_table
-    from baserate.read._labels import Spelled as Spelled
+    from baserate.read._arrays import (
+        class_scores as class_scores,
+        confusion as confusion,
+        label_sets as label_sets,
+        tally as tally,
+    )
+    from baserate.read._cross_tables import cost_matrix as cost_matrix, cross_table as cross_table
+    from baserate.read._labels import LabelText as LabelText
     from baserate.read._readers import (
         class_rows as class_rows,
         class_target as class_target,
         confusions as confusions,
         decisions as decisions,
-        joined as joined,
+        join as join,
         rows as rows,
         tallies as tallies,
         target as target,
@@ -35,25 +40,34 @@ if TYPE_CHECKING:  # for other packages of baserate
     from baserate.read._columns import (
         Columns as Columns,
         as_column as as_column,
-        check_there as check_there,
+        check_column as check_column,
         missing_objects as missing_objects,
     )
     from baserate.read._duckdb import (
         Watch as Watch,
-        literal as literal,
-        number as number,
-        quoted as quoted,
-        translated as translated,
+        cast_to_double as cast_to_double,
+        quote_identifier as quote_identifier,
+        quote_literal as quote_literal,
+        translate_errors as translate_errors,
     )
-    from baserate.read._files import Whole as Whole, steady as steady, whole as whole
-    from baserate.read._labels import ordered as ordered, resolved as resolved
+    from baserate.read._files import (
+        AllColumns as AllColumns,
+        monotone_progress as monotone_progress,
+        open_all_columns as open_all_columns,
+    )
+    from baserate.read._labels import resolve_label as resolve_label, sort_labels as sort_labels
     from baserate.read._series import (
-        framed as framed,
-        labels_of as labels_of,
-        numbers_in as numbers_in,
-        series_of as series_of,
+        as_series as as_series,
+        encode_labels as encode_labels,
+        is_series as is_series,
+        to_numbers as to_numbers,
     )
-    from baserate.read._table import Coded as Coded, Numbers as Numbers, Table as Table, length as length
+    from baserate.read._table import (
+        LabelCodes as LabelCodes,
+        Numbers as Numbers,
+        Table as Table,
+        count_rows as count_rows,
+    )
 
 if not TYPE_CHECKING:  # or type checkers would accept every name
     __getattr__, __dir__ = attach(__name__)

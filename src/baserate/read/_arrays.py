@@ -18,7 +18,7 @@ from baserate._rows import LabelSets, MulticlassRows
 from baserate._tally import Tally
 from baserate.read import _builders
 from baserate.read._columns import Columns, check_counts, check_scores, check_truth, check_weights
-from baserate.read._labels import classes_from_names, format_labels, ordered, refuse_mixed_types
+from baserate.read._labels import classes_from_names, format_labels, refuse_mixed_types, sort_labels
 from baserate.read._series import load_table
 from baserate.read._table import Rule, Table
 
@@ -127,7 +127,7 @@ def confusion(
     return _builders.build_confusions(table, columns, rule).pooled
 
 
-def scored(
+def class_scores(
     truth: npt.ArrayLike,
     score: npt.ArrayLike,
     *,
@@ -157,7 +157,7 @@ def scored(
 
     Examples
     --------
-    >>> scored(["cat", "dog", "dog"], [[0.8, 0.2], [0.3, 0.7], [0.6, 0.4]])
+    >>> class_scores(["cat", "dog", "dog"], [[0.8, 0.2], [0.3, 0.7], [0.6, 0.4]])
     ClassRows(3 rows; scores for cat, dog)
     """
     refuse_differing_indexes({"truth": truth, "score": score, "weight": weight, "count": count})
@@ -214,7 +214,7 @@ def _column_titles(score: object) -> list[str]:
 
 def _infer_columns(table: Table, many: int, titles: Sequence[str]) -> tuple[object, ...]:
     """Infer the classes of the columns: from their titles, or from the labels of truth if there are as many."""
-    occurring = ordered(table.labels["truth"].labels)
+    occurring = sort_labels(table.labels["truth"].labels)
     if titles:
         return tuple(classes_from_names(titles, occurring))
     if len(occurring) == many:
@@ -327,7 +327,7 @@ def _order_columns(name: str, values: Any, labels: tuple[object, ...] | None) ->
 
 
 def _collect_labels(rows: Sequence[Iterable[object]]) -> list[object]:
-    labels = ordered(dict.fromkeys(label for row in rows for label in row))
+    labels = sort_labels(dict.fromkeys(label for row in rows for label in row))
     refuse_mixed_types(labels, "truth", UnknownLabelError)
     return labels
 

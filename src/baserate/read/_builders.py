@@ -28,21 +28,21 @@ from baserate.read._labels import (
     find_classes,
     format_labels,
     occurs_in_names,
-    ordered,
     parse_labels,
     refuse_mixed_types,
-    resolved,
+    resolve_label,
+    sort_labels,
 )
 from baserate.read._table import (
-    Coded,
     CompleteRows,
+    LabelCodes,
     Problems,
     Rule,
     Table,
     check_labels,
+    count_rows,
     find_unknown,
     is_label,
-    length,
     note_labels,
     select_complete,
 )
@@ -60,7 +60,7 @@ def build_tallies(table: Table, columns: Columns, rule: Rule) -> Tallies:
 
 def build_rows(table: Table, columns: Columns, rule: Rule, *, copy: bool = True) -> Rows:
     """Build rows of two classes; without `copy` they may share memory with the table."""
-    problems = Problems(length(table))
+    problems = Problems(count_rows(table))
     two = check_binary_labels(table.labels, columns, rule, problems)
     complete = select_complete(table, columns, rule, problems, copy=copy)
     scores = {name: complete.numbers(name) for name in columns.score}
@@ -86,7 +86,7 @@ def build_rows(table: Table, columns: Columns, rule: Rule, *, copy: bool = True)
 
 def build_confusions(table: Table, columns: Columns, rule: Rule) -> Confusions:
     """Build the confusion matrix of each group."""
-    problems = Problems(length(table))
+    problems = Problems(count_rows(table))
     stated = check_classes(table.labels, columns, rule, problems)
     complete = select_complete(table, columns, rule, problems, copy=False)
     pair = [complete.labels(columns.truth), complete.labels(str(columns.predicted))]
@@ -108,10 +108,10 @@ def build_class_rows(
     table: Table, columns: Columns, rule: Rule, *, copy: bool = True, score: Reals | None = None
 ) -> MulticlassRows:
     """Build rows with a score for each class; `score` is all of them in one array, where they came as one."""
-    problems = Problems(length(table))
+    problems = Problems(count_rows(table))
     truth = check_labels(table.labels, columns, problems)
     refuse_mixed_types(truth.labels, columns.truth, UnknownLabelError)
-    classes = match_classes(columns, rule, ordered(truth.labels))
+    classes = match_classes(columns, rule, sort_labels(truth.labels))
     labels = order_classes(classes, rule, truth.labels)
     problems.add(columns.truth, "unknown label", find_unknown(truth, labels))
     complete = select_complete(table, columns, replace(rule, labels=labels), problems, copy=copy)
@@ -126,7 +126,7 @@ def build_class_rows(
 def build_target(table: Table, columns: Columns, rule: Rule, *, copy: bool = True) -> Target:
     """Build a target: scores of rows without label, and a tally of the labelled rows."""
     table = blank_to_missing(table)
-    problems = Problems(length(table))
+    problems = Problems(count_rows(table))
     two = find_target_classes(table.labels, columns, rule, problems)
     complete = select_complete(table, columns, rule, problems, copy=copy)
     intake = ReadSummary(
@@ -153,9 +153,9 @@ def build_target(table: Table, columns: Columns, rule: Rule, *, copy: bool = Tru
 def build_class_target(table: Table, columns: Columns, rule: Rule, *, copy: bool = True) -> MulticlassTarget:
     """Build a target with a score for each class: rows without label, and the labelled rows."""
     table = blank_to_missing(table)
-    problems = Problems(length(table))
+    problems = Problems(count_rows(table))
     truth = table.labels.get(columns.truth)
-    occurring = [] if truth is None or not _has_any(truth) else ordered(truth.labels)
+    occurring = [] if truth is None or not _has_any(truth) else sort_labels(truth.labels)
     with _add_label_notes(table.labels, UnknownLabelError):
         classes, labels = _resolve_classes(columns, rule, occurring)
     if truth is not None and occurring:
@@ -169,7 +169,7 @@ def build_class_target(table: Table, columns: Columns, rule: Rule, *, copy: bool
     labelled_rows = codes >= 0
     refuse_all_labelled(labelled_rows, len(labelled_rows), columns)
     intake = replace(intake, labelled=int(np.count_nonzero(labelled_rows)))
-    numbers = renumber(Coded(codes[labelled_rows], distinct), labels)
+    numbers = renumber(LabelCodes(codes[labelled_rows], distinct), labels)
     labelled = MulticlassRows(
         numbers,
         score[labelled_rows],
@@ -182,15 +182,15 @@ def build_class_target(table: Table, columns: Columns, rule: Rule, *, copy: bool
     return MulticlassTarget(score[~labelled_rows], labels, *rest, labelled if len(numbers) else None, intake)
 
 
-def check_binary_labels(labels: Mapping[str, Coded], columns: Columns, rule: Rule, problems: Problems) -> Classes:
+def check_binary_labels(labels: Mapping[str, LabelCodes], columns: Columns, rule: Rule, problems: Problems) -> Classes:
     """Count missing and unknown labels, and find the two classes."""
     truth = check_labels(labels, columns, problems)
-    two = find_classes(ordered(truth.labels), rule.positive, rule.negative)
+    two = find_classes(sort_labels(truth.labels), rule.positive, rule.negative)
     classes = [label for label in two if label is not None]
     problems.add(columns.truth, "unknown label", find_unknown(truth, classes))
     if columns.predicted is not None:
         predicted = labels[columns.predicted]
-        others = [label for label in ordered(predicted.labels) if label not in classes]
+        others = [label for label in sort_labels(predicted.labels) if label not in classes]
         # With a single class in truth, the other predicted label can only be the negative class.
         if len(others) == 1 and two.negative is None:
             two, classes = Classes(two.positive, others[0]), [*classes, others[0]]
@@ -204,7 +204,7 @@ def check_binary_labels(labels: Mapping[str, Coded], columns: Columns, rule: Rul
 
 
 def check_classes(
-    labels: Mapping[str, Coded], columns: Columns, rule: Rule, problems: Problems
+    labels: Mapping[str, LabelCodes], columns: Columns, rule: Rule, problems: Problems
 ) -> tuple[object, ...] | None:
     """Count missing labels, and unknown ones if the classes are stated; return the stated classes."""
     pair = [check_labels(labels, columns, problems), labels[str(columns.predicted)]]
@@ -213,15 +213,15 @@ def check_classes(
     if rule.labels is None:
         _refuse_disjoint(pair, columns)
         return None
-    stated = distinct_labels(resolved(label, occurring) for label in rule.labels)
+    stated = distinct_labels(resolve_label(label, occurring) for label in rule.labels)
     for name, column in zip((columns.truth, str(columns.predicted)), pair, strict=True):
         problems.add(name, "unknown label", find_unknown(column, stated))
     return stated
 
 
-def _refuse_disjoint(pair: Sequence[Coded], columns: Columns) -> None:
+def _refuse_disjoint(pair: Sequence[LabelCodes], columns: Columns) -> None:
     """Refuse true and predicted labels without a common one: they are probably spelled differently."""
-    truth, predicted = (ordered(column.labels) for column in pair)
+    truth, predicted = (sort_labels(column.labels) for column in pair)
     if min(len(truth), len(predicted)) > 1 and not set(truth) & set(predicted):
         raise UnknownLabelError(
             f"{columns.truth} holds {format_labels(truth)}, but {columns.predicted} holds {format_labels(predicted)}: "
@@ -231,7 +231,7 @@ def _refuse_disjoint(pair: Sequence[Coded], columns: Columns) -> None:
 
 
 def occurring_labels(
-    pair: Sequence[Coded], columns: Columns, orders: Mapping[str, Sequence[object]] = MappingProxyType({})
+    pair: Sequence[LabelCodes], columns: Columns, orders: Mapping[str, Sequence[object]] = MappingProxyType({})
 ) -> tuple[object, ...]:
     """Return the labels that occur, in the order of their categories if they have one, otherwise sorted."""
     occurring: dict[object, None] = {}
@@ -245,7 +245,7 @@ def occurring_labels(
             "pairs; name columns of classes, not of names or numbers."
         )
     own = [*orders.get(columns.truth, ()), *orders.get(str(columns.predicted), ())]
-    return tuple(dict.fromkeys([label for label in own if label in occurring] + ordered(occurring)))
+    return tuple(dict.fromkeys([label for label in own if label in occurring] + sort_labels(occurring)))
 
 
 def refuse_large_tables(labels: Sequence[object], groups: int) -> None:
@@ -257,7 +257,7 @@ def refuse_large_tables(labels: Sequence[object], groups: int) -> None:
         )
 
 
-def renumber(column: Coded, labels: Sequence[object]) -> Codes:
+def renumber(column: LabelCodes, labels: Sequence[object]) -> Codes:
     """Return codes as places among these labels, which contain every label that occurs."""
     place = {label: at for at, label in enumerate(labels)}
     number = np.array([place.get(label, 0) for label in column.labels], dtype=np.min_scalar_type(len(labels)))
@@ -287,8 +287,8 @@ def tabulate_groups(
 def match_classes(columns: Columns, rule: Rule, occurring: Sequence[object]) -> tuple[object, ...]:
     """Return the class of each column of scores: stated, or inferred from names, or else in the order of the labels."""
     if rule.bound is not None:
-        return tuple(resolved(label, occurring) for label in rule.bound)
-    stated = [resolved(label, occurring) for label in rule.labels or ()]
+        return tuple(resolve_label(label, occurring) for label in rule.bound)
+    stated = [resolve_label(label, occurring) for label in rule.labels or ()]
     try:
         return tuple(classes_from_names(columns.score, stated or occurring, columns.stem))
     except UnknownLabelError:
@@ -301,7 +301,7 @@ def order_classes(classes: tuple[object, ...], rule: Rule, occurring: Iterable[o
     """Return the classes in the order of the stated labels, if occurring are any."""
     if rule.labels is None:
         return classes
-    stated = tuple(resolved(label, occurring) for label in rule.labels)
+    stated = tuple(resolve_label(label, occurring) for label in rule.labels)
     if set(stated) != set(classes) or len(stated) != len(classes):
         raise UnknownLabelError(
             f"the labels are {format_labels(stated)}, but there are scores for {format_labels(classes)}; name these, "
@@ -339,7 +339,7 @@ def blank_to_missing(table: Table) -> Table:
 
 
 @contextmanager
-def _add_label_notes(labels: Mapping[str, Coded], kind: type[DataError]) -> Iterator[None]:
+def _add_label_notes(labels: Mapping[str, LabelCodes], kind: type[DataError]) -> Iterator[None]:
     """Add notes on labels such as NA to an error about labels, since these may be its cause."""
     try:
         yield
@@ -350,7 +350,7 @@ def _add_label_notes(labels: Mapping[str, Coded], kind: type[DataError]) -> Iter
 def _find_two(labels: Sequence[object], rule: Rule) -> Classes:
     """Find the two classes; one of them may be absent from few labelled rows, if both are stated."""
     stated = [each for each in (rule.positive, rule.negative) if each is not None and not np.ndim(each)]  # type: ignore[arg-type]
-    resolved_labels = [resolved(each, labels) for each in stated]
+    resolved_labels = [resolve_label(each, labels) for each in stated]
     if (
         len(resolved_labels) == 2
         and resolved_labels[0] != resolved_labels[1]
@@ -383,17 +383,17 @@ def _resolve_classes(
     return classes, order_classes(classes, rule, occurring)
 
 
-def _blank_column(column: Coded) -> Coded:
+def _blank_column(column: LabelCodes) -> LabelCodes:
     blank = [isinstance(label, str) and not label.strip() for label in column.labels]
     if not any(blank):
         return column
     labels = [label for label, nothing in zip(column.labels, blank, strict=True) if not nothing]
     # One more entry at the end, to which the code −1 of missing labels points.
     number = np.where([*blank, True], -1, np.cumsum(np.logical_not([*blank, True])) - 1)
-    return Coded(number.astype(column.codes.dtype)[column.codes], labels)
+    return LabelCodes(number.astype(column.codes.dtype)[column.codes], labels)
 
 
-def _has_any(truth: Coded) -> bool:
+def _has_any(truth: LabelCodes) -> bool:
     return bool((truth.codes >= 0).any())
 
 
@@ -401,13 +401,13 @@ def _select(column: Cells | None, where: Bools) -> Cells | None:
     return None if column is None else column[where]
 
 
-def find_target_classes(labels: Mapping[str, Coded], columns: Columns, rule: Rule, problems: Problems) -> Classes:
+def find_target_classes(labels: Mapping[str, LabelCodes], columns: Columns, rule: Rule, problems: Problems) -> Classes:
     """Count unknown labels, and find the two classes; both are None if no row has a label."""
     truth = labels.get(columns.truth)
     if truth is None or not _has_any(truth):
         return Classes(None, None)
     with _add_label_notes(labels, NotBinaryError):
-        two = _find_two(ordered(truth.labels), rule)
+        two = _find_two(sort_labels(truth.labels), rule)
     problems.add(columns.truth, "unknown label", find_unknown(truth, [label for label in two if label is not None]))
     return two
 

@@ -22,7 +22,7 @@ from baserate._errors import (
     UnknownNameError,
     WeightError,
 )
-from baserate.read._labels import format_labels, ordered, refuse_absent, refuse_ambiguous, refuse_mixed_types
+from baserate.read._labels import format_labels, refuse_absent, refuse_ambiguous, refuse_mixed_types, sort_labels
 
 
 class ColumnNames(TypedDict, total=False):
@@ -136,11 +136,11 @@ class Columns:
         scores = (name for pattern in self.score for name in _match_pattern(pattern, existing, other_roles))
         columns = replace(self, score=tuple(dict.fromkeys(scores)), stem=stems[0] if len(stems) == 1 else "")
         for name in columns.used:
-            check_there(name, existing)
+            check_column(name, existing)
         return columns
 
 
-def check_there(name: str, there: Sequence[object]) -> None:
+def check_column(name: str, there: Sequence[object]) -> None:
     """Check that a column exists once; if it does not, suggest the nearest names."""
     if name not in there:
         texts = [other for other in there if isinstance(other, str) and len(other) < 200]
@@ -351,7 +351,7 @@ def _match_positive(column: Column, positive: object) -> Bools:
 def _distinct_labels(column: Column) -> list[object]:
     """Return the distinct labels, sorted."""
     try:
-        return ordered(dict.fromkeys(column.tolist()))
+        return sort_labels(dict.fromkeys(column.tolist()))
     except TypeError as error:
         raise NotBinaryError(f"truth holds labels that cannot be compared ({error}); give text or numbers.") from error
 

@@ -52,7 +52,7 @@ def cross_table(path: str | PathLike[str], *, truth: Literal["rows", "columns"])
     return Confusion.of_matrix(square, labels, truth=truth)
 
 
-def costs(path: str | PathLike[str], *, truth: Literal["rows", "columns"]) -> CostMatrix:
+def cost_matrix(path: str | PathLike[str], *, truth: Literal["rows", "columns"]) -> CostMatrix:
     """Read the cost of each decision for each true class, from a text file of the same form as a cross-table.
 
     Parameters

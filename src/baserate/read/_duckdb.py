@@ -20,7 +20,7 @@ from baserate._formatting import count_of
 from baserate.read._columns import Columns
 from baserate.read._engines import LazyColumns, OpenTable, T
 from baserate.read._series import load_table
-from baserate.read._table import Coded, Rule, Table
+from baserate.read._table import LabelCodes, Rule, Table
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection, DuckDBPyRelation
@@ -81,12 +81,12 @@ class Relation(OpenTable):
 
         # Numbered names, since Narwhals passes names on as SQL expressions, which not every name survives.
         names = {name: f"c{at}" for at, name in enumerate(self.columns.used)}
-        renamed = native.project(", ".join(f"{quoted(name)} AS {short}" for name, short in names.items()))
+        renamed = native.project(", ".join(f"{quote_identifier(name)} AS {short}" for name, short in names.items()))
         return LazyColumns(nw.from_native(renamed), names, self.text)
 
     @contextmanager
     def _run(self) -> Iterator[DuckDBPyRelation]:
-        with self.watched() if self.watched else nullcontext(), translated(self.name):
+        with self.watched() if self.watched else nullcontext(), translate_errors(self.name):
             try:
                 yield _simplify_types(self.source, self.columns)
             except duckdb.ConversionException:
@@ -102,29 +102,29 @@ def engine(folder: str | None = None) -> DuckDBPyConnection:
     # Progress must be enabled to be queried; printing it would spoil the output.
     connection.execute("SET enable_progress_bar = true; SET enable_progress_bar_print = false")
     if folder is not None:
-        connection.execute(f"SET temp_directory = {literal(folder)}")
+        connection.execute(f"SET temp_directory = {quote_literal(folder)}")
     return connection
 
 
-def quoted(name: str) -> str:
+def quote_identifier(name: str) -> str:
     """Quote the name of a column for SQL.
 
-    >>> print(quoted('score"; drop table x'))
+    >>> print(quote_identifier('score"; drop table x'))
     "score""; drop table x"
     """
     return '"' + name.replace('"', '""') + '"'
 
 
-def literal(text: str) -> str:
+def quote_literal(text: str) -> str:
     """Quote text for SQL.
 
-    >>> print(literal("it's"))
+    >>> print(quote_literal("it's"))
     'it''s'
     """
     return "'" + text.replace("'", "''") + "'"
 
 
-def number(name: str, kind: str, place: str) -> str:
+def cast_to_double(name: str, kind: str, place: str) -> str:
     """Return SQL that converts a column of this type to numbers, or refuse the type."""
     # DuckDB divides a DECIMAL by a power of ten, which may miss the nearest float; text is parsed exactly.
     if kind.startswith("DECIMAL"):
@@ -144,18 +144,18 @@ def _simplify_types(relation: DuckDBPyRelation, columns: Columns) -> DuckDBPyRel
 
     def cast(name: str) -> str:
         if kinds[name].startswith("ENUM"):
-            return f"{quoted(name)}::VARCHAR"
+            return f"{quote_identifier(name)}::VARCHAR"
         if kinds[name].startswith("DECIMAL") and name in columns.numbers:
-            return f"{quoted(name)}::VARCHAR::DOUBLE"
-        return quoted(name)
+            return f"{quote_identifier(name)}::VARCHAR::DOUBLE"
+        return quote_identifier(name)
 
-    return relation.project(", ".join(f"{cast(name)} AS {quoted(name)}" for name in columns.used))
+    return relation.project(", ".join(f"{cast(name)} AS {quote_identifier(name)}" for name in columns.used))
 
 
 def has_repeated_scores(relation: DuckDBPyRelation, columns: Columns) -> bool:
     """Whether there are many rows and far fewer combinations of score and labels."""
     keys = [*columns.score, *columns.labels]
-    counts = ", ".join(["count(*)", *(f"approx_count_distinct({quoted(name)})" for name in keys)])
+    counts = ", ".join(["count(*)", *(f"approx_count_distinct({quote_identifier(name)})" for name in keys)])
     [(rows, *distinct)] = relation.aggregate(counts).fetchall()
     scores, labels = distinct[: len(columns.score)], distinct[len(columns.score) :]
     cells = max(scores, default=1) * prod(max(many, 1) for many in labels)
@@ -171,29 +171,39 @@ def _fetch(relation: DuckDBPyRelation, columns: Columns, text: frozenset[str]) -
         labels = {name: _distinct_labels(rows, name) for name in plain}
         coded = {name: distinct for name, distinct in labels.items() if len(distinct) <= _FEW_LABELS}
         others = [name for name in columns.used if name not in coded or name in (*columns.numbers, columns.id)]
-        picked = [*(_code_expression(name, distinct) for name, distinct in coded.items()), *map(quoted, others)]
+        picked = [
+            *(_code_expression(name, distinct) for name, distinct in coded.items()),
+            *map(quote_identifier, others),
+        ]
         # Numbered names, since DuckDB treats names that differ only in case as equal.
         fetched = relation.project(", ".join(f"{column} AS c{at}" for at, column in enumerate(picked))).fetchnumpy()
         arrays = [fetched[f"c{at}"] for at in range(len(picked))]
         if not any((codes == _UNSEEN).any() for codes in arrays[: len(coded)]):
             break
-    codes = {name: Coded(np.asarray(array), coded[name]) for name, array in zip(coded, arrays, strict=False)}
+    codes = {name: LabelCodes(np.asarray(array), coded[name]) for name, array in zip(coded, arrays, strict=False)}
     return load_table(dict(zip(others, arrays[len(coded) :], strict=True)), columns, coded=codes, text=text)
 
 
 def _distinct_labels(rows: DuckDBPyRelation, name: str) -> list[str | int]:
-    few = rows.filter(f"{quoted(name)} IS NOT NULL").project(quoted(name)).distinct().limit(_FEW_LABELS + 1)
+    few = (
+        rows.filter(f"{quote_identifier(name)} IS NOT NULL")
+        .project(quote_identifier(name))
+        .distinct()
+        .limit(_FEW_LABELS + 1)
+    )
     return sorted(label for (label,) in few.fetchall())
 
 
 def _code_expression(name: str, labels: list[str | int]) -> str:
-    literals = [literal(label) if isinstance(label, str) else str(label) for label in labels]
+    literals = [quote_literal(label) if isinstance(label, str) else str(label) for label in labels]
     cases = " ".join(f"WHEN {label} THEN {at}" for at, label in enumerate(literals)) or "WHEN NULL THEN -1"
-    return f"(CASE {quoted(name)} {cases} ELSE if({quoted(name)} IS NULL, -1, {_UNSEEN}) END)::TINYINT"
+    return (
+        f"(CASE {quote_identifier(name)} {cases} ELSE if({quote_identifier(name)} IS NULL, -1, {_UNSEEN}) END)::TINYINT"
+    )
 
 
 @contextmanager
-def translated(name: str) -> Iterator[None]:
+def translate_errors(name: str) -> Iterator[None]:
     """Turn errors of DuckDB into ours."""
     try:
         yield

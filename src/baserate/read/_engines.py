@@ -45,7 +45,7 @@ from baserate.read._builders import (
 )
 from baserate.read._columns import LARGEST_WEIGHT, SMALLEST_WEIGHT, Columns, refuse_inexact_total, refuse_weights
 from baserate.read._series import as_array, load_table
-from baserate.read._table import Coded, Problems, Rule, Table, check_numbers, is_label, note_labels, number_groups
+from baserate.read._table import LabelCodes, Problems, Rule, Table, check_numbers, is_label, note_labels, number_groups
 
 if TYPE_CHECKING:  # DuckDB and Narwhals are slow to import, and not needed for columns in memory
     import narwhals.stable.v2 as nw
@@ -266,7 +266,7 @@ def aggregate_confusions(lazy: LazyColumns, columns: Columns, rule: Rule) -> Con
     problems = sums.problems
     stated = check_classes(sums.table.labels, own, rule, problems)
     read, dropped, valid = _select_entries(sums, columns, rule, problems)
-    codes = {name: Coded(column.codes[valid], column.labels) for name, column in sums.table.labels.items()}
+    codes = {name: LabelCodes(column.codes[valid], column.labels) for name, column in sums.table.labels.items()}
     group, groups = number_groups([codes[name] for name in columns.group])
     schema = lazy.frame.collect_schema()
     orders = {name: tuple(getattr(schema[lazy.names[name]], "categories", ())) for name in pair}
@@ -292,7 +292,7 @@ def aggregate_target(lazy: LazyColumns, columns: Columns, rule: Rule) -> Target:
     intake = ReadSummary(read, dropped, problems.reasons, *two, columns.names, note_labels(labels), labelled=0)
     if two.positive is None:
         return _target_of_sums(score, amounts, None, intake)
-    truth = Coded(labels[columns.truth].codes[valid], labels[columns.truth].labels)
+    truth = LabelCodes(labels[columns.truth].codes[valid], labels[columns.truth].labels)
     labelled = truth.codes >= 0
     refuse_all_labelled(labelled, int(times.sum()), columns)
     first, rest = ([column[where] for column in amounts] for where in (labelled, ~labelled))
@@ -346,8 +346,8 @@ def _sum_model(lazy: LazyColumns, columns: Columns, model: str, rule: Rule) -> _
         check_numbers(name, numbers[name], problems)
     read, dropped, valid = _select_entries(sums, columns, rule, problems)
 
-    def select(name: str) -> Coded:
-        return Coded(labels[name].codes[valid], labels[name].labels)
+    def select(name: str) -> LabelCodes:
+        return LabelCodes(labels[name].codes[valid], labels[name].labels)
 
     def is_positive(name: str) -> Bools:
         return is_label(select(name), two.positive)

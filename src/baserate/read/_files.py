@@ -19,8 +19,16 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from baserate._errors import FileFormatError, NotInstalledError, NotNumericError
-from baserate.read._columns import Columns, check_there
-from baserate.read._duckdb import Relation, Watch, engine, literal, number, quoted, translated
+from baserate.read._columns import Columns, check_column
+from baserate.read._duckdb import (
+    Relation,
+    Watch,
+    cast_to_double,
+    engine,
+    quote_identifier,
+    quote_literal,
+    translate_errors,
+)
 from baserate.read._paths import File, first_record, locate_files, remove_quoted_cells
 
 if TYPE_CHECKING:
@@ -73,15 +81,15 @@ def open_relation(
 ) -> Iterator[Relation]:
     """Open files, patterns, folders, or standard input as `-`, with the columns in use."""
     with open_files(sources) as files:
-        with translated(files.name):
+        with translate_errors(files.name):
             table = _READERS[files.kind](files.connection, files.files, columns)
         columns = table.columns
         text = set(columns.labels) - set(columns.numbers) if files.kind in ("csv", "json") else ()
-        watched = None if watch is None else partial(watch, steady(files.connection.query_progress))
+        watched = None if watch is None else partial(watch, monotone_progress(files.connection.query_progress))
         yield Relation(table.relation, columns, frozenset(text), files.name, table.diagnose, watched)
 
 
-def steady(progress: Callable[[], float], *, passes: int = 2) -> Callable[[], float | None]:
+def monotone_progress(progress: Callable[[], float], *, passes: int = 2) -> Callable[[], float | None]:
     """Combine the progress of several passes into one percentage that never falls."""
     state = [0.0, 0.0, 0.0]  # completed passes, percentage of this one, percentage of all
 
@@ -117,7 +125,9 @@ def csv_text(connection: DuckDBPyConnection, files: Sequence[File]) -> tuple[Duc
     types = {f"c{at}": "VARCHAR" for at in range(len(head.names))}
     # Without auto_detect, which guesses types and dialect from a sample; without hive_partitioning, which adds a column
     # for every folder called like sex=f.
-    options = f"delim = {literal(head.delimiter)}, quote = '\"', escape = '\"', header = true, auto_detect = false"
+    options = (
+        f"delim = {quote_literal(head.delimiter)}, quote = '\"', escape = '\"', header = true, auto_detect = false"
+    )
     options += f", skip = {head.blank}, hive_partitioning = false"
     if head.line_end:
         options += f", new_line = '{_ESCAPES[head.line_end]}'"
@@ -170,7 +180,7 @@ def _read_json(connection: DuckDBPyConnection, files: Sequence[File], columns: C
         )
     columns = matches[0]
     read = json_columns(connection, files, dict.fromkeys(columns.used, "VARCHAR"))
-    return _convert_numbers(read, {used: quoted(used) for used in columns.used}, columns)
+    return _convert_numbers(read, {used: quote_identifier(used) for used in columns.used}, columns)
 
 
 def json_names(connection: DuckDBPyConnection, file: File, *, of_all: bool = False) -> list[str]:
@@ -184,7 +194,7 @@ def json_names(connection: DuckDBPyConnection, file: File, *, of_all: bool = Fal
 
 def json_columns(connection: DuckDBPyConnection, files: Sequence[File], kinds: dict[str, str]) -> DuckDBPyRelation:
     """Read the columns with these names and types."""
-    wanted = ", ".join(f"{literal(name)}: {literal(kind)}" for name, kind in kinds.items())
+    wanted = ", ".join(f"{quote_literal(name)}: {quote_literal(kind)}" for name, kind in kinds.items())
     how = f"hive_partitioning = false{compression_option(files)}"
     return connection.sql(f"SELECT * FROM read_json({list_paths(files)}, columns = {{{wanted}}}, {how})")
 
@@ -193,7 +203,7 @@ def _convert_numbers(read: DuckDBPyRelation, place: dict[str, str], columns: Col
     """Convert the columns that must be numbers, and prepare the diagnosis of a failure."""
     text = {used: null_if_missing(place[used]) for used in columns.numbers}
     cast = {used: f"({text[used]})::DOUBLE" if used in text else place[used] for used in columns.used}
-    converted = read.project(", ".join(f"{cast[used]} AS {quoted(used)}" for used in columns.used))
+    converted = read.project(", ".join(f"{cast[used]} AS {quote_identifier(used)}" for used in columns.used))
     return _FileColumns(converted, columns, partial(refuse_text, read, text))
 
 
@@ -214,7 +224,7 @@ def refuse_text(read: DuckDBPyRelation, text: dict[str, str]) -> None:
 def null_if_missing(place: str) -> str:
     """Return SQL for a text that is NULL if it spells a missing number."""
     # Not `NOT IN (…)`: from five words on DuckDB joins with a table of them, and rows lose their order.
-    return f"CASE WHEN {' AND '.join(f'{place} <> {literal(word)}' for word in _MISSING)} THEN {place} END"
+    return f"CASE WHEN {' AND '.join(f'{place} <> {quote_literal(word)}' for word in _MISSING)} THEN {place} END"
 
 
 def _advise_text(text: str) -> str:
@@ -228,7 +238,7 @@ def _read_parquet(connection: DuckDBPyConnection, files: Sequence[File], columns
     read = parquet_columns(connection, files, columns.used)
     columns = columns.match(read.columns)
     check_schemas(connection, files, columns.used)
-    return _FileColumns(read.project(", ".join(map(quoted, columns.used))), columns)
+    return _FileColumns(read.project(", ".join(map(quote_identifier, columns.used))), columns)
 
 
 def parquet_columns(connection: DuckDBPyConnection, files: Sequence[File], used: Sequence[str]) -> DuckDBPyRelation:
@@ -320,7 +330,7 @@ def check_same_types(file: File, table: Any, first: File, other: Any) -> None:  
 
 def list_paths(files: Sequence[File]) -> str:
     """Return a list of paths in SQL, escaped, since DuckDB would expand patterns in them."""
-    return "[" + ", ".join(literal(glob.escape(str((file.copy or file.path).absolute()))) for file in files) + "]"
+    return "[" + ", ".join(quote_literal(glob.escape(str((file.copy or file.path).absolute()))) for file in files) + "]"
 
 
 def compression_option(files: Sequence[File]) -> str:
@@ -334,7 +344,7 @@ def compression_option(files: Sequence[File]) -> str:
 _READERS = {"csv": _read_csv, "json": _read_json, "parquet": _read_parquet, "arrow": _read_arrow}
 
 
-class Whole(NamedTuple):
+class AllColumns(NamedTuple):
     """A relation with all columns of some files, named c0, c1, …."""
 
     met: OpenFiles
@@ -361,27 +371,27 @@ class Whole(NamedTuple):
 
 
 @contextmanager
-def whole(
+def open_all_columns(
     sources: Sequence[str | os.PathLike[str]], numbers: Sequence[str], labels: Sequence[str] = ()
-) -> Iterator[Whole]:
+) -> Iterator[AllColumns]:
     """Open files, patterns, folders, or standard input as `-`, with all columns.
 
     The columns `numbers` must hold numbers; the columns `labels` must exist, but may hold anything. Columns of CSV
     files are text, those of JSON files are JSON, all others have their own types.
     """
     with open_files(sources) as files:
-        with translated(files.name):
+        with translate_errors(files.name):
             columns = _ALL_READERS[files.kind](files, numbers, labels)
         yield columns
 
 
-def _all_csv(files: OpenFiles, numbers: Sequence[str], labels: Sequence[str]) -> Whole:
+def _all_csv(files: OpenFiles, numbers: Sequence[str], labels: Sequence[str]) -> AllColumns:
     read, names = csv_text(files.connection, files.files)
     _check_all([*numbers, *labels], names)
     return _text_columns(files, read, names, {name: f"c{names.index(name)}" for name in numbers})
 
 
-def _all_json(files: OpenFiles, numbers: Sequence[str], labels: Sequence[str]) -> Whole:
+def _all_json(files: OpenFiles, numbers: Sequence[str], labels: Sequence[str]) -> AllColumns:
     several = [json_names(files.connection, file, of_all=True) for file in files.files]
     for names in several:
         _check_all([*numbers, *labels], names)
@@ -390,13 +400,13 @@ def _all_json(files: OpenFiles, numbers: Sequence[str], labels: Sequence[str]) -
     return _text_columns(files, read, names, {name: f"(c{names.index(name)} ->> '$')" for name in numbers})
 
 
-def _text_columns(files: OpenFiles, read: DuckDBPyRelation, names: list[str], text: dict[str, str]) -> Whole:
+def _text_columns(files: OpenFiles, read: DuckDBPyRelation, names: list[str], text: dict[str, str]) -> AllColumns:
     expressions = {name: null_if_missing(place) for name, place in text.items()}
     cast = {name: f"({each})::DOUBLE" for name, each in expressions.items()}
-    return Whole(files, read, names, cast, partial(refuse_text, read, expressions))
+    return AllColumns(files, read, names, cast, partial(refuse_text, read, expressions))
 
 
-def _all_parquet(files: OpenFiles, numbers: Sequence[str], labels: Sequence[str]) -> Whole:
+def _all_parquet(files: OpenFiles, numbers: Sequence[str], labels: Sequence[str]) -> AllColumns:
     read = parquet_columns(files.connection, files.files, [*numbers, *labels])
     names = read.columns
     _check_all([*numbers, *labels], names)
@@ -406,7 +416,7 @@ def _all_parquet(files: OpenFiles, numbers: Sequence[str], labels: Sequence[str]
     return _typed_columns(files, read, numbers)
 
 
-def _all_arrow(files: OpenFiles, numbers: Sequence[str], labels: Sequence[str]) -> Whole:
+def _all_arrow(files: OpenFiles, numbers: Sequence[str], labels: Sequence[str]) -> AllColumns:
     tables = arrow_tables(files.files)
     import pyarrow as pa  # installed, or there would be no tables
 
@@ -416,20 +426,20 @@ def _all_arrow(files: OpenFiles, numbers: Sequence[str], labels: Sequence[str]) 
     return _typed_columns(files, files.connection.from_arrow(pa.concat_tables(tables)), numbers)
 
 
-def _typed_columns(files: OpenFiles, read: DuckDBPyRelation, numbers: Sequence[str]) -> Whole:
+def _typed_columns(files: OpenFiles, read: DuckDBPyRelation, numbers: Sequence[str]) -> AllColumns:
     names = read.columns
     kinds = dict(zip(names, map(str, read.types), strict=True))
-    cast = {name: number(name, kinds[name], f"c{names.index(name)}") for name in numbers}
-    return Whole(files, _number_columns(read, names), names, cast)
+    cast = {name: cast_to_double(name, kinds[name], f"c{names.index(name)}") for name in numbers}
+    return AllColumns(files, _number_columns(read, names), names, cast)
 
 
 def _number_columns(read: DuckDBPyRelation, names: Sequence[str]) -> DuckDBPyRelation:
-    return read.project(", ".join(f"{quoted(name)} AS c{at}" for at, name in enumerate(names)))
+    return read.project(", ".join(f"{quote_identifier(name)} AS c{at}" for at, name in enumerate(names)))
 
 
 def _check_all(used: Sequence[str], names: Sequence[str]) -> None:
     for name in used:
-        check_there(name, names)
+        check_column(name, names)
 
 
 _ALL_READERS = {"csv": _all_csv, "json": _all_json, "parquet": _all_parquet, "arrow": _all_arrow}

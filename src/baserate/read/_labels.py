@@ -12,11 +12,13 @@ _MISSING_CODES = {"na", "n/a", "nan", "null", "none", "missing", "?", "."}
 """Spellings of a missing value by programs that cannot leave a cell empty."""
 
 
-class Spelled(str):
+class LabelText(str):
     """A label as typed in a shell or a URL: it means the label with this spelling, of whatever type.
 
-    >>> resolved(Spelled("1"), [0, 1]), resolved(Spelled("true"), [False, True]), resolved(Spelled("sick"), ["sick"])
-    (1, True, 'sick')
+    >>> resolve_label(LabelText("1"), [0, 1]), resolve_label(LabelText("true"), [False, True])
+    (1, True)
+    >>> resolve_label(LabelText("sick"), ["sick"])
+    'sick'
     """
 
     __slots__ = ()
@@ -44,12 +46,12 @@ def find_classes(labels: Sequence[object], positive: object, negative: object) -
         positive = _other_label(labels, negative)
     if positive is None:
         return _infer_classes(labels)
-    first = resolved(positive, labels)
+    first = resolve_label(positive, labels)
     if first not in labels:
         refuse_absent(labels, first)
     others = [label for label in labels if label != first]
     if negative is not None:
-        other = resolved(negative, labels)
+        other = resolve_label(negative, labels)
         if other == first:
             raise NotBinaryError(f"positive and negative are both {first!r}; name two labels.")
         if other not in labels:
@@ -64,9 +66,9 @@ def find_classes(labels: Sequence[object], positive: object, negative: object) -
     return Classes(first, others[0] if others else None)
 
 
-def resolved(label: object, labels: Iterable[object]) -> object:
-    """Find the label that a `Spelled` means; any other label means itself."""
-    if not isinstance(label, Spelled):
+def resolve_label(label: object, labels: Iterable[object]) -> object:
+    """Find the label that a `LabelText` means; any other label means itself."""
+    if not isinstance(label, LabelText):
         return label
     readings = [str(label), *_readings(label)]
     return next((each for each in labels for reading in readings if _equals(each, reading)), str(label))
@@ -153,7 +155,7 @@ def note_missing_codes(column: str, labels: Iterable[object]) -> Iterator[str]:
             yield f"{column} holds {label!r} as a label; if that means missing, leave those cells empty."
 
 
-def ordered(labels: Iterable[object]) -> list[object]:
+def sort_labels(labels: Iterable[object]) -> list[object]:
     """Sort labels by value, or by type and text if they cannot be compared."""
     unsorted = list(labels)
     try:
@@ -170,7 +172,7 @@ def format_labels(labels: Sequence[object], most: int = 5) -> str:
 
 def _other_label(labels: Sequence[object], negative: object) -> object:
     """Find the positive label, if the negative one is stated."""
-    other = resolved(negative, labels)
+    other = resolve_label(negative, labels)
     if other not in labels:
         refuse_absent(labels, other, which="negative")
     rest = [label for label in labels if label != other]

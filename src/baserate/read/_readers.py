@@ -370,7 +370,7 @@ def _split_columns(scores: Any, labels: tuple[object, ...] | None) -> tuple[dict
     return dict(zip(names, scores.T, strict=True)), dict(zip(classes, names, strict=True))
 
 
-def joined(parts: Mapping[str, Rows], *, missing: Literal["refuse", "drop"] = "refuse") -> Rows:
+def join(parts: Mapping[str, Rows], *, missing: Literal["refuse", "drop"] = "refuse") -> Rows:
     """Join the rows of several models by `id`, so that each row has the scores of all models.
 
     Truth, groups, weights and clusters must be the same in all parts.
@@ -392,7 +392,7 @@ def joined(parts: Mapping[str, Rows], *, missing: Literal["refuse", "drop"] = "r
     >>> from baserate import read
     >>> new = read.rows({"sick": [1, 0], "risk": [0.9, 0.2], "who": ["a", "b"]}, truth="sick", score="risk", id="who")
     >>> old = read.rows({"sick": [0, 1], "risk": [0.4, 0.7], "who": ["b", "a"]}, truth="sick", score="risk", id="who")
-    >>> {model: score.tolist() for model, score in joined({"new": new, "old": old}).score.items()}
+    >>> {model: score.tolist() for model, score in join({"new": new, "old": old}).score.items()}
     {'new': [0.9, 0.2], 'old': [0.7, 0.4]}
     """
     if missing not in ("refuse", "drop"):

@@ -19,7 +19,7 @@ from baserate._numeric.distinct import factorize
 from baserate._numeric.threads import cache_blocks
 from baserate.read._columns import Columns, as_column, as_numbers, missing_objects
 from baserate.read._labels import parse_jointly, parse_labels
-from baserate.read._table import Coded, Numbers, Table
+from baserate.read._table import LabelCodes, Numbers, Table
 
 if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
@@ -32,23 +32,23 @@ def is_categorical(series: nw.Series[Any]) -> bool:
     return isinstance(series.dtype, (nw.Categorical, nw.Enum))
 
 
-def categorical_codes(series: nw.Series[Any]) -> Coded:
+def categorical_codes(series: nw.Series[Any]) -> LabelCodes:
     """Return the codes of a categorical column as its library stores them; labels may be unused, None, or repeat."""
     native = series.to_native()
     if series.implementation.is_polars():
         # Columns of Polars share one table of codes, so that a column with few labels may have large codes.
         distinct = native.unique().drop_nulls()
         label_of = dict(zip(distinct.to_physical().to_list(), distinct.to_list(), strict=True))
-        return Coded(
+        return LabelCodes(
             _fill_codes(native.to_physical()), [label_of.get(at) for at in range(max(label_of, default=-1) + 1)]
         )
     if hasattr(native, "cat"):
-        return Coded(native.cat.codes.to_numpy(), native.cat.categories.tolist())
+        return LabelCodes(native.cat.codes.to_numpy(), native.cat.categories.tolist())
     arrow: Any = series.to_arrow()
-    return Coded(_fill_codes(_as_chunked_array(arrow.indices)), arrow.dictionary.to_pylist())
+    return LabelCodes(_fill_codes(_as_chunked_array(arrow.indices)), arrow.dictionary.to_pylist())
 
 
-def occurring_codes(column: Coded) -> Bools:
+def occurring_codes(column: LabelCodes) -> Bools:
     """Mark the labels that occur."""
     many = np.zeros(len(column.labels) + 1, dtype=np.int64)
     for place in cache_blocks(len(column.codes)):
@@ -84,7 +84,7 @@ def load_table(
     arrays: Mapping[str, Any],
     columns: Columns,
     *,
-    coded: Mapping[str, Coded] = MappingProxyType({}),
+    coded: Mapping[str, LabelCodes] = MappingProxyType({}),
     text: frozenset[str] = frozenset(),
     same_labels: frozenset[str] = frozenset(),
 ) -> Table:
@@ -95,19 +95,19 @@ def load_table(
     """
     labels = {name: coded[name] if name in coded else _encode(name, arrays[name]) for name in columns.labels}
     labels |= _parse_texts({name: labels[name] for name in text}, same_labels)
-    numbers = {name: numbers_in(name, arrays[name]) for name in columns.numbers}
+    numbers = {name: to_numbers(name, arrays[name]) for name in columns.numbers}
     orders = {
-        name: _category_order(arrays[name]) for name in columns.labels if name not in coded and framed(arrays[name])
+        name: _category_order(arrays[name]) for name in columns.labels if name not in coded and is_series(arrays[name])
     }
     return Table(labels, numbers, None if columns.id is None else _row_ids(columns.id, arrays[columns.id]), orders)
 
 
-def _parse_texts(texts: Mapping[str, Coded], same_labels: frozenset[str]) -> dict[str, Coded]:
+def _parse_texts(texts: Mapping[str, LabelCodes], same_labels: frozenset[str]) -> dict[str, LabelCodes]:
     """Parse labels of text by their spelling, those of `same_labels` jointly."""
     spellings: dict[str, Any] = {name: column.labels for name, column in texts.items()}
     read = {name: parse_labels(spellings[name]) for name in spellings if name not in same_labels}
     read |= dict(zip(same_labels, parse_jointly([spellings[name] for name in same_labels]), strict=True))
-    return {name: Coded(column.codes, read[name]) for name, column in texts.items()}
+    return {name: LabelCodes(column.codes, read[name]) for name, column in texts.items()}
 
 
 def _category_order(series: nw.Series[Any]) -> Sequence[object]:
@@ -117,7 +117,7 @@ def _category_order(series: nw.Series[Any]) -> Sequence[object]:
 
 def as_array(name: str, column: Any) -> npt.NDArray[Any]:  # noqa: ANN401  (array, list or column of a frame)
     """Return a column as an array."""
-    if not framed(column):
+    if not is_series(column):
         return as_column(name, column)
     # to_numpy would turn nulls among integers into NaN, and the integers into floats.
     return np.array(column.to_list(), dtype=object) if column.null_count() else column.to_numpy()
@@ -139,14 +139,14 @@ def _row_ids(name: str, column: Any) -> npt.NDArray[Any]:  # noqa: ANN401  (arra
     return names
 
 
-def framed(column: object) -> bool:
+def is_series(column: object) -> bool:
     """Whether this is a series of Narwhals; the check must not import Narwhals."""
     return type(column).__module__.startswith("narwhals")
 
 
-def series_of(name: str, column: Any) -> Any:  # noqa: ANN401  (any column)
+def as_series(name: str, column: Any) -> Any:  # noqa: ANN401  (any column)
     """Return a column of any library as a series of Narwhals; arrays, lists and anything else unchanged."""
-    if isinstance(column, (np.ndarray, list, tuple)) or framed(column):
+    if isinstance(column, (np.ndarray, list, tuple)) or is_series(column):
         return column
     import narwhals.stable.v2 as nw
 
@@ -156,13 +156,13 @@ def series_of(name: str, column: Any) -> Any:  # noqa: ANN401  (any column)
     return nw.new_series(name, column, backend=library) if series is column and library in _LIBRARIES else series
 
 
-def numbers_in(name: str, column: Any) -> Numbers:  # noqa: ANN401  (array, list or column of a frame)
+def to_numbers(name: str, column: Any) -> Numbers:  # noqa: ANN401  (array, list or column of a frame)
     """Return the numbers of an array, a list or a column of a frame."""
-    return _numbers_of_series(name, column) if framed(column) else _numbers_of_array(name, column)
+    return _numbers_of_series(name, column) if is_series(column) else _numbers_of_array(name, column)
 
 
-def _encode(name: str, column: Any) -> Coded:  # noqa: ANN401  (array, list or column of a frame)
-    return encode_series(name, column) if framed(column) else encode_array(name, column)
+def _encode(name: str, column: Any) -> LabelCodes:  # noqa: ANN401  (array, list or column of a frame)
+    return encode_series(name, column) if is_series(column) else encode_array(name, column)
 
 
 def _numbers_of_array(name: str, values: object) -> Numbers:
@@ -176,7 +176,7 @@ def _numbers_of_array(name: str, values: object) -> Numbers:
     return Numbers(as_numbers(name, column), missing)
 
 
-def encode_array(name: str, values: object) -> Coded:
+def encode_array(name: str, values: object) -> LabelCodes:
     """Encode the labels of an array or list."""
     column = as_column(name, values)
     missing = np.ma.getmaskarray(values) if isinstance(values, np.ma.MaskedArray) else None
@@ -189,7 +189,7 @@ def encode_array(name: str, values: object) -> Coded:
         present = _encode_values(column[~missing])
     except TypeError as error:
         raise NotBinaryError(f"{name} holds labels that cannot be compared ({error}); give text or numbers.") from error
-    return Coded(_scatter(present.codes, ~missing, -1), present.labels)
+    return LabelCodes(_scatter(present.codes, ~missing, -1), present.labels)
 
 
 def _numbers_of_series(name: str, series: nw.Series[Any]) -> Numbers:
@@ -208,7 +208,7 @@ def _numbers_of_series(name: str, series: nw.Series[Any]) -> Numbers:
     return Numbers(values) if not_null is None else Numbers(_scatter(values, not_null, np.nan), ~not_null)
 
 
-def encode_series(name: str, series: nw.Series[Any]) -> Coded:
+def encode_series(name: str, series: nw.Series[Any]) -> LabelCodes:
     """Encode the labels of a column of a frame; its library compares text faster than Python."""
     import narwhals.stable.v2 as nw
 
@@ -216,25 +216,25 @@ def encode_series(name: str, series: nw.Series[Any]) -> Coded:
         return _renumber_used(name, categorical_codes(series))
     not_null, present = _drop_nulls(series)
     coded = _encode_text(name, present) if series.dtype == nw.String else encode_array(name, present.to_numpy())
-    return coded if not_null is None else Coded(_scatter(coded.codes, not_null, -1), coded.labels)
+    return coded if not_null is None else LabelCodes(_scatter(coded.codes, not_null, -1), coded.labels)
 
 
-def labels_of(name: str, column: Any) -> Coded:  # noqa: ANN401  (array, list or column of a frame)
+def encode_labels(name: str, column: Any) -> LabelCodes:  # noqa: ANN401  (array, list or column of a frame)
     """Encode the labels of a column; a categorical one keeps its own codes, not all of which may occur."""
-    return categorical_codes(column) if framed(column) and is_categorical(column) else _encode(name, column)
+    return categorical_codes(column) if is_series(column) and is_categorical(column) else _encode(name, column)
 
 
-def _renumber_used(name: str, column: Coded) -> Coded:
+def _renumber_used(name: str, column: LabelCodes) -> LabelCodes:
     """Renumber the labels that occur, if necessary."""
     used = np.flatnonzero(occurring_codes(column))
     labels = np.empty(len(used), dtype=object)
     labels[:] = [column.labels[at] for at in used.tolist()]
     distinct = encode_array(name, labels)
     if np.array_equal(distinct.codes, np.arange(len(column.labels))):
-        return Coded(column.codes, distinct.labels)
+        return LabelCodes(column.codes, distinct.labels)
     number = np.full(len(column.labels) + 1, -1, dtype=distinct.codes.dtype)
     number[used] = distinct.codes
-    return Coded(number[column.codes], distinct.labels)  # the code −1 indexes the last entry, which is −1
+    return LabelCodes(number[column.codes], distinct.labels)  # the code −1 indexes the last entry, which is −1
 
 
 def _drop_nulls(series: nw.Series[Any]) -> tuple[Bools | None, nw.Series[Any]]:
@@ -244,14 +244,14 @@ def _drop_nulls(series: nw.Series[Any]) -> tuple[Bools | None, nw.Series[Any]]:
     return ~series.is_null().to_numpy(), series.drop_nulls()
 
 
-def _encode_text(name: str, series: nw.Series[Any]) -> Coded:
+def _encode_text(name: str, series: nw.Series[Any]) -> LabelCodes:
     labels = series.unique().to_list()
     if len(labels) > _FEW_LABELS:
         return encode_array(name, np.array(series.to_list(), dtype=object))
     codes = np.zeros(len(series), dtype=np.int8)
     for at, label in enumerate(labels):
         codes[(series == label).to_numpy()] = at
-    return Coded(codes, labels)
+    return LabelCodes(codes, labels)
 
 
 def _scatter(values: Any, where: Bools, missing: float) -> Any:  # noqa: ANN401  (an array of the type of the values)
@@ -266,20 +266,20 @@ def _missing_mask(values: object, column: npt.NDArray[Any]) -> Bools | None:
     return missing_objects(column) if column.dtype.kind == "O" else None
 
 
-def _encode_values(column: npt.NDArray[Any]) -> Coded:
+def _encode_values(column: npt.NDArray[Any]) -> LabelCodes:
     """Encode the labels of a column without missing ones."""
     if column.dtype.kind == "b":
-        return Coded(column.view(np.int8), [False, True])  # booleans are 0 and 1 in memory: no copy
+        return LabelCodes(column.view(np.int8), [False, True])  # booleans are 0 and 1 in memory: no copy
     if column.dtype.kind == "O":
         return _encode_objects(column)
     codes, distinct = factorize(column)
-    return Coded(
+    return LabelCodes(
         _as_signed_codes(codes, len(distinct)),
         _format_times(distinct) if column.dtype.kind == "M" else distinct.tolist(),
     )
 
 
-def _encode_objects(column: npt.NDArray[Any]) -> Coded:
+def _encode_objects(column: npt.NDArray[Any]) -> LabelCodes:
     """Encode objects by equality; missing ones get the code −1."""
     distinct = list(dict.fromkeys(column))
     missing = missing_objects(distinct)
@@ -288,7 +288,9 @@ def _encode_objects(column: npt.NDArray[Any]) -> Coded:
     number = dict.fromkeys(distinct, -1) | {label: at for at, label in enumerate(labels)}
     kind = np.min_scalar_type(-len(distinct) - 1)
     codes = np.fromiter(map(number.__getitem__, column), dtype=kind, count=len(column))
-    return Coded(codes, _format_times(labels) if labels and all(isinstance(each, date) for each in labels) else labels)
+    return LabelCodes(
+        codes, _format_times(labels) if labels and all(isinstance(each, date) for each in labels) else labels
+    )
 
 
 def _as_signed_codes(codes: npt.NDArray[Any], labels: int) -> npt.NDArray[Any]:

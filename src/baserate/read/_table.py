@@ -23,7 +23,7 @@ from baserate._numeric.distinct import Codes
 from baserate._read_summary import describe_reasons
 from baserate._tally import Group
 from baserate.read._columns import Columns, check_counts, check_weights
-from baserate.read._labels import note_missing_codes, ordered
+from baserate.read._labels import note_missing_codes, sort_labels
 
 _MAX_COMBINATIONS = 2**20
 """Up to this many combinations, counting them all is faster than sorting."""
@@ -36,7 +36,7 @@ class Numbers(NamedTuple):
     missing: Bools | None = None
 
 
-class Coded(NamedTuple):
+class LabelCodes(NamedTuple):
     """Labels as indexes into the distinct labels; −1 is missing."""
 
     codes: Codes
@@ -46,7 +46,7 @@ class Coded(NamedTuple):
 class Table(NamedTuple):
     """Columns in use, by their role: one column may be both label and number."""
 
-    labels: Mapping[str, Coded]
+    labels: Mapping[str, LabelCodes]
     numbers: Mapping[str, Numbers]
     id: npt.NDArray[Any] | None = None
     orders: Mapping[str, Sequence[object]] = MappingProxyType({})
@@ -131,7 +131,7 @@ class CompleteRows:
     @property
     def size(self) -> int:
         """Number of rows."""
-        return length(self.table) if self.valid is None else int(np.count_nonzero(self.valid))
+        return count_rows(self.table) if self.valid is None else int(np.count_nonzero(self.valid))
 
     def select(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Select the valid rows, as a read-only array."""
@@ -144,9 +144,9 @@ class CompleteRows:
         """Return the numbers of a column."""
         return self.select(self.table.numbers[name].values)
 
-    def labels(self, name: str) -> Coded:
+    def labels(self, name: str) -> LabelCodes:
         """Return the labels of a column."""
-        return Coded(self.select(self.table.labels[name].codes), self.table.labels[name].labels)
+        return LabelCodes(self.select(self.table.labels[name].codes), self.table.labels[name].labels)
 
     def groups(self) -> tuple[npt.NDArray[Any], tuple[Group, ...]]:
         """Return the number of each row's group, and the groups."""
@@ -176,7 +176,7 @@ def select_complete(table: Table, columns: Columns, rule: Rule, problems: Proble
     return CompleteRows(table, columns, valid, copy, read, dropped)
 
 
-def check_labels(labels: Mapping[str, Coded], columns: Columns, problems: Problems) -> Coded:
+def check_labels(labels: Mapping[str, LabelCodes], columns: Columns, problems: Problems) -> LabelCodes:
     """Count missing labels, and return the true labels; refuse a table without any."""
     for name in columns.labels:
         problems.add(name, "missing", labels[name].codes < 0)
@@ -188,9 +188,11 @@ def check_labels(labels: Mapping[str, Coded], columns: Columns, problems: Proble
     return truth
 
 
-def note_labels(labels: Mapping[str, Coded]) -> tuple[str, ...]:
+def note_labels(labels: Mapping[str, LabelCodes]) -> tuple[str, ...]:
     """Note labels that may be codes for missing values."""
-    return tuple(note for name, column in labels.items() for note in note_missing_codes(name, ordered(column.labels)))
+    return tuple(
+        note for name, column in labels.items() for note in note_missing_codes(name, sort_labels(column.labels))
+    )
 
 
 def check_numbers(name: str, column: Numbers, problems: Problems) -> None:
@@ -209,7 +211,7 @@ def check_numbers(name: str, column: Numbers, problems: Problems) -> None:
     problems.add(name, "infinite", np.isinf(values))
 
 
-def length(table: Table) -> int:
+def count_rows(table: Table) -> int:
     """Return the number of rows; refuse columns of different lengths."""
     lengths = {name: len(column[0]) for name, column in [*table.labels.items(), *table.numbers.items()]}
     if table.id is not None:
@@ -237,7 +239,7 @@ def _drop_zeros(numbers: Mapping[str, Numbers], columns: Columns, valid: Bools |
     return valid
 
 
-def number_groups(attributes: Sequence[Coded]) -> tuple[npt.NDArray[Any], tuple[Group, ...]]:
+def number_groups(attributes: Sequence[LabelCodes]) -> tuple[npt.NDArray[Any], tuple[Group, ...]]:
     """Number the groups that occur: each a combination of one label of every attribute."""
     if not attributes:
         return np.zeros(0, dtype=np.uint8), ((),)
@@ -261,20 +263,20 @@ def _number_combinations(combined: npt.NDArray[Any], most: int) -> tuple[npt.NDA
     return occurring, place[combined]
 
 
-def _sort_codes(column: Coded) -> Coded:
+def _sort_codes(column: LabelCodes) -> LabelCodes:
     """Number the labels in sorted order."""
-    labels = ordered(column.labels)
+    labels = sort_labels(column.labels)
     place = {label: at for at, label in enumerate(labels)}
-    return Coded(np.array([place[label] for label in column.labels])[column.codes], labels)
+    return LabelCodes(np.array([place[label] for label in column.labels])[column.codes], labels)
 
 
-def find_unknown(column: Coded, known: Sequence[object]) -> Bools | None:
+def find_unknown(column: LabelCodes, known: Sequence[object]) -> Bools | None:
     """Mark rows whose label is not among the known ones; None if there are none."""
     unknown = [at for at, label in enumerate(column.labels) if label not in known]
     return np.isin(column.codes, unknown) if unknown else None
 
 
-def is_label(column: Coded, label: object) -> Bools:
+def is_label(column: LabelCodes, label: object) -> Bools:
     """Mark rows that have the label."""
     at = next((at for at, other in enumerate(column.labels) if other == label), -1)
     return np.asarray(column.codes == at)

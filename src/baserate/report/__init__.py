@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from baserate.report._run import evaluate as evaluate, run as run
 
 if TYPE_CHECKING:  # for other packages of baserate
-    from baserate.report._run import gathered as gathered, of_rows as of_rows
-    from baserate.report._text import line as line, page as page
+    from baserate.report._run import read_plan_data as read_plan_data, run_on_data as run_on_data
+    from baserate.report._text import report_headline as report_headline, report_page as report_page
 
 if not TYPE_CHECKING:  # or type checkers would accept every name
     __getattr__, __dir__ = attach(__name__)

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from baserate._costs import Costs
-from baserate.read import Spelled
+from baserate.read import LabelText
 from baserate.report._plan import Plan, name_samples
 from baserate.report._report import Report, Snippet
 from baserate.text import Command, CommandList
@@ -77,13 +77,13 @@ def spell_plan(plan: Plan) -> dict[str, Any]:
 
 
 def keyword_arguments(plan: Plan, names: Iterable[str], *, spelled: bool = False) -> Iterator[str]:
-    """Return fields as keywords of Python, where they are not as usual; labels that are text perhaps as `Spelled`."""
+    """Return fields as keywords of Python, where they are not as usual; labels that are text perhaps as `LabelText`."""
     for name in names:
         value = getattr(plan, name)
         if (name == "truth" and value) or value != _DEFAULTS[name]:
             typed = python_literal(value)
             label = spelled and name in _LABEL_FIELDS and isinstance(value, str)
-            yield f"{name}={f'baserate.read.{Spelled.__name__}({typed})' if label else typed}"
+            yield f"{name}={f'baserate.read.{LabelText.__name__}({typed})' if label else typed}"
 
 
 def python_literal(value: Any) -> str:  # noqa: ANN401  (any field)
@@ -318,7 +318,7 @@ class _Script(NamedTuple):
     def interval(self) -> list[str]:
         """Return the options of intervals as a keyword, where they differ from the defaults."""
         arguments = self.keywords(*_INTERVAL)
-        return [f"interval=baserate.infer.Interval({', '.join(arguments)})"] if arguments else []
+        return [f"interval=baserate.infer.IntervalOptions({', '.join(arguments)})"] if arguments else []
 
     def evaluate_call(self) -> str:
         """Return the call of `evaluate` or `run` that makes the report again."""
@@ -374,7 +374,7 @@ def _decide_script(script: _Script) -> Iterator[str]:
     yield f"tallies = {script.read('tallies')}"
     if plan.prevalence is not None:
         yield f"tallies = baserate.shift.reweigh(tallies, to={python_literal(plan.prevalence)})"
-    more = [] if folds is None else [f"draws=baserate.decide.Trial(folds={folds})"]
+    more = [] if folds is None else [f"draws=baserate.decide.Validation(folds={folds})"]
     arguments = ["tallies", rule_expression, *script.keywords("costs"), *more, *script.interval()]
     yield f"baserate.decide.summary({', '.join(arguments)})"
 
@@ -386,7 +386,7 @@ def _equalize_script(script: _Script) -> Iterator[str]:
     within = [f"within={python_literal(options['within'])}"] if "within" in options else []
     goal = ", ".join([python_literal(options["parity"]), *within, *script.keywords("costs", "prevalence")])
     yield f"goal = baserate.equalize.Goal({goal})"
-    yield f"baserate.equalize.held_out({', '.join(['tallies', 'goal', *script.interval()])})"
+    yield f"baserate.equalize.cross_validate({', '.join(['tallies', 'goal', *script.interval()])})"
 
 
 def _groups_script(script: _Script) -> Iterator[str]:
@@ -395,7 +395,7 @@ def _groups_script(script: _Script) -> Iterator[str]:
     decision = [f"decided={script.policy}"] if script.plan.policy is not None else []
     if script.plan.threshold is not None:
         decision = [f"decided={python_literal(script.plan.threshold)}"]
-    yield f"baserate.equalize.groups({', '.join(['tallies', *decision, *script.interval()])})"
+    yield f"baserate.equalize.compare_groups({', '.join(['tallies', *decision, *script.interval()])})"
 
 
 def _shift_script(script: _Script) -> Iterator[str]:
@@ -446,9 +446,9 @@ def _size_script(script: _Script) -> Iterator[str]:
         [f"{name}={python_literal(each)}" for name, each in options.items()] + script.keywords("level")
     )
     if measure == "auc":
-        yield f"baserate.infer.size_of_auc({expect}, {width}, {keywords})"
+        yield f"baserate.infer.sample_size_for_auc({expect}, {width}, {keywords})"
     else:
-        yield f"baserate.infer.size_of_share({python_literal(measure)}, {expect}, {width}, {keywords})"
+        yield f"baserate.infer.sample_size_for_proportion({python_literal(measure)}, {expect}, {width}, {keywords})"
 
 
 _SCRIPTS: dict[str, Callable[[_Script], Iterator[str]]] = {

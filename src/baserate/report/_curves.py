@@ -18,9 +18,15 @@ from baserate._numeric.single_precision import separate_precisions
 from baserate._policy import Policy
 from baserate._results import json_ready
 from baserate._tally import Tallies, Tally
-from baserate.decide import apart, best_at, from_perfection, threshold_at, uneven
-from baserate.infer import band
-from baserate.measure import firsts, inner_edges, named_group, widened
+from baserate.decide import (
+    best_index,
+    precision_recall_gap,
+    sensitivity_specificity_gap,
+    squared_corner_distance,
+    threshold_at,
+)
+from baserate.infer import confidence_band
+from baserate.measure import bin_starts, group_attributes, inner_edges, widen_range
 from baserate.report._plan import Plan
 
 STEPS = 500
@@ -179,7 +185,7 @@ def _thin_curve(tallies: Tallies, model: str, level: float, policy: Policy | Non
     return ThinnedCurve(
         name=model,
         threshold=read_only_copy(threshold),
-        groups=tuple(named_group(tallies, group) for group in groups) if grouped else (None,),
+        groups=tuple(group_attributes(tallies, group) for group in groups) if grouped else (None,),
         mass=read_only_copy(mass),
         squares=None if squares is None else read_only_copy(squares),
         kept={"steps": STEPS, "group_steps": steps, "distinct": len(pooled.score)},
@@ -236,8 +242,8 @@ def _geometric_levels(least: float, total: float, steps: int) -> Floats:
 
 def _rule_thresholds(curve: Curve) -> Iterator[Floats]:
     """Yield the thresholds of rules without costs; Youden's is a vertex of the hull anyway."""
-    for objective in (from_perfection, apart, uneven):
-        place = best_at(curve, objective, toward="low")
+    for objective in (squared_corner_distance, sensitivity_specificity_gap, precision_recall_gap):
+        place = best_index(curve, objective, toward="low")
         if place is not None:
             yield np.array([threshold_at(curve, place)])
 
@@ -273,7 +279,7 @@ def _sum_between(cells: Cells, edges: Places) -> Floats:
 def _histogram(pooled: Tally, parts: Sequence[Tally]) -> Table:
     """Return masses in bins of equal width; a score at an edge belongs to the bin above, as with thresholds."""
     score = pooled.score
-    low, high = widened(*((0.0, 1.0) if pooled.probable else (float(score[-1]), float(score[0]))))
+    low, high = widen_range(*((0.0, 1.0) if pooled.probable else (float(score[-1]), float(score[0]))))
     edges = np.unique([low, *inner_edges(low, high, _BINS), high])
 
     def of(part: Tally) -> Floats:
@@ -289,7 +295,7 @@ def _reliability_bins(parts: Sequence[Tally]) -> Table:
 
     def of(part: Tally) -> Floats:
         score, mass, squares = part.score[::-1], part.mass[:, ::-1], part.squares[:, ::-1]
-        edges = np.append(firsts(score, mass, bins=_DECILES), len(score))
+        edges = np.append(bin_starts(score, mass, bins=_DECILES), len(score))
         return np.concatenate([_sum_between(each, edges) for each in (mass, mass * score, squares)])
 
     masses = np.stack([of(part) for part in parts], axis=1)
@@ -306,7 +312,7 @@ def _roc_band(threshold: Floats, mass: Floats, squares: Floats | None, level: fl
     else:
         rows = np.ones(everybody.shape, dtype=np.uint8)  # a band does not use the number of rows
         thin = Tally(threshold, everybody, squares.sum(axis=1), rows)
-    curve = band(thin, "roc", level=level, points=_POINTS).columns
+    curve = confidence_band(thin, "roc", level=level, points=_POINTS).columns
     return {name: np.round(curve[name], _DIGITS) for name in _TABLE_COLUMNS["band"]}
 
 

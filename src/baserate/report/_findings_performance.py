@@ -8,7 +8,7 @@ from typing import Any
 
 from baserate import infer
 from baserate._estimate import Estimate
-from baserate.infer import two_sided
+from baserate.infer import normal_quantile
 from baserate.report._checks import (
     Check,
     Evidence,
@@ -193,11 +193,11 @@ def _required_rows(report: Report, measure: str, expect: float) -> int:
     """Return the rows needed for the target half-width; for a precision, rows at the deployment prevalence."""
     design, level = _expected_design(report, measure, expect), report.plan.level
     if measure == "auc":
-        return infer.size_of_auc(
+        return infer.sample_size_for_auc(
             design["expect"], _TARGET_HALF_WIDTH, prevalence=design["prevalence"], level=level
         ).rows
     share, flagged = design.get("prevalence"), design.get("flag_rate")
-    size = infer.size_of_share(
+    size = infer.sample_size_for_proportion(
         measure, design["expect"], _TARGET_HALF_WIDTH, prevalence=share, flag_rate=flagged, level=level
     )
     return size.rows
@@ -381,7 +381,7 @@ def _standard_errors(estimate: Estimate, perfect: float) -> float:
     width = estimate.high - estimate.low
     if estimate.level is None or not width > 0:
         return nan
-    return abs(estimate.value - perfect) / (width / (2 * two_sided(estimate.level)))
+    return abs(estimate.value - perfect) / (width / (2 * normal_quantile(estimate.level)))
 
 
 def _isotonic_fit_evidence(report: Report) -> Evidence | None:

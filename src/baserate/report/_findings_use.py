@@ -9,7 +9,7 @@ from typing import Any
 from baserate._costs import Costs
 from baserate._estimate import Estimate
 from baserate._policy import Policy
-from baserate.equalize import RULE as EQUALIZED
+from baserate.equalize import OPTIMUM_RULE as EQUALIZED
 from baserate.report._checks import (
     Check,
     Evidence,

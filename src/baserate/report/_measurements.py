@@ -26,20 +26,20 @@ from baserate._results import Results
 from baserate._rows import Rows
 from baserate._tally import Group, Tallies, Tally
 from baserate._version import __version__
-from baserate.decide import RULES, best_at, chosen, same, threshold_at
-from baserate.infer import adjusted, holm
+from baserate.decide import RULES, best_index, choose_policy, is_chosen_on, threshold_at
+from baserate.infer import adjust_p_values, holm
 from baserate.measure import (
     MEASURES,
     Measure,
-    about,
+    calibration_offset,
+    describe,
     ece,
     expected_cost,
-    header,
-    named_group,
-    offset,
+    group_attributes,
     precision,
+    results_data,
     sensitivity,
-    tidy,
+    tidy_columns,
 )
 from baserate.report._curves import has_labels_only, thin_curves
 from baserate.report._plan import Plan
@@ -103,7 +103,7 @@ class Setting(NamedTuple):
         """Yield everybody and each group of each model."""
         tallies = self.places[where]
         for model, group, tally in tallies.walk():
-            fixed = {"model": model, "group": named_group(tallies, group), "where": where}
+            fixed = {"model": model, "group": group_attributes(tallies, group), "where": where}
             yield Subset(model, group, where, tally, fixed | {"prevalence": tally.prevalence})
 
     def everybody(self) -> Iterator[Subset]:
@@ -138,7 +138,7 @@ def _choose_policy(plan: Plan, tallies: Tallies, model: str) -> Policy:
         fixed = plan.threshold is not None or tallies.pooled(model).probable
         rule = "fixed" if fixed else "youden"
         options = {"threshold": _DEFAULT_THRESHOLD if plan.threshold is None else plan.threshold} if fixed else {}
-    return chosen(tallies, partial(RULES[rule], **options), model=model)
+    return choose_policy(tallies, partial(RULES[rule], **options), model=model)
 
 
 RANK_MEASURES = ("auc", "average_precision")
@@ -209,15 +209,17 @@ def _measure_tasks(setting: Setting, subset: Subset) -> Iterator[Task]:
     if subset.where == "there" and not setting.changes_ranks:
         names = tuple(name for name in names if name not in INVARIANT_MEASURES)
     for measure in (MEASURES[name] for name in names):
-        if subset.tally.probable or about(measure).of is Curve:
-            yield partial(_measure_row, setting, subset, measure, of[about(measure).of])
+        if subset.tally.probable or describe(measure).of is Curve:
+            yield partial(_measure_row, setting, subset, measure, of[describe(measure).of])
 
 
 def _measure_row(setting: Setting, subset: Subset, measure: Measure, argument: Curve | Tally) -> list[NumberRow]:
     """Return a measure with its interval as the only row of a list."""
-    name = about(measure).name
+    name = describe(measure).name
     kind = "ranks" if name in RANK_MEASURES else "probabilities"
-    return [{"part": kind, "measure": name, **subset.fixed, **tidy(setting.plan.interval.of(measure, argument))}]
+    return [
+        {"part": kind, "measure": name, **subset.fixed, **tidy_columns(setting.plan.interval.of(measure, argument))}
+    ]
 
 
 def _calibration_error_rows(setting: Setting, subset: Subset) -> list[NumberRow]:
@@ -227,7 +229,7 @@ def _calibration_error_rows(setting: Setting, subset: Subset) -> list[NumberRow]
     error = _null_reference_row(setting, subset, "ece", subset.tally)
     if subset.where == "there" or not error["value"] > error["floor_high"]:
         return [error]
-    shift = offset(subset.tally).value
+    shift = calibration_offset(subset.tally).value
     if not isfinite(shift):
         return [error]
     shifted = subset.tally.rescored(expit(log_odds(subset.tally.score) + shift))
@@ -261,7 +263,7 @@ def _match_probability(tally: Tally) -> float:
 
 def _null_reference_row(setting: Setting, subset: Subset, name: str, tally: Tally) -> NumberRow:
     """Return a calibration error with that of perfectly calibrated models of this size."""
-    reference = infer.floor(ece, tally, level=setting.plan.level, seed=setting.plan.seed, draws=N_SIMULATIONS)
+    reference = infer.null_reference(ece, tally, level=setting.plan.level, seed=setting.plan.seed, draws=N_SIMULATIONS)
     estimate = {"value": reference.value, "how": reference.how, "why": reference.why}
     null = {"p": reference.p, "p_is_bound": None if isnan(reference.p) else reference.p_is_bound}
     null |= {"floor": reference.typical, "floor_high": reference.high}
@@ -298,7 +300,7 @@ def measure_plan(plan: Plan, source: PlanData, progress: Progress | None = None)
 def _describe_data(setting: Setting) -> NumberRow:
     """Return the summary of the data: rows, classes, columns, digest and version."""
     notes = [note for policy in setting.policies.values() for note in policy.notes]
-    head = {"version": __version__, **header(setting.sample, list(dict.fromkeys(notes)))}
+    head = {"version": __version__, **results_data(setting.sample, list(dict.fromkeys(notes)))}
     if not setting.plan.apart:
         return head
     # Separate samples are stored as models, one for each sample and score: each sample counts once.
@@ -317,7 +319,7 @@ def _data_rows(setting: Setting) -> Iterator[NumberRow]:
         for name, many in {"rows": sum(rows), "positives": rows[0], "negatives": rows[1]}.items():
             yield {**fixed, "measure": name, "value": many}
         share = infer.estimate("prevalence", Curve(subset.tally).at(np.inf), level=setting.plan.level)
-        yield {**fixed, "measure": "prevalence", **tidy(share)}
+        yield {**fixed, "measure": "prevalence", **tidy_columns(share)}
         if subset.group is None and not has_labels_only(setting.sample, subset.model):
             yield from ({**fixed, "measure": name, "value": value} for name, value in _tie_shares(subset).items())
     if setting.source.repeated is not None:
@@ -349,7 +351,7 @@ def _decision_rows(setting: Setting) -> Iterator[NumberRow]:
     costs, interval, policies = setting.plan.costs, setting.plan.interval, setting.undated_policies
     for where, tallies in setting.places.items():
         shares = {(subset.model, str(subset.fixed["group"])): subset.tally.prevalence for subset in setting.walk(where)}
-        for row in decide.judge(tallies, policies, costs=costs, interval=interval).rows():
+        for row in decide.evaluate_policy(tallies, policies, costs=costs, interval=interval).rows():
             model = row["model"] or next(iter(tallies.models))
             fixed = {"model": model, "where": where, "prevalence": shares[model, str(row["group"])]}
             if row["measure"] != "threshold":
@@ -358,7 +360,7 @@ def _decision_rows(setting: Setting) -> Iterator[NumberRow]:
                 yield from _threshold_rows(row | fixed, setting.policies[model])
     for model, policy in setting.policies.items():
         fixed = {"part": "cut", "measure": "chosen_on_these_rows", "model": model, "where": "here"}
-        yield {**fixed, "value": float(same(setting.sample, policy, model))}
+        yield {**fixed, "value": float(is_chosen_on(setting.sample, policy, model))}
 
 
 def _threshold_rows(row: NumberRow, policy: Policy) -> Iterator[NumberRow]:
@@ -386,7 +388,7 @@ def _cost_rows(setting: Setting) -> Iterator[NumberRow]:
         for name, threshold in (("nobody", np.inf), ("everybody", -np.inf)):
             yield {**fixed, "measure": f"cost_of_flagging_{name}", "value": cost(curve.at(threshold))}
         # None where the cost is undefined at every threshold, as without rows of a class.
-        if (place := best_at(curve, cost, toward="low")) is not None:
+        if (place := best_index(curve, cost, toward="low")) is not None:
             threshold = threshold_at(curve, place)
             yield {**fixed, "measure": "least_cost", "value": cost(curve.at(threshold)), "threshold": threshold}
 
@@ -396,16 +398,18 @@ def _attainable_rows(setting: Setting) -> Iterator[NumberRow]:
     for subset in setting.in_use():
         if has_labels_only(setting.sample, subset.model):
             continue
-        now = decide.tables(setting.places[subset.where], setting.policies[subset.model], model=subset.model)[None]
+        now = decide.decision_tables(setting.places[subset.where], setting.policies[subset.model], model=subset.model)[
+            None
+        ]
         current = float(sensitivity(now["flag"])) if "flag" in now else 0.0
         curve = Curve(subset.tally)
-        place = best_at(curve, partial(_constrained_precision, least=_MIN_SENSITIVITY_SHARE * current))
+        place = best_index(curve, partial(_constrained_precision, least=_MIN_SENSITIVITY_SHARE * current))
         if place is None:
             continue
         threshold = threshold_at(curve, place)
         fixed = {"part": "possible", **subset.fixed, "threshold": threshold}
         for measure in (precision, sensitivity):
-            yield {**fixed, "measure": about(measure).name, "value": measure(curve.at(threshold))}
+            yield {**fixed, "measure": describe(measure).name, "value": measure(curve.at(threshold))}
 
 
 def _constrained_precision(counts: Counts[Floats], *, least: float) -> Floats:
@@ -433,7 +437,7 @@ def _disparity_rows(setting: Setting) -> Iterator[NumberRow]:
     """Yield the greatest differences between groups, beside their null reference."""
     if not setting.sample.attributes:
         return
-    disparities = equalize.gaps(
+    disparities = equalize.group_gaps(
         setting.sample, decided=setting.undated_policies, measures=GROUP_MEASURES, interval=setting.plan.interval
     )
     for row in disparities.rows():
@@ -447,7 +451,7 @@ def _group_difference_rows(setting: Setting) -> Iterator[NumberRow]:
     if not setting.sample.attributes:
         return
     options: dict[str, Any] = {"measures": GROUP_MEASURES, "interval": setting.plan.interval}
-    differences = equalize.differences(setting.sample, decided=setting.undated_policies, **options)
+    differences = equalize.group_differences(setting.sample, decided=setting.undated_policies, **options)
     first = next(iter(setting.sample.models))
     by_model: dict[str, list[NumberRow]] = {}
     for row in differences.rows():
@@ -493,8 +497,8 @@ def _model_difference_rows(setting: Setting) -> Iterator[NumberRow]:
         pooled = {model: setting.sample.pooled(model) for model in models}
         pairs = [*combinations(models, 2)]
         unpaired = (infer.compare_unpaired(*(pooled[each] for each in pair), question=question) for pair in pairs)
-        comparisons = [*zip(pairs, adjusted([*unpaired]), strict=True)]
+        comparisons = [*zip(pairs, adjust_p_values([*unpaired]), strict=True)]
     for (model, other), each in comparisons:
         fixed = {"part": "differences", "measure": each.measure, "model": model, "other": other, "where": "here"}
         chance = {"p": each.p, "p_adjusted": each.adjusted, "p_is_bound": None if isnan(each.p) else each.p_is_bound}
-        yield {**fixed, **tidy(each.difference), **chance}
+        yield {**fixed, **tidy_columns(each.difference), **chance}

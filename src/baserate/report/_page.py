@@ -18,7 +18,7 @@ from baserate._errors import FileFormatError, OptionError
 from baserate._results import json_ready
 from baserate._version import __version__
 from baserate.equalize import MIN_SIZE
-from baserate.infer import two_sided
+from baserate.infer import normal_quantile
 from baserate.report._checks import format_group
 from baserate.report._commands import plan_of, spell_plan
 from baserate.report._curves import ThinnedCurve
@@ -47,7 +47,7 @@ def page_payload(report: Report) -> JsonObject:
         "version": report.data["version"],
         "level": plan.level,
         "min_group_size": MIN_SIZE,
-        "z": two_sided(plan.level),
+        "z": normal_quantile(plan.level),
         "data": json_ready(dict(report.data)),
         "plan": json.loads(plan.to_json()),
         "use": {"prevalence": report.prevalence, "costs": asdict(costs), "priced": plan.costs is not None},

@@ -21,8 +21,8 @@ from baserate._files import write_text
 from baserate._immutable import FrozenMapping
 from baserate._policy import Policy
 from baserate._tally import as_group
-from baserate.decide import named
-from baserate.infer import Interval
+from baserate.decide import find_rule
+from baserate.infer import IntervalOptions
 from baserate.read import Columns
 
 KIND = "baserate/plan"
@@ -137,7 +137,7 @@ class Plan:
         if self.policy_file is not None and self.policy is None:
             raise OptionError(f"policy_file is {self.policy_file!r}, but there is no policy. Read it: Policy.load(…).")
         if self.rule is not None:
-            rule = named(self.rule).__name__.replace("_", "-")
+            rule = find_rule(self.rule).__name__.replace("_", "-")
             if rule not in RULES:
                 raise OptionError(
                     f"the rule {rule} needs more than a plan can tell; choose with `baserate decide … -o policy.json`, "
@@ -154,9 +154,9 @@ class Plan:
         return {name: getattr(self, name) for name in names if getattr(self, name)}
 
     @property
-    def interval(self) -> Interval:
+    def interval(self) -> IntervalOptions:
         """Options of confidence intervals."""
-        return Interval(self.level, self.method, self.seed)
+        return IntervalOptions(self.level, self.method, self.seed)
 
     @property
     def chooses(self) -> str | None:

@@ -12,7 +12,7 @@ from baserate._policy import Policy
 from baserate._read_summary import ReadSummary
 from baserate._rows import Rows
 from baserate._tally import Tallies
-from baserate.read import Spelled
+from baserate.read import LabelText
 from baserate.report._commands import python_literal
 from baserate.report._findings import find_all
 from baserate.report._measurements import PlanData, Progress, measure_plan
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from baserate.read import Watch
 
 
-def gathered(plan: Plan, source: Any = None, *, watch: Watch | None = None) -> PlanData:  # noqa: ANN401  (any table)
+def read_plan_data(plan: Plan, source: Any = None, *, watch: Watch | None = None) -> PlanData:  # noqa: ANN401  (any table)
     """Read the files of a plan, or the table that is passed with it."""
     if source is None and not plan.files:
         raise OptionError("the plan names no files; hand the rows over as well: run(plan, table).")
@@ -50,7 +50,7 @@ def _read_table(what: str, plan: Plan, table: Any, watch: Watch | None) -> Any: 
 
 def _as_text_label(label: object) -> object:
     """Return a text label as the label of any type that is written so: a plan file stores labels as text."""
-    return Spelled(label) if isinstance(label, str) else label
+    return LabelText(label) if isinstance(label, str) else label
 
 
 def _read_samples(plan: Plan, source: Any, watch: Watch | None) -> Tallies:  # noqa: ANN401  (a mapping of tables)
@@ -122,10 +122,10 @@ def run(
     >>> run(Plan(truth="sick", score="risk"), table).here.sensitivity.value
     0.5
     """
-    return of_rows(plan, gathered(plan, source, watch=watch), progress)
+    return run_on_data(plan, read_plan_data(plan, source, watch=watch), progress)
 
 
-def of_rows(
+def run_on_data(
     plan: Plan, rows: PlanData, progress: Progress | None = None, *, arrays: Mapping[str, Any] | None = None
 ) -> Report:
     """Run a plan on data that was read; `arrays` maps columns to the arguments of `evaluate` that hold them."""
@@ -185,7 +185,7 @@ def evaluate(
         tables = {str(name): {"truth": truth[name], "score": score[name]} for name in truth}
         samples = {str(name): {each: _item_expression(each, name) for each in ("truth", "score")} for name in truth}
         plan = Plan(apart=True, score=("score",), prevalence=prevalence, costs=costs, **options)
-        return of_rows(plan, gathered(plan, tables), arrays=samples)
+        return run_on_data(plan, read_plan_data(plan, tables), arrays=samples)
     table: dict[str, Any] = {}
     arrays: dict[str, str] = {}
     columns: dict[str, Any] = {
@@ -198,7 +198,7 @@ def evaluate(
         arrays |= zip(columns[name], _argument_expressions(name, several), strict=True)
     arrays |= {columns[name]: name for name in columns if name not in {"score", "group"}}
     plan = Plan(prevalence=prevalence, costs=costs, **columns, **options)
-    return of_rows(plan, gathered(plan, table), arrays=arrays)
+    return run_on_data(plan, read_plan_data(plan, table), arrays=arrays)
 
 
 def _check_options(more: Mapping[str, Any]) -> dict[str, Any]:

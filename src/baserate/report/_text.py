@@ -8,7 +8,7 @@ from typing import Any
 
 from baserate._formatting import format_count, format_number, join_words, strip_styles, unadjusted_note
 from baserate.equalize import MIN_SIZE
-from baserate.measure import MEASURES, about
+from baserate.measure import MEASURES, describe
 from baserate.report._commands import next_commands
 from baserate.report._natural_frequencies import (
     NEGATIVES,
@@ -58,15 +58,15 @@ _GROUP_COLUMNS = ("prevalence", "flag_rate", "sensitivity", "fpr", "precision")
 
 def render_text(report: Report, width: int) -> str:
     """Return a report as plain text whose lines have at most so many letters."""
-    return strip_styles(page(report).text(width))
+    return strip_styles(report_page(report).text(width))
 
 
 def render_markdown(report: Report) -> str:
     """Return a report as Markdown."""
-    return page(report).markdown()
+    return report_page(report).markdown()
 
 
-def page(report: Report, digits: int = 4) -> Page:
+def report_page(report: Report, digits: int = 4) -> Page:
     """Return the page of a report.
 
     Parameters
@@ -78,10 +78,10 @@ def page(report: Report, digits: int = 4) -> Page:
     """
     layout = _ReportPage(report, digits)
     panels = tuple(layout.panels())
-    return Page(line(report), panels, layout.footnotes())
+    return Page(report_headline(report), panels, layout.footnotes())
 
 
-def line(report: Report) -> str:
+def report_headline(report: Report) -> str:
     """Return one line on the data of a report."""
     data, shares = report.data, report.pick(part="data", measure="prevalence", group=None, where="here")
     share = f"{format_number(100 * data['prevalence'], 4)} %"
@@ -382,7 +382,7 @@ _OPPOSITE = {"value": "value", "low": "high", "high": "low"}
 def _measure_meaning(report: Report, row: TidyRow) -> str:
     """Return a sentence on a measure; for a cost, with the costs of flagging nobody and everybody."""
     if row["measure"] != "expected_cost":
-        return about(MEASURES[row["measure"]]).summary
+        return describe(MEASURES[row["measure"]]).summary
     flat = {what: _find_number(report, f"cost_of_flagging_{what}") for what in ("nobody", "everybody")}
     costs = [
         f"{format_number(POPULATION * row['value'], 4)} to flag {what}" for what, row in flat.items() if row is not None

@@ -25,32 +25,32 @@ from baserate._tally import Tallies, Tally
 from baserate.infer import (
     EstimateRequest,
     Seed,
-    as_share,
-    checked_seed,
+    estimate_input,
     has_influence,
     influence_slopes,
-    judged,
-    noun_of,
+    make_generator,
+    normal_quantile,
     percentiles,
+    prepare_input,
+    proportion_from_variance,
     simulate_tables,
-    two_sided,
-    usual,
+    wilson_or_exact,
 )
 from baserate.measure import (
     MEASURES,
     Measure,
     Place,
-    about,
-    known,
+    as_measure,
+    describe,
     multiclass,
+    note_reweighting,
     prevalence as share_of_positives,
-    reweighed,
     summary,
 )
 from baserate.shift._class_weights import reweigh
-from baserate.shift._estimates import Prevalence, Shares
+from baserate.shift._estimates import MulticlassPrevalence, Prevalence
 from baserate.shift._prior_correction import AdjustableCalibrator
-from baserate.shift._summary import CORRECTED, GIVEN
+from baserate.shift._summary import CORRECTED_SCORES, RAW_SCORES
 
 Bounds = tuple[float, float]
 
@@ -126,12 +126,12 @@ def combine_bounds(value: float, parts: tuple[Bounds, Bounds], correlation: floa
 def bound_value(value: float, precision: Precision, span: Bounds) -> Bounds:
     """Bound a number with a variance; within two ends, as a proportion with the same variance."""
     least, most = span
-    z = two_sided(precision.level)
+    z = normal_quantile(precision.level)
     half = precision.reach * sqrt(precision.variance)
     if isfinite(least) and isfinite(most):
         width = most - least
-        share = as_share((value - least) / width, (half / z / width) ** 2, precision.rows)
-        low, high = usual(share.hits, share.misses, precision.level)
+        share = proportion_from_variance((value - least) / width, (half / z / width) ** 2, precision.rows)
+        low, high = wilson_or_exact(share.hits, share.misses, precision.level)
         return least + width * low, least + width * high
     if not isfinite(least):
         return value - half, value + half
@@ -175,7 +175,7 @@ class Slopes(NamedTuple):
 
 def measure_slopes(measure: Measure, tally: Tally, threshold: float | None) -> Slopes | None:
     """Compute the derivatives of a measure; None if it has no closed form, or a corner there."""
-    if about(measure).of is Counts:
+    if describe(measure).of is Counts:
         cut = 0.5 if threshold is None else threshold
         cells = cell_slopes(measure, Curve(tally).at(float(cut)))
         if cells is None:
@@ -229,7 +229,7 @@ _SIMULATION_METHOD = f"{_N_SIMULATIONS} draws of rates and shares together"
 
 
 def multiclass_adjusted(
-    estimate: Shares,
+    estimate: MulticlassPrevalence,
     *,
     measures: Iterable[str | Measure] | Literal["usual", "all"] = "usual",
     averages: Iterable[str | Mapping[Any, float]] | None = None,
@@ -257,13 +257,13 @@ def multiclass_adjusted(
     )
 
 
-def _simulate_confusions(estimate: Shares, decisions: Confusion, seed: Seed) -> Confusion:
+def _simulate_confusions(estimate: MulticlassPrevalence, decisions: Confusion, seed: Seed) -> Confusion:
     r"""Simulate tables: rates of each class by Dirichlet, and shares conditional on them.
 
     Given rates R that differ from the observed C, the shares are :math:`\hat q+\sum_kB_k(R_k-C_k)` and a normal
     remainder; B is the regression of shares on rates by influence functions.
     """
-    rng = checked_seed(seed)
+    rng = make_generator(seed)
     tables = simulate_tables(decisions, way="stratified", seed=rng)[:_N_SIMULATIONS]
     rates, own = (each / each.sum(axis=-1, keepdims=True) for each in (tables, decisions.mass))
     regression, rest = _regress_shares(estimate, decisions, own)
@@ -276,7 +276,7 @@ def _simulate_confusions(estimate: Shares, decisions: Confusion, seed: Seed) -> 
     return Confusion(make_read_only(shares[:, :, None] * rates), decisions.labels)
 
 
-def _regress_shares(estimate: Shares, decisions: Confusion, own: Floats) -> tuple[Floats, Floats]:
+def _regress_shares(estimate: MulticlassPrevalence, decisions: Confusion, own: Floats) -> tuple[Floats, Floats]:
     """Regress shares on the rates of each class; return the slopes, of shape (K, K, K), and the residual covariance."""
     rows = estimate.validation
     width = len(own)
@@ -333,13 +333,13 @@ def row_values(row: dict[str, Any], tables: Confusion, averages: object) -> Floa
     if row["class"] is None and row["average"] is None:
         return np.asarray(multiclass.MEASURES[row["measure"]](tables), dtype=np.float64)
     measure = MEASURES[row["measure"]]
-    assert about(measure).of is Counts  # noqa: S101  (labels have no ranks)
+    assert describe(measure).of is Counts  # noqa: S101  (labels have no ranks)
     if row["average"] is None:
         values: Floats = measure(tables.one_vs_rest())[..., tables.labels.index(row["class"])]
         return values
     custom = [each for each in averages if isinstance(each, Mapping)] if isinstance(averages, list | tuple) else []
     how = custom[0] if row["average"] == "custom" else row["average"]
-    return np.asarray(multiclass.averaged(measure, how)(tables), dtype=np.float64)
+    return np.asarray(multiclass.average_over_classes(measure, how)(tables), dtype=np.float64)
 
 
 _COMBINED_METHOD = "bounds at the estimate and at the ends of its interval, combined by influence functions"
@@ -352,8 +352,8 @@ TallyAt = Callable[[float], Tally]
 """Function from a prevalence to the validation data at that prevalence."""
 
 
-def corrected(
-    estimate: Prevalence | Shares,
+def adjusted_summary(
+    estimate: Prevalence | MulticlassPrevalence,
     *,
     measures: Iterable[str | Measure] | Literal["usual", "all"] = "usual",
     threshold: float | Iterable[float] | None = None,
@@ -363,8 +363,8 @@ def corrected(
 
     The columns are those of `baserate.infer.summary` with `prevalence` and `scores`. Scores are as given ("as given");
     measures of probabilities are repeated with posteriors that are right at the estimate ("corrected"), where possible.
-    Of `Shares` the measures are those of decisions for the highest score, and the columns those of
-    `baserate.infer.class_summary`.
+    Of `MulticlassPrevalence` the measures are those of decisions for the highest score, and the columns those of
+    `baserate.infer.multiclass_summary`.
 
     Parameters
     ----------
@@ -395,28 +395,29 @@ def corrected(
     >>> truth = rng.random(1000) < 0.4
     >>> validation = tally(truth, rng.normal(1.5 * truth, 1.0))
     >>> target = Target(rng.normal(1.5 * (rng.random(5000) < 0.1), 1.0))
-    >>> row = shift.corrected(shift.prevalence(target, validation), measures=["precision"], threshold=1.0).rows()[-1]
+    >>> estimate = shift.estimate_prevalence(target, validation)
+    >>> row = shift.adjusted_summary(estimate, measures=["precision"], threshold=1.0).rows()[-1]
     >>> round(row["value"], 3), round(row["low"], 3), round(row["high"], 3), round(row["prevalence"], 3)
     (0.333, 0.211, 0.439, 0.105)
     """
-    if isinstance(estimate, Shares):
+    if isinstance(estimate, MulticlassPrevalence):
         if threshold is not None:
             raise OptionError(f"threshold={threshold} has no use: of several classes the highest score decides.")
         return multiclass_adjusted(estimate, measures=measures, averages=averages)
     if averages is not None:
         raise OptionError("averages are over several classes, but these are two; leave them out.")
-    requested = measures if isinstance(measures, str) else [known(each) for each in measures]
-    raw = _summarize(estimate, lambda q: reweigh(estimate.validation, to=q), requested, threshold, GIVEN)
+    requested = measures if isinstance(measures, str) else [as_measure(each) for each in measures]
+    raw = _summarize(estimate, lambda q: reweigh(estimate.validation, to=q), requested, threshold, RAW_SCORES)
     notes = [*raw.data["notes"], *estimate.notes]
     if estimate.value in (0.0, 1.0):
         notes.append(f"the estimate is {estimate.value:g}; measures are their limits there.")
     parts = [raw]
     measured = [MEASURES[name] for name in raw.columns["measure"] if name in MEASURES]
     used = measured if isinstance(requested, str) else requested
-    proper = [measure for measure in used if about(measure).of is Tally]
+    proper = [measure for measure in used if describe(measure).of is Tally]
     if proper:
         try:
-            parts.append(_summarize(estimate, _correct_posteriors(estimate), proper, None, CORRECTED))
+            parts.append(_summarize(estimate, _correct_posteriors(estimate), proper, None, CORRECTED_SCORES))
         except BaserateError as error:
             notes.append(f"there are no corrected posteriors: {error}")
     columns = {name: [each for part in parts for each in part.columns[name]] for name in raw.columns}
@@ -429,7 +430,7 @@ def _summarize(estimate: Prevalence, tally_at: TallyAt, measures: Any, threshold
     size = len(results)
     extra: dict[str, Any] = {"prevalence": [estimate.value] * size, "scores": [scores] * size}
     # The prevalence is not taken as known here: the intervals are those of an estimate.
-    notes = [note for note in results.data["notes"] if note not in reweighed(judge.tally)]
+    notes = [note for note in results.data["notes"] if note not in note_reweighting(judge.tally)]
     return Results({**results.columns, **extra}, {**results.data, "notes": notes})
 
 
@@ -459,7 +460,7 @@ class _AdjustedIntervals:
     def __call__(self, measure: Measure, data: Any, place: Place) -> Estimate:  # noqa: ANN401  (what it takes)
         if measure is share_of_positives:
             return self.prevalence.estimate
-        interval = judged(measure, data, EstimateRequest(self.level))
+        interval = estimate_input(measure, data, EstimateRequest(self.level))
         if isnan(interval.value) or isnan(interval.low):
             return interval
         ends = [
@@ -469,7 +470,7 @@ class _AdjustedIntervals:
         of_prevalence = min(interval.value, *ends), max(interval.value, *ends)
         if any(map(isnan, ends)):
             return replace(interval, low=nan, high=nan, why="it is undefined within the interval of the prevalence")
-        scale = Scale(*about(measure).span)
+        scale = Scale(*describe(measure).span)
         parts = (interval.low, interval.high), of_prevalence
         low, high = combine_bounds(interval.value, parts, self._correlation(measure, place), scale)
         low, high = max(low, scale.least), min(high, scale.most)
@@ -478,7 +479,7 @@ class _AdjustedIntervals:
         )
 
     def _at(self, measure: Measure, q: float, place: Place) -> float:
-        return float(measure(noun_of(measure, self.tally_at(q), place.threshold)))
+        return float(measure(prepare_input(measure, self.tally_at(q), place.threshold)))
 
     def _correlation(self, measure: Measure, place: Place) -> float:
         """Correlate the effects of rates and prevalence on the measure, by the influence of validation rows.

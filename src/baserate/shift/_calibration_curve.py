@@ -12,11 +12,11 @@ from baserate._arrays import Cells, Floats, Reals, ratio
 from baserate._errors import FitError
 from baserate._formatting import count_of, format_number, format_p_phrase
 from baserate._tally import Tally
-from baserate.infer import Check
-from baserate.measure import firsts
+from baserate.infer import CalibrationTest
+from baserate.measure import bin_starts
 
-NAME = "calibration_curve"
-SIZE = 0.05
+CALIBRATION_CHECK = "calibration_curve"
+SIGNIFICANCE_LEVEL = 0.05
 """Level of the test."""
 _METHOD = "score test, χ²"
 _TEST_BINS = 10
@@ -25,7 +25,7 @@ _ROWS_PER_TEST_BIN = 5.0
 _SMALLEST = 5e-324
 
 
-def calibration_test(tally: Tally, chance: Floats, columns: Floats | None = None) -> Check:
+def calibration_test(tally: Tally, chance: Floats, columns: Floats | None = None) -> CalibrationTest:
     r"""Test whether probabilities at each score are calibrated, against any other level in each bin.
 
     Rao's score test for indicators of bins [@rao1948]: residuals :math:`y-p` are summed in bins that contain equal
@@ -37,9 +37,9 @@ def calibration_test(tally: Tally, chance: Floats, columns: Floats | None = None
     noise = tally.squares.sum(axis=0) * chance * (1 - chance)
     bins = min(_TEST_BINS, int(4 * weight.sum() ** 2 / max(noise.sum(), _SMALLEST) / _ROWS_PER_TEST_BIN))
     if bins < 2:
-        return Check(NAME, nan, nan, _METHOD, why="there are too few rows for two bins")
+        return CalibrationTest(CALIBRATION_CHECK, nan, nan, _METHOD, why="there are too few rows for two bins")
     # Tallies fall, but `firsts` expects rising scores.
-    begins = np.unique(firsts(tally.score[::-1], weight[::-1], bins=bins, by="mass"))
+    begins = np.unique(bin_starts(tally.score[::-1], weight[::-1], bins=bins, by="mass"))
     place = np.searchsorted(begins, np.arange(len(weight)), side="right")[::-1] - 1
     member = (place == np.arange(len(begins))[:, None]).astype(np.float64)
     if columns is not None:
@@ -49,7 +49,7 @@ def calibration_test(tally: Tally, chance: Floats, columns: Floats | None = None
     return _chi_squared(surplus, spread)
 
 
-def _chi_squared(surplus: Floats, spread: Floats) -> Check:
+def _chi_squared(surplus: Floats, spread: Floats) -> CalibrationTest:
     from scipy.special import gammaincc
 
     # Scaled to a correlation matrix, so that the tolerance does not depend on bin sizes.
@@ -57,10 +57,12 @@ def _chi_squared(surplus: Floats, spread: Floats) -> Check:
     values, vectors = np.linalg.eigh(spread / np.outer(scale, scale))
     there = values > 1e-8 * max(float(values.max()), _SMALLEST)
     if not there.any():
-        return Check(NAME, nan, nan, _METHOD, why="the curve passes through every bin")
+        return CalibrationTest(CALIBRATION_CHECK, nan, nan, _METHOD, why="the curve passes through every bin")
     parts = (vectors.T @ (surplus / scale))[there] ** 2 / values[there]
     statistic, freedom = float(parts.sum()), int(there.sum())
-    return Check(NAME, statistic, max(float(gammaincc(freedom / 2, statistic / 2)), _SMALLEST), _METHOD, freedom)
+    return CalibrationTest(
+        CALIBRATION_CHECK, statistic, max(float(gammaincc(freedom / 2, statistic / 2)), _SMALLEST), _METHOD, freedom
+    )
 
 
 _CURVE_BINS = 10
@@ -133,7 +135,7 @@ class CalibrationCurve(NamedTuple):
         chance = self.straight(tally.score)
         return np.stack([each * (1 - chance), each * -chance])
 
-    def fit(self) -> Check:
+    def fit(self) -> CalibrationTest:
         """Test the lines: whether the upper half of each bin lies where its line predicts, by χ²."""
         tally, at = self.tally, self.places(self.tally.score)
         mass, chance = tally.positive + tally.negative, self(tally.score)
@@ -150,20 +152,22 @@ class CalibrationCurve(NamedTuple):
         there = (noise > 0) & (sum_by_bin(mass * chance * (1 - chance)) > _MIN_VARIANCE)
         how = "score test of halves of bins, χ²"
         if not there.any():
-            return Check(NAME, nan, nan, how, why="there are too few rows")
+            return CalibrationTest(CALIBRATION_CHECK, nan, nan, how, why="there are too few rows")
         from scipy.special import gammaincc
 
         statistic, freedom = float((surplus[there] ** 2 / noise[there]).sum()), int(there.sum())
-        return Check(NAME, statistic, max(float(gammaincc(freedom / 2, statistic / 2)), 5e-324), how, freedom)
+        return CalibrationTest(
+            CALIBRATION_CHECK, statistic, max(float(gammaincc(freedom / 2, statistic / 2)), 5e-324), how, freedom
+        )
 
-    def notes(self, check: Check) -> tuple[str, ...]:
+    def notes(self, check: CalibrationTest) -> tuple[str, ...]:
         """Say how scores were recalibrated, and whether that fits."""
         bins = count_of(len(self.middle), "bin")
         text = f"Scores were recalibrated on validation by a curve that is straight in each of {bins}"
         if check.why:
             return (f"{text}; whether it fits was not tested: {check.why}.",)
         p = format_p_phrase(check.p, digits=3)
-        if check.p >= SIZE:
+        if check.p >= SIGNIFICANCE_LEVEL:
             return (f"{text}; it fits the validation data ({p}).",)
         return (f"{text}; it does not fit the validation data ({p}), so that numbers may be biased.",)
 
@@ -211,7 +215,7 @@ def _bin_edges(tally: Tally, score: Floats, mass: Cells, thresholds: Iterable[fl
     places = np.concatenate([tally.score, score])
     parts = np.concatenate([own / own.sum(), np.asarray(mass, dtype=np.float64) / float(mass.sum())])
     order = np.argsort(places, kind="stable")
-    begins = firsts(places[order], parts[order], bins=_CURVE_BINS, by="mass")
+    begins = bin_starts(places[order], parts[order], bins=_CURVE_BINS, by="mass")
     equal = places[order][np.unique(begins[begins > 0]) - 1]
     rows = np.cumsum(tally.rows.sum(axis=0)[::-1].astype(np.int64))
     rising = tally.score[::-1]

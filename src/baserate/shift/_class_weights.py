@@ -23,7 +23,7 @@ from baserate._domains import FACTOR, PREVALENCE, check_domain
 from baserate._errors import EmptyDataError, NotBinaryError, OptionError, UnknownLabelError
 from baserate._policy import spellings
 from baserate._tally import Group, Tallies, Tally, as_group
-from baserate.calibrate.multiclass import checked_shares
+from baserate.calibrate.multiclass import check_shares
 
 ClassCounts = Sequence[float]
 """Numbers of positives and negatives."""
@@ -52,7 +52,7 @@ def gamma(*, at: float, to: float) -> float:
     9.0
     """
     check_domain("at", at, _SAMPLE_PREVALENCE)
-    checked_prevalence("to", to)
+    check_prevalence("to", to)
     return ((1 - to) * at) / (to * (1 - at))
 
 
@@ -83,7 +83,7 @@ def gamma_of_sampling(*, under: float = 1.0, over: float = 1.0) -> float:
     --------
     >>> gamma_of_sampling(under=10)  # every tenth negative was kept
     10.0
-    >>> gamma_of_sampling(under=10, over=0.25)  # and every positive was taken four times
+    >>> gamma_of_sampling(under=10, over=0.25)  # and every positive was taken four scale_counts
     40.0
     """
     if not (_is_number(under) and 1 <= under < float("inf")):
@@ -150,7 +150,7 @@ def prevalence_of_gamma(gamma: float, *, at: float) -> float:
     return float(at / (at + gamma * (1 - at)))
 
 
-def checked_prevalence(name: str, value: object) -> None:
+def check_prevalence(name: str, value: object) -> None:
     """Raise unless a value is a prevalence of two classes, strictly between 0 and 1."""
     check_domain(name, value, PREVALENCE)
 
@@ -247,7 +247,7 @@ def _tally_factors(tally: Tally, to: Any, gamma: Any) -> tuple[float, float]:  #
         to = positives / (positives + gamma * negatives)
         rest = gamma * negatives / (positives + gamma * negatives)
     else:
-        checked_prevalence("to", to)
+        check_prevalence("to", to)
         rest = 1 - to
     return float(to * tally.total / positives), float(rest * tally.total / negatives)
 
@@ -302,10 +302,10 @@ def _find_group(tallies: Tallies, key: object) -> Group:
 
 
 def _reweigh_counts(counts: Counts[Any], to: object, gamma: object) -> Counts[Any]:
-    return times(counts, *_counts_factors(counts, to, gamma))
+    return scale_counts(counts, *_counts_factors(counts, to, gamma))
 
 
-def times(counts: Counts[Any], first: Floats | float, second: Floats | float) -> Counts[Any]:
+def scale_counts(counts: Counts[Any], first: Floats | float, second: Floats | float) -> Counts[Any]:
     """Multiply positives and negatives, each with its factor, as with shares that are known."""
     one = np.ones_like(first)
     # Rows are counted, not weighted: they stay as many as they were.
@@ -338,7 +338,7 @@ def _scale_cells(counts: Counts[Any], first: Floats | float, second: Floats | fl
 def _check_numbers(name: str, value: Any) -> Floats:  # noqa: ANN401  (checked here)
     """Prevalences or γ, one or many."""
     if np.ndim(value) == 0:
-        (check_gamma if name == "gamma" else partial(checked_prevalence, "to"))(value)
+        (check_gamma if name == "gamma" else partial(check_prevalence, "to"))(value)
         return np.asarray(value, dtype=np.float64)
     values: Floats = np.asarray(value, dtype=np.float64)
     domain = FACTOR if name == "gamma" else PREVALENCE
@@ -356,7 +356,7 @@ def _class_factors(table: Confusion, to: Any, gamma: object) -> Floats:  # noqa:
     """What each class is multiplied with, in each table."""
     if gamma is not None or isinstance(to, float | int):
         raise OptionError(f"a table of {len(table.labels)} classes needs a share for each: give to= as a mapping.")
-    shares = checked_shares("to", to, table.labels)
+    shares = check_shares("to", to, table.labels)
     missing = table.truth.reshape(-1, len(table.labels)).min(axis=0) == 0
     if missing.any():
         label = table.labels[int(missing.argmax())]

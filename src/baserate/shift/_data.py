@@ -21,8 +21,8 @@ from baserate._numeric.distinct import Codes
 from baserate._rows import MulticlassRows
 from baserate._tally import Tally
 from baserate._target import MulticlassTarget, Target
-from baserate.calibrate.multiclass import listed
-from baserate.infer import Part, freedom, two_sided, widening
+from baserate.calibrate.multiclass import format_labels
+from baserate.infer import VarianceComponent, degrees_of_freedom, normal_quantile, t_widening
 from baserate.measure.multiclass import check_class_probabilities
 
 _MIN_OVERLAP = 0.5
@@ -112,7 +112,7 @@ class BinaryData:
         gap, noise = first[0] - second[0], first[1] + second[1]
         if self.validation.score[0] == self.validation.score[-1]:
             raise FitError("all validation scores are the same, so they say nothing about the classes; give others.")
-        if gap**2 <= two_sided(self.level) ** 2 * noise:
+        if gap**2 <= normal_quantile(self.level) ** 2 * noise:
             raise FitError(
                 "the scores carry no information: their means in the two classes of the validation set differ by "
                 f"{gap:.3g} with a standard error of {noise**0.5:.3g}, so at level {self.level:g} no prevalence can be "
@@ -132,10 +132,10 @@ def variance_and_reach(tally: Tally, influence: Floats, spread: float, level: fl
         second = squares[there] * np.square(by[there])
         many = float(rows.sum(dtype=np.int64))
         # Each class has its own degrees of freedom.
-        parts.append(Part.of(float(second.sum()), float(np.sum(second**2 / rows[there])), many))
+        parts.append(VarianceComponent.of(float(second.sum()), float(np.sum(second**2 / rows[there])), many))
     own = sum(part.variance for part in parts)
-    wide = widening(freedom(parts), level) ** 2 if own > 0 else 1.0
-    variance, z = own + spread, two_sided(level)
+    wide = t_widening(degrees_of_freedom(parts), level) ** 2 if own > 0 else 1.0
+    variance, z = own + spread, normal_quantile(level)
     return variance, z * float(np.sqrt((own * wide + spread) / variance)) if variance > 0 else z
 
 
@@ -330,11 +330,11 @@ def _class_order(labels: tuple[object, ...], order: tuple[object, ...]) -> list[
     unknown = [str(label) for label in labels if label not in order]
     if lacking:
         raise UnknownLabelError(
-            f"the target has no score for {listed(lacking)}, which validation has; add that column."
+            f"the target has no score for {format_labels(lacking)}, which validation has; add that column."
         )
     if unknown:
         raise UnknownLabelError(
-            f"the target has scores for {listed(unknown)}, which validation has not; leave them out."
+            f"the target has scores for {format_labels(unknown)}, which validation has not; leave them out."
         )
     return [place[label] for label in order]
 
@@ -357,12 +357,14 @@ def _check_class_rows(rows: MulticlassRows) -> None:
     absent, single = ([str(rows.labels[at]) for at in np.flatnonzero(of_class == many)] for many in (0, 1))
     if absent:
         raise FitError(
-            f"{listed(absent)} has no row {where}, so that nobody knows how its scores look; give rows of every class, "
+            f"{format_labels(absent)} has no row {where}, so that nobody knows how its scores look; give rows of "
+            f"every class, "
             "or leave its column out."
         )
     if single:
         raise FitError(
-            f"{listed(single)} has a single row {where}, which does not show how its scores vary; give two or more of "
+            f"{format_labels(single)} has a single row {where}, which does not show how its scores vary; give two or "
+            f"more of "
             "every class."
         )
 

@@ -1,4 +1,4 @@
-"""Results of prevalence estimators: `Prevalence` of two classes and `Shares` of several."""
+"""Results of prevalence estimators: `Prevalence` of two classes and `MulticlassPrevalence` of several."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from baserate._formatting import count_of
 from baserate._immutable import keep_read_only
 from baserate._rows import MulticlassRows
 from baserate._tally import Tally
-from baserate.infer import Check, two_sided, usual
+from baserate.infer import CalibrationTest, normal_quantile, wilson_or_exact
 
 
 @keep_read_only
@@ -40,7 +40,7 @@ class Prevalence:
     labelled: int = 0
     """Labelled rows of the target."""
     notes: tuple[str, ...] = ()
-    checks: tuple[Check, ...] = ()
+    checks: tuple[CalibrationTest, ...] = ()
     """Tests of assumptions: of label shift for binned, of the calibration for mlls."""
 
     def __repr__(self) -> str:
@@ -70,14 +70,14 @@ _MAX_REPR_CLASSES = 6
 
 @keep_read_only
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Shares:
+class MulticlassPrevalence:
     """Estimated shares of several classes, each with its interval.
 
-    >>> from baserate import MulticlassTarget, scored, shift
+    >>> from baserate import MulticlassTarget, class_scores, shift
     >>> score = [[0.8, 0.2], [0.5, 0.5], [0.2, 0.8]]
-    >>> validation = scored(list("aaabbb"), score * 2, count=[40, 20, 10, 10, 20, 40])
+    >>> validation = class_scores(list("aaabbb"), score * 2, count=[40, 20, 10, 10, 20, 40])
     >>> target = MulticlassTarget(np.array(score), ("a", "b"), count=np.array([40, 20, 40]))
-    >>> shift.prevalence(target, validation, method="pacc")
+    >>> shift.estimate_prevalence(target, validation, method="pacc")
     Shares(a 0.5 [0.25, 0.75], b 0.5 [0.25, 0.75]; pacc, 100 rows)
     """
 
@@ -133,10 +133,10 @@ def share_intervals(
     q̂ is at a bound. It is never narrower than if all `rows` were labelled (Wilson, or Clopper and Pearson where a
     class is rare), which matters for classifiers that hardly err.
     """
-    z, estimates = two_sided(level), []
+    z, estimates = normal_quantile(level), []
     for q, free, v in zip(value.tolist(), unclipped.tolist(), np.maximum(variance, 0.0).tolist(), strict=True):
         half = sqrt((q - free) ** 2 + z * z * v)
-        least, most = usual(q * rows, (1 - q) * rows, level)
+        least, most = wilson_or_exact(q * rows, (1 - q) * rows, level)
         # q is included, since rounding may put it outside its own interval.
         low, high = min(free - half, least, q), max(free + half, most, q)
         estimates.append(Estimate(q, low=max(low, 0.0), high=min(high, 1.0), level=level, how=how))

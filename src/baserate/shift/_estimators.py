@@ -1,4 +1,4 @@
-"""Prevalence estimators: the registry of methods, their lookup by name, and `prevalence`, which applies one.
+"""Prevalence estimators: the registry of methods, their lookup by name, and `estimate_prevalence`, which applies one.
 
 To add an estimator, write one function for two classes, for several, or for both, and add one entry to `ESTIMATORS`.
 Lookup by name and alias, the choices of the command line, the options of each method and the laws in the tests follow.
@@ -19,10 +19,10 @@ from baserate._numeric.logistic import PROBABILITY_CLIP
 from baserate._rows import MulticlassRows, Rows
 from baserate._tally import Tallies, Tally
 from baserate._target import MulticlassTarget, Target
-from baserate.calibrate import tally_of
+from baserate.calibrate import pool_tally
 from baserate.shift import _moment_matching as moment_matching
 from baserate.shift._data import BinaryData
-from baserate.shift._estimates import Prevalence, Shares
+from baserate.shift._estimates import MulticlassPrevalence, Prevalence
 from baserate.shift._gmm import multiclass_gmm
 from baserate.shift._histogram_matching import fit_binned, hdy
 from baserate.shift._label_shift import (
@@ -36,7 +36,7 @@ from baserate.shift._maximum_likelihood import Posterior, RecalibrateOption, bin
 
 BinaryFunction = Callable[..., Prevalence]
 """`(BinaryData, *, options) -> Prevalence`."""
-MulticlassFunction = Callable[..., Shares]
+MulticlassFunction = Callable[..., MulticlassPrevalence]
 """`(MulticlassTarget, MulticlassRows, *, level, options) -> Shares`."""
 
 
@@ -192,14 +192,14 @@ _BY_NAME = {each.name: each for each in ESTIMATORS}
 ALIASES = {alias: name for name in METHODS for alias in _BY_NAME[name].aliases}
 """Other names of a method -> its name."""
 
-DEFAULT = "binned"
+DEFAULT_METHOD = "binned"
 """Method for two classes: it needs no calibration that could be wrong."""
-DEFAULT_OF_CLASSES = "gmm"
+DEFAULT_MULTICLASS_METHOD = "gmm"
 """Method for several classes: it does not depend on whether a calibration is right."""
 
 
 @overload
-def prevalence(
+def estimate_prevalence(
     target: Target,
     validation: Tally | Tallies | Rows,
     *,
@@ -208,17 +208,17 @@ def prevalence(
     **options: Any,  # noqa: ANN401
 ) -> Prevalence: ...
 @overload
-def prevalence(
+def estimate_prevalence(
     target: MulticlassTarget,
     validation: MulticlassRows,
     *,
     method: str | None = ...,
     level: float = ...,
     **options: Any,  # noqa: ANN401
-) -> Shares: ...
-def prevalence(
+) -> MulticlassPrevalence: ...
+def estimate_prevalence(
     target: Any, validation: Any, *, method: str | None = None, level: float = 0.95, **options: Any
-) -> Prevalence | Shares:
+) -> Prevalence | MulticlassPrevalence:
     """Estimate the prevalence of the positive class, or of each of several classes, in unlabelled data.
 
     The estimate assumes label shift: each class scores as in the validation data, and only the prevalences differ.
@@ -243,7 +243,8 @@ def prevalence(
     Returns
     -------
     Prevalence or Shares
-        The estimate with its interval; notes say where tests reject what the estimate rests on. `Shares` of a
+        The estimate with its interval; notes say where tests reject what the estimate rests on. `MulticlassPrevalence`
+        of a
         `MulticlassTarget`.
 
     Raises
@@ -263,15 +264,15 @@ def prevalence(
     >>> truth = rng.random(1000) < 0.4
     >>> validation = tally(truth, rng.normal(1.5 * truth, 1.0))
     >>> target = Target(rng.normal(1.5 * (rng.random(5000) < 0.1), 1.0))
-    >>> shift.prevalence(target, validation)
+    >>> shift.estimate_prevalence(target, validation)
     Prevalence(0.105078, 0.0656881 to 0.140993, by binned)
     """
     if isinstance(target, MulticlassTarget):
-        name = resolve_method(method or DEFAULT_OF_CLASSES)
+        name = resolve_method(method or DEFAULT_MULTICLASS_METHOD)
         return _estimate_multiclass(target, validation, name, {"level": level, **options})
-    name = resolve_method(method or DEFAULT)
+    name = resolve_method(method or DEFAULT_METHOD)
     function = _binary_function(name)
-    data = BinaryData(target, tally_of(validation), level)
+    data = BinaryData(target, pool_tally(validation), level)
     # Before any method, so that all refuse useless scores with the same message.
     data.check_information()
     estimate: Prevalence = call_with_options(function, (data,), name, options)
@@ -282,10 +283,10 @@ def prevalence(
 
 def _estimate_multiclass(
     target: MulticlassTarget, validation: MulticlassRows, name: str, options: dict[str, Any]
-) -> Shares:
+) -> MulticlassPrevalence:
     if not isinstance(validation, MulticlassRows):
         raise OptionError(f"{type(validation).__name__} has no score for each class; give ClassRows for a ClassTarget.")
-    shares: Shares = call_with_options(_multiclass_function(name), (target, validation), name, options)
+    shares: MulticlassPrevalence = call_with_options(_multiclass_function(name), (target, validation), name, options)
     return shares
 
 
@@ -319,10 +320,10 @@ def resolve_method(method: str) -> str:
     return name
 
 
-def options_of(name: str, *, many: bool = False) -> tuple[str, ...]:
+def method_options(name: str, *, many: bool = False) -> tuple[str, ...]:
     """Name the options that a method has besides the level, for two classes or for many.
 
-    >>> options_of("mlls"), options_of("acc"), options_of("acc", many=True)
+    >>> method_options("mlls"), method_options("acc"), method_options("acc", many=True)
     (('recalibrate', 'at'), ('threshold',), ())
     """
     (_multiclass_function if many else _binary_function)(name)  # raises if the method is not for so many classes
@@ -337,7 +338,7 @@ def call_with_options(
     unknown = [option for option in options if option not in accepted]
     if unknown:
         has = f"it has {', '.join(accepted)}" if accepted else "it has none"
-        other = "; method='mlls' takes it" if name == DEFAULT and unknown[0] in ("recalibrate", "at") else ""
+        other = "; method='mlls' takes it" if name == DEFAULT_METHOD and unknown[0] in ("recalibrate", "at") else ""
         raise OptionError(f"{unknown[0]}= has no use for {name}; {has}{other}.")
     return function(*data, **options)
 

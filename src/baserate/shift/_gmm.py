@@ -13,10 +13,10 @@ from baserate._formatting import format_p_phrase
 from baserate._numeric.simplex import contrasts, fit_least_squares, fit_mixture, project_to_simplex
 from baserate._rows import MulticlassRows
 from baserate._target import MulticlassTarget
-from baserate.calibrate.multiclass import listed
-from baserate.infer import widening
+from baserate.calibrate.multiclass import format_labels
+from baserate.infer import t_widening
 from baserate.shift._data import MulticlassData
-from baserate.shift._estimates import Shares
+from baserate.shift._estimates import MulticlassPrevalence
 from baserate.shift._maximum_likelihood import (
     LikelihoodRatios,
     Recalibration,
@@ -108,7 +108,7 @@ def multiclass_gmm(
     level: float = 0.95,
     recalibrate: Recalibration | bool | None = "bias-corrected",
     at: SharesLike | None = None,
-) -> Shares:
+) -> MulticlassPrevalence:
     r"""Estimate shares with which means of features would be as observed, :math:`\min_q(o-Cq)^⊤W(o-Cq)`.
 
     Under label shift the mean o of any function of the scores is a mixture of its class means: no model is needed. The
@@ -126,9 +126,9 @@ def multiclass_gmm(
     Also: generalized method of moments, efficient label shift adaptation, ELSA.
     Reference: [@tian2023].
 
-    >>> from baserate import scored
+    >>> from baserate import class_scores
     >>> score = [[0.8, 0.2], [0.5, 0.5], [0.2, 0.8]]
-    >>> rows = scored(list("aaabbb"), score * 2, count=[40, 20, 10, 10, 20, 40])
+    >>> rows = class_scores(list("aaabbb"), score * 2, count=[40, 20, 10, 10, 20, 40])
     >>> target = MulticlassTarget(np.array(score), ("a", "b"), count=np.array([40, 30, 40]))
     >>> multiclass_gmm(target, rows).value.round(3).tolist()
     [0.5, 0.5]
@@ -142,7 +142,7 @@ def estimate_gmm(
     level: float,
     recalibrate: Recalibration | bool | None = "bias-corrected",
     at: SharesLike | None = None,
-) -> tuple[Shares, GmmFit]:
+) -> tuple[MulticlassPrevalence, GmmFit]:
     """Estimate by `gmm`; return also the fit."""
     ratios, why = fit_calibration(data, recalibrate=recalibrate, at=at)
     fit = solve_moments(data, ratios, level=level)
@@ -150,7 +150,7 @@ def estimate_gmm(
     value = free.shares
     if value.min() < 0:
         value = fit_least_squares(fit.root @ fit.c, fit.root @ fit.c @ value)
-    wide = np.array([widening(each, level) for each in fit.freedom]) * _widen_for_rare_rows(data, ratios, fit)
+    wide = np.array([t_widening(each, level) for each in fit.freedom]) * _widen_for_rare_rows(data, ratios, fit)
     extra = Details(
         wide, None if ratios is None else ratios.calibrator, (*why, *_disagreement_notes(data, ratios, fit)), _METHOD
     )
@@ -290,7 +290,8 @@ def _disagreement_notes(data: MulticlassData, ratios: LikelihoodRatios | None, f
         elif likely is not None:
             shares = [f"{label} {q:.3g}" for label, q in zip(data.labels, likely[0], strict=True)]
             yield (
-                f"maximum likelihood (mlls) disagrees, with {listed(shares)} ({format_p_phrase(each, digits=3)}): "
+                f"maximum likelihood (mlls) disagrees, with {format_labels(shares)} "
+                f"({format_p_phrase(each, digits=3)}): "
                 "either its calibration curve does not fit, on which this estimate does not depend, or it is not label "
                 "shift alone."
             )

@@ -14,8 +14,8 @@ from baserate._errors import FitError, OptionError
 from baserate._estimate import Estimate
 from baserate._numeric.mixture import BinCounts, ProfileLikelihood, TwoSampleFit, find_root
 from baserate._tally import Tally
-from baserate.infer import two_sided, widening
-from baserate.measure import firsts
+from baserate.infer import normal_quantile, t_widening
+from baserate.measure import bin_starts
 from baserate.shift._data import BinaryData, effective_counts
 from baserate.shift._estimates import Prevalence
 from baserate.shift._moment_matching import combine_with_labels
@@ -78,7 +78,7 @@ def fit_binned(data: BinaryData, bins: int | Sequence[float] | None = None) -> t
     profile = ProfileLikelihood(histograms.counts)
     fit = profile.maximum
     # The profile likelihood is χ² in large samples only; t quantiles make up for few validation rows.
-    wide = two_sided(data.level) * widening(min(data.rows) - 1, data.level)
+    wide = normal_quantile(data.level) * t_widening(min(data.rows) - 1, data.level)
     low, high = profile.bounds(fit, wide**2 / 2)
     joint = JointFit.of(histograms, fit)
     influence, spread = _influence_and_variance(data, histograms, fit, joint.weight)
@@ -155,7 +155,7 @@ def balanced_edges(tally: Tally, bins: int) -> Floats:
     """
     score = tally.score[::-1]
     mass = (tally.positive / tally.positives + tally.negative / tally.negatives)[::-1]
-    begins = np.unique(firsts(score, mass, bins=bins, by="mass"))
+    begins = np.unique(bin_starts(score, mass, bins=bins, by="mass"))
     begins = begins[(begins > 0) & (begins < len(score))]
     edges: Floats = np.asarray(score[begins - 1], dtype=np.float64)
     return edges

@@ -16,9 +16,9 @@ from baserate._numeric.mixture import unconstrained_log_likelihood
 from baserate._rows import MulticlassRows, Rows
 from baserate._tally import Tallies, Tally
 from baserate._target import MulticlassTarget, Target
-from baserate.calibrate import tally_of
-from baserate.infer import Check, holm
-from baserate.shift._calibration_curve import NAME, SIZE, calibration_test
+from baserate.calibrate import pool_tally
+from baserate.infer import CalibrationTest, holm
+from baserate.shift._calibration_curve import CALIBRATION_CHECK, SIGNIFICANCE_LEVEL, calibration_test
 from baserate.shift._data import BinaryData, MulticlassData
 from baserate.shift._estimates import Prevalence
 from baserate.shift._gmm import SIGNIFICANCE, fit_calibration, solve_moments
@@ -49,7 +49,7 @@ UNTESTED = (
 
 
 @dataclass(frozen=True, slots=True)
-class Assumption:
+class LabelShiftTestResult:
     """Tests of label shift, with sentences that say what was and was not tested.
 
     Parameters
@@ -60,7 +60,7 @@ class Assumption:
         A sentence for each test, and one about what scores alone cannot test.
     """
 
-    checks: tuple[Check, ...]
+    checks: tuple[CalibrationTest, ...]
     told: tuple[str, ...]
 
     def __bool__(self) -> NoReturn:
@@ -78,50 +78,51 @@ class Assumption:
         return any(p < _SIGNIFICANCE for p in self.adjusted)
 
 
-def check_label_shift(data: BinaryData, *, bins: int | Sequence[float] | None = None) -> Assumption:
+def check_label_shift(data: BinaryData, *, bins: int | Sequence[float] | None = None) -> LabelShiftTestResult:
     """Make both tests of label shift for two classes."""
     return check_binned(data, *fit_binned(data, bins))
 
 
-def check_binned(data: BinaryData, estimate: Prevalence, joint: JointFit) -> Assumption:
+def check_binned(data: BinaryData, estimate: Prevalence, joint: JointFit) -> LabelShiftTestResult:
     """Make both tests of an estimate by `binned`."""
     return describe_checks((goodness_of_fit(joint), hausman_difference(data, estimate, joint)))
 
 
-def describe_checks(checks: tuple[Check, ...]) -> Assumption:
+def describe_checks(checks: tuple[CalibrationTest, ...]) -> LabelShiftTestResult:
     """Add sentences about each test, and about what was not tested."""
     words = {_FIT: (_FITS, _MISFITS), DIFFERENCE: (_AGREE, _DIFFER)}
     p_name = _ADJUSTED_P if len([check for check in checks if not check.why]) > 1 else "p"
-    unworded = Assumption(checks, ())
+    unworded = LabelShiftTestResult(checks, ())
     lines = [
         f"Not tested by {check.name}: {check.why}."
         if check.why
         else words[check.name][p < _SIGNIFICANCE].format(p=format_p_phrase(p, digits=3, name=p_name))
         for check, p in zip(checks, unworded.adjusted, strict=True)
     ]
-    return Assumption(checks, (*lines, UNTESTED))
+    return LabelShiftTestResult(checks, (*lines, UNTESTED))
 
 
 _HEADLINES = {
     _FIT: "no mixture of the classes",
     DIFFERENCE: "estimates disagree",
-    NAME: "calibration does not fit",
+    CALIBRATION_CHECK: "calibration does not fit",
 }
 
 
-def doubts(checks: Sequence[Check]) -> list[str]:
+def describe_rejections(checks: Sequence[CalibrationTest]) -> list[str]:
     """Name the tests that reject, in a few words for a headline; those of label shift are Holm-adjusted."""
-    families = [[check for check in checks if (check.name == NAME) is curve] for curve in (False, True)]
+    families = [[check for check in checks if (check.name == CALIBRATION_CHECK) is curve] for curve in (False, True)]
     pairs = [checked for part in families for checked in zip(part, holm([check.p for check in part]), strict=True)]
     several = len([check for check in families[0] if not check.why]) > 1
     return [
-        f"{_HEADLINES[check.name]} ({format_p_phrase(p, name=_ADJUSTED_P if several and check.name != NAME else 'p')})"
+        f"{_HEADLINES[check.name]} "
+        f"({format_p_phrase(p, name=_ADJUSTED_P if several and check.name != CALIBRATION_CHECK else 'p')})"
         for check, p in pairs
         if p < _SIGNIFICANCE
     ]
 
 
-def disagreement_notes(data: BinaryData, estimate: Prevalence, tests: Assumption) -> tuple[str, ...]:
+def disagreement_notes(data: BinaryData, estimate: Prevalence, tests: LabelShiftTestResult) -> tuple[str, ...]:
     """Say which tests reject label shift, and what another method estimates; empty where none rejects."""
     # Not strict: the last sentence, about what was not tested, has no p-value.
     lines = [line for line, p in zip(tests.told, tests.adjusted, strict=False) if p < _SIGNIFICANCE]
@@ -132,7 +133,7 @@ def disagreement_notes(data: BinaryData, estimate: Prevalence, tests: Assumption
     return tuple(lines)
 
 
-def check_calibration(data: BinaryData, posterior: Posterior, *, fitted: bool) -> Check:
+def check_calibration(data: BinaryData, posterior: Posterior, *, fitted: bool) -> CalibrationTest:
     """Test on validation whether probabilities are calibrated; `fitted` if a logistic curve was fitted to it."""
     from scipy.special import expit
 
@@ -142,27 +143,27 @@ def check_calibration(data: BinaryData, posterior: Posterior, *, fitted: bool) -
     return calibration_test(tally, chance, None if x is None else np.stack([np.ones_like(x), x]))
 
 
-def calibration_notes(check: Check) -> tuple[str, ...]:
+def calibration_notes(check: CalibrationTest) -> tuple[str, ...]:
     """Say whether probabilities fit the validation data."""
     if check.why:
         return (f"Whether probabilities fit the validation data was not tested: {check.why}.",)
     p = format_p_phrase(check.p, digits=3)
-    if check.p >= SIZE:
+    if check.p >= SIGNIFICANCE_LEVEL:
         return (f"The probabilities that numbers rest on fit the validation data ({p}).",)
     doubt = "numbers may be biased by more than their intervals say"
     return (f"The probabilities that numbers rest on do not fit the validation data ({p}): {doubt}.",)
 
 
-def binned_note(data: BinaryData, check: Check) -> tuple[str, ...]:
+def binned_note(data: BinaryData, check: CalibrationTest) -> tuple[str, ...]:
     """Say what `binned` estimates, which needs no calibration, where the calibration of another method does not fit."""
-    if not check.p < SIZE:
+    if not check.p < SIGNIFICANCE_LEVEL:
         return ()
     other = fit_binned(data)[0].estimate
     value, low, high = (format_number(each, 3) for each in (other.value, other.low, other.high))
     return (f"By binned, which needs no calibration, the prevalence is {value} ({low} to {high}).",)
 
 
-def goodness_of_fit(joint: JointFit) -> Check:
+def goodness_of_fit(joint: JointFit) -> CalibrationTest:
     r"""Test whether the target's histogram is a mixture of those of the classes, by a likelihood ratio.
 
     :math:`G=2(\ln L_{free}-\ln L_{mixture})` is a χ² variable with B − 2 degrees of freedom in B bins. Unlike tests
@@ -172,17 +173,19 @@ def goodness_of_fit(joint: JointFit) -> Check:
     counts = joint.histograms.counts
     many = len(counts.first)
     if many < 3:
-        return Check(
+        return CalibrationTest(
             _FIT, nan, nan, how, why=f"{there_are(many, 'bin that holds', 'bins that hold')} anything, and it takes 3"
         )
     from scipy.special import gammaincc
 
     # Rounding may make the free likelihood fall below that of the mixture.
     statistic = max(2 * (unconstrained_log_likelihood(counts) - joint.fit.log_likelihood), 0.0)
-    return Check(_FIT, statistic, max(float(gammaincc((many - 2) / 2, statistic / 2)), _SMALLEST_P), how, many - 2)
+    return CalibrationTest(
+        _FIT, statistic, max(float(gammaincc((many - 2) / 2, statistic / 2)), _SMALLEST_P), how, many - 2
+    )
 
 
-def hausman_difference(data: BinaryData, estimate: Prevalence, joint: JointFit) -> Check:
+def hausman_difference(data: BinaryData, estimate: Prevalence, joint: JointFit) -> CalibrationTest:
     """Test whether the likelihood of histograms and the mean score agree [@hausman1978].
 
     Both are right under label shift, whatever the calibration, and react differently to most other changes.
@@ -192,7 +195,7 @@ def hausman_difference(data: BinaryData, estimate: Prevalence, joint: JointFit) 
         why = (
             "the estimate is at an end of [0, 1]" if target.labelled is None else "rows with truth enter both estimates"
         )
-        return Check(DIFFERENCE, nan, nan, how, why=why)
+        return CalibrationTest(DIFFERENCE, nan, nan, how, why=why)
     means = binary_moments(data, raw_scores)
     differing = estimate.influence - moment_influence(data, raw_scores, means, simple.unclipped)
     by_target: Floats = joint.target_influence(data)
@@ -201,9 +204,11 @@ def hausman_difference(data: BinaryData, estimate: Prevalence, joint: JointFit) 
     variance = float((data.validation.squares * differing**2).sum() + (squares * by_target**2).sum())
     # Otherwise rounding would be divided by rounding, and the test would reject at random.
     if variance < _MIN_RELATIVE_VARIANCE * min(estimate.variance, simple.variance):
-        return Check(DIFFERENCE, nan, nan, how, why="both estimates weigh scores so alike that they must agree")
+        return CalibrationTest(
+            DIFFERENCE, nan, nan, how, why="both estimates weigh scores so alike that they must agree"
+        )
     z = (estimate.value - simple.unclipped) / sqrt(variance)
-    return Check(DIFFERENCE, z, max(erfc(abs(z) / sqrt(2)), _SMALLEST_P), how)
+    return CalibrationTest(DIFFERENCE, z, max(erfc(abs(z) / sqrt(2)), _SMALLEST_P), how)
 
 
 _HANSEN = "overidentification"
@@ -217,12 +222,12 @@ _MULTICLASS_MISFITS = (
 )
 
 
-def label_shift(
+def label_shift_test(
     target: Target | MulticlassTarget,
     validation: Tally | Tallies | Rows | MulticlassRows,
     *,
     bins: int | Sequence[float] | None = None,
-) -> Assumption:
+) -> LabelShiftTestResult:
     """Test whether only the prevalences of the classes changed, as far as scores can show.
 
     For two classes there are two tests: whether the target's histogram is a mixture of those of the classes (goodness
@@ -256,19 +261,19 @@ def label_shift(
     >>> truth = rng.random(1000) < 0.4
     >>> validation = tally(truth, rng.normal(1.5 * truth, 1.0))
     >>> noisier = Target(rng.normal(1.5 * (rng.random(5000) < 0.1), 1.5))
-    >>> shift.label_shift(noisier, validation).doubtful
+    >>> shift.label_shift_test(noisier, validation).doubtful
     True
     """
     if isinstance(target, MulticlassTarget) and isinstance(validation, MulticlassRows):
         return multiclass_label_shift(target, validation)
     if isinstance(target, MulticlassTarget) or isinstance(validation, MulticlassRows):
         raise OptionError("of several classes, give a ClassTarget and ClassRows.")
-    data = BinaryData(target, tally_of(validation))
+    data = BinaryData(target, pool_tally(validation))
     data.check_information()
     return check_label_shift(data, bins=bins)
 
 
-def multiclass_label_shift(target: MulticlassTarget, validation: MulticlassRows) -> Assumption:
+def multiclass_label_shift(target: MulticlassTarget, validation: MulticlassRows) -> LabelShiftTestResult:
     """Test whether the target is a mixture of several classes by Hansen's test [@hansen1982].
 
     The test uses the moments of `gmm`, of which there are more than shares, and does not depend on a calibration. The
@@ -278,8 +283,8 @@ def multiclass_label_shift(target: MulticlassTarget, validation: MulticlassRows)
     fit = solve_moments(data, fit_calibration(data)[0], level=0.95)
     if not fit.over:
         why = "there are no more moments than shares"
-        check = Check(_HANSEN, nan, nan, _HANSEN_METHOD, why=why)
-        return Assumption((check,), (f"Not tested by {_HANSEN}: {why}.", UNTESTED))
-    check = Check(_HANSEN, fit.statistic, fit.p, _HANSEN_METHOD, fit.over)
+        check = CalibrationTest(_HANSEN, nan, nan, _HANSEN_METHOD, why=why)
+        return LabelShiftTestResult((check,), (f"Not tested by {_HANSEN}: {why}.", UNTESTED))
+    check = CalibrationTest(_HANSEN, fit.statistic, fit.p, _HANSEN_METHOD, fit.over)
     line = (_MULTICLASS_FITS, _MULTICLASS_MISFITS)[check.p < SIGNIFICANCE].format(p=format_p_phrase(check.p, digits=3))
-    return Assumption((check,), (line, UNTESTED))
+    return LabelShiftTestResult((check,), (line, UNTESTED))

@@ -24,9 +24,9 @@ from baserate._rows import MulticlassRows
 from baserate._tally import Tally
 from baserate._target import MulticlassTarget
 from baserate.calibrate import logistic
-from baserate.calibrate.multiclass import bias_corrected, listed, temperature, vector
+from baserate.calibrate.multiclass import bias_corrected, format_labels, temperature, vector
 from baserate.shift._data import BinaryData, MulticlassData, Sample
-from baserate.shift._estimates import Prevalence, Shares, share_intervals
+from baserate.shift._estimates import MulticlassPrevalence, Prevalence, share_intervals
 from baserate.shift._moment_matching import check_rank, multiclass_means
 
 _PROFILE_METHOD = "scaled profile likelihood and Wald, with validation"
@@ -294,7 +294,7 @@ def multiclass_mlls(
     level: float = 0.95,
     recalibrate: Recalibration | bool | None = "bias-corrected",
     at: SharesLike | None = None,
-) -> Shares:
+) -> MulticlassPrevalence:
     r"""Maximize :math:`\sum_j\ln\sum_kq_kp_{jk}/π_k` over the shares q; probabilities p are calibrated at shares π.
 
     Probabilities are first recalibrated on the validation rows, whose shares are then π; a bias for each class is
@@ -306,9 +306,9 @@ def multiclass_mlls(
     Also: maximum likelihood label shift, EM, EMQ, SLD, Saerens–Latinne–Decaestecker.
     Reference: [@saerens2002].
 
-    >>> from baserate import scored
+    >>> from baserate import class_scores
     >>> score = [[0.8, 0.2], [0.5, 0.5], [0.2, 0.8]]
-    >>> rows = scored(list("aaabbb"), score * 2, count=[40, 20, 10, 10, 20, 40])
+    >>> rows = class_scores(list("aaabbb"), score * 2, count=[40, 20, 10, 10, 20, 40])
     >>> target = MulticlassTarget(np.array(score), ("a", "b"), count=np.array([70, 20, 10]))
     >>> multiclass_mlls(target, rows).value.round(3).tolist()
     [1.0, 0.0]
@@ -505,13 +505,15 @@ def _multiclass_covariance(data: MulticlassData, fit: LikelihoodRatios, mixture:
     return inner @ middle @ inner
 
 
-def _build_likely_shares(data: MulticlassData, fit: LikelihoodRatios, mixture: MixtureFit, *, level: float) -> Shares:
+def _build_likely_shares(
+    data: MulticlassData, fit: LikelihoodRatios, mixture: MixtureFit, *, level: float
+) -> MulticlassPrevalence:
     covariance = _multiclass_covariance(data, fit, mixture)
     # One step of Newton's method from the bounds, if some shares stand there; it says little of those that do not.
     unclipped = mixture.q + shares_covariance(mixture.information) @ mixture.slope
     middle = np.where(mixture.q > 0, mixture.q, unclipped)
     rows = data.target.effective + data.effective_labelled
-    return Shares(
+    return MulticlassPrevalence(
         data.labels,
         tuple(share_intervals(mixture.q, middle, np.diag(covariance), rows=rows, level=level)),
         method="mlls",
@@ -538,7 +540,7 @@ def _likelihood_notes(data: MulticlassData, mixture: MixtureFit) -> Iterator[str
         yield f"{zeros} of {score.size} probabilities of the target are exactly 0, which no classifier can know."
     absent = [str(label) for label, q in zip(data.labels, mixture.q, strict=True) if q == 0]
     if absent:
-        yield f"the likeliest share of {listed(absent)} is 0: the likelihood would rise below it."
+        yield f"the likeliest share of {format_labels(absent)} is 0: the likelihood would rise below it."
 
 
 def _fit_softmax(name: str, data: MulticlassData) -> MulticlassCalibrator:

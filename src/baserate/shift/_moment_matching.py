@@ -24,10 +24,10 @@ from baserate._numeric.mixture import maximize_share as likeliest_share
 from baserate._numeric.simplex import contrasts, fit_least_squares, fit_likelihood, fit_regularized
 from baserate._rows import MulticlassRows
 from baserate._target import MulticlassTarget
-from baserate.calibrate.multiclass import listed
-from baserate.infer import as_share, two_sided, usual
+from baserate.calibrate.multiclass import format_labels
+from baserate.infer import normal_quantile, proportion_from_variance, wilson_or_exact
 from baserate.shift._data import BinaryData, MulticlassData, Sample, class_means
-from baserate.shift._estimates import DELTA_METHOD, Prevalence, Shares, share_intervals
+from baserate.shift._estimates import DELTA_METHOD, MulticlassPrevalence, Prevalence, share_intervals
 
 _FIELLER = "Fieller, with validation"
 _WILSON = "Wilson, with validation and labels"
@@ -157,7 +157,7 @@ def moment_influence(data: BinaryData, value: ScoreFunction, moments: BinaryMome
 def _check_moments(data: BinaryData, value: ScoreFunction, level: float) -> BinaryMoments:
     """Compute means; raise unless they separate the classes."""
     moments = binary_moments(data, value)
-    if moments.gap**2 <= two_sided(level) ** 2 * (moments.first_noise + moments.second_noise):
+    if moments.gap**2 <= normal_quantile(level) ** 2 * (moments.first_noise + moments.second_noise):
         raise FitError(
             f"what is averaged does not tell the classes apart ({moments.first:.4g} and {moments.second:.4g} in the "
             "two classes of validation), so no prevalence can be ruled out (Fieller's set is unbounded); take another "
@@ -232,7 +232,7 @@ def _replace_value(plain: Prevalence, value: float) -> Prevalence:
 
 def _clip_bounds(data: BinaryData, share: float, low: float, high: float) -> tuple[float, float]:
     """Clip bounds to [0, 1]; an estimate at 0 or 1 still has the width that so many rows of one class leave."""
-    z = two_sided(data.level)
+    z = normal_quantile(data.level)
     # Wilson's bound for 0 of n rows.
     least = z**2 / (data.effective + z**2)
     value = min(max(share, 0.0), 1.0)
@@ -263,9 +263,9 @@ def combine_with_labels(data: BinaryData, estimate: Prevalence) -> Prevalence:
     value = min(max(share, 0.0), 1.0)
     influence, spread = weight * estimate.influence, weight**2 * estimate.spread + (1 - weight) ** 2 * noise
     variance, reach = data.reach(influence, spread)
-    wide = variance * (reach / two_sided(data.level)) ** 2
-    as_count = as_share(value, wide, labelled)
-    low, high = usual(as_count.hits, as_count.misses, data.level)
+    wide = variance * (reach / normal_quantile(data.level)) ** 2
+    as_count = proportion_from_variance(value, wide, labelled)
+    low, high = wilson_or_exact(as_count.hits, as_count.misses, data.level)
     interval = Estimate(value, min(low, value), max(high, value), data.level, _WILSON)
     return replace(estimate, estimate=interval, unclipped=share, influence=influence, spread=spread)
 
@@ -329,12 +329,13 @@ def check_rank(c: Floats, spread: Floats, labels: tuple[object, ...], *, level: 
     left_vectors, size, right_vectors = np.linalg.svd(z.T @ c @ z)
     u, v = z @ left_vectors[:, -1], z @ right_vectors[-1]
     noise = float(u @ np.tensordot(v * v, spread, axes=1) @ u)
-    if size[-1] > _ROUNDING and size[-1] ** 2 > two_sided(level) ** 2 * noise:
+    if size[-1] > _ROUNDING and size[-1] ** 2 > normal_quantile(level) ** 2 * noise:
         return
     # The classes that weigh most in the difference that nothing shows.
     names = [str(labels[at]) for at in np.argsort(-np.abs(v), kind="stable") if abs(v[at]) > np.abs(v).max() / 3]
     raise FitError(
-        f"the scores carry no information about the shares of {listed(names)}: in validation those classes look alike "
+        f"the scores carry no information about the shares of {format_labels(names)}: in validation those classes "
+        f"look alike "
         f"(a difference of {size[-1]:.3g} with a standard error of {sqrt(max(noise, 0.0)):.3g}), so that any shares "
         "would explain the target; give more rows of validation, merge those classes, or use a better classifier."
     )
@@ -425,7 +426,7 @@ def build_shares(
     *,
     level: float,
     extra: Details = Details(),  # noqa: B008  (a tuple)
-) -> Shares:
+) -> MulticlassPrevalence:
     """Build the result: shares with their intervals and notes."""
     unclipped, covariance, influence = free
     rows = data.target.effective + data.effective_labelled
@@ -433,9 +434,10 @@ def build_shares(
     outside = [f"{label} {q:.4g}" for label, q in zip(data.labels, unclipped, strict=True) if not 0 <= q <= 1]
     if outside:
         notes.append(
-            f"unclipped, the shares are outside [0, 1] ({listed(outside)}); what is given is {_PROJECTIONS[method]}."
+            f"unclipped, the shares are outside [0, 1] ({format_labels(outside)}); what is given is "
+            f"{_PROJECTIONS[method]}."
         )
-    return Shares(
+    return MulticlassPrevalence(
         data.labels,
         tuple(
             share_intervals(
@@ -469,7 +471,9 @@ _PROJECTIONS = {
 }
 
 
-def _estimate_by_inversion(data: MulticlassData, method: str, features: FeatureFunction, *, level: float) -> Shares:
+def _estimate_by_inversion(
+    data: MulticlassData, method: str, features: FeatureFunction, *, level: float
+) -> MulticlassPrevalence:
     """Estimate by C⁻¹o on the simplex, and otherwise by the point there with the least squared distance."""
     fit = multiclass_moments(data, features, level=level)
     free = UnclippedShares.of(data, fit)
@@ -478,7 +482,9 @@ def _estimate_by_inversion(data: MulticlassData, method: str, features: FeatureF
     return build_shares(data, method, value, free, level=level)
 
 
-def multiclass_acc(target: MulticlassTarget, validation: MulticlassRows, *, level: float = 0.95) -> Shares:
+def multiclass_acc(
+    target: MulticlassTarget, validation: MulticlassRows, *, level: float = 0.95
+) -> MulticlassPrevalence:
     """Solve the shares of decisions for the class shares, :math:`q=C^{-1}o`.
 
     The decision is the class with the highest score. :math:`C_{kj}` is the share of class j that is decided as k in
@@ -489,8 +495,8 @@ def multiclass_acc(target: MulticlassTarget, validation: MulticlassRows, *, leve
     Also: adjusted classify and count, confusion matrix, CM, BBSE-hard, GACC.
     Reference: [@lipton2018].
 
-    >>> from baserate import scored
-    >>> validation = scored(list("aaabbb"), [[0.9, 0.1]] * 2 + [[0.4, 0.6]] * 4, count=[70, 5, 25, 20, 40, 40])
+    >>> from baserate import class_scores
+    >>> validation = class_scores(list("aaabbb"), [[0.9, 0.1]] * 2 + [[0.4, 0.6]] * 4, count=[70, 5, 25, 20, 40, 40])
     >>> score = np.array([[0.9, 0.1], [0.4, 0.6]])
     >>> target = MulticlassTarget(score, ("a", "b"), count=np.array([250, 750]))
     >>> multiclass_acc(target, validation).value.round(4).tolist()
@@ -499,7 +505,9 @@ def multiclass_acc(target: MulticlassTarget, validation: MulticlassRows, *, leve
     return _estimate_by_inversion(MulticlassData.of(target, validation), "acc", _decision_indicators, level=level)
 
 
-def multiclass_pacc(target: MulticlassTarget, validation: MulticlassRows, *, level: float = 0.95) -> Shares:
+def multiclass_pacc(
+    target: MulticlassTarget, validation: MulticlassRows, *, level: float = 0.95
+) -> MulticlassPrevalence:
     """Solve the mean probabilities for the class shares, :math:`q=C^{-1}o`.
 
     As `acc`, with probabilities in place of decisions: :math:`C_{kj}` is the mean probability of k where the label is
@@ -508,9 +516,9 @@ def multiclass_pacc(target: MulticlassTarget, validation: MulticlassRows, *, lev
     Also: probabilistic adjusted classify and count, soft confusion matrix, SCM, BBSE-soft, GPACC; for two classes, SMM.
     Reference: [@bella2010].
 
-    >>> from baserate import scored
+    >>> from baserate import class_scores
     >>> score = [[0.9, 0.1], [0.4, 0.6]]
-    >>> validation = scored(list("aabb"), score * 2, count=[75, 25, 20, 80])
+    >>> validation = class_scores(list("aabb"), score * 2, count=[75, 25, 20, 80])
     >>> shares = multiclass_pacc(MulticlassTarget(np.array(score), ("a", "b"), count=np.array([250, 750])), validation)
     >>> shares.value.round(4).tolist(), shares.at.tolist()
     ([0.0909, 0.9091], [0.5, 0.5])
@@ -520,7 +528,7 @@ def multiclass_pacc(target: MulticlassTarget, validation: MulticlassRows, *, lev
 
 def _estimate_by_likelihood(
     data: MulticlassData, method: str, features: FeatureFunction, *, level: float, alpha: float = 1.0
-) -> Shares:
+) -> MulticlassPrevalence:
     """Estimate by the most likely point of the simplex, or by the most probable one with a Dirichlet prior."""
     fit = multiclass_moments(data, features, level=level)
     # As o is, a share of the rows that have no truth: Dirichlet's α−1 rows of each class, and those that have one.
@@ -529,16 +537,18 @@ def _estimate_by_likelihood(
     return build_shares(data, method, value, UnclippedShares.of(data, fit), level=level)
 
 
-def multiclass_cm_l(target: MulticlassTarget, validation: MulticlassRows, *, level: float = 0.95) -> Shares:
+def multiclass_cm_l(
+    target: MulticlassTarget, validation: MulticlassRows, *, level: float = 0.95
+) -> MulticlassPrevalence:
     r"""Maximize the likelihood of the decisions, :math:`\max\sum_ko_k\ln(Cq)_k`.
 
     Inside the simplex the estimate equals `acc`: both are C⁻¹o. Labelled rows of the target add their likelihood.
 
     Also: CM-L. Reference: [@sipka2022].
 
-    >>> from baserate import scored
+    >>> from baserate import class_scores
     >>> score = [[0.9, 0.1], [0.4, 0.6]]
-    >>> validation = scored(list("aabb"), score * 2, count=[75, 25, 20, 80])
+    >>> validation = class_scores(list("aabb"), score * 2, count=[75, 25, 20, 80])
     >>> shares = multiclass_cm_l(MulticlassTarget(np.array(score), ("a", "b"), count=np.array([190, 810])), validation)
     >>> shares.value.tolist(), shares.unclipped.round(4).tolist()
     ([0.0, 1.0], [-0.0182, 1.0182])
@@ -546,14 +556,16 @@ def multiclass_cm_l(target: MulticlassTarget, validation: MulticlassRows, *, lev
     return _estimate_by_likelihood(MulticlassData.of(target, validation), "cm-l", _decision_indicators, level=level)
 
 
-def multiclass_scm_l(target: MulticlassTarget, validation: MulticlassRows, *, level: float = 0.95) -> Shares:
+def multiclass_scm_l(
+    target: MulticlassTarget, validation: MulticlassRows, *, level: float = 0.95
+) -> MulticlassPrevalence:
     """Maximize the likelihood of mean probabilities, a likelihood in form only [@sipka2022]."""
     return _estimate_by_likelihood(MulticlassData.of(target, validation), "scm-l", class_probabilities, level=level)
 
 
 def multiclass_cm_map(
     target: MulticlassTarget, validation: MulticlassRows, *, level: float = 0.95, alpha: float = 3.0
-) -> Shares:
+) -> MulticlassPrevalence:
     r"""Maximize the posterior of the decisions, :math:`\max\sum_ko_k\ln(Cq)_k+\frac{α-1}n\sum_k\ln q_k`.
 
     The prior of the shares is Dirichlet with α for every class; n is the number of rows of the target. With many
@@ -569,7 +581,7 @@ def multiclass_cm_map(
 
 def multiclass_scm_map(
     target: MulticlassTarget, validation: MulticlassRows, *, level: float = 0.95, alpha: float = 3.0
-) -> Shares:
+) -> MulticlassPrevalence:
     """Maximize the posterior of mean probabilities, as `cm-map` does of decisions [@sipka2022]."""
     return _estimate_by_likelihood(
         MulticlassData.of(target, validation), "scm-map", class_probabilities, level=level, alpha=_check_alpha(alpha)
@@ -601,7 +613,7 @@ class Penalty:
 
 def _estimate_by_weights(
     data: MulticlassData, method: str, features: FeatureFunction, *, level: float, penalty: Penalty
-) -> Shares:
+) -> MulticlassPrevalence:
     """Estimate by the shares of validation times regularized weights, normalized."""
     fit, shares = multiclass_moments(data, features, level=level), data.shares
     free = UnclippedShares.of(data, fit)
@@ -618,7 +630,7 @@ def multiclass_rlls(
     level: float = 0.95,
     alpha: float = 0.01,
     delta: float = 0.05,
-) -> Shares:
+) -> MulticlassPrevalence:
     r"""Estimate shares π·w with weights near 1, :math:`w=1+\arg\min_{θ≥-1}‖Jθ-(o-o_{val})‖+αρ‖θ‖`.
 
     J = C·diag(π) contains mean probabilities by label, and ρ grows as validation has fewer rows; δ is how often its
@@ -627,9 +639,9 @@ def multiclass_rlls(
 
     Also: regularized learning under label shift. Reference: [@azizzadenesheli2019].
 
-    >>> from baserate import scored
+    >>> from baserate import class_scores
     >>> score = [[0.9, 0.1], [0.4, 0.6]]
-    >>> validation = scored(list("aabb"), score * 2, count=[75, 25, 20, 80])
+    >>> validation = class_scores(list("aabb"), score * 2, count=[75, 25, 20, 80])
     >>> new = MulticlassTarget(np.array(score), ("a", "b"), count=np.array([250, 750]))
     >>> [multiclass_rlls(new, validation, alpha=alpha).value.round(4).tolist() for alpha in (0.01, 10.0)]
     [[0.0909, 0.9091], [0.5, 0.5]]
@@ -646,7 +658,7 @@ def multiclass_rlls_hard(
     level: float = 0.95,
     alpha: float = 0.01,
     delta: float = 0.05,
-) -> Shares:
+) -> MulticlassPrevalence:
     """Estimate by `rlls` with decisions in place of probabilities [@azizzadenesheli2019]."""
     return _estimate_by_weights(
         MulticlassData.of(target, validation),

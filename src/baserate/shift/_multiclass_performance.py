@@ -16,8 +16,8 @@ from baserate._numeric.distinct import Codes
 from baserate._results import Results
 from baserate._rows import MulticlassRows
 from baserate._target import MulticlassTarget
-from baserate.infer import two_sided, widening
-from baserate.measure import MEASURES, Measure, about, multiclass
+from baserate.infer import normal_quantile, t_widening
+from baserate.measure import MEASURES, Measure, describe, multiclass
 from baserate.measure.multiclass import check_class_probabilities
 from baserate.shift._adjusted_measures import (
     Precision,
@@ -28,7 +28,7 @@ from baserate.shift._adjusted_measures import (
     row_values,
 )
 from baserate.shift._data import MulticlassData, Sample
-from baserate.shift._estimates import Shares
+from baserate.shift._estimates import MulticlassPrevalence
 from baserate.shift._gmm import GmmFit, estimate_gmm
 from baserate.shift._maximum_likelihood import LikelihoodRatios, fit_likelihood_ratios
 from baserate.shift._moment_matching import precision_weight
@@ -96,7 +96,7 @@ _MAX_RATIO = 2.0
 """Largest ratio between the share of a class and the sum of its cells; beyond it, cells are not augmented."""
 
 
-def label_shift_table(data: MulticlassData, shares: Shares, fit: GmmFit) -> ExpectedTable:
+def label_shift_table(data: MulticlassData, shares: MulticlassPrevalence, fit: GmmFit) -> ExpectedTable:
     r"""Expect class l with the share :math:`q_l`, and decisions at the rates of its validation rows.
 
     The weight :math:`v_l=q_l^2a_lφ_ln/n_l` of validation at a score is that of `gmm`. Its mean in the target less that
@@ -130,7 +130,7 @@ class _TableMoments:
     classes: tuple[_DecisionSums, ...]
 
     @staticmethod
-    def of(data: MulticlassData, fit: GmmFit, shares: Shares) -> _TableMoments:
+    def of(data: MulticlassData, fit: GmmFit, shares: MulticlassPrevalence) -> _TableMoments:
         """Sum over the rows of both samples."""
         width = len(data.labels)
         # A class at 0 would divide by 0 in rates and slopes.
@@ -346,7 +346,7 @@ def _misfit_notes(change: Floats, rows: tuple[Codes, Floats], errors: Floats, *,
     decisions, mass = rows
     gap = float(mass @ change[np.arange(len(change)), decisions]) / float(mass.sum())
     error = sqrt(quadratic_form(np.eye(change.shape[1]), errors)) / float(mass.sum())
-    if abs(gap) > two_sided(level) * error:
+    if abs(gap) > normal_quantile(level) * error:
         yield (
             "the calibration curve does not fit in validation: the correction by its errors there changes the expected "
             f"accuracy by {gap:+.3g} (standard error {error:.2g})."
@@ -386,7 +386,7 @@ def multiclass_performance(
     expected = _table_as_given(target) if data is None else _expect_table(data, assume, options, level)
     table = Confusion(make_read_only(expected.cells), target.labels if validation is None else validation.labels)
     plain = multiclass.summary(Confusions({(): table}), measures=measures, averages=averages)
-    wide = 1.0 if data is None else widening(float(data.class_rows.min()) - 1, level)
+    wide = 1.0 if data is None else t_widening(float(data.class_rows.min()) - 1, level)
     target_only = data is None or not (assume == "label shift" or options.get("recalibrate", True))
     judge = _TableIntervals(
         expected,
@@ -458,9 +458,9 @@ class _TableIntervals(NamedTuple):
             return {"level": self.level, "how": how, "why": "how much each row moves it has no closed form"}
         target, validation = self.expected.variances(slopes)
         own = multiclass.MEASURES if row["class"] is None and row["average"] is None else MEASURES
-        variance, z = max(target + validation, 0.0), two_sided(self.level)
+        variance, z = max(target + validation, 0.0), normal_quantile(self.level)
         reach = z * ((target + validation * self.wide**2) / variance) ** 0.5 if variance > 0 else z
-        low, high = bound_value(value, Precision(variance, reach, self.rows, self.level), about(own[name]).span)
+        low, high = bound_value(value, Precision(variance, reach, self.rows, self.level), describe(own[name]).span)
         tables = (remove_class(self.table, at) for at in self.expected.absent)
         ends = [value, *row_limits(row, tables, self.averages)]
         return {"low": min(low, *ends), "high": max(high, *ends), "level": self.level, "how": how}

@@ -24,15 +24,25 @@ from baserate._results import Results
 from baserate._rows import MulticlassRows, Rows
 from baserate._tally import Tallies, Tally
 from baserate._target import MulticlassTarget, Target
-from baserate.calibrate import tally_of
-from baserate.infer import Check, two_sided
-from baserate.measure import COLUMNS, Measure, Place, about, as_thresholds, planned, settings_data, tidy, why
-from baserate.shift._adjusted_measures import Precision, Slopes, bound_value, corrected, measure_slopes
+from baserate.calibrate import pool_tally
+from baserate.infer import CalibrationTest, normal_quantile
+from baserate.measure import (
+    COLUMNS,
+    Measure,
+    Place,
+    as_thresholds,
+    describe,
+    plan_summary,
+    settings_data,
+    tidy_columns,
+    undefined_reason,
+)
+from baserate.shift._adjusted_measures import Precision, Slopes, adjusted_summary, bound_value, measure_slopes
 from baserate.shift._calibration_curve import CalibrationCurve, fit_curve
 from baserate.shift._data import BinaryData, variance_and_reach
 from baserate.shift._estimates import Prevalence
-from baserate.shift._estimators import call_with_options, prevalence
-from baserate.shift._label_shift import calibration_notes, check_calibration, doubts
+from baserate.shift._estimators import call_with_options, estimate_prevalence
+from baserate.shift._label_shift import calibration_notes, check_calibration, describe_rejections
 from baserate.shift._maximum_likelihood import Posterior, recalibrate_scores, target_influence
 from baserate.shift._multiclass_performance import (
     BINARY_ASSUMPTIONS,
@@ -43,13 +53,13 @@ from baserate.shift._multiclass_performance import (
     multiclass_performance as of_classes,
     reject_options,
 )
-from baserate.shift._summary import GIVEN
+from baserate.shift._summary import RAW_SCORES
 
 _POOLED_ROWS = 1 << 12
 _CELLS = ("tp", "fp", "fn", "tn")
 
 
-def performance(
+def estimate_performance(
     target: Target | MulticlassTarget,
     validation: Tally | Tallies | Rows | MulticlassRows | None = None,
     *,
@@ -61,7 +71,8 @@ def performance(
 ) -> Results:
     """Estimate measures in an unlabelled target from validation data or calibrated probabilities.
 
-    Under label shift the validation data are measured at the prevalence that `prevalence` estimates. Under covariate
+    Under label shift the validation data are measured at the prevalence that `estimate_prevalence` estimates. Under
+    covariate
     shift scores are recalibrated on the validation data by a piecewise linear curve, and the target is measured with
     these probabilities. Intervals are for the population of the target, not for its rows, and include the uncertainty
     from validation. Notes say whether the calibration fits.
@@ -102,7 +113,7 @@ def performance(
     >>> import numpy as np
     >>> from baserate import Target, shift
     >>> p = np.array([0.95, 0.8, 0.6, 0.45, 0.3, 0.2, 0.05])
-    >>> results = shift.performance(Target(p), assume="covariate shift", measures=["accuracy", "auc"])
+    >>> results = shift.estimate_performance(Target(p), assume="covariate shift", measures=["accuracy", "auc"])
     >>> [(row["measure"], round(row["value"], 7)) for row in results.rows() if row["measure"] in ("accuracy", "auc")]
     [('accuracy', 0.7642857), ('auc', 0.843488)]
     """
@@ -118,12 +129,12 @@ def performance(
         )
     measures = measures if isinstance(measures, str) else list(measures)
     cuts = as_thresholds(threshold)
-    own = None if validation is None else tally_of(validation)
+    own = None if validation is None else pool_tally(validation)
     if assume == "label shift" and own is not None and _is_default(options):
         return _label_shift_performance(target, own, measures, cuts, level)
     expectation = _expect_target(target, own, assume, level, {**options, "thresholds": cuts})
     tallies = Tallies({"score": {(): expectation.tally}})
-    tasks, notes = planned(tallies, measures, cuts, _PerformanceIntervals(expectation, level))
+    tasks, notes = plan_summary(tallies, measures, cuts, _PerformanceIntervals(expectation, level))
     # Most measures are of a table, and cost next to nothing: threads pay for a few of ranks in larger targets only.
     rows = parallel_map(lambda task: task() | {"model": None}, tasks, size=len(expectation.tally.score) // 4)
     head = _header(expectation, assume, notes) | settings_data(measures, rows)
@@ -143,14 +154,14 @@ def _label_shift_performance(
     level: float,
 ) -> Results:
     """Measure validation at the estimated prevalence, which is what label shift predicts for the target."""
-    estimate = prevalence(target, validation, level=level)
-    results = corrected(estimate, measures=measures, threshold=cuts)
+    estimate = estimate_prevalence(target, validation, level=level)
+    results = adjusted_summary(estimate, measures=measures, threshold=cuts)
     # Cells are expected counts of the target, so validation's are rescaled to its size.
     each = target.total / validation.total
     rows = [
         {**row, "model": None, **({"value": each * row["value"]} if row["measure"] in _CELLS else {})}
         for row in results.rows()
-        if row["scores"] == GIVEN
+        if row["scores"] == RAW_SCORES
     ]
     head = {
         **_header(
@@ -191,11 +202,11 @@ class TargetExpectation(NamedTuple):
     data: BinaryData | None
     curve: CalibrationCurve | None = None
     """Piecewise linear calibration curve, if one was fitted."""
-    checks: tuple[Check, ...] = ()
+    checks: tuple[CalibrationTest, ...] = ()
     notes: tuple[str, ...] = ()
 
 
-def expected(target: Target, by: Calibrator | None = None) -> Tally:
+def expected_tally(target: Target, by: Calibrator | None = None) -> Tally:
     """Build the expected tally of a target: at each score its mass times p, and times 1 − p.
 
     Parameters
@@ -219,7 +230,7 @@ def expected(target: Target, by: Calibrator | None = None) -> Tally:
     --------
     >>> import numpy as np
     >>> from baserate import Target
-    >>> expected(Target(np.array([0.75, 0.75, 0.5]))).mass.tolist()
+    >>> expected_tally(Target(np.array([0.75, 0.75, 0.5]))).mass.tolist()
     [[1.5, 0.5], [0.5, 0.5]]
     """
     distinct = _distinct_scores(target)
@@ -276,7 +287,7 @@ def _expect_target(
         by = options.get("recalibrate")
         calibrator = by if isinstance(by, Calibrator) else None
         return TargetExpectation(
-            target, expected(target, calibrator), None, None, None, notes=(UNCHECKED_PROBABILITIES,)
+            target, expected_tally(target, calibrator), None, None, None, notes=(UNCHECKED_PROBABILITIES,)
         )
     if validation is None:
         raise OptionError("under label shift the prevalence must be estimated first; give a validation set.")
@@ -288,7 +299,9 @@ def _expect_target(
         return TargetExpectation(target, tally, None, None, data, curve, (check,), curve.notes(check))
     posterior = call_with_options(recalibrate_scores, (data,), "performance", options)
     estimate = (
-        prevalence(target, validation, method="mlls", level=level, **options) if assume == "label shift" else None
+        estimate_prevalence(target, validation, method="mlls", level=level, **options)
+        if assume == "label shift"
+        else None
     )
     at = posterior.at if estimate is None else estimate.value
     fitted = options.get("recalibrate") == "logistic"
@@ -327,7 +340,7 @@ class _PerformanceIntervals:
     def __call__(self, measure: Measure, data: Any, place: Place) -> Estimate:  # noqa: ANN401  (what it takes)
         value = float(measure(data))
         if isnan(value):
-            return Estimate(nan, why=why(measure, data) or "it is undefined")
+            return Estimate(nan, why=undefined_reason(measure, data) or "it is undefined")
         how = TARGET_ONLY_METHOD if self.expectation.data is None else INFLUENCE_METHOD
         end = self.expectation.estimate is not None and self.expectation.estimate.value in (0.0, 1.0)
         slopes = None if end or isinf(value) else measure_slopes(measure, self.few, place.threshold)
@@ -336,7 +349,7 @@ class _PerformanceIntervals:
             cause = "the estimated prevalence is 0 or 1" if end else cause
             return Estimate(value, level=self.level, how=how, why=cause)
         rows = float(self.mass.sum() ** 2 / self.squares.sum())
-        low, high = bound_value(value, Precision(*self._variance(slopes), rows, self.level), about(measure).span)
+        low, high = bound_value(value, Precision(*self._variance(slopes), rows, self.level), describe(measure).span)
         return Estimate(value, min(low, value), max(high, value), self.level, how)
 
     def _variance(self, slopes: Slopes) -> tuple[float, float]:
@@ -344,7 +357,7 @@ class _PerformanceIntervals:
         expectation = self.expectation
         own = self.chance * slopes.positive + (1 - self.chance) * slopes.negative
         if expectation.data is None:
-            return float(self.squares @ own**2), two_sided(self.level)
+            return float(self.squares @ own**2), normal_quantile(self.level)
         if expectation.curve is not None:
             influence = expectation.curve.influence_on(self.few.score, self.mass * (slopes.positive - slopes.negative))
             return variance_and_reach(expectation.data.validation, influence, float(self.squares @ own**2), self.level)
@@ -386,10 +399,10 @@ def _header(expectation: TargetExpectation, assume: str, notes: list[str]) -> di
         "rows": len(target),
         "assume": assume,
         "prevalence": expectation.tally.prevalence,
-        "estimate": None if estimate is None else tidy(estimate.estimate),
+        "estimate": None if estimate is None else tidy_columns(estimate.estimate),
         "validation": None if expectation.data is None else int(expectation.data.validation.rows.sum(dtype=np.int64)),
         "calibration": [_tidy_check(check) for check in expectation.checks],
-        "doubts": doubts(expectation.checks if estimate is None else estimate.checks),
+        "doubts": describe_rejections(expectation.checks if estimate is None else estimate.checks),
         "notes": [
             *(BINARY_ASSUMPTIONS[assume], *expectation.notes, *target.intake.notes, *notes),
             *(() if estimate is None else estimate.notes),
@@ -397,7 +410,7 @@ def _header(expectation: TargetExpectation, assume: str, notes: list[str]) -> di
     }
 
 
-def _tidy_check(check: Check) -> dict[str, Any]:
+def _tidy_check(check: CalibrationTest) -> dict[str, Any]:
     """Convert a test to the form of result files."""
     undefined = check.why is not None
     return {

@@ -15,7 +15,7 @@ from baserate._errors import OptionError, ShapeError
 from baserate._results import Results
 from baserate._tally import Tallies, Tally
 from baserate.infer import EstimateRequest, Seed, bound_at_fixed_prevalence, has_empty_cells, simulate_tables
-from baserate.measure import Measure, about, header, known, tabulated, why
+from baserate.measure import Measure, as_measure, describe, results_data, tabulate_groups, undefined_reason
 from baserate.shift._class_weights import reweigh, reweigh_mass
 
 ScalarOrArray = float | Floats
@@ -126,7 +126,7 @@ _SIMULATION_METHOD = f"percentiles of {_N_SIMULATIONS} Dirichlet draws of the ce
 Bounds = tuple[Floats, Floats, str]
 
 
-def against(  # noqa: PLR0913  (all but two are seldom given)
+def prevalence_curve(  # noqa: PLR0913  (all but two are seldom given)
     data: Counts[float] | Tally | Curve | Tallies,
     measures: str | Measure | Iterable[str | Measure] = _DEFAULT_MEASURES,
     *,
@@ -171,7 +171,7 @@ def against(  # noqa: PLR0913  (all but two are seldom given)
     Examples
     --------
     >>> from baserate import Counts
-    >>> curve = against(Counts(tp=99, fn=1, fp=1, tn=99), "precision", prevalences=[0.02, 0.1])
+    >>> curve = prevalence_curve(Counts(tp=99, fn=1, fp=1, tn=99), "precision", prevalences=[0.02, 0.1])
     >>> [(row["prevalence"], round(row["value"], 4), round(row["low"], 2)) for row in curve.rows()]
     [(0.02, 0.6689, 0.27), (0.1, 0.9167, 0.67)]
     """
@@ -185,13 +185,13 @@ def against(  # noqa: PLR0913  (all but two are seldom given)
 
     settings = {"level": level if band else None, "seed": seed if isinstance(seed, int) else None}
     if isinstance(data, Tallies):
-        return Results(tabulated(data, columns), header(data, []) | settings)
+        return Results(tabulate_groups(data, columns), results_data(data, []) | settings)
     table_columns = columns(data)
     nothing = [None] * len(table_columns["value"])
     return Results({"model": nothing, "group": nothing, **table_columns}, settings)
 
 
-def table(
+def prevalence_table(
     data: Counts[float] | Tally | Curve,
     *measures: str | Measure,
     prevalences: npt.ArrayLike | None = None,
@@ -218,21 +218,21 @@ def table(
     Examples
     --------
     >>> from baserate import Counts
-    >>> columns = table(Counts(tp=99, fn=1, fp=1, tn=99), "precision", "npv", prevalences=[0.02, 0.1])
+    >>> columns = prevalence_table(Counts(tp=99, fn=1, fp=1, tn=99), "precision", "npv", prevalences=[0.02, 0.1])
     >>> {name: column.round(4).tolist() for name, column in columns.items()}
     {'prevalence': [0.02, 0.1], 'precision': [0.6689, 0.9167], 'npv': [0.9998, 0.9989]}
     """
     at = _check_prevalences(prevalences)
     tables = reweigh_mass(_confusion_table(data, threshold)[0], to=at)
     return {"prevalence": at} | {
-        about(each).name: each(tables) for each in _find_measures(measures or _DEFAULT_MEASURES)
+        describe(each).name: each(tables) for each in _find_measures(measures or _DEFAULT_MEASURES)
     }
 
 
-def grid() -> Floats:
+def prevalence_grid() -> Floats:
     """Return 199 prevalences from 0.001 to 0.999, evenly spaced in log-odds, that include common round values.
 
-    >>> prevalences = grid()
+    >>> prevalences = prevalence_grid()
     >>> len(prevalences), prevalences[[0, -1]].tolist(), bool(np.isin([0.01, 0.05, 0.1, 0.5, 0.9], prevalences).all())
     (199, [0.001, 0.999], True)
     """
@@ -255,7 +255,7 @@ def default_prevalences() -> Floats:
 
 def _check_prevalences(prevalences: npt.ArrayLike | None) -> Floats:
     if prevalences is None:
-        return grid()
+        return prevalence_grid()
     at: Floats = np.atleast_1d(np.asarray(prevalences, dtype=np.float64))
     if at.ndim > 1 or not len(at):
         raise ShapeError(f"prevalences has shape {at.shape}; give one or several in a row.")
@@ -264,8 +264,8 @@ def _check_prevalences(prevalences: npt.ArrayLike | None) -> Floats:
 
 def _find_measures(measures: str | Measure | Iterable[str | Measure]) -> list[Measure]:
     several = [measures] if isinstance(measures, str) or callable(measures) else measures
-    functions = [known(each) for each in several]
-    unfit = [about(each).name for each in functions if about(each).of is not Counts]
+    functions = [as_measure(each) for each in several]
+    unfit = [describe(each).name for each in functions if describe(each).of is not Counts]
     if unfit:
         raise OptionError(f"{', '.join(unfit)} is no measure of decisions; reweigh a tally to one prevalence for it.")
     if not functions:
@@ -303,7 +303,7 @@ def _tabulate(
         numbers |= {"how": [None] * size, "why": [reason] * size}
     else:
         numbers = _estimate_values(table, measures, at, request)
-    names = _repeat_each([about(measure).name for measure in measures], len(at))
+    names = _repeat_each([describe(measure).name for measure in measures], len(at))
     return {"threshold": [cut] * size, "prevalence": np.tile(at, len(measures)), "measure": names, **numbers}
 
 
@@ -315,7 +315,7 @@ def _estimate_values(
     values = [np.asarray(measure(tables), dtype=np.float64) for measure in measures]
     both = list(zip(measures, values, strict=True))
     # What is undefined at one prevalence is so at all others: none of them makes a cell empty, or fills it.
-    whys = [why(measure, tables[0]) if np.isnan(value).any() else None for measure, value in both]
+    whys = [undefined_reason(measure, tables[0]) if np.isnan(value).any() else None for measure, value in both]
     if request is None:
         low = high = [np.full(len(at) * len(measures), np.nan)]
         hows: Sequence[str | None] = [None] * len(measures)
@@ -346,7 +346,7 @@ def _bound_measures(
             simulations = simulations or _simulate_rates(table, request.seed)
             bounds = _percentile_bounds(simulations, tables, measure, request.level)
         low, high, how = bounds
-        least, most = about(measure).span
+        least, most = describe(measure).span
         undefined = np.isnan(value)
         # Closed forms and percentiles may miss the value by rounding, or leave the span.
         low, high = np.minimum(np.maximum(low, least), value), np.maximum(np.minimum(high, most), value)

@@ -19,9 +19,9 @@ from baserate._formatting import format_p_phrase
 from baserate._tally import Tally
 from baserate.calibrate import histogram, logistic, prevalence
 from baserate.calibrate.multiclass import bias_corrected, reprior as reprior_classes
-from baserate.shift._calibration_curve import SIZE, calibration_test
+from baserate.shift._calibration_curve import SIGNIFICANCE_LEVEL, calibration_test
 from baserate.shift._class_weights import PrevalenceLike, gamma
-from baserate.shift._estimates import Prevalence, Shares
+from baserate.shift._estimates import MulticlassPrevalence, Prevalence
 from baserate.shift._histogram_matching import default_bins
 from baserate.shift._maximum_likelihood import Posterior
 
@@ -32,7 +32,7 @@ def reprior(
     r"""Adjust probabilities that are calibrated at one prevalence to another, :math:`\frac{p}{p+γ(1-p)}`, row by row.
 
     With shares of K classes, :math:`p_k` becomes :math:`∝p_k·to_k/from_k` [@saerens2002]. Probabilities of 0 and 1
-    stay; nothing is fitted. `reprior_map` returns the same adjustment as a calibrator.
+    stay; nothing is fitted. `reprior_calibrator` returns the same adjustment as a calibrator.
 
     Parameters
     ----------
@@ -58,10 +58,10 @@ def reprior(
     >>> reprior([[0.2, 0.3, 0.5]], from_=[0.2, 0.3, 0.5], to=[0.6, 0.3, 0.1]).round(9).tolist()
     [[0.6, 0.3, 0.1]]
     """
-    return reprior_map(from_=from_, to=to, labels=labels)(p)
+    return reprior_calibrator(from_=from_, to=to, labels=labels)(p)
 
 
-def reprior_map(
+def reprior_calibrator(
     *, from_: PrevalenceLike, to: PrevalenceLike, labels: Sequence[object] | None = None
 ) -> Calibrator | MulticlassCalibrator:
     """Build the calibrator of `reprior`, an offset of all log-odds, which can be applied, saved and exported.
@@ -82,9 +82,9 @@ def reprior_map(
 
     Examples
     --------
-    >>> reprior_map(from_=0.5, to=0.1)
+    >>> reprior_calibrator(from_=0.5, to=0.1)
     Calibrator(prevalence, log-odds)
-    >>> reprior_map(from_={"cat": 0.5, "dog": 0.5}, to={"cat": 0.2, "dog": 0.8})([[0.8, 0.2]]).round(9).tolist()
+    >>> reprior_calibrator(from_={"cat": 0.5, "dog": 0.5}, to={"cat": 0.2, "dog": 0.8})([[0.8, 0.2]]).round(9).tolist()
     [[0.5, 0.5]]
     """
     before: Any = from_
@@ -100,7 +100,7 @@ def reprior_map(
     return reprior_classes(before, after, labels=labels)
 
 
-def threshold(c: Value, *, from_: float, to: float) -> Value:
+def reprior_threshold(c: Value, *, from_: float, to: float) -> Value:
     r"""Compute the threshold on raw scores that flags the same rows as `c` on adjusted ones, :math:`\frac{γc}{γc+1-c}`.
 
     Raw scores are calibrated at the prevalence `from_`, and `reprior` adjusts them to `to`. With the two exchanged, a
@@ -122,10 +122,10 @@ def threshold(c: Value, *, from_: float, to: float) -> Value:
 
     Examples
     --------
-    >>> round(threshold(0.5, from_=0.5, to=0.1), 9)  # as likely as not, where one in ten is positive
+    >>> round(reprior_threshold(0.5, from_=0.5, to=0.1), 9)  # as likely as not, where one in ten is positive
     0.9
-    >>> threshold(0.0, from_=0.5, to=0.1), threshold(1.0, from_=0.5, to=0.1), threshold(np.inf, from_=0.5, to=0.1)
-    (0.0, 1.0, inf)
+    >>> [reprior_threshold(each, from_=0.5, to=0.1) for each in (0.0, 1.0, np.inf)]
+    [0.0, 1.0, inf]
     """
     thresholds: Floats = np.asarray(c, dtype=np.float64)
     if np.isnan(thresholds).any():
@@ -145,12 +145,14 @@ _METHOD = "recalibrated, to another prevalence"
 
 
 @overload
-def posterior(estimate: Prevalence, *, to: float | None = ...) -> Calibrator: ...
+def posterior_calibrator(estimate: Prevalence, *, to: float | None = ...) -> Calibrator: ...
 @overload
-def posterior(
-    estimate: Shares, *, to: Mapping[Any, float] | Sequence[float] | Floats | None = ...
+def posterior_calibrator(
+    estimate: MulticlassPrevalence, *, to: Mapping[Any, float] | Sequence[float] | Floats | None = ...
 ) -> MulticlassCalibrator: ...
-def posterior(estimate: Prevalence | Shares, *, to: Any = None) -> Calibrator | MulticlassCalibrator:
+def posterior_calibrator(
+    estimate: Prevalence | MulticlassPrevalence, *, to: Any = None
+) -> Calibrator | MulticlassCalibrator:
     """Build the calibrator whose probabilities are right at the estimated prevalence, or at another.
 
     Scores are recalibrated on the validation data, unless the estimate used them uncalibrated. Their odds are then
@@ -167,7 +169,7 @@ def posterior(estimate: Prevalence | Shares, *, to: Any = None) -> Calibrator | 
     Returns
     -------
     Calibrator or MulticlassCalibrator
-        Of a `Prevalence` the first, of `Shares` the second.
+        Of a `Prevalence` the first, of `MulticlassPrevalence` the second.
 
     Raises
     ------
@@ -179,12 +181,12 @@ def posterior(estimate: Prevalence | Shares, *, to: Any = None) -> Calibrator | 
     >>> import numpy as np
     >>> from baserate import Target, shift, tally
     >>> validation = tally([1, 0, 1, 0, 1, 0, 0, 1, 0, 0] * 9, [0.9, 0.2, 0.6, 0.7, 0.8, 0.1, 0.4, 0.3, 0.3, 0.2] * 9)
-    >>> estimate = shift.prevalence(Target(np.array([0.1, 0.2, 0.3, 0.9] * 5)), validation)
-    >>> corrected = shift.posterior(estimate)
+    >>> estimate = shift.estimate_prevalence(Target(np.array([0.1, 0.2, 0.3, 0.9] * 5)), validation)
+    >>> corrected = shift.posterior_calibrator(estimate)
     >>> corrected([0.2, 0.8]).round(3).tolist(), bool(estimate.value < validation.prevalence)
     ([0.0, 0.194], True)
     """
-    if isinstance(estimate, Shares):
+    if isinstance(estimate, MulticlassPrevalence):
         return _multiclass_posterior(estimate, estimate.value if to is None else to)
     return AdjustableCalibrator.of(estimate).at(estimate.value if to is None else float(to))
 
@@ -220,7 +222,7 @@ def _fit_calibrator(tally: Tally) -> Calibrator:
     curve = logistic(tally)
     x = Posterior(curve, tally.prevalence).variable(tally.score)
     check = calibration_test(tally, curve(tally.score), np.stack([np.ones_like(x), x]))
-    if not check.p < SIZE:
+    if not check.p < SIGNIFICANCE_LEVEL:
         return curve
     p = format_p_phrase(check.p, digits=3)
     note = f"a logistic curve does not fit the validation data ({p}), so that these are shares of positives in bins."
@@ -228,7 +230,9 @@ def _fit_calibrator(tally: Tally) -> Calibrator:
     return replace(histogram(tally, bins=bins), notes=(note,))
 
 
-def _multiclass_posterior(estimate: Shares, to: Mapping[Any, float] | Sequence[float] | Floats) -> MulticlassCalibrator:
+def _multiclass_posterior(
+    estimate: MulticlassPrevalence, to: Mapping[Any, float] | Sequence[float] | Floats
+) -> MulticlassCalibrator:
     if not isinstance(to, Mapping) and not np.all(np.asarray(to) > 0):
         raise OptionError("a class has a share of 0, so that no row could be of it; name other shares with to=.")
     # mlls without recalibration took probabilities as calibrated; every other method leaves that open.

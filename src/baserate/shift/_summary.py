@@ -15,13 +15,18 @@ from baserate._errors import OptionError
 from baserate._results import Results
 from baserate._rows import MulticlassRows
 from baserate._tally import Tallies, Tally
-from baserate.infer import Interval, class_summary as infer_class_summary, summary as infer_summary, ways
-from baserate.measure import Measure, about, chosen_measures, multiclass, summary as measure_summary
-from baserate.measure.multiclass import chosen_measures as chosen_of_classes
+from baserate.infer import (
+    IntervalOptions,
+    interval_methods,
+    multiclass_summary as infer_class_summary,
+    summary as infer_summary,
+)
+from baserate.measure import Measure, describe, multiclass, select_measures, summary as measure_summary
+from baserate.measure.multiclass import select_measures as chosen_of_classes
 from baserate.shift._class_weights import PrevalenceLike, gamma as gamma_of, reweigh
-from baserate.shift._prior_correction import reprior_map
+from baserate.shift._prior_correction import reprior_calibrator
 
-GIVEN, CORRECTED = "as given", "corrected"
+RAW_SCORES, CORRECTED_SCORES = "as given", "corrected"
 _VALUE_COLUMNS = ("value", "low", "high", "level", "how", "why")
 MeasureNames = Iterable[str | Measure] | Literal["usual", "all"]
 Averages = Iterable[str | Mapping[Any, float]]
@@ -42,7 +47,7 @@ def summary(
     gamma: float | None = None,
     measures: MeasureNames = "usual",
     threshold: float | Iterable[float] | None = None,
-    interval: Interval | None = Interval(),  # noqa: B008  (it is immutable)
+    interval: IntervalOptions | None = IntervalOptions(),  # noqa: B008  (it is immutable)
 ) -> Results:
     """Measure at the prevalence of the sample and at the deployment prevalence.
 
@@ -88,7 +93,7 @@ def summary(
     model = next(iter(tallies.models))
     before = tallies.pooled(model).prevalence
     after = there.pooled(model).prevalence if to is None else float(to)
-    requested = chosen_measures(measures)
+    requested = select_measures(measures)
     cuts = list(threshold) if isinstance(threshold, Iterable) else threshold
 
     def numbers(data: Tallies, own: list[Measure], *, reweighed: bool) -> Results:
@@ -99,14 +104,16 @@ def summary(
         return infer_summary(data, measures=which, threshold=cuts, interval=fit)
 
     parts = [
-        _Section("here", GIVEN, numbers(tallies, requested, reweighed=False)),
-        _Section("there", GIVEN, numbers(there, requested, reweighed=True)),
+        _Section("here", RAW_SCORES, numbers(tallies, requested, reweighed=False)),
+        _Section("there", RAW_SCORES, numbers(there, requested, reweighed=True)),
     ]
     corrected = _correct_scores(there, before, after)
-    of_probabilities = [measure for measure in requested if about(measure).of is Tally]
+    of_probabilities = [measure for measure in requested if describe(measure).of is Tally]
     if corrected is not None and of_probabilities:
         results = numbers(corrected, of_probabilities, reweighed=True)
-        parts.append(_Section("there", CORRECTED, _fill_model(results, corrected, several=len(tallies.models) > 1)))
+        parts.append(
+            _Section("there", CORRECTED_SCORES, _fill_model(results, corrected, several=len(tallies.models) > 1))
+        )
     # The requested prevalence replaces the sum of weights, which differs from it by rounding.
     shares = {"here": _group_prevalences(tallies), "there": _group_prevalences(there) | {None: after}}
     notes = _describe_shift(parts, tallies, before, after)
@@ -121,11 +128,12 @@ def class_summary(
     measures: MeasureNames = "usual",
     averages: Averages | None = None,
     costs: CostMatrix | None = None,
-    interval: Interval | None = Interval(),  # noqa: B008  (it is immutable)
+    interval: IntervalOptions | None = IntervalOptions(),  # noqa: B008  (it is immutable)
 ) -> Results:
     """Measure decisions between several classes at the shares of the sample and at the deployment shares.
 
-    The columns are those of `baserate.infer.class_summary` and, as in `summary`, `where`, `prevalence` (the share of
+    The columns are those of `baserate.infer.multiclass_summary` and, as in `summary`, `where`, `prevalence` (the share
+    of
     the class of a row, None in rows of all classes) and `scores`. Rows with a probability for each class are decided
     for the highest, and once more after `reprior`, which takes probabilities as calibrated in the sample.
 
@@ -165,7 +173,7 @@ def class_summary(
     """
     measures = measures if isinstance(measures, str) else list(measures)
     requested = chosen_of_classes(measures, both=averages is not None)
-    unfit = [about(each).name for each in requested if about(each).of not in (Counts, Confusion)]
+    unfit = [describe(each).name for each in requested if describe(each).of not in (Counts, Confusion)]
     if unfit and not isinstance(measures, str):
         raise OptionError(f"{', '.join(unfit)} cannot be had at other shares: of several classes, decisions alone can.")
     several = None if averages is None else list(averages)
@@ -181,11 +189,11 @@ def class_summary(
     here = _confusion_tables(classes)
     there = reweigh(here, to=to)
     before, after = (table.truth / table.total for table in (here.pooled, there.pooled))
-    parts = [_Section("here", GIVEN, numbers(here)), _Section("there", GIVEN, numbers(there))]
+    parts = [_Section("here", RAW_SCORES, numbers(here)), _Section("there", RAW_SCORES, numbers(there))]
     if isinstance(classes, MulticlassRows) and _has_row_probabilities(classes):
-        map_ = reprior_map(from_=before, to=after, labels=here.labels)
+        map_ = reprior_calibrator(from_=before, to=after, labels=here.labels)
         corrected = _confusion_tables(replace(classes, score=map_(classes.score)))
-        parts.append(_Section("there", CORRECTED, numbers(reweigh(corrected, to=to))))
+        parts.append(_Section("there", CORRECTED_SCORES, numbers(reweigh(corrected, to=to))))
     shares = {"here": _group_shares(here), "there": _group_shares(there)}
     prevalences = {str(label): float(share) for label, share in zip(here.labels, after, strict=True)}
     data = {"to": {"prevalences": prevalences}, **_interval_data(parts, interval)}
@@ -198,27 +206,27 @@ def class_summary(
 class _IntervalChoice(NamedTuple):
     """An interval method that not all measures support."""
 
-    interval: Interval
+    interval: IntervalOptions
     measures: Sequence[Measure]
 
-    def of(self, own: Sequence[Measure], *, reweighed: bool) -> Interval:
+    def of(self, own: Sequence[Measure], *, reweighed: bool) -> IntervalOptions:
         """Drop the method where none of its `own` measures supports it; keep it, to raise, if none does anywhere."""
         useful = self._useful(own, reweighed=reweighed)
         elsewhere = any(self._useful(self.measures, reweighed=fixed) for fixed in (False, True))
         return self.interval if useful or not elsewhere else replace(self.interval, method=None)
 
     def _useful(self, measures: Sequence[Measure], *, reweighed: bool) -> bool:
-        return any(self.interval.method in ways(measure, reweighed=reweighed) for measure in measures)
+        return any(self.interval.method in interval_methods(measure, reweighed=reweighed) for measure in measures)
 
 
-def _interval_data(parts: Sequence[_Section], interval: Interval | None) -> dict[str, Any]:
+def _interval_data(parts: Sequence[_Section], interval: IntervalOptions | None) -> dict[str, Any]:
     """Describe the intervals, with the method of the request."""
     return {} if interval is None else {"interval": {**parts[0].results.data["interval"], "method": interval.method}}
 
 
 def _correct_scores(there: Tallies, before: float, after: float) -> Tallies | None:
     """Correct the scores of those models whose scores are probabilities; None if there are none."""
-    map_ = reprior_map(from_=before, to=after)
+    map_ = reprior_calibrator(from_=before, to=after)
     models = {
         model: {group: tally.rescored(map_(tally.score)) for group, tally in groups.items()}
         for model, groups in there.models.items()
@@ -304,7 +312,7 @@ def _describe_shift(parts: Sequence[_Section], tallies: Tallies, before: float, 
         # In full: rounded, they would flag others.
         same = ", ".join(f"{cut} as {_correct_threshold(cut, before, after)}" for cut in cuts)
         yield f"decisions are those of the scores as given; on corrected scores these thresholds flag the same: {same}."
-    if parts[-1].scores == CORRECTED:
+    if parts[-1].scores == CORRECTED_SCORES:
         yield f"corrected scores take those given as right at a prevalence of {before:.6g}, that of these rows."
 
 
@@ -312,7 +320,7 @@ def _correct_threshold(cut: float, before: float, after: float) -> float:
     """Correct a threshold with the rounding of corrected scores, so that a score equal to it stays flagged."""
     if not 0 <= cut <= 1:
         return cut
-    return float(reprior_map(from_=before, to=after)(cut))
+    return float(reprior_calibrator(from_=before, to=after)(cut))
 
 
 def _describe_class_shift(parts: Sequence[_Section], here: Confusions) -> Iterator[str]:
@@ -320,5 +328,5 @@ def _describe_class_shift(parts: Sequence[_Section], here: Confusions) -> Iterat
     yield "the shares of the classes there are taken as known; each class is taken to look as it does here."
     if here.attributes:
         yield "they are those of everybody; each group has its own, which the same factors lead to."
-    if parts[-1].scores == CORRECTED:
+    if parts[-1].scores == CORRECTED_SCORES:
         yield "corrected scores take those given as right at the shares of these rows; their highest decides."

@@ -3,7 +3,7 @@
 Only this package needs scikit-learn: ``pip install 'baserate[sklearn]'``. It uses all packages except `report`, `draw`,
 `serve` and `cli`.
 
-- `_classifiers`: `CalibratedBy` and `PolicyClassifier`.
+- `_classifiers`: `CalibratedClassifier` and `PolicyClassifier`.
 - `_scorers`: `scorer` and `scorers`.
 - `_out_of_fold`: fits of inner classifiers, folds, and out-of-fold scores.
 """
@@ -11,12 +11,12 @@ Only this package needs scikit-learn: ``pip install 'baserate[sklearn]'``. It us
 from baserate._errors import NotInstalledError
 
 try:
-    from baserate.sklearn._classifiers import CalibratedBy, PolicyClassifier
+    from baserate.sklearn._classifiers import CalibratedClassifier, PolicyClassifier
     from baserate.sklearn._scorers import scorer, scorers
 except ImportError as error:
     raise NotInstalledError("baserate.sklearn needs scikit-learn; run: pip install 'baserate[sklearn]'.") from error
 
-__all__ = ["CalibratedBy", "PolicyClassifier", "scorer", "scorers"]
+__all__ = ["CalibratedClassifier", "PolicyClassifier", "scorer", "scorers"]
 
 
 def __dir__() -> list[str]:

@@ -26,7 +26,7 @@ from baserate.calibrate import fit as fit_calibrator
 from baserate.sklearn._out_of_fold import ClassifierFit, FitRows, Response, copy_tags
 
 
-class CalibratedBy(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  # of no known type
+class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  # of no known type
     """A classifier with probabilities that a method of :mod:`baserate.calibrate` calibrates.
 
     If the classifier is already fitted, `fit` only fits the calibrator: give it rows that the classifier was not fitted
@@ -68,9 +68,9 @@ class CalibratedBy(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type:
     --------
     >>> from sklearn.datasets import load_breast_cancer
     >>> from sklearn.naive_bayes import GaussianNB
-    >>> from baserate.sklearn import CalibratedBy
+    >>> from baserate.sklearn import CalibratedClassifier
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> model = CalibratedBy(GaussianNB(), method="beta").fit(X[::2], y[::2])
+    >>> model = CalibratedClassifier(GaussianNB(), method="beta").fit(X[::2], y[::2])
     >>> model.map_.method, model.predict_proba(X[1::2]).shape
     ('beta', (284, 2))
     """
@@ -80,7 +80,7 @@ class CalibratedBy(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type:
         self.method = method
         self.cv = cv
 
-    def fit(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> CalibratedBy:  # noqa: ANN401, N803
+    def fit(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> CalibratedClassifier:  # noqa: ANN401, N803
         """Fit the classifier, unless it is fitted already, and the calibrator.
 
         Parameters
@@ -161,7 +161,8 @@ class PolicyClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # t
     If the classifier is already fitted, it stays unchanged; put it into scikit-learn's `FrozenEstimator` where it will
     be cloned, as in a search over parameters. Otherwise `fit` fits it to all rows.
 
-    A rule chooses from out-of-fold scores, as in `CalibratedBy`; if the classifier came fitted, from its scores of the
+    A rule chooses from out-of-fold scores, as in `CalibratedClassifier`; if the classifier came fitted, from its
+    scores of the
     rows that are passed to `fit`: pass rows that it was not fitted on.
 
     Scores are probabilities, or else decisions, for the class that the policy names as `positive`, by default the

@@ -19,8 +19,8 @@ from baserate._errors import OptionError, UnknownNameError
 from baserate._policy import REFUSE, Policy, spellings
 from baserate._rows import LabelSets, MulticlassRows
 from baserate._tally import Tally
-from baserate.measure import USUAL, Measure, about, known, multiclass
-from baserate.read import confusion, label_sets, scored, tally
+from baserate.measure import DEFAULT_MEASURES, Measure, as_measure, describe, multiclass
+from baserate.read import class_scores, confusion, label_sets, tally
 from baserate.shift import reweigh
 
 _SCORES = ("predict_proba", "decision_function")
@@ -95,9 +95,9 @@ def scorer(
     function, cut = _find_measure(measure), _make_policy(threshold, policy)
     score = _MeasureScore(function, cut, prevalence, None if labels is None else tuple(labels), options)
     score.check(positive)
-    response = _SCORES if cut is not None else _RESPONSE[about(function).of]
+    response = _SCORES if cut is not None else _RESPONSE[describe(function).of]
     label = {} if positive is None else {"pos_label": positive}
-    return make_scorer(score, greater_is_better=about(function).best != "low", response_method=response, **label)
+    return make_scorer(score, greater_is_better=describe(function).best != "low", response_method=response, **label)
 
 
 def scorers(*measures: str, **options: Any) -> dict[str, Any]:  # noqa: ANN401
@@ -119,8 +119,8 @@ def scorers(*measures: str, **options: Any) -> dict[str, Any]:  # noqa: ANN401
     >>> list(scorers("auc", "brier"))
     ['auc', 'neg_brier']
     """
-    names = measures or [name for several in USUAL.values() for name in several]
-    signs = {name: "neg_" if about(_find_measure(name)).best == "low" else "" for name in names}
+    names = measures or [name for several in DEFAULT_MEASURES.values() for name in several]
+    signs = {name: "neg_" if describe(_find_measure(name)).best == "low" else "" for name in names}
     return {f"{sign}{name}": scorer(name, **options) for name, sign in signs.items()}
 
 
@@ -137,11 +137,11 @@ class _MeasureScore:
 
     @property
     def __name__(self) -> str:
-        return about(self.measure).name
+        return describe(self.measure).name
 
     def check(self, positive: object) -> None:
         """Refuse options that contradict each other, before there are rows."""
-        of, name = about(self.measure).of, about(self.measure).name
+        of, name = describe(self.measure).of, describe(self.measure).name
         if self.cut is not None:
             if of is not Counts:
                 raise OptionError(f"{name} is no measure of a 2×2 table, so nothing is to be cut; leave that out.")
@@ -162,7 +162,7 @@ class _MeasureScore:
         pos_label: object = None,
     ) -> float:
         refuse_differing_indexes({"y_true": y_true, "y_pred": y_pred, "sample_weight": sample_weight})
-        of, predicted = about(self.measure).of, np.asarray(y_pred)
+        of, predicted = describe(self.measure).of, np.asarray(y_pred)
         data: Any
         if of in _BINARY:
             if of is Counts and self.cut is None:
@@ -177,9 +177,9 @@ class _MeasureScore:
 
     def _measure_input(self, data: Tally) -> Any:  # noqa: ANN401  (a tally, curve or counts)
         """Convert a tally to the input of the measure."""
-        if about(self.measure).of is Tally:
+        if describe(self.measure).of is Tally:
             return data
-        if about(self.measure).of is Curve:
+        if describe(self.measure).of is Curve:
             return Curve(data)
         cut = _HALF if self.cut is None else self.cut
         return cut.by_group[()].counts(Curve(data))
@@ -188,10 +188,10 @@ class _MeasureScore:
 def _find_measure(measure: str | Measure) -> Measure:
     """Return the binary measure of a name, or else the multiclass one."""
     try:
-        return known(measure)
+        return as_measure(measure)
     except UnknownNameError as error:
         try:
-            return multiclass.named(str(measure))
+            return multiclass.find_measure(str(measure))
         except UnknownNameError:
             raise error from None
 
@@ -222,7 +222,7 @@ def _check_policy(policy: Policy, positive: object) -> None:
 def _multiclass_rows(truth: npt.ArrayLike, predicted: npt.NDArray[Any], **options: Any) -> MulticlassRows:  # noqa: ANN401
     # For two classes scikit-learn passes only the probability of the second.
     both = np.column_stack([1 - predicted, predicted]) if predicted.ndim == 1 else predicted
-    return scored(truth, both, **options)
+    return class_scores(truth, both, **options)
 
 
 def _label_sets(truth: npt.ArrayLike, predicted: npt.NDArray[Any], **options: Any) -> LabelSets:  # noqa: ANN401

@@ -11,12 +11,12 @@ from baserate import Costs, Counts, Tallies, Tally, shift
 from baserate._arrays import Cells
 from baserate._read_summary import ReadSummary
 from baserate._tally import Group
-from baserate.infer._binomial import two_sided
-from baserate.measure._calibration_bins import firsts
+from baserate.infer._binomial import normal_quantile
+from baserate.measure._calibration_bins import bin_starts
 from baserate.report._page import fold_zeros
 
 LEVEL = 0.95
-SURE = (LEVEL, two_sided(LEVEL))
+SURE = (LEVEL, normal_quantile(LEVEL))
 PREVALENCES = (None, 1e-6, 0.02, 0.3, 0.999)
 BINS = 10
 
@@ -64,7 +64,7 @@ def _reliability(groups: Mapping[Any, Tally]) -> dict[str, Any]:
             found[sign + ending] = []
             for tally in groups.values():
                 each = getattr(tally, kind)[row] * (tally.score if ending == "_sum" else 1.0)
-                places = [*firsts(tally.score[::-1], tally.positive, bins=BINS).tolist(), len(each)]
+                places = [*bin_starts(tally.score[::-1], tally.positive, bins=BINS).tolist(), len(each)]
                 upward = each[::-1]
                 found[sign + ending].append([float(upward[places[at] : places[at + 1]].sum()) for at in range(BINS)])
     return found

@@ -51,7 +51,7 @@ def test_the_exported_policy_does_what_the_page_shows(
     policy = Policy.load(path)
     assert policy.to_json() == path.read_text(encoding="utf-8")
     tallies = read.tallies(str(people.folder / "people.csv"), truth="sick", score="risk", group="site")
-    tables = decide.tables(tallies, policy)
+    tables = decide.decision_tables(tallies, policy)
     check_table(page, tables[None]["flag"])
     found = numbers(page, "groups")
     wanted = [measure.sensitivity(tables[str(group["site"]),]["flag"]) for group in people.report.groups]
@@ -121,7 +121,7 @@ def test_the_lines_of_python_give_the_same_report(
 def rates(people: Screened, policy: Policy, prevalence: float) -> dict[Any, float]:
     """Sensitivity and false positive rate of each group by a policy, where it will be used."""
     tallies = read.tallies(str(people.folder / "people.csv"), truth="sick", score="risk", group="site")
-    tables = decide.tables(shift.reweigh(tallies, to=prevalence), policy)
+    tables = decide.decision_tables(shift.reweigh(tallies, to=prevalence), policy)
     both = {group: tables[group]["flag"] for group in tables if group is not None}
     every = {"sensitivity": measure.sensitivity, "fpr": measure.fpr}
     return {(group, name): rate(table) for group, table in both.items() for name, rate in every.items()}

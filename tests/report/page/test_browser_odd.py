@@ -47,7 +47,7 @@ def by_lot() -> Report:
     """People whose sites draw lots."""
     columns: dict[str, Any] = {"sick": PEOPLE.sick, "risk": PEOPLE.risk, **SITE}
     tallies = read.tallies(columns, truth="sick", score="risk", group="site")
-    policy = equalize.optimum(tallies, equalize.Goal("equal-opportunity"))
+    policy = equalize.optimal_policy(tallies, equalize.Goal("equal-opportunity"))
     assert policy.needs_id
     return baserate.evaluate(PEOPLE.sick, {"risk": PEOPLE.risk}, predicted=PEOPLE.risk > 0.3, group=SITE, policy=policy)
 

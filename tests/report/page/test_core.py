@@ -14,11 +14,11 @@ from baserate import BaserateError, Costs, Counts, Curve, Policy, Tallies, Tally
 from baserate._estimate import Estimate
 from baserate._read_summary import ReadSummary
 from baserate.decide._decision_curve import Adjustment, adjust_thresholds, net_benefits
-from baserate.decide._rule import strictest
-from baserate.infer import Drawn
-from baserate.infer._binomial import two_sided
-from baserate.measure import MEASURES, about
-from baserate.measure._calibration_curve import curve as smoothed
+from baserate.decide._rule import strictest_maximum
+from baserate.infer import CurveOptions
+from baserate.infer._binomial import normal_quantile
+from baserate.measure import MEASURES, describe
+from baserate.measure._calibration_curve import fit_calibration_curve as smoothed
 from baserate.report._natural_frequencies import apportion
 from tests.report.page.models import (
     PREVALENCES,
@@ -33,8 +33,8 @@ from tests.report.page.models import (
 )
 from tests.report.page.node import CORE, Page, Ref, unlike
 
-OF_TABLES = [name for name, each in MEASURES.items() if about(each).of is Counts]
-SHARES = [name for name in OF_TABLES if about(MEASURES[name]).share]
+OF_TABLES = [name for name, each in MEASURES.items() if describe(each).of is Counts]
+SHARES = [name for name in OF_TABLES if describe(MEASURES[name]).share]
 PRICES = [Costs(), Costs(fp=1, fn=20), Costs(fp=0, fn=1), Costs(fp=1, fn=0), Costs(fp=0, fn=0), Costs(fp=3, fn=7, tp=1)]
 
 
@@ -145,7 +145,7 @@ def test_intervals_have_any_level(level: float) -> None:
             counts = shift.reweigh(counts, to=float(rng.random()))
         for name in filter(partial(closed, counts=counts), SHARES):
             found = bounds(infer.estimate(name, counts, level=level))
-            page.expect(found, "interval", name, cells(counts), level, two_sided(level))
+            page.expect(found, "interval", name, cells(counts), level, normal_quantile(level))
     page.check()
 
 
@@ -222,7 +222,7 @@ def test_of_equals_the_strictest_is_taken() -> None:
     page.expect(-1, "strictest", [inf, nan])
     page.expect(-1, "strictest", [-inf, nan])
     for value in ([0.0, 0.3, 0.1 + 0.2, 0.1], [1, nan, inf, inf], [nan, 2, 2 + 1e-13, 3 - 1]):
-        page.expect(strictest(np.array(value)), "strictest", value)
+        page.expect(strictest_maximum(np.array(value)), "strictest", value)
     page.check()
 
 
@@ -303,9 +303,9 @@ def test_decision_curves_are_those_of_decide_at_a_stated_prevalence() -> None:
         if not (pooled.probable and pooled.positives and pooled.negatives):
             continue
         state = State(page, tallies, prevalence)
-        found = decide.benefit(tallies, thresholds=at, prevalence=prevalence, level=None)
+        found = decide.net_benefit_curve(tallies, thresholds=at, prevalence=prevalence, level=None)
         worth = np.asarray(found.columns["net_benefit"], dtype=float).reshape(-1, 3, len(at))[0]
-        kept = decide.benefit(tallies, thresholds=at, prevalence=prevalence, scores_from=None, level=None)
+        kept = decide.net_benefit_curve(tallies, thresholds=at, prevalence=prevalence, scores_from=None, level=None)
         told = {"model": worth[0], "kept": list(kept.columns["net_benefit"])[: len(at)], "all": worth[1]}
         page.expect(told, "decisionCurve", state.threshold, state.parts[0][0], at, state.factors)
     page.check()
@@ -343,7 +343,7 @@ def test_reliability_bins_are_pythons() -> None:
         groups = [*moved.models["risk"].values()]
         asked = [(pooled, [*range(len(groups))])] + [(tally, [at]) for at, tally in enumerate(groups)]
         for tally, places_ in asked:
-            table = infer.reliability_curve(tally, "binned", drawn=Drawn(level=SURE[0]))
+            table = infer.calibration_curve(tally, "binned", drawn=CurveOptions(level=SURE[0]))
             names = {"probability": "predicted"}
             many = range(len(table["mass"]))
             bins = [{names.get(name, name): float(table[name][at]) for name in table} for at in many]

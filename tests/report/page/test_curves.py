@@ -188,7 +188,9 @@ def reported(size: int = 3000, **more: Any) -> Report:  # noqa: ANN401  (any fie
 def test_a_band_lies_where_that_of_all_thresholds_lies() -> None:
     found, table = reported(weight="w").sketches[0].band, people()
     assert found is not None
-    full = infer.band(baserate.tally(table["sick"], table["risk"], weight=table["w"]), "roc", points=None).columns
+    full = infer.confidence_band(
+        baserate.tally(table["sick"], table["risk"], weight=table["w"]), "roc", points=None
+    ).columns
     last = np.searchsorted(full["fpr"], found["fpr"] + 1e-6, side="right") - 1
     for name in ("low", "high"):
         assert np.abs(found[name] - full[name][last]).max() < 0.01
@@ -247,7 +249,7 @@ def test_digests_are_those_of_policies_chosen_on_the_same_rows() -> None:
     tallies = read.tallies(table, truth="sick", score="risk", group="site")
     assert thinned.digest == decide.youden(Curve(tallies.pooled("risk"))).chosen_on
     goal = baserate.equalize.Goal("equal-opportunity", costs=Costs(fp=1, fn=1))
-    assert thinned.group_digest == baserate.equalize.optimum(tallies, goal).chosen_on
+    assert thinned.group_digest == baserate.equalize.optimal_policy(tallies, goal).chosen_on
     assert thinned.groups == ({"site": "a"}, {"site": "b"})
 
 

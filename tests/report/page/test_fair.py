@@ -11,9 +11,9 @@ import pytest
 
 from baserate import Costs, Counts, Curve, Cut, Policy, RandomizedCut, Tallies, Tally, measure
 from baserate._errors import FitError
-from baserate.equalize import Goal, optimum
+from baserate.equalize import Goal, optimal_policy
 from baserate.equalize._optimum import roc_regions, solve_points
-from baserate.equalize._parities import parity
+from baserate.equalize._parities import find_parity
 from baserate.equalize._participants import Participants, group_tables, randomized_mass, select_participants
 from tests.report.page.models import both_classes, cells, costs_of, entry, in_groups, states, there
 from tests.report.page.node import CORE, Page, unlike
@@ -54,7 +54,7 @@ def asked(page: Page, name: str, tallies: Tallies, prevalence: float | None, cos
         "index": 0,
     }
     place = page.ask("strategy", name, told).call
-    return Asked(people, optimum(tallies, goal, otherwise="pass"), goal, place)
+    return Asked(people, optimal_policy(tallies, goal, otherwise="pass"), goal, place)
 
 
 def many(prevalences: tuple[float | None, ...] = (None, 1e-6, 0.1, 0.999)) -> Iterator[tuple[Tallies, float | None]]:
@@ -161,7 +161,7 @@ def test_parities_hold_in_what_can_be_expected() -> None:
     answers = page.answers()
     for name, each in wanted:
         tables = [table for table in answers[each.place]["counts"] if table]
-        for rate in parity(name).rates:
+        for rate in find_parity(name).rates:
             of = [measure.MEASURES[rate](as_counts(table)) for table in tables]
             assert np.ptp(of) < 1e-12
 

@@ -13,7 +13,7 @@ import pytest
 
 from baserate import Costs, Policy, Tallies, Tally, decide, read
 from baserate._read_summary import ReadSummary
-from baserate.equalize import Goal, optimum
+from baserate.equalize import Goal, optimal_policy
 from tests.report.page.models import costs_of, entry, many_names, there
 from tests.report.page.node import CORE, Page, unlike
 
@@ -85,7 +85,7 @@ def test_a_chosen_threshold_is_the_policy_that_python_chooses() -> None:
     cases, wanted = [], []
     for prevalence in (None, 0.02, 1 / 3):
         moved = there(tallies, prevalence)
-        policy = decide.chosen(moved, lambda curve: decide.cost(curve, COSTS))
+        policy = decide.choose_policy(moved, lambda curve: decide.cost(curve, COSTS))
         settings = {"costs": costs_of(COSTS)} | ({} if prevalence is None else {"prevalence": policy.prevalence})
         told = {"model": entry(tallies), "threshold": policy.threshold, "rule": "cost", "settings": settings}
         cases.append({**told, "prevalence": policy.prevalence, "notes": list(policy.notes)})
@@ -116,10 +116,10 @@ def test_a_strategy_of_the_page_is_a_policy_that_does_what_the_page_says(parity:
     text = page.ask("policyText", case | {"treatments": strategy.part("treatments")})
     answers = page.answers()
     policy = accepted(answers[text.call])
-    python = optimum(tallies, Goal(parity, costs=COSTS, prevalence=0.2))
+    python = optimal_policy(tallies, Goal(parity, costs=COSTS, prevalence=0.2))
     assert policy.chosen_on == python.chosen_on
     assert [*policy.by_group] == [*python.by_group]
-    tables = decide.tables(there(tallies, 0.2), policy)
+    tables = decide.decision_tables(there(tallies, 0.2), policy)
     for at, group in enumerate(tallies.groups):
         flagged = tables[group]["flag"]
         shown = {name: getattr(flagged, name) for name in ("tp", "fp", "fn", "tn")}

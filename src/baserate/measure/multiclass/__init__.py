@@ -1,6 +1,6 @@
 """Measures of several classes: functions of a Confusion, of scores for each class, or of sets of labels.
 
-`each` and `averaged` apply any measure of two classes to each class against the rest.
+`per_class` and `average_over_classes` apply any measure of two classes to each class against the rest.
 
 - `_registry`: all measures of several classes by name; averages over classes
 - `_rates`: accuracy, balanced accuracy, expected cost
@@ -14,30 +14,39 @@ from baserate.measure.multiclass import _agreement, _information, _rates, _score
 from baserate.measure.multiclass._agreement import *
 from baserate.measure.multiclass._information import *
 from baserate.measure.multiclass._rates import *
-from baserate.measure.multiclass._registry import AVERAGES, MEASURES, Split, averaged, each, named, search, undefined
+from baserate.measure.multiclass._registry import (
+    AVERAGES,
+    MEASURES,
+    Split,
+    average_over_classes,
+    find_measure,
+    per_class,
+    search,
+    undefined_classes,
+)
 from baserate.measure.multiclass._scores import *
 from baserate.measure.multiclass._scores import NEAR as NEAR, check_class_probabilities as check_class_probabilities
 from baserate.measure.multiclass._summary import (
-    USUAL,
-    chosen_measures as chosen_measures,
-    header as header,
-    meant,
+    DEFAULT_MEASURES,
+    find_measures,
+    iterate_groups as iterate_groups,
+    results_data as results_data,
+    select_measures as select_measures,
     summary,
-    walk as walk,
 )
 
 __all__ = [
     "AVERAGES",
+    "DEFAULT_MEASURES",
     "MEASURES",
-    "USUAL",
     "Split",
-    "averaged",
-    "each",
-    "meant",
-    "named",
+    "average_over_classes",
+    "find_measure",
+    "find_measures",
+    "per_class",
     "search",
     "summary",
-    "undefined",
+    "undefined_classes",
 ]
 __all__ += _rates.__all__
 __all__ += _agreement.__all__

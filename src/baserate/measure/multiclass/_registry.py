@@ -1,6 +1,7 @@
 """The registry of measures of several classes, and any measure of two classes as an average over classes.
 
-`Split` sets each class against the rest, once for many measures; `each` and `averaged` apply a measure to it.
+`Split` sets each class against the rest, once for many measures; `per_class` and `average_over_classes` apply a
+measure to it.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ from baserate._numeric.threads import parallel_map
 from baserate._rows import LabelSets, MulticlassRows
 from baserate._tally import Tally
 from baserate.measure import _measure
-from baserate.measure._measure import Measure, about, collect
-from baserate.measure._registry import known, margin
+from baserate.measure._measure import Measure, collect, describe
+from baserate.measure._registry import as_measure, margin
 from baserate.measure.multiclass import _agreement, _information, _rates, _scores
 
 Average = Literal["macro", "weighted", "micro", "samples"]
@@ -46,8 +47,8 @@ MEASURES: dict[str, Measure] = collect(_rates, _agreement, _information, _scores
 """Measures of all classes together by name, in the order of the documentation and of tables."""
 
 
-def named(name: str) -> Measure:
-    """Find a measure of all classes by its name or an alias, as `baserate.measure.named` does.
+def find_measure(name: str) -> Measure:
+    """Find a measure of all classes by its name or an alias, as `baserate.measure.find_measure` does.
 
     Top-k accuracy and weighted kappa have a name for each k and each kind of weights.
 
@@ -63,9 +64,9 @@ def named(name: str) -> Measure:
 
     Examples
     --------
-    >>> named("R_K").__name__, named("Cohen's kappa").__name__
+    >>> find_measure("R_K").__name__, find_measure("Cohen's kappa").__name__
     ('mcc', 'kappa')
-    >>> named("top-5 accuracy").about.name, named("quadratic weighted kappa").about.name
+    >>> find_measure("top-5 accuracy").about.name, find_measure("quadratic weighted kappa").about.name
     ('top_5_accuracy', 'quadratic_kappa')
     """
     plain = re.sub(r"[\s_-]+", " ", name.strip().lower())
@@ -83,7 +84,7 @@ def named(name: str) -> Measure:
 def _specialize(measure: Measure, name: str, summary: str, **options: object) -> Measure:
     """Bind options of a measure, and give it a name and a summary of its own."""
     special = partial(measure, **options)
-    vars(special)["about"] = replace(about(measure), name=name, summary=summary)
+    vars(special)["about"] = replace(describe(measure), name=name, summary=summary)
     return special
 
 
@@ -158,18 +159,20 @@ class Split:
 
     def arguments(self, measure: Measure) -> Any:  # noqa: ANN401  (Counts, or a list of arguments)
         """Return the arguments of a measure, class by class."""
-        kind = about(measure).of
+        kind = describe(measure).of
         if kind is Counts:
             return self.counts
         if kind not in (Curve, Tally):
-            raise OptionError(f"{about(measure).name} is a measure of all classes together; it has no value for each.")
+            raise OptionError(
+                f"{describe(measure).name} is a measure of all classes together; it has no value for each."
+            )
         return [Curve(tally) if kind is Curve else tally for tally in self.tallies]
 
 
 Classes = Confusion | MulticlassRows | LabelSets | Split
 
 
-def each(measure: str | Measure, classes: Classes, **options: Any) -> Floats:  # noqa: ANN401  (of the measure)
+def per_class(measure: str | Measure, classes: Classes, **options: Any) -> Floats:  # noqa: ANN401  (of the measure)
     """Compute a measure for each class against the rest, in the order of the labels.
 
     Parameters
@@ -190,10 +193,10 @@ def each(measure: str | Measure, classes: Classes, **options: Any) -> Floats:  #
     --------
     >>> from baserate import Confusion, measure
     >>> table = Confusion.of_matrix([[100, 80, 10, 10], [0, 9, 0, 1], [0, 1, 8, 1], [0, 1, 0, 9]], "ABCD", truth="rows")
-    >>> each(measure.sensitivity, table).tolist()
+    >>> per_class(measure.sensitivity, table).tolist()
     [0.5, 0.9, 0.8, 0.9]
     """
-    measure = known(measure)
+    measure = as_measure(measure)
     arguments = Split.of(classes).arguments(measure)
     if isinstance(arguments, Counts):
         return np.asarray(measure(arguments, **options))
@@ -204,10 +207,10 @@ def each(measure: str | Measure, classes: Classes, **options: Any) -> Floats:  #
     )
 
 
-def averaged(measure: str | Measure, how: Average | Mapping[Any, float], **options: Any) -> Measure:  # noqa: ANN401
+def average_over_classes(measure: str | Measure, how: Average | Mapping[Any, float], **options: Any) -> Measure:  # noqa: ANN401
     """Make a measure of all classes from one of two classes: its average over each class against the rest.
 
-    Classes with an undefined value are left out of the average; `undefined` lists them with the reasons.
+    Classes with an undefined value are left out of the average; `undefined_classes` lists them with the reasons.
 
     Parameters
     ----------
@@ -228,12 +231,12 @@ def averaged(measure: str | Measure, how: Average | Mapping[Any, float], **optio
     --------
     >>> from baserate import Confusion, measure
     >>> table = Confusion.of_matrix([[100, 80, 10, 10], [0, 9, 0, 1], [0, 1, 8, 1], [0, 1, 0, 9]], "ABCD", truth="rows")
-    >>> [round(averaged(measure.sensitivity, how)(table), 10) for how in ("macro", "micro", "weighted")]
+    >>> [round(average_over_classes(measure.sensitivity, how)(table), 10) for how in ("macro", "micro", "weighted")]
     [0.775, 0.547826087, 0.547826087]
-    >>> averaged(measure.sensitivity, {"A": 0, "B": 1, "C": 1, "D": 0})(table)
+    >>> average_over_classes(measure.sensitivity, {"A": 0, "B": 1, "C": 1, "D": 0})(table)
     0.8500000000000001
     """
-    measure = known(measure)
+    measure = as_measure(measure)
     if not isinstance(how, Mapping) and how not in AVERAGES:
         raise UnknownNameError(
             f"there is no average {how!r}. Known are: {', '.join(AVERAGES)}, and a weight for each label."
@@ -246,9 +249,9 @@ def averaged(measure: str | Measure, how: Average | Mapping[Any, float], **optio
             return value
         if how == "samples":
             return _over_rows(split, measure, options)
-        return mean_defined(each(measure, split, **options), _weights(how, split))
+        return mean_defined(per_class(measure, split, **options), _weights(how, split))
 
-    description = about(measure)
+    description = describe(measure)
     name = f"{how if isinstance(how, str) else 'weighted'} {description.name}"
     of = Confusion if description.of is Counts else MulticlassRows
     # An average has no options, is no share of rows, and the page does not show it.
@@ -259,7 +262,7 @@ def averaged(measure: str | Measure, how: Average | Mapping[Any, float], **optio
     return average
 
 
-def undefined(measure: str | Measure, classes: Classes) -> dict[object, str]:
+def undefined_classes(measure: str | Measure, classes: Classes) -> dict[object, str]:
     """Return the classes for which a measure is undefined, each with the reason.
 
     Parameters
@@ -277,15 +280,15 @@ def undefined(measure: str | Measure, classes: Classes) -> dict[object, str]:
     Examples
     --------
     >>> from baserate import Confusion, measure
-    >>> undefined(measure.precision, Confusion.of_matrix([[5, 0], [2, 0]], ["cat", "dog"], truth="rows"))
+    >>> undefined_classes(measure.precision, Confusion.of_matrix([[5, 0], [2, 0]], ["cat", "dog"], truth="rows"))
     {'dog': 'the class is never decided'}
     """
-    measure, split = known(measure), Split.of(classes)
+    measure, split = as_measure(measure), Split.of(classes)
     arguments = split.arguments(measure)
     if isinstance(arguments, Counts) and len(arguments.shape) > 1:
         raise ShapeError(f"these are {arguments.shape[:-1]} tables; ask of one, for example confusion[0].")
     reasons: dict[object, str] = {}
-    for name, cause in zip(about(measure).needs, about(measure).causes, strict=True):
+    for name, cause in zip(describe(measure).needs, describe(measure).causes, strict=True):
         masses = (
             margin(arguments, name)
             if isinstance(arguments, Counts)
@@ -311,7 +314,7 @@ def _pool(split: Split, measure: Measure) -> Any:  # noqa: ANN401  (an argument 
 
 def _over_rows(split: Split, measure: Measure, options: Mapping[str, Any]) -> float:
     sets = split.classes
-    if not isinstance(sets, LabelSets) or about(measure).of is not Counts:
+    if not isinstance(sets, LabelSets) or describe(measure).of is not Counts:
         raise OptionError("an average over samples is of decided sets of labels, several for each row; use macro here.")
     return mean_defined(measure(sets.per_row(), **options), 1.0 if sets.weight is None else sets.weight)
 

@@ -26,8 +26,8 @@ def pairwise_auc(r: MulticlassRows) -> Floats:
     One row for each i and a column for each j; ties count half. NaN on the diagonal, and where a class does not occur.
     Hand and Till's table is the mean of this one and its transpose [@hand2001].
 
-    >>> from baserate import scored
-    >>> rows = scored(["a", "b", "c"], [[0.8, 0.1, 0.1], [0.3, 0.6, 0.1], [0.5, 0.3, 0.2]])
+    >>> from baserate import class_scores
+    >>> rows = class_scores(["a", "b", "c"], [[0.8, 0.1, 0.1], [0.3, 0.6, 0.1], [0.5, 0.3, 0.2]])
     >>> pairwise_auc(rows).tolist()
     [[nan, 1.0, 1.0], [1.0, nan, 1.0], [1.0, 1.0, nan]]
     """
@@ -57,8 +57,8 @@ def pairwise_auc(r: MulticlassRows) -> Floats:
 def hand_till(r: MulticlassRows) -> float:
     """Classes that do not occur have no pairs. With two classes whose scores add up to 1 it is the AUC.
 
-    >>> from baserate import scored
-    >>> rows = scored(["a", "b", "c", "c"], [[0.8, 0.1, 0.1], [0.3, 0.6, 0.1], [0.5, 0.3, 0.2], [0.1, 0.7, 0.2]])
+    >>> from baserate import class_scores
+    >>> rows = class_scores(["a", "b", "c", "c"], [[0.8, 0.1, 0.1], [0.3, 0.6, 0.1], [0.5, 0.3, 0.2], [0.1, 0.7, 0.2]])
     >>> round(hand_till(rows), 10)
     0.9166666667
     """
@@ -77,8 +77,8 @@ def hand_till(r: MulticlassRows) -> float:
 def brier(r: MulticlassRows) -> float:
     """Errors are summed over classes, as in Brier's paper: two classes give twice `baserate.measure.brier`.
 
-    >>> from baserate import scored
-    >>> round(brier(scored(["a", "b", "c"], [[0.8, 0.1, 0.1], [0.3, 0.6, 0.1], [0.5, 0.3, 0.2]])), 10)
+    >>> from baserate import class_scores
+    >>> round(brier(class_scores(["a", "b", "c"], [[0.8, 0.1, 0.1], [0.3, 0.6, 0.1], [0.5, 0.3, 0.2]])), 10)
     0.4333333333
     """
     parts = []
@@ -101,8 +101,8 @@ def brier(r: MulticlassRows) -> float:
 def log_loss(r: MulticlassRows) -> float:
     """Infinite if a class that occurs had probability 0; probabilities are neither clipped nor normalized.
 
-    >>> from baserate import scored
-    >>> round(log_loss(scored(["a", "b", "c"], [[0.8, 0.1, 0.1], [0.3, 0.6, 0.1], [0.5, 0.3, 0.2]])), 10)
+    >>> from baserate import class_scores
+    >>> round(log_loss(class_scores(["a", "b", "c"], [[0.8, 0.1, 0.1], [0.3, 0.6, 0.1], [0.5, 0.3, 0.2]])), 10)
     0.7811356958
     """
     with np.errstate(divide="ignore"):  # the logarithm of 0
@@ -122,8 +122,8 @@ def log_loss(r: MulticlassRows) -> float:
 def top_k_accuracy(r: MulticlassRows, *, k: int = 2) -> float:
     """Of equal scores the class that is named first goes first, as in `ClassRows.decided`.
 
-    >>> from baserate import scored
-    >>> rows = scored(["a", "b", "c"], [[0.8, 0.1, 0.1], [0.3, 0.6, 0.1], [0.5, 0.3, 0.2]])
+    >>> from baserate import class_scores
+    >>> rows = class_scores(["a", "b", "c"], [[0.8, 0.1, 0.1], [0.3, 0.6, 0.1], [0.5, 0.3, 0.2]])
     >>> top_k_accuracy(rows, k=3), round(top_k_accuracy(rows), 4)
     (1.0, 0.6667)
     """

@@ -20,13 +20,20 @@ from baserate._results import Results
 from baserate._rows import LabelSets, MulticlassRows
 from baserate._tally import Tally
 from baserate.measure import _registry as binary
-from baserate.measure._measure import Measure, about, find_by_name
-from baserate.measure._registry import why
-from baserate.measure._summary import measured, tidy
-from baserate.measure.multiclass._registry import AVERAGES, MEASURES, Split, averaged, named, undefined
+from baserate.measure._measure import Measure, describe, find_by_name
+from baserate.measure._registry import undefined_reason
+from baserate.measure._summary import compute_estimate, tidy_columns
+from baserate.measure.multiclass._registry import (
+    AVERAGES,
+    MEASURES,
+    Split,
+    average_over_classes,
+    find_measure,
+    undefined_classes,
+)
 from baserate.measure.multiclass._scores import pairwise_auc
 
-USUAL: dict[type, tuple[str, ...]] = {
+DEFAULT_MEASURES: dict[type, tuple[str, ...]] = {
     Counts: ("sensitivity", "precision", "f1"),
     Curve: ("auc", "average_precision"),
     Confusion: ("accuracy", "balanced_accuracy", "mcc", "kappa"),
@@ -61,7 +68,7 @@ def summary(
     measures: Iterable[str | Measure] | Literal["usual", "all"] = "usual",
     averages: Iterable[str | Mapping[Any, float]] | None = None,
     costs: CostMatrix | None = None,
-    judge: Estimator = measured,
+    judge: Estimator = compute_estimate,
 ) -> Results:
     """Compute measures of several classes, for all rows (group None) and for each group, as tidy rows.
 
@@ -82,7 +89,8 @@ def summary(
     costs
         Cost of each decision for each true class; adds the expected cost.
     judge
-        Returns the estimate of a measure; by default without interval. `baserate.infer.class_summary` adds intervals.
+        Returns the estimate of a measure; by default without interval. `baserate.infer.multiclass_summary` adds
+        intervals.
 
     Returns
     -------
@@ -105,10 +113,12 @@ def summary(
         raise OptionError(f"{type(classes).__name__} is not what read.confusions or read.class_rows gives; read first.")
     plan = _Plan.of(measures, averages, costs, scored=isinstance(classes, MulticlassRows))._replace(judge=judge)
     notes: list[str] = []
-    groups = [(group, _GroupData.of(data)) for group, data in walk(classes)]
+    groups = [(group, _GroupData.of(data)) for group, data in iterate_groups(classes)]
     rows = [row | {"group": group} for group, data in groups for row in plan.rows(data, notes)]
     _, pooled = groups[0]
-    return Results({name: [row.get(name) for row in rows] for name in COLUMNS}, header(classes, pooled.table, notes))
+    return Results(
+        {name: [row.get(name) for row in rows] for name in COLUMNS}, results_data(classes, pooled.table, notes)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +135,7 @@ class _GroupData:
         return _GroupData(Split.of(data), data.decided() if isinstance(data, MulticlassRows) else data, rows)
 
     def argument(self, measure: Measure) -> Any:  # noqa: ANN401  (of the type that the measure takes)
-        return self.table if about(measure).of is Confusion else self.rows
+        return self.table if describe(measure).of is Confusion else self.rows
 
 
 class _Plan(NamedTuple):
@@ -137,7 +147,7 @@ class _Plan(NamedTuple):
     costs: CostMatrix | None
     strictly: bool
     """Whether the user named each, so that none may be left out."""
-    judge: Estimator = measured
+    judge: Estimator = compute_estimate
 
     @staticmethod
     def of(
@@ -155,22 +165,22 @@ class _Plan(NamedTuple):
                 f"there is no average {unknown[0]!r} of classes. Known are: {', '.join(AVERAGES[:3])}."
             )
         strictly = not isinstance(measures, str)
-        selected = chosen_measures(measures, both=averages is not None)
+        selected = select_measures(measures, both=averages is not None)
         if costs is not None and MEASURES["expected_cost"] not in selected:
             selected.append(MEASURES["expected_cost"])
         fit = {Counts, Confusion, *((Curve, Tally, MulticlassRows) if scored else ())}
-        unfit = [each for each in selected if about(each).of not in fit]
+        unfit = [each for each in selected if describe(each).of not in fit]
         if unfit and strictly:
-            names = ", ".join(about(each).name for each in unfit)
-            sets = all(about(each).of is LabelSets for each in unfit)
+            names = ", ".join(describe(each).name for each in unfit)
+            sets = all(describe(each).of is LabelSets for each in unfit)
             reason = (
                 "rows have one class each, not sets of labels"
                 if sets
                 else "labels have neither ranks nor probabilities"
             )
             raise OptionError(f"{names} cannot be had: {reason}.")
-        selected = [each for each in selected if about(each).of in fit]
-        of_each = [measure for measure in selected if about(measure).of in (Counts, Curve, Tally)]
+        selected = [each for each in selected if describe(each).of in fit]
+        of_each = [measure for measure in selected if describe(measure).of in (Counts, Curve, Tally)]
         return _Plan(of_each, [m for m in selected if m not in of_each], wanted, costs, strictly)
 
     def rows(self, data: _GroupData, notes: list[str]) -> Iterator[Row]:
@@ -186,48 +196,57 @@ class _Plan(NamedTuple):
                 except NotAProbabilityError as error:
                     if self.strictly:
                         raise
-                    note = f"{about(measure).name} is left out: {str(error).partition(' Rank')[0]}"
+                    note = f"{describe(measure).name} is left out: {str(error).partition(' Rank')[0]}"
                     notes += [note] if note not in notes else []
 
     def _per_class_rows(self, measure: Measure, data: _GroupData) -> Iterator[Row]:
         """Yield a row for each class, then for each average."""
-        name, labels = about(measure).name, data.split.labels
-        arguments, reasons = data.split.arguments(measure), undefined(measure, data.split)
+        name, labels = describe(measure).name, data.split.labels
+        arguments, reasons = data.split.arguments(measure), undefined_classes(measure, data.split)
         for at, label in enumerate(labels):
-            row = tidy(self.judge(measure, arguments[at])) | ({"why": reasons[label]} if label in reasons else {})
+            row = tidy_columns(self.judge(measure, arguments[at])) | (
+                {"why": reasons[label]} if label in reasons else {}
+            )
             yield {"measure": name, "class": label, **row}
         for how in self.averages:
-            function = averaged(measure, how)  # type: ignore[arg-type]  # the name was checked
+            function = average_over_classes(measure, how)  # type: ignore[arg-type]  # the name was checked
             average = how if isinstance(how, str) else "custom"
             method = _HOW[average].format(_describe_classes(labels, reasons))
             estimate = self.judge(function, data.split)
-            yield {"measure": name, "average": average, **tidy(estimate), "how": _join_methods(method, estimate.how)}
+            yield {
+                "measure": name,
+                "average": average,
+                **tidy_columns(estimate),
+                "how": _join_methods(method, estimate.how),
+            }
 
     def _overall_rows(self, measure: Measure, data: _GroupData) -> Iterator[Row]:
         """Yield the row of a measure of all classes together, after the rows of its parts."""
-        name, argument = about(measure).name, data.argument(measure)
+        name, argument = describe(measure).name, data.argument(measure)
         if name == "hand_till":
             yield from _hand_till(argument, self.judge)
             return
         if name == "expected_cost" and self.costs is not None:
             measure = partial(measure, costs=self.costs)
-        yield {"measure": name, **tidy(self.judge(measure, argument))}
+        yield {"measure": name, **tidy_columns(self.judge(measure, argument))}
 
 
-def chosen_measures(measures: Iterable[str | Measure] | str, *, both: bool) -> list[Measure]:
+def select_measures(measures: Iterable[str | Measure] | str, *, both: bool) -> list[Measure]:
     """Return the selected measures; a name of two measures means `both` on request."""
     if isinstance(measures, str):
         if measures == "usual":
-            of_each = [binary.MEASURES[name] for kind in (Counts, Curve) for name in USUAL[kind]]
-            return of_each + [named(name) for kind in (Confusion, MulticlassRows) for name in USUAL[kind]]
+            of_each = [binary.MEASURES[name] for kind in (Counts, Curve) for name in DEFAULT_MEASURES[kind]]
+            return of_each + [
+                find_measure(name) for kind in (Confusion, MulticlassRows) for name in DEFAULT_MEASURES[kind]
+            ]
         if measures == "all":
             return [*binary.MEASURES.values(), *MEASURES.values()]
         raise OptionError(f"measures is {measures!r}; it is 'usual', 'all', or a list of names.")
-    selected = [one for each in measures for one in meant(each, both=both)]
-    return list({(about(each).name, about(each).of): each for each in selected}.values())
+    selected = [one for each in measures for one in find_measures(each, both=both)]
+    return list({(describe(each).name, describe(each).of): each for each in selected}.values())
 
 
-def meant(measure: str | Measure, *, both: bool = False) -> list[Measure]:
+def find_measures(measure: str | Measure, *, both: bool = False) -> list[Measure]:
     """Find the measures of a name: of all classes together if there is one, otherwise of each class.
 
     Parameters
@@ -244,13 +263,13 @@ def meant(measure: str | Measure, *, both: bool = False) -> list[Measure]:
 
     Examples
     --------
-    >>> [about(each).of.__name__ for name in ("kappa", "recall") for each in meant(name)]
+    >>> [describe(each).of.__name__ for name in ("kappa", "recall") for each in find_measures(name)]
     ['Confusion', 'Counts']
     """
     if not isinstance(measure, str):
-        return [binary.known(measure)]
+        return [binary.as_measure(measure)]
     matches: list[Measure] = []
-    for look in (named, binary.named):
+    for look in (find_measure, binary.find_measure):
         try:
             matches.append(look(measure))
         except UnknownNameError:
@@ -285,16 +304,22 @@ def _hand_till(rows: MulticlassRows, judge: Estimator) -> Iterator[Row]:
                 yield {"measure": "pairwise_auc", **pair, "value": float(value), "why": reason}
     measure = MEASURES["hand_till"]
     # The table of pairs is at hand; computing the measure again would double the work.
-    plain = Estimate(mean_defined(table.ravel()), why=why(measure, rows)) if judge is measured else None
+    plain = (
+        Estimate(mean_defined(table.ravel()), why=undefined_reason(measure, rows))
+        if judge is compute_estimate
+        else None
+    )
     estimate = plain or judge(measure, rows)
     every, present = len(rows.labels), len(rows.labels) - len(absent)
     total = every * (every - 1) // 2
     some = f"{present * (present - 1) // 2} of {total} pairs of classes, without {_format_labels(absent)}"
     how = f"mean of {some if absent else f'{total} pairs of classes'}"
-    yield {"measure": "hand_till", **tidy(estimate), "how": _join_methods(how, estimate.how)}
+    yield {"measure": "hand_till", **tidy_columns(estimate), "how": _join_methods(how, estimate.how)}
 
 
-def walk(classes: Confusions | MulticlassRows) -> Iterator[tuple[dict[str, object] | None, Confusion | MulticlassRows]]:
+def iterate_groups(
+    classes: Confusions | MulticlassRows,
+) -> Iterator[tuple[dict[str, object] | None, Confusion | MulticlassRows]]:
     """Yield all rows together, then each group."""
     if isinstance(classes, Confusions):
         for group, table in classes.walk():
@@ -305,7 +330,7 @@ def walk(classes: Confusions | MulticlassRows) -> Iterator[tuple[dict[str, objec
         yield dict(zip(classes.attributes, group, strict=True)), classes.of_group(at)
 
 
-def header(classes: Confusions | MulticlassRows, table: Confusion, notes: Sequence[str]) -> dict[str, Any]:
+def results_data(classes: Confusions | MulticlassRows, table: Confusion, notes: Sequence[str]) -> dict[str, Any]:
     """Return the data of results: rows, classes, prevalences, digest and notes; `table` is that of all rows."""
     intake = classes.intake
     shares = ratio(table.truth, table.total)
