@@ -57,8 +57,7 @@ def measures_page() -> str:
         "",
         "<!-- Written by docs/generate.py from the fields of the measures; edit those, then run `make pages`. -->",
         "",
-        "Each is a plain function in `baserate.measure`, and every name below finds it: "
-        "`measure.find_measure('recall')`.",
+        "Each is a function in `baserate.measure`, and every name below finds it: `measure.find_measure('recall')`.",
         "It is undefined, NaN, exactly in the cases listed; `measure.undefined_reason` tells which.",
         "",
         "Those of all classes together stand in `baserate.measure.multiclass`, with a `named` of their own. In their",

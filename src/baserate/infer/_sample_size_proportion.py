@@ -352,7 +352,7 @@ def sample_size_for_proportion_difference(  # noqa: PLR0913  (each is something 
         name = describe(function).name
         raise OptionError(
             f"{name} is among those that a model flags or passes, and two models do not flag the same rows; compare "
-            "sensitivity and specificity, or take size_to_show_share for one model."
+            "sensitivity and specificity, or take sample_size_for_proportion_test for one model."
         )
     portion = TrialShare.of(function, prevalence)
     zero, real = _difference_variances(first, second, paired=paired, discordance=discordance)
