@@ -173,7 +173,7 @@ def as_scores(scores: npt.ArrayLike) -> npt.NDArray[Any]:
         try:
             given = given.astype(np.float64)
         except (TypeError, ValueError) as error:
-            raise NotNumericError(f"scores hold {given.dtype}, not numbers; convert them first.") from error
+            raise NotNumericError(f"scores hold {given.dtype}, not numbers", remedy="convert them first.") from error
     return given
 
 
@@ -182,14 +182,15 @@ def refuse_scores(flat: npt.NDArray[Any], *, of_probabilities: bool) -> None:
     missing = ~np.isfinite(flat)
     if missing.any():
         raise MissingValuesError(
-            f"{missing.sum()} of {len(flat)} scores are NaN or infinite ({_name_places(missing)}); leave them out, or "
-            "fill them in."
+            f"{missing.sum()} of {len(flat)} scores are NaN or infinite ({_name_places(missing)})",
+            remedy="leave them out, or fill them in.",
         )
     outside = (flat < 0) | (flat > 1)
     if of_probabilities and outside.any():
         raise NotAProbabilityError(
             f"{outside.sum()} of {len(flat)} scores lie outside [0, 1] ({_name_places(outside)}), but this map was "
-            "made for probabilities; give those, or fit a map on scores of this kind."
+            "made for probabilities",
+            remedy="give those, or fit a map on scores of this kind.",
         )
 
 
@@ -237,7 +238,7 @@ def read_file_text(path: str | os.PathLike[str], what: str = "map") -> str:
     try:
         return Path(path).read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
-        raise FileFormatError(f"{path} is no text, so no {what}; name a file that holds one.") from error
+        raise FileFormatError(f"{path} is no text, so no {what}", remedy="name a file that holds one.") from error
 
 
 MULTICLASS_KIND = "baserate/class-map"
@@ -276,7 +277,7 @@ class MulticlassCalibrator:
         object.__setattr__(self, "columns", FrozenMapping(self.columns))
         if len(self.labels) != self.form.classes or len(set(self.labels)) != len(self.labels):
             raise ShapeError(
-                f"{there_are(len(self.labels), 'label')} for {self.form.classes} classes; give one for each."
+                f"{there_are(len(self.labels), 'label')} for {self.form.classes} classes", remedy="give one for each."
             )
 
     def __repr__(self) -> str:
@@ -287,7 +288,9 @@ class MulticlassCalibrator:
         """Return the probabilities of each row; invalid scores are refused, with their positions."""
         given = as_scores(scores)
         if given.ndim != 2 or given.shape[1] != len(self.labels):
-            raise ShapeError(f"scores have shape {given.shape}; give a column for each of {len(self.labels)} classes.")
+            raise ShapeError(
+                f"scores have shape {given.shape}", remedy=f"give a column for each of {len(self.labels)} classes."
+            )
         found = np.empty(given.shape)
 
         def fill(place: slice) -> bool:
@@ -350,4 +353,4 @@ def _refuse_class_scores(given: npt.NDArray[np.float64], *, of_probabilities: bo
     within = ((given >= 0) & (given <= 1)).all(axis=1)
     refuse_scores(np.where(within, 0.5, 2.0), of_probabilities=of_probabilities)
     nothing = np.flatnonzero(given.sum(axis=1) <= 0)
-    raise ShapeError(f"{len(nothing)} of {len(given)} rows give probability 0 to every class; leave them out.")
+    raise ShapeError(f"{len(nothing)} of {len(given)} rows give probability 0 to every class", remedy="leave them out.")

@@ -303,8 +303,8 @@ class OneVsRest:
         object.__setattr__(self, "forms", tuple(self.forms))
         if len(self.forms) < 2:
             raise ShapeError(
-                f"there are forms for {count_of(len(self.forms), 'class', 'classes')}; "
-                "give one for each of two or more."
+                f"there are forms for {count_of(len(self.forms), 'class', 'classes')}",
+                remedy="give one for each of two or more.",
             )
 
     def __call__(self, p: Floats) -> Floats:
@@ -346,16 +346,16 @@ def _check_numbers(form: Any) -> None:  # noqa: ANN401  (a form whose fields are
         if isinstance(value, np.ndarray):
             object.__setattr__(form, field.name, read_only_copy(value))
         if not np.isfinite(value).all():
-            raise ShapeError(f"{field.name} is {value}; give finite numbers.")
+            raise ShapeError(f"{field.name} is {value}", remedy="give finite numbers.")
 
 
 def _check_pieces(form: Any, what: str, values: int) -> None:  # noqa: ANN401  (a form of pieces)
     _check_numbers(form)
     if form.x.ndim != 1 or form.y.shape != (values,):
         pieces = count_of(len(form.x), what.removesuffix("s"))
-        raise ShapeError(f"x has shape {form.x.shape} and y {form.y.shape}; give {values} of y for {pieces}.")
+        raise ShapeError(f"x has shape {form.x.shape} and y {form.y.shape}", remedy=f"give {values} of y for {pieces}.")
     if not (form.x[1:] > form.x[:-1]).all():
-        raise ShapeError(f"the {what} do not rise; put them in order, each once.")
+        raise ShapeError(f"the {what} do not rise", remedy="put them in order, each once.")
     if len(form.y) and not (form.y.min() >= 0 and form.y.max() <= 1):
         raise ShapeError("y holds what is no probability; they lie between 0 and 1.")
 

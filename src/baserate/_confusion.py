@@ -52,8 +52,8 @@ class Confusion:
         labels = distinct_labels(self.labels)
         if len(labels) != mass.shape[-1]:
             raise ShapeError(
-                f"{there_are(len(labels), 'label')} for {count_of(mass.shape[-1], 'class', 'classes')}; "
-                "give one for each."
+                f"{there_are(len(labels), 'label')} for {count_of(mass.shape[-1], 'class', 'classes')}",
+                remedy="give one for each.",
             )
         object.__setattr__(self, "mass", read_only_copy(mass))
         object.__setattr__(self, "labels", labels)
@@ -71,7 +71,7 @@ class Confusion:
             raise OptionError(f"truth is {truth!r}; it is in the 'rows' or in the 'columns' of the table.")
         mass = as_cells(cells)
         if mass.ndim < 2:
-            raise ShapeError(f"the table has shape {mass.shape}; give as many rows as columns.")
+            raise ShapeError(f"the table has shape {mass.shape}", remedy="give as many rows as columns.")
         if truth == "columns":
             mass = np.swapaxes(mass, -1, -2)
         return cls(mass, tuple(range(mass.shape[-1]) if labels is None else labels))
@@ -237,7 +237,7 @@ class Confusion:
     def sum(tables: Sequence[Confusion]) -> Confusion:
         """Add matrices; classes that only some of them have come last."""
         if not tables:
-            raise OptionError("there are no tables to add up; give at least one.")
+            raise OptionError("there are no tables to add up", remedy="give at least one.")
         labels = tuple(dict.fromkeys(label for table in tables for label in table.labels))
         parts = [table.over(labels) for table in tables]
         moments = None
@@ -251,12 +251,15 @@ def as_cells(given: npt.ArrayLike) -> Floats:
     """Return the numbers of a table; refuse a frame, whose names would be lost."""
     if hasattr(given, "columns"):
         raise ShapeError(
-            "the table is a frame, whose names would be lost; pass frame.to_numpy() and the labels in its order."
+            "the table is a frame, whose names would be lost",
+            remedy="pass frame.to_numpy() and the labels in its order.",
         )
     try:
         return np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise ShapeError(f"the table does not hold numbers in rows of one length ({error}); mend it.") from error
+        raise ShapeError(
+            f"the table does not hold numbers in rows of one length ({error})", remedy="mend it."
+        ) from error
 
 
 def distinct_labels(given: Iterable[object]) -> tuple[object, ...]:
@@ -265,15 +268,17 @@ def distinct_labels(given: Iterable[object]) -> tuple[object, ...]:
     try:
         if len(set(labels)) < len(labels):
             twice = next(label for label in labels if labels.count(label) > 1)
-            raise OptionError(f"the label {twice!r} is given twice; name each class once.")
+            raise OptionError(f"the label {twice!r} is given twice", remedy="name each class once.")
     except TypeError as error:
-        raise OptionError(f"a label cannot be compared with others ({error}); use text or numbers.") from error
+        raise OptionError(f"a label cannot be compared with others ({error})", remedy="use text or numbers.") from error
     return labels
 
 
 def _check_mass(mass: Floats) -> Floats:
     if mass.ndim < 2 or mass.shape[-1] != mass.shape[-2] or not mass.shape[-1]:
-        raise ShapeError(f"the table has shape {mass.shape}; give as many rows as columns, one for each class.")
+        raise ShapeError(
+            f"the table has shape {mass.shape}", remedy="give as many rows as columns, one for each class."
+        )
     if mass.size and not (mass.min() >= 0 and mass.max() < np.inf):
         bad = np.count_nonzero(~(mass >= 0) | np.isinf(mass))
         raise WeightError(f"{bad} of {mass.size} cells are negative, NaN or infinite; counts are ≥ 0.")
@@ -303,7 +308,7 @@ class Confusions:
     def __post_init__(self) -> None:
         object.__setattr__(self, "tables", FrozenMapping(self.tables))
         if not self.tables or len({table.labels for table in self.tables.values()}) > 1:
-            raise OptionError("every group needs a table over the same labels; give at least one.")
+            raise OptionError("every group needs a table over the same labels", remedy="give at least one.")
         if any(len(group) != len(self.attributes) for group in self.tables):
             raise OptionError(f"a group is a tuple with a value for each attribute, here of {list(self.attributes)}.")
 

@@ -32,8 +32,8 @@ class Costs:
         wrong = next((name for name in ("tp", "fp", "fn", "tn") if not is_cost(getattr(self, name))), None)
         if wrong is not None:
             raise OptionError(
-                f"{wrong} is {getattr(self, wrong)!r}; expected {COST.words}. State costs in another unit, and 0 for "
-                "what costs nothing."
+                f"{wrong} is {getattr(self, wrong)!r}; expected {COST.words}.",
+                remedy="State costs in another unit, and 0 for what costs nothing.",
             )
 
     def total(self, counts: Counts[Value]) -> Value:
@@ -73,12 +73,14 @@ class CostMatrix:
         cost, labels = as_cells(cost), distinct_labels(labels)
         if cost.shape != (len(labels), len(labels)):
             raise ShapeError(
-                f"the costs have shape {cost.shape} for {count_of(len(labels), 'class', 'classes')}; "
-                "give one for each pair."
+                f"the costs have shape {cost.shape} for {count_of(len(labels), 'class', 'classes')}",
+                remedy="give one for each pair.",
             )
         bad = sum(not is_cost(each) for each in cost.ravel().tolist())
         if bad:
-            raise OptionError(f"{bad} of {cost.size} costs are not {COST.words}; use 0 for what costs nothing.")
+            raise OptionError(
+                f"{bad} of {cost.size} costs are not {COST.words}", remedy="use 0 for what costs nothing."
+            )
         object.__setattr__(self, "cost", read_only_copy(cost))
         object.__setattr__(self, "labels", labels)
 

@@ -45,7 +45,9 @@ class Counts(Generic[Value]):
             object.__setattr__(self, name, _check_cell(name, getattr(self, name)))
         shapes = {np.shape(getattr(self, name)) for name in _CELLS}
         if len(shapes) > 1:
-            raise ShapeError(f"the cells have shapes {sorted(shapes)}; give four scalars or four arrays of one shape.")
+            raise ShapeError(
+                f"the cells have shapes {sorted(shapes)}", remedy="give four scalars or four arrays of one shape."
+            )
 
     @overload
     def __getitem__(self, index: int | np.integer[Any]) -> Counts[float]: ...
@@ -144,7 +146,7 @@ def all_or_none_reweighed(marks: Iterable[bool]) -> bool:
     distinct = set(marks)
     if len(distinct) > 1:
         raise OptionError(
-            "some parts are reweighed and some are not, so masses do not mean the same; add, then reweigh."
+            "some parts are reweighed and some are not, so masses do not mean the same", remedy="add, then reweigh."
         )
     return True in distinct
 

@@ -55,7 +55,9 @@ class Curve:
 
     def __post_init__(self) -> None:
         if not isinstance(self.tally, Tally):
-            raise OptionError(f"{type(self.tally).__name__} is not a tally; make one first, with baserate.tally(…).")
+            raise OptionError(
+                f"{type(self.tally).__name__} is not a tally", remedy="make one first, with baserate.tally(…)."
+            )
 
     @property
     def positives(self) -> float:
@@ -110,7 +112,7 @@ class Curve:
         Counts(tp=2.0, fp=0.0, fn=1.0, tn=3.0)
         """
         if np.isnan(threshold).any():
-            raise MissingValuesError("a threshold is NaN; give a number, or inf to flag nothing.")
+            raise MissingValuesError("a threshold is NaN", remedy="give a number, or inf to flag nothing.")
         ascending = self.tally.score[::-1]
         return self._tables(len(ascending) - np.searchsorted(ascending, threshold, side="left"))
 
@@ -156,12 +158,12 @@ class Curve:
         if wanted is None or (fpr is not None and tpr is not None):
             raise OptionError("give either fpr or tpr.")
         if not (np.greater_equal(wanted, 0) & np.less_equal(wanted, 1)).all():
-            raise OptionError(f"a rate of {wanted} cannot be reached; give a number from 0 to 1.")
+            raise OptionError(f"a rate of {wanted} cannot be reached", remedy="give a number from 0 to 1.")
         hull = self.hull()
         flagged = hull.flagged_mass[1 if tpr is None else 0]
         rate = ratio(flagged, flagged[-1])
         if np.isnan(rate).any():
-            raise OptionError("the class of that rate has no mass here; ask for the other rate.")
+            raise OptionError("the class of that rate has no mass here", remedy="ask for the other rate.")
         reached = np.searchsorted(rate, wanted, side="right" if tpr is None else "left")
         lax = np.clip(reached, 1, len(rate) - 1)
         chance = ratio(wanted - rate[lax - 1], rate[lax] - rate[lax - 1])

@@ -33,7 +33,7 @@ def id_text(given: object) -> str:
     ('7', '007')
     """
     if given is None:
-        raise MissingValuesError("an id is missing, so no lot can be drawn; give every row one.")
+        raise MissingValuesError("an id is missing, so no lot can be drawn", remedy="give every row one.")
     if isinstance(given, str):
         return str(given)
     if isinstance(given, (int, np.integer)) and not isinstance(given, bool):
@@ -67,7 +67,7 @@ def random_numbers(key: str, texts: Sequence[str]) -> RandomNumbers:
     try:
         digests = b"".join(map(digest, texts))
     except UnicodeEncodeError as error:
-        raise OptionError(f"the id {error.object!r} is no text that UTF-8 can hold; mend it.") from error
+        raise OptionError(f"the id {error.object!r} is no text that UTF-8 can hold", remedy="mend it.") from error
     return np.frombuffer(digests, dtype=">u8")[::4].astype(np.uint64) >> _UNUSED
 
 
@@ -107,13 +107,13 @@ class Cut:
         object.__setattr__(self, "thresholds", tuple(float(at) + 0.0 for at in self.thresholds))
         object.__setattr__(self, "actions", tuple(self.actions))
         if any(map(isnan, self.thresholds)):
-            raise MissingValuesError("a threshold is NaN; give a number, or inf to flag nothing.")
+            raise MissingValuesError("a threshold is NaN", remedy="give a number, or inf to flag nothing.")
         if any(low >= high for low, high in pairwise(self.thresholds)):
-            raise OptionError(f"thresholds are {self.thresholds}; give them ascending, each once.")
+            raise OptionError(f"thresholds are {self.thresholds}", remedy="give them ascending, each once.")
         if len(self.actions) != len(self.thresholds) + 1:
             raise ShapeError(
-                f"{count_of(len(self.actions), 'action')} for {count_of(len(self.thresholds), 'threshold')}; give one "
-                "more action than that: one for each stretch of scores."
+                f"{count_of(len(self.actions), 'action')} for {count_of(len(self.thresholds), 'threshold')}",
+                remedy="give one more action than that: one for each stretch of scores.",
             )
         if not all(map(_is_name, self.actions)):
             raise OptionError(f"actions are {self.actions}; an action is a name.")
@@ -126,7 +126,9 @@ class Cut:
     def threshold(self) -> float:
         """The threshold of a cut that passes or flags."""
         if self.actions != (PASS, FLAG):
-            raise OptionError(f"a cut into {', '.join(self.actions)} has no single threshold; see `thresholds`.")
+            raise OptionError(
+                f"a cut into {', '.join(self.actions)} has no single threshold", remedy="see `thresholds`."
+            )
         return self.thresholds[0]
 
     @property
@@ -137,7 +139,9 @@ class Cut:
     def action(self, score: float) -> str:
         """Return the action for a score."""
         if isnan(score):
-            raise MissingValuesError("the score is NaN, which is neither above a threshold nor below; give a number.")
+            raise MissingValuesError(
+                "the score is NaN, which is neither above a threshold nor below", remedy="give a number."
+            )
         return self.actions[bisect_right(self.thresholds, score)]
 
     def stretches(self, curve: Curve) -> Counts[Floats]:
@@ -176,7 +180,7 @@ class Cut:
         Counts(tp=2.0, fp=0.0, fn=0.0, tn=1.0)
         """
         if not self.has_table:
-            raise OptionError(f"a cut into {', '.join(self.actions)} has no 2×2 table; see `stretches`.")
+            raise OptionError(f"a cut into {', '.join(self.actions)} has no 2×2 table", remedy="see `stretches`.")
         if self.actions in ((PASS, FLAG), (PASS, REFER, FLAG)):  # a shortcut for the usual cuts
             low, high = (curve.at(at) for at in (self.thresholds[0], self.thresholds[-1]))
             moments = high.moments and (_between(low.squares, high.squares), _between(low.rows, high.rows))
@@ -205,7 +209,8 @@ class RandomizedCut:
             raise OptionError("a lottery is between two or more different cuts; a single one needs no lottery.")
         if len(self.chances) != len(self.cuts):
             raise ShapeError(
-                f"{count_of(len(self.chances), 'chance')} for {count_of(len(self.cuts), 'cut')}; give one for each."
+                f"{count_of(len(self.chances), 'chance')} for {count_of(len(self.cuts), 'cut')}",
+                remedy="give one for each.",
             )
         if not (all(0 < each < 1 for each in self.chances) and abs(fsum(self.chances) - 1) <= _WHOLE):
             raise OptionError(f"chances are {self.chances}; they are between 0 and 1 and add up to 1.")
@@ -257,7 +262,7 @@ class RandomizedCut:
         Counts(tp=2.25, fp=0.25, fn=0.75, tn=1.75)
         """
         if not self.has_table:
-            raise OptionError(f"a lottery of {', '.join(self.actions)} has no 2×2 table; see `tables`.")
+            raise OptionError(f"a lottery of {', '.join(self.actions)} has no 2×2 table", remedy="see `tables`.")
         return merge_tables(self.tables(curve), nobody=curve.at(np.inf))
 
 

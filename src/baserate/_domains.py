@@ -73,7 +73,9 @@ def check_domain(name: str, value: object, domain: Domain) -> None:
 example, 0.95.
     """
     if not domain.holds(value):
-        raise OptionError(f"{name} is {value!r}; expected {domain.words}. Give, for example, {domain.example}.")
+        raise OptionError(
+            f"{name} is {value!r}; expected {domain.words}.", remedy=f"Give, for example, {domain.example}."
+        )
 
 
 def check_prevalence(name: str, value: object, *, ends: bool = False) -> None:

@@ -33,4 +33,4 @@ class Estimate:
         if self.low > self.high:
             raise OptionError(f"low is {self.low} and high {self.high}; swap them.")
         if isnan(self.value) and self.why is None:
-            raise OptionError("the value is NaN without a reason; say in `why` what is missing.")
+            raise OptionError("the value is NaN without a reason", remedy="say in `why` what is missing.")

@@ -58,22 +58,24 @@ def parse_sealed_json(text: str, kinds: Iterable[str], version: int, *, what: st
     try:
         form = json.loads(text)
     except ValueError as error:
-        raise FileFormatError(f"not JSON: {error}. The file is broken or no {what}; write it again.") from error
+        raise FileFormatError(
+            f"not JSON: {error}. The file is broken or no {what}", remedy="write it again."
+        ) from error
     known = tuple(kinds)
     if not isinstance(form, dict) or form.get("kind") not in known:
         raise FileFormatError(
-            f'no {what}: its "kind" is not {" or ".join(map(repr, known))}; name a file that holds one.'
+            f'no {what}: its "kind" is not {" or ".join(map(repr, known))}', remedy="name a file that holds one."
         )
     found = form.get("schema_version")
     if isinstance(found, bool) or not isinstance(found, int) or found < 1:
-        raise FileFormatError(f"a {what} of schema version {found!r}, which there is not; write it again.")
+        raise FileFormatError(f"a {what} of schema version {found!r}, which there is not", remedy="write it again.")
     if found > version:
         raise FileFormatError(f"a {what} of schema version {found}; this release reads {version}: upgrade baserate.")
     seal = form.pop("seal", None)
     if seal != _seal(form):
         raise FileFormatError(
-            f"the {what} was changed after it was written: its seal does not fit. Make it anew instead of editing it, "
-            "or get the original."
+            f"the {what} was changed after it was written: its seal does not fit.",
+            remedy="Make it anew instead of editing it, or get the original.",
         )
     return form
 

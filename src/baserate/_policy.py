@@ -167,7 +167,9 @@ def _setting_to_json(name: str, setting: Any) -> Any:  # noqa: ANN401  (any sett
         return {str(key): _setting_to_json(name, value) for key, value in setting.items()}
     if setting is None or isinstance(setting, (str, int)):
         return setting
-    raise OptionError(f"the setting {name} is {setting!r}, which a file cannot hold; give numbers, text or costs.")
+    raise OptionError(
+        f"the setting {name} is {setting!r}, which a file cannot hold", remedy="give numbers, text or costs."
+    )
 
 
 def _setting_from_json(name: str, value: Any) -> Any:  # noqa: ANN401  (any setting of a rule)
@@ -234,12 +236,12 @@ class Policy:
     def _check_treatments(self) -> None:
         """Check that every group has a cut, and all others an action."""
         if not self.by_group:
-            raise OptionError("a policy without a cut decides nothing; give one for each group, or for ().")
+            raise OptionError("a policy without a cut decides nothing", remedy="give one for each group, or for ().")
         treatments: list[object] = [*self.by_group.values()]  # callers may not use a type checker
         strange = [each for each in treatments if not isinstance(each, (Cut, RandomizedCut))]
         if strange:
             raise OptionError(
-                f"what is done with a group is {strange[0]!r}; give a Cut, such as Cut((0.5,)), or a Lottery."
+                f"what is done with a group is {strange[0]!r}", remedy="give a Cut, such as Cut((0.5,)), or a Lottery."
             )
         if not self.otherwise or not isinstance(self.otherwise, str):
             raise OptionError(f"otherwise is {self.otherwise!r}; it is an action, or 'refuse'.")
@@ -254,7 +256,7 @@ class Policy:
             raise OptionError(f"attributes are {self.attributes}; they are names of columns, each once.")
         texts: list[object] = [self.rule, *self.notes, *([] if self.positive is None else [self.positive])]
         if not all(isinstance(each, str) for each in texts):
-            raise OptionError("the rule, the positive class and notes are text; write them so.")
+            raise OptionError("the rule, the positive class and notes are text", remedy="write them so.")
         if self.prevalence is not None and not 0 <= self.prevalence <= 1:
             raise OptionError(f"prevalence is {self.prevalence}; it is a share, so give a number from 0 to 1.")
 
@@ -267,7 +269,7 @@ class Policy:
                     other = owner.setdefault(spelling, label)
                     if other is not label and other != label:
                         raise OptionError(
-                            f"{attribute} has {other!r} and {label!r}, which are written alike; keep one."
+                            f"{attribute} has {other!r} and {label!r}, which are written alike", remedy="keep one."
                         )
 
     def __repr__(self) -> str:
@@ -296,10 +298,12 @@ class Policy:
     def cut(self) -> Cut:
         """The cut of a policy without groups and randomization."""
         if self.needs_group:
-            raise OptionError(f"this policy has a cut for each group by {', '.join(self.attributes)}; see `by_group`.")
+            raise OptionError(
+                f"this policy has a cut for each group by {', '.join(self.attributes)}", remedy="see `by_group`."
+            )
         found = self.by_group[()]
         if isinstance(found, RandomizedCut):
-            raise OptionError("this policy draws lots between several cuts; see `by_group`.")
+            raise OptionError("this policy draws lots between several cuts", remedy="see `by_group`.")
         return found
 
     @property
@@ -331,15 +335,15 @@ class Policy:
         if self.otherwise == REFUSE:
             named = ", ".join(f"{name} = {value!r}" for name, value in zip(self.attributes, group, strict=True))
             raise UnknownLabelError(
-                f"there is no cut for the group {named}, and this policy refuses others; leave such rows out, or "
-                "choose a policy that says what to do with them."
+                f"there is no cut for the group {named}, and this policy refuses others",
+                remedy="leave such rows out, or choose a policy that says what to do with them.",
             )
         return Cut((), (self.otherwise,))
 
     def action(self, score: float, group: Sequence[object] = (), *, id: object = None) -> str:  # noqa: A002
         """Return the action for one row; use `baserate.apply` for many."""
         if not isfinite(score):
-            raise MissingValuesError(f"the score is {score}; give a finite number.")
+            raise MissingValuesError(f"the score is {score}", remedy="give a finite number.")
         found = self.treatment(group)
         if isinstance(found, Cut):
             return found.action(score)

@@ -189,10 +189,14 @@ class Population:
         (1000, 300)
         """
         if not all(isinstance(each, Integral) for each in (rows, positives or 0)) or not 0 <= (positives or 0) <= rows:
-            raise OptionError(f"{rows} rows with {positives} positives cannot be drawn; give 0 ≤ positives ≤ rows.")
+            raise OptionError(
+                f"{rows} rows with {positives} positives cannot be drawn", remedy="give 0 ≤ positives ≤ rows."
+            )
         check_memory(f"drawing {rows} rows", 3.0 * rows, "Draw fewer rows")
         if not isinstance(rng, np.random.Generator) and not (isinstance(rng, Integral) and rng >= 0):
-            raise OptionError(f"rng is {rng!r}; give a generator of NumPy, or a whole number of 0 or more as a seed.")
+            raise OptionError(
+                f"rng is {rng!r}", remedy="give a generator of NumPy, or a whole number of 0 or more as a seed."
+            )
         generator = np.random.default_rng(rng)
         many = int(generator.binomial(rows, self.prevalence)) if positives is None else positives
         truth = generator.permutation(np.arange(rows) < many)
@@ -248,7 +252,7 @@ def _knots(distribution: Distribution) -> Floats:
 
 def _check_threshold(threshold: Value) -> Value:
     if np.isnan(threshold).any():
-        raise MissingValuesError("a threshold is NaN; give a number, or inf to flag nothing.")
+        raise MissingValuesError("a threshold is NaN", remedy="give a number, or inf to flag nothing.")
     return threshold
 
 
@@ -258,6 +262,6 @@ def _check_distribution(name: str, distribution: object) -> None:
         missing.append("pdf")
     if missing:
         raise OptionError(
-            f"{name} is no distribution: it lacks {', '.join(missing)}; take one of baserate.population or a frozen "
-            "one of scipy.stats."
+            f"{name} is no distribution: it lacks {', '.join(missing)}",
+            remedy="take one of baserate.population or a frozen one of scipy.stats.",
         )

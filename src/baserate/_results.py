@@ -55,7 +55,9 @@ class Results:
         object.__setattr__(self, "data", FrozenMapping(self.data))
         if len({len(column) for column in self.columns.values()}) > 1:
             lengths = ", ".join(f"{name} {len(column)}" for name, column in self.columns.items())
-            raise ShapeError(f"the columns have different lengths ({lengths}); give one value of each for every row.")
+            raise ShapeError(
+                f"the columns have different lengths ({lengths})", remedy="give one value of each for every row."
+            )
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values()), ()))
@@ -162,7 +164,9 @@ def make_frame(columns: dict[str, list[Any]], backend: str | None) -> Any:  # no
     if name not in _BACKENDS:
         raise UnknownNameError(f"there is no kind of frame {backend!r}. Known are: {', '.join(_BACKENDS)}.")
     if find_spec(name) is None:
-        raise NotInstalledError(f"a {name} frame needs {name}, which is not installed; run: pip install {name}.")
+        raise NotInstalledError(
+            f"a {name} frame needs {name}, which is not installed", remedy=f"run: pip install {name}."
+        )
     schema = _schema(columns)
     if name == "pandas":  # whose whole numbers cannot be missing: let it choose
         filled = {key: [nan if each is None else each for each in columns[key]] for key in columns.keys() & _NUMBERS}
@@ -195,7 +199,7 @@ def _installed_backend() -> str:
         if find_spec(name) is not None:
             return name
     raise NotInstalledError(
-        f"a frame needs one of {', '.join(_BACKENDS)}; install one, for example: pip install polars."
+        f"a frame needs one of {', '.join(_BACKENDS)}", remedy="install one, for example: pip install polars."
     )
 
 

@@ -61,7 +61,9 @@ class Rows:
                 columns[name] = getattr(self, name)
         if len({column.shape for column in columns.values()}) != 1 or self.truth.ndim != 1:
             lengths = ", ".join(f"{name} {column.shape}" for name, column in columns.items())
-            raise ShapeError(f"the columns have different lengths ({lengths}); give one value of each for every row.")
+            raise ShapeError(
+                f"the columns have different lengths ({lengths})", remedy="give one value of each for every row."
+            )
         for name in columns.keys() & {"truth", "group", "weight", "count", "id", "cluster"}:
             object.__setattr__(self, name, read_only_copy(columns[name]))
 
@@ -148,8 +150,8 @@ class MulticlassRows:
         object.__setattr__(self, "labels", distinct_labels(self.labels))
         if self.score.shape != (rows, len(self.labels)):
             raise ShapeError(
-                f"score has shape {self.score.shape}; give a row for each of {rows} rows and a column for each of "
-                f"{len(self.labels)} classes."
+                f"score has shape {self.score.shape}",
+                remedy=f"give a row for each of {rows} rows and a column for each of {len(self.labels)} classes.",
             )
         if rows and not (self.truth.min() >= 0 and self.truth.max() < len(self.labels)):
             raise OptionError(f"truth holds numbers that are no index into the {len(self.labels)} labels.")
@@ -287,8 +289,8 @@ class LabelSets:
             column = getattr(self, name)
             if column is not None and column.shape != shape:
                 raise ShapeError(
-                    f"{name} has shape {column.shape}; give a row for each of {shape[0]} rows and a column "
-                    f"for each of {shape[1]} labels."
+                    f"{name} has shape {column.shape}",
+                    remedy=f"give a row for each of {shape[0]} rows and a column for each of {shape[1]} labels.",
                 )
         if self.decided is None and self.score is None:
             raise OptionError("give decided= or score=, so that there is something to judge.")
@@ -327,13 +329,15 @@ class LabelSets:
     def one_vs_rest(self) -> tuple[Tally, ...]:
         """Tallies of each label, by the score for it."""
         if self.score is None:
-            raise OptionError("there are no scores, only decisions; give score= too.")
+            raise OptionError("there are no scores, only decisions", remedy="give score= too.")
         columns = ((self.truth[:, at], np.ascontiguousarray(self.score[:, at])) for at in range(len(self.labels)))
         return tuple(Tally.of_rows(truth, score, weight=self.weight) for truth, score in columns)
 
     def _cells(self) -> tuple[Bools, Bools, Bools, Bools]:
         if self.decided is None:
-            raise OptionError("there are no decisions, only scores; give decided= too, for example score >= 0.5.")
+            raise OptionError(
+                "there are no decisions, only scores", remedy="give decided= too, for example score >= 0.5."
+            )
         return (
             self.truth & self.decided,
             ~self.truth & self.decided,

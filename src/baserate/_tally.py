@@ -210,7 +210,7 @@ class Tally:
         [0.3, 0.2]
         """
         if not 0 < resolution < np.inf:
-            raise OptionError(f"resolution is {resolution}; give the width of a bucket, for example 0.001.")
+            raise OptionError(f"resolution is {resolution}", remedy="give the width of a bucket, for example 0.001.")
         columns = [getattr(self, name) for name in _columns(weighted=self.weighted)]
         coarsest = max(resolution, self.resolution or 0.0)
         return _sum_equal_scores(_edge_below(self.score, resolution), columns, coarsest, reweighed=self.reweighed)
@@ -224,7 +224,7 @@ class Tally:
         given = np.asarray(score, dtype=np.float64)
         if given.shape != self.score.shape:
             raise ShapeError(
-                f"score has shape {given.shape}; give one for each of the {len(self.score)} that there are."
+                f"score has shape {given.shape}", remedy=f"give one for each of the {len(self.score)} that there are."
             )
         columns = [getattr(self, name) for name in _columns(weighted=self.weighted)]
         return _sum_equal_scores(given + 0.0, columns, self.resolution, reweighed=self.reweighed)
@@ -238,7 +238,8 @@ class Tally:
         if not self.probable:
             raise NotAProbabilityError(
                 f"scores from {self.score[-1]:.6g} to {self.score[0]:.6g} are no probabilities, so no class is the "
-                "likelier one; calibrate the scores first."
+                "likelier one",
+                remedy="calibrate the scores first.",
             )
         flagged = self.score >= 0.5
         names = _columns(weighted=self.weighted)
@@ -297,9 +298,9 @@ def _sum_equal_scores(
 
 def _check_scores(score: Floats) -> Floats:
     if score.ndim != 1:
-        raise ShapeError(f"score has shape {score.shape}; give one dimension.")
+        raise ShapeError(f"score has shape {score.shape}", remedy="give one dimension.")
     if len(score) and not (np.isfinite(score[0]) and np.isfinite(score[-1])):
-        raise MissingValuesError("a score is NaN or infinite; leave such rows out before tallying.")
+        raise MissingValuesError("a score is NaN or infinite", remedy="leave such rows out before tallying.")
     if not (score[1:] < score[:-1]).all():
         raise ShapeError("scores must be distinct and decreasing; baserate.tally(truth, score) sorts them for you.")
     return score
@@ -307,10 +308,12 @@ def _check_scores(score: Floats) -> Floats:
 
 def _check_cells(name: str, cells: Cells, width: int) -> Cells:
     if cells.shape != (2, width):
-        raise ShapeError(f"{name} has shape {cells.shape}; give a row for each class and {width} columns.")
+        raise ShapeError(f"{name} has shape {cells.shape}", remedy=f"give a row for each class and {width} columns.")
     # Unsigned integers come from our own kernels and cannot be negative or NaN: skip a pass over the array.
     if cells.dtype.kind != "u" and cells.size and not (cells.min() >= 0 and cells.max() < np.inf):
-        raise WeightError(f"{name} holds negative, NaN or infinite numbers; leave such rows out before tallying.")
+        raise WeightError(
+            f"{name} holds negative, NaN or infinite numbers", remedy="leave such rows out before tallying."
+        )
     return cells
 
 
@@ -336,7 +339,9 @@ def _edge_below(score: Floats, resolution: float) -> Floats:
 
     index = np.floor(score / resolution)
     if (np.abs(index) >= 2**53).any():
-        raise OptionError(f"a resolution of {resolution} is finer than scores of this size; give a coarser one.")
+        raise OptionError(
+            f"a resolution of {resolution} is finer than scores of this size", remedy="give a coarser one."
+        )
     # The quotient may be rounded across an edge in either direction.
     index += edge(index + 1) <= score
     index -= edge(index) > score
@@ -416,7 +421,9 @@ class Tallies:
         object.__setattr__(self, "models", FrozenMapping(models))
         keys = [list(groups) for groups in models.values()]
         if not keys or not keys[0] or any(other != keys[0] for other in keys):
-            raise OptionError("every model needs a tally for each of the same groups; give at least one of both.")
+            raise OptionError(
+                "every model needs a tally for each of the same groups", remedy="give at least one of both."
+            )
         if any(len(group) != len(self.attributes) for group in keys[0]):
             raise OptionError(f"a group is a tuple with a value for each attribute, here of {list(self.attributes)}.")
 
@@ -433,7 +440,9 @@ class Tallies:
     def tally(self) -> Tally:
         """The only tally, where there is one model and no grouping."""
         if len(self.models) > 1 or self.attributes:
-            raise OptionError("there are several tallies; take tallies.models[model][group], or tallies.pooled(model).")
+            raise OptionError(
+                "there are several tallies", remedy="take tallies.models[model][group], or tallies.pooled(model)."
+            )
         return self.models[next(iter(self.models))][()]
 
     def pooled(self, model: str) -> Tally:

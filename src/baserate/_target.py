@@ -41,7 +41,7 @@ class Target:
 
     def __post_init__(self) -> None:
         if self.score.ndim != 1:
-            raise ShapeError(f"score has shape {self.score.shape}; give one dimension.")
+            raise ShapeError(f"score has shape {self.score.shape}", remedy="give one dimension.")
         _check(self.score)
         object.__setattr__(self, "score", read_only_copy(self.score))
         given = [self.mass, self.squares, self.rows]
@@ -106,7 +106,7 @@ class MulticlassTarget:
         object.__setattr__(self, "labels", distinct_labels(self.labels))
         if self.score.ndim != 2 or self.score.shape[1] != len(self.labels):
             raise ShapeError(
-                f"score has shape {self.score.shape}; give a column for each of {len(self.labels)} classes."
+                f"score has shape {self.score.shape}", remedy=f"give a column for each of {len(self.labels)} classes."
             )
         _check(self.score)
         object.__setattr__(self, "score", read_only_copy(self.score))
@@ -136,19 +136,19 @@ class MulticlassTarget:
 
 def _check(score: Reals) -> None:
     if not len(score):
-        raise EmptyDataError("there are no scores without truth; give at least one row of the target.")
+        raise EmptyDataError("there are no scores without truth", remedy="give at least one row of the target.")
     missing = int(np.count_nonzero(~np.isfinite(score)))
     if missing:
         raise MissingValuesError(
-            f"{missing} of {score.size} scores are NaN or infinite; leave those rows out, or fill them in."
+            f"{missing} of {score.size} scores are NaN or infinite", remedy="leave those rows out, or fill them in."
         )
 
 
 def _check_cells(name: str, cells: Cells, width: int) -> Cells:
     if cells.shape != (width,):
-        raise ShapeError(f"{name} has shape {cells.shape}; give one for each of {width} scores.")
+        raise ShapeError(f"{name} has shape {cells.shape}", remedy=f"give one for each of {width} scores.")
     if not (cells.min() >= 0 and cells.max() < np.inf):
-        raise WeightError(f"{name} holds negative, NaN or infinite numbers; leave such rows out.")
+        raise WeightError(f"{name} holds negative, NaN or infinite numbers", remedy="leave such rows out.")
     if not cells.any():
-        raise EmptyDataError(f"{name} is 0 everywhere; give rows of the target that count.")
+        raise EmptyDataError(f"{name} is 0 everywhere", remedy="give rows of the target that count.")
     return cells

@@ -75,8 +75,8 @@ def atoms(distribution: Distribution) -> Floats:
     whole = float(np.sum(distribution.pmf(points)))  # type: ignore[attr-defined]
     if abs(whole - 1) > _MASS_TOLERANCE:
         raise OptionError(
-            f"only {whole:g} of the mass of a discrete distribution is at steps of 1; give its values as those of "
-            "scipy.stats.rv_discrete(values=…)."
+            f"only {whole:g} of the mass of a discrete distribution is at steps of 1",
+            remedy="give its values as those of scipy.stats.rv_discrete(values=…).",
         )
     return points
 

@@ -180,9 +180,8 @@ class Beta:
     def __post_init__(self) -> None:
         if not (0 < self.a <= _MAX_PARAMETER and 0 < self.b <= _MAX_PARAMETER):
             raise OptionError(
-                f"a beta distribution of ({self.a}, {self.b}); give two numbers above 0, up to {_MAX_PARAMETER:g}: "
-                f"beyond, "
-                "its quantiles are not known well."
+                f"a beta distribution of ({self.a}, {self.b})",
+                remedy=f"give two numbers above 0, up to {_MAX_PARAMETER:g}: beyond, its quantiles are not known well.",
             )
 
     def pdf(self, x: Real) -> Floats:
@@ -238,7 +237,7 @@ class Point:
 
     def __post_init__(self) -> None:
         if not isfinite(self.at):
-            raise OptionError(f"a point at {self.at}; give a finite number.")
+            raise OptionError(f"a point at {self.at}", remedy="give a finite number.")
 
     def pmf(self, x: Real) -> Floats:
         """Mass at x."""
@@ -355,7 +354,9 @@ def _small_beta_quantile(a: float, b: float, q: Real) -> Floats:
 
 def _check_normal(mean: float, sd: float) -> None:
     if not (isfinite(mean) and isfinite(sd) and sd > 0):
-        raise OptionError(f"a mean of {mean} with standard deviation {sd}; give finite numbers, the second above 0.")
+        raise OptionError(
+            f"a mean of {mean} with standard deviation {sd}", remedy="give finite numbers, the second above 0."
+        )
 
 
 def _logit(x: Real) -> npt.NDArray[np.float64]:

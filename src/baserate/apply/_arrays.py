@@ -150,7 +150,7 @@ def actions(
     (['flag', 'pass', 'refer'], [True, False, False])
     """
     if not isinstance(policy, Policy):
-        raise OptionError(f"{type(policy).__name__} is no policy; read one with Policy.load, or choose one.")
+        raise OptionError(f"{type(policy).__name__} is no policy", remedy="read one with Policy.load, or choose one.")
     if policy.needs_id and id is None:
         raise OptionError(
             "this policy draws lots, which the ids of rows decide; give them as id=. Without ids there is no lottery."
@@ -169,13 +169,15 @@ def _group_columns(attributes: Sequence[str], group: Any) -> Sequence[Any]:  # n
         raise OptionError(f"{needs}; {'give a column for each as group=' if attributes else 'leave group= out'}.")
     if isinstance(group, Mapping):
         if {*group} != {*attributes}:
-            raise OptionError(f"group names {', '.join(map(str, group)) or 'nothing'}, but {needs}; name just those.")
+            raise OptionError(
+                f"group names {', '.join(map(str, group)) or 'nothing'}, but {needs}", remedy="name just those."
+            )
         return [group[name] for name in attributes]
     if len(attributes) < 2:
         return [group] * len(attributes)
     if not isinstance(group, (list, tuple)) or len(group) != len(attributes):
         raise OptionError(
-            f"{needs}; give group= as a mapping from those names to columns, or as a list of one for each."
+            f"{needs}", remedy="give group= as a mapping from those names to columns, or as a list of one for each."
         )
     return group
 
@@ -307,7 +309,7 @@ def calibrate_columns(task: Task, columns: Sequence[Any]) -> list[Floats]:
     """Compute the probabilities of score columns; NaN where a missing score is kept."""
     scores: list[Floats] = [np.asarray(column, dtype=np.float64) for column in columns]
     if len({len(column) for column in scores}) > 1:
-        raise ShapeError("the columns have different lengths; give one value of each for every row.")
+        raise ShapeError("the columns have different lengths", remedy="give one value of each for every row.")
     calibrator = task.calibrator
     if isinstance(calibrator, MulticlassCalibrator):
         calibrate = _multiclass_function(calibrator)

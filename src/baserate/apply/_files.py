@@ -155,7 +155,9 @@ def _target_format(target: PathLike) -> _TargetFormat:
     gzipped = name.endswith(".gz")
     kind = _FILE_KINDS.get(Path(name.removesuffix(".gz")).suffix.lstrip("."))
     if kind is None or (gzipped and kind == "parquet"):
-        raise OptionError(f"the name {target} does not say what to write; end it in .parquet, .csv, .tsv or .jsonl.")
+        raise OptionError(
+            f"the name {target} does not say what to write", remedy="end it in .parquet, .csv, .tsv or .jsonl."
+        )
     return _TargetFormat(kind, gzipped)
 
 
@@ -163,7 +165,7 @@ def _check_target(files: AllColumns, target: PathLike) -> None:
     """Refuse to overwrite a file that is read."""
     path = Path(target)
     if str(target) != "-" and path.exists() and any(source.path.samefile(path) for source in files.met.files):
-        raise OptionError(f"{target} is one of the files that are read; name another to write.")
+        raise OptionError(f"{target} is one of the files that are read", remedy="name another to write.")
 
 
 @contextmanager
@@ -177,7 +179,7 @@ def _draft_target(files: AllColumns, target: PathLike) -> Iterator[Path]:
             shutil.copyfileobj(content, sys.stdout.buffer)
         return
     if Path(target).is_dir():
-        raise OptionError(f"{target} is a folder; name a file in it.")
+        raise OptionError(f"{target} is a folder", remedy="name a file in it.")
     try:
         with draft_file(target) as draft:
             yield draft
@@ -275,7 +277,9 @@ def _copy_clauses(names: Sequence[str], target: _TargetFormat) -> tuple[str, str
     if "" not in names and len({name.casefold() for name in names}) == len(names):
         return columns, f"{options}, HEADER true" if kind == "csv" else options
     if kind != "csv":
-        raise FileFormatError("some columns have no name, or the same but for capitals; rename them, or write CSV.")
+        raise FileFormatError(
+            "some columns have no name, or the same but for capitals", remedy="rename them, or write CSV."
+        )
     # The engine allows no such names, so that the header is written here.
     header = io.StringIO()
     csv.writer(header, delimiter=_delimiter(target), lineterminator="\n").writerow(names)

@@ -83,12 +83,14 @@ def frame(artifact: Policy | AnyCalibrator, table: Any, /, **options: Any) -> An
     try:
         data = nw.from_native(table, pass_through=True)
     except DuplicateError as error:
-        raise FileFormatError("two columns of the frame have the same name; rename one of them.") from error
+        raise FileFormatError("two columns of the frame have the same name", remedy="rename one of them.") from error
     if isinstance(data, nw.DataFrame):
         return _apply_to_frame(task, data)
     if isinstance(data, nw.LazyFrame):
         return _apply_to_lazy(task, data)
-    raise OptionError(f"{type(table).__name__} is no frame that we know; give a frame or a mapping of columns.")
+    raise OptionError(
+        f"{type(table).__name__} is no frame that we know", remedy="give a frame or a mapping of columns."
+    )
 
 
 def _new_columns(task: Task, columns: Any, library: Any) -> dict[str, Any]:  # noqa: ANN401  (of any library)

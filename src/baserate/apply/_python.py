@@ -250,7 +250,7 @@ def as_python(artifact: AnyCalibrator | Policy, /, *, name: str | None = None) -
         return _join_module(_policy_parts(artifact, function))
     if not isinstance(artifact, (Calibrator, MulticlassCalibrator)):
         kind = type(artifact).__name__
-        raise OptionError(f"{kind} is neither a map nor a policy; read one with load_map or Policy.load.")
+        raise OptionError(f"{kind} is neither a map nor a policy", remedy="read one with load_map or Policy.load.")
     return _join_module([_calibrator_function(artifact, function)])
 
 
@@ -261,7 +261,9 @@ def _check_name(name: str | None, *, default: str) -> str:
     if not name.isidentifier() or keyword.iskeyword(name):
         raise OptionError(f"name is {name!r}; a function needs a name that Python can read, such as {default!r}.")
     if name in _RESERVED_NAMES or name == "_share":
-        raise OptionError(f"name is {name!r}, which the source uses itself; give another, such as {default!r}.")
+        raise OptionError(
+            f"name is {name!r}, which the source uses itself", remedy=f"give another, such as {default!r}."
+        )
     return name
 
 

@@ -440,7 +440,7 @@ def _quote_table(name: str, dialect: Dialect) -> str:
     """Quote the name of a table, with its schema and catalog if it has them."""
     parts = name.split(".")
     if not all(parts):
-        raise OptionError(f"table is {name!r}; give a name such as 'scores' or 'schema.scores'.")
+        raise OptionError(f"table is {name!r}", remedy="give a name such as 'scores' or 'schema.scores'.")
     return ".".join(map(dialect.quoted, parts))
 
 
@@ -525,7 +525,7 @@ def as_sql(
         return _policy_sql(artifact, language, table, options)
     if not isinstance(artifact, (Calibrator, MulticlassCalibrator)):
         kind = type(artifact).__name__
-        raise OptionError(f"{kind} is neither a map nor a policy; read one with load_map or Policy.load.")
+        raise OptionError(f"{kind} is neither a map nor a policy", remedy="read one with load_map or Policy.load.")
     unknown = [*["table"] * (table is not None), *(options.keys() - {"score"})]
     if unknown:
         raise OptionError(f"{min(unknown)} is no option for a map; there are: dialect, score.")
@@ -536,7 +536,9 @@ def _policy_sql(
     policy: Policy, dialect: Dialect, table: str | None, options: Mapping[str, Any]
 ) -> str | dict[str, str]:
     if "missing" in options:
-        raise OptionError("missing is no option in SQL, where rows that cannot be decided get NULL; leave it out.")
+        raise OptionError(
+            "missing is no option in SQL, where rows that cannot be decided get NULL", remedy="leave it out."
+        )
     task = policy_task(policy, options)
     if table is not None:
         return policy_query(task, table, dialect)
@@ -545,7 +547,7 @@ def _policy_sql(
         return expressions
     if options.get("to"):
         raise OptionError(
-            "to= names a column, but an expression has no name; leave it out, or name a table with table=."
+            "to= names a column, but an expression has no name", remedy="leave it out, or name a table with table=."
         )
     return expressions[task.new_columns[0]]
 

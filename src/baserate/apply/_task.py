@@ -107,7 +107,7 @@ class Task:
         existing = {str(name) if case_sensitive else str(name).casefold() for name in names}
         for name in self.new_columns:
             if (name if case_sensitive else name.casefold()) in existing:
-                raise OptionError(f"there is a column {name!r} already; name the new one otherwise with to=.")
+                raise OptionError(f"there is a column {name!r} already", remedy="name the new one otherwise with to=.")
 
 
 def make_task(artifact: AnyCalibrator | Policy, **options: Any) -> Task:  # noqa: ANN401  (CalibratorOptions or PolicyOptions)
@@ -124,7 +124,7 @@ def _calibrator_task(
     missing: str = "refuse",
 ) -> Task:
     if not isinstance(calibrator, (Calibrator, MulticlassCalibrator)):
-        raise OptionError(f"{type(calibrator).__name__} is no map; read one with load_map, or fit one.")
+        raise OptionError(f"{type(calibrator).__name__} is no map", remedy="read one with load_map, or fit one.")
     _check_missing_option(missing)
     if bounds and not isinstance(calibrator.form, Between):
         raise OptionError(f"{calibrator.method} makes one probability, not two; bounds are those of venn-abers.")
@@ -133,7 +133,7 @@ def _calibrator_task(
     if bounds:
         new = (new[0], f"{new[0]}_low", f"{new[0]}_high")
     if len({*new}) < len(new):
-        raise OptionError("two of the new columns have the same name; give each its own with to=.")
+        raise OptionError("two of the new columns have the same name", remedy="give each its own with to=.")
     return Task(calibrator, scores, new, missing == "keep", bounds=bounds)
 
 
@@ -146,7 +146,9 @@ def policy_task(policy: Policy, options: Mapping[str, Any]) -> Task:
     _check_missing_option(missing)
     score = options.get("score") or policy.columns.get("score")
     if not score:
-        raise OptionError('the policy does not know which column holds the scores; name it, such as score="risk".')
+        raise OptionError(
+            "the policy does not know which column holds the scores", remedy='name it, such as score="risk".'
+        )
     name = options.get("to") or ACTION_COLUMN
     new = (name, *(f"{name}_chance_{action}" for action in policy.actions if options.get("chances")))
     groups, id_ = _group_columns(policy, options.get("group")), _id_column(policy, options.get("id"))
@@ -164,10 +166,14 @@ def score_columns(calibrator: AnyCalibrator, score: ScoreColumns | None) -> tupl
         return _column_names(calibrator, score, "score")
     if isinstance(calibrator, Calibrator):
         if "score" not in calibrator.columns:
-            raise OptionError('the map does not know which column holds the scores; name it, such as score="risk".')
+            raise OptionError(
+                "the map does not know which column holds the scores", remedy='name it, such as score="risk".'
+            )
         return (calibrator.columns["score"],)
     if not {*calibrator.labels} <= {*calibrator.columns}:
-        raise OptionError("the map does not know which columns hold the scores; name one for each class with score=.")
+        raise OptionError(
+            "the map does not know which columns hold the scores", remedy="name one for each class with score=."
+        )
     return tuple(calibrator.columns[label] for label in calibrator.labels)
 
 
@@ -179,14 +185,14 @@ def _column_names(calibrator: AnyCalibrator, names: ScoreColumns, option: str) -
         return (names,)
     labels = calibrator.labels
     if isinstance(names, str):
-        raise OptionError(f"{option} is {names!r}; name one column for each class: {', '.join(labels)}.")
+        raise OptionError(f"{option} is {names!r}", remedy=f"name one column for each class: {', '.join(labels)}.")
     if isinstance(names, Mapping):
         if {*names} != {*labels}:
             raise OptionError(f"{option} names {', '.join(names) or 'no class'}; the classes are {', '.join(labels)}.")
         names = [names[label] for label in labels]
     if len(names) != len(labels) or not all(names):
         raise OptionError(
-            f"{option} has {count_of(len(names), 'name')}; name one column for each of {len(labels)} classes."
+            f"{option} has {count_of(len(names), 'name')}", remedy=f"name one column for each of {len(labels)} classes."
         )
     return tuple(names)
 

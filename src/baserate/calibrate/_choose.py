@@ -123,7 +123,7 @@ def choose(
     all_methods = MULTICLASS_METHODS if isinstance(data, MulticlassRows) else BINARY_METHODS
     names = list(dict.fromkeys(all_methods if methods is None else methods))
     if not names:
-        raise OptionError("there is no method to choose from; name some, or leave methods= out.")
+        raise OptionError("there is no method to choose from", remedy="name some, or leave methods= out.")
     stated = all_probabilities(data) if probabilities is None else probabilities
     comparison = _Comparison(names, stated, folds, seed, watch or (lambda _done, _all: None))
     losses = _multiclass_losses(data, comparison) if isinstance(data, MulticlassRows) else _losses(data, comparison)

@@ -155,7 +155,9 @@ def assign_folds(data: Data, *, folds: int = FOLDS, seed: int = 0) -> list[Fold]
         counts = np.array([np.sum([tally.rows.sum(axis=1) for tally in fold.values()], axis=0) for fold in parts])
         if (counts.max(axis=0) < whole.rows.sum(axis=1)).all():
             return parts
-    raise FitError("all rows of a class are in one fold, however they are dealt; give more rows, or more clusters.")
+    raise FitError(
+        "all rows of a class are in one fold, however they are dealt", remedy="give more rows, or more clusters."
+    )
 
 
 def _split_rows(tallies: Tally | Tallies, folds: int, rng: np.random.Generator) -> list[Fold]:
@@ -179,7 +181,7 @@ def _check_folds(tally: Tally, folds: int) -> int:
     rarest = int(tally.rows.sum(axis=1, dtype=np.int64).min())
     if rarest < 2:
         one = "no row" if not rarest else "one row"
-        raise FitError(f"there is {one} of a class, too few to fit without and to judge with; give more.")
+        raise FitError(f"there is {one} of a class, too few to fit without and to judge with", remedy="give more.")
     return min(folds, int(tally.rows.sum(dtype=np.int64)))
 
 

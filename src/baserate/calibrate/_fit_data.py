@@ -46,8 +46,8 @@ def pool_tally(data: Data) -> Tally:
     tallies = data.tallies() if isinstance(data, Rows) else data
     if not isinstance(tallies, Tallies):
         raise OptionError(
-            f"data is {type(data).__name__}; expected a Tally, Tallies or Rows. Make a tally of arrays: "
-            "baserate.tally(y, p)."
+            f"data is {type(data).__name__}; expected a Tally, Tallies or Rows.",
+            remedy="Make a tally of arrays: baserate.tally(y, p).",
         )
     if len(tallies.models) > 1:
         raise OptionError(f"there are several scores ({', '.join(tallies.models)}); a map is of one: read that alone.")
@@ -75,8 +75,8 @@ def binary_calibrator(
     def fit(tally: Tally, /, *args: Options.args, **options: Options.kwargs) -> Calibrator:
         if not isinstance(tally, Tally):
             raise OptionError(
-                f"data is {type(tally).__name__}; expected a Tally. Make one of arrays: "
-                f"calibrate.{function.__name__}(baserate.tally(y, p))."
+                f"data is {type(tally).__name__}; expected a Tally.",
+                remedy=f"Make one of arrays: calibrate.{function.__name__}(baserate.tally(y, p)).",
             )
         # The digest takes as long as some fits, and is computed in another thread.
         with run_in_background(lambda: tally.digest, size=3 * len(tally.score)) as digest:
@@ -93,10 +93,12 @@ def _check_classes(tally: Tally) -> Tally:
     """Check that a tally has both classes, and drop scores without mass."""
     positive, negative = (bool(mass.any()) for mass in tally.mass)
     if not (positive or negative):
-        raise EmptyDataError("there are no rows with weight to fit a map to; give some.")
+        raise EmptyDataError("there are no rows with weight to fit a map to", remedy="give some.")
     if not (positive and negative):
         label = "positive" if positive else "negative"
-        raise FitError(f"all rows are {label}, so nothing tells how likely the other class is; give rows of both.")
+        raise FitError(
+            f"all rows are {label}, so nothing tells how likely the other class is", remedy="give rows of both."
+        )
     nonempty = np.logical_or(*tally.mass)
     if nonempty.all():
         return tally
@@ -143,8 +145,8 @@ def refuse_separation(tally: Tally) -> None:
     if lowest >= highest and tally.score[0] > tally.score[-1]:
         where = f"between {highest:.6g} and {lowest:.6g}" if lowest > highest else f"at {lowest:.6g}"
         raise FitError(
-            f"a threshold {where} parts the classes, so that no curve is too steep; fit isotonic, or logistic with "
-            "smoothed=True."
+            f"a threshold {where} parts the classes, so that no curve is too steep",
+            remedy="fit isotonic, or logistic with smoothed=True.",
         )
 
 
@@ -152,7 +154,7 @@ def refuse_separation_at_half(tally: Tally) -> None:
     """Refuse classes that ½ separates: the likelihood has no maximum, it grows as the temperature falls."""
     lowest, highest = _overlap(tally)
     if lowest >= 0.5 >= highest:
-        raise FitError("½ parts the classes, so that no temperature is too low; fit isotonic.")
+        raise FitError("½ parts the classes, so that no temperature is too low", remedy="fit isotonic.")
 
 
 def _overlap(tally: Tally) -> tuple[float, float]:

@@ -164,7 +164,9 @@ def venn_abers(tally: Tally, *, probabilities: bool | None = None) -> Calibrator
     [[0.0, 0.3333, 0.6667], [0.5, 1.0, 1.0]]
     """
     if tally.weighted:
-        raise OptionError("venn-abers puts in one more row, which has no weight; leave weight= out, or fit isotonic.")
+        raise OptionError(
+            "venn-abers puts in one more row, which has no weight", remedy="leave weight= out, or fit isotonic."
+        )
     score, positive, negative = tally.score[::-1], tally.positive[::-1], tally.negative[::-1]
     total = positive + negative
     high = isotonic_with_extra_hit(positive, total)

@@ -111,7 +111,7 @@ def offset(tally: Tally, *, probabilities: bool | None = None) -> Calibrator:
     require_probabilities(tally, "offset", probabilities=probabilities)
     fit = best_offset(tally)
     if not np.isfinite(fit.value):
-        raise FitError("all probabilities are 0 or 1, which no offset can change; fit isotonic.")
+        raise FitError("all probabilities are 0 or 1, which no offset can change", remedy="fit isotonic.")
     constant = wald_parameter("offset", float(fit.value), float(fit.variance))
     parameters = (constant, _derivation_prevalence(tally, constant))
     return Calibrator(LogOdds(1.0, 1.0, constant.value), "offset", parameters=parameters, notes=clipping_note(tally))
@@ -155,7 +155,7 @@ def temperature(tally: Tally, *, probabilities: bool | None = None) -> Calibrato
 def _fit_temperature(tally: Tally) -> Calibrator:
     x = log_odds(tally.score)
     if not np.any(x):
-        raise FitError("all probabilities are ½, which no temperature changes; fit offset.")
+        raise FitError("all probabilities are ½, which no temperature changes", remedy="fit offset.")
     refuse_separation_at_half(tally)
     # Bounded: a slope below 0 would reverse the ranking.
     fit = fit_logistic_basis(x[None], tally.positive, tally.negative, squares=squared_weights(tally), bounded=1)
@@ -206,7 +206,7 @@ def logistic(
 def _fit_logistic(tally: Tally, *, smoothed: bool = False, probabilities: bool = True) -> Calibrator:
     x = log_odds(tally.score) if probabilities else tally.score
     if x[0] == x[-1]:
-        raise FitError("all scores are equal, so no slope is better than another; fit offset or isotonic.")
+        raise FitError("all scores are equal, so no slope is better than another", remedy="fit offset or isotonic.")
     if not smoothed:
         refuse_separation(tally)
     fit = _fit_line(x, *_targets(tally, smoothed=smoothed), squared_weights(tally))
@@ -297,7 +297,7 @@ def beta(tally: Tally, *, shape: Shape = "abm", probabilities: bool | None = Non
 def _fit_beta(tally: Tally) -> _BetaFit:
     first, second = log_probabilities(tally.score)
     if len(first) < 3 or np.count_nonzero(np.diff(first)) < 2:
-        raise FitError("three numbers need three different scores at least; fit logistic.")
+        raise FitError("three numbers need three different scores at least", remedy="fit logistic.")
     refuse_separation(tally)
     return _fit_slopes(tally, {"a": first, "b": second, "c": np.ones(len(first))})
 
@@ -307,7 +307,7 @@ def _fit_beta_through_half(tally: Tally) -> _BetaFit:
     # At p = ½ both columns are 0, so that the curve passes through ½ without an intercept.
     first, second = (each + sign * log(2) for each, sign in zip(log_probabilities(tally.score), (1, -1), strict=True))
     if np.count_nonzero(np.diff(first[first != 0])) < 1:
-        raise FitError("two numbers need two different scores besides ½ at least; fit temperature.")
+        raise FitError("two numbers need two different scores besides ½ at least", remedy="fit temperature.")
     refuse_separation_at_half(tally)
     fit = _fit_slopes(tally, {"a": first, "b": second})
     return fit._replace(c=(fit.a - fit.b) * log(2))
@@ -319,7 +319,9 @@ def _fit_slopes(tally: Tally, columns: dict[str, Floats]) -> _BetaFit:
         np.stack(list(columns.values())), tally.positive, tally.negative, squares=squared_weights(tally), bounded=2
     )
     if not fit.converged:
-        raise FitError("some scores hold one class alone, so that no slope is too steep; fit logistic or isotonic.")
+        raise FitError(
+            "some scores hold one class alone, so that no slope is too steep", remedy="fit logistic or isotonic."
+        )
     weights = dict(zip(columns, fit.weights.tolist(), strict=True))
     # A slope that is fixed at its bound has no Wald interval.
     variances = np.where(fit.at_bound, np.nan, np.diagonal(fit.covariance))

@@ -281,7 +281,7 @@ def bind_options(
             # Any other TypeError is a defect, and must not be reported as an option.
             if "unexpected keyword" not in str(error):
                 raise
-            raise OptionError(f"{method} has no option {', '.join(options)}; leave it out.") from error
+            raise OptionError(f"{method} has no option {', '.join(options)}", remedy="leave it out.") from error
 
     return fit_data
 

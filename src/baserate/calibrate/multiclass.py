@@ -83,7 +83,8 @@ class FitRows:
         present = np.flatnonzero(fit_rows.rows.support)
         if len(present) < 2:
             raise FitError(
-                f"all {len(fit_rows.rows)} rows are of the class {rows.labels[present[0]]}; give rows of two or more."
+                f"all {len(fit_rows.rows)} rows are of the class {rows.labels[present[0]]}",
+                remedy="give rows of two or more.",
             )
         return fit_rows
 
@@ -148,9 +149,8 @@ class FitRows:
         if absent:
             raise FitError(
                 f"{format_labels(absent)} never occurs in {count_of(self.n_rows, 'row')}, so that no bias of it is "
-                f"too low; "
-                f"fit {alternative}, or "
-                "give rows of every class."
+                f"too low",
+                remedy=f"fit {alternative}, or give rows of every class.",
             )
 
 
@@ -232,15 +232,15 @@ def check_shares(what: str, given: Shares, labels: Sequence[object]) -> Floats:
     if isinstance(given, Mapping):
         if set(given) != set(labels):
             raise OptionError(
-                f"{what} names {count_of(len(given), 'class', 'classes')}, not the same as labels; "
-                "give each of them its share."
+                f"{what} names {count_of(len(given), 'class', 'classes')}, not the same as labels",
+                remedy="give each of them its share.",
             )
         given = [given[label] for label in labels]
     shares = np.array(given, dtype=np.float64)
     if shares.shape != (len(labels),):
-        raise ShapeError(f"{what} has shape {shares.shape}; give a share for each of {len(labels)} classes.")
+        raise ShapeError(f"{what} has shape {shares.shape}", remedy=f"give a share for each of {len(labels)} classes.")
     if not (np.isfinite(shares).all() and (shares > 0).all() and abs(shares.sum() - 1) <= NEAR):
-        raise OptionError(f"{what} is {shares.tolist()}; give shares above 0 that add up to 1.")
+        raise OptionError(f"{what} is {shares.tolist()}", remedy="give shares above 0 that add up to 1.")
     normalized: Floats = shares / shares.sum()
     return normalized
 
@@ -299,7 +299,7 @@ def _fit_biases(fit_rows: FitRows) -> tuple[Floats, Floats]:
     space = np.concatenate([np.zeros(relative.shape), relative])
     fit = fit_softmax(logs, SoftmaxModel(base, space, start, coercive=True))
     if not fit.converged:
-        raise FitError("the biases did not settle: almost all probabilities are 0 or 1; fit temperature.")
+        raise FitError("the biases did not settle: almost all probabilities are 0 or 1", remedy="fit temperature.")
     centering = np.eye(width) - 1 / width
     covariance = centering @ fit.covariance[width:, width:] @ centering
     return centering @ fit.parameters[width:], np.diag(covariance)
@@ -336,15 +336,15 @@ def temperature(rows: MulticlassRows) -> MulticlassCalibrator:
     if softmax_information(logs, model, model.start)[0, 0] <= _CONSTANT * fit_rows.rows.total:
         raise FitError(
             f"each of {fit_rows.n_rows} rows gives all classes the same probability, so that no temperature changes "
-            f"them; "
-            "fit prior."
+            f"them",
+            remedy="fit prior.",
         )
     # Relative to the likeliest class, all true classes are at 0: the likelihood grows as T falls.
     if not logs.x[np.arange(len(logs.x)), logs.truth].any():
         raise FitError(
             f"in all {fit_rows.n_rows} rows the true class has the highest probability, so that no temperature is too "
-            f"low; "
-            "give rows that the model was not trained on, or fit prior."
+            f"low",
+            remedy="give rows that the model was not trained on, or fit prior.",
         )
     fit = _check_convergence(fit_softmax(logs, model), fit_rows)
     slope, variance = float(fit.theta[0]), None if fit.at_bound[0] else float(fit.covariance[0, 0])
@@ -443,15 +443,15 @@ def _check_variation(fit_rows: FitRows, logs: SoftmaxData, model: SoftmaxModel) 
         names = [name for name, at in zip(fit_rows.labels, flat, strict=False) if at] if len(flat) > 1 else []
         subject = f"the probability of {format_labels(names)} is" if names else "the probabilities are"
         raise FitError(
-            f"{subject} the same in all {fit_rows.n_rows} rows, so that a slope and a bias do the same; fit prior, or "
-            f"give "
-            "rows that differ."
+            f"{subject} the same in all {fit_rows.n_rows} rows, so that a slope and a bias do the same",
+            remedy="fit prior, or give rows that differ.",
         )
     if not is_identified(hessian):
         raise FitError(
             f"the probabilities in {fit_rows.n_rows} rows vary too little or together, so that several slopes and "
             f"biases do "
-            "the same; fit temperature, or prior."
+            "the same",
+            remedy="fit temperature, or prior.",
         )
 
 
@@ -460,7 +460,8 @@ def _check_convergence(fit: SoftmaxFit, fit_rows: FitRows) -> SoftmaxFit:
         raise FitError(
             f"the probabilities part some of {len(fit_rows.labels)} classes in {fit_rows.n_rows} rows, so that no "
             f"slope or "
-            "bias is too great; give more rows, or rows that the model was not trained on, or fit temperature or prior."
+            "bias is too great",
+            remedy="give more rows, or rows that the model was not trained on, or fit temperature or prior.",
         )
     return fit
 
@@ -627,7 +628,9 @@ def assign_folds(rows: MulticlassRows, folds: int = 5, *, seed: int = 0) -> Code
     support = np.bincount(rows.truth, minlength=len(rows.labels))
     rarest = int(np.where(support > 0, support, len(rows) + 1).argmin())
     if support[rarest] < 2:
-        raise FitError(f"{rows.labels[rarest]} has a single row, which cannot be in two folds; give more rows of it.")
+        raise FitError(
+            f"{rows.labels[rarest]} has a single row, which cannot be in two folds", remedy="give more rows of it."
+        )
     folds = int(min(folds, len(rows)))
     rng = np.random.default_rng(seed)
     # Sorted by class and content, so that the permutation does not depend on the order of rows.
@@ -638,7 +641,9 @@ def assign_folds(rows: MulticlassRows, folds: int = 5, *, seed: int = 0) -> Code
         in_fold = np.bincount(rows.truth * np.intp(folds) + fold, minlength=len(support) * folds).reshape(-1, folds)
         if (in_fold < support[:, None])[support > 0].all():
             return fold
-    raise FitError(f"all rows of {rows.labels[rarest]} are in one fold, however they are dealt; give more rows of it.")
+    raise FitError(
+        f"all rows of {rows.labels[rarest]} are in one fold, however they are dealt", remedy="give more rows of it."
+    )
 
 
 def _hashes(rows: MulticlassRows) -> Hashes:

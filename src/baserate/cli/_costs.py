@@ -162,7 +162,8 @@ def _threshold_of(read: "Tallies", model: str, reading: Reading, cuts: Sequence[
         return _MIDDLE
     score = read.pooled(model).score
     raise OptionError(
-        f"{model} runs from {score[-1]:.6g} to {score[0]:.6g}, so its scores are not probabilities; give a threshold."
+        f"{model} runs from {score[-1]:.6g} to {score[0]:.6g}, so its scores are not probabilities",
+        remedy="give a threshold.",
     )
 
 
@@ -445,8 +446,8 @@ def _check_classes(tables: Mapping[str, Any], there: object) -> None:
         lacking = [what for what, mass in shares.items() if not mass]
         if lacking:
             raise NotBinaryError(
-                f"{name} has no {' and no '.join(lacking)} that could be given a share; give a sample of all classes, "
-                "or leave out prevalence=."
+                f"{name} has no {' and no '.join(lacking)} that could be given a share",
+                remedy="give a sample of all classes, or leave out prevalence=.",
             )
 
 

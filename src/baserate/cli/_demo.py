@@ -66,10 +66,10 @@ def _write(path: Path) -> None:
     text = as_csv(screening())
     if path.exists():
         if not path.is_file() or path.read_bytes() != text.encode():
-            raise OptionError(f"{path} is there already, and is not of this demo; name another folder.")
+            raise OptionError(f"{path} is there already, and is not of this demo", remedy="name another folder.")
         return
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise OptionError(f"cannot make the folder {path.parent} ({error.strerror}); name another.") from error
+        raise OptionError(f"cannot make the folder {path.parent} ({error.strerror})", remedy="name another.") from error
     write_output(text, str(path))

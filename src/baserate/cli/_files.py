@@ -101,7 +101,7 @@ def load_calibrator_or_policy(path: str) -> "Calibrator | MulticlassCalibrator |
 
     kind = _find_kind(path, "map or policy")
     if kind not in {"map", "policy"}:
-        raise FileFormatError(f"{path} holds neither a map nor a policy; name a file that holds one.")
+        raise FileFormatError(f"{path} holds neither a map nor a policy", remedy="name a file that holds one.")
     return load_calibrator(path) if kind == "map" else load_policy(path)
 
 
@@ -119,7 +119,9 @@ def load_any(path: str) -> "Calibrator | MulticlassCalibrator | Policy | Plan | 
     if kind in loaders:
         return open_file(path, kind, loaders[kind])
     if kind is None:
-        raise FileFormatError(f"{path} holds no map, policy, report, plan or tally; name a file that holds one.")
+        raise FileFormatError(
+            f"{path} holds no map, policy, report, plan or tally", remedy="name a file that holds one."
+        )
     return load_calibrator_or_policy(path)
 
 

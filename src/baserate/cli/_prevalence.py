@@ -255,7 +255,7 @@ def _make_calibrator(
     )
     if min(shares) <= 0:
         raise FitError(
-            "a class has an estimated share of 0, so that no probability would be any other; leave out --map."
+            "a class has an estimated share of 0, so that no probability would be any other", remedy="leave out --map."
         )
     if isinstance(estimate, shift.MulticlassPrevalence):
         several = shift.posterior_calibrator(estimate)

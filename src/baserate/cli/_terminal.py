@@ -34,7 +34,7 @@ def write_output(text: str, path: str | None) -> None:
     try:
         write_text(path, click.unstyle(ended))
     except OSError as error:
-        raise OptionError(f"cannot write {path} ({error.strerror}); name another file.") from error
+        raise OptionError(f"cannot write {path} ({error.strerror})", remedy="name another file.") from error
 
 
 def use_color() -> bool | None:

@@ -246,7 +246,8 @@ def combine_scores(
     names = _score_names(rows, scores)
     if limit < 0:
         raise OptionError(
-            f"limit is {limit}; give the number of pairs up to which all are compared, for example {MAX_PAIRS}."
+            f"limit is {limit}",
+            remedy=f"give the number of pairs up to which all are compared, for example {MAX_PAIRS}.",
         )
     plane = _build_plane(rows, names)
     weights, exact = best_weights(plane, positive=positive_weights, limit=limit)
@@ -268,21 +269,21 @@ def _score_names(rows: Rows, scores: tuple[str, str] | None) -> tuple[str, str]:
     if unknown:
         raise UnknownNameError(f"there is no score {unknown[0]!r}; there are: {', '.join(rows.score)}.")
     if len(names) != 2 or names[0] == names[1]:
-        raise OptionError(f"scores are {', '.join(names)}; name two that differ, as scores=(first, second).")
+        raise OptionError(f"scores are {', '.join(names)}", remedy="name two that differ, as scores=(first, second).")
     return names[0], names[1]
 
 
 def _build_plane(rows: Rows, names: tuple[str, str]) -> ScorePlane:
     bad = sum(int(np.count_nonzero(~np.isfinite(rows.score[name]))) for name in names)
     if bad:
-        raise MissingValuesError(f"{bad} of {2 * len(rows)} scores are NaN or infinite; leave those rows out.")
+        raise MissingValuesError(f"{bad} of {2 * len(rows)} scores are NaN or infinite", remedy="leave those rows out.")
     there = np.ones(len(rows), dtype=np.bool_)
     for amount in (rows.weight, rows.count):
         there &= True if amount is None else amount > 0
     for side, name in ((~rows.truth, "negatives"), (rows.truth, "positives")):
         if not (side & there).any():
             raise NotBinaryError(
-                f"there are no {name}, so nothing can be ranked above or below them; give both classes."
+                f"there are no {name}, so nothing can be ranked above or below them", remedy="give both classes."
             )
     return ScorePlane.of(rows.truth, (rows.score[names[0]], rows.score[names[1]]), rows.weight, rows.count)
 

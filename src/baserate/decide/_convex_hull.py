@@ -210,7 +210,9 @@ class ROCConvexHull:
         _check_errors_cost(costs)
         even = costs.slope(0.5)
         if not 0 < even < inf:
-            raise OptionError(f"with {costs} one kind of mistake costs nothing, so no prevalence matters; see `at`.")
+            raise OptionError(
+                f"with {costs} one kind of mistake costs nothing, so no prevalence matters", remedy="see `at`."
+            )
         ends = [(even / (even + each.slope_from), even / (even + each.slope_to)) for each in self.vertices]
         return self._table(ends, "prevalence", {"costs": repr(costs)})
 
@@ -233,7 +235,7 @@ class ROCConvexHull:
         if wanted is None or (fpr is not None and tpr is not None):
             raise OptionError("give either fpr or tpr.")
         if not 0 <= wanted <= 1:
-            raise OptionError(f"a rate of {wanted} cannot be reached; give a number from 0 to 1.")
+            raise OptionError(f"a rate of {wanted} cannot be reached", remedy="give a number from 0 to 1.")
         rate = [each.fpr if tpr is None else each.tpr for each in self.vertices]
         reached = int(np.searchsorted(rate, wanted, side="right" if tpr is None else "left"))
         lax = min(max(reached, 1), len(rate) - 1)
@@ -305,7 +307,7 @@ def _check_errors_cost(costs: Costs) -> None:
     """Raise an error if an error costs less than a correct decision, since the optimum is then not on the hull."""
     if costs.fn < costs.tp or costs.fp < costs.tn:
         raise OptionError(
-            f"with {costs} a mistake costs less than being right; call the other class positive, or mend it."
+            f"with {costs} a mistake costs less than being right", remedy="call the other class positive, or mend it."
         )
 
 
@@ -376,7 +378,7 @@ def roc_convex_hull(classifiers: Mapping[str, Classifier], *, reverse: bool = Fa
 
 def _roc_points(classifiers: Mapping[str, Classifier]) -> dict[str, list[_Point]]:
     if not classifiers:
-        raise OptionError("there are no classifiers; give a mapping from names to Counts or Curves.")
+        raise OptionError("there are no classifiers", remedy="give a mapping from names to Counts or Curves.")
     for name, each in classifiers.items():
         _check_classifier(name, each)
     return {name: list(_candidate_points(name, each)) for name, each in classifiers.items()}
@@ -384,17 +386,17 @@ def _roc_points(classifiers: Mapping[str, Classifier]) -> dict[str, list[_Point]
 
 def _check_classifier(name: str, classifier: object) -> None:
     if name in (FLAG_NONE, FLAG_ALL):
-        raise OptionError(f"a classifier is called {name!r}, as is a constant decision; give it another name.")
+        raise OptionError(f"a classifier is called {name!r}, as is a constant decision", remedy="give it another name.")
     if not isinstance(classifier, (Counts, Curve)):
         raise OptionError(
-            f"{name} is {type(classifier).__name__}; give Counts of a classifier that labels, or a Curve."
+            f"{name} is {type(classifier).__name__}", remedy="give Counts of a classifier that labels, or a Curve."
         )
     if isinstance(classifier, Counts) and classifier.shape:
-        raise ShapeError(f"{name} has {classifier.shape} tables; give one, for example counts[0], or a curve.")
+        raise ShapeError(f"{name} has {classifier.shape} tables", remedy="give one, for example counts[0], or a curve.")
     for side in ("positives", "negatives"):
         if not getattr(classifier, side):
             raise NotBinaryError(
-                f"{name} has no {side}, so that it has no place in ROC space; give rows of both classes."
+                f"{name} has no {side}, so that it has no place in ROC space", remedy="give rows of both classes."
             )
 
 
@@ -629,7 +631,9 @@ def rank_by_hull(front: ROCConvexHull, decisions: Mapping[str, npt.ArrayLike]) -
     columns = {each.classifier: _decision_column(each, decisions) for each in vertices}
     if len({column.shape for column in columns.values()}) > 1:
         shapes = ", ".join(f"{name} {column.shape}" for name, column in columns.items())
-        raise ShapeError(f"the columns have different lengths ({shapes}); give one value of each for every row.")
+        raise ShapeError(
+            f"the columns have different lengths ({shapes})", remedy="give one value of each for every row."
+        )
     if not vertices:
         return np.zeros(_count_rows(decisions))
     score = np.zeros(len(next(iter(columns.values()))))
@@ -646,10 +650,10 @@ def _decision_column(vertex: Vertex, decisions: Mapping[str, npt.ArrayLike]) -> 
         )
     column: Floats = np.asarray(decisions[name], dtype=np.float64)
     if column.ndim != 1:
-        raise ShapeError(f"{name} has shape {column.shape}; give one value for each row.")
+        raise ShapeError(f"{name} has shape {column.shape}", remedy="give one value for each row.")
     if np.isnan(column).any():
         raise MissingValuesError(
-            f"{np.isnan(column).sum()} of {len(column)} values of {name} are NaN; leave those rows out."
+            f"{np.isnan(column).sum()} of {len(column)} values of {name} are NaN", remedy="leave those rows out."
         )
     if vertex.threshold is None and not np.isin(column, (0.0, 1.0)).all():
         invalid = np.count_nonzero(~np.isin(column, (0.0, 1.0)))

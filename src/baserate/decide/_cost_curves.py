@@ -231,7 +231,9 @@ def cost_curves(
     if kind not in _CURVE_COLUMNS:
         raise OptionError(f"kind is {kind!r}; it is 'cost' or 'brier'.")
     if kind == "cost" and prevalence is not None:
-        raise OptionError(f"prevalence={prevalence} has no use: a cost curve holds for all; see probability_cost(…).")
+        raise OptionError(
+            f"prevalence={prevalence} has no use: a cost curve holds for all", remedy="see probability_cost(…)."
+        )
     if level is not None:
         EstimateRequest(level)
     if prevalence is not None:
@@ -353,7 +355,7 @@ def cost_table(
     """
     measure = _check_tables(tables, costs)
     if not (isfinite(per) and per > 0):
-        raise OptionError(f"per={per} is no number of cases; give one above 0, for example 1000.")
+        raise OptionError(f"per={per} is no number of cases", remedy="give one above 0, for example 1000.")
     if prevalence is None:
         _check_same_prevalence({name: _class_shares(table) for name, table in tables.items()})
     rows = []
@@ -444,19 +446,21 @@ def iso_cost(
         return IsoCost(slope, tpr - slope * fpr, base - prevalence * missed * tpr + alarm * fpr)
     assert cost is not None  # noqa: S101  (for the type checker)
     if not isfinite(cost):
-        raise OptionError(f"cost={cost} is not finite; give what a case costs on average.")
+        raise OptionError(f"cost={cost} is not finite", remedy="give what a case costs on average.")
     return IsoCost(slope, (base - cost) / (prevalence * missed), float(cost))
 
 
 def _check_point(fpr: float, tpr: float) -> None:
     if not (0 <= fpr <= 1 and 0 <= tpr <= 1):
-        raise OptionError(f"through is ({fpr}, {tpr}); give a false and a true positive rate, both from 0 to 1.")
+        raise OptionError(
+            f"through is ({fpr}, {tpr})", remedy="give a false and a true positive rate, both from 0 to 1."
+        )
 
 
 def _check_tables(tables: Mapping[str, Any], costs: Costs | CostMatrix) -> Measure:
     """Check that the tables fit the costs; return the measure of expected cost."""
     if not tables:
-        raise OptionError("there is no table to cost; give one for each classifier, by name.")
+        raise OptionError("there is no table to cost", remedy="give one for each classifier, by name.")
     wanted: type[Any] = Counts if isinstance(costs, Costs) else Confusion
     for name, table in tables.items():
         if not isinstance(table, wanted):
@@ -465,7 +469,7 @@ def _check_tables(tables: Mapping[str, Any], costs: Costs | CostMatrix) -> Measu
             )
             raise OptionError(f"{mismatch}; two classes go with Costs, several with a CostMatrix.")
         if table.shape:
-            raise ShapeError(f"{name} has {table.shape} tables; give one, for example counts[0].")
+            raise ShapeError(f"{name} has {table.shape} tables", remedy="give one, for example counts[0].")
     measure: Measure = expected_cost if isinstance(costs, Costs) else multiclass.expected_cost
     return partial(measure, costs=costs)
 
@@ -483,7 +487,9 @@ def _reweigh_table(table: Any, prevalence: Any) -> Any:  # noqa: ANN401  (either
         check_prevalence("prevalence", prevalence)
         return reweigh(table, to=prevalence)
     if np.ndim(prevalence) == 0 and not isinstance(prevalence, Mapping):
-        raise OptionError(f"prevalence={prevalence!r} is one share for {len(table.labels)} classes; give one for each.")
+        raise OptionError(
+            f"prevalence={prevalence!r} is one share for {len(table.labels)} classes", remedy="give one for each."
+        )
     return reweigh(table, to=dict(zip(table.labels, check_shares("prevalence", prevalence, table.labels), strict=True)))
 
 

@@ -71,7 +71,9 @@ def cost(curve: Curve, costs: Costs, *, prevalence: float | None = None) -> Cut:
     0.8
     """
     if not isinstance(costs, Costs):
-        raise OptionError(f"{type(costs).__name__} are no costs of two classes; give baserate.Costs(fp=…, fn=…).")
+        raise OptionError(
+            f"{type(costs).__name__} are no costs of two classes", remedy="give baserate.Costs(fp=…, fn=…)."
+        )
     check_stated_prevalence(curve, prevalence)
     return Cut((threshold_of_greatest_gain(curve, cost_gains(curve.positives, curve.negatives, costs, prevalence)),))
 
@@ -158,7 +160,7 @@ def _check_action_costs(costs: ActionCosts) -> ActionCosts:
         raise OptionError("give two actions or more, each with its cost for a negative and for a positive.")
     for action, pair in costs.items():
         if len(pair) != 2:
-            raise ShapeError(f"{action} costs {pair}; give two numbers, for a negative and for a positive.")
+            raise ShapeError(f"{action} costs {pair}", remedy="give two numbers, for a negative and for a positive.")
         if not all(map(isfinite, pair)):
             raise OptionError(f"{action} costs {pair}; every cost must be a finite number.")
     return costs
@@ -240,7 +242,9 @@ def _cut_for_coverage(curve: Curve, costs: Costs, coverage: float, prevalence: f
     a sum of one function of each threshold, and the two may not be further apart than the mass that may be referred.
     """
     if not 0 < coverage <= 1:
-        raise OptionError(f"coverage is {coverage}; give the share of cases to be decided, above 0 and at most 1.")
+        raise OptionError(
+            f"coverage is {coverage}", remedy="give the share of cases to be decided, above 0 and at most 1."
+        )
     sums = _cumulate_costs(curve, costs, prevalence)
     most = (1 - coverage) * sums.mass[-1] * (1 + RELATIVE_TOLERANCE)
     # For each lower threshold, the first upper one that does not refer too much.

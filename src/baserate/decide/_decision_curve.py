@@ -130,14 +130,16 @@ def _score_adjustments(
         return {}
     if origin != "sample":
         if isinstance(origin, str):
-            raise OptionError(f"scores_from is {origin!r}; expected 'sample', a prevalence or None. Give one of them.")
+            raise OptionError(
+                f"scores_from is {origin!r}; expected 'sample', a prevalence or None.", remedy="Give one of them."
+            )
         check_prevalence("scores_from", origin)
     adjustments = {}
     for model in tallies.models:
         own = tallies.pooled(model).prevalence
         if not 0 < own < 1:
             raise NotBinaryError(
-                "there is one class alone, so there is no prevalence to adjust scores to; give both classes."
+                "there is one class alone, so there is no prevalence to adjust scores to", remedy="give both classes."
             )
         adjustments[model] = Adjustment(
             own if origin == "sample" else float(origin), own if prevalence is None else float(prevalence)
@@ -229,10 +231,10 @@ def as_threshold_probabilities(values: npt.ArrayLike | None) -> Floats:
         at = np.atleast_1d(np.asarray(values, dtype=np.float64))
     except (TypeError, ValueError) as error:
         raise NotNumericError(
-            f"thresholds are {values!r}; give one number or several, for example [0.1, 0.2]."
+            f"thresholds are {values!r}", remedy="give one number or several, for example [0.1, 0.2]."
         ) from error
     if at.ndim > 1 or not len(at):
-        raise ShapeError(f"thresholds has shape {at.shape}; give one or several in a row.")
+        raise ShapeError(f"thresholds has shape {at.shape}", remedy="give one or several in a row.")
     invalid = ~((at == 0) | ((at >= SHARE.low) & (at <= SHARE.high)))
     if invalid.any():
         raise OptionError(
@@ -406,13 +408,13 @@ def net_benefit_difference(
 
 def _check_rows(rows: object) -> None:
     if not isinstance(rows, Rows):
-        raise OptionError(f"{type(rows).__name__} is not Rows; read them first, with baserate.read.rows(…).")
+        raise OptionError(f"{type(rows).__name__} is not Rows", remedy="read them first, with baserate.read.rows(…).")
     if rows.cluster is not None:
         raise OptionError(
             "these rows are in clusters, which this interval does not know; infer.compare does, at one threshold."
         )
     if not len(rows):
-        raise EmptyDataError("there are no rows to compare models on; give some.")
+        raise EmptyDataError("there are no rows to compare models on", remedy="give some.")
 
 
 def _select_models(rows: Rows, models: Sequence[str] | None) -> list[str]:
@@ -423,7 +425,7 @@ def _select_models(rows: Rows, models: Sequence[str] | None) -> list[str]:
         raise UnknownNameError(f"there is no model {unknown[0]!r}; there are: {', '.join(rows.score)}.")
     if len(names) < 2:
         raise OptionError(
-            f"a difference needs two models, but there is only {', '.join(names) or 'none'}; name another."
+            f"a difference needs two models, but there is only {', '.join(names) or 'none'}", remedy="name another."
         )
     return names
 

@@ -108,7 +108,9 @@ def find_model(tallies: Tallies, model: str | None) -> str:
     check_tallies(tallies)
     names = ", ".join(tallies.models)
     if model is None and len(tallies.models) > 1:
-        raise OptionError(f"there are several models ({names}), and a policy is of one; say which with model=.")
+        raise OptionError(
+            f"there are several models ({names}), and a policy is of one", remedy="say which with model=."
+        )
     name = next(iter(tallies.models)) if model is None else model
     if name not in tallies.models:
         raise UnknownNameError(f"there is no model {name!r}. There are: {names}.")
@@ -168,8 +170,8 @@ def _attribute_positions(tallies: Tallies, attributes: Sequence[str]) -> list[in
     if lacking:
         there = f"by {', '.join(tallies.attributes)} alone" if tallies.attributes else "without groups"
         raise OptionError(
-            f"groups by {', '.join(lacking)} are needed, and the rows were read {there}; read them with "
-            f"group={lacking[0] if len(lacking) == 1 else lacking!r}."
+            f"groups by {', '.join(lacking)} are needed, and the rows were read {there}",
+            remedy=f"read them with group={lacking[0] if len(lacking) == 1 else lacking!r}.",
         )
     return [tallies.attributes.index(name) for name in attributes]
 
@@ -289,7 +291,9 @@ def policies_by_model(tallies: Tallies, policy: Policy | Mapping[str, Policy]) -
         return dict.fromkeys(tallies.models, policy)
     lacking = [model for model in tallies.models if model not in policy]
     if lacking:
-        raise OptionError(f"there is no policy for {', '.join(lacking)}; give one for each model, or one for all.")
+        raise OptionError(
+            f"there is no policy for {', '.join(lacking)}", remedy="give one for each model, or one for all."
+        )
     return {model: policy[model] for model in tallies.models}
 
 
@@ -312,7 +316,9 @@ def select_measures(measures: Iterable[str | Measure] | None, costs: Costs | Non
     selected = [as_measure(each) for each in (DEFAULT_MEASURES[Counts] if measures is None else measures)]
     unfit = [describe(each).name for each in selected if describe(each).of is not Counts]
     if unfit:
-        raise OptionError(f"{', '.join(unfit)} does not depend on the cut-off; take measures of the 2×2 table.")
+        raise OptionError(
+            f"{', '.join(unfit)} does not depend on the cut-off", remedy="take measures of the 2×2 table."
+        )
     if costs is None:
         return selected
     return [*(each for each in selected if describe(each).name != "expected_cost"), partial(expected_cost, costs=costs)]

@@ -170,8 +170,8 @@ class Decisions:
     def _check_length(self, rows: MulticlassRows) -> MulticlassRows:
         if len(rows) != len(self.codes):
             raise ShapeError(
-                f"{there_are(len(self.codes), 'decision')} for {count_of(len(rows), 'row')}; "
-                "give the rows they were made of."
+                f"{there_are(len(self.codes), 'decision')} for {count_of(len(rows), 'row')}",
+                remedy="give the rows they were made of.",
             )
         return rows
 
@@ -214,9 +214,11 @@ def least_cost(
     ['home', 'refer']
     """
     if not isinstance(costs, CostMatrix):
-        raise OptionError(f"costs are {type(costs).__name__}; give a CostMatrix, with a cost for each pair of classes.")
+        raise OptionError(
+            f"costs are {type(costs).__name__}", remedy="give a CostMatrix, with a cost for each pair of classes."
+        )
     if refer is not None and not isfinite(refer):
-        raise OptionError(f"refer is {refer}; give what it costs to refer a row, or leave it out.")
+        raise OptionError(f"refer is {refer}", remedy="give what it costs to refer a row, or leave it out.")
     rows = _as_rows(posteriors, costs, labels)
     check_class_probabilities(rows, "calibrate the scores first.")
     expected = _expected_costs(rows.score, rows.labels, costs)
@@ -253,15 +255,17 @@ def _as_rows(
         names = costs.labels if labels is None else distinct_labels(labels)
         if score.ndim != 2 or score.shape[1] != len(names):
             raise ShapeError(
-                f"posteriors have shape {score.shape}; give a row for each case and a column for each of the "
-                f"{len(names)} classes {list(names)}."
+                f"posteriors have shape {score.shape}",
+                remedy=f"give a row for each case and a column for each of the {len(names)} classes {list(names)}.",
             )
         rows = MulticlassRows(np.zeros(len(score), dtype=np.uint8), score, names)
     if not len(rows):
-        raise EmptyDataError("there are no rows to decide; give at least one.")
+        raise EmptyDataError("there are no rows to decide", remedy="give at least one.")
     missing = np.isnan(rows.score).any(axis=1)
     if missing.any():
-        raise MissingValuesError(f"in {missing.sum()} of {len(rows)} rows a posterior is NaN; leave those rows out.")
+        raise MissingValuesError(
+            f"in {missing.sum()} of {len(rows)} rows a posterior is NaN", remedy="leave those rows out."
+        )
     return rows
 
 
@@ -354,7 +358,7 @@ def multiclass_summary(
     [('least cost', 0.3333333333333333), ('highest probability', 1.6666666666666667)]
     """
     if not isinstance(rows, MulticlassRows):
-        raise OptionError(f"rows are {type(rows).__name__}; give ClassRows, with a posterior for each class.")
+        raise OptionError(f"rows are {type(rows).__name__}", remedy="give ClassRows, with a posterior for each class.")
     to = None if shares is None else check_shares("shares", shares, rows.labels)
     adjusted = rows if to is None else _adjust_posteriors(rows, to)
     decisions = least_cost(adjusted, costs, refer=refer)

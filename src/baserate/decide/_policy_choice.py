@@ -101,7 +101,7 @@ def on_raw_scores(policy: Policy, map_: Calibrator, /, *, seen: npt.ArrayLike = 
     """
     if policy.map is not None:
         raise OptionError(
-            "this policy is one for scores as they come already; give one for what the map makes of them."
+            "this policy is one for scores as they come already", remedy="give one for what the map makes of them."
         )
     scores = np.unique(np.asarray(seen, dtype=np.float64))
     by_group = {group: _invert_treatment(each, map_, scores) for group, each in policy.by_group.items()}

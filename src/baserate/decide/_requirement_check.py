@@ -90,7 +90,7 @@ def check(
         raise OptionError(f"on is {on!r}; it is 'bound' or 'estimate'.")
     wanted = parse_requirements(require)
     if not wanted:
-        raise OptionError('nothing is required; give requirements, such as "sensitivity >= 0.9".')
+        raise OptionError("nothing is required", remedy='give requirements, such as "sensitivity >= 0.9".')
     policies, by = policies_by_model(tallies, policy), _group_attributes(tallies, each_group)
     rows: list[Row] = []
     for model, each in policies.items():
@@ -113,7 +113,7 @@ def _group_attributes(tallies: Tallies, each_group: bool | Sequence[str]) -> tup
     if not isinstance(each_group, bool):
         return (each_group,) if isinstance(each_group, str) else tuple(each_group)
     if each_group and not tallies.attributes:
-        raise OptionError("each_group=True, but the rows were read without groups; read them with group=.")
+        raise OptionError("each_group=True, but the rows were read without groups", remedy="read them with group=.")
     return tallies.attributes if each_group else ()
 
 

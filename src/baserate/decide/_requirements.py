@@ -53,7 +53,7 @@ class Requirement:
         if self.sense not in (">=", "<="):
             raise OptionError(f"sense is {self.sense!r}; it is '>=' or '<='.")
         if isnan(self.bound):
-            raise OptionError(f"the bound of {name} is NaN; give a number.")
+            raise OptionError(f"the bound of {name} is NaN", remedy="give a number.")
 
     def __str__(self) -> str:
         return f"{self.name} {self.sense} {self.bound:g}"
@@ -107,12 +107,12 @@ def parse_requirements(given: Any, *, of_decisions: bool = False) -> tuple[Requi
     """
     if isinstance(given, Requirement):
         if of_decisions and (independence := _describe_independence(given.measure)):
-            raise OptionError(f"{independence}; see whether it is kept with decide.check.")
+            raise OptionError(f"{independence}", remedy="see whether it is kept with decide.check.")
         return (given,)
     if isinstance(given, str):
         return tuple(_parse(given, of_decisions=of_decisions))
     if not isinstance(given, Iterable):
-        raise OptionError(f'{given!r} is no requirement; write it, such as "specificity >= 0.9".')
+        raise OptionError(f"{given!r} is no requirement", remedy='write it, such as "specificity >= 0.9".')
     return tuple(each for part in given for each in parse_requirements(part, of_decisions=of_decisions))
 
 

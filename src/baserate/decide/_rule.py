@@ -172,13 +172,13 @@ def rule_info(choose: Callable[..., Policy]) -> RuleInfo | None:
 def check_curve(curve: object) -> None:
     """Raise an error unless the argument is a curve with positive mass."""
     if isinstance(curve, Tally):
-        raise OptionError("a rule takes a curve; make one of the tally first, with baserate.curve(…).")
+        raise OptionError("a rule takes a curve", remedy="make one of the tally first, with baserate.curve(…).")
     if not isinstance(curve, Curve):
         raise OptionError(
-            f"{type(curve).__name__} is not a Curve; make one first, with baserate.curve(baserate.tally(…))."
+            f"{type(curve).__name__} is not a Curve", remedy="make one first, with baserate.curve(baserate.tally(…))."
         )
     if not curve.total:
-        raise FitError("there is nothing at any score, so no threshold is better than another; give rows.")
+        raise FitError("there is nothing at any score, so no threshold is better than another", remedy="give rows.")
 
 
 def strictest_maximum(value: Floats) -> int | None:
@@ -274,7 +274,7 @@ def require_both_classes(curve: Curve, name: str) -> None:
     """Raise an error unless the curve has both classes."""
     missing = [word for word in ("positives", "negatives") if not getattr(curve, word)]
     if missing:
-        raise FitError(f"{name} needs both classes, and there are no {missing[0]}; give rows of both.")
+        raise FitError(f"{name} needs both classes, and there are no {missing[0]}", remedy="give rows of both.")
 
 
 def cost_gains(positives: float, negatives: float, costs: Costs, prevalence: float | None = None) -> Gains:

@@ -181,7 +181,7 @@ def _cross_validate(
     seed = kind.seed if isinstance(kind.seed, int) else 0
     validation = cross_validate_rule(curve.tally, rule, measures=measures, folds=folds, seed=seed, level=kind.level)
     if not validation.policy.chosen_on:
-        raise OptionError(f"folds={folds} has no use: this rule does not look at the data; leave it out.")
+        raise OptionError(f"folds={folds} has no use: this rule does not look at the data", remedy="leave it out.")
     if interval is not None:
         return validation
     plain = {name: Estimate(each.value, why=each.why) for name, each in validation.performance.items()}
@@ -229,7 +229,7 @@ def _check_method(interval: IntervalOptions | None, measures: Sequence[Measure],
     reweighed = tallies.pooled(next(iter(tallies.models))).reweighed
     if method is not None and not any(method in interval_methods(each, reweighed=reweighed) for each in measures):
         names = ", ".join(describe(each).name for each in measures)
-        raise OptionError(f"method={method!r} makes no interval of {names}; leave it out.")
+        raise OptionError(f"method={method!r} makes no interval of {names}", remedy="leave it out.")
 
 
 def _validation_columns(bootstrap: ThresholdBootstrap | None, folded: RuleCrossValidation | None, row: Row) -> Row:

@@ -259,12 +259,16 @@ def resolve_objective(measure: str | Measure, toward: Toward | None = None) -> t
     function = find_measure(measure) if isinstance(measure, str) else measure
     info = describe(function)
     if info.of is not Counts:
-        raise OptionError(f"{info.name} has one value for a whole curve, not one at each threshold; take another.")
+        raise OptionError(
+            f"{info.name} has one value for a whole curve, not one at each threshold", remedy="take another."
+        )
     if toward not in {None, "high", "low"}:
         raise OptionError(f"toward is {toward!r}; it is 'high' or 'low'.")
     wanted = toward or info.best
     if wanted is None:
-        raise OptionError(f"neither end of {info.name} is the better one; say which you mean: toward='high' or 'low'.")
+        raise OptionError(
+            f"neither end of {info.name} is the better one", remedy="say which you mean: toward='high' or 'low'."
+        )
     return function, wanted
 
 
@@ -345,7 +349,7 @@ def require(
     """
     wanted = parse_requirements(require, of_decisions=True)
     if not wanted:
-        raise OptionError('nothing is required; give requirements, such as "specificity >= 0.9".')
+        raise OptionError("nothing is required", remedy='give requirements, such as "specificity >= 0.9".')
     goal = _choose_objective(maximize, minimize)
     met, worth = _evaluate_thresholds(curve, wanted, goal)
     if not met.any():
@@ -452,13 +456,13 @@ def capacity(curve: Curve, *, at_most: float | None = None, share: float | None 
 def _capacity_limit(tally: Tally, at_most: float | None, share: float | None) -> float:
     if share is not None:
         if not 0 <= share <= 1:
-            raise OptionError(f"share is {share}; give a number from 0 to 1, such as 0.1 for the top tenth.")
+            raise OptionError(f"share is {share}", remedy="give a number from 0 to 1, such as 0.1 for the top tenth.")
         return share * tally.total
     assert at_most is not None  # noqa: S101  (for the type checker)
     if not at_most >= 0:
-        raise OptionError(f"at_most is {at_most}; give how many can be flagged, 0 or more.")
+        raise OptionError(f"at_most is {at_most}", remedy="give how many can be flagged, 0 or more.")
     if tally.reweighed:
-        raise OptionError("at another prevalence rows are no longer counted; give the capacity as share=.")
+        raise OptionError("at another prevalence rows are no longer counted", remedy="give the capacity as share=.")
     return at_most
 
 
@@ -534,19 +538,21 @@ def _band_names(many: int, names: Sequence[str] | None) -> tuple[str, ...]:
     if names is None:
         return _BAND_NAMES.get(many) or tuple(f"band {place + 1}" for place in range(many))
     if len(names) != many or len(set(names)) != many:
-        raise OptionError(f"names are {list(names)}; give {many} different ones, lowest band first.")
+        raise OptionError(f"names are {list(names)}", remedy=f"give {many} different ones, lowest band first.")
     return tuple(names)
 
 
 def _thresholds_by_share(curve: Curve, shares: Sequence[float]) -> list[float]:
     upto = np.cumsum(shares)  # bands are given from the top, so their thresholds come from cumulative shares
     if min(shares) < 0 or upto[-1] > 1 + RELATIVE_TOLERANCE:
-        raise OptionError(f"shares are {list(shares)}; give shares of everybody that are at most 1 together.")
+        raise OptionError(f"shares are {list(shares)}", remedy="give shares of everybody that are at most 1 together.")
     return [_laxest_threshold(curve, min(float(each), 1.0) * curve.total) for each in upto[::-1]]
 
 
 def _thresholds_by_risk(curve: Curve, risks: Sequence[float]) -> list[float]:
     if any(not 0 < each < 1 for each in risks) or sorted(set(risks)) != list(risks):
-        raise OptionError(f"risks are {list(risks)}; give ascending shares between 0 and 1, such as (0.05, 0.2).")
+        raise OptionError(
+            f"risks are {list(risks)}", remedy="give ascending shares between 0 and 1, such as (0.05, 0.2)."
+        )
     # Flagging a pool of scores gains if its share of positives p has p(1 − r) > (1 − p)r, which is p > r.
     return [threshold_of_greatest_gain(curve, Gains(1 - each, each)) for each in risks]

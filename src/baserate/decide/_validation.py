@@ -327,7 +327,9 @@ def as_table_measure(measure: str | Measure) -> Measure:
     """Return a measure of the confusion matrix; raise an error for others."""
     resolved = known_measure(measure)
     if describe(resolved).of is not Counts:
-        raise OptionError(f"{describe(resolved).name} does not depend on the cut-off; take a measure of the 2×2 table.")
+        raise OptionError(
+            f"{describe(resolved).name} does not depend on the cut-off", remedy="take a measure of the 2×2 table."
+        )
     return resolved
 
 

@@ -57,7 +57,9 @@ def as_tallies(data: Data) -> Tallies:
     strange = [name for name, each in by_name.items() if not isinstance(each, Tally | Curve)]
     if strange or not by_name:
         kind = type(by_name[strange[0]]).__name__ if strange else "nothing"
-        raise OptionError(f"{kind} cannot be drawn; give a Tally, a mapping from names to tallies, or Tallies.")
+        raise OptionError(
+            f"{kind} cannot be drawn", remedy="give a Tally, a mapping from names to tallies, or Tallies."
+        )
     models = {name: {(): each.tally if isinstance(each, Curve) else each} for name, each in by_name.items()}
     return Tallies(models)  # type: ignore[arg-type]  # checked above
 
@@ -83,9 +85,11 @@ def select_model(data: Data, model: str | None) -> Tallies:
     tallies, labels = split_labels(data)
     names = ", ".join(tallies.models) if tallies is not None else ""
     if tallies is None or (labels is not None and model in labels.models):
-        raise OptionError("labels have no scores to be drawn; name a model that has.")
+        raise OptionError("labels have no scores to be drawn", remedy="name a model that has.")
     if model is None and len(tallies.models) > 1:
-        raise OptionError(f"there are several models ({names}), and this figure shows one; say which with model=.")
+        raise OptionError(
+            f"there are several models ({names}), and this figure shows one", remedy="say which with model=."
+        )
     if model is not None and model not in tallies.models:
         raise UnknownNameError(f"there is no model {model!r}. There are: {names}.")
     name = next(iter(tallies.models)) if model is None else model
@@ -104,7 +108,7 @@ def _tables_as_tallies(tables: Mapping[str, Counts[float]]) -> Tallies:
     """Convert confusion matrices to tallies of labels, 1 and 0, as `read` makes them."""
     many = [name for name, table in tables.items() if table.shape]
     if many:
-        raise ShapeError(f"{many[0]} has {tables[many[0]].shape} tables; give one, for example counts[0].")
+        raise ShapeError(f"{many[0]} has {tables[many[0]].shape} tables", remedy="give one, for example counts[0].")
     return Tallies({name: {(): _table_as_tally(table)} for name, table in tables.items()})
 
 
@@ -170,8 +174,8 @@ def single_threshold_marks(marks: Results) -> Results:
     nowhere = [row["name"] for row in rows if row["threshold"] is None]
     if nowhere:
         raise OptionError(
-            f"the {nowhere[0]} has no single threshold, so there is no place for a line; leave it out, or mark "
-            "it on a ROC curve."
+            f"the {nowhere[0]} has no single threshold, so there is no place for a line",
+            remedy="leave it out, or mark it on a ROC curve.",
         )
     for row in rows:
         if isfinite(row["threshold"]):
@@ -193,8 +197,8 @@ def _policy_marks(tallies: Tallies, policies: Policies | None) -> Iterator[dict[
     for model, policy in _policies_by_model(tallies, policies).items():
         if FLAG not in policy.actions:
             raise OptionError(
-                f"the policy of {model} knows {', '.join(policy.actions)}, so there is no point at which it flags; "
-                "leave it out, or give one that flags."
+                f"the policy of {model} knows {', '.join(policy.actions)}, so there is no point at which it flags",
+                remedy="leave it out, or give one that flags.",
             )
         for group, part in evaluate_groups(tallies, policy, model).items():
             yield _mark_row(
@@ -208,8 +212,8 @@ def _policies_by_model(tallies: Tallies, policies: Policies) -> Mapping[str, Pol
         return policies
     if len(tallies.models) > 1:
         raise OptionError(
-            f"there are several models ({', '.join(tallies.models)}), and a policy is of one; give a mapping from the "
-            "name of the model to its policy."
+            f"there are several models ({', '.join(tallies.models)}), and a policy is of one",
+            remedy="give a mapping from the name of the model to its policy.",
         )
     return {next(iter(tallies.models)): policies}
 
@@ -284,7 +288,9 @@ def tabulate_parts(data: FigureData, request: CurveRequest) -> dict[str, Results
         parts["points"] = add_measures(_label_points(data.labels), *axes)
     if request.threshold is not None or request.policy is not None:
         if data.scored is None:
-            raise OptionError("labels alone have no threshold that could be marked; leave it out, or give scores.")
+            raise OptionError(
+                "labels alone have no threshold that could be marked", remedy="leave it out, or give scores."
+            )
         parts["marks"] = add_measures(tabulate_marks(data.scored, request.threshold, request.policy), *axes)
     return parts
 

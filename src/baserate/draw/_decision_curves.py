@@ -203,10 +203,10 @@ def cost_curve(
     [{'model': None, 'group': None, 'probability_cost': 0.5, 'cost': 0.25}]
     """
     if costs is not None and kind != "cost":
-        raise OptionError("costs are for cost curves; leave out either them or kind='brier'.")
+        raise OptionError("costs are for cost curves", remedy="leave out either them or kind='brier'.")
     if costs is not None and prevalence is None:
         raise OptionError(
-            "where costs lie on the curve depends on the prevalence, too; give it, such as prevalence=0.02."
+            "where costs lie on the curve depends on the prevalence, too", remedy="give it, such as prevalence=0.02."
         )
     tallies = as_tallies(data)
     if kind == "cost":

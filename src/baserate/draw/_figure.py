@@ -263,8 +263,8 @@ class Drawing:
                 draft.write_bytes(self._render(ending, dpi))
         else:
             raise OptionError(
-                f"{Path(path).name} is no kind of picture that we write; end the name in .svg, .png or .pdf, or in "
-                ".csv or .json for the numbers."
+                f"{Path(path).name} is no kind of picture that we write",
+                remedy="end the name in .svg, .png or .pdf, or in .csv or .json for the numbers.",
             )
 
     def _repr_png_(self) -> bytes:
@@ -316,6 +316,6 @@ def import_matplotlib() -> type[Figure]:
         from matplotlib.figure import Figure
     except ImportError as error:
         raise NotInstalledError(
-            "figures need matplotlib, which is not installed; run: pip install 'baserate[plot]'."
+            "figures need matplotlib, which is not installed", remedy="run: pip install 'baserate[plot]'."
         ) from error
     return Figure

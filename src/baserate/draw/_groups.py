@@ -84,9 +84,11 @@ def groups(
     [(None, 0.5), ({'sex': 'f'}, 1.0), ({'sex': 'm'}, 0.0)]
     """
     if threshold is not None and policy is not None:
-        raise OptionError("threshold and policy both decide; leave out one of them.")
+        raise OptionError("threshold and policy both decide", remedy="leave out one of them.")
     if not isinstance(data, Tallies):
-        raise OptionError(f"{type(data).__name__} has no groups; read Tallies with group=, the column that tells them.")
+        raise OptionError(
+            f"{type(data).__name__} has no groups", remedy="read Tallies with group=, the column that tells them."
+        )
     threshold_or_policy = threshold if policy is None else policy
     table = group_table(data, decided=threshold_or_policy, measures=measures, interval=IntervalOptions(level=level))
     return make_drawing(

@@ -164,7 +164,7 @@ def probability_tallies(data: Mixed) -> Tallies:
     scored, labels = split_labels(data)
     if scored is None or labels is not None:
         names = ", ".join(labels.models) if labels is not None else "nothing"
-        raise OptionError(f"{names} holds labels, which are no probabilities; give models with scores alone.")
+        raise OptionError(f"{names} holds labels, which are no probabilities", remedy="give models with scores alone.")
     return scored
 
 

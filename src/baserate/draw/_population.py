@@ -72,7 +72,7 @@ def population(
     if what not in _WHAT:
         raise OptionError(f"what is {what!r}; it is one of: {', '.join(_WHAT)}.")
     if sample is not None and not sample.total:
-        raise OptionError("the sample has no rows; give a Tally of one or more, or leave it out.")
+        raise OptionError("the sample has no rows", remedy="give a Tally of one or more, or leave it out.")
     densities = what == "densities"
     parts = {"theory": _tabulate_densities(population) if densities else table(population, what, points=POINTS)}
     if sample is not None:

@@ -103,7 +103,7 @@ def _models_and_thresholds(
     """Return each model by itself with its threshold; None for labels, which are decisions already."""
     scored, labels = split_labels(data)
     if scored is None and threshold is not None:
-        raise OptionError(f"threshold={threshold} has no use: these are decisions already; leave it out.")
+        raise OptionError(f"threshold={threshold} has no use: these are decisions already", remedy="leave it out.")
     models = {}
     for tallies in filter(None, (scored, labels)):
         check_both_classes(tallies, "a curve against the prevalence")
@@ -117,7 +117,7 @@ def _model_threshold(model: str, threshold: float | Mapping[str, float] | None) 
     if not isinstance(threshold, Mapping):
         return threshold
     if model not in threshold:
-        raise OptionError(f"there is no threshold of {model}; give one for each model, or one number for all.")
+        raise OptionError(f"there is no threshold of {model}", remedy="give one for each model, or one number for all.")
     return threshold[model]
 
 

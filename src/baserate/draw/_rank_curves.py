@@ -121,7 +121,7 @@ def roc(  # noqa: PLR0913  (each is something that is drawn, or not)
     if costs is not None:
         parts["iso_cost"] = _tabulate_iso_cost(models, costs, prevalence)
     elif prevalence is not None:
-        raise OptionError("no prevalence changes a ROC curve; give costs= as well, or leave prevalence= out.")
+        raise OptionError("no prevalence changes a ROC curve", remedy="give costs= as well, or leave prevalence= out.")
     parts["reference"] = reference_lines(
         by_chance={"fpr": [0.0, 1.0], "sensitivity": [0.0, 1.0]},
         perfect={"fpr": [0.0, 0.0, 1.0], "sensitivity": [0.0, 1.0, 1.0]},
@@ -147,8 +147,8 @@ def _tabulate_iso_cost(data: FigureData, costs: Costs, prevalence: float | None)
     at = data.prevalence if prevalence is None else prevalence
     if at is None:
         raise OptionError(
-            "models were measured at different prevalences, so costs are not those of one place; say where they will "
-            "be used, for example prevalence=0.1."
+            "models were measured at different prevalences, so costs are not those of one place",
+            remedy="say where they will be used, for example prevalence=0.1.",
         )
     best = roc_convex_hull(data.curves).at(costs, at)
     line = iso_cost(costs, at, through=(best.fpr, best.tpr))

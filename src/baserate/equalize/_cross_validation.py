@@ -303,7 +303,8 @@ def _check_actions(policy: Policy) -> Policy:
     if strange:
         raise OptionError(
             f"the policy knows the action {min(strange)!r}, and groups are compared by who is passed and who is "
-            "flagged; choose one that does nothing else."
+            "flagged",
+            remedy="choose one that does nothing else.",
         )
     return policy
 

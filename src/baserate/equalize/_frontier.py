@@ -98,7 +98,7 @@ def _check_tolerances(within: Iterable[float]) -> list[float]:
     """Sort the stated tolerances, the strictest first."""
     several = sorted({*within})
     if not several:
-        raise OptionError("within names no tolerance; give some, such as [0, 0.02, 0.05], or leave it out.")
+        raise OptionError("within names no tolerance", remedy="give some, such as [0, 0.02, 0.05], or leave it out.")
     return several
 
 

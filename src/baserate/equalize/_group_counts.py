@@ -116,7 +116,9 @@ def count_groups(
     """
     check_tallies(tallies)
     if not tallies.attributes:
-        raise OptionError("the rows were read without groups; read them with group=, the column that tells who is who.")
+        raise OptionError(
+            "the rows were read without groups", remedy="read them with group=, the column that tells who is who."
+        )
     attributes = tallies.attributes if by is None else (by,) if isinstance(by, str) else tuple(by)
     checked = _check_measures(DEFAULT_MEASURES if measures is None else measures)
     policies = _find_policies(tallies, decided, checked)
@@ -137,7 +139,7 @@ def _check_measures(measures: Iterable[str | Measure]) -> tuple[Measure, ...]:
     unfit = [describe(each).name for each in checked if describe(each).of not in (Counts, Curve, Tally)]
     if unfit or not checked:
         problem = f"{', '.join(unfit)} is of several classes" if unfit else "there is nothing to measure"
-        raise OptionError(f"{problem}; name measures of two, such as sensitivity.")
+        raise OptionError(f"{problem}", remedy="name measures of two, such as sensitivity.")
     return checked
 
 
@@ -148,7 +150,7 @@ def _find_policies(tallies: Tallies, decided: Decisions, measures: Sequence[Meas
         bands = [model for model, policy in policies.items() if not has_table(policy.actions)]
         if bands:
             actions = ", ".join(policies[bands[0]].actions)
-            raise OptionError(f"a policy into {actions} has no 2×2 table; give one that flags or passes.")
+            raise OptionError(f"a policy into {actions} has no 2×2 table", remedy="give one that flags or passes.")
         return policies
     needed = any(describe(each).of is Counts for each in measures)
     return {
@@ -175,8 +177,8 @@ def _supported_measures(tallies: Tallies, model: str, measures: tuple[Measure, .
     supported = tuple(each for each in measures if describe(each).of is Counts)
     if not supported:
         raise OptionError(
-            f"{model} holds labels, which have neither ranks nor probabilities; ask for a measure of the 2×2 table, "
-            "such as sensitivity."
+            f"{model} holds labels, which have neither ranks nor probabilities",
+            remedy="ask for a measure of the 2×2 table, such as sensitivity.",
         )
     return supported
 
@@ -301,7 +303,9 @@ class Eligibility:
 def check_min_size(min_size: int) -> int:
     """Check that the minimum group size is a whole number of at least 1."""
     if not isinstance(min_size, Integral) or isinstance(min_size, bool) or min_size < 1:
-        raise OptionError(f"min_size is {min_size!r}; expected a whole number of 1 or more. Use 1 to test every group.")
+        raise OptionError(
+            f"min_size is {min_size!r}; expected a whole number of 1 or more.", remedy="Use 1 to test every group."
+        )
     return int(min_size)
 
 
@@ -370,6 +374,7 @@ def _reference_labels(counts: GroupCounts, reference: Reference) -> tuple[object
     if len(labels) != len(counts.by):
         raise OptionError(
             f"reference is {reference!r}, {len(labels)} of {len(counts.by)} labels; expected one for each of: "
-            f"{', '.join(counts.by)}. Give a tuple, or a mapping from attribute to label."
+            f"{', '.join(counts.by)}.",
+            remedy="Give a tuple, or a mapping from attribute to label.",
         )
     return labels

@@ -310,7 +310,8 @@ def _evaluate(participants: Participants, policy: Policy) -> Parts:
     if strange:
         raise OptionError(
             f"the policy knows the action {min(strange)!r}, and groups are compared by who is passed and who is "
-            "flagged; give a policy that does nothing else."
+            "flagged",
+            remedy="give a policy that does nothing else.",
         )
     return parts
 

@@ -215,7 +215,9 @@ def rates_of(parities: Iterable[Parity]) -> tuple[str, ...]:
     unfit = [each.name for each in several if not each.reachable]
     if unfit:
         fit = ", ".join(each.name for each in PARITIES.values() if each.reachable)
-        raise OptionError(f"{unfit[0]} is for measuring, and nothing is chosen by it; choose by one of {fit}.")
+        raise OptionError(
+            f"{unfit[0]} is for measuring, and nothing is chosen by it", remedy=f"choose by one of {fit}."
+        )
     return tuple(dict.fromkeys(rate for each in several for rate in each.rates))
 
 
@@ -255,15 +257,18 @@ class Goal:
     def __post_init__(self) -> None:
         parities = [self.parity] if isinstance(self.parity, str | Parity) else list(self.parity)
         if not parities:
-            raise OptionError('no parity is named; give one, such as "equalized-odds", with within=inf for no bound.')
+            raise OptionError(
+                "no parity is named", remedy='give one, such as "equalized-odds", with within=inf for no bound.'
+            )
         object.__setattr__(self, "parity", tuple(find_parity(each) for each in parities))
         if not isinstance(self.costs, Costs):
             raise OptionError(
-                f"{type(self.costs).__name__} are no costs of two classes; give baserate.Costs(fp=…, fn=…)."
+                f"{type(self.costs).__name__} are no costs of two classes", remedy="give baserate.Costs(fp=…, fn=…)."
             )
         if self.costs.fn < self.costs.tp or self.costs.fp < self.costs.tn:
             raise OptionError(
-                f"with {self.costs} a mistake costs less than being right; call the other class positive, or mend it."
+                f"with {self.costs} a mistake costs less than being right",
+                remedy="call the other class positive, or mend it.",
             )
         if isinstance(self.within, Mapping):
             object.__setattr__(self, "within", FrozenMapping(self.within))
@@ -294,8 +299,8 @@ class Goal:
         lacking = [rate for rate in rates if rate not in bounds]
         if strange or lacking:
             raise OptionError(
-                f"within is given for {', '.join(self.within) or 'nothing'}; give it for each of {', '.join(rates)}, "
-                "or one number for all."
+                f"within is given for {', '.join(self.within) or 'nothing'}",
+                remedy=f"give it for each of {', '.join(rates)}, or one number for all.",
             )
         return {rate: bounds[rate] for rate in rates}
 

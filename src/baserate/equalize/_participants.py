@@ -135,7 +135,9 @@ def select_participants(
     name = find_model(all_tallies, model)
     tallies = Tallies({name: all_tallies.models[name]}, all_tallies.attributes, all_tallies.intake)
     if not tallies.attributes:
-        raise OptionError("the rows were read without groups; read them with group=, the column that tells who is who.")
+        raise OptionError(
+            "the rows were read without groups", remedy="read them with group=, the column that tells who is who."
+        )
     digest = tallies.digest  # before the adjustment: it identifies the data, not the setting
     tallies = tallies if goal.prevalence is None else reweigh(tallies, to=goal.prevalence)
     left = tuple(group for group, tally in tallies.models[name].items() if missing_classes(tally, goal))
@@ -145,12 +147,11 @@ def select_participants(
             for group in left
         ]
         raise FitError(
-            f"{join_words(reasons)}, so that "
-            f"{' and '.join(each.name for each in goal.parities)} cannot be asked there; leave such rows out, or say "
-            "what to do with them: otherwise= an action."
+            f"{join_words(reasons)}, so that {' and '.join(each.name for each in goal.parities)} cannot be asked there",
+            remedy="leave such rows out, or say what to do with them: otherwise= an action.",
         )
     if len(left) == len(tallies.groups):
-        raise FitError("no group has rows of each class that the parity asks for; give rows of both classes.")
+        raise FitError("no group has rows of each class that the parity asks for", remedy="give rows of both classes.")
     return Participants(tallies, name, goal, left, otherwise, digest)
 
 
@@ -161,13 +162,13 @@ def as_tallies(groups: Groups) -> Tallies:
     candidate: object = groups  # untyped callers may pass anything
     if not isinstance(candidate, Mapping) or not candidate:
         raise OptionError(
-            f"{type(groups).__name__} holds no groups; give Tallies that were read with group=, or a mapping from "
-            "groups to curves."
+            f"{type(groups).__name__} holds no groups",
+            remedy="give Tallies that were read with group=, or a mapping from groups to curves.",
         )
     tallies: dict[Group, Tally] = {}
     for key, each in candidate.items():
         if not isinstance(each, Curve | Tally):
-            raise OptionError(f"what is given for the group {key!r} is {type(each).__name__}; give a Curve.")
+            raise OptionError(f"what is given for the group {key!r} is {type(each).__name__}", remedy="give a Curve.")
         tallies[as_group(key)] = each.tally if isinstance(each, Curve) else each
     wide = max(map(len, tallies))
     names = ("group",) if wide == 1 else tuple(f"group_{at}" for at in range(1, wide + 1))

@@ -267,7 +267,7 @@ def _check_options(favourable: str, around: float | None) -> None:
     if favourable not in {PASS, FLAG}:
         raise OptionError(f"favourable is {favourable!r}; it is 'pass' or 'flag', the action that is better to get.")
     if around is not None and not isfinite(around):
-        raise OptionError(f"around is {around}; give the threshold that is the middle of the band.")
+        raise OptionError(f"around is {around}", remedy="give the threshold that is the middle of the band.")
 
 
 def _find_groups(participants: Participants, favour: Any) -> list[Group]:  # noqa: ANN401  (as above)
@@ -278,8 +278,8 @@ def _find_groups(participants: Participants, favour: Any) -> list[Group]:  # noq
     favored = {group for each in labels for group in _match_group(participants, each)}
     if not favored or len(favored) == len(participants.curves):
         raise OptionError(
-            f"{len(favored)} of {len(participants.curves)} groups are favoured; name at least one, and leave one that "
-            f"is not."
+            f"{len(favored)} of {len(participants.curves)} groups are favoured",
+            remedy="name at least one, and leave one that is not.",
         )
     return [group for group in participants.curves if group in favored]
 

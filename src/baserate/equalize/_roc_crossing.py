@@ -160,14 +160,15 @@ def choose_roc_crossing(groups: Groups, goal: Goal, *, model: str | None = None,
     """
     if "flag_rate" in goal.rates:
         raise OptionError(
-            "where curves cross, odds are equal but flag rates are not; choose by equalize.optimal_policy."
+            "where curves cross, odds are equal but flag rates are not", remedy="choose by equalize.optimal_policy."
         )
     exactly = replace(goal, parity="equalized-odds", within=0.0)
     participants = select_participants(groups, exactly, model=model, otherwise=otherwise)
     regions = roc_regions(participants)
     if len(regions) != 2:
         raise OptionError(
-            f"curves of two groups cross, and {len(regions)} take part here; choose by equalize.optimal_policy."
+            f"curves of two groups cross, and {len(regions)} take part here",
+            remedy="choose by equalize.optimal_policy.",
         )
     candidates = _all_crossings(*participants.curves.values())
     several = [*regions.values()]
@@ -186,7 +187,7 @@ def _all_crossings(first: Curve, second: Curve) -> list[RocCrossing]:
     crossings_found = [each for hull in (False, True) for each in roc_crossings(first, second, hull=hull)]
     if not crossings_found:
         raise InfeasibleError(
-            "the ROC curves of the two groups do not cross, nor do their hulls; take equalize.optimal_policy."
+            "the ROC curves of the two groups do not cross, nor do their hulls", remedy="take equalize.optimal_policy."
         )
     return sorted(crossings_found, key=lambda each: each.fpr + each.tpr)
 

@@ -58,7 +58,9 @@ class AucPair:
         for one, other, both in zip(*self.variance, self.covariance, strict=True):
             # Tolerance, since all three numbers are rounded.
             if not (0 <= one < np.inf and 0 <= other < np.inf and both**2 <= one * other * (1 + 1e-9)):
-                raise OptionError(f"variances {one} and {other} and covariance {both} cannot be; check the numbers.")
+                raise OptionError(
+                    f"variances {one} and {other} and covariance {both} cannot be", remedy="check the numbers."
+                )
 
     @property
     def difference(self) -> float:
@@ -81,8 +83,8 @@ class AucPair:
         zero = {"first": 2 * one - shared, "second": 2 * other - shared}.get(standard or "", real)
         if min(*zero, *real) < 0 and standard is not None:
             raise OptionError(
-                f"the {standard} AUC varies less than it varies with the other, so it cannot be the standard; leave "
-                "standard= out."
+                f"the {standard} AUC varies less than it varies with the other, so it cannot be the standard",
+                remedy="leave standard= out.",
             )
         return ClassVariance(*zero.tolist()), ClassVariance(*real.tolist())
 
@@ -137,7 +139,9 @@ def delong_pair(rows: Rows) -> AucPair:
     (0.75, 1.0, Spread(positive=0.125, negative=0.125))
     """
     if len(rows.score) != 2:
-        raise OptionError(f"there are scores of {count_of(len(rows.score), 'model')}; give rows with those of two.")
+        raise OptionError(
+            f"there are scores of {count_of(len(rows.score), 'model')}", remedy="give rows with those of two."
+        )
     if rows.weight is not None:
         raise OptionError(_WEIGHTED)
     many = np.ones(len(rows), dtype=np.int64) if rows.count is None else np.asarray(rows.count, dtype=np.int64)
@@ -246,7 +250,7 @@ def reported_pair(
     """
     check_classes(positives, negatives)
     if not all(0 < each < np.inf for each in variances) or not abs(covariance) <= sqrt(variances[0] * variances[1]):
-        raise OptionError(f"variances {variances} and covariance {covariance} cannot be; check the numbers.")
+        raise OptionError(f"variances {variances} and covariance {covariance} cannot be", remedy="check the numbers.")
     one, other, both = (ClassVariance(each * positives / 2, each * negatives / 2) for each in (*variances, covariance))
     return AucPair(first, second, (one, other), both)
 
@@ -279,7 +283,7 @@ def check_classes(positives: float, negatives: float) -> None:
     """Raise if numbers of rows are not positive."""
     if not (0 < positives < np.inf and 0 < negatives < np.inf):
         raise OptionError(
-            f"{there_are(positives, 'positive')} and {count_of(negatives, 'negative')}; give numbers above 0."
+            f"{there_are(positives, 'positive')} and {count_of(negatives, 'negative')}", remedy="give numbers above 0."
         )
 
 
@@ -311,7 +315,7 @@ def _binormal_terms(a: float, b: float) -> tuple[float, float, float, float, flo
     from scipy.special import ndtr
 
     if not 0 < b < np.inf or not -np.inf < a < np.inf:
-        raise OptionError(f"a is {a} and b {b}; give a finite number, and one above 0.")
+        raise OptionError(f"a is {a} and b {b}", remedy="give a finite number, and one above 0.")
     scale = exp(-a * a / (2 * (1 + b * b)))
     f, g = scale / sqrt(2 * pi * (1 + b * b)), -scale * a * b / sqrt(2 * pi * (1 + b * b) ** 3)
     return a, b, f, g, float(ndtr(a / sqrt(1 + b * b)))

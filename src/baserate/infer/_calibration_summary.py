@@ -127,7 +127,7 @@ def apply_calibrator(
         return CalibratedData(replace(data, score=by(data.score)), how, (SAME_ROWS,) * by.was_fitted_on(data))
     if not isinstance(by, Calibrator):
         raise OptionError(
-            f"the map is of the classes {', '.join(by.labels)}, but there is one score; map all of theirs."
+            f"the map is of the classes {', '.join(by.labels)}, but there is one score", remedy="map all of theirs."
         )
     if len(data.models) > 1:
         raise OptionError(
@@ -154,11 +154,11 @@ def split_parts(
         return list(_multiclass_parts(data, after)), multiclass.results_data(data, data.decided(), [])
     if not (prevalence is None or prevalence == "derived" or PREVALENCE.holds(prevalence)):
         raise OptionError(
-            f"prevalence is {prevalence!r}; expected {PREVALENCE.words}, or 'derived'. Give one of these."
+            f"prevalence is {prevalence!r}; expected {PREVALENCE.words}, or 'derived'.", remedy="Give one of these."
         )
     if isinstance(data, Tallies):
         return list(_binary_parts(data, prevalence, after)), results_data(data, [])
-    raise OptionError(f"{type(data).__name__} is neither Tallies nor ClassRows; read them with baserate.read.")
+    raise OptionError(f"{type(data).__name__} is neither Tallies nor ClassRows", remedy="read them with baserate.read.")
 
 
 def _binary_parts(tallies: Tallies, prevalence: Prevalence, after: CalibratedData | None) -> Iterator[CalibrationPart]:
@@ -168,7 +168,7 @@ def _binary_parts(tallies: Tallies, prevalence: Prevalence, after: CalibratedDat
     }
     for model, group, tally in tallies.walk():
         if model == label_column:
-            raise OptionError(f"{model} holds labels, which are no probabilities; leave predicted= out.")
+            raise OptionError(f"{model} holds labels, which are no probabilities", remedy="leave predicted= out.")
         name = model if len(tallies.models) > 1 else None
         labels = {"model": name, "group": group_attributes(tallies, group), "class": None, "top": False, **ORIGINAL}
         title = model if group is None else f"{model} of {', '.join(map(str, group))}"

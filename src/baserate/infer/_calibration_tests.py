@@ -70,7 +70,9 @@ class CalibrationTest:
 
     def __bool__(self) -> NoReturn:
         # Every object is true by default, so `assert result` would pass for any result.
-        raise UsageError("a Check is neither true nor false; compare its p-value with a level: check.p < 0.05.")
+        raise UsageError(
+            "a Check is neither true nor false", remedy="compare its p-value with a level: check.p < 0.05."
+        )
 
 
 def spiegelhalter(t: Tally) -> CalibrationTest:
@@ -385,8 +387,8 @@ class IntrinsicCalibration:
     def __bool__(self) -> NoReturn:
         # Every object is true by default, so `assert result` would pass for any result.
         raise UsageError(
-            "an Intrinsic is neither true nor false; ask whether it is calibrated, which may be None: "
-            "intrinsic.calibrated."
+            "an Intrinsic is neither true nor false",
+            remedy="ask whether it is calibrated, which may be None: intrinsic.calibrated.",
         )
 
     @property

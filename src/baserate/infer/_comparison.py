@@ -76,7 +76,7 @@ class Question:
             )
         check_domain("margin", self.margin, MARGIN)
         if self.margin and self.alternative == "two-sided":
-            raise OptionError('a margin has a direction; say which, for example alternative="better".')
+            raise OptionError("a margin has a direction", remedy='say which, for example alternative="better".')
         check_domain("level", self.level, LEVEL)
         if self.method is not None and self.method not in METHODS:
             raise OptionError(f"there is no method {self.method!r}. Known are: {', '.join(METHODS)}.")
@@ -86,7 +86,9 @@ class Question:
         if self.alternative != "better":
             return self.alternative
         if info.best is None:
-            raise OptionError(f"neither end of {info.name} is better; say alternative='greater' or alternative='less'.")
+            raise OptionError(
+                f"neither end of {info.name} is better", remedy="say alternative='greater' or alternative='less'."
+            )
         return "greater" if info.best == "high" else "less"
 
     def bound(self, info: MeasureInfo) -> float:
@@ -258,8 +260,8 @@ class Comparison:
     def __bool__(self) -> NoReturn:
         # Every object is true by default, so `assert result` would pass for any result.
         raise UsageError(
-            "a Comparison is neither true nor false; look at its difference, or compare its p-value with a level: "
-            "comparison.p < 0.05."
+            "a Comparison is neither true nor false",
+            remedy="look at its difference, or compare its p-value with a level: comparison.p < 0.05.",
         )
 
     def __repr__(self) -> str:

@@ -525,7 +525,8 @@ def _check_band(what: str | Measure, level: float, *, simultaneous: bool | str) 
     if not (isinstance(what, str) and what.lower() in _SIMULTANEOUS_CURVES):
         name = what if isinstance(what, str) else describe(as_measure(what)).name
         raise OptionError(
-            f"a simultaneous band is known of {' and '.join(_SIMULTANEOUS_CURVES)} only, not of {name}; leave it out."
+            f"a simultaneous band is known of {' and '.join(_SIMULTANEOUS_CURVES)} only, not of {name}",
+            remedy="leave it out.",
         )
 
 

@@ -97,13 +97,14 @@ def compare_classes(
         raise OptionError(f"{info.name} is no measure of many classes; `baserate.measure.multiclass` holds those.")
     if info.name == "expected_cost" and function is multiclass.expected_cost:
         raise OptionError(
-            "expected_cost needs what errors cost; give partial(measure.multiclass.expected_cost, costs=CostMatrix(…))."
+            "expected_cost needs what errors cost",
+            remedy="give partial(measure.multiclass.expected_cost, costs=CostMatrix(…)).",
         )
     if question.method not in (None, "delong", "resample") or (
         question.method == "delong" and info.name != "hand_till"
     ):
         raise OptionError(
-            f"the method {question.method!r} is not for {info.name} of many classes; use method='resample'."
+            f"the method {question.method!r} is not for {info.name} of many classes", remedy="use method='resample'."
         )
     first, second = _sort_rows(a, b)
     values = _evaluate(function, first), _evaluate(function, second)
@@ -286,19 +287,23 @@ def _check_models(a: Any, b: Any) -> None:  # noqa: ANN401  (checked here)
     for each in (a, b):
         if not isinstance(each, MulticlassRows):
             raise OptionError(
-                f"{type(each).__name__} is not ClassRows; read them first, with baserate.read.class_rows(…)."
+                f"{type(each).__name__} is not ClassRows", remedy="read them first, with baserate.read.class_rows(…)."
             )
     if a.labels != b.labels:
-        raise ShapeError(f"the models have different classes, {a.labels} and {b.labels}; name the same as labels=.")
+        raise ShapeError(
+            f"the models have different classes, {a.labels} and {b.labels}", remedy="name the same as labels=."
+        )
     if len(a) != len(b):
-        raise ShapeError(f"the models have {len(a)} and {len(b)} rows; give the same rows in the same order.")
+        raise ShapeError(f"the models have {len(a)} and {len(b)} rows", remedy="give the same rows in the same order.")
     differ = int(np.count_nonzero(a.truth != b.truth))
     if differ:
-        raise ShapeError(f"truth differs in {differ} of {len(a)} rows; give the same rows in the same order.")
+        raise ShapeError(f"truth differs in {differ} of {len(a)} rows", remedy="give the same rows in the same order.")
     for name in ("weight", "count"):
         one, other = getattr(a, name), getattr(b, name)
         if (one is None) != (other is None) or (one is not None and not np.array_equal(one, other)):
-            raise ShapeError(f"the rows of both models differ in {name}; give the same rows in the same order.")
+            raise ShapeError(
+                f"the rows of both models differ in {name}", remedy="give the same rows in the same order."
+            )
 
 
 def _sort_rows(a: MulticlassRows, b: MulticlassRows) -> tuple[MulticlassRows, MulticlassRows]:
@@ -310,7 +315,7 @@ def _sort_rows(a: MulticlassRows, b: MulticlassRows) -> tuple[MulticlassRows, Mu
         if column is not None:  # zero means absent
             order = order[column[order] > 0]
     if not len(order):
-        raise EmptyDataError("there are no rows; give at least one, with a weight above 0.")
+        raise EmptyDataError("there are no rows", remedy="give at least one, with a weight above 0.")
     new = np.zeros(len(order) - 1, dtype=np.bool_)
     for key in keys:
         new |= np.diff(key[order]) != 0

@@ -100,7 +100,9 @@ class NullReference:
 
     def __bool__(self) -> NoReturn:
         # Every object is true by default, so `assert result` would pass for any result.
-        raise UsageError("a Floor is neither true nor false; ask whether chance explains the value: floor.within.")
+        raise UsageError(
+            "a Floor is neither true nor false", remedy="ask whether chance explains the value: floor.within."
+        )
 
     @property
     def within(self) -> bool:

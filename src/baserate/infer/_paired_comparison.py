@@ -264,14 +264,14 @@ def compare(  # noqa: PLR0913  (each is a part of the question)
     Comparison(auc: new 0.833333, old 0.75; difference 0.0833333 (-0.281884 to 0.448551), p 0.654721)
     """
     if not isinstance(rows, Rows):
-        raise OptionError(f"{type(rows).__name__} is not Rows; read them first, with baserate.read.rows(…).")
+        raise OptionError(f"{type(rows).__name__} is not Rows", remedy="read them first, with baserate.read.rows(…).")
     functions = list(dict.fromkeys(Settings(costs=costs).apply(as_measure(each)) for each in _as_list(measure)))
     if not functions:
-        raise OptionError("there is no measure to compare by; name one, for example measure='auc'.")
+        raise OptionError("there is no measure to compare by", remedy="name one, for example measure='auc'.")
     require_options(functions)
     if costs is not None and Settings(costs=costs).idle(functions):
         raise OptionError(
-            "costs are given, but no measure depends on them; compare by expected_cost, or leave them out."
+            "costs are given, but no measure depends on them", remedy="compare by expected_cost, or leave them out."
         )
     pairs = {at: _pairs(rows, models, each) for at, each in enumerate(functions)}
     names = list(dict.fromkeys(name for each in pairs.values() for pair in each for name in pair))
@@ -281,7 +281,9 @@ def compare(  # noqa: PLR0913  (each is a part of the question)
     for group, place in _iterate_groups(rows):
         cells = unique_rows(rows, names, place)
         if not len(cells):
-            raise EmptyDataError(f"there are no rows{format_group(group)}; give at least one, with a weight above 0.")
+            raise EmptyDataError(
+                f"there are no rows{format_group(group)}", remedy="give at least one, with a weight above 0."
+            )
         for at, each in enumerate(functions):
             comparisons += _PairedComparison(
                 ComparisonRequest(each, question), cells, thresholds, seed, group
@@ -529,15 +531,16 @@ def _choose_method(request: ComparisonRequest, cells: UniqueRows) -> str:
         return "delong" if area else _default_method(request.measure, unfit)
     if method == "delong" and not area:
         raise OptionError(
-            f"DeLong's test is of areas ({', '.join(AUC_SCALES)}), not of {info.name}; use method='resample'."
+            f"DeLong's test is of areas ({', '.join(AUC_SCALES)}), not of {info.name}", remedy="use method='resample'."
         )
     if method in TESTS and not has_mcnemar_test(request.measure):
         raise OptionError(
             f"McNemar's test is of shares of rows that truth alone chooses, such as accuracy, sensitivity or "
-            f"specificity, not of {info.name}; use method='resample'."
+            f"specificity, not of {info.name}",
+            remedy="use method='resample'.",
         )
     if method in TESTS and unfit:
-        raise OptionError(f"McNemar's test {unfit}; use method='resample'.")
+        raise OptionError(f"McNemar's test {unfit}", remedy="use method='resample'.")
     return method
 
 
@@ -582,14 +585,13 @@ def _pairs(rows: Rows, models: Any, measure: Measure) -> list[Pair]:  # noqa: AN
         _check_model(rows, name)
         if name == labels and not decides:
             raise OptionError(
-                f"{name} holds labels, which have neither ranks nor probabilities; compare it by a measure of the 2×2 "
-                "table, such as sensitivity."
+                f"{name} holds labels, which have neither ranks nor probabilities",
+                remedy="compare it by a measure of the 2×2 table, such as sensitivity.",
             )
     if not pairs or any(len(pair) != 2 for pair in pairs):
         raise OptionError(
-            f"there is only {', '.join(map(repr, names)) or 'no model'} to compare by {describe(measure).name}; give "
-            f"two "
-            "or more scores of the same rows."
+            f"there is only {', '.join(map(repr, names)) or 'no model'} to compare by {describe(measure).name}",
+            remedy="give two or more scores of the same rows.",
         )
     return pairs
 
@@ -622,7 +624,8 @@ def find_threshold(name: str, score: Any, threshold: Any) -> float:  # noqa: ANN
         least, most = float(score.min()), float(score.max())
         if not (least >= 0 and most <= 1):
             raise OptionError(
-                f"{name} runs from {least:.6g} to {most:.6g}, so its scores are not probabilities; give a threshold."
+                f"{name} runs from {least:.6g} to {most:.6g}, so its scores are not probabilities",
+                remedy="give a threshold.",
             )
         return _DEFAULT_THRESHOLD
     try:
@@ -630,7 +633,7 @@ def find_threshold(name: str, score: Any, threshold: Any) -> float:  # noqa: ANN
     except (TypeError, ValueError):
         value = nan
     if isnan(value):
-        raise OptionError(f"threshold is {threshold!r}; give a number, or a mapping from models to numbers.")
+        raise OptionError(f"threshold is {threshold!r}", remedy="give a number, or a mapping from models to numbers.")
     return value
 
 

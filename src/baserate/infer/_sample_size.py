@@ -71,7 +71,7 @@ class SampleSize:
 def make_size(rows: int, prevalence: float | None, **others: object) -> SampleSize:
     """Make the answer with the expected numbers of both classes; raise if it exceeds any feasible number of rows."""
     if rows > MAX_ROWS:
-        raise OptionError(f"more than {MAX_ROWS:.0e} rows would be needed; ask for less.")
+        raise OptionError(f"more than {MAX_ROWS:.0e} rows would be needed", remedy="ask for less.")
     if prevalence is None:
         return SampleSize(rows, None, None, **others)  # type: ignore[arg-type]  # the fields of Size
     positives = round(rows * Fraction(str(float(prevalence))))
@@ -90,7 +90,7 @@ def find_smallest(holds: Callable[[int], bool], start: int) -> int:
     while not holds(high):
         low, high = high, 2 * high
         if high > MAX_ROWS:
-            raise OptionError(f"more than {MAX_ROWS:.0e} rows would be needed; ask for less.")
+            raise OptionError(f"more than {MAX_ROWS:.0e} rows would be needed", remedy="ask for less.")
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if holds(middle) else (middle, high)
@@ -120,7 +120,7 @@ def check_half_width(value: float) -> None:
     """Raise unless the value is a feasible half-width of an interval in [0, 1]."""
     if not HALF_WIDTH.holds(value) or value >= 0.5:
         raise OptionError(
-            f"half_width is {value!r}; expected a number from 1e-9 to below 0.5. Give, for example, 0.03."
+            f"half_width is {value!r}; expected a number from 1e-9 to below 0.5.", remedy="Give, for example, 0.03."
         )
 
 
@@ -147,7 +147,9 @@ def check_power(power: float, alpha: float) -> float:
     """Return the power; raise if it does not exceed alpha."""
     check_open_share("power", power, "0.9")
     if power <= alpha:
-        raise OptionError(f"a power of {power} is had for nothing at alpha={alpha}; ask for more, for example 0.9.")
+        raise OptionError(
+            f"a power of {power} is had for nothing at alpha={alpha}", remedy="ask for more, for example 0.9."
+        )
     return power
 
 
@@ -266,8 +268,8 @@ def sample_size_by_simulation(  # noqa: PLR0913  (each is something that one kno
     rows, last = _search_rows(work, half_width, least)
     if not isfinite(last.half):
         raise OptionError(
-            f"{describe(function).name} is undefined or infinite in too many samples, even of {rows:.0e} rows; ask for "
-            "another measure, or at another threshold."
+            f"{describe(function).name} is undefined or infinite in too many samples, even of {rows:.0e} rows",
+            remedy="ask for another measure, or at another threshold.",
         )
     parts = [
         *_describe_simulation(last, rows, calibrated=describe(function).of is Tally),
@@ -329,7 +331,7 @@ def _make_sampler(population: Population, measure: Measure, threshold: float | N
     info = describe(measure)
     if info.of is Counts:
         if threshold is None:
-            raise OptionError(f"{info.name} needs a threshold; give a threshold.")
+            raise OptionError(f"{info.name} needs a threshold", remedy="give a threshold.")
         at = population.at(threshold)
         cells = np.array([at.tp, at.fp, at.fn, at.tn])
         cells /= cells.sum()
@@ -343,7 +345,7 @@ def _make_sampler(population: Population, measure: Measure, threshold: float | N
     if info.of not in (Curve, Tally):
         raise OptionError(f"{info.name} is of several classes; a population has two.")
     if threshold is not None:
-        raise OptionError(f"{info.name} is over all thresholds; leave the threshold out.")
+        raise OptionError(f"{info.name} is over all thresholds", remedy="leave the threshold out.")
 
     def simulate_rows(rng: np.random.Generator, rows: int, samples: int) -> Floats:
         return np.array([_measure_sample(population, measure, rows, rng) for _ in range(samples)])
@@ -387,7 +389,9 @@ def _solve_rows(widths: list[_SimulatedWidth], wanted: float, least: int) -> int
         k = sum(each.draws * each.half * sqrt(each.rows) for each in near) / weight
         rows = ceil((k / wanted) ** 2)
     if rows > MAX_ROWS:
-        raise OptionError(f"more than {MAX_ROWS:.0e} rows would be needed to know it within {wanted}; ask for less.")
+        raise OptionError(
+            f"more than {MAX_ROWS:.0e} rows would be needed to know it within {wanted}", remedy="ask for less."
+        )
     return max(rows, least)
 
 

@@ -87,7 +87,7 @@ def level_from_alpha(alpha: float, sides: Sides) -> float:
     describe_sides(sides)
     level = 1 - 2 * alpha / sides
     if level <= 0:
-        raise OptionError(f"alpha is {alpha}; expected less than 0.5 for one side. Give, for example, 0.05.")
+        raise OptionError(f"alpha is {alpha}; expected less than 0.5 for one side.", remedy="Give, for example, 0.05.")
     return level
 
 
@@ -253,7 +253,7 @@ def _choose_limits(expect: float, method: str | None, spread_ratio: float) -> tu
             AucEstimate(expect, variance(expect, some, others), some, others), level
         ), how
     if method == "hanley-mcneil":
-        raise OptionError("Hanley and McNeil's formula is of exponential scores; leave spread_ratio= out.")
+        raise OptionError("Hanley and McNeil's formula is of exponential scores", remedy="leave spread_ratio= out.")
     return lambda some, others, level: bounds(normal(some, others), level), f"{how}, {assumed}"
 
 
@@ -602,7 +602,7 @@ def sample_size_for_auc_difference(
     varying = [each.per_row(prevalence) for each in pair.varying(standard)]
     if min(varying) <= 0:
         raise OptionError(
-            "the difference of these two AUCs does not vary, so no size can be told; take a larger pilot."
+            "the difference of these two AUCs does not vary, so no size can be told", remedy="take a larger pilot."
         )
     rows = normal_sample_size(pair.difference, *varying, z=test_quantile(alpha, sides), power=check_power(power, alpha))
     how = f"normal test of the difference of two AUCs, {describe_sides(sides)}"
@@ -624,7 +624,9 @@ def _uses_formula(method: Method, spread_ratio: float) -> bool:
     if method not in get_args(Method):
         raise OptionError(f"method is {method!r}; there are 'interval', 'obuchowski'.")
     if method == "obuchowski" and spread_ratio != 1:
-        raise OptionError("Obuchowski's formula takes both classes to be equally spread; leave spread_ratio= out.")
+        raise OptionError(
+            "Obuchowski's formula takes both classes to be equally spread", remedy="leave spread_ratio= out."
+        )
     return method == "obuchowski"
 
 

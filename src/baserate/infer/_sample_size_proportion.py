@@ -115,7 +115,7 @@ class TrialShare:
         info = describe(measure)
         if info.share is None:
             raise OptionError(
-                f"{info.name} is not a share of rows; take size_by_simulation, or size_of_auc for an AUC."
+                f"{info.name} is not a share of rows", remedy="take size_by_simulation, or size_of_auc for an AUC."
             )
         margin = info.needs[0]
         needed = {"positives": "prevalence", "negatives": "prevalence", "flagged": "flag_rate", "passed": "flag_rate"}
@@ -185,7 +185,7 @@ def power_of_proportion_test(
     """
     _check_alternative(expect, goal, "expect", "goal")
     if not isinstance(trials, Real) or not 1 <= trials <= MAX_ROWS or trials != floor(trials):
-        raise OptionError(f"trials is {trials!r}; give a whole number from 1 to {MAX_ROWS:.0e}.")
+        raise OptionError(f"trials is {trials!r}", remedy=f"give a whole number from 1 to {MAX_ROWS:.0e}.")
     check_open_share("alpha", alpha, "0.05")
     describe_sides(sides)
     return float(_exact_power(expect, goal, np.array([trials], dtype=np.int64), alpha / sides)[0])
@@ -243,13 +243,15 @@ def sample_size_for_proportion_test(  # noqa: PLR0913  (each is something that o
     spread = [share * (1 - share) for share in (goal, expect)]
     about_so_many = normal_sample_size(expect - goal, *spread, z=test_quantile(alpha, sides), power=power)
     if about_so_many > _MAX_TRIALS:
-        raise OptionError(f"about {about_so_many:.0f} trials would be needed; ask for less, or a goal farther away.")
+        raise OptionError(
+            f"about {about_so_many:.0f} trials would be needed", remedy="ask for less, or a goal farther away."
+        )
     tried = np.arange(_first_trials(about_so_many), 2 * ceil(about_so_many) + 200, dtype=np.int64)
     powers = _exact_power(expect, goal, tried, alpha / sides)
     lacking = np.flatnonzero(powers < power)
     place = int(lacking[-1]) + 1 if len(lacking) else 0
     if place == len(tried):
-        raise OptionError(f"even {tried[-1]} trials would not do; ask for less, or a goal farther away.")
+        raise OptionError(f"even {tried[-1]} trials would not do", remedy="ask for less, or a goal farther away.")
     trials, reached = _average_over_trials(
         dict(zip(tried.tolist(), powers.tolist(), strict=True)), place, portion, power
     )
@@ -298,7 +300,7 @@ def power_of_proportion_difference(  # noqa: PLR0913  (each is something that on
     """
     _check_alternative(first, second, "first", "second")
     if not 0 < trials < np.inf:
-        raise OptionError(f"trials is {trials!r}; give a number above 0.")
+        raise OptionError(f"trials is {trials!r}", remedy="give a number above 0.")
     zero, real = _difference_variances(first, second, paired=paired, discordance=discordance)
     return normal_power(first - second, zero / trials, real / trials, z=test_quantile(alpha, sides))
 
@@ -351,8 +353,8 @@ def sample_size_for_proportion_difference(  # noqa: PLR0913  (each is something 
     if set(describe(function).needs) & {"flagged", "passed"}:
         name = describe(function).name
         raise OptionError(
-            f"{name} is among those that a model flags or passes, and two models do not flag the same rows; compare "
-            "sensitivity and specificity, or take sample_size_for_proportion_test for one model."
+            f"{name} is among those that a model flags or passes, and two models do not flag the same rows",
+            remedy="compare sensitivity and specificity, or take sample_size_for_proportion_test for one model.",
         )
     portion = TrialShare.of(function, prevalence)
     zero, real = _difference_variances(first, second, paired=paired, discordance=discordance)
@@ -401,7 +403,7 @@ def _difference_variances(
     """Return the variance of the difference for one trial, under the null hypothesis and under the alternative."""
     if not paired:
         if discordance is not None:
-            raise OptionError("discordance is of models on the same rows; leave it out, or pair them.")
+            raise OptionError("discordance is of models on the same rows", remedy="leave it out, or pair them.")
         mean = (first + second) / 2
         return 2 * mean * (1 - mean), first * (1 - first) + second * (1 - second)
     discordant = first * (1 - second) + second * (1 - first) if discordance is None else discordance
@@ -452,4 +454,4 @@ def _check_alternative(one: float, other: float, first: str, second: str) -> Non
     if one == other:
         raise OptionError(f"{first} and {second} are both {one}; no number of rows would show a difference.")
     if second == "goal" and not 0 < other < 1:
-        raise OptionError(f"goal is {other!r}; give a number between 0 and 1, for example 0.8.")
+        raise OptionError(f"goal is {other!r}", remedy="give a number between 0 and 1, for example 0.8.")

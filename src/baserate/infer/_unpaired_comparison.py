@@ -111,7 +111,7 @@ def compare_unpaired(  # noqa: PLR0913  (each is a part of the question)
     """
     for each in (a, b):
         if not isinstance(each, Tally):
-            raise OptionError(f"{type(each).__name__} is not a tally; make one first, with baserate.tally(…).")
+            raise OptionError(f"{type(each).__name__} is not a tally", remedy="make one first, with baserate.tally(…).")
     function = Settings(costs=costs).apply(as_measure(measure))
     require_options([function])
     samples = [_make_input(tally, describe(function).of, threshold) for tally in (a, b)]
@@ -154,10 +154,12 @@ def _choose_method(request: ComparisonRequest, values: Limits, *, reweighed: boo
         return "delong" if area else "newcombe" if info.of is Counts and info.share else "resample"
     if method == "delong" and not area:
         raise OptionError(
-            f"DeLong's test is of areas ({', '.join(AUC_SCALES)}), not of {info.name}; use method='resample'."
+            f"DeLong's test is of areas ({', '.join(AUC_SCALES)}), not of {info.name}", remedy="use method='resample'."
         )
     if method not in {"delong", "resample"}:
-        raise OptionError("McNemar's test is of models on the same rows; use method='resample', or compare(rows).")
+        raise OptionError(
+            "McNemar's test is of models on the same rows", remedy="use method='resample', or compare(rows)."
+        )
     return method
 
 

@@ -60,7 +60,9 @@ def f_beta(c: Counts[Value], *, beta: float = 1.0) -> Value:
     0.3703703704
     """
     if not 0 < beta < float("inf"):
-        raise OptionError(f"beta is {beta}; give a number above 0, or use precision (β → 0) or sensitivity (β → ∞).")
+        raise OptionError(
+            f"beta is {beta}", remedy="give a number above 0, or use precision (β → 0) or sensitivity (β → ∞)."
+        )
     hits = (1 + beta**2) * c.tp
     return ratio(hits, hits + beta**2 * c.fn + c.fp)
 

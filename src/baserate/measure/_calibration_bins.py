@@ -151,10 +151,10 @@ def _edge_array(bins: int | Sequence[float]) -> Floats:
     try:
         edge_array = np.asarray(bins, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise OptionError(f"bins is {bins!r}; give a whole number, or edges from 0 to 1.") from error
+        raise OptionError(f"bins is {bins!r}", remedy="give a whole number, or edges from 0 to 1.") from error
     valid = edge_array.ndim == 1 and len(edge_array) >= 2 and edge_array[0] == 0 and edge_array[-1] == 1
     if not valid or not (np.diff(edge_array) > 0).all():
-        raise OptionError(f"bins is {bins!r}; give a whole number, or edges that rise from 0 to 1.")
+        raise OptionError(f"bins is {bins!r}", remedy="give a whole number, or edges that rise from 0 to 1.")
     return edge_array
 
 

@@ -52,7 +52,9 @@ def smooth_ece(t: Forecasts, *, width: float | None = None) -> float:
     """
     check_probabilities(t)
     if width is not None and not width >= _NARROWEST:
-        raise OptionError(f"width is {width}; give the standard deviation of the kernel, {_NARROWEST} or more.")
+        raise OptionError(
+            f"width is {width}", remedy=f"give the standard deviation of the kernel, {_NARROWEST} or more."
+        )
     if isinstance(t, Stack):
         return as_float(
             np.array([_smooth_error(t.score, *each, width) for each in zip(t.positive, t.negative, strict=True)])

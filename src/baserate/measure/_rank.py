@@ -70,7 +70,7 @@ def partial_auc(
         raise OptionError("give either fpr or tpr; the other follows from the curve.")
     low, high = (fpr or (0.0, 1.0)) if tpr is None else tpr
     if not 0 <= low < high <= 1:
-        raise OptionError(f"the interval ({low}, {high}) is not one of rates; give 0 ≤ low < high ≤ 1.")
+        raise OptionError(f"the interval ({low}, {high}) is not one of rates", remedy="give 0 ≤ low < high ≤ 1.")
     true, false = c.flagged_mass
     rate, height = ratio(false, false[-1]), ratio(true, true[-1])
     if tpr is not None:

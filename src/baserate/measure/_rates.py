@@ -478,7 +478,7 @@ def net_reduction(c: Counts[Value], *, at: float | Floats = 0.5) -> Value:
     # Dividing by odds of 0 would give −inf or NaN, which no reason explains.
     if weight == 0 if isinstance(weight, float) else np.any(np.equal(weight, 0)):
         raise OptionError(
-            "at is 0: then nothing is worth a missed positive, and nothing can be spared; give more than 0."
+            "at is 0: then nothing is worth a missed positive, and nothing can be spared", remedy="give more than 0."
         )
     reduction: Value = ratio(c.tn - c.fn / weight, c.total)
     return reduction
@@ -488,5 +488,7 @@ def threshold_odds(at: float | Floats) -> Any:  # noqa: ANN401  (a number, or on
     """Return the odds of a threshold probability: the number of true positives that one false positive outweighs."""
     each = np.asarray(at, dtype=np.float64)
     if not ((each == 0) | ((each >= SHARE.low) & (each <= SHARE.high))).all():
-        raise OptionError(f"at is {at}; expected 0 or {SHARE.words}. Give a probability to act from, for example 0.1.")
+        raise OptionError(
+            f"at is {at}; expected 0 or {SHARE.words}.", remedy="Give a probability to act from, for example 0.1."
+        )
     return at / (1 - at)

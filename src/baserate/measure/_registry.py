@@ -82,7 +82,9 @@ def as_measure(measure: str | Measure) -> Measure:
     try:
         describe(measure)
     except (KeyError, TypeError):
-        raise OptionError(f"{measure!r} is no measure; give a name, or a function of baserate.measure.") from None
+        raise OptionError(
+            f"{measure!r} is no measure", remedy="give a name, or a function of baserate.measure."
+        ) from None
     return measure
 
 
@@ -132,7 +134,7 @@ def undefined_reason(
     """
     if isinstance(noun, Counts | Confusion) and noun.shape:
         kind = type(noun).__name__.lower()
-        raise ShapeError(f"these are {noun.shape} tables; ask why of one, for example {kind}[0].")
+        raise ShapeError(f"these are {noun.shape} tables", remedy=f"ask why of one, for example {kind}[0].")
     if "why" in vars(measure):  # averages over classes have reasons of their own
         reason: str | None = vars(measure)["why"](noun)
         return reason

@@ -75,7 +75,7 @@ def table(curve: Curve, *what: str | Measure) -> dict[str, Floats]:
     unfit = [describe(measure).name for measure in measures if describe(measure).of is not Counts]
     if unfit:
         raise OptionError(
-            f"{', '.join(unfit)} has one value for a whole curve, not one at each threshold; leave it out."
+            f"{', '.join(unfit)} has one value for a whole curve, not one at each threshold", remedy="leave it out."
         )
     threshold = curve.threshold
     columns = {describe(measure).name: np.empty(len(threshold)) for measure in measures}
@@ -293,9 +293,13 @@ def note_reweighting(pooled: Tally) -> list[str]:
 def check_tallies(tallies: object) -> None:
     """Refuse any other type than Tallies."""
     if isinstance(tallies, Confusions | MulticlassRows):
-        raise OptionError(f"{type(tallies).__name__} are of many classes; use baserate.measure.multiclass.summary.")
+        raise OptionError(
+            f"{type(tallies).__name__} are of many classes", remedy="use baserate.measure.multiclass.summary."
+        )
     if not isinstance(tallies, Tallies):
-        raise OptionError(f"{type(tallies).__name__} is not Tallies; read them first, with baserate.read.tallies(…).")
+        raise OptionError(
+            f"{type(tallies).__name__} is not Tallies", remedy="read them first, with baserate.read.tallies(…)."
+        )
 
 
 def as_thresholds(given: float | Iterable[float] | None) -> list[float] | None:
@@ -306,7 +310,7 @@ def as_thresholds(given: float | Iterable[float] | None) -> list[float] | None:
     try:
         return [float(each) for each in several] or None
     except (TypeError, ValueError) as error:
-        raise OptionError(f"threshold is {given!r}; give a number, or several in a list.") from error
+        raise OptionError(f"threshold is {given!r}", remedy="give a number, or several in a list.") from error
 
 
 class _Selection(NamedTuple):

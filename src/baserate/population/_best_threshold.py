@@ -413,14 +413,16 @@ def best_threshold(
     if toward not in {None, "high", "low"}:
         raise OptionError(f"toward is {toward!r}; it is 'high' or 'low'.")
     if direction is None:
-        raise OptionError(f"neither end of {goal.name} is the better one; say which you mean: toward='high' or 'low'.")
+        raise OptionError(
+            f"neither end of {goal.name} is the better one", remedy="say which you mean: toward='high' or 'low'."
+        )
     sign = 1.0 if direction == "high" else -1.0
     peak = find_maximum(population, lambda counts: sign * goal.value(counts))
     if peak is None:
         infinite = " or infinite" * _infinite_somewhere(population, goal, sign)
         raise OptionError(
-            f"{goal.name} is undefined{infinite} at every threshold of this population; take another prevalence or "
-            "measure."
+            f"{goal.name} is undefined{infinite} at every threshold of this population",
+            remedy="take another prevalence or measure.",
         )
     if np.isinf(peak.value):
         raise OptionError(
@@ -528,7 +530,7 @@ def find_thresholds(
 
 def _constant(value: float) -> TableFunction:
     if not isinstance(value, Real) or np.isnan(float(value)):
-        raise OptionError(f"equals is {value!r}; give a number, or a measure to agree with.")
+        raise OptionError(f"equals is {value!r}", remedy="give a number, or a measure to agree with.")
     return lambda _: float(value)
 
 
@@ -624,7 +626,9 @@ def _resolve_objective(measure: str | Measure, options: dict[str, Any]) -> _Obje
     function = find_measure(measure) if isinstance(measure, str) else measure
     info = describe(function) if hasattr(unwrap_options(function), "about") else None
     if info is not None and info.of is not Counts:
-        raise OptionError(f"{info.name} has one value for a whole curve, not one at each threshold; take another.")
+        raise OptionError(
+            f"{info.name} has one value for a whole curve, not one at each threshold", remedy="take another."
+        )
     name = info.name if info else getattr(function, "__name__", "this function")
     return _Objective(name, partial(function, **options), info.best if info else None)
 
@@ -637,5 +641,6 @@ def check_population(population: object) -> None:
     """Raise an error for anything but a population."""
     if not isinstance(population, Population):
         raise OptionError(
-            f"{type(population).__name__} is not a Population; make one first, for example with population.linear()."
+            f"{type(population).__name__} is not a Population",
+            remedy="make one first, for example with population.linear().",
         )

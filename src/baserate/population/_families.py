@@ -152,7 +152,7 @@ def _pair(name: str, values: Pair, domain: Domain) -> Pair:
     try:
         negative, positive = map(float, values)
     except (TypeError, ValueError) as error:
-        raise OptionError(f"{name} is {values!r}; give two numbers, for example (0, 1).") from error
+        raise OptionError(f"{name} is {values!r}", remedy="give two numbers, for example (0, 1).") from error
     for each in (negative, positive):
         check_domain(name, each, domain)
     return negative, positive

@@ -106,7 +106,7 @@ def table(population: Population, *what: str | Measure, points: int = POINTS, at
     unfit = [describe(measure).name for measure in measures if describe(measure).of is not Counts]
     if unfit:
         raise OptionError(
-            f"{', '.join(unfit)} has one value for a whole curve, not one at each threshold; leave it out."
+            f"{', '.join(unfit)} has one value for a whole curve, not one at each threshold", remedy="leave it out."
         )
     counts = population.at(places)
     columns: dict[str, Any] = {name: [None] * len(places) for name in ("model", "group")} | {"threshold": places}
@@ -255,7 +255,7 @@ def _best_rows(population: Population, measure: Measure) -> Iterator[dict[str, A
         value = exact_value(population, measure)
         yield {"measure": info.name, "value": value, "best": False, "why": _UNKNOWN if isnan(value) else None}
     elif info.of is not Counts:
-        raise OptionError(f"{info.name} is of probabilities, not of ranks or tables; leave it out.")
+        raise OptionError(f"{info.name} is of probabilities, not of ranks or tables", remedy="leave it out.")
     elif info.best is not None:
         try:
             optimum = best_threshold(population, measure)
@@ -364,7 +364,7 @@ def simulation_study(  # noqa: PLR0913  (each is a dimension of the study)
     work = _Work(functions, _check_integer(repeats, "repeats"), _check_integer(seed, "seed", least=0))
     cases = [(population.at_prevalence(share), _check_integer(size, "sizes")) for share, size in product(shares, sizes)]
     if not cases or not functions:
-        raise OptionError("there is nothing to study; give at least one size, prevalence and measure.")
+        raise OptionError("there is nothing to study", remedy="give at least one size, prevalence and measure.")
     with nullcontext() if watch is None else watch(lambda: 100 * work.done / (len(cases) * repeats)):
         rows = [row for each, size in cases for row in work.rows(each, size)]
     columns = (*COLUMNS, "size", "prevalence", "sd", "theory", "repeats", "undefined")
@@ -422,7 +422,7 @@ def _notes(rows: list[dict[str, Any]]) -> Iterator[str]:
 
 def _check_integer(value: object, name: str, least: int = 1) -> int:
     if not isinstance(value, (int, float, np.integer, np.floating)) or not isfinite(value) or value != int(value):
-        raise OptionError(f"{name} is {value!r}; give whole numbers of {least} or more.")
+        raise OptionError(f"{name} is {value!r}", remedy=f"give whole numbers of {least} or more.")
     if value < least:
-        raise OptionError(f"{name} is {value!r}; give whole numbers of {least} or more.")
+        raise OptionError(f"{name} is {value!r}", remedy=f"give whole numbers of {least} or more.")
     return int(value)

@@ -71,9 +71,9 @@ def _check_lengths(columns: dict[str, npt.NDArray[Any]]) -> None:
     lengths = {name: len(column) for name, column in columns.items()}
     if len(set(lengths.values())) > 1:
         text = ", ".join(f"{name} {length}" for name, length in lengths.items())
-        raise ShapeError(f"the columns have different lengths ({text}); give one value of each for every row.")
+        raise ShapeError(f"the columns have different lengths ({text})", remedy="give one value of each for every row.")
     if not lengths["truth"]:
-        raise EmptyDataError("there are no rows; give at least one.")
+        raise EmptyDataError("there are no rows", remedy="give at least one.")
 
 
 def _present(columns: dict[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
@@ -83,7 +83,7 @@ def _present(columns: dict[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]
             nonzero = columns[name] != 0
             if not nonzero.any():
                 raise EmptyDataError(
-                    f"every {name} is zero, so there are no rows; give at least one a {name} above zero."
+                    f"every {name} is zero, so there are no rows", remedy=f"give at least one a {name} above zero."
                 )
             columns = {other: column[nonzero] for other, column in columns.items()}
     return columns
@@ -167,7 +167,9 @@ def class_scores(
     table, columns = _load_arrays(arrays, Columns("truth", score=names), weight, count)
     classes = _infer_columns(table, len(names), _column_titles(score)) if labels is None else distinct_labels(labels)
     if len(classes) != len(names):
-        raise ShapeError(f"{there_are(len(classes), 'label')} for {len(names)} columns of scores; give one for each.")
+        raise ShapeError(
+            f"{there_are(len(classes), 'label')} for {len(names)} columns of scores", remedy="give one for each."
+        )
     matrix = _reuse_array(scores, score)
     rows = _builders.build_class_rows(table, columns, replace(_RULE, bound=classes), score=matrix)
     return replace(rows, intake=ReadSummary(rows.intake.read, classes=rows.labels))
@@ -196,7 +198,9 @@ def _two_dimensional(score: npt.ArrayLike) -> npt.NDArray[Any]:
     bare = np.ma.filled(score.astype(np.float64), np.nan) if isinstance(score, np.ma.MaskedArray) else score
     scores = np.asfortranarray(bare)  # measures sort one class at a time
     if scores.ndim != 2 or scores.shape[1] < 2:
-        raise ShapeError(f"score has shape {scores.shape}; give a row for each row and a column for each class.")
+        raise ShapeError(
+            f"score has shape {scores.shape}", remedy="give a row for each row and a column for each class."
+        )
     return scores
 
 
@@ -224,7 +228,8 @@ def _infer_columns(table: Table, many: int, titles: Sequence[str]) -> tuple[obje
     raise UnknownLabelError(
         f"truth holds {count_of(len(occurring), 'class', 'classes')} ({format_labels(occurring)}), but there are "
         f"{many} "
-        "columns of scores; name the class of each with labels=."
+        "columns of scores",
+        remedy="name the class of each with labels=.",
     )
 
 
@@ -271,14 +276,14 @@ def label_sets(
         columns = tuple(_collect_labels([row for rows in both for row in rows]))
     indicators = _indicator_table("truth", truth, columns, of_sets=of_sets)
     if not len(indicators):
-        raise EmptyDataError("there are no rows; give at least one.")
+        raise EmptyDataError("there are no rows", remedy="give at least one.")
     columns = tuple(range(indicators.shape[1])) if columns is None else columns
     flagged = None if decided is None else _indicator_table("decided", decided, columns, of_sets=of_sets)
     scores = None if score is None else _score_table(_order_columns("score", score, columns))
     amounts = None if weight is None else check_weights(weight)
     if amounts is not None and len(amounts) != len(indicators):
         raise ShapeError(
-            f"{there_are(len(amounts), 'weight')} for {count_of(len(indicators), 'row')}; give one for each."
+            f"{there_are(len(amounts), 'weight')} for {count_of(len(indicators), 'row')}", remedy="give one for each."
         )
     return _drop_zero_weights(LabelSets(indicators, columns, decided=flagged, score=scores, weight=amounts))
 
@@ -289,7 +294,9 @@ def _drop_zero_weights(sets: LabelSets) -> LabelSets:
         return sets
     nonzero = sets.weight != 0
     if not nonzero.any():
-        raise EmptyDataError("every weight is zero, so there are no rows; give at least one a weight above zero.")
+        raise EmptyDataError(
+            "every weight is zero, so there are no rows", remedy="give at least one a weight above zero."
+        )
     decided = None if sets.decided is None else sets.decided[nonzero]
     score = None if sets.score is None else sets.score[nonzero]
     return LabelSets(sets.truth[nonzero], sets.labels, decided=decided, score=score, weight=sets.weight[nonzero])
@@ -301,7 +308,9 @@ def _is_list_of_sets(values: Any) -> bool:  # noqa: ANN401  (anything)
         return False
     rows = [row for row in values if isinstance(row, Iterable)]
     if any(isinstance(row, str) for row in rows):
-        raise ShapeError("a row is a text, not a set of labels; split it first, for example with text.split(',').")
+        raise ShapeError(
+            "a row is a text, not a set of labels", remedy="split it first, for example with text.split(',')."
+        )
     ragged = len({len(list(row)) for row in rows}) > 1
     return ragged or any(
         isinstance(row, (set, frozenset)) or any(isinstance(each, str) for each in row) for row in rows
@@ -321,7 +330,8 @@ def _order_columns(name: str, values: Any, labels: tuple[object, ...] | None) ->
         return values
     if set(titles) != set(labels):
         raise UnknownLabelError(
-            f"{name} has the columns {format_labels(titles)}, but the labels are {format_labels(labels)}; name these."
+            f"{name} has the columns {format_labels(titles)}, but the labels are {format_labels(labels)}",
+            remedy="name these.",
         )
     return np.asarray(values)[:, [titles.index(label) for label in labels]]
 
@@ -337,9 +347,13 @@ def _indicator_table(name: str, values: Any, labels: tuple[object, ...] | None, 
         return _indicate(name, [set(row) for row in values], labels)
     table = np.asarray(_order_columns(name, values, labels))
     if table.ndim != 2:
-        raise ShapeError(f"{name} has shape {table.shape}; give a row for each row and a column for each label.")
+        raise ShapeError(
+            f"{name} has shape {table.shape}", remedy="give a row for each row and a column for each label."
+        )
     if table.dtype.kind not in "biuf" or not ((table == 0) | (table == 1)).all():
-        raise NotBinaryError(f"{name} holds something else than 0 and 1; say of each label whether the row has it.")
+        raise NotBinaryError(
+            f"{name} holds something else than 0 and 1", remedy="say of each label whether the row has it."
+        )
     return table.astype(np.bool_)
 
 
@@ -359,5 +373,7 @@ def _indicate(name: str, rows: Sequence[set[object]], labels: tuple[object, ...]
 def _score_table(score: npt.ArrayLike) -> Reals:
     table = np.asarray(score)
     if table.ndim != 2:
-        raise ShapeError(f"score has shape {table.shape}; give a row for each row and a column for each label.")
+        raise ShapeError(
+            f"score has shape {table.shape}", remedy="give a row for each row and a column for each label."
+        )
     return check_scores(table.ravel()).reshape(table.shape)

@@ -196,8 +196,8 @@ def check_binary_labels(labels: Mapping[str, LabelCodes], columns: Columns, rule
             two, classes = Classes(two.positive, others[0]), [*classes, others[0]]
         elif others and rule.negative is None:
             raise NotBinaryError(
-                f"{columns.predicted} holds {format_labels(others)}, but truth {format_labels(classes)}; give both the "
-                "same labels."
+                f"{columns.predicted} holds {format_labels(others)}, but truth {format_labels(classes)}",
+                remedy="give both the same labels.",
             )
         problems.add(columns.predicted, "unknown label", find_unknown(predicted, classes))
     return two
@@ -226,7 +226,8 @@ def _refuse_disjoint(pair: Sequence[LabelCodes], columns: Columns) -> None:
         raise UnknownLabelError(
             f"{columns.truth} holds {format_labels(truth)}, but {columns.predicted} holds {format_labels(predicted)}: "
             f"no label is in "
-            "both; write them alike."
+            "both",
+            remedy="write them alike.",
         )
 
 
@@ -242,7 +243,8 @@ def occurring_labels(
         raise ShapeError(
             f"{columns.truth} and {columns.predicted} hold {len(occurring)} different labels, too many for a table of "
             f"all "
-            "pairs; name columns of classes, not of names or numbers."
+            "pairs",
+            remedy="name columns of classes, not of names or numbers.",
         )
     own = [*orders.get(columns.truth, ()), *orders.get(str(columns.predicted), ())]
     return tuple(dict.fromkeys([label for label in own if label in occurring] + sort_labels(occurring)))
@@ -253,7 +255,8 @@ def refuse_large_tables(labels: Sequence[object], groups: int) -> None:
     if groups * len(labels) ** 2 > _MAX_CELLS:
         raise ShapeError(
             f"{count_of(groups, 'group')} of {len(labels)} classes make {groups * len(labels) ** 2} cells, "
-            "too many to count; group by something coarser."
+            "too many to count",
+            remedy="group by something coarser.",
         )
 
 
@@ -304,8 +307,8 @@ def order_classes(classes: tuple[object, ...], rule: Rule, occurring: Iterable[o
     stated = tuple(resolve_label(label, occurring) for label in rule.labels)
     if set(stated) != set(classes) or len(stated) != len(classes):
         raise UnknownLabelError(
-            f"the labels are {format_labels(stated)}, but there are scores for {format_labels(classes)}; name these, "
-            f"each once."
+            f"the labels are {format_labels(stated)}, but there are scores for {format_labels(classes)}",
+            remedy="name these, each once.",
         )
     return stated
 
@@ -366,7 +369,9 @@ def _resolve_classes(
     """Return the class of each column of scores, and the classes in order."""
     refuse_mixed_types(occurring, columns.truth, UnknownLabelError)
     if len(columns.score) < 2:
-        raise OptionError(f"there is only one column of scores, {columns.score[0]!r}; give one for each class.")
+        raise OptionError(
+            f"there is only one column of scores, {columns.score[0]!r}", remedy="give one for each class."
+        )
     if not occurring and rule.labels is None and rule.bound is None:
         classes = tuple(parse_labels([str(text) for text in classes_from_names(columns.score, (), columns.stem)]))
         return classes, classes
@@ -378,7 +383,8 @@ def _resolve_classes(
         raise UnknownLabelError(
             f"the labels are {format_labels(rule.labels or ())}, but the names of the scores, "
             f"{format_labels(columns.score)}, do not "
-            "say which is whose; name the class of each column with a mapping, score={label: column}."
+            "say which is whose",
+            remedy="name the class of each column with a mapping, score={label: column}.",
         ) from error
     return classes, order_classes(classes, rule, occurring)
 
@@ -416,6 +422,9 @@ def refuse_all_labelled(labelled: Bools, many: int, columns: Columns) -> None:
     """Refuse a target whose rows all have labels: it is a labelled sample."""
     if labelled.all():
         raise EmptyDataError(
-            f"each of {many} rows in use has its {columns.truth}, so there is nothing without truth; judge them as "
-            "they are (read.tallies, read.class_rows), or leave truth= out to take all of them as unknown."
+            f"each of {many} rows in use has its {columns.truth}, so there is nothing without truth",
+            remedy=(
+                "judge them as they are (read.tallies, read.class_rows), or leave truth= out to take all of "
+                "them as unknown."
+            ),
         )

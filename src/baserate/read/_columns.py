@@ -93,7 +93,7 @@ class Columns:
         counts = [*Counter(columns.models).items(), *Counter(columns.group).items()]
         twice = [name for name, times in counts if times > 1]
         if twice:
-            raise OptionError(f"the column {twice[0]!r} is named twice; name each once.")
+            raise OptionError(f"the column {twice[0]!r} is named twice", remedy="name each once.")
         return columns
 
     @property
@@ -149,7 +149,7 @@ def check_column(name: str, there: Sequence[object]) -> None:
         hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
         raise UnknownNameError(f"there is no column {name!r}.{hint} There are: {_format_names(there)}.")
     if there.count(name) > 1:
-        raise FileFormatError(f"there are {there.count(name)} columns {name!r}; rename all but one.")
+        raise FileFormatError(f"there are {there.count(name)} columns {name!r}", remedy="rename all but one.")
 
 
 def _match_pattern(name: str, existing: Sequence[object], other_roles: set[str]) -> list[str]:
@@ -253,7 +253,8 @@ def refuse_inexact_total(name: str, count: Cells) -> None:
     """Refuse counts whose sum a float64 cannot hold exactly."""
     if count.sum() > _LARGEST_EXACT:
         raise WeightError(
-            f"{name} adds up to more than 2⁵³ rows, which cannot be counted exactly; pass it as weight= instead."
+            f"{name} adds up to more than 2⁵³ rows, which cannot be counted exactly",
+            remedy="pass it as weight= instead.",
         )
 
 
@@ -262,7 +263,9 @@ def as_column(name: str, given: object) -> Column:
     try:
         column = np.asarray(given)
     except ValueError as error:
-        raise ShapeError(f"{name} is a list of lists of different lengths; give one value for each row.") from error
+        raise ShapeError(
+            f"{name} is a list of lists of different lengths", remedy="give one value for each row."
+        ) from error
     if column.dtype.kind in "US" and not hasattr(given, "dtype"):
         # NumPy would turn [1, "1"] into two equal texts; objects keep the types of the list.
         column = np.asarray(given, dtype=object)
@@ -304,7 +307,7 @@ def as_numbers(name: str, column: Column) -> Reals:
     try:
         return np.ascontiguousarray(column, dtype=width)
     except (TypeError, ValueError, OverflowError, ArithmeticError) as error:
-        raise NotNumericError(f"{name} cannot be read as numbers ({error}); convert it first.") from error
+        raise NotNumericError(f"{name} cannot be read as numbers ({error})", remedy="convert it first.") from error
 
 
 def _unmask(name: str, values: object) -> Column:
@@ -335,7 +338,9 @@ def _infer_positive(column: Column) -> Bools:
 
 def _match_positive(column: Column, positive: object) -> Bools:
     if np.ndim(positive) > 0:  # type: ignore[arg-type]  # a label of any type
-        raise OptionError(f"positive={positive!r} is more than one label; name the one that counts as positive.")
+        raise OptionError(
+            f"positive={positive!r} is more than one label", remedy="name the one that counts as positive."
+        )
     match: Bools = np.asarray(column == positive, dtype=np.bool_)
     if not match.any():
         refuse_absent(_distinct_labels(column), positive)
@@ -343,7 +348,7 @@ def _match_positive(column: Column, positive: object) -> Bools:
     if len(others) and not (others == others[0]).all():
         labels = format_labels(_distinct_labels(column))
         raise NotBinaryError(
-            f"truth has more than two labels ({labels}); pass truth == {positive!r} to judge one of them."
+            f"truth has more than two labels ({labels})", remedy=f"pass truth == {positive!r} to judge one of them."
         )
     return match
 
@@ -353,7 +358,9 @@ def _distinct_labels(column: Column) -> list[object]:
     try:
         return sort_labels(dict.fromkeys(column.tolist()))
     except TypeError as error:
-        raise NotBinaryError(f"truth holds labels that cannot be compared ({error}); give text or numbers.") from error
+        raise NotBinaryError(
+            f"truth holds labels that cannot be compared ({error})", remedy="give text or numbers."
+        ) from error
 
 
 def missing_objects(column: Column | Sequence[object]) -> Bools:
@@ -373,8 +380,8 @@ def _refuse_missing(name: str, missing: Bools) -> None:
     if bad:
         first = int(np.flatnonzero(missing)[0])
         raise MissingValuesError(
-            f"{bad} of {missing.size} values of {name} are missing or not finite (the first in row {first}). "
-            "Leave those rows out, or fill them in, before tallying."
+            f"{bad} of {missing.size} values of {name} are missing or not finite (the first in row {first}).",
+            remedy="Leave those rows out, or fill them in, before tallying.",
         )
 
 
@@ -402,4 +409,4 @@ def _refuse_inexact(name: str, column: Column) -> None:
 
 def _refuse_text(name: str, bad: int, column: Column) -> None:
     if bad:
-        raise NotNumericError(f"{bad} of {len(column)} values of {name} are not numbers; convert them first.")
+        raise NotNumericError(f"{bad} of {len(column)} values of {name} are not numbers", remedy="convert them first.")

@@ -72,7 +72,7 @@ def cost_matrix(path: str | PathLike[str], *, truth: Literal["rows", "columns"])
     if set(rows) != set(columns):
         odd = next(label for label in [*rows, *columns] if label not in rows or label not in columns)
         raise FileFormatError(
-            f"{path} has no row or no column for {odd!r}; say what every decision costs for every class."
+            f"{path} has no row or no column for {odd!r}", remedy="say what every decision costs for every class."
         )
     square = cells[:, [columns.index(label) for label in rows]]
     return CostMatrix(square if truth == "rows" else square.T, tuple(rows))
@@ -91,20 +91,20 @@ def _parse_cross_table(path: str | PathLike[str]) -> _CrossTable:
     reader = csv.reader(StringIO(text, newline=""), delimiter=max("\t,;|", key=bare.count))
     lines = [(reader.line_num, line) for line in reader if any(cell.strip() for cell in line)]
     if len(lines) < 2:
-        raise EmptyDataError(f"{name} holds no cross-table; give a line of labels, and a line for each class.")
+        raise EmptyDataError(f"{name} holds no cross-table", remedy="give a line of labels, and a line for each class.")
     (_, header), *rest = lines
     for at, line in rest:
         if len(line) != len(header):
             raise FileFormatError(
-                f"line {at} of {name} has {count_of(len(line), 'cell')} where the first has {len(header)}; "
-                "mend that line."
+                f"line {at} of {name} has {count_of(len(line), 'cell')} where the first has {len(header)}",
+                remedy="mend that line.",
             )
     body = [line for _, line in rest]
     rows, columns = [line[0].strip() for line in body], [label.strip() for label in header[1:]]
     for what, labels in (("row", rows), ("column", columns)):
         twice = [label for label in labels if labels.count(label) > 1]
         if twice:
-            raise FileFormatError(f"{name} has two {what}s {twice[0]!r}; give each class one.")
+            raise FileFormatError(f"{name} has two {what}s {twice[0]!r}", remedy="give each class one.")
     of_rows, of_columns = parse_jointly([rows, columns])
     if not set(of_rows) & set(of_columns):
         raise FileFormatError(
@@ -124,7 +124,9 @@ def _refuse_totals(name: str, rows: list[str], columns: list[str], cells: Floats
     if rows[-1] == columns[-1] and len(rows) > 2 and len(columns) > 2:
         down, across = cells[:-1].sum(axis=0), cells[:, :-1].sum(axis=1)
         if np.array_equal(down, cells[-1]) and np.array_equal(across, cells[:, -1]):
-            raise FileFormatError(f"the row and column {rows[-1]!r} of {name} add up the others; leave them out.")
+            raise FileFormatError(
+                f"the row and column {rows[-1]!r} of {name} add up the others", remedy="leave them out."
+            )
 
 
 def _number(cell: str, name: str, row: str, column: str) -> float:
@@ -132,14 +134,15 @@ def _number(cell: str, name: str, row: str, column: str) -> float:
         return float(cell)
     except ValueError as error:
         raise FileFormatError(
-            f"the cell of {name} in row {row!r} and column {column!r} is {cell!r}, not a number; write 0 for none."
+            f"the cell of {name} in row {row!r} and column {column!r} is {cell!r}, not a number",
+            remedy="write 0 for none.",
         ) from error
 
 
 def _read_text(path: str | PathLike[str]) -> tuple[str, str]:
     if str(path) == "-":
         if sys.stdin is None:
-            raise EmptyDataError("standard input is closed; name a file, or pipe one in.")
+            raise EmptyDataError("standard input is closed", remedy="name a file, or pipe one in.")
         return "standard input", sys.stdin.read()
     try:
         return str(path), Path(path).read_text(encoding="utf-8-sig")
@@ -147,5 +150,5 @@ def _read_text(path: str | PathLike[str]) -> tuple[str, str]:
         raise NoSuchFileError(f"{path} cannot be opened: {error.strerror}.") from error
     except UnicodeDecodeError as error:
         raise FileFormatError(
-            f"{path} is not UTF-8 text; convert it first, for example: iconv -f latin1 -t utf-8."
+            f"{path} is not UTF-8 text", remedy="convert it first, for example: iconv -f latin1 -t utf-8."
         ) from error

@@ -130,7 +130,7 @@ def cast_to_double(name: str, kind: str, place: str) -> str:
     if kind.startswith("DECIMAL"):
         return f"{place}::VARCHAR::DOUBLE"
     if kind not in _NUMBERS:
-        raise NotNumericError(f"{name} holds {kind}, not numbers; convert it first.")
+        raise NotNumericError(f"{name} holds {kind}, not numbers", remedy="convert it first.")
     return f"{place}::DOUBLE"
 
 
@@ -210,7 +210,9 @@ def translate_errors(name: str) -> Iterator[None]:
     except (BaserateError, duckdb.ParserException, duckdb.BinderException):
         raise  # ours already, or a defect in our SQL that must stay visible
     except duckdb.OutOfMemoryException as error:
-        raise FileFormatError(f"{name} does not fit into memory ({_first_line(error)}); read a part of it.") from error
+        raise FileFormatError(
+            f"{name} does not fit into memory ({_first_line(error)})", remedy="read a part of it."
+        ) from error
     except duckdb.Error as error:
         raise FileFormatError(_describe_error(name, str(error))) from error
     except RuntimeError as error:  # DuckDB raises no KeyboardInterrupt on Ctrl-C

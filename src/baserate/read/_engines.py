@@ -198,7 +198,7 @@ def _open_frame(source: Any, columns: Columns) -> Iterator[OpenTable]:  # noqa: 
     try:
         frame = nw.from_native(source, pass_through=True)
     except DuplicateError as error:
-        raise FileFormatError("two columns of the frame have the same name; rename one of them.") from error
+        raise FileFormatError("two columns of the frame have the same name", remedy="rename one of them.") from error
     if isinstance(frame, nw.DataFrame):
         columns = columns.match(frame.columns)
         yield MemoryTable({name: frame[name] for name in columns.used}, columns)
@@ -212,7 +212,7 @@ def _open_frame(source: Any, columns: Columns) -> Iterator[OpenTable]:  # noqa: 
             yield relation
     else:
         raise OptionError(
-            f"{type(source).__name__} is no table that we know; give a frame, a mapping of columns, or a path."
+            f"{type(source).__name__} is no table that we know", remedy="give a frame, a mapping of columns, or a path."
         )
 
 
@@ -252,7 +252,7 @@ def aggregate_tallies(lazy: LazyColumns, columns: Columns, rule: Rule) -> Tallie
     first = next(iter(sums.values()))
     # Each model is a query of its own, and nothing locks the data between them.
     if any((each.intake.read, each.groups) != (first.intake.read, first.groups) for each in sums.values()):
-        raise FileFormatError("the data changed while they were read; read them again.")
+        raise FileFormatError("the data changed while they were read", remedy="read them again.")
     models = {model: {group: each.tally(at) for at, group in enumerate(each.groups)} for model, each in sums.items()}
     decisions = {model: sums[model].decisions() for model in columns.score} if columns.predicted else {}
     return Tallies(models, columns.group, first.intake, decisions)
@@ -418,7 +418,7 @@ def _check_types(lazy: LazyColumns, columns: Columns) -> None:
     for name in columns.numbers:
         kind = schema[lazy.names[name]]
         if not (kind.is_numeric() or kind == nw.Boolean):
-            raise NotNumericError(f"{name} holds {kind}, not numbers; convert it first.")
+            raise NotNumericError(f"{name} holds {kind}, not numbers", remedy="convert it first.")
 
 
 def _amount_expressions(lazy: LazyColumns, columns: Columns) -> dict[str, nw.Expr]:
@@ -480,7 +480,9 @@ def _find_valid(sums: _Sums, columns: Columns, bad: Bools | None) -> Bools:
     for name in columns.amounts:
         valid &= sums.states[name] != _STATES.index("zero")
         if not valid.any():
-            raise EmptyDataError(f"every {name} is zero, so there are no rows; give at least one a number above zero.")
+            raise EmptyDataError(
+                f"every {name} is zero, so there are no rows", remedy="give at least one a number above zero."
+            )
     if columns.count is not None:
         refuse_inexact_total(columns.count, sums.amounts["rows"][valid])
     return valid

@@ -62,7 +62,7 @@ def open_files(sources: Sequence[str | os.PathLike[str]]) -> Iterator[OpenFiles]
         kinds = sorted({file.kind for file in files})
         if len(kinds) > 1:
             raise FileFormatError(
-                f"the files of {name} are of several kinds ({', '.join(kinds)}); name files of one kind."
+                f"the files of {name} are of several kinds ({', '.join(kinds)})", remedy="name files of one kind."
             )
         yield OpenFiles(connection, files, kinds[0], name, Path(folder))
 
@@ -118,10 +118,12 @@ def csv_text(connection: DuckDBPyConnection, files: Sequence[File]) -> tuple[Duc
         other = _parse_header(file)
         if other[:3] != head[:3]:
             raise FileFormatError(
-                f"{file.path} has another header than {files[0].path}; give files with the same columns."
+                f"{file.path} has another header than {files[0].path}", remedy="give files with the same columns."
             )
         if other.line_end != head.line_end:
-            raise FileFormatError(f"{file.path} has other line ends than {files[0].path}; convert both with dos2unix.")
+            raise FileFormatError(
+                f"{file.path} has other line ends than {files[0].path}", remedy="convert both with dos2unix."
+            )
     types = {f"c{at}": "VARCHAR" for at in range(len(head.names))}
     # Without auto_detect, which guesses types and dialect from a sample; without hive_partitioning, which adds a column
     # for every folder called like sex=f.
@@ -155,7 +157,8 @@ def _parse_header(file: File) -> _Header:
             text = file.head[: error.start].decode("utf-8-sig")  # the engine reports the line later
         else:
             raise FileFormatError(
-                f"the header of {file.name} is not UTF-8 text; convert it first, for example: iconv -f latin1 -t utf-8."
+                f"the header of {file.name} is not UTF-8 text",
+                remedy="convert it first, for example: iconv -f latin1 -t utf-8.",
             ) from error
     blank, record = first_record(text)
     bare = remove_quoted_cells("".join(record))
@@ -176,7 +179,7 @@ def _read_json(connection: DuckDBPyConnection, files: Sequence[File], columns: C
         matches.append(columns.match(first))
     if matches[1:] != matches[:-1]:
         raise FileFormatError(
-            f"the files differ in the columns that are called {columns.score[0]}; give files of one form."
+            f"the files differ in the columns that are called {columns.score[0]}", remedy="give files of one form."
         )
     columns = matches[0]
     read = json_columns(connection, files, dict.fromkeys(columns.used, "VARCHAR"))
@@ -266,12 +269,12 @@ def check_schemas(connection: DuckDBPyConnection, files: Sequence[File], names: 
         # A column in names of folders (sex=f/part.parquet) is in none of the files.
         if types and types.total() > len(files):
             raise FileFormatError(
-                f"there are several columns {used!r} ({_count_types(types, files)}); rename all but one."
+                f"there are several columns {used!r} ({_count_types(types, files)})", remedy="rename all but one."
             )
         if types and (len(types) > 1 or types.total() < len(files)):
             raise FileFormatError(
-                f"the files do not agree on the column {used!r}: it is {_count_types(types, files)}; give files of "
-                f"one form."
+                f"the files do not agree on the column {used!r}: it is {_count_types(types, files)}",
+                remedy="give files of one form.",
             )
     return existing
 
@@ -310,7 +313,7 @@ def arrow_tables(files: Sequence[File]) -> list[Any]:
     try:
         import pyarrow as pa
     except ImportError as error:
-        raise NotInstalledError("Arrow files need PyArrow; run: pip install 'baserate[arrow]'.") from error
+        raise NotInstalledError("Arrow files need PyArrow", remedy="run: pip install 'baserate[arrow]'.") from error
     tables = []
     for file in files:
         try:
@@ -318,14 +321,16 @@ def arrow_tables(files: Sequence[File]) -> list[Any]:
                 reader = pa.ipc.open_file if file.head.startswith(b"ARROW1") else pa.ipc.open_stream
                 tables.append(reader(source).read_all())
         except (pa.ArrowException, OSError) as error:
-            raise FileFormatError(f"{file.path} is not a whole Arrow file ({error}); write it again.") from error
+            raise FileFormatError(
+                f"{file.path} is not a whole Arrow file ({error})", remedy="write it again."
+            ) from error
     return tables
 
 
 def check_same_types(file: File, table: Any, first: File, other: Any) -> None:  # noqa: ANN401  (tables of PyArrow)
     """Check that two tables have columns of the same types."""
     if table.schema != other.schema:
-        raise FileFormatError(f"{file.path} has other types than {first.path}; give files of one form.")
+        raise FileFormatError(f"{file.path} has other types than {first.path}", remedy="give files of one form.")
 
 
 def list_paths(files: Sequence[File]) -> str:
@@ -337,7 +342,7 @@ def compression_option(files: Sequence[File]) -> str:
     """Return the option for compression, which DuckDB would infer from names, but these need not end in .gz."""
     packed = {file.packed for file in files}
     if len(packed) > 1:
-        raise FileFormatError("some of the files are packed and some are not; give files of one form.")
+        raise FileFormatError("some of the files are packed and some are not", remedy="give files of one form.")
     return f", compression = '{'gzip' if packed == {True} else 'uncompressed'}'"
 
 
@@ -412,7 +417,7 @@ def _all_parquet(files: OpenFiles, numbers: Sequence[str], labels: Sequence[str]
     _check_all([*numbers, *labels], names)
     more = check_schemas(files.connection, files.files, names) - set(names)
     if more:
-        raise FileFormatError(f"not all of the files have the column {min(more)!r}; give files of one form.")
+        raise FileFormatError(f"not all of the files have the column {min(more)!r}", remedy="give files of one form.")
     return _typed_columns(files, read, numbers)
 
 

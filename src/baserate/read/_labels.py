@@ -41,7 +41,7 @@ def find_classes(labels: Sequence[object], positive: object, negative: object) -
     """
     refuse_mixed_types(labels)
     if np.ndim(positive) or np.ndim(negative):  # type: ignore[arg-type]  # a label of any type
-        raise OptionError("positive or negative is more than one label; name one of each.")
+        raise OptionError("positive or negative is more than one label", remedy="name one of each.")
     if positive is None and negative is not None:
         positive = _other_label(labels, negative)
     if positive is None:
@@ -53,15 +53,14 @@ def find_classes(labels: Sequence[object], positive: object, negative: object) -
     if negative is not None:
         other = resolve_label(negative, labels)
         if other == first:
-            raise NotBinaryError(f"positive and negative are both {first!r}; name two labels.")
+            raise NotBinaryError(f"positive and negative are both {first!r}", remedy="name two labels.")
         if other not in labels:
             refuse_absent(labels, other, which="negative")
         return Classes(first, other)
     if len(others) > 1:
         raise NotBinaryError(
-            f"truth has more than two labels ({format_labels(labels)}); name the other class too, with negative=, and "
-            f"leave "
-            'the other rows out with missing="drop".'
+            f"truth has more than two labels ({format_labels(labels)})",
+            remedy='name the other class too, with negative=, and leave the other rows out with missing="drop".',
         )
     return Classes(first, others[0] if others else None)
 
@@ -118,10 +117,11 @@ def refuse_ambiguous(labels: Sequence[object]) -> None:
     """Refuse labels without a stated or evident positive one."""
     if len(labels) > 2:
         raise NotBinaryError(
-            f"truth has more than two labels ({format_labels(labels)}); compare it with the positive one first."
+            f"truth has more than two labels ({format_labels(labels)})",
+            remedy="compare it with the positive one first.",
         )
     choices = " or ".join(f"positive={format_labels([label])}" for label in labels)
-    raise NotBinaryError(f"truth has the labels {format_labels(labels)}; name the positive one: {choices}.")
+    raise NotBinaryError(f"truth has the labels {format_labels(labels)}", remedy=f"name the positive one: {choices}.")
 
 
 def refuse_absent(labels: Sequence[object], stated: object, *, which: str = "positive") -> None:
@@ -130,7 +130,8 @@ def refuse_absent(labels: Sequence[object], stated: object, *, which: str = "pos
     if same:
         kinds = ("text", "a number") if isinstance(same[0], (str, bytes)) else ("a number", "text")
         raise NotBinaryError(
-            f"{which}={stated!r} is {kinds[1]}, but truth holds {same[0]!r}, {kinds[0]}; pass {which}={same[0]!r}."
+            f"{which}={stated!r} is {kinds[1]}, but truth holds {same[0]!r}, {kinds[0]}",
+            remedy=f"pass {which}={same[0]!r}.",
         )
     if not set(labels) <= {0, 1} or stated not in (0, 1):
         from difflib import get_close_matches  # slow to import, and rarely needed
@@ -178,7 +179,7 @@ def _other_label(labels: Sequence[object], negative: object) -> object:
     rest = [label for label in labels if label != other]
     if len(rest) != 1:
         raise NotBinaryError(
-            f"truth holds {format_labels(labels)}, of which {other!r} is negative; name the positive one too."
+            f"truth holds {format_labels(labels)}, of which {other!r} is negative", remedy="name the positive one too."
         )
     return rest[0]
 
@@ -190,9 +191,9 @@ def _infer_classes(labels: Sequence[object]) -> Classes:
         return Classes(kind(1), kind(0))
     if len(labels) > 2:
         raise NotBinaryError(
-            f"truth has more than two labels ({format_labels(labels)}); name both classes, with positive= and "
-            f"negative=, and "
-            'leave the other rows out with missing="drop", or judge all of them: read.class_rows, read.confusions.'
+            f"truth has more than two labels ({format_labels(labels)})",
+            remedy="name both classes, with positive= and negative=, and "
+            'leave the other rows out with missing="drop", or judge all of them: read.class_rows, read.confusions.',
         )
     refuse_ambiguous(labels)
     raise AssertionError  # for the type checker
@@ -231,7 +232,7 @@ def classes_from_names(columns: Sequence[str], labels: Sequence[object], stem: s
     ['cat', 'car', 'dog']
     """
     if len(columns) < 2:
-        raise OptionError(f"there is only one column of scores, {columns[0]!r}; give one for each class.")
+        raise OptionError(f"there is only one column of scores, {columns[0]!r}", remedy="give one for each class.")
     label_of = {text: label for label in labels for text in _spellings(label)}
     for texts in _trim_names(columns, stem):
         classes = [label_of[text] if text in label_of else _parse_like(text, labels) for text in texts]
@@ -240,10 +241,15 @@ def classes_from_names(columns: Sequence[str], labels: Sequence[object], stem: s
     lacking = [label for label in labels if not occurs_in_names(label, columns)]
     start = f"truth holds {format_labels(lacking or labels)}, "
     if lacking and len(lacking) < len(labels):
-        raise UnknownLabelError(f"{start}for which there is no score among {format_labels(columns)}; add its column.")
+        raise UnknownLabelError(
+            f"{start}for which there is no score among {format_labels(columns)}", remedy="add its column."
+        )
     raise UnknownLabelError(
-        f"{start}but the names of the scores, {format_labels(columns)}, do not say which is whose; name the class of "
-        f"each column, for example score={{{format_labels(labels[:1])}: {format_labels(columns[:1])}}}."
+        f"{start}but the names of the scores, {format_labels(columns)}, do not say which is whose",
+        remedy=(
+            f"name the class of each column, for example score={{{format_labels(labels[:1])}: "
+            f"{format_labels(columns[:1])}}}."
+        ),
     )
 
 

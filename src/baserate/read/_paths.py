@@ -52,7 +52,7 @@ def locate_files(source: str | os.PathLike[str], folder: Path) -> list[File]:
     """Return the files that a path, pattern, folder or `-` means; copies go into the folder."""
     if str(source) == "-":
         if sys.stdin is None:
-            raise EmptyDataError("standard input is closed; name a file, or pipe one in.")
+            raise EmptyDataError("standard input is closed", remedy="name a file, or pipe one in.")
         return [_replace_mark(_inspect(_spool(sys.stdin.buffer, folder), "standard input"), folder)]
     files = []
     for path in _expand(source):
@@ -135,7 +135,7 @@ def _inspect(path: Path, name: str) -> File:
     if packed:
         head = _unpack_head(path, name)
     if head.startswith(b"PK") and b"xl/" in head:
-        raise FileFormatError(f"{name} is an Excel workbook; save the sheet as CSV.")
+        raise FileFormatError(f"{name} is an Excel workbook", remedy="save the sheet as CSV.")
     for magic, packing in _UNSUPPORTED.items():
         if head.startswith(magic):
             raise FileFormatError(f"{name} is packed with {packing}; unpack it first, or pack it with gzip.")
@@ -143,7 +143,7 @@ def _inspect(path: Path, name: str) -> File:
     kind = next((kind for magic, kind in _MAGIC.items() if head.startswith(magic)), None)
     if kind is None and by_name in ("parquet", "arrow"):
         raise FileFormatError(
-            f"{name} is not a {by_name.title()} file: its first bytes are {head[:4]!r}; write it again."
+            f"{name} is not a {by_name.title()} file: its first bytes are {head[:4]!r}", remedy="write it again."
         )
     if kind is None:
         _check_text(head, name)
@@ -161,9 +161,11 @@ def _unpack_head(path: Path, name: str) -> bytes:
 
 def _check_text(head: bytes, name: str) -> None:
     if not head.strip(b"\xef\xbb\xbf \t\r\n"):
-        raise EmptyDataError(f"{name} is empty; give a table with a header and at least one row.")
+        raise EmptyDataError(f"{name} is empty", remedy="give a table with a header and at least one row.")
     if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        raise FileFormatError(f"{name} is UTF-16 text; convert it first, for example: iconv -f utf-16 -t utf-8.")
+        raise FileFormatError(
+            f"{name} is UTF-16 text", remedy="convert it first, for example: iconv -f utf-16 -t utf-8."
+        )
     if b"\0" in head:
         raise FileFormatError(f"{name} is no table that we know: neither CSV, JSON lines, Parquet nor Arrow.")
 

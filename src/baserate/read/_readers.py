@@ -298,13 +298,12 @@ def target(
         source, columns["score"] = {"score": source}, "score"
     names, rule = Columns.of_target(columns), Rule(positive, negative, missing)
     if not names.truth and (positive is not None or negative is not None):
-        raise OptionError("positive= and negative= are labels of the truth; name its column too, with truth=.")
+        raise OptionError("positive= and negative= are labels of the truth", remedy="name its column too, with truth=.")
     with open_table(source, names, watch) as table:
         if len(table.columns.score) > 1:
             raise OptionError(
-                f"a target has one score for each row, not several ({format_labels(table.columns.score)}); name one, "
-                f"or read "
-                "a score for each class with read.class_target."
+                f"a target has one score for each row, not several ({format_labels(table.columns.score)})",
+                remedy="name one, or read a score for each class with read.class_target.",
             )
         return table.target(rule)
 
@@ -366,7 +365,9 @@ def _split_columns(scores: Any, labels: tuple[object, ...] | None) -> tuple[dict
     names = [f"score of column {at}" for at in range(scores.shape[1])]
     classes = tuple(range(len(names))) if labels is None else labels
     if len(classes) != len(names):
-        raise OptionError(f"{there_are(len(classes), 'label')} for {len(names)} columns of scores; give one for each.")
+        raise OptionError(
+            f"{there_are(len(classes), 'label')} for {len(names)} columns of scores", remedy="give one for each."
+        )
     return dict(zip(names, scores.T, strict=True)), dict(zip(classes, names, strict=True))
 
 
@@ -398,7 +399,7 @@ def join(parts: Mapping[str, Rows], *, missing: Literal["refuse", "drop"] = "ref
     if missing not in ("refuse", "drop"):
         raise OptionError(f"missing is {missing!r}; it is 'refuse' or 'drop'.")
     if len(parts) < 2:
-        raise OptionError("there is nothing to join; give the rows of two models or more.")
+        raise OptionError("there is nothing to join", remedy="give the rows of two models or more.")
     places = {part: _locate_ids(part, rows) for part, rows in parts.items()}
     common, stray = _common_ids(places, missing)
     selected = {part: np.array([row_of[name] for name in common]) for part, row_of in places.items()}
@@ -429,17 +430,19 @@ def _common_ids(places: Mapping[str, Mapping[Any, int]], missing: str) -> tuple[
     if stray and missing == "refuse":
         counts = ", ".join(f"{many} of {part}" for part, many in stray.items())
         raise MissingValuesError(
-            f"some ids are not in all tables ({counts}). Add them, or leave them out with missing='drop'."
+            f"some ids are not in all tables ({counts}).", remedy="Add them, or leave them out with missing='drop'."
         )
     if not common:
-        raise EmptyDataError("no id is in all tables; see that they name the same rows.")
+        raise EmptyDataError("no id is in all tables", remedy="see that they name the same rows.")
     return common, stray
 
 
 def _locate_ids(part: str, rows: Rows) -> dict[Any, int]:
     """Return the row of each id."""
     if rows.id is None:
-        raise OptionError(f"the rows of {part} have no ids; read them with id=, the column that names each row.")
+        raise OptionError(
+            f"the rows of {part} have no ids", remedy="read them with id=, the column that names each row."
+        )
     names = rows.id.tolist()
     row_of = {name: at for at, name in enumerate(names)}
     if len(row_of) < len(names):
@@ -447,7 +450,8 @@ def _locate_ids(part: str, rows: Rows) -> dict[Any, int]:
         twice = list(dict.fromkeys(name for name in names if name in earlier or earlier.add(name)))  # type: ignore[func-returns-value]
         raise ShapeError(
             f"{count_of(len(twice), 'id')} of {part} {'names' if len(twice) == 1 else 'name'} several rows "
-            f"({_format_ids(twice)}); give each row one of its own."
+            f"({_format_ids(twice)})",
+            remedy="give each row one of its own.",
         )
     return row_of
 
@@ -459,18 +463,18 @@ def _check_same_rows(
     both = f"{parts[0]} and {parts[1]}"
     if one.intake.positive != other.intake.positive:
         raise OptionError(
-            f"the positive label is {one.intake.positive!r} in {parts[0]} but {other.intake.positive!r} in {parts[1]}; "
-            "name it with positive=."
+            f"the positive label is {one.intake.positive!r} in {parts[0]} but {other.intake.positive!r} in {parts[1]}",
+            remedy="name it with positive=.",
         )
     if one.attributes != other.attributes:
-        raise OptionError(f"{both} are grouped by different columns; read both with the same group=.")
+        raise OptionError(f"{both} are grouped by different columns", remedy="read both with the same group=.")
     columns = {"truth": (one.truth[mine], other.truth[theirs])}
     if one.attributes:
         columns["group"] = (_group_names(one)[mine], _group_names(other)[theirs])
     for name in (*_AMOUNTS, "cluster"):
         first, second = getattr(one, name), getattr(other, name)
         if (first is None) != (second is None):
-            raise OptionError(f"only one of {both} has a {name}; read both with the same.")
+            raise OptionError(f"only one of {both} has a {name}", remedy="read both with the same.")
         if first is not None:
             columns[name] = (first[mine], second[theirs])
     if "cluster" in columns:
@@ -481,7 +485,7 @@ def _check_same_rows(
             assert one.id is not None  # noqa: S101  (for the type checker)
             ids = _format_ids(one.id[mine][bad[:_MAX_IDS]].tolist(), len(bad))
             raise ShapeError(
-                f"{name} of {both} differs in {len(bad)} of {len(mine)} rows (id {ids}); mend one of them."
+                f"{name} of {both} differs in {len(bad)} of {len(mine)} rows (id {ids})", remedy="mend one of them."
             )
 
 

@@ -188,7 +188,9 @@ def encode_array(name: str, values: object) -> LabelCodes:
             return _encode_values(column)
         present = _encode_values(column[~missing])
     except TypeError as error:
-        raise NotBinaryError(f"{name} holds labels that cannot be compared ({error}); give text or numbers.") from error
+        raise NotBinaryError(
+            f"{name} holds labels that cannot be compared ({error})", remedy="give text or numbers."
+        ) from error
     return LabelCodes(_scatter(present.codes, ~missing, -1), present.labels)
 
 
@@ -202,7 +204,7 @@ def _numbers_of_series(name: str, series: nw.Series[Any]) -> Numbers:
     if isinstance(series.dtype, (nw.Object, nw.Unknown)):
         return _numbers_of_array(name, series.to_numpy())
     if not (series.dtype.is_numeric() or series.dtype == nw.Boolean):
-        raise NotNumericError(f"{name} holds {series.dtype}, not numbers; convert it first.")
+        raise NotNumericError(f"{name} holds {series.dtype}, not numbers", remedy="convert it first.")
     not_null, present = _drop_nulls(series)
     values = _numbers_of_array(name, present.to_numpy()).values
     return Numbers(values) if not_null is None else Numbers(_scatter(values, not_null, np.nan), ~not_null)

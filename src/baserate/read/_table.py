@@ -95,7 +95,7 @@ class Problems:
         total = self.size if self.times is None else int(self.times.sum())
         dropped = 0 if self.bad is None else self._rows(self.bad)
         if not total:
-            raise EmptyDataError("there are no rows; give at least one.")
+            raise EmptyDataError("there are no rows", remedy="give at least one.")
         if dropped and rule.missing == "refuse":
             only_labels = {what for kinds in self.reasons.values() for what in kinds} == {"unknown label"}
             remedy = "Recode them" if only_labels else "Fill them in"
@@ -107,7 +107,7 @@ class Problems:
         if dropped == total:
             which = "the only row was" if total == 1 else f"all {total} rows were"
             raise EmptyDataError(
-                f"{which} dropped ({describe_reasons(self.reasons)}); give at least one that is whole."
+                f"{which} dropped ({describe_reasons(self.reasons)})", remedy="give at least one that is whole."
             )
         return total, dropped
 
@@ -182,9 +182,9 @@ def check_labels(labels: Mapping[str, LabelCodes], columns: Columns, problems: P
         problems.add(name, "missing", labels[name].codes < 0)
     truth = labels[columns.truth]
     if not len(truth.codes):
-        raise EmptyDataError("there are no rows; give at least one.")
+        raise EmptyDataError("there are no rows", remedy="give at least one.")
     if not truth.labels:
-        raise EmptyDataError(f"every value of {columns.truth} is missing; give at least one label.")
+        raise EmptyDataError(f"every value of {columns.truth} is missing", remedy="give at least one label.")
     return truth
 
 
@@ -218,7 +218,9 @@ def count_rows(table: Table) -> int:
         lengths["id"] = len(table.id)
     if len(set(lengths.values())) > 1:
         lengths_text = ", ".join(f"{name} {length}" for name, length in lengths.items())
-        raise ShapeError(f"the columns have different lengths ({lengths_text}); give one value of each for every row.")
+        raise ShapeError(
+            f"the columns have different lengths ({lengths_text})", remedy="give one value of each for every row."
+        )
     return next(iter(lengths.values()))
 
 
@@ -234,7 +236,7 @@ def _drop_zeros(numbers: Mapping[str, Numbers], columns: Columns, valid: Bools |
             valid = nonzero if valid is None else valid & nonzero
             if not valid.any():
                 raise EmptyDataError(
-                    f"every {name} is zero, so there are no rows; give at least one a number above zero."
+                    f"every {name} is zero, so there are no rows", remedy="give at least one a number above zero."
                 )
     return valid
 

@@ -206,7 +206,7 @@ def _load_module(
     """Load a module after those that it imports."""
     if name in importers:
         raise FileFormatError(
-            f"{' imports '.join([*importers[importers.index(name) :], name])}: a circle; move what both need."
+            f"{' imports '.join([*importers[importers.index(name) :], name])}: a circle", remedy="move what both need."
         )
     if name in modules:
         return
@@ -239,7 +239,7 @@ def _imported_names(name: str, names: str) -> list[str]:
     several = [each.strip() for each in names.split(",") if each.strip()]
     renamed = [each for each in several if not _NAME.fullmatch(each)]
     if renamed:
-        raise FileFormatError(f"{name} imports {renamed[0]!r}; import names as they are: {{ a, b }}.")
+        raise FileFormatError(f"{name} imports {renamed[0]!r}", remedy="import names as they are: { a, b }.")
     return several
 
 
@@ -276,8 +276,10 @@ def render_html(report: Report) -> str:
     # Files of early releases have no curves, and a page cannot be drawn without them.
     if len(report.sketches) != len(report.models):
         raise OptionError(
-            "this report holds no curves: it comes from a file of an earlier release. Run its plan again: "
-            "baserate.run(report.plan), or `baserate report --plan plan.json -o report.html`."
+            "this report holds no curves: it comes from a file of an earlier release.",
+            remedy=(
+                "Run its plan again: baserate.run(report.plan), or `baserate report --plan plan.json -o report.html`."
+            ),
         )
     style, script = (
         _check_inert("style.css", _read_asset("style.css")),
@@ -319,7 +321,7 @@ def _read_asset(name: str) -> str:
 def _check_inert(name: str, text: str) -> str:
     """Raise an error if HTML would end a script or a style before its end."""
     if match := _CLOSING_TAGS.search(text):
-        raise FileFormatError(f"{name} holds {match[0]!r}, at which HTML would end it; write it in two parts.")
+        raise FileFormatError(f"{name} holds {match[0]!r}, at which HTML would end it", remedy="write it in two parts.")
     return text
 
 

@@ -85,7 +85,7 @@ class Plan:
             object.__setattr__(self, name, _as_label(name, getattr(self, name)))
         for name in _TEXTS:
             if getattr(self, name) is not None and not isinstance(getattr(self, name), str):
-                raise OptionError(f"{name} is {getattr(self, name)!r}; give a name, or leave it out.")
+                raise OptionError(f"{name} is {getattr(self, name)!r}", remedy="give a name, or leave it out.")
         Columns.of({name: each for name, each in self.columns.items() if each})  # type: ignore[arg-type]
         self._check_use()
         self._check_cut()
@@ -93,18 +93,22 @@ class Plan:
     def _check_use(self) -> None:
         """Check the data options, the costs, the seed and the intervals."""
         if self.missing not in ("refuse", "drop"):
-            raise OptionError(f"missing is {self.missing!r}; give 'refuse' or 'drop'.")
+            raise OptionError(f"missing is {self.missing!r}", remedy="give 'refuse' or 'drop'.")
         self._check_prevalence()
         if self.costs is not None and not isinstance(self.costs, Costs):
-            raise OptionError(f"costs are {self.costs!r}; give Costs(fp=1, fn=20).")
+            raise OptionError(f"costs are {self.costs!r}", remedy="give Costs(fp=1, fn=20).")
         seed: object = self.seed  # a caller without a type checker may pass anything
         if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
-            raise OptionError(f"seed is {self.seed!r}; give a whole number, so that a plan can be run again.")
+            raise OptionError(f"seed is {self.seed!r}", remedy="give a whole number, so that a plan can be run again.")
         _ = self.interval  # its constructor checks level and method
         if self.apart and (self.group or len(self.files) == 1):
-            raise OptionError("samples that are judged apart are several files, without groups; leave out one of both.")
+            raise OptionError(
+                "samples that are judged apart are several files, without groups", remedy="leave out one of both."
+            )
         if self.apart and self.predicted:
-            raise OptionError("samples that are judged apart are of scores; leave out predicted, or judge one by one.")
+            raise OptionError(
+                "samples that are judged apart are of scores", remedy="leave out predicted, or judge one by one."
+            )
 
     def _check_prevalence(self) -> None:
         """Check the prevalence, or those of groups, which are stored under the text of their labels."""
@@ -116,8 +120,8 @@ class Plan:
             return
         if not self.group or not shares:
             raise OptionError(
-                "prevalence maps groups to shares; expected at least one, and group= with the columns of the groups. "
-                "Give one share for everybody, or name the groups."
+                "prevalence maps groups to shares; expected at least one, and group= with the columns of the groups.",
+                remedy="Give one share for everybody, or name the groups.",
             )
         stated = {"/".join(map(str, as_group(group))): float(share) for group, share in self.prevalence.items()}
         object.__setattr__(self, "prevalence", FrozenMapping(stated))
@@ -126,22 +130,26 @@ class Plan:
         """Check that at most one of threshold, rule and policy is stated, and that it decides."""
         ways = [name for name in ("threshold", "rule", "policy") if getattr(self, name) is not None]
         if len(ways) > 1:
-            raise OptionError(f"{' and '.join(ways)} are several ways to cut; give one.")
+            raise OptionError(f"{' and '.join(ways)} are several ways to cut", remedy="give one.")
         if self.threshold is not None and (not _is_number(self.threshold) or isnan(self.threshold)):
-            raise OptionError(f"threshold is {self.threshold!r}; give a number that scores can be compared with.")
+            raise OptionError(
+                f"threshold is {self.threshold!r}", remedy="give a number that scores can be compared with."
+            )
         if self.policy is not None and not isinstance(self.policy, Policy):
-            raise OptionError(f"policy is {type(self.policy).__name__}; read one with Policy.load(…).")
+            raise OptionError(f"policy is {type(self.policy).__name__}", remedy="read one with Policy.load(…).")
         if self.policy is not None and not has_table(self.policy.actions):
             actions = ", ".join(self.policy.actions)
-            raise OptionError(f"a policy into {actions} has no 2×2 table; give one that flags or passes.")
+            raise OptionError(f"a policy into {actions} has no 2×2 table", remedy="give one that flags or passes.")
         if self.policy_file is not None and self.policy is None:
-            raise OptionError(f"policy_file is {self.policy_file!r}, but there is no policy. Read it: Policy.load(…).")
+            raise OptionError(
+                f"policy_file is {self.policy_file!r}, but there is no policy.", remedy="Read it: Policy.load(…)."
+            )
         if self.rule is not None:
             rule = find_rule(self.rule).__name__.replace("_", "-")
             if rule not in RULES:
                 raise OptionError(
-                    f"the rule {rule} needs more than a plan can tell; choose with `baserate decide … -o policy.json`, "
-                    "and give the policy."
+                    f"the rule {rule} needs more than a plan can tell",
+                    remedy="choose with `baserate decide … -o policy.json`, and give the policy.",
                 )
             object.__setattr__(self, "rule", rule)
         if self.rule == "cost" and self.costs is None:
@@ -189,7 +197,7 @@ def _as_names(name: str, value: object) -> tuple[str, ...]:
     """Return a name, or several, as a tuple."""
     names = (value,) if isinstance(value, (str, os.PathLike)) else value
     if not isinstance(names, Iterable):
-        raise OptionError(f"{name} is {value!r}; give a name, or several in a list.")
+        raise OptionError(f"{name} is {value!r}", remedy="give a name, or several in a list.")
     return tuple(os.fspath(each) if isinstance(each, os.PathLike) else each for each in names)
 
 
@@ -224,9 +232,9 @@ def _parse_fields(text: str) -> dict[str, Any]:
     try:
         form = json.loads(text)
     except ValueError as error:
-        raise FileFormatError(f"not JSON: {error}. The file is broken or no plan; write it again.") from error
+        raise FileFormatError(f"not JSON: {error}. The file is broken or no plan", remedy="write it again.") from error
     if not isinstance(form, dict) or form.pop("kind", None) != KIND:
-        raise FileFormatError(f'no plan: its "kind" is not {KIND!r}; name a file that holds one.')
+        raise FileFormatError(f'no plan: its "kind" is not {KIND!r}', remedy="name a file that holds one.")
     version = form.pop("schema_version", None)
     # True == 1 in Python, and JSON may hold true.
     if version != SCHEMA_VERSION or isinstance(version, bool):

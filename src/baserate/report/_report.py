@@ -122,7 +122,7 @@ class Report:
     def model(self) -> str:
         """Name of the only model."""
         if len(self.policies) > 1:
-            raise OptionError(f"there are several models; take one with report.of({self.models[0]!r}).")
+            raise OptionError("there are several models", remedy=f"take one with report.of({self.models[0]!r}).")
         return self.models[0]
 
     @property
@@ -379,9 +379,11 @@ def _parse_report(text: str) -> Report:
     try:
         form = json.loads(text)
     except ValueError as error:
-        raise FileFormatError(f"not JSON: {error}. The file is broken or no report; write it again.") from error
+        raise FileFormatError(
+            f"not JSON: {error}. The file is broken or no report", remedy="write it again."
+        ) from error
     if not isinstance(form, dict) or form.get("kind") != KIND:
-        raise FileFormatError(f'no report: its "kind" is not {KIND!r}; name a file that holds one.')
+        raise FileFormatError(f'no report: its "kind" is not {KIND!r}', remedy="name a file that holds one.")
     if form.get("schema_version") != SCHEMA_VERSION:
         raise FileFormatError(
             f"a report of schema version {form.get('schema_version')!r}; this release reads {SCHEMA_VERSION}: upgrade "
@@ -402,7 +404,7 @@ def _parse_report(text: str) -> Report:
     except BaserateError:
         raise
     except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise FileFormatError(f"not a report: {error!r}; write it again.") from error
+        raise FileFormatError(f"not a report: {error!r}", remedy="write it again.") from error
 
 
 def _missing_deployment_rows(plan: Plan, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

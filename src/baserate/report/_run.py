@@ -71,7 +71,7 @@ def _merge_read_summaries(intakes: list[ReadSummary]) -> ReadSummary:
     labels = {(str(each.positive), str(each.negative)) for each in intakes}
     if len(labels) > 1:
         classes = "; ".join(f"positive = {positive}, negative = {negative}" for positive, negative in sorted(labels))
-        raise OptionError(f"the samples have different classes ({classes}); name both: positive=, negative=.")
+        raise OptionError(f"the samples have different classes ({classes})", remedy="name both: positive=, negative=.")
     reasons: dict[str, dict[str, int]] = {}
     for each in intakes:
         for column, kinds in each.reasons.items():

@@ -405,7 +405,7 @@ def adjusted_summary(
             raise OptionError(f"threshold={threshold} has no use: of several classes the highest score decides.")
         return multiclass_adjusted(estimate, measures=measures, averages=averages)
     if averages is not None:
-        raise OptionError("averages are over several classes, but these are two; leave them out.")
+        raise OptionError("averages are over several classes, but these are two", remedy="leave them out.")
     requested = measures if isinstance(measures, str) else [as_measure(each) for each in measures]
     raw = _summarize(estimate, lambda q: reweigh(estimate.validation, to=q), requested, threshold, RAW_SCORES)
     notes = [*raw.data["notes"], *estimate.notes]

@@ -247,7 +247,9 @@ def _check_support(tally: Tally, score: Floats, mass: Cells) -> None:
         raise FitError(
             f"{format_number(100 * outside, 3)} % of the target lies outside the scores of validation "
             f"({format_number(low, 4)} to {format_number(high, 4)}), and {format_number(100 * thin, 3)} % beyond all "
-            f"but {_END_ROWS} rows at an end, where little tells what a score means; give validation rows with such "
-            "scores, or take scores as probabilities that are "
-            "right with recalibrate=False."
+            f"but {_END_ROWS} rows at an end, where little tells what a score means",
+            remedy=(
+                "give validation rows with such scores, or take scores as probabilities that are right with "
+                "recalibrate=False."
+            ),
         )

@@ -121,7 +121,9 @@ def gamma_of_counts(*, sample: ClassCounts, original: ClassCounts) -> float:
     """
     for name, counts in (("sample", sample), ("original", original)):
         if len(counts) != 2 or not all(_is_number(each) and 0 < each < float("inf") for each in counts):
-            raise OptionError(f"{name} is {counts!r}; give how many positives and how many negatives, both above 0.")
+            raise OptionError(
+                f"{name} is {counts!r}", remedy="give how many positives and how many negatives, both above 0."
+            )
     return float((original[1] * sample[0]) / (original[0] * sample[1]))
 
 
@@ -229,7 +231,8 @@ def reweigh(data: Any, *, to: Any = None, gamma: Any = None) -> Any:
     if make is not None:
         return make(data, to, gamma)
     raise OptionError(
-        f"{type(data).__name__} cannot be reweighed; give a Tally, Curve, Tallies, Counts, Confusion or Confusions."
+        f"{type(data).__name__} cannot be reweighed",
+        remedy="give a Tally, Curve, Tallies, Counts, Confusion or Confusions.",
     )
 
 
@@ -344,7 +347,9 @@ def _check_numbers(name: str, value: Any) -> Floats:  # noqa: ANN401  (checked h
     domain = FACTOR if name == "gamma" else PREVALENCE
     outside = ~((values >= domain.low) & (values <= domain.high))
     if outside.any():
-        raise OptionError(f"{outside.sum()} of {outside.size} values of {name} are not {domain.words}; leave them out.")
+        raise OptionError(
+            f"{outside.sum()} of {outside.size} values of {name} are not {domain.words}", remedy="leave them out."
+        )
     return values
 
 
@@ -360,7 +365,9 @@ def _class_factors(table: Confusion, to: Any, gamma: object) -> Floats:  # noqa:
     missing = table.truth.reshape(-1, len(table.labels)).min(axis=0) == 0
     if missing.any():
         label = table.labels[int(missing.argmax())]
-        raise EmptyDataError(f"there is nothing of the class {label!r} that could be given a share; add rows of it.")
+        raise EmptyDataError(
+            f"there is nothing of the class {label!r} that could be given a share", remedy="add rows of it."
+        )
     factors: Floats = shares * np.asarray(table.total)[..., None] / table.truth
     return factors
 
@@ -388,4 +395,6 @@ _REWEIGHERS: dict[type, Callable[[Any, Any, Any], Any]] = {
 def _check_both_classes(positives: npt.ArrayLike, negatives: npt.ArrayLike) -> None:
     for name, mass in (("positives", positives), ("negatives", negatives)):
         if np.size(mass) and not np.min(mass) > 0:
-            raise NotBinaryError(f"there are no {name} that could be given a share; give rows of both classes.")
+            raise NotBinaryError(
+                f"there are no {name} that could be given a share", remedy="give rows of both classes."
+            )

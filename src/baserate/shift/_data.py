@@ -39,7 +39,9 @@ class BinaryData:
 
     def __post_init__(self) -> None:
         if not isinstance(self.target, Target):
-            raise OptionError(f"{type(self.target).__name__} is no Target; read one with baserate.read.target.")
+            raise OptionError(
+                f"{type(self.target).__name__} is no Target", remedy="read one with baserate.read.target."
+            )
         check_domain("level", self.level, LEVEL)
         _check_validation(self.validation)
 
@@ -87,8 +89,8 @@ class BinaryData:
         ):
             if low < 0 or high > 1:
                 raise NotAProbabilityError(
-                    f"scores of {name} go from {low:.6g} to {high:.6g}, but {what} takes probabilities; calibrate them "
-                    "first, or estimate by 'mlls' with recalibration, 'binned' or 'pacc'."
+                    f"scores of {name} go from {low:.6g} to {high:.6g}, but {what} takes probabilities",
+                    remedy="calibrate them first, or estimate by 'mlls' with recalibration, 'binned' or 'pacc'.",
                 )
 
     def reach(self, influence: Floats, spread: float) -> tuple[float, float]:
@@ -111,12 +113,15 @@ class BinaryData:
         first, second = class_means(self.validation, np.asarray(self.validation.score))
         gap, noise = first[0] - second[0], first[1] + second[1]
         if self.validation.score[0] == self.validation.score[-1]:
-            raise FitError("all validation scores are the same, so they say nothing about the classes; give others.")
+            raise FitError(
+                "all validation scores are the same, so they say nothing about the classes", remedy="give others."
+            )
         if gap**2 <= normal_quantile(self.level) ** 2 * noise:
             raise FitError(
                 "the scores carry no information: their means in the two classes of the validation set differ by "
                 f"{gap:.3g} with a standard error of {noise**0.5:.3g}, so at level {self.level:g} no prevalence can be "
-                "ruled out (Fieller's set is unbounded); give a better classifier, or more validation rows."
+                "ruled out (Fieller's set is unbounded)",
+                remedy="give a better classifier, or more validation rows.",
             )
 
 
@@ -161,14 +166,18 @@ def _check_validation(tally: Tally) -> None:
     if not isinstance(tally, Tally):
         raise OptionError(f"{type(tally).__name__} is no Tally; tally the validation set first.")
     if tally.reweighed:
-        raise OptionError("the validation set was reweighed; give it as it was drawn.")
+        raise OptionError("the validation set was reweighed", remedy="give it as it was drawn.")
     if not tally.total:
-        raise EmptyDataError("the validation set has no rows with weight; give some.")
+        raise EmptyDataError("the validation set has no rows with weight", remedy="give some.")
     if not tally.positives or not tally.negatives:
         which = "negative" if tally.positives else "positive"
-        raise FitError(f"the validation set has no {which} rows, so nothing tells how they score; give rows of both.")
+        raise FitError(
+            f"the validation set has no {which} rows, so nothing tells how they score", remedy="give rows of both."
+        )
     if min(tally.rows.sum(axis=1, dtype=np.int64)) < 2:
-        raise FitError("a class of the validation set has a single row, which says nothing of its spread; give more.")
+        raise FitError(
+            "a class of the validation set has a single row, which says nothing of its spread", remedy="give more."
+        )
 
 
 _SCALE_RATIO = 5.0
@@ -263,7 +272,9 @@ class MulticlassData:
     def of(target: MulticlassTarget, validation: MulticlassRows) -> MulticlassData:
         """Put classes in one order; raise if a sample lacks a class, or validation has too few rows of one."""
         if len(validation.labels) < 2:
-            raise FitError(f"there is only the class {validation.labels[0]}, whose share is 1; give two or more.")
+            raise FitError(
+                f"there is only the class {validation.labels[0]}, whose share is 1", remedy="give two or more."
+            )
         order = _class_order(target.labels, validation.labels)
         _check_finite(validation.score)
         # Copy only if columns really change places: targets may be large.
@@ -330,11 +341,11 @@ def _class_order(labels: tuple[object, ...], order: tuple[object, ...]) -> list[
     unknown = [str(label) for label in labels if label not in order]
     if lacking:
         raise UnknownLabelError(
-            f"the target has no score for {format_labels(lacking)}, which validation has; add that column."
+            f"the target has no score for {format_labels(lacking)}, which validation has", remedy="add that column."
         )
     if unknown:
         raise UnknownLabelError(
-            f"the target has scores for {format_labels(unknown)}, which validation has not; leave them out."
+            f"the target has scores for {format_labels(unknown)}, which validation has not", remedy="leave them out."
         )
     return [place[label] for label in order]
 
@@ -343,8 +354,8 @@ def _check_finite(score: Reals) -> None:
     missing = int(np.count_nonzero(~np.isfinite(score)))
     if missing:
         raise MissingValuesError(
-            f"{missing} of {score.size} scores of validation are NaN or infinite; leave those rows out, or fill them "
-            "in."
+            f"{missing} of {score.size} scores of validation are NaN or infinite",
+            remedy="leave those rows out, or fill them in.",
         )
 
 
@@ -357,15 +368,13 @@ def _check_class_rows(rows: MulticlassRows) -> None:
     absent, single = ([str(rows.labels[at]) for at in np.flatnonzero(of_class == many)] for many in (0, 1))
     if absent:
         raise FitError(
-            f"{format_labels(absent)} has no row {where}, so that nobody knows how its scores look; give rows of "
-            f"every class, "
-            "or leave its column out."
+            f"{format_labels(absent)} has no row {where}, so that nobody knows how its scores look",
+            remedy="give rows of every class, or leave its column out.",
         )
     if single:
         raise FitError(
-            f"{format_labels(single)} has a single row {where}, which does not show how its scores vary; give two or "
-            f"more of "
-            "every class."
+            f"{format_labels(single)} has a single row {where}, which does not show how its scores vary",
+            remedy="give two or more of every class.",
         )
 
 

@@ -285,7 +285,9 @@ def _estimate_multiclass(
     target: MulticlassTarget, validation: MulticlassRows, name: str, options: dict[str, Any]
 ) -> MulticlassPrevalence:
     if not isinstance(validation, MulticlassRows):
-        raise OptionError(f"{type(validation).__name__} has no score for each class; give ClassRows for a ClassTarget.")
+        raise OptionError(
+            f"{type(validation).__name__} has no score for each class", remedy="give ClassRows for a ClassTarget."
+        )
     shares: MulticlassPrevalence = call_with_options(_multiclass_function(name), (target, validation), name, options)
     return shares
 

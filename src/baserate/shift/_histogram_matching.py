@@ -204,7 +204,9 @@ def _class_counts(tally: Tally, place: BinFunction, many: int) -> Floats:
 def _check_edges(edges: Sequence[float]) -> Floats:
     checked = np.asarray(edges, dtype=np.float64)
     if checked.ndim != 1 or not len(checked) or not np.isfinite(checked).all() or (np.diff(checked) <= 0).any():
-        raise OptionError(f"bins is {list(edges)!r}; give a whole number, or the scores at which bins end, rising.")
+        raise OptionError(
+            f"bins is {list(edges)!r}", remedy="give a whole number, or the scores at which bins end, rising."
+        )
     return checked
 
 
@@ -239,7 +241,9 @@ def bin_weights(counts: BinCounts, fit: TwoSampleFit, *, joint: bool) -> Floats:
         weight = np.nan_to_num((fit.first - fit.second) / noise)
     slope = float(weight @ (fit.first - fit.second))
     if slope <= 0:
-        raise FitError("the histograms of the two classes are the same, so no prevalence can be told; give others.")
+        raise FitError(
+            "the histograms of the two classes are the same, so no prevalence can be told", remedy="give others."
+        )
     return weight / slope
 
 

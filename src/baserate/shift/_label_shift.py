@@ -65,7 +65,9 @@ class LabelShiftTestResult:
 
     def __bool__(self) -> NoReturn:
         # Any object is truthy, so that `assert label_shift(…)` would pass whatever the tests say.
-        raise UsageError("an Assumption is neither true nor false; ask whether a test rejects it: assumption.doubtful.")
+        raise UsageError(
+            "an Assumption is neither true nor false", remedy="ask whether a test rejects it: assumption.doubtful."
+        )
 
     @property
     def adjusted(self) -> tuple[float, ...]:

@@ -105,7 +105,7 @@ def binary_mlls(data: BinaryData, *, recalibrate: RecalibrateOption = True, at: 
     ratios = posterior.log_ratio(data.score)
     if not np.any(ratios):
         raise FitError(
-            "every posterior of the target equals the prevalence it is right at, so none tells; give others."
+            "every posterior of the target equals the prevalence it is right at, so none tells", remedy="give others."
         )
     sample = MixtureSample.of(ratios, data.target.mass, data.target.squares)
     labels = LabelLikelihood(*data.label_counts)
@@ -165,7 +165,9 @@ def _fit_logistic(tally: Tally) -> Posterior:
         ) from error
     line = _logistic_line(posterior.calibrator) if posterior.calibrator is not None else None
     if line is None or posterior.calibrator is None or line[1] <= 0:
-        raise FitError("the higher the score the rarer the positive class; turn scores round, or estimate by 'pacc'.")
+        raise FitError(
+            "the higher the score the rarer the positive class", remedy="turn scores round, or estimate by 'pacc'."
+        )
     x, chance = posterior.variable(tally.score), posterior.calibrator(tally.score)
     weight = (tally.positive + tally.negative) * chance * (1 - chance)
     cross = float(weight @ x)
@@ -318,7 +320,9 @@ def multiclass_mlls(
     check_rank(*multiclass_means(data.truth, data.validation, fit.calibrated), data.labels, level=level)
     mixture = fit_mixture(fit.across.T, amount=data.target.amount, fixed=data.labelled_mass)
     if not mixture.converged:
-        raise FitError("the likelihood of the shares has no single maximum that could be found; estimate by pacc.")
+        raise FitError(
+            "the likelihood of the shares has no single maximum that could be found", remedy="estimate by pacc."
+        )
     return _build_likely_shares(data, fit, mixture, level=level)
 
 
@@ -333,7 +337,7 @@ def fit_likelihood_ratios(
         # False and None both mean: take probabilities as calibrated.
         return ratios_as_given(data, data.shares if at is None else _check_prior(at, data.labels))
     if at is not None:
-        raise OptionError("at= is for probabilities taken as they are; add recalibrate=None, or leave it out.")
+        raise OptionError("at= is for probabilities taken as they are", remedy="add recalibrate=None, or leave it out.")
     return recalibrate_ratios(data, _fit_softmax(recalibrate, data))
 
 
@@ -560,13 +564,13 @@ def _check_prior(prior: SharesLike, labels: tuple[object, ...]) -> Floats:
     if isinstance(prior, Mapping):
         if set(prior) != set(labels):
             raise OptionError(
-                f"at names {count_of(len(prior), 'class', 'classes')}, not the {len(labels)} of validation; "
-                "give each its share."
+                f"at names {count_of(len(prior), 'class', 'classes')}, not the {len(labels)} of validation",
+                remedy="give each its share.",
             )
         prior = [prior[label] for label in labels]
     shares = np.array(prior, dtype=np.float64)
     if shares.shape != (len(labels),) or not ((shares > 0).all() and abs(shares.sum() - 1) <= _SUM_TOLERANCE):
-        raise OptionError(f"at is {shares.tolist()}; give {len(labels)} shares above 0 that add up to 1.")
+        raise OptionError(f"at is {shares.tolist()}", remedy=f"give {len(labels)} shares above 0 that add up to 1.")
     shares /= shares.sum()
     return shares
 

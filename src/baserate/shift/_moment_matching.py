@@ -160,8 +160,8 @@ def _check_moments(data: BinaryData, value: ScoreFunction, level: float) -> Bina
     if moments.gap**2 <= normal_quantile(level) ** 2 * (moments.first_noise + moments.second_noise):
         raise FitError(
             f"what is averaged does not tell the classes apart ({moments.first:.4g} and {moments.second:.4g} in the "
-            "two classes of validation), so no prevalence can be ruled out (Fieller's set is unbounded); take another "
-            "threshold or method."
+            "two classes of validation), so no prevalence can be ruled out (Fieller's set is unbounded)",
+            remedy="take another threshold or method.",
         )
     return moments
 
@@ -335,9 +335,10 @@ def check_rank(c: Floats, spread: Floats, labels: tuple[object, ...], *, level: 
     names = [str(labels[at]) for at in np.argsort(-np.abs(v), kind="stable") if abs(v[at]) > np.abs(v).max() / 3]
     raise FitError(
         f"the scores carry no information about the shares of {format_labels(names)}: in validation those classes "
-        f"look alike "
-        f"(a difference of {size[-1]:.3g} with a standard error of {sqrt(max(noise, 0.0)):.3g}), so that any shares "
-        "would explain the target; give more rows of validation, merge those classes, or use a better classifier."
+        f"look alike (a difference of {size[-1]:.3g} with a standard error of {sqrt(max(noise, 0.0)):.3g}), so that "
+        f"any shares "
+        "would explain the target",
+        remedy="give more rows of validation, merge those classes, or use a better classifier.",
     )
 
 
@@ -603,7 +604,9 @@ class Penalty:
 
     def __post_init__(self) -> None:
         if not (self.alpha >= 0 and 0 < self.delta < 1):
-            raise OptionError(f"alpha is {self.alpha} and delta {self.delta}; give alpha ≥ 0 and 0 < delta < 1.")
+            raise OptionError(
+                f"alpha is {self.alpha} and delta {self.delta}", remedy="give alpha ≥ 0 and 0 < delta < 1."
+            )
 
     def of(self, classes: int, rows: float) -> float:
         r""":math:`α·3\left(\frac{2\ln(2K/δ)}{3n}+\sqrt{\frac{2\ln(2K/δ)}n}\right)`."""

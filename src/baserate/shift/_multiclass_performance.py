@@ -56,7 +56,7 @@ TARGET_ONLY_METHOD = "influence functions of the target, probabilities taken as 
 def reject_options(options: Mapping[str, Any]) -> None:
     """Raise if options of the validation data are given without validation data."""
     if options:
-        raise OptionError(f"{next(iter(options))}= has no use without a validation set; leave it out.")
+        raise OptionError(f"{next(iter(options))}= has no use without a validation set", remedy="leave it out.")
 
 
 class ExpectedTable(NamedTuple):
@@ -331,7 +331,8 @@ class _ErrorRegression(NamedTuple):
         if share > max(_MAX_OUTSIDE, 2 * b.shape[1] / len(self.rows)):
             raise FitError(
                 f"{share:.0%} of some decisions of the target have scores where validation has none, so that nobody "
-                "knows how right they are; give validation rows with such scores."
+                "knows how right they are",
+                remedy="give validation rows with such scores.",
             )
 
 
@@ -377,10 +378,12 @@ def multiclass_performance(
     """Estimate the performance in an unlabelled target of several classes."""
     averages, level = options.pop("averages", None), options.pop("level")
     if validation is not None and not isinstance(validation, MulticlassRows):
-        raise OptionError(f"{type(validation).__name__} has no score for each class; give ClassRows for a ClassTarget.")
+        raise OptionError(
+            f"{type(validation).__name__} has no score for each class", remedy="give ClassRows for a ClassTarget."
+        )
     if validation is None:
         if assume == "label shift":
-            raise OptionError("under label shift the shares must be estimated first; give a validation set.")
+            raise OptionError("under label shift the shares must be estimated first", remedy="give a validation set.")
         reject_options(options)
     data = None if validation is None else MulticlassData.of(target, validation)
     expected = _table_as_given(target) if data is None else _expect_table(data, assume, options, level)

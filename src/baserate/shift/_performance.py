@@ -125,7 +125,7 @@ def estimate_performance(
         return of_classes(target, validation, assume, measures, {"level": level, **options})
     if isinstance(validation, MulticlassRows):
         raise OptionError(
-            "the validation set is of several classes, but the target is not; read.class_target reads one."
+            "the validation set is of several classes, but the target is not", remedy="read.class_target reads one."
         )
     measures = measures if isinstance(measures, str) else list(measures)
     cuts = as_thresholds(threshold)
@@ -237,7 +237,8 @@ def expected_tally(target: Target, by: Calibrator | None = None) -> Tally:
     if by is None and not (distinct.score[-1] >= 0 and distinct.score[0] <= 1):
         raise NotAProbabilityError(
             f"scores of the target go from {distinct.score[-1]:.6g} to {distinct.score[0]:.6g}, but must be "
-            "probabilities; give a validation set to recalibrate them on."
+            "probabilities",
+            remedy="give a validation set to recalibrate them on.",
         )
     return _split_mass(distinct, distinct.score if by is None else by(distinct.score))
 
@@ -290,7 +291,7 @@ def _expect_target(
             target, expected_tally(target, calibrator), None, None, None, notes=(UNCHECKED_PROBABILITIES,)
         )
     if validation is None:
-        raise OptionError("under label shift the prevalence must be estimated first; give a validation set.")
+        raise OptionError("under label shift the prevalence must be estimated first", remedy="give a validation set.")
     data, distinct = BinaryData(target, validation, level), _distinct_scores(target)
     if _is_default(options):
         curve = fit_curve(validation, distinct.score, distinct.mass, cuts or _default_thresholds(validation))

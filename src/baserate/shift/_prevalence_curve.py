@@ -106,8 +106,8 @@ def _check_shares(**named_values: Any) -> list[Floats]:  # noqa: ANN401  (number
         if outside.any():
             first = numbers[outside].ravel()[0]
             raise OptionError(
-                f"{outside.sum()} of {outside.size} values of {name} lie outside [0, 1], such as {first:g}; give "
-                "shares."
+                f"{outside.sum()} of {outside.size} values of {name} lie outside [0, 1], such as {first:g}",
+                remedy="give shares.",
             )
         checked.append(numbers)
     return checked
@@ -258,7 +258,7 @@ def _check_prevalences(prevalences: npt.ArrayLike | None) -> Floats:
         return prevalence_grid()
     at: Floats = np.atleast_1d(np.asarray(prevalences, dtype=np.float64))
     if at.ndim > 1 or not len(at):
-        raise ShapeError(f"prevalences has shape {at.shape}; give one or several in a row.")
+        raise ShapeError(f"prevalences has shape {at.shape}", remedy="give one or several in a row.")
     return at
 
 
@@ -267,9 +267,11 @@ def _find_measures(measures: str | Measure | Iterable[str | Measure]) -> list[Me
     functions = [as_measure(each) for each in several]
     unfit = [describe(each).name for each in functions if describe(each).of is not Counts]
     if unfit:
-        raise OptionError(f"{', '.join(unfit)} is no measure of decisions; reweigh a tally to one prevalence for it.")
+        raise OptionError(
+            f"{', '.join(unfit)} is no measure of decisions", remedy="reweigh a tally to one prevalence for it."
+        )
     if not functions:
-        raise OptionError("there is nothing to measure; name a measure of decisions, for example 'precision'.")
+        raise OptionError("there is nothing to measure", remedy="name a measure of decisions, for example 'precision'.")
     return functions
 
 
@@ -277,16 +279,18 @@ def _confusion_table(data: object, threshold: float | None) -> tuple[Counts[floa
     """Return one 2×2 table, and the threshold of its decisions."""
     if isinstance(data, Counts):
         if data.shape:
-            raise ShapeError(f"these are {data.shape} tables; take one, for example counts[0].")
+            raise ShapeError(f"these are {data.shape} tables", remedy="take one, for example counts[0].")
         if threshold is not None:
             raise OptionError(f"threshold={threshold} has no use: these are decisions already.")
         return data, None
     curve = Curve(data) if isinstance(data, Tally) else data
     if not isinstance(curve, Curve):
-        raise OptionError(f"{type(data).__name__} has no decisions; give Counts, a Tally, a Curve or Tallies.")
+        raise OptionError(f"{type(data).__name__} has no decisions", remedy="give Counts, a Tally, a Curve or Tallies.")
     score = curve.tally.score
     if threshold is None and not curve.tally.probable:
-        raise OptionError(f"scores run from {score[-1]:.6g} to {score[0]:.6g}, so none is usual; give a threshold=.")
+        raise OptionError(
+            f"scores run from {score[-1]:.6g} to {score[0]:.6g}, so none is usual", remedy="give a threshold=."
+        )
     cut = _MIDDLE if threshold is None else float(threshold)
     return curve.at(cut), cut
 

@@ -93,7 +93,9 @@ def reprior_calibrator(
     if all(single):
         return prevalence(at=float(before), to=float(after))
     if any(single):
-        raise OptionError(f"from_ is {from_!r} and to {to!r}; give two prevalences, or twice the share of every class.")
+        raise OptionError(
+            f"from_ is {from_!r} and to {to!r}", remedy="give two prevalences, or twice the share of every class."
+        )
     if labels is None and not isinstance(before, Mapping):
         # Order from either mapping; positions have no labels, so their numbers serve.
         labels = list(after) if isinstance(after, Mapping) else [str(at) for at in range(len(before))]
@@ -130,7 +132,7 @@ def reprior_threshold(c: Value, *, from_: float, to: float) -> Value:
     thresholds: Floats = np.asarray(c, dtype=np.float64)
     if np.isnan(thresholds).any():
         raise MissingValuesError(
-            f"{np.isnan(thresholds).sum()} of {thresholds.size} thresholds are NaN; give numbers, or inf."
+            f"{np.isnan(thresholds).sum()} of {thresholds.size} thresholds are NaN", remedy="give numbers, or inf."
         )
     # Only thresholds within [0, 1] are probabilities; infinity, which flags nothing, must not become NaN.
     odds = gamma(at=from_, to=to)
@@ -209,7 +211,9 @@ class AdjustableCalibrator(NamedTuple):
     def at(self, share: float) -> Calibrator:
         """Adjust the calibrator to a prevalence."""
         if not 0 < share < 1:
-            raise OptionError(f"at a prevalence of {share:g} every posterior is the same; name another with to=.")
+            raise OptionError(
+                f"at a prevalence of {share:g} every posterior is the same", remedy="name another with to=."
+            )
         if self.base is None:
             return prevalence(at=self.prevalence, to=share)
         both = Parameter("prevalence before", self.prevalence), Parameter("prevalence after", share)
@@ -234,7 +238,9 @@ def _multiclass_posterior(
     estimate: MulticlassPrevalence, to: Mapping[Any, float] | Sequence[float] | Floats
 ) -> MulticlassCalibrator:
     if not isinstance(to, Mapping) and not np.all(np.asarray(to) > 0):
-        raise OptionError("a class has a share of 0, so that no row could be of it; name other shares with to=.")
+        raise OptionError(
+            "a class has a share of 0, so that no row could be of it", remedy="name other shares with to=."
+        )
     # mlls without recalibration took probabilities as calibrated; every other method leaves that open.
     if estimate.map is None and estimate.method == "mlls":
         return reprior_classes(estimate.at, to, labels=estimate.labels)

@@ -14,7 +14,9 @@ try:
     from baserate.sklearn._classifiers import CalibratedClassifier, PolicyClassifier
     from baserate.sklearn._scorers import scorer, scorers
 except ImportError as error:
-    raise NotInstalledError("baserate.sklearn needs scikit-learn; run: pip install 'baserate[sklearn]'.") from error
+    raise NotInstalledError(
+        "baserate.sklearn needs scikit-learn", remedy="run: pip install 'baserate[sklearn]'."
+    ) from error
 
 __all__ = ["CalibratedClassifier", "PolicyClassifier", "scorer", "scorers"]
 

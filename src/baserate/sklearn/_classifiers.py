@@ -228,7 +228,8 @@ class PolicyClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # t
             # The estimator checks of scikit-learn require these first words.
             raise NotBinaryError(
                 f"Only binary classification is supported: there are {len(fit.response.classes)} classes, and a policy "
-                "is of two; set one against the rest first."
+                "is of two",
+                remedy="set one against the rest first.",
             )
         policy = _choose_policy(self.policy, fit)
         _positive_class(policy, fit.response.classes)
@@ -272,7 +273,8 @@ class PolicyClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # t
         if more:
             raise OptionError(
                 f"this policy may also {' or '.join(more)}, and there are two classes only, of what is passed and what "
-                "is flagged; use decide, which tells what is done with each row."
+                "is flagged",
+                remedy="use decide, which tells what is done with each row.",
             )
         flagged = self.decide(X, group=group, id=id) == FLAG
         # The policy may flag the first of the sorted classes.
@@ -319,7 +321,9 @@ def _choose_policy(policy: Any, fit: ClassifierFit) -> Policy:  # noqa: ANN401
             by_group={(): Cut((threshold,))}, otherwise=REFUSE, settings={"threshold": threshold}, positive=positive
         )
     if not callable(policy):
-        raise OptionError(f"policy is {policy!r}; give a Policy, a rule such as baserate.decide.youden, or None.")
+        raise OptionError(
+            f"policy is {policy!r}", remedy="give a Policy, a rule such as baserate.decide.youden, or None."
+        )
     choice = policy(Curve(Tally.of_rows(fit.rows.y == 1, fit.scores(), weight=fit.rows.weight)))
     if not isinstance(choice, Policy):
         raise OptionError(f"the rule {policy!r} made {type(choice).__name__} of a curve; it must make a Policy.")
@@ -336,8 +340,8 @@ def _positive_class(policy: Policy, classes: npt.NDArray[Any]) -> int:
         if policy.positive in spellings(labels[at]):
             return at
     raise UnknownLabelError(
-        f"this policy flags {policy.positive!r}, and the classes are {labels[0]!r} and {labels[1]!r}; give rows of the "
-        "class that it was chosen for, or a policy of these classes."
+        f"this policy flags {policy.positive!r}, and the classes are {labels[0]!r} and {labels[1]!r}",
+        remedy="give rows of the class that it was chosen for, or a policy of these classes.",
     )
 
 
@@ -348,7 +352,8 @@ def _group_columns(X: Any, policy: Policy) -> Any:  # noqa: ANN401, N803
     if missing:
         raise OptionError(
             f"this policy asks for the group of each row, by {', '.join(policy.attributes)}, and X has no column "
-            f"{missing[0]!r}; give group=, or a frame that has it."
+            f"{missing[0]!r}",
+            remedy="give group=, or a frame that has it.",
         )
     columns = {name: X[name] for name in policy.attributes}
     return columns if len(columns) > 1 else next(iter(columns.values()))
@@ -359,5 +364,5 @@ def _id_column(X: Any, policy: Policy) -> Any:  # noqa: ANN401, N803
     name = policy.columns.get("id")
     if name is None or name not in list(getattr(X, "columns", ())):
         reason = "the policy does not know what their column is called" if name is None else f"X has no column {name!r}"
-        raise OptionError(f"this policy draws lots, which the ids of rows decide, and {reason}; give id=.")
+        raise OptionError(f"this policy draws lots, which the ids of rows decide, and {reason}", remedy="give id=.")
     return X[name]

@@ -34,7 +34,7 @@ class FitRows(NamedTuple):
     def of(X: Any, y: Any, weight: npt.ArrayLike | None) -> FitRows:  # noqa: ANN401, N803
         """Check classes and weights; the classifier itself checks X."""
         if y is None:
-            raise OptionError("requires y to be passed, but the target y is None; give the class of each row.")
+            raise OptionError("requires y to be passed, but the target y is None", remedy="give the class of each row.")
         refuse_differing_indexes({"X": X, "y": y, "sample_weight": weight})
         # Array-likes without a shape cannot be indexed by positions.
         if not hasattr(X, "shape") and hasattr(X, "__array__"):
@@ -46,14 +46,16 @@ class FitRows(NamedTuple):
             return FitRows(X, truth, None)
         amount = check_array(weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight")
         if amount.shape != truth.shape:
-            raise ShapeError(f"sample_weight has shape {amount.shape}; give a number for each of {len(truth)} rows.")
+            raise ShapeError(
+                f"sample_weight has shape {amount.shape}", remedy=f"give a number for each of {len(truth)} rows."
+            )
         if (amount < 0).any():
             raise WeightError(
                 f"{(amount < 0).sum()} of {len(amount)} weights are negative; a row counts for 0 or more."
             )
         if not amount.any():
             raise EmptyDataError(
-                f"all {len(amount)} sample weights are zero, so there are no rows; give some a weight."
+                f"all {len(amount)} sample weights are zero, so there are no rows", remedy="give some a weight."
             )
         return FitRows(X, truth, amount)
 
@@ -77,7 +79,7 @@ class FitRows(NamedTuple):
         """Replace classes by their numbers."""
         unknown = np.setdiff1d(self.y, classes)
         if len(unknown):
-            raise FitError(f"y holds {unknown[0]}, which the classifier does not know; leave those rows out.")
+            raise FitError(f"y holds {unknown[0]}, which the classifier does not know", remedy="leave those rows out.")
         # Classes are sorted, so that a search gives their numbers.
         return self._replace(y=np.searchsorted(classes, self.y))
 
@@ -99,7 +101,7 @@ class FitRows(NamedTuple):
 def assign_folds(rows: FitRows, folds: int) -> list[Split]:
     """Assign distinct rows to folds, class by class, in an order that only their content determines."""
     if folds < 2:
-        raise OptionError(f"cv is {folds}; give 2 folds or more.")
+        raise OptionError(f"cv is {folds}", remedy="give 2 folds or more.")
     # Equal rows have equal hashes, and so stay in one fold.
     _, first, place = np.unique(hash_rows([rows.y, *_hash_columns(rows.X)]), return_index=True, return_inverse=True)
     order = np.argsort(rows.y[first], kind="stable")
@@ -173,10 +175,12 @@ class ClassifierFit(NamedTuple):
         # All rows first: the classifier checks them, and raises errors about those that it does not accept.
         fit = estimator if frozen else rows.fit_clone(estimator)
         if not hasattr(fit, "classes_"):
-            raise OptionError(f"{type(fit).__name__} has no classes_; give a classifier.")
+            raise OptionError(f"{type(fit).__name__} has no classes_", remedy="give a classifier.")
         classes = np.unique(fit.classes_)
         if len(classes) < 2:
-            raise FitError("there is only one class, so there are no probabilities to tell; give rows of two or more.")
+            raise FitError(
+                "there is only one class, so there are no probabilities to tell", remedy="give rows of two or more."
+            )
         response = Response.of_classifier(fit, classes)
         return ClassifierFit(estimator, fit, rows.encode_classes(classes), response, cv, splits)
 
@@ -231,9 +235,11 @@ class Response(NamedTuple):
         count, classes = len(self.classes), estimator.classes_
         if not np.array_equal(classes, self.classes) or decisions.shape[1:] != ((count,) if count > 2 else ()):
             raise ShapeError(
-                f"decisions have shape {decisions.shape}, by a classifier of {len(classes)} of {count} classes; give "
-                f"one with "
-                "a decision for each class in order, or with predict_proba, and rows enough of every class."
+                f"decisions have shape {decisions.shape}, by a classifier of {len(classes)} of {count} classes",
+                remedy=(
+                    "give one with a decision for each class in order, or with predict_proba, and rows enough of "
+                    "every class."
+                ),
             )
         return decisions if self.of else -decisions
 
@@ -242,15 +248,15 @@ def _score_out_of_fold(estimator: Any, rows: FitRows, response: Response, splits
     """Score every row by a classifier that was fitted to the other folds."""
     # Other splits would leave scores undefined, or overwrite them.
     if not np.array_equal(np.sort(np.concatenate([out for _, out in splits])), np.arange(len(rows.y))):
-        raise OptionError("cv does not score every row once; give folds that share out all rows.")
+        raise OptionError("cv does not score every row once", remedy="give folds that share out all rows.")
     count = len(response.classes)
     scores = np.empty(len(rows.y) if count == 2 else (len(rows.y), count))
     for at, (rest, out) in enumerate(splits):
         train = rows.select(rest)
         if len(np.unique(train.y)) < 2:
             raise FitError(
-                f"without fold {at + 1} of {len(splits)} there are rows of one class only; give more rows of each "
-                "class, or a classifier that is already fitted."
+                f"without fold {at + 1} of {len(splits)} there are rows of one class only",
+                remedy="give more rows of each class, or a classifier that is already fitted.",
             )
         if len(out):
             classifier = train.fit_clone(estimator, response.classes)

@@ -144,14 +144,16 @@ class _MeasureScore:
         of, name = describe(self.measure).of, describe(self.measure).name
         if self.cut is not None:
             if of is not Counts:
-                raise OptionError(f"{name} is no measure of a 2×2 table, so nothing is to be cut; leave that out.")
+                raise OptionError(
+                    f"{name} is no measure of a 2×2 table, so nothing is to be cut", remedy="leave that out."
+                )
             _check_policy(self.cut, positive)
         if of in _BINARY and self.labels is not None:
-            raise OptionError(f"{name} is of two classes, so labels are not needed; name the positive= one.")
+            raise OptionError(f"{name} is of two classes, so labels are not needed", remedy="name the positive= one.")
         if of not in _BINARY and positive is not None:
-            raise OptionError(f"{name} is of all classes alike, so none is positive; leave positive= out.")
+            raise OptionError(f"{name} is of all classes alike, so none is positive", remedy="leave positive= out.")
         if of in (MulticlassRows, LabelSets) and self.prevalence is not None:
-            raise OptionError(f"{name} is of rows, which are not reweighed; leave prevalence= out.")
+            raise OptionError(f"{name} is of rows, which are not reweighed", remedy="leave prevalence= out.")
 
     def __call__(
         self,
@@ -201,7 +203,7 @@ def _make_policy(threshold: float | None, policy: Policy | None) -> Policy | Non
     if threshold is None:
         return policy
     if policy is not None:
-        raise OptionError(f"threshold is {threshold}, and there is a policy, too; give one of them.")
+        raise OptionError(f"threshold is {threshold}, and there is a policy, too", remedy="give one of them.")
     return Policy(by_group={(): Cut((threshold,))}, otherwise=REFUSE)
 
 
@@ -209,14 +211,16 @@ def _check_policy(policy: Policy, positive: object) -> None:
     """Refuse a policy that a scorer cannot apply."""
     if policy.needs_group:
         raise OptionError(
-            f"this policy asks for groups by {', '.join(policy.attributes)}, which a scorer does not see; put the "
-            "model into a PolicyClassifier, which finds them in X, and leave policy= out."
+            f"this policy asks for groups by {', '.join(policy.attributes)}, which a scorer does not see",
+            remedy="put the model into a PolicyClassifier, which finds them in X, and leave policy= out.",
         )
     if not policy.by_group[()].has_table:
-        raise OptionError(f"this policy may {', '.join(policy.actions)}, so it has no 2×2 table; take one that flags.")
+        raise OptionError(
+            f"this policy may {', '.join(policy.actions)}, so it has no 2×2 table", remedy="take one that flags."
+        )
     names = spellings(positive) if positive is not None else _DEFAULT_POSITIVE
     if policy.positive not in (None, *names):
-        raise OptionError(f"this policy flags {policy.positive!r}; say which label that is, with positive=.")
+        raise OptionError(f"this policy flags {policy.positive!r}", remedy="say which label that is, with positive=.")
 
 
 def _multiclass_rows(truth: npt.ArrayLike, predicted: npt.NDArray[Any], **options: Any) -> MulticlassRows:  # noqa: ANN401

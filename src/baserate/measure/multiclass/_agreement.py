@@ -206,7 +206,9 @@ def _weights(weights: Weights, classes: int) -> Floats:
         return schemes[weights]
     table = np.asarray(weights, dtype=np.float64)
     if table.shape != (classes, classes):
-        raise ShapeError(f"the weights have shape {table.shape} for {classes} classes; give one for each pair.")
+        raise ShapeError(
+            f"the weights have shape {table.shape} for {classes} classes", remedy="give one for each pair."
+        )
     if not (np.isfinite(table).all() and (table >= 0).all()) or table.diagonal().any():
         raise OptionError("weights tell how bad each disagreement is: give finite numbers ≥ 0, with 0 on the diagonal.")
     return table

@@ -121,7 +121,9 @@ class Split:
         if isinstance(classes, Split):
             return classes
         if not isinstance(classes, Confusion | MulticlassRows | LabelSets):
-            raise OptionError(f"{type(classes).__name__} has no classes; give a Confusion, ClassRows or LabelSets.")
+            raise OptionError(
+                f"{type(classes).__name__} has no classes", remedy="give a Confusion, ClassRows or LabelSets."
+            )
         return Split(classes)
 
     @property
@@ -151,7 +153,7 @@ class Split:
     def tallies(self) -> tuple[Tally, ...]:
         """Tallies of scores, one for each class."""
         if isinstance(self.classes, Confusion):
-            raise OptionError("labels have neither ranks nor probabilities; give a score for each class.")
+            raise OptionError("labels have neither ranks nor probabilities", remedy="give a score for each class.")
         if isinstance(self.classes, LabelSets):
             return self.classes.one_vs_rest()
         many = range(len(self.labels))
@@ -286,7 +288,7 @@ def undefined_classes(measure: str | Measure, classes: Classes) -> dict[object, 
     measure, split = as_measure(measure), Split.of(classes)
     arguments = split.arguments(measure)
     if isinstance(arguments, Counts) and len(arguments.shape) > 1:
-        raise ShapeError(f"these are {arguments.shape[:-1]} tables; ask of one, for example confusion[0].")
+        raise ShapeError(f"these are {arguments.shape[:-1]} tables", remedy="ask of one, for example confusion[0].")
     reasons: dict[object, str] = {}
     for name, cause in zip(describe(measure).needs, describe(measure).causes, strict=True):
         masses = (
@@ -315,7 +317,9 @@ def _pool(split: Split, measure: Measure) -> Any:  # noqa: ANN401  (an argument 
 def _over_rows(split: Split, measure: Measure, options: Mapping[str, Any]) -> float:
     sets = split.classes
     if not isinstance(sets, LabelSets) or describe(measure).of is not Counts:
-        raise OptionError("an average over samples is of decided sets of labels, several for each row; use macro here.")
+        raise OptionError(
+            "an average over samples is of decided sets of labels, several for each row", remedy="use macro here."
+        )
     return mean_defined(measure(sets.per_row(), **options), 1.0 if sets.weight is None else sets.weight)
 
 
@@ -328,5 +332,5 @@ def _weights(how: str | Mapping[Any, float], split: Split) -> Floats | float:
         )
     weights = np.array([how[label] for label in split.labels], dtype=np.float64)
     if not (weights.min() >= 0 and 0 < weights.sum() < np.inf):
-        raise OptionError(f"the weights of the classes are {dict(how)}; give numbers of 0 or more, not all 0.")
+        raise OptionError(f"the weights of the classes are {dict(how)}", remedy="give numbers of 0 or more, not all 0.")
     return weights

@@ -128,7 +128,7 @@ def top_k_accuracy(r: MulticlassRows, *, k: int = 2) -> float:
     (1.0, 0.6667)
     """
     if k != int(k) or not 1 <= k <= len(r.labels):
-        raise OptionError(f"k is {k}; give a whole number from 1 to the number of classes, {len(r.labels)}.")
+        raise OptionError(f"k is {k}", remedy=f"give a whole number from 1 to the number of classes, {len(r.labels)}.")
     hit = r.rank() < k
     return ratio(float(hit.sum() if r.amount is None else r.amount[hit].sum()), r.total)
 
@@ -172,8 +172,9 @@ def check_class_probabilities(r: MulticlassRows, otherwise: str) -> None:
     bad = (np.abs(sums - 1) > NEAR) | (r.score < 0).any(axis=1) | (r.score > 1).any(axis=1)
     raise NotAProbabilityError(
         f"in {int(bad.sum())} of {len(r)} rows the scores are outside [0, 1] or do not add up to 1 (they go from "
-        f"{r.score.min():.8g} to {r.score.max():.8g}, sums from {sums.min():.6g} to {sums.max():.6g}), so they are not "
-        f"probabilities. Make them probabilities first, or {otherwise}"
+        f"{r.score.min():.8g} to {r.score.max():.8g}, sums from {sums.min():.6g} to {sums.max():.6g}), so they are "
+        f"not probabilities.",
+        remedy=f"Make them probabilities first, or {otherwise}",
     )
 
 

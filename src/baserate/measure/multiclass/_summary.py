@@ -110,7 +110,9 @@ def summary(
     accuracy | None | None | 0.5 | None | None
     """
     if not isinstance(classes, Confusions | MulticlassRows):
-        raise OptionError(f"{type(classes).__name__} is not what read.confusions or read.class_rows gives; read first.")
+        raise OptionError(
+            f"{type(classes).__name__} is not what read.confusions or read.class_rows gives", remedy="read first."
+        )
     plan = _Plan.of(measures, averages, costs, scored=isinstance(classes, MulticlassRows))._replace(judge=judge)
     notes: list[str] = []
     groups = [(group, _GroupData.of(data)) for group, data in iterate_groups(classes)]
