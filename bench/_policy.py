@@ -42,7 +42,7 @@ def lottery(n: int) -> Duel:
     plain, names = scores.tolist(), ids.tolist()
 
     def ours() -> npt.NDArray[np.bool_]:
-        return apply.actions(_DRAWN, scores, id=ids).flagged
+        return apply.actions(_DRAWN, scores, id=ids).is_flagged
 
     def gap(ours: npt.NDArray[np.bool_], rival: list[bool]) -> float:
         return float(np.count_nonzero(ours != np.array(rival)))

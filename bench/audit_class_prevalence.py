@@ -86,7 +86,7 @@ def _label_shift_truth(world: World, shares: tuple[float, ...]) -> Confusion:
     """Table of decisions where the classes have these shares, from a large sample of each class."""
     rng = np.random.default_rng(1)
     truth, x = world.features(rng, _LARGE, np.full(world.classes, 1 / world.classes))
-    table = MulticlassRows(truth, world.scores(x), tuple(range(world.classes))).decided()
+    table = MulticlassRows(truth, world.scores(x), tuple(range(world.classes))).confusion()
     return shift.reweigh(table, to=list(np.maximum(shares, 1e-9) / np.maximum(shares, 1e-9).sum()))
 
 
@@ -157,7 +157,7 @@ def label_shift(
             found |= _measured(shift.adjusted_summary(made, measures=_MEASURES), truths, "at the shares")
     without = shift.estimate_performance(target, rows, assume="label shift", measures=_MEASURES)
     found |= _measured(without, truths, "without labels")
-    found["label-shift warning"] = Rejection(shift.label_shift_test(target, rows).doubtful)
+    found["label-shift warning"] = Rejection(shift.label_shift_test(target, rows).rejected)
     return found
 
 

@@ -90,7 +90,7 @@ def _models(
 @cache
 def _large(of: Population) -> tuple[MulticlassRows, Confusion]:
     rows = sample(np.random.default_rng(20_261_118), of, _LARGE)
-    return rows, rows.decided()
+    return rows, rows.confusion()
 
 
 @cache
@@ -114,7 +114,7 @@ def of_scores(rng: np.random.Generator, of: Population, names: tuple[str, ...]) 
 
 def of_tables(rng: np.random.Generator, of: Population, names: tuple[str, ...]) -> Mapping[str, Outcome]:
     """Intervals of measures of the confusion matrix, beside a thousand Dirichlet draws of the cells."""
-    table = sample(rng, of).decided()
+    table = sample(rng, of).confusion()
     # The first draws of the tables that `method="draws"` uses: all of them would take long.
     drawn = Confusion(_confusion_intervals.simulate_tables(table, way="draws", seed=0)[:1000], table.labels)
     found: dict[str, Outcome] = {}

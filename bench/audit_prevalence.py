@@ -137,7 +137,7 @@ def warned(rng: np.random.Generator, *, classes: Classes, sizes: Sizes) -> dict[
     """Whether label shift is called doubtful, although it is label shift."""
     validation = tally(*classes.draw(rng, sizes.validation, sizes.at))
     target = Target(classes.draw(rng, sizes.target, sizes.share)[1])
-    return {"label-shift warning": Rejection(shift.label_shift_test(target, validation).doubtful)}
+    return {"label-shift warning": Rejection(shift.label_shift_test(target, validation).rejected)}
 
 
 Curve = Literal["calibrated", "quadratic", "convex", "threshold", "wave", "rare", "steep"]

@@ -133,7 +133,7 @@ def _two_less(found: infer.CalibrationTest) -> float:
 def _refitted(sample: Tally) -> Tally:
     """Probabilities of a logistic regression on these very rows."""
     line = [infer.estimate(name, sample).value for name in ("calibration_intercept", "calibration_slope")]
-    return sample if np.isnan(line).any() else sample.rescored(expit(line[0] + line[1] * logit(sample.score)))
+    return sample if np.isnan(line).any() else sample.with_scores(expit(line[0] + line[1] * logit(sample.score)))
 
 
 def _gap_in_bins(sample: Tally, chance: Floats) -> float:

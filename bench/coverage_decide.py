@@ -48,7 +48,7 @@ def hits(whole: Population, rows: int, seed: int) -> list[bool]:
     cutoffs, values = [], []
     for rule, truth, names in best_of(whole, costs):
         found = decide.bootstrap_threshold(curve, rule, measures=names, draws=_DRAWS)
-        [cutoff] = found.cutoffs
+        [cutoff] = found.intervals
         cutoffs.append(cutoff.low <= truth <= cutoff.high)
         for name in names:
             there = measure.find_measure(name)(whole.at(found.policy.threshold))

@@ -61,7 +61,7 @@ def hits(rows: int, share: float, seed: int) -> dict[str, bool]:
         estimate = shift.estimate_prevalence(target, validation, method=method, level=_LEVEL).estimate
         found[method] = estimate.low <= share <= estimate.high
     alone = shift.estimate_prevalence(target, validation, method="mlls", level=_LEVEL)
-    found["target alone"] = abs(alone.value - share) <= _Z * sqrt(alone.spread)
+    found["target alone"] = abs(alone.value - share) <= _Z * sqrt(alone.target_variance)
     made, truth = shift.estimate_prevalence(target, validation, level=_LEVEL), true_values(share)
     for row in shift.adjusted_summary(made, measures=MEASURES, threshold=_CUT).rows():
         if row["measure"] in truth:

@@ -48,7 +48,7 @@ def seen(method: str, size: int, seed: int) -> Worth | None:
     except FitError:
         return None
     least = float(np.mean((happened - q) ** 2))
-    own = measure.brier(sample.rescored(found(sample.score)))
+    own = measure.brier(sample.with_scores(found(sample.score)))
     # Quantiles of all probabilities there are: Beta(1, 3) has them in closed form.
     everywhere = np.clip(1 - (1 - (np.arange(_GRID) + 0.5) / _GRID) ** (1 / 3), 1e-3, 1 - 1e-3)
     new = float(np.mean((found(everywhere) - truth_of(everywhere)) ** 2))

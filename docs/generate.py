@@ -94,8 +94,8 @@ def entry(described: MeasureInfo, home: str) -> Iterator[str]:
         yield from (f"$${formula}$$", "")
     yield f"- from {low} to {high}; {best}"
     yield f"- undefined when {', or '.join(described.causes)}"
-    if described.also:
-        yield f"- also called {', '.join(described.also)}"
+    if described.aliases:
+        yield f"- also called {', '.join(described.aliases)}"
     if described.references:
         yield f"- see {', '.join(described.references)}"
     yield ""

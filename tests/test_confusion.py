@@ -29,7 +29,7 @@ def test_truth_is_in_rows_or_in_columns_and_one_says_which() -> None:
     assert np.array_equal(columns.mass, CELLS.T)
     assert rows.labels == ("a", "b", "c")
     assert Confusion.of_matrix(CELLS, truth="rows").labels == (0, 1, 2)
-    assert np.array_equal(rows.transposed().mass, columns.mass)
+    assert np.array_equal(rows.transpose().mass, columns.mass)
     with pytest.raises(OptionError, match="truth is 'diagonal'; it is in the 'rows' or in the 'columns'"):
         Confusion.of_matrix(CELLS, truth="diagonal")  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="truth"):
@@ -134,7 +134,7 @@ def test_moments_follow_wherever_the_table_goes() -> None:
     both = plain + heavy
     assert np.allclose(both.squares.mass, CELLS + heavy.squares.mass)
     assert np.array_equal(both.rows.mass, CELLS + heavy.rows.mass)
-    assert np.array_equal(heavy.transposed().squares.mass, heavy.squares.mass.T)
+    assert np.array_equal(heavy.transpose().squares.mass, heavy.squares.mass.T)
     assert np.array_equal(heavy.over("cab").rows.mass, heavy.rows.over("cab").mass)
     each = heavy.one_vs_rest()
     assert np.array_equal(each.rows.tp, heavy.rows.correct)

@@ -55,7 +55,7 @@ def test_every_measure_has_its_entry() -> None:
         for name, function in measures.items():
             described = describe(function)
             assert f"### {home}{name}\n\n{described.summary}\n\n" in page
-            assert all(other in page for other in describe(function).also)
+            assert all(other in page for other in describe(function).aliases)
 
 
 def test_an_entry_without_a_formula_has_no_block_for_it() -> None:
@@ -128,7 +128,7 @@ def test_the_example_of_how_to_add_a_measure_works() -> None:
     names = dict(vars(import_module("baserate.measure._rates")))
     exec(code[1], names)  # noqa: S102  (our own page)
     told = describe(names["bookmaker"])
-    assert (told.of, told.also, told.formula) == (baserate.Counts, ("flag odds",), "TP/FP")
+    assert (told.of, told.aliases, told.formula) == (baserate.Counts, ("flag odds",), "TP/FP")
     assert told.summary == "Odds that a flagged row is positive."
     example = doctest.DocTestFinder().find(names["bookmaker"], "bookmaker", globs={"bookmaker": names["bookmaker"]})
     assert doctest.DocTestRunner().run(example[0]) == (0, 2)

@@ -21,7 +21,7 @@ SCHEMA = json.loads(resources.files("baserate").joinpath("schemas/tally-1.json")
 
 PLAIN = tally([1, 0, 0], [0.9, 0.1, 0.1])
 WEIGHTED = tally([1, 0, 0], [0.9, 0.1, 0.1], weight=[0.5, 1, 2])
-KINDS = [PLAIN, WEIGHTED, PLAIN.rounded(0.5), Tally.sum([])]
+KINDS = [PLAIN, WEIGHTED, PLAIN.round_scores(0.5), Tally.sum([])]
 
 
 @pytest.mark.parametrize("kept", KINDS, ids=["plain", "weighted", "rounded", "empty"])

@@ -20,7 +20,7 @@ MADE: dict[str, Callable[[], object]] = {
     "tally": lambda: baserate.tally([1], [0.5]),
     "tallies": lambda: read.tallies(TABLE, group="g", **COLUMNS),
     "rows": lambda: read.rows(TABLE, group="g", **COLUMNS),
-    "intake": lambda: read.tallies(TABLE, **COLUMNS).intake.told,
+    "intake": lambda: read.tallies(TABLE, **COLUMNS).intake.description,
     "class rows": lambda: baserate.class_scores(["a"], [[0.2, 0.8]], labels=["a", "b"]),
     "confusions": lambda: read.confusions(TABLE, truth="g", predicted="g", group="g"),
     "label sets": lambda: baserate.label_sets([[True, False]], decided=[[True, True]]),

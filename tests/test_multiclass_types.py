@@ -54,8 +54,8 @@ def test_class_rows_know_their_masses() -> None:
     )
     assert weighted.support.tolist() == [5, 2, 6]
     assert weighted.total == 13
-    assert weighted.decided().rows.total == 5
-    assert weighted.decided().squares.mass.sum() == 1 + 4 + 9 * 2 + 16
+    assert weighted.confusion().rows.total == 5
+    assert weighted.confusion().squares.mass.sum() == 1 + 4 + 9 * 2 + 16
 
 
 def test_class_rows_by_group() -> None:

@@ -136,13 +136,13 @@ def test_lots_are_shared_out_by_the_chances(weights: list[int]) -> None:
     edges = [0, *draw.edges, 2**52]
     for place, chance in enumerate(draw.chances):
         assert (edges[place + 1] - edges[place]) / 2**52 == pytest.approx(chance)
-        assert draw.drawn(edges[place]) is draw.cuts[place]
-        assert draw.drawn(edges[place + 1] - 1) is draw.cuts[place]
+        assert draw.select(edges[place]) is draw.cuts[place]
+        assert draw.select(edges[place + 1] - 1) is draw.cuts[place]
 
 
 def test_a_reversed_cut_has_the_reversed_table() -> None:
     c = curve(tally([1, 0, 1, 0], [0.9, 0.5, 0.1, 0.3]))
-    assert repr(Cut((0.5,), ("flag", "pass")).counts(c)) == repr(Cut((0.5,)).counts(c).reversed())
+    assert repr(Cut((0.5,), ("flag", "pass")).counts(c)) == repr(Cut((0.5,)).counts(c).reverse_decisions())
     both = Cut((0.2, 0.8), ("flag", "pass", "flag"))
     assert (both.has_table, both.counts(c).tp, both.counts(c).tn) == (True, 2.0, 2.0)
 

@@ -37,17 +37,17 @@ def test_counts_index_and_swap_with_their_moments() -> None:
     assert (last.tp, last.fp, last.fn, last.tn) == (2.5, 2, 0, 1)
     assert (last.squares.tp, last.squares.fp) == (4.25, 4)
     assert (last.rows.tp, last.rows.tn) == (2, 1)
-    assert (last.swapped().squares.tn, last.swapped().rows.fn) == (4.25, 1)
+    assert (last.swap_classes().squares.tn, last.swap_classes().rows.fn) == (4.25, 1)
     assert last.shape == ()
     assert weighted.shape == (5,)
 
 
 def test_counts_reverse_with_their_moments() -> None:
-    weighted = curve(tally([1, 0, 1, 0], [4, 3, 2, 1], weight=[0.5, 2, 2, 1])).counts[2].reversed()
+    weighted = curve(tally([1, 0, 1, 0], [4, 3, 2, 1], weight=[0.5, 2, 2, 1])).counts[2].reverse_decisions()
     assert (weighted.tp, weighted.fp, weighted.fn, weighted.tn) == (2, 1, 0.5, 2)
     assert (weighted.squares.tp, weighted.squares.fn, weighted.squares.fp) == (4, 0.25, 1)
     assert (weighted.rows.tp, weighted.rows.tn) == (1, 1)
-    again = weighted.reversed()
+    again = weighted.reverse_decisions()
     assert (again.tp, again.squares.fp, again.positives) == (0.5, 4, weighted.positives)
 
 
@@ -69,7 +69,7 @@ def test_nouns_are_frozen_down_to_their_arrays() -> None:
 
 def test_a_noun_does_not_change_when_what_it_was_made_of_does() -> None:
     score, cells, tp = np.array([2.0, 1.0]), np.array([[1, 2], [3, 4]]), np.array([1.0, 2.0])
-    t, c = Tally.counted(score, cells), Counts(tp, tp, tp, tp)
+    t, c = Tally.from_counts(score, cells), Counts(tp, tp, tp, tp)
     score[0], cells[0, 0], tp[0] = 9, 9, 9
     assert (t.score[0], t.mass[0, 0], np.asarray(c.tp)[0]) == (2, 1, 1)
 
@@ -92,7 +92,7 @@ def test_a_tally_refuses_what_is_not_one(
     score: list[float], rows: list[list[float]], error: type[Exception], message: str
 ) -> None:
     with pytest.raises(error, match=message):
-        Tally.counted(score, rows)
+        Tally.from_counts(score, rows)
 
 
 def test_a_tally_refuses_bad_mass() -> None:
@@ -114,25 +114,25 @@ def test_tallies_add_with_tallies_only() -> None:
 
 def test_a_tally_tells_what_it_is() -> None:
     assert repr(tally([1, 0, 0, 0], [2, 1, 1, 1])) == "Tally(4 rows, 2 distinct scores from 1 to 2, prevalence 0.25)"
-    assert "rounded to 0.5" in repr(tally([1, 0], [2, 1.2]).rounded(0.5))
+    assert "rounded to 0.5" in repr(tally([1, 0], [2, 1.2]).round_scores(0.5))
     assert repr(Tally.sum([])) == "Tally(no rows)"
 
 
 @pytest.mark.parametrize("resolution", [0, -1, math.inf, math.nan])
 def test_a_resolution_is_a_width(resolution: float) -> None:
     with pytest.raises(OptionError, match="give the width of a bucket"):
-        tally([1, 0], [2, 1]).rounded(resolution)
+        tally([1, 0], [2, 1]).round_scores(resolution)
 
 
 def test_a_resolution_finer_than_the_scores_is_refused() -> None:
     with pytest.raises(OptionError, match="finer than scores of this size"):
-        tally([1, 0], [1e12, 1]).rounded(1e-6)
+        tally([1, 0], [1e12, 1]).round_scores(1e-6)
 
 
 def test_merging_remembers_the_coarsest_rounding() -> None:
     t = tally([1, 0], [0.77, 0.12])
-    assert (t + t.rounded(0.1) + t.rounded(0.25)).resolution == 0.25
-    assert t.rounded(0.25).rounded(0.1).resolution == 0.25
+    assert (t + t.round_scores(0.1) + t.round_scores(0.25)).resolution == 0.25
+    assert t.round_scores(0.25).round_scores(0.1).resolution == 0.25
 
 
 def test_many_rows_at_one_score_are_counted_exactly() -> None:
@@ -143,7 +143,7 @@ def test_many_rows_at_one_score_are_counted_exactly() -> None:
 
 
 def test_zeros_of_both_signs_have_one_digest() -> None:
-    plus, minus = (Tally.counted([1.0, zero], [[1, 2], [3, 4]]).digest for zero in (0.0, -0.0))
+    plus, minus = (Tally.from_counts([1.0, zero], [[1, 2], [3, 4]]).digest for zero in (0.0, -0.0))
     assert plus == minus
 
 
@@ -207,11 +207,11 @@ def reweighed() -> Tally:
 def test_the_mark_of_known_shares_stays_with_what_is_made_of_a_tally() -> None:
     sample = reweighed()
     assert repr(sample) == "Tally(6 rows, 2 distinct scores from 0.4 to 0.9, prevalence 0.5, reweighed)"
-    made = [sample.rounded(0.5), sample.rescored([0.2, 0.1]), sample + sample, sum([sample, sample])]
+    made = [sample.round_scores(0.5), sample.with_scores([0.2, 0.1]), sample + sample, sum([sample, sample])]
     assert all(isinstance(each, Tally) and each.reweighed for each in made)
     assert curve(sample).hull().tally.reweighed
     assert curve(sample).at(0.5).reweighed
-    assert curve(sample).counts[1].swapped().reweighed
+    assert curve(sample).counts[1].swap_classes().reweighed
     plain = tally([1, 0], [1, 0])
     assert not plain.reweighed
     assert not curve(plain).at(0.5).reweighed
@@ -224,7 +224,7 @@ def test_what_was_decided_rightly_has_no_known_share() -> None:
 def test_reweighed_and_other_parts_do_not_add_up() -> None:
     with pytest.raises(OptionError, match=r"some parts are reweighed and some are not.*; add, then reweigh"):
         reweighed() + tally([1, 0], [1, 0])
-    nothing = Tally.counted([], np.empty((2, 0), dtype=np.uint8))
+    nothing = Tally.from_counts([], np.empty((2, 0), dtype=np.uint8))
     assert (reweighed() + nothing).reweighed
 
 
@@ -250,6 +250,6 @@ def test_the_mark_stays_with_tables_of_many_classes() -> None:
     stack = Confusion(np.stack([table.mass] * 2), ("a", "b"), reweighed=True)
     assert stack[0].reweighed
     # What is then in the rows was decided, and its shares were never known.
-    assert not table.transposed().reweighed
+    assert not table.transpose().reweighed
     with pytest.raises(OptionError, match="add, then reweigh"):
         table + Confusion(table.mass, table.labels)

@@ -83,7 +83,7 @@ def which_cut_off(tally: Tally) -> dict[str, dict[str, Estimate]]:
     table: dict[str, dict[str, Estimate]] = {}
     for name, rule in RULES.items():
         sure = decide.bootstrap_threshold(curve, rule, measures=CHOSEN_BY, draws=200)
-        values = {"cut-off": sure.cutoffs[0]}
+        values = {"cut-off": sure.intervals[0]}
         values |= {measured: found.corrected for measured, found in sure.performance.items()}
         counts = sure.policy.cut.counts(curve)
         cost = infer.estimate(partial(measure.expected_cost, costs=COSTS), counts)
@@ -138,10 +138,10 @@ def forecasting(tally: Tally) -> dict[str, Number]:
 
 def elsewhere(tally: Tally, threshold: float) -> dict[str, dict[str, Number]]:
     """What the same decisions are worth where fewer are sick: the classes look alike there, but have other shares."""
-    right = tally.rescored(calibrate.offset(tally)(tally.score))  # risks that are right here, on average
+    right = tally.with_scores(calibrate.offset(tally)(tally.score))  # risks that are right here, on average
     moved = shift.reprior_calibrator(from_=tally.prevalence, to=ELSEWHERE)
     there = shift.reweigh(right, to=ELSEWHERE)
-    corrected = shift.reweigh(right.rescored(moved(right.score)), to=ELSEWHERE)
+    corrected = shift.reweigh(right.with_scores(moved(right.score)), to=ELSEWHERE)
     columns = {
         "here": _at(tally, right, threshold),
         f"at {ELSEWHERE:.0%}": _at(shift.reweigh(tally, to=ELSEWHERE), there, threshold),

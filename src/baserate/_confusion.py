@@ -204,9 +204,9 @@ class Confusion:
         tn = (sums_of_others(self.mass) * apart).sum(axis=-2)
         return Counts(self.correct, fp, fn, tn, moments=moments, reweighed=self.reweighed)
 
-    def transposed(self) -> Confusion:
+    def transpose(self) -> Confusion:
         """Exchange labels and predictions."""
-        moments = self.moments and (self.squares.transposed(), self.rows.transposed())
+        moments = self.moments and (self.squares.transpose(), self.rows.transpose())
         # Rows are now predictions, whose shares were never fixed: drop `reweighed`, so that intervals are conservative.
         return Confusion(np.swapaxes(self.mass, -1, -2), self.labels, moments=moments)
 
@@ -314,7 +314,7 @@ class Confusions:
 
     def __repr__(self) -> str:
         groups = f"; {count_of(len(self.tables), 'group')} by {', '.join(self.attributes)}" if self.attributes else ""
-        return f"Confusions({count_of(len(self.labels), 'class', 'classes')}{groups}; {self.intake.told})"
+        return f"Confusions({count_of(len(self.labels), 'class', 'classes')}{groups}; {self.intake.description})"
 
     @property
     def labels(self) -> tuple[object, ...]:

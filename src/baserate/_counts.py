@@ -108,18 +108,18 @@ class Counts(Generic[Value]):
         """Disagreement of label and prediction if they were independent, times the total squared."""
         return self.flagged * self.negatives + self.passed * self.positives
 
-    def swapped(self) -> Counts[Value]:
+    def swap_classes(self) -> Counts[Value]:
         """Return the counts with the other class as the positive one."""
-        moments = self.moments and (self.squares.swapped(), self.rows.swapped())
+        moments = self.moments and (self.squares.swap_classes(), self.rows.swap_classes())
         return Counts(tp=self.tn, fp=self.fn, fn=self.fp, tn=self.tp, moments=moments, reweighed=self.reweighed)
 
-    def reversed(self) -> Counts[Value]:
+    def reverse_decisions(self) -> Counts[Value]:
         """Return the counts of the opposite decisions: flag what was not flagged, and the reverse.
 
-        >>> Counts(tp=24, fn=76, fp=88, tn=12).reversed()
+        >>> Counts(tp=24, fn=76, fp=88, tn=12).reverse_decisions()
         Counts(tp=76.0, fp=12.0, fn=24.0, tn=88.0)
         """
-        moments = self.moments and (self.squares.reversed(), self.rows.reversed())
+        moments = self.moments and (self.squares.reverse_decisions(), self.rows.reverse_decisions())
         return Counts(tp=self.fn, fp=self.tn, fn=self.tp, tn=self.fp, moments=moments, reweighed=self.reweighed)
 
 

@@ -233,7 +233,7 @@ class RandomizedCut:
         """Whether the actions are pass, flag and perhaps refer, so that there is a confusion matrix."""
         return has_table(self.actions)
 
-    def drawn(self, lot: int) -> Cut:
+    def select(self, lot: int) -> Cut:
         """Return the cut that a random number selects."""
         return self.cuts[bisect_right(self.edges, lot)]
 

@@ -350,7 +350,7 @@ class Policy:
         drawn = {cut.action(score) for cut in found.cuts}
         if len(drawn) == 1:
             return drawn.pop()
-        return found.drawn(random_number(self.key, id_text(id))).action(score)
+        return found.select(random_number(self.key, id_text(id))).action(score)
 
     def to_json(self) -> str:
         """Return versioned JSON with a checksum that restores every number exactly."""

@@ -13,9 +13,9 @@ Reasons = Mapping[str, Mapping[str, int]]
 class ReadSummary:
     """What was read, what was dropped and why.
 
-    >>> ReadSummary(read=10, dropped=2, reasons={"p": {"NaN": 2}}, positive="sick", negative="well").told
+    >>> ReadSummary(read=10, dropped=2, reasons={"p": {"NaN": 2}}, positive="sick", negative="well").description
     '10 rows read, 2 of them dropped (p: 2 NaN); positive = sick, negative = well'
-    >>> ReadSummary(read=10, labelled=3).told, ReadSummary(read=10, labelled=0).told
+    >>> ReadSummary(read=10, labelled=3).description, ReadSummary(read=10, labelled=0).description
     ('10 rows read; 3 with truth; positive = True, negative = False', '10 rows read; none with truth')
     """
 
@@ -39,7 +39,7 @@ class ReadSummary:
     """Rows in use whose truth is known, where it may be unknown; None where every row has one."""
 
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         """The summary as one sentence."""
         dropped = f", {self.dropped} of them dropped ({describe_reasons(self.reasons)})" if self.dropped else ""
         known = "" if self.labelled is None else f"; {self.labelled or 'none'} with truth"

@@ -127,7 +127,7 @@ class MulticlassRows:
     >>> rows = MulticlassRows(np.array([0, 1, 2]), score, labels=("a", "b", "c"))
     >>> rows
     MulticlassRows(3 rows; scores for a, b, c)
-    >>> rows.decided().mass.tolist()
+    >>> rows.confusion().mass.tolist()
     [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]
     """
 
@@ -245,7 +245,7 @@ class MulticlassRows:
             before += (other == own) & (at < self.truth)
         return before
 
-    def decided(self) -> Confusion:
+    def confusion(self) -> Confusion:
         """Return the confusion matrix of predicting the class with the highest score; of equal ones, the first."""
         return Confusion.of_rows(self.truth, self.decision(), self.labels, weight=self.weight, count=self.count)
 

@@ -52,7 +52,7 @@ class Tally:
     are one array of whole numbers in the narrowest type that holds them: cast before adding (`positive` and `negative`
     do). Two tallies add up to the tally of all their rows.
 
-    >>> t = Tally.counted(score=[0.9, 0.4], rows=[[2, 1], [0, 3]])
+    >>> t = Tally.from_counts(score=[0.9, 0.4], rows=[[2, 1], [0, 3]])
     >>> t
     Tally(6 rows, 2 distinct scores from 0.4 to 0.9, prevalence 0.5)
     >>> (t + t).total
@@ -86,7 +86,7 @@ class Tally:
             object.__setattr__(self, name, checked)
 
     @classmethod
-    def counted(cls, score: npt.ArrayLike, rows: npt.ArrayLike, *, resolution: float | None = None) -> Tally:
+    def from_counts(cls, score: npt.ArrayLike, rows: npt.ArrayLike, *, resolution: float | None = None) -> Tally:
         """Make a tally from numbers of rows without weights."""
         refuse_differing_indexes({"score": score, "rows": rows})
         cells = np.asarray(rows)
@@ -193,7 +193,7 @@ class Tally:
         """Add many tallies, in one sort."""
         parts = list(tallies)
         if not parts:
-            return Tally.counted([], np.empty((2, 0), dtype=np.uint8))
+            return Tally.from_counts([], np.empty((2, 0), dtype=np.uint8))
         names = _columns(weighted=any(part.weighted for part in parts))
         columns = [np.concatenate([getattr(part, name) for part in parts], axis=1) for name in names]
         resolutions = [part.resolution for part in parts if part.resolution is not None]
@@ -201,12 +201,13 @@ class Tally:
         score, resolution = np.concatenate([part.score for part in parts]), max(resolutions, default=None)
         return _sum_equal_scores(score, columns, resolution, reweighed=reweighed)
 
-    def rounded(self, resolution: float) -> Tally:
+    def round_scores(self, resolution: float) -> Tally:
         """Round scores down to a multiple of the resolution.
 
         Rounding down keeps the counts at every edge exact: flagged at threshold e ⇔ score ≥ e ⇔ rounded score ≥ e.
 
-        >>> Tally.counted(score=[0.39, 0.31, 0.3, 0.25], rows=[[1, 1, 1, 0], [0, 0, 1, 1]]).rounded(0.1).score.tolist()
+        >>> exact = Tally.from_counts(score=[0.39, 0.31, 0.3, 0.25], rows=[[1, 1, 1, 0], [0, 0, 1, 1]])
+        >>> exact.round_scores(0.1).score.tolist()
         [0.3, 0.2]
         """
         if not 0 < resolution < np.inf:
@@ -215,10 +216,11 @@ class Tally:
         coarsest = max(resolution, self.resolution or 0.0)
         return _sum_equal_scores(_edge_below(self.score, resolution), columns, coarsest, reweighed=self.reweighed)
 
-    def rescored(self, score: npt.ArrayLike) -> Tally:
+    def with_scores(self, score: npt.ArrayLike) -> Tally:
         """Replace each score by another and keep the masses; scores that become equal are pooled.
 
-        >>> Tally.counted(score=[0.8, 0.5, 0.2], rows=[[1, 1, 0], [0, 1, 1]]).rescored([0.9, 0.4, 0.4]).rows.tolist()
+        >>> tally = Tally.from_counts(score=[0.8, 0.5, 0.2], rows=[[1, 1, 0], [0, 1, 1]])
+        >>> tally.with_scores([0.9, 0.4, 0.4]).rows.tolist()
         [[1, 1], [0, 2]]
         """
         given = np.asarray(score, dtype=np.float64)
@@ -232,7 +234,7 @@ class Tally:
     def top_class(self) -> Tally:
         """Tally whether the predicted class is the true one, by its probability: p where p ≥ 0.5, otherwise 1 − p.
 
-        >>> Tally.counted(score=[0.8, 0.5, 0.3], rows=[[3, 1, 1], [1, 0, 2]]).top_class()
+        >>> Tally.from_counts(score=[0.8, 0.5, 0.3], rows=[[3, 1, 1], [1, 0, 2]]).top_class()
         Tally(8 rows, 3 distinct scores from 0.5 to 0.8, prevalence 0.75)
         """
         if not self.probable:
@@ -400,7 +402,7 @@ class Tallies:
 
     A group is a tuple of values, one for each of the `attributes`; ungrouped data has the single group `()`.
 
-    >>> t = Tally.counted(score=[0.9, 0.4], rows=[[2, 1], [0, 3]])
+    >>> t = Tally.from_counts(score=[0.9, 0.4], rows=[[2, 1], [0, 3]])
     >>> both = Tallies({"risk": {("f",): t, ("m",): t}}, attributes=("sex",), intake=ReadSummary(read=12))
     >>> both.pooled("risk").total
     12.0
@@ -429,7 +431,7 @@ class Tallies:
 
     def __repr__(self) -> str:
         groups = f" in {count_of(len(self.groups), 'group')} by {', '.join(self.attributes)}" if self.attributes else ""
-        return f"Tallies({', '.join(self.models)}{groups}; {self.intake.told})"
+        return f"Tallies({', '.join(self.models)}{groups}; {self.intake.description})"
 
     @property
     def groups(self) -> tuple[Group, ...]:

@@ -26,7 +26,7 @@ class Target:
 
     >>> Target(np.array([0.9, 0.4, 0.4]))
     Target(3 rows without truth)
-    >>> Target(np.array([0.9, 0.4]), *[np.array([1, 2])] * 3, labelled=Tally.counted([0.3], [[0], [5]]))
+    >>> Target(np.array([0.9, 0.4]), *[np.array([1, 2])] * 3, labelled=Tally.from_counts([0.3], [[0], [5]]))
     Target(3 rows without truth, 5 with it)
     """
 

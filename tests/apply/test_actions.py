@@ -48,7 +48,7 @@ def test_every_row_gets_the_action_of_the_policy(case: PolicyCase) -> None:
     found = apply.actions(case.policy, case.scores, **case.arrays)
     assert found.text.tolist() == case.expected
     assert found.names == case.policy.actions
-    assert found.flagged.tolist() == [each == "flag" for each in case.expected]
+    assert found.is_flagged.tolist() == [each == "flag" for each in case.expected]
     assert not found.codes.flags.writeable
     assert found.chances is None
 
@@ -357,7 +357,7 @@ def test_scores_that_are_missing_are_refused_with_their_rows_or_kept(bad: float 
     # Nothing is decided, so that the group does not matter.
     found = apply.actions(SEXES, scores, group=["f", "x", "m", None], missing="keep", chances=True)
     assert found.text.tolist() == ["flag", None, "flag", None]
-    assert (found.codes.tolist(), found.flagged.tolist()) == ([1, -1, 1, -1], [True, False, True, False])
+    assert (found.codes.tolist(), found.is_flagged.tolist()) == ([1, -1, 1, -1], [True, False, True, False])
     assert found.chances is not None
     assert np.array_equal(found.chances["pass"], [0, nan, 0, nan], equal_nan=True)
     assert repr(found) == "Actions(4 rows: pass 0, flag 2)"
@@ -382,7 +382,7 @@ def test_more_actions_than_a_byte_can_number() -> None:
 def test_any_number_of_rows(size: int) -> None:
     scores, sex = np.linspace(0, 1, size), np.arange(size, dtype=np.int8) % 2
     found = apply.actions(SEXES, scores, group=pd.Categorical.from_codes(sex, ["f", "m"]))
-    assert np.array_equal(found.flagged, scores >= np.where(sex, 0.6, 0.4))
+    assert np.array_equal(found.is_flagged, scores >= np.where(sex, 0.6, 0.4))
     assert len(found) == len(found.text) == size
 
 

@@ -173,5 +173,5 @@ def test_what_the_page_exports_flags_the_same_rows(tmp_path: Path) -> None:
     frame.to_csv(tmp_path / "rows.csv", index=False)
     text = pd.read_csv(tmp_path / "rows.csv")["risk"].to_numpy()
     for policy in map(Policy.from_json, texts):
-        own, other = (apply.actions(policy, scores).flagged for scores in (frame["risk"].to_numpy(), text))
+        own, other = (apply.actions(policy, scores).is_flagged for scores in (frame["risk"].to_numpy(), text))
         assert np.array_equal(own, other)

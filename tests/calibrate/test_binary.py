@@ -36,7 +36,7 @@ def test_a_single_class_is_refused(method: str) -> None:
     with pytest.raises(FitError, match="all rows are negative, so nothing tells how likely the other class is"):
         calibrate.fit(tally([0, 0, 0], [0.1, 0.2, 0.3]), method)
     with pytest.raises(EmptyDataError, match="no rows with weight"):
-        calibrate.fit(Tally.counted([0.3], [[0], [0]]), method)
+        calibrate.fit(Tally.from_counts([0.3], [[0], [0]]), method)
 
 
 @pytest.mark.parametrize("method", ["logistic", "beta"])
@@ -116,7 +116,7 @@ def test_one_slope_of_beta_may_be_held_at_zero() -> None:
             for c in np.linspace(form.c - 0.2, form.c + 0.2, 9):
                 x = c + a * np.log(t.score) - b * np.log1p(-t.score)
                 lost = np.logaddexp(0, -x) @ t.positive + np.logaddexp(0, x) @ t.negative
-                assert lost > measure.log_loss(t.rescored(calibrate.beta(t)(t.score))) * t.total
+                assert lost > measure.log_loss(t.with_scores(calibrate.beta(t)(t.score))) * t.total
 
 
 def test_certainties_are_counted_and_bounded() -> None:
@@ -171,7 +171,7 @@ def test_strict_isotonic_has_no_probability_of_0_or_1() -> None:
     rng = np.random.default_rng(0)
     p = rng.random(1000)
     t = tally(rng.random(1000) < p, p)
-    flat, strict = (t.rescored(calibrate.isotonic(t, strict=each)(t.score)) for each in (False, True))
+    flat, strict = (t.with_scores(calibrate.isotonic(t, strict=each)(t.score)) for each in (False, True))
     assert measure.auc(curve(flat)) != measure.auc(curve(t)) == measure.auc(curve(strict))
     assert (flat.score[-1], flat.score[0]) == (0, 1)
     assert 0 < strict.score[-1] < strict.score[0] < 1

@@ -48,7 +48,7 @@ def test_folds_hold_all_rows_once() -> None:
 def test_a_billion_rows_are_split_as_fast_as_their_scores() -> None:
     rng = np.random.default_rng(0)
     counts = rng.integers(0, 3_000_000, (2, 1000))
-    t = Tally.counted(np.linspace(0.999, 0.001, 1000), counts)
+    t = Tally.from_counts(np.linspace(0.999, 0.001, 1000), counts)
     parts = [fold[()] for fold in assign_folds(t, folds=5)]
     assert Tally.sum(parts).digest == t.digest
     shares = np.array([part.rows.sum() for part in parts]) / t.rows.sum()
@@ -84,9 +84,9 @@ def test_rows_are_not_fitted_to_themselves() -> None:
     """Noise that fits itself perfectly does not do so on rows that were left out."""
     rng = np.random.default_rng(0)
     t = tally(rng.random(400) < 0.5, rng.random(400))
-    own = t.rescored(calibrate.isotonic(t)(t.score))
+    own = t.with_scores(calibrate.isotonic(t)(t.score))
     after = calibrate.cross_fit(t, "histogram", bins=100)
-    itself = t.rescored(calibrate.histogram(t, bins=100)(t.score))
+    itself = t.with_scores(calibrate.histogram(t, bins=100)(t.score))
     assert measure.brier(itself) < measure.brier(own) < 0.25 < measure.brier(after)
 
 
@@ -141,13 +141,13 @@ def test_choice_of_the_better_method_reports_the_difference() -> None:
     assert set(rows) == set(calibrate.BINARY_METHODS)
     assert rows["identity"]["matters"]
     assert rows["identity"]["low"] > 0
-    assert [row["method"] for row in rows.values() if row["chosen"]] == [found.map.method]
-    assert found.map.method == "logistic" or not rows["logistic"]["matters"]
-    assert f"{found.map.method} has the lowest log-loss" in found.verdict
+    assert [row["method"] for row in rows.values() if row["chosen"]] == [found.calibrator.method]
+    assert found.calibrator.method == "logistic" or not rows["logistic"]["matters"]
+    assert f"{found.calibrator.method} has the lowest log-loss" in found.verdict
     assert "more than chance" in found.verdict
-    assert min(row["log_loss"] for row in rows.values()) == rows[found.map.method]["log_loss"]
-    assert isinstance(found.map, Calibrator)
-    assert found.map.was_fitted_on(tally(truth, p))
+    assert min(row["log_loss"] for row in rows.values()) == rows[found.calibrator.method]["log_loss"]
+    assert isinstance(found.calibrator, Calibrator)
+    assert found.calibrator.was_fitted_on(tally(truth, p))
 
 
 def test_calibrated_probabilities_stay_nearly_unchanged() -> None:
@@ -186,7 +186,7 @@ def test_methods_that_cannot_be_fitted_have_a_reason() -> None:
     rows = {row["method"]: row for row in found.results.rows()}
     assert "from -" in rows["beta"]["why"]
     assert rows["beta"]["log_loss"] is None
-    assert found.map.method in {"logistic", "strict-isotonic", "venn-abers", "histogram"}
+    assert found.calibrator.method in {"logistic", "strict-isotonic", "venn-abers", "histogram"}
     with pytest.raises(FitError, match=r"no method can be fitted\. offset: scores go from"):
         calibrate.choose(tally([0, 1, 0, 1], [-1, 2, 3, 4]), methods=["offset"])
 
@@ -196,7 +196,7 @@ def test_methods_with_infinite_loss_are_not_chosen() -> None:
     rows = {row["method"]: row for row in found.results.rows()}
     assert (rows["isotonic"]["log_loss"], rows["isotonic"]["matters"]) == (float("inf"), True)
     assert "probability 0" in rows["isotonic"]["why"]
-    assert found.map.method != "isotonic"
+    assert found.calibrator.method != "isotonic"
 
 
 def test_choice_is_repeated_in_each_fold() -> None:
@@ -288,7 +288,7 @@ def test_it_may_be_stated_whether_scores_are_probabilities() -> None:
     with pytest.raises(NotAProbabilityError, match="scores are no probabilities, but beta changes probabilities"):
         calibrate.fit(data, "beta", probabilities=False)
     chosen = calibrate.choose(data, probabilities=False, methods=["beta", "logistic"])
-    assert chosen.map.form.kind == "line"
+    assert chosen.calibrator.form.kind == "line"
     assert calibrate.cross_fit(data, probabilities=False).digest != calibrate.cross_fit(data).digest
 
 
@@ -304,6 +304,6 @@ def test_multiclass_scores_of_all_rows_determine_the_scale() -> None:
         np.testing.assert_allclose(found(score).sum(axis=1), 1)
         after = calibrate.cross_fit(rows, method, folds=3)
         np.testing.assert_allclose(after.score.sum(axis=1), 1)
-    assert calibrate.choose(rows, folds=3).map.method.startswith("one-vs-rest")
+    assert calibrate.choose(rows, folds=3).calibrator.method.startswith("one-vs-rest")
     with pytest.raises(NotAProbabilityError):
         calibrate.cross_fit(rows, "one-vs-rest-beta", folds=3)

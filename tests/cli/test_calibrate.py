@@ -75,7 +75,7 @@ def test_after_is_cross_fitted(tmp_path: Path) -> None:
     found = fitting(result.stdout)
     data = read.tallies(file, truth="sick", score="risk", positive=1)
     after = calibrate.cross_fit(data.tally, "isotonic", folds=3, seed=4)
-    own = data.tally.rescored(calibrate.isotonic(data.tally)(data.tally.score))
+    own = data.tally.with_scores(calibrate.isotonic(data.tally)(data.tally.score))
     value = {(row["measure"], row["calibrated"] is None): row["value"] for row in found["rows"] if not row["top"]}
     assert value["brier", True] == pytest.approx(measure.brier(data.tally))
     assert value["brier", False] == pytest.approx(measure.brier(after))

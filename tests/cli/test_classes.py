@@ -311,7 +311,7 @@ def test_weighted_kappa_and_any_k_have_names(tmp_path: Path) -> None:
     }
     table = read.class_rows(path, truth="is", score="p_*")
     for weights in ("linear", "quadratic"):
-        assert found[f"{weights}_kappa"] == measure.multiclass.kappa(table.decided(), weights=weights)
-    assert found["top_1_accuracy"] == measure.multiclass.accuracy(table.decided())
+        assert found[f"{weights}_kappa"] == measure.multiclass.kappa(table.confusion(), weights=weights)
+    assert found["top_1_accuracy"] == measure.multiclass.accuracy(table.confusion())
     shown = run("measure", path, *LABELS, "--measures", "quadratic kappa").stdout
     assert "Cohen's kappa with quadratic weights" in shown

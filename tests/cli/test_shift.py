@@ -100,7 +100,7 @@ def test_json_holds_both_places(tmp_path: Path) -> None:
     assert there["how"].endswith("prevalence known")
     assert there["prevalence"] == 0.02
     data = shift.reweigh(read.tallies(path, truth="sick", score="risk"), to=0.02).tally
-    right = data.rescored(shift.reprior(data.score, from_=0.4, to=0.02))
+    right = data.with_scores(shift.reprior(data.score, from_=0.4, to=0.02))
     assert rows["log_loss", "there", "corrected"]["value"] == pytest.approx(measure.log_loss(right))
     assert ("auc", "there", "corrected") not in rows
 

@@ -71,7 +71,7 @@ def test_no_direction_is_better(drawn: Drawn, positive: bool) -> None:  # noqa: 
     found = decide.combine_scores(drawn.rows(), positive_weights=positive)
     assert found.exact
     assert found.auc == pytest.approx(max(drawn.area(*each) for each in everywhere(drawn, positive=positive)))
-    assert found.auc >= max(found.alone)
+    assert found.auc >= max(found.single_aucs)
     assert not positive or min(found.weights) >= 0
 
 
@@ -82,15 +82,15 @@ def test_no_random_direction_is_better(drawn: Drawn, seed: int) -> None:
     assert found.auc == measure.auc(curve(tally(drawn.truth, score, positive=True)))
     angles = np.random.default_rng(seed).uniform(0, 2 * np.pi, 50)
     assert all(drawn.area(np.cos(angle), np.sin(angle)) <= found.auc + 1e-12 for angle in angles)
-    assert found.alone == (drawn.area(1, 0), drawn.area(0, 1))
-    assert found.auc >= max(*found.alone, *(1 - each for each in found.alone)) - 1e-12
+    assert found.single_aucs == (drawn.area(1, 0), drawn.area(0, 1))
+    assert found.auc >= max(*found.single_aucs, *(1 - each for each in found.single_aucs)) - 1e-12
 
 
 @given(both(few))
 def test_tiny_numbers_are_not_lost(drawn: Drawn) -> None:
     found = decide.combine_scores(drawn.rows())
-    assert found.alone == (drawn.area(1, 0), drawn.area(0, 1))
-    assert found.auc >= max(found.alone)
+    assert found.single_aucs == (drawn.area(1, 0), drawn.area(0, 1))
+    assert found.auc >= max(found.single_aucs)
     assert found.auc == measure.auc(curve(tally(drawn.truth, found.score(drawn.a, drawn.b), positive=True)))
 
 
@@ -132,10 +132,10 @@ def test_the_order_of_rows_changes_nothing(drawn: Drawn, random: object) -> None
 def test_searched_directions_are_not_exact(drawn: Drawn) -> None:
     tried, best = decide.combine_scores(drawn.rows(), limit=0), decide.combine_scores(drawn.rows())
     assert (tried.exact, best.exact) == (False, True)
-    assert max(tried.alone) <= tried.auc <= best.auc + 1e-12
+    assert max(tried.single_aucs) <= tried.auc <= best.auc + 1e-12
     some = decide.combine_scores(drawn.rows(), limit=0, positive_weights=True)
     assert min(some.weights) >= 0
-    assert some.auc >= max(some.alone)
+    assert some.auc >= max(some.single_aucs)
 
 
 def sample(n: int, seed: int, *, signal: float) -> Drawn:
@@ -175,7 +175,7 @@ def test_two_of_several_scores_are_selected() -> None:
     table = {"y": [1, 0, 1, 0], "a": [1, 2, 3, 4], "b": [1, 1, 1, 1], "c": [4, 3, 2, 1]}
     rows = read.rows(table, truth="y", score=["a", "b", "c"])
     found = decide.combine_scores(rows, ("c", "b"))
-    assert (found.names, found.weights, found.alone) == (("c", "b"), (1.0, 0.0), (0.75, 0.5))
+    assert (found.names, found.weights, found.single_aucs) == (("c", "b"), (1.0, 0.0), (0.75, 0.5))
     assert found.score([1, 2], [np.nan, 0]).tolist() == [1, 2]
     assert np.isfinite(found.held_out)
     alone = decide.combine_scores(read.rows({"y": [1, 0], "a": [1, 1], "b": [0, 2]}, truth="y", score=["a", "b"]))

@@ -82,8 +82,8 @@ def test_a_front_runs_from_none_to_all_and_falls_in_slope(classifiers: Classifie
     inner = [each.slope_to for each in found.vertices[:-1]]
     assert all(high > low for high, low in pairwise(inner))
     named = {name for each in found.vertices for name in (each.classifier, *each.others)}
-    assert named | set(found.never) == {*classifiers, "none", "all"}
-    assert not named & set(found.never)
+    assert named | set(found.never_optimal) == {*classifiers, "none", "all"}
+    assert not named & set(found.never_optimal)
 
 
 @given(several())
@@ -155,7 +155,7 @@ def test_names_and_their_order_change_nothing_else(classifiers: Classifiers, ran
     other = decide.roc_convex_hull({name.upper(): classifiers[name] for name in order})
     places = [(each.fpr, each.tpr, each.slope_from, each.slope_to) for each in found.vertices]
     assert places == [(each.fpr, each.tpr, each.slope_from, each.slope_to) for each in other.vertices]
-    assert {name.upper() for name in found.never} == set(other.never)
+    assert {name.upper() for name in found.never_optimal} == set(other.never_optimal)
 
 
 def kindest(front: decide.ROCConvexHull, fpr: float, tpr: float) -> float:
@@ -214,14 +214,14 @@ def test_reversal_is_listed_below_the_diagonal_and_used_on_request(classifiers: 
 @given(scoring())
 def test_a_reversed_curve_is_the_hull_of_reversed_scores(c: Curve) -> None:
     assume(measure.auc(c) < 0.5)
-    back = curve(c.tally.rescored(-c.tally.score))
+    back = curve(c.tally.with_scores(-c.tally.score))
     both = decide.roc_convex_hull({"as it is": c, "back": back})
     assert decide.roc_convex_hull({"risk": c}, reverse=True).auc == pytest.approx(both.auc)
 
 
 @given(scoring() | labelling())
 def test_reversed_classifiers_are_compared_both_ways(one: Counts[float] | Curve) -> None:
-    back = one.reversed() if isinstance(one, Counts) else curve(one.tally.rescored(-one.tally.score))
+    back = one.reverse_decisions() if isinstance(one, Counts) else curve(one.tally.with_scores(-one.tally.score))
     if not decide.roc_convex_hull({"one": one}).reversible:
         one, back = back, one
     strong = Counts(tp=99, fn=1, fp=1, tn=99)
@@ -241,12 +241,12 @@ def test_points_on_a_line_are_no_vertices_however_the_rates_are_written() -> Non
     twice = Counts(tp=6, fn=4, fp=2, tn=8)
     found = decide.roc_convex_hull({"third": third, "twice": twice})
     assert [each.classifier for each in found.vertices] == ["none", "twice", "all"]
-    assert found.never == ("third",)
+    assert found.never_optimal == ("third",)
     assert found.dominated[0].gap == pytest.approx(0, abs=1e-15)
     assert found.dominated[0].factor == pytest.approx(1)
     # Weights of a tenth do not add up exactly.
     tenths = Counts(tp=0.1 + 0.2, fn=0.7, fp=0.1, tn=0.9)
-    assert decide.roc_convex_hull({"tenths": tenths, "twice": twice}).never == ("tenths",)
+    assert decide.roc_convex_hull({"tenths": tenths, "twice": twice}).never_optimal == ("tenths",)
 
 
 def test_classifiers_at_the_same_point_are_listed() -> None:
@@ -258,7 +258,7 @@ def test_classifiers_at_the_same_point_are_listed() -> None:
         ("first", ("twin",)),
         ("all", ()),
     ]
-    assert found.never == ()
+    assert found.never_optimal == ()
 
 
 def test_ranges_of_costs_and_prevalences_meet_the_best() -> None:

@@ -158,7 +158,7 @@ def test_adjusted_scores_are_repriored_then_reweighed(data: Rows, to: float) -> 
     origin = here.tally.prevalence
     moved = shift.reprior(here.tally.score, from_=origin, to=to)
     assume(np.abs(moved[:, None] - np.array(AT)[1:]).min() > 1e-9)
-    by_hand = shift.reweigh(here.tally.rescored(moved), to=to)
+    by_hand = shift.reweigh(here.tally.with_scores(moved), to=to)
     found = rows_of(decide.net_benefit_curve(here, thresholds=AT, prevalence=to), "model")
     wanted = decide.net_benefits(curve(by_hand), AT)
     for name in ("net_benefit", "tp_rate", "fp_rate", "flag_rate"):

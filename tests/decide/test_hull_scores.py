@@ -184,7 +184,7 @@ def test_slopes_of_a_population_are_its_likelihood_ratio() -> None:
 
 
 def test_bounds_of_a_ratio_by_hand() -> None:
-    c = curve(Tally.counted(score=[2, 1], rows=[[30, 20], [10, 40]]))
+    c = curve(Tally.from_counts(score=[2, 1], rows=[[30, 20], [10, 40]]))
     found = decide.hull_likelihood_ratios(c)
     reach = np.exp(1.959963984540054 * np.sqrt(1 / 30 - 1 / 50 + 1 / 10 - 1 / 50))
     assert (found["low"][0], found["high"][0]) == pytest.approx((3 / reach, 3 * reach))
@@ -192,7 +192,7 @@ def test_bounds_of_a_ratio_by_hand() -> None:
         curve(Tally(c.tally.score, 7.0 * c.tally.mass, 49.0 * c.tally.mass, c.tally.rows))
     )
     np.testing.assert_allclose(weighted["low"], found["low"])
-    apart = decide.hull_likelihood_ratios(curve(Tally.counted(score=[2, 1], rows=[[50, 0], [0, 50]])))
+    apart = decide.hull_likelihood_ratios(curve(Tally.from_counts(score=[2, 1], rows=[[50, 0], [0, 50]])))
     assert (apart["high"][0], apart["low"][1]) == (inf, 0)
     assert apart["low"][0] > 0
     assert apart["high"][1] < 1
@@ -210,7 +210,7 @@ def test_likelihood_ratio_errors() -> None:
 
 
 def test_scores_without_mass_are_in_no_pool() -> None:
-    gap = curve(Tally.counted(score=[3, 2, 1], rows=[[1, 0, 0], [0, 0, 1]]))
+    gap = curve(Tally.from_counts(score=[3, 2, 1], rows=[[1, 0, 0], [0, 0, 1]]))
     found = decide.hull_likelihood_ratios(gap)
     assert found["upper"].tolist() == [3, 1]
     assert found["lower"].tolist() == [3, 1]

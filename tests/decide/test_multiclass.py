@@ -72,10 +72,10 @@ def test_with_two_classes_it_is_a_threshold(parts: list[int], alarm: int, miss: 
 def test_referred_rows_would_cost_more_to_decide(p: Array, costs: CostMatrix, refer: int) -> None:
     plain, found = decide.least_cost(p, costs), decide.least_cost(p, costs, refer=refer)
     assert (found.cost <= plain.cost).all()
-    np.testing.assert_array_equal(found.codes[~found.referred], plain.codes[~found.referred])
-    assert (plain.cost[found.referred] > refer).all()
-    assert (plain.cost[~found.referred] <= refer + 1e-9).all()
-    assert found.decided() == ["refer" if code < 0 else costs.labels[code] for code in found.codes]
+    np.testing.assert_array_equal(found.codes[~found.is_referred], plain.codes[~found.is_referred])
+    assert (plain.cost[found.is_referred] > refer).all()
+    assert (plain.cost[~found.is_referred] <= refer + 1e-9).all()
+    assert found.to_labels() == ["refer" if code < 0 else costs.labels[code] for code in found.codes]
 
 
 @given(posteriors(), matrices(), st.permutations([0, 1, 2]))
@@ -87,14 +87,14 @@ def test_labels_say_which_column_is_which(p: Array, costs: CostMatrix, order: li
 
 
 def test_ties_go_to_the_first_class_of_the_costs() -> None:
-    assert decide.least_cost([[0.1, 0.2, 0.7]], CostMatrix(np.ones((3, 3)), "abc")).decided() == ["a"]
+    assert decide.least_cost([[0.1, 0.2, 0.7]], CostMatrix(np.ones((3, 3)), "abc")).to_labels() == ["a"]
     even = CostMatrix(1 - np.eye(2), ["no", "yes"])
-    assert decide.least_cost([[0.5, 0.5]], even).decided() == ["no"]
-    assert decide.least_cost([[0.5, 0.5]], even, labels=["yes", "no"]).decided() == ["no"]
-    assert decide.least_cost([[0.5, 0.5]], even, refer=0.5).decided() == ["no"]
+    assert decide.least_cost([[0.5, 0.5]], even).to_labels() == ["no"]
+    assert decide.least_cost([[0.5, 0.5]], even, labels=["yes", "no"]).to_labels() == ["no"]
+    assert decide.least_cost([[0.5, 0.5]], even, refer=0.5).to_labels() == ["no"]
     # 0.1 + 0.2 is a little more than 0.3, which is no reason to prefer the second class.
     thirds = CostMatrix([[0.3, 0.1 + 0.2], [0.1 + 0.2, 0.3]], ["a", "b"])
-    assert decide.least_cost([[0.3, 0.7], [0.7, 0.3]], thirds).decided() == ["a", "a"]
+    assert decide.least_cost([[0.3, 0.7], [0.7, 0.3]], thirds).to_labels() == ["a", "a"]
 
 
 def people(weight: Array | None = None, count: Array | None = None) -> MulticlassRows:
@@ -106,7 +106,7 @@ def people(weight: Array | None = None, count: Array | None = None) -> Multiclas
 def test_realised_costs_beside_those_of_the_likeliest_class() -> None:
     rows = people()
     found = decide.least_cost(rows, TRIAGE)
-    assert found.decided() == ["ward", "home", "theatre", "ward"]
+    assert found.to_labels() == ["ward", "home", "theatre", "ward"]
     assert found.confusion(rows).mass.tolist() == [[1, 0, 0], [0, 1, 0], [0, 1, 1]]
     best, likeliest = found.results(rows).rows()
     assert best["realised"] == pytest.approx((3 + 0 + 0 + 0) / 4)
@@ -119,7 +119,7 @@ def test_realised_costs_beside_those_of_the_likeliest_class() -> None:
 def test_referred_rows_cost_what_referring_costs_and_are_in_no_cell() -> None:
     rows = people(weight=np.array([2.0, 1.0, 1.0, 1.0]))
     found = decide.least_cost(rows, TRIAGE, refer=0.5)
-    assert found.decided() == ["refer", "home", "refer", "refer"]
+    assert found.to_labels() == ["refer", "home", "refer", "refer"]
     table = found.confusion(rows)
     assert table.total == 1
     best, likeliest = found.results(rows).rows()
@@ -148,15 +148,15 @@ def test_costs_may_have_more_classes_than_occur() -> None:
     two = class_scores(["ward", "home"], [[0.5, 0.5], [0.2, 0.8]], labels=["ward", "home"])
     found = decide.least_cost(two, TRIAGE)
     assert found.labels == ("home", "ward", "theatre")
-    assert found.decided() == ["ward", "home"]
+    assert found.to_labels() == ["ward", "home"]
     assert found.confusion(two).mass.sum() == 2
 
 
 def test_posteriors_are_adjusted_before_deciding() -> None:
     p = np.array([[0.5, 0.3, 0.2]])
     moved = shift.reprior(p, from_=[0.5, 0.3, 0.2], to=[0.9, 0.09, 0.01])
-    assert decide.least_cost(p, TRIAGE).decided() == ["ward"]
-    assert decide.least_cost(moved, TRIAGE).decided() == ["home"]
+    assert decide.least_cost(p, TRIAGE).to_labels() == ["ward"]
+    assert decide.least_cost(moved, TRIAGE).to_labels() == ["home"]
 
 
 def test_realised_costs_approach_expected_ones_where_posteriors_are_right() -> None:
@@ -184,7 +184,7 @@ def test_where_every_row_is_decided_the_interval_is_that_of_the_table() -> None:
     found = decide.least_cost(rows, TRIAGE)
     best, likeliest = found.results(rows, level=0.9).rows()
     measured = partial(measure.multiclass.expected_cost, costs=TRIAGE)
-    for row, table in ((best, found.confusion(rows)), (likeliest, rows.decided())):
+    for row, table in ((best, found.confusion(rows)), (likeliest, rows.confusion())):
         wanted = infer.estimate(measured, table, level=0.9)
         assert (row["realised"], row["low"], row["high"]) == pytest.approx((wanted.value, wanted.low, wanted.high))
         assert (row["level"], row["how"]) == (0.9, wanted.how)
@@ -199,7 +199,7 @@ def test_with_referrals_the_interval_is_about_that_of_a_mean_over_rows(
     rows = drawn(5000, weight=weight)
     found = decide.least_cost(rows, TRIAGE, refer=0.5)
     best = found.results(rows, shares=shares).rows()[0]
-    cost = np.where(found.referred, 0.5, TRIAGE.cost[rows.truth, found.codes])
+    cost = np.where(found.is_referred, 0.5, TRIAGE.cost[rows.truth, found.codes])
     mass = np.ones(5000) if rows.weight is None else rows.weight
     own = np.array([np.average(cost[rows.truth == at], weights=mass[rows.truth == at]) for at in range(3)])
     to = np.bincount(rows.truth, weights=mass) / mass.sum() if shares is None else np.array(shares)
@@ -219,9 +219,9 @@ def test_at_other_shares_the_table_of_decisions_is_reweighed() -> None:
     np.testing.assert_allclose(there.mass, shift.reweigh(found.confusion(rows), to=shares).mass)
     some = decide.least_cost(rows, TRIAGE, refer=0.5)
     # What is referred belongs to its class, too.
-    mass = some.confusion(rows, shares=shares).truth + some.left(rows, shares=shares)
+    mass = some.confusion(rows, shares=shares).truth + some.referred_mass(rows, shares=shares)
     np.testing.assert_allclose(mass / mass.sum(), [0.2, 0.3, 0.5])
-    np.testing.assert_allclose(some.left(rows), np.bincount(rows.truth[some.referred], minlength=3))
+    np.testing.assert_allclose(some.referred_mass(rows), np.bincount(rows.truth[some.is_referred], minlength=3))
 
 
 @pytest.mark.parametrize("refer", [None, 0.5])
@@ -275,7 +275,7 @@ def test_numbers_alone_and_a_class_that_is_called_refer() -> None:
             "there is 1 decision for 4 rows",
         ),
         (lambda: decide.least_cost([[1, 0, 0]], TRIAGE).results(people()), ShapeError, "1 decision for 4 rows"),
-        (lambda: decide.least_cost([[1, 0, 0]], TRIAGE).left(people()), ShapeError, "1 decision for 4 rows"),
+        (lambda: decide.least_cost([[1, 0, 0]], TRIAGE).referred_mass(people()), ShapeError, "1 decision for 4 rows"),
         (
             lambda: decide.least_cost(people(), TRIAGE).results(people(), shares=[0.5, 0.6, 0.2]),
             OptionError,

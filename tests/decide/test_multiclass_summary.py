@@ -35,7 +35,7 @@ def test_numbers_are_those_of_the_decisions(rows: MulticlassRows) -> None:
         for to, decided in enumerate(TRIAGE.labels)
     }
     left = {row["class"]: row["value"] for row in told["rows"] if row["measure"] == "referred"}
-    assert left == dict(zip(TRIAGE.labels, decisions.left(rows).tolist(), strict=True))
+    assert left == dict(zip(TRIAGE.labels, decisions.referred_mass(rows).tolist(), strict=True))
     for row in decisions.results(rows, level=0.9).rows():
         (realised,) = (r for r in told["rows"] if (r["rule"], r["measure"]) == (row["rule"], "cost_realised"))
         assert [realised[name] for name in ("value", "low", "high", "level", "how")] == [

@@ -47,7 +47,7 @@ def test_thresholds_after_a_calibrator_become_raw_scores(seed: int, method: str)
     map_ = calibrate.fit(found, method)
     rule = partial(decide.cost, costs=Costs(fp=1, fn=float(rng.integers(1, 9))))
     policy = decide.choose_policy(found, rule, map=map_)
-    behind = rule(Curve(found.tally.rescored(map_(found.tally.score))))
+    behind = rule(Curve(found.tally.with_scores(map_(found.tally.score))))
     flagged = [policy.action(each) for each in found.tally.score]
     assert flagged == [behind.cut.action(each) for each in map_(found.tally.score)]
     assert policy.chosen_on == found.tally.digest

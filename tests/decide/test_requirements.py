@@ -87,4 +87,4 @@ def test_undefined_values_do_not_satisfy_requirements() -> None:
     nothing = Counts(tp=0, fp=0, fn=1, tn=1)
     for text in ("precision >= 0", "precision <= 1"):
         [each] = decide.parse_requirements(text)
-        assert not each.met(nothing)
+        assert not each.holds_for(nothing)

@@ -34,20 +34,20 @@ def test_fast_resampling_equals_the_rule_itself(rule: Rule) -> None:
     t = drawn(150)
     quick = decide.bootstrap_threshold(Curve(t), rule, draws=40, seed=3)
     slow = decide.bootstrap_threshold(Curve(t), plain(rule), draws=40, seed=3)
-    np.testing.assert_array_equal(quick.drawn, slow.drawn)
+    np.testing.assert_array_equal(quick.thresholds, slow.thresholds)
     for name, found in quick.performance.items():
         assert found.optimism == pytest.approx(slow.performance[name].optimism, abs=1e-12)
 
 
 def test_ties_and_weights_are_resampled() -> None:
-    t = drawn(300).rounded(0.25)
+    t = drawn(300).round_scores(0.25)
     weighted = tally([1, 0, 1, 0, 1], [0.9, 0.8, 0.6, 0.4, 0.2], weight=[1, 2, 0.5, 1, 1])
     for each in (Curve(t), Curve(weighted), reweigh(Curve(t), to=0.1)):
         quick, slow = (
             decide.bootstrap_threshold(each, rule, draws=30) for rule in (decide.youden, plain(decide.youden))
         )
-        np.testing.assert_array_equal(quick.drawn, slow.drawn)
-        assert quick.cutoffs[0].low <= quick.cutoffs[0].value <= quick.cutoffs[0].high
+        np.testing.assert_array_equal(quick.thresholds, slow.thresholds)
+        assert quick.intervals[0].low <= quick.intervals[0].value <= quick.intervals[0].high
 
 
 def test_bootstrap_depends_only_on_the_seed() -> None:
@@ -56,9 +56,9 @@ def test_bootstrap_depends_only_on_the_seed() -> None:
     one, other = (
         decide.bootstrap_threshold(curve(tally(truth[at], score[at])), F1, draws=50) for at in (slice(None), order)
     )
-    np.testing.assert_array_equal(one.drawn, other.drawn)
+    np.testing.assert_array_equal(one.thresholds, other.thresholds)
     again = decide.bootstrap_threshold(curve(tally(truth, score)), F1, draws=50, seed=1)
-    assert not np.array_equal(one.drawn, again.drawn)
+    assert not np.array_equal(one.thresholds, again.thresholds)
 
 
 def test_optimism_equals_the_loss_on_new_rows() -> None:
@@ -83,27 +83,27 @@ def test_samples_without_a_choice_are_counted() -> None:
         Curve(t), partial(decide.require, require=f"precision >= {most}, flag_rate >= 0.08"), draws=100
     )
     assert 0 < found.failed < 100
-    assert np.isnan(found.drawn[:, 0]).sum() == found.failed
+    assert np.isnan(found.thresholds[:, 0]).sum() == found.failed
     some = decide.bootstrap_threshold(Curve(drawn(60)), partial(decide.abstain, refer=0.3), draws=100)
     assert some.other > 0
-    assert len(some.cutoffs) == 2
+    assert len(some.intervals) == 2
     rare = curve(tally([1, *[0] * 30], range(31)))
     assert decide.bootstrap_threshold(rare, decide.youden, draws=100).failed > 20
 
 
 def test_bands_have_cut_offs_and_no_table() -> None:
     found = decide.bootstrap_threshold(Curve(drawn(200)), partial(decide.bands, shares=(0.1, 0.3)), draws=50)
-    assert len(found.cutoffs) == 2
+    assert len(found.intervals) == 2
     assert found.performance == {}
-    assert all(each.low < each.value < each.high for each in found.cutoffs)
+    assert all(each.low < each.value < each.high for each in found.intervals)
 
 
 def test_very_many_rows_are_pooled_first() -> None:
     t = drawn(150_000)
     found = decide.bootstrap_threshold(Curve(t), decide.youden, draws=20)
-    assert "on 4096 buckets of equal mass" in (found.cutoffs[0].how or "")
+    assert "on 4096 buckets of equal mass" in (found.intervals[0].how or "")
     assert found.policy.threshold == decide.youden(Curve(t)).threshold
-    assert found.cutoffs[0].low <= 0.5 <= found.cutoffs[0].high
+    assert found.intervals[0].low <= 0.5 <= found.intervals[0].high
 
 
 def test_bootstrap_errors() -> None:
@@ -121,8 +121,8 @@ def test_any_function_from_a_curve_to_a_policy_is_a_rule() -> None:
         return decide.fixed(c, float(np.median(c.tally.score)))
 
     found = decide.bootstrap_threshold(Curve(drawn(80)), middle, draws=30)
-    assert np.unique(found.drawn).size > 0
-    assert not np.isnan(found.drawn).any()
+    assert np.unique(found.thresholds).size > 0
+    assert not np.isnan(found.thresholds).any()
 
 
 def test_undefined_measures_stay_undefined() -> None:
@@ -223,7 +223,7 @@ def test_bands_are_not_crossvalidated() -> None:
 
 def test_a_fixed_threshold_has_no_interval_width() -> None:
     found = decide.bootstrap_threshold(Curve(drawn(100)), partial(decide.fixed, threshold=0.5), draws=50)
-    [cutoff] = found.cutoffs
+    [cutoff] = found.intervals
     assert (cutoff.low, cutoff.value, cutoff.high) == (0.5, 0.5, 0.5)
     assert abs(found.performance["accuracy"].optimism) < 0.02
     assert isinstance(found.performance["accuracy"].apparent.low, float)
@@ -247,7 +247,7 @@ def test_actions_of_other_names_have_cut_offs_and_no_table() -> None:
     rule = partial(decide.actions, costs={"pass": (0, 10), "test": (2, 3), "flag": (6, 0)})
     found = decide.bootstrap_threshold(c, rule, draws=30)
     assert found.policy.cut.actions == ("pass", "test", "flag")
-    assert len(found.cutoffs) == 2
+    assert len(found.intervals) == 2
     assert found.performance == {}
     with pytest.raises(OptionError, match="no 2×2 table to be judged by"):
         decide.cross_validate_rule(c.tally, rule)
@@ -272,4 +272,4 @@ def test_samples_without_a_finite_value_are_counted_as_failed() -> None:
     few = tally([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2])
     found = decide.bootstrap_threshold(Curve(few), rule, draws=100)
     assert 0 < found.failed < 100
-    assert np.isnan(found.drawn).sum() == found.failed
+    assert np.isnan(found.thresholds).sum() == found.failed

@@ -71,4 +71,4 @@ def test_figure_errors() -> None:
     with pytest.raises(OptionError, match="one of: densities, roc, pr"):
         draw.population(LINEAR, what="det")  # type: ignore[arg-type]
     with pytest.raises(OptionError, match="no rows; give"):
-        draw.population(LINEAR, sample=Tally.counted(score=[0.5], rows=[[0], [0]]))
+        draw.population(LINEAR, sample=Tally.from_counts(score=[0.5], rows=[[0], [0]]))

@@ -126,7 +126,7 @@ def test_costs_are_those_at_the_stated_prevalence() -> None:
 
 
 def _curve(positives: list[int], negatives: list[int]) -> Curve:
-    return Curve(Tally.counted([0.9, 0.5, 0.1], np.array([positives, negatives])))
+    return Curve(Tally.from_counts([0.9, 0.5, 0.1], np.array([positives, negatives])))
 
 
 def test_invalid_groups_raise() -> None:

@@ -93,7 +93,7 @@ def test_a_policy_that_ignores_the_data_does_the_same_everywhere() -> None:
 def test_every_row_is_held_out_once_and_never_fitted_to(seed: int, folds: int, repeats: int) -> None:
     t, seen = tallied(people(120, seed)), list[Tallies]()
     found = equalize.cross_validate(t, ODDS, choose=recorded(seen), deal=Folds(folds=folds, repeats=repeats, seed=seed))
-    assert len(found.each) == len(seen) - 1 == folds * repeats
+    assert len(found.greatest_gaps) == len(seen) - 1 == folds * repeats
     for group, tally in t.models["risk"].items():
         table = found.tables[group]
         assert [table.positives, table.negatives] == near([tally.positives, tally.negatives])
@@ -103,7 +103,7 @@ def test_every_row_is_held_out_once_and_never_fitted_to(seed: int, folds: int, r
     assert found.policy == equalize.optimal_policy(t, ODDS)
     assert found.cost_apparent == near(found.policy.settings["cost"])
     assert max(found.apparent.values()) < 1e-9
-    assert min(found.each) >= 0
+    assert min(found.greatest_gaps) >= 0
 
 
 def test_each_fold_is_evaluated_by_the_policy_fitted_without_it() -> None:
@@ -122,18 +122,20 @@ def test_each_fold_is_evaluated_by_the_policy_fitted_without_it() -> None:
         f, m = each["f",], each["m",]
         wide = [abs(rate(f) - rate(m)) for rate in (measure.sensitivity, measure.fpr)]
         assert [gaps[at] for gaps in found.gaps.values()] == near(wide)
-        assert found.each[at] == near(max(wide))
-    assert found.mean == near(found.each.mean())
-    assert found.quantile(0.95) == near(np.quantile(found.each, 0.95))
+        assert found.greatest_gaps[at] == near(max(wide))
+    assert found.mean_gap == near(found.greatest_gaps.mean())
+    assert found.quantile(0.95) == near(np.quantile(found.greatest_gaps, 0.95))
 
 
 def test_a_parity_fitted_to_many_rows_generalizes() -> None:
     few = tallied(people(2000))
-    many = {group: Tally.counted(tally.score, tally.rows.astype(np.int64) * 10**6) for group, tally in groups_of(few)}
+    many = {
+        group: Tally.from_counts(tally.score, tally.rows.astype(np.int64) * 10**6) for group, tally in groups_of(few)
+    }
     wide, narrow = (equalize.cross_validate(each, ODDS) for each in (few, Tallies({"risk": many}, ("sex",))))
-    assert wide.each.max() > 0.02
-    assert narrow.each.max() < 0.001
-    assert max(narrow.floor.values()) < 0.001
+    assert wide.greatest_gaps.max() > 0.02
+    assert narrow.greatest_gaps.max() < 0.001
+    assert max(narrow.null_gaps.values()) < 0.001
     assert narrow.cost.value == pytest.approx(narrow.cost_apparent, abs=1e-4)
     assert wide.cost.value > wide.cost_apparent
 
@@ -160,7 +162,7 @@ def test_weights_count_as_much_as_they_weigh() -> None:
     weight = np.random.default_rng(0).uniform(0.5, 2, 400)
     one, tenfold = (tallied(columns | {"w": weight * by}, weight="w") for by in (1, 10))
     found, scaled = (equalize.cross_validate(each, ODDS, deal=Folds(folds=3)) for each in (one, tenfold))
-    assert found.each == near(scaled.each)
+    assert found.greatest_gaps == near(scaled.greatest_gaps)
     assert found.cost.value == near(scaled.cost.value)
     for group, tally in groups_of(one):
         table = found.tables[group]
@@ -198,8 +200,8 @@ def test_neither_the_order_of_rows_nor_the_names_of_groups_matter() -> None:
         equalize.cross_validate(tallied(each), ODDS, deal=Folds(repeats=3)) for each in (columns, shuffled, renamed)
     )
     for other in others:
-        assert one.each == near(other.each)
-        assert one.floor == pytest.approx(other.floor, abs=1e-9)
+        assert one.greatest_gaps == near(other.greatest_gaps)
+        assert one.null_gaps == pytest.approx(other.null_gaps, abs=1e-9)
         assert one.cost.value == near(other.cost.value)
     assert cells(one.tables["f",]) == near(cells(others[1].tables["z",]))
 
@@ -209,10 +211,10 @@ def test_folds_depend_on_the_seed_and_the_first_partition_is_stable() -> None:
     once, often, again = (
         equalize.cross_validate(t, ODDS, deal=Folds(repeats=each, seed=seed)) for each, seed in ((1, 0), (4, 0), (1, 1))
     )
-    assert often.each[:5].tolist() == once.each.tolist()
-    assert len({*often.each.tolist()}) > 10
+    assert often.greatest_gaps[:5].tolist() == once.greatest_gaps.tolist()
+    assert len({*often.greatest_gaps.tolist()}) > 10
     assert cells(often.tables["f",]) == cells(once.tables["f",])
-    assert again.each.tolist() != once.each.tolist()
+    assert again.greatest_gaps.tolist() != once.greatest_gaps.tolist()
 
 
 def test_watch_receives_every_fold() -> None:
@@ -260,16 +262,18 @@ def notes(found: ParityValidation) -> list[str]:
 
 def test_an_undefined_gap_is_not_0() -> None:
     """A fold in which only one group has positives says nothing of their sensitivity."""
-    t = Tallies({"risk": {("f",): Tally.counted([0.9, 0.1], [[20, 20], [9, 9]]), ("m",): two_positives()}}, ("sex",))
+    t = Tallies(
+        {"risk": {("f",): Tally.from_counts([0.9, 0.1], [[20, 20], [9, 9]]), ("m",): two_positives()}}, ("sex",)
+    )
     found = equalize.cross_validate(t, Goal("equal-opportunity"), choose=fixed, deal=Folds(folds=4))
-    assert 1 <= np.isnan(found.each).sum() < 4
-    assert found.mean == near(np.nanmean(found.each))
+    assert 1 <= np.isnan(found.greatest_gaps).sum() < 4
+    assert found.mean_gap == near(np.nanmean(found.greatest_gaps))
     alone = equalize.cross_validate(
-        Tallies({"risk": {("f",): Tally.counted([0.9, 0.1], [[20, 20], [9, 9]])}}, ("sex",)),
+        Tallies({"risk": {("f",): Tally.from_counts([0.9, 0.1], [[20, 20], [9, 9]])}}, ("sex",)),
         Goal("equal-opportunity"),
         choose=fixed,
     )
-    assert isnan(alone.mean)
+    assert isnan(alone.mean_gap)
     assert isnan(alone.quantile())
     undefined = [row for row in alone.results().rows() if row["measure"] == "gap" and row["kind"] != "apparent"]
     assert {row["why"] for row in undefined} == {"no rate is defined in two groups"}
@@ -285,12 +289,12 @@ def test_the_null_gap_is_that_of_equal_groups() -> None:
         return Policy(by_group=dict.fromkeys(tallies.groups, Cut((0.5,))), otherwise="refuse", attributes=("g",))
 
     found = equalize.cross_validate(t, ODDS, choose=alike, deal=Folds(folds=10, repeats=10))
-    assert found.mean == pytest.approx(found.floor["sensitivity, fpr"], rel=0.15)
-    assert found.floor["sensitivity, fpr"] > max(found.floor["sensitivity"], found.floor["fpr"]) > 0.03
+    assert found.mean_gap == pytest.approx(found.null_gaps["sensitivity, fpr"], rel=0.15)
+    assert found.null_gaps["sensitivity, fpr"] > max(found.null_gaps["sensitivity"], found.null_gaps["fpr"]) > 0.03
 
 
 def two_positives() -> Tally:
-    return Tally.counted([0.9, 0.1], [[1, 1], [20, 20]])
+    return Tally.from_counts([0.9, 0.1], [[1, 1], [20, 20]])
 
 
 @pytest.mark.parametrize("prevalence", [0.1, {"f": 0.05, "m": 0.3}])
@@ -319,8 +323,8 @@ def test_results_name_the_kind_of_every_number() -> None:
     assert told["fpr", "held out", None, "m"] == found.rates["fpr"]["m",].value
     assert told["gap", "held out", "fpr"] == near(found.gaps["fpr"].mean())
     assert told["gap", "apparent", "sensitivity"] == found.apparent["sensitivity"]
-    assert told["gap", "if alike", "fpr"] == found.floor["fpr"]
-    assert told["gap", "held out", "sensitivity, fpr"] == found.mean
+    assert told["gap", "if alike", "fpr"] == found.null_gaps["fpr"]
+    assert told["gap", "held out", "sensitivity, fpr"] == found.mean_gap
     assert told["gap", "95 % of folds", "sensitivity, fpr"] == found.quantile()
     assert told["expected_cost", "held out", None] == found.cost.value
     assert told["expected_cost", "apparent", None] == found.cost_apparent
@@ -338,7 +342,7 @@ def test_one_model_of_several_must_be_selected() -> None:
     with pytest.raises(OptionError, match="model="):
         equalize.cross_validate(t, ODDS)
     alone = equalize.cross_validate(tallied(columns), ODDS)
-    assert equalize.cross_validate(t, ODDS, model="risk").each == near(alone.each)
+    assert equalize.cross_validate(t, ODDS, model="risk").greatest_gaps == near(alone.greatest_gaps)
     rows = read.rows(
         columns | {"home": np.arange(400)}, truth="sick", score=["risk", "other"], group="sex", cluster="home"
     )

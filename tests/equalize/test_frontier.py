@@ -13,7 +13,7 @@ from tests.equalize.brute_force import least_cost
 from tests.equalize.random_problems import curves
 
 near = partial(pytest.approx, rel=0, abs=1e-9)
-NAMES = [each.name for each in equalize.PARITIES.values() if each.reachable]
+NAMES = [each.name for each in equalize.PARITIES.values() if each.enforceable]
 COSTS = [Costs(), Costs(fp=2, fn=1), Costs(fp=1, fn=3), Costs(tp=-1, fp=1, fn=2, tn=0.5)]
 EVENLY = [at / 8 for at in range(9)]
 SOME = [0.0, 0.05, 0.1, 0.2, 0.4, 1.0]
@@ -82,8 +82,8 @@ def test_the_order_of_groups_does_not_matter(groups: dict[tuple[str], Curve], na
 
 def test_by_hand() -> None:
     """A predictor that is perfect for one group is randomized down to the performance for the other."""
-    perfect = Curve(Tally.counted([0.9, 0.1], [[10, 0], [0, 10]]))
-    poor = Curve(Tally.counted([0.8, 0.2], [[6, 4], [2, 8]]))
+    perfect = Curve(Tally.from_counts([0.9, 0.1], [[10, 0], [0, 10]]))
+    poor = Curve(Tally.from_counts([0.8, 0.2], [[6, 4], [2, 8]]))
     found = equalize.frontier({"f": perfect, "m": poor}, Goal("equalized-odds"), within=[0.2, 0, 0.1, 0.4])
     assert column(found, "within") == [0, 0.1, 0.2, 0.4]
     assert column(found, "cost") == near([0.3, 0.25, 0.2, 0.15])
@@ -99,7 +99,7 @@ def test_by_hand() -> None:
 
 @pytest.mark.parametrize(("costs", "who"), [(Costs(fp=100, fn=1), "nobody"), (Costs(fp=1, fn=100), "everybody")])
 def test_a_parity_of_scores_that_are_not_used_is_free(costs: Costs, who: str) -> None:
-    groups = {name: Curve(Tally.counted([0.9, 0.1], [[6, 4 + at], [2, 8]])) for at, name in enumerate("ab")}
+    groups = {name: Curve(Tally.from_counts([0.9, 0.1], [[6, 4 + at], [2, 8]])) for at, name in enumerate("ab")}
     found = equalize.frontier(groups, Goal("equalized-odds", costs=costs))
     assert column(found, "within") == [0]
     assert column(found, "price") == [0]
@@ -151,7 +151,7 @@ def test_labels_may_be_reversed() -> None:
 
 @pytest.mark.parametrize("within", [[], [-0.1], [float("nan")]])
 def test_invalid_tolerances_raise(within: list[float]) -> None:
-    groups = {name: Curve(Tally.counted([0.9, 0.1], [[6, 4], [2, 8]])) for name in "ab"}
+    groups = {name: Curve(Tally.from_counts([0.9, 0.1], [[6, 4], [2, 8]])) for name in "ab"}
     with pytest.raises(OptionError, match="within"):
         equalize.frontier(groups, Goal("equalized-odds"), within=within)
 
@@ -175,7 +175,7 @@ def test_restricted_policies_cost_more(groups: dict[tuple[str], Curve], name: st
 @pytest.mark.parametrize("name", WAYS)
 def test_restricted_costs_are_those_of_the_policies(name: str) -> None:
     cells = {"f": [[4, 3, 1, 0], [0, 2, 3, 5]], "m": [[2, 3, 2, 1], [1, 2, 3, 3]]}
-    groups = {sex: Curve(Tally.counted([0.8, 0.6, 0.4, 0.2], rows)) for sex, rows in cells.items()}
+    groups = {sex: Curve(Tally.from_counts([0.8, 0.6, 0.4, 0.2], rows)) for sex, rows in cells.items()}
     for prevalence in (None, 0.2, {"f": 0.3, "m": 0.6}):
         goal = Goal("equalized-odds", within=0.1, prevalence=prevalence)
         found = equalize.frontier(groups, goal, within=[0.1])
@@ -184,7 +184,7 @@ def test_restricted_costs_are_those_of_the_policies(name: str) -> None:
 
 
 def test_watch_receives_progress() -> None:
-    groups = {name: Curve(Tally.counted([0.9, 0.1], [[6, 4], [2, 8]])) for name in "ab"}
+    groups = {name: Curve(Tally.from_counts([0.9, 0.1], [[6, 4], [2, 8]])) for name in "ab"}
     seen: list[tuple[int, int]] = []
     equalize.frontier(groups, Goal(), within=[0, 0.1, 0.2], watch=lambda done, whole: seen.append((done, whole)))
     assert seen == [(1, 3), (2, 3), (3, 3)]

@@ -40,7 +40,7 @@ QUICK: dict[str, Any] = {"draws": 200}
 def tallies(tables: Mapping[Any, Cells]) -> Tallies:
     """Groups whose decisions are these, with scores of 1 and 0."""
     made = {
-        key if isinstance(key, tuple) else (key,): Tally.counted([1.0, 0.0], [[tp, fn], [fp, tn]])
+        key if isinstance(key, tuple) else (key,): Tally.from_counts([1.0, 0.0], [[tp, fn], [fp, tn]])
         for key, (tp, fp, fn, tn) in tables.items()
     }
     wide = len(next(iter(made)))

@@ -30,7 +30,7 @@ from baserate.measure import MEASURES, expected_cost
 from tests.equalize.brute_force import least_cost
 from tests.schemas import fitting
 
-PARITIES = [each.name for each in equalize.PARITIES.values() if each.reachable]
+PARITIES = [each.name for each in equalize.PARITIES.values() if each.enforceable]
 F = curve(tally([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2]))
 M = curve(tally([1, 0, 1, 0, 0, 1], [0.9, 0.8, 0.6, 0.5, 0.3, 0.1]))
 EVEN = Costs(fp=1, fn=1)

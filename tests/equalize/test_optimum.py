@@ -78,7 +78,7 @@ def test_without_a_bound_each_group_has_its_own_best_cut(groups: dict[Any, Curve
 def test_what_is_paid_never_rises_with_the_tolerance(
     groups: dict[Any, Curve], parity: str, bounds: list[float]
 ) -> None:
-    if not equalize.PARITIES[parity].reachable:
+    if not equalize.PARITIES[parity].enforceable:
         with pytest.raises(OptionError, match="for measuring"):
             Goal(parity)
         return
@@ -110,14 +110,14 @@ def test_groups_that_are_alike_may_as_well_be_one(problem: Problem) -> None:
 def test_labels_are_scores_of_two_values_which_may_be_reversed(groups: dict[Any, Curve], fn: float) -> None:
     # Hardt's program: the chance to be flagged of each label in each group, four unknowns in all.
     labels = {
-        name: baserate.curve(each.tally.rescored((each.tally.score >= 0.25).astype(float)))
+        name: baserate.curve(each.tally.with_scores((each.tally.score >= 0.25).astype(float)))
         for name, each in groups.items()
     }
     found = equalize.optimal_policy(labels, Goal(costs=Costs(fn=fn)), reversal=True)
     everybody = sum(each.total for each in labels.values())
     objective, rates = [], []
     for each in labels.values():
-        flagged, passed = each.at(0.5), each.at(0.5).reversed()
+        flagged, passed = each.at(0.5), each.at(0.5).reverse_decisions()
         objective += [(table.fp - fn * table.tp) / everybody for table in (flagged, passed)]
         rates.append([(t.fp / t.negatives, t.tp / t.positives) for t in (flagged, passed)])
     equal = np.hstack([np.array(rates[0]).T, -np.array(rates[1]).T])
@@ -179,14 +179,14 @@ def _lots(treatment: Cut | RandomizedCut, curve: Curve) -> float:
 @pytest.mark.parametrize("parity", ["equalized-odds", "equal-opportunity", "demographic-parity"])
 def test_of_equally_cheap_choices_the_strictest_wins(parity: str, within: float) -> None:
     # To flag from 0.9 on misses two positives, from 0.5 on it flags two negatives; what lies between costs as much.
-    tied = Curve(Tally.counted([0.9, 0.5, 0.1], [[2, 2, 0], [0, 2, 2]]))
+    tied = Curve(Tally.from_counts([0.9, 0.5, 0.1], [[2, 2, 0], [0, 2, 2]]))
     policy = equalize.optimal_policy({"a": tied, "b": tied, "c": tied}, Goal(parity, within=within))
     assert {*policy.by_group.values()} == {Cut((0.9,))}
 
 
 def test_thresholds_on_an_edge_leave_fewer_people_to_a_lot() -> None:
     # No positives, so that the hull is one edge, and every threshold lies on it.
-    nobody = Curve(Tally.counted([0.9, 0.7, 0.5, 0.3], [[0, 0, 0, 0], [1, 1, 1, 1]]))
+    nobody = Curve(Tally.from_counts([0.9, 0.7, 0.5, 0.3], [[0, 0, 0, 0], [1, 1, 1, 1]]))
     some = baserate.curve(baserate.tally([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1]))
     policy = equalize.optimal_policy({"none": nobody, "some": some}, Goal("demographic-parity", costs=Costs(fn=5)))
     assert policy.by_group["some",] == Cut((0.4,))
@@ -197,7 +197,7 @@ def test_thresholds_on_an_edge_leave_fewer_people_to_a_lot() -> None:
 
 @given(groups=curves(most=3), within=st.floats(0, 0.5))
 def test_a_group_of_one_class_is_held_to_the_rates_that_it_has(groups: dict[Any, Curve], within: float) -> None:
-    healthy = Curve(Tally.counted([0.9, 0.7, 0.5, 0.3], [[0, 0, 0, 0], [1, 0, 3, 2]]))
+    healthy = Curve(Tally.from_counts([0.9, 0.7, 0.5, 0.3], [[0, 0, 0, 0], [1, 0, 3, 2]]))
     goal = Goal(["demographic-parity", "predictive-equality"], within=within, costs=Costs(fn=3))
     policy = equalize.optimal_policy({**groups, ("healthy",): healthy}, goal)
     least = least_cost([*groups.values(), healthy], goal.tolerances, goal.costs)
@@ -245,7 +245,7 @@ def test_a_policy_survives_its_file_and_does_what_it_promised() -> None:
     assert policy.settings["parity"] == ("equalized-odds",)
     assert Policy.from_json(policy.to_json()) == policy
     assert decide.evaluate_policy(t, policy, interval=None).data["same"] == ["risk"]
-    flagged = apply.actions(policy, rows["risk"], group=rows["sex"], id=rows["id"]).flagged
+    flagged = apply.actions(policy, rows["risk"], group=rows["sex"], id=rows["id"]).is_flagged
     for sex in "fm":
         for sick, rate in ((True, "sensitivity"), (False, "fpr")):
             there = (rows["sex"] == sex) & (rows["sick"] == sick)
@@ -285,7 +285,7 @@ def equalize_rate(t: Tallies, policy: Policy, sex: str, rate: str) -> float:
 
 def test_a_group_without_a_class_is_an_error_unless_somebody_says_what_to_do() -> None:
     mixed = baserate.curve(baserate.tally([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1]))
-    healthy = Curve(Tally.counted([0.9, 0.3], [[0, 0], [5, 2]]))
+    healthy = Curve(Tally.from_counts([0.9, 0.3], [[0, 0], [5, 2]]))
     groups = {("f", 1): mixed, ("m", 1): healthy}
     with pytest.raises(FitError, match="group_1 = m, group_2 = 1 has no positives, so that equalized-odds cannot"):
         equalize.optimal_policy(groups, Goal())
@@ -297,7 +297,7 @@ def test_a_group_without_a_class_is_an_error_unless_somebody_says_what_to_do() -
     assert list(equalize.optimal_policy(groups, Goal("predictive-equality")).by_group) == list(groups)
     with pytest.raises(FitError, match="no group has rows of each class"):
         equalize.optimal_policy({"m": healthy}, Goal(), otherwise="pass")
-    sick = Curve(Tally.counted([0.9, 0.3], [[5, 2], [0, 0]]))
+    sick = Curve(Tally.from_counts([0.9, 0.3], [[5, 2], [0, 0]]))
     with pytest.raises(FitError, match="group = h has no positives and group = s has no negatives, so that"):
         equalize.optimal_policy({"f": mixed, "h": healthy, "s": sick}, Goal())
     # Where a prevalence is stated for some, others keep theirs, be it 0.

@@ -55,8 +55,8 @@ def test_every_entry_has_known_measures_and_describes_its_limits() -> None:
     for name, each in PARITIES.items():
         assert each.name == name
         assert set(each.measures) <= set(MEASURES)
-        assert each.promise
-        assert each.silent
+        assert each.description
+        assert each.limitation
 
 
 def test_the_page_offers_the_parities_with_a_page_id() -> None:

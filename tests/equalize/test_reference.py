@@ -28,7 +28,7 @@ MASKED: dict[str, Cells] = {
 def tallies(tables: Mapping[Any, Cells], attributes: tuple[str, ...] = ("g",)) -> Tallies:
     """Groups whose decisions are these, with scores of 1 and 0."""
     made = {
-        key if isinstance(key, tuple) else (key,): Tally.counted([1.0, 0.0], [[tp, fn], [fp, tn]])
+        key if isinstance(key, tuple) else (key,): Tally.from_counts([1.0, 0.0], [[tp, fn], [fp, tn]])
         for key, (tp, fp, fn, tn) in tables.items()
     }
     return Tallies({"m": made}, attributes)

@@ -189,8 +189,8 @@ def test_a_band_that_ends_nowhere_is_kept_by_a_file() -> None:
 def test_the_nearest_band_is_told_where_none_around_a_threshold_keeps_the_parity() -> None:
     # Of f nobody is at 0.4 or above, so nobody is flagged; of m half of the positives are, or from 0.3 on all.
     groups = {
-        "f": Curve(Tally.counted([0.2, 0.1], [[2, 0], [0, 2]])),
-        "m": Curve(Tally.counted([0.9, 0.3], [[2, 2], [0, 1]])),
+        "f": Curve(Tally.from_counts([0.2, 0.1], [[2, 0], [0, 2]])),
+        "m": Curve(Tally.from_counts([0.9, 0.3], [[2, 2], [0, 1]])),
     }
     goal = Goal("equal-opportunity", within=0.1)
     told = (
@@ -215,7 +215,7 @@ def test_an_objective_that_is_undefined_wherever_the_parity_holds_is_told() -> N
 
 
 def _curve(positives: list[int], negatives: list[int]) -> Curve:
-    return Curve(Tally.counted([0.9, 0.1], np.array([positives, negatives])))
+    return Curve(Tally.from_counts([0.9, 0.1], np.array([positives, negatives])))
 
 
 def test_many_distinct_scores_are_thinned_evenly_and_that_is_told() -> None:

@@ -19,7 +19,7 @@ Steps = list[tuple[int, int]]
 
 def stepped(steps: Steps) -> Curve:
     """Curve through steps of so many positives and negatives, at scores of 0.9 and below."""
-    return curve(Tally.counted(0.9 - 0.1 * np.arange(len(steps)), np.array(steps).T))
+    return curve(Tally.from_counts(0.9 - 0.1 * np.arange(len(steps)), np.array(steps).T))
 
 
 # Positives and negatives of ten each: up, right, or both at once.
@@ -56,7 +56,7 @@ def test_thresholds_at_a_crossing() -> None:
     assert told(found.first) == pytest.approx([0.9, 0.8, 0.6])
     assert told(found.second) == pytest.approx([0.8, 0.7, 2 / 7])
     assert found.thresholds == pytest.approx((0.84, 0.8 - 0.1 * 2 / 7))
-    h = found.h
+    h = found.scale
     assert h([0.6, found.thresholds[1], 0.9]).tolist() == pytest.approx([0.6, 0.84, 0.9])
     assert rises(h)
 
@@ -75,9 +75,9 @@ def test_a_crossing_above_the_greatest_score_is_at_it() -> None:
     assert told(found.first) == pytest.approx([inf, 0.9, 0.25])
     assert found.thresholds == pytest.approx((0.9, 0.9 - 0.1 / 4))
     # From there up scores of the second group stay as far away.
-    assert found.h([0.6, 0.875, 0.89, 0.9]).tolist() == pytest.approx([0.7, 0.9, 0.915, 0.925])
+    assert found.scale([0.6, 0.875, 0.89, 0.9]).tolist() == pytest.approx([0.7, 0.9, 0.915, 0.925])
     back = roc_crossings(stepped([(1, 0), (0, 4), (9, 1), (0, 5)]), stepped([(4, 4), (6, 0), (0, 6)]))[0]
-    assert back.h([0.7, 0.9]).tolist() == pytest.approx([0.6, 0.875])
+    assert back.scale([0.7, 0.9]).tolist() == pytest.approx([0.6, 0.875])
 
 
 def test_a_crossing_at_a_threshold_is_deterministic() -> None:
@@ -147,8 +147,8 @@ def test_both_groups_reach_the_point(first: Curve, second: Curve, hull: bool) ->
             for rate, value in ((measure.fpr, each.fpr), (measure.sensitivity, each.tpr)):
                 strict, lax = (rate(group.at(at)) for at in (mixture.strict, mixture.lax))
                 assert (1 - mixture.chance) * strict + mixture.chance * lax == pytest.approx(value, abs=1e-9)
-        assert rises(each.h)
-        assert each.h(each.thresholds[1]) == pytest.approx(each.thresholds[0], abs=1e-12)
+        assert rises(each.scale)
+        assert each.scale(each.thresholds[1]) == pytest.approx(each.thresholds[0], abs=1e-12)
 
 
 def people(seed: int, size: int = 4000) -> tuple[Curve, Curve]:
@@ -168,21 +168,21 @@ def test_on_the_common_scale_one_threshold_serves_both(seed: int) -> None:
     found = roc_crossings(first, second)
     assert found
     for each in found:
-        moved = curve(second.tally.rescored(each.h(second.tally.score)))
+        moved = curve(second.tally.with_scores(each.scale(second.tally.score)))
         one, other = first.at(each.thresholds[0]), moved.at(each.thresholds[0])
         for rate, classes in ((measure.sensitivity, "positives"), (measure.fpr, "negatives")):
             two_rows = sum(2 / getattr(group, classes) for group in (first, second))
             assert abs(rate(one) - rate(other)) <= two_rows
-        assert rises(each.h)
-        assert [*each.h([second.tally.score[-1], second.tally.score[0]])] == [*each.ends[0]]
+        assert rises(each.scale)
+        assert [*each.scale([second.tally.score[-1], second.tally.score[0]])] == [*each.ends[0]]
 
 
 def test_scores_of_any_scale_have_a_common_one() -> None:
-    first, second = (curve(each.tally.rescored(20 * each.tally.score - 5)) for each in people(1))
+    first, second = (curve(each.tally.with_scores(20 * each.tally.score - 5)) for each in people(1))
     found = roc_crossings(first, second)[0]
     plain = roc_crossings(*people(1))[0]
     assert found.thresholds == pytest.approx([20 * at - 5 for at in plain.thresholds])
-    assert found.h([-5.0, 0.0, 9.0]) == pytest.approx(20 * plain.h([0.0, 0.25, 0.7]) - 5)
+    assert found.scale([-5.0, 0.0, 9.0]) == pytest.approx(20 * plain.scale([0.0, 0.25, 0.7]) - 5)
 
 
 def test_a_curve_of_one_class_raises() -> None:

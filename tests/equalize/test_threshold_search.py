@@ -36,7 +36,7 @@ def tallies(draw: st.DrawFn) -> Tally:
     several = draw(st.integers(1, 4))
     rows = np.array([draw(st.lists(masses, min_size=several, max_size=several)) for _ in range(2)])
     rows[:, draw(st.integers(0, several - 1))] += 1
-    return Tally.counted(np.linspace(0.9, 0.1, several), rows)
+    return Tally.from_counts(np.linspace(0.9, 0.1, several), rows)
 
 
 groups_of_few = st.lists(tallies(), min_size=2, max_size=4)
@@ -196,15 +196,15 @@ def test_a_search_that_ends_early_says_what_it_may_have_missed(monkeypatch: pyte
 
 def test_a_difference_of_just_the_bound_is_within_it() -> None:
     # 0.25 − 0.05 is a little above 0.2 in binary.
-    few = Tally.counted([0.9, 0.1], [[1, 19], [0, 20]])
-    more = Tally.counted([0.9, 0.1], [[5, 15], [0, 20]])
+    few = Tally.from_counts([0.9, 0.1], [[1, 19], [0, 20]])
+    more = Tally.from_counts([0.9, 0.1], [[5, 15], [0, 20]])
     policy = deterministic_thresholds(curves([few, more]), Goal("equal-opportunity", 0.2))
     assert places(policy, [few, more]) == (1, 1)
 
 
 def test_a_trivial_solution_is_noted_with_a_remedy() -> None:
-    few = Tally.counted([0.9, 0.1], [[30, 30], [2, 60]])
-    more = Tally.counted([0.9, 0.1], [[50, 30], [3, 60]])
+    few = Tally.from_counts([0.9, 0.1], [[30, 30], [2, 60]])
+    more = Tally.from_counts([0.9, 0.1], [[50, 30], [3, 60]])
     for costs, who in ((Costs(fp=2, fn=1), "nobody"), (Costs(fp=1, fn=1), "everybody")):
         policy = deterministic_thresholds(curves([few, more]), Goal("equalized-odds", costs=costs))
         assert policy.notes[-1].startswith(f"{who} is flagged")
@@ -217,8 +217,8 @@ def test_a_trivial_solution_is_noted_with_a_remedy() -> None:
 
 
 def test_a_group_without_a_class_takes_part_where_the_parity_needs_none() -> None:
-    none = Tally.counted([0.9, 0.1], [[0, 0], [30, 70]])
-    some = Tally.counted([0.9, 0.1], [[50, 10], [10, 30]])
+    none = Tally.from_counts([0.9, 0.1], [[0, 0], [30, 70]])
+    some = Tally.from_counts([0.9, 0.1], [[50, 10], [10, 30]])
     policy = deterministic_thresholds(curves([none, some]), Goal("demographic-parity", 0.3))
     assert places(policy, [none, some]) == (1, 1)
     assert policy.settings["cost"] == pytest.approx((30 + 10 + 10) / 200, abs=1e-12)

@@ -47,7 +47,7 @@ def test_the_offset_of_the_page(page: tuple[Any, Floats]) -> None:
     assert derivation.value == pytest.approx(EXACT, rel=1e-12)
     assert (derivation.low, derivation.high) == pytest.approx((0.47494, 0.52234), abs=5e-6)
     assert derivation.standard_error == pytest.approx(0.0121014186, abs=1e-9)
-    after = t.rescored(found(t.score))
+    after = t.with_scores(found(t.score))
     assert measure.mean_probability(after) == pytest.approx(t.prevalence, rel=1e-13)
     assert measure.brier(after) == pytest.approx(0.1185552747, abs=1e-7)
     assert measure.log_loss(after) == pytest.approx(0.3693996231, abs=1e-7)

@@ -276,7 +276,7 @@ def test_reprior_is_the_adjustment_of_the_page(data: Data) -> None:
     t = data.tally
     after = shift.reprior(t.score, from_=PRINTED, to=t.prevalence)
     assert after == pytest.approx(expit(logit(t.score) + logit(t.prevalence) - logit(PRINTED)), rel=1e-12)
-    assert measure.ece(t.rescored(after)) == pytest.approx(0.013671230516636386, rel=1e-9)
+    assert measure.ece(t.with_scores(after)) == pytest.approx(0.013671230516636386, rel=1e-9)
 
 
 def test_the_exact_prevalence_has_the_least_log_loss(data: Data) -> None:

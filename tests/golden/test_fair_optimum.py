@@ -87,7 +87,7 @@ def test_labels_are_a_score_of_two_values(columns: Columns, published: Published
     told = published("compas_reference.json")[population]["deterministic_and_relaxed"]
     t = tallies(columns, population)
     labels = {
-        group: Curve(tally.rescored((tally.score >= base / 10 - 0.05).astype(np.float64)))
+        group: Curve(tally.with_scores((tally.score >= base / 10 - 0.05).astype(np.float64)))
         for group, tally in t.models["decile"].items()
     }
     policy = equalize.optimal_policy(labels, Goal("equalized-odds"), reversal=True)

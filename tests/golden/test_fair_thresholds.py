@@ -91,5 +91,5 @@ def test_the_common_scale_of_the_crossing(people: Tallies) -> None:
     found: RocCrossing = roc_crossings(*curves(people), hull=True)[-1]
     here, there = found.thresholds
     assert there < here  # the same rates need a lower score of Caucasian defendants
-    assert found.h([0.1, there, 1.0]).tolist() == pytest.approx([0.1, here, 1.0])
-    assert [*found.h.y] == sorted(found.h.y)
+    assert found.scale([0.1, there, 1.0]).tolist() == pytest.approx([0.1, here, 1.0])
+    assert [*found.scale.y] == sorted(found.scale.y)

@@ -19,7 +19,7 @@ TWENTY = curve(tally([c == "+" for c in "+++-+--+---+--------"], np.arange(20, 0
 
 
 def test_below_the_diagonal_is_reversed_when_asked() -> None:
-    back = C.reversed()
+    back = C.reverse_decisions()
     assert (back.tp, back.fn, back.fp, back.tn) == (76, 24, 12, 88)
     assert (measure.fpr(back), measure.sensitivity(back), measure.accuracy(back)) == near((0.12, 0.76, 0.82))
     (offer,) = decide.roc_convex_hull({"A": A, "B": B, "C": C}).reversible
@@ -35,7 +35,7 @@ def test_three_labelling_classifiers() -> None:
         ("A", 0.28, 0.63),
         ("all", 1, 1),
     ]
-    assert found.never == ("B", "C")
+    assert found.never_optimal == ("B", "C")
     assert found.auc == near(0.675)
     turned = decide.roc_convex_hull({"A": A, "B": B, "C": C}, reverse=True)
     assert [(each.classifier, each.reversed) for each in turned.vertices] == [
@@ -43,7 +43,7 @@ def test_three_labelling_classifiers() -> None:
         ("C", True),
         ("all", False),
     ]
-    assert turned.never == ("A", "B")
+    assert turned.never_optimal == ("A", "B")
     assert [each.slope_to for each in turned.vertices] == near([76 / 12, 24 / 88, 0])
 
 
@@ -78,7 +78,7 @@ def test_infection_costs_flag_from_one_in_six_on() -> None:
     costs = CostMatrix([[27_000, 37_000], [2_000, 0]], ["infected", "well"])
     p = np.array([0.16, 1 / 6, 0.17])
     found = decide.least_cost(np.column_stack([p, 1 - p]), costs)
-    assert found.decided() == ["well", "infected", "infected"]
+    assert found.to_labels() == ["well", "infected", "infected"]
     assert found.cost[0] == near(0.16 * 37_000)
 
 

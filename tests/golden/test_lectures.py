@@ -177,11 +177,11 @@ def test_spam_rates_as_printed(which: str, recall: float, specificity: float, pr
 
 
 def test_mcc_is_symmetric_in_the_classes_and_f1_is_not() -> None:
-    swapped = SPAM["middle"].swapped()
+    swapped = SPAM["middle"].swap_classes()
     assert (swapped.tp, swapped.fp, swapped.fn, swapped.tn) == (999_890, 10, 10, 90)
     for c in SPAM.values():
-        assert measure.mcc(c.swapped()) == near(measure.mcc(c))
-        assert abs(measure.f1(c.swapped()) - measure.f1(c)) > 0.05
+        assert measure.mcc(c.swap_classes()) == near(measure.mcc(c))
+        assert abs(measure.f1(c.swap_classes()) - measure.f1(c)) > 0.05
 
 
 def test_imbalance_hides_in_the_false_positive_rate_and_shows_in_precision() -> None:

@@ -52,7 +52,7 @@ def test_paired(rows: Rows, facts: dict[str, Any], pair: tuple[str, str]) -> Non
     (found,) = compare(rows, models=[pair])
     expected = facts["delong_test_paired"]["-".join(pair)]
     assert found.statistic == near(expected["Z"])
-    assert found.p == found.adjusted == near(expected["p"])
+    assert found.p == found.p_adjusted == near(expected["p"])
     assert [found.difference.low, found.difference.high] == near(expected["ci"])
     # The other way round all signs change, and nothing else.
     (turned,) = compare(rows, models=[pair[::-1]])
@@ -94,6 +94,6 @@ def test_holm_over_the_three_pairs(rows: Rows, facts: dict[str, Any]) -> None:
     p = {tuple(name.split("-")): each["p"] for name, each in facts["delong_test_paired"].items() if "-" in name}
     assert len(found) == 3
     # .005·3, .027·2, .164·1: already in order.
-    assert found["wfns", "ndka"].adjusted == near(3 * p["wfns", "ndka"])
-    assert found["wfns", "s100b"].adjusted == near(2 * p["wfns", "s100b"])
-    assert found["ndka", "s100b"].adjusted == near(p["ndka", "s100b"])
+    assert found["wfns", "ndka"].p_adjusted == near(3 * p["wfns", "ndka"])
+    assert found["wfns", "s100b"].p_adjusted == near(2 * p["wfns", "s100b"])
+    assert found["ndka", "s100b"].p_adjusted == near(p["ndka", "s100b"])

@@ -87,10 +87,10 @@ def test_hanley_and_mcneil_of_a_single_point(mcgee: dict[str, Any]) -> None:
     tp, fn, fp, tn = mcgee["matrix_tp_fn_fp_tn"]
     # Of two positives and a negative, θ/(2 − θ) is the chance that both win: it belongs to the number of positives.
     # PyCM gives it to the negatives, so its interval is ours with the classes exchanged.
-    exchanged = Tally.counted([1.0, 0.0], [[tn, fp], [fn, tp]])
+    exchanged = Tally.from_counts([1.0, 0.0], [[tn, fp], [fn, tp]])
     found = infer.estimate("auc", exchanged, method="hanley-mcneil", level=Z196)
     assert (found.low, found.high) == pytest.approx(mcgee["AUC_2x2_CI95_hanley_mcneil"], rel=0, abs=1e-12)
-    labels = Tally.counted([1.0, 0.0], [[tp, fn], [fp, tn]])
+    labels = Tally.from_counts([1.0, 0.0], [[tp, fn], [fp, tn]])
     assert infer.estimate("auc", labels, method="hanley-mcneil", level=Z196).low < found.low
 
 

@@ -124,8 +124,8 @@ def test_likelihood_after_a_bias_corrected_temperature(
     right, logs, width = bias_corrected(v)(v.score), np.log(v.score), len(v.labels)
     np.testing.assert_allclose(right.mean(axis=0), v.support / v.total, atol=1e-12)
     assert np.mean((np.eye(width)[v.truth] - right) * logs) == pytest.approx(0, abs=1e-12)
-    assert found.map is not None
-    assert rises(found.map(t.score) / found.at, found.value) <= 1e-12
+    assert found.calibrator is not None
+    assert rises(found.calibrator(t.score) / found.calibrated_at, found.value) <= 1e-12
 
 
 def test_likelihood_after_a_slope_for_each_class(shifts: dict[str, Any], sides: Sides) -> None:

@@ -122,7 +122,7 @@ def test_top_k(sample: Sample, k: int) -> None:
 
 
 def test_the_highest_score_decides(sample: Sample) -> None:
-    table = sample.rows.decided()
+    table = sample.rows.confusion()
     wanted = metrics.confusion_matrix(sample.truth, sample.score.argmax(axis=1), sample_weight=sample.weight)
     np.testing.assert_allclose(table.mass, wanted, rtol=1e-12)
 

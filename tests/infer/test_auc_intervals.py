@@ -160,7 +160,7 @@ def test_ks_is_a_difference_of_shares(sample: Tally) -> None:
     assert found.value == measure.ks(Curve(sample))
     chance = infer.estimate("ks", tally([1, 0] * 50, [*range(50), *range(50)]))
     assert chance.low == 0
-    flipped = Tally.counted(-sample.score[::-1], sample.rows[:, ::-1])
+    flipped = Tally.from_counts(-sample.score[::-1], sample.rows[:, ::-1])
     other = infer.estimate("ks", flipped)
     assert (other.value, other.low, other.high) == near((found.value, found.low, found.high))
 
@@ -185,7 +185,7 @@ def test_few_thresholds_need_less() -> None:
 def test_upper_bound_of_ks_holds_wherever_the_rates_differ_most() -> None:
     """At the observed maximum all positives may be flagged: another threshold is less sure, and may be the true one."""
     counts = np.array([[16, 4, 0], [2, 34, 144]], dtype=np.uint8)
-    found = infer.estimate("ks", Tally.counted(np.array([3.0, 2.0, 1.0]), counts))
+    found = infer.estimate("ks", Tally.from_counts(np.array([3.0, 2.0, 1.0]), counts))
     assert found.value == near(0.8)
 
     def upper(true: int, false: int) -> float:

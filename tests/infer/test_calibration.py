@@ -684,15 +684,15 @@ def test_no_rows_in_a_judgement() -> None:
 
 def test_other_scores_for_the_same_masses() -> None:
     t = tally([1, 0, 1, 0], [0.1, 0.4, 0.4, 0.9], weight=[1.0, 2.0, 0.5, 1.0])
-    turned = t.rescored(1 - t.score)
+    turned = t.with_scores(1 - t.score)
     assert turned.score.tolist() == pytest.approx([0.9, 0.6, 0.1])
     assert turned.mass.tolist() == t.mass[:, ::-1].tolist()
     assert turned.squares.tolist() == t.squares[:, ::-1].tolist()
-    assert t.rescored([0.5, 0.5, 0.5]).mass.tolist() == t.mass.sum(axis=1, keepdims=True).tolist()
+    assert t.with_scores([0.5, 0.5, 0.5]).mass.tolist() == t.mass.sum(axis=1, keepdims=True).tolist()
     with pytest.raises(baserate.ShapeError, match="one for each of the 3"):
-        t.rescored([0.5])
+        t.with_scores([0.5])
     with pytest.raises(baserate.MissingValuesError):
-        t.rescored([0.5, nan, 0.1])
+        t.with_scores([0.5, nan, 0.1])
 
 
 def test_pooled_scores_do_not_bias_null_references(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -81,7 +81,7 @@ def test_the_band_of_kolmogorov_and_smirnov_by_hand() -> None:
 
 def test_a_band_at_a_point_by_hand() -> None:
     # 20 of 50 positives and 10 of 40 negatives at 0.9, all others below: one corner, reached by straight lines.
-    tally = Tally.counted([0.9, 0.1], [[20, 30], [10, 30]])
+    tally = Tally.from_counts([0.9, 0.1], [[20, 30], [10, 30]])
     low, high = bounds(confidence_band(tally, "roc"))[:, 1]
     rate, stricter, laxer = 0.25, *wilson(10, 30, 0.95)
     share, least, most = 0.4, *wilson_or_exact(20, 30, 0.95)
@@ -90,12 +90,12 @@ def test_a_band_at_a_point_by_hand() -> None:
 
 
 def test_where_everything_is_flagged_precision_is_as_unsure_as_the_prevalence() -> None:
-    found = confidence_band(Tally.counted([0.9, 0.4], [[20, 10], [20, 50]]), "pr")
+    found = confidence_band(Tally.from_counts([0.9, 0.4], [[20, 10], [20, 50]]), "pr")
     assert bounds(found)[0][-1] == pytest.approx(wilson(30, 70, 0.95)[0])
 
 
 def test_equal_local_levels_by_hand() -> None:
-    path = RocPath.of(baserate.curve(Tally.counted([0.9, 0.4], [[20, 10], [20, 50]])))
+    path = RocPath.of(baserate.curve(Tally.from_counts([0.9, 0.4], [[20, 10], [20, 50]])))
     local = 1 + np.log(0.95) / (2 * np.log(100) * np.log(np.log(100)))
     kept = np.arange(3)
     for found, expected in zip(bound_roc_simultaneously(path, kept, 0.95), bound_roc(path, kept, local), strict=True):
@@ -103,14 +103,14 @@ def test_equal_local_levels_by_hand() -> None:
 
 
 def test_a_share_against_the_threshold_has_the_interval_of_a_share() -> None:
-    tally = Tally.counted([0.9, 0.4, 0.1], [[81, 20, 10], [182, 100, 300]])
+    tally = Tally.from_counts([0.9, 0.4, 0.1], [[81, 20, 10], [182, 100, 300]])
     low, high = bounds(confidence_band(tally, "precision"))[:, 1]
     assert (round(low, 4), round(high, 4)) == (0.2553, 0.3662)  # Newcombe 1998, table I: 81/263
     assert "Wilson" in confidence_band(tally, "precision").how
 
 
 def test_other_measures_by_threshold_are_simulated() -> None:
-    tally = Tally.counted([0.9, 0.1], [[40, 10], [20, 130]])
+    tally = Tally.from_counts([0.9, 0.1], [[40, 10], [20, 130]])
     found = confidence_band(tally, "sensitivity").columns, confidence_band(tally, "balanced_accuracy").columns
     assert found[1]["low"][1] < measure.balanced_accuracy(baserate.Counts(40, 20, 10, 130)) < found[1]["high"][1]
     # Of two means each with its own error, half the errors in quadrature.
@@ -206,8 +206,8 @@ def test_lift_and_lorenz_are_gain_in_other_words(data: Rows) -> None:
 
 @pytest.mark.parametrize("what", CURVES)
 def test_more_rows_narrow_every_band(what: str) -> None:
-    tally = Tally.counted([0.9, 0.7, 0.5, 0.2], [[9, 6, 3, 2], [2, 4, 8, 26]])
-    more = Tally.counted(tally.score, np.asarray(tally.rows, dtype=int) * 100)
+    tally = Tally.from_counts([0.9, 0.7, 0.5, 0.2], [[9, 6, 3, 2], [2, 4, 8, 26]])
+    more = Tally.from_counts(tally.score, np.asarray(tally.rows, dtype=int) * 100)
     low, high = bounds(confidence_band(tally, what))[:, 2]
     lower, higher = bounds(confidence_band(more, what))[:, 2]
     assert higher - lower < (high - low) / 5
@@ -227,13 +227,15 @@ def test_a_single_class_has_no_band_and_says_why(what: str, truth: int) -> None:
 
 @pytest.mark.parametrize("what", ANY)
 def test_no_rows_have_no_band_and_say_why(what: str) -> None:
-    found = confidence_band(Tally.counted([], [[], []]), what)
+    found = confidence_band(Tally.from_counts([], [[], []]), what)
     assert np.isnan(bounds(found)).all()
     assert all(found.why)
 
 
 def test_the_highest_level_of_floats() -> None:
-    found = confidence_band(Tally.counted([0.9, 0.4], [[20, 10], [1, 30]]), "roc", level=1 - 2**-53, simultaneous=True)
+    found = confidence_band(
+        Tally.from_counts([0.9, 0.4], [[20, 10], [1, 30]]), "roc", level=1 - 2**-53, simultaneous=True
+    )
     assert (bounds(found)[0] <= y(found)).all()
 
 
@@ -249,7 +251,7 @@ def test_constant_scores_and_perfect_ones_have_a_band(what: str) -> None:
 
 
 def test_the_seed_alone_determines_samples() -> None:
-    tally = Tally.counted([0.9, 0.4, 0.1], [[8, 2, 1], [1, 5, 9]])
+    tally = Tally.from_counts([0.9, 0.4, 0.1], [[8, 2, 1], [1, 5, 9]])
     assert same(bounds(confidence_band(tally, "f1", seed=3)), bounds(confidence_band(tally, "f1", seed=3)))
     assert not same(bounds(confidence_band(tally, "f1", seed=3)), bounds(confidence_band(tally, "f1", seed=4)))
     assert same(bounds(confidence_band(tally, "roc", seed=3)), bounds(confidence_band(tally, "roc", seed=4)))
@@ -282,7 +284,7 @@ def test_points_are_those_of_the_curve() -> None:
 )
 def test_invalid_options_raise(options: dict[str, Any], told: str) -> None:
     with pytest.raises(OptionError, match=told):
-        confidence_band(Tally.counted([0.9, 0.4], [[2, 1], [0, 3]]), options.pop("what", "roc"), **options)
+        confidence_band(Tally.from_counts([0.9, 0.4], [[2, 1], [0, 3]]), options.pop("what", "roc"), **options)
 
 
 def test_bands_of_models_and_groups_are_tidy() -> None:

@@ -78,7 +78,7 @@ def test_the_default_is_closed_and_others_can_be_requested() -> None:
 
 def test_net_reduction_counts_the_other_cells() -> None:
     found = infer.estimate(partial(net_reduction, at=0.25), TABLE)
-    other = infer.estimate(partial(net_benefit, at=0.75), TABLE.swapped())
+    other = infer.estimate(partial(net_benefit, at=0.75), TABLE.swap_classes())
     assert (found.value, found.low, found.high) == near((other.value, other.low, other.high))
 
 

@@ -176,10 +176,10 @@ def test_laws(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("how", ["macro", "weighted", "micro"])
 def test_averages_over_decisions_are_of_the_table(how: Literal["macro", "weighted", "micro"]) -> None:
     rows = sample(8, 200)
-    found = infer.estimate(average_over_classes("f1", how), rows.decided())
+    found = infer.estimate(average_over_classes("f1", how), rows.confusion())
     assert found.low < found.value < found.high
     # The same mass in a wider table of rows that nobody saw tells nothing.
-    more = infer.estimate(average_over_classes("f1", how), Confusion(rows.decided().mass * 16, LABELS))
+    more = infer.estimate(average_over_classes("f1", how), Confusion(rows.confusion().mass * 16, LABELS))
     assert (more.high - more.low) == pytest.approx((found.high - found.low) / 4, rel=0.1)
 
 
@@ -212,7 +212,7 @@ def test_what_is_undefined_says_why() -> None:
 
 def test_measures_of_other_data_raise() -> None:
     with pytest.raises(OptionError, match="takes MulticlassRows, not Confusion"):
-        infer.estimate("hand_till", sample(1).decided())
+        infer.estimate("hand_till", sample(1).confusion())
     with pytest.raises(OptionError, match="there is one kind only, so leave it out"):
         infer.estimate("hand_till", sample(1), method="resample")
 

@@ -42,7 +42,7 @@ def test_p_of_samples_that_differ_much_do_not_repeat(measure: str) -> None:
 
 
 def test_newcombe_p_is_where_the_interval_just_reaches_zero() -> None:
-    a, b = (Tally.counted([1.0, 0.0], [[hits, 1000 - hits], [0, 0]]) for hits in (650, 350))
+    a, b = (Tally.from_counts([1.0, 0.0], [[hits, 1000 - hits], [0, 0]]) for hits in (650, 350))
     found = infer.compare_unpaired(a, b, measure="sensitivity", threshold=0.5)
 
     # By hand: z at which sqrt((p1 - l1)^2 + (u2 - p2)^2) is the difference, with Wilson's limits l1 and u2.
@@ -93,7 +93,7 @@ def test_distances_that_no_perfect_model_reaches_have_a_bound() -> None:
 
 def test_gaps_that_no_permutation_reaches_have_a_bound() -> None:
     tables = {"a": [400, 100], "b": [200, 300]}
-    made: dict[Group, Tally] = {(name,): Tally.counted([1.0, 0.0], [hits, [0, 0]]) for name, hits in tables.items()}
+    made: dict[Group, Tally] = {(name,): Tally.from_counts([1.0, 0.0], [hits, [0, 0]]) for name, hits in tables.items()}
     found = equalize.group_gaps(Tallies({"m": made}, ("g",)), measures=["sensitivity"], draws=99)
     (row,) = [row for row in found.rows() if row["kind"] == "max_difference"]
     assert (row["p"], row["p_is_bound"]) == (0.01, True)

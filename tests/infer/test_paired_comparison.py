@@ -87,7 +87,7 @@ def test_a_model_against_itself_differs_by_nothing(name: str) -> None:
     twice = Rows(rows.truth, {"a": rows.score["new"], "b": rows.score["new"]})
     (found,) = compare(twice, measure=STATED.apply(MEASURES[name]))
     assert found.difference.value == 0
-    assert found.p == found.adjusted == 1
+    assert found.p == found.p_adjusted == 1
     assert (found.difference.low, found.difference.high) == (0, 0)
 
 
@@ -491,7 +491,7 @@ def test_groups_are_compared_after_everybody() -> None:
     assert numbers(found[4]) == numbers(compare(only)[0])
     # Holm is over all six.
     least = min(each.p for each in found)
-    assert next(each.adjusted for each in found if each.p == least) == pytest.approx(min(6 * least, 1))
+    assert next(each.p_adjusted for each in found if each.p == least) == pytest.approx(min(6 * least, 1))
     tidied = tabulate_comparisons(found).rows()
     assert tidied[2]["group"] == {"sex": "f"}
     assert tidied[1]["threshold"] == tidied[1]["other_threshold"] == 0.5
@@ -503,7 +503,7 @@ def test_a_group_of_one_class_says_why() -> None:
     by = Rows(rows.truth, rows.score, group=group, groups=(("a",), ("b",)), attributes=("g",))
     everybody, first, second = compare(by)
     assert not isnan(everybody.p)
-    assert everybody.adjusted == everybody.p
+    assert everybody.p_adjusted == everybody.p
     assert (first.why, second.why) == ("there are no positives", "there are no negatives")
     assert isnan(first.difference.value)
     assert isnan(first.p)

@@ -43,7 +43,7 @@ def sample(seed: int, size: int = 200, shift: float = 1.0) -> Tally:
 
 
 def shares(first: tuple[int, int], second: tuple[int, int]) -> list[Tally]:
-    return [Tally.counted([1.0, 0.0], [list(each), [0, 0]]) for each in (first, second)]
+    return [Tally.from_counts([1.0, 0.0], [list(each), [0, 0]]) for each in (first, second)]
 
 
 # Newcombe 1998, table II, method 10, all but the first rows of which are extreme.
@@ -208,25 +208,25 @@ def test_unpaired_is_less_precise_than_paired() -> None:
 
 
 def test_two_perfect_samples_have_limits() -> None:
-    perfect = Tally.counted([1.0, 0.0], [[10, 0], [0, 10]])
+    perfect = Tally.from_counts([1.0, 0.0], [[10, 0], [0, 10]])
     found = compare_unpaired(perfect, perfect)
     assert (found.difference.value, found.p) == (0, 1)
     assert found.difference.low < -0.05
-    constant = Tally.counted([1.0], [[10], [10]])
+    constant = Tally.from_counts([1.0], [[10], [10]])
     found = compare_unpaired(perfect, constant)
     assert 0 < found.p < 0.05
 
 
 @pytest.mark.parametrize("name", ["auc", "gini", "ks", "average_precision"])
 def test_a_small_perfect_sample_is_not_surely_better_than_a_large_good_one(name: str) -> None:
-    perfect, good = Tally.counted([1.0, 0.0], [[3, 0], [0, 3]]), sample(1, 400, 3.0)
+    perfect, good = Tally.from_counts([1.0, 0.0], [[3, 0], [0, 3]]), sample(1, 400, 3.0)
     found = compare_unpaired(perfect, good, measure=name)
     assert found.difference.low < 0 < found.difference.value
     assert found.p > 0.2
     turned = compare_unpaired(good, perfect, measure=name)
     assert turned.p == pytest.approx(found.p, rel=0.1)
     # That constant scores have an AUC of 1/2 is sure.
-    constant = Tally.counted([1.0], [[3], [3]])
+    constant = Tally.from_counts([1.0], [[3], [3]])
     assert compare_unpaired(good, constant).test == "DeLong, unpaired, Welch's t"
 
 
@@ -239,7 +239,7 @@ def test_a_sample_of_one_row_bounds_no_loss() -> None:
 
 
 def test_invalid_and_undefined_comparisons() -> None:
-    assert isnan(compare_unpaired(Tally.counted([], [[], []]), sample(1), measure="sensitivity").p)
+    assert isnan(compare_unpaired(Tally.from_counts([], [[], []]), sample(1), measure="sensitivity").p)
     a = sample(1)
     with pytest.raises(OptionError, match="is not a tally"):
         compare_unpaired(a, [1, 2])  # type: ignore[arg-type]
@@ -247,7 +247,7 @@ def test_invalid_and_undefined_comparisons() -> None:
         compare_unpaired(a, a, measure="accuracy", question=Question(method="mcnemar"))
     with pytest.raises(OptionError, match="DeLong's test is of areas"):
         compare_unpaired(a, a, measure="accuracy", question=Question(method="delong"))
-    one = Tally.counted([0.5], [[3], [0]])
+    one = Tally.from_counts([0.5], [[3], [0]])
     found = compare_unpaired(a, one)
     assert isnan(found.p)
     assert found.why == "second: there are no negatives"

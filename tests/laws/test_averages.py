@@ -136,8 +136,8 @@ def test_a_count_is_that_many_rows_and_so_is_a_weight(drawn: Drawn, data: st.Dat
     for name, function in OF_SCORES.items():
         assert same(function(drawn.rows(count=times)), function(repeated), within=1e-12), name
         assert same(function(drawn.rows(weight=times)), function(repeated), within=1e-12), name
-    for table in (drawn.rows(count=times).decided(), drawn.rows(weight=times).decided()):
-        assert table.mass.tolist() == repeated.decided().mass.tolist()
+    for table in (drawn.rows(count=times).confusion(), drawn.rows(weight=times).confusion()):
+        assert table.mass.tolist() == repeated.confusion().mass.tolist()
 
 
 @given(scored())
@@ -168,7 +168,7 @@ def test_of_two_classes_hand_and_till_is_the_auc(drawn: Drawn) -> None:
 def test_top_one_is_accuracy_and_more_is_no_worse(drawn: Drawn) -> None:
     rows = drawn.rows(weight=drawn.weight)
     tops = [multiclass.top_k_accuracy(rows, k=k) for k in range(1, len(rows.labels) + 1)]
-    assert tops[0] == multiclass.accuracy(rows.decided())
+    assert tops[0] == multiclass.accuracy(rows.confusion())
     assert tops == sorted(tops)
     assert tops[-1] == 1
 

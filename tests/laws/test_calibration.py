@@ -90,7 +90,7 @@ def test_another_prevalence_changes_miscalibration_never_discrimination(drawn: R
 @given(inside, st.sampled_from([lambda p: p**3, np.sqrt, lambda p: p / 2, lambda p: expit(3 * logit(p) - 1)]))
 def test_no_rising_change_of_scores_changes_discrimination(drawn: Rows, change: Measure) -> None:
     t = tally(*drawn)
-    after = t.rescored(change(t.score))
+    after = t.with_scores(change(t.score))
     assume(len(after.score) == len(t.score))
     for name in ("brier", "log"):
         of = measure.find_measure(f"{name}_discrimination")
@@ -198,7 +198,7 @@ def test_a_measure_of_a_stack_is_that_of_each_tally(stack: Stack) -> None:
     for positive, negative in zip(stack.positive, stack.negative, strict=True):
         there = positive + negative > 0
         cells = np.stack([positive, negative])[:, there].astype(int)
-        alone.append(Tally.counted(score=stack.score[there], rows=cells))
+        alone.append(Tally.from_counts(score=stack.score[there], rows=cells))
     for name, of in STACKED.items():
         assert same(of(stack), [of(each) for each in alone], within=1e-8), name
 

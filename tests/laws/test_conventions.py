@@ -117,7 +117,7 @@ def convention_9_the_strictest_of_equals_wins() -> None:
 def convention_10_merge_mass_and_round_down() -> None:
     t = tally([1, 0, 1], [0.39, 0.31, 0.12])
     assert (t + t).mass.tolist() == [[2, 0, 2], [0, 2, 0]]
-    rounded = t.rounded(0.1)
+    rounded = t.round_scores(0.1)
     assert rounded.score.tolist() == [0.3, 0.1]
     assert rounded.resolution == 0.1
     assert t.resolution is None
@@ -133,7 +133,7 @@ def convention_11_probabilities_where_they_are_used_as_such() -> None:
 
 def convention_12_rates_are_shares() -> None:
     assert measure.sensitivity(baserate.Counts(tp=1, fp=0, fn=1, tn=0)) == 0.5
-    assert Tally.counted([1.0], [[1], [3]]).prevalence == 0.25
+    assert Tally.from_counts([1.0], [[1], [3]]).prevalence == 0.25
 
 
 def convention_13_labels_are_one_point() -> None:
@@ -163,7 +163,7 @@ def convention_15_a_class_that_does_not_occur_adds_nothing() -> None:
 
 def convention_16_the_highest_score_decides_and_of_equal_ones_the_first_class() -> None:
     rows = baserate.class_scores(["a", "b", "c"], [[0.2, 0.5, 0.3], [0.4, 0.4, 0.2], [0.3, 0.3, 0.4]])
-    assert rows.decided().mass.tolist() == [[0, 1, 0], [1, 0, 0], [0, 0, 1]]
+    assert rows.confusion().mass.tolist() == [[0, 1, 0], [1, 0, 0], [0, 0, 1]]
     by_rows, by_columns = (Confusion.of_matrix([[5, 1], [2, 3]], truth=truth) for truth in ("rows", "columns"))
     assert by_rows.truth.tolist() == [6, 5]
     assert by_columns.truth.tolist() == [7, 4]
@@ -241,7 +241,7 @@ def convention_23_after_is_judged_on_other_rows() -> None:
     data = read.tallies({"y": rng.random(60) < 0.5, "p": rng.random(60)}, truth="y", score="p")
     found = calibrate.fit(data, "isotonic")
     assert found.was_fitted_on(data.tally)
-    own = data.tally.rescored(found(data.tally.score))
+    own = data.tally.with_scores(found(data.tally.score))
     assert measure.brier(own) < measure.brier(calibrate.cross_fit(data.tally, "isotonic"))
     quick = infer.CalibrationOptions(draws=0)
     assert "these very rows" in infer.calibration_summary(data, asked=quick, after=found).data["notes"][-1]
@@ -257,7 +257,7 @@ def convention_24_masses_or_scores() -> None:
     assert there.score.tolist() == sample.score.tolist()
     assert there.prevalence == pytest.approx(0.1)
     assert there.rows.tolist() == sample.rows.tolist()
-    after = there.rescored(shift.reprior(there.score, from_=0.5, to=0.1))
+    after = there.with_scores(shift.reprior(there.score, from_=0.5, to=0.1))
     assert after.mass.tolist() == there.mass.tolist()
     assert (after.score < there.score).all()
     assert after.reweighed
@@ -275,7 +275,7 @@ def convention_25_both_samples() -> None:
     target = Target(drawn(2000, 0.2)[1])
     few, many = (shift.estimate_prevalence(target, tally(*drawn(n, 0.5))) for n in (100, 10_000))
     assert few.estimate.high - few.estimate.low > 1.5 * (many.estimate.high - many.estimate.low)
-    assert many.variance > many.spread
+    assert many.variance > many.target_variance
     with pytest.raises(FitError, match="carry no information"):
         shift.estimate_prevalence(target, tally(rng.random(200) < 0.5, rng.normal(size=200)))
 
@@ -414,7 +414,7 @@ def convention_37_a_number_says_at_which_prevalence_it_holds() -> None:
         return share / (1 - share)
 
     report = baserate.evaluate(truth, score, group={"site": site}, prevalence=0.1)
-    rows = [row for row in report.pick(where="there", group=None) if row["prevalence"] is not None]
+    rows = [row for row in report.select(where="there", group=None) if row["prevalence"] is not None]
     assert {round(row["prevalence"], 12) for row in rows} == {0.1}
     assert "rows" in report.here
     assert "rows" not in report.there

@@ -117,7 +117,7 @@ def test_what_is_called_positive_does_not_matter(data: Rows) -> None:
     for name in CHEAP:
         told = describe(MEASURES[name])
         if told.of is Counts and told.dual:
-            found, other = infer.estimate(name, counts), infer.estimate(told.dual, counts.swapped())
+            found, other = infer.estimate(name, counts), infer.estimate(told.dual, counts.swap_classes())
             # Draws come in another order.
             wanted = near(bounds(found)) if told.share else pytest.approx(bounds(found), abs=0.05, rel=0.3, nan_ok=True)
             assert bounds(other) == wanted, name

@@ -61,7 +61,7 @@ def test_where_order_is_promised_the_area_stays(drawn: Rows, method: str) -> Non
     t = both_classes(drawn)
     found = fitted(method, t)
     assume(found.rises)
-    after = t.rescored(found(t.score))
+    after = t.with_scores(found(t.score))
     # Far out, log-odds may differ where probabilities no longer do.
     assume(method == "strict-isotonic" or len(after.score) == len(t.score))
     assert len(after.score) == len(t.score)
@@ -73,7 +73,7 @@ def test_where_order_is_promised_the_area_stays(drawn: Rows, method: str) -> Non
 def test_strict_order_is_kept_of_any_score(drawn: Rows) -> None:
     t = both_classes(drawn)
     found = calibrate.isotonic(t, strict=True)
-    after = t.rescored(found(t.score))
+    after = t.with_scores(found(t.score))
     assert found.rises
     assert measure.auc(curve(after)) == measure.auc(curve(t))
     assert after.score.min() > 0
@@ -104,7 +104,7 @@ def test_an_offset_is_a_prevalence_is_a_line_of_slope_one(drawn: Rows) -> None:
     assert carried(t.score) == pytest.approx(p, rel=1e-9)
     # … and as a logistic regression of what is left after the log-odds: no slope would add to it.
     assert p == pytest.approx(expit(logit(t.score) + added.value), rel=1e-12)
-    again = calibrate.offset(t.rescored(p))
+    again = calibrate.offset(t.with_scores(p))
     assert again.parameters[0].value == pytest.approx(0, abs=1e-8)
 
 
@@ -121,7 +121,7 @@ def test_there_and_back_again(p: list[float], here: float, there: float) -> None
 @given(scores)
 def test_isotonic_is_calibrated_on_its_own_pools(drawn: Rows) -> None:
     t = both_classes(drawn)
-    after = t.rescored(calibrate.isotonic(t)(t.score))
+    after = t.with_scores(calibrate.isotonic(t)(t.score))
     assert after.score == pytest.approx(after.positive / (after.positive + after.negative), rel=1e-13, abs=1e-15)
     share = t.positive / (t.positive + t.negative)
     weight = t.positive + t.negative

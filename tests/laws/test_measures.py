@@ -124,7 +124,7 @@ def test_swapping_the_classes_gives_the_dual(c: Counts[float], drawn: Rows) -> N
     swapped = baserate.curve(baserate.tally(~drawn.truth, -drawn.score))
     for name, measure in MEASURES.items():
         if (dual := describe(measure).dual) is not None:
-            one, other = (c, c.swapped()) if name in OF_COUNTS else (curve, swapped)
+            one, other = (c, c.swap_classes()) if name in OF_COUNTS else (curve, swapped)
             assert same(measure(one), MEASURES[dual](other), within=1e-12), name
 
 

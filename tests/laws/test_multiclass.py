@@ -172,7 +172,7 @@ def test_masses_may_be_huge_and_tiny() -> None:
 
 @given(squares())
 def test_truth_and_decisions_may_be_exchanged(c: Confusion) -> None:
-    mirrored = c.transposed()
+    mirrored = c.transpose()
     for name in SYMMETRIC:
         assert same(MEASURES[name](c), MEASURES[name](mirrored), within=1e-9), name
     for name, other in MIRRORED.items():
@@ -184,7 +184,7 @@ def test_truth_and_decisions_may_be_exchanged(c: Confusion) -> None:
 
 def test_only_these_may_be_exchanged() -> None:
     c = Confusion.of_matrix([[9, 3, 0], [4, 5, 1], [1, 1, 7]], truth="rows")
-    changed = {name for name, value in values(c).items() if value != pytest.approx(values(c.transposed())[name])}
+    changed = {name for name, value in values(c).items() if value != pytest.approx(values(c.transpose())[name])}
     assert changed == MEASURES.keys() - SYMMETRIC
 
 

@@ -61,7 +61,7 @@ def test_everybody_is_somewhere(made: Population, thresholds: list[float]) -> No
     assert (np.diff(counts.tp) >= 0).all()
     assert (np.diff(counts.fp) >= 0).all()
     one = made.at(thresholds[0])
-    assert (one.swapped().tn, one.swapped().fn) == (one.tp, one.fp)
+    assert (one.swap_classes().tn, one.swap_classes().fn) == (one.tp, one.fp)
 
 
 @given(populations)

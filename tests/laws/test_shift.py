@@ -73,14 +73,14 @@ def test_what_is_within_classes_stays(data: Rows, to: float) -> None:
 @QUICK
 @given(tables(st.integers(1, 50)), share)
 def test_classes_may_swap_names(c: Counts[float], to: float) -> None:
-    one, other = shift.reweigh(c, to=to).swapped(), shift.reweigh(c.swapped(), to=1 - to)
+    one, other = shift.reweigh(c, to=to).swap_classes(), shift.reweigh(c.swap_classes(), to=1 - to)
     assert one.reweighed
     assert other.reweighed
     for name in ("tp", "fp", "fn", "tn"):
         assert getattr(one, name) == near(getattr(other, name))
     found, dual = (
         infer.estimate(name, shift.reweigh(each, to=at))
-        for name, each, at in (("precision", c, to), ("npv", c.swapped(), 1 - to))
+        for name, each, at in (("precision", c, to), ("npv", c.swap_classes(), 1 - to))
     )
     assert (dual.value, dual.low, dual.high) == near((found.value, found.low, found.high))
 

@@ -84,12 +84,12 @@ def test_merging_keeps_weights(data: st.DataObject) -> None:
 @given(rows(score=st.floats(-3, 3) | few), st.sampled_from([0.1, 0.001, 0.3, 0.125, 1 / 3, 2.0]))
 def test_rounding_keeps_the_counts_at_every_edge(data: Rows, resolution: float) -> None:
     exact = baserate.tally(*data)
-    rounded = exact.rounded(resolution)
+    rounded = exact.round_scores(resolution)
     assert (rounded.score <= exact.score[0]).all()
     for cell in ("tp", "fp", "fn", "tn"):
         at_edges = getattr(baserate.curve(exact).at(rounded.score), cell)
         assert same(getattr(baserate.curve(rounded).at(rounded.score), cell), at_edges)
-    assert rounded.rounded(resolution).digest == rounded.digest
+    assert rounded.round_scores(resolution).digest == rounded.digest
     assert rounded.resolution == resolution
     assert rounded.total == exact.total
 
@@ -101,7 +101,7 @@ def test_scores_just_below_an_edge_stay_below_it(resolution: float) -> None:
     index = np.arange(-500, 500)
     edge = index / per_unit if per_unit else index * resolution
     below = np.nextafter(edge, -np.inf)
-    rounded = baserate.tally(np.ones(2000), np.concatenate([edge, below])).rounded(resolution)
+    rounded = baserate.tally(np.ones(2000), np.concatenate([edge, below])).round_scores(resolution)
     assert np.array_equal(rounded.score[:-1][::-1], edge)
     assert np.array_equal(rounded.rows[0], [1, *[2] * 999, 1])
 

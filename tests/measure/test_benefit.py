@@ -49,7 +49,7 @@ def test_net_reduction_is_the_gain_over_flagging_everybody(c: Counts[float], at:
 
 @given(people, threshold)
 def test_net_benefit_and_net_reduction_are_dual(c: Counts[float], at: float) -> None:
-    assert same(net_benefit(c.swapped(), at=1 - at), net_reduction(c, at=at), within=1e-9)
+    assert same(net_benefit(c.swap_classes(), at=1 - at), net_reduction(c, at=at), within=1e-9)
 
 
 @given(people, threshold)

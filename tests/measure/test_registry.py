@@ -141,7 +141,7 @@ def test_docstrings_begin_with_the_fields_and_end_with_examples(registry: Any) -
         described, doc = describe(function), function.__doc__
         assert doc.startswith(f"{described.summary}\n\n:math:`{described.formula}`\n\n"), name
         assert doc.count(described.summary) == 1, name
-        assert all(other in doc for other in described.also), name
+        assert all(other in doc for other in described.aliases), name
         assert all(f"[@{key}]" in doc for key in described.references), name
         assert doctest.DocTestParser().get_examples(doc), name
 
@@ -153,12 +153,12 @@ def test_a_measure_needs_no_formula_other_names_or_references() -> None:
     made = measure.measure(summary="Number of true positives.", best="high", span=(0, math.inf), needs=("total",))(hits)
     assert made.__doc__ == "Number of true positives."
     described = describe(made)
-    assert (described.formula, described.also, described.references) == (None, (), ())
+    assert (described.formula, described.aliases, described.references) == (None, (), ())
 
 
 @REGISTRIES
 def test_no_two_measures_share_a_name(registry: Any) -> None:  # noqa: ANN401
-    names = [other.lower() for function in registry.MEASURES.values() for other in describe(function).also]
+    names = [other.lower() for function in registry.MEASURES.values() for other in describe(function).aliases]
     assert len(names) == len(set(names))
     assert not set(names) & set(registry.MEASURES)
 

@@ -46,7 +46,7 @@ def test_nothing_is_better_than_the_best(name: str, which: str) -> None:
     found = population.best_threshold(made, name)
     top = sign * found.value
     assert highest <= top or highest == pytest.approx(top, rel=1e-13, abs=1e-13)
-    assert found.skipped == bool((values == inf).any())
+    assert found.has_infinities == bool((values == inf).any())
     if found.attained:
         assert function(made.at(found.threshold)) == pytest.approx(found.value, rel=1e-14)
     else:
@@ -339,14 +339,14 @@ def test_infinities_never_win() -> None:
     steps = Population(stats.randint(0, 3), stats.randint(1, 5), 0.4)  # 0, 1, 2 against 1, 2, 3, 4
     found = population.best_threshold(steps, "diagnostic_odds_ratio")
     # At 3 and 4 no negative is flagged, and at 1 no positive is missed. The ratio at 2 is (3/4·2/3)/(1/4·1/3).
-    assert (found.threshold, round(found.value, 12), found.skipped) == (2, 6, True)
+    assert (found.threshold, round(found.value, 12), found.has_infinities) == (2, 6, True)
     note = "thresholds with an infinite diagnostic odds ratio were skipped: an infinity never wins a search."
     assert population.summary(steps, "diagnostic_odds_ratio").data["notes"] == [note]
     assert population.summary(steps, "f1").data["notes"] == []
     with np.errstate(divide="ignore"):
         low = population.best_threshold(steps, lambda counts: -1 / np.abs(counts.fp), toward="low")
     assert low.value == pytest.approx(-5)  # where a third of the negatives are flagged
-    assert low.skipped
+    assert low.has_infinities
 
 
 def test_what_grows_without_bound_has_no_best_threshold() -> None:

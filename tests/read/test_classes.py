@@ -404,7 +404,7 @@ RIGHT: dict[str, Any] = {"y": ["a", "b", "c"], **{f"p_{k}": np.eye(3)[at] for at
 
 
 def accuracy(rows: MulticlassRows) -> float:
-    return baserate.measure.multiclass.accuracy(rows.decided())
+    return baserate.measure.multiclass.accuracy(rows.confusion())
 
 
 def test_every_class_needs_a_score_and_every_score_a_class() -> None:

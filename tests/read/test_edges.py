@@ -393,7 +393,7 @@ def test_rows_are_frozen_down_to_their_arrays() -> None:
     assert (rows.score["p"][0], rows.truth[1]) == (0, False)
 
 
-T = Tally.counted([0.9, 0.4], [[2, 1], [0, 3]])
+T = Tally.from_counts([0.9, 0.4], [[2, 1], [0, 3]])
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,7 @@ ENTRIES: dict[str, Callable[[], object]] = {
         {"p_no": BOTH["no"], "p_yes": BOTH["yes"].loc[SHUFFLED.index]}, score="p_*"
     ),
     "Target.of_rows": lambda: Target.of_rows(SCORE, weight=WEIGHT),
-    "Tally.counted": lambda: Tally.counted(
+    "Tally.counted": lambda: Tally.from_counts(
         pd.Series([2.0, 1.0], index=["b", "a"]), pd.DataFrame([[1, 2], [3, 4]], index=["a", "b"])
     ),
     "actions": lambda: apply.actions(ONE, BOTH["yes"], group=LABEL.map({"yes": "f", "no": "m"}).loc[SHUFFLED.index]),

@@ -40,7 +40,7 @@ def test_rows_are_joined_by_id() -> None:
     assert found.weight.tolist() == [1, 2, 3, 4]
     assert found.id is not None
     assert found.id.tolist() == WHO
-    assert found.intake.told == "4 rows read; positive = 1, negative = 0"
+    assert found.intake.description == "4 rows read; positive = 1, negative = 0"
     assert len(compare(found)) == 3
 
 
@@ -67,7 +67,7 @@ def test_rows_of_only_one_table_are_refused_or_dropped() -> None:
         read.join({"new": rows(NEW), "old": rows(short)})
     found = read.join({"new": rows(NEW), "old": rows(short)}, missing="drop")
     assert len(found) == 3
-    assert found.intake.told.startswith("4 rows read, 1 of them dropped (new id: 1 not in all tables)")
+    assert found.intake.description.startswith("4 rows read, 1 of them dropped (new id: 1 not in all tables)")
     with pytest.raises(EmptyDataError, match="no id is in all tables"):
         read.join({"new": rows(NEW), "old": rows(OLD | {"who": [1, 2, 3, 4]})}, missing="drop")
 

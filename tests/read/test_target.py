@@ -90,13 +90,13 @@ def test_labelled_and_unlabelled_rows_are_separated(make_source: Callable[[Table
     )
     assert found.total == pytest.approx((weight * count)[rest].sum())
     told = f"{SIZE} rows read; {np.count_nonzero(known)} with truth; positive = y, negative = n"
-    assert found.intake.told == told
+    assert found.intake.description == told
 
 
 def test_a_column_without_labels_is_no_truth(make_source: Callable[[Table], Any]) -> None:
     found = read.target(make_source({"p": [0.2, 0.4, 0.4], "y": [None] * 3}), score="p", truth="y")
     assert repr(found) == "Target(3 rows without truth)"
-    assert found.intake.told == "3 rows read; none with truth"
+    assert found.intake.description == "3 rows read; none with truth"
     assert (found.intake.positive, found.intake.negative) == (None, None)
 
 
@@ -145,7 +145,7 @@ def test_no_labelled_row_remains_after_dropping(make_source: Callable[[Table], A
     table = {"p": [0.1, None, 0.3], "y": [None, 1, None]}
     found = read.target(make_source(table), score="p", truth="y", missing="drop")
     assert found.labelled is None
-    assert found.intake.told == "3 rows read, 1 of them dropped (p: 1 missing); none with truth"
+    assert found.intake.description == "3 rows read, 1 of them dropped (p: 1 missing); none with truth"
 
 
 def test_text_is_no_score(make_source: Callable[[Table], Any]) -> None:
@@ -186,7 +186,7 @@ def test_blank_cells_have_no_label(tmp_path: Path) -> None:
     for source in (table, pd.DataFrame(table), pl.LazyFrame(table)):
         found = read.target(source, score="p", truth="y", positive="ill")
         assert sorted(found.score.tolist()) == [0.1, 0.3]
-        assert found.intake.told == "4 rows read; 2 with truth; positive = ill, negative = well"
+        assert found.intake.description == "4 rows read; 2 with truth; positive = ill, negative = well"
 
 
 def test_labels_are_checked_and_codes_for_missing_are_noted() -> None:
@@ -320,7 +320,7 @@ def test_labelled_and_unlabelled_rows_of_classes_are_separated() -> None:
     np.testing.assert_array_equal(found.labelled.score, scores[KNOWN])
     truth = [found.labels[at] for at in found.labelled.truth]
     assert truth == [label for label in PETS["is"] if label is not None]
-    assert found.intake.told == f"{SIZE} rows read; {KNOWN.sum()} with truth; classes: eel, dog, cat"
+    assert found.intake.description == f"{SIZE} rows read; {KNOWN.sum()} with truth; classes: eel, dog, cat"
     assert found.intake.columns["score"] == ["p_eel", "p_dog", "p_cat"]
 
 
@@ -350,7 +350,9 @@ def test_bad_targets_of_classes_are_refused() -> None:
     with pytest.raises(MissingValuesError, match=r"1 of 2 rows cannot be used \(p_b: 1 infinite\)"):
         read.class_target({"p_a": [0.1, 0.2], "p_b": [0.5, np.inf]}, score="p_*")
     dropped = read.class_target({"p_a": [0.1, 0.2], "p_b": [0.5, np.inf]}, score="p_*", missing="drop")
-    assert dropped.intake.told == "2 rows read, 1 of them dropped (p_b: 1 infinite); none with truth; classes: a, b"
+    assert (
+        dropped.intake.description == "2 rows read, 1 of them dropped (p_b: 1 infinite); none with truth; classes: a, b"
+    )
     with pytest.raises(EmptyDataError, match="each of 2 rows"):
         read.class_target({"p_a": [0.1, 0.2], "p_b": [0.5, 1], "y": ["a", "b"]}, score="p_*", truth="y")
     with pytest.raises(UnknownLabelError, match=r"truth holds 'NA'.*if that means missing, leave those cells empty"):

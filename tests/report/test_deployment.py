@@ -109,7 +109,7 @@ def test_without_a_stated_prevalence_deployment_is_the_sample() -> None:
 
 def test_the_calibration_error_has_the_null_reference_of_the_same_prevalence(report: Report) -> None:
     tally = shift.reweigh(read.tallies(PEOPLE, truth="sick", score="risk").tally, to=PREVALENCE)
-    (row,) = report.pick(measure="ece", where="there", group=None)
+    (row,) = report.select(measure="ece", where="there", group=None)
     floor = infer.null_reference("ece", tally, draws=100)
     assert (row["value"], row["floor"], row["floor_high"]) == pytest.approx((floor.value, floor.typical, floor.high))
 
@@ -119,10 +119,10 @@ def test_the_calibration_error_has_the_null_reference_of_the_same_prevalence(rep
 def test_the_sample_s_own_prevalence_changes_no_value(to: float) -> None:
     sick, risk = PEOPLE["sick"], PEOPLE["risk"]
     same = baserate.evaluate(sick, risk, prevalence=float(np.mean(sick)), threshold=0.4)
-    for row in same.pick(where="there"):
+    for row in same.select(where="there"):
         if row["part"] in ("costs", "possible") or row["value"] is None:  # measured in one place alone
             continue
-        (twin,) = same.pick(part=row["part"], measure=row["measure"], where="here")
+        (twin,) = same.select(part=row["part"], measure=row["measure"], where="here")
         assert row["value"] == pytest.approx(twin["value"], rel=1e-6), row
     report = baserate.evaluate(sick, risk, prevalence=to, threshold=0.4)
     assert report.there.prevalence.value == pytest.approx(to, rel=1e-12)

@@ -231,10 +231,10 @@ def test_a_tiny_group_hides_no_difference_between_large_ones() -> None:
     assert said["fpr[race = b]_reference"] == "race = a"
     assert said["fpr[race = b]_p_adjusted"] < 1e-10
     assert not any("race = c" in name for name in said)
-    (tiny,) = report.pick(part="group_differences", measure="fpr", group={"race": "c"})
+    (tiny,) = report.select(part="group_differences", measure="fpr", group={"race": "c"})
     assert (tiny["p"], tiny["p_adjusted"]) == (None, None)
     assert tiny["why"] == "not tested: race = c has 6 negatives, fewer than the minimum of 30"
-    (gap,) = report.pick(part="gaps", measure="fpr")
+    (gap,) = report.select(part="gaps", measure="fpr")
     assert gap["value"] == pytest.approx(0.2)
     told = " ".join(report.text().split())
     assert "fpr of race = b is 0.2 lower" in told
@@ -247,9 +247,9 @@ def test_a_tiny_group_hides_no_difference_between_large_ones() -> None:
 def test_groups_that_are_all_small_are_not_tested() -> None:
     report = groups(10, 2, rows=28)
     assert "BR011" not in codes(report)
-    rows = report.pick(part="group_differences", measure="sensitivity")
+    rows = report.select(part="group_differences", measure="sensitivity")
     assert [row["p"] for row in rows] == [None]
-    assert report.pick(part="gaps", measure="sensitivity")[0]["value"] is None
+    assert report.select(part="gaps", measure="sensitivity")[0]["value"] is None
 
 
 def numbers(report: Report, code: str) -> dict[str, Any]:

@@ -103,7 +103,7 @@ def test_every_number_is_a_row_and_the_frame_has_them_all(report: Report) -> Non
     rows = report.rows()
     assert [*rows[0]] == [*COLUMNS]
     assert len(report.frame("pandas")) == len(report.frame("polars")) == len(rows)
-    sample, deployment = report.pick(part="ranks", measure="auc", group=None)
+    sample, deployment = report.select(part="ranks", measure="auc", group=None)
     assert sample["value"] == deployment["value"] == report.here.auc.value
     assert (sample["where"], deployment["where"]) == ("here", "there")
     assert {row["model"] for row in rows} == {"risk"}
@@ -146,12 +146,12 @@ def test_the_report_says_what_it_was_made_from(report: Report) -> None:
 def test_several_models_are_compared_on_the_same_rows(several: Report) -> None:
     assert several.models == ("risk", "old", "says")
     rows = read.rows(PEOPLE, truth="sick", score=["risk", "old"])
-    (auc,) = several.pick(part="differences", measure="auc")
+    (auc,) = several.select(part="differences", measure="auc")
     (expected,) = infer.compare(rows)
     assert (auc["model"], auc["other"], auc["value"]) == ("risk", "old", expected.difference.value)
     assert (auc["low"], auc["p"]) == (expected.difference.low, expected.p)
     at = {"risk": 0.5, "old": 0.5}
-    (found,) = several.pick(part="differences", measure="sensitivity")
+    (found,) = several.select(part="differences", measure="sensitivity")
     assert found["value"] == infer.compare(rows, measure="sensitivity", threshold=at)[0].difference.value
     with pytest.raises(OptionError, match=r"report\.of\('risk'\)"):
         _ = several.here.auc
@@ -166,15 +166,15 @@ def test_labels_have_decisions_but_no_ranks(several: Report) -> None:
     assert "auc" not in says.here
     with pytest.raises(AttributeError, match="no 'auc' in this report"):
         _ = says.here.auc
-    (off,) = several.pick(part="labels", model="risk", measure="disagreements")
+    (off,) = several.select(part="labels", model="risk", measure="disagreements")
     assert off["value"] == ((PEOPLE["risk"] >= 0.5) != said).sum()
-    (least,) = several.pick(part="labels", model="risk", measure="least_disagreements")
+    (least,) = several.select(part="labels", model="risk", measure="least_disagreements")
     assert least["value"] == 0
     assert least["threshold"] == PEOPLE["risk"][said].min()
 
 
 def test_names_of_rows_that_repeat_are_counted(several: Report) -> None:
-    (found,) = several.pick(part="data", measure="repeated_ids")
+    (found,) = several.select(part="data", measure="repeated_ids")
     assert found["value"] == 300
 
 
@@ -184,7 +184,7 @@ def test_groups_are_named_by_their_attributes(report: Report) -> None:
         report.within(site="east")
     with pytest.raises(UnknownNameError, match="no model 'riks'"):
         report.of("riks")
-    gaps = {row["measure"]: row for row in report.pick(part="gaps")}
+    gaps = {row["measure"]: row for row in report.select(part="gaps")}
     each = [report.within(site=name).here.sensitivity.value for name in ("north", "south")]
     assert gaps["sensitivity"]["value"] == pytest.approx(abs(each[0] - each[1]))
 
@@ -225,7 +225,7 @@ def test_samples_apart_are_judged_side_by_side() -> None:
     assert (made.data["rows"], made.data["read"]) == (800, 800)
     assert made.data["prevalence"] == pytest.approx(np.concatenate([*truth.values()]).mean())
     assert made.of("b").here.auc.value == baserate.evaluate(other["sick"], other["risk"]).here.auc.value
-    (found,) = made.pick(part="differences", measure="auc")
+    (found,) = made.select(part="differences", measure="auc")
     assert found["value"] == pytest.approx(made.of("a").here.auc.value - made.of("b").here.auc.value)
     with pytest.raises(OptionError, match="two mappings"):
         baserate.evaluate(truth, PEOPLE["risk"])
@@ -264,7 +264,7 @@ def test_policies_of_every_kind_are_judged(policy: Policy) -> None:
     made = baserate.run(plan, PEOPLE)
     assert made.text()
     assert [row["measure"] for row in made.differences.rows()] == ["auc"]  # decisions have no thresholds to compare at
-    assert not made.pick(part="labels")
+    assert not made.select(part="labels")
     expected = decide.evaluate_policy(read.tallies(PEOPLE, truth="sick", score="risk", group="site"), policy)
     (tp,) = [row["value"] for row in expected.rows() if row["measure"] == "tp" and row["group"] is None]
     assert made.of("risk").here.counts.tp == tp
@@ -299,7 +299,7 @@ def test_scores_that_are_no_probabilities_are_cut_by_youden() -> None:
 def test_a_better_threshold_is_looked_for_among_those_that_still_find_half() -> None:
     truth, score = [1, 1, 1, 1, 0, 0, 0, 0, 0, 0], [0.9, 0.85, 0.6, 0.55, 0.8, 0.7, 0.65, 0.3, 0.2, 0.1]
     made = baserate.evaluate(truth, score)
-    precision, sensitivity = made.pick(part="possible")
+    precision, sensitivity = made.select(part="possible")
     assert (precision["threshold"], precision["value"], sensitivity["value"]) == (0.85, 1.0, 0.5)
 
 

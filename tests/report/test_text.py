@@ -168,7 +168,7 @@ def test_models_stand_side_by_side_with_their_differences() -> None:
     report = people(models=("risk", "old"))
     told = report.text(100)
     assert re.search(r"of 1000 people +risk +old\n", told)
-    difference = report.pick(part="differences", measure="auc")[0]
+    difference = report.select(part="differences", measure="auc")[0]
     assert re.search(rf"risk − old\n  auc +{difference['value']:.4f} .* < 0\.0001\n", told)
     assert "DeLong, paired for differences of auc" in plain(told)
 

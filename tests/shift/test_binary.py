@@ -68,7 +68,7 @@ def test_every_interval_contains_the_prevalence(method: str, target: Target, val
 # Bins hold one of their ends, so that turned scores may change bins: hdy and binned are not among them.
 @pytest.mark.parametrize("method", [method for method in BINARY_METHODS if method not in ("hdy", "binned")])
 def test_swapping_classes_gives_the_complement(method: str, target: Target, validation: Tally) -> None:
-    swapped = Tally.counted(1 - validation.score[::-1], validation.rows[::-1, ::-1])
+    swapped = Tally.from_counts(1 - validation.score[::-1], validation.rows[::-1, ::-1])
     turned = Target(1 - target.score)
     options = {"threshold": 0.3} if method in ("acc", "cm-l", "cm-map", "rlls-hard") else {}
     other = {name: np.nextafter(1 - 0.3, 1) for name in options}  # what was flagged no longer is
@@ -81,7 +81,7 @@ def test_swapping_classes_gives_the_complement(method: str, target: Target, vali
 
 def test_swapping_classes_in_bins_nearly_gives_the_complement(target: Target, validation: Tally) -> None:
     first = shift.estimate_prevalence(target, validation, method="binned")
-    swapped = Tally.counted(1 - validation.score[::-1], validation.rows[::-1, ::-1])
+    swapped = Tally.from_counts(1 - validation.score[::-1], validation.rows[::-1, ::-1])
     then = shift.estimate_prevalence(Target(1 - target.score), swapped, method="binned")
     assert then.value == pytest.approx(1 - first.value, abs=0.2 * first.standard_error)
     assert then.estimate.low == pytest.approx(1 - first.estimate.high, abs=0.2 * first.standard_error)
@@ -150,7 +150,7 @@ def test_invariance_to_monotone_and_to_linear_transformations(power: float, base
     def moved(score: Floats) -> Floats:
         return np.asarray(expit(base + power * logit(score)))
 
-    others = Target(moved(np.asarray(target.score))), validation.rescored(moved(validation.score))
+    others = Target(moved(np.asarray(target.score))), validation.with_scores(moved(validation.score))
     for method in ("binned", "mlls"):
         first, then = (shift.estimate_prevalence(*sides, method=method) for sides in ((target, validation), others))
         assert then.value == pytest.approx(first.value, abs=1e-7)
@@ -158,7 +158,7 @@ def test_invariance_to_monotone_and_to_linear_transformations(power: float, base
 
 
 def test_scores_need_not_be_probabilities_with_recalibration(validation: Tally, target: Target) -> None:
-    raw = Target(logit(np.asarray(target.score))), validation.rescored(logit(validation.score))
+    raw = Target(logit(np.asarray(target.score))), validation.with_scores(logit(validation.score))
     for method in ("mlls", "binned"):
         first, then = (
             shift.estimate_prevalence(target, validation, method=method),
@@ -268,7 +268,7 @@ def test_unusable_data_and_options_raise(validation: Tally, target: Target) -> N
     with pytest.raises(FitError, match="single row"):
         shift.estimate_prevalence(target, tally([1, 0, 0], [0.9, 0.2, 0.3]))
     with pytest.raises(EmptyDataError, match="no rows with weight"):
-        shift.estimate_prevalence(target, Tally.counted([0.9, 0.2], [[0, 0], [0, 0]]))
+        shift.estimate_prevalence(target, Tally.from_counts([0.9, 0.2], [[0, 0], [0, 0]]))
     with pytest.raises(FitError, match="all validation scores are the same"):
         shift.estimate_prevalence(target, tally([1, 0] * 20, [0.5] * 40))
     rng = np.random.default_rng(12)
@@ -276,7 +276,7 @@ def test_unusable_data_and_options_raise(validation: Tally, target: Target) -> N
         shift.estimate_prevalence(target, tally(rng.random(200) < 0.4, rng.random(200)))
     with pytest.raises(FitError, match="turn scores round"):
         shift.estimate_prevalence(
-            target, Tally.counted(1 - validation.score[::-1], validation.rows[:, ::-1]), method="mlls"
+            target, Tally.from_counts(1 - validation.score[::-1], validation.rows[:, ::-1]), method="mlls"
         )
     with pytest.raises(FitError, match=r"cannot be recalibrated.*parts the classes.*Or estimate by 'pacc'"):
         shift.estimate_prevalence(target, tally([0] * 30 + [1] * 30, np.linspace(0.1, 0.9, 60)), method="mlls")
@@ -302,7 +302,7 @@ def test_unusable_data_and_options_raise(validation: Tally, target: Target) -> N
 
 
 def test_other_scales_are_noted(validation: Tally, target: Target) -> None:
-    raw = validation.rescored(logit(validation.score))
+    raw = validation.with_scores(logit(validation.score))
     found = shift.estimate_prevalence(Target(100 + np.asarray(target.score)), raw, method="pacc")
     assert "they may be on different scales" in " ".join(found.notes)
     assert not shift.estimate_prevalence(target, validation, method="pacc").notes
@@ -327,17 +327,17 @@ def test_pooling_of_many_rows_affects_only_the_interval(validation: Tally) -> No
         shift.estimate_prevalence(Target(score[at : at + 15_000]), validation, method="mlls")
         for at in range(0, 60_000, 15_000)
     ]
-    assert found.spread == pytest.approx(np.mean([part.spread for part in parts]) / 4, rel=0.02)
+    assert found.target_variance == pytest.approx(np.mean([part.target_variance for part in parts]) / 4, rel=0.02)
 
 
 def test_posteriors_are_adjusted_to_the_estimate(validation: Tally, target: Target) -> None:
     found = shift.estimate_prevalence(target, validation, method="mlls")
     made = shift.posterior_calibrator(found)
     assert isinstance(made, Calibrator)
-    assert found.map is not None
+    assert found.calibrator is not None
     score = np.array([0.1, 0.5, 0.9])
     gamma = shift.gamma(at=validation.prevalence, to=found.value)
-    before = found.map(score)
+    before = found.calibrator(score)
     assert [each.value for each in made.parameters] == [validation.prevalence, found.value]
     assert made(score) == pytest.approx(before / (before + gamma * (1 - before)))
     assert made(np.asarray(target.score)).mean() == pytest.approx(found.value, abs=1e-9)  # what EM's last step says
@@ -378,7 +378,7 @@ def test_measures_at_the_estimate_include_its_uncertainty(validation: Tally, tar
     assert error["value"] == pytest.approx(measure.ece(at_known, bins=3))
     assert again["scores"] == "corrected"
     assert again["value"] == pytest.approx(
-        measure.ece(at_known.rescored(shift.posterior_calibrator(found)(at_known.score)), bins=3)
+        measure.ece(at_known.with_scores(shift.posterior_calibrator(found)(at_known.score)), bins=3)
     )
     prevalence = shift.adjusted_summary(found, measures=["prevalence"], threshold=0.5).rows()[-1]
     assert (prevalence["low"], prevalence["high"]) == (found.estimate.low, found.estimate.high)
@@ -405,13 +405,13 @@ def test_all_measures_can_be_corrected(validation: Tally, target: Target) -> Non
 
 def test_label_shift_is_distinguished_from_noise(validation: Tally, target: Target) -> None:
     fits = shift.label_shift_test(target, validation)
-    assert not fits.doubtful
+    assert not fits.rejected
     assert [check.name for check in fits.checks] == ["goodness_of_fit", "binned_less_pacc"]
-    assert "nothing speaks against label shift" in fits.told[0]
-    assert "Not tested, since scores alone cannot tell" in fits.told[-1]
+    assert "nothing speaks against label shift" in fits.summary[0]
+    assert "Not tested, since scores alone cannot tell" in fits.summary[-1]
     noisier = Target(np.asarray(expit(1.6 * logit(np.asarray(target.score)))))
-    assert shift.label_shift_test(noisier, validation).doubtful
-    assert "not label shift alone" in " ".join(shift.label_shift_test(noisier, validation).told)
+    assert shift.label_shift_test(noisier, validation).rejected
+    assert "not label shift alone" in " ".join(shift.label_shift_test(noisier, validation).summary)
 
 
 def test_label_shift_needs_three_bins_and_an_estimate_inside(validation: Tally) -> None:
@@ -420,7 +420,7 @@ def test_label_shift_needs_three_bins_and_an_estimate_inside(validation: Tally) 
     assert "it takes 3" in (two.why or "")
     ended = shift.label_shift_test(Target(np.full(500, 0.02)), validation)
     assert "at an end of [0, 1]" in (ended.checks[1].why or "")
-    assert any("Not tested by binned_less_pacc" in line for line in ended.told)
+    assert any("Not tested by binned_less_pacc" in line for line in ended.summary)
 
 
 @pytest.mark.slow
@@ -556,10 +556,10 @@ def test_the_warning_is_adjusted_for_two_tests(target: Target, validation: Tally
     checks = tuple(
         baserate.infer.CalibrationTest(name, 2.0, 0.03, "χ²") for name in ("goodness_of_fit", "binned_less_pacc")
     )
-    assert not shift.LabelShiftTestResult(checks, ()).doubtful
-    assert shift.LabelShiftTestResult(checks[:1], ()).doubtful
+    assert not shift.LabelShiftTestResult(checks, ()).rejected
+    assert shift.LabelShiftTestResult(checks[:1], ()).rejected
     assert shift.LabelShiftTestResult(checks, ()).adjusted == (0.06, 0.06)
-    assert "Holm-adjusted p" in shift.label_shift_test(target, validation).told[0]
+    assert "Holm-adjusted p" in shift.label_shift_test(target, validation).summary[0]
 
 
 def test_disagreement_is_noted_by_the_estimate_itself(target: Target, validation: Tally) -> None:

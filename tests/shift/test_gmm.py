@@ -59,8 +59,8 @@ def test_moments_are_those_of_the_formula() -> None:
     """Means, covariances and weights computed class by class, without the code under test."""
     t, v = sides(3)
     found = METHODS["gmm"](t, v)
-    assert found.map is not None
-    a, b = (found.map(score) / found.at for score in (t.score, v.score))
+    assert found.calibrator is not None
+    a, b = (found.calibrator(score) / found.calibrated_at for score in (t.score, v.score))
     near = np.linalg.solve(np.array([v.score[v.truth == k].mean(axis=0) for k in range(3)]).T, t.score.mean(axis=0))
     assert near.min() > 0
     q = 0.85 * near + 0.15 * v.support / 2000
@@ -113,13 +113,13 @@ def test_separable_classes_need_no_likelihood_ratios() -> None:
 
 
 def test_a_calibration_that_does_not_fit_is_no_sign_against_label_shift() -> None:
-    assert sum(shift.label_shift_test(*sides(seed)).doubtful for seed in range(20)) <= 4
+    assert sum(shift.label_shift_test(*sides(seed)).rejected for seed in range(20)) <= 4
     t, v = sides(0)
     flat = np.sqrt(t.score)
     other = MulticlassTarget(flat / flat.sum(axis=1, keepdims=True), LABELS)
     found = shift.label_shift_test(other, v)
-    assert found.doubtful
-    assert found.told[0].startswith("The target's scores are no mixture of those of the classes (p < 0.0001)")
+    assert found.rejected
+    assert found.summary[0].startswith("The target's scores are no mixture of those of the classes (p < 0.0001)")
     assert "no shares explain all mean features" in " ".join(shift.estimate_prevalence(other, v).notes)
 
 
@@ -131,7 +131,7 @@ def test_performance_under_label_shift_adds_up_to_the_shares() -> None:
     np.testing.assert_allclose(cells.sum(axis=1) / 4000, shares.value, atol=1e-9)
     # Decisions of the target itself enter, and bring the table nearer to them than rates of validation alone.
     decided = np.bincount(t.score.argmax(axis=1), minlength=3) / 4000
-    table = shift.reweigh(v.decided(), to=shares.value.tolist()).mass
+    table = shift.reweigh(v.confusion(), to=shares.value.tolist()).mass
     rates = table.sum(axis=0) / table.sum()
     assert np.abs(cells.sum(axis=0) / 4000 - decided).sum() < np.abs(rates - decided).sum()
 
@@ -165,7 +165,7 @@ def test_performance_under_covariate_shift_is_a_regression() -> None:
     t, v = sides(8)
     found = shift.estimate_performance(t, v, assume="covariate shift", measures=["accuracy"])
     row = found.rows()[-1]
-    made = METHODS["mlls"](t, v).map
+    made = METHODS["mlls"](t, v).calibrator
     assert made is not None
     new, old, truth = made(t.score), made(v.score), v.truth
     decided, before = t.score.argmax(axis=1), v.score.argmax(axis=1)

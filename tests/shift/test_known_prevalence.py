@@ -307,7 +307,7 @@ def calibrated(n: int, seed: int) -> tuple[Any, Any]:
 def test_probabilities_are_measured_raw_and_after_reprior() -> None:
     sample = tally(*calibrated(20_000, 1))
     raw = shift.reweigh(sample, to=0.1)
-    after = raw.rescored(shift.reprior(raw.score, from_=sample.prevalence, to=0.1))
+    after = raw.with_scores(shift.reprior(raw.score, from_=sample.prevalence, to=0.1))
     assert measure.brier(after) < measure.brier(raw)
     assert measure.log_loss(after) < measure.log_loss(raw)
     for name in ("calibration_in_the_large", "calibration_intercept"):
@@ -331,7 +331,7 @@ def test_null_reference_of_reweighed_rows_uses_the_number_of_rows() -> None:
     for seed in range(40):
         sample = tally(*calibrated(300, seed))
         raw = shift.reweigh(sample, to=0.2)
-        after = raw.rescored(shift.reprior(raw.score, from_=0.5, to=0.2))
+        after = raw.with_scores(shift.reprior(raw.score, from_=0.5, to=0.2))
         found = infer.null_reference("ece", after, draws=100)
         values.append(found.value)
         floors.append(found.typical)

@@ -90,7 +90,7 @@ def test_result_fields_are_consistent(name: str) -> None:
     assert found.unclipped.sum() == pytest.approx(1)
     np.testing.assert_allclose(found.covariance, found.covariance.T, atol=1e-12)
     np.testing.assert_allclose(found.covariance.sum(axis=0), 0, atol=1e-12)
-    np.testing.assert_allclose(found.at, validation().support / 300, atol=1e-9)
+    np.testing.assert_allclose(found.calibrated_at, validation().support / 300, atol=1e-9)
     for each in found.estimates:
         assert 0 <= each.low < each.value < each.high <= 1
     assert f"; {name}, 400 rows)" in repr(found)
@@ -169,8 +169,8 @@ def test_validation_rows_as_target_have_their_own_shares(recalibrate: str, seed:
     v = validation(seed)
     found = METHODS["mlls"](MulticlassTarget(v.score, LABELS), v, recalibrate=recalibrate)
     np.testing.assert_allclose(found.value, v.support / v.total, atol=1e-9)
-    assert found.map is not None
-    assert found.map.method == recalibrate
+    assert found.calibrator is not None
+    assert found.calibrator.method == recalibrate
 
 
 @pytest.mark.parametrize("name", ["acc", "pacc", "cm-l", "scm-l", "rlls"])
@@ -190,8 +190,8 @@ def test_inside_the_simplex_methods_agree() -> None:
 def test_uncalibrated_probabilities_may_hold_at_other_shares() -> None:
     t, v = target(), validation()
     made = METHODS["mlls"](t, v, recalibrate=None)
-    assert made.map is None
-    moved = reprior(made.at, [0.2, 0.2, 0.6], labels=LABELS)
+    assert made.calibrator is None
+    moved = reprior(made.calibrated_at, [0.2, 0.2, 0.6], labels=LABELS)
     found = METHODS["mlls"](
         MulticlassTarget(moved(t.score), LABELS),
         replace(v, score=moved(v.score)),
@@ -310,8 +310,8 @@ def test_prevalence_finds_methods_by_name() -> None:
     with pytest.raises(OptionError, match="give ClassRows for a ClassTarget"):
         shift.estimate_prevalence(target, rows.against_rest(0))  # type: ignore[call-overload]
     raw = shift.estimate_prevalence(target, rows, recalibrate=False)
-    assert raw.map is None
-    assert shift.estimate_prevalence(target, rows, recalibrate=True).map is not None
+    assert raw.calibrator is None
+    assert shift.estimate_prevalence(target, rows, recalibrate=True).calibrator is not None
 
 
 def test_posteriors_of_classes_are_adjusted_to_the_estimate() -> None:
@@ -327,7 +327,9 @@ def test_posteriors_of_classes_are_adjusted_to_the_estimate() -> None:
     )
     assert other(target.score)[:, 2].mean() > made(target.score)[:, 2].mean()
     raw = shift.estimate_prevalence(target, rows, method="mlls", recalibrate=False)
-    assert shift.posterior_calibrator(raw)(score) == pytest.approx(reprior(raw.at, raw.value, labels=LABELS)(score))
+    assert shift.posterior_calibrator(raw)(score) == pytest.approx(
+        reprior(raw.calibrated_at, raw.value, labels=LABELS)(score)
+    )
     with pytest.raises(OptionError, match="share of 0"):
         shift.posterior_calibrator(found, to=[0.0, 0.5, 0.5])
 
@@ -339,7 +341,7 @@ def test_measures_of_classes_at_estimated_shares() -> None:
     results = shift.adjusted_summary(
         found, measures=["accuracy", "precision", "mcc"], averages=["macro", {"a": 1, "b": 1, "c": 2}]
     )
-    table = shift.reweigh(rows.decided(), to=found.value.tolist())
+    table = shift.reweigh(rows.confusion(), to=found.value.tolist())
     rows_of = {
         (row["measure"], row["class"], row["average"]): row for row in results.rows() if row["measure"] != "cell"
     }
@@ -363,7 +365,7 @@ def test_label_shift_of_classes_is_described() -> None:
     fits = shift.label_shift_test(MulticlassTarget(simulate(8, 900, (0.2, 0.3, 0.5))[1], LABELS), rows)
     assert [check.name for check in fits.checks] == ["overidentification"]
     assert fits.checks[0].freedom == 2
-    assert len(fits.told) == 2
+    assert len(fits.summary) == 2
     with pytest.raises(OptionError, match="give a ClassTarget and ClassRows"):
         shift.label_shift_test(MulticlassTarget(score, LABELS), rows.against_rest(0))
 
@@ -521,7 +523,7 @@ def test_intervals_of_multiclass_performance_contain_the_actual_values() -> None
     found = shift.estimate_performance(
         target, rows, assume="label shift", measures=["accuracy", "precision"], averages=["macro"]
     )
-    table = MulticlassRows(happened, given, LABELS).decided()
+    table = MulticlassRows(happened, given, LABELS).confusion()
     for row in found.rows():
         if (row["measure"], row["class"], row["average"]) == ("accuracy", None, None):
             assert row["low"] <= measure.multiclass.accuracy(table) <= row["high"]

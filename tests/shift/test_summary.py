@@ -32,7 +32,7 @@ def test_numbers_are_those_of_reweighed_and_corrected_tallies() -> None:
     found = shift.summary(data, to=0.05)
     values = by(found, "measure", "where", "scores")
     there = shift.reweigh(here, to=0.05)
-    right = there.rescored(shift.reprior(there.score, from_=here.prevalence, to=0.05))
+    right = there.with_scores(shift.reprior(there.score, from_=here.prevalence, to=0.05))
     assert values["brier", "here", "as given"] == measure.brier(here)
     assert values["brier", "there", "as given"] == pytest.approx(measure.brier(there))
     assert values["brier", "there", "corrected"] == pytest.approx(measure.brier(right))
@@ -126,7 +126,7 @@ def test_decisions_of_many_classes(group: str | None) -> None:
         for row in found.rows()
         if row["measure"] == "accuracy" and row["group"] is None
     }
-    decided = rows.decided()
+    decided = rows.confusion()
     assert values["here", "as given"] == pytest.approx(decided.correct.sum() / decided.total)
     recall = decided.correct / decided.truth
     assert values["there", "as given"] == pytest.approx(float(recall @ [0.1, 0.2, 0.7]))

@@ -165,7 +165,7 @@ def test_threshold_option() -> None:
     mapped = calibrated(c.tally, "logistic")
     behind = Policy(by_group={(): Cut((0.2,))}, otherwise="refuse")
     after = decide.on_raw_scores(behind, mapped, seen=c.tally.score)
-    wanted = measure.f1(Curve(c.tally.rescored(mapped(c.tally.score))).at(0.2))
+    wanted = measure.f1(Curve(c.tally.with_scores(mapped(c.tally.score))).at(0.2))
     assert scorer("f1", policy=after)(model, x, y) == wanted
     svm = LinearSVC().fit(x, y)
     assert scorer("f1", threshold=0.0)(svm, x, y) == scorer("f1")(svm, x, y)

@@ -92,7 +92,7 @@ class Actions:
         return np.array(self.names)[self.codes]
 
     @property
-    def flagged(self) -> Bools:
+    def is_flagged(self) -> Bools:
         """Whether each row is flagged."""
         code = self.names.index(FLAG) if FLAG in self.names else len(self.names)
         return np.asarray(self.codes == code)
@@ -146,7 +146,7 @@ def actions(
     >>> result = actions(policy, [0.5, 0.5, 0.9], group=["f", "m", None])
     >>> result
     Actions(3 rows: pass 1, refer 1, flag 1)
-    >>> result.text.tolist(), result.flagged.tolist()
+    >>> result.text.tolist(), result.is_flagged.tolist()
     (['flag', 'pass', 'refer'], [True, False, False])
     """
     if not isinstance(policy, Policy):

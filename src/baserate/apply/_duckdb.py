@@ -403,19 +403,21 @@ def _list_columns(
     numbers = {shape: at for at, shape in enumerate(shapes)}
     column = quote_identifier(f"{prefix}shape")
     begins = [
-        quote_identifier(f"{prefix}threshold {at}") for at in range(max(len(each.at) for each in shapes.values()))
+        quote_identifier(f"{prefix}threshold {at}")
+        for at in range(max(len(each.thresholds) for each in shapes.values()))
     ]
     columns = {column: _list_sql(NULL if cell is None else str(numbers[_range_shape(cell)]) for cell in cells)}
     for at, name in enumerate(begins):
         columns[name] = _list_sql(
-            NULL if cell is None or at >= len(cell.at) else number_literal(cell.at[at]) for cell in cells
+            NULL if cell is None or at >= len(cell.thresholds) else number_literal(cell.thresholds[at])
+            for cell in cells
         )
     pairs = enumerate(shapes.values())
-    return columns, [GroupBranch((f"{column} = {at}",), each, begins[: len(each.at)]) for at, each in pairs]
+    return columns, [GroupBranch((f"{column} = {at}",), each, begins[: len(each.thresholds)]) for at, each in pairs]
 
 
 def _range_shape(ranges: ScoreRanges) -> _RangeShape:
-    return ranges.drawn, ranges.edges, ranges.chances
+    return ranges.actions, ranges.edges, ranges.chances
 
 
 def _list_index(names: Sequence[str], sizes: Sequence[int]) -> str:

@@ -164,7 +164,7 @@ def _target_format(target: PathLike) -> _TargetFormat:
 def _check_target(files: AllColumns, target: PathLike) -> None:
     """Refuse to overwrite a file that is read."""
     path = Path(target)
-    if str(target) != "-" and path.exists() and any(source.path.samefile(path) for source in files.met.files):
+    if str(target) != "-" and path.exists() and any(source.path.samefile(path) for source in files.source.files):
         raise OptionError(f"{target} is one of the files that are read", remedy="name another to write.")
 
 
@@ -173,7 +173,7 @@ def _draft_target(files: AllColumns, target: PathLike) -> Iterator[Path]:
     """Return the draft to write, which becomes the target only when it is complete."""
     if str(target) == "-":
         # Standard output, too, gets the rows only when all are computed.
-        draft = files.met.folder / "written"
+        draft = files.source.folder / "written"
         yield draft
         with draft.open("rb") as content:
             shutil.copyfileobj(content, sys.stdout.buffer)
@@ -213,7 +213,7 @@ def _id_column(task: Task, files: AllColumns) -> IdColumn | None:
 
 def _notes(work: RelationTask, files: AllColumns) -> tuple[str, ...]:
     """Return notes on the rows after they are written; check ids whose types only the rows determine."""
-    if work.task.id is not None and files.met.kind == "json":
+    if work.task.id is not None and files.source.kind == "json":
         work.check_json_ids(files.place(work.task.id)[0])
     return work.notes()
 
@@ -222,8 +222,8 @@ def _write_rows(
     work: RelationTask, files: AllColumns, draft: Path, target: _TargetFormat, watch: ProgressContext | None
 ) -> tuple[int, tuple[str, ...]]:
     """Write the rows to a draft; return their number, and notes on them."""
-    connection = files.met.connection
-    with translate_errors(files.met.name):
+    connection = files.source.connection
+    with translate_errors(files.source.name):
         work.apply().create_view("applied")
     selection, options = _copy_clauses([*files.names, *work.task.new_columns], target)
     progress = monotone_progress(connection.query_progress, passes=1)
@@ -260,10 +260,10 @@ def _disable_write_threads(connection: duckdb.DuckDBPyConnection) -> None:
 def _column_sql(files: AllColumns, at: int, target: _TargetFormat) -> str:
     """Return the expression of a column that stays, in the types of the target."""
     # Text that was read as numbers becomes numbers in Parquet, which has types, so that it can be read as such again.
-    if target.kind == "parquet" and files.met.kind in ("csv", "json") and files.names[at] in files.numbers:
+    if target.kind == "parquet" and files.source.kind in ("csv", "json") and files.names[at] in files.numbers:
         return files.numbers[files.names[at]]
     # JSON values stay JSON in JSON, and become text elsewhere.
-    return f"(c{at} ->> '$')" if files.met.kind == "json" and target.kind != "json" else f"c{at}"
+    return f"(c{at} ->> '$')" if files.source.kind == "json" and target.kind != "json" else f"c{at}"
 
 
 def _copy_clauses(names: Sequence[str], target: _TargetFormat) -> tuple[str, str]:
@@ -294,7 +294,7 @@ def _delimiter(target: _TargetFormat) -> str:
 @contextmanager
 def _explain_failures(work: RelationTask, files: AllColumns, draft: Path) -> Iterator[None]:
     """Raise an error that lists the rows which the engine failed at, or says why nothing can be written."""
-    with translate_errors(files.met.name):
+    with translate_errors(files.source.name):
         try:
             yield
         except (duckdb.ConversionException, duckdb.InvalidInputException) as error:

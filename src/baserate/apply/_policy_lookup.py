@@ -38,9 +38,9 @@ _MAX_COMPARISONS = 16
 class ScoreRanges:
     """Score ranges of a cut or a randomized cut: finite thresholds, ascending, and the actions between them."""
 
-    at: tuple[float, ...]
+    thresholds: tuple[float, ...]
     """Finite thresholds, ascending."""
-    drawn: tuple[tuple[str, ...], ...]
+    actions: tuple[tuple[str, ...], ...]
     """For each range, lowest first: the action that all cuts take, or the action of each cut."""
     edges: tuple[int, ...] = ()
     """First random number of each cut except the first."""
@@ -48,15 +48,15 @@ class ScoreRanges:
     """Probability of each cut."""
 
     @property
-    def open(self) -> tuple[bool, ...]:
+    def is_random(self) -> tuple[bool, ...]:
         """For each range, whether a random number selects the action."""
-        return tuple(len(actions) > 1 for actions in self.drawn)
+        return tuple(len(actions) > 1 for actions in self.actions)
 
     def chance(self, place: int, action: str) -> float:
         """Return the probability of an action in a range."""
-        if not self.open[place]:
-            return float(self.drawn[place][0] == action)
-        pairs = zip(self.drawn[place], self.chances, strict=True)
+        if not self.is_random[place]:
+            return float(self.actions[place][0] == action)
+        pairs = zip(self.actions[place], self.chances, strict=True)
         return certain_share([chance for each, chance in pairs if each == action], len(self.chances))
 
 
@@ -65,7 +65,7 @@ def score_ranges(treatment: Treatment) -> ScoreRanges:
 
     >>> from baserate import Cut
     >>> ranges = score_ranges(RandomizedCut((Cut((0.4,)), Cut((0.7,))), (0.5, 0.5)))
-    >>> ranges.at, ranges.drawn
+    >>> ranges.thresholds, ranges.actions
     ((0.4, 0.7), (('pass',), ('flag', 'pass'), ('flag',)))
     """
     cuts = treatment.cuts if isinstance(treatment, RandomizedCut) else (treatment,)
@@ -115,7 +115,7 @@ def build_tables(policy: Policy) -> PolicyTables:
     number = {action: at for at, action in enumerate(policy.actions)}
     otherwise = Cut((), (policy.otherwise if policy.otherwise in number else policy.actions[0],))
     ranges = [score_ranges(treatment) for treatment in (*number_treatments(policy), otherwise)]
-    width, cuts = max(len(each.drawn) for each in ranges), max(len(each.chances) for each in ranges)
+    width, cuts = max(len(each.actions) for each in ranges), max(len(each.chances) for each in ranges)
     # One bit more than the numbers need, for the negative codes.
     kind = np.min_scalar_type(-max(len(number), -RANDOM) - 1)
     tables = PolicyTables(
@@ -134,10 +134,10 @@ def build_tables(policy: Policy) -> PolicyTables:
 
 def _fill_tables(tables: PolicyTables, treatment: int, ranges: ScoreRanges, number: Mapping[str, int]) -> None:
     """Enter the actions of one treatment."""
-    tables.at[: len(ranges.at), treatment] = ranges.at
+    tables.at[: len(ranges.thresholds), treatment] = ranges.thresholds
     tables.edges[: len(ranges.edges), treatment] = ranges.edges
-    for place, actions in enumerate(ranges.drawn):
-        tables.actions[treatment, place] = RANDOM if ranges.open[place] else number[actions[0]]
+    for place, actions in enumerate(ranges.actions):
+        tables.actions[treatment, place] = RANDOM if ranges.is_random[place] else number[actions[0]]
         tables.cut_actions[treatment, place, : len(actions)] = [number[action] for action in actions]
         for action in {*actions}:
             tables.chances[number[action], treatment, place] = ranges.chance(place, action)

@@ -265,7 +265,7 @@ def action_case(
     """Return the action before it is laid out; `no_id` where a random number needs an id that is NULL."""
 
     def values(ranges: ScoreRanges) -> list[Expression]:
-        return [_range_action(policy, ranges, at, row, dialect, no_id) for at in range(len(ranges.drawn))]
+        return [_range_action(policy, ranges, at, row, dialect, no_id) for at in range(len(ranges.actions))]
 
     otherwise = refusal if policy.otherwise == REFUSE else dialect.action(policy.otherwise)
     return _by_group(policy, row, dialect, values, otherwise)
@@ -275,7 +275,7 @@ def chance_case(policy: Policy, action: str, row: RowColumns, dialect: Dialect, 
     """Return the probability of an action before it is laid out."""
 
     def values(ranges: ScoreRanges) -> list[Expression]:
-        return [number_literal(ranges.chance(at, action)) for at in range(len(ranges.drawn))]
+        return [number_literal(ranges.chance(at, action)) for at in range(len(ranges.actions))]
 
     otherwise = refusal if policy.otherwise == REFUSE else number_literal(float(policy.otherwise == action))
     return _by_group(policy, row, dialect, values, otherwise)
@@ -285,7 +285,7 @@ def random_number_case(policy: Policy, row: RowColumns, dialect: Dialect) -> Exp
     """Return the digits of a row's random number; NULL where its action is not random, so that nothing is hashed."""
 
     def values(ranges: ScoreRanges) -> list[Expression]:
-        return [_random_number(policy, row, dialect) if random else NULL for random in ranges.open]
+        return [_random_number(policy, row, dialect) if random else NULL for random in ranges.is_random]
 
     return _by_group(policy, row, dialect, values, NULL)
 
@@ -294,7 +294,7 @@ def is_random(policy: Policy, row: RowColumns, dialect: Dialect) -> str:
     """Return the condition that a row with a finite score is decided at random."""
 
     def values(ranges: ScoreRanges) -> list[Expression]:
-        return ["true" if random else "false" for random in ranges.open]
+        return ["true" if random else "false" for random in ranges.is_random]
 
     return format_case(_by_group(policy, row, dialect, values, "false"))
 
@@ -318,7 +318,7 @@ def _by_group(policy: Policy, row: RowColumns, dialect: Dialect, values: _RangeV
     """Return a value for each row; groups with equal expressions share a branch, and `otherwise` needs none."""
     if not policy.needs_group:
         ranges = score_ranges(policy.by_group[()])
-        return _threshold_case([*map(number_literal, ranges.at)], row.score, values(ranges))
+        return _threshold_case([*map(number_literal, ranges.thresholds)], row.score, values(ranges))
     conditions: dict[Expression, list[str]] = {}
     for any_of, ranges, begins in row.branches or _group_branches(policy, row, dialect):
         conditions.setdefault(_threshold_case(begins, row.score, values(ranges)), []).extend(any_of)
@@ -332,7 +332,7 @@ def _group_branches(policy: Policy, row: RowColumns, dialect: Dialect) -> list[G
     for group, treatment in policy.by_group.items():
         conditions.setdefault(treatment, []).append(in_group(group, row, dialect))
     pairs = [(score_ranges(treatment), tuple(any_of)) for treatment, any_of in conditions.items()]
-    return [GroupBranch(any_of, ranges, [*map(number_literal, ranges.at)]) for ranges, any_of in pairs]
+    return [GroupBranch(any_of, ranges, [*map(number_literal, ranges.thresholds)]) for ranges, any_of in pairs]
 
 
 def _threshold_case(begins: Sequence[str], score: str, values: Sequence[Expression]) -> Expression:
@@ -352,12 +352,12 @@ def _range_action(
     policy: Policy, ranges: ScoreRanges, at: int, row: RowColumns, dialect: Dialect, no_id: str | None
 ) -> Expression:
     """Return the action in a score range: a constant, or the one that the random number selects."""
-    if not ranges.open[at]:
-        return dialect.action(ranges.drawn[at][0])
+    if not ranges.is_random[at]:
+        return dialect.action(ranges.actions[at][0])
     assert row.id is not None  # noqa: S101  (tasks check the columns that a policy needs)
     # No arithmetic: u < chance exactly when the hexadecimal digits of u sort before those of the edge.
     digits = _random_number(policy, row, dialect)
-    pairs = zip(ranges.drawn[at], [*ranges.edges, None], strict=True)
+    pairs = zip(ranges.actions[at], [*ranges.edges, None], strict=True)
     distinct = [list(equal)[-1] for _, equal in groupby(pairs, key=lambda pair: pair[0])]
     branches = [
         WhenBranch((f"{digits} < '{end:0{DIGITS}x}'",), dialect.action(name))
@@ -382,7 +382,8 @@ def policy_query(task: Task, table: str, dialect: Dialect) -> str:
     # Each step is a lateral sub-query, so that its names cannot clash with those of the table.
     subqueries, row = _subqueries(task, dialect)
     new = [
-        f"{each} AS {dialect.quoted(name)}" for name, each in _column_expressions(task, row, dialect, depth=1).items()
+        f"{each} AS {dialect.quote_name(name)}"
+        for name, each in _column_expressions(task, row, dialect, depth=1).items()
     ]
     columns = ",\n  ".join(["t.*", *new])
     joins = [_lateral_join(name, subquery) for name, subquery in subqueries.items()]
@@ -394,7 +395,7 @@ def _cast_columns(task: Task, dialect: Dialect, table: str = "") -> RowColumns:
     """Cast the columns of a table to the types that a policy needs."""
 
     def cast(name: str, kind: str) -> str:
-        return f"CAST({table}{dialect.quoted(name)} AS {kind})"
+        return f"CAST({table}{dialect.quote_name(name)} AS {kind})"
 
     return RowColumns(
         cast(task.scores[0], dialect.double_type),
@@ -441,7 +442,7 @@ def _quote_table(name: str, dialect: Dialect) -> str:
     parts = name.split(".")
     if not all(parts):
         raise OptionError(f"table is {name!r}", remedy="give a name such as 'scores' or 'schema.scores'.")
-    return ".".join(map(dialect.quoted, parts))
+    return ".".join(map(dialect.quote_name, parts))
 
 
 @overload
@@ -555,7 +556,7 @@ def _policy_sql(
 def _calibrator_sql(
     calibrator: Calibrator | MulticlassCalibrator, dialect: Dialect, score: ScoreColumns | None
 ) -> str | dict[str, str]:
-    names = [dialect.quoted(name) for name in score_columns(calibrator, score)]
+    names = [dialect.quote_name(name) for name in score_columns(calibrator, score)]
 
     def guard(expression: Expression) -> str:
         return format_case(CaseExpression((WhenBranch((is_valid(calibrator.form, names),), expression),)))

@@ -16,7 +16,7 @@ class Dialect(NamedTuple):
     """An SQL dialect: everything in which one engine differs from the others."""
 
     name: str
-    quoted: Callable[[str], str]
+    quote_name: Callable[[str], str]
     """Quote the name of a column, whatever characters it contains."""
     quote_text: Callable[[str], str]
     """Quote text."""
@@ -49,7 +49,7 @@ def _quote_spark_text(text: str) -> str:
 _DIALECTS = (
     Dialect(
         "duckdb",
-        quoted=_quote_with('"'),
+        quote_name=_quote_with('"'),
         quote_text=_quote_with("'"),
         text_type="VARCHAR",
         double_type="DOUBLE",
@@ -57,7 +57,7 @@ _DIALECTS = (
     ),
     Dialect(
         "postgresql",
-        quoted=_quote_with('"'),
+        quote_name=_quote_with('"'),
         quote_text=_quote_with("'"),
         text_type="text",
         double_type="double precision",
@@ -68,7 +68,7 @@ _DIALECTS = (
     ),
     Dialect(
         "spark",
-        quoted=_quote_with("`"),
+        quote_name=_quote_with("`"),
         quote_text=_quote_spark_text,
         text_type="STRING",
         double_type="DOUBLE",

@@ -46,12 +46,12 @@ class Choice:
         The comparison in a sentence.
     """
 
-    map: Calibrator | MulticlassCalibrator
+    calibrator: Calibrator | MulticlassCalibrator
     results: Results
     verdict: str
 
     def __repr__(self) -> str:
-        return f"Choice({self.map.method}; {self.verdict})"
+        return f"Choice({self.calibrator.method}; {self.verdict})"
 
 
 class _Comparison(NamedTuple):
@@ -117,7 +117,7 @@ def choose(
     >>> rng = np.random.default_rng(0)
     >>> risk = rng.random(2000)
     >>> choice = calibrate.choose(tally(rng.random(2000) < 0.3 + 0.4 * risk, risk), methods=["identity", "logistic"])
-    >>> choice.map.method, choice.results.rows()[0]["matters"]
+    >>> choice.calibrator.method, choice.results.rows()[0]["matters"]
     ('logistic', True)
     """
     all_methods = MULTICLASS_METHODS if isinstance(data, MulticlassRows) else BINARY_METHODS

@@ -104,7 +104,7 @@ def _calibrate_folds(parts: Sequence[Fold], fit: Callable[[Tally], Calibrator], 
         except FitError as error:
             raise FitError(f"without fold {at} of {len(parts)}: {error}") from error
         for group, tally in fold.items():
-            after[group].append(tally.rescored(calibrator(tally.score)))
+            after[group].append(tally.with_scores(calibrator(tally.score)))
         watch(at, len(parts))
     return {group: Tally.sum(tallies) for group, tallies in after.items()}
 
@@ -120,7 +120,7 @@ def _fit_function(
     if method == "choose":
         from baserate.calibrate._choose import choose
 
-        return lambda rest: choose(rest, probabilities=whole, **partition, **others).map
+        return lambda rest: choose(rest, probabilities=whole, **partition, **others).calibrator
     if isinstance(data, MulticlassRows):
         return bind_options(find_multiclass, method, others, probabilities=whole)
     return bind_options(find_binary, method, others, probabilities=whole)
@@ -191,7 +191,7 @@ def _split_tally(tally: Tally, folds: int, rng: np.random.Generator) -> Iterator
     for rows in counts.reshape(folds, 2, -1):
         nonempty = rows.any(axis=0)
         if not tally.weighted:
-            yield Tally.counted(tally.score[nonempty], rows[:, nonempty])
+            yield Tally.from_counts(tally.score[nonempty], rows[:, nonempty])
             continue
         share = rows[:, nonempty] / np.maximum(tally.rows[:, nonempty].astype(np.float64), 1)
         mass, squares = tally.mass[:, nonempty] * share, tally.squares[:, nonempty] * share

@@ -102,7 +102,7 @@ def offset(tally: Tally, *, probabilities: bool | None = None) -> Calibrator:
     Examples
     --------
     >>> from baserate import tally
-    >>> calibrator = calibration_offset(tally([0, 1, 0, 0], [0.4, 0.8, 0.5, 0.3]))
+    >>> calibrator = offset(tally([0, 1, 0, 0], [0.4, 0.8, 0.5, 0.3]))
     >>> [(each.name, round(each.value, 4)) for each in calibrator.parameters]
     [('offset', -1.2908), ('derivation_prevalence', 0.5479)]
     >>> float(calibrator([0.4, 0.8, 0.5, 0.3]).mean().round(12))

@@ -235,7 +235,7 @@ def fit(
     if method == "choose":
         from baserate.calibrate._choose import choose
 
-        return choose(data, probabilities=probabilities, **options).map
+        return choose(data, probabilities=probabilities, **options).calibrator
     stated = all_probabilities(data) if probabilities is None else probabilities
     if isinstance(data, MulticlassRows):
         return bind_options(find_multiclass, method, options, probabilities=stated)(data)

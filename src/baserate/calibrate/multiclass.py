@@ -581,7 +581,7 @@ def cross_fit(
     >>> from baserate.calibrate.multiclass import prior
     >>> rows = class_scores(list("ccdd"), [[0.8, 0.2], [0.4, 0.6], [0.6, 0.4], [0.3, 0.7]])
     >>> cross_fit(rows, prior)
-    ClassRows(4 rows; scores for c, d)
+    MulticlassRows(4 rows; scores for c, d)
     """
     fold = assign_folds(rows, folds, seed=seed)
     score = np.empty(rows.score.shape, order="F")

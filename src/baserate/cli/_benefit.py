@@ -165,7 +165,7 @@ def _reduction_cell(row: Line, reasons: Footnotes, digits: int) -> Cell:
     """Interventions spared of a hundred cases."""
     names = {"value": "net_reduction", "low": "net_reduction_low", "high": "net_reduction_high"}
     if row["net_reduction"] is None:
-        return reasons.undefined(row["why"])
+        return reasons.mark_undefined(row["why"])
     of_hundred = {key: None if row[name] is None else _clean(100 * row[name]) for key, name in names.items()}
     return estimate_cell({**row, **of_hundred}, reasons, digits=digits, several=True)
 

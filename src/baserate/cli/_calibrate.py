@@ -227,7 +227,7 @@ def _fit(
 
     with progress_counter(quiet=quiet) as watch:
         choice = library.choose(data, folds=fit_options.folds, seed=fit_options.seed, watch=watch)
-    return choice.map, choice
+    return choice.calibrator, choice
 
 
 def _assess(

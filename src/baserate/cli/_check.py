@@ -131,7 +131,7 @@ def _rows_needed_cell(row: Line, reasons: Footnotes) -> str:
     if row["rows_needed"] is not None:
         return format_count(row["rows_needed"], 4)
     unknown = row["verdict"] == "undecided" and row["margin"] is not None
-    return reasons.undefined(row["why"]) if unknown else ""
+    return reasons.mark_undefined(row["why"]) if unknown else ""
 
 
 def _format_requirement(row: Line) -> str:

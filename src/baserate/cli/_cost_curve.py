@@ -104,7 +104,7 @@ def _format_place(x: float | None, digits: int) -> str:
 
 def _cell(line: Line, name: str, reasons: Footnotes, digits: int) -> Cell:
     if line[name] is None:
-        return reasons.undefined(line["why"])
+        return reasons.mark_undefined(line["why"])
     if name in _BOUNDED and line.get("level") is not None:
         return estimate_cell({**line, "value": line[name]}, reasons, digits=digits, several=True)
     return format_exact(line[name]) if name in _CUTS else format_number(line[name], digits)

@@ -82,8 +82,8 @@ def _read_middle(text: str) -> float:
 def _complete_parity(_context: click.Context, _option: click.Parameter, incomplete: str) -> list[CompletionItem]:
     from baserate.equalize import PARITIES
 
-    known = (each for each in PARITIES.values() if each.reachable and each.name.startswith(incomplete))
-    return [CompletionItem(each.name, help=each.promise) for each in known]
+    known = (each for each in PARITIES.values() if each.enforceable and each.name.startswith(incomplete))
+    return [CompletionItem(each.name, help=each.description) for each in known]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

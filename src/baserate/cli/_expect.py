@@ -166,7 +166,7 @@ def _expect_multiclass(deployment: DeploymentOptions, expect_options: ExpectOpti
     if expect_options.at and validation is not None:
         options["at"] = read_class_shares(expect_options.at, validation)
     expected = shift.estimate_performance(target, validation, assume=expect_options.assumption, **options)
-    own = {} if validation is None else seen(validation, validation.decided(), [])
+    own = {} if validation is None else seen(validation, validation.confusion(), [])
     data = {
         **describe_target(target.intake, len(target)),
         **expected.data,

@@ -124,4 +124,4 @@ def _write_sql(loaded: "Calibrator | MulticlassCalibrator | Policy", export: Exp
         expressions = as_sql(loaded, dialect=dialect, score=parse_columns(loaded, export.score))
     if isinstance(expressions, str):
         return expressions
-    return ",\n".join(f"{each} AS {find_dialect(dialect).quoted(name)}" for name, each in expressions.items())
+    return ",\n".join(f"{each} AS {find_dialect(dialect).quote_name(name)}" for name, each in expressions.items())

@@ -164,7 +164,7 @@ def _never(results: "Results", reasons: Footnotes, digits: int) -> Iterator[Tabl
 
     def format_cell(line: Line, name: str) -> str:
         if line[name] is None:
-            return reasons.undefined("all scores are equal, so that they can only flag nothing or everything")
+            return reasons.mark_undefined("all scores are equal, so that they can only flag nothing or everything")
         return format_number(line[name], digits)
 
     rows = tuple(
@@ -277,7 +277,9 @@ def weights_page(results: "Results", reading: Reading, digits: int) -> Page:
     (line,) = results.rows()
     reasons = Footnotes()
     both = format_weighted_sum(line, digits)
-    held_out = reasons.undefined(line["why"]) if line["held_out"] is None else format_number(line["held_out"], digits)
+    held_out = (
+        reasons.mark_undefined(line["why"]) if line["held_out"] is None else format_number(line["held_out"], digits)
+    )
     rows = (
         Row(f"{shorten_label(line['first'])} alone", (format_number(line["first_auc"], digits),)),
         Row(f"{shorten_label(line['second'])} alone", (format_number(line["second_auc"], digits),)),
@@ -556,7 +558,7 @@ def _combine_scores(reading: Reading, *, quiet: bool) -> "Results":
     row = {
         **dict(zip(both, combination.names, strict=True)),
         **{f"{name}_weight": weight for name, weight in zip(both, combination.weights, strict=True)},
-        **{f"{name}_auc": alone for name, alone in zip(both, combination.alone, strict=True)},
+        **{f"{name}_auc": alone for name, alone in zip(both, combination.single_aucs, strict=True)},
         **{name: getattr(combination, name) for name in ("auc", "held_out", "exact")},
         "why": "there are too few rows of a class to hold some out" if isnan(combination.held_out) else None,
     }

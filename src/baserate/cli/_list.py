@@ -63,7 +63,7 @@ def _measures(words: str) -> list[dict[str, Any]]:
             "greatest": float(each.span[1]),
             "meaning": each.summary,
             "formula": each.formula,
-            "also": ", ".join(each.also),
+            "also": ", ".join(each.aliases),
             "undefined": ", or ".join(each.causes),
         }
         for each in measures
@@ -84,9 +84,9 @@ def _parities(words: str) -> list[dict[str, Any]]:
         {
             "name": each.name,
             "measures": ", ".join(each.measures),
-            "promise": each.promise,
-            "silent": each.silent,
-            "chosen": each.reachable,
+            "promise": each.description,
+            "silent": each.limitation,
+            "chosen": each.enforceable,
         }
         for each in PARITIES.values()
     ]

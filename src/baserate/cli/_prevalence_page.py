@@ -94,7 +94,7 @@ def multiclass_results(
     """Everything on many classes."""
     level = estimate.estimates[0].level or 0.95
     there = shift.adjusted_summary(estimate, measures=wanted.measures)
-    decisions = Confusions({(): validation.decided()}, intake=validation.intake)
+    decisions = Confusions({(): validation.confusion()}, intake=validation.intake)
     plain = infer.multiclass_summary(decisions, measures=wanted.measures, interval=infer.IntervalOptions(level=level))
     tested, notes_of_tests, doubtful_checks = _test_label_shift(target, validation, {})
     notes = [*target.intake.notes, *plain.data["notes"], *notes_of_tests, *there.data["notes"]]
@@ -126,7 +126,7 @@ def _common(estimate: Prevalence | MulticlassPrevalence, plain: Results, level: 
     return {
         "assume": "label shift",
         "method": estimate.method,
-        "recalibrated": estimate.map is not None,
+        "recalibrated": estimate.calibrator is not None,
         "unclipped": unclipped,
         "validation": {name: plain.data[name] for name in own if name in plain.data},
         "interval": {"level": level, "method": None, "seed": 0, "clusters": None},
@@ -151,7 +151,7 @@ def _test_label_shift(
         )
     rows = [_test_row(check, p) for check, p in zip(assumption.checks, assumption.adjusted, strict=True)]
     rows += [_test_row(check, check.p) for check in curve]
-    return rows, assumption.told, describe_rejections([*assumption.checks, *curve])
+    return rows, assumption.summary, describe_rejections([*assumption.checks, *curve])
 
 
 def _describe_disagreement(estimate: Prevalence, target: Target, validation: Tallies) -> list[str]:
@@ -311,7 +311,7 @@ class _Numbers:
         name = row["measure"].removesuffix("_test").replace("_", " ")
         agree, reject = _TESTS[row["measure"]]
         if row["value"] is None:
-            return Row(name, (self.reasons.undefined(row["why"]), *[""] * (len(columns) - 1)))
+            return Row(name, (self.reasons.mark_undefined(row["why"]), *[""] * (len(columns) - 1)))
         freedom = "" if row["freedom"] is None else str(row["freedom"])
         chances = [format_p(row[each], min(self.digits, 3)) for each in ("p", "p_adjusted")]
         shown = (format_number(row["value"], self.digits), freedom, *chances)[: len(columns)]

@@ -162,8 +162,8 @@ def _rows(policy: "Policy", group: "Group", treatment: "Treatment") -> Iterator[
 
     ranges = score_ranges(treatment)
     labels = dict(zip(policy.attributes, group, strict=True)) or None
-    for place, (lower, upper) in enumerate(zip((-inf, *ranges.at), (*ranges.at, inf), strict=True)):
-        for action in dict.fromkeys(ranges.drawn[place]):
+    for place, (lower, upper) in enumerate(zip((-inf, *ranges.thresholds), (*ranges.thresholds, inf), strict=True)):
+        for action in dict.fromkeys(ranges.actions[place]):
             chance = ranges.chance(place, action)
             yield {"group": labels, "lower": lower, "upper": upper, "action": action, "chance": chance}
 
@@ -179,16 +179,16 @@ def _section(policy: "Policy", group: "Group", digits: int) -> Section:
 
     title = ", ".join(f"{name} = {value}" for name, value in zip(policy.attributes, group, strict=True))
     ranges = score_ranges(policy.by_group[group])
-    scores = describe_score_ranges(_name(policy), ranges.at)
+    scores = describe_score_ranges(_name(policy), ranges.thresholds)
     rows = (Row(each, (), _describe_action(ranges, place, digits)) for place, each in enumerate(scores))
     return Section(shorten_label(title or "everybody", _TITLE), tuple(rows))
 
 
 def _describe_action(ranges: "ScoreRanges", place: int, digits: int) -> str:
     """One action, or several with their chances."""
-    if not ranges.open[place]:
-        return shorten_label(ranges.drawn[place][0])
-    each = {action: 100 * ranges.chance(place, action) for action in ranges.drawn[place]}
+    if not ranges.is_random[place]:
+        return shorten_label(ranges.actions[place][0])
+    each = {action: 100 * ranges.chance(place, action) for action in ranges.actions[place]}
     return ", ".join(f"{shorten_label(action)}{_SPACE}{share:.{digits}g}{_SPACE}%" for action, share in each.items())
 
 
@@ -230,7 +230,7 @@ def _behind(policy: "Policy") -> str:
     from baserate.apply import score_ranges
 
     assert policy.map is not None  # noqa: S101  (for the type checker)
-    every = dict.fromkeys(at for treatment in policy.by_group.values() for at in score_ranges(treatment).at)
+    every = dict.fromkeys(at for treatment in policy.by_group.values() for at in score_ranges(treatment).thresholds)
     at = [each for each in every if not policy.map.form.of_probabilities or 0 <= each <= 1]
     if not at:
         return ""

@@ -176,7 +176,7 @@ class Combination:
     """Weights of the scores; the first is 1 or −1, unless it is 0."""
     auc: float
     """AUC on the rows that the weights were chosen on, which is optimistic."""
-    alone: tuple[float, float]
+    single_aucs: tuple[float, float]
     """AUC of each score by itself."""
     held_out: float
     """Mean cross-validated AUC; NaN with too few rows."""
@@ -240,7 +240,7 @@ def combine_scores(
     >>> from baserate import read
     >>> people = {"sick": [1, 1, 1, 0, 0, 0], "age": [60, 80, 50, 70, 30, 40], "dose": [5, 2, 5, 1, 4, 3]}
     >>> results = combine_scores(read.rows(people, truth="sick", score=["age", "dose"]))
-    >>> [round(each, 3) for each in (*results.alone, results.auc)], results.exact
+    >>> [round(each, 3) for each in (*results.single_aucs, results.auc)], results.exact
     ([0.778, 0.778, 1.0], True)
     """
     names = _score_names(rows, scores)

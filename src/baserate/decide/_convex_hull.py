@@ -140,7 +140,7 @@ class ROCConvexHull:
     """Classifiers below the diagonal; reversed, they take part only with `reverse=True`."""
 
     @property
-    def never(self) -> tuple[str, ...]:
+    def never_optimal(self) -> tuple[str, ...]:
         """Names of the classifiers that are optimal at no costs and no prevalence."""
         return tuple(each.classifier for each in self.dominated)
 
@@ -247,7 +247,7 @@ class ROCConvexHull:
         on = self._table([(each.slope_from, each.slope_to) for each in self.vertices], "slope", {"auc": self.auc})
         below = len(self.dominated)
         columns: dict[str, Any] = {name: [*column, *[None] * below] for name, column in on.columns.items()}
-        columns["classifier"] = [*on.columns["classifier"], *self.never]
+        columns["classifier"] = [*on.columns["classifier"], *self.never_optimal]
         columns["others"] = [*(", ".join(each.others) or None for each in self.vertices), *[None] * below]
         n_vertices = len(self.vertices)
         columns["gap"] = [*[0.0] * n_vertices, *(each.gap for each in self.dominated)]
@@ -355,7 +355,7 @@ def roc_convex_hull(classifiers: Mapping[str, Classifier], *, reverse: bool = Fa
     >>> results = roc_convex_hull({"A": a, "B": b, "C": Counts(tp=24, fn=76, fp=88, tn=12)})
     >>> [(each.classifier, round(each.slope_from, 4), round(each.slope_to, 4)) for each in results.vertices]
     [('none', inf, 2.25), ('A', 2.25, 0.5139), ('all', 0.5139, 0.0)]
-    >>> results.never, [each.classifier for each in results.reversible], results.mixture(fpr=0.14).tpr
+    >>> results.never_optimal, [each.classifier for each in results.reversible], results.mixture(fpr=0.14).tpr
     (('B', 'C'), ['C'], 0.315)
     """
     points = _roc_points(classifiers)
@@ -488,9 +488,9 @@ def _lost_area(points: list[_Point], vertices: Vertices) -> float:
 
 def _reverse(classifier: Classifier) -> Classifier:
     return (
-        classifier.reversed()
+        classifier.reverse_decisions()
         if isinstance(classifier, Counts)
-        else Curve(classifier.tally.rescored(-classifier.tally.score))
+        else Curve(classifier.tally.with_scores(-classifier.tally.score))
     )
 
 

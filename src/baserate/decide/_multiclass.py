@@ -50,7 +50,7 @@ class Decisions:
     """Cost of referring a row."""
 
     def __repr__(self) -> str:
-        referred = "" if self.refer is None else f", {np.count_nonzero(self.referred)} of them referred"
+        referred = "" if self.refer is None else f", {np.count_nonzero(self.is_referred)} of them referred"
         return f"Decisions({count_of(len(self.codes), 'row')}{referred}; expected cost {self.cost.mean():.6g} per row)"
 
     @property
@@ -59,12 +59,12 @@ class Decisions:
         return self.costs.labels
 
     @property
-    def referred(self) -> Bools:
+    def is_referred(self) -> Bools:
         """Mask of the rows that are referred."""
         mask: Bools = self.codes == REFERRED
         return mask
 
-    def decided(self) -> list[object]:
+    def to_labels(self) -> list[object]:
         """Return the label of the decision on each row, or "refer"."""
         names = (*self.labels, REFER)  # last, so that the code −1 indexes it
         return [names[code] for code in self.codes.tolist()]
@@ -82,7 +82,7 @@ class Decisions:
         reweighed = reweigh_rows(self._check_length(rows), shares)
         return replace(_decision_confusion(self.costs, reweighed, self.codes), reweighed=shares is not None)
 
-    def left(self, rows: MulticlassRows, *, shares: Shares | None = None) -> Floats:
+    def referred_mass(self, rows: MulticlassRows, *, shares: Shares | None = None) -> Floats:
         """Return the mass of each class that is referred, in the order of `labels`.
 
         Parameters
@@ -92,7 +92,7 @@ class Decisions:
         shares
             Share of each class to reweight all rows to; as in the rows by default.
         """
-        reweighed = reweigh_rows(self._check_length(rows), shares).only(self.referred)
+        reweighed = reweigh_rows(self._check_length(rows), shares).only(self.is_referred)
         masses: Floats = np.zeros(len(self.labels))
         masses[_label_positions(rows.labels, self.costs)] = reweighed.support
         return masses
@@ -208,9 +208,9 @@ def least_cost(
     --------
     >>> triage = CostMatrix([[0, 1, 4], [2, 0, 1], [9, 3, 0]], ["home", "ward", "theatre"])
     >>> results = least_cost([[0.9, 0.1, 0.0], [0.6, 0.3, 0.1], [0.1, 0.2, 0.7]], triage)
-    >>> results.decided(), results.cost.round(9).tolist()
+    >>> results.to_labels(), results.cost.round(9).tolist()
     (['home', 'ward', 'theatre'], [0.2, 0.9, 0.6])
-    >>> least_cost([[0.9, 0.1, 0.0], [0.6, 0.3, 0.1]], triage, refer=0.5).decided()
+    >>> least_cost([[0.9, 0.1, 0.0], [0.6, 0.3, 0.1]], triage, refer=0.5).to_labels()
     ['home', 'refer']
     """
     if not isinstance(costs, CostMatrix):
@@ -237,7 +237,7 @@ def reweigh_rows(rows: MulticlassRows, shares: Shares | None) -> MulticlassRows:
     """Return rows with weights that give each class its share; the same rows if there are no shares."""
     if shares is None:
         return rows
-    table = rows.decided()
+    table = rows.confusion()
     factor = reweigh(table, to=check_shares("shares", shares, rows.labels)).truth / table.truth
     return replace(rows, weight=factor[rows.truth] * (1.0 if rows.weight is None else rows.weight))
 
@@ -364,7 +364,7 @@ def multiclass_summary(
     decisions = least_cost(adjusted, costs, refer=refer)
     costs_by_rule = decisions.results(adjusted, shares=to, level=level)
     table = [*_cell_rows(decisions, adjusted, to), *_cost_rows(costs_by_rule, refer)]
-    data = results_data(rows, rows.decided(), [])
+    data = results_data(rows, rows.confusion(), [])
     data["notes"] = [*rows.intake.notes, *[ADJUSTED_NOTE] * (to is not None), *costs_by_rule.data["notes"]]
     data |= {"refer": refer, "decisions": list(decisions.labels)}
     if to is not None:
@@ -376,7 +376,7 @@ def multiclass_summary(
 
 def _adjust_posteriors(rows: MulticlassRows, to: Floats) -> MulticlassRows:
     """Return rows with posteriors adjusted to other shares of the classes."""
-    reweighed = reweigh(rows.decided(), to=to)  # raises an error where a class has no rows to reweight
+    reweighed = reweigh(rows.confusion(), to=to)  # raises an error where a class has no rows to reweight
     score = reprior(rows.score, from_=rows.support / rows.total, to=to, labels=reweighed.labels)
     return replace(rows, score=score)
 
@@ -387,7 +387,7 @@ def _cell_rows(decisions: Decisions, rows: MulticlassRows, shares: Floats | None
         for other, mass in zip(decisions.labels, line, strict=True):
             yield {"rule": LEAST_COST, "measure": "cell", "class": label, "against": other, "value": mass}
     if decisions.refer is not None:
-        for label, mass in zip(decisions.labels, decisions.left(rows, shares=shares).tolist(), strict=True):
+        for label, mass in zip(decisions.labels, decisions.referred_mass(rows, shares=shares).tolist(), strict=True):
             yield {"rule": LEAST_COST, "measure": "referred", "class": label, "value": mass}
 
 

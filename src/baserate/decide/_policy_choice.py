@@ -64,7 +64,7 @@ def choose_policy(tallies: Tallies, rule: Rule, *, model: str | None = None, map
 
 def _choose_after_calibrator(map_: Calibrator, tally: Tally, rule: Rule) -> Policy:
     """Let a rule choose among calibrated scores, and express the policy on the raw scores."""
-    policy = on_raw_scores(rule(Curve(tally.rescored(map_(tally.score)))), map_, seen=tally.score)
+    policy = on_raw_scores(rule(Curve(tally.with_scores(map_(tally.score)))), map_, seen=tally.score)
     notes = (*policy.notes, *[SAME_ROWS] * map_.was_fitted_on(tally))
     return replace(policy, chosen_on=policy.chosen_on and tally.digest, notes=notes)
 

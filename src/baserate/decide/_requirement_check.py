@@ -132,7 +132,7 @@ def _check_requirement(each: Requirement, part: GroupEvaluation, on: Basis, inte
     data = part.counts if describe(each.measure).of is Counts else part.tally
     estimate_ = interval.of(each.measure, data)
     worst, best = _interval_ends(each, estimate_, on)
-    verdict = UNDECIDED if isnan(worst) else HOLDS if each.kept(worst) else UNDECIDED if each.kept(best) else FAILS
+    verdict = UNDECIDED if isnan(worst) else HOLDS if each.holds(worst) else UNDECIDED if each.holds(best) else FAILS
     # An undefined measure is undecided, too, but no number of rows would change that.
     unsure = verdict == UNDECIDED and not isnan(worst)
     lacking = rows_to_decide(each, data, estimate_, rows=part.rows, interval=interval) if unsure else RequiredRows()
@@ -189,7 +189,7 @@ def rows_to_decide(
     def excludes_bound(more: Counts[float] | Tally) -> bool:
         """Whether the interval of so much more leaves the bound."""
         bounds = interval.of(each.measure, more)
-        return bool(each.kept(bounds.low) == each.kept(bounds.high))
+        return bool(each.holds(bounds.low) == each.holds(bounds.high))
 
     if isinstance(data, Counts):
         return _as_row_count(

@@ -40,7 +40,7 @@ class Requirement:
     --------
     >>> from baserate import Counts, decide
     >>> [each] = decide.parse_requirements("false alarm rate <= 10%")
-    >>> str(each), bool(each.met(Counts(tp=3, fp=1, fn=2, tn=9)))
+    >>> str(each), bool(each.holds_for(Counts(tp=3, fp=1, fn=2, tn=9)))
     ('fpr <= 0.1', True)
     """
 
@@ -68,11 +68,11 @@ class Requirement:
         """Tolerance around the bound, since sums differ by rounding."""
         return _ROUNDING * max(abs(self.bound), 1.0)
 
-    def met(self, counts: Counts[Any]) -> Any:  # noqa: ANN401  (one, or one for each table)
+    def holds_for(self, counts: Counts[Any]) -> Any:  # noqa: ANN401  (one, or one for each table)
         """Return whether confusion matrices satisfy the requirement; undefined values do not."""
-        return self.kept(self.measure(counts))
+        return self.holds(self.measure(counts))
 
-    def kept(self, value: Any) -> Any:  # noqa: ANN401  (a number, or many)
+    def holds(self, value: Any) -> Any:  # noqa: ANN401  (a number, or many)
         """Return whether values satisfy the requirement."""
         if self.sense == ">=":
             return np.greater_equal(value, self.bound - self.slack)

@@ -73,7 +73,7 @@ class Validation:
     Examples
     --------
     >>> Validation(folds=5)
-    Trial(draws=1000, folds=5)
+    Validation(draws=1000, folds=5)
     """
 
     draws: int = N_BOOTSTRAP
@@ -208,7 +208,7 @@ def _note_dominated_models(curves: Mapping[str, Curve]) -> Iterator[str]:
         *curves
     }
     if len(curves) > 1 and comparable:
-        for name in roc_convex_hull(dict(curves)).never:
+        for name in roc_convex_hull(dict(curves)).never_optimal:
             yield f"{name}: another model, or two in turns, is as good or better at any costs and any prevalence."
 
 
@@ -251,7 +251,7 @@ def _bootstrap_columns(bootstrap: ThresholdBootstrap | None, row: Row) -> Row:
         return {}
     if row["measure"] == "threshold":
         place = list(bootstrap.policy.cut.actions[1:]).index(row["action"])
-        return tidy_columns(bootstrap.cutoffs[place])
+        return tidy_columns(bootstrap.intervals[place])
     performance = bootstrap.performance.get(row["measure"])
     if performance is None:
         return {}
@@ -267,7 +267,7 @@ def _bootstrap_columns(bootstrap: ThresholdBootstrap | None, row: Row) -> Row:
 def _note_failed_samples(bootstrap: ThresholdBootstrap | None) -> Iterator[str]:
     if bootstrap is None:
         return
-    many = len(bootstrap.drawn)
+    many = len(bootstrap.thresholds)
     if bootstrap.failed:
         yield f"in {bootstrap.failed} of {many} draws the rule found nothing: a class was missing, or nothing met it."
     if bootstrap.other:

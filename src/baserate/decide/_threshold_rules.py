@@ -286,7 +286,7 @@ def _evaluate_thresholds(curve: Curve, wanted: tuple[Requirement, ...], goal: _O
     for place, counts in curve.blocks():
         worth[place] = goal.sign * goal.measure(counts)
         for each in wanted:
-            met[place] &= each.met(counts)
+            met[place] &= each.holds_for(counts)
     return met, worth
 
 
@@ -372,7 +372,7 @@ def _describe_infeasible(curve: Curve, wanted: tuple[Requirement, ...]) -> str:
     """Describe which requirements cannot be met, each or jointly, and the nearest attainable values."""
     counts = curve.counts
     values = [np.asarray(each.measure(counts)) for each in wanted]
-    satisfied = [each.kept(value) for each, value in zip(wanted, values, strict=True)]
+    satisfied = [each.holds(value) for each, value in zip(wanted, values, strict=True)]
     describe = partial(_describe_nearest, curve)
     hopeless = [
         f"no threshold has {each}: {describe(each, value, np.isfinite(value))}"

@@ -168,7 +168,7 @@ def _general_evaluator(tally: Tally, find: Callable[[Curve], Cut]) -> FoldEvalua
 def _curve_of_mass(tally: Tally, mass: Cells) -> Curve:
     """Return the curve of other masses at the same scores; measures use the mass alone."""
     return Curve(
-        Tally.counted(tally.score, make_read_only(mass)) if not tally.weighted else _weighted_tally(tally, mass)
+        Tally.from_counts(tally.score, make_read_only(mass)) if not tally.weighted else _weighted_tally(tally, mass)
     )
 
 
@@ -361,9 +361,9 @@ class ThresholdBootstrap:
     """The bootstrap of a rule: its thresholds in bootstrap samples, and its performance corrected for optimism."""
 
     policy: Policy
-    cutoffs: tuple[Estimate, ...]
+    intervals: tuple[Estimate, ...]
     """Each threshold of the policy, with its bootstrap percentile interval."""
-    drawn: Floats
+    thresholds: Floats
     """Thresholds of every bootstrap sample, a column for each; NaN where a sample gave another number of actions."""
     failed: int
     """Number of samples without a choice: no threshold met the requirements, or a class was missing."""
@@ -419,7 +419,7 @@ def bootstrap_threshold(
     >>> from baserate import curve, decide, population, tally
     >>> c = curve(tally(*population.binormal(means=(0, 1)).draw(200, 1)))
     >>> sure = decide.bootstrap_threshold(c, decide.youden, measures=["youden"], draws=200)
-    >>> [round(each, 2) for each in (sure.cutoffs[0].low, sure.cutoffs[0].value, sure.cutoffs[0].high)]
+    >>> [round(each, 2) for each in (sure.intervals[0].low, sure.intervals[0].value, sure.intervals[0].high)]
     [-0.18, 0.34, 0.93]
     >>> round(sure.performance["youden"].optimism, 3)
     0.03

@@ -66,7 +66,7 @@ class ParityValidation:
     """Rates that must agree, in those tables. Intervals treat the policy as fixed."""
     gaps: Mapping[str, Floats]
     """Greatest difference of each rate between two groups, in every fold; NaN if fewer than two groups have it."""
-    floor: Mapping[str, float]
+    null_gaps: Mapping[str, float]
     """Mean null gap of each rate in folds of the same size; the last is that of the greatest gap of any rate."""
     apparent: Mapping[str, float]
     """Gaps of the policy on the rows that it was fitted to."""
@@ -78,15 +78,15 @@ class ParityValidation:
     """Metadata: data, policy, folds and notes."""
 
     @property
-    def each(self) -> Floats:
+    def greatest_gaps(self) -> Floats:
         """Greatest gap of any rate in each fold."""
         greatest: Floats = np.fmax.reduce([*self.gaps.values()])
         return greatest
 
     @property
-    def mean(self) -> float:
+    def mean_gap(self) -> float:
         """Mean of the greatest gap over folds."""
-        return _mean(self.each)
+        return _mean(self.greatest_gaps)
 
     def quantile(self, share: float = 0.95) -> float:
         """Return the quantile of the greatest gap over folds.
@@ -98,7 +98,7 @@ class ParityValidation:
         """
         if not 0 <= share <= 1:
             raise OptionError(f"the quantile is {share}; it is a share of the folds, so give a number from 0 to 1.")
-        return _quantile(self.each, share)
+        return _quantile(self.greatest_gaps, share)
 
     def results(self) -> Results:
         """Return tidy rows: rates of groups, gaps and costs, with the `kind` of data each is from."""
@@ -114,10 +114,15 @@ class ParityValidation:
 
     def _of_gaps(self) -> Iterator[dict[str, Any]]:
         """Yield held-out, null and apparent gaps."""
-        every = {**self.gaps, ", ".join(self.gaps): self.each}
+        every = {**self.gaps, ", ".join(self.gaps): self.greatest_gaps}
         for rate, gaps in every.items():
             apparent = self.apparent[rate] if rate in self.apparent else max(self.apparent.values())
-            kinds = {HELD_OUT: _mean(gaps), OFTEN: _quantile(gaps, 0.95), ALIKE: self.floor[rate], APPARENT: apparent}
+            kinds = {
+                HELD_OUT: _mean(gaps),
+                OFTEN: _quantile(gaps, 0.95),
+                ALIKE: self.null_gaps[rate],
+                APPARENT: apparent,
+            }
             how = _GAP_DEFINITION if rate in self.gaps else f"{_GAP_DEFINITION} in any of these rates"
             yield from (
                 {"measure": "gap", "kind": kind, "rate": rate} | _number(value, how) for kind, value in kinds.items()
@@ -162,7 +167,7 @@ class Folds:
     Examples
     --------
     >>> Folds(folds=2, repeats=100)
-    Deal(folds=2, repeats=100, seed=0)
+    Folds(folds=2, repeats=100, seed=0)
     """
 
     folds: int = FOLDS
@@ -229,7 +234,7 @@ def cross_validate(  # noqa: PLR0913  (all but two are seldom given)
     >>> validation = equalize.cross_validate(t, equalize.Goal("equal-opportunity"))
     >>> {rate: round(gap, 3) for rate, gap in validation.apparent.items()}
     {'sensitivity': 0.0}
-    >>> round(validation.mean, 3), round(validation.floor["sensitivity"], 3)
+    >>> round(validation.mean_gap, 3), round(validation.null_gaps["sensitivity"], 3)
     (0.067, 0.075)
     """
     one_model = _select_model(data, model)
@@ -257,7 +262,7 @@ def cross_validate(  # noqa: PLR0913  (all but two are seldom given)
         gaps={
             rate: make_read_only(np.array([_rate_gap(part.tables, rate) for part in results])) for rate in goal.rates
         },
-        floor=_null_means(first, goal.rates, interval, deal.seed),
+        null_gaps=_null_means(first, goal.rates, interval, deal.seed),
         apparent=rate_gaps(apparent, goal.rates),
         cost=interval.of(cost, combine_counts([*tables.values()])),
         cost_apparent=cost(combine_counts([*apparent.values()])),

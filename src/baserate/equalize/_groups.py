@@ -230,7 +230,7 @@ def _difference_row(counts: GroupCounts, comparison: Comparison, group: Group, o
         "other": counts.attributes_of(other),
         **tidy_columns(comparison.difference),
         "p": comparison.p,
-        "p_adjusted": comparison.adjusted,
+        "p_adjusted": comparison.p_adjusted,
         "p_is_bound": comparison.p_is_bound if comparison.p > 0 else None,
     }
 

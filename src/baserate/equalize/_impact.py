@@ -69,7 +69,7 @@ def describe_parities(parities: Iterable[Parity]) -> list[str]:
     >>> describe_parities([find_parity("equal-opportunity")])[0].partition(". ")[2]
     'It is silent about how many negatives are flagged in vain.'
     """
-    return [f"{each.name} means: {each.promise}. It is silent about {each.silent}." for each in parities]
+    return [f"{each.name} means: {each.description}. It is silent about {each.limitation}." for each in parities]
 
 
 def legal_note(attributes: Sequence[str]) -> str:
@@ -379,7 +379,8 @@ def _summarize(both: _BeforeAfter, policy: Policy) -> Row:
     settings = participants.goal.settings
     return {
         "parity": [
-            {"name": each.name, "promise": each.promise, "silent": each.silent} for each in participants.goal.parities
+            {"name": each.name, "promise": each.description, "silent": each.limitation}
+            for each in participants.goal.parities
         ],
         "within": settings["within"],
         "costs": asdict(participants.goal.costs),

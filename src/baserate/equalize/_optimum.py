@@ -178,7 +178,7 @@ def roc_region(curve: Curve, *, positive: float, negative: float, reversal: bool
     threshold, false, true = hull.threshold, *roc_rates(hull)
     is_reversed = np.zeros(len(threshold), dtype=bool)
     if reversal:
-        back = Curve(curve.tally.rescored(-curve.tally.score)).hull()
+        back = Curve(curve.tally.with_scores(-curve.tally.score)).hull()
         # A reversed cut flags scores of at most −threshold, which is all below the next higher observed score.
         above = np.append(np.inf, curve.tally.score)[np.searchsorted(-curve.tally.score, back.threshold[1:])]
         threshold = np.concatenate([threshold, [-np.inf], above])

@@ -53,15 +53,15 @@ class Parity:
 
     name: str
     measures: tuple[str, ...]
-    promise: str
+    description: str
     """One-line description of what is equal."""
-    silent: str
+    limitation: str
     """What the parity does not guarantee."""
     aliases: tuple[str, ...] = ()
     page_id: str | None = None
 
     @property
-    def reachable(self) -> bool:
+    def enforceable(self) -> bool:
         """Whether a choice of thresholds can enforce the parity; otherwise it can only be measured."""
         return all(measure in LINEAR for measure in self.measures)
 
@@ -84,8 +84,8 @@ PARITIES: dict[str, Parity] = {
                 *("demographic-parity-difference", "statistical-parity-difference", "independence"),
             ),
             measures=("flag_rate",),
-            promise="the same share of each group is flagged",
-            silent="whether those who are flagged are positive: where base rates differ, even a perfect predictor "
+            description="the same share of each group is flagged",
+            limitation="whether those who are flagged are positive: where base rates differ, even a perfect predictor "
             "breaks it",
             page_id="demographic-parity",
         ),
@@ -96,59 +96,59 @@ PARITIES: dict[str, Parity] = {
                 *("equal-opportunity-difference", "equality-of-opportunity"),
             ),
             measures=("sensitivity",),
-            promise="of those who are positive, the same share of each group is flagged",
-            silent="how many negatives are flagged in vain",
+            description="of those who are positive, the same share of each group is flagged",
+            limitation="how many negatives are flagged in vain",
             page_id="equal-opportunity",
         ),
         Parity(
             name="predictive-equality",
             aliases=("false-positive-rate-parity", "fpr-parity", "false-positive-rate-difference"),
             measures=("fpr",),
-            promise="of those who are negative, the same share of each group is flagged",
-            silent="how many positives are missed",
+            description="of those who are negative, the same share of each group is flagged",
+            limitation="how many positives are missed",
         ),
         Parity(
             name="equalized-odds",
             aliases=("eq-odds", "equalized-odds-difference", "separation"),
             measures=("sensitivity", "fpr"),
-            promise="of positives, and of negatives, the same share of each group is flagged",
-            silent="what a flag means: where base rates differ, so does the precision",
+            description="of positives, and of negatives, the same share of each group is flagged",
+            limitation="what a flag means: where base rates differ, so does the precision",
             page_id="equalized-odds",
         ),
         Parity(
             name="fnr-parity",
             aliases=("false-negative-rate-parity", "false-negative-rate-difference", "miss-rate-parity"),
             measures=("fnr",),
-            promise="of those who are positive, the same share of each group is missed",
-            silent="how many negatives are flagged in vain",
+            description="of those who are positive, the same share of each group is missed",
+            limitation="how many negatives are flagged in vain",
         ),
         Parity(
             name="tnr-parity",
             aliases=("true-negative-rate-parity", "specificity-parity"),
             measures=("specificity",),
-            promise="of those who are negative, the same share of each group is passed",
-            silent="how many positives are missed",
+            description="of those who are negative, the same share of each group is passed",
+            limitation="how many positives are missed",
         ),
         Parity(
             name="predictive-parity",
             aliases=("ppv-parity", "precision-parity", "positive-predictive-value-parity", "outcome-test"),
             measures=("precision",),
-            promise="of those who are flagged, the same share of each group is positive",
-            silent="how many of the positives are found, and how many negatives are flagged",
+            description="of those who are flagged, the same share of each group is positive",
+            limitation="how many of the positives are found, and how many negatives are flagged",
         ),
         Parity(
             name="accuracy-parity",
             aliases=("overall-accuracy-equality", "error-rate-parity", "error-rate-difference"),
             measures=("accuracy",),
-            promise="the same share of each group is decided rightly",
-            silent="the kind of the mistakes",
+            description="the same share of each group is decided rightly",
+            limitation="the kind of the mistakes",
         ),
         Parity(
             name="calibration",
             aliases=("calibration-parity", "calibration-within-groups"),
             measures=("observed_expected",),
-            promise="as many are positive as the probabilities of each group add up to",
-            silent="what is decided, and whether single probabilities are right",
+            description="as many are positive as the probabilities of each group add up to",
+            limitation="what is decided, and whether single probabilities are right",
         ),
     )
 }
@@ -212,9 +212,9 @@ def rates_of(parities: Iterable[Parity]) -> tuple[str, ...]:
         If no choice of thresholds can enforce one of the parities.
     """
     several = list(parities)
-    unfit = [each.name for each in several if not each.reachable]
+    unfit = [each.name for each in several if not each.enforceable]
     if unfit:
-        fit = ", ".join(each.name for each in PARITIES.values() if each.reachable)
+        fit = ", ".join(each.name for each in PARITIES.values() if each.enforceable)
         raise OptionError(
             f"{unfit[0]} is for measuring, and nothing is chosen by it", remedy=f"choose by one of {fit}."
         )

@@ -213,7 +213,7 @@ def randomized_mass(tally: Tally, treatment: Treatment | None) -> float:
     if not isinstance(treatment, RandomizedCut):
         return 0.0
     pieces = score_ranges(treatment)
-    is_random = np.array(pieces.open)[np.searchsorted(pieces.at, tally.score, side="right")]
+    is_random = np.array(pieces.is_random)[np.searchsorted(pieces.thresholds, tally.score, side="right")]
     return float(tally.mass[:, is_random].sum(dtype=np.float64))
 
 

@@ -40,7 +40,7 @@ class RocCrossing:
         return _mean_threshold(self.first, top), _mean_threshold(self.second, other)
 
     @property
-    def h(self) -> ScoreScale:
+    def scale(self) -> ScoreScale:
         """Transformation of the second group's scores to the scale of the first, on which one threshold serves both.
 
         It maps the threshold of the second group to that of the first, and the ends of the second scale to those of the
@@ -177,7 +177,7 @@ def choose_roc_crossing(groups: Groups, goal: Goal, *, model: str | None = None,
     # Rounding may put the computed optimum above the cost of the crossing.
     bound = min(least_cost(several, exactly.tolerances, goal.costs), costs[at])
     settings = {"cost": costs[at], "bound": bound, "above": costs[at] - bound, "thresholds": candidates[at].thresholds}
-    settings["scale"] = [*zip(candidates[at].h.x, candidates[at].h.y, strict=True)]
+    settings["scale"] = [*zip(candidates[at].scale.x, candidates[at].scale.y, strict=True)]
     treatments = map(_randomized_treatment, (candidates[at].first, candidates[at].second))
     return participants.policy(dict(zip(regions, treatments, strict=True)), rule=RULE, settings=settings)
 

@@ -136,7 +136,7 @@ def delong_pair(rows: Rows) -> AucPair:
     >>> truth = np.array([True, False, True, False])
     >>> pair = delong_pair(Rows(truth, {"old": np.array([2.0, 3, 4, 1]), "new": np.array([4.0, 1, 3, 2])}))
     >>> pair.first, pair.second, pair.variance[0]
-    (0.75, 1.0, Spread(positive=0.125, negative=0.125))
+    (0.75, 1.0, ClassVariance(positive=0.125, negative=0.125))
     """
     if len(rows.score) != 2:
         raise OptionError(
@@ -174,7 +174,7 @@ def independent_pair(first: Tally, second: Tally) -> AucPair:
     >>> from baserate import tally
     >>> pair = independent_pair(tally([1, 0, 1, 0], [2, 3, 4, 1]), tally([1, 0, 1, 0], [4, 1, 3, 2]))
     >>> pair.first, pair.second, pair.variance[0], pair.paired
-    (0.75, 1.0, Spread(positive=0.125, negative=0.125), False)
+    (0.75, 1.0, ClassVariance(positive=0.125, negative=0.125), False)
     """
     (one, varies), (other, too) = _auc_and_variance(first), _auc_and_variance(second)
     return AucPair(one, other, (varies, too), ClassVariance(0.0, 0.0), paired=False)

@@ -319,7 +319,7 @@ def _make_row_resampler(tally: Tally, there: npt.NDArray[np.intp]) -> Callable[[
     def resample(rng: np.random.Generator) -> Tally:
         cells = cell[rng.integers(0, rows, rows)]
         counts: Cells = np.bincount(cells, minlength=tally.mass.size).reshape(2, -1)
-        return Tally.counted(tally.score, make_read_only(narrow_integers(counts)))
+        return Tally.from_counts(tally.score, make_read_only(narrow_integers(counts)))
 
     return resample
 
@@ -333,7 +333,7 @@ def _make_multinomial_resampler(
     def resample(rng: np.random.Generator) -> Tally:
         counts = np.zeros(tally.mass.size, dtype=np.int64)
         counts[there] = rng.multinomial(rows, share)
-        return Tally.counted(tally.score, make_read_only(narrow_integers(counts.reshape(2, -1))))
+        return Tally.from_counts(tally.score, make_read_only(narrow_integers(counts.reshape(2, -1))))
 
     return resample
 
@@ -348,6 +348,6 @@ def _make_distinct_resampler(tally: Tally) -> Callable[[np.random.Generator], Ta
         counts = np.empty((2, rows), dtype=times.dtype)
         np.multiply(times, positive, out=counts[0])
         np.subtract(times, counts[0], out=counts[1])
-        return Tally.counted(tally.score, make_read_only(counts))
+        return Tally.from_counts(tally.score, make_read_only(counts))
 
     return resample

@@ -134,7 +134,7 @@ def apply_calibrator(
             f"there are several scores ({', '.join(data.models)}), but a map is of one score: read it alone."
         )
     ((model, groups),) = data.models.items()
-    after = {group: tally.rescored(by(tally.score)) for group, tally in groups.items()}
+    after = {group: tally.with_scores(by(tally.score)) for group, tally in groups.items()}
     same = by.was_fitted_on(data.pooled(model))
     return CalibratedData(replace(data, models={model: after}, decisions={}), how, (SAME_ROWS,) * same)
 
@@ -151,7 +151,7 @@ def split_parts(
     if isinstance(data, MulticlassRows):
         if prevalence is not None:
             raise OptionError("a prevalence is for two classes; of many there is one for each: leave it out.")
-        return list(_multiclass_parts(data, after)), multiclass.results_data(data, data.decided(), [])
+        return list(_multiclass_parts(data, after)), multiclass.results_data(data, data.confusion(), [])
     if not (prevalence is None or prevalence == "derived" or PREVALENCE.holds(prevalence)):
         raise OptionError(
             f"prevalence is {prevalence!r}; expected {PREVALENCE.words}, or 'derived'.", remedy="Give one of these."
@@ -184,7 +184,7 @@ def _binary_parts(tallies: Tallies, prevalence: Prevalence, after: CalibratedDat
             if not isnan(at) and tally.positives and tally.negatives:
                 added = log(tally.positives / tally.negatives) - log(at / (1 - at))
                 yield CalibrationPart(
-                    tally.rescored(shift_log_odds(added)(tally.score)), labels | {"adjusted": at}, title
+                    tally.with_scores(shift_log_odds(added)(tally.score)), labels | {"adjusted": at}, title
                 )
 
 

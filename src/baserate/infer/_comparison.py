@@ -240,7 +240,7 @@ class Comparison:
     statistic: float = nan
     """Z, t, or for exact tests the rows that only A got right; NaN where p comes from bootstrap samples."""
     p: float = nan
-    adjusted: float = nan
+    p_adjusted: float = nan
     alternative: Alternative = "two-sided"
     """Side that was tested, with "better" resolved: "two-sided", "greater" or "less"."""
     margin: float = 0.0
@@ -346,7 +346,7 @@ def format_group(group: GroupKey) -> str:
 def adjust_p_values(comparisons: Sequence[Comparison]) -> tuple[Comparison, ...]:
     """Return comparisons with Holm-adjusted p-values."""
     return tuple(
-        replace(each, adjusted=p) for each, p in zip(comparisons, holm([each.p for each in comparisons]), strict=True)
+        replace(each, p_adjusted=p) for each, p in zip(comparisons, holm([each.p for each in comparisons]), strict=True)
     )
 
 
@@ -393,7 +393,7 @@ def _make_row(comparison: Comparison) -> dict[str, Any]:
         "level": d.level,
         "statistic": comparison.statistic,
         "p": comparison.p,
-        "p_adjusted": comparison.adjusted,
+        "p_adjusted": comparison.p_adjusted,
         "p_is_bound": None if isnan(comparison.p) else comparison.p_is_bound,
         "alternative": comparison.alternative,
         "margin": comparison.margin,

@@ -272,7 +272,7 @@ def prepare_input(measure: Measure, data: object, threshold: float | None = None
     if wanted is Tally and isinstance(data, Curve):
         return data.tally
     if wanted is Confusion and isinstance(data, MulticlassRows):
-        return data.decided()
+        return data.confusion()
     if isinstance(data, LabelSets) and "parts" in vars(measure):
         return data  # class averages also apply to labels
     if not isinstance(data, wanted):

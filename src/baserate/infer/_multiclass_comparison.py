@@ -113,7 +113,7 @@ def compare_classes(
             values,
             (nan, nan),
             "",
-            why=undefined_reason(function, first if info.of is MulticlassRows else first.decided()),
+            why=undefined_reason(function, first if info.of is MulticlassRows else first.confusion()),
         )
     if np.array_equal(first.score, second.score):
         p = SMALLEST_P if question.alternative != "two-sided" and question.margin > 0 else 1.0
@@ -280,7 +280,7 @@ def _sum_tables(masses: Floats, at: npt.NDArray[np.intp], width: int) -> Floats:
 
 
 def _evaluate(measure: Measure, rows: MulticlassRows) -> float:
-    return float(measure(rows if describe(measure).of is MulticlassRows else rows.decided()))
+    return float(measure(rows if describe(measure).of is MulticlassRows else rows.confusion()))
 
 
 def _check_models(a: Any, b: Any) -> None:  # noqa: ANN401  (checked here)

@@ -103,8 +103,8 @@ def compare_unpaired(  # noqa: PLR0913  (each is a part of the question)
 
     Examples
     --------
-    >>> men = Tally.counted([1.0, 0.0], [[56, 14], [0, 0]])
-    >>> women = Tally.counted([1.0, 0.0], [[48, 32], [0, 0]])
+    >>> men = Tally.from_counts([1.0, 0.0], [[56, 14], [0, 0]])
+    >>> women = Tally.from_counts([1.0, 0.0], [[48, 32], [0, 0]])
     >>> d = compare_unpaired(men, women, measure="sensitivity", threshold=0.5).difference
     >>> round(d.value, 4), round(d.low, 4), round(d.high, 4)  # Newcombe 1998, table II, method 10
     (0.2, 0.0524, 0.3339)

@@ -27,7 +27,7 @@ _ALL_MARGINS = ("positives", "negatives", "flagged", "passed")
 @measure(
     summary="Harmonic mean of precision and recall.",
     formula="2TP/(2TP+FP+FN)",
-    also=("F1 score", "Dice coefficient", "Sørensen–Dice"),
+    aliases=("F1 score", "Dice coefficient", "Sørensen–Dice"),
     references=("vanrijsbergen1979",),
     best="high",
     span=(0, 1),
@@ -46,7 +46,7 @@ def f1(c: Counts[Value]) -> Value:
 @measure(
     summary="Weighted harmonic mean of precision and recall, in which recall counts β times as much.",
     formula="(1+β^2)TP/((1+β^2)TP+β^2FN+FP)",
-    also=("F-measure", "F-score", "van Rijsbergen's F"),
+    aliases=("F-measure", "F-score", "van Rijsbergen's F"),
     references=("vanrijsbergen1979",),
     best="high",
     span=(0, 1),
@@ -70,7 +70,7 @@ def f_beta(c: Counts[Value], *, beta: float = 1.0) -> Value:
 @measure(
     summary="Van Rijsbergen's effectiveness measure: one minus the F-measure.",
     formula="1-F_β",
-    also=("van Rijsbergen's E", "effectiveness measure"),
+    aliases=("van Rijsbergen's E", "effectiveness measure"),
     references=("vanrijsbergen1979",),
     best="low",
     span=(0, 1),
@@ -89,7 +89,7 @@ def e_measure(c: Counts[Value], *, beta: float = 1.0) -> Value:
 @measure(
     summary="Precision plus recall minus one.",
     formula="PPV+TPR-1",
-    also=("P+R−1", "Borko's measure"),
+    aliases=("P+R−1", "Borko's measure"),
     references=("vanrijsbergen1979",),
     best="high",
     span=(-1, 1),
@@ -107,7 +107,7 @@ def borko(c: Counts[Value]) -> Value:
 @measure(
     summary="Matthews correlation coefficient: correlation between true and predicted class.",
     formula=r"(TP·TN-FP·FN)/\sqrt{(TP+FP)(TP+FN)(FP+TN)(FN+TN)}",
-    also=("Matthews correlation coefficient", "phi coefficient", "Yule phi"),
+    aliases=("Matthews correlation coefficient", "phi coefficient", "Yule phi"),
     references=("chicco2020",),
     best="high",
     span=(-1, 1),
@@ -128,7 +128,7 @@ def mcc(c: Counts[Value]) -> Value:
 @measure(
     summary="Cohen's kappa: agreement beyond chance, divided by the maximum possible beyond chance.",
     formula="(p_o-p_e)/(1-p_e)",
-    also=("Cohen's kappa", "Heidke skill score"),
+    aliases=("Cohen's kappa", "Heidke skill score"),
     references=("cohen1960",),
     best="high",
     span=(-1, 1),
@@ -147,7 +147,7 @@ def kappa(c: Counts[Value]) -> Value:
 @measure(
     summary="Mean of sensitivity and specificity.",
     formula="(TPR+TNR)/2",
-    also=("BA", "bACC", "mean per-class recall"),
+    aliases=("BA", "bACC", "mean per-class recall"),
     references=("brodersen2010",),
     best="high",
     span=(0, 1),
@@ -168,7 +168,7 @@ def balanced_accuracy(c: Counts[Value]) -> Value:
 @measure(
     summary="Youden's J: sensitivity plus specificity minus one.",
     formula="TPR+TNR-1",
-    also=("Youden's J", "informedness", "bookmaker informedness", "true skill statistic", "Peirce skill score"),
+    aliases=("Youden's J", "informedness", "bookmaker informedness", "true skill statistic", "Peirce skill score"),
     references=("youden1950",),
     best="high",
     span=(-1, 1),
@@ -187,7 +187,7 @@ def youden(c: Counts[Value]) -> Value:
 @measure(
     summary="Precision plus negative predictive value minus one.",
     formula="PPV+NPV-1",
-    also=("MK", "delta p"),
+    aliases=("MK", "delta p"),
     references=("powers2011",),
     best="high",
     span=(-1, 1),
@@ -206,7 +206,7 @@ def markedness(c: Counts[Value]) -> Value:
 @measure(
     summary="Geometric mean of sensitivity and specificity.",
     formula=r"\sqrt{TPR·TNR}",
-    also=("geometric mean", "GM"),
+    aliases=("geometric mean", "GM"),
     references=("kubat1998",),
     best="high",
     span=(0, 1),
@@ -225,7 +225,7 @@ def g_mean(c: Counts[Value]) -> Value:
 @measure(
     summary="Fowlkes–Mallows index: geometric mean of precision and recall.",
     formula=r"\sqrt{PPV·TPR}",
-    also=("FM", "Ochiai coefficient", "cosine similarity"),
+    aliases=("FM", "Ochiai coefficient", "cosine similarity"),
     references=("fowlkes1983",),
     best="high",
     span=(0, 1),
@@ -243,7 +243,7 @@ def fowlkes_mallows(c: Counts[Value]) -> Value:
 @measure(
     summary="Jaccard index: true positives divided by all rows that are positive or flagged.",
     formula="TP/(TP+FP+FN)",
-    also=(
+    aliases=(
         "Jaccard index",
         "threat score",
         "critical success index",

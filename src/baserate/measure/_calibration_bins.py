@@ -186,7 +186,7 @@ _ROUNDING = 1e-12
 @measure(
     summary="Expected calibration error: mean gap between observed rate and mean probability over bins.",
     formula=r"\sum_b\frac{n_b}n|ȳ_b-p̄_b|",
-    also=("expected calibration error", "ECE-H", "calibration error L1"),
+    aliases=("expected calibration error", "ECE-H", "calibration error L1"),
     references=("naeini2015",),
     best="low",
     span=(0, 1),
@@ -208,7 +208,7 @@ def ece(t: Forecasts, *, bins: int | Sequence[float] = 10, by: By = "width") -> 
 @measure(
     summary="Maximum calibration error: largest gap between observed rate and mean probability in a bin.",
     formula=r"\max_b|ȳ_b-p̄_b|",
-    also=("maximum calibration error", "MCE-H"),
+    aliases=("maximum calibration error", "MCE-H"),
     references=("naeini2015",),
     best="low",
     span=(0, 1),
@@ -227,7 +227,7 @@ def mce(t: Forecasts, *, bins: int | Sequence[float] = 10, by: By = "width") -> 
 @measure(
     summary="Root mean squared calibration error over bins (by default, of equal mass).",
     formula=r"\sqrt{\sum_b\frac{n_b}n(ȳ_b-p̄_b)^2}",
-    also=("root mean squared calibration error", "calibration error L2"),
+    aliases=("root mean squared calibration error", "calibration error L2"),
     references=("hendrycks2019",),
     best="low",
     span=(0, 1),
@@ -246,7 +246,7 @@ def rmsce(t: Forecasts, *, bins: int | Sequence[float] = 10, by: By = "mass") ->
 @measure(
     summary="Root mean squared calibration error over bins, corrected for sampling bias.",
     formula=r"\sqrt{\sum_b\frac{n_b}n[(ȳ_b-p̄_b)^2-\frac{ȳ_b(1-ȳ_b)}{n_b-1}]}",
-    also=("debiased calibration error", "debiased calibration error L2", "debiased L2"),
+    aliases=("debiased calibration error", "debiased calibration error L2", "debiased L2"),
     references=("kumar2019",),
     best="low",
     span=(0, 1),
@@ -269,7 +269,7 @@ def rmsce_debiased(t: Forecasts, *, bins: int | Sequence[float] = 10, by: By = "
 @measure(
     summary="Expected calibration error with as many equal-mass bins as keep observed rates monotone.",
     formula=r"\sum_{b=1}^B\frac{n_b}n|ȳ_b-p̄_b|,\;ȳ_1≤ȳ_2≤…≤ȳ_B",
-    also=("monotone sweep calibration error", "ECE sweep"),
+    aliases=("monotone sweep calibration error", "ECE sweep"),
     references=("roelofs2022",),
     best="low",
     span=(0, 1),

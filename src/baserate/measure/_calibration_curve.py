@@ -35,7 +35,7 @@ _NARROWEST = 1e-3
 @measure(
     summary="Smooth expected calibration error: integral of the absolute kernel-smoothed residuals.",
     formula=r"\int_0^1|\frac1n\sum_iK_σ(u,p_i)(p_i-y_i)|du",
-    also=("smECE", "smooth expected calibration error"),
+    aliases=("smECE", "smooth expected calibration error"),
     references=("blasiok2024",),
     best="low",
     span=(0, 1),
@@ -65,7 +65,7 @@ def smooth_ece(t: Forecasts, *, width: float | None = None) -> float:
 @measure(
     summary="Integrated calibration index: mean distance of probabilities from a smooth calibration curve.",
     formula=r"\frac1n\sum|\hat p(p_i)-p_i|",
-    also=("integrated calibration index", "Loess ICI", "mean absolute calibration error", "Eavg"),
+    aliases=("integrated calibration index", "Loess ICI", "mean absolute calibration error", "Eavg"),
     references=("austin2019",),
     best="low",
     span=(0, inf),
@@ -86,7 +86,7 @@ def ici(t: Forecasts, *, smoother: Smoother = "lowess", span: float = _SPAN, ste
 @measure(
     summary="Median distance of the predicted probabilities from a smooth calibration curve.",
     formula=r"Q_{.5}|\hat p(p_i)-p_i|",
-    also=("median absolute calibration error",),
+    aliases=("median absolute calibration error",),
     references=("austin2019",),
     best="low",
     span=(0, inf),
@@ -104,7 +104,7 @@ def e50(t: Forecasts, *, smoother: Smoother = "lowess", span: float = _SPAN, ste
 @measure(
     summary="Ninetieth percentile of the distances of probabilities from a smooth calibration curve.",
     formula=r"Q_{.9}|\hat p(p_i)-p_i|",
-    also=("90th percentile of the absolute calibration error",),
+    aliases=("90th percentile of the absolute calibration error",),
     references=("austin2019",),
     best="low",
     span=(0, inf),
@@ -122,7 +122,7 @@ def e90(t: Forecasts, *, smoother: Smoother = "lowess", span: float = _SPAN, ste
 @measure(
     summary="Largest distance of the predicted probabilities from a smooth calibration curve.",
     formula=r"\max|\hat p(p_i)-p_i|",
-    also=("maximum absolute calibration error",),
+    aliases=("maximum absolute calibration error",),
     references=("harrell2015",),
     best="low",
     span=(0, inf),
@@ -140,7 +140,7 @@ def emax(t: Forecasts, *, smoother: Smoother = "lowess", span: float = _SPAN, st
 @measure(
     summary="Cumulative calibration error: range of the cumulative differences of outcomes and probabilities.",
     formula=r"\max_kC_k-\min_kC_k",
-    also=("ECCE-R", "Kuiper calibration error", "estimated cumulative calibration error"),
+    aliases=("ECCE-R", "Kuiper calibration error", "estimated cumulative calibration error"),
     references=("arrieta2022",),
     best="low",
     span=(0, 1),
@@ -161,7 +161,7 @@ def ecce(t: Forecasts) -> float:
 @measure(
     summary="Largest absolute cumulative difference of outcomes and probabilities.",
     formula=r"\max_k|C_k|",
-    also=("ECCE-MAD", "Kolmogorov–Smirnov calibration error", "KS calibration error"),
+    aliases=("ECCE-MAD", "Kolmogorov–Smirnov calibration error", "KS calibration error"),
     references=("arrieta2022",),
     best="low",
     span=(0, 1),

@@ -37,7 +37,7 @@ __all__ = [
 @measure(
     summary="Mean predicted probability (expected prevalence).",
     formula=r"\frac1n\sum p_i",
-    also=("expected prevalence", "mean prediction"),
+    aliases=("expected prevalence", "mean prediction"),
     references=("vancalster2019",),
     best=None,
     span=(0, 1),
@@ -58,7 +58,7 @@ def mean_probability(t: Forecasts) -> float:
 @measure(
     summary="Observed-to-expected ratio: positives divided by the sum of predicted probabilities.",
     formula=r"O/E=\sum y_i/\sum p_i",
-    also=("O/E", "O:E ratio", "observed to expected ratio", "calibration ratio"),
+    aliases=("O/E", "O:E ratio", "observed to expected ratio", "calibration ratio"),
     references=("vancalster2019",),
     best=None,
     span=(0, inf),
@@ -79,7 +79,7 @@ def observed_expected(t: Forecasts) -> float:
 @measure(
     summary="Calibration-in-the-large: intercept of the logistic recalibration model with slope fixed at 1.",
     formula=r"\frac1n\sumσ(c+\mathrm{logit}\,p_i)=ȳ",
-    also=("CITL", "calibration intercept with slope 1", "prevalence offset"),
+    aliases=("CITL", "calibration intercept with slope 1", "prevalence offset"),
     references=("steyerberg2010",),
     best=None,
     span=(-inf, inf),
@@ -100,7 +100,7 @@ def calibration_in_the_large(t: Forecasts) -> float:
 @measure(
     summary="Calibration intercept: intercept a of the logistic recalibration model logit P(y=1) = a + b·logit(p).",
     formula=r"\mathrm{logit}\,P(y=1)=a+b\,\mathrm{logit}\,p",
-    also=("Cox intercept", "logistic intercept", "weak calibration intercept"),
+    aliases=("Cox intercept", "logistic intercept", "weak calibration intercept"),
     references=("cox1958", "vancalster2019"),
     best=None,
     span=(-inf, inf),
@@ -120,7 +120,7 @@ def calibration_intercept(t: Forecasts) -> float:
 @measure(
     summary="Calibration slope: slope b of the logistic recalibration model logit P(y=1) = a + b·logit(p).",
     formula=r"\mathrm{logit}\,P(y=1)=a+b\,\mathrm{logit}\,p",
-    also=("Cox slope", "COX coef", "logistic slope", "weak calibration slope"),
+    aliases=("Cox slope", "COX coef", "logistic slope", "weak calibration slope"),
     references=("cox1958", "vancalster2019"),
     best=None,
     span=(-inf, inf),
@@ -140,7 +140,7 @@ def calibration_slope(t: Forecasts) -> float:
 @measure(
     summary="Mean absolute difference between predicted and logistically recalibrated probabilities.",
     formula=r"\frac1n\sum|σ(a+b\,\mathrm{logit}\,p_i)-p_i|",
-    also=("COX ICI", "integrated calibration index of a logistic fit"),
+    aliases=("COX ICI", "integrated calibration index of a logistic fit"),
     references=("austin2019",),
     best="low",
     span=(0, 1),

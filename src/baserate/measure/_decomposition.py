@@ -30,7 +30,7 @@ __all__ = [
 @measure(
     summary="Miscalibration part of the Brier score: reduction by isotonic recalibration.",
     formula=r"S(p)-S(\hat p)",
-    also=("MCB", "Brier MCB", "reliability term"),
+    aliases=("MCB", "Brier MCB", "reliability term"),
     references=("dimitriadis2021",),
     best="low",
     span=(0, 1),
@@ -48,7 +48,7 @@ def brier_miscalibration(t: Forecasts) -> float:
 @measure(
     summary="Discrimination part of the Brier score: gain of isotonic regression over the prevalence.",
     formula=r"π(1-π)-S(\hat p)",
-    also=("DSC", "Brier DSC", "resolution term"),
+    aliases=("DSC", "Brier DSC", "resolution term"),
     references=("dimitriadis2021",),
     best="high",
     span=(0, 0.25),
@@ -66,7 +66,7 @@ def brier_discrimination(t: Forecasts) -> float:
 @measure(
     summary="Uncertainty part of the Brier score: Brier score of always predicting the prevalence.",
     formula="π(1-π)",
-    also=("UNC", "Brier UNC", "variance of the outcome"),
+    aliases=("UNC", "Brier UNC", "variance of the outcome"),
     references=("murphy1973",),
     best=None,
     span=(0, 0.25),
@@ -85,7 +85,7 @@ def brier_uncertainty(t: Forecasts) -> float:
 @measure(
     summary="Miscalibration part of the log loss: reduction by isotonic recalibration.",
     formula=r"S(p)-S(\hat p)",
-    also=("log-loss MCB", "log-loss miscalibration"),
+    aliases=("log-loss MCB", "log-loss miscalibration"),
     references=("dimitriadis2021",),
     best="low",
     span=(0, inf),
@@ -104,7 +104,7 @@ def log_miscalibration(t: Forecasts) -> float:
 @measure(
     summary="Discrimination part of the log loss: gain of isotonic regression over the prevalence.",
     formula=r"H(π)-S(\hat p)",
-    also=("log-loss DSC", "log-loss discrimination"),
+    aliases=("log-loss DSC", "log-loss discrimination"),
     references=("dimitriadis2021",),
     best="high",
     span=(0, np.log(2)),
@@ -122,7 +122,7 @@ def log_discrimination(t: Forecasts) -> float:
 @measure(
     summary="Uncertainty part of the log loss: log loss of always predicting the prevalence.",
     formula=r"H(π)=-π\lnπ-(1-π)\ln(1-π)",
-    also=("log-loss UNC", "entropy of the outcome"),
+    aliases=("log-loss UNC", "entropy of the outcome"),
     references=("good1952",),
     best=None,
     span=(0, np.log(2)),

@@ -50,7 +50,7 @@ class MeasureInfo:
     """One complete sentence that stands alone, without TeX."""
     formula: str | None
     """The formula in TeX, or None."""
-    also: tuple[str, ...]
+    aliases: tuple[str, ...]
     """Other names."""
     references: tuple[str, ...]
     """Keys into docs/references.bib."""
@@ -87,7 +87,7 @@ def measure(  # noqa: PLR0913  (each is a field of About)
     *,
     summary: str,
     formula: str | None = None,
-    also: tuple[str, ...] = (),
+    aliases: tuple[str, ...] = (),
     references: tuple[str, ...] = (),
     best: Best,
     span: tuple[float, float],
@@ -110,7 +110,7 @@ def measure(  # noqa: PLR0913  (each is a field of About)
         One complete sentence that stands alone, without TeX.
     formula
         The formula in TeX.
-    also
+    aliases
         Other names.
     references
         Keys into docs/references.bib.
@@ -152,7 +152,7 @@ def measure(  # noqa: PLR0913  (each is a field of About)
             of=argument,
             summary=summary,
             formula=formula,
-            also=also,
+            aliases=aliases,
             references=references,
             best=best,
             span=span,
@@ -178,7 +178,7 @@ def _compose_docstring(described: MeasureInfo, written: str) -> str:
     parts = [
         described.summary,
         f":math:`{described.formula}`" if described.formula else "",
-        f"Also called {', '.join(described.also)}." if described.also else "",
+        f"Also called {', '.join(described.aliases)}." if described.aliases else "",
         f"See {', '.join(f'[@{key}]' for key in described.references)}." if described.references else "",
         written.strip(),
     ]
@@ -238,7 +238,7 @@ def find_by_name(name: str, among: Mapping[str, Measure]) -> Measure:
 def search_names(words: str, among: Mapping[str, Measure]) -> list[str]:
     """Return the names of measures whose name, aliases or summary contain all words."""
     wanted = words.lower().split()
-    texts = {name: " ".join([name, *describe(m).also, describe(m).summary]).lower() for name, m in among.items()}
+    texts = {name: " ".join([name, *describe(m).aliases, describe(m).summary]).lower() for name, m in among.items()}
     return [name for name, text in texts.items() if all(word in text for word in wanted)]
 
 
@@ -248,5 +248,5 @@ def _normalize_name(name: str) -> str:
 
 def _index_names(among: Mapping[str, Measure]) -> dict[str, str]:
     """Map every spelling to its measure; own names last, so that they win over aliases."""
-    also = {_normalize_name(other): name for name, m in among.items() for other in describe(m).also}
+    also = {_normalize_name(other): name for name, m in among.items() for other in describe(m).aliases}
     return also | {_normalize_name(name): name for name in among}

@@ -20,7 +20,7 @@ _BLOCK = 1 << 15
 @measure(
     summary="Brier score: mean squared difference between predicted probability and outcome.",
     formula=r"\frac1n\sum(p_i-y_i)^2",
-    also=("Brier score", "quadratic score", "mean squared error"),
+    aliases=("Brier score", "quadratic score", "mean squared error"),
     references=("brier1950",),
     best="low",
     span=(0, 1),
@@ -42,7 +42,7 @@ def brier(t: Tally) -> float:
 @measure(
     summary="Brier skill score: one minus the Brier score over that of always predicting the prevalence.",
     formula="1-BS/(π(1-π))",
-    also=("Brier skill score", "BSS", "scaled Brier score", "D² Brier", "index of prediction accuracy", "IPA"),
+    aliases=("Brier skill score", "BSS", "scaled Brier score", "D² Brier", "index of prediction accuracy", "IPA"),
     references=("murphy1973",),
     best="high",
     span=(-inf, 1),
@@ -61,7 +61,7 @@ def brier_skill(t: Tally) -> float:
 @measure(
     summary="Mean negative log-likelihood of the outcomes under the predicted probabilities.",
     formula=r"-\frac1n\sum\ln p_i(y_i)",
-    also=("cross-entropy", "logarithmic score"),
+    aliases=("cross-entropy", "logarithmic score"),
     references=("good1952",),
     best="low",
     span=(0, inf),
@@ -87,7 +87,7 @@ def log_loss(t: Tally) -> float:
 @measure(
     summary="McFadden's R²: one minus the log loss over that of always predicting the prevalence.",
     formula="1-LL/H(π)",
-    also=("McFadden's R²", "D² log-loss", "relative information gain", "normalised cross-entropy skill"),
+    aliases=("McFadden's R²", "D² log-loss", "relative information gain", "normalised cross-entropy skill"),
     references=("mcfadden1974",),
     best="high",
     span=(-inf, 1),

@@ -26,7 +26,7 @@ Interval = tuple[float, float]
 @measure(
     summary="Area under the ROC curve: probability that a random positive scores above a random negative.",
     formula="P(s_+>s_-)+½P(s_+=s_-)",
-    also=("ROC AUC", "AUROC", "c-statistic", "concordance", "A′"),
+    aliases=("ROC AUC", "AUROC", "c-statistic", "concordance", "A′"),
     references=("hanley1982",),
     best="high",
     span=(0, 1),
@@ -49,7 +49,7 @@ def auc(c: Curve) -> float:
 @measure(
     summary="Area under a section of the ROC curve (by default, the whole curve).",
     formula=r"\int_a^b TPR\,d FPR",
-    also=("pAUC", "partial area"),
+    aliases=("pAUC", "partial area"),
     references=("mcclish1989",),
     best="high",
     span=(0, 1),
@@ -86,7 +86,7 @@ def partial_auc(
 @measure(
     summary="Gini coefficient of a ranking: 2·AUC−1, which is 0 for chance and 1 for perfection.",
     formula="2·AUC-1",
-    also=("Gini coefficient", "Somers' D", "gain capture"),
+    aliases=("Gini coefficient", "Somers' D", "gain capture"),
     references=("hand2001",),
     best="high",
     span=(-1, 1),
@@ -105,7 +105,7 @@ def gini(c: Curve) -> float:
 @measure(
     summary="Precision averaged over all positives, each at the threshold equal to its score.",
     formula=r"\sum_k (R_k-R_{k-1})P_k",
-    also=("AP", "AUPRC", "average precision score"),
+    aliases=("AP", "AUPRC", "average precision score"),
     references=("boyd2013",),
     best="high",
     span=(0, 1),
@@ -130,7 +130,7 @@ def average_precision(c: Curve) -> float:
 @measure(
     summary="Area under the precision–recall curve, with exact interpolation between thresholds.",
     formula=r"\int_0^1 P(R)\,dR",
-    also=("PR AUC", "area under the precision–recall curve", "Davis–Goadrich area"),
+    aliases=("PR AUC", "area under the precision–recall curve", "Davis–Goadrich area"),
     references=("davis2006", "keilwagen2014"),
     best="high",
     span=(0, 1),
@@ -159,7 +159,7 @@ def pr_auc(c: Curve) -> float:
 @measure(
     summary="Kolmogorov–Smirnov statistic: largest distance between the score distributions of the classes.",
     formula=r"\max|TPR-FPR|",
-    also=("Kolmogorov–Smirnov statistic", "KS statistic"),
+    aliases=("Kolmogorov–Smirnov statistic", "KS statistic"),
     references=("smirnov1948",),
     best="high",
     span=(0, 1),
@@ -181,7 +181,7 @@ def ks(c: Curve) -> float:
 @measure(
     summary="Area under the cumulative accuracy profile, sensitivity against flag rate.",
     formula="π/2+(1-π)AUC",
-    also=("area under the gain curve", "AUCAP"),
+    aliases=("area under the gain curve", "AUCAP"),
     references=("engelmann2003",),
     best="high",
     span=(0, 1),
@@ -200,7 +200,7 @@ def cap_area(c: Curve) -> float:
 @measure(
     summary="Accuracy ratio of the cumulative accuracy profile, equal to 2·AUC−1.",
     formula="(2·CAP-1)/(1-π)",
-    also=("AR", "CAP ratio", "normalised Gini"),
+    aliases=("AR", "CAP ratio", "normalised Gini"),
     references=("engelmann2003",),
     best="high",
     span=(-1, 1),
@@ -222,7 +222,7 @@ def accuracy_ratio(c: Curve) -> float:
 @measure(
     summary="Gini coefficient of the Lorenz curve, equal to (1−prevalence)·(2·AUC−1).",
     formula=r"1-\sum(X_k-X_{k-1})(Y_k+Y_{k-1})",
-    also=("Brown's Gini", "Lorenz Gini"),
+    aliases=("Brown's Gini", "Lorenz Gini"),
     references=("brown1994",),
     best="high",
     span=(-1, 1),

@@ -41,7 +41,7 @@ __all__ = [
 @measure(
     summary="Share of all rows that are classified correctly.",
     formula="(TP+TN)/(TP+FP+FN+TN)",
-    also=("fraction correct", "ACC"),
+    aliases=("fraction correct", "ACC"),
     best="high",
     span=(0, 1),
     needs=("total",),
@@ -61,7 +61,7 @@ def accuracy(c: Counts[Value]) -> Value:
 @measure(
     summary="Share of all rows that are misclassified.",
     formula="(FP+FN)/(TP+FP+FN+TN)",
-    also=("misclassification rate", "zero-one loss", "ERR"),
+    aliases=("misclassification rate", "zero-one loss", "ERR"),
     best="low",
     span=(0, 1),
     needs=("total",),
@@ -80,7 +80,7 @@ def error_rate(c: Counts[Value]) -> Value:
 @measure(
     summary="Share of positives that are flagged (recall).",
     formula="TP/(TP+FN)",
-    also=("sens", "recall", "TPR", "true positive rate", "hit rate", "detection rate", "CDR", "power"),
+    aliases=("sens", "recall", "TPR", "true positive rate", "hit rate", "detection rate", "CDR", "power"),
     references=("altman1994a",),
     best="high",
     span=(0, 1),
@@ -101,7 +101,7 @@ def sensitivity(c: Counts[Value]) -> Value:
 @measure(
     summary="Share of negatives that are not flagged.",
     formula="TN/(FP+TN)",
-    also=("spec", "TNR", "true negative rate", "selectivity"),
+    aliases=("spec", "TNR", "true negative rate", "selectivity"),
     references=("altman1994a",),
     best="high",
     span=(0, 1),
@@ -122,7 +122,7 @@ def specificity(c: Counts[Value]) -> Value:
 @measure(
     summary="Share of flagged rows that are positive (PPV).",
     formula="TP/(TP+FP)",
-    also=("PPV", "positive predictive value", "confidence"),
+    aliases=("PPV", "positive predictive value", "confidence"),
     references=("altman1994b",),
     best="high",
     span=(0, 1),
@@ -143,7 +143,7 @@ def precision(c: Counts[Value]) -> Value:
 @measure(
     summary="Negative predictive value: share of rows not flagged that are negative.",
     formula="TN/(FN+TN)",
-    also=("negative predictive value",),
+    aliases=("negative predictive value",),
     references=("altman1994b",),
     best="high",
     span=(0, 1),
@@ -164,7 +164,7 @@ def npv(c: Counts[Value]) -> Value:
 @measure(
     summary="False positive rate: share of negatives that are flagged.",
     formula="FP/(FP+TN)",
-    also=("false positive rate", "fall-out", "false alarm", "false alarm rate", "type I", "type I error rate"),
+    aliases=("false positive rate", "fall-out", "false alarm", "false alarm rate", "type I", "type I error rate"),
     best="low",
     span=(0, 1),
     needs=("negatives",),
@@ -184,7 +184,7 @@ def fpr(c: Counts[Value]) -> Value:
 @measure(
     summary="False negative rate: share of positives that are not flagged.",
     formula="FN/(TP+FN)",
-    also=("false negative rate", "miss", "miss rate", "type II", "type II error rate"),
+    aliases=("false negative rate", "miss", "miss rate", "type II", "type II error rate"),
     best="low",
     span=(0, 1),
     needs=("positives",),
@@ -203,7 +203,7 @@ def fnr(c: Counts[Value]) -> Value:
 @measure(
     summary="False discovery rate: share of flagged rows that are negative.",
     formula="FP/(TP+FP)",
-    also=("false discovery rate",),
+    aliases=("false discovery rate",),
     best="low",
     span=(0, 1),
     needs=("flagged",),
@@ -222,7 +222,7 @@ def fdr(c: Counts[Value]) -> Value:
 @measure(
     summary="Share of rows not flagged that are positive.",
     formula="FN/(FN+TN)",
-    also=("FOR",),
+    aliases=("FOR",),
     best="low",
     span=(0, 1),
     needs=("passed",),
@@ -241,7 +241,7 @@ def false_omission_rate(c: Counts[Value]) -> Value:
 @measure(
     summary="Share of all rows that are positive (base rate).",
     formula="(TP+FN)/(TP+FP+FN+TN)",
-    also=("base rate", "class balance", "pre-test probability"),
+    aliases=("base rate", "class balance", "pre-test probability"),
     best=None,
     span=(0, 1),
     needs=("total",),
@@ -260,7 +260,7 @@ def prevalence(c: Counts[Value]) -> Value:
 @measure(
     summary="Share of all rows that are flagged (selection rate).",
     formula="(TP+FP)/(TP+FP+FN+TN)",
-    also=("selection rate", "detection prevalence", "predicted positive rate", "bias"),
+    aliases=("selection rate", "detection prevalence", "predicted positive rate", "bias"),
     best=None,
     span=(0, 1),
     needs=("total",),
@@ -280,7 +280,7 @@ def flag_rate(c: Counts[Value]) -> Value:
 @measure(
     summary="Share of all rows that are not flagged.",
     formula="(FN+TN)/(TP+FP+FN+TN)",
-    also=("rejection rate", "predicted negative rate"),
+    aliases=("rejection rate", "predicted negative rate"),
     best=None,
     span=(0, 1),
     needs=("total",),
@@ -299,7 +299,7 @@ def pass_rate(c: Counts[Value]) -> Value:
 @measure(
     summary="Precision divided by the prevalence.",
     formula="PPV/π",
-    also=("lift score", "gain in precision"),
+    aliases=("lift score", "gain in precision"),
     best="high",
     span=(0, inf),
     needs=("flagged", "positives"),
@@ -316,7 +316,7 @@ def lift(c: Counts[Value]) -> Value:
 @measure(
     summary="Sensitivity divided by the false positive rate.",
     formula="TPR/FPR",
-    also=("LR+", "PLR"),
+    aliases=("LR+", "PLR"),
     references=("deeks2004",),
     best="high",
     span=(0, inf),
@@ -334,7 +334,7 @@ def positive_likelihood_ratio(c: Counts[Value]) -> Value:
 @measure(
     summary="False negative rate divided by the specificity.",
     formula="FNR/TNR",
-    also=("LR−", "LR-", "NLR"),
+    aliases=("LR−", "LR-", "NLR"),
     references=("deeks2004",),
     best="low",
     span=(0, inf),
@@ -352,7 +352,7 @@ def negative_likelihood_ratio(c: Counts[Value]) -> Value:
 @measure(
     summary="Odds of being flagged among positives divided by the odds among negatives.",
     formula="(TP·TN)/(FP·FN)",
-    also=("DOR", "odds ratio"),
+    aliases=("DOR", "odds ratio"),
     references=("glas2003",),
     best="high",
     span=(0, inf),
@@ -371,7 +371,7 @@ def diagnostic_odds_ratio(c: Counts[Value]) -> Value:
 @measure(
     summary="Prevalence below which precision falls steeply (point of maximum curvature).",
     formula=r"\sqrt{FPR}/(\sqrt{TPR}+\sqrt{FPR})",
-    also=("PT",),
+    aliases=("PT",),
     references=("balayla2020",),
     best="low",
     span=(0, 1),
@@ -390,7 +390,7 @@ def prevalence_threshold(c: Counts[Value]) -> Value:
 @measure(
     summary="Mean cost per row (by default, each error costs 1).",
     formula=r"\sum C_{ij} n_{ij} / n",
-    also=("expected loss", "average cost", "classification cost"),
+    aliases=("expected loss", "average cost", "classification cost"),
     references=("elkan2001",),
     best="low",
     span=(-inf, inf),
@@ -412,7 +412,7 @@ def expected_cost(c: Counts[Value], *, costs: Costs = Costs()) -> Value:  # noqa
 @measure(
     summary="Net benefit per row: true positives minus false positives times the odds of the threshold probability.",
     formula=r"\frac{TP}{n}-\frac{FP}{n}\frac{p_t}{1-p_t}",
-    also=("NB",),
+    aliases=("NB",),
     references=("vickers2006",),
     best="high",
     span=(-inf, 1),
@@ -436,7 +436,7 @@ def net_benefit(c: Counts[Value], *, at: float | Floats = 0.5) -> Value:
 @measure(
     summary="Net benefit divided by its maximum, the prevalence.",
     formula=r"TPR-\frac{1-π}{π}\frac{p_t}{1-p_t}FPR",
-    also=("sNB", "standardised net benefit", "relative net benefit"),
+    aliases=("sNB", "standardised net benefit", "relative net benefit"),
     references=("kerr2016",),
     best="high",
     span=(-inf, 1),
@@ -458,7 +458,7 @@ def standardized_net_benefit(c: Counts[Value], *, at: float | Floats = 0.5) -> V
 @measure(
     summary="Net reduction in interventions per row, compared with flagging everybody.",
     formula=r"\frac{TN}{n}-\frac{FN}{n}\frac{1-p_t}{p_t}",
-    also=("net reduction in interventions", "net interventions avoided"),
+    aliases=("net reduction in interventions", "net interventions avoided"),
     references=("vickers2006",),
     best="high",
     span=(-inf, 1),

@@ -351,7 +351,7 @@ class BestThreshold:
     """The 2×2 table there; everybody has mass 1."""
     attained: bool = True
     """False if the value is a limit that thresholds approach: at the end itself the measure is undefined."""
-    skipped: bool = False
+    has_infinities: bool = False
     """Whether thresholds at which the measure is infinite were skipped: infinities never win a search."""
 
     @property
@@ -430,7 +430,7 @@ def best_threshold(
             "infinities never win a search: take another measure."
         )
     best_value = _make_best(population, goal.name, peak._replace(value=sign * peak.value + 0.0))  # −0.0 is 0
-    return replace(best_value, skipped=_infinite_somewhere(population, goal, sign))
+    return replace(best_value, has_infinities=_infinite_somewhere(population, goal, sign))
 
 
 def _infinite_somewhere(population: Population, goal: _Objective, sign: float) -> bool:

@@ -264,7 +264,7 @@ def _best_rows(population: Population, measure: Measure) -> Iterator[dict[str, A
             return
         how = None if optimum.attained else "limit"
         row = {"measure": info.name, "threshold": optimum.threshold, "value": optimum.value, "how": how, "best": True}
-        yield row | {"skipped": optimum.skipped}
+        yield row | {"skipped": optimum.has_infinities}
 
 
 _UNKNOWN = "a class is missing, or no formula is known"

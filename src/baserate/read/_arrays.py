@@ -158,7 +158,7 @@ def class_scores(
     Examples
     --------
     >>> class_scores(["cat", "dog", "dog"], [[0.8, 0.2], [0.3, 0.7], [0.6, 0.4]])
-    ClassRows(3 rows; scores for cat, dog)
+    MulticlassRows(3 rows; scores for cat, dog)
     """
     refuse_differing_indexes({"truth": truth, "score": score, "weight": weight, "count": count})
     scores = _two_dimensional(score)

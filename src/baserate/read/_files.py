@@ -352,7 +352,7 @@ _READERS = {"csv": _read_csv, "json": _read_json, "parquet": _read_parquet, "arr
 class AllColumns(NamedTuple):
     """A relation with all columns of some files, named c0, c1, …."""
 
-    met: OpenFiles
+    source: OpenFiles
     relation: DuckDBPyRelation
     names: list[str]
     """Their names in the files."""
@@ -369,7 +369,7 @@ class AllColumns(NamedTuple):
     @property
     def rows(self) -> int | None:
         """Number of rows, if the format stores it; otherwise None."""
-        if self.met.kind not in ("parquet", "arrow"):
+        if self.source.kind not in ("parquet", "arrow"):
             return None
         [(rows,)] = self.relation.aggregate("count(*)").fetchall()
         return int(rows)

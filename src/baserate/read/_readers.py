@@ -76,7 +76,7 @@ def tallies(
     >>> by_sex = tallies(table, truth="sick", score="risk", group="sex", positive="y")
     >>> by_sex.models["risk"]["f",]
     Tally(2 rows, 2 distinct scores from 0.4 to 0.9, prevalence 0.5)
-    >>> by_sex.intake.told
+    >>> by_sex.intake.description
     '4 rows read; positive = y, negative = n'
     """
     names, rule = replace(Columns.of(columns), id=None, cluster=None), Rule(positive, negative, missing)
@@ -118,7 +118,7 @@ def rows(
     --------
     >>> table = {"sick": [1, 0, 0], "risk": [0.9, 0.4, None], "who": ["a", "b", "c"]}
     >>> complete = rows(table, truth="sick", score="risk", id="who", missing="drop")
-    >>> complete.id.tolist(), complete.intake.told
+    >>> complete.id.tolist(), complete.intake.description
     (['a', 'b'], '3 rows read, 1 of them dropped (risk: 1 missing); positive = 1, negative = 0')
     """
     names, rule = Columns.of(columns), Rule(positive, negative, missing)
@@ -201,7 +201,7 @@ def class_rows(
     --------
     >>> table = {"is": ["cat", "dog", "dog"], "p_cat": [0.8, 0.3, 0.6], "p_dog": [0.2, 0.7, 0.4]}
     >>> class_rows(table, truth="is", score="p_*")
-    ClassRows(3 rows; scores for cat, dog)
+    MulticlassRows(3 rows; scores for cat, dog)
     """
     score = columns.get("score")
     bound = None
@@ -289,7 +289,7 @@ def target(
     >>> deployment = target(table, score="risk", truth="sick", positive="y")
     >>> deployment
     Target(2 rows without truth, 2 with it)
-    >>> deployment.intake.told
+    >>> deployment.intake.description
     '4 rows read; 2 with truth; positive = y, negative = n'
     >>> target([0.9, 0.4, 0.4])
     Target(3 rows without truth)
@@ -341,9 +341,9 @@ def class_target(
     --------
     >>> table = {"p_cat": [0.8, 0.3, 0.6], "p_dog": [0.2, 0.7, 0.4], "is": ["cat", None, None]}
     >>> class_target(table, score="p_*", truth="is")
-    ClassTarget(2 rows without truth, 1 with it; scores for cat, dog)
+    MulticlassTarget(2 rows without truth, 1 with it; scores for cat, dog)
     >>> class_target(np.array([[0.8, 0.2], [0.3, 0.7]]), labels=["cat", "dog"])
-    ClassTarget(2 rows without truth; scores for cat, dog)
+    MulticlassTarget(2 rows without truth; scores for cat, dog)
     """
     order = _as_tuple(labels)
     if "score" not in columns and isinstance(source, np.ndarray) and source.ndim == 2:

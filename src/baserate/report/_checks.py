@@ -152,7 +152,7 @@ def describe_place(report: Report) -> str:
 
 def single_threshold(report: Report) -> float | None:
     """Return the threshold of a model; None where it has none, or several."""
-    rows = report.pick(part="cut", measure="threshold", group=None)
+    rows = report.select(part="cut", measure="threshold", group=None)
     return rows[0]["value"] if rows else None
 
 
@@ -201,7 +201,7 @@ def suggest_other_class(report: Report, _numbers: Numbers) -> Step | None:
 
 def has_scores(report: Report) -> bool:
     """Return whether a report evaluates scores, not only predicted labels."""
-    return bool(report.pick(part="data", measure="distinct_scores"))
+    return bool(report.select(part="data", measure="distinct_scores"))
 
 
 def current_decision(report: Report) -> Mapping[str, Any] | None:

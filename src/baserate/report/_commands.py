@@ -263,7 +263,7 @@ def has_both_classes(report: Report, *, least: int = 1) -> bool:
 
 def smallest_class_size(report: Report) -> int:
     """Return the number of rows of the smaller class, in the smallest of several samples."""
-    rows = [row for name in ("positives", "negatives") for row in report.pick(part="data", measure=name, group=None)]
+    rows = [row for name in ("positives", "negatives") for row in report.select(part="data", measure=name, group=None)]
     return int(min(row["value"] for row in rows))
 
 
@@ -493,7 +493,7 @@ def _next_steps(report: Report) -> Iterator[tuple[str, Step]]:
     if plan.policy is None:
         output = {"output": unused_file_name("policy.json", plan)}
         yield "choose the threshold, and save it as a policy", Step(verb="decide", options=output)
-    groups = [row for row in report.pick(part="data", measure="positives") if row["group"] is not None]
+    groups = [row for row in report.select(part="data", measure="positives") if row["group"] is not None]
     if groups and all(row["value"] for row in groups):  # without positives there is no sensitivity
         parity = {"parity": "equal-opportunity", "output": unused_file_name("by-group.json", plan)}
         yield "choose group thresholds with equal sensitivity", Step(verb="equalize", options=parity)
@@ -504,7 +504,7 @@ def _next_steps(report: Report) -> Iterator[tuple[str, Step]]:
 
 def _is_miscalibrated(report: Report) -> bool:
     """Return whether the calibration error of some model exceeds that of perfectly calibrated models of this size."""
-    rows = report.pick(measure="ece", where="here")
+    rows = report.select(measure="ece", where="here")
     return any(row["value"] > row["floor_high"] for row in rows if row["value"] is not None)
 
 

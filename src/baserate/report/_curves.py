@@ -308,7 +308,7 @@ def _roc_band(threshold: Floats, mass: Floats, squares: Floats | None, level: fl
         return None
     everybody = mass.sum(axis=1)
     if squares is None:
-        thin = Tally.counted(threshold, everybody)
+        thin = Tally.from_counts(threshold, everybody)
     else:
         rows = np.ones(everybody.shape, dtype=np.uint8)  # a band does not use the number of rows
         thin = Tally(threshold, everybody, squares.sum(axis=1), rows)

@@ -89,7 +89,7 @@ def find_positive_majority(report: Report) -> Evidence | None:
     >>> print(*(each.sentence for each in report.findings if each.code == "BR015"))
     The positive class, 'no', is the majority: 0.75 (0.588–0.873) of the rows.
     """
-    shares = report.pick(part="data", measure="prevalence", group=None, where="here")
+    shares = report.select(part="data", measure="prevalence", group=None, where="here")
     rows = [row for row in shares if (row["value"] or 0) > 0.5]
     if not rows:
         return None
@@ -164,7 +164,7 @@ def find_repeated_ids(report: Report) -> Evidence | None:
     >>> print(*(each.sentence for each in report.findings if each.code == "BR017"))
     1 of 4 rows has an id that an earlier row has, too.
     """
-    rows = report.pick(part="data", measure="repeated_ids")
+    rows = report.select(part="data", measure="repeated_ids")
     if not rows or not rows[0]["value"]:
         return None
     many, total = rows[0]["value"], report.data["read"] - report.data["refused"]
@@ -208,7 +208,7 @@ def find_group_differences(report: Report) -> Evidence | None:
     to 0.629, Holm-adjusted p < 0.0001) and flag rate of site = south is 0.15 lower (95 % CI 0.0761 to 0.223,
     Holm-adjusted p = 0.00019). p-values are adjusted for 3 comparisons, CIs are not.
     """
-    tested = [row for row in report.pick(part="group_differences") if row["p_adjusted"] is not None]
+    tested = [row for row in report.select(part="group_differences") if row["p_adjusted"] is not None]
     # The strongest evidence first: a sentence lists only the first few differences.
     significant = sorted(
         (row for row in tested if row["p_adjusted"] < 1 - report.plan.level),
@@ -276,7 +276,7 @@ def find_small_groups(report: Report) -> Evidence | None:
     >>> print(*(each.sentence for each in report.findings if each.code == "BR012"))
     1 of 3 groups has few rows; the smallest is site = south, with 5 positives.
     """
-    small = [row for row in report.pick(part="support", small=True) if row["measure"] in ("sensitivity", "fpr")]
+    small = [row for row in report.select(part="support", small=True) if row["measure"] in ("sensitivity", "fpr")]
     if not small:
         return None
     least = min(small, key=lambda row: float(row["value"]))

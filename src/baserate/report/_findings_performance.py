@@ -286,7 +286,9 @@ def find_miscalibration(report: Report) -> Evidence | None:
     The calibration error (ECE) is 0.4 in the sample; a perfectly calibrated model of this size typically has 0.0225. A
     constant shift of the log-odds explains it: the scores fit a prevalence of 0.794, and the sample has 0.3.
     """
-    rows = {name: report.pick(part="probabilities", measure=name, where="here") for name in ("ece", "ece_after_shift")}
+    rows = {
+        name: report.select(part="probabilities", measure=name, where="here") for name in ("ece", "ece_after_shift")
+    }
     if not rows["ece"]:
         return None
     error = rows["ece"][0]
@@ -386,7 +388,7 @@ def _standard_errors(estimate: Estimate, perfect: float) -> float:
 
 def _isotonic_fit_evidence(report: Report) -> Evidence | None:
     """Return evidence of isotonic regression or binning: each score is the observed share of positives."""
-    rows = report.pick(part="probabilities", measure="deviation_by_score")
+    rows = report.select(part="probabilities", measure="deviation_by_score")
     if not rows or not rows[0]["p"] < _MAX_MATCH_PROBABILITY:
         return None
     distinct, deviation = report.here.distinct_scores.value, rows[0]["value"]

@@ -128,7 +128,7 @@ def find_different_prevalences(report: Report) -> Evidence | None:
     """
     if not report.plan.apart or report.plan.prevalence is not None:
         return None
-    rows = report.pick(part="data", measure="prevalence", group=None, where="here")
+    rows = report.select(part="data", measure="prevalence", group=None, where="here")
     prevalences = {row["model"]: estimate_of(row) for row in rows}
     high = max(prevalences, key=lambda model: prevalences[model].low)
     low = min(prevalences, key=lambda model: prevalences[model].high)
@@ -189,7 +189,7 @@ def find_same_data_choice(report: Report) -> Evidence | None:
 
 def _suggest_held_out(report: Report, policy: Policy) -> Step | None:
     """Suggest a cross-validation of the thresholds of groups."""
-    rows = [row["value"] for name in ("positives", "negatives") for row in report.pick(part="data", measure=name)]
+    rows = [row["value"] for name in ("positives", "negatives") for row in report.select(part="data", measure=name)]
     settings = policy.settings
     simple = (
         not isinstance(settings["within"], Mapping) and "reversal" not in settings and "prevalences" not in settings
@@ -288,7 +288,7 @@ def find_false_alarms(report: Report) -> Evidence | None:
     sensitivity of 0.6 instead of 1.
     """
     precision, sensitivity = defined_estimate(report.there, "precision"), defined_estimate(report.there, "sensitivity")
-    other = {row["measure"]: row for row in report.pick(part="possible", where=report.place)}
+    other = {row["measure"]: row for row in report.select(part="possible", where=report.place)}
     if not (precision and sensitivity and other) or precision.value >= _LOW_PRECISION:
         return None
     best, at = other["precision"]["value"], other["precision"]["threshold"]
@@ -339,7 +339,7 @@ def find_label_disagreement(report: Report) -> Evidence | None:
     In 1 of 4 rows the predicted label differs from the decision at the threshold 0.5; the threshold 0.4 gives the
     labels exactly.
     """
-    rows = {row["measure"]: row for row in report.pick(part="labels")}
+    rows = {row["measure"]: row for row in report.select(part="labels")}
     if not rows or not rows["disagreements"]["value"]:
         return None
     now, best = rows["disagreements"], rows["least_disagreements"]

@@ -54,7 +54,7 @@ class PlanData(NamedTuple):
     tallies: Tallies
     rows: Rows | None = None
     """Rows of several models; None where tallies are enough."""
-    repeated: int | None = None
+    repeated_ids: int | None = None
     """Number of rows with the id of an earlier row; None where rows have no ids."""
 
 
@@ -232,7 +232,7 @@ def _calibration_error_rows(setting: Setting, subset: Subset) -> list[NumberRow]
     shift = calibration_offset(subset.tally).value
     if not isfinite(shift):
         return [error]
-    shifted = subset.tally.rescored(expit(log_odds(subset.tally.score) + shift))
+    shifted = subset.tally.with_scores(expit(log_odds(subset.tally.score) + shift))
     # An error that vanishes after a constant shift is that of another prevalence.
     return [error, _null_reference_row(setting, subset, "ece_after_shift", shifted)]
 
@@ -322,8 +322,8 @@ def _data_rows(setting: Setting) -> Iterator[NumberRow]:
         yield {**fixed, "measure": "prevalence", **tidy_columns(share)}
         if subset.group is None and not has_labels_only(setting.sample, subset.model):
             yield from ({**fixed, "measure": name, "value": value} for name, value in _tie_shares(subset).items())
-    if setting.source.repeated is not None:
-        yield {"part": "data", "measure": "repeated_ids", "where": "here", "value": setting.source.repeated}
+    if setting.source.repeated_ids is not None:
+        yield {"part": "data", "measure": "repeated_ids", "where": "here", "value": setting.source.repeated_ids}
 
 
 def _deployment_prevalence_row(setting: Setting, subset: Subset) -> NumberRow:
@@ -500,5 +500,5 @@ def _model_difference_rows(setting: Setting) -> Iterator[NumberRow]:
         comparisons = [*zip(pairs, adjust_p_values([*unpaired]), strict=True)]
     for (model, other), each in comparisons:
         fixed = {"part": "differences", "measure": each.measure, "model": model, "other": other, "where": "here"}
-        chance = {"p": each.p, "p_adjusted": each.adjusted, "p_is_bound": None if isnan(each.p) else each.p_is_bound}
+        chance = {"p": each.p, "p_adjusted": each.p_adjusted, "p_is_bound": None if isnan(each.p) else each.p_is_bound}
         yield {**fixed, **tidy_columns(each.difference), **chance}

@@ -97,7 +97,7 @@ def _group_factors(report: Report, curve: ThinnedCurve) -> list[tuple[float, flo
     """
     if not isinstance(report.plan.prevalence, Mapping):
         return None
-    rows = report.pick(part="data", measure="prevalence", model=curve.name, where="there")
+    rows = report.select(part="data", measure="prevalence", model=curve.name, where="there")
     shares = {str(row["group"]): float(row["value"]) for row in rows}
     factors: list[tuple[float, float]] = []
     for at, group in enumerate(curve.groups):
@@ -132,7 +132,7 @@ def _decision_payload(report: Report, curve: ThinnedCurve) -> JsonObject:
     """Return the threshold of a policy; for a policy without a single one, its decisions on the sample."""
     policy = report.policies[curve.name]
     at = policy.flags_from
-    rows = report.pick(part="decisions", model=curve.name, where="here") if at is None else []
+    rows = report.select(part="decisions", model=curve.name, where="here") if at is None else []
     tables: dict[str, JsonObject] = {}
     for row in rows:
         if row["measure"] in CELLS:

@@ -150,12 +150,12 @@ class Report:
         """Deployment prevalence of everybody, as stated or as prevalences of groups add up to; None if none was."""
         if not isinstance(self.plan.prevalence, Mapping):
             return self.plan.prevalence
-        return float(self.pick(part="data", measure="prevalence", group=None, where="there")[0]["value"])
+        return float(self.select(part="data", measure="prevalence", group=None, where="there")[0]["value"])
 
     @property
     def groups(self) -> tuple[Mapping[str, object], ...]:
         """The groups, each a mapping from attribute to value."""
-        groups = {str(row["group"]): row["group"] for row in self.pick(part="data", measure="rows") if row["group"]}
+        groups = {str(row["group"]): row["group"] for row in self.select(part="data", measure="rows") if row["group"]}
         return tuple(groups.values())
 
     @property
@@ -175,7 +175,7 @@ class Report:
 
     def _part(self, name: str) -> Results:
         """Return the rows of one part of the table of numbers."""
-        rows = self.pick(part=name)
+        rows = self.select(part=name)
         return Results({column: [row[column] for row in rows] for column in COLUMNS}, self.data)
 
     def of(self, model: str) -> Report:
@@ -198,7 +198,7 @@ class Report:
             raise UnknownNameError(f"there is no group {group}. Known are: {known or 'none: the rows have no groups'}.")
         return replace(self, group=groups[0])
 
-    def pick(self, **values: object) -> list[dict[str, Any]]:
+    def select(self, **values: object) -> list[dict[str, Any]]:
         """Return the rows of the table of numbers with these values in these columns."""
         columns = self.numbers.columns
         places: Sequence[int] = range(len(self.numbers))
@@ -338,7 +338,7 @@ class View:
         own = {"group": self._report.group, "other": None, "where": self._where}
         # Both places are searched, the model's own first: a name is unique within one of them.
         models = [self._report.model, None]  # rows without a model describe the data
-        return [row for model in models for row in self._report.pick(**own, model=model)]
+        return [row for model in models for row in self._report.select(**own, model=model)]
 
     def _rows(self, name: str) -> Iterator[dict[str, Any]]:
         """Yield the rows with one name."""

@@ -83,7 +83,7 @@ def report_page(report: Report, digits: int = 4) -> Page:
 
 def report_headline(report: Report) -> str:
     """Return one line on the data of a report."""
-    data, shares = report.data, report.pick(part="data", measure="prevalence", group=None, where="here")
+    data, shares = report.data, report.select(part="data", measure="prevalence", group=None, where="here")
     share = f"{format_number(100 * data['prevalence'], 4)} %"
     if shares[0]["low"] is not None and not report.plan.apart:
         share += f" ({' – '.join(format_bounds(100 * shares[0]['low'], 100 * shares[0]['high'], 4, 2))})"
@@ -166,7 +166,7 @@ class _ReportPage:
 
     def _model_differences(self) -> Iterator[Table | str]:
         """Yield differences between models, pair by pair."""
-        rows = self.report.pick(part="differences")
+        rows = self.report.select(part="differences")
         several = len({(row["model"], row["other"]) for row in rows}) > 1
         pivot = self._differences(
             section=lambda row: f"{shorten_label(row['model'], _HALF)} − {shorten_label(row['other'], _HALF)}",
@@ -218,7 +218,7 @@ class _ReportPage:
 
     def _group_differences(self, report: Report, prefix: str) -> Iterator[Table | str]:
         """Yield differences from the largest group, and the number of comparisons without a test."""
-        rows = report.pick(part="group_differences")
+        rows = report.select(part="group_differences")
         tested = [row for row in rows if row["p_adjusted"] is not None]
         strongest = sorted(range(len(tested)), key=lambda at: tested[at]["p_adjusted"])[:_MAX_LINES]
         if tested:
@@ -255,7 +255,7 @@ def _group_rows(report: Report, group: Mapping[str, object]) -> Iterator[TidyRow
     """Yield the numbers of one group in the order of their columns."""
     yield {"measure": "rows", "group": group, "value": report.within(**group).here.rows.value}
     rows: dict[str, TidyRow] = {
-        row["measure"]: row for row in report.pick(group=group, where=report.place) if row["part"] in VIEW_PARTS
+        row["measure"]: row for row in report.select(group=group, where=report.place) if row["part"] in VIEW_PARTS
     }
     rows["fpr"] = _complement(rows["specificity"], "fpr")
     yield from (rows[name] for name in _GROUP_COLUMNS)
@@ -360,7 +360,7 @@ def _headline_numbers(report: Report) -> dict[str, TidyRow]:
 def _find_number(report: Report, name: str, where: Where | None = None) -> TidyRow | None:
     """Return a number of everybody: at the deployment prevalence if one was stated, or at the stated place."""
     own = {"measure": name, "model": report.model, "group": None, "other": None, "where": where or report.place}
-    return next((row for row in report.pick(**own) if row["part"] in VIEW_PARTS), None)
+    return next((row for row in report.select(**own) if row["part"] in VIEW_PARTS), None)
 
 
 def _scale_to_population(row: TidyRow | None) -> TidyRow | None:

@@ -242,7 +242,7 @@ def multiclass_adjusted(
     """
     weights = np.maximum(estimate.value, LEAST_SHARE)
     weights /= weights.sum()
-    decisions = estimate.validation.decided()
+    decisions = estimate.validation.confusion()
     table = reweigh(decisions, to=weights)
     data = Confusions({(): table}, intake=estimate.validation.intake)
     plain = multiclass.summary(data, measures=measures, averages=averages)
@@ -439,7 +439,7 @@ def _correct_posteriors(estimate: Prevalence) -> TallyAt:
     calibrator.at(_clip_prevalence(estimate.value))  # or an error, before anything is measured
 
     def tally_at(q: float) -> Tally:
-        return reweigh(estimate.validation, to=q).rescored(calibrator.at(q)(estimate.validation.score))
+        return reweigh(estimate.validation, to=q).with_scores(calibrator.at(q)(estimate.validation.score))
 
     return tally_at
 

@@ -30,11 +30,11 @@ class Prevalence:
     validation: Tally
     influence: Floats
     """Influence of one more row of each class at each validation score on the estimate."""
-    spread: float
+    target_variance: float
     """Variance from the target."""
-    map: Calibrator | None = None
+    calibrator: Calibrator | None = None
     """Calibrator whose probabilities are right at the prevalence `at`, if the method needs one."""
-    at: float | None = None
+    calibrated_at: float | None = None
     rows: int = 0
     """Unlabelled rows of the target."""
     labelled: int = 0
@@ -55,7 +55,7 @@ class Prevalence:
     @property
     def variance(self) -> float:
         """Variance of the unclipped estimate, from validation and from the target."""
-        return float((self.validation.squares * self.influence**2).sum()) + self.spread
+        return float((self.validation.squares * self.influence**2).sum()) + self.target_variance
 
     @property
     def standard_error(self) -> float:
@@ -78,7 +78,7 @@ class MulticlassPrevalence:
     >>> validation = class_scores(list("aaabbb"), score * 2, count=[40, 20, 10, 10, 20, 40])
     >>> target = MulticlassTarget(np.array(score), ("a", "b"), count=np.array([40, 20, 40]))
     >>> shift.estimate_prevalence(target, validation, method="pacc")
-    Shares(a 0.5 [0.25, 0.75], b 0.5 [0.25, 0.75]; pacc, 100 rows)
+    MulticlassPrevalence(a 0.5 [0.25, 0.75], b 0.5 [0.25, 0.75]; pacc, 100 rows)
     """
 
     labels: tuple[object, ...]
@@ -88,7 +88,7 @@ class MulticlassPrevalence:
     """Estimates before clipping to the simplex; by likelihood at a bound, the maximum of the tangent parabola."""
     covariance: Floats
     """Covariance of `unclipped`, from the target and from validation."""
-    at: Floats
+    calibrated_at: Floats
     """Shares at which probabilities are calibrated, by default those of the validation rows."""
     rows: int
     """Unlabelled rows of the target."""
@@ -97,7 +97,7 @@ class MulticlassPrevalence:
     """Influence of each validation row on `unclipped`; a row for each."""
     labelled: int = 0
     """Labelled rows of the target."""
-    map: MulticlassCalibrator | None = None
+    calibrator: MulticlassCalibrator | None = None
     """Calibrator of the probabilities; None if they were taken as calibrated."""
     notes: tuple[str, ...] = ()
 
@@ -105,7 +105,7 @@ class MulticlassPrevalence:
         width = len(self.labels)
         if len(self.estimates) != width or self.covariance.shape != (width, width):
             raise ShapeError(f"{width} classes need as many estimates, and a covariance of {width} by {width}.")
-        for name in ("unclipped", "covariance", "at"):
+        for name in ("unclipped", "covariance", "calibrated_at"):
             object.__setattr__(self, name, read_only_copy(getattr(self, name)))
 
     @property

@@ -76,10 +76,10 @@ def _binned_with_tests(data: BinaryData, *, bins: int | list[float] | None = Non
 def _mlls_with_test(data: BinaryData, *, recalibrate: RecalibrateOption = True, at: float | None = None) -> Prevalence:
     """Estimate by `mlls`, and test whether its calibration fits the validation data."""
     estimate = binary_mlls(data, recalibrate=recalibrate, at=at)
-    assert estimate.at is not None  # noqa: S101  (for the type checker)
+    assert estimate.calibrated_at is not None  # noqa: S101  (for the type checker)
     # A fitted curve has used up degrees of freedom of the test; a given calibrator has not.
     fitted = recalibrate in (True, "logistic")
-    check = check_calibration(data, Posterior(estimate.map, estimate.at), fitted=fitted)
+    check = check_calibration(data, Posterior(estimate.calibrator, estimate.calibrated_at), fitted=fitted)
     notes = (*estimate.notes, *calibration_notes(check), *binned_note(data, check))
     return replace(estimate, checks=(check,), notes=notes)
 
@@ -347,7 +347,7 @@ def call_with_options(
 
 def _extreme_scores_note(data: BinaryData, estimate: Prevalence) -> tuple[str, ...]:
     """Say how many rows of the target have no finite log-odds."""
-    if estimate.map is None or not estimate.map.form.of_probabilities:
+    if estimate.calibrator is None or not estimate.calibrator.form.of_probabilities:
         return ()
     score, rows = data.score, data.target.rows
     extreme = (score < PROBABILITY_CLIP) | (score > 1 - PROBABILITY_CLIP)

@@ -61,12 +61,12 @@ class LabelShiftTestResult:
     """
 
     checks: tuple[CalibrationTest, ...]
-    told: tuple[str, ...]
+    summary: tuple[str, ...]
 
     def __bool__(self) -> NoReturn:
         # Any object is truthy, so that `assert label_shift(…)` would pass whatever the tests say.
         raise UsageError(
-            "an Assumption is neither true nor false", remedy="ask whether a test rejects it: assumption.doubtful."
+            "a LabelShiftTestResult is neither true nor false", remedy="ask whether a test rejects: result.rejected."
         )
 
     @property
@@ -75,7 +75,7 @@ class LabelShiftTestResult:
         return tuple(holm([check.p for check in self.checks]))
 
     @property
-    def doubtful(self) -> bool:
+    def rejected(self) -> bool:
         """Whether any test rejects, at a family-wise level of 5%."""
         return any(p < _SIGNIFICANCE for p in self.adjusted)
 
@@ -127,7 +127,7 @@ def describe_rejections(checks: Sequence[CalibrationTest]) -> list[str]:
 def disagreement_notes(data: BinaryData, estimate: Prevalence, tests: LabelShiftTestResult) -> tuple[str, ...]:
     """Say which tests reject label shift, and what another method estimates; empty where none rejects."""
     # Not strict: the last sentence, about what was not tested, has no p-value.
-    lines = [line for line, p in zip(tests.told, tests.adjusted, strict=False) if p < _SIGNIFICANCE]
+    lines = [line for line, p in zip(tests.summary, tests.adjusted, strict=False) if p < _SIGNIFICANCE]
     if tests.adjusted[-1] < _SIGNIFICANCE:
         other = format_number(binary_pacc(data).value, 3)
         both = f"{estimate.method} gives {format_number(estimate.value, 3)} and pacc {other}"
@@ -263,7 +263,7 @@ def label_shift_test(
     >>> truth = rng.random(1000) < 0.4
     >>> validation = tally(truth, rng.normal(1.5 * truth, 1.0))
     >>> noisier = Target(rng.normal(1.5 * (rng.random(5000) < 0.1), 1.5))
-    >>> shift.label_shift_test(noisier, validation).doubtful
+    >>> shift.label_shift_test(noisier, validation).rejected
     True
     """
     if isinstance(target, MulticlassTarget) and isinstance(validation, MulticlassRows):

@@ -523,10 +523,10 @@ def _build_likely_shares(
         method="mlls",
         unclipped=unclipped,
         covariance=covariance,
-        at=fit.at,
+        calibrated_at=fit.at,
         rows=data.target.rows,
         labelled=data.n_labelled,
-        map=fit.calibrator,
+        calibrator=fit.calibrator,
         notes=(
             *data.notes,
             *_likelihood_notes(data, mixture),

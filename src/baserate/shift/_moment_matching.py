@@ -261,13 +261,13 @@ def combine_with_labels(data: BinaryData, estimate: Prevalence) -> Prevalence:
     weight = noise / (noise + estimate.variance)
     share = weight * estimate.unclipped + (1 - weight) * positives / labelled
     value = min(max(share, 0.0), 1.0)
-    influence, spread = weight * estimate.influence, weight**2 * estimate.spread + (1 - weight) ** 2 * noise
+    influence, spread = weight * estimate.influence, weight**2 * estimate.target_variance + (1 - weight) ** 2 * noise
     variance, reach = data.reach(influence, spread)
     wide = variance * (reach / normal_quantile(data.level)) ** 2
     as_count = proportion_from_variance(value, wide, labelled)
     low, high = wilson_or_exact(as_count.hits, as_count.misses, data.level)
     interval = Estimate(value, min(low, value), max(high, value), data.level, _WILSON)
-    return replace(estimate, estimate=interval, unclipped=share, influence=influence, spread=spread)
+    return replace(estimate, estimate=interval, unclipped=share, influence=influence, target_variance=spread)
 
 
 _ROUNDING = 1e-9
@@ -448,10 +448,10 @@ def build_shares(
         method=method,
         unclipped=unclipped,
         covariance=covariance,
-        at=data.shares,
+        calibrated_at=data.shares,
         rows=data.target.rows,
         labelled=data.n_labelled,
-        map=extra.calibrator,
+        calibrator=extra.calibrator,
         notes=tuple(notes),
         validation=data.rows,
         influence=data.expand(influence),
@@ -521,7 +521,7 @@ def multiclass_pacc(
     >>> score = [[0.9, 0.1], [0.4, 0.6]]
     >>> validation = class_scores(list("aabb"), score * 2, count=[75, 25, 20, 80])
     >>> shares = multiclass_pacc(MulticlassTarget(np.array(score), ("a", "b"), count=np.array([250, 750])), validation)
-    >>> shares.value.round(4).tolist(), shares.at.tolist()
+    >>> shares.value.round(4).tolist(), shares.calibrated_at.tolist()
     ([0.0909, 0.9091], [0.5, 0.5])
     """
     return _estimate_by_inversion(MulticlassData.of(target, validation), "pacc", class_probabilities, level=level)

@@ -377,7 +377,7 @@ class _PerformanceIntervals:
             influence = influence + rate * expectation.estimate.influence
             by = target_influence(ratios, expectation.estimate, self.mass, expectation.data)
             spread = float(self.squares @ (own + rate * by) ** 2)
-            spread += rate**2 * max(expectation.estimate.spread - float(self.squares @ by**2), 0.0)
+            spread += rate**2 * max(expectation.estimate.target_variance - float(self.squares @ by**2), 0.0)
         return variance_and_reach(expectation.data.validation, influence, spread, self.level)
 
 

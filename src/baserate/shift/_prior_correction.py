@@ -204,8 +204,8 @@ class AdjustableCalibrator(NamedTuple):
     def of(cls, estimate: Prevalence) -> AdjustableCalibrator:
         """Use the calibrator of the estimate, or fit one to the validation data."""
         # An estimate with `at` used probabilities; the same ones must serve for its posteriors.
-        if estimate.at is not None:
-            return cls(estimate.map, estimate.at)
+        if estimate.calibrated_at is not None:
+            return cls(estimate.calibrator, estimate.calibrated_at)
         return cls(_fit_calibrator(estimate.validation), estimate.validation.prevalence)
 
     def at(self, share: float) -> Calibrator:
@@ -242,10 +242,10 @@ def _multiclass_posterior(
             "a class has a share of 0, so that no row could be of it", remedy="name other shares with to=."
         )
     # mlls without recalibration took probabilities as calibrated; every other method leaves that open.
-    if estimate.map is None and estimate.method == "mlls":
-        return reprior_classes(estimate.at, to, labels=estimate.labels)
-    base = estimate.map or bias_corrected(estimate.validation)
-    correction = reprior_classes(estimate.at, to, labels=estimate.labels)
+    if estimate.calibrator is None and estimate.method == "mlls":
+        return reprior_classes(estimate.calibrated_at, to, labels=estimate.labels)
+    base = estimate.calibrator or bias_corrected(estimate.validation)
+    correction = reprior_classes(estimate.calibrated_at, to, labels=estimate.labels)
     if not isinstance(base.form, Softmax) or not isinstance(correction.form, Softmax):
         raise OptionError(f"a map of the kind {base.form.kind} cannot be moved to other shares.")
     # Both biases are offsets of log-probabilities within the same softmax, so they add up.

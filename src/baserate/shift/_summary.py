@@ -228,7 +228,7 @@ def _correct_scores(there: Tallies, before: float, after: float) -> Tallies | No
     """Correct the scores of those models whose scores are probabilities; None if there are none."""
     map_ = reprior_calibrator(from_=before, to=after)
     models = {
-        model: {group: tally.rescored(map_(tally.score)) for group, tally in groups.items()}
+        model: {group: tally.with_scores(map_(tally.score)) for group, tally in groups.items()}
         for model, groups in there.models.items()
         if _has_probabilities(there, model)
     }
@@ -250,8 +250,8 @@ def _confusion_tables(classes: Confusions | MulticlassRows) -> Confusions:
     if isinstance(classes, Confusions):
         return classes
     if not classes.attributes:
-        return Confusions({(): classes.decided()}, intake=classes.intake)
-    tables = {group: classes.of_group(at).decided() for at, group in enumerate(classes.groups)}
+        return Confusions({(): classes.confusion()}, intake=classes.intake)
+    tables = {group: classes.of_group(at).confusion() for at, group in enumerate(classes.groups)}
     return Confusions(tables, classes.attributes, classes.intake)
 
 

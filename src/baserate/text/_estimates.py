@@ -41,7 +41,7 @@ class Footnotes:
             self.reasons.append(reason)
         return footnote_mark(self.reasons.index(reason) + 1)
 
-    def undefined(self, why: str | None) -> str:
+    def mark_undefined(self, why: str | None) -> str:
         """Return the text of an undefined number, with its mark."""
         return UNDEFINED + self.mark(why or "undefined")
 
@@ -67,12 +67,12 @@ def estimate_cell(row: Mapping[str, Any] | None, reasons: Footnotes, *, digits: 
     if row is None:
         return ""
     if row["value"] is None:
-        return reasons.undefined(row["why"])
+        return reasons.mark_undefined(row["why"])
     value = format_number(row["value"], digits)
     if row["level"] is None:
         return value
     if row["low"] is None:
-        return IntervalCell(value, reasons.undefined(row["why"]))
+        return IntervalCell(value, reasons.mark_undefined(row["why"]))
     return IntervalCell(value, *format_bounds(row["low"], row["high"], digits, digits - several))
 
 

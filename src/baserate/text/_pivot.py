@@ -70,7 +70,7 @@ class CellFormatter:
 
     def mark_undefined(self, why: str | None) -> str:
         """Return the cell of an undefined number, with the mark of the footnote that says why."""
-        return self.reasons.undefined(why)
+        return self.reasons.mark_undefined(why)
 
     def footnotes(self, rows: Iterable[TidyRow] | None, data: Mapping[str, Any]) -> tuple[str, ...]:
         """Return the reasons of undefined numbers, and how the intervals of some rows were made.

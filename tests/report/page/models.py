@@ -79,8 +79,8 @@ def people() -> Iterator[Tallies]:
             yield _alone(_drawn(rng, rows, decimals, weighted=True))
     yield _alone(_drawn(rng, 30, 2, share=0.0))
     yield _alone(_drawn(rng, 30, 2, share=1.0))
-    yield _alone(Tally.counted([3.5, 1.0, -2.0], [[700_000, 12, 5], [3, 40, 900_000]]))
-    yield _alone(Tally.counted([0.5], [[13], [13]]))
+    yield _alone(Tally.from_counts([3.5, 1.0, -2.0], [[700_000, 12, 5], [3, 40, 900_000]]))
+    yield _alone(Tally.from_counts([0.5], [[13], [13]]))
     for many in (2, 3, 4):
         for weighted in (False, True):
             for rows in (3, 30, 150):

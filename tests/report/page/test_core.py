@@ -227,7 +227,7 @@ def test_of_equals_the_strictest_is_taken() -> None:
 
 
 def test_a_capacity_is_used_up_whatever_rounding_says() -> None:
-    page, tally = Page(*CORE), Tally.counted(np.arange(100, 0, -1), [[1, 0] * 50, [0, 1] * 50])
+    page, tally = Page(*CORE), Tally.from_counts(np.arange(100, 0, -1), [[1, 0] * 50, [0, 1] * 50])
     model = page.keep("expand", entry(Tallies({"risk": {(): tally}}, (), ReadSummary(read=100))))
     shares = [many / 100 for many in range(101)]
     assert any(share * 100 < many for many, share in enumerate(shares))

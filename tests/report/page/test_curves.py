@@ -111,7 +111,7 @@ def test_counts_are_those_of_the_curve_and_the_hull_is_the_same(tally: Tally) ->
         np.testing.assert_allclose(thinned.squares.sum(axis=(1, 2)), tally.squares.sum(axis=1))
     else:
         assert thinned.squares is None
-        thin = Tally.counted(thinned.threshold, thinned.mass[:, 0])
+        thin = Tally.from_counts(thinned.threshold, thinned.mass[:, 0])
         assert Curve(thin).hull().threshold.tolist() == full.hull().threshold.tolist()
 
 
@@ -121,7 +121,7 @@ def test_rules_choose_the_same_among_what_is_kept(tally: Tally, miss: float) -> 
     if tally.weighted or not (tally.positives and tally.negatives):
         return
     thinned = alone(tally)
-    full, thin = Curve(tally), Curve(Tally.counted(thinned.threshold, thinned.mass[:, 0]))
+    full, thin = Curve(tally), Curve(Tally.from_counts(thinned.threshold, thinned.mass[:, 0]))
     for rule in (decide.youden, decide.closest, decide.balanced, decide.break_even):
         assert rule(thin).threshold == rule(full).threshold
     assert decide.cost(thin, Costs(fp=1, fn=miss)).threshold == decide.cost(full, Costs(fp=1, fn=miss)).threshold

@@ -178,6 +178,6 @@ def test_groups_show_their_prevalences_and_both_gaps(opened: Opened) -> None:
     wanted = [report.within(**group).there.prevalence.value for group in report.groups]
     assert shown["prevalence"] == pytest.approx(wanted, rel=1e-9)
     told = page.inner_text("#panel-groups")
-    (gap,) = report.pick(part="gaps", measure="flag_rate")
+    (gap,) = report.select(part="gaps", measure="flag_rate")
     assert "the odds of being positive change by the same factor in every group" in told
     assert f"In the sample, as in the findings: flag rate {100 * gap['value']:.1f}".removesuffix(".0") in told

@@ -173,7 +173,7 @@ def as_counts(table: dict[str, float]) -> Counts[float]:
 
 def test_nobody_who_could_take_part_costs_nothing_known() -> None:
     page = Page(*CORE, "fair.js")
-    tallies = in_groups(Tally.counted([0.5], [[0], [3]]), Tally.counted([0.4], [[0], [2]]))
+    tallies = in_groups(Tally.from_counts([0.5], [[0], [3]]), Tally.from_counts([0.4], [[0], [2]]))
     assert not both_classes(tallies)
     model = page.keep("expand", entry(tallies))
     told = {

@@ -18,8 +18,8 @@ from tests.report.page.models import costs_of, entry, many_names, there
 from tests.report.page.node import CORE, Page, unlike
 
 COSTS = Costs(fp=1, fn=7)
-TALLY = Tally.counted([0.9, 0.7, 0.4, 0.1], [[3, 2, 1, 1], [0, 1, 2, 5]])
-OTHER = Tally.counted([0.8, 0.7, 0.3, 0.2], [[1, 2, 2, 0], [1, 1, 1, 4]])
+TALLY = Tally.from_counts([0.9, 0.7, 0.4, 0.1], [[3, 2, 1, 1], [0, 1, 2, 5]])
+OTHER = Tally.from_counts([0.8, 0.7, 0.3, 0.2], [[1, 2, 2, 0], [1, 1, 1, 4]])
 
 
 def grouped(attributes: tuple[str, ...], *labels: object, score: str = "risk", truth: str = "sick") -> Tallies:

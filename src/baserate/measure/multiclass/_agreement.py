@@ -19,7 +19,7 @@ Weights = Literal["none", "linear", "quadratic"] | npt.ArrayLike
 @measure(
     summary="Expected accuracy if the predictions were randomly permuted across rows.",
     formula=r"\sum_k t_kp_k/n^2",
-    also=("expected agreement", "chance agreement", "random accuracy", "RACC"),
+    aliases=("expected agreement", "chance agreement", "random accuracy", "RACC"),
     references=("cohen1960",),
     best=None,
     span=(0, 1),
@@ -38,7 +38,7 @@ def chance_accuracy(c: Confusion) -> float:
 @measure(
     summary="Matthews correlation coefficient of several classes: correlation of true and predicted class.",
     formula=r"(n\sum_k C_{kk}-t·p)/\sqrt{(n^2-t·t)(n^2-p·p)}",
-    also=("R_K", "Matthews correlation coefficient", "Gorodkin's correlation", "phi coefficient"),
+    aliases=("R_K", "Matthews correlation coefficient", "Gorodkin's correlation", "phi coefficient"),
     references=("gorodkin2004",),
     best="high",
     span=(-1, 1),
@@ -61,7 +61,7 @@ def mcc(c: Confusion) -> float:
 @measure(
     summary="Smallest Matthews correlation coefficient possible with the given class frequencies.",
     formula=r"-\max_{i≠j}(1-t_i+t_j)\sqrt{t_i/(2(1-t_i)(1-t·t))}",
-    also=("lower bound of R_K", "least Matthews correlation"),
+    aliases=("lower bound of R_K", "least Matthews correlation"),
     references=("gorodkin2004",),
     best=None,
     span=(-1, 0),
@@ -87,7 +87,7 @@ def mcc_least(c: Confusion) -> float:
 @measure(
     summary="Cohen's kappa: agreement beyond chance, divided by the maximum possible beyond chance.",
     formula=r"1-n\sum wC/\sum w_{ij}t_ip_j",
-    also=("Cohen's kappa", "Heidke skill score", "weighted kappa"),
+    aliases=("Cohen's kappa", "Heidke skill score", "weighted kappa"),
     references=("cohen1960", "cohen1968"),
     best="high",
     span=(-1, 1),
@@ -113,7 +113,7 @@ def kappa(c: Confusion, *, weights: Weights = "none") -> float:
 @measure(
     summary="Scott's pi: agreement beyond chance, with one distribution for true and predicted classes.",
     formula="(p_o-p_e)/(1-p_e)",
-    also=("Scott's pi", "unbiased kappa", "Siegel–Castellan kappa", "Fleiss' kappa of two raters"),
+    aliases=("Scott's pi", "unbiased kappa", "Siegel–Castellan kappa", "Fleiss' kappa of two raters"),
     references=("scott1955",),
     best="high",
     span=(-1, 1),
@@ -132,7 +132,7 @@ def scott_pi(c: Confusion) -> float:
 @measure(
     summary="Krippendorff's alpha of two raters and nominal classes: Scott's pi, corrected for few rows.",
     formula="1-(1-π)(2n-1)/2n",
-    also=("Krippendorff's alpha",),
+    aliases=("Krippendorff's alpha",),
     references=("hayes2007",),
     best="high",
     span=(-1, 1),
@@ -152,7 +152,7 @@ def krippendorff_alpha(c: Confusion) -> float:
 @measure(
     summary="Gwet's AC1: agreement beyond chance, where only hard cases are classified at random.",
     formula="(p_o-p_e)/(1-p_e)",
-    also=("Gwet's AC1", "first-order agreement coefficient"),
+    aliases=("Gwet's AC1", "first-order agreement coefficient"),
     references=("gwet2008",),
     best="high",
     span=(-1, 1),
@@ -173,7 +173,7 @@ def gwet_ac1(c: Confusion) -> float:
 @measure(
     summary="Bennett's S: agreement beyond choosing one of the K labels uniformly at random.",
     formula="(p_o-1/K)/(1-1/K)",
-    also=(
+    aliases=(
         "Bennett's S",
         "Brennan–Prediger kappa",
         "PABAK",

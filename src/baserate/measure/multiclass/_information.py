@@ -37,7 +37,7 @@ __all__ = [
 @measure(
     summary="Entropy of the true classes.",
     formula=r"H(T)=-\sum_kt_k\log t_k",
-    also=("reference entropy", "entropy of truth"),
+    aliases=("reference entropy", "entropy of truth"),
     references=("shannon1948",),
     best=None,
     span=(0, inf),
@@ -55,7 +55,7 @@ def truth_entropy(c: Confusion, *, base: float = e) -> float:
 @measure(
     summary="Entropy of the predicted classes.",
     formula=r"H(D)=-\sum_kp_k\log p_k",
-    also=("response entropy", "entropy of decisions"),
+    aliases=("response entropy", "entropy of decisions"),
     references=("shannon1948",),
     best=None,
     span=(0, inf),
@@ -90,7 +90,7 @@ def joint_entropy(c: Confusion, *, base: float = e) -> float:
 @measure(
     summary="Conditional entropy of the true class given the predicted class.",
     formula=r"H(T|D)=-\sum_{ij}c_{ij}\log(c_{ij}/p_j)",
-    also=("equivocation", "conditional entropy of truth"),
+    aliases=("equivocation", "conditional entropy of truth"),
     references=("shannon1948",),
     best="low",
     span=(0, inf),
@@ -102,13 +102,13 @@ def truth_entropy_given_decision(c: Confusion, *, base: float = e) -> float:
     >>> truth_entropy_given_decision(Confusion.of_matrix([[0, 5], [5, 0]], truth="rows"))
     0.0
     """
-    return decision_entropy_given_truth(c.transposed(), base=base)
+    return decision_entropy_given_truth(c.transpose(), base=base)
 
 
 @measure(
     summary="Conditional entropy of the predicted class given the true class.",
     formula=r"H(D|T)=-\sum_{ij}c_{ij}\log(c_{ij}/t_i)",
-    also=("conditional entropy of decisions",),
+    aliases=("conditional entropy of decisions",),
     references=("shannon1948",),
     best="low",
     span=(0, inf),
@@ -128,7 +128,7 @@ def decision_entropy_given_truth(c: Confusion, *, base: float = e) -> float:
 @measure(
     summary="Mutual information of the true and predicted classes.",
     formula=r"I(T;D)=\sum_{ij}c_{ij}\log(c_{ij}/t_ip_j)",
-    also=("transinformation", "information gain"),
+    aliases=("transinformation", "information gain"),
     references=("shannon1948",),
     best="high",
     span=(0, inf),
@@ -148,7 +148,7 @@ def mutual_information(c: Confusion, *, base: float = e) -> float:
 @measure(
     summary="Theil's U: share of the entropy of the true class explained by the predicted class.",
     formula="I(T;D)/H(T)",
-    also=(
+    aliases=(
         "uncertainty coefficient",
         "Theil's U",
         "entropy coefficient",
@@ -172,7 +172,7 @@ def truth_theil_u(c: Confusion) -> float:
 @measure(
     summary="Theil's U of predictions: share of their entropy explained by the true class.",
     formula="I(T;D)/H(D)",
-    also=("uncertainty coefficient of decisions",),
+    aliases=("uncertainty coefficient of decisions",),
     references=("theil1970",),
     best="high",
     span=(0, 1),
@@ -185,13 +185,13 @@ def decision_theil_u(c: Confusion) -> float:
     >>> round(decision_theil_u(table), 10)
     0.2672670147
     """
-    return truth_theil_u(c.transposed())
+    return truth_theil_u(c.transpose())
 
 
 @measure(
     summary="Mutual information divided by the mean entropy of true and predicted classes.",
     formula="2I(T;D)/(H(T)+H(D))",
-    also=(
+    aliases=(
         "symmetric uncertainty",
         "symmetric uncertainty coefficient",
         "normalized mutual information",
@@ -217,7 +217,7 @@ def symmetric_theil_u(c: Confusion) -> float:
 @measure(
     summary="Cross-entropy of the predicted class frequencies relative to the true ones.",
     formula=r"-\sum_kt_k\log p_k",
-    also=("cross entropy of the margins",),
+    aliases=("cross entropy of the margins",),
     references=("shannon1948",),
     best="low",
     span=(0, inf),
@@ -236,7 +236,7 @@ def cross_entropy(c: Confusion, *, base: float = e) -> float:
 @measure(
     summary="Kullback–Leibler divergence of the true class frequencies from the predicted ones.",
     formula=r"\sum_kt_k\log(t_k/p_k)",
-    also=("Kullback–Leibler divergence", "KLD", "relative entropy"),
+    aliases=("Kullback–Leibler divergence", "KLD", "relative entropy"),
     references=("kullback1951",),
     best="low",
     span=(0, inf),
@@ -256,7 +256,7 @@ def kl_divergence(c: Confusion, *, base: float = e) -> float:
 @measure(
     summary="Confusion entropy: disorder of the misclassifications, with logarithms to the base 2(K−1).",
     formula=r"-\frac1{2n}\sum_{i≠j}C_{ij}\log_{2(K-1)}(C_{ij}^2/s_is_j)",
-    also=("CEN",),
+    aliases=("CEN",),
     references=("wei2010",),
     best="low",
     span=(0, 2 / (e * log(2))),
@@ -281,7 +281,7 @@ def confusion_entropy(c: Confusion) -> float:
 @measure(
     summary="Pearson's chi-squared statistic for independence of true and predicted classes.",
     formula=r"\sum_{ij}(C_{ij}-t_ip_j/n)^2/(t_ip_j/n)",
-    also=("Pearson's chi-squared",),
+    aliases=("Pearson's chi-squared",),
     references=("pearson1900",),
     best="high",
     span=(0, inf),
@@ -300,7 +300,7 @@ def chi_squared(c: Confusion) -> float:
 @measure(
     summary="Mean square contingency: chi-squared statistic divided by the number of rows.",
     formula="χ^2/n",
-    also=("mean square contingency", "inertia"),
+    aliases=("mean square contingency", "inertia"),
     references=("pearson1900",),
     best="high",
     span=(0, inf),
@@ -324,7 +324,7 @@ def phi_squared(c: Confusion) -> float:
 @measure(
     summary="Cramér's V: association between true and predicted classes, from 0 to 1.",
     formula=r"\sqrt{χ^2/(n(m-1))}",
-    also=("Cramér's V", "Cramér's phi"),
+    aliases=("Cramér's V", "Cramér's phi"),
     references=("cramer1946",),
     best="high",
     span=(0, 1),
@@ -346,7 +346,7 @@ def cramers_v(c: Confusion) -> float:
 @measure(
     summary="Goodman–Kruskal lambda: share of errors in guessing the true class saved by the prediction.",
     formula=r"(\sum_j\max_iC_{ij}-\max t)/(n-\max t)",
-    also=("Goodman–Kruskal lambda of truth", "lambda A"),
+    aliases=("Goodman–Kruskal lambda of truth", "lambda A"),
     references=("goodman1954",),
     best="high",
     span=(0, 1),
@@ -359,14 +359,14 @@ def truth_lambda(c: Confusion) -> float:
     0.4
     """
     # The errors themselves are added up, not subtracted from the total, so that no errors are exactly 0.
-    errors = exact_sum(sums_of_others(c.transposed().mass).min(axis=-1))
+    errors = exact_sum(sums_of_others(c.transpose().mass).min(axis=-1))
     return 1 - ratio(errors, as_python(sums_of_others(c.truth).min(axis=-1)))
 
 
 @measure(
     summary="Goodman–Kruskal lambda: share of errors in guessing the prediction saved by the true class.",
     formula=r"(\sum_i\max_jC_{ij}-\max p)/(n-\max p)",
-    also=("Goodman–Kruskal lambda of decisions", "lambda B"),
+    aliases=("Goodman–Kruskal lambda of decisions", "lambda B"),
     references=("goodman1954",),
     best="high",
     span=(0, 1),
@@ -378,7 +378,7 @@ def decision_lambda(c: Confusion) -> float:
     >>> round(decision_lambda(Confusion.of_matrix([[9, 3, 0], [3, 5, 1], [1, 1, 4]], truth="rows")), 10)
     0.3571428571
     """
-    return truth_lambda(c.transposed())
+    return truth_lambda(c.transpose())
 
 
 def _shares(mass: Floats) -> Floats:

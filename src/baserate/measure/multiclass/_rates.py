@@ -27,7 +27,7 @@ __all__ = [
 @measure(
     summary="Share of all rows that are classified correctly.",
     formula=r"\sum_k C_{kk}/n",
-    also=(
+    aliases=(
         "fraction correct",
         "overall accuracy",
         "ACC",
@@ -55,7 +55,7 @@ def accuracy(c: Confusion) -> float:
 @measure(
     summary="Share of all rows that are misclassified.",
     formula=r"1-\sum_k C_{kk}/n",
-    also=("error rate", "misclassification rate", "zero-one loss", "ERR", "observed disagreement"),
+    aliases=("error rate", "misclassification rate", "zero-one loss", "ERR", "observed disagreement"),
     references=("sokolova2009",),
     best="low",
     span=(0, 1),
@@ -74,7 +74,7 @@ def hamming_loss(c: Confusion) -> float:
 @measure(
     summary="Micro-averaged Jaccard index: pooled intersection over union of true and predicted classes.",
     formula=r"\sum_k C_{kk}/(2n-\sum_k C_{kk})",
-    also=("micro Jaccard", "pooled intersection over union"),
+    aliases=("micro Jaccard", "pooled intersection over union"),
     references=("jaccard1901",),
     best="high",
     span=(0, 1),
@@ -92,7 +92,13 @@ def jaccard(c: Confusion) -> float:
 @measure(
     summary="Mean recall over the classes that occur (macro-averaged recall).",
     formula=r"\frac1m\sum_{t_k>0} C_{kk}/t_k",
-    also=("macro recall", "mean per-class accuracy", "average accuracy of classes", "unweighted average recall", "UAR"),
+    aliases=(
+        "macro recall",
+        "mean per-class accuracy",
+        "average accuracy of classes",
+        "unweighted average recall",
+        "UAR",
+    ),
     references=("brodersen2010",),
     best="high",
     span=(0, 1),
@@ -111,7 +117,7 @@ def balanced_accuracy(c: Confusion) -> float:
 @measure(
     summary="Balanced accuracy rescaled so that constant predictions score 0 and perfect ones 1.",
     formula="(BA-1/m)/(1-1/m)",
-    also=("multi-class informedness", "multi-class Youden index"),
+    aliases=("multi-class informedness", "multi-class Youden index"),
     references=("brodersen2010",),
     best="high",
     span=(-1, 1),
@@ -134,7 +140,7 @@ def adjusted_balanced_accuracy(c: Confusion) -> float:
 @measure(
     summary="Mean over classes of the smaller of precision and recall.",
     formula=r"\frac1K\sum_k C_{kk}/\max(t_k,p_k)",
-    also=("CBA", "Mosley's class balance accuracy"),
+    aliases=("CBA", "Mosley's class balance accuracy"),
     references=("mosley2013",),
     best="high",
     span=(0, 1),
@@ -153,7 +159,7 @@ def class_balanced_accuracy(c: Confusion) -> float:
 @measure(
     summary="Mean balanced accuracy of each class against the rest.",
     formula=r"\frac1m\sum_{t_k>0}(TPR_k+TNR_k)/2",
-    also=("Urbanowicz's balanced accuracy", "macro balanced accuracy"),
+    aliases=("Urbanowicz's balanced accuracy", "macro balanced accuracy"),
     references=("urbanowicz2015",),
     best="high",
     span=(0, 1),
@@ -171,7 +177,7 @@ def mean_balanced_accuracy(c: Confusion) -> float:
 @measure(
     summary="Accuracy of always predicting the most frequent class.",
     formula=r"\max_k t_k/n",
-    also=("NIR", "majority class rate", "zero rule accuracy"),
+    aliases=("NIR", "majority class rate", "zero rule accuracy"),
     references=("kuhn2008",),
     best=None,
     span=(0, 1),
@@ -190,7 +196,7 @@ def no_information_rate(c: Confusion) -> float:
 @measure(
     summary="Mean cost per row (by default, each error costs 1).",
     formula=r"\sum_{ij} w_{ij}C_{ij}/n",
-    also=("expected loss", "average cost", "classification cost"),
+    aliases=("expected loss", "average cost", "classification cost"),
     references=("elkan2001",),
     best="low",
     span=(-inf, inf),

@@ -141,10 +141,10 @@ class Split:
         """2×2 tables of decisions, one for each class."""
         if isinstance(self.classes, LabelSets):
             return self.classes.per_label()
-        return (self.classes.decided() if isinstance(self.classes, MulticlassRows) else self.classes).one_vs_rest()
+        return (self.classes.confusion() if isinstance(self.classes, MulticlassRows) else self.classes).one_vs_rest()
 
     @cached_property
-    def pooled(self) -> Counts[Any]:
+    def pooled_counts(self) -> Counts[Any]:
         """The sum of the tables of all classes."""
         each = self.counts
         return Counts(*(np.asarray(cell).sum(axis=-1) for cell in (each.tp, each.fp, each.fn, each.tn)))
@@ -309,7 +309,7 @@ def _tally(argument: Curve | Tally) -> Tally:
 def _pool(split: Split, measure: Measure) -> Any:  # noqa: ANN401  (an argument of the measure)
     arguments = split.arguments(measure)
     if isinstance(arguments, Counts):
-        return split.pooled
+        return split.pooled_counts
     pooled = Tally.sum(map(_tally, arguments))
     return Curve(pooled) if isinstance(arguments[0], Curve) else pooled
 

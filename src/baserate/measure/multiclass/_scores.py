@@ -48,7 +48,7 @@ def pairwise_auc(r: MulticlassRows) -> Floats:
 @measure(
     summary="Hand–Till M: mean AUC over all pairs of classes.",
     formula=r"\frac{2}{K(K-1)}\sum_{i<j}\hat A(i,j)",
-    also=("Hand–Till M", "multi-class AUC", "AUC one-vs-one", "MAUC"),
+    aliases=("Hand–Till M", "multi-class AUC", "AUC one-vs-one", "MAUC"),
     references=("hand2001",),
     best="high",
     span=(0, 1),
@@ -68,7 +68,7 @@ def hand_till(r: MulticlassRows) -> float:
 @measure(
     summary="Brier score of several classes: mean over rows of the squared errors summed over classes.",
     formula=r"\frac1n\sum(p_{ik}-y_{ik})^2",
-    also=("Brier score", "quadratic score"),
+    aliases=("Brier score", "quadratic score"),
     references=("brier1950",),
     best="low",
     span=(0, 2),
@@ -92,7 +92,7 @@ def brier(r: MulticlassRows) -> float:
 @measure(
     summary="Mean negative log-likelihood of the true classes under the predicted probabilities.",
     formula=r"-\frac1n\sum_i\ln p_i(y_i)",
-    also=("cross-entropy loss", "logarithmic score", "multinomial log-loss"),
+    aliases=("cross-entropy loss", "logarithmic score", "multinomial log-loss"),
     references=("good1952",),
     best="low",
     span=(0, inf),
@@ -113,7 +113,7 @@ def log_loss(r: MulticlassRows) -> float:
 @measure(
     summary="Share of rows whose true class is among the k highest scores (by default, k = 2).",
     formula=r"\frac1n\sum_i[r_i≤k]",
-    also=("top-k accuracy", "recall at k"),
+    aliases=("top-k accuracy", "recall at k"),
     references=("russakovsky2015",),
     best="high",
     span=(0, 1),
@@ -136,7 +136,7 @@ def top_k_accuracy(r: MulticlassRows, *, k: int = 2) -> float:
 @measure(
     summary="Share of rows whose predicted label set equals the true one (subset accuracy).",
     formula=r"\frac1n\sum_i[Y_i=\hat Y_i]",
-    also=("subset accuracy", "exact match ratio"),
+    aliases=("subset accuracy", "exact match ratio"),
     references=("tsoumakas2007",),
     best="high",
     span=(0, 1),

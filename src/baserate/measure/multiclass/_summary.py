@@ -134,7 +134,7 @@ class _GroupData:
     @staticmethod
     def of(data: Confusion | MulticlassRows) -> _GroupData:
         rows = data if isinstance(data, MulticlassRows) else None
-        return _GroupData(Split.of(data), data.decided() if isinstance(data, MulticlassRows) else data, rows)
+        return _GroupData(Split.of(data), data.confusion() if isinstance(data, MulticlassRows) else data, rows)
 
     def argument(self, measure: Measure) -> Any:  # noqa: ANN401  (of the type that the measure takes)
         return self.table if describe(measure).of is Confusion else self.rows
