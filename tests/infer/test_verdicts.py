@@ -18,7 +18,7 @@ FOUND: dict[str, tuple[Callable[[], object], str]] = {
     "Check": (lambda: infer.spiegelhalter(SAMPLE), "check.p < 0.05"),
     "Floor": (lambda: infer.null_reference("ece", SAMPLE, draws=50), "floor.within"),
     "Intrinsic": (lambda: infer.intrinsic_calibration(SAMPLE, draws=50), "intrinsic.calibrated"),
-    "Assumption": (lambda: shift.LabelShiftTestResult((infer.spiegelhalter(SAMPLE),), ()), "assumption.doubtful"),
+    "LabelShiftTestResult": (lambda: shift.LabelShiftTestResult((infer.spiegelhalter(SAMPLE),), ()), "result.rejected"),
 }
 
 
