@@ -53,6 +53,7 @@ FRONT = decide.roc_convex_hull({"p": CURVE, "q": baserate.curve(baserate.tally(T
 REPORT = baserate.evaluate(TRUTH, {"p": RISK, "q": OTHER}, group=GROUP, prevalence=0.1)
 GOAL = equalize.Goal("equal-opportunity")
 TARGET = read.target(RISK)
+BOOTSTRAP = partial(decide.bootstrap_threshold, CURVE, decide.youden, measures=["youden"], draws=20)
 SHARED = Policy(by_group={(): Cut((0.5,))}, otherwise="refuse")
 
 MAKERS: dict[str, Callable[[], Any]] = {
@@ -97,7 +98,7 @@ MAKERS: dict[str, Callable[[], Any]] = {
     "IsoCost": lambda: decide.IsoCost(1.0, 0.5, 0.2),
     "Requirement": lambda: decide.parse_requirements("sensitivity >= 0.9")[0],
     "ReversibleClassifier": lambda: decide.ReversibleClassifier("a", 0.4, None, None),
-    "ThresholdBootstrap": lambda: decide.bootstrap_threshold(CURVE, decide.youden, measures=["youden"], draws=20),
+    "ThresholdBootstrap": BOOTSTRAP,
     "Validation": decide.Validation,
     "Vertex": lambda: FRONT.vertices[0],
     "Drawing": lambda: draw.roc(TALLIES),
@@ -215,7 +216,9 @@ def contents(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:  # noqa: 
         yield from contents(held, path)
 
 
-@pytest.mark.parametrize("name", ["Policy", "Results", "Rows", "Tallies", "Report", "Finding", "Map", "Confusions"])
+@pytest.mark.parametrize(
+    "name", ["Policy", "Results", "Rows", "Tallies", "Report", "Finding", "Calibrator", "Confusions"]
+)
 def test_mappings_cannot_change(name: str, made: dict[str, Any]) -> None:
     for value in (made[name], sent(made[name]), copy.deepcopy(made[name])):
         mappings = [getattr(value, field.name) for field in dataclasses.fields(value)]
