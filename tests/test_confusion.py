@@ -76,7 +76,7 @@ def test_a_table_is_frozen_and_a_copy() -> None:
 
 def test_margins() -> None:
     c = Confusion.of_matrix(CELLS, "abc", truth="rows")
-    assert (c.truth.tolist(), c.decided.tolist(), c.correct.tolist()) == ([6, 5, 4], [7, 4, 4], [5, 3, 4])
+    assert (c.truth.tolist(), c.predicted.tolist(), c.correct.tolist()) == ([6, 5, 4], [7, 4, 4], [5, 3, 4])
     assert (c.total, c.disagreement, c.alternatives) == (15, 3, 2)
     assert c.chance_disagreement == 15**2 - (6 * 7 + 5 * 4 + 4 * 4)
     assert c.truth_spread == 15**2 - (36 + 25 + 16)

@@ -11,13 +11,21 @@ import baserate
 
 HOME = Path(baserate.__file__).parent
 BANNED = frozenset(
-    "told found asked given taken meant made seen kept shown chosen decided known drawn moved listed named done said "
-    "sure wrong refused apart alike together alone written held brought met".split()
+    {
+        *("told", "found", "asked", "given", "taken", "meant", "made", "seen", "kept", "shown"),
+        *("chosen", "decided", "known", "drawn", "moved", "listed", "named", "done", "said", "sure"),
+        *("wrong", "refused", "apart", "alike", "together", "alone", "written", "held", "brought", "met"),
+    }
 )
 """Words that say nothing about what a name stands for."""
-NOUNS = frozenset("seed speed need feed".split())
+NOUNS = frozenset({"seed", "speed", "need", "feed"})
 """Words in -ed that are no participles."""
-TERMS = frozenset("balanced fixed flagged passed labelled weighted rounded reversed".split())
+TERMS = frozenset(
+    {
+        *("adjusted", "balanced", "binned", "calibrated", "closed", "fixed", "flagged", "labelled", "passed", "pooled"),
+        *("predicted", "randomized", "rejected", "unlabelled", "weighted"),
+    }
+)
 """Participles that are terms of the field, or words for a value: balanced accuracy, flagged rows."""
 
 

@@ -47,7 +47,7 @@ class Parameter:
 
 
 @dataclass(frozen=True, slots=True)
-class Fitted:
+class FitSource:
     """Data that a calibrator was fitted on: the digest of its tally or rows, their number, the share of each class."""
 
     digest: str
@@ -74,7 +74,7 @@ class Calibrator:
 
     form: Form
     method: str
-    fitted: Fitted | None = None
+    fitted: FitSource | None = None
     """None if the formula was stated, not fitted."""
     parameters: tuple[Parameter, ...] = ()
     columns: Mapping[str, str] = field(default_factory=dict)
@@ -223,7 +223,7 @@ def from_file_content(cls: Any, written: dict[str, Any], own: tuple[str, ...]) -
         return cls(
             form=form_from_json(written["form"]),
             method=str(written["method"]),
-            fitted=None if fitted is None else Fitted(**fitted),
+            fitted=None if fitted is None else FitSource(**fitted),
             parameters=tuple(Parameter(**each) for each in written["parameters"]),
             columns={str(key): value for key, value in written["columns"].items()},
             notes=tuple(map(str, written["notes"])),
@@ -264,7 +264,7 @@ class MulticlassCalibrator:
     labels: tuple[str, ...]
     """Classes, as text."""
     method: str
-    fitted: Fitted | None = None
+    fitted: FitSource | None = None
     """None if the formula was stated, not fitted."""
     parameters: tuple[Parameter, ...] = ()
     columns: Mapping[str, str] = field(default_factory=dict)

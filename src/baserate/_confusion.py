@@ -36,7 +36,7 @@ class Confusion:
     >>> officers = Confusion.of_matrix([[20, 5], [10, 15]], ["yes", "no"], truth="rows")
     >>> officers
     Confusion(yes, no; 50, of which 35 on the diagonal)
-    >>> officers.truth.tolist(), officers.decided.tolist()
+    >>> officers.truth.tolist(), officers.predicted.tolist()
     ([25.0, 25.0], [30.0, 20.0])
     """
 
@@ -98,14 +98,14 @@ class Confusion:
     ) -> Confusion:
         """Sum amounts for each pair of class numbers: rows, preceded by mass and squares if there are weights."""
 
-        def summed(amount: Cells | None) -> Confusion:
+        def sum_amount(amount: Cells | None) -> Confusion:
             if amount is None:
                 return cls(pair_counts(truth, decided, len(labels)), labels)
             return cls(pair_sums(truth, decided, len(labels), amount), labels)
 
         if len(amounts) == 1:
-            return summed(amounts[0])
-        mass, squares, rows = map(summed, amounts)
+            return sum_amount(amounts[0])
+        mass, squares, rows = map(sum_amount, amounts)
         return cls(mass.mass, labels, moments=(squares, rows))
 
     def __repr__(self) -> str:
@@ -141,7 +141,7 @@ class Confusion:
         return np.asarray(self.mass.sum(axis=-1))
 
     @property
-    def decided(self) -> Floats:
+    def predicted(self) -> Floats:
         """Mass predicted to be of each class."""
         return np.asarray(self.mass.sum(axis=-2))
 
@@ -173,7 +173,7 @@ class Confusion:
     @property
     def chance_disagreement(self) -> float:
         """Disagreement of label and prediction if they were independent, times the total squared."""
-        return exact_sum(self.truth * sums_of_others(self.decided))
+        return exact_sum(self.truth * sums_of_others(self.predicted))
 
     @property
     def truth_spread(self) -> float:
@@ -183,7 +183,7 @@ class Confusion:
     @property
     def decided_spread(self) -> float:
         """Mass of pairs whose predictions differ, counted twice: 0 when all predictions are the same."""
-        return exact_sum(self.decided * sums_of_others(self.decided))
+        return exact_sum(self.predicted * sums_of_others(self.predicted))
 
     @property
     def any_spread(self) -> float:

@@ -140,7 +140,7 @@ class Population:
         known = closed_form_concordance(self.negative, self.positive)
         if known is not None:
             return known
-        apart = self._unfolded()
+        apart = self._on_unbounded_scale()
         return expectation(apart.negative, apart._beaten, _knots(apart.positive))  # noqa: SLF001  (our own)
 
     @property
@@ -155,7 +155,7 @@ class Population:
         """
         if self.prevalence == 0:
             return float("nan")
-        apart = self._unfolded()
+        apart = self._on_unbounded_scale()
         return expectation(apart.positive, apart._precision, _knots(apart.negative))  # noqa: SLF001  (our own)
 
     @property
@@ -216,11 +216,11 @@ class Population:
         1.0
         """
         # On the scale of log-odds no score is rounded to 0 or 1, where both densities may vanish.
-        apart = self._unfolded()
+        apart = self._on_unbounded_scale()
         truth, score = apart.draw(rows, rng)
         return Draw(truth, np.asarray(apart.posterior(score)))
 
-    def _unfolded(self) -> Population:
+    def _on_unbounded_scale(self) -> Population:
         """Scores on a scale on which none of them crowd together, in the same order."""
         pair = to_log_odds_scale(self.negative), to_log_odds_scale(self.positive)
         both = type(pair[0]) is not type(self.negative) and type(pair[1]) is not type(self.positive)

@@ -82,7 +82,7 @@ class Results:
 
     def flat(self) -> dict[str, list[Any]]:
         """Columns as plain lists, with one column `group.sex` for each attribute in place of `group`."""
-        return {name: [_plain(value) for value in column] for name, column in self._flattened()}
+        return {name: [_plain(value) for value in column] for name, column in self._flat_columns()}
 
     def frame(self, backend: str | None = None) -> Any:  # noqa: ANN401  (a frame of the chosen library)
         """Return a frame of pandas, Polars or PyArrow: the one named, otherwise the first of them at hand."""
@@ -116,7 +116,7 @@ class Results:
         for values in zip(*lists, strict=True):
             yield {name: _plain(value) for name, value in zip(columns, values, strict=True)}
 
-    def _flattened(self) -> Iterator[tuple[str, Values]]:
+    def _flat_columns(self) -> Iterator[tuple[str, Values]]:
         for name, column in self.columns.items():
             # A column `other` may hold groups, or names of models, but not both.
             groups = [each for each in column if isinstance(each, Mapping)] if name in _GROUPS else []

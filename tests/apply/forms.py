@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from baserate._arrays import Floats
-from baserate._calibrator import Calibrator, Fitted, MulticlassCalibrator
+from baserate._calibrator import Calibrator, FitSource, MulticlassCalibrator
 from baserate._calibrator_forms import Between, ClassForm, Form, Knots, Line, LogOdds, OneVsRest, Softmax, Steps
 
 CLOSE: dict[str, Any] = {"rtol": 1e-12, "atol": 1e-300}
@@ -66,7 +66,9 @@ def mapped(form: Form) -> Calibrator:
 
 def classed(form: ClassForm) -> MulticlassCalibrator:
     columns = {label: f"p_{label}" for label in LABELS}
-    return MulticlassCalibrator(form, LABELS, method="made", columns=columns, fitted=Fitted("ab12", 9, (0.2, 0.3, 0.5)))
+    return MulticlassCalibrator(
+        form, LABELS, method="made", columns=columns, fitted=FitSource("ab12", 9, (0.2, 0.3, 0.5))
+    )
 
 
 def edges(form: Form) -> Floats:

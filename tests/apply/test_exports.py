@@ -13,7 +13,7 @@ from hypothesis import given, settings
 
 from baserate import Calibrator, MulticlassCalibrator, OptionError, apply
 from baserate._arrays import Floats
-from baserate._calibrator import Fitted, shift_log_odds
+from baserate._calibrator import FitSource, shift_log_odds
 from baserate._calibrator_forms import Form, Line, LogOdds, OneVsRest, Softmax
 from tests.apply.forms import CLASS_FORMS, CLOSE, FORMS, LABELS, classed, edges, forms, mapped, scores
 
@@ -125,7 +125,7 @@ print("numpy" in sys.modules)"""
 
 def test_docstring_of_a_function_describes_its_origin() -> None:
     made: dict[str, Any] = {}
-    fitted = Calibrator(Line(0.0, 1.0), method="logistic", fitted=Fitted("abc", 1234, 0.1), positive='"ill"\\')
+    fitted = Calibrator(Line(0.0, 1.0), method="logistic", fitted=FitSource("abc", 1234, 0.1), positive='"ill"\\')
     exec(apply.as_python(fitted, name="sure"), made)  # noqa: S102  (it is ours)
     told = made["sure"].__doc__
     assert told == 'Probability of "ill"\\, by logistic, fitted on 1234 rows (abc). Written by baserate.'

@@ -308,7 +308,7 @@ def test_agreement_as_the_papers_write_it(drawn: Drawn) -> None:
     if c.chance_disagreement == 0:
         assert np.isnan(multiclass.scott_pi(c))
         return
-    share = (c.truth + c.decided) / (2 * c.total)
+    share = (c.truth + c.predicted) / (2 * c.total)
     observed = c.correct.sum() / c.total
     # Scott (1955), and Bennett et al. (1954).
     chance = (share**2).sum()

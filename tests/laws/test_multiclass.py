@@ -227,7 +227,7 @@ def test_mcc_is_at_least_as_far_from_zero_as_kappa(c: Confusion) -> None:
     assume(truth * decided > 0)
     # |mcc| ≥ |κ| for any number of classes, since √(truth·decided) ≤ their arithmetic mean ≤ chance disagreement.
     assert truth * decided <= chance**2
-    equal = np.array_equal(c.truth, c.decided)
+    equal = np.array_equal(c.truth, c.predicted)
     assert (truth * decided == chance**2) == equal
     assert multiclass.mcc(c) ** 2 == pytest.approx(float(beyond**2 / (truth * decided)), rel=1e-9, abs=1e-20)
     assert multiclass.kappa(c) == pytest.approx(float(beyond / chance), rel=1e-9, abs=1e-12)

@@ -11,7 +11,7 @@ from typing import Concatenate, ParamSpec
 import numpy as np
 
 from baserate._arrays import Floats
-from baserate._calibrator import Calibrator, Fitted, Parameter
+from baserate._calibrator import Calibrator, FitSource, Parameter
 from baserate._errors import EmptyDataError, FitError, NotAProbabilityError, OptionError
 from baserate._numeric.logistic import PROBABILITY_CLIP
 from baserate._numeric.threads import run_in_background
@@ -84,7 +84,7 @@ def binary_calibrator(
             rows = int(tally.rows.sum(dtype=np.int64))
             few = [f"it was fitted on {rows} rows, too few to rely on."] if rows < MIN_ROWS else []
             prevalence = tally.prevalence
-        return replace(calibrator, fitted=Fitted(digest(), rows, prevalence), notes=(*calibrator.notes, *few))
+        return replace(calibrator, fitted=FitSource(digest(), rows, prevalence), notes=(*calibrator.notes, *few))
 
     return fit
 

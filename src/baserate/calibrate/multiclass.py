@@ -16,7 +16,7 @@ import numpy as np
 
 from baserate import _domains
 from baserate._arrays import Floats, make_read_only
-from baserate._calibrator import Calibrator, Fitted, MulticlassCalibrator, Parameter
+from baserate._calibrator import Calibrator, FitSource, MulticlassCalibrator, Parameter
 from baserate._calibrator_forms import OneVsRest, Softmax
 from baserate._domains import check_domain
 from baserate._errors import EmptyDataError, FitError, OptionError, ShapeError
@@ -113,9 +113,9 @@ class FitRows:
         return len(self.rows) if self.rows.count is None else int(self.rows.count.sum())
 
     @property
-    def sample(self) -> Fitted:
+    def sample(self) -> FitSource:
         """Description of the rows, for the calibrator to store."""
-        return Fitted(digest=self.digest, rows=self.n_rows, prevalence=tuple(self.shares.tolist()))
+        return FitSource(digest=self.digest, rows=self.n_rows, prevalence=tuple(self.shares.tolist()))
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -10,9 +10,9 @@ import click
 
 from baserate._domains import BINS, DRAWS, FOLDS
 from baserate._formatting import format_number
-from baserate.cli._classes import Classes, read_classes
 from baserate.cli._declarations import Output, check_place, command, omit, option
 from baserate.cli._io import print_notes, print_results, read_rows, read_tallies
+from baserate.cli._multiclass import Classes, read_classes
 from baserate.cli._options import ClassScores, OptionalLevel, Reading, Seed
 from baserate.cli._terminal import print_message, write_output
 from baserate.cli._values import whole_number
@@ -41,9 +41,9 @@ _WORDS = {
 
 def calibration_page(results: "Results", reading: Reading, digits: int) -> Page:
     """Lay out the calibrator, the choice of its method, and calibration before and after."""
-    from baserate.cli import _calibration
+    from baserate.cli import _calibration_page
 
-    made = _calibration.page(results, reading, digits)
+    made = _calibration_page.page(results, reading, digits)
     fitted = [*_choice(results.data.get("choice"), digits), *_map(results.data["map"], digits)]
     return Page(made.headline, (*fitted, *made.panels), made.footnotes)
 

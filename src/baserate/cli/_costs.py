@@ -12,9 +12,9 @@ import click
 
 from baserate._errors import BaserateError, OptionError
 from baserate._formatting import count_of
-from baserate.cli._classes import Classes, read_classes
 from baserate.cli._declarations import Output, command, omit, option
 from baserate.cli._io import print_messages, print_results, read_tallies
+from baserate.cli._multiclass import Classes, read_classes
 from baserate.cli._options import ClosedFormIntervals, OptionalReading, OutcomeCosts, Reading
 from baserate.cli._values import CELLS as PRICED, Prior, match_classes, read_numbers, read_prior, read_thresholds
 
@@ -304,7 +304,7 @@ def costs(
     sample, and the mean cost per case that in deployment. Classifiers that were measured at different prevalences
     compare only at one: add --prevalence.
     """
-    from baserate.cli._costed import headline, page
+    from baserate.cli._cost_page import headline, page
 
     _check(reading, cost_options)
     prices = _cost_matrix(cost_options)  # before reading, so that errors come at once

@@ -8,7 +8,6 @@ import click
 
 from baserate._errors import BaserateError
 from baserate._formatting import count_of, format_count
-from baserate.cli._classes import MANY, Classes, costs, number_columns, read_classes
 from baserate.cli._decision_options import DecisionOptions
 from baserate.cli._declarations import Output, command, omit, option
 from baserate.cli._files import PolicyFile, save_policy
@@ -20,6 +19,7 @@ from baserate.cli._io import (
     print_results,
     read_tallies,
 )
+from baserate.cli._multiclass import MANY, Classes, costs, number_columns, read_classes
 from baserate.cli._options import ClassScores, IndependentIntervals, Intervals, Reading
 from baserate.cli._terminal import print_message
 from baserate.cli._values import Prior, match_classes, read_prior
@@ -275,7 +275,7 @@ def decide(
     to new rows. Of several classes, with --scores and --costs, each row gets the class of least expected cost, or is
     referred.
     """
-    from baserate.cli._decided import page
+    from baserate.cli._decision_page import page
 
     if class_options.scores:
         _check_several(policy_file)
@@ -402,7 +402,7 @@ def _read_test_data(request: _Request, data: Mapping[str, Any]) -> "Tallies":
 def _append_test_results(results: "Results", test_results: "Results", files: Sequence[str]) -> "Results":
     """Append the numbers of the test data to those of the data that the threshold was chosen on."""
     from baserate._results import Results
-    from baserate.cli._decided import CHOICE, HELD_OUT
+    from baserate.cli._decision_page import CHOICE, HELD_OUT
     from baserate.decide import SAME_DATA_NOTES
 
     rows = [row | {"set": CHOICE} for row in results.rows()]

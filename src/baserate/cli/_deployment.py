@@ -12,8 +12,8 @@ import click
 from baserate._domains import PREVALENCE
 from baserate._errors import BaserateError, UnknownNameError
 from baserate._formatting import format_count, format_number
-from baserate.cli._classes import columns_of
 from baserate.cli._declarations import argument, option
+from baserate.cli._multiclass import columns_of
 from baserate.cli._options import FILES, ClassScores, Negative, Positive, Reading
 from baserate.cli._terminal import progress_bar
 from baserate.cli._values import names, read_share

@@ -253,7 +253,7 @@ def equalize(
     the constraint, the price of fairness, and the disparities before and after; -o writes the policy, to be applied to
     new rows. There is no verdict: the right parity is yours to choose.
     """
-    from baserate.cli._equalized import page
+    from baserate.cli._parity_page import page
 
     goal = parity_options.goal  # before reading, so that errors come at once
     _check(reading, policy_file, output)

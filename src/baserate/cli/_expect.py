@@ -118,7 +118,7 @@ def expect(
     """
     expect_options.check(deployment)
     if deployment.scores:
-        from baserate.cli._classes import require_costs
+        from baserate.cli._multiclass import require_costs
 
         settings.refuse_for_classes()
         require_costs([name for each in expect_options.measure for name in each], None)
@@ -130,7 +130,7 @@ def expect(
 def _expect_binary(
     deployment: DeploymentOptions, expect_options: ExpectOptions, settings: MeasureSettings, output: Output
 ) -> None:
-    from baserate.cli._summary import parse_measures
+    from baserate.cli._measure_page import parse_measures
 
     options = expect_options.options
     wanted = settings.bind(parse_measures([name for each in expect_options.measure for name in each]))
@@ -155,7 +155,7 @@ def _expect_binary(
 
 def _expect_multiclass(deployment: DeploymentOptions, expect_options: ExpectOptions, output: Output) -> None:
     from baserate import Results, shift
-    from baserate.cli._classes import page, parse_class_measures
+    from baserate.cli._multiclass import page, parse_class_measures
     from baserate.measure.multiclass import results_data as seen
 
     wanted = parse_class_measures([name for each in expect_options.measure for name in each])
@@ -183,7 +183,7 @@ def _expect_multiclass(deployment: DeploymentOptions, expect_options: ExpectOpti
 def _page(results: "Results", deployment: DeploymentOptions, line: str, digits: int) -> "Page":
     """Lay out the prevalence, then measures as they always are."""
     from baserate._formatting import format_number
-    from baserate.cli._summary import page
+    from baserate.cli._measure_page import page
     from baserate.text import Footnotes, Row, Section, Table, estimate_cell, interval_heading
 
     data = results.data

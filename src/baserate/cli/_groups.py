@@ -119,7 +119,7 @@ def groups(reading: GroupReading, group_options: GroupOptions, settings: Measure
     tested. The greatest disparity stands beside its null distribution under permutation of the groups. It says how
     groups differ, not whether that is right.
     """
-    from baserate.cli._side_by_side import page
+    from baserate.cli._group_page import page
 
     policy, measures = (
         group_options.decision_policy,

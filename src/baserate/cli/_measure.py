@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import click
 
-from baserate.cli._classes import Classes, of_labels
 from baserate.cli._declarations import Output, command, option
 from baserate.cli._io import print_notes, print_results, read_rows, read_tallies
+from baserate.cli._multiclass import Classes, of_labels
 from baserate.cli._options import ClassLabels, Intervals, Measures, MeasureSettings, Reading, ScoreColumns, Thresholds
 from baserate.cli._values import names
 
@@ -84,15 +84,15 @@ def measure(
     several classes.
     """
     from baserate import Tallies
-    from baserate.cli._classes import parse_class_measures, read_classes, require_costs
-    from baserate.cli._summary import parse_measures
+    from baserate.cli._measure_page import parse_measures
+    from baserate.cli._multiclass import parse_class_measures, read_classes, require_costs
 
     measure_names = [name for each in choice.measures for name in each]
     at = [each for several in choice.threshold for each in several]
     interval = intervals.to_interval()
-    if intervals.cluster and classes.asked:
+    if intervals.cluster and classes.is_requested:
         raise click.UsageError("--cluster is for two classes; intervals of many classes take rows as independent.")
-    if intervals.cluster or not (classes.asked or of_labels(reading)):
+    if intervals.cluster or not (classes.is_requested or of_labels(reading)):
         wanted = settings.bind(parse_measures(measure_names))  # before reading, so that errors come at once
         quiet = output.quiet
         read = (
@@ -135,7 +135,7 @@ def _summary(
 
 
 def _print_binary(results: "Results", reading: Reading, output: Output) -> None:
-    from baserate.cli._summary import page
+    from baserate.cli._measure_page import page
 
     print_notes(reading, results.data, output)
     print_results(results, lambda: page(results, reading, output.digits), output)
@@ -147,7 +147,7 @@ def _class_summary(
     classes: Classes,
     interval: "IntervalOptions | None",
 ) -> "Results":
-    from baserate.cli._classes import averages, costs
+    from baserate.cli._multiclass import averages, costs
 
     of: dict[str, Any] = {
         "measures": measures,
@@ -164,8 +164,8 @@ def _class_summary(
 
 
 def _print_multiclass(results: "Results", reading: Reading, output: Output) -> None:
-    from baserate.cli._classes import page
     from baserate.cli._io import headline
+    from baserate.cli._multiclass import page
 
     print_notes(reading, results.data, output)
     print_results(results, lambda: page(results, reading, headline(reading, results.data), output.digits), output)

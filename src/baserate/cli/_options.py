@@ -1,8 +1,7 @@
 """Options that several commands share: what to read, costs, settings of measures, intervals."""
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, fields, replace
-from functools import wraps
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import click
@@ -191,27 +190,6 @@ Measures = Annotated[
         help="Measures by any of their names, with commas, or all.",
     ),
 ]
-Verb = Callable[..., None]
-
-
-def or_none(_context: click.Context, _option: click.Parameter, given: tuple[str, ...] | None) -> tuple[str, ...]:
-    """Take names that were not given for none."""
-    return given or ()
-
-
-def bundled(verb: Verb, kind: type, name: str, options: Sequence[Callable[[Verb], Verb]], **fixed: object) -> Verb:
-    """Add click options that the verb gets as one value; for `_classes`, until it declares its options."""
-
-    @wraps(verb)
-    def call(**given: object) -> None:
-        names = (field.name for field in fields(kind))
-        bundle = kind(**{field: fixed[field] if field in fixed else given.pop(field) for field in names})
-        verb(**given, **{name: bundle})
-
-    made: Verb = call
-    for each in reversed(options):
-        made = each(made)
-    return made
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -92,7 +92,7 @@ def measure(
     Other thresholds are tabulated below. Without MEASURES, the usual ones; `baserate list measures` lists all.
     """
     from baserate import population as library
-    from baserate.cli._population_pages import choose_measures, each_measure_once, measures_page
+    from baserate.cli._population_page import choose_measures, each_measure_once, measures_page
 
     typed = [name for each in choice.measures for name in each]
     named = bind_settings(settings.to_settings(), [] if "all" in typed else typed)
@@ -118,7 +118,7 @@ def curve(
     CURVE is roc, pr (precision–recall), det, gain (also called CAP), lift or lorenz.
     """
     from baserate import population as library
-    from baserate.cli._population_pages import curve_page
+    from baserate.cli._population_page import curve_page
 
     many = points or (FEW if output.form in {"table", "md"} else 101)
     results = request.label_results(library.table(request.population(), what, points=many))
@@ -163,7 +163,7 @@ def study(request: Annotated[PopulationRequest, CONTEXT_OBJECT], design: Study, 
     The exact values stand beside them.
     """
     from baserate import population as library
-    from baserate.cli._population_pages import study_page
+    from baserate.cli._population_page import study_page
 
     sizes = [int(size) if size == int(size) else size for size in design.sizes]
     results = request.label_results(
@@ -202,7 +202,7 @@ def draw(
     They come as CSV unless another format is asked for; `baserate measure` reads them.
     """
     from baserate import Results
-    from baserate.cli._population_pages import draw_page
+    from baserate.cli._population_page import draw_page
 
     population = request.population()
     truth, score = population.draw(rows, seed, positives=positives)
@@ -216,7 +216,7 @@ def draw(
 
 def _explain(results: "Results", output: Output) -> None:
     """Print messages about results on stderr."""
-    from baserate.cli._population_pages import population_headline
+    from baserate.cli._population_page import population_headline
 
     if output.quiet:
         return

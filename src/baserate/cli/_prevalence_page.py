@@ -12,10 +12,10 @@ from baserate._results import Results
 from baserate._rows import MulticlassRows
 from baserate._tally import Tallies
 from baserate._target import MulticlassTarget, Target
-from baserate.cli._calibration import split_when_narrow
+from baserate.cli._calibration_page import split_when_narrow
 from baserate.cli._deployment import describe_target, name_scores_in_notes
+from baserate.cli._measure_page import TITLES
 from baserate.cli._options import Reading
-from baserate.cli._summary import TITLES
 from baserate.infer import CalibrationTest
 from baserate.measure import COLUMNS, MEASURES, Measure, describe, tidy_columns
 from baserate.shift import (

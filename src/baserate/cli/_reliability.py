@@ -8,9 +8,9 @@ import click
 
 from baserate._domains import BINS, DRAWS, POINTS
 from baserate._formatting import format_count
-from baserate.cli._classes import Classes, read_classes
 from baserate.cli._declarations import Output, command, option
 from baserate.cli._io import print_notes, print_results, read_tallies
+from baserate.cli._multiclass import Classes, read_classes
 from baserate.cli._options import ClassScores, Reading
 from baserate.cli._values import read_level, read_share, whole_number
 
@@ -177,7 +177,7 @@ def reliability(reading: Reading, reliability_options: ReliabilityOptions, outpu
     if reliability_options.curve:
         _print_curve(read, reading, reliability_options, output)
         return
-    from baserate.cli._calibration import page
+    from baserate.cli._calibration_page import page
 
     results = _assess(read, reliability_options, quiet=output.quiet)
     print_notes(reading, results.data, output)
@@ -222,7 +222,7 @@ def _print_curve(
     read: "Tallies | MulticlassRows", reading: Reading, reliability_options: ReliabilityOptions, output: Output
 ) -> None:
     from baserate import infer
-    from baserate.cli._calibration_curve import page
+    from baserate.cli._calibration_page import curve_page
 
     few = reliability_options.points is None and output.form in {"table", "md"}
     given = {name: getattr(reliability_options, name) for name in ("bins", "by", "band", "level", "seed")}
@@ -231,7 +231,7 @@ def _print_curve(
     results = infer.calibration_curves(read, what, drawn=drawn, points=FEW if few else reliability_options.points)
     left_out = [_describe_omission(results)] if few and results.data["longest"] > FEW else []
     print_notes(reading, {**results.data, "notes": [*results.data["notes"], *left_out]}, output)
-    print_results(results, lambda: page(results, reading, output.digits), output)
+    print_results(results, lambda: curve_page(results, reading, output.digits), output)
 
 
 def _describe_omission(results: "Results") -> str:

@@ -35,13 +35,13 @@ def fitting(report: "Report") -> "dict[str, Callable[[Tallies], Drawing]]":
         figures |= _of_curves(report, policies)
     if policies and all("brier" in views[model] for model in policies):
         figures["reliability"] = draw.reliability
-        figures |= {"decision-curve": partial(draw.decision_curve, **_adjusted(report))} if both else {}
+        figures |= {"decision-curve": partial(draw.decision_curve, **_adjust_tallies(report))} if both else {}
     if report.groups:
         figures["groups"] = partial(draw.groups, policy=dict(report.policies))
     return figures
 
 
-def _adjusted(report: "Report") -> dict[str, Any]:
+def _adjust_tallies(report: "Report") -> dict[str, Any]:
     """Return the prevalence of a decision curve, and that of the sample, from which its scores are adjusted."""
     own = isinstance(report.plan.prevalence, Mapping)  # then the classes were reweighted before, group by group
     return {"prevalence": report.prevalence, **({"scores_from": report.data["prevalence"]} if own else {})}

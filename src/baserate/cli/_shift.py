@@ -8,10 +8,10 @@ import click
 
 from baserate._domains import POINTS
 from baserate._formatting import format_exact, format_level
-from baserate.cli._classes import Classes, of_labels
 from baserate.cli._declarations import Output, command, option
 from baserate.cli._io import headline, print_notes, print_results, read_tallies
 from baserate.cli._measure import ClassOptions
+from baserate.cli._multiclass import Classes, of_labels
 from baserate.cli._options import IndependentIntervals, Intervals, MeasureSettings, Reading, SamplingRatios, Thresholds
 from baserate.cli._values import Prior, complete_measures, flatten, match_classes, names, read_prior, whole_number
 from baserate.text import EVERYBODY, Footnotes, Page, Row, Section, Table, align_decimals, estimate_cell, shorten_label
@@ -215,7 +215,7 @@ class ShiftOptions(SamplingRatios):
 
     def bind_measures(self, settings: MeasureSettings) -> "list[Measure] | Literal['usual', 'all']":
         """Measures with the numbers that they depend on."""
-        from baserate.cli._summary import parse_measures
+        from baserate.cli._measure_page import parse_measures
 
         return settings.bind(parse_measures(self.measure_names))
 
@@ -241,18 +241,18 @@ def shift(
     prevalence, which `baserate reprior` does row by row.
     """
     from baserate import Tallies
-    from baserate.cli._classes import parse_class_measures
+    from baserate.cli._multiclass import parse_class_measures
 
     many = isinstance(shift_options.to, dict)
     if many and (reading.score or reading.positive or reading.negative):
         raise click.UsageError("of two classes, --to is the share of the positive one alone, such as --to 0.02.")
-    if not (many or classes.asked or of_labels(reading)):
+    if not (many or classes.is_requested or of_labels(reading)):
         wanted = shift_options.bind_measures(settings)  # before reading, so that errors come at once
         _shift_binary(
             read_tallies(reading, quiet=output.quiet), reading, replace(shift_options, wanted=wanted), intervals, output
         )
         return
-    from baserate.cli._classes import read_classes, require_costs
+    from baserate.cli._multiclass import read_classes, require_costs
 
     parse_class_measures(shift_options.measure_names)
     read = read_classes(reading, classes, quiet=output.quiet, alike=many)
@@ -273,7 +273,7 @@ def _shift_binary(
         _print_curve(read, reading, shift_options, intervals, output)
         return
     from baserate import shift as library
-    from baserate.cli._shifted import page
+    from baserate.cli._shift_page import page
 
     assert not isinstance(shift_options.to, dict)  # noqa: S101  (for the type checker)
     results = library.summary(
@@ -297,8 +297,8 @@ def _shift_multiclass(
     output: Output,
 ) -> None:
     from baserate import shift as library
-    from baserate.cli._classes import averages, costs, parse_class_measures
-    from baserate.cli._shifted import class_page
+    from baserate.cli._multiclass import averages, costs, parse_class_measures
+    from baserate.cli._shift_page import class_page
 
     _check_many(shift_options, read.labels)
     assert isinstance(shift_options.to, dict)  # noqa: S101  (for the type checker)

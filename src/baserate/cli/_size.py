@@ -322,9 +322,9 @@ def _show(results: "Results", output: Output) -> None:
 
 def _headline(results: "Results") -> str:
     from baserate._formatting import format_exact
-    from baserate.cli import _population_pages
+    from baserate.cli import _population_page
 
-    parts = [_population_pages.population_headline(results.data)] if "family" in results.data else []
+    parts = [_population_page.population_headline(results.data)] if "family" in results.data else []
     parts.append(results.rows()[0]["measure"].replace("_", " "))
     for name, value in results.data["asked"].items():
         label = _SPOKEN.get(name, name.replace("_", " "))

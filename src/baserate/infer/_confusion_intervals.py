@@ -298,7 +298,7 @@ def confusion_interval(measure: Measure, confusion: Confusion, value: float, lev
 def _smooth(confusion: Confusion) -> Cells:
     """Add half a row to each true class, in units of its usual weight; classes that never occur stay empty."""
     mass, squares, rows = confusion.mass, confusion.squares.mass, confusion.rows.mass
-    there = (confusion.truth > 0) | (confusion.decided > 0)
+    there = (confusion.truth > 0) | (confusion.predicted > 0)
     others = max(int(there.sum()) - 1, 1)
     share = (
         np.where(np.eye(len(there), dtype=np.bool_), _PRIOR_PER_CLASS, _PRIOR_PER_CLASS / others)

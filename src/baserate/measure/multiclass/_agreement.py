@@ -32,7 +32,7 @@ def chance_accuracy(c: Confusion) -> float:
     >>> chance_accuracy(Confusion.of_matrix([[20, 5], [10, 15]], truth="rows"))
     0.5
     """
-    return ratio(ratio(exact_sum(c.truth * c.decided), c.total), c.total)
+    return ratio(ratio(exact_sum(c.truth * c.predicted), c.total), c.total)
 
 
 @measure(
@@ -106,7 +106,7 @@ def kappa(c: Confusion, *, weights: Weights = "none") -> float:
     0.5009505703
     """
     weight = _weights(weights, len(c.labels))
-    chance = c.truth[..., :, None] * c.decided[..., None, :]
+    chance = c.truth[..., :, None] * c.predicted[..., None, :]
     return 1 - ratio(c.total * exact_sum(weight * c.mass, axes=2), exact_sum(weight * chance, axes=2))
 
 
@@ -216,7 +216,7 @@ def _weights(weights: Weights, classes: int) -> Floats:
 
 def _joint_spread(c: Confusion) -> float:
     """Return twice the mass of pairs that differ, in the pooled true and predicted classes."""
-    pooled = c.truth + c.decided
+    pooled = c.truth + c.predicted
     return exact_sum(pooled * sums_of_others(pooled))
 
 

@@ -67,7 +67,7 @@ def decision_entropy(c: Confusion, *, base: float = e) -> float:
     >>> round(decision_entropy(Confusion.of_matrix([[9, 3, 0], [3, 5, 1], [1, 1, 4]], truth="rows"), base=2), 10)
     1.4865659532
     """
-    return _entropy(_shares(c.decided), base)
+    return _entropy(_shares(c.predicted), base)
 
 
 @measure(
@@ -141,7 +141,7 @@ def mutual_information(c: Confusion, *, base: float = e) -> float:
     0.3973100445
     """
     within = ratio(c.mass, c.truth[..., :, None])
-    terms = _times_log(_shares(_flat(c.mass)), _flat(ratio(within, _shares(c.decided)[..., None, :])))
+    terms = _times_log(_shares(_flat(c.mass)), _flat(ratio(within, _shares(c.predicted)[..., None, :])))
     return _not_below_zero(terms) / _unit(base)
 
 
@@ -230,7 +230,7 @@ def cross_entropy(c: Confusion, *, base: float = e) -> float:
     >>> round(cross_entropy(Confusion.of_matrix([[9, 3, 0], [3, 5, 1], [1, 1, 4]], truth="rows"), base=2), 10)
     1.5376219392
     """
-    return -exact_sum(_times_log(_shares(c.truth), _shares(c.decided))) / _unit(base) + 0.0
+    return -exact_sum(_times_log(_shares(c.truth), _shares(c.predicted))) / _unit(base) + 0.0
 
 
 @measure(
@@ -249,7 +249,7 @@ def kl_divergence(c: Confusion, *, base: float = e) -> float:
     >>> round(kl_divergence(Confusion.of_matrix([[9, 3, 0], [3, 5, 1], [1, 1, 4]], truth="rows"), base=2), 10)
     0.0071288824
     """
-    terms = _times_log(_shares(c.truth), ratio(_shares(c.truth), _shares(c.decided)))
+    terms = _times_log(_shares(c.truth), ratio(_shares(c.truth), _shares(c.predicted)))
     return _not_below_zero(terms) / _unit(base)
 
 
@@ -271,7 +271,7 @@ def confusion_entropy(c: Confusion) -> float:
     0.0221689058
     """
     errors = c.mass * ~np.eye(len(c.labels), dtype=np.bool_)
-    pooled = c.truth + c.decided
+    pooled = c.truth + c.predicted
     terms = _times_log(errors, ratio(errors, pooled[..., :, None]))
     terms += _times_log(errors, ratio(errors, pooled[..., None, :]))
     # A single class is never confused, so that any base gives 0.
@@ -313,7 +313,7 @@ def phi_squared(c: Confusion) -> float:
     >>> round(phi_squared(Confusion.of_matrix([[9, 3, 0], [3, 5, 1], [1, 1, 4]], truth="rows")), 10)
     0.5750237417
     """
-    truth, predicted = c.truth, c.decided
+    truth, predicted = c.truth, c.predicted
     total = truth.sum(axis=-1)[..., None, None]
     chance = truth[..., :, None] * predicted[..., None, :]
     excess = ratio(total * c.mass - chance, chance)
@@ -337,7 +337,7 @@ def cramers_v(c: Confusion) -> float:
     >>> round(cramers_v(Confusion.of_matrix([[9, 3, 0], [3, 5, 1], [1, 1, 4]], truth="rows")), 10)
     0.5362013342
     """
-    fewer = np.minimum(np.count_nonzero(c.truth, axis=-1), np.count_nonzero(c.decided, axis=-1))
+    fewer = np.minimum(np.count_nonzero(c.truth, axis=-1), np.count_nonzero(c.predicted, axis=-1))
     freedom: float = as_python(fewer - 1.0)
     # Both are multiplied by it, so that constant classes give 0/0, not rounding divided by 0.
     return root(ratio(phi_squared(c) * freedom, freedom * freedom))

@@ -153,7 +153,7 @@ def class_balanced_accuracy(c: Confusion) -> float:
     >>> round(class_balanced_accuracy(Confusion.of_matrix([[5, 0, 0], [0, 10, 0], [0, 300, 0]], truth="rows")), 10)
     0.3440860215
     """
-    return mean_defined(ratio(c.correct, np.maximum(c.truth, c.decided)))
+    return mean_defined(ratio(c.correct, np.maximum(c.truth, c.predicted)))
 
 
 @measure(

@@ -353,7 +353,7 @@ def results_data(classes: Confusions | MulticlassRows, table: Confusion, notes: 
 
 def _note_absent(table: Confusion) -> Iterator[str]:
     """Note classes that are never true or never predicted, on which many values depend."""
-    for margin, side in ((table.truth, "true"), (table.decided, "decided")):
+    for margin, side in ((table.truth, "true"), (table.predicted, "decided")):
         absent = [label for label, mass in zip(table.labels, margin, strict=True) if not mass]
         if absent:
             yield f"never {side}, of {len(table.labels)} classes: {_format_labels(absent)}."

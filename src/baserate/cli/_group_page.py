@@ -17,8 +17,8 @@ from baserate._formatting import (
 from baserate._results import Results
 from baserate.cli._check import describe_policy_in_use, format_group
 from baserate.cli._io import headline
+from baserate.cli._measure_page import TITLES
 from baserate.cli._options import Reading
-from baserate.cli._summary import TITLES
 from baserate.measure import MEASURES, describe
 from baserate.text import (
     Cell,

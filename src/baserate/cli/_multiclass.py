@@ -11,9 +11,8 @@ import click
 from baserate._errors import UnknownNameError
 from baserate._formatting import format_count
 from baserate.cli._io import check_truth
-from baserate.cli._options import Reading, Verb, bundled, or_none
+from baserate.cli._options import Reading
 from baserate.cli._terminal import progress_bar
-from baserate.cli._values import names
 from baserate.text import (
     EVERYBODY,
     CellFormatter,
@@ -56,14 +55,9 @@ class Classes:
     cross_table: str | None
 
     @property
-    def asked(self) -> bool:
+    def is_requested(self) -> bool:
         """Whether anything of it was asked for, so that no class is the positive one."""
         return bool(self.scores or self.labels or self.average or self.costs or self.cross_table)
-
-
-def classes(verb: Verb) -> Verb:
-    """Add the options for many classes; the verb gets them as `classes`."""
-    return bundled(verb, Classes, "classes", _CLASSES)
 
 
 def of_labels(reading: Reading) -> bool:
@@ -94,7 +88,7 @@ def read_classes(
         return read.class_rows(asked.file, score=columns_of(wanted.scores), labels=labels, **reading)
     if not asked.predicted:
         raise click.UsageError("many classes need --predicted, --scores or --cross-table.")
-    if wanted.asked or alike:
+    if wanted.is_requested or alike:
         return read.confusions(asked.file, predicted=asked.predicted, labels=labels, **reading)
     return read.decisions(asked.file, predicted=asked.predicted, **reading)
 
@@ -355,36 +349,4 @@ def _percent(share: float) -> str:
     return "0" if share == 0 else f"{100 * share:.1f}"
 
 
-SCORED = (
-    click.option(
-        "--scores",
-        type=names,
-        callback=or_none,
-        metavar="COLUMNS",
-        help="Columns of scores, one for each class: p_cat,p_dog, or p_ for all that begin so, or cat=c1,dog=c2.",
-    ),
-    click.option(
-        "--labels",
-        type=names,
-        callback=or_none,
-        metavar="LABELS",
-        help="All classes, in order; otherwise those that occur.",
-    ),
-)
 """Options for a score of each class."""
-_CLASSES = (
-    *SCORED,
-    click.option(
-        "--average",
-        type=names,
-        metavar="NAMES",
-        multiple=True,
-        help="Averages over classes: none, macro, weighted, micro, or weights such as cat=1,dog=2.",
-    ),
-    click.option("--costs", metavar="FILE", help="Cross-table of what decisions cost, truth in rows."),
-    click.option(
-        "--cross-table",
-        type=click.Choice(["rows", "columns"]),
-        help="FILE is itself a table of counts, with truth in its rows or columns.",
-    ),
-)

@@ -10,8 +10,8 @@ from baserate._formatting import format_exact, format_number
 from baserate._results import Results
 from baserate._tally import Tally
 from baserate.cli._io import headline
+from baserate.cli._measure_page import TITLES
 from baserate.cli._options import Reading
-from baserate.cli._summary import TITLES
 from baserate.measure import MEASURES, describe
 from baserate.text import (
     EVERYBODY,
