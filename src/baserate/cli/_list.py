@@ -134,10 +134,21 @@ _Entry = tuple[str, str, Iterable[str]]
 """Name, meaning and aliases of an entry of a registry."""
 
 
-def _rules() -> Iterator[_Entry]:
+def _rules(words: str) -> list[dict[str, Any]]:
     from baserate.decide import list_command_line_rules
 
-    return ((name, each.summary, each.aliases) for name, each in list_command_line_rules().items())
+    rules = list_command_line_rules()
+    rows = _select_entries(lambda: ((name, each.summary, each.aliases) for name, each in rules.items()))(words)
+    return [{**row, "plan": rules[row["name"]].in_plans} for row in rows]
+
+
+def _page_of_rules(rows: list[dict[str, Any]]) -> Page:
+    titles = {True: "for `baserate decide` and `baserate report`", False: "for `baserate decide`"}
+    sections = [
+        Section(title, tuple(Row(row["name"], (), _describe(row)) for row in rows if row["plan"] == in_plans))
+        for in_plans, title in titles.items()
+    ]
+    return Page("", (Table("", (), tuple(section for section in sections if section.rows)),))
 
 
 def _calibrators() -> Iterator[_Entry]:
@@ -185,7 +196,6 @@ def _page_of_entries(corner: str) -> Callable[[list[dict[str, Any]]], Page]:
 
 
 _REGISTRIES: dict[str, Callable[[], Iterable[_Entry]]] = {
-    "rules": _rules,
     "calibrators": _calibrators,
     "estimators": _estimators,
     "figures": _figures,
@@ -196,6 +206,7 @@ _LISTS: dict[str, tuple[Callable[[str], list[dict[str, Any]]], Callable[[list[di
     "curves": (_curves, _page_of_curves),
     "parities": (_parities, _page_of_parities),
     "findings": (_findings, _page_of_findings),
+    "rules": (_rules, _page_of_rules),
     **{
         name: (_select_entries(entries), _page_of_entries(name.removesuffix("s")))
         for name, entries in _REGISTRIES.items()
