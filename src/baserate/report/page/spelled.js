@@ -195,7 +195,7 @@ export function pythonOf(view) {
   ].join(", ");
   return program(
     `tallies = baserate.read.tallies(${rows}, ${spell.read})`,
-    `policy = baserate.equalize.optimum(tallies, baserate.equalize.Goal(${goal}))`,
+    `policy = baserate.equalize.optimal_policy(tallies, baserate.equalize.Goal(${goal}))`,
     'policy.save("by-group.json")',
   );
 }
