@@ -123,6 +123,7 @@ if TYPE_CHECKING:  # for other packages of baserate
         exclusive_options as exclusive_options,
         find_rule_entry as find_rule_entry,
         list_command_line_rules as list_command_line_rules,
+        page_rules as page_rules,
         plan_rules as plan_rules,
         rules_by_option as rules_by_option,
     )

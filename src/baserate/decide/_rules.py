@@ -392,5 +392,18 @@ def plan_rules() -> tuple[str, ...]:
     >>> plan_rules()
     ('cost', 'youden', 'closest', 'balanced', 'break-even')
     """
-    entries = [entry for entry in _ENTRIES if entry.in_plans]
-    return tuple(entry.name for entry in sorted(entries, key=lambda entry: not entry.options))
+    return tuple(entry.name for entry in _by_options() if entry.in_plans)
+
+
+def page_rules() -> dict[str, DecisionRule]:
+    """List the rules that have a button on the HTML page, in the order of the buttons.
+
+    >>> [entry.page_function for entry in page_rules().values()]
+    ['cost', 'youden', 'closest', 'balanced', 'breakEven']
+    """
+    return {entry.name: entry for entry in _by_options() if entry.page_label is not None}
+
+
+def _by_options() -> list[DecisionRule]:
+    """List all entries, those with options first."""
+    return sorted(_ENTRIES, key=lambda entry: not entry.options)
