@@ -1,6 +1,7 @@
-"""Write the pages that come from the code; with --check, only say whether they are fresh."""
+"""Write the pages and lists that come from the code; with --check, only say whether they are fresh."""
 
 import doctest
+import json
 import re
 import sys
 from collections.abc import Callable, Iterator
@@ -15,6 +16,7 @@ import click
 
 from baserate import BaserateError, Confusion, Counts, Curve, LabelSets, MulticlassRows, Tally, _errors as errors
 from baserate.cli import GROUPS, VERBS, app, exit_code
+from baserate.decide import plan_rules
 from baserate.measure import MEASURES, TABLES, Measure, MeasureInfo, describe, multiclass
 from baserate.report import CHECKS, _findings
 
@@ -29,6 +31,7 @@ CHAPTERS = {
 }
 REGISTRIES = {"": MEASURES, "multiclass.": multiclass.MEASURES}
 """Where the measures stand, below `baserate.measure`."""
+PLAN_SCHEMA = "../src/baserate/schemas/plan-1.json"
 SEVERITIES = {
     "serious": "a number does not mean what it seems to",
     "caution": "a number may mislead",
@@ -327,7 +330,15 @@ def suggested(code: str, example: str) -> Iterator[str]:
         yield from (what, "", f"```{command.language}", command.text, "```", "")
 
 
+def plan_schema() -> str:
+    """Write the rules that a plan may name into its schema; the rest of the schema is edited by hand."""
+    known = ", ".join(json.dumps(name) for name in (None, *plan_rules()))
+    schema = (DOCS / PLAN_SCHEMA).read_text(encoding="utf-8")
+    return re.sub(r'(?m)^( *"rule": .*"enum": )\[.*?\]', lambda start: f"{start[1]}[{known}]", schema)
+
+
 PAGES: dict[str, Callable[[], str]] = {
+    PLAN_SCHEMA: plan_schema,
     "measures.md": measures_page,
     "cli.md": cli_page,
     "errors.md": errors_page,

@@ -10,8 +10,12 @@ from typing import Any
 import jsonschema
 import pytest
 
-from baserate import equalize, infer, measure, read
+from baserate import decide, equalize, infer, measure, read
+from baserate.apply import DIALECTS
+from baserate.calibrate import CALIBRATORS
+from baserate.draw import FIGURES
 from baserate.report import CHECKS
+from baserate.shift import ESTIMATORS
 from tests.cli.shell import PEOPLE, people, program, run
 from tests.schemas import RESULTS
 
@@ -81,6 +85,13 @@ def test_lists_as_json_are_tidy_too() -> None:
     odds = shown("list", "parities", "equalized")["rows"]
     assert [each["code"] for each in shown("list", "findings")["rows"]] == list(CHECKS)
     assert [each["title"] for each in shown("list", "findings", "br007")["rows"]] == [CHECKS["BR007"].title]
+    rules = [name for name, entry in decide.DECISION_RULES.items() if entry.on_command_line]
+    assert sorted(each["name"] for each in shown("list", "rules")["rows"]) == sorted(rules)
+    assert [each["name"] for each in shown("list", "rules", "topleft")["rows"]] == ["closest"]
+    for kind, entries in (("calibrators", CALIBRATORS), ("estimators", ESTIMATORS)):
+        assert [each["name"] for each in shown("list", kind)["rows"]] == [entry.name for entry in entries]
+    assert [each["name"] for each in shown("list", "figures")["rows"]] == list(FIGURES)
+    assert [each["name"] for each in shown("list", "dialects")["rows"]] == list(DIALECTS)
     assert [(each["measures"], each["chosen"]) for each in odds] == [("sensitivity, fpr", True)]
 
 

@@ -1,6 +1,7 @@
 """`baserate decide`: what is shown, what JSON and CSV hold, what is told, and what is refused."""
 
 import csv
+import dataclasses
 import io
 import json
 from pathlib import Path
@@ -9,6 +10,8 @@ from typing import Any
 import pytest
 
 from baserate import Calibrator, Costs, Curve, Policy, decide, load_calibrator, measure, read, shift
+from baserate.cli._decision_options import DecisionOptions
+from baserate.decide import list_command_line_rules
 from tests.cli.shell import PEOPLE, fit_the_terminal, is_as_ever, people, program, run
 from tests.schemas import fitting
 
@@ -90,6 +93,8 @@ def test_views_fit_the_terminal(name: str, tmp_path: Path) -> None:
         (("--rule", "closest"), "closest", 0.65),
         (("--rule", "balanced"), "balanced", 0.65),
         (("--rule", "break-even"), "break-even", 0.75),
+        (("--rule", "closest.topleft"), "closest", 0.65),
+        (("--rule", "prevalence_matching"), "break-even", 0.75),
         (("--require", "specificity >= 0.9", "--maximize", "sensitivity"), "require", 0.80),
         (("--require", "specificity >= 0.9", "--require", "precision >= 90%"), "require", 0.90),
         (("--maximize", "f1"), "best", 0.80),
@@ -302,6 +307,7 @@ def test_what_is_positive_is_so_in_other_rows(tmp_path: Path) -> None:
     ("typed", "message"),
     [
         (("--rule", "yuden"), "'yuden' is not one of 'youden'"),
+        (("--rule", "actions"), "'actions' is not one of 'youden'"),
         (("--rule", "cost"), "the rule cost needs what errors cost: --fp 1 --fn 20."),
         (("--rule", "best"), "the rule best needs a measure: --maximize f1, or --minimize fpr."),
         (("--rule", "require"), "the rule require needs what must be kept: --require 'specificity >= 0.9'."),
@@ -511,3 +517,10 @@ def test_a_measure_that_is_infinite_or_undefined_everywhere_is_refused(tmp_path:
     result = run("decide", file, *ONE, "--maximize", "dor")
     assert result.exit_code == 3
     assert "diagnostic_odds_ratio is infinite at 1 of 3 thresholds and finite at none" in result.stderr
+
+
+def test_every_option_of_a_rule_is_on_the_command_line() -> None:
+    fields = {each.name for each in dataclasses.fields(DecisionOptions)}
+    for rule, entry in list_command_line_rules().items():
+        for option in entry.options:
+            assert option.name in fields, f"the rule {rule} has it: add a field {option.name} to DecisionOptions"

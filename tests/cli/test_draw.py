@@ -5,9 +5,11 @@ import json
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
 from baserate import Cut, Policy, draw, read
+from baserate.cli import app
 from tests.cli.shell import people, run
 
 ASKED = ("--truth", "sick", "--score", "risk")
@@ -113,3 +115,13 @@ def test_slips_are_told_with_a_remedy(tmp_path: Path, typed: tuple[str, ...], to
     assert shown.exit_code == 2
     assert told in shown.stderr
     assert not (tmp_path / "made.svg").exists()
+
+
+def test_commands_and_the_registry_describe_figures_alike() -> None:
+    group = app.get_command(click.Context(app), "draw")
+    assert isinstance(group, click.Group)
+    assert [*group.commands] == [*draw.FIGURES]
+    for name, figure in group.commands.items():
+        assert (figure.help or "").partition("\n")[0] == draw.FIGURES[name].summary, (
+            f"change the docstring of draw {name}"
+        )

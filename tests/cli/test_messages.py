@@ -107,7 +107,7 @@ def test_a_thinned_curve_says_so(tmp_path: Path) -> None:
             "--level is the confidence level of a band; add --band",
         ),
         (("curve", "pr", "FILE", *ONE, "--simultaneous"), 2, "--simultaneous is for roc and det; take --band for pr"),
-        (("list", "curvez"), 2, "invalid value for '{measures|curves|parities|findings}':"),
+        (("list", "curvez"), 2, "invalid value for '{measures|curves|parities|findings|rules|"),
         (("list", "measures", "zebra"), 2, "none of the measures is called or described so;"),
         (("measure", "nowhere.csv", *ONE), 2, "there is no file nowhere.csv."),
         (("--nope",), 2, "no such option '--nope'. Try: baserate --help"),

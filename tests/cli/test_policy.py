@@ -121,6 +121,11 @@ def test_sql_runs_where_it_is_put(tmp_path: Path) -> None:
 
 def test_dialects_are_spoken(tmp_path: Path) -> None:
     assert "`risk`" in run("export", kept(tmp_path, "cost"), "--to", "sql", "--dialect", "Spark").stdout
+    postgres, postgresql = (
+        run("export", kept(tmp_path, "cost"), "--to", "sql", "--dialect", name).stdout
+        for name in ("postgres", "postgresql")
+    )
+    assert postgres == postgresql != ""
     assert (
         "AS `action_chance_flag`"
         in run("export", kept(tmp_path, "cost"), "--to", "sql", "--dialect", "spark", "--chances").stdout

@@ -1,6 +1,7 @@
 """One plan, in Python, in JSON and back."""
 
 import json
+from importlib import resources
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -125,3 +126,9 @@ def test_infinite_thresholds_are_text_in_a_file() -> None:
     plan = Plan(score="p", threshold=inf)
     assert json.loads(plan.to_json())["threshold"] == "inf"
     assert Plan.from_json(plan.to_json()).threshold == inf
+
+
+def test_the_schema_lists_the_rules_of_plans() -> None:
+    text = resources.files("baserate").joinpath("schemas/plan-1.json").read_text(encoding="utf-8")
+    listed = json.loads(text)["properties"]["rule"]["enum"]
+    assert listed == [None, *decide.plan_rules()], "renew schemas/plan-1.json: make pages"

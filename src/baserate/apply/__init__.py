@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 if TYPE_CHECKING:  # for other packages of baserate
     from baserate.apply._policy_lookup import ScoreRanges as ScoreRanges, score_ranges as score_ranges
-    from baserate.apply._sql_dialects import find_dialect as find_dialect
+    from baserate.apply._sql_dialects import DIALECTS as DIALECTS, find_dialect as find_dialect
     from baserate.apply._task import unknown_groups_error as unknown_groups_error
 
 if not TYPE_CHECKING:  # or type checkers would accept every name

@@ -119,9 +119,9 @@ class CalibrationOptions(ClassScores):
         option(
             metavar="METHOD",
             shell_complete=_complete_method,
-            help="offset (the prevalence alone), temperature, logistic, beta, histogram, isotonic, strict-isotonic, "
-            "venn-abers, identity; or choose, by cross-validated log-loss. Of several classes also prior, "
-            "bias-corrected, vector, and the others as one-vs-rest-….",
+            help="Calibration method, such as offset, which adjusts the prevalence alone; `baserate list calibrators` "
+            "lists them. choose takes the one of least cross-validated log-loss. Of several classes, also "
+            "one-vs-rest-….",
         ),
     ] = "choose"
     smoothed: Annotated[bool, option(help="Of logistic: Platt's targets, finite if the classes are separated.")] = False

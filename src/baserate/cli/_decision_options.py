@@ -16,6 +16,7 @@ from baserate.cli._declarations import option
 from baserate.cli._options import Beta, NetBenefitAt, OutcomeCosts, Prevalence
 from baserate.cli._values import (
     CELLS,
+    RegisteredName,
     complete_two_class,
     names,
     read_cost,
@@ -26,42 +27,22 @@ from baserate.cli._values import (
 )
 
 if TYPE_CHECKING:
-    from baserate.decide import Rule, Validation
+    from baserate.decide import DecisionRule, Requirement, Rule, RuleOption, Validation
     from baserate.measure import Measure, Settings
 
-_RULES = (
-    *("youden", "closest", "balanced", "break-even", "best", "cost", "require", "capacity", "bands", "abstain"),
-    "fixed",
-)
-_FOR = {
-    "require": ("require",),
-    "capacity": ("capacity",),
-    "abstain_cost": ("abstain",),
-    "coverage": ("abstain",),
-    "bands": ("bands",),
-    "band_shares": ("bands",),
-    "band_risks": ("bands",),
-    "band_names": ("bands",),
-    "threshold": ("fixed",),
-    "maximize": ("best", "require"),
-    "minimize": ("best", "require"),
-}
-"""Option -> rules that it is for; the first option that is given says which rule is meant, by the first of them."""
-_EDGES = ("bands", "band_shares", "band_risks")
-_NEEDS = {
-    "best": (("maximize", "minimize"), "a measure: --maximize f1, or --minimize fpr"),
-    "cost": (CELLS, "what errors cost: --fp 1 --fn 20"),
-    "require": (("require",), "what must be kept: --require 'specificity >= 0.9'"),
-    "capacity": (("capacity",), "how many can be flagged: --capacity 100, or --capacity 10%"),
-    "bands": (_EDGES, "edges: --bands 0.1,0.3, --band-shares 10%,20% or --band-risks 0.05,0.2"),
-    "abstain": (("abstain_cost", "coverage"), "the price of referring a case, --abstain-cost 0.1, or --coverage 80%"),
-    "fixed": (("threshold",), "the cut-off: --threshold 0.5"),
-}
-"""Rule -> options of which it needs one, and what to say without any."""
-_UNFOLDED = {"bands": "bands have no 2×2 table to be judged by", "fixed": "this one is as given"}
-"""Rule -> why folds say nothing about it."""
-_SINGLE = (("maximize", "minimize"), ("abstain_cost", "coverage"), *zip(_EDGES, (*_EDGES[1:], _EDGES[0]), strict=True))
-"""Pairs that say two different things."""
+_BAND_EDGES = ("bands", "band_shares", "band_risks")
+
+
+def _list_rules() -> dict[str, str]:
+    from baserate.decide import list_command_line_rules
+
+    return {name: entry.summary for name, entry in list_command_line_rules().items()}
+
+
+def _find_rule_name(text: str) -> str:
+    from baserate.decide import find_rule_entry
+
+    return find_rule_entry(text).name
 
 
 def _flag(name: str) -> str:
@@ -134,9 +115,10 @@ class DecisionOptions(OutcomeCosts):
     rule: Annotated[
         str | None,
         option(
-            type=click.Choice(_RULES),
+            type=RegisteredName(_list_rules, _find_rule_name),
+            metavar="NAME",
             default="by the other options (costs: cost, --require: require, …), or youden",
-            help="Rule that chooses the threshold.",
+            help="Rule that chooses the threshold; `baserate list rules` lists them.",
         ),
     ] = None
     prevalence: Prevalence = None
@@ -251,14 +233,25 @@ class DecisionOptions(OutcomeCosts):
     ] = ()
 
     def __post_init__(self) -> None:
-        for told in (*self._idle(), *self._lacking(), *self._unclear()):
-            raise click.UsageError(told)
+        for message in (*self._idle(), *self._lacking(), *self._unclear()):
+            raise click.UsageError(message)
 
     @property
     def rule_name(self) -> str:
         """The rule that was named, otherwise the one that its options mean."""
-        meant = [rules[0] for name, rules in _FOR.items() if self._has(name)]
-        return self.rule or next(iter(meant), "cost" if self.has_costs else "youden")
+        if self.rule:
+            return self.rule
+        from baserate.decide import rules_by_option
+
+        implied = (rules[0] for name, rules in rules_by_option().items() if self._has(name))
+        return next(implied, "cost" if self.has_costs else "youden")
+
+    @property
+    def entry(self) -> "DecisionRule":
+        """Entry of the rule in the registry."""
+        from baserate.decide import DECISION_RULES
+
+        return DECISION_RULES[self.rule_name]
 
     @property
     def has_costs(self) -> bool:
@@ -283,10 +276,8 @@ class DecisionOptions(OutcomeCosts):
     @property
     def choose(self) -> "Rule":
         """The rule with its options, which are checked as far as they can be without data."""
-        from baserate.decide import RULES
-
-        options = {name: value for name, value in self._options().items() if value is not None}
-        return partial(RULES[self.rule_name], **options) if options else RULES[self.rule_name]
+        options = {name: value for each in self.entry.options for name, value in self._arguments(each).items()}
+        return partial(self.entry.function, **options) if options else self.entry.function
 
     @property
     def measure_list(self) -> "list[Measure] | None":
@@ -303,36 +294,31 @@ class DecisionOptions(OutcomeCosts):
             raise OptionError(f"{unfit[0]} does not depend on the cut-off; `baserate measure` measures it.")
         return measures or None
 
-    def _options(self) -> dict[str, Any]:
-        """Options of the rule as the library calls them."""
+    def _arguments(self, rule_option: "RuleOption") -> dict[str, Any]:
+        """Arguments of the rule's function that an option sets; none where it is not given."""
+        value = getattr(self, rule_option.name)
+        if not self._has(rule_option.name):
+            return {}
+        if rule_option.kind == "rows_or_share":
+            return dict([value])
+        if rule_option.parameter == "costs":
+            value = self.outcome_costs
+        elif rule_option.kind == "measure":
+            value = self._objective(value)
+        elif rule_option.kind == "requirements":
+            value = self._requirements()
+        assert rule_option.parameter is not None  # noqa: S101  (only rows or shares have several)
+        return {rule_option.parameter: value, **dict(rule_option.implies)}
+
+    def _requirements(self) -> "tuple[Requirement, ...]":
+        """Requirements, whose measures have the numbers that they depend on."""
         from baserate.decide import parse_requirements
 
-        given: dict[str, dict[str, Any]] = {
-            "best": {
-                "measure": self._objective(self.minimize if self.maximize is None else self.maximize),
-                "toward": "low" if self.maximize is None else "high",
-            },
-            "cost": {"costs": self.outcome_costs},
-            "require": {
-                "require": tuple(
-                    replace(each, measure=self._bind(each.measure))
-                    for text in self.require
-                    for each in parse_requirements(text, of_decisions=True)
-                ),
-                "maximize": self._objective(self.maximize),
-                "minimize": self._objective(self.minimize),
-            },
-            "capacity": dict([self.capacity]) if self.capacity else {},
-            "bands": {
-                "thresholds": self.bands,
-                "shares": self.band_shares,
-                "risks": self.band_risks,
-                "names": self.band_names,
-            },
-            "abstain": {"costs": self.outcome_costs, "refer": self.abstain_cost, "coverage": self.coverage},
-            "fixed": {"threshold": self.threshold},
-        }
-        return given.get(self.rule_name, {})
+        return tuple(
+            replace(each, measure=self._bind(each.measure))
+            for text in self.require
+            for each in parse_requirements(text, of_decisions=True)
+        )
 
     def _objective(self, name: str | None) -> "Measure | None":
         """Find what is to be made best; a cost is at the costs that were given."""
@@ -371,31 +357,34 @@ class DecisionOptions(OutcomeCosts):
 
     def _idle(self) -> Iterator[str]:
         """Options that the rule has no use for."""
-        for name, rules in _FOR.items():
+        from baserate.decide import rules_by_option
+
+        for name, rules in rules_by_option().items():
             if self._has(name) and self.rule_name not in rules:
                 yield (
                     f"{_flag(name)} is for the rule {' or '.join(rules)}, and the rule is {self.rule_name}; leave it "
                     f"out, "
                     f"or take --rule {rules[0]}."
                 )
-        if self.rule_name == "bands" and self.has_costs:
-            given = next(filter(self._has, CELLS))
-            yield f"{_flag(given)} is for decisions to flag or pass, and bands are neither; leave it out."
+        if self.has_costs and not self.entry.has_table:
+            cost = next(filter(self._has, CELLS))
+            yield f"{_flag(cost)} is for decisions to flag or pass, and {self.rule_name} are neither; leave it out."
         for name in ("net_benefit_at", "beta"):
             if self._has(name) and name not in self._used:
                 yield f"{_flag(name)} is for measures that depend on it, and none is named here; leave it out."
-        if self.folds is not None and self.rule_name in _UNFOLDED:
-            yield f"--folds is for a cut-off that is chosen, and {_UNFOLDED[self.rule_name]}; leave it out."
+        if self.folds is not None and self.entry.no_folds:
+            yield f"--folds is for a cut-off that is chosen, and {self.entry.no_folds}; leave it out."
 
     def _lacking(self) -> Iterator[str]:
         """What the rule cannot do without."""
-        names, remedy = _NEEDS.get(self.rule_name, ((), ""))
-        if names and not any(map(self._has, names)):
-            yield f"the rule {self.rule_name} needs {remedy}."
+        if self.entry.needs and not any(map(self._has, self.entry.needs)):
+            yield f"the rule {self.rule_name} needs {self.entry.needs_example}."
 
     def _unclear(self) -> Iterator[str]:
         """What says two things, or cannot be."""
-        for one, other in _SINGLE:
+        from baserate.decide import exclusive_options
+
+        for one, other in exclusive_options():
             if self._has(one) and self._has(other):
                 yield f"{_flag(one)} and {_flag(other)} say two different things; give one of them."
         if (self.maximize or self.minimize or "").strip().lower() == "cost" and (self.maximize or not self.has_costs):
@@ -408,7 +397,7 @@ class DecisionOptions(OutcomeCosts):
             edges = getattr(self, name) or ()
             if list(edges) != sorted(set(edges)):
                 yield f"{_flag(name)} must ascend, each edge once."
-        edges = next((getattr(self, name) for name in _EDGES if self._has(name)), ())
+        edges = next((getattr(self, name) for name in _BAND_EDGES if self._has(name)), ())
         if self.band_names and len(set(self.band_names)) != len(edges) + 1:
             yield (
                 f"--band-names must be {len(edges) + 1} different ones, "

@@ -478,7 +478,7 @@ class SampleOptions:
     ),
 )
 def population() -> None:
-    """Draw curves of a population known in closed form.
+    """Draw a theoretical population, with a sample of it.
 
     Choose a population; a sample is simulated from it, or read from FILE.
     """

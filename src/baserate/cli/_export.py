@@ -8,6 +8,7 @@ import click
 from baserate.cli._declarations import OutputFile, argument, command, option
 from baserate.cli._files import load_calibrator_or_policy, parse_columns
 from baserate.cli._terminal import write_output
+from baserate.cli._values import RegisteredName
 
 if TYPE_CHECKING:
     from baserate._calibrator import Calibrator, MulticlassCalibrator
@@ -26,6 +27,18 @@ _OF_SQL = ("dialect", "score", "table", "group", "id", "chances")
 _OF_POLICIES = ("table", "group", "id", "chances")
 
 
+def _list_dialects() -> dict[str, str]:
+    from baserate.apply import DIALECTS
+
+    return dict.fromkeys(DIALECTS, "")
+
+
+def _find_dialect_name(text: str) -> str:
+    from baserate.apply import find_dialect
+
+    return find_dialect(text).name
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Export:
     """Options that say what to write, and which columns it reads and makes."""
@@ -35,9 +48,10 @@ class Export:
     dialect: Annotated[
         str | None,
         option(
-            type=click.Choice(["duckdb", "postgresql", "spark"], case_sensitive=False),
+            type=RegisteredName(_list_dialects, _find_dialect_name),
+            metavar="NAME",
             default="duckdb",
-            help="SQL dialect.",
+            help="SQL dialect; `baserate list dialects` lists them.",
         ),
     ] = None
     score: Annotated[

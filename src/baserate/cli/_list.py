@@ -1,6 +1,7 @@
-"""`baserate list`: the measures, curves, parities and findings that there are."""
+"""`baserate list`: the entries of every registry, such as measures, decision rules and findings."""
 
 import re
+from collections.abc import Callable, Iterable, Iterator
 from typing import Annotated, Any
 
 import click
@@ -14,39 +15,12 @@ _EXAMPLES = (
     ("all of them", "baserate list measures"),
     ("measures by words", "baserate list measures threat score"),
     ("the meaning of a code", "baserate list findings BR007"),
+    ("decision rules, with their names in other software", "baserate list rules"),
 )
 
 
 _KINDS = {"MulticlassRows": "classrows"}
 """Type that a measure is of -> its name in the output, which is older than that of the class."""
-
-
-@command("list", examples=_EXAMPLES)
-def list_(
-    what: Annotated[str, argument(type=click.Choice(["measures", "curves", "parities", "findings"]))],
-    words: Annotated[tuple[str, ...], argument(nargs=-1)],
-    output: Output,
-) -> None:
-    """List the measures, curves, parities or findings.
-
-    With WORDS, those whose names or meaning contain all of them.
-    """
-    from baserate import Results
-
-    lists = {"measures": _measures, "curves": _curves, "parities": _parities, "findings": _findings}
-    rows = lists[what](" ".join(words))
-    if not rows:
-        raise UnknownNameError(f"none of the {what} is called or described so; `baserate list {what}` lists them all.")
-    results = Results(
-        {name: [row[name] for row in rows] for name in rows[0]}, data={"what": what, "words": list(words)}
-    )
-    pages = {
-        "measures": _page_of_measures,
-        "curves": _page_of_curves,
-        "parities": _page_of_parities,
-        "findings": _page_of_findings,
-    }
-    print_results(results, lambda: pages[what](rows), output)
 
 
 def _measures(words: str) -> list[dict[str, Any]]:
@@ -154,3 +128,110 @@ def _page_of_parities(rows: list[dict[str, Any]]) -> Page:
 def _describe_parity(row: dict[str, Any]) -> str:
     promise = row["promise"]
     return f"{promise[:1].upper()}{promise[1:]}. Silent about {row['silent']}."
+
+
+_Entry = tuple[str, str, Iterable[str]]
+"""Name, meaning and aliases of an entry of a registry."""
+
+
+def _rules(words: str) -> list[dict[str, Any]]:
+    from baserate.decide import list_command_line_rules
+
+    rules = list_command_line_rules()
+    rows = _select_entries(lambda: ((name, each.summary, each.aliases) for name, each in rules.items()))(words)
+    return [{**row, "plan": rules[row["name"]].in_plans} for row in rows]
+
+
+def _page_of_rules(rows: list[dict[str, Any]]) -> Page:
+    titles = {True: "for `baserate decide` and `baserate report`", False: "for `baserate decide`"}
+    sections = [
+        Section(title, tuple(Row(row["name"], (), _describe(row)) for row in rows if row["plan"] == in_plans))
+        for in_plans, title in titles.items()
+    ]
+    return Page("", (Table("", (), tuple(section for section in sections if section.rows)),))
+
+
+def _calibrators() -> Iterator[_Entry]:
+    from baserate.calibrate import CALIBRATORS
+
+    return ((each.name, f"{each.summary[:1].upper()}{each.summary[1:]}.", each.aliases) for each in CALIBRATORS)
+
+
+def _estimators() -> Iterator[_Entry]:
+    from baserate.shift import ESTIMATORS
+
+    return ((each.name, each.description, each.aliases) for each in ESTIMATORS)
+
+
+def _figures() -> Iterator[_Entry]:
+    from baserate.draw import FIGURES
+
+    return ((name, each.summary, each.aliases) for name, each in FIGURES.items())
+
+
+def _dialects() -> Iterator[_Entry]:
+    from baserate.apply import DIALECTS
+
+    return ((name, "SQL dialect.", each.aliases) for name, each in DIALECTS.items())
+
+
+def _select_entries(entries: Callable[[], Iterable[_Entry]]) -> Callable[[str], list[dict[str, Any]]]:
+    """Return a function from words to the entries that contain all of them."""
+
+    def select(words: str) -> list[dict[str, Any]]:
+        rows = [{"name": name, "meaning": meaning, "also": ", ".join(also)} for name, meaning, also in entries()]
+        return [row for row in rows if all(word in " ".join(row.values()).lower() for word in words.lower().split())]
+
+    return select
+
+
+def _page_of_entries(corner: str) -> Callable[[list[dict[str, Any]]], Page]:
+    """Return a function from rows to their page, whose table has this corner."""
+
+    def make_page(rows: list[dict[str, Any]]) -> Page:
+        lines = tuple(Row(row["name"], (), _describe(row)) for row in rows)
+        return Page("", (Table(corner, (), (Section("", lines),)),))
+
+    return make_page
+
+
+_REGISTRIES: dict[str, Callable[[], Iterable[_Entry]]] = {
+    "calibrators": _calibrators,
+    "estimators": _estimators,
+    "figures": _figures,
+    "dialects": _dialects,
+}
+_LISTS: dict[str, tuple[Callable[[str], list[dict[str, Any]]], Callable[[list[dict[str, Any]]], Page]]] = {
+    "measures": (_measures, _page_of_measures),
+    "curves": (_curves, _page_of_curves),
+    "parities": (_parities, _page_of_parities),
+    "findings": (_findings, _page_of_findings),
+    "rules": (_rules, _page_of_rules),
+    **{
+        name: (_select_entries(entries), _page_of_entries(name.removesuffix("s")))
+        for name, entries in _REGISTRIES.items()
+    },
+}
+"""Kind of names -> the function that selects rows by words, and the one that lays them out."""
+
+
+@command("list", examples=_EXAMPLES)
+def list_(
+    what: Annotated[str, argument(type=click.Choice([*_LISTS]))],
+    words: Annotated[tuple[str, ...], argument(nargs=-1)],
+    output: Output,
+) -> None:
+    """List measures, rules, calibrators and other names.
+
+    With WORDS, those whose names or meaning contain all of them.
+    """
+    from baserate import Results
+
+    select_rows, make_page = _LISTS[what]
+    rows = select_rows(" ".join(words))
+    if not rows:
+        raise UnknownNameError(f"none of the {what} is called or described so; `baserate list {what}` lists them all.")
+    results = Results(
+        {name: [row[name] for row in rows] for name in rows[0]}, data={"what": what, "words": list(words)}
+    )
+    print_results(results, lambda: make_page(rows), output)

@@ -55,7 +55,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Learn": {
         "demo": ("_demo:demo", "Write generated predictions and evaluate them, step by step."),
-        "list": ("_list:list_", "List the measures, curves, parities or findings."),
+        "list": ("_list:list_", "List measures, rules, calibrators and other names."),
         "completion": ("_completion:completion", "Print the completion script of a shell."),
     },
 }

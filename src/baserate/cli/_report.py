@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 from click.core import ParameterSource
+from click.shell_completion import CompletionItem
 
 from baserate.cli._declarations import Output, check_place, command, option
 from baserate.cli._errors import rephrase_for_shell
@@ -28,6 +29,14 @@ _CUTS = ("threshold", "rule", "policy")
 
 def _read_single_threshold(text: str) -> float:
     return read_threshold(text, "a report has one.")
+
+
+def _complete_rule(_context: click.Context, _option: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete the name of a rule that a plan may have."""
+    from baserate.decide import DECISION_RULES, plan_rules
+
+    known = [name for name in plan_rules() if name.startswith(incomplete)]
+    return [CompletionItem(name, help=DECISION_RULES[name].summary) for name in known]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,8 +62,9 @@ class PlanOptions(OutcomeCosts):
         str | None,
         option(
             metavar="NAME",
+            shell_complete=_complete_rule,
             default="cost with costs, or a threshold of 0.5",
-            help="Rule that chooses the threshold: cost, youden, closest, balanced or break-even.",
+            help="Rule that chooses the threshold; `baserate list rules` lists them.",
         ),
     ] = None
     policy: Annotated[

@@ -134,6 +134,40 @@ def _complete_names(incomplete: str, known: Mapping[str, Any], more: Mapping[str
     return [CompletionItem(f"{before}{comma}{name}", help=told[name]) for name in told if name.startswith(last)]
 
 
+class RegisteredName(click.ParamType):  # type: ignore[type-arg]  # generic only in recent releases of click
+    """A name in a registry, which is loaded only to read or complete a name: help must not load NumPy.
+
+    Parameters
+    ----------
+    list_names
+        Returns the names with their descriptions.
+    find_name
+        Returns the name that a text means, such as that of an alias; raises `UnknownNameError` where there is none.
+    """
+
+    name = "name"
+
+    def __init__(self, list_names: Callable[[], Mapping[str, str]], find_name: Callable[[str], str]) -> None:
+        self.list_names = list_names
+        self.find_name = find_name
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:  # noqa: ANN401
+        """Return the name in the registry, or refuse the text as `click.Choice` does."""
+        known = self.list_names()
+        try:
+            name = self.find_name(value)
+        except UnknownNameError:
+            name = ""
+        if name not in known:
+            self.fail(f"{value!r} is not one of {', '.join(map(repr, known))}.", param, ctx)
+        return name
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002
+        """Complete a name."""
+        known = self.list_names()
+        return [CompletionItem(name, help=known[name]) for name in known if name.startswith(incomplete)]
+
+
 CELLS = ("fp", "fn", "tp", "tn")
 
 

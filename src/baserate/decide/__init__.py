@@ -121,6 +121,9 @@ if TYPE_CHECKING:  # for other packages of baserate
         describe_costs as describe_costs,
         describe_share as describe_share,
         exclusive_options as exclusive_options,
+        find_rule_entry as find_rule_entry,
+        list_command_line_rules as list_command_line_rules,
+        page_rules as page_rules,
         plan_rules as plan_rules,
         rules_by_option as rules_by_option,
     )

@@ -329,14 +329,33 @@ def find_rule(name: str) -> Callable[..., Policy]:
     >>> find_rule("closest.topleft").__name__
     'closest'
     """
+    return find_rule_entry(name).function
+
+
+def find_rule_entry(name: str) -> DecisionRule:
+    """Find the entry of a rule by its name or an alias, as `find_rule` finds its function.
+
+    >>> find_rule_entry("top-left").name
+    'closest'
+    """
     reduced = _reduce(name)
     if reduced in _NAMES:
-        return RULES[_NAMES[reduced]]
+        return DECISION_RULES[_NAMES[reduced]]
     from difflib import get_close_matches  # slow to import, and rarely needed
 
     near = get_close_matches(reduced, _NAMES, n=1)
     hint = f" Did you mean {_NAMES[near[0]]!r}?" if near else ""
     raise UnknownNameError(f"there is no rule {name!r}.{hint} Known are: {', '.join(RULES)}.")
+
+
+def list_command_line_rules() -> dict[str, DecisionRule]:
+    """List the rules that the command line offers; those that ignore the data come last.
+
+    >>> [*list_command_line_rules()][-1]
+    'fixed'
+    """
+    ordered = sorted(_ENTRIES, key=lambda entry: not entry.uses_data)
+    return {entry.name: entry for entry in ordered if entry.on_command_line}
 
 
 def rules_by_option() -> dict[str, tuple[str, ...]]:
@@ -373,5 +392,18 @@ def plan_rules() -> tuple[str, ...]:
     >>> plan_rules()
     ('cost', 'youden', 'closest', 'balanced', 'break-even')
     """
-    entries = [entry for entry in _ENTRIES if entry.in_plans]
-    return tuple(entry.name for entry in sorted(entries, key=lambda entry: not entry.options))
+    return tuple(entry.name for entry in _by_options() if entry.in_plans)
+
+
+def page_rules() -> dict[str, DecisionRule]:
+    """List the rules that have a button on the HTML page, in the order of the buttons.
+
+    >>> [entry.page_function for entry in page_rules().values()]
+    ['cost', 'youden', 'closest', 'balanced', 'breakEven']
+    """
+    return {entry.name: entry for entry in _by_options() if entry.page_label is not None}
+
+
+def _by_options() -> list[DecisionRule]:
+    """List all entries, those with options first."""
+    return sorted(_ENTRIES, key=lambda entry: not entry.options)

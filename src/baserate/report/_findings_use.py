@@ -9,6 +9,7 @@ from typing import Any
 from baserate._costs import Costs
 from baserate._estimate import Estimate
 from baserate._policy import Policy
+from baserate.decide import plan_rules
 from baserate.equalize import OPTIMUM_RULE as EQUALIZED
 from baserate.report._checks import (
     Check,
@@ -26,7 +27,6 @@ from baserate.report._checks import (
     suggest_choice,
 )
 from baserate.report._commands import OPEN_THRESHOLD, Step, has_both_classes, smallest_class_size, unused_file_name
-from baserate.report._plan import RULES
 from baserate.report._report import Report, estimate_of
 
 _RELEVANT_SHIFT = 0.1
@@ -210,7 +210,7 @@ def _costs_of(policy: Policy) -> Costs:
 
 def _choice_of(policy: Policy) -> dict[str, Any] | None:
     """Return changes to a plan after which it chooses as a policy was chosen; None where a plan cannot."""
-    if policy.rule not in RULES or policy.needs_group or policy.map is not None:
+    if policy.rule not in plan_rules() or policy.needs_group or policy.map is not None:
         return None
     stated = {"costs": _costs_of(policy)} if policy.rule == "cost" else {}
     return {**OPEN_THRESHOLD, "rule": policy.rule, "prevalence": policy.settings.get("prevalence"), **stated}

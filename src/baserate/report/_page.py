@@ -17,6 +17,7 @@ from baserate._costs import Costs
 from baserate._errors import FileFormatError, OptionError
 from baserate._results import json_ready
 from baserate._version import __version__
+from baserate.decide import page_rules
 from baserate.equalize import MIN_SIZE
 from baserate.infer import normal_quantile
 from baserate.report._checks import format_group
@@ -51,6 +52,10 @@ def page_payload(report: Report) -> JsonObject:
         "data": json_ready(dict(report.data)),
         "plan": json.loads(plan.to_json()),
         "use": {"prevalence": report.prevalence, "costs": asdict(costs), "priced": plan.costs is not None},
+        "rules": [
+            {"id": name, "label": each.page_label, "hint": each.summary, "function": each.page_function}
+            for name, each in page_rules().items()
+        ],
         "models": [_model_payload(report, at, curve) for at, curve in enumerate(report.sketches)],
         "numbers": _number_payload(report, models),
         "findings": [

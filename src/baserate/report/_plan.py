@@ -21,14 +21,12 @@ from baserate._files import write_text
 from baserate._immutable import FrozenMapping
 from baserate._policy import Policy
 from baserate._tally import as_group
-from baserate.decide import find_rule
+from baserate.decide import find_rule_entry
 from baserate.infer import IntervalOptions
 from baserate.read import Columns
 
 KIND = "baserate/plan"
 SCHEMA_VERSION = 1
-RULES = ("cost", "youden", "closest", "balanced", "break-even")
-"""Threshold rules that need no options other than costs."""
 _INFINITE = {"inf": inf, "-inf": -inf}
 Names = tuple[str, ...] | Any
 """A name or several; stored as a tuple."""
@@ -145,13 +143,13 @@ class Plan:
                 f"policy_file is {self.policy_file!r}, but there is no policy.", remedy="Read it: Policy.load(…)."
             )
         if self.rule is not None:
-            rule = find_rule(self.rule).__name__.replace("_", "-")
-            if rule not in RULES:
+            entry = find_rule_entry(self.rule)
+            if not entry.in_plans:
                 raise OptionError(
-                    f"the rule {rule} needs more than a plan can tell",
+                    f"the rule {entry.name} needs more than a plan can tell",
                     remedy="choose with `baserate decide … -o policy.json`, and give the policy.",
                 )
-            object.__setattr__(self, "rule", rule)
+            object.__setattr__(self, "rule", entry.name)
         if self.rule == "cost" and self.costs is None:
             raise OptionError("the rule cost needs what errors cost: costs=Costs(fp=1, fn=20).")
 

@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, Page
 
 import baserate
 from baserate import Costs, Report
+from baserate.decide import page_rules
 from baserate.report._natural_frequencies import natural_frequencies
 from tests.report.page.browser import (
     CHARTS,
@@ -253,7 +254,7 @@ def test_a_cut_off_that_is_no_score_is_told_what_becomes_of_it(page_of_people: s
     assert page.inner_text("#threshold-told").startswith(f"0.30001 becomes {state(page)['threshold']}: flags ")
 
 
-@pytest.mark.parametrize("rule", ["cost", "youden", "closest", "balanced", "break-even"])
+@pytest.mark.parametrize("rule", [*page_rules()])
 def test_a_rule_chooses_what_python_chooses(people: Screened, page_of_people: str, opened: Opened, rule: str) -> None:
     page = opened(page_of_people)
     page.focus(f"[data-rule='{rule}']")

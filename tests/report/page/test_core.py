@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import partial
 from math import inf, nan
@@ -31,7 +32,7 @@ from tests.report.page.models import (
     states,
     there,
 )
-from tests.report.page.node import CORE, Page, Ref, unlike
+from tests.report.page.node import CORE, PAGE, Page, Ref, unlike
 
 OF_TABLES = [name for name, each in MEASURES.items() if describe(each).of is Counts]
 SHARES = [name for name in OF_TABLES if describe(MEASURES[name]).share]
@@ -183,11 +184,15 @@ def value_of(found: Estimate) -> dict[str, float]:
 
 
 RULES: dict[str, Callable[..., Policy]] = {
-    "youden": decide.youden,
-    "closest": decide.closest,
-    "balanced": decide.balanced,
-    "breakEven": decide.break_even,
+    str(entry.page_function): entry.function for entry in decide.page_rules().values() if entry.needs_no_options
 }
+
+
+def test_every_rule_with_a_button_has_a_function() -> None:
+    script = (PAGE / "rules.js").read_text(encoding="utf-8")
+    functions = re.findall(r"(?m)^  (\w+): ", script.partition("export const choose = {")[2].partition("\n};")[0])
+    for rule in decide.page_rules().values():
+        assert rule.page_function in functions, f"add a function {rule.page_function} to `choose` of rules.js"
 
 
 def test_rules_choose_the_thresholds_that_pythons_choose() -> None:

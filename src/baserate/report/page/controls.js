@@ -5,7 +5,7 @@ import { capacity } from "./rules.js";
 import { byId, element } from "./dom.js";
 import { clipped, percent } from "./format.js";
 import { plannedState, ruledIndex } from "./view.js";
-import { RULE_WORDS } from "./words.js";
+import { PLANNED } from "./words.js";
 
 /** @typedef {import("./view.js").View} View */
 /** @typedef {import("./view.js").Book} Book */
@@ -128,14 +128,30 @@ export class Controls {
     this.current = current;
     this.set = set;
     KNOBS.forEach((knob) => this.listen(knob));
-    for (const button of document.querySelectorAll("[data-rule]")) {
-      const name = /** @type {string} */ (button.getAttribute("data-rule"));
-      button.setAttribute("title", RULE_WORDS[name].means);
-      button.textContent = RULE_WORDS[name].name;
-      button.addEventListener("click", () => this.rule(name));
-    }
+    this.rules = this.ruleButtons();
+    const planned = byId("planned");
+    planned.title = PLANNED.means;
+    planned.textContent = PLANNED.name;
+    planned.addEventListener("click", () => this.reset());
     byId("rows-prevalence").addEventListener("click", () => set({ prevalence: null }));
     this.selects();
+  }
+
+  /**
+   * Make a button for each rule of the payload.
+   * @returns {Map<Rule, HTMLElement>}
+   */
+  ruleButtons() {
+    const rules = /** @type {Rule[]} */ (this.book.payload.rules);
+    const buttons = new Map(
+      rules.map((rule) => [
+        rule,
+        element("button", { type: "button", "data-rule": rule.id, title: rule.hint }, rule.label),
+      ]),
+    );
+    for (const [rule, button] of buttons) button.addEventListener("click", () => this.apply(rule));
+    byId("rules").append(...buttons.values());
+    return buttons;
   }
 
   /** @param {Knob} knob */
@@ -193,14 +209,16 @@ export class Controls {
     return { prevalence, fp, fn, who };
   }
 
-  /** @param {string} name */
-  rule(name) {
+  /** Return to the plan; who is shown stays. */
+  reset() {
+    const { model, who } = this.current().state;
+    this.set({ ...plannedState(this.book, model), who });
+  }
+
+  /** @param {Rule} rule */
+  apply(rule) {
     const view = this.current();
-    if (name === "planned") {
-      this.set({ ...plannedState(this.book, view.state.model), who: view.state.who });
-      return;
-    }
-    const index = ruledIndex(view, /** @type {Rule} */ (name));
+    const index = ruledIndex(view, rule);
     if (index >= 0) this.set({ threshold: view.model.threshold[index], parity: "single" });
   }
 
@@ -210,12 +228,10 @@ export class Controls {
    */
   draw(view) {
     for (const knob of KNOBS) this.drawKnob(knob, view);
-    for (const button of document.querySelectorAll("[data-rule]")) {
-      const name = /** @type {string} */ (button.getAttribute("data-rule"));
-      const on =
-        name === "planned" ? view.planned : view.single && ruledIndex(view, /** @type {Rule} */ (name)) === view.index;
-      button.setAttribute("aria-pressed", String(on));
+    for (const [rule, button] of this.rules) {
+      button.setAttribute("aria-pressed", String(view.single && ruledIndex(view, rule) === view.index));
     }
+    byId("planned").setAttribute("aria-pressed", String(view.planned));
     for (const button of document.querySelectorAll("[data-parity]")) {
       button.setAttribute("aria-pressed", String(button.getAttribute("data-parity") === view.state.parity));
     }

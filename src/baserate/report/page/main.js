@@ -20,7 +20,7 @@ import { drawThousand, thousandTable } from "./panels/thousand.js";
 import { thresholdsSpec } from "./panels/thresholds.js";
 import { commandOf, policyOf, pythonOf } from "./spelled.js";
 import { makeView, openBook } from "./view.js";
-import { PARITY_WORDS, RULE_WORDS, SPOKEN, TERMS } from "./words.js";
+import { PARITY_WORDS, PLANNED, SPOKEN, TERMS } from "./words.js";
 
 const NO_PROBABILITIES = "These scores are no probabilities, so that there is nothing to compare with what happened.";
 
@@ -185,7 +185,8 @@ async function isCopied(text) {
 /** Say what words mean, all in one place. */
 function glossary() {
   const spoken = Object.values(SPOKEN).map(({ plain, technical, means }) => [`${plain} (${technical})`, means]);
-  const chosen = [...Object.values(RULE_WORDS), ...Object.values(PARITY_WORDS)].map(({ name, means }) => [name, means]);
-  const all = [...Object.entries(TERMS), ...spoken, ...chosen];
+  const rules = book.payload.rules.map((/** @type {import("./view.js").Rule} */ { label, hint }) => [label, hint]);
+  const choices = [PLANNED, ...Object.values(PARITY_WORDS)].map(({ name, means }) => [name, means]);
+  const all = [...Object.entries(TERMS), ...spoken, ...rules, ...choices];
   byId("words").append(...all.flatMap(([term, means]) => [element("dt", {}, term), element("dd", {}, means)]));
 }

@@ -67,8 +67,8 @@ function leastAt(part, factors, measure) {
 
 /**
  * Rules that choose a threshold: its place, the strictest of equals; −1 where a class is not there that the rule needs.
- * @type {Record<"cost"|"youden"|"closest"|"balanced"|"breakEven",
- *   (part: Part, costs: Costs, factors: Factors) => number>}
+ * The payload says which of them have a button.
+ * @type {Record<string, (part: Part, costs: Costs, factors: Factors) => number>}
  */
 export const choose = {
   cost: (part, costs, factors) =>

@@ -1,7 +1,7 @@
 /** What one hands to `baserate apply`, or types, to get what the page shows. */
 
 import { policyText } from "./policy.js";
-import { RULES, ruledIndex } from "./view.js";
+import { ruledIndex } from "./view.js";
 
 /** @typedef {import("./view.js").View} View */
 
@@ -78,9 +78,9 @@ function notesOf({ model, payload }, rule) {
  */
 function chosenBy(view) {
   const { rule } = view.model.entry.cut;
-  if (view.planned && (rule === "fixed" || rule in RULES)) return rule;
-  const rules = /** @type {import("./view.js").Rule[]} */ (Object.keys(RULES));
-  return rules.find((each) => ruledIndex(view, each) === view.index) ?? "by-hand";
+  const rules = /** @type {import("./view.js").Rule[]} */ (view.payload.rules);
+  if (view.planned && (rule === "fixed" || rules.some(({ id }) => id === rule))) return rule;
+  return rules.find((each) => ruledIndex(view, each) === view.index)?.id ?? "by-hand";
 }
 
 /**
@@ -195,7 +195,7 @@ export function pythonOf(view) {
   ].join(", ");
   return program(
     `tallies = baserate.read.tallies(${rows}, ${spell.read})`,
-    `policy = baserate.equalize.optimum(tallies, baserate.equalize.Goal(${goal}))`,
+    `policy = baserate.equalize.optimal_policy(tallies, baserate.equalize.Goal(${goal}))`,
     'policy.save("by-group.json")',
   );
 }

@@ -299,15 +299,10 @@ export function along(view, measure) {
   return remembered(view.book, `along ${measure}`, key, () => measureAlong(view.part, view.factors, measure));
 }
 
-/** Rules by their names in Python, and here. */
-export const RULES = /** @type {const} */ ({
-  cost: "cost",
-  youden: "youden",
-  closest: "closest",
-  balanced: "balanced",
-  "break-even": "breakEven",
-});
-/** @typedef {keyof RULES} Rule */
+/**
+ * A rule in the payload: its name in Python, the text of its button, and the name of its function in `choose`.
+ * @typedef {{id: string, label: string, hint: string, function: string}} Rule
+ */
 
 /**
  * The cut-off that a rule chooses for everybody; −1 where a class is not there that it needs.
@@ -317,7 +312,7 @@ export const RULES = /** @type {const} */ ({
  */
 export function ruledIndex({ book, state, model, costs, factors }, rule) {
   const key = [state.model, state.prevalence, state.fp, state.fn].join();
-  return remembered(book, `rule ${rule}`, key, () => choose[RULES[rule]](model.everybody, costs, factors));
+  return remembered(book, `rule ${rule.id}`, key, () => choose[rule.function](model.everybody, costs, factors));
 }
 
 /**

@@ -192,14 +192,10 @@ export const PANELS = {
 
 /** @typedef {{name: string, means: string}} Choice */
 
-/** @type {Record<string, Choice>} */
-export const RULE_WORDS = {
-  cost: { name: "Lowest cost", means: "The cut-off at which the expected cost of a case is least." },
-  youden: { name: "Youden", means: "The cut-off at which sensitivity + specificity is greatest." },
-  closest: { name: "Closest", means: "The point of the ROC curve that is nearest to its upper left corner." },
-  balanced: { name: "Balanced", means: "The cut-off at which sensitivity and specificity are most alike." },
-  "break-even": { name: "Break-even", means: "The cut-off at which precision and recall are most alike." },
-  planned: { name: "All as planned", means: "Cut-off, prevalence and costs that the report was made with." },
+/** The button that resets the page; those of rules have their words in the payload. @type {Choice} */
+export const PLANNED = {
+  name: "All as planned",
+  means: "Cut-off, prevalence and costs that the report was made with.",
 };
 
 /** @type {Record<string, Choice>} */
