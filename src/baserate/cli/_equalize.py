@@ -96,8 +96,8 @@ class ParityOptions(OutcomeCosts):
             multiple=True,
             metavar="NAME",
             shell_complete=_complete_parity,
-            help="Parity constraint: equalized-odds, equal-opportunity, predictive-equality, demographic-parity, "
-            "fnr-parity or tnr-parity; may be repeated.",
+            help="Parity constraint, such as equalized-odds or demographic-parity; may be repeated. "
+            "`baserate list parities` lists all.",
         ),
     ]
     within: Annotated[
