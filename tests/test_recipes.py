@@ -70,6 +70,11 @@ def check_doctest(function):
 def read():
     return baserate.read.tallies(DATA, truth="sick", score="risk", group="sex")
 
+def read_columns():
+    import numpy as np
+    table = np.genfromtxt(DATA, delimiter=",", skip_header=1, usecols=(0, 1))
+    return table[:, 0] == 1, table[:, 1].copy()
+
 def pool():
     tallies = read()
     return tallies.pooled(next(iter(tallies.models)))
@@ -205,6 +210,57 @@ def test_a_measure_of_several_classes_follows_from_its_function(run_recipe: RunR
         assert "Share of rows of the rarest true class." in shell("list", "measures", "rarest")
         """,
     )
+
+
+FURTHER = {
+    "Measure of two classes": """
+        from baserate import infer
+        truth, score = read_columns()
+        rows = baserate.Rows(truth, {"new": score, "old": score**2})
+        [difference] = infer.compare(rows, measure="flag_odds", threshold=0.5)
+        assert difference.measure == "flag_odds"
+        """,
+    "Decision rule": """
+        from baserate import curve, decide
+        bootstrap = decide.bootstrap_threshold(curve(pool()), decide.find_rule("even-split"), measures=["f1"], draws=50)
+        assert bootstrap.performance["f1"].optimism is not None
+        """,
+    "Calibrator": """
+        from baserate import calibrate
+        from baserate.apply import as_python
+        choice = calibrate.choose(pool())
+        assert "constant" in {row["method"] for row in choice.results.rows()}
+        assert "constant" in as_python(calibrate.fit(pool(), "constant"))
+        """,
+    "Prevalence estimator": """
+        from baserate import Target, shift
+        estimate = shift.estimate_prevalence(Target(read_columns()[1]), pool(), method="acc-at-median")
+        precision = shift.adjusted_summary(estimate, measures=["precision"], threshold=0.5).rows()[-1]
+        assert precision["low"] < precision["value"] < precision["high"]
+        """,
+    "Parity": """
+        from baserate import equalize
+        goal = equalize.Goal("flag-and-fpr-parity", within=0.2)
+        assert equalize.deterministic_thresholds(read(), goal).by_group
+        prices = [row["price"] for row in equalize.frontier(read(), goal, within=[0, 0.1, 1]).rows()]
+        assert prices == sorted(prices, reverse=True)
+        """,
+    "Finding": """
+        report = baserate.evaluate([1, 0] * 4, [0.8, 0.3] * 4)
+        assert all("BR900" in text for text in (report.text(), report.markdown(), report.html(), report.to_json()))
+        """,
+    "Population family": """
+        assert "0.6" in shell("population", "power", "--exponent", 1.5, "curve", "roc", "--points", 5, "--json")
+        assert "auc" in shell("population", "power", "study", "--sizes", 30, "--repeats", 5)
+        """,
+}
+"""Recipe -> assertions about further promises."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("title", FURTHER)
+def test_a_recipe_keeps_its_further_promises(run_recipe: RunRecipe, title: str) -> None:
+    run_recipe(title, FURTHER[title])
 
 
 @pytest.mark.slow
