@@ -136,15 +136,20 @@ def find_end(source: str, name: str) -> int:
     return end
 
 
+def copy_with(title: str, folder: Path) -> set[Path]:
+    """Copy the package into a folder, apply a recipe there, and return the files that it edits."""
+    # Compiled files stay valid for the modules that no recipe edits; temporary ones may vanish meanwhile.
+    ignored = shutil.ignore_patterns("*.pyc.*")
+    package = Path(shutil.copytree(ROOT / "src" / "baserate", folder / "baserate", ignore=ignored))
+    return {apply_block(block, package) for block in read_recipe(title)}
+
+
 @pytest.fixture
 def run_recipe(tmp_path: Path) -> Callable[[str, str], None]:
     """Apply a recipe to a copy of the package, then run a script of assertions with this copy."""
 
     def run(title: str, script: str) -> None:
-        # Compiled files stay valid for the modules that no recipe edits; temporary ones may vanish meanwhile.
-        package = Path(shutil.copytree(ROOT / "src/baserate", tmp_path / "baserate", ignore=ignore_temporary_files))
-        files = {apply_block(block, package) for block in read_recipe(title)}
-        assert len(files) == MOST_FILES[title]
+        assert len(copy_with(title, tmp_path)) == MOST_FILES[title]
         data = tmp_path / "people.csv"
         data.write_text(PEOPLE, encoding="utf-8")
         result = subprocess.run(
@@ -160,7 +165,6 @@ def run_recipe(tmp_path: Path) -> Callable[[str, str], None]:
     return run
 
 
-ignore_temporary_files = shutil.ignore_patterns("*.pyc.*")
 RunRecipe = Callable[[str, str], None]
 
 
@@ -202,12 +206,12 @@ def test_a_measure_of_several_classes_follows_from_its_function(run_recipe: RunR
         """
         from baserate import Confusion, infer
         from baserate.measure import multiclass
-        assert multiclass.find_measure("minority class rate") is multiclass.rarest_class_rate
-        check_doctest(multiclass.rarest_class_rate)
+        assert multiclass.find_measure("modal prediction rate") is multiclass.most_predicted_rate
+        check_doctest(multiclass.most_predicted_rate)
         table = Confusion.of_matrix([[60, 0], [10, 30]], truth="rows")
-        estimate = infer.estimate(multiclass.rarest_class_rate, table)
-        assert estimate.low < 0.4 < estimate.high
-        assert "Share of rows of the rarest true class." in shell("list", "measures", "rarest")
+        estimate = infer.estimate(multiclass.most_predicted_rate, table)
+        assert estimate.low < 0.7 < estimate.high
+        assert "the most frequent predicted class." in shell("list", "measures", "most_predicted")
         """,
     )
 
@@ -261,6 +265,30 @@ FURTHER = {
 @pytest.mark.parametrize("title", FURTHER)
 def test_a_recipe_keeps_its_further_promises(run_recipe: RunRecipe, title: str) -> None:
     run_recipe(title, FURTHER[title])
+
+
+LAWS = {
+    "Measure of two classes": "test_measures.py",
+    "Measure of several classes": "test_multiclass.py",
+    "Calibrator": "test_maps.py",
+}
+"""Recipe -> laws that walk its registry."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("title", LAWS)
+def test_examples_of_recipes_obey_the_laws(title: str, tmp_path: Path) -> None:
+    copy_with(title, tmp_path)
+    options = ("-q", "-p", "no:cacheprovider", "-m", "not slow", "--hypothesis-profile=quick")
+    result = subprocess.run(
+        [sys.executable, "-m", "pytest", *options, str(ROOT / "tests" / "laws" / LAWS[title])],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert result.returncode == 0, result.stdout
 
 
 @pytest.mark.slow
