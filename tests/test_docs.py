@@ -1,11 +1,9 @@
 """Documentation is under test: generated pages are fresh, references resolve, links lead somewhere."""
 
-import doctest
 import re
 import runpy
 import subprocess
 from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -120,18 +118,6 @@ def test_tables_of_contents_list_pages_and_galleries_alone(page: Path) -> None:
         gallery = re.fullmatch(r"made/(\w+)/index", entry)
         wanted = f"{gallery[1]}/README.rst" if gallery else f"{entry}.md"
         assert any(path.resolve() in TRACKED for path in page.parent.glob(wanted)), entry
-
-
-def test_the_example_of_how_to_add_a_measure_works() -> None:
-    code = re.search(r"```python\n(.*?)```", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"), re.DOTALL)
-    assert code
-    names = dict(vars(import_module("baserate.measure._rates")))
-    exec(code[1], names)  # noqa: S102  (our own page)
-    told = describe(names["bookmaker"])
-    assert (told.of, told.aliases, told.formula) == (baserate.Counts, ("flag odds",), "TP/FP")
-    assert told.summary == "Odds that a flagged row is positive."
-    example = doctest.DocTestFinder().find(names["bookmaker"], "bookmaker", globs={"bookmaker": names["bookmaker"]})
-    assert doctest.DocTestRunner().run(example[0]) == (0, 2)
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)

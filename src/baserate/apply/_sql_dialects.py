@@ -1,6 +1,6 @@
 """SQL dialects: one table of how engines quote, type and hash, and the layout of CASE expressions.
 
-To add a dialect, add an entry to `DIALECTS`; `as_sql` and the command line accept its name and its aliases.
+To add a dialect, add an entry to `_DIALECTS`; `as_sql` and the command line accept its name and its aliases.
 """
 
 from __future__ import annotations

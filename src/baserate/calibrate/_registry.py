@@ -15,10 +15,8 @@ from typing import Any, TypeVar, overload
 from baserate._calibrator import Calibrator, MulticlassCalibrator
 from baserate._errors import OptionError, UnknownNameError
 from baserate._rows import MulticlassRows
-from baserate.calibrate import multiclass
+from baserate.calibrate import _nonparametric, _parametric, multiclass
 from baserate.calibrate._fit_data import Data, add_column_names, pool_tally
-from baserate.calibrate._nonparametric import histogram, isotonic, venn_abers
-from baserate.calibrate._parametric import beta, identity, logistic, offset, temperature
 
 BinaryFit = Callable[..., Calibrator]
 MulticlassFit = Callable[..., MulticlassCalibrator]
@@ -70,14 +68,14 @@ CALIBRATORS: tuple[CalibratorEntry, ...] = (
     CalibratorEntry(
         "identity",
         "probabilities without a change",
-        identity,
+        _parametric.identity,
         multiclass.identity,
         aliases=("none", "uncalibrated"),
     ),
     CalibratorEntry(
         "offset",
         "a constant added to log-odds, which corrects the prevalence",
-        offset,
+        _parametric.offset,
         aliases=("intercept", "calibration-in-the-large"),
     ),
     CalibratorEntry(
@@ -89,7 +87,7 @@ CALIBRATORS: tuple[CalibratorEntry, ...] = (
     CalibratorEntry(
         "temperature",
         "log-odds times a slope",
-        temperature,
+        _parametric.temperature,
         multiclass.temperature,
         aliases=("temperature-scaling",),
     ),
@@ -108,7 +106,7 @@ CALIBRATORS: tuple[CalibratorEntry, ...] = (
     CalibratorEntry(
         "logistic",
         "a logistic curve of log-odds or scores (Platt scaling)",
-        logistic,
+        _parametric.logistic,
         one_vs_rest=True,
         any_score=True,
         aliases=("platt", "platt-scaling", "sigmoid"),
@@ -116,21 +114,21 @@ CALIBRATORS: tuple[CalibratorEntry, ...] = (
     CalibratorEntry(
         "beta",
         "a logistic curve with two slopes of ln p and ln(1 − p)",
-        beta,
+        _parametric.beta,
         one_vs_rest=True,
         aliases=("beta-calibration",),
     ),
     CalibratorEntry(
         "histogram",
         "the share of positives in bins",
-        histogram,
+        _nonparametric.histogram,
         any_score=True,
         aliases=("binning", "histogram-binning"),
     ),
     CalibratorEntry(
         "isotonic",
         "isotonic regression, with ties",
-        isotonic,
+        _nonparametric.isotonic,
         one_vs_rest=True,
         any_score=True,
         aliases=("isotonic-regression", "pav", "pava"),
@@ -138,14 +136,14 @@ CALIBRATORS: tuple[CalibratorEntry, ...] = (
     CalibratorEntry(
         "strict-isotonic",
         "centered isotonic regression, without ties",
-        partial(isotonic, strict=True),
+        partial(_nonparametric.isotonic, strict=True),
         any_score=True,
         aliases=("centered-isotonic", "cir"),
     ),
     CalibratorEntry(
         "venn-abers",
         "isotonic regression with two bounds for every score",
-        venn_abers,
+        _nonparametric.venn_abers,
         one_vs_rest=True,
         any_score=True,
         aliases=("ivap",),
@@ -289,8 +287,8 @@ def bind_options(
 def find_binary(method: str) -> BinaryFit:
     """Return the binary fitting function of a name or an alias.
 
-    >>> find_binary("Platt") is logistic
-    True
+    >>> find_binary("Platt").__name__
+    'logistic'
     """
     return _find(BINARY_METHODS, _resolve(method), method)
 

@@ -1,6 +1,6 @@
 """The registry of decision rules: one entry per rule, from which every list of rules is derived.
 
-To add a rule, write its function in `_threshold_rules` or `_cost_rules` and one entry in `DECISION_RULES`.
+To add a rule, write its function in `_threshold_rules` or `_cost_rules` and one entry in `_ENTRIES`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The registry of figures: one entry per figure, from which every list of figures is derived.
 
-To add a figure, write its function in the module of its subject and one entry in `FIGURES`.
+To add a figure, write its function in the module of its subject and one entry in `_ENTRIES`.
 """
 
 from __future__ import annotations
@@ -11,14 +11,8 @@ from inspect import signature
 from typing import Literal
 
 from baserate._errors import UnknownNameError
-from baserate.draw._calibration import likelihood_ratio, reliability
-from baserate.draw._decision_curves import cost_curve, decision_curve
+from baserate.draw import _calibration, _decision_curves, _groups, _population, _prevalence, _rank_curves, _thresholds
 from baserate.draw._figure import Drawing
-from baserate.draw._groups import groups
-from baserate.draw._population import population
-from baserate.draw._prevalence import prevalence
-from baserate.draw._rank_curves import gain, lift, pr, roc
-from baserate.draw._thresholds import scores, thresholds
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +47,7 @@ class FigureType:
 _ENTRIES = (
     FigureType(
         "roc",
-        roc,
+        _rank_curves.roc,
         "Draw the ROC curve.",
         aliases=("roc-curve", "receiver-operating-characteristic"),
         takes_labels=True,
@@ -61,7 +55,7 @@ _ENTRIES = (
     ),
     FigureType(
         "pr",
-        pr,
+        _rank_curves.pr,
         "Draw the precision–recall curve.",
         aliases=("precision-recall", "precision-recall-curve", "pr-curve", "prc"),
         takes_labels=True,
@@ -69,7 +63,7 @@ _ENTRIES = (
     ),
     FigureType(
         "scores",
-        scores,
+        _thresholds.scores,
         "Draw the score distributions of both classes.",
         aliases=("score-distributions", "histogram"),
         models="one",
@@ -77,7 +71,7 @@ _ENTRIES = (
     ),
     FigureType(
         "thresholds",
-        thresholds,
+        _thresholds.thresholds,
         "Draw measures against the threshold.",
         aliases=("threshold-curve", "discrimination-threshold"),
         models="one",
@@ -86,29 +80,29 @@ _ENTRIES = (
     ),
     FigureType(
         "gain",
-        gain,
+        _rank_curves.gain,
         "Draw the cumulative gain curve.",
         aliases=("gains", "cumulative-gain", "cap"),
         takes_labels=True,
     ),
-    FigureType("lift", lift, "Draw the lift curve.", aliases=("lift-curve",), takes_labels=True),
+    FigureType("lift", _rank_curves.lift, "Draw the lift curve.", aliases=("lift-curve",), takes_labels=True),
     FigureType(
         "reliability",
-        reliability,
+        _calibration.reliability,
         "Draw a reliability diagram (calibration curve).",
         aliases=("calibration", "calibration-curve", "calibration-plot", "reliability-diagram"),
         needs_probabilities=True,
     ),
     FigureType(
         "likelihood-ratio",
-        likelihood_ratio,
+        _calibration.likelihood_ratio,
         "Draw the likelihood ratios of the probabilities.",
         aliases=("likelihood-ratios", "lr"),
         needs_probabilities=True,
     ),
     FigureType(
         "decision-curve",
-        decision_curve,
+        _decision_curves.decision_curve,
         "Draw decision curves (net benefit).",
         aliases=("decision-curves", "dca", "net-benefit"),
         needs_probabilities=True,
@@ -116,14 +110,14 @@ _ENTRIES = (
     ),
     FigureType(
         "cost-curve",
-        cost_curve,
+        _decision_curves.cost_curve,
         "Draw cost curves.",
         aliases=("cost-curves", "brier-curve"),
         at_deployment=True,
     ),
     FigureType(
         "prevalence",
-        prevalence,
+        _prevalence.prevalence,
         "Draw PPV and NPV against the prevalence.",
         aliases=("predictive-values", "ppv-npv"),
         takes_labels=True,
@@ -131,7 +125,7 @@ _ENTRIES = (
     ),
     FigureType(
         "groups",
-        groups,
+        _groups.groups,
         "Draw measures by group, with intervals.",
         aliases=("fairness", "subgroups", "forest"),
         groups="required",
@@ -139,7 +133,7 @@ _ENTRIES = (
     ),
     FigureType(
         "population",
-        population,
+        _population.population,
         "Draw a theoretical population, with a sample of it.",
         models="none",
         groups="none",

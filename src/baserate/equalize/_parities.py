@@ -1,6 +1,6 @@
 """Parity constraints: the registry of group fairness criteria, and the goal that combines them with costs.
 
-`PARITIES` is the only table of parities. One entry adds a parity to disparities, optimization, command line and docs.
+`_ENTRIES` is the only table of parities. One entry adds a parity to disparities, optimization, command line and docs.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ class Parity:
         Canonical name, in lower case with hyphens. Files and outputs contain this name.
     measures
         Names of the measures that must agree.
-    promise
+    description
         One-line description of what is equal.
-    silent
+    limitation
         What the parity does not guarantee.
     aliases
         Other accepted names, such as those of fairlearn and AIF360, in lower case with hyphens.
@@ -74,84 +74,82 @@ class Parity:
 # Aliases: constraints of fairlearn's ThresholdOptimizer and reductions, metrics of AIF360, and the usual synonyms.
 # AIF360's average odds difference and disparate impact are absent on purpose: an average of differences may be 0
 # although odds differ, and a ratio cannot be compared with `within`, which bounds differences.
-PARITIES: dict[str, Parity] = {
-    parity.name: parity
-    for parity in (
-        Parity(
-            name="demographic-parity",
-            aliases=(
-                *("statistical-parity", "selection-rate-parity", "flag-rate-parity"),
-                *("demographic-parity-difference", "statistical-parity-difference", "independence"),
-            ),
-            measures=("flag_rate",),
-            description="the same share of each group is flagged",
-            limitation="whether those who are flagged are positive: where base rates differ, even a perfect predictor "
-            "breaks it",
-            page_id="demographic-parity",
+_ENTRIES = (
+    Parity(
+        name="demographic-parity",
+        aliases=(
+            *("statistical-parity", "selection-rate-parity", "flag-rate-parity"),
+            *("demographic-parity-difference", "statistical-parity-difference", "independence"),
         ),
-        Parity(
-            name="equal-opportunity",
-            aliases=(
-                *("true-positive-rate-parity", "tpr-parity", "sensitivity-parity", "recall-parity"),
-                *("equal-opportunity-difference", "equality-of-opportunity"),
-            ),
-            measures=("sensitivity",),
-            description="of those who are positive, the same share of each group is flagged",
-            limitation="how many negatives are flagged in vain",
-            page_id="equal-opportunity",
+        measures=("flag_rate",),
+        description="the same share of each group is flagged",
+        limitation="whether those who are flagged are positive: where base rates differ, even a perfect predictor "
+        "breaks it",
+        page_id="demographic-parity",
+    ),
+    Parity(
+        name="equal-opportunity",
+        aliases=(
+            *("true-positive-rate-parity", "tpr-parity", "sensitivity-parity", "recall-parity"),
+            *("equal-opportunity-difference", "equality-of-opportunity"),
         ),
-        Parity(
-            name="predictive-equality",
-            aliases=("false-positive-rate-parity", "fpr-parity", "false-positive-rate-difference"),
-            measures=("fpr",),
-            description="of those who are negative, the same share of each group is flagged",
-            limitation="how many positives are missed",
-        ),
-        Parity(
-            name="equalized-odds",
-            aliases=("eq-odds", "equalized-odds-difference", "separation"),
-            measures=("sensitivity", "fpr"),
-            description="of positives, and of negatives, the same share of each group is flagged",
-            limitation="what a flag means: where base rates differ, so does the precision",
-            page_id="equalized-odds",
-        ),
-        Parity(
-            name="fnr-parity",
-            aliases=("false-negative-rate-parity", "false-negative-rate-difference", "miss-rate-parity"),
-            measures=("fnr",),
-            description="of those who are positive, the same share of each group is missed",
-            limitation="how many negatives are flagged in vain",
-        ),
-        Parity(
-            name="tnr-parity",
-            aliases=("true-negative-rate-parity", "specificity-parity"),
-            measures=("specificity",),
-            description="of those who are negative, the same share of each group is passed",
-            limitation="how many positives are missed",
-        ),
-        Parity(
-            name="predictive-parity",
-            aliases=("ppv-parity", "precision-parity", "positive-predictive-value-parity", "outcome-test"),
-            measures=("precision",),
-            description="of those who are flagged, the same share of each group is positive",
-            limitation="how many of the positives are found, and how many negatives are flagged",
-        ),
-        Parity(
-            name="accuracy-parity",
-            aliases=("overall-accuracy-equality", "error-rate-parity", "error-rate-difference"),
-            measures=("accuracy",),
-            description="the same share of each group is decided rightly",
-            limitation="the kind of the mistakes",
-        ),
-        Parity(
-            name="calibration",
-            aliases=("calibration-parity", "calibration-within-groups"),
-            measures=("observed_expected",),
-            description="as many are positive as the probabilities of each group add up to",
-            limitation="what is decided, and whether single probabilities are right",
-        ),
-    )
-}
+        measures=("sensitivity",),
+        description="of those who are positive, the same share of each group is flagged",
+        limitation="how many negatives are flagged in vain",
+        page_id="equal-opportunity",
+    ),
+    Parity(
+        name="predictive-equality",
+        aliases=("false-positive-rate-parity", "fpr-parity", "false-positive-rate-difference"),
+        measures=("fpr",),
+        description="of those who are negative, the same share of each group is flagged",
+        limitation="how many positives are missed",
+    ),
+    Parity(
+        name="equalized-odds",
+        aliases=("eq-odds", "equalized-odds-difference", "separation"),
+        measures=("sensitivity", "fpr"),
+        description="of positives, and of negatives, the same share of each group is flagged",
+        limitation="what a flag means: where base rates differ, so does the precision",
+        page_id="equalized-odds",
+    ),
+    Parity(
+        name="fnr-parity",
+        aliases=("false-negative-rate-parity", "false-negative-rate-difference", "miss-rate-parity"),
+        measures=("fnr",),
+        description="of those who are positive, the same share of each group is missed",
+        limitation="how many negatives are flagged in vain",
+    ),
+    Parity(
+        name="tnr-parity",
+        aliases=("true-negative-rate-parity", "specificity-parity"),
+        measures=("specificity",),
+        description="of those who are negative, the same share of each group is passed",
+        limitation="how many positives are missed",
+    ),
+    Parity(
+        name="predictive-parity",
+        aliases=("ppv-parity", "precision-parity", "positive-predictive-value-parity", "outcome-test"),
+        measures=("precision",),
+        description="of those who are flagged, the same share of each group is positive",
+        limitation="how many of the positives are found, and how many negatives are flagged",
+    ),
+    Parity(
+        name="accuracy-parity",
+        aliases=("overall-accuracy-equality", "error-rate-parity", "error-rate-difference"),
+        measures=("accuracy",),
+        description="the same share of each group is decided rightly",
+        limitation="the kind of the mistakes",
+    ),
+    Parity(
+        name="calibration",
+        aliases=("calibration-parity", "calibration-within-groups"),
+        measures=("observed_expected",),
+        description="as many are positive as the probabilities of each group add up to",
+        limitation="what is decided, and whether single probabilities are right",
+    ),
+)
+PARITIES: dict[str, Parity] = {entry.name: entry for entry in _ENTRIES}
 """All parities, by canonical name."""
 
 
