@@ -122,7 +122,7 @@ def test_measures_may_be_functions() -> None:
 
 def test_much_work_is_done_at_once_with_the_same_result(monkeypatch: pytest.MonkeyPatch) -> None:
     wanted = measure.summary(tallies(score=["p", "z"], group="g"), threshold=[0.5]).to_json()
-    monkeypatch.setattr(threads, "_LARGE", 1)
+    monkeypatch.setattr(threads, "_MIN_PARALLEL", 1)
     assert measure.summary(tallies(score=["p", "z"], group="g"), threshold=[0.5]).to_json() == wanted
 
 

@@ -204,7 +204,7 @@ def test_groups_are_pooled() -> None:
     assert by_sex.to_json() == alone.to_json()
 
 
-@pytest.mark.parametrize("name", ["fit", "crossfitted", "isotonic", "logistic"])
+@pytest.mark.parametrize("name", ["fit", "cross_fit", "isotonic", "logistic"])
 @pytest.mark.parametrize("kind", [np.asarray, list, pd.Series])
 def test_arrays_are_refused_with_the_right_call(name: str, kind: Callable[[Any], Any]) -> None:
     """NumPy said that the truth value of an array is ambiguous."""

@@ -176,7 +176,7 @@ def test_a_long_read_is_watched_unless_quiet(tmp_path: Path, monkeypatch: pytest
         asked.append(quiet)
         return nullcontext()
 
-    monkeypatch.setattr(_io, "shown", watch)
+    monkeypatch.setattr(_io, "progress_bar", watch)
     run("measure", people(tmp_path), *ONE)
     run("measure", people(tmp_path), *ONE, "-q")
     assert asked == [False, True]

@@ -239,8 +239,8 @@ def test_the_weights_give_the_auc_that_is_told(tmp_path: Path) -> None:
 
 
 def test_weights_that_were_only_tried_say_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    combined = decide.combine_scores
-    monkeypatch.setattr(decide, "combined", lambda rows: combined(rows, limit=3))
+    combine = decide.combine_scores
+    monkeypatch.setattr(decide, "combine_scores", lambda rows: combine(rows, limit=3))
     shown = " ".join(run("hull", people(tmp_path), *TWO, "--combine", "-q").stdout.split())
     assert "this is the best of the weights that were tried." in shown
 

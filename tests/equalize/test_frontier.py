@@ -17,7 +17,7 @@ NAMES = [each.name for each in equalize.PARITIES.values() if each.enforceable]
 COSTS = [Costs(), Costs(fp=2, fn=1), Costs(fp=1, fn=3), Costs(tp=-1, fp=1, fn=2, tn=0.5)]
 EVENLY = [at / 8 for at in range(9)]
 SOME = [0.0, 0.05, 0.1, 0.2, 0.4, 1.0]
-WAYS = {"deterministic_cost": "deterministic", "blind_cost": "blind"}
+WAYS = {"deterministic_cost": "deterministic_thresholds", "blind_cost": "common_threshold"}
 
 
 def column(found: Results, name: str) -> list[float]:

@@ -25,7 +25,7 @@ from baserate.infer import (
     sample_size_for_proportion_difference,
 )
 from baserate.infer._auc_intervals import estimate_auc
-from baserate.infer._sample_size import normal_sample_size, test_quantile
+from baserate.infer._sample_size import normal_sample_size, quantile_of_test
 
 Columns = Callable[[str], dict[str, list[str]]]
 PRINTED: dict[str, Any] = {"rel": 2e-7, "abs": 0}
@@ -90,7 +90,7 @@ def test_table_4_of_obuchowski(facts: dict[str, Any]) -> None:
         for column, auc in enumerate(table["thetas"]):
             share = 1 / (1 + ratio)
             spreads = [binormal_spread(each).per_row(share) for each in (0.5, auc)]
-            rows = normal_sample_size(auc - 0.5, *spreads, z=test_quantile(0.05, 1), power=0.9)
+            rows = normal_sample_size(auc - 0.5, *spreads, z=quantile_of_test(0.05, 1), power=0.9)
             cases, controls = ceil(rows * share), ceil(rows * (1 - share))
             # The table has at least ten of each, and keeps their ratio then.
             least_cases, least_controls = 10 / ratio * (controls < 10), 10 * ratio * (cases < 10)

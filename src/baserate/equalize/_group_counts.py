@@ -35,7 +35,7 @@ from baserate.infer import (
     find_threshold,
     has_fixed_prevalence,
     have_fixed_prevalence,
-    test_quantile,
+    quantile_of_test,
 )
 from baserate.measure import Measure, as_measure, check_tallies, describe
 from baserate.read import sort_labels
@@ -247,7 +247,7 @@ def _detectable_differences(measure: Measure, inputs: Mapping[Group | None, Any]
     if not everybody.trials > 0:
         return {}
     p = (everybody.hits + 1) / (everybody.trials + 2)
-    away = (test_quantile(ALPHA, 2) + float(ndtri(POWER))) * sqrt(p * (1 - p))
+    away = (quantile_of_test(ALPHA, 2) + float(ndtri(POWER))) * sqrt(p * (1 - p))
     trials = {
         group: effective_proportion(measure, table).trials for group, table in inputs.items() if group is not None
     }

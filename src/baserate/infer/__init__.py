@@ -182,7 +182,7 @@ if TYPE_CHECKING:  # for other packages of baserate
         combine_cell_bounds as combine_cell_bounds,
     )
     from baserate.infer._paired_comparison import find_threshold as find_threshold
-    from baserate.infer._sample_size import test_quantile as test_quantile
+    from baserate.infer._sample_size import quantile_of_test as quantile_of_test
     from baserate.infer._summary import (
         check_method_used as check_method_used,
         have_fixed_prevalence as have_fixed_prevalence,

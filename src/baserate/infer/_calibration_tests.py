@@ -71,7 +71,7 @@ class CalibrationTest:
     def __bool__(self) -> NoReturn:
         # Every object is true by default, so `assert result` would pass for any result.
         raise UsageError(
-            "a Check is neither true nor false", remedy="compare its p-value with a level: check.p < 0.05."
+            "a CalibrationTest is neither true nor false", remedy="compare its p-value with a level: test.p < 0.05."
         )
 
 
@@ -387,7 +387,7 @@ class IntrinsicCalibration:
     def __bool__(self) -> NoReturn:
         # Every object is true by default, so `assert result` would pass for any result.
         raise UsageError(
-            "an Intrinsic is neither true nor false",
+            "an IntrinsicCalibration is neither true nor false",
             remedy="ask whether it is calibrated, which may be None: intrinsic.calibrated.",
         )
 

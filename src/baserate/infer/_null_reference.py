@@ -101,7 +101,8 @@ class NullReference:
     def __bool__(self) -> NoReturn:
         # Every object is true by default, so `assert result` would pass for any result.
         raise UsageError(
-            "a Floor is neither true nor false", remedy="ask whether chance explains the value: floor.within."
+            "a NullReference is neither true nor false",
+            remedy="ask whether chance explains the value: reference.within.",
         )
 
     @property

@@ -127,7 +127,7 @@ def check_half_width(value: float) -> None:
 Sides = Literal[1, 2]
 
 
-def test_quantile(alpha: float, sides: Sides) -> float:
+def quantile_of_test(alpha: float, sides: Sides) -> float:
     """Return the normal quantile of a test at that level."""
     from scipy.special import ndtri
 

@@ -33,7 +33,7 @@ from baserate.infer._sample_size import (
     min_rows,
     normal_power,
     normal_sample_size,
-    test_quantile,
+    quantile_of_test,
 )
 
 _MAX_LOG_ODDS = 9.0
@@ -309,8 +309,8 @@ def power_of_auc_test(  # noqa: PLR0913  (each is something that one knows or wa
     check_classes(positives, negatives)
     if _uses_formula(method, spread_ratio):
         varying = [binormal_spread(each).at(positives, negatives) for each in (null, expect)]
-        return normal_power(expect - null, *varying, z=test_quantile(alpha, sides))
-    test_quantile(alpha, sides)
+        return normal_power(expect - null, *varying, z=quantile_of_test(alpha, sides))
+    quantile_of_test(alpha, sides)
     level = level_from_alpha(alpha, sides)
     return interval_power(expect, positives, negatives, null=null, level=level, spread_ratio=spread_ratio)
 
@@ -366,7 +366,7 @@ def sample_size_for_auc_test(  # noqa: PLR0913  (each is something that one know
     _check_alternative(expect, null)
     check_open_share("prevalence", prevalence, "0.1")
     check_power(power, alpha)
-    z = test_quantile(alpha, sides)
+    z = quantile_of_test(alpha, sides)
     varying = [binormal_spread(each).per_row(prevalence) for each in (null, expect)]
     about_so_many = normal_sample_size(expect - null, *varying, z=z, power=power)
     if _uses_formula(method, spread_ratio):
@@ -556,7 +556,7 @@ def power_of_auc_difference(
     """
     check_classes(positives, negatives)
     varying = [each.at(positives, negatives) for each in pair.varying(standard)]
-    return normal_power(pair.difference, *varying, z=test_quantile(alpha, sides))
+    return normal_power(pair.difference, *varying, z=quantile_of_test(alpha, sides))
 
 
 def sample_size_for_auc_difference(
@@ -604,9 +604,11 @@ def sample_size_for_auc_difference(
         raise OptionError(
             "the difference of these two AUCs does not vary, so no size can be told", remedy="take a larger pilot."
         )
-    rows = normal_sample_size(pair.difference, *varying, z=test_quantile(alpha, sides), power=check_power(power, alpha))
+    rows = normal_sample_size(
+        pair.difference, *varying, z=quantile_of_test(alpha, sides), power=check_power(power, alpha)
+    )
     how = f"normal test of the difference of two AUCs, {describe_sides(sides)}"
-    size = _make_answer(rows, pair.difference, varying, prevalence, z=test_quantile(alpha, sides), how=how)
+    size = _make_answer(rows, pair.difference, varying, prevalence, z=quantile_of_test(alpha, sides), how=how)
     return size if pair.paired else replace(size, samples=2)
 
 

@@ -27,7 +27,7 @@ from baserate.infer._sample_size import (
     make_size,
     normal_power,
     normal_sample_size,
-    test_quantile,
+    quantile_of_test,
 )
 from baserate.measure import Measure, as_measure, describe
 
@@ -241,7 +241,7 @@ def sample_size_for_proportion_test(  # noqa: PLR0913  (each is something that o
     check_power(power, alpha)
     portion = TrialShare.of(as_measure(measure), prevalence, flag_rate)
     spread = [share * (1 - share) for share in (goal, expect)]
-    about_so_many = normal_sample_size(expect - goal, *spread, z=test_quantile(alpha, sides), power=power)
+    about_so_many = normal_sample_size(expect - goal, *spread, z=quantile_of_test(alpha, sides), power=power)
     if about_so_many > _MAX_TRIALS:
         raise OptionError(
             f"about {about_so_many:.0f} trials would be needed", remedy="ask for less, or a goal farther away."
@@ -302,7 +302,7 @@ def power_of_proportion_difference(  # noqa: PLR0913  (each is something that on
     if not 0 < trials < np.inf:
         raise OptionError(f"trials is {trials!r}", remedy="give a number above 0.")
     zero, real = _difference_variances(first, second, paired=paired, discordance=discordance)
-    return normal_power(first - second, zero / trials, real / trials, z=test_quantile(alpha, sides))
+    return normal_power(first - second, zero / trials, real / trials, z=quantile_of_test(alpha, sides))
 
 
 def sample_size_for_proportion_difference(  # noqa: PLR0913  (each is something that one knows or wants)
@@ -358,7 +358,7 @@ def sample_size_for_proportion_difference(  # noqa: PLR0913  (each is something 
         )
     portion = TrialShare.of(function, prevalence)
     zero, real = _difference_variances(first, second, paired=paired, discordance=discordance)
-    z = test_quantile(alpha, sides)
+    z = quantile_of_test(alpha, sides)
     needed = normal_sample_size(first - second, zero, real, z=z, power=check_power(power, alpha))
     trials = max(ceil(needed), 1)
     reached = normal_power(first - second, zero / trials, real / trials, z=z)

@@ -140,7 +140,7 @@ def recalibrate_scores(
     if at is not None and not 0 < at < 1:
         raise OptionError(f"at is {at}; a prevalence lies between 0 and 1, both excluded.")
     if isinstance(recalibrate, str) and recalibrate != "logistic":
-        raise OptionError(f"recalibrate is {recalibrate!r}; expected 'logistic', True, False or a Map.")
+        raise OptionError(f"recalibrate is {recalibrate!r}; expected 'logistic', True, False or a Calibrator.")
     if recalibrate is True or recalibrate == "logistic":
         if at is not None:
             raise OptionError(f"at={at} has no use: recalibrated posteriors are right at the prevalence of validation.")
