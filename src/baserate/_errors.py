@@ -98,14 +98,14 @@ class BaserateError(ValueError):
     def __str__(self) -> str:
         return self.render()
 
-    def render(self, spell: Callable[[str, str], str] = spell_keyword, advices: Mapping[str, str] | None = None) -> str:
+    def render(self, spell: Callable[[str, str], str] = spell_keyword, wordings: Mapping[str, str] | None = None) -> str:
         """Write the message for an interface.
 
         Parameters
         ----------
         spell
             Spells an option, from its name and the `repr` of its value, which is empty if the message mentions none.
-        advices
+        wordings
             Words of that interface for topics of `advice`.
         """
         # A sentence that ends needs a blank before the remedy, a clause a semicolon.
@@ -117,16 +117,16 @@ class BaserateError(ValueError):
             name, _, value = mark.partition("=")
             text, _, rest = rest.partition(_OPTION)
             parts += [spell(name, value), text]
-        return _word_advice("".join(parts), advices or {})
+        return _word_advice("".join(parts), wordings or {})
 
 
-def _word_advice(text: str, advices: Mapping[str, str]) -> str:
+def _word_advice(text: str, wordings: Mapping[str, str]) -> str:
     before, mark, rest = text.partition(_ADVICE)
     if not mark:
         return text
     inner, _, after = rest.partition(_END)
     topic, _, words = inner.partition("=")
-    return before + advices.get(topic, words) + _word_advice(after, advices)
+    return before + wordings.get(topic, words) + _word_advice(after, wordings)
 
 
 class DataError(BaserateError):
