@@ -26,7 +26,7 @@ CHAPTERS = {
     Curve: "Of a curve (`Curve`)",
     Tally: "Of scores as probabilities (`Tally`)",
     Confusion: "Of all classes together (`Confusion`)",
-    MulticlassRows: "Of a score for each class (`ClassRows`)",
+    MulticlassRows: "Of a score for each class (`MulticlassRows`)",
     LabelSets: "Of sets of labels (`LabelSets`)",
 }
 REGISTRIES = {"": MEASURES, "multiclass.": multiclass.MEASURES}

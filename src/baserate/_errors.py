@@ -3,23 +3,23 @@
 ::
 
     BaserateError
-    ├── DataError             the data cannot be used
-    │   ├── EmptyData         no rows, or none with weight
-    │   ├── BadShape          not one column of rows, or columns whose lengths or indexes differ
-    │   ├── MissingValues     NaN, infinity, None
-    │   ├── NotNumeric        text where numbers are needed, or numbers that float64 cannot hold
-    │   ├── NotBinary         truth is not two classes, or the positive one is unknown
-    │   ├── UnknownLabel      a class that is not among those named, or that has no score
-    │   ├── BadWeights        negative, fractional where whole ones are needed
-    │   ├── NotAProbability   outside [0, 1] where a probability is used as one
-    │   ├── CannotFit         the data do not determine what is to be fitted
-    │   └── BadFile           a file that is not of the form it claims
-    ├── CannotMeet            requirements that no decision meets
-    └── UsageError            the request cannot be met
-        ├── UnknownName       no measure, table, column or rule of that name
-        ├── BadOption         an option outside its domain
-        ├── NoSuchFile        nothing to read there
-        └── NotInstalled      an optional package is needed
+    ├── DataError                 the data cannot be used
+    │   ├── EmptyDataError        no rows, or none with weight
+    │   ├── ShapeError            not one column of rows, or columns whose lengths or indexes differ
+    │   ├── MissingValuesError    NaN, infinity, None
+    │   ├── NotNumericError       text where numbers are needed, or numbers that float64 cannot hold
+    │   ├── NotBinaryError        truth is not two classes, or the positive one is unknown
+    │   ├── UnknownLabelError     a class that is not among those named, or that has no score
+    │   ├── WeightError           negative, fractional where whole ones are needed
+    │   ├── NotAProbabilityError  outside [0, 1] where a probability is used as one
+    │   ├── FitError              the data do not determine what is to be fitted
+    │   └── FileFormatError       a file that is not of the form it claims
+    ├── InfeasibleError           requirements that no decision meets
+    └── UsageError                the request cannot be met
+        ├── UnknownNameError      no measure, table, column or rule of that name
+        ├── OptionError           an option outside its domain
+        ├── NoSuchFileError       nothing to read there
+        └── NotInstalledError     an optional package is needed
 
 All are `ValueError` too. Every message says what, where and how many, and ends with a remedy.
 
@@ -98,7 +98,9 @@ class BaserateError(ValueError):
     def __str__(self) -> str:
         return self.render()
 
-    def render(self, spell: Callable[[str, str], str] = spell_keyword, wordings: Mapping[str, str] | None = None) -> str:
+    def render(
+        self, spell: Callable[[str, str], str] = spell_keyword, wordings: Mapping[str, str] | None = None
+    ) -> str:
         """Write the message for an interface.
 
         Parameters

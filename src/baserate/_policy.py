@@ -241,7 +241,8 @@ class Policy:
         strange = [each for each in treatments if not isinstance(each, (Cut, RandomizedCut))]
         if strange:
             raise OptionError(
-                f"what is done with a group is {strange[0]!r}", remedy="give a Cut, such as Cut((0.5,)), or a RandomizedCut."
+                f"what is done with a group is {strange[0]!r}",
+                remedy="give a Cut, such as Cut((0.5,)), or a RandomizedCut.",
             )
         if not self.otherwise or not isinstance(self.otherwise, str):
             raise OptionError(f"otherwise is {self.otherwise!r}; it is an action, or 'refuse'.")

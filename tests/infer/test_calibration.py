@@ -605,7 +605,7 @@ def test_other_options_raise() -> None:
         (partial(infer.calibration_curve, t, drawn=infer.CurveOptions(level=2)), "level is 2"),
         (partial(infer.calibration_curve, t, "isotonic", drawn=infer.CurveOptions(band=other)), "band is 'other'"),
         (partial(infer.calibration_curve, t, other), "no calibration curve 'other'"),
-        (partial(infer.calibration_summary, t), "Tally is neither Tallies nor ClassRows"),
+        (partial(infer.calibration_summary, t), "Tally is neither Tallies nor MulticlassRows"),
     ):
         with pytest.raises(OptionError, match=message):
             refused()

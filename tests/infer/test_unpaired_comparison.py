@@ -384,7 +384,7 @@ def test_classes_need_a_measure_of_classes() -> None:
     a, b = classes()
     with pytest.raises(OptionError, match="is not for mcc"):
         compare_classes(a, b, measure="mcc", question=Question(method="delong"))
-    with pytest.raises(OptionError, match="is not ClassRows"):
+    with pytest.raises(OptionError, match="is not MulticlassRows"):
         compare_classes(a, None)  # type: ignore[arg-type]
     with pytest.raises(OptionError, match="no measure of many classes"):
         compare_classes(a, b, measure=MEASURES["auc"])

@@ -491,7 +491,9 @@ def test_invalid_requests_of_performance_raise(target: Target, validation: Tally
     assert all("no closed form" in row["why"] for row in found.rows())
     ended = as_they_are(Target(np.full(500, 0.02)), measures=["accuracy"])
     assert "the estimated prevalence is 0 or 1" in ended.rows()[-1]["why"]
-    with pytest.raises(OptionError, match="recalibrate is 'isotonic'; expected 'logistic', True, False or a Calibrator"):
+    with pytest.raises(
+        OptionError, match="recalibrate is 'isotonic'; expected 'logistic', True, False or a Calibrator"
+    ):
         shift.estimate_performance(target, validation, assume="covariate shift", recalibrate="isotonic")
 
 

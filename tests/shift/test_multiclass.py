@@ -307,7 +307,7 @@ def test_prevalence_finds_methods_by_name() -> None:
             shift.estimate_prevalence(target, rows, method=name)
     with pytest.raises(OptionError, match="threshold= has no use for acc; it has level"):
         shift.estimate_prevalence(target, rows, method="acc", threshold=0.3)
-    with pytest.raises(OptionError, match="give ClassRows for a ClassTarget"):
+    with pytest.raises(OptionError, match="give MulticlassRows for a MulticlassTarget"):
         shift.estimate_prevalence(target, rows.against_rest(0))  # type: ignore[call-overload]
     raw = shift.estimate_prevalence(target, rows, recalibrate=False)
     assert raw.calibrator is None
@@ -366,7 +366,7 @@ def test_label_shift_of_classes_is_described() -> None:
     assert [check.name for check in fits.checks] == ["overidentification"]
     assert fits.checks[0].freedom == 2
     assert len(fits.summary) == 2
-    with pytest.raises(OptionError, match="give a ClassTarget and ClassRows"):
+    with pytest.raises(OptionError, match="give a MulticlassTarget and MulticlassRows"):
         shift.label_shift_test(MulticlassTarget(score, LABELS), rows.against_rest(0))
 
 
@@ -550,7 +550,7 @@ def test_multiclass_performance_without_recalibration_and_its_errors() -> None:
         shift.estimate_performance(target, assume="label shift")
     with pytest.raises(OptionError, match="highest score decides"):
         shift.estimate_performance(target, assume="covariate shift", threshold=0.5)
-    with pytest.raises(OptionError, match="give ClassRows"):
+    with pytest.raises(OptionError, match="give MulticlassRows"):
         shift.estimate_performance(target, tally([0, 1], [0.2, 0.8]), assume="covariate shift")
     with pytest.raises(OptionError, match="of several classes, but the target is not"):
         shift.estimate_performance(Target(score[:, 0]), validation(), assume="covariate shift")

@@ -1,4 +1,4 @@
-"""`baserate measure` of many classes: options -> Confusions or ClassRows, and a page of their numbers."""
+"""`baserate measure` of many classes: options -> Confusions or MulticlassRows, and a page of their numbers."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -358,7 +358,9 @@ def multiclass_summary(
     [('least cost', 0.3333333333333333), ('highest probability', 1.6666666666666667)]
     """
     if not isinstance(rows, MulticlassRows):
-        raise OptionError(f"rows are {type(rows).__name__}", remedy="give ClassRows, with a posterior for each class.")
+        raise OptionError(
+            f"rows are {type(rows).__name__}", remedy="give MulticlassRows, with a posterior for each class."
+        )
     to = None if shares is None else check_shares("shares", shares, rows.labels)
     adjusted = rows if to is None else _adjust_posteriors(rows, to)
     decisions = least_cost(adjusted, costs, refer=refer)

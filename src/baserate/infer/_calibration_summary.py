@@ -158,7 +158,9 @@ def split_parts(
         )
     if isinstance(data, Tallies):
         return list(_binary_parts(data, prevalence, after)), results_data(data, [])
-    raise OptionError(f"{type(data).__name__} is neither Tallies nor ClassRows", remedy="read them with baserate.read.")
+    raise OptionError(
+        f"{type(data).__name__} is neither Tallies nor MulticlassRows", remedy="read them with baserate.read."
+    )
 
 
 def _binary_parts(tallies: Tallies, prevalence: Prevalence, after: CalibratedData | None) -> Iterator[CalibrationPart]:

@@ -287,7 +287,8 @@ def _check_models(a: Any, b: Any) -> None:  # noqa: ANN401  (checked here)
     for each in (a, b):
         if not isinstance(each, MulticlassRows):
             raise OptionError(
-                f"{type(each).__name__} is not ClassRows", remedy="read them first, with baserate.read.class_rows(…)."
+                f"{type(each).__name__} is not MulticlassRows",
+                remedy="read them first, with baserate.read.class_rows(…).",
             )
     if a.labels != b.labels:
         raise ShapeError(

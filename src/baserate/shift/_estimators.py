@@ -286,7 +286,8 @@ def _estimate_multiclass(
 ) -> MulticlassPrevalence:
     if not isinstance(validation, MulticlassRows):
         raise OptionError(
-            f"{type(validation).__name__} has no score for each class", remedy="give ClassRows for a ClassTarget."
+            f"{type(validation).__name__} has no score for each class",
+            remedy="give MulticlassRows for a MulticlassTarget.",
         )
     shares: MulticlassPrevalence = call_with_options(_multiclass_function(name), (target, validation), name, options)
     return shares

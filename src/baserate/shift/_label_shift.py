@@ -269,7 +269,7 @@ def label_shift_test(
     if isinstance(target, MulticlassTarget) and isinstance(validation, MulticlassRows):
         return multiclass_label_shift(target, validation)
     if isinstance(target, MulticlassTarget) or isinstance(validation, MulticlassRows):
-        raise OptionError("of several classes, give a ClassTarget and ClassRows.")
+        raise OptionError("of several classes, give a MulticlassTarget and MulticlassRows.")
     data = BinaryData(target, pool_tally(validation))
     data.check_information()
     return check_label_shift(data, bins=bins)

@@ -379,7 +379,8 @@ def multiclass_performance(
     averages, level = options.pop("averages", None), options.pop("level")
     if validation is not None and not isinstance(validation, MulticlassRows):
         raise OptionError(
-            f"{type(validation).__name__} has no score for each class", remedy="give ClassRows for a ClassTarget."
+            f"{type(validation).__name__} has no score for each class",
+            remedy="give MulticlassRows for a MulticlassTarget.",
         )
     if validation is None:
         if assume == "label shift":

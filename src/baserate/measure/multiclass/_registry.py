@@ -122,7 +122,7 @@ class Split:
             return classes
         if not isinstance(classes, Confusion | MulticlassRows | LabelSets):
             raise OptionError(
-                f"{type(classes).__name__} has no classes", remedy="give a Confusion, ClassRows or LabelSets."
+                f"{type(classes).__name__} has no classes", remedy="give a Confusion, MulticlassRows or LabelSets."
             )
         return Split(classes)
 

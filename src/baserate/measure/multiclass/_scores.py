@@ -120,7 +120,7 @@ def log_loss(r: MulticlassRows) -> float:
     needs=("total",),
 )
 def top_k_accuracy(r: MulticlassRows, *, k: int = 2) -> float:
-    """Of equal scores the class that is named first goes first, as in `ClassRows.decided`.
+    """Of equal scores the class that is named first goes first, as in `MulticlassRows.confusion`.
 
     >>> from baserate import class_scores
     >>> rows = class_scores(["a", "b", "c"], [[0.8, 0.1, 0.1], [0.3, 0.6, 0.1], [0.5, 0.3, 0.2]])
