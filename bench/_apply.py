@@ -35,8 +35,8 @@ COPY (
 """
 _OURS = """
 import json, resource, sys
-from baserate import apply, load_map
-rows = apply.file(load_map(sys.argv[1]), sys.argv[2], sys.argv[3], score="risk").rows
+from baserate import apply, load_calibrator
+rows = apply.file(load_calibrator(sys.argv[1]), sys.argv[2], sys.argv[3], score="risk").rows
 print(json.dumps({"rows": rows, "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss}))
 """
 _RIVAL = """

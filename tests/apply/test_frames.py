@@ -180,7 +180,7 @@ def test_invalid_multiclass_options(asked: dict[str, Any], message: str) -> None
 
 
 def test_arguments_of_other_types_are_refused() -> None:
-    with pytest.raises(OptionError, match="dict is no map; read one with load_map"):
+    with pytest.raises(OptionError, match="dict is no map; read one with load_calibrator"):
         apply.frame({}, {"risk": [0.1]})  # type: ignore[call-overload]
     with pytest.raises(OptionError, match="int is no frame that we know"):
         apply.frame(mapped(FORMS["rarer"]), 7)

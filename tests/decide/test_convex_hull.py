@@ -207,7 +207,7 @@ def test_reversal_is_listed_below_the_diagonal_and_used_on_request(classifiers: 
     for vertex in (vertex for vertex in turned.vertices if vertex.reversed):
         source = classifiers[vertex.classifier]
         table: Any = source if vertex.threshold is None else source.at(vertex.threshold)  # type: ignore[union-attr]
-        back = table.reversed()
+        back = table.reverse_decisions()
         assert (measure.fpr(back), measure.sensitivity(back)) == pytest.approx((vertex.fpr, vertex.tpr))
 
 

@@ -184,7 +184,10 @@ def fit_logistic(
     if squares is not None:
         inverse = inverse @ _line_information(z, squares, a, b) @ inverse
     back = np.array([[1.0, -middle / scale], [0.0, 1 / scale]])
-    return LogisticFit(a - b * middle / scale, b / scale, back @ inverse @ back.T)
+    # The inverse of a singular matrix is infinite, and its products with 0 are NaN: an unknown variance, no mistake.
+    with np.errstate(invalid="ignore", over="ignore"):
+        covariance = back @ inverse @ back.T
+    return LogisticFit(a - b * middle / scale, b / scale, covariance)
 
 
 class LogisticBasisFit(NamedTuple):

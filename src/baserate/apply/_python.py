@@ -250,7 +250,9 @@ def as_python(artifact: AnyCalibrator | Policy, /, *, name: str | None = None) -
         return _join_module(_policy_parts(artifact, function))
     if not isinstance(artifact, (Calibrator, MulticlassCalibrator)):
         kind = type(artifact).__name__
-        raise OptionError(f"{kind} is neither a map nor a policy", remedy="read one with load_map or Policy.load.")
+        raise OptionError(
+            f"{kind} is neither a map nor a policy", remedy="read one with load_calibrator or Policy.load."
+        )
     return _join_module([_calibrator_function(artifact, function)])
 
 

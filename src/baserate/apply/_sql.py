@@ -526,7 +526,9 @@ def as_sql(
         return _policy_sql(artifact, language, table, options)
     if not isinstance(artifact, (Calibrator, MulticlassCalibrator)):
         kind = type(artifact).__name__
-        raise OptionError(f"{kind} is neither a map nor a policy", remedy="read one with load_map or Policy.load.")
+        raise OptionError(
+            f"{kind} is neither a map nor a policy", remedy="read one with load_calibrator or Policy.load."
+        )
     unknown = [*["table"] * (table is not None), *(options.keys() - {"score"})]
     if unknown:
         raise OptionError(f"{min(unknown)} is no option for a map; there are: dialect, score.")

@@ -124,7 +124,7 @@ def _calibrator_task(
     missing: str = "refuse",
 ) -> Task:
     if not isinstance(calibrator, (Calibrator, MulticlassCalibrator)):
-        raise OptionError(f"{type(calibrator).__name__} is no map", remedy="read one with load_map, or fit one.")
+        raise OptionError(f"{type(calibrator).__name__} is no map", remedy="read one with load_calibrator, or fit one.")
     _check_missing_option(missing)
     if bounds and not isinstance(calibrator.form, Between):
         raise OptionError(f"{calibrator.method} makes one probability, not two; bounds are those of venn-abers.")

@@ -83,7 +83,7 @@ def cross_fit(
     >>> round(measure.log_loss(overconfident), 3), round(measure.log_loss(after), 3)
     (0.798, 0.667)
     """
-    check_method("crossfitted", method)
+    check_method("cross_fit", method)
     watch = watch or (lambda _done, _all: None)
     fit = _fit_function(data, method, {"folds": folds, "seed": seed}, options)
     if isinstance(data, MulticlassRows):

@@ -457,6 +457,8 @@ def plotted_path(columns: Mapping[str, Floats], *, named: bool) -> list[Floats]:
     if named or len(finite) < 2:
         return axes
     halves = finite / 2  # their difference cannot overflow
+    if halves[0] == halves[-1]:  # half of the smallest number is 0
+        return [threshold / (finite[0] - finite[-1]), *axes]
     return [threshold / 2 / (halves[0] - halves[-1]), *axes]
 
 

@@ -420,7 +420,7 @@ def _calibrate_script(script: _Script) -> Iterator[str]:
     if "with" in script.options:
         yield f"baserate.calibrate.fit(tallies, {python_literal(script.options['with'])}).save({name})"
     else:
-        yield f"baserate.calibrate.choose(tallies).map.save({name})"
+        yield f"baserate.calibrate.choose(tallies).calibrator.save({name})"
 
 
 def _curve_script(script: _Script) -> Iterator[str]:
