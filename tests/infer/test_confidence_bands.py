@@ -395,3 +395,8 @@ def test_bands_of_measures_know_that_empty_cells_may_stay_empty() -> None:
     alone = estimate("youden", counts)
     assert (found.columns["low"][at], found.columns["high"][at]) == pytest.approx((alone.low, alone.high), abs=0.02)
     assert found.columns["low"][at] < float(measure.youden(counts)) - 0.01
+
+
+def test_scores_whose_half_is_zero_have_a_band() -> None:
+    band = confidence_band(baserate.tally([0, 1], [0.0, 5e-324]), "positive_likelihood_ratio")
+    assert len(band.columns["low"]) == len(band.columns["threshold"])

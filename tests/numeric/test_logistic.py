@@ -7,6 +7,7 @@ import statsmodels.api as sm
 from scipy.optimize import brentq
 from scipy.special import expit, logit
 
+from baserate import measure, tally
 from baserate._numeric.logistic import fit_intercept, fit_logistic
 
 Floats = npt.NDArray[np.float64]
@@ -128,3 +129,11 @@ def test_a_shift_of_a_single_class_is_infinite() -> None:
         np.array([0.0, 1.0]), np.array([[0.0, 0.0], [1.0, 2.0]]), np.array([[1.0, 2.0], [0.0, 0.0]])
     )
     assert found.tolist() == [-np.inf, np.inf]
+
+
+@pytest.mark.parametrize("weight", [None, [2.0, 2.0, 2.0]])
+def test_a_singular_information_raises_no_warning(weight: list[float] | None) -> None:
+    """Two scores that differ in the last bit, one of each class: the variance of the slope is unknown."""
+    for near in (np.nextafter(0.3, 1), np.nextafter(0.3, 0)):
+        fit = measure.calibration_slope(tally([0, 1, 0], [0.0, 0.3, near], weight=weight))
+        assert isinstance(fit, float)

@@ -181,11 +181,11 @@ def fit_logistic(
         return LogisticFit(a - b * middle / scale, b / scale, np.full((*a.shape, 2, 2), np.nan))
     # Of many places, what the last step changes is far behind the last digit that matters, and costs a third more.
     inverse = _invert_2x2(information if len(z) > _BLOCK else _line_information(z, hits + misses, a, b))
-    if squares is not None:
-        inverse = inverse @ _line_information(z, squares, a, b) @ inverse
     back = np.array([[1.0, -middle / scale], [0.0, 1 / scale]])
     # The inverse of a singular matrix is infinite, and its products with 0 are NaN: an unknown variance, no mistake.
     with np.errstate(invalid="ignore", over="ignore"):
+        if squares is not None:
+            inverse = inverse @ _line_information(z, squares, a, b) @ inverse
         covariance = back @ inverse @ back.T
     return LogisticFit(a - b * middle / scale, b / scale, covariance)
 
