@@ -68,7 +68,11 @@ class Confusion:
         [[20.0, 5.0], [10.0, 15.0]]
         """
         if truth not in ("rows", "columns"):
-            raise OptionError(f"truth is {truth!r}; it is in the 'rows' or in the 'columns' of the table.")
+            raise OptionError(
+                f"truth is {truth!r}; it is in the 'rows' or in the 'columns' of the table.",
+                option="truth",
+                value=truth,
+            )
         mass = as_cells(cells)
         if mass.ndim < 2:
             raise ShapeError(f"the table has shape {mass.shape}", remedy="give as many rows as columns.")

@@ -34,6 +34,8 @@ class Costs:
             raise OptionError(
                 f"{wrong} is {getattr(self, wrong)!r}; expected {COST.words}.",
                 remedy="State costs in another unit, and 0 for what costs nothing.",
+                option=wrong,
+                value=getattr(self, wrong),
             )
 
     def total(self, counts: Counts[Value]) -> Value:

@@ -74,7 +74,10 @@ example, 0.95.
     """
     if not domain.holds(value):
         raise OptionError(
-            f"{name} is {value!r}; expected {domain.words}.", remedy=f"Give, for example, {domain.example}."
+            f"{name} is {value!r}; expected {domain.words}.",
+            remedy=f"Give, for example, {domain.example}.",
+            option=name,
+            value=value,
         )
 
 

@@ -23,18 +23,21 @@
 
 All are `ValueError` too. Every message says what, where and how many, and ends with a remedy.
 
-Messages mention options by `keyword` and steps by `advice`, so that each interface can spell them in its own way:
-Python as
-`positive='sick'`, the shell as `--positive sick`.
+Messages mention options by `keyword` and steps by `advice`, so that each interface spells them in its own way: Python
+as `positive='sick'`, the shell as `--positive sick`.
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from typing import Self
 
 # Characters of Unicode's private use area, which no message holds otherwise.
-_OPTION, _ADVICE, _END = "\ue000", "\ue001", "\ue002"
+_OPTION, _ADVICE, _FIELD, _END = "\ue000", "\ue001", "\ue002", "\ue003"
+_ABSENT = object()
+_LONGEST = 60
+"""Characters of a value that a message shows."""
 
 
-def keyword(name: str, *value: object) -> str:
+def keyword(name: str, value: object = _ABSENT) -> str:
     """Mention an option in a message, with a value if there is one.
 
     >>> str(OptionError(f"there are no groups; read them with {keyword('group')}."))
@@ -42,12 +45,23 @@ def keyword(name: str, *value: object) -> str:
     >>> str(OptionError(f"name the positive class: {keyword('positive', 'ill')}."))
     "name the positive class: positive='ill'."
     """
-    return f"{_OPTION}{name}={repr(value[0]) if value else ''}{_END}"
+    text = "" if value is _ABSENT else repr(value)
+    return _mark_option(name, text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}…")
 
 
-def advice(topic: str, text: str) -> str:
-    """Mention a step that another interface may word otherwise, under a topic by which it finds its own words."""
-    return f"{_ADVICE}{topic}={text}{_END}"
+def advice(topic: str, text: str, *details: object) -> str:
+    """Mention a step that other interfaces word in their own way.
+
+    Parameters
+    ----------
+    topic
+        The name by which an interface finds its wording.
+    text
+        The step in Python.
+    *details
+        What the wording of an interface fills in.
+    """
+    return f"{_ADVICE}{topic}{''.join(f'{_FIELD}{each}' for each in details)}{_FIELD}{text}{_END}"
 
 
 def spell_keyword(name: str, value: str) -> str:
@@ -68,10 +82,20 @@ def suggest(
     >>> suggest("scor", ["truth", "score"]), suggest("scor", ["truth"])
     ("Did you mean 'score'?", '')
     """
+    return ask_whether_meant(map(spell, nearest(name, known, most=most, cutoff=cutoff)))
+
+
+def nearest(name: str, known: Iterable[str], *, most: int = 1, cutoff: float = 0.6) -> list[str]:
+    """List the known names that are nearest to a misspelled one, the nearest first."""
     from difflib import get_close_matches  # slow to import, and rarely needed
 
-    near = dict.fromkeys(map(spell, get_close_matches(name, list(known), n=most, cutoff=cutoff)))
-    return f"Did you mean {' or '.join(near)}?" if near else ""
+    return get_close_matches(name, list(known), n=most, cutoff=cutoff)
+
+
+def ask_whether_meant(names: Iterable[str]) -> str:
+    """Ask whether one of some names is meant; nothing if there is none."""
+    listed = " or ".join(dict.fromkeys(names))
+    return f"Did you mean {listed}?" if listed else ""
 
 
 class BaserateError(ValueError):
@@ -92,8 +116,8 @@ class BaserateError(ValueError):
     def __init__(
         self, what: str = "", *, remedy: str = "", where: str = "", option: str = "", value: object = None
     ) -> None:
-        super().__init__(what)
         self.what, self.remedy, self.where, self.option, self.value = what, remedy, where, option, value
+        super().__init__(self.render())
 
     def __str__(self) -> str:
         return self.render()
@@ -108,27 +132,92 @@ class BaserateError(ValueError):
         spell
             Spells an option, from its name and the `repr` of its value, which is empty if the message mentions none.
         wordings
-            Words of that interface for topics of `advice`.
+            Wordings of that interface for topics of `advice`; `{0}` stands for the first detail, and so on.
         """
         # A sentence that ends needs a blank before the remedy, a clause a semicolon.
         between = "" if not self.remedy else " " if self.what.endswith((".", "?")) else "; "
-        text, _, rest = f"{self.what}{between}{self.remedy}".partition(_OPTION)
-        parts = [text]
-        while rest:
-            mark, _, rest = rest.partition(_END)
-            name, _, value = mark.partition("=")
-            text, _, rest = rest.partition(_OPTION)
-            parts += [spell(name, value), text]
-        return _word_advice("".join(parts), wordings or {})
+        return _word_advice(_spell_options(f"{self.what}{between}{self.remedy}", spell), wordings or {})
+
+    def with_options(self, names: Mapping[str, str], *, where: str = "", hint: str = "") -> Self:
+        """Return the error with other names of its options.
+
+        Parameters
+        ----------
+        names
+            Name of an option -> name that it has in another function or command.
+        where
+            File, table or data set in which it happened, to stand in front of the message.
+        hint
+            A sentence to add to the remedy.
+        """
+
+        def rename(name: str, value: str) -> str:
+            return _mark_option(names.get(name, name), value)
+
+        what, remedy = (_spell_options(text, rename) for text in (self.what, self.remedy))
+        return type(self)(
+            f"{where}: {what}" if where else what,
+            remedy=" ".join(filter(None, [remedy, hint])),
+            where=where or self.where,
+            option=names.get(self.option, self.option),
+            value=self.value,
+        )
+
+
+def _mark_option(name: str, value: str) -> str:
+    return f"{_OPTION}{name}={value}{_END}"
+
+
+def _spell_options(text: str, spell: Callable[[str, str], str]) -> str:
+    first, *rest = text.split(_OPTION)
+    parts = [first]
+    for each in rest:
+        mark, _, after = each.partition(_END)
+        name, _, value = mark.partition("=")
+        parts += [spell(name, value), after]
+    return "".join(parts)
 
 
 def _word_advice(text: str, wordings: Mapping[str, str]) -> str:
-    before, mark, rest = text.partition(_ADVICE)
-    if not mark:
-        return text
-    inner, _, after = rest.partition(_END)
-    topic, _, words = inner.partition("=")
-    return before + wordings.get(topic, words) + _word_advice(after, wordings)
+    first, *rest = text.split(_ADVICE)
+    parts = [first]
+    for each in rest:
+        mark, _, after = each.partition(_END)
+        topic, *details, plain = mark.split(_FIELD)
+        parts += [wordings[topic].format(*details) if topic in wordings else plain, after]
+    return "".join(parts)
+
+
+def unknown_name(
+    kind: str, name: object, known: Iterable[object], *, near: Iterable[str] | None = None, listing: str = ""
+) -> "UnknownNameError":
+    """Make the error for a name that is not known; it suggests the nearest names and lists all.
+
+    Parameters
+    ----------
+    kind
+        What the name is a name of.
+    name
+        The name as it was typed.
+    known
+        All names.
+    near
+        Names to suggest, if not those that are spelled most like it.
+    listing
+        The sentence that lists all names.
+
+    Examples
+    --------
+    >>> print(unknown_name("rule", "cots", ["cost", "youden"]))
+    there is no rule 'cots'. Did you mean 'cost'? Known are: cost, youden.
+    """
+    names = [str(each) for each in known]
+    question = ask_whether_meant(map(repr, nearest(str(name), names) if near is None else near))
+    return UnknownNameError(
+        " ".join(filter(None, [f"there is no {kind} {name!r}.", question])),
+        remedy=listing or f"Known are: {', '.join(names)}.",
+        value=name,
+    )
 
 
 class DataError(BaserateError):
@@ -153,7 +242,7 @@ class MissingValuesError(DataError):
     """NaN, infinity or None where a value is needed.
 
     For example: 4 of 5 rows cannot be used (p: 2 missing, 1 NaN, 1 infinite). Fill them in, or leave them out
-    with missing="drop".
+    with missing='drop'.
     """
 
 

@@ -29,8 +29,12 @@ class Estimate:
 
     def __post_init__(self) -> None:
         if self.level is not None and not 0 < self.level < 1:
-            raise OptionError(f"level is {self.level}; a confidence level lies between 0 and 1, for example 0.95.")
+            raise OptionError(
+                f"level is {self.level}; a confidence level lies between 0 and 1, for example 0.95.",
+                option="level",
+                value=self.level,
+            )
         if self.low > self.high:
-            raise OptionError(f"low is {self.low} and high {self.high}; swap them.")
+            raise OptionError(f"low is {self.low} and high {self.high}; swap them.", option="low", value=self.low)
         if isnan(self.value) and self.why is None:
             raise OptionError("the value is NaN without a reason", remedy="say in `why` what is missing.")

@@ -245,7 +245,11 @@ class Policy:
                 remedy="give a Cut, such as Cut((0.5,)), or a RandomizedCut.",
             )
         if not self.otherwise or not isinstance(self.otherwise, str):
-            raise OptionError(f"otherwise is {self.otherwise!r}; it is an action, or 'refuse'.")
+            raise OptionError(
+                f"otherwise is {self.otherwise!r}; it is an action, or 'refuse'.",
+                option="otherwise",
+                value=self.otherwise,
+            )
         wrong = [group for group in self.by_group if len(group) != len(self.attributes)]
         if wrong:
             raise ShapeError(f"group {wrong[0]} has not one value for each of the attributes {self.attributes}.")
@@ -259,7 +263,11 @@ class Policy:
         if not all(isinstance(each, str) for each in texts):
             raise OptionError("the rule, the positive class and notes are text", remedy="write them so.")
         if self.prevalence is not None and not 0 <= self.prevalence <= 1:
-            raise OptionError(f"prevalence is {self.prevalence}; it is a share, so give a number from 0 to 1.")
+            raise OptionError(
+                f"prevalence is {self.prevalence}; it is a share, so give a number from 0 to 1.",
+                option="prevalence",
+                value=self.prevalence,
+            )
 
     def _check_spellings(self) -> None:
         """Refuse two groups whose labels are written the same way."""

@@ -195,7 +195,10 @@ class Population:
         check_memory(f"drawing {rows} rows", 3.0 * rows, "Draw fewer rows")
         if not isinstance(rng, np.random.Generator) and not (isinstance(rng, Integral) and rng >= 0):
             raise OptionError(
-                f"rng is {rng!r}", remedy="give a generator of NumPy, or a whole number of 0 or more as a seed."
+                f"rng is {rng!r}",
+                remedy="give a generator of NumPy, or a whole number of 0 or more as a seed.",
+                option="rng",
+                value=rng,
             )
         generator = np.random.default_rng(rng)
         many = int(generator.binomial(rows, self.prevalence)) if positives is None else positives

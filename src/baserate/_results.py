@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from baserate._errors import NotInstalledError, ShapeError, UnknownNameError
+from baserate._errors import NotInstalledError, ShapeError, unknown_name
 from baserate._files import write_text
 from baserate._formatting import count_of
 from baserate._immutable import FrozenMapping
@@ -162,7 +162,7 @@ def make_frame(columns: dict[str, list[Any]], backend: str | None) -> Any:  # no
 
     name: Any = _installed_backend() if backend is None else backend
     if name not in _BACKENDS:
-        raise UnknownNameError(f"there is no kind of frame {backend!r}. Known are: {', '.join(_BACKENDS)}.")
+        raise unknown_name("kind of frame", backend, _BACKENDS)
     if find_spec(name) is None:
         raise NotInstalledError(
             f"a {name} frame needs {name}, which is not installed", remedy=f"run: pip install {name}."

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from baserate._arrays import Bools, Cells, Floats, Reals, exact_sum, read_only_copy, sums_of_others
 from baserate._confusion import Confusion, distinct_labels
 from baserate._counts import Counts
-from baserate._errors import OptionError, ShapeError
+from baserate._errors import OptionError, ShapeError, keyword
 from baserate._formatting import count_of
 from baserate._immutable import FrozenMapping, keep_read_only
 from baserate._numeric.distinct import Codes, float_bits, hash_rows_unordered, positions_by_code
@@ -293,7 +293,7 @@ class LabelSets:
                     remedy=f"give a row for each of {shape[0]} rows and a column for each of {shape[1]} labels.",
                 )
         if self.decided is None and self.score is None:
-            raise OptionError("give decided= or score=, so that there is something to judge.")
+            raise OptionError(f"give {keyword('decided')} or {keyword('score')}, so that there is something to judge.")
         for name in ("truth", "decided", "score", "weight"):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, read_only_copy(getattr(self, name)))
@@ -329,14 +329,15 @@ class LabelSets:
     def one_vs_rest(self) -> tuple[Tally, ...]:
         """Tallies of each label, by the score for it."""
         if self.score is None:
-            raise OptionError("there are no scores, only decisions", remedy="give score= too.")
+            raise OptionError("there are no scores, only decisions", remedy=f"give {keyword('score')} too.")
         columns = ((self.truth[:, at], np.ascontiguousarray(self.score[:, at])) for at in range(len(self.labels)))
         return tuple(Tally.of_rows(truth, score, weight=self.weight) for truth, score in columns)
 
     def _cells(self) -> tuple[Bools, Bools, Bools, Bools]:
         if self.decided is None:
             raise OptionError(
-                "there are no decisions, only scores", remedy="give decided= too, for example score >= 0.5."
+                "there are no decisions, only scores",
+                remedy=f"give {keyword('decided')} too, for example score >= 0.5.",
             )
         return (
             self.truth & self.decided,

@@ -211,7 +211,12 @@ class Tally:
         [0.3, 0.2]
         """
         if not 0 < resolution < np.inf:
-            raise OptionError(f"resolution is {resolution}", remedy="give the width of a bucket, for example 0.001.")
+            raise OptionError(
+                f"resolution is {resolution}",
+                remedy="give the width of a bucket, for example 0.001.",
+                option="resolution",
+                value=resolution,
+            )
         columns = [getattr(self, name) for name in _columns(weighted=self.weighted)]
         coarsest = max(resolution, self.resolution or 0.0)
         return _sum_equal_scores(_edge_below(self.score, resolution), columns, coarsest, reweighed=self.reweighed)

@@ -175,7 +175,7 @@ def test_missing_scores_are_refused_with_their_rows(name: str, tmp_path: Path) -
         apply.file(MAP, tmp_path / name, tmp_path / "out.csv")
     assert str(refused.value) == (
         "6 of 8 rows have a score that is missing, NaN or infinite in 'risk' (rows 2, 4, 5, 6, 7 and 1 more, counted "
-        'from 1); fill them in, or let what is missing stay so with missing="keep".'
+        "from 1); fill them in, or let what is missing stay so with missing='keep'."
     )
     assert [path.name for path in tmp_path.iterdir()] == [name]
 

@@ -237,7 +237,7 @@ def test_what_is_read_is_never_written_over(target: str, message: str, tmp_path:
 
 def test_an_id_must_be_named() -> None:
     nameless = Policy(by_group={(): HALF}, otherwise="refuse")
-    with pytest.raises(OptionError, match='name their column, such as id="patient"'):
+    with pytest.raises(OptionError, match="name their column, such as id='patient'"):
         apply.file(nameless, "in.csv", "out.csv", score="risk")
 
 

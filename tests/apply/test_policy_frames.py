@@ -198,9 +198,9 @@ def test_invalid_options(kind: str, asked: dict[str, Any], error: type[Exception
 
 def test_a_policy_that_knows_no_columns_must_be_told() -> None:
     bare = Policy(by_group={(): HALF}, otherwise="refuse")
-    with pytest.raises(OptionError, match='name it, such as score="risk"'):
+    with pytest.raises(OptionError, match="name it, such as score='risk'"):
         apply.frame(bare, TABLE)
-    with pytest.raises(OptionError, match=r'name their column, such as id="patient"\. Without ids there is no lottery'):
+    with pytest.raises(OptionError, match=r"name their column, such as id='patient'\. Without ids there is no lottery"):
         apply.frame(bare, TABLE, score="risk")
 
 

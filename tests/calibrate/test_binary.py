@@ -219,7 +219,7 @@ def test_invalid_arguments_are_refused() -> None:
     t = tally([0, 1, 0, 1], [0.1, 0.3, 0.2, 0.15])
     two = read.tallies({"y": [0, 1], "p": [0.1, 0.2], "q": [0.3, 0.4]}, truth="y", score=["p", "q"])
     refused: tuple[tuple[Callable[[], object], type[Exception], str], ...] = (
-        (partial(calibrate.fit, t, "isotone"), UnknownNameError, "Did you mean isotonic?"),
+        (partial(calibrate.fit, t, "isotone"), UnknownNameError, "Did you mean 'isotonic'?"),
         (partial(calibrate.fit, t, "spline"), UnknownNameError, "Known are: identity, offset"),
         (partial(calibrate.fit, two), OptionError, r"several scores \(p, q\)"),
         (partial(calibrate.fit, [0, 1]), OptionError, "data is list; expected a Tally, Tallies or Rows"),

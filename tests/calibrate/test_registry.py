@@ -55,5 +55,5 @@ def test_choose_accepts_aliases_and_reports_the_typed_name() -> None:
 
 
 def test_unknown_names_suggest_a_near_one() -> None:
-    with pytest.raises(UnknownNameError, match=r"Did you mean isotonic\?"):
+    with pytest.raises(UnknownNameError, match=r"Did you mean 'isotonic'\?"):
         calibrate.fit(TALLY, "isotone")

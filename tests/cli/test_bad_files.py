@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from baserate import DataError
-from baserate.cli._errors import rephrase_for_shell
 from tests.bad_files import BAD, Bad
 from tests.cli.shell import PEOPLE, run
 
@@ -20,7 +19,7 @@ def test_a_bad_file_is_refused_in_one_line(bad: Bad, tmp_path: Path) -> None:
     source = tmp_path / bad.source
     result = run("measure", source, "--truth", "y", "--score", "p", "-o", tmp_path / "out.json")
     assert (result.exit_code, result.stdout) == (3 if issubclass(bad.error, DataError) else 2, "")
-    message = rephrase_for_shell(bad.message.replace("{path}", str(source)).replace("{folder}", str(tmp_path)))
+    message = bad.message.replace("{path}", str(source)).replace("{folder}", str(tmp_path))
     assert result.stderr.startswith("baserate: ")
     assert message in result.stderr
     assert len(result.stderr.splitlines()) == 1

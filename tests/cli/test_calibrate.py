@@ -153,7 +153,7 @@ def test_without_o_nothing_is_written(tmp_path: Path) -> None:
     ("typed", "code", "words"),
     [
         (("--with", "spline"), 2, "there is no method 'spline'."),
-        (("--with", "isotonc"), 2, "Did you mean isotonic?"),
+        (("--with", "isotonc"), 2, "Did you mean 'isotonic'?"),
         (("--predicted", "says"), 2, "labels cannot be calibrated"),
         (("--score", "old"), 2, "a map is of one score"),
         (("--with", "offset", "--bins", "3"), 2, "--bins is for --with histogram"),

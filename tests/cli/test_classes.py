@@ -201,13 +201,13 @@ def test_two_classes_may_be_treated_alike(tmp_path: Path) -> None:
         (
             (*LABELS, "--average", "mean"),
             2,
-            "there is no average 'mean' of classes. Known are: macro, weighted, micro.",
+            "there is no average of classes 'mean'. Known are: macro, weighted, micro.",
         ),
         ((*LABELS, "--average", "cow=1"), 2, "there is no class 'cow' to weigh"),
         ((*LABELS, "--average", "cat=1"), 2, "the classes are"),
         ((*LABELS, "--average", "cat=x,dog=1,fish=1"), 2, "'x' is not a weight"),
         ((*LABELS, "--measures", "auc"), 2, "auc cannot be had: labels have neither ranks nor probabilities"),
-        ((*LABELS, "--measures", "kapa"), 2, "Did you mean kappa"),
+        ((*LABELS, "--measures", "kapa"), 2, "Did you mean 'kappa'"),
         ((*LABELS, "--labels", "cat,dog"), 3, "2 of 9 rows cannot be used (is: 2 unknown label)"),
         (("--truth", "is", "--scores", "q_"), 2, "there is no column 'q_*'"),
         (("--truth", "is", "--scores", "p_cat,p_dog"), 3, "for which there is no score"),
@@ -229,7 +229,7 @@ def test_what_is_refused(typed: tuple[str, ...], code: int, told: str, tmp_path:
 
 def test_a_slip_is_told_before_anything_is_read(tmp_path: Path) -> None:
     result = run("measure", tmp_path / "none.csv", *LABELS, "--measures", "kapa")
-    assert "Did you mean kappa" in result.stderr
+    assert "Did you mean 'kappa'" in result.stderr
 
 
 def test_two_labels_are_measured_as_ever(tmp_path: Path) -> None:

@@ -134,7 +134,7 @@ def test_files_that_do_not_fit(tmp_path: Path) -> None:
         ((*TWO, "--margin", "0.1"), 2, "say which, for example --alternative better"),
         ((*TWO, "--measure", "f1", "--method", "delong"), 2, "use --method resample"),
         ((*TWO, "--measure", "accuracy", "--weight", "w", "--method", "mcnemar"), 2, "these have weights"),
-        ((*TWO, "--measure", "acurracyy"), 2, "Did you mean accuracy"),
+        ((*TWO, "--measure", "acurracyy"), 2, "Did you mean 'accuracy'"),
         ((*TWO, "--measure", "f1", "--threshold", "0.1,0.2,0.3"), 2, "there are 3 thresholds for 2 scores"),
         ((*TWO, "--id", "site"), 2, "--id joins several files, and this is one"),
         (

@@ -327,9 +327,9 @@ def test_what_is_positive_is_so_in_other_rows(tmp_path: Path) -> None:
         (("--maximize", "cost", "--fn", "2"), "a cost is made least, at costs that you give"),
         (("--minimize", "cost"), "a cost is made least, at costs that you give"),
         (("--minimize", "auc"), "auc has one value for a whole curve"),
-        (("--maximize", "sensitivvity"), "there is no measure 'sensitivvity'. Did you mean sensitivity"),
+        (("--maximize", "sensitivvity"), "there is no measure 'sensitivvity'. Did you mean 'sensitivity'"),
         (("--maximize", ""), "there is no measure ''"),
-        (("--measures", "sensitivvity"), "there is no measure 'sensitivvity'. Did you mean sensitivity"),
+        (("--measures", "sensitivvity"), "there is no measure 'sensitivvity'. Did you mean 'sensitivity'"),
         (("--measures", "auc"), "auc does not depend on the cut-off; `baserate measure` measures it."),
         (("--capacity", "0"), "'0' is no capacity; give rows, such as 100, or a share, such as 10% or 0.1."),
         (("--capacity", "120%"), "'120%' is no capacity"),
@@ -379,7 +379,7 @@ def test_what_must_be_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "told", "place"),
     [
-        ("specificityy >= 0.9", "there is no measure 'specificityy'. Did you mean specificity", 0),
+        ("specificityy >= 0.9", "there is no measure 'specificityy'. Did you mean 'specificity'", 0),
         ("f1 >= 0.1, prevalence=0.2", "= is no bound; write >= or <=", 21),
         ("precision >=", "a number is expected here, such as 0.9 or 90%", 12),
         ("precision >= 0.5 f1 >= 1", "a comma is expected here", 17),

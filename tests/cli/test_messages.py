@@ -12,8 +12,9 @@ from time import monotonic, sleep
 import pytest
 
 from baserate import DataError
+from baserate._errors import BaserateError, OptionError, advice, keyword
 from baserate.cli import VERBS, main
-from baserate.cli._errors import exit_code, rephrase_for_shell
+from baserate.cli._errors import exit_code, render_for_shell
 from tests.cli.shell import people, program, run
 
 ONE = ("--truth", "sick", "--score", "risk")
@@ -45,7 +46,7 @@ def test_dropped_rows_and_notes_are_told(tmp_path: Path) -> None:
     assert run(*typed, "--json").stderr.startswith(told)
     lines = run(*typed).stderr.splitlines()
     assert lines[0].startswith(note)
-    assert lines[0].endswith("give one with --threshold.")
+    assert lines[0].endswith("State a threshold for them.")
     for name in ("kept.md", "kept.txt"):  # what is kept says it too
         run(*typed, "-o", tmp_path / name)
         assert note in (tmp_path / name).read_text(encoding="utf-8")
@@ -86,7 +87,7 @@ def test_a_thinned_curve_says_so(tmp_path: Path) -> None:
         (
             ("measure", "FILE", *ONE, "--measures", "acu"),
             2,
-            "there is no measure 'acu'. Did you mean auc or accuracy? `",
+            "there is no measure 'acu'. Did you mean 'auc' or 'accuracy'? `",
         ),
         (("measure", "FILE", *ONE, "--measures", ","), 2, "invalid value for '--measures': there is no name in it;"),
         (("measure", "FILE", *ONE, "--treshold", "1"), 2, "no such option '--treshold'. Did you mean '--threshold'?"),
@@ -136,20 +137,33 @@ def test_errors_are_one_line_with_a_remedy_and_a_code(
 
 
 @pytest.mark.parametrize(
-    ("python", "shell"),
+    ("mention", "shell"),
     [
-        ("perhaps positive='sick'.", "perhaps --positive sick."),
-        ("perhaps positive='very sick'.", "perhaps --positive 'very sick'."),
-        ("perhaps positive=1.", "perhaps --positive 1."),
-        ("perhaps positive=-1 and negative=0.5.", "perhaps --positive -1 and --negative 0.5."),
-        ("with negative=False for example", "with --negative False for example"),
-        ('leave them out with missing="drop".', "leave them out with --missing drop."),
-        ("pass it as weight= instead.", "pass it as --weight instead."),
-        ("the discount=5 and truth == 'a'", "the discount=5 and truth == 'a'"),
+        (keyword("positive", "sick"), "--positive sick"),
+        (keyword("positive", "very sick"), "--positive 'very sick'"),
+        (keyword("positive", 1), "--positive 1"),
+        (keyword("positive", -0.5), "--positive -0.5"),
+        (keyword("positive", value=False), "--positive False"),
+        (keyword("positive", "x" * 200), "--positive …"),
+        (keyword("smoothed", value=True), "--smoothed"),
+        (keyword("weight"), "--weight"),
+        (keyword("to"), "--name"),
+        (keyword("discount", 5), "discount=5"),
+        (advice("interval", "method='wald'", "wald"), "--interval wald"),
+        (advice("of no interface", "call the function"), "call the function"),
+        ("the weight=5 of a label", "the weight=5 of a label"),
     ],
 )
-def test_remedies_are_told_in_flags(python: str, shell: str) -> None:
-    assert rephrase_for_shell(python) == shell
+def test_options_are_spelled_as_flags_of_the_command(mention: str, shell: str) -> None:
+    flags = ["--positive", "--smoothed", "--weight", "--name"]
+    assert render_for_shell(BaserateError("Wrong.", remedy=f"Give {mention}."), flags) == f"Wrong. Give {shell}."
+
+
+def test_an_error_can_be_told_of_another_place_with_its_options() -> None:
+    error = OptionError(f"{keyword('score', 'p')} is no column", remedy=f"name {keyword('truth')}.", option="score")
+    other = error.with_options({"score": "validation_score"}, where="validation", hint="Look there.")
+    assert str(other) == "validation: validation_score='p' is no column; name truth=. Look there."
+    assert (type(other), other.where, other.option) == (OptionError, "validation", "validation_score")
 
 
 def test_a_requirement_of_several_labels_is_told_in_flags(tmp_path: Path) -> None:

@@ -137,7 +137,7 @@ def test_what_is_said_beside_the_data() -> None:
     [
         (["population", "lineer", "measure"], "there is no population 'lineer'. Did you mean linear? There are:"),
         ([*LINEAR, "meazure"], "there is no command 'meazure'. Did you mean measure?"),
-        ([*LINEAR, "measure", "f11"], "there is no measure 'f11'. Did you mean f1"),
+        ([*LINEAR, "measure", "f11"], "there is no measure 'f11'. Did you mean 'f1'"),
         (
             [*LINEAR, "--prevalence", "2", "measure", "f1"],
             "prevalence is 2.0; expected 0, 1 or a prevalence",

@@ -290,7 +290,7 @@ def test_figures_are_drawn_of_policies_without_one_threshold(tmp_path: Path) -> 
     [
         ((), 2, "missing argument 'FILE...'. Try: baserate report --help"),
         (("FILE", "--score", "risk"), 2, "missing option '--truth'."),
-        (("FILE", *ONE, "--rule", "cost"), 2, "the rule cost needs what errors cost: --fp 1 --fn 20."),
+        (("FILE", *ONE, "--rule", "cost"), 2, "the rule cost needs the costs of errors; give --fp 1 --fn 20."),
         (("FILE", *ONE, "--rule", "capacity"), 2, "needs more than a plan can tell; choose with `baserate decide"),
         (("FILE", *ONE, "--threshold", "1", "--rule", "youden"), 2, "--threshold and --rule are several ways to cut"),
         (("FILE", *ONE, "--threshold", "1,2"), 2, "are 2 cut-offs; a report has one."),

@@ -43,7 +43,7 @@ def test_requirements_round_trip_through_text(name: str, bound: float) -> None:
         ("precision >= 0.3 recall >= 0.2", 17, "a comma is expected here"),
         ("precision >= 0.3 %% ", 18, "a comma is expected here"),
         ("auc >= 0.9", 0, "auc does not depend on the threshold"),
-        ("specificity >= 0.9, specificty >= 0.8", 20, "Did you mean specificity"),
+        ("specificity >= 0.9, specificty >= 0.8", 20, "Did you mean 'specificity'"),
     ],
 )
 def test_errors_point_at_the_character(text: str, place: int, told: str) -> None:

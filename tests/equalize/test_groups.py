@@ -496,7 +496,7 @@ class TestErrors:
         with pytest.raises(OptionError, match="threshold is nan"):
             equalize.compare_groups(t, decided=nan)
         deciles = read.tallies({**data, "risk": data["risk"] * 10}, truth="sick", score="risk", group="sex")
-        with pytest.raises(OptionError, match="scores are not probabilities; give a threshold"):
+        with pytest.raises(OptionError, match="scores are not probabilities; give threshold="):
             equalize.compare_groups(deciles)
         assert len(equalize.group_table(deciles, measures=["auc"])) == 3
 

@@ -327,7 +327,7 @@ def test_scores_and_groups_that_are_missing_are_an_error_at_once() -> None:
 
 def test_invalid_goals_raise_with_a_remedy() -> None:
     groups = {"f": baserate.curve(baserate.tally([1, 0], [0.9, 0.1]))}
-    with pytest.raises(UnknownNameError, match="Did you mean equalized-odds"):
+    with pytest.raises(UnknownNameError, match="Did you mean 'equalized-odds'"):
         Goal("equalised-odds")
     with pytest.raises(OptionError, match="from 0 up"):
         Goal(within=-0.1)

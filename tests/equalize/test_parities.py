@@ -67,7 +67,7 @@ def test_the_page_offers_the_parities_with_a_page_id() -> None:
 
 
 def test_an_unknown_parity_raises_with_a_suggestion() -> None:
-    with pytest.raises(UnknownNameError, match="Did you mean equalized-odds"):
+    with pytest.raises(UnknownNameError, match="Did you mean 'equalized-odds'"):
         find_parity("equalised odds")
     with pytest.raises(UnknownNameError, match="Known are: demographic-parity"):
         find_parity("xyz")

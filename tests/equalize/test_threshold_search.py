@@ -208,8 +208,7 @@ def test_a_trivial_solution_is_noted_with_a_remedy() -> None:
     for costs, who in ((Costs(fp=2, fn=1), "nobody"), (Costs(fp=1, fn=1), "everybody")):
         policy = deterministic_thresholds(curves([few, more]), Goal("equalized-odds", costs=costs))
         assert policy.notes[-1].startswith(f"{who} is flagged")
-        assert "within=" in policy.notes[-1]
-        assert "equalize.optimal_policy" in policy.notes[-1]
+        assert policy.notes[-1].endswith("allow a greater difference, or a randomized policy.")
     # Where flagging nobody is the best there is, there is nothing to remedy.
     policy = deterministic_thresholds(curves([few, more]), Goal("equalized-odds", costs=Costs(fp=1000, fn=1)))
     assert places(policy, [few, more]) == (0, 0)

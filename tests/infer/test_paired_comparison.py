@@ -12,7 +12,7 @@ from scipy.special import ndtri, stdtrit
 from sklearn.metrics import average_precision_score, brier_score_loss
 
 from baserate import Costs, Rows, Tally, measure
-from baserate._errors import EmptyDataError, OptionError, UnknownNameError
+from baserate._errors import EmptyDataError, OptionError, UnknownNameError, UsageError
 from baserate._read_summary import ReadSummary
 from baserate.infer import (
     Comparison,
@@ -545,7 +545,7 @@ def test_impossible_comparisons_raise(options: dict[str, Any], error: type[Excep
 def test_scores_that_are_no_probabilities_need_a_threshold() -> None:
     rows = sample()
     raw = Rows(rows.truth, {"new": rows.score["new"] * 10, "old": rows.score["old"]})
-    with pytest.raises(OptionError, match=r"new runs from .* so its scores are not probabilities; give a threshold"):
+    with pytest.raises(OptionError, match=r"new runs from .* so its scores are not probabilities; give threshold="):
         compare(raw, measure="accuracy")
     (found,) = compare(raw, measure="accuracy", threshold={"new": 5})
     assert found.thresholds == (5, 0.5)
@@ -598,7 +598,7 @@ def test_only_rows_are_compared() -> None:
     ],
 )
 def test_questions_that_make_no_sense(options: dict[str, Any]) -> None:
-    with pytest.raises(OptionError):
+    with pytest.raises(UsageError):
         Question(**options)
 
 

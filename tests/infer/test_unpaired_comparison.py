@@ -252,7 +252,7 @@ def test_invalid_and_undefined_comparisons() -> None:
     assert isnan(found.p)
     assert found.why == "second: there are no negatives"
     wild = tally([1, 0], [3.0, -2.0])
-    with pytest.raises(OptionError, match="not probabilities; give a threshold"):
+    with pytest.raises(OptionError, match="not probabilities; give threshold="):
         compare_unpaired(a, wild, measure="accuracy")
 
 

@@ -117,7 +117,7 @@ def test_many_classes_have_fewer_rows() -> None:
         (LABELS, {"measures": ["brier"]}, OptionError, "brier cannot be had"),
         (LABELS, {"measures": [len]}, OptionError, "is no measure"),
         (LABELS, {"measures": ["nothing at all"]}, UnknownNameError, "there is no measure 'nothing at all'"),
-        (LABELS, {"averages": ["samples"]}, UnknownNameError, "no average 'samples' of classes"),
+        (LABELS, {"averages": ["samples"]}, UnknownNameError, "no average of classes 'samples'"),
         (SCORES, {"measures": ["exact_match"]}, OptionError, "exact_match cannot be had"),
     ],
 )

@@ -30,7 +30,7 @@ def test_names_are_looked_up_in_their_own_registry() -> None:
     assert find_measure("mcc") is not measure.find_measure("mcc")
     with pytest.raises(UnknownNameError, match=r"no measure 'sensitivity'.* Known are: accuracy, hamming_loss"):
         find_measure("sensitivity")
-    with pytest.raises(UnknownNameError, match=r"no measure 'scott_pie'\. Did you mean scott_pi"):
+    with pytest.raises(UnknownNameError, match=r"no measure 'scott_pie'\. Did you mean 'scott_pi'"):
         find_measure("scott_pie")
     with pytest.raises(UnknownNameError, match="no measure 'scott_pi'"):
         measure.find_measure("scott_pi")

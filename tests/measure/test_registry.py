@@ -195,7 +195,7 @@ def test_measures_are_found_by_aliases(spelling: str, name: str) -> None:
 
 
 def test_an_unknown_name_lists_all_names_and_the_nearest() -> None:
-    with pytest.raises(UnknownNameError, match=r"no measure 'sensitivit'. Did you mean sensitivity or") as caught:
+    with pytest.raises(UnknownNameError, match=r"no measure 'sensitivit'. Did you mean 'sensitivity' or") as caught:
         find_measure("sensitivit")
     assert all(name in str(caught.value) for name in MEASURES)
     with pytest.raises(UnknownNameError, match=r"no measure 'zzzz'. Known are: accuracy"):

@@ -59,7 +59,7 @@ def test_the_default_threshold_is_one_half_for_probabilities_only() -> None:
     assert [name for (name,) in told(other, "measure")] == list(measure.DEFAULT_MEASURES[baserate.Curve])
     range_ = "z runs from -2 to 3, so its scores are not probabilities"
     assert other.data["notes"] == [
-        f"{range_}; measures at a threshold are left out: give a threshold.",
+        f"{range_}; measures at a threshold are left out. State a threshold for them.",
         f"{range_}; brier, brier_skill, log_loss are left out.",
     ]
     cut = measure.summary(tallies(score="z"), threshold=[0], measures=["f1"])
@@ -71,7 +71,7 @@ def test_named_measures_that_cannot_be_computed_are_refused() -> None:
         measure.summary(tallies(score="z"), measures=["brier"])
     with pytest.raises(OptionError, match="nothing is left to measure: z runs from -2 to 3"):
         measure.summary(tallies(score="z"), measures=["f1"])
-    with pytest.raises(UnknownNameError, match="Did you mean auc"):
+    with pytest.raises(UnknownNameError, match="Did you mean 'auc'"):
         measure.summary(tallies(score="p"), measures=["aucc"])
 
 

@@ -246,7 +246,7 @@ def test_custom_functions() -> None:
         (
             lambda: population.best_threshold(population.linear(), "f11"),
             UnknownNameError,
-            "no measure 'f11'. Did you mean f1",
+            "no measure 'f11'. Did you mean 'f1'",
         ),
         (
             lambda: population.best_threshold(population.linear(), "flag_rate"),

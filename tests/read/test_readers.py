@@ -213,7 +213,7 @@ MISSING: dict[str, list[Any]] = {
 def test_missing_values_are_refused_with_counts(make_source: Callable[[Table], Any]) -> None:
     message = (
         r"^4 of 7 rows cannot be used \(y: 1 missing; g: 1 missing; p: 1 (missing|NaN); q: 1 (missing|NaN)\)\. "
-        r'Fill them in, or leave them out with missing="drop"\.$'
+        r"Fill them in, or leave them out with missing='drop'\.$"
     )
     with pytest.raises(MissingValuesError, match=message):
         read.tallies(make_source(MISSING), truth="y", score=["p", "q"], group="g")

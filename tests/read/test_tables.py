@@ -44,10 +44,14 @@ def tallied(source: object, **asked: Any) -> Tallies:  # noqa: ANN401  (names of
     [
         ({"truth": "z"}, UnknownNameError, "there is no column 'z'. There are: 'y', 'p', 'g'."),
         ({"score": "P"}, UnknownNameError, "there is no column 'P'. Did you mean 'p'?"),
-        ({"score": None}, OptionError, 'name a column to judge: score="risk"'),
+        ({"score": None}, OptionError, "name a column to judge: score='risk'"),
         ({"score": ["p", "p"]}, OptionError, "the column 'p' is named twice"),
         ({"score": "p", "predicted": "p"}, OptionError, "the column 'p' is named twice"),
-        ({"scores": "p"}, OptionError, "there is no kind of column 'scores'. Known are: truth, score, predicted"),
+        (
+            {"scores": "p"},
+            UnknownNameError,
+            "there is no kind of column 'scores'. Did you mean 'score'? Known",
+        ),
         ({"missing": "ignore"}, OptionError, "missing is 'ignore'; it is 'refuse' or 'drop'"),
         ({"positive": 2}, NotBinaryError, "positive=2 does not occur in truth"),
         ({"positive": "1"}, NotBinaryError, "positive='1' is text, but truth holds 1, a number; pass positive=1"),

@@ -72,7 +72,7 @@ def test_what_is_left_out_of_a_file_is_as_usual() -> None:
         ({"score": "p", "prevalence": "2%"}, "prevalence is '2%'"),
         ({"score": "p", "threshold": 0.5, "rule": "youden"}, "threshold and rule are several ways to cut"),
         ({"score": "p", "threshold": float("nan")}, "threshold is nan"),
-        ({"score": "p", "rule": "cost"}, "needs what errors cost"),
+        ({"score": "p", "rule": "cost"}, "needs the costs of errors"),
         ({"score": "p", "rule": "capacity"}, "needs more than a plan can tell"),
         ({"score": "p", "costs": (1, 20)}, "give Costs"),
         ({"score": "p", "policy": 0.5}, "policy is float"),

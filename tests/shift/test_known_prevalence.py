@@ -67,7 +67,7 @@ def people(n: int = 400, seed: int = 0) -> Tally:
         (lambda: shift.prevalence_curve(TABLE, "auc"), "auc is no measure of decisions"),
         (lambda: shift.prevalence_curve(TABLE, []), "nothing to measure"),
         (lambda: shift.prevalence_curve(TABLE, "precision", threshold=0.5), "has no use"),
-        (lambda: shift.prevalence_curve(tally([1, 0], [3, -1]), "precision"), "give a threshold="),
+        (lambda: shift.prevalence_curve(tally([1, 0], [3, -1]), "precision"), "give threshold="),
         (lambda: shift.prevalence_curve(TABLE, "precision", prevalences=[0.1, 1.0]), "1 of 2 values of to"),
         (lambda: shift.prevalence_curve("table", "precision"), "str has no decisions"),  # type: ignore[arg-type]
     ],

@@ -225,7 +225,7 @@ def test_it_works_in_searches_and_pipelines() -> None:
 def test_invalid_arguments_are_refused() -> None:
     x, y = two(60)
     for options, error, told in (
-        ({"method": "logistc"}, UnknownNameError, "Did you mean logistic"),
+        ({"method": "logistc"}, UnknownNameError, "Did you mean 'logistic'"),
         ({"cv": 1}, OptionError, "cv is 1; give 2 folds or more"),
         ({"cv": [(np.arange(30), np.arange(30, 60))]}, OptionError, "cv does not score every row once"),
     ):

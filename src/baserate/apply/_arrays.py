@@ -15,7 +15,7 @@ import numpy.typing as npt
 from baserate._arrays import Bools, Floats, Reals, make_read_only, refuse_differing_indexes
 from baserate._calibrator import Calibrator, MulticlassCalibrator
 from baserate._cut import FLAG, random_numbers
-from baserate._errors import DataError, OptionError, ShapeError
+from baserate._errors import DataError, OptionError, ShapeError, keyword
 from baserate._formatting import count_of
 from baserate._immutable import FrozenMapping, keep_read_only
 from baserate._policy import Policy
@@ -153,7 +153,8 @@ def actions(
         raise OptionError(f"{type(policy).__name__} is no policy", remedy="read one with Policy.load, or choose one.")
     if policy.needs_id and id is None:
         raise OptionError(
-            "this policy draws lots, which the ids of rows decide; give them as id=. Without ids there is no lottery."
+            f"this policy draws lots, which the ids of rows decide; give them as {keyword('id')}. Without ids there "
+            f"is no lottery."
         )
     task = make_task(policy, score=_SCORES, id=_ID, missing=missing, chances=chances)
     columns = _group_columns(policy.attributes, group)
@@ -166,7 +167,10 @@ def _group_columns(attributes: Sequence[str], group: Any) -> Sequence[Any]:  # n
     """Return one column for each attribute, in their order."""
     needs = f"this policy asks for {', '.join(attributes) or 'no group'}"
     if (group is None) is bool(attributes):
-        raise OptionError(f"{needs}; {'give a column for each as group=' if attributes else 'leave group= out'}.")
+        option = keyword("group")
+        raise OptionError(
+            needs, remedy=f"give a column for each as {option}." if attributes else f"leave {option} out."
+        )
     if isinstance(group, Mapping):
         if {*group} != {*attributes}:
             raise OptionError(
@@ -177,7 +181,8 @@ def _group_columns(attributes: Sequence[str], group: Any) -> Sequence[Any]:  # n
         return [group] * len(attributes)
     if not isinstance(group, (list, tuple)) or len(group) != len(attributes):
         raise OptionError(
-            f"{needs}", remedy="give group= as a mapping from those names to columns, or as a list of one for each."
+            f"{needs}",
+            remedy=f"give {keyword('group')} as a mapping from those names to columns, or as a list of one for each.",
         )
     return group
 

@@ -261,10 +261,17 @@ def _check_name(name: str | None, *, default: str) -> str:
     if name is None:
         return default
     if not name.isidentifier() or keyword.iskeyword(name):
-        raise OptionError(f"name is {name!r}; a function needs a name that Python can read, such as {default!r}.")
+        raise OptionError(
+            f"name is {name!r}; a function needs a name that Python can read, such as {default!r}.",
+            option="name",
+            value=name,
+        )
     if name in _RESERVED_NAMES or name == "_share":
         raise OptionError(
-            f"name is {name!r}, which the source uses itself", remedy=f"give another, such as {default!r}."
+            f"name is {name!r}, which the source uses itself",
+            remedy=f"give another, such as {default!r}.",
+            option="name",
+            value=name,
         )
     return name
 

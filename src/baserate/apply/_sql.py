@@ -19,7 +19,7 @@ from baserate._arrays import Floats
 from baserate._calibrator import Calibrator, MulticlassCalibrator
 from baserate._calibrator_forms import Between, ClassForm, Form, Knots, Line, LogOdds, OneVsRest, Softmax, Steps
 from baserate._cut import DIGITS, Treatment
-from baserate._errors import OptionError
+from baserate._errors import OptionError, keyword
 from baserate._policy import REFUSE, Policy, spellings
 from baserate._tally import Group
 from baserate.apply._policy_lookup import ScoreRanges, score_ranges
@@ -441,7 +441,9 @@ def _quote_table(name: str, dialect: Dialect) -> str:
     """Quote the name of a table, with its schema and catalog if it has them."""
     parts = name.split(".")
     if not all(parts):
-        raise OptionError(f"table is {name!r}", remedy="give a name such as 'scores' or 'schema.scores'.")
+        raise OptionError(
+            f"table is {name!r}", remedy="give a name such as 'scores' or 'schema.scores'.", option="table", value=name
+        )
     return ".".join(map(dialect.quote_name, parts))
 
 
@@ -550,7 +552,8 @@ def _policy_sql(
         return expressions
     if options.get("to"):
         raise OptionError(
-            "to= names a column, but an expression has no name", remedy="leave it out, or name a table with table=."
+            f"{keyword('to')} names a column, but an expression has no name",
+            remedy=f"leave it out, or name a table with {keyword('table')}.",
         )
     return expressions[task.new_columns[0]]
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from baserate._errors import UnknownNameError
+from baserate._errors import nearest, unknown_name
 
 
 class Dialect(NamedTuple):
@@ -97,7 +97,7 @@ def find_dialect(name: str) -> Dialect:
     for entry in DIALECTS.values():
         if name.lower() in (entry.name, *entry.aliases):
             return entry
-    raise UnknownNameError(f"there is no dialect {name!r}. Known are: {', '.join(DIALECTS)}.")
+    raise unknown_name("dialect", name, DIALECTS, near=nearest(name.lower(), DIALECTS))
 
 
 _INDENT = "  "

@@ -18,6 +18,7 @@ from baserate._errors import (
     OptionError,
     ShapeError,
     UnknownLabelError,
+    keyword,
 )
 from baserate._formatting import count_of
 from baserate._policy import Policy
@@ -107,7 +108,9 @@ class Task:
         existing = {str(name) if case_sensitive else str(name).casefold() for name in names}
         for name in self.new_columns:
             if (name if case_sensitive else name.casefold()) in existing:
-                raise OptionError(f"there is a column {name!r} already", remedy="name the new one otherwise with to=.")
+                raise OptionError(
+                    f"there is a column {name!r} already", remedy=f"name the new one otherwise with {keyword('to')}."
+                )
 
 
 def make_task(artifact: AnyCalibrator | Policy, **options: Any) -> Task:  # noqa: ANN401  (CalibratorOptions or PolicyOptions)
@@ -133,7 +136,9 @@ def _calibrator_task(
     if bounds:
         new = (new[0], f"{new[0]}_low", f"{new[0]}_high")
     if len({*new}) < len(new):
-        raise OptionError("two of the new columns have the same name", remedy="give each its own with to=.")
+        raise OptionError(
+            "two of the new columns have the same name", remedy=f"give each its own with {keyword('to')}."
+        )
     return Task(calibrator, scores, new, missing == "keep", bounds=bounds)
 
 
@@ -147,7 +152,8 @@ def policy_task(policy: Policy, options: Mapping[str, Any]) -> Task:
     score = options.get("score") or policy.columns.get("score")
     if not score:
         raise OptionError(
-            "the policy does not know which column holds the scores", remedy='name it, such as score="risk".'
+            "the policy does not know which column holds the scores",
+            remedy=f"name it, such as {keyword('score', 'risk')}.",
         )
     name = options.get("to") or ACTION_COLUMN
     new = (name, *(f"{name}_chance_{action}" for action in policy.actions if options.get("chances")))
@@ -157,7 +163,7 @@ def policy_task(policy: Policy, options: Mapping[str, Any]) -> Task:
 
 def _check_missing_option(missing: str) -> None:
     if missing not in ("refuse", "keep"):
-        raise OptionError(f"missing is {missing!r}; it is 'refuse' or 'keep'.")
+        raise OptionError(f"missing is {missing!r}; it is 'refuse' or 'keep'.", option="missing", value=missing)
 
 
 def score_columns(calibrator: AnyCalibrator, score: ScoreColumns | None) -> tuple[str, ...]:
@@ -167,12 +173,14 @@ def score_columns(calibrator: AnyCalibrator, score: ScoreColumns | None) -> tupl
     if isinstance(calibrator, Calibrator):
         if "score" not in calibrator.columns:
             raise OptionError(
-                "the map does not know which column holds the scores", remedy='name it, such as score="risk".'
+                "the map does not know which column holds the scores",
+                remedy=f"name it, such as {keyword('score', 'risk')}.",
             )
         return (calibrator.columns["score"],)
     if not {*calibrator.labels} <= {*calibrator.columns}:
         raise OptionError(
-            "the map does not know which columns hold the scores", remedy="name one for each class with score=."
+            "the map does not know which columns hold the scores",
+            remedy=f"name one for each class with {keyword('score')}.",
         )
     return tuple(calibrator.columns[label] for label in calibrator.labels)
 
@@ -181,11 +189,18 @@ def _column_names(calibrator: AnyCalibrator, names: ScoreColumns, option: str) -
     """Return one column for each class, in their order; a single one for a binary calibrator."""
     if isinstance(calibrator, Calibrator):
         if not isinstance(names, str) or not names:
-            raise OptionError(f"{option} is {names!r}; this map takes the name of one column.")
+            raise OptionError(
+                f"{option} is {names!r}; this map takes the name of one column.", option=option, value=names
+            )
         return (names,)
     labels = calibrator.labels
     if isinstance(names, str):
-        raise OptionError(f"{option} is {names!r}", remedy=f"name one column for each class: {', '.join(labels)}.")
+        raise OptionError(
+            f"{option} is {names!r}",
+            remedy=f"name one column for each class: {', '.join(labels)}.",
+            option=option,
+            value=names,
+        )
     if isinstance(names, Mapping):
         if {*names} != {*labels}:
             raise OptionError(f"{option} names {', '.join(names) or 'no class'}; the classes are {', '.join(labels)}.")
@@ -217,7 +232,8 @@ def _id_column(policy: Policy, id_: str | None) -> str | None:
     name = policy.columns.get("id") if id_ is None else id_
     if not name:
         raise OptionError(
-            'this policy draws lots, which the ids of rows decide; name their column, such as id="patient". '
+            f"this policy draws lots, which the ids of rows decide; name their column, such as "
+            f"{keyword('id', 'patient')}. "
             "Without ids there is no lottery."
         )
     return name
@@ -256,7 +272,7 @@ def row_error(errors: RowErrors, task: Task) -> DataError:
     >>> from baserate._calibrator import shift_log_odds
     >>> print(row_error(RowErrors("missing", 7, 9, [1, 2, 3, 5, 6]), make_task(shift_log_odds(1.0), score="risk")))
     7 of 9 rows have a score that is missing, NaN or infinite in 'risk' (rows 1, 2, 3, 5, 6 and 2 more, counted from 1);
-    fill them in, or let what is missing stay so with missing="keep".
+    fill them in, or let what is missing stay so with missing='keep'.
     """
     more = ", …" if len(task.scores) > MAX_EXAMPLES else ""
     where = f"in {', '.join(map(repr, task.scores[:MAX_EXAMPLES]))}{more} ({format_rows(errors)})"
@@ -264,7 +280,7 @@ def row_error(errors: RowErrors, task: Task) -> DataError:
     if errors.kind == "missing":
         return MissingValuesError(
             f"{count} have a score that is missing, NaN or infinite {where}; fill them in, or let what "
-            'is missing stay so with missing="keep".'
+            f"is missing stay so with {keyword('missing', 'keep')}."
         )
     if errors.kind == "outside":
         return NotAProbabilityError(

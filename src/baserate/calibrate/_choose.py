@@ -11,7 +11,7 @@ import numpy as np
 
 from baserate._arrays import Floats
 from baserate._calibrator import Calibrator, MulticlassCalibrator
-from baserate._errors import DataError, FitError, OptionError
+from baserate._errors import DataError, FitError, OptionError, keyword
 from baserate._results import Results
 from baserate._rows import MulticlassRows
 from baserate._tally import Tally
@@ -123,7 +123,7 @@ def choose(
     all_methods = MULTICLASS_METHODS if isinstance(data, MulticlassRows) else BINARY_METHODS
     names = list(dict.fromkeys(all_methods if methods is None else methods))
     if not names:
-        raise OptionError("there is no method to choose from", remedy="name some, or leave methods= out.")
+        raise OptionError("there is no method to choose from", remedy=f"name some, or leave {keyword('methods')} out.")
     stated = all_probabilities(data) if probabilities is None else probabilities
     comparison = _Comparison(names, stated, folds, seed, watch or (lambda _done, _all: None))
     losses = _multiclass_losses(data, comparison) if isinstance(data, MulticlassRows) else _losses(data, comparison)

@@ -12,7 +12,7 @@ import numpy as np
 
 from baserate._arrays import Floats
 from baserate._calibrator import Calibrator, FitSource, Parameter
-from baserate._errors import EmptyDataError, FitError, NotAProbabilityError, OptionError
+from baserate._errors import EmptyDataError, FitError, NotAProbabilityError, OptionError, keyword
 from baserate._numeric.logistic import PROBABILITY_CLIP
 from baserate._numeric.threads import run_in_background
 from baserate._read_summary import ReadSummary
@@ -48,6 +48,8 @@ def pool_tally(data: Data) -> Tally:
         raise OptionError(
             f"data is {type(data).__name__}; expected a Tally, Tallies or Rows.",
             remedy="Make a tally of arrays: baserate.tally(y, p).",
+            option="data",
+            value=type(data).__name__,
         )
     if len(tallies.models) > 1:
         raise OptionError(f"there are several scores ({', '.join(tallies.models)}); a map is of one: read that alone.")
@@ -77,6 +79,8 @@ def binary_calibrator(
             raise OptionError(
                 f"data is {type(tally).__name__}; expected a Tally.",
                 remedy=f"Make one of arrays: calibrate.{function.__name__}(baserate.tally(y, p)).",
+                option="data",
+                value=type(tally).__name__,
             )
         # The digest takes as long as some fits, and is computed in another thread.
         with run_in_background(lambda: tally.digest, size=3 * len(tally.score)) as digest:
@@ -146,7 +150,7 @@ def refuse_separation(tally: Tally) -> None:
         where = f"between {highest:.6g} and {lowest:.6g}" if lowest > highest else f"at {lowest:.6g}"
         raise FitError(
             f"a threshold {where} parts the classes, so that no curve is too steep",
-            remedy="fit isotonic, or logistic with smoothed=True.",
+            remedy=f"fit isotonic, or logistic with {keyword('smoothed', value=True)}.",
         )
 
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from baserate._arrays import Floats
 from baserate._calibrator import Calibrator
 from baserate._calibrator_forms import Between, Knots, Steps
-from baserate._errors import OptionError
+from baserate._errors import OptionError, keyword
 from baserate._numeric.isotonic import isotonic_with_extra_hit, pool_adjacent_violators
 from baserate._tally import Tally
 from baserate.calibrate._fit_data import are_probabilities, binary_calibrator, require_probabilities
@@ -165,7 +165,8 @@ def venn_abers(tally: Tally, *, probabilities: bool | None = None) -> Calibrator
     """
     if tally.weighted:
         raise OptionError(
-            "venn-abers puts in one more row, which has no weight", remedy="leave weight= out, or fit isotonic."
+            "venn-abers puts in one more row, which has no weight",
+            remedy=f"leave {keyword('weight')} out, or fit isotonic.",
         )
     score, positive, negative = tally.score[::-1], tally.positive[::-1], tally.negative[::-1]
     total = positive + negative

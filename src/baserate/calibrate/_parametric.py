@@ -80,7 +80,9 @@ def prevalence(*, at: float, to: float) -> Calibrator:
     """
     for name, value in (("at", at), ("to", to)):
         if not 0 < value < 1:
-            raise OptionError(f"{name} is {value}; a prevalence lies between 0 and 1, both excluded.")
+            raise OptionError(
+                f"{name} is {value}; a prevalence lies between 0 and 1, both excluded.", option=name, value=value
+            )
     # Four logarithms instead of one: the ratio of odds itself may overflow.
     return shift_log_odds(log(to) - log(1 - to) - log(at) + log(1 - at))
 
@@ -196,7 +198,7 @@ def logistic(
     [('intercept', -0.077), ('slope', 0.7207)]
     """
     if scale not in (None, "log-odds", "score"):
-        raise OptionError(f"scale is {scale!r}; it is 'log-odds' or 'score'.")
+        raise OptionError(f"scale is {scale!r}; it is 'log-odds' or 'score'.", option="scale", value=scale)
     if scale == "log-odds":
         require_probabilities(tally, "the scale of log-odds", probabilities=probabilities)
     stated = probabilities if scale is None else scale == "log-odds"
@@ -276,7 +278,7 @@ def beta(tally: Tally, *, shape: Shape = "abm", probabilities: bool | None = Non
     [('a', 0.0), ('b', 2.447), ('c', -1.803), ('m', 0.521)]
     """
     if shape not in ("abm", "ab", "am", "a"):
-        raise OptionError(f"shape is {shape!r}; it is one of 'abm', 'ab', 'am' and 'a'.")
+        raise OptionError(f"shape is {shape!r}; it is one of 'abm', 'ab', 'am' and 'a'.", option="shape", value=shape)
     require_probabilities(tally, "beta", probabilities=probabilities)
     # These shapes are the logistic and the temperature fit under other names.
     if shape in ("am", "a"):

@@ -13,7 +13,7 @@ from inspect import signature
 from typing import Any, TypeVar, overload
 
 from baserate._calibrator import Calibrator, MulticlassCalibrator
-from baserate._errors import OptionError, UnknownNameError
+from baserate._errors import OptionError, nearest, unknown_name
 from baserate._rows import MulticlassRows
 from baserate.calibrate import _nonparametric, _parametric, multiclass
 from baserate.calibrate._fit_data import Data, add_column_names, pool_tally
@@ -257,7 +257,9 @@ def check_method(function: str, method: object) -> None:
         text = f"{type(method).__name__} of {len(method)}" if isinstance(method, Sized) else repr(method)
         raise OptionError(
             f"method is {text}; expected a name, such as 'logistic'. Tally arrays of labels and scores first: "
-            f"calibrate.{function}(baserate.tally(y, p), 'logistic')."
+            f"calibrate.{function}(baserate.tally(y, p), 'logistic').",
+            option="method",
+            value=text,
         )
 
 
@@ -310,8 +312,4 @@ def _resolve(method: str) -> str:
 def _find(methods: Mapping[str, AnyFit], name: str, typed: str) -> AnyFit:
     if name in methods:
         return methods[name]
-    from difflib import get_close_matches
-
-    near = get_close_matches(typed.replace("_", "-"), methods, n=1)
-    hint = f" Did you mean {near[0]}?" if near else ""
-    raise UnknownNameError(f"there is no method {typed!r}.{hint} Known are: {', '.join(methods)}, and choose.")
+    raise unknown_name("method", typed, [*methods, "choose"], near=nearest(typed.replace("_", "-"), methods))

@@ -19,7 +19,7 @@ from baserate._arrays import Floats, make_read_only
 from baserate._calibrator import Calibrator, FitSource, MulticlassCalibrator, Parameter
 from baserate._calibrator_forms import OneVsRest, Softmax
 from baserate._domains import check_domain
-from baserate._errors import EmptyDataError, FitError, OptionError, ShapeError
+from baserate._errors import EmptyDataError, FitError, OptionError, ShapeError, keyword
 from baserate._formatting import count_of
 from baserate._numeric.distinct import Codes, Hashes, float_bits, hash_rows
 from baserate._numeric.logistic import (
@@ -213,7 +213,9 @@ def reprior(before: Shares, after: Shares, *, labels: Sequence[object] | None = 
     """
     if labels is None:
         if not isinstance(before, Mapping):
-            raise OptionError("before is no mapping from class to share, so labels= must name the classes.")
+            raise OptionError(
+                f"before is no mapping from class to share, so {keyword('labels')} must name the classes."
+            )
         labels = list(before)
     names = tuple(map(str, labels))
     first, then = (check_shares(what, shares, labels) for what, shares in (("before", before), ("after", after)))
@@ -240,7 +242,12 @@ def check_shares(what: str, given: Shares, labels: Sequence[object]) -> Floats:
     if shares.shape != (len(labels),):
         raise ShapeError(f"{what} has shape {shares.shape}", remedy=f"give a share for each of {len(labels)} classes.")
     if not (np.isfinite(shares).all() and (shares > 0).all() and abs(shares.sum() - 1) <= NEAR):
-        raise OptionError(f"{what} is {shares.tolist()}", remedy="give shares above 0 that add up to 1.")
+        raise OptionError(
+            f"{what} is {shares.tolist()}",
+            remedy="give shares above 0 that add up to 1.",
+            option=what,
+            value=shares.tolist(),
+        )
     normalized: Floats = shares / shares.sum()
     return normalized
 

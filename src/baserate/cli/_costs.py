@@ -163,7 +163,7 @@ def _threshold_of(read: "Tallies", model: str, reading: Reading, cuts: Sequence[
     score = read.pooled(model).score
     raise OptionError(
         f"{model} runs from {score[-1]:.6g} to {score[0]:.6g}, so its scores are not probabilities",
-        remedy="give a threshold.",
+        remedy="give one with --threshold.",
     )
 
 
@@ -447,7 +447,7 @@ def _check_classes(tables: Mapping[str, Any], there: object) -> None:
         if lacking:
             raise NotBinaryError(
                 f"{name} has no {' and no '.join(lacking)} that could be given a share",
-                remedy="give a sample of all classes, or leave out prevalence=.",
+                remedy="give a sample of all classes, or leave out --prevalence.",
             )
 
 

@@ -13,7 +13,8 @@ from typing import Annotated, Any, get_args
 
 import click
 
-from baserate.cli._errors import refuse_unknown_name
+from baserate._errors import BaserateError
+from baserate.cli._errors import ShellError, refuse_unknown_name
 
 FORMATS = ("table", "json", "csv", "md")
 
@@ -218,6 +219,13 @@ class CommonFlags(click.Command):
         """List the parameters: own ones, common ones, --help."""
         *own, last = super().get_params(ctx)
         return [*own, *COMMON, last]
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the command; word errors of the library with its flags."""
+        try:
+            return super().invoke(ctx)
+        except BaserateError as error:
+            raise ShellError(error, [flag for each in self.get_params(ctx) for flag in each.opts]) from error
 
 
 class _WithExamples(CommonFlags):

@@ -216,14 +216,13 @@ def _labels(named: "DeploymentOptions | ReadSummary") -> dict[str, Any]:
 @contextmanager
 def _reading(side: str, other: str = "") -> Iterator[None]:
     """Say in which of the two something is wrong, in terms of its options; `other` names a column that may differ."""
-    words = "truth" if side == "target" else "score|scores|weight|count"
+    options = ("truth",) if side == "target" else ("score", "scores", "weight", "count")
     try:
         yield
     except BaserateError as error:
-        told = re.sub(rf"\b({words})=", rf"{side}_\1=", str(error))
-        if other and isinstance(error, UnknownNameError):
-            told += f" If the score has another name there, give it with {other}."
-        raise type(error)(f"{side}: {told}") from error
+        unknown = other and isinstance(error, UnknownNameError)
+        hint = f"If the score has another name there, give it with {other}." if unknown else ""
+        raise error.with_options({name: f"{side}_{name}" for name in options}, where=side, hint=hint) from error
 
 
 def describe_target(intake: "ReadSummary", rows: int) -> dict[str, Any]:

@@ -1,73 +1,76 @@
 """Errors: one line on stderr and an exit code."""
 
-import re
 import shlex
-from collections.abc import Iterable, Sequence
+from ast import literal_eval
+from collections.abc import Collection, Iterable, Sequence
 from typing import NoReturn
 
 import click
 
-from baserate._errors import BaserateError, DataError, InfeasibleError
+from baserate._errors import BaserateError, DataError, InfeasibleError, ask_whether_meant, nearest, spell_keyword
 from baserate.cli._terminal import print_message
 
 FINE, UNMET, USAGE, DATA, INTERNAL = 0, 1, 2, 3, 4
 INTERRUPTED, BROKEN_PIPE = 130, 141  # what a shell reports of SIGINT and SIGPIPE
 
 
-_OPTIONS = (
-    *("truth", "score", "predicted", "group", "weight", "count"),
-    *("positive", "negative", "missing", "threshold", "measures", "points", "scores", "labels"),
-    *("prevalence", "flag_rate", "alpha", "level", "seed"),
-    *("to", "table", "measure", "alternative", "margin", "method", "id", "cluster"),
-    *("validation_score", "validation_scores", "validation_weight", "validation_count", "target_truth"),
-)
-_KEYWORD = re.compile(rf"""\b({"|".join(_OPTIONS)})=(?:'([^']*)'|"([^"]*)"|(-?\d+(?:\.\d+)?|[A-Za-z]\w*)?)""")
-_LONGEST = 100
-_ASIDES = {
-    r"to= names a column, but": "--name names a column, but",
-    r"smoothed=True": "--smoothed",
-    r"and this figure shows one; say which with model=\.": "and this figure shows one; give one --score.",
-    r"give a mapping from the name of the model to its policy\.": "give one --score.",
-    r"give costs= as well, or leave prevalence= out\.": "give --fp and --fn as well, or leave --prevalence out.",
-    r"costs=Costs\(fp=1, fn=20\)": "--fp 1 --fn 20",
-    r"equalize\.cross_validate": "--held-out",
-    r"otherwise= an action": "--otherwise pass, flag or refer",
-    r"give a threshold\.": "give one with --threshold.",
-    r"name the class of each column, for example score=\{(.*): (.*)\}\.": r"name the class of each: --scores \1=\2,….",
-    r"judge all of them: read\.class_rows, read\.confusions\.": "judge all of them: `baserate measure` with "
-    "--scores or --predicted, and without --cluster.",
-    r"take sample_size_for_proportion_test for one model\.": "show of one model that it reaches a --goal.",
-    r"reweigh a tally to one prevalence for it\.": "for it, name one prevalence with --to instead of --curve.",
-    r"compare it with the positive one first\.": "name both classes with --positive and --negative.",
-    r"judge them as they are \(read\.tallies, read\.class_rows\)": "judge them with `baserate measure`",
-    r"give a validation set to recalibrate them on\.": "give rows with a truth to recalibrate them on, with "
-    "--validation.",
-    r"method='([\w-]+)' makes no": r"--interval \1 makes no",
-    r"to use this one, calibrate the scores first\.": "for this, make them probabilities with `baserate calibrate`.",
-    r"Costs\(tp=(.*), fp=(.*), fn=(.*), tn=(.*)\):": r"--tp \1 --fp \2 --fn \3 --tn \4:",
-    r"(there is no measure .*)Known are: [\w, ]*\.": r"\1`baserate list measures` lists them.",
+_FLAGS = {"to": ("name", "to"), "scores": ("scores", "score"), "labels": ("labels", "scores")}
+"""Options of the library -> flags that commands have for them, the first choice first, if not just that name."""
+_WORDINGS = {
+    "all labels": "judge all of them: `baserate measure` with --scores or --predicted, and without --cluster.",
+    "calibrate first": "for this, make them probabilities with `baserate calibrate`.",
+    "class of each score": "name the class of each: --scores {0}={1},….",
+    "costs": "--fp 1 --fn 20",
+    "costs beside prevalence": "give --fp and --fn as well, or leave --prevalence out.",
+    "goal of one model": "or show of one model that it reaches a --goal.",
+    "interval": "--interval {0}",
+    "labelled rows": "judge them with `baserate measure`",
+    "list measures": "`baserate list measures` lists them.",
+    "one model": "give one --score.",
+    "one prevalence": "for it, name one prevalence with --to instead of --curve.",
+    "otherwise": "--otherwise pass, flag or refer",
+    "two labels": "name both classes with --positive and --negative.",
+    "validation": "give rows with a truth to recalibrate them on, with --validation.",
 }
-"""What is said differently in a shell."""
+"""Steps that the library advises, in words for the shell."""
 
 
-def rephrase_for_shell(message: str) -> str:
-    """Turn remedies in Python into remedies for the shell.
+class ShellError(Exception):
+    """An error of the library, in words for the command that met it."""
 
-    >>> rephrase_for_shell("name the positive one, perhaps positive='very sick'; or pass it as weight= instead.")
-    "name the positive one, perhaps --positive 'very sick'; or pass it as --weight instead."
+    def __init__(self, error: BaserateError, flags: Collection[str]) -> None:
+        super().__init__(render_for_shell(error, flags))
+        self.exit_code = exit_code(type(error))
+
+
+def render_for_shell(error: BaserateError, flags: Collection[str]) -> str:
+    """Write the message of an error with the flags of a command; options without a flag stay as in Python.
+
+    >>> from baserate._errors import keyword
+    >>> error = BaserateError(f"name a class: {keyword('positive', 'very sick')}", remedy=f"leave {keyword('id')} out.")
+    >>> render_for_shell(error, ["--positive"])
+    "name a class: --positive 'very sick'; leave id= out."
     """
 
-    def flag(match: re.Match[str]) -> str:
-        name, *values = match.groups()
-        value = next((each for each in values if each is not None), None)
-        name = name.replace("_", "-")
-        if value is None:
-            return f"--{name}"
-        return f"--{name} {shlex.quote(value) if len(value) <= _LONGEST else '…'}"
+    def spell(name: str, value: str) -> str:
+        flag = next((each for each in _FLAGS.get(name, (name,)) if _flag(each) in flags), None)
+        return spell_keyword(name, value) if flag is None else " ".join([_flag(flag), *_spell_value(value)])
 
-    for aside, replacement in _ASIDES.items():
-        message = re.sub(aside, replacement, message)
-    return _KEYWORD.sub(flag, message)
+    return error.render(spell, _WORDINGS)
+
+
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+def _spell_value(value: str) -> list[str]:
+    """Spell the `repr` of a value for a shell: nothing for a flag that is set, … for what is too long."""
+    if value in ("", "True"):
+        return []
+    try:
+        return [shlex.quote(str(literal_eval(value)))]
+    except (ValueError, SyntaxError):
+        return ["…"]
 
 
 def report_error(error: Exception, *, traced: bool) -> int:
@@ -81,10 +84,11 @@ def report_error(error: Exception, *, traced: bool) -> int:
     if isinstance(error, click.ClickException):
         print_message(f"baserate: {_describe_click_error(error)}")
         return error.exit_code
+    if isinstance(error, ShellError):
+        print_message(f"baserate: {error}")
+        return error.exit_code
     if isinstance(error, BaserateError):
-        message, *quoted = str(error).split("\n")  # what was typed is shown as it was, with a caret under the place
-        print_message("\n".join([f"baserate: {rephrase_for_shell(message)}", *quoted]))
-        return exit_code(type(error))
+        return report_error(ShellError(error, ()), traced=False)
     if isinstance(error, OSError):
         where = f" ({error.filename})" if error.filename else ""
         print_message(f"baserate: the system refuses: {error.strerror or error}{where}.")
@@ -100,12 +104,10 @@ def refuse_unknown_name(
     context: click.Context, what: str, typed: str, known: Iterable[str], synonyms: Sequence[str] = ()
 ) -> NoReturn:
     """Refuse a word that is no command, and name the nearest."""
-    from difflib import get_close_matches  # slow to import, and rarely needed
-
     known = list(known)
-    near = synonyms or get_close_matches(typed, known, n=2)
-    hint = f" Did you mean {' or '.join(near)}?" if near else ""
-    context.fail(f"there is no {what} {typed!r}.{hint} There are: {', '.join(known)}.")
+    question = ask_whether_meant(synonyms or nearest(typed, known, most=2))
+    there = f"There are: {', '.join(known)}."
+    context.fail(" ".join(filter(None, [f"there is no {what} {typed!r}.", question, there])))
 
 
 def exit_code(kind: type[Exception]) -> int:

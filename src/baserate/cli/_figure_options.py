@@ -9,7 +9,6 @@ import click
 
 from baserate._domains import INCHES
 from baserate.cli._declarations import Quiet, check_place, omit, option
-from baserate.cli._errors import rephrase_for_shell
 from baserate.cli._files import fill_from_policy, load_policy
 from baserate.cli._io import adjusted_headline, describe_adjustment, read_tallies
 from baserate.cli._options import Level, Reading
@@ -92,7 +91,7 @@ def draw_figure(
         if reading.positive is None:
             print_message(f"positive = {data['positive']}, inferred; name it with --positive.")
         for note in data["notes"]:
-            print_message(f"note: {rephrase_for_shell(note)}")
+            print_message(f"note: {note}")
     figure_options.save(drawing)
 
 

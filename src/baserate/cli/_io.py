@@ -9,7 +9,6 @@ import click
 
 from baserate._formatting import format_number
 from baserate.cli._declarations import Output
-from baserate.cli._errors import rephrase_for_shell
 from baserate.cli._options import Reading
 from baserate.cli._terminal import WIDTH, print_message, progress_bar, terminal_width, write_output
 from baserate.text import Page, describe_files, describe_positive, describe_rows, shorten_label
@@ -61,7 +60,7 @@ def check_truth(reading: Reading) -> None:
 def print_results(results: "Results", page: Callable[[], Page], output: Output) -> None:
     """Print results in the format of the options; only a table needs its page."""
     to_file = output.to_file
-    notes = tuple(f"note: {rephrase_for_shell(note)}" for note in results.data.get("notes", ()))
+    notes = tuple(f"note: {note}" for note in results.data.get("notes", ()))
 
     def page_with_notes() -> Page:
         """Add the notes: a page in a file must contain what the screen shows beside it."""
@@ -137,4 +136,4 @@ def _messages(headline: str, data: Any, output: Output, *, inferred: bool) -> It
         yield headline
     if inferred:
         yield f"positive = {data['positive']}, inferred; name it with --positive."
-    yield from (f"note: {rephrase_for_shell(note)}" for note in data["notes"])
+    yield from (f"note: {note}" for note in data["notes"])

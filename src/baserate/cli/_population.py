@@ -10,7 +10,6 @@ import click
 from baserate._domains import POINTS, REPEATS, ROWS
 from baserate.cli._curve import CURVES, FEW
 from baserate.cli._declarations import CONTEXT_OBJECT, FORMATS, Output, argument, command, group, option
-from baserate.cli._errors import rephrase_for_shell
 from baserate.cli._io import print_results
 from baserate.cli._options import MeasureSettings, Seed, bind_settings
 from baserate.cli._size import simulate_size
@@ -223,7 +222,7 @@ def _explain(results: "Results", output: Output) -> None:
     if output.form in {"json", "csv"} or output.to_file:
         print_message(population_headline(results.data))
     for note in results.data["notes"]:
-        print_message(f"note: {rephrase_for_shell(note)}")
+        print_message(f"note: {note}")
 
 
 Prevalence = Annotated[float, option("--prevalence", type=float, help="Prevalence, from 0 to 1.")]

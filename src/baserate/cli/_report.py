@@ -11,7 +11,6 @@ from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from baserate.cli._declarations import Output, check_place, command, option
-from baserate.cli._errors import rephrase_for_shell
 from baserate.cli._files import open_file
 from baserate.cli._io import check_truth, print_messages
 from baserate.cli._options import Intervals, OptionalReading, OutcomeCosts, PageOutput, Reading, RequiredIntervals
@@ -215,5 +214,4 @@ def _page(report: "Report", digits: int) -> "Page":
     """The page, with what is said to Python said to a shell."""
     from baserate.report import report_page
 
-    laid_out = report_page(report, digits)
-    return replace(laid_out, footnotes=tuple(map(rephrase_for_shell, laid_out.footnotes)))
+    return report_page(report, digits)

@@ -150,8 +150,7 @@ def reprior(options: RepriorOptions) -> None:
             )
         except OptionError as error:
             # What is called to= there is --name here, where --to is something else.
-            message = str(error).replace("with to=", "with --name")
-            raise OptionError(f"name{message.removeprefix('to')}" if message.startswith("to ") else message) from error
+            raise error.with_options({"to": "name"}) from error
     if options.map is not None:
         write_output(calibrator.to_json(), options.map)
     if not options.quiet:

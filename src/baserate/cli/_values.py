@@ -9,7 +9,7 @@ from click.shell_completion import CompletionItem
 
 from baserate import _domains
 from baserate._domains import COST, PREVALENCE, SHARE, Domain, is_cost
-from baserate._errors import OptionError, UnknownNameError
+from baserate._errors import OptionError, UnknownNameError, unknown_name
 
 
 def read_thresholds(text: str) -> tuple[float, ...]:
@@ -246,12 +246,8 @@ def match_classes(given: Mapping[str, float], labels: Sequence[object], *, flag:
     shares_by_label = {resolve_label(LabelText(name), labels): each for name, each in given.items()}
     unknown = [str(name) for name in shares_by_label if name not in labels]
     if unknown:
-        from difflib import get_close_matches  # slow to import, and rarely needed
-
         names = [str(label) for label in labels]
-        near = get_close_matches(unknown[0], names, n=2)
-        hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
-        raise UnknownNameError(f"there is no class {unknown[0]!r}.{hint} There are: {_join_names(names)}.")
+        raise unknown_name("class", unknown[0], names, listing=f"There are: {_join_names(names)}.")
     lacking = [str(label) for label in labels if label not in shares_by_label]
     if lacking:
         raise click.UsageError(

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from baserate._arrays import Bools, Cells, Floats, Reals, mean_defined, refuse_differing_indexes
 from baserate._curve import Curve
-from baserate._errors import MissingValuesError, NotBinaryError, OptionError, UnknownNameError
+from baserate._errors import MissingValuesError, NotBinaryError, OptionError, UnknownNameError, keyword
 from baserate._numeric.distinct import float_bits, hash_rows
 from baserate._rows import MulticlassRows, Rows
 from baserate._tally import Tally
@@ -248,6 +248,8 @@ def combine_scores(
         raise OptionError(
             f"limit is {limit}",
             remedy=f"give the number of pairs up to which all are compared, for example {MAX_PAIRS}.",
+            option="limit",
+            value=limit,
         )
     plane = _build_plane(rows, names)
     weights, exact = best_weights(plane, positive=positive_weights, limit=limit)
@@ -269,7 +271,9 @@ def _score_names(rows: Rows, scores: tuple[str, str] | None) -> tuple[str, str]:
     if unknown:
         raise UnknownNameError(f"there is no score {unknown[0]!r}; there are: {', '.join(rows.score)}.")
     if len(names) != 2 or names[0] == names[1]:
-        raise OptionError(f"scores are {', '.join(names)}", remedy="name two that differ, as scores=(first, second).")
+        raise OptionError(
+            f"scores are {', '.join(names)}", remedy=f"name two that differ, as {keyword('scores')}(first, second)."
+        )
     return names[0], names[1]
 
 

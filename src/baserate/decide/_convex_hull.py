@@ -389,7 +389,10 @@ def _check_classifier(name: str, classifier: object) -> None:
         raise OptionError(f"a classifier is called {name!r}, as is a constant decision", remedy="give it another name.")
     if not isinstance(classifier, (Counts, Curve)):
         raise OptionError(
-            f"{name} is {type(classifier).__name__}", remedy="give Counts of a classifier that labels, or a Curve."
+            f"{name} is {type(classifier).__name__}",
+            remedy="give Counts of a classifier that labels, or a Curve.",
+            option=name,
+            value=type(classifier).__name__,
         )
     if isinstance(classifier, Counts) and classifier.shape:
         raise ShapeError(f"{name} has {classifier.shape} tables", remedy="give one, for example counts[0], or a curve.")

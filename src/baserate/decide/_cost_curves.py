@@ -16,7 +16,7 @@ from baserate._costs import CostMatrix, Costs
 from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._domains import POINTS, check_domain
-from baserate._errors import EmptyDataError, NotBinaryError, OptionError, ShapeError
+from baserate._errors import EmptyDataError, NotBinaryError, OptionError, ShapeError, keyword
 from baserate._estimate import Estimate
 from baserate._results import Results
 from baserate._tally import Tallies, Tally
@@ -75,7 +75,10 @@ def probability_cost(costs: Costs, prevalence: float) -> float:
     check_prevalence("prevalence", prevalence)
     missed, alarm = costs.fn - costs.tp, costs.fp - costs.tn
     if min(missed, alarm) < 0 or missed == alarm == 0:
-        raise OptionError(f"{costs}: errors must not cost less than right decisions, and one kind must cost more.")
+        raise OptionError(
+            f"the costs are {_mention_costs(costs)}: errors must not cost less than right decisions, and one kind must "
+            "cost more."
+        )
     return prevalence * missed / (prevalence * missed + (1 - prevalence) * alarm)
 
 
@@ -229,10 +232,13 @@ def cost_curves(
     [(0.0, 0.0, inf), (0.5, 0.25, 0.9), (1.0, 0.0, 0.4)]
     """
     if kind not in _CURVE_COLUMNS:
-        raise OptionError(f"kind is {kind!r}; it is 'cost' or 'brier'.")
+        raise OptionError(f"kind is {kind!r}; it is 'cost' or 'brier'.", option="kind", value=kind)
     if kind == "cost" and prevalence is not None:
         raise OptionError(
-            f"prevalence={prevalence} has no use: a cost curve holds for all", remedy="see probability_cost(…)."
+            f"{keyword('prevalence', prevalence)} has no use: a cost curve holds for all",
+            remedy="see probability_cost(…).",
+            option="prevalence",
+            value=prevalence,
         )
     if level is not None:
         EstimateRequest(level)
@@ -355,7 +361,12 @@ def cost_table(
     """
     measure = _check_tables(tables, costs)
     if not (isfinite(per) and per > 0):
-        raise OptionError(f"per={per} is no number of cases", remedy="give one above 0, for example 1000.")
+        raise OptionError(
+            f"{keyword('per', per)} is no number of cases",
+            remedy="give one above 0, for example 1000.",
+            option="per",
+            value=per,
+        )
     if prevalence is None:
         _check_same_prevalence({name: _class_shares(table) for name, table in tables.items()})
     rows = []
@@ -433,10 +444,14 @@ def iso_cost(
     """
     check_prevalence("prevalence", prevalence)
     if (through is None) == (cost is None):
-        raise OptionError("give either through=, a point (FPR, TPR), or cost=, per case.")
+        raise OptionError(f"give either {keyword('through')}, a point (FPR, TPR), or {keyword('cost')}, per case.")
     missed = costs.fn - costs.tp
     if missed == 0:
-        raise OptionError(f"{costs}: a positive costs the same flagged or not, so no line is a function of FPR.")
+        raise OptionError(
+            f"the costs are {_mention_costs(costs)}: a positive costs the same flagged or not, so no line is a "
+            f"function "
+            "of FPR."
+        )
     slope = costs.slope(prevalence)
     base = prevalence * costs.fn + (1 - prevalence) * costs.tn
     if through is not None:
@@ -446,8 +461,17 @@ def iso_cost(
         return IsoCost(slope, tpr - slope * fpr, base - prevalence * missed * tpr + alarm * fpr)
     assert cost is not None  # noqa: S101  (for the type checker)
     if not isfinite(cost):
-        raise OptionError(f"cost={cost} is not finite", remedy="give what a case costs on average.")
+        raise OptionError(
+            f"{keyword('cost', cost)} is not finite",
+            remedy="give what a case costs on average.",
+            option="cost",
+            value=cost,
+        )
     return IsoCost(slope, (base - cost) / (prevalence * missed), float(cost))
+
+
+def _mention_costs(costs: Costs) -> str:
+    return " ".join(keyword(outcome, getattr(costs, outcome)) for outcome in ("tp", "fp", "fn", "tn"))
 
 
 def _check_point(fpr: float, tpr: float) -> None:
@@ -488,7 +512,10 @@ def _reweigh_table(table: Any, prevalence: Any) -> Any:  # noqa: ANN401  (either
         return reweigh(table, to=prevalence)
     if np.ndim(prevalence) == 0 and not isinstance(prevalence, Mapping):
         raise OptionError(
-            f"prevalence={prevalence!r} is one share for {len(table.labels)} classes", remedy="give one for each."
+            f"{keyword('prevalence', prevalence)} is one share for {len(table.labels)} classes",
+            remedy="give one for each.",
+            option="prevalence",
+            value=prevalence,
         )
     return reweigh(table, to=dict(zip(table.labels, check_shares("prevalence", prevalence, table.labels), strict=True)))
 
@@ -511,7 +538,7 @@ def _check_same_prevalence(measured: Mapping[str, Mapping[object, float]]) -> No
     raise OptionError(
         f"these classifiers were measured at different prevalences ({shares_by_name}), so their costs do not compare. "
         f"State the "
-        "one where they will be used with prevalence=; of several classes, a share for each."
+        f"one where they will be used with {keyword('prevalence')}; of several classes, a share for each."
     )
 
 

@@ -13,7 +13,7 @@ from baserate._arrays import Floats
 from baserate._costs import Costs
 from baserate._curve import Curve
 from baserate._cut import FLAG, PASS, REFER, Cut
-from baserate._errors import OptionError, ShapeError
+from baserate._errors import OptionError, ShapeError, keyword
 from baserate._numeric.cumulative import sliding_argmin
 from baserate.decide._rule import (
     RELATIVE_TOLERANCE,
@@ -214,14 +214,19 @@ def abstain(
     Cut(thresholds=(0.6, 0.8), actions=('pass', 'refer', 'flag'))
     """
     if (refer is None) == (coverage is None):
-        raise OptionError("give either refer=, the price of referring a case, or coverage=, the share to be decided.")
+        raise OptionError(
+            f"give either {keyword('refer')}, the price of referring a case, or {keyword('coverage')}, the share to "
+            f"be decided."
+        )
     costs = Costs() if costs is None else costs
     check_stated_prevalence(curve, prevalence)
     if coverage is not None:
         return _cut_for_coverage(curve, costs, coverage, prevalence)
     assert refer is not None  # noqa: S101  (for the type checker)
     if not isfinite(refer):
-        raise OptionError(f"refer is {refer}; the price of referring a case is a finite number.")
+        raise OptionError(
+            f"refer is {refer}; the price of referring a case is a finite number.", option="refer", value=refer
+        )
     # Referral costs the same for both classes: a third action, with a horizontal line of cost over risk.
     prices = {PASS: (costs.tn, costs.fn), REFER: (refer, refer), FLAG: (costs.fp, costs.tp)}
     return cheapest_cut(curve, prices, prevalence)
@@ -243,7 +248,10 @@ def _cut_for_coverage(curve: Curve, costs: Costs, coverage: float, prevalence: f
     """
     if not 0 < coverage <= 1:
         raise OptionError(
-            f"coverage is {coverage}", remedy="give the share of cases to be decided, above 0 and at most 1."
+            f"coverage is {coverage}",
+            remedy="give the share of cases to be decided, above 0 and at most 1.",
+            option="coverage",
+            value=coverage,
         )
     sums = _cumulate_costs(curve, costs, prevalence)
     most = (1 - coverage) * sums.mass[-1] * (1 + RELATIVE_TOLERANCE)

@@ -131,7 +131,10 @@ def _score_adjustments(
     if origin != "sample":
         if isinstance(origin, str):
             raise OptionError(
-                f"scores_from is {origin!r}; expected 'sample', a prevalence or None.", remedy="Give one of them."
+                f"scores_from is {origin!r}; expected 'sample', a prevalence or None.",
+                remedy="Give one of them.",
+                option="scores_from",
+                value=origin,
             )
         check_prevalence("scores_from", origin)
     adjustments = {}

@@ -14,7 +14,7 @@ from baserate._costs import Costs
 from baserate._counts import Counts, combine_counts
 from baserate._curve import Curve
 from baserate._cut import REFER, Cut, RandomizedCut, Treatment, has_table, merge_tables
-from baserate._errors import OptionError, UnknownLabelError, UnknownNameError
+from baserate._errors import OptionError, UnknownLabelError, UnknownNameError, advice, keyword
 from baserate._estimate import Estimate
 from baserate._policy import Policy, label_text, policy_content
 from baserate._results import Results
@@ -109,7 +109,8 @@ def find_model(tallies: Tallies, model: str | None) -> str:
     names = ", ".join(tallies.models)
     if model is None and len(tallies.models) > 1:
         raise OptionError(
-            f"there are several models ({names}), and a policy is of one", remedy="say which with model=."
+            f"there are several models ({names}), and a policy is of one",
+            remedy=advice("one model", "say which with model=."),
         )
     name = next(iter(tallies.models)) if model is None else model
     if name not in tallies.models:
@@ -171,7 +172,7 @@ def _attribute_positions(tallies: Tallies, attributes: Sequence[str]) -> list[in
         there = f"by {', '.join(tallies.attributes)} alone" if tallies.attributes else "without groups"
         raise OptionError(
             f"groups by {', '.join(lacking)} are needed, and the rows were read {there}",
-            remedy=f"read them with group={lacking[0] if len(lacking) == 1 else lacking!r}.",
+            remedy=f"read them with {keyword('group', lacking[0] if len(lacking) == 1 else lacking)}.",
         )
     return [tallies.attributes.index(name) for name in attributes]
 

@@ -15,7 +15,7 @@ from baserate._arrays import Bools, Floats, make_read_only, ratio
 from baserate._confusion import Confusion, distinct_labels
 from baserate._costs import CostMatrix
 from baserate._cut import REFER
-from baserate._errors import EmptyDataError, MissingValuesError, OptionError, ShapeError, UnknownNameError
+from baserate._errors import EmptyDataError, MissingValuesError, OptionError, ShapeError, UnknownNameError, keyword
 from baserate._estimate import Estimate
 from baserate._formatting import count_of, there_are
 from baserate._immutable import keep_read_only
@@ -218,7 +218,12 @@ def least_cost(
             f"costs are {type(costs).__name__}", remedy="give a CostMatrix, with a cost for each pair of classes."
         )
     if refer is not None and not isfinite(refer):
-        raise OptionError(f"refer is {refer}", remedy="give what it costs to refer a row, or leave it out.")
+        raise OptionError(
+            f"refer is {refer}",
+            remedy="give what it costs to refer a row, or leave it out.",
+            option="refer",
+            value=refer,
+        )
     rows = _as_rows(posteriors, costs, labels)
     check_class_probabilities(rows, "calibrate the scores first.")
     expected = _expected_costs(rows.score, rows.labels, costs)
@@ -248,7 +253,7 @@ def _as_rows(
     """Convert posteriors to rows of classes that have costs; the true classes of an array are unknown, and not used."""
     if isinstance(posteriors, MulticlassRows):
         if labels is not None:
-            raise OptionError("labels= has no use: the rows name their classes.")
+            raise OptionError(f"{keyword('labels')} has no use: the rows name their classes.")
         rows = posteriors
     else:
         score = np.asarray(posteriors, dtype=np.float64)

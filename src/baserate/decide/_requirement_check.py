@@ -11,7 +11,7 @@ import numpy as np
 
 from baserate._counts import Counts, combine_counts
 from baserate._cut import has_table
-from baserate._errors import OptionError
+from baserate._errors import OptionError, keyword
 from baserate._estimate import Estimate
 from baserate._policy import Policy
 from baserate._results import Results
@@ -87,7 +87,7 @@ def check(
     """
     check_tallies(tallies)
     if on not in get_args(Basis):
-        raise OptionError(f"on is {on!r}; it is 'bound' or 'estimate'.")
+        raise OptionError(f"on is {on!r}; it is 'bound' or 'estimate'.", option="on", value=on)
     wanted = parse_requirements(require)
     if not wanted:
         raise OptionError("nothing is required", remedy='give requirements, such as "sensitivity >= 0.9".')
@@ -113,7 +113,10 @@ def _group_attributes(tallies: Tallies, each_group: bool | Sequence[str]) -> tup
     if not isinstance(each_group, bool):
         return (each_group,) if isinstance(each_group, str) else tuple(each_group)
     if each_group and not tallies.attributes:
-        raise OptionError("each_group=True, but the rows were read without groups", remedy="read them with group=.")
+        raise OptionError(
+            f"{keyword('each_group', value=True)}, but the rows were read without groups",
+            remedy=f"read them with {keyword('group')}.",
+        )
     return tallies.attributes if each_group else ()
 
 

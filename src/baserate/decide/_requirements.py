@@ -51,7 +51,7 @@ class Requirement:
     def __post_init__(self) -> None:
         name = describe(as_measure(self.measure)).name
         if self.sense not in (">=", "<="):
-            raise OptionError(f"sense is {self.sense!r}; it is '>=' or '<='.")
+            raise OptionError(f"sense is {self.sense!r}; it is '>=' or '<='.", option="sense", value=self.sense)
         if isnan(self.bound):
             raise OptionError(f"the bound of {name} is NaN", remedy="give a number.")
 
@@ -148,7 +148,7 @@ def _parse_measure(text: str, place: int, name: str) -> Measure:
     try:
         return find_measure(name)
     except UnknownNameError as error:
-        _raise_at(text, place, str(error).split(" Known are:")[0].rstrip("."), kind=UnknownNameError)
+        _raise_at(text, place, error.what.rstrip("."), kind=UnknownNameError)
 
 
 def _describe_independence(measure: Measure) -> str | None:

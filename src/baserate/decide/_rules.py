@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Literal
 
-from baserate._errors import UnknownNameError
+from baserate._errors import nearest, unknown_name
 from baserate._formatting import count_of, join_words
 from baserate._policy import Policy
 from baserate.decide import _cost_rules, _threshold_rules
@@ -341,11 +341,7 @@ def find_rule_entry(name: str) -> DecisionRule:
     reduced = _reduce(name)
     if reduced in _NAMES:
         return DECISION_RULES[_NAMES[reduced]]
-    from difflib import get_close_matches  # slow to import, and rarely needed
-
-    near = get_close_matches(reduced, _NAMES, n=1)
-    hint = f" Did you mean {_NAMES[near[0]]!r}?" if near else ""
-    raise UnknownNameError(f"there is no rule {name!r}.{hint} Known are: {', '.join(RULES)}.")
+    raise unknown_name("rule", name, RULES, near=[_NAMES[each] for each in nearest(reduced, _NAMES)])
 
 
 def list_command_line_rules() -> dict[str, DecisionRule]:

@@ -11,7 +11,7 @@ from baserate._costs import Costs
 from baserate._curve import Curve
 from baserate._cut import FLAG
 from baserate._domains import FOLDS, check_domain
-from baserate._errors import BaserateError, OptionError
+from baserate._errors import BaserateError, OptionError, advice, keyword
 from baserate._estimate import Estimate
 from baserate._policy import Policy
 from baserate._results import Results
@@ -181,7 +181,12 @@ def _cross_validate(
     seed = kind.seed if isinstance(kind.seed, int) else 0
     validation = cross_validate_rule(curve.tally, rule, measures=measures, folds=folds, seed=seed, level=kind.level)
     if not validation.policy.chosen_on:
-        raise OptionError(f"folds={folds} has no use: this rule does not look at the data", remedy="leave it out.")
+        raise OptionError(
+            f"{keyword('folds', folds)} has no use: this rule does not look at the data",
+            remedy="leave it out.",
+            option="folds",
+            value=folds,
+        )
     if interval is not None:
         return validation
     plain = {name: Estimate(each.value, why=each.why) for name, each in validation.performance.items()}
@@ -229,7 +234,9 @@ def _check_method(interval: IntervalOptions | None, measures: Sequence[Measure],
     reweighed = tallies.pooled(next(iter(tallies.models))).reweighed
     if method is not None and not any(method in interval_methods(each, reweighed=reweighed) for each in measures):
         names = ", ".join(describe(each).name for each in measures)
-        raise OptionError(f"method={method!r} makes no interval of {names}", remedy="leave it out.")
+        raise OptionError(
+            advice("interval", f"method={method!r}", method) + f" makes no interval of {names}", remedy="leave it out."
+        )
 
 
 def _validation_columns(bootstrap: ThresholdBootstrap | None, folded: RuleCrossValidation | None, row: Row) -> Row:

@@ -12,7 +12,7 @@ from baserate._arrays import Bools, Floats
 from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._cut import Cut
-from baserate._errors import InfeasibleError, OptionError
+from baserate._errors import InfeasibleError, OptionError, keyword
 from baserate._formatting import count_of
 from baserate._tally import Tally
 from baserate.decide._requirements import Requirement, parse_requirements
@@ -263,11 +263,12 @@ def resolve_objective(measure: str | Measure, toward: Toward | None = None) -> t
             f"{info.name} has one value for a whole curve, not one at each threshold", remedy="take another."
         )
     if toward not in {None, "high", "low"}:
-        raise OptionError(f"toward is {toward!r}; it is 'high' or 'low'.")
+        raise OptionError(f"toward is {toward!r}; it is 'high' or 'low'.", option="toward", value=toward)
     wanted = toward or info.best
     if wanted is None:
         raise OptionError(
-            f"neither end of {info.name} is the better one", remedy="say which you mean: toward='high' or 'low'."
+            f"neither end of {info.name} is the better one",
+            remedy=f"say which you mean: {keyword('toward', 'high')} or 'low'.",
         )
     return function, wanted
 
@@ -449,20 +450,31 @@ def capacity(curve: Curve, *, at_most: float | None = None, share: float | None 
     (0.8, 0.7)
     """
     if (at_most is None) == (share is None):
-        raise OptionError("give a capacity either as at_most=, in rows, or as share=, of everybody.")
+        raise OptionError(
+            f"give a capacity either as {keyword('at_most')}, in rows, or as {keyword('share')}, of everybody."
+        )
     return Cut((_laxest_threshold(curve, _capacity_limit(curve.tally, at_most, share)),))
 
 
 def _capacity_limit(tally: Tally, at_most: float | None, share: float | None) -> float:
     if share is not None:
         if not 0 <= share <= 1:
-            raise OptionError(f"share is {share}", remedy="give a number from 0 to 1, such as 0.1 for the top tenth.")
+            raise OptionError(
+                f"share is {share}",
+                remedy="give a number from 0 to 1, such as 0.1 for the top tenth.",
+                option="share",
+                value=share,
+            )
         return share * tally.total
     assert at_most is not None  # noqa: S101  (for the type checker)
     if not at_most >= 0:
-        raise OptionError(f"at_most is {at_most}", remedy="give how many can be flagged, 0 or more.")
+        raise OptionError(
+            f"at_most is {at_most}", remedy="give how many can be flagged, 0 or more.", option="at_most", value=at_most
+        )
     if tally.reweighed:
-        raise OptionError("at another prevalence rows are no longer counted", remedy="give the capacity as share=.")
+        raise OptionError(
+            "at another prevalence rows are no longer counted", remedy=f"give the capacity as {keyword('share')}."
+        )
     return at_most
 
 
@@ -525,7 +537,9 @@ def bands(
     """
     edge_options = [each for each in (thresholds, shares, risks) if each is not None]
     if len(edge_options) != 1 or not len(edge_options[0]):
-        raise OptionError("give the edges of bands in one way: thresholds=, shares= or risks=.")
+        raise OptionError(
+            f"give the edges of bands in one way: {keyword('thresholds')}, {keyword('shares')} or {keyword('risks')}."
+        )
     edges = [float(each) for each in edge_options[0]]
     called = _band_names(len(edges) + 1, names)
     if thresholds is not None:

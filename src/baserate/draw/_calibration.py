@@ -94,7 +94,9 @@ def reliability(
     [(0.2, 0.0, 2.0), (0.8500000000000001, 1.0, 2.0)]
     """
     if what not in _RELIABILITY_CURVES:
-        raise OptionError(f"what is {what!r}; it is one of: {', '.join(_RELIABILITY_CURVES)}.")
+        raise OptionError(
+            f"what is {what!r}; it is one of: {', '.join(_RELIABILITY_CURVES)}.", option="what", value=what
+        )
     tallies = probability_tallies(data)
     parts = {"curve": calibration_curves(tallies, what, drawn=drawn, points=POINTS)}
     if what != "binned":

@@ -13,7 +13,7 @@ from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._cut import FLAG, flags_from
 from baserate._domains import PLACE, check_domain
-from baserate._errors import OptionError, ShapeError, UnknownNameError
+from baserate._errors import OptionError, ShapeError, UnknownNameError, advice
 from baserate._policy import Policy
 from baserate._results import Results
 from baserate._tally import Group, Tallies, Tally
@@ -88,7 +88,8 @@ def select_model(data: Data, model: str | None) -> Tallies:
         raise OptionError("labels have no scores to be drawn", remedy="name a model that has.")
     if model is None and len(tallies.models) > 1:
         raise OptionError(
-            f"there are several models ({names}), and this figure shows one", remedy="say which with model=."
+            f"there are several models ({names}), and this figure shows one",
+            remedy=advice("one model", "say which with model=."),
         )
     if model is not None and model not in tallies.models:
         raise UnknownNameError(f"there is no model {model!r}. There are: {names}.")
@@ -213,7 +214,7 @@ def _policies_by_model(tallies: Tallies, policies: Policies) -> Mapping[str, Pol
     if len(tallies.models) > 1:
         raise OptionError(
             f"there are several models ({', '.join(tallies.models)}), and a policy is of one",
-            remedy="give a mapping from the name of the model to its policy.",
+            remedy=advice("one model", "give a mapping from the name of the model to its policy."),
         )
     return {next(iter(tallies.models)): policies}
 
@@ -298,7 +299,7 @@ def tabulate_parts(data: FigureData, request: CurveRequest) -> dict[str, Results
 def tabulate_curve(tallies: Tallies, what: str | Measure, *, band: Band, level: float, points: int = POINTS) -> Results:
     """Tabulate a curve, with a confidence band if requested."""
     if band not in (False, True, "simultaneous"):
-        raise OptionError(f"band is {band!r}; it is True, False or 'simultaneous'.")
+        raise OptionError(f"band is {band!r}; it is True, False or 'simultaneous'.", option="band", value=band)
     if band is False:
         return curves(tallies, what, points=points)
     return confidence_bands(tallies, what, level=level, simultaneous=band == "simultaneous", points=points)

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from baserate._costs import Costs
-from baserate._errors import OptionError
+from baserate._errors import OptionError, keyword
 from baserate._results import Results
 from baserate._tally import Tallies
 from baserate.decide import CalibrationPrevalence, CostCurveKind, cost_curves, net_benefit_curve, probability_cost
@@ -203,10 +203,11 @@ def cost_curve(
     [{'model': None, 'group': None, 'probability_cost': 0.5, 'cost': 0.25}]
     """
     if costs is not None and kind != "cost":
-        raise OptionError("costs are for cost curves", remedy="leave out either them or kind='brier'.")
+        raise OptionError("costs are for cost curves", remedy=f"leave out either them or {keyword('kind', 'brier')}.")
     if costs is not None and prevalence is None:
         raise OptionError(
-            "where costs lie on the curve depends on the prevalence, too", remedy="give it, such as prevalence=0.02."
+            "where costs lie on the curve depends on the prevalence, too",
+            remedy=f"give it, such as {keyword('prevalence', 0.02)}.",
         )
     tallies = as_tallies(data)
     if kind == "cost":

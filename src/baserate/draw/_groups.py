@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from baserate._errors import OptionError
+from baserate._errors import OptionError, keyword
 from baserate._policy import Policy
 from baserate._tally import Tallies
 from baserate.draw._data import EVERYBODY
@@ -87,7 +87,8 @@ def groups(
         raise OptionError("threshold and policy both decide", remedy="leave out one of them.")
     if not isinstance(data, Tallies):
         raise OptionError(
-            f"{type(data).__name__} has no groups", remedy="read Tallies with group=, the column that tells them."
+            f"{type(data).__name__} has no groups",
+            remedy=f"read Tallies with {keyword('group')}, the column that tells them.",
         )
     threshold_or_policy = threshold if policy is None else policy
     table = group_table(data, decided=threshold_or_policy, measures=measures, interval=IntervalOptions(level=level))

@@ -70,7 +70,7 @@ def population(
     Drawing(population: 1000 rows of theory)
     """
     if what not in _WHAT:
-        raise OptionError(f"what is {what!r}; it is one of: {', '.join(_WHAT)}.")
+        raise OptionError(f"what is {what!r}; it is one of: {', '.join(_WHAT)}.", option="what", value=what)
     if sample is not None and not sample.total:
         raise OptionError("the sample has no rows", remedy="give a Tally of one or more, or leave it out.")
     densities = what == "densities"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from baserate._arrays import Floats
-from baserate._errors import OptionError
+from baserate._errors import OptionError, keyword
 from baserate._results import Results
 from baserate._tally import Tallies
 from baserate.draw._data import Mixed, Series, split_labels, split_series
@@ -103,7 +103,12 @@ def _models_and_thresholds(
     """Return each model by itself with its threshold; None for labels, which are decisions already."""
     scored, labels = split_labels(data)
     if scored is None and threshold is not None:
-        raise OptionError(f"threshold={threshold} has no use: these are decisions already", remedy="leave it out.")
+        raise OptionError(
+            f"{keyword('threshold', threshold)} has no use: these are decisions already",
+            remedy="leave it out.",
+            option="threshold",
+            value=threshold,
+        )
     models = {}
     for tallies in filter(None, (scored, labels)):
         check_both_classes(tallies, "a curve against the prevalence")

@@ -9,7 +9,7 @@ import numpy as np
 
 from baserate._costs import Costs
 from baserate._curve import Curve
-from baserate._errors import OptionError
+from baserate._errors import OptionError, advice, keyword
 from baserate._results import Results
 from baserate._tally import Tallies, Tally
 from baserate.decide import FLAG_ALL, FLAG_NONE, iso_cost, roc_convex_hull
@@ -121,7 +121,10 @@ def roc(  # noqa: PLR0913  (each is something that is drawn, or not)
     if costs is not None:
         parts["iso_cost"] = _tabulate_iso_cost(models, costs, prevalence)
     elif prevalence is not None:
-        raise OptionError("no prevalence changes a ROC curve", remedy="give costs= as well, or leave prevalence= out.")
+        raise OptionError(
+            "no prevalence changes a ROC curve",
+            remedy=advice("costs beside prevalence", "give costs= as well, or leave prevalence= out."),
+        )
     parts["reference"] = reference_lines(
         by_chance={"fpr": [0.0, 1.0], "sensitivity": [0.0, 1.0]},
         perfect={"fpr": [0.0, 0.0, 1.0], "sensitivity": [0.0, 1.0, 1.0]},
@@ -148,7 +151,7 @@ def _tabulate_iso_cost(data: FigureData, costs: Costs, prevalence: float | None)
     if at is None:
         raise OptionError(
             "models were measured at different prevalences, so costs are not those of one place",
-            remedy="say where they will be used, for example prevalence=0.1.",
+            remedy=f"say where they will be used, for example {keyword('prevalence', 0.1)}.",
         )
     best = roc_convex_hull(data.curves).at(costs, at)
     line = iso_cost(costs, at, through=(best.fpr, best.tpr))

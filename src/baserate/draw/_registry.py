@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from inspect import signature
 from typing import Literal
 
-from baserate._errors import UnknownNameError
+from baserate._errors import nearest, unknown_name
 from baserate.draw import _calibration, _decision_curves, _groups, _population, _prevalence, _rank_curves, _thresholds
 from baserate.draw._figure import Drawing
 
@@ -155,8 +155,5 @@ def find_figure(name: str) -> FigureType:
     plain = _ALIASES.get(plain, plain)
     if plain in FIGURES:
         return FIGURES[plain]
-    from difflib import get_close_matches  # slow to import, and rarely needed
-
-    near = get_close_matches(plain, [*FIGURES, *_ALIASES], n=1)
-    hint = f" Did you mean {_ALIASES.get(near[0], near[0])!r}?" if near else ""
-    raise UnknownNameError(f"there is no figure {name!r}.{hint} Known are: {', '.join(FIGURES)}.")
+    near = [_ALIASES.get(each, each) for each in nearest(plain, [*FIGURES, *_ALIASES])]
+    raise unknown_name("figure", name, FIGURES, near=near)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from math import inf, sqrt
 from numbers import Integral
 from typing import Any
@@ -13,7 +12,7 @@ from baserate._arrays import round_if_close
 from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._cut import Cut, has_table
-from baserate._errors import OptionError, UnknownNameError
+from baserate._errors import OptionError, UnknownNameError, keyword, suggest
 from baserate._formatting import join_words
 from baserate._policy import REFUSE, Policy
 from baserate._results import Results
@@ -117,7 +116,8 @@ def count_groups(
     check_tallies(tallies)
     if not tallies.attributes:
         raise OptionError(
-            "the rows were read without groups", remedy="read them with group=, the column that tells who is who."
+            "the rows were read without groups",
+            remedy=f"read them with {keyword('group')}, the column that tells who is who.",
         )
     attributes = tallies.attributes if by is None else (by,) if isinstance(by, str) else tuple(by)
     checked = _check_measures(DEFAULT_MEASURES if measures is None else measures)
@@ -304,7 +304,10 @@ def check_min_size(min_size: int) -> int:
     """Check that the minimum group size is a whole number of at least 1."""
     if not isinstance(min_size, Integral) or isinstance(min_size, bool) or min_size < 1:
         raise OptionError(
-            f"min_size is {min_size!r}; expected a whole number of 1 or more.", remedy="Use 1 to test every group."
+            f"min_size is {min_size!r}; expected a whole number of 1 or more.",
+            remedy="Use 1 to test every group.",
+            option="min_size",
+            value=min_size,
         )
     return int(min_size)
 
@@ -354,10 +357,14 @@ def find_reference(counts: GroupCounts, reference: Reference) -> Group | None:
     if texts in by_text:
         return by_text[texts]
     by_label = {", ".join(text): group for text, group in by_text.items()}
-    near = get_close_matches(", ".join(texts), by_label, n=1)
-    hint = f" Did you mean {counts.label(by_label[near[0]])}?" if near else ""
+    typed = ", ".join(texts)
     labels = "; ".join(counts.label(group) for group in groups)
-    raise UnknownNameError(f"reference is {', '.join(texts)!r}; expected one of: {labels}.{hint}")
+    raise UnknownNameError(
+        f"reference is {typed!r}; expected one of: {labels}.",
+        remedy=suggest(typed, by_label, spell=lambda match: counts.label(by_label[match])),
+        option="reference",
+        value=reference,
+    )
 
 
 def _reference_labels(counts: GroupCounts, reference: Reference) -> tuple[object, ...]:
@@ -376,5 +383,7 @@ def _reference_labels(counts: GroupCounts, reference: Reference) -> tuple[object
             f"reference is {reference!r}, {len(labels)} of {len(counts.by)} labels; expected one for each of: "
             f"{', '.join(counts.by)}.",
             remedy="Give a tuple, or a mapping from attribute to label.",
+            option="reference",
+            value=reference,
         )
     return labels

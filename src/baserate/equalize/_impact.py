@@ -54,8 +54,8 @@ ROUNDING = 1e-9
 _MAX_GROUPS = 5
 """Greatest number of groups that a note lists; the rows list all."""
 SAME_DATA_NOTE = (
-    "the parity was made on these very rows, and does not hold exactly on others; see how far it is off there, with "
-    "equalize.cross_validate."
+    "the parity was made on these very rows, and does not hold exactly on others; cross-"
+    "validation estimates by how much."
 )
 
 Shares = Mapping[str, float]

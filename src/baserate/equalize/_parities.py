@@ -8,12 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from difflib import get_close_matches
 from math import isnan
 from typing import Any
 
 from baserate._costs import Costs
-from baserate._errors import OptionError, UnknownNameError
+from baserate._errors import OptionError, keyword, nearest, unknown_name
 from baserate._immutable import FrozenMapping
 from baserate._tally import as_group
 
@@ -185,9 +184,7 @@ def find_parity(name: str | Parity) -> Parity:
     plain = _normalize_name(name)
     names = {alias: each.name for each in PARITIES.values() for alias in (*each.aliases, each.name)}
     if plain not in names:
-        near = get_close_matches(plain, PARITIES, n=3, cutoff=0.4)
-        hint = f"Did you mean {' or '.join(near)}? " if near else ""
-        raise UnknownNameError(f"there is no parity {name!r}. {hint}Known are: {', '.join(PARITIES)}.")
+        raise unknown_name("parity", name, PARITIES, near=nearest(plain, PARITIES, most=3, cutoff=0.4))
     return PARITIES[names[plain]]
 
 
@@ -256,7 +253,8 @@ class Goal:
         parities = [self.parity] if isinstance(self.parity, str | Parity) else list(self.parity)
         if not parities:
             raise OptionError(
-                "no parity is named", remedy='give one, such as "equalized-odds", with within=inf for no bound.'
+                "no parity is named",
+                remedy=f'give one, such as "equalized-odds", with {keyword("within", float("inf"))} for no bound.',
             )
         object.__setattr__(self, "parity", tuple(find_parity(each) for each in parities))
         if not isinstance(self.costs, Costs):
@@ -328,6 +326,8 @@ def _tolerance(value: object) -> float:
     """Check a tolerance and return it as a float."""
     if isinstance(value, bool) or not isinstance(value, int | float) or isnan(value) or value < 0:
         raise OptionError(
-            f"within is {value!r}; it is how far rates may lie apart, so give a number from 0 up, or inf."
+            f"within is {value!r}; it is how far rates may lie apart, so give a number from 0 up, or inf.",
+            option="within",
+            value=value,
         )
     return float(value)

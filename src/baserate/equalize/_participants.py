@@ -12,7 +12,7 @@ from baserate._arrays import Floats, ratio
 from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._cut import RandomizedCut, Treatment
-from baserate._errors import FitError, OptionError
+from baserate._errors import FitError, OptionError, advice, keyword
 from baserate._formatting import join_words
 from baserate._policy import REFUSE, Policy
 from baserate._tally import Group, Tallies, Tally, as_group
@@ -136,7 +136,8 @@ def select_participants(
     tallies = Tallies({name: all_tallies.models[name]}, all_tallies.attributes, all_tallies.intake)
     if not tallies.attributes:
         raise OptionError(
-            "the rows were read without groups", remedy="read them with group=, the column that tells who is who."
+            "the rows were read without groups",
+            remedy=f"read them with {keyword('group')}, the column that tells who is who.",
         )
     digest = tallies.digest  # before the adjustment: it identifies the data, not the setting
     tallies = tallies if goal.prevalence is None else reweigh(tallies, to=goal.prevalence)
@@ -148,7 +149,9 @@ def select_participants(
         ]
         raise FitError(
             f"{join_words(reasons)}, so that {' and '.join(each.name for each in goal.parities)} cannot be asked there",
-            remedy="leave such rows out, or say what to do with them: otherwise= an action.",
+            remedy="leave such rows out, or say what to do with them: "
+            + advice("otherwise", "otherwise= an action")
+            + ".",
         )
     if len(left) == len(tallies.groups):
         raise FitError("no group has rows of each class that the parity asks for", remedy="give rows of both classes.")
@@ -163,7 +166,7 @@ def as_tallies(groups: Groups) -> Tallies:
     if not isinstance(candidate, Mapping) or not candidate:
         raise OptionError(
             f"{type(groups).__name__} holds no groups",
-            remedy="give Tallies that were read with group=, or a mapping from groups to curves.",
+            remedy=f"give Tallies that were read with {keyword('group')}, or a mapping from groups to curves.",
         )
     tallies: dict[Group, Tally] = {}
     for key, each in candidate.items():

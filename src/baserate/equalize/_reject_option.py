@@ -15,7 +15,7 @@ from baserate._arrays import Floats
 from baserate._counts import Counts, combine_counts
 from baserate._curve import Curve
 from baserate._cut import FLAG, PASS, Cut, Treatment
-from baserate._errors import InfeasibleError, OptionError, UnknownLabelError
+from baserate._errors import InfeasibleError, OptionError, UnknownLabelError, keyword
 from baserate._policy import REFUSE, Policy, label_text, spellings
 from baserate._tally import Group
 from baserate.decide import RELATIVE_TOLERANCE, can_be_infinite, note_skipped, resolve_objective as objective_of
@@ -265,9 +265,18 @@ def reject_option(  # noqa: PLR0913  (what is favoured, and how a band is chosen
 def _check_options(favourable: str, around: float | None) -> None:
     """Check the favorable action and the center of the band."""
     if favourable not in {PASS, FLAG}:
-        raise OptionError(f"favourable is {favourable!r}; it is 'pass' or 'flag', the action that is better to get.")
+        raise OptionError(
+            f"favourable is {favourable!r}; it is 'pass' or 'flag', the action that is better to get.",
+            option="favourable",
+            value=favourable,
+        )
     if around is not None and not isfinite(around):
-        raise OptionError(f"around is {around}", remedy="give the threshold that is the middle of the band.")
+        raise OptionError(
+            f"around is {around}",
+            remedy="give the threshold that is the middle of the band.",
+            option="around",
+            value=around,
+        )
 
 
 def _find_groups(participants: Participants, favour: Any) -> list[Group]:  # noqa: ANN401  (as above)
@@ -336,7 +345,7 @@ def _raise_infeasible(candidates: Bands, goal: Goal, lacking: str, around: float
     raise InfeasibleError(
         f"no band around {around:g} keeps {parities} within {goal.settings['within']}; {band} comes nearest, where "
         f"{gaps}. "
-        "Allow that much, or leave around= out, so that the band may be anywhere."
+        f"Allow that much, or leave {keyword('around')} out, so that the band may be anywhere."
     )
 
 

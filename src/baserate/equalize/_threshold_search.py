@@ -269,7 +269,7 @@ def _notes(policy: Policy, trivial: str) -> Iterator[str]:
         yield (
             f"{trivial} is flagged: no thresholds that keep the parity so closely are cheaper. A case costs "
             f"{cost:.6g}, "
-            f"with lots {bound:.6g}; allow more with within=, or draw lots with equalize.optimal_policy."
+            f"with lots {bound:.6g}; allow a greater difference, or a randomized policy."
         )
     if not exact:
         yield (

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from baserate._arrays import Floats
-from baserate._errors import EmptyDataError, OptionError
+from baserate._errors import EmptyDataError, OptionError, keyword
 from baserate._formatting import count_of, there_are
 from baserate._rows import Rows
 from baserate._tally import Tally
@@ -76,7 +76,9 @@ class AucPair:
         variance of the standard there is no such variance, which raises an error.
         """
         if standard not in (None, "first", "second"):
-            raise OptionError(f"standard is {standard!r}; it is 'first', 'second' or None.")
+            raise OptionError(
+                f"standard is {standard!r}; it is 'first', 'second' or None.", option="standard", value=standard
+            )
         one, other = (np.array(each) for each in self.variance)
         shared = 2 * np.array(self.covariance)
         real = np.maximum(one + other - shared, 0.0)
@@ -84,7 +86,7 @@ class AucPair:
         if min(*zero, *real) < 0 and standard is not None:
             raise OptionError(
                 f"the {standard} AUC varies less than it varies with the other, so it cannot be the standard",
-                remedy="leave standard= out.",
+                remedy=f"leave {keyword('standard')} out.",
             )
         return ClassVariance(*zero.tolist()), ClassVariance(*real.tolist())
 
@@ -315,7 +317,7 @@ def _binormal_terms(a: float, b: float) -> tuple[float, float, float, float, flo
     from scipy.special import ndtr
 
     if not 0 < b < np.inf or not -np.inf < a < np.inf:
-        raise OptionError(f"a is {a} and b {b}", remedy="give a finite number, and one above 0.")
+        raise OptionError(f"a is {a} and b {b}", remedy="give a finite number, and one above 0.", option="a", value=a)
     scale = exp(-a * a / (2 * (1 + b * b)))
     f, g = scale / sqrt(2 * pi * (1 + b * b)), -scale * a * b / sqrt(2 * pi * (1 + b * b) ** 3)
     return a, b, f, g, float(ndtr(a / sqrt(1 + b * b)))
@@ -323,4 +325,4 @@ def _binormal_terms(a: float, b: float) -> tuple[float, float, float, float, flo
 
 def _check_correlation(name: str, value: float) -> None:
     if not -1 <= value <= 1:
-        raise OptionError(f"{name} is {value!r}; a correlation lies between -1 and 1.")
+        raise OptionError(f"{name} is {value!r}; a correlation lies between -1 and 1.", option=name, value=value)

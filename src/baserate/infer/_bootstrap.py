@@ -72,7 +72,12 @@ def make_generator(seed: Seed) -> np.random.Generator:
         return seed
     if isinstance(seed, Integral) and not isinstance(seed, bool) and seed >= 0:
         return np.random.default_rng(int(seed))
-    raise OptionError(f"seed is {seed!r}", remedy="give a whole number of 0 or more, or a generator of NumPy.")
+    raise OptionError(
+        f"seed is {seed!r}",
+        remedy="give a whole number of 0 or more, or a generator of NumPy.",
+        option="seed",
+        value=seed,
+    )
 
 
 def check_n_samples(draws: int) -> None:

@@ -134,7 +134,9 @@ def smooth_curve(tally: Tally, options: CurveOptions, *, smoother: Smoother) -> 
     that leaves [0, 1] is clipped.
     """
     if options.band not in ("consistency", "confidence"):
-        raise OptionError(f"band is {options.band!r}; it is 'consistency' or 'confidence'.")
+        raise OptionError(
+            f"band is {options.band!r}; it is 'consistency' or 'confidence'.", option="band", value=options.band
+        )
     fit = _clip(fit_calibration_curve(tally, smoother))
     if not len(fit):
         return dict.fromkeys(("probability", "share", "low", "high", "mass"), fit)

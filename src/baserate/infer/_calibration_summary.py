@@ -14,7 +14,7 @@ from baserate._arrays import Reals
 from baserate._calibrator import Calibrator, MulticlassCalibrator, shift_log_odds
 from baserate._curve import Curve
 from baserate._domains import DRAWS, PREVALENCE, check_domain
-from baserate._errors import OptionError
+from baserate._errors import OptionError, keyword
 from baserate._estimate import Estimate
 from baserate._numeric.logistic import PROBABILITY_CLIP
 from baserate._results import Results
@@ -154,7 +154,10 @@ def split_parts(
         return list(_multiclass_parts(data, after)), multiclass.results_data(data, data.confusion(), [])
     if not (prevalence is None or prevalence == "derived" or PREVALENCE.holds(prevalence)):
         raise OptionError(
-            f"prevalence is {prevalence!r}; expected {PREVALENCE.words}, or 'derived'.", remedy="Give one of these."
+            f"prevalence is {prevalence!r}; expected {PREVALENCE.words}, or 'derived'.",
+            remedy="Give one of these.",
+            option="prevalence",
+            value=prevalence,
         )
     if isinstance(data, Tallies):
         return list(_binary_parts(data, prevalence, after)), results_data(data, [])
@@ -170,7 +173,9 @@ def _binary_parts(tallies: Tallies, prevalence: Prevalence, after: CalibratedDat
     }
     for model, group, tally in tallies.walk():
         if model == label_column:
-            raise OptionError(f"{model} holds labels, which are no probabilities", remedy="leave predicted= out.")
+            raise OptionError(
+                f"{model} holds labels, which are no probabilities", remedy=f"leave {keyword('predicted')} out."
+            )
         name = model if len(tallies.models) > 1 else None
         labels = {"model": name, "group": group_attributes(tallies, group), "class": None, "top": False, **ORIGINAL}
         title = model if group is None else f"{model} of {', '.join(map(str, group))}"

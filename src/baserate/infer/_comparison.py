@@ -12,7 +12,7 @@ import numpy as np
 
 from baserate._arrays import Floats
 from baserate._domains import LEVEL, MARGIN, check_domain
-from baserate._errors import OptionError, UsageError
+from baserate._errors import OptionError, UsageError, keyword, unknown_name
 from baserate._estimate import Estimate
 from baserate._formatting import SMALLEST_SHOWN, count_of
 from baserate._results import Results
@@ -72,14 +72,18 @@ class Question:
         if self.alternative not in ("two-sided", "greater", "less", "better"):
             raise OptionError(
                 f"alternative is {self.alternative!r}; it is 'two-sided', 'greater', 'less', or 'better', which is "
-                "one of the two before it, by the measure."
+                "one of the two before it, by the measure.",
+                option="alternative",
+                value=self.alternative,
             )
         check_domain("margin", self.margin, MARGIN)
         if self.margin and self.alternative == "two-sided":
-            raise OptionError("a margin has a direction", remedy='say which, for example alternative="better".')
+            raise OptionError(
+                "a margin has a direction", remedy=f"say which, for example {keyword('alternative', 'better')}."
+            )
         check_domain("level", self.level, LEVEL)
         if self.method is not None and self.method not in METHODS:
-            raise OptionError(f"there is no method {self.method!r}. Known are: {', '.join(METHODS)}.")
+            raise unknown_name("method", self.method, METHODS)
 
     def side(self, info: MeasureInfo) -> Side:
         """Return the side of the differences that speaks for the alternative."""
@@ -87,7 +91,8 @@ class Question:
             return self.alternative
         if info.best is None:
             raise OptionError(
-                f"neither end of {info.name} is better", remedy="say alternative='greater' or alternative='less'."
+                f"neither end of {info.name} is better",
+                remedy=f"say {keyword('alternative', 'greater')} or {keyword('alternative', 'less')}.",
             )
         return "greater" if info.best == "high" else "less"
 

@@ -521,7 +521,11 @@ def _check_band(what: str | Measure, level: float, *, simultaneous: bool | str) 
     if simultaneous is False:
         return
     if simultaneous not in _SIMULTANEOUS:
-        raise OptionError(f"simultaneous is {simultaneous!r}; it is True, False or 'kolmogorov-smirnov'.")
+        raise OptionError(
+            f"simultaneous is {simultaneous!r}; it is True, False or 'kolmogorov-smirnov'.",
+            option="simultaneous",
+            value=simultaneous,
+        )
     if not (isinstance(what, str) and what.lower() in _SIMULTANEOUS_CURVES):
         name = what if isinstance(what, str) else describe(as_measure(what)).name
         raise OptionError(

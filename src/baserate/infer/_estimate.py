@@ -15,7 +15,7 @@ from baserate._confusion import Confusion
 from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._domains import LEVEL, check_domain
-from baserate._errors import OptionError, ShapeError
+from baserate._errors import OptionError, ShapeError, advice, keyword
 from baserate._estimate import Estimate
 from baserate._rows import LabelSets, MulticlassRows, Rows
 from baserate._tally import Tally
@@ -191,7 +191,10 @@ def estimate_input(measure: Measure, data: MeasureInput, request: EstimateReques
         names = ", ".join(filter(None, methods_by_name))
         remedy = f"known are: {names}" if names else "there is one kind only, so leave it out"
         where = " where the shares of the classes are known" if reweighed else ""
-        raise OptionError(f"method={request.method!r} makes no interval of {describe(measure).name}{where}; {remedy}.")
+        raise OptionError(
+            advice("interval", f"method={request.method!r}", request.method)
+            + f" makes no interval of {describe(measure).name}{where}; {remedy}."
+        )
     bounds = methods_by_name[request.method or ""](IntervalInput(measure, data, value, request))
     return make_estimate(value, bounds, measure, request)
 
@@ -263,10 +266,14 @@ def prepare_input(measure: Measure, data: object, threshold: float | None = None
         data = _single_tally(data)
     if wanted is Counts and isinstance(data, Tally | Curve):
         if threshold is None:
-            raise OptionError(f"{describe(measure).name} is of decisions: give a threshold=.")
+            raise OptionError(f"{describe(measure).name} is of decisions: give {keyword('threshold')}.")
         return (data if isinstance(data, Curve) else Curve(data)).at(float(threshold))
     if threshold is not None:
-        raise OptionError(f"threshold={threshold} has no use: it cuts a tally for a measure of a 2×2 table.")
+        raise OptionError(
+            f"{keyword('threshold', threshold)} has no use: it cuts a tally for a measure of a 2×2 table.",
+            option="threshold",
+            value=threshold,
+        )
     if wanted is Curve and isinstance(data, Tally):
         return Curve(data)
     if wanted is Tally and isinstance(data, Curve):
@@ -448,7 +455,10 @@ def _multiclass_bounds(inputs: IntervalInput) -> Bounds:
 
 def _estimate_clustered(measure: Measure, rows: Rows, threshold: float | None, request: EstimateRequest) -> Estimate:
     if request.method is not None:
-        raise OptionError(f"method={request.method!r} is for independent rows; these are in clusters: leave it out.")
+        raise OptionError(
+            advice("interval", f"method={request.method!r}", request.method)
+            + " is for independent rows; these are in clusters: leave it out."
+        )
     data = prepare_input(measure, rows, threshold)
     value = float(measure(data))
     if isnan(value):
@@ -555,7 +565,9 @@ def bootstrap(
     functions = [as_measure(measure) for measure in measures]
     unfit = [describe(measure).name for measure in functions if not describe(measure).stacks]
     if unfit:
-        raise OptionError(f"{', '.join(unfit)} is resampled by infer.estimate(…, method='bootstrap'), alone.")
+        raise OptionError(
+            f"{', '.join(unfit)} is resampled by infer.estimate(…, {keyword('method', 'bootstrap')}), alone."
+        )
     check_n_samples(draws)
     samples = bootstrap_measures(
         functions, tally, way="stratified" if tally.reweighed else "bootstrap", seed=seed, draws=draws

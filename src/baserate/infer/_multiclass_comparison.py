@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from baserate._arrays import Floats
 from baserate._confusion import Confusion
-from baserate._errors import EmptyDataError, OptionError, ShapeError
+from baserate._errors import EmptyDataError, OptionError, ShapeError, keyword
 from baserate._rows import MulticlassRows
 from baserate.infer import _auc_intervals, _influence_functions, _multiclass_intervals
 from baserate.infer._binomial import normal_quantile
@@ -104,7 +104,8 @@ def compare_classes(
         question.method == "delong" and info.name != "hand_till"
     ):
         raise OptionError(
-            f"the method {question.method!r} is not for {info.name} of many classes", remedy="use method='resample'."
+            f"the method {question.method!r} is not for {info.name} of many classes",
+            remedy=f"use {keyword('method', 'resample')}.",
         )
     first, second = _sort_rows(a, b)
     values = _evaluate(function, first), _evaluate(function, second)
@@ -292,7 +293,8 @@ def _check_models(a: Any, b: Any) -> None:  # noqa: ANN401  (checked here)
             )
     if a.labels != b.labels:
         raise ShapeError(
-            f"the models have different classes, {a.labels} and {b.labels}", remedy="name the same as labels=."
+            f"the models have different classes, {a.labels} and {b.labels}",
+            remedy=f"name the same as {keyword('labels')}.",
         )
     if len(a) != len(b):
         raise ShapeError(f"the models have {len(a)} and {len(b)} rows", remedy="give the same rows in the same order.")

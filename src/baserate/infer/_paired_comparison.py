@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from functools import partial
 from itertools import combinations, product
 from math import inf, isfinite, isinf, isnan, nan, sqrt
@@ -17,7 +16,7 @@ from baserate._arrays import Bools, Floats, ratio
 from baserate._costs import Costs
 from baserate._counts import Counts
 from baserate._curve import Curve
-from baserate._errors import EmptyDataError, OptionError, UnknownNameError
+from baserate._errors import EmptyDataError, OptionError, keyword, unknown_name
 from baserate._formatting import count_of
 from baserate._rows import Rows
 from baserate._tally import Tally
@@ -267,7 +266,9 @@ def compare(  # noqa: PLR0913  (each is a part of the question)
         raise OptionError(f"{type(rows).__name__} is not Rows", remedy="read them first, with baserate.read.rows(…).")
     functions = list(dict.fromkeys(Settings(costs=costs).apply(as_measure(each)) for each in _as_list(measure)))
     if not functions:
-        raise OptionError("there is no measure to compare by", remedy="name one, for example measure='auc'.")
+        raise OptionError(
+            "there is no measure to compare by", remedy=f"name one, for example {keyword('measure', 'auc')}."
+        )
     require_options(functions)
     if costs is not None and Settings(costs=costs).idle(functions):
         raise OptionError(
@@ -531,16 +532,17 @@ def _choose_method(request: ComparisonRequest, cells: UniqueRows) -> str:
         return "delong" if area else _default_method(request.measure, unfit)
     if method == "delong" and not area:
         raise OptionError(
-            f"DeLong's test is of areas ({', '.join(AUC_SCALES)}), not of {info.name}", remedy="use method='resample'."
+            f"DeLong's test is of areas ({', '.join(AUC_SCALES)}), not of {info.name}",
+            remedy=f"use {keyword('method', 'resample')}.",
         )
     if method in TESTS and not has_mcnemar_test(request.measure):
         raise OptionError(
             f"McNemar's test is of shares of rows that truth alone chooses, such as accuracy, sensitivity or "
             f"specificity, not of {info.name}",
-            remedy="use method='resample'.",
+            remedy=f"use {keyword('method', 'resample')}.",
         )
     if method in TESTS and unfit:
-        raise OptionError(f"McNemar's test {unfit}", remedy="use method='resample'.")
+        raise OptionError(f"McNemar's test {unfit}", remedy=f"use {keyword('method', 'resample')}.")
     return method
 
 
@@ -598,9 +600,8 @@ def _pairs(rows: Rows, models: Any, measure: Measure) -> list[Pair]:  # noqa: AN
 
 def _check_model(rows: Rows, name: object) -> None:
     if name not in rows.score:
-        near = get_close_matches(str(name), rows.score, n=2)
-        hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
-        raise UnknownNameError(f"there is no model {name!r}.{hint} There are: {', '.join(map(repr, rows.score))}.")
+        listing = f"There are: {', '.join(map(repr, rows.score))}."
+        raise unknown_name("model", name, rows.score, listing=listing)
 
 
 def _find_thresholds(rows: Rows, names: Sequence[str], threshold: Any) -> dict[str, float | None]:  # noqa: ANN401
@@ -625,7 +626,7 @@ def find_threshold(name: str, score: Any, threshold: Any) -> float:  # noqa: ANN
         if not (least >= 0 and most <= 1):
             raise OptionError(
                 f"{name} runs from {least:.6g} to {most:.6g}, so its scores are not probabilities",
-                remedy="give a threshold.",
+                remedy=f"give {keyword('threshold')}.",
             )
         return _DEFAULT_THRESHOLD
     try:
@@ -633,7 +634,12 @@ def find_threshold(name: str, score: Any, threshold: Any) -> float:  # noqa: ANN
     except (TypeError, ValueError):
         value = nan
     if isnan(value):
-        raise OptionError(f"threshold is {threshold!r}", remedy="give a number, or a mapping from models to numbers.")
+        raise OptionError(
+            f"threshold is {threshold!r}",
+            remedy="give a number, or a mapping from models to numbers.",
+            option="threshold",
+            value=threshold,
+        )
     return value
 
 

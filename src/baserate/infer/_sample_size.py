@@ -26,7 +26,7 @@ from baserate._arrays import Floats
 from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._domains import DRAWS, HALF_WIDTH, LEVEL, SHARE, check_domain
-from baserate._errors import OptionError
+from baserate._errors import OptionError, keyword
 from baserate._formatting import count_of
 from baserate._population import Population
 from baserate._tally import Tally
@@ -108,7 +108,9 @@ def find_smallest_near(holds: Callable[[int], bool], guess: int, least: int) -> 
 def check_share(name: str, value: float) -> None:
     """Raise unless the value is a number from 0 to 1."""
     if not isinstance(value, Real) or not 0 <= value <= 1:
-        raise OptionError(f"{name} is {value!r}; it is a share, so give a number from 0 to 1.")
+        raise OptionError(
+            f"{name} is {value!r}; it is a share, so give a number from 0 to 1.", option=name, value=value
+        )
 
 
 def check_open_share(name: str, value: float, example: str) -> None:
@@ -120,7 +122,10 @@ def check_half_width(value: float) -> None:
     """Raise unless the value is a feasible half-width of an interval in [0, 1]."""
     if not HALF_WIDTH.holds(value) or value >= 0.5:
         raise OptionError(
-            f"half_width is {value!r}; expected a number from 1e-9 to below 0.5.", remedy="Give, for example, 0.03."
+            f"half_width is {value!r}; expected a number from 1e-9 to below 0.5.",
+            remedy="Give, for example, 0.03.",
+            option="half_width",
+            value=value,
         )
 
 
@@ -139,7 +144,7 @@ def quantile_of_test(alpha: float, sides: Sides) -> float:
 def describe_sides(sides: Sides) -> str:
     """Describe the sides of a test; raise for anything but 1 and 2."""
     if sides not in (1, 2):
-        raise OptionError(f"sides is {sides!r}; a test has 1 or 2.")
+        raise OptionError(f"sides is {sides!r}; a test has 1 or 2.", option="sides", value=sides)
     return "one-sided" if sides == 1 else "two-sided"
 
 
@@ -148,7 +153,8 @@ def check_power(power: float, alpha: float) -> float:
     check_open_share("power", power, "0.9")
     if power <= alpha:
         raise OptionError(
-            f"a power of {power} is had for nothing at alpha={alpha}", remedy="ask for more, for example 0.9."
+            f"a power of {power} is had for nothing at {keyword('alpha', alpha)}",
+            remedy="ask for more, for example 0.9.",
         )
     return power
 
@@ -331,7 +337,7 @@ def _make_sampler(population: Population, measure: Measure, threshold: float | N
     info = describe(measure)
     if info.of is Counts:
         if threshold is None:
-            raise OptionError(f"{info.name} needs a threshold", remedy="give a threshold.")
+            raise OptionError(f"{info.name} needs a threshold", remedy=f"give {keyword('threshold')}.")
         at = population.at(threshold)
         cells = np.array([at.tp, at.fp, at.fn, at.tn])
         cells /= cells.sum()

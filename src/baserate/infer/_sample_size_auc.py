@@ -15,7 +15,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from baserate._domains import SPREAD_RATIO, check_domain
-from baserate._errors import OptionError
+from baserate._errors import OptionError, keyword
 from baserate._formatting import count_of
 from baserate.infer import _auc_intervals
 from baserate.infer._auc_intervals import AucEstimate, exponential_variance, newcombe_variance
@@ -87,7 +87,12 @@ def level_from_alpha(alpha: float, sides: Sides) -> float:
     describe_sides(sides)
     level = 1 - 2 * alpha / sides
     if level <= 0:
-        raise OptionError(f"alpha is {alpha}; expected less than 0.5 for one side.", remedy="Give, for example, 0.05.")
+        raise OptionError(
+            f"alpha is {alpha}; expected less than 0.5 for one side.",
+            remedy="Give, for example, 0.05.",
+            option="alpha",
+            value=alpha,
+        )
     return level
 
 
@@ -244,7 +249,11 @@ def _choose_limits(expect: float, method: str | None, spread_ratio: float) -> tu
             :2
         ], f"interval of the AUC, {assumed}"
     if method not in _auc_intervals.METHODS:
-        raise OptionError(f"method is {method!r}; there are {', '.join(map(repr, _auc_intervals.METHODS))}.")
+        raise OptionError(
+            f"method is {method!r}; there are {', '.join(map(repr, _auc_intervals.METHODS))}.",
+            option="method",
+            value=method,
+        )
     bounds, how = _auc_intervals.METHODS[method]
     how = "Newcombe's score set" if method == "score" else how
     if spread_ratio == 1:
@@ -253,7 +262,9 @@ def _choose_limits(expect: float, method: str | None, spread_ratio: float) -> tu
             AucEstimate(expect, variance(expect, some, others), some, others), level
         ), how
     if method == "hanley-mcneil":
-        raise OptionError("Hanley and McNeil's formula is of exponential scores", remedy="leave spread_ratio= out.")
+        raise OptionError(
+            "Hanley and McNeil's formula is of exponential scores", remedy=f"leave {keyword('spread_ratio')} out."
+        )
     return lambda some, others, level: bounds(normal(some, others), level), f"{how}, {assumed}"
 
 
@@ -624,10 +635,11 @@ def _uses_formula(method: Method, spread_ratio: float) -> bool:
     """Return whether Obuchowski's formula is requested, which assumes equal spread in both classes."""
     check_ratio(spread_ratio)
     if method not in get_args(Method):
-        raise OptionError(f"method is {method!r}; there are 'interval', 'obuchowski'.")
+        raise OptionError(f"method is {method!r}; there are 'interval', 'obuchowski'.", option="method", value=method)
     if method == "obuchowski" and spread_ratio != 1:
         raise OptionError(
-            "Obuchowski's formula takes both classes to be equally spread", remedy="leave spread_ratio= out."
+            "Obuchowski's formula takes both classes to be equally spread",
+            remedy=f"leave {keyword('spread_ratio')} out.",
         )
     return method == "obuchowski"
 

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from baserate._arrays import Floats
-from baserate._errors import OptionError
+from baserate._errors import OptionError, advice, keyword
 from baserate.infer import _binomial
 from baserate.infer._binomial import Proportion, proportion_interval
 from baserate.infer._sample_size import (
@@ -89,7 +89,9 @@ def sample_size_for_proportion(  # noqa: PLR0913  (each is something that one kn
     check_half_width(half_width)
     check_open_share("level", level, "0.95")
     if method not in (None, *_binomial.METHODS):
-        raise OptionError(f"method is {method!r}; there are {', '.join(map(repr, _binomial.METHODS))}.")
+        raise OptionError(
+            f"method is {method!r}; there are {', '.join(map(repr, _binomial.METHODS))}.", option="method", value=method
+        )
     portion = TrialShare.of(function, prevalence, flag_rate)
 
     def half_width_at(trials: int) -> tuple[float, str]:
@@ -140,9 +142,11 @@ class TrialShare:
 
 
 _MISSING_OPTION = {
-    "prevalence": "{measure} is among {among}, so give prevalence=, the share of positives.",
+    "prevalence": "{measure} is among {among}, so give " + keyword("prevalence") + ", the share of positives.",
     "flag_rate": (
-        "{measure} is among {among} rows, so give flag_rate=, the share that is flagged: prevalence × sensitivity + "
+        "{measure} is among {among} rows, so give "
+        + keyword("flag_rate")
+        + ", the share that is flagged: prevalence × sensitivity + "
         "(1 − prevalence) × (1 − specificity)."
     ),
 }
@@ -185,7 +189,12 @@ def power_of_proportion_test(
     """
     _check_alternative(expect, goal, "expect", "goal")
     if not isinstance(trials, Real) or not 1 <= trials <= MAX_ROWS or trials != floor(trials):
-        raise OptionError(f"trials is {trials!r}", remedy=f"give a whole number from 1 to {MAX_ROWS:.0e}.")
+        raise OptionError(
+            f"trials is {trials!r}",
+            remedy=f"give a whole number from 1 to {MAX_ROWS:.0e}.",
+            option="trials",
+            value=trials,
+        )
     check_open_share("alpha", alpha, "0.05")
     describe_sides(sides)
     return float(_exact_power(expect, goal, np.array([trials], dtype=np.int64), alpha / sides)[0])
@@ -300,7 +309,7 @@ def power_of_proportion_difference(  # noqa: PLR0913  (each is something that on
     """
     _check_alternative(first, second, "first", "second")
     if not 0 < trials < np.inf:
-        raise OptionError(f"trials is {trials!r}", remedy="give a number above 0.")
+        raise OptionError(f"trials is {trials!r}", remedy="give a number above 0.", option="trials", value=trials)
     zero, real = _difference_variances(first, second, paired=paired, discordance=discordance)
     return normal_power(first - second, zero / trials, real / trials, z=quantile_of_test(alpha, sides))
 
@@ -354,7 +363,8 @@ def sample_size_for_proportion_difference(  # noqa: PLR0913  (each is something 
         name = describe(function).name
         raise OptionError(
             f"{name} is among those that a model flags or passes, and two models do not flag the same rows",
-            remedy="compare sensitivity and specificity, or take sample_size_for_proportion_test for one model.",
+            remedy="compare sensitivity and specificity, "
+            + advice("goal of one model", "or take sample_size_for_proportion_test for one model."),
         )
     portion = TrialShare.of(function, prevalence)
     zero, real = _difference_variances(first, second, paired=paired, discordance=discordance)
@@ -413,7 +423,9 @@ def _difference_variances(
         raise OptionError(
             f"discordance is {discordant}; models with shares {first} and {second} differ on {least:g} to {most:g} of "
             f"the "
-            "trials, so give a number between these."
+            "trials, so give a number between these.",
+            option="discordance",
+            value=discordant,
         )
     return discordant, max(discordant - (first - second) ** 2, 0.0)
 
@@ -454,4 +466,6 @@ def _check_alternative(one: float, other: float, first: str, second: str) -> Non
     if one == other:
         raise OptionError(f"{first} and {second} are both {one}; no number of rows would show a difference.")
     if second == "goal" and not 0 < other < 1:
-        raise OptionError(f"goal is {other!r}", remedy="give a number between 0 and 1, for example 0.8.")
+        raise OptionError(
+            f"goal is {other!r}", remedy="give a number between 0 and 1, for example 0.8.", option="goal", value=other
+        )

@@ -10,7 +10,7 @@ import numpy as np
 
 from baserate._confusion import Confusions
 from baserate._costs import CostMatrix
-from baserate._errors import OptionError
+from baserate._errors import OptionError, advice
 from baserate._estimate import Estimate
 from baserate._results import Results
 from baserate._rows import MulticlassRows, Rows
@@ -50,7 +50,10 @@ class IntervalOptions:
     def __post_init__(self) -> None:
         EstimateRequest(self.level, None, self.seed)
         if self.method is not None and self.method not in INTERVAL_METHODS:
-            raise OptionError(f"method={self.method!r} makes no intervals; known are: {', '.join(INTERVAL_METHODS)}.")
+            raise OptionError(
+                advice("interval", f"method={self.method!r}", self.method)
+                + f" makes no intervals; known are: {', '.join(INTERVAL_METHODS)}."
+            )
 
     def of(self, measure: Measure, data: Data) -> Estimate:
         """Estimate one measure."""
@@ -121,7 +124,10 @@ def summary(
     """
     clustered = isinstance(data, Rows) and data.cluster is not None
     if clustered and interval.method is not None:
-        raise OptionError(f"method={interval.method!r} is for independent rows; these are in clusters: leave it out.")
+        raise OptionError(
+            advice("interval", f"method={interval.method!r}", interval.method)
+            + " is for independent rows; these are in clusters: leave it out."
+        )
     tallies = data.tallies() if isinstance(data, Rows) else data
     judge = _judge_clusters(data, interval) if isinstance(data, Rows) and clustered else _judge_tallies(interval)
     results = measured(tallies, measures=measures, threshold=threshold, judge=judge)
@@ -175,7 +181,10 @@ def check_method_used(interval: IntervalOptions, results: Results, *, reweighed:
     useful = any(interval.method in interval_methods(measure, reweighed=reweighed) for measure in functions)
     if interval.method is not None and functions and not useful:
         where = " where the shares of the classes are known" if reweighed else ""
-        message = f"method={interval.method!r} makes no interval of {', '.join(sorted(names))}{where}; leave it out."
+        message = (
+            advice("interval", f"method={interval.method!r}", interval.method)
+            + f" makes no interval of {', '.join(sorted(names))}{where}; leave it out."
+        )
         raise OptionError(message)
 
 

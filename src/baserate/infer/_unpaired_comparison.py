@@ -13,7 +13,7 @@ from baserate._arrays import Floats, make_read_only, ratio
 from baserate._costs import Costs
 from baserate._counts import Counts
 from baserate._curve import Curve
-from baserate._errors import OptionError
+from baserate._errors import OptionError, advice, keyword
 from baserate._tally import Tally
 from baserate.infer import _auc_intervals, _fixed_prevalence
 from baserate.infer._binomial import Proportion, effective_proportion, wilson
@@ -145,7 +145,10 @@ def _choose_method(request: ComparisonRequest, values: Limits, *, reweighed: boo
     if reweighed and not area:
         if method is None:
             return "hybrid"
-        raise OptionError(f"method={method!r} draws everybody, but the shares of the classes are known: leave it out.")
+        raise OptionError(
+            advice("interval", f"method={method!r}", method)
+            + " draws everybody, but the shares of the classes are known: leave it out."
+        )
     if method is None and request.measure in _LOSS_MEASURES and isfinite(values[0]) and isfinite(values[1]):
         return "t"
     if method is None and request.measure in CLOSED_FORM and not area and isfinite(values[0]) and isfinite(values[1]):
@@ -154,11 +157,13 @@ def _choose_method(request: ComparisonRequest, values: Limits, *, reweighed: boo
         return "delong" if area else "newcombe" if info.of is Counts and info.share else "resample"
     if method == "delong" and not area:
         raise OptionError(
-            f"DeLong's test is of areas ({', '.join(AUC_SCALES)}), not of {info.name}", remedy="use method='resample'."
+            f"DeLong's test is of areas ({', '.join(AUC_SCALES)}), not of {info.name}",
+            remedy=f"use {keyword('method', 'resample')}.",
         )
     if method not in {"delong", "resample"}:
         raise OptionError(
-            "McNemar's test is of models on the same rows", remedy="use method='resample', or compare(rows)."
+            "McNemar's test is of models on the same rows",
+            remedy=f"use {keyword('method', 'resample')}, or compare(rows).",
         )
     return method
 

@@ -61,7 +61,10 @@ def f_beta(c: Counts[Value], *, beta: float = 1.0) -> Value:
     """
     if not 0 < beta < float("inf"):
         raise OptionError(
-            f"beta is {beta}", remedy="give a number above 0, or use precision (β → 0) or sensitivity (β → ∞)."
+            f"beta is {beta}",
+            remedy="give a number above 0, or use precision (β → 0) or sensitivity (β → ∞).",
+            option="beta",
+            value=beta,
         )
     hits = (1 + beta**2) * c.tp
     return ratio(hits, hits + beta**2 * c.fn + c.fp)

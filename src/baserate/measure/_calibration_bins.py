@@ -89,7 +89,7 @@ def bin_starts(score: Floats, mass: Floats, *, bins: int | Sequence[float] = 10,
     if not isinstance(bins, int | np.integer) or by == "width":
         return np.concatenate([[0], np.searchsorted(score, _edge_array(bins)[1:-1], side="right")])
     if by != "mass":
-        raise OptionError(f"by is {by!r}; bins are of equal 'width' or equal 'mass'.")
+        raise OptionError(f"by is {by!r}; bins are of equal 'width' or equal 'mass'.", option="by", value=by)
     # A midpoint next to an edge counts as on it, so that rounding in other units changes no bin.
     wanted = np.concatenate([[0.0], np.arange(1, _check_bins(bins)) - _EDGE_TOLERANCE]) / int(bins)
     if not mass.shape[-1]:
@@ -151,10 +151,17 @@ def _edge_array(bins: int | Sequence[float]) -> Floats:
     try:
         edge_array = np.asarray(bins, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise OptionError(f"bins is {bins!r}", remedy="give a whole number, or edges from 0 to 1.") from error
+        raise OptionError(
+            f"bins is {bins!r}", remedy="give a whole number, or edges from 0 to 1.", option="bins", value=bins
+        ) from error
     valid = edge_array.ndim == 1 and len(edge_array) >= 2 and edge_array[0] == 0 and edge_array[-1] == 1
     if not valid or not (np.diff(edge_array) > 0).all():
-        raise OptionError(f"bins is {bins!r}", remedy="give a whole number, or edges that rise from 0 to 1.")
+        raise OptionError(
+            f"bins is {bins!r}",
+            remedy="give a whole number, or edges that rise from 0 to 1.",
+            option="bins",
+            value=bins,
+        )
     return edge_array
 
 

@@ -53,7 +53,10 @@ def smooth_ece(t: Forecasts, *, width: float | None = None) -> float:
     check_probabilities(t)
     if width is not None and not width >= _NARROWEST:
         raise OptionError(
-            f"width is {width}", remedy=f"give the standard deviation of the kernel, {_NARROWEST} or more."
+            f"width is {width}",
+            remedy=f"give the standard deviation of the kernel, {_NARROWEST} or more.",
+            option="width",
+            value=width,
         )
     if isinstance(t, Stack):
         return as_float(
@@ -192,9 +195,13 @@ def fit_calibration_curve(t: Forecasts, smoother: Smoother, span: float = _SPAN,
     if smoother == "isotonic":
         return fit_isotonic(t)
     if smoother != "lowess":
-        raise OptionError(f"smoother is {smoother!r}; it is 'lowess' or 'isotonic'.")
+        raise OptionError(f"smoother is {smoother!r}; it is 'lowess' or 'isotonic'.", option="smoother", value=smoother)
     if not 0 < span <= 1 or not 0 <= step < 1:
-        raise OptionError(f"span is {span} and step {step}; a span lies above 0 and is at most 1, a step in [0, 1).")
+        raise OptionError(
+            f"span is {span} and step {step}; a span lies above 0 and is at most 1, a step in [0, 1).",
+            option="span",
+            value=span,
+        )
     return _fit_lowess(t, span, step)
 
 

@@ -7,13 +7,12 @@ parsed from prose. The registries collect all decorated functions that a module 
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import partial
 from inspect import getdoc
 from types import ModuleType, UnionType
 from typing import Any, Literal, TypeVar, get_args, get_origin
 
-from baserate._errors import UnknownNameError
+from baserate._errors import advice, nearest, unknown_name
 
 Measure = Callable[..., Any]
 F = TypeVar("F", bound=Measure)
@@ -230,9 +229,9 @@ def find_by_name(name: str, among: Mapping[str, Measure]) -> Measure:
     plain = _normalize_name(name)
     if plain in names:
         return among[names[plain]]
-    near = [names[match] for match in get_close_matches(plain, names, n=3)]
-    hint = f"Did you mean {' or '.join(dict.fromkeys(near))}? " if near else ""
-    raise UnknownNameError(f"there is no measure {name!r}. {hint}Known are: {', '.join(among)}.")
+    listing = advice("list measures", f"Known are: {', '.join(among)}.")
+    near = [names[each] for each in nearest(plain, names, most=3)]
+    raise unknown_name("measure", name, among, near=near, listing=listing)
 
 
 def search_names(words: str, among: Mapping[str, Measure]) -> list[str]:

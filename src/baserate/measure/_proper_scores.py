@@ -6,7 +6,7 @@ from math import fsum, inf, nan
 import numpy as np
 
 from baserate._arrays import Floats, ratio
-from baserate._errors import NotAProbabilityError
+from baserate._errors import NotAProbabilityError, advice
 from baserate._formatting import count_of
 from baserate._tally import Forecasts, Tally
 from baserate.measure._measure import measure
@@ -127,6 +127,7 @@ def check_probabilities(t: Forecasts) -> None:
         rows = int((t.rows if isinstance(t, Tally) else np.stack([t.positive[0], t.negative[0]]))[:, outside].sum())
         outside_rows = count_of(rows, "row has a score outside [0, 1]", "rows have scores outside [0, 1]")
         raise NotAProbabilityError(
-            f"{outside_rows} (from {t.score[-1]:.6g} to {t.score[0]:.6g}), so the scores are not "
-            "probabilities. Rank measures take any score; to use this one, calibrate the scores first."
+            f"{outside_rows} (from {t.score[-1]:.6g} to {t.score[0]:.6g}), so the scores are not probabilities.",
+            remedy="Rank measures take any score; "
+            + advice("calibrate first", "to use this one, calibrate the scores first."),
         )

@@ -489,6 +489,9 @@ def threshold_odds(at: float | Floats) -> Any:  # noqa: ANN401  (a number, or on
     each = np.asarray(at, dtype=np.float64)
     if not ((each == 0) | ((each >= SHARE.low) & (each <= SHARE.high))).all():
         raise OptionError(
-            f"at is {at}; expected 0 or {SHARE.words}.", remedy="Give a probability to act from, for example 0.1."
+            f"at is {at}; expected 0 or {SHARE.words}.",
+            remedy="Give a probability to act from, for example 0.1.",
+            option="at",
+            value=at,
         )
     return at / (1 - at)

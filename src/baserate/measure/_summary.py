@@ -310,7 +310,9 @@ def as_thresholds(given: float | Iterable[float] | None) -> list[float] | None:
     try:
         return [float(each) for each in several] or None
     except (TypeError, ValueError) as error:
-        raise OptionError(f"threshold is {given!r}", remedy="give a number, or several in a list.") from error
+        raise OptionError(
+            f"threshold is {given!r}", remedy="give a number, or several in a list.", option="threshold", value=given
+        ) from error
 
 
 class _Selection(NamedTuple):
@@ -323,7 +325,11 @@ class _Selection(NamedTuple):
         if isinstance(measures, str):
             names = {"usual": [name for names in DEFAULT_MEASURES.values() for name in names], "all": list(MEASURES)}
             if measures not in names:
-                raise OptionError(f"measures is {measures!r}; it is 'usual', 'all', or a list of names.")
+                raise OptionError(
+                    f"measures is {measures!r}; it is 'usual', 'all', or a list of names.",
+                    option="measures",
+                    value=measures,
+                )
             return _Selection([find_measure(name) for name in names[measures]], strictly=False)
         return _Selection([as_measure(each) for each in measures], strictly=True)
 
@@ -367,7 +373,7 @@ def _plan(tallies: Tallies, model: str, selection: _Selection, threshold: Sequen
     notes = []
     range_ = f"{model} runs from {score[-1]:.6g} to {score[0]:.6g}, so its scores are not probabilities"
     if not thresholds and any(describe(measure).of is Counts for measure in measures):
-        notes.append(f"{range_}; measures at a threshold are left out: give a threshold.")
+        notes.append(f"{range_}; measures at a threshold are left out. State a threshold for them.")
     if not probable and not selection.strictly:
         unfit = [describe(measure).name for measure in measures if describe(measure).of is Tally]
         notes.append(f"{range_}; {', '.join(unfit)} are left out.")

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from baserate._arrays import Floats
 from baserate._costs import Costs
 from baserate._counts import Counts
-from baserate._errors import OptionError
+from baserate._errors import OptionError, keyword
 from baserate._numeric.distribution_functions import atoms, density, point_mass, quantiles, support
 from baserate._numeric.distributions import CLOSED_FORM, density_crossings
 from baserate._population import Population
@@ -411,10 +411,11 @@ def best_threshold(
     goal = _resolve_objective(measure, options)
     direction = goal.toward if toward is None else toward
     if toward not in {None, "high", "low"}:
-        raise OptionError(f"toward is {toward!r}; it is 'high' or 'low'.")
+        raise OptionError(f"toward is {toward!r}; it is 'high' or 'low'.", option="toward", value=toward)
     if direction is None:
         raise OptionError(
-            f"neither end of {goal.name} is the better one", remedy="say which you mean: toward='high' or 'low'."
+            f"neither end of {goal.name} is the better one",
+            remedy=f"say which you mean: {keyword('toward', 'high')} or 'low'.",
         )
     sign = 1.0 if direction == "high" else -1.0
     peak = find_maximum(population, lambda counts: sign * goal.value(counts))
@@ -530,7 +531,9 @@ def find_thresholds(
 
 def _constant(value: float) -> TableFunction:
     if not isinstance(value, Real) or np.isnan(float(value)):
-        raise OptionError(f"equals is {value!r}", remedy="give a number, or a measure to agree with.")
+        raise OptionError(
+            f"equals is {value!r}", remedy="give a number, or a measure to agree with.", option="equals", value=value
+        )
     return lambda _: float(value)
 
 

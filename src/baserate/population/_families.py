@@ -1,10 +1,9 @@
 """Families of populations: score distributions whose curves are known in closed form."""
 
 from collections.abc import Callable
-from difflib import get_close_matches
 
 from baserate._domains import MEAN, SHAPE, SPREAD, Domain, check_domain
-from baserate._errors import OptionError, UnknownNameError
+from baserate._errors import OptionError, nearest, unknown_name
 from baserate._numeric.distributions import Beta, Distribution, Linear, LogitNormal, Normal, Point
 from baserate._population import Population
 
@@ -131,9 +130,7 @@ def retrieval(level: str, *, prevalence: float = 0.5) -> Population:
     spellings = {name.lower(): name for name in LEVELS} | _SPELLINGS
     plain = " ".join(str(level).lower().replace("_", " ").split())
     if plain not in spellings:
-        near = [spellings[match] for match in get_close_matches(plain, spellings, n=1)]
-        hint = f"Did you mean {near[0]}? " if near else ""
-        raise UnknownNameError(f"there is no level {level!r}. {hint}Known are: {', '.join(LEVELS)}.")
+        raise unknown_name("level", level, LEVELS, near=[spellings[each] for each in nearest(plain, spellings)])
     negative, positive = LEVELS[spellings[plain]]
     return Population(negative, positive, prevalence)
 
@@ -152,7 +149,9 @@ def _pair(name: str, values: Pair, domain: Domain) -> Pair:
     try:
         negative, positive = map(float, values)
     except (TypeError, ValueError) as error:
-        raise OptionError(f"{name} is {values!r}", remedy="give two numbers, for example (0, 1).") from error
+        raise OptionError(
+            f"{name} is {values!r}", remedy="give two numbers, for example (0, 1).", option=name, value=values
+        ) from error
     for each in (negative, positive):
         check_domain(name, each, domain)
     return negative, positive

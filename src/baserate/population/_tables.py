@@ -422,7 +422,11 @@ def _notes(rows: list[dict[str, Any]]) -> Iterator[str]:
 
 def _check_integer(value: object, name: str, least: int = 1) -> int:
     if not isinstance(value, (int, float, np.integer, np.floating)) or not isfinite(value) or value != int(value):
-        raise OptionError(f"{name} is {value!r}", remedy=f"give whole numbers of {least} or more.")
+        raise OptionError(
+            f"{name} is {value!r}", remedy=f"give whole numbers of {least} or more.", option=name, value=value
+        )
     if value < least:
-        raise OptionError(f"{name} is {value!r}", remedy=f"give whole numbers of {least} or more.")
+        raise OptionError(
+            f"{name} is {value!r}", remedy=f"give whole numbers of {least} or more.", option=name, value=value
+        )
     return int(value)

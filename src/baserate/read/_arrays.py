@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from baserate._arrays import Bools, Reals, make_read_only, refuse_differing_indexes
 from baserate._confusion import Confusion, distinct_labels
-from baserate._errors import EmptyDataError, NotBinaryError, ShapeError, UnknownLabelError
+from baserate._errors import EmptyDataError, NotBinaryError, ShapeError, UnknownLabelError, keyword
 from baserate._formatting import count_of, there_are
 from baserate._read_summary import ReadSummary
 from baserate._rows import LabelSets, MulticlassRows
@@ -229,7 +229,7 @@ def _infer_columns(table: Table, many: int, titles: Sequence[str]) -> tuple[obje
         f"truth holds {count_of(len(occurring), 'class', 'classes')} ({format_labels(occurring)}), but there are "
         f"{many} "
         "columns of scores",
-        remedy="name the class of each with labels=.",
+        remedy=f"name the class of each with {keyword('labels')}.",
     )
 
 

@@ -14,7 +14,16 @@ import numpy as np
 
 from baserate._arrays import Bools, Cells, Reals, make_read_only
 from baserate._confusion import Confusion, Confusions, distinct_labels
-from baserate._errors import DataError, EmptyDataError, NotBinaryError, OptionError, ShapeError, UnknownLabelError
+from baserate._errors import (
+    DataError,
+    EmptyDataError,
+    NotBinaryError,
+    OptionError,
+    ShapeError,
+    UnknownLabelError,
+    advice,
+    keyword,
+)
 from baserate._formatting import count_of
 from baserate._numeric.distinct import Codes, positions_by_code
 from baserate._read_summary import ReadSummary
@@ -384,7 +393,12 @@ def _resolve_classes(
             f"the labels are {format_labels(rule.labels or ())}, but the names of the scores, "
             f"{format_labels(columns.score)}, do not "
             "say which is whose",
-            remedy="name the class of each column with a mapping, score={label: column}.",
+            remedy=advice(
+                "class of each score",
+                "name the class of each column with a mapping, score={label: column}.",
+                "cat",
+                "p_cat",
+            ),
         ) from error
     return classes, order_classes(classes, rule, occurring)
 
@@ -424,7 +438,9 @@ def refuse_all_labelled(labelled: Bools, many: int, columns: Columns) -> None:
         raise EmptyDataError(
             f"each of {many} rows in use has its {columns.truth}, so there is nothing without truth",
             remedy=(
-                "judge them as they are (read.tallies, read.class_rows), or leave truth= out to take all of "
+                f"{advice('labelled rows', 'judge them as they are (read.tallies, read.class_rows)')}, or leave "
+                f"{keyword('truth')} out to take all "
+                f"of "
                 "them as unknown."
             ),
         )

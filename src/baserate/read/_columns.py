@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from difflib import get_close_matches
 from typing import Any, Required, TypedDict
 
 import numpy as np
@@ -19,8 +18,10 @@ from baserate._errors import (
     NotNumericError,
     OptionError,
     ShapeError,
-    UnknownNameError,
     WeightError,
+    keyword,
+    nearest,
+    unknown_name,
 )
 from baserate.read._labels import format_labels, refuse_absent, refuse_ambiguous, refuse_mixed_types, sort_labels
 
@@ -68,10 +69,13 @@ class Columns:
         """Check the keywords and fill in the others."""
         stated = _check_kinds(names, [field.name for field in fields(Columns) if field.name != "stem"])
         if "truth" not in stated:
-            raise OptionError('say which column holds the truth, for example truth="outcome".')
+            raise OptionError(f"say which column holds the truth, for example {keyword('truth', 'outcome')}.")
         columns = Columns._build(stated)
         if not columns.score and columns.predicted is None:
-            raise OptionError('name a column to judge: score="risk" for numbers, predicted="decision" for labels.')
+            raise OptionError(
+                f"name a column to judge: {keyword('score', 'risk')} for numbers, {keyword('predicted', 'decision')} "
+                f"for labels."
+            )
         return columns
 
     @staticmethod
@@ -79,7 +83,7 @@ class Columns:
         """Check the keywords of a target, which may have no truth."""
         columns = Columns._build(_check_kinds(names, list(TargetColumnNames.__annotations__)))
         if not columns.score:
-            raise OptionError('say which column holds the scores, for example score="risk".')
+            raise OptionError(f"say which column holds the scores, for example {keyword('score', 'risk')}.")
         return columns
 
     @staticmethod
@@ -145,9 +149,8 @@ def check_column(name: str, there: Sequence[object]) -> None:
     if name not in there:
         texts = [other for other in there if isinstance(other, str) and len(other) < 200]
         same = [other for other in texts if other.strip().lower() == name.strip().lower()]
-        near = get_close_matches(name, texts, n=2, cutoff=0.5) or same
-        hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
-        raise UnknownNameError(f"there is no column {name!r}.{hint} There are: {_format_names(there)}.")
+        near = nearest(name, texts, most=2, cutoff=0.5) or same
+        raise unknown_name("column", name, there, near=near, listing=f"There are: {_format_names(there)}.")
     if there.count(name) > 1:
         raise FileFormatError(f"there are {there.count(name)} columns {name!r}", remedy="rename all but one.")
 
@@ -164,7 +167,7 @@ def _check_kinds(names: Mapping[str, Any], kinds: Sequence[str]) -> dict[str, An
     """Refuse unknown roles, and leave out those that are None."""
     unknown = names.keys() - set(kinds)
     if unknown:
-        raise OptionError(f"there is no kind of column {min(unknown)!r}. Known are: {', '.join(kinds)}.")
+        raise unknown_name("kind of column", min(unknown), kinds)
     return {kind: name for kind, name in names.items() if name is not None}
 
 
@@ -196,7 +199,7 @@ _BAD_WEIGHTS = {
     "negative": ("negative; a row counts for zero or more.", "Set them to 0 to leave those rows out."),
     "fractional": (
         "not whole; a count is a number of identical rows.",
-        "Pass sampling or importance weights as weight= instead.",
+        f"Pass sampling or importance weights as {keyword('weight')} instead.",
     ),
     "extreme": (
         f"above {LARGEST_WEIGHT:g} or below {SMALLEST_WEIGHT:g}, too far from 1 to be squared;",
@@ -254,7 +257,7 @@ def refuse_inexact_total(name: str, count: Cells) -> None:
     if count.sum() > _LARGEST_EXACT:
         raise WeightError(
             f"{name} adds up to more than 2⁵³ rows, which cannot be counted exactly",
-            remedy="pass it as weight= instead.",
+            remedy=f"pass it as {keyword('weight')} instead.",
         )
 
 
@@ -339,7 +342,10 @@ def _infer_positive(column: Column) -> Bools:
 def _match_positive(column: Column, positive: object) -> Bools:
     if np.ndim(positive) > 0:  # type: ignore[arg-type]  # a label of any type
         raise OptionError(
-            f"positive={positive!r} is more than one label", remedy="name the one that counts as positive."
+            f"{keyword('positive', positive)} is more than one label",
+            remedy="name the one that counts as positive.",
+            option="positive",
+            value=positive,
         )
     match: Bools = np.asarray(column == positive, dtype=np.bool_)
     if not match.any():

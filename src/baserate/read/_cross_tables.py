@@ -81,7 +81,9 @@ def cost_matrix(path: str | PathLike[str], *, truth: Literal["rows", "columns"])
 def _check_orientation(truth: str) -> None:
     """Refuse an unknown orientation before anything is read."""
     if truth not in ("rows", "columns"):
-        raise OptionError(f"truth is {truth!r}; it is in the 'rows' or in the 'columns' of the table.")
+        raise OptionError(
+            f"truth is {truth!r}; it is in the 'rows' or in the 'columns' of the table.", option="truth", value=truth
+        )
 
 
 def _parse_cross_table(path: str | PathLike[str]) -> _CrossTable:

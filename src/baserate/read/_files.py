@@ -18,7 +18,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from baserate._errors import FileFormatError, NotInstalledError, NotNumericError
+from baserate._errors import FileFormatError, NotInstalledError, NotNumericError, keyword
 from baserate.read._columns import Columns, check_column
 from baserate.read._duckdb import (
     Relation,
@@ -233,7 +233,7 @@ def null_if_missing(place: str) -> str:
 def _advise_text(text: str) -> str:
     if re.fullmatch(r"[-+]?\d+,\d+", text):
         return "write decimal points in place of commas."
-    return "convert them, or leave the cells empty; labels of decisions are predicted=, not scores."
+    return f"convert them, or leave the cells empty; labels of decisions are {keyword('predicted')}, not scores."
 
 
 def _read_parquet(connection: DuckDBPyConnection, files: Sequence[File], columns: Columns) -> _FileColumns:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from baserate._errors import DataError, NotBinaryError, OptionError, UnknownLabelError
+from baserate._errors import DataError, NotBinaryError, OptionError, UnknownLabelError, advice, keyword, suggest
 
 _MISSING_CODES = {"na", "n/a", "nan", "null", "none", "missing", "?", "."}
 """Spellings of a missing value by programs that cannot leave a cell empty."""
@@ -60,7 +60,8 @@ def find_classes(labels: Sequence[object], positive: object, negative: object) -
     if len(others) > 1:
         raise NotBinaryError(
             f"truth has more than two labels ({format_labels(labels)})",
-            remedy='name the other class too, with negative=, and leave the other rows out with missing="drop".',
+            remedy=f"name the other class too, with {keyword('negative')}, and leave the other rows out with "
+            f"{keyword('missing', 'drop')}.",
         )
     return Classes(first, others[0] if others else None)
 
@@ -118,9 +119,9 @@ def refuse_ambiguous(labels: Sequence[object]) -> None:
     if len(labels) > 2:
         raise NotBinaryError(
             f"truth has more than two labels ({format_labels(labels)})",
-            remedy="compare it with the positive one first.",
+            remedy=advice("two labels", "compare it with the positive one first."),
         )
-    choices = " or ".join(f"positive={format_labels([label])}" for label in labels)
+    choices = " or ".join(keyword("positive", label) for label in labels)
     raise NotBinaryError(f"truth has the labels {format_labels(labels)}", remedy=f"name the positive one: {choices}.")
 
 
@@ -130,18 +131,20 @@ def refuse_absent(labels: Sequence[object], stated: object, *, which: str = "pos
     if same:
         kinds = ("text", "a number") if isinstance(same[0], (str, bytes)) else ("a number", "text")
         raise NotBinaryError(
-            f"{which}={stated!r} is {kinds[1]}, but truth holds {same[0]!r}, {kinds[0]}",
-            remedy=f"pass {which}={same[0]!r}.",
+            f"{keyword(which, stated)} is {kinds[1]}, but truth holds {same[0]!r}, {kinds[0]}",
+            remedy=f"pass {keyword(which, same[0])}.",
+            option=which,
+            value=stated,
         )
     if not set(labels) <= {0, 1} or stated not in (0, 1):
-        from difflib import get_close_matches  # slow to import, and rarely needed
-
         texts = {str(label).casefold(): label for label in labels}
-        near = get_close_matches(str(stated).casefold(), texts, n=1)
-        hint = f"Did you mean {format_labels([texts[near[0]]])}? " if near else ""
+        question = suggest(str(stated).casefold(), texts, spell=lambda match: format_labels([texts[match]]))
+        absent = f"{keyword(which, stated)} does not occur in truth, which holds {format_labels(labels)}."
         raise NotBinaryError(
-            f"{which}={stated!r} does not occur in truth, which holds {format_labels(labels)}. {hint}"
-            f"If there really are no {which}s, recode truth to 0 and 1."
+            " ".join(filter(None, [absent, question])),
+            remedy=f"If there really are no {which}s, recode truth to 0 and 1.",
+            option=which,
+            value=stated,
         )
 
 
@@ -192,8 +195,9 @@ def _infer_classes(labels: Sequence[object]) -> Classes:
     if len(labels) > 2:
         raise NotBinaryError(
             f"truth has more than two labels ({format_labels(labels)})",
-            remedy="name both classes, with positive= and negative=, and "
-            'leave the other rows out with missing="drop", or judge all of them: read.class_rows, read.confusions.',
+            remedy=f"name both classes, with {keyword('positive')} and {keyword('negative')}, and "
+            f"leave the other rows out with {keyword('missing', 'drop')}, or "
+            + advice("all labels", "judge all of them: read.class_rows, read.confusions."),
         )
     refuse_ambiguous(labels)
     raise AssertionError  # for the type checker
@@ -246,9 +250,12 @@ def classes_from_names(columns: Sequence[str], labels: Sequence[object], stem: s
         )
     raise UnknownLabelError(
         f"{start}but the names of the scores, {format_labels(columns)}, do not say which is whose",
-        remedy=(
+        remedy=advice(
+            "class of each score",
             f"name the class of each column, for example score={{{format_labels(labels[:1])}: "
-            f"{format_labels(columns[:1])}}}."
+            f"{format_labels(columns[:1])}}}.",
+            format_labels(labels[:1]),
+            format_labels(columns[:1]),
         ),
     )
 

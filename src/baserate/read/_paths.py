@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO, Literal, NamedTuple, cast
 from zlib import error as zlib_error
 
-from baserate._errors import EmptyDataError, FileFormatError, NoSuchFileError
+from baserate._errors import EmptyDataError, FileFormatError, NoSuchFileError, suggest
 
 _FORMATS = {
     **dict.fromkeys(("csv", "tsv", "tab", "txt"), "csv"),
@@ -111,17 +111,9 @@ def _expand(source: str | os.PathLike[str]) -> list[Path]:
         if not files:
             raise NoSuchFileError(f"no file matches {source}; look for what there is with: ls.")
         return files
-    near = _closest_path(path)
-    raise NoSuchFileError(f"there is no file {source}.{f' Did you mean {near}?' if near else ' Check the path.'}")
-
-
-def _closest_path(path: Path) -> Path | None:
-    from difflib import get_close_matches
-
-    if not path.parent.is_dir():
-        return None
-    names = [other.name for other in path.parent.iterdir()]
-    return next((path.with_name(match) for match in get_close_matches(path.name, names, n=1)), None)
+    names = [other.name for other in path.parent.iterdir()] if path.parent.is_dir() else []
+    question = suggest(path.name, names, spell=lambda match: str(path.with_name(match)))
+    raise NoSuchFileError(f"there is no file {source}.", remedy=question or "Check the path.", where=str(source))
 
 
 def _inspect(path: Path, name: str) -> File:

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from baserate._confusion import Confusions
-from baserate._errors import EmptyDataError, MissingValuesError, OptionError, ShapeError
+from baserate._errors import EmptyDataError, MissingValuesError, OptionError, ShapeError, keyword
 from baserate._formatting import count_of, there_are
 from baserate._read_summary import ReadSummary
 from baserate._rows import MulticlassRows, Rows
@@ -162,7 +162,9 @@ def confusions(
     """
     names = replace(Columns.of(columns), id=None, cluster=None)
     if names.predicted is None or names.score:
-        raise OptionError("a table of true and predicted labels needs predicted= and no score=.")
+        raise OptionError(
+            f"a table of true and predicted labels needs {keyword('predicted')} and no {keyword('score')}."
+        )
     with open_table(source, names, watch) as table:
         return table.confusions(Rule(missing=missing, labels=_as_tuple(labels)))
 
@@ -209,7 +211,9 @@ def class_rows(
         bound, columns["score"] = tuple(score), tuple(score.values())
     names = replace(Columns.of(columns), id=None, cluster=None)
     if not names.score or names.predicted is not None:
-        raise OptionError("rows of several classes need score=, a column for each class, and no predicted=.")
+        raise OptionError(
+            f"rows of several classes need {keyword('score')}, a column for each class, and no {keyword('predicted')}."
+        )
     with open_table(source, names, watch) as table:
         return table.class_rows(Rule(missing=missing, labels=_as_tuple(labels), bound=bound))
 
@@ -298,7 +302,10 @@ def target(
         source, columns["score"] = {"score": source}, "score"
     names, rule = Columns.of_target(columns), Rule(positive, negative, missing)
     if not names.truth and (positive is not None or negative is not None):
-        raise OptionError("positive= and negative= are labels of the truth", remedy="name its column too, with truth=.")
+        raise OptionError(
+            f"{keyword('positive')} and {keyword('negative')} are labels of the truth",
+            remedy=f"name its column too, with {keyword('truth')}.",
+        )
     with open_table(source, names, watch) as table:
         if len(table.columns.score) > 1:
             raise OptionError(
@@ -397,7 +404,7 @@ def join(parts: Mapping[str, Rows], *, missing: Literal["refuse", "drop"] = "ref
     {'new': [0.9, 0.2], 'old': [0.7, 0.4]}
     """
     if missing not in ("refuse", "drop"):
-        raise OptionError(f"missing is {missing!r}; it is 'refuse' or 'drop'.")
+        raise OptionError(f"missing is {missing!r}; it is 'refuse' or 'drop'.", option="missing", value=missing)
     if len(parts) < 2:
         raise OptionError("there is nothing to join", remedy="give the rows of two models or more.")
     places = {part: _locate_ids(part, rows) for part, rows in parts.items()}
@@ -430,7 +437,8 @@ def _common_ids(places: Mapping[str, Mapping[Any, int]], missing: str) -> tuple[
     if stray and missing == "refuse":
         counts = ", ".join(f"{many} of {part}" for part, many in stray.items())
         raise MissingValuesError(
-            f"some ids are not in all tables ({counts}).", remedy="Add them, or leave them out with missing='drop'."
+            f"some ids are not in all tables ({counts}).",
+            remedy=f"Add them, or leave them out with {keyword('missing', 'drop')}.",
         )
     if not common:
         raise EmptyDataError("no id is in all tables", remedy="see that they name the same rows.")
@@ -441,7 +449,7 @@ def _locate_ids(part: str, rows: Rows) -> dict[Any, int]:
     """Return the row of each id."""
     if rows.id is None:
         raise OptionError(
-            f"the rows of {part} have no ids", remedy="read them with id=, the column that names each row."
+            f"the rows of {part} have no ids", remedy=f"read them with {keyword('id')}, the column that names each row."
         )
     names = rows.id.tolist()
     row_of = {name: at for at, name in enumerate(names)}
@@ -464,10 +472,12 @@ def _check_same_rows(
     if one.intake.positive != other.intake.positive:
         raise OptionError(
             f"the positive label is {one.intake.positive!r} in {parts[0]} but {other.intake.positive!r} in {parts[1]}",
-            remedy="name it with positive=.",
+            remedy=f"name it with {keyword('positive')}.",
         )
     if one.attributes != other.attributes:
-        raise OptionError(f"{both} are grouped by different columns", remedy="read both with the same group=.")
+        raise OptionError(
+            f"{both} are grouped by different columns", remedy=f"read both with the same {keyword('group')}."
+        )
     columns = {"truth": (one.truth[mine], other.truth[theirs])}
     if one.attributes:
         columns["group"] = (_group_names(one)[mine], _group_names(other)[theirs])

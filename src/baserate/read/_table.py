@@ -18,6 +18,7 @@ from baserate._errors import (
     OptionError,
     ShapeError,
     UnknownLabelError,
+    keyword,
 )
 from baserate._numeric.distinct import Codes
 from baserate._read_summary import describe_reasons
@@ -64,11 +65,13 @@ class Rule:
     """All classes, in order, for results without a positive class; None for those that occur."""
     bound: tuple[object, ...] | None = None
     """Class of each column of scores; None to infer it from their names."""
-    remedy: str = 'leave them out with missing="drop"'
+    remedy: str = f"leave them out with {keyword('missing', 'drop')}"
 
     def __post_init__(self) -> None:
         if self.missing not in ("refuse", "drop"):
-            raise OptionError(f"missing is {self.missing!r}; it is 'refuse' or 'drop'.")
+            raise OptionError(
+                f"missing is {self.missing!r}; it is 'refuse' or 'drop'.", option="missing", value=self.missing
+            )
 
 
 @dataclass(slots=True)

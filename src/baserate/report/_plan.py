@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from math import inf, isinf, isnan
 from pathlib import PurePath
@@ -16,7 +16,7 @@ from baserate._calibrator import read_file_text
 from baserate._costs import Costs
 from baserate._cut import has_table
 from baserate._domains import check_prevalence
-from baserate._errors import BaserateError, FileFormatError, OptionError
+from baserate._errors import BaserateError, FileFormatError, OptionError, advice, keyword, unknown_name
 from baserate._files import write_text
 from baserate._immutable import FrozenMapping
 from baserate._policy import Policy
@@ -83,7 +83,12 @@ class Plan:
             object.__setattr__(self, name, _as_label(name, getattr(self, name)))
         for name in _TEXTS:
             if getattr(self, name) is not None and not isinstance(getattr(self, name), str):
-                raise OptionError(f"{name} is {getattr(self, name)!r}", remedy="give a name, or leave it out.")
+                raise OptionError(
+                    f"{name} is {getattr(self, name)!r}",
+                    remedy="give a name, or leave it out.",
+                    option=name,
+                    value=getattr(self, name),
+                )
         Columns.of({name: each for name, each in self.columns.items() if each})  # type: ignore[arg-type]
         self._check_use()
         self._check_cut()
@@ -91,13 +96,20 @@ class Plan:
     def _check_use(self) -> None:
         """Check the data options, the costs, the seed and the intervals."""
         if self.missing not in ("refuse", "drop"):
-            raise OptionError(f"missing is {self.missing!r}", remedy="give 'refuse' or 'drop'.")
+            raise OptionError(
+                f"missing is {self.missing!r}", remedy="give 'refuse' or 'drop'.", option="missing", value=self.missing
+            )
         self._check_prevalence()
         if self.costs is not None and not isinstance(self.costs, Costs):
             raise OptionError(f"costs are {self.costs!r}", remedy="give Costs(fp=1, fn=20).")
         seed: object = self.seed  # a caller without a type checker may pass anything
         if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
-            raise OptionError(f"seed is {self.seed!r}", remedy="give a whole number, so that a plan can be run again.")
+            raise OptionError(
+                f"seed is {self.seed!r}",
+                remedy="give a whole number, so that a plan can be run again.",
+                option="seed",
+                value=self.seed,
+            )
         _ = self.interval  # its constructor checks level and method
         if self.apart and (self.group or len(self.files) == 1):
             raise OptionError(
@@ -118,7 +130,8 @@ class Plan:
             return
         if not self.group or not shares:
             raise OptionError(
-                "prevalence maps groups to shares; expected at least one, and group= with the columns of the groups.",
+                f"prevalence maps groups to shares; expected at least one, and {keyword('group')} with the columns of "
+                f"the groups.",
                 remedy="Give one share for everybody, or name the groups.",
             )
         stated = {"/".join(map(str, as_group(group))): float(share) for group, share in self.prevalence.items()}
@@ -131,16 +144,27 @@ class Plan:
             raise OptionError(f"{' and '.join(ways)} are several ways to cut", remedy="give one.")
         if self.threshold is not None and (not _is_number(self.threshold) or isnan(self.threshold)):
             raise OptionError(
-                f"threshold is {self.threshold!r}", remedy="give a number that scores can be compared with."
+                f"threshold is {self.threshold!r}",
+                remedy="give a number that scores can be compared with.",
+                option="threshold",
+                value=self.threshold,
             )
         if self.policy is not None and not isinstance(self.policy, Policy):
-            raise OptionError(f"policy is {type(self.policy).__name__}", remedy="read one with Policy.load(…).")
+            raise OptionError(
+                f"policy is {type(self.policy).__name__}",
+                remedy="read one with Policy.load(…).",
+                option="policy",
+                value=type(self.policy).__name__,
+            )
         if self.policy is not None and not has_table(self.policy.actions):
             actions = ", ".join(self.policy.actions)
             raise OptionError(f"a policy into {actions} has no 2×2 table", remedy="give one that flags or passes.")
         if self.policy_file is not None and self.policy is None:
             raise OptionError(
-                f"policy_file is {self.policy_file!r}, but there is no policy.", remedy="Read it: Policy.load(…)."
+                f"policy_file is {self.policy_file!r}, but there is no policy.",
+                remedy="Read it: Policy.load(…).",
+                option="policy_file",
+                value=self.policy_file,
             )
         if self.rule is not None:
             entry = find_rule_entry(self.rule)
@@ -151,7 +175,9 @@ class Plan:
                 )
             object.__setattr__(self, "rule", entry.name)
         if self.rule == "cost" and self.costs is None:
-            raise OptionError("the rule cost needs what errors cost: costs=Costs(fp=1, fn=20).")
+            raise OptionError(
+                "the rule cost needs the costs of errors", remedy=f"give {advice('costs', 'costs=Costs(fp=1, fn=20)')}."
+            )
 
     @property
     def columns(self) -> dict[str, Any]:
@@ -195,7 +221,7 @@ def _as_names(name: str, value: object) -> tuple[str, ...]:
     """Return a name, or several, as a tuple."""
     names = (value,) if isinstance(value, (str, os.PathLike)) else value
     if not isinstance(names, Iterable):
-        raise OptionError(f"{name} is {value!r}", remedy="give a name, or several in a list.")
+        raise OptionError(f"{name} is {value!r}", remedy="give a name, or several in a list.", option=name, value=value)
     return tuple(os.fspath(each) if isinstance(each, os.PathLike) else each for each in names)
 
 
@@ -203,7 +229,11 @@ def _as_label(name: str, value: object) -> object:
     """Return a label as a plain value that JSON can hold."""
     plain = value.item() if isinstance(value, np.generic) else value
     if plain is not None and not isinstance(plain, (str, int, float)):
-        raise OptionError(f"{name} is {value!r}; a plan can hold text, numbers and booleans: rename the labels first.")
+        raise OptionError(
+            f"{name} is {value!r}; a plan can hold text, numbers and booleans: rename the labels first.",
+            option=name,
+            value=value,
+        )
     return plain
 
 
@@ -242,25 +272,13 @@ def _parse_fields(text: str) -> dict[str, Any]:
     names = [each.name for each in fields(Plan)]
     unknown = [name for name in form if name not in names]
     if unknown:
-        raise FileFormatError(f"a plan has no field {unknown[0]!r}.{suggest_names(unknown[0], names)}")
+        raise FileFormatError(str(unknown_name("field", unknown[0], names)), remedy="Rename or remove it.")
     try:
         return form | {
             name: _parse_field(name, form[name]) for name in ("costs", "threshold", "policy") if name in form
         }
     except (TypeError, BaserateError) as error:
         raise FileFormatError(f"not a plan: {error}") from error
-
-
-def suggest_names(name: str, names: Sequence[str]) -> str:
-    """Return a hint for an unknown name: the nearest one, and all of them.
-
-    >>> suggest_names("scor", ["truth", "score"])
-    " Did you mean 'score'? Known are: truth, score."
-    """
-    from difflib import get_close_matches  # slow to import, and rarely needed
-
-    near = get_close_matches(name, names, n=1)
-    return f"{f' Did you mean {near[0]!r}?' if near else ''} Known are: {', '.join(names)}."
 
 
 def _parse_field(name: str, value: Any) -> Any:  # noqa: ANN401  (whatever JSON holds)

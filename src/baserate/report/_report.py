@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 
 from baserate._calibrator import read_file_text
 from baserate._counts import Counts
-from baserate._errors import BaserateError, FileFormatError, OptionError, UnknownNameError
+from baserate._errors import BaserateError, FileFormatError, OptionError, UnknownNameError, unknown_name
 from baserate._estimate import Estimate
 from baserate._files import write_text
 from baserate._formatting import count_of
@@ -181,7 +181,7 @@ class Report:
     def of(self, model: str) -> Report:
         """Return the report of one model, with its findings and those about all models."""
         if model not in self.policies:
-            raise UnknownNameError(f"there is no model {model!r}. Known are: {', '.join(self.models)}.")
+            raise unknown_name("model", model, self.models)
         places = [at for at, name in enumerate(self.numbers.columns["model"]) if name in (model, None)]
         columns = {name: [column[at] for at in places] for name, column in self.numbers.columns.items()}
         findings = tuple(each for each in self.findings if each.model in (model, None))

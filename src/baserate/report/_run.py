@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 from baserate._costs import Costs
-from baserate._errors import OptionError, UnknownNameError
+from baserate._errors import OptionError, keyword, unknown_name
 from baserate._policy import Policy
 from baserate._read_summary import ReadSummary
 from baserate._rows import Rows
@@ -16,7 +16,7 @@ from baserate.read import LabelText
 from baserate.report._commands import python_literal
 from baserate.report._findings import find_all
 from baserate.report._measurements import PlanData, Progress, measure_plan
-from baserate.report._plan import Plan, name_samples, suggest_names
+from baserate.report._plan import Plan, name_samples
 from baserate.report._report import Report
 
 if TYPE_CHECKING:
@@ -71,7 +71,10 @@ def _merge_read_summaries(intakes: list[ReadSummary]) -> ReadSummary:
     labels = {(str(each.positive), str(each.negative)) for each in intakes}
     if len(labels) > 1:
         classes = "; ".join(f"positive = {positive}, negative = {negative}" for positive, negative in sorted(labels))
-        raise OptionError(f"the samples have different classes ({classes})", remedy="name both: positive=, negative=.")
+        raise OptionError(
+            f"the samples have different classes ({classes})",
+            remedy=f"name both: {keyword('positive')}, {keyword('negative')}.",
+        )
     reasons: dict[str, dict[str, int]] = {}
     for each in intakes:
         for column, kinds in each.reasons.items():
@@ -206,7 +209,7 @@ def _check_options(more: Mapping[str, Any]) -> dict[str, Any]:
     names = [*EvaluateOptions.__annotations__]
     for name in more:
         if name not in names:
-            raise UnknownNameError(f"there is no option {name!r}.{suggest_names(name, names)}")
+            raise unknown_name("option", name, names)
     return dict(more)
 
 

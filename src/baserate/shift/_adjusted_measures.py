@@ -18,7 +18,7 @@ from baserate._arrays import Floats, make_read_only
 from baserate._confusion import Confusion, Confusions
 from baserate._counts import Counts
 from baserate._curve import Curve
-from baserate._errors import BaserateError, OptionError
+from baserate._errors import BaserateError, OptionError, keyword
 from baserate._estimate import Estimate
 from baserate._results import Results
 from baserate._tally import Tallies, Tally
@@ -402,7 +402,11 @@ def adjusted_summary(
     """
     if isinstance(estimate, MulticlassPrevalence):
         if threshold is not None:
-            raise OptionError(f"threshold={threshold} has no use: of several classes the highest score decides.")
+            raise OptionError(
+                f"{keyword('threshold', threshold)} has no use: of several classes the highest score decides.",
+                option="threshold",
+                value=threshold,
+            )
         return multiclass_adjusted(estimate, measures=measures, averages=averages)
     if averages is not None:
         raise OptionError("averages are over several classes, but these are two", remedy="leave them out.")

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from baserate._arrays import Cells, Floats, Reals, ratio
-from baserate._errors import FitError
+from baserate._errors import FitError, keyword
 from baserate._formatting import count_of, format_number, format_p_phrase
 from baserate._tally import Tally
 from baserate.infer import CalibrationTest
@@ -250,6 +250,6 @@ def _check_support(tally: Tally, score: Floats, mass: Cells) -> None:
             f"but {_END_ROWS} rows at an end, where little tells what a score means",
             remedy=(
                 "give validation rows with such scores, or take scores as probabilities that are right with "
-                "recalibrate=False."
+                f"{keyword('recalibrate', value=False)}."
             ),
         )

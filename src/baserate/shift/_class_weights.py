@@ -20,7 +20,7 @@ from baserate._confusion import Confusion, Confusions
 from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._domains import FACTOR, PREVALENCE, check_domain
-from baserate._errors import EmptyDataError, NotBinaryError, OptionError, UnknownLabelError
+from baserate._errors import EmptyDataError, NotBinaryError, OptionError, UnknownLabelError, keyword
 from baserate._policy import spellings
 from baserate._tally import Group, Tallies, Tally, as_group
 from baserate.calibrate.multiclass import check_shares
@@ -89,12 +89,16 @@ def gamma_of_sampling(*, under: float = 1.0, over: float = 1.0) -> float:
     if not (_is_number(under) and 1 <= under < float("inf")):
         raise OptionError(
             f"under is {under!r}; it is how many negatives there were for each that was kept, 1 or more (if it is the "
-            "share that was kept, give one over it)."
+            "share that was kept, give one over it).",
+            option="under",
+            value=under,
         )
     if not (_is_number(over) and 0 < over <= 1):
         raise OptionError(
             f"over is {over!r}; it is how many positives there were for each in the sample, above 0 and no more than 1 "
-            "(if each was taken several times, give one over that)."
+            "(if each was taken several times, give one over that).",
+            option="over",
+            value=over,
         )
     return float(under / over)
 
@@ -122,7 +126,10 @@ def gamma_of_counts(*, sample: ClassCounts, original: ClassCounts) -> float:
     for name, counts in (("sample", sample), ("original", original)):
         if len(counts) != 2 or not all(_is_number(each) and 0 < each < float("inf") for each in counts):
             raise OptionError(
-                f"{name} is {counts!r}", remedy="give how many positives and how many negatives, both above 0."
+                f"{name} is {counts!r}",
+                remedy="give how many positives and how many negatives, both above 0.",
+                option=name,
+                value=counts,
             )
     return float((original[1] * sample[0]) / (original[0] * sample[1]))
 
@@ -224,7 +231,9 @@ def reweigh(data: Any, *, to: Any = None, gamma: Any = None) -> Any:
     [0.6689, 0.8634, 0.9167]
     """
     if (to is None) == (gamma is None):
-        raise OptionError("give either to=, the share of positives (of several classes, of each), or gamma=.")
+        raise OptionError(
+            f"give either {keyword('to')}, the share of positives (of several classes, of each), or {keyword('gamma')}."
+        )
     if isinstance(data, Curve):
         return Curve(reweigh(data.tally, to=to, gamma=gamma))
     make: Callable[[Any, Any, Any], Any] | None = _REWEIGHERS.get(type(data))
@@ -360,7 +369,9 @@ def _reweigh_confusion(table: Confusion, to: object, gamma: object) -> Confusion
 def _class_factors(table: Confusion, to: Any, gamma: object) -> Floats:  # noqa: ANN401  (checked here)
     """What each class is multiplied with, in each table."""
     if gamma is not None or isinstance(to, float | int):
-        raise OptionError(f"a table of {len(table.labels)} classes needs a share for each: give to= as a mapping.")
+        raise OptionError(
+            f"a table of {len(table.labels)} classes needs a share for each: give {keyword('to')} as a mapping."
+        )
     shares = check_shares("to", to, table.labels)
     missing = table.truth.reshape(-1, len(table.labels)).min(axis=0) == 0
     if missing.any():

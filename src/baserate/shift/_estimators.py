@@ -13,7 +13,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from baserate._errors import OptionError, UnknownNameError
+from baserate._errors import OptionError, UnknownNameError, keyword
 from baserate._formatting import count_of
 from baserate._numeric.logistic import PROBABILITY_CLIP
 from baserate._rows import MulticlassRows, Rows
@@ -341,8 +341,12 @@ def call_with_options(
     unknown = [option for option in options if option not in accepted]
     if unknown:
         has = f"it has {', '.join(accepted)}" if accepted else "it has none"
-        other = "; method='mlls' takes it" if name == DEFAULT_METHOD and unknown[0] in ("recalibrate", "at") else ""
-        raise OptionError(f"{unknown[0]}= has no use for {name}; {has}{other}.")
+        other = (
+            f"; {keyword('method', 'mlls')} takes it"
+            if name == DEFAULT_METHOD and unknown[0] in ("recalibrate", "at")
+            else ""
+        )
+        raise OptionError(f"{keyword(unknown[0])} has no use for {name}; {has}{other}.")
     return function(*data, **options)
 
 

@@ -205,7 +205,10 @@ def _check_edges(edges: Sequence[float]) -> Floats:
     checked = np.asarray(edges, dtype=np.float64)
     if checked.ndim != 1 or not len(checked) or not np.isfinite(checked).all() or (np.diff(checked) <= 0).any():
         raise OptionError(
-            f"bins is {list(edges)!r}", remedy="give a whole number, or the scores at which bins end, rising."
+            f"bins is {list(edges)!r}",
+            remedy="give a whole number, or the scores at which bins end, rising.",
+            option="bins",
+            value=list(edges),
         )
     return checked
 

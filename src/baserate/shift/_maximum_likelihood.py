@@ -14,7 +14,7 @@ import numpy as np
 from baserate._arrays import Cells, Floats, Reals, ratio
 from baserate._calibrator import Calibrator, MulticlassCalibrator
 from baserate._calibrator_forms import Line, LogOdds, Softmax
-from baserate._errors import FitError, OptionError
+from baserate._errors import FitError, OptionError, keyword
 from baserate._estimate import Estimate
 from baserate._formatting import count_of
 from baserate._numeric.logistic import PROBABILITY_CLIP, SoftmaxData, SoftmaxModel, log_odds, softmax_information
@@ -138,12 +138,20 @@ def recalibrate_scores(
     """Compute probabilities that are calibrated at a prevalence, as `mlls` does."""
     tally = data.validation
     if at is not None and not 0 < at < 1:
-        raise OptionError(f"at is {at}; a prevalence lies between 0 and 1, both excluded.")
+        raise OptionError(f"at is {at}; a prevalence lies between 0 and 1, both excluded.", option="at", value=at)
     if isinstance(recalibrate, str) and recalibrate != "logistic":
-        raise OptionError(f"recalibrate is {recalibrate!r}; expected 'logistic', True, False or a Calibrator.")
+        raise OptionError(
+            f"recalibrate is {recalibrate!r}; expected 'logistic', True, False or a Calibrator.",
+            option="recalibrate",
+            value=recalibrate,
+        )
     if recalibrate is True or recalibrate == "logistic":
         if at is not None:
-            raise OptionError(f"at={at} has no use: recalibrated posteriors are right at the prevalence of validation.")
+            raise OptionError(
+                f"{keyword('at', at)} has no use: recalibrated posteriors are right at the prevalence of validation.",
+                option="at",
+                value=at,
+            )
         return _fit_logistic(tally)
     if isinstance(recalibrate, Calibrator):
         fitted = recalibrate.fitted.prevalence if recalibrate.fitted else tally.prevalence
@@ -161,7 +169,7 @@ def _fit_logistic(tally: Tally) -> Posterior:
     except FitError as error:
         raise FitError(
             f"scores cannot be recalibrated on validation: {error} Or estimate by 'pacc' or 'acc', or take "
-            "probabilities as they are with recalibrate=False."
+            f"probabilities as they are with {keyword('recalibrate', value=False)}."
         ) from error
     line = _logistic_line(posterior.calibrator) if posterior.calibrator is not None else None
     if line is None or posterior.calibrator is None or line[1] <= 0:
@@ -337,7 +345,10 @@ def fit_likelihood_ratios(
         # False and None both mean: take probabilities as calibrated.
         return ratios_as_given(data, data.shares if at is None else _check_prior(at, data.labels))
     if at is not None:
-        raise OptionError("at= is for probabilities taken as they are", remedy="add recalibrate=None, or leave it out.")
+        raise OptionError(
+            f"{keyword('at')} is for probabilities taken as they are",
+            remedy=f"add {keyword('recalibrate', None)}, or leave it out.",
+        )
     return recalibrate_ratios(data, _fit_softmax(recalibrate, data))
 
 
@@ -549,13 +560,17 @@ def _likelihood_notes(data: MulticlassData, mixture: MixtureFit) -> Iterator[str
 
 def _fit_softmax(name: str, data: MulticlassData) -> MulticlassCalibrator:
     if name not in _CALIBRATORS:
-        raise OptionError(f"recalibrate is {name!r}; it is {', '.join(map(repr, _CALIBRATORS))} or None.")
+        raise OptionError(
+            f"recalibrate is {name!r}; it is {', '.join(map(repr, _CALIBRATORS))} or None.",
+            option="recalibrate",
+            value=name,
+        )
     try:
         return _CALIBRATORS[name](data.rows)
     except FitError as error:
         raise FitError(
             f"the probabilities cannot be made right on validation: {error} Or estimate by acc or pacc, or take "
-            "probabilities as they are with recalibrate=None."
+            f"probabilities as they are with {keyword('recalibrate', None)}."
         ) from error
 
 
@@ -570,7 +585,12 @@ def _check_prior(prior: SharesLike, labels: tuple[object, ...]) -> Floats:
         prior = [prior[label] for label in labels]
     shares = np.array(prior, dtype=np.float64)
     if shares.shape != (len(labels),) or not ((shares > 0).all() and abs(shares.sum() - 1) <= _SUM_TOLERANCE):
-        raise OptionError(f"at is {shares.tolist()}", remedy=f"give {len(labels)} shares above 0 that add up to 1.")
+        raise OptionError(
+            f"at is {shares.tolist()}",
+            remedy=f"give {len(labels)} shares above 0 that add up to 1.",
+            option="at",
+            value=shares.tolist(),
+        )
     shares /= shares.sum()
     return shares
 

@@ -186,7 +186,9 @@ def _estimate_share(data: BinaryData, value: ScoreFunction, method: str) -> Prev
 
 def _estimate_with_prior(data: BinaryData, value: ScoreFunction, method: str, alpha: float) -> Prevalence:
     if not alpha >= 1:
-        raise OptionError(f"alpha is {alpha}; a prior that pulls towards the middle has 1 or more.")
+        raise OptionError(
+            f"alpha is {alpha}; a prior that pulls towards the middle has 1 or more.", option="alpha", value=alpha
+        )
     moments = _check_moments(data, value, data.level)
     prior = (alpha - 1) / data.effective
 
@@ -209,7 +211,7 @@ def _unpenalized_slope(moments: BinaryMoments, q: float) -> float:
 
 def _estimate_regularized(data: BinaryData, value: ScoreFunction, method: str, alpha: float) -> Prevalence:
     if not alpha >= 0:
-        raise OptionError(f"alpha is {alpha}; how much to regularise is 0 or more.")
+        raise OptionError(f"alpha is {alpha}; how much to regularise is 0 or more.", option="alpha", value=alpha)
     moments, tally = _check_moments(data, value, data.level), data.validation
     shares = np.array([tally.prevalence, 1 - tally.prevalence])
     class_means_ = np.array([[moments.first, moments.second], [1 - moments.first, 1 - moments.second]])
@@ -591,7 +593,11 @@ def multiclass_scm_map(
 
 def _check_alpha(alpha: float) -> float:
     if not 1 <= alpha < np.inf:
-        raise OptionError(f"alpha is {alpha}; below 1 the density of Dirichlet's prior has no maximum: give 1 or more.")
+        raise OptionError(
+            f"alpha is {alpha}; below 1 the density of Dirichlet's prior has no maximum: give 1 or more.",
+            option="alpha",
+            value=alpha,
+        )
     return alpha
 
 
@@ -605,7 +611,10 @@ class Penalty:
     def __post_init__(self) -> None:
         if not (self.alpha >= 0 and 0 < self.delta < 1):
             raise OptionError(
-                f"alpha is {self.alpha} and delta {self.delta}", remedy="give alpha ≥ 0 and 0 < delta < 1."
+                f"alpha is {self.alpha} and delta {self.delta}",
+                remedy="give alpha ≥ 0 and 0 < delta < 1.",
+                option="alpha",
+                value=self.alpha,
             )
 
     def of(self, classes: int, rows: float) -> float:

@@ -11,7 +11,7 @@ import numpy as np
 
 from baserate._arrays import Cells, Floats, make_read_only
 from baserate._confusion import Confusion, Confusions
-from baserate._errors import FitError, OptionError
+from baserate._errors import FitError, OptionError, advice
 from baserate._numeric.distinct import Codes
 from baserate._results import Results
 from baserate._rows import MulticlassRows
@@ -424,7 +424,7 @@ def _effective_rows(target: MulticlassTarget) -> float:
 def _table_as_given(target: MulticlassTarget) -> ExpectedTable:
     """Expect the probabilities without recalibration."""
     rows = MulticlassRows(np.zeros(len(target.score), dtype=np.uint8), target.score, target.labels)
-    check_class_probabilities(rows, "give a validation set to recalibrate them on.")
+    check_class_probabilities(rows, advice("validation", "give a validation set to recalibrate them on."))
     p = np.asarray(target.score, dtype=np.float64)
     p = p / p.sum(axis=1, keepdims=True)
     weight = np.ones(len(p)) if target.weight is None else target.weight

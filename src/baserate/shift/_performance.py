@@ -15,7 +15,7 @@ import numpy as np
 
 from baserate._arrays import Cells, Floats, make_read_only, ratio
 from baserate._calibrator import Calibrator
-from baserate._errors import NotAProbabilityError, OptionError
+from baserate._errors import NotAProbabilityError, OptionError, advice, keyword
 from baserate._estimate import Estimate
 from baserate._formatting import format_exact, format_number
 from baserate._numeric.distinct import run_sums, sum_columns, value_counts
@@ -118,10 +118,16 @@ def estimate_performance(
     [('accuracy', 0.7642857), ('auc', 0.843488)]
     """
     if assume not in BINARY_ASSUMPTIONS:
-        raise OptionError(f"assume is {assume!r}; it is 'label shift' or 'covariate shift'.")
+        raise OptionError(
+            f"assume is {assume!r}; it is 'label shift' or 'covariate shift'.", option="assume", value=assume
+        )
     if isinstance(target, MulticlassTarget):
         if threshold is not None:
-            raise OptionError(f"threshold={threshold} has no use: of several classes the highest score decides.")
+            raise OptionError(
+                f"{keyword('threshold', threshold)} has no use: of several classes the highest score decides.",
+                option="threshold",
+                value=threshold,
+            )
         return of_classes(target, validation, assume, measures, {"level": level, **options})
     if isinstance(validation, MulticlassRows):
         raise OptionError(
@@ -238,7 +244,7 @@ def expected_tally(target: Target, by: Calibrator | None = None) -> Tally:
         raise NotAProbabilityError(
             f"scores of the target go from {distinct.score[-1]:.6g} to {distinct.score[0]:.6g}, but must be "
             "probabilities",
-            remedy="give a validation set to recalibrate them on.",
+            remedy=advice("validation", "give a validation set to recalibrate them on."),
         )
     return _split_mass(distinct, distinct.score if by is None else by(distinct.score))
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from baserate._arrays import Floats, as_python, ratio
 from baserate._counts import Counts
 from baserate._curve import Curve
-from baserate._errors import OptionError, ShapeError
+from baserate._errors import OptionError, ShapeError, advice, keyword
 from baserate._results import Results
 from baserate._tally import Tallies, Tally
 from baserate.infer import EstimateRequest, Seed, bound_at_fixed_prevalence, has_empty_cells, simulate_tables
@@ -268,7 +268,8 @@ def _find_measures(measures: str | Measure | Iterable[str | Measure]) -> list[Me
     unfit = [describe(each).name for each in functions if describe(each).of is not Counts]
     if unfit:
         raise OptionError(
-            f"{', '.join(unfit)} is no measure of decisions", remedy="reweigh a tally to one prevalence for it."
+            f"{', '.join(unfit)} is no measure of decisions",
+            remedy=advice("one prevalence", "reweigh a tally to one prevalence for it."),
         )
     if not functions:
         raise OptionError("there is nothing to measure", remedy="name a measure of decisions, for example 'precision'.")
@@ -281,7 +282,11 @@ def _confusion_table(data: object, threshold: float | None) -> tuple[Counts[floa
         if data.shape:
             raise ShapeError(f"these are {data.shape} tables", remedy="take one, for example counts[0].")
         if threshold is not None:
-            raise OptionError(f"threshold={threshold} has no use: these are decisions already.")
+            raise OptionError(
+                f"{keyword('threshold', threshold)} has no use: these are decisions already.",
+                option="threshold",
+                value=threshold,
+            )
         return data, None
     curve = Curve(data) if isinstance(data, Tally) else data
     if not isinstance(curve, Curve):
@@ -289,7 +294,8 @@ def _confusion_table(data: object, threshold: float | None) -> tuple[Counts[floa
     score = curve.tally.score
     if threshold is None and not curve.tally.probable:
         raise OptionError(
-            f"scores run from {score[-1]:.6g} to {score[0]:.6g}, so none is usual", remedy="give a threshold=."
+            f"scores run from {score[-1]:.6g} to {score[0]:.6g}, so none is usual",
+            remedy=f"give {keyword('threshold')}.",
         )
     cut = _MIDDLE if threshold is None else float(threshold)
     return curve.at(cut), cut

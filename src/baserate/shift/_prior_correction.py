@@ -14,7 +14,7 @@ import numpy.typing as npt
 from baserate._arrays import Floats, Value, as_python
 from baserate._calibrator import Calibrator, MulticlassCalibrator, Parameter
 from baserate._calibrator_forms import Form, Line, LogOdds, Softmax, Steps
-from baserate._errors import MissingValuesError, OptionError
+from baserate._errors import MissingValuesError, OptionError, keyword
 from baserate._formatting import format_p_phrase
 from baserate._tally import Tally
 from baserate.calibrate import histogram, logistic, prevalence
@@ -94,7 +94,10 @@ def reprior_calibrator(
         return prevalence(at=float(before), to=float(after))
     if any(single):
         raise OptionError(
-            f"from_ is {from_!r} and to {to!r}", remedy="give two prevalences, or twice the share of every class."
+            f"from_ is {from_!r} and to {to!r}",
+            remedy="give two prevalences, or twice the share of every class.",
+            option="from_",
+            value=from_,
         )
     if labels is None and not isinstance(before, Mapping):
         # Order from either mapping; positions have no labels, so their numbers serve.
@@ -212,7 +215,8 @@ class AdjustableCalibrator(NamedTuple):
         """Adjust the calibrator to a prevalence."""
         if not 0 < share < 1:
             raise OptionError(
-                f"at a prevalence of {share:g} every posterior is the same", remedy="name another with to=."
+                f"at a prevalence of {share:g} every posterior is the same",
+                remedy=f"name another with {keyword('to')}.",
             )
         if self.base is None:
             return prevalence(at=self.prevalence, to=share)
@@ -239,7 +243,7 @@ def _multiclass_posterior(
 ) -> MulticlassCalibrator:
     if not isinstance(to, Mapping) and not np.all(np.asarray(to) > 0):
         raise OptionError(
-            "a class has a share of 0, so that no row could be of it", remedy="name other shares with to=."
+            "a class has a share of 0, so that no row could be of it", remedy=f"name other shares with {keyword('to')}."
         )
     # mlls without recalibration took probabilities as calibrated; every other method leaves that open.
     if estimate.calibrator is None and estimate.method == "mlls":

@@ -17,7 +17,7 @@ from baserate._arrays import Floats
 from baserate._calibrator import Calibrator, MulticlassCalibrator
 from baserate._curve import Curve
 from baserate._cut import FLAG, PASS, Cut
-from baserate._errors import FitError, NotBinaryError, OptionError, UnknownLabelError
+from baserate._errors import FitError, NotBinaryError, OptionError, UnknownLabelError, keyword
 from baserate._policy import REFUSE, Policy, label_text, spellings
 from baserate._rows import MulticlassRows
 from baserate._tally import Tally
@@ -322,7 +322,10 @@ def _choose_policy(policy: Any, fit: ClassifierFit) -> Policy:  # noqa: ANN401
         )
     if not callable(policy):
         raise OptionError(
-            f"policy is {policy!r}", remedy="give a Policy, a rule such as baserate.decide.youden, or None."
+            f"policy is {policy!r}",
+            remedy="give a Policy, a rule such as baserate.decide.youden, or None.",
+            option="policy",
+            value=policy,
         )
     choice = policy(Curve(Tally.of_rows(fit.rows.y == 1, fit.scores(), weight=fit.rows.weight)))
     if not isinstance(choice, Policy):
@@ -353,7 +356,7 @@ def _group_columns(X: Any, policy: Policy) -> Any:  # noqa: ANN401, N803
         raise OptionError(
             f"this policy asks for the group of each row, by {', '.join(policy.attributes)}, and X has no column "
             f"{missing[0]!r}",
-            remedy="give group=, or a frame that has it.",
+            remedy=f"give {keyword('group')}, or a frame that has it.",
         )
     columns = {name: X[name] for name in policy.attributes}
     return columns if len(columns) > 1 else next(iter(columns.values()))
@@ -364,5 +367,7 @@ def _id_column(X: Any, policy: Policy) -> Any:  # noqa: ANN401, N803
     name = policy.columns.get("id")
     if name is None or name not in list(getattr(X, "columns", ())):
         reason = "the policy does not know what their column is called" if name is None else f"X has no column {name!r}"
-        raise OptionError(f"this policy draws lots, which the ids of rows decide, and {reason}", remedy="give id=.")
+        raise OptionError(
+            f"this policy draws lots, which the ids of rows decide, and {reason}", remedy=f"give {keyword('id')}."
+        )
     return X[name]

@@ -101,7 +101,7 @@ class FitRows(NamedTuple):
 def assign_folds(rows: FitRows, folds: int) -> list[Split]:
     """Assign distinct rows to folds, class by class, in an order that only their content determines."""
     if folds < 2:
-        raise OptionError(f"cv is {folds}", remedy="give 2 folds or more.")
+        raise OptionError(f"cv is {folds}", remedy="give 2 folds or more.", option="cv", value=folds)
     # Equal rows have equal hashes, and so stay in one fold.
     _, first, place = np.unique(hash_rows([rows.y, *_hash_columns(rows.X)]), return_index=True, return_inverse=True)
     order = np.argsort(rows.y[first], kind="stable")

@@ -15,7 +15,7 @@ from baserate._confusion import Confusion
 from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._cut import Cut
-from baserate._errors import OptionError, UnknownNameError
+from baserate._errors import OptionError, UnknownNameError, keyword
 from baserate._policy import REFUSE, Policy, spellings
 from baserate._rows import LabelSets, MulticlassRows
 from baserate._tally import Tally
@@ -149,11 +149,17 @@ class _MeasureScore:
                 )
             _check_policy(self.cut, positive)
         if of in _BINARY and self.labels is not None:
-            raise OptionError(f"{name} is of two classes, so labels are not needed", remedy="name the positive= one.")
+            raise OptionError(
+                f"{name} is of two classes, so labels are not needed", remedy=f"name the {keyword('positive')} one."
+            )
         if of not in _BINARY and positive is not None:
-            raise OptionError(f"{name} is of all classes alike, so none is positive", remedy="leave positive= out.")
+            raise OptionError(
+                f"{name} is of all classes alike, so none is positive", remedy=f"leave {keyword('positive')} out."
+            )
         if of in (MulticlassRows, LabelSets) and self.prevalence is not None:
-            raise OptionError(f"{name} is of rows, which are not reweighed", remedy="leave prevalence= out.")
+            raise OptionError(
+                f"{name} is of rows, which are not reweighed", remedy=f"leave {keyword('prevalence')} out."
+            )
 
     def __call__(
         self,
@@ -203,7 +209,12 @@ def _make_policy(threshold: float | None, policy: Policy | None) -> Policy | Non
     if threshold is None:
         return policy
     if policy is not None:
-        raise OptionError(f"threshold is {threshold}, and there is a policy, too", remedy="give one of them.")
+        raise OptionError(
+            f"threshold is {threshold}, and there is a policy, too",
+            remedy="give one of them.",
+            option="threshold",
+            value=threshold,
+        )
     return Policy(by_group={(): Cut((threshold,))}, otherwise=REFUSE)
 
 
@@ -212,7 +223,7 @@ def _check_policy(policy: Policy, positive: object) -> None:
     if policy.needs_group:
         raise OptionError(
             f"this policy asks for groups by {', '.join(policy.attributes)}, which a scorer does not see",
-            remedy="put the model into a PolicyClassifier, which finds them in X, and leave policy= out.",
+            remedy=f"put the model into a PolicyClassifier, which finds them in X, and leave {keyword('policy')} out.",
         )
     if not policy.by_group[()].has_table:
         raise OptionError(
@@ -220,7 +231,9 @@ def _check_policy(policy: Policy, positive: object) -> None:
         )
     names = spellings(positive) if positive is not None else _DEFAULT_POSITIVE
     if policy.positive not in (None, *names):
-        raise OptionError(f"this policy flags {policy.positive!r}", remedy="say which label that is, with positive=.")
+        raise OptionError(
+            f"this policy flags {policy.positive!r}", remedy=f"say which label that is, with {keyword('positive')}."
+        )
 
 
 def _multiclass_rows(truth: npt.ArrayLike, predicted: npt.NDArray[Any], **options: Any) -> MulticlassRows:  # noqa: ANN401

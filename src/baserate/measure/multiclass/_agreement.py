@@ -202,7 +202,11 @@ def _weights(weights: Weights, classes: int) -> Floats:
     if isinstance(weights, str):
         schemes = {"none": np.sign(distance), "linear": distance, "quadratic": distance**2}
         if weights not in schemes:
-            raise OptionError(f"weights is {weights!r}; it is 'none', 'linear', 'quadratic' or a table.")
+            raise OptionError(
+                f"weights is {weights!r}; it is 'none', 'linear', 'quadratic' or a table.",
+                option="weights",
+                value=weights,
+            )
         return schemes[weights]
     table = np.asarray(weights, dtype=np.float64)
     if table.shape != (classes, classes):

@@ -409,5 +409,10 @@ def _times_log(amount: Floats, argument: Floats) -> Floats:
 
 def _unit(base: float) -> float:
     if not (isfinite(base) and base > 1):
-        raise OptionError(f"base is {base}", remedy="give a number above 1: 2 for bits, e for nats, 10 for bans.")
+        raise OptionError(
+            f"base is {base}",
+            remedy="give a number above 1: 2 for bits, e for nats, 10 for bans.",
+            option="base",
+            value=base,
+        )
     return log(base)

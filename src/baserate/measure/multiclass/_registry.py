@@ -18,7 +18,7 @@ from baserate._arrays import Floats, mean_defined
 from baserate._confusion import Confusion
 from baserate._counts import Counts
 from baserate._curve import Curve
-from baserate._errors import OptionError, ShapeError, UnknownNameError
+from baserate._errors import OptionError, ShapeError, UnknownNameError, unknown_name
 from baserate._numeric.threads import parallel_map
 from baserate._rows import LabelSets, MulticlassRows
 from baserate._tally import Tally
@@ -240,9 +240,8 @@ def average_over_classes(measure: str | Measure, how: Average | Mapping[Any, flo
     """
     measure = as_measure(measure)
     if not isinstance(how, Mapping) and how not in AVERAGES:
-        raise UnknownNameError(
-            f"there is no average {how!r}. Known are: {', '.join(AVERAGES)}, and a weight for each label."
-        )
+        listing = f"Known are: {', '.join(AVERAGES)}, and a weight for each label."
+        raise unknown_name("average", how, AVERAGES, listing=listing)
 
     def average(classes: Classes) -> float:
         split = Split.of(classes)

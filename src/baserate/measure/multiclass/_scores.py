@@ -128,7 +128,12 @@ def top_k_accuracy(r: MulticlassRows, *, k: int = 2) -> float:
     (1.0, 0.6667)
     """
     if k != int(k) or not 1 <= k <= len(r.labels):
-        raise OptionError(f"k is {k}", remedy=f"give a whole number from 1 to the number of classes, {len(r.labels)}.")
+        raise OptionError(
+            f"k is {k}",
+            remedy=f"give a whole number from 1 to the number of classes, {len(r.labels)}.",
+            option="k",
+            value=k,
+        )
     hit = r.rank() < k
     return ratio(float(hit.sum() if r.amount is None else r.amount[hit].sum()), r.total)
 

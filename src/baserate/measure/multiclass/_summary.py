@@ -14,7 +14,7 @@ from baserate._confusion import Confusion, Confusions
 from baserate._costs import CostMatrix
 from baserate._counts import Counts
 from baserate._curve import Curve
-from baserate._errors import NotAProbabilityError, OptionError, UnknownNameError
+from baserate._errors import NotAProbabilityError, OptionError, UnknownNameError, unknown_name
 from baserate._estimate import Estimate
 from baserate._results import Results
 from baserate._rows import LabelSets, MulticlassRows
@@ -163,9 +163,7 @@ class _Plan(NamedTuple):
         wanted = _USUAL_AVERAGES if several is None else tuple(several)
         unknown = [name for name in wanted if isinstance(name, str) and name not in AVERAGES[:3]]
         if unknown:
-            raise UnknownNameError(
-                f"there is no average {unknown[0]!r} of classes. Known are: {', '.join(AVERAGES[:3])}."
-            )
+            raise unknown_name("average of classes", unknown[0], AVERAGES[:3])
         strictly = not isinstance(measures, str)
         selected = select_measures(measures, both=averages is not None)
         if costs is not None and MEASURES["expected_cost"] not in selected:
@@ -243,7 +241,9 @@ def select_measures(measures: Iterable[str | Measure] | str, *, both: bool) -> l
             ]
         if measures == "all":
             return [*binary.MEASURES.values(), *MEASURES.values()]
-        raise OptionError(f"measures is {measures!r}; it is 'usual', 'all', or a list of names.")
+        raise OptionError(
+            f"measures is {measures!r}; it is 'usual', 'all', or a list of names.", option="measures", value=measures
+        )
     selected = [one for each in measures for one in find_measures(each, both=both)]
     return list({(describe(each).name, describe(each).of): each for each in selected}.values())
 
