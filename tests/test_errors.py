@@ -1,0 +1,106 @@
+"""Messages: options and steps that they mention exist, each interface spells them, and errors hold their parts."""
+
+import ast
+import pickle
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import baserate
+from baserate import BaserateError, OptionError, UnknownNameError
+from baserate._domains import LEVEL, check_domain
+from baserate._errors import advice, keyword, suggest, unknown_name
+from baserate.cli._errors import _WORDINGS
+
+ROOT = Path(baserate.__file__).parent
+
+
+@cache
+def modules() -> dict[Path, ast.Module]:
+    return {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted(ROOT.rglob("*.py"))}
+
+
+def calls(name: str) -> Iterator[tuple[Path, ast.Call]]:
+    """All calls of a function by its plain name."""
+    for path, tree in modules().items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name:
+                yield path, node
+
+
+def literals(name: str) -> dict[str, Path]:
+    """First arguments of all calls of a function, where they are written out."""
+    first = ((path, node.args[0]) for path, node in calls(name))
+    return {arg.value: path for path, arg in first if isinstance(arg, ast.Constant) and isinstance(arg.value, str)}
+
+
+def test_messages_mention_options_that_exist() -> None:
+    functions = (
+        node
+        for tree in modules().values()
+        for node in ast.walk(tree)
+        if isinstance(node, (ast.FunctionDef, ast.Lambda))
+    )
+    parameters = {each.arg for node in functions for each in [*node.args.args, *node.args.kwonlyargs]}
+    fields = {
+        node.target.id
+        for tree in modules().values()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
+    }
+    mentioned = literals("keyword")
+    assert len(mentioned) > 30
+    assert {name: path for name, path in mentioned.items() if name not in parameters | fields} == {}
+
+
+def test_the_shell_words_every_step_and_no_other() -> None:
+    assert {*literals("advice")} == {*_WORDINGS}
+
+
+def test_near_names_are_looked_up_in_one_place() -> None:
+    users = [path for path in modules() if "difflib" in path.read_text(encoding="utf-8")]
+    assert users == [ROOT / "_errors.py"]
+
+
+def test_an_error_holds_what_where_option_value_and_remedy() -> None:
+    with pytest.raises(OptionError) as caught:
+        check_domain("level", 2, LEVEL)
+    error = caught.value
+    assert (error.option, error.value) == ("level", 2)
+    assert error.what.startswith("level is 2; expected a confidence level")
+    assert error.remedy == "Give, for example, 0.95."
+    assert str(error) == f"{error.what} {error.remedy}"
+
+
+def test_an_error_survives_pickling_and_has_no_marks_in_its_text() -> None:
+    error = OptionError(
+        f"{keyword('id', 3)} is odd", remedy=advice("costs", "do it"), where="a.csv", option="id", value=3
+    )
+    again = pickle.loads(pickle.dumps(error))  # noqa: S301  (our own bytes)
+    assert vars(again) == vars(error)
+    assert str(again) == str(error) == error.args[0] == "id=3 is odd; do it"
+    assert repr(error) == "OptionError('id=3 is odd; do it')"
+
+
+def test_an_unknown_name_is_listed_with_the_nearest() -> None:
+    error = unknown_name("rule", "yuden", ["cost", "youden"])
+    assert isinstance(error, UnknownNameError)
+    assert str(error) == "there is no rule 'yuden'. Did you mean 'youden'? Known are: cost, youden."
+    assert error.value == "yuden"
+    assert str(unknown_name("rule", "zzz", ["cost"])) == "there is no rule 'zzz'. Known are: cost."
+    assert suggest("cst", ["cost", "cast", "zebra"], most=2) == "Did you mean 'cost' or 'cast'?"
+
+
+@pytest.mark.parametrize(
+    ("what", "remedy", "text"),
+    [
+        ("it is broken", "mend it.", "it is broken; mend it."),
+        ("It is broken.", "Mend it.", "It is broken. Mend it."),
+        ("Did you mean that?", "Try again.", "Did you mean that? Try again."),
+        ("it is broken", "", "it is broken"),
+    ],
+)
+def test_what_and_remedy_are_joined_as_sentences(what: str, remedy: str, text: str) -> None:
+    assert str(BaserateError(what, remedy=remedy)) == text
