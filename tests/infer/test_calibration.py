@@ -14,8 +14,8 @@ from baserate import Tally, infer, measure, read, tally
 from baserate._errors import NotAProbabilityError, OptionError
 from baserate.infer._binomial import normal_quantile
 from baserate.infer._bootstrap import pool_neighbors
-from baserate.infer._calibration_curves import BandKind
 from baserate.infer._calibration_intervals import _noncentral, _normal_noncentrality
+from baserate.infer._calibration_summary import BandKind
 from baserate.measure import _calibration_curve
 from tests.carried import carried
 

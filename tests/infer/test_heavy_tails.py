@@ -5,7 +5,7 @@ import pytest
 from scipy.special import expit, logit
 
 from baserate import MulticlassRows, Rows, Tally, infer
-from baserate.infer._bounds import explain_heavy_tail, pareto_shape
+from baserate.infer._variances import explain_heavy_tail, pareto_shape
 
 
 def scored(rng: np.random.Generator, rows: int, freedom: float) -> Tally:

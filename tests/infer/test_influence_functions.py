@@ -8,7 +8,7 @@ import pytest
 from scipy.special import expit, logit
 
 from baserate import Curve, NotAProbabilityError, Tally, infer, measure, tally
-from baserate.infer import _bootstrap, _bounds, _influence_functions
+from baserate.infer import _bootstrap, _variances
 from baserate.measure import MEASURES, describe
 
 CLOSED = ["auc", "average_precision", "cap_area", "brier", "brier_skill", "log_loss", "log_loss_skill"]
@@ -29,7 +29,7 @@ def value(name: str, t: Tally) -> float:
 @pytest.mark.parametrize(("name", "seed"), list(product(CLOSED, range(3))))
 def test_slopes_are_derivatives(name: str, seed: int) -> None:
     t = sample(seed)
-    _, *slopes = _influence_functions.influence_slopes(MEASURES[name], t)
+    _, *slopes = _variances.influence_slopes(MEASURES[name], t)
     step = 1e-5
     for row, at in zip(*np.nonzero(t.mass), strict=True):
         values = []
@@ -44,14 +44,12 @@ def test_slopes_are_derivatives(name: str, seed: int) -> None:
 def test_variances_are_those_of_resamples(name: str) -> None:
     t = sample(1, rows=800, weighted=False)
     draws = _bootstrap.bootstrap_values(MEASURES[name], t, way="bootstrap", seed=0, draws=4000)
-    assert _influence_functions.influence_variance(MEASURES[name], t).variance == pytest.approx(draws.var(), rel=0.1)
+    assert _variances.influence_variance(MEASURES[name], t).variance == pytest.approx(draws.var(), rel=0.1)
 
 
 def test_losses_larger_than_all_observed_add_to_the_variance_where_they_are_plausible() -> None:
     # A hundred rows at 0.02: two positives were to be expected, none was seen.
-    few = _influence_functions.influence_variance(
-        measure.brier, tally([0] * 100 + [1] * 100, [0.02] * 100 + [0.9] * 100)
-    )
+    few = _variances.influence_variance(measure.brier, tally([0] * 100 + [1] * 100, [0.02] * 100 + [0.9] * 100))
     value = 0.5 * (0.02**2 + 0.1**2)
     seen = max((0.02**2 - value) ** 2, (0.1**2 - value) ** 2)
     outcomes = [(100 * 0.02, 0.98**2), (100 * 0.1, 0.9**2)]
@@ -60,12 +58,7 @@ def test_losses_larger_than_all_observed_add_to_the_variance_where_they_are_plau
     variance = sum(number * ((loss - value) / 200) ** 2 for number, loss in outcomes)
     assert few.unseen_variance == pytest.approx(variance * np.exp(3 - expected))
     # One that was seen is as large as any could be.
-    assert (
-        _influence_functions.influence_variance(
-            measure.brier, tally([0, 1, 1, 0], [0.1, 0.1, 0.9, 0.9])
-        ).unseen_variance
-        == 0
-    )
+    assert _variances.influence_variance(measure.brier, tally([0, 1, 1, 0], [0.1, 0.1, 0.9, 0.9])).unseen_variance == 0
 
 
 def test_an_underconfident_model_has_the_observed_variance() -> None:
@@ -128,7 +121,7 @@ def test_interval_of_a_positive_mean_is_that_of_a_count() -> None:
     # Garwood's problem with the normal approximation: (x − θ)² = z²θ.
     z = 1.959963984540054
     for count in (4.0, 10.0, 50.0):
-        low, high = _bounds.bound_positive_mean(count, count, 0.95)
+        low, high = _variances.bound_positive_mean(count, count, 0.95)
         assert (low - count) ** 2 == pytest.approx(z**2 * low)
         assert (high - count) ** 2 == pytest.approx(z**2 * high)
 
@@ -138,8 +131,8 @@ def test_widening_is_student() -> None:
 
     for freedom, level in product((1, 4, 30.5), (0.8, 0.95)):
         wanted = stats.t.ppf((1 + level) / 2, freedom) / stats.norm.ppf((1 + level) / 2)
-        assert _bounds.t_widening(freedom, level) == pytest.approx(wanted)
-    assert _bounds.t_widening(float("inf"), 0.9) == 1
+        assert _variances.t_widening(freedom, level) == pytest.approx(wanted)
+    assert _variances.t_widening(float("inf"), 0.9) == 1
 
 
 def test_many_rows_are_put_into_buckets() -> None:
@@ -196,9 +189,9 @@ def test_few_rows_that_matter_leave_few_degrees_of_freedom() -> None:
     rng = np.random.default_rng(9)
     truth = np.arange(100) < 50
     t = tally(truth, rng.normal(size=100) + truth)
-    assert _bounds.bootstrap_freedom(measure.partial_auc, t) == 49
-    assert _bounds.bootstrap_freedom(partial(measure.partial_auc, fpr=(0, 0.2)), t) == pytest.approx(9)
-    assert _bounds.bootstrap_freedom(partial(measure.partial_auc, tpr=(0.9, 1)), t) == pytest.approx(4)
-    assert _bounds.bootstrap_freedom(measure.pr_auc, t) == min(
-        _influence_functions.influence_variance(measure.average_precision, t).freedom, 49
+    assert _variances.bootstrap_freedom(measure.partial_auc, t) == 49
+    assert _variances.bootstrap_freedom(partial(measure.partial_auc, fpr=(0, 0.2)), t) == pytest.approx(9)
+    assert _variances.bootstrap_freedom(partial(measure.partial_auc, tpr=(0.9, 1)), t) == pytest.approx(4)
+    assert _variances.bootstrap_freedom(measure.pr_auc, t) == min(
+        _variances.influence_variance(measure.average_precision, t).freedom, 49
     )

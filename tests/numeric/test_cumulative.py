@@ -3,9 +3,8 @@ import pytest
 from scipy.optimize import isotonic_regression
 
 from baserate._arrays import Cells, make_read_only, ratio, read_only_copy
-from baserate._numeric.cumulative import concordance, cumulative_sums, row_totals
+from baserate._numeric.cumulative import concordance, cumulative_sums, pool_adjacent_violators, row_totals
 from baserate._numeric.distinct import argsort_descending, narrow_integers, sum_columns
-from baserate._numeric.isotonic import pool_adjacent_violators
 
 RNG = np.random.default_rng(0)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from baserate._numeric.single_precision import decimal_threshold, is_single_precision, separate_precisions
+from baserate._numeric.distinct import decimal_threshold, is_single_precision, separate_precisions
 
 singles = st.floats(width=32, allow_nan=False, allow_infinity=False)
 

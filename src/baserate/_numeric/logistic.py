@@ -155,12 +155,7 @@ class LogisticFit(NamedTuple):
 
 
 def fit_logistic(
-    x: Floats,
-    hits: Floats,
-    misses: Floats,
-    *,
-    squares: Floats | None = None,
-    start: tuple[float, float] | None = None,
+    x: Floats, hits: Floats, misses: Floats, *, squares: Floats | None = None, start: tuple[float, float] | None = None
 ) -> LogisticFit:
     r"""Maximum of :math:`\sum h\lnσ(a+bx)+m\ln(1-σ(a+bx))` over a and b.
 

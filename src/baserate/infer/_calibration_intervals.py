@@ -17,8 +17,7 @@ from baserate._arrays import Cells, Floats, distances, ratio
 from baserate._numeric.logistic import log_odds
 from baserate._tally import Tally
 from baserate.infer._binomial import normal_quantile, proportion_from_variance, wilson_or_exact
-from baserate.infer._bounds import Bounds, t_widening
-from baserate.infer._influence_functions import VarianceComponent, degrees_of_freedom
+from baserate.infer._variances import Bounds, VarianceComponent, degrees_of_freedom, t_widening
 from baserate.measure import (
     Measure,
     brier_discrimination,

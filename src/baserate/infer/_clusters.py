@@ -19,8 +19,17 @@ from baserate._tally import Tally
 from baserate.infer import _auc_intervals, _binomial, _confidence_bands
 from baserate.infer._auc_intervals import auc_influence
 from baserate.infer._binomial import NormalLevel, normal_quantile, wilson
-from baserate.infer._bootstrap import Seed, make_generator, percentiles, sample_in_blocks
-from baserate.infer._bounds import (
+from baserate.infer._bootstrap import (
+    Seed,
+    SortedScores,
+    UniqueRows,
+    bootstrap_models,
+    make_generator,
+    percentiles,
+    sample_in_blocks,
+    unique_rows,
+)
+from baserate.infer._variances import (
     UNBOUNDED,
     Bounds,
     Units,
@@ -29,7 +38,6 @@ from baserate.infer._bounds import (
     stretch_percentiles,
     t_widening,
 )
-from baserate.infer._canonical_order import SortedScores, UniqueRows, bootstrap_models, unique_rows
 from baserate.measure import Measure, accuracy_ratio, auc, describe, gini, ks
 
 N_BOOTSTRAP = 10_000

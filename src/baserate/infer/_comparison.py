@@ -18,7 +18,7 @@ from baserate._formatting import SMALLEST_SHOWN, count_of
 from baserate._results import Results
 from baserate.infer._binomial import NormalLevel, normal_quantile, wilson
 from baserate.infer._bootstrap import percentiles
-from baserate.infer._bounds import Units, stretch_percentiles
+from baserate.infer._variances import Units, stretch_percentiles
 from baserate.measure import Measure, MeasureInfo, describe
 
 Alternative = Literal["two-sided", "greater", "less", "better"]

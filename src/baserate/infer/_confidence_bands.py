@@ -23,7 +23,7 @@ from baserate._errors import OptionError
 from baserate._numeric.cumulative import cumulative_blocks, cumulative_sums
 from baserate._results import Results
 from baserate._tally import Tallies, Tally
-from baserate.infer import _fixed_prevalence
+from baserate.infer import _binomial
 from baserate.infer._binomial import (
     NormalLevel,
     Proportion,
@@ -551,7 +551,7 @@ def _bound_curve(
 
 
 def _bound_measure(counts: Counts[Floats], measure: Measure, level: float, seed: Seed) -> tuple[Floats, Floats, str]:
-    if counts.reweighed and (fixed := _fixed_prevalence.bound_at_fixed_prevalence(counts, measure, level)):
+    if counts.reweighed and (fixed := _binomial.bound_at_fixed_prevalence(counts, measure, level)):
         return fixed
     how = _BY_CLASS if counts.reweighed else _DIRICHLET
     if describe(measure).share is not None and not counts.reweighed:

@@ -23,14 +23,12 @@ from baserate.infer import (
     _auc_intervals,
     _binomial,
     _bootstrap,
-    _bounds,
     _calibration_intervals as reliability,
     _clusters,
     _confidence_bands,
     _confusion_intervals,
-    _fixed_prevalence,
-    _linear_cells,
-    _multiclass_intervals,
+    _multiclass,
+    _variances,
 )
 from baserate.infer._bootstrap import (
     N_BOOTSTRAP,
@@ -40,7 +38,7 @@ from baserate.infer._bootstrap import (
     make_generator,
     percentiles,
 )
-from baserate.infer._bounds import Bounds, explain_heavy_tail
+from baserate.infer._variances import Bounds, explain_heavy_tail
 from baserate.measure import (
     Measure,
     accuracy_ratio,
@@ -173,9 +171,7 @@ def methods(measure: str | Measure, data: Data) -> tuple[str, ...]:
     ('wilson', 'clopper-pearson', 'jeffreys', 'agresti-coull', 'draws', 'stratified', 'bootstrap')
     """
     function = _find_measure(measure, data)
-    return tuple(
-        name for name in interval_methods(function, reweighed=_fixed_prevalence.has_fixed_prevalence(data)) if name
-    )
+    return tuple(name for name in interval_methods(function, reweighed=_binomial.has_fixed_prevalence(data)) if name)
 
 
 def estimate_input(measure: Measure, data: MeasureInput, request: EstimateRequest) -> Estimate:
@@ -185,7 +181,7 @@ def estimate_input(measure: Measure, data: MeasureInput, request: EstimateReques
     value = float(measure(data))
     if isnan(value):
         return Estimate(nan, why=undefined_reason(measure, data) or "it is undefined")
-    reweighed = _fixed_prevalence.has_fixed_prevalence(data)
+    reweighed = _binomial.has_fixed_prevalence(data)
     methods_by_name = _ROW_METHODS if isinstance(data, LabelSets) else interval_methods(measure, reweighed=reweighed)
     if request.method is not None and request.method not in methods_by_name:
         names = ", ".join(filter(None, methods_by_name))
@@ -233,10 +229,10 @@ def interval_methods(measure: Measure, *, reweighed: bool = False) -> Mapping[st
 
 
 def _table_methods(measure: Measure, *, reweighed: bool) -> Mapping[str, IntervalMethod]:
-    if _linear_cells.has_linear_interval(measure, reweighed=reweighed):
+    if _confusion_intervals.has_linear_interval(measure, reweighed=reweighed):
         return _LINEAR_METHODS | (_STRATIFIED_METHODS if reweighed else _SIMULATED_TABLE_METHODS)
     if reweighed:
-        return _FIXED_PREVALENCE_METHODS[_fixed_prevalence.classify_share(measure)]
+        return _FIXED_PREVALENCE_METHODS[_binomial.classify_share(measure)]
     if describe(measure).share:
         return _PROPORTION_METHODS
     return _CONFUSION_METHODS if describe(measure).of is Confusion else _TABLE_METHODS
@@ -329,10 +325,12 @@ def _simulated_table_bounds(inputs: IntervalInput, *, way: _confusion_intervals.
 
 def _widen_for_weights(inputs: IntervalInput, bounds: Bounds) -> Bounds:
     """Widen an interval of weighted rows as a t quantile does, since their variance is estimated."""
-    factor = _bounds.t_widening(
+    factor = _variances.t_widening(
         _confusion_intervals.weighted_freedom(inputs.measure, inputs.data), inputs.request.level
     )
-    low, high = _bounds.scale_interval((bounds.low, bounds.high), inputs.value, describe(inputs.measure).span, factor)
+    low, high = _variances.scale_interval(
+        (bounds.low, bounds.high), inputs.value, describe(inputs.measure).span, factor
+    )
     return bounds._replace(low=low, high=high)
 
 
@@ -343,30 +341,25 @@ def _confusion_bounds(inputs: IntervalInput) -> Bounds:
     ) or _simulated_table_bounds(inputs)
 
 
-def _predictive_bounds(inputs: IntervalInput, *, name: _fixed_prevalence.LogitMethod | None = None) -> Bounds:
-    low, high = _fixed_prevalence.predictive_interval(inputs.data, inputs.measure, inputs.request.level, name=name)
-    how = (
-        _fixed_prevalence.describe_predictive(inputs.data, inputs.measure)
-        if name is None
-        else _fixed_prevalence.LOGIT_LABELS[name]
-    )
+def _predictive_bounds(inputs: IntervalInput, *, name: _binomial.LogitMethod | None = None) -> Bounds:
+    low, high = _binomial.predictive_interval(inputs.data, inputs.measure, inputs.request.level, name=name)
+    how = _binomial.describe_predictive(inputs.data, inputs.measure) if name is None else _binomial.LOGIT_LABELS[name]
     return Bounds(low, high, how, "a cell is empty, so its logarithm is infinite" if isnan(low + high) else None)
 
 
 def _total_share_bounds(inputs: IntervalInput) -> Bounds:
     return Bounds(
-        *_fixed_prevalence.total_share_interval(inputs.data, inputs.measure, inputs.request.level),
-        _fixed_prevalence.SUM_METHOD,
+        *_binomial.total_share_interval(inputs.data, inputs.measure, inputs.request.level), _binomial.SUM_METHOD
     )
 
 
 def _linear_bounds(inputs: IntervalInput) -> Bounds:
-    how = _linear_cells.LINEAR_FIXED_METHOD if inputs.data.reweighed else _linear_cells.LINEAR_METHOD
-    return Bounds(*_linear_cells.linear_interval(inputs.data, inputs.measure, inputs.request.level), how)
+    how = _confusion_intervals.LINEAR_FIXED_METHOD if inputs.data.reweighed else _confusion_intervals.LINEAR_METHOD
+    return Bounds(*_confusion_intervals.linear_interval(inputs.data, inputs.measure, inputs.request.level), how)
 
 
 def _exact_bounds(inputs: IntervalInput) -> Bounds:
-    return Bounds(inputs.value, inputs.value, _fixed_prevalence.FIXED_METHOD)
+    return Bounds(inputs.value, inputs.value, _binomial.FIXED_METHOD)
 
 
 def percentile_bounds(draws: Floats, level: float, how: str) -> Bounds:
@@ -403,10 +396,10 @@ def _influence_bounds(inputs: IntervalInput) -> Bounds:
         return Bounds(nan, nan, how, "the value is infinite")
     if inputs.tally.rows.sum(dtype=np.int64) < 2:
         return Bounds(nan, nan, how, "there is a single row")
-    reason = explain_heavy_tail(inputs.tally) if inputs.measure in _bounds.UNBOUNDED else None
+    reason = explain_heavy_tail(inputs.tally) if inputs.measure in _variances.UNBOUNDED else None
     if reason:
         return Bounds(nan, nan, how, reason)
-    return Bounds(*_bounds.influence_interval(inputs.measure, inputs.tally, inputs.value, inputs.request.level), how)
+    return Bounds(*_variances.influence_interval(inputs.measure, inputs.tally, inputs.value, inputs.request.level), how)
 
 
 def _calibration_bounds(inputs: IntervalInput) -> Bounds:
@@ -432,11 +425,11 @@ def _bootstrap_moment_bounds(inputs: IntervalInput, *, way: _bootstrap.Bootstrap
     rows = tally.rows.sum(axis=1, dtype=np.int64)
     perfect = Tally(np.array([1.0, 0.0]), np.diag([tally.positives, tally.negatives]), np.eye(2), np.eye(2))
     span = describe(measure).span[0], float(measure(Curve(perfect)))
-    freedom = _bounds.bootstrap_freedom(measure, tally)
-    moments = _bounds.moments_of_samples(inputs.value, draws, span, float(rows.min()), freedom)
-    low, high = (span[0] + (span[1] - span[0]) * bound for bound in _bounds.bound_fraction(moments, request.level))
+    freedom = _variances.bootstrap_freedom(measure, tally)
+    moments = _variances.moments_of_samples(inputs.value, draws, span, float(rows.min()), freedom)
+    low, high = (span[0] + (span[1] - span[0]) * bound for bound in _variances.bound_fraction(moments, request.level))
     if measure is pr_auc and tally.negatives:
-        low = min(low, _bounds.unseen_area(measure, tally, inputs.value, request.level))
+        low = min(low, _variances.unseen_area(measure, tally, inputs.value, request.level))
     return Bounds(
         low, high, f"share as sure as {_bootstrap.N_MOMENT_SAMPLES} {_bootstrap.describe_bootstrap(tally, way)}"
     )
@@ -448,7 +441,7 @@ def _bootstrap_bounds(inputs: IntervalInput, *, way: _bootstrap.BootstrapScheme)
 
 
 def _multiclass_bounds(inputs: IntervalInput) -> Bounds:
-    return _multiclass_intervals.multiclass_interval(
+    return _multiclass.multiclass_interval(
         inputs.measure, inputs.data, level=inputs.request.level, seed=inputs.request.seed
     )
 
@@ -491,7 +484,7 @@ _PROPORTION_METHODS: dict[str, IntervalMethod] = {
 _LINEAR_METHODS: dict[str, IntervalMethod] = {"": _linear_bounds, "mover": _linear_bounds}
 """MOVER: method of variance estimates recovery."""
 _STRATIFIED_METHODS: dict[str, IntervalMethod] = {"stratified": partial(_simulated_table_bounds, way="stratified")}
-_FIXED_PREVALENCE_METHODS: dict[_fixed_prevalence.ShareKind, dict[str, IntervalMethod]] = {
+_FIXED_PREVALENCE_METHODS: dict[_binomial.ShareKind, dict[str, IntervalMethod]] = {
     "within": {
         "": _proportion_bounds,
         **{name: _PROPORTION_METHODS[name] for name in _binomial.METHODS},
@@ -499,7 +492,7 @@ _FIXED_PREVALENCE_METHODS: dict[_fixed_prevalence.ShareKind, dict[str, IntervalM
     },
     "predictive": {
         "": _predictive_bounds,
-        **{name: partial(_predictive_bounds, name=name) for name in _fixed_prevalence.LOGIT_METHODS},
+        **{name: partial(_predictive_bounds, name=name) for name in _binomial.LOGIT_METHODS},
         **_STRATIFIED_METHODS,
     },
     "everybody": {"": _total_share_bounds, **_STRATIFIED_METHODS},
@@ -514,7 +507,7 @@ _AUC_METHODS: dict[str, IntervalMethod] = {
 _RANK_METHODS: dict[Measure, dict[str, IntervalMethod]] = {
     **dict.fromkeys((auc, gini, accuracy_ratio), _AUC_METHODS),
     **{measure: {"": _cap_area_bounds, "influence": _cap_area_bounds} for measure in (cap_area, lorenz_gini)},
-    **{measure: {"": _influence_bounds, "influence": _influence_bounds} for measure in _bounds.CLOSED_FORM},
+    **{measure: {"": _influence_bounds, "influence": _influence_bounds} for measure in _variances.CLOSED_FORM},
     ks: {"": _ks_bounds, "newcombe": _ks_bounds},
 }
 """Methods of measures of ranks and probabilities that have a closed form."""

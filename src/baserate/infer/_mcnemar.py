@@ -14,10 +14,9 @@ import numpy as np
 from baserate._arrays import Bools, Floats
 from baserate._counts import Counts
 from baserate.infer._binomial import tail_probability
-from baserate.infer._bootstrap import Seed, sample_in_blocks, sample_masses
-from baserate.infer._bounds import Units
-from baserate.infer._canonical_order import MAX_WORK, MIN_SAMPLES, UniqueRows
+from baserate.infer._bootstrap import MAX_WORK, MIN_SAMPLES, Seed, UniqueRows, sample_in_blocks, sample_masses
 from baserate.infer._comparison import SMALLEST_P, BootstrapDifference, Limits, Side, normal_p
+from baserate.infer._variances import Units
 from baserate.measure import Measure, describe
 
 

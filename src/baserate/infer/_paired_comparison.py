@@ -23,9 +23,7 @@ from baserate._tally import Tally
 from baserate.infer import _auc_intervals, _confidence_bands
 from baserate.infer._auc_intervals import AucInfluence, auc_influence, same_ranks
 from baserate.infer._binomial import normal_quantile
-from baserate.infer._bootstrap import Seed
-from baserate.infer._bounds import Units, t_widening
-from baserate.infer._canonical_order import Place, UniqueRows, bootstrap_models, unique_rows
+from baserate.infer._bootstrap import Place, Seed, UniqueRows, bootstrap_models, unique_rows
 from baserate.infer._comparison import (
     SHARES_METHOD,
     SMALLEST_P,
@@ -43,7 +41,6 @@ from baserate.infer._comparison import (
     share_difference_limits,
     student_p,
 )
-from baserate.infer._influence_functions import VarianceComponent, degrees_of_freedom, has_influence, influence_slopes
 from baserate.infer._mcnemar import (
     TESTS,
     Discordant,
@@ -52,6 +49,14 @@ from baserate.infer._mcnemar import (
     margin_p,
     mcnemar_interval,
     simulate_differences,
+)
+from baserate.infer._variances import (
+    Units,
+    VarianceComponent,
+    degrees_of_freedom,
+    has_influence,
+    influence_slopes,
+    t_widening,
 )
 from baserate.measure import Measure, Settings, as_measure, describe, ks, require_options, undefined_reason
 

@@ -18,8 +18,16 @@ from baserate._domains import SPREAD_RATIO, check_domain
 from baserate._errors import OptionError, keyword
 from baserate._formatting import count_of
 from baserate.infer import _auc_intervals
-from baserate.infer._auc_intervals import AucEstimate, exponential_variance, newcombe_variance
-from baserate.infer._auc_pairs import AucPair, ClassVariance, Standard, binormal_spread, check_classes
+from baserate.infer._auc_intervals import (
+    AucEstimate,
+    AucPair,
+    ClassVariance,
+    Standard,
+    binormal_spread,
+    check_classes,
+    exponential_variance,
+    newcombe_variance,
+)
 from baserate.infer._sample_size import (
     SampleSize,
     Sides,
@@ -556,7 +564,7 @@ def power_of_auc_difference(
 
     Examples
     --------
-    >>> from baserate.infer._auc_pairs import reported_pair
+    >>> from baserate.infer._auc_intervals import reported_pair
     >>> pair = reported_pair(
     ...     0.6119580, 0.8236789, variances=(0.00319081, 0.00146991), covariance=-0.00053297, positives=41, negatives=72
     ... )
@@ -571,13 +579,7 @@ def power_of_auc_difference(
 
 
 def sample_size_for_auc_difference(
-    pair: AucPair,
-    *,
-    power: float,
-    prevalence: float,
-    alpha: float = 0.05,
-    sides: Sides = 2,
-    standard: Standard = None,
+    pair: AucPair, *, power: float, prevalence: float, alpha: float = 0.05, sides: Sides = 2, standard: Standard = None
 ) -> SampleSize:
     """Find the rows needed to show that two AUCs differ [@obuchowski1997].
 
@@ -603,7 +605,7 @@ def sample_size_for_auc_difference(
 
     Examples
     --------
-    >>> from baserate.infer._auc_pairs import hypothetical_pair
+    >>> from baserate.infer._auc_intervals import hypothetical_pair
     >>> sample_size_for_auc_difference(hypothetical_pair(0.8, 0.7, correlation=0.5), power=0.9, prevalence=0.5).rows
     280
     """

@@ -15,7 +15,7 @@ from baserate._estimate import Estimate
 from baserate._results import Results
 from baserate._rows import MulticlassRows, Rows
 from baserate._tally import Tallies
-from baserate.infer import _fixed_prevalence
+from baserate.infer import _binomial
 from baserate.infer._bootstrap import Seed
 from baserate.infer._estimate import (
     Data,
@@ -64,14 +64,14 @@ class IntervalOptions:
     def closed(self, measure: Measure, data: Data) -> bool:
         """Return whether the interval needs no random samples."""
         return is_closed_form(
-            measure, reweighed=_fixed_prevalence.has_fixed_prevalence(data), method=self._method(measure, data)
+            measure, reweighed=_binomial.has_fixed_prevalence(data), method=self._method(measure, data)
         )
 
     def _method(self, measure: Measure, data: Data) -> str | None:
         """Return the requested method if the measure has it."""
         return (
             self.method
-            if self.method in interval_methods(measure, reweighed=_fixed_prevalence.has_fixed_prevalence(data))
+            if self.method in interval_methods(measure, reweighed=_binomial.has_fixed_prevalence(data))
             else None
         )
 
@@ -79,7 +79,7 @@ class IntervalOptions:
 INTERVAL_METHODS = (
     *("wilson", "clopper-pearson", "jeffreys", "agresti-coull"),
     *("score", "logit-delong", "delong", "hanley-mcneil", "newcombe", "influence", "mover"),
-    *("draws", "resample", "stratified", "bootstrap", *_fixed_prevalence.LOGIT_METHODS),
+    *("draws", "resample", "stratified", "bootstrap", *_binomial.LOGIT_METHODS),
 )
 """Interval methods of all measures."""
 

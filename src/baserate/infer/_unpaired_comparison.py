@@ -15,11 +15,17 @@ from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._errors import OptionError, advice, keyword
 from baserate._tally import Tally
-from baserate.infer import _auc_intervals, _fixed_prevalence
+from baserate.infer import _auc_intervals, _binomial
 from baserate.infer._binomial import Proportion, effective_proportion, wilson
-from baserate.infer._bootstrap import Seed, make_generator, sample_in_blocks, sample_masses
-from baserate.infer._bounds import Units, t_widening
-from baserate.infer._canonical_order import POOLED_RANKS, choose_n_samples, pool_ranks
+from baserate.infer._bootstrap import (
+    POOLED_RANKS,
+    Seed,
+    choose_n_samples,
+    make_generator,
+    pool_ranks,
+    sample_in_blocks,
+    sample_masses,
+)
 from baserate.infer._comparison import (
     NO_VARIANCE,
     BootstrapDifference,
@@ -32,9 +38,9 @@ from baserate.infer._comparison import (
     student_p,
 )
 from baserate.infer._estimate import CLOSED_FORM, EstimateRequest as One, IntervalInput, interval_methods
-from baserate.infer._influence_functions import influence_variance
 from baserate.infer._mcnemar import N_TABLES
 from baserate.infer._paired_comparison import AUC_SCALES, StudentizedDifference, find_threshold
+from baserate.infer._variances import Units, influence_variance, t_widening
 from baserate.measure import (
     Measure,
     Settings,
@@ -128,7 +134,7 @@ def compare_samples(request: ComparisonRequest, samples: list[Any], *, seed: See
         return request.conclude(
             values, (nan, nan), "", why="; ".join(f"{name}: {each}" for name, each in labels if each)
         )
-    method = _choose_method(request, values, reweighed=any(map(_fixed_prevalence.has_fixed_prevalence, samples)))
+    method = _choose_method(request, values, reweighed=any(map(_binomial.has_fixed_prevalence, samples)))
     by: dict[str, Callable[[], Comparison]] = {
         "delong": partial(_compare_by_welch, request, samples),
         "newcombe": partial(_compare_by_newcombe, request, samples),
@@ -286,7 +292,7 @@ def _compare_by_intervals(request: ComparisonRequest, samples: list[Any], values
     """Compare by Newcombe's hybrid of the interval that `estimate` gives each sample."""
 
     def own(sample: Any, value: float, level: float) -> Limits:  # noqa: ANN401  (what the measure takes)
-        way = interval_methods(request.measure, reweighed=_fixed_prevalence.has_fixed_prevalence(sample))[""]
+        way = interval_methods(request.measure, reweighed=_binomial.has_fixed_prevalence(sample))[""]
         bounds = way(IntervalInput(request.measure, sample, value, One(level)))
         return (nan, nan) if bounds.why else (min(bounds.low, value), max(bounds.high, value))
 

@@ -15,8 +15,15 @@ from baserate._arrays import Floats
 from baserate._costs import Costs
 from baserate._counts import Counts
 from baserate._errors import OptionError, keyword
-from baserate._numeric.distribution_functions import atoms, density, point_mass, quantiles, support
-from baserate._numeric.distributions import CLOSED_FORM, density_crossings
+from baserate._numeric.distributions import (
+    CLOSED_FORM,
+    atoms,
+    density,
+    density_crossings,
+    point_mass,
+    quantiles,
+    support,
+)
 from baserate._population import Population
 from baserate.measure import Measure, describe, expected_cost, find_measure, unwrap_options
 
