@@ -1,4 +1,4 @@
-"""AUC intervals (DeLong, logit, Hanley–McNeil, score), influence of rows on an AUC, and pairs of AUCs for sample sizes."""
+"""AUC intervals (DeLong, logit, Hanley–McNeil, score), influence of rows on an AUC, and pairs of AUCs for planning."""
 
 from __future__ import annotations
 

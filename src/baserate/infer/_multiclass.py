@@ -1,4 +1,4 @@
-"""Multi-class intervals and comparisons: class averages, Hand and Till's M, mean losses, and the bootstrap for the rest.
+"""Multi-class intervals and comparisons: class averages, Hand and Till's M, mean losses, the bootstrap for the rest.
 
 Losses and hits are means over rows; averages over classes of areas and losses are sums of row contributions in every
 class. These have closed forms.

@@ -1,8 +1,8 @@
 """Variances in closed form by influence functions, and bounds from a value and its variance.
 
 A smooth function of the masses at each score has, to first order, the variance Σ w²·(∂value/∂w)², summed over rows. The
-derivatives below are exact; each takes one pass over the scores. Variances are estimated, so bounds use t quantiles with
-degrees of freedom from fourth moments. Log losses with a heavy tail have no valid interval.
+derivatives below are exact; each takes one pass over the scores. Variances are estimated, so bounds use t quantiles
+with degrees of freedom from fourth moments. Log losses with a heavy tail have no valid interval.
 """
 
 from __future__ import annotations
