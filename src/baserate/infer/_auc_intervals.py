@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from baserate._arrays import Bools, Floats, ratio, round_if_close
+from baserate._domains import SHARE, Domain, check_domain
 from baserate._errors import EmptyDataError, OptionError, keyword
 from baserate._formatting import count_of, there_are
 from baserate._numeric.distinct import argsort_descending
@@ -18,7 +19,6 @@ from baserate._tally import Tally
 from baserate.infer import _binomial
 from baserate.infer._binomial import normal_quantile
 from baserate.infer._bootstrap import UniqueRows, rank_descending, sum_to_midpoints
-from baserate.infer._sample_size import check_open_share, check_share
 from baserate.infer._variances import influence_variance, t_widening, unseen_loss
 from baserate.measure import auc
 
@@ -335,9 +335,7 @@ def hand_till_slopes(rows: MulticlassRows) -> Floats:
 
 
 Standard = Literal["first", "second"] | None
-
-_WEIGHTED = "these rows have weights, of which a pilot for planning makes no use; leave them out."
-_TOO_FEW = "the pilot has fewer than two rows of a class; give at least two of each."
+CLOSED_SHARE = Domain(0.0, 1.0, "a number from 0 to 1", "0.8")
 
 
 class ClassVariance(NamedTuple):
@@ -360,8 +358,7 @@ class AucPair:
     """Two AUCs with the variances and covariance of their estimates.
 
     `delong_pair` computes it from pilot rows, `independent_pair` from tallies of separate rows, `binormal_pair` from
-    two
-    binormal curves, `reported_pair` from published variances, and `hypothetical_pair` from two AUCs alone.
+    two binormal curves, `reported_pair` from published variances, and `hypothetical_pair` from two AUCs alone.
     """
 
     first: float
@@ -373,7 +370,7 @@ class AucPair:
 
     def __post_init__(self) -> None:
         for name in ("first", "second"):
-            check_share(name, getattr(self, name))
+            check_domain(name, getattr(self, name), CLOSED_SHARE)
         for one, other, both in zip(*self.variance, self.covariance, strict=True):
             # Tolerance, since all three numbers are rounded.
             if not (0 <= one < np.inf and 0 <= other < np.inf and both**2 <= one * other * (1 + 1e-9)):
@@ -396,7 +393,7 @@ class AucPair:
         """
         if standard not in (None, "first", "second"):
             raise OptionError(
-                f"standard is {standard!r}; it is 'first', 'second' or None.", option="standard", value=standard
+                f"standard is {standard!r}; expected 'first', 'second' or None.", option="standard", value=standard
             )
         one, other = (np.array(each) for each in self.variance)
         shared = 2 * np.array(self.covariance)
@@ -424,7 +421,7 @@ def binormal_spread(auc: float) -> ClassVariance:
 
     Returns
     -------
-    Spread
+    ClassVariance
         Contributions of one positive and of one negative.
 
     Examples
@@ -461,15 +458,13 @@ def delong_pair(rows: Rows) -> AucPair:
     """
     if len(rows.score) != 2:
         raise OptionError(
-            f"there are scores of {count_of(len(rows.score), 'model')}", remedy="give rows with those of two."
+            f"the rows have scores of {count_of(len(rows.score), 'model')}; expected those of two models."
         )
-    if rows.weight is not None:
-        raise OptionError(_WEIGHTED)
+    _check_unweighted(weighted=rows.weight is not None)
     many = np.ones(len(rows), dtype=np.int64) if rows.count is None else np.asarray(rows.count, dtype=np.int64)
     truth = np.repeat(rows.truth, many)
     scores = [np.repeat(np.asarray(score, dtype=np.float64), many) for score in rows.score.values()]
-    if min(np.count_nonzero(truth), np.count_nonzero(~truth)) < 2:
-        raise EmptyDataError(_TOO_FEW)
+    _check_pilot_size(float(truth.sum()), float((~truth).sum()))
     above = np.cov(np.array([_placements(score[truth], score[~truth]) for score in scores]))
     below = np.cov(np.array([_placements(-score[~truth], -score[truth]) for score in scores]))
     areas = [float(_placements(score[truth], score[~truth]).mean()) for score in scores]
@@ -592,7 +587,7 @@ def hypothetical_pair(first: float, second: float, *, correlation: float | None 
         AUCs, variances and covariance.
     """
     for name, each in (("first", first), ("second", second)):
-        check_open_share(name, each, "0.8")
+        check_domain(name, each, SHARE._replace(example="0.8"))
     r = 0.0 if correlation is None else correlation
     _check_correlation("correlation", r)
     one, other = binormal_spread(first), binormal_spread(second)
@@ -609,11 +604,9 @@ def check_classes(positives: float, negatives: float) -> None:
 
 
 def _auc_and_variance(tally: Tally) -> tuple[float, ClassVariance]:
-    if tally.weighted:
-        raise OptionError(_WEIGHTED)
+    _check_unweighted(weighted=tally.weighted)
     positive, negative = (np.asarray(each, dtype=np.float64) for each in tally.mass)
-    if min(positive.sum(), negative.sum()) < 2:
-        raise EmptyDataError(_TOO_FEW)
+    _check_pilot_size(positive.sum(), negative.sum())
     below = 1 - (np.cumsum(negative) - negative / 2) / negative.sum()
     above = (np.cumsum(positive) - positive / 2) / positive.sum()
     auc = float(np.sum(positive * below) / positive.sum())
@@ -622,6 +615,16 @@ def _auc_and_variance(tally: Tally) -> tuple[float, ClassVariance]:
         for mass, place in ((positive, below), (negative, above))
     ]
     return auc, ClassVariance(*parts)
+
+
+def _check_unweighted(*, weighted: bool) -> None:
+    if weighted:
+        raise OptionError("the rows have weights, which a pilot study cannot use", remedy="leave them out.")
+
+
+def _check_pilot_size(positives: float, negatives: float) -> None:
+    if min(positives, negatives) < 2:
+        raise EmptyDataError("the pilot has fewer than two rows of a class", remedy="give at least two of each.")
 
 
 def _placements(scores: Floats, others: Floats) -> Floats:
@@ -644,4 +647,4 @@ def _binormal_terms(a: float, b: float) -> tuple[float, float, float, float, flo
 
 def _check_correlation(name: str, value: float) -> None:
     if not -1 <= value <= 1:
-        raise OptionError(f"{name} is {value!r}; a correlation lies between -1 and 1.", option=name, value=value)
+        raise OptionError(f"{name} is {value!r}; expected a number from -1 to 1.", option=name, value=value)

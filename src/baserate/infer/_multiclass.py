@@ -22,20 +22,15 @@ from baserate._rows import LabelSets, MulticlassRows
 from baserate._tally import Tally
 from baserate.infer import _auc_intervals, _binomial, _variances
 from baserate.infer._auc_intervals import hand_till_slopes
-from baserate.infer._binomial import clopper_pearson, normal_quantile, wilson
+from baserate.infer._binomial import clopper_pearson, wilson
 from baserate.infer._bootstrap import Seed, choose_n_samples, percentiles, sample_in_blocks, sample_masses
 from baserate.infer._comparison import (
     NO_VARIANCE,
-    SHARES_METHOD,
-    SMALLEST_P,
     BootstrapDifference,
     Comparison,
     ComparisonRequest,
     Question,
-    newcombe_hybrid,
-    normal_p,
-    share_difference_limits,
-    student_p,
+    StudentizedDifference,
 )
 from baserate.infer._variances import Bounds, Units, explain_heavy_tail, t_widening
 from baserate.measure import (
@@ -217,14 +212,6 @@ def _variance_component(slopes: Floats, times: Floats) -> _variances.VarianceCom
     return _variances.VarianceComponent.of(second, fourth, float(times.sum()))
 
 
-def _row_counts(rows: MulticlassRows) -> Floats:
-    return np.ones(len(rows)) if rows.count is None else np.asarray(rows.count, dtype=np.float64)
-
-
-def _row_weights(rows: MulticlassRows) -> Floats:
-    return np.ones(len(rows)) if rows.weight is None else rows.weight
-
-
 N_BOOTSTRAP = 500
 FEW_FREEDOM = 25
 """Degrees of freedom of an observed variance below which a few rows dominate it."""
@@ -254,7 +241,7 @@ def multiclass_interval(measure: Measure, data: RowData, *, level: float, seed: 
 
 def _hit_interval(hit: Floats, data: RowData, level: float) -> Bounds:
     """Bound a proportion of rows."""
-    times, weight = _times(data), _weight(data)
+    times, weight = _row_counts(data), _row_weights(data)
     sums = [float(np.sum(times * weight**power * right)) for power in (1, 2) for right in (hit, 1 - hit)]
     if data.weight is None:
         return Bounds(*_binomial.proportion_interval(_binomial.Proportion(sums[0], sums[1]), level))
@@ -267,15 +254,14 @@ def _loss_interval(measure: Measure, rows: MulticlassRows, value: float, level: 
     Where a few rows make most of that variance, large losses may be missing from the sample. The variance that the
     probabilities imply is then used if it is larger, unless losses are clearly smaller than the probabilities imply.
     """
-    times, weight = _times(rows), _weight(rows)
+    times, weight = _row_counts(rows), _row_weights(rows)
     how = "influence function, t quantiles"
     if times.sum() < 2:
         return Bounds(nan, nan, how, "there is a single row")
     score = np.asarray(rows.score, dtype=np.float64)
     losses = LOSSES[measure](score)
     slopes = weight * (losses[np.arange(len(rows)), rows.truth] - value) / rows.total
-    second, fourth = (float(np.sum(times * slopes**power)) for power in (2, 4))
-    part = _variances.VarianceComponent.of(second, fourth, float(times.sum()))
+    part = _variance_component(slopes, times)
     freedom = _variances.degrees_of_freedom([part])
     variance = part.variance * _variances.t_widening(freedom, level) ** 2
     if not variance > 0 or freedom < FEW_FREEDOM:
@@ -317,7 +303,7 @@ def _model_variance(
 def _bootstrap_interval(measure: Measure, data: RowData, value: float, level: float, seed: Seed) -> Bounds:
     """Bound a measure by percentiles with random weights of rows, sorted by content first."""
     data_ = _sort_rows(data)
-    times, weight = _times(data_), _weight(data_)
+    times, weight = _row_counts(data_), _row_weights(data_)
     changes: dict[str, Any] = {"count": None} if isinstance(data_, MulticlassRows) else {}
 
     def sample(rng: np.random.Generator, draws: int) -> Floats:
@@ -346,13 +332,13 @@ def _sort_rows(data: RowData) -> RowData:
     return replace(data, **changes)
 
 
-def _times(data: RowData) -> Floats:
+def _row_counts(data: RowData) -> Floats:
     """Return the count of each row."""
     count = data.count if isinstance(data, MulticlassRows) else None
     return np.ones(len(data)) if count is None else np.asarray(count, dtype=np.float64)
 
 
-def _weight(data: RowData) -> Floats:
+def _row_weights(data: RowData) -> Floats:
     return np.ones(len(data)) if data.weight is None else data.weight
 
 
@@ -396,7 +382,6 @@ LOSSES: Mapping[Measure, Callable[[Floats], Floats]] = {brier: _squared_losses, 
 _PRIOR_ROWS = 4.0
 """Prior rows of a joint table."""
 _ROUNDING = 1e-12
-_SAME_PREDICTIONS = "the same predictions in every row"
 
 
 def compare_classes(
@@ -476,8 +461,7 @@ def compare_classes(
             why=undefined_reason(function, first if info.of is MulticlassRows else first.confusion()),
         )
     if np.array_equal(first.score, second.score):
-        p = SMALLEST_P if question.alternative != "two-sided" and question.margin > 0 else 1.0
-        return request.conclude(values, (0.0, 0.0), _SAME_PREDICTIONS, statistic=0.0, p=p, test=_SAME_PREDICTIONS)
+        return request.conclude_identical(values)
     if question.method != "resample":
         closed = _compare_by_influence(request, first, second, values)
         if closed is not None:
@@ -495,33 +479,23 @@ def _compare_by_influence(
     if influences[0] is None or influences[1] is None:
         return None
     difference = influences[0].slopes - influences[1].slopes
-    times = np.ones(len(a)) if a.count is None else np.asarray(a.count, dtype=np.float64)
+    times = _row_counts(a)
     # Losses are means over all rows; areas are built from means within each class.
     of = np.zeros(len(a), dtype=np.intp) if request.measure in LOSSES else a.truth
-    parts = [_variance_component_of_rows(difference[of == at], times[of == at]) for at in np.unique(of)]
+    parts = [_variance_component(difference[of == at], times[of == at]) for at in np.unique(of)]
     error, smallest = sqrt(sum(part.variance for part in parts)), min(part.rows for part in parts)
+    areas = request.measure is hand_till
+    name, value = "placements, as DeLong's" if areas else "influence function", values[0] - values[1]
     if not _ROUNDING * max(map(abs, values)) < error < inf:
-        return _compare_without_variance(request, values, smallest) if request.measure is multiclass.hand_till else None
-    if (
-        len(parts) == 2 and request.measure is multiclass.hand_till
-    ):  # two classes have one curve, for which DeLong's test is normal
-        return _compare_by_t(request, values, error, inf)
+        how = f"Newcombe's score limits of both as if independent areas of the smallest class: {NO_VARIANCE}"
+        still = [_auc_intervals.AucEstimate(each, nan, smallest, smallest) for each in values]
+        return request.conclude_by_areas(values, still, how) if areas else None
+    if len(parts) == 2 and areas:  # two classes have one curve, for which DeLong's test is normal
+        return request.conclude_by_t(values, StudentizedDifference(value, error, inf, name))
     freedom = _variances.degrees_of_freedom(parts)
     if influences[0].inner is average_precision:
         freedom = precision_freedom(freedom, smallest)
-    return _compare_by_t(request, values, error, max(freedom, 1.0))
-
-
-def _compare_by_t(request: ComparisonRequest, values: tuple[float, float], error: float, freedom: float) -> Comparison:
-    """Compare by a t interval and t test with this standard error."""
-    info, question = describe(request.measure), request.question
-    difference = values[0] - values[1]
-    half = normal_quantile(question.level) * t_widening(freedom, question.level) * error
-    t = (difference - question.bound(info)) / error
-    p = student_p(t, freedom, question.side(info)) if freedom < inf else normal_p(t, question.side(info))
-    name = "placements, as DeLong's" if request.measure is multiclass.hand_till else "influence function"
-    how = name if freedom == inf else f"{name}, t quantiles"
-    return request.conclude(values, (difference - half, difference + half), how, statistic=t, p=p, test=how)
+    return request.conclude_by_t(values, StudentizedDifference(value, error, max(freedom, 1.0), f"{name}, t quantiles"))
 
 
 def _find_influence(measure: Measure, rows: MulticlassRows, value: float) -> RowInfluence | None:
@@ -534,29 +508,11 @@ def _find_influence(measure: Measure, rows: MulticlassRows, value: float) -> Row
     return row_influence(measure, rows, value)
 
 
-def _variance_component_of_rows(slopes: Floats, times: Floats) -> _variances.VarianceComponent:
-    second, fourth = (float(np.sum(times * slopes**power)) for power in (2, 4))
-    return _variances.VarianceComponent.of(second, fourth, float(times.sum()))
-
-
-def _compare_without_variance(request: ComparisonRequest, values: tuple[float, float], rows: float) -> Comparison:
-    """Compare by score limits of two areas, each of as many rows as the smallest class has."""
-    areas = [_auc_intervals.AucEstimate(value, nan, rows, rows) for value in values]
-
-    def interval(level: float) -> tuple[float, float]:
-        return newcombe_hybrid(
-            values, _auc_intervals.score_interval(areas[0], level), _auc_intervals.score_interval(areas[1], level)
-        )
-
-    how = f"Newcombe's score limits of both as if independent areas of the smallest class: {NO_VARIANCE}"
-    return request.conclude_from_intervals(values, interval, how)
-
-
 def _compare_by_bootstrap(
     request: ComparisonRequest, a: MulticlassRows, b: MulticlassRows, values: tuple[float, float], seed: Seed
 ) -> Comparison:
     """Compare by random weights of rows, or by simulated joint tables of decisions."""
-    info, question = describe(request.measure), request.question
+    info = describe(request.measure)
     make = _simulate_joint_tables if info.of is Confusion else _bootstrap_rows
     # Order by content, so that swapping the models only changes the sign.
     if (values[0], np.sort(a.score, axis=0).tobytes()) > (values[1], np.sort(b.score, axis=0).tobytes()):
@@ -570,15 +526,9 @@ def _compare_by_bootstrap(
         bootstrap = BootstrapDifference(draws, "Bayesian bootstrap", Units(float(rows[rows > 0].min())))
     value = values[0] - values[1]
     if info.of is MulticlassRows and bootstrap.is_constant(max(map(abs, values))) and (value or values[0] in info.span):
-        return request.conclude_from_intervals(
-            values, share_difference_limits(request.measure, values, bootstrap.units), SHARES_METHOD
-        )
-    test = bootstrap.test(value, question.side(info), question.bound(info))
-    if info.of is Confusion and question.alternative == "two-sided" and np.array_equal(a.decision(), b.decision()):
-        test = {"p": 1.0}
-    return request.conclude(
-        values, bootstrap.interval(value, question.level), bootstrap.description, **test, test=bootstrap.description
-    )
+        return request.conclude_as_shares(values, bootstrap.units)
+    same = info.of is Confusion and np.array_equal(a.decision(), b.decision())
+    return request.conclude_by_bootstrap(values, bootstrap, same=same)
 
 
 def _bootstrap_rows(measure: Measure, a: MulticlassRows, b: MulticlassRows, seed: Seed) -> Floats:

@@ -33,13 +33,14 @@ from baserate.infer._comparison import (
     ComparisonRequest,
     Limits,
     Question,
+    StudentizedDifference,
     newcombe_hybrid,
     share_limits,
     student_p,
 )
 from baserate.infer._estimate import CLOSED_FORM, EstimateRequest as One, IntervalInput, interval_methods
 from baserate.infer._mcnemar import N_TABLES
-from baserate.infer._paired_comparison import AUC_SCALES, StudentizedDifference, find_threshold
+from baserate.infer._paired_comparison import AUC_SCALES, find_threshold, has_delong_test
 from baserate.infer._variances import Units, influence_variance, t_widening
 from baserate.measure import (
     Measure,
@@ -147,7 +148,7 @@ def compare_samples(request: ComparisonRequest, samples: list[Any], *, seed: See
 
 def _choose_method(request: ComparisonRequest, values: Limits, *, reweighed: bool) -> str:
     info, method = describe(request.measure), request.question.method
-    area = info.name in AUC_SCALES and info.of is Curve
+    area = has_delong_test(info, None)
     if reweighed and not area:
         if method is None:
             return "hybrid"
@@ -161,11 +162,7 @@ def _choose_method(request: ComparisonRequest, values: Limits, *, reweighed: boo
         return "hybrid"
     if method is None:
         return "delong" if area else "newcombe" if info.of is Counts and info.share else "resample"
-    if method == "delong" and not area:
-        raise OptionError(
-            f"DeLong's test is of areas ({', '.join(AUC_SCALES)}), not of {info.name}",
-            remedy=f"use {keyword('method', 'resample')}.",
-        )
+    has_delong_test(info, method)
     if method not in {"delong", "resample"}:
         raise OptionError(
             "McNemar's test is of models on the same rows",
@@ -184,41 +181,23 @@ def _compare_by_welch(request: ComparisonRequest, curves: list[Curve]) -> Compar
     """Compare areas by Welch's t test with DeLong's variances."""
     from scipy.special import stdtrit
 
-    info, question = describe(request.measure), request.question
-    scale, side, bound = AUC_SCALES[info.name], question.side(info), question.bound(info)
+    scale = AUC_SCALES[describe(request.measure).name]
     areas = [_auc_intervals.estimate_auc(curve.tally) for curve in curves]
     values = float(request.measure(curves[0])), float(request.measure(curves[1]))
     spread = areas[0].variance + areas[1].variance
     # Constant scores truly have no variance; a perfect sample only seems to.
     if not spread > 0 or any(not each.variance > 0 and each.value != _CONSTANT_AUC for each in areas):
-        return _compare_without_variance(request, areas, values)
+        how = "Newcombe's score limits of both areas: some rows show no variance"
+        return request.conclude_by_areas(values, areas, how, scale)
     # Welch–Satterthwaite, with rows − 1 degrees of freedom for each sample.
     rows = [each.positives + each.negatives for each in areas]
     freedom = spread**2 / sum(each.variance**2 / (size - 1) for each, size in zip(areas, rows, strict=True))
     difference, error = values[0] - values[1], scale * sqrt(spread)
-    half = float(stdtrit(freedom, (1 + question.level) / 2)) * error
-    t = (difference - bound) / error
+    half = float(stdtrit(freedom, (1 + request.question.level) / 2)) * error
+    t = (difference - request.bound) / error
     how = "DeLong, unpaired, Welch's t"
     bounds = (difference - half, difference + half)
-    return request.conclude(values, bounds, how, statistic=t, p=student_p(t, freedom, side), test=how)
-
-
-def _compare_without_variance(
-    request: ComparisonRequest, areas: list[_auc_intervals.AucEstimate], values: Limits
-) -> Comparison:
-    """Compare areas by Newcombe's score limits where a sample shows no variance."""
-    info = describe(request.measure)
-    scale = AUC_SCALES[info.name]
-
-    def interval(level: float) -> Limits:
-        low, high = newcombe_hybrid(
-            (areas[0].value, areas[1].value), *(_auc_intervals.score_interval(each, level) for each in areas)
-        )
-        return scale * low, scale * high
-
-    return request.conclude_from_intervals(
-        values, interval, "Newcombe's score limits of both areas: some rows show no variance"
-    )
+    return request.conclude(values, bounds, how, statistic=t, p=student_p(t, freedom, request.side), test=how)
 
 
 def _compare_by_newcombe(request: ComparisonRequest, samples: list[Counts[float]]) -> Comparison:
@@ -281,11 +260,7 @@ def _compare_losses(request: ComparisonRequest, tallies: list[Tally], values: Li
     )
     if not all(each.variance > 0 for each in spreads) or not difference.is_usable(max(map(abs, values))):
         return _compare_by_intervals(request, tallies, values)
-    info = describe(request.measure)
-    t, p = difference.test(request.question.side(info), request.question.bound(info))
-    return request.conclude(
-        values, difference.interval(request.question.level), difference.how, statistic=t, p=p, test=difference.how
-    )
+    return request.conclude_by_t(values, difference)
 
 
 def _compare_by_intervals(request: ComparisonRequest, samples: list[Any], values: Limits) -> Comparison:
@@ -310,7 +285,7 @@ def _share_value(proportion: Proportion[float]) -> float:
 
 def _compare_by_bootstrap(request: ComparisonRequest, samples: list[Any], values: Limits, seed: Seed) -> Comparison:
     """Compare by independent bootstrap samples of both."""
-    info, own = describe(request.measure), make_generator(seed).spawn(2)
+    own = make_generator(seed).spawn(2)
     # Order by content, so that swapping the samples only changes the sign.
     swapped = _sort_key(values[0], samples[0]) > _sort_key(values[1], samples[1])
     each = [
@@ -326,15 +301,7 @@ def _compare_by_bootstrap(request: ComparisonRequest, samples: list[Any], values
         differences = each[0].draws[:fewest] - each[1].draws[:fewest]
     fewest_units = min((one.units for one in each), key=lambda units: units.observed)
     bootstrap = BootstrapDifference(differences, f"independent draws of both{_describe_pooling(samples)}", fewest_units)
-    value = values[0] - values[1]
-    test = bootstrap.test(value, request.question.side(info), request.question.bound(info))
-    return request.conclude(
-        values,
-        bootstrap.interval(value, request.question.level),
-        bootstrap.description,
-        **test,
-        test=bootstrap.description,
-    )
+    return request.conclude_by_bootstrap(values, bootstrap)
 
 
 def _sort_key(value: float, sample: Any) -> tuple[Any, ...]:  # noqa: ANN401  (what the measure takes)
@@ -362,9 +329,8 @@ def _compare_constant_samples(
         )
 
     how = f"Newcombe's hybrid of draws and of Wilson's limits: {NO_VARIANCE}"
-    side = request.question.side(describe(request.measure))
     smallest = max(
-        (one.smallest_p(side) for one, value in zip(each, values, strict=True) if not one.is_constant(value)),
+        (one.smallest_p(request.side) for one, value in zip(each, values, strict=True) if not one.is_constant(value)),
         default=0.0,
     )
     return request.conclude_from_intervals(values, interval, how, smallest=smallest)
