@@ -1,7 +1,8 @@
 """Distributions on the line: some in closed form, and tails, densities, quantiles and expectations of any.
 
 Each class has the methods of a frozen distribution of `scipy.stats`, which is slow to import, under the same names, and
-is accurate in both tails. A continuous one has `pdf` and `logpdf`, a discrete one `pmf` in place of them.
+is accurate in both tails: `cdf` is the probability of at most x, `sf` that of more, `ppf` and `isf` are their inverses,
+and `rvs` samples. A continuous one has the density `pdf` and its logarithm `logpdf`, a discrete one `pmf` instead.
 """
 
 from __future__ import annotations
@@ -31,6 +32,18 @@ class Distribution(Protocol):
     def rvs(self, *, size: int, random_state: np.random.Generator) -> Any: ...  # noqa: ANN401
 
 
+class _Continuous:
+    """Density from its logarithm."""
+
+    __slots__ = ()
+
+    def pdf(self, x: Real, /) -> Floats:
+        return np.asarray(np.exp(self.logpdf(x)))
+
+    def logpdf(self, x: Real, /) -> Floats:
+        raise NotImplementedError
+
+
 @dataclass(frozen=True, slots=True)
 class Linear:
     """Distribution on [0, 1] with density 2x if rising, otherwise 2 − 2x."""
@@ -38,42 +51,35 @@ class Linear:
     rising: bool
 
     def pdf(self, x: Real) -> Floats:
-        """Density."""
         x = np.asarray(x, dtype=np.float64)
         return np.where((x >= 0) & (x <= 1), 2 * (x if self.rising else 1 - x), 0.0)
 
     def logpdf(self, x: Real) -> Floats:
-        """Logarithm of the density."""
         with np.errstate(divide="ignore"):
             return np.log(self.pdf(x))
 
     def cdf(self, x: Real) -> Floats:
-        """Probability of at most x."""
         x = np.clip(x, 0.0, 1.0)
         return x**2 if self.rising else x * (2 - x)
 
     def sf(self, x: Real) -> Floats:
-        """Probability of more than x."""
         x = np.clip(x, 0.0, 1.0)
         return (1 - x) * (1 + x) if self.rising else (1 - x) ** 2
 
     def ppf(self, q: Real) -> Floats:
-        """Quantile: where `cdf` is q."""
         q = np.asarray(q, dtype=np.float64)
         return np.sqrt(q) if self.rising else q / (1 + np.sqrt(1 - q))
 
     def isf(self, q: Real) -> Floats:
-        """Upper quantile: where `sf` is q."""
         q = np.asarray(q, dtype=np.float64)
         return np.sqrt(1 - q) if self.rising else 1 - np.sqrt(q)
 
     def rvs(self, size: int, random_state: np.random.Generator) -> Floats:
-        """Draw a random sample."""
         return self.ppf(random_state.random(size))
 
 
 @dataclass(frozen=True, slots=True)
-class Normal:
+class Normal(_Continuous):
     """Normal distribution."""
 
     mean: float
@@ -82,41 +88,31 @@ class Normal:
     def __post_init__(self) -> None:
         _check_normal(self.mean, self.sd)
 
-    def pdf(self, x: Real) -> Floats:
-        """Density."""
-        return np.exp(self.logpdf(x))
-
     def logpdf(self, x: Real) -> Floats:
-        """Logarithm of the density."""
         with np.errstate(over="ignore"):
             return -(self._z(x) ** 2) / 2 - log(self.sd) - log(2 * pi) / 2
 
     def cdf(self, x: Real) -> Floats:
-        """Probability of at most x."""
         from scipy.special import ndtr
 
         return np.asarray(ndtr(self._z(x)))
 
     def sf(self, x: Real) -> Floats:
-        """Probability of more than x."""
         from scipy.special import ndtr
 
         return np.asarray(ndtr(-self._z(x)))
 
     def ppf(self, q: Real) -> Floats:
-        """Quantile: where `cdf` is q."""
         from scipy.special import ndtri
 
         return np.asarray(self.mean + self.sd * ndtri(q))
 
     def isf(self, q: Real) -> Floats:
-        """Upper quantile: where `sf` is q."""
         from scipy.special import ndtri
 
         return np.asarray(self.mean - self.sd * ndtri(q))
 
     def rvs(self, size: int, random_state: np.random.Generator) -> Floats:
-        """Draw a random sample."""
         return random_state.normal(self.mean, self.sd, size)
 
     def _z(self, x: Real) -> Floats:
@@ -124,7 +120,7 @@ class Normal:
 
 
 @dataclass(frozen=True, slots=True)
-class LogitNormal:
+class LogitNormal(_Continuous):
     """Distribution on [0, 1] with normal log-odds."""
 
     mean: float
@@ -133,35 +129,25 @@ class LogitNormal:
     def __post_init__(self) -> None:
         _check_normal(self.mean, self.sd)
 
-    def pdf(self, x: Real) -> Floats:
-        """Density."""
-        return np.exp(self.logpdf(x))
-
     def logpdf(self, x: Real) -> Floats:
-        """Logarithm of the density."""
         x = np.asarray(x, dtype=np.float64)
         inside = (x > 0) & (x < 1)
         safe = np.where(inside, x, 0.5)
         return np.where(inside, self._odds.logpdf(_logit(safe)) - np.log(safe) - np.log1p(-safe), -np.inf)
 
     def cdf(self, x: Real) -> Floats:
-        """Probability of at most x."""
         return self._odds.cdf(_logit(x))
 
     def sf(self, x: Real) -> Floats:
-        """Probability of more than x."""
         return self._odds.sf(_logit(x))
 
     def ppf(self, q: Real) -> Floats:
-        """Quantile: where `cdf` is q."""
         return _expit(self._odds.ppf(q))
 
     def isf(self, q: Real) -> Floats:
-        """Upper quantile: where `sf` is q."""
         return _expit(self._odds.isf(q))
 
     def rvs(self, size: int, random_state: np.random.Generator) -> Floats:
-        """Draw a random sample."""
         return _expit(self._odds.rvs(size, random_state))
 
     @property
@@ -173,7 +159,7 @@ _MAX_PARAMETER = 1e6
 
 
 @dataclass(frozen=True, slots=True)
-class Beta:
+class Beta(_Continuous):
     """Beta distribution on [0, 1]."""
 
     a: float
@@ -183,15 +169,10 @@ class Beta:
         if not (0 < self.a <= _MAX_PARAMETER and 0 < self.b <= _MAX_PARAMETER):
             raise OptionError(
                 f"a beta distribution of ({self.a}, {self.b})",
-                remedy=f"give two numbers above 0, up to {_MAX_PARAMETER:g}: beyond, its quantiles are not known well.",
+                remedy=f"give two numbers above 0, up to {_MAX_PARAMETER:g}: beyond, its quantiles are inaccurate.",
             )
 
-    def pdf(self, x: Real) -> Floats:
-        """Density."""
-        return np.exp(self.logpdf(x))
-
     def logpdf(self, x: Real) -> Floats:
-        """Logarithm of the density."""
         from scipy.special import betaln, xlog1py, xlogy
 
         x = np.asarray(x, dtype=np.float64)
@@ -201,33 +182,28 @@ class Beta:
         return np.where(inside, value, -np.inf)
 
     def cdf(self, x: Real) -> Floats:
-        """Probability of at most x."""
         from scipy.special import betainc
 
         return np.asarray(betainc(self.a, self.b, np.clip(x, 0.0, 1.0)))
 
     def sf(self, x: Real) -> Floats:
-        """Probability of more than x."""
         from scipy.special import betaincc
 
         return np.asarray(betaincc(self.a, self.b, np.clip(x, 0.0, 1.0)))
 
     def ppf(self, q: Real) -> Floats:
-        """Quantile: where `cdf` is q."""
         from scipy.special import betaincinv
 
         near = _small_beta_quantile(self.a, self.b, q)
         return np.where(near < _SMALL_QUANTILE, near, betaincinv(self.a, self.b, q))
 
     def isf(self, q: Real) -> Floats:
-        """Upper quantile: where `sf` is q."""
         from scipy.special import betainccinv
 
         near = _small_beta_quantile(self.b, self.a, q)
         return np.where(near < _SMALL_QUANTILE, 1 - near, betainccinv(self.a, self.b, q))
 
     def rvs(self, size: int, random_state: np.random.Generator) -> Floats:
-        """Draw a random sample."""
         return random_state.beta(self.a, self.b, size)
 
 
@@ -242,27 +218,21 @@ class Point:
             raise OptionError(f"a point at {self.at}", remedy="give a finite number.")
 
     def pmf(self, x: Real) -> Floats:
-        """Mass at x."""
         return np.where(np.equal(x, self.at), 1.0, 0.0)
 
     def cdf(self, x: Real) -> Floats:
-        """Probability of at most x."""
         return np.where(np.greater_equal(x, self.at), 1.0, 0.0)
 
     def sf(self, x: Real) -> Floats:
-        """Probability of more than x."""
         return np.where(np.less(x, self.at), 1.0, 0.0)
 
     def ppf(self, q: Real) -> Floats:
-        """Where `cdf` reaches q."""
         return np.full(np.shape(q), self.at)
 
     def isf(self, q: Real) -> Floats:
-        """Where `sf` falls to q."""
         return np.full(np.shape(q), self.at)
 
     def rvs(self, size: int, random_state: np.random.Generator) -> Floats:  # noqa: ARG002  (SciPy's name)
-        """Draw a random sample."""
         return np.full(size, self.at)
 
 
@@ -378,25 +348,19 @@ _SERIES_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class LogitBeta:
+class LogitBeta(_Continuous):
     """Log-odds of what has a beta distribution."""
 
     a: float
     b: float
 
-    def pdf(self, z: Real) -> Floats:
-        """Density."""
-        return np.asarray(np.exp(self.logpdf(z)))
-
     def logpdf(self, z: Real) -> Floats:
-        """Logarithm of the density."""
         from scipy.special import betaln, log_expit
 
         z = np.asarray(z, dtype=np.float64)
         return np.asarray(self.a * log_expit(z) + self.b * log_expit(-z) - betaln(self.a, self.b))
 
     def cdf(self, z: Real) -> Floats:
-        """Probability of at most z."""
         from scipy.special import betainc, expit
 
         z = np.asarray(z, dtype=np.float64)
@@ -406,17 +370,14 @@ class LogitBeta:
         return np.where(z <= 0, _logit_beta_cdf(self.a, self.b, z), right)
 
     def sf(self, z: Real) -> Floats:
-        """Probability of more than z."""
         return LogitBeta(self.b, self.a).cdf(-np.asarray(z, dtype=np.float64))
 
     def ppf(self, q: Real) -> Floats:
-        """Quantile: where `cdf` is q."""
         q = np.asarray(q, dtype=np.float64)
         middle = float(_logit_beta_cdf(self.a, self.b, np.array(0.0)))
         return np.where(q <= middle, _logit_beta_ppf(self.a, self.b, q), -_logit_beta_ppf(self.b, self.a, 1 - q))
 
     def isf(self, q: Real) -> Floats:
-        """Upper quantile: where `sf` is q."""
         return -LogitBeta(self.b, self.a).ppf(q)
 
     def rvs(self, size: int, random_state: np.random.Generator) -> Floats:
@@ -524,7 +485,8 @@ def atoms(distribution: Distribution) -> Floats:
         # Asked first, since SciPy looks for a far quantile step by step.
         if distribution.sf(low + _MAX_ATOMS) > _TAIL:
             raise OptionError(
-                f"scores take more than {_MAX_ATOMS} values from {low:g} on, too many to add up; cut them off."
+                f"a discrete distribution has more than {_MAX_ATOMS} values from {low:g} on, too many to sum",
+                remedy="truncate it.",
             )
         places = np.arange(low, float(distribution.isf(_TAIL)) + 0.5)
     points: Floats = np.asarray(places, dtype=np.float64)

@@ -375,7 +375,7 @@ class AucPair:
             # Tolerance, since all three numbers are rounded.
             if not (0 <= one < np.inf and 0 <= other < np.inf and both**2 <= one * other * (1 + 1e-9)):
                 raise OptionError(
-                    f"variances {one} and {other} and covariance {both} cannot be", remedy="check the numbers."
+                    f"variances {one} and {other} and covariance {both} are impossible", remedy="check the numbers."
                 )
 
     @property
@@ -566,7 +566,9 @@ def reported_pair(
     """
     check_classes(positives, negatives)
     if not all(0 < each < np.inf for each in variances) or not abs(covariance) <= sqrt(variances[0] * variances[1]):
-        raise OptionError(f"variances {variances} and covariance {covariance} cannot be", remedy="check the numbers.")
+        raise OptionError(
+            f"variances {variances} and covariance {covariance} are impossible", remedy="check the numbers."
+        )
     one, other, both = (ClassVariance(each * positives / 2, each * negatives / 2) for each in (*variances, covariance))
     return AucPair(first, second, (one, other), both)
 

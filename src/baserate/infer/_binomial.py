@@ -245,7 +245,7 @@ LogitMethod = Literal["logit", "adjusted-logit"]
 
 LOGIT_METHODS: tuple[LogitMethod, ...] = get_args(LogitMethod)
 FIXED_METHOD = "known"
-PREDICTIVE_METHOD = "logit, or bounds of both rates in quadrature on log-odds where a cell is few; prevalence known"
+PREDICTIVE_METHOD = "logit, or bounds of both rates in quadrature on log-odds where a cell is small; prevalence known"
 QUADRATURE_METHOD = "Wilson or Clopper–Pearson within each class, added in quadrature on log-odds; prevalence known"
 SUM_METHOD = "Wilson or Clopper–Pearson within each class, added in quadrature; prevalence known"
 WITHIN_METHOD = "Wilson, or Clopper–Pearson where there are few hits or misses"

@@ -66,7 +66,7 @@ def sample_in_blocks(sampler: Sampler, *, draws: int, seed: Seed, size: int) -> 
     if size * draws > MEMORY // 8:  # results may be smaller than samples: the first block shows
         first = [sample_block(0)]
         numbers = first[0][0].size
-        check_memory(f"keeping {draws} draws of {numbers} numbers", 2.0 * draws * numbers, "Give fewer draws")
+        check_memory(f"keeping {draws} samples of {numbers} numbers", 2.0 * draws * numbers, "Give fewer draws")
     return np.concatenate(first + parallel_map(sample_block, range(len(first), len(sizes)), size=size * draws))
 
 
@@ -243,7 +243,7 @@ def describe_bootstrap(tally: Tally, way: BootstrapScheme, *, exact: int = EXACT
         "bootstrap": "bootstrap" if not tally.weighted else "Bayesian bootstrap",
     }
     where = f" on {N_BUCKETS} buckets of equal mass" if pool_scores(tally, exact=exact) is not tally else ""
-    return f"draws of a {schemes[way]}{where}"
+    return f"samples of a {schemes[way]}{where}"
 
 
 def pool_scores(tally: Tally, *, exact: int = EXACT_ROWS) -> Tally:

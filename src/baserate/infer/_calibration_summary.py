@@ -14,7 +14,7 @@ from baserate._arrays import Floats, Reals, ratio
 from baserate._calibrator import Calibrator, MulticlassCalibrator, shift_log_odds
 from baserate._curve import Curve
 from baserate._domains import DRAWS, PREVALENCE, check_domain
-from baserate._errors import OptionError, keyword
+from baserate._errors import OptionError, keyword, unknown_name
 from baserate._estimate import Estimate
 from baserate._numeric.logistic import PROBABILITY_CLIP
 from baserate._results import Results
@@ -94,7 +94,7 @@ class CalibratedData:
     notes: tuple[str, ...] = ()
 
 
-SAME_ROWS = "the map was fitted to these very rows, so what follows it looks better than it is."
+SAME_ROWS = "the calibrator was fitted to the same rows, so results after calibration are optimistic."
 
 
 def apply_calibrator(
@@ -113,7 +113,7 @@ def apply_calibrator(
 
     Returns
     -------
-    After
+    CalibratedData
         The same rows with calibrated probabilities.
 
     Raises
@@ -127,21 +127,23 @@ def apply_calibrator(
     >>> table = {"sick": [1, 0, 1, 0], "risk": [0.9, 0.6, 0.4, 0.1]}
     >>> data = read.tallies(table, truth="sick", score="risk")
     >>> infer.apply_calibrator(data, calibrate.fit(data, "offset")).notes
-    ('the map was fitted to these very rows, so what follows it looks better than it is.',)
+    ('the calibrator was fitted to the same rows, so results after calibration are optimistic.',)
     """
-    how = how or f"mapped by {by.method}"
+    how = how or f"calibrated by {by.method}"
     if isinstance(data, MulticlassRows):
         if not isinstance(by, MulticlassCalibrator) or by.labels != tuple(map(str, data.labels)):
             of = "two classes" if isinstance(by, Calibrator) else f"the classes {', '.join(by.labels)}"
-            raise OptionError(f"the map is of {of}, but there are scores for {', '.join(map(str, data.labels))}.")
+            raise OptionError(f"the calibrator is of {of}, but the scores are of {', '.join(map(str, data.labels))}.")
         return CalibratedData(replace(data, score=by(data.score)), how, (SAME_ROWS,) * by.was_fitted_on(data))
     if not isinstance(by, Calibrator):
         raise OptionError(
-            f"the map is of the classes {', '.join(by.labels)}, but there is one score", remedy="map all of theirs."
+            f"the calibrator is of the classes {', '.join(by.labels)}, but there is one score",
+            remedy="give the scores of all these classes.",
         )
     if len(data.models) > 1:
         raise OptionError(
-            f"there are several scores ({', '.join(data.models)}), but a map is of one score: read it alone."
+            f"there are several scores ({', '.join(data.models)}), but a calibrator applies to one",
+            remedy="read that score alone.",
         )
     ((model, groups),) = data.models.items()
     after = {group: tally.with_scores(by(tally.score)) for group, tally in groups.items()}
@@ -157,10 +159,16 @@ def split_parts(
     Before a calibration, scores outside [0, 1] cannot be evaluated as probabilities and are left out.
     """
     if after is not None and (prevalence is not None or type(after.data) is not type(data)):
-        raise OptionError("what is judged after is the same data once more, without a prevalence.")
+        raise OptionError(
+            f"{keyword('after')} requires the same kind of data, and no prevalence",
+            remedy=f"leave {keyword('prevalence')} out.",
+        )
     if isinstance(data, MulticlassRows):
         if prevalence is not None:
-            raise OptionError("a prevalence is for two classes; of many there is one for each: leave it out.")
+            raise OptionError(
+                "a prevalence requires two classes, and there are scores of several",
+                remedy=f"leave {keyword('prevalence')} out.",
+            )
         return list(_multiclass_parts(data, after)), multiclass.results_data(data, data.confusion(), [])
     if not (prevalence is None or prevalence == "derived" or PREVALENCE.holds(prevalence)):
         raise OptionError(
@@ -184,7 +192,7 @@ def _binary_parts(tallies: Tallies, prevalence: Prevalence, after: CalibratedDat
     for model, group, tally in tallies.walk():
         if model == label_column:
             raise OptionError(
-                f"{model} holds labels, which are no probabilities", remedy=f"leave {keyword('predicted')} out."
+                f"{model} holds labels, which are not probabilities", remedy=f"leave {keyword('predicted')} out."
             )
         name = model if len(tallies.models) > 1 else None
         labels = {"model": name, "group": group_attributes(tallies, group), "class": None, "top": False, **ORIGINAL}
@@ -228,7 +236,7 @@ def _class_parts(classes: MulticlassRows) -> Iterator[CalibrationPart]:
         labels = {"model": None, "group": group, "class": None, "top": False, **ORIGINAL}
         for at, label in enumerate(rows.labels):
             yield CalibrationPart(rows.against_rest(at), labels | {"class": label}, f"{label}{of}")
-        yield CalibrationPart(rows.top_class(), labels | {"top": True}, f"the likeliest class{of}")
+        yield CalibrationPart(rows.top_class(), labels | {"top": True}, f"the most probable class{of}")
 
 
 COLUMNS = (
@@ -410,23 +418,22 @@ def _make_notes(parts: Sequence[CalibrationPart], prevalence: float | str | None
     for part in parts:
         rows = int(part.tally.rows.sum(dtype=np.int64))
         if rows < FEW_ROWS and part.is_original:
-            yield f"{part.title} has {_count_rows(rows)}, too few to say much of probabilities."
+            yield f"{part.title} has {_count_rows(rows)}, too few to evaluate probabilities."
         rows_at_ends = count_clipped(part.tally)
         if rows_at_ends and part.is_original and not part.labels["top"]:
+            verb = "has" if rows_at_ends == 1 else "have"
             yield (
-                f"{_count_rows(rows_at_ends)} of {part.title} {'has' if rows_at_ends == 1 else 'have'} a probability "
-                f"of 0 or 1, or "
-                f"next "
-                f"to it, without finite log-odds; lines of log-odds take it as {PROBABILITY_CLIP:g} away."
+                f"{_count_rows(rows_at_ends)} of {part.title} {verb} a probability at or next to 0 or 1, without finite "
+                f"log-odds; the recalibration line uses {PROBABILITY_CLIP:g} and 1 − {PROBABILITY_CLIP:g} instead."
             )
     if not any(part.is_original for part in parts):
-        yield "the scores are no probabilities, so only what was made of them is judged."
+        yield "the scores are not probabilities, so only the calibrated ones are evaluated."
     for part in parts if prevalence is not None else ():
         reason = undefined_reason(calibration_in_the_large, part.tally)
         if reason:
             yield f"{part.title} is not adjusted: {reason}."
     if prevalence == "derived" and any(part.labels["adjusted"] is not None for part in parts):
-        yield "the adjustment was fitted to the same rows that judge it, so what follows it looks better than it is."
+        yield "the adjustment was fitted to the same rows, so results after it are optimistic."
 
 
 def _count_rows(rows: int) -> str:
@@ -491,7 +498,7 @@ def calibration_curve(tally: Tally, what: str = "binned", *, drawn: CurveOptions
     EstimateRequest(drawn.level, None, drawn.seed)
     check_probabilities(tally)
     if what not in CURVES:
-        raise OptionError(f"there is no calibration curve {what!r}; there are: {', '.join(CURVES)}.")
+        raise unknown_name("calibration curve", what, CURVES)
     return CURVES[what](tally, drawn)
 
 
@@ -537,7 +544,7 @@ def smooth_curve(tally: Tally, options: CurveOptions, *, smoother: Smoother) -> 
     """
     if options.band not in ("consistency", "confidence"):
         raise OptionError(
-            f"band is {options.band!r}; it is 'consistency' or 'confidence'.", option="band", value=options.band
+            f"band is {options.band!r}; expected 'consistency' or 'confidence'.", option="band", value=options.band
         )
     fit = _clip(fit_calibration_curve(tally, smoother))
     if not len(fit):

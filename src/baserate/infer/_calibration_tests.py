@@ -127,7 +127,7 @@ class NullReference:
         # Every object is true by default, so `assert result` would pass for any result.
         raise UsageError(
             "a NullReference is neither true nor false",
-            remedy="ask whether chance explains the value: reference.within.",
+            remedy="check whether chance explains the value: reference.within.",
         )
 
     @property
@@ -156,7 +156,7 @@ def null_reference(
 
     Returns
     -------
-    Floor
+    NullReference
         Value, median and quantiles of the simulations, and a p-value.
 
     Raises
@@ -170,8 +170,8 @@ def null_reference(
     >>> from baserate import infer, tally
     >>> rng = np.random.default_rng(1)
     >>> risk = rng.beta(0.5, 0.5, 100)
-    >>> found = infer.null_reference("ece", tally(rng.random(100) < risk, risk))
-    >>> f"{found.value:.2f}; a perfect model: {found.typical:.2f}, up to {found.high:.2f}"
+    >>> reference = infer.null_reference("ece", tally(rng.random(100) < risk, risk))
+    >>> f"{reference.value:.2f}; a perfect model: {reference.typical:.2f}, up to {reference.high:.2f}"
     '0.10; a perfect model: 0.09, up to 0.12'
     """
     (reference,) = null_references([as_measure(measure)], tally, level=level, seed=seed, draws=draws)
@@ -187,18 +187,12 @@ def null_references(
     ----------
     measures
         Functions of distances from calibration.
-    tally
-        Tally of probabilities.
-    level
-        Level of the quantiles `low` and `high`.
-    seed
-        Seed or NumPy generator.
-    draws
-        Number of simulations.
+    tally, level, seed, draws
+        Options of `null_reference`.
 
     Returns
     -------
-    list of Floor
+    list of NullReference
         One for each measure, in the same order.
     """
     EstimateRequest(level, None, seed)
@@ -206,7 +200,7 @@ def null_references(
     for measure in measures:
         _check_distance(measure)
     if not measures or not tally.total:
-        return [NullReference(nan, nan, nan, nan, level, nan, "draws", "there are no rows") for _ in measures]
+        return [NullReference(nan, nan, nan, nan, level, nan, "simulations", "there are no rows") for _ in measures]
     values = _measure_tally(measures, tally)
     pooled = pool_neighbors(tally)
     simulated = measure_stack(measures, simulate_outcomes(pooled, pooled.score, draws=draws, seed=seed))
@@ -215,7 +209,7 @@ def null_references(
         with np.errstate(invalid="ignore"):  # infinite values differ by NaN
             pooling_loss = values - _measure_tally(measures, pooled)
         simulated += np.where(np.isfinite(pooling_loss), pooling_loss, 0.0)
-    how = f"{count_of(draws, 'draw')} of what happens if the probabilities are right"
+    how = f"{count_of(draws, 'simulation')} of a calibrated model"
     return [_make_reference(value, simulated[:, at], level, how) for at, value in enumerate(values.tolist())]
 
 
@@ -230,7 +224,7 @@ def _measure_tally(measures: Sequence[Measure], tally: Tally) -> Floats:
 def _make_reference(value: float, simulated: Floats, level: float, how: str) -> NullReference:
     defined = simulated[~np.isnan(simulated)]
     if isnan(value) or not len(defined):
-        reason = "it is undefined" if isnan(value) else "no draw is defined"
+        reason = "it is undefined" if isnan(value) else "no simulation is defined"
         return NullReference(value, nan, nan, nan, level, nan, how, reason)
     low, typical, high = np.quantile(defined, [1 - level, 0.5, level], method="higher").tolist()
     p = simulation_p(value, defined)
@@ -241,14 +235,15 @@ def _check_distance(measure: Measure) -> None:
     if unwrap_options(measure) not in DISTANCES:
         names = ", ".join(describe(each).name for each in DISTANCES)
         raise OptionError(
-            f"{describe(measure).name} is no distance from calibration, so it has no floor; these have: {names}."
+            f"{describe(measure).name} is no distance from calibration, so it has no null reference",
+            remedy=f"choose one of: {names}.",
         )
 
 
 SMALLEST_P = 5e-324
 """Smallest positive float: no p-value is 0."""
 REWEIGHED = (
-    "rows were reweighed by class, so that chance is not what the probabilities say; test them as they came, after "
+    "rows were reweighted by class, so outcomes do not vary as the probabilities imply; test the original rows, after "
     "reprior to their own prevalence"
 )
 _HELD_OUT = "on rows not fitted to"
@@ -264,9 +259,8 @@ _MIN_RANGE = 0.01
 class CalibrationTest:
     """A test statistic, and the probability of one at least as extreme if the model is calibrated.
 
-    `freedom` is the degrees of freedom of a χ² statistic. `why` is the reason where the test is
-    undefined. `p_is_bound`
-    says that p is the smallest value that the method can show: the true one may be smaller.
+    `freedom` is the degrees of freedom of a χ² statistic. `why` is the reason where the test is undefined. `p_is_bound`
+    is true if p is the smallest value that the method can show: the true one may be smaller.
     """
 
     name: str
@@ -297,7 +291,7 @@ def spiegelhalter(t: Tally) -> CalibrationTest:
 
     Returns
     -------
-    Check
+    CalibrationTest
         The statistic z and its two-sided p-value.
 
     Examples
@@ -312,7 +306,7 @@ def spiegelhalter(t: Tally) -> CalibrationTest:
     noise = _sample_variance(t, np.stack([tilt * (1 - p), -tilt * p])) if t.reweighed else _model_variance(t, tilt)
     how = "normal, two-sided"
     if not noise:
-        why = "all probabilities are 0, ½ or 1, of which none bears on it" if t.total else "there are no rows"
+        why = "all probabilities are 0, ½ or 1, where the statistic has no variance" if t.total else "there are no rows"
         return CalibrationTest("spiegelhalter_z", nan, nan, how, why=why)
     z = surplus / sqrt(noise)
     return CalibrationTest("spiegelhalter_z", z, max(erfc(abs(z) / sqrt(2)), SMALLEST_P), how)
@@ -357,14 +351,14 @@ def hosmer_lemeshow(
 
     Returns
     -------
-    Check
+    CalibrationTest
         The statistic, its degrees of freedom and p-value.
 
     Examples
     --------
     >>> from baserate import tally
-    >>> found = hosmer_lemeshow(tally([0, 1, 0, 1, 1, 0] * 20, [0.2, 0.3, 0.4, 0.6, 0.9, 0.7] * 20), bins=3)
-    >>> round(found.statistic, 4), found.freedom, f"{found.p:.2g}"
+    >>> test = hosmer_lemeshow(tally([0, 1, 0, 1, 1, 0] * 20, [0.2, 0.3, 0.4, 0.6, 0.9, 0.7] * 20), bins=3)
+    >>> round(test.statistic, 4), test.freedom, f"{test.p:.2g}"
     (35.8333, 3, '8.1e-08')
     """
     check_probabilities(t)
@@ -376,8 +370,7 @@ def hosmer_lemeshow(
     freedom = int(np.count_nonzero(by_chance)) - parameters
     how = f"χ² with {count_of(freedom, 'degree', 'degrees')} of freedom, {_FITTED[parameters] if fitted else _HELD_OUT}"
     if freedom < 1:
-        few = "three bins are" if parameters == 2 else "two bins are" if parameters else "a bin is"
-        reason = f"{few} needed in which chance has a say" if t.total else "there are no rows"
+        reason = f"fewer than {parameters + 1} bins have outcomes that can vary" if t.total else "there are no rows"
         return CalibrationTest("hosmer_lemeshow", nan, nan, how, why=reason)
     # Beyond rounding, an outcome that contradicts a probability of 0 or 1 has infinite evidence.
     gap = table.positive - table.expected
@@ -447,29 +440,17 @@ def cox_test(t: Tally) -> CalibrationTest:
 
     Returns
     -------
-    Check
+    CalibrationTest
         The statistic with 2 degrees of freedom, and its p-value.
 
     Examples
     --------
     >>> from baserate import tally
-    >>> found = cox_test(tally([0, 1, 0, 1, 1, 0], [0.2, 0.3, 0.4, 0.6, 0.9, 0.7]))
-    >>> round(found.statistic, 4), found.freedom, round(found.p, 4)
+    >>> test = cox_test(tally([0, 1, 0, 1, 1, 0], [0.2, 0.3, 0.4, 0.6, 0.9, 0.7]))
+    >>> round(test.statistic, 4), test.freedom, round(test.p, 4)
     (0.1152, 2, 0.944)
     """
-    fit = fit_recalibration(t)
-    if isnan(fit.slope):
-        return CalibrationTest(
-            "cox", nan, nan, "χ² with 2 degrees of freedom", 2, undefined_reason(calibration_slope, t)
-        )
-    if t.weighted:
-        away = np.array([fit.intercept, fit.slope - 1])
-        statistic, how = float(away @ np.linalg.solve(fit.covariance, away)), "Wald, χ² with 2 degrees of freedom"
-    else:
-        x = log_odds(t.score)
-        gain = log_likelihood(t, fit.intercept + fit.slope * x) - log_likelihood(t, x)
-        statistic, how = max(2 * gain, 0.0), "likelihood ratio, χ² with 2 degrees of freedom"
-    return CalibrationTest("cox", statistic, _chi_squared_tail(2, statistic), how, 2)
+    return _test_line(t, "cox", 2)
 
 
 def ecce_test(t: Tally) -> CalibrationTest:
@@ -486,7 +467,7 @@ def ecce_test(t: Tally) -> CalibrationTest:
 
     Returns
     -------
-    Check
+    CalibrationTest
         The range in standard deviations, and its p-value.
     """
     noise = _model_variance(t)
@@ -494,7 +475,7 @@ def ecce_test(t: Tally) -> CalibrationTest:
     if t.reweighed:
         return CalibrationTest("ecce", nan, nan, how, why=REWEIGHED)
     if not noise:
-        why = "all probabilities are 0 or 1, so nothing is left to chance" if t.total else "there are no rows"
+        why = "all probabilities are 0 or 1, so outcomes cannot vary" if t.total else "there are no rows"
         return CalibrationTest("ecce", nan, nan, how, why=why)
     statistic = ecce(t) * t.total / sqrt(noise)
     return CalibrationTest("ecce", statistic, brownian_range_tail(statistic), how)
@@ -528,22 +509,28 @@ def slope_test(t: Tally) -> CalibrationTest:
 
     Returns
     -------
-    Check
+    CalibrationTest
         The statistic with 1 degree of freedom, and its p-value.
     """
-    fit, shift = fit_recalibration(t), calibration_offset(t)
+    return _test_line(t, "offset_or_slope", 1)
+
+
+def _test_line(t: Tally, name: str, freedom: int) -> CalibrationTest:
+    """Test the recalibration line against a fixed slope of 1, and with two degrees of freedom an intercept of 0."""
+    fit, how = fit_recalibration(t), f"χ² with {count_of(freedom, 'degree', 'degrees')} of freedom"
     if isnan(fit.slope):
-        return CalibrationTest(
-            "offset_or_slope", nan, nan, "χ² with 1 degree of freedom", 1, undefined_reason(calibration_slope, t)
-        )
-    if t.weighted:
+        return CalibrationTest(name, nan, nan, how, freedom, undefined_reason(calibration_slope, t))
+    if t.weighted and freedom == 2:
+        away = np.array([fit.intercept, fit.slope - 1])
+        statistic = float(away @ np.linalg.solve(fit.covariance, away))
+    elif t.weighted:
         statistic = float((fit.slope - 1) ** 2 / fit.covariance[1, 1])
-        how = "Wald, χ² with 1 degree of freedom"
     else:
         x = log_odds(t.score)
-        gain = log_likelihood(t, fit.intercept + fit.slope * x) - log_likelihood(t, x + shift.value)
-        statistic, how = max(2 * gain, 0.0), "likelihood ratio, χ² with 1 degree of freedom"
-    return CalibrationTest("offset_or_slope", statistic, _chi_squared_tail(1, statistic), how, 1)
+        null = x if freedom == 2 else x + calibration_offset(t).value
+        statistic = max(2 * (log_likelihood(t, fit.intercept + fit.slope * x) - log_likelihood(t, null)), 0.0)
+    kind = "Wald" if t.weighted else "likelihood ratio"
+    return CalibrationTest(name, statistic, _chi_squared_tail(freedom, statistic), f"{kind}, {how}", freedom)
 
 
 def log_likelihood(t: Forecasts, line: Floats) -> float:
@@ -567,7 +554,7 @@ def calibration_tests(
 
     Returns
     -------
-    tuple of Check
+    tuple of CalibrationTest
         Cox, Spiegelhalter, Hosmer–Lemeshow and ECCE tests.
     """
     return cox_test(t), spiegelhalter(t), hosmer_lemeshow(t, bins=bins, by=by, fitted=fitted, seed=seed), ecce_test(t)
@@ -610,12 +597,12 @@ class IntrinsicCalibration:
     def verdict(self) -> str:
         """Return the conclusion in words."""
         if self.calibrated is None:
-            return f"it cannot be told whether another prevalence would do: {self.against_slope.why}"
+            return f"calibration at another prevalence cannot be tested: {self.against_slope.why}"
         if not self.calibrated:
-            return "no prevalence makes it calibrated: its likelihood ratio is wrong"
+            return "miscalibrated at every prevalence: the likelihood ratio is wrong"
         if self.offset.low <= 0 <= self.offset.high:
-            return "nothing speaks against it being calibrated for the prevalence here"
-        return f"calibrated for a prevalence of {self.prevalence.value:.4g}, as far as can be told"
+            return "no evidence against calibration at the prevalence of the sample"
+        return f"no evidence against calibration for a prevalence of {self.prevalence.value:.4g}"
 
 
 def intrinsic_calibration(
@@ -636,7 +623,7 @@ def intrinsic_calibration(
 
     Returns
     -------
-    Intrinsic
+    IntrinsicCalibration
         The prevalence with its interval, the shift and the slope of log-odds, two tests and a verdict.
 
     Examples
@@ -646,10 +633,9 @@ def intrinsic_calibration(
     >>> rng = np.random.default_rng(2)
     >>> risk = rng.beta(0.5, 0.5, 4000)
     >>> sick = rng.random(4000) < risk
-    >>> kept = ~sick | (rng.random(4000) < 0.5)  # half of the sick are lost
-    >>> found = infer.intrinsic_calibration(tally(sick[kept], risk[kept]))
-    >>> found.verdict
-    'calibrated for a prevalence of 0.4939, as far as can be told'
+    >>> sampled = ~sick | (rng.random(4000) < 0.5)  # half of the sick are lost
+    >>> infer.intrinsic_calibration(tally(sick[sampled], risk[sampled])).verdict
+    'no evidence against calibration for a prevalence of 0.4939'
     """
     EstimateRequest(level, None, seed)
     shift, slope = (estimate(name, tally, level=level) for name in ("calibration_in_the_large", "calibration_slope"))
@@ -702,17 +688,17 @@ def _test_monotone(tally: Tally, seed: Seed, draws: int) -> CalibrationTest:
     """Test a shift of all log-odds against any monotone curve, by simulated outcomes."""
     from scipy.special import expit
 
-    name, how = "offset_or_free", f"likelihood ratio, {count_of(draws, 'draw')} of what happens after the shift"
+    name, how = "offset_or_free", f"likelihood ratio, {count_of(draws, 'simulation')} after the shift"
     pooled = pool_neighbors(tally)
     shifted = log_odds(pooled.score) + calibration_offset(pooled).value
     if np.isnan(shifted).any() or not len(shifted):
         return CalibrationTest(name, nan, nan, how, why=undefined_reason(calibration_in_the_large, tally))
     # From the same pooled scores as the simulations: pooling leaves less to gain.
-    here = float(_isotonic_gain(pooled))
-    might = _isotonic_gain(simulate_outcomes(pooled, expit(shifted), draws=draws, seed=seed))
-    defined = might[~np.isnan(might)]
-    p = simulation_p(here, defined)
-    return CalibrationTest(name, here, p, how, p_is_bound=is_smallest_p(p, defined))
+    gain = float(_isotonic_gain(pooled))
+    simulated = _isotonic_gain(simulate_outcomes(pooled, expit(shifted), draws=draws, seed=seed))
+    defined = simulated[~np.isnan(simulated)]
+    p = simulation_p(gain, defined)
+    return CalibrationTest(name, gain, p, how, p_is_bound=is_smallest_p(p, defined))
 
 
 def _isotonic_gain(t: Forecasts) -> Floats:

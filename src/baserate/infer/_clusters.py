@@ -120,7 +120,7 @@ def _score_interval(measure: Measure, cells: UniqueRows, model: str, *, level: f
         return Bounds(*limits, _describe_method(cells))
     draws, how = bootstrap_models(measure, cells, [model], seed)
     bounds = _percentiles(draws[:, 0], value, Units(cells.clusters), level)
-    return Bounds(*bounds, f"{how}, {count_of(len(draws), 'draw')}")
+    return Bounds(*bounds, f"{how}, {count_of(len(draws), 'sample')}")
 
 
 def _describe_method(cells: UniqueRows) -> str:
@@ -244,7 +244,7 @@ def _bootstrap_table_interval(measure: Measure, tables: Floats, *, level: float,
     values = sample_in_blocks(sample, draws=draws, seed=seed, size=clusters)
     value = float(measure(Counts(*tables.sum(axis=1).tolist())))
     units = Units(clusters, cells * _PRIOR)
-    return Bounds(*_percentiles(values, value, units, level), f"resampled clusters, {count_of(draws, 'draw')}")
+    return Bounds(*_percentiles(values, value, units, level), f"resampled clusters, {count_of(draws, 'sample')}")
 
 
 def _auc_interval(measure: Measure, cells: UniqueRows, model: str, *, level: float, seed: Seed) -> Bounds:

@@ -72,15 +72,16 @@ class Question:
     def __post_init__(self) -> None:
         if self.alternative not in ("two-sided", "greater", "less", "better"):
             raise OptionError(
-                f"alternative is {self.alternative!r}; it is 'two-sided', 'greater', 'less', or 'better', which is "
-                "one of the two before it, by the measure.",
+                f"alternative is {self.alternative!r}; expected 'two-sided', 'greater', 'less', or 'better' ('greater' "
+                "or 'less', by the measure).",
                 option="alternative",
                 value=self.alternative,
             )
         check_domain("margin", self.margin, MARGIN)
         if self.margin and self.alternative == "two-sided":
             raise OptionError(
-                "a margin has a direction", remedy=f"say which, for example {keyword('alternative', 'better')}."
+                "a margin requires a one-sided alternative",
+                remedy=f"give, for example, {keyword('alternative', 'better')}.",
             )
         check_domain("level", self.level, LEVEL)
         if self.method is not None and self.method not in METHODS:
@@ -93,7 +94,7 @@ class Question:
         if info.best is None:
             raise OptionError(
                 f"neither end of {info.name} is better",
-                remedy=f"say {keyword('alternative', 'greater')} or {keyword('alternative', 'less')}.",
+                remedy=f"give {keyword('alternative', 'greater')} or {keyword('alternative', 'less')}.",
             )
         return "greater" if info.best == "high" else "less"
 
@@ -168,12 +169,11 @@ def holm(p: Sequence[float]) -> list[float]:
     >>> [round(each, 3) for each in holm([0.01, 0.04, 0.03, 0.005])]  # 0.005·4, 0.01·3, 0.03·2, then no less
     [0.03, 0.06, 0.06, 0.02]
     """
-    there = sorted((at for at, each in enumerate(p) if not isnan(each)), key=lambda at: p[at])
-    adjusted = [nan] * len(p)
-    reached = 0.0
-    for before, at in enumerate(there):
-        reached = max(reached, min((len(there) - before) * p[at], 1.0))
-        adjusted[at] = reached
+    order = sorted((at for at, each in enumerate(p) if not isnan(each)), key=lambda at: p[at])
+    adjusted, largest = [nan] * len(p), 0.0
+    for before, at in enumerate(order):
+        largest = max(largest, min((len(order) - before) * p[at], 1.0))
+        adjusted[at] = largest
     return adjusted
 
 
@@ -489,7 +489,7 @@ class BootstrapDifference(NamedTuple):
     def description(self) -> str:
         """Describe how the interval was made."""
         normal = "" if len(self.draws) >= _PERCENTILE_SAMPLES else ", normal with their standard deviation"
-        return f"{self.how}, {count_of(len(self.draws), 'draw')}{normal}"
+        return f"{self.how}, {count_of(len(self.draws), 'sample')}{normal}"
 
     @property
     def _deviation(self) -> float:

@@ -26,28 +26,12 @@ from baserate.infer._variances import Bounds, VarianceComponent, degrees_of_free
 from baserate.measure import (
     Measure,
     describe,
+    multiclass,
     net_benefit,
     net_reduction,
     standardized_net_benefit,
     threshold_odds,
     unwrap_options,
-)
-from baserate.measure.multiclass import (
-    chi_squared,
-    confusion_entropy,
-    cramers_v,
-    cross_entropy,
-    decision_entropy,
-    decision_entropy_given_truth,
-    decision_theil_u,
-    joint_entropy,
-    kl_divergence,
-    mutual_information,
-    phi_squared,
-    symmetric_theil_u,
-    truth_entropy,
-    truth_entropy_given_decision,
-    truth_theil_u,
 )
 
 LINEAR_METHOD = "Wilson or Clopper–Pearson of both shares, added in quadrature with their correlation"
@@ -311,9 +295,9 @@ def has_empty_cells(table: Counts[float] | Confusion) -> bool:
 def describe_simulation(way: TableScheme) -> str:
     """Describe how tables are simulated."""
     return {
-        "draws": "Dirichlet draws of the cells",
-        "stratified": "Dirichlet draws of the cells within each class",
-        "bootstrap": "bootstrap draws of the cells",
+        "draws": "Dirichlet samples of the cells",
+        "stratified": "Dirichlet samples of the cells within each class",
+        "bootstrap": "bootstrap samples of the cells",
     }[way]
 
 
@@ -379,23 +363,14 @@ _BLOCK = 1 << 18
 _MAX_LOG = 700.0
 """Largest logarithm of a float."""
 _BIASED = frozenset(
-    {
-        chi_squared,
-        confusion_entropy,
-        cramers_v,
-        cross_entropy,
-        decision_entropy,
-        decision_entropy_given_truth,
-        decision_theil_u,
-        joint_entropy,
-        kl_divergence,
-        mutual_information,
-        phi_squared,
-        symmetric_theil_u,
-        truth_entropy,
-        truth_entropy_given_decision,
-        truth_theil_u,
-    }
+    map(
+        multiclass.find_measure,
+        (
+            *("joint_entropy", "truth_entropy", "decision_entropy", "cross_entropy", "confusion_entropy"),
+            *("truth_entropy_given_decision", "decision_entropy_given_truth", "kl_divergence", "mutual_information"),
+            *("truth_theil_u", "decision_theil_u", "symmetric_theil_u", "chi_squared", "phi_squared", "cramers_v"),
+        ),
+    )
 )
 """Smooth measures whose bias in small samples is not small beside their standard error [@miller1955]."""
 

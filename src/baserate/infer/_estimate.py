@@ -185,14 +185,26 @@ def estimate_input(measure: Measure, data: MeasureInput, request: EstimateReques
     methods_by_name = _ROW_METHODS if isinstance(data, LabelSets) else interval_methods(measure, reweighed=reweighed)
     if request.method is not None and request.method not in methods_by_name:
         names = ", ".join(filter(None, methods_by_name))
-        remedy = f"known are: {names}" if names else "there is one kind only, so leave it out"
-        where = " where the shares of the classes are known" if reweighed else ""
+        where = " where the class shares are fixed" if reweighed else ""
         raise OptionError(
-            advice("interval", f"method={request.method!r}", request.method)
-            + f" makes no interval of {describe(measure).name}{where}; {remedy}."
+            f"{mention_method(request.method)} makes no interval of {describe(measure).name}{where}",
+            remedy=f"known are: {names}." if names else "leave it out: there is only one method.",
         )
     bounds = methods_by_name[request.method or ""](IntervalInput(measure, data, value, request))
     return make_estimate(value, bounds, measure, request)
+
+
+def mention_method(method: str | None) -> str:
+    """Mention an interval method in a message, as each interface spells it."""
+    return advice("interval", f"method={method!r}", method)
+
+
+def check_no_method(method: str | None) -> None:
+    """Raise if an interval method is named for clustered rows."""
+    if method is not None:
+        raise OptionError(
+            f"{mention_method(method)} is for independent rows, and these are clustered", remedy="leave it out."
+        )
 
 
 def make_estimate(value: float, bounds: Bounds, measure: Measure, request: EstimateRequest) -> Estimate:
@@ -262,11 +274,12 @@ def prepare_input(measure: Measure, data: object, threshold: float | None = None
         data = _single_tally(data)
     if wanted is Counts and isinstance(data, Tally | Curve):
         if threshold is None:
-            raise OptionError(f"{describe(measure).name} is of decisions: give {keyword('threshold')}.")
+            raise OptionError(f"{describe(measure).name} requires a threshold", remedy=f"give {keyword('threshold')}.")
         return (data if isinstance(data, Curve) else Curve(data)).at(float(threshold))
     if threshold is not None:
         raise OptionError(
-            f"{keyword('threshold', threshold)} has no use: it cuts a tally for a measure of a 2×2 table.",
+            f"{keyword('threshold', threshold)} has no effect on {describe(measure).name} of {type(data).__name__}",
+            remedy="leave it out.",
             option="threshold",
             value=threshold,
         )
@@ -279,13 +292,11 @@ def prepare_input(measure: Measure, data: object, threshold: float | None = None
     if isinstance(data, LabelSets) and "parts" in vars(measure):
         return data  # class averages also apply to labels
     if not isinstance(data, wanted):
-        problem = f"{describe(measure).name} takes {wanted.__name__}, not {type(data).__name__}"
-        hint = (
-            "; average it with multiclass.average_over_classes(…)"
-            if isinstance(data, Confusion | MulticlassRows)
-            else ""
+        several = isinstance(data, Confusion | MulticlassRows)
+        raise OptionError(
+            f"{describe(measure).name} takes {wanted.__name__}, not {type(data).__name__}",
+            remedy="average it with multiclass.average_over_classes(…)." if several else None,
         )
-        raise OptionError(f"{problem}{hint}.")
     return data
 
 
@@ -293,7 +304,7 @@ def _single_tally(rows: Rows) -> Tally:
     """Return the tally of rows that have a single score and no groups."""
     if len(rows.score) > 1 or rows.attributes:
         several = "several models" if len(rows.score) > 1 else f"groups ({', '.join(rows.attributes)})"
-        raise OptionError(f"these rows have {several}; infer.summary judges each.")
+        raise OptionError(f"these rows have {several}", remedy="use infer.summary, which estimates each.")
     return rows.tallies().tally
 
 
@@ -366,7 +377,7 @@ def percentile_bounds(draws: Floats, level: float, how: str) -> Bounds:
     """Return the middle of the bootstrap samples that are defined."""
     defined = draws[~np.isnan(draws)]
     if not len(defined):
-        return Bounds(nan, nan, how, "no draw is defined")
+        return Bounds(nan, nan, how, "no sample is defined")
     left_out = len(draws) - len(defined)
     method = f"{len(draws)} {how}" + (f", of which {left_out} undefined" if left_out else "")
     return Bounds(*percentiles(defined, level), method)
@@ -411,7 +422,7 @@ def _calibration_bounds(inputs: IntervalInput) -> Bounds:
 
 def _cap_area_bounds(inputs: IntervalInput) -> Bounds:
     """Bound the area under the gain curve through the interval of its AUC."""
-    how = "from that of the AUC, prevalence known" if inputs.tally.reweighed else "influence function"
+    how = "from the interval of the AUC, prevalence known" if inputs.tally.reweighed else "influence function"
     if not inputs.tally.negatives:
         return Bounds(nan, nan, how, "there are no negatives, so nothing can vary")
     low, high = _auc_intervals.cap_area_interval(inputs.tally, inputs.request.level)
@@ -431,7 +442,9 @@ def _bootstrap_moment_bounds(inputs: IntervalInput, *, way: _bootstrap.Bootstrap
     if measure is pr_auc and tally.negatives:
         low = min(low, _variances.unseen_area(measure, tally, inputs.value, request.level))
     return Bounds(
-        low, high, f"share as sure as {_bootstrap.N_MOMENT_SAMPLES} {_bootstrap.describe_bootstrap(tally, way)}"
+        low,
+        high,
+        f"proportion with the variance of {_bootstrap.N_MOMENT_SAMPLES} {_bootstrap.describe_bootstrap(tally, way)}",
     )
 
 
@@ -447,11 +460,7 @@ def _multiclass_bounds(inputs: IntervalInput) -> Bounds:
 
 
 def _estimate_clustered(measure: Measure, rows: Rows, threshold: float | None, request: EstimateRequest) -> Estimate:
-    if request.method is not None:
-        raise OptionError(
-            advice("interval", f"method={request.method!r}", request.method)
-            + " is for independent rows; these are in clusters: leave it out."
-        )
+    check_no_method(request.method)
     data = prepare_input(measure, rows, threshold)
     value = float(measure(data))
     if isnan(value):
@@ -552,14 +561,15 @@ def bootstrap(
     >>> sample = tally([0, 1, 0, 1, 1, 0] * 20, [0.2, 0.3, 0.4, 0.6, 0.9, 0.7] * 20)
     >>> slope, ece = infer.bootstrap(["calibration_slope", "ece"], sample)
     >>> slope.how
-    '1000 draws of rows'
+    '1000 bootstrap samples of rows'
     """
     EstimateRequest(level, None, seed)
     functions = [as_measure(measure) for measure in measures]
     unfit = [describe(measure).name for measure in functions if not describe(measure).stacks]
     if unfit:
         raise OptionError(
-            f"{', '.join(unfit)} is resampled by infer.estimate(…, {keyword('method', 'bootstrap')}), alone."
+            f"{', '.join(unfit)} cannot be computed for many samples at once",
+            remedy=f"use infer.estimate(…, {keyword('method', 'bootstrap')}).",
         )
     check_n_samples(draws)
     samples = bootstrap_measures(
@@ -572,5 +582,7 @@ def _summarize_samples(measure: Measure, tally: Tally, draws: Floats, level: flo
     value = float(measure(tally))
     if isnan(value):
         return Estimate(nan, why=undefined_reason(measure, tally) or "it is undefined")
-    bounds = percentile_bounds(draws, level, "draws of rows within each class" if tally.reweighed else "draws of rows")
+    bounds = percentile_bounds(
+        draws, level, "bootstrap samples of rows within each class" if tally.reweighed else "bootstrap samples of rows"
+    )
     return Estimate(value, bounds.low, bounds.high, level, bounds.how, bounds.why)

@@ -315,9 +315,9 @@ def _bootstrap_interval(measure: Measure, data: RowData, value: float, level: fl
     draws = sample_in_blocks(sample, draws=N_BOOTSTRAP, seed=seed, size=data_.truth.size * len(data_.labels))
     defined = draws[~np.isnan(draws)]
     if not len(defined):
-        return Bounds(nan, nan, "Bayesian bootstrap", "no draw is defined")
+        return Bounds(nan, nan, "Bayesian bootstrap", "no sample is defined")
     low, high = percentiles(defined, level)
-    return Bounds(min(low, value), max(high, value), f"Bayesian bootstrap, {N_BOOTSTRAP} draws")
+    return Bounds(min(low, value), max(high, value), f"Bayesian bootstrap, {N_BOOTSTRAP} samples")
 
 
 def _sort_rows(data: RowData) -> RowData:
@@ -345,13 +345,13 @@ def _row_weights(data: RowData) -> Floats:
 def _top_k_hits(measure: Measure, rows: RowData) -> Floats:
     k = int(measure.keywords.get("k", 2)) if isinstance(measure, partial) else 2
     if not isinstance(rows, MulticlassRows):
-        raise OptionError("top-k accuracy is of rows with one class each.")
+        raise OptionError("top-k accuracy requires rows with one class each.")
     return np.asarray(rows.rank() < k, dtype=np.float64)
 
 
 def _exact_matches(_measure: Measure, sets: RowData) -> Floats:
     if not isinstance(sets, LabelSets):
-        raise OptionError("exact match is of sets of labels.")
+        raise OptionError("exact match requires sets of labels.")
     errors = sets.per_row()
     return np.asarray((errors.fp + errors.fn) == 0, dtype=np.float64)
 
@@ -438,17 +438,19 @@ def compare_classes(
     request = ComparisonRequest(function, question)
     info = describe(function)
     if info.of not in (MulticlassRows, Confusion):
-        raise OptionError(f"{info.name} is no measure of many classes; `baserate.measure.multiclass` holds those.")
+        raise OptionError(
+            f"{info.name} is not a multi-class measure", remedy="choose one of `baserate.measure.multiclass`."
+        )
     if info.name == "expected_cost" and function is multiclass.expected_cost:
         raise OptionError(
-            "expected_cost needs what errors cost",
+            "expected_cost requires costs of errors",
             remedy="give partial(measure.multiclass.expected_cost, costs=CostMatrix(…)).",
         )
     if question.method not in (None, "delong", "resample") or (
         question.method == "delong" and info.name != "hand_till"
     ):
         raise OptionError(
-            f"the method {question.method!r} is not for {info.name} of many classes",
+            f"the method {question.method!r} does not apply to the multi-class measure {info.name}",
             remedy=f"use {keyword('method', 'resample')}.",
         )
     first, second = _merge_rows(a, b)
@@ -520,7 +522,7 @@ def _compare_by_bootstrap(
     else:
         draws = make(request.measure, a, b, seed)
     if info.of is Confusion:
-        bootstrap = BootstrapDifference(draws, "Dirichlet draws of the joint table")
+        bootstrap = BootstrapDifference(draws, "Dirichlet samples of the joint table")
     else:
         rows = np.bincount(a.truth, a.count)
         bootstrap = BootstrapDifference(draws, "Bayesian bootstrap", Units(float(rows[rows > 0].min())))
@@ -609,7 +611,9 @@ def _check_models(a: Any, b: Any) -> None:  # noqa: ANN401  (checked here)
         raise ShapeError(f"the models have {len(a)} and {len(b)} rows", remedy="give the same rows in the same order.")
     differ = int(np.count_nonzero(a.truth != b.truth))
     if differ:
-        raise ShapeError(f"truth differs in {differ} of {len(a)} rows", remedy="give the same rows in the same order.")
+        raise ShapeError(
+            f"the labels differ in {differ} of {len(a)} rows", remedy="give the same rows in the same order."
+        )
     for name in ("weight", "count"):
         one, other = getattr(a, name), getattr(b, name)
         if (one is None) != (other is None) or (one is not None and not np.array_equal(one, other)):

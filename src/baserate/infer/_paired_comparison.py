@@ -245,7 +245,7 @@ def compare(  # noqa: PLR0913  (each is a part of the question)
     require_options(functions)
     if costs is not None and Settings(costs=costs).idle(functions):
         raise OptionError(
-            "costs are given, but no measure depends on them", remedy="compare by expected_cost, or leave them out."
+            f"{keyword('costs')} has no effect on these measures", remedy="compare by expected_cost, or leave them out."
         )
     pairs = {at: _pairs(rows, models, each) for at, each in enumerate(functions)}
     names = list(dict.fromkeys(name for each in pairs.values() for pair in each for name in pair))
@@ -500,7 +500,7 @@ def _explain_no_mcnemar(cells: UniqueRows) -> str | None:
     if cells.weight is not None:
         return "counts rows, and these have weights"
     if cells.cluster is not None:
-        return "needs rows that are independent, and these are clustered"
+        return "requires independent rows, and these are clustered"
     return None
 
 
@@ -530,12 +530,13 @@ def _pairs(rows: Rows, models: Any, measure: Measure) -> list[Pair]:  # noqa: AN
         _check_model(rows, name)
         if name == labels and not decides:
             raise OptionError(
-                f"{name} holds labels, which have neither ranks nor probabilities",
+                f"{name} contains labels, which have neither ranks nor probabilities",
                 remedy="compare it by a measure of the 2×2 table, such as sensitivity.",
             )
     if not pairs or any(len(pair) != 2 for pair in pairs):
         raise OptionError(
-            f"there is only {', '.join(map(repr, names)) or 'no model'} to compare by {describe(measure).name}",
+            f"a comparison by {describe(measure).name} requires two models; the rows have "
+            f"{', '.join(map(repr, names)) or 'none'}",
             remedy="give two or more scores of the same rows.",
         )
     return pairs

@@ -13,7 +13,7 @@ from baserate._arrays import Floats, make_read_only, ratio
 from baserate._costs import Costs
 from baserate._counts import Counts
 from baserate._curve import Curve
-from baserate._errors import OptionError, advice, keyword
+from baserate._errors import OptionError, keyword
 from baserate._tally import Tally
 from baserate.infer import _auc_intervals, _binomial
 from baserate.infer._binomial import Proportion, effective_proportion, wilson
@@ -38,7 +38,13 @@ from baserate.infer._comparison import (
     share_limits,
     student_p,
 )
-from baserate.infer._estimate import CLOSED_FORM, EstimateRequest as One, IntervalInput, interval_methods
+from baserate.infer._estimate import (
+    CLOSED_FORM,
+    EstimateRequest as One,
+    IntervalInput,
+    interval_methods,
+    mention_method,
+)
 from baserate.infer._mcnemar import N_TABLES
 from baserate.infer._paired_comparison import AUC_SCALES, find_threshold, has_delong_test
 from baserate.infer._variances import Units, influence_variance, t_widening
@@ -153,8 +159,7 @@ def _choose_method(request: ComparisonRequest, values: Limits, *, reweighed: boo
         if method is None:
             return "hybrid"
         raise OptionError(
-            advice("interval", f"method={method!r}", method)
-            + " draws everybody, but the shares of the classes are known: leave it out."
+            f"{mention_method(method)} samples all rows, but the class shares are fixed", remedy="leave it out."
         )
     if method is None and request.measure in _LOSS_MEASURES and isfinite(values[0]) and isfinite(values[1]):
         return "t"
@@ -165,7 +170,7 @@ def _choose_method(request: ComparisonRequest, values: Limits, *, reweighed: boo
     has_delong_test(info, method)
     if method not in {"delong", "resample"}:
         raise OptionError(
-            "McNemar's test is of models on the same rows",
+            "McNemar's test compares models on the same rows",
             remedy=f"use {keyword('method', 'resample')}, or compare(rows).",
         )
     return method
@@ -300,7 +305,9 @@ def _compare_by_bootstrap(request: ComparisonRequest, samples: list[Any], values
     with np.errstate(invalid="ignore"):  # samples may be infinite
         differences = each[0].draws[:fewest] - each[1].draws[:fewest]
     fewest_units = min((one.units for one in each), key=lambda units: units.observed)
-    bootstrap = BootstrapDifference(differences, f"independent draws of both{_describe_pooling(samples)}", fewest_units)
+    bootstrap = BootstrapDifference(
+        differences, f"independent bootstrap samples of both{_describe_pooling(samples)}", fewest_units
+    )
     return request.conclude_by_bootstrap(values, bootstrap)
 
 
@@ -328,7 +335,7 @@ def _compare_constant_samples(
             values, *(own(bootstrap, value, level) for bootstrap, value in zip(each, values, strict=True))
         )
 
-    how = f"Newcombe's hybrid of draws and of Wilson's limits: {NO_VARIANCE}"
+    how = f"Newcombe's hybrid of bootstrap samples and of Wilson's limits: {NO_VARIANCE}"
     smallest = max(
         (one.smallest_p(request.side) for one, value in zip(each, values, strict=True) if not one.is_constant(value)),
         default=0.0,

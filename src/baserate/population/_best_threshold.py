@@ -418,11 +418,11 @@ def best_threshold(
     goal = _resolve_objective(measure, options)
     direction = goal.toward if toward is None else toward
     if toward not in {None, "high", "low"}:
-        raise OptionError(f"toward is {toward!r}; it is 'high' or 'low'.", option="toward", value=toward)
+        raise OptionError(f"toward is {toward!r}; expected 'high' or 'low'.", option="toward", value=toward)
     if direction is None:
         raise OptionError(
             f"neither end of {goal.name} is the better one",
-            remedy=f"say which you mean: {keyword('toward', 'high')} or 'low'.",
+            remedy=f"give {keyword('toward', 'high')} or {keyword('toward', 'low')}.",
         )
     sign = 1.0 if direction == "high" else -1.0
     peak = find_maximum(population, lambda counts: sign * goal.value(counts))
@@ -430,12 +430,12 @@ def best_threshold(
         infinite = " or infinite" * _infinite_somewhere(population, goal, sign)
         raise OptionError(
             f"{goal.name} is undefined{infinite} at every threshold of this population",
-            remedy="take another prevalence or measure.",
+            remedy="choose another prevalence or measure.",
         )
     if np.isinf(peak.value):
         raise OptionError(
-            f"{goal.name} grows without bound towards a threshold of {peak.threshold:g}, so that none is best by it; "
-            "infinities never win a search: take another measure."
+            f"{goal.name} grows without bound towards a threshold of {peak.threshold:g}, so no threshold is best",
+            remedy="choose another measure.",
         )
     best_value = _make_best(population, goal.name, peak._replace(value=sign * peak.value + 0.0))  # −0.0 is 0
     return replace(best_value, has_infinities=_infinite_somewhere(population, goal, sign))
@@ -637,7 +637,7 @@ def _resolve_objective(measure: str | Measure, options: dict[str, Any]) -> _Obje
     info = describe(function) if hasattr(unwrap_options(function), "about") else None
     if info is not None and info.of is not Counts:
         raise OptionError(
-            f"{info.name} has one value for a whole curve, not one at each threshold", remedy="take another."
+            f"{info.name} has one value for a whole curve, not one at each threshold", remedy="choose another measure."
         )
     name = info.name if info else getattr(function, "__name__", "this function")
     return _Objective(name, partial(function, **options), info.best if info else None)

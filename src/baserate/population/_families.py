@@ -186,7 +186,10 @@ def _pair(name: str, values: Pair, domain: Domain) -> Pair:
         negative, positive = map(float, values)
     except (TypeError, ValueError) as error:
         raise OptionError(
-            f"{name} is {values!r}", remedy="give two numbers, for example (0, 1).", option=name, value=values
+            f"{name} is {values!r}; expected two numbers.",
+            remedy="Give, for example, (0, 1).",
+            option=name,
+            value=values,
         ) from error
     for each in (negative, positive):
         check_domain(name, each, domain)
@@ -311,7 +314,9 @@ def summary(population: Population, *measures: str | Measure, points: int = 11, 
     columns = {name: [row.get(name) for row in rows] for name in (*COLUMNS, "best")}
     data = header(population)
     skipped = [row["measure"].replace("_", " ") for row in rows if row.get("skipped")]
-    notes = [f"thresholds with an infinite {name} were skipped: an infinity never wins a search." for name in skipped]
+    notes = [
+        f"thresholds with an infinite {name} were skipped: infinities are never the best value." for name in skipped
+    ]
     settings = collect_settings(functions)
     notes += note_settings(settings)
     return Results(columns, data | {"notes": [*data["notes"], *notes]} | ({"settings": settings} if settings else {}))
@@ -342,7 +347,9 @@ def exact_value(population: Population, measure: str | Measure) -> float:
     function = as_measure(measure)
     info = describe(function)
     if info.of is not Curve:
-        raise OptionError(f"{info.name} is not a measure over all thresholds; `best` and `table` tell of others.")
+        raise OptionError(
+            f"{info.name} is not a measure over all thresholds", remedy="use `best_threshold` or `table`."
+        )
     if any(margin in info.needs and _has_no_class(population, margin) for margin in ("positives", "negatives")):
         return nan
     if is_discrete(population.negative) and is_discrete(population.positive):
@@ -416,7 +423,9 @@ def _best_rows(population: Population, measure: Measure) -> Iterator[dict[str, A
         value = exact_value(population, measure)
         yield {"measure": info.name, "value": value, "best": False, "why": _UNKNOWN if isnan(value) else None}
     elif info.of is not Counts:
-        raise OptionError(f"{info.name} is of probabilities, not of ranks or tables", remedy="leave it out.")
+        raise OptionError(
+            f"{info.name} is a measure of probabilities, not of ranks or confusion matrices", remedy="leave it out."
+        )
     elif info.best is not None:
         try:
             optimum = best_threshold(population, measure)
@@ -519,7 +528,7 @@ def simulation_study(  # noqa: PLR0913  (each is a dimension of the study)
     unfit = [describe(measure).name for measure in functions if describe(measure).of is not Curve]
     if unfit:
         raise OptionError(
-            f"{', '.join(unfit)} needs a threshold; a study takes measures over all thresholds, such as auc."
+            f"{', '.join(unfit)} requires a threshold", remedy="choose measures over all thresholds, such as auc."
         )
     shares = [population.prevalence] if prevalences is None else list(prevalences)
     work = _Work(functions, _check_integer(repeats, "repeats"), _check_integer(seed, "seed", least=0))
@@ -570,24 +579,19 @@ def _summarize_values(values: Floats) -> dict[str, Any]:
     many = len(defined)
     mean = float(defined.mean()) if many else nan
     spread = sqrt(float(np.sum((defined - mean) ** 2)) / (many - 1)) if many > 1 else nan
-    why = None if many else "every draw holds a single class"
-    return {"value": mean, "sd": spread, "undefined": len(values) - many, "how": "mean of draws", "why": why}
+    why = None if many else "every sample contains a single class"
+    return {"value": mean, "sd": spread, "undefined": len(values) - many, "how": "mean of samples", "why": why}
 
 
 def _notes(rows: list[dict[str, Any]]) -> Iterator[str]:
     undefined = {(row["size"], row["prevalence"]): row["undefined"] for row in rows if row["undefined"]}
     for (size, share), many in undefined.items():
         repeats = rows[0]["repeats"]
-        yield f"{many} of {repeats} draws of {size} rows at prevalence {share:g} hold a single class and are left out."
+        yield f"{many} of {repeats} samples of {size} rows at prevalence {share:g} contain a single class and are omitted."
 
 
 def _check_integer(value: object, name: str, least: int = 1) -> int:
-    if not isinstance(value, (int, float, np.integer, np.floating)) or not isfinite(value) or value != int(value):
-        raise OptionError(
-            f"{name} is {value!r}", remedy=f"give whole numbers of {least} or more.", option=name, value=value
-        )
-    if value < least:
-        raise OptionError(
-            f"{name} is {value!r}", remedy=f"give whole numbers of {least} or more.", option=name, value=value
-        )
-    return int(value)
+    number = isinstance(value, (int, float, np.integer, np.floating)) and isfinite(value)
+    if not number or value != int(value) or value < least:  # type: ignore[call-overload,operator]  # a number
+        raise OptionError(f"{name} is {value!r}; expected whole numbers of {least} or more.", option=name, value=value)
+    return int(value)  # type: ignore[call-overload,no-any-return]  # a number
