@@ -295,7 +295,7 @@ def prepare_input(measure: Measure, data: object, threshold: float | None = None
         several = isinstance(data, Confusion | MulticlassRows)
         raise OptionError(
             f"{describe(measure).name} takes {wanted.__name__}, not {type(data).__name__}",
-            remedy="average it with multiclass.average_over_classes(…)." if several else None,
+            remedy="average it with multiclass.average_over_classes(…)." if several else "convert the data.",
         )
     return data
 

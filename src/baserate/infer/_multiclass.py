@@ -217,6 +217,7 @@ FEW_FREEDOM = 25
 """Degrees of freedom of an observed variance below which a few rows dominate it."""
 
 RowData = MulticlassRows | LabelSets
+_SAME_ORDER = "give the same rows in the same order."
 
 
 def multiclass_interval(measure: Measure, data: RowData, *, level: float, seed: Seed) -> Bounds:
@@ -608,18 +609,14 @@ def _check_models(a: Any, b: Any) -> None:  # noqa: ANN401  (checked here)
             remedy=f"name the same as {keyword('labels')}.",
         )
     if len(a) != len(b):
-        raise ShapeError(f"the models have {len(a)} and {len(b)} rows", remedy="give the same rows in the same order.")
+        raise ShapeError(f"the models have {len(a)} and {len(b)} rows", remedy=_SAME_ORDER)
     differ = int(np.count_nonzero(a.truth != b.truth))
     if differ:
-        raise ShapeError(
-            f"the labels differ in {differ} of {len(a)} rows", remedy="give the same rows in the same order."
-        )
+        raise ShapeError(f"the labels differ in {differ} of {len(a)} rows", remedy=_SAME_ORDER)
     for name in ("weight", "count"):
         one, other = getattr(a, name), getattr(b, name)
         if (one is None) != (other is None) or (one is not None and not np.array_equal(one, other)):
-            raise ShapeError(
-                f"the rows of both models differ in {name}", remedy="give the same rows in the same order."
-            )
+            raise ShapeError(f"the rows of both models differ in {name}", remedy=_SAME_ORDER)
 
 
 def _merge_rows(a: MulticlassRows, b: MulticlassRows) -> tuple[MulticlassRows, MulticlassRows]:

@@ -186,10 +186,7 @@ def _pair(name: str, values: Pair, domain: Domain) -> Pair:
         negative, positive = map(float, values)
     except (TypeError, ValueError) as error:
         raise OptionError(
-            f"{name} is {values!r}; expected two numbers.",
-            remedy="Give, for example, (0, 1).",
-            option=name,
-            value=values,
+            f"{name} is {values!r}; expected two numbers, for example (0, 1).", option=name, value=values
         ) from error
     for each in (negative, positive):
         check_domain(name, each, domain)
@@ -587,7 +584,7 @@ def _notes(rows: list[dict[str, Any]]) -> Iterator[str]:
     undefined = {(row["size"], row["prevalence"]): row["undefined"] for row in rows if row["undefined"]}
     for (size, share), many in undefined.items():
         repeats = rows[0]["repeats"]
-        yield f"{many} of {repeats} samples of {size} rows at prevalence {share:g} contain a single class and are omitted."
+        yield f"{many} of {repeats} samples of {size} rows at prevalence {share:g} have a single class and are omitted."
 
 
 def _check_integer(value: object, name: str, least: int = 1) -> int:
