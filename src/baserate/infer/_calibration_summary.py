@@ -424,7 +424,7 @@ def _make_notes(parts: Sequence[CalibrationPart], prevalence: float | str | None
             verb = "has" if rows_at_ends == 1 else "have"
             yield (
                 f"{_count_rows(rows_at_ends)} of {part.title} {verb} a probability at or next to 0 or 1, without "
-                f"finite log-odds; the recalibration line uses {PROBABILITY_CLIP:g} and 1 − {PROBABILITY_CLIP:g} instead."
+                f"finite log-odds; the recalibration line clips it at {PROBABILITY_CLIP:g}."
             )
     if not any(part.is_original for part in parts):
         yield "the scores are not probabilities, so only the calibrated ones are evaluated."
