@@ -435,7 +435,7 @@ def test_lost_positives_are_another_prevalence() -> None:
     assert found.prevalence.low < y.mean() < found.prevalence.high
     assert "calibrated for a prevalence of" in found.verdict
     assert not found.offset.low <= 0 <= found.offset.high
-    assert infer.intrinsic_calibration(calibrated(0, 2000), draws=100).verdict.startswith("nothing speaks against")
+    assert infer.intrinsic_calibration(calibrated(0, 2000), draws=100).verdict.startswith("no evidence against calibration")
 
 
 def test_no_prevalence_mends_a_slope() -> None:
@@ -445,7 +445,7 @@ def test_no_prevalence_mends_a_slope() -> None:
     found = infer.intrinsic_calibration(tally(rng.random(2000) < odds / (1 + odds), p), draws=100)
     assert found.calibrated is False
     assert found.against_slope.p < 1e-6
-    assert "no prevalence makes it calibrated" in found.verdict
+    assert "miscalibrated at every prevalence" in found.verdict
 
 
 def test_no_prevalence_mends_a_shape() -> None:
@@ -562,7 +562,7 @@ def test_many_classes() -> None:
     assert value == pytest.approx(measure.ece(tally(y == 1, p[:, 1])))
     (value,) = (row["value"] for row in found if row["top"] and row["measure"] == "ece")
     assert value == pytest.approx(measure.ece(tally(p.argmax(axis=1) == y, p.max(axis=1))))
-    with pytest.raises(OptionError, match="a prevalence is for two classes"):
+    with pytest.raises(OptionError, match="a prevalence requires two classes"):
         infer.calibration_summary(classes, prevalence=0.5)
     curves = infer.calibration_curves(classes)
     assert sum(curves.columns["mass"]) == 4 * 90

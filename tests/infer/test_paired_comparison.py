@@ -527,13 +527,13 @@ def test_a_single_row_of_a_class_has_limits() -> None:
     ("options", "error", "told"),
     [
         ({"models": ["new", "odl"]}, UnknownNameError, r"there is no model 'odl'\. Did you mean 'old'\?"),
-        ({"models": ["new"]}, OptionError, "there is only 'new' to compare by auc; give two or more scores"),
+        ({"models": ["new"]}, OptionError, "a comparison by auc requires two models; the rows have 'new'; give two or more scores"),
         ({"measure": "f1", "threshold": "high"}, OptionError, "give a number"),
         ({"measure": "f1", "threshold": {"newer": 1}}, UnknownNameError, "there is no model 'newer'"),
         ({"measure": []}, OptionError, "no measure"),
-        ({"measure": "f1", "question": Question(method="delong")}, OptionError, "DeLong's test is of areas"),
-        ({"measure": "auc", "question": Question(method="mcnemar")}, OptionError, "not of auc"),
-        ({"measure": "precision", "question": Question(method="mcnemar")}, OptionError, "not of precision"),
+        ({"measure": "f1", "question": Question(method="delong")}, OptionError, "DeLong's test compares areas"),
+        ({"measure": "auc", "question": Question(method="mcnemar")}, OptionError, "not auc"),
+        ({"measure": "precision", "question": Question(method="mcnemar")}, OptionError, "not precision"),
         ({"seed": -1}, OptionError, "seed is -1"),
     ],
 )
@@ -556,7 +556,7 @@ def test_scores_that_are_no_probabilities_need_a_threshold() -> None:
     ("changes", "told"),
     [
         ({"weight": np.ones(60)}, "counts rows, and these have weights"),
-        ({"cluster": np.arange(60)}, "needs rows that are independent"),
+        ({"cluster": np.arange(60)}, "requires independent rows"),
     ],
 )
 def test_mcnemar_raises_where_it_does_not_hold(changes: Any, told: str) -> None:  # noqa: ANN401
@@ -576,7 +576,7 @@ def test_labels_are_compared_only_by_tables() -> None:
     found = compare(labelled, measure="accuracy")
     assert [each.models for each in found] == [("new", "old"), ("new", "says"), ("old", "says")]
     assert found[1].thresholds == (0.5, None)
-    with pytest.raises(OptionError, match="says holds labels"):
+    with pytest.raises(OptionError, match="says contains labels"):
         compare(labelled, models=["new", "says"])
 
 

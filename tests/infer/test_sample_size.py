@@ -618,15 +618,15 @@ PILOT = Rows(np.array([True, False, True, False]), {"a": np.arange(4.0), "b": np
         (lambda: binormal_pair((1, 0), (1, 1), correlation=(0, 0)), "a is 1 and b 0"),
         (
             lambda: reported_pair(0.8, 0.7, variances=(1e-3, 1e-3), covariance=2e-3, positives=9, negatives=9),
-            "cannot be; check the numbers",
+            "are impossible; check the numbers",
         ),
         (
             lambda: reported_pair(0.8, 0.7, variances=(np.nan, 1e-3), covariance=0, positives=9, negatives=9),
-            "cannot be; check the numbers",
+            "are impossible; check the numbers",
         ),
         (
             lambda: AucPair(0.8, 0.7, (ClassVariance(1, 1), ClassVariance(1, 1)), ClassVariance(1, 2)),
-            "covariance 2 cannot be; check the numbers",
+            "covariance 2 are impossible; check the numbers",
         ),
         (
             lambda: sample_size_for_auc_difference(hypothetical_pair(0.8, 0.8), power=0.9, prevalence=0.1),

@@ -244,7 +244,7 @@ def test_invalid_and_undefined_comparisons() -> None:
         compare_unpaired(a, [1, 2])  # type: ignore[arg-type]
     with pytest.raises(OptionError, match="on the same rows"):
         compare_unpaired(a, a, measure="accuracy", question=Question(method="mcnemar"))
-    with pytest.raises(OptionError, match="DeLong's test is of areas"):
+    with pytest.raises(OptionError, match="DeLong's test compares areas"):
         compare_unpaired(a, a, measure="accuracy", question=Question(method="delong"))
     one = Tally.from_counts([0.5], [[3], [0]])
     found = compare_unpaired(a, one)
@@ -367,7 +367,7 @@ def test_two_models_of_many_classes_that_are_always_right() -> None:
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        (lambda b: MulticlassRows(b.truth[::-1].copy(), b.score, b.labels), "truth differs in"),
+        (lambda b: MulticlassRows(b.truth[::-1].copy(), b.score, b.labels), "the labels differ in"),
         (lambda b: MulticlassRows(b.truth[1:], b.score[1:], b.labels), "have 200 and 199 rows"),
         (lambda b: MulticlassRows(b.truth, b.score, ("x", "y", "z")), "different classes"),
         (lambda b: MulticlassRows(b.truth, b.score, b.labels, weight=np.ones(200)), "differ in weight"),
@@ -381,7 +381,7 @@ def test_classes_that_are_not_of_the_same_rows(change: Any, told: str) -> None: 
 
 def test_classes_need_a_measure_of_classes() -> None:
     a, b = classes()
-    with pytest.raises(OptionError, match="is not for mcc"):
+    with pytest.raises(OptionError, match="does not apply to the multi-class measure mcc"):
         compare_classes(a, b, measure="mcc", question=Question(method="delong"))
     with pytest.raises(OptionError, match="is not MulticlassRows"):
         compare_classes(a, None)  # type: ignore[arg-type]

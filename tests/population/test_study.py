@@ -70,9 +70,9 @@ def test_samples_of_a_single_class_are_counted_and_noted() -> None:
     found = population.simulation_study(population.linear(), sizes=[10, 1], prevalences=[0.05], repeats=60)
     some, none = ([row for row in found.rows() if row["size"] == size] for size in (10, 1))
     assert all(0 < row["undefined"] < 60 and row["value"] is not None for row in some)
-    assert all(row["undefined"] == 60 and row["why"] == "every draw holds a single class" for row in none)
+    assert all(row["undefined"] == 60 and row["why"] == "every sample contains a single class" for row in none)
     assert found.data["notes"][1] == (
-        "60 of 60 draws of 1 rows at prevalence 0.05 hold a single class and are left out."
+        "60 of 60 samples of 1 rows at prevalence 0.05 have a single class and are omitted."
     )
     jsonschema.validate(json.loads(found.to_json()), RESULTS)
 
@@ -93,8 +93,8 @@ def test_progress_goes_from_nothing_to_everything() -> None:
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        ({"measures": ["auc", "f1"]}, "f1 needs a threshold; a study takes measures over all thresholds"),
-        ({"sizes": [0]}, "sizes is 0; give whole numbers of 1 or more"),
+        ({"measures": ["auc", "f1"]}, "f1 requires a threshold; choose measures over all thresholds"),
+        ({"sizes": [0]}, "sizes is 0; expected whole numbers of 1 or more"),
         ({"sizes": [2.5]}, "sizes is 2.5; give whole numbers"),
         ({"repeats": 0}, "repeats is 0"),
         ({"sizes": []}, "there is nothing to study"),
