@@ -527,7 +527,11 @@ def test_a_single_row_of_a_class_has_limits() -> None:
     ("options", "error", "told"),
     [
         ({"models": ["new", "odl"]}, UnknownNameError, r"there is no model 'odl'\. Did you mean 'old'\?"),
-        ({"models": ["new"]}, OptionError, "a comparison by auc requires two models; the rows have 'new'; give two or more scores"),
+        (
+            {"models": ["new"]},
+            OptionError,
+            "comparing by auc requires two models, not 'new'; give two or more scores",
+        ),
         ({"measure": "f1", "threshold": "high"}, OptionError, "give a number"),
         ({"measure": "f1", "threshold": {"newer": 1}}, UnknownNameError, "there is no model 'newer'"),
         ({"measure": []}, OptionError, "no measure"),

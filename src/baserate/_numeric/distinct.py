@@ -327,9 +327,9 @@ def _mix_bits(words: Hashes) -> Hashes:
 
 
 _HEAD = 64
-"""Numbers that are looked at first: doubles are hardly ever of single precision all."""
+"""Numbers checked first: doubles are hardly ever all of single precision."""
 _DIGITS = 9
-"""As many tell any two float32 apart."""
+"""Digits that distinguish any two float32."""
 
 
 def is_single_precision(values: Floats) -> bool:

@@ -365,7 +365,7 @@ class LogitBeta(_Continuous):
 
         z = np.asarray(z, dtype=np.float64)
         direct = betainc(self.a, self.b, expit(z))
-        # A chance above one half is told best by what is left.
+        # A probability above one half is most accurate as one less its complement.
         right = np.where(direct < 0.5, direct, 1 - _logit_beta_cdf(self.b, self.a, -z))
         return np.where(z <= 0, _logit_beta_cdf(self.a, self.b, z), right)
 
@@ -386,7 +386,7 @@ class LogitBeta(_Continuous):
 
 
 def to_log_odds_scale(distribution: Distribution) -> Distribution:
-    """Return the distribution of log-odds, where we know it; otherwise the distribution itself."""
+    """Return the distribution of log-odds, where it has a closed form; otherwise the distribution itself."""
     match distribution:
         case LogitNormal():
             return Normal(distribution.mean, distribution.sd)
@@ -429,7 +429,7 @@ def _series_limit(a: float, b: float) -> float:
 
 
 _TAIL = 1e-15
-"""Mass at either end of a lattice that is left out: with less SciPy knows no end."""
+"""Mass at either end of a lattice that is omitted: SciPy finds no quantile of less."""
 _MASS_TOLERANCE = 1e-9
 _MAX_ATOMS = 10**6
 """Values that a discrete distribution may have."""
@@ -482,7 +482,7 @@ def atoms(distribution: Distribution) -> Floats:
     places = getattr(getattr(distribution, "dist", None), "xk", None)  # of SciPy's tables of values
     if places is None:
         low = float(distribution.ppf(_TAIL))
-        # Asked first, since SciPy looks for a far quantile step by step.
+        # Checked first, since SciPy searches for a far quantile step by step.
         if distribution.sf(low + _MAX_ATOMS) > _TAIL:
             raise OptionError(
                 f"a discrete distribution has more than {_MAX_ATOMS} values from {low:g} on, too many to sum",
@@ -543,7 +543,7 @@ def quantiles(distribution: Distribution, log_odds: Floats) -> Floats:
 def _find_quantiles(distribution: Distribution, exceeded: Floats, reached: Floats) -> Floats:
     """Return quantiles by the smaller of two complementary probabilities; NaN if a far tail is unknown."""
     with catch_warnings():
-        simplefilter("ignore")  # SciPy says there what NaN says already
+        simplefilter("ignore")  # SciPy warns of the same quantiles that are NaN
         upper, lower = distribution.isf(np.minimum(exceeded, 0.5)), distribution.ppf(np.minimum(reached, 0.5))
     return np.asarray(np.where(exceeded < 0.5, upper, lower), dtype=np.float64)
 
@@ -561,7 +561,7 @@ def expectation(distribution: Distribution, function: Callable[[Floats], Floats]
         return float(np.sum(weight * function(places)) / np.sum(weight))
     ends = np.unique(np.concatenate([[-np.inf, np.inf], knots]))[::-1]
     over, under = prob_at_least(distribution, ends), prob_below(distribution, ends)
-    # Of two nearly equal chances the smaller tail knows the difference.
+    # A difference of two nearly equal probabilities is accurate only from the smaller tail.
     width = np.where(over[1:] < 0.5, np.diff(over), -np.diff(under))
     nonempty = width > 0
     pieces = over[:-1][nonempty], under[1:][nonempty], width[nonempty]
@@ -582,5 +582,5 @@ def _integrate_pieces(
     weight = width * (step * pi * np.cosh(x) * part * rest)
     exceeded, reached = over + width * part, under + width * rest
     places = _find_quantiles(distribution, exceeded, reached)
-    # Tails too far to be known weigh nothing.
+    # Quantiles of far tails may be NaN; their weight is negligible.
     return float(np.nansum(weight * function(places)))

@@ -13,13 +13,13 @@ _MAX_STEPS = 200
 _TOLERANCE = 1e-7
 """Relative size of a step after which only rounding is left: the error squares from step to step."""
 _LONGEST_STEP = 64.0
-"""How far one step may lead: on flat ground Newton's method knows only the direction."""
+"""Longest step: where the function is flat, only the direction of Newton's step is reliable."""
 _MIN_INFORMATION = 1e-200
 """Information that can still be divided by."""
 _MIN_EIGENVALUE = 1e-15
 """Least share of information that rounding leaves."""
 _FLAT_SHARE = 1e-12
-"""Share of the information at the start below which nothing holds a direction: there is no finite maximum."""
+"""Share of the initial information below which a direction is flat, so that no finite maximum exists."""
 
 Derivatives = Callable[[Floats], tuple[Floats, Floats]]
 """From parameters to the slope of the function there, and its curvature, which is positive."""
@@ -34,7 +34,7 @@ class Maximum(NamedTuple):
     covariance: Floats
     """Inverse of the curvature; parameters at their bound do not vary."""
     converged: bool
-    """Whether there is such a place; otherwise this is how far Newton's method went."""
+    """Whether a maximum was reached; otherwise this is where Newton's method stopped."""
 
 
 def maximize_concave(moments: Derivatives, start: Floats, *, bounded: int = 0, level: float | None = None) -> Maximum:
@@ -57,11 +57,11 @@ def maximize_concave(moments: Derivatives, start: Floats, *, bounded: int = 0, l
             break
         theta, slope, curve = _take_step(moments, theta, step, slope, bounded)
     slope, curve = moments(theta)
-    held = _find_active(theta, slope, bounded)
-    free = np.ix_(~held, ~held)
+    active = _find_active(theta, slope, bounded)
+    free = np.ix_(~active, ~active)
     covariance = np.zeros_like(curve)
     covariance[free] = _invert_curvature(curve[free])
-    return Maximum(theta, held, covariance, converged)
+    return Maximum(theta, active, covariance, converged)
 
 
 def _take_step(
@@ -93,9 +93,9 @@ def _clip_to_bounds(theta: Floats, bounded: int) -> Floats:
 
 def _find_active(theta: Floats, slope: Floats, bounded: int) -> Bools:
     """Find the parameters at their bound that would fall below it."""
-    held: Bools = (theta <= 0) & (slope <= 0)
-    held[bounded:] = False
-    return held
+    active: Bools = (theta <= 0) & (slope <= 0)
+    active[bounded:] = False
+    return active
 
 
 def _has_curvature(curve: Floats, first: Floats, free: Bools) -> bool:
@@ -112,14 +112,14 @@ def _has_curvature(curve: Floats, first: Floats, free: Bools) -> bool:
 
 def _newton_step(theta: Floats, slope: Floats, curve: Floats, bounded: int) -> Floats:
     """Compute Newton's step of the free parameters; parameters that it would push over their bound stay."""
-    held = _find_active(theta, slope, bounded)
+    active = _find_active(theta, slope, bounded)
     while True:
-        step, free = np.zeros(len(slope)), ~held
+        step, free = np.zeros(len(slope)), ~active
         step[free] = _invert_curvature(curve[np.ix_(free, free)]) @ slope[free]
         pushed = (theta <= 0) & (step < 0) & (np.arange(len(theta)) < bounded)
         if not pushed.any():
             return step * min(1.0, _LONGEST_STEP / max(float(np.abs(step).max(initial=0.0)), _LONGEST_STEP))
-        held |= pushed
+        active |= pushed
 
 
 def _is_small(values: Floats, most: float) -> bool:
@@ -136,7 +136,7 @@ def _invert_curvature(matrix: Floats) -> Floats:
 
 
 PROBABILITY_CLIP = 1e-12
-"""Shares nearer to 0 or 1 are moved there before their log-odds are taken."""
+"""Distance from 0 and 1 to which probabilities are clipped before their log-odds are computed."""
 _BLOCK = 1 << 14
 """Places that fit the cache."""
 _DIVERGED = 1e3
@@ -161,8 +161,8 @@ def fit_logistic(
 
     Hits h and misses m are sums at each x, of shape (m,), or (…, m) for many regressions at once. The covariance is the
     inverse of Fisher's information H; with sums of squared weights q, that of weighted rows, :math:`H^{-1}QH^{-1}`. Of
-    many regressions, whose spread is seen, it is left out.
-    Where no finite maximum exists, the result is as far as Newton's method went; the caller must know when. It starts
+    many regressions, which show their own spread, it is NaN.
+    Where no finite maximum exists, the result is as far as Newton's method went; which the caller must check. It starts
     from a constant, or from an intercept and slope that are known to be near.
     """
     middle, scale = _center_and_scale(x)
@@ -193,7 +193,7 @@ class LogisticBasisFit(NamedTuple):
     at_bound: Bools
     """Which weights are held at 0, below which they would fall."""
     converged: bool
-    """Whether there is a maximum; otherwise this is how far Newton's method went."""
+    """Whether a maximum was reached; otherwise this is where Newton's method stopped."""
 
 
 def fit_logistic_basis(
@@ -352,7 +352,7 @@ def _line_newton_step(z: Floats, hits: Floats, total: Floats, coefficients: Floa
     information = _moment_matrix(sums[2:])
     with np.errstate(invalid="ignore", over="ignore"):
         step = (_invert_2x2(information) @ slope[..., None])[..., 0]
-    # Where all is certain there is no curvature to go by.
+    # Where all probabilities are 0 or 1 there is no curvature, so no step.
     return np.where(np.isfinite(step), step, 0.0), slope, information
 
 
@@ -386,7 +386,7 @@ def logistic_probability(a: Floats, b: Floats, z: Floats) -> Floats:
 
 
 def _line_information(z: Floats, mass: Floats, a: Floats, b: Floats) -> Floats:
-    """Information on intercept and slope of so much mass."""
+    """Return the information of these masses about intercept and slope."""
 
     def sums(place: slice) -> Floats:
         share = logistic_probability(a, b, z[place])
@@ -446,7 +446,7 @@ class SoftmaxFit(NamedTuple):
     at_bound: Bools
     """Which of θ stand at their bound of 0."""
     converged: bool
-    """Whether there is such a place; otherwise this is how far Newton's method went."""
+    """Whether a maximum was reached; otherwise this is where Newton's method stopped."""
 
 
 def fit_softmax(rows: SoftmaxData, model: SoftmaxModel) -> SoftmaxFit:

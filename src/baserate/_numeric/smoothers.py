@@ -84,8 +84,8 @@ def _radii(x: Floats, mass: Floats, at: Places, frac: float) -> Floats:
     first = np.searchsorted(x + ends, 2 * x[at])
     radius = np.minimum(ends[first] - x[at], x[at] - np.append(x, -np.inf)[first - 1])
     # Any radius short of the next x gives all weight to this one.
-    held: Floats = np.maximum(radius, np.finfo(float).smallest_subnormal)
-    return held
+    positive: Floats = np.maximum(radius, np.finfo(float).smallest_subnormal)
+    return positive
 
 
 def _tricube(u: Floats) -> Floats:
@@ -247,7 +247,7 @@ class GaussianSmoother:
     def __init__(self, place: Floats, mass: Floats) -> None:
         from scipy.fft import dct
 
-        # Twice the sums of cosines; the highest quarter is never used: its waves are not told apart from faster ones.
+        # Twice the sums of cosines; the highest quarter is never used: its waves are aliases of faster ones.
         waves = dct(_spread_on_grid(place, mass), type=1)[: _CELLS // 4]
         turn = np.arange(len(waves)) / (2 * _CELLS)
         self._cosines: Floats = waves / 2 / np.sinc(turn) ** 4

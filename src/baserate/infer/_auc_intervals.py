@@ -281,9 +281,11 @@ def _covariance(influence: AucInfluence, first: Floats, second: Floats) -> float
     if influence.cells.cluster is not None:
         return _cluster_covariance(influence, first * times, second * times)
     total = 0.0
-    for there in influence.classes:
-        rows = int(times[there].sum())
-        total += _bessel_factor(rows) * float(np.sum(times[there] * first[there] * second[there])) if rows else 0.0
+    for members in influence.classes:
+        rows = int(times[members].sum())
+        total += (
+            _bessel_factor(rows) * float(np.sum(times[members] * first[members] * second[members])) if rows else 0.0
+        )
     return total
 
 
@@ -292,10 +294,10 @@ def _cluster_covariance(influence: AucInfluence, first: Floats, second: Floats) 
     cluster, size = influence.cells.cluster, influence.cells.clusters
     assert cluster is not None  # noqa: S101  (for the type checker)
     sums = [
-        [np.bincount(cluster[there], each[there], minlength=size) for each in (first, second)]
-        for there in influence.classes
+        [np.bincount(cluster[members], each[members], minlength=size) for each in (first, second)]
+        for members in influence.classes
     ]
-    present = [np.bincount(cluster[there], minlength=size) > 0 for there in influence.classes]
+    present = [np.bincount(cluster[members], minlength=size) > 0 for members in influence.classes]
     total = 0.0
     for i, (one, _) in enumerate(sums):
         for j, (_, other) in enumerate(sums):
@@ -319,18 +321,18 @@ def hand_till_slopes(rows: MulticlassRows) -> Floats:
     mass = np.ones(len(rows)) if amount is None else np.asarray(amount, dtype=np.float64)
     weight = np.ones(len(rows)) if rows.weight is None else rows.weight
     support = rows.support
-    there = np.flatnonzero(support > 0)
+    present = np.flatnonzero(support > 0)
     total = np.zeros(len(rows))
-    for i in there:
+    for i in present:
         order, ends, runs = rank_descending(np.ascontiguousarray(rows.score[:, i], dtype=np.float64))
         code, of_order = rows.truth[order], mass[order]
         own = sum_to_midpoints(np.where(code == i, of_order, 0.0), ends)[runs] / support[i]
-        for j in there[there != i]:
+        for j in present[present != i]:
             below = 1 - sum_to_midpoints(np.where(code == j, of_order, 0.0), ends)[runs] / support[j]
             placed = np.where(code == i, below, own)
             area = float(np.sum((of_order * below)[code == i])) / support[i]
             total[order] += np.where((code == i) | (code == j), placed - area, 0.0)
-    pairs = len(there) * (len(there) - 1)
+    pairs = len(present) * (len(present) - 1)
     return ratio(total * weight, pairs * support[rows.truth])
 
 

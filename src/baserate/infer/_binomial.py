@@ -110,11 +110,11 @@ def normal_quantile(level: float) -> float:
     """
     if isinstance(level, NormalLevel):
         return level.z
-    wanted = log1p(-level)
-    z = sqrt(-2 * wanted)  # an upper bound, from which Newton's steps never overshoot
+    log_tail = log1p(-level)
+    z = sqrt(-2 * log_tail)  # an upper bound, from which Newton's steps never overshoot
     for _ in range(30):  # solves for the log tail probability; importing SciPy would take longer
         beyond = erfc(z / sqrt(2))
-        step = (log(beyond) - wanted) * beyond / (sqrt(2 / pi) * exp(-z * z / 2))
+        step = (log(beyond) - log_tail) * beyond / (sqrt(2 / pi) * exp(-z * z / 2))
         z += step
         if abs(step) < 1e-15 * z:
             break

@@ -268,18 +268,18 @@ def _make_evaluator(measure: Measure) -> Callable[[Tally], float]:
 
 def make_resampler(tally: Tally, way: BootstrapScheme) -> Callable[[np.random.Generator], Tally]:
     """Return a function that makes a tally with the same scores and random masses."""
-    there = np.flatnonzero(tally.mass)
+    occupied = np.flatnonzero(tally.mass)
     if way == "bootstrap" and not tally.weighted:
-        return _make_row_resampler(tally, there)
-    mass = tally.mass.ravel()[there].astype(np.float64)
-    weight = tally.squares.ravel()[there] / mass
+        return _make_row_resampler(tally, occupied)
+    mass = tally.mass.ravel()[occupied].astype(np.float64)
+    weight = tally.squares.ravel()[occupied] / mass
     shape = effective_rows(mass, weight)
     single = bool((shape == 1).all())
     totals = np.array([tally.positives, tally.negatives])[:, None]
 
     def resample(rng: np.random.Generator) -> Tally:
         masses = np.zeros(tally.mass.size)
-        masses[there] = (rng.standard_exponential(len(shape)) if single else rng.standard_gamma(shape)) * weight
+        masses[occupied] = (rng.standard_exponential(len(shape)) if single else rng.standard_gamma(shape)) * weight
         cells = masses.reshape(2, -1)
         if way == "stratified":
             cells *= np.nan_to_num(ratio(totals, cells.sum(axis=1, keepdims=True)))  # a class may be empty
@@ -316,14 +316,14 @@ def _make_stack_resampler(
     return sample_distinct
 
 
-def _make_row_resampler(tally: Tally, there: npt.NDArray[np.intp]) -> Callable[[np.random.Generator], Tally]:
+def _make_row_resampler(tally: Tally, occupied: npt.NDArray[np.intp]) -> Callable[[np.random.Generator], Tally]:
     """Return a function that draws rows with replacement."""
     rows = int(tally.rows.sum(dtype=np.int64))
     if rows == len(tally.score):
         return _make_distinct_resampler(tally)
-    if rows > _MULTINOMIAL_ROWS * len(there):
-        return _make_multinomial_resampler(tally, there, rows)
-    cell = np.repeat(there, tally.rows.ravel()[there])
+    if rows > _MULTINOMIAL_ROWS * len(occupied):
+        return _make_multinomial_resampler(tally, occupied, rows)
+    cell = np.repeat(occupied, tally.rows.ravel()[occupied])
 
     def resample(rng: np.random.Generator) -> Tally:
         cells = cell[rng.integers(0, rows, rows)]
@@ -334,14 +334,14 @@ def _make_row_resampler(tally: Tally, there: npt.NDArray[np.intp]) -> Callable[[
 
 
 def _make_multinomial_resampler(
-    tally: Tally, there: npt.NDArray[np.intp], rows: int
+    tally: Tally, occupied: npt.NDArray[np.intp], rows: int
 ) -> Callable[[np.random.Generator], Tally]:
     """Return a resampler for many rows of each score: sample how many of them are drawn, not which."""
-    share = tally.rows.ravel()[there] / rows
+    share = tally.rows.ravel()[occupied] / rows
 
     def resample(rng: np.random.Generator) -> Tally:
         counts = np.zeros(tally.mass.size, dtype=np.int64)
-        counts[there] = rng.multinomial(rows, share)
+        counts[occupied] = rng.multinomial(rows, share)
         return Tally.from_counts(tally.score, make_read_only(narrow_integers(counts.reshape(2, -1))))
 
     return resample
@@ -470,8 +470,8 @@ def _number_clusters(cluster: Column, kind: npt.NDArray[np.int64], times: npt.ND
     order = np.lexsort([kind, code])
     new = (np.diff(code[order]) != 0) | (np.diff(kind[order]) != 0)
     first = np.concatenate([[0], np.flatnonzero(new) + 1])
-    held = np.column_stack([kind[order][first], np.add.reduceat(times[order], first)])
-    contents = np.split(held, np.flatnonzero(np.diff(code[order][first])) + 1)
+    kinds_with_counts = np.column_stack([kind[order][first], np.add.reduceat(times[order], first)])
+    contents = np.split(kinds_with_counts, np.flatnonzero(np.diff(code[order][first])) + 1)
     ranked = sorted(range(len(contents)), key=lambda at: contents[at].tobytes())
     number = np.empty(len(contents), dtype=np.int64)
     number[ranked] = np.arange(len(contents))

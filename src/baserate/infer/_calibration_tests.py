@@ -584,7 +584,7 @@ class IntrinsicCalibration:
         # Every object is true by default, so `assert result` would pass for any result.
         raise UsageError(
             "an IntrinsicCalibration is neither true nor false",
-            remedy="ask whether it is calibrated, which may be None: intrinsic.calibrated.",
+            remedy="use intrinsic.calibrated, which is True, False or None.",
         )
 
     @property

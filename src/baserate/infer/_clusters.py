@@ -154,7 +154,7 @@ def _ks_limits(cells: UniqueRows, model: str, value: float, level: float) -> tup
     tally = cells.tally(model)
     flagged = cells.score[model] >= _confidence_bands.ks_threshold(tally)
     true, false = (
-        [_sum_by_cluster(cells, np.where((cells.truth == of) & there, cells.mass, 0.0)) for there in (flagged, True)]
+        [_sum_by_cluster(cells, np.where((cells.truth == of) & mask, cells.mass, 0.0)) for mask in (flagged, True)]
         for of in (True, False)
     )
     rates = [ratio(hit.sum() - hit, whole.sum() - whole) for hit, whole in (true, false)]
@@ -192,8 +192,8 @@ def _share_interval(measure: Measure, cells: UniqueRows, flagged: Bools, level: 
         _sum_by_cluster(cells, np.where(_in_cells(cells, flagged, names), cells.mass, 0.0))
         for names in describe(measure).share or ()
     )
-    there = hit + miss > 0
-    hit, miss = hit[there], miss[there]
+    nonempty = hit + miss > 0
+    hit, miss = hit[nonempty], miss[nonempty]
     hits, misses, clusters = float(hit.sum()), float(miss.sum()), len(hit)
     p = ratio(hits, hits + misses)
     left_out = ratio(hits - hit, hits - hit + misses - miss)

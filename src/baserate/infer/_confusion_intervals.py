@@ -101,11 +101,11 @@ def bound_weighted_cells(
     counts: Counts[Value], factors: Mapping[str, Any], level: float, *, everybody: Counts[Value] | None = None
 ) -> Limits[Value]:
     """Bound a linear combination of cells' shares of all rows; `everybody` may hold more rows than the cells."""
-    all_of_them = counts if everybody is None else everybody
+    population = counts if everybody is None else everybody
     if not counts.reweighed:
         cells = [_cell(counts, name, factor) for name, factor in factors.items()]
-        return combine_cell_bounds([CellSample(all_of_them.total, all_of_them.squares.total, cells)], level)
-    shares = {side: ratio(getattr(all_of_them, side), all_of_them.total) for side in set(_SIDES.values())}
+        return combine_cell_bounds([CellSample(population.total, population.squares.total, cells)], level)
+    shares = {side: ratio(getattr(population, side), population.total) for side in set(_SIDES.values())}
     return bound_weighted_rates(
         counts, {name: shares[_SIDES[name]] * each for name, each in factors.items()}, level, everybody
     )
@@ -115,11 +115,11 @@ def bound_weighted_rates(
     counts: Counts[Value], factors: Mapping[str, Any], level: float, everybody: Counts[Value] | None = None
 ) -> Limits[Value]:
     """Bound a linear combination of cells' shares of their classes."""
-    all_of_them = counts if everybody is None else everybody
+    population = counts if everybody is None else everybody
     samples = []
     for side in dict.fromkeys(_SIDES[name] for name in factors):
         cells = [_cell(counts, name, each) for name, each in factors.items() if _SIDES[name] == side]
-        samples.append(CellSample(getattr(all_of_them, side), getattr(all_of_them.squares, side), cells))
+        samples.append(CellSample(getattr(population, side), getattr(population.squares, side), cells))
     return combine_cell_bounds(samples, level)
 
 
@@ -214,8 +214,8 @@ def weighted_freedom(measure: Measure, counts: Counts[float]) -> float:
     # Where the class average replaces a cell's own squares, its uncertainty is that of all rows of the class.
     pooled = [np.where(steady > squares, each.sum(axis=1, keepdims=True), each) for each in (mass, squares, rows)]
     spread = np.maximum(np.nan_to_num(ratio(pooled[2] * pooled[1], pooled[0] ** 2), nan=1.0) - 1, 0.0)
-    there = np.maximum(pooled[2], 1.0)
-    doubt = np.minimum((4 * spread + 6 * spread**2) / (1 + spread) / there, 1 - 1 / there) * steady**2
+    n_rows = np.maximum(pooled[2], 1.0)
+    doubt = np.minimum((4 * spread + 6 * spread**2) / (1 + spread) / n_rows, 1 - 1 / n_rows) * steady**2
     slope = _cell_gradient(measure, mass)
     variance, noise = float(np.sum(slope**2 * steady)), float(np.sum(slope**4 * doubt))
     return max(2 * variance**2 / noise, 1.0) if noise > 0 and np.isfinite(variance) else inf
@@ -430,11 +430,11 @@ def confusion_interval(measure: Measure, confusion: Confusion, value: float, lev
 def _smooth(confusion: Confusion) -> Cells:
     """Add half a row to each true class, in units of its usual weight; classes that never occur stay empty."""
     mass, squares, rows = confusion.mass, confusion.squares.mass, confusion.rows.mass
-    there = (confusion.truth > 0) | (confusion.predicted > 0)
-    others = max(int(there.sum()) - 1, 1)
+    present = (confusion.truth > 0) | (confusion.predicted > 0)
+    others = max(int(present.sum()) - 1, 1)
     share = (
-        np.where(np.eye(len(there), dtype=np.bool_), _PRIOR_PER_CLASS, _PRIOR_PER_CLASS / others)
-        * there
+        np.where(np.eye(len(present), dtype=np.bool_), _PRIOR_PER_CLASS, _PRIOR_PER_CLASS / others)
+        * present
         * (confusion.truth > 0)[:, None]
     )
     usual = np.nan_to_num(ratio(squares.sum(axis=1, keepdims=True), mass.sum(axis=1, keepdims=True)))
@@ -445,12 +445,12 @@ def _expand(measure: Measure, mass: Floats, labels: tuple[object, ...]) -> Expan
     """Differentiate by central differences; tables keep their total, since the number of rows is not random."""
     flat, total = mass.ravel(), float(mass.sum())
     steps = _STEP * flat
-    there = np.flatnonzero(steps)
+    occupied = np.flatnonzero(steps)
     first, second = np.zeros(flat.size), np.zeros(flat.size)
     value = float(measure(Confusion(mass, labels)))
     each = max(_BLOCK // (2 * flat.size), 1)
-    for start in range(0, len(there), each):
-        cells = there[start : start + each]
+    for start in range(0, len(occupied), each):
+        cells = occupied[start : start + each]
         changed = np.repeat(flat[None], 2 * len(cells), axis=0)
         changed[np.arange(len(cells)), cells] += steps[cells]
         changed[np.arange(len(cells)) + len(cells), cells] -= steps[cells]

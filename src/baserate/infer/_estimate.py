@@ -269,10 +269,10 @@ def _find_measure(measure: str | Measure, data: object) -> Measure:
 
 def prepare_input(measure: Measure, data: object, threshold: float | None = None) -> Any:  # noqa: ANN401  (what the measure takes)
     """Convert data to the form that a measure takes."""
-    wanted = describe(measure).of
+    needed = describe(measure).of
     if isinstance(data, Rows):
         data = _single_tally(data)
-    if wanted is Counts and isinstance(data, Tally | Curve):
+    if needed is Counts and isinstance(data, Tally | Curve):
         if threshold is None:
             raise OptionError(f"{describe(measure).name} requires a threshold", remedy=f"give {keyword('threshold')}.")
         return (data if isinstance(data, Curve) else Curve(data)).at(float(threshold))
@@ -283,18 +283,18 @@ def prepare_input(measure: Measure, data: object, threshold: float | None = None
             option="threshold",
             value=threshold,
         )
-    if wanted is Curve and isinstance(data, Tally):
+    if needed is Curve and isinstance(data, Tally):
         return Curve(data)
-    if wanted is Tally and isinstance(data, Curve):
+    if needed is Tally and isinstance(data, Curve):
         return data.tally
-    if wanted is Confusion and isinstance(data, MulticlassRows):
+    if needed is Confusion and isinstance(data, MulticlassRows):
         return data.confusion()
     if isinstance(data, LabelSets) and "parts" in vars(measure):
         return data  # class averages also apply to labels
-    if not isinstance(data, wanted):
+    if not isinstance(data, needed):
         several = isinstance(data, Confusion | MulticlassRows)
         raise OptionError(
-            f"{describe(measure).name} takes {wanted.__name__}, not {type(data).__name__}",
+            f"{describe(measure).name} takes {needed.__name__}, not {type(data).__name__}",
             remedy="average it with multiclass.average_over_classes(…)." if several else "convert the data.",
         )
     return data

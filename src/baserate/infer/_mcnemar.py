@@ -321,7 +321,7 @@ def _model_counts(cells: Floats, which: int) -> Counts[Any]:
     """Return the table of one model from eight cells, or tables from many such."""
 
     def sum_cells(name: str) -> Any:  # noqa: ANN401  (a number, or an array of them)
-        there = [at for at in range(8) if _cell_name(at, which) == name]
-        return cells[..., there[0]] + cells[..., there[1]]
+        cells_of_name = [at for at in range(8) if _cell_name(at, which) == name]
+        return cells[..., cells_of_name[0]] + cells[..., cells_of_name[1]]
 
     return Counts(tp=sum_cells("tp"), fp=sum_cells("fp"), fn=sum_cells("fn"), tn=sum_cells("tn"))

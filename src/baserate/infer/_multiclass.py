@@ -97,25 +97,25 @@ def row_influence(measure: Measure, rows: MulticlassRows, value: float) -> RowIn
     total, bias = np.zeros(len(rows)), 0.0
     for at, (tally, share) in enumerate(zip(tallies, shares, strict=True)):
         own, true, false = _variances.influence_slopes(inner, tally)
-        here = rows.truth == at
+        is_own_class = rows.truth == at
         place = np.searchsorted(-tally.score, -np.asarray(rows.score[:, at], dtype=np.float64))
-        slopes = np.where(here, true[place], false[place])
+        slopes = np.where(is_own_class, true[place], false[place])
         total += share * slopes
         bias += share * _precision_bias(tally, own) if inner is average_precision else 0.0
         if weighted:  # a row also increases the weight of its class
-            total += np.where(here, own - value, 0.0) / rows.total
-            bias += float(np.sum(squares * (here - share) * slopes)) / rows.total
+            total += np.where(is_own_class, own - value, 0.0) / rows.total
+            bias += float(np.sum(squares * (is_own_class - share) * slopes)) / rows.total
     return RowInfluence(inner, total * _row_weights(rows), bias)
 
 
 def average_interval(influence: RowInfluence, rows: MulticlassRows, value: float, level: float) -> Bounds:
     """Bound an average over classes, or Hand and Till's M."""
     times, weight = _row_counts(rows), _row_weights(rows)
-    there = [rows.truth == at for at in np.unique(rows.truth)]
-    parts = [_variance_component(influence.slopes[of], times[of]) for of in there]
+    class_masks = [rows.truth == at for at in np.unique(rows.truth)]
+    parts = [_variance_component(influence.slopes[of], times[of]) for of in class_masks]
     if min(part.rows for part in parts) < 2:
         return Bounds(nan, nan, SHARE_METHOD, "a class has a single row")
-    kish = [float(np.sum((times * weight)[of])) ** 2 / float(np.sum((times * weight**2)[of])) for of in there]
+    kish = [float(np.sum((times * weight)[of])) ** 2 / float(np.sum((times * weight**2)[of])) for of in class_masks]
     variance = sum(part.variance for part in parts)
     sample = AverageSample(value, variance, _variances.degrees_of_freedom(parts), np.sort(kish))
     if influence.inner is auc and len(parts) == 2:  # two classes have one curve, so use its AUC interval

@@ -91,7 +91,7 @@ def studentize_difference(
         )
     classes = [cells.truth, ~cells.truth] if describe(measure).of is Curve else [np.ones(len(cells), dtype=np.bool_)]
     return StudentizedDifference.of(
-        value, [_component(difference[there], cells.times[there]) for there in classes], INFLUENCE_METHOD
+        value, [_component(difference[members], cells.times[members]) for members in classes], INFLUENCE_METHOD
     )
 
 
@@ -135,11 +135,11 @@ def _ks_components(cells: UniqueRows, pair: tuple[str, str]) -> Iterator[Varianc
         )
         return
     weight = np.ones(len(cells)) if cells.weight is None else cells.weight
-    for there in (cells.truth, ~cells.truth):
-        times = np.append(cells.times[there], np.full(len(prior), _PRIOR_ROWS))
-        usual = ratio(float(cells.squares[there].sum()), float(cells.mass[there].sum()))
-        weights = np.append(weight[there], np.full(len(prior), usual))
-        values = np.append(difference[there], prior)
+    for members in (cells.truth, ~cells.truth):
+        times = np.append(cells.times[members], np.full(len(prior), _PRIOR_ROWS))
+        usual = ratio(float(cells.squares[members].sum()), float(cells.mass[members].sum()))
+        weights = np.append(weight[members], np.full(len(prior), usual))
+        values = np.append(difference[members], prior)
         mass = float(np.sum(times * weights))
         mean = float(np.sum(times * weights * values)) / mass
         yield _component(weights * (values - mean) / mass, times)
@@ -148,18 +148,16 @@ def _ks_components(cells: UniqueRows, pair: tuple[str, str]) -> Iterator[Varianc
 def _ks_sign(cells: UniqueRows, flagged: Bools) -> float:
     """Return −1 where more negatives than positives are flagged, so that the curve lies farthest below the diagonal."""
     mass = cells.mass
-    rates = [
-        ratio(float(mass[flagged & there].sum()), float(mass[there].sum())) for there in (cells.truth, ~cells.truth)
-    ]
+    rates = [ratio(float(mass[flagged & side].sum()), float(mass[side].sum())) for side in (cells.truth, ~cells.truth)]
     return 1.0 if rates[0] >= rates[1] else -1.0
 
 
-def _center_within_class(cells: UniqueRows, values: Floats, there: Bools) -> Floats:
+def _center_within_class(cells: UniqueRows, values: Floats, members: Bools) -> Floats:
     """Return what one row of each kind of a class adds to the class mean; 0 for the other class."""
-    mass = np.where(there, cells.mass, 0.0)
+    mass = np.where(members, cells.mass, 0.0)
     total = float(mass.sum())
     weight = 1.0 if cells.weight is None else cells.weight
-    return np.where(there, weight * (values - float(np.sum(mass * values)) / total) / total, 0.0)
+    return np.where(members, weight * (values - float(np.sum(mass * values)) / total) / total, 0.0)
 
 
 USE_BOOTSTRAP = f"use {keyword('method', 'resample')}."
@@ -509,8 +507,8 @@ def _estimate_auc(cells: UniqueRows, tally: Tally) -> _auc_intervals.AucEstimate
     estimate = _auc_intervals.estimate_auc(tally)
     if cells.cluster is None:
         return estimate
-    there = [len(np.unique(cells.cluster[cells.truth == positive])) for positive in (True, False)]
-    return estimate._replace(positives=float(there[0]), negatives=float(there[1]))
+    n_clusters = [len(np.unique(cells.cluster[cells.truth == positive])) for positive in (True, False)]
+    return estimate._replace(positives=float(n_clusters[0]), negatives=float(n_clusters[1]))
 
 
 def _as_list(measure: Any) -> list[Any]:  # noqa: ANN401  (one measure or several)
@@ -535,8 +533,7 @@ def _pairs(rows: Rows, models: Any, measure: Measure) -> list[Pair]:  # noqa: AN
             )
     if not pairs or any(len(pair) != 2 for pair in pairs):
         raise OptionError(
-            f"a comparison by {describe(measure).name} requires two models; the rows have "
-            f"{', '.join(map(repr, names)) or 'none'}",
+            f"comparing by {describe(measure).name} requires two models, not {', '.join(map(repr, names)) or 'none'}",
             remedy="give two or more scores of the same rows.",
         )
     return pairs

@@ -45,8 +45,8 @@ class SampleSize:
     Numbers of positives and negatives are those expected at the prevalence.
 
     >>> from baserate.infer import sample_size_for_proportion
-    >>> found = sample_size_for_proportion("sensitivity", 0.9, half_width=0.05, prevalence=0.1)
-    >>> found.rows, found.trials, found.among, round(found.half_width, 4), found.how
+    >>> size = sample_size_for_proportion("sensitivity", 0.9, half_width=0.05, prevalence=0.1)
+    >>> size.rows, size.trials, size.among, round(size.half_width, 4), size.how
     (1410, 141, 'positives', 0.05, 'Wilson')
     """
 
@@ -200,7 +200,7 @@ Sampler = Callable[[np.random.Generator, int, int], Floats]
 """Function of a generator, rows and a number of samples that returns the measure of each sample."""
 
 
-def sample_size_by_simulation(  # noqa: PLR0913  (each is something that one knows or wants)
+def sample_size_by_simulation(  # noqa: PLR0913  (each is an assumption or a goal of the study)
     population: Population,
     measure: str | Measure,
     half_width: float,
@@ -257,13 +257,13 @@ def sample_size_by_simulation(  # noqa: PLR0913  (each is something that one kno
     Examples
     --------
     >>> from baserate import population
-    >>> found = sample_size_by_simulation(population.linear(), "accuracy", 0.03, threshold=0.5)  # z²·0.75·0.25/h² = 800
-    >>> 720 < found.rows < 880
+    >>> size = sample_size_by_simulation(population.linear(), "accuracy", 0.03, threshold=0.5)  # z²·0.75·0.25/h² = 800
+    >>> 720 < size.rows < 880
     True
-    >>> found = sample_size_by_simulation(population.binormal(prevalence=0.1), "observed_expected", 0.2)
-    >>> 600 < found.rows < 865  # 864.3 = (1 − φ)/φ · (1.96/0.2)²
+    >>> size = sample_size_by_simulation(population.binormal(prevalence=0.1), "observed_expected", 0.2)
+    >>> 600 < size.rows < 865  # 864.3 = (1 − φ)/φ · (1.96/0.2)²
     True
-    >>> found.how
+    >>> size.how
     '2000 simulated samples of a calibrated model'
     """
     function = as_measure(measure)
@@ -384,23 +384,23 @@ def _measure_sample(population: Population, measure: Measure, rows: int, rng: np
     return float(measure(tally if probabilities else Curve(tally)))
 
 
-def _search_rows(work: _Simulation, wanted: float, least: int) -> tuple[int, _SimulatedWidth]:
+def _search_rows(work: _Simulation, half_width: float, least: int) -> tuple[int, _SimulatedWidth]:
     """Simulate at sizes ever nearer to the answer, until one reaches the half-width up to its standard error."""
     rows, widths = max(1000, least), list[_SimulatedWidth]()
     for _ in range(_ROUNDS):
         last = work.simulate(rows)
         widths.append(last)
         width = last.scale_to(rows)
-        if abs(width["half_width"] - wanted) <= width["error"] or (rows == least and last.half <= wanted):
+        if abs(width["half_width"] - half_width) <= width["error"] or (rows == least and last.half <= half_width):
             break
-        rows = _solve_rows(widths, wanted, least)
+        rows = _solve_rows(widths, half_width, least)
     else:
         rows = max(rows, least)
         last = work.simulate(rows)
     return rows, last
 
 
-def _solve_rows(widths: list[_SimulatedWidth], wanted: float, least: int) -> int:
+def _solve_rows(widths: list[_SimulatedWidth], half_width: float, least: int) -> int:
     r"""Solve :math:`h=k/\sqrt n` for the rows n that reach a half-width, with k from all sizes near the last."""
     last = widths[-1]
     near = [each for each in widths if isfinite(each.half) and 1 / 2 <= each.rows / last.rows <= 2]
@@ -409,7 +409,7 @@ def _solve_rows(widths: list[_SimulatedWidth], wanted: float, least: int) -> int
         rows = 10 * last.rows
     else:
         k = sum(each.draws * each.half * sqrt(each.rows) for each in near) / weight
-        rows = ceil((k / wanted) ** 2)
+        rows = ceil((k / half_width) ** 2)
     check_feasible(rows)
     return max(rows, least)
 

@@ -270,7 +270,7 @@ _MIN_PER_CLASS = 10
 _BY_INTERVAL = "interval of the AUC"
 
 
-def power_of_auc_test(  # noqa: PLR0913  (each is something that one knows or wants)
+def power_of_auc_test(  # noqa: PLR0913  (each is an assumption or a goal of the study)
     expect: float,
     *,
     positives: float,
@@ -321,7 +321,7 @@ def power_of_auc_test(  # noqa: PLR0913  (each is something that one knows or wa
     return AucTest(expect, null, level_from_alpha(alpha, sides), spread_ratio).power(positives, negatives)
 
 
-def sample_size_for_auc_test(  # noqa: PLR0913  (each is something that one knows or wants)
+def sample_size_for_auc_test(  # noqa: PLR0913  (each is an assumption or a goal of the study)
     expect: float,
     *,
     power: float,
@@ -376,7 +376,7 @@ def sample_size_for_auc_test(  # noqa: PLR0913  (each is something that one know
     return make_size(rows, prevalence, power=test.average_power(rows, prevalence), how=how)
 
 
-def alpha_of_auc_test(  # noqa: PLR0913  (each is something that one knows or wants)
+def alpha_of_auc_test(  # noqa: PLR0913  (each is an assumption or a goal of the study)
     expect: float,
     *,
     power: float,
@@ -433,7 +433,7 @@ def alpha_of_auc_test(  # noqa: PLR0913  (each is something that one knows or wa
     return exp(float(brentq(power_deficit, *ends, xtol=1e-9))) if power_deficit(ends[0]) > 0 else exp(ends[0])
 
 
-def detectable_auc(  # noqa: PLR0913  (each is something that one knows or wants)
+def detectable_auc(  # noqa: PLR0913  (each is an assumption or a goal of the study)
     *,
     power: float,
     positives: float,

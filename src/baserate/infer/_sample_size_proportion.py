@@ -35,7 +35,7 @@ _RATE_OF_MARGIN = {"positives": "prevalence", "negatives": "prevalence", "flagge
 """Rate that determines how many rows are trials of a proportion."""
 
 
-def sample_size_for_proportion(  # noqa: PLR0913  (each is something that one knows or wants)
+def sample_size_for_proportion(  # noqa: PLR0913  (each is an assumption or a goal of the study)
     measure: str | Measure,
     expect: float,
     half_width: float,
@@ -187,7 +187,7 @@ def power_of_proportion_test(
     return float(_exact_power(expect, goal, np.array([trials], dtype=np.int64), alpha / sides)[0])
 
 
-def sample_size_for_proportion_test(  # noqa: PLR0913  (each is something that one knows or wants)
+def sample_size_for_proportion_test(  # noqa: PLR0913  (each is an assumption or a goal of the study)
     measure: str | Measure,
     expect: float,
     *,
@@ -249,7 +249,7 @@ def sample_size_for_proportion_test(  # noqa: PLR0913  (each is something that o
     return portion.size(trials, power=reached, how=f"exact binomial test, {describe_sides(sides)}")
 
 
-def power_of_proportion_difference(  # noqa: PLR0913  (each is something that one knows or wants)
+def power_of_proportion_difference(  # noqa: PLR0913  (each is an assumption or a goal of the study)
     first: float,
     second: float,
     *,
@@ -296,7 +296,7 @@ def power_of_proportion_difference(  # noqa: PLR0913  (each is something that on
     return normal_power(first - second, zero / trials, real / trials, z=quantile_of_test(alpha, sides))
 
 
-def sample_size_for_proportion_difference(  # noqa: PLR0913  (each is something that one knows or wants)
+def sample_size_for_proportion_difference(  # noqa: PLR0913  (each is an assumption or a goal of the study)
     measure: str | Measure,
     first: float,
     second: float,

@@ -1,4 +1,4 @@
-"""Comparison of independent samples: other people, other sites, before and after."""
+"""Comparison of independent samples, such as two sites, two groups of people, or before and after a change."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from baserate.infer._comparison import (
 )
 from baserate.infer._estimate import (
     CLOSED_FORM,
-    EstimateRequest as One,
+    EstimateRequest,
     IntervalInput,
     interval_methods,
     mention_method,
@@ -273,7 +273,7 @@ def _compare_by_intervals(request: ComparisonRequest, samples: list[Any], values
 
     def own(sample: Any, value: float, level: float) -> Limits:  # noqa: ANN401  (what the measure takes)
         way = interval_methods(request.measure, reweighed=_binomial.has_fixed_prevalence(sample))[""]
-        bounds = way(IntervalInput(request.measure, sample, value, One(level)))
+        bounds = way(IntervalInput(request.measure, sample, value, EstimateRequest(level)))
         return (nan, nan) if bounds.why else (min(bounds.low, value), max(bounds.high, value))
 
     def interval(level: float) -> Limits:

@@ -162,8 +162,8 @@ def _unseen_variance(measure: Measure, tally: Tally, value: float, largest: floa
     for block, *slopes in _SLOPES[measure](tally, value):
         squares, rows = (cells.sum(axis=0, dtype=np.float64) for cells in (block.squares, block.rows))
         for slope, chance in zip(slopes, (block.score, 1 - block.score), strict=True):
-            there = np.flatnonzero(np.square(slope) > largest)
-            probable = there[chance[there] > 0]
+            larger = np.flatnonzero(np.square(slope) > largest)
+            probable = larger[chance[larger] > 0]
             expected += float(np.sum(rows[probable] * chance[probable]))
             variance += float(np.sum(squares[probable] * chance[probable] * np.square(slope[probable])))
     return variance * min(1.0, exp(_PLAUSIBLE_MISSES - expected))
@@ -216,10 +216,10 @@ def _power_sums(squares: Cells, rows: Cells, slope: Floats) -> tuple[float, floa
 
     Rows at one score count as identical.
     """
-    there = np.flatnonzero(rows)
-    power = np.square(slope[there])
-    second = squares[there] * power
-    return float(np.sum(second)), float(np.sum(np.square(second) / rows[there])), float(power.max(initial=0.0))
+    occupied = np.flatnonzero(rows)
+    power = np.square(slope[occupied])
+    second = squares[occupied] * power
+    return float(np.sum(second)), float(np.sum(np.square(second) / rows[occupied])), float(power.max(initial=0.0))
 
 
 def _brier_slopes(t: Tally, value: float) -> Slopes:
@@ -395,12 +395,12 @@ def find_scale(span: Limits) -> tuple[Callable[[Any], Any], Callable[[Any], Any]
 
 def scale_interval(bounds: Limits, value: float, span: Limits, factor: float) -> Limits:
     """Move bounds that many times as far from a value, on the scale of its span; unchanged where one is at an end."""
-    there, back = find_scale(span)
+    transform, inverse = find_scale(span)
     with np.errstate(divide="ignore", invalid="ignore"):
-        low, middle, high = (float(there(each)) for each in (bounds[0], value, bounds[1]))
+        low, middle, high = (float(transform(each)) for each in (bounds[0], value, bounds[1]))
     if factor == 1 or not (isfinite(low) and isfinite(middle) and isfinite(high)):
         return bounds
-    ends = sorted(float(back(middle + factor * (end - middle))) for end in (low, high))
+    ends = sorted(float(inverse(middle + factor * (end - middle))) for end in (low, high))
     return ends[0], ends[1]
 
 
@@ -633,8 +633,8 @@ def _error_log_odds(tally: Tally) -> Floats:
     parts = []
     for rows, score, side in ((tally.rows[1], tally.score, 1), (tally.rows[0, ::-1], tally.score[::-1], -1)):
         end = np.searchsorted(-side * score, -side * 0.5)
-        there = np.flatnonzero(rows[:end])[:_TAIL_ROWS]
-        p, times = score[there], np.minimum(rows[there].astype(np.int64), _TAIL_ROWS)
+        occupied = np.flatnonzero(rows[:end])[:_TAIL_ROWS]
+        p, times = score[occupied], np.minimum(rows[occupied].astype(np.int64), _TAIL_ROWS)
         # Not clipped, unlike log-odds of a recalibration line: the tail itself is of interest.
         with np.errstate(divide="ignore"):
             parts.append(np.repeat(side * (np.log(p) - np.log1p(-p)), times))

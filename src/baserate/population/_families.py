@@ -178,7 +178,7 @@ FAMILIES: dict[str, Callable[..., Population]] = {
     "beta": beta,
     "retrieval": retrieval,
 }
-"""Makers by name."""
+"""Constructors by name."""
 
 
 def _pair(name: str, values: Pair, domain: Domain) -> Pair:
@@ -196,7 +196,7 @@ def _pair(name: str, values: Pair, domain: Domain) -> Pair:
 COLUMNS = ("measure", "model", "group", "class", "threshold", "value", "low", "high", "level", "how", "why")
 POINTS = 101
 _TAIL = 1e-3
-"""Chance beyond which scores without an end are not worth a look."""
+"""Tail probability at which the range of unbounded scores ends."""
 
 
 def thresholds(population: Population, points: int = POINTS) -> Floats:
@@ -228,7 +228,7 @@ def thresholds(population: Population, points: int = POINTS) -> Floats:
     strictest = [inf] * bool(table.flagged[0] > 0)
     laxest = [-inf] * bool(table.passed[1] > 0)
     n_inner = max(points - len(strictest) - len(laxest), 0)
-    # Multiply, then divide: tenths are then the numbers that people write.
+    # Multiply, then divide: tenths are then the nearest floats to 0.1, 0.2 and so on.
     steps = np.arange(n_inner - 1, -1, -1) if n_inner > 1 else np.full(n_inner, 0.5)
     inner = bottom + steps * (top - bottom) / max(n_inner - 1, 1)
     return np.concatenate([strictest, inner, laxest])
@@ -469,7 +469,7 @@ def _has_no_class(population: Population, margin: str) -> bool:
 
 
 Watch = Callable[[Callable[[], float | None]], AbstractContextManager[object]]
-"""Takes a function that tells how many per cent are done, and shows it for as long as the work goes on."""
+"""Context manager made from a function that returns the percentage done; shows progress while the study runs."""
 
 SIZES = (30, 100, 300, 1000, 3000)
 
