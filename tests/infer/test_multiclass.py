@@ -148,7 +148,7 @@ def test_closed_forms_are_as_wide_as_resampling(name: str) -> None:
     value, low, high = bounds(name, rows)
     drawn = _multiclass._bootstrap_interval(EVERY[name], rows, value, 0.95, 1)  # noqa: SLF001
     assert high - low == pytest.approx(drawn.high - drawn.low, rel=0.15)
-    assert drawn.how == "Bayesian bootstrap, 500 draws"
+    assert drawn.how == "Bayesian bootstrap, 500 samples"
 
 
 @pytest.mark.parametrize("name", EVERY)
@@ -187,7 +187,7 @@ def test_sets_of_labels_are_resampled_by_rows() -> None:
     every = sets(9)
     f1 = average_over_classes("f1", "macro")
     found = infer.estimate(f1, every)
-    assert found.how == "Bayesian bootstrap, 500 draws"
+    assert found.how == "Bayesian bootstrap, 500 samples"
     assert found.low < found.value < found.high
     assert every.decided is not None
     order = np.random.default_rng(2).permutation(len(every))
