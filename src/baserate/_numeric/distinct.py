@@ -239,6 +239,7 @@ def _factorize_text(column: Column) -> tuple[Codes, Column] | None:
 
 def _hash_text(units: Column) -> npt.NDArray[np.uint64]:
     keys = np.zeros(len(units), dtype=np.uint64)
+    # Products wrap around modulo 2⁶⁴, as they should in a hash.
     for at in range(units.shape[1]):
         keys *= _GOLDEN
         keys += units[:, at]
@@ -318,7 +319,7 @@ def float_bits(column: npt.NDArray[Any]) -> Hashes:
 
 
 def _mix_bits(words: Hashes) -> Hashes:
-    """Mix all bits in place, by the finalizer of SplitMix64 [@steele2014]."""
+    """Mix all bits in place, by the finalizer of SplitMix64 [@steele2014]; products wrap around modulo 2⁶⁴."""
     for shift, factor in _MIX_STEPS:
         words ^= words >> shift
         words *= factor

@@ -312,7 +312,7 @@ def _maximize_batch(moments: NewtonStep, coefficients: Floats) -> tuple[Floats, 
         for _ in range(_MAX_STEPS):
             new = coefficients + size[..., None] * step
             next_step, slope, information = moments(new)
-            # Concave along the step: where it would fall more steeply than it rose, it went too far.
+            # The likelihood is concave: a slope that is more negative at the end than half the initial one overshot.
             behind = (slope * step).sum(axis=-1) < -0.5 * (uphill * step).sum(axis=-1)
             if not behind.any():
                 break
@@ -403,6 +403,7 @@ def _moment_matrix(moments: Floats) -> Floats:
 
 def _invert_2x2(matrix: Floats) -> Floats:
     """Inverses of symmetric matrices of two rows; not finite where there is none."""
+    # By hand: for thousands of matrices at once that is faster than LAPACK, and a singular one does not raise.
     p, q, r = matrix[..., 0, 0], matrix[..., 0, 1], matrix[..., 1, 1]
     with np.errstate(divide="ignore", invalid="ignore"):
         scale = 1 / (p * r - q * q)

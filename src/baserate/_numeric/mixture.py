@@ -112,6 +112,7 @@ def maximize_share(slope_at: Callable[[float], tuple[float, float]], start: floa
             step = _step_to_end(slope_at, low, high, upwards=slope > 0)
             if step in (0.0, 1.0):
                 return step
+        # Relative to the nearer end, so that small proportions have all their digits.
         if abs(step - share) <= 1e-15 + 1e-13 * min(share, 1 - share):
             return step
         share = step

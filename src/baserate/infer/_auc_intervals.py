@@ -209,6 +209,7 @@ def _find_edge(beyond: Callable[[float], bool], inside: float, end: float) -> fl
 
 
 def _expit(x: float) -> float:
+    # Two forms, since exp overflows for large arguments.
     return 1 / (1 + exp(-x)) if x > 0 else exp(x) / (1 + exp(x))
 
 

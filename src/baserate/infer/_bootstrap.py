@@ -102,6 +102,7 @@ def sample_masses(rng: np.random.Generator, draws: int, mass: Cells, squares: Ce
 
 def effective_rows(mass: Cells, weight: Floats) -> Floats:
     """Return the number of rows of that weight in a mass, rounded: 1 for a single row, whatever the unit of weights."""
+    # Rounded, since the shape of a gamma variable of 1 − 1e-16 is sampled by another algorithm than that of 1.
     return np.round(mass / weight, _DIGITS)
 
 
@@ -123,15 +124,26 @@ def pool_neighbors(tally: Tally) -> Tally:
     if len(tally.score) <= N_BUCKETS:
         return tally
     mass = tally.mass.sum(axis=0, dtype=np.float64)
-    before = np.cumsum(mass)
-    bucket = np.minimum((before / before[-1] * N_BUCKETS).astype(np.intp), N_BUCKETS - 1)
-    starts = np.flatnonzero(np.diff(bucket, prepend=-1))
+    starts = _bucket_starts(mass)
     score = np.add.reduceat(mass * tally.score, starts) / np.add.reduceat(mass, starts)
     if not (np.diff(score) < 0).all():  # means of very close scores may round to equal numbers
         score = tally.score[starts]
+    return _pool_cells(tally, starts, score)
+
+
+def _bucket_starts(mass: Floats) -> npt.NDArray[np.intp]:
+    """Return where buckets of about equal mass begin; some of `N_BUCKETS` may be empty, and are left out."""
+    before = np.cumsum(mass)
+    # The last place reaches the number of buckets itself, which no bucket has.
+    bucket = np.minimum((before / before[-1] * N_BUCKETS).astype(np.intp), N_BUCKETS - 1)
+    return np.flatnonzero(np.diff(bucket, prepend=-1))
+
+
+def _pool_cells(tally: Tally, starts: npt.NDArray[np.intp], score: Floats) -> Tally:
+    """Sum the cells of each bucket; counted rows share one array, which marks a tally as unweighted."""
     tables = [make_read_only(run_sums(cells, starts)) for cells in (tally.mass, tally.squares, tally.rows)]
-    mass_, squares, rows = tables if tally.weighted else [tables[2]] * 3
-    return Tally(make_read_only(score), mass_, squares, rows, tally.resolution, reweighed=tally.reweighed)
+    mass, squares, rows = tables if tally.weighted else [tables[2]] * 3
+    return Tally(make_read_only(score), mass, squares, rows, tally.resolution, reweighed=tally.reweighed)
 
 
 def coarsen_smoother(measure: Measure) -> Measure:
@@ -207,7 +219,7 @@ def bootstrap_values(
     if describe(measure).stacks:
         return bootstrap_measures([measure], tally, way=way, seed=seed, draws=draws)[:, 0]
     pooled = pool_scores(tally)
-    value_of = _make_evaluator(measure)
+    value_of = partial(evaluate_tally, measure)
     resample = make_resampler(pooled, way)
 
     def sample(rng: np.random.Generator, samples: int) -> Floats:
@@ -250,20 +262,14 @@ def pool_scores(tally: Tally, *, exact: int = EXACT_ROWS) -> Tally:
     """Pool neighboring scores of a large tally until few are left, each with about the same mass."""
     if len(tally.score) <= N_BUCKETS or tally.rows.sum(dtype=np.int64) <= exact:
         return tally
-    before = np.cumsum(tally.mass.sum(axis=0, dtype=np.float64))
-    bucket = np.minimum((before / before[-1] * N_BUCKETS).astype(np.intp), N_BUCKETS - 1)
-    starts = np.flatnonzero(np.diff(bucket, prepend=-1))
+    starts = _bucket_starts(tally.mass.sum(axis=0, dtype=np.float64))
     # Labelled by its lowest score, a bucket is flagged exactly where all of its rows are.
-    ends = np.append(starts[1:], len(bucket)) - 1
-    tables = [make_read_only(run_sums(cells, starts)) for cells in (tally.mass, tally.squares, tally.rows)]
-    mass, squares, rows = tables if tally.weighted else [tables[2]] * 3
-    return Tally(make_read_only(tally.score[ends]), mass, squares, rows, tally.resolution, reweighed=tally.reweighed)
+    return _pool_cells(tally, starts, tally.score[np.append(starts[1:], len(tally.score)) - 1])
 
 
-def _make_evaluator(measure: Measure) -> Callable[[Tally], float]:
-    if describe(measure).of is Curve:
-        return lambda tally: float(measure(Curve(tally)))
-    return lambda tally: float(measure(tally))
+def evaluate_tally(measure: Measure, tally: Tally) -> float:
+    """Evaluate a measure of curves or tallies."""
+    return float(measure(Curve(tally) if describe(measure).of is Curve else tally))
 
 
 def make_resampler(tally: Tally, way: BootstrapScheme) -> Callable[[np.random.Generator], Tally]:
@@ -522,8 +528,7 @@ def bootstrap_models(measure: Measure, cells: UniqueRows, models: Sequence[str],
     pooled = len(cells) > _POOL_ABOVE
     ready = [(_PooledScores if pooled else SortedScores).of(cells, model) for model in models]
 
-    def evaluate(tally: Tally) -> float:
-        return float(measure(Curve(tally) if describe(measure).of is Curve else tally))
+    evaluate = partial(evaluate_tally, measure)
 
     def sample(rng: np.random.Generator, draws: int) -> Floats:
         mass = cells.sample_masses(rng, draws)

@@ -92,6 +92,7 @@ def _simulate_outcomes_by_class(tally: Tally, chance: Floats, *, draws: int, see
 
 def simulation_p(value: float, draws: Floats) -> float:
     """Return the share of simulations that reach a value, which counts as one more simulation, so that p is never 0."""
+    # A tolerance, since equal distances may be sums in another order, and differ in the last digits.
     return (1 + int(np.count_nonzero(draws >= value - 1e-12 * abs(value)))) / (1 + len(draws))
 
 
@@ -241,7 +242,7 @@ def _check_distance(measure: Measure) -> None:
 
 
 SMALLEST_P = 5e-324
-"""Smallest positive float: no p-value is 0."""
+"""Smallest positive float, subnormal unlike that of comparisons: no p-value is 0."""
 REWEIGHED = (
     "rows were reweighted by class, so outcomes do not vary as the probabilities imply; test the original rows, after "
     "reprior to their own prevalence"
@@ -487,7 +488,7 @@ def brownian_range_tail(x: float) -> float:
 
     if x < _MIN_RANGE:
         return 1.0
-    k = np.arange(1, int(40 / x) + 2)
+    k = np.arange(1, int(40 / x) + 2)  # beyond 40 standard deviations the normal tail underflows to 0
     signs = np.where(k % 2 == 1, 1.0, -1.0)
     return float(np.clip(8 * np.sum(signs * k * ndtr(-k * x)), SMALLEST_P, 1.0))
 

@@ -12,10 +12,8 @@ import numpy as np
 
 from baserate._arrays import Bools, Floats, ratio
 from baserate._counts import Counts
-from baserate._curve import Curve
 from baserate._formatting import count_of
 from baserate._rows import Rows
-from baserate._tally import Tally
 from baserate.infer import _auc_intervals, _binomial, _confidence_bands
 from baserate.infer._auc_intervals import auc_influence
 from baserate.infer._binomial import NormalLevel, normal_quantile, wilson
@@ -24,6 +22,7 @@ from baserate.infer._bootstrap import (
     SortedScores,
     UniqueRows,
     bootstrap_models,
+    evaluate_tally,
     make_generator,
     percentiles,
     sample_in_blocks,
@@ -107,7 +106,7 @@ def cluster_interval(measure: Measure, rows: Rows, *, threshold: float | None, l
 
 def _score_interval(measure: Measure, cells: UniqueRows, model: str, *, level: float, seed: Seed) -> Bounds:
     """Bound a measure of ranks or probabilities by the jackknife; by random weights where that is undefined."""
-    value = _evaluate(measure, cells.tally(model))
+    value = evaluate_tally(measure, cells.tally(model))
     if isinf(value):
         return Bounds(nan, nan, _describe_method(cells), "the value is infinite")
     if measure is ks:
@@ -127,10 +126,6 @@ def _describe_method(cells: UniqueRows) -> str:
     return f"jackknife over {count_of(cells.clusters, 'cluster')}, t quantiles"
 
 
-def _evaluate(measure: Measure, tally: Tally) -> float:
-    return float(measure(Curve(tally) if describe(measure).of is Curve else tally))
-
-
 def _leave_out_clusters(measure: Measure, cells: UniqueRows, model: str, seed: Seed) -> Floats:
     """Evaluate a measure with each cluster left out in turn; with very many clusters, each of some random groups."""
     assert cells.cluster is not None  # noqa: S101  (for the type checker)
@@ -142,7 +137,7 @@ def _leave_out_clusters(measure: Measure, cells: UniqueRows, model: str, seed: S
         group = make_generator(seed).permutation(cells.clusters) % groups
     code, mass, ready = group[cells.cluster], cells.mass, SortedScores.of(cells, model)
     masses = (np.where(code == at, 0.0, mass)[None] for at in range(groups))
-    return np.array([_evaluate(measure, next(ready.tallies(each))) for each in masses])
+    return np.array([evaluate_tally(measure, next(ready.tallies(each))) for each in masses])
 
 
 def _ks_limits(cells: UniqueRows, model: str, value: float, level: float) -> tuple[float, float] | None:

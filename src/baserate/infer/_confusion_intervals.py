@@ -233,6 +233,7 @@ def _table_arrays(counts: Counts[float]) -> tuple[Floats, Floats, Floats]:
 def _cell_gradient(measure: Measure, mass: Floats) -> Floats:
     """Differentiate a measure with respect to each cell by differences; 0 where the result is not finite."""
     step = _CELL_STEP * mass.sum()
+    # Downward no farther than to an empty cell: measures are undefined at negative masses.
     below = np.minimum(mass, step)
     ends = []
     for change in (np.full((2, 2), step), -below):
@@ -319,6 +320,7 @@ def _sample_tables(cells: TableKey, way: TableScheme, seed: Seed, filled: bool) 
     tables = sample_masses(rng, draws, mass, squares, prior=_PRIOR_ROWS / mass.size)
     if not filled:
         tables *= mass > 0
+    # A trace of mass counts as none: ratios to it would be arbitrarily large.
     tables[tables < 1e-12 * mass.sum()] = 0.0
     axes = -1 if way == "stratified" else (-2, -1)
     # An empty class stays empty.

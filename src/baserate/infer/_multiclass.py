@@ -621,6 +621,7 @@ def _check_models(a: Any, b: Any) -> None:  # noqa: ANN401  (checked here)
 
 def _merge_rows(a: MulticlassRows, b: MulticlassRows) -> tuple[MulticlassRows, MulticlassRows]:
     """Sort the rows of both models by content and merge identical ones."""
+    # Adding 0.0 turns −0.0 into 0.0: equal scores must be equal keys.
     keys = [a.truth, *np.asarray(a.score, np.float64).T + 0.0, *np.asarray(b.score, np.float64).T + 0.0]
     keys += [] if a.weight is None else [a.weight]
     order = np.lexsort(keys[::-1])

@@ -275,6 +275,7 @@ def _average_precision_slopes(t: Tally, value: float) -> Slopes:
 def _precision_gains(t: Tally) -> Iterator[tuple[Floats, Floats]]:
     """Iterate over what positives at each threshold gain from one more positive, and lose by one more negative."""
     for block in _iterate_blocks(t):
+        # Masses of 0 at the strictest scores would make 0/0; nothing over the smallest float is 0, as it should be.
         flagged = np.maximum(block.true[1:] + block.false[1:], np.finfo(float).tiny)
         precision = block.true[1:] / flagged
         gained = np.diff(block.true) / flagged
@@ -454,6 +455,7 @@ def bound_positive_mean(value: float, variance: float, level: float) -> Limits:
         return 0.0, 0.0
     grown = normal_quantile(level) ** 2 * variance / value
     high = value + grown / 2 + sqrt(grown * value + grown**2 / 4)
+    # The product of both roots is the square of the value; their difference would cancel where the lower one is small.
     return value**2 / high, high
 
 
