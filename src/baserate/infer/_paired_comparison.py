@@ -186,8 +186,7 @@ def compare(  # noqa: PLR0913  (each is a part of the question)
     - AUC and its linear transforms: DeLong's paired test.
     - Proportions of rows that the label alone selects (accuracy, sensitivity, specificity and their complements, flag
       rate): McNemar's mid-p test, with an interval that excludes 0 exactly where the test rejects.
-    - Brier score, log loss, their skill, and average precision: t test of what each row adds, with fourth-moment
-    degrees
+    - Brier score, log loss, their skill, and average precision: t test of row contributions, with fourth-moment degrees
       of freedom. KS: the same at the thresholds of the sample.
     - Other measures of a confusion matrix: simulated joint tables of the label and both decisions.
     - All else: Bayesian bootstrap with the same random weights of rows for both models.

@@ -621,9 +621,7 @@ def _is_flat(population: Population, gap: TableFunction, threshold: Floats) -> b
 def _find_root(population: Population, gap: TableFunction, low: float, high: float) -> Iterator[float]:
     from scipy.optimize import brentq
 
-    def at(threshold: float) -> float:
-        return float(np.asarray(gap(population.at(np.array([threshold]))))[0])
-
+    at = partial(_value_at, population, gap)
     # No scores lie between an infinite threshold and the outermost quantile.
     if np.isfinite(low) and np.isfinite(high):
         root = float(brentq(at, low, high, xtol=1e-300, rtol=4 * np.finfo(float).eps))

@@ -509,9 +509,8 @@ def simulation_study(  # noqa: PLR0913  (each is a dimension of the study)
     Returns
     -------
     Results
-        One row for each prevalence, size and measure: `value` is the mean, `sd` the standard deviation and
-        `theory` the
-        exact value. Samples of a single class are left out, counted in `undefined`, and noted.
+        One row for each prevalence, size and measure: `value` is the mean, `sd` the standard deviation and `theory` the
+        exact value. Samples of a single class are omitted, counted in `undefined`, and noted.
 
     Examples
     --------
