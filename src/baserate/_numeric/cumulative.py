@@ -217,10 +217,10 @@ Blocks = tuple[npt.NDArray[np.intp], Floats, Floats]
 
 
 def pool_adjacent_violators(first: Cells, second: Cells) -> Blocks:
-    """Blocks in which the share first/(first+second) is pooled so that it strictly decreases.
+    """Pool adjacent places into blocks so that the share first/(first+second) strictly decreases.
 
     The blocks are the edges of the upper convex hull of the path of running sums (second, first), which starts at the
-    origin: pooling neighbours whose shares increase is cutting the corners below the hull [@fawcett2007].
+    origin: pooling neighbors whose shares increase is cutting the corners below the hull [@fawcett2007].
 
     Both rows ≥ 0, with a positive sum in every place.
     """
@@ -242,12 +242,12 @@ def pool_adjacent_violators(first: Cells, second: Cells) -> Blocks:
 
 
 def _pool_runs(starts: npt.NDArray[np.intp], first: Floats, second: Floats) -> Blocks:
-    """Pool every run of neighbours in which the share does not fall."""
+    """Pool every run of neighbors in which the share does not fall."""
     return _merge_blocks(_run_starts(first, second), starts, first, second)
 
 
 def _run_starts(first: Cells, second: Cells) -> npt.NDArray[np.intp]:
-    """Where runs begin in which the share first/(first+second) does not fall."""
+    """Return where runs begin in which the share first/(first+second) does not fall."""
     kind = np.uint16 if first.dtype == second.dtype == np.uint8 else np.float64  # wide enough for a product
     falls = np.multiply(first[:-1], second[1:], dtype=kind) > np.multiply(first[1:], second[:-1], dtype=kind)
     return np.concatenate([[0], np.flatnonzero(falls) + 1])
@@ -263,7 +263,7 @@ def _merge_blocks(blocks: npt.NDArray[Any], starts: npt.NDArray[np.intp], first:
 
 
 def isotonic_with_extra_hit(hits: Floats, total: Floats) -> Floats:
-    r"""Share of hits at each place after the isotonic regression of all places and one more hit at that place.
+    r"""Return the share of hits at each place by isotonic regression, with one more hit at that place.
 
     The path of running sums (total, hits) has a greatest convex minorant, whose slopes are the regression. One more hit
     at place i moves all points before i by (−1, −1); the slope at i is that of the edge of the minorant that joins what
@@ -282,7 +282,7 @@ def isotonic_with_extra_hit(hits: Floats, total: Floats) -> Floats:
             at = before[left]
             run, rise = x[right] - x[at] + 1, y[right] - y[at] + 1
             if left + 1 < len(before):
-                # Is the next corner below the line from the end on the right?
+                # The next corner is better if it lies below the line from the right end.
                 other = before[left + 1]
                 if (y[right] - y[other] + 1) * run > rise * (x[right] - x[other] + 1):
                     left += 1
@@ -299,7 +299,7 @@ def isotonic_with_extra_hit(hits: Floats, total: Floats) -> Floats:
 
 
 def _next_corner(x: list[float], y: list[float]) -> list[int]:
-    """Of the minorant of each point and those after it, the corner that follows the point; 0 where none does."""
+    """Return the corner after each point on the minorant of that point and all later ones; 0 where there is none."""
     after = [0] * len(x)
     for at in range(len(x) - 2, -1, -1):
         other = at + 1

@@ -237,7 +237,7 @@ class Point:
 
 
 CLOSED_FORM = (Linear, Normal, LogitNormal, Beta, Point)
-"""Those whose tails are exact as far as floats reach."""
+"""Distributions whose tails are exact down to the smallest floats."""
 
 
 def closed_form_concordance(low: Distribution, high: Distribution) -> float | None:
@@ -276,7 +276,7 @@ def density_crossings(low: Distribution, high: Distribution, ratio: float) -> li
 
 
 def _normal_crossing(low: Normal | LogitNormal, high: Normal | LogitNormal, log_ratio: float) -> list[float]:
-    """The rising root of a·y² + b·y + c, where y is the distance from the mean of `low`."""
+    """Return the rising root of a·y² + b·y + c, where y is the distance from the mean of `low`."""
     gap = high.mean - low.mean
     a = (1 / low.sd**2 - 1 / high.sd**2) / 2
     b = gap / high.sd**2
@@ -284,7 +284,7 @@ def _normal_crossing(low: Normal | LogitNormal, high: Normal | LogitNormal, log_
     if b**2 <= 4 * a * c or (a == 0 and b < 0):
         return []
     spread = sqrt(b**2 - 4 * a * c)
-    # Of the two ways to write the root, the one that adds numbers of one sign.
+    # Of the two forms of the root, use the one that adds numbers of equal sign: the other cancels.
     return [low.mean + (-2 * c / (b + spread) if b > 0 else (spread - b) / (2 * a))]
 
 
@@ -293,7 +293,7 @@ _MAX_TERMS = 1000
 
 
 def _beta_concordance(low: Beta, high: Beta) -> float | None:
-    """By a finite sum, which needs one whole parameter; reflection and complement bring any to its place."""
+    """Compute a finite sum, which requires one whole parameter; by symmetry it may be any of the four."""
     (a, b), (c, d) = (low.a, low.b), (high.a, high.b)
     forms = {high.a: (a, b, c, d, 1), low.b: (d, c, b, a, 1), low.a: (c, d, a, b, -1), high.b: (b, a, d, c, -1)}
     whole = [value for value in forms if value == int(value) and value <= _MAX_TERMS]
@@ -305,7 +305,7 @@ def _beta_concordance(low: Beta, high: Beta) -> float | None:
 
 
 def _beta_exceeds(a: float, b: float, c: float, d: float) -> float:
-    """Chance that Beta(c, d) exceeds Beta(a, b), for a whole c [@cook2005]."""
+    """Return the probability that Beta(c, d) exceeds Beta(a, b), for a whole c [@cook2005]."""
     from scipy.special import betaln
 
     i = np.arange(int(c))
@@ -316,7 +316,7 @@ _SMALL_QUANTILE = 1e-9
 
 
 def _small_beta_quantile(a: float, b: float, q: Real) -> Floats:
-    """Quantile by the first terms of its series, good near 0, where SciPy's search may return NaN."""
+    """Return a quantile by the first terms of its series, accurate near 0, where SciPy's search may return NaN."""
     from scipy.special import betaln
 
     with np.errstate(divide="ignore"):
@@ -344,7 +344,7 @@ def _expit(x: Real) -> npt.NDArray[np.float64]:
 
 
 _SERIES_TOLERANCE = 1e-9
-"""Part of the scale of a distribution below which the first terms of a series are exact."""
+"""Share of the scale of a distribution below which the first terms of a series are exact."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -401,7 +401,7 @@ def _log_gamma(shape: float, size: int, rng: np.random.Generator) -> Floats:
 
 
 def _logit_beta_cdf(a: float, b: float, z: Floats) -> Floats:
-    """Chance of log-odds up to z ≤ 0; where z is above 0, anything."""
+    """Return the probability of log-odds up to z ≤ 0; where z is above 0 the result is arbitrary."""
     from scipy.special import betainc, betaln, expit
 
     z = np.minimum(z, 0.0)
@@ -412,19 +412,19 @@ def _logit_beta_cdf(a: float, b: float, z: Floats) -> Floats:
 
 
 def _logit_beta_ppf(a: float, b: float, q: Floats) -> Floats:
-    """Log-odds z ≤ 0 up to which the chance is q; where there are none, anything."""
+    """Return the quantile z ≤ 0 of log-odds; where it is above 0 the result is arbitrary."""
     from scipy.special import betaln, logit
 
     with np.errstate(divide="ignore"):
         series = (np.log(q) + log(a) + betaln(a, b)) / a
     near = series < _series_limit(a, b)
     x = Beta(a, b).ppf(np.where(near, 0.5, q))
-    # The series of x is that of its odds but for terms of the second order, which are nothing here.
+    # The series of x is that of its odds but for terms of the second order, which are below rounding.
     return np.asarray(np.where(near, series, logit(np.clip(x, 0.0, 1.0))))
 
 
 def _series_limit(a: float, b: float) -> float:
-    """Log-odds below which they are as good as the logarithm, and the series has two terms."""
+    """Return the log-odds below which they equal the logarithm to rounding, and two terms of the series suffice."""
     return log(_SERIES_TOLERANCE / (1 + a + b))
 
 
