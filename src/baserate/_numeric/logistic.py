@@ -219,7 +219,7 @@ def fit_logistic_basis(
 def fit_intercept(
     offset: Floats, hits: Floats, misses: Floats, *, squares: Floats | None = None
 ) -> tuple[Floats, Floats]:
-    r"""Maximize that likelihood over a in log-odds :math:`offset+a`; return a, ±∞ if all hit or miss, and its variance."""
+    r"""Maximize it over a in log-odds :math:`offset+a`; return a (±∞ if all hit or all miss) and its variance."""
     from scipy.special import expit, logit
 
     total = hits + misses
@@ -505,7 +505,7 @@ def _softmax_derivatives(rows: SoftmaxData, model: SoftmaxModel, theta: Floats) 
 
 
 def _softmax_sums(rows: SoftmaxData, place: slice, weight: Floats, bias: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return the gradient of all weights and biases, and sums of products of probabilities times x², x, 1 and both x."""
+    """Return the gradient of all weights and biases, and sums of products of probabilities with x², x, 1 and x·x."""
     x = rows.x[place]
     share = softmax(x * weight + bias)
     own = share if rows.amount is None else share * rows.amount[place, None]
