@@ -11,7 +11,7 @@ import pytest
 
 import baserate
 from baserate import Tally, infer, measure, read, tally
-from baserate._errors import NotAProbabilityError, OptionError
+from baserate._errors import NotAProbabilityError, OptionError, UnknownNameError
 from baserate.infer._binomial import normal_quantile
 from baserate.infer._bootstrap import pool_neighbors
 from baserate.infer._calibration_intervals import _noncentral, _normal_noncentrality
@@ -604,11 +604,12 @@ def test_other_options_raise() -> None:
         (partial(infer.CalibrationOptions, draws=-1), "draws is -1"),
         (partial(infer.calibration_curve, t, drawn=infer.CurveOptions(level=2)), "level is 2"),
         (partial(infer.calibration_curve, t, "isotonic", drawn=infer.CurveOptions(band=other)), "band is 'other'"),
-        (partial(infer.calibration_curve, t, other), "no calibration curve 'other'"),
         (partial(infer.calibration_summary, t), "Tally is neither Tallies nor MulticlassRows"),
     ):
         with pytest.raises(OptionError, match=message):
             refused()
+    with pytest.raises(UnknownNameError, match="no calibration curve 'other'"):
+        infer.calibration_curve(t, other)
 
 
 def test_certainties_are_counted() -> None:
@@ -624,7 +625,7 @@ def test_certainties_are_counted() -> None:
         assert not isnan(check.p), check.name
     assert set(carried(t).score) >= {0.0, 1.0}
     found = infer.calibration_summary(read.tallies({"y": y, "p": p}, truth="y", score="p"), asked=QUICK)
-    assert any(note.startswith("3 rows of p have a probability of 0 or 1") for note in found.data["notes"])
+    assert any(note.startswith("3 rows of p have a probability at or next to 0 or 1") for note in found.data["notes"])
     (row,) = (row for row in found.rows() if row["measure"] == "log_miscalibration")
     assert (row["value"], row["floor_high"] < inf) == (inf, True)
 

@@ -223,7 +223,7 @@ def convention_21_certainties_have_no_log_odds() -> None:
     assert baserate.measure.ece(sure) != baserate.measure.ece(near)  # where no log-odds are needed, nothing is moved
     table = {"y": [0, 1, 0, 1, 1, 0], "p": [0.0, 1.0, 0.4, 0.6, 0.3, 0.7]}
     notes = infer.calibration_summary(read.tallies(table, truth="y", score="p")).data["notes"]
-    assert any("2 rows of p have a probability of 0 or 1" in note for note in notes)
+    assert any("2 rows of p have a probability at or next to 0 or 1" in note for note in notes)
 
 
 def convention_22_scores_are_never_turned_round() -> None:
