@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from baserate import Confusion, MulticlassRows, infer
-from baserate.infer import _confusion_intervals, _multiclass_intervals
+from baserate.infer import _confusion_intervals, _multiclass
 from baserate.infer._binomial import normal_quantile
 from baserate.measure import Measure, describe, multiclass
 from baserate.measure.multiclass import average_over_classes
@@ -150,8 +150,8 @@ def _normal(name: str, measure: Measure, rows: MulticlassRows, of: Population) -
 
 def _slopes(measure: Measure, rows: MulticlassRows, value: float) -> Floats:
     if measure in LOSSES.values():
-        return (_multiclass_intervals.row_losses(measure, rows) - value) / len(rows)
-    found = _multiclass_intervals.row_influence(measure, rows, value)
+        return (_multiclass.row_losses(measure, rows) - value) / len(rows)
+    found = _multiclass.row_influence(measure, rows, value)
     return np.array([nan]) if found is None else found.slopes
 
 

@@ -10,9 +10,9 @@ import numpy as np
 from scipy.special import expit, logit, ndtr, ndtri
 
 from baserate import Curve, Tally, infer, measure, tally
-from baserate.infer import _auc_intervals, _influence_functions
+from baserate.infer import _auc_intervals, _variances
 from baserate.infer._binomial import normal_quantile, wilson
-from baserate.infer._bounds import t_widening
+from baserate.infer._variances import t_widening
 from bench._audit import Bounds, Floats, Outcome, Scenario
 
 _MEASURES = {"AUC": "auc", "average precision": "average_precision", "KS": "ks"}
@@ -108,7 +108,7 @@ def _delong(sample: Tally) -> tuple[float, float]:
 
 def _log_odds(sample: Tally) -> tuple[float, float]:
     """Bounds of average precision by its influence function on log-odds with t quantiles."""
-    found = _influence_functions.influence_variance(measure.average_precision, sample)
+    found = _variances.influence_variance(measure.average_precision, sample)
     if not 0 < found.value < 1:
         return found.value, found.value
     error = sqrt(found.variance) * t_widening(found.freedom, _LEVEL) / (found.value * (1 - found.value))

@@ -142,7 +142,7 @@ def test_draws_that_would_not_fit_are_refused_before_they_are_made() -> None:
     def make(rng: np.random.Generator, many: int) -> Floats:
         return rng.random((many, 200))
 
-    with pytest.raises(OptionError, match=r"keeping 10000000 draws of 200 numbers takes 29\.8 GiB of memory"):
+    with pytest.raises(OptionError, match=r"keeping 10000000 samples of 200 numbers takes 29\.8 GiB of memory"):
         sample_in_blocks(make, draws=10**7, seed=0, size=200)
     kept = sample_in_blocks(make, draws=3000, seed=0, size=200)
     assert kept.shape == (3000, 200)

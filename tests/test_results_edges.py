@@ -14,7 +14,7 @@ import pytest
 
 from baserate import OptionError, Results, measure, read
 from baserate._files import write_text
-from baserate._numeric import threads
+from baserate._numeric import cumulative
 from tests.measure.test_summary import tallies, told
 from tests.test_results import CURVES
 
@@ -122,7 +122,7 @@ def test_measures_may_be_functions() -> None:
 
 def test_much_work_is_done_at_once_with_the_same_result(monkeypatch: pytest.MonkeyPatch) -> None:
     wanted = measure.summary(tallies(score=["p", "z"], group="g"), threshold=[0.5]).to_json()
-    monkeypatch.setattr(threads, "_MIN_PARALLEL", 1)
+    monkeypatch.setattr(cumulative, "_MIN_PARALLEL", 1)
     assert measure.summary(tallies(score=["p", "z"], group="g"), threshold=[0.5]).to_json() == wanted
 
 

@@ -24,7 +24,7 @@ from baserate._errors import (
 from baserate._files import format_sealed_json, parse_sealed_json, write_text
 from baserate._formatting import count_of, there_are
 from baserate._immutable import FrozenMapping
-from baserate._numeric.threads import cache_blocks, parallel_map
+from baserate._numeric.cumulative import cache_blocks, parallel_map
 from baserate._rows import MulticlassRows
 from baserate._tally import Tally
 

@@ -14,9 +14,8 @@ from baserate._arrays import Cells, Floats, Value, as_python, make_read_only, ra
 from baserate._counts import Counts
 from baserate._errors import MissingValuesError, OptionError
 from baserate._immutable import keep_read_only
-from baserate._numeric.cumulative import cumulative_blocks, cumulative_sums, row_totals
+from baserate._numeric.cumulative import cumulative_blocks, cumulative_sums, pool_adjacent_violators, row_totals
 from baserate._numeric.distinct import run_sums
-from baserate._numeric.isotonic import pool_adjacent_violators
 from baserate._tally import Tally
 
 _FEW = 1000

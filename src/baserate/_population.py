@@ -13,23 +13,21 @@ from baserate._arrays import Bools, Floats, Value, as_python, ratio
 from baserate._counts import Counts
 from baserate._domains import check_memory, check_prevalence
 from baserate._errors import MissingValuesError, OptionError
-from baserate._numeric.distribution_functions import (
+from baserate._numeric.distributions import (
+    Distribution,
+    LogitNormal,
+    Normal,
     atoms,
+    closed_form_concordance,
     density,
     expectation,
     log_density,
+    normal_distance,
     point_mass,
     prob_at_least,
     prob_below,
     quantiles,
     support,
-)
-from baserate._numeric.distributions import (
-    Distribution,
-    LogitNormal,
-    Normal,
-    closed_form_concordance,
-    normal_distance,
     to_log_odds_scale,
 )
 

@@ -207,7 +207,7 @@ def test_a_map_is_judged_on_rows_of_its_own(tmp_path: Path) -> None:
     run("calibrate", file, *ONE, "--with", "offset", "--draws", "0", "-o", out, "-q")
     same = run("reliability", file, *ONE, "--map", out, *QUICK[:2])
     assert same.exit_code == 0, same.stderr
-    assert "the map was fitted to these very rows, so what follows it looks better than it is." in same.stderr
+    assert "the calibrator was fitted to the same rows, so results after calibration are optimistic." in same.stderr
     assert "after" in same.stdout
     rows = file.read_text(encoding="utf-8").splitlines()
     fewer = tmp_path / "fewer.csv"
@@ -273,7 +273,7 @@ def test_scores_that_are_no_probabilities_become_some(method: str, tmp_path: Pat
     file, out = raw(tmp_path), tmp_path / "map.json"
     result = run("calibrate", file, "--truth", "y", "--score", "margin", "--with", method, *QUICK[:2], "-o", out)
     assert result.exit_code == 0, result.stderr
-    assert "the scores are no probabilities, so only what was made of them is judged." in result.stderr
+    assert "the scores are not probabilities, so only the calibrated ones are evaluated." in result.stderr
     assert "all numbers: cross-fitted" in result.stdout
     assert "before" not in result.stdout.split("all numbers")[0]
     found = load_calibrator(out)

@@ -461,7 +461,7 @@ def test_what_is_behind_a_map_is_cut_and_said_of_the_scores(tmp_path: Path) -> N
     result = run("decide", path, *ONE, "--map", kept, "--fn", "3", "--draws", "0", "-o", target)
     assert result.exit_code == 0
     assert "mapped by map.json (logistic)" in result.stdout
-    assert "the map was fitted to these very rows" in result.stderr
+    assert "the calibrator was fitted to the same rows" in result.stderr
     policy, map_ = Policy.load(target), load_calibrator(kept)
     assert isinstance(map_, Calibrator)
     assert policy.map is not None

@@ -126,7 +126,7 @@ def test_what_is_said_beside_the_data() -> None:
     said = run(*LINEAR, "--prevalence", "0.05", "study", "--sizes", "10", "--repeats", "20", "--format", "csv").stderr
     assert re.fullmatch(
         r"linear population · prevalence 5\.000 % · auc 0\.8333 · average precision 0\.\d+\n"
-        r"note: \d+ of 20 draws of 10 rows at prevalence 0\.05 hold a single class and are left out\.\n",
+        r"note: \d+ of 20 samples of 10 rows at prevalence 0\.05 have a single class and are omitted\.\n",
         said,
     )
     assert run(*LINEAR, "measure", "f1").stderr == ""
@@ -149,8 +149,8 @@ def test_what_is_said_beside_the_data() -> None:
         (["population", "retrieval", "--level", "ER", "measure", "f1"], "there is no level 'ER'. Did you mean"),
         (["population", "retrieval", "measure", "f1"], "missing option '--level'"),
         ([*LINEAR, "measure", "brier"], "brier is of probabilities"),
-        ([*LINEAR, "study", "--measures", "f1"], "f1 needs a threshold"),
-        ([*LINEAR, "study", "--sizes", "2.5"], "sizes is 2.5; give whole numbers of 1 or more"),
+        ([*LINEAR, "study", "--measures", "f1"], "f1 requires a threshold"),
+        ([*LINEAR, "study", "--sizes", "2.5"], "sizes is 2.5; expected whole numbers of 1 or more"),
         ([*LINEAR, "draw", "10", "--positives", "11"], "10 rows with 11 positives cannot be drawn"),
     ],
 )

@@ -118,7 +118,7 @@ def test_the_verdict_names_the_prevalence(tmp_path: Path) -> None:
     found = read(run("reliability", screened(tmp_path), *ONE, *QUICK, "--json"))
     (told,) = found["data"]["verdicts"]
     (derived,) = (row["value"] for row in found["rows"] if row["measure"] == "derived_prevalence")
-    assert told["verdict"] == f"calibrated for a prevalence of {derived:.4g}, as far as can be told"
+    assert told["verdict"] == f"no evidence against calibration for a prevalence of {derived:.4g}"
 
 
 @pytest.mark.parametrize("prevalence", ["derived", "0.5", "50%"])
@@ -194,7 +194,7 @@ def written(folder: Path, rows: str) -> Path:
     [
         ("1,0.3\n0,0.3\n0,0.3\n1,0.3\n0,0.3\n", "all probabilities are equal"),
         ("1,0.3\n1,0.4\n1,0.5\n", "there are no negatives"),
-        ("1,1\n0,0\n1,1\n0,0\n", "all probabilities are 0 or 1, so nothing is left to chance"),
+        ("1,1\n0,0\n1,1\n0,0\n", "all probabilities are 0 or 1, so outcomes cannot vary"),
         ("1,0.8\n0,0.2\n0,0.8\n1,0.2\n0,0.2\n", ""),
     ],
 )
@@ -204,7 +204,7 @@ def test_odd_data_are_judged_as_far_as_they_can_be(rows: str, told: str, tmp_pat
         result = run("reliability", path, *ONE, "--draws", "20", *more)
         assert result.exit_code == 0, result.stderr
         assert told in result.stdout
-        assert "rows, too few to say much of probabilities" in result.stderr
+        assert "rows, too few to evaluate probabilities" in result.stderr
         read(run("reliability", path, *ONE, "--draws", "20", *more, "--json"))
     for what in CURVES:
         assert run("reliability", path, *ONE, "--curve", what).exit_code == 0

@@ -173,13 +173,13 @@ def test_what_is_assumed_is_said() -> None:
         ((*SENSITIVITY, "--against", "0.7", "--correlation", "0.5"), "--correlation means nothing"),
         ((*SENSITIVITY, "--half-width", "0.1", "--discordance", "0.5"), "--discordance means nothing"),
         ((*SENSITIVITY, "--against", "0.8", "--discordance", "0.5"), "differ on 0.1 to 0.3 of the trials"),
-        (("size", "recall", "--expect", "0.8", "--half-width", "0.1"), "so give --prevalence, the share of positives"),
-        (("size", "npv", "--expect", "0.8", "--half-width", "0.1"), "so give --flag-rate, the share that is flagged"),
+        (("size", "recall", "--expect", "0.8", "--half-width", "0.1"), "; give --prevalence, the share of positives"),
+        (("size", "npv", "--expect", "0.8", "--half-width", "0.1"), "; give --flag-rate, the share that is flagged"),
         (("size", "npv", "--expect", "0.8", "--against", "0.7"), "two models do not flag the same rows"),
         (("size", "f1", "--expect", "0.8", "--half-width", "0.1"), "expected auc or a share of rows. Simulate it with"),
         (("size", "f11", "--expect", "0.8", "--half-width", "0.1"), "there is no measure 'f11'. Did you mean 'f1'"),
         (("size", "auc"), "missing option '--expect'"),
-        (F1[:-2], "f1 needs a threshold; give --threshold."),
+        (F1[:-2], "f1 requires a threshold; give --threshold."),
         ((*AUC, "--half-width", "0.1", "--correlation", "0"), "--correlation means nothing"),
         ((*AUC, "--half-width", "0.1", "--one-sided"), "--one-sided means nothing"),
         ((*SENSITIVITY, "--half-width", "0.1", "--power", "0.8"), "--power means nothing"),
@@ -192,9 +192,12 @@ def test_what_is_assumed_is_said() -> None:
         (("size", "npv", "--expect", "0.8", "--against", "0.7"), "or show of one model that it reaches a --goal."),
         (
             ("population", "binormal", "size", "dor", "--half-width", "0.5", "--threshold", "40"),
-            "diagnostic_odds_ratio is undefined or infinite in too many samples, even of 1e+11 rows; ask for another",
+            "diagnostic_odds_ratio is undefined or infinite in too many samples, even of 1e+11 rows; choose another",
         ),
-        ((*AUC, "--against", "0.7", "--power", "0.04"), "a power of 0.04 is had for nothing at --alpha 0.05"),
+        (
+            (*AUC, "--against", "0.7", "--power", "0.04"),
+            "power is 0.04, which every test reaches by chance at --alpha 0.05",
+        ),
     ],
 )
 def test_slips_are_told_in_one_line(typed: tuple[str, ...], told: str) -> None:

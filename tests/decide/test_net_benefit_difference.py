@@ -20,7 +20,7 @@ from baserate import (
     read,
     tally,
 )
-from baserate.infer import _linear_cells
+from baserate.infer import _confusion_intervals
 from tests.schemas import fitting
 from tests.strategies import like, probability, rows, same
 
@@ -84,9 +84,10 @@ def test_intervals_are_near_the_bootstrap() -> None:
 def test_far_from_the_ends_it_is_nearly_normal() -> None:
     shares, factors, n = np.array([0.1, 0.05, 0.2, 0.1]), np.array([1, -1, -0.5, 0.5]), 1e6
     cells = [
-        _linear_cells.LinearCell(share * n, share * n, factor) for share, factor in zip(shares, factors, strict=True)
+        _confusion_intervals.LinearCell(share * n, share * n, factor)
+        for share, factor in zip(shares, factors, strict=True)
     ]
-    low, high = _linear_cells.combine_cell_bounds([_linear_cells.CellSample(n, n, cells)], 0.95)
+    low, high = _confusion_intervals.combine_cell_bounds([_confusion_intervals.CellSample(n, n, cells)], 0.95)
     value = float(shares @ factors)
     half = 1.959964 * np.sqrt((shares @ factors**2 - value**2) / n)
     assert (low, high) == pytest.approx((value - half, value + half), abs=3e-6)

@@ -125,7 +125,7 @@ def test_rows_that_would_decide_do(name: str, prevalence: float | None) -> None:
 
     free = only(carried(1), f"{name} >= 0")
     # Of draws the root of the rows is an approximation, and they have chance of their own.
-    slack = 0.3 if "draws" in free["how"] else 0.0
+    slack = 0.3 if "samples" in free["how"] else 0.0
     for share in (0.25, 0.5):  # of the way from the value to the end of its interval
         for end, sense in (("low", ">="), ("high", "<="), ("low", "<="), ("high", ">=")):
             bound = free["value"] + share * (free[end] - free["value"])

@@ -80,7 +80,7 @@ def test_figure_errors() -> None:
         draw.thresholds(FACE, "sense")
     with pytest.raises(OptionError, match="auc has one value for a whole curve"):
         draw.thresholds(FACE, "auc")
-    with pytest.raises(OptionError, match="simultaneous band is known of roc and det only"):
+    with pytest.raises(OptionError, match="simultaneous bands exist for roc and det only"):
         draw.thresholds(FACE, "f1", band="simultaneous")  # type: ignore[arg-type]
     with pytest.raises(NotBinaryError, match="no negatives"):
         draw.thresholds(tally([True, True], [0.5, 0.6]), prevalence=0.1)

@@ -10,9 +10,9 @@ from hypothesis import given
 from scipy.special import ndtr
 
 from baserate import Curve, Tally, curve, infer, measure, tally
-from baserate.infer import _auc_intervals, _bounds
+from baserate.infer import _auc_intervals, _variances
 from baserate.infer._binomial import wilson
-from baserate.infer._bounds import t_widening
+from baserate.infer._variances import t_widening
 from tests.strategies import Rows, rows
 
 Floats = npt.NDArray[np.float64]
@@ -280,8 +280,8 @@ def test_bound_of_what_unseen_negatives_cost_holds() -> None:
         truth = np.arange(1000) < positives
         sample = tally(truth, rng.normal(size=1000) + 4 * truth)
         value = float(measure.average_precision(curve(sample)))
-        lost = value - _bounds.unseen_area(measure.average_precision, sample, value, 0.95)
-        assert 0 < lost <= _bounds._max_unseen_loss(sample, 0.95)  # noqa: SLF001
+        lost = value - _variances.unseen_area(measure.average_precision, sample, value, 0.95)
+        assert 0 < lost <= _variances._max_unseen_loss(sample, 0.95)  # noqa: SLF001
 
 
 def test_low_average_precision_is_surer_than_a_share_of_positives() -> None:

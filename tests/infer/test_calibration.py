@@ -11,11 +11,11 @@ import pytest
 
 import baserate
 from baserate import Tally, infer, measure, read, tally
-from baserate._errors import NotAProbabilityError, OptionError
+from baserate._errors import NotAProbabilityError, OptionError, UnknownNameError
 from baserate.infer._binomial import normal_quantile
 from baserate.infer._bootstrap import pool_neighbors
-from baserate.infer._calibration_curves import BandKind
 from baserate.infer._calibration_intervals import _noncentral, _normal_noncentrality
+from baserate.infer._calibration_summary import BandKind
 from baserate.measure import _calibration_curve
 from tests.carried import carried
 
@@ -433,9 +433,9 @@ def test_lost_positives_are_another_prevalence() -> None:
     found = infer.intrinsic_calibration(tally(y[kept], p[kept]), draws=100)
     assert found.calibrated
     assert found.prevalence.low < y.mean() < found.prevalence.high
-    assert "calibrated for a prevalence of" in found.verdict
+    assert "calibration for a prevalence of" in found.verdict
     assert not found.offset.low <= 0 <= found.offset.high
-    assert infer.intrinsic_calibration(calibrated(0, 2000), draws=100).verdict.startswith("nothing speaks against")
+    assert "at the prevalence of the sample" in infer.intrinsic_calibration(calibrated(0, 2000), draws=100).verdict
 
 
 def test_no_prevalence_mends_a_slope() -> None:
@@ -445,7 +445,7 @@ def test_no_prevalence_mends_a_slope() -> None:
     found = infer.intrinsic_calibration(tally(rng.random(2000) < odds / (1 + odds), p), draws=100)
     assert found.calibrated is False
     assert found.against_slope.p < 1e-6
-    assert "no prevalence makes it calibrated" in found.verdict
+    assert "miscalibrated at every prevalence" in found.verdict
 
 
 def test_no_prevalence_mends_a_shape() -> None:
@@ -562,7 +562,7 @@ def test_many_classes() -> None:
     assert value == pytest.approx(measure.ece(tally(y == 1, p[:, 1])))
     (value,) = (row["value"] for row in found if row["top"] and row["measure"] == "ece")
     assert value == pytest.approx(measure.ece(tally(p.argmax(axis=1) == y, p.max(axis=1))))
-    with pytest.raises(OptionError, match="a prevalence is for two classes"):
+    with pytest.raises(OptionError, match="a prevalence requires two classes"):
         infer.calibration_summary(classes, prevalence=0.5)
     curves = infer.calibration_curves(classes)
     assert sum(curves.columns["mass"]) == 4 * 90
@@ -604,11 +604,12 @@ def test_other_options_raise() -> None:
         (partial(infer.CalibrationOptions, draws=-1), "draws is -1"),
         (partial(infer.calibration_curve, t, drawn=infer.CurveOptions(level=2)), "level is 2"),
         (partial(infer.calibration_curve, t, "isotonic", drawn=infer.CurveOptions(band=other)), "band is 'other'"),
-        (partial(infer.calibration_curve, t, other), "no calibration curve 'other'"),
         (partial(infer.calibration_summary, t), "Tally is neither Tallies nor MulticlassRows"),
     ):
         with pytest.raises(OptionError, match=message):
             refused()
+    with pytest.raises(UnknownNameError, match="no calibration curve 'other'"):
+        infer.calibration_curve(t, other)
 
 
 def test_certainties_are_counted() -> None:
@@ -624,7 +625,7 @@ def test_certainties_are_counted() -> None:
         assert not isnan(check.p), check.name
     assert set(carried(t).score) >= {0.0, 1.0}
     found = infer.calibration_summary(read.tallies({"y": y, "p": p}, truth="y", score="p"), asked=QUICK)
-    assert any(note.startswith("3 rows of p have a probability of 0 or 1") for note in found.data["notes"])
+    assert any(note.startswith("3 rows of p have a probability at or next to 0 or 1") for note in found.data["notes"])
     (row,) = (row for row in found.rows() if row["measure"] == "log_miscalibration")
     assert (row["value"], row["floor_high"] < inf) == (inf, True)
 

@@ -1,14 +1,16 @@
-"""Intervals of measures of a K×K table by the delta method."""
+"""Intervals of confusion-matrix measures: linear in the cells, delta method, simulated and weighted tables."""
 
 from functools import partial
-from math import sqrt
+from math import comb, inf, sqrt
 
 import numpy as np
 import pytest
 
-from baserate import Confusion, confusion, infer
+from baserate import Confusion, Counts, Curve, Tally, confusion, infer, measure, shift, tally
+from baserate._arrays import Floats
 from baserate.infer import _binomial, _confusion_intervals
-from baserate.measure import Measure, describe, multiclass
+from baserate.infer._bootstrap import sample_masses
+from baserate.measure import Measure, describe, multiclass, net_benefit, net_reduction, standardized_net_benefit
 from baserate.measure.multiclass import average_over_classes
 
 LABELS = ("a", "b", "c")
@@ -145,3 +147,317 @@ def test_influence_is_the_name_of_the_usual_method() -> None:
     assert (usual.low, usual.high) == (named.low, named.high)
     drawn = infer.estimate("kappa", TABLE, method="draws")
     assert (drawn.low, drawn.high) == pytest.approx((usual.low, usual.high), abs=0.005)
+
+
+BINARY = Counts(tp=72, fp=72, fn=33, tn=573)
+HIT_AND_ALARM = ("tp", "fp")
+
+near = partial(pytest.approx, rel=1e-12, abs=1e-12)
+
+
+def stacked(*given: Counts[float]) -> Counts[Floats]:
+    return Counts(*(np.array([getattr(c, cell) for c in given]) for cell in ("tp", "fp", "fn", "tn")))
+
+
+def test_one_table_is_an_element_of_many() -> None:
+    tables = [BINARY, Counts(tp=0, fp=3, fn=5, tn=92), Counts(tp=9, fp=0, fn=1, tn=90), Counts(tp=5, fp=5, fn=0, tn=0)]
+    low, high = _confusion_intervals.bound_linear_cells(stacked(*tables), HIT_AND_ALARM, 0.25, 0.95)
+    expect = [near(_confusion_intervals.bound_linear_cells(each, HIT_AND_ALARM, 0.25, 0.95)) for each in tables]
+    assert list(zip(low, high, strict=True)) == expect
+
+
+def test_flagging_everybody_is_as_precise_as_the_prevalence() -> None:
+    low, high = _binomial.wilson_or_exact(105.0, 645.0, 0.95)
+    found = _confusion_intervals.bound_linear_cells(Counts(tp=105, fp=645, fn=0, tn=0), HIT_AND_ALARM, 0.25, 0.95)
+    assert found == near((1.25 * low - 0.25, 1.25 * high - 0.25))
+
+
+def test_where_alarms_cost_nothing_it_is_a_share() -> None:
+    assert _confusion_intervals.bound_linear_cells(BINARY, HIT_AND_ALARM, 0.0, 0.95) == near(
+        _binomial.wilson(72, 678, 0.95)
+    )
+
+
+def test_far_from_the_ends_it_is_nearly_normal() -> None:
+    p, q, n, w = 0.2, 0.3, 1e6, 0.5
+    spread = np.sqrt((p * (1 - p) + w * w * q * (1 - q) + 2 * w * p * q) / n)
+    low, high = _confusion_intervals.bound_linear_cells(
+        Counts(tp=p * n, fp=q * n, fn=0.1 * n, tn=0.4 * n), HIT_AND_ALARM, w, 0.95
+    )
+    assert (low, high) == pytest.approx((p - w * q - 1.959964 * spread, p - w * q + 1.959964 * spread), abs=2e-6)
+
+
+def test_equal_weights_are_counts() -> None:
+    cells = (72.0, 72.0, 33.0, 573.0)
+    thrice = Counts(*(3 * cell for cell in cells), moments=(Counts(*(9 * cell for cell in cells)), Counts(*cells)))
+    assert _confusion_intervals.bound_linear_cells(thrice, HIT_AND_ALARM, 1 / 3, 0.95) == near(
+        _confusion_intervals.bound_linear_cells(BINARY, HIT_AND_ALARM, 1 / 3, 0.95)
+    )
+
+
+def test_uneven_weights_widen_intervals() -> None:
+    mass, rows = (72.0, 72.0, 33.0, 573.0), (40.0, 40.0, 20.0, 300.0)
+    uneven = Counts(*mass, moments=(Counts(*(2.5 * cell for cell in mass)), Counts(*rows)))
+    low, high = _confusion_intervals.bound_linear_cells(uneven, HIT_AND_ALARM, 1 / 3, 0.95)
+    plain_low, plain_high = _confusion_intervals.bound_linear_cells(BINARY, HIT_AND_ALARM, 1 / 3, 0.95)
+    assert low < plain_low < plain_high < high
+
+
+def test_the_default_is_closed_and_others_can_be_requested() -> None:
+    asked = partial(net_benefit, at=0.25)
+    found = infer.estimate(asked, BINARY)
+    assert (found.value, found.low, found.high) == near(
+        (0.064, *_confusion_intervals.bound_linear_cells(BINARY, HIT_AND_ALARM, 1 / 3, 0.95))
+    )
+    assert found.how == _confusion_intervals.LINEAR_METHOD
+    assert infer.methods("net_benefit", BINARY) == ("mover", "draws", "stratified", "bootstrap")
+    for method in ("draws", "bootstrap"):
+        drawn = infer.estimate(asked, BINARY, method=method)
+        assert (drawn.low, drawn.high) == pytest.approx((found.low, found.high), abs=0.004)
+    assert infer.estimate(partial(asked, at=0.5), BINARY).value == net_benefit(BINARY)
+    assert infer.estimate("net_benefit", BINARY).value == 0
+
+
+def test_net_reduction_counts_the_other_cells() -> None:
+    found = infer.estimate(partial(net_reduction, at=0.25), BINARY)
+    other = infer.estimate(partial(net_benefit, at=0.75), BINARY.swap_classes())
+    assert (found.value, found.low, found.high) == near((other.value, other.low, other.high))
+
+
+def test_at_a_fixed_prevalence_only_the_rates_are_uncertain() -> None:
+    moved = shift.reweigh(BINARY, to=0.14)
+    known, sampled = (infer.estimate(partial(net_benefit, at=0.25), each) for each in (moved, BINARY))
+    assert known.value == near(sampled.value)
+    assert known.high - known.low < sampled.high - sampled.low
+    (tpr, least, most), (fpr, fewest, greatest) = (
+        (hits / (hits + misses), *_binomial.wilson_or_exact(hits, misses, 0.95))
+        for hits, misses in ((72.0, 33.0), (72.0, 573.0))
+    )
+    down = np.hypot(0.14 * (tpr - least), 0.86 / 3 * (greatest - fpr))
+    up = np.hypot(0.14 * (most - tpr), 0.86 / 3 * (fpr - fewest))
+    assert (known.low, known.high) == near((known.value - down, known.value + up))
+    assert "prevalence known" in str(known.how)
+
+
+def test_standardized_net_benefit_is_closed_only_at_a_fixed_prevalence() -> None:
+    asked = partial(standardized_net_benefit, at=0.25)
+    moved = shift.reweigh(BINARY, to=0.14)
+    found, plain = infer.estimate(asked, moved), infer.estimate(partial(net_benefit, at=0.25), moved)
+    assert (found.low * 0.14, found.high * 0.14) == near((plain.low, plain.high))
+    assert "samples" in str(infer.estimate(asked, BINARY).how)
+
+
+def test_it_applies_at_a_threshold_of_a_tally() -> None:
+    people = tally([1, 1, 0, 1, 0, 0, 0, 0], [0.9, 0.8, 0.7, 0.4, 0.3, 0.2, 0.2, 0.1])
+    found = infer.estimate(partial(net_benefit, at=0.5), people, threshold=0.5)
+    assert found.value == 1 / 8
+    assert found.low < found.value < found.high
+
+
+@pytest.mark.parametrize("shares", [(0.045, 0.095), (0.18, 0.24), (0.25, 0.05), (0.05, 0.5), (0.14, 0.0)])
+@pytest.mark.parametrize("at", [0.05, 0.2, 0.5])
+@pytest.mark.parametrize("n", [30, 80])
+def test_the_truth_is_covered(shares: tuple[float, float], at: float, n: int) -> None:
+    p, q = shares
+    first, second = (each.ravel() for each in np.meshgrid(np.arange(n + 1), np.arange(n + 1)))
+    there = (first + second <= n) & ((q > 0) | (second == 0))
+    tp, fp = first[there], second[there]
+    ways = np.array([float(comb(n, a) * comb(n - a, b)) for a, b in zip(tp.tolist(), fp.tolist(), strict=True)])
+    chance = ways * p**tp * q**fp * (1 - p - q) ** (n - tp - fp)
+    assert chance.sum() == pytest.approx(1)
+    w = at / (1 - at)
+    low, high = _confusion_intervals.bound_linear_cells(
+        Counts(tp * 1.0, fp * 1.0, tp * 0.0, (n - tp - fp) * 1.0), HIT_AND_ALARM, w, 0.95
+    )
+    covered = chance[(low <= p - w * q + 1e-12) & (p - w * q <= high + 1e-12)].sum()
+    assert covered >= 0.93
+
+
+COUNTS = Counts(tp=30.0, fp=12.0, fn=8.0, tn=150.0)
+
+
+def test_random_masses_have_the_mean_and_variance_of_sums_of_weights() -> None:
+    rng = np.random.default_rng(0)
+    weight = rng.exponential(size=(3, 40)) + 0.2
+    mass, squares = weight.sum(axis=1), (weight**2).sum(axis=1)
+    drawn = sample_masses(np.random.default_rng(1), 200_000, mass, squares)
+    assert drawn.mean(axis=0) == pytest.approx(mass, rel=0.01)
+    assert drawn.var(axis=0) == pytest.approx(squares, rel=0.02)
+
+
+def test_random_masses_of_counts_are_dirichlet() -> None:
+    drawn = _confusion_intervals.simulate_values(measure.prevalence, COUNTS, way="draws", seed=0)
+    assert len(drawn) == _confusion_intervals.N_TABLES
+    # Shares of a Dirichlet variable are Beta variables: 38 + 1 positives and 162 + 1 negatives.
+    assert drawn.mean() == pytest.approx(39 / 202, abs=0.001)
+    assert drawn.var() == pytest.approx(39 * 163 / 202**2 / 203, rel=0.05)
+
+
+def test_bootstrap_tables_are_bootstrap_rows() -> None:
+    rng = np.random.default_rng(5)
+    truth, score = rng.random(80) < 0.3, rng.random(80)
+    counts = Curve(tally(truth, score)).at(0.6)
+    by_cells = _confusion_intervals.simulate_values(measure.mcc, counts, way="bootstrap", seed=0)
+    by_rows = []
+    for _ in range(4000):
+        chosen = rng.integers(0, 80, 80)
+        t, f = truth[chosen], score[chosen] >= 0.6
+        by_rows.append(float(measure.mcc(Counts((t & f).sum(), (~t & f).sum(), (t & ~f).sum(), (~t & ~f).sum()))))
+    cells, each = np.array(by_cells), np.array(by_rows)
+    assert cells.mean() == pytest.approx(each.mean(), abs=0.006)
+    assert cells.std() == pytest.approx(each.std(), rel=0.05)
+    assert np.quantile(cells, [0.1, 0.5, 0.9]) == pytest.approx(np.quantile(each, [0.1, 0.5, 0.9]), abs=0.02)
+
+
+def test_fixed_classes_leave_the_prevalence_alone() -> None:
+    drawn = _confusion_intervals.simulate_values(measure.prevalence, COUNTS, way="stratified", seed=0)
+    assert drawn == pytest.approx(np.full(len(drawn), measure.prevalence(COUNTS)), abs=1e-12)
+    free, fixed = (infer.estimate("precision", COUNTS, method=each) for each in ("draws", "stratified"))
+    assert fixed.high - fixed.low < free.high - free.low
+    same = [infer.estimate("sensitivity", COUNTS, method=each) for each in ("draws", "stratified")]
+    assert same[0].low == pytest.approx(same[1].low, abs=0.01)
+
+
+def test_a_perfect_table_is_not_certain() -> None:
+    perfect = Counts(tp=10.0, fp=0.0, fn=0.0, tn=10.0)
+    for name in ("f1", "mcc", "kappa", "youden", "balanced_accuracy"):
+        found = infer.estimate(name, perfect)
+        assert found.high == found.value == 1
+        assert 0.5 < found.low < 0.95, name
+    odds = infer.estimate("diagnostic_odds_ratio", perfect)
+    assert odds.value == odds.high == float("inf")
+    assert 10 < odds.low < 100
+
+
+def test_bootstrap_samples_may_be_undefined() -> None:
+    rare = Counts(tp=1.0, fp=0.0, fn=1.0, tn=20.0)
+    found = infer.estimate("mcc", rare, method="bootstrap")
+    assert "undefined" in str(found.how)
+    assert found.low <= found.value <= found.high
+
+
+def test_tables_of_many_classes() -> None:
+    table = Confusion.of_matrix([[9, 3, 0], [3, 5, 1], [1, 1, 4]], truth="rows")
+    for name, each in multiclass.MEASURES.items():
+        if measure.describe(each).of is Confusion and name != "expected_cost":
+            found = infer.estimate(each, table)
+            least, most = measure.describe(each).span
+            assert least <= found.low <= found.value <= found.high <= most, name
+            assert found.low < found.high, name
+    macro = infer.estimate(multiclass.average_over_classes(measure.f1, "macro"), table)
+    assert macro.low < macro.value < macro.high
+
+
+def test_many_classes_use_fewer_samples_and_a_lighter_prior() -> None:
+    rng = np.random.default_rng(0)
+    cells = np.diag(np.full(30, 20.0)) + rng.poisson(0.3, (30, 30))
+    table = Confusion(cells.astype(np.float64), tuple(range(30)))
+    drawn, usual = infer.estimate("mcc", table, method="draws"), infer.estimate("mcc", table)
+    assert drawn.how is not None
+    assert drawn.how.startswith("4444 ")
+    assert usual.how == "delta method over the cells, t quantiles"
+    for found in (drawn, usual):
+        assert found.high - found.low < 0.1
+        assert found.low < found.value < found.high
+
+
+def test_a_class_that_is_absent_stays_away() -> None:
+    table = Confusion.of_matrix([[9, 3, 0], [3, 5, 0], [0, 0, 0]], truth="rows")
+    found = infer.estimate("balanced_accuracy", table, method="stratified")
+    assert found.value == pytest.approx((9 / 12 + 5 / 8) / 2)
+    assert found.low < found.value < found.high
+
+
+def test_weighted_cells_vary_by_their_squares() -> None:
+    light = Counts(30.0, 12.0, 8.0, 150.0, moments=(Counts(30.0, 12.0, 8.0, 150.0), COUNTS))
+    rows = Counts(7.5, 3.0, 2.0, 37.5)
+    heavy = Counts(30.0, 12.0, 8.0, 150.0, moments=(Counts(120.0, 48.0, 32.0, 600.0), rows))
+    narrow, wide = infer.estimate("f1", light), infer.estimate("f1", heavy)
+    assert narrow.low == infer.estimate("f1", COUNTS).low
+    # Each row weighs 4: as sure as a quarter of them.
+    quarter = infer.estimate("f1", Counts(7.5, 3.0, 2.0, 37.5))
+    assert (wide.low, wide.high) == pytest.approx((quarter.low, quarter.high), abs=0.01)
+
+
+@pytest.mark.parametrize("name", ["youden", "kappa", "mcc", "markedness"])
+def test_an_empty_cell_may_be_empty_for_ever(name: str) -> None:
+    # Ten sick and ten flagged of a thousand, and none is both: this may be the rule, or chance.
+    found = infer.estimate(name, Counts(tp=0.0, fp=10.0, fn=10.0, tn=980.0))
+    never = float(measure.find_measure(name)(Counts(tp=0.0, fp=14.0, fn=14.0, tn=972.0)))
+    often = float(measure.find_measure(name)(Counts(tp=2.0, fp=8.0, fn=8.0, tn=982.0)))
+    assert found.low < never < found.value < often < found.high
+
+
+def test_empty_cells_that_stay_empty() -> None:
+    table = Counts(tp=0.0, fp=10.0, fn=10.0, tn=980.0)
+    filled, bare = (
+        _confusion_intervals.simulate_values(measure.sensitivity, table, way="draws", seed=0, filled=each)
+        for each in (True, False)
+    )
+    assert bare.max() == 0 < np.quantile(filled, 0.01)
+    # The others are as they were.
+    rates = [
+        _confusion_intervals.simulate_values(measure.fpr, table, way="draws", seed=0, filled=each)
+        for each in (True, False)
+    ]
+    assert rates[0] == pytest.approx(rates[1])
+
+
+def test_whether_a_cell_is_empty() -> None:
+    assert not _confusion_intervals.has_empty_cells(COUNTS)
+    assert _confusion_intervals.has_empty_cells(Counts(tp=3.0, fp=1.0, fn=0.0, tn=2.0))
+    assert not _confusion_intervals.has_empty_cells(Confusion(np.zeros((3, 3)), ("a", "b", "c")))
+
+
+def table(seed: int, rows: int = 300, *, spread: float = 1.2) -> Counts[float]:
+    rng = np.random.default_rng(seed)
+    truth = rng.random(rows) < 0.3
+    score = rng.standard_normal(rows) + 1.5 * truth
+    weight = np.exp(spread * rng.standard_normal(rows))
+    return Curve(Tally.of_rows(truth, score, weight=weight)).at(0.75)
+
+
+def test_equal_weights_leave_nothing_to_estimate() -> None:
+    counts = Counts(tp=60.0, fp=40.0, fn=30.0, tn=170.0)
+    triple = Counts(
+        *(3 * each for each in (60.0, 40.0, 30.0, 170.0)), moments=(Counts(540.0, 360.0, 270.0, 1530.0), counts)
+    )
+    assert _confusion_intervals.weighted_freedom(measure.mcc, triple) == inf
+    for name in ("sensitivity", "npv", "mcc", "diagnostic_odds_ratio", "f1"):
+        one, other = infer.estimate(name, counts), infer.estimate(name, triple)
+        assert (other.low, other.high) == pytest.approx((one.low, one.high), rel=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_degrees_of_freedom_by_hand(seed: int) -> None:
+    counts = table(seed)
+    squares, rows = counts.squares, counts.rows
+    p = counts.tp / (counts.tp + counts.fp)
+    slopes = ((1 - p) / (counts.tp + counts.fp), -p / (counts.tp + counts.fp))
+    variance = noise = 0.0
+    for slope, name in zip(slopes, ("tp", "fp"), strict=True):
+        mass, square, number = (getattr(each, name) for each in (counts, squares, rows))
+        v = number * square / mass**2 - 1
+        variance += slope**2 * square
+        noise += slope**4 * square**2 * min((4 * v + 6 * v**2) / (1 + v) / number, 1 - 1 / number)
+    freedom = 2 * variance**2 / noise
+    assert _confusion_intervals.weighted_freedom(measure.precision, counts) == pytest.approx(freedom, rel=1e-6)
+
+
+def test_few_light_rows_do_not_count_as_many() -> None:
+    # Four misses among 90 positives weigh a tenth of the rest: their own squares would say that 900 were seen.
+    rows = Counts(tp=86.0, fp=40.0, fn=4.0, tn=170.0)
+    mass = (86.0, 40.0, 0.4, 170.0)
+    light = Counts(*mass, moments=(Counts(86.0, 40.0, 0.04, 170.0), rows))
+    assert _confusion_intervals.stabilize_weights(light).squares.fn == pytest.approx(0.4 * 86.04 / 86.4)
+    assert _confusion_intervals.stabilize_weights(light).squares.fp == 40
+
+
+def test_skewed_weights_widen_tables() -> None:
+    counts = table(5)
+    for name in ("diagnostic_odds_ratio", "positive_likelihood_ratio", "mcc", "f1"):
+        found = infer.estimate(name, counts)
+        freedom = _confusion_intervals.weighted_freedom(measure.find_measure(name), counts)
+        assert 3 < freedom < 60
+        assert found.low < found.value < found.high
+        assert found.low > (-1 if name == "mcc" else 0)

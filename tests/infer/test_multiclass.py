@@ -22,7 +22,7 @@ from baserate import (
     read,
     tally,
 )
-from baserate.infer import _binomial, _canonical_order, _influence_functions, _multiclass_intervals
+from baserate.infer import _binomial, _bootstrap, _multiclass, _variances
 from baserate.measure import describe, multiclass
 from baserate.measure.multiclass import average_over_classes
 
@@ -129,7 +129,7 @@ def test_row_influence_matches_finite_differences(name: str) -> None:
     rows = sample(5, 60, weighted=True)
     assert rows.weight is not None
     value = float(EVERY[name](rows))
-    found = _multiclass_intervals.row_influence(EVERY[name], rows, value)
+    found = _multiclass.row_influence(EVERY[name], rows, value)
     assert found is not None
     slopes = found.slopes
     step = 1e-5
@@ -146,14 +146,14 @@ def test_row_influence_matches_finite_differences(name: str) -> None:
 def test_closed_forms_are_as_wide_as_resampling(name: str) -> None:
     rows = sample(6, 600)
     value, low, high = bounds(name, rows)
-    drawn = _multiclass_intervals._bootstrap_interval(EVERY[name], rows, value, 0.95, 1)  # noqa: SLF001
+    drawn = _multiclass._bootstrap_interval(EVERY[name], rows, value, 0.95, 1)  # noqa: SLF001
     assert high - low == pytest.approx(drawn.high - drawn.low, rel=0.15)
-    assert drawn.how == "Bayesian bootstrap, 500 draws"
+    assert drawn.how == "Bayesian bootstrap, 500 samples"
 
 
 @pytest.mark.parametrize("name", EVERY)
 def test_laws(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_multiclass_intervals, "N_BOOTSTRAP", 60)
+    monkeypatch.setattr(_multiclass, "N_BOOTSTRAP", 60)
     rows = sample(7, weighted=True, counted=True)
     expected = bounds(name, rows)
     assert 0 <= expected[1] < expected[0] < expected[2]
@@ -187,7 +187,7 @@ def test_sets_of_labels_are_resampled_by_rows() -> None:
     every = sets(9)
     f1 = average_over_classes("f1", "macro")
     found = infer.estimate(f1, every)
-    assert found.how == "Bayesian bootstrap, 500 draws"
+    assert found.how == "Bayesian bootstrap, 500 samples"
     assert found.low < found.value < found.high
     assert every.decided is not None
     order = np.random.default_rng(2).permutation(len(every))
@@ -218,8 +218,8 @@ def test_measures_of_other_data_raise() -> None:
 
 
 def test_the_registry_of_closed_forms_is_complete() -> None:
-    assert all(_influence_functions.has_influence(measure.find_measure(inner)) for inner, _ in AVERAGES)
-    assert not _influence_functions.has_influence(measure.find_measure("ks"))
+    assert all(_variances.has_influence(measure.find_measure(inner)) for inner, _ in AVERAGES)
+    assert not _variances.has_influence(measure.find_measure("ks"))
 
 
 def spread_out(
@@ -286,7 +286,7 @@ def test_bias_of_average_precision_is_half_the_second_derivative() -> None:
     step = 1e-3
     for name in ("macro average_precision", "weighted average_precision"):
         value = float(EVERY[name](rows))
-        found = _multiclass_intervals.row_influence(EVERY[name], rows, value)
+        found = _multiclass.row_influence(EVERY[name], rows, value)
         assert found is not None
         bias = 0.0
         for at in range(60):
@@ -361,7 +361,7 @@ class TestComparisons:
 
     @pytest.mark.parametrize("name", ["macro auc", "macro average_precision", "weighted brier"])
     def test_averages_are_compared_as_resampled(self, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(_canonical_order, "MAX_SAMPLES", 499)
+        monkeypatch.setattr(_bootstrap, "MAX_SAMPLES", 499)
         a, b = (sample(seed, 400) for seed in (7, 8))
         b = replace(b, truth=a.truth)
         closed = infer.compare_classes(a, b, measure=EVERY[name])

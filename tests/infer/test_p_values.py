@@ -1,6 +1,7 @@
-"""Tiny p-values: computed in the tail, marked where they are only bounds, and formatted for people."""
+"""P-values of tests, and objects without a truth value."""
 
 import json
+from collections.abc import Callable
 from math import nan
 from pathlib import Path
 
@@ -9,13 +10,13 @@ import pytest
 from scipy.optimize import brentq
 from scipy.stats import norm
 
-from baserate import Rows, Tallies, Tally, equalize, infer, tally
+from baserate import Rows, Tallies, Tally, UsageError, equalize, infer, shift, tally
 from baserate._formatting import format_p, format_p_phrase
 from baserate._tally import Group
 from baserate.infer import compare, tabulate_comparisons
 from baserate.infer._binomial import NormalLevel, clopper_pearson, normal_quantile, tail_probability, wilson
-from baserate.infer._bounds import t_widening
 from baserate.infer._comparison import interval_p
+from baserate.infer._variances import t_widening
 from tests.cli.shell import run
 
 
@@ -169,3 +170,34 @@ def test_reliability_says_that_nothing_is_adjusted(tmp_path: Path) -> None:
     marked = {row["measure"]: row["p_is_bound"] for row in exact if row["p"] is not None}
     assert marked["ece"] is True
     assert marked["cox_test"] is False
+
+
+rng = np.random.default_rng(1)
+RISK = rng.random(200)
+SICK = rng.random(200) < RISK
+SAMPLE = tally(SICK, RISK)
+MODELS = Rows(SICK, {"new": RISK, "old": rng.random(200)})
+
+FOUND: dict[str, tuple[Callable[[], object], str]] = {
+    "Comparison": (lambda: infer.compare(MODELS, measure="auc")[0], "comparison.p < 0.05"),
+    "CalibrationTest": (lambda: infer.spiegelhalter(SAMPLE), "test.p < 0.05"),
+    "NullReference": (lambda: infer.null_reference("ece", SAMPLE, draws=50), "reference.within"),
+    "IntrinsicCalibration": (lambda: infer.intrinsic_calibration(SAMPLE, draws=50), "intrinsic.calibrated"),
+    "LabelShiftTestResult": (lambda: shift.LabelShiftTestResult((infer.spiegelhalter(SAMPLE),), ()), "result.rejected"),
+}
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_a_test_result_is_neither_true_nor_false(name: str) -> None:
+    make, remedy = FOUND[name]
+    found = make()
+    assert type(found).__name__ == name
+    with pytest.raises(UsageError, match=f"n? ?{name} is neither true nor false; .*{remedy}"):
+        bool(found)
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_what_the_message_tells_to_look_at_is_there(name: str) -> None:
+    make, remedy = FOUND[name]
+    _, _, rest = remedy.partition(".")
+    assert eval(f"found.{rest}", {"found": make()}) in {True, False, None}  # noqa: S307  (our own message)

@@ -17,7 +17,7 @@ from baserate._read_summary import ReadSummary
 from baserate.infer import (
     Comparison,
     Question,
-    _canonical_order,
+    _bootstrap,
     _comparison,
     _mcnemar,
     _paired_comparison,
@@ -26,9 +26,9 @@ from baserate.infer import (
 )
 from baserate.infer._auc_intervals import auc_influence
 from baserate.infer._binomial import normal_quantile
-from baserate.infer._bounds import Units, stretch_percentiles
-from baserate.infer._canonical_order import unique_rows
+from baserate.infer._bootstrap import unique_rows
 from baserate.infer._comparison import Side, interval_p, normal_p
+from baserate.infer._variances import Units, stretch_percentiles
 from baserate.measure import MEASURES, describe
 from baserate.measure._registry import Settings
 from tests import strategies
@@ -52,7 +52,7 @@ BY_NOUN = (
 @pytest.fixture(autouse=True)
 def few_draws(monkeypatch: pytest.MonkeyPatch) -> None:
     """Draw less than users do, and take percentiles all the same: rough, but not biased."""
-    monkeypatch.setattr(_canonical_order, "MAX_SAMPLES", 299)
+    monkeypatch.setattr(_bootstrap, "MAX_SAMPLES", 299)
     monkeypatch.setattr(_mcnemar, "N_TABLES", 1999)
     monkeypatch.setattr(_comparison, "_PERCENTILE_SAMPLES", 199)
 
@@ -393,7 +393,7 @@ def test_bootstrap_p_values_are_never_zero() -> None:
     rows = Rows(truth, {"good": good / 2, "bad": bad})
     for name in ("average_precision", "brier", "f1"):
         (found,) = compare(rows, measure=name, question=RESAMPLED)
-        draws = _mcnemar.N_TABLES if name == "f1" else _canonical_order.MAX_SAMPLES
+        draws = _mcnemar.N_TABLES if name == "f1" else _bootstrap.MAX_SAMPLES
         assert found.p == pytest.approx(2 / (draws + 1))
 
 
@@ -419,7 +419,7 @@ def test_gini_is_twice_the_area() -> None:
 
 @pytest.mark.parametrize("name", [pytest.param("average_precision", marks=pytest.mark.slow), "brier"])
 def test_samples_agree_with_a_plain_bootstrap(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_canonical_order, "MAX_SAMPLES", 1999)
+    monkeypatch.setattr(_bootstrap, "MAX_SAMPLES", 1999)
     rows = sample(300, seed=4)
     reference = {"average_precision": average_precision_score, "brier": brier_score_loss}[name]
     rng = np.random.default_rng(0)
@@ -437,9 +437,9 @@ def test_samples_agree_with_a_plain_bootstrap(name: str, monkeypatch: pytest.Mon
 
 def test_many_rows_use_fewer_samples_and_report_it(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = sample(400, seed=2)
-    monkeypatch.setattr(_canonical_order, "MAX_SAMPLES", 999)
+    monkeypatch.setattr(_bootstrap, "MAX_SAMPLES", 999)
     (full,) = compare(rows, measure="average_precision", question=RESAMPLED)
-    monkeypatch.setattr(_canonical_order, "MAX_SAMPLES", _canonical_order.MIN_SAMPLES)
+    monkeypatch.setattr(_bootstrap, "MAX_SAMPLES", _bootstrap.MIN_SAMPLES)
     monkeypatch.setattr(_comparison, "_PERCENTILE_SAMPLES", 999)
     (few,) = compare(rows, measure="average_precision", question=RESAMPLED)
     assert "normal with their standard deviation" in str(few.difference.how)
@@ -456,8 +456,8 @@ def test_pooled_scores_vary_as_all_do(name: str, monkeypatch: pytest.MonkeyPatch
     seen = truth + rng.normal(size=1000)
     rows = Rows(truth, {model: 1 / (1 + np.exp(-seen - rng.normal(size=1000))) for model in ("new", "old")})
     (exact,) = compare(rows, measure=name, question=RESAMPLED)
-    monkeypatch.setattr(_canonical_order, "_POOL_ABOVE", 500)
-    monkeypatch.setattr(_canonical_order, "POOLED_RANKS", 200)
+    monkeypatch.setattr(_bootstrap, "_POOL_ABOVE", 500)
+    monkeypatch.setattr(_bootstrap, "POOLED_RANKS", 200)
     (pooled,) = compare(rows, measure=name, question=RESAMPLED)
     assert "pooled into 200 ranks" in pooled.test
     assert pooled.values == exact.values
@@ -527,13 +527,17 @@ def test_a_single_row_of_a_class_has_limits() -> None:
     ("options", "error", "told"),
     [
         ({"models": ["new", "odl"]}, UnknownNameError, r"there is no model 'odl'\. Did you mean 'old'\?"),
-        ({"models": ["new"]}, OptionError, "there is only 'new' to compare by auc; give two or more scores"),
+        (
+            {"models": ["new"]},
+            OptionError,
+            "comparing by auc requires two models, not 'new'; give two or more scores",
+        ),
         ({"measure": "f1", "threshold": "high"}, OptionError, "give a number"),
         ({"measure": "f1", "threshold": {"newer": 1}}, UnknownNameError, "there is no model 'newer'"),
         ({"measure": []}, OptionError, "no measure"),
-        ({"measure": "f1", "question": Question(method="delong")}, OptionError, "DeLong's test is of areas"),
-        ({"measure": "auc", "question": Question(method="mcnemar")}, OptionError, "not of auc"),
-        ({"measure": "precision", "question": Question(method="mcnemar")}, OptionError, "not of precision"),
+        ({"measure": "f1", "question": Question(method="delong")}, OptionError, "DeLong's test compares areas"),
+        ({"measure": "auc", "question": Question(method="mcnemar")}, OptionError, "not auc"),
+        ({"measure": "precision", "question": Question(method="mcnemar")}, OptionError, "not precision"),
         ({"seed": -1}, OptionError, "seed is -1"),
     ],
 )
@@ -556,7 +560,7 @@ def test_scores_that_are_no_probabilities_need_a_threshold() -> None:
     ("changes", "told"),
     [
         ({"weight": np.ones(60)}, "counts rows, and these have weights"),
-        ({"cluster": np.arange(60)}, "needs rows that are independent"),
+        ({"cluster": np.arange(60)}, "requires independent rows"),
     ],
 )
 def test_mcnemar_raises_where_it_does_not_hold(changes: Any, told: str) -> None:  # noqa: ANN401
@@ -576,7 +580,7 @@ def test_labels_are_compared_only_by_tables() -> None:
     found = compare(labelled, measure="accuracy")
     assert [each.models for each in found] == [("new", "old"), ("new", "says"), ("old", "says")]
     assert found[1].thresholds == (0.5, None)
-    with pytest.raises(OptionError, match="says holds labels"):
+    with pytest.raises(OptionError, match="says contains labels"):
         compare(labelled, models=["new", "says"])
 
 

@@ -550,16 +550,16 @@ PILOT = Rows(np.array([True, False, True, False]), {"a": np.arange(4.0), "b": np
             "half_width is 0.0; expected a number from 1e-9 to below 0.5",
         ),
         (lambda: sample_size_for_proportion("accuracy", 0.5, 0.5), "half_width is 0.5"),
-        (lambda: sample_size_for_proportion("accuracy", 1.5, 0.1), "expect is 1.5; it is a share"),
+        (lambda: sample_size_for_proportion("accuracy", 1.5, 0.1), "expect is 1.5; expected a number from 0 to 1"),
         (lambda: sample_size_for_proportion("accuracy", 0.5, 0.1, level=1.0), "level is 1.0"),
         (
             lambda: sample_size_for_proportion("accuracy", 0.5, 0.1, method="wald"),
-            "method is 'wald'; there are 'wilson'",
+            "there is no method 'wald'. Known are: wilson",
         ),
         (lambda: sample_size_for_proportion("accuracy", 0.5, 1e-9), "more than 1e.12 rows would be needed"),
         (
             lambda: sample_size_for_proportion("sensitivity", 0.5, 0.1),
-            "sensitivity is among positives, so give prevalence=",
+            "sensitivity is a proportion of positives; give prevalence=",
         ),
         (
             lambda: sample_size_for_proportion("sensitivity", 0.5, 0.1, prevalence=0),
@@ -568,38 +568,47 @@ PILOT = Rows(np.array([True, False, True, False]), {"a": np.arange(4.0), "b": np
         (lambda: sample_size_for_proportion("sensitivity", 0.5, 0.1, prevalence=1.0), "prevalence is 1.0"),
         (
             lambda: sample_size_for_proportion("npv", 0.5, 0.1, prevalence=0.1),
-            "npv is among passed rows, so give flag_rate=",
+            "npv is a proportion of rows not flagged; give flag_rate=",
         ),
-        (lambda: sample_size_for_proportion("f1", 0.5, 0.1), "f1 is not a share of rows; take size_by_simulation"),
+        (
+            lambda: sample_size_for_proportion("f1", 0.5, 0.1),
+            "f1 is not a proportion of rows; use sample_size_by_simulation",
+        ),
         (lambda: sample_size_for_proportion("f11", 0.5, 0.1), "there is no measure 'f11'"),
         (
             lambda: sample_size_for_auc(1.0, 0.1, prevalence=0.1),
             "expect is 1.0; expected a number from 1e-12 to 1 - 1e-12",
         ),
         (lambda: sample_size_for_auc(0.8, 0.1, prevalence=0.0), "prevalence is 0.0"),
-        (lambda: sample_size_for_auc(0.8, 0.1, prevalence=0.1, method="wald"), "method is 'wald'"),
+        (lambda: sample_size_for_auc(0.8, 0.1, prevalence=0.1, method="wald"), "there is no method 'wald'"),
         (
             lambda: sample_size_for_auc(0.8, 0.1, prevalence=0.1, spread_ratio=0.0),
             "spread_ratio is 0.0; expected",
         ),
         (
             lambda: sample_size_for_auc(0.8, 0.1, prevalence=0.1, method="hanley-mcneil", spread_ratio=2),
-            "formula is of exponential scores; leave spread_ratio= out",
+            "formula assumes exponential scores; leave spread_ratio= out",
         ),
         (
             lambda: power_of_auc_test(0.8, positives=9, negatives=9, method="obuchowski", spread_ratio=2),
-            "takes both classes to be equally spread; leave spread_ratio= out",
+            "assumes equal spread in both classes; leave spread_ratio= out",
         ),
-        (lambda: power_of_auc_test(0.8, positives=9, negatives=9, method="t"), "method is 't'"),  # type: ignore[arg-type]
+        (lambda: power_of_auc_test(0.8, positives=9, negatives=9, method="t"), "there is no method 't'"),  # type: ignore[arg-type]
         (
             lambda: power_of_auc_test(0.8, positives=9, negatives=9, alpha=0.6, sides=1),
             "alpha is 0.6; expected less than 0.5 for one side",
         ),
-        (lambda: power_of_auc_test(0.5, positives=10, negatives=10), "no number of rows would show a difference"),
+        (
+            lambda: power_of_auc_test(0.5, positives=10, negatives=10),
+            "expect and null are both 0.5; expected different values",
+        ),
         (lambda: power_of_auc_test(0.8, positives=0, negatives=10), "0 positives and 10 negatives"),
-        (lambda: power_of_auc_test(0.8, positives=9, negatives=9, sides=3), "sides is 3; a test has 1 or 2"),  # type: ignore[arg-type]
+        (lambda: power_of_auc_test(0.8, positives=9, negatives=9, sides=3), "sides is 3; expected 1 or 2"),  # type: ignore[arg-type]
         (lambda: power_of_auc_test(0.8, positives=9, negatives=9, alpha=0.0), "alpha is 0.0"),
-        (lambda: sample_size_for_auc_test(0.8, power=0.05, prevalence=0.1), "a power of 0.05 is had for nothing"),
+        (
+            lambda: sample_size_for_auc_test(0.8, power=0.05, prevalence=0.1),
+            "power is 0.05, which every test reaches by chance at alpha=0.05",
+        ),
         (
             lambda: sample_size_for_auc_test(0.5 + 1e-7, power=0.9, prevalence=0.1),
             "more than 1e.12 rows would be needed",
@@ -609,19 +618,19 @@ PILOT = Rows(np.array([True, False, True, False]), {"a": np.arange(4.0), "b": np
         (lambda: binormal_pair((1, 0), (1, 1), correlation=(0, 0)), "a is 1 and b 0"),
         (
             lambda: reported_pair(0.8, 0.7, variances=(1e-3, 1e-3), covariance=2e-3, positives=9, negatives=9),
-            "cannot be; check the numbers",
+            "are impossible; check the numbers",
         ),
         (
             lambda: reported_pair(0.8, 0.7, variances=(np.nan, 1e-3), covariance=0, positives=9, negatives=9),
-            "cannot be; check the numbers",
+            "are impossible; check the numbers",
         ),
         (
             lambda: AucPair(0.8, 0.7, (ClassVariance(1, 1), ClassVariance(1, 1)), ClassVariance(1, 2)),
-            "covariance 2 cannot be; check the numbers",
+            "covariance 2 are impossible; check the numbers",
         ),
         (
             lambda: sample_size_for_auc_difference(hypothetical_pair(0.8, 0.8), power=0.9, prevalence=0.1),
-            "both AUCs are 0.8",
+            "first and second are both 0.8",
         ),
         (
             lambda: sample_size_for_auc_difference(
@@ -633,7 +642,7 @@ PILOT = Rows(np.array([True, False, True, False]), {"a": np.arange(4.0), "b": np
         ),
         (
             lambda: power_of_auc_difference(PAIR, positives=9, negatives=9, standard="a"),  # type: ignore[arg-type]
-            "standard is 'a'; it is 'first', 'second' or None",
+            "standard is 'a'; expected 'first', 'second' or None",
         ),
         (
             lambda: power_of_auc_difference(
@@ -642,16 +651,16 @@ PILOT = Rows(np.array([True, False, True, False]), {"a": np.arange(4.0), "b": np
             "the second AUC varies less than it varies with the other",
         ),
         (lambda: delong_pair(Rows(PILOT.truth, {"a": PILOT.score["a"]})), "scores of 1 model"),
-        (lambda: delong_pair(Rows(PILOT.truth, PILOT.score, weight=np.ones(4))), "these rows have weights"),
+        (lambda: delong_pair(Rows(PILOT.truth, PILOT.score, weight=np.ones(4))), "the rows have weights"),
         (lambda: delong_pair(Rows(np.arange(4) < 1, PILOT.score)), "fewer than two rows of a class"),
-        (lambda: independent_pair(WEIGHTED, WEIGHTED), "these rows have weights"),
+        (lambda: independent_pair(WEIGHTED, WEIGHTED), "the rows have weights"),
         (lambda: independent_pair(tally([1, 0], [1, 2]), WEIGHTED), "fewer than two rows of a class"),
-        (lambda: power_of_proportion_test(0.9, goal=1.0, trials=10), "goal is 1.0; give a number between 0 and 1"),
+        (lambda: power_of_proportion_test(0.9, goal=1.0, trials=10), "goal is 1.0; expected a number between 0 and 1"),
         (lambda: power_of_proportion_test(0.9, goal=0.8, trials=0), "trials is 0"),
         (lambda: power_of_proportion_test(0.9, goal=0.8, trials=float("nan")), "trials is nan"),  # type: ignore[arg-type]
         (
             lambda: power_of_proportion_test(0.9, goal=0.8, trials=10**30),
-            "trials is 10+; give a whole number from 1 to",
+            "trials is 10+; expected a whole number from 1 to",
         ),
         (
             lambda: sample_size_for_proportion("sensitivity", 0.9, 0.05, prevalence=1e-12),
@@ -664,7 +673,7 @@ PILOT = Rows(np.array([True, False, True, False]), {"a": np.arange(4.0), "b": np
         (lambda: power_of_proportion_test(0.8, goal=0.8, trials=9), "expect and goal are both 0.8"),
         (
             lambda: sample_size_for_proportion_test("accuracy", 0.501, goal=0.5, power=0.9),
-            "trials would be needed; ask for less",
+            "trials would be needed; choose a lower power",
         ),
         (
             lambda: sample_size_for_proportion_difference("precision", 0.9, 0.8, power=0.9),
@@ -678,11 +687,11 @@ PILOT = Rows(np.array([True, False, True, False]), {"a": np.arange(4.0), "b": np
             lambda: sample_size_for_proportion_difference(
                 "accuracy", 0.9, 0.8, power=0.9, discordance=0.2, paired=False
             ),
-            "discordance is of models on the same rows",
+            "discordance requires two models on the same rows",
         ),
         (lambda: power_of_proportion_difference(0.9, 0.8, trials=0), "trials is 0"),
-        (lambda: sample_size_by_simulation(NORMAL, "f1", 0.1), "f1 needs a threshold"),
-        (lambda: sample_size_by_simulation(NORMAL, "auc", 0.1, threshold=1), "auc is over all thresholds"),
+        (lambda: sample_size_by_simulation(NORMAL, "f1", 0.1), "f1 requires a threshold"),
+        (lambda: sample_size_by_simulation(NORMAL, "auc", 0.1, threshold=1), "auc is a measure over all thresholds"),
         (lambda: sample_size_by_simulation(NORMAL, "auc", 0), "half_width is 0"),
         (
             lambda: sample_size_by_simulation(NORMAL, "auc", 0.1, draws=3),

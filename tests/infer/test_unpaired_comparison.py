@@ -13,7 +13,7 @@ from baserate import Costs, Counts, MulticlassRows, Rows, Tally, class_scores, t
 from baserate._errors import EmptyDataError, OptionError, ShapeError
 from baserate.infer import (
     Question,
-    _canonical_order,
+    _bootstrap,
     _comparison,
     _unpaired_comparison,
     compare,
@@ -21,10 +21,9 @@ from baserate.infer import (
     compare_unpaired,
 )
 from baserate.infer._auc_intervals import hand_till_slopes
-from baserate.infer._bounds import Units
 from baserate.infer._comparison import ComparisonRequest
-from baserate.infer._influence_functions import degrees_of_freedom, influence_variance
 from baserate.infer._unpaired_comparison import compare_samples, effective_shares
+from baserate.infer._variances import Units, degrees_of_freedom, influence_variance
 from baserate.measure import MEASURES, describe, multiclass, sensitivity
 from baserate.measure._registry import Settings
 
@@ -32,7 +31,7 @@ from baserate.measure._registry import Settings
 @pytest.fixture(autouse=True)
 def few_draws(monkeypatch: pytest.MonkeyPatch) -> None:
     """Draw less than users do, and take percentiles all the same: rough, but not biased."""
-    monkeypatch.setattr(_canonical_order, "MAX_SAMPLES", 299)
+    monkeypatch.setattr(_bootstrap, "MAX_SAMPLES", 299)
     monkeypatch.setattr(_comparison, "_PERCENTILE_SAMPLES", 199)
 
 
@@ -174,11 +173,11 @@ def test_turn_and_scale(name: str) -> None:
 
 
 def test_pooled_scores_vary_as_all_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_canonical_order, "MAX_SAMPLES", 999)
+    monkeypatch.setattr(_bootstrap, "MAX_SAMPLES", 999)
     rng = np.random.default_rng(7)
     a, b = (tally(truth, 1 / (1 + np.exp(-(truth + rng.normal(size=800))))) for truth in rng.random((2, 800)) < 0.4)
     exact = compare_unpaired(a, b, measure="brier", question=Question(method="resample"))
-    monkeypatch.setattr(_canonical_order, "POOLED_RANKS", 100)
+    monkeypatch.setattr(_bootstrap, "POOLED_RANKS", 100)
     monkeypatch.setattr(_unpaired_comparison, "POOLED_RANKS", 100)
     pooled = compare_unpaired(a, b, measure="brier", question=Question(method="resample"))
     assert "pooled into 100 ranks" in pooled.test
@@ -245,7 +244,7 @@ def test_invalid_and_undefined_comparisons() -> None:
         compare_unpaired(a, [1, 2])  # type: ignore[arg-type]
     with pytest.raises(OptionError, match="on the same rows"):
         compare_unpaired(a, a, measure="accuracy", question=Question(method="mcnemar"))
-    with pytest.raises(OptionError, match="DeLong's test is of areas"):
+    with pytest.raises(OptionError, match="DeLong's test compares areas"):
         compare_unpaired(a, a, measure="accuracy", question=Question(method="delong"))
     one = Tally.from_counts([0.5], [[3], [0]])
     found = compare_unpaired(a, one)
@@ -292,7 +291,7 @@ def test_two_classes_are_delong() -> None:
 
 
 def test_many_classes_in_closed_form_are_as_resampled(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_canonical_order, "MAX_SAMPLES", 999)
+    monkeypatch.setattr(_bootstrap, "MAX_SAMPLES", 999)
     a, b = classes()
     weight = np.random.default_rng(2).random(len(a)) + 0.5
     for one, other in ((a, b), [MulticlassRows(each.truth, each.score, each.labels, weight=weight) for each in (a, b)]):
@@ -368,7 +367,7 @@ def test_two_models_of_many_classes_that_are_always_right() -> None:
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        (lambda b: MulticlassRows(b.truth[::-1].copy(), b.score, b.labels), "truth differs in"),
+        (lambda b: MulticlassRows(b.truth[::-1].copy(), b.score, b.labels), "the labels differ in"),
         (lambda b: MulticlassRows(b.truth[1:], b.score[1:], b.labels), "have 200 and 199 rows"),
         (lambda b: MulticlassRows(b.truth, b.score, ("x", "y", "z")), "different classes"),
         (lambda b: MulticlassRows(b.truth, b.score, b.labels, weight=np.ones(200)), "differ in weight"),
@@ -382,7 +381,7 @@ def test_classes_that_are_not_of_the_same_rows(change: Any, told: str) -> None: 
 
 def test_classes_need_a_measure_of_classes() -> None:
     a, b = classes()
-    with pytest.raises(OptionError, match="is not for mcc"):
+    with pytest.raises(OptionError, match="does not apply to the multi-class measure mcc"):
         compare_classes(a, b, measure="mcc", question=Question(method="delong"))
     with pytest.raises(OptionError, match="is not MulticlassRows"):
         compare_classes(a, None)  # type: ignore[arg-type]

@@ -207,7 +207,7 @@ def convention_20_a_distance_has_a_floor() -> None:
     sample = tally([0, 1, 0, 1, 1, 0, 0, 1] * 5, [0.1, 0.6, 0.4, 0.8, 0.7, 0.2, 0.3, 0.9] * 5)
     found = infer.estimate("ece", sample)
     assert math.isnan(found.low)
-    assert found.why == "chance alone puts it above 0; compare it with its noise floor"
+    assert found.why == "chance alone puts it above 0; compare it with its null reference"
     assert 0 < infer.null_reference("ece", sample).low <= infer.null_reference("ece", sample).typical
     held_out, fitted = (infer.hosmer_lemeshow(sample, bins=4, fitted=each) for each in (False, True))
     assert (held_out.freedom, fitted.freedom) == (4, 2)
@@ -223,7 +223,7 @@ def convention_21_certainties_have_no_log_odds() -> None:
     assert baserate.measure.ece(sure) != baserate.measure.ece(near)  # where no log-odds are needed, nothing is moved
     table = {"y": [0, 1, 0, 1, 1, 0], "p": [0.0, 1.0, 0.4, 0.6, 0.3, 0.7]}
     notes = infer.calibration_summary(read.tallies(table, truth="y", score="p")).data["notes"]
-    assert any("2 rows of p have a probability of 0 or 1" in note for note in notes)
+    assert any("2 rows of p have a probability at or next to 0 or 1" in note for note in notes)
 
 
 def convention_22_scores_are_never_turned_round() -> None:

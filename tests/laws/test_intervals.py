@@ -152,7 +152,7 @@ def measure_error() -> type[Exception]:
     ("measure_", "data", "options", "told"),
     [
         ("sensitivity", tally([1, 0], [1, 0]), {}, "give threshold="),
-        ("auc", tally([1, 0], [1, 0]), {"threshold": 0.5}, "threshold=0.5 has no use"),
+        ("auc", tally([1, 0], [1, 0]), {"threshold": 0.5}, "threshold=0.5 has no effect on auc"),
         ("auc", Counts(1, 2, 3, 4), {}, "auc takes Curve, not Counts"),
         (
             "auc",

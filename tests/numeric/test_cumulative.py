@@ -1,11 +1,19 @@
+"""Cumulative sums, concordance and sliding minima."""
+
 import numpy as np
 import pytest
+from hypothesis import given, strategies as st
 from scipy.optimize import isotonic_regression
 
 from baserate._arrays import Cells, make_read_only, ratio, read_only_copy
-from baserate._numeric.cumulative import concordance, cumulative_sums, row_totals
+from baserate._numeric.cumulative import (
+    concordance,
+    cumulative_sums,
+    pool_adjacent_violators,
+    row_totals,
+    sliding_argmin,
+)
 from baserate._numeric.distinct import argsort_descending, narrow_integers, sum_columns
-from baserate._numeric.isotonic import pool_adjacent_violators
 
 RNG = np.random.default_rng(0)
 
@@ -114,3 +122,17 @@ def test_blocks_that_the_regression_leaves_equal_are_pooled() -> None:
     starts, *_ = pool_adjacent_violators(first, second)
     high, low = np.add.reduceat(first, starts), np.add.reduceat(second, starts)
     assert (high[:-1] * low[1:] > high[1:] * low[:-1]).all()
+
+
+@given(st.lists(st.tuples(st.integers(-3, 3), st.integers(0, 5)), min_size=1, max_size=40))
+def test_every_window_is_searched(given: list[tuple[int, int]]) -> None:
+    value = np.array([float(each) for each, _ in given])
+    first = np.minimum(
+        np.maximum.accumulate([max(at - back, 0) for at, (_, back) in enumerate(given)]), np.arange(len(value))
+    )
+    found = sliding_argmin(value, first)
+    for last, (start, at) in enumerate(zip(first, found, strict=True)):
+        window = value[start : last + 1]
+        assert start <= at <= last
+        assert value[at] == window.min()
+        assert not (value[at + 1 : last + 1] == window.min()).any()  # the last of equals

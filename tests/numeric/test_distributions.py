@@ -7,17 +7,6 @@ import pytest
 from scipy import stats
 
 from baserate import OptionError
-from baserate._numeric.distribution_functions import (
-    atoms,
-    density,
-    expectation,
-    log_density,
-    point_mass,
-    prob_at_least,
-    prob_below,
-    quantiles,
-    support,
-)
 from baserate._numeric.distributions import (
     Beta,
     Distribution,
@@ -25,8 +14,17 @@ from baserate._numeric.distributions import (
     LogitNormal,
     Normal,
     Point,
+    atoms,
     closed_form_concordance,
+    density,
     density_crossings,
+    expectation,
+    log_density,
+    point_mass,
+    prob_at_least,
+    prob_below,
+    quantiles,
+    support,
 )
 
 PAIRS: dict[str, tuple[Any, Any]] = {

@@ -340,7 +340,7 @@ def test_infinities_never_win() -> None:
     found = population.best_threshold(steps, "diagnostic_odds_ratio")
     # At 3 and 4 no negative is flagged, and at 1 no positive is missed. The ratio at 2 is (3/4·2/3)/(1/4·1/3).
     assert (found.threshold, round(found.value, 12), found.has_infinities) == (2, 6, True)
-    note = "thresholds with an infinite diagnostic odds ratio were skipped: an infinity never wins a search."
+    note = "thresholds with an infinite diagnostic odds ratio were skipped: infinities are never best."
     assert population.summary(steps, "diagnostic_odds_ratio").data["notes"] == [note]
     assert population.summary(steps, "f1").data["notes"] == []
     with np.errstate(divide="ignore"):

@@ -72,7 +72,7 @@ def test_discrete_scores_off_the_whole_numbers() -> None:
     assert made.auc == pytest.approx(0.54 + 0.18 + 0.21 / 2)
     assert thresholds(made).tolist() == [inf, 1, 0.5, 0]
     assert best_threshold(made, "youden").threshold == 1
-    with pytest.raises(OptionError, match="too many to add up"):
+    with pytest.raises(OptionError, match="too many to sum"):
         _ = Population(stats.zipf(2.5), stats.zipf(2.2), 0.5).auc
 
 
@@ -171,10 +171,10 @@ def test_theory_where_a_class_is_alone() -> None:
         (lambda p: simulation_study(p, sizes=[ANYTHING["nan"]]), "sizes is nan; give whole numbers"),
         (lambda p: simulation_study(p, sizes=[ANYTHING["inf"]]), "sizes is inf; give whole numbers"),
         (lambda p: simulation_study(p, sizes=[ANYTHING["a"]]), "sizes is 'a'; give whole numbers"),
-        (lambda p: simulation_study(p, seed=-1), "seed is -1; give whole numbers of 0 or more"),
+        (lambda p: simulation_study(p, seed=-1), "seed is -1; expected whole numbers of 0 or more"),
         (lambda p: simulation_study(p, measures=[len]), "is no measure"),
         (lambda p: summary(p, len), "is no measure"),
-        (lambda p: best_threshold(p, "f1", toward=ANYTHING["up"]), "toward is 'up'; it is 'high' or 'low'"),
+        (lambda p: best_threshold(p, "f1", toward=ANYTHING["up"]), "toward is 'up'; expected 'high' or 'low'"),
         (
             lambda p: find_thresholds(p, "f1", ANYTHING["nan"]),
             "equals is nan; give a number, or a measure to agree with",
@@ -182,7 +182,7 @@ def test_theory_where_a_class_is_alone() -> None:
         (lambda p: find_thresholds(p, "f1", ANYTHING["none"]), "equals is None; give a number"),
         (lambda p: thresholds(p, ANYTHING["half"]), "points is 2.5; expected a whole number from 2"),
         (lambda _: population.beta(negative=(1, 1e9)), "negative is 1000000000.0; expected a shape from 0.01 to 1e6"),
-        (lambda _: Beta(1, 1e9), r"up to 1e\+06: beyond, its quantiles are not known well"),
+        (lambda _: Beta(1, 1e9), r"up to 1e\+06: beyond, its quantiles are inaccurate"),
     ],
 )
 def test_invalid_arguments_raise(call: Any, told: str) -> None:  # noqa: ANN401

@@ -1,14 +1,28 @@
-"""Exact curves, summaries and the values of whole curves."""
+"""Exact curves as tables, and simulation studies."""
 
 import json
-from math import inf, isnan
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from math import inf, isnan, log, sqrt
 
 import jsonschema
 import numpy as np
+import numpy.typing as npt
 import pytest
 from scipy import stats
 
-from baserate import OptionError, Population, UnknownNameError, curve, measure, population, tally
+from baserate import (
+    Counts,
+    Curve,
+    OptionError,
+    Population,
+    UnknownNameError,
+    curve,
+    curve as read,
+    measure,
+    population,
+    tally,
+)
 from tests.schemas import RESULTS
 
 
@@ -108,3 +122,172 @@ def test_invalid_tables_raise() -> None:
         population.exact_value(linear, "f1")
     with pytest.raises(OptionError, match="brier is of probabilities"):
         population.summary(linear, "brier")
+
+
+def test_means_stay_near_the_theory_and_spreads_shrink() -> None:
+    found = population.simulation_study(population.linear(), sizes=[30, 300, 3000], repeats=100, seed=1)
+    for name in ("auc", "average_precision"):
+        rows = [row for row in found.rows() if row["measure"] == name]
+        assert [row["size"] for row in rows] == [30, 300, 3000]
+        assert all(abs(row["value"] - row["theory"]) < 5 * row["sd"] / sqrt(100) for row in rows[1:])
+        # Ten times the rows, a third of the spread.
+        assert [rows[k]["sd"] / rows[k + 1]["sd"] for k in (0, 1)] == pytest.approx([sqrt(10)] * 2, rel=0.35)
+    assert all(row["theory"] == pytest.approx(5 / 6) for row in found.rows())
+    jsonschema.validate(json.loads(found.to_json()), RESULTS)
+
+
+def test_imbalance_widens_the_spread() -> None:
+    found = population.simulation_study(
+        population.linear(), sizes=[300], prevalences=[0.5, 0.05], measures=["auc"], repeats=100
+    )
+    balanced, rare = found.rows()
+    assert rare["sd"] > 1.5 * balanced["sd"]
+    assert rare["theory"] == balanced["theory"]
+
+
+def test_precision_moves_with_the_balance() -> None:
+    found = population.simulation_study(
+        population.linear(), sizes=[300], prevalences=[0.5, 2 / 3], measures=["AP"], repeats=20
+    )
+    assert [row["theory"] for row in found.rows()] == pytest.approx([0.8333333, 0.9043697], abs=1e-7)
+    assert [row["measure"] for row in found.rows()] == ["average_precision"] * 2
+
+
+def values(population_: Population, **asked: object) -> dict[tuple[object, ...], object]:
+    rows = population.simulation_study(population_, **asked).rows()  # type: ignore[arg-type]
+    return {(row["measure"], row["size"], row["prevalence"]): (row["value"], row["sd"]) for row in rows}
+
+
+def test_a_seed_decides_everything_and_order_nothing() -> None:
+    made = population.binormal()
+    whole = values(made, sizes=[20, 50], prevalences=[0.5, 0.2], repeats=10, seed=3)
+    assert whole == values(made, sizes=[50, 20], prevalences=[0.2, 0.5], repeats=10, seed=3)
+    alone = values(made, sizes=[50], prevalences=[0.2], measures=["auc"], repeats=10, seed=3)
+    assert alone["auc", 50, 0.2] == whole["auc", 50, 0.2]
+    assert values(made, sizes=[20], repeats=10, seed=4) != values(made, sizes=[20], repeats=10, seed=3)
+
+
+def test_one_draw_can_be_repeated_by_hand() -> None:
+    import numpy as np
+
+    made = population.linear()
+    row = population.simulation_study(made, sizes=[40], measures=["auc"], repeats=1, seed=9).rows()[0]
+    bits = int(np.float64(0.5).view(np.uint64))
+    truth, score = made.draw(40, np.random.default_rng([9, 40, bits, 0]))
+    assert row["value"] == measure.auc(read(tally(truth, score)))
+    assert row["sd"] is None  # of one draw
+
+
+def test_samples_of_a_single_class_are_counted_and_noted() -> None:
+    found = population.simulation_study(population.linear(), sizes=[10, 1], prevalences=[0.05], repeats=60)
+    some, none = ([row for row in found.rows() if row["size"] == size] for size in (10, 1))
+    assert all(0 < row["undefined"] < 60 and row["value"] is not None for row in some)
+    assert all(row["undefined"] == 60 and row["why"] == "every sample contains a single class" for row in none)
+    assert found.data["notes"][1] == (
+        "60 of 60 samples of 1 rows at prevalence 0.05 have a single class and are omitted."
+    )
+    jsonschema.validate(json.loads(found.to_json()), RESULTS)
+
+
+def test_progress_goes_from_nothing_to_everything() -> None:
+    seen: list[float | None] = []
+
+    @contextmanager
+    def watch(progress: Callable[[], float | None]) -> Iterator[None]:
+        seen.append(progress())
+        yield
+        seen.append(progress())
+
+    population.simulation_study(population.linear(), sizes=[10, 20], repeats=5, watch=watch)
+    assert seen == [0, 100]
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"measures": ["auc", "f1"]}, "f1 requires a threshold; choose measures over all thresholds"),
+        ({"sizes": [0]}, "sizes is 0; expected whole numbers of 1 or more"),
+        ({"sizes": [2.5]}, "sizes is 2.5; give whole numbers"),
+        ({"repeats": 0}, "repeats is 0"),
+        ({"sizes": []}, "there is nothing to study"),
+        ({"prevalences": [1.5]}, "prevalence is 1.5; expected 0, 1 or a prevalence from 1e-12 to 1 - 1e-12"),
+    ],
+)
+def test_invalid_studies_raise(asked: dict[str, object], message: str) -> None:
+    with pytest.raises(OptionError, match=message):
+        population.simulation_study(population.linear(), **asked)  # type: ignore[arg-type]
+
+
+Floats = npt.NDArray[np.float64]
+
+SIZES = (300, 3000, 300_000)
+POPULATIONS = {
+    "linear": population.linear(prevalence=0.5),
+    "linear, twice as many": population.linear(prevalence=2 / 3),
+    "ER+": population.retrieval("ER+", prevalence=1 / 11),
+    "binormal": population.binormal(means=(0, 1), sds=(1, 2), prevalence=0.3),
+}
+
+
+def band(rows: int) -> float:
+    return sqrt(log(2 / 1e-6) / (2 * rows))
+
+
+def sample(made: Population, size: int) -> Curve:
+    truth, score = made.draw(size, 2026, positives=round(size * made.prevalence))
+    return curve(tally(truth, score))
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("name", POPULATIONS)
+def test_roc_curves_lie_within_the_band(name: str, size: int) -> None:
+    made = POPULATIONS[name]
+    c = sample(made, size)
+    found = measure.table(c, "roc")
+    assert np.max(np.abs(found["sensitivity"] - made.tpr(found["threshold"]))) < band(round(c.positives))
+    assert np.max(np.abs(found["fpr"] - made.fpr(found["threshold"]))) < band(round(c.negatives))
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("curve_", ["precision", "f1", "mcc"])
+@pytest.mark.parametrize("name", POPULATIONS)
+def test_other_curves_lie_within_what_the_rates_allow(name: str, curve_: str, size: int) -> None:
+    # Each rises with the true positive rate and falls with the false one, so corners of the band bound it.
+    made, function = POPULATIONS[name], measure.find_measure(curve_)
+    c = sample(made, size)
+    t = np.quantile(c.tally.score, np.linspace(0.02, 0.98, 97))
+    value = function(c.at(t))
+    wide, narrow = band(round(c.positives)), band(round(c.negatives))
+    low = function(shifted(made, t, -wide, narrow))
+    high = function(shifted(made, t, wide, -narrow))
+    assert (value >= np.nan_to_num(low, nan=-1) - 1e-12).all()
+    assert (value <= np.nan_to_num(high, nan=1) + 1e-12).all()
+    if size == SIZES[-1]:
+        assert np.max(np.abs(value - function(made.at(t)))) < 0.02
+
+
+def shifted(made: Population, t: Floats, true: float, false: float) -> Counts[Floats]:
+    tpr, fpr = np.clip(made.tpr(t) + true, 0, 1), np.clip(made.fpr(t) + false, 0, 1)
+    share = made.prevalence
+    return Counts(share * tpr, (1 - share) * fpr, share * (1 - tpr), (1 - share) * (1 - fpr))
+
+
+@pytest.mark.parametrize("name", POPULATIONS)
+def test_the_best_threshold_of_a_sample_is_nearly_as_good_as_the_best(name: str) -> None:
+    made = POPULATIONS[name]
+    c = sample(made, SIZES[-1])
+    chosen = float(c.threshold[np.argmax(measure.table(c, "youden")["youden"])])
+    best = population.best_threshold(made, "youden").value
+    assert 0 <= best - measure.youden(made.at(chosen)) < 0.005
+
+
+@pytest.mark.parametrize("name", POPULATIONS)
+def test_areas_converge(name: str) -> None:
+    made = POPULATIONS[name]
+    small, large = sample(made, SIZES[0]), sample(made, SIZES[-1])
+    for function, exact in ((measure.auc, made.auc), (measure.average_precision, made.average_precision)):
+        # |AUC − exact| is at most the sum of both bands; precision is steeper, by at most 1/π.
+        allowed = (band(round(large.positives)) + band(round(large.negatives))) / made.prevalence
+        assert abs(function(large) - exact) < allowed
+        assert abs(function(large) - exact) < 0.016
+        assert abs(function(small) - exact) < 0.2

@@ -151,7 +151,7 @@ def test_intervals_name_their_method() -> None:
         "Wilson or Clopper–Pearson within each class, added in quadrature on log-odds; prevalence known"
     )
     assert hows["accuracy"] == "Wilson or Clopper–Pearson within each class, added in quadrature; prevalence known"
-    assert hows["f1"] == "10000 Dirichlet draws of the cells within each class"
+    assert hows["f1"] == "10000 Dirichlet samples of the cells within each class"
     assert hows["prevalence"] == "known"
     large = shift.reweigh(Counts(tp=800, fp=100, fn=200, tn=900), to=0.05)
     assert infer.estimate("precision", large).how == "logit, prevalence known"
@@ -194,7 +194,7 @@ def test_intervals_are_finite_with_empty_cells(cells: tuple[int, int, int, int])
 )
 def test_methods_that_resample_the_prevalence_raise(name: str, method: str, known: str) -> None:
     there = shift.reweigh(TABLE, to=0.05)
-    told = f"makes no interval of {name} where the shares of the classes are known; known are: {known}"
+    told = f"makes no interval of {name} where the class shares are fixed; known are: {known}"
     with pytest.raises(OptionError, match=told):
         infer.estimate(name, there, method=method)
     assert infer.methods(name, there) == tuple(known.split(", "))
@@ -206,7 +206,7 @@ def test_methods_of_tallies() -> None:
         assert "stratified" in infer.methods(name, there)
         assert not {"resample", "bootstrap"} & set(infer.methods(name, there))
         assert not np.isnan(infer.estimate(name, there, method="stratified").low)
-    with pytest.raises(OptionError, match="where the shares of the classes are known"):
+    with pytest.raises(OptionError, match="where the class shares are fixed"):
         infer.estimate("brier", there, method="bootstrap")
 
 
@@ -234,7 +234,7 @@ def test_many_classes_are_resampled_within_classes() -> None:
     assert accuracy.how == "Wilson or Clopper–Pearson within each class, added in quadrature; prevalence known"
     drawn = infer.estimate("accuracy", there, method="stratified")
     assert (accuracy.low, accuracy.high) == pytest.approx((drawn.low, drawn.high), abs=0.01)
-    assert infer.estimate("mcc", there).how == "10000 Dirichlet draws of the cells within each class"
+    assert infer.estimate("mcc", there).how == "10000 Dirichlet samples of the cells within each class"
 
 
 def test_bands_are_within_classes() -> None:
@@ -278,7 +278,7 @@ def test_summary_of_reweighed_tallies() -> None:
     told = "masses were changed to a prevalence of 0.1, which is taken as known; scores were not."
     assert infer.summary(data, measures=names).data["notes"][-1] == told
     assert shift.prevalence_curve(data).data["notes"] == [told]
-    with pytest.raises(OptionError, match=r"method='bootstrap' makes no interval of .* where the shares"):
+    with pytest.raises(OptionError, match=r"method='bootstrap' makes no interval of .* where the class shares"):
         infer.summary(data, interval=infer.IntervalOptions(method="bootstrap"))
     logit = infer.summary(data, interval=infer.IntervalOptions(method="adjusted-logit")).rows()
     assert any((row["how"] or "").startswith("logit with z²/2") for row in logit)
@@ -291,7 +291,7 @@ def test_two_reweighed_samples_are_compared_by_their_own_intervals() -> None:
         found = infer.compare_unpaired(a, b, measure=name, threshold=at).difference
         assert found.low < found.value < found.high
         assert found.how == "Newcombe's hybrid of both intervals"
-    with pytest.raises(OptionError, match="the shares of the classes are known"):
+    with pytest.raises(OptionError, match="the class shares are fixed"):
         infer.compare_unpaired(a, b, measure="brier", question=infer.Question(method="resample"))
 
 
@@ -349,7 +349,7 @@ def test_calibration_summary_of_reweighed_probabilities() -> None:
     for what in ("isotonic", "likelihood_ratio"):
         infer.calibration_curve(data.tally, what)
     found = infer.bootstrap(["calibration_slope"], data.tally, draws=100)
-    assert found[0].how == "100 draws of rows within each class"
+    assert found[0].how == "100 bootstrap samples of rows within each class"
 
 
 def test_a_calibrator_can_be_fitted_to_reweighed_data() -> None:

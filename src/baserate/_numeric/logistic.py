@@ -13,13 +13,13 @@ _MAX_STEPS = 200
 _TOLERANCE = 1e-7
 """Relative size of a step after which only rounding is left: the error squares from step to step."""
 _LONGEST_STEP = 64.0
-"""How far one step may lead: on flat ground Newton's method knows only the direction."""
+"""Longest step: where the function is flat, only the direction of Newton's step is reliable."""
 _MIN_INFORMATION = 1e-200
 """Information that can still be divided by."""
 _MIN_EIGENVALUE = 1e-15
 """Least share of information that rounding leaves."""
 _FLAT_SHARE = 1e-12
-"""Share of the information at the start below which nothing holds a direction: there is no finite maximum."""
+"""Share of the initial information below which a direction is flat, so that no finite maximum exists."""
 
 Derivatives = Callable[[Floats], tuple[Floats, Floats]]
 """From parameters to the slope of the function there, and its curvature, which is positive."""
@@ -34,7 +34,7 @@ class Maximum(NamedTuple):
     covariance: Floats
     """Inverse of the curvature; parameters at their bound do not vary."""
     converged: bool
-    """Whether there is such a place; otherwise this is how far Newton's method went."""
+    """Whether a maximum was reached; otherwise this is where Newton's method stopped."""
 
 
 def maximize_concave(moments: Derivatives, start: Floats, *, bounded: int = 0, level: float | None = None) -> Maximum:
@@ -57,11 +57,11 @@ def maximize_concave(moments: Derivatives, start: Floats, *, bounded: int = 0, l
             break
         theta, slope, curve = _take_step(moments, theta, step, slope, bounded)
     slope, curve = moments(theta)
-    held = _find_active(theta, slope, bounded)
-    free = np.ix_(~held, ~held)
+    active = _find_active(theta, slope, bounded)
+    free = np.ix_(~active, ~active)
     covariance = np.zeros_like(curve)
     covariance[free] = _invert_curvature(curve[free])
-    return Maximum(theta, held, covariance, converged)
+    return Maximum(theta, active, covariance, converged)
 
 
 def _take_step(
@@ -93,9 +93,9 @@ def _clip_to_bounds(theta: Floats, bounded: int) -> Floats:
 
 def _find_active(theta: Floats, slope: Floats, bounded: int) -> Bools:
     """Find the parameters at their bound that would fall below it."""
-    held: Bools = (theta <= 0) & (slope <= 0)
-    held[bounded:] = False
-    return held
+    active: Bools = (theta <= 0) & (slope <= 0)
+    active[bounded:] = False
+    return active
 
 
 def _has_curvature(curve: Floats, first: Floats, free: Bools) -> bool:
@@ -112,14 +112,14 @@ def _has_curvature(curve: Floats, first: Floats, free: Bools) -> bool:
 
 def _newton_step(theta: Floats, slope: Floats, curve: Floats, bounded: int) -> Floats:
     """Compute Newton's step of the free parameters; parameters that it would push over their bound stay."""
-    held = _find_active(theta, slope, bounded)
+    active = _find_active(theta, slope, bounded)
     while True:
-        step, free = np.zeros(len(slope)), ~held
+        step, free = np.zeros(len(slope)), ~active
         step[free] = _invert_curvature(curve[np.ix_(free, free)]) @ slope[free]
         pushed = (theta <= 0) & (step < 0) & (np.arange(len(theta)) < bounded)
         if not pushed.any():
             return step * min(1.0, _LONGEST_STEP / max(float(np.abs(step).max(initial=0.0)), _LONGEST_STEP))
-        held |= pushed
+        active |= pushed
 
 
 def _is_small(values: Floats, most: float) -> bool:
@@ -136,7 +136,7 @@ def _invert_curvature(matrix: Floats) -> Floats:
 
 
 PROBABILITY_CLIP = 1e-12
-"""Shares nearer to 0 or 1 are moved there before their log-odds are taken."""
+"""Distance from 0 and 1 to which probabilities are clipped before their log-odds are computed."""
 _BLOCK = 1 << 14
 """Places that fit the cache."""
 _DIVERGED = 1e3
@@ -155,19 +155,14 @@ class LogisticFit(NamedTuple):
 
 
 def fit_logistic(
-    x: Floats,
-    hits: Floats,
-    misses: Floats,
-    *,
-    squares: Floats | None = None,
-    start: tuple[float, float] | None = None,
+    x: Floats, hits: Floats, misses: Floats, *, squares: Floats | None = None, start: tuple[float, float] | None = None
 ) -> LogisticFit:
-    r"""Maximum of :math:`\sum h\lnσ(a+bx)+m\ln(1-σ(a+bx))` over a and b.
+    r"""Maximize :math:`\sum h\lnσ(a+bx)+m\ln(1-σ(a+bx))` over a and b.
 
     Hits h and misses m are sums at each x, of shape (m,), or (…, m) for many regressions at once. The covariance is the
     inverse of Fisher's information H; with sums of squared weights q, that of weighted rows, :math:`H^{-1}QH^{-1}`. Of
-    many regressions, whose spread is seen, it is left out.
-    Where no finite maximum exists, the result is as far as Newton's method went; the caller must know when. It starts
+    many regressions, which show their own spread, it is NaN.
+    Where no finite maximum exists, the result is as far as Newton's method went; which the caller must check. It starts
     from a constant, or from an intercept and slope that are known to be near.
     """
     middle, scale = _center_and_scale(x)
@@ -198,13 +193,13 @@ class LogisticBasisFit(NamedTuple):
     at_bound: Bools
     """Which weights are held at 0, below which they would fall."""
     converged: bool
-    """Whether there is a maximum; otherwise this is how far Newton's method went."""
+    """Whether a maximum was reached; otherwise this is where Newton's method stopped."""
 
 
 def fit_logistic_basis(
     columns: Floats, hits: Floats, misses: Floats, *, squares: Floats | None = None, bounded: int = 0
 ) -> LogisticBasisFit:
-    r"""Maximum of the same over weights of functions fᵢ of x, one in each row of `columns`.
+    r"""Maximize the likelihood of `fit_logistic` over weights of functions fᵢ of x, one in each row of `columns`.
 
     The first weights, as many as are `bounded`, never fall below 0.
     """
@@ -224,7 +219,7 @@ def fit_logistic_basis(
 def fit_intercept(
     offset: Floats, hits: Floats, misses: Floats, *, squares: Floats | None = None
 ) -> tuple[Floats, Floats]:
-    r"""Maximum over a of the same with log-odds :math:`offset+a`, and its variance; ±∞ where all hit or all miss."""
+    r"""Maximize it over a in log-odds :math:`offset+a`; return a (±∞ if all hit or all miss) and its variance."""
     from scipy.special import expit, logit
 
     total = hits + misses
@@ -259,7 +254,7 @@ def log_odds(share: Floats) -> Floats:
 
 
 def _center_and_scale(x: Floats) -> tuple[float, float]:
-    """Middle and half the range of x: in these units it lies in [−1, 1]."""
+    """Return the middle and half the range of x: in these units it lies in [−1, 1]."""
     if not len(x):
         return 0.0, 1.0
     low, high = float(x.min()), float(x.max())
@@ -269,7 +264,7 @@ def _center_and_scale(x: Floats) -> tuple[float, float]:
 def _maximize_line(
     z: Floats, hits: Floats, misses: Floats, start: tuple[float, float] | None
 ) -> tuple[Floats, Floats, Floats]:
-    """Intercept and slope where the likelihood is highest, and the information there."""
+    """Return intercept and slope of the highest likelihood, and the information."""
     total = hits + misses
     if start is None:
         odds = np.log(hits.sum(axis=-1) / misses.sum(axis=-1))
@@ -281,7 +276,7 @@ def _maximize_line(
 
 
 def _start_from_groups(z: Floats, hits: Floats, misses: Floats) -> tuple[float, float] | None:
-    """Where a fit of pooled neighbours ends."""
+    """Return the fit to pooled neighbors, or None if it diverged."""
     mean, hit, miss = _group_neighbors([z], hits, misses)
     a, b, _ = _maximize_line(mean, hit, miss, None)
     return (float(a), float(b)) if _is_usable_start(np.array([a, b])) else None
@@ -293,7 +288,7 @@ def _is_usable_start(start: Floats) -> bool:
 
 
 def _group_neighbors(columns: list[Floats], hits: Floats, misses: Floats) -> tuple[Floats, ...]:
-    """Columns in the middle of neighbours, which is near their mean, and sums of their hits and misses."""
+    """Return columns in the middle of neighbors, which is near their mean, and sums of their hits and misses."""
     size = -(-len(hits) // _N_GROUPS)
     starts = np.arange(0, len(hits), size)
     middle = np.minimum(starts + size // 2, len(hits) - 1)
@@ -307,7 +302,7 @@ NewtonStep = Callable[[Floats], tuple[Floats, Floats, Floats]]
 
 
 def _maximize_batch(moments: NewtonStep, coefficients: Floats) -> tuple[Floats, Floats]:
-    """Coefficients where the slope of the likelihood is 0, and the information, one last step before."""
+    """Return coefficients where the gradient is 0, and the information one step before."""
     step, uphill, information = moments(coefficients)
     for _ in range(_MAX_STEPS):
         unsettled = np.abs(step).max(axis=-1) > _TOLERANCE * np.maximum(np.abs(coefficients).max(axis=-1), 1.0)
@@ -317,7 +312,7 @@ def _maximize_batch(moments: NewtonStep, coefficients: Floats) -> tuple[Floats, 
         for _ in range(_MAX_STEPS):
             new = coefficients + size[..., None] * step
             next_step, slope, information = moments(new)
-            # Concave along the step: where it would fall more steeply than it rose, it went too far.
+            # The likelihood is concave: a slope that is more negative at the end than half the initial one overshot.
             behind = (slope * step).sum(axis=-1) < -0.5 * (uphill * step).sum(axis=-1)
             if not behind.any():
                 break
@@ -327,7 +322,7 @@ def _maximize_batch(moments: NewtonStep, coefficients: Floats) -> tuple[Floats, 
 
 
 def _basis_derivatives(columns: Floats, hits: Floats, total: Floats, coefficients: Floats) -> tuple[Floats, Floats]:
-    """Slope of the likelihood, and information."""
+    """Return the gradient of the likelihood, and the information."""
 
     def sums(place: slice) -> tuple[Floats, Floats]:
         block = columns[:, place]
@@ -357,12 +352,12 @@ def _line_newton_step(z: Floats, hits: Floats, total: Floats, coefficients: Floa
     information = _moment_matrix(sums[2:])
     with np.errstate(invalid="ignore", over="ignore"):
         step = (_invert_2x2(information) @ slope[..., None])[..., 0]
-    # Where all is certain there is no curvature to go by.
+    # Where all probabilities are 0 or 1 there is no curvature, so no step.
     return np.where(np.isfinite(step), step, 0.0), slope, information
 
 
 def _line_sums(z: Floats, hits: Floats, total: Floats, coefficients: Floats) -> Floats:
-    """Moments 0 and 1 of the gaps, and 0 to 2 of the curvature."""
+    """Return moments 0 and 1 of the gaps, and 0 to 2 of the curvature."""
     share = logistic_probability(coefficients[..., 0], coefficients[..., 1], z)
     expected = total * share
     gap = hits - expected
@@ -371,7 +366,7 @@ def _line_sums(z: Floats, hits: Floats, total: Floats, coefficients: Floats) -> 
 
 
 def _power_moments(z: Floats, weight: Floats, most: int) -> list[Floats]:
-    """Sums of weights times powers of z; not by BLAS, whose threads wait for each other on a busy machine."""
+    """Sum weights times powers of z; not by BLAS, whose threads wait for each other on a busy machine."""
     sums = [weight.sum(axis=-1)]
     power = z
     for _ in range(most):
@@ -381,7 +376,7 @@ def _power_moments(z: Floats, weight: Floats, most: int) -> list[Floats]:
 
 
 def logistic_probability(a: Floats, b: Floats, z: Floats) -> Floats:
-    """Share with log-odds a + b·z; in place, and not by SciPy, which takes three times as long."""
+    """Return probabilities with log-odds a + b·z; in place, and not by SciPy, which takes three times as long."""
     probability: Floats = -b[..., None] * z
     probability -= a[..., None]
     with np.errstate(over="ignore"):
@@ -391,7 +386,7 @@ def logistic_probability(a: Floats, b: Floats, z: Floats) -> Floats:
 
 
 def _line_information(z: Floats, mass: Floats, a: Floats, b: Floats) -> Floats:
-    """Information on intercept and slope of so much mass."""
+    """Return the information of these masses about intercept and slope."""
 
     def sums(place: slice) -> Floats:
         share = logistic_probability(a, b, z[place])
@@ -402,12 +397,13 @@ def _line_information(z: Floats, mass: Floats, a: Floats, b: Floats) -> Floats:
 
 
 def _moment_matrix(moments: Floats) -> Floats:
-    """Moments 0 to 2 as matrices."""
+    """Return moments 0 to 2 as matrices."""
     return np.stack([np.stack([*moments[:2]], axis=-1), np.stack([*moments[1:]], axis=-1)], axis=-2)
 
 
 def _invert_2x2(matrix: Floats) -> Floats:
-    """Inverses of symmetric matrices of two rows; not finite where there is none."""
+    """Invert symmetric matrices of two rows; the result is not finite where they are singular."""
+    # By hand: for thousands of matrices at once that is faster than LAPACK, and a singular one does not raise.
     p, q, r = matrix[..., 0, 0], matrix[..., 0, 1], matrix[..., 1, 1]
     with np.errstate(divide="ignore", invalid="ignore"):
         scale = 1 / (p * r - q * q)
@@ -451,11 +447,11 @@ class SoftmaxFit(NamedTuple):
     at_bound: Bools
     """Which of θ stand at their bound of 0."""
     converged: bool
-    """Whether there is such a place; otherwise this is how far Newton's method went."""
+    """Whether a maximum was reached; otherwise this is where Newton's method stopped."""
 
 
 def fit_softmax(rows: SoftmaxData, model: SoftmaxModel) -> SoftmaxFit:
-    r"""Maximum of :math:`\sum_i a_i\ln\mathrm{softmax}(w∘x_i+b)_{y_i}` over θ.
+    r"""Maximize :math:`\sum_i a_i\ln\mathrm{softmax}(w∘x_i+b)_{y_i}` over θ.
 
     The covariance is the inverse of Fisher's information H; with squared weights, that of weighted rows,
     :math:`H^{-1}QH^{-1}`. Parameters at their bound, and what was given in `base`, do not vary.
@@ -496,7 +492,7 @@ def _total_weight(rows: SoftmaxData) -> float:
 
 
 def _softmax_derivatives(rows: SoftmaxData, model: SoftmaxModel, theta: Floats) -> tuple[Floats, Floats]:
-    """Slope of the likelihood and information, of θ."""
+    """Return the gradient of the likelihood and the information, with respect to θ."""
     width = rows.x.shape[1]
     both = model.base + model.space @ theta
     step = max(_SOFTMAX_BLOCK // width, 1)
@@ -509,7 +505,7 @@ def _softmax_derivatives(rows: SoftmaxData, model: SoftmaxModel, theta: Floats) 
 
 
 def _softmax_sums(rows: SoftmaxData, place: slice, weight: Floats, bias: Floats) -> tuple[Floats, Floats, Floats]:
-    """Slope of all weights and biases; sums of products of probabilities: times x², x, 1 and times both x."""
+    """Return the gradient of all weights and biases, and sums of products of probabilities with x², x, 1 and x·x."""
     x = rows.x[place]
     share = softmax(x * weight + bias)
     own = share if rows.amount is None else share * rows.amount[place, None]
@@ -524,7 +520,7 @@ def _softmax_sums(rows: SoftmaxData, place: slice, weight: Floats, bias: Floats)
 
 
 def _full_information(cross: Floats, square: Floats) -> Floats:
-    """Information of all weights and biases.
+    """Return the information about all weights and biases.
 
     Probabilities of a row add up to 1, so what stands on a diagonal is the sum of the other products beside it: no
     digits are lost where one class is almost certain.

@@ -28,7 +28,7 @@ class LikelihoodMoments(NamedTuple):
     curvature: float
     """Less the second derivative."""
     noise: float
-    """Sum of squares: of weighted draws, with squared weights."""
+    """Sum of squares: of weighted observations, with squared weights."""
 
 
 class MixtureSample(NamedTuple):
@@ -112,6 +112,7 @@ def maximize_share(slope_at: Callable[[float], tuple[float, float]], start: floa
             step = _step_to_end(slope_at, low, high, upwards=slope > 0)
             if step in (0.0, 1.0):
                 return step
+        # Relative to the nearer end, so that small proportions have all their digits.
         if abs(step - share) <= 1e-15 + 1e-13 * min(share, 1 - share):
             return step
         share = step
@@ -163,7 +164,7 @@ class ProfileLikelihood:
 
     @property
     def maximum(self) -> TwoSampleFit:
-        """Global maximum, searched from a grid since there may be several local ones."""
+        """Return the global maximum, searched from a grid since there may be several local ones."""
         best = int(np.argmax(self.log_likelihoods))
         near = _GRID[max(best - 1, 0)], _GRID[min(best + 1, len(_GRID) - 1)]
         return fit_at_share(self.counts, find_crossing(lambda q: _slopes(self.counts, q), *near))
@@ -184,11 +185,12 @@ class ProfileLikelihood:
 
 
 def fit_at_share(counts: BinCounts, share: float) -> TwoSampleFit:
-    r"""Distributions that are likeliest at a share.
+    r"""Find the distributions of highest likelihood at a proportion.
 
     With :math:`n_b,m_b,t_b` in bin b, :math:`f_b=(n_b+t_br_b)/A` and :math:`g_b=(m_b+t_b(1-r_b))/B`, where r is the
-    chance that a draw of the mixture is of the first. A + B is the number of draws, r the root of a quadratic equation
-    in each bin, and A the root of Σf = 1, which falls as A grows: Newton's method between bounds finds it.
+    probability that an observation of the mixture is of the first. A + B is the number of observations, r the root of a
+    quadratic equation in each bin, and A the root of Σf = 1, which falls as A grows: Newton's method between bounds
+    finds it.
     """
     first, second = _fit_distributions(counts, np.array([share]))
     return TwoSampleFit(
@@ -222,7 +224,7 @@ def _fit_distributions(counts: BinCounts, shares: Floats) -> tuple[Floats, Float
 
 
 def _surplus(counts: BinCounts, q: Floats, a: Floats, b: Floats) -> tuple[Floats, Floats]:
-    """Σf − 1 at each share, and its derivative with A."""
+    """Return Σf − 1 at each proportion, and its derivative with respect to A."""
     n, m, t = counts.first, counts.second, counts.mixture
     first, _, r = _shapes(counts, q, a, b)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -273,7 +275,7 @@ def unconstrained_log_likelihood(counts: BinCounts) -> float:
 
 
 def _slopes(counts: BinCounts, q: Floats) -> Floats:
-    """Of the highest log-likelihood at each share: only where the share itself enters does it matter."""
+    """Return the derivative of the profile log-likelihood, by the envelope theorem: both distributions stay fixed."""
     first, second = _fit_distributions(counts, q)
     mixture = q[:, None] * first + (1 - q[:, None]) * second
     nonempty = counts.mixture > 0
@@ -286,7 +288,7 @@ def _slopes(counts: BinCounts, q: Floats) -> Floats:
 
 
 def _shapes(counts: BinCounts, q: Floats, a: Floats, b: Floats) -> tuple[Floats, Floats, Floats]:
-    """Both distributions and the chances r, a row for each share."""
+    """Return both distributions and the probabilities r, a row for each proportion."""
     n, m, t = counts.first, counts.second, counts.mixture
     with np.errstate(divide="ignore", invalid="ignore"):
         x, y = (np.where(whole > 0, part / whole, 0.0)[:, None] for part, whole in ((q, a), (1 - q, b)))
@@ -316,7 +318,7 @@ def _labelled_log_likelihood(counts: BinCounts, q: float | None) -> float:
 
 
 def _multinomial_log_likelihood(counts: Floats, chances: Floats) -> Floats:
-    """Log-likelihood of counts, of each row of chances."""
+    """Return the log-likelihood of counts, for each row of probabilities."""
     nonempty = counts > 0
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(chances[..., nonempty]) @ counts[nonempty])

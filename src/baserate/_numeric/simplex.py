@@ -36,7 +36,7 @@ class MixtureFit(NamedTuple):
 
 
 def project_to_simplex(y: Floats) -> Floats:
-    r"""Nearest point of the simplex, :math:`\max(y+λ,0)` with the λ that makes it add up to 1 [@duchi2008].
+    r"""Return the nearest point of the simplex, :math:`\max(y+λ,0)` with the λ that makes it add up to 1 [@duchi2008].
 
     >>> project_to_simplex(np.array([-0.5, 1.0, 0.25])).tolist()
     [0.0, 0.875, 0.125]
@@ -49,7 +49,7 @@ def project_to_simplex(y: Floats) -> Floats:
 
 
 def fit_least_squares(c: Floats, o: Floats) -> Floats:
-    r"""Least squares on the simplex, :math:`\arg\min_q‖Cq-o‖`, exactly.
+    r"""Solve least squares on the simplex, :math:`\arg\min_q‖Cq-o‖`, exactly.
 
     As :math:`Cq-o=(C-o1^⊤)q=Dq`, it is the ray on which :math:`‖Dy‖^2+(1^⊤y-1)^2`, y ≥ 0, is least: along a ray of
     the simplex the minimum is m/(1+m), with m = ‖Dq‖². Nothing need be weighted to make the sum right.
@@ -67,7 +67,7 @@ def fit_least_squares(c: Floats, o: Floats) -> Floats:
 
 
 def fit_likelihood(c: Floats, o: Floats, *, prior: float | Floats = 0.0) -> MixtureFit:
-    r"""Maximum of :math:`\sum_k o_k\ln(Cq)_k+\sum_k prior_k\ln q_k` on the simplex: the same problem as `fit_mixture`.
+    r"""Maximize :math:`\sum_k o_k\ln(Cq)_k+\sum_k prior_k\ln q_k` on the simplex: the same problem as `fit_mixture`.
 
     >>> c = np.array([[0.8, 0.1, 0.1], [0.1, 0.8, 0.2], [0.1, 0.1, 0.7]])
     >>> fit_likelihood(c, np.array([0.05, 0.75, 0.2])).q.round(5).tolist()
@@ -78,7 +78,7 @@ def fit_likelihood(c: Floats, o: Floats, *, prior: float | Floats = 0.0) -> Mixt
 
 
 def fit_regularized(j: Floats, o: Floats, o_val: Floats, *, penalty: float) -> Floats:
-    r"""Least :math:`‖Jθ-(o-o_{val})‖+penalty·‖θ‖` with θ ≥ −1, exactly.
+    r"""Minimize :math:`‖Jθ-(o-o_{val})‖+penalty·‖θ‖` with θ ≥ −1, exactly.
 
     Neither length is squared. Where θ(τ) has the least :math:`‖Jθ-b‖^2+τ‖θ‖^2`, the two trade at τ‖θ‖/‖Jθ−b‖, which
     rises with τ, and must be the penalty. If it is more for any τ, what lies at the kink is the answer: no penalty.
@@ -104,7 +104,7 @@ def fit_regularized(j: Floats, o: Floats, o_val: Floats, *, penalty: float) -> F
 
 
 def fit_mixture(a: Reals, *, amount: Cells | None = None, fixed: Floats | None = None) -> MixtureFit:
-    r"""Maximum of :math:`\sum_j m_j\ln\sum_kq_ka_{jk}+\sum_kf_k\ln q_k` over the simplex; m is `amount`, f `fixed`.
+    r"""Maximize :math:`\sum_j m_j\ln\sum_kq_ka_{jk}+\sum_kf_k\ln q_k` over the simplex; m is `amount`, f `fixed`.
 
     As logarithms are, it is the maximum over q ≥ 0 of the same less N·Σq, with N = Σm + Σf: the sum is 1 of itself. It
     is concave, and found by sequential quadratic programming [@kim2020]: each step goes to the best place for a
@@ -153,7 +153,7 @@ def contrasts(width: int) -> Floats:
 
 
 def mixture_moments(across: Floats, q: Floats, amount: Floats | None = None) -> tuple[Floats, Floats]:
-    r"""Sums of :math:`b_j=a_j/(a_j·q)` and of its products :math:`b_jb_j^⊤`; `across` has a column for each row."""
+    r"""Sum :math:`b_j=a_j/(a_j·q)` and of its products :math:`b_jb_j^⊤`; `across` has a column for each row."""
     slope, curve = np.zeros(len(across)), np.zeros((len(across), len(across)))
     step = max(_BLOCK // len(across), 1)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # a row that cannot be: the step was too long
@@ -213,7 +213,7 @@ def _kkt_violation(q: Floats, slope: Floats) -> float:
 
 
 def _maximize_parabola(slope: Floats, curve: Floats, start: Floats) -> Floats:
-    r"""Maximum of the parabola :math:`s^⊤(y-q)-\frac12(y-q)^⊤H(y-q)` over y ≥ 0, by an active set, starting here."""
+    r"""Maximize the parabola :math:`s^⊤(y-q)-\frac12(y-q)^⊤H(y-q)` over y ≥ 0, by an active set, starting here."""
     h = curve + np.diag(_BARELY * np.diag(curve).max() + _BARELY * np.diag(curve))
     b, y = slope + h @ start, start.copy()
     free: Bools = y > 0
@@ -236,7 +236,7 @@ def _maximize_parabola(slope: Floats, curve: Floats, start: Floats) -> Floats:
 
 
 def _solve_ridge(j: Floats, b: Floats, tau: float) -> Floats:
-    """Least ‖Jθ−b‖² + τ‖θ‖² with θ ≥ −1."""
+    """Minimize ‖Jθ−b‖² + τ‖θ‖² with θ ≥ −1."""
     from scipy.optimize import nnls
 
     one = np.ones(j.shape[1])

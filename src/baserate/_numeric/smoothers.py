@@ -23,7 +23,7 @@ _SLACK = 1e-12
 _FLAT = 1e-12
 """Least local variance of x: within a millionth, x is as good as constant, and so is the fit."""
 _LEAF = 32
-"""Points in the smallest block: fewer make more blocks, more make more work at the ends of a neighbourhood."""
+"""Points in the smallest block: fewer make more blocks, more make more work at the ends of a neighborhood."""
 _CHUNK = 1 << 10
 """Fits made at once: what they need stays in the cache."""
 _NODES = np.cos(np.pi * (np.arange(12) + 0.5) / 12)
@@ -36,7 +36,7 @@ def lowess(x: Floats, mass: Floats, y: Floats, *, frac: float = 0.5, delta: floa
     """Fit of y at each x, by a line through the nearest points with tricube weights [@cleveland1979].
 
     `x` increases strictly, `mass` > 0 says how much stands at each x, and `y`, of shape (..., m), is its mean there.
-    The neighbourhood of an x is the smallest that holds the share 0 < `frac` ≤ 1 of all mass, not of whole rows, so
+    The neighborhood of an x is the smallest that holds the share 0 < `frac` ≤ 1 of all mass, not of whole rows, so
     that the fit does not change when all mass is doubled. One that holds no other x gives y itself.
 
     With `delta`, lines are fitted at the last x within delta of the one before, and at the last two x; in between, the
@@ -58,7 +58,7 @@ def lowess(x: Floats, mass: Floats, y: Floats, *, frac: float = 0.5, delta: floa
 
 
 def _anchors(x: Floats, delta: float) -> Places:
-    """Places of the x at which lines are fitted."""
+    """Return the places of the x at which lines are fitted."""
     places = np.arange(len(x))
     if delta <= 0:
         return places
@@ -71,10 +71,10 @@ def _anchors(x: Floats, delta: float) -> Places:
 
 
 def _radii(x: Floats, mass: Floats, at: Places, frac: float) -> Floats:
-    """Radius of the smallest neighbourhood that holds enough mass, above 0.
+    """Return the radius, above 0, of the smallest neighborhood that holds enough mass.
 
     Of an interval that begins at a point and holds just enough, the middle moves right with its beginning. So the
-    neighbourhood of an x ends where the first interval whose middle is not left of x ends, or begins where the one
+    neighborhood of an x ends where the first interval whose middle is not left of x ends, or begins where the one
     before begins.
     """
     below = np.concatenate([[0.0], np.cumsum(mass)])
@@ -84,12 +84,12 @@ def _radii(x: Floats, mass: Floats, at: Places, frac: float) -> Floats:
     first = np.searchsorted(x + ends, 2 * x[at])
     radius = np.minimum(ends[first] - x[at], x[at] - np.append(x, -np.inf)[first - 1])
     # Any radius short of the next x gives all weight to this one.
-    held: Floats = np.maximum(radius, np.finfo(float).smallest_subnormal)
-    return held
+    positive: Floats = np.maximum(radius, np.finfo(float).smallest_subnormal)
+    return positive
 
 
 def _tricube(u: Floats) -> Floats:
-    """Weight (1 - |u|³)³ of distances in radii, at most 1."""
+    """Return the weights (1 - |u|³)³ of distances in radii, at most 1."""
     weight = np.abs(u)
     weight *= weight * weight
     np.subtract(1.0, weight, out=weight)
@@ -98,7 +98,7 @@ def _tricube(u: Floats) -> Floats:
 
 
 def _smoothers(x: Floats, mass: Floats, at: Places, radius: Floats) -> Iterator[Floats]:
-    """Weight of each y in the fits at some anchors, in chunks."""
+    """Yield the weight of each y in the fits at some anchors, in chunks."""
     step = max(1, (1 << 20) // len(x))
     for start in range(0, len(at), step):
         h = radius[start : start + step, None]
@@ -112,7 +112,7 @@ def _smoothers(x: Floats, mass: Floats, at: Places, radius: Floats) -> Iterator[
 
 
 class _Blocks(NamedTuple):
-    """Blocks of neighbouring points, each as points at few places that have the same moments 0 to 11."""
+    """Blocks of neighboring points, each as points at few places that have the same moments 0 to 11."""
 
     middle: Floats
     half: Floats
@@ -121,7 +121,7 @@ class _Blocks(NamedTuple):
 
 
 def _fit_by_blocks(x: Floats, mass: Floats, y: Floats, at: Places, radius: Floats) -> Floats:
-    """Fits at the anchors, each from the blocks that lie on one side of it within the radius, and single points."""
+    """Fit at the anchors, each from the blocks on one side of it within the radius, and single points."""
     count = len(x) // _LEAF + 1
     padding = count * _LEAF - len(x)
     leaves = np.pad(x, (0, padding), mode="edge").reshape(count, _LEAF)
@@ -144,7 +144,7 @@ def _fit_by_blocks(x: Floats, mass: Floats, y: Floats, at: Places, radius: Float
 
 
 def _build_blocks(x: Floats, sums: Floats) -> _Blocks:
-    """Blocks of 1, 2, 4, … leaves; x in leaves × points, sums in leaves × (mass, mass times y) × points."""
+    """Build blocks of 1, 2, 4, … leaves; x in leaves × points, sums in leaves × (mass, mass times y) × points."""
     sizes = [len(x) >> level for level in range(len(x).bit_length())]
     starts = [0, *np.cumsum(sizes).tolist()]
     firsts = np.concatenate([x[:: 1 << level, 0][:size] for level, size in enumerate(sizes)])
@@ -165,13 +165,13 @@ def _build_blocks(x: Floats, sums: Floats) -> _Blocks:
 
 
 def _move_moments(places: Floats, half: Floats, sums: Floats) -> Floats:
-    """Sums at the nodes of blocks that keep all moments of sums at places, both seen from the middle of the block."""
+    """Move sums at places to the nodes of blocks, with equal moments about the middle of the block."""
     node_sums: Floats = sums @ chebvander(places / half[:, None], len(_NODES) - 1) @ _BASIS
     return node_sums
 
 
 def _cover_ranges(begin: Places, end: Places, starts: list[int]) -> tuple[Places, Places]:
-    """Largest blocks that make up each range of leaves: whose range, and which block."""
+    """Find the largest blocks that make up each range of leaves: return the range and the block."""
     owners, blocks = [], []
     for start in starts[:-1]:
         left = np.flatnonzero((begin < end) & (begin & 1 == 1))
@@ -186,14 +186,14 @@ def _cover_ranges(begin: Places, end: Places, starts: list[int]) -> tuple[Places
 
 
 def _cut_leaves(first: Places, own: Places, last: Places) -> tuple[Places, Places]:
-    """Leaves that are cut by an end of a neighbourhood or by its centre, each once: whose, and which leaf."""
+    """Find leaves cut by an end or the center of a neighborhood, each once: return the neighborhood and the leaf."""
     everyone = np.arange(len(own))
     left, right = np.flatnonzero(first != own), np.flatnonzero(last != own)
     return np.concatenate([everyone, left, right]), np.concatenate([own, first[left], last[right]])
 
 
 def _fit_lines(parts: list[tuple[Places, Floats, Floats]], h: Floats) -> Floats:
-    """Fit at the centre of each neighbourhood, from distances to it and sums there, and whose they are."""
+    """Fit at the centre of each neighborhood, from distances to it and sums there, and whose they are."""
     weighed = []
     total = np.zeros((3, len(h)))
     for owner, away, sums in parts:
@@ -214,12 +214,12 @@ def _fit_lines(parts: list[tuple[Places, Floats, Floats]], h: Floats) -> Floats:
 
 
 def _sum_by_owner(owner: Places, values: list[Floats], count: int) -> Floats:
-    """Sums of each row of values that belong to the same owner."""
+    """Sum each row of values by owner."""
     return np.stack([np.bincount(owner, value, count) for value in values])
 
 
 def _interpolate(x: Floats, at: Places, fits: Floats) -> Floats:
-    """Fits at each x, linear between the anchors."""
+    """Interpolate fits linearly between the anchors."""
     if len(at) == len(x):
         return fits
     left = np.append(np.repeat(np.arange(len(at) - 1), np.diff(at)), len(at) - 2)
@@ -247,13 +247,13 @@ class GaussianSmoother:
     def __init__(self, place: Floats, mass: Floats) -> None:
         from scipy.fft import dct
 
-        # Twice the sums of cosines; the highest quarter is never used: its waves are not told apart from faster ones.
+        # Twice the sums of cosines; the highest quarter is never used: its waves are aliases of faster ones.
         waves = dct(_spread_on_grid(place, mass), type=1)[: _CELLS // 4]
         turn = np.arange(len(waves)) / (2 * _CELLS)
         self._cosines: Floats = waves / 2 / np.sinc(turn) ** 4
 
     def absolute(self, width: float) -> float:
-        """Integral of the absolute value of the smoothed masses, for a Gaussian of this standard deviation."""
+        """Integrate the absolute value of the smoothed masses, for a Gaussian of this standard deviation."""
         from scipy.fft import dct
 
         width = min(width, _MAX_WIDTH)
@@ -265,7 +265,7 @@ class GaussianSmoother:
 
 
 def _spread_on_grid(place: Floats, mass: Floats) -> Floats:
-    """Masses on the grid, those beyond its ends folded back; doubled at the ends, which the transform counts half."""
+    """Spread masses on the grid, folded back at its ends; ends are doubled, since the transform counts them half."""
     at = place * _CELLS
     first = np.floor(at)
     over = at - first
@@ -281,7 +281,7 @@ def _spread_on_grid(place: Floats, mass: Floats) -> Floats:
 
 
 def _integrate_absolute(density: Floats) -> float:
-    """Of the absolute value: trapezoids, exact for waves, but triangles at changes of sign, with Euler's term there."""
+    """Integrate the absolute value by trapezoids, and by triangles with Euler's correction where the sign changes."""
     size = np.abs(density)
     whole = size.sum() - (size[0] + size[-1]) / 2
     cross = density[:-1] * density[1:] < 0

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from baserate._arrays import Floats, Reals
 from baserate._cut import RANGE, Cut, RandomizedCut, RandomNumbers, Treatment, certain_share
-from baserate._numeric.threads import cache_blocks
+from baserate._numeric.cumulative import cache_blocks
 from baserate._policy import REFUSE, Policy, label_text, spellings
 from baserate.apply._task import GroupTexts
 from baserate.read import LabelCodes, as_series, encode_labels, is_series, missing_objects

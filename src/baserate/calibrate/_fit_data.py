@@ -13,8 +13,8 @@ import numpy as np
 from baserate._arrays import Floats
 from baserate._calibrator import Calibrator, FitSource, Parameter
 from baserate._errors import EmptyDataError, FitError, NotAProbabilityError, OptionError, keyword
+from baserate._numeric.cumulative import run_in_background
 from baserate._numeric.logistic import PROBABILITY_CLIP
-from baserate._numeric.threads import run_in_background
 from baserate._read_summary import ReadSummary
 from baserate._rows import Rows
 from baserate._tally import Tallies, Tally

@@ -12,7 +12,7 @@ from baserate._arrays import Floats
 from baserate._calibrator import Calibrator
 from baserate._calibrator_forms import Between, Knots, Steps
 from baserate._errors import OptionError, keyword
-from baserate._numeric.isotonic import isotonic_with_extra_hit, pool_adjacent_violators
+from baserate._numeric.cumulative import isotonic_with_extra_hit, pool_adjacent_violators
 from baserate._tally import Tally
 from baserate.calibrate._fit_data import are_probabilities, binary_calibrator, require_probabilities
 from baserate.measure import By, bin_edges, fill_bins

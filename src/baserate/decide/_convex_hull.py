@@ -18,7 +18,7 @@ from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._domains import LEVEL, check_domain, check_prevalence
 from baserate._errors import MissingValuesError, NotBinaryError, OptionError, ShapeError, UnknownNameError
-from baserate._numeric.isotonic import pool_adjacent_violators
+from baserate._numeric.cumulative import pool_adjacent_violators
 from baserate._results import Results
 from baserate._tally import Tally
 from baserate.infer import normal_quantile

@@ -14,7 +14,7 @@ from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._domains import SHARE
 from baserate._errors import EmptyDataError, NotBinaryError, NotNumericError, OptionError, ShapeError, UnknownNameError
-from baserate._numeric.threads import run_in_background
+from baserate._numeric.cumulative import run_in_background
 from baserate._results import Results
 from baserate._rows import Rows
 from baserate._tally import Tallies, Tally

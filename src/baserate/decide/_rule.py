@@ -16,7 +16,7 @@ from baserate._curve import Curve
 from baserate._cut import Cut, RandomizedCut, Treatment
 from baserate._domains import check_prevalence
 from baserate._errors import FitError, OptionError
-from baserate._numeric.single_precision import separate_precisions
+from baserate._numeric.distinct import separate_precisions
 from baserate._policy import REFUSE, Policy
 from baserate._tally import Tally
 from baserate.decide._requirements import Requirement

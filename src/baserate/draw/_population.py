@@ -9,7 +9,7 @@ import numpy as np
 from baserate._arrays import Floats, ratio
 from baserate._errors import OptionError
 from baserate._formatting import count_of
-from baserate._numeric.distribution_functions import density, is_discrete, point_mass
+from baserate._numeric.distributions import density, is_discrete, point_mass
 from baserate._population import Population
 from baserate._results import Results
 from baserate._tally import Tally

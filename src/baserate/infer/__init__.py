@@ -5,38 +5,30 @@ Imports types and `measure`. Names are resolved on first use, so an interval doe
 Intervals
     `_estimate`: a measure with its interval; the table of methods.
     `_summary`: many measures with intervals.
-    `_binomial`: intervals of proportions (Wilson, Clopper–Pearson, Jeffreys, Agresti–Coull).
-    `_auc_intervals`: AUC intervals (DeLong, Hanley–McNeil, score), and influence of rows on an AUC.
-    `_confusion_intervals`: measures of confusion matrices, by the delta method or simulated tables.
-    `_multiclass_intervals`: class averages, Hand and Till's M and mean losses.
-    `_linear_cells`: net benefit, cost and other linear combinations of cells.
-    `_fixed_prevalence`: proportions where the class shares are fixed.
+    `_binomial`: proportions (Wilson, Clopper–Pearson, Jeffreys, Agresti–Coull), also at a fixed prevalence.
+    `_auc_intervals`: AUC intervals (DeLong, Hanley–McNeil, score); two AUCs with their covariance.
+    `_confusion_intervals`: measures of confusion matrices: linear in the cells, by the delta method, or simulated.
+    `_multiclass`: intervals and comparisons of multi-class measures: class averages, Hand and Till's M, mean losses.
     `_clusters`: clustered rows, by the jackknife over clusters.
     `_confidence_bands`: confidence bands of ROC, precision–recall and gain curves, and the KS interval.
 
 Methods
 -------
-    `_bounds`: bounds from a value and its variance; t quantiles; heavy tails.
-    `_influence_functions`: closed-form variances.
-    `_bootstrap`: bootstrap samples of tables and tallies.
-    `_canonical_order`: rows sorted by content, and the bootstrap over them.
+    `_variances`: influence functions, bounds from a value and its variance, t quantiles, heavy tails.
+    `_bootstrap`: bootstrap samples of tables, tallies and rows in canonical order.
 Comparisons
     `_comparison`: the question, p-values and the result.
     `_paired_comparison`: models on the same rows.
-    `_unpaired_comparison`: independent samples.
-    `_multiclass_comparison`: multi-class models on the same rows.
     `_mcnemar`: McNemar's tests and the joint table of two decisions.
+    `_unpaired_comparison`: independent samples.
 Calibration
-    `_calibration_summary`: all calibration measures and tests.
-    `_calibration_tests`: Cox, Spiegelhalter, Hosmer–Lemeshow and ECCE tests; calibration at another prevalence.
+    `_calibration_summary`: all calibration measures and tests; calibration curves as tables.
+    `_calibration_tests`: Cox, Spiegelhalter, Hosmer–Lemeshow and ECCE tests; null references; other prevalences.
     `_calibration_intervals`: intervals of calibration measures.
-    `_calibration_curves`: calibration curves as tables.
-    `_null_reference`: what a perfectly calibrated model of this size would score.
 Sample size
     `_sample_size`: the answer, normal tests, and simulated sizes.
     `_sample_size_proportion`: size and power for proportions.
     `_sample_size_auc`: size and power for AUCs.
-    `_auc_pairs`: two AUCs with their variances and covariance.
 """
 
 from typing import TYPE_CHECKING
@@ -44,7 +36,7 @@ from typing import TYPE_CHECKING
 from baserate._lazy import attach
 
 if TYPE_CHECKING:
-    from baserate.infer._auc_pairs import (
+    from baserate.infer._auc_intervals import (
         AucPair as AucPair,
         ClassVariance as ClassVariance,
         binormal_pair as binormal_pair,
@@ -54,26 +46,27 @@ if TYPE_CHECKING:
         independent_pair as independent_pair,
         reported_pair as reported_pair,
     )
-    from baserate.infer._calibration_curves import (
-        CurveOptions as CurveOptions,
-        calibration_curve as calibration_curve,
-        calibration_curves as calibration_curves,
-    )
     from baserate.infer._calibration_summary import (
         CalibratedData as CalibratedData,
         CalibrationOptions as CalibrationOptions,
+        CurveOptions as CurveOptions,
         apply_calibrator as apply_calibrator,
+        calibration_curve as calibration_curve,
+        calibration_curves as calibration_curves,
         calibration_summary as calibration_summary,
     )
     from baserate.infer._calibration_tests import (
         CalibrationTest as CalibrationTest,
         IntrinsicCalibration as IntrinsicCalibration,
+        NullReference as NullReference,
         calibration_tests as calibration_tests,
         cox_test as cox_test,
         derived_prevalence as derived_prevalence,
         ecce_test as ecce_test,
         hosmer_lemeshow as hosmer_lemeshow,
         intrinsic_calibration as intrinsic_calibration,
+        null_reference as null_reference,
+        null_references as null_references,
         slope_test as slope_test,
         spiegelhalter as spiegelhalter,
     )
@@ -88,12 +81,7 @@ if TYPE_CHECKING:
         confidence_bands as confidence_bands,
     )
     from baserate.infer._estimate import bootstrap as bootstrap, estimate as estimate, methods as methods
-    from baserate.infer._multiclass_comparison import compare_classes as compare_classes
-    from baserate.infer._null_reference import (
-        NullReference as NullReference,
-        null_reference as null_reference,
-        null_references as null_references,
-    )
+    from baserate.infer._multiclass import compare_classes as compare_classes
     from baserate.infer._paired_comparison import compare as compare
     from baserate.infer._sample_size import (
         SampleSize as SampleSize,
@@ -125,8 +113,11 @@ if TYPE_CHECKING:
 
 if TYPE_CHECKING:  # for other packages of baserate
     from baserate.infer._binomial import (
+        FIXED_METHOD as FIXED_METHOD,
         Proportion as Proportion,
+        bound_at_fixed_prevalence as bound_at_fixed_prevalence,
         effective_proportion as effective_proportion,
+        has_fixed_prevalence as has_fixed_prevalence,
         normal_quantile as normal_quantile,
         proportion_from_variance as proportion_from_variance,
         wilson_or_exact as wilson_or_exact,
@@ -143,7 +134,6 @@ if TYPE_CHECKING:  # for other packages of baserate
         pool_scores as pool_scores,
         sample_in_blocks as sample_in_blocks,
     )
-    from baserate.infer._bounds import t_widening as t_widening
     from baserate.infer._calibration_summary import SAME_ROWS as SAME_ROWS
     from baserate.infer._comparison import (
         ComparisonRequest as ComparisonRequest,
@@ -151,6 +141,14 @@ if TYPE_CHECKING:  # for other packages of baserate
         holm as holm,
     )
     from baserate.infer._confusion_intervals import (
+        LINEAR_FIXED_METHOD as LINEAR_FIXED_METHOD,
+        LINEAR_METHOD as LINEAR_METHOD,
+        CellSample as CellSample,
+        LinearCell as LinearCell,
+        bound_linear_cells as bound_linear_cells,
+        bound_weighted_cells as bound_weighted_cells,
+        bound_weighted_rates as bound_weighted_rates,
+        combine_cell_bounds as combine_cell_bounds,
         has_empty_cells as has_empty_cells,
         simulate_tables as simulate_tables,
     )
@@ -160,27 +158,6 @@ if TYPE_CHECKING:  # for other packages of baserate
         interval_methods as interval_methods,
         prepare_input as prepare_input,
     )
-    from baserate.infer._fixed_prevalence import (
-        FIXED_METHOD as FIXED_METHOD,
-        bound_at_fixed_prevalence as bound_at_fixed_prevalence,
-        has_fixed_prevalence as has_fixed_prevalence,
-    )
-    from baserate.infer._influence_functions import (
-        VarianceComponent as VarianceComponent,
-        degrees_of_freedom as degrees_of_freedom,
-        has_influence as has_influence,
-        influence_slopes as influence_slopes,
-    )
-    from baserate.infer._linear_cells import (
-        LINEAR_FIXED_METHOD as LINEAR_FIXED_METHOD,
-        LINEAR_METHOD as LINEAR_METHOD,
-        CellSample as CellSample,
-        LinearCell as LinearCell,
-        bound_linear_cells as bound_linear_cells,
-        bound_weighted_cells as bound_weighted_cells,
-        bound_weighted_rates as bound_weighted_rates,
-        combine_cell_bounds as combine_cell_bounds,
-    )
     from baserate.infer._paired_comparison import find_threshold as find_threshold
     from baserate.infer._sample_size import quantile_of_test as quantile_of_test
     from baserate.infer._summary import (
@@ -188,6 +165,13 @@ if TYPE_CHECKING:  # for other packages of baserate
         have_fixed_prevalence as have_fixed_prevalence,
     )
     from baserate.infer._unpaired_comparison import compare_samples as compare_samples
+    from baserate.infer._variances import (
+        VarianceComponent as VarianceComponent,
+        degrees_of_freedom as degrees_of_freedom,
+        has_influence as has_influence,
+        influence_slopes as influence_slopes,
+        t_widening as t_widening,
+    )
 
 if not TYPE_CHECKING:  # or type checkers would accept every name
     __getattr__, __dir__ = attach(__name__)

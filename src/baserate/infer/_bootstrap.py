@@ -1,27 +1,31 @@
-"""Bootstrap: random masses of tables and tallies, Bayesian or by drawing rows with replacement, and their percentiles.
+"""Bootstrap: random masses of tables, tallies and rows, Bayesian or by drawing rows with replacement.
 
 A sum of weights w of independent rows, whose number is random, has mean Σw and variance Σw². So has a gamma variable of
 shape (Σw)²/Σw² and scale Σw²/Σw. For a single row that is its weight times an exponential variable, the Bayesian
 bootstrap [@rubin1981]; for counted cells, divided by their sum, a Dirichlet variable.
+
+Rows of several models are sorted by content, and identical ones merged, so that no result depends on the order of rows.
+The bootstrap over such rows, or over clusters of them, sorts each model once and reweights it in every sample.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Integral
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from baserate._arrays import Cells, Floats, make_read_only, ratio
+from baserate._arrays import Bools, Cells, Floats, make_read_only, ratio
 from baserate._curve import Curve
 from baserate._domains import DRAWS, MEMORY, check_domain, check_memory
 from baserate._errors import OptionError
-from baserate._numeric.distinct import narrow_integers, run_sums
-from baserate._numeric.threads import parallel_map
+from baserate._numeric.cumulative import parallel_map
+from baserate._numeric.distinct import Codes, argsort_descending, narrow_integers, run_sums
+from baserate._rows import Rows
 from baserate._tally import Stack, Tally
 from baserate.measure import (
     BIN_MEASURES,
@@ -62,7 +66,7 @@ def sample_in_blocks(sampler: Sampler, *, draws: int, seed: Seed, size: int) -> 
     if size * draws > MEMORY // 8:  # results may be smaller than samples: the first block shows
         first = [sample_block(0)]
         numbers = first[0][0].size
-        check_memory(f"keeping {draws} draws of {numbers} numbers", 2.0 * draws * numbers, "Give fewer draws")
+        check_memory(f"keeping {draws} samples of {numbers} numbers", 2.0 * draws * numbers, "Give fewer draws")
     return np.concatenate(first + parallel_map(sample_block, range(len(first), len(sizes)), size=size * draws))
 
 
@@ -98,6 +102,7 @@ def sample_masses(rng: np.random.Generator, draws: int, mass: Cells, squares: Ce
 
 def effective_rows(mass: Cells, weight: Floats) -> Floats:
     """Return the number of rows of that weight in a mass, rounded: 1 for a single row, whatever the unit of weights."""
+    # Rounded, since the shape of a gamma variable of 1 − 1e-16 is sampled by another algorithm than that of 1.
     return np.round(mass / weight, _DIGITS)
 
 
@@ -119,15 +124,26 @@ def pool_neighbors(tally: Tally) -> Tally:
     if len(tally.score) <= N_BUCKETS:
         return tally
     mass = tally.mass.sum(axis=0, dtype=np.float64)
-    before = np.cumsum(mass)
-    bucket = np.minimum((before / before[-1] * N_BUCKETS).astype(np.intp), N_BUCKETS - 1)
-    starts = np.flatnonzero(np.diff(bucket, prepend=-1))
+    starts = _bucket_starts(mass)
     score = np.add.reduceat(mass * tally.score, starts) / np.add.reduceat(mass, starts)
     if not (np.diff(score) < 0).all():  # means of very close scores may round to equal numbers
         score = tally.score[starts]
+    return _pool_cells(tally, starts, score)
+
+
+def _bucket_starts(mass: Floats) -> npt.NDArray[np.intp]:
+    """Return where buckets of about equal mass begin; some of `N_BUCKETS` may be empty, and are left out."""
+    before = np.cumsum(mass)
+    # The last place reaches the number of buckets itself, which no bucket has.
+    bucket = np.minimum((before / before[-1] * N_BUCKETS).astype(np.intp), N_BUCKETS - 1)
+    return np.flatnonzero(np.diff(bucket, prepend=-1))
+
+
+def _pool_cells(tally: Tally, starts: npt.NDArray[np.intp], score: Floats) -> Tally:
+    """Sum the cells of each bucket; counted rows share one array, which marks a tally as unweighted."""
     tables = [make_read_only(run_sums(cells, starts)) for cells in (tally.mass, tally.squares, tally.rows)]
-    mass_, squares, rows = tables if tally.weighted else [tables[2]] * 3
-    return Tally(make_read_only(score), mass_, squares, rows, tally.resolution, reweighed=tally.reweighed)
+    mass, squares, rows = tables if tally.weighted else [tables[2]] * 3
+    return Tally(make_read_only(score), mass, squares, rows, tally.resolution, reweighed=tally.reweighed)
 
 
 def coarsen_smoother(measure: Measure) -> Measure:
@@ -203,7 +219,7 @@ def bootstrap_values(
     if describe(measure).stacks:
         return bootstrap_measures([measure], tally, way=way, seed=seed, draws=draws)[:, 0]
     pooled = pool_scores(tally)
-    value_of = _make_evaluator(measure)
+    value_of = partial(evaluate_tally, measure)
     resample = make_resampler(pooled, way)
 
     def sample(rng: np.random.Generator, samples: int) -> Floats:
@@ -239,43 +255,37 @@ def describe_bootstrap(tally: Tally, way: BootstrapScheme, *, exact: int = EXACT
         "bootstrap": "bootstrap" if not tally.weighted else "Bayesian bootstrap",
     }
     where = f" on {N_BUCKETS} buckets of equal mass" if pool_scores(tally, exact=exact) is not tally else ""
-    return f"draws of a {schemes[way]}{where}"
+    return f"samples of a {schemes[way]}{where}"
 
 
 def pool_scores(tally: Tally, *, exact: int = EXACT_ROWS) -> Tally:
     """Pool neighboring scores of a large tally until few are left, each with about the same mass."""
     if len(tally.score) <= N_BUCKETS or tally.rows.sum(dtype=np.int64) <= exact:
         return tally
-    before = np.cumsum(tally.mass.sum(axis=0, dtype=np.float64))
-    bucket = np.minimum((before / before[-1] * N_BUCKETS).astype(np.intp), N_BUCKETS - 1)
-    starts = np.flatnonzero(np.diff(bucket, prepend=-1))
+    starts = _bucket_starts(tally.mass.sum(axis=0, dtype=np.float64))
     # Labelled by its lowest score, a bucket is flagged exactly where all of its rows are.
-    ends = np.append(starts[1:], len(bucket)) - 1
-    tables = [make_read_only(run_sums(cells, starts)) for cells in (tally.mass, tally.squares, tally.rows)]
-    mass, squares, rows = tables if tally.weighted else [tables[2]] * 3
-    return Tally(make_read_only(tally.score[ends]), mass, squares, rows, tally.resolution, reweighed=tally.reweighed)
+    return _pool_cells(tally, starts, tally.score[np.append(starts[1:], len(tally.score)) - 1])
 
 
-def _make_evaluator(measure: Measure) -> Callable[[Tally], float]:
-    if describe(measure).of is Curve:
-        return lambda tally: float(measure(Curve(tally)))
-    return lambda tally: float(measure(tally))
+def evaluate_tally(measure: Measure, tally: Tally) -> float:
+    """Evaluate a measure of curves or tallies."""
+    return float(measure(Curve(tally) if describe(measure).of is Curve else tally))
 
 
 def make_resampler(tally: Tally, way: BootstrapScheme) -> Callable[[np.random.Generator], Tally]:
     """Return a function that makes a tally with the same scores and random masses."""
-    there = np.flatnonzero(tally.mass)
+    occupied = np.flatnonzero(tally.mass)
     if way == "bootstrap" and not tally.weighted:
-        return _make_row_resampler(tally, there)
-    mass = tally.mass.ravel()[there].astype(np.float64)
-    weight = tally.squares.ravel()[there] / mass
+        return _make_row_resampler(tally, occupied)
+    mass = tally.mass.ravel()[occupied].astype(np.float64)
+    weight = tally.squares.ravel()[occupied] / mass
     shape = effective_rows(mass, weight)
     single = bool((shape == 1).all())
     totals = np.array([tally.positives, tally.negatives])[:, None]
 
     def resample(rng: np.random.Generator) -> Tally:
         masses = np.zeros(tally.mass.size)
-        masses[there] = (rng.standard_exponential(len(shape)) if single else rng.standard_gamma(shape)) * weight
+        masses[occupied] = (rng.standard_exponential(len(shape)) if single else rng.standard_gamma(shape)) * weight
         cells = masses.reshape(2, -1)
         if way == "stratified":
             cells *= np.nan_to_num(ratio(totals, cells.sum(axis=1, keepdims=True)))  # a class may be empty
@@ -312,14 +322,14 @@ def _make_stack_resampler(
     return sample_distinct
 
 
-def _make_row_resampler(tally: Tally, there: npt.NDArray[np.intp]) -> Callable[[np.random.Generator], Tally]:
+def _make_row_resampler(tally: Tally, occupied: npt.NDArray[np.intp]) -> Callable[[np.random.Generator], Tally]:
     """Return a function that draws rows with replacement."""
     rows = int(tally.rows.sum(dtype=np.int64))
     if rows == len(tally.score):
         return _make_distinct_resampler(tally)
-    if rows > _MULTINOMIAL_ROWS * len(there):
-        return _make_multinomial_resampler(tally, there, rows)
-    cell = np.repeat(there, tally.rows.ravel()[there])
+    if rows > _MULTINOMIAL_ROWS * len(occupied):
+        return _make_multinomial_resampler(tally, occupied, rows)
+    cell = np.repeat(occupied, tally.rows.ravel()[occupied])
 
     def resample(rng: np.random.Generator) -> Tally:
         cells = cell[rng.integers(0, rows, rows)]
@@ -330,14 +340,14 @@ def _make_row_resampler(tally: Tally, there: npt.NDArray[np.intp]) -> Callable[[
 
 
 def _make_multinomial_resampler(
-    tally: Tally, there: npt.NDArray[np.intp], rows: int
+    tally: Tally, occupied: npt.NDArray[np.intp], rows: int
 ) -> Callable[[np.random.Generator], Tally]:
     """Return a resampler for many rows of each score: sample how many of them are drawn, not which."""
-    share = tally.rows.ravel()[there] / rows
+    share = tally.rows.ravel()[occupied] / rows
 
     def resample(rng: np.random.Generator) -> Tally:
         counts = np.zeros(tally.mass.size, dtype=np.int64)
-        counts[there] = rng.multinomial(rows, share)
+        counts[occupied] = rng.multinomial(rows, share)
         return Tally.from_counts(tally.score, make_read_only(narrow_integers(counts.reshape(2, -1))))
 
     return resample
@@ -356,3 +366,248 @@ def _make_distinct_resampler(tally: Tally) -> Callable[[np.random.Generator], Ta
         return Tally.from_counts(tally.score, make_read_only(counts))
 
     return resample
+
+
+Place = slice | npt.NDArray[np.intp]
+Column = npt.NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class UniqueRows:
+    """Distinct kinds of rows: label, score of each model, weight of a row, and how many rows there are of each kind."""
+
+    truth: Bools
+    score: Mapping[str, Floats]
+    times: npt.NDArray[np.int64]
+    weight: Floats | None = None
+    cluster: Codes | None = None
+    """Cluster of each kind, numbered by content; clusters of equal content are in any order."""
+
+    def __len__(self) -> int:
+        return len(self.truth)
+
+    @property
+    def mass(self) -> Floats:
+        """Return the sum of weights of each kind."""
+        return self.times.astype(np.float64) if self.weight is None else self.times * self.weight
+
+    @property
+    def squares(self) -> Floats:
+        """Return the sum of squared weights of each kind."""
+        return self.times.astype(np.float64) if self.weight is None else self.times * self.weight**2
+
+    @property
+    def clusters(self) -> int:
+        """Return the number of clusters."""
+        return 0 if self.cluster is None else int(self.cluster.max()) + 1
+
+    def tally(self, model: str) -> Tally:
+        """Return the tally of one model."""
+        count = self.times if self.times.max(initial=1) > 1 else None
+        return Tally.of_rows(self.truth, self.score[model], weight=self.weight, count=count)
+
+    def sample_masses(self, rng: np.random.Generator, draws: int) -> Floats:
+        """Sample the mass of each kind: an exponential variable for each row, or for each cluster [@rubin1981]."""
+        if self.cluster is not None:
+            return np.asarray(rng.standard_exponential((draws, self.clusters))[:, self.cluster] * self.mass)
+        once = bool(self.times.max(initial=1) == 1)
+        size = (draws, len(self))
+        masses = rng.standard_exponential(size) if once else rng.standard_gamma(self.times, size)
+        return masses if self.weight is None else masses * self.weight
+
+
+def unique_rows(rows: Rows, models: Sequence[str], place: Place = slice(None)) -> UniqueRows:
+    """Sort rows by content and merge identical ones.
+
+    >>> rows = Rows(np.array([True, False, True]), {"p": np.array([0.5, 0.2, 0.5])}, count=np.array([1, 1, 3]))
+    >>> unique_rows(rows, ["p"]).times.tolist()
+    [1, 4]
+    """
+    for column in (rows.weight, rows.count):
+        if column is not None and not column[place].all():  # zero means absent
+            place = np.arange(len(rows))[place][column[place] > 0]
+    truth = rows.truth[place]
+    # Adding 0.0 turns −0.0 into 0.0, which would otherwise sort and print differently.
+    scores = {model: np.asarray(rows.score[model][place], dtype=np.float64) + 0.0 for model in models}
+    weight, count, cluster = (
+        None if column is None else column[place] for column in (rows.weight, rows.count, rows.cluster)
+    )
+    # By name, so that the order of the models does not change the result.
+    by_name = [scores[model] for model in sorted(scores)]
+    columns: list[Column] = [*by_name, truth] if weight is None else [*by_name, truth, weight]
+    times = np.ones(len(truth), dtype=np.int64) if count is None else np.asarray(count, dtype=np.int64)
+    order, first = _sort_rows(columns)
+    if cluster is not None:
+        columns.append(_number_clusters(cluster, _number_kinds(order, first), times))
+        order, first = _sort_rows(columns)
+    representatives = order[first]
+    return UniqueRows(
+        truth[representatives],
+        {model: score[representatives] for model, score in scores.items()},
+        np.add.reduceat(times[order], first) if len(first) < len(order) or count is not None else times,
+        None if weight is None else weight[representatives],
+        None if cluster is None else columns[-1][representatives],
+    )
+
+
+def _sort_rows(columns: Sequence[Column]) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """Return the order of the rows, and where in it each kind begins."""
+    order = np.argsort(columns[0])
+    new = np.diff(columns[0][order]) != 0
+    if not new.all():  # sort by the other columns only where the first has ties
+        order = np.lexsort(columns[::-1])
+        new = np.zeros(max(len(order) - 1, 0), dtype=np.bool_)
+        for column in columns:
+            ordered = column[order]
+            new |= ordered[1:] != ordered[:-1]
+    return order, np.concatenate([np.zeros(min(len(order), 1), dtype=np.intp), np.flatnonzero(new) + 1])
+
+
+def _number_kinds(order: npt.NDArray[np.intp], first: npt.NDArray[np.intp]) -> npt.NDArray[np.int64]:
+    """Return the number of each row's kind."""
+    number = np.empty(len(order), dtype=np.int64)
+    number[order] = np.repeat(np.arange(len(first)), np.diff(first, append=len(order)))
+    return number
+
+
+def _number_clusters(cluster: Column, kind: npt.NDArray[np.int64], times: npt.NDArray[np.int64]) -> Codes:
+    """Number clusters by content, since their own numbers may depend on the order of rows."""
+    _, code = np.unique(cluster, return_inverse=True)
+    order = np.lexsort([kind, code])
+    new = (np.diff(code[order]) != 0) | (np.diff(kind[order]) != 0)
+    first = np.concatenate([[0], np.flatnonzero(new) + 1])
+    kinds_with_counts = np.column_stack([kind[order][first], np.add.reduceat(times[order], first)])
+    contents = np.split(kinds_with_counts, np.flatnonzero(np.diff(code[order][first])) + 1)
+    ranked = sorted(range(len(contents)), key=lambda at: contents[at].tobytes())
+    number = np.empty(len(contents), dtype=np.int64)
+    number[ranked] = np.arange(len(contents))
+    return number[code]
+
+
+Places = npt.NDArray[np.intp]
+
+
+def rank_descending(score: Floats) -> tuple[Places, Places, Places]:
+    """Return the order of descending scores, where runs of equal ones end in it, and the run of each place."""
+    order = argsort_descending(score)
+    ordered = score[order]
+    ends = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], True)) if len(order) else order
+    return order, ends, np.repeat(np.arange(len(ends)), np.diff(ends, prepend=-1))
+
+
+def sum_to_midpoints(mass: Floats, ends: Places) -> Floats:
+    """Return the mass before each run plus half of the mass in it."""
+    after = np.cumsum(mass)[ends]
+    before = np.concatenate([[0.0], after[:-1]]) if len(after) else after
+    return (before + after) / 2
+
+
+MAX_SAMPLES, MIN_SAMPLES = 1_999, 199
+"""Largest and smallest number of bootstrap samples of rows; fewer with many rows."""
+MAX_WORK = 100_000_000
+"""Scores in all bootstrap samples."""
+_POOL_ABOVE = 1 << 15
+"""Kinds of rows above which scores are pooled."""
+POOLED_RANKS = 1 << 14
+"""Number of pooled scores."""
+_POOLED_SPEEDUP = 4
+"""Speed-up of samples by pooled scores."""
+
+
+def choose_n_samples(size: int) -> int:
+    """Choose the number of bootstrap samples of that many numbers each."""
+    return max(min(MAX_WORK // max(size, 1), MAX_SAMPLES), MIN_SAMPLES)
+
+
+def bootstrap_models(measure: Measure, cells: UniqueRows, models: Sequence[str], seed: Seed) -> tuple[Floats, str]:
+    """Sample values of a measure of curves or tallies with random weights of rows or clusters: a column for each model.
+
+    Every model is sorted once, and gets the same weights in every sample. With very many rows, neighboring scores are
+    pooled; the samples then show the variation and are shifted to the values of all scores.
+    """
+    pooled = len(cells) > _POOL_ABOVE
+    ready = [(_PooledScores if pooled else SortedScores).of(cells, model) for model in models]
+
+    evaluate = partial(evaluate_tally, measure)
+
+    def sample(rng: np.random.Generator, draws: int) -> Floats:
+        mass = cells.sample_masses(rng, draws)
+        return np.array([[evaluate(tally) for tally in each.tallies(mass)] for each in ready]).T
+
+    size = len(cells) * len(models)
+    how = "Bayesian bootstrap" if cells.cluster is None else "resampled clusters"
+    if not pooled:
+        return sample_in_blocks(sample, draws=choose_n_samples(size), seed=seed, size=size), how
+    values = sample_in_blocks(sample, draws=choose_n_samples(size // _POOLED_SPEEDUP), seed=seed, size=size)
+    exact = [evaluate(cells.tally(model)) for model in models]
+    rough = [evaluate(next(each.tallies(cells.mass[None]))) for each in ready]
+    with np.errstate(invalid="ignore"):  # infinite values differ by NaN
+        values += np.nan_to_num(np.subtract(exact, rough), posinf=np.inf, neginf=-np.inf)
+    return values, f"{how} of scores pooled into {POOLED_RANKS} ranks"
+
+
+class SortedScores(NamedTuple):
+    """Sorted scores of one model, ready for any masses."""
+
+    score: Floats
+    order: Any
+    positive: Bools
+    first: Any
+    """Where each distinct score begins; None if all are distinct."""
+    rows: Any
+
+    @staticmethod
+    def of(cells: UniqueRows, model: str) -> SortedScores:
+        score = cells.score[model]
+        order, ends, runs = rank_descending(score)
+        first = np.concatenate([[0], ends[:-1] + 1])
+        positive = cells.truth[order]
+        rows = np.zeros((2, len(ends)), dtype=np.uint8)
+        rows[0, runs[positive]] = rows[1, runs[~positive]] = 1
+        starts = None if len(first) == len(order) else first
+        return SortedScores(make_read_only(score[order][first]), order, positive, starts, make_read_only(rows))
+
+    def tallies(self, mass: Floats) -> Iterator[Tally]:
+        """Iterate over tallies of random masses; their row counts only say which cells are occupied."""
+        masses = mass[:, self.order]
+        cells = np.empty((len(masses), 2, masses.shape[1]))
+        np.multiply(masses, self.positive, out=cells[:, 0])
+        np.subtract(masses, cells[:, 0], out=cells[:, 1])
+        if self.first is not None:
+            cells = np.add.reduceat(cells, self.first, axis=2)
+        yield from (Tally(self.score, each, self.rows, self.rows) for each in make_read_only(cells))
+
+
+class _PooledScores(NamedTuple):
+    """Scores of one model in buckets of neighbors, ready for any masses."""
+
+    score: Floats
+    place: Any
+    """Bucket of each kind; those of negatives come after those of positives."""
+    rows: Any
+
+    @staticmethod
+    def of(cells: UniqueRows, model: str) -> _PooledScores:
+        order, ends, runs = rank_descending(cells.score[model])
+        bucket, score = pool_ranks(cells.score[model][order][ends])
+        place = np.empty(len(order), dtype=np.intp)
+        place[order] = bucket[runs]
+        place[~cells.truth] += len(score)
+        rows = np.bincount(place, minlength=2 * len(score)).reshape(2, -1) > 0
+        return _PooledScores(score, place, make_read_only(rows.astype(np.uint8)))
+
+    def tallies(self, mass: Floats) -> Iterator[Tally]:
+        """Iterate over tallies of random masses."""
+        for each in mass:
+            cells = np.bincount(self.place, each, minlength=2 * len(self.score)).reshape(2, -1)
+            yield Tally(self.score, make_read_only(cells), self.rows, self.rows)
+
+
+def pool_ranks(score: Floats) -> tuple[npt.NDArray[np.intp], Floats]:
+    """Return the bucket of each of many descending scores, equally many in each, and the mean score of each bucket."""
+    bucket = np.arange(len(score)) * min(POOLED_RANKS, len(score)) // max(len(score), 1)
+    first = np.flatnonzero(np.diff(bucket, prepend=-1))
+    last = np.append(first[1:], len(score)) - 1
+    mean = np.add.reduceat(score, first) / (last - first + 1)
+    # Rounding must not move a mean into the next bucket.
+    return bucket, make_read_only(np.clip(mean, score[last], score[first]))

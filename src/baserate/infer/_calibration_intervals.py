@@ -17,38 +17,24 @@ from baserate._arrays import Cells, Floats, distances, ratio
 from baserate._numeric.logistic import log_odds
 from baserate._tally import Tally
 from baserate.infer._binomial import normal_quantile, proportion_from_variance, wilson_or_exact
-from baserate.infer._bounds import Bounds, t_widening
-from baserate.infer._influence_functions import VarianceComponent, degrees_of_freedom
+from baserate.infer._variances import Bounds, VarianceComponent, degrees_of_freedom, t_widening
 from baserate.measure import (
     Measure,
     brier_discrimination,
-    brier_miscalibration,
     brier_uncertainty,
     calibration_in_the_large,
     calibration_intercept,
     calibration_offset,
     calibration_slope,
-    cox_ici,
-    e50,
-    e90,
-    ecce,
-    ecce_mad,
-    ece,
-    ece_sweep,
-    emax,
     expected_positives,
     fill_bins,
+    find_measure,
     fit_recalibration,
-    ici,
     log_discrimination,
-    log_miscalibration,
     log_uncertainty,
-    mce,
     mean_probability,
     observed_expected,
-    rmsce,
     rmsce_debiased,
-    smooth_ece,
     unwrap_options,
 )
 
@@ -163,16 +149,21 @@ def _expit(line: Floats) -> Floats:
     return probability
 
 
-DISTANCES: tuple[Measure, ...] = (
-    *(ece, mce, rmsce, ece_sweep, smooth_ece, ici, e50, e90, emax, cox_ici, ecce, ecce_mad),
-    *(brier_miscalibration, log_miscalibration),
+DISTANCES: tuple[Measure, ...] = tuple(
+    map(
+        find_measure,
+        (
+            *("ece", "mce", "rmsce", "ece_sweep", "smooth_ece", "ici", "e50", "e90", "emax", "cox_ici"),
+            *("ecce", "ecce_mad", "brier_miscalibration", "log_miscalibration"),
+        ),
+    )
 )
 """Plug-in distances from calibration: chance alone puts them above 0."""
 
-NULL_REFERENCE_HINT = "chance alone puts it above 0; compare it with its noise floor"
+NULL_REFERENCE_HINT = "chance alone puts it above 0; compare it with its null reference"
 
 
-OVERFIT_HINT = "the isotonic regression fits chance, too, so it lies above the truth"
+OVERFIT_HINT = "the isotonic regression also fits chance, so the value is biased upward"
 """Intervals around it covered 57 to 87% at level 95% in a study."""
 
 
@@ -223,11 +214,11 @@ def _observed_expected_interval(inputs: CalibrationInput) -> Bounds:
     tally, mean = inputs.tally, expected_positives(inputs.tally)
     how = "Wilson, with the variance of the ratio"
     if not mean:
-        return Bounds(nan, nan, how, "nothing was expected to happen")
+        return Bounds(nan, nan, how, "no positives are expected")
     if tally.reweighed:
         least, most, *_ = _mean_interval(inputs._replace(value=mean / tally.total))
         high = tally.prevalence / least if least > 0 else inf
-        return Bounds(tally.prevalence / most, high, "from that of the mean probability, prevalence known")
+        return Bounds(tally.prevalence / most, high, "from the interval of the mean probability, prevalence known")
     left = np.stack([1 - inputs.value * tally.score, -inputs.value * tally.score])
     noise = float(np.sum(tally.squares * left**2)) / tally.total**2
     rows = tally.total**2 / float(tally.squares.sum())
@@ -275,7 +266,7 @@ def _uncertainty_interval(inputs: CalibrationInput) -> Bounds:
     low, high = wilson_or_exact(tally.prevalence * rows, (1 - tally.prevalence) * rows, inputs.level)
     at = [low, high, *([0.5] if low < 0.5 < high else [])]
     values = [_UNCERTAINTIES[unwrap_options(inputs.measure)](share) for share in at]
-    return Bounds(min(values), max(values), "from that of the prevalence")
+    return Bounds(min(values), max(values), "from the interval of the prevalence")
 
 
 def _rmsce_interval(inputs: CalibrationInput) -> Bounds:
@@ -288,7 +279,7 @@ def _rmsce_interval(inputs: CalibrationInput) -> Bounds:
     """
     how = "noncentral χ²"
     if inputs.tally.reweighed:
-        return Bounds(nan, nan, how, "rows of a bin were reweighed by class, so chance in it is not that of a share")
+        return Bounds(nan, nan, how, "rows were reweighted by class, so bins do not vary as proportions do")
     options = inputs.measure.keywords if isinstance(inputs.measure, partial) else {}
     bins = fill_bins(inputs.tally, **({"by": "mass"} | options))
     # A bin with only positives or only negatives still varies: add half a row of each.

@@ -1,4 +1,7 @@
-"""Calibration tests (Cox, Spiegelhalter, Hosmer–Lemeshow, ECCE), and tests of calibration at another prevalence.
+"""Calibration tests (Cox, Spiegelhalter, Hosmer–Lemeshow, ECCE), null references, and calibration at other prevalences.
+
+A null reference is the distance from calibration that a perfectly calibrated model of the same size would score, by
+simulated outcomes.
 
 A posterior is a likelihood ratio times prior odds. If a model's probabilities are off by one factor in all odds, its
 likelihood ratio is correct: the model was made for another prevalence, and is intrinsically calibrated [@gu2011].
@@ -14,39 +17,241 @@ from typing import NoReturn
 import numpy as np
 
 from baserate._arrays import Bools, Floats, as_float, ratio
-from baserate._errors import UsageError
+from baserate._errors import OptionError, UsageError
 from baserate._estimate import Estimate
 from baserate._formatting import count_of
 from baserate._numeric.logistic import log_odds, logistic_probability
-from baserate._tally import Forecasts, Tally
-from baserate.infer._bootstrap import Seed, pool_neighbors
+from baserate._tally import Forecasts, Stack, Tally
+from baserate.infer._bootstrap import Seed, check_n_samples, measure_stack, pool_neighbors, sample_in_blocks
+from baserate.infer._calibration_intervals import DISTANCES
 from baserate.infer._estimate import EstimateRequest, estimate
-from baserate.infer._null_reference import is_smallest_p, simulate_outcomes, simulation_p
 from baserate.measure import (
     Bins,
     By,
+    Measure,
+    as_measure,
     calibration_in_the_large,
     calibration_offset,
     calibration_slope,
     check_probabilities,
+    describe,
     ecce,
     fill_bins,
     fit_isotonic,
     fit_recalibration,
     undefined_reason,
+    unwrap_options,
 )
 
+
+def simulate_outcomes(tally: Tally, chance: Floats, *, draws: int, seed: Seed) -> Stack:
+    """Simulate outcomes: each row is positive with the probability of its score.
+
+    Rows of different weights at one score are simulated as the effective number of rows of equal weight.
+    """
+    check_n_samples(draws)
+    if tally.reweighed:
+        return _simulate_outcomes_by_class(tally, chance, draws=draws, seed=seed)
+    mass = tally.mass.sum(axis=0, dtype=np.float64)
+    trials = np.maximum(np.rint(mass**2 / tally.squares.sum(axis=0, dtype=np.float64)), 1).astype(np.int64)
+    single = bool((trials == 1).all())
+
+    def sample(rng: np.random.Generator, many: int) -> Floats:
+        shape = (many, len(mass))
+        hits = rng.random(shape) < chance if single else rng.binomial(trials, chance, shape)
+        return np.asarray(hits * (mass / trials))
+
+    positive = sample_in_blocks(sample, draws=draws, seed=seed, size=len(mass))
+    return Stack(tally.score, positive, mass - positive, shared=True)
+
+
+def _simulate_outcomes_by_class(tally: Tally, chance: Floats, *, draws: int, seed: Seed) -> Stack:
+    """Simulate outcomes where rows have the weight of their class, and fix the class masses.
+
+    A row that is positive with odds o among the masses is positive with odds o·w₀/w₁ among the rows, where positives
+    weigh w₁ and negatives w₀. The masses of the classes are then rescaled to their fixed values.
+    """
+    mass, squares = (np.asarray(each, dtype=np.float64) for each in (tally.mass, tally.squares))
+    totals = mass.sum(axis=1, keepdims=True)
+    usual = np.where(totals > 0, ratio(squares.sum(axis=1, keepdims=True), totals), 1.0)
+    one, other = np.where(mass > 0, ratio(squares, mass), usual)
+    trials = np.maximum(np.rint(ratio(mass, np.stack([one, other])).sum(axis=0)), 1).astype(np.int64)
+    odds = ratio(chance * other, chance * other + (1 - chance) * one)
+
+    def sample(rng: np.random.Generator, many: int) -> Floats:
+        return rng.binomial(trials, odds, (many, len(trials))).astype(np.float64)
+
+    hits = sample_in_blocks(sample, draws=draws, seed=seed, size=len(trials))
+    masses = [hits * one, (trials - hits) * other]
+    rescaled = [
+        each * np.nan_to_num(ratio(whole, each.sum(axis=1, keepdims=True)), posinf=0.0)
+        for each, whole in zip(masses, totals, strict=True)
+    ]
+    return Stack(tally.score, *rescaled)
+
+
+def simulation_p(value: float, draws: Floats) -> float:
+    """Return the share of simulations that reach a value, which counts as one more simulation, so that p is never 0."""
+    # A tolerance, since equal distances may be sums in another order, and differ in the last digits.
+    return (1 + int(np.count_nonzero(draws >= value - 1e-12 * abs(value)))) / (1 + len(draws))
+
+
+def is_smallest_p(p: float, draws: Floats) -> bool:
+    """Return whether a p-value is the smallest that this many simulations can show, and so only an upper bound."""
+    return p <= 1 / (1 + len(draws))
+
+
+N_SIMULATIONS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class NullReference:
+    """Null reference of a distance from calibration.
+
+    Outcomes are simulated many times from the probabilities, as if these were true. `typical` is the median of the
+    simulated distances; `low` and `high` are the quantiles 1 − level and level. A value above `high` is more than
+    chance; `p` is the share of simulations that reach it.
+    """
+
+    value: float
+    typical: float
+    low: float
+    high: float
+    level: float
+    p: float
+    how: str
+    why: str | None = None
+    p_is_bound: bool = False
+    """Whether no simulation reached the value: p is then the smallest that this many simulations can show."""
+
+    def __bool__(self) -> NoReturn:
+        # Every object is true by default, so `assert result` would pass for any result.
+        raise UsageError(
+            "a NullReference is neither true nor false",
+            remedy="check whether chance explains the value: reference.within.",
+        )
+
+    @property
+    def within(self) -> bool:
+        """Return whether chance alone explains the value."""
+        return self.value <= self.high
+
+
+def null_reference(
+    measure: str | Measure, tally: Tally, *, level: float = 0.95, seed: Seed = 0, draws: int = N_SIMULATIONS
+) -> NullReference:
+    """Compare a distance from calibration with what a perfectly calibrated model of this size would score.
+
+    Parameters
+    ----------
+    measure
+        Name or function of a distance from calibration, such as "ece".
+    tally
+        Tally of probabilities.
+    level
+        Level of the quantiles `low` and `high`.
+    seed
+        Seed or NumPy generator.
+    draws
+        Number of simulations.
+
+    Returns
+    -------
+    NullReference
+        Value, median and quantiles of the simulations, and a p-value.
+
+    Raises
+    ------
+    OptionError
+        The measure is no distance from calibration.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from baserate import infer, tally
+    >>> rng = np.random.default_rng(1)
+    >>> risk = rng.beta(0.5, 0.5, 100)
+    >>> reference = infer.null_reference("ece", tally(rng.random(100) < risk, risk))
+    >>> f"{reference.value:.2f}; a perfect model: {reference.typical:.2f}, up to {reference.high:.2f}"
+    '0.10; a perfect model: 0.09, up to 0.12'
+    """
+    (reference,) = null_references([as_measure(measure)], tally, level=level, seed=seed, draws=draws)
+    return reference
+
+
+def null_references(
+    measures: Sequence[Measure], tally: Tally, *, level: float = 0.95, seed: Seed = 0, draws: int = N_SIMULATIONS
+) -> list[NullReference]:
+    """Compute the null references of several measures from the same simulations.
+
+    Parameters
+    ----------
+    measures
+        Functions of distances from calibration.
+    tally, level, seed, draws
+        Options of `null_reference`.
+
+    Returns
+    -------
+    list of NullReference
+        One for each measure, in the same order.
+    """
+    EstimateRequest(level, None, seed)
+    check_probabilities(tally)
+    for measure in measures:
+        _check_distance(measure)
+    if not measures or not tally.total:
+        return [NullReference(nan, nan, nan, nan, level, nan, "simulations", "there are no rows") for _ in measures]
+    values = _measure_tally(measures, tally)
+    pooled = pool_neighbors(tally)
+    simulated = measure_stack(measures, simulate_outcomes(pooled, pooled.score, draws=draws, seed=seed))
+    if pooled is not tally:
+        # Pooling lowers the simulated distances as much as the value: add the difference back.
+        with np.errstate(invalid="ignore"):  # infinite values differ by NaN
+            pooling_loss = values - _measure_tally(measures, pooled)
+        simulated += np.where(np.isfinite(pooling_loss), pooling_loss, 0.0)
+    how = f"{count_of(draws, 'simulation')} of a calibrated model"
+    return [_make_reference(value, simulated[:, at], level, how) for at, value in enumerate(values.tolist())]
+
+
+def _measure_tally(measures: Sequence[Measure], tally: Tally) -> Floats:
+    """Measure a tally as a stack of one, so that shared preparations are made once."""
+    values: Floats = measure_stack(
+        measures, Stack(tally.score, tally.positive[None], tally.negative[None], shared=True)
+    )[0]
+    return values
+
+
+def _make_reference(value: float, simulated: Floats, level: float, how: str) -> NullReference:
+    defined = simulated[~np.isnan(simulated)]
+    if isnan(value) or not len(defined):
+        reason = "it is undefined" if isnan(value) else "no simulation is defined"
+        return NullReference(value, nan, nan, nan, level, nan, how, reason)
+    low, typical, high = np.quantile(defined, [1 - level, 0.5, level], method="higher").tolist()
+    p = simulation_p(value, defined)
+    return NullReference(value, typical, low, high, level, p, how, p_is_bound=is_smallest_p(p, defined))
+
+
+def _check_distance(measure: Measure) -> None:
+    if unwrap_options(measure) not in DISTANCES:
+        names = ", ".join(describe(each).name for each in DISTANCES)
+        raise OptionError(
+            f"{describe(measure).name} is no distance from calibration, so it has no null reference",
+            remedy=f"choose one of: {names}.",
+        )
+
+
 SMALLEST_P = 5e-324
-"""Smallest positive float: no p-value is 0."""
+"""Smallest positive float, subnormal unlike that of comparisons: no p-value is 0."""
 REWEIGHED = (
-    "rows were reweighed by class, so that chance is not what the probabilities say; test them as they came, after "
+    "rows were reweighted by class, so outcomes do not vary as the probabilities imply; test the original rows, after "
     "reprior to their own prevalence"
 )
 _HELD_OUT = "on rows not fitted to"
 _FITTED = ("not the best fit to these rows", "intercept fitted to these rows", "fitted to these rows")
 _FITTED_STATISTIC = 0.02
 """Likelihood-ratio statistic below which the identity is the best line already; by chance that happens in 1%."""
-_N_SIMULATIONS = 999
+_N_BIN_SIMULATIONS = 999
 _MIN_RANGE = 0.01
 """Range below which the p-value is 1 to all digits, and its series would need too many terms."""
 
@@ -55,9 +260,8 @@ _MIN_RANGE = 0.01
 class CalibrationTest:
     """A test statistic, and the probability of one at least as extreme if the model is calibrated.
 
-    `freedom` is the degrees of freedom of a χ² statistic. `why` is the reason where the test is
-    undefined. `p_is_bound`
-    says that p is the smallest value that the method can show: the true one may be smaller.
+    `freedom` is the degrees of freedom of a χ² statistic. `why` is the reason where the test is undefined. `p_is_bound`
+    is true if p is the smallest value that the method can show: the true one may be smaller.
     """
 
     name: str
@@ -88,7 +292,7 @@ def spiegelhalter(t: Tally) -> CalibrationTest:
 
     Returns
     -------
-    Check
+    CalibrationTest
         The statistic z and its two-sided p-value.
 
     Examples
@@ -103,7 +307,7 @@ def spiegelhalter(t: Tally) -> CalibrationTest:
     noise = _sample_variance(t, np.stack([tilt * (1 - p), -tilt * p])) if t.reweighed else _model_variance(t, tilt)
     how = "normal, two-sided"
     if not noise:
-        why = "all probabilities are 0, ½ or 1, of which none bears on it" if t.total else "there are no rows"
+        why = "all probabilities are 0, ½ or 1, where the statistic has no variance" if t.total else "there are no rows"
         return CalibrationTest("spiegelhalter_z", nan, nan, how, why=why)
     z = surplus / sqrt(noise)
     return CalibrationTest("spiegelhalter_z", z, max(erfc(abs(z) / sqrt(2)), SMALLEST_P), how)
@@ -148,14 +352,14 @@ def hosmer_lemeshow(
 
     Returns
     -------
-    Check
+    CalibrationTest
         The statistic, its degrees of freedom and p-value.
 
     Examples
     --------
     >>> from baserate import tally
-    >>> found = hosmer_lemeshow(tally([0, 1, 0, 1, 1, 0] * 20, [0.2, 0.3, 0.4, 0.6, 0.9, 0.7] * 20), bins=3)
-    >>> round(found.statistic, 4), found.freedom, f"{found.p:.2g}"
+    >>> test = hosmer_lemeshow(tally([0, 1, 0, 1, 1, 0] * 20, [0.2, 0.3, 0.4, 0.6, 0.9, 0.7] * 20), bins=3)
+    >>> round(test.statistic, 4), test.freedom, f"{test.p:.2g}"
     (35.8333, 3, '8.1e-08')
     """
     check_probabilities(t)
@@ -167,8 +371,7 @@ def hosmer_lemeshow(
     freedom = int(np.count_nonzero(by_chance)) - parameters
     how = f"χ² with {count_of(freedom, 'degree', 'degrees')} of freedom, {_FITTED[parameters] if fitted else _HELD_OUT}"
     if freedom < 1:
-        few = "three bins are" if parameters == 2 else "two bins are" if parameters else "a bin is"
-        reason = f"{few} needed in which chance has a say" if t.total else "there are no rows"
+        reason = f"fewer than {parameters + 1} bins have outcomes that can vary" if t.total else "there are no rows"
         return CalibrationTest("hosmer_lemeshow", nan, nan, how, why=reason)
     # Beyond rounding, an outcome that contradicts a probability of 0 or 1 has infinite evidence.
     gap = table.positive - table.expected
@@ -210,7 +413,7 @@ def _has_small_counts(bins: Bins, by_chance: Bools) -> bool:
 def _simulate_statistics(t: Tally, bins: int | Sequence[float], by: By, *, parameters: int, seed: Seed) -> Floats:
     """Simulate statistics of outcomes from the probabilities, after refitting as many parameters as were fitted."""
     pooled = pool_neighbors(t)
-    stack = simulate_outcomes(pooled, pooled.score, draws=_N_SIMULATIONS, seed=seed)
+    stack = simulate_outcomes(pooled, pooled.score, draws=_N_BIN_SIMULATIONS, seed=seed)
     usual = float(pooled.squares.sum()) / pooled.total
     table = fill_bins(replace(stack, weight=usual), bins=bins, by=by)
     if not parameters:
@@ -238,29 +441,17 @@ def cox_test(t: Tally) -> CalibrationTest:
 
     Returns
     -------
-    Check
+    CalibrationTest
         The statistic with 2 degrees of freedom, and its p-value.
 
     Examples
     --------
     >>> from baserate import tally
-    >>> found = cox_test(tally([0, 1, 0, 1, 1, 0], [0.2, 0.3, 0.4, 0.6, 0.9, 0.7]))
-    >>> round(found.statistic, 4), found.freedom, round(found.p, 4)
+    >>> test = cox_test(tally([0, 1, 0, 1, 1, 0], [0.2, 0.3, 0.4, 0.6, 0.9, 0.7]))
+    >>> round(test.statistic, 4), test.freedom, round(test.p, 4)
     (0.1152, 2, 0.944)
     """
-    fit = fit_recalibration(t)
-    if isnan(fit.slope):
-        return CalibrationTest(
-            "cox", nan, nan, "χ² with 2 degrees of freedom", 2, undefined_reason(calibration_slope, t)
-        )
-    if t.weighted:
-        away = np.array([fit.intercept, fit.slope - 1])
-        statistic, how = float(away @ np.linalg.solve(fit.covariance, away)), "Wald, χ² with 2 degrees of freedom"
-    else:
-        x = log_odds(t.score)
-        gain = log_likelihood(t, fit.intercept + fit.slope * x) - log_likelihood(t, x)
-        statistic, how = max(2 * gain, 0.0), "likelihood ratio, χ² with 2 degrees of freedom"
-    return CalibrationTest("cox", statistic, _chi_squared_tail(2, statistic), how, 2)
+    return _test_line(t, "cox", 2)
 
 
 def ecce_test(t: Tally) -> CalibrationTest:
@@ -277,7 +468,7 @@ def ecce_test(t: Tally) -> CalibrationTest:
 
     Returns
     -------
-    Check
+    CalibrationTest
         The range in standard deviations, and its p-value.
     """
     noise = _model_variance(t)
@@ -285,7 +476,7 @@ def ecce_test(t: Tally) -> CalibrationTest:
     if t.reweighed:
         return CalibrationTest("ecce", nan, nan, how, why=REWEIGHED)
     if not noise:
-        why = "all probabilities are 0 or 1, so nothing is left to chance" if t.total else "there are no rows"
+        why = "all probabilities are 0 or 1, so outcomes cannot vary" if t.total else "there are no rows"
         return CalibrationTest("ecce", nan, nan, how, why=why)
     statistic = ecce(t) * t.total / sqrt(noise)
     return CalibrationTest("ecce", statistic, brownian_range_tail(statistic), how)
@@ -297,7 +488,7 @@ def brownian_range_tail(x: float) -> float:
 
     if x < _MIN_RANGE:
         return 1.0
-    k = np.arange(1, int(40 / x) + 2)
+    k = np.arange(1, int(40 / x) + 2)  # beyond 40 standard deviations the normal tail underflows to 0
     signs = np.where(k % 2 == 1, 1.0, -1.0)
     return float(np.clip(8 * np.sum(signs * k * ndtr(-k * x)), SMALLEST_P, 1.0))
 
@@ -319,22 +510,28 @@ def slope_test(t: Tally) -> CalibrationTest:
 
     Returns
     -------
-    Check
+    CalibrationTest
         The statistic with 1 degree of freedom, and its p-value.
     """
-    fit, shift = fit_recalibration(t), calibration_offset(t)
+    return _test_line(t, "offset_or_slope", 1)
+
+
+def _test_line(t: Tally, name: str, freedom: int) -> CalibrationTest:
+    """Test the recalibration line against a fixed slope of 1, and with two degrees of freedom an intercept of 0."""
+    fit, how = fit_recalibration(t), f"χ² with {count_of(freedom, 'degree', 'degrees')} of freedom"
     if isnan(fit.slope):
-        return CalibrationTest(
-            "offset_or_slope", nan, nan, "χ² with 1 degree of freedom", 1, undefined_reason(calibration_slope, t)
-        )
-    if t.weighted:
+        return CalibrationTest(name, nan, nan, how, freedom, undefined_reason(calibration_slope, t))
+    if t.weighted and freedom == 2:
+        away = np.array([fit.intercept, fit.slope - 1])
+        statistic = float(away @ np.linalg.solve(fit.covariance, away))
+    elif t.weighted:
         statistic = float((fit.slope - 1) ** 2 / fit.covariance[1, 1])
-        how = "Wald, χ² with 1 degree of freedom"
     else:
         x = log_odds(t.score)
-        gain = log_likelihood(t, fit.intercept + fit.slope * x) - log_likelihood(t, x + shift.value)
-        statistic, how = max(2 * gain, 0.0), "likelihood ratio, χ² with 1 degree of freedom"
-    return CalibrationTest("offset_or_slope", statistic, _chi_squared_tail(1, statistic), how, 1)
+        null = x if freedom == 2 else x + calibration_offset(t).value
+        statistic = max(2 * (log_likelihood(t, fit.intercept + fit.slope * x) - log_likelihood(t, null)), 0.0)
+    kind = "Wald" if t.weighted else "likelihood ratio"
+    return CalibrationTest(name, statistic, _chi_squared_tail(freedom, statistic), f"{kind}, {how}", freedom)
 
 
 def log_likelihood(t: Forecasts, line: Floats) -> float:
@@ -358,13 +555,13 @@ def calibration_tests(
 
     Returns
     -------
-    tuple of Check
+    tuple of CalibrationTest
         Cox, Spiegelhalter, Hosmer–Lemeshow and ECCE tests.
     """
     return cox_test(t), spiegelhalter(t), hosmer_lemeshow(t, bins=bins, by=by, fitted=fitted, seed=seed), ecce_test(t)
 
 
-N_SIMULATIONS = 500
+N_ISOTONIC_SIMULATIONS = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -388,7 +585,7 @@ class IntrinsicCalibration:
         # Every object is true by default, so `assert result` would pass for any result.
         raise UsageError(
             "an IntrinsicCalibration is neither true nor false",
-            remedy="ask whether it is calibrated, which may be None: intrinsic.calibrated.",
+            remedy="use intrinsic.calibrated, which is True, False or None.",
         )
 
     @property
@@ -401,16 +598,16 @@ class IntrinsicCalibration:
     def verdict(self) -> str:
         """Return the conclusion in words."""
         if self.calibrated is None:
-            return f"it cannot be told whether another prevalence would do: {self.against_slope.why}"
+            return f"calibration at another prevalence cannot be tested: {self.against_slope.why}"
         if not self.calibrated:
-            return "no prevalence makes it calibrated: its likelihood ratio is wrong"
+            return "miscalibrated at every prevalence: the likelihood ratio is wrong"
         if self.offset.low <= 0 <= self.offset.high:
-            return "nothing speaks against it being calibrated for the prevalence here"
-        return f"calibrated for a prevalence of {self.prevalence.value:.4g}, as far as can be told"
+            return "no evidence against calibration at the prevalence of the sample"
+        return f"no evidence against calibration for a prevalence of {self.prevalence.value:.4g}"
 
 
 def intrinsic_calibration(
-    tally: Tally, *, level: float = 0.95, seed: Seed = 0, draws: int = N_SIMULATIONS
+    tally: Tally, *, level: float = 0.95, seed: Seed = 0, draws: int = N_ISOTONIC_SIMULATIONS
 ) -> IntrinsicCalibration:
     """Find the prevalence for which the probabilities are calibrated, and test whether there is one.
 
@@ -427,7 +624,7 @@ def intrinsic_calibration(
 
     Returns
     -------
-    Intrinsic
+    IntrinsicCalibration
         The prevalence with its interval, the shift and the slope of log-odds, two tests and a verdict.
 
     Examples
@@ -437,10 +634,9 @@ def intrinsic_calibration(
     >>> rng = np.random.default_rng(2)
     >>> risk = rng.beta(0.5, 0.5, 4000)
     >>> sick = rng.random(4000) < risk
-    >>> kept = ~sick | (rng.random(4000) < 0.5)  # half of the sick are lost
-    >>> found = infer.intrinsic_calibration(tally(sick[kept], risk[kept]))
-    >>> found.verdict
-    'calibrated for a prevalence of 0.4939, as far as can be told'
+    >>> sampled = ~sick | (rng.random(4000) < 0.5)  # half of the sick are lost
+    >>> infer.intrinsic_calibration(tally(sick[sampled], risk[sampled])).verdict
+    'no evidence against calibration for a prevalence of 0.4939'
     """
     EstimateRequest(level, None, seed)
     shift, slope = (estimate(name, tally, level=level) for name in ("calibration_in_the_large", "calibration_slope"))
@@ -493,17 +689,17 @@ def _test_monotone(tally: Tally, seed: Seed, draws: int) -> CalibrationTest:
     """Test a shift of all log-odds against any monotone curve, by simulated outcomes."""
     from scipy.special import expit
 
-    name, how = "offset_or_free", f"likelihood ratio, {count_of(draws, 'draw')} of what happens after the shift"
+    name, how = "offset_or_free", f"likelihood ratio, {count_of(draws, 'simulation')} after the shift"
     pooled = pool_neighbors(tally)
     shifted = log_odds(pooled.score) + calibration_offset(pooled).value
     if np.isnan(shifted).any() or not len(shifted):
         return CalibrationTest(name, nan, nan, how, why=undefined_reason(calibration_in_the_large, tally))
     # From the same pooled scores as the simulations: pooling leaves less to gain.
-    here = float(_isotonic_gain(pooled))
-    might = _isotonic_gain(simulate_outcomes(pooled, expit(shifted), draws=draws, seed=seed))
-    defined = might[~np.isnan(might)]
-    p = simulation_p(here, defined)
-    return CalibrationTest(name, here, p, how, p_is_bound=is_smallest_p(p, defined))
+    gain = float(_isotonic_gain(pooled))
+    simulated = _isotonic_gain(simulate_outcomes(pooled, expit(shifted), draws=draws, seed=seed))
+    defined = simulated[~np.isnan(simulated)]
+    p = simulation_p(gain, defined)
+    return CalibrationTest(name, gain, p, how, p_is_bound=is_smallest_p(p, defined))
 
 
 def _isotonic_gain(t: Forecasts) -> Floats:

@@ -12,15 +12,23 @@ import numpy as np
 
 from baserate._arrays import Bools, Floats, ratio
 from baserate._counts import Counts
-from baserate._curve import Curve
 from baserate._formatting import count_of
 from baserate._rows import Rows
-from baserate._tally import Tally
 from baserate.infer import _auc_intervals, _binomial, _confidence_bands
 from baserate.infer._auc_intervals import auc_influence
 from baserate.infer._binomial import NormalLevel, normal_quantile, wilson
-from baserate.infer._bootstrap import Seed, make_generator, percentiles, sample_in_blocks
-from baserate.infer._bounds import (
+from baserate.infer._bootstrap import (
+    Seed,
+    SortedScores,
+    UniqueRows,
+    bootstrap_models,
+    evaluate_tally,
+    make_generator,
+    percentiles,
+    sample_in_blocks,
+    unique_rows,
+)
+from baserate.infer._variances import (
     UNBOUNDED,
     Bounds,
     Units,
@@ -29,7 +37,6 @@ from baserate.infer._bounds import (
     stretch_percentiles,
     t_widening,
 )
-from baserate.infer._canonical_order import SortedScores, UniqueRows, bootstrap_models, unique_rows
 from baserate.measure import Measure, accuracy_ratio, auc, describe, gini, ks
 
 N_BOOTSTRAP = 10_000
@@ -99,7 +106,7 @@ def cluster_interval(measure: Measure, rows: Rows, *, threshold: float | None, l
 
 def _score_interval(measure: Measure, cells: UniqueRows, model: str, *, level: float, seed: Seed) -> Bounds:
     """Bound a measure of ranks or probabilities by the jackknife; by random weights where that is undefined."""
-    value = _evaluate(measure, cells.tally(model))
+    value = evaluate_tally(measure, cells.tally(model))
     if isinf(value):
         return Bounds(nan, nan, _describe_method(cells), "the value is infinite")
     if measure is ks:
@@ -112,15 +119,11 @@ def _score_interval(measure: Measure, cells: UniqueRows, model: str, *, level: f
         return Bounds(*limits, _describe_method(cells))
     draws, how = bootstrap_models(measure, cells, [model], seed)
     bounds = _percentiles(draws[:, 0], value, Units(cells.clusters), level)
-    return Bounds(*bounds, f"{how}, {count_of(len(draws), 'draw')}")
+    return Bounds(*bounds, f"{how}, {count_of(len(draws), 'sample')}")
 
 
 def _describe_method(cells: UniqueRows) -> str:
     return f"jackknife over {count_of(cells.clusters, 'cluster')}, t quantiles"
-
-
-def _evaluate(measure: Measure, tally: Tally) -> float:
-    return float(measure(Curve(tally) if describe(measure).of is Curve else tally))
 
 
 def _leave_out_clusters(measure: Measure, cells: UniqueRows, model: str, seed: Seed) -> Floats:
@@ -134,7 +137,7 @@ def _leave_out_clusters(measure: Measure, cells: UniqueRows, model: str, seed: S
         group = make_generator(seed).permutation(cells.clusters) % groups
     code, mass, ready = group[cells.cluster], cells.mass, SortedScores.of(cells, model)
     masses = (np.where(code == at, 0.0, mass)[None] for at in range(groups))
-    return np.array([_evaluate(measure, next(ready.tallies(each))) for each in masses])
+    return np.array([evaluate_tally(measure, next(ready.tallies(each))) for each in masses])
 
 
 def _ks_limits(cells: UniqueRows, model: str, value: float, level: float) -> tuple[float, float] | None:
@@ -146,7 +149,7 @@ def _ks_limits(cells: UniqueRows, model: str, value: float, level: float) -> tup
     tally = cells.tally(model)
     flagged = cells.score[model] >= _confidence_bands.ks_threshold(tally)
     true, false = (
-        [_sum_by_cluster(cells, np.where((cells.truth == of) & there, cells.mass, 0.0)) for there in (flagged, True)]
+        [_sum_by_cluster(cells, np.where((cells.truth == of) & mask, cells.mass, 0.0)) for mask in (flagged, True)]
         for of in (True, False)
     )
     rates = [ratio(hit.sum() - hit, whole.sum() - whole) for hit, whole in (true, false)]
@@ -184,8 +187,8 @@ def _share_interval(measure: Measure, cells: UniqueRows, flagged: Bools, level: 
         _sum_by_cluster(cells, np.where(_in_cells(cells, flagged, names), cells.mass, 0.0))
         for names in describe(measure).share or ()
     )
-    there = hit + miss > 0
-    hit, miss = hit[there], miss[there]
+    nonempty = hit + miss > 0
+    hit, miss = hit[nonempty], miss[nonempty]
     hits, misses, clusters = float(hit.sum()), float(miss.sum()), len(hit)
     p = ratio(hits, hits + misses)
     left_out = ratio(hits - hit, hits - hit + misses - miss)
@@ -236,7 +239,7 @@ def _bootstrap_table_interval(measure: Measure, tables: Floats, *, level: float,
     values = sample_in_blocks(sample, draws=draws, seed=seed, size=clusters)
     value = float(measure(Counts(*tables.sum(axis=1).tolist())))
     units = Units(clusters, cells * _PRIOR)
-    return Bounds(*_percentiles(values, value, units, level), f"resampled clusters, {count_of(draws, 'draw')}")
+    return Bounds(*_percentiles(values, value, units, level), f"resampled clusters, {count_of(draws, 'sample')}")
 
 
 def _auc_interval(measure: Measure, cells: UniqueRows, model: str, *, level: float, seed: Seed) -> Bounds:

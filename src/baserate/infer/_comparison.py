@@ -1,10 +1,10 @@
-"""Comparisons of two models: the question, the p-value, the result, and bootstrap differences."""
+"""Comparisons of two models: the question, the p-value, the result, t tests and bootstrap differences."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import hypot, isfinite, isinf, isnan, nan, sqrt
+from math import hypot, inf, isfinite, isinf, isnan, nan, sqrt
 from sys import float_info
 from typing import Any, Literal, NamedTuple, NoReturn
 
@@ -16,9 +16,10 @@ from baserate._errors import OptionError, UsageError, keyword, unknown_name
 from baserate._estimate import Estimate
 from baserate._formatting import SMALLEST_SHOWN, count_of
 from baserate._results import Results
+from baserate.infer._auc_intervals import AucEstimate, score_interval
 from baserate.infer._binomial import NormalLevel, normal_quantile, wilson
 from baserate.infer._bootstrap import percentiles
-from baserate.infer._bounds import Units, stretch_percentiles
+from baserate.infer._variances import Units, VarianceComponent, degrees_of_freedom, stretch_percentiles, t_widening
 from baserate.measure import Measure, MeasureInfo, describe
 
 Alternative = Literal["two-sided", "greater", "less", "better"]
@@ -71,15 +72,16 @@ class Question:
     def __post_init__(self) -> None:
         if self.alternative not in ("two-sided", "greater", "less", "better"):
             raise OptionError(
-                f"alternative is {self.alternative!r}; it is 'two-sided', 'greater', 'less', or 'better', which is "
-                "one of the two before it, by the measure.",
+                f"alternative is {self.alternative!r}; expected 'two-sided', 'greater', 'less', or 'better' ('greater' "
+                "or 'less', by the measure).",
                 option="alternative",
                 value=self.alternative,
             )
         check_domain("margin", self.margin, MARGIN)
         if self.margin and self.alternative == "two-sided":
             raise OptionError(
-                "a margin has a direction", remedy=f"say which, for example {keyword('alternative', 'better')}."
+                "a margin requires a one-sided alternative",
+                remedy=f"give, for example, {keyword('alternative', 'better')}.",
             )
         check_domain("level", self.level, LEVEL)
         if self.method is not None and self.method not in METHODS:
@@ -92,7 +94,7 @@ class Question:
         if info.best is None:
             raise OptionError(
                 f"neither end of {info.name} is better",
-                remedy=f"say {keyword('alternative', 'greater')} or {keyword('alternative', 'less')}.",
+                remedy=f"give {keyword('alternative', 'greater')} or {keyword('alternative', 'less')}.",
             )
         return "greater" if info.best == "high" else "less"
 
@@ -152,7 +154,7 @@ def interval_p(interval: Callable[[float], tuple[float, float]], value: float, s
         return min(low, value) <= bound <= max(high, value)
 
     near, far = 0.0, _MAX_Z
-    for _ in range(55):
+    for _ in range(55):  # to 1e-15 standard errors
         middle = (near + far) / 2
         near, far = (near, middle) if reaches(middle) else (middle, far)
     return normal_p(near if value > bound else -near, side)
@@ -167,12 +169,11 @@ def holm(p: Sequence[float]) -> list[float]:
     >>> [round(each, 3) for each in holm([0.01, 0.04, 0.03, 0.005])]  # 0.005·4, 0.01·3, 0.03·2, then no less
     [0.03, 0.06, 0.06, 0.02]
     """
-    there = sorted((at for at, each in enumerate(p) if not isnan(each)), key=lambda at: p[at])
-    adjusted = [nan] * len(p)
-    reached = 0.0
-    for before, at in enumerate(there):
-        reached = max(reached, min((len(there) - before) * p[at], 1.0))
-        adjusted[at] = reached
+    order = sorted((at for at, each in enumerate(p) if not isnan(each)), key=lambda at: p[at])
+    adjusted, largest = [nan] * len(p), 0.0
+    for before, at in enumerate(order):
+        largest = max(largest, min((len(order) - before) * p[at], 1.0))
+        adjusted[at] = largest
     return adjusted
 
 
@@ -199,27 +200,8 @@ def newcombe_hybrid(values: Limits, first: Limits, second: Limits) -> Limits:
     return difference - hypot(*below), difference + hypot(*above)
 
 
-COLUMNS = (
-    *("measure", "model", "other", "group", "threshold", "other_threshold", "value", "other_value"),
-    *(
-        "difference",
-        "low",
-        "high",
-        "level",
-        "statistic",
-        "p",
-        "p_adjusted",
-        "p_is_bound",
-        "alternative",
-        "margin",
-        "test",
-        "how",
-        "why",
-    ),
-)
-
-
 NO_VARIANCE = "these rows show no variance"
+SAME_PREDICTIONS = "the same predictions in every row"
 
 GroupKey = tuple[tuple[str, object], ...] | None
 """Attributes of a group and their values; None for all rows."""
@@ -288,27 +270,77 @@ class ComparisonRequest:
     measure: Measure
     question: Question
 
-    def conclude(self, values: tuple[float, float], bounds: tuple[float, float], how: str, **more: Any) -> Comparison:  # noqa: ANN401
+    @property
+    def side(self) -> Side:
+        """Return the side of the differences that speaks for the alternative."""
+        return self.question.side(describe(self.measure))
+
+    @property
+    def bound(self) -> float:
+        """Return the difference to test against."""
+        return self.question.bound(describe(self.measure))
+
+    def conclude(self, values: Limits, bounds: Limits, how: str, **more: Any) -> Comparison:  # noqa: ANN401
         """Make a comparison whose interval contains the difference and lies within the span of differences."""
-        info = describe(self.measure)
-        value = values[0] - values[1]
+        value, (least, most) = values[0] - values[1], describe(self.measure).span
         if isnan(value):
             why = more.pop("why", None) or "both values are infinite"
-            return self._build(
-                values, Estimate(nan, why=why), **more | {"statistic": nan, "p": nan, "p_is_bound": False, "test": ""}
-            )
-        widest = info.span[1] - info.span[0]
-        low, high = max(min(bounds[0], value), -widest), min(max(bounds[1], value), widest)
-        undefined = isnan(bounds[0]) or isnan(bounds[1])
-        estimate = Estimate(
-            value,
-            nan if undefined else low,
-            nan if undefined else high,
-            self.question.level,
-            how,
-            more.pop("why", None),
-        )
-        return self._build(values, estimate, **more)
+            untested = {"statistic": nan, "p": nan, "p_is_bound": False, "test": ""}
+            return self._build(values, Estimate(nan, why=why), **more | untested)
+        low, high = max(min(bounds[0], value), least - most), min(max(bounds[1], value), most - least)
+        if isnan(bounds[0]) or isnan(bounds[1]):
+            low = high = nan
+        return self._build(values, Estimate(value, low, high, self.question.level, how, more.pop("why", None)), **more)
+
+    def conclude_identical(self, values: Limits, how: str = SAME_PREDICTIONS, **more: Any) -> Comparison:  # noqa: ANN401
+        """Conclude that identical models do not differ, and that neither is worse."""
+        p = SMALLEST_P if self.question.margin > 0 else 1.0
+        return self.conclude(values, (0.0, 0.0), how, statistic=0.0, p=p, test=how, **more)
+
+    def conclude_by_t(self, values: Limits, difference: StudentizedDifference, **more: Any) -> Comparison:  # noqa: ANN401
+        """Make a comparison from a t interval and t test."""
+        t, p = difference.test(self.side, self.bound)
+        bounds = difference.interval(self.question.level)
+        return self.conclude(values, bounds, difference.how, statistic=t, p=p, test=difference.how, **more)
+
+    def conclude_by_bootstrap(
+        self,
+        values: Limits,
+        bootstrap: BootstrapDifference,
+        *,
+        same: bool = False,
+        **more: Any,  # noqa: ANN401
+    ) -> Comparison:
+        """Make a comparison from bootstrap samples; models that decide the `same` in all rows do not differ."""
+        value, how = values[0] - values[1], bootstrap.description
+        test = {"p": 1.0} if same and self.side == "two-sided" else bootstrap.test(value, self.side, self.bound)
+        return self.conclude(values, bootstrap.interval(value, self.question.level), how, **test, test=how, **more)
+
+    def conclude_as_shares(self, values: Limits, units: Units, **more: Any) -> Comparison:  # noqa: ANN401
+        """Make a comparison of numbers whose samples do not vary, as of two independent proportions."""
+
+        def interval(level: float) -> Limits:
+            return newcombe_hybrid(values, *(share_limits(self.measure, value, units, level) for value in values))
+
+        how = f"Wilson's limits of both as if independent shares: {NO_VARIANCE}"
+        return self.conclude_from_intervals(values, interval, how, **more)
+
+    def conclude_by_areas(
+        self,
+        values: Limits,
+        areas: Sequence[AucEstimate],
+        how: str,
+        scale: float = 1.0,
+        **more: Any,  # noqa: ANN401
+    ) -> Comparison:
+        """Make a comparison from Newcombe's score limits of two areas; `scale` is the slope of the measure."""
+
+        def interval(level: float) -> Limits:
+            limits = (score_interval(area, level) for area in areas)
+            low, high = newcombe_hybrid((areas[0].value, areas[1].value), *limits)
+            return scale * low, scale * high
+
+        return self.conclude_from_intervals(values, interval, how, **more)
 
     def conclude_from_intervals(
         self,
@@ -322,22 +354,21 @@ class ComparisonRequest:
 
         `smallest` is the smallest p-value that the intervals can show, where they rest on bootstrap samples.
         """
-        info, bounds = describe(self.measure), interval(self.question.level)
+        bounds = interval(self.question.level)
         if isnan(sum(bounds)):
             return self.conclude(values, (nan, nan), "", **more | {"why": NO_VARIANCE})
-        p = interval_p(interval, values[0] - values[1], self.question.side(info), self.question.bound(info))
+        p = interval_p(interval, values[0] - values[1], self.side, self.bound)
         tested = {"p": max(p, smallest), "p_is_bound": p <= smallest, "test": how}
         return self.conclude(values, bounds, how, **more | tested)
 
-    def _build(self, values: tuple[float, float], difference: Estimate, **more: Any) -> Comparison:  # noqa: ANN401
-        info = describe(self.measure)
+    def _build(self, values: Limits, difference: Estimate, **more: Any) -> Comparison:  # noqa: ANN401
         more["p_is_bound"] = more.get("p_is_bound", False) or more.get("p", nan) <= SMALLEST_P
         return Comparison(
-            info.name,
+            describe(self.measure).name,
             more.pop("models", ("first", "second")),
             values,
             difference,
-            alternative=self.question.side(info),
+            alternative=self.side,
             margin=self.question.margin,
             **more,
         )
@@ -377,42 +408,40 @@ def tabulate_comparisons(comparisons: Iterable[Comparison], data: Mapping[str, A
     >>> row["model"], row["other"], row["difference"], row["p"]
     ('new', 'old', 0.1, 0.01)
     """
-    rows = [_make_row(each) for each in comparisons]
-    return Results({name: [row[name] for row in rows] for name in COLUMNS}, data or {})
+    each = list(comparisons)
+    return Results({name: [cell(one) for one in each] for name, cell in _COLUMNS.items()}, data or {})
 
 
-def _make_row(comparison: Comparison) -> dict[str, Any]:
-    (model, other), (value, other_value), d = comparison.models, comparison.values, comparison.difference
-    return {
-        "measure": comparison.measure,
-        "model": model,
-        "other": other,
-        "group": None if comparison.group is None else dict(comparison.group),
-        "threshold": comparison.thresholds[0],
-        "other_threshold": comparison.thresholds[1],
-        "value": value,
-        "other_value": other_value,
-        "difference": d.value,
-        "low": d.low,
-        "high": d.high,
-        "level": d.level,
-        "statistic": comparison.statistic,
-        "p": comparison.p,
-        "p_adjusted": comparison.p_adjusted,
-        "p_is_bound": None if isnan(comparison.p) else comparison.p_is_bound,
-        "alternative": comparison.alternative,
-        "margin": comparison.margin,
-        "test": comparison.test or None,
-        "how": d.how,
-        "why": d.why,
-    }
+_COLUMNS: dict[str, Callable[[Comparison], Any]] = {
+    "measure": lambda c: c.measure,
+    "model": lambda c: c.models[0],
+    "other": lambda c: c.models[1],
+    "group": lambda c: None if c.group is None else dict(c.group),
+    "threshold": lambda c: c.thresholds[0],
+    "other_threshold": lambda c: c.thresholds[1],
+    "value": lambda c: c.values[0],
+    "other_value": lambda c: c.values[1],
+    "difference": lambda c: c.difference.value,
+    "low": lambda c: c.difference.low,
+    "high": lambda c: c.difference.high,
+    "level": lambda c: c.difference.level,
+    "statistic": lambda c: c.statistic,
+    "p": lambda c: c.p,
+    "p_adjusted": lambda c: c.p_adjusted,
+    "p_is_bound": lambda c: None if isnan(c.p) else c.p_is_bound,
+    "alternative": lambda c: c.alternative,
+    "margin": lambda c: c.margin,
+    "test": lambda c: c.test or None,
+    "how": lambda c: c.difference.how,
+    "why": lambda c: c.difference.why,
+}
+"""Cells of a tidy row."""
 
 
 _PERCENTILE_SAMPLES = 999
 """Samples above which percentiles are stable; with fewer, the standard deviation is used, which is stable sooner."""
 _ROUNDING = 1e-12
-SHARES_METHOD = f"Wilson's limits of both as if independent shares: {NO_VARIANCE}"
-"""Method of `share_difference_limits`."""
+"""Variation, as a share of the values, that is rounding."""
 
 
 class BootstrapDifference(NamedTuple):
@@ -460,7 +489,7 @@ class BootstrapDifference(NamedTuple):
     def description(self) -> str:
         """Describe how the interval was made."""
         normal = "" if len(self.draws) >= _PERCENTILE_SAMPLES else ", normal with their standard deviation"
-        return f"{self.how}, {count_of(len(self.draws), 'draw')}{normal}"
+        return f"{self.how}, {count_of(len(self.draws), 'sample')}{normal}"
 
     @property
     def _deviation(self) -> float:
@@ -478,6 +507,31 @@ def share_limits(measure: Measure, value: float, units: Units, level: float) -> 
     return least + low * (most - least), least + high * (most - least)
 
 
-def share_difference_limits(measure: Measure, values: Limits, units: Units) -> Callable[[float], Limits]:
-    """Return intervals of a difference whose samples do not vary, as of two independent proportions."""
-    return lambda level: newcombe_hybrid(values, *(share_limits(measure, value, units, level) for value in values))
+class StudentizedDifference(NamedTuple):
+    """A difference, its standard error, and the degrees of freedom of the latter."""
+
+    value: float
+    error: float
+    freedom: float
+    how: str
+
+    @staticmethod
+    def of(value: float, parts: Sequence[VarianceComponent], how: str) -> StudentizedDifference:
+        """Add up the variances of independent components."""
+        return StudentizedDifference(
+            value, sqrt(sum(part.variance for part in parts)), max(degrees_of_freedom(parts), 1.0), how
+        )
+
+    def interval(self, level: float) -> Limits:
+        """Return the t interval about the difference."""
+        half = normal_quantile(level) * t_widening(self.freedom, level) * self.error
+        return self.value - half, self.value + half
+
+    def test(self, side: Side, bound: float) -> tuple[float, float]:
+        """Return the t statistic of the difference from a bound, and the p-value that agrees with the interval."""
+        t = (self.value - bound) / self.error
+        return t, student_p(t, self.freedom, side) if self.freedom < inf else normal_p(t, side)
+
+    def is_usable(self, size: float) -> bool:
+        """Return whether rows show a variance, beyond rounding, for a difference of values of that size."""
+        return isfinite(self.error) and self.error > _ROUNDING * size

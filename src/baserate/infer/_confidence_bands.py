@@ -19,11 +19,11 @@ from baserate._arrays import Floats, Value, as_python, ratio
 from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._domains import LEVEL, check_domain
-from baserate._errors import OptionError
+from baserate._errors import OptionError, keyword
 from baserate._numeric.cumulative import cumulative_blocks, cumulative_sums
 from baserate._results import Results
 from baserate._tally import Tallies, Tally
-from baserate.infer import _fixed_prevalence
+from baserate.infer import _binomial
 from baserate.infer._binomial import (
     NormalLevel,
     Proportion,
@@ -377,7 +377,7 @@ _QUADRATURE = "Wilson along the curve, Wilson or Clopper–Pearson across it, ad
 _LOCAL = f"{_QUADRATURE}, at equal local levels"
 _KOLMOGOROV = "Kolmogorov–Smirnov for each class"
 _SHARE = "Wilson, or Clopper–Pearson where there are few hits or misses"
-_DIRICHLET = f"percentiles of {_N_SAMPLES} Dirichlet draws of the 2×2 table, half a row added to each cell"
+_DIRICHLET = f"percentiles of {_N_SAMPLES} Dirichlet samples of the 2×2 table, half a row added to each cell"
 _BY_CLASS = f"{_DIRICHLET}, within each class"
 
 
@@ -425,7 +425,7 @@ def confidence_band(
 
     Returns
     -------
-    Band
+    ConfidenceBand
         Columns of the curve with `low` and `high`, the method, and the reason of each undefined bound.
 
     Examples
@@ -522,15 +522,15 @@ def _check_band(what: str | Measure, level: float, *, simultaneous: bool | str) 
         return
     if simultaneous not in _SIMULTANEOUS:
         raise OptionError(
-            f"simultaneous is {simultaneous!r}; it is True, False or 'kolmogorov-smirnov'.",
+            f"simultaneous is {simultaneous!r}; expected True, False or 'kolmogorov-smirnov'.",
             option="simultaneous",
             value=simultaneous,
         )
     if not (isinstance(what, str) and what.lower() in _SIMULTANEOUS_CURVES):
         name = what if isinstance(what, str) else describe(as_measure(what)).name
         raise OptionError(
-            f"a simultaneous band is known of {' and '.join(_SIMULTANEOUS_CURVES)} only, not of {name}",
-            remedy="leave it out.",
+            f"simultaneous bands exist for {' and '.join(_SIMULTANEOUS_CURVES)} only, not for {name}",
+            remedy=f"leave {keyword('simultaneous')} out.",
         )
 
 
@@ -551,7 +551,7 @@ def _bound_curve(
 
 
 def _bound_measure(counts: Counts[Floats], measure: Measure, level: float, seed: Seed) -> tuple[Floats, Floats, str]:
-    if counts.reweighed and (fixed := _fixed_prevalence.bound_at_fixed_prevalence(counts, measure, level)):
+    if counts.reweighed and (fixed := _binomial.bound_at_fixed_prevalence(counts, measure, level)):
         return fixed
     how = _BY_CLASS if counts.reweighed else _DIRICHLET
     if describe(measure).share is not None and not counts.reweighed:

@@ -23,14 +23,12 @@ from baserate.infer import (
     _auc_intervals,
     _binomial,
     _bootstrap,
-    _bounds,
     _calibration_intervals as reliability,
     _clusters,
     _confidence_bands,
     _confusion_intervals,
-    _fixed_prevalence,
-    _linear_cells,
-    _multiclass_intervals,
+    _multiclass,
+    _variances,
 )
 from baserate.infer._bootstrap import (
     N_BOOTSTRAP,
@@ -40,7 +38,7 @@ from baserate.infer._bootstrap import (
     make_generator,
     percentiles,
 )
-from baserate.infer._bounds import Bounds, explain_heavy_tail
+from baserate.infer._variances import Bounds, explain_heavy_tail
 from baserate.measure import (
     Measure,
     accuracy_ratio,
@@ -173,9 +171,7 @@ def methods(measure: str | Measure, data: Data) -> tuple[str, ...]:
     ('wilson', 'clopper-pearson', 'jeffreys', 'agresti-coull', 'draws', 'stratified', 'bootstrap')
     """
     function = _find_measure(measure, data)
-    return tuple(
-        name for name in interval_methods(function, reweighed=_fixed_prevalence.has_fixed_prevalence(data)) if name
-    )
+    return tuple(name for name in interval_methods(function, reweighed=_binomial.has_fixed_prevalence(data)) if name)
 
 
 def estimate_input(measure: Measure, data: MeasureInput, request: EstimateRequest) -> Estimate:
@@ -185,18 +181,30 @@ def estimate_input(measure: Measure, data: MeasureInput, request: EstimateReques
     value = float(measure(data))
     if isnan(value):
         return Estimate(nan, why=undefined_reason(measure, data) or "it is undefined")
-    reweighed = _fixed_prevalence.has_fixed_prevalence(data)
+    reweighed = _binomial.has_fixed_prevalence(data)
     methods_by_name = _ROW_METHODS if isinstance(data, LabelSets) else interval_methods(measure, reweighed=reweighed)
     if request.method is not None and request.method not in methods_by_name:
         names = ", ".join(filter(None, methods_by_name))
-        remedy = f"known are: {names}" if names else "there is one kind only, so leave it out"
-        where = " where the shares of the classes are known" if reweighed else ""
+        where = " where the class shares are fixed" if reweighed else ""
         raise OptionError(
-            advice("interval", f"method={request.method!r}", request.method)
-            + f" makes no interval of {describe(measure).name}{where}; {remedy}."
+            f"{mention_method(request.method)} makes no interval of {describe(measure).name}{where}",
+            remedy=f"known are: {names}." if names else "leave it out: there is only one method.",
         )
     bounds = methods_by_name[request.method or ""](IntervalInput(measure, data, value, request))
     return make_estimate(value, bounds, measure, request)
+
+
+def mention_method(method: str | None) -> str:
+    """Mention an interval method in a message, as each interface spells it."""
+    return advice("interval", f"method={method!r}", method)
+
+
+def check_no_method(method: str | None) -> None:
+    """Raise if an interval method is named for clustered rows."""
+    if method is not None:
+        raise OptionError(
+            f"{mention_method(method)} is for independent rows, and these are clustered", remedy="leave it out."
+        )
 
 
 def make_estimate(value: float, bounds: Bounds, measure: Measure, request: EstimateRequest) -> Estimate:
@@ -233,10 +241,10 @@ def interval_methods(measure: Measure, *, reweighed: bool = False) -> Mapping[st
 
 
 def _table_methods(measure: Measure, *, reweighed: bool) -> Mapping[str, IntervalMethod]:
-    if _linear_cells.has_linear_interval(measure, reweighed=reweighed):
+    if _confusion_intervals.has_linear_interval(measure, reweighed=reweighed):
         return _LINEAR_METHODS | (_STRATIFIED_METHODS if reweighed else _SIMULATED_TABLE_METHODS)
     if reweighed:
-        return _FIXED_PREVALENCE_METHODS[_fixed_prevalence.classify_share(measure)]
+        return _FIXED_PREVALENCE_METHODS[_binomial.classify_share(measure)]
     if describe(measure).share:
         return _PROPORTION_METHODS
     return _CONFUSION_METHODS if describe(measure).of is Confusion else _TABLE_METHODS
@@ -261,35 +269,34 @@ def _find_measure(measure: str | Measure, data: object) -> Measure:
 
 def prepare_input(measure: Measure, data: object, threshold: float | None = None) -> Any:  # noqa: ANN401  (what the measure takes)
     """Convert data to the form that a measure takes."""
-    wanted = describe(measure).of
+    needed = describe(measure).of
     if isinstance(data, Rows):
         data = _single_tally(data)
-    if wanted is Counts and isinstance(data, Tally | Curve):
+    if needed is Counts and isinstance(data, Tally | Curve):
         if threshold is None:
-            raise OptionError(f"{describe(measure).name} is of decisions: give {keyword('threshold')}.")
+            raise OptionError(f"{describe(measure).name} requires a threshold", remedy=f"give {keyword('threshold')}.")
         return (data if isinstance(data, Curve) else Curve(data)).at(float(threshold))
     if threshold is not None:
         raise OptionError(
-            f"{keyword('threshold', threshold)} has no use: it cuts a tally for a measure of a 2×2 table.",
+            f"{keyword('threshold', threshold)} has no effect on {describe(measure).name} of {type(data).__name__}",
+            remedy="leave it out.",
             option="threshold",
             value=threshold,
         )
-    if wanted is Curve and isinstance(data, Tally):
+    if needed is Curve and isinstance(data, Tally):
         return Curve(data)
-    if wanted is Tally and isinstance(data, Curve):
+    if needed is Tally and isinstance(data, Curve):
         return data.tally
-    if wanted is Confusion and isinstance(data, MulticlassRows):
+    if needed is Confusion and isinstance(data, MulticlassRows):
         return data.confusion()
     if isinstance(data, LabelSets) and "parts" in vars(measure):
         return data  # class averages also apply to labels
-    if not isinstance(data, wanted):
-        problem = f"{describe(measure).name} takes {wanted.__name__}, not {type(data).__name__}"
-        hint = (
-            "; average it with multiclass.average_over_classes(…)"
-            if isinstance(data, Confusion | MulticlassRows)
-            else ""
+    if not isinstance(data, needed):
+        several = isinstance(data, Confusion | MulticlassRows)
+        raise OptionError(
+            f"{describe(measure).name} takes {needed.__name__}, not {type(data).__name__}",
+            remedy="average it with multiclass.average_over_classes(…)." if several else "convert the data.",
         )
-        raise OptionError(f"{problem}{hint}.")
     return data
 
 
@@ -297,7 +304,7 @@ def _single_tally(rows: Rows) -> Tally:
     """Return the tally of rows that have a single score and no groups."""
     if len(rows.score) > 1 or rows.attributes:
         several = "several models" if len(rows.score) > 1 else f"groups ({', '.join(rows.attributes)})"
-        raise OptionError(f"these rows have {several}; infer.summary judges each.")
+        raise OptionError(f"these rows have {several}", remedy="use infer.summary, which estimates each.")
     return rows.tallies().tally
 
 
@@ -329,10 +336,12 @@ def _simulated_table_bounds(inputs: IntervalInput, *, way: _confusion_intervals.
 
 def _widen_for_weights(inputs: IntervalInput, bounds: Bounds) -> Bounds:
     """Widen an interval of weighted rows as a t quantile does, since their variance is estimated."""
-    factor = _bounds.t_widening(
+    factor = _variances.t_widening(
         _confusion_intervals.weighted_freedom(inputs.measure, inputs.data), inputs.request.level
     )
-    low, high = _bounds.scale_interval((bounds.low, bounds.high), inputs.value, describe(inputs.measure).span, factor)
+    low, high = _variances.scale_interval(
+        (bounds.low, bounds.high), inputs.value, describe(inputs.measure).span, factor
+    )
     return bounds._replace(low=low, high=high)
 
 
@@ -343,37 +352,32 @@ def _confusion_bounds(inputs: IntervalInput) -> Bounds:
     ) or _simulated_table_bounds(inputs)
 
 
-def _predictive_bounds(inputs: IntervalInput, *, name: _fixed_prevalence.LogitMethod | None = None) -> Bounds:
-    low, high = _fixed_prevalence.predictive_interval(inputs.data, inputs.measure, inputs.request.level, name=name)
-    how = (
-        _fixed_prevalence.describe_predictive(inputs.data, inputs.measure)
-        if name is None
-        else _fixed_prevalence.LOGIT_LABELS[name]
-    )
+def _predictive_bounds(inputs: IntervalInput, *, name: _binomial.LogitMethod | None = None) -> Bounds:
+    low, high = _binomial.predictive_interval(inputs.data, inputs.measure, inputs.request.level, name=name)
+    how = _binomial.describe_predictive(inputs.data, inputs.measure) if name is None else _binomial.LOGIT_LABELS[name]
     return Bounds(low, high, how, "a cell is empty, so its logarithm is infinite" if isnan(low + high) else None)
 
 
 def _total_share_bounds(inputs: IntervalInput) -> Bounds:
     return Bounds(
-        *_fixed_prevalence.total_share_interval(inputs.data, inputs.measure, inputs.request.level),
-        _fixed_prevalence.SUM_METHOD,
+        *_binomial.total_share_interval(inputs.data, inputs.measure, inputs.request.level), _binomial.SUM_METHOD
     )
 
 
 def _linear_bounds(inputs: IntervalInput) -> Bounds:
-    how = _linear_cells.LINEAR_FIXED_METHOD if inputs.data.reweighed else _linear_cells.LINEAR_METHOD
-    return Bounds(*_linear_cells.linear_interval(inputs.data, inputs.measure, inputs.request.level), how)
+    how = _confusion_intervals.LINEAR_FIXED_METHOD if inputs.data.reweighed else _confusion_intervals.LINEAR_METHOD
+    return Bounds(*_confusion_intervals.linear_interval(inputs.data, inputs.measure, inputs.request.level), how)
 
 
 def _exact_bounds(inputs: IntervalInput) -> Bounds:
-    return Bounds(inputs.value, inputs.value, _fixed_prevalence.FIXED_METHOD)
+    return Bounds(inputs.value, inputs.value, _binomial.FIXED_METHOD)
 
 
 def percentile_bounds(draws: Floats, level: float, how: str) -> Bounds:
     """Return the middle of the bootstrap samples that are defined."""
     defined = draws[~np.isnan(draws)]
     if not len(defined):
-        return Bounds(nan, nan, how, "no draw is defined")
+        return Bounds(nan, nan, how, "no sample is defined")
     left_out = len(draws) - len(defined)
     method = f"{len(draws)} {how}" + (f", of which {left_out} undefined" if left_out else "")
     return Bounds(*percentiles(defined, level), method)
@@ -403,10 +407,10 @@ def _influence_bounds(inputs: IntervalInput) -> Bounds:
         return Bounds(nan, nan, how, "the value is infinite")
     if inputs.tally.rows.sum(dtype=np.int64) < 2:
         return Bounds(nan, nan, how, "there is a single row")
-    reason = explain_heavy_tail(inputs.tally) if inputs.measure in _bounds.UNBOUNDED else None
+    reason = explain_heavy_tail(inputs.tally) if inputs.measure in _variances.UNBOUNDED else None
     if reason:
         return Bounds(nan, nan, how, reason)
-    return Bounds(*_bounds.influence_interval(inputs.measure, inputs.tally, inputs.value, inputs.request.level), how)
+    return Bounds(*_variances.influence_interval(inputs.measure, inputs.tally, inputs.value, inputs.request.level), how)
 
 
 def _calibration_bounds(inputs: IntervalInput) -> Bounds:
@@ -418,7 +422,7 @@ def _calibration_bounds(inputs: IntervalInput) -> Bounds:
 
 def _cap_area_bounds(inputs: IntervalInput) -> Bounds:
     """Bound the area under the gain curve through the interval of its AUC."""
-    how = "from that of the AUC, prevalence known" if inputs.tally.reweighed else "influence function"
+    how = "from the interval of the AUC, prevalence known" if inputs.tally.reweighed else "influence function"
     if not inputs.tally.negatives:
         return Bounds(nan, nan, how, "there are no negatives, so nothing can vary")
     low, high = _auc_intervals.cap_area_interval(inputs.tally, inputs.request.level)
@@ -432,13 +436,15 @@ def _bootstrap_moment_bounds(inputs: IntervalInput, *, way: _bootstrap.Bootstrap
     rows = tally.rows.sum(axis=1, dtype=np.int64)
     perfect = Tally(np.array([1.0, 0.0]), np.diag([tally.positives, tally.negatives]), np.eye(2), np.eye(2))
     span = describe(measure).span[0], float(measure(Curve(perfect)))
-    freedom = _bounds.bootstrap_freedom(measure, tally)
-    moments = _bounds.moments_of_samples(inputs.value, draws, span, float(rows.min()), freedom)
-    low, high = (span[0] + (span[1] - span[0]) * bound for bound in _bounds.bound_fraction(moments, request.level))
+    freedom = _variances.bootstrap_freedom(measure, tally)
+    moments = _variances.moments_of_samples(inputs.value, draws, span, float(rows.min()), freedom)
+    low, high = (span[0] + (span[1] - span[0]) * bound for bound in _variances.bound_fraction(moments, request.level))
     if measure is pr_auc and tally.negatives:
-        low = min(low, _bounds.unseen_area(measure, tally, inputs.value, request.level))
+        low = min(low, _variances.unseen_area(measure, tally, inputs.value, request.level))
     return Bounds(
-        low, high, f"share as sure as {_bootstrap.N_MOMENT_SAMPLES} {_bootstrap.describe_bootstrap(tally, way)}"
+        low,
+        high,
+        f"proportion with the variance of {_bootstrap.N_MOMENT_SAMPLES} {_bootstrap.describe_bootstrap(tally, way)}",
     )
 
 
@@ -448,17 +454,13 @@ def _bootstrap_bounds(inputs: IntervalInput, *, way: _bootstrap.BootstrapScheme)
 
 
 def _multiclass_bounds(inputs: IntervalInput) -> Bounds:
-    return _multiclass_intervals.multiclass_interval(
+    return _multiclass.multiclass_interval(
         inputs.measure, inputs.data, level=inputs.request.level, seed=inputs.request.seed
     )
 
 
 def _estimate_clustered(measure: Measure, rows: Rows, threshold: float | None, request: EstimateRequest) -> Estimate:
-    if request.method is not None:
-        raise OptionError(
-            advice("interval", f"method={request.method!r}", request.method)
-            + " is for independent rows; these are in clusters: leave it out."
-        )
+    check_no_method(request.method)
     data = prepare_input(measure, rows, threshold)
     value = float(measure(data))
     if isnan(value):
@@ -491,7 +493,7 @@ _PROPORTION_METHODS: dict[str, IntervalMethod] = {
 _LINEAR_METHODS: dict[str, IntervalMethod] = {"": _linear_bounds, "mover": _linear_bounds}
 """MOVER: method of variance estimates recovery."""
 _STRATIFIED_METHODS: dict[str, IntervalMethod] = {"stratified": partial(_simulated_table_bounds, way="stratified")}
-_FIXED_PREVALENCE_METHODS: dict[_fixed_prevalence.ShareKind, dict[str, IntervalMethod]] = {
+_FIXED_PREVALENCE_METHODS: dict[_binomial.ShareKind, dict[str, IntervalMethod]] = {
     "within": {
         "": _proportion_bounds,
         **{name: _PROPORTION_METHODS[name] for name in _binomial.METHODS},
@@ -499,7 +501,7 @@ _FIXED_PREVALENCE_METHODS: dict[_fixed_prevalence.ShareKind, dict[str, IntervalM
     },
     "predictive": {
         "": _predictive_bounds,
-        **{name: partial(_predictive_bounds, name=name) for name in _fixed_prevalence.LOGIT_METHODS},
+        **{name: partial(_predictive_bounds, name=name) for name in _binomial.LOGIT_METHODS},
         **_STRATIFIED_METHODS,
     },
     "everybody": {"": _total_share_bounds, **_STRATIFIED_METHODS},
@@ -514,7 +516,7 @@ _AUC_METHODS: dict[str, IntervalMethod] = {
 _RANK_METHODS: dict[Measure, dict[str, IntervalMethod]] = {
     **dict.fromkeys((auc, gini, accuracy_ratio), _AUC_METHODS),
     **{measure: {"": _cap_area_bounds, "influence": _cap_area_bounds} for measure in (cap_area, lorenz_gini)},
-    **{measure: {"": _influence_bounds, "influence": _influence_bounds} for measure in _bounds.CLOSED_FORM},
+    **{measure: {"": _influence_bounds, "influence": _influence_bounds} for measure in _variances.CLOSED_FORM},
     ks: {"": _ks_bounds, "newcombe": _ks_bounds},
 }
 """Methods of measures of ranks and probabilities that have a closed form."""
@@ -559,14 +561,15 @@ def bootstrap(
     >>> sample = tally([0, 1, 0, 1, 1, 0] * 20, [0.2, 0.3, 0.4, 0.6, 0.9, 0.7] * 20)
     >>> slope, ece = infer.bootstrap(["calibration_slope", "ece"], sample)
     >>> slope.how
-    '1000 draws of rows'
+    '1000 bootstrap samples of rows'
     """
     EstimateRequest(level, None, seed)
     functions = [as_measure(measure) for measure in measures]
     unfit = [describe(measure).name for measure in functions if not describe(measure).stacks]
     if unfit:
         raise OptionError(
-            f"{', '.join(unfit)} is resampled by infer.estimate(…, {keyword('method', 'bootstrap')}), alone."
+            f"{', '.join(unfit)} cannot be computed for many samples at once",
+            remedy=f"use infer.estimate(…, {keyword('method', 'bootstrap')}).",
         )
     check_n_samples(draws)
     samples = bootstrap_measures(
@@ -579,5 +582,7 @@ def _summarize_samples(measure: Measure, tally: Tally, draws: Floats, level: flo
     value = float(measure(tally))
     if isnan(value):
         return Estimate(nan, why=undefined_reason(measure, tally) or "it is undefined")
-    bounds = percentile_bounds(draws, level, "draws of rows within each class" if tally.reweighed else "draws of rows")
+    bounds = percentile_bounds(
+        draws, level, "bootstrap samples of rows within each class" if tally.reweighed else "bootstrap samples of rows"
+    )
     return Estimate(value, bounds.low, bounds.high, level, bounds.how, bounds.why)

@@ -14,10 +14,9 @@ import numpy as np
 from baserate._arrays import Bools, Floats
 from baserate._counts import Counts
 from baserate.infer._binomial import tail_probability
-from baserate.infer._bootstrap import Seed, sample_in_blocks, sample_masses
-from baserate.infer._bounds import Units
-from baserate.infer._canonical_order import MAX_WORK, MIN_SAMPLES, UniqueRows
+from baserate.infer._bootstrap import MAX_WORK, MIN_SAMPLES, Seed, UniqueRows, sample_in_blocks, sample_masses
 from baserate.infer._comparison import SMALLEST_P, BootstrapDifference, Limits, Side, normal_p
+from baserate.infer._variances import Units
 from baserate.measure import Measure, describe
 
 
@@ -303,7 +302,7 @@ def simulate_differences(
     usual = 1.0 if table.by_cluster is None else float((table.by_cluster**2).sum() / table.by_cluster.sum())
     if table.by_cluster is None:
         return BootstrapDifference(
-            sample_in_blocks(sample, draws=N_TABLES, seed=seed, size=8), "Dirichlet draws of the joint table"
+            sample_in_blocks(sample, draws=N_TABLES, seed=seed, size=8), "Dirichlet samples of the joint table"
         )
     size = len(table.by_cluster)
     draws = max(min(MAX_WORK // size, N_TABLES), MIN_SAMPLES)
@@ -322,7 +321,7 @@ def _model_counts(cells: Floats, which: int) -> Counts[Any]:
     """Return the table of one model from eight cells, or tables from many such."""
 
     def sum_cells(name: str) -> Any:  # noqa: ANN401  (a number, or an array of them)
-        there = [at for at in range(8) if _cell_name(at, which) == name]
-        return cells[..., there[0]] + cells[..., there[1]]
+        cells_of_name = [at for at in range(8) if _cell_name(at, which) == name]
+        return cells[..., cells_of_name[0]] + cells[..., cells_of_name[1]]
 
     return Counts(tp=sum_cells("tp"), fp=sum_cells("fp"), fn=sum_cells("fn"), tn=sum_cells("tn"))

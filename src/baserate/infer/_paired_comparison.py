@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import combinations, product
 from math import inf, isfinite, isinf, isnan, nan, sqrt
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,27 +23,22 @@ from baserate._tally import Tally
 from baserate.infer import _auc_intervals, _confidence_bands
 from baserate.infer._auc_intervals import AucInfluence, auc_influence, same_ranks
 from baserate.infer._binomial import normal_quantile
-from baserate.infer._bootstrap import Seed
-from baserate.infer._bounds import Units, t_widening
-from baserate.infer._canonical_order import Place, UniqueRows, bootstrap_models, unique_rows
+from baserate.infer._bootstrap import Place, Seed, UniqueRows, bootstrap_models, unique_rows
 from baserate.infer._comparison import (
-    SHARES_METHOD,
-    SMALLEST_P,
+    NO_VARIANCE,
+    SAME_PREDICTIONS,
     BootstrapDifference,
     Comparison,
     ComparisonRequest,
     GroupKey,
     Limits,
     Question,
-    Side,
+    StudentizedDifference,
     adjust_p_values,
     format_group,
-    newcombe_hybrid,
     normal_p,
-    share_difference_limits,
     student_p,
 )
-from baserate.infer._influence_functions import VarianceComponent, degrees_of_freedom, has_influence, influence_slopes
 from baserate.infer._mcnemar import (
     TESTS,
     Discordant,
@@ -53,43 +48,20 @@ from baserate.infer._mcnemar import (
     mcnemar_interval,
     simulate_differences,
 )
-from baserate.measure import Measure, Settings, as_measure, describe, ks, require_options, undefined_reason
+from baserate.infer._variances import (
+    Units,
+    VarianceComponent,
+    has_influence,
+    influence_slopes,
+    t_widening,
+)
+from baserate.measure import Measure, MeasureInfo, Settings, as_measure, describe, ks, require_options, undefined_reason
 
 INFLUENCE_METHOD = "influence function, t quantiles with fourth-moment degrees of freedom"
 _KS_METHOD = "both rates at the thresholds of the sample, half a row added to each cell, t quantiles (conservative)"
 _PRIOR_ROWS = 0.5
 """Prior rows of each cell of the joint decisions at the thresholds of both KS statistics."""
 _ROUNDING = 1e-12
-
-
-class StudentizedDifference(NamedTuple):
-    """A difference, its standard error, and the degrees of freedom of the latter."""
-
-    value: float
-    error: float
-    freedom: float
-    how: str
-
-    @staticmethod
-    def of(value: float, parts: Sequence[VarianceComponent], how: str) -> StudentizedDifference:
-        """Add up the variances of independent components."""
-        return StudentizedDifference(
-            value, sqrt(sum(part.variance for part in parts)), max(degrees_of_freedom(parts), 1.0), how
-        )
-
-    def interval(self, level: float) -> Limits:
-        """Return the t interval about the difference."""
-        half = normal_quantile(level) * t_widening(self.freedom, level) * self.error
-        return self.value - half, self.value + half
-
-    def test(self, side: Side, bound: float) -> tuple[float, float]:
-        """Return the t statistic of the difference from a bound, and the p-value that agrees with the interval."""
-        t = (self.value - bound) / self.error
-        return t, student_p(t, self.freedom, side)
-
-    def is_usable(self, size: float) -> bool:
-        """Return whether rows show a variance, beyond rounding, for a difference of values of that size."""
-        return isfinite(self.error) and self.error > _ROUNDING * size
 
 
 def has_closed_form(measure: Measure) -> bool:
@@ -119,7 +91,7 @@ def studentize_difference(
         )
     classes = [cells.truth, ~cells.truth] if describe(measure).of is Curve else [np.ones(len(cells), dtype=np.bool_)]
     return StudentizedDifference.of(
-        value, [_component(difference[there], cells.times[there]) for there in classes], INFLUENCE_METHOD
+        value, [_component(difference[members], cells.times[members]) for members in classes], INFLUENCE_METHOD
     )
 
 
@@ -163,11 +135,11 @@ def _ks_components(cells: UniqueRows, pair: tuple[str, str]) -> Iterator[Varianc
         )
         return
     weight = np.ones(len(cells)) if cells.weight is None else cells.weight
-    for there in (cells.truth, ~cells.truth):
-        times = np.append(cells.times[there], np.full(len(prior), _PRIOR_ROWS))
-        usual = ratio(float(cells.squares[there].sum()), float(cells.mass[there].sum()))
-        weights = np.append(weight[there], np.full(len(prior), usual))
-        values = np.append(difference[there], prior)
+    for members in (cells.truth, ~cells.truth):
+        times = np.append(cells.times[members], np.full(len(prior), _PRIOR_ROWS))
+        usual = ratio(float(cells.squares[members].sum()), float(cells.mass[members].sum()))
+        weights = np.append(weight[members], np.full(len(prior), usual))
+        values = np.append(difference[members], prior)
         mass = float(np.sum(times * weights))
         mean = float(np.sum(times * weights * values)) / mass
         yield _component(weights * (values - mean) / mass, times)
@@ -176,26 +148,25 @@ def _ks_components(cells: UniqueRows, pair: tuple[str, str]) -> Iterator[Varianc
 def _ks_sign(cells: UniqueRows, flagged: Bools) -> float:
     """Return −1 where more negatives than positives are flagged, so that the curve lies farthest below the diagonal."""
     mass = cells.mass
-    rates = [
-        ratio(float(mass[flagged & there].sum()), float(mass[there].sum())) for there in (cells.truth, ~cells.truth)
-    ]
+    rates = [ratio(float(mass[flagged & side].sum()), float(mass[side].sum())) for side in (cells.truth, ~cells.truth)]
     return 1.0 if rates[0] >= rates[1] else -1.0
 
 
-def _center_within_class(cells: UniqueRows, values: Floats, there: Bools) -> Floats:
+def _center_within_class(cells: UniqueRows, values: Floats, members: Bools) -> Floats:
     """Return what one row of each kind of a class adds to the class mean; 0 for the other class."""
-    mass = np.where(there, cells.mass, 0.0)
+    mass = np.where(members, cells.mass, 0.0)
     total = float(mass.sum())
     weight = 1.0 if cells.weight is None else cells.weight
-    return np.where(there, weight * (values - float(np.sum(mass * values)) / total) / total, 0.0)
+    return np.where(members, weight * (values - float(np.sum(mass * values)) / total) / total, 0.0)
 
 
+USE_BOOTSTRAP = f"use {keyword('method', 'resample')}."
 AUC_SCALES = {"auc": 1.0, "gini": 2.0, "accuracy_ratio": 2.0}
 """Measures that are linear in the AUC, and their slopes."""
 
 Pair = tuple[str, str]
 _DEFAULT_THRESHOLD = 0.5
-_SAME_PREDICTIONS = "the same predictions in every row"
+_SAME_RANKS = "the same ranks in every row"
 
 
 def compare(  # noqa: PLR0913  (each is a part of the question)
@@ -215,8 +186,7 @@ def compare(  # noqa: PLR0913  (each is a part of the question)
     - AUC and its linear transforms: DeLong's paired test.
     - Proportions of rows that the label alone selects (accuracy, sensitivity, specificity and their complements, flag
       rate): McNemar's mid-p test, with an interval that excludes 0 exactly where the test rejects.
-    - Brier score, log loss, their skill, and average precision: t test of what each row adds, with fourth-moment
-    degrees
+    - Brier score, log loss, their skill, and average precision: t test of row contributions, with fourth-moment degrees
       of freedom. KS: the same at the thresholds of the sample.
     - Other measures of a confusion matrix: simulated joint tables of the label and both decisions.
     - All else: Bayesian bootstrap with the same random weights of rows for both models.
@@ -272,7 +242,7 @@ def compare(  # noqa: PLR0913  (each is a part of the question)
     require_options(functions)
     if costs is not None and Settings(costs=costs).idle(functions):
         raise OptionError(
-            "costs are given, but no measure depends on them", remedy="compare by expected_cost, or leave them out."
+            f"{keyword('costs')} has no effect on these measures", remedy="compare by expected_cost, or leave them out."
         )
     pairs = {at: _pairs(rows, models, each) for at, each in enumerate(functions)}
     names = list(dict.fromkeys(name for each in pairs.values() for pair in each for name in pair))
@@ -323,7 +293,7 @@ class _PairedComparison:
         for pair in pairs:
             yield by(pair) if pair in left else self._conclude_identical(pair)
 
-    def _conclude(self, pair: Pair, bounds: tuple[float, float], how: str, **more: Any) -> Comparison:  # noqa: ANN401
+    def _conclude(self, pair: Pair, bounds: Limits, how: str, **more: Any) -> Comparison:  # noqa: ANN401
         values = self._values(pair)
         if isnan(values[0] - values[1]):
             more["why"] = self._why(pair)
@@ -379,19 +349,10 @@ class _PairedComparison:
         same = np.array_equal(one, other) and not ((one == one.min()) | (one == one.max())).all()
         return same and (not self._needs_threshold or self._threshold(first) == self._threshold(second))
 
-    def _conclude_identical(self, pair: Pair, how: str = _SAME_PREDICTIONS) -> Comparison:
-        """Conclude that identical models do not differ, and that neither is worse."""
-        request = 0.0 if self._side == "two-sided" else self.request.question.margin
-        p = SMALLEST_P if request > 0 else 1.0
-        return self._conclude(pair, (0.0, 0.0), how, statistic=0.0, p=p, test=how)
-
-    @property
-    def _side(self) -> Any:  # noqa: ANN401  (one of three words)
-        return self.request.question.side(describe(self.request.measure))
-
-    @property
-    def _bound(self) -> float:
-        return self.request.question.bound(describe(self.request.measure))
+    def _conclude_identical(self, pair: Pair, how: str = SAME_PREDICTIONS) -> Comparison:
+        values = self._values(pair)
+        reason = {"why": self._why(pair)} if isnan(values[0]) else {}
+        return self.request.conclude_identical(values, how, **self._context(pair), **reason)
 
     def _compare_aucs(self, names: Sequence[str], rows: AucInfluence, pair: Pair) -> Comparison:
         """Compare by DeLong's test; where the variance is 0 or undefined, by Newcombe's limits."""
@@ -402,36 +363,26 @@ class _PairedComparison:
         if not error > 0:
             return self._compare_constant_aucs(pair, scale)
         half = normal_quantile(self.request.question.level) * error
-        z = (first - second - self._bound) / error
-        how, p = "DeLong, paired", normal_p(z, self._side)
+        z = (first - second - self.request.bound) / error
+        how, p = "DeLong, paired", normal_p(z, self.request.side)
         if self.cells.cluster is not None:
             # With eight clusters, a normal quantile rejected in 9% of null samples instead of 5%.
             freedom = self.cells.clusters - 1
-            how, p = "DeLong, paired, clusters by Obuchowski", student_p(z, freedom, self._side)
+            how, p = "DeLong, paired, clusters by Obuchowski", student_p(z, freedom, self.request.side)
             half *= t_widening(freedom, self.request.question.level)
         bounds = (first - second - half, first - second + half)
         return self._conclude(pair, bounds, how, statistic=z, p=p, test=how)
 
     def _compare_constant_aucs(self, pair: Pair, scale: float) -> Comparison:
-        areas = [_estimate_auc(self.cells, self._tally(model)) for model in pair]
-        values = areas[0].value, areas[1].value
         if self._has_same_ranking(pair):
-            return self._conclude_identical(pair, "the same ranks in every row")
-
-        def interval(level: float) -> tuple[float, float]:
-            low, high = newcombe_hybrid(
-                values, _auc_intervals.score_interval(areas[0], level), _auc_intervals.score_interval(areas[1], level)
-            )
-            return scale * low, scale * high
-
-        if isnan(values[0] - values[1]):
+            return self._conclude_identical(pair, _SAME_RANKS)
+        areas = [_estimate_auc(self.cells, self._tally(model)) for model in pair]
+        difference = areas[0].value - areas[1].value
+        if isnan(difference):
             return self._conclude(pair, (nan, nan), "")
-        how = "Newcombe's score limits of both areas as if independent: these rows show no variance"
-        value = scale * (values[0] - values[1])
-        statistic = 0.0 if value == self._bound else nan
-        return self.request.conclude_from_intervals(
-            self._values(pair), interval, how, **self._context(pair), statistic=statistic
-        )
+        how = f"Newcombe's score limits of both areas as if independent: {NO_VARIANCE}"
+        more = {**self._context(pair), "statistic": 0.0 if scale * difference == self.request.bound else nan}
+        return self.request.conclude_by_areas(self._values(pair), areas, how, scale, **more)
 
     def _has_same_ranking(self, pair: Pair) -> bool:
         """Return whether one model is a function of the other; perfect models may rank a few rows equally by chance."""
@@ -443,17 +394,12 @@ class _PairedComparison:
         flagged = [self.cells.score[model] >= self._threshold(model) for model in pair]
         table = count_joint_table(self.cells, flagged[0], flagged[1])
         values = self._values(pair)
-        value = values[0] - values[1]
-        if isnan(value):
+        if isnan(values[0] - values[1]):
             return self._conclude(pair, (nan, nan), "")
         if method in TESTS:
             return self._test_mcnemar(TESTS[method], table.discordant(self.request.measure), pair)
         bootstrap = simulate_differences(self.request.measure, table, self.seed, swapped=pair[0] > pair[1])
-        bounds = bootstrap.interval(value, self.request.question.level)
-        test = bootstrap.test(value, self._side, self._bound)
-        if table.is_agreement and self._side == "two-sided":
-            test = {"p": 1.0}
-        return self._conclude(pair, bounds, bootstrap.description, **test, test=bootstrap.description)
+        return self.request.conclude_by_bootstrap(values, bootstrap, same=table.is_agreement, **self._context(pair))
 
     def _test_mcnemar(self, test: McNemar, counts: Discordant, pair: Pair) -> Comparison:
         """Compare by one of McNemar's tests, with the interval that agrees with it."""
@@ -461,9 +407,9 @@ class _PairedComparison:
         how = f"{test.name}: {count_of(counts.first, 'row')} against {counts.second}"
         how_interval = f"{test.name}, inverted"
         if self.request.question.margin:
-            p = margin_p(test, counts, self._bound, self._side)
+            p = margin_p(test, counts, self.request.bound, self.request.side)
             return self._conclude(pair, bounds, how_interval, p=p, test=f"{how}, at the margin")
-        result = test.test(counts.first, counts.second, self._side)
+        result = test.test(counts.first, counts.second, self.request.side)
         return self._conclude(pair, bounds, how_interval, **result._asdict(), test=how)
 
     def _compare_by_influence(self, pair: Pair) -> Comparison:
@@ -474,9 +420,7 @@ class _PairedComparison:
         difference = studentize_difference(self.request.measure, self.cells, pair, values)
         if not difference.is_usable(max(map(abs, values))):
             return self._compare_as_shares(pair, values)
-        t, p = difference.test(self._side, self._bound)
-        bounds = difference.interval(self.request.question.level)
-        return self._conclude(pair, bounds, difference.how, statistic=t, p=p, test=difference.how)
+        return self.request.conclude_by_t(values, difference, **self._context(pair))
 
     def _explain_infinite(self, pair: Pair, values: tuple[float, float]) -> Comparison:
         """Return a comparison without interval and test, with the reason: a value is infinite or undefined."""
@@ -490,9 +434,8 @@ class _PairedComparison:
     def _compare_as_shares(self, pair: Pair, values: tuple[float, float]) -> Comparison:
         """Compare by limits of proportions where rows show no variance, unless both models rank all rows equally."""
         if values[0] == values[1] and self._has_same_ranking(pair):
-            return self._conclude_identical(pair, "the same ranks in every row")
-        shares = share_difference_limits(self.request.measure, values, Units(self._units))
-        return self.request.conclude_from_intervals(values, shares, SHARES_METHOD, **self._context(pair))
+            return self._conclude_identical(pair, _SAME_RANKS)
+        return self.request.conclude_as_shares(values, Units(self._units), **self._context(pair))
 
     def _compare_by_bootstrap(self, names: Sequence[str], columns: tuple[Any, str], pair: Pair) -> Comparison:
         """Compare by random weights of rows."""
@@ -505,16 +448,8 @@ class _PairedComparison:
             differences = draws[:, names.index(pair[0])] - draws[:, names.index(pair[1])]
         bootstrap = BootstrapDifference(differences, how, Units(self._units))
         if bootstrap.is_constant(max(map(abs, values))) and not (value == 0 and self._has_same_ranking(pair)):
-            shares = share_difference_limits(self.request.measure, values, bootstrap.units)
-            return self.request.conclude_from_intervals(values, shares, SHARES_METHOD, **self._context(pair))
-        bounds = bootstrap.interval(value, self.request.question.level)
-        return self._conclude(
-            pair,
-            bounds,
-            bootstrap.description,
-            **bootstrap.test(value, self._side, self._bound),
-            test=bootstrap.description,
-        )
+            return self.request.conclude_as_shares(values, bootstrap.units, **self._context(pair))
+        return self.request.conclude_by_bootstrap(values, bootstrap, **self._context(pair))
 
 
 def has_mcnemar_test(measure: Measure) -> bool:
@@ -523,26 +458,31 @@ def has_mcnemar_test(measure: Measure) -> bool:
     return info.of is Counts and info.share is not None and set(info.needs) <= {"total", "positives", "negatives"}
 
 
+def has_delong_test(info: MeasureInfo, method: str | None) -> bool:
+    """Return whether a measure is linear in the AUC; raise if DeLong's method is requested for any other."""
+    area = info.name in AUC_SCALES and info.of is Curve
+    if method == "delong" and not area:
+        raise OptionError(
+            f"DeLong's test compares areas ({', '.join(AUC_SCALES)}), not {info.name}", remedy=USE_BOOTSTRAP
+        )
+    return area
+
+
 def _choose_method(request: ComparisonRequest, cells: UniqueRows) -> str:
     """Return the requested method, if it fits, or the default."""
     info, method = describe(request.measure), request.question.method
-    area = info.name in AUC_SCALES and info.of is Curve
+    area = has_delong_test(info, method)
     unfit = _explain_no_mcnemar(cells)
     if method is None:
         return "delong" if area else _default_method(request.measure, unfit)
-    if method == "delong" and not area:
-        raise OptionError(
-            f"DeLong's test is of areas ({', '.join(AUC_SCALES)}), not of {info.name}",
-            remedy=f"use {keyword('method', 'resample')}.",
-        )
     if method in TESTS and not has_mcnemar_test(request.measure):
         raise OptionError(
-            f"McNemar's test is of shares of rows that truth alone chooses, such as accuracy, sensitivity or "
-            f"specificity, not of {info.name}",
-            remedy=f"use {keyword('method', 'resample')}.",
+            "McNemar's test compares proportions of rows that the label alone selects, such as accuracy, sensitivity "
+            f"or specificity, not {info.name}",
+            remedy=USE_BOOTSTRAP,
         )
     if method in TESTS and unfit:
-        raise OptionError(f"McNemar's test {unfit}", remedy=f"use {keyword('method', 'resample')}.")
+        raise OptionError(f"McNemar's test {unfit}", remedy=USE_BOOTSTRAP)
     return method
 
 
@@ -557,7 +497,7 @@ def _explain_no_mcnemar(cells: UniqueRows) -> str | None:
     if cells.weight is not None:
         return "counts rows, and these have weights"
     if cells.cluster is not None:
-        return "needs rows that are independent, and these are clustered"
+        return "requires independent rows, and these are clustered"
     return None
 
 
@@ -566,8 +506,8 @@ def _estimate_auc(cells: UniqueRows, tally: Tally) -> _auc_intervals.AucEstimate
     estimate = _auc_intervals.estimate_auc(tally)
     if cells.cluster is None:
         return estimate
-    there = [len(np.unique(cells.cluster[cells.truth == positive])) for positive in (True, False)]
-    return estimate._replace(positives=float(there[0]), negatives=float(there[1]))
+    n_clusters = [len(np.unique(cells.cluster[cells.truth == positive])) for positive in (True, False)]
+    return estimate._replace(positives=float(n_clusters[0]), negatives=float(n_clusters[1]))
 
 
 def _as_list(measure: Any) -> list[Any]:  # noqa: ANN401  (one measure or several)
@@ -587,12 +527,12 @@ def _pairs(rows: Rows, models: Any, measure: Measure) -> list[Pair]:  # noqa: AN
         _check_model(rows, name)
         if name == labels and not decides:
             raise OptionError(
-                f"{name} holds labels, which have neither ranks nor probabilities",
+                f"{name} contains labels, which have neither ranks nor probabilities",
                 remedy="compare it by a measure of the 2×2 table, such as sensitivity.",
             )
     if not pairs or any(len(pair) != 2 for pair in pairs):
         raise OptionError(
-            f"there is only {', '.join(map(repr, names)) or 'no model'} to compare by {describe(measure).name}",
+            f"comparing by {describe(measure).name} requires two models, not {', '.join(map(repr, names)) or 'none'}",
             remedy="give two or more scores of the same rows.",
         )
     return pairs

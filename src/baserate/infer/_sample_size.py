@@ -17,8 +17,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, inf, isfinite, nan, sqrt
-from numbers import Real
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -46,8 +45,8 @@ class SampleSize:
     Numbers of positives and negatives are those expected at the prevalence.
 
     >>> from baserate.infer import sample_size_for_proportion
-    >>> found = sample_size_for_proportion("sensitivity", 0.9, half_width=0.05, prevalence=0.1)
-    >>> found.rows, found.trials, found.among, round(found.half_width, 4), found.how
+    >>> size = sample_size_for_proportion("sensitivity", 0.9, half_width=0.05, prevalence=0.1)
+    >>> size.rows, size.trials, size.among, round(size.half_width, 4), size.how
     (1410, 141, 'positives', 0.05, 'Wilson')
     """
 
@@ -68,14 +67,23 @@ class SampleSize:
     how: str = ""
 
 
-def make_size(rows: int, prevalence: float | None, **others: object) -> SampleSize:
+def make_size(rows: int, prevalence: float | None, **others: Any) -> SampleSize:  # noqa: ANN401  (other fields)
     """Make the answer with the expected numbers of both classes; raise if it exceeds any feasible number of rows."""
-    if rows > MAX_ROWS:
-        raise OptionError(f"more than {MAX_ROWS:.0e} rows would be needed", remedy="ask for less.")
+    check_feasible(rows)
     if prevalence is None:
-        return SampleSize(rows, None, None, **others)  # type: ignore[arg-type]  # the fields of Size
+        return SampleSize(rows, None, None, **others)
+    # An exact fraction of the typed decimal: round(rows * 0.1) would be off where the product rounds across a half.
     positives = round(rows * Fraction(str(float(prevalence))))
-    return SampleSize(rows, positives, rows - positives, **others)  # type: ignore[arg-type]  # the fields of Size
+    return SampleSize(rows, positives, rows - positives, **others)
+
+
+def check_feasible(rows: float) -> None:
+    """Raise if a study would need more rows than any can have."""
+    if rows > MAX_ROWS:
+        raise OptionError(
+            f"more than {MAX_ROWS:.0e} rows would be needed",
+            remedy="accept a wider interval, a lower power or a greater difference.",
+        )
 
 
 def min_rows(prevalence: float, each: int = _ROWS_PER_CLASS) -> int:
@@ -89,8 +97,7 @@ def find_smallest(holds: Callable[[int], bool], start: int) -> int:
     low, high = start - 1, start
     while not holds(high):
         low, high = high, 2 * high
-        if high > MAX_ROWS:
-            raise OptionError(f"more than {MAX_ROWS:.0e} rows would be needed", remedy="ask for less.")
+        check_feasible(high)
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if holds(middle) else (middle, high)
@@ -105,17 +112,13 @@ def find_smallest_near(holds: Callable[[int], bool], guess: int, least: int) -> 
     return find_smallest(holds, max(low, least))
 
 
-def check_share(name: str, value: float) -> None:
-    """Raise unless the value is a number from 0 to 1."""
-    if not isinstance(value, Real) or not 0 <= value <= 1:
-        raise OptionError(
-            f"{name} is {value!r}; it is a share, so give a number from 0 to 1.", option=name, value=value
-        )
+_EXAMPLES = {"expect": "0.8", "null": "0.5", "prevalence": "0.1", "flag_rate": "0.1", "power": "0.9", "alpha": "0.05"}
 
 
-def check_open_share(name: str, value: float, example: str) -> None:
-    """Raise unless the value lies strictly between 0 and 1."""
-    check_domain(name, value, (LEVEL if name == "level" else SHARE)._replace(example=example))
+def check_shares(**values: float) -> None:
+    """Raise unless all values, named by their option, lie strictly between 0 and 1."""
+    for name, value in values.items():
+        check_domain(name, value, SHARE._replace(example=_EXAMPLES[name]))
 
 
 def check_half_width(value: float) -> None:
@@ -136,7 +139,7 @@ def quantile_of_test(alpha: float, sides: Sides) -> float:
     """Return the normal quantile of a test at that level."""
     from scipy.special import ndtri
 
-    check_open_share("alpha", alpha, "0.05")
+    check_shares(alpha=alpha)
     describe_sides(sides)
     return -float(ndtri(alpha / sides))
 
@@ -144,19 +147,27 @@ def quantile_of_test(alpha: float, sides: Sides) -> float:
 def describe_sides(sides: Sides) -> str:
     """Describe the sides of a test; raise for anything but 1 and 2."""
     if sides not in (1, 2):
-        raise OptionError(f"sides is {sides!r}; a test has 1 or 2.", option="sides", value=sides)
+        raise OptionError(f"sides is {sides!r}; expected 1 or 2.", option="sides", value=sides)
     return "one-sided" if sides == 1 else "two-sided"
 
 
 def check_power(power: float, alpha: float) -> float:
     """Return the power; raise if it does not exceed alpha."""
-    check_open_share("power", power, "0.9")
+    check_shares(power=power)
     if power <= alpha:
         raise OptionError(
-            f"a power of {power} is had for nothing at {keyword('alpha', alpha)}",
-            remedy="ask for more, for example 0.9.",
+            f"power is {power}, which every test reaches by chance at {keyword('alpha', alpha)}.",
+            remedy="Give a higher power, for example 0.9.",
+            option="power",
+            value=power,
         )
     return power
+
+
+def check_differ(**values: float) -> None:
+    """Raise if both values, named by their options, are equal: no study could show a difference."""
+    if len(set(values.values())) == 1:
+        raise OptionError(f"{' and '.join(values)} are both {next(iter(values.values()))}; expected different values.")
 
 
 def normal_power(difference: float, zero: float, real: float, *, z: float) -> float:
@@ -177,7 +188,7 @@ def normal_sample_size(difference: float, zero: float, real: float, *, z: float,
 _N_COUNTS, _N_SAMPLES = 20_000, 2000
 """Samples of each size, of counts and of rows."""
 _MAX_ROWS_PER_SIZE = 8_000_000
-"""Rows sampled for one size; where fewer than 400 samples would fit, smaller samples are drawn and scaled."""
+"""Rows sampled for one size; where fewer than 400 samples would fit, smaller samples are simulated and scaled."""
 _MIN_SAMPLES = 400
 _MIN_RARE = 10
 """Rows of the rarer class that a sample should hold."""
@@ -189,7 +200,7 @@ Sampler = Callable[[np.random.Generator, int, int], Floats]
 """Function of a generator, rows and a number of samples that returns the measure of each sample."""
 
 
-def sample_size_by_simulation(  # noqa: PLR0913  (each is something that one knows or wants)
+def sample_size_by_simulation(  # noqa: PLR0913  (each is an assumption or a goal of the study)
     population: Population,
     measure: str | Measure,
     half_width: float,
@@ -246,22 +257,22 @@ def sample_size_by_simulation(  # noqa: PLR0913  (each is something that one kno
     Examples
     --------
     >>> from baserate import population
-    >>> found = sample_size_by_simulation(population.linear(), "accuracy", 0.03, threshold=0.5)  # z²·0.75·0.25/h² = 800
-    >>> 720 < found.rows < 880
+    >>> size = sample_size_by_simulation(population.linear(), "accuracy", 0.03, threshold=0.5)  # z²·0.75·0.25/h² = 800
+    >>> 720 < size.rows < 880
     True
-    >>> found = sample_size_by_simulation(population.binormal(prevalence=0.1), "observed_expected", 0.2)
-    >>> 600 < found.rows < 865  # 864.3 = (1 − φ)/φ · (1.96/0.2)²
+    >>> size = sample_size_by_simulation(population.binormal(prevalence=0.1), "observed_expected", 0.2)
+    >>> 600 < size.rows < 865  # 864.3 = (1 − φ)/φ · (1.96/0.2)²
     True
-    >>> found.how
+    >>> size.how
     '2000 simulated samples of a calibrated model'
     """
     function = as_measure(measure)
-    check_open_share("level", level, "0.95")
+    check_domain("level", level, LEVEL)
     check_domain("half_width", half_width, HALF_WIDTH)
     if draws is not None:
         fewest = DRAWS._replace(low=_MIN_SAMPLES, words=f"a whole number from {_MIN_SAMPLES} to {DRAWS.high:,}")
         check_domain("draws", draws, fewest)
-    check_open_share("prevalence", population.prevalence, "0.1")
+    check_shares(prevalence=population.prevalence)
     least = ceil(_MIN_RARE / min(population.prevalence, 1 - population.prevalence))
     counted = describe(function).of is Counts
     work = _Simulation(
@@ -275,7 +286,7 @@ def sample_size_by_simulation(  # noqa: PLR0913  (each is something that one kno
     if not isfinite(last.half):
         raise OptionError(
             f"{describe(function).name} is undefined or infinite in too many samples, even of {rows:.0e} rows",
-            remedy="ask for another measure, or at another threshold.",
+            remedy="choose another measure or threshold.",
         )
     parts = [
         *_describe_simulation(last, rows, calibrated=describe(function).of is Tally),
@@ -323,12 +334,12 @@ class _Simulation:
 
     def _half(self, values: Floats) -> float:
         """Return half the distance of the quantiles; infinite if the measure is undefined in most samples."""
-        there = values[~np.isnan(values)]
-        if len(there) < len(values) / 2:
+        defined = values[~np.isnan(values)]
+        if len(defined) < len(values) / 2:
             return inf
         tail = (1 - self.level) / 2
         with np.errstate(invalid="ignore"):
-            low, high = np.quantile(there, (tail, 1 - tail), method="hazen")
+            low, high = np.quantile(defined, (tail, 1 - tail), method="hazen")
             return float(high - low) / 2 if isfinite(high - low) else inf
 
 
@@ -337,7 +348,7 @@ def _make_sampler(population: Population, measure: Measure, threshold: float | N
     info = describe(measure)
     if info.of is Counts:
         if threshold is None:
-            raise OptionError(f"{info.name} needs a threshold", remedy=f"give {keyword('threshold')}.")
+            raise OptionError(f"{info.name} requires a threshold", remedy=f"give {keyword('threshold')}.")
         at = population.at(threshold)
         cells = np.array([at.tp, at.fp, at.fn, at.tn])
         cells /= cells.sum()
@@ -349,9 +360,14 @@ def _make_sampler(population: Population, measure: Measure, threshold: float | N
 
         return simulate_counts
     if info.of not in (Curve, Tally):
-        raise OptionError(f"{info.name} is of several classes; a population has two.")
+        raise OptionError(f"{info.name} is a measure of several classes; a population has two.")
     if threshold is not None:
-        raise OptionError(f"{info.name} is over all thresholds", remedy="leave the threshold out.")
+        raise OptionError(
+            f"{info.name} is a measure over all thresholds",
+            remedy=f"leave {keyword('threshold')} out.",
+            option="threshold",
+            value=threshold,
+        )
 
     def simulate_rows(rng: np.random.Generator, rows: int, samples: int) -> Floats:
         return np.array([_measure_sample(population, measure, rows, rng) for _ in range(samples)])
@@ -368,23 +384,23 @@ def _measure_sample(population: Population, measure: Measure, rows: int, rng: np
     return float(measure(tally if probabilities else Curve(tally)))
 
 
-def _search_rows(work: _Simulation, wanted: float, least: int) -> tuple[int, _SimulatedWidth]:
+def _search_rows(work: _Simulation, half_width: float, least: int) -> tuple[int, _SimulatedWidth]:
     """Simulate at sizes ever nearer to the answer, until one reaches the half-width up to its standard error."""
     rows, widths = max(1000, least), list[_SimulatedWidth]()
     for _ in range(_ROUNDS):
         last = work.simulate(rows)
         widths.append(last)
         width = last.scale_to(rows)
-        if abs(width["half_width"] - wanted) <= width["error"] or (rows == least and last.half <= wanted):
+        if abs(width["half_width"] - half_width) <= width["error"] or (rows == least and last.half <= half_width):
             break
-        rows = _solve_rows(widths, wanted, least)
+        rows = _solve_rows(widths, half_width, least)
     else:
         rows = max(rows, least)
         last = work.simulate(rows)
     return rows, last
 
 
-def _solve_rows(widths: list[_SimulatedWidth], wanted: float, least: int) -> int:
+def _solve_rows(widths: list[_SimulatedWidth], half_width: float, least: int) -> int:
     r"""Solve :math:`h=k/\sqrt n` for the rows n that reach a half-width, with k from all sizes near the last."""
     last = widths[-1]
     near = [each for each in widths if isfinite(each.half) and 1 / 2 <= each.rows / last.rows <= 2]
@@ -393,11 +409,8 @@ def _solve_rows(widths: list[_SimulatedWidth], wanted: float, least: int) -> int
         rows = 10 * last.rows
     else:
         k = sum(each.draws * each.half * sqrt(each.rows) for each in near) / weight
-        rows = ceil((k / wanted) ** 2)
-    if rows > MAX_ROWS:
-        raise OptionError(
-            f"more than {MAX_ROWS:.0e} rows would be needed to know it within {wanted}", remedy="ask for less."
-        )
+        rows = ceil((k / half_width) ** 2)
+    check_feasible(rows)
     return max(rows, least)
 
 

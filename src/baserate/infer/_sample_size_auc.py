@@ -10,22 +10,32 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from math import ceil, exp, log, sqrt
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from baserate._domains import SPREAD_RATIO, check_domain
-from baserate._errors import OptionError, keyword
+from baserate._domains import LEVEL, SPREAD_RATIO, check_domain
+from baserate._errors import OptionError, keyword, unknown_name
 from baserate._formatting import count_of
-from baserate.infer import _auc_intervals
-from baserate.infer._auc_intervals import AucEstimate, exponential_variance, newcombe_variance
-from baserate.infer._auc_pairs import AucPair, ClassVariance, Standard, binormal_spread, check_classes
+from baserate.infer._auc_intervals import (
+    METHODS as AUC_METHODS,
+    AucEstimate,
+    AucPair,
+    ClassVariance,
+    Standard,
+    auc_interval,
+    binormal_spread,
+    check_classes,
+    exponential_variance,
+    newcombe_variance,
+)
 from baserate.infer._sample_size import (
     SampleSize,
     Sides,
+    check_differ,
     check_half_width,
-    check_open_share,
     check_power,
+    check_shares,
     describe_sides,
     find_smallest,
     find_smallest_near,
@@ -77,14 +87,47 @@ def expect_auc(auc: float, positives: float, negatives: float, spread_ratio: flo
     return AucEstimate(auc, variance, positives, negatives, sum(parts) ** 2 / doubt if doubt > 0 else float("inf"))
 
 
-def check_ratio(spread_ratio: float) -> None:
-    """Raise unless the argument is a ratio of standard deviations."""
-    check_domain("spread_ratio", spread_ratio, SPREAD_RATIO)
+class AucTest(NamedTuple):
+    """Test that an AUC differs from a null value: the default interval at this level excludes it."""
+
+    expect: float
+    null: float
+    level: float
+    spread_ratio: float
+
+    def power(self, positives: float, negatives: float) -> float:
+        """Return the probability that the interval excludes the null value, on the expected side.
+
+        The interval excludes it where the estimated AUC passes a critical value; its log-odds are assumed to be normal.
+        That value depends on the estimated variance, which is assumed to vary like a χ² with the degrees of freedom of
+        the interval: the power is averaged over five quantiles of it.
+        """
+        from scipy.special import chdtri, ndtr
+
+        expected = expect_auc(self.expect, positives, negatives, self.spread_ratio)
+        scale = self.expect * (1 - self.expect) / sqrt(expected.variance)
+        side = 1 if self.expect > self.null else -1
+        power = 0.0
+        for chance in _VARIANCE_QUANTILES:
+            times = float(chdtri(expected.freedom, 1 - chance)) / expected.freedom
+            bound = _bound_with_variance(self.level, self.spread_ratio, times)
+            critical = _critical_log_odds(positives, negatives, self.null, side, bound)
+            power += float(ndtr(side * (_logit(self.expect) - critical) * scale)) / len(_VARIANCE_QUANTILES)
+        return power
+
+    def average_power(self, rows: int, prevalence: float) -> float:
+        """Average the power over the random number of positives in a sample."""
+        spread = sqrt(rows * prevalence * (1 - prevalence))
+        power = 0.0
+        for step, weight in _GAUSS_POINTS:
+            positives = min(max(rows * prevalence + step * spread, _MIN_ROWS), rows - _MIN_ROWS)
+            power += weight * self.power(positives, rows - positives)
+        return power
 
 
 def level_from_alpha(alpha: float, sides: Sides) -> float:
     """Return the level of the interval that is equivalent to a test at that significance."""
-    describe_sides(sides)
+    quantile_of_test(alpha, sides)  # raises for other numbers
     level = 1 - 2 * alpha / sides
     if level <= 0:
         raise OptionError(
@@ -96,47 +139,6 @@ def level_from_alpha(alpha: float, sides: Sides) -> float:
     return level
 
 
-def interval_power(
-    expect: float, positives: float, negatives: float, *, null: float, level: float, spread_ratio: float
-) -> float:
-    """Return the probability that the default interval of an AUC excludes `null`, on the expected side.
-
-    The interval excludes it where the estimated AUC passes a critical value; its log-odds are assumed to be normal.
-    That value depends on the estimated variance, which is assumed to vary like a χ² with the degrees of freedom of the
-    interval: the power is averaged over five quantiles of it.
-    """
-    from scipy.special import chdtri, ndtr
-
-    there = expect_auc(expect, positives, negatives, spread_ratio)
-    scale = expect * (1 - expect) / sqrt(there.variance)
-    side = 1 if expect > null else -1
-    power = 0.0
-    for chance in _VARIANCE_QUANTILES:
-        times = float(chdtri(there.freedom, 1 - chance)) / there.freedom
-        critical = _critical_log_odds(
-            positives, negatives, null, side, _bound_with_variance(level, spread_ratio, times)
-        )
-        power += float(ndtr(side * (_logit(expect) - critical) * scale)) / len(_VARIANCE_QUANTILES)
-    return power
-
-
-def average_power(expect: float, rows: int, prevalence: float, **test: float) -> float:
-    """Average the power over the random number of positives in a sample."""
-    spread = sqrt(rows * prevalence * (1 - prevalence))
-    power = 0.0
-    for step, weight in _GAUSS_POINTS:
-        positives = min(max(rows * prevalence + step * spread, _MIN_ROWS), rows - _MIN_ROWS)
-        power += weight * interval_power(
-            expect,
-            positives,
-            rows - positives,
-            null=test["null"],
-            level=test["level"],
-            spread_ratio=test["spread_ratio"],
-        )
-    return power
-
-
 AucBound = Callable[[float, float, float, int], float]
 """Function of an estimated AUC, both numbers of rows and a side that returns the bound toward the null."""
 
@@ -146,7 +148,7 @@ def _bound_with_variance(level: float, spread_ratio: float, times: float) -> Auc
 
     def bound(auc: float, positives: float, negatives: float, side: int) -> float:
         area = expect_auc(auc, positives, negatives, spread_ratio)
-        low, high, _ = _auc_intervals.auc_interval(area._replace(variance=area.variance * times), level)
+        low, high, _ = auc_interval(area._replace(variance=area.variance * times), level)
         return low if side > 0 else high
 
     return bound
@@ -207,22 +209,21 @@ def sample_size_for_auc(
 
     Returns
     -------
-    Size
+    SampleSize
         Rows of each class and the half-width reached.
 
     Examples
     --------
-    >>> found = sample_size_for_auc(0.8, half_width=0.03, prevalence=0.1)
-    >>> found.rows, found.positives, found.negatives, found.how
+    >>> size = sample_size_for_auc(0.8, half_width=0.03, prevalence=0.1)
+    >>> size.rows, size.positives, size.negatives, size.how
     (2259, 226, 2033, 'interval of the AUC, normal scores with a spread ratio of 1')
     >>> sample_size_for_auc(0.8, half_width=0.03, prevalence=0.1, spread_ratio=2).rows
     3906
     """
-    check_open_share("expect", expect, "0.8")
+    check_shares(expect=expect, prevalence=prevalence)
     check_half_width(half_width)
-    check_open_share("prevalence", prevalence, "0.1")
-    check_open_share("level", level, "0.95")
-    check_ratio(spread_ratio)
+    check_domain("level", level, LEVEL)
+    check_domain("spread_ratio", spread_ratio, SPREAD_RATIO)
     limits, how = _choose_limits(expect, method, spread_ratio)
 
     def half_width_at(rows: int) -> float:
@@ -243,37 +244,33 @@ def _choose_limits(expect: float, method: str | None, spread_ratio: float) -> tu
     def normal(positives: float, negatives: float) -> AucEstimate:
         return expect_auc(expect, positives, negatives, spread_ratio)
 
-    assumed = f"normal scores with a spread ratio of {spread_ratio:g}"
+    def exponential(positives: float, negatives: float) -> AucEstimate:
+        variance = exponential_variance if method == "hanley-mcneil" else newcombe_variance
+        return AucEstimate(expect, variance(expect, positives, negatives), positives, negatives)
+
+    assumption = f"normal scores with a spread ratio of {spread_ratio:g}"
     if method is None:
-        return lambda some, others, level: _auc_intervals.auc_interval(normal(some, others), level)[
-            :2
-        ], f"interval of the AUC, {assumed}"
-    if method not in _auc_intervals.METHODS:
-        raise OptionError(
-            f"method is {method!r}; there are {', '.join(map(repr, _auc_intervals.METHODS))}.",
-            option="method",
-            value=method,
-        )
-    bounds, how = _auc_intervals.METHODS[method]
+        return lambda one, other, level: auc_interval(normal(one, other), level)[:2], f"{_BY_INTERVAL}, {assumption}"
+    if method not in AUC_METHODS:
+        raise unknown_name("method", method, AUC_METHODS)
+    bounds, how = AUC_METHODS[method]
     how = "Newcombe's score set" if method == "score" else how
     if spread_ratio == 1:
-        variance = exponential_variance if method == "hanley-mcneil" else newcombe_variance
-        return lambda some, others, level: bounds(
-            AucEstimate(expect, variance(expect, some, others), some, others), level
-        ), how
+        return lambda one, other, level: bounds(exponential(one, other), level), how
     if method == "hanley-mcneil":
         raise OptionError(
-            "Hanley and McNeil's formula is of exponential scores", remedy=f"leave {keyword('spread_ratio')} out."
+            "Hanley and McNeil's formula assumes exponential scores", remedy=f"leave {keyword('spread_ratio')} out."
         )
-    return lambda some, others, level: bounds(normal(some, others), level), f"{how}, {assumed}"
+    return lambda one, other, level: bounds(normal(one, other), level), f"{how}, {assumption}"
 
 
 Method = Literal["interval", "obuchowski"]
 """By the interval of `infer.estimate`, or by Obuchowski's normal test, as in pROC."""
 _MIN_PER_CLASS = 10
+_BY_INTERVAL = "interval of the AUC"
 
 
-def power_of_auc_test(  # noqa: PLR0913  (each is something that one knows or wants)
+def power_of_auc_test(  # noqa: PLR0913  (each is an assumption or a goal of the study)
     expect: float,
     *,
     positives: float,
@@ -319,14 +316,12 @@ def power_of_auc_test(  # noqa: PLR0913  (each is something that one knows or wa
     _check_alternative(expect, null)
     check_classes(positives, negatives)
     if _uses_formula(method, spread_ratio):
-        varying = [binormal_spread(each).at(positives, negatives) for each in (null, expect)]
-        return normal_power(expect - null, *varying, z=quantile_of_test(alpha, sides))
-    quantile_of_test(alpha, sides)
-    level = level_from_alpha(alpha, sides)
-    return interval_power(expect, positives, negatives, null=null, level=level, spread_ratio=spread_ratio)
+        variances = [binormal_spread(each).at(positives, negatives) for each in (null, expect)]
+        return normal_power(expect - null, *variances, z=quantile_of_test(alpha, sides))
+    return AucTest(expect, null, level_from_alpha(alpha, sides), spread_ratio).power(positives, negatives)
 
 
-def sample_size_for_auc_test(  # noqa: PLR0913  (each is something that one knows or wants)
+def sample_size_for_auc_test(  # noqa: PLR0913  (each is an assumption or a goal of the study)
     expect: float,
     *,
     power: float,
@@ -340,8 +335,7 @@ def sample_size_for_auc_test(  # noqa: PLR0913  (each is something that one know
     """Find the rows needed to show that an AUC differs from `null`.
 
     The power is that of `power_of_auc_test`, averaged over the random number of positives, and at least ten rows of
-    each
-    class are expected; with `method="obuchowski"` it is that of the expected number [@obuchowski2004].
+    each class are expected; with `method="obuchowski"` it is that of the expected number [@obuchowski2004].
 
     Parameters
     ----------
@@ -351,20 +345,12 @@ def sample_size_for_auc_test(  # noqa: PLR0913  (each is something that one know
         Power of the test.
     prevalence
         Share of positives.
-    null
-        AUC under the null hypothesis.
-    alpha
-        Significance level.
-    sides
-        1 or 2.
-    spread_ratio
-        Standard deviation of positives over that of negatives, for normal scores.
-    method
-        "interval" or "obuchowski", as in `power_of_auc_test`.
+    null, alpha, sides, spread_ratio, method
+        Options of the test, as in `power_of_auc_test`.
 
     Returns
     -------
-    Size
+    SampleSize
         Rows of each class and the power reached.
 
     Examples
@@ -375,27 +361,22 @@ def sample_size_for_auc_test(  # noqa: PLR0913  (each is something that one know
     34
     """
     _check_alternative(expect, null)
-    check_open_share("prevalence", prevalence, "0.1")
+    check_shares(prevalence=prevalence)
     check_power(power, alpha)
     z = quantile_of_test(alpha, sides)
-    varying = [binormal_spread(each).per_row(prevalence) for each in (null, expect)]
-    about_so_many = normal_sample_size(expect - null, *varying, z=z, power=power)
+    variances = [binormal_spread(each).per_row(prevalence) for each in (null, expect)]
+    approximate = normal_sample_size(expect - null, *variances, z=z, power=power)
     if _uses_formula(method, spread_ratio):
         how = f"Obuchowski's normal test of one AUC, {describe_sides(sides)}"
-        return _make_answer(about_so_many, expect - null, varying, prevalence, z=z, how=how)
-    level = level_from_alpha(alpha, sides)
-
-    def power_at(rows: int) -> float:
-        return average_power(expect, rows, prevalence, null=null, level=level, spread_ratio=spread_ratio)
-
+        return _make_answer(approximate, expect - null, variances, prevalence, z=z, how=how)
+    test = AucTest(expect, null, level_from_alpha(alpha, sides), spread_ratio)
     least = min_rows(prevalence, _MIN_PER_CLASS)  # with fewer rows the approximations behind the plan fail
-    rows = find_smallest_near(lambda many: power_at(many) >= power, ceil(about_so_many), least)
-    return make_size(
-        rows, prevalence, power=power_at(rows), how=f"interval of the AUC, {_describe_assumption(spread_ratio, sides)}"
-    )
+    rows = find_smallest_near(lambda many: test.average_power(many, prevalence) >= power, ceil(approximate), least)
+    how = f"{_BY_INTERVAL}, {describe_sides(sides)}, normal scores with a spread ratio of {spread_ratio:g}"
+    return make_size(rows, prevalence, power=test.average_power(rows, prevalence), how=how)
 
 
-def alpha_of_auc_test(  # noqa: PLR0913  (each is something that one knows or wants)
+def alpha_of_auc_test(  # noqa: PLR0913  (each is an assumption or a goal of the study)
     expect: float,
     *,
     power: float,
@@ -416,14 +397,8 @@ def alpha_of_auc_test(  # noqa: PLR0913  (each is something that one knows or wa
         Power of the test.
     positives, negatives
         Rows of each class.
-    null
-        AUC under the null hypothesis.
-    sides
-        1 or 2.
-    spread_ratio
-        Standard deviation of positives over that of negatives, for normal scores.
-    method
-        "interval" or "obuchowski", as in `power_of_auc_test`.
+    null, sides, spread_ratio, method
+        Options of the test, as in `power_of_auc_test`.
 
     Returns
     -------
@@ -441,7 +416,7 @@ def alpha_of_auc_test(  # noqa: PLR0913  (each is something that one knows or wa
 
     _check_alternative(expect, null)
     check_classes(positives, negatives)
-    check_open_share("power", power, "0.9")
+    check_shares(power=power)
     describe_sides(sides)
     if _uses_formula(method, spread_ratio):
         zero, real = (binormal_spread(each).at(positives, negatives) for each in (null, expect))
@@ -450,8 +425,7 @@ def alpha_of_auc_test(  # noqa: PLR0913  (each is something that one knows or wa
 
     def power_deficit(logarithm: float) -> float:
         level = 1 - 2 * exp(logarithm) / sides
-        reached = interval_power(expect, positives, negatives, null=null, level=level, spread_ratio=spread_ratio)
-        return power - reached
+        return power - AucTest(expect, null, level, spread_ratio).power(positives, negatives)
 
     ends = log(1e-12), log(0.999 * sides / 2)
     if power_deficit(ends[1]) > 0:
@@ -459,7 +433,7 @@ def alpha_of_auc_test(  # noqa: PLR0913  (each is something that one knows or wa
     return exp(float(brentq(power_deficit, *ends, xtol=1e-9))) if power_deficit(ends[0]) > 0 else exp(ends[0])
 
 
-def detectable_auc(  # noqa: PLR0913  (each is something that one knows or wants)
+def detectable_auc(  # noqa: PLR0913  (each is an assumption or a goal of the study)
     *,
     power: float,
     positives: float,
@@ -478,16 +452,8 @@ def detectable_auc(  # noqa: PLR0913  (each is something that one knows or wants
         Power of the test.
     positives, negatives
         Rows of each class.
-    null
-        AUC under the null hypothesis.
-    alpha
-        Significance level.
-    sides
-        1 or 2.
-    spread_ratio
-        Standard deviation of positives over that of negatives, for normal scores.
-    method
-        "interval" or "obuchowski", as in `power_of_auc_test`.
+    null, alpha, sides, spread_ratio, method
+        Options of the test, as in `power_of_auc_test`.
 
     Returns
     -------
@@ -507,22 +473,21 @@ def detectable_auc(  # noqa: PLR0913  (each is something that one knows or wants
     """
     from scipy.optimize import brentq
 
-    check_open_share("null", null, "0.5")
+    check_shares(null=null)
     check_power(power, alpha)
     test: dict[str, Any] = {"null": null, "alpha": alpha, "sides": sides, "spread_ratio": spread_ratio}
 
     def power_deficit(auc: float) -> float:
         return power - power_of_auc_test(auc, positives=positives, negatives=negatives, method=method, **test)
 
-    tried = np.linspace(null, 1, 1001 if method == "obuchowski" else 41)[1:-1].tolist()
-    enough = next((place for place, auc in enumerate(tried) if power_deficit(auc) <= 0), None)
-    if enough is None:
-        raise OptionError(
-            f"no AUC up to 1 could be shown with {count_of(positives, 'positive')} "
-            f"and {count_of(negatives, 'negative')}."
-        )
-    below = tried[enough - 1] if enough else null + (tried[0] - null) * 1e-6
-    return float(brentq(power_deficit, below, tried[enough], xtol=1e-14))
+    # A grid brackets the smallest such AUC, whether or not the power is monotone.
+    grid = np.linspace(null, 1, 1001 if method == "obuchowski" else 41)[1:-1].tolist()
+    first = next((at for at, auc in enumerate(grid) if power_deficit(auc) <= 0), None)
+    if first is None:
+        rows = f"{count_of(positives, 'positive')} and {count_of(negatives, 'negative')}"
+        raise OptionError(f"no AUC up to 1 could be shown with {rows}", remedy="give more rows, or a lower power.")
+    below = grid[first - 1] if first else null + (grid[0] - null) * 1e-6
+    return float(brentq(power_deficit, below, grid[first], xtol=1e-14))
 
 
 def power_of_auc_difference(
@@ -556,7 +521,7 @@ def power_of_auc_difference(
 
     Examples
     --------
-    >>> from baserate.infer._auc_pairs import reported_pair
+    >>> from baserate.infer._auc_intervals import reported_pair
     >>> pair = reported_pair(
     ...     0.6119580, 0.8236789, variances=(0.00319081, 0.00146991), covariance=-0.00053297, positives=41, negatives=72
     ... )
@@ -566,18 +531,12 @@ def power_of_auc_difference(
     0.7132
     """
     check_classes(positives, negatives)
-    varying = [each.at(positives, negatives) for each in pair.varying(standard)]
-    return normal_power(pair.difference, *varying, z=quantile_of_test(alpha, sides))
+    variances = [each.at(positives, negatives) for each in pair.varying(standard)]
+    return normal_power(pair.difference, *variances, z=quantile_of_test(alpha, sides))
 
 
 def sample_size_for_auc_difference(
-    pair: AucPair,
-    *,
-    power: float,
-    prevalence: float,
-    alpha: float = 0.05,
-    sides: Sides = 2,
-    standard: Standard = None,
+    pair: AucPair, *, power: float, prevalence: float, alpha: float = 0.05, sides: Sides = 2, standard: Standard = None
 ) -> SampleSize:
     """Find the rows needed to show that two AUCs differ [@obuchowski1997].
 
@@ -589,67 +548,55 @@ def sample_size_for_auc_difference(
         Power of the test.
     prevalence
         Share of positives.
-    alpha
-        Significance level.
-    sides
-        1 or 2.
-    standard
-        Model whose variance holds under the null hypothesis; by default the variance of the alternative.
+    alpha, sides, standard
+        Options of the test, as in `power_of_auc_difference`.
 
     Returns
     -------
-    Size
+    SampleSize
         Rows of each class and the power reached.
 
     Examples
     --------
-    >>> from baserate.infer._auc_pairs import hypothetical_pair
+    >>> from baserate.infer._auc_intervals import hypothetical_pair
     >>> sample_size_for_auc_difference(hypothetical_pair(0.8, 0.7, correlation=0.5), power=0.9, prevalence=0.5).rows
     280
     """
-    check_open_share("prevalence", prevalence, "0.1")
-    if pair.difference == 0:
-        raise OptionError(f"both AUCs are {pair.first}; no number of rows would show a difference.")
-    varying = [each.per_row(prevalence) for each in pair.varying(standard)]
-    if min(varying) <= 0:
+    check_shares(prevalence=prevalence)
+    check_differ(first=pair.first, second=pair.second)
+    variances = [each.per_row(prevalence) for each in pair.varying(standard)]
+    if min(variances) <= 0:
         raise OptionError(
-            "the difference of these two AUCs does not vary, so no size can be told", remedy="take a larger pilot."
+            "the difference of these two AUCs does not vary, so no sample size follows", remedy="take a larger pilot."
         )
-    rows = normal_sample_size(
-        pair.difference, *varying, z=quantile_of_test(alpha, sides), power=check_power(power, alpha)
-    )
+    z = quantile_of_test(alpha, sides)
+    rows = normal_sample_size(pair.difference, *variances, z=z, power=check_power(power, alpha))
     how = f"normal test of the difference of two AUCs, {describe_sides(sides)}"
-    size = _make_answer(rows, pair.difference, varying, prevalence, z=quantile_of_test(alpha, sides), how=how)
+    size = _make_answer(rows, pair.difference, variances, prevalence, z=z, how=how)
     return size if pair.paired else replace(size, samples=2)
 
 
 def _make_answer(
-    rows: float, difference: float, varying: list[float], prevalence: float, *, z: float, how: str
+    rows: float, difference: float, variances: list[float], prevalence: float, *, z: float, how: str
 ) -> SampleSize:
-    many = max(ceil(rows), min_rows(prevalence))
-    reached = normal_power(difference, *(each / many for each in varying), z=z)
-    return make_size(many, prevalence, power=reached, how=how)
+    size = max(ceil(rows), min_rows(prevalence))
+    power = normal_power(difference, *(each / size for each in variances), z=z)
+    return make_size(size, prevalence, power=power, how=how)
 
 
 def _uses_formula(method: Method, spread_ratio: float) -> bool:
     """Return whether Obuchowski's formula is requested, which assumes equal spread in both classes."""
-    check_ratio(spread_ratio)
+    check_domain("spread_ratio", spread_ratio, SPREAD_RATIO)
     if method not in get_args(Method):
-        raise OptionError(f"method is {method!r}; there are 'interval', 'obuchowski'.", option="method", value=method)
+        raise unknown_name("method", method, get_args(Method))
     if method == "obuchowski" and spread_ratio != 1:
         raise OptionError(
-            "Obuchowski's formula takes both classes to be equally spread",
+            "Obuchowski's formula assumes equal spread in both classes",
             remedy=f"leave {keyword('spread_ratio')} out.",
         )
     return method == "obuchowski"
 
 
-def _describe_assumption(spread_ratio: float, sides: Sides) -> str:
-    return f"{describe_sides(sides)}, normal scores with a spread ratio of {spread_ratio:g}"
-
-
 def _check_alternative(expect: float, null: float) -> None:
-    check_open_share("expect", expect, "0.8")
-    check_open_share("null", null, "0.5")
-    if expect == null:
-        raise OptionError(f"expect and null are both {null}; no number of rows would show a difference.")
+    check_shares(expect=expect, null=null)
+    check_differ(expect=expect, null=null)

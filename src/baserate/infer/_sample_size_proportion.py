@@ -5,23 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor, sqrt
-from numbers import Real
 
 import numpy as np
 import numpy.typing as npt
 
 from baserate._arrays import Floats
-from baserate._errors import OptionError, advice, keyword
-from baserate.infer import _binomial
-from baserate.infer._binomial import Proportion, proportion_interval
+from baserate._domains import LEVEL, Domain, check_domain
+from baserate._errors import OptionError, advice, keyword, unknown_name
+from baserate.infer._auc_intervals import CLOSED_SHARE
+from baserate.infer._binomial import METHODS, Proportion, proportion_interval
 from baserate.infer._sample_size import (
     MAX_ROWS,
     SampleSize,
     Sides,
+    check_differ,
     check_half_width,
-    check_open_share,
     check_power,
-    check_share,
+    check_shares,
     describe_sides,
     find_smallest,
     make_size,
@@ -31,16 +31,11 @@ from baserate.infer._sample_size import (
 )
 from baserate.measure import Measure, as_measure, describe
 
-_ROWS_THAT_COUNT = {
-    "total": "rows",
-    "positives": "positives",
-    "negatives": "negatives",
-    "flagged": "flagged",
-    "passed": "passed",
-}
+_RATE_OF_MARGIN = {"positives": "prevalence", "negatives": "prevalence", "flagged": "flag_rate", "passed": "flag_rate"}
+"""Rate that determines how many rows are trials of a proportion."""
 
 
-def sample_size_for_proportion(  # noqa: PLR0913  (each is something that one knows or wants)
+def sample_size_for_proportion(  # noqa: PLR0913  (each is an assumption or a goal of the study)
     measure: str | Measure,
     expect: float,
     half_width: float,
@@ -74,7 +69,7 @@ def sample_size_for_proportion(  # noqa: PLR0913  (each is something that one kn
 
     Returns
     -------
-    Size
+    SampleSize
         Rows, trials and the half-width reached.
 
     Examples
@@ -85,13 +80,11 @@ def sample_size_for_proportion(  # noqa: PLR0913  (each is something that one kn
     4256
     """
     function = as_measure(measure)
-    check_share("expect", expect)
+    check_domain("expect", expect, CLOSED_SHARE)
     check_half_width(half_width)
-    check_open_share("level", level, "0.95")
-    if method not in (None, *_binomial.METHODS):
-        raise OptionError(
-            f"method is {method!r}; there are {', '.join(map(repr, _binomial.METHODS))}.", option="method", value=method
-        )
+    check_domain("level", level, LEVEL)
+    if method not in (None, *METHODS):
+        raise unknown_name("method", method, METHODS)
     portion = TrialShare.of(function, prevalence, flag_rate)
 
     def half_width_at(trials: int) -> tuple[float, str]:
@@ -117,20 +110,19 @@ class TrialShare:
         info = describe(measure)
         if info.share is None:
             raise OptionError(
-                f"{info.name} is not a share of rows", remedy="take size_by_simulation, or size_of_auc for an AUC."
+                f"{info.name} is not a proportion of rows",
+                remedy="use sample_size_by_simulation, or sample_size_for_auc for an AUC.",
             )
-        margin = info.needs[0]
-        needed = {"positives": "prevalence", "negatives": "prevalence", "flagged": "flag_rate", "passed": "flag_rate"}
-        options = {"prevalence": prevalence, "flag_rate": flag_rate}
-        for name, value in options.items():
-            if value is not None:
-                check_open_share(name, value, "0.1")
-            elif needed.get(margin) == name:
-                raise OptionError(_MISSING_OPTION[name].format(measure=info.name, among=_ROWS_THAT_COUNT[margin]))
+        margin, options = info.needs[0], {"prevalence": prevalence, "flag_rate": flag_rate}
+        check_shares(**{name: value for name, value in options.items() if value is not None})
+        if margin == "total":
+            return cls("rows", Fraction(1), prevalence)
+        rate = _RATE_OF_MARGIN[margin]
+        if options[rate] is None:
+            raise OptionError(f"{info.name} is a proportion of {_ROWS[margin]}", remedy=_MISSING_OPTION[rate])
         # An exact fraction of the typed decimal: 1/0.1 is then 10, without a superfluous row from rounding.
-        known_share = Fraction(1) if margin == "total" else Fraction(str(float(options[needed[margin]] or 0)))
-        share = 1 - known_share if margin in {"negatives", "passed"} else known_share
-        return cls(_ROWS_THAT_COUNT[margin], share, prevalence)
+        share = Fraction(str(float(options[rate] or 0)))
+        return cls(margin, 1 - share if margin in {"negatives", "passed"} else share, prevalence)
 
     def rows(self, trials: int) -> int:
         """Return the rows among which that many trials are expected."""
@@ -141,12 +133,11 @@ class TrialShare:
         return make_size(self.rows(trials), self.prevalence, trials=trials, among=self.among, **reached)
 
 
+_ROWS = {"positives": "positives", "negatives": "negatives", "flagged": "flagged rows", "passed": "rows not flagged"}
 _MISSING_OPTION = {
-    "prevalence": "{measure} is among {among}, so give " + keyword("prevalence") + ", the share of positives.",
+    "prevalence": f"give {keyword('prevalence')}, the share of positives.",
     "flag_rate": (
-        "{measure} is among {among} rows, so give "
-        + keyword("flag_rate")
-        + ", the share that is flagged: prevalence × sensitivity + "
+        f"give {keyword('flag_rate')}, the share that is flagged: prevalence × sensitivity + "
         "(1 − prevalence) × (1 − specificity)."
     ),
 }
@@ -157,6 +148,7 @@ Trials = npt.NDArray[np.int64]
 _MAX_TRIALS = 100_000
 """Trials above which the search of the exact power would take longer than a few seconds."""
 _SEARCH_ALL_BELOW = 1000
+_TRIALS = Domain(1, MAX_ROWS, f"a whole number from 1 to {MAX_ROWS:.0e}", "100")
 
 
 def power_of_proportion_test(
@@ -187,20 +179,15 @@ def power_of_proportion_test(
     >>> round(power_of_proportion_test(0.9, goal=0.8, trials=100, alpha=0.025, sides=1), 4)
     0.703
     """
-    _check_alternative(expect, goal, "expect", "goal")
-    if not isinstance(trials, Real) or not 1 <= trials <= MAX_ROWS or trials != floor(trials):
-        raise OptionError(
-            f"trials is {trials!r}",
-            remedy=f"give a whole number from 1 to {MAX_ROWS:.0e}.",
-            option="trials",
-            value=trials,
-        )
-    check_open_share("alpha", alpha, "0.05")
-    describe_sides(sides)
+    _check_goal(expect, goal)
+    # A float is as good if it is whole: sizes may come from arithmetic.
+    if not _TRIALS.holds(trials) or trials != floor(trials):
+        raise OptionError(f"trials is {trials!r}; expected {_TRIALS.words}.", option="trials", value=trials)
+    quantile_of_test(alpha, sides)  # raises for other numbers
     return float(_exact_power(expect, goal, np.array([trials], dtype=np.int64), alpha / sides)[0])
 
 
-def sample_size_for_proportion_test(  # noqa: PLR0913  (each is something that one knows or wants)
+def sample_size_for_proportion_test(  # noqa: PLR0913  (each is an assumption or a goal of the study)
     measure: str | Measure,
     expect: float,
     *,
@@ -227,18 +214,14 @@ def sample_size_for_proportion_test(  # noqa: PLR0913  (each is something that o
         Value under the null hypothesis.
     power
         Power of the test.
-    prevalence
-        Share of positives, for measures of one class.
-    flag_rate
-        Share of flagged rows, for measures of one decision.
-    alpha
-        Significance level.
-    sides
-        1 or 2.
+    prevalence, flag_rate
+        Shares of positives and of flagged rows, as in `sample_size_for_proportion`.
+    alpha, sides
+        Options of the test, as in `power_of_proportion_test`.
 
     Returns
     -------
-    Size
+    SampleSize
         Rows, trials and the power reached.
 
     Examples
@@ -246,28 +229,27 @@ def sample_size_for_proportion_test(  # noqa: PLR0913  (each is something that o
     >>> sample_size_for_proportion_test("sensitivity", 0.9, goal=0.8, power=0.8, prevalence=0.1).trials
     113
     """
-    _check_alternative(expect, goal, "expect", "goal")
+    _check_goal(expect, goal)
     check_power(power, alpha)
     portion = TrialShare.of(as_measure(measure), prevalence, flag_rate)
     spread = [share * (1 - share) for share in (goal, expect)]
-    about_so_many = normal_sample_size(expect - goal, *spread, z=quantile_of_test(alpha, sides), power=power)
-    if about_so_many > _MAX_TRIALS:
-        raise OptionError(
-            f"about {about_so_many:.0f} trials would be needed", remedy="ask for less, or a goal farther away."
-        )
-    tried = np.arange(_first_trials(about_so_many), 2 * ceil(about_so_many) + 200, dtype=np.int64)
-    powers = _exact_power(expect, goal, tried, alpha / sides)
+    approximate = normal_sample_size(expect - goal, *spread, z=quantile_of_test(alpha, sides), power=power)
+    remedy = "choose a lower power, or a goal farther away."
+    if approximate > _MAX_TRIALS:
+        raise OptionError(f"about {approximate:.0f} trials would be needed", remedy=remedy)
+    first = floor(approximate / 2) if approximate >= _SEARCH_ALL_BELOW else 1
+    candidates = np.arange(first, 2 * ceil(approximate) + 200, dtype=np.int64)
+    powers = _exact_power(expect, goal, candidates, alpha / sides)
     lacking = np.flatnonzero(powers < power)
-    place = int(lacking[-1]) + 1 if len(lacking) else 0
-    if place == len(tried):
-        raise OptionError(f"even {tried[-1]} trials would not do", remedy="ask for less, or a goal farther away.")
-    trials, reached = _average_over_trials(
-        dict(zip(tried.tolist(), powers.tolist(), strict=True)), place, portion, power
-    )
+    start = int(lacking[-1]) + 1 if len(lacking) else 0
+    if start == len(candidates):
+        raise OptionError(f"even {candidates[-1]} trials do not reach the power", remedy=remedy)
+    by_trials = dict(zip(candidates.tolist(), powers.tolist(), strict=True))
+    trials, reached = _average_over_trials(by_trials, start, portion, power)
     return portion.size(trials, power=reached, how=f"exact binomial test, {describe_sides(sides)}")
 
 
-def power_of_proportion_difference(  # noqa: PLR0913  (each is something that one knows or wants)
+def power_of_proportion_difference(  # noqa: PLR0913  (each is an assumption or a goal of the study)
     first: float,
     second: float,
     *,
@@ -307,14 +289,14 @@ def power_of_proportion_difference(  # noqa: PLR0913  (each is something that on
     >>> round(power_of_proportion_difference(0.5, 0.75, trials=50, paired=False), 3)  # R: power.prop.test
     0.74
     """
-    _check_alternative(first, second, "first", "second")
+    _check_values(first=first, second=second)
     if not 0 < trials < np.inf:
-        raise OptionError(f"trials is {trials!r}", remedy="give a number above 0.", option="trials", value=trials)
+        raise OptionError(f"trials is {trials!r}; expected a number above 0.", option="trials", value=trials)
     zero, real = _difference_variances(first, second, paired=paired, discordance=discordance)
     return normal_power(first - second, zero / trials, real / trials, z=quantile_of_test(alpha, sides))
 
 
-def sample_size_for_proportion_difference(  # noqa: PLR0913  (each is something that one knows or wants)
+def sample_size_for_proportion_difference(  # noqa: PLR0913  (each is an assumption or a goal of the study)
     measure: str | Measure,
     first: float,
     second: float,
@@ -342,14 +324,12 @@ def sample_size_for_proportion_difference(  # noqa: PLR0913  (each is something 
         Whether both models are evaluated on the same rows; if not, the answer holds for each.
     discordance
         Share of trials on which the models differ; by default that of models with independent errors.
-    alpha
-        Significance level.
-    sides
-        1 or 2.
+    alpha, sides
+        Options of the test, as in `power_of_proportion_difference`.
 
     Returns
     -------
-    Size
+    SampleSize
         Rows, trials and the power reached.
 
     Examples
@@ -357,12 +337,12 @@ def sample_size_for_proportion_difference(  # noqa: PLR0913  (each is something 
     >>> sample_size_for_proportion_difference("accuracy", 0.5, 0.75, power=0.9, paired=False).rows  # R: 76.7
     77
     """
-    _check_alternative(first, second, "first", "second")
+    _check_values(first=first, second=second)
     function = as_measure(measure)
     if set(describe(function).needs) & {"flagged", "passed"}:
-        name = describe(function).name
         raise OptionError(
-            f"{name} is among those that a model flags or passes, and two models do not flag the same rows",
+            f"{describe(function).name} is a proportion of the rows that a model flags or does not flag, and two "
+            "models do not flag the same rows",
             remedy="compare sensitivity and specificity, "
             + advice("goal of one model", "or take sample_size_for_proportion_test for one model."),
         )
@@ -376,15 +356,14 @@ def sample_size_for_proportion_difference(  # noqa: PLR0913  (each is something 
     return portion.size(trials, power=reached, samples=1 if paired else 2, how=f"{test}, {describe_sides(sides)}")
 
 
-def _average_over_trials(powers: dict[int, float], place: int, portion: TrialShare, power: float) -> tuple[int, float]:
+def _average_over_trials(powers: dict[int, float], start: int, portion: TrialShare, power: float) -> tuple[int, float]:
     """Find the trials from which on the power is reached on average over the random number of trials among all rows.
 
-    Numbers of trials outside of those tried have the power of the nearest one.
+    Numbers of trials outside of the candidates have the power of the nearest one.
     """
     from scipy.special import gammaln, xlog1py, xlogy
 
-    tried = np.array(list(powers))
-    values = np.array(list(powers.values()))
+    candidates, values = np.array(list(powers)), np.array(list(powers.values()))
     share = float(portion.share)
 
     def power_at(trials: int) -> float:
@@ -395,16 +374,11 @@ def _average_over_trials(powers: dict[int, float], place: int, portion: TrialSha
         near = np.arange(max(floor(rows * share - spread), 0), min(ceil(rows * share + spread), rows) + 1)
         chance = gammaln(rows + 1) - gammaln(near + 1) - gammaln(rows - near + 1)
         chance = np.exp(chance + xlogy(near, share) + xlog1py(rows - near, -share))
-        return float(np.sum(chance * np.interp(near, tried, values)) / chance.sum())
+        return float(np.sum(chance * np.interp(near, candidates, values)) / chance.sum())
 
-    start = int(tried[place])
-    most = int(tried[-1])
-    trials = next((many for many in range(start, most + 1) if power_at(many) >= power), most)
+    most = int(candidates[-1])
+    trials = next((size for size in range(int(candidates[start]), most + 1) if power_at(size) >= power), most)
     return trials, power_at(trials)
-
-
-def _first_trials(about_so_many: float) -> int:
-    return floor(about_so_many / 2) if about_so_many >= _SEARCH_ALL_BELOW else 1
 
 
 def _difference_variances(
@@ -413,7 +387,12 @@ def _difference_variances(
     """Return the variance of the difference for one trial, under the null hypothesis and under the alternative."""
     if not paired:
         if discordance is not None:
-            raise OptionError("discordance is of models on the same rows", remedy="leave it out, or pair them.")
+            raise OptionError(
+                "discordance requires two models on the same rows",
+                remedy=f"leave {keyword('discordance')} out, or evaluate both models on the same rows.",
+                option="discordance",
+                value=discordance,
+            )
         mean = (first + second) / 2
         return 2 * mean * (1 - mean), first * (1 - first) + second * (1 - second)
     discordant = first * (1 - second) + second * (1 - first) if discordance is None else discordance
@@ -421,9 +400,9 @@ def _difference_variances(
     # Tolerance, since 0.9 − 0.8 is not exactly 0.1.
     if not least - 1e-9 <= discordant <= most + 1e-9:
         raise OptionError(
-            f"discordance is {discordant}; models with shares {first} and {second} differ on {least:g} to {most:g} of "
-            f"the "
-            "trials, so give a number between these.",
+            f"discordance is {discordant}; models with proportions {first} and {second} differ on {least:g} to "
+            f"{most:g} of the trials.",
+            remedy="Give a number between these.",
             option="discordance",
             value=discordant,
         )
@@ -460,12 +439,19 @@ def _critical_hits(goal: float, trials: Trials, tail: float) -> Trials:
     return least
 
 
-def _check_alternative(one: float, other: float, first: str, second: str) -> None:
-    check_share(first, one)
-    check_share(second, other)
-    if one == other:
-        raise OptionError(f"{first} and {second} are both {one}; no number of rows would show a difference.")
-    if second == "goal" and not 0 < other < 1:
+def _check_values(**values: float) -> None:
+    """Raise unless two proportions, named by their options, are valid and differ."""
+    for name, value in values.items():
+        check_domain(name, value, CLOSED_SHARE)
+    check_differ(**values)
+
+
+def _check_goal(expect: float, goal: float) -> None:
+    _check_values(expect=expect, goal=goal)
+    if not 0 < goal < 1:
         raise OptionError(
-            f"goal is {other!r}", remedy="give a number between 0 and 1, for example 0.8.", option="goal", value=other
+            f"goal is {goal!r}; expected a number between 0 and 1.",
+            remedy="Give, for example, 0.8.",
+            option="goal",
+            value=goal,
         )

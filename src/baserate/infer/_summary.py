@@ -10,20 +10,22 @@ import numpy as np
 
 from baserate._confusion import Confusions
 from baserate._costs import CostMatrix
-from baserate._errors import OptionError, advice
+from baserate._errors import OptionError
 from baserate._estimate import Estimate
 from baserate._results import Results
 from baserate._rows import MulticlassRows, Rows
 from baserate._tally import Tallies
-from baserate.infer import _fixed_prevalence
+from baserate.infer import _binomial
 from baserate.infer._bootstrap import Seed
 from baserate.infer._estimate import (
     Data,
     EstimateRequest,
+    check_no_method,
     estimate,
     estimate_input,
     interval_methods,
     is_closed_form,
+    mention_method,
     prepare_input,
 )
 from baserate.measure import MEASURES, Measure, multiclass, summary as measured
@@ -51,8 +53,7 @@ class IntervalOptions:
         EstimateRequest(self.level, None, self.seed)
         if self.method is not None and self.method not in INTERVAL_METHODS:
             raise OptionError(
-                advice("interval", f"method={self.method!r}", self.method)
-                + f" makes no intervals; known are: {', '.join(INTERVAL_METHODS)}."
+                f"{mention_method(self.method)} makes no intervals", remedy=f"known are: {', '.join(INTERVAL_METHODS)}."
             )
 
     def of(self, measure: Measure, data: Data) -> Estimate:
@@ -64,14 +65,14 @@ class IntervalOptions:
     def closed(self, measure: Measure, data: Data) -> bool:
         """Return whether the interval needs no random samples."""
         return is_closed_form(
-            measure, reweighed=_fixed_prevalence.has_fixed_prevalence(data), method=self._method(measure, data)
+            measure, reweighed=_binomial.has_fixed_prevalence(data), method=self._method(measure, data)
         )
 
     def _method(self, measure: Measure, data: Data) -> str | None:
         """Return the requested method if the measure has it."""
         return (
             self.method
-            if self.method in interval_methods(measure, reweighed=_fixed_prevalence.has_fixed_prevalence(data))
+            if self.method in interval_methods(measure, reweighed=_binomial.has_fixed_prevalence(data))
             else None
         )
 
@@ -79,7 +80,7 @@ class IntervalOptions:
 INTERVAL_METHODS = (
     *("wilson", "clopper-pearson", "jeffreys", "agresti-coull"),
     *("score", "logit-delong", "delong", "hanley-mcneil", "newcombe", "influence", "mover"),
-    *("draws", "resample", "stratified", "bootstrap", *_fixed_prevalence.LOGIT_METHODS),
+    *("draws", "resample", "stratified", "bootstrap", *_binomial.LOGIT_METHODS),
 )
 """Interval methods of all measures."""
 
@@ -123,11 +124,8 @@ def summary(
     (0.5, 0.0126, 0.9874, 'Clopper–Pearson')
     """
     clustered = isinstance(data, Rows) and data.cluster is not None
-    if clustered and interval.method is not None:
-        raise OptionError(
-            advice("interval", f"method={interval.method!r}", interval.method)
-            + " is for independent rows; these are in clusters: leave it out."
-        )
+    if clustered:
+        check_no_method(interval.method)
     tallies = data.tallies() if isinstance(data, Rows) else data
     judge = _judge_clusters(data, interval) if isinstance(data, Rows) and clustered else _judge_tallies(interval)
     results = measured(tallies, measures=measures, threshold=threshold, judge=judge)
@@ -180,12 +178,9 @@ def check_method_used(interval: IntervalOptions, results: Results, *, reweighed:
     functions = [functions[name] for functions in registries for name in names if name in functions]
     useful = any(interval.method in interval_methods(measure, reweighed=reweighed) for measure in functions)
     if interval.method is not None and functions and not useful:
-        where = " where the shares of the classes are known" if reweighed else ""
-        message = (
-            advice("interval", f"method={interval.method!r}", interval.method)
-            + f" makes no interval of {', '.join(sorted(names))}{where}; leave it out."
-        )
-        raise OptionError(message)
+        where = " where the class shares are fixed" if reweighed else ""
+        what = f"{mention_method(interval.method)} makes no interval of {', '.join(sorted(names))}{where}"
+        raise OptionError(what, remedy="leave it out.")
 
 
 def have_fixed_prevalence(tallies: Tallies) -> bool:
@@ -209,9 +204,9 @@ def _judge_clusters(rows: Rows, interval: IntervalOptions) -> Callable[[Measure,
 
 def _select_rows(rows: Rows, model: str, group: tuple[object, ...] | None) -> Rows:
     """Select the rows of one model and group."""
-    there = slice(None) if group is None else np.flatnonzero(rows.group == rows.groups.index(group))
+    places = slice(None) if group is None else np.flatnonzero(rows.group == rows.groups.index(group))
     single = replace(rows, score={model: rows.score[model]})
-    return replace(single.only(there), group=rows.group[:0], groups=((),), attributes=())
+    return replace(single.only(places), group=rows.group[:0], groups=((),), attributes=())
 
 
 def _describe_interval(interval: IntervalOptions, clusters: int | None) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Comparison of independent samples: other people, other sites, before and after."""
+"""Comparison of independent samples, such as two sites, two groups of people, or before and after a change."""
 
 from __future__ import annotations
 
@@ -13,13 +13,19 @@ from baserate._arrays import Floats, make_read_only, ratio
 from baserate._costs import Costs
 from baserate._counts import Counts
 from baserate._curve import Curve
-from baserate._errors import OptionError, advice, keyword
+from baserate._errors import OptionError, keyword
 from baserate._tally import Tally
-from baserate.infer import _auc_intervals, _fixed_prevalence
+from baserate.infer import _auc_intervals, _binomial
 from baserate.infer._binomial import Proportion, effective_proportion, wilson
-from baserate.infer._bootstrap import Seed, make_generator, sample_in_blocks, sample_masses
-from baserate.infer._bounds import Units, t_widening
-from baserate.infer._canonical_order import POOLED_RANKS, choose_n_samples, pool_ranks
+from baserate.infer._bootstrap import (
+    POOLED_RANKS,
+    Seed,
+    choose_n_samples,
+    make_generator,
+    pool_ranks,
+    sample_in_blocks,
+    sample_masses,
+)
 from baserate.infer._comparison import (
     NO_VARIANCE,
     BootstrapDifference,
@@ -27,14 +33,21 @@ from baserate.infer._comparison import (
     ComparisonRequest,
     Limits,
     Question,
+    StudentizedDifference,
     newcombe_hybrid,
     share_limits,
     student_p,
 )
-from baserate.infer._estimate import CLOSED_FORM, EstimateRequest as One, IntervalInput, interval_methods
-from baserate.infer._influence_functions import influence_variance
+from baserate.infer._estimate import (
+    CLOSED_FORM,
+    EstimateRequest,
+    IntervalInput,
+    interval_methods,
+    mention_method,
+)
 from baserate.infer._mcnemar import N_TABLES
-from baserate.infer._paired_comparison import AUC_SCALES, StudentizedDifference, find_threshold
+from baserate.infer._paired_comparison import AUC_SCALES, find_threshold, has_delong_test
+from baserate.infer._variances import Units, influence_variance, t_widening
 from baserate.measure import (
     Measure,
     Settings,
@@ -128,7 +141,7 @@ def compare_samples(request: ComparisonRequest, samples: list[Any], *, seed: See
         return request.conclude(
             values, (nan, nan), "", why="; ".join(f"{name}: {each}" for name, each in labels if each)
         )
-    method = _choose_method(request, values, reweighed=any(map(_fixed_prevalence.has_fixed_prevalence, samples)))
+    method = _choose_method(request, values, reweighed=any(map(_binomial.has_fixed_prevalence, samples)))
     by: dict[str, Callable[[], Comparison]] = {
         "delong": partial(_compare_by_welch, request, samples),
         "newcombe": partial(_compare_by_newcombe, request, samples),
@@ -141,13 +154,12 @@ def compare_samples(request: ComparisonRequest, samples: list[Any], *, seed: See
 
 def _choose_method(request: ComparisonRequest, values: Limits, *, reweighed: bool) -> str:
     info, method = describe(request.measure), request.question.method
-    area = info.name in AUC_SCALES and info.of is Curve
+    area = has_delong_test(info, None)
     if reweighed and not area:
         if method is None:
             return "hybrid"
         raise OptionError(
-            advice("interval", f"method={method!r}", method)
-            + " draws everybody, but the shares of the classes are known: leave it out."
+            f"{mention_method(method)} samples all rows, but the class shares are fixed", remedy="leave it out."
         )
     if method is None and request.measure in _LOSS_MEASURES and isfinite(values[0]) and isfinite(values[1]):
         return "t"
@@ -155,14 +167,10 @@ def _choose_method(request: ComparisonRequest, values: Limits, *, reweighed: boo
         return "hybrid"
     if method is None:
         return "delong" if area else "newcombe" if info.of is Counts and info.share else "resample"
-    if method == "delong" and not area:
-        raise OptionError(
-            f"DeLong's test is of areas ({', '.join(AUC_SCALES)}), not of {info.name}",
-            remedy=f"use {keyword('method', 'resample')}.",
-        )
+    has_delong_test(info, method)
     if method not in {"delong", "resample"}:
         raise OptionError(
-            "McNemar's test is of models on the same rows",
+            "McNemar's test compares models on the same rows",
             remedy=f"use {keyword('method', 'resample')}, or compare(rows).",
         )
     return method
@@ -178,41 +186,23 @@ def _compare_by_welch(request: ComparisonRequest, curves: list[Curve]) -> Compar
     """Compare areas by Welch's t test with DeLong's variances."""
     from scipy.special import stdtrit
 
-    info, question = describe(request.measure), request.question
-    scale, side, bound = AUC_SCALES[info.name], question.side(info), question.bound(info)
+    scale = AUC_SCALES[describe(request.measure).name]
     areas = [_auc_intervals.estimate_auc(curve.tally) for curve in curves]
     values = float(request.measure(curves[0])), float(request.measure(curves[1]))
     spread = areas[0].variance + areas[1].variance
     # Constant scores truly have no variance; a perfect sample only seems to.
     if not spread > 0 or any(not each.variance > 0 and each.value != _CONSTANT_AUC for each in areas):
-        return _compare_without_variance(request, areas, values)
+        how = "Newcombe's score limits of both areas: some rows show no variance"
+        return request.conclude_by_areas(values, areas, how, scale)
     # Welch–Satterthwaite, with rows − 1 degrees of freedom for each sample.
     rows = [each.positives + each.negatives for each in areas]
     freedom = spread**2 / sum(each.variance**2 / (size - 1) for each, size in zip(areas, rows, strict=True))
     difference, error = values[0] - values[1], scale * sqrt(spread)
-    half = float(stdtrit(freedom, (1 + question.level) / 2)) * error
-    t = (difference - bound) / error
+    half = float(stdtrit(freedom, (1 + request.question.level) / 2)) * error
+    t = (difference - request.bound) / error
     how = "DeLong, unpaired, Welch's t"
     bounds = (difference - half, difference + half)
-    return request.conclude(values, bounds, how, statistic=t, p=student_p(t, freedom, side), test=how)
-
-
-def _compare_without_variance(
-    request: ComparisonRequest, areas: list[_auc_intervals.AucEstimate], values: Limits
-) -> Comparison:
-    """Compare areas by Newcombe's score limits where a sample shows no variance."""
-    info = describe(request.measure)
-    scale = AUC_SCALES[info.name]
-
-    def interval(level: float) -> Limits:
-        low, high = newcombe_hybrid(
-            (areas[0].value, areas[1].value), *(_auc_intervals.score_interval(each, level) for each in areas)
-        )
-        return scale * low, scale * high
-
-    return request.conclude_from_intervals(
-        values, interval, "Newcombe's score limits of both areas: some rows show no variance"
-    )
+    return request.conclude(values, bounds, how, statistic=t, p=student_p(t, freedom, request.side), test=how)
 
 
 def _compare_by_newcombe(request: ComparisonRequest, samples: list[Counts[float]]) -> Comparison:
@@ -275,19 +265,15 @@ def _compare_losses(request: ComparisonRequest, tallies: list[Tally], values: Li
     )
     if not all(each.variance > 0 for each in spreads) or not difference.is_usable(max(map(abs, values))):
         return _compare_by_intervals(request, tallies, values)
-    info = describe(request.measure)
-    t, p = difference.test(request.question.side(info), request.question.bound(info))
-    return request.conclude(
-        values, difference.interval(request.question.level), difference.how, statistic=t, p=p, test=difference.how
-    )
+    return request.conclude_by_t(values, difference)
 
 
 def _compare_by_intervals(request: ComparisonRequest, samples: list[Any], values: Limits) -> Comparison:
     """Compare by Newcombe's hybrid of the interval that `estimate` gives each sample."""
 
     def own(sample: Any, value: float, level: float) -> Limits:  # noqa: ANN401  (what the measure takes)
-        way = interval_methods(request.measure, reweighed=_fixed_prevalence.has_fixed_prevalence(sample))[""]
-        bounds = way(IntervalInput(request.measure, sample, value, One(level)))
+        way = interval_methods(request.measure, reweighed=_binomial.has_fixed_prevalence(sample))[""]
+        bounds = way(IntervalInput(request.measure, sample, value, EstimateRequest(level)))
         return (nan, nan) if bounds.why else (min(bounds.low, value), max(bounds.high, value))
 
     def interval(level: float) -> Limits:
@@ -304,7 +290,7 @@ def _share_value(proportion: Proportion[float]) -> float:
 
 def _compare_by_bootstrap(request: ComparisonRequest, samples: list[Any], values: Limits, seed: Seed) -> Comparison:
     """Compare by independent bootstrap samples of both."""
-    info, own = describe(request.measure), make_generator(seed).spawn(2)
+    own = make_generator(seed).spawn(2)
     # Order by content, so that swapping the samples only changes the sign.
     swapped = _sort_key(values[0], samples[0]) > _sort_key(values[1], samples[1])
     each = [
@@ -319,16 +305,10 @@ def _compare_by_bootstrap(request: ComparisonRequest, samples: list[Any], values
     with np.errstate(invalid="ignore"):  # samples may be infinite
         differences = each[0].draws[:fewest] - each[1].draws[:fewest]
     fewest_units = min((one.units for one in each), key=lambda units: units.observed)
-    bootstrap = BootstrapDifference(differences, f"independent draws of both{_describe_pooling(samples)}", fewest_units)
-    value = values[0] - values[1]
-    test = bootstrap.test(value, request.question.side(info), request.question.bound(info))
-    return request.conclude(
-        values,
-        bootstrap.interval(value, request.question.level),
-        bootstrap.description,
-        **test,
-        test=bootstrap.description,
+    bootstrap = BootstrapDifference(
+        differences, f"independent bootstrap samples of both{_describe_pooling(samples)}", fewest_units
     )
+    return request.conclude_by_bootstrap(values, bootstrap)
 
 
 def _sort_key(value: float, sample: Any) -> tuple[Any, ...]:  # noqa: ANN401  (what the measure takes)
@@ -355,10 +335,9 @@ def _compare_constant_samples(
             values, *(own(bootstrap, value, level) for bootstrap, value in zip(each, values, strict=True))
         )
 
-    how = f"Newcombe's hybrid of draws and of Wilson's limits: {NO_VARIANCE}"
-    side = request.question.side(describe(request.measure))
+    how = f"Newcombe's hybrid of bootstrap samples and of Wilson's limits: {NO_VARIANCE}"
     smallest = max(
-        (one.smallest_p(side) for one, value in zip(each, values, strict=True) if not one.is_constant(value)),
+        (one.smallest_p(request.side) for one, value in zip(each, values, strict=True) if not one.is_constant(value)),
         default=0.0,
     )
     return request.conclude_from_intervals(values, interval, how, smallest=smallest)

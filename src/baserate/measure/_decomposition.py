@@ -12,7 +12,7 @@ from math import inf
 import numpy as np
 
 from baserate._arrays import Floats, as_float, ratio
-from baserate._numeric.isotonic import pool_adjacent_violators
+from baserate._numeric.cumulative import pool_adjacent_violators
 from baserate._tally import Forecasts, Stack
 from baserate.measure._measure import measure
 from baserate.measure._proper_scores import check_probabilities

@@ -19,7 +19,7 @@ from baserate._domains import POINTS, check_domain
 from baserate._errors import OptionError, UnknownNameError
 from baserate._estimate import Estimate
 from baserate._formatting import count_of
-from baserate._numeric.threads import parallel_map
+from baserate._numeric.cumulative import parallel_map
 from baserate._results import Results
 from baserate._rows import MulticlassRows
 from baserate._tally import Group, Tallies, Tally

@@ -15,8 +15,15 @@ from baserate._arrays import Floats
 from baserate._costs import Costs
 from baserate._counts import Counts
 from baserate._errors import OptionError, keyword
-from baserate._numeric.distribution_functions import atoms, density, point_mass, quantiles, support
-from baserate._numeric.distributions import CLOSED_FORM, density_crossings
+from baserate._numeric.distributions import (
+    CLOSED_FORM,
+    atoms,
+    density,
+    density_crossings,
+    point_mass,
+    quantiles,
+    support,
+)
 from baserate._population import Population
 from baserate.measure import Measure, describe, expected_cost, find_measure, unwrap_options
 
@@ -29,7 +36,7 @@ _SLOPE_TOLERANCE = 1e-12
 """Share of two opposing slopes below which their sum is rounding."""
 _TIE_TOLERANCE = 1e-14
 _MIN_MASS = 1e-200
-"""Mass below which a tail goes on until floats tell it from nothing no more."""
+"""Mass below which a tail continues down to the smallest floats."""
 _LIMIT_TOLERANCE = 1e-11
 """Part of a limit by which rounding may stray on the way to it."""
 
@@ -65,7 +72,7 @@ def empty_stretches(population: Population, places: Floats) -> Floats:
         look = (inside + outside) / 2
         still = population.density(look) == 0
         inside, outside = np.where(still, look, inside), np.where(still, outside, look)
-    # At the end itself somebody may be, and is flagged.
+    # Scores may lie at the end itself, and are then flagged.
     same = _flag_equally(population, outside, inside)
     return np.asarray(np.where(same, outside, inside))
 
@@ -88,14 +95,14 @@ def find_maximum(population: Population, function: TableFunction) -> Peak | None
     bound = max((limit.value for limit in limits), default=inf)
     inner = thresholds[np.isfinite(thresholds)]
     signs = _slope_signs(population, function, inner)
-    # On the way to a limit rounding makes waves.
+    # Close to a limit, rounding makes spurious turning points.
     peaks = [peak for peak in _find_turns(population, function, inner, signs) if not _is_close(peak.value, bound)]
     flat = _evaluate_peaks(population, function, list(_find_plateaus(population, function, inner, signs)))
     peaks += [peak for peak in flat if peak.value == bound or not _is_close(peak.value, bound)]
     peaks += _evaluate_peaks(population, function, [*_corners(population), *empty_stretches(population, thresholds)])
     peaks = [peak for peak in peaks if np.isfinite(peak.value)]
     reached = max((peak.value for peak in peaks), default=-inf)
-    # Next to an end much may be crowded that floats do not tell apart.
+    # Next to an end, scores may be denser than floats can distinguish.
     crowded = _evaluate_peaks(population, function, inner[[1, -2]])
     peaks += [
         peak for peak in crowded if peak.value > reached + _tie_tolerance(reached) and not _is_close(peak.value, bound)
@@ -128,7 +135,7 @@ def _find_divergence(population: Population, function: TableFunction, thresholds
         counts = population.at(nearest)
         rare = min(each for each in (counts.tp, counts.fp, counts.fn, counts.tn) if each > 0) < _MIN_MASS
         if value > max(2 * abs(further), 1.0) or (rare and value > further):
-            # Until one class is out of reach, or flagged altogether.
+            # The end at which one class is entirely unflagged, or entirely flagged.
             return Peak(min(highs) if inside < outside else max(lows), inf, attained=False)
     return None
 
@@ -217,8 +224,8 @@ def _slope_signs(population: Population, function: TableFunction, thresholds: Fl
     """Return whether the function rises (1), falls (−1) or stays (0) with the threshold; NaN if that is uncertain."""
     with np.errstate(invalid="ignore", over="ignore"):
         change, size, rounding = slope(population, function, thresholds)
-    nobody = population.density(thresholds) == 0
-    stays = nobody | (size == 0) | (np.abs(change) <= _SLOPE_TOLERANCE * size) & (size > rounding)
+    empty = population.density(thresholds) == 0
+    stays = empty | (size == 0) | (np.abs(change) <= _SLOPE_TOLERANCE * size) & (size > rounding)
     return np.where(stays, 0.0, np.where(change == 0, np.nan, np.sign(change)))
 
 
@@ -229,7 +236,7 @@ def _find_turns(population: Population, function: TableFunction, thresholds: Flo
     thresholds, signs = thresholds[~lone], signs[~lone]
     for at in np.flatnonzero((signs[:-1] < 0) & (signs[1:] > 0)):
         turn = _refine_turn(population, function, float(thresholds[at + 1]), float(thresholds[at]))
-        # Where nobody is, nothing turns: the strict end of that stretch is as good.
+        # Without scores there is no turning point: the strict end of that stretch is as good.
         yield turn if population.density(turn.threshold) > 0 else turn._replace(turning=False)
 
 
@@ -348,7 +355,7 @@ class BestThreshold:
     """Flagged are scores at or above it."""
     value: float
     counts: Counts[float]
-    """The 2×2 table there; everybody has mass 1."""
+    """The 2×2 table at the threshold, of total mass 1."""
     attained: bool = True
     """False if the value is a limit that thresholds approach: at the end itself the measure is undefined."""
     has_infinities: bool = False
@@ -391,7 +398,7 @@ def best_threshold(
 
     Returns
     -------
-    Best
+    BestThreshold
         Threshold, value and table. If no threshold attains the best value, as with precision, which grows until nothing
         is flagged, it is the limit, and `attained` is False.
 
@@ -411,11 +418,11 @@ def best_threshold(
     goal = _resolve_objective(measure, options)
     direction = goal.toward if toward is None else toward
     if toward not in {None, "high", "low"}:
-        raise OptionError(f"toward is {toward!r}; it is 'high' or 'low'.", option="toward", value=toward)
+        raise OptionError(f"toward is {toward!r}; expected 'high' or 'low'.", option="toward", value=toward)
     if direction is None:
         raise OptionError(
             f"neither end of {goal.name} is the better one",
-            remedy=f"say which you mean: {keyword('toward', 'high')} or 'low'.",
+            remedy=f"give {keyword('toward', 'high')} or {keyword('toward', 'low')}.",
         )
     sign = 1.0 if direction == "high" else -1.0
     peak = find_maximum(population, lambda counts: sign * goal.value(counts))
@@ -423,12 +430,12 @@ def best_threshold(
         infinite = " or infinite" * _infinite_somewhere(population, goal, sign)
         raise OptionError(
             f"{goal.name} is undefined{infinite} at every threshold of this population",
-            remedy="take another prevalence or measure.",
+            remedy="choose another prevalence or measure.",
         )
     if np.isinf(peak.value):
         raise OptionError(
-            f"{goal.name} grows without bound towards a threshold of {peak.threshold:g}, so that none is best by it; "
-            "infinities never win a search: take another measure."
+            f"{goal.name} grows without bound towards a threshold of {peak.threshold:g}, so no threshold is best",
+            remedy="choose another measure.",
         )
     best_value = _make_best(population, goal.name, peak._replace(value=sign * peak.value + 0.0))  # −0.0 is 0
     return replace(best_value, has_infinities=_infinite_somewhere(population, goal, sign))
@@ -456,7 +463,7 @@ def least_cost_threshold(population: Population, costs: Costs | None = None) -> 
 
     Returns
     -------
-    Best
+    BestThreshold
         Threshold, expected cost and table.
 
     Examples
@@ -614,10 +621,8 @@ def _is_flat(population: Population, gap: TableFunction, threshold: Floats) -> b
 def _find_root(population: Population, gap: TableFunction, low: float, high: float) -> Iterator[float]:
     from scipy.optimize import brentq
 
-    def at(threshold: float) -> float:
-        return float(np.asarray(gap(population.at(np.array([threshold]))))[0])
-
-    # Between an infinite threshold and the outermost quantile nobody is left.
+    at = partial(_value_at, population, gap)
+    # No scores lie between an infinite threshold and the outermost quantile.
     if np.isfinite(low) and np.isfinite(high):
         root = float(brentq(at, low, high, xtol=1e-300, rtol=4 * np.finfo(float).eps))
         if abs(at(root)) <= 1e-9 * max(1.0, abs(at(low)), abs(at(high))):
@@ -630,7 +635,7 @@ def _resolve_objective(measure: str | Measure, options: dict[str, Any]) -> _Obje
     info = describe(function) if hasattr(unwrap_options(function), "about") else None
     if info is not None and info.of is not Counts:
         raise OptionError(
-            f"{info.name} has one value for a whole curve, not one at each threshold", remedy="take another."
+            f"{info.name} has one value for a whole curve, not one at each threshold", remedy="choose another measure."
         )
     name = info.name if info else getattr(function, "__name__", "this function")
     return _Objective(name, partial(function, **options), info.best if info else None)

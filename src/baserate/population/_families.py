@@ -1,11 +1,47 @@
-"""Families of populations: score distributions whose curves are known in closed form."""
+"""Families of populations, their exact curves and values as tidy rows, and simulation studies of samples from them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from itertools import product
+from math import inf, isfinite, isnan, nan, sqrt
+from typing import Any
 
+import numpy as np
+
+from baserate import _domains
+from baserate._arrays import Floats
+from baserate._counts import Counts
+from baserate._curve import Curve
 from baserate._domains import MEAN, SHAPE, SPREAD, Domain, check_domain
 from baserate._errors import OptionError, nearest, unknown_name
-from baserate._numeric.distributions import Beta, Distribution, Linear, LogitNormal, Normal, Point
+from baserate._numeric.distributions import (
+    CLOSED_FORM,
+    Beta,
+    Distribution,
+    Linear,
+    LogitNormal,
+    Normal,
+    Point,
+    atoms,
+    is_discrete,
+    point_mass,
+    support,
+)
 from baserate._population import Population
+from baserate._results import Results
+from baserate._tally import Tally
+from baserate.measure import (
+    TABLES,
+    Measure,
+    as_measure,
+    collect_settings,
+    describe,
+    find_measure,
+    note_settings,
+    undefined_reason,
+)
+from baserate.population._best_threshold import best_threshold, check_population
 
 Pair = tuple[float, float]
 
@@ -142,7 +178,7 @@ FAMILIES: dict[str, Callable[..., Population]] = {
     "beta": beta,
     "retrieval": retrieval,
 }
-"""Makers by name."""
+"""Constructors by name."""
 
 
 def _pair(name: str, values: Pair, domain: Domain) -> Pair:
@@ -150,8 +186,408 @@ def _pair(name: str, values: Pair, domain: Domain) -> Pair:
         negative, positive = map(float, values)
     except (TypeError, ValueError) as error:
         raise OptionError(
-            f"{name} is {values!r}", remedy="give two numbers, for example (0, 1).", option=name, value=values
+            f"{name} is {values!r}; expected two numbers, for example (0, 1).", option=name, value=values
         ) from error
     for each in (negative, positive):
         check_domain(name, each, domain)
     return negative, positive
+
+
+COLUMNS = ("measure", "model", "group", "class", "threshold", "value", "low", "high", "level", "how", "why")
+POINTS = 101
+_TAIL = 1e-3
+"""Tail probability at which the range of unbounded scores ends."""
+
+
+def thresholds(population: Population, points: int = POINTS) -> Floats:
+    """List thresholds to tabulate, strictest first: evenly spaced over the scores, or all atoms of discrete scores.
+
+    The first flags nothing and the last everything; both are infinite if scores are unbounded.
+
+    Parameters
+    ----------
+    population
+        Population to tabulate.
+    points
+        Number of thresholds of continuous scores.
+
+    Examples
+    --------
+    >>> from baserate import population
+    >>> population.thresholds(population.linear(), points=5).tolist()
+    [1.0, 0.75, 0.5, 0.25, 0.0]
+    """
+    check_population(population)
+    check_domain("points", points, _domains.POINTS)
+    classes = (population.negative, population.positive)
+    if all(map(is_discrete, classes)):
+        return np.concatenate([[inf], np.unique(np.concatenate([atoms(each) for each in classes]))[::-1]])
+    lows, highs = zip(*(_score_range(population, at) for at in (0, 1)), strict=True)
+    top, bottom = max(highs), min(lows)
+    table = population.at(np.array([top, bottom]))
+    strictest = [inf] * bool(table.flagged[0] > 0)
+    laxest = [-inf] * bool(table.passed[1] > 0)
+    n_inner = max(points - len(strictest) - len(laxest), 0)
+    # Multiply, then divide: tenths are then the nearest floats to 0.1, 0.2 and so on.
+    steps = np.arange(n_inner - 1, -1, -1) if n_inner > 1 else np.full(n_inner, 0.5)
+    inner = bottom + steps * (top - bottom) / max(n_inner - 1, 1)
+    return np.concatenate([strictest, inner, laxest])
+
+
+def table(population: Population, *what: str | Measure, points: int = POINTS, at: Iterable[float] = ()) -> Results:
+    """Tabulate a named curve (`roc`, `pr`, `det`, `gain`, `lift`, `lorenz`), or any measures, exactly.
+
+    Parameters
+    ----------
+    population
+        Population to tabulate.
+    *what
+        Names of curves or measures.
+    points
+        Number of thresholds, evenly spaced over the scores.
+    at
+        Thresholds to use instead.
+
+    Returns
+    -------
+    Results
+        One row for each threshold, strictest first.
+
+    Examples
+    --------
+    >>> from baserate import population
+    >>> exact = population.table(population.linear(), "roc", at=[0.75, 0.5])
+    >>> exact.columns["fpr"].tolist(), exact.columns["sensitivity"].tolist()
+    ([0.0625, 0.25], [0.4375, 0.75])
+    """
+    check_population(population)
+    stated = np.array(sorted(at, reverse=True), dtype=np.float64)
+    places = stated if len(stated) else thresholds(population, points)
+    measures = [function for each in what for function in _resolve_measures(each)]
+    unfit = [describe(measure).name for measure in measures if describe(measure).of is not Counts]
+    if unfit:
+        raise OptionError(
+            f"{', '.join(unfit)} has one value for a whole curve, not one at each threshold", remedy="leave it out."
+        )
+    counts = population.at(places)
+    columns: dict[str, Any] = {name: [None] * len(places) for name in ("model", "group")} | {"threshold": places}
+    columns |= {describe(measure).name: np.asarray(measure(counts)) for measure in measures}
+    return Results(columns, header(population))
+
+
+def summary(population: Population, *measures: str | Measure, points: int = 11, at: Iterable[float] = ()) -> Results:
+    """Tabulate the exact best value of each measure with its threshold, then values at other thresholds.
+
+    Parameters
+    ----------
+    population
+        Population to summarize.
+    *measures
+        Names of measures, or measures.
+    points
+        Number of thresholds, evenly spaced over the scores.
+    at
+        Thresholds to use instead.
+
+    Returns
+    -------
+    Results
+        Tidy rows. The column `best` marks best values; `how` is "limit" if no threshold attains one. A measure without
+        a better end has no best value, and a measure of the whole curve has a single value.
+
+    Examples
+    --------
+    >>> from baserate import population
+    >>> row = population.summary(population.linear(), "mcc").rows()[0]
+    >>> row["threshold"], row["value"], row["best"]
+    (0.5, 0.5, True)
+    """
+    functions = [as_measure(each) for each in measures]
+    rows = [row for measure in functions for row in _best_rows(population, measure)]
+    of_tables = [measure for measure in functions if describe(measure).of is Counts]
+    if of_tables:
+        places = table(population, points=points, at=at).columns["threshold"]
+        rows += [_threshold_row(measure, population, threshold) for measure in of_tables for threshold in places]
+    columns = {name: [row.get(name) for row in rows] for name in (*COLUMNS, "best")}
+    data = header(population)
+    skipped = [row["measure"].replace("_", " ") for row in rows if row.get("skipped")]
+    notes = [
+        f"thresholds with an infinite {name} were skipped: infinities are never the best value." for name in skipped
+    ]
+    settings = collect_settings(functions)
+    notes += note_settings(settings)
+    return Results(columns, data | {"notes": [*data["notes"], *notes]} | ({"settings": settings} if settings else {}))
+
+
+def exact_value(population: Population, measure: str | Measure) -> float:
+    """Compute the exact value of a measure over all thresholds: its limit for large samples.
+
+    Parameters
+    ----------
+    population
+        Population to measure.
+    measure
+        Name of a measure of a whole curve, or the measure.
+
+    Returns
+    -------
+    float
+        Exact value; NaN if a class is absent or no formula is known.
+
+    Examples
+    --------
+    >>> from baserate import population
+    >>> exact_value(population.linear(), "ks")
+    0.5
+    """
+    check_population(population)
+    function = as_measure(measure)
+    info = describe(function)
+    if info.of is not Curve:
+        raise OptionError(
+            f"{info.name} is not a measure over all thresholds", remedy="use `best_threshold` or `table`."
+        )
+    if any(margin in info.needs and _has_no_class(population, margin) for margin in ("positives", "negatives")):
+        return nan
+    if is_discrete(population.negative) and is_discrete(population.positive):
+        return float(function(Curve(_exact_tally(population))))
+    return _EXACT[info.name](population) if info.name in _EXACT else nan
+
+
+def header(population: Population) -> dict[str, Any]:
+    """Return the metadata of results of a population."""
+    return {
+        "population": {
+            "negative": _describe_distribution(population.negative),
+            "positive": _describe_distribution(population.positive),
+        },
+        "prevalence": population.prevalence,
+        "auc": population.auc,
+        "d_prime": population.d_prime,
+        "average_precision": population.average_precision,
+        "notes": [],
+    }
+
+
+def _describe_distribution(distribution: Distribution) -> str:
+    """Describe a distribution reproducibly; the repr of SciPy's distributions contains a memory address."""
+    if isinstance(distribution, CLOSED_FORM):
+        return repr(distribution)
+    family = getattr(distribution, "dist", None)
+    if family is None:
+        return type(distribution).__name__
+    attributes = vars(distribution)
+    arguments = [
+        *map(str, attributes.get("args", ())),
+        *(f"{name}={value}" for name, value in attributes.get("kwds", {}).items()),
+    ]
+    return f"scipy.stats.{family.name}({', '.join(arguments)})"
+
+
+def _exact_ks(population: Population) -> float:
+    return max(best_threshold(population, "youden").value, -best_threshold(population, "youden", toward="low").value)
+
+
+def _cap_area(population: Population) -> float:
+    return population.prevalence / 2 + (1 - population.prevalence) * population.auc
+
+
+_EXACT = {
+    "auc": lambda population: population.auc,
+    "gini": lambda population: 2 * population.auc - 1,
+    "accuracy_ratio": lambda population: 2 * population.auc - 1,
+    "cap_area": _cap_area,
+    "lorenz_gini": lambda population: 2 * _cap_area(population) - 1,
+    "average_precision": lambda population: population.average_precision,
+    "pr_auc": lambda population: population.average_precision,
+    "ks": _exact_ks,
+}
+"""Measures of whole curves, where scores have a density."""
+
+
+def _exact_tally(population: Population) -> Tally:
+    """Return discrete scores as a tally of probabilities."""
+    classes = (population.positive, population.negative)
+    score = np.unique(np.concatenate([atoms(each) for each in classes]))[::-1]
+    shares = (population.prevalence, 1 - population.prevalence)
+    cells = np.array([share * point_mass(each, score) for share, each in zip(shares, classes, strict=True)])
+    return Tally(score, cells, cells**2, (cells > 0).astype(np.uint8))
+
+
+def _best_rows(population: Population, measure: Measure) -> Iterator[dict[str, Any]]:
+    info = describe(measure)
+    if info.of is Curve:
+        value = exact_value(population, measure)
+        yield {"measure": info.name, "value": value, "best": False, "why": _UNKNOWN if isnan(value) else None}
+    elif info.of is not Counts:
+        raise OptionError(
+            f"{info.name} is a measure of probabilities, not of ranks or confusion matrices", remedy="leave it out."
+        )
+    elif info.best is not None:
+        try:
+            optimum = best_threshold(population, measure)
+        except OptionError as error:
+            yield {"measure": info.name, "value": nan, "best": True, "why": str(error).partition(";")[0]}
+            return
+        how = None if optimum.attained else "limit"
+        row = {"measure": info.name, "threshold": optimum.threshold, "value": optimum.value, "how": how, "best": True}
+        yield row | {"skipped": optimum.has_infinities}
+
+
+_UNKNOWN = "a class is missing, or no formula is known"
+
+
+def _threshold_row(measure: Measure, population: Population, threshold: float) -> dict[str, Any]:
+    counts = population.at(float(threshold))
+    value = float(measure(counts))
+    reason = undefined_reason(measure, counts) if isnan(value) else None
+    return {
+        "measure": describe(measure).name,
+        "threshold": float(threshold),
+        "value": value,
+        "best": False,
+        "why": reason,
+    }
+
+
+def _resolve_measures(what: str | Measure) -> list[Measure]:
+    return [as_measure(what)] if callable(what) else [find_measure(name) for name in TABLES.get(what.lower(), (what,))]
+
+
+def _score_range(population: Population, which: int) -> tuple[float, float]:
+    """Return the least and greatest score of a class; an unbounded class ends at a rounded 0.1% quantile."""
+    distribution = (population.negative, population.positive)[which]
+    low, high = support(distribution)
+    least, most = float(distribution.ppf(_TAIL)), float(distribution.isf(_TAIL))
+    # As round as the spread of the scores allows.
+    unit = 10.0 ** np.floor(np.log10(max(most - least, 1e-300) / 2))
+    return max(low, float(np.floor(least / unit) * unit)), min(high, float(np.ceil(most / unit) * unit))
+
+
+def _has_no_class(population: Population, margin: str) -> bool:
+    return population.prevalence == (0 if margin == "positives" else 1)
+
+
+Watch = Callable[[Callable[[], float | None]], AbstractContextManager[object]]
+"""Context manager made from a function that returns the percentage done; shows progress while the study runs."""
+
+SIZES = (30, 100, 300, 1000, 3000)
+
+
+def simulation_study(  # noqa: PLR0913  (each is a dimension of the study)
+    population: Population,
+    *,
+    sizes: Iterable[int] = SIZES,
+    prevalences: Iterable[float] | None = None,
+    measures: Iterable[str | Measure] = ("auc", "average_precision"),
+    repeats: int = 200,
+    seed: int = 0,
+    watch: Watch | None = None,
+) -> Results:
+    """Run a simulation study: mean and standard deviation of measures over random samples, beside the exact value.
+
+    Every sample has its own generator, seeded by seed, size, prevalence and number of the sample. So results do not
+    depend on what else is in the study.
+
+    Parameters
+    ----------
+    population
+        Population to sample from.
+    sizes
+        Sample sizes.
+    prevalences
+        Prevalences; the default is that of the population.
+    measures
+        Measures over all thresholds.
+    repeats
+        Number of samples of each size and prevalence.
+    seed
+        Random seed.
+    watch
+        Context manager that shows progress, called with a function that returns the percentage done.
+
+    Returns
+    -------
+    Results
+        One row for each prevalence, size and measure: `value` is the mean, `sd` the standard deviation and `theory` the
+        exact value. Samples of a single class are omitted, counted in `undefined`, and noted.
+
+    Examples
+    --------
+    >>> from baserate import population
+    >>> rows = population.simulation_study(population.linear(), sizes=[100], measures=["auc"], repeats=50).rows()
+    >>> [(round(row["value"], 2), round(row["sd"], 2), round(row["theory"], 4)) for row in rows]
+    [(0.84, 0.04, 0.8333)]
+    """
+    check_population(population)
+    functions = [as_measure(each) for each in ([measures] if isinstance(measures, str) else measures)]
+    unfit = [describe(measure).name for measure in functions if describe(measure).of is not Curve]
+    if unfit:
+        raise OptionError(
+            f"{', '.join(unfit)} requires a threshold", remedy="choose measures over all thresholds, such as auc."
+        )
+    shares = [population.prevalence] if prevalences is None else list(prevalences)
+    work = _Work(functions, _check_integer(repeats, "repeats"), _check_integer(seed, "seed", least=0))
+    cases = [(population.at_prevalence(share), _check_integer(size, "sizes")) for share, size in product(shares, sizes)]
+    if not cases or not functions:
+        raise OptionError("there is nothing to study", remedy="give at least one size, prevalence and measure.")
+    with nullcontext() if watch is None else watch(lambda: 100 * work.done / (len(cases) * repeats)):
+        rows = [row for each, size in cases for row in work.rows(each, size)]
+    columns = (*COLUMNS, "size", "prevalence", "sd", "theory", "repeats", "undefined")
+    data = {**header(population), "prevalences": shares, "seed": seed, "notes": list(_notes(rows))}
+    return Results({name: [row.get(name) for row in rows] for name in columns}, data)
+
+
+@dataclass(slots=True)
+class _Work:
+    """Samples of a study, and how many are finished."""
+
+    measures: list[Measure]
+    repeats: int
+    seed: int
+    done: int = field(default=0, init=False)
+
+    def rows(self, population: Population, size: int) -> Iterator[dict[str, Any]]:
+        """Yield one row for each measure."""
+        values = np.array([self._draw(population, size, repeat) for repeat in range(self.repeats)])
+        for measure, column in zip(self.measures, values.T, strict=True):
+            yield {
+                "measure": describe(measure).name,
+                "size": size,
+                "prevalence": population.prevalence,
+                "theory": exact_value(population, measure),
+                "repeats": self.repeats,
+                **_summarize_values(column),
+            }
+
+    def _draw(self, population: Population, size: int, repeat: int) -> list[float]:
+        """Draw a sample and compute all measures; NaN if it has a single class."""
+        share = int(np.float64(population.prevalence).view(np.uint64))
+        truth, score = population.draw(size, np.random.default_rng([self.seed, size, share, repeat]))
+        curve = Curve(Tally.of_rows(truth, score))
+        self.done += 1
+        both = 0 < np.count_nonzero(truth) < size
+        return [float(measure(curve)) if both else nan for measure in self.measures]
+
+
+def _summarize_values(values: Floats) -> dict[str, Any]:
+    defined = values[~np.isnan(values)]
+    many = len(defined)
+    mean = float(defined.mean()) if many else nan
+    spread = sqrt(float(np.sum((defined - mean) ** 2)) / (many - 1)) if many > 1 else nan
+    why = None if many else "every sample contains a single class"
+    return {"value": mean, "sd": spread, "undefined": len(values) - many, "how": "mean of samples", "why": why}
+
+
+def _notes(rows: list[dict[str, Any]]) -> Iterator[str]:
+    undefined = {(row["size"], row["prevalence"]): row["undefined"] for row in rows if row["undefined"]}
+    for (size, share), many in undefined.items():
+        repeats = rows[0]["repeats"]
+        yield f"{many} of {repeats} samples of {size} rows at prevalence {share:g} have a single class and are omitted."
+
+
+def _check_integer(value: object, name: str, least: int = 1) -> int:
+    number = isinstance(value, (int, float, np.integer, np.floating)) and isfinite(value)
+    if not number or value != int(value) or value < least:  # type: ignore[call-overload,operator]  # a number
+        raise OptionError(f"{name} is {value!r}; expected whole numbers of {least} or more.", option=name, value=value)
+    return int(value)  # type: ignore[call-overload,no-any-return]  # a number

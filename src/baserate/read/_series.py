@@ -15,8 +15,8 @@ import numpy.typing as npt
 
 from baserate._arrays import Bools
 from baserate._errors import NotBinaryError, NotNumericError
+from baserate._numeric.cumulative import cache_blocks
 from baserate._numeric.distinct import factorize
-from baserate._numeric.threads import cache_blocks
 from baserate.read._columns import Columns, as_column, as_numbers, missing_objects
 from baserate.read._labels import parse_jointly, parse_labels
 from baserate.read._table import LabelCodes, Numbers, Table

@@ -14,7 +14,7 @@ from baserate._arrays import Cells, Floats, read_only_copy
 from baserate._curve import Curve
 from baserate._cut import Cut
 from baserate._immutable import keep_read_only
-from baserate._numeric.single_precision import separate_precisions
+from baserate._numeric.distinct import separate_precisions
 from baserate._policy import Policy
 from baserate._results import json_ready
 from baserate._tally import Tallies, Tally

@@ -19,8 +19,8 @@ from baserate._arrays import Floats, ratio
 from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._cut import FLAG, REFER, Cut
+from baserate._numeric.cumulative import parallel_map
 from baserate._numeric.logistic import log_odds
-from baserate._numeric.threads import parallel_map
 from baserate._policy import REFUSE, Policy
 from baserate._results import Results
 from baserate._rows import Rows

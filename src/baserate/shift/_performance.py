@@ -18,8 +18,8 @@ from baserate._calibrator import Calibrator
 from baserate._errors import NotAProbabilityError, OptionError, advice, keyword
 from baserate._estimate import Estimate
 from baserate._formatting import format_exact, format_number
+from baserate._numeric.cumulative import parallel_map
 from baserate._numeric.distinct import run_sums, sum_columns, value_counts
-from baserate._numeric.threads import parallel_map
 from baserate._results import Results
 from baserate._rows import MulticlassRows, Rows
 from baserate._tally import Tallies, Tally

@@ -13,9 +13,9 @@ _STEPS = 4
 """Units of the last digit by which shortened bounds must differ."""
 _SHARES = {"Wilson", "Clopper–Pearson", "Jeffreys", "Agresti–Coull"}
 _ASIDES = (
-    r"^share as sure as ",
-    r"^\d+ (draws of a )?",
-    r", \d+ draws$",
+    r"^proportion with the variance of ",
+    r"^\d+ (samples of a )?",
+    r", \d+ samples$",
     r", of which \d+ undefined$",
     r",? with the (jackknife )?variance of (\d+ )?clusters$",
     r" over \d+ clusters, t quantiles$",

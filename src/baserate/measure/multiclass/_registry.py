@@ -19,7 +19,7 @@ from baserate._confusion import Confusion
 from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._errors import OptionError, ShapeError, UnknownNameError, unknown_name
-from baserate._numeric.threads import parallel_map
+from baserate._numeric.cumulative import parallel_map
 from baserate._rows import LabelSets, MulticlassRows
 from baserate._tally import Tally
 from baserate.measure import _measure

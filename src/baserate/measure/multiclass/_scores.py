@@ -7,8 +7,7 @@ import numpy as np
 
 from baserate._arrays import Floats, Reals, mean_defined, ratio
 from baserate._errors import NotAProbabilityError, OptionError
-from baserate._numeric.cumulative import pairwise_wins
-from baserate._numeric.threads import parallel_map
+from baserate._numeric.cumulative import pairwise_wins, parallel_map
 from baserate._rows import LabelSets, MulticlassRows
 from baserate.measure._measure import measure
 

@@ -1,0 +1,644 @@
+"""Multi-class intervals and comparisons: class averages, Hand and Till's M, mean losses, the bootstrap for the rest.
+
+Losses and hits are means over rows; averages over classes of areas and losses are sums of row contributions in every
+class. These have closed forms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from math import inf, isinf, isnan, nan, sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from baserate._arrays import Floats
+from baserate._confusion import Confusion
+from baserate._errors import EmptyDataError, OptionError, ShapeError, keyword
+from baserate._rows import LabelSets, MulticlassRows
+from baserate._tally import Tally
+from baserate.infer import _auc_intervals, _binomial, _variances
+from baserate.infer._auc_intervals import hand_till_slopes
+from baserate.infer._binomial import clopper_pearson, wilson
+from baserate.infer._bootstrap import Seed, choose_n_samples, percentiles, sample_in_blocks, sample_masses
+from baserate.infer._comparison import (
+    NO_VARIANCE,
+    BootstrapDifference,
+    Comparison,
+    ComparisonRequest,
+    Question,
+    StudentizedDifference,
+)
+from baserate.infer._variances import Bounds, Units, explain_heavy_tail, t_widening
+from baserate.measure import (
+    Measure,
+    auc,
+    average_precision,
+    brier as brier_of_two,
+    describe,
+    multiclass,
+    undefined_reason,
+    unwrap_options,
+)
+from baserate.measure.multiclass import brier, exact_match, hand_till, log_loss, top_k_accuracy
+
+LOGIT_METHOD = "influence function on log-odds, t quantiles"
+SHARE_METHOD = "influence function, t quantiles"
+SEPARATED_METHOD = "Clopper–Pearson for the smallest class: the classes are perfectly separated"
+NO_VARIANCE_METHOD = "Newcombe's score set of the two smallest classes: no row adds to the variance"
+_HALF_FREEDOM_ROWS = 18.0
+"""Rows of the smallest class at which average precision has half its degrees of freedom."""
+_NO_VARIANCE = "no row adds to the variance"
+
+
+class RowInfluence(NamedTuple):
+    """Contribution of each row to an average over classes."""
+
+    inner: Measure
+    """Two-class measure that is averaged: AUC for Hand and Till's M, and a mean loss for itself."""
+    slopes: Floats
+    """Derivative with respect to the mass of a row, times its weight: one entry for each row."""
+    bias: float = 0.0
+    """Expected value less the true one, to second order; 0 where it is not computed."""
+
+
+class AverageSample(NamedTuple):
+    """A value, its variance, and the smallest classes."""
+
+    value: float
+    variance: float
+    freedom: float
+    """Degrees of freedom of the variance."""
+    rows: Floats
+    """Effective number of rows of each class that occurs, in ascending order."""
+
+
+def row_influence(measure: Measure, rows: MulticlassRows, value: float) -> RowInfluence | None:
+    """Compute the contribution of each row to a measure in [0, 1]; None where there is no closed form."""
+    if measure is hand_till:
+        return RowInfluence(auc, hand_till_slopes(rows))
+    inner, how, options = vars(measure).get("parts", (None, None, None))
+    if (
+        options
+        or not _variances.has_influence(inner)
+        or describe(inner).span != (0, 1)
+        or how not in ("macro", "weighted")
+    ):
+        return None
+    tallies = rows.one_vs_rest()
+    if any(not tally.positives or not tally.negatives for tally in tallies):
+        return None
+    weighted = how == "weighted"
+    shares = rows.support / rows.total if weighted else np.full(len(rows.labels), 1 / len(rows.labels))
+    squares = _row_counts(rows) * _row_weights(rows) ** 2
+    total, bias = np.zeros(len(rows)), 0.0
+    for at, (tally, share) in enumerate(zip(tallies, shares, strict=True)):
+        own, true, false = _variances.influence_slopes(inner, tally)
+        is_own_class = rows.truth == at
+        place = np.searchsorted(-tally.score, -np.asarray(rows.score[:, at], dtype=np.float64))
+        slopes = np.where(is_own_class, true[place], false[place])
+        total += share * slopes
+        bias += share * _precision_bias(tally, own) if inner is average_precision else 0.0
+        if weighted:  # a row also increases the weight of its class
+            total += np.where(is_own_class, own - value, 0.0) / rows.total
+            bias += float(np.sum(squares * (is_own_class - share) * slopes)) / rows.total
+    return RowInfluence(inner, total * _row_weights(rows), bias)
+
+
+def average_interval(influence: RowInfluence, rows: MulticlassRows, value: float, level: float) -> Bounds:
+    """Bound an average over classes, or Hand and Till's M."""
+    times, weight = _row_counts(rows), _row_weights(rows)
+    class_masks = [rows.truth == at for at in np.unique(rows.truth)]
+    parts = [_variance_component(influence.slopes[of], times[of]) for of in class_masks]
+    if min(part.rows for part in parts) < 2:
+        return Bounds(nan, nan, SHARE_METHOD, "a class has a single row")
+    kish = [float(np.sum((times * weight)[of])) ** 2 / float(np.sum((times * weight**2)[of])) for of in class_masks]
+    variance = sum(part.variance for part in parts)
+    sample = AverageSample(value, variance, _variances.degrees_of_freedom(parts), np.sort(kish))
+    if influence.inner is auc and len(parts) == 2:  # two classes have one curve, so use its AUC interval
+        few, many = sample.rows.tolist()
+        low, high, how = _auc_intervals.auc_interval(
+            _auc_intervals.AucEstimate(value, variance, few, many, sample.freedom), level
+        )
+        return Bounds(low, high, how)
+    if not 0 < value < 1 or not variance > 0:
+        return _interval_without_variance(sample, level, ranks=influence.inner in (auc, average_precision))
+    if influence.inner is auc:
+        return _log_odds_interval(sample, level)
+    if influence.inner is average_precision:
+        return _precision_interval(sample, influence.bias, level)
+    return Bounds(*_share_interval(sample, level), SHARE_METHOD)
+
+
+def _log_odds_interval(sample: AverageSample, level: float) -> Bounds:
+    """Return the t interval of the log-odds, with degrees of freedom by fourth moments [@satterthwaite1946]."""
+    wider = sample.variance * t_widening(sample.freedom, level) ** 2
+    return Bounds(
+        *_auc_intervals.logit_delong_interval(_auc_intervals.AucEstimate(sample.value, wider, inf, inf), level),
+        LOGIT_METHOD,
+    )
+
+
+def _precision_interval(sample: AverageSample, bias: float, level: float) -> Bounds:
+    """Bound an average of average precision, with and without the bias of the estimate."""
+    reduced = sample._replace(freedom=precision_freedom(sample.freedom, float(sample.rows[0])))
+    middle = min(max(sample.value - bias, sample.value / 2), (1 + sample.value) / 2)
+    unbiased, plain = (_share_interval(reduced._replace(value=value), level) for value in (middle, sample.value))
+    return Bounds(min(unbiased[0], plain[0]), max(unbiased[1], plain[1]), SHARE_METHOD)
+
+
+def precision_freedom(freedom: float, smallest: float) -> float:
+    """Reduce the degrees of freedom of average precision, to 40% with up to a dozen rows in the smallest class.
+
+    The sample of a small class may lack the rows that would make most of the variance.
+    """
+    return freedom * max(smallest / (smallest + _HALF_FREEDOM_ROWS), 0.4)
+
+
+def _share_interval(sample: AverageSample, level: float) -> tuple[float, float]:
+    """Return Wilson's interval of a proportion with this estimated variance."""
+    odds = sample.value * (1 - sample.value)
+    trials = odds / (sample.variance * t_widening(sample.freedom, level) ** 2)
+    return wilson(sample.value * trials, (1 - sample.value) * trials, level)
+
+
+def _interval_without_variance(sample: AverageSample, level: float, *, ranks: bool) -> Bounds:
+    """Bound an average of ranks where no row is misranked.
+
+    A share f of misplaced rows in one of K classes lowers its own area by f and those of all others together by at most
+    as much, so the average by 2f/K at most. Largest is the f of the smallest class, without any observed: its
+    Clopper–Pearson bound :math:`1-(α/2)^{1/m}` [@clopper1934].
+    """
+    value, rows = sample.value, sample.rows
+    if ranks and value in (0.0, 1.0):
+        reach = 2 / len(rows) * (1 - clopper_pearson(float(rows[0]), 0.0, level)[0])
+        low, high = (1 - reach, 1.0) if value else (0.0, reach)
+        return Bounds(low, high, SEPARATED_METHOD)
+    if ranks:
+        still = _auc_intervals.AucEstimate(value, nan, float(rows[0]), float(rows[1]))
+        return Bounds(*_auc_intervals.score_interval(still, level), NO_VARIANCE_METHOD)
+    trials = float(rows.sum())
+    return Bounds(*wilson(value * trials, (1 - value) * trials, level), f"Wilson: {_NO_VARIANCE}")
+
+
+def _precision_bias(tally: Tally, value: float) -> float:
+    r"""Return the bias of average precision to second order, :math:`\frac12\sum w^2\,∂^2/∂w^2` over rows.
+
+    With T true positives and F flagged at a score, AP = S/P and S = Σ pT/F. More of a positive changes p, T and F
+    there, T and F at all laxer scores, and P; more of a negative changes F alone.
+    """
+    positives, (true, false) = tally.positives, np.cumsum(np.asarray(tally.mass, dtype=np.float64), axis=1)
+    flagged = np.maximum(true + false, np.finfo(float).tiny)
+    mass, precision, impurity = np.asarray(tally.mass[0], dtype=np.float64), true / flagged, false / flagged
+    first = precision + _reverse_cumsum(mass * impurity / flagged)
+    second = 2 * impurity / flagged - 2 * _reverse_cumsum(mass * impurity / flagged**2)
+    of_positive = (second - 2 * first / positives) / positives + 2 * value / positives**2
+    of_negative = 2 * _reverse_cumsum(mass * precision / flagged**2) / positives
+    squares = np.asarray(tally.squares, dtype=np.float64)
+    return float(np.sum(squares[0] * of_positive) + np.sum(squares[1] * of_negative)) / 2
+
+
+def _reverse_cumsum(values: Floats) -> Floats:
+    """Sum each entry and all after it."""
+    return np.asarray(np.cumsum(values[::-1])[::-1])
+
+
+def _variance_component(slopes: Floats, times: Floats) -> _variances.VarianceComponent:
+    """Sum row contributions to a variance, each with its count."""
+    second, fourth = (float(np.sum(times * slopes**power)) for power in (2, 4))
+    return _variances.VarianceComponent.of(second, fourth, float(times.sum()))
+
+
+N_BOOTSTRAP = 500
+FEW_FREEDOM = 25
+"""Degrees of freedom of an observed variance below which a few rows dominate it."""
+
+RowData = MulticlassRows | LabelSets
+_SAME_ORDER = "give the same rows in the same order."
+
+
+def multiclass_interval(measure: Measure, data: RowData, *, level: float, seed: Seed) -> Bounds:
+    """Bound any measure of `MulticlassRows` or `LabelSets`."""
+    value = float(measure(data))
+    if isinf(value):
+        return Bounds(nan, nan, "influence function", "the value is infinite")
+    plain = unwrap_options(measure)
+    if plain in _HITS:
+        return _hit_interval(_HITS[plain](measure, data), data, level)
+    if isinstance(data, MulticlassRows):
+        if plain in LOSSES:
+            return _loss_interval(plain, data, value, level)
+        if vars(measure).get("parts", ())[:2] == (brier_of_two, "macro"):  # the Brier score over the number of classes
+            low, high, how, why = _loss_interval(brier, data, value * len(data.labels), level)
+            return Bounds(low / len(data.labels), high / len(data.labels), how, why)
+        influence = row_influence(measure, data, value)
+        if influence is not None:
+            return average_interval(influence, data, value, level)
+    return _bootstrap_interval(measure, data, value, level, seed)
+
+
+def _hit_interval(hit: Floats, data: RowData, level: float) -> Bounds:
+    """Bound a proportion of rows."""
+    times, weight = _row_counts(data), _row_weights(data)
+    sums = [float(np.sum(times * weight**power * right)) for power in (1, 2) for right in (hit, 1 - hit)]
+    if data.weight is None:
+        return Bounds(*_binomial.proportion_interval(_binomial.Proportion(sums[0], sums[1]), level))
+    return Bounds(*_binomial.proportion_interval(_binomial.effective_counts(*sums), level))
+
+
+def _loss_interval(measure: Measure, rows: MulticlassRows, value: float, level: float) -> Bounds:
+    """Bound a mean loss with its observed variance, t quantiles, and degrees of freedom by fourth moments.
+
+    Where a few rows make most of that variance, large losses may be missing from the sample. The variance that the
+    probabilities imply is then used if it is larger, unless losses are clearly smaller than the probabilities imply.
+    """
+    times, weight = _row_counts(rows), _row_weights(rows)
+    how = "influence function, t quantiles"
+    if times.sum() < 2:
+        return Bounds(nan, nan, how, "there is a single row")
+    score = np.asarray(rows.score, dtype=np.float64)
+    losses = LOSSES[measure](score)
+    slopes = weight * (losses[np.arange(len(rows)), rows.truth] - value) / rows.total
+    part = _variance_component(slopes, times)
+    freedom = _variances.degrees_of_freedom([part])
+    variance = part.variance * _variances.t_widening(freedom, level) ** 2
+    if not variance > 0 or freedom < FEW_FREEDOM:
+        variance = max(variance, _model_variance(score, losses, times * weight, weight, value, always=not variance > 0))
+    if measure is log_loss:
+        heavy = explain_heavy_tail(_own_probabilities(score, rows))
+        return (
+            Bounds(nan, nan, how, heavy)
+            if heavy
+            else Bounds(*_variances.bound_positive_mean(value, variance, level), how)
+        )
+    share = _binomial.proportion_from_variance(value / 2, variance / 4, float(np.sum(times)))
+    low, high = _binomial.wilson(share.hits, share.misses, level)
+    return Bounds(2 * low, 2 * high, how)
+
+
+def _own_probabilities(score: Floats, rows: MulticlassRows) -> Tally:
+    """Return the tally of the probability that each row gives to its own class, all as positives."""
+    own = score[np.arange(len(rows)), rows.truth]
+    return Tally.of_rows(np.ones(len(rows), dtype=np.bool_), own, count=rows.count)
+
+
+def _model_variance(
+    score: Floats, losses: Floats, mass: Floats, weight: Floats, value: float, *, always: bool
+) -> float:
+    """Return the variance of a mean loss that the probabilities imply; 0 where losses are far smaller."""
+    with np.errstate(invalid="ignore"):
+        chances = np.where(score > 0, score * losses, 0.0).sum(axis=1)
+        around, spread = (
+            np.where(score > 0, score * (losses - middle) ** 2, 0.0).sum(axis=1) for middle in (value, chances[:, None])
+        )
+    total = float(mass.sum())
+    mean, error = float(np.sum(mass * chances)) / total, sqrt(float(np.sum(mass * weight * spread))) / total
+    if not always and value < mean - 2 * error:
+        return 0.0
+    return float(np.sum(mass * weight * around)) / total**2
+
+
+def _bootstrap_interval(measure: Measure, data: RowData, value: float, level: float, seed: Seed) -> Bounds:
+    """Bound a measure by percentiles with random weights of rows, sorted by content first."""
+    data_ = _sort_rows(data)
+    times, weight = _row_counts(data_), _row_weights(data_)
+    changes: dict[str, Any] = {"count": None} if isinstance(data_, MulticlassRows) else {}
+
+    def sample(rng: np.random.Generator, draws: int) -> Floats:
+        values = np.empty(draws)
+        for at in range(draws):
+            values[at] = measure(replace(data_, weight=rng.standard_gamma(times) * weight, **changes))
+        return values
+
+    draws = sample_in_blocks(sample, draws=N_BOOTSTRAP, seed=seed, size=data_.truth.size * len(data_.labels))
+    defined = draws[~np.isnan(draws)]
+    if not len(defined):
+        return Bounds(nan, nan, "Bayesian bootstrap", "no sample is defined")
+    low, high = percentiles(defined, level)
+    return Bounds(min(low, value), max(high, value), f"Bayesian bootstrap, {N_BOOTSTRAP} samples")
+
+
+def _sort_rows(data: RowData) -> RowData:
+    """Sort rows by content."""
+    names = ["truth", "score", "weight", "count" if isinstance(data, MulticlassRows) else "decided"]
+    columns = {name: getattr(data, name) for name in names if getattr(data, name) is not None}
+    keys = [column for each in columns.values() for column in np.atleast_2d(each.T)]
+    order = np.lexsort(keys[::-1])
+    changes: dict[str, Any] = {name: each[order] for name, each in columns.items()}
+    if isinstance(data, MulticlassRows):
+        changes |= {"group": data.group[:0], "groups": ((),), "attributes": ()}
+    return replace(data, **changes)
+
+
+def _row_counts(data: RowData) -> Floats:
+    """Return the count of each row."""
+    count = data.count if isinstance(data, MulticlassRows) else None
+    return np.ones(len(data)) if count is None else np.asarray(count, dtype=np.float64)
+
+
+def _row_weights(data: RowData) -> Floats:
+    return np.ones(len(data)) if data.weight is None else data.weight
+
+
+def _top_k_hits(measure: Measure, rows: RowData) -> Floats:
+    k = int(measure.keywords.get("k", 2)) if isinstance(measure, partial) else 2
+    if not isinstance(rows, MulticlassRows):
+        raise OptionError("top-k accuracy requires rows with one class each.")
+    return np.asarray(rows.rank() < k, dtype=np.float64)
+
+
+def _exact_matches(_measure: Measure, sets: RowData) -> Floats:
+    if not isinstance(sets, LabelSets):
+        raise OptionError("exact match requires sets of labels.")
+    errors = sets.per_row()
+    return np.asarray((errors.fp + errors.fn) == 0, dtype=np.float64)
+
+
+def row_losses(measure: Measure, rows: MulticlassRows) -> Floats:
+    """Return the loss of each row: its contribution to a Brier score or log loss."""
+    losses = LOSSES[measure](np.asarray(rows.score, dtype=np.float64))
+    return np.asarray(losses[np.arange(len(rows)), rows.truth])
+
+
+def _squared_losses(score: Floats) -> Floats:
+    return np.asarray(np.square(score).sum(axis=1, keepdims=True) + 1 - 2 * score)
+
+
+def _log_losses(score: Floats) -> Floats:
+    with np.errstate(divide="ignore"):
+        return np.asarray(-np.log(score))
+
+
+_HITS: Mapping[Measure, Callable[[Measure, RowData], Floats]] = {
+    top_k_accuracy: _top_k_hits,
+    exact_match: _exact_matches,
+}
+LOSSES: Mapping[Measure, Callable[[Floats], Floats]] = {brier: _squared_losses, log_loss: _log_losses}
+"""Measures that are mean losses, and the loss for each possible true class."""
+
+
+_PRIOR_ROWS = 4.0
+"""Prior rows of a joint table."""
+_ROUNDING = 1e-12
+
+
+def compare_classes(
+    a: MulticlassRows,
+    b: MulticlassRows,
+    *,
+    measure: str | Measure = "hand_till",
+    question: Question = Question(),  # noqa: B008  (it is immutable)
+    seed: Seed = 0,
+) -> Comparison:
+    """Compare two models that give a score for each of several classes to the same rows.
+
+    Hand and Till's multi-class AUC, averages of AUC, average precision and Brier score over classes, Brier score and
+    log loss have a t interval and t test of the mean difference between what each row adds for both models, as in
+    DeLong's test for two classes. Degrees of freedom follow from fourth moments [@satterthwaite1946]. Other measures of
+    scores or decisions use random weights of rows, equal for both models.
+
+    Parameters
+    ----------
+    a
+        Rows with the scores of the first model.
+    b
+        The same rows, in the same order, with the scores of the second model.
+    measure
+        Name or function of `baserate.measure.multiclass`.
+    question
+        Alternative, margin, level and method.
+    seed
+        Seed or NumPy generator.
+
+    Returns
+    -------
+    Comparison
+        The difference first − second, its interval and p-value.
+
+    Raises
+    ------
+    OptionError
+        The measure is not a multi-class one, or the method does not fit it.
+    ShapeError
+        The models have different rows or classes.
+
+    Examples
+    --------
+    >>> from baserate import class_scores
+    >>> truth = ["a", "b", "c", "c", "a", "b"]
+    >>> new = class_scores(truth, [[8, 1, 1], [3, 6, 1], [5, 3, 2], [1, 7, 2], [7, 2, 1], [2, 4, 4]])
+    >>> old = class_scores(truth, [[2, 1, 1], [3, 6, 1], [5, 3, 2], [1, 7, 2], [7, 2, 1], [9, 4, 4]])
+    >>> compare_classes(new, old)
+    Comparison(hand_till: first 0.833333, second 0.666667; difference 0.166667 (-0.272471 to 0.605804), p 0.244071)
+    """
+    _check_models(a, b)
+    function = multiclass.find_measure(measure) if isinstance(measure, str) else measure
+    request = ComparisonRequest(function, question)
+    info = describe(function)
+    if info.of not in (MulticlassRows, Confusion):
+        raise OptionError(
+            f"{info.name} is not a multi-class measure", remedy="choose one of `baserate.measure.multiclass`."
+        )
+    if info.name == "expected_cost" and function is multiclass.expected_cost:
+        raise OptionError(
+            "expected_cost requires costs of errors",
+            remedy="give partial(measure.multiclass.expected_cost, costs=CostMatrix(…)).",
+        )
+    if question.method not in (None, "delong", "resample") or (
+        question.method == "delong" and info.name != "hand_till"
+    ):
+        raise OptionError(
+            f"the method {question.method!r} does not apply to the multi-class measure {info.name}",
+            remedy=f"use {keyword('method', 'resample')}.",
+        )
+    first, second = _merge_rows(a, b)
+    values = _evaluate(function, first), _evaluate(function, second)
+    if isnan(values[0] - values[1]):
+        return request.conclude(
+            values,
+            (nan, nan),
+            "",
+            why=undefined_reason(function, first if info.of is MulticlassRows else first.confusion()),
+        )
+    if np.array_equal(first.score, second.score):
+        return request.conclude_identical(values)
+    if question.method != "resample":
+        closed = _compare_by_influence(request, first, second, values)
+        if closed is not None:
+            return closed
+    return _compare_by_bootstrap(request, first, second, values, seed)
+
+
+def _compare_by_influence(
+    request: ComparisonRequest, a: MulticlassRows, b: MulticlassRows, values: tuple[float, float]
+) -> Comparison | None:
+    """Compare by row contributions; return None without a closed form or a usable variance."""
+    if isinf(values[0]) or isinf(values[1]):
+        return None
+    influences = [_find_influence(request.measure, rows, value) for rows, value in zip((a, b), values, strict=True)]
+    if influences[0] is None or influences[1] is None:
+        return None
+    difference = influences[0].slopes - influences[1].slopes
+    times = _row_counts(a)
+    # Losses are means over all rows; areas are built from means within each class.
+    of = np.zeros(len(a), dtype=np.intp) if request.measure in LOSSES else a.truth
+    parts = [_variance_component(difference[of == at], times[of == at]) for at in np.unique(of)]
+    error, smallest = sqrt(sum(part.variance for part in parts)), min(part.rows for part in parts)
+    areas = request.measure is hand_till
+    name, value = "placements, as DeLong's" if areas else "influence function", values[0] - values[1]
+    if not _ROUNDING * max(map(abs, values)) < error < inf:
+        how = f"Newcombe's score limits of both as if independent areas of the smallest class: {NO_VARIANCE}"
+        still = [_auc_intervals.AucEstimate(each, nan, smallest, smallest) for each in values]
+        return request.conclude_by_areas(values, still, how) if areas else None
+    if len(parts) == 2 and areas:  # two classes have one curve, for which DeLong's test is normal
+        return request.conclude_by_t(values, StudentizedDifference(value, error, inf, name))
+    freedom = _variances.degrees_of_freedom(parts)
+    if influences[0].inner is average_precision:
+        freedom = precision_freedom(freedom, smallest)
+    return request.conclude_by_t(values, StudentizedDifference(value, error, max(freedom, 1.0), f"{name}, t quantiles"))
+
+
+def _find_influence(measure: Measure, rows: MulticlassRows, value: float) -> RowInfluence | None:
+    """Return what each row adds to a measure; None where there is no closed form."""
+    if describe(measure).of is not MulticlassRows:
+        return None
+    if measure in LOSSES:
+        weight = 1.0 if rows.weight is None else rows.weight
+        return RowInfluence(measure, weight * (row_losses(measure, rows) - value) / rows.total)
+    return row_influence(measure, rows, value)
+
+
+def _compare_by_bootstrap(
+    request: ComparisonRequest, a: MulticlassRows, b: MulticlassRows, values: tuple[float, float], seed: Seed
+) -> Comparison:
+    """Compare by random weights of rows, or by simulated joint tables of decisions."""
+    info = describe(request.measure)
+    make = _simulate_joint_tables if info.of is Confusion else _bootstrap_rows
+    # Order by content, so that swapping the models only changes the sign.
+    if (values[0], np.sort(a.score, axis=0).tobytes()) > (values[1], np.sort(b.score, axis=0).tobytes()):
+        draws = -make(request.measure, *_merge_rows(b, a), seed)
+    else:
+        draws = make(request.measure, a, b, seed)
+    if info.of is Confusion:
+        bootstrap = BootstrapDifference(draws, "Dirichlet samples of the joint table")
+    else:
+        rows = np.bincount(a.truth, a.count)
+        bootstrap = BootstrapDifference(draws, "Bayesian bootstrap", Units(float(rows[rows > 0].min())))
+    value = values[0] - values[1]
+    if info.of is MulticlassRows and bootstrap.is_constant(max(map(abs, values))) and (value or values[0] in info.span):
+        return request.conclude_as_shares(values, bootstrap.units)
+    same = info.of is Confusion and np.array_equal(a.decision(), b.decision())
+    return request.conclude_by_bootstrap(values, bootstrap, same=same)
+
+
+def _bootstrap_rows(measure: Measure, a: MulticlassRows, b: MulticlassRows, seed: Seed) -> Floats:
+    """Sample differences with a random weight for each row."""
+
+    def sample(rng: np.random.Generator, draws: int) -> Floats:
+        differences = np.empty(draws)
+        for at in range(draws):
+            multiplier = rng.standard_exponential(len(a)) if a.count is None else rng.standard_gamma(a.count)
+            weight = multiplier if a.weight is None else multiplier * a.weight
+            one, other = (_evaluate(measure, replace(each, weight=weight, count=None)) for each in (a, b))
+            differences[at] = one - other
+        return differences
+
+    size = 2 * a.score.size
+    return sample_in_blocks(sample, draws=choose_n_samples(size), seed=seed, size=size)
+
+
+def _simulate_joint_tables(measure: Measure, a: MulticlassRows, b: MulticlassRows, seed: Seed) -> Floats:
+    """Sample differences with a random mass for each combination of the label and both decisions.
+
+    A few prior rows are spread over all combinations in which a model is correct or both agree, so that unobserved ones
+    are not taken for impossible; with two classes that is half a row in each of the eight cells.
+    """
+    width = len(a.labels)
+    truth, first, second = (each.astype(np.intp) for each in (a.truth, a.decision(), b.decision()))
+    observed = (truth * width + first) * width + second
+    ways, which = np.unique(np.concatenate([_prior_cells(width), observed]), return_inverse=True)
+    weight = np.ones(len(a)) if a.weight is None else a.weight
+    times = np.ones(len(a)) if a.count is None else a.count
+    mass, squares = (
+        np.bincount(which[-len(a) :], times * weight**power, minlength=len(ways)).astype(np.float64) for power in (1, 2)
+    )
+    true = ways // width**2
+    tables = [true * width + ways // width % width, true * width + ways % width]
+
+    def sample(rng: np.random.Generator, draws: int) -> Floats:
+        masses = sample_masses(rng, draws, mass, squares, prior=_PRIOR_ROWS / len(ways))
+        one, other = (measure(Confusion(_sum_tables(masses, at, width), a.labels)) for at in tables)
+        return np.asarray(one - other)
+
+    size = max(len(ways), width**2)
+    return sample_in_blocks(sample, draws=choose_n_samples(size), seed=seed, size=size)
+
+
+def _prior_cells(width: int) -> npt.NDArray[np.intp]:
+    """Return the codes of label and both decisions where a model is correct or both agree."""
+    truth, other = (each.ravel() for each in np.indices((width, width)))
+    decisions = ((truth, other), (other, truth), (other, other))
+    return np.unique(np.concatenate([(truth * width + first) * width + second for first, second in decisions]))
+
+
+def _sum_tables(masses: Floats, at: npt.NDArray[np.intp], width: int) -> Floats:
+    """Sum masses to tables of label and one decision."""
+    tables = np.zeros((len(masses), width * width))
+    for column, cell in enumerate(at.tolist()):
+        tables[:, cell] += masses[:, column]
+    return tables.reshape(-1, width, width)
+
+
+def _evaluate(measure: Measure, rows: MulticlassRows) -> float:
+    return float(measure(rows if describe(measure).of is MulticlassRows else rows.confusion()))
+
+
+def _check_models(a: Any, b: Any) -> None:  # noqa: ANN401  (checked here)
+    for each in (a, b):
+        if not isinstance(each, MulticlassRows):
+            raise OptionError(
+                f"{type(each).__name__} is not MulticlassRows",
+                remedy="read them first, with baserate.read.class_rows(…).",
+            )
+    if a.labels != b.labels:
+        raise ShapeError(
+            f"the models have different classes, {a.labels} and {b.labels}",
+            remedy=f"name the same as {keyword('labels')}.",
+        )
+    if len(a) != len(b):
+        raise ShapeError(f"the models have {len(a)} and {len(b)} rows", remedy=_SAME_ORDER)
+    differ = int(np.count_nonzero(a.truth != b.truth))
+    if differ:
+        raise ShapeError(f"the labels differ in {differ} of {len(a)} rows", remedy=_SAME_ORDER)
+    for name in ("weight", "count"):
+        one, other = getattr(a, name), getattr(b, name)
+        if (one is None) != (other is None) or (one is not None and not np.array_equal(one, other)):
+            raise ShapeError(f"the rows of both models differ in {name}", remedy=_SAME_ORDER)
+
+
+def _merge_rows(a: MulticlassRows, b: MulticlassRows) -> tuple[MulticlassRows, MulticlassRows]:
+    """Sort the rows of both models by content and merge identical ones."""
+    # Adding 0.0 turns −0.0 into 0.0: equal scores must be equal keys.
+    keys = [a.truth, *np.asarray(a.score, np.float64).T + 0.0, *np.asarray(b.score, np.float64).T + 0.0]
+    keys += [] if a.weight is None else [a.weight]
+    order = np.lexsort(keys[::-1])
+    for column in (a.weight, a.count):
+        if column is not None:  # zero means absent
+            order = order[column[order] > 0]
+    if not len(order):
+        raise EmptyDataError("there are no rows", remedy="give at least one, with a weight above 0.")
+    new = np.zeros(len(order) - 1, dtype=np.bool_)
+    for key in keys:
+        new |= np.diff(key[order]) != 0
+    first = np.concatenate([np.zeros(1, dtype=np.intp), np.flatnonzero(new) + 1])
+    representatives = order[first]
+    times = np.add.reduceat(np.ones(len(order), dtype=np.int64) if a.count is None else a.count[order], first)
+    weight = None if a.weight is None else a.weight[representatives]
+    count = None if times.max(initial=1) == 1 else times
+    changes: dict[str, Any] = {"truth": a.truth[representatives], "weight": weight, "count": count}
+    changes |= {"group": a.group[:0], "groups": ((),), "attributes": ()}
+    first_, second = (replace(each, score=each.score[representatives], **changes) for each in (a, b))
+    return first_, second
