@@ -33,8 +33,8 @@ from baserate import (
     shift,
 )
 from baserate.equalize import Goal
+from baserate.equalize._group_counts import as_tallies, group_tables, rate_gaps, select_participants
 from baserate.equalize._optimum import roc_region
-from baserate.equalize._participants import as_tallies, group_tables, rate_gaps, select_participants
 from baserate.measure import MEASURES
 from tests.equalize.brute_force import Floats, least_cost
 from tests.equalize.random_problems import Problem, curves, problems

@@ -11,8 +11,7 @@ from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import confint_proportions_2indep
 
 from baserate import OptionError, Results, Tallies, Tally, UnknownNameError, equalize, read, shift
-from baserate.equalize._group_counts import MIN_SIZE
-from baserate.equalize._participants import SMALL_GROUP
+from baserate.equalize._group_counts import MIN_SIZE, SMALL_GROUP
 
 Cells = tuple[int, int, int, int]
 """True and false positives, false and true negatives."""

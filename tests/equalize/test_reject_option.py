@@ -23,7 +23,7 @@ from baserate import (
     read,
 )
 from baserate.equalize import Goal
-from baserate.equalize._participants import as_tallies, group_tables, rate_gaps, select_participants
+from baserate.equalize._group_counts import as_tallies, group_tables, rate_gaps, select_participants
 from baserate.equalize._reject_option import MAX_THRESHOLDS
 from tests.equalize.random_groups import (
     GRID,

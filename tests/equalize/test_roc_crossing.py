@@ -12,7 +12,7 @@ from baserate import Costs, Curve, Policy, Tally, curve, measure, tally
 from baserate._curve import Mixture
 from baserate._errors import FitError, InfeasibleError, OptionError
 from baserate.equalize import Goal, RocCrossing, ScoreScale, choose_roc_crossing, optimal_policy, roc_crossings
-from baserate.equalize._participants import as_tallies, group_tables, rate_gaps
+from baserate.equalize._group_counts import as_tallies, group_tables, rate_gaps
 
 Steps = list[tuple[int, int]]
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings, strategies as st
 
 from baserate import Costs, Curve, Policy, Tally, curve, measure, tally
 from baserate.equalize import Goal, _threshold_search, deterministic_thresholds
-from baserate.equalize._participants import as_tallies, group_tables, rate_gaps
+from baserate.equalize._group_counts import as_tallies, group_tables, rate_gaps
 from baserate.equalize._threshold_search import ThresholdChoices, search_thresholds
 from baserate.shift import reweigh
 

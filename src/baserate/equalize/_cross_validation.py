@@ -24,9 +24,7 @@ from baserate._tally import Group, Tallies, Tally
 from baserate.calibrate import FOLDS, Fold, ProgressCallback, assign_folds
 from baserate.decide import find_model, results_header
 from baserate.equalize._gaps import NullGaps, combine_null_gaps, simulate_null_gaps
-from baserate.equalize._optimum import optimal_policy
-from baserate.equalize._parities import Goal
-from baserate.equalize._participants import (
+from baserate.equalize._group_counts import (
     Groups,
     Participants,
     as_tallies,
@@ -35,6 +33,8 @@ from baserate.equalize._participants import (
     rate_gaps,
     select_participants,
 )
+from baserate.equalize._optimum import optimal_policy
+from baserate.equalize._parities import Goal
 from baserate.infer import IntervalOptions
 from baserate.measure import MEASURES, Measure, expected_cost, tidy_columns
 from baserate.shift import scale_counts

@@ -22,8 +22,8 @@ from baserate._errors import FitError
 from baserate._policy import REFUSE, Policy
 from baserate._tally import Group
 from baserate.decide import strictest_maximum
+from baserate.equalize._group_counts import Groups, Participants, select_participants
 from baserate.equalize._parities import Goal
-from baserate.equalize._participants import Groups, Participants, select_participants
 
 ROC_TOLERANCE = 1e-12
 """Distances in ROC space, and probabilities, below this count as rounding."""

@@ -19,15 +19,15 @@ from baserate._errors import InfeasibleError, OptionError, UnknownLabelError, ke
 from baserate._policy import REFUSE, Policy, label_text, spellings
 from baserate._tally import Group
 from baserate.decide import RELATIVE_TOLERANCE, can_be_infinite, note_skipped, resolve_objective as objective_of
-from baserate.equalize._common_threshold import (
+from baserate.equalize._group_counts import Groups, Participants, group_label, select_participants
+from baserate.equalize._parities import SLACK, Goal
+from baserate.equalize._threshold_search import (
     CommonCounts,
     count_at_thresholds,
     excess_over_bounds,
     pool_curves,
     rate_spreads,
 )
-from baserate.equalize._parities import SLACK, Goal
-from baserate.equalize._participants import Groups, Participants, group_label, select_participants
 from baserate.measure import Measure, as_measure, describe, expected_cost
 
 MAX_THRESHOLDS = 3000
