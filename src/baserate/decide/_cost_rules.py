@@ -19,7 +19,7 @@ from baserate._curve import Curve
 from baserate._cut import FLAG, PASS, REFER, Cut
 from baserate._errors import EmptyDataError, MissingValuesError, OptionError, ShapeError, UnknownNameError, keyword
 from baserate._estimate import Estimate
-from baserate._formatting import count_of, there_are
+from baserate._formatting import count_of
 from baserate._immutable import keep_read_only
 from baserate._numeric.cumulative import sliding_argmin
 from baserate._results import Results
@@ -45,12 +45,12 @@ ActionCosts = Mapping[str, tuple[float, float]]
 
 def _note_one_sided_costs(curve: Curve, cut: Cut, costs: Costs, **_: Any) -> Iterator[str]:  # noqa: ANN401
     if costs.fn <= costs.tp:
-        yield "a missed positive costs no more than a found one, so flagging saves nothing: look at the costs again."
+        yield "a false negative costs no more than a true positive, so flagging saves nothing: check the costs."
     elif costs.fp <= costs.tn:
-        yield "a false alarm costs no more than a passed negative, so flagging everybody is free: look at the costs."
+        yield "a false positive costs no more than a true negative, so flagging everybody is free: check the costs."
     counts = cut.counts(curve)
     if not counts.flagged or not counts.passed:
-        yield f"it is cheapest to {'pass' if not counts.flagged else 'flag'} everybody: no score is needed for that."
+        yield f"flagging {'nobody' if not counts.flagged else 'everybody'} is cheapest, so the scores are not used."
 
 
 @rule(gains=cost_gains, notes=_note_one_sided_costs)
@@ -84,9 +84,7 @@ def cost(curve: Curve, costs: Costs, *, prevalence: float | None = None) -> Cut:
     0.8
     """
     if not isinstance(costs, Costs):
-        raise OptionError(
-            f"{type(costs).__name__} are no costs of two classes", remedy="give baserate.Costs(fp=…, fn=…)."
-        )
+        raise OptionError(f"costs are {type(costs).__name__}; expected baserate.Costs(fp=…, fn=…).")
     check_stated_prevalence(curve, prevalence)
     return Cut((threshold_of_greatest_gain(curve, cost_gains(curve.positives, curve.negatives, costs, prevalence)),))
 
@@ -94,7 +92,7 @@ def cost(curve: Curve, costs: Costs, *, prevalence: float | None = None) -> Cut:
 def _note_unused_actions(_curve: Curve, cut: Cut, costs: ActionCosts, **_: Any) -> Iterator[str]:  # noqa: ANN401
     for action in costs:
         if action not in cut.actions:
-            yield f"{action} is never the cheapest, whatever the score."
+            yield f"{action} is the cheapest action at no score."
 
 
 @rule(notes=_note_unused_actions)
@@ -181,8 +179,8 @@ def _check_action_costs(costs: ActionCosts) -> ActionCosts:
 
 def _note_no_referrals(_curve: Curve, cut: Cut, refer: float | None = None, **_: Any) -> Iterator[str]:  # noqa: ANN401
     if REFER not in cut.actions:
-        dear = f"at a price of {refer:g}" if refer is not None else "to get there"
-        yield f"nobody need be referred {dear}: deciding is cheaper at every score."
+        at_cost = f" at a cost of {refer:g}" if refer is not None else ""
+        yield f"no case is referred{at_cost}: a decision is cheaper at every score."
 
 
 @rule(notes=_note_no_referrals)
@@ -227,19 +225,14 @@ def abstain(
     Cut(thresholds=(0.6, 0.8), actions=('pass', 'refer', 'flag'))
     """
     if (refer is None) == (coverage is None):
-        raise OptionError(
-            f"give either {keyword('refer')}, the price of referring a case, or {keyword('coverage')}, the share to "
-            f"be decided."
-        )
+        raise OptionError(f"give either {keyword('refer')}, the cost of a referral, or {keyword('coverage')}.")
     costs = Costs() if costs is None else costs
     check_stated_prevalence(curve, prevalence)
     if coverage is not None:
         return _cut_for_coverage(curve, costs, coverage, prevalence)
     assert refer is not None  # noqa: S101  (for the type checker)
     if not isfinite(refer):
-        raise OptionError(
-            f"refer is {refer}; the price of referring a case is a finite number.", option="refer", value=refer
-        )
+        raise OptionError(f"refer is {refer}; expected a finite cost.", option="refer", value=refer)
     # Referral costs the same for both classes: a third action, with a horizontal line of cost over risk.
     prices = {PASS: (costs.tn, costs.fn), REFER: (refer, refer), FLAG: (costs.fp, costs.tp)}
     return cheapest_cut(curve, prices, prevalence)
@@ -260,12 +253,7 @@ def _cut_for_coverage(curve: Curve, costs: Costs, coverage: float, prevalence: f
     a sum of one function of each threshold, and the two may not be further apart than the mass that may be referred.
     """
     if not 0 < coverage <= 1:
-        raise OptionError(
-            f"coverage is {coverage}",
-            remedy="give the share of cases to be decided, above 0 and at most 1.",
-            option="coverage",
-            value=coverage,
-        )
+        raise OptionError(f"coverage is {coverage}; expected above 0, at most 1.", option="coverage", value=coverage)
     sums = _cumulate_costs(curve, costs, prevalence)
     most = (1 - coverage) * sums.mass[-1] * (1 + RELATIVE_TOLERANCE)
     # For each lower threshold, the first upper one that does not refer too much.
@@ -315,7 +303,7 @@ def _cumulate_costs(curve: Curve, costs: Costs, prevalence: float | None) -> _Cu
 
 Shares = Mapping[Any, float] | Sequence[float] | Floats
 """Share of each class, by label or in order."""
-WRONG_POSTERIORS = "they are not right here."
+WRONG_POSTERIORS = "they are not calibrated on these rows."
 """End of the note about posteriors that do not predict the realized cost."""
 REFERRED = -1
 """Code of a referred row."""
@@ -370,15 +358,7 @@ class Decisions:
         return replace(_decision_confusion(self.costs, reweighed, self.codes), reweighed=shares is not None)
 
     def referred_mass(self, rows: MulticlassRows, *, shares: Shares | None = None) -> Floats:
-        """Return the mass of each class that is referred, in the order of `labels`.
-
-        Parameters
-        ----------
-        rows
-            The rows that were decided, with their true classes.
-        shares
-            Share of each class to reweight all rows to; as in the rows by default.
-        """
+        """Return the mass of each class that is referred, in the order of `labels`; parameters as of `confusion`."""
         reweighed = reweigh_rows(self._check_length(rows), shares).only(self.is_referred)
         masses: Floats = np.zeros(len(self.labels))
         masses[_label_positions(rows.labels, self.costs)] = reweighed.support
@@ -414,20 +394,18 @@ class Decisions:
         reweighed = reweigh_rows(self._check_length(rows), shares)
         likeliest = _label_positions(rows.labels, self.costs)[rows.decision()]
         at_likeliest = _expected_costs(rows.score, rows.labels, self.costs)[np.arange(len(rows)), likeliest]
-        each = [(self.codes, self.cost), (likeliest, at_likeliest)]
-        expected = [_weighted_mean(cost, reweighed) for _, cost in each]
-        realised = [self._realized_cost(reweighed, codes, level, known_shares=shares is not None) for codes, _ in each]
+        both = [(self.codes, self.cost), (likeliest, at_likeliest)]
+        expected = [_weighted_mean(cost, reweighed) for _, cost in both]
+        realised = [self._realized_cost(reweighed, codes, level, known_shares=shares is not None) for codes, _ in both]
         columns: dict[str, list[Any]] = {
             "rule": ["least cost", "highest probability"],
             "expected": expected,
-            "realised": [found.value for found in realised],
-            **{name: [getattr(found, name) for found in realised] for name in ("low", "high", "level", "how", "why")},
-            "referred": [_weighted_mean(codes == REFERRED, reweighed) for codes, _ in each],
+            "realised": [each.value for each in realised],
+            **{name: [getattr(each, name) for each in realised] for name in ("low", "high", "level", "how", "why")},
+            "referred": [_weighted_mean(codes == REFERRED, reweighed) for codes, _ in both],
         }
-        return Results(
-            columns,
-            {"rows": len(rows), "refer": self.refer, "notes": [*_note_wrong_posteriors(expected[0], realised[0])]},
-        )
+        notes = [*_note_wrong_posteriors(expected[0], realised[0])]
+        return Results(columns, {"rows": len(rows), "refer": self.refer, "notes": notes})
 
     def _realized_cost(
         self, rows: MulticlassRows, codes: npt.NDArray[np.intp], level: float | None, *, known_shares: bool
@@ -456,10 +434,8 @@ class Decisions:
 
     def _check_length(self, rows: MulticlassRows) -> MulticlassRows:
         if len(rows) != len(self.codes):
-            raise ShapeError(
-                f"{there_are(len(self.codes), 'decision')} for {count_of(len(rows), 'row')}",
-                remedy="give the rows they were made of.",
-            )
+            what = f"{count_of(len(self.codes), 'decision')} for {count_of(len(rows), 'row')}"
+            raise ShapeError(what, remedy="give the rows that were decided.")
         return rows
 
 
@@ -501,16 +477,9 @@ def least_cost(
     ['home', 'refer']
     """
     if not isinstance(costs, CostMatrix):
-        raise OptionError(
-            f"costs are {type(costs).__name__}", remedy="give a CostMatrix, with a cost for each pair of classes."
-        )
+        raise OptionError(f"costs are {type(costs).__name__}; expected a CostMatrix.")
     if refer is not None and not isfinite(refer):
-        raise OptionError(
-            f"refer is {refer}",
-            remedy="give what it costs to refer a row, or leave it out.",
-            option="refer",
-            value=refer,
-        )
+        raise OptionError(f"refer is {refer}; expected a finite cost.", option="refer", value=refer)
     rows = _as_rows(posteriors, costs, labels)
     check_class_probabilities(rows, "calibrate the scores first.")
     expected = _expected_costs(rows.score, rows.labels, costs)
@@ -540,7 +509,7 @@ def _as_rows(
     """Convert posteriors to rows of classes that have costs; the true classes of an array are unknown, and not used."""
     if isinstance(posteriors, MulticlassRows):
         if labels is not None:
-            raise OptionError(f"{keyword('labels')} has no use: the rows name their classes.")
+            raise OptionError(f"{keyword('labels')} has no effect on rows with named classes", remedy="leave it out.")
         rows = posteriors
     else:
         score = np.asarray(posteriors, dtype=np.float64)
@@ -555,9 +524,7 @@ def _as_rows(
         raise EmptyDataError("there are no rows to decide", remedy="give at least one.")
     missing = np.isnan(rows.score).any(axis=1)
     if missing.any():
-        raise MissingValuesError(
-            f"in {missing.sum()} of {len(rows)} rows a posterior is NaN", remedy="leave those rows out."
-        )
+        raise MissingValuesError(f"{missing.sum()} of {len(rows)} rows have NaN posteriors", remedy="leave them out.")
     return rows
 
 
@@ -570,7 +537,7 @@ def _note_wrong_posteriors(expected: float, realised: Estimate) -> Iterator[str]
     """Yield a note if the posteriors do not predict the realized cost."""
     if expected < realised.low or expected > realised.high:
         yield (
-            f"by the posteriors a row would cost {expected:.4g}, and it costs {realised.value:.4g} "
+            f"the posteriors predict a cost of {expected:.4g} per row, but it is {realised.value:.4g} "
             f"({realised.low:.4g} to {realised.high:.4g}): {WRONG_POSTERIORS}"
         )
 
@@ -579,10 +546,7 @@ def _label_positions(labels: tuple[object, ...], costs: CostMatrix) -> npt.NDArr
     """Return the position of each class in the costs."""
     unknown = [label for label in labels if label not in costs.labels]
     if unknown:
-        names = ", ".join(map(repr, unknown))
-        raise UnknownNameError(
-            f"there are costs for {list(costs.labels)}, but none for {names}; give costs for every class."
-        )
+        raise UnknownNameError(f"there are no costs for the class {unknown[0]!r}", remedy="give costs for every class.")
     return np.array([costs.labels.index(label) for label in labels], dtype=np.intp)
 
 
@@ -593,11 +557,10 @@ def _expected_costs(score: npt.NDArray[np.floating], labels: tuple[object, ...],
 
 
 def _decision_confusion(costs: CostMatrix, rows: MulticlassRows, codes: npt.NDArray[np.intp]) -> Confusion:
-    decided_rows = rows.only(codes != REFERRED)
-    truth = _label_positions(rows.labels, costs)[decided_rows.truth]
-    return Confusion.of_rows(
-        truth, codes[codes != REFERRED], costs.labels, weight=decided_rows.weight, count=decided_rows.count
-    )
+    is_decided = codes != REFERRED
+    decided = rows.only(is_decided)
+    truth = _label_positions(rows.labels, costs)[decided.truth]
+    return Confusion.of_rows(truth, codes[is_decided], costs.labels, weight=decided.weight, count=decided.count)
 
 
 COLUMNS = (
@@ -605,7 +568,7 @@ COLUMNS = (
     *("value", "low", "high", "level", "how", "why"),
 )
 LEAST_COST = "least cost"
-ADJUSTED_NOTE = "posteriors and masses were moved from the shares of these rows to others, which are taken as known."
+ADJUSTED_NOTE = "posteriors and masses were adjusted from the class shares of the sample to others, taken as known."
 
 Row = dict[str, Any]
 
@@ -650,9 +613,7 @@ def multiclass_summary(
     [('least cost', 0.3333333333333333), ('highest probability', 1.6666666666666667)]
     """
     if not isinstance(rows, MulticlassRows):
-        raise OptionError(
-            f"rows are {type(rows).__name__}", remedy="give MulticlassRows, with a posterior for each class."
-        )
+        raise OptionError(f"rows are {type(rows).__name__}; expected MulticlassRows.")
     to = None if shares is None else check_shares("shares", shares, rows.labels)
     adjusted = rows if to is None else _adjust_posteriors(rows, to)
     decisions = least_cost(adjusted, costs, refer=refer)

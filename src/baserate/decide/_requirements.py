@@ -43,15 +43,6 @@ _ROUNDING = 1e-12
 class Requirement:
     """A measure with a bound that it must satisfy.
 
-    Parameters
-    ----------
-    measure
-        Any measure.
-    sense
-        ">=" or "<=".
-    bound
-        Number on the right-hand side.
-
     Examples
     --------
     >>> from baserate import Counts, decide
@@ -63,11 +54,12 @@ class Requirement:
     measure: Measure
     sense: Sense
     bound: float
+    """Number on the right-hand side."""
 
     def __post_init__(self) -> None:
         name = describe(as_measure(self.measure)).name
         if self.sense not in (">=", "<="):
-            raise OptionError(f"sense is {self.sense!r}; it is '>=' or '<='.", option="sense", value=self.sense)
+            raise OptionError(f"sense is {self.sense!r}; expected '>=' or '<='.", option="sense", value=self.sense)
         if isnan(self.bound):
             raise OptionError(f"the bound of {name} is NaN", remedy="give a number.")
 
@@ -123,7 +115,7 @@ def parse_requirements(given: Any, *, of_decisions: bool = False) -> tuple[Requi
     """
     if isinstance(given, Requirement):
         if of_decisions and (independence := _describe_independence(given.measure)):
-            raise OptionError(f"{independence}", remedy="see whether it is kept with decide.check.")
+            raise OptionError(independence, remedy="check it with decide.check.")
         return (given,)
     if isinstance(given, str):
         return tuple(_parse(given, of_decisions=of_decisions))
@@ -170,8 +162,9 @@ def _parse_measure(text: str, place: int, name: str) -> Measure:
 def _describe_independence(measure: Measure) -> str | None:
     """Describe that a measure does not depend on the threshold; None if it does."""
     info = describe(measure)
-    slip = f"{info.name} does not depend on the threshold, so no threshold can be held to it"
-    return None if info.of is Counts else slip
+    return (
+        None if info.of is Counts else f"{info.name} does not depend on the threshold, so no threshold can satisfy it"
+    )
 
 
 def _parse_number(text: str) -> float:
@@ -248,25 +241,23 @@ def check(
     """
     check_tallies(tallies)
     if on not in get_args(Basis):
-        raise OptionError(f"on is {on!r}; it is 'bound' or 'estimate'.", option="on", value=on)
-    wanted = parse_requirements(require)
-    if not wanted:
-        raise OptionError("nothing is required", remedy='give requirements, such as "sensitivity >= 0.9".')
+        raise OptionError(f"on is {on!r}; expected 'bound' or 'estimate'.", option="on", value=on)
+    requirements = parse_requirements(require)
+    if not requirements:
+        raise OptionError("there is no requirement", remedy='give one, such as "sensitivity >= 0.9".')
     policies, by = policies_by_model(tallies, policy), _group_attributes(tallies, each_group)
     rows: list[Row] = []
     for model, each in policies.items():
-        _check_table(each, wanted)
+        _check_table(each, requirements)
         parts = evaluate_groups(tallies, each, model, by=by)
-        for requirement in wanted:
+        for requirement in requirements:
             for group, part in parts.items():
                 place = {"model": model, "group": None if group is None else dict(zip(by, group, strict=True))}
                 rows.append(place | _check_requirement(requirement, part, on, interval))
     details = find_same_data(tallies, policies) | {"on": on, "holds": all(row["holds"] for row in rows)}
-    details = add_measure_settings(details, [each.measure for each in wanted])
-    several = len(tallies.models) > 1
-    return Results(
-        rows_to_columns(_COLUMNS, rows, several=several), results_header(tallies, details, policies, interval)
-    )
+    details = add_measure_settings(details, [each.measure for each in requirements])
+    columns = rows_to_columns(_COLUMNS, rows, several=len(tallies.models) > 1)
+    return Results(columns, results_header(tallies, details, policies, interval))
 
 
 def _group_attributes(tallies: Tallies, each_group: bool | Sequence[str]) -> tuple[str, ...]:  # noqa: FBT001  (not public)
@@ -274,20 +265,18 @@ def _group_attributes(tallies: Tallies, each_group: bool | Sequence[str]) -> tup
     if not isinstance(each_group, bool):
         return (each_group,) if isinstance(each_group, str) else tuple(each_group)
     if each_group and not tallies.attributes:
-        raise OptionError(
-            f"{keyword('each_group', value=True)}, but the rows were read without groups",
-            remedy=f"read them with {keyword('group')}.",
-        )
+        what = f"{keyword('each_group', value=True)}, but the rows were read without groups"
+        raise OptionError(what, remedy=f"read them with {keyword('group')}.")
     return tallies.attributes if each_group else ()
 
 
-def _check_table(policy: Policy, wanted: Sequence[Requirement]) -> None:
+def _check_table(policy: Policy, requirements: Sequence[Requirement]) -> None:
     """Raise an error for measures of decisions if the policy has actions other than flag and pass."""
-    lost = [each.name for each in wanted if describe(each.measure).of is Counts]
-    if lost and not has_table(policy.actions):
+    undefined = [each.name for each in requirements if describe(each.measure).of is Counts]
+    if undefined and not has_table(policy.actions):
         raise OptionError(
-            f"a policy of {', '.join(policy.actions)} has no 2×2 table, and so no {lost[0]}; require what does not "
-            "depend on decisions, such as auc, or check a policy that passes and flags."
+            f"a policy of {', '.join(policy.actions)} has no confusion matrix, so {undefined[0]} is undefined",
+            remedy="require measures that do not depend on decisions, such as auc, or check another policy.",
         )
 
 
@@ -351,14 +340,13 @@ def rows_to_decide(
         return _as_row_count(max(rows * _row_factor(each, estimate_), rows + 1))
 
     def excludes_bound(more: Counts[float] | Tally) -> bool:
-        """Whether the interval of so much more leaves the bound."""
+        """Whether the interval of more data excludes the bound."""
         bounds = interval.of(each.measure, more)
         return bool(each.holds(bounds.low) == each.holds(bounds.high))
 
     if isinstance(data, Counts):
-        return _as_row_count(
-            _smallest_sufficient(rows, lambda many: excludes_bound(combine_counts([data], [many / rows])))
-        )
+        needed = _smallest_sufficient(rows, lambda many: excludes_bound(combine_counts([data], [many / rows])))
+        return _as_row_count(needed)
     # A tally holds whole rows, so all are repeated. Between the last insufficient multiple and the first sufficient
     # one, the square-root law is accurate enough.
     times = _smallest_sufficient(1, lambda many: excludes_bound(_repeat_tally(data, many)), most=_MAX_ROWS // rows)

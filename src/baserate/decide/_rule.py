@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial, wraps
-from inspect import signature
+from inspect import getdoc, signature
 from itertools import groupby
 from math import inf, isinf
 from typing import Any, Concatenate, Literal, NamedTuple, ParamSpec
@@ -35,22 +35,8 @@ def separate_float32(policy: Policy, score: Floats) -> Policy:
 
     Among float32 scores, a threshold that is a float32 becomes a short decimal between the two readings: 0.1 in place
     of 0.10000000149011612. The same rows of `score` are flagged, and a note of the policy documents the change.
-    Policies of other scores stay as they are.
+    Policies of other scores do not change.
 
-    Parameters
-    ----------
-    policy
-        Policy whose thresholds may be float32 numbers.
-    score
-        Scores that the policy was chosen on.
-
-    Returns
-    -------
-    Policy
-        The policy with such thresholds replaced.
-
-    Examples
-    --------
     >>> scores = np.array([0.9, 0.1], dtype=np.float32)
     >>> separate_float32(Policy(by_group={(): Cut((float(scores[1]),))}, otherwise="refuse"), scores).threshold
     0.1
@@ -66,8 +52,8 @@ def separate_float32(policy: Policy, score: Floats) -> Policy:
         return policy
     before, after = pairs[0]
     note = (
-        f"scores have float32 precision: a threshold of {before!r} became {after!r}, which flags the same rows here "
-        "and in a text file with these scores."
+        f"scores have float32 precision: a threshold of {before!r} became {after!r}, which flags the same rows "
+        "in these data and in a text file with these scores."
     )
     return replace(policy, by_group=by_group, notes=(*policy.notes, note))
 
@@ -102,6 +88,13 @@ class Gains(NamedTuple):
 
     positive: float
     negative: float
+
+
+_SHARED_SECTIONS = {
+    "Parameters": "curve\n    Curve of the data, with both classes.",
+    "Returns": "Policy\n    Policy that flags from the strictest best threshold on.",
+}
+"""Sections of the docstring of a rule that states no others."""
 
 
 class RuleInfo(NamedTuple):
@@ -141,9 +134,9 @@ def rule(
             cut = function(curve, *args, **options)
             # Without the curve, which is the first argument.
             arguments = dict(list(_bind_arguments(function, curve, *args, **options).items())[1:])
-            settings = _plain_settings(arguments) | (
-                {"prevalence": curve.tally.prevalence} if curve.tally.reweighed else {}
-            )
+            settings = _plain_settings(arguments)
+            if curve.tally.reweighed:
+                settings["prevalence"] = curve.tally.prevalence
             data_used = uses_data(**arguments)
             policy = Policy(
                 by_group={(): cut},
@@ -156,12 +149,24 @@ def rule(
             )
             return separate_float32(policy, curve.tally.score) if data_used else policy
 
+        choose.__doc__ = _complete_docstring(getdoc(function) or "")
         # `wraps` copies the annotations of the inner function, which returns a Cut.
         choose.__annotations__["return"] = Policy
         vars(choose)["rule"] = RuleInfo(function, gains)
         return choose
 
     return decorate
+
+
+def _complete_docstring(written: str) -> str:
+    """Add the sections that most rules share, Parameters and Returns, where a docstring lacks them."""
+    later = [written.index(heading) for heading in ("\n\nRaises\n", "\n\nExamples\n") if heading in written]
+    start = min(later, default=len(written))
+    body = written[:start]
+    for section, text in _SHARED_SECTIONS.items():
+        if f"\n{section}\n" not in body:
+            body += f"\n\n{section}\n{'-' * len(section)}\n{text}"
+    return body + written[start:]
 
 
 def rule_info(choose: Callable[..., Policy]) -> RuleInfo | None:
@@ -179,13 +184,11 @@ def rule_info(choose: Callable[..., Policy]) -> RuleInfo | None:
 def check_curve(curve: object) -> None:
     """Raise an error unless the argument is a curve with positive mass."""
     if isinstance(curve, Tally):
-        raise OptionError("a rule takes a curve", remedy="make one of the tally first, with baserate.curve(…).")
+        raise OptionError("a rule takes a curve", remedy="make one of the tally with baserate.curve(…).")
     if not isinstance(curve, Curve):
-        raise OptionError(
-            f"{type(curve).__name__} is not a Curve", remedy="make one first, with baserate.curve(baserate.tally(…))."
-        )
+        raise OptionError(f"{type(curve).__name__} is not a Curve", remedy="make one with baserate.curve(…).")
     if not curve.total:
-        raise FitError("there is nothing at any score, so no threshold is better than another", remedy="give rows.")
+        raise FitError("the curve has no mass, so no threshold is better than another", remedy="give rows.")
 
 
 def strictest_maximum(value: Floats) -> int | None:
@@ -265,8 +268,8 @@ def no_best_error(measure: Measure, curve: Curve, worth: Floats) -> FitError:
     if infinite:
         name = describe(measure).name
         return FitError(
-            f"{name} is infinite at {infinite} of {len(worth)} thresholds and finite at none, so no threshold is best "
-            "by it: an infinity never wins a search; take another measure, or give more rows."
+            f"{name} is infinite at {infinite} of {len(worth)} thresholds and finite at none, so none is best",
+            remedy="use another measure, or more rows.",
         )
     return undefined_error(measure, curve)
 
@@ -274,7 +277,8 @@ def no_best_error(measure: Measure, curve: Curve, worth: Floats) -> FitError:
 def undefined_error(measure: Measure, curve: Curve) -> FitError:
     """Build the error for a measure that is undefined at every threshold."""
     cause = undefined_reason(measure, curve.at(float(curve.tally.score[-1]))) or "it is undefined"
-    return FitError(f"{describe(measure).name} is undefined at every threshold: {cause}; give rows of both classes.")
+    what = f"{describe(measure).name} is undefined at every threshold: {cause}"
+    return FitError(what, remedy="give rows of both classes.")
 
 
 def require_both_classes(curve: Curve, name: str) -> None:
@@ -312,16 +316,12 @@ def join_actions(lowest: str, cuts: list[tuple[float, str]]) -> Cut:
 
 def _plain_settings(settings: dict[str, Any]) -> dict[str, Any]:
     """Convert settings to what a file can store: measures and requirements by name, with the options of measures."""
-    more = {
-        name: value
-        for setting in settings.values()
-        if isinstance(setting, partial)
-        for name, value in setting.keywords.items()
-    }
+    measures = [setting for setting in settings.values() if isinstance(setting, partial)]
+    more = {name: value for measure in measures for name, value in measure.keywords.items()}
     return more | {name: as_setting(setting) for name, setting in settings.items()}
 
 
-def as_setting(setting: Any) -> Any:  # noqa: ANN401  (whatever a rule was told)
+def as_setting(setting: Any) -> Any:  # noqa: ANN401  (any option of a rule)
     """Convert an option to a value that a policy file can store and that the rule accepts again."""
     if callable(setting):
         return describe(setting).name
@@ -351,8 +351,7 @@ def choose_policy(tallies: Tallies, rule: Rule, *, model: str | None = None, map
     tallies
         Data to choose on.
     rule
-        Rule of `baserate.decide`, with its options bound by `functools.partial`; or any function from a curve to a
-        policy.
+        Rule with its options bound by `functools.partial`, or any function from a curve to a policy.
     model
         Name of the model; needed where there are several.
     map
@@ -375,7 +374,7 @@ def choose_policy(tallies: Tallies, rule: Rule, *, model: str | None = None, map
     """
     name = find_model(tallies, model)
     if name == tallies.intake.columns.get("predicted"):
-        raise OptionError(f"{name} holds labels, which are decided already; a policy is of scores.")
+        raise OptionError(f"{name} contains labels, and a policy is for scores", remedy="name a column of scores.")
     tally = tallies.pooled(name)
     policy = rule(Curve(tally)) if map is None else _choose_after_calibrator(map, tally, rule)
     truth = tallies.intake.columns.get("truth")
@@ -421,9 +420,7 @@ def on_raw_scores(policy: Policy, map_: Calibrator, /, *, seen: npt.ArrayLike = 
     Cut(thresholds=(0.5, 0.8), actions=('pass', 'refer', 'flag'))
     """
     if policy.map is not None:
-        raise OptionError(
-            "this policy is one for scores as they come already", remedy="give one for what the map makes of them."
-        )
+        raise OptionError("the policy is on raw scores already", remedy="give one on calibrated scores.")
     scores = np.unique(np.asarray(seen, dtype=np.float64))
     by_group = {group: _invert_treatment(each, map_, scores) for group, each in policy.by_group.items()}
     return separate_float32(replace(policy, by_group=by_group, map=map_), scores)
@@ -445,9 +442,7 @@ def _invert_cut(cut: Cut, map_: Calibrator, scores: Floats) -> Cut:
     elif map_.never_falls:
         steps = dict(zip([None, *(_least_score(map_, at, scores) for at in cut.thresholds)], cut.actions, strict=True))
     else:
-        raise OptionError(
-            f"{map_.method} lets a higher score mean less, so that a threshold after it is none before it."
-        )
+        raise OptionError(f"{map_.method} does not increase with the score, so no threshold before it is equivalent.")
     runs = [next(same_action) for _, same_action in groupby(steps.items(), key=lambda item: item[1])]
     return Cut(tuple(start for start, _ in runs if start is not None), tuple(action for _, action in runs))
 

@@ -59,19 +59,8 @@ def search_thresholds(
     that is cheaper than the incumbent. Among equally cheap solutions the lowest rates win, then the strictest
     thresholds.
 
-    Parameters
-    ----------
-    groups
-        Thresholds of each group.
-    bounds
-        Greatest allowed difference of each rate.
-    effort
-        Number of boxes after which the search stops with the incumbent.
-
-    Returns
-    -------
-    tuple
-        Index of the threshold of each group, and whether the solution is proven optimal.
+    After `effort` boxes the search stops with the incumbent. It returns the index of the threshold of each group, and
+    whether the solution is proven optimal.
     """
     search = _Search(groups, bounds)
     boxes, incumbent, n_boxes = search.everything, search.nobody, 0
@@ -150,10 +139,7 @@ class _Search:
 
     def is_promising(self, boxes: _Boxes, incumbent: _Boxes) -> Bools:
         """Whether a box may contain a cheaper solution than the incumbent, or an equally cheap one with lower rates."""
-        before, same = (
-            np.zeros(len(boxes.cost_bound), dtype=bool),
-            np.ones(len(boxes.cost_bound), dtype=bool),
-        )
+        before, same = (np.full(len(boxes.cost_bound), fill_value=start) for start in (False, True))
         for own, other in zip(boxes.low, incumbent.low, strict=True):
             before |= same & (own < other)
             same &= own == other
@@ -213,14 +199,8 @@ def deterministic_thresholds(
 
     Parameters
     ----------
-    groups
-        Tallies that were read with groups, or a mapping from groups to curves.
-    goal
-        Parities, tolerances, costs and prevalence.
-    model
-        Model to use, if the tallies have several.
-    otherwise
-        Action for groups that lack a class that the parity requires; by default they are an error.
+    groups, goal, model, otherwise
+        As in `optimal_policy`.
 
     Returns
     -------
@@ -259,8 +239,8 @@ def _all_thresholds(region: RocRegion) -> RocRegion:
     """Replace the hull of a group by all of its thresholds."""
     curve = region.curve
     false, true = roc_rates(curve)
-    threshold = curve.threshold
-    return replace(region, threshold=threshold, is_reversed=np.zeros(len(threshold), dtype=bool), fpr=false, tpr=true)
+    is_reversed = np.zeros(len(curve.threshold), dtype=bool)
+    return replace(region, threshold=curve.threshold, is_reversed=is_reversed, fpr=false, tpr=true)
 
 
 def _threshold_choices(region: RocRegion, goal: Goal, rates: list[str]) -> ThresholdChoices:
@@ -270,7 +250,7 @@ def _threshold_choices(region: RocRegion, goal: Goal, rates: list[str]) -> Thres
 
 
 def _describe_trivial(regions: list[RocRegion], places: list[int]) -> str:
-    """Return "nobody" or "everybody" if that is who is flagged in all groups; otherwise an empty text."""
+    """Return "nobody" or "everybody" if all groups are decided that way; otherwise an empty text."""
     flagged = {float(region.flag_rate[at]) for region, at in zip(regions, places, strict=True)}
     if flagged == {0.0}:
         return "nobody"
@@ -282,14 +262,13 @@ def _deterministic_notes(policy: Policy, trivial: str) -> Iterator[str]:
     cost, bound, exact = (policy.settings[name] for name in ("cost", "bound", "exact"))
     if trivial and cost - bound > ROC_TOLERANCE:
         yield (
-            f"{trivial} is flagged: no thresholds that keep the parity so closely are cheaper. A case costs "
-            f"{cost:.6g}, "
-            f"with lots {bound:.6g}; allow a greater difference, or a randomized policy."
+            f"{trivial} is flagged: no thresholds within the tolerance are cheaper. The cost per person is {cost:.6g}, "
+            f"and {bound:.6g} with a randomized policy; allow a greater difference, or randomization."
         )
     if not exact:
         yield (
-            f"the search was ended before all thresholds were ruled out: a case costs {cost:.6g}, and no policy can be "
-            f"below {bound:.6g}; take a coarser score, with Tally.rounded, to be sure."
+            f"the search stopped before it ruled out all thresholds: the cost per person is {cost:.6g}, that of any "
+            f"policy at least {bound:.6g}. Pool scores with Tally.rounded for the proven optimum."
         )
 
 
@@ -302,7 +281,7 @@ class CommonCounts(NamedTuple):
     """Lowest value of each rate over groups."""
     most: Mapping[str, Floats]
 
-    def at(self, places: Any) -> CommonCounts:  # noqa: ANN401  (whatever an array is indexed by)
+    def at(self, places: Any) -> CommonCounts:  # noqa: ANN401  (any index of an array)
         """Return the counts at some of the thresholds."""
         least, most = ({rate: each[places] for rate, each in ends.items()} for ends in (self.least, self.most))
         return CommonCounts(self.cells[:, places], least, most)
@@ -318,11 +297,8 @@ def count_at_thresholds(curves: Collection[Curve], thresholds: Floats, rates: Co
     tables = [curve.at(thresholds) for curve in curves]
     values = {rate: [MEASURES[rate](table) for table in tables] for rate in rates}
     cells = np.array([sum(getattr(table, cell) for table in tables) for cell in ("tp", "fp", "fn", "tn")])
-    return CommonCounts(
-        cells,
-        {rate: np.min(each, axis=0) for rate, each in values.items()},
-        {rate: np.max(each, axis=0) for rate, each in values.items()},
-    )
+    least, most = ({rate: end(each, axis=0) for rate, each in values.items()} for end in (np.min, np.max))
+    return CommonCounts(cells, least, most)
 
 
 def rate_spreads(sides: Collection[CommonCounts], rates: Collection[str]) -> dict[str, Floats]:
@@ -355,12 +331,8 @@ def common_threshold(groups: Groups, goal: Goal, *, model: str | None = None, ot
 
     Parameters
     ----------
-    groups
-        Tallies that were read with groups, or a mapping from groups to curves.
-    goal
-        Parities, tolerances, costs and prevalence.
-    model
-        Model to use, if the tallies have several.
+    groups, goal, model
+        As in `optimal_policy`.
     otherwise
         Any action excludes groups that lack a required class from the choice; by default they are an error.
 
@@ -384,11 +356,8 @@ def common_threshold(groups: Groups, goal: Goal, *, model: str | None = None, ot
     participants = select_participants(groups, goal, model=model, otherwise=otherwise)
     curves = participants.curves.values()
     pooled = pool_curves(curves)
-    counts_by_threshold = count_at_thresholds(curves, pooled.threshold, goal.bounds)
-    feasible, counts = (
-        excess_over_bounds([counts_by_threshold], goal.bounds) <= SLACK,
-        Counts(*counts_by_threshold.cells),
-    )
+    common = count_at_thresholds(curves, pooled.threshold, goal.bounds)
+    feasible, counts = excess_over_bounds([common], goal.bounds) <= SLACK, Counts(*common.cells)
     cost = expected_cost(counts, costs=goal.costs)
     at = strictest_maximum(np.where(feasible, -cost, -np.inf))
     least = float(cost[at])
@@ -404,8 +373,8 @@ def _common_notes(goal: Goal, feasible: Counts[Floats]) -> list[str]:
     if np.any((feasible.flagged > 0) & (feasible.passed > 0)):
         return []
     names = " and ".join(each.name for each in goal.parities)
-    only = f"no single threshold keeps {names} within {goal.settings['within']} but to flag nobody, or everybody"
-    return [f"{only}; allow more, or treat groups apart."]
+    only = f"only flagging nobody or everybody keeps {names} within {goal.settings['within']} by a single threshold"
+    return [f"{only}; allow a greater difference, or group-specific thresholds."]
 
 
 CROSSING_RULE = "crossing"
@@ -449,21 +418,14 @@ class RocCrossing:
 class ScoreScale:
     """Piecewise linear transformation of scores of one group to the scale of another; beyond the knots it is a shift.
 
-    Parameters
-    ----------
-    x
-        Knots on the original scale, ascending.
-    y
-        Knots on the other scale.
-
-    Examples
-    --------
     >>> ScoreScale((0.0, 0.4, 1.0), (0.0, 0.6, 1.0))(np.array([-1.0, 0.2, 0.4, 0.7, 2.0])).round(9).tolist()
     [-1.0, 0.3, 0.6, 0.8, 2.0]
     """
 
     x: tuple[float, ...]
+    """Knots on the original scale, ascending."""
     y: tuple[float, ...]
+    """Knots on the other scale."""
 
     def __call__(self, score: npt.ArrayLike) -> Floats:
         """Scores on the other scale."""
@@ -489,7 +451,7 @@ def roc_crossings(first: Curve, second: Curve, *, hull: bool = False) -> tuple[R
 
     Returns
     -------
-    tuple of Crossing
+    tuple of RocCrossing
         Crossings, strictest first.
 
     Examples
@@ -518,14 +480,10 @@ def choose_roc_crossing(groups: Groups, goal: Goal, *, model: str | None = None,
 
     Parameters
     ----------
-    groups
-        Tallies that were read with two groups, or a mapping from two groups to curves.
+    groups, model, otherwise
+        As in `optimal_policy`, of two groups.
     goal
         Costs and prevalence; its parity must not include flag rates.
-    model
-        Model to use, if the tallies have several.
-    otherwise
-        Action for groups that lack a class; by default they are an error.
 
     Returns
     -------
@@ -550,17 +508,12 @@ def choose_roc_crossing(groups: Groups, goal: Goal, *, model: str | None = None,
     [0.3333, 0.6667]
     """
     if "flag_rate" in goal.rates:
-        raise OptionError(
-            "where curves cross, odds are equal but flag rates are not", remedy="choose by equalize.optimal_policy."
-        )
+        raise OptionError("flag rates are not equal where ROC curves cross", remedy="use equalize.optimal_policy.")
     exactly = replace(goal, parity="equalized-odds", within=0.0)
     participants = select_participants(groups, exactly, model=model, otherwise=otherwise)
     regions = roc_regions(participants)
     if len(regions) != 2:
-        raise OptionError(
-            f"curves of two groups cross, and {len(regions)} take part here",
-            remedy="choose by equalize.optimal_policy.",
-        )
+        raise OptionError(f"{len(regions)} groups take part; expected two.", remedy="Use equalize.optimal_policy.")
     candidates = _all_crossings(*participants.curves.values())
     several = [*regions.values()]
     costs = [total_cost(several, np.array([[each.fpr, each.tpr]] * 2), goal.costs) for each in candidates]
@@ -575,12 +528,11 @@ def choose_roc_crossing(groups: Groups, goal: Goal, *, model: str | None = None,
 
 def _all_crossings(first: Curve, second: Curve) -> list[RocCrossing]:
     """List the crossings of curves and of hulls, strictest first."""
-    crossings_found = [each for hull in (False, True) for each in roc_crossings(first, second, hull=hull)]
-    if not crossings_found:
-        raise InfeasibleError(
-            "the ROC curves of the two groups do not cross, nor do their hulls", remedy="take equalize.optimal_policy."
-        )
-    return sorted(crossings_found, key=lambda each: each.fpr + each.tpr)
+    crossings = [each for hull in (False, True) for each in roc_crossings(first, second, hull=hull)]
+    if not crossings:
+        what = "neither the ROC curves of the two groups nor their hulls cross"
+        raise InfeasibleError(what, remedy="use equalize.optimal_policy.")
+    return sorted(crossings, key=lambda each: each.fpr + each.tpr)
 
 
 class _RocPath:
