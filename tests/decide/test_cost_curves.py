@@ -178,7 +178,7 @@ def test_errors() -> None:
 
 @pytest.mark.parametrize("costs", [Costs(fp=0, fn=0), Costs(fp=-1), Costs(tp=2)])
 def test_errors_must_cost_something(costs: Costs) -> None:
-    with pytest.raises(OptionError, match="expected higher costs of errors"):
+    with pytest.raises(OptionError, match="expected errors to cost more"):
         decide.probability_cost(costs, 0.5)
 
 

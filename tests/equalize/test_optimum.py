@@ -341,7 +341,7 @@ def test_invalid_goals_raise_with_a_remedy() -> None:
         Goal(costs=2)  # type: ignore[arg-type]
     with pytest.raises(OptionError, match="read without groups"):
         equalize.optimal_policy(Tallies({"risk": {(): groups["f"].tally}}), Goal())
-    with pytest.raises(OptionError, match="holds no groups"):
+    with pytest.raises(OptionError, match="has no groups"):
         equalize.optimal_policy({}, Goal())
     with pytest.raises(OptionError, match="give a Curve"):
         equalize.optimal_policy({"f": 3}, Goal())  # type: ignore[dict-item]

@@ -75,7 +75,7 @@ def probability_cost(costs: Costs, prevalence: float) -> float:
     check_prevalence("prevalence", prevalence)
     missed, alarm = costs.fn - costs.tp, costs.fp - costs.tn
     if min(missed, alarm) < 0 or missed == alarm == 0:
-        raise OptionError(f"the costs are {_mention_costs(costs)}; expected higher costs of errors.")
+        raise OptionError(f"the costs are {_mention_costs(costs)}; expected errors to cost more.")
     return prevalence * missed / (prevalence * missed + (1 - prevalence) * alarm)
 
 
