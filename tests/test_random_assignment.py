@@ -58,9 +58,9 @@ def test_ids_are_whole_numbers_or_text() -> None:
     assert id_text("007") == "007"
     assert type(id_text(np.str_("a"))) is str
     for wrong in (7.0, True, np.True_, np.float64(7), b"7", (7,)):
-        with pytest.raises(OptionError, match="whole numbers or text"):
+        with pytest.raises(OptionError, match="a whole number or text"):
             id_text(wrong)
-    with pytest.raises(MissingValuesError, match="an id is missing"):
+    with pytest.raises(MissingValuesError, match="an ID is missing"):
         id_text(None)
     with pytest.raises(OptionError, match="UTF-8"):
         random_number("key", "\ud800")

@@ -1,4 +1,4 @@
-"""Costs: what each outcome costs, or pays."""
+"""Costs of the outcomes of decisions, of two classes or several."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from baserate._immutable import keep_read_only
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Costs:
-    """What each cell of the 2×2 table costs; a negative cost is a gain.
+    """Cost of each cell of the confusion matrix; a negative cost is a gain.
 
     >>> infection = Costs(tp=27_000, fp=2_000, fn=37_000, tn=0)
     >>> infection.total(Counts(tp=150, fp=50, fn=170, tn=630))
@@ -33,17 +33,17 @@ class Costs:
         if wrong is not None:
             raise OptionError(
                 f"{wrong} is {getattr(self, wrong)!r}; expected {COST.words}.",
-                remedy="State costs in another unit, and 0 for what costs nothing.",
+                remedy="State costs in another unit, or 0 for no cost.",
                 option=wrong,
                 value=getattr(self, wrong),
             )
 
     def total(self, counts: Counts[Value]) -> Value:
-        """What these outcomes cost together."""
+        """Return the total cost of some counts."""
         return self.tp * counts.tp + self.fp * counts.fp + self.fn * counts.fn + self.tn * counts.tn
 
     def slope(self, prevalence: float) -> float:
-        r"""Slope of the iso-cost lines in ROC space at that prevalence π.
+        r"""Return the slope of the iso-cost lines in ROC space at a prevalence π.
 
         .. math:: \frac{C_{FP}-C_{TN}}{C_{FN}-C_{TP}} \cdot \frac{1-π}{π}
 
@@ -59,9 +59,9 @@ class Costs:
 @keep_read_only
 @dataclass(frozen=True, slots=True, eq=False, init=False)
 class CostMatrix:
-    """What each decision costs for each true class, truth in rows; a negative cost is a gain.
+    """Cost of each decision for each true class, true classes in rows; a negative cost is a gain.
 
-    The labels say which class is which, so the order of classes need not be that of the table.
+    Classes are matched by their labels, so that their order need not be that of the confusion matrix.
 
     >>> triage = CostMatrix([[0, 1, 4], [2, 0, 1], [9, 3, 0]], ["home", "ward", "theatre"])
     >>> triage.total(Confusion.of_matrix([[5, 1], [2, 3]], ["theatre", "home"], truth="rows"))
@@ -74,24 +74,19 @@ class CostMatrix:
     def __init__(self, cost: npt.ArrayLike, labels: Iterable[object]) -> None:
         cost, labels = as_cells(cost), distinct_labels(labels)
         if cost.shape != (len(labels), len(labels)):
-            raise ShapeError(
-                f"the costs have shape {cost.shape} for {count_of(len(labels), 'class', 'classes')}",
-                remedy="give one for each pair.",
-            )
+            what = f"the costs have shape {cost.shape} for {count_of(len(labels), 'class', 'classes')}"
+            raise ShapeError(what, remedy="give one for each pair.")
         bad = sum(not is_cost(each) for each in cost.ravel().tolist())
         if bad:
-            raise OptionError(
-                f"{bad} of {cost.size} costs are not {COST.words}", remedy="use 0 for what costs nothing."
-            )
+            raise OptionError(f"{bad} of {cost.size} costs are not {COST.words}", remedy="use 0 for no cost.")
         object.__setattr__(self, "cost", read_only_copy(cost))
         object.__setattr__(self, "labels", labels)
 
     def total(self, confusion: Confusion) -> float:
-        """What these decisions cost together; of a stack, an array. Classes are matched by their labels."""
+        """Return the total cost of a confusion matrix; of a stack, an array. Classes are matched by their labels."""
         unknown = [label for label in confusion.labels if label not in self.labels]
         if unknown:
-            told = ", ".join(map(repr, unknown))
             raise UnknownNameError(
-                f"there are costs for {list(self.labels)}, but none for {told}; give costs for every class."
+                f"there are no costs for the class {unknown[0]!r}", remedy="give one for each class."
             )
         return exact_sum(self.cost * confusion.over(self.labels).mass, axes=2)

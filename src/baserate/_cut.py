@@ -26,22 +26,20 @@ RANGE = 1 << 4 * DIGITS
 _UNUSED = np.uint64(64 - 4 * DIGITS)
 
 
-def id_text(given: object) -> str:
+def id_text(identifier: object) -> str:
     """Write an ID as it is hashed: whole numbers in decimal, text unchanged; anything else is refused.
 
     >>> id_text(7), id_text("007")
     ('7', '007')
     """
-    if given is None:
-        raise MissingValuesError("an id is missing, so no lot can be drawn", remedy="give every row one.")
-    if isinstance(given, str):
-        return str(given)
-    if isinstance(given, (int, np.integer)) and not isinstance(given, bool):
-        return str(int(given))
-    raise OptionError(
-        f"an id is {given!r}, of type {type(given).__name__}; ids are whole numbers or text, since others are written "
-        "in more than one way."
-    )
+    if identifier is None:
+        raise MissingValuesError("an ID is missing, which random assignment needs", remedy="give one for every row.")
+    if isinstance(identifier, str):
+        return str(identifier)
+    if isinstance(identifier, (int, np.integer)) and not isinstance(identifier, bool):
+        return str(int(identifier))
+    # Other types, such as floats, have several spellings, and each would get another decision.
+    raise OptionError(f"an ID is {identifier!r}; expected a whole number or text.")
 
 
 def random_number(key: str, text: str) -> int:
@@ -67,7 +65,7 @@ def random_numbers(key: str, texts: Sequence[str]) -> RandomNumbers:
     try:
         digests = b"".join(map(digest, texts))
     except UnicodeEncodeError as error:
-        raise OptionError(f"the id {error.object!r} is no text that UTF-8 can hold", remedy="mend it.") from error
+        raise OptionError(f"the ID {error.object!r} is not valid UTF-8 text", remedy="correct it.") from error
     return np.frombuffer(digests, dtype=">u8")[::4].astype(np.uint64) >> _UNUSED
 
 
@@ -109,26 +107,21 @@ class Cut:
         if any(map(isnan, self.thresholds)):
             raise MissingValuesError("a threshold is NaN", remedy="give a number, or inf to flag nothing.")
         if any(low >= high for low, high in pairwise(self.thresholds)):
-            raise OptionError(f"thresholds are {self.thresholds}", remedy="give them ascending, each once.")
+            raise OptionError(f"thresholds are {self.thresholds}; expected ascending numbers, each once.")
         if len(self.actions) != len(self.thresholds) + 1:
-            raise ShapeError(
-                f"{count_of(len(self.actions), 'action')} for {count_of(len(self.thresholds), 'threshold')}",
-                remedy="give one more action than that: one for each stretch of scores.",
-            )
-        if not all(map(_is_name, self.actions)):
-            raise OptionError(f"actions are {self.actions}; an action is a name.")
+            what = f"{count_of(len(self.actions), 'action')} for {count_of(len(self.thresholds), 'threshold')}"
+            raise ShapeError(what, remedy="give one action more than thresholds: one for each range of scores.")
+        names: list[object] = [*self.actions]  # callers may not use a type checker
+        if not all(isinstance(name, str) and name for name in names):
+            raise OptionError(f"actions are {self.actions}; expected names.")
         if any(low == high for low, high in pairwise(self.actions)):
-            raise OptionError(
-                f"actions are {self.actions}; neighbours that are alike are one: leave out the threshold."
-            )
+            raise OptionError(f"actions are {self.actions}; expected neighbors that differ.")
 
     @property
     def threshold(self) -> float:
         """The threshold of a cut that passes or flags."""
         if self.actions != (PASS, FLAG):
-            raise OptionError(
-                f"a cut into {', '.join(self.actions)} has no single threshold", remedy="see `thresholds`."
-            )
+            raise OptionError(f"a cut into {', '.join(self.actions)} has no single threshold; see `thresholds`.")
         return self.thresholds[0]
 
     @property
@@ -139,9 +132,7 @@ class Cut:
     def action(self, score: float) -> str:
         """Return the action for a score."""
         if isnan(score):
-            raise MissingValuesError(
-                "the score is NaN, which is neither above a threshold nor below", remedy="give a number."
-            )
+            raise MissingValuesError("the score is NaN", remedy="give a number.")
         return self.actions[bisect_right(self.thresholds, score)]
 
     def stretches(self, curve: Curve) -> Counts[Floats]:
@@ -180,7 +171,7 @@ class Cut:
         Counts(tp=2.0, fp=0.0, fn=0.0, tn=1.0)
         """
         if not self.has_table:
-            raise OptionError(f"a cut into {', '.join(self.actions)} has no 2×2 table", remedy="see `stretches`.")
+            raise OptionError(f"a cut into {', '.join(self.actions)} has no confusion matrix; see `stretches`.")
         if self.actions in ((PASS, FLAG), (PASS, REFER, FLAG)):  # a shortcut for the usual cuts
             low, high = (curve.at(at) for at in (self.thresholds[0], self.thresholds[-1]))
             moments = high.moments and (_between(low.squares, high.squares), _between(low.rows, high.rows))
@@ -206,17 +197,15 @@ class RandomizedCut:
         object.__setattr__(self, "cuts", tuple(self.cuts))
         object.__setattr__(self, "chances", tuple(map(float, self.chances)))
         if len(self.cuts) < 2 or len({*self.cuts}) < len(self.cuts):
-            raise OptionError("a lottery is between two or more different cuts; a single one needs no lottery.")
+            raise OptionError("a randomized cut needs two or more different cuts", remedy="use a Cut for a single one.")
         if len(self.chances) != len(self.cuts):
-            raise ShapeError(
-                f"{count_of(len(self.chances), 'chance')} for {count_of(len(self.cuts), 'cut')}",
-                remedy="give one for each.",
-            )
+            what = f"{count_of(len(self.chances), 'chance')} for {count_of(len(self.cuts), 'cut')}"
+            raise ShapeError(what, remedy="give one for each.")
         if not (all(0 < each < 1 for each in self.chances) and abs(fsum(self.chances) - 1) <= _WHOLE):
-            raise OptionError(f"chances are {self.chances}; they are between 0 and 1 and add up to 1.")
+            raise OptionError(f"chances are {self.chances}; expected numbers between 0 and 1 that add up to 1.")
         edges = (0, *self.edges, RANGE)
         if any(low >= high for low, high in pairwise(edges)):
-            raise OptionError(f"chances are {self.chances}; none may be below 2⁻⁵², the finest that a lot can tell.")
+            raise OptionError(f"chances are {self.chances}; expected at least 2⁻⁵², the resolution of random numbers.")
 
     @property
     def edges(self) -> tuple[int, ...]:
@@ -233,9 +222,9 @@ class RandomizedCut:
         """Whether the actions are pass, flag and perhaps refer, so that there is a confusion matrix."""
         return has_table(self.actions)
 
-    def select(self, lot: int) -> Cut:
+    def select(self, number: int) -> Cut:
         """Return the cut that a random number selects."""
-        return self.cuts[bisect_right(self.edges, lot)]
+        return self.cuts[bisect_right(self.edges, number)]
 
     def chances_at(self, score: float) -> dict[str, float]:
         """Return the probability of every action at a score."""
@@ -248,10 +237,8 @@ class RandomizedCut:
         """Return expected counts for each action: rows that get it against all others."""
         each = [cut.tables(curve) for cut in self.cuts]
         nobody = curve.at(np.inf)
-        return {
-            action: combine_counts([tables.get(action, nobody) for tables in each], self.chances)
-            for action in self.actions
-        }
+        by_action = {action: [tables.get(action, nobody) for tables in each] for action in self.actions}
+        return {action: combine_counts(tables, self.chances) for action, tables in by_action.items()}
 
     def counts(self, curve: Curve) -> Counts[float]:
         """Return the expected counts of passed and flagged rows.
@@ -262,7 +249,7 @@ class RandomizedCut:
         Counts(tp=2.25, fp=0.25, fn=0.75, tn=1.75)
         """
         if not self.has_table:
-            raise OptionError(f"a lottery of {', '.join(self.actions)} has no 2×2 table", remedy="see `tables`.")
+            raise OptionError(f"a cut into {', '.join(self.actions)} has no confusion matrix; see `tables`.")
         return merge_tables(self.tables(curve), nobody=curve.at(np.inf))
 
 
@@ -280,7 +267,7 @@ def flags_from(treatment: Treatment | None) -> float | None:
 
 
 def has_table(actions: Iterable[str]) -> bool:
-    """Tell whether the actions are pass and flag, and perhaps refer."""
+    """Return whether the actions are pass and flag, and perhaps refer."""
     return {PASS, FLAG} <= {*actions} <= _USUAL
 
 
@@ -302,12 +289,9 @@ def certain_share(chances: Sequence[float], cuts: int) -> float:
 
 def actions_of(treatments: Iterable[Treatment]) -> tuple[str, ...]:
     """Return all actions, each once: pass, refer and flag first, then others in their order."""
-    found = dict.fromkeys(action for each in treatments for action in each.actions)
-    return (*(each for each in (PASS, REFER, FLAG) if each in found), *(each for each in found if each not in _USUAL))
-
-
-def _is_name(given: object) -> bool:
-    return isinstance(given, str) and bool(given)
+    actions = dict.fromkeys(action for each in treatments for action in each.actions)
+    usual = (each for each in (PASS, REFER, FLAG) if each in actions)
+    return (*usual, *(each for each in actions if each not in _USUAL))
 
 
 def _score_range_counts(upward: Counts[Floats]) -> Counts[Floats]:

@@ -39,7 +39,7 @@ _FIELDS = (
 )
 
 
-def policy_content(policy: Any) -> dict[str, Any]:  # noqa: ANN401  (a Policy)
+def policy_content(policy: Policy) -> dict[str, Any]:
     """Return the fields that determine decisions, as JSON values."""
     return {
         "rule": policy.rule,
@@ -61,61 +61,59 @@ def policy_content(policy: Any) -> dict[str, Any]:  # noqa: ANN401  (a Policy)
     }
 
 
-def policy_key(policy: Any) -> str:  # noqa: ANN401  (a Policy)
+def policy_key(policy: Policy) -> str:
     """Return the SHA-256 of the content as JSON with sorted keys; random assignment uses it as its key."""
     from hashlib import sha256  # slow to import, and not always needed
 
     return sha256(json.dumps(policy_content(policy), sort_keys=True, ensure_ascii=True).encode()).hexdigest()
 
 
-def policy_to_json(policy: Any) -> str:  # noqa: ANN401  (a Policy)
+def policy_to_json(policy: Policy) -> str:
     """Write a policy as versioned JSON with a seal."""
-    derived = {
-        "notes": list(policy.notes),
-        "needs_group": policy.needs_group,
-        "needs_id": policy.needs_id,
-        "key": policy.key,
-    }
+    derived = {"notes": list(policy.notes), **_derived_fields(policy)}
     return format_sealed_json(KIND, SCHEMA_VERSION, policy_content(policy) | derived)
 
 
-def policy_from_json(text: str, make: Any) -> Any:  # noqa: ANN401  (Policy, and one of those)
-    """Read what `policy_to_json` wrote, checking it; `make` is called with the fields of a policy."""
+def _derived_fields(policy: Policy) -> dict[str, Any]:
+    """Return the fields of a file that follow from others; readers in other languages need not derive them."""
+    return {"needs_group": policy.needs_group, "needs_id": policy.needs_id, "key": policy.key}
+
+
+def policy_from_json(text: str, make: Callable[..., Policy]) -> Policy:
+    """Read and check what `policy_to_json` wrote; `make` is called with the fields of a policy."""
     form = parse_sealed_json(text, [KIND], SCHEMA_VERSION, what="policy")
-    wanted = {"kind", "schema_version", *_FIELDS}
-    if set(form) != wanted:
-        raise FileFormatError(f"a policy with the fields {sorted(form)}; it has {sorted(wanted)}.")
+    expected = {"kind", "schema_version", *_FIELDS}
+    if set(form) != expected:
+        raise FileFormatError(f"the fields of the policy are {sorted(form)}; expected {sorted(expected)}.")
     try:
-        made = make(**_read_fields(form))
-        follows = {"needs_group": made.needs_group, "needs_id": made.needs_id, "key": made.key}
+        policy = make(**_read_fields(form))
+        derived = _derived_fields(policy)
     except (BaserateError, TypeError, ValueError, KeyError, AttributeError) as error:
         raise FileFormatError(f"not a policy: {error}") from error
-    wrong = [name for name, value in follows.items() if form[name] != value]
-    if wrong:
-        raise FileFormatError(
-            f"not a policy: {wrong[0]} is {form[wrong[0]]!r}, but the rest says {follows[wrong[0]]!r}."
-        )
-    return made
+    for name, value in derived.items():
+        if form[name] != value:
+            raise FileFormatError(f"not a policy: {name} is {form[name]!r}; expected {value!r} by the other fields.")
+    return policy
 
 
 def _read_fields(form: dict[str, Any]) -> dict[str, Any]:
     attributes = tuple(form["attributes"])
     groups = {}
     for each in form["groups"]:
-        named = each["group"] or {}
-        if tuple(named) != attributes:
-            raise OptionError(f"a group has {list(named)}, not a value for each of {list(attributes)}.")
-        group = tuple(named.values())
+        labels = each["group"] or {}
+        if tuple(labels) != attributes:
+            raise OptionError(f"a group has {list(labels)}; expected a value for each of {list(attributes)}.")
+        group = tuple(labels.values())
         if group in groups:
-            raise OptionError(f"the group {named} is there twice.")
+            raise OptionError(f"the group {labels} is listed twice.")
         groups[group] = _treatment_from_json(each)
-    map_ = None if form["map"] is None else Calibrator.from_json(json.dumps(form["map"]))
+    calibrator = None if form["map"] is None else Calibrator.from_json(json.dumps(form["map"]))
     plain = {name: form[name] for name in ("rule", "positive", "otherwise", "prevalence", "chosen_on")}
     return {
         **plain,
         "attributes": attributes,
         "by_group": groups,
-        "map": map_,
+        "map": calibrator,
         "settings": {name: _setting_from_json(name, value) for name, value in form["settings"].items()},
         "columns": {name: _setting_from_json("", value) for name, value in form["columns"].items()},
         "notes": tuple(form["notes"]),
@@ -126,9 +124,7 @@ def _label(value: object) -> object:
     """Check that a file can hold a group's label."""
     if isinstance(value, (str, int)) or (isinstance(value, float) and isfinite(value)):
         return value
-    raise OptionError(
-        f"the label {value!r} of a group is {type(value).__name__}; labels are text, numbers or booleans."
-    )
+    raise OptionError(f"a label of a group is {value!r}; expected text, a number or a boolean.")
 
 
 def _treatment_to_json(treatment: Treatment) -> dict[str, Any]:
@@ -140,9 +136,8 @@ def _treatment_to_json(treatment: Treatment) -> dict[str, Any]:
 
 def _treatment_from_json(form: Mapping[str, Any]) -> Treatment:
     if "lottery" in form:
-        return RandomizedCut(
-            tuple(map(_cut_from_json, form["lottery"])), tuple(each["chance"] for each in form["lottery"])
-        )
+        parts = form["lottery"]
+        return RandomizedCut(tuple(map(_cut_from_json, parts)), tuple(each["chance"] for each in parts))
     return _cut_from_json(form)
 
 
@@ -167,9 +162,7 @@ def _setting_to_json(name: str, setting: Any) -> Any:  # noqa: ANN401  (any sett
         return {str(key): _setting_to_json(name, value) for key, value in setting.items()}
     if setting is None or isinstance(setting, (str, int)):
         return setting
-    raise OptionError(
-        f"the setting {name} is {setting!r}, which a file cannot hold", remedy="give numbers, text or costs."
-    )
+    raise OptionError(f"the setting {name} is {setting!r}; expected numbers, text or costs.")
 
 
 def _setting_from_json(name: str, value: Any) -> Any:  # noqa: ANN401  (any setting of a rule)
@@ -227,7 +220,7 @@ class Policy:
     def __post_init__(self) -> None:
         self._check_treatments()
         self._check_descriptions()
-        by_group = {tuple(map(_as_python, group)): found for group, found in self.by_group.items()}
+        by_group = {tuple(map(_as_python, group)): treatment for group, treatment in self.by_group.items()}
         for name, mapping in (("by_group", by_group), ("settings", self.settings), ("columns", self.columns)):
             object.__setattr__(self, name, FrozenMapping(mapping))
         self._check_spellings()
@@ -236,38 +229,30 @@ class Policy:
     def _check_treatments(self) -> None:
         """Check that every group has a cut, and all others an action."""
         if not self.by_group:
-            raise OptionError("a policy without a cut decides nothing", remedy="give one for each group, or for ().")
+            raise OptionError("the policy has no cut", remedy="give one for each group, or for ().")
         treatments: list[object] = [*self.by_group.values()]  # callers may not use a type checker
         strange = [each for each in treatments if not isinstance(each, (Cut, RandomizedCut))]
         if strange:
-            raise OptionError(
-                f"what is done with a group is {strange[0]!r}",
-                remedy="give a Cut, such as Cut((0.5,)), or a RandomizedCut.",
-            )
+            what = f"the cut of a group is {strange[0]!r}"
+            raise OptionError(what, remedy="give a Cut, such as Cut((0.5,)), or a RandomizedCut.")
         if not self.otherwise or not isinstance(self.otherwise, str):
-            raise OptionError(
-                f"otherwise is {self.otherwise!r}; it is an action, or 'refuse'.",
-                option="otherwise",
-                value=self.otherwise,
-            )
+            what = f"otherwise is {self.otherwise!r}; expected an action, or 'refuse'."
+            raise OptionError(what, option="otherwise", value=self.otherwise)
         wrong = [group for group in self.by_group if len(group) != len(self.attributes)]
         if wrong:
-            raise ShapeError(f"group {wrong[0]} has not one value for each of the attributes {self.attributes}.")
+            raise ShapeError(f"the group {wrong[0]} has not one label for each of {self.attributes}.")
 
     def _check_descriptions(self) -> None:
         """Check attributes, texts and prevalence."""
         names: list[object] = [*self.attributes]
         if not all(isinstance(name, str) and name for name in names) or len({*names}) < len(names):
-            raise OptionError(f"attributes are {self.attributes}; they are names of columns, each once.")
+            raise OptionError(f"attributes are {self.attributes}; expected names of columns, each once.")
         texts: list[object] = [self.rule, *self.notes, *([] if self.positive is None else [self.positive])]
         if not all(isinstance(each, str) for each in texts):
-            raise OptionError("the rule, the positive class and notes are text", remedy="write them so.")
+            raise OptionError("the rule, the positive class or a note is not text", remedy="give text.")
         if self.prevalence is not None and not 0 <= self.prevalence <= 1:
-            raise OptionError(
-                f"prevalence is {self.prevalence}; it is a share, so give a number from 0 to 1.",
-                option="prevalence",
-                value=self.prevalence,
-            )
+            what = f"prevalence is {self.prevalence}; expected a number from 0 to 1."
+            raise OptionError(what, option="prevalence", value=self.prevalence)
 
     def _check_spellings(self) -> None:
         """Refuse two groups whose labels are written the same way."""
@@ -277,9 +262,8 @@ class Policy:
                 for spelling in spellings(label):
                     other = owner.setdefault(spelling, label)
                     if other is not label and other != label:
-                        raise OptionError(
-                            f"{attribute} has {other!r} and {label!r}, which are written alike", remedy="keep one."
-                        )
+                        what = f"{attribute} has {other!r} and {label!r}, which files write alike"
+                        raise OptionError(what, remedy="keep one.")
 
     def __repr__(self) -> str:
         groups = f"; {count_of(len(self.by_group), 'group')} by {', '.join(self.attributes)}" if self.attributes else ""
@@ -307,13 +291,12 @@ class Policy:
     def cut(self) -> Cut:
         """The cut of a policy without groups and randomization."""
         if self.needs_group:
-            raise OptionError(
-                f"this policy has a cut for each group by {', '.join(self.attributes)}", remedy="see `by_group`."
-            )
-        found = self.by_group[()]
-        if isinstance(found, RandomizedCut):
-            raise OptionError("this policy draws lots between several cuts", remedy="see `by_group`.")
-        return found
+            by = ", ".join(self.attributes)
+            raise OptionError(f"this policy has a cut for each group by {by}", remedy="see `by_group`.")
+        treatment = self.by_group[()]
+        if isinstance(treatment, RandomizedCut):
+            raise OptionError("this policy is randomized between several cuts", remedy="see `by_group`.")
+        return treatment
 
     @property
     def threshold(self) -> float:
@@ -333,19 +316,17 @@ class Policy:
     def treatment(self, group: Sequence[object] = ()) -> Treatment:
         """Return the cut of a group, given a value for each attribute; an unlisted group may be an error."""
         if len(group) != len(self.attributes):
-            raise ShapeError(
-                f"{count_of(len(group), 'value')} of a group; "
-                f"this policy asks for {', '.join(self.attributes) or 'none'}."
-            )
+            expected = ", ".join(self.attributes) or "none"
+            raise ShapeError(f"{count_of(len(group), 'value')} of a group; this policy uses {expected}.")
         texts = tuple(map(label_text, group))
-        for known, found in self.by_group.items():
+        for known, treatment in self.by_group.items():
             if all(text in spellings(label) for text, label in zip(texts, known, strict=True)):
-                return found
+                return treatment
         if self.otherwise == REFUSE:
             named = ", ".join(f"{name} = {value!r}" for name, value in zip(self.attributes, group, strict=True))
             raise UnknownLabelError(
                 f"there is no cut for the group {named}, and this policy refuses others",
-                remedy="leave such rows out, or choose a policy that says what to do with them.",
+                remedy="leave such rows out, or choose a policy that covers them.",
             )
         return Cut((), (self.otherwise,))
 
@@ -353,13 +334,13 @@ class Policy:
         """Return the action for one row; use `baserate.apply` for many."""
         if not isfinite(score):
             raise MissingValuesError(f"the score is {score}", remedy="give a finite number.")
-        found = self.treatment(group)
-        if isinstance(found, Cut):
-            return found.action(score)
-        drawn = {cut.action(score) for cut in found.cuts}
-        if len(drawn) == 1:
-            return drawn.pop()
-        return found.select(random_number(self.key, id_text(id))).action(score)
+        treatment = self.treatment(group)
+        if isinstance(treatment, Cut):
+            return treatment.action(score)
+        actions = {cut.action(score) for cut in treatment.cuts}
+        if len(actions) == 1:  # no ID is needed where all cuts agree
+            return actions.pop()
+        return treatment.select(random_number(self.key, id_text(id))).action(score)
 
     def to_json(self) -> str:
         """Return versioned JSON with a checksum that restores every number exactly."""
@@ -368,8 +349,7 @@ class Policy:
     @classmethod
     def from_json(cls, text: str) -> Policy:
         """Read what `to_json` wrote, checking its form."""
-        made: Policy = policy_from_json(text, cls)
-        return made
+        return policy_from_json(text, cls)
 
     def __reduce__(self) -> tuple[Callable[[str], Policy], tuple[str]]:
         # Pickled as its file, so that loading checks it.

@@ -233,7 +233,7 @@ def test_a_group_of_one_class_is_told(tmp_path: Path) -> None:
     rows = found(path, "--truth", "y", "--score", "p", "--group", "g", "--at", "0.2")["rows"]
     alone = [row for row in rows if row["group"] == {"g": "b"} and row["strategy"] == "model"]
     assert [(row["net_benefit"], row["standardized"]) for row in alone] == [(pytest.approx(-0.25), None)]
-    assert {row["why"] for row in alone} == {"there are no positives, so nothing can be standardised"}
+    assert {row["why"] for row in alone} == {"there are no positives, so the net benefit is not standardized"}
 
 
 @pytest.mark.slow

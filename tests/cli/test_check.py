@@ -121,7 +121,7 @@ def test_what_is_told(tmp_path: Path) -> None:
     ]
     t = read.tallies(path, truth="sick", score="risk")
     chosen = saved(Policy(by_group={(): Cut((0.5,))}, otherwise="refuse", chosen_on=t.digest, **NAMED), tmp_path)
-    assert "note: the cut-off was chosen on these very rows" in run("check", path, "--policy", chosen, *SOME).stderr
+    assert "note: the threshold was chosen on these rows" in run("check", path, "--policy", chosen, *SOME).stderr
 
 
 def test_the_program_ends_with_1_unless_all_of_it_holds(tmp_path: Path) -> None:
@@ -174,4 +174,4 @@ def test_unusable_files_are_told(tmp_path: Path) -> None:
     bands = Policy(by_group={(): Cut((0.5,), ("low", "high"))}, otherwise="refuse", **NAMED)
     unfit = run("check", path, "--policy", saved(bands, tmp_path), *SOME)
     assert unfit.exit_code == 2
-    assert "has no 2×2 table, and so no sensitivity" in unfit.stderr
+    assert "has no confusion matrix, so sensitivity is undefined" in unfit.stderr

@@ -96,13 +96,13 @@ def test_the_cheaper_sample_is_not_the_cheaper_classifier() -> None:
     ]
     assert costs_of(told["rows"], "tp", "fn", "fp", "tn") == [("M1", 150, 40, 60, 250), ("M2", 250, 45, 5, 200)]
     assert all(row["low"] < row["value"] < row["high"] for row in told["rows"])
-    note = "by the totals of the samples as they are, M1 would be the cheapest; per case it is M2."
+    note = "M1 has the lowest total in the samples, but per case M2 is the cheapest."
     assert told["data"]["notes"] == [note]
     assert run("costs", *M1, *M2, *FOUND_PAYS, "--prevalence", "0.38").stderr == f"note: {note}\n"
     refused = run("costs", *M1, *M2, *FOUND_PAYS)
     assert (refused.exit_code, refused.stdout) == (2, "")
     assert "measured at different prevalences (M1: 0.38; M2: 0.59)" in refused.stderr
-    assert "State the one where they will be used with --prevalence;" in refused.stderr
+    assert "state the deployment prevalence with --prevalence;" in refused.stderr
 
 
 def test_infections() -> None:
@@ -310,7 +310,10 @@ CELLS = "give TP,FN,FP,TN in this order, such as M1=150,40,60,250, or by name, M
         ((*M1, "--fp", "1", "--iso-cost", "0.1,0.6"), "lines of equal cost depend on the prevalence; add it"),
         (("--fp", "1", "--prevalence", "0.1", "--iso-cost", "0.1,1.6"), "'0.1,1.6' is no point; give FPR,TPR"),
         (("--fp", "1", "--prevalence", "0.1", "--iso-cost", "0.1"), "'0.1' is no point; give FPR,TPR"),
-        (("--tp", "1", "--prevalence", "0.1", "--iso-cost", "0,1"), "--tp 1.0 --fp 1.0 --fn 1.0 --tn 0.0: a positive"),
+        (
+            ("--tp", "1", "--prevalence", "0.1", "--iso-cost", "0,1"),
+            "--tp 1.0 --fp 1.0 --fn 1.0 --tn 0.0; expected an error on a positive",
+        ),
         ((*M1, "--costs", "c.csv"), "--table is for two classes; leave out either it or --costs."),
         (("--iso-cost", "0,1", "--costs", "c.csv"), "--iso-cost is for two classes; leave out either it or --costs."),
         (("--costs", "c.csv", "--fp", "1"), "--costs is for several classes and --fp for two; leave out one of them."),

@@ -122,7 +122,7 @@ def test_what_is_told(tmp_path: Path) -> None:
         "rule = cost, inferred; name it with --rule.",
         "positive = 1, inferred; name it with --positive.",
         (
-            "note: the cut-off was chosen on these very rows, which flatters it: take it to others, or read the "
+            "note: the threshold was chosen on these rows, so its performance is optimistic: use other data, or read the "
             "optimism-corrected values."
         ),
         (
@@ -134,7 +134,7 @@ def test_what_is_told(tmp_path: Path) -> None:
     named = run("decide", people(tmp_path), *ONE, "--rule", "fixed", "--threshold", "0.5", "--positive", "1")
     assert named.stderr == ""
     bare = run("decide", people(tmp_path), *ONE, "--rule", "youden", "--draws", "0").stderr
-    assert "take it to others.\n" in bare
+    assert "use other data.\n" in bare
     assert "correction" not in bare
 
 
@@ -212,7 +212,7 @@ def test_folds_beside_other_rows_and_groups(tmp_path: Path) -> None:
     heads = next(line for line in shown.splitlines() if line.startswith("measures"))
     assert heads.index("optimism-corrected") < heads.index("in 2 folds") < heads.index("on others.csv")
     bare = run("decide", path, *ONE, "--folds", "2", "--draws", "0").stderr
-    assert "or read what it gives in folds that had no part in the choice." in bare
+    assert "or read the cross-validated values." in bare
 
 
 def test_a_fold_without_which_nothing_is_found_is_named(tmp_path: Path) -> None:
@@ -255,7 +255,7 @@ def test_bands_as_data(tmp_path: Path) -> None:
     assert shares == pytest.approx({"low": 0.5, "medium": 0.3, "high": 0.2})
     few = found(people(tmp_path), *ONE, "--bands", "0.5,0.99", "--draws", "0")["rows"]
     (nobody,) = (row for row in few if row["measure"] == "risk" and row["action"] == "high")
-    assert (nobody["value"], nobody["why"]) == (None, "there is nobody in it")
+    assert (nobody["value"], nobody["why"]) == (None, "no row is in this band")
 
 
 def test_to_flag_may_never_pay(tmp_path: Path) -> None:
@@ -308,14 +308,14 @@ def test_what_is_positive_is_so_in_other_rows(tmp_path: Path) -> None:
     [
         (("--rule", "yuden"), "'yuden' is not one of 'youden'"),
         (("--rule", "actions"), "'actions' is not one of 'youden'"),
-        (("--rule", "cost"), "the rule cost needs what errors cost: --fp 1 --fn 20."),
+        (("--rule", "cost"), "the rule cost needs costs of errors: --fp 1 --fn 20."),
         (("--rule", "best"), "the rule best needs a measure: --maximize f1, or --minimize fpr."),
-        (("--rule", "require"), "the rule require needs what must be kept: --require 'specificity >= 0.9'."),
-        (("--rule", "capacity"), "the rule capacity needs how many can be flagged: --capacity 100"),
+        (("--rule", "require"), "the rule require needs a requirement: --require 'specificity >= 0.9'."),
+        (("--rule", "capacity"), "the rule capacity needs a capacity: --capacity 100"),
         (("--rule", "bands"), "the rule bands needs edges: --bands 0.1,0.3"),
         (("--band-names", "a,b"), "the rule bands needs edges"),
-        (("--rule", "abstain"), "the rule abstain needs the price of referring a case"),
-        (("--rule", "fixed"), "the rule fixed needs the cut-off: --threshold 0.5."),
+        (("--rule", "abstain"), "the rule abstain needs the cost of a referral"),
+        (("--rule", "fixed"), "the rule fixed needs a threshold: --threshold 0.5."),
         (("--rule", "youden", "--capacity", "3"), "--capacity is for the rule capacity, and the rule is youden"),
         (("--require", "f1 >= 0.1", "--capacity", "3"), "--capacity is for the rule capacity, and the rule is require"),
         (("--rule", "cost", "--fn", "2", "--maximize", "f1"), "--maximize is for the rule best or require"),
@@ -326,7 +326,7 @@ def test_what_is_positive_is_so_in_other_rows(tmp_path: Path) -> None:
         (("--bands", "0.1", "--band-shares", "0.1"), "--bands and --band-shares say two different things"),
         (("--maximize", "cost", "--fn", "2"), "a cost is made least, at costs that you give"),
         (("--minimize", "cost"), "a cost is made least, at costs that you give"),
-        (("--minimize", "auc"), "auc has one value for a whole curve"),
+        (("--minimize", "auc"), "auc does not depend on the threshold"),
         (("--maximize", "sensitivvity"), "there is no measure 'sensitivvity'. Did you mean 'sensitivity'"),
         (("--maximize", ""), "there is no measure ''"),
         (("--measures", "sensitivvity"), "there is no measure 'sensitivvity'. Did you mean 'sensitivity'"),
@@ -351,8 +351,14 @@ def test_what_is_positive_is_so_in_other_rows(tmp_path: Path) -> None:
         (("--fp", "inf"), "'inf' holds an infinite number; give finite ones."),
         (("--draws", "-1"), "-1 is not in the range"),
         (("--folds", "1"), "1 is not in the range"),
-        (("--folds", "5", "--threshold", "0.5"), "--folds is for a cut-off that is chosen, and this one is as given"),
-        (("--folds", "5", "--bands", "0.5"), "--folds is for a cut-off that is chosen, and bands have no 2×2 table"),
+        (
+            ("--folds", "5", "--threshold", "0.5"),
+            "--folds is for a cut-off that is chosen, and a fixed threshold does not depend on the data",
+        ),
+        (
+            ("--folds", "5", "--bands", "0.5"),
+            "--folds is for a cut-off that is chosen, and bands have no confusion matrix",
+        ),
         (("--folds", "5", "--capacity", "3"), "without a fold there are fewer rows to count; give a share instead"),
         (("--draws", "5", "--no-interval"), "--draws is for intervals; leave out either it or --no-interval."),
         (("--interval", "delong"), "--interval delong makes no interval of sensitivity"),
@@ -398,7 +404,7 @@ def test_what_cannot_be_met_is_told_apart(tmp_path: Path) -> None:
     result = run("decide", people(tmp_path), *ONE, "--require", "specificity >= 0.9, sensitivity >= 0.9")
     assert (result.exit_code, result.stdout) == (1, "")
     assert "no threshold has specificity >= 0.9 and sensitivity >= 0.9: with sensitivity >= 0.9" in result.stderr
-    assert result.stderr.endswith("Ask for less of one of them.\n")
+    assert result.stderr.endswith("relax one of them.\n")
 
 
 def test_unusable_rows(tmp_path: Path) -> None:

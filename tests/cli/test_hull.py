@@ -270,8 +270,8 @@ def test_too_few_rows_to_hold_some_out() -> None:
         (("--combine", "--score", "ri*"), "--combine takes two scores, and there is 1; name two"),
         (("--combine", "--predicted", "says"), "--predicted has no use beside --combine, which takes two scores"),
         (("--fp", "0"), "one kind of error costs nothing, so that the prevalence changes nothing; add --prevalence"),
-        (("--fn", "-3"), "--tp 0.0 --fp 1.0 --fn -3.0 --tn 0.0: errors must not cost less"),
-        (("--fp", "0", "--fn", "0", "--prevalence", "0.1"), "one kind must cost more"),
+        (("--fn", "-3"), "--tp 0.0 --fp 1.0 --fn -3.0 --tn 0.0; expected errors to cost more"),
+        (("--fp", "0", "--fn", "0", "--prevalence", "0.1"), "expected errors to cost more"),
         (("--fpr", "1.2"), "'1.2' is no rate to reach; give a number from 0 to 1, such as 0.1 or 10%"),
         (("--prevalence", "1"), "'1' is no prevalence"),
         (("--score", "nothing"), "there is no column 'nothing'"),
@@ -296,7 +296,7 @@ def test_one_class_is_no_data(typed: tuple[str, ...]) -> None:
 def test_a_name_that_is_a_constant_decision_is_refused() -> None:
     result = run("hull", "-", "--truth", "sick", "--score", "all", given="sick,all\n1,0.9\n0,0.3\n")
     assert result.exit_code == 2
-    assert "a classifier is called 'all', as is a constant decision; give it another name." in result.stderr
+    assert "a classifier is called 'all', which is reserved; give it another name." in result.stderr
 
 
 def test_labels_are_one_point(tmp_path: Path) -> None:

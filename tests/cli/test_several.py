@@ -120,12 +120,12 @@ def test_what_is_told(tmp_path: Path) -> None:
     data.write_text("\n".join(["is,p_cat,p_dog", *rows]), encoding="utf-8")
     costs.write_text(",cat,dog\ncat,0,1\ndog,1,0\n", encoding="utf-8")
     told = run("decide", data, "--truth", "is", "--scores", "p_cat,p_dog", "--costs", costs).stderr
-    assert "by the posteriors a row would cost 0.01, and it costs 0.5 (" in told
-    assert told.endswith("they are not right here. See `baserate reliability`.\n")
+    assert "the posteriors predict a cost of 0.01 per row, but it is 0.5 (" in told
+    assert told.endswith("they are not calibrated on these rows. See `baserate reliability`.\n")
     right = run("decide", *asked(tmp_path)).stderr
-    assert "not right" not in right
+    assert "not calibrated" not in right
     assert "rule =" not in right
-    assert "flatters" not in right
+    assert "optimistic" not in right
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def test_costs_are_needed_for_every_class(tmp_path: Path) -> None:
     assert (lacking.exit_code, "give --costs FILE" in lacking.stderr) == (2, True)
     (tmp_path / "costs.csv").write_text(",cat,dog\ncat,0,1\ndog,1,0\n", encoding="utf-8")
     some = run("decide", file, *typed)
-    assert (some.exit_code, "but none for 'fish'" in some.stderr) == (2, True)
+    assert (some.exit_code, "no costs for the class 'fish'" in some.stderr) == (2, True)
 
 
 def test_scores_that_are_no_probabilities_are_refused(tmp_path: Path) -> None:

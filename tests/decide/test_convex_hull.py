@@ -300,7 +300,7 @@ def test_exact_slopes() -> None:
     ("work", "error", "told"),
     [
         (lambda: decide.roc_convex_hull({}), OptionError, "no classifiers"),
-        (lambda: decide.roc_convex_hull({"all": A}), OptionError, "'all', as is a constant decision"),
+        (lambda: decide.roc_convex_hull({"all": A}), OptionError, "'all', which is reserved"),
         (lambda: decide.roc_convex_hull({"a": 3}), OptionError, "a is int"),  # type: ignore[dict-item]
         (lambda: decide.roc_convex_hull({"a": Counts(*np.ones((4, 2)))}), ShapeError, r"a has \(2,\) tables"),
         (lambda: decide.roc_convex_hull({"a": Counts(0, 1, 0, 1)}), NotBinaryError, "a has no positives"),
@@ -311,11 +311,19 @@ def test_exact_slopes() -> None:
         ),
         (lambda: decide.roc_convex_hull({"a": A}).best(nan), MissingValuesError, "slope is NaN"),
         (lambda: decide.roc_convex_hull({"a": A}).at(Costs(fn=0, fp=0), 0.5), MissingValuesError, "slope is NaN"),
-        (lambda: decide.roc_convex_hull({"a": A}).at(Costs(fn=-1), 0.5), OptionError, "costs less than being right"),
+        (
+            lambda: decide.roc_convex_hull({"a": A}).at(Costs(fn=-1), 0.5),
+            OptionError,
+            "costs less than a correct decision",
+        ),
         (lambda: decide.roc_convex_hull({"a": A}).ranges(0), OptionError, "prevalence is 0"),
         (lambda: decide.roc_convex_hull({"a": A}).prevalences(Costs(fp=0)), OptionError, "costs nothing"),
-        (lambda: decide.roc_convex_hull({"a": A}).mixture(), OptionError, "either fpr or tpr"),
-        (lambda: decide.roc_convex_hull({"a": A}).mixture(fpr=1.5), OptionError, "1.5 cannot be reached"),
+        (lambda: decide.roc_convex_hull({"a": A}).mixture(), OptionError, "either fpr= or tpr="),
+        (
+            lambda: decide.roc_convex_hull({"a": A}).mixture(fpr=1.5),
+            OptionError,
+            "a rate is 1.5; expected a number from 0 to 1",
+        ),
         (lambda: decide.roc_convex_hull({"a": A}).vertices[1].cost(Costs(), 2), OptionError, "prevalence is 2"),
     ],
 )

@@ -161,9 +161,9 @@ def test_brier_curve_at_a_stated_prevalence() -> None:
 def test_errors() -> None:
     one = read.tallies({"y": [1, 0], "p": [0.9, 0.1]}, truth="y", score="p")
     made = curve(one.tally)
-    with pytest.raises(OptionError, match="kind is 'roc'; it is 'cost' or 'brier'"):
+    with pytest.raises(OptionError, match="kind is 'roc'; expected 'cost' or 'brier'"):
         decide.cost_curves(one, kind="roc")  # type: ignore[arg-type]
-    with pytest.raises(OptionError, match=r"prevalence=0.1 has no use.*probability_cost"):
+    with pytest.raises(OptionError, match=r"prevalence=0.1 has no effect.*probability_cost"):
         decide.cost_curves(one, prevalence=0.1)
     for draw in (decide.cost_curve, decide.brier_curve):
         with pytest.raises(OptionError, match="points is 1; expected a whole number from 2 to 1,000,000"):
@@ -178,7 +178,7 @@ def test_errors() -> None:
 
 @pytest.mark.parametrize("costs", [Costs(fp=0, fn=0), Costs(fp=-1), Costs(tp=2)])
 def test_errors_must_cost_something(costs: Costs) -> None:
-    with pytest.raises(OptionError, match="errors must not cost less than right decisions"):
+    with pytest.raises(OptionError, match="expected errors to cost more"):
         decide.probability_cost(costs, 0.5)
 
 

@@ -38,7 +38,9 @@ share = st.floats(0.01, 0.99)
 
 
 def test_two_models_at_their_own_prevalences_are_not_compared() -> None:
-    with pytest.raises(OptionError, match=r"different prevalences \(M1: 0.38; M2: 0.59\).*State the one.*prevalence="):
+    with pytest.raises(
+        OptionError, match=r"different prevalences \(M1: 0.38; M2: 0.59\).*state the deployment prevalence.*prevalence="
+    ):
         decide.cost_table(MODELS, MISSES_COUNT)
 
 
@@ -51,9 +53,7 @@ def test_the_ranking_of_two_models_reverses_at_one_prevalence() -> None:
     assert first["value"] == near(7.82)
     assert second["value"] == pytest.approx(5.49, abs=0.005)
     assert (first["cheapest"], second["cheapest"]) == (False, True)
-    assert found.data["notes"] == [
-        "by the totals of the samples as they are, M1 would be the cheapest; per case it is M2."
-    ]
+    assert found.data["notes"] == ["M1 has the lowest total in the samples, but per case M2 is the cheapest."]
     for row in (first, second):
         assert row["low"] < row["value"] < row["high"]
     fitting(found.to_json())
@@ -117,11 +117,11 @@ def test_several_classes() -> None:
 @pytest.mark.parametrize(
     ("tables", "costs", "options", "error", "told"),
     [
-        ({}, Costs(), {}, OptionError, "there is no table"),
-        ({"a": PETS}, Costs(), {}, OptionError, "Costs are of Counts, but the table of a is Confusion"),
-        ({"a": M1}, MATRIX, {}, OptionError, "CostMatrix are of Confusion, but the table of a is Counts"),
+        ({}, Costs(), {}, OptionError, "there is no confusion matrix"),
+        ({"a": PETS}, Costs(), {}, OptionError, "Costs are for Counts, but a is Confusion"),
+        ({"a": M1}, MATRIX, {}, OptionError, "CostMatrix are for Confusion, but a is Counts"),
         ({"a": curve(tally([1, 0], [1, 0])).counts}, Costs(), {}, ShapeError, r"a has \(3,\) tables"),
-        ({"a": M1}, Costs(), {"per": 0}, OptionError, "per=0 is no number of cases"),
+        ({"a": M1}, Costs(), {"per": 0}, OptionError, "per is 0; expected a number of cases"),
         (
             {"a": M1},
             Costs(),
@@ -187,9 +187,9 @@ def test_iso_cost_lines_have_the_slope_of_the_costs() -> None:
         (Costs(), 0.5, {}, "give either through="),
         (Costs(), 0.5, {"through": (0.1, 0.2), "cost": 1}, "give either through="),
         (Costs(), 0, {"cost": 1}, "prevalence is 0"),
-        (Costs(tp=1, fn=1), 0.5, {"cost": 1}, "costs the same flagged or not"),
+        (Costs(tp=1, fn=1), 0.5, {"cost": 1}, "expected an error on a positive to cost something"),
         (Costs(), 0.5, {"through": (0.1, 1.2)}, r"through is \(0.1, 1.2\)"),
-        (Costs(), 0.5, {"cost": np.inf}, "cost=inf is not finite"),
+        (Costs(), 0.5, {"cost": np.inf}, "cost is inf; expected a finite number"),
     ],
 )
 def test_bad_lines(costs: Costs, prevalence: float, options: Any, told: str) -> None:  # noqa: ANN401

@@ -291,8 +291,8 @@ def test_undefined_numbers_have_reasons() -> None:
     )
     told = [(row["group"], row["threshold"], row["why"]) for row in rows_of(found, "model")]
     spared, standard = (
-        "at a threshold of 0 nothing can be spared",
-        "there are no positives, so nothing can be standardised",
+        "at a threshold of 0 there is no net reduction",
+        "there are no positives, so the net benefit is not standardized",
     )
     assert told == [
         (None, 0, spared),
@@ -332,12 +332,12 @@ def test_useful_ranges_may_be_disjoint() -> None:
 @pytest.mark.parametrize(
     ("given_", "error", "told"),
     [
-        ([0.5, 1.0], OptionError, "1 of 2 thresholds, the first 1, are neither 0 nor a number from 1e-12 to 1 - 1e-12"),
-        ([-0.1], OptionError, "1 of 1 thresholds, the first -0.1"),
-        ([nan], OptionError, "the first nan"),
-        ([], ShapeError, "thresholds has shape"),
-        ([[0.1]], ShapeError, r"thresholds has shape \(1, 1\)"),
-        (["a"], NotNumericError, "give one number or several"),
+        ([0.5, 1.0], OptionError, "1 of 2 thresholds, first 1, are neither 0 nor a number from 1e-12 to 1 - 1e-12"),
+        ([-0.1], OptionError, "1 of 1 thresholds, first -0.1"),
+        ([nan], OptionError, "first nan"),
+        ([], ShapeError, "thresholds have shape"),
+        ([[0.1]], ShapeError, r"thresholds have shape \(1, 1\)"),
+        (["a"], NotNumericError, "expected numbers"),
     ],
 )
 def test_bad_thresholds(given_: Any, error: type[Exception], told: str) -> None:  # noqa: ANN401

@@ -164,7 +164,7 @@ def test_a_model_is_named_where_there_are_several() -> None:
     both = tallied(columns | {"old": columns["risk"] / 2}, score=["risk", "old"])
     with pytest.raises(OptionError, match="several models"):
         decide.decision_tables(both, alike(Cut((0.5,))))
-    with pytest.raises(UnknownNameError, match=r"no model 'new'\. There are: risk, old"):
+    with pytest.raises(UnknownNameError, match=r"no model 'new'. Known are: risk, old"):
         decide.decision_tables(both, alike(Cut((0.5,))), model="new")
     with pytest.raises(OptionError, match="no policy for old"):
         decide.evaluate_policy(both, {"risk": alike(Cut((0.5,)))})
@@ -242,7 +242,7 @@ def test_the_same_rows_are_recognized() -> None:
         policy = Policy(by_group=BY_SEX.by_group, otherwise="refuse", attributes=("sex",), chosen_on=digest)
         found = decide.evaluate_policy(tallies, policy, interval=None)
         assert found.data["same"] == ["risk"]
-        assert any("these very rows" in note for note in found.data["notes"])
+        assert any("chosen on these rows" in note for note in found.data["notes"])
         carried = shift.reweigh(tallies, to=0.1)
         assert decide.evaluate_policy(carried, policy, interval=None).data["same"] == ["risk"]
         turned = tallied(columns, group=["site", "sex"])

@@ -109,14 +109,14 @@ def test_several_scores_and_a_reversed_one() -> None:
 def test_rows_that_do_not_fit_are_refused() -> None:
     found = decide.roc_convex_hull({"a": Counts(tp=5, fn=1, fp=0, tn=4), "b": Counts(tp=6, fn=0, fp=1, tn=3)})
     cases: list[tuple[Callable[[], object], type[Exception], str]] = [
-        (lambda: decide.rank_by_hull(found, {"a": [1, 0]}), UnknownNameError, "b is on the front"),
+        (lambda: decide.rank_by_hull(found, {"a": [1, 0]}), UnknownNameError, "there is no classifier 'b'"),
         (lambda: decide.rank_by_hull(found, {"a": [1, 0], "b": [1]}), ShapeError, "different lengths"),
         (lambda: decide.rank_by_hull(found, {"a": [[1, 0]], "b": [1]}), ShapeError, r"a has shape \(1, 2\)"),
         (lambda: decide.rank_by_hull(found, {"a": [1, np.nan], "b": [1, 0]}), MissingValuesError, "1 of 2 values of a"),
         (
             lambda: decide.rank_by_hull(found, {"a": [1, 0.3], "b": [1, 0]}),
             OptionError,
-            "1 of 2 values of a are no flags",
+            "1 of 2 values of a, which only labels, are neither 0 nor 1",
         ),
     ]
     for work, error, told in cases:

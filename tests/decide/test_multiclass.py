@@ -240,7 +240,7 @@ def test_wrong_posteriors_are_noted() -> None:
         for refer in (None, 0.5):
             notes = decide.least_cost(rows, TRIAGE, refer=refer).results(rows).data["notes"]
             assert len(notes) == told
-            assert all(note.endswith("they are not right here.") for note in notes)
+            assert all(note.endswith("they are not calibrated on these rows.") for note in notes)
 
 
 def test_numbers_alone_and_a_class_that_is_called_refer() -> None:
@@ -262,17 +262,21 @@ def test_numbers_alone_and_a_class_that_is_called_refer() -> None:
         (
             lambda: decide.least_cost([[0.5, np.nan, 0.5]], TRIAGE),
             MissingValuesError,
-            "in 1 of 1 rows a posterior is NaN",
+            "1 of 1 rows have NaN posteriors",
         ),
         (lambda: decide.least_cost(np.zeros((0, 3)), TRIAGE), EmptyDataError, "no rows to decide"),
-        (lambda: decide.least_cost([[1, 0]], TRIAGE, labels=["home", "x"]), UnknownNameError, "but none for 'x'"),
-        (lambda: decide.least_cost(people(), TRIAGE, labels="abc"), OptionError, "labels= has no use"),
+        (
+            lambda: decide.least_cost([[1, 0]], TRIAGE, labels=["home", "x"]),
+            UnknownNameError,
+            "no costs for the class 'x'",
+        ),
+        (lambda: decide.least_cost(people(), TRIAGE, labels="abc"), OptionError, "labels= has no effect"),
         (lambda: decide.least_cost(people(), TRIAGE, refer=np.inf), OptionError, "refer is inf"),
         (lambda: decide.least_cost(people(), np.eye(3)), OptionError, "costs are ndarray"),  # type: ignore[arg-type]
         (
             lambda: decide.least_cost([[1, 0, 0]], TRIAGE).confusion(people()),
             ShapeError,
-            "there is 1 decision for 4 rows",
+            "1 decision for 4 rows",
         ),
         (lambda: decide.least_cost([[1, 0, 0]], TRIAGE).results(people()), ShapeError, "1 decision for 4 rows"),
         (lambda: decide.least_cost([[1, 0, 0]], TRIAGE).referred_mass(people()), ShapeError, "1 decision for 4 rows"),

@@ -72,7 +72,7 @@ def test_optional_rows_are_absent_by_default(rows: MulticlassRows) -> None:
 
 
 def test_errors(rows: MulticlassRows) -> None:
-    with pytest.raises(OptionError, match="rows are ndarray; give MulticlassRows"):
+    with pytest.raises(OptionError, match="rows are ndarray; expected MulticlassRows"):
         decide.multiclass_summary(rows.score, TRIAGE)  # type: ignore[arg-type]
     absent = class_scores(["home", "ward"], [[0.5, 0.3, 0.2]] * 2, labels=["home", "ward", "theatre"])
     with pytest.raises(EmptyDataError, match="nothing of the class 'theatre'"):

@@ -108,12 +108,12 @@ def test_groups_come_after_everybody_and_all_fits_the_schema() -> None:
         (
             lambda: decide.net_benefit_difference(read_rows(), models=["new", "newer"]),
             UnknownNameError,
-            "no model 'newer'; there are",
+            "no model 'newer'. Did you mean 'new'",
         ),
         (
             lambda: decide.net_benefit_difference(read_rows(), models=["new"]),
             OptionError,
-            "there is only new; name another",
+            "models are new; expected at least two",
         ),
         (lambda: decide.net_benefit_difference(read_rows(cluster="site")), OptionError, "rows are in clusters"),
         (

@@ -85,7 +85,7 @@ def test_on_raw_scores_errors() -> None:
     with pytest.raises(OptionError, match="already"):
         decide.on_raw_scores(once, Calibrator(LogOdds(1.0, 1.0, 1.0), "offset"))
     falling = Calibrator(Knots(np.array([0.0, 1.0]), np.array([0.9, 0.1])), "made")
-    with pytest.raises(OptionError, match="lets a higher score mean less"):
+    with pytest.raises(OptionError, match="does not increase with the score"):
         decide.on_raw_scores(alike(Cut((0.5,))), falling)
 
 
@@ -97,7 +97,7 @@ def test_a_policy_is_of_one_model_of_scores() -> None:
     assert decide.choose_policy(several, decide.youden, model="new").columns["score"] == "new"
     with pytest.raises(ValueError, match="no model 'mew'"):
         decide.choose_policy(several, decide.youden, model="mew")
-    with pytest.raises(OptionError, match="decided already"):
+    with pytest.raises(OptionError, match="a policy is for scores"):
         decide.choose_policy(read.tallies(table, truth="sick", predicted="said"), decide.youden)
     with pytest.raises(OptionError, match="not Tallies"):
         decide.choose_policy(tally([1, 0], [1, 0]), decide.youden)  # type: ignore[arg-type]

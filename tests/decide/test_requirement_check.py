@@ -239,7 +239,7 @@ def test_results_store_the_request_and_the_same_data_note() -> None:
         tallies, decide.youden(Curve(tallies.tally)), "auc >= 0.5", interval=IntervalOptions(level=0.9)
     )
     assert found.data["same"] == ["risk"]
-    assert any("these very rows" in note for note in found.data["notes"])
+    assert any("chosen on these rows" in note for note in found.data["notes"])
     assert (found.data["on"], found.data["holds"]) == ("bound", True)
     assert found.data["interval"]["level"] == found.rows()[0]["level"] == 0.9
     assert found.data["policies"]["risk"]["rule"] == "youden"
@@ -249,11 +249,13 @@ def test_check_errors() -> None:
     tallies = tallied(columns(40))
     bands = Policy(by_group={(): Cut((0.3, 0.6), ("low", "middle", "high"))}, otherwise="refuse")
     assert only(tallies, "auc >= 0.5", bands)["value"] > 0.5
-    with pytest.raises(OptionError, match="a policy of low, middle, high has no 2×2 table, and so no sensitivity"):
+    with pytest.raises(
+        OptionError, match="a policy of low, middle, high has no confusion matrix, so sensitivity is undefined"
+    ):
         decide.check(tallies, bands, "auc >= 0.5, sensitivity >= 0.9")
-    with pytest.raises(OptionError, match="nothing is required"):
+    with pytest.raises(OptionError, match="there is no requirement"):
         decide.check(tallies, AT_HALF, [])
-    with pytest.raises(OptionError, match="on is 'hunch'; it is 'bound' or 'estimate'"):
+    with pytest.raises(OptionError, match="on is 'hunch'; expected 'bound' or 'estimate'"):
         decide.check(tallies, AT_HALF, "auc >= 0.5", on="hunch")  # type: ignore[arg-type]
 
 

@@ -46,7 +46,7 @@ def test_cut_off_table_measures_and_other_rules(people: Tallies) -> None:
     costs = {row["rule"]: row["value"] for row in rows if row["measure"] == "expected_cost"}
     assert costs["cost"] == min(costs.values())
     assert found.data["same"] == ["risk", "guess"]
-    assert any("chosen on these very rows" in note for note in found.data["notes"])
+    assert any("chosen on these rows" in note for note in found.data["notes"])
     assert found.data["policies"]["risk"]["settings"]["costs"] == {"tp": 0, "fp": 1, "fn": 4, "tn": 0}
     json.loads(found.to_json())
 
@@ -109,12 +109,12 @@ def test_other_rows_are_not_marked(people: Tallies) -> None:
     policy = decide.youden(Curve(people.pooled("risk")))
     found = decide.evaluate_policy(fresh, policy)
     assert found.data["same"] == []
-    assert not any("very rows" in note for note in found.data["notes"])
+    assert not any("chosen on these rows" in note for note in found.data["notes"])
     assert decide.evaluate_policy(people, {"risk": policy, "guess": policy}).data["same"] == ["risk"]
 
 
 def test_measures_are_of_tables(people: Tallies) -> None:
-    with pytest.raises(OptionError, match="auc does not depend on the cut-off"):
+    with pytest.raises(OptionError, match="auc does not depend on the threshold"):
         decide.summary(people, decide.youden, measures=["auc"])
 
 
@@ -122,7 +122,7 @@ def test_fixed_thresholds_have_no_bootstrap(people: Tallies) -> None:
     found = decide.summary(people, partial(decide.fixed, threshold=0.5))
     assert found.data["same"] == []
     assert found.data["notes"] == [
-        "guess: another model, or two in turns, is as good or better at any costs and any prevalence."
+        "guess: another model, or a mixture of two, is as good or better at any costs and any prevalence."
     ]
     assert all(row["corrected"] is None for row in found.rows())
     assert all(row["low"] is None for row in found.rows() if row["measure"] == "threshold")
@@ -161,14 +161,14 @@ def test_folds_add_cross_validated_columns(people: Tallies) -> None:
         assert both.data["folds"][model] == [list(cut.thresholds) for cut in alone.cuts]
     assert all(row["group"] is None for row in both.rows() if row["crossvalidated"] is not None)
     folded = decide.summary(people, decide.youden, draws=decide.Validation(draws=0, folds=4))
-    assert folded.data["notes"][0].endswith("or read what it gives in folds that had no part in the choice.")
+    assert folded.data["notes"][0].endswith("or read the cross-validated values.")
 
 
 @pytest.mark.parametrize(
     ("rule", "check", "told"),
     [
-        (partial(decide.fixed, threshold=0.5), {"folds": 5}, "folds=5 has no use: this rule does not look at the data"),
-        (partial(decide.bands, shares=(0.1,)), {"folds": 5}, "has no 2×2 table to be judged by"),
+        (partial(decide.fixed, threshold=0.5), {"folds": 5}, "folds=5 has no effect: this rule does not use the data"),
+        (partial(decide.bands, shares=(0.1,)), {"folds": 5}, "has no confusion matrix"),
         (decide.youden, {"folds": 1}, "folds is 1; expected 0 for none, or a whole number from 2"),
         (decide.youden, {"draws": -1}, "draws is -1; expected 0 for none, or a whole number from 1"),
     ],
@@ -194,7 +194,7 @@ def test_reversed_scores_are_noted_and_kept(people: Tallies) -> None:
     tally = people.pooled("risk")
     backward = read.tallies({"y": [1, 0] * 50, "p": [0.1, 0.9] * 50}, truth="y", score="p")
     notes = decide.summary(backward, decide.youden, draws=0).data["notes"]
-    assert "it ranks worse than chance (AUC 0); with its sign changed it would have 1" in notes[-1]
+    assert "the score ranks worse than chance (AUC 0, or 1 with its sign changed)" in notes[-1]
     forward = decide.summary(replace(people, models={"risk": {(): tally}}, attributes=()), decide.youden, draws=0)
     assert len(forward.data["notes"]) == 1
 

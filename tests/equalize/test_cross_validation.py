@@ -243,8 +243,8 @@ def test_a_group_that_lacks_a_class_without_a_fold_needs_an_action() -> None:
     assert ("x",) in found.policy.by_group
     assert sum(table.total for table in found.tables.values()) == near(411)
     assert found.tables["x",].tp == near(1)
-    assert any("sex = x lacks a class without 1 of 5 folds, and there gets: flag" in each for each in notes(found))
-    assert any("takes no part" in note for note in notes(found))
+    assert any("sex = x lacks a class without 1 of 5 folds; its action is: flag" in each for each in notes(found))
+    assert any("is left out" in note for note in notes(found))
 
 
 def test_a_group_that_lacks_a_class_altogether_takes_no_part() -> None:

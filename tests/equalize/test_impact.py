@@ -180,10 +180,8 @@ def test_a_table_by_hand() -> None:
     assert rows["without parity", None, "gap", "sensitivity"]["value"] == pytest.approx(1 / 3)
     assert rows["with parity", ("f",), "tp", None]["change"] == pytest.approx(-1)
     assert found.data["binds"] == [{"group": "m"}]
-    levelled = "levelling down: sensitivity gets better in no group, and worse in group = f (0.6667 to 0.3333)."
-    given_up = (
-        "at the same false positive rate, sensitivity could be greater in group = f by 0.3333; the policy throws "
-    )
+    levelled = "leveling down: sensitivity gets better in no group, and worse in group = f (0.6667 to 0.3333)."
+    given_up = "at the same false positive rate, sensitivity could be greater in group = f by 0.3333; the policy gives "
     assert found.data["levelling_down"][0] == levelled
     assert found.data["levelling_down"][1].startswith(given_up)
     assert {*found.data["levelling_down"]} <= {*found.data["notes"]}
@@ -237,7 +235,7 @@ def test_impact_takes_any_policy_that_passes_or_flags() -> None:
     everybody = [row for row in found.rows() if row["measure"] == "threshold" and row["group"] is None]
     assert [(row["set"], row["value"]) for row in everybody] == [("with parity", 0.6)]
     for actions in (("low", "high"), ("pass", "refer")):
-        with pytest.raises(OptionError, match="groups are compared by who is passed and who is flagged"):
+        with pytest.raises(OptionError, match="which no rate of a group counts"):
             equalize.impact(people(), goal, Policy(by_group={(): Cut((0.6,), actions)}, otherwise="refuse"))
 
 
@@ -283,7 +281,7 @@ def test_a_group_without_positives_is_noted() -> None:
     assert rate > 0
     assert _impact.no_positives_notes({"sex = x": rate})[0] in found.data["notes"]
     lost = numbers(found)["with parity", ("x",), "forgone", None]
-    assert (lost["value"], lost["why"]) == (None, "a class is not there")
+    assert (lost["value"], lost["why"]) == (None, "a class is missing")
     assert {"sex": "x"} not in found.data["binds"]
     undefined = numbers(found)["with parity", ("x",), "sensitivity", None]
     assert (undefined["value"], undefined["why"]) == (None, "there are no positives")
@@ -313,23 +311,23 @@ def values_by(found: Results, attribute: str, measure: str) -> Mapping[str, floa
 
 def test_notes_describe_parities_and_legal_risk() -> None:
     (told,) = _impact.describe_parities([find_parity("equalized-odds")])
-    assert told.startswith("equalized-odds means: of positives, and of negatives, the same share")
-    assert "It is silent about what a flag means" in told
+    assert told.startswith("equalized-odds means: the same share of the positives, and of the negatives")
+    assert "It does not constrain the precision" in told
     law = _impact.legal_note(["race", "sex"])
-    assert law.startswith("The policy asks for race and sex when it decides")
+    assert law.startswith("The policy uses race and sex:")
     assert law.endswith("This is not legal advice.")
 
 
 def test_notes_warn_of_unreachable_parity() -> None:
     (told,) = _impact.base_rate_notes({"f": 0.1, "m": 0.3, "x": 0.2}, 0.1)
     assert told.startswith("the base rates differ (10 % in f, 30 % in m)")
-    assert told.endswith("it is out of reach.")
+    assert told.endswith("a perfect predictor would violate demographic parity.")
     assert _impact.base_rate_notes({"f": 0.1, "m": 0.1 + 1e-12}, 0.0) == []
     assert _impact.base_rate_notes({"f": 0.1, "m": 0.3}, 0.2) == []
     found = equalize.impact(people(sick=[1, 1, 0, 1, 0, 0, 1, 0, 1, 0, 0, 0]), Goal("demographic-parity"))
     assert any("33.33 % in sex = m, 50 % in sex = f" in note for note in found.data["notes"])
     odds = equalize.impact(people(sick=[1, 1, 0, 1, 0, 0, 1, 0, 1, 0, 0, 0]), Goal("equalized-odds"))
-    assert not any("out of reach" in note for note in odds.data["notes"])
+    assert not any("perfect predictor" in note for note in odds.data["notes"])
 
 
 def test_notes_warn_of_trivial_policies() -> None:
@@ -344,18 +342,20 @@ def test_notes_warn_of_trivial_policies() -> None:
 
 def test_notes_list_randomized_groups() -> None:
     (told,) = _impact.randomization_notes({"f": 0.125, "m": 0.0, "x": 0.5})
-    assert told.startswith("a lot decides for 50 % of x and 12.5 % of f:")
+    assert told.startswith("decided at random: 50 % of x and 12.5 % of f;")
     (several,) = _impact.randomization_notes({"abcdefg"[at]: 0.1 * at for at in range(7)})
-    assert several.startswith("a lot decides for 60 % of g, 50 % of f, 40 % of e, 30 % of d and 2 more groups:")
+    assert several.startswith("decided at random: 60 % of g, 50 % of f, 40 % of e, 30 % of d and 2 more groups;")
     assert _impact.randomization_notes({"f": 0.0}) == []
-    assert _impact.no_positives_notes({"x": 0.25})[0].endswith("all of its flags, 25 % of the group, are in vain.")
+    assert _impact.no_positives_notes({"x": 0.25})[0].endswith(
+        "all of its flags, 25 % of the group, are false positives."
+    )
 
 
 def test_notes_warn_of_leveling_down() -> None:
     assert _impact.leveling_down_notes("sensitivity", {"f": 0.5, "m": 0.5}, {"f": 0.4, "m": 0.6}) == []
     assert _impact.leveling_down_notes("sensitivity", {"f": 0.5, "m": 0.5}, {"f": 0.5, "m": 0.5}) == []
     assert _impact.leveling_down_notes("sensitivity", {"f": 0.5, "m": np.nan}, {"f": 0.4, "m": 0.6}) == [
-        "levelling down: sensitivity gets better in no group, and worse in f (0.5 to 0.4)."
+        "leveling down: sensitivity gets better in no group, and worse in f (0.5 to 0.4)."
     ]
     assert _impact.leveling_down_notes("fpr", {"f": 0.5, "m": 0.5}, {"f": 0.4, "m": 0.5}) == []
     assert _impact.leveling_down_notes("flag_rate", {"f": 0.5, "m": 0.5}, {"f": 0.4, "m": 0.5}) == []

@@ -23,7 +23,7 @@ from baserate import (
     read,
 )
 from baserate.equalize import Goal
-from baserate.equalize._participants import as_tallies, group_tables, rate_gaps, select_participants
+from baserate.equalize._group_counts import as_tallies, group_tables, rate_gaps, select_participants
 from baserate.equalize._reject_option import MAX_THRESHOLDS
 from tests.equalize.random_groups import (
     GRID,
@@ -125,7 +125,7 @@ def test_groups_that_are_alike_need_no_band(sample: Sample, goal: Goal, favourab
     alike = equalize.common_threshold(groups, goal)
     assert policy.settings["band"] == (alike.threshold, alike.threshold)
     assert policy.settings["cost"] == alike.settings["cost"]
-    assert "the band is empty: everybody is decided by the same threshold" in policy.notes[-1]
+    assert "the band is empty: one threshold serves all groups" in policy.notes[-1]
 
 
 @given(samples(), goals, actions)
@@ -194,8 +194,8 @@ def test_the_nearest_band_is_told_where_none_around_a_threshold_keeps_the_parity
     }
     goal = Goal("equal-opportunity", within=0.1)
     told = (
-        "no band around 0.4 keeps equal-opportunity within 0.1; [0.4, 0.4) comes nearest, where sensitivity differs by "
-        "0.5. Allow that much, or leave around= out, so that the band may be anywhere."
+        "no band around 0.4 keeps equal-opportunity within 0.1; nearest is [0.4, 0.4), where sensitivity differs by "
+        "0.5; allow that difference, or leave around= out."
     )
     with pytest.raises(InfeasibleError) as refused:
         equalize.reject_option(groups, goal, favour="m", favourable="flag", around=0.4)
@@ -228,7 +228,10 @@ def test_many_distinct_scores_are_thinned_evenly_and_that_is_told() -> None:
     tracemalloc.stop()
     assert peak < 100e6
     assert policy.settings["exact"] is False
-    assert f"of more than {MAX_THRESHOLDS} distinct scores {MAX_THRESHOLDS - 1} were tried" in policy.notes[-1]
+    assert (
+        f"{MAX_THRESHOLDS - 1} thresholds, evenly spaced by flag rate, were tried of over {MAX_THRESHOLDS}"
+        in policy.notes[-1]
+    )
     seen = np.concatenate([curve.tally.score for curve in groups.values()])
     assert np.isin(policy.settings["band"], seen).all()
     bound = equalize.common_threshold(groups, goal).settings["bound"]
@@ -268,14 +271,14 @@ def test_labels_of_numpy_are_told_as_a_file_holds_them() -> None:
 @pytest.mark.parametrize(
     ("options", "error", "told"),
     [
-        ({"favour": "x"}, UnknownLabelError, "There are: group = f; group = m."),
-        ({"favour": ("f", "m")}, UnknownLabelError, "is no group here"),
-        ({"favour": ["f", "m"]}, OptionError, "2 of 2 groups are favoured"),
-        ({"favour": []}, OptionError, "0 of 2 groups are favoured"),
+        ({"favour": "x"}, UnknownLabelError, "expected one of: group = f; group = m."),
+        ({"favour": ("f", "m")}, UnknownLabelError, "expected one of: group = f; group = m."),
+        ({"favour": ["f", "m"]}, OptionError, "2 of 2 groups are favored"),
+        ({"favour": []}, OptionError, "0 of 2 groups are favored"),
         ({"favourable": "refer"}, OptionError, "favourable is 'refer'"),
         ({"around": inf}, OptionError, "around is inf"),
-        ({"objective": "auc"}, OptionError, "auc has one value for a whole curve"),
-        ({"objective": "flag_rate"}, OptionError, "neither end of flag_rate is the better one"),
+        ({"objective": "auc"}, OptionError, "auc does not depend on the threshold"),
+        ({"objective": "flag_rate"}, OptionError, "neither end of flag_rate is better"),
         ({"objective": len}, OptionError, "is no measure"),
     ],
 )

@@ -12,7 +12,7 @@ from baserate import Costs, Curve, Policy, Tally, curve, measure, tally
 from baserate._curve import Mixture
 from baserate._errors import FitError, InfeasibleError, OptionError
 from baserate.equalize import Goal, RocCrossing, ScoreScale, choose_roc_crossing, optimal_policy, roc_crossings
-from baserate.equalize._participants import as_tallies, group_tables, rate_gaps
+from baserate.equalize._group_counts import as_tallies, group_tables, rate_gaps
 
 Steps = list[tuple[int, int]]
 
@@ -228,9 +228,9 @@ def test_the_order_of_groups_does_not_matter() -> None:
 
 def test_curves_without_a_crossing_raise() -> None:
     above, below = stepped([(10, 0), (0, 10)]), stepped([(10, 10)])
-    with pytest.raises(InfeasibleError, match=r"take equalize\.optimal_policy"):
+    with pytest.raises(InfeasibleError, match=r"use equalize\.optimal_policy"):
         choose_roc_crossing({"f": above, "m": below}, Goal())
-    with pytest.raises(OptionError, match="3 take part"):
+    with pytest.raises(OptionError, match="3 groups take part"):
         choose_roc_crossing({"f": above, "m": below, "x": below}, Goal())
     with pytest.raises(OptionError, match="flag rates are not"):
         choose_roc_crossing({"f": above, "m": below}, Goal("demographic-parity"))

@@ -9,7 +9,7 @@ import pytest
 
 from baserate import Costs, Curve, RandomizedCut, equalize, measure
 from baserate.equalize import Goal
-from baserate.equalize._participants import group_tables
+from baserate.equalize._group_counts import group_tables
 from tests.golden.compas import FILTERED, POPULATIONS, SIX, UNFILTERED, tallies
 from tests.golden.conftest import Columns
 

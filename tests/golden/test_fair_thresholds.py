@@ -15,7 +15,7 @@ from baserate.equalize import (
     optimal_policy,
     roc_crossings,
 )
-from baserate.equalize._participants import group_tables, rate_gaps
+from baserate.equalize._group_counts import group_tables, rate_gaps
 from tests.golden.compas import POPULATIONS, tallies
 from tests.golden.conftest import Columns
 

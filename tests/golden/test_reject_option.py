@@ -9,7 +9,7 @@ import pytest
 from baserate import Cut, Policy, Tallies, decide, equalize, measure, read
 from baserate._tally import Group
 from baserate.equalize import Goal
-from baserate.equalize._participants import rate_gaps
+from baserate.equalize._group_counts import rate_gaps
 from tests.golden.compas import POPULATIONS, RACES, people
 from tests.golden.conftest import Columns
 

@@ -3,10 +3,9 @@
 - `_rules`: the registry of decision rules, one entry per rule
 - `_threshold_rules`: fixed, Youden, closest to (0, 1), balanced, break-even, best measure, requirements, capacity,
 bands
-- `_cost_rules`: least expected cost of two or more actions, and abstention
-- `_rule`: the decorator that makes a rule, and searches over thresholds
-- `_requirements`, `_requirement_check`: requirements such as "specificity >= 0.9", and whether a policy satisfies them
-- `_policy_choice`: choose a policy on tallies, after a calibrator if there is one
+- `_cost_rules`: least expected cost of two or more actions, abstention, and decisions among several classes
+- `_rule`: the decorator that makes a rule, searches over thresholds, and the choice of a policy after a calibrator
+- `_requirements`: requirements such as "specificity >= 0.9", and whether a policy satisfies them
 - `_evaluation`: confusion matrices and measures of a policy on any data
 - `_validation`: bootstrap, cross-validation and correction of optimism
 - `_summary`: everything about a choice as tidy rows
@@ -14,7 +13,6 @@ bands
 - `_cost_curves`: cost curves, Brier curves, cost tables and iso-cost lines
 - `_convex_hull`: the ROC convex hull of several classifiers
 - `_combination`: the weighted sum of two scores with the highest AUC
-- `_multiclass`: decisions of least cost among several classes
 
 The package may import the types, `read`, `measure`, `infer`, `calibrate`, `population`, `apply` and `shift`. Names are
 resolved on first use.
@@ -45,21 +43,26 @@ if TYPE_CHECKING:
         iso_cost as iso_cost,
         probability_cost as probability_cost,
     )
-    from baserate.decide._cost_rules import abstain as abstain, actions as actions, cost as cost
+    from baserate.decide._cost_rules import (
+        Decisions as Decisions,
+        abstain as abstain,
+        actions as actions,
+        cost as cost,
+        least_cost as least_cost,
+        multiclass_summary as multiclass_summary,
+    )
     from baserate.decide._decision_curve import (
         net_benefit_curve as net_benefit_curve,
         net_benefit_difference as net_benefit_difference,
         net_benefits as net_benefits,
     )
     from baserate.decide._evaluation import decision_tables as decision_tables, evaluate_policy as evaluate_policy
-    from baserate.decide._multiclass import (
-        Decisions as Decisions,
-        least_cost as least_cost,
-        multiclass_summary as multiclass_summary,
+    from baserate.decide._requirements import (
+        Requirement as Requirement,
+        check as check,
+        parse_requirements as parse_requirements,
     )
-    from baserate.decide._policy_choice import choose_policy as choose_policy, on_raw_scores as on_raw_scores
-    from baserate.decide._requirement_check import check as check
-    from baserate.decide._requirements import Requirement as Requirement, parse_requirements as parse_requirements
+    from baserate.decide._rule import choose_policy as choose_policy, on_raw_scores as on_raw_scores
     from baserate.decide._rules import RULES as RULES, find_rule as find_rule
     from baserate.decide._summary import Validation as Validation, summary as summary
     from baserate.decide._threshold_rules import (
@@ -84,6 +87,7 @@ if TYPE_CHECKING:
 if TYPE_CHECKING:  # for other packages of baserate
     from baserate.decide._convex_hull import FLAG_ALL as FLAG_ALL, FLAG_NONE as FLAG_NONE
     from baserate.decide._cost_curves import CostCurveKind as CostCurveKind
+    from baserate.decide._cost_rules import WRONG_POSTERIORS as WRONG_POSTERIORS
     from baserate.decide._decision_curve import CalibrationPrevalence as CalibrationPrevalence
     from baserate.decide._evaluation import (
         CELLS as CELLS,
@@ -100,7 +104,6 @@ if TYPE_CHECKING:  # for other packages of baserate
         rows_to_columns as rows_to_columns,
         threshold_rows as threshold_rows,
     )
-    from baserate.decide._multiclass import WRONG_POSTERIORS as WRONG_POSTERIORS
     from baserate.decide._rule import (
         RELATIVE_TOLERANCE as RELATIVE_TOLERANCE,
         Rule as Rule,

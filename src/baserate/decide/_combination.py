@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from baserate._arrays import Bools, Cells, Floats, Reals, mean_defined, refuse_differing_indexes
 from baserate._curve import Curve
-from baserate._errors import MissingValuesError, NotBinaryError, OptionError, UnknownNameError, keyword
+from baserate._errors import MissingValuesError, NotBinaryError, OptionError, unknown_name
 from baserate._numeric.distinct import float_bits, hash_rows
 from baserate._rows import MulticlassRows, Rows
 from baserate._tally import Tally
@@ -186,13 +186,7 @@ class Combination:
     """SHA-256 digest of labels and both scores, whatever the order of the rows."""
 
     def score(self, first: npt.ArrayLike, second: npt.ArrayLike) -> Floats:
-        """Compute the weighted sum of two scores, row by row.
-
-        Parameters
-        ----------
-        first, second
-            Scores in the order of `names`.
-        """
+        """Compute the weighted sum of two scores, in the order of `names`, row by row."""
         refuse_differing_indexes({"first": first, "second": second})
         columns = (np.asarray(each, dtype=np.float64) for each in (first, second))
         # A score of weight 0 is left out: it may hold NaN or infinity.
@@ -245,35 +239,25 @@ def combine_scores(
     """
     names = _score_names(rows, scores)
     if limit < 0:
-        raise OptionError(
-            f"limit is {limit}",
-            remedy=f"give the number of pairs up to which all are compared, for example {MAX_PAIRS}.",
-            option="limit",
-            value=limit,
-        )
+        raise OptionError(f"limit is {limit}; expected a number of pairs, 0 or more.", option="limit", value=limit)
     plane = _build_plane(rows, names)
     weights, exact = best_weights(plane, positive=positive_weights, limit=limit)
     in_score_units = plane.in_units_of_scores(weights)
     score = np.stack([rows.score[name] for name in names], axis=1)
     digest = MulticlassRows(rows.truth.astype(np.uint8), score, _SIDES, count=rows.count).digest
     single_aucs = plane.area((1.0, 0.0)), plane.area((0.0, 1.0))
-    fold_aucs = [
-        _fold_auc(plane, fold, positive=positive_weights, limit=limit) for fold in _assign_folds(rows, plane, seed)
-    ]
-    return Combination(
-        names, in_score_units, plane.area(weights), single_aucs, mean_defined(np.array(fold_aucs)), exact, digest
-    )
+    folds = _assign_folds(rows, plane, seed)
+    fold_aucs = np.array([_fold_auc(plane, fold, positive=positive_weights, limit=limit) for fold in folds])
+    return Combination(names, in_score_units, plane.area(weights), single_aucs, mean_defined(fold_aucs), exact, digest)
 
 
 def _score_names(rows: Rows, scores: tuple[str, str] | None) -> tuple[str, str]:
     names = tuple(rows.score) if scores is None else tuple(scores)
     unknown = [name for name in names if name not in rows.score]
     if unknown:
-        raise UnknownNameError(f"there is no score {unknown[0]!r}; there are: {', '.join(rows.score)}.")
+        raise unknown_name("score", unknown[0], rows.score)
     if len(names) != 2 or names[0] == names[1]:
-        raise OptionError(
-            f"scores are {', '.join(names)}", remedy=f"name two that differ, as {keyword('scores')}(first, second)."
-        )
+        raise OptionError(f"scores are {', '.join(names)}; expected two different names.", option="scores", value=names)
     return names[0], names[1]
 
 
@@ -281,14 +265,12 @@ def _build_plane(rows: Rows, names: tuple[str, str]) -> ScorePlane:
     bad = sum(int(np.count_nonzero(~np.isfinite(rows.score[name]))) for name in names)
     if bad:
         raise MissingValuesError(f"{bad} of {2 * len(rows)} scores are NaN or infinite", remedy="leave those rows out.")
-    there = np.ones(len(rows), dtype=np.bool_)
+    has_mass = np.ones(len(rows), dtype=np.bool_)
     for amount in (rows.weight, rows.count):
-        there &= True if amount is None else amount > 0
+        has_mass &= True if amount is None else amount > 0
     for side, name in ((~rows.truth, "negatives"), (rows.truth, "positives")):
-        if not (side & there).any():
-            raise NotBinaryError(
-                f"there are no {name}, so nothing can be ranked above or below them", remedy="give both classes."
-            )
+        if not (side & has_mass).any():
+            raise NotBinaryError(f"there are no {name}, so nothing can be ranked", remedy="give both classes.")
     return ScorePlane.of(rows.truth, (rows.score[names[0]], rows.score[names[1]]), rows.weight, rows.count)
 
 
@@ -308,13 +290,14 @@ def _assign_folds(rows: Rows, plane: ScorePlane, seed: int) -> list[Bools]:
     content = np.zeros(units, dtype=np.uint64)
     held = [plane.first, plane.second, *(each for each in (rows.weight, rows.count) if each is not None)]
     np.add.at(content, own, hash_rows([rows.truth, *map(float_bits, held)]))
-    sick = np.bincount(own, weights=rows.truth, minlength=units) > 0
-    folds = min(_FOLDS, int(sick.sum()), int((~sick).sum()))
+    has_positives = np.bincount(own, weights=rows.truth, minlength=units) > 0
+    folds = min(_FOLDS, int(has_positives.sum()), int((~has_positives).sum()))
     if folds < 2:
         return []
     rng = np.random.default_rng(seed)
-    dealt = np.empty(units, dtype=np.intp)
-    for some in (np.flatnonzero(sick), np.flatnonzero(~sick)):
-        ordered = some[np.argsort(content[some], kind="stable")]
-        dealt[ordered] = rng.permutation(np.arange(len(some)) % folds)
-    return [dealt[own] == at for at in range(folds)]
+    fold_of_unit = np.empty(units, dtype=np.intp)
+    for stratum in (np.flatnonzero(has_positives), np.flatnonzero(~has_positives)):
+        # Sorted by content, so that the order of the rows does not change the folds.
+        ordered = stratum[np.argsort(content[stratum], kind="stable")]
+        fold_of_unit[ordered] = rng.permutation(np.arange(len(stratum)) % folds)
+    return [fold_of_unit[own] == at for at in range(folds)]

@@ -17,7 +17,7 @@ from baserate._costs import Costs
 from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._domains import LEVEL, check_domain, check_prevalence
-from baserate._errors import MissingValuesError, NotBinaryError, OptionError, ShapeError, UnknownNameError
+from baserate._errors import MissingValuesError, NotBinaryError, OptionError, ShapeError, keyword, unknown_name
 from baserate._numeric.cumulative import pool_adjacent_violators
 from baserate._results import Results
 from baserate._tally import Tally
@@ -82,15 +82,7 @@ class ClassifierMixture:
         return (1 - self.chance) * self.strict.tpr + self.chance * self.lax.tpr
 
     def cost(self, costs: Costs, prevalence: float) -> float:
-        """Compute the expected cost per case, which is never below that of the cheaper vertex.
-
-        Parameters
-        ----------
-        costs
-            Costs of decisions.
-        prevalence
-            Prevalence, from 0 to 1.
-        """
+        """Compute the expected cost per case as `Vertex.cost` does; it is never below that of the cheaper vertex."""
         return _case_cost(self.fpr, self.tpr, costs, prevalence)
 
 
@@ -119,9 +111,8 @@ class ReversibleClassifier:
     auc: float
     """AUC; (1 + TPR − FPR)/2 if it only labels."""
     fpr: float | None
-    """False positive rate after reversal, if it only labels."""
     tpr: float | None
-    """True positive rate after reversal, if it only labels."""
+    """Rates after reversal, if it only labels."""
 
     @property
     def reversed_auc(self) -> float:
@@ -150,29 +141,13 @@ class ROCConvexHull:
         return area_under(self.vertices)
 
     def best(self, slope: float) -> Vertex:
-        """Return the cheapest vertex for a slope of iso-cost lines; the strictest of two.
-
-        Parameters
-        ----------
-        slope
-            Slope of the iso-cost lines, as from `Costs.slope`.
-        """
+        """Return the cheapest vertex for a slope of iso-cost lines, as from `Costs.slope`; the strictest of two."""
         if isnan(slope):
-            raise MissingValuesError(
-                "the slope is NaN; costs that are all equal, or a prevalence without a class, give none."
-            )
+            raise MissingValuesError("the slope is NaN", remedy="give costs that differ, and a prevalence in (0, 1).")
         return next((each for each in self.vertices if slope >= each.slope_to), self.vertices[-1])
 
     def at(self, costs: Costs, prevalence: float) -> Vertex:
-        """Return the cheapest vertex at costs and a prevalence; the strictest of two.
-
-        Parameters
-        ----------
-        costs
-            Costs of decisions, of which errors must not be the cheaper ones.
-        prevalence
-            Prevalence, from 0 to 1.
-        """
+        """Return the cheapest vertex at a prevalence and costs, of which errors must not be the cheaper ones."""
         _check_errors_cost(costs)
         return self.best(costs.slope(prevalence))
 
@@ -210,9 +185,7 @@ class ROCConvexHull:
         _check_errors_cost(costs)
         even = costs.slope(0.5)
         if not 0 < even < inf:
-            raise OptionError(
-                f"with {costs} one kind of mistake costs nothing, so no prevalence matters", remedy="see `at`."
-            )
+            raise OptionError(f"with {costs} one kind of error costs nothing at any prevalence", remedy="see `at`.")
         ends = [(even / (even + each.slope_from), even / (even + each.slope_to)) for each in self.vertices]
         return self._table(ends, "prevalence", {"costs": repr(costs)})
 
@@ -228,18 +201,18 @@ class ROCConvexHull:
 
         Returns
         -------
-        Hybrid
+        ClassifierMixture
             Both vertices, and the probability of the laxer one.
         """
-        wanted = fpr if tpr is None else tpr
-        if wanted is None or (fpr is not None and tpr is not None):
-            raise OptionError("give either fpr or tpr.")
-        if not 0 <= wanted <= 1:
-            raise OptionError(f"a rate of {wanted} cannot be reached", remedy="give a number from 0 to 1.")
+        target = fpr if tpr is None else tpr
+        if target is None or (fpr is not None and tpr is not None):
+            raise OptionError(f"give either {keyword('fpr')} or {keyword('tpr')}.")
+        if not 0 <= target <= 1:
+            raise OptionError(f"a rate is {target}; expected a number from 0 to 1.")
         rate = [each.fpr if tpr is None else each.tpr for each in self.vertices]
-        reached = int(np.searchsorted(rate, wanted, side="right" if tpr is None else "left"))
+        reached = int(np.searchsorted(rate, target, side="right" if tpr is None else "left"))
         lax = min(max(reached, 1), len(rate) - 1)
-        chance = ratio(wanted - rate[lax - 1], rate[lax] - rate[lax - 1])
+        chance = ratio(target - rate[lax - 1], rate[lax] - rate[lax - 1])
         return ClassifierMixture(self.vertices[lax - 1], self.vertices[lax], chance)
 
     def results(self) -> Results:
@@ -249,10 +222,8 @@ class ROCConvexHull:
         columns: dict[str, Any] = {name: [*column, *[None] * below] for name, column in on.columns.items()}
         columns["classifier"] = [*on.columns["classifier"], *self.never_optimal]
         columns["others"] = [*(", ".join(each.others) or None for each in self.vertices), *[None] * below]
-        n_vertices = len(self.vertices)
-        columns["gap"] = [*[0.0] * n_vertices, *(each.gap for each in self.dominated)]
-        columns["factor"] = [*[1.0] * n_vertices, *(each.factor for each in self.dominated)]
-        columns["area"] = [*[0.0] * n_vertices, *(each.area for each in self.dominated)]
+        for name, on_hull in (("gap", 0.0), ("factor", 1.0), ("area", 0.0)):
+            columns[name] = [*[on_hull] * len(self.vertices), *(getattr(each, name) for each in self.dominated)]
         return Results(columns, on.data)
 
     def _table(self, ends: list[tuple[float, float]], name: str, data: dict[str, Any]) -> Results:
@@ -306,9 +277,8 @@ def _case_cost(fpr: float, tpr: float, costs: Costs, prevalence: float) -> float
 def _check_errors_cost(costs: Costs) -> None:
     """Raise an error if an error costs less than a correct decision, since the optimum is then not on the hull."""
     if costs.fn < costs.tp or costs.fp < costs.tn:
-        raise OptionError(
-            f"with {costs} a mistake costs less than being right", remedy="call the other class positive, or mend it."
-        )
+        what = f"with {costs} an error costs less than a correct decision"
+        raise OptionError(what, remedy="swap the classes, or correct the costs.")
 
 
 Classifier = Counts[float] | Curve
@@ -346,7 +316,7 @@ def roc_convex_hull(classifiers: Mapping[str, Classifier], *, reverse: bool = Fa
 
     Returns
     -------
-    Front
+    ROCConvexHull
         Vertices, dominated classifiers, and classifiers below the diagonal.
 
     Examples
@@ -386,21 +356,14 @@ def _roc_points(classifiers: Mapping[str, Classifier]) -> dict[str, list[_Point]
 
 def _check_classifier(name: str, classifier: object) -> None:
     if name in (FLAG_NONE, FLAG_ALL):
-        raise OptionError(f"a classifier is called {name!r}, as is a constant decision", remedy="give it another name.")
+        raise OptionError(f"a classifier is called {name!r}, which is reserved", remedy="give it another name.")
     if not isinstance(classifier, (Counts, Curve)):
-        raise OptionError(
-            f"{name} is {type(classifier).__name__}",
-            remedy="give Counts of a classifier that labels, or a Curve.",
-            option=name,
-            value=type(classifier).__name__,
-        )
+        raise OptionError(f"{name} is {type(classifier).__name__}; expected Counts or a Curve.", option=name)
     if isinstance(classifier, Counts) and classifier.shape:
         raise ShapeError(f"{name} has {classifier.shape} tables", remedy="give one, for example counts[0], or a curve.")
     for side in ("positives", "negatives"):
         if not getattr(classifier, side):
-            raise NotBinaryError(
-                f"{name} has no {side}, so that it has no place in ROC space", remedy="give rows of both classes."
-            )
+            raise NotBinaryError(f"{name} has no {side}, so no point in ROC space", remedy="give both classes.")
 
 
 def _candidate_points(name: str, classifier: Classifier) -> Iterator[_Point]:
@@ -490,11 +453,9 @@ def _lost_area(points: list[_Point], vertices: Vertices) -> float:
 
 
 def _reverse(classifier: Classifier) -> Classifier:
-    return (
-        classifier.reverse_decisions()
-        if isinstance(classifier, Counts)
-        else Curve(classifier.tally.with_scores(-classifier.tally.score))
-    )
+    if isinstance(classifier, Counts):
+        return classifier.reverse_decisions()
+    return Curve(classifier.tally.with_scores(-classifier.tally.score))
 
 
 def _inner_rates(classifier: Classifier) -> Floats:
@@ -625,8 +586,8 @@ def rank_by_hull(front: ROCConvexHull, decisions: Mapping[str, npt.ArrayLike]) -
     --------
     >>> from baserate import Counts, decide
     >>> strict, lax = Counts(tp=2, fn=1, fp=0, tn=3), Counts(tp=3, fn=0, fp=1, tn=2)
-    >>> roc_convex_hull = decide.roc_convex_hull({"strict": strict, "lax": lax})
-    >>> rank_by_hull(roc_convex_hull, {"strict": [1, 1, 0, 0, 0, 0], "lax": [1, 1, 1, 1, 0, 0]}).tolist()
+    >>> hull = decide.roc_convex_hull({"strict": strict, "lax": lax})
+    >>> rank_by_hull(hull, {"strict": [1, 1, 0, 0, 0, 0], "lax": [1, 1, 1, 1, 0, 0]}).tolist()
     [2.0, 2.0, 1.0, 1.0, 0.0, 0.0]
     """
     refuse_differing_indexes(decisions)
@@ -634,11 +595,9 @@ def rank_by_hull(front: ROCConvexHull, decisions: Mapping[str, npt.ArrayLike]) -
     columns = {each.classifier: _decision_column(each, decisions) for each in vertices}
     if len({column.shape for column in columns.values()}) > 1:
         shapes = ", ".join(f"{name} {column.shape}" for name, column in columns.items())
-        raise ShapeError(
-            f"the columns have different lengths ({shapes})", remedy="give one value of each for every row."
-        )
-    if not vertices:
-        return np.zeros(_count_rows(decisions))
+        raise ShapeError(f"the columns have different lengths ({shapes})", remedy="give a value of each for every row.")
+    if not vertices:  # no classifier is better than flagging all or none
+        return np.zeros(max((len(np.atleast_1d(each)) for each in decisions.values()), default=0))
     score = np.zeros(len(next(iter(columns.values()))))
     for rank, vertex in enumerate(reversed(vertices), start=1):
         score[_vertex_flags(vertex, columns[vertex.classifier])] = rank
@@ -648,29 +607,19 @@ def rank_by_hull(front: ROCConvexHull, decisions: Mapping[str, npt.ArrayLike]) -
 def _decision_column(vertex: Vertex, decisions: Mapping[str, npt.ArrayLike]) -> Floats:
     name = vertex.classifier
     if name not in decisions:
-        raise UnknownNameError(
-            f"{name} is on the front, but has no decisions; there are those of {', '.join(decisions)}."
-        )
+        raise unknown_name("classifier", name, decisions)
     column: Floats = np.asarray(decisions[name], dtype=np.float64)
     if column.ndim != 1:
         raise ShapeError(f"{name} has shape {column.shape}", remedy="give one value for each row.")
     if np.isnan(column).any():
-        raise MissingValuesError(
-            f"{np.isnan(column).sum()} of {len(column)} values of {name} are NaN", remedy="leave those rows out."
-        )
-    if vertex.threshold is None and not np.isin(column, (0.0, 1.0)).all():
-        invalid = np.count_nonzero(~np.isin(column, (0.0, 1.0)))
-        raise OptionError(
-            f"{invalid} of {len(column)} values of {name} are no flags; it only labels: give true or false."
-        )
+        what = f"{np.isnan(column).sum()} of {len(column)} values of {name} are NaN"
+        raise MissingValuesError(what, remedy="leave those rows out.")
+    invalid = 0 if vertex.threshold is not None else np.count_nonzero(~np.isin(column, (0.0, 1.0)))
+    if invalid:
+        raise OptionError(f"{invalid} of {len(column)} values of {name}, which only labels, are neither 0 nor 1.")
     return column
 
 
 def _vertex_flags(vertex: Vertex, column: Floats) -> Bools:
     flagged: Bools = column >= (1.0 if vertex.threshold is None else vertex.threshold)
     return ~flagged if vertex.reversed else flagged
-
-
-def _count_rows(decisions: Mapping[str, npt.ArrayLike]) -> int:
-    """Count the rows, where no classifier is better than flagging all or none."""
-    return max((len(np.atleast_1d(each)) for each in decisions.values()), default=0)

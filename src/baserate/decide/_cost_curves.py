@@ -75,10 +75,7 @@ def probability_cost(costs: Costs, prevalence: float) -> float:
     check_prevalence("prevalence", prevalence)
     missed, alarm = costs.fn - costs.tp, costs.fp - costs.tn
     if min(missed, alarm) < 0 or missed == alarm == 0:
-        raise OptionError(
-            f"the costs are {_mention_costs(costs)}: errors must not cost less than right decisions, and one kind must "
-            "cost more."
-        )
+        raise OptionError(f"the costs are {_mention_costs(costs)}; expected errors to cost more.")
     return prevalence * missed / (prevalence * missed + (1 - prevalence) * alarm)
 
 
@@ -122,15 +119,11 @@ def cost_curve(curve: Curve, *, points: int | None = None, level: float | None =
     strict, lax = (np.searchsorted(turns, x, side=side) for side in ("left", "right"))
     threshold = hull.threshold
     cost = (1 - tpr[strict]) * x + fpr[strict] * (1 - x)
+    bound = partial(bound_weighted_rates, hull.at(threshold[strict]), {"fn": x, "fp": 1 - x})
     return {
         "probability_cost": x,
         "cost": cost,
-        **_interval_columns(
-            cost,
-            np.isinf(threshold[strict]),
-            level,
-            lambda sure: bound_weighted_rates(hull.at(threshold[strict]), {"fn": x, "fp": 1 - x}, sure),
-        ),
+        **_interval_columns(cost, np.isinf(threshold[strict]), level, bound),
         "threshold": threshold[strict],
         "laxest": threshold[lax],
         "trivial": np.minimum(x, 1 - x),
@@ -181,16 +174,12 @@ def brier_curve(curve: Curve, *, points: int | None = None, level: float | None 
     # At c the best threshold flags every pool whose share of positives exceeds c; at equality, the stricter wins.
     best = len(turns) - np.searchsorted(turns[::-1], c, side="right")
     loss, least = _brier_loss(curve, flagged, c), _brier_loss(hull, best, c)
+    bound = partial(bound_weighted_cells, curve.counts[flagged], {"fn": 2 * (1 - c), "fp": 2 * c})
     return {
         "cost_proportion": c,
         "threshold": curve.threshold[flagged],
         "loss": loss,
-        **_interval_columns(
-            loss,
-            c == 0,
-            level,
-            lambda sure: bound_weighted_cells(curve.counts[flagged], {"fn": 2 * (1 - c), "fp": 2 * c}, sure),
-        ),
+        **_interval_columns(loss, c == 0, level, bound),
         "least": least,
         "regret": np.maximum(loss - least, 0.0),
     }
@@ -232,14 +221,10 @@ def cost_curves(
     [(0.0, 0.0, inf), (0.5, 0.25, 0.9), (1.0, 0.0, 0.4)]
     """
     if kind not in _CURVE_COLUMNS:
-        raise OptionError(f"kind is {kind!r}; it is 'cost' or 'brier'.", option="kind", value=kind)
+        raise OptionError(f"kind is {kind!r}; expected 'cost' or 'brier'.", option="kind", value=kind)
     if kind == "cost" and prevalence is not None:
-        raise OptionError(
-            f"{keyword('prevalence', prevalence)} has no use: a cost curve holds for all",
-            remedy="see probability_cost(…).",
-            option="prevalence",
-            value=prevalence,
-        )
+        what = f"{keyword('prevalence', prevalence)} has no effect: a cost curve covers all prevalences"
+        raise OptionError(what, remedy="see probability_cost(…).", option="prevalence", value=prevalence)
     if level is not None:
         EstimateRequest(level)
     if prevalence is not None:
@@ -258,11 +243,8 @@ def _curve_columns(tally: Tally, kind: CostCurveKind, points: int | None, level:
     missing = [name for name in needed if not getattr(tally, name)]
     if missing:
         reason = "there are no rows" if len(missing) > 1 or missing == ["total"] else f"there are no {missing[0]}"
-        return dict.fromkeys(_CURVE_COLUMNS[kind], np.array([np.nan])) | {
-            "level": [None],
-            "how": [None],
-            "why": [reason],
-        }
+        undefined = dict.fromkeys(_CURVE_COLUMNS[kind], np.array([np.nan]))
+        return undefined | {"level": [None], "how": [None], "why": [reason]}
     columns = (cost_curve if kind == "cost" else brier_curve)(Curve(tally), points=points, level=level)
     size = len(columns["threshold"])
     columns = {name: columns.get(name, np.full(size, np.nan)) for name in _CURVE_COLUMNS[kind]}
@@ -357,56 +339,35 @@ def cost_table(
     >>> [(row["model"], row["total"], round(row["value"], 2), row["cheapest"]) for row in results.rows()]
     [('M1', 3910.0, 7.82, False), ('M2', 4255.0, 5.49, True)]
     >>> results.data["notes"]
-    ['by the totals of the samples as they are, M1 would be the cheapest; per case it is M2.']
+    ['M1 has the lowest total in the samples, but per case M2 is the cheapest.']
     """
     measure = _check_tables(tables, costs)
     if not (isfinite(per) and per > 0):
-        raise OptionError(
-            f"{keyword('per', per)} is no number of cases",
-            remedy="give one above 0, for example 1000.",
-            option="per",
-            value=per,
-        )
+        raise OptionError(f"per is {per}; expected a number of cases above 0.", option="per", value=per)
     if prevalence is None:
         _check_same_prevalence({name: _class_shares(table) for name, table in tables.items()})
     rows = []
     for name, table in tables.items():
-        there = _reweigh_table(table, prevalence)
-        cost = _scale_estimate(
-            compute_estimate(measure, there) if level is None else estimate(measure, there, level=level), per
-        )
-        told = {**_ROW, "model": name, "prevalence": _positive_share(there), "measured": _positive_share(table)}
-        rows.append(told | {"total": costs.total(table), **tidy_columns(cost)})  # type: ignore[arg-type]
+        reweighed = _reweigh_table(table, prevalence)
+        plain = compute_estimate(measure, reweighed) if level is None else estimate(measure, reweighed, level=level)
+        place = {**_ROW, "model": name, "prevalence": _positive_share(reweighed), "measured": _positive_share(table)}
+        rows.append(place | {"total": costs.total(table), **tidy_columns(_scale_estimate(plain, per))})  # type: ignore[arg-type]
     least = _mark_least([row["value"] for row in rows])
     columns = {key: [row[key] for row in rows] for key in rows[0]} | {"cheapest": least}
-    return Results(
-        columns,
-        {
-            "prevalence": _plain_prevalence(prevalence),
-            "per": per,
-            "level": level,
-            "notes": _note_misleading_totals(columns),
-        },
-    )
+    header = {"prevalence": _plain_prevalence(prevalence), "per": per, "level": level}
+    return Results(columns, header | {"notes": _note_misleading_totals(columns)})
 
 
 @dataclass(frozen=True, slots=True)
 class IsoCost:
-    """A line of equal cost in ROC space, :math:`TPR=a+b·FPR`.
-
-    Parameters
-    ----------
-    slope
-        Slope b.
-    intercept
-        Intercept a.
-    cost
-        Expected cost per case on the line.
-    """
+    """A line of equal cost in ROC space, :math:`TPR=a+b·FPR`."""
 
     slope: float
+    """Slope b."""
     intercept: float
+    """Intercept a."""
     cost: float
+    """Expected cost per case on the line."""
 
     def tpr(self, fpr: Value) -> Value:
         """Return the true positive rate of the line at a false positive rate; it may lie outside 0 to 1."""
@@ -447,11 +408,7 @@ def iso_cost(
         raise OptionError(f"give either {keyword('through')}, a point (FPR, TPR), or {keyword('cost')}, per case.")
     missed = costs.fn - costs.tp
     if missed == 0:
-        raise OptionError(
-            f"the costs are {_mention_costs(costs)}: a positive costs the same flagged or not, so no line is a "
-            f"function "
-            "of FPR."
-        )
+        raise OptionError(f"the costs are {_mention_costs(costs)}; expected an error on a positive to cost something.")
     slope = costs.slope(prevalence)
     base = prevalence * costs.fn + (1 - prevalence) * costs.tn
     if through is not None:
@@ -461,12 +418,7 @@ def iso_cost(
         return IsoCost(slope, tpr - slope * fpr, base - prevalence * missed * tpr + alarm * fpr)
     assert cost is not None  # noqa: S101  (for the type checker)
     if not isfinite(cost):
-        raise OptionError(
-            f"{keyword('cost', cost)} is not finite",
-            remedy="give what a case costs on average.",
-            option="cost",
-            value=cost,
-        )
+        raise OptionError(f"cost is {cost}; expected a finite number.", option="cost", value=cost)
     return IsoCost(slope, (base - cost) / (prevalence * missed), float(cost))
 
 
@@ -476,22 +428,18 @@ def _mention_costs(costs: Costs) -> str:
 
 def _check_point(fpr: float, tpr: float) -> None:
     if not (0 <= fpr <= 1 and 0 <= tpr <= 1):
-        raise OptionError(
-            f"through is ({fpr}, {tpr})", remedy="give a false and a true positive rate, both from 0 to 1."
-        )
+        raise OptionError(f"through is ({fpr}, {tpr}); expected a false and a true positive rate, from 0 to 1.")
 
 
 def _check_tables(tables: Mapping[str, Any], costs: Costs | CostMatrix) -> Measure:
     """Check that the tables fit the costs; return the measure of expected cost."""
     if not tables:
-        raise OptionError("there is no table to cost", remedy="give one for each classifier, by name.")
+        raise OptionError("there is no confusion matrix", remedy="give one for each classifier, by name.")
     wanted: type[Any] = Counts if isinstance(costs, Costs) else Confusion
     for name, table in tables.items():
         if not isinstance(table, wanted):
-            mismatch = (
-                f"{type(costs).__name__} are of {wanted.__name__}, but the table of {name} is {type(table).__name__}"
-            )
-            raise OptionError(f"{mismatch}; two classes go with Costs, several with a CostMatrix.")
+            mismatch = f"{type(costs).__name__} are for {wanted.__name__}, but {name} is {type(table).__name__}"
+            raise OptionError(mismatch, remedy="give Costs for two classes, a CostMatrix for several.")
         if table.shape:
             raise ShapeError(f"{name} has {table.shape} tables", remedy="give one, for example counts[0].")
     measure: Measure = expected_cost if isinstance(costs, Costs) else multiclass.expected_cost
@@ -511,12 +459,8 @@ def _reweigh_table(table: Any, prevalence: Any) -> Any:  # noqa: ANN401  (either
         check_prevalence("prevalence", prevalence)
         return reweigh(table, to=prevalence)
     if np.ndim(prevalence) == 0 and not isinstance(prevalence, Mapping):
-        raise OptionError(
-            f"{keyword('prevalence', prevalence)} is one share for {len(table.labels)} classes",
-            remedy="give one for each.",
-            option="prevalence",
-            value=prevalence,
-        )
+        what = f"{keyword('prevalence', prevalence)} is one share for {len(table.labels)} classes"
+        raise OptionError(what, remedy="give one for each.", option="prevalence", value=prevalence)
     return reweigh(table, to=dict(zip(table.labels, check_shares("prevalence", prevalence, table.labels), strict=True)))
 
 
@@ -529,16 +473,15 @@ def _class_shares(table: Table) -> dict[object, float]:
 
 def _check_same_prevalence(measured: Mapping[str, Mapping[object, float]]) -> None:
     """Raise an error if the classifiers were measured at different prevalences."""
-    there = [shares for shares in measured.values() if shares]
-    labels = {label for shares in there for label in shares}
-    spans = [np.ptp([shares.get(label, 0.0) for shares in there]) for label in labels]
+    defined = [shares for shares in measured.values() if shares]
+    labels = {label for shares in defined for label in shares}
+    spans = [np.ptp([shares.get(label, 0.0) for shares in defined]) for label in labels]
     if max(spans, default=0.0) <= _SAME:
         return
     shares_by_name = "; ".join(f"{name}: {_format_shares(shares)}" for name, shares in measured.items())
     raise OptionError(
-        f"these classifiers were measured at different prevalences ({shares_by_name}), so their costs do not compare. "
-        f"State the "
-        f"one where they will be used with {keyword('prevalence')}; of several classes, a share for each."
+        f"the classifiers were measured at different prevalences ({shares_by_name}), so their costs do not compare",
+        remedy=f"state the deployment prevalence with {keyword('prevalence')}; of several classes, a share for each.",
     )
 
 
@@ -575,4 +518,4 @@ def _note_misleading_totals(columns: Mapping[str, Sequence[Any]]) -> list[str]:
         " and ".join(name for name, least in zip(columns["model"], marks, strict=True) if least)
         for marks in (totals, columns["cheapest"])
     )
-    return [f"by the totals of the samples as they are, {misled} would be the cheapest; per case it is {best}."]
+    return [f"{misled} has the lowest total in the samples, but per case {best} is the cheapest."]

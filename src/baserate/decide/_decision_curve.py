@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import combinations, product
 from typing import Any, Literal, NamedTuple
 
@@ -13,7 +14,7 @@ from baserate._arrays import Bools, Floats, ratio
 from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._domains import SHARE
-from baserate._errors import EmptyDataError, NotBinaryError, NotNumericError, OptionError, ShapeError, UnknownNameError
+from baserate._errors import EmptyDataError, NotBinaryError, NotNumericError, OptionError, ShapeError, unknown_name
 from baserate._numeric.cumulative import run_in_background
 from baserate._results import Results
 from baserate._rows import Rows
@@ -130,23 +131,16 @@ def _score_adjustments(
         return {}
     if origin != "sample":
         if isinstance(origin, str):
-            raise OptionError(
-                f"scores_from is {origin!r}; expected 'sample', a prevalence or None.",
-                remedy="Give one of them.",
-                option="scores_from",
-                value=origin,
-            )
+            what = f"scores_from is {origin!r}; expected 'sample', a prevalence or None."
+            raise OptionError(what, option="scores_from", value=origin)
         check_prevalence("scores_from", origin)
     adjustments = {}
     for model in tallies.models:
         own = tallies.pooled(model).prevalence
         if not 0 < own < 1:
-            raise NotBinaryError(
-                "there is one class alone, so there is no prevalence to adjust scores to", remedy="give both classes."
-            )
-        adjustments[model] = Adjustment(
-            own if origin == "sample" else float(origin), own if prevalence is None else float(prevalence)
-        )
+            raise NotBinaryError("there is only one class, so no prevalence to adjust to", remedy="give both classes.")
+        from_ = own if origin == "sample" else float(origin)
+        adjustments[model] = Adjustment(from_, own if prevalence is None else float(prevalence))
     return adjustments
 
 
@@ -189,9 +183,8 @@ def _describe_scores(
         prevalences: dict[str, Any] = {"from": first.from_, "to": first.to}
     else:
         where = "to the stated prevalence, the scores from that of each model" if is_stated else "for each model"
-        prevalences = {
-            name: {model: each[at] for model, each in adjustments.items()} for at, name in enumerate(("from", "to"))
-        }
+        pairs = zip(("from", "to"), zip(*adjustments.values(), strict=True), strict=True)
+        prevalences = {name: dict(zip(adjustments, values, strict=True)) for name, values in pairs}
     what, caveat = ("masses and scores", "; the prevalence is taken as known") if is_stated else ("scores", "")
     note = f"{what} were adjusted {where}{caveat}."
     return {"scores": {"adjusted": True, **prevalences}, "notes": [*tallies.intake.notes, note]}
@@ -233,16 +226,15 @@ def as_threshold_probabilities(values: npt.ArrayLike | None) -> Floats:
     try:
         at = np.atleast_1d(np.asarray(values, dtype=np.float64))
     except (TypeError, ValueError) as error:
-        raise NotNumericError(
-            f"thresholds are {values!r}", remedy="give one number or several, for example [0.1, 0.2]."
-        ) from error
+        what = f"thresholds are {values!r}; expected numbers, such as [0.1, 0.2]."
+        raise NotNumericError(what) from error
     if at.ndim > 1 or not len(at):
-        raise ShapeError(f"thresholds has shape {at.shape}", remedy="give one or several in a row.")
+        raise ShapeError(f"thresholds have shape {at.shape}; expected one or several in a row.")
     invalid = ~((at == 0) | ((at >= SHARE.low) & (at <= SHARE.high)))
     if invalid.any():
         raise OptionError(
-            f"{invalid.sum()} of {invalid.size} thresholds, the first {at[invalid][0]:g}, are neither 0 nor "
-            f"{SHARE.words}; who would act only if certain never acts: leave them out."
+            f"{invalid.sum()} of {invalid.size} thresholds, first {at[invalid][0]:g}, are neither 0 nor {SHARE.words}",
+            remedy="leave them out; at 1 nobody would be flagged.",
         )
     return np.unique(at)
 
@@ -261,19 +253,11 @@ def _strategy_rows(name: str, counts: Counts[Any], at: Floats, level: float | No
     numbers = _net_benefit_columns(counts, at)
     # At a known prevalence, the net benefit of flagging all or none has no sampling error.
     blind = (np.not_equal(name, "model") | (at == 0)) & counts.reweighed
-    idle, lavish = blind | (name == "none"), blind | (name == "all")
-    net = _clip_interval(
-        numbers["net_benefit"],
-        idle,
-        level,
-        lambda sure: bound_linear_cells(counts, ("tp", "fp"), threshold_odds(at), sure),
-    )
-    spared = _clip_interval(
-        numbers["net_reduction"],
-        lavish,
-        level,
-        lambda sure: bound_linear_cells(counts, ("tn", "fn"), _inverse_odds(at), sure),
-    )
+    idle, certain_reduction = blind | (name == "none"), blind | (name == "all")
+    bound = partial(bound_linear_cells, counts, ("tp", "fp"), threshold_odds(at))
+    net = _clip_interval(numbers["net_benefit"], idle, level, bound)
+    bound = partial(bound_linear_cells, counts, ("tn", "fn"), _inverse_odds(at))
+    reduction = _clip_interval(numbers["net_reduction"], certain_reduction, level, bound)
     method = LINEAR_FIXED_METHOD if counts.reweighed else LINEAR_METHOD
     return {
         "threshold": at,
@@ -281,7 +265,7 @@ def _strategy_rows(name: str, counts: Counts[Any], at: Floats, level: float | No
         "net_benefit": numbers.pop("net_benefit"),
         **net,
         **numbers,
-        **{f"net_reduction_{end}": column for end, column in spared.items()},
+        **{f"net_reduction_{end}": column for end, column in reduction.items()},
         "level": np.array(level, dtype=np.object_),
         "how": np.where(idle, FIXED_METHOD, method).astype(np.object_) if level else np.array(None, dtype=np.object_),
     }
@@ -290,11 +274,11 @@ def _strategy_rows(name: str, counts: Counts[Any], at: Floats, level: float | No
 def _net_benefit_columns(counts: Counts[Any], at: Floats) -> dict[str, Any]:
     total = counts.total
     # The odds of a threshold of 0 cannot be inverted; 0.5 is a placeholder that becomes NaN below.
-    spared: Floats = net_reduction(counts, at=np.where(at > 0, at, 0.5))
+    reduction: Floats = net_reduction(counts, at=np.where(at > 0, at, 0.5))
     return {
         "net_benefit": net_benefit(counts, at=at),
         "standardized": standardized_net_benefit(counts, at=at),
-        "net_reduction": np.where(at > 0, spared, np.nan),
+        "net_reduction": np.where(at > 0, reduction, np.nan),
         "tp_rate": ratio(counts.tp, total),
         "fp_rate": ratio(counts.fp, total),
         "flag_rate": flag_rate(counts),
@@ -326,8 +310,8 @@ def _reasons(tally: Tally, at: Floats) -> npt.NDArray[np.object_]:
     """Return why a number of each row is undefined."""
     if not tally.total:
         return np.full(len(at), "there are no rows", dtype=np.object_)
-    missing = [] if tally.positives else ["there are no positives, so nothing can be standardised"]
-    at_zero = "; ".join([*missing, "at a threshold of 0 nothing can be spared"])
+    missing = [] if tally.positives else ["there are no positives, so the net benefit is not standardized"]
+    at_zero = "; ".join([*missing, "at a threshold of 0 there is no net reduction"])
     reasons = np.full(len(at), missing[0] if missing else None, dtype=np.object_)
     reasons[at == 0] = at_zero
     return reasons
@@ -352,9 +336,7 @@ def _find_runs(better: Bools, at: Floats) -> list[list[float]]:
 
 _Positions = npt.NDArray[np.intp]
 
-_DIFFERENCE_METHOD = (
-    "Wilson or Clopper–Pearson of what one model alone flags, added in quadrature with their correlations"
-)
+_DIFFERENCE_METHOD = "Wilson or Clopper–Pearson of rows that one model flags, in quadrature with their correlations"
 _DISCORDANT_CELLS = list(product((True, False), (True, False)))
 """True class (positive or not), and which model flags the row (the first or the second)."""
 
@@ -414,10 +396,10 @@ def _check_rows(rows: object) -> None:
         raise OptionError(f"{type(rows).__name__} is not Rows", remedy="read them first, with baserate.read.rows(…).")
     if rows.cluster is not None:
         raise OptionError(
-            "these rows are in clusters, which this interval does not know; infer.compare does, at one threshold."
+            "rows are in clusters, and have no paired interval", remedy="use infer.compare, at one threshold."
         )
     if not len(rows):
-        raise EmptyDataError("there are no rows to compare models on", remedy="give some.")
+        raise EmptyDataError("there are no rows", remedy="give some to compare models on.")
 
 
 def _select_models(rows: Rows, models: Sequence[str] | None) -> list[str]:
@@ -425,11 +407,9 @@ def _select_models(rows: Rows, models: Sequence[str] | None) -> list[str]:
     names = list(dict.fromkeys(rows.score if models is None else models))
     unknown = [name for name in names if name not in rows.score]
     if unknown:
-        raise UnknownNameError(f"there is no model {unknown[0]!r}; there are: {', '.join(rows.score)}.")
+        raise unknown_name("model", unknown[0], rows.score)
     if len(names) < 2:
-        raise OptionError(
-            f"a difference needs two models, but there is only {', '.join(names) or 'none'}", remedy="name another."
-        )
+        raise OptionError(f"models are {', '.join(names) or 'none'}; expected at least two names.")
     return names
 
 
@@ -451,8 +431,9 @@ def _difference_columns(rows: Rows, pair: tuple[str, str], at: Floats, level: fl
     cells = []
     for positive, by_first in _DISCORDANT_CELLS:
         more, less = (first, second) if by_first else (second, first)
-        there = (rows.truth == positive) & (more > less)
-        summed, squared = _sum_between(more[there], less[there], [mass[there], squares[there]], len(at))
+        discordant = (rows.truth == positive) & (more > less)
+        weights = [mass[discordant], squares[discordant]]
+        summed, squared = _sum_between(more[discordant], less[discordant], weights, len(at))
         factor = (1.0 if by_first else -1.0) * (np.ones(len(at)) if positive else -weight)
         cells.append(LinearCell(summed, squared, factor))
     total = float(mass.sum())
@@ -479,5 +460,5 @@ def _sum_between(more: _Positions, less: _Positions, sums: Sequence[Floats], siz
         return np.cumsum(starts - ends)[:size]
 
     # Cumulative sums of weights may not return to 0 exactly; the integer count of rows does.
-    there = running(None) > 0
-    return [np.where(there, running(each), 0.0) for each in sums]
+    nonempty = running(None) > 0
+    return [np.where(nonempty, running(each), 0.0) for each in sums]

@@ -14,7 +14,7 @@ from baserate._costs import Costs
 from baserate._counts import Counts, combine_counts
 from baserate._curve import Curve
 from baserate._cut import REFER, Cut, RandomizedCut, Treatment, has_table, merge_tables
-from baserate._errors import OptionError, UnknownLabelError, UnknownNameError, advice, keyword
+from baserate._errors import OptionError, UnknownLabelError, advice, keyword, unknown_name
 from baserate._estimate import Estimate
 from baserate._policy import Policy, label_text, policy_content
 from baserate._results import Results
@@ -108,13 +108,11 @@ def find_model(tallies: Tallies, model: str | None) -> str:
     check_tallies(tallies)
     names = ", ".join(tallies.models)
     if model is None and len(tallies.models) > 1:
-        raise OptionError(
-            f"there are several models ({names}), and a policy is of one",
-            remedy=advice("one model", "say which with model=."),
-        )
+        what = f"there are several models ({names}), and a policy is for one"
+        raise OptionError(what, remedy=advice("one model", "state it with model=."))
     name = next(iter(tallies.models)) if model is None else model
     if name not in tallies.models:
-        raise UnknownNameError(f"there is no model {name!r}. There are: {names}.")
+        raise unknown_name("model", name, tallies.models)
     return name
 
 
@@ -169,9 +167,9 @@ def _attribute_positions(tallies: Tallies, attributes: Sequence[str]) -> list[in
     """Return the positions of attributes among those of the tallies."""
     lacking = [name for name in attributes if name not in tallies.attributes]
     if lacking:
-        there = f"by {', '.join(tallies.attributes)} alone" if tallies.attributes else "without groups"
+        grouping = f"by {', '.join(tallies.attributes)} alone" if tallies.attributes else "without groups"
         raise OptionError(
-            f"groups by {', '.join(lacking)} are needed, and the rows were read {there}",
+            f"groups by {', '.join(lacking)} are needed, and the rows were read {grouping}",
             remedy=f"read them with {keyword('group', lacking[0] if len(lacking) == 1 else lacking)}.",
         )
     return [tallies.attributes.index(name) for name in attributes]
@@ -212,9 +210,8 @@ def _combine_parts(parts: Sequence[GroupEvaluation]) -> GroupEvaluation:
     added = {action: combine_counts([part.tables[action] for part in parts]) for action in first.tables}
     same_treatment = all(part.treatment == first.treatment for part in parts)
     tallies = tuple(tally for part in parts for tally in part.tallies)
-    return GroupEvaluation(
-        tallies, added, combine_counts([part.nobody for part in parts]), first.treatment if same_treatment else None
-    )
+    nobody = combine_counts([part.nobody for part in parts])
+    return GroupEvaluation(tallies, added, nobody, first.treatment if same_treatment else None)
 
 
 COLUMNS = (
@@ -222,7 +219,7 @@ COLUMNS = (
     *("optimism", "corrected", "corrected_low", "corrected_high"),
     *("crossvalidated", "crossvalidated_low", "crossvalidated_high"),
 )
-SAME_DATA_NOTE = "the cut-off was chosen on these very rows, which flatters it: take it to others."
+SAME_DATA_NOTE = "the threshold was chosen on these rows, so its performance is optimistic: use other data."
 CELLS = ("tp", "fp", "fn", "tn")
 
 Row = dict[str, Any]
@@ -258,8 +255,8 @@ def evaluate_policy(
     Returns
     -------
     Results
-        Tidy rows: thresholds, cells and measures. `data["same"]` names the models whose policy was chosen on these
-        very rows, which makes the numbers optimistic; a note warns of it.
+        Tidy rows: thresholds, cells and measures. `data["same"]` names the models whose policy was chosen on the same
+        rows, so that the numbers are optimistic; a note warns of it.
 
     Examples
     --------
@@ -285,16 +282,12 @@ def policies_by_model(tallies: Tallies, policy: Policy | Mapping[str, Policy]) -
     """Return the policy of each model."""
     for each in policy.values() if isinstance(policy, Mapping) else [policy]:
         if not isinstance(each, Policy):
-            raise OptionError(
-                f"{type(each).__name__} is not a Policy; let a rule choose one, or read one: Policy.load(…)."
-            )
+            raise OptionError(f"{type(each).__name__} is not a Policy", remedy="choose one by a rule, or load one.")
     if not isinstance(policy, Mapping):
         return dict.fromkeys(tallies.models, policy)
     lacking = [model for model in tallies.models if model not in policy]
     if lacking:
-        raise OptionError(
-            f"there is no policy for {', '.join(lacking)}", remedy="give one for each model, or one for all."
-        )
+        raise OptionError(f"there is no policy for {', '.join(lacking)}", remedy="give one for each model, or for all.")
     return {model: policy[model] for model in tallies.models}
 
 
@@ -317,9 +310,7 @@ def select_measures(measures: Iterable[str | Measure] | None, costs: Costs | Non
     selected = [as_measure(each) for each in (DEFAULT_MEASURES[Counts] if measures is None else measures)]
     unfit = [describe(each).name for each in selected if describe(each).of is not Counts]
     if unfit:
-        raise OptionError(
-            f"{', '.join(unfit)} does not depend on the cut-off", remedy="take measures of the 2×2 table."
-        )
+        raise OptionError(f"{', '.join(unfit)} does not depend on the threshold", remedy="give measures that do.")
     if costs is None:
         return selected
     return [*(each for each in selected if describe(each).name != "expected_cost"), partial(expected_cost, costs=costs)]
@@ -384,7 +375,7 @@ def _band_rows(part: GroupEvaluation, interval: IntervalOptions | None) -> Itera
     for action, table in part.tables.items():
         yield {"action": action} | estimate_row(interval, flag_rate, table, name="share")
         risk = estimate_row(interval, precision, table, name="risk")
-        yield {"action": action} | risk | ({"why": "there is nobody in it"} if risk["why"] else {})
+        yield {"action": action} | risk | ({"why": "no row is in this band"} if risk["why"] else {})
 
 
 def estimate_row(
@@ -423,12 +414,11 @@ def results_header(
 
 
 def _policy_summary(policy: Policy) -> Row:
+    settings = {name: asdict(value) if isinstance(value, Costs) else value for name, value in policy.settings.items()}
     return {
         "rule": policy.rule,
         **_policy_actions(policy),
-        "settings": {
-            name: asdict(value) if isinstance(value, Costs) else value for name, value in policy.settings.items()
-        },
+        "settings": settings,
         "chosen_on": policy.chosen_on,
         "notes": list(policy.notes),
     }
@@ -439,5 +429,5 @@ def _policy_actions(policy: Policy) -> Row:
     after = {} if policy.map is None else {"map": policy.map.method}
     if not (policy.needs_group or policy.needs_id):
         return {**after, "thresholds": list(policy.cut.thresholds), "actions": list(policy.cut.actions)}
-    written = policy_content(policy)
-    return {**after, **{name: written[name] for name in ("attributes", "groups", "otherwise")}}
+    content = policy_content(policy)
+    return {**after, **{name: content[name] for name in ("attributes", "groups", "otherwise")}}

@@ -1,16 +1,21 @@
-"""The foundation of decision rules: the `rule` decorator, searches over thresholds and shared checks."""
+"""The foundation of decision rules: the `rule` decorator, searches over thresholds, and policies on raw scores."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial, wraps
-from inspect import signature
+from inspect import getdoc, signature
+from itertools import groupby
+from math import inf, isinf
 from typing import Any, Concatenate, Literal, NamedTuple, ParamSpec
 
 import numpy as np
+import numpy.typing as npt
 
 from baserate._arrays import Cells, Floats
+from baserate._calibrator import Calibrator
+from baserate._calibrator_forms import Between, Steps
 from baserate._costs import Costs
 from baserate._curve import Curve
 from baserate._cut import Cut, RandomizedCut, Treatment
@@ -18,8 +23,10 @@ from baserate._domains import check_prevalence
 from baserate._errors import FitError, OptionError
 from baserate._numeric.distinct import separate_precisions
 from baserate._policy import REFUSE, Policy
-from baserate._tally import Tally
+from baserate._tally import Tallies, Tally
+from baserate.decide._evaluation import find_model
 from baserate.decide._requirements import Requirement
+from baserate.infer import SAME_ROWS
 from baserate.measure import Measure, describe, undefined_reason
 
 
@@ -28,22 +35,8 @@ def separate_float32(policy: Policy, score: Floats) -> Policy:
 
     Among float32 scores, a threshold that is a float32 becomes a short decimal between the two readings: 0.1 in place
     of 0.10000000149011612. The same rows of `score` are flagged, and a note of the policy documents the change.
-    Policies of other scores stay as they are.
+    Policies of other scores do not change.
 
-    Parameters
-    ----------
-    policy
-        Policy whose thresholds may be float32 numbers.
-    score
-        Scores that the policy was chosen on.
-
-    Returns
-    -------
-    Policy
-        The policy with such thresholds replaced.
-
-    Examples
-    --------
     >>> scores = np.array([0.9, 0.1], dtype=np.float32)
     >>> separate_float32(Policy(by_group={(): Cut((float(scores[1]),))}, otherwise="refuse"), scores).threshold
     0.1
@@ -59,8 +52,8 @@ def separate_float32(policy: Policy, score: Floats) -> Policy:
         return policy
     before, after = pairs[0]
     note = (
-        f"scores have float32 precision: a threshold of {before!r} became {after!r}, which flags the same rows here "
-        "and in a text file with these scores."
+        f"scores have float32 precision: a threshold of {before!r} became {after!r}, which flags the same rows "
+        "in these data and in a text file with these scores."
     )
     return replace(policy, by_group=by_group, notes=(*policy.notes, note))
 
@@ -95,6 +88,13 @@ class Gains(NamedTuple):
 
     positive: float
     negative: float
+
+
+_SHARED_SECTIONS = {
+    "Parameters": "curve\n    Curve of the data, with both classes.",
+    "Returns": "Policy\n    Policy that flags from the strictest best threshold on.",
+}
+"""Sections of the docstring of a rule that states no others."""
 
 
 class RuleInfo(NamedTuple):
@@ -134,9 +134,9 @@ def rule(
             cut = function(curve, *args, **options)
             # Without the curve, which is the first argument.
             arguments = dict(list(_bind_arguments(function, curve, *args, **options).items())[1:])
-            settings = _plain_settings(arguments) | (
-                {"prevalence": curve.tally.prevalence} if curve.tally.reweighed else {}
-            )
+            settings = _plain_settings(arguments)
+            if curve.tally.reweighed:
+                settings["prevalence"] = curve.tally.prevalence
             data_used = uses_data(**arguments)
             policy = Policy(
                 by_group={(): cut},
@@ -149,12 +149,24 @@ def rule(
             )
             return separate_float32(policy, curve.tally.score) if data_used else policy
 
+        choose.__doc__ = _complete_docstring(getdoc(function) or "")
         # `wraps` copies the annotations of the inner function, which returns a Cut.
         choose.__annotations__["return"] = Policy
         vars(choose)["rule"] = RuleInfo(function, gains)
         return choose
 
     return decorate
+
+
+def _complete_docstring(written: str) -> str:
+    """Add the sections that most rules share, Parameters and Returns, where a docstring lacks them."""
+    later = [written.index(heading) for heading in ("\n\nRaises\n", "\n\nExamples\n") if heading in written]
+    start = min(later, default=len(written))
+    body = written[:start]
+    for section, text in _SHARED_SECTIONS.items():
+        if f"\n{section}\n" not in body:
+            body += f"\n\n{section}\n{'-' * len(section)}\n{text}"
+    return body + written[start:]
 
 
 def rule_info(choose: Callable[..., Policy]) -> RuleInfo | None:
@@ -172,13 +184,11 @@ def rule_info(choose: Callable[..., Policy]) -> RuleInfo | None:
 def check_curve(curve: object) -> None:
     """Raise an error unless the argument is a curve with positive mass."""
     if isinstance(curve, Tally):
-        raise OptionError("a rule takes a curve", remedy="make one of the tally first, with baserate.curve(…).")
+        raise OptionError("a rule takes a curve", remedy="make one of the tally with baserate.curve(…).")
     if not isinstance(curve, Curve):
-        raise OptionError(
-            f"{type(curve).__name__} is not a Curve", remedy="make one first, with baserate.curve(baserate.tally(…))."
-        )
+        raise OptionError(f"{type(curve).__name__} is not a Curve", remedy="make one with baserate.curve(…).")
     if not curve.total:
-        raise FitError("there is nothing at any score, so no threshold is better than another", remedy="give rows.")
+        raise FitError("the curve has no mass, so no threshold is better than another", remedy="give rows.")
 
 
 def strictest_maximum(value: Floats) -> int | None:
@@ -258,8 +268,8 @@ def no_best_error(measure: Measure, curve: Curve, worth: Floats) -> FitError:
     if infinite:
         name = describe(measure).name
         return FitError(
-            f"{name} is infinite at {infinite} of {len(worth)} thresholds and finite at none, so no threshold is best "
-            "by it: an infinity never wins a search; take another measure, or give more rows."
+            f"{name} is infinite at {infinite} of {len(worth)} thresholds and finite at none, so none is best",
+            remedy="use another measure, or more rows.",
         )
     return undefined_error(measure, curve)
 
@@ -267,7 +277,8 @@ def no_best_error(measure: Measure, curve: Curve, worth: Floats) -> FitError:
 def undefined_error(measure: Measure, curve: Curve) -> FitError:
     """Build the error for a measure that is undefined at every threshold."""
     cause = undefined_reason(measure, curve.at(float(curve.tally.score[-1]))) or "it is undefined"
-    return FitError(f"{describe(measure).name} is undefined at every threshold: {cause}; give rows of both classes.")
+    what = f"{describe(measure).name} is undefined at every threshold: {cause}"
+    return FitError(what, remedy="give rows of both classes.")
 
 
 def require_both_classes(curve: Curve, name: str) -> None:
@@ -305,16 +316,12 @@ def join_actions(lowest: str, cuts: list[tuple[float, str]]) -> Cut:
 
 def _plain_settings(settings: dict[str, Any]) -> dict[str, Any]:
     """Convert settings to what a file can store: measures and requirements by name, with the options of measures."""
-    more = {
-        name: value
-        for setting in settings.values()
-        if isinstance(setting, partial)
-        for name, value in setting.keywords.items()
-    }
+    measures = [setting for setting in settings.values() if isinstance(setting, partial)]
+    more = {name: value for measure in measures for name, value in measure.keywords.items()}
     return more | {name: as_setting(setting) for name, setting in settings.items()}
 
 
-def as_setting(setting: Any) -> Any:  # noqa: ANN401  (whatever a rule was told)
+def as_setting(setting: Any) -> Any:  # noqa: ANN401  (any option of a rule)
     """Convert an option to a value that a policy file can store and that the rule accepts again."""
     if callable(setting):
         return describe(setting).name
@@ -334,3 +341,161 @@ def _bind_arguments(function: Callable[..., Any], *args: Any, **options: Any) ->
     arguments = {name: value for name, value in bound.arguments.items() if value is not None}
     more: dict[str, Any] = arguments.pop("options", {})
     return arguments | more
+
+
+def choose_policy(tallies: Tallies, rule: Rule, *, model: str | None = None, map: Calibrator | None = None) -> Policy:  # noqa: A002
+    """Choose a policy on all rows, with everything that applying it to new rows needs.
+
+    Parameters
+    ----------
+    tallies
+        Data to choose on.
+    rule
+        Rule with its options bound by `functools.partial`, or any function from a curve to a policy.
+    model
+        Name of the model; needed where there are several.
+    map
+        Calibrator to apply first. The rule then chooses among calibrated probabilities, and the policy is expressed on
+        the raw scores.
+
+    Returns
+    -------
+    Policy
+        The policy with its columns, the positive class and the calibrator.
+
+    Examples
+    --------
+    >>> from functools import partial
+    >>> from baserate import Costs, decide, read
+    >>> t = read.tallies({"sick": [1, 0, 1, 0], "risk": [0.9, 0.6, 0.4, 0.1]}, truth="sick", score="risk")
+    >>> policy = decide.choose_policy(t, partial(decide.cost, costs=Costs(fp=1, fn=20)))
+    >>> policy.threshold, dict(policy.columns), policy.prevalence
+    (0.4, {'truth': 'sick', 'score': 'risk'}, 0.5)
+    """
+    name = find_model(tallies, model)
+    if name == tallies.intake.columns.get("predicted"):
+        raise OptionError(f"{name} contains labels, and a policy is for scores", remedy="name a column of scores.")
+    tally = tallies.pooled(name)
+    policy = rule(Curve(tally)) if map is None else _choose_after_calibrator(map, tally, rule)
+    truth = tallies.intake.columns.get("truth")
+    columns = {**({"truth": truth} if isinstance(truth, str) else {}), "score": name}
+    return replace(policy, columns=columns, positive=str(tallies.intake.positive))
+
+
+def _choose_after_calibrator(map_: Calibrator, tally: Tally, rule: Rule) -> Policy:
+    """Let a rule choose among calibrated scores, and express the policy on the raw scores."""
+    policy = on_raw_scores(rule(Curve(tally.with_scores(map_(tally.score)))), map_, seen=tally.score)
+    notes = (*policy.notes, *[SAME_ROWS] * map_.was_fitted_on(tally))
+    return replace(policy, chosen_on=policy.chosen_on and tally.digest, notes=notes)
+
+
+def on_raw_scores(policy: Policy, map_: Calibrator, /, *, seen: npt.ArrayLike = ()) -> Policy:
+    """Return the policy on raw scores that equals a policy on calibrated scores.
+
+    Applying it needs no calibrator: comparing with a number is the same in every language and on every machine, which
+    exponentials and logarithms are not. The new policy stores the calibrator.
+
+    Parameters
+    ----------
+    policy
+        Policy on calibrated scores.
+    map_
+        Calibrator from raw scores to calibrated ones.
+    seen
+        Raw scores of the data. A threshold that is the calibrated value of one of them becomes the least such score;
+        any other becomes the least number that the calibrator maps to it or above. Where all are float32, thresholds
+        also separate their decimal digits.
+
+    Returns
+    -------
+    Policy
+        Policy on raw scores with the same decisions.
+
+    Examples
+    --------
+    >>> from baserate import Cut, calibrate, decide
+    >>> halved = calibrate.prevalence(at=0.5, to=0.2)
+    >>> policy = Policy(by_group={(): Cut((0.2, 0.5), ("pass", "refer", "flag"))}, otherwise="refuse")
+    >>> decide.on_raw_scores(policy, halved, seen=[0.5, 0.8]).cut
+    Cut(thresholds=(0.5, 0.8), actions=('pass', 'refer', 'flag'))
+    """
+    if policy.map is not None:
+        raise OptionError("the policy is on raw scores already", remedy="give one on calibrated scores.")
+    scores = np.unique(np.asarray(seen, dtype=np.float64))
+    by_group = {group: _invert_treatment(each, map_, scores) for group, each in policy.by_group.items()}
+    return separate_float32(replace(policy, by_group=by_group, map=map_), scores)
+
+
+def _invert_treatment(treatment: Treatment, map_: Calibrator, scores: Floats) -> Treatment:
+    if isinstance(treatment, Cut):
+        return _invert_cut(treatment, map_, scores)
+    cuts: dict[Cut, float] = {}
+    for cut, chance in zip(treatment.cuts, treatment.chances, strict=True):
+        inverted = _invert_cut(cut, map_, scores)
+        cuts[inverted] = cuts.get(inverted, 0.0) + chance
+    return RandomizedCut(tuple(cuts), tuple(cuts.values())) if len(cuts) > 1 else next(iter(cuts))
+
+
+def _invert_cut(cut: Cut, map_: Calibrator, scores: Floats) -> Cut:
+    if isinstance(map_.form, (Steps, Between)):
+        steps = _invert_steps(cut, map_, _step_edges(map_.form))
+    elif map_.never_falls:
+        steps = dict(zip([None, *(_least_score(map_, at, scores) for at in cut.thresholds)], cut.actions, strict=True))
+    else:
+        raise OptionError(f"{map_.method} does not increase with the score, so no threshold before it is equivalent.")
+    runs = [next(same_action) for _, same_action in groupby(steps.items(), key=lambda item: item[1])]
+    return Cut(tuple(start for start, _ in runs if start is not None), tuple(action for _, action in runs))
+
+
+def _invert_steps(cut: Cut, map_: Calibrator, edges: list[float]) -> dict[float | None, str]:
+    """Return where actions begin under a calibrator that is constant between its edges and need not increase."""
+    actions = [cut.action(float(map_([at])[0])) for at in (_score_below(edges), *edges)]
+    steps: dict[float | None, str] = dict(zip([None, *edges], actions, strict=True))
+    # Keep the actions of both ends even if no score reaches them, so that the policy has all its actions.
+    if cut.actions[0] not in actions:
+        steps = {None: cut.actions[0], -inf: actions[0], **dict(zip(edges, actions[1:], strict=True))}
+    return steps if cut.actions[-1] in actions else steps | {inf: cut.actions[-1]}
+
+
+def _step_edges(form: Steps | Between) -> list[float]:
+    x = form.x if isinstance(form, Steps) else np.union1d(form.low.x, form.high.x)
+    edges: list[float] = x.tolist()
+    return edges
+
+
+def _score_below(edges: list[float]) -> float:
+    """Return a score below all edges; any number where there are none."""
+    return float(np.nextafter(edges[0], -inf)) if edges else 0.5
+
+
+def _least_score(map_: Calibrator, threshold: float, scores: Floats) -> float:
+    """Find the least score that the calibrator maps to a threshold or above, by bisection over all floats."""
+    if isinf(threshold):  # flags none or all, on either scale
+        return threshold
+    if len(scores):
+        same = scores[map_(scores) == threshold]
+        if len(same):
+            return float(same[0])
+    low, high = (0.0, 1.0) if map_.form.of_probabilities else (-np.finfo(float).max, np.finfo(float).max)
+    if map_([low])[0] >= threshold:
+        return -inf
+    if map_([high])[0] < threshold:
+        return inf
+    # Bisect over ranks of floats, not over values: 64 steps are exact, and calibrators need not be invertible.
+    first, last = _float_rank(low), _float_rank(high)
+    while last - first > 1:
+        middle = (first + last) // 2
+        first, last = (first, middle) if map_([_float_at_rank(middle)])[0] >= threshold else (middle, last)
+    return _float_at_rank(last)
+
+
+def _float_rank(number: float) -> int:
+    """Return the rank of a number among all floats, in ascending order."""
+    # The bits of IEEE 754 floats, read as integers, ascend with the number; negative ones by magnitude.
+    bits = int(np.float64(number).view(np.int64))
+    return bits if bits >= 0 else -(bits & 0x7FFF_FFFF_FFFF_FFFF)
+
+
+def _float_at_rank(place: int) -> float:
+    """Return the float at a rank."""
+    return float(np.int64(place).view(np.float64)) if place >= 0 else -float(np.int64(-place).view(np.float64))

@@ -121,7 +121,7 @@ def _describe_require(settings: Settings) -> str:
 
 def _describe_capacity(settings: Settings) -> str:
     if "share" in settings:
-        return f"at most {describe_share(settings['share'])} of everybody"
+        return f"at most {describe_share(settings['share'])} of all rows"
     return f"at most {count_of(settings['at_most'], 'row', shown=format(settings['at_most'], 'g'))}"
 
 
@@ -152,9 +152,9 @@ _ENTRIES = (
         describe=lambda _: "as given",
         options=(RuleOption("threshold", "number", "threshold"),),
         needs=("threshold",),
-        needs_example="the cut-off: --threshold 0.5",
+        needs_example="a threshold: --threshold 0.5",
         uses_data=False,
-        no_folds="this one is as given",
+        no_folds="a fixed threshold does not depend on the data",
     ),
     DecisionRule(
         "youden",
@@ -215,7 +215,7 @@ _ENTRIES = (
         describe=lambda settings: f"least cost with {describe_costs(settings)}",
         options=_COSTS,
         needs=tuple(option.name for option in _COSTS),
-        needs_example="what errors cost: --fp 1 --fn 20",
+        needs_example="costs of errors: --fp 1 --fn 20",
         in_plans=True,
         page_label="Lowest cost",
     ),
@@ -237,7 +237,7 @@ _ENTRIES = (
             RuleOption("minimize", "measure", "minimize"),
         ),
         needs=("require",),
-        needs_example="what must be kept: --require 'specificity >= 0.9'",
+        needs_example="a requirement: --require 'specificity >= 0.9'",
         exclusive=(("maximize", "minimize"),),
     ),
     DecisionRule(
@@ -248,7 +248,7 @@ _ENTRIES = (
         describe=_describe_capacity,
         options=(RuleOption("capacity", "rows_or_share", None),),
         needs=("capacity",),
-        needs_example="how many can be flagged: --capacity 100, or --capacity 10%",
+        needs_example="a capacity: --capacity 100, or --capacity 10%",
     ),
     DecisionRule(
         "bands",
@@ -266,7 +266,7 @@ _ENTRIES = (
         needs_example="edges: --bands 0.1,0.3, --band-shares 10%,20% or --band-risks 0.05,0.2",
         exclusive=(_BAND_EDGES,),
         has_table=False,
-        no_folds="bands have no 2×2 table to be judged by",
+        no_folds="bands have no confusion matrix",
     ),
     DecisionRule(
         "abstain",
@@ -280,7 +280,7 @@ _ENTRIES = (
             RuleOption("coverage", "share", "coverage"),
         ),
         needs=("abstain_cost", "coverage"),
-        needs_example="the price of referring a case, --abstain-cost 0.1, or --coverage 80%",
+        needs_example="the cost of a referral, --abstain-cost 0.1, or --coverage 80%",
         exclusive=(("abstain_cost", "coverage"),),
     ),
 )

@@ -53,7 +53,7 @@ from baserate.measure import (
 )
 
 CORRECTED_NOTE = f"{SAME_DATA_NOTE[:-1]}, or read the optimism-corrected values."
-CROSS_VALIDATED_NOTE = f"{SAME_DATA_NOTE[:-1]}, or read what it gives in folds that had no part in the choice."
+CROSS_VALIDATED_NOTE = f"{SAME_DATA_NOTE[:-1]}, or read the cross-validated values."
 SAME_DATA_NOTES = (SAME_DATA_NOTE, CORRECTED_NOTE, CROSS_VALIDATED_NOTE)
 _COMPARED: tuple[Measure, ...] = (sensitivity, specificity, precision, flag_rate)
 _MIDDLE = _CHANCE = 0.5
@@ -63,15 +63,6 @@ _MIDDLE = _CHANCE = 0.5
 class Validation:
     """How a choice is validated on the rows that it was made on: by the bootstrap, and by cross-validation.
 
-    Parameters
-    ----------
-    draws
-        Number of bootstrap samples; 0 for none.
-    folds
-        Number of folds of cross-validation; 0 for none.
-
-    Examples
-    --------
     >>> Validation(folds=5)
     Validation(draws=1000, folds=5)
     """
@@ -107,8 +98,7 @@ def summary(
     tallies
         Data to choose on.
     rule
-        Rule of `baserate.decide`, with its options bound by `functools.partial`; or any function from a curve to a
-        policy.
+        Rule with its options bound by `functools.partial`, or any function from a curve to a policy.
     measures
         Measures of the confusion matrix, or their names; the usual ones by default.
     costs
@@ -145,20 +135,15 @@ def summary(
     for model, curve in curves.items():
         bootstrap = _bootstrap(curve, rule, selected, trial.draws, interval) if policies[model].chosen_on else None
         of = f"{model}: " if len(curves) > 1 else ""
-        notes += [
-            f"{of}{note}"
-            for note in (*policies[model].notes, *_note_failed_samples(bootstrap), *_note_reversed_scores(curve))
-        ]
+        own = (*policies[model].notes, *_note_failed_samples(bootstrap), *_note_reversed_scores(curve))
+        notes += [f"{of}{note}" for note in own]
         for group, part in evaluate_groups(tallies, policies[model], model).items():
             place = {"rule": policies[model].rule, "model": model, "group": group_attributes(tallies, group)}
-            lines = performance_rows(policies[model], part, selected, interval)
-            rows += [
-                place | row | (_validation_columns(bootstrap, folded[model], row) if group is None else {})
-                for row in lines
-            ]
-        rows += [
-            row | {"model": model, "group": None} for row in _other_rule_rows(curve, policies[model], costs, interval)
-        ]
+            validation = (bootstrap, folded[model]) if group is None else (None, None)
+            performance = performance_rows(policies[model], part, selected, interval)
+            rows += [place | row | _validation_columns(*validation, row) for row in performance]
+        others = _other_rule_rows(curve, policies[model], costs, interval)
+        rows += [row | {"model": model, "group": None} for row in others]
     details = add_measure_settings(_same_data(policies, rows, notes) | _fold_thresholds(folded), selected)
     return build_results(tallies, rows, details, policies, interval)
 
@@ -181,12 +166,8 @@ def _cross_validate(
     seed = kind.seed if isinstance(kind.seed, int) else 0
     validation = cross_validate_rule(curve.tally, rule, measures=measures, folds=folds, seed=seed, level=kind.level)
     if not validation.policy.chosen_on:
-        raise OptionError(
-            f"{keyword('folds', folds)} has no use: this rule does not look at the data",
-            remedy="leave it out.",
-            option="folds",
-            value=folds,
-        )
+        what = f"{keyword('folds', folds)} has no effect: this rule does not use the data"
+        raise OptionError(what, remedy="leave it out.", option="folds", value=folds)
     if interval is not None:
         return validation
     plain = {name: Estimate(each.value, why=each.why) for name, each in validation.performance.items()}
@@ -209,12 +190,10 @@ def _fold_thresholds(folded: Mapping[str, RuleCrossValidation | None]) -> Row:
 
 def _note_dominated_models(curves: Mapping[str, Curve]) -> Iterator[str]:
     """Yield a note for each of several models that is optimal at no costs and no prevalence."""
-    comparable = all(curve.positives and curve.negatives for curve in curves.values()) and not {FLAG_NONE, FLAG_ALL} & {
-        *curves
-    }
-    if len(curves) > 1 and comparable:
+    has_both = all(curve.positives and curve.negatives for curve in curves.values())
+    if len(curves) > 1 and has_both and not {FLAG_NONE, FLAG_ALL} & {*curves}:  # names that the hull reserves
         for name in roc_convex_hull(dict(curves)).never_optimal:
-            yield f"{name}: another model, or two in turns, is as good or better at any costs and any prevalence."
+            yield f"{name}: another model, or a mixture of two, is as good or better at any costs and any prevalence."
 
 
 def _note_reversed_scores(curve: Curve) -> Iterator[str]:
@@ -223,8 +202,8 @@ def _note_reversed_scores(curve: Curve) -> Iterator[str]:
     # Only if the whole interval is below 0.5: small samples often rank worse than chance by chance.
     if area.high < _CHANCE:
         yield (
-            f"it ranks worse than chance (AUC {area.value:.4g}); with its sign changed it would have "
-            f"{1 - area.value:.4g}: see that a higher score means more positive."
+            f"the score ranks worse than chance (AUC {area.value:.4g}, or {1 - area.value:.4g} with its sign changed): "
+            "check that a higher score means more positive."
         )
 
 
@@ -234,9 +213,8 @@ def _check_method(interval: IntervalOptions | None, measures: Sequence[Measure],
     reweighed = tallies.pooled(next(iter(tallies.models))).reweighed
     if method is not None and not any(method in interval_methods(each, reweighed=reweighed) for each in measures):
         names = ", ".join(describe(each).name for each in measures)
-        raise OptionError(
-            advice("interval", f"method={method!r}", method) + f" makes no interval of {names}", remedy="leave it out."
-        )
+        what = advice("interval", f"method={method!r}", method) + f" makes no interval of {names}"
+        raise OptionError(what, remedy="leave it out.")
 
 
 def _validation_columns(bootstrap: ThresholdBootstrap | None, folded: RuleCrossValidation | None, row: Row) -> Row:
@@ -244,12 +222,13 @@ def _validation_columns(bootstrap: ThresholdBootstrap | None, folded: RuleCrossV
     performance = folded.performance if folded is not None else {}
     if row["measure"] not in performance:
         return _bootstrap_columns(bootstrap, row)
-    left = tidy_columns(performance[row["measure"]])
-    return _bootstrap_columns(bootstrap, row) | {
-        "crossvalidated": left["value"],
-        "crossvalidated_low": left["low"],
-        "crossvalidated_high": left["high"],
-    }
+    return _bootstrap_columns(bootstrap, row) | _prefixed("crossvalidated", performance[row["measure"]])
+
+
+def _prefixed(name: str, estimate_: Estimate) -> Row:
+    """Return an estimate and its interval as columns `name`, `name_low` and `name_high`."""
+    columns = tidy_columns(estimate_)
+    return {name: columns["value"], f"{name}_low": columns["low"], f"{name}_high": columns["high"]}
 
 
 def _bootstrap_columns(bootstrap: ThresholdBootstrap | None, row: Row) -> Row:
@@ -262,32 +241,23 @@ def _bootstrap_columns(bootstrap: ThresholdBootstrap | None, row: Row) -> Row:
     performance = bootstrap.performance.get(row["measure"])
     if performance is None:
         return {}
-    left = tidy_columns(performance.corrected)
-    return {
-        "optimism": performance.optimism,
-        "corrected": left["value"],
-        "corrected_low": left["low"],
-        "corrected_high": left["high"],
-    }
+    return {"optimism": performance.optimism, **_prefixed("corrected", performance.corrected)}
 
 
 def _note_failed_samples(bootstrap: ThresholdBootstrap | None) -> Iterator[str]:
     if bootstrap is None:
         return
-    many = len(bootstrap.thresholds)
+    of = f"of {len(bootstrap.thresholds)} bootstrap samples"
     if bootstrap.failed:
-        yield f"in {bootstrap.failed} of {many} draws the rule found nothing: a class was missing, or nothing met it."
+        yield f"in {bootstrap.failed} {of} the rule chose no threshold: a class was missing, or none was feasible."
     if bootstrap.other:
-        yield (
-            f"in {bootstrap.other} of {many} draws it chose another number of actions; they are left out of the "
-            "intervals."
-        )
+        yield f"in {bootstrap.other} {of} the rule chose another number of actions; the intervals leave them out."
 
 
 def _other_rule_rows(
     curve: Curve, policy: Policy, costs: Costs | None, interval: IntervalOptions | None
 ) -> Iterator[Row]:
-    """Yield the thresholds and measures of other rules, except those that fail here."""
+    """Yield the thresholds and measures of other rules, except those that fail on these data."""
     measures: list[Measure] = [*_COMPARED, *([partial(expected_cost, costs=costs)] if costs is not None else [])]
     for name, choose in _other_rules(curve, costs).items():
         try:

@@ -36,9 +36,9 @@ from baserate.decide._rule import (
 )
 from baserate.measure import (
     Measure,
+    as_measure,
     collect_settings,
     describe,
-    find_measure,
     note_settings,
     precision,
     sensitivity,
@@ -82,16 +82,6 @@ def youden(curve: Curve) -> Cut:
 
     Also known as Youden's J, the greatest height above the diagonal, and the best balanced accuracy.
 
-    Parameters
-    ----------
-    curve
-        Curve of the data, with both classes.
-
-    Returns
-    -------
-    Policy
-        Policy that flags from the strictest such threshold on.
-
     Examples
     --------
     >>> from baserate import curve, decide, tally
@@ -115,16 +105,6 @@ def closest(curve: Curve) -> Cut:
     Also known as closest to (0, 1), closest.topleft and ROC01. It differs from Youden's point, and does not minimize
     an expected cost [@perkins2006].
 
-    Parameters
-    ----------
-    curve
-        Curve of the data, with both classes.
-
-    Returns
-    -------
-    Policy
-        Policy that flags from the strictest such threshold on.
-
     Examples
     --------
     >>> from baserate import curve, decide, tally
@@ -145,16 +125,6 @@ def balanced(curve: Curve) -> Cut:
     r"""Minimize the difference of sensitivity and specificity, :math:`\min|TPR-TNR|`.
 
     Also known as the equal error rate, or sensitivity = specificity.
-
-    Parameters
-    ----------
-    curve
-        Curve of the data, with both classes.
-
-    Returns
-    -------
-    Policy
-        Policy that flags from the strictest such threshold on.
 
     Examples
     --------
@@ -178,16 +148,6 @@ def break_even(curve: Curve) -> Cut:
 
     Also known as the precision–recall break-even point.
 
-    Parameters
-    ----------
-    curve
-        Curve of the data, with positives.
-
-    Returns
-    -------
-    Policy
-        Policy that flags from the strictest such threshold on.
-
     Examples
     --------
     >>> from baserate import curve, decide, tally
@@ -209,7 +169,7 @@ def _note_best(
 ) -> Iterator[str]:
     counts = cut.counts(curve)
     if not counts.flagged or not counts.passed:
-        yield f"the best is to {'pass' if not counts.flagged else 'flag'} everybody: no score is needed for that."
+        yield f"flagging {'nobody' if not counts.flagged else 'everybody'} is best, so the scores are not used."
     function, toward = resolve_objective(measure, toward)
     yield from note_settings(collect_settings([partial(function, **options)]))
     if can_be_infinite(function, toward):
@@ -235,11 +195,6 @@ def best(curve: Curve, /, measure: str | Measure, *, toward: Toward | None = Non
     **options
         Options of the measure, such as `beta=2`.
 
-    Returns
-    -------
-    Policy
-        Policy that flags from the strictest best threshold on.
-
     Examples
     --------
     >>> from baserate import curve, decide, tally
@@ -256,21 +211,16 @@ def best(curve: Curve, /, measure: str | Measure, *, toward: Toward | None = Non
 
 def resolve_objective(measure: str | Measure, toward: Toward | None = None) -> tuple[Measure, Toward]:
     """Find a measure of the confusion matrix and its better end."""
-    function = find_measure(measure) if isinstance(measure, str) else measure
+    function = as_measure(measure)
     info = describe(function)
     if info.of is not Counts:
-        raise OptionError(
-            f"{info.name} has one value for a whole curve, not one at each threshold", remedy="take another."
-        )
+        raise OptionError(f"{info.name} does not depend on the threshold", remedy="give a measure that does.")
     if toward not in {None, "high", "low"}:
-        raise OptionError(f"toward is {toward!r}; it is 'high' or 'low'.", option="toward", value=toward)
-    wanted = toward or info.best
-    if wanted is None:
-        raise OptionError(
-            f"neither end of {info.name} is the better one",
-            remedy=f"say which you mean: {keyword('toward', 'high')} or 'low'.",
-        )
-    return function, wanted
+        raise OptionError(f"toward is {toward!r}; expected 'high' or 'low'.", option="toward", value=toward)
+    better = toward or info.best
+    if better is None:
+        raise OptionError(f"neither end of {info.name} is better", remedy=f"give {keyword('toward', 'high')} or 'low'.")
+    return function, better
 
 
 _DEFAULT_OBJECTIVE = "youden"
@@ -281,28 +231,22 @@ class _Objective(NamedTuple):
     sign: float
 
 
-def _evaluate_thresholds(curve: Curve, wanted: tuple[Requirement, ...], goal: _Objective) -> tuple[Bools, Floats]:
+def _evaluate_thresholds(curve: Curve, requirements: tuple[Requirement, ...], goal: _Objective) -> tuple[Bools, Floats]:
     """Return whether each threshold satisfies all requirements, strictest first, and its value by the objective."""
     met, worth = np.ones(len(curve.tally.score) + 1, dtype=np.bool_), np.empty(len(curve.tally.score) + 1)
     for place, counts in curve.blocks():
         worth[place] = goal.sign * goal.measure(counts)
-        for each in wanted:
+        for each in requirements:
             met[place] &= each.holds_for(counts)
     return met, worth
 
 
-def _note_requirements(
-    curve: Curve,
-    _cut: Cut,
-    require: Any,  # noqa: ANN401
-    maximize: str | Measure | None = None,
-    minimize: str | Measure | None = None,
-) -> Iterator[str]:
-    goal = _choose_objective(maximize, minimize)
-    wanted = parse_requirements(require, of_decisions=True)
-    yield from note_settings(collect_settings([goal.measure, *(each.measure for each in wanted)]))
+def _note_requirements(curve: Curve, _cut: Cut, require: Any, **objective: Any) -> Iterator[str]:  # noqa: ANN401
+    goal = _choose_objective(**objective)
+    requirements = parse_requirements(require, of_decisions=True)
+    yield from note_settings(collect_settings([goal.measure, *(each.measure for each in requirements)]))
     if can_be_infinite(goal.measure, "high" if goal.sign > 0 else "low"):
-        met, worth = _evaluate_thresholds(curve, wanted, goal)
+        met, worth = _evaluate_thresholds(curve, requirements, goal)
         yield from note_skipped(goal.measure, count_infinite(worth[met]))
 
 
@@ -330,11 +274,6 @@ def require(
     minimize
         Measure to minimize instead, or its name.
 
-    Returns
-    -------
-    Policy
-        Policy that flags from the strictest best threshold on.
-
     Raises
     ------
     InfeasibleError
@@ -348,59 +287,58 @@ def require(
     >>> decide.require(c, "specificity >= 0.9", maximize="sensitivity").threshold
     0.8
     """
-    wanted = parse_requirements(require, of_decisions=True)
-    if not wanted:
-        raise OptionError("nothing is required", remedy='give requirements, such as "specificity >= 0.9".')
+    requirements = parse_requirements(require, of_decisions=True)
+    if not requirements:
+        raise OptionError("there is no requirement", remedy='give one, such as "specificity >= 0.9".')
     goal = _choose_objective(maximize, minimize)
-    met, worth = _evaluate_thresholds(curve, wanted, goal)
+    met, worth = _evaluate_thresholds(curve, requirements, goal)
     if not met.any():
-        raise InfeasibleError(_describe_infeasible(curve, wanted))
+        raise _infeasible_error(curve, requirements)
     at = strictest_maximum(np.where(met, worth, np.nan))
     if at is None:
         raise no_best_error(goal.measure, curve, worth[met])
     return Cut((threshold_at(curve, at),))
 
 
-def _choose_objective(maximize: str | Measure | None, minimize: str | Measure | None) -> _Objective:
+def _choose_objective(maximize: str | Measure | None = None, minimize: str | Measure | None = None) -> _Objective:
     if maximize is not None and minimize is not None:
-        raise OptionError("give one objective: maximize or minimize.")
+        raise OptionError(f"give either {keyword('maximize')} or {keyword('minimize')}.")
     if minimize is not None:
         return _Objective(resolve_objective(minimize, "low")[0], -1.0)
     return _Objective(resolve_objective(maximize or _DEFAULT_OBJECTIVE, "high")[0], 1.0)
 
 
-def _describe_infeasible(curve: Curve, wanted: tuple[Requirement, ...]) -> str:
-    """Describe which requirements cannot be met, each or jointly, and the nearest attainable values."""
+def _infeasible_error(curve: Curve, requirements: tuple[Requirement, ...]) -> InfeasibleError:
+    """Build the error for requirements that no threshold satisfies, singly or jointly, with the nearest values."""
     counts = curve.counts
-    values = [np.asarray(each.measure(counts)) for each in wanted]
-    satisfied = [each.holds(value) for each, value in zip(wanted, values, strict=True)]
-    describe = partial(_describe_nearest, curve)
+    values = [np.asarray(each.measure(counts)) for each in requirements]
+    satisfied = [each.holds(value) for each, value in zip(requirements, values, strict=True)]
     hopeless = [
-        f"no threshold has {each}: {describe(each, value, np.isfinite(value))}"
-        for each, value, mask in zip(wanted, values, satisfied, strict=True)
+        f"no threshold has {each}: {_describe_nearest(curve, each, value, np.isfinite(value))}"
+        for each, value, mask in zip(requirements, values, satisfied, strict=True)
         if not mask.any()
     ]
     if hopeless:
-        return f"{'; '.join(hopeless)}. Ask for less of {'it' if len(hopeless) == 1 else 'them'}."
-    all_requirements = " and ".join(map(str, wanted))
+        return InfeasibleError("; ".join(hopeless), remedy="relax the requirement.")
     parts = []
-    for at, each in enumerate(wanted):
-        others = [mask for place, mask in enumerate(satisfied) if place != at]
-        rest = " and ".join(str(other) for place, other in enumerate(wanted) if place != at)
-        there = np.logical_and.reduce(others) & np.isfinite(values[at])
-        if there.any():
-            parts.append(f"with {rest}, {describe(each, values[at], there)}")
-    if not parts:
-        return f"no threshold has {all_requirements}, nor all but one of them. Ask for less."
-    return f"no threshold has {all_requirements}: {'; '.join(parts)}. Ask for less of one of them."
+    for at, each in enumerate(requirements):
+        others = [other for place, other in enumerate(requirements) if place != at]
+        eligible = np.logical_and.reduce([satisfied[place] for place in range(len(satisfied)) if place != at])
+        eligible = eligible & np.isfinite(values[at])
+        if eligible.any():
+            nearest = _describe_nearest(curve, each, values[at], eligible)
+            parts.append(f"with {' and '.join(map(str, others))}, {nearest}")
+    all_requirements = " and ".join(map(str, requirements))
+    what = f"no threshold has {all_requirements}{': ' if parts else ', nor all but one of them'}{'; '.join(parts)}"
+    return InfeasibleError(what, remedy="relax one of them.")
 
 
-def _describe_nearest(curve: Curve, each: Requirement, value: Floats, there: Bools) -> str:
+def _describe_nearest(curve: Curve, each: Requirement, value: Floats, eligible: Bools) -> str:
     """Describe the value nearest to a bound among some thresholds."""
-    if not there.any():
+    if not eligible.any():
         return f"{describe(each.measure).name} is undefined everywhere"
     sign = 1.0 if each.sense == ">=" else -1.0
-    at = strictest_maximum(np.where(there, sign * value, np.nan))
+    at = strictest_maximum(np.where(eligible, sign * value, np.nan))
     assert at is not None  # noqa: S101  (for the type checker)
     most = "most" if each.sense == ">=" else "least"
     return f"{each.name} is {float(value[at]):.6g} at {most}, at {threshold_at(curve, at):.6g}"
@@ -419,7 +357,7 @@ def _note_ties(curve: Curve, cut: Cut, at_most: float | None = None, share: floa
         below = int(np.searchsorted(-curve.tally.score, -cut.threshold, side="right"))
         tied = float(curve.tally.mass[:, below].sum())
         if tied > 1:
-            yield f"{flagged:g} of at most {limit:g} are flagged: the next {tied:g} share one score."
+            yield f"{flagged:g} of at most {limit:g} are flagged, since the next {tied:g} rows have the same score."
 
 
 @rule(notes=_note_ties)
@@ -450,31 +388,20 @@ def capacity(curve: Curve, *, at_most: float | None = None, share: float | None 
     (0.8, 0.7)
     """
     if (at_most is None) == (share is None):
-        raise OptionError(
-            f"give a capacity either as {keyword('at_most')}, in rows, or as {keyword('share')}, of everybody."
-        )
+        raise OptionError(f"give a capacity as either {keyword('at_most')}, in rows, or {keyword('share')}.")
     return Cut((_laxest_threshold(curve, _capacity_limit(curve.tally, at_most, share)),))
 
 
 def _capacity_limit(tally: Tally, at_most: float | None, share: float | None) -> float:
     if share is not None:
         if not 0 <= share <= 1:
-            raise OptionError(
-                f"share is {share}",
-                remedy="give a number from 0 to 1, such as 0.1 for the top tenth.",
-                option="share",
-                value=share,
-            )
+            raise OptionError(f"share is {share}; expected a number from 0 to 1.", option="share", value=share)
         return share * tally.total
     assert at_most is not None  # noqa: S101  (for the type checker)
     if not at_most >= 0:
-        raise OptionError(
-            f"at_most is {at_most}", remedy="give how many can be flagged, 0 or more.", option="at_most", value=at_most
-        )
+        raise OptionError(f"at_most is {at_most}; expected 0 or more.", option="at_most", value=at_most)
     if tally.reweighed:
-        raise OptionError(
-            "at another prevalence rows are no longer counted", remedy=f"give the capacity as {keyword('share')}."
-        )
+        raise OptionError("reweighted rows cannot be counted", remedy=f"give the capacity as {keyword('share')}.")
     return at_most
 
 
@@ -486,16 +413,14 @@ def _laxest_threshold(curve: Curve, limit: float) -> float:
     return threshold_at(curve, int(np.searchsorted(flagged, flagged[within], side="left")))
 
 
-def _note_empty_bands(_curve: Curve, cut: Cut, **given: Any) -> Iterator[str]:  # noqa: ANN401
-    edges = next(given[name] for name in ("thresholds", "shares", "risks") if name in given)
+def _note_empty_bands(_curve: Curve, cut: Cut, **options: Any) -> Iterator[str]:  # noqa: ANN401
+    edges = next(options[name] for name in ("thresholds", "shares", "risks") if name in options)
     if len(cut.thresholds) < len(edges):
-        yield (
-            f"{count_of(len(edges), 'edge makes', 'edges make')} only "
-            f"{count_of(len(cut.actions), 'band')} here: some would hold nobody."
-        )
+        bands_made = count_of(len(cut.actions), "band")
+        yield f"{count_of(len(edges), 'edge makes', 'edges make')} only {bands_made}: others would be empty."
 
 
-@rule(notes=_note_empty_bands, uses_data=lambda **given: "thresholds" not in given)
+@rule(notes=_note_empty_bands, uses_data=lambda **options: "thresholds" not in options)
 def bands(
     curve: Curve,
     *,
@@ -537,36 +462,33 @@ def bands(
     """
     edge_options = [each for each in (thresholds, shares, risks) if each is not None]
     if len(edge_options) != 1 or not len(edge_options[0]):
-        raise OptionError(
-            f"give the edges of bands in one way: {keyword('thresholds')}, {keyword('shares')} or {keyword('risks')}."
-        )
+        ways = f"{keyword('thresholds')}, {keyword('shares')} or {keyword('risks')}"
+        raise OptionError(f"give the edges of bands as one of {ways}.")
     edges = [float(each) for each in edge_options[0]]
-    called = _band_names(len(edges) + 1, names)
+    band_names = _band_names(len(edges) + 1, names)
     if thresholds is not None:
-        return Cut(tuple(edges), called)
+        return Cut(tuple(edges), band_names)
     at = _thresholds_by_share(curve, edges) if shares is not None else _thresholds_by_risk(curve, edges)
-    return join_actions(called[0], list(zip(at, called[1:], strict=True)))
+    return join_actions(band_names[0], list(zip(at, band_names[1:], strict=True)))
 
 
 def _band_names(many: int, names: Sequence[str] | None) -> tuple[str, ...]:
     if names is None:
         return _BAND_NAMES.get(many) or tuple(f"band {place + 1}" for place in range(many))
     if len(names) != many or len(set(names)) != many:
-        raise OptionError(f"names are {list(names)}", remedy=f"give {many} different ones, lowest band first.")
+        raise OptionError(f"names are {list(names)}; expected {many} different ones, lowest band first.")
     return tuple(names)
 
 
 def _thresholds_by_share(curve: Curve, shares: Sequence[float]) -> list[float]:
     upto = np.cumsum(shares)  # bands are given from the top, so their thresholds come from cumulative shares
     if min(shares) < 0 or upto[-1] > 1 + RELATIVE_TOLERANCE:
-        raise OptionError(f"shares are {list(shares)}", remedy="give shares of everybody that are at most 1 together.")
+        raise OptionError(f"shares are {list(shares)}; expected shares whose sum is at most 1.")
     return [_laxest_threshold(curve, min(float(each), 1.0) * curve.total) for each in upto[::-1]]
 
 
 def _thresholds_by_risk(curve: Curve, risks: Sequence[float]) -> list[float]:
     if any(not 0 < each < 1 for each in risks) or sorted(set(risks)) != list(risks):
-        raise OptionError(
-            f"risks are {list(risks)}", remedy="give ascending shares between 0 and 1, such as (0.05, 0.2)."
-        )
+        raise OptionError(f"risks are {list(risks)}; expected ascending shares between 0 and 1.")
     # Flagging a pool of scores gains if its share of positives p has p(1 − r) > (1 − p)r, which is p > r.
     return [threshold_of_greatest_gain(curve, Gains(1 - each, each)) for each in risks]

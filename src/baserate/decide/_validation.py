@@ -20,7 +20,7 @@ from baserate._policy import Policy
 from baserate._rows import Rows
 from baserate._tally import Tally
 from baserate.calibrate import FOLDS, Data, assign_fold_counts, assign_folds, iterate_folds, pool_tally
-from baserate.decide._evaluation import CELLS
+from baserate.decide._evaluation import CELLS, select_measures
 from baserate.decide._rule import Gains, Rule, check_curve, index_of_greatest_gain, rule_info, strictest_maximum
 from baserate.infer import (
     EXACT_ROWS,
@@ -37,7 +37,7 @@ from baserate.infer import (
     pool_scores,
     sample_in_blocks,
 )
-from baserate.measure import DEFAULT_MEASURES, Measure, as_measure as known_measure, describe
+from baserate.measure import DEFAULT_MEASURES, Measure, describe
 
 _REPEATS = 5
 """Divisions into folds over which cross-validated performance is averaged."""
@@ -71,10 +71,8 @@ class FoldTables(NamedTuple):
         usable = np.isfinite(self.everywhere[..., 0])
         change = np.full(usable.shape, nan)
         share = 1 / self.folds
-        without, with_more = (
-            Counts(*np.maximum(self.everywhere[usable] * (1 + sign * share) - sign * self.held[usable], 0).T)
-            for sign in (1, -1)
-        )
+        all_rows, held = self.everywhere[usable], self.held[usable]
+        without, with_more = (Counts(*np.maximum(all_rows * (1 + s * share) - s * held, 0).T) for s in (1, -1))
         with np.errstate(invalid="ignore"):
             change[usable] = (measure(without) - measure(with_more)) / 2
         defined = np.isfinite(change)
@@ -94,13 +92,19 @@ def evaluate_folds(tally: Tally, policy: Policy, rule: Rule, *, folds: int, repe
     if inner is not None and inner.gains is not None and len(policy.cut.thresholds) == 1:
         evaluate = _linear_evaluator(tally, inner.gains)
     else:
-        evaluate = _general_evaluator(tally, inner.cut if inner is not None else lambda curve: rule(curve).cut)
+        evaluate = _general_evaluator(tally, _cut_finder(rule))
 
-    def some(rng: np.random.Generator, many: int) -> Floats:
+    def evaluate_divisions(rng: np.random.Generator, many: int) -> Floats:
         return np.array([_evaluate_division(tally, evaluate, folds, rng) for _ in range(many)])
 
-    cells = sample_in_blocks(some, draws=repeats, seed=seed, size=tally.mass.size * folds)
+    cells = sample_in_blocks(evaluate_divisions, draws=repeats, seed=seed, size=tally.mass.size * folds)
     return FoldTables(cells[..., :4], cells[..., 4:])
+
+
+def _cut_finder(rule: Rule) -> Callable[[Curve], Cut]:
+    """Return the function that finds the cut of a rule, without building a policy if it can."""
+    inner = rule_info(rule)
+    return inner.cut if inner is not None else lambda curve: rule(curve).cut
 
 
 FoldEvaluator = Callable[[Cells, Cells], tuple[Floats, Floats] | None]
@@ -156,24 +160,18 @@ def _general_evaluator(tally: Tally, find: Callable[[Curve], Cut]) -> FoldEvalua
             cut = find(_curve_of_mass(tally, rest))
         except BaserateError:
             return None
-        return (
-            (_cell_array(cut.counts(everybody)), _cell_array(cut.counts(_curve_of_mass(tally, part))))
-            if cut.has_table
-            else None
-        )
+        if not cut.has_table:
+            return None
+        return _cell_array(cut.counts(everybody)), _cell_array(cut.counts(_curve_of_mass(tally, part)))
 
     return evaluate
 
 
 def _curve_of_mass(tally: Tally, mass: Cells) -> Curve:
     """Return the curve of other masses at the same scores; measures use the mass alone."""
-    return Curve(
-        Tally.from_counts(tally.score, make_read_only(mass)) if not tally.weighted else _weighted_tally(tally, mass)
-    )
-
-
-def _weighted_tally(tally: Tally, mass: Cells) -> Tally:
-    return Tally(tally.score, make_read_only(np.asarray(mass, dtype=np.float64)), tally.rows, tally.rows)
+    if not tally.weighted:
+        return Curve(Tally.from_counts(tally.score, make_read_only(mass)))
+    return Curve(Tally(tally.score, make_read_only(np.asarray(mass, dtype=np.float64)), tally.rows, tally.rows))
 
 
 def _cell_array(counts: Counts[float]) -> Floats:
@@ -214,8 +212,7 @@ def cross_validate_rule(
     data
         Tally or rows; rows of one cluster stay in one fold.
     rule
-        Rule of `baserate.decide`, with its options bound by `functools.partial`; or any function from a curve to a
-        policy.
+        Rule with its options bound by `functools.partial`, or any function from a curve to a policy.
     measures
         Measures of the confusion matrix, or their names; the usual ones by default.
     folds
@@ -227,7 +224,7 @@ def cross_validate_rule(
 
     Returns
     -------
-    CrossValidated
+    RuleCrossValidation
         The policy chosen on all rows, the cuts of the folds, and the performance.
 
     Examples
@@ -243,7 +240,7 @@ def cross_validate_rule(
     everybody = Curve(pool_tally(data))
     policy = rule(everybody)
     if not policy.cut.has_table:
-        raise OptionError(f"a cut into {', '.join(policy.cut.actions)} has no 2×2 table to be judged by.")
+        raise OptionError(f"a cut into {', '.join(policy.cut.actions)} has no confusion matrix to evaluate.")
     cuts, held = _choose_without_folds(data, rule, folds, seed)
     counts = _sum_tables(held)
     more = _repeat_divisions(data, everybody, policy, rule, (folds, seed))
@@ -272,9 +269,7 @@ def _cross_validated_estimate(
 
 def _choose_without_folds(data: Data, rule: Rule, folds: int, seed: int) -> tuple[list[Cut], list[Counts[float]]]:
     """Return the cut chosen without each fold, and the table of the fold there."""
-    inner = rule_info(rule)
-    find: Callable[[Curve], Cut] = inner.cut if inner is not None else lambda curve: rule(curve).cut
-    cuts, tables = [], []
+    find, cuts, tables = _cut_finder(rule), [], []
     parts = assign_folds(data, folds=folds, seed=seed)
     for at, (fold, rest) in enumerate(iterate_folds(parts), start=1):
         try:
@@ -286,10 +281,10 @@ def _choose_without_folds(data: Data, rule: Rule, folds: int, seed: int) -> tupl
 
 
 def _repeat_divisions(
-    data: Data, everybody: Curve, policy: Policy, rule: Rule, dealing: tuple[int, int]
+    data: Data, everybody: Curve, policy: Policy, rule: Rule, folds_and_seed: tuple[int, int]
 ) -> Iterator[FoldTables]:
     """Divide again; with clusters, skip divisions that leave nothing to choose from."""
-    folds, seed = dealing
+    folds, seed = folds_and_seed
     if not (isinstance(data, Rows) and data.cluster is not None):
         rng = np.random.default_rng([seed, 1])  # a seed that differs from that of the first division
         yield evaluate_folds(everybody.tally, policy, rule, folds=folds, repeats=_REPEATS - 1, seed=rng)
@@ -309,9 +304,7 @@ def _fold_tables(everybody: Curve, cuts: Sequence[Cut], held: Sequence[Counts[fl
 def _stack_divisions(divisions: Sequence[FoldTables]) -> FoldTables:
     """Stack all divisions; skip those with fewer folds, as few clusters can give."""
     same_size = [each for each in divisions if each.folds == divisions[0].folds]
-    return FoldTables(
-        np.concatenate([each.everywhere for each in same_size]), np.concatenate([each.held for each in same_size])
-    )
+    return FoldTables(*(np.concatenate(parts) for parts in zip(*same_size, strict=True)))
 
 
 def _sum_tables(tables: Sequence[Counts[float]]) -> Counts[float]:
@@ -325,11 +318,7 @@ def _sum_tables(tables: Sequence[Counts[float]]) -> Counts[float]:
 
 def as_table_measure(measure: str | Measure) -> Measure:
     """Return a measure of the confusion matrix; raise an error for others."""
-    resolved = known_measure(measure)
-    if describe(resolved).of is not Counts:
-        raise OptionError(
-            f"{describe(resolved).name} does not depend on the cut-off", remedy="take a measure of the 2×2 table."
-        )
+    (resolved,) = select_measures([measure], None)
     return resolved
 
 
@@ -397,31 +386,27 @@ def bootstrap_threshold(
     ----------
     curve
         Curve of the data.
-    rule
-        Rule of `baserate.decide`, with its options bound by `functools.partial`; or any function from a curve to a
-        policy.
-    measures
-        Measures of the confusion matrix, or their names; the usual ones by default.
+    rule, measures, level
+        As in `cross_validate_rule`.
     draws
         Number of bootstrap samples.
     seed
         Random seed.
-    level
-        Confidence level of the intervals.
 
     Returns
     -------
-    Sureness
+    ThresholdBootstrap
         Intervals of the thresholds, thresholds of all samples, and corrected performance.
 
     Examples
     --------
     >>> from baserate import curve, decide, population, tally
     >>> c = curve(tally(*population.binormal(means=(0, 1)).draw(200, 1)))
-    >>> sure = decide.bootstrap_threshold(c, decide.youden, measures=["youden"], draws=200)
-    >>> [round(each, 2) for each in (sure.intervals[0].low, sure.intervals[0].value, sure.intervals[0].high)]
-    [-0.18, 0.34, 0.93]
-    >>> round(sure.performance["youden"].optimism, 3)
+    >>> results = decide.bootstrap_threshold(c, decide.youden, measures=["youden"], draws=200)
+    >>> threshold = results.intervals[0]
+    >>> round(threshold.low, 2), round(threshold.value, 2), round(threshold.high, 2)
+    (-0.18, 0.34, 0.93)
+    >>> round(results.performance["youden"].optimism, 3)
     0.03
     """
     check_curve(curve)
@@ -438,7 +423,7 @@ def bootstrap_threshold(
     state, thresholds, sample_cells = rows[:, 0], rows[:, 1 : 1 + many], rows[:, 1 + many :]
     usable = state == _SAME
     how = f"{draws} {resampling_method(curve.tally, way, exact=exact)}"
-    cutoffs = tuple(
+    intervals = tuple(
         _threshold_interval(at, thresholds[usable, place], request, how)
         for place, at in enumerate(policy.cut.thresholds)
     )
@@ -449,13 +434,11 @@ def bootstrap_threshold(
         parts = min(_FOLDS, int(curve.tally.rows.sum(dtype=np.int64)) // _ROWS_IN_FOLD)
         folds = evaluate_folds(pooled.tally, policy, rule, folds=parts, repeats=repeats, seed=rng)
         for each in selected:
-            performance[describe(each).name] = _correct_optimism(
-                each, policy.cut.counts(curve), samples, folds, request
-            )
+            name, counts = describe(each).name, policy.cut.counts(curve)
+            performance[name] = _correct_optimism(each, counts, samples, folds, request)
     failed, other = (int((state == kind).sum()) for kind in (_FAILED, _OTHER))
-    return ThresholdBootstrap(
-        policy, cutoffs, make_read_only(np.where(usable[:, None], thresholds, nan)), failed, other, performance
-    )
+    thresholds = make_read_only(np.where(usable[:, None], thresholds, nan))
+    return ThresholdBootstrap(policy, intervals, thresholds, failed, other, performance)
 
 
 _SAME, _OTHER, _FAILED = 0.0, 1.0, 2.0
@@ -469,7 +452,7 @@ def _max_exact_rows(rule: Rule) -> int:
 
 
 Resampler = Callable[[np.random.Generator, int], Floats]
-"""Returns so many rows of a bootstrap: outcome, thresholds and the four cells at them."""
+"""Returns a number of bootstrap samples as rows: outcome, thresholds and the four cells at them."""
 
 
 def _resampler(tally: Tally, rule: Rule, way: BootstrapScheme, many: int) -> Resampler:
@@ -477,7 +460,7 @@ def _resampler(tally: Tally, rule: Rule, way: BootstrapScheme, many: int) -> Res
     inner = rule_info(rule)
     if inner is not None and inner.gains is not None and many == 1:
         return _linear_resampler(tally, inner.gains, way)
-    find: Callable[[Curve], Cut] = inner.cut if inner is not None else lambda curve: rule(curve).cut
+    find = _cut_finder(rule)
     refill = make_resampler(tally, way)
 
     def resample(rng: np.random.Generator) -> Sequence[float]:
@@ -552,7 +535,7 @@ def _tables_at(curve: Curve, thresholds: Floats) -> Counts[Floats]:
 
 def _threshold_interval(value: float, thresholds: Floats, request: EstimateRequest, how: str) -> Estimate:
     if not len(thresholds):
-        return Estimate(value, level=request.level, how=how, why="no draw gave such a cut")
+        return Estimate(value, level=request.level, how=how, why="no bootstrap sample has such a threshold")
     low, high = percentiles(thresholds, request.level)
     return Estimate(value, min(low, value), max(high, value), request.level, how)
 
@@ -575,10 +558,11 @@ def _correct_optimism(
     apparent = estimate(measure, counts, level=request.level)
     difference = samples.difference(measure)
     if isnan(apparent.value) or not len(difference):
-        return CorrectedEstimate(apparent, nan, Estimate(nan, why=apparent.why or "it is undefined in every draw"))
+        why = apparent.why or "it is undefined in every bootstrap sample"
+        return CorrectedEstimate(apparent, nan, Estimate(nan, why=why))
     bootstrap_optimism = float(difference.mean())
-    judged = folds.optimism(measure)
-    optimism = float(judged.mean()) if len(judged) else bootstrap_optimism
+    by_division = folds.optimism(measure)
+    optimism = float(by_division.mean()) if len(by_division) else bootstrap_optimism
     below, above = percentiles(difference, request.level)
     value = apparent.value - optimism
     # Bootstrap samples vary too little where thresholds are coarse, folds too much, and with few rows percentiles are

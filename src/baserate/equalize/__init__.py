@@ -1,17 +1,13 @@
 """Group fairness: disparities between groups, and policies that satisfy parity constraints.
 
 - `_parities`: registry of parities, and the `Goal` of an optimization
-- `_participants`: groups that take part, at the deployment prevalence
-- `_group_counts`: confusion matrices of groups, trials and eligibility for tests
+- `_group_counts`: groups that take part, their confusion matrices, and eligibility for tests
 - `_groups`: measures of each group, and differences from a reference group
 - `_gaps`: disparities over all groups, with their null distribution
 - `_optimum`: exact optimum under parity constraints, with randomization
-- `_threshold_search`: best deterministic threshold for each group
-- `_common_threshold`: best single threshold for all groups
+- `_threshold_search`: best threshold for each group or for all, and crossings of two ROC curves
 - `_reject_option`: reject option classification
-- `_roc_crossing`: crossings of two ROC curves
-- `_impact`: effect of a policy on each group
-- `_frontier`: price of fairness at each tolerance
+- `_impact`: effect of a policy on each group, and the price of fairness at each tolerance
 - `_cross_validation`: gaps on held-out folds
 
 May import the types and every package below, including `decide`. Names are resolved on first use.
@@ -22,20 +18,18 @@ from typing import TYPE_CHECKING
 from baserate._lazy import attach
 
 if TYPE_CHECKING:
-    from baserate.equalize._common_threshold import common_threshold as common_threshold
     from baserate.equalize._cross_validation import (
         Folds as Folds,
         ParityValidation as ParityValidation,
         cross_validate as cross_validate,
     )
-    from baserate.equalize._frontier import frontier as frontier
     from baserate.equalize._gaps import group_gaps as group_gaps
     from baserate.equalize._groups import (
         compare_groups as compare_groups,
         group_differences as group_differences,
         group_table as group_table,
     )
-    from baserate.equalize._impact import impact as impact
+    from baserate.equalize._impact import frontier as frontier, impact as impact
     from baserate.equalize._optimum import optimal_policy as optimal_policy
     from baserate.equalize._parities import (
         PARITIES as PARITIES,
@@ -44,13 +38,14 @@ if TYPE_CHECKING:
         find_parity as find_parity,
     )
     from baserate.equalize._reject_option import reject_option as reject_option
-    from baserate.equalize._roc_crossing import (
+    from baserate.equalize._threshold_search import (
         RocCrossing as RocCrossing,
         ScoreScale as ScoreScale,
         choose_roc_crossing as choose_roc_crossing,
+        common_threshold as common_threshold,
+        deterministic_thresholds as deterministic_thresholds,
         roc_crossings as roc_crossings,
     )
-    from baserate.equalize._threshold_search import deterministic_thresholds as deterministic_thresholds
 
 if TYPE_CHECKING:  # for other packages of baserate
     from baserate.equalize._group_counts import MIN_SIZE as MIN_SIZE

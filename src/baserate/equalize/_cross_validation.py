@@ -24,17 +24,18 @@ from baserate._tally import Group, Tallies, Tally
 from baserate.calibrate import FOLDS, Fold, ProgressCallback, assign_folds
 from baserate.decide import find_model, results_header
 from baserate.equalize._gaps import NullGaps, combine_null_gaps, simulate_null_gaps
-from baserate.equalize._optimum import optimal_policy
-from baserate.equalize._parities import Goal
-from baserate.equalize._participants import (
+from baserate.equalize._group_counts import (
     Groups,
     Participants,
     as_tallies,
+    check_actions,
     group_label,
     group_tables,
     rate_gaps,
     select_participants,
 )
+from baserate.equalize._optimum import optimal_policy
+from baserate.equalize._parities import Goal
 from baserate.infer import IntervalOptions
 from baserate.measure import MEASURES, Measure, expected_cost, tidy_columns
 from baserate.shift import scale_counts
@@ -44,9 +45,8 @@ Tables = Mapping[Group, Counts[float]]
 HELD_OUT_COLUMNS = ("measure", "kind", "rate", "group", "value", "low", "high", "level", "how", "why")
 HELD_OUT, OFTEN, ALIKE, APPARENT = "held out", "95 % of folds", "if alike", "apparent"
 _NOTE = (
-    "held out are rows that a policy was judged by and not chosen on; apparent are those that it was chosen on, where "
-    "a parity looks better than it will be. A gap held out is the mean over folds; chance in the few rows of a fold "
-    "alone would make it what stands under “if alike”."
+    "held out: rows that a policy was evaluated on but not chosen on; apparent: rows that it was chosen on, where a "
+    "parity is optimistic. A held-out gap is the mean over folds; “if alike” is its mean if groups did not differ."
 )
 _GAP_DEFINITION = "greatest difference between two groups"
 _N_SIMULATIONS = 2000
@@ -97,7 +97,7 @@ class ParityValidation:
             Share of the folds whose gap is at most the result.
         """
         if not 0 <= share <= 1:
-            raise OptionError(f"the quantile is {share}; it is a share of the folds, so give a number from 0 to 1.")
+            raise OptionError(f"share is {share}; expected a number from 0 to 1.", option="share", value=share)
         return _quantile(self.greatest_gaps, share)
 
     def results(self) -> Results:
@@ -117,16 +117,10 @@ class ParityValidation:
         every = {**self.gaps, ", ".join(self.gaps): self.greatest_gaps}
         for rate, gaps in every.items():
             apparent = self.apparent[rate] if rate in self.apparent else max(self.apparent.values())
-            kinds = {
-                HELD_OUT: _mean(gaps),
-                OFTEN: _quantile(gaps, 0.95),
-                ALIKE: self.null_gaps[rate],
-                APPARENT: apparent,
-            }
+            kinds = {HELD_OUT: _mean(gaps), OFTEN: _quantile(gaps, 0.95), ALIKE: self.null_gaps[rate]}
             how = _GAP_DEFINITION if rate in self.gaps else f"{_GAP_DEFINITION} in any of these rates"
-            yield from (
-                {"measure": "gap", "kind": kind, "rate": rate} | _number(value, how) for kind, value in kinds.items()
-            )
+            for kind, value in {**kinds, APPARENT: apparent}.items():
+                yield {"measure": "gap", "kind": kind, "rate": rate} | _number(value, how)
 
     def _of_costs(self) -> Iterator[dict[str, Any]]:
         """Yield held-out and apparent costs."""
@@ -155,24 +149,16 @@ def _number(value: float, how: str) -> dict[str, Any]:
 class Folds:
     """Folds of a cross-validation: their number, how often it is repeated, and the random seed.
 
-    Parameters
-    ----------
-    folds
-        Number of folds.
-    repeats
-        Number of random partitions into folds.
-    seed
-        Random seed of the first partition.
-
-    Examples
-    --------
     >>> Folds(folds=2, repeats=100)
     Folds(folds=2, repeats=100, seed=0)
     """
 
     folds: int = FOLDS
+    """Number of folds."""
     repeats: int = 1
+    """Number of random partitions into folds."""
     seed: int = 0
+    """Random seed of the first partition."""
 
     def __post_init__(self) -> None:
         check_domain("repeats", self.repeats, REPEATS)
@@ -198,7 +184,7 @@ def cross_validate(  # noqa: PLR0913  (all but two are seldom given)
 
     A parity holds on the data that it was fitted to, and the less well on other data the fewer there were. Gaps are
     those of single folds, since an excess in one fold may cancel a deficit in another. Chance in the few rows of a fold
-    produces a gap by itself; `floor` is its mean.
+    produces a gap by itself; `null_gaps` contain its mean.
 
     Parameters
     ----------
@@ -210,7 +196,7 @@ def cross_validate(  # noqa: PLR0913  (all but two are seldom given)
     choose
         Function of tallies and a goal that returns a policy; the default is `optimal_policy`.
     deal
-        Number of folds, repetitions and random seed; `Deal(folds=2, repeats=100)` makes 200 random halves.
+        Number of folds, repetitions and random seed; `Folds(folds=2, repeats=100)` makes 200 random halves.
     interval
         Method and level of the confidence intervals.
     model
@@ -222,7 +208,7 @@ def cross_validate(  # noqa: PLR0913  (all but two are seldom given)
 
     Returns
     -------
-    HeldOut
+    ParityValidation
         Policy fitted to all rows; held-out tables, rates, gaps and costs; null and apparent gaps.
 
     Examples
@@ -241,27 +227,23 @@ def cross_validate(  # noqa: PLR0913  (all but two are seldom given)
     tallies = one_model.tallies() if isinstance(one_model, Rows) else one_model
     participants = select_participants(tallies, goal, otherwise=otherwise)
     task = _CrossValidation(tallies, participants, choose or partial(optimal_policy, otherwise=otherwise))
-    policy = _check_actions(task.choose(tallies, goal))
+    policy = task.choose(tallies, goal)
+    check_actions(actions_of(policy.by_group.values()), {PASS, REFER, FLAG})
     results = _cross_validate(task, one_model, deal, watch)
     # Tables of one partition only: over several, each row would count more than once.
     first = results[: len(results) // deal.repeats]
     tables = {group: combine_counts([part.tables[group] for part in first]) for group in participants.curves}
-    apparent = {
-        group: table
-        for group, table in group_tables(participants.tallies, policy, participants.model).items()
-        if group in tables
-    }
+    all_tables = group_tables(participants.tallies, policy, participants.model)
+    apparent = {group: table for group, table in all_tables.items() if group in tables}
+    rates = {rate: {g: interval.of(MEASURES[rate], each) for g, each in tables.items()} for rate in goal.rates}
+    gaps = {rate: make_read_only(np.array([_rate_gap(part.tables, rate) for part in results])) for rate in goal.rates}
     cost = partial(expected_cost, costs=goal.costs)
     summary = {"dealt": {**asdict(deal), "folds": len(first)}, "notes": _notes(one_model, participants, results)}
     return ParityValidation(
         policy=policy,
         tables=tables,
-        rates={
-            rate: {group: interval.of(MEASURES[rate], table) for group, table in tables.items()} for rate in goal.rates
-        },
-        gaps={
-            rate: make_read_only(np.array([_rate_gap(part.tables, rate) for part in results])) for rate in goal.rates
-        },
+        rates=rates,
+        gaps=gaps,
         null_gaps=_null_means(first, goal.rates, interval, deal.seed),
         apparent=rate_gaps(apparent, goal.rates),
         cost=interval.of(cost, combine_counts([*tables.values()])),
@@ -302,18 +284,6 @@ def _sort_groups(one_model: Tallies | Rows) -> Tallies | Rows:
     return replace(one_model, models={name: dict(sorted(groups.items(), key=lambda item: item[1].digest))})
 
 
-def _check_actions(policy: Policy) -> Policy:
-    """Check that a policy only passes, flags or refers, so that rates are defined."""
-    strange = {*actions_of(policy.by_group.values())} - {PASS, REFER, FLAG}
-    if strange:
-        raise OptionError(
-            f"the policy knows the action {min(strange)!r}, and groups are compared by who is passed and who is "
-            "flagged",
-            remedy="choose one that does nothing else.",
-        )
-    return policy
-
-
 class _FoldResult(NamedTuple):
     """Policy that was fitted without a fold, and the tables of that fold."""
 
@@ -338,20 +308,17 @@ class _CrossValidation:
                 policy = self.choose(replace(self.tallies, models={model: rest}), self.participants.goal)
                 tables = group_tables(replace(self.tallies, models={model: fold}), policy, model)
             except BaserateError as error:
-                raise type(error)(
-                    f"without fold {at} of {len(parts)}: {error} With more folds less is left out at a time."
-                ) from error
-            yield _FoldResult(
-                policy, {group: self._adjust_to_prevalence(group, tables[group]) for group in self.participants.curves}
-            )
+                what = f"without fold {at} of {len(parts)}: {error} More folds leave out fewer rows at a time."
+                raise type(error)(what) from error
+            adjusted = {group: self._adjust_to_prevalence(group, tables[group]) for group in self.participants.curves}
+            yield _FoldResult(policy, adjusted)
 
     def _adjust_to_prevalence(self, group: Group, table: Counts[float]) -> Counts[float]:
         """Adjust a table to the deployment prevalence, by the same factors in all folds of a group."""
         if self.participants.goal.prevalence is None:
             return table
-        before, after = (
-            each.models[self.participants.model][group] for each in (self.tallies, self.participants.tallies)
-        )
+        both = self.tallies, self.participants.tallies
+        before, after = (each.models[self.participants.model][group] for each in both)
         # Factors come from all rows. Adjusting every fold by its own prevalence would add noise.
         pairs = (before.positives, after.positives), (before.negatives, after.negatives)
         return scale_counts(table, *(after / before if before else 1.0 for before, after in pairs))
@@ -381,9 +348,8 @@ def _null_gaps(tables: Tables, measure: Measure, interval: IntervalOptions, rng:
     defined = [table for table in tables.values() if not isnan(measure(table))]
     if len(defined) < 2:
         return NullGaps(None, None)
-    return simulate_null_gaps(
-        measure, defined, [interval.of(measure, each) for each in defined], draws=_N_SIMULATIONS, rng=rng
-    )
+    estimates = [interval.of(measure, each) for each in defined]
+    return simulate_null_gaps(measure, defined, estimates, draws=_N_SIMULATIONS, rng=rng)
 
 
 def _head(
@@ -401,19 +367,13 @@ def _notes(one_model: Tallies | Rows, participants: Participants, results: Seque
     for group in participants.curves:
         left = sum(each.policy.needs_group and group not in each.policy.by_group for each in results)
         if left:
-            notes.append(
-                f"{group_label(participants.tallies, group)} lacks a class without {left} of {len(results)} folds, "
-                f"and there "
-                f"gets: "
-                f"{participants.otherwise}."
-            )
-    if any(
-        isnan(MEASURES[rate](table))
-        for each in results
-        for table in each.tables.values()
-        for rate in participants.goal.rates
-    ):
-        notes.append("some folds have no rows of a class in a group, which takes no part in the gap of these folds.")
+            label = group_label(participants.tallies, group)
+            action = participants.otherwise
+            notes.append(f"{label} lacks a class without {left} of {len(results)} folds; its action is: {action}.")
+    measures = [MEASURES[rate] for rate in participants.goal.rates]
+    tables = [table for each in results for table in each.tables.values()]
+    if any(isnan(measure(table)) for table in tables for measure in measures):
+        notes.append("some folds have no rows of a class in a group, which is left out of the gap of these folds.")
     if isinstance(one_model, Rows):
-        notes.append("rows of a cluster are in one fold; intervals take them as independent, and may be too short.")
+        notes.append("rows of a cluster are in one fold; intervals treat them as independent, and may be too short.")
     return notes

@@ -38,9 +38,9 @@ from baserate.infer import (
 )
 from baserate.measure import Measure, describe
 
-PERMUTATION_NULL = "groups dealt anew among the rows that the rate is of"
+PERMUTATION_NULL = "permutations of groups among the rows that the rate is of"
 WEIGHTED_NULL = "simulated weighted rows with common rates, as many as the effective size of each group"
-NORMAL_NULL = "normal draws about a common value, with the standard error of each group's interval"
+NORMAL_NULL = "normal deviates about a common value, with the standard error of each group's interval"
 NULL_QUANTILE = 0.95
 """Quantile of the null gaps that `floor_high` reports."""
 _CELLS = ("tp", "fp", "fn", "tn")
@@ -95,7 +95,7 @@ def simulate_null_gaps(
         # Sort groups: the sampler consumes random numbers in their order, and the order must not change a result.
         order = sorted((round(each.trials), round(each.hits)) for each in shares)
         trials, hits = np.array(order, dtype=np.int64).T
-        check_memory(f"dealing {draws} times among {len(trials)} groups", 2.0 * draws * len(trials), "Give fewer draws")
+        _check_memory(draws, len(trials), 2.0)
         hits_by_group = rng.multivariate_hypergeometric(trials, int(hits.sum()), size=draws)
         return NullGaps(np.ptp(hits_by_group / trials, axis=1), PERMUTATION_NULL)
     if _has_weights(measure, inputs):
@@ -103,9 +103,14 @@ def simulate_null_gaps(
     levels = [each.level or np.nan for each in estimates]
     errors = np.sort([(each.high - each.low) / 2 for each in estimates]) / normal_quantile(levels[0])
     if not np.isfinite(errors).all():
-        return NullGaps(None, None, "the interval of a group is undefined, so what chance would do is unknown")
-    check_memory(f"drawing {draws} times for {len(errors)} groups", 2.0 * draws * len(errors), "Give fewer draws")
+        return NullGaps(None, None, "the interval of a group is undefined, and so is the null distribution")
+    _check_memory(draws, len(errors), 2.0)
     return NullGaps(np.ptp(rng.standard_normal((draws, len(errors))) * errors, axis=1), NORMAL_NULL)
+
+
+def _check_memory(draws: int, groups: int, numbers: float) -> None:
+    """Check that simulations with some numbers for each group fit into memory."""
+    check_memory(f"{draws} simulations of {groups} groups", numbers * draws * groups, "Give fewer draws")
 
 
 def measure_rng(seed: np.random.Generator, name: str) -> np.random.Generator:
@@ -145,7 +150,7 @@ def _simulate_weighted(
     weights in a small group it rejected 9 to 18 of 100 true null hypotheses at the 5% level.
     """
     mass, squares = _cell_tables(tables)
-    check_memory(f"drawing {draws} times for {len(mass)} groups", 8.0 * draws * len(mass), "Give fewer draws")
+    _check_memory(draws, len(mass), 8.0)
     mean, simulated, effective = np.zeros_like(mass), np.zeros((draws, *mass.shape)), 0.0
     for cells in _exchangeable_cells(measure):
         mean[:, cells], simulated[:, :, cells] = _simulate_masses(mass[:, cells], squares[:, cells], draws, rng)
@@ -160,10 +165,8 @@ def _simulate_weighted(
 
 def _cell_tables(tables: Sequence[Counts[float]]) -> tuple[Floats, Floats]:
     """Tabulate cell masses and squared weights of each group, sorted, so that the order of groups does not matter."""
-    rows = sorted(
-        [float(getattr(each, cell)) for each in (table, table.squares) for cell in _CELLS] for table in tables
-    )
-    table = np.array(rows)
+    pairs = [(table, table.squares) for table in tables]
+    table = np.array(sorted([float(getattr(each, cell)) for each in pair for cell in _CELLS] for pair in pairs))
     return table[:, : len(_CELLS)], table[:, len(_CELLS) :]
 
 
@@ -195,11 +198,9 @@ def _exchangeable_cells(measure: Measure) -> list[list[int]]:
 def _count_shares(measure: Measure, tables: Sequence[Any]) -> list[Proportion[float]] | None:
     """Return hits and misses of counted rows; None for weights, fractional rows or measures that are no proportion."""
     info = describe(measure)
-    if (
-        info.of is not Counts
-        or info.share is None
-        or any(table.moments or has_fixed_prevalence(table) for table in tables)
-    ):
+    if info.of is not Counts or info.share is None:
+        return None
+    if any(table.moments or has_fixed_prevalence(table) for table in tables):
         return None
     shares = [effective_proportion(measure, table) for table in tables]
     parts = any(not float(cell).is_integer() for each in shares for cell in each)
@@ -212,10 +213,10 @@ GAP_COLUMNS = (
 )
 N_PERMUTATIONS = 10_000
 FOUR_FIFTHS = (
-    "a ratio is held against four fifths (0.8) by a rule of thumb of US federal guidelines on employee selection, for "
-    "the rate of the favourable outcome alone; whether a flag is that, and whether the rule applies, is for you to say."
+    "the four-fifths rule (a ratio of at least 0.8) is a rule of thumb of US federal guidelines on employee selection, "
+    "for the rate of the favorable outcome only; decide whether a flag is favorable, and whether the rule applies."
 )
-_FEW_GROUPS = "fewer than two groups have a number"
+_FEW_GROUPS = "fewer than two groups have a value"
 _TOO_SMALL = "fewer than two groups meet the minimum size of {}"
 ALL_GROUPS = "max_difference_all"
 """Kind of the descriptive gap of all groups, also of those below the minimum size."""
@@ -300,14 +301,8 @@ def group_gaps(  # noqa: PLR0913  (all but the first are seldom given)
 
     Parameters
     ----------
-    tallies
-        Rows that were read with groups.
-    decided
-        Threshold or policy; the default is 0.5 if the scores are probabilities.
-    measures
-        Names of measures; the default is flag rate, sensitivity, FPR, precision and accuracy.
-    by
-        Attributes that define the groups; the default is all of them.
+    tallies, decided, measures, by
+        As in `group_table`.
     interval
         Confidence level and random seed.
     draws
@@ -367,7 +362,7 @@ def gap_notes(counts: GroupCounts, spreads: Mapping[str, list[GroupSpread]]) -> 
     """List groups without a value, and the limits of the four-fifths rule."""
     every = [one for each in spreads.values() for one in each]
     notes = [
-        f"{describe(one.measure).name} of {counts.label(group)} takes no part in gaps: {why}."
+        f"{describe(one.measure).name} of {counts.label(group)} is left out of gaps: {why}."
         for one in every
         for group, why in one.undefined.items()
     ]
@@ -384,24 +379,16 @@ def _spread_model(model: ModelCounts, interval: IntervalOptions, draws: int, min
         every = {group: inputs[info.of][group] for group in model.groups}
         estimates = {group: interval.of(measure, table) for group, table in every.items()}
         enough = check_eligibility(model, measure, min_size).groups
-        lacking = {
-            group: _explain_missing(estimates[group]) for group in enough if not isfinite(estimates[group].value)
-        }
+        undefined = [group for group in enough if not isfinite(estimates[group].value)]
+        lacking = {group: estimates[group].why or "it is infinite" for group in undefined}
         defined = [group for group in enough if group not in lacking]
         small = {g: each.value for g, each in estimates.items() if g not in enough and isfinite(each.value)}
         chance = NullGaps(None, None, _FEW_GROUPS)
         if len(defined) > 1:
-            of: dict[str, Any] = {"draws": draws, "rng": measure_rng(seed, info.name)}
-            chance = simulate_null_gaps(
-                measure, [every[group] for group in defined], [estimates[group] for group in defined], **of
-            )
+            tables, known = ([each[group] for group in defined] for each in (every, estimates))
+            chance = simulate_null_gaps(measure, tables, known, draws=draws, rng=measure_rng(seed, info.name))
         values = {group: estimates[group].value for group in defined}
         yield GroupSpread(measure, values, chance, lacking, small, min_size)
-
-
-def _explain_missing(estimate: Estimate) -> str:
-    """Say why a group has no finite value."""
-    return estimate.why or "it is infinite"
 
 
 def _gap_kinds(counts: GroupCounts, several: Sequence[GroupSpread]) -> Iterator[Row]:

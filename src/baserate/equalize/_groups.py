@@ -101,14 +101,8 @@ def table_rows(counts: GroupCounts, interval: IntervalOptions, min_size: int = M
             info = describe(measure)
             support = group_support(measure, inputs[info.of], rows, min_size)
             for group, table in inputs[info.of].items():
-                number = {"measure": info.name, **tidy_columns(interval.of(measure, table))}
-                yield {
-                    "model": model.model,
-                    "group": counts.attributes_of(group),
-                    **number,
-                    **base[group],
-                    **support[group],
-                }
+                place = {"model": model.model, "group": counts.attributes_of(group), "measure": info.name}
+                yield {**place, **tidy_columns(interval.of(measure, table)), **base[group], **support[group]}
 
 
 def _class_counts(part: GroupEvaluation) -> Row:
@@ -143,14 +137,8 @@ def group_differences(  # noqa: PLR0913  (all but the first are seldom given)
 
     Parameters
     ----------
-    tallies
-        Rows that were read with groups.
-    decided
-        A threshold, or a policy; the default is 0.5 if the scores are probabilities.
-    measures
-        Names of measures; the default is flag rate, sensitivity, FPR, precision and accuracy.
-    by
-        Attributes that define the groups; the default is all of them.
+    tallies, decided, measures, by
+        As in `group_table`.
     reference
         Group to compare with: its label, a tuple of labels, or a mapping from attribute to label. The default is the
         group with the most rows among those that meet the minimum size for the measure.
@@ -193,15 +181,11 @@ def difference_rows(
         for measure in model.measures:
             eligibility = check_eligibility(model, measure, min_size)
             other = eligibility.largest if reference is None else reference
-            for group, comparison in _compare_with_reference(
-                model, eligibility, other, inputs[describe(measure).of], interval
-            ).items():
-                fixed = {"model": model.model, "trials": eligibility.trials[group]}
-                yield {
-                    **fixed,
-                    **_difference_row(counts, comparison, group, other),
-                    "why": _explain_untested(counts, eligibility, comparison, group, other),
-                }
+            of = inputs[describe(measure).of]
+            for group, each in _compare_with_reference(model, eligibility, other, of, interval).items():
+                row = {"model": model.model, "trials": eligibility.trials[group]}
+                why = _explain_untested(counts, eligibility, each, group, other)
+                yield row | _difference_row(counts, each, group, other) | {"why": why}
 
 
 def _compare_with_reference(
@@ -272,16 +256,8 @@ def compare_groups(  # noqa: PLR0913  (all but the first are seldom given)
 
     Parameters
     ----------
-    tallies
-        Rows that were read with groups.
-    decided
-        Threshold or policy; the default is 0.5 if the scores are probabilities.
-    measures
-        Names of measures; the default is flag rate, sensitivity, FPR, precision and accuracy.
-    by
-        Attributes that define the groups; the default is all of them.
-    interval
-        Method, confidence level and random seed of the intervals.
+    tallies, decided, measures, by, interval
+        As in `group_table`.
     draws
         Number of permutations or simulations of the null distribution of gaps.
     reference
@@ -293,7 +269,7 @@ def compare_groups(  # noqa: PLR0913  (all but the first are seldom given)
     -------
     Results
         Rows of three tables, distinguished by the column `table`: "group" (see `group_table`), "difference" (see
-        `group_differences`) and "gap" (see `gaps`).
+        `group_differences`) and "gap" (see `group_gaps`).
 
     Examples
     --------

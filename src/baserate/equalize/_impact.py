@@ -1,19 +1,24 @@
-"""Impact of a policy on groups: rates, costs and gaps with and without a parity, and notes for the reader."""
+"""Impact of a parity: rates, costs and gaps of groups with and without it, and its price at each tolerance."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
-from math import isnan, nan
+from math import floor, isnan, log10, nan
 from typing import Any
 
+import numpy as np
+
+from baserate._arrays import Floats
+from baserate._costs import Costs
 from baserate._cut import FLAG, PASS
 from baserate._errors import OptionError
 from baserate._formatting import count_of, join_words
 from baserate._policy import REFUSE, Policy
 from baserate._results import Results
 from baserate._tally import Group
+from baserate.calibrate import ProgressCallback
 from baserate.decide import (
     CELLS,
     GroupEvaluation,
@@ -24,17 +29,29 @@ from baserate.decide import (
     results_header,
     threshold_rows,
 )
-from baserate.equalize._optimum import OPTIMUM_RULE, RocRegion, choose_optimum, least_cost, roc_regions
-from baserate.equalize._parities import Goal, Parity
-from baserate.equalize._participants import (
+from baserate.equalize._group_counts import (
     Groups,
     Participants,
     as_tallies,
+    check_actions,
     group_label,
     randomized_mass,
     rate_gaps,
     select_participants,
 )
+from baserate.equalize._optimum import (
+    OPTIMUM_RULE,
+    ROC_TOLERANCE,
+    RocRegion,
+    choose_optimum,
+    least_cost,
+    roc_regions,
+    solve_points,
+    total_cost,
+    vertex_costs,
+)
+from baserate.equalize._parities import Goal, Parity
+from baserate.equalize._threshold_search import common_threshold, deterministic_thresholds
 from baserate.infer import IntervalOptions
 from baserate.measure import (
     MEASURES,
@@ -46,6 +63,7 @@ from baserate.measure import (
     group_attributes,
     precision,
     prevalence,
+    results_data,
     sensitivity,
 )
 
@@ -53,10 +71,7 @@ ROUNDING = 1e-9
 """Differences of shares below this count as rounding."""
 _MAX_GROUPS = 5
 """Greatest number of groups that a note lists; the rows list all."""
-SAME_DATA_NOTE = (
-    "the parity was made on these very rows, and does not hold exactly on others; cross-"
-    "validation estimates by how much."
-)
+SAME_DATA_NOTE = "the parity was fitted to these rows and does not hold exactly on others; cross-validate it."
 
 Shares = Mapping[str, float]
 """Label of a group -> a share of that group."""
@@ -67,19 +82,19 @@ def describe_parities(parities: Iterable[Parity]) -> list[str]:
 
     >>> from baserate.equalize import find_parity
     >>> describe_parities([find_parity("equal-opportunity")])[0].partition(". ")[2]
-    'It is silent about how many negatives are flagged in vain.'
+    'It does not constrain the false positive rate.'
     """
-    return [f"{each.name} means: {each.description}. It is silent about {each.limitation}." for each in parities]
+    return [f"{each.name} means: {each.description}. It does not constrain {each.limitation}." for each in parities]
 
 
 def legal_note(attributes: Sequence[str]) -> str:
     """Warn of the legal risk of a policy that uses group attributes.
 
     >>> legal_note(["race"]).partition(":")[0]
-    'The policy asks for race when it decides'
+    'The policy uses race'
     """
     return (
-        f"The policy asks for {join_words(attributes)} when it decides: thresholds by group may count as disparate "
+        f"The policy uses {join_words(attributes)}: thresholds by group may count as disparate "
         "treatment in the US, or as direct discrimination in the EU. This is not legal advice."
     )
 
@@ -94,13 +109,8 @@ def base_rate_notes(base: Shares, tolerance: float) -> list[str]:
     low, high = min(base, key=base.__getitem__), max(base, key=base.__getitem__)
     if base[high] - base[low] <= tolerance + ROUNDING:
         return []
-    note = (
-        f"the base rates differ ({_format_percent(base[low])} in {low}, {_format_percent(base[high])} in {high}), so "
-        f"that a perfect "
-        "predictor, which flags those who are positive and nobody else, would break demographic parity: it is out of "
-        "reach."
-    )
-    return [note]
+    rates = f"{_format_percent(base[low])} in {low}, {_format_percent(base[high])} in {high}"
+    return [f"the base rates differ ({rates}), so even a perfect predictor would violate demographic parity."]
 
 
 def no_positives_notes(flagged: Shares) -> list[str]:
@@ -110,8 +120,7 @@ def no_positives_notes(flagged: Shares) -> list[str]:
     []
     """
     return [
-        f"{name} has no positives, so that to flag there is as good as to flag at random: all of its flags, "
-        f"{_format_percent(share)} of the group, are in vain."
+        f"{name} has no positives, so all of its flags, {_format_percent(share)} of the group, are false positives."
         for name, share in flagged.items()
         if share > 0
     ]
@@ -123,9 +132,9 @@ def trivial_notes(flagged: Shares) -> list[str]:
     >>> trivial_notes({"sex = f": 0.0, "sex = m": 0.0})
     ['nobody is flagged, in any group: the scores are not used.']
     """
-    for share, who in ((0.0, "nobody"), (1.0, "everybody")):
+    for share, flagged_people in ((0.0, "nobody"), (1.0, "everybody")):
         if all(abs(each - share) < ROUNDING for each in flagged.values()):
-            return [f"{who} is flagged, in any group: the scores are not used."]
+            return [f"{flagged_people} is flagged, in any group: the scores are not used."]
     return []
 
 
@@ -133,20 +142,20 @@ def randomization_notes(shares: Shares) -> list[str]:
     """List the groups in which some decisions are random.
 
     >>> randomization_notes({"sex = f": 0.25, "sex = m": 0.0})
-    ['a lot decides for 25 % of sex = f: of people with the same score, some are flagged and some are not.']
+    ['decided at random: 25 % of sex = f; of people with the same score, some are flagged and some are not.']
     """
     parts = [f"{_format_percent(share)} of {name}" for name, share in _sort_descending(shares).items() if share > 0]
     if not parts:
         return []
-    who = _list_groups(parts)
-    return [f"a lot decides for {who}: of people with the same score, some are flagged and some are not."]
+    groups = _list_groups(parts)
+    return [f"decided at random: {groups}; of people with the same score, some are flagged and some are not."]
 
 
 def leveling_down_notes(rate: str, before: Shares, after: Shares) -> list[str]:
     """Warn of leveling down: a rate that gets worse in some groups and better in none.
 
     >>> leveling_down_notes("fpr", {"sex = f": 0.2, "sex = m": 0.3}, {"sex = f": 0.3, "sex = m": 0.3})
-    ['levelling down: fpr gets better in no group, and worse in sex = f (0.2 to 0.3).']
+    ['leveling down: fpr gets better in no group, and worse in sex = f (0.2 to 0.3).']
     """
     best = describe(MEASURES[rate]).best
     defined = [name for name in before if not (isnan(before[name]) or isnan(after[name]))]
@@ -155,7 +164,7 @@ def leveling_down_notes(rate: str, before: Shares, after: Shares) -> list[str]:
     if best is None or not worse or any(each > ROUNDING for each in gained.values()):
         return []
     changes = _list_groups([f"{name} ({before[name]:.4g} to {after[name]:.4g})" for name in worse])
-    return [f"levelling down: {rate} gets better in no group, and worse in {changes}."]
+    return [f"leveling down: {rate} gets better in no group, and worse in {changes}."]
 
 
 def forgone_notes(forgone: Shares) -> list[str]:
@@ -165,8 +174,10 @@ def forgone_notes(forgone: Shares) -> list[str]:
     'at the same false positive rate, sensitivity could be greater in sex = f by 0.05'
     """
     losses = [f"{name} by {lost:.4g}" for name, lost in _sort_descending(forgone).items() if lost > ROUNDING]
-    note = f"at the same false positive rate, sensitivity could be greater in {_list_groups(losses)}" if losses else ""
-    return [f"{note}; the policy throws that away to keep the groups together."] * bool(losses)
+    if not losses:
+        return []
+    note = f"at the same false positive rate, sensitivity could be greater in {_list_groups(losses)}"
+    return [f"{note}; the policy gives that up to keep the groups together."]
 
 
 def _sort_descending(shares: Shares) -> Shares:
@@ -208,16 +219,10 @@ def impact(
 
     Parameters
     ----------
-    groups
-        Tallies that were read with groups, or a mapping from groups to curves.
-    goal
-        Parities, tolerances, costs and prevalence.
+    groups, goal, model, otherwise
+        As in `optimal_policy`.
     policy
         Any policy that passes or flags; the default is the optimum.
-    model
-        Model to use, if the tallies have several.
-    otherwise
-        Action for groups that lack a class that the parity requires; by default they are an error.
     interval
         Method and level of the confidence intervals; None for none.
 
@@ -241,26 +246,24 @@ def impact(
     [0.3333, 0.25, 0.0833]
     """
     participants = select_participants(groups, goal, model=model, otherwise=otherwise)
-    evaluated_policy = (
-        choose_optimum(participants, goal.tolerances, reversal=participants.has_labels) if policy is None else policy
-    )
+    if policy is None:
+        policy = choose_optimum(participants, goal.tolerances, reversal=participants.has_labels)
     # Both sides of the comparison must use the same regions, or the price of the parity includes that of reversal.
-    turning = participants.has_labels or bool(evaluated_policy.settings.get("reversal"))
+    turning = participants.has_labels or bool(policy.settings.get("reversal"))
     unconstrained = choose_optimum(participants, {}, reversal=turning)
     both = _BeforeAfter(
         participants,
         _evaluate(participants, unconstrained),
-        _evaluate(participants, evaluated_policy),
+        _evaluate(participants, policy),
         roc_regions(participants, reversal=turning),
     )
     rows = list(_impact_rows(both, interval))
-    made_here = is_chosen_on(as_tallies(groups), evaluated_policy, participants.model)
-    notes = [*evaluated_policy.notes, *_impact_notes(both), *[SAME_DATA_NOTE] * made_here]
-    summary = {"same": [participants.model] * made_here, "notes": notes, **_summarize(both, evaluated_policy)}
-    data = results_header(participants.tallies, summary, {participants.model: evaluated_policy}, interval) | {
-        "digest": participants.digest
-    }
-    return Results({name: [row.get(name) for row in rows] for name in IMPACT_COLUMNS}, data)
+    is_same_data = is_chosen_on(as_tallies(groups), policy, participants.model)
+    notes = [*policy.notes, *_impact_notes(both), *[SAME_DATA_NOTE] * is_same_data]
+    summary = {"same": [participants.model] * is_same_data, "notes": notes, **_summarize(both, policy)}
+    data = results_header(participants.tallies, summary, {participants.model: policy}, interval)
+    columns = {name: [row.get(name) for row in rows] for name in IMPACT_COLUMNS}
+    return Results(columns, data | {"digest": participants.digest})
 
 
 @dataclass(frozen=True)
@@ -306,13 +309,8 @@ class _BeforeAfter:
 def _evaluate(participants: Participants, policy: Policy) -> Parts:
     """Evaluate a policy on all participants and on each group."""
     parts = evaluate_groups(participants.subset, policy, participants.model)
-    strange = {action for part in parts.values() if part.treatment for action in part.treatment.actions} - {PASS, FLAG}
-    if strange:
-        raise OptionError(
-            f"the policy knows the action {min(strange)!r}, and groups are compared by who is passed and who is "
-            "flagged",
-            remedy="give a policy that does nothing else.",
-        )
+    actions = {action for part in parts.values() if part.treatment for action in part.treatment.actions}
+    check_actions(actions, {PASS, FLAG})
     return parts
 
 
@@ -349,7 +347,7 @@ def _loss_rows(both: _BeforeAfter, group: Group | None) -> Iterator[Row]:
     yield {"measure": "lottery", "value": (sum(masses.values()) if group is None else masses[group]) / whole}
     if group is not None:
         lost = both.forgone[group]
-        yield {"measure": "forgone", "value": lost, "why": "a class is not there" if isnan(lost) else None}
+        yield {"measure": "forgone", "value": lost, "why": "a class is missing" if isnan(lost) else None}
 
 
 def _gap_rows(both: _BeforeAfter, parts: Parts) -> Iterator[Row]:
@@ -376,21 +374,19 @@ def _change(first_values: dict[tuple[Any, ...], float], group: Group | None, row
 def _summarize(both: _BeforeAfter, policy: Policy) -> Row:
     """Return costs, price, binding groups and descriptions."""
     participants, cost, free = both.participants, both.cost(both.after), both.cost(both.before)
-    settings = participants.goal.settings
+    binding = both.binding if policy.rule == OPTIMUM_RULE else []
     return {
         "parity": [
             {"name": each.name, "promise": each.description, "silent": each.limitation}
             for each in participants.goal.parities
         ],
-        "within": settings["within"],
+        "within": participants.goal.settings["within"],
         "costs": asdict(participants.goal.costs),
         "cost": cost,
         "cost_without": free,
         "price": cost - free,
         "least": least_cost([*both.regions.values()], participants.goal.tolerances, participants.goal.costs),
-        "binds": [
-            group_attributes(participants.tallies, group) for group in both.binding if policy.rule == OPTIMUM_RULE
-        ],
+        "binds": [group_attributes(participants.tallies, group) for group in binding],
         "left": [group_attributes(participants.tallies, group) for group in participants.excluded],
         "levelling_down": _leveling_down(both),
         "needs_group": policy.needs_group,
@@ -402,13 +398,10 @@ def _summarize(both: _BeforeAfter, policy: Policy) -> Row:
 
 def _leveling_down(both: _BeforeAfter) -> list[str]:
     """List rates that get worse for some and better for nobody, and sensitivity that is given up."""
-    notes = [
-        told
-        for rate in both.participants.goal.rates
-        for told in leveling_down_notes(
-            rate, *(both.with_labels(both.rates(MEASURES[rate], parts)) for parts in (both.before, both.after))
-        )
-    ]
+    notes = []
+    for rate in both.participants.goal.rates:
+        before, after = (both.rates(MEASURES[rate], parts) for parts in (both.before, both.after))
+        notes += leveling_down_notes(rate, both.with_labels(before), both.with_labels(after))
     return [*notes, *forgone_notes(both.with_labels(both.forgone))]
 
 
@@ -421,3 +414,160 @@ def _impact_notes(both: _BeforeAfter) -> list[str]:
     notes += [*trivial_notes(both.with_labels(flagged)), *_leveling_down(both)]
     shares = {group: mass / both.after[group].nobody.total for group, mass in both.randomized.items()}
     return [*notes, *randomization_notes(both.with_labels(shares))]
+
+
+_RESTRICTIONS = {"deterministic_cost": deterministic_thresholds, "blind_cost": common_threshold}
+"""Column -> function that finds the best policy of a restricted kind."""
+_MAX_TOLERANCES = 25
+"""Greatest number of default tolerances."""
+_ROUND_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
+
+
+def frontier(
+    groups: Groups,
+    goal: Goal,
+    *,
+    within: Iterable[float] | None = None,
+    model: str | None = None,
+    otherwise: str = REFUSE,
+    watch: ProgressCallback | None = None,
+) -> Results:
+    """Compute the least cost of a parity at each tolerance.
+
+    Parameters
+    ----------
+    groups, model, otherwise
+        As in `optimal_policy`.
+    goal
+        Parities, costs and prevalence; its own tolerances are ignored.
+    within
+        Tolerances, the same for all rates. The default runs from 0 to where the price is 0.
+    watch
+        Callback that receives the number of finished tolerances and their total.
+
+    Returns
+    -------
+    Results
+        One row for each tolerance: `cost`; `price`, the cost above that without a parity; `gap`, the greatest
+        difference of a rate; `lottery`, the share decided at random; `binds`, the groups that limit the others; and
+        the least cost without randomization, and with one threshold for all groups. `data["free_from"]` is the
+        tolerance from which on the price is 0.
+
+    Examples
+    --------
+    >>> from baserate import curve, equalize, tally
+    >>> f = curve(tally([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2]))
+    >>> m = curve(tally([1, 0, 1, 0, 0, 1], [0.9, 0.8, 0.6, 0.5, 0.3, 0.1]))
+    >>> prices = equalize.frontier({"f": f, "m": m}, equalize.Goal("equalized-odds"), within=[0, 0.1, 1])
+    >>> [(row["within"], round(row["cost"], 3), round(row["price"], 3)) for row in prices.rows()]
+    [(0.0, 0.333, 0.083), (0.1, 0.283, 0.033), (1.0, 0.25, 0.0)]
+    >>> round(prices.data["free_from"], 3)
+    0.167
+    """
+    goal = replace(goal, within=0.0)
+    participants = select_participants(groups, goal, model=model, otherwise=otherwise)
+    regions = list(roc_regions(participants, reversal=participants.has_labels).values())
+    free = solve_points(regions, dict.fromkeys(goal.rates, np.inf), goal.costs)
+    gap, least = _greatest_gap(regions, free, goal.rates), total_cost(regions, free, goal.costs)
+    nearest = _least_free_gap(regions, goal)
+    rows = []
+    tolerances = _default_tolerances(nearest) if within is None else _check_tolerances(within)
+    for aim in [replace(goal, within=each) for each in tolerances]:
+        most = min(aim.tolerances.values())
+        # Below the tolerance of its own gap the unconstrained solution is optimal; skip the solver and its rounding.
+        points = free if gap <= most else solve_points(regions, aim.tolerances, goal.costs)
+        cost = total_cost(regions, points, goal.costs)
+        numbers = {"within": most, "cost": cost, "price": max(cost - least, 0.0)}
+        rows.append(numbers | _describe_points(participants, regions, points) | _restricted_costs(participants, aim))
+        if watch is not None:
+            watch(len(rows), len(tolerances))
+    return Results({name: [row[name] for row in rows] for name in rows[0]}, _head(participants, free, least, nearest))
+
+
+def _check_tolerances(within: Iterable[float]) -> list[float]:
+    """Sort the stated tolerances, the strictest first."""
+    several = sorted({*within})
+    if not several:
+        raise OptionError("within is empty", remedy="give tolerances, such as [0, 0.02, 0.05], or leave it out.")
+    return several
+
+
+def _default_tolerances(gap: float) -> list[float]:
+    """Return round numbers from 0 up to the gap, and the gap itself."""
+    if gap <= ROC_TOLERANCE:
+        return [0.0]
+    scale = 10.0 ** floor(log10(gap / _MAX_TOLERANCES))
+    step = scale * next(each for each in _ROUND_STEPS if each * scale >= gap / _MAX_TOLERANCES)
+    below = [round(at * step, 15) for at in range(_MAX_TOLERANCES + 1)]
+    return [*(each for each in below if each < gap - ROC_TOLERANCE), gap]
+
+
+def _greatest_gap(regions: Sequence[RocRegion], points: Floats, rates: Iterable[str]) -> float:
+    """Compute the greatest difference of any rate between two groups."""
+    pairs = list(zip(regions, points, strict=True))
+    return max(float(np.ptp([np.dot(region.weights(rate), point) for region, point in pairs])) for rate in rates)
+
+
+def _least_free_gap(regions: Sequence[RocRegion], goal: Goal) -> float:
+    """Compute the least gap among all solutions of least cost without a parity; there may be several."""
+    ends = [_cheapest_vertices(region, goal.costs) for region in regions]
+    if all(first == last for first, last in ends):
+        return _greatest_gap(regions, np.array([first for first, _ in ends]), goal.rates)
+    from scipy.optimize import linprog
+
+    # Unknowns: position of each group between its first and last cheapest point, the least value of each rate, the gap.
+    rows, most = [], []
+    for place, rate in enumerate(goal.rates):
+        for at, (region, pair) in enumerate(zip(regions, ends, strict=True)):
+            first, last = (float(np.dot(region.weights(rate), end)) for end in pair)
+            row = np.zeros(len(regions) + len(goal.rates) + 1)
+            row[at], row[len(regions) + place] = last - first, -1.0
+            wide = row.copy()
+            wide[-1] = -1.0
+            rows += [wide, -row]
+            most += [-first, first]
+    return float(linprog(np.eye(len(rows[0]))[-1], A_ub=np.array(rows), b_ub=most, bounds=(0.0, 1.0)).x[-1])
+
+
+def _cheapest_vertices(region: RocRegion, costs: Costs) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Return the strictest and the laxest of the cheapest vertices."""
+    cost = vertex_costs(region, costs)
+    minima = np.flatnonzero(cost <= cost.min() + ROC_TOLERANCE)
+    first, last = ((float(region.fpr[at]), float(region.tpr[at])) for at in (minima[0], minima[-1]))
+    return first, last
+
+
+def _describe_points(participants: Participants, regions: Sequence[RocRegion], points: Floats) -> dict[str, Any]:
+    """Return the gap, the share decided at random, and the binding groups."""
+    pairs = list(zip(regions, points.tolist(), strict=True))
+    randomized = sum(randomized_mass(region.curve.tally, region.treatment(*point)) for region, point in pairs)
+    labels = [group_label(participants.tallies, group) for group in participants.curves]
+    binding = [label for label, (region, point) in zip(labels, pairs, strict=True) if region.is_binding(*point)]
+    return {
+        "gap": _greatest_gap(regions, points, participants.goal.rates),
+        "lottery": randomized / sum(region.curve.total for region in regions),
+        "binds": "; ".join(binding),
+    }
+
+
+def _restricted_costs(participants: Participants, aim: Goal) -> dict[str, float]:
+    """Compute the cost of the same tolerance without randomization, and with one threshold for all groups."""
+    unshifted = replace(aim, prevalence=None)  # the participants are adjusted already; adjusting twice would be wrong
+    policies = {column: choose(participants.subset, unshifted) for column, choose in _RESTRICTIONS.items()}
+    return {column: float(policy.settings["cost"]) for column, policy in policies.items()}
+
+
+def _head(participants: Participants, free: Floats, least: float, nearest: float) -> dict[str, Any]:
+    """Return metadata; warn if the scores are not used without a parity."""
+    notes = participants.notes()
+    for rate, flagged in ((0.0, "nobody"), (1.0, "everybody")):
+        if (free == rate).all():
+            notes.append(f"at these costs flagging {flagged} is cheapest, so scores are not used and parity is free.")
+    return results_data(participants.tallies, notes) | {
+        "digest": participants.digest,
+        "parity": [each.name for each in participants.goal.parities],
+        "rates": list(participants.goal.rates),
+        "costs": asdict(participants.goal.costs),
+        "cost_without": least,
+        "free_from": nearest,
+    }

@@ -22,8 +22,8 @@ from baserate._errors import FitError
 from baserate._policy import REFUSE, Policy
 from baserate._tally import Group
 from baserate.decide import strictest_maximum
+from baserate.equalize._group_counts import Groups, Participants, select_participants
 from baserate.equalize._parities import Goal
-from baserate.equalize._participants import Groups, Participants, select_participants
 
 ROC_TOLERANCE = 1e-12
 """Distances in ROC space, and probabilities, below this count as rounding."""
@@ -96,11 +96,8 @@ class RocRegion:
         The ends of the hull do not use scores, nor does the part beyond the last positive; they do not bind.
         """
         enough = float(self.fpr[np.argmax(self.tpr)])
-        return (
-            self.forgone(fpr, tpr) == 0
-            and HULL_TOLERANCE < fpr + tpr < 2 - HULL_TOLERANCE
-            and fpr <= enough + HULL_TOLERANCE
-        )
+        uses_scores = HULL_TOLERANCE < fpr + tpr < 2 - HULL_TOLERANCE and fpr <= enough + HULL_TOLERANCE
+        return uses_scores and self.forgone(fpr, tpr) == 0
 
     def cut(self, at: int) -> Cut:
         """Return the cut of a vertex."""
@@ -153,21 +150,18 @@ class RocRegion:
         return randomize_cuts([Cut((float(threshold[place]),)) for place in (at - 1, at)], np.array([1 - lax, lax]))
 
     def _mix_vertices(self, vertices: list[int], chances: Floats) -> Treatment:
-        """Mix the cuts of some vertices."""
         return randomize_cuts([self.cut(at) for at in vertices], chances)
 
     def _narrowest_chord(self, fpr: float, tpr: float) -> tuple[int, int]:
         """Find two vertices whose chord passes below a point, with the fewest people between them."""
-        share, lax = self.flag_rate, len(self.fpr) - 1
+        share, lax, below = self.flag_rate, len(self.fpr) - 1, self._distance_below
         best, chord = np.inf, (0, lax)
         for strict in range(int(np.searchsorted(self.fpr, fpr, side="right")) - 1, -1, -1):
             # Two-pointer search: a chord that begins further left may also end further left.
             lax = max(lax, strict + 1)
-            while (
-                lax - 1 > strict and self.fpr[lax - 1] >= fpr and self._distance_below(strict, lax - 1, fpr, tpr) <= 0
-            ):
+            while lax - 1 > strict and self.fpr[lax - 1] >= fpr and below(strict, lax - 1, fpr, tpr) <= 0:
                 lax -= 1
-            if self._distance_below(strict, lax, fpr, tpr) <= 0 and share[lax] - share[strict] < best:
+            if below(strict, lax, fpr, tpr) <= 0 and share[lax] - share[strict] < best:
                 best, chord = share[lax] - share[strict], (strict, lax)
         return chord
 
@@ -184,13 +178,8 @@ def roc_region(curve: Curve, *, positive: float, negative: float, reversal: bool
         threshold = np.concatenate([threshold, [-np.inf], above])
         false, true = (np.concatenate(pair) for pair in zip((false, true), roc_rates(back), strict=True))
         is_reversed = np.append(is_reversed, np.ones(len(above) + 1, dtype=bool))
-        vertices = _upper_hull(false, true)
-        threshold, false, true, is_reversed = (
-            threshold[vertices],
-            false[vertices],
-            true[vertices],
-            is_reversed[vertices],
-        )
+        at = _upper_hull(false, true)
+        threshold, false, true, is_reversed = threshold[at], false[at], true[at], is_reversed[at]
     return RocRegion(curve, threshold, is_reversed, false, true, positive, negative)
 
 
@@ -252,10 +241,8 @@ def solve_linear_program(regions: Sequence[RocRegion], bounds: Mapping[str, floa
     objective, (rows, limits) = program.objective(costs), program.parity_rows()
     cheapest = _add_cutting_planes(program, objective, rows, limits)
     least = float(objective @ cheapest)
-    return _clip_to_regions(
-        regions,
-        program.points(_add_cutting_planes(program, program.flag_weights(), [*rows, objective], [*limits, least])),
-    )
+    solution = _add_cutting_planes(program, program.flag_weights(), [*rows, objective], [*limits, least])
+    return _clip_to_regions(regions, program.points(solution))
 
 
 def _add_cutting_planes(program: _LinearProgram, objective: Floats, rows: list[Floats], limits: list[float]) -> Floats:
@@ -347,11 +334,8 @@ def _minimize(objective: Floats, matrix: Floats, most: Floats) -> Floats:
         if result.success:
             solution: Floats = result.x
             return solution
-    raise FitError(
-        f"the linear program of the parity was not solved ({result.message}); pool scores that lie close together, "
-        f"with "
-        "Tally.rounded."
-    )
+    what = f"the linear program of the parity was not solved ({result.message})"
+    raise FitError(what, remedy="pool scores that lie close together, with Tally.rounded.")
 
 
 def _polish_solution(matrix: Floats, most: Floats, solution: Floats) -> Floats:
@@ -554,10 +538,8 @@ def choose_optimum(participants: Participants, tolerances: Mapping[str, float], 
     """Find the cheapest policy for participants whose rates agree within the tolerances."""
     regions = roc_regions(participants, reversal=reversal)
     points = solve_points(list(regions.values()), tolerances, participants.goal.costs)
-    by_group = {
-        group: region.treatment(*map(float, point))
-        for (group, region), point in zip(regions.items(), points, strict=True)
-    }
+    pairs = zip(regions.items(), points.tolist(), strict=True)
+    by_group = {group: region.treatment(*point) for (group, region), point in pairs}
     settings: dict[str, Any] = {"reversal": True} if reversal else {}
     settings["cost"] = total_cost(list(regions.values()), points, participants.goal.costs)
     return participants.policy(by_group, rule=OPTIMUM_RULE, settings=settings)

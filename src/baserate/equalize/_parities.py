@@ -18,13 +18,7 @@ from baserate._tally import as_group
 
 # The optimizer works in ROC space, so it handles only rates that are linear in (FPR, TPR). Precision and accuracy of a
 # mixture of two policies are not the mixture of theirs; parities of such measures can be measured but not enforced.
-LINEAR = {
-    "flag_rate": "flag_rate",
-    "sensitivity": "sensitivity",
-    "fnr": "sensitivity",
-    "fpr": "fpr",
-    "specificity": "fpr",
-}
+LINEAR = {rate: rate for rate in ("flag_rate", "sensitivity", "fpr")} | {"fnr": "sensitivity", "specificity": "fpr"}
 """Measure that is linear in ROC space -> the rate that agrees between groups exactly when the measure does."""
 NEEDS = {"flag_rate": (), "sensitivity": ("positives",), "fpr": ("negatives",)}
 """Rate -> the classes that a group must have for the rate to be defined."""
@@ -32,32 +26,20 @@ NEEDS = {"flag_rate": (), "sensitivity": ("positives",), "fpr": ("negatives",)}
 
 @dataclass(frozen=True, slots=True)
 class Parity:
-    """A group fairness criterion: measures that must agree between all groups.
-
-    Parameters
-    ----------
-    name
-        Canonical name, in lower case with hyphens. Files and outputs contain this name.
-    measures
-        Names of the measures that must agree.
-    description
-        One-line description of what is equal.
-    limitation
-        What the parity does not guarantee.
-    aliases
-        Other accepted names, such as those of fairlearn and AIF360, in lower case with hyphens.
-    page_id
-        Identifier of the parity on the HTML page of a report; None if the page does not offer it.
-    """
+    """A group fairness criterion: measures that must agree between all groups."""
 
     name: str
+    """Canonical name, in lower case with hyphens, as files and outputs contain it."""
     measures: tuple[str, ...]
+    """Names of the measures that must agree."""
     description: str
     """One-line description of what is equal."""
     limitation: str
     """What the parity does not guarantee."""
     aliases: tuple[str, ...] = ()
+    """Other accepted names, such as those of fairlearn and AIF360, in lower case with hyphens."""
     page_id: str | None = None
+    """Identifier of the parity on the HTML page of a report; None if the page does not offer it."""
 
     @property
     def enforceable(self) -> bool:
@@ -82,8 +64,7 @@ _ENTRIES = (
         ),
         measures=("flag_rate",),
         description="the same share of each group is flagged",
-        limitation="whether those who are flagged are positive: where base rates differ, even a perfect predictor "
-        "breaks it",
+        limitation="whether flagged people are positive: where base rates differ, a perfect predictor violates it",
         page_id="demographic-parity",
     ),
     Parity(
@@ -93,59 +74,59 @@ _ENTRIES = (
             *("equal-opportunity-difference", "equality-of-opportunity"),
         ),
         measures=("sensitivity",),
-        description="of those who are positive, the same share of each group is flagged",
-        limitation="how many negatives are flagged in vain",
+        description="the same share of the positives of each group is flagged",
+        limitation="the false positive rate",
         page_id="equal-opportunity",
     ),
     Parity(
         name="predictive-equality",
         aliases=("false-positive-rate-parity", "fpr-parity", "false-positive-rate-difference"),
         measures=("fpr",),
-        description="of those who are negative, the same share of each group is flagged",
-        limitation="how many positives are missed",
+        description="the same share of the negatives of each group is flagged",
+        limitation="the false negative rate",
     ),
     Parity(
         name="equalized-odds",
         aliases=("eq-odds", "equalized-odds-difference", "separation"),
         measures=("sensitivity", "fpr"),
-        description="of positives, and of negatives, the same share of each group is flagged",
-        limitation="what a flag means: where base rates differ, so does the precision",
+        description="the same share of the positives, and of the negatives, of each group is flagged",
+        limitation="the precision, which differs where base rates do",
         page_id="equalized-odds",
     ),
     Parity(
         name="fnr-parity",
         aliases=("false-negative-rate-parity", "false-negative-rate-difference", "miss-rate-parity"),
         measures=("fnr",),
-        description="of those who are positive, the same share of each group is missed",
-        limitation="how many negatives are flagged in vain",
+        description="the same share of the positives of each group is not flagged",
+        limitation="the false positive rate",
     ),
     Parity(
         name="tnr-parity",
         aliases=("true-negative-rate-parity", "specificity-parity"),
         measures=("specificity",),
-        description="of those who are negative, the same share of each group is passed",
-        limitation="how many positives are missed",
+        description="the same share of the negatives of each group is not flagged",
+        limitation="the false negative rate",
     ),
     Parity(
         name="predictive-parity",
         aliases=("ppv-parity", "precision-parity", "positive-predictive-value-parity", "outcome-test"),
         measures=("precision",),
-        description="of those who are flagged, the same share of each group is positive",
-        limitation="how many of the positives are found, and how many negatives are flagged",
+        description="the same share of the flagged of each group is positive",
+        limitation="sensitivity and false positive rate",
     ),
     Parity(
         name="accuracy-parity",
         aliases=("overall-accuracy-equality", "error-rate-parity", "error-rate-difference"),
         measures=("accuracy",),
-        description="the same share of each group is decided rightly",
-        limitation="the kind of the mistakes",
+        description="the same share of each group is decided correctly",
+        limitation="the kind of the errors",
     ),
     Parity(
         name="calibration",
         aliases=("calibration-parity", "calibration-within-groups"),
         measures=("observed_expected",),
-        description="as many are positive as the probabilities of each group add up to",
-        limitation="what is decided, and whether single probabilities are right",
+        description="the positives of each group are as many as its probabilities add up to",
+        limitation="decisions, and single probabilities",
     ),
 )
 PARITIES: dict[str, Parity] = {entry.name: entry for entry in _ENTRIES}
@@ -210,9 +191,7 @@ def rates_of(parities: Iterable[Parity]) -> tuple[str, ...]:
     unfit = [each.name for each in several if not each.enforceable]
     if unfit:
         fit = ", ".join(each.name for each in PARITIES.values() if each.enforceable)
-        raise OptionError(
-            f"{unfit[0]} is for measuring, and nothing is chosen by it", remedy=f"choose by one of {fit}."
-        )
+        raise OptionError(f"{unfit[0]} can be measured, but not enforced", remedy=f"use one of {fit}.")
     return tuple(dict.fromkeys(rate for each in several for rate in each.rates))
 
 
@@ -252,20 +231,14 @@ class Goal:
     def __post_init__(self) -> None:
         parities = [self.parity] if isinstance(self.parity, str | Parity) else list(self.parity)
         if not parities:
-            raise OptionError(
-                "no parity is named",
-                remedy=f'give one, such as "equalized-odds", with {keyword("within", float("inf"))} for no bound.',
-            )
+            remedy = f'give one, such as "equalized-odds", with {keyword("within", float("inf"))} for no bound.'
+            raise OptionError("there is no parity", remedy=remedy)
         object.__setattr__(self, "parity", tuple(find_parity(each) for each in parities))
         if not isinstance(self.costs, Costs):
-            raise OptionError(
-                f"{type(self.costs).__name__} are no costs of two classes", remedy="give baserate.Costs(fp=…, fn=…)."
-            )
+            raise OptionError(f"costs are {type(self.costs).__name__}; expected baserate.Costs(fp=…, fn=…).")
         if self.costs.fn < self.costs.tp or self.costs.fp < self.costs.tn:
-            raise OptionError(
-                f"with {self.costs} a mistake costs less than being right",
-                remedy="call the other class positive, or mend it.",
-            )
+            what = f"with {self.costs} an error costs less than a correct decision"
+            raise OptionError(what, remedy="swap the classes, or correct the costs.")
         if isinstance(self.within, Mapping):
             object.__setattr__(self, "within", FrozenMapping(self.within))
         if isinstance(self.prevalence, Mapping):
@@ -294,10 +267,8 @@ class Goal:
         strange = [name for name in bounds if name not in rates]
         lacking = [rate for rate in rates if rate not in bounds]
         if strange or lacking:
-            raise OptionError(
-                f"within is given for {', '.join(self.within) or 'nothing'}",
-                remedy=f"give it for each of {', '.join(rates)}, or one number for all.",
-            )
+            what = f"within has {', '.join(self.within) or 'no rate'}"
+            raise OptionError(what, remedy=f"give each of {', '.join(rates)}, or one number for all.")
         return {rate: bounds[rate] for rate in rates}
 
     @property
@@ -309,12 +280,8 @@ class Goal:
     def settings(self) -> dict[str, Any]:
         """Parities, tolerances and costs in the form that policy files store."""
         within = self.tolerances
-        is_uniform = len({*within.values()}) == 1
-        return {
-            "parity": [each.name for each in self.parities],
-            "within": next(iter(within.values())) if is_uniform else within,
-            "costs": self.costs,
-        }
+        common = next(iter(within.values())) if len({*within.values()}) == 1 else within
+        return {"parity": [each.name for each in self.parities], "within": common, "costs": self.costs}
 
     def __repr__(self) -> str:
         names = " and ".join(each.name for each in self.parities)
@@ -325,9 +292,5 @@ class Goal:
 def _tolerance(value: object) -> float:
     """Check a tolerance and return it as a float."""
     if isinstance(value, bool) or not isinstance(value, int | float) or isnan(value) or value < 0:
-        raise OptionError(
-            f"within is {value!r}; it is how far rates may lie apart, so give a number from 0 up, or inf.",
-            option="within",
-            value=value,
-        )
+        raise OptionError(f"within is {value!r}; expected a number from 0 to inf.", option="within", value=value)
     return float(value)

@@ -18,17 +18,17 @@ from baserate._cut import FLAG, PASS, Cut, Treatment
 from baserate._errors import InfeasibleError, OptionError, UnknownLabelError, keyword
 from baserate._policy import REFUSE, Policy, label_text, spellings
 from baserate._tally import Group
-from baserate.decide import RELATIVE_TOLERANCE, can_be_infinite, note_skipped, resolve_objective as objective_of
-from baserate.equalize._common_threshold import (
+from baserate.decide import RELATIVE_TOLERANCE, can_be_infinite, note_skipped, resolve_objective
+from baserate.equalize._group_counts import Groups, Participants, group_label, select_participants
+from baserate.equalize._parities import SLACK, Goal
+from baserate.equalize._threshold_search import (
     CommonCounts,
     count_at_thresholds,
     excess_over_bounds,
     pool_curves,
     rate_spreads,
 )
-from baserate.equalize._parities import SLACK, Goal
-from baserate.equalize._participants import Groups, Participants, group_label, select_participants
-from baserate.measure import Measure, as_measure, describe, expected_cost
+from baserate.measure import Measure, describe, expected_cost
 
 MAX_THRESHOLDS = 3000
 """Distinct scores up to which all pairs of thresholds are tried."""
@@ -68,9 +68,8 @@ class Bands:
 
         Infinite worth never wins.
         """
-        candidates = [
-            _best_column(each) for places in self._blocks() if (each := self._finite_worth(*places, worth)).size
-        ]
+        finite = (self._finite_worth(*places, worth) for places in self._blocks())
+        candidates = [_best_column(each) for each in finite if each.size]
         if not candidates:
             return None
         _, low, high = map(float, _best_column(np.concatenate(candidates, axis=1))[:, 0])
@@ -78,9 +77,8 @@ class Bands:
 
     def infinitely_good(self, worth: Callable[[Counts[Floats]], Any]) -> int:
         """Count the bands within the bounds whose worth is infinite; `best` skips them."""
-        return sum(
-            int(np.count_nonzero(self._feasible_worth(*places, worth)[0] == np.inf)) for places in self._blocks()
-        )
+        worths = (self._feasible_worth(*places, worth)[0] for places in self._blocks())
+        return sum(int(np.count_nonzero(each == np.inf)) for each in worths)
 
     def nearest(self) -> tuple[Band, dict[str, float]]:
         """Return the band with the least excess over the bounds, and the rate differences that exceed their bounds."""
@@ -130,15 +128,8 @@ def list_bands(
         low, high = around - margin, around + margin
     else:
         low = high = pooled.threshold if exact else _thin_thresholds(pooled)
-    return Bands(
-        low,
-        high,
-        count_at_thresholds(lax, low, bounds),
-        count_at_thresholds(strict, high, bounds),
-        bounds,
-        around=around is not None,
-        exact=exact,
-    )
+    counts = count_at_thresholds(lax, low, bounds), count_at_thresholds(strict, high, bounds)
+    return Bands(low, high, *counts, bounds, around=around is not None, exact=exact)
 
 
 def _margins(score: Floats, around: float) -> Floats:
@@ -192,10 +183,8 @@ def reject_option(  # noqa: PLR0913  (what is favoured, and how a band is chosen
 
     Parameters
     ----------
-    groups
-        Tallies that were read with groups, or a mapping from groups to curves.
-    goal
-        Parities, tolerances, costs and prevalence.
+    groups, goal, model, otherwise
+        As in `optimal_policy`.
     favour
         Group to favor, or a list of groups: a tuple of labels, or a plain label if there is one attribute.
     favourable
@@ -204,10 +193,6 @@ def reject_option(  # noqa: PLR0913  (what is favoured, and how a band is chosen
         Center of the band; by default the band may be anywhere.
     objective
         Measure to optimize; the default is the expected cost.
-    model
-        Model to use, if the tallies have several.
-    otherwise
-        Action for groups that lack a class that the parity requires; by default they are an error.
 
     Returns
     -------
@@ -233,19 +218,20 @@ def reject_option(  # noqa: PLR0913  (what is favoured, and how a band is chosen
     participants = select_participants(groups, goal, model=model, otherwise=otherwise)
     favoured = _find_groups(participants, favour)
     _check_options(favourable, around)
-    measure, toward = objective_of(
-        partial(expected_cost, costs=goal.costs) if objective is None else as_measure(objective)
-    )
+    measure, toward = resolve_objective(partial(expected_cost, costs=goal.costs) if objective is None else objective)
     lax = {group for group in participants.curves if (group in favoured) == (favourable == FLAG)}
     candidates = _participant_bands(participants, lax, around)
     sign = 1 if toward == "high" else -1
-    band = candidates.best(lambda counts: sign * measure(counts))
+
+    def worth(counts: Counts[Floats]) -> Any:  # noqa: ANN401  (an array)
+        return sign * measure(counts)
+
+    band = candidates.best(worth)
     if band is None:
         or_infinite = " or infinite" * can_be_infinite(measure, toward)
         _raise_infeasible(candidates, goal, f"{describe(measure).name} is undefined{or_infinite}", around)
-    by_group: dict[Group, Treatment] = {
-        group: Cut((band.low if group in lax else band.high,)) for group in participants.curves
-    }
+    ends = {group: band.low if group in lax else band.high for group in participants.curves}
+    by_group: dict[Group, Treatment] = {group: Cut((end,)) for group, end in ends.items()}
     settings = {
         "cost": _policy_cost(participants, by_group),
         **_band_settings(band, around),
@@ -255,9 +241,7 @@ def reject_option(  # noqa: PLR0913  (what is favoured, and how a band is chosen
         **({} if candidates.exact else {"exact": False}),
     }
     policy = participants.policy(by_group, rule=RULE, settings=settings)
-    skipped = (
-        candidates.infinitely_good(lambda counts: sign * measure(counts)) if can_be_infinite(measure, toward) else 0
-    )
+    skipped = candidates.infinitely_good(worth) if can_be_infinite(measure, toward) else 0
     notes = [*_notes(candidates, band), *note_skipped(measure, skipped, of="band")]
     return replace(policy, notes=(*policy.notes, *notes))
 
@@ -265,18 +249,10 @@ def reject_option(  # noqa: PLR0913  (what is favoured, and how a band is chosen
 def _check_options(favourable: str, around: float | None) -> None:
     """Check the favorable action and the center of the band."""
     if favourable not in {PASS, FLAG}:
-        raise OptionError(
-            f"favourable is {favourable!r}; it is 'pass' or 'flag', the action that is better to get.",
-            option="favourable",
-            value=favourable,
-        )
+        what = f"favourable is {favourable!r}; expected 'pass' or 'flag', the action that is better to get."
+        raise OptionError(what, option="favourable", value=favourable)
     if around is not None and not isfinite(around):
-        raise OptionError(
-            f"around is {around}",
-            remedy="give the threshold that is the middle of the band.",
-            option="around",
-            value=around,
-        )
+        raise OptionError(f"around is {around}; expected a finite threshold.", option="around", value=around)
 
 
 def _find_groups(participants: Participants, favour: Any) -> list[Group]:  # noqa: ANN401  (as above)
@@ -286,17 +262,14 @@ def _find_groups(participants: Participants, favour: Any) -> list[Group]:  # noq
     labels = favour if nested or isinstance(favour, list | set | frozenset) else [favour]
     favored = {group for each in labels for group in _match_group(participants, each)}
     if not favored or len(favored) == len(participants.curves):
-        raise OptionError(
-            f"{len(favored)} of {len(participants.curves)} groups are favoured",
-            remedy="name at least one, and leave one that is not.",
-        )
+        what = f"{len(favored)} of {len(participants.curves)} groups are favored"
+        raise OptionError(what, remedy="name at least one group, but not all.")
     return [group for group in participants.curves if group in favored]
 
 
 def _match_group(participants: Participants, label: Any) -> list[Group]:  # noqa: ANN401  (a group, or a label)
     """Match a group by the text of its labels."""
     texts = [label_text(label) for label in (label if isinstance(label, tuple | list) else [label])]
-    called = ", ".join(map(str, texts))
     matches = [
         group
         for group in participants.curves
@@ -304,15 +277,14 @@ def _match_group(participants: Participants, label: Any) -> list[Group]:  # noqa
     ]
     if not matches:
         known_groups = "; ".join(group_label(participants.tallies, group) for group in participants.curves)
-        raise UnknownLabelError(f"{called} is to be favoured, which is no group here. There are: {known_groups}.")
+        raise UnknownLabelError(f"favour is {label!r}; expected one of: {known_groups}.", option="favour", value=label)
     return matches
 
 
 def _participant_bands(participants: Participants, lax: set[Group], around: float | None) -> Bands:
     """List the bands of participants, of which some are lax."""
-    low, high = (
-        [curve for group, curve in participants.curves.items() if (group in lax) == side] for side in (True, False)
-    )
+    low = [curve for group, curve in participants.curves.items() if group in lax]
+    high = [curve for group, curve in participants.curves.items() if group not in lax]
     return list_bands(low, high, participants.goal.bounds, around=around)
 
 
@@ -338,14 +310,13 @@ def _raise_infeasible(candidates: Bands, goal: Goal, lacking: str, around: float
     band, beyond = candidates.nearest()
     if not beyond:
         raise InfeasibleError(
-            f"{lacking} at every band that keeps {parities} within {goal.settings['within']}; allow more, or choose by "
-            "something else."
+            f"{lacking} at every band that keeps {parities} within {goal.settings['within']}",
+            remedy="allow a greater difference, or choose another objective.",
         )
     gaps = " and ".join(f"{rate} differs by {apart:g}" for rate, apart in beyond.items())
     raise InfeasibleError(
-        f"no band around {around:g} keeps {parities} within {goal.settings['within']}; {band} comes nearest, where "
-        f"{gaps}. "
-        f"Allow that much, or leave {keyword('around')} out, so that the band may be anywhere."
+        f"no band around {around:g} keeps {parities} within {goal.settings['within']}; nearest is {band}, where {gaps}",
+        remedy=f"allow that difference, or leave {keyword('around')} out.",
     )
 
 
@@ -353,12 +324,10 @@ def _notes(candidates: Bands, band: Band) -> list[str]:
     """Warn of an empty band, and of thresholds that were not tried."""
     notes = []
     if band.low == band.high:
-        notes.append("the band is empty: everybody is decided by the same threshold, for which no group need be asked.")
+        notes.append("the band is empty: one threshold serves all groups, so the policy does not need the group.")
     if not candidates.exact:
         notes.append(
-            f"of more than {MAX_THRESHOLDS} distinct scores {len(candidates.low) - 1} were tried as thresholds, "
-            f"evenly by "
-            f"how many "
-            "they flag: another band may be a little better. Tally.rounded makes scores fewer."
+            f"{len(candidates.low) - 1} thresholds, evenly spaced by flag rate, were tried of over {MAX_THRESHOLDS} "
+            "distinct scores: another band may be slightly better. Pool scores with Tally.rounded."
         )
     return notes

@@ -12,9 +12,9 @@ import pytest
 from baserate import Costs, Counts, Curve, Cut, Policy, RandomizedCut, Tallies, Tally, measure
 from baserate._errors import FitError
 from baserate.equalize import Goal, optimal_policy
+from baserate.equalize._group_counts import Participants, group_tables, randomized_mass, select_participants
 from baserate.equalize._optimum import roc_regions, solve_points
 from baserate.equalize._parities import find_parity
-from baserate.equalize._participants import Participants, group_tables, randomized_mass, select_participants
 from tests.report.page.models import both_classes, cells, costs_of, entry, in_groups, states, there
 from tests.report.page.node import CORE, Page, unlike
 
