@@ -122,7 +122,8 @@ def test_what_is_told(tmp_path: Path) -> None:
         "rule = cost, inferred; name it with --rule.",
         "positive = 1, inferred; name it with --positive.",
         (
-            "note: the threshold was chosen on these rows, so its performance is optimistic: use other data, or read the "
+            "note: the threshold was chosen on these rows, so its performance is optimistic: use other data, or read "
+            "the "
             "optimism-corrected values."
         ),
         (
