@@ -8,7 +8,7 @@ import numpy.typing as npt
 import pytest
 
 from baserate import FitError, MulticlassRows, shift
-from baserate._target import MulticlassTarget
+from baserate._rows import MulticlassTarget
 from baserate.shift._estimators import MULTICLASS_METHODS as METHODS
 
 Floats = npt.NDArray[np.float64]

@@ -23,8 +23,8 @@ from baserate import (
     shift,
     tally,
 )
-from baserate._estimate import Estimate
-from baserate._target import MulticlassTarget
+from baserate._results import Estimate
+from baserate._rows import MulticlassTarget
 from baserate.calibrate.multiclass import reprior
 from baserate.shift import MulticlassPrevalence
 from baserate.shift._estimators import MULTICLASS_METHODS as METHODS

@@ -12,12 +12,19 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from baserate._arrays import Bools, Floats, Reals, make_read_only, refuse_differing_indexes
+from baserate._arrays import (
+    Bools,
+    Floats,
+    FrozenMapping,
+    Reals,
+    keep_read_only,
+    make_read_only,
+    refuse_differing_indexes,
+)
 from baserate._calibrator import Calibrator, MulticlassCalibrator
 from baserate._cut import FLAG, random_numbers
 from baserate._errors import DataError, OptionError, ShapeError, keyword
 from baserate._formatting import count_of
-from baserate._immutable import FrozenMapping, keep_read_only
 from baserate._policy import Policy
 from baserate.apply._policy_lookup import NO_SCORE, RANDOM, REFUSED_GROUP, Codes, PolicyLookup, encode_groups
 from baserate.apply._task import (

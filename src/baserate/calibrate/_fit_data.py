@@ -15,9 +15,8 @@ from baserate._calibrator import Calibrator, FitSource, Parameter
 from baserate._errors import EmptyDataError, FitError, NotAProbabilityError, OptionError, keyword
 from baserate._numeric.logistic import PROBABILITY_CLIP
 from baserate._numeric.threads import run_in_background
-from baserate._read_summary import ReadSummary
 from baserate._rows import Rows
-from baserate._tally import Tallies, Tally
+from baserate._tally import ReadSummary, Tallies, Tally
 
 Data = Tally | Tallies | Rows
 Options = ParamSpec("Options")

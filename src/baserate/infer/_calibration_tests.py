@@ -15,9 +15,9 @@ import numpy as np
 
 from baserate._arrays import Bools, Floats, as_float, ratio
 from baserate._errors import UsageError
-from baserate._estimate import Estimate
 from baserate._formatting import count_of
 from baserate._numeric.logistic import log_odds, logistic_probability
+from baserate._results import Estimate
 from baserate._tally import Forecasts, Tally
 from baserate.infer._bootstrap import Seed, pool_neighbors
 from baserate.infer._estimate import EstimateRequest, estimate

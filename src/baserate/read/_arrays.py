@@ -13,9 +13,8 @@ from baserate._arrays import Bools, Reals, make_read_only, refuse_differing_inde
 from baserate._confusion import Confusion, distinct_labels
 from baserate._errors import EmptyDataError, NotBinaryError, ShapeError, UnknownLabelError, keyword
 from baserate._formatting import count_of, there_are
-from baserate._read_summary import ReadSummary
 from baserate._rows import LabelSets, MulticlassRows
-from baserate._tally import Tally
+from baserate._tally import ReadSummary, Tally
 from baserate.read import _builders
 from baserate.read._columns import Columns, check_counts, check_scores, check_truth, check_weights
 from baserate.read._labels import classes_from_names, format_labels, refuse_mixed_types, sort_labels

@@ -26,10 +26,8 @@ from baserate._errors import (
 )
 from baserate._formatting import count_of
 from baserate._numeric.distinct import Codes, positions_by_code
-from baserate._read_summary import ReadSummary
-from baserate._rows import MulticlassRows, Rows
-from baserate._tally import Group, Tallies, Tally
-from baserate._target import MulticlassTarget, Target
+from baserate._rows import MulticlassRows, MulticlassTarget, Rows, Target
+from baserate._tally import Group, ReadSummary, Tallies, Tally
 from baserate.read._columns import Columns
 from baserate.read._labels import (
     Classes,

@@ -22,10 +22,8 @@ from baserate._arrays import Bools, Cells, Reals, refuse_differing_indexes
 from baserate._confusion import Confusions
 from baserate._errors import BaserateError, EmptyDataError, FileFormatError, NotNumericError, OptionError
 from baserate._numeric.distinct import narrow_integers
-from baserate._read_summary import ReadSummary
-from baserate._rows import MulticlassRows, Rows
-from baserate._tally import Group, Tallies, Tally
-from baserate._target import MulticlassTarget, Target
+from baserate._rows import MulticlassRows, MulticlassTarget, Rows, Target
+from baserate._tally import Group, ReadSummary, Tallies, Tally
 from baserate.read._builders import (
     blank_to_missing,
     build_class_rows,

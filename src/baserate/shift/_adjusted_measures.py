@@ -19,8 +19,7 @@ from baserate._confusion import Confusion, Confusions
 from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._errors import BaserateError, OptionError, keyword
-from baserate._estimate import Estimate
-from baserate._results import Results
+from baserate._results import Estimate, Results
 from baserate._tally import Tallies, Tally
 from baserate.infer import (
     EstimateRequest,

@@ -18,9 +18,8 @@ from baserate._errors import (
     UnknownLabelError,
 )
 from baserate._numeric.distinct import Codes
-from baserate._rows import MulticlassRows
+from baserate._rows import MulticlassRows, MulticlassTarget, Target
 from baserate._tally import Tally
-from baserate._target import MulticlassTarget, Target
 from baserate.calibrate.multiclass import format_labels
 from baserate.infer import VarianceComponent, degrees_of_freedom, normal_quantile, t_widening
 from baserate.measure.multiclass import check_class_probabilities

@@ -7,12 +7,11 @@ from math import sqrt
 
 import numpy as np
 
-from baserate._arrays import Floats, read_only_copy
+from baserate._arrays import Floats, keep_read_only, read_only_copy
 from baserate._calibrator import Calibrator, MulticlassCalibrator
 from baserate._errors import ShapeError
-from baserate._estimate import Estimate
 from baserate._formatting import count_of
-from baserate._immutable import keep_read_only
+from baserate._results import Estimate
 from baserate._rows import MulticlassRows
 from baserate._tally import Tally
 from baserate.infer import CalibrationTest, normal_quantile, wilson_or_exact

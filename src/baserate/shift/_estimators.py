@@ -16,9 +16,8 @@ import numpy as np
 from baserate._errors import OptionError, UnknownNameError, keyword
 from baserate._formatting import count_of
 from baserate._numeric.logistic import PROBABILITY_CLIP
-from baserate._rows import MulticlassRows, Rows
+from baserate._rows import MulticlassRows, MulticlassTarget, Rows, Target
 from baserate._tally import Tallies, Tally
-from baserate._target import MulticlassTarget, Target
 from baserate.calibrate import pool_tally
 from baserate.shift import _moment_matching as moment_matching
 from baserate.shift._data import BinaryData

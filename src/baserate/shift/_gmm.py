@@ -11,8 +11,7 @@ from baserate._arrays import Floats
 from baserate._errors import FitError
 from baserate._formatting import format_p_phrase
 from baserate._numeric.simplex import contrasts, fit_least_squares, fit_mixture, project_to_simplex
-from baserate._rows import MulticlassRows
-from baserate._target import MulticlassTarget
+from baserate._rows import MulticlassRows, MulticlassTarget
 from baserate.calibrate.multiclass import format_labels
 from baserate.infer import t_widening
 from baserate.shift._data import MulticlassData

@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from baserate._arrays import Floats, Reals
 from baserate._errors import FitError, OptionError
-from baserate._estimate import Estimate
 from baserate._numeric.mixture import BinCounts, ProfileLikelihood, TwoSampleFit, find_root
+from baserate._results import Estimate
 from baserate._tally import Tally
 from baserate.infer import normal_quantile, t_widening
 from baserate.measure import bin_starts

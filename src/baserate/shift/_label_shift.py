@@ -13,9 +13,8 @@ from baserate._arrays import Floats
 from baserate._errors import OptionError, UsageError
 from baserate._formatting import format_number, format_p_phrase, there_are
 from baserate._numeric.mixture import unconstrained_log_likelihood
-from baserate._rows import MulticlassRows, Rows
+from baserate._rows import MulticlassRows, MulticlassTarget, Rows, Target
 from baserate._tally import Tallies, Tally
-from baserate._target import MulticlassTarget, Target
 from baserate.calibrate import pool_tally
 from baserate.infer import CalibrationTest, holm
 from baserate.shift._calibration_curve import CALIBRATION_CHECK, SIGNIFICANCE_LEVEL, calibration_test

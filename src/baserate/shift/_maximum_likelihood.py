@@ -15,14 +15,13 @@ from baserate._arrays import Cells, Floats, Reals, ratio
 from baserate._calibrator import Calibrator, MulticlassCalibrator
 from baserate._calibrator_forms import Line, LogOdds, Softmax
 from baserate._errors import FitError, OptionError, keyword
-from baserate._estimate import Estimate
 from baserate._formatting import count_of
 from baserate._numeric.logistic import PROBABILITY_CLIP, SoftmaxData, SoftmaxModel, log_odds, softmax_information
 from baserate._numeric.mixture import MixtureSample, maximize_share, pool_neighbors
 from baserate._numeric.simplex import MixtureFit, contrasts, fit_mixture, mixture_moments, shares_covariance
-from baserate._rows import MulticlassRows
+from baserate._results import Estimate
+from baserate._rows import MulticlassRows, MulticlassTarget
 from baserate._tally import Tally
-from baserate._target import MulticlassTarget
 from baserate.calibrate import logistic
 from baserate.calibrate.multiclass import bias_corrected, format_labels, temperature, vector
 from baserate.shift._data import BinaryData, MulticlassData, Sample

@@ -18,12 +18,11 @@ from baserate._arrays import Floats, Reals
 from baserate._calibrator import MulticlassCalibrator
 from baserate._domains import LEVEL, check_domain
 from baserate._errors import FitError, OptionError
-from baserate._estimate import Estimate
 from baserate._numeric.distinct import Codes
 from baserate._numeric.mixture import maximize_share as likeliest_share
 from baserate._numeric.simplex import contrasts, fit_least_squares, fit_likelihood, fit_regularized
-from baserate._rows import MulticlassRows
-from baserate._target import MulticlassTarget
+from baserate._results import Estimate
+from baserate._rows import MulticlassRows, MulticlassTarget
 from baserate.calibrate.multiclass import format_labels
 from baserate.infer import normal_quantile, proportion_from_variance, wilson_or_exact
 from baserate.shift._data import BinaryData, MulticlassData, Sample, class_means

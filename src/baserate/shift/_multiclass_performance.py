@@ -14,8 +14,7 @@ from baserate._confusion import Confusion, Confusions
 from baserate._errors import FitError, OptionError, advice
 from baserate._numeric.distinct import Codes
 from baserate._results import Results
-from baserate._rows import MulticlassRows
-from baserate._target import MulticlassTarget
+from baserate._rows import MulticlassRows, MulticlassTarget
 from baserate.infer import normal_quantile, t_widening
 from baserate.measure import MEASURES, Measure, describe, multiclass
 from baserate.measure.multiclass import check_class_probabilities

@@ -16,14 +16,12 @@ import numpy as np
 from baserate._arrays import Cells, Floats, make_read_only, ratio
 from baserate._calibrator import Calibrator
 from baserate._errors import NotAProbabilityError, OptionError, advice, keyword
-from baserate._estimate import Estimate
 from baserate._formatting import format_exact, format_number
 from baserate._numeric.distinct import run_sums, sum_columns, value_counts
 from baserate._numeric.threads import parallel_map
-from baserate._results import Results
-from baserate._rows import MulticlassRows, Rows
+from baserate._results import Estimate, Results
+from baserate._rows import MulticlassRows, MulticlassTarget, Rows, Target
 from baserate._tally import Tallies, Tally
-from baserate._target import MulticlassTarget, Target
 from baserate.calibrate import pool_tally
 from baserate.infer import CalibrationTest, normal_quantile
 from baserate.measure import (
