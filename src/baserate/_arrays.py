@@ -1,4 +1,4 @@
-"""Frozen arrays, and `ratio`: the only place where 0/0 is decided."""
+"""Read-only arrays and mappings, also after copies and pickling; `ratio`, the only place where 0/0 is decided."""
 
 from __future__ import annotations
 

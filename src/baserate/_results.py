@@ -1,4 +1,4 @@
-"""Results: tidy numbers, one row each, with what they were made from."""
+"""Results: tidy numbers, one row each, with their data and settings; `Estimate`, one number with its interval."""
 
 from __future__ import annotations
 

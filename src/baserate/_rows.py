@@ -1,4 +1,7 @@
-"""Rows: columns of binary or multiclass data, for what a tally cannot hold: identity, pairing, clusters, K scores."""
+"""Rows: columns of binary or multiclass data, for what a tally cannot hold: identity, pairing, clusters, K scores.
+
+`Target` and `MulticlassTarget` hold unlabelled rows.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Tally: how much of each class sits at each score; `Tallies` by model and group; `Stack`, many at the same scores."""
+"""Tally: how much of each class sits at each score; `Tallies` by model and group; `Stack`, many at the same scores.
+
+`ReadSummary` describes the rows that were read, and those that were dropped.
+"""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ from baserate import (
 )
 from baserate._calibrator import shift_log_odds
 from baserate._calibrator_forms import Form
-from baserate.apply import _frames
+from baserate.apply import _arrays
 from baserate.apply._task import make_task
 from tests.apply.forms import CLASS_FORMS, CLOSE, FORMS, LABELS, classed, edges, forms, mapped, scores
 
@@ -208,7 +208,7 @@ def test_other_lazy_frames_are_to_be_collected() -> None:
         implementation=SimpleNamespace(is_duckdb=lambda: False, is_polars=lambda: False, name="PYSPARK")
     )
     with pytest.raises(OptionError, match="a lazy frame of Pyspark cannot take a map; collect it first"):
-        _frames._apply_to_lazy(make_task(shift_log_odds(1.0), score="risk"), spark)  # noqa: SLF001
+        _arrays._apply_to_lazy(make_task(shift_log_odds(1.0), score="risk"), spark)  # noqa: SLF001
 
 
 def test_names_that_differ_in_capitals_are_one_to_an_engine() -> None:

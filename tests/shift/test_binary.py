@@ -26,10 +26,10 @@ from baserate import (
     shift,
     tally,
 )
-from baserate.shift._calibration_curve import calibration_test, fit_curve
 from baserate.shift._data import BinaryData
 from baserate.shift._estimators import BINARY_METHODS, ESTIMATORS, MULTICLASS_METHODS
-from baserate.shift._histogram_matching import fit_binned
+from baserate.shift._label_shift import calibration_test, fit_curve
+from baserate.shift._maximum_likelihood import fit_binned
 
 Floats = npt.NDArray[np.float64]
 

@@ -231,7 +231,7 @@ def fit(
     """
     check_method("fit", method)
     if method == "choose":
-        from baserate.calibrate._choose import choose
+        from baserate.calibrate._cross_fitting import choose
 
         return choose(data, probabilities=probabilities, **options).calibrator
     stated = all_probabilities(data) if probabilities is None else probabilities

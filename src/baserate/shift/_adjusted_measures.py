@@ -47,9 +47,8 @@ from baserate.measure import (
     summary,
 )
 from baserate.shift._class_weights import reweigh
-from baserate.shift._estimates import MulticlassPrevalence, Prevalence
-from baserate.shift._prior_correction import AdjustableCalibrator
-from baserate.shift._summary import CORRECTED_SCORES, RAW_SCORES
+from baserate.shift._data import MulticlassPrevalence, Prevalence
+from baserate.shift._prior_correction import CORRECTED_SCORES, RAW_SCORES, AdjustableCalibrator
 
 Bounds = tuple[float, float]
 

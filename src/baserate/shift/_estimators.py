@@ -20,10 +20,7 @@ from baserate._rows import MulticlassRows, MulticlassTarget, Rows, Target
 from baserate._tally import Tallies, Tally
 from baserate.calibrate import pool_tally
 from baserate.shift import _moment_matching as moment_matching
-from baserate.shift._data import BinaryData
-from baserate.shift._estimates import MulticlassPrevalence, Prevalence
-from baserate.shift._gmm import multiclass_gmm
-from baserate.shift._histogram_matching import fit_binned, hdy
+from baserate.shift._data import BinaryData, MulticlassPrevalence, Prevalence
 from baserate.shift._label_shift import (
     binned_note,
     calibration_notes,
@@ -31,7 +28,8 @@ from baserate.shift._label_shift import (
     check_calibration,
     disagreement_notes,
 )
-from baserate.shift._maximum_likelihood import Posterior, RecalibrateOption, binary_mlls, multiclass_mlls
+from baserate.shift._maximum_likelihood import Posterior, RecalibrateOption, binary_mlls, fit_binned, hdy
+from baserate.shift._multiclass_likelihood import multiclass_gmm, multiclass_mlls
 
 BinaryFunction = Callable[..., Prevalence]
 """`(BinaryData, *, options) -> Prevalence`."""

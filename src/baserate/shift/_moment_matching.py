@@ -25,8 +25,16 @@ from baserate._results import Estimate
 from baserate._rows import MulticlassRows, MulticlassTarget
 from baserate.calibrate.multiclass import format_labels
 from baserate.infer import normal_quantile, proportion_from_variance, wilson_or_exact
-from baserate.shift._data import BinaryData, MulticlassData, Sample, class_means
-from baserate.shift._estimates import DELTA_METHOD, MulticlassPrevalence, Prevalence, share_intervals
+from baserate.shift._data import (
+    DELTA_METHOD,
+    BinaryData,
+    MulticlassData,
+    MulticlassPrevalence,
+    Prevalence,
+    Sample,
+    class_means,
+    share_intervals,
+)
 
 _FIELLER = "Fieller, with validation"
 _WILSON = "Wilson, with validation and labels"

@@ -26,11 +26,9 @@ from baserate.shift._adjusted_measures import (
     row_limits,
     row_values,
 )
-from baserate.shift._data import MulticlassData, Sample
-from baserate.shift._estimates import MulticlassPrevalence
-from baserate.shift._gmm import GmmFit, estimate_gmm
-from baserate.shift._maximum_likelihood import LikelihoodRatios, fit_likelihood_ratios
+from baserate.shift._data import MulticlassData, MulticlassPrevalence, Sample
 from baserate.shift._moment_matching import precision_weight
+from baserate.shift._multiclass_likelihood import GmmFit, LikelihoodRatios, estimate_gmm, fit_likelihood_ratios
 
 Assume = Literal["label shift", "covariate shift"]
 

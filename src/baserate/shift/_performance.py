@@ -36,11 +36,15 @@ from baserate.measure import (
     undefined_reason,
 )
 from baserate.shift._adjusted_measures import Precision, Slopes, adjusted_summary, bound_value, measure_slopes
-from baserate.shift._calibration_curve import CalibrationCurve, fit_curve
-from baserate.shift._data import BinaryData, variance_and_reach
-from baserate.shift._estimates import Prevalence
+from baserate.shift._data import BinaryData, Prevalence, variance_and_reach
 from baserate.shift._estimators import call_with_options, estimate_prevalence
-from baserate.shift._label_shift import calibration_notes, check_calibration, describe_rejections
+from baserate.shift._label_shift import (
+    CalibrationCurve,
+    calibration_notes,
+    check_calibration,
+    describe_rejections,
+    fit_curve,
+)
 from baserate.shift._maximum_likelihood import Posterior, recalibrate_scores, target_influence
 from baserate.shift._multiclass_performance import (
     BINARY_ASSUMPTIONS,
@@ -51,7 +55,7 @@ from baserate.shift._multiclass_performance import (
     multiclass_performance as of_classes,
     reject_options,
 )
-from baserate.shift._summary import RAW_SCORES
+from baserate.shift._prior_correction import RAW_SCORES
 
 _POOLED_ROWS = 1 << 12
 _CELLS = ("tp", "fp", "fn", "tn")
