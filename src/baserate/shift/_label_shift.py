@@ -33,7 +33,8 @@ _METHOD = "score test, χ²"
 _TEST_BINS = 10
 _ROWS_PER_TEST_BIN = 5.0
 """Least rows of a bin, counted as 4p(1 − p) each, for a normal approximation."""
-_SMALLEST = 5e-324
+_SMALLEST_P = 5e-324
+"""Smallest positive float: no p-value is 0."""
 
 
 def calibration_test(tally: Tally, chance: Floats, columns: Floats | None = None) -> CalibrationTest:
@@ -46,10 +47,10 @@ def calibration_test(tally: Tally, chance: Floats, columns: Floats | None = None
     mass = tally.positive + tally.negative
     weight = mass * chance * (1 - chance)
     noise = tally.squares.sum(axis=0) * chance * (1 - chance)
-    bins = min(_TEST_BINS, int(4 * weight.sum() ** 2 / max(noise.sum(), _SMALLEST) / _ROWS_PER_TEST_BIN))
+    bins = min(_TEST_BINS, int(4 * weight.sum() ** 2 / max(noise.sum(), _SMALLEST_P) / _ROWS_PER_TEST_BIN))
     if bins < 2:
         return CalibrationTest(CALIBRATION_CHECK, nan, nan, _METHOD, why="there are too few rows for two bins")
-    # Tallies fall, but `firsts` expects rising scores.
+    # Scores of a tally fall, but `bin_starts` expects rising ones.
     begins = np.unique(bin_starts(tally.score[::-1], weight[::-1], bins=bins, by="mass"))
     place = np.searchsorted(begins, np.arange(len(weight)), side="right")[::-1] - 1
     member = (place == np.arange(len(begins))[:, None]).astype(np.float64)
@@ -64,15 +65,15 @@ def _chi_squared(surplus: Floats, spread: Floats) -> CalibrationTest:
     from scipy.special import gammaincc
 
     # Scaled to a correlation matrix, so that the tolerance does not depend on bin sizes.
-    scale = np.sqrt(np.maximum(np.diagonal(spread), _SMALLEST))
+    scale = np.sqrt(np.maximum(np.diagonal(spread), _SMALLEST_P))
     values, vectors = np.linalg.eigh(spread / np.outer(scale, scale))
-    there = values > 1e-8 * max(float(values.max()), _SMALLEST)
-    if not there.any():
+    varies = values > 1e-8 * max(float(values.max()), _SMALLEST_P)
+    if not varies.any():
         return CalibrationTest(CALIBRATION_CHECK, nan, nan, _METHOD, why="the curve passes through every bin")
-    parts = (vectors.T @ (surplus / scale))[there] ** 2 / values[there]
-    statistic, freedom = float(parts.sum()), int(there.sum())
+    parts = (vectors.T @ (surplus / scale))[varies] ** 2 / values[varies]
+    statistic, freedom = float(parts.sum()), int(varies.sum())
     return CalibrationTest(
-        CALIBRATION_CHECK, statistic, max(float(gammaincc(freedom / 2, statistic / 2)), _SMALLEST), _METHOD, freedom
+        CALIBRATION_CHECK, statistic, max(float(gammaincc(freedom / 2, statistic / 2)), _SMALLEST_P), _METHOD, freedom
     )
 
 
@@ -160,27 +161,27 @@ class CalibrationCurve(NamedTuple):
         upper -= (sum_by_bin(mass * upper) / self.mass)[at] + x * (sum_by_bin(mass * upper * x) / self.spread)[at]
         surplus = sum_by_bin(upper * (tally.positive - mass * self.straight(tally.score)))
         noise = sum_by_bin(upper**2 * tally.squares.sum(axis=0) * chance * (1 - chance))
-        there = (noise > 0) & (sum_by_bin(mass * chance * (1 - chance)) > _MIN_VARIANCE)
+        varies = (noise > 0) & (sum_by_bin(mass * chance * (1 - chance)) > _MIN_VARIANCE)
         how = "score test of halves of bins, χ²"
-        if not there.any():
+        if not varies.any():
             return CalibrationTest(CALIBRATION_CHECK, nan, nan, how, why="there are too few rows")
         from scipy.special import gammaincc
 
-        statistic, freedom = float((surplus[there] ** 2 / noise[there]).sum()), int(there.sum())
+        statistic, freedom = float((surplus[varies] ** 2 / noise[varies]).sum()), int(varies.sum())
         return CalibrationTest(
-            CALIBRATION_CHECK, statistic, max(float(gammaincc(freedom / 2, statistic / 2)), 5e-324), how, freedom
+            CALIBRATION_CHECK, statistic, max(float(gammaincc(freedom / 2, statistic / 2)), _SMALLEST_P), how, freedom
         )
 
     def notes(self, check: CalibrationTest) -> tuple[str, ...]:
         """Say how scores were recalibrated, and whether that fits."""
         bins = count_of(len(self.middle), "bin")
-        text = f"Scores were recalibrated on validation by a curve that is straight in each of {bins}"
+        text = f"Scores were recalibrated on the validation data by a curve that is linear in each of {bins}"
         if check.why:
             return (f"{text}; whether it fits was not tested: {check.why}.",)
         p = format_p_phrase(check.p, digits=3)
         if check.p >= SIGNIFICANCE_LEVEL:
             return (f"{text}; it fits the validation data ({p}).",)
-        return (f"{text}; it does not fit the validation data ({p}), so that numbers may be biased.",)
+        return (f"{text}; it does not fit the validation data ({p}), so that estimates may be biased.",)
 
 
 def _in_upper_half(at: Cells, mass: Floats) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
@@ -256,57 +257,46 @@ def _check_support(tally: Tally, score: Floats, mass: Cells) -> None:
     )
     if far > _MAX_FAR or outside > _MAX_OUTSIDE or thin > _MAX_THIN:
         raise FitError(
-            f"{format_number(100 * outside, 3)} % of the target lies outside the scores of validation "
+            f"{format_number(100 * outside, 3)} % of the unlabelled scores lie outside those of validation "
             f"({format_number(low, 4)} to {format_number(high, 4)}), and {format_number(100 * thin, 3)} % beyond all "
-            f"but {_END_ROWS} rows at an end, where little tells what a score means",
-            remedy=(
-                "give validation rows with such scores, or take scores as probabilities that are right with "
-                f"{keyword('recalibrate', value=False)}."
-            ),
+            f"but {_END_ROWS} rows at an end, where the calibration is unknown",
+            remedy="give validation rows with such scores, or use scores as calibrated probabilities with "
+            f"{keyword('recalibrate', value=False)}.",
         )
 
 
-_SMALLEST_P = 5e-324
-"""Smallest positive float: no p-value is 0."""
 _MIN_RELATIVE_VARIANCE = 0.02
 """Least variance of the difference, relative to that of either estimate; below it, only rounding would be tested."""
-_SIGNIFICANCE = 0.05
 _ADJUSTED_P = "Holm-adjusted p"
 
 _FIT = "goodness_of_fit"
 DIFFERENCE = "binned_less_pacc"
-_FITS = "The target's scores could be a mixture of those of the two classes ({p}): nothing speaks against label shift."
+_FITS = "The unlabelled scores could be a mixture of the classes ({p}): no evidence against label shift."
 _MISFITS = (
-    "The target's scores are no mixture of those of the two classes ({p}): it is not label shift alone, and "
-    "whatever rests on it is in doubt."
+    "The unlabelled scores are no mixture of the classes ({p}): it is not label shift alone, and results that assume "
+    "label shift are in doubt."
 )
-_AGREE = "Two estimates that label shift would make agree do so ({p})."
-_DIFFER = "Two estimates that label shift would make agree do not ({p}): it is not label shift alone."
+_AGREE = "Two estimates that agree under label shift do so ({p})."
+_DIFFER = "Two estimates that agree under label shift do not ({p}): it is not label shift alone."
 UNTESTED = (
-    "Not tested, since scores alone cannot tell: whether the classes score otherwise than they did in a way that looks "
-    "like another prevalence. A small random sample of the target with its truth would."
+    "Not tested, since scores alone cannot show it: whether the scores of the classes changed in a way that looks like "
+    "another prevalence. A small random sample of the unlabelled data with labels would show it."
 )
 
 
 @dataclass(frozen=True, slots=True)
 class LabelShiftTestResult:
-    """Tests of label shift, with sentences that say what was and was not tested.
-
-    Parameters
-    ----------
-    checks : tuple of Check
-        The tests.
-    told : tuple of str
-        A sentence for each test, and one about what scores alone cannot test.
-    """
+    """Tests of label shift, and a summary in sentences."""
 
     checks: tuple[CalibrationTest, ...]
+    """The tests."""
     summary: tuple[str, ...]
+    """A sentence for each test, and one about assumptions that scores alone cannot test."""
 
     def __bool__(self) -> NoReturn:
         # Any object is truthy, so that `assert label_shift(…)` would pass whatever the tests say.
         raise UsageError(
-            "a LabelShiftTestResult is neither true nor false", remedy="ask whether a test rejects: result.rejected."
+            "a LabelShiftTestResult is neither true nor false", remedy="use result.rejected: whether a test rejects."
         )
 
     @property
@@ -317,7 +307,7 @@ class LabelShiftTestResult:
     @property
     def rejected(self) -> bool:
         """Whether any test rejects, at a family-wise level of 5%."""
-        return any(p < _SIGNIFICANCE for p in self.adjusted)
+        return any(p < SIGNIFICANCE_LEVEL for p in self.adjusted)
 
 
 def check_label_shift(data: BinaryData, *, bins: int | Sequence[float] | None = None) -> LabelShiftTestResult:
@@ -331,14 +321,14 @@ def check_binned(data: BinaryData, estimate: Prevalence, joint: JointFit) -> Lab
 
 
 def describe_checks(checks: tuple[CalibrationTest, ...]) -> LabelShiftTestResult:
-    """Add sentences about each test, and about what was not tested."""
+    """Add a sentence about each test, and one about assumptions that were not tested."""
     words = {_FIT: (_FITS, _MISFITS), DIFFERENCE: (_AGREE, _DIFFER)}
     p_name = _ADJUSTED_P if len([check for check in checks if not check.why]) > 1 else "p"
     unworded = LabelShiftTestResult(checks, ())
     lines = [
         f"Not tested by {check.name}: {check.why}."
         if check.why
-        else words[check.name][p < _SIGNIFICANCE].format(p=format_p_phrase(p, digits=3, name=p_name))
+        else words[check.name][p < SIGNIFICANCE_LEVEL].format(p=format_p_phrase(p, digits=3, name=p_name))
         for check, p in zip(checks, unworded.adjusted, strict=True)
     ]
     return LabelShiftTestResult(checks, (*lines, UNTESTED))
@@ -360,15 +350,15 @@ def describe_rejections(checks: Sequence[CalibrationTest]) -> list[str]:
         f"{_HEADLINES[check.name]} "
         f"({format_p_phrase(p, name=_ADJUSTED_P if several and check.name != CALIBRATION_CHECK else 'p')})"
         for check, p in pairs
-        if p < _SIGNIFICANCE
+        if p < SIGNIFICANCE_LEVEL
     ]
 
 
 def disagreement_notes(data: BinaryData, estimate: Prevalence, tests: LabelShiftTestResult) -> tuple[str, ...]:
     """Say which tests reject label shift, and what another method estimates; empty where none rejects."""
-    # Not strict: the last sentence, about what was not tested, has no p-value.
-    lines = [line for line, p in zip(tests.summary, tests.adjusted, strict=False) if p < _SIGNIFICANCE]
-    if tests.adjusted[-1] < _SIGNIFICANCE:
+    # Not strict: the last sentence, about untested assumptions, has no p-value.
+    lines = [line for line, p in zip(tests.summary, tests.adjusted, strict=False) if p < SIGNIFICANCE_LEVEL]
+    if tests.adjusted[-1] < SIGNIFICANCE_LEVEL:
         other = format_number(binary_pacc(data).value, 3)
         both = f"{estimate.method} gives {format_number(estimate.value, 3)} and pacc {other}"
         lines.append(f"Estimates disagree: {both}.")
@@ -391,9 +381,8 @@ def calibration_notes(check: CalibrationTest) -> tuple[str, ...]:
         return (f"Whether probabilities fit the validation data was not tested: {check.why}.",)
     p = format_p_phrase(check.p, digits=3)
     if check.p >= SIGNIFICANCE_LEVEL:
-        return (f"The probabilities that numbers rest on fit the validation data ({p}).",)
-    doubt = "numbers may be biased by more than their intervals say"
-    return (f"The probabilities that numbers rest on do not fit the validation data ({p}): {doubt}.",)
+        return (f"The probabilities fit the validation data ({p}).",)
+    return (f"The probabilities do not fit the validation data ({p}): estimates may be biased beyond their intervals.",)
 
 
 def binned_note(data: BinaryData, check: CalibrationTest) -> tuple[str, ...]:
@@ -415,9 +404,8 @@ def goodness_of_fit(joint: JointFit) -> CalibrationTest:
     counts = joint.histograms.counts
     many = len(counts.first)
     if many < 3:
-        return CalibrationTest(
-            _FIT, nan, nan, how, why=f"{there_are(many, 'bin that holds', 'bins that hold')} anything, and it takes 3"
-        )
+        why = f"{there_are(many, 'bin')} with rows, and the test needs 3"
+        return CalibrationTest(_FIT, nan, nan, how, why=why)
     from scipy.special import gammaincc
 
     # Rounding may make the free likelihood fall below that of the mixture.
@@ -434,10 +422,8 @@ def hausman_difference(data: BinaryData, estimate: Prevalence, joint: JointFit) 
     """
     how, simple, target = "normal, two-sided", binary_pacc(data), data.target
     if estimate.value in (0.0, 1.0) or target.labelled is not None:
-        why = (
-            "the estimate is at an end of [0, 1]" if target.labelled is None else "rows with truth enter both estimates"
-        )
-        return CalibrationTest(DIFFERENCE, nan, nan, how, why=why)
+        end, labels = "the estimate is at an end of [0, 1]", "both estimates use the labelled rows"
+        return CalibrationTest(DIFFERENCE, nan, nan, how, why=end if target.labelled is None else labels)
     means = binary_moments(data, raw_scores)
     differing = estimate.influence - moment_influence(data, raw_scores, means, simple.unclipped)
     by_target: Floats = joint.target_influence(data)
@@ -446,22 +432,14 @@ def hausman_difference(data: BinaryData, estimate: Prevalence, joint: JointFit) 
     variance = float((data.validation.squares * differing**2).sum() + (squares * by_target**2).sum())
     # Otherwise rounding would be divided by rounding, and the test would reject at random.
     if variance < _MIN_RELATIVE_VARIANCE * min(estimate.variance, simple.variance):
-        return CalibrationTest(
-            DIFFERENCE, nan, nan, how, why="both estimates weigh scores so alike that they must agree"
-        )
+        why = "both estimates weight scores almost equally, so that they must agree"
+        return CalibrationTest(DIFFERENCE, nan, nan, how, why=why)
     z = (estimate.value - simple.unclipped) / sqrt(variance)
     return CalibrationTest(DIFFERENCE, z, max(erfc(abs(z) / sqrt(2)), _SMALLEST_P), how)
 
 
 _HANSEN = "overidentification"
 _HANSEN_METHOD = "Hansen's test of moments, χ²"
-_MULTICLASS_FITS = (
-    "The target's scores could be a mixture of those of the classes ({p}): nothing speaks against label shift."
-)
-_MULTICLASS_MISFITS = (
-    "The target's scores are no mixture of those of the classes ({p}): it is not label shift alone, and whatever rests "
-    "on it is in doubt."
-)
 
 
 def label_shift_test(
@@ -487,8 +465,8 @@ def label_shift_test(
 
     Returns
     -------
-    Assumption
-        The tests, with sentences that say what was and was not tested.
+    LabelShiftTestResult
+        The tests, and a summary in sentences.
 
     Raises
     ------
@@ -509,7 +487,9 @@ def label_shift_test(
     if isinstance(target, MulticlassTarget) and isinstance(validation, MulticlassRows):
         return multiclass_label_shift(target, validation)
     if isinstance(target, MulticlassTarget) or isinstance(validation, MulticlassRows):
-        raise OptionError("of several classes, give a MulticlassTarget and MulticlassRows.")
+        raise OptionError(
+            "one of the data sets has several classes", remedy="give a MulticlassTarget and MulticlassRows."
+        )
     data = BinaryData(target, pool_tally(validation))
     data.check_information()
     return check_label_shift(data, bins=bins)
@@ -528,5 +508,5 @@ def multiclass_label_shift(target: MulticlassTarget, validation: MulticlassRows)
         check = CalibrationTest(_HANSEN, nan, nan, _HANSEN_METHOD, why=why)
         return LabelShiftTestResult((check,), (f"Not tested by {_HANSEN}: {why}.", UNTESTED))
     check = CalibrationTest(_HANSEN, fit.statistic, fit.p, _HANSEN_METHOD, fit.over)
-    line = (_MULTICLASS_FITS, _MULTICLASS_MISFITS)[check.p < SIGNIFICANCE].format(p=format_p_phrase(check.p, digits=3))
+    line = (_FITS, _MISFITS)[check.p < SIGNIFICANCE].format(p=format_p_phrase(check.p, digits=3))
     return LabelShiftTestResult((check,), (line, UNTESTED))

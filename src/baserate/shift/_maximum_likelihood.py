@@ -16,7 +16,8 @@ import numpy.typing as npt
 from baserate._arrays import Cells, Floats, Reals, ratio
 from baserate._calibrator import Calibrator
 from baserate._calibrator_forms import Line, LogOdds
-from baserate._errors import FitError, OptionError, keyword
+from baserate._domains import unused_option, wrong_option
+from baserate._errors import FitError, keyword
 from baserate._numeric.logistic import log_odds
 from baserate._numeric.mixture import (
     BinCounts,
@@ -111,7 +112,9 @@ def binary_mlls(data: BinaryData, *, recalibrate: RecalibrateOption = True, at: 
     ratios = posterior.log_ratio(data.score)
     if not np.any(ratios):
         raise FitError(
-            "every posterior of the target equals the prevalence it is right at, so none tells", remedy="give others."
+            "every posterior of the unlabelled data equals the prevalence at which it is calibrated, so that they "
+            "carry no information",
+            remedy="give scores that vary.",
         )
     sample = MixtureSample.of(ratios, data.target.mass, data.target.squares)
     labels = LabelLikelihood(*data.label_counts)
@@ -144,20 +147,12 @@ def recalibrate_scores(
     """Compute probabilities that are calibrated at a prevalence, as `mlls` does."""
     tally = data.validation
     if at is not None and not 0 < at < 1:
-        raise OptionError(f"at is {at}; a prevalence lies between 0 and 1, both excluded.", option="at", value=at)
+        raise wrong_option("at", at, "a prevalence between 0 and 1, both excluded")
     if isinstance(recalibrate, str) and recalibrate != "logistic":
-        raise OptionError(
-            f"recalibrate is {recalibrate!r}; expected 'logistic', True, False or a Calibrator.",
-            option="recalibrate",
-            value=recalibrate,
-        )
+        raise wrong_option("recalibrate", recalibrate, "'logistic', True, False or a Calibrator")
     if recalibrate is True or recalibrate == "logistic":
         if at is not None:
-            raise OptionError(
-                f"{keyword('at', at)} has no use: recalibrated posteriors are right at the prevalence of validation.",
-                option="at",
-                value=at,
-            )
+            raise unused_option("at", at, "recalibrated posteriors are right at the prevalence of validation")
         return _fit_logistic(tally)
     if isinstance(recalibrate, Calibrator):
         fitted = recalibrate.fitted.prevalence if recalibrate.fitted else tally.prevalence
@@ -174,13 +169,14 @@ def _fit_logistic(tally: Tally) -> Posterior:
         posterior = Posterior(logistic(tally), tally.prevalence)
     except FitError as error:
         raise FitError(
-            f"scores cannot be recalibrated on validation: {error} Or estimate by 'pacc' or 'acc', or take "
-            f"probabilities as they are with {keyword('recalibrate', value=False)}."
+            f"scores cannot be recalibrated on the validation data: {error}",
+            remedy=f"Or estimate by 'pacc' or 'acc', or use scores without recalibration with "
+            f"{keyword('recalibrate', value=False)}.",
         ) from error
     line = _logistic_line(posterior.calibrator) if posterior.calibrator is not None else None
     if line is None or posterior.calibrator is None or line[1] <= 0:
         raise FitError(
-            "the higher the score the rarer the positive class", remedy="turn scores round, or estimate by 'pacc'."
+            "the higher the score, the rarer the positive class", remedy="reverse the scores, or estimate by 'pacc'."
         )
     x, chance = posterior.variable(tally.score), posterior.calibrator(tally.score)
     weight = (tally.positive + tally.negative) * chance * (1 - chance)
@@ -252,8 +248,8 @@ class _ProfileLikelihood(NamedTuple):
 
     def fall(self, q: float) -> float:
         """Compute how far the log-likelihood lies below its maximum."""
-        there = self.sample.surprise(q) + self.labels.surprise(q)
-        return there - self.sample.surprise(self.peak) - self.labels.surprise(self.peak)
+        surprise = self.sample.surprise(q) + self.labels.surprise(q)
+        return surprise - self.sample.surprise(self.peak) - self.labels.surprise(self.peak)
 
 
 def _profile_bounds(shape: _ProfileLikelihood, variance: float, spread: float, reach: float) -> tuple[float, float]:
@@ -470,12 +466,7 @@ def _class_counts(tally: Tally, place: BinFunction, many: int) -> Floats:
 def _check_edges(edges: Sequence[float]) -> Floats:
     checked = np.asarray(edges, dtype=np.float64)
     if checked.ndim != 1 or not len(checked) or not np.isfinite(checked).all() or (np.diff(checked) <= 0).any():
-        raise OptionError(
-            f"bins is {list(edges)!r}",
-            remedy="give a whole number, or the scores at which bins end, rising.",
-            option="bins",
-            value=list(edges),
-        )
+        raise wrong_option("bins", list(edges), "a whole number, or the scores at which bins end, rising")
     return checked
 
 
@@ -511,7 +502,8 @@ def bin_weights(counts: BinCounts, fit: TwoSampleFit, *, joint: bool) -> Floats:
     slope = float(weight @ (fit.first - fit.second))
     if slope <= 0:
         raise FitError(
-            "the histograms of the two classes are the same, so no prevalence can be told", remedy="give others."
+            "the histograms of the two classes are the same, so no prevalence can be estimated",
+            remedy="give scores that separate the classes.",
         )
     return weight / slope
 

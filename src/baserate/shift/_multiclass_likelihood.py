@@ -13,6 +13,7 @@ import numpy as np
 from baserate._arrays import Floats, Reals
 from baserate._calibrator import MulticlassCalibrator
 from baserate._calibrator_forms import Softmax
+from baserate._domains import wrong_option
 from baserate._errors import FitError, OptionError, keyword
 from baserate._formatting import count_of, format_p_phrase
 from baserate._numeric.logistic import PROBABILITY_CLIP, SoftmaxData, SoftmaxModel, softmax_information
@@ -52,9 +53,7 @@ _SUM_TOLERANCE = 0.01
 """Largest distance from 1 of a sum of shares, which may be rounded."""
 _BLOCK = 1 << 15
 """Numbers of a block that fits the cache with its intermediate results."""
-_AS_GIVEN_NOTE = (
-    "probabilities are taken as they are: if they are not right, neither are the shares, nor the intervals."
-)
+_AS_GIVEN_NOTE = "probabilities were not recalibrated: if they are not calibrated, shares and intervals are wrong."
 
 
 def multiclass_mlls(
@@ -88,9 +87,7 @@ def multiclass_mlls(
     check_rank(*multiclass_means(data.truth, data.validation, fit.calibrated), data.labels, level=level)
     mixture = fit_mixture(fit.across.T, amount=data.target.amount, fixed=data.labelled_mass)
     if not mixture.converged:
-        raise FitError(
-            "the likelihood of the shares has no single maximum that could be found", remedy="estimate by pacc."
-        )
+        raise FitError("the likelihood of the shares has no single maximum", remedy="estimate by pacc.")
     return _build_likely_shares(data, fit, mixture, level=level)
 
 
@@ -106,7 +103,7 @@ def fit_likelihood_ratios(
         return ratios_as_given(data, data.shares if at is None else _check_prior(at, data.labels))
     if at is not None:
         raise OptionError(
-            f"{keyword('at')} is for probabilities taken as they are",
+            f"{keyword('at')} is for probabilities that are not recalibrated",
             remedy=f"add {keyword('recalibrate', None)}, or leave it out.",
         )
     return recalibrate_ratios(data, _fit_softmax(recalibrate, data))
@@ -272,8 +269,8 @@ def _multiclass_covariance(data: MulticlassData, fit: LikelihoodRatios, mixture:
     squares = data.target.squares
     if squares is not None or (data.labelled_mass != data.labelled_squares).any():
         middle = mixture_moments(fit.across, mixture.q, data.target.amount if squares is None else squares)[1]
-        there = data.labelled_squares > 0
-        middle[there, there] += data.labelled_squares[there] / np.square(mixture.q[there])
+        labelled = data.labelled_squares > 0
+        middle[labelled, labelled] += data.labelled_squares[labelled] / np.square(mixture.q[labelled])
     if fit.line is not None and fit.x is not None:
         pull = score_derivative(data.target, mixture.q, fit.across, fit.x)
         middle = middle + pull @ fit.line.covariance @ pull.T
@@ -284,7 +281,7 @@ def _build_likely_shares(
     data: MulticlassData, fit: LikelihoodRatios, mixture: MixtureFit, *, level: float
 ) -> MulticlassPrevalence:
     covariance = _multiclass_covariance(data, fit, mixture)
-    # One step of Newton's method from the bounds, if some shares stand there; it says little of those that do not.
+    # One step of Newton's method from the bounds; it says little about shares that are not at a bound.
     unclipped = mixture.q + shares_covariance(mixture.information) @ mixture.slope
     middle = np.where(mixture.q > 0, mixture.q, unclipped)
     rows = data.target.effective + data.effective_labelled
@@ -312,7 +309,7 @@ def _likelihood_notes(data: MulticlassData, mixture: MixtureFit) -> Iterator[str
     score = data.target.score
     zeros = int(np.count_nonzero(score == 0))
     if zeros:
-        yield f"{zeros} of {score.size} probabilities of the target are exactly 0, which no classifier can know."
+        yield f"{zeros} of {score.size} probabilities of the unlabelled data are exactly 0, which no data can justify."
     absent = [str(label) for label, q in zip(data.labels, mixture.q, strict=True) if q == 0]
     if absent:
         yield f"the likeliest share of {format_labels(absent)} is 0: the likelihood would rise below it."
@@ -320,17 +317,14 @@ def _likelihood_notes(data: MulticlassData, mixture: MixtureFit) -> Iterator[str
 
 def _fit_softmax(name: str, data: MulticlassData) -> MulticlassCalibrator:
     if name not in _CALIBRATORS:
-        raise OptionError(
-            f"recalibrate is {name!r}; it is {', '.join(map(repr, _CALIBRATORS))} or None.",
-            option="recalibrate",
-            value=name,
-        )
+        raise wrong_option("recalibrate", name, f"{', '.join(map(repr, _CALIBRATORS))} or None")
     try:
         return _CALIBRATORS[name](data.rows)
     except FitError as error:
         raise FitError(
-            f"the probabilities cannot be made right on validation: {error} Or estimate by acc or pacc, or take "
-            f"probabilities as they are with {keyword('recalibrate', None)}."
+            f"the probabilities cannot be recalibrated on the validation data: {error}",
+            remedy=f"Or estimate by acc or pacc, or use probabilities without recalibration with "
+            f"{keyword('recalibrate', None)}.",
         ) from error
 
 
@@ -345,12 +339,7 @@ def _check_prior(prior: SharesLike, labels: tuple[object, ...]) -> Floats:
         prior = [prior[label] for label in labels]
     shares = np.array(prior, dtype=np.float64)
     if shares.shape != (len(labels),) or not ((shares > 0).all() and abs(shares.sum() - 1) <= _SUM_TOLERANCE):
-        raise OptionError(
-            f"at is {shares.tolist()}",
-            remedy=f"give {len(labels)} shares above 0 that add up to 1.",
-            option="at",
-            value=shares.tolist(),
-        )
+        raise wrong_option("at", shares.tolist(), f"{len(labels)} shares above 0 that add up to 1")
     shares /= shares.sum()
     return shares
 
@@ -560,8 +549,8 @@ def _whiten(covariance: Floats) -> Floats:
     """Compute a square root R of the inverse covariance, RᵀR, in directions with any variance; a row for each."""
     scale = np.sqrt(np.maximum(np.diag(covariance), np.finfo(np.float64).tiny))
     size, axes = np.linalg.eigh(covariance / np.outer(scale, scale))
-    there = size > _MIN_EIGENVALUE * size[-1]
-    root: Floats = (axes[:, there] / np.sqrt(size[there])).T / scale
+    distinct = size > _MIN_EIGENVALUE * size[-1]
+    root: Floats = (axes[:, distinct] / np.sqrt(size[distinct])).T / scale
     return root
 
 
@@ -571,7 +560,7 @@ def _noise_information(steep: Floats, trace: Floats, z: Floats) -> Floats:
 
     try:
         most = float(eigh(z.T @ (trace[:, None] * z), steep.T @ steep, eigvals_only=True)[-1])
-    except np.linalg.LinAlgError:  # the information is singular: nothing can be taken away
+    except np.linalg.LinAlgError:  # the information is singular: nothing can be subtracted
         return np.zeros(len(trace))
     return trace * min(1.0, _MAX_NOISE / most) if most > 0 else trace
 
@@ -614,16 +603,15 @@ def _disagreement_notes(data: MulticlassData, ratios: LikelihoodRatios | None, f
             return
         if name == "moments":
             yield (
-                f"no shares explain all mean features of the target ({format_p_phrase(each, digits=3)}): it is not "
-                "label shift alone, and the estimate is in doubt."
+                f"no shares explain all mean features of the unlabelled data ({format_p_phrase(each, digits=3)}): it "
+                "is not label shift alone, and the estimate is in doubt."
             )
         elif likely is not None:
             shares = [f"{label} {q:.3g}" for label, q in zip(data.labels, likely[0], strict=True)]
             yield (
                 f"maximum likelihood (mlls) disagrees, with {format_labels(shares)} "
-                f"({format_p_phrase(each, digits=3)}): "
-                "either its calibration curve does not fit, on which this estimate does not depend, or it is not label "
-                "shift alone."
+                f"({format_p_phrase(each, digits=3)}): either its calibration curve does not fit, on which this "
+                "estimate does not depend, or it is not label shift alone."
             )
 
 

@@ -105,12 +105,8 @@ def reprior_calibrator(
     if all(single):
         return prevalence(at=float(before), to=float(after))
     if any(single):
-        raise OptionError(
-            f"from_ is {from_!r} and to {to!r}",
-            remedy="give two prevalences, or twice the share of every class.",
-            option="from_",
-            value=from_,
-        )
+        remedy = "give two prevalences, or twice the share of every class."
+        raise OptionError(f"from_ is {from_!r} and to {to!r}", remedy=remedy, option="from_", value=from_)
     if labels is None and not isinstance(before, Mapping):
         # Order from either mapping; positions have no labels, so their numbers serve.
         labels = list(after) if isinstance(after, Mapping) else [str(at) for at in range(len(before))]
@@ -178,8 +174,8 @@ def posterior_calibrator(
 
     Parameters
     ----------
-    estimate : Prevalence or Shares
-        Result of `prevalence`.
+    estimate : Prevalence or MulticlassPrevalence
+        Result of `estimate_prevalence`.
     to : float, mapping or sequence, optional
         Another prevalence, or the share of every class. The default is the estimated one.
 
@@ -212,7 +208,7 @@ class AdjustableCalibrator(NamedTuple):
     """A calibrator that is right at one prevalence, and can be adjusted to others."""
 
     base: Calibrator | None
-    """None where scores are taken as they are."""
+    """None where scores are used without recalibration."""
     prevalence: float
 
     @classmethod
@@ -245,7 +241,7 @@ def _fit_calibrator(tally: Tally) -> Calibrator:
     if not check.p < SIGNIFICANCE_LEVEL:
         return curve
     p = format_p_phrase(check.p, digits=3)
-    note = f"a logistic curve does not fit the validation data ({p}), so that these are shares of positives in bins."
+    note = f"a logistic curve does not fit the validation data ({p}), so that probabilities are shares of bins."
     bins = default_bins((float(tally.rows[0].sum(dtype=np.int64)), float(tally.rows[1].sum(dtype=np.int64))))
     return replace(histogram(tally, bins=bins), notes=(note,))
 
@@ -255,7 +251,7 @@ def _multiclass_posterior(
 ) -> MulticlassCalibrator:
     if not isinstance(to, Mapping) and not np.all(np.asarray(to) > 0):
         raise OptionError(
-            "a class has a share of 0, so that no row could be of it", remedy=f"name other shares with {keyword('to')}."
+            "a class has a share of 0, which no posterior can have", remedy=f"name other shares with {keyword('to')}."
         )
     # mlls without recalibration took probabilities as calibrated; every other method leaves that open.
     if estimate.calibrator is None and estimate.method == "mlls":
@@ -263,7 +259,7 @@ def _multiclass_posterior(
     base = estimate.calibrator or bias_corrected(estimate.validation)
     correction = reprior_classes(estimate.calibrated_at, to, labels=estimate.labels)
     if not isinstance(base.form, Softmax) or not isinstance(correction.form, Softmax):
-        raise OptionError(f"a map of the kind {base.form.kind} cannot be moved to other shares.")
+        raise OptionError(f"a calibrator of the kind {base.form.kind} cannot be adjusted to other shares.")
     # Both biases are offsets of log-probabilities within the same softmax, so they add up.
     form = replace(base.form, bias=base.form.bias + correction.form.bias)
     return replace(base, form=form, method=_METHOD, parameters=correction.parameters)
@@ -278,7 +274,10 @@ def _shift_log_odds(form: Form, to: float, at: float) -> Form:
         return replace(form, c=form.c + added)
     if isinstance(form, Steps):
         return replace(form, y=form.y / (form.y + (1 - form.y) * exp(-added)))
-    raise OptionError(f"a map of the kind {form.kind} cannot be moved to another prevalence; recalibrate logistically.")
+    raise OptionError(
+        f"a calibrator of the kind {form.kind} cannot be adjusted to another prevalence",
+        remedy="recalibrate logistically.",
+    )
 
 
 RAW_SCORES, CORRECTED_SCORES = "as given", "corrected"
@@ -343,11 +342,11 @@ def summary(
     brier there 0.1 as given 0.185
     brier there 0.1 corrected 0.0651
     """
-    there = reweigh(tallies, to=to, gamma=gamma)
+    deployment = reweigh(tallies, to=to, gamma=gamma)
     # All models have the same rows, and so the same prevalence.
     model = next(iter(tallies.models))
     before = tallies.pooled(model).prevalence
-    after = there.pooled(model).prevalence if to is None else float(to)
+    after = deployment.pooled(model).prevalence if to is None else float(to)
     requested = select_measures(measures)
     cuts = list(threshold) if isinstance(threshold, Iterable) else threshold
 
@@ -360,9 +359,9 @@ def summary(
 
     parts = [
         _Section("here", RAW_SCORES, numbers(tallies, requested, reweighed=False)),
-        _Section("there", RAW_SCORES, numbers(there, requested, reweighed=True)),
+        _Section("there", RAW_SCORES, numbers(deployment, requested, reweighed=True)),
     ]
-    corrected = _correct_scores(there, before, after)
+    corrected = _correct_scores(deployment, before, after)
     of_probabilities = [measure for measure in requested if describe(measure).of is Tally]
     if corrected is not None and of_probabilities:
         results = numbers(corrected, of_probabilities, reweighed=True)
@@ -370,7 +369,7 @@ def summary(
             _Section("there", CORRECTED_SCORES, _fill_model(results, corrected, several=len(tallies.models) > 1))
         )
     # The requested prevalence replaces the sum of weights, which differs from it by rounding.
-    shares = {"here": _group_prevalences(tallies), "there": _group_prevalences(there) | {None: after}}
+    shares = {"here": _group_prevalences(tallies), "there": _group_prevalences(deployment) | {None: after}}
     notes = _describe_shift(parts, tallies, before, after)
     data = {"to": {"prevalence": after, "gamma": gamma_of(at=before, to=after)}, **_interval_data(parts, interval)}
     return _join_sections(parts, lambda part, row: shares[part.where][_group_key(row["group"])], data, notes)
@@ -388,8 +387,7 @@ def class_summary(
     """Measure decisions between several classes at the shares of the sample and at the deployment shares.
 
     The columns are those of `baserate.infer.multiclass_summary` and, as in `summary`, `where`, `prevalence` (the share
-    of
-    the class of a row, None in rows of all classes) and `scores`. Rows with a probability for each class are decided
+    of the class of a row, None in rows of all classes) and `scores`. Rows with a probability for each class are decided
     for the highest, and once more after `reprior`, which takes probabilities as calibrated in the sample.
 
     Parameters
@@ -430,7 +428,9 @@ def class_summary(
     requested = chosen_of_classes(measures, both=averages is not None)
     unfit = [describe(each).name for each in requested if describe(each).of not in (Counts, Confusion)]
     if unfit and not isinstance(measures, str):
-        raise OptionError(f"{', '.join(unfit)} cannot be had at other shares: of several classes, decisions alone can.")
+        raise OptionError(
+            f"{', '.join(unfit)} cannot be computed at other shares", remedy="name measures of decisions only."
+        )
     several = None if averages is None else list(averages)
 
     def numbers(data: Confusions) -> Results:
@@ -441,18 +441,18 @@ def class_summary(
             data, **of, interval=_IntervalChoice(interval, requested).of(requested, reweighed=data.pooled.reweighed)
         )
 
-    here = _confusion_tables(classes)
-    there = reweigh(here, to=to)
-    before, after = (table.truth / table.total for table in (here.pooled, there.pooled))
-    parts = [_Section("here", RAW_SCORES, numbers(here)), _Section("there", RAW_SCORES, numbers(there))]
+    sample = _confusion_tables(classes)
+    deployment = reweigh(sample, to=to)
+    before, after = (table.truth / table.total for table in (sample.pooled, deployment.pooled))
+    parts = [_Section("here", RAW_SCORES, numbers(sample)), _Section("there", RAW_SCORES, numbers(deployment))]
     if isinstance(classes, MulticlassRows) and _has_row_probabilities(classes):
-        map_ = reprior_calibrator(from_=before, to=after, labels=here.labels)
-        corrected = _confusion_tables(replace(classes, score=map_(classes.score)))
+        calibrator = reprior_calibrator(from_=before, to=after, labels=sample.labels)
+        corrected = _confusion_tables(replace(classes, score=calibrator(classes.score)))
         parts.append(_Section("there", CORRECTED_SCORES, numbers(reweigh(corrected, to=to))))
-    shares = {"here": _group_shares(here), "there": _group_shares(there)}
-    prevalences = {str(label): float(share) for label, share in zip(here.labels, after, strict=True)}
+    shares = {"here": _group_shares(sample), "there": _group_shares(deployment)}
+    prevalences = {str(label): float(share) for label, share in zip(sample.labels, after, strict=True)}
     data = {"to": {"prevalences": prevalences}, **_interval_data(parts, interval)}
-    notes = _describe_class_shift(parts, here)
+    notes = _describe_class_shift(parts, sample)
     return _join_sections(
         parts, lambda part, row: shares[part.where][_group_key(row["group"])].get(row["class"]), data, notes
     )
@@ -479,15 +479,15 @@ def _interval_data(parts: Sequence[_Section], interval: IntervalOptions | None) 
     return {} if interval is None else {"interval": {**parts[0].results.data["interval"], "method": interval.method}}
 
 
-def _correct_scores(there: Tallies, before: float, after: float) -> Tallies | None:
+def _correct_scores(deployment: Tallies, before: float, after: float) -> Tallies | None:
     """Correct the scores of those models whose scores are probabilities; None if there are none."""
-    map_ = reprior_calibrator(from_=before, to=after)
+    calibrator = reprior_calibrator(from_=before, to=after)
     models = {
-        model: {group: tally.with_scores(map_(tally.score)) for group, tally in groups.items()}
-        for model, groups in there.models.items()
-        if _has_probabilities(there, model)
+        model: {group: tally.with_scores(calibrator(tally.score)) for group, tally in groups.items()}
+        for model, groups in deployment.models.items()
+        if _has_probabilities(deployment, model)
     }
-    return replace(there, models=models, decisions={}) if models else None
+    return replace(deployment, models=models, decisions={}) if models else None
 
 
 def _has_probabilities(tallies: Tallies, model: str) -> bool:
@@ -542,13 +542,8 @@ def _join_sections(parts: Sequence[_Section], share: Any, data: Mapping[str, Any
         for part in parts
         for row in part.results.rows()
     ]
-    names = [
-        *(name for name in first.columns if name not in _VALUE_COLUMNS),
-        "where",
-        "prevalence",
-        "scores",
-        *_VALUE_COLUMNS,
-    ]
+    keys = [name for name in first.columns if name not in _VALUE_COLUMNS]
+    names = [*keys, "where", "prevalence", "scores", *_VALUE_COLUMNS]
     return Results({name: [row[name] for row in rows] for name in names}, {**first.data, **data, "notes": [*notes]})
 
 
@@ -556,19 +551,19 @@ def _describe_shift(parts: Sequence[_Section], tallies: Tallies, before: float, 
     yield from parts[0].results.data["notes"]
     times = gamma_of(at=before, to=after)
     yield (
-        f"there, the prevalence is {after:.6g}, taken as known, and negatives are {times:.4g} times as frequent beside "
-        "positives as here; each class is taken to look as it does here."
+        f"the deployment prevalence is {after:.6g}, taken as known: negatives are {times:.4g} times as frequent per "
+        "positive as in the sample; scores within each class are assumed to be distributed as in the sample."
     )
     if tallies.attributes:
-        yield "that is the prevalence of everybody; each group has its own, which the same factor leads to."
+        yield "that is the prevalence of all groups together; the same factor gives each group its own."
     fit = [model for model in tallies.models if _has_probabilities(tallies, model)]
     cuts = {row["threshold"]: None for row in parts[0].results.rows() if row["threshold"] is not None}
     if fit and cuts:
-        # In full: rounded, they would flag others.
+        # In full: rounded thresholds would flag other rows.
         same = ", ".join(f"{cut} as {_correct_threshold(cut, before, after)}" for cut in cuts)
-        yield f"decisions are those of the scores as given; on corrected scores these thresholds flag the same: {same}."
+        yield f"decisions use the scores as given; these thresholds on corrected scores flag the same rows: {same}."
     if parts[-1].scores == CORRECTED_SCORES:
-        yield f"corrected scores take those given as right at a prevalence of {before:.6g}, that of these rows."
+        yield f"corrected scores assume that scores are calibrated at the prevalence of the sample, {before:.6g}."
 
 
 def _correct_threshold(cut: float, before: float, after: float) -> float:
@@ -578,10 +573,13 @@ def _correct_threshold(cut: float, before: float, after: float) -> float:
     return float(reprior_calibrator(from_=before, to=after)(cut))
 
 
-def _describe_class_shift(parts: Sequence[_Section], here: Confusions) -> Iterator[str]:
+def _describe_class_shift(parts: Sequence[_Section], sample: Confusions) -> Iterator[str]:
     yield from parts[0].results.data["notes"]
-    yield "the shares of the classes there are taken as known; each class is taken to look as it does here."
-    if here.attributes:
-        yield "they are those of everybody; each group has its own, which the same factors lead to."
+    yield (
+        "the deployment shares of the classes are taken as known; scores within each class are assumed to be "
+        "distributed as in the sample."
+    )
+    if sample.attributes:
+        yield "they are the shares of all groups together; the same factors give each group its own."
     if parts[-1].scores == CORRECTED_SCORES:
-        yield "corrected scores take those given as right at the shares of these rows; their highest decides."
+        yield "corrected scores assume that scores are calibrated at the shares of the sample; the highest decides."
