@@ -66,27 +66,16 @@ IdValues = Any
 @keep_read_only
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Actions:
-    """Actions of a policy: a code for each row, and the names of the codes.
-
-    Parameters
-    ----------
-    codes
-        Position of each row's action among the names; −1 where a score is missing, so that nothing is decided.
-    names
-        Names of all actions.
-    notes
-        Notes on the rows, such as ids that several rows share.
-    chances
-        Probability of each action in each row, if requested; NaN where nothing is decided.
-    """
+    """Actions of a policy: a code for each row, and the names of the codes."""
 
     codes: Codes
-    """Position of each row's action among the names; −1 where nothing is decided."""
+    """Position of each row's action among the names; −1 where a score is missing, so that nothing is decided."""
     names: tuple[str, ...]
+    """Names of all actions."""
     notes: tuple[str, ...] = ()
-    """Notes on the rows."""
+    """Notes on the rows, such as ids that several rows share."""
     chances: Mapping[str, Floats] | None = None
-    """Probability of each action, if requested; NaN where nothing is decided."""
+    """Probability of each action in each row, if requested; NaN where nothing is decided."""
 
     def __repr__(self) -> str:
         counts = (f"{name} {np.count_nonzero(self.codes == at)}" for at, name in enumerate(self.names))
@@ -165,8 +154,7 @@ def actions(
         raise OptionError(f"{type(policy).__name__} is no policy", remedy="read one with Policy.load, or choose one.")
     if policy.needs_id and id is None:
         raise OptionError(
-            f"this policy draws lots, which the ids of rows decide; give them as {keyword('id')}. Without ids there "
-            f"is no lottery."
+            "this policy is randomized by the ids of rows, but there are none", remedy=f"give them as {keyword('id')}."
         )
     task = make_task(policy, score=_SCORES, id=_ID, missing=missing, chances=chances)
     columns = _group_columns(policy.attributes, group)
@@ -177,7 +165,7 @@ def actions(
 
 def _group_columns(attributes: Sequence[str], group: Any) -> Sequence[Any]:  # noqa: ANN401  (columns of any kind)
     """Return one column for each attribute, in their order."""
-    needs = f"this policy asks for {', '.join(attributes) or 'no group'}"
+    needs = f"this policy requires {', '.join(attributes) or 'no group'}"
     if (group is None) is bool(attributes):
         option = keyword("group")
         raise OptionError(
@@ -186,16 +174,14 @@ def _group_columns(attributes: Sequence[str], group: Any) -> Sequence[Any]:  # n
     if isinstance(group, Mapping):
         if {*group} != {*attributes}:
             raise OptionError(
-                f"group names {', '.join(map(str, group)) or 'nothing'}, but {needs}", remedy="name just those."
+                f"group names {', '.join(map(str, group)) or 'nothing'}, but {needs}", remedy="name exactly those."
             )
         return [group[name] for name in attributes]
     if len(attributes) < 2:
         return [group] * len(attributes)
     if not isinstance(group, (list, tuple)) or len(group) != len(attributes):
-        raise OptionError(
-            f"{needs}",
-            remedy=f"give {keyword('group')} as a mapping from those names to columns, or as a list of one for each.",
-        )
+        remedy = f"give {keyword('group')} as a mapping from those names to columns, or as a list of one for each."
+        raise OptionError(needs, remedy=remedy)
     return group
 
 
@@ -261,7 +247,7 @@ def _randomize(task: Task, lookup: PolicyLookup, codes: Codes, ids: IdValues) ->
 
 
 def check_ids(name: str, ids: Any) -> IdValues:  # noqa: ANN401  (any column)
-    """Check that ids are whole numbers or text, all of one kind, and none missing; return them as they are stored."""
+    """Check that ids are whole numbers or text, all of one kind, and none missing; return the stored column."""
     column = as_series(name, ids)
     return _check_series(name, column) if is_series(column) else _check_array(name, column)
 
@@ -522,10 +508,10 @@ def _apply_to_lazy(task: Task, data: Any) -> Any:  # noqa: ANN401  (lazy frames)
 
         return apply_to_relation(task, data.to_native())
     if not data.implementation.is_polars():
-        kind = "policy" if task.is_policy else "map"
+        kind = "policy" if task.is_policy else "calibrator"
         raise OptionError(
-            f"a lazy frame of {data.implementation.name.title()} cannot take a {kind}; collect it first, or give "
-            "its engine the expression that as_sql writes."
+            f"a lazy frame of {data.implementation.name.title()} cannot take a {kind}",
+            remedy="collect it first, or run the expression of as_sql in its engine.",
         )
     task.check_columns(data.collect_schema().names())
     pl: Any = data.implementation.to_native_namespace()

@@ -168,9 +168,7 @@ def assign_folds(data: Data, *, folds: int = FOLDS, seed: int = 0) -> list[Fold]
         counts = np.array([np.sum([tally.rows.sum(axis=1) for tally in fold.values()], axis=0) for fold in parts])
         if (counts.max(axis=0) < whole.rows.sum(axis=1)).all():
             return parts
-    raise FitError(
-        "all rows of a class are in one fold, however they are dealt", remedy="give more rows, or more clusters."
-    )
+    raise FitError("all rows of a class are in one fold of every partition", remedy="give more rows, or more clusters.")
 
 
 def _split_rows(tallies: Tally | Tallies, folds: int, rng: np.random.Generator) -> list[Fold]:
@@ -194,7 +192,7 @@ def _check_folds(tally: Tally, folds: int) -> int:
     rarest = int(tally.rows.sum(axis=1, dtype=np.int64).min())
     if rarest < 2:
         one = "no row" if not rarest else "one row"
-        raise FitError(f"there is {one} of a class, too few to fit without and to judge with", remedy="give more.")
+        raise FitError(f"there is {one} of a class, too few to fit and to evaluate on", remedy="give more.")
     return min(folds, int(tally.rows.sum(dtype=np.int64)))
 
 
@@ -243,22 +241,14 @@ COLUMNS = ("method", "chosen", "log_loss", "difference", "low", "high", "level",
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Choice:
-    """The calibrator with the lowest log-loss, fitted to all rows, with the comparison of all methods.
-
-    Parameters
-    ----------
-    map
-        The calibrator.
-    results
-        A row for each method: its cross-validated log-loss, the difference from the lowest with an interval, and
-        whether that is more than chance explains (`matters`).
-    verdict
-        The comparison in a sentence.
-    """
+    """The calibrator with the lowest log-loss, fitted to all rows, with the comparison of all methods."""
 
     calibrator: Calibrator | MulticlassCalibrator
     results: Results
+    """A row for each method: its cross-validated log-loss, the difference from the lowest with an interval, and whether
+    that is more than chance explains (`matters`)."""
     verdict: str
+    """The comparison in a sentence."""
 
     def __repr__(self) -> str:
         return f"Choice({self.calibrator.method}; {self.verdict})"
@@ -405,7 +395,7 @@ def _row(name: str, best: str, losses: _Losses) -> dict[str, Any]:
         return row | {"why": losses.why[name]}
     row["log_loss"] = _mean(losses.by_method[name], losses.mass)
     if not isfinite(row["log_loss"]):
-        return row | {"difference": inf, "matters": True, "why": "it gave probability 0 to what happened."}
+        return row | {"difference": inf, "matters": True, "why": "it gave probability 0 to a label that occurred."}
     if name == best:
         return row
     difference, low, high = _difference(losses.by_method[name], losses.by_method[best], losses)
@@ -428,7 +418,7 @@ def _verdict(rows: Sequence[Mapping[str, Any]], best: str) -> str:
     by_name = {row["method"]: row for row in rows if row["log_loss"] is not None}
     clauses = [f"{best} has the lowest log-loss, {by_name[best]['log_loss']:.4f}"]
     if best != "identity" and "identity" in by_name:
-        clauses.append(_describe_difference(by_name["identity"], "the probabilities as they are"))
+        clauses.append(_describe_difference(by_name["identity"], "the uncalibrated probabilities"))
     others = [row for name, row in by_name.items() if name not in (best, "identity")]
     if others:
         second = min(others, key=lambda row: row["log_loss"])
@@ -436,13 +426,13 @@ def _verdict(rows: Sequence[Mapping[str, Any]], best: str) -> str:
     names = list(by_name)
     for name in names[: names.index(best)]:
         if not by_name[name]["matters"]:
-            clauses.append(f"{name} is simpler, and as good as chance allows to tell")
+            clauses.append(f"{name} is simpler, and the difference may be chance")
             break
     return "; ".join(clauses) + "."
 
 
 def _describe_difference(row: Mapping[str, Any], beside: str) -> str:
     if row["low"] is None:
-        return f"{beside}{',' * (',' in beside)} gave probability 0 to what happened"
+        return f"{beside}{',' * (',' in beside)} gave probability 0 to a label that occurred"
     verdict = "more than chance" if row["matters"] else "chance may explain it"
     return f"{row['difference']:.2g} below {beside} ({row['low']:.2g} to {row['high']:.2g}: {verdict})"
