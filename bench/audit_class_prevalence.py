@@ -14,7 +14,7 @@ import numpy as np
 
 from baserate import BaserateError, MulticlassRows, shift
 from baserate._confusion import Confusion
-from baserate._target import MulticlassTarget
+from baserate._rows import MulticlassTarget
 from baserate.measure import multiclass, precision, sensitivity
 from bench._audit import Bounds, Floats, Outcome, Refusal, Rejection, Scenario
 

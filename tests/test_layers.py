@@ -16,13 +16,13 @@ LAYERS: list[set[str]] = [
     {"_errors", "_version", "_lazy", "_formatting"},
     {"_domains"},
     {"_arrays", "_files"},
-    {"_immutable", "_numeric"},
+    {"_numeric"},
     # Types, each of which imports only those before it.
     *(
         {name}
         for name in (
-            *("_calibrator_forms", "_counts", "_estimate", "_read_summary", "_tally", "_confusion", "_costs", "_curve"),
-            *("_cut", "_rows", "_results", "_population", "_calibrator", "_policy", "_target"),
+            *("_calibrator_forms", "_counts", "_results", "_tally", "_confusion", "_costs", "_curve"),
+            *("_cut", "_rows", "_population", "_calibrator", "_policy"),
         )
     ),
     {"read", "measure"},

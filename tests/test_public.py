@@ -58,8 +58,8 @@ PUBLIC = {
         tabulate_comparisons
     """,
     "baserate.measure": """
-        DEFAULT_MEASURES MEASURES Measure MeasureInfo TABLES curves describe find_measure measure multiclass search
-        summary table undefined_reason
+        DEFAULT_MEASURES MEASURES Measure MeasureInfo TABLES Values curves describe find_measure measure multiclass
+        search summary table undefined_reason
     """,
     "baserate.measure.multiclass": """
         AVERAGES DEFAULT_MEASURES MEASURES Split average_over_classes find_measure find_measures pairwise_auc

@@ -55,14 +55,17 @@ if TYPE_CHECKING:
         UsageError as UsageError,
         WeightError as WeightError,
     )
-    from baserate._estimate import Estimate as Estimate
     from baserate._policy import Policy as Policy
     from baserate._population import Population as Population
-    from baserate._read_summary import ReadSummary as ReadSummary
-    from baserate._results import Results as Results
-    from baserate._rows import LabelSets as LabelSets, MulticlassRows as MulticlassRows, Rows as Rows
-    from baserate._tally import Tallies as Tallies, Tally as Tally
-    from baserate._target import MulticlassTarget as MulticlassTarget, Target as Target
+    from baserate._results import Estimate as Estimate, Results as Results
+    from baserate._rows import (
+        LabelSets as LabelSets,
+        MulticlassRows as MulticlassRows,
+        MulticlassTarget as MulticlassTarget,
+        Rows as Rows,
+        Target as Target,
+    )
+    from baserate._tally import ReadSummary as ReadSummary, Tallies as Tallies, Tally as Tally
     from baserate._version import __version__ as __version__
     from baserate.read import (
         class_scores as class_scores,

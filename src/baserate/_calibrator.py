@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from baserate._arrays import Bools, Floats
+from baserate._arrays import Bools, Floats, FrozenMapping
 from baserate._calibrator_forms import Between, ClassForm, Form, LogOdds, form_from_json, form_to_json
 from baserate._errors import (
     BaserateError,
@@ -23,7 +23,6 @@ from baserate._errors import (
 )
 from baserate._files import format_sealed_json, parse_sealed_json, write_text
 from baserate._formatting import count_of, there_are
-from baserate._immutable import FrozenMapping
 from baserate._numeric.cumulative import cache_blocks, parallel_map
 from baserate._rows import MulticlassRows
 from baserate._tally import Tally

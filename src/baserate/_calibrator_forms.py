@@ -11,10 +11,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from baserate._arrays import Floats, read_only_copy
+from baserate._arrays import Floats, keep_read_only, read_only_copy
 from baserate._errors import ShapeError
 from baserate._formatting import count_of
-from baserate._immutable import keep_read_only
 
 _FARTHEST = 700.0
 """Largest offset: beyond it exp() is 0 or infinite, and probabilities of 0 and 1 become NaN."""

@@ -10,14 +10,21 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from baserate._arrays import Cells, Floats, exact_sum, make_read_only, read_only_copy, sums_of_others
+from baserate._arrays import (
+    Cells,
+    Floats,
+    FrozenMapping,
+    exact_sum,
+    keep_read_only,
+    make_read_only,
+    read_only_copy,
+    sums_of_others,
+)
 from baserate._counts import Counts, all_or_none_reweighed
 from baserate._errors import OptionError, ShapeError, UnknownNameError, WeightError
 from baserate._formatting import count_of, there_are
-from baserate._immutable import FrozenMapping, keep_read_only
 from baserate._numeric.distinct import Codes, pair_counts, pair_sums
-from baserate._read_summary import ReadSummary
-from baserate._tally import Group
+from baserate._tally import Group, ReadSummary
 
 _LARGEST = 1e145
 """The square of this, and sums of many squares, do not overflow float64."""

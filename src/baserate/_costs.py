@@ -5,13 +5,12 @@ from dataclasses import dataclass
 
 import numpy.typing as npt
 
-from baserate._arrays import Floats, Value, exact_sum, ratio, read_only_copy
+from baserate._arrays import Floats, Value, exact_sum, keep_read_only, ratio, read_only_copy
 from baserate._confusion import Confusion, as_cells, distinct_labels
 from baserate._counts import Counts
 from baserate._domains import COST, check_prevalence, is_cost
 from baserate._errors import OptionError, ShapeError, UnknownNameError
 from baserate._formatting import count_of
-from baserate._immutable import keep_read_only
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,9 +10,8 @@ from typing import Any, Generic, overload
 import numpy as np
 import numpy.typing as npt
 
-from baserate._arrays import Floats, Value, read_only_copy
+from baserate._arrays import Floats, Value, keep_read_only, read_only_copy
 from baserate._errors import OptionError, ShapeError, WeightError
-from baserate._immutable import keep_read_only
 
 _CELLS = ("tp", "fp", "fn", "tn")
 

@@ -10,10 +10,9 @@ from typing import Any, Generic
 import numpy as np
 import numpy.typing as npt
 
-from baserate._arrays import Cells, Floats, Value, as_python, make_read_only, ratio
+from baserate._arrays import Cells, Floats, Value, as_python, keep_read_only, make_read_only, ratio
 from baserate._counts import Counts
 from baserate._errors import MissingValuesError, OptionError
-from baserate._immutable import keep_read_only
 from baserate._numeric.cumulative import cumulative_blocks, cumulative_sums, pool_adjacent_violators, row_totals
 from baserate._numeric.distinct import run_sums
 from baserate._tally import Tally

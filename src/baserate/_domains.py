@@ -9,22 +9,22 @@ from math import inf
 from numbers import Integral, Real
 from typing import Any, NamedTuple, TypeGuard
 
-from baserate._errors import OptionError
+from baserate._errors import OptionError, keyword
 
 
 class Domain(NamedTuple):
-    """From where to where an option may lie, both included."""
+    """Least and greatest value of an option, both included."""
 
     low: float
     high: float
     words: str
-    """What is expected, as messages say it."""
+    """The expected values, as messages name them."""
     example: str
     whole: bool = False
 
     @property
     def or_none(self) -> Domain:
-        """The same, in words that allow 0, too, for who checks that first."""
+        """The same domain, in words that allow 0, too, for callers that check for 0 first."""
         return self._replace(words=f"0 for none, or {self.words}")
 
     def holds(self, value: object) -> bool:
@@ -37,13 +37,13 @@ class Domain(NamedTuple):
 
 
 LEVEL = Domain(1e-9, 1 - 1e-9, "a confidence level from 1e-9 to 1 - 1e-9", "0.95")
-"""All methods still tell quantiles from 0 and from infinity."""
+"""Within it all methods distinguish quantiles from 0 and from infinity."""
 PREVALENCE = Domain(1e-12, 1 - 1e-12, "a prevalence from 1e-12 to 1 - 1e-12", "0.02")
 SHARE = Domain(1e-12, 1 - 1e-12, "a number from 1e-12 to 1 - 1e-12", "0.05")
 HALF_WIDTH = Domain(1e-9, 1e15, "a number from 1e-9 to 1e15", "0.03")
 COST = Domain(-1e15, 1e15, "a cost from -1e15 to 1e15, and 0 or at least 1e-15 in size", "20")
 LEAST_COST = 1e-15
-"""In size; what is smaller is nothing beside other costs, and products with it would lose their digits."""
+"""In size; smaller costs vanish beside others, and products with them would lose their digits."""
 FACTOR = Domain(1e-12, 1e12, "a factor from 1e-12 to 1e12", "10")
 MARGIN = Domain(-1e15, 1e15, "a number from -1e15 to 1e15", "0.02")
 DRAWS = Domain(1, 10**7, "a whole number from 1 to 10,000,000", "2000", whole=True)
@@ -73,16 +73,29 @@ def check_domain(name: str, value: object, domain: Domain) -> None:
 example, 0.95.
     """
     if not domain.holds(value):
-        raise OptionError(
-            f"{name} is {value!r}; expected {domain.words}.",
-            remedy=f"Give, for example, {domain.example}.",
-            option=name,
-            value=value,
-        )
+        raise wrong_option(name, value, domain.words, remedy=f"Give, for example, {domain.example}.")
+
+
+def wrong_option(name: str, value: object, expected: str, *, remedy: str = "") -> OptionError:
+    """Make the error for an option outside its domain.
+
+    >>> print(wrong_option("by", "size", "'width' or 'mass'"))
+    by is 'size'; expected 'width' or 'mass'.
+    """
+    return OptionError(f"{name} is {value!r}; expected {expected}.", remedy=remedy, option=name, value=value)
+
+
+def unused_option(name: str, value: object, why: str) -> OptionError:
+    """Make the error for an option that changes nothing.
+
+    >>> print(unused_option("threshold", 0.5, "these are decisions already"))
+    threshold=0.5 has no use: these are decisions already.
+    """
+    return OptionError(f"{keyword(name, value)} has no use: {why}.", option=name, value=value)
 
 
 def check_prevalence(name: str, value: object, *, ends: bool = False) -> None:
-    """Refuse what is no prevalence; with `ends`, 0 and 1 are prevalences, too.
+    """Refuse a value that is no prevalence; with `ends`, 0 and 1 are prevalences, too.
 
     >>> check_prevalence("prevalence", 5e-324, ends=True)
     Traceback (most recent call last):
@@ -95,17 +108,17 @@ for example, 0.02.
 
 
 def is_cost(value: object) -> bool:
-    """Whether a value is a cost: finite, and neither too great nor too small to be told from 0."""
+    """Whether a value is a cost: finite, and neither too great nor too near to 0."""
     return _is_number(value) and COST.holds(value) and (value == 0 or abs(value) >= LEAST_COST)
 
 
 def check_memory(what: str, numbers: float, remedy: str, *, width: int = 8) -> None:
-    """Refuse an array of so many numbers of so many bytes each, before it is made.
+    """Refuse an array of this many numbers, each of `width` bytes, before it is allocated.
 
-    >>> check_memory("dealing 1000000000 times among 2 groups", 2e9, "Give fewer draws")
+    >>> check_memory("simulating 1000000000 times", 2e9, "Give fewer simulations")
     Traceback (most recent call last):
-    baserate._errors.OptionError: dealing 1000000000 times among 2 groups takes 14.9 GiB of memory; expected at most \
-4 GiB. Give fewer draws.
+    baserate._errors.OptionError: simulating 1000000000 times takes 14.9 GiB of memory; expected at most 4 GiB. Give \
+fewer simulations.
     """
     needed = numbers * width
     if needed > MEMORY:

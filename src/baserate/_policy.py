@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from baserate._arrays import FrozenMapping
 from baserate._calibrator import Calibrator, read_file_text
 from baserate._costs import Costs
 from baserate._cut import Cut, RandomizedCut, Treatment, actions_of, flags_from, id_text, random_number
@@ -25,7 +26,6 @@ from baserate._errors import (
 )
 from baserate._files import format_sealed_json, parse_sealed_json, write_text
 from baserate._formatting import count_of
-from baserate._immutable import FrozenMapping
 from baserate._tally import Group
 
 KIND = "baserate/policy"

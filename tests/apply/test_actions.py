@@ -204,7 +204,7 @@ def test_ids_beyond_64_bits() -> None:
         (
             [1, "a", 3],
             OptionError,
-            "ids in 'id' hold int and str; they must be whole numbers or text, and all of one kind",
+            "ids in 'id' hold int and str; expected whole numbers or text, all of one kind",
         ),
         ([1, 2.0, 3], OptionError, "hold float and int"),
         ([True, False, True], OptionError, "hold bool;"),
@@ -219,7 +219,7 @@ def test_ids_beyond_64_bits() -> None:
         (pl.Series([True, False, True]), OptionError, "hold Boolean"),
         (["\ud800"] * 3, OptionError, "is no text that UTF-8 can hold"),
         (["a", "b"], ShapeError, "different lengths"),
-        (None, OptionError, "draws lots, which the ids of rows decide; give them as id="),
+        (None, OptionError, "randomized by the ids of rows, but there are none; give them as id="),
     ],
 )
 def test_invalid_ids_are_refused(ids: Any, error: type[Exception], message: str) -> None:  # noqa: ANN401
@@ -235,9 +235,7 @@ def test_only_randomized_policies_use_ids() -> None:
 def test_duplicate_ids_are_noted() -> None:
     found = apply.actions(DRAWN, [0.5, 0.6, 0.9, 0.5, 0.1], id=["a", "a", "a", "b", "b"])
     (note,) = found.notes
-    assert note.startswith(
-        "1 of 3 rows whose lot decides have an id in 'id' that another has, too, and so draw the same"
-    )
+    assert note.startswith("1 of 3 randomized rows share an id in 'id' with another")
     assert found.codes[0] == found.codes[1]
     assert apply.actions(DRAWN, [0.5, 0.9, 0.9], id=["a", "a", "b"]).notes == ()
 
@@ -324,14 +322,14 @@ def test_groups_that_share_a_label_of_another_attribute_stay_distinct() -> None:
             UnknownLabelError,
             r"3 of 4 rows .*: sex = 'x' \(2 rows\), sex missing",
         ),
-        (SEXES, None, OptionError, "asks for sex; give a column for each as group="),
-        (SEXES, {"site": ["f"] * 4}, OptionError, "group names site, but this policy asks for sex; name just those"),
+        (SEXES, None, OptionError, "requires sex; give a column for each as group="),
+        (SEXES, {"site": ["f"] * 4}, OptionError, "group names site, but this policy requires sex; name exactly those"),
         (SEXES, ["f", "m"], ShapeError, r"different lengths \(sex 2, scores 4\)"),
         (SEXES, [["f"]] * 4, ShapeError, "sex has shape"),
-        (TWO, ["f"] * 4, OptionError, "asks for sex, site; give group= as a mapping"),
-        (TWO, np.array([["f", "m"]] * 4), OptionError, "asks for sex, site; give group= as a mapping"),
+        (TWO, ["f"] * 4, OptionError, "requires sex, site; give group= as a mapping"),
+        (TWO, np.array([["f", "m"]] * 4), OptionError, "requires sex, site; give group= as a mapping"),
         (TWO, [["f"] * 4, ["1"] * 3], ShapeError, r"different lengths \(sex 4, site 3, scores 4\)"),
-        (DRAWN, ["f"] * 4, OptionError, "asks for no group; leave group= out"),
+        (DRAWN, ["f"] * 4, OptionError, "requires no group; leave group= out"),
     ],
 )
 def test_invalid_groups_are_refused(policy: Policy, group: Any, error: type[Exception], message: str) -> None:  # noqa: ANN401
@@ -389,7 +387,7 @@ def test_any_number_of_rows(size: int) -> None:
 def test_invalid_options() -> None:
     with pytest.raises(OptionError, match=r"Cut is no policy; read one with Policy\.load"):
         apply.actions(Cut((0.5,)), [0.5])  # type: ignore[arg-type]
-    with pytest.raises(OptionError, match="missing is 'drop'; it is 'refuse' or 'keep'"):
+    with pytest.raises(OptionError, match="missing is 'drop'; expected 'refuse' or 'keep'"):
         apply.actions(DRAWN, [0.5], id=[1], missing="drop")  # type: ignore[arg-type]
     with pytest.raises(NotNumericError, match="scores"):
         apply.actions(DRAWN, ["high"], id=[1])

@@ -120,7 +120,7 @@ def test_relations_stay_lazy_and_fail_when_they_are_read(engine: duckdb.DuckDBPy
     strict = Policy(by_group=policy.by_group, otherwise="refuse", attributes=("site",), columns=COLUMNS)
     for label, id_, risk, told in (
         ("'x'", "1", "0.5", "a row is of a group that this policy refuses"),
-        ("'f'", "NULL::BIGINT", "0.5", "a row has no id, which this policy draws lots with"),
+        ("'f'", "NULL::BIGINT", "0.5", "a row has no id, which this randomized policy needs"),
         ("'f'", "1", "'nan'", "a score is missing"),
     ):
         relation = apply_to_relation(
@@ -134,7 +134,7 @@ def test_relations_stay_lazy_and_fail_when_they_are_read(engine: duckdb.DuckDBPy
 @pytest.mark.parametrize("kind", ["DOUBLE", "BOOLEAN", "DATE", "JSON"])
 def test_ids_that_are_written_in_several_ways_are_refused(kind: str, engine: duckdb.DuckDBPyConnection) -> None:
     relation = engine.sql(TYPED.format(label="NULL", id=f"NULL::{kind}"))
-    with pytest.raises(OptionError, match=rf"ids in 'who' hold {kind}; they must be whole numbers or text"):
+    with pytest.raises(OptionError, match=rf"ids in 'who' hold {kind}; expected whole numbers or text"):
         apply_to_relation(make_task(POLICIES["lottery"], score="Risk"), relation)
     found = apply_to_relation(make_task(POLICIES["plain"], score="Risk", id="who"), relation)  # which draws no lots
     assert found.fetchall()[0][-1] == "flag"

@@ -149,12 +149,12 @@ def test_multiclass_functions_and_calibrators_refuse_the_same_scores(row: list[f
 
 @pytest.mark.parametrize("name", ["2nd", "for", "a b", ""])
 def test_a_function_needs_a_name(name: str) -> None:
-    with pytest.raises(OptionError, match="a function needs a name"):
+    with pytest.raises(OptionError, match="expected an identifier of Python"):
         apply.as_python(shift_log_odds(1.0), name=name)
 
 
 def test_calibrators_without_columns_need_score() -> None:
-    with pytest.raises(OptionError, match="does not know which column holds the scores; name it, such as score="):
+    with pytest.raises(OptionError, match="does not store the name of the score column; name it, such as score="):
         apply.as_sql(shift_log_odds(1.0))
     several = Softmax(np.ones(2), np.zeros(2)), OneVsRest((Line(0.0, 1.0), Line(0.0, 1.0)))
     for form in several:

@@ -175,7 +175,7 @@ def test_missing_scores_are_refused_with_their_rows(name: str, tmp_path: Path) -
         apply.file(MAP, tmp_path / name, tmp_path / "out.csv")
     assert str(refused.value) == (
         "6 of 8 rows have a score that is missing, NaN or infinite in 'risk' (rows 2, 4, 5, 6, 7 and 1 more, counted "
-        "from 1); fill them in, or let what is missing stay so with missing='keep'."
+        "from 1); fill them in, or keep those rows without a result with missing='keep'."
     )
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
@@ -343,5 +343,5 @@ def test_unwritable_folders_are_reported(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_calibrators_without_columns_need_a_score_option(tmp_path: Path) -> None:
     (tmp_path / "in.csv").write_text(CSV)
-    with pytest.raises(OptionError, match="does not know which column holds the scores"):
+    with pytest.raises(OptionError, match="does not store the name of the score column"):
         apply.file(shift_log_odds(1.0), tmp_path / "in.csv", tmp_path / "out.csv")

@@ -24,7 +24,7 @@ from baserate import (
 )
 from baserate._calibrator import shift_log_odds
 from baserate._calibrator_forms import Form
-from baserate.apply import _frames
+from baserate.apply import _arrays
 from baserate.apply._task import make_task
 from tests.apply.forms import CLASS_FORMS, CLOSE, FORMS, LABELS, classed, edges, forms, mapped, scores
 
@@ -135,7 +135,11 @@ def test_kept_missing_scores_are_null_not_nan() -> None:
 
 def test_scores_outside_0_1_are_refused_with_their_rows(kind: str) -> None:
     given = KINDS[kind]({"risk": [0.1, None, 1.5, -0.2]})
-    message = "none that this map takes" if kind == "duckdb" else r"2 of 4 .* outside \[0, 1\] in 'risk' \(rows 3, 4, c"
+    message = (
+        "none that this calibrator takes"
+        if kind == "duckdb"
+        else r"2 of 4 .* outside \[0, 1\] in 'risk' \(rows 3, 4, c"
+    )
     kinds: Any = duckdb.InvalidInputException if kind == "duckdb" else NotAProbabilityError
     with pytest.raises(kinds, match=message):
         columns_of(apply.frame(shift_log_odds(1.0), given, score="risk", missing="keep"))
@@ -152,10 +156,10 @@ def test_classes_that_all_are_impossible_are_refused_with_their_rows() -> None:
     [
         ({"score": "rsk"}, UnknownNameError, "there is no column 'rsk'. Did you mean 'risk'?"),
         ({"to": "site"}, OptionError, "there is a column 'site' already; name the new one otherwise with to="),
-        ({"missing": "drop"}, OptionError, "missing is 'drop'; it is 'refuse' or 'keep'"),
-        ({"bounds": True}, OptionError, "made makes one probability, not two"),
-        ({"score": ["risk"]}, OptionError, "takes the name of one column"),
-        ({"to": ""}, OptionError, "takes the name of one column"),
+        ({"missing": "drop"}, OptionError, "missing is 'drop'; expected 'refuse' or 'keep'"),
+        ({"bounds": True}, OptionError, "made has no bounds"),
+        ({"score": ["risk"]}, OptionError, "expected the name of one column"),
+        ({"to": ""}, OptionError, "expected the name of one column"),
         ({"score": "site"}, NotNumericError, "site"),
     ],
 )
@@ -168,7 +172,7 @@ def test_invalid_options(kind: str, asked: dict[str, Any], error: type[Exception
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        ({"score": "p_cat"}, "name one column for each class: cat, dog, fish"),
+        ({"score": "p_cat"}, "expected one column for each class: cat, dog, fish"),
         ({"score": ["p_cat"]}, "score has 1 name; name one column for each of 3 classes"),
         ({"score": {"cat": "p_cat"}}, "score names cat; the classes are cat, dog, fish"),
         ({"to": ["a", "a", "b"]}, "two of the new columns have the same name"),
@@ -180,7 +184,7 @@ def test_invalid_multiclass_options(asked: dict[str, Any], message: str) -> None
 
 
 def test_arguments_of_other_types_are_refused() -> None:
-    with pytest.raises(OptionError, match="dict is no map; read one with load_calibrator"):
+    with pytest.raises(OptionError, match="dict is no calibrator; read one with load_calibrator"):
         apply.frame({}, {"risk": [0.1]})  # type: ignore[call-overload]
     with pytest.raises(OptionError, match="int is no frame that we know"):
         apply.frame(mapped(FORMS["rarer"]), 7)
@@ -207,8 +211,8 @@ def test_other_lazy_frames_are_to_be_collected() -> None:
     spark = SimpleNamespace(
         implementation=SimpleNamespace(is_duckdb=lambda: False, is_polars=lambda: False, name="PYSPARK")
     )
-    with pytest.raises(OptionError, match="a lazy frame of Pyspark cannot take a map; collect it first"):
-        _frames._apply_to_lazy(make_task(shift_log_odds(1.0), score="risk"), spark)  # noqa: SLF001
+    with pytest.raises(OptionError, match="a lazy frame of Pyspark cannot take a calibrator; collect it first"):
+        _arrays._apply_to_lazy(make_task(shift_log_odds(1.0), score="risk"), spark)  # noqa: SLF001
 
 
 def test_names_that_differ_in_capitals_are_one_to_an_engine() -> None:

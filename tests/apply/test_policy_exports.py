@@ -135,19 +135,21 @@ def test_columns_of_any_type_are_read(score: str, site: str, id_: str) -> None:
 
 def test_queries_keep_columns_with_internal_names() -> None:
     with duckdb.connect() as engine:
-        engine.execute("CREATE TABLE t AS SELECT 0.9e0 AS risk, 'm' AS sex, 7 AS patient, 1 AS score, 2 AS lot, 3 AS t")
+        engine.execute(
+            "CREATE TABLE t AS SELECT 0.9e0 AS risk, 'm' AS sex, 7 AS patient, 1 AS score, 2 AS random_number, 3 AS t"
+        )
         found = engine.execute(str(apply.as_sql(APART, table="t", to="do", chances=True)))
         names = [name for name, *_ in found.description]
         assert found.fetchall() == [(0.9, "m", 7, 1, 2, 3, "flag", 0.0, 0.0, 1.0)]
     chances = ["do_chance_pass", "do_chance_refer", "do_chance_flag"]
-    assert names == ["risk", "sex", "patient", "score", "lot", "t", "do", *chances]
+    assert names == ["risk", "sex", "patient", "score", "random_number", "t", "do", *chances]
 
 
 def test_only_randomized_rows_are_hashed() -> None:
     text = str(apply.as_sql(APART, table="scores"))
     assert text.count("sha256(") == 1
     [hashed] = [line.strip() for line in text.splitlines() if "sha256(" in line]
-    assert hashed == f"WHEN given.score >= 0.4e0 THEN sha256('{APART.key}:' || given.id)"
+    assert hashed == f"WHEN inputs.score >= 0.4e0 THEN sha256('{APART.key}:' || inputs.id)"
 
 
 def test_groups_with_equal_treatment_share_a_branch() -> None:
@@ -226,7 +228,14 @@ def test_docstring_of_a_policy_function_describes_its_origin() -> None:
             map=mapped(FORMS["rarer"]),
         )
         doc = made(apply.as_python(told)).__doc__
-        for words in ("rule: require", "sensitivity", "chosen on: abc123", "group: the sex", "map: made", "refuse"):
+        for words in (
+            "rule: require",
+            "sensitivity",
+            "chosen on: abc123",
+            "group: the sex",
+            "calibrator: made",
+            "refuse",
+        ):
             assert words in doc
 
 
@@ -234,9 +243,9 @@ def test_docstring_of_a_policy_function_describes_its_origin() -> None:
     ("asked", "words"),
     [
         ({"dialect": "oracle"}, "there is no dialect 'oracle'. Known are: duckdb, postgresql, spark"),
-        ({"group": ["a", "b"]}, "group names 2 columns; this policy asks for sex"),
-        ({"table": "a..b"}, "give a name such as 'scores'"),
-        ({"table": ""}, "give a name such as 'scores'"),
+        ({"group": ["a", "b"]}, "group names 2 columns, but this policy requires sex"),
+        ({"table": "a..b"}, "expected a name such as 'scores'"),
+        ({"table": ""}, "expected a name such as 'scores'"),
         ({"to": "x"}, "to= names a column, but an expression has no name"),
         ({"missing": "keep"}, "missing is no option in SQL"),
         ({"colour": "red"}, "colour is no option for a policy"),
@@ -248,25 +257,25 @@ def test_what_cannot_be_written_as_sql(asked: dict[str, Any], words: str) -> Non
 
 
 def test_columns_that_the_policy_lacks_are_required() -> None:
-    with pytest.raises(OptionError, match="does not know which column holds the scores"):
+    with pytest.raises(OptionError, match="does not store the name of the score column"):
         apply.as_sql(replaced(APART, Cut((0.1,))))
-    with pytest.raises(OptionError, match="this policy draws lots"):
+    with pytest.raises(OptionError, match="this policy is randomized"):
         apply.as_sql(Policy(by_group={(): HALF}, otherwise="refuse"), score="risk")
 
 
 def test_calibrators_take_no_options_of_policies() -> None:
     any_: Any = apply
     for asked in ({"table": "t"}, {"chances": True}, {"id": "x"}):
-        with pytest.raises(OptionError, match="is no option for a map; there are: dialect, score"):
+        with pytest.raises(OptionError, match="is no option for a calibrator; the options are: dialect, score"):
             any_.as_sql(mapped(FORMS["rarer"]), **asked)
     for write in (any_.as_sql, any_.as_python):
-        with pytest.raises(OptionError, match="str is neither a map nor a policy"):
+        with pytest.raises(OptionError, match="str is neither a calibrator nor a policy"):
             write("policy.json")
 
 
 @pytest.mark.parametrize("name", ["math", "_CUTS", "float", "_share"])
 def test_reserved_function_names_are_refused(name: str) -> None:
-    with pytest.raises(OptionError, match="which the source uses itself"):
+    with pytest.raises(OptionError, match="a name that the source does not use itself"):
         apply.as_python(ALIKE, name=name)
 
 

@@ -134,7 +134,7 @@ def test_duplicate_ids_are_noted(tmp_path: Path) -> None:
     write(table(rows), tmp_path / "in.csv")
     written = apply.file(POLICIES["lottery"], tmp_path / "in.csv", tmp_path / "out.csv")
     [note] = written.notes
-    assert note.startswith("2 of 5 rows whose lot decides have an id in 'who' that another has, too, and so draw the")
+    assert note.startswith("2 of 5 randomized rows share an id in 'who' with another, and so its ")
     assert apply.file(POLICIES["lottery"], tmp_path / "in.csv", tmp_path / "out.csv", id="risk").notes != ()
     assert apply.file(POLICIES["plain"], tmp_path / "in.csv", tmp_path / "out.csv").notes == ()
     (tmp_path / "kept.csv").write_text("who,risk\na,\na,\na,0.1\n")
@@ -174,18 +174,23 @@ BAD: dict[str, tuple[str, dict[str, Any], type[BaserateError], str]] = {
         lines(who=["a", None], risk=[0.5, 0.9], site="ff"),
         {},
         MissingValuesError,
-        "1 of 2 rows have no id in 'who' (row 2, counted from 1), which this policy draws lots with; give every row",
+        "1 of 2 rows have no id in 'who' (row 2, counted from 1), which this randomized policy needs; give every row",
     ),
     "ids with a fraction": (lines(who=[1, 2.5], risk=[0.5] * 2, site="ff"), {}, OptionError, "numbers that are not"),
-    "ids that are too large": (lines(who=[2**64], risk=[0.5], site="f"), {}, OptionError, "or too large; they must"),
+    "ids that are too large": (
+        lines(who=[2**64], risk=[0.5], site="f"),
+        {},
+        OptionError,
+        "or too large; expected whole",
+    ),
     "ids of two kinds": (
         lines(who=[1, "1"], risk=[0.5] * 2, site="ff"),
         {},
         OptionError,
-        "ids in 'who' hold whole numbers and text; they must be whole numbers or text, and all of one kind",
+        "ids in 'who' hold whole numbers and text; expected whole numbers or text, all of one kind",
     ),
-    "booleans for ids": (lines(who=[True], risk=[0.5], site="f"), {}, OptionError, "hold booleans; they must be"),
-    "objects for ids": (lines(who=[{"a": 1}], risk=[0.5], site="f"), {}, OptionError, "hold objects; they must be"),
+    "booleans for ids": (lines(who=[True], risk=[0.5], site="f"), {}, OptionError, "hold booleans; expected whole"),
+    "objects for ids": (lines(who=[{"a": 1}], risk=[0.5], site="f"), {}, OptionError, "hold objects; expected whole"),
     "no column of ids": (lines(risk=[0.5], site="f"), {}, UnknownNameError, "there is no column 'who'"),
     "no column of groups": (lines(who="a", risk=[0.5]), {}, UnknownNameError, "there is no column 'site'"),
     "a name that is taken": (
@@ -199,7 +204,7 @@ BAD: dict[str, tuple[str, dict[str, Any], type[BaserateError], str]] = {
         lines(who="a", risk=[0.5], site="f"),
         {"group": ["site", "who"]},
         OptionError,
-        "group names 2 columns; this policy asks for site: name one for each.",
+        "group names 2 columns, but this policy requires site; name one for each.",
     ),
 }
 
@@ -237,7 +242,7 @@ def test_what_is_read_is_never_written_over(target: str, message: str, tmp_path:
 
 def test_an_id_must_be_named() -> None:
     nameless = Policy(by_group={(): HALF}, otherwise="refuse")
-    with pytest.raises(OptionError, match="name their column, such as id='patient'"):
+    with pytest.raises(OptionError, match="name it, such as id='patient'"):
         apply.file(nameless, "in.csv", "out.csv", score="risk")
 
 

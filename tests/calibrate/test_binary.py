@@ -33,7 +33,7 @@ CERTAIN = tally([0, 1, 0, 1, 1, 0], [0.0, 0.0, 0.3, 0.6, 1.0, 1.0])
 
 @pytest.mark.parametrize("method", [name for name in calibrate.BINARY_METHODS if name != "identity"])
 def test_a_single_class_is_refused(method: str) -> None:
-    with pytest.raises(FitError, match="all rows are negative, so nothing tells how likely the other class is"):
+    with pytest.raises(FitError, match="all rows are negative; give rows of both classes"):
         calibrate.fit(tally([0, 0, 0], [0.1, 0.2, 0.3]), method)
     with pytest.raises(EmptyDataError, match="no rows with weight"):
         calibrate.fit(Tally.from_counts([0.3], [[0], [0]]), method)
@@ -41,16 +41,16 @@ def test_a_single_class_is_refused(method: str) -> None:
 
 @pytest.mark.parametrize("method", ["logistic", "beta"])
 def test_separated_classes_have_no_slope(method: str) -> None:
-    with pytest.raises(FitError, match=r"a threshold between 0\.2 and 0\.7 parts the classes.*smoothed=True"):
+    with pytest.raises(FitError, match=r"a threshold between 0\.2 and 0\.7 separates the classes.*smoothed=True"):
         calibrate.fit(PARTED, method)
     touching = tally([0, 0, 1, 1], [0.1, 0.4, 0.4, 0.9])
-    with pytest.raises(FitError, match=r"a threshold at 0\.4 parts the classes"):
+    with pytest.raises(FitError, match=r"a threshold at 0\.4 separates the classes"):
         calibrate.fit(touching, method)
 
 
 @pytest.mark.parametrize("method", [calibrate.temperature, partial(calibrate.beta, shape="ab")])
 def test_classes_separated_at_half_have_no_temperature(method: Callable[[Tally], Calibrator]) -> None:
-    with pytest.raises(FitError, match="½ parts the classes"):
+    with pytest.raises(FitError, match="½ separates the classes"):
         method(PARTED)
     # Elsewhere a threshold may part them.
     assert method(tally([0, 0, 1, 1], [0.6, 0.7, 0.8, 0.9])).never_falls
@@ -71,7 +71,7 @@ def test_piecewise_calibrators_fit_separated_classes(method: str) -> None:
 
 @pytest.mark.parametrize(
     ("method", "words"),
-    [("logistic", "all scores are equal"), ("beta", "three numbers need three different scores")],
+    [("logistic", "all scores are equal"), ("beta", "three parameters need at least three different scores")],
 )
 def test_a_constant_score_has_no_slope(method: str, words: str) -> None:
     with pytest.raises(FitError, match=words):
@@ -95,7 +95,7 @@ def test_degenerate_probabilities_are_refused() -> None:
 @pytest.mark.parametrize("method", ["logistic", "temperature", "beta"])
 def test_scores_are_never_flipped(method: str) -> None:
     found = calibrate.fit(UPSIDE_DOWN, method)
-    assert any("a map never turns scores round" in note for note in found.notes)
+    assert any("a calibrator never reverses scores" in note for note in found.notes)
     assert np.ptp(found([0.0, 0.5, 1.0])) == 0
     assert not found.rises
     parted = tally([1, 1, 0, 0], [0.1, 0.2, 0.7, 0.9])

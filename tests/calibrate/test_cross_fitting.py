@@ -99,10 +99,10 @@ def test_both_classes_are_left_to_fit_to() -> None:
             assert all(rest.positives and rest.negatives for _, rest in iterate_folds(parts))
     with pytest.raises(FitError, match="one row of a class"):
         calibrate.cross_fit(tally([1, 0, 0], [0.3, 0.2, 0.1]), "offset")
-    with pytest.raises(FitError, match=r"without fold 1 of 4: a threshold between .* parts the classes"):
+    with pytest.raises(FitError, match=r"without fold 1 of 4: a threshold between .* separates the classes"):
         calibrate.cross_fit(tally([1, 1, 0, 0], [0.8, 0.9, 0.2, 0.1]), "logistic")
     one_cluster = {"y": [1, 1, 0, 0], "p": [0.1, 0.2, 0.3, 0.4], "who": [1, 1, 2, 3]}
-    with pytest.raises(FitError, match="all rows of a class are in one fold, however they are dealt"):
+    with pytest.raises(FitError, match="all rows of a class are in one fold of every partition"):
         calibrate.cross_fit(read.rows(one_cluster, truth="y", score="p", cluster="who"), "isotonic")
 
 

@@ -125,7 +125,7 @@ def test_no_minimiser_finds_better(method: str, seed: int) -> None:
 def test_real_data_fit_better_than_what_they_hold(name: str, method: str) -> None:
     rows = REAL[name]
     if (name, method) in PARTED:
-        with pytest.raises(FitError, match="part some of"):
+        with pytest.raises(FitError, match="separate some of"):
             METHODS[method](rows)
         return
     made = METHODS[method](rows)
@@ -369,7 +369,7 @@ def test_reversed_scores_are_not_flipped() -> None:
     rows = replace(rows, score=upside)
     for method in ("temperature", "bias-corrected", "vector"):
         made = METHODS[method](rows)
-        assert "held at 0" in made.notes[-1]
+        assert "bounded at 0" in made.notes[-1]
         assert (both(made)[:3] == 0).all()
         assert all(each.standard_error is None for each in made.parameters if each.value == 0)
     np.testing.assert_allclose(multiclass.temperature(rows)(upside), 1 / 3)
@@ -393,7 +393,7 @@ def test_a_single_weight_can_be_fixed_at_zero() -> None:
     assert loss(found, replace(rows, score=score)) <= witness.fun + 1e-6
     held = found[:3] == 0
     assert held.any()
-    assert ("weight of c is held at 0" in " ".join(made.notes)) == bool(held[2])
+    assert ("weight of c is bounded at 0" in " ".join(made.notes)) == bool(held[2])
 
 
 THIRD = np.full((30, 3), 1 / 3)
@@ -403,12 +403,12 @@ CYCLE = np.arange(30) % 3
 @pytest.mark.parametrize(
     ("method", "rows", "error", "told"),
     [
-        ("temperature", (CYCLE, THIRD), FitError, "each of 30 rows gives all classes the same probability"),
+        ("temperature", (CYCLE, THIRD), FitError, "in each of 30 rows all classes are equally probable"),
         ("bias-corrected", (CYCLE, THIRD * [0.5, 1, 1.5]), FitError, "the probabilities are the same in all 30 rows"),
         ("vector", (CYCLE, THIRD * [0.5, 1, 1.5]), FitError, "the probability of a, b, c is the same in all 30 rows"),
         ("temperature", (CYCLE * 0, drawn(0, 30).score), FitError, "all 30 rows are of the class a"),
         ("vector", (CYCLE % 2, drawn(0, 30).score), FitError, "c never occurs in 30 rows"),
-        ("prior", (CYCLE % 2, drawn(0, 30).score), FitError, "no bias of it is too low; fit temperature"),
+        ("prior", (CYCLE % 2, drawn(0, 30).score), FitError, "no finite bias fits; fit temperature"),
         ("temperature", (CYCLE, np.eye(3)[CYCLE]), FitError, "in all 30 rows the true class has the highest"),
         (
             "temperature",
@@ -435,7 +435,7 @@ def test_undetermined_fits_are_refused(
 @pytest.mark.parametrize("method", ["bias-corrected", "vector"])
 def test_separated_classes_are_refused(method: str) -> None:
     rows = drawn()
-    with pytest.raises(FitError, match="part some of 3 classes in 400 rows"):
+    with pytest.raises(FitError, match="separate some of 3 classes in 400 rows"):
         METHODS[method](replace(rows, truth=rows.score.argmax(axis=1)))
     if method == "bias-corrected":
         return
@@ -443,7 +443,7 @@ def test_separated_classes_are_refused(method: str) -> None:
     score = rows.score.copy()
     score[:, 0] = np.where(rows.truth == 0, 0.9, 0.001)
     score[:, 1:] *= ((1 - score[:, 0]) / score[:, 1:].sum(axis=1))[:, None]
-    with pytest.raises(FitError, match="part some of"):
+    with pytest.raises(FitError, match="separate some of"):
         METHODS[method](replace(rows, score=score))
 
 

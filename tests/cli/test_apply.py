@@ -108,7 +108,7 @@ def test_missing_scores_may_stay_so(kept: Path, tmp_path: Path) -> None:
         (("--to", "site"), 2, "there is a column 'site' already; name the new one otherwise with --to."),
         (("--score", "times"), 3, "outside [0, 1] in 'times' (rows 2, 4, 7, 9, counted from 1)"),
         (("--score", "site"), 3, "10 of 10 values of site are not numbers (the first is 'north')"),
-        (("--bounds",), 2, "made makes one probability, not two; bounds are those of venn-abers."),
+        (("--bounds",), 2, "made has no bounds; bounds are those of venn-abers."),
         (("--missing", "drop"), 2, "'drop' is not one of 'refuse', 'keep'"),
     ],
 )
@@ -204,7 +204,7 @@ def test_python_runs_where_it_is_put(kept: Path, tmp_path: Path) -> None:
     [
         (("--to", "python", "--score", "risk"), "--score is for SQL"),
         (("--to", "sql", "--name", "f"), "--name is for Python"),
-        (("--to", "python", "--name", "2"), "a function needs a name that Python can read"),
+        (("--to", "python", "--name", "2"), "expected an identifier of Python that Python can read"),
         (("--to", "rust"), "'rust' is not one of 'sql', 'python'"),
         ((), "missing option '--to'"),
     ],
@@ -221,7 +221,7 @@ def test_a_map_without_columns_asks_for_one(tmp_path: Path) -> None:
     shift_log_odds(1.0).save(tmp_path / "map.json")
     result = run("apply", tmp_path / "map.json", people(tmp_path), "-o", "-")
     assert result.exit_code == 2
-    assert "does not know which column holds the scores; name it, such as --score risk." in result.stderr
+    assert "does not store the name of the score column; name it, such as --score risk." in result.stderr
 
 
 POLICY = Policy(
@@ -275,7 +275,7 @@ def test_ids_that_rows_share_are_told(policy: Path, tmp_path: Path) -> None:
     typed = ("apply", policy, people(tmp_path), "-o", tmp_path / "out.csv", "--id", "sick")
     result = run(*typed)
     assert result.exit_code == 0
-    assert result.stderr.startswith("note: 2 of 4 rows whose lot decides have an id in 'sick' that another has, too")
+    assert result.stderr.startswith("note: 2 of 4 randomized rows share have an id in 'sick' that another has, too")
     assert run(*typed, "-q").stderr == ""
 
 
@@ -284,7 +284,8 @@ def test_rows_without_a_score_stay_if_they_may(policy: Path, tmp_path: Path) -> 
     refused = run("apply", policy, tmp_path / "in.csv", "-o", "-", "--id", "i")
     assert refused.exit_code == 3
     assert (
-        "(row 2, counted from 1); fill them in, or let what is missing stay so with --missing keep." in refused.stderr
+        "(row 2, counted from 1); fill them in, or keep those rows without a result with --missing keep."
+        in refused.stderr
     )
     kept = run("apply", policy, tmp_path / "in.csv", "-o", "-", "--id", "i", "--missing", "keep")
     assert [row["action"] for row in rows(kept.stdout)] == ["flag", ""]
@@ -296,7 +297,7 @@ def test_rows_without_a_score_stay_if_they_may(policy: Path, tmp_path: Path) -> 
         ((), "this policy draws lots, which the ids of rows decide; name their column, such as --id patient."),
         (("--id", "nr"), "there is no column 'nr'."),
         (("--id", "old", "--bounds"), "--bounds is for maps, and "),
-        (("--id", "old", "--group", "sex", "--group", "site"), "group names 2 columns; this policy asks for sex"),
+        (("--id", "old", "--group", "sex", "--group", "site"), "group names 2 columns, but this policy requires sex"),
         (("--id", "old", "--to", "w"), "there is a column 'w' already; name the new one otherwise with --to."),
     ],
 )

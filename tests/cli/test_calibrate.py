@@ -177,7 +177,7 @@ def test_what_cannot_be_fitted_is_told_in_flags(tmp_path: Path) -> None:
     path.write_text("y,p\n0,0.1\n0,0.2\n1,0.8\n1,0.9\n", encoding="utf-8")
     result = run("calibrate", path, "--truth", "y", "--score", "p", "--with", "logistic")
     assert result.exit_code == 3
-    assert "a threshold between 0.2 and 0.8 parts the classes" in result.stderr
+    assert "a threshold between 0.2 and 0.8 separates the classes" in result.stderr
     assert "logistic with --smoothed." in result.stderr
     one = tmp_path / "one.csv"
     one.write_text("y,p\n0,0.1\n0,0.2\n", encoding="utf-8")

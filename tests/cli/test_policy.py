@@ -149,7 +149,7 @@ def test_python_runs_where_it_is_put(tmp_path: Path) -> None:
         ("cost", ("sql", "--dialect", "oracle"), "'oracle' is not one of 'duckdb', 'postgresql', 'spark'"),
         ("cost", ("sql", "--name", "x"), "--name names a column, but an expression has no name"),
         ("cost", ("sql", "--group", "sex"), "group names 1 column; this policy asks for no group"),
-        ("bands", ("sql",), "does not know which column holds the scores; name it, such as --score risk"),
+        ("bands", ("sql",), "does not store the name of the score column; name it, such as --score risk"),
         ("map", ("sql",), "name their column, such as --id patient"),
         ("cost", ("python", "--name", "2"), "a name that Python can read, such as 'decide'"),
         ("cost", ("python", "--table", "x"), "--table is for SQL"),

@@ -205,8 +205,8 @@ def test_labels_of_validation_are_those_of_the_target(tmp_path: Path) -> None:
 
 def test_notes_say_what_was_tested(both: tuple[str, ...]) -> None:
     told = run("prevalence", *both, *SCORED).stderr
-    assert "note: The target's scores could be a mixture of those of the two classes" in told
-    assert "note: Not tested, since scores alone cannot tell" in told
+    assert "note: The unlabelled scores could be a mixture of the classes" in told
+    assert "note: Not tested, since scores alone cannot show it" in told
     assert "positive = " not in told
     inferred = run("prevalence", *both, "--score", "risk", "--truth", "sick").stderr
     assert inferred.startswith("positive = 1, inferred; name it with --positive.\n")
@@ -387,8 +387,8 @@ def test_probabilities_are_taken_at_their_word_without_validation(both: tuple[st
 @pytest.mark.parametrize(
     ("rows", "told"),
     [
-        ("1,0.3\n0,0.3\n1,0.3\n0,0.3\n", "all validation scores are the same"),
-        ("1,0.3\n1,0.4\n", "the validation set has no negative rows"),
+        ("1,0.3\n0,0.3\n1,0.3\n0,0.3\n", "all validation scores are equal"),
+        ("1,0.3\n1,0.4\n", "the validation data have no negative rows"),
         ("1,0.3\n1,0.4\n0,0.3\n0,0.5\n0,0.2\n1,0.33\n", "(Fieller's set is unbounded)"),
         ("1,0.3\n0,\n0,0.1\n", "validation: 1 of 3 rows cannot be used (risk: 1 missing)."),
     ],

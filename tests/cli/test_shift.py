@@ -178,7 +178,7 @@ def test_a_single_class_in_a_group_has_reasons(tmp_path: Path) -> None:
     path.write_text("y,p,g\n1,0.9,a\n0,0.1,a\n0,0.3,b\n", encoding="utf-8")
     rows = found(path, "--truth", "y", "--score", "p", "--group", "g", "--curve", "--points", "2")["rows"]
     assert {row["why"] for row in rows if row["group"] == {"g": "b"}} == {
-        "there are no positives, so nothing tells what more of them would bring"
+        "there are no positives, so that their rate is unknown"
     }
     there = found(path, "--truth", "y", "--score", "p", "--group", "g", "--to", "0.1")["rows"]
     assert {row["prevalence"] for row in there if row["group"] == {"g": "b"}} == {0}

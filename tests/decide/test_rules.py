@@ -28,7 +28,7 @@ from baserate import (
     population,
     tally,
 )
-from baserate.measure._measure import measure as as_measure
+from baserate.measure import Values, measure as as_measure
 from baserate.shift import reweigh
 from tests.strategies import Rows, rows
 
@@ -170,7 +170,7 @@ def test_among_thresholds_that_keep_requirements_infinities_do_not_win_either() 
 
 
 def test_toward_low_minus_infinity_does_not_win() -> None:
-    @as_measure(summary="Minus the positive likelihood ratio.", best="low", span=(-inf, 0), needs=("flagged",))
+    @as_measure("Minus the positive likelihood ratio.", values=Values("low", (-inf, 0), needs=("flagged",)))
     def shortfall(c: Counts[Any]) -> Any:  # noqa: ANN401
         return -measure.positive_likelihood_ratio(c)
 

@@ -13,7 +13,7 @@ from sklearn.metrics import average_precision_score, brier_score_loss
 
 from baserate import Costs, Rows, Tally, measure
 from baserate._errors import EmptyDataError, OptionError, UnknownNameError, UsageError
-from baserate._read_summary import ReadSummary
+from baserate._tally import ReadSummary
 from baserate.infer import (
     Comparison,
     Question,

@@ -150,7 +150,7 @@ def test_a_measure_needs_no_formula_other_names_or_references() -> None:
     def hits(c: Counts[float]) -> float:
         return c.tp
 
-    made = measure.measure(summary="Number of true positives.", best="high", span=(0, math.inf), needs=("total",))(hits)
+    made = measure.measure("Number of true positives.", values=measure.Values("high", (0, math.inf), ("total",)))(hits)
     assert made.__doc__ == "Number of true positives."
     described = describe(made)
     assert (described.formula, described.aliases, described.references) == (None, (), ())

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, strategies as st
 
-from baserate.read._series import as_series, encode_array, encode_labels, encode_series
+from baserate.read._arrays import as_series, encode_array, encode_labels, encode_series
 from baserate.read._table import LabelCodes
 
 Column = list[str | None]

@@ -27,7 +27,7 @@ from baserate import (
     WeightError,
     read,
 )
-from baserate.read import _duckdb, _engines, _paths
+from baserate.read import _duckdb, _engines, _files
 from baserate.read._columns import Columns
 from baserate.read._labels import parse_labels, sort_labels
 from tests.read.test_tables import CSV, DIGEST, TABLE, tallied
@@ -169,7 +169,7 @@ def test_json_without_a_suffix_is_detected_by_its_first_character(form: str, sta
     rows = pl.DataFrame(TABLE).to_dicts()
     text = json.dumps(rows) if form == "array" else "\n".join(map(json.dumps, rows))
     (tmp_path / "table").write_text(start + text, encoding="utf-8")
-    assert _paths._inspect(tmp_path / "table", "table").kind == "json"  # noqa: SLF001
+    assert _files._inspect(tmp_path / "table", "table").kind == "json"  # noqa: SLF001
     if not start:
         assert tallied(tmp_path / "table").digest == DIGEST
 
@@ -199,7 +199,7 @@ def test_unsupported_compression_is_reported(start: bytes, packing: str, tmp_pat
 def test_the_head_of_a_file_may_end_within_a_character(
     most: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_paths, "_HEAD_SIZE", most)
+    monkeypatch.setattr(_files, "_HEAD_SIZE", most)
     (tmp_path / "t.csv").write_text("y,p,g\n1,0.9,é日\n0,0.2,日é\n1,0.4,é日\n0,0.1,é\n", encoding="utf-8")
     assert tallied(tmp_path / "t.csv").digest == DIGEST
 

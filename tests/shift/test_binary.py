@@ -26,10 +26,10 @@ from baserate import (
     shift,
     tally,
 )
-from baserate.shift._calibration_curve import calibration_test, fit_curve
 from baserate.shift._data import BinaryData
 from baserate.shift._estimators import BINARY_METHODS, ESTIMATORS, MULTICLASS_METHODS
-from baserate.shift._histogram_matching import fit_binned
+from baserate.shift._label_shift import calibration_test, fit_curve
+from baserate.shift._maximum_likelihood import fit_binned
 
 Floats = npt.NDArray[np.float64]
 
@@ -195,11 +195,11 @@ def test_aliases_give_the_same_estimate(validation: Tally, target: Target) -> No
         first, then = (shift.estimate_prevalence(target, validation, method=each) for each in (alias.upper(), name))
         assert first.value == then.value
         assert first.method == name
-    with pytest.raises(UnknownNameError, match="no method is called 'guess'; known are: binned, mlls"):
+    with pytest.raises(UnknownNameError, match=r"there is no method 'guess'\. Known are: binned, mlls"):
         shift.estimate_prevalence(target, validation, method="guess")
     with pytest.raises(OptionError, match="bins= has no use for mlls"):
         shift.estimate_prevalence(target, validation, method="mlls", bins=5)
-    with pytest.raises(OptionError, match="at= has no use for binned; it has bins; method='mlls' takes it"):
+    with pytest.raises(OptionError, match="at= has no use for binned; its options are bins; method='mlls' takes it"):
         shift.estimate_prevalence(target, validation, at=0.3)
 
 
@@ -235,7 +235,7 @@ def test_at_the_ends_an_interval_has_width(validation: Tally) -> None:
 def test_certain_scores_are_counted_and_harmless(validation: Tally, target: Target) -> None:
     certain = Target(np.concatenate([target.score, [0.0, 1.0, 1.0]]))
     found = shift.estimate_prevalence(certain, validation, method="mlls")
-    assert "3 rows of the target have a probability of 0 or 1, or next to it." in found.notes
+    assert "3 unlabelled rows have a probability of 0 or 1, or next to it." in found.notes
     assert found.value == pytest.approx(shift.estimate_prevalence(target, validation, method="mlls").value, abs=0.005)
     for method in BINARY_METHODS:
         assert np.isfinite(shift.estimate_prevalence(certain, validation, method=method).estimate.high)
@@ -269,12 +269,12 @@ def test_unusable_data_and_options_raise(validation: Tally, target: Target) -> N
         shift.estimate_prevalence(target, tally([1, 0, 0], [0.9, 0.2, 0.3]))
     with pytest.raises(EmptyDataError, match="no rows with weight"):
         shift.estimate_prevalence(target, Tally.from_counts([0.9, 0.2], [[0, 0], [0, 0]]))
-    with pytest.raises(FitError, match="all validation scores are the same"):
+    with pytest.raises(FitError, match="all validation scores are equal"):
         shift.estimate_prevalence(target, tally([1, 0] * 20, [0.5] * 40))
     rng = np.random.default_rng(12)
     with pytest.raises(FitError, match=r"carry no information.*Fieller's set is unbounded"):
         shift.estimate_prevalence(target, tally(rng.random(200) < 0.4, rng.random(200)))
-    with pytest.raises(FitError, match="turn scores round"):
+    with pytest.raises(FitError, match="reverse the scores"):
         shift.estimate_prevalence(
             target, Tally.from_counts(1 - validation.score[::-1], validation.rows[:, ::-1]), method="mlls"
         )
@@ -391,7 +391,7 @@ def test_measures_at_an_end_are_limits(validation: Tally) -> None:
     rows = {row["measure"]: row for row in results.rows()}
     assert rows["precision"]["value"] < 1e-6 < rows["precision"]["high"]
     assert rows["accuracy"]["value"] == pytest.approx(rows["specificity"]["value"])
-    assert "measures are their limits there" in " ".join(results.data["notes"])
+    assert "measures are their limits at that prevalence" in " ".join(results.data["notes"])
 
 
 def test_all_measures_can_be_corrected(validation: Tally, target: Target) -> None:
@@ -407,8 +407,8 @@ def test_label_shift_is_distinguished_from_noise(validation: Tally, target: Targ
     fits = shift.label_shift_test(target, validation)
     assert not fits.rejected
     assert [check.name for check in fits.checks] == ["goodness_of_fit", "binned_less_pacc"]
-    assert "nothing speaks against label shift" in fits.summary[0]
-    assert "Not tested, since scores alone cannot tell" in fits.summary[-1]
+    assert "no evidence against label shift" in fits.summary[0]
+    assert "Not tested, since scores alone cannot show it" in fits.summary[-1]
     noisier = Target(np.asarray(expit(1.6 * logit(np.asarray(target.score)))))
     assert shift.label_shift_test(noisier, validation).rejected
     assert "not label shift alone" in " ".join(shift.label_shift_test(noisier, validation).summary)
@@ -417,7 +417,7 @@ def test_label_shift_is_distinguished_from_noise(validation: Tally, target: Targ
 def test_label_shift_needs_three_bins_and_an_estimate_inside(validation: Tally) -> None:
     same = Target(simulate(2000, 0.4, 14)[1])
     two, _ = shift.label_shift_test(same, validation, bins=2).checks
-    assert "it takes 3" in (two.why or "")
+    assert "the test needs 3" in (two.why or "")
     ended = shift.label_shift_test(Target(np.full(500, 0.02)), validation)
     assert "at an end of [0, 1]" in (ended.checks[1].why or "")
     assert any("Not tested by binned_less_pacc" in line for line in ended.summary)
@@ -478,11 +478,11 @@ def test_covariate_shift_does_not_need_informative_scores(target: Target) -> Non
 def test_invalid_requests_of_performance_raise(target: Target, validation: Tally) -> None:
     with pytest.raises(OptionError, match="'label shift' or 'covariate shift'"):
         shift.estimate_performance(target, validation, assume="anything")  # type: ignore[arg-type]
-    with pytest.raises(OptionError, match="give a validation set"):
+    with pytest.raises(OptionError, match="give validation data"):
         shift.estimate_performance(target, assume="label shift")
-    with pytest.raises(OptionError, match="at= has no use without a validation set"):
+    with pytest.raises(OptionError, match=r"at=0\.3 has no use: there are no validation data"):
         shift.estimate_performance(target, assume="covariate shift", at=0.3)
-    with pytest.raises(OptionError, match="averages= has no use for performance; it has recalibrate, at"):
+    with pytest.raises(OptionError, match="averages= has no use for performance; its options are recalibrate, at"):
         shift.estimate_performance(target, validation, assume="covariate shift", averages=["macro"])
     with pytest.raises(NotAProbabilityError, match="must be probabilities"):
         shift.estimate_performance(Target(np.array([0.2, 3.0])), assume="covariate shift")
@@ -523,7 +523,7 @@ def test_binned_needs_no_calibration_and_mlls_notes_a_misfit() -> None:
 
 def test_notes_say_that_a_calibration_fits(target: Target, validation: Tally) -> None:
     found = shift.estimate_prevalence(target, validation, method="mlls")
-    assert "rest on fit the validation data (p = " in found.notes[-1]
+    assert "The probabilities fit the validation data (p = " in found.notes[-1]
     assert [check.name for check in found.checks] == ["calibration_curve"]
     assert shift.estimate_prevalence(target, validation, method="mlls", recalibrate="logistic").value == found.value
 
@@ -592,7 +592,7 @@ def test_under_label_shift_performance_is_that_of_validation_at_the_estimate() -
     assert sum(rows[cell]["value"] for cell in ("tp", "fp", "fn", "tn")) == pytest.approx(5000)
     happened = tally(*unequal(400_000, 0.1, 5))
     assert rows["brier"]["low"] < measure.brier(happened) < rows["brier"]["high"]
-    assert "of the target itself are flagged at 0.5" in " ".join(found.data["notes"])
+    assert "of the unlabelled rows are flagged at 0.5" in " ".join(found.data["notes"])
 
 
 CURVES: dict[str, Callable[[Floats], Floats]] = {
@@ -625,7 +625,7 @@ def test_under_covariate_shift_no_curve_is_assumed(curve: str) -> None:
         for results, seen in ((found, hits), (other, misses)):
             rows = {row["measure"]: row for row in results.rows()}
             seen.append([rows[name]["low"] <= truth[name] <= rows[name]["high"] for name in names])
-        assert "recalibrated on validation by a curve that is straight in each of" in found.data["notes"][1]
+        assert "recalibrated on the validation data by a curve that is linear in each of" in found.data["notes"][1]
         assert "do not fit the validation data (p < 0.0001)" in " ".join(other.data["notes"])
         assert other.data["doubts"] == ["calibration does not fit (p < 0.0001)"]
     assert np.mean(hits) > 0.85
@@ -658,7 +658,7 @@ def test_the_curve_is_least_squares_in_each_bin_with_its_influence() -> None:
 def test_targets_beyond_validation_raise() -> None:
     rng = np.random.default_rng(44)
     score = rng.beta(2, 8, 300)
-    with pytest.raises(FitError, match="% of the target lies outside the scores of validation"):
+    with pytest.raises(FitError, match="% of the unlabelled scores lie outside those of validation"):
         shift.estimate_performance(
             Target(rng.beta(8, 2, 1000)), tally(rng.random(300) < score, score), assume="covariate shift"
         )
@@ -668,7 +668,7 @@ def test_targets_beyond_validation_raise() -> None:
 
 def test_without_validation_the_notes_say_that_calibration_is_assumed(target: Target) -> None:
     found = shift.estimate_performance(target, assume="covariate shift", measures=["accuracy"])
-    assert "Probabilities were taken as right: there is no validation set" in found.data["notes"][1]
+    assert "Probabilities were taken as calibrated: there are no validation data" in found.data["notes"][1]
 
 
 def test_the_registry_of_estimators_is_complete() -> None:

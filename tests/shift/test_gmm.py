@@ -8,7 +8,7 @@ import numpy.typing as npt
 import pytest
 
 from baserate import FitError, MulticlassRows, shift
-from baserate._target import MulticlassTarget
+from baserate._rows import MulticlassTarget
 from baserate.shift._estimators import MULTICLASS_METHODS as METHODS
 
 Floats = npt.NDArray[np.float64]
@@ -119,7 +119,7 @@ def test_a_calibration_that_does_not_fit_is_no_sign_against_label_shift() -> Non
     other = MulticlassTarget(flat / flat.sum(axis=1, keepdims=True), LABELS)
     found = shift.label_shift_test(other, v)
     assert found.rejected
-    assert found.summary[0].startswith("The target's scores are no mixture of those of the classes (p < 0.0001)")
+    assert found.summary[0].startswith("The unlabelled scores are no mixture of the classes (p < 0.0001)")
     assert "no shares explain all mean features" in " ".join(shift.estimate_prevalence(other, v).notes)
 
 
@@ -182,7 +182,7 @@ def test_performance_under_covariate_shift_is_a_regression() -> None:
     assert row["value"] == pytest.approx(expected.mean(), abs=1e-7)
     error = np.sqrt(expected.var() / 4000 + spread)
     assert (row["high"] - row["low"]) / (2 * 1.96) == pytest.approx(error, rel=0.02)
-    assert "the calibration curve does not fit in validation" in found.data["notes"][-1]
+    assert "the calibration curve does not fit the validation data" in found.data["notes"][-1]
 
 
 def test_a_target_outside_of_validation_raises() -> None:
@@ -190,7 +190,7 @@ def test_a_target_outside_of_validation_raises() -> None:
     few = v.only(v.score.max(axis=1) < 0.6)
     _, score = simulate(np.random.default_rng(2), 4000, EQUAL)
     far = MulticlassTarget(score[score.max(axis=1) > 0.9], LABELS)
-    with pytest.raises(FitError, match=r"% of some decisions of the target have scores where validation has none"):
+    with pytest.raises(FitError, match=r"% of the rows of some decision have scores where validation has none"):
         shift.estimate_performance(far, few, assume="covariate shift", measures=["accuracy"])
 
 

@@ -39,8 +39,8 @@ def people(n: int = 400, seed: int = 0) -> Tally:
 @pytest.mark.parametrize(
     ("work", "told"),
     [
-        (lambda: shift.reweigh(TABLE), "give either to="),
-        (lambda: shift.reweigh(TABLE, to=0.1, gamma=2.0), "give either to="),
+        (lambda: shift.reweigh(TABLE), "both or neither of to="),
+        (lambda: shift.reweigh(TABLE, to=0.1, gamma=2.0), "both or neither of to="),
         (lambda: shift.reweigh(TABLE, to=0), "to is 0; expected a prevalence from 1e-12 to 1 - 1e-12"),
         (lambda: shift.reweigh(people(), to=1), "to is 1; expected a prevalence from 1e-12 to 1 - 1e-12"),
         (lambda: shift.reweigh(people(), to=nan), "to is nan"),
@@ -53,11 +53,11 @@ def people(n: int = 400, seed: int = 0) -> Tally:
         (lambda: shift.reweigh(Confusion(np.eye(3), tuple("abc")), to=0.1), "a table of 3 classes needs a share for"),
         (lambda: shift.reweigh(Confusion(np.eye(3), tuple("abc")), gamma=2.0), "needs a share for each"),
         (lambda: shift.reweigh(Confusion(np.eye(2), tuple("ab")), to=[0.5, 0.6]), "shares above 0 that add up to 1"),
-        (lambda: shift.reweigh([1, 2], to=0.1), "list cannot be reweighed"),  # type: ignore[call-overload]
+        (lambda: shift.reweigh([1, 2], to=0.1), "list cannot be reweighted"),  # type: ignore[call-overload]
         (lambda: shift.gamma(at=0.5, to=0), "to is 0"),
         (lambda: shift.gamma(at=1, to=0.5), "at is 1"),
-        (lambda: shift.gamma_of_sampling(under=0.1), "under is 0.1; .*if it is the share that was kept"),
-        (lambda: shift.gamma_of_sampling(over=4), "over is 4; .*if each was taken several times"),
+        (lambda: shift.gamma_of_sampling(under=0.1), "under is 0.1; .*If it is the share that was kept"),
+        (lambda: shift.gamma_of_sampling(over=4), "over is 4; .*If each was taken several times"),
         (lambda: shift.gamma_of_counts(sample=(0, 5), original=(1, 1)), r"sample is \(0, 5\)"),
         (lambda: shift.prevalence_of_gamma(inf, at=0.5), "gamma is inf"),
         (lambda: shift.reprior([0.5], from_=0.5, to=0), "to is 0"),
@@ -82,7 +82,7 @@ def test_classes_without_rows_raise_a_data_error() -> None:
         shift.reweigh(tally([1, 1], [1, 2], positive=1), to=0.1)
     with pytest.raises(NotBinaryError, match="there are no positives"):
         shift.reweigh(Counts(0, 1, 0, 1), to=0.1)
-    with pytest.raises(EmptyDataError, match="nothing of the class 'b'"):
+    with pytest.raises(EmptyDataError, match="no rows of the class 'b'"):
         shift.reweigh(Confusion(np.diag([1.0, 0.0]), tuple("ab")), to=[0.5, 0.5])
 
 
@@ -415,7 +415,7 @@ def test_groups_have_curves_of_their_own() -> None:
     rows = shift.prevalence_curve(data, "accuracy", prevalences=[0.1, 0.2]).rows()
     assert [row["group"] for row in rows[::2]] == [None, {"g": "a"}, {"g": "b"}]
     assert rows[-1]["value"] is None
-    assert rows[-1]["why"] == "there are no negatives, so nothing tells what more of them would bring"
+    assert rows[-1]["why"] == "there are no negatives, so that their rate is unknown"
 
 
 def test_simulations_are_shared_by_all_prevalences() -> None:

@@ -23,8 +23,8 @@ from baserate import (
     shift,
     tally,
 )
-from baserate._estimate import Estimate
-from baserate._target import MulticlassTarget
+from baserate._results import Estimate
+from baserate._rows import MulticlassTarget
 from baserate.calibrate.multiclass import reprior
 from baserate.shift import MulticlassPrevalence
 from baserate.shift._estimators import MULTICLASS_METHODS as METHODS
@@ -203,7 +203,7 @@ def test_uncalibrated_probabilities_may_hold_at_other_shares() -> None:
     for wrong in ([0.5, 0.5], [0.5, 0.5, 0.5], [1.0, 0.0, 0.0], {"a": 1.0}):
         with pytest.raises(OptionError, match="at "):
             METHODS["mlls"](t, v, recalibrate=None, at=wrong)
-    with pytest.raises(OptionError, match="at= is for probabilities taken as they are"):
+    with pytest.raises(OptionError, match="at= is for probabilities that are not recalibrated"):
         METHODS["mlls"](t, v, at=[0.2, 0.2, 0.6])
     with pytest.raises(OptionError, match="recalibrate is 'isotonic'"):
         METHODS["mlls"](t, v, recalibrate="isotonic")
@@ -288,7 +288,7 @@ def test_probabilities_of_0_are_no_trouble() -> None:
     for options in ({}, {"recalibrate": None}, {"recalibrate": "vector"}):
         found = METHODS["mlls"](sure, v, **options)
         assert np.isfinite(found.covariance).all()
-        assert f"{np.count_nonzero(score == 0)} of 1200 probabilities of the target are exactly 0" in " ".join(
+        assert f"{np.count_nonzero(score == 0)} of 1200 probabilities of the unlabelled data are exactly 0" in " ".join(
             found.notes
         )
 
@@ -300,12 +300,12 @@ def test_prevalence_finds_methods_by_name() -> None:
         found = shift.estimate_prevalence(target, rows, method=alias)
         assert isinstance(found, MulticlassPrevalence)
         assert found.method == shift.ALIASES.get(alias.lower(), alias)
-    with pytest.raises(UnknownNameError, match="no method is called 'pac'"):
+    with pytest.raises(UnknownNameError, match="there is no method 'pac'"):
         shift.estimate_prevalence(target, rows, method="pac")
     for name in ("binned", "hdy"):
         with pytest.raises(OptionError, match="it is for two classes"):
             shift.estimate_prevalence(target, rows, method=name)
-    with pytest.raises(OptionError, match="threshold= has no use for acc; it has level"):
+    with pytest.raises(OptionError, match="threshold= has no use for acc; its options are level"):
         shift.estimate_prevalence(target, rows, method="acc", threshold=0.3)
     with pytest.raises(OptionError, match="give MulticlassRows for a MulticlassTarget"):
         shift.estimate_prevalence(target, rows.against_rest(0))  # type: ignore[call-overload]
@@ -419,7 +419,7 @@ def test_rank_test_of_two_classes_is_fieller() -> None:
 
 def test_labels_must_be_the_same() -> None:
     t, v = target(), validation()
-    with pytest.raises(UnknownLabelError, match="the target has no score for c, which validation has"):
+    with pytest.raises(UnknownLabelError, match="the target has no score for c, a class of validation"):
         METHODS["acc"](MulticlassTarget(t.score[:, :2], ("a", "b")), v)
     with pytest.raises(UnknownLabelError, match="the target has scores for d, which validation has not"):
         METHODS["acc"](MulticlassTarget(np.column_stack([t.score, t.score[:, 0]]), (*LABELS, "d")), v)
@@ -450,13 +450,13 @@ def test_another_scale_is_noticed() -> None:
     found = METHODS["acc"](MulticlassTarget(100 * t.score, LABELS), v)
     assert "as if they were on two scales" in found.notes[0]
     assert not METHODS["acc"](t, v).notes
-    assert "taken as they are" in METHODS["mlls"](t, v, recalibrate=None).notes[0]
+    assert "were not recalibrated" in METHODS["mlls"](t, v, recalibrate=None).notes[0]
 
 
 def test_separable_classes_cannot_be_recalibrated() -> None:
     truth = np.repeat([0, 1, 2], 20).astype(np.uint8)
     score = 0.1 + 0.7 * np.eye(3)[truth]
-    with pytest.raises(FitError, match=r"cannot be made right on validation: .* Or estimate by acc or pacc"):
+    with pytest.raises(FitError, match=r"cannot be recalibrated on the validation data: .* Or estimate by acc or pacc"):
         METHODS["mlls"](MulticlassTarget(score, LABELS), MulticlassRows(truth, score, LABELS))
 
 
@@ -475,7 +475,7 @@ def test_options_have_their_limits() -> None:
 
 def test_a_result_of_another_shape_raises() -> None:
     found = METHODS["acc"](target(), validation())
-    with pytest.raises(ShapeError, match="3 classes need as many estimates"):
+    with pytest.raises(ShapeError, match="3 classes need 3 estimates"):
         replace(found, estimates=(Estimate(1.0),))
 
 
@@ -484,12 +484,12 @@ def test_repr_abbreviates_many_classes() -> None:
     one, none = Estimate(1 / 9, low=0.1, high=0.2), np.zeros((width, width))
     few: dict[str, Any] = {"labels": tuple(range(width)), "estimates": (one,) * width, "covariance": none}
     found = replace(METHODS["acc"](target(), validation()), rows=4, labelled=2, **few)
-    assert repr(found).endswith("5 0.111 [0.1, 0.2], and 3 more; acc, 4 rows, 2 more with truth)")
+    assert repr(found).endswith("5 0.111 [0.1, 0.2], and 3 more; acc, 4 rows and 2 labelled)")
 
 
 def test_a_single_class_and_invalid_levels_raise() -> None:
     one = MulticlassRows(np.zeros(3, dtype=np.uint8), np.ones((3, 1)), ("a",))
-    with pytest.raises(FitError, match="there is only the class a"):
+    with pytest.raises(FitError, match="there is only one class, a"):
         METHODS["acc"](MulticlassTarget(np.ones((2, 1)), ("a",)), one)
     for name in METHODS:
         with pytest.raises(OptionError, match=r"level is 95"):
@@ -544,7 +544,7 @@ def test_multiclass_performance_without_recalibration_and_its_errors() -> None:
     share = score / score.sum(axis=1, keepdims=True)
     assert accuracy["value"] == pytest.approx(np.average(share.max(axis=1), weights=weight))
     assert accuracy["low"] < accuracy["value"] < accuracy["high"]
-    with pytest.raises(OptionError, match="recalibrate= has no use without a validation set"):
+    with pytest.raises(OptionError, match="recalibrate='vector' has no use: there are no validation data"):
         shift.estimate_performance(target, assume="covariate shift", recalibrate="vector")
     with pytest.raises(OptionError, match="must be estimated first"):
         shift.estimate_performance(target, assume="label shift")

@@ -202,7 +202,7 @@ def test_decisions_that_happen_to_lie_between_0_and_1_are_no_probabilities(metho
 def test_undetermined_calibrators_fall_back_with_a_warning(inner: Any, plain: str) -> None:  # noqa: ANN401
     x = np.concatenate([np.linspace(-2, -1, 50), np.linspace(1, 2, 50)])[:, None]
     y = (x[:, 0] > 0).astype(int)
-    with pytest.warns(UserWarning, match="logistic cannot be fitted: a threshold between .* parts the classes"):
+    with pytest.warns(UserWarning, match="logistic cannot be fitted: a threshold between .* separates the classes"):
         model = CalibratedClassifier(inner).fit(x, y)
     assert model.map_.method == plain
     assert "logistic cannot be fitted" in model.map_.notes[-1]

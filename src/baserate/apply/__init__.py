@@ -4,9 +4,8 @@
 return source code. Names are imported on first use. The package uses the types and `read`.
 
 - `_task`: the columns that are read and added, and the errors of rows.
-- `_arrays`: calibrators and policies on arrays in memory.
+- `_arrays`: calibrators and policies on arrays and frames in memory (pandas, Polars, PyArrow, mappings of columns).
 - `_policy_lookup`: score ranges, groups and tables of a policy.
-- `_frames`: pandas, Polars, PyArrow and mappings of columns.
 - `_duckdb`: relations of DuckDB, on which files rest.
 - `_files`: CSV, Parquet and JSON files of any size.
 - `_sql`: formulas of calibrators and policies in SQL.
@@ -19,9 +18,8 @@ from typing import TYPE_CHECKING
 from baserate._lazy import attach
 
 if TYPE_CHECKING:
-    from baserate.apply._arrays import Actions as Actions, actions as actions
+    from baserate.apply._arrays import Actions as Actions, actions as actions, frame as frame
     from baserate.apply._files import WriteSummary as WriteSummary, file as file
-    from baserate.apply._frames import frame as frame
     from baserate.apply._python import as_python as as_python
     from baserate.apply._sql import as_sql as as_sql
 

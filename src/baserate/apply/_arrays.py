@@ -1,28 +1,40 @@
-"""Arrays: apply a calibrator or a policy to columns in memory.
+"""Arrays and frames: apply a calibrator or a policy to columns in memory.
 
 `decide_columns` looks every row up in small tables (see `_policy_lookup`) and randomizes only rows whose cuts disagree.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from functools import partial
+from typing import Any, Literal, NamedTuple, Unpack, overload
 
 import numpy as np
 import numpy.typing as npt
 
-from baserate._arrays import Bools, Floats, Reals, make_read_only, refuse_differing_indexes
+from baserate._arrays import (
+    Bools,
+    Floats,
+    FrozenMapping,
+    Reals,
+    keep_read_only,
+    make_read_only,
+    refuse_differing_indexes,
+)
 from baserate._calibrator import Calibrator, MulticlassCalibrator
 from baserate._cut import FLAG, random_numbers
-from baserate._errors import DataError, OptionError, ShapeError, keyword
+from baserate._errors import DataError, FileFormatError, OptionError, ShapeError, keyword
 from baserate._formatting import count_of
-from baserate._immutable import FrozenMapping, keep_read_only
 from baserate._policy import Policy
 from baserate.apply._policy_lookup import NO_SCORE, RANDOM, REFUSED_GROUP, Codes, PolicyLookup, encode_groups
 from baserate.apply._task import (
     MAX_EXAMPLES,
+    AnyCalibrator,
+    CalibratorOptions,
     ErrorKind,
+    PolicyOptions,
     RowErrors,
     Task,
     duplicate_ids_note,
@@ -54,27 +66,16 @@ IdValues = Any
 @keep_read_only
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Actions:
-    """Actions of a policy: a code for each row, and the names of the codes.
-
-    Parameters
-    ----------
-    codes
-        Position of each row's action among the names; −1 where a score is missing, so that nothing is decided.
-    names
-        Names of all actions.
-    notes
-        Notes on the rows, such as ids that several rows share.
-    chances
-        Probability of each action in each row, if requested; NaN where nothing is decided.
-    """
+    """Actions of a policy: a code for each row, and the names of the codes."""
 
     codes: Codes
-    """Position of each row's action among the names; −1 where nothing is decided."""
+    """Position of each row's action among the names; −1 where a score is missing, so that nothing is decided."""
     names: tuple[str, ...]
+    """Names of all actions."""
     notes: tuple[str, ...] = ()
-    """Notes on the rows."""
+    """Notes on the rows, such as ids that several rows share."""
     chances: Mapping[str, Floats] | None = None
-    """Probability of each action, if requested; NaN where nothing is decided."""
+    """Probability of each action in each row, if requested; NaN where nothing is decided."""
 
     def __repr__(self) -> str:
         counts = (f"{name} {np.count_nonzero(self.codes == at)}" for at, name in enumerate(self.names))
@@ -153,8 +154,7 @@ def actions(
         raise OptionError(f"{type(policy).__name__} is no policy", remedy="read one with Policy.load, or choose one.")
     if policy.needs_id and id is None:
         raise OptionError(
-            f"this policy draws lots, which the ids of rows decide; give them as {keyword('id')}. Without ids there "
-            f"is no lottery."
+            "this policy is randomized by the ids of rows, but there are none", remedy=f"give them as {keyword('id')}."
         )
     task = make_task(policy, score=_SCORES, id=_ID, missing=missing, chances=chances)
     columns = _group_columns(policy.attributes, group)
@@ -165,7 +165,7 @@ def actions(
 
 def _group_columns(attributes: Sequence[str], group: Any) -> Sequence[Any]:  # noqa: ANN401  (columns of any kind)
     """Return one column for each attribute, in their order."""
-    needs = f"this policy asks for {', '.join(attributes) or 'no group'}"
+    needs = f"this policy requires {', '.join(attributes) or 'no group'}"
     if (group is None) is bool(attributes):
         option = keyword("group")
         raise OptionError(
@@ -174,16 +174,14 @@ def _group_columns(attributes: Sequence[str], group: Any) -> Sequence[Any]:  # n
     if isinstance(group, Mapping):
         if {*group} != {*attributes}:
             raise OptionError(
-                f"group names {', '.join(map(str, group)) or 'nothing'}, but {needs}", remedy="name just those."
+                f"group names {', '.join(map(str, group)) or 'nothing'}, but {needs}", remedy="name exactly those."
             )
         return [group[name] for name in attributes]
     if len(attributes) < 2:
         return [group] * len(attributes)
     if not isinstance(group, (list, tuple)) or len(group) != len(attributes):
-        raise OptionError(
-            f"{needs}",
-            remedy=f"give {keyword('group')} as a mapping from those names to columns, or as a list of one for each.",
-        )
+        remedy = f"give {keyword('group')} as a mapping from those names to columns, or as a list of one for each."
+        raise OptionError(needs, remedy=remedy)
     return group
 
 
@@ -249,7 +247,7 @@ def _randomize(task: Task, lookup: PolicyLookup, codes: Codes, ids: IdValues) ->
 
 
 def check_ids(name: str, ids: Any) -> IdValues:  # noqa: ANN401  (any column)
-    """Check that ids are whole numbers or text, all of one kind, and none missing; return them as they are stored."""
+    """Check that ids are whole numbers or text, all of one kind, and none missing; return the stored column."""
     column = as_series(name, ids)
     return _check_series(name, column) if is_series(column) else _check_array(name, column)
 
@@ -374,3 +372,161 @@ def _scatter(probabilities: Floats, complete: Bools) -> Floats:
     column = np.full(complete.shape, np.nan)
     column[complete] = probabilities
     return column
+
+
+@overload
+def frame(calibrator: AnyCalibrator, table: Any, /, **options: Unpack[CalibratorOptions]) -> Any: ...  # noqa: ANN401
+@overload
+def frame(policy: Policy, table: Any, /, **options: Unpack[PolicyOptions]) -> Any: ...  # noqa: ANN401
+def frame(artifact: Policy | AnyCalibrator, table: Any, /, **options: Any) -> Any:  # (a frame of any library)
+    """Apply a calibrator or a policy to a table, and return the same kind of table with new columns.
+
+    Every row and column stays in its place. Lazy frames of Polars and relations of DuckDB stay lazy, and raise errors
+    about their rows when they are collected.
+
+    Parameters
+    ----------
+    artifact
+        A binary or multiclass calibrator; or a policy.
+    table
+        A frame of pandas, Polars, PyArrow or another library that Narwhals supports, a lazy frame of Polars, a relation
+        of DuckDB, or a mapping from names to arrays or lists.
+    score
+        Name of the score column; for several classes, one for each, in their order or by their names. By default, those
+        that the calibrator was fitted on, or the policy was chosen on.
+    group
+        For a policy: names of the group columns, one for each of its attributes, after which they are called by
+        default.
+    id
+        For a randomized policy: name of the id column, which contains whole numbers or text. Rows that share an id get
+        the same random number, and a warning counts them.
+    to
+        Name of the new column; for several classes, one for each. By default, the name of the score and
+        ``_calibrated``; for a policy ``action``, categorical where the library supports that.
+    bounds
+        Whether to add both probabilities of a Venn–Abers calibrator too, in columns that end in ``_low`` and ``_high``.
+    chances
+        For a policy: whether to add the probability of each action too, in columns such as ``action_chance_flag``.
+    missing
+        ``"refuse"`` rows whose score is missing, NaN or infinite; or ``"keep"`` them, with nothing in the new columns.
+
+    Returns
+    -------
+    A table of the same kind, with the new columns at its end.
+
+    Raises
+    ------
+    DataError
+        If rows have a score that is missing or outside [0, 1], or are of a group that the policy refuses.
+    OptionError
+        If a column does not exist, or a new one already does.
+
+    Examples
+    --------
+    >>> from baserate import Cut
+    >>> from baserate._calibrator import shift_log_odds
+    >>> table = {"who": ["a", "b"], "risk": [0.2, 0.5]}
+    >>> calibrated = frame(shift_log_odds(np.log(4)), table, score="risk")
+    >>> calibrated["who"], calibrated["risk_calibrated"].round(9).tolist()
+    (['a', 'b'], [0.5, 0.8])
+    >>> frame(Policy(by_group={(): Cut((0.3,))}, otherwise="refuse"), table, score="risk")["action"].tolist()
+    ['pass', 'flag']
+    """
+    task = make_task(artifact, **options)
+    if isinstance(table, Mapping):
+        return _apply_to_mapping(task, table)
+    import narwhals.stable.v2 as nw
+    from narwhals.exceptions import DuplicateError
+
+    try:
+        data = nw.from_native(table, pass_through=True)
+    except DuplicateError as error:
+        raise FileFormatError("two columns of the frame have the same name", remedy="rename one of them.") from error
+    if isinstance(data, nw.DataFrame):
+        return _apply_to_frame(task, data)
+    if isinstance(data, nw.LazyFrame):
+        return _apply_to_lazy(task, data)
+    raise OptionError(
+        f"{type(table).__name__} is no frame that we know", remedy="give a frame or a mapping of columns."
+    )
+
+
+def _new_columns(task: Task, columns: Any, library: Any) -> dict[str, Any]:  # noqa: ANN401  (of any library)
+    """Return the new columns by name, in the types of a library; as arrays if it is None."""
+    if not task.is_policy:
+        scores = [to_numbers(name, columns[name]).values for name in task.scores]
+        return dict(zip(task.new_columns, calibrate_columns(task, scores), strict=True))
+    ids = None if task.id is None else columns[task.id]
+    groups = [columns[name] for name in task.groups]
+    actions = decide_columns(task, PolicyColumns(columns[task.scores[0]], groups, ids))
+    for note in actions.notes:
+        warnings.warn(note, UserWarning, stacklevel=4)  # points at the caller of `frame`
+    chances = () if actions.chances is None else actions.chances.values()
+    return dict(zip(task.new_columns, [_action_column(actions, library), *chances], strict=True))
+
+
+def _action_column(actions: Actions, library: Any) -> Any:  # noqa: ANN401  (of any library)
+    """Return the actions as a categorical column, where a library has those."""
+    if library is None:
+        return actions.text
+    space: Any = library.to_native_namespace()
+    codes, names = actions.codes, list(actions.names)
+    absent = codes < 0 if codes.min(initial=0) < 0 else None
+    if library.is_pandas():
+        return space.Categorical.from_codes(codes, names)
+    if library.is_polars():
+        series = space.Series(codes) if absent is None else space.Series(codes).set(space.Series(absent), None)
+        return space.Series(names, dtype=space.Enum(names)).gather(series)
+    if library.is_pyarrow():
+        # Codes are in range by construction, and a check would cost a pass over the rows.
+        return space.DictionaryArray.from_arrays(space.array(codes, mask=absent), space.array(names), safe=False)
+    return actions.text.tolist()
+
+
+def _apply_to_mapping(task: Task, table: Mapping[str, Any]) -> dict[str, Any]:
+    task.check_columns(list(table))
+    return {**table, **_new_columns(task, table, None)}
+
+
+def _apply_to_frame(task: Task, data: Any) -> Any:  # noqa: ANN401  (frames)
+    import narwhals.stable.v2 as nw
+
+    task.check_columns(data.columns)
+    backend = data.implementation
+    columns = _new_columns(task, data, backend)
+    result = data.with_columns(*(nw.new_series(name, each, backend=backend) for name, each in columns.items()))
+    names = task.number_columns
+    if task.keep_missing and any(np.isnan(columns[name]).any() for name in names):
+        # Null, not NaN, where a library distinguishes them.
+        result = result.with_columns(*(nw.when(~nw.col(name).is_nan()).then(nw.col(name)) for name in names))
+    return result.to_native()
+
+
+def _apply_to_lazy(task: Task, data: Any) -> Any:  # noqa: ANN401  (lazy frames)
+    if data.implementation.is_duckdb():
+        from baserate.apply._duckdb import apply_to_relation
+
+        return apply_to_relation(task, data.to_native())
+    if not data.implementation.is_polars():
+        kind = "policy" if task.is_policy else "calibrator"
+        raise OptionError(
+            f"a lazy frame of {data.implementation.name.title()} cannot take a {kind}",
+            remedy="collect it first, or run the expression of as_sql in its engine.",
+        )
+    task.check_columns(data.collect_schema().names())
+    pl: Any = data.implementation.to_native_namespace()
+    # One struct of all new columns: separate columns would repeat the work for each of them.
+    types = dict.fromkeys(task.new_columns, pl.Float64)
+    if task.is_policy:
+        types[task.new_columns[0]] = pl.Enum(task.policy.actions)
+    struct = pl.struct(pl.col(list(task.columns)))
+    new = struct.map_batches(partial(_apply_to_struct, task), return_dtype=pl.Struct(types))
+    return data.to_native().with_columns(new.struct.unnest())
+
+
+def _apply_to_struct(task: Task, struct: Any) -> Any:  # noqa: ANN401  (structs of Polars)
+    """Return a struct of the new columns, from one of the columns that are read."""
+    import narwhals.stable.v2 as nw
+
+    result = _apply_to_frame(task, nw.from_native(struct.struct.unnest(), eager_only=True))
+    return result.select(task.new_columns).to_struct()

@@ -58,9 +58,9 @@ if TYPE_CHECKING:
 
     from baserate._errors import DataError
 
-INVALID_SCORE = "a score is missing, or is none that this map takes"
+INVALID_SCORE = "a score is missing, or is none that this calibrator takes"
 UNKNOWN_GROUP = "a row is of a group that this policy refuses"
-MISSING_ID = "a row has no id, which this policy draws lots with"
+MISSING_ID = "a row has no id, which this randomized policy needs"
 ENGINE_MESSAGES = (INVALID_SCORE, UNKNOWN_GROUP, MISSING_ID)
 """Messages that the engine raises at the first row that cannot be calibrated or decided."""
 

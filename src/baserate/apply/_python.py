@@ -16,6 +16,7 @@ from baserate._arrays import Floats
 from baserate._calibrator import Calibrator, MulticlassCalibrator
 from baserate._calibrator_forms import Between, ClassForm, Form, Knots, Line, LogOdds, Softmax, Steps
 from baserate._cut import DIGITS, Cut, Treatment
+from baserate._domains import wrong_option
 from baserate._errors import OptionError
 from baserate._formatting import count_of
 from baserate._policy import REFUSE, Policy, policy_content, spellings
@@ -26,7 +27,7 @@ from baserate.apply._task import AnyCalibrator
 _DOCSTRING_WIDTH = 100
 _LABEL_HELPER = '''
 def _text(label):
-    """How files write a label of a group; None if it is missing."""
+    """Spelling of a label of a group in files; None if it is missing."""
     label = label.item() if hasattr(label, "item") else label  # of NumPy
     if label is None or label != label:
         return None
@@ -35,24 +36,24 @@ def _text(label):
     return repr(label) if isinstance(label, float) else str(label)
 '''
 _ID_HELPER = '''
-def _id(given):
-    """An id as it is hashed."""
-    given = given.item() if hasattr(given, "item") else given  # of NumPy
-    if isinstance(given, bool) or not isinstance(given, (int, str)):
-        raise ValueError(f"the id is {given!r}; ids are whole numbers or text, and every row needs one")
-    return str(given)
+def _id(value):
+    """Text of an id, which is hashed."""
+    value = value.item() if hasattr(value, "item") else value  # of NumPy
+    if isinstance(value, bool) or not isinstance(value, (int, str)):
+        raise ValueError(f"the id is {value!r}; ids are whole numbers or text, and every row needs one")
+    return str(value)
 '''
 _RANDOM_HELPER = f'''
-def _lot(id):
-    """A number that the key and the id decide: a record has the same lot always and everywhere."""
+def _random_number(id):
+    """Random number of a record: the same for the same key and id, always and everywhere."""
     return int(hashlib.sha256(f"{{_KEY}}:{{id}}".encode()).hexdigest()[:{DIGITS}], 16)
 '''
 _TABLE_COMMENTS = {
     False: "thresholds, and actions from the lowest scores to the highest.",
-    True: "cuts, with the first lot that draws each, thresholds, and actions from the lowest scores to the highest.",
+    True: "cuts: first random number that selects it, thresholds, and actions from the lowest scores to the highest.",
 }
 """Comment above the table of a deterministic and of a randomized policy."""
-_RESERVED_NAMES = frozenset(("bisect", "hashlib", "math", "float", "_CUTS", "_KEY", "_text", "_id", "_lot"))
+_RESERVED_NAMES = frozenset(("bisect", "hashlib", "math", "float", "_CUTS", "_KEY", "_text", "_id", "_random_number"))
 """Names that the generated source defines or uses itself."""
 
 
@@ -144,10 +145,10 @@ def _policy_body(policy: Policy) -> Iterator[str]:
         yield f"thresholds, actions = {cuts}"
         yield "return actions[bisect.bisect_right(thresholds, score)]"
         return
-    yield f"drawn = [actions[bisect.bisect_right(thresholds, score)] for _, thresholds, actions in {cuts}]"
-    yield "if len(set(drawn)) == 1:"
-    yield "    return drawn[0]"
-    yield f"return drawn[bisect.bisect_right([first for first, _, _ in {cuts}], _lot(id)) - 1]"
+    yield f"choices = [actions[bisect.bisect_right(thresholds, score)] for _, thresholds, actions in {cuts}]"
+    yield "if len(set(choices)) == 1:"
+    yield "    return choices[0]"
+    yield f"return choices[bisect.bisect_right([first for first, _, _ in {cuts}], _random_number(id)) - 1]"
 
 
 def _group_lines(policy: Policy) -> Iterator[str]:
@@ -180,23 +181,23 @@ def _escape(line: str) -> str:
 
 def _describe_policy(policy: Policy) -> Iterator[str]:
     """Describe a policy in lines for the docstring of its function."""
-    yield f"What to do with a score: {', '.join(policy.actions)}."
+    yield f"Return the action for a score: {', '.join(policy.actions)}."
     yield ""
     settings = json.dumps(policy_content(policy)["settings"], ensure_ascii=False)
     facts = {
         "rule": policy.rule + (f", {settings}" if policy.settings else ""),
-        "chosen on": policy.chosen_on or "nothing: nobody looked at data",
+        "chosen on": policy.chosen_on or "no data",
         "score": policy.columns.get("score"),
-        "map": policy.map and f"{policy.map.method}, behind which it was chosen; thresholds are of scores before it",
+        "calibrator": policy.map and f"{policy.map.method}; thresholds are of scores before calibration",
         "group": ", ".join(policy.attributes),
         "otherwise": policy.otherwise if policy.needs_group else None,
-        "id": "whole numbers or text, which lots are drawn with" if policy.needs_id else None,
+        "id": "whole numbers or text, which randomize the decision" if policy.needs_id else None,
     }
     for topic, fact in facts.items():
         if fact:
             yield from wrap(f"{topic}: {fact}", _DOCSTRING_WIDTH, subsequent_indent="    ", break_long_words=False)
     yield ""
-    yield "ValueError is raised for what cannot be decided. Written by baserate."
+    yield "Raises ValueError for rows that cannot be decided. Written by baserate."
 
 
 _TUPLE_WIDTH = 110
@@ -251,7 +252,7 @@ def as_python(artifact: AnyCalibrator | Policy, /, *, name: str | None = None) -
     if not isinstance(artifact, (Calibrator, MulticlassCalibrator)):
         kind = type(artifact).__name__
         raise OptionError(
-            f"{kind} is neither a map nor a policy", remedy="read one with load_calibrator or Policy.load."
+            f"{kind} is neither a calibrator nor a policy", remedy="read one with load_calibrator or Policy.load."
         )
     return _join_module([_calibrator_function(artifact, function)])
 
@@ -261,18 +262,9 @@ def _check_name(name: str | None, *, default: str) -> str:
     if name is None:
         return default
     if not name.isidentifier() or keyword.iskeyword(name):
-        raise OptionError(
-            f"name is {name!r}; a function needs a name that Python can read, such as {default!r}.",
-            option="name",
-            value=name,
-        )
+        raise wrong_option("name", name, f"an identifier of Python, such as {default!r}")
     if name in _RESERVED_NAMES or name == "_share":
-        raise OptionError(
-            f"name is {name!r}, which the source uses itself",
-            remedy=f"give another, such as {default!r}.",
-            option="name",
-            value=name,
-        )
+        raise wrong_option("name", name, f"a name that the source does not use itself, such as {default!r}")
     return name
 
 
@@ -316,8 +308,8 @@ def _binary_body(calibrator: Calibrator) -> list[str]:
     lines = [
         "score = float(score)",
         *_check_lines("score", calibrator.form),
-        *_binary_lines(calibrator.form, "score", "found"),
-        "return found",
+        *_binary_lines(calibrator.form, "score", "probability"),
+        "return probability",
     ]
     return [f"    {line}" for line in lines]
 
@@ -391,11 +383,11 @@ def _multiclass_lines(form: ClassForm) -> list[str]:
     """Return lines that return a probability for each class."""
     if isinstance(form, Softmax):
         return _softmax_lines(form)
-    lines = ["found = []"]
+    lines = ["shares = []"]
     for at, one in enumerate(form.forms):
-        lines += [*_binary_lines(one, f"scores[{at}]", "each"), "found.append(each)"]
-    lines += ["total = sum(found)", f"if total < {float_info.min!r}:"]
-    return [*lines, f"    return [1.0 / {form.classes}] * {form.classes}", "return [each / total for each in found]"]
+        lines += [*_binary_lines(one, f"scores[{at}]", "each"), "shares.append(each)"]
+    lines += ["total = sum(shares)", f"if total < {float_info.min!r}:"]
+    return [*lines, f"    return [1.0 / {form.classes}] * {form.classes}", "return [each / total for each in shares]"]
 
 
 def _softmax_lines(form: Softmax) -> list[str]:
@@ -404,11 +396,11 @@ def _softmax_lines(form: Softmax) -> list[str]:
     return [
         *_tuple_lines("weight", form.weight),
         *_tuple_lines("bias", form.bias),
-        f"moved = [{logit} for w, b, p in zip(weight, bias, scores)]",
-        "top = max(moved)",
-        "found = [math.exp(x - top) for x in moved]",
-        "total = sum(found)",
-        "return [each / total for each in found]",
+        f"logits = [{logit} for w, b, p in zip(weight, bias, scores)]",
+        "top = max(logits)",
+        "shares = [math.exp(x - top) for x in logits]",
+        "total = sum(shares)",
+        "return [each / total for each in shares]",
     ]
 
 

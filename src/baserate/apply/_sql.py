@@ -19,6 +19,7 @@ from baserate._arrays import Floats
 from baserate._calibrator import Calibrator, MulticlassCalibrator
 from baserate._calibrator_forms import Between, ClassForm, Form, Knots, Line, LogOdds, OneVsRest, Softmax, Steps
 from baserate._cut import DIGITS, Treatment
+from baserate._domains import wrong_option
 from baserate._errors import OptionError, keyword
 from baserate._policy import REFUSE, Policy, spellings
 from baserate._tally import Group
@@ -409,11 +410,11 @@ def _subqueries(task: Task, dialect: Dialect) -> tuple[Subqueries, RowColumns]:
     row = _cast_columns(task, dialect, "t.")
     groups = {f"group_{at}": text for at, text in enumerate(row.groups, 1)}
     ids = {} if row.id is None else {"id": row.id}
-    steps: dict[str, Mapping[str, Expression]] = {"given": {"score": row.score, **groups, **ids}}
-    row = RowColumns("given.score", [f"given.{name}" for name in groups], "given.id" if ids else None)
+    steps: dict[str, Mapping[str, Expression]] = {"inputs": {"score": row.score, **groups, **ids}}
+    row = RowColumns("inputs.score", [f"inputs.{name}" for name in groups], "inputs.id" if ids else None)
     if ids:
-        steps["drawn"] = {"lot": random_number_case(task.policy, row, dialect)}
-        row = replace(row, random_number="drawn.lot")
+        steps["randomized"] = {"random_number": random_number_case(task.policy, row, dialect)}
+        row = replace(row, random_number="randomized.random_number")
     return steps, row
 
 
@@ -441,9 +442,7 @@ def _quote_table(name: str, dialect: Dialect) -> str:
     """Quote the name of a table, with its schema and catalog if it has them."""
     parts = name.split(".")
     if not all(parts):
-        raise OptionError(
-            f"table is {name!r}", remedy="give a name such as 'scores' or 'schema.scores'.", option="table", value=name
-        )
+        raise wrong_option("table", name, "a name such as 'scores' or 'schema.scores'")
     return ".".join(map(dialect.quote_name, parts))
 
 
@@ -470,7 +469,7 @@ def as_sql(
     """Export a calibrator or a policy as SQL: an expression, or a query if a table is named.
 
     Where `apply` would raise an error for a row, the result is NULL: where a score is missing, infinite or no
-    probability although one is needed, where a policy refuses the group, and where a randomized policy finds no id.
+    probability although one is needed, where a policy refuses the group, and where a randomized policy has no id.
     Numbers have all their digits and an exponent, so that engines read them as doubles; names and text are quoted.
 
     Parameters
@@ -529,11 +528,11 @@ def as_sql(
     if not isinstance(artifact, (Calibrator, MulticlassCalibrator)):
         kind = type(artifact).__name__
         raise OptionError(
-            f"{kind} is neither a map nor a policy", remedy="read one with load_calibrator or Policy.load."
+            f"{kind} is neither a calibrator nor a policy", remedy="read one with load_calibrator or Policy.load."
         )
     unknown = [*["table"] * (table is not None), *(options.keys() - {"score"})]
     if unknown:
-        raise OptionError(f"{min(unknown)} is no option for a map; there are: dialect, score.")
+        raise OptionError(f"{min(unknown)} is no option for a calibrator; the options are: dialect, score.")
     return _calibrator_sql(artifact, language, options.get("score"))
 
 

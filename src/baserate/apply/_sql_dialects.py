@@ -81,16 +81,6 @@ DIALECTS: dict[str, Dialect] = {entry.name: entry for entry in _DIALECTS}
 def find_dialect(name: str) -> Dialect:
     """Return the dialect of a name or an alias, whatever its capitals.
 
-    Parameters
-    ----------
-    name
-        Name of a dialect, such as ``duckdb`` or ``postgres``.
-
-    Raises
-    ------
-    UnknownNameError
-        If there is no such dialect.
-
     >>> find_dialect("Postgres").quote_text("it's")
     "'it''s'"
     """

@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple, TypedDict, cast
 
 from baserate._calibrator import Calibrator, MulticlassCalibrator
 from baserate._calibrator_forms import Between
+from baserate._domains import wrong_option
 from baserate._errors import (
     DataError,
     MissingValuesError,
@@ -127,10 +128,12 @@ def _calibrator_task(
     missing: str = "refuse",
 ) -> Task:
     if not isinstance(calibrator, (Calibrator, MulticlassCalibrator)):
-        raise OptionError(f"{type(calibrator).__name__} is no map", remedy="read one with load_calibrator, or fit one.")
+        raise OptionError(
+            f"{type(calibrator).__name__} is no calibrator", remedy="read one with load_calibrator, or fit one."
+        )
     _check_missing_option(missing)
     if bounds and not isinstance(calibrator.form, Between):
-        raise OptionError(f"{calibrator.method} makes one probability, not two; bounds are those of venn-abers.")
+        raise OptionError(f"{calibrator.method} has no bounds", remedy="fit venn-abers, which has.")
     scores = score_columns(calibrator, score)
     new = tuple(f"{name}_calibrated" for name in scores) if to is None else _column_names(calibrator, to, "to")
     if bounds:
@@ -146,13 +149,14 @@ def policy_task(policy: Policy, options: Mapping[str, Any]) -> Task:
     """Check the options for applying a policy, and fill in the columns that it names itself."""
     unknown = options.keys() - {*_POLICY_OPTIONS}
     if unknown:
-        raise OptionError(f"{min(unknown)} is no option for a policy; there are: {', '.join(_POLICY_OPTIONS)}.")
+        options_ = ", ".join(_POLICY_OPTIONS)
+        raise OptionError(f"{min(unknown)} is no option for a policy; the options are: {options_}.")
     missing = options.get("missing", "refuse")
     _check_missing_option(missing)
     score = options.get("score") or policy.columns.get("score")
     if not score:
         raise OptionError(
-            "the policy does not know which column holds the scores",
+            "the policy does not store the name of the score column",
             remedy=f"name it, such as {keyword('score', 'risk')}.",
         )
     name = options.get("to") or ACTION_COLUMN
@@ -163,7 +167,7 @@ def policy_task(policy: Policy, options: Mapping[str, Any]) -> Task:
 
 def _check_missing_option(missing: str) -> None:
     if missing not in ("refuse", "keep"):
-        raise OptionError(f"missing is {missing!r}; it is 'refuse' or 'keep'.", option="missing", value=missing)
+        raise wrong_option("missing", missing, "'refuse' or 'keep'")
 
 
 def score_columns(calibrator: AnyCalibrator, score: ScoreColumns | None) -> tuple[str, ...]:
@@ -173,13 +177,13 @@ def score_columns(calibrator: AnyCalibrator, score: ScoreColumns | None) -> tupl
     if isinstance(calibrator, Calibrator):
         if "score" not in calibrator.columns:
             raise OptionError(
-                "the map does not know which column holds the scores",
+                "the calibrator does not store the name of the score column",
                 remedy=f"name it, such as {keyword('score', 'risk')}.",
             )
         return (calibrator.columns["score"],)
     if not {*calibrator.labels} <= {*calibrator.columns}:
         raise OptionError(
-            "the map does not know which columns hold the scores",
+            "the calibrator does not store the names of the score columns",
             remedy=f"name one for each class with {keyword('score')}.",
         )
     return tuple(calibrator.columns[label] for label in calibrator.labels)
@@ -189,18 +193,11 @@ def _column_names(calibrator: AnyCalibrator, names: ScoreColumns, option: str) -
     """Return one column for each class, in their order; a single one for a binary calibrator."""
     if isinstance(calibrator, Calibrator):
         if not isinstance(names, str) or not names:
-            raise OptionError(
-                f"{option} is {names!r}; this map takes the name of one column.", option=option, value=names
-            )
+            raise wrong_option(option, names, "the name of one column")
         return (names,)
     labels = calibrator.labels
     if isinstance(names, str):
-        raise OptionError(
-            f"{option} is {names!r}",
-            remedy=f"name one column for each class: {', '.join(labels)}.",
-            option=option,
-            value=names,
-        )
+        raise wrong_option(option, names, f"one column for each class: {', '.join(labels)}")
     if isinstance(names, Mapping):
         if {*names} != {*labels}:
             raise OptionError(f"{option} names {', '.join(names) or 'no class'}; the classes are {', '.join(labels)}.")
@@ -220,7 +217,8 @@ def _group_columns(policy: Policy, group: str | Sequence[str] | None) -> tuple[s
     if len(names) != len(policy.attributes):
         attributes = ", ".join(policy.attributes) or "no group"
         raise OptionError(
-            f"group names {count_of(len(names), 'column')}; this policy asks for {attributes}: name one for each."
+            f"group names {count_of(len(names), 'column')}, but this policy requires {attributes}",
+            remedy="name one for each.",
         )
     return names
 
@@ -232,9 +230,8 @@ def _id_column(policy: Policy, id_: str | None) -> str | None:
     name = policy.columns.get("id") if id_ is None else id_
     if not name:
         raise OptionError(
-            f"this policy draws lots, which the ids of rows decide; name their column, such as "
-            f"{keyword('id', 'patient')}. "
-            "Without ids there is no lottery."
+            "this policy is randomized by the ids of rows, but no column of ids is named",
+            remedy=f"name it, such as {keyword('id', 'patient')}.",
         )
     return name
 
@@ -272,22 +269,22 @@ def row_error(errors: RowErrors, task: Task) -> DataError:
     >>> from baserate._calibrator import shift_log_odds
     >>> print(row_error(RowErrors("missing", 7, 9, [1, 2, 3, 5, 6]), make_task(shift_log_odds(1.0), score="risk")))
     7 of 9 rows have a score that is missing, NaN or infinite in 'risk' (rows 1, 2, 3, 5, 6 and 2 more, counted from 1);
-    fill them in, or let what is missing stay so with missing='keep'.
+    fill them in, or keep those rows without a result with missing='keep'.
     """
     more = ", …" if len(task.scores) > MAX_EXAMPLES else ""
     where = f"in {', '.join(map(repr, task.scores[:MAX_EXAMPLES]))}{more} ({format_rows(errors)})"
     count = f"{errors.rows} of {errors.total} rows"
     if errors.kind == "missing":
         return MissingValuesError(
-            f"{count} have a score that is missing, NaN or infinite {where}; fill them in, or let what "
-            f"is missing stay so with {keyword('missing', 'keep')}."
+            f"{count} have a score that is missing, NaN or infinite {where}",
+            remedy=f"fill them in, or keep those rows without a result with {keyword('missing', 'keep')}.",
         )
     if errors.kind == "outside":
         return NotAProbabilityError(
-            f"{count} have a score outside [0, 1] {where}, but this map was made for probabilities; "
-            "give those, or fit a map on scores of this kind."
+            f"{count} have a score outside [0, 1] {where}, but this calibrator takes probabilities",
+            remedy="give those, or fit a calibrator on scores of this kind.",
         )
-    return ShapeError(f"{count} give probability 0 to every class {where}; leave them out.")
+    return ShapeError(f"{count} give probability 0 to every class {where}", remedy="leave them out.")
 
 
 def format_rows(errors: RowErrors) -> str:
@@ -302,7 +299,7 @@ def format_rows(errors: RowErrors) -> str:
 
 
 GroupTexts = tuple[str | None, ...]
-"""How a group is written, one text for each attribute; None is missing."""
+"""Spelling of a group, one text for each attribute; None is missing."""
 
 
 def unknown_groups_error(
@@ -310,20 +307,11 @@ def unknown_groups_error(
 ) -> DataError:
     """Return the exception for rows of groups that a policy refuses, the largest groups first.
 
-    Parameters
-    ----------
-    attributes
-        Names of the group columns.
-    many
-        Number of rows of each group.
-    total
-        Number of all rows.
-    others
-        Number of further groups that `many` does not contain, and of their rows.
+    `many` is the number of rows of each group, and `others` the number of further groups and of their rows.
 
     >>> print(unknown_groups_error(["sex"], {("x",): 3, (None,): 1}, 9))
     4 of 9 rows are of groups that this policy refuses: sex = 'x' (3 rows), sex missing (1 row); leave them out, or
-    choose a policy whose `otherwise` says what to do with them.
+    choose a policy whose `otherwise` is an action.
     """
     largest = sorted(many.items(), key=lambda item: (-item[1], str(item[0])))[:MAX_EXAMPLES]
     groups = [f"{_format_group(attributes, texts)} ({rows} row{'' if rows == 1 else 's'})" for texts, rows in largest]
@@ -331,7 +319,8 @@ def unknown_groups_error(
     more = f" and {rest} more group{'' if rest == 1 else 's'}" if rest else ""
     return UnknownLabelError(
         f"{sum(many.values()) + others[1]} of {total} rows are of groups that this policy refuses: {', '.join(groups)}"
-        f"{more}; leave them out, or choose a policy whose `otherwise` says what to do with them."
+        f"{more}",
+        remedy="leave them out, or choose a policy whose `otherwise` is an action.",
     )
 
 
@@ -344,11 +333,12 @@ def missing_ids(name: str, errors: RowErrors) -> DataError:
     """Return the exception for rows without an id, where a policy is randomized.
 
     >>> print(missing_ids("who", RowErrors("missing", 1, 9, [4])))
-    1 of 9 rows have no id in 'who' (row 4, counted from 1), which this policy draws lots with; give every row one.
+    1 of 9 rows have no id in 'who' (row 4, counted from 1), which this randomized policy needs; give every row one.
     """
     return MissingValuesError(
-        f"{errors.rows} of {errors.total} rows have no id in {name!r} ({format_rows(errors)}), which this policy "
-        "draws lots with; give every row one."
+        f"{errors.rows} of {errors.total} rows have no id in {name!r} ({format_rows(errors)}), which this randomized "
+        "policy needs",
+        remedy="give every row one.",
     )
 
 
@@ -356,12 +346,13 @@ def invalid_ids(name: str, types: str) -> OptionError:
     """Return the exception for ids of several types, or of a type that can be written in more than one way.
 
     >>> print(invalid_ids("who", "DOUBLE"))
-    ids in 'who' hold DOUBLE; they must be whole numbers or text, and all of one kind, for others are written in more
-    than one way. Convert them first.
+    ids in 'who' hold DOUBLE; expected whole numbers or text, all of one kind, since others have several spellings.
+    Convert them first.
     """
     return OptionError(
-        f"ids in {name!r} hold {types}; they must be whole numbers or text, and all of one kind, for others are "
-        "written in more than one way. Convert them first."
+        f"ids in {name!r} hold {types}; expected whole numbers or text, all of one kind, since others have several "
+        "spellings.",
+        remedy="Convert them first.",
     )
 
 
@@ -369,10 +360,9 @@ def duplicate_ids_note(name: str, count: int, total: int) -> str:
     """Return the note on rows that share their id with an earlier one, among randomized rows.
 
     >>> duplicate_ids_note("who", 2, 9)
-    "2 of 9 rows whose lot decides have an id in 'who' that another has, too, and so draw the same lot; see that an id
-    names one record."
+    "2 of 9 randomized rows share an id in 'who' with another, and so its random number; give each record its own id."
     """
     return (
-        f"{count} of {total} rows whose lot decides have an id in {name!r} that another has, too, and so draw the same "
-        "lot; see that an id names one record."
+        f"{count} of {total} randomized rows share an id in {name!r} with another, and so its random number; give each "
+        "record its own id."
     )

@@ -1,16 +1,14 @@
 """Fit calibrators: functions from scores to calibrated probabilities.
 
 Each method is a function from a tally to a `Calibrator`; `fit` takes a method by name and data of any kind,
-`cross_fit` evaluates a method out of fold, and `choose` selects one. Names are imported on first use. The package
-uses
+`cross_fit` evaluates a method out of fold, and `choose` selects one. Names are imported on first use. The package uses
 the types and `measure`.
 
 - `_registry`: the table of calibrators with names and aliases, and `fit`.
 - `_parametric`: identity, offset, temperature, logistic (Platt) and beta calibration.
 - `_nonparametric`: isotonic regression, histogram binning and Venn–Abers.
 - `multiclass`: calibrators of several classes.
-- `_cross_fitting`: folds, and out-of-fold calibration.
-- `_choose`: the choice of a method by cross-validated log-loss.
+- `_cross_fitting`: folds, out-of-fold calibration, and the choice of a method by cross-validated log loss.
 - `_fit_data`: checks that all fits share, and parameters with intervals.
 """
 
@@ -20,8 +18,7 @@ from baserate._lazy import attach
 
 if TYPE_CHECKING:
     from baserate.calibrate import multiclass as multiclass
-    from baserate.calibrate._choose import Choice as Choice, choose as choose
-    from baserate.calibrate._cross_fitting import cross_fit as cross_fit
+    from baserate.calibrate._cross_fitting import Choice as Choice, choose as choose, cross_fit as cross_fit
     from baserate.calibrate._nonparametric import histogram as histogram, isotonic as isotonic, venn_abers as venn_abers
     from baserate.calibrate._parametric import (
         beta as beta,

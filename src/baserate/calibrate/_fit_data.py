@@ -1,4 +1,4 @@
-"""Fit data: what calibrators are fitted to, the checks that all fits share, and fitted parameters with intervals."""
+"""Fit data: the data of calibrators, the checks that all fits share, and fitted parameters with intervals."""
 
 from __future__ import annotations
 
@@ -15,9 +15,8 @@ from baserate._calibrator import Calibrator, FitSource, Parameter
 from baserate._errors import EmptyDataError, FitError, NotAProbabilityError, OptionError, keyword
 from baserate._numeric.cumulative import run_in_background
 from baserate._numeric.logistic import PROBABILITY_CLIP
-from baserate._read_summary import ReadSummary
 from baserate._rows import Rows
-from baserate._tally import Tallies, Tally
+from baserate._tally import ReadSummary, Tallies, Tally
 
 Data = Tally | Tallies | Rows
 Options = ParamSpec("Options")
@@ -29,30 +28,19 @@ Z = 1.959963984540054
 
 
 def pool_tally(data: Data) -> Tally:
-    """Pool all groups of data with one score in one tally.
-
-    Parameters
-    ----------
-    data
-        A tally, tallies by group, or rows.
-
-    Raises
-    ------
-    OptionError
-        If there are several scores, or the data are of another type.
-    """
+    """Pool all groups of data with one score in one tally; raise if there are several scores."""
     if isinstance(data, Tally):
         return data
     tallies = data.tallies() if isinstance(data, Rows) else data
     if not isinstance(tallies, Tallies):
-        raise OptionError(
-            f"data is {type(data).__name__}; expected a Tally, Tallies or Rows.",
-            remedy="Make a tally of arrays: baserate.tally(y, p).",
-            option="data",
-            value=type(data).__name__,
-        )
+        what = f"data is {type(data).__name__}; expected a Tally, Tallies or Rows."
+        remedy = "Make a tally of arrays: baserate.tally(y, p)."
+        raise OptionError(what, remedy=remedy, option="data", value=type(data).__name__)
     if len(tallies.models) > 1:
-        raise OptionError(f"there are several scores ({', '.join(tallies.models)}); a map is of one: read that alone.")
+        raise OptionError(
+            f"there are several scores ({', '.join(tallies.models)}), but a calibrator is of one",
+            remedy="read one score only.",
+        )
     return tallies.pooled(next(iter(tallies.models)))
 
 
@@ -76,12 +64,9 @@ def binary_calibrator(
     @wraps(function)
     def fit(tally: Tally, /, *args: Options.args, **options: Options.kwargs) -> Calibrator:
         if not isinstance(tally, Tally):
-            raise OptionError(
-                f"data is {type(tally).__name__}; expected a Tally.",
-                remedy=f"Make one of arrays: calibrate.{function.__name__}(baserate.tally(y, p)).",
-                option="data",
-                value=type(tally).__name__,
-            )
+            what = f"data is {type(tally).__name__}; expected a Tally."
+            remedy = f"Make one of arrays: calibrate.{function.__name__}(baserate.tally(y, p))."
+            raise OptionError(what, remedy=remedy, option="data", value=type(tally).__name__)
         # The digest takes as long as some fits, and is computed in another thread.
         with run_in_background(lambda: tally.digest, size=3 * len(tally.score)) as digest:
             calibrator = function(_check_classes(tally), *args, **options)
@@ -97,12 +82,9 @@ def _check_classes(tally: Tally) -> Tally:
     """Check that a tally has both classes, and drop scores without mass."""
     positive, negative = (bool(mass.any()) for mass in tally.mass)
     if not (positive or negative):
-        raise EmptyDataError("there are no rows with weight to fit a map to", remedy="give some.")
+        raise EmptyDataError("there are no rows with weight to fit a calibrator to", remedy="give some.")
     if not (positive and negative):
-        label = "positive" if positive else "negative"
-        raise FitError(
-            f"all rows are {label}, so nothing tells how likely the other class is", remedy="give rows of both."
-        )
+        raise FitError(f"all rows are {'positive' if positive else 'negative'}", remedy="give rows of both classes.")
     nonempty = np.logical_or(*tally.mass)
     if nonempty.all():
         return tally
@@ -117,11 +99,13 @@ def are_probabilities(tally: Tally, stated: bool | None) -> bool:  # noqa: FBT00
 
 def require_probabilities(tally: Tally, method: str, *, probabilities: bool | None = None) -> None:
     """Refuse scores that are no probabilities, for calibrators that need them."""
-    remedy = f"but {method} changes probabilities; fit logistic or isotonic, which take any score."
-    if not tally.probable:
-        raise NotAProbabilityError(f"scores go from {tally.score[-1]:.6g} to {tally.score[0]:.6g}, {remedy}")
-    if probabilities is False:  # the caller looked at more rows than these
-        raise NotAProbabilityError(f"scores are no probabilities, {remedy}")
+    # The caller may have looked at more rows than these, and state that scores are no probabilities.
+    if not tally.probable or probabilities is False:
+        scores = "are no probabilities" if tally.probable else f"go from {tally.score[-1]:.6g} to {tally.score[0]:.6g}"
+        raise NotAProbabilityError(
+            f"scores {scores}, but {method} changes probabilities",
+            remedy="fit logistic or isotonic, which take any score.",
+        )
 
 
 def clipping_note(tally: Tally) -> tuple[str, ...]:
@@ -133,7 +117,7 @@ def clipping_note(tally: Tally) -> tuple[str, ...]:
     )
     subject = "row has a probability" if rows == 1 else "rows have a probability"
     clip = f"{PROBABILITY_CLIP:g}"
-    return (f"{rows} {subject} of 0 or 1, or next to it, without finite log-odds; it was taken as {clip} away.",)
+    return (f"{rows} {subject} of 0 or 1, or next to it, without finite log-odds; it was moved {clip} away.",)
 
 
 def log_probabilities(score: Floats) -> tuple[Floats, Floats]:
@@ -149,7 +133,7 @@ def refuse_separation(tally: Tally) -> None:
     if lowest >= highest and tally.score[0] > tally.score[-1]:
         where = f"between {highest:.6g} and {lowest:.6g}" if lowest > highest else f"at {lowest:.6g}"
         raise FitError(
-            f"a threshold {where} parts the classes, so that no curve is too steep",
+            f"a threshold {where} separates the classes, so that no finite slope fits best",
             remedy=f"fit isotonic, or logistic with {keyword('smoothed', value=True)}.",
         )
 
@@ -158,7 +142,7 @@ def refuse_separation_at_half(tally: Tally) -> None:
     """Refuse classes that ½ separates: the likelihood has no maximum, it grows as the temperature falls."""
     lowest, highest = _overlap(tally)
     if lowest >= 0.5 >= highest:
-        raise FitError("½ parts the classes, so that no temperature is too low", remedy="fit isotonic.")
+        raise FitError("½ separates the classes, so that no temperature above 0 fits best", remedy="fit isotonic.")
 
 
 def _overlap(tally: Tally) -> tuple[float, float]:

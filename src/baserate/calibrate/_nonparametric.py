@@ -165,7 +165,7 @@ def venn_abers(tally: Tally, *, probabilities: bool | None = None) -> Calibrator
     """
     if tally.weighted:
         raise OptionError(
-            "venn-abers puts in one more row, which has no weight",
+            "venn-abers adds one more row, which has no weight",
             remedy=f"leave {keyword('weight')} out, or fit isotonic.",
         )
     score, positive, negative = tally.score[::-1], tally.positive[::-1], tally.negative[::-1]

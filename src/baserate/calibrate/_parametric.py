@@ -14,7 +14,8 @@ import numpy as np
 from baserate._arrays import Floats
 from baserate._calibrator import Calibrator, Parameter, shift_log_odds
 from baserate._calibrator_forms import Line, LogOdds
-from baserate._errors import FitError, OptionError
+from baserate._domains import wrong_option
+from baserate._errors import FitError
 from baserate._numeric.logistic import PROBABILITY_CLIP, fit_logistic, fit_logistic_basis, log_odds
 from baserate._tally import Tally
 from baserate.calibrate._fit_data import (
@@ -33,10 +34,10 @@ from baserate.measure import calibration_offset as best_offset, squared_weights
 Scale = Literal["log-odds", "score"]
 Shape = Literal["abm", "ab", "am", "a"]
 _ZERO_TEMPERATURE_SLOPE = (
-    "no slope above 0 fits better than none, so everybody gets ½: a map never turns scores round; fit logistic."
+    "no slope above 0 fits better than 0, so all probabilities are ½: a calibrator never reverses scores; fit logistic."
 )
 _NEGATIVE_SLOPE = (
-    "the higher the score the rarer the positive class: a map never turns scores round, so it is constant."
+    "the higher the score, the rarer the positive class: a calibrator never reverses scores, so it is constant."
 )
 
 
@@ -80,9 +81,7 @@ def prevalence(*, at: float, to: float) -> Calibrator:
     """
     for name, value in (("at", at), ("to", to)):
         if not 0 < value < 1:
-            raise OptionError(
-                f"{name} is {value}; a prevalence lies between 0 and 1, both excluded.", option=name, value=value
-            )
+            raise wrong_option(name, value, "a prevalence between 0 and 1, both excluded")
     # Four logarithms instead of one: the ratio of odds itself may overflow.
     return shift_log_odds(log(to) - log(1 - to) - log(at) + log(1 - at))
 
@@ -198,7 +197,7 @@ def logistic(
     [('intercept', -0.077), ('slope', 0.7207)]
     """
     if scale not in (None, "log-odds", "score"):
-        raise OptionError(f"scale is {scale!r}; it is 'log-odds' or 'score'.", option="scale", value=scale)
+        raise wrong_option("scale", scale, "'log-odds' or 'score'")
     if scale == "log-odds":
         require_probabilities(tally, "the scale of log-odds", probabilities=probabilities)
     stated = probabilities if scale is None else scale == "log-odds"
@@ -212,7 +211,7 @@ def _fit_logistic(tally: Tally, *, smoothed: bool = False, probabilities: bool =
     if not smoothed:
         refuse_separation(tally)
     fit = _fit_line(x, *_targets(tally, smoothed=smoothed), squared_weights(tally))
-    notes = clipping_note(tally) if probabilities else ("scores stand for log-odds as they are.",)
+    notes = clipping_note(tally) if probabilities else ("scores were used in place of log-odds.",)
     # A falling curve would reverse the ranking; the best curve that does not fall is constant.
     if fit is None or fit[0][1] <= 0:
         level = log(tally.positives / tally.negatives)
@@ -278,7 +277,7 @@ def beta(tally: Tally, *, shape: Shape = "abm", probabilities: bool | None = Non
     [('a', 0.0), ('b', 2.447), ('c', -1.803), ('m', 0.521)]
     """
     if shape not in ("abm", "ab", "am", "a"):
-        raise OptionError(f"shape is {shape!r}; it is one of 'abm', 'ab', 'am' and 'a'.", option="shape", value=shape)
+        raise wrong_option("shape", shape, "'abm', 'ab', 'am' or 'a'")
     require_probabilities(tally, "beta", probabilities=probabilities)
     # These shapes are the logistic and the temperature fit under other names.
     if shape in ("am", "a"):
@@ -299,7 +298,7 @@ def beta(tally: Tally, *, shape: Shape = "abm", probabilities: bool | None = Non
 def _fit_beta(tally: Tally) -> _BetaFit:
     first, second = log_probabilities(tally.score)
     if len(first) < 3 or np.count_nonzero(np.diff(first)) < 2:
-        raise FitError("three numbers need three different scores at least", remedy="fit logistic.")
+        raise FitError("three parameters need at least three different scores", remedy="fit logistic.")
     refuse_separation(tally)
     return _fit_slopes(tally, {"a": first, "b": second, "c": np.ones(len(first))})
 
@@ -309,7 +308,7 @@ def _fit_beta_through_half(tally: Tally) -> _BetaFit:
     # At p = ½ both columns are 0, so that the curve passes through ½ without an intercept.
     first, second = (each + sign * log(2) for each, sign in zip(log_probabilities(tally.score), (1, -1), strict=True))
     if np.count_nonzero(np.diff(first[first != 0])) < 1:
-        raise FitError("two numbers need two different scores besides ½ at least", remedy="fit temperature.")
+        raise FitError("two parameters need at least two different scores besides ½", remedy="fit temperature.")
     refuse_separation_at_half(tally)
     fit = _fit_slopes(tally, {"a": first, "b": second})
     return fit._replace(c=(fit.a - fit.b) * log(2))
@@ -322,7 +321,7 @@ def _fit_slopes(tally: Tally, columns: dict[str, Floats]) -> _BetaFit:
     )
     if not fit.converged:
         raise FitError(
-            "some scores hold one class alone, so that no slope is too steep", remedy="fit logistic or isotonic."
+            "at some scores there is one class only, so that no finite slope fits", remedy="fit logistic or isotonic."
         )
     weights = dict(zip(columns, fit.weights.tolist(), strict=True))
     # A slope that is fixed at its bound has no Wald interval.

@@ -25,33 +25,22 @@ _ONE_VS_REST = "one-vs-rest-"
 
 @dataclass(frozen=True, slots=True)
 class CalibratorEntry:
-    """A calibrator in the registry: its names, its functions, and which scores it takes.
-
-    Parameters
-    ----------
-    name
-        Name for `fit`, `choose` and the command line.
-    summary
-        Description in one line.
-    binary
-        Function from a tally to a calibrator; None where there is none for two classes.
-    multiclass
-        Function from rows to a multiclass calibrator; None where there is none.
-    one_vs_rest
-        Whether the binary function is also offered for each class against the rest.
-    any_score
-        Whether it takes any score; otherwise scores must be probabilities.
-    aliases
-        Other names that are accepted.
-    """
+    """A calibrator in the registry: its names, its functions, and which scores it takes."""
 
     name: str
+    """Name for `fit`, `choose` and the command line."""
     summary: str
+    """Description in one line."""
     binary: BinaryFit | None = None
+    """Function from a tally to a calibrator; None where there is none for two classes."""
     multiclass: MulticlassFit | None = None
+    """Function from rows to a multiclass calibrator; None where there is none."""
     one_vs_rest: bool = False
+    """Whether the binary function is also offered for each class against the rest."""
     any_score: bool = False
+    """Whether it takes any score; otherwise scores must be probabilities."""
     aliases: tuple[str, ...] = ()
+    """Other names that are accepted."""
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -231,7 +220,7 @@ def fit(
     """
     check_method("fit", method)
     if method == "choose":
-        from baserate.calibrate._choose import choose
+        from baserate.calibrate._cross_fitting import choose
 
         return choose(data, probabilities=probabilities, **options).calibrator
     stated = all_probabilities(data) if probabilities is None else probabilities
@@ -255,12 +244,9 @@ def check_method(function: str, method: object) -> None:
     """Refuse anything but a name, above all an array of scores beside an array of labels."""
     if not isinstance(method, str):
         text = f"{type(method).__name__} of {len(method)}" if isinstance(method, Sized) else repr(method)
-        raise OptionError(
-            f"method is {text}; expected a name, such as 'logistic'. Tally arrays of labels and scores first: "
-            f"calibrate.{function}(baserate.tally(y, p), 'logistic').",
-            option="method",
-            value=text,
-        )
+        what = f"method is {text}; expected a name, such as 'logistic'."
+        remedy = f"Tally arrays of labels and scores first: calibrate.{function}(baserate.tally(y, p), 'logistic')."
+        raise OptionError(what, remedy=remedy, option="method", value=text)
 
 
 AnyFit = TypeVar("AnyFit")

@@ -18,7 +18,7 @@ from baserate import _domains
 from baserate._arrays import Floats, make_read_only
 from baserate._calibrator import Calibrator, FitSource, MulticlassCalibrator, Parameter
 from baserate._calibrator_forms import OneVsRest, Softmax
-from baserate._domains import check_domain
+from baserate._domains import check_domain, wrong_option
 from baserate._errors import EmptyDataError, FitError, OptionError, ShapeError, keyword
 from baserate._formatting import count_of
 from baserate._numeric.distinct import Codes, Hashes, float_bits, hash_rows
@@ -72,7 +72,7 @@ class FitRows:
         """Drop rows without weight; refuse data without rows."""
         weighted = rows if rows.amount is None or rows.amount.all() else rows.only(rows.amount > 0)
         if not len(weighted):
-            raise EmptyDataError("there are no rows, or none with weight; a map is fitted on rows.")
+            raise EmptyDataError("there are no rows with weight to fit a calibrator to", remedy="give some.")
         return FitRows(weighted, rows.digest)
 
     @staticmethod
@@ -121,7 +121,7 @@ class FitRows:
     def notes(self) -> tuple[str, ...]:
         """Notes on the rows that apply to every fit."""
         clipped = int((self.rows.score < PROBABILITY_CLIP).sum())
-        few = f"fitted on {count_of(self.n_rows, 'row')} only: another sample may give a very different map."
+        few = f"fitted on {count_of(self.n_rows, 'row')} only: another sample may give a very different calibrator."
         clip = f"{PROBABILITY_CLIP:g}"
         near = f"{clipped} of {self.rows.score.size} probabilities are below {clip}, and are taken as {clip}."
         return (*((few,) if self.n_rows < MIN_ROWS else ()), *((near,) if clipped else ()))
@@ -148,8 +148,7 @@ class FitRows:
         absent = [label for label, mass in zip(self.labels, self.rows.support, strict=True) if not mass]
         if absent:
             raise FitError(
-                f"{format_labels(absent)} never occurs in {count_of(self.n_rows, 'row')}, so that no bias of it is "
-                f"too low",
+                f"{format_labels(absent)} never occurs in {count_of(self.n_rows, 'row')}, so that no finite bias fits",
                 remedy=f"fit {alternative}, or give rows of every class.",
             )
 
@@ -214,7 +213,7 @@ def reprior(before: Shares, after: Shares, *, labels: Sequence[object] | None = 
     if labels is None:
         if not isinstance(before, Mapping):
             raise OptionError(
-                f"before is no mapping from class to share, so {keyword('labels')} must name the classes."
+                "before is no mapping from class to share", remedy=f"name the classes with {keyword('labels')}."
             )
         labels = list(before)
     names = tuple(map(str, labels))
@@ -234,7 +233,7 @@ def check_shares(what: str, given: Shares, labels: Sequence[object]) -> Floats:
     if isinstance(given, Mapping):
         if set(given) != set(labels):
             raise OptionError(
-                f"{what} names {count_of(len(given), 'class', 'classes')}, not the same as labels",
+                f"{what} names {count_of(len(given), 'class', 'classes')}, other than the labels",
                 remedy="give each of them its share.",
             )
         given = [given[label] for label in labels]
@@ -242,12 +241,7 @@ def check_shares(what: str, given: Shares, labels: Sequence[object]) -> Floats:
     if shares.shape != (len(labels),):
         raise ShapeError(f"{what} has shape {shares.shape}", remedy=f"give a share for each of {len(labels)} classes.")
     if not (np.isfinite(shares).all() and (shares > 0).all() and abs(shares.sum() - 1) <= NEAR):
-        raise OptionError(
-            f"{what} is {shares.tolist()}",
-            remedy="give shares above 0 that add up to 1.",
-            option=what,
-            value=shares.tolist(),
-        )
+        raise wrong_option(what, shares.tolist(), "shares above 0 that add up to 1")
     normalized: Floats = shares / shares.sum()
     return normalized
 
@@ -306,7 +300,7 @@ def _fit_biases(fit_rows: FitRows) -> tuple[Floats, Floats]:
     space = np.concatenate([np.zeros(relative.shape), relative])
     fit = fit_softmax(logs, SoftmaxModel(base, space, start, coercive=True))
     if not fit.converged:
-        raise FitError("the biases did not settle: almost all probabilities are 0 or 1", remedy="fit temperature.")
+        raise FitError("the biases did not converge: almost all probabilities are 0 or 1", remedy="fit temperature.")
     centering = np.eye(width) - 1 / width
     covariance = centering @ fit.covariance[width:, width:] @ centering
     return centering @ fit.parameters[width:], np.diag(covariance)
@@ -342,15 +336,14 @@ def temperature(rows: MulticlassRows) -> MulticlassCalibrator:
     # The likelihood does not depend on the temperature.
     if softmax_information(logs, model, model.start)[0, 0] <= _CONSTANT * fit_rows.rows.total:
         raise FitError(
-            f"each of {fit_rows.n_rows} rows gives all classes the same probability, so that no temperature changes "
-            f"them",
+            f"in each of {fit_rows.n_rows} rows all classes are equally probable, whatever the temperature",
             remedy="fit prior.",
         )
     # Relative to the likeliest class, all true classes are at 0: the likelihood grows as T falls.
     if not logs.x[np.arange(len(logs.x)), logs.truth].any():
         raise FitError(
-            f"in all {fit_rows.n_rows} rows the true class has the highest probability, so that no temperature is too "
-            f"low",
+            f"in all {fit_rows.n_rows} rows the true class has the highest probability, so that the best temperature "
+            "is 0",
             remedy="give rows that the model was not trained on, or fit prior.",
         )
     fit = _check_convergence(fit_softmax(logs, model), fit_rows)
@@ -450,14 +443,13 @@ def _check_variation(fit_rows: FitRows, logs: SoftmaxData, model: SoftmaxModel) 
         names = [name for name, at in zip(fit_rows.labels, flat, strict=False) if at] if len(flat) > 1 else []
         subject = f"the probability of {format_labels(names)} is" if names else "the probabilities are"
         raise FitError(
-            f"{subject} the same in all {fit_rows.n_rows} rows, so that a slope and a bias do the same",
+            f"{subject} the same in all {fit_rows.n_rows} rows, so that slope and bias are not identified",
             remedy="fit prior, or give rows that differ.",
         )
     if not is_identified(hessian):
         raise FitError(
-            f"the probabilities in {fit_rows.n_rows} rows vary too little or together, so that several slopes and "
-            f"biases do "
-            "the same",
+            f"the probabilities in {fit_rows.n_rows} rows vary too little or together, so that slopes and biases are "
+            "not identified",
             remedy="fit temperature, or prior.",
         )
 
@@ -465,9 +457,8 @@ def _check_variation(fit_rows: FitRows, logs: SoftmaxData, model: SoftmaxModel) 
 def _check_convergence(fit: SoftmaxFit, fit_rows: FitRows) -> SoftmaxFit:
     if not fit.converged:
         raise FitError(
-            f"the probabilities part some of {len(fit_rows.labels)} classes in {fit_rows.n_rows} rows, so that no "
-            f"slope or "
-            "bias is too great",
+            f"the probabilities separate some of {len(fit_rows.labels)} classes in {fit_rows.n_rows} rows, so that no "
+            "finite slope or bias fits",
             remedy="give more rows, or rows that the model was not trained on, or fit temperature or prior.",
         )
     return fit
@@ -483,7 +474,7 @@ def _zero_slope_note(fit: SoftmaxFit, names: str) -> tuple[str, ...]:
     if not fit.at_bound.any():
         return ()
     subject = "slope" if names == "one" else f"weight of {names}"
-    return (f"the {subject} is held at 0: the likeliest would be negative, as if the scores were upside down.",)
+    return (f"the {subject} is bounded at 0: the likeliest is negative, as if the scores were reversed.",)
 
 
 def _make_calibrator(
@@ -631,7 +622,7 @@ def assign_folds(rows: MulticlassRows, folds: int = 5, *, seed: int = 0) -> Code
     """
     check_domain("folds", folds, _domains.FOLDS)
     if not len(rows):
-        raise EmptyDataError("there are no rows to deal into folds.")
+        raise EmptyDataError("there are no rows to assign to folds", remedy="give some.")
     support = np.bincount(rows.truth, minlength=len(rows.labels))
     rarest = int(np.where(support > 0, support, len(rows) + 1).argmin())
     if support[rarest] < 2:
@@ -649,7 +640,7 @@ def assign_folds(rows: MulticlassRows, folds: int = 5, *, seed: int = 0) -> Code
         if (in_fold < support[:, None])[support > 0].all():
             return fold
     raise FitError(
-        f"all rows of {rows.labels[rarest]} are in one fold, however they are dealt", remedy="give more rows of it."
+        f"all rows of {rows.labels[rarest]} are in one fold of every partition", remedy="give more rows of it."
     )
 
 

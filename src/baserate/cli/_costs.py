@@ -22,9 +22,8 @@ if TYPE_CHECKING:
     from baserate._confusion import Confusion
     from baserate._costs import CostMatrix, Costs
     from baserate._counts import Counts
-    from baserate._read_summary import ReadSummary
     from baserate._results import Results
-    from baserate._tally import Tallies
+    from baserate._tally import ReadSummary, Tallies
 
 CELLS = ("tp", "fn", "fp", "tn")
 """Cells of a table in the order in which they are typed: the positives first."""
@@ -488,7 +487,7 @@ def _costs_as_numbers(prices: "Costs | CostMatrix") -> dict[str, Any]:
 
 def _intake_notes(samples: Sequence[Sample]) -> Iterator[str]:
     """Notes on what was read and which rows were dropped, once for each file."""
-    from baserate._read_summary import describe_reasons
+    from baserate._tally import describe_reasons
 
     read = {id(sample.intake): sample.intake for sample in samples}
     for one, intake in read.items():

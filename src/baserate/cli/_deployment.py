@@ -20,10 +20,8 @@ from baserate.cli._values import names, read_share
 from baserate.text import describe_files, describe_rows, shorten_label
 
 if TYPE_CHECKING:
-    from baserate._read_summary import ReadSummary
-    from baserate._rows import MulticlassRows
-    from baserate._tally import Tallies
-    from baserate._target import MulticlassTarget, Target
+    from baserate._rows import MulticlassRows, MulticlassTarget, Target
+    from baserate._tally import ReadSummary, Tallies
 
 _OF_VALIDATION = ("truth", "validation_score", "validation_scores", "validation_weight", "validation_count")
 _OF_LABELS = ("positive", "negative")

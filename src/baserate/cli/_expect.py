@@ -23,8 +23,8 @@ from baserate.cli._values import complete_two_class, flatten, names, read_share
 
 if TYPE_CHECKING:
     from baserate._results import Results
+    from baserate._rows import Target
     from baserate._tally import Tallies
-    from baserate._target import Target
     from baserate.text import Page
 
 _EXAMPLES = (

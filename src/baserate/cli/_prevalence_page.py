@@ -9,9 +9,8 @@ from baserate._confusion import Confusions
 from baserate._errors import BaserateError
 from baserate._formatting import format_count, format_exact, format_level, format_number, format_p
 from baserate._results import Results
-from baserate._rows import MulticlassRows
+from baserate._rows import MulticlassRows, MulticlassTarget, Target
 from baserate._tally import Tallies
-from baserate._target import MulticlassTarget, Target
 from baserate.cli._calibration_page import split_when_narrow
 from baserate.cli._deployment import describe_target, name_scores_in_notes
 from baserate.cli._measure_page import TITLES

@@ -17,8 +17,7 @@ from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._domains import POINTS, check_domain
 from baserate._errors import EmptyDataError, NotBinaryError, OptionError, ShapeError, keyword
-from baserate._estimate import Estimate
-from baserate._results import Results
+from baserate._results import Estimate, Results
 from baserate._tally import Tallies, Tally
 from baserate.calibrate.multiclass import check_shares
 from baserate.infer import (

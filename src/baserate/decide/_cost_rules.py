@@ -12,17 +12,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from baserate._arrays import Bools, Floats, make_read_only, ratio
+from baserate._arrays import Bools, Floats, keep_read_only, make_read_only, ratio
 from baserate._confusion import Confusion, distinct_labels
 from baserate._costs import CostMatrix, Costs
 from baserate._curve import Curve
 from baserate._cut import FLAG, PASS, REFER, Cut
 from baserate._errors import EmptyDataError, MissingValuesError, OptionError, ShapeError, UnknownNameError, keyword
-from baserate._estimate import Estimate
 from baserate._formatting import count_of
-from baserate._immutable import keep_read_only
 from baserate._numeric.cumulative import sliding_argmin
-from baserate._results import Results
+from baserate._results import Estimate, Results
 from baserate._rows import MulticlassRows
 from baserate.calibrate.multiclass import check_shares
 from baserate.decide._rule import (

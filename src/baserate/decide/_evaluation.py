@@ -15,9 +15,8 @@ from baserate._counts import Counts, combine_counts
 from baserate._curve import Curve
 from baserate._cut import REFER, Cut, RandomizedCut, Treatment, has_table, merge_tables
 from baserate._errors import OptionError, UnknownLabelError, advice, keyword, unknown_name
-from baserate._estimate import Estimate
 from baserate._policy import Policy, label_text, policy_content
-from baserate._results import Results
+from baserate._results import Estimate, Results
 from baserate._tally import Group, Tallies, Tally
 from baserate.infer import LINEAR_FIXED_METHOD, LINEAR_METHOD, IntervalOptions, bound_weighted_cells
 from baserate.measure import (

@@ -13,9 +13,8 @@ import numpy as np
 from baserate._counts import Counts, combine_counts
 from baserate._cut import has_table
 from baserate._errors import OptionError, UnknownNameError, keyword
-from baserate._estimate import Estimate
 from baserate._policy import Policy
-from baserate._results import Results
+from baserate._results import Estimate, Results
 from baserate._tally import Tallies, Tally
 from baserate.decide._evaluation import (
     GroupEvaluation,

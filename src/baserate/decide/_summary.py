@@ -12,9 +12,8 @@ from baserate._curve import Curve
 from baserate._cut import FLAG
 from baserate._domains import FOLDS, check_domain
 from baserate._errors import BaserateError, OptionError, advice, keyword
-from baserate._estimate import Estimate
 from baserate._policy import Policy
-from baserate._results import Results
+from baserate._results import Estimate, Results
 from baserate._tally import Tallies
 from baserate.decide._convex_hull import FLAG_ALL, FLAG_NONE, roc_convex_hull
 from baserate.decide._cost_rules import cost

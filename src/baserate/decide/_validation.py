@@ -9,14 +9,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from baserate._arrays import Cells, Floats, make_read_only, ratio
+from baserate._arrays import Cells, Floats, keep_read_only, make_read_only, ratio
 from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._cut import Cut
 from baserate._errors import BaserateError, OptionError
-from baserate._estimate import Estimate
-from baserate._immutable import keep_read_only
 from baserate._policy import Policy
+from baserate._results import Estimate
 from baserate._rows import Rows
 from baserate._tally import Tally
 from baserate.calibrate import FOLDS, Data, assign_fold_counts, assign_folds, iterate_folds, pool_tally

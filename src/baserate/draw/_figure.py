@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from baserate._arrays import FrozenMapping
 from baserate._errors import NotInstalledError, OptionError
 from baserate._files import draft_file, write_text
 from baserate._formatting import count_of
-from baserate._immutable import FrozenMapping
 from baserate._results import Results, Values
 
 if TYPE_CHECKING:

@@ -10,15 +10,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from baserate._arrays import Floats, make_read_only
+from baserate._arrays import Floats, keep_read_only, make_read_only
 from baserate._counts import Counts, combine_counts
 from baserate._cut import FLAG, PASS, REFER, actions_of
 from baserate._domains import REPEATS, check_domain
 from baserate._errors import BaserateError, OptionError
-from baserate._estimate import Estimate
-from baserate._immutable import keep_read_only
 from baserate._policy import REFUSE, Policy
-from baserate._results import Results
+from baserate._results import Estimate, Results
 from baserate._rows import Rows
 from baserate._tally import Group, Tallies, Tally
 from baserate.calibrate import FOLDS, Fold, ProgressCallback, assign_folds

@@ -12,8 +12,7 @@ import numpy as np
 from baserate._arrays import Floats, ratio
 from baserate._counts import Counts
 from baserate._domains import check_memory
-from baserate._estimate import Estimate
-from baserate._results import Results
+from baserate._results import Estimate, Results
 from baserate._tally import Group, Tallies
 from baserate.equalize._group_counts import (
     MIN_SIZE,

@@ -11,9 +11,9 @@ from dataclasses import asdict, dataclass
 from math import isnan
 from typing import Any
 
+from baserate._arrays import FrozenMapping
 from baserate._costs import Costs
 from baserate._errors import OptionError, keyword, nearest, unknown_name
-from baserate._immutable import FrozenMapping
 from baserate._tally import as_group
 
 # The optimizer works in ROC space, so it handles only rates that are linear in (FPR, TPR). Precision and accuracy of a

@@ -15,9 +15,8 @@ from baserate._calibrator import Calibrator, MulticlassCalibrator, shift_log_odd
 from baserate._curve import Curve
 from baserate._domains import DRAWS, PREVALENCE, check_domain
 from baserate._errors import OptionError, keyword, unknown_name
-from baserate._estimate import Estimate
 from baserate._numeric.logistic import PROBABILITY_CLIP
-from baserate._results import Results
+from baserate._results import Estimate, Results
 from baserate._rows import MulticlassRows
 from baserate._tally import Tallies, Tally
 from baserate.infer._binomial import normal_quantile, wilson

@@ -18,9 +18,9 @@ import numpy as np
 
 from baserate._arrays import Bools, Floats, as_float, ratio
 from baserate._errors import OptionError, UsageError
-from baserate._estimate import Estimate
 from baserate._formatting import count_of
 from baserate._numeric.logistic import log_odds, logistic_probability
+from baserate._results import Estimate
 from baserate._tally import Forecasts, Stack, Tally
 from baserate.infer._bootstrap import Seed, check_n_samples, measure_stack, pool_neighbors, sample_in_blocks
 from baserate.infer._calibration_intervals import DISTANCES

@@ -13,9 +13,8 @@ import numpy as np
 from baserate._arrays import Floats
 from baserate._domains import LEVEL, MARGIN, check_domain
 from baserate._errors import OptionError, UsageError, keyword, unknown_name
-from baserate._estimate import Estimate
 from baserate._formatting import SMALLEST_SHOWN, count_of
-from baserate._results import Results
+from baserate._results import Estimate, Results
 from baserate.infer._auc_intervals import AucEstimate, score_interval
 from baserate.infer._binomial import NormalLevel, normal_quantile, wilson
 from baserate.infer._bootstrap import percentiles

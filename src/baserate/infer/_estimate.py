@@ -16,7 +16,7 @@ from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._domains import LEVEL, check_domain
 from baserate._errors import OptionError, ShapeError, advice, keyword
-from baserate._estimate import Estimate
+from baserate._results import Estimate
 from baserate._rows import LabelSets, MulticlassRows, Rows
 from baserate._tally import Tally
 from baserate.infer import (

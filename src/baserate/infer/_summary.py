@@ -11,8 +11,7 @@ import numpy as np
 from baserate._confusion import Confusions
 from baserate._costs import CostMatrix
 from baserate._errors import OptionError
-from baserate._estimate import Estimate
-from baserate._results import Results
+from baserate._results import Estimate, Results
 from baserate._rows import MulticlassRows, Rows
 from baserate._tally import Tallies
 from baserate.infer import _binomial

@@ -5,26 +5,23 @@ classes are in `multiclass`. `describe` returns the entry of a measure: names, s
 
 - `_measure`: the entry of a measure, its decorator, and the search by name
 - `_registry`: all measures of two classes, why one is undefined, and the options on which some depend
-- `_rates`: sensitivity, PPV and other rates of a 2×2 table, expected cost, net benefit
-- `_agreement`: F1, MCC, kappa and other summaries of a 2×2 table
+- `_rates`: sensitivity, PPV and other rates of a 2×2 table, F1, MCC, kappa, expected cost, net benefit
 - `_rank`: AUC, average precision and other areas
-- `_proper_scores`, `_decomposition`: Brier score and log loss; their calibration and discrimination parts
-- `_calibration_slope`, `_calibration_bins`, `_calibration_curve`: logistic recalibration, ECE, smooth curves
+- `_proper_scores`: Brier score and log loss
+- `_calibration_slope`, `_calibration_bins`: logistic recalibration, ECE
+- `_calibration_curve`: distances from smooth curves; calibration and discrimination parts of proper scores
 - `_summary`: tidy rows of every measure, model, group and threshold; curves as tables
 """
 
 from baserate.measure import (
-    _agreement,
     _calibration_bins,
     _calibration_curve,
     _calibration_slope,
-    _decomposition,
     _proper_scores,
     _rank,
     _rates,
     multiclass,
 )
-from baserate.measure._agreement import *
 from baserate.measure._calibration_bins import *
 from baserate.measure._calibration_bins import (
     BIN_MEASURES as BIN_MEASURES,
@@ -42,6 +39,7 @@ from baserate.measure._calibration_curve import (
     Smoother as Smoother,
     calibration_distances as calibration_distances,
     fit_calibration_curve as fit_calibration_curve,
+    fit_isotonic as fit_isotonic,
 )
 from baserate.measure._calibration_slope import *
 from baserate.measure._calibration_slope import (
@@ -52,9 +50,7 @@ from baserate.measure._calibration_slope import (
     fit_recalibration as fit_recalibration,
     squared_weights as squared_weights,
 )
-from baserate.measure._decomposition import *
-from baserate.measure._decomposition import fit_isotonic as fit_isotonic
-from baserate.measure._measure import Measure, MeasureInfo, describe, measure, unwrap_options as unwrap_options
+from baserate.measure._measure import Measure, MeasureInfo, Values, describe, measure, unwrap_options as unwrap_options
 from baserate.measure._proper_scores import *
 from baserate.measure._proper_scores import check_probabilities as check_probabilities
 from baserate.measure._rank import *
@@ -98,7 +94,7 @@ from baserate.measure._summary import (
     tidy_columns as tidy_columns,
 )
 
-__all__ = ["DEFAULT_MEASURES", "MEASURES", "TABLES", "Measure", "MeasureInfo"]
+__all__ = ["DEFAULT_MEASURES", "MEASURES", "TABLES", "Measure", "MeasureInfo", "Values"]
 __all__ += [
     "curves",
     "describe",
@@ -111,13 +107,11 @@ __all__ += [
     "undefined_reason",
 ]
 __all__ += _rates.__all__
-__all__ += _agreement.__all__
 __all__ += _rank.__all__
 __all__ += _proper_scores.__all__
 __all__ += _calibration_slope.__all__
 __all__ += _calibration_bins.__all__
 __all__ += _calibration_curve.__all__
-__all__ += _decomposition.__all__
 
 
 def __dir__() -> list[str]:

@@ -16,7 +16,7 @@ from baserate._arrays import Floats, as_float, ratio, root
 from baserate._domains import BINS, check_domain
 from baserate._errors import OptionError
 from baserate._tally import Forecasts, Stack, Tally
-from baserate.measure._measure import Measure, measure
+from baserate.measure._measure import Measure, Values, measure
 from baserate.measure._proper_scores import check_probabilities
 
 __all__ = ["ece", "ece_sweep", "mce", "rmsce", "rmsce_debiased"]
@@ -191,15 +191,12 @@ _ROUNDING = 1e-12
 
 
 @measure(
-    summary="Expected calibration error: mean gap between observed rate and mean probability over bins.",
+    "Expected calibration error: mean gap between observed rate and mean probability over bins.",
     formula=r"\sum_b\frac{n_b}n|ȳ_b-p̄_b|",
     aliases=("expected calibration error", "ECE-H", "calibration error L1"),
     references=("naeini2015",),
-    best="low",
-    span=(0, 1),
-    needs=("total",),
+    values=Values("low", (0, 1), needs=("total",), percent=True),
     page="Calibration error (ECE)",
-    percent=True,
 )
 def ece(t: Forecasts, *, bins: int | Sequence[float] = 10, by: By = "width") -> float:
     """Bins have equal `width` or equal `mass`, or the given edges; see `docs/conventions.md`.
@@ -213,13 +210,11 @@ def ece(t: Forecasts, *, bins: int | Sequence[float] = 10, by: By = "width") -> 
 
 
 @measure(
-    summary="Maximum calibration error: largest gap between observed rate and mean probability in a bin.",
+    "Maximum calibration error: largest gap between observed rate and mean probability in a bin.",
     formula=r"\max_b|ȳ_b-p̄_b|",
     aliases=("maximum calibration error", "MCE-H"),
     references=("naeini2015",),
-    best="low",
-    span=(0, 1),
-    needs=("total",),
+    values=Values("low", (0, 1), needs=("total",)),
 )
 def mce(t: Forecasts, *, bins: int | Sequence[float] = 10, by: By = "width") -> float:
     """
@@ -232,13 +227,11 @@ def mce(t: Forecasts, *, bins: int | Sequence[float] = 10, by: By = "width") -> 
 
 
 @measure(
-    summary="Root mean squared calibration error over bins (by default, of equal mass).",
+    "Root mean squared calibration error over bins (by default, of equal mass).",
     formula=r"\sqrt{\sum_b\frac{n_b}n(ȳ_b-p̄_b)^2}",
     aliases=("root mean squared calibration error", "calibration error L2"),
     references=("hendrycks2019",),
-    best="low",
-    span=(0, 1),
-    needs=("total",),
+    values=Values("low", (0, 1), needs=("total",)),
 )
 def rmsce(t: Forecasts, *, bins: int | Sequence[float] = 10, by: By = "mass") -> float:
     """
@@ -251,14 +244,11 @@ def rmsce(t: Forecasts, *, bins: int | Sequence[float] = 10, by: By = "mass") ->
 
 
 @measure(
-    summary="Root mean squared calibration error over bins, corrected for sampling bias.",
+    "Root mean squared calibration error over bins, corrected for sampling bias.",
     formula=r"\sqrt{\sum_b\frac{n_b}n[(ȳ_b-p̄_b)^2-\frac{ȳ_b(1-ȳ_b)}{n_b-1}]}",
     aliases=("debiased calibration error", "debiased calibration error L2", "debiased L2"),
     references=("kumar2019",),
-    best="low",
-    span=(0, 1),
-    needs=("total",),
-    sampled=True,
+    values=Values("low", (0, 1), needs=("total",), sampled=True),
 )
 def rmsce_debiased(t: Forecasts, *, bins: int | Sequence[float] = 10, by: By = "mass") -> float:
     """0 where sampling noise explains more than the whole error. Weighted rows count by their effective number; a bin
@@ -274,13 +264,11 @@ def rmsce_debiased(t: Forecasts, *, bins: int | Sequence[float] = 10, by: By = "
 
 
 @measure(
-    summary="Expected calibration error with as many equal-mass bins as keep observed rates monotone.",
+    "Expected calibration error with as many equal-mass bins as keep observed rates monotone.",
     formula=r"\sum_{b=1}^B\frac{n_b}n|ȳ_b-p̄_b|,\;ȳ_1≤ȳ_2≤…≤ȳ_B",
     aliases=("monotone sweep calibration error", "ECE sweep"),
     references=("roelofs2022",),
-    best="low",
-    span=(0, 1),
-    needs=("total",),
+    values=Values("low", (0, 1), needs=("total",)),
 )
 def ece_sweep(t: Forecasts) -> float:
     """The number of bins grows from 1 while the observed rates are monotone, up to a thousand.

@@ -1,4 +1,4 @@
-"""Calibration errors without bins: distances from a smooth calibration curve (ICI, E50), smooth and cumulative ECE.
+"""Calibration without bins: distances from a smooth curve (ICI, E50), smooth and cumulative ECE, CORP decomposition.
 
 Each takes a `Tally` of probabilities; 0 is best. All are plug-in estimates: sampling noise alone puts them above 0, the
 more so the fewer rows there are.
@@ -13,13 +13,27 @@ import numpy as np
 
 from baserate._arrays import Floats, as_float, ratio
 from baserate._errors import OptionError
+from baserate._numeric.cumulative import pool_adjacent_violators
 from baserate._numeric.smoothers import GaussianSmoother, lowess
 from baserate._tally import Forecasts, Stack
-from baserate.measure._decomposition import fit_isotonic
-from baserate.measure._measure import Measure, measure
+from baserate.measure._measure import Measure, Values, measure
 from baserate.measure._proper_scores import check_probabilities
 
-__all__ = ["e50", "e90", "ecce", "ecce_mad", "emax", "ici", "smooth_ece"]
+__all__ = [
+    "brier_discrimination",
+    "brier_miscalibration",
+    "brier_uncertainty",
+    "e50",
+    "e90",
+    "ecce",
+    "ecce_mad",
+    "emax",
+    "ici",
+    "log_discrimination",
+    "log_miscalibration",
+    "log_uncertainty",
+    "smooth_ece",
+]
 
 Smoother = Literal["lowess", "isotonic"]
 
@@ -33,13 +47,11 @@ _NARROWEST = 1e-3
 
 
 @measure(
-    summary="Smooth expected calibration error: integral of the absolute kernel-smoothed residuals.",
+    "Smooth expected calibration error: integral of the absolute kernel-smoothed residuals.",
     formula=r"\int_0^1|\frac1n\sum_iK_σ(u,p_i)(p_i-y_i)|du",
     aliases=("smECE", "smooth expected calibration error"),
     references=("blasiok2024",),
-    best="low",
-    span=(0, 1),
-    needs=("total",),
+    values=Values("low", (0, 1), needs=("total",)),
 )
 def smooth_ece(t: Forecasts, *, width: float | None = None) -> float:
     """The kernel K is a Gaussian, reflected at 0 and 1. By default its width σ is the fixed point at which the
@@ -66,13 +78,11 @@ def smooth_ece(t: Forecasts, *, width: float | None = None) -> float:
 
 
 @measure(
-    summary="Integrated calibration index: mean distance of probabilities from a smooth calibration curve.",
+    "Integrated calibration index: mean distance of probabilities from a smooth calibration curve.",
     formula=r"\frac1n\sum|\hat p(p_i)-p_i|",
     aliases=("integrated calibration index", "Loess ICI", "mean absolute calibration error", "Eavg"),
     references=("austin2019",),
-    best="low",
-    span=(0, inf),
-    needs=("total",),
+    values=Values("low", (0, inf), needs=("total",)),
 )
 def ici(t: Forecasts, *, smoother: Smoother = "lowess", span: float = _SPAN, step: float = _STEP) -> float:
     """The curve is a local linear regression over the nearest `span` of all mass, exact at points `step` apart and
@@ -87,13 +97,11 @@ def ici(t: Forecasts, *, smoother: Smoother = "lowess", span: float = _SPAN, ste
 
 
 @measure(
-    summary="Median distance of the predicted probabilities from a smooth calibration curve.",
+    "Median distance of the predicted probabilities from a smooth calibration curve.",
     formula=r"Q_{.5}|\hat p(p_i)-p_i|",
     aliases=("median absolute calibration error",),
     references=("austin2019",),
-    best="low",
-    span=(0, inf),
-    needs=("total",),
+    values=Values("low", (0, inf), needs=("total",)),
 )
 def e50(t: Forecasts, *, smoother: Smoother = "lowess", span: float = _SPAN, step: float = _STEP) -> float:
     """
@@ -105,13 +113,11 @@ def e50(t: Forecasts, *, smoother: Smoother = "lowess", span: float = _SPAN, ste
 
 
 @measure(
-    summary="Ninetieth percentile of the distances of probabilities from a smooth calibration curve.",
+    "Ninetieth percentile of the distances of probabilities from a smooth calibration curve.",
     formula=r"Q_{.9}|\hat p(p_i)-p_i|",
     aliases=("90th percentile of the absolute calibration error",),
     references=("austin2019",),
-    best="low",
-    span=(0, inf),
-    needs=("total",),
+    values=Values("low", (0, inf), needs=("total",)),
 )
 def e90(t: Forecasts, *, smoother: Smoother = "lowess", span: float = _SPAN, step: float = _STEP) -> float:
     """
@@ -123,13 +129,11 @@ def e90(t: Forecasts, *, smoother: Smoother = "lowess", span: float = _SPAN, ste
 
 
 @measure(
-    summary="Largest distance of the predicted probabilities from a smooth calibration curve.",
+    "Largest distance of the predicted probabilities from a smooth calibration curve.",
     formula=r"\max|\hat p(p_i)-p_i|",
     aliases=("maximum absolute calibration error",),
     references=("harrell2015",),
-    best="low",
-    span=(0, inf),
-    needs=("total",),
+    values=Values("low", (0, inf), needs=("total",)),
 )
 def emax(t: Forecasts, *, smoother: Smoother = "lowess", span: float = _SPAN, step: float = _STEP) -> float:
     """
@@ -141,13 +145,11 @@ def emax(t: Forecasts, *, smoother: Smoother = "lowess", span: float = _SPAN, st
 
 
 @measure(
-    summary="Cumulative calibration error: range of the cumulative differences of outcomes and probabilities.",
+    "Cumulative calibration error: range of the cumulative differences of outcomes and probabilities.",
     formula=r"\max_kC_k-\min_kC_k",
     aliases=("ECCE-R", "Kuiper calibration error", "estimated cumulative calibration error"),
     references=("arrieta2022",),
-    best="low",
-    span=(0, 1),
-    needs=("total",),
+    values=Values("low", (0, 1), needs=("total",)),
 )
 def ecce(t: Forecasts) -> float:
     r"""Sorted by probability, :math:`C_k=\frac1n\sum_{i≤k}(y_i-p_i)` and :math:`C_0=0`: the largest absolute sum over
@@ -162,13 +164,11 @@ def ecce(t: Forecasts) -> float:
 
 
 @measure(
-    summary="Largest absolute cumulative difference of outcomes and probabilities.",
+    "Largest absolute cumulative difference of outcomes and probabilities.",
     formula=r"\max_k|C_k|",
     aliases=("ECCE-MAD", "Kolmogorov–Smirnov calibration error", "KS calibration error"),
     references=("arrieta2022",),
-    best="low",
-    span=(0, 1),
-    needs=("total",),
+    values=Values("low", (0, 1), needs=("total",)),
 )
 def ecce_mad(t: Forecasts) -> float:
     """
@@ -278,3 +278,148 @@ def _smooth_error(score: Floats, positive: Floats, negative: Floats, width: floa
     if at_low <= low:
         return at_low
     return float(brentq(lambda at: residuals.absolute(at) - at, low, high, xtol=1e-12))
+
+
+@measure(
+    "Miscalibration part of the Brier score: reduction by isotonic recalibration.",
+    formula=r"S(p)-S(\hat p)",
+    aliases=("MCB", "Brier MCB", "reliability term"),
+    references=("dimitriadis2021",),
+    values=Values("low", (0, 1), needs=("total",)),
+)
+def brier_miscalibration(t: Forecasts) -> float:
+    """
+    >>> from baserate import tally
+    >>> round(brier_miscalibration(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3])), 10)
+    0.0375
+    """
+    return _reduction(t, _squared_loss, t.score, fit_isotonic(t))
+
+
+@measure(
+    "Discrimination part of the Brier score: gain of isotonic regression over the prevalence.",
+    formula=r"π(1-π)-S(\hat p)",
+    aliases=("DSC", "Brier DSC", "resolution term"),
+    references=("dimitriadis2021",),
+    values=Values("high", (0, 0.25), needs=("total",)),
+)
+def brier_discrimination(t: Forecasts) -> float:
+    """
+    >>> from baserate import tally
+    >>> brier_discrimination(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3]))
+    0.25
+    """
+    return _reduction(t, _squared_loss, np.asarray(t.prevalence)[..., None], fit_isotonic(t))
+
+
+@measure(
+    "Uncertainty part of the Brier score: Brier score of always predicting the prevalence.",
+    formula="π(1-π)",
+    aliases=("UNC", "Brier UNC", "variance of the outcome"),
+    references=("murphy1973",),
+    values=Values(None, (0, 0.25), needs=("total",)),
+)
+def brier_uncertainty(t: Forecasts) -> float:
+    """
+    >>> from baserate import tally
+    >>> brier_uncertainty(tally([0, 1, 0, 0], [0.1, 0.9, 0.8, 0.3]))
+    0.1875
+    """
+    check_probabilities(t)
+    return as_float(t.prevalence * (1 - t.prevalence))
+
+
+@measure(
+    "Miscalibration part of the log loss: reduction by isotonic recalibration.",
+    formula=r"S(p)-S(\hat p)",
+    aliases=("log-loss MCB", "log-loss miscalibration"),
+    references=("dimitriadis2021",),
+    values=Values("low", (0, inf), needs=("total",)),
+)
+def log_miscalibration(t: Forecasts) -> float:
+    """Infinite if an outcome had probability 0.
+
+    >>> from baserate import tally
+    >>> round(log_miscalibration(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.35])), 10)
+    0.2161618747
+    """
+    return _reduction(t, _logarithmic_loss, t.score, fit_isotonic(t))
+
+
+@measure(
+    "Discrimination part of the log loss: gain of isotonic regression over the prevalence.",
+    formula=r"H(π)-S(\hat p)",
+    aliases=("log-loss DSC", "log-loss discrimination"),
+    references=("dimitriadis2021",),
+    values=Values("high", (0, np.log(2)), needs=("total",)),
+)
+def log_discrimination(t: Forecasts) -> float:
+    """
+    >>> from baserate import tally
+    >>> round(log_discrimination(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.35])), 10)
+    0.6931471806
+    """
+    return _reduction(t, _logarithmic_loss, np.asarray(t.prevalence)[..., None], fit_isotonic(t))
+
+
+@measure(
+    "Uncertainty part of the log loss: log loss of always predicting the prevalence.",
+    formula=r"H(π)=-π\lnπ-(1-π)\ln(1-π)",
+    aliases=("log-loss UNC", "entropy of the outcome"),
+    references=("good1952",),
+    values=Values(None, (0, np.log(2)), needs=("total",)),
+)
+def log_uncertainty(t: Forecasts) -> float:
+    """
+    >>> from baserate import tally
+    >>> round(log_uncertainty(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.35])), 10)
+    0.6931471806
+    """
+    from scipy.special import entr
+
+    check_probabilities(t)
+    return as_float(entr(t.prevalence) + entr(1 - t.prevalence))
+
+
+def fit_isotonic(t: Forecasts) -> Floats:
+    """Fit the isotonic regression of the outcomes on the probabilities, at each score."""
+    check_probabilities(t)
+    if isinstance(t, Stack):
+        return np.stack([_pool_violators(*each) for each in zip(t.positive, t.negative, strict=True)])
+    return _pool_violators(t.positive, t.negative)
+
+
+def _pool_violators(positive: Floats, negative: Floats) -> Floats:
+    """Fit falling shares of positives at falling scores; a score without mass gets the share of a neighbor."""
+    occupied = np.flatnonzero(positive + negative > 0)
+    if not len(occupied):
+        return np.full(len(positive), np.nan)
+    hits, misses = positive[occupied], negative[occupied]
+    starts, hits, misses = pool_adjacent_violators(hits, misses)
+    lengths = np.diff(np.append(occupied[starts], len(positive)), prepend=0)
+    lengths[1] += lengths[0]  # scores without mass before the first block belong to it
+    return np.repeat(hits / (hits + misses), lengths[1:])
+
+
+Loss = Callable[[Floats, Floats, Floats], Floats]
+"""Takes the masses of both classes, and their probabilities."""
+
+
+def _reduction(t: Forecasts, loss: Loss, worse: Floats, better: Floats) -> float:
+    """Return the mean reduction of the loss, which only rounding could make negative."""
+    check_probabilities(t)
+    reduction = loss(t.positive, t.negative, worse) - loss(t.positive, t.negative, better)
+    return as_float(ratio(np.maximum(reduction, 0.0), t.total))
+
+
+def _squared_loss(positive: Floats, negative: Floats, p: Floats) -> Floats:
+    total: Floats = (positive * (1 - p) ** 2 + negative * p**2).sum(axis=-1)
+    return total
+
+
+def _logarithmic_loss(positive: Floats, negative: Floats, p: Floats) -> Floats:
+    from scipy.special import xlog1py, xlogy
+
+    # xlogy(0, 0) is 0, so that a class without mass adds nothing.
+    total: Floats = -(xlogy(positive, p) + xlog1py(negative, -p)).sum(axis=-1)
+    return total

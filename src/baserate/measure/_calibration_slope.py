@@ -21,7 +21,7 @@ from baserate._numeric.logistic import (
     logistic_probability,
 )
 from baserate._tally import Forecasts, Stack, Tally
-from baserate.measure._measure import Measure, measure
+from baserate.measure._measure import Measure, Values, measure
 from baserate.measure._proper_scores import check_probabilities
 
 __all__ = [
@@ -35,15 +35,12 @@ __all__ = [
 
 
 @measure(
-    summary="Mean predicted probability (expected prevalence).",
+    "Mean predicted probability (expected prevalence).",
     formula=r"\frac1n\sum p_i",
     aliases=("expected prevalence", "mean prediction"),
     references=("vancalster2019",),
-    best=None,
-    span=(0, 1),
-    needs=("total",),
+    values=Values(None, (0, 1), needs=("total",), percent=True),
     page="Mean predicted probability",
-    percent=True,
 )
 def mean_probability(t: Forecasts) -> float:
     """
@@ -56,13 +53,11 @@ def mean_probability(t: Forecasts) -> float:
 
 
 @measure(
-    summary="Observed-to-expected ratio: positives divided by the sum of predicted probabilities.",
+    "Observed-to-expected ratio: positives divided by the sum of predicted probabilities.",
     formula=r"O/E=\sum y_i/\sum p_i",
     aliases=("O/E", "O:E ratio", "observed to expected ratio", "calibration ratio"),
     references=("vancalster2019",),
-    best=None,
-    span=(0, inf),
-    needs=("events",),
+    values=Values(None, (0, inf), needs=("events",)),
     page="Observed-to-expected ratio",
 )
 def observed_expected(t: Forecasts) -> float:
@@ -77,13 +72,11 @@ def observed_expected(t: Forecasts) -> float:
 
 
 @measure(
-    summary="Calibration-in-the-large: intercept of the logistic recalibration model with slope fixed at 1.",
+    "Calibration-in-the-large: intercept of the logistic recalibration model with slope fixed at 1.",
     formula=r"\frac1n\sumσ(c+\mathrm{logit}\,p_i)=ȳ",
     aliases=("CITL", "calibration intercept with slope 1", "prevalence offset"),
     references=("steyerberg2010",),
-    best=None,
-    span=(-inf, inf),
-    needs=("positives", "negatives", "uncertain_mass"),
+    values=Values(None, (-inf, inf), needs=("positives", "negatives", "uncertain_mass")),
     page="Calibration in the large",
 )
 def calibration_in_the_large(t: Forecasts) -> float:
@@ -98,13 +91,11 @@ def calibration_in_the_large(t: Forecasts) -> float:
 
 
 @measure(
-    summary="Calibration intercept: intercept a of the logistic recalibration model logit P(y=1) = a + b·logit(p).",
+    "Calibration intercept: intercept a of the logistic recalibration model logit P(y=1) = a + b·logit(p).",
     formula=r"\mathrm{logit}\,P(y=1)=a+b\,\mathrm{logit}\,p",
     aliases=("Cox intercept", "logistic intercept", "weak calibration intercept"),
     references=("cox1958", "vancalster2019"),
-    best=None,
-    span=(-inf, inf),
-    needs=("positives", "negatives", "score_spread", "overlap"),
+    values=Values(None, (-inf, inf), needs=("positives", "negatives", "score_spread", "overlap")),
 )
 def calibration_intercept(t: Forecasts) -> float:
     """0 if calibrated. With the slope fixed at 1 the intercept is `calibration_in_the_large`; both are often called
@@ -118,13 +109,11 @@ def calibration_intercept(t: Forecasts) -> float:
 
 
 @measure(
-    summary="Calibration slope: slope b of the logistic recalibration model logit P(y=1) = a + b·logit(p).",
+    "Calibration slope: slope b of the logistic recalibration model logit P(y=1) = a + b·logit(p).",
     formula=r"\mathrm{logit}\,P(y=1)=a+b\,\mathrm{logit}\,p",
     aliases=("Cox slope", "COX coef", "logistic slope", "weak calibration slope"),
     references=("cox1958", "vancalster2019"),
-    best=None,
-    span=(-inf, inf),
-    needs=("positives", "negatives", "score_spread", "overlap"),
+    values=Values(None, (-inf, inf), needs=("positives", "negatives", "score_spread", "overlap")),
     page="Calibration slope",
 )
 def calibration_slope(t: Forecasts) -> float:
@@ -138,13 +127,11 @@ def calibration_slope(t: Forecasts) -> float:
 
 
 @measure(
-    summary="Mean absolute difference between predicted and logistically recalibrated probabilities.",
+    "Mean absolute difference between predicted and logistically recalibrated probabilities.",
     formula=r"\frac1n\sum|σ(a+b\,\mathrm{logit}\,p_i)-p_i|",
     aliases=("COX ICI", "integrated calibration index of a logistic fit"),
     references=("austin2019",),
-    best="low",
-    span=(0, 1),
-    needs=("positives", "negatives", "score_spread", "overlap"),
+    values=Values("low", (0, 1), needs=("positives", "negatives", "score_spread", "overlap")),
 )
 def cox_ici(t: Forecasts) -> float:
     """

@@ -1,4 +1,4 @@
-"""The one entry of a measure: the decorator `@measure(…)` describes a plain function by an `MeasureInfo`.
+"""The one entry of a measure: the decorator `@measure(…)` describes a plain function by a `MeasureInfo`.
 
 Tables, documentation, the command line, the page, errors and the laws in the tests read these fields, and nothing is
 parsed from prose. The registries collect all decorated functions that a module lists in `__all__`.
@@ -6,7 +6,7 @@ parsed from prose. The registries collect all decorated functions that a module 
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
 from inspect import getdoc
 from types import ModuleType, UnionType
@@ -39,7 +39,31 @@ _CAUSES = {
 
 
 @dataclass(frozen=True, slots=True)
-class MeasureInfo:
+class Values:
+    """The values of a measure: which are better, their range, and where they are undefined."""
+
+    best: Best
+    """Which direction is better, or None if neither is."""
+    span: tuple[float, float]
+    """Least and greatest value."""
+    needs: tuple[str, ...] = ()
+    """Margins (properties of the argument) that must not be zero. The value is NaN exactly if one is."""
+    dual: str | None = None
+    """The measure that gives the same value when the classes swap names (Counts) or scores change sign too (Curve)."""
+    share: tuple[tuple[str, ...], tuple[str, ...]] | None = None
+    """For a share, hits/(hits + misses), the properties of the argument that add up to its hits and its misses."""
+    sampled: bool = False
+    """Whether it corrects for the size of the sample: then a weight differs from repetition, as in intervals."""
+    percent: bool | None = None
+    """Whether people read it as a percentage; by default if it is a share."""
+
+    def __post_init__(self) -> None:
+        if self.percent is None:
+            object.__setattr__(self, "percent", self.share is not None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasureInfo(Values):
     """Description and properties of a measure: its entry in the registry."""
 
     name: str
@@ -53,24 +77,10 @@ class MeasureInfo:
     """Other names."""
     references: tuple[str, ...]
     """Keys into docs/references.bib."""
-    best: Best
-    """Which direction is better, or None if neither is."""
-    span: tuple[float, float]
-    """Least and greatest value."""
-    needs: tuple[str, ...]
-    """Margins (properties of the argument) that must not be zero. The value is NaN exactly if one is."""
-    dual: str | None
-    """The measure that gives the same value when the classes swap names (Counts) or scores change sign too (Curve)."""
-    share: tuple[tuple[str, ...], tuple[str, ...]] | None
-    """For a share, hits/(hits + misses), the properties of the argument that add up to its hits and its misses."""
-    sampled: bool
-    """Whether it corrects for the size of the sample: then a weight differs from repetition, as in intervals."""
     stacks: bool
     """Whether it also takes a `Stack` of many tallies, and returns an array."""
     page: str | None = None
     """Its label on the HTML page; None if the page does not show it."""
-    percent: bool = False
-    """Whether people read it as a percentage."""
     option: str | None = None
     """Keyword of a number that the value depends on: costs, a threshold probability, or β."""
     option_required: bool = False
@@ -82,57 +92,27 @@ class MeasureInfo:
         return tuple(_CAUSES[margin] for margin in self.needs)
 
 
-def measure(  # noqa: PLR0913  (each is a field of About)
-    *,
+def measure(  # noqa: PLR0913  (each is a field of MeasureInfo)
     summary: str,
+    *,
+    values: Values,
     formula: str | None = None,
     aliases: tuple[str, ...] = (),
     references: tuple[str, ...] = (),
-    best: Best,
-    span: tuple[float, float],
-    needs: tuple[str, ...],
-    dual: str | None = None,
-    share: tuple[tuple[str, ...], tuple[str, ...]] | None = None,
-    sampled: bool = False,
     page: str | None = None,
-    percent: bool | None = None,
     option: str | None = None,
     option_required: bool = False,
 ) -> Callable[[F], F]:
-    """Make a function a measure, and complete its docstring from these fields, which are those of `MeasureInfo`.
+    """Make a function a measure, and complete its docstring from these fields.
 
     The annotation of the first parameter of the function is the type of the argument.
 
     Parameters
     ----------
-    summary
-        One complete sentence that stands alone, without TeX.
-    formula
-        The formula in TeX.
-    aliases
-        Other names.
-    references
-        Keys into docs/references.bib.
-    best
-        Which direction is better: ``"high"``, ``"low"`` or None.
-    span
-        Least and greatest value.
-    needs
-        Margins of the argument that must not be zero.
-    dual
-        Name of the measure with the same value if the classes swap names.
-    share
-        For a share, the properties that add up to its hits and to its misses.
-    sampled
-        Whether it corrects for the size of the sample.
-    page
-        Its label on the HTML page, if the page shows it.
-    percent
-        Whether people read it as a percentage; by default if it is a share.
-    option
-        Keyword of a number that the value depends on.
-    option_required
-        Whether users must state the option.
+    summary, formula, aliases, references, page, option, option_required
+        The fields of `MeasureInfo` with these names.
+    values
+        Direction, range and margins of the values.
 
     Returns
     -------
@@ -145,25 +125,18 @@ def measure(  # noqa: PLR0913  (each is a field of About)
         annotated = next(iter(function.__annotations__.values()))
         # Forecasts is Tally | Stack: the first is the type, the second many of it. Counts[Value] is Counts.
         several = isinstance(annotated, UnionType)
-        argument = get_args(annotated)[0] if several else get_origin(annotated) or annotated
         described = MeasureInfo(
+            **{each.name: getattr(values, each.name) for each in fields(values)},
             name=function.__name__,
-            of=argument,
             summary=summary,
             formula=formula,
             aliases=aliases,
             references=references,
-            best=best,
-            span=span,
-            needs=needs,
-            dual=dual,
-            share=share,
-            sampled=sampled,
-            stacks=several,
             page=page,
-            percent=share is not None if percent is None else percent,
             option=option,
             option_required=option_required,
+            of=get_args(annotated)[0] if several else get_origin(annotated) or annotated,
+            stacks=several,
         )
         vars(function)["about"] = described
         function.__doc__ = _compose_docstring(described, getdoc(function) or "")
@@ -194,7 +167,7 @@ def describe(function: Measure) -> MeasureInfo:
 
     Returns
     -------
-    About
+    MeasureInfo
         Its entry: names, summary, formula, range, direction and more.
     """
     while isinstance(function, partial) and "about" not in vars(function):

@@ -9,7 +9,7 @@ from baserate._arrays import Floats, ratio
 from baserate._errors import NotAProbabilityError, advice
 from baserate._formatting import count_of
 from baserate._tally import Forecasts, Tally
-from baserate.measure._measure import measure
+from baserate.measure._measure import Values, measure
 
 __all__ = ["brier", "brier_skill", "log_loss", "log_loss_skill"]
 
@@ -18,13 +18,11 @@ _BLOCK = 1 << 15
 
 
 @measure(
-    summary="Brier score: mean squared difference between predicted probability and outcome.",
+    "Brier score: mean squared difference between predicted probability and outcome.",
     formula=r"\frac1n\sum(p_i-y_i)^2",
     aliases=("Brier score", "quadratic score", "mean squared error"),
     references=("brier1950",),
-    best="low",
-    span=(0, 1),
-    needs=("total",),
+    values=Values("low", (0, 1), needs=("total",)),
     page="Brier score",
 )
 def brier(t: Tally) -> float:
@@ -40,13 +38,11 @@ def brier(t: Tally) -> float:
 
 
 @measure(
-    summary="Brier skill score: one minus the Brier score over that of always predicting the prevalence.",
+    "Brier skill score: one minus the Brier score over that of always predicting the prevalence.",
     formula="1-BS/(π(1-π))",
     aliases=("Brier skill score", "BSS", "scaled Brier score", "D² Brier", "index of prediction accuracy", "IPA"),
     references=("murphy1973",),
-    best="high",
-    span=(-inf, 1),
-    needs=("positives", "negatives"),
+    values=Values("high", (-inf, 1), needs=("positives", "negatives")),
     page="Brier skill score",
 )
 def brier_skill(t: Tally) -> float:
@@ -59,13 +55,11 @@ def brier_skill(t: Tally) -> float:
 
 
 @measure(
-    summary="Mean negative log-likelihood of the outcomes under the predicted probabilities.",
+    "Mean negative log-likelihood of the outcomes under the predicted probabilities.",
     formula=r"-\frac1n\sum\ln p_i(y_i)",
     aliases=("cross-entropy", "logarithmic score"),
     references=("good1952",),
-    best="low",
-    span=(0, inf),
-    needs=("total",),
+    values=Values("low", (0, inf), needs=("total",)),
     page="Log loss",
 )
 def log_loss(t: Tally) -> float:
@@ -85,13 +79,11 @@ def log_loss(t: Tally) -> float:
 
 
 @measure(
-    summary="McFadden's R²: one minus the log loss over that of always predicting the prevalence.",
+    "McFadden's R²: one minus the log loss over that of always predicting the prevalence.",
     formula="1-LL/H(π)",
     aliases=("McFadden's R²", "D² log-loss", "relative information gain", "normalised cross-entropy skill"),
     references=("mcfadden1974",),
-    best="high",
-    span=(-inf, 1),
-    needs=("positives", "negatives"),
+    values=Values("high", (-inf, 1), needs=("positives", "negatives")),
 )
 def log_loss_skill(t: Tally) -> float:
     """

@@ -6,7 +6,7 @@ from baserate._arrays import Floats, ratio
 from baserate._curve import Curve
 from baserate._errors import OptionError
 from baserate._numeric.cumulative import concordance, cumulative_blocks
-from baserate.measure._measure import measure
+from baserate.measure._measure import Values, measure
 
 __all__ = [
     "accuracy_ratio",
@@ -24,14 +24,11 @@ Interval = tuple[float, float]
 
 
 @measure(
-    summary="Area under the ROC curve: probability that a random positive scores above a random negative.",
+    "Area under the ROC curve: probability that a random positive scores above a random negative.",
     formula="P(s_+>s_-)+½P(s_+=s_-)",
     aliases=("ROC AUC", "AUROC", "c-statistic", "concordance", "A′"),
     references=("hanley1982",),
-    best="high",
-    span=(0, 1),
-    needs=("positives", "negatives"),
-    dual="auc",
+    values=Values("high", (0, 1), needs=("positives", "negatives"), dual="auc"),
     page="AUC",
 )
 def auc(c: Curve) -> float:
@@ -47,13 +44,11 @@ def auc(c: Curve) -> float:
 
 
 @measure(
-    summary="Area under a section of the ROC curve (by default, the whole curve).",
+    "Area under a section of the ROC curve (by default, the whole curve).",
     formula=r"\int_a^b TPR\,d FPR",
     aliases=("pAUC", "partial area"),
     references=("mcclish1989",),
-    best="high",
-    span=(0, 1),
-    needs=("positives", "negatives"),
+    values=Values("high", (0, 1), needs=("positives", "negatives")),
 )
 def partial_auc(
     c: Curve, *, fpr: Interval | None = None, tpr: Interval | None = None, standardized: bool = False
@@ -84,14 +79,11 @@ def partial_auc(
 
 
 @measure(
-    summary="Gini coefficient of a ranking: 2·AUC−1, which is 0 for chance and 1 for perfection.",
+    "Gini coefficient of a ranking: 2·AUC−1, which is 0 for chance and 1 for perfection.",
     formula="2·AUC-1",
     aliases=("Gini coefficient", "Somers' D", "gain capture"),
     references=("hand2001",),
-    best="high",
-    span=(-1, 1),
-    needs=("positives", "negatives"),
-    dual="gini",
+    values=Values("high", (-1, 1), needs=("positives", "negatives"), dual="gini"),
 )
 def gini(c: Curve) -> float:
     """
@@ -103,13 +95,11 @@ def gini(c: Curve) -> float:
 
 
 @measure(
-    summary="Precision averaged over all positives, each at the threshold equal to its score.",
+    "Precision averaged over all positives, each at the threshold equal to its score.",
     formula=r"\sum_k (R_k-R_{k-1})P_k",
     aliases=("AP", "AUPRC", "average precision score"),
     references=("boyd2013",),
-    best="high",
-    span=(0, 1),
-    needs=("positives",),
+    values=Values("high", (0, 1), needs=("positives",)),
     page="Average precision",
 )
 def average_precision(c: Curve) -> float:
@@ -128,13 +118,11 @@ def average_precision(c: Curve) -> float:
 
 
 @measure(
-    summary="Area under the precision–recall curve, with exact interpolation between thresholds.",
+    "Area under the precision–recall curve, with exact interpolation between thresholds.",
     formula=r"\int_0^1 P(R)\,dR",
     aliases=("PR AUC", "area under the precision–recall curve", "Davis–Goadrich area"),
     references=("davis2006", "keilwagen2014"),
-    best="high",
-    span=(0, 1),
-    needs=("positives",),
+    values=Values("high", (0, 1), needs=("positives",)),
 )
 def pr_auc(c: Curve) -> float:
     """Between two thresholds false positives grow linearly with true positives, so precision follows a hyperbola
@@ -157,14 +145,11 @@ def pr_auc(c: Curve) -> float:
 
 
 @measure(
-    summary="Kolmogorov–Smirnov statistic: largest distance between the score distributions of the classes.",
+    "Kolmogorov–Smirnov statistic: largest distance between the score distributions of the classes.",
     formula=r"\max|TPR-FPR|",
     aliases=("Kolmogorov–Smirnov statistic", "KS statistic"),
     references=("smirnov1948",),
-    best="high",
-    span=(0, 1),
-    needs=("positives", "negatives"),
-    dual="ks",
+    values=Values("high", (0, 1), needs=("positives", "negatives"), dual="ks"),
 )
 def ks(c: Curve) -> float:
     """Either class may have the higher scores.
@@ -179,13 +164,11 @@ def ks(c: Curve) -> float:
 
 
 @measure(
-    summary="Area under the cumulative accuracy profile, sensitivity against flag rate.",
+    "Area under the cumulative accuracy profile, sensitivity against flag rate.",
     formula="π/2+(1-π)AUC",
     aliases=("area under the gain curve", "AUCAP"),
     references=("engelmann2003",),
-    best="high",
-    span=(0, 1),
-    needs=("positives",),
+    values=Values("high", (0, 1), needs=("positives",)),
 )
 def cap_area(c: Curve) -> float:
     """
@@ -198,14 +181,11 @@ def cap_area(c: Curve) -> float:
 
 
 @measure(
-    summary="Accuracy ratio of the cumulative accuracy profile, equal to 2·AUC−1.",
+    "Accuracy ratio of the cumulative accuracy profile, equal to 2·AUC−1.",
     formula="(2·CAP-1)/(1-π)",
     aliases=("AR", "CAP ratio", "normalised Gini"),
     references=("engelmann2003",),
-    best="high",
-    span=(-1, 1),
-    needs=("positives", "negatives"),
-    dual="accuracy_ratio",
+    values=Values("high", (-1, 1), needs=("positives", "negatives"), dual="accuracy_ratio"),
 )
 def accuracy_ratio(c: Curve) -> float:
     """Area between the cumulative accuracy profile and chance, divided by that of a perfect ranking. Since it equals
@@ -220,13 +200,11 @@ def accuracy_ratio(c: Curve) -> float:
 
 
 @measure(
-    summary="Gini coefficient of the Lorenz curve, equal to (1−prevalence)·(2·AUC−1).",
+    "Gini coefficient of the Lorenz curve, equal to (1−prevalence)·(2·AUC−1).",
     formula=r"1-\sum(X_k-X_{k-1})(Y_k+Y_{k-1})",
     aliases=("Brown's Gini", "Lorenz Gini"),
     references=("brown1994",),
-    best="high",
-    span=(-1, 1),
-    needs=("positives",),
+    values=Values("high", (-1, 1), needs=("positives",)),
 )
 def lorenz_gini(c: Curve) -> float:
     """Computed by Brown's formula. X and Y are the shares of all rows and of the positives, from the lowest score up.

@@ -1,4 +1,4 @@
-"""Rates of a 2×2 table, expected cost and net benefit. Each takes `Counts` and returns a number for each table."""
+"""Rates of a 2×2 table, expected cost, net benefit, F1, MCC, kappa. Each takes `Counts`, of one table or of many."""
 
 from math import inf
 from typing import Any
@@ -10,19 +10,30 @@ from baserate._costs import Costs
 from baserate._counts import Counts
 from baserate._domains import SHARE
 from baserate._errors import OptionError
-from baserate.measure._measure import measure
+from baserate.measure._measure import Values, measure
 
 __all__ = [
     "accuracy",
+    "balanced_accuracy",
+    "borko",
     "diagnostic_odds_ratio",
+    "e_measure",
     "error_rate",
     "expected_cost",
+    "f1",
+    "f_beta",
     "false_omission_rate",
     "fdr",
     "flag_rate",
     "fnr",
+    "fowlkes_mallows",
     "fpr",
+    "g_mean",
+    "jaccard",
+    "kappa",
     "lift",
+    "markedness",
+    "mcc",
     "negative_likelihood_ratio",
     "net_benefit",
     "net_reduction",
@@ -35,18 +46,17 @@ __all__ = [
     "sensitivity",
     "specificity",
     "standardized_net_benefit",
+    "youden",
 ]
+
+_ALL_MARGINS = ("positives", "negatives", "flagged", "passed")
 
 
 @measure(
-    summary="Share of all rows that are classified correctly.",
+    "Share of all rows that are classified correctly.",
     formula="(TP+TN)/(TP+FP+FN+TN)",
     aliases=("fraction correct", "ACC"),
-    best="high",
-    span=(0, 1),
-    needs=("total",),
-    dual="accuracy",
-    share=(("tp", "tn"), ("fp", "fn")),
+    values=Values("high", (0, 1), needs=("total",), dual="accuracy", share=(("tp", "tn"), ("fp", "fn"))),
     page="Accuracy",
 )
 def accuracy(c: Counts[Value]) -> Value:
@@ -59,14 +69,10 @@ def accuracy(c: Counts[Value]) -> Value:
 
 
 @measure(
-    summary="Share of all rows that are misclassified.",
+    "Share of all rows that are misclassified.",
     formula="(FP+FN)/(TP+FP+FN+TN)",
     aliases=("misclassification rate", "zero-one loss", "ERR"),
-    best="low",
-    span=(0, 1),
-    needs=("total",),
-    dual="error_rate",
-    share=(("fp", "fn"), ("tp", "tn")),
+    values=Values("low", (0, 1), needs=("total",), dual="error_rate", share=(("fp", "fn"), ("tp", "tn"))),
 )
 def error_rate(c: Counts[Value]) -> Value:
     """
@@ -78,15 +84,11 @@ def error_rate(c: Counts[Value]) -> Value:
 
 
 @measure(
-    summary="Share of positives that are flagged (recall).",
+    "Share of positives that are flagged (recall).",
     formula="TP/(TP+FN)",
     aliases=("sens", "recall", "TPR", "true positive rate", "hit rate", "detection rate", "CDR", "power"),
     references=("altman1994a",),
-    best="high",
-    span=(0, 1),
-    needs=("positives",),
-    dual="specificity",
-    share=(("tp",), ("fn",)),
+    values=Values("high", (0, 1), needs=("positives",), dual="specificity", share=(("tp",), ("fn",))),
     page="Sensitivity (recall)",
 )
 def sensitivity(c: Counts[Value]) -> Value:
@@ -99,15 +101,11 @@ def sensitivity(c: Counts[Value]) -> Value:
 
 
 @measure(
-    summary="Share of negatives that are not flagged.",
+    "Share of negatives that are not flagged.",
     formula="TN/(FP+TN)",
     aliases=("spec", "TNR", "true negative rate", "selectivity"),
     references=("altman1994a",),
-    best="high",
-    span=(0, 1),
-    needs=("negatives",),
-    dual="sensitivity",
-    share=(("tn",), ("fp",)),
+    values=Values("high", (0, 1), needs=("negatives",), dual="sensitivity", share=(("tn",), ("fp",))),
     page="Specificity",
 )
 def specificity(c: Counts[Value]) -> Value:
@@ -120,15 +118,11 @@ def specificity(c: Counts[Value]) -> Value:
 
 
 @measure(
-    summary="Share of flagged rows that are positive (PPV).",
+    "Share of flagged rows that are positive (PPV).",
     formula="TP/(TP+FP)",
     aliases=("PPV", "positive predictive value", "confidence"),
     references=("altman1994b",),
-    best="high",
-    span=(0, 1),
-    needs=("flagged",),
-    dual="npv",
-    share=(("tp",), ("fp",)),
+    values=Values("high", (0, 1), needs=("flagged",), dual="npv", share=(("tp",), ("fp",))),
     page="PPV (precision)",
 )
 def precision(c: Counts[Value]) -> Value:
@@ -141,15 +135,11 @@ def precision(c: Counts[Value]) -> Value:
 
 
 @measure(
-    summary="Negative predictive value: share of rows not flagged that are negative.",
+    "Negative predictive value: share of rows not flagged that are negative.",
     formula="TN/(FN+TN)",
     aliases=("negative predictive value",),
     references=("altman1994b",),
-    best="high",
-    span=(0, 1),
-    needs=("passed",),
-    dual="precision",
-    share=(("tn",), ("fn",)),
+    values=Values("high", (0, 1), needs=("passed",), dual="precision", share=(("tn",), ("fn",))),
     page="NPV",
 )
 def npv(c: Counts[Value]) -> Value:
@@ -162,14 +152,10 @@ def npv(c: Counts[Value]) -> Value:
 
 
 @measure(
-    summary="False positive rate: share of negatives that are flagged.",
+    "False positive rate: share of negatives that are flagged.",
     formula="FP/(FP+TN)",
     aliases=("false positive rate", "fall-out", "false alarm", "false alarm rate", "type I", "type I error rate"),
-    best="low",
-    span=(0, 1),
-    needs=("negatives",),
-    dual="fnr",
-    share=(("fp",), ("tn",)),
+    values=Values("low", (0, 1), needs=("negatives",), dual="fnr", share=(("fp",), ("tn",))),
     page="False positive rate",
 )
 def fpr(c: Counts[Value]) -> Value:
@@ -182,14 +168,10 @@ def fpr(c: Counts[Value]) -> Value:
 
 
 @measure(
-    summary="False negative rate: share of positives that are not flagged.",
+    "False negative rate: share of positives that are not flagged.",
     formula="FN/(TP+FN)",
     aliases=("false negative rate", "miss", "miss rate", "type II", "type II error rate"),
-    best="low",
-    span=(0, 1),
-    needs=("positives",),
-    dual="fpr",
-    share=(("fn",), ("tp",)),
+    values=Values("low", (0, 1), needs=("positives",), dual="fpr", share=(("fn",), ("tp",))),
 )
 def fnr(c: Counts[Value]) -> Value:
     """
@@ -201,14 +183,10 @@ def fnr(c: Counts[Value]) -> Value:
 
 
 @measure(
-    summary="False discovery rate: share of flagged rows that are negative.",
+    "False discovery rate: share of flagged rows that are negative.",
     formula="FP/(TP+FP)",
     aliases=("false discovery rate",),
-    best="low",
-    span=(0, 1),
-    needs=("flagged",),
-    dual="false_omission_rate",
-    share=(("fp",), ("tp",)),
+    values=Values("low", (0, 1), needs=("flagged",), dual="false_omission_rate", share=(("fp",), ("tp",))),
 )
 def fdr(c: Counts[Value]) -> Value:
     """
@@ -220,14 +198,10 @@ def fdr(c: Counts[Value]) -> Value:
 
 
 @measure(
-    summary="Share of rows not flagged that are positive.",
+    "Share of rows not flagged that are positive.",
     formula="FN/(FN+TN)",
     aliases=("FOR",),
-    best="low",
-    span=(0, 1),
-    needs=("passed",),
-    dual="fdr",
-    share=(("fn",), ("tn",)),
+    values=Values("low", (0, 1), needs=("passed",), dual="fdr", share=(("fn",), ("tn",))),
 )
 def false_omission_rate(c: Counts[Value]) -> Value:
     """
@@ -239,13 +213,10 @@ def false_omission_rate(c: Counts[Value]) -> Value:
 
 
 @measure(
-    summary="Share of all rows that are positive (base rate).",
+    "Share of all rows that are positive (base rate).",
     formula="(TP+FN)/(TP+FP+FN+TN)",
     aliases=("base rate", "class balance", "pre-test probability"),
-    best=None,
-    span=(0, 1),
-    needs=("total",),
-    share=(("tp", "fn"), ("fp", "tn")),
+    values=Values(None, (0, 1), needs=("total",), share=(("tp", "fn"), ("fp", "tn"))),
     page="Prevalence",
 )
 def prevalence(c: Counts[Value]) -> Value:
@@ -258,14 +229,10 @@ def prevalence(c: Counts[Value]) -> Value:
 
 
 @measure(
-    summary="Share of all rows that are flagged (selection rate).",
+    "Share of all rows that are flagged (selection rate).",
     formula="(TP+FP)/(TP+FP+FN+TN)",
     aliases=("selection rate", "detection prevalence", "predicted positive rate", "bias"),
-    best=None,
-    span=(0, 1),
-    needs=("total",),
-    dual="pass_rate",
-    share=(("tp", "fp"), ("fn", "tn")),
+    values=Values(None, (0, 1), needs=("total",), dual="pass_rate", share=(("tp", "fp"), ("fn", "tn"))),
     page="Flagged (share of all)",
 )
 def flag_rate(c: Counts[Value]) -> Value:
@@ -278,14 +245,10 @@ def flag_rate(c: Counts[Value]) -> Value:
 
 
 @measure(
-    summary="Share of all rows that are not flagged.",
+    "Share of all rows that are not flagged.",
     formula="(FN+TN)/(TP+FP+FN+TN)",
     aliases=("rejection rate", "predicted negative rate"),
-    best=None,
-    span=(0, 1),
-    needs=("total",),
-    dual="flag_rate",
-    share=(("fn", "tn"), ("tp", "fp")),
+    values=Values(None, (0, 1), needs=("total",), dual="flag_rate", share=(("fn", "tn"), ("tp", "fp"))),
 )
 def pass_rate(c: Counts[Value]) -> Value:
     """
@@ -297,12 +260,10 @@ def pass_rate(c: Counts[Value]) -> Value:
 
 
 @measure(
-    summary="Precision divided by the prevalence.",
+    "Precision divided by the prevalence.",
     formula="PPV/π",
     aliases=("lift score", "gain in precision"),
-    best="high",
-    span=(0, inf),
-    needs=("flagged", "positives"),
+    values=Values("high", (0, inf), needs=("flagged", "positives")),
 )
 def lift(c: Counts[Value]) -> Value:
     """
@@ -314,13 +275,11 @@ def lift(c: Counts[Value]) -> Value:
 
 
 @measure(
-    summary="Sensitivity divided by the false positive rate.",
+    "Sensitivity divided by the false positive rate.",
     formula="TPR/FPR",
     aliases=("LR+", "PLR"),
     references=("deeks2004",),
-    best="high",
-    span=(0, inf),
-    needs=("positives", "negatives", "flagged"),
+    values=Values("high", (0, inf), needs=("positives", "negatives", "flagged")),
 )
 def positive_likelihood_ratio(c: Counts[Value]) -> Value:
     """
@@ -332,13 +291,11 @@ def positive_likelihood_ratio(c: Counts[Value]) -> Value:
 
 
 @measure(
-    summary="False negative rate divided by the specificity.",
+    "False negative rate divided by the specificity.",
     formula="FNR/TNR",
     aliases=("LR−", "LR-", "NLR"),
     references=("deeks2004",),
-    best="low",
-    span=(0, inf),
-    needs=("positives", "negatives", "passed"),
+    values=Values("low", (0, inf), needs=("positives", "negatives", "passed")),
 )
 def negative_likelihood_ratio(c: Counts[Value]) -> Value:
     """
@@ -350,14 +307,11 @@ def negative_likelihood_ratio(c: Counts[Value]) -> Value:
 
 
 @measure(
-    summary="Odds of being flagged among positives divided by the odds among negatives.",
+    "Odds of being flagged among positives divided by the odds among negatives.",
     formula="(TP·TN)/(FP·FN)",
     aliases=("DOR", "odds ratio"),
     references=("glas2003",),
-    best="high",
-    span=(0, inf),
-    needs=("positives", "negatives", "flagged", "passed"),
-    dual="diagnostic_odds_ratio",
+    values=Values("high", (0, inf), needs=_ALL_MARGINS, dual="diagnostic_odds_ratio"),
 )
 def diagnostic_odds_ratio(c: Counts[Value]) -> Value:
     """
@@ -369,13 +323,11 @@ def diagnostic_odds_ratio(c: Counts[Value]) -> Value:
 
 
 @measure(
-    summary="Prevalence below which precision falls steeply (point of maximum curvature).",
+    "Prevalence below which precision falls steeply (point of maximum curvature).",
     formula=r"\sqrt{FPR}/(\sqrt{TPR}+\sqrt{FPR})",
     aliases=("PT",),
     references=("balayla2020",),
-    best="low",
-    span=(0, 1),
-    needs=("positives", "negatives", "flagged"),
+    values=Values("low", (0, 1), needs=("positives", "negatives", "flagged")),
 )
 def prevalence_threshold(c: Counts[Value]) -> Value:
     """
@@ -388,14 +340,11 @@ def prevalence_threshold(c: Counts[Value]) -> Value:
 
 
 @measure(
-    summary="Mean cost per row (by default, each error costs 1).",
+    "Mean cost per row (by default, each error costs 1).",
     formula=r"\sum C_{ij} n_{ij} / n",
     aliases=("expected loss", "average cost", "classification cost"),
     references=("elkan2001",),
-    best="low",
-    span=(-inf, inf),
-    needs=("total",),
-    dual="expected_cost",
+    values=Values("low", (-inf, inf), needs=("total",), dual="expected_cost"),
     page="Expected cost per person",
     option="costs",
     option_required=True,
@@ -410,14 +359,11 @@ def expected_cost(c: Counts[Value], *, costs: Costs = Costs()) -> Value:  # noqa
 
 
 @measure(
-    summary="Net benefit per row: true positives minus false positives times the odds of the threshold probability.",
+    "Net benefit per row: true positives minus false positives times the odds of the threshold probability.",
     formula=r"\frac{TP}{n}-\frac{FP}{n}\frac{p_t}{1-p_t}",
     aliases=("NB",),
     references=("vickers2006",),
-    best="high",
-    span=(-inf, 1),
-    needs=("total",),
-    dual="net_reduction",
+    values=Values("high", (-inf, 1), needs=("total",), dual="net_reduction"),
     option="at",
     option_required=True,
 )
@@ -434,13 +380,11 @@ def net_benefit(c: Counts[Value], *, at: float | Floats = 0.5) -> Value:
 
 
 @measure(
-    summary="Net benefit divided by its maximum, the prevalence.",
+    "Net benefit divided by its maximum, the prevalence.",
     formula=r"TPR-\frac{1-π}{π}\frac{p_t}{1-p_t}FPR",
     aliases=("sNB", "standardised net benefit", "relative net benefit"),
     references=("kerr2016",),
-    best="high",
-    span=(-inf, 1),
-    needs=("positives",),
+    values=Values("high", (-inf, 1), needs=("positives",)),
     option="at",
     option_required=True,
 )
@@ -456,14 +400,11 @@ def standardized_net_benefit(c: Counts[Value], *, at: float | Floats = 0.5) -> V
 
 
 @measure(
-    summary="Net reduction in interventions per row, compared with flagging everybody.",
+    "Net reduction in interventions per row, compared with flagging everybody.",
     formula=r"\frac{TN}{n}-\frac{FN}{n}\frac{1-p_t}{p_t}",
     aliases=("net reduction in interventions", "net interventions avoided"),
     references=("vickers2006",),
-    best="high",
-    span=(-inf, 1),
-    needs=("total",),
-    dual="net_benefit",
+    values=Values("high", (-inf, 1), needs=("total",), dual="net_benefit"),
     option="at",
     option_required=True,
 )
@@ -495,3 +436,217 @@ def threshold_odds(at: float | Floats) -> Any:  # noqa: ANN401  (a number, or on
             value=at,
         )
     return at / (1 - at)
+
+
+@measure(
+    "Harmonic mean of precision and recall.",
+    formula="2TP/(2TP+FP+FN)",
+    aliases=("F1 score", "Dice coefficient", "Sørensen–Dice"),
+    references=("vanrijsbergen1979",),
+    values=Values("high", (0, 1), needs=("either",)),
+    page="F1",
+)
+def f1(c: Counts[Value]) -> Value:
+    """
+    >>> from baserate import Counts
+    >>> round(f1(Counts(tp=90, fp=1910, fn=10, tn=997_990)), 10)
+    0.0857142857
+    """
+    return f_beta(c)
+
+
+@measure(
+    "Weighted harmonic mean of precision and recall, in which recall counts β times as much.",
+    formula="(1+β^2)TP/((1+β^2)TP+β^2FN+FP)",
+    aliases=("F-measure", "F-score", "van Rijsbergen's F"),
+    references=("vanrijsbergen1979",),
+    values=Values("high", (0, 1), needs=("either",)),
+    option="beta",
+)
+def f_beta(c: Counts[Value], *, beta: float = 1.0) -> Value:
+    """
+    >>> from baserate import Counts
+    >>> round(f_beta(Counts(tp=20, fp=10, fn=40, tn=0), beta=2), 10)
+    0.3703703704
+    """
+    if not 0 < beta < float("inf"):
+        raise OptionError(
+            f"beta is {beta}",
+            remedy="give a number above 0, or use precision (β → 0) or sensitivity (β → ∞).",
+            option="beta",
+            value=beta,
+        )
+    hits = (1 + beta**2) * c.tp
+    return ratio(hits, hits + beta**2 * c.fn + c.fp)
+
+
+@measure(
+    "Van Rijsbergen's effectiveness measure: one minus the F-measure.",
+    formula="1-F_β",
+    aliases=("van Rijsbergen's E", "effectiveness measure"),
+    references=("vanrijsbergen1979",),
+    values=Values("low", (0, 1), needs=("either",)),
+    option="beta",
+)
+def e_measure(c: Counts[Value], *, beta: float = 1.0) -> Value:
+    """
+    >>> from baserate import Counts
+    >>> round(e_measure(Counts(tp=20, fp=10, fn=40, tn=0)), 10)
+    0.5555555556
+    """
+    return 1 - f_beta(c, beta=beta)
+
+
+@measure(
+    "Precision plus recall minus one.",
+    formula="PPV+TPR-1",
+    aliases=("P+R−1", "Borko's measure"),
+    references=("vanrijsbergen1979",),
+    values=Values("high", (-1, 1), needs=("positives", "flagged")),
+)
+def borko(c: Counts[Value]) -> Value:
+    """
+    >>> from baserate import Counts
+    >>> round(borko(Counts(tp=20, fp=10, fn=40, tn=0)), 10)
+    0.0
+    """
+    return precision(c) + sensitivity(c) - 1
+
+
+@measure(
+    "Matthews correlation coefficient: correlation between true and predicted class.",
+    formula=r"(TP·TN-FP·FN)/\sqrt{(TP+FP)(TP+FN)(FP+TN)(FN+TN)}",
+    aliases=("Matthews correlation coefficient", "phi coefficient", "Yule phi"),
+    references=("chicco2020",),
+    values=Values("high", (-1, 1), needs=_ALL_MARGINS, dual="mcc"),
+    page="MCC",
+)
+def mcc(c: Counts[Value]) -> Value:
+    """
+    >>> from baserate import Counts
+    >>> round(mcc(Counts(tp=90, fp=1910, fn=10, tn=997_990)), 10)
+    0.2010100557
+    """
+    # Two roots, since the product of four margins may overflow.
+    return ratio(c.tp * c.tn - c.fp * c.fn, root(c.flagged * c.positives) * root(c.passed * c.negatives))
+
+
+@measure(
+    "Cohen's kappa: agreement beyond chance, divided by the maximum possible beyond chance.",
+    formula="(p_o-p_e)/(1-p_e)",
+    aliases=("Cohen's kappa", "Heidke skill score"),
+    references=("cohen1960",),
+    values=Values("high", (-1, 1), needs=("chance_disagreement",), dual="kappa"),
+)
+def kappa(c: Counts[Value]) -> Value:
+    """
+    >>> from baserate import Counts
+    >>> kappa(Counts(tp=20, fp=10, fn=5, tn=15))
+    0.4
+    """
+    return ratio(2 * (c.tp * c.tn - c.fp * c.fn), c.chance_disagreement)
+
+
+@measure(
+    "Mean of sensitivity and specificity.",
+    formula="(TPR+TNR)/2",
+    aliases=("BA", "bACC", "mean per-class recall"),
+    references=("brodersen2010",),
+    values=Values("high", (0, 1), needs=("positives", "negatives"), dual="balanced_accuracy", percent=True),
+    page="Balanced accuracy",
+)
+def balanced_accuracy(c: Counts[Value]) -> Value:
+    """
+    >>> from baserate import Counts
+    >>> balanced_accuracy(Counts(tp=495, fp=455, fn=405, tn=8645))
+    0.75
+    """
+    return (sensitivity(c) + specificity(c)) / 2
+
+
+@measure(
+    "Youden's J: sensitivity plus specificity minus one.",
+    formula="TPR+TNR-1",
+    aliases=("Youden's J", "informedness", "bookmaker informedness", "true skill statistic", "Peirce skill score"),
+    references=("youden1950",),
+    values=Values("high", (-1, 1), needs=("positives", "negatives"), dual="youden"),
+)
+def youden(c: Counts[Value]) -> Value:
+    """
+    >>> from baserate import Counts
+    >>> round(youden(Counts(tp=231, fp=32, fn=27, tn=54)), 4)
+    0.5233
+    """
+    return sensitivity(c) + specificity(c) - 1
+
+
+@measure(
+    "Precision plus negative predictive value minus one.",
+    formula="PPV+NPV-1",
+    aliases=("MK", "delta p"),
+    references=("powers2011",),
+    values=Values("high", (-1, 1), needs=("flagged", "passed"), dual="markedness"),
+)
+def markedness(c: Counts[Value]) -> Value:
+    """
+    >>> from baserate import Counts
+    >>> round(markedness(Counts(tp=231, fp=32, fn=27, tn=54)), 4)
+    0.545
+    """
+    return precision(c) + npv(c) - 1
+
+
+@measure(
+    "Geometric mean of sensitivity and specificity.",
+    formula=r"\sqrt{TPR·TNR}",
+    aliases=("geometric mean", "GM"),
+    references=("kubat1998",),
+    values=Values("high", (0, 1), needs=("positives", "negatives"), dual="g_mean"),
+)
+def g_mean(c: Counts[Value]) -> Value:
+    """
+    >>> from baserate import Counts
+    >>> round(g_mean(Counts(tp=495, fp=455, fn=405, tn=8645)), 10)
+    0.7228416147
+    """
+    return root(sensitivity(c) * specificity(c))
+
+
+@measure(
+    "Fowlkes–Mallows index: geometric mean of precision and recall.",
+    formula=r"\sqrt{PPV·TPR}",
+    aliases=("FM", "Ochiai coefficient", "cosine similarity"),
+    references=("fowlkes1983",),
+    values=Values("high", (0, 1), needs=("positives", "flagged")),
+)
+def fowlkes_mallows(c: Counts[Value]) -> Value:
+    """
+    >>> from baserate import Counts
+    >>> round(fowlkes_mallows(Counts(tp=40, fp=10, fn=10, tn=40)), 10)
+    0.8
+    """
+    return root(precision(c) * sensitivity(c))
+
+
+@measure(
+    "Jaccard index: true positives divided by all rows that are positive or flagged.",
+    formula="TP/(TP+FP+FN)",
+    aliases=(
+        "Jaccard index",
+        "threat score",
+        "critical success index",
+        "CSI",
+        "intersection over union",
+        "IoU",
+        "Tanimoto",
+    ),
+    references=("jaccard1901",),
+    values=Values("high", (0, 1), needs=("either",), share=(("tp",), ("fp", "fn"))),
+)
+def jaccard(c: Counts[Value]) -> Value:
+    """
+    >>> from baserate import Counts
+    >>> round(jaccard(Counts(tp=40, fp=10, fn=10, tn=40)), 10)
+    0.6666666667
+    """
+    return ratio(c.tp, c.either)

@@ -21,11 +21,9 @@ from baserate._errors import OptionError, ShapeError
 from baserate._rows import LabelSets, MulticlassRows
 from baserate._tally import Forecasts, Tally
 from baserate.measure import (
-    _agreement,
     _calibration_bins,
     _calibration_curve,
     _calibration_slope,
-    _decomposition,
     _measure,
     _proper_scores,
     _rank,
@@ -37,14 +35,7 @@ _MARGINS: Mapping[str, Callable[[Forecasts], float]] = _calibration_slope.MARGIN
 """Margins of probabilities, which need a computation and are therefore no properties of a tally."""
 
 MEASURES: dict[str, Measure] = collect(
-    _rates,
-    _agreement,
-    _rank,
-    _proper_scores,
-    _calibration_slope,
-    _calibration_bins,
-    _calibration_curve,
-    _decomposition,
+    _rates, _rank, _proper_scores, _calibration_slope, _calibration_bins, _calibration_curve
 )
 """Measures of two classes by name, in the order of the documentation and of tables."""
 

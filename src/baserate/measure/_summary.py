@@ -17,10 +17,9 @@ from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._domains import POINTS, check_domain
 from baserate._errors import OptionError, UnknownNameError
-from baserate._estimate import Estimate
 from baserate._formatting import count_of
 from baserate._numeric.cumulative import parallel_map
-from baserate._results import Results
+from baserate._results import Estimate, Results
 from baserate._rows import MulticlassRows
 from baserate._tally import Group, Tallies, Tally
 from baserate.measure._measure import Measure, describe

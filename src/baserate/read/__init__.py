@@ -3,13 +3,12 @@
 Errors name the values and the remedy; later layers trust the result. Modules are loaded on first use.
 
 - `_readers`: public readers of tables (`tallies`, `rows`, `confusions`, …), and the join of several models
-- `_arrays`: public readers of arrays and lists (`tally`, `confusion`, `class_scores`, `label_sets`)
-- `_cross_tables`: confusion matrices and costs in text files
+- `_arrays`: public readers of arrays and lists (`tally`, `confusion`, `class_scores`, `label_sets`); columns in memory
 - `_engines`: open any table; one path from memory, frames and lazy frames to each result
 - `_duckdb`: the same for DuckDB, which also reads files; SQL quoting and errors
-- `_files`, `_paths`: files as relations of DuckDB; which files a path means, and their formats
-- `_table`, `_builders`: a table in memory, and the results built from it
-- `_series`, `_columns`, `_labels`: one column in memory; names and checks of columns; labels
+- `_files`: files of a path or pattern, their formats, and files as relations of DuckDB
+- `_table`, `_builders`: a table in memory, and the results built from it; confusion matrices and costs in text files
+- `_columns`, `_labels`: names and checks of columns; labels
 """
 
 from typing import TYPE_CHECKING
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
         label_sets as label_sets,
         tally as tally,
     )
-    from baserate.read._cross_tables import cost_matrix as cost_matrix, cross_table as cross_table
+    from baserate.read._builders import cost_matrix as cost_matrix, cross_table as cross_table
     from baserate.read._labels import LabelText as LabelText
     from baserate.read._readers import (
         class_rows as class_rows,
@@ -37,6 +36,12 @@ if TYPE_CHECKING:
     )
 
 if TYPE_CHECKING:  # for other packages of baserate
+    from baserate.read._arrays import (
+        as_series as as_series,
+        encode_labels as encode_labels,
+        is_series as is_series,
+        to_numbers as to_numbers,
+    )
     from baserate.read._columns import (
         Columns as Columns,
         as_column as as_column,
@@ -56,12 +61,6 @@ if TYPE_CHECKING:  # for other packages of baserate
         open_all_columns as open_all_columns,
     )
     from baserate.read._labels import resolve_label as resolve_label, sort_labels as sort_labels
-    from baserate.read._series import (
-        as_series as as_series,
-        encode_labels as encode_labels,
-        is_series as is_series,
-        to_numbers as to_numbers,
-    )
     from baserate.read._table import (
         LabelCodes as LabelCodes,
         Numbers as Numbers,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -416,3 +417,30 @@ def _refuse_inexact(name: str, column: Column) -> None:
 def _refuse_text(name: str, bad: int, column: Column) -> None:
     if bad:
         raise NotNumericError(f"{bad} of {len(column)} values of {name} are not numbers", remedy="convert them first.")
+
+
+def first_record(text: str) -> tuple[int, list[str]]:
+    r"""Count the blank lines before the first record, and return its lines with their ends.
+
+    A record ends with the line that closes its last quote; where none does, with its first line.
+
+    >>> first_record('\n"a\nb",c\n1,2\n')
+    (1, ['"a\n', 'b",c\n'])
+    """
+    lines = re.split(r"(?<=\n)|(?<=\r)(?!\n)", text)
+    blank = next((at for at, line in enumerate(lines) if line.strip()), len(lines))
+    quotes = 0
+    for end, line in enumerate(lines[blank:], start=blank + 1):
+        quotes += line.count('"')
+        if quotes % 2 == 0:
+            return blank, lines[blank:end]
+    return blank, lines[blank : blank + 1]
+
+
+def remove_quoted_cells(record: str) -> str:
+    """Remove quoted cells, so that delimiters can be counted.
+
+    >>> remove_quoted_cells('"a, b",c')
+    ',c'
+    """
+    return re.sub(r'"(?:[^"]|"")*"', "", record)

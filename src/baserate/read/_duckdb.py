@@ -17,9 +17,9 @@ import numpy as np
 
 from baserate._errors import BaserateError, FileFormatError, NotNumericError
 from baserate._formatting import count_of
+from baserate.read._arrays import load_table
 from baserate.read._columns import Columns
 from baserate.read._engines import LazyColumns, OpenTable, T
-from baserate.read._series import load_table
 from baserate.read._table import LabelCodes, Rule, Table
 
 if TYPE_CHECKING:

@@ -22,10 +22,9 @@ from baserate._arrays import Bools, Cells, Reals, refuse_differing_indexes
 from baserate._confusion import Confusions
 from baserate._errors import BaserateError, EmptyDataError, FileFormatError, NotNumericError, OptionError
 from baserate._numeric.distinct import narrow_integers
-from baserate._read_summary import ReadSummary
-from baserate._rows import MulticlassRows, Rows
-from baserate._tally import Group, Tallies, Tally
-from baserate._target import MulticlassTarget, Target
+from baserate._rows import MulticlassRows, MulticlassTarget, Rows, Target
+from baserate._tally import Group, ReadSummary, Tallies, Tally
+from baserate.read._arrays import as_array, load_table
 from baserate.read._builders import (
     blank_to_missing,
     build_class_rows,
@@ -44,7 +43,6 @@ from baserate.read._builders import (
     tabulate_groups,
 )
 from baserate.read._columns import LARGEST_WEIGHT, SMALLEST_WEIGHT, Columns, refuse_inexact_total, refuse_weights
-from baserate.read._series import as_array, load_table
 from baserate.read._table import LabelCodes, Problems, Rule, Table, check_numbers, is_label, note_labels, number_groups
 
 if TYPE_CHECKING:  # DuckDB and Narwhals are slow to import, and not needed for columns in memory

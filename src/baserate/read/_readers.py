@@ -15,10 +15,8 @@ import numpy.typing as npt
 from baserate._confusion import Confusions
 from baserate._errors import EmptyDataError, MissingValuesError, OptionError, ShapeError, keyword
 from baserate._formatting import count_of, there_are
-from baserate._read_summary import ReadSummary
-from baserate._rows import MulticlassRows, Rows
-from baserate._tally import Tallies
-from baserate._target import MulticlassTarget, Target
+from baserate._rows import MulticlassRows, MulticlassTarget, Rows, Target
+from baserate._tally import ReadSummary, Tallies
 from baserate.read._columns import ColumnNames, Columns, TargetColumnNames
 from baserate.read._engines import Source, as_paths, open_table
 from baserate.read._labels import format_labels

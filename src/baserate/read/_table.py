@@ -21,8 +21,7 @@ from baserate._errors import (
     keyword,
 )
 from baserate._numeric.distinct import Codes
-from baserate._read_summary import describe_reasons
-from baserate._tally import Group
+from baserate._tally import Group, describe_reasons
 from baserate.read._columns import Columns, check_counts, check_weights
 from baserate.read._labels import note_missing_codes, sort_labels
 

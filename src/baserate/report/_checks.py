@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from math import isnan
 from typing import Any, NamedTuple
 
-from baserate._estimate import Estimate
 from baserate._formatting import count_of
+from baserate._results import Estimate
 from baserate.report._commands import OPEN_THRESHOLD, Step, has_both_classes, has_unsaved_policy, spell_step
 from baserate.report._report import Finding, Report, Severity, View
 

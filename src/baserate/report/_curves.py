@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from baserate._arrays import Cells, Floats, read_only_copy
+from baserate._arrays import Cells, Floats, keep_read_only, read_only_copy
 from baserate._curve import Curve
 from baserate._cut import Cut
-from baserate._immutable import keep_read_only
 from baserate._numeric.distinct import separate_precisions
 from baserate._policy import Policy
 from baserate._results import json_ready

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from baserate._formatting import format_level, format_p_phrase, join_words
-from baserate._read_summary import describe_reasons
+from baserate._tally import describe_reasons
 from baserate.report._checks import (
     Check,
     Evidence,

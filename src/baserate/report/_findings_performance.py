@@ -7,7 +7,7 @@ from math import exp, floor, log10, nan
 from typing import Any
 
 from baserate import infer
-from baserate._estimate import Estimate
+from baserate._results import Estimate
 from baserate.infer import normal_quantile
 from baserate.report._checks import (
     Check,

@@ -7,8 +7,8 @@ from math import floor
 from typing import Any
 
 from baserate._costs import Costs
-from baserate._estimate import Estimate
 from baserate._policy import Policy
+from baserate._results import Estimate
 from baserate.decide import plan_rules
 from baserate.equalize import OPTIMUM_RULE as EQUALIZED
 from baserate.report._checks import (

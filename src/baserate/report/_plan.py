@@ -12,13 +12,13 @@ from typing import Any, Literal
 
 import numpy as np
 
+from baserate._arrays import FrozenMapping
 from baserate._calibrator import read_file_text
 from baserate._costs import Costs
 from baserate._cut import has_table
 from baserate._domains import check_prevalence
 from baserate._errors import BaserateError, FileFormatError, OptionError, advice, keyword, unknown_name
 from baserate._files import write_text
-from baserate._immutable import FrozenMapping
 from baserate._policy import Policy
 from baserate._tally import as_group
 from baserate.decide import find_rule_entry

@@ -11,15 +11,14 @@ from math import nan
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from baserate._arrays import FrozenMapping
 from baserate._calibrator import read_file_text
 from baserate._counts import Counts
 from baserate._errors import BaserateError, FileFormatError, OptionError, UnknownNameError, unknown_name
-from baserate._estimate import Estimate
 from baserate._files import write_text
 from baserate._formatting import count_of
-from baserate._immutable import FrozenMapping
 from baserate._policy import Policy
-from baserate._results import Results, json_ready
+from baserate._results import Estimate, Results, json_ready
 from baserate.report._curves import ThinnedCurve
 from baserate.report._plan import Plan
 

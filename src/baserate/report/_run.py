@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 from baserate._costs import Costs
 from baserate._errors import OptionError, keyword, unknown_name
 from baserate._policy import Policy
-from baserate._read_summary import ReadSummary
 from baserate._rows import Rows
-from baserate._tally import Tallies
+from baserate._tally import ReadSummary, Tallies
 from baserate.read import LabelText
 from baserate.report._commands import python_literal
 from baserate.report._findings import find_all

@@ -7,18 +7,14 @@ weights. Where it is unknown, `estimate_prevalence` estimates it. Names are reso
 Modules
 -------
 _class_weights : γ, the ratio of prevalence odds, and `reweigh`.
-_prior_correction : `reprior`, `posterior_calibrator` and thresholds: probabilities at another prevalence.
+_prior_correction : `reprior`, `posterior_calibrator`; measures in the sample and at the deployment prevalence.
 _prevalence_curve : `ppv`, `npv` and curves of measures by prevalence.
-_summary : measures in the sample and at the deployment prevalence.
 _estimators : the registry of prevalence estimators, and `estimate_prevalence`.
-_histogram_matching : estimators by histograms: binned, HDy.
 _moment_matching : estimators by means: ACC, PACC, CM, SCM, RLLS.
-_maximum_likelihood : estimator by likelihood: MLLS (EM, SLD).
-_gmm : estimator by the generalized method of moments.
-_data : target and validation data of the estimators, checked.
-_estimates : results of the estimators.
-_label_shift : tests of label shift.
-_calibration_curve : piecewise linear calibration curve, and tests of calibration.
+_maximum_likelihood : estimators of two classes by likelihood: MLLS (EM, SLD), binned; HDy.
+_multiclass_likelihood : estimators of several classes by likelihood ratios: MLLS, GMM.
+_data : unlabelled and validation data of the estimators, checked; their results.
+_label_shift : tests of label shift and of calibration; piecewise linear calibration curve.
 _adjusted_measures : measures at an estimated prevalence, and their intervals.
 _performance, _multiclass_performance : performance without labels.
 """
@@ -36,7 +32,7 @@ if TYPE_CHECKING:
         prevalence_of_gamma as prevalence_of_gamma,
         reweigh as reweigh,
     )
-    from baserate.shift._estimates import MulticlassPrevalence as MulticlassPrevalence, Prevalence as Prevalence
+    from baserate.shift._data import MulticlassPrevalence as MulticlassPrevalence, Prevalence as Prevalence
     from baserate.shift._estimators import (
         ALIASES as ALIASES,
         METHODS as METHODS,
@@ -57,18 +53,15 @@ if TYPE_CHECKING:
         prevalence_table as prevalence_table,
     )
     from baserate.shift._prior_correction import (
+        class_summary as class_summary,
         posterior_calibrator as posterior_calibrator,
         reprior as reprior,
         reprior_calibrator as reprior_calibrator,
         reprior_threshold as reprior_threshold,
+        summary as summary,
     )
-    from baserate.shift._summary import class_summary as class_summary, summary as summary
 
 if TYPE_CHECKING:  # for other packages of baserate
-    from baserate.shift._calibration_curve import (
-        CALIBRATION_CHECK as CALIBRATION_CHECK,
-        SIGNIFICANCE_LEVEL as SIGNIFICANCE_LEVEL,
-    )
     from baserate.shift._class_weights import check_prevalence as check_prevalence, scale_counts as scale_counts
     from baserate.shift._estimators import (
         DEFAULT_METHOD as DEFAULT_METHOD,
@@ -78,12 +71,16 @@ if TYPE_CHECKING:  # for other packages of baserate
         method_options as method_options,
         resolve_method as resolve_method,
     )
-    from baserate.shift._label_shift import describe_rejections as describe_rejections
+    from baserate.shift._label_shift import (
+        CALIBRATION_CHECK as CALIBRATION_CHECK,
+        SIGNIFICANCE_LEVEL as SIGNIFICANCE_LEVEL,
+        describe_rejections as describe_rejections,
+    )
     from baserate.shift._prevalence_curve import (
         default_prevalences as default_prevalences,
         prevalence_grid as prevalence_grid,
     )
-    from baserate.shift._summary import CORRECTED_SCORES as CORRECTED_SCORES, RAW_SCORES as RAW_SCORES
+    from baserate.shift._prior_correction import CORRECTED_SCORES as CORRECTED_SCORES, RAW_SCORES as RAW_SCORES
 
 if not TYPE_CHECKING:  # or type checkers would accept every name
     __getattr__, __dir__ = attach(__name__)

@@ -18,9 +18,9 @@ from baserate._arrays import Floats, make_read_only
 from baserate._confusion import Confusion, Confusions
 from baserate._counts import Counts
 from baserate._curve import Curve
-from baserate._errors import BaserateError, OptionError, keyword
-from baserate._estimate import Estimate
-from baserate._results import Results
+from baserate._domains import unused_option
+from baserate._errors import BaserateError
+from baserate._results import Estimate, Results
 from baserate._tally import Tallies, Tally
 from baserate.infer import (
     EstimateRequest,
@@ -48,9 +48,8 @@ from baserate.measure import (
     summary,
 )
 from baserate.shift._class_weights import reweigh
-from baserate.shift._estimates import MulticlassPrevalence, Prevalence
-from baserate.shift._prior_correction import AdjustableCalibrator
-from baserate.shift._summary import CORRECTED_SCORES, RAW_SCORES
+from baserate.shift._data import MulticlassPrevalence, Prevalence
+from baserate.shift._prior_correction import CORRECTED_SCORES, RAW_SCORES, AdjustableCalibrator
 
 Bounds = tuple[float, float]
 
@@ -112,14 +111,13 @@ def combine_bounds(value: float, parts: tuple[Bounds, Bounds], correlation: floa
         lows, highs = zip(*parts, strict=True)
         return value - sum(value - low for low in lows), value + sum(high - value for high in highs)
     bounds = []
+    # ρ² may exceed 1 by rounding.
+    uncorrelated = sqrt(max(1 - correlation**2, 0.0))
     for side in (0, 1):
         one, other = (abs(scale.transform(part[side]) - middle) for part in parts)
-        far = (
-            inf
-            if isinf(one) or isinf(other)
-            else hypot(one + correlation * other, other * _uncorrelated_part(correlation))
-        )
-        bounds.append(scale.inverse(middle + (far if side else -far)) if isfinite(far) else _scale_end(scale, side))
+        far = inf if isinf(one) or isinf(other) else hypot(one + correlation * other, other * uncorrelated)
+        end = scale.most if side else scale.least
+        bounds.append(scale.inverse(middle + (far if side else -far)) if isfinite(far) else end)
     return bounds[0], bounds[1]
 
 
@@ -139,14 +137,6 @@ def bound_value(value: float, precision: Precision, span: Bounds) -> Bounds:
     step = half / (value - least) if value > least else inf
     place = scale.transform(value)
     return scale.inverse(place - step), scale.inverse(place + step)
-
-
-def _uncorrelated_part(correlation: float) -> float:
-    return sqrt(max(1 - correlation**2, 0.0))
-
-
-def _scale_end(scale: Scale, side: int) -> float:
-    return scale.most if side else scale.least
 
 
 def correlation(covariance: float, first: float, second: float) -> float:
@@ -225,7 +215,7 @@ def central_differences(function: Callable[[Floats], Floats], cells: Floats) -> 
 LEAST_SHARE = 1e-9
 """Smallest share: an absent class would have no recall."""
 _N_SIMULATIONS = 4000
-_SIMULATION_METHOD = f"{_N_SIMULATIONS} draws of rates and shares together"
+_SIMULATION_METHOD = f"{_N_SIMULATIONS} joint simulations of rates and shares"
 
 
 def multiclass_adjusted(
@@ -315,7 +305,7 @@ def _bound_row(
     values = row_values(row, simulations, averages)
     defined = values[~np.isnan(values)]
     if not len(defined):
-        return {"why": "no draw is defined"}
+        return {"why": "no simulation is defined"}
     low, high = percentiles(defined, level)
     how = "; ".join(filter(None, (row["how"], _SIMULATION_METHOD)))
     others = [row["value"], *row_limits(row, ends, averages)]
@@ -368,8 +358,8 @@ def adjusted_summary(
 
     Parameters
     ----------
-    estimate : Prevalence or Shares
-        Result of `prevalence`.
+    estimate : Prevalence or MulticlassPrevalence
+        Result of `estimate_prevalence`.
     measures : iterable, "usual" or "all", default "usual"
         Measures to compute.
     threshold : float or iterable of floats, optional
@@ -402,19 +392,15 @@ def adjusted_summary(
     """
     if isinstance(estimate, MulticlassPrevalence):
         if threshold is not None:
-            raise OptionError(
-                f"{keyword('threshold', threshold)} has no use: of several classes the highest score decides.",
-                option="threshold",
-                value=threshold,
-            )
+            raise unused_option("threshold", threshold, "of several classes the highest score decides")
         return multiclass_adjusted(estimate, measures=measures, averages=averages)
     if averages is not None:
-        raise OptionError("averages are over several classes, but these are two", remedy="leave them out.")
+        raise unused_option("averages", averages, "averages are over several classes, but there are two")
     requested = measures if isinstance(measures, str) else [as_measure(each) for each in measures]
     raw = _summarize(estimate, lambda q: reweigh(estimate.validation, to=q), requested, threshold, RAW_SCORES)
     notes = [*raw.data["notes"], *estimate.notes]
     if estimate.value in (0.0, 1.0):
-        notes.append(f"the estimate is {estimate.value:g}; measures are their limits there.")
+        notes.append(f"the estimate is {estimate.value:g}; measures are their limits at that prevalence.")
     parts = [raw]
     measured = [MEASURES[name] for name in raw.columns["measure"] if name in MEASURES]
     used = measured if isinstance(requested, str) else requested
@@ -433,7 +419,7 @@ def _summarize(estimate: Prevalence, tally_at: TallyAt, measures: Any, threshold
     results = summary(Tallies({"score": {(): judge.tally}}), measures=measures, threshold=threshold, judge=judge)
     size = len(results)
     extra: dict[str, Any] = {"prevalence": [estimate.value] * size, "scores": [scores] * size}
-    # The prevalence is not taken as known here: the intervals are those of an estimate.
+    # The prevalence is an estimate, and its uncertainty part of the intervals: it is not taken as known.
     notes = [note for note in results.data["notes"] if note not in note_reweighting(judge.tally)]
     return Results({**results.columns, **extra}, {**results.data, "notes": notes})
 

@@ -19,7 +19,7 @@ from baserate._arrays import Floats, make_read_only
 from baserate._confusion import Confusion, Confusions
 from baserate._counts import Counts
 from baserate._curve import Curve
-from baserate._domains import FACTOR, PREVALENCE, check_domain
+from baserate._domains import FACTOR, PREVALENCE, check_domain, wrong_option
 from baserate._errors import EmptyDataError, NotBinaryError, OptionError, UnknownLabelError, keyword
 from baserate._policy import spellings
 from baserate._tally import Group, Tallies, Tally, as_group
@@ -83,23 +83,15 @@ def gamma_of_sampling(*, under: float = 1.0, over: float = 1.0) -> float:
     --------
     >>> gamma_of_sampling(under=10)  # every tenth negative was kept
     10.0
-    >>> gamma_of_sampling(under=10, over=0.25)  # and every positive was taken four scale_counts
+    >>> gamma_of_sampling(under=10, over=0.25)  # and every positive was taken four times
     40.0
     """
     if not (_is_number(under) and 1 <= under < float("inf")):
-        raise OptionError(
-            f"under is {under!r}; it is how many negatives there were for each that was kept, 1 or more (if it is the "
-            "share that was kept, give one over it).",
-            option="under",
-            value=under,
-        )
+        remedy = "If it is the share that was kept, give one over it."
+        raise wrong_option("under", under, "1 or more original negatives per negative of the sample", remedy=remedy)
     if not (_is_number(over) and 0 < over <= 1):
-        raise OptionError(
-            f"over is {over!r}; it is how many positives there were for each in the sample, above 0 and no more than 1 "
-            "(if each was taken several times, give one over that).",
-            option="over",
-            value=over,
-        )
+        remedy = "If each was taken several times, give one over that."
+        raise wrong_option("over", over, "original positives per positive of the sample, in (0, 1]", remedy=remedy)
     return float(under / over)
 
 
@@ -125,12 +117,7 @@ def gamma_of_counts(*, sample: ClassCounts, original: ClassCounts) -> float:
     """
     for name, counts in (("sample", sample), ("original", original)):
         if len(counts) != 2 or not all(_is_number(each) and 0 < each < float("inf") for each in counts):
-            raise OptionError(
-                f"{name} is {counts!r}",
-                remedy="give how many positives and how many negatives, both above 0.",
-                option=name,
-                value=counts,
-            )
+            raise wrong_option(name, counts, "the numbers of positives and negatives, both above 0")
     return float((original[1] * sample[0]) / (original[0] * sample[1]))
 
 
@@ -232,7 +219,8 @@ def reweigh(data: Any, *, to: Any = None, gamma: Any = None) -> Any:
     """
     if (to is None) == (gamma is None):
         raise OptionError(
-            f"give either {keyword('to')}, the share of positives (of several classes, of each), or {keyword('gamma')}."
+            f"both or neither of {keyword('to')} and {keyword('gamma')} are given",
+            remedy=f"give {keyword('to')}, the share of positives or of each class, or {keyword('gamma')}.",
         )
     if isinstance(data, Curve):
         return Curve(reweigh(data.tally, to=to, gamma=gamma))
@@ -240,7 +228,7 @@ def reweigh(data: Any, *, to: Any = None, gamma: Any = None) -> Any:
     if make is not None:
         return make(data, to, gamma)
     raise OptionError(
-        f"{type(data).__name__} cannot be reweighed",
+        f"{type(data).__name__} cannot be reweighted",
         remedy="give a Tally, Curve, Tallies, Counts, Confusion or Confusions.",
     )
 
@@ -250,7 +238,7 @@ def _reweigh_tally(tally: Tally, to: object, gamma: object) -> Tally:
 
 
 def _tally_factors(tally: Tally, to: Any, gamma: Any) -> tuple[float, float]:  # noqa: ANN401  (checked here)
-    """What positives and negatives are multiplied with."""
+    """Return the factors of positives and negatives."""
     positives, negatives = tally.positives, tally.negatives
     _check_both_classes(positives, negatives)
     if to is None:
@@ -367,18 +355,17 @@ def _reweigh_confusion(table: Confusion, to: object, gamma: object) -> Confusion
 
 
 def _class_factors(table: Confusion, to: Any, gamma: object) -> Floats:  # noqa: ANN401  (checked here)
-    """What each class is multiplied with, in each table."""
+    """Return the factor of each class, in each table."""
     if gamma is not None or isinstance(to, float | int):
         raise OptionError(
-            f"a table of {len(table.labels)} classes needs a share for each: give {keyword('to')} as a mapping."
+            f"a table of {len(table.labels)} classes needs a share for each",
+            remedy=f"give {keyword('to')} as a mapping.",
         )
     shares = check_shares("to", to, table.labels)
     missing = table.truth.reshape(-1, len(table.labels)).min(axis=0) == 0
     if missing.any():
         label = table.labels[int(missing.argmax())]
-        raise EmptyDataError(
-            f"there is nothing of the class {label!r} that could be given a share", remedy="add rows of it."
-        )
+        raise EmptyDataError(f"there are no rows of the class {label!r} that could be reweighted", remedy="add some.")
     factors: Floats = shares * np.asarray(table.total)[..., None] / table.truth
     return factors
 
@@ -406,6 +393,4 @@ _REWEIGHERS: dict[type, Callable[[Any, Any, Any], Any]] = {
 def _check_both_classes(positives: npt.ArrayLike, negatives: npt.ArrayLike) -> None:
     for name, mass in (("positives", positives), ("negatives", negatives)):
         if np.size(mass) and not np.min(mass) > 0:
-            raise NotBinaryError(
-                f"there are no {name} that could be given a share", remedy="give rows of both classes."
-            )
+            raise NotBinaryError(f"there are no {name} that could be reweighted", remedy="give rows of both classes.")

@@ -1,13 +1,15 @@
-"""Data of prevalence estimators: a target without labels and labelled validation data, checked against each other."""
+"""Data and results of prevalence estimators: unlabelled and validation data, checked; the estimated prevalences."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from math import sqrt
 
 import numpy as np
 
-from baserate._arrays import Cells, Floats, Reals, make_read_only
+from baserate._arrays import Cells, Floats, Reals, keep_read_only, make_read_only, read_only_copy
+from baserate._calibrator import Calibrator, MulticlassCalibrator
 from baserate._domains import LEVEL, check_domain
 from baserate._errors import (
     EmptyDataError,
@@ -15,14 +17,23 @@ from baserate._errors import (
     MissingValuesError,
     NotAProbabilityError,
     OptionError,
+    ShapeError,
     UnknownLabelError,
 )
+from baserate._formatting import count_of
 from baserate._numeric.distinct import Codes
-from baserate._rows import MulticlassRows
+from baserate._results import Estimate
+from baserate._rows import MulticlassRows, MulticlassTarget, Target
 from baserate._tally import Tally
-from baserate._target import MulticlassTarget, Target
 from baserate.calibrate.multiclass import format_labels
-from baserate.infer import VarianceComponent, degrees_of_freedom, normal_quantile, t_widening
+from baserate.infer import (
+    CalibrationTest,
+    VarianceComponent,
+    degrees_of_freedom,
+    normal_quantile,
+    t_widening,
+    wilson_or_exact,
+)
 from baserate.measure.multiclass import check_class_probabilities
 
 _MIN_OVERLAP = 0.5
@@ -105,7 +116,7 @@ class BinaryData:
         share = float(outside.mean() if mass is None else np.dot(mass, outside) / mass.sum())
         if share <= _MIN_OVERLAP:
             return ()
-        text = f"{share:.0%} of the target's scores lie outside those of validation ({low:.6g} to {high:.6g})"
+        text = f"{share:.0%} of the unlabelled scores lie outside those of validation ({low:.6g} to {high:.6g})"
         return (f"{text}: they may be on different scales.",)
 
     def check_information(self) -> None:
@@ -113,15 +124,13 @@ class BinaryData:
         first, second = class_means(self.validation, np.asarray(self.validation.score))
         gap, noise = first[0] - second[0], first[1] + second[1]
         if self.validation.score[0] == self.validation.score[-1]:
-            raise FitError(
-                "all validation scores are the same, so they say nothing about the classes", remedy="give others."
-            )
+            raise FitError("all validation scores are equal", remedy="give scores that vary.")
         if gap**2 <= normal_quantile(self.level) ** 2 * noise:
             raise FitError(
-                "the scores carry no information: their means in the two classes of the validation set differ by "
+                "the scores carry no information: their means in the two classes of the validation data differ by "
                 f"{gap:.3g} with a standard error of {noise**0.5:.3g}, so at level {self.level:g} no prevalence can be "
                 "ruled out (Fieller's set is unbounded)",
-                remedy="give a better classifier, or more validation rows.",
+                remedy="use a better classifier, or more validation rows.",
             )
 
 
@@ -133,11 +142,11 @@ def variance_and_reach(tally: Tally, influence: Floats, spread: float, level: fl
     """
     parts = []
     for squares, rows, by in zip(tally.squares, tally.rows, influence, strict=True):
-        there = np.flatnonzero(rows)
-        second = squares[there] * np.square(by[there])
+        present = np.flatnonzero(rows)
+        second = squares[present] * np.square(by[present])
         many = float(rows.sum(dtype=np.int64))
         # Each class has its own degrees of freedom.
-        parts.append(VarianceComponent.of(float(second.sum()), float(np.sum(second**2 / rows[there])), many))
+        parts.append(VarianceComponent.of(float(second.sum()), float(np.sum(second**2 / rows[present])), many))
     own = sum(part.variance for part in parts)
     wide = t_widening(degrees_of_freedom(parts), level) ** 2 if own > 0 else 1.0
     variance, z = own + spread, normal_quantile(level)
@@ -150,7 +159,7 @@ def class_means(tally: Tally, values: Floats) -> tuple[tuple[float, float], tupl
     for mass, squares, rows in zip(tally.mass, tally.squares, tally.rows, strict=True):
         total, many = float(mass.sum()), int(rows.sum(dtype=np.int64))
         mean = float(np.dot(mass, values)) / total
-        # Bessel's correction; a single row says nothing of its variance.
+        # Bessel's correction; a single row has no variance.
         lost = many / (many - 1) if many > 1 else np.inf
         means.append((mean, lost * float(np.dot(squares, (values - mean) ** 2)) / total**2))
     return means[0], means[1]
@@ -164,20 +173,16 @@ def effective_counts(cells: Cells, squares: Cells) -> Floats:
 
 def _check_validation(tally: Tally) -> None:
     if not isinstance(tally, Tally):
-        raise OptionError(f"{type(tally).__name__} is no Tally; tally the validation set first.")
+        raise OptionError(f"{type(tally).__name__} is no Tally", remedy="tally the validation data first.")
     if tally.reweighed:
-        raise OptionError("the validation set was reweighed", remedy="give it as it was drawn.")
+        raise OptionError("the validation data are reweighted", remedy="give them with their own weights.")
     if not tally.total:
-        raise EmptyDataError("the validation set has no rows with weight", remedy="give some.")
+        raise EmptyDataError("the validation data have no rows with weight", remedy="give some.")
     if not tally.positives or not tally.negatives:
         which = "negative" if tally.positives else "positive"
-        raise FitError(
-            f"the validation set has no {which} rows, so nothing tells how they score", remedy="give rows of both."
-        )
+        raise FitError(f"the validation data have no {which} rows", remedy="give rows of both classes.")
     if min(tally.rows.sum(axis=1, dtype=np.int64)) < 2:
-        raise FitError(
-            "a class of the validation set has a single row, which says nothing of its spread", remedy="give more."
-        )
+        raise FitError("a class of the validation data has a single row, without a variance", remedy="give more.")
 
 
 _SCALE_RATIO = 5.0
@@ -203,9 +208,9 @@ class Sample:
             return Sample(score, None, None, len(score)), None
         times = np.ones(len(score)) if count is None else count.astype(np.float64)
         amount = times if weight is None else weight * times
-        there = np.flatnonzero(amount > 0)
-        squares = None if weight is None else (weight * amount)[there]
-        return Sample(score[there], amount[there], squares, int(times[there].sum())), there
+        used = np.flatnonzero(amount > 0)
+        squares = None if weight is None else (weight * amount)[used]
+        return Sample(score[used], amount[used], squares, int(times[used].sum())), used
 
     @property
     def total(self) -> float:
@@ -239,10 +244,10 @@ class Sample:
         """Bessel's correction of a variance, n/(n − 1)."""
         return 1 / (1 - 1 / max(self.effective, 2.0))
 
-    def subset(self, there: Cells) -> Sample:
+    def subset(self, places: Cells) -> Sample:
         """Return some of the rows."""
-        amount, squares = (None if each is None else each[there] for each in (self.amount, self.squares))
-        return Sample(self.score[there], amount, squares, len(there))
+        amount, squares = (None if each is None else each[places] for each in (self.amount, self.squares))
+        return Sample(self.score[places], amount, squares, len(places))
 
     def as_rows(self) -> MulticlassRows:
         """Return the scores as rows with a dummy label, for methods that need rows."""
@@ -272,20 +277,18 @@ class MulticlassData:
     def of(target: MulticlassTarget, validation: MulticlassRows) -> MulticlassData:
         """Put classes in one order; raise if a sample lacks a class, or validation has too few rows of one."""
         if len(validation.labels) < 2:
-            raise FitError(
-                f"there is only the class {validation.labels[0]}, whose share is 1", remedy="give two or more."
-            )
+            raise FitError(f"there is only one class, {validation.labels[0]}", remedy="give two or more.")
         order = _class_order(target.labels, validation.labels)
         _check_finite(validation.score)
         # Copy only if columns really change places: targets may be large.
         score = target.score if order == sorted(order) else make_read_only(target.score[:, order])
         side, _ = Sample.of(score, target.weight, target.count)
-        other, there = Sample.of(validation.score, validation.weight, validation.count)
-        truth = validation.truth if there is None else validation.truth[there]
+        other, used = Sample.of(validation.score, validation.weight, validation.count)
+        truth = validation.truth if used is None else validation.truth[used]
         _check_class_rows(validation)
         rows, mass, squares = (_labelled_sums(target.labelled, order, power) for power in range(3))
         notes = (*_scale_notes(side.score, other.score),)
-        return MulticlassData(validation.labels, side, other, truth, validation, rows, mass, squares, there, notes)
+        return MulticlassData(validation.labels, side, other, truth, validation, rows, mass, squares, used, notes)
 
     def unlabelled(self) -> MulticlassData:
         """Return the data without labelled rows of the target."""
@@ -341,11 +344,11 @@ def _class_order(labels: tuple[object, ...], order: tuple[object, ...]) -> list[
     unknown = [str(label) for label in labels if label not in order]
     if lacking:
         raise UnknownLabelError(
-            f"the target has no score for {format_labels(lacking)}, which validation has", remedy="add that column."
+            f"the target has no score for {format_labels(lacking)}, a class of validation", remedy="add that column."
         )
     if unknown:
         raise UnknownLabelError(
-            f"the target has scores for {format_labels(unknown)}, which validation has not", remedy="leave them out."
+            f"the target has scores for {format_labels(unknown)}, no class of validation", remedy="leave them out."
         )
     return [place[label] for label in order]
 
@@ -368,12 +371,12 @@ def _check_class_rows(rows: MulticlassRows) -> None:
     absent, single = ([str(rows.labels[at]) for at in np.flatnonzero(of_class == many)] for many in (0, 1))
     if absent:
         raise FitError(
-            f"{format_labels(absent)} has no row {where}, so that nobody knows how its scores look",
+            f"{format_labels(absent)} has no row {where}, so that its scores are unknown",
             remedy="give rows of every class, or leave its column out.",
         )
     if single:
         raise FitError(
-            f"{format_labels(single)} has a single row {where}, which does not show how its scores vary",
+            f"{format_labels(single)} has a single row {where}, so that the variance of its scores is unknown",
             remedy="give two or more of every class.",
         )
 
@@ -396,6 +399,131 @@ def _scale_notes(target: Reals, validation: Reals) -> Iterator[str]:
     spread = [high - low for low, high in zip(lows, highs, strict=True)]
     if max(spread) > _SCALE_RATIO * min(spread) > 0 or lows[0] > highs[1] or lows[1] > highs[0]:
         yield (
-            f"scores go from {lows[0]:.4g} to {highs[0]:.4g} in the target, but from {lows[1]:.4g} to {highs[1]:.4g} "
-            "in validation, as if they were on two scales; if they are, no method is right."
+            f"scores go from {lows[0]:.4g} to {highs[0]:.4g} in the unlabelled data, but from {lows[1]:.4g} to "
+            f"{highs[1]:.4g} in validation, as if they were on two scales; if they are, all methods are wrong."
         )
+
+
+@keep_read_only
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Prevalence:
+    """An estimated prevalence of the positive class, with an interval that includes the uncertainty from validation."""
+
+    estimate: Estimate
+    method: str
+    unclipped: float
+    """Estimate before clipping to [0, 1]."""
+    validation: Tally
+    influence: Floats
+    """Influence of one more row of each class at each validation score on the estimate."""
+    target_variance: float
+    """Variance from the target."""
+    calibrator: Calibrator | None = None
+    """Calibrator whose probabilities are right at the prevalence `at`, if the method needs one."""
+    calibrated_at: float | None = None
+    rows: int = 0
+    """Unlabelled rows of the target."""
+    labelled: int = 0
+    """Labelled rows of the target."""
+    notes: tuple[str, ...] = ()
+    checks: tuple[CalibrationTest, ...] = ()
+    """Tests of assumptions: of label shift for binned, of the calibration for mlls."""
+
+    def __repr__(self) -> str:
+        estimate = self.estimate
+        return f"Prevalence({estimate.value:.6g}, {estimate.low:.6g} to {estimate.high:.6g}, by {self.method})"
+
+    @property
+    def value(self) -> float:
+        """The estimate itself."""
+        return self.estimate.value
+
+    @property
+    def variance(self) -> float:
+        """Variance of the unclipped estimate, from validation and from the target."""
+        return float((self.validation.squares * self.influence**2).sum()) + self.target_variance
+
+    @property
+    def standard_error(self) -> float:
+        """Square root of the variance."""
+        return sqrt(self.variance)
+
+
+DELTA_METHOD = "delta method, cut at 0 and 1"
+_MAX_REPR_CLASSES = 6
+"""Classes in a repr."""
+
+
+@keep_read_only
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class MulticlassPrevalence:
+    """Estimated shares of several classes, each with its interval.
+
+    >>> from baserate import MulticlassTarget, class_scores, shift
+    >>> score = [[0.8, 0.2], [0.5, 0.5], [0.2, 0.8]]
+    >>> validation = class_scores(list("aaabbb"), score * 2, count=[40, 20, 10, 10, 20, 40])
+    >>> target = MulticlassTarget(np.array(score), ("a", "b"), count=np.array([40, 20, 40]))
+    >>> shift.estimate_prevalence(target, validation, method="pacc")
+    MulticlassPrevalence(a 0.5 [0.25, 0.75], b 0.5 [0.25, 0.75]; pacc, 100 rows)
+    """
+
+    labels: tuple[object, ...]
+    estimates: tuple[Estimate, ...]
+    method: str
+    unclipped: Floats
+    """Estimates before clipping to the simplex; by likelihood at a bound, the maximum of the tangent parabola."""
+    covariance: Floats
+    """Covariance of `unclipped`, from the target and from validation."""
+    calibrated_at: Floats
+    """Shares at which probabilities are calibrated, by default those of the validation rows."""
+    rows: int
+    """Unlabelled rows of the target."""
+    validation: MulticlassRows
+    influence: Floats
+    """Influence of each validation row on `unclipped`; a row for each."""
+    labelled: int = 0
+    """Labelled rows of the target."""
+    calibrator: MulticlassCalibrator | None = None
+    """Calibrator of the probabilities; None if they were taken as calibrated."""
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        width = len(self.labels)
+        if len(self.estimates) != width or self.covariance.shape != (width, width):
+            raise ShapeError(f"{width} classes need {width} estimates, and a covariance of {width} by {width}.")
+        for name in ("unclipped", "covariance", "calibrated_at"):
+            object.__setattr__(self, name, read_only_copy(getattr(self, name)))
+
+    @property
+    def value(self) -> Floats:
+        """The shares, in the order of `labels`; they add up to 1."""
+        return np.array([each.value for each in self.estimates])
+
+    def __repr__(self) -> str:
+        parts = [
+            f"{label} {each.value:.3g} [{each.low:.3g}, {each.high:.3g}]"
+            for label, each in zip(self.labels[:_MAX_REPR_CLASSES], self.estimates, strict=False)
+        ]
+        parts += [f"and {len(self.labels) - _MAX_REPR_CLASSES} more"] if len(self.labels) > _MAX_REPR_CLASSES else []
+        labelled = f" and {self.labelled} labelled" if self.labelled else ""
+        return f"{type(self).__name__}({', '.join(parts)}; {self.method}, {count_of(self.rows, 'row')}{labelled})"
+
+
+def share_intervals(
+    value: Floats, unclipped: Floats, variance: Floats, *, rows: float, level: float, how: str = DELTA_METHOD
+) -> list[Estimate]:
+    r"""Compute intervals of shares, :math:`\tilde q±\sqrt{(\hat q-\tilde q)^2+z^2v}`, clipped at 0 and 1.
+
+    The unclipped q̃ is near normal even where the share is 0. The interval contains all x for which the normal
+    likelihood is at most z²/2 below that of the estimate q̂. It is Wald's where q̂ = q̃, and has positive width where
+    q̂ is at a bound. It is never narrower than if all `rows` were labelled (Wilson, or Clopper and Pearson where a
+    class is rare), which matters for classifiers that hardly err.
+    """
+    z, estimates = normal_quantile(level), []
+    for q, free, v in zip(value.tolist(), unclipped.tolist(), np.maximum(variance, 0.0).tolist(), strict=True):
+        half = sqrt((q - free) ** 2 + z * z * v)
+        least, most = wilson_or_exact(q * rows, (1 - q) * rows, level)
+        # q is included, since rounding may put it outside its own interval.
+        low, high = min(free - half, least, q), max(free + half, most, q)
+        estimates.append(Estimate(q, low=max(low, 0.0), high=min(high, 1.0), level=level, how=how))
+    return estimates

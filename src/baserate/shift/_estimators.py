@@ -13,18 +13,14 @@ from typing import Any, overload
 
 import numpy as np
 
-from baserate._errors import OptionError, UnknownNameError, keyword
+from baserate._errors import OptionError, keyword, unknown_name
 from baserate._formatting import count_of
 from baserate._numeric.logistic import PROBABILITY_CLIP
-from baserate._rows import MulticlassRows, Rows
+from baserate._rows import MulticlassRows, MulticlassTarget, Rows, Target
 from baserate._tally import Tallies, Tally
-from baserate._target import MulticlassTarget, Target
 from baserate.calibrate import pool_tally
 from baserate.shift import _moment_matching as moment_matching
-from baserate.shift._data import BinaryData
-from baserate.shift._estimates import MulticlassPrevalence, Prevalence
-from baserate.shift._gmm import multiclass_gmm
-from baserate.shift._histogram_matching import fit_binned, hdy
+from baserate.shift._data import BinaryData, MulticlassPrevalence, Prevalence
 from baserate.shift._label_shift import (
     binned_note,
     calibration_notes,
@@ -32,12 +28,13 @@ from baserate.shift._label_shift import (
     check_calibration,
     disagreement_notes,
 )
-from baserate.shift._maximum_likelihood import Posterior, RecalibrateOption, binary_mlls, multiclass_mlls
+from baserate.shift._maximum_likelihood import Posterior, RecalibrateOption, binary_mlls, fit_binned, hdy
+from baserate.shift._multiclass_likelihood import multiclass_gmm, multiclass_mlls
 
 BinaryFunction = Callable[..., Prevalence]
 """`(BinaryData, *, options) -> Prevalence`."""
 MulticlassFunction = Callable[..., MulticlassPrevalence]
-"""`(MulticlassTarget, MulticlassRows, *, level, options) -> Shares`."""
+"""`(MulticlassTarget, MulticlassRows, *, level, options) -> MulticlassPrevalence`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,10 +239,9 @@ def estimate_prevalence(
 
     Returns
     -------
-    Prevalence or Shares
-        The estimate with its interval; notes say where tests reject what the estimate rests on. `MulticlassPrevalence`
-        of a
-        `MulticlassTarget`.
+    Prevalence or MulticlassPrevalence
+        The estimate with its interval; notes say which tests reject its assumptions. For a `MulticlassTarget` the
+        second.
 
     Raises
     ------
@@ -297,7 +293,7 @@ def _binary_function(name: str) -> BinaryFunction:
     """Return the function for two classes, or raise if the method is for several only."""
     if name in BINARY_METHODS:
         return BINARY_METHODS[name]
-    raise OptionError(f"{name} is for several classes; of two, take one of {', '.join(BINARY_METHODS)}.")
+    raise OptionError(f"{name} is for several classes", remedy=f"for two, use one of {', '.join(BINARY_METHODS)}.")
 
 
 def _multiclass_function(name: str) -> MulticlassFunction:
@@ -305,8 +301,8 @@ def _multiclass_function(name: str) -> MulticlassFunction:
     if name in MULTICLASS_METHODS:
         return MULTICLASS_METHODS[name]
     raise OptionError(
-        f"{name} cuts a single score into bins, so it is for two classes; of several, take one of "
-        f"{', '.join(MULTICLASS_METHODS)}."
+        f"{name} bins a single score, so it is for two classes",
+        remedy=f"for several, use one of {', '.join(MULTICLASS_METHODS)}.",
     )
 
 
@@ -319,7 +315,7 @@ def resolve_method(method: str) -> str:
     key = method.lower().replace("_", "-").replace(" ", "-")
     name = ALIASES.get(key, key)
     if name not in METHODS:
-        raise UnknownNameError(f"no method is called {method!r}; known are: {', '.join([*METHODS, *ALIASES])}.")
+        raise unknown_name("method", method, [*METHODS, *ALIASES])
     return name
 
 
@@ -329,7 +325,7 @@ def method_options(name: str, *, many: bool = False) -> tuple[str, ...]:
     >>> method_options("mlls"), method_options("acc"), method_options("acc", many=True)
     (('recalibrate', 'at'), ('threshold',), ())
     """
-    (_multiclass_function if many else _binary_function)(name)  # raises if the method is not for so many classes
+    (_multiclass_function if many else _binary_function)(name)  # raises if there is no such function
     return _BY_NAME[name].options(many=many)
 
 
@@ -340,12 +336,9 @@ def call_with_options(
     accepted = list(signature(function).parameters)[len(data) :]
     unknown = [option for option in options if option not in accepted]
     if unknown:
-        has = f"it has {', '.join(accepted)}" if accepted else "it has none"
-        other = (
-            f"; {keyword('method', 'mlls')} takes it"
-            if name == DEFAULT_METHOD and unknown[0] in ("recalibrate", "at")
-            else ""
-        )
+        has = f"its options are {', '.join(accepted)}" if accepted else "it has no options"
+        of_mlls = name == DEFAULT_METHOD and unknown[0] in ("recalibrate", "at")
+        other = f"; {keyword('method', 'mlls')} takes it" if of_mlls else ""
         raise OptionError(f"{keyword(unknown[0])} has no use for {name}; {has}{other}.")
     return function(*data, **options)
 
@@ -357,5 +350,5 @@ def _extreme_scores_note(data: BinaryData, estimate: Prevalence) -> tuple[str, .
     score, rows = data.score, data.target.rows
     extreme = (score < PROBABILITY_CLIP) | (score > 1 - PROBABILITY_CLIP)
     many = int(extreme.sum() if rows is None else rows[extreme].sum())
-    certain = count_of(many, "row of the target has", "rows of the target have")
+    certain = count_of(many, "unlabelled row has", "unlabelled rows have")
     return (f"{certain} a probability of 0 or 1, or next to it.",) if many else ()

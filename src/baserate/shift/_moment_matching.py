@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from math import inf, log, sqrt
 from typing import NamedTuple
 
@@ -16,18 +17,25 @@ import numpy as np
 
 from baserate._arrays import Floats, Reals
 from baserate._calibrator import MulticlassCalibrator
-from baserate._domains import LEVEL, check_domain
+from baserate._domains import LEVEL, check_domain, wrong_option
 from baserate._errors import FitError, OptionError
-from baserate._estimate import Estimate
 from baserate._numeric.distinct import Codes
 from baserate._numeric.mixture import maximize_share as likeliest_share
 from baserate._numeric.simplex import contrasts, fit_least_squares, fit_likelihood, fit_regularized
-from baserate._rows import MulticlassRows
-from baserate._target import MulticlassTarget
+from baserate._results import Estimate
+from baserate._rows import MulticlassRows, MulticlassTarget
 from baserate.calibrate.multiclass import format_labels
 from baserate.infer import normal_quantile, proportion_from_variance, wilson_or_exact
-from baserate.shift._data import BinaryData, MulticlassData, Sample, class_means
-from baserate.shift._estimates import DELTA_METHOD, MulticlassPrevalence, Prevalence, share_intervals
+from baserate.shift._data import (
+    DELTA_METHOD,
+    BinaryData,
+    MulticlassData,
+    MulticlassPrevalence,
+    Prevalence,
+    Sample,
+    class_means,
+    share_intervals,
+)
 
 _FIELLER = "Fieller, with validation"
 _WILSON = "Wilson, with validation and labels"
@@ -159,9 +167,9 @@ def _check_moments(data: BinaryData, value: ScoreFunction, level: float) -> Bina
     moments = binary_moments(data, value)
     if moments.gap**2 <= normal_quantile(level) ** 2 * (moments.first_noise + moments.second_noise):
         raise FitError(
-            f"what is averaged does not tell the classes apart ({moments.first:.4g} and {moments.second:.4g} in the "
-            "two classes of validation), so no prevalence can be ruled out (Fieller's set is unbounded)",
-            remedy="take another threshold or method.",
+            f"the means of the two classes of validation do not differ enough ({moments.first:.4g} and "
+            f"{moments.second:.4g}), so no prevalence can be ruled out (Fieller's set is unbounded)",
+            remedy="use another threshold or method.",
         )
     return moments
 
@@ -186,9 +194,7 @@ def _estimate_share(data: BinaryData, value: ScoreFunction, method: str) -> Prev
 
 def _estimate_with_prior(data: BinaryData, value: ScoreFunction, method: str, alpha: float) -> Prevalence:
     if not alpha >= 1:
-        raise OptionError(
-            f"alpha is {alpha}; a prior that pulls towards the middle has 1 or more.", option="alpha", value=alpha
-        )
+        raise wrong_option("alpha", alpha, "1 or more, for a prior that pulls towards the middle")
     moments = _check_moments(data, value, data.level)
     prior = (alpha - 1) / data.effective
 
@@ -211,18 +217,22 @@ def _unpenalized_slope(moments: BinaryMoments, q: float) -> float:
 
 def _estimate_regularized(data: BinaryData, value: ScoreFunction, method: str, alpha: float) -> Prevalence:
     if not alpha >= 0:
-        raise OptionError(f"alpha is {alpha}; how much to regularise is 0 or more.", option="alpha", value=alpha)
+        raise wrong_option("alpha", alpha, "a penalty of 0 or more")
     moments, tally = _check_moments(data, value, data.level), data.validation
     shares = np.array([tally.prevalence, 1 - tally.prevalence])
     class_means_ = np.array([[moments.first, moments.second], [1 - moments.first, 1 - moments.second]])
     joint = class_means_ * shares
     target_means = np.array([moments.target, 1 - moments.target])
-    rows = sum(data.rows)
-    bound = 2 * log(2 * 2 / _RLLS_DELTA) / rows
-    # The bound contains 2K with K = 2 classes, as `Penalty.of` does for several.
-    theta = fit_regularized(joint, target_means, joint.sum(axis=1), penalty=alpha * 3 * (bound / 3 + sqrt(bound)))
+    penalty = _rlls_penalty(alpha, 2, sum(data.rows), _RLLS_DELTA)
+    theta = fit_regularized(joint, target_means, joint.sum(axis=1), penalty=penalty)
     weights = shares * (1 + theta)
     return _replace_value(_estimate_share(data, value, method), float(weights[0] / weights.sum()))
+
+
+def _rlls_penalty(alpha: float, classes: int, rows: float, delta: float) -> float:
+    """Return αρ; ρ bounds the error of the joint means with probability 1 − δ."""
+    part = 2 * log(2 * classes / delta) / rows
+    return alpha * 3 * (part / 3 + sqrt(part))
 
 
 def _replace_value(plain: Prevalence, value: float) -> Prevalence:
@@ -245,10 +255,8 @@ def _clip_bounds(data: BinaryData, share: float, low: float, high: float) -> tup
 def _outside_notes(share: float, low: float, high: float) -> tuple[str, ...]:
     if 0 <= share <= 1:
         return ()
-    text = f"the estimate was {share:.4g} before it was moved into [0, 1]"
-    if high < 0 or low > 1:
-        return (f"{text}, and so far outside that label shift is in doubt.",)
-    return (f"{text}.",)
+    text = f"the estimate was {share:.4g} before it was clipped to [0, 1]"
+    return (f"{text}, so far outside that label shift is in doubt." if high < 0 or low > 1 else f"{text}.",)
 
 
 def combine_with_labels(data: BinaryData, estimate: Prevalence) -> Prevalence:
@@ -333,13 +341,12 @@ def check_rank(c: Floats, spread: Floats, labels: tuple[object, ...], *, level: 
     noise = float(u @ np.tensordot(v * v, spread, axes=1) @ u)
     if size[-1] > _ROUNDING and size[-1] ** 2 > normal_quantile(level) ** 2 * noise:
         return
-    # The classes that weigh most in the difference that nothing shows.
+    # The classes with the largest weights in the direction that the scores do not separate.
     names = [str(labels[at]) for at in np.argsort(-np.abs(v), kind="stable") if abs(v[at]) > np.abs(v).max() / 3]
     raise FitError(
         f"the scores carry no information about the shares of {format_labels(names)}: in validation those classes "
         f"look alike (a difference of {size[-1]:.3g} with a standard error of {sqrt(max(noise, 0.0)):.3g}), so that "
-        f"any shares "
-        "would explain the target",
+        "any shares would explain the unlabelled data",
         remedy="give more rows of validation, merge those classes, or use a better classifier.",
     )
 
@@ -437,7 +444,7 @@ def build_shares(
     outside = [f"{label} {q:.4g}" for label, q in zip(data.labels, unclipped, strict=True) if not 0 <= q <= 1]
     if outside:
         notes.append(
-            f"unclipped, the shares are outside [0, 1] ({format_labels(outside)}); what is given is "
+            f"unclipped, the shares are outside [0, 1] ({format_labels(outside)}); the estimate is "
             f"{_PROJECTIONS[method]}."
         )
     return MulticlassPrevalence(
@@ -469,15 +476,35 @@ _PROJECTIONS = {
     "scm-l": "the likeliest point of the simplex",
     "cm-map": "the most probable point of the simplex",
     "scm-map": "the most probable point of the simplex",
-    "rlls": "π·w of the regularised weights w ≥ 0, divided by its sum",
-    "rlls-hard": "π·w of the regularised weights w ≥ 0, divided by its sum",
+    "rlls": "π·w of the regularized weights w ≥ 0, divided by its sum",
+    "rlls-hard": "π·w of the regularized weights w ≥ 0, divided by its sum",
 }
 
 
 def _estimate_by_inversion(
-    data: MulticlassData, method: str, features: FeatureFunction, *, level: float
+    method: str,
+    features: FeatureFunction,
+    target: MulticlassTarget,
+    validation: MulticlassRows,
+    *,
+    level: float = 0.95,
 ) -> MulticlassPrevalence:
-    """Estimate by C⁻¹o on the simplex, and otherwise by the point there with the least squared distance."""
+    """Solve the mean features for the class shares, :math:`q=C^{-1}o`.
+
+    Features are decisions for the highest score (`acc`: adjusted classify and count, CM, BBSE-hard, GACC
+    [@lipton2018]), or probabilities, which need not be calibrated (`pacc`: SCM, BBSE-soft, GPACC; for two classes, SMM
+    [@bella2010]). :math:`C_{kj}` is the mean of feature k in class j of the validation data, and o are the means in the
+    unlabelled data. If q leaves the simplex, the estimate is the point there with the least ‖Cq−o‖. Labelled rows are
+    combined by precision.
+
+    >>> from baserate import class_scores
+    >>> score = [[0.9, 0.1], [0.4, 0.6]]
+    >>> validation = class_scores(list("aabb"), score * 2, count=[75, 25, 20, 80])
+    >>> target = MulticlassTarget(np.array(score), ("a", "b"), count=np.array([250, 750]))
+    >>> [estimate(target, validation).value.round(4).tolist() for estimate in (multiclass_acc, multiclass_pacc)]
+    [[0.0909, 0.9091], [0.0909, 0.9091]]
+    """
+    data = MulticlassData.of(target, validation)
     fit = multiclass_moments(data, features, level=level)
     free = UnclippedShares.of(data, fit)
     # C applied to combined shares stands for o: without labels both are the same.
@@ -485,69 +512,22 @@ def _estimate_by_inversion(
     return build_shares(data, method, value, free, level=level)
 
 
-def multiclass_acc(
-    target: MulticlassTarget, validation: MulticlassRows, *, level: float = 0.95
-) -> MulticlassPrevalence:
-    """Solve the shares of decisions for the class shares, :math:`q=C^{-1}o`.
-
-    The decision is the class with the highest score. :math:`C_{kj}` is the share of class j that is decided as k in
-    validation, and o are the shares of decisions in the target. If q leaves the simplex, the estimate is the point
-    there with the least ‖Cq−o‖. Labelled rows of the target are combined by precision. Scores need not be
-    probabilities.
-
-    Also: adjusted classify and count, confusion matrix, CM, BBSE-hard, GACC.
-    Reference: [@lipton2018].
-
-    >>> from baserate import class_scores
-    >>> validation = class_scores(list("aaabbb"), [[0.9, 0.1]] * 2 + [[0.4, 0.6]] * 4, count=[70, 5, 25, 20, 40, 40])
-    >>> score = np.array([[0.9, 0.1], [0.4, 0.6]])
-    >>> target = MulticlassTarget(score, ("a", "b"), count=np.array([250, 750]))
-    >>> multiclass_acc(target, validation).value.round(4).tolist()
-    [0.3333, 0.6667]
-    """
-    return _estimate_by_inversion(MulticlassData.of(target, validation), "acc", _decision_indicators, level=level)
-
-
-def multiclass_pacc(
-    target: MulticlassTarget, validation: MulticlassRows, *, level: float = 0.95
-) -> MulticlassPrevalence:
-    """Solve the mean probabilities for the class shares, :math:`q=C^{-1}o`.
-
-    As `acc`, with probabilities in place of decisions: :math:`C_{kj}` is the mean probability of k where the label is
-    j. The probabilities need not be calibrated.
-
-    Also: probabilistic adjusted classify and count, soft confusion matrix, SCM, BBSE-soft, GPACC; for two classes, SMM.
-    Reference: [@bella2010].
-
-    >>> from baserate import class_scores
-    >>> score = [[0.9, 0.1], [0.4, 0.6]]
-    >>> validation = class_scores(list("aabb"), score * 2, count=[75, 25, 20, 80])
-    >>> shares = multiclass_pacc(MulticlassTarget(np.array(score), ("a", "b"), count=np.array([250, 750])), validation)
-    >>> shares.value.round(4).tolist(), shares.calibrated_at.tolist()
-    ([0.0909, 0.9091], [0.5, 0.5])
-    """
-    return _estimate_by_inversion(MulticlassData.of(target, validation), "pacc", class_probabilities, level=level)
+multiclass_acc = partial(_estimate_by_inversion, "acc", _decision_indicators)
+multiclass_pacc = partial(_estimate_by_inversion, "pacc", class_probabilities)
 
 
 def _estimate_by_likelihood(
-    data: MulticlassData, method: str, features: FeatureFunction, *, level: float, alpha: float = 1.0
+    method: str,
+    features: FeatureFunction,
+    target: MulticlassTarget,
+    validation: MulticlassRows,
+    *,
+    level: float = 0.95,
 ) -> MulticlassPrevalence:
-    """Estimate by the most likely point of the simplex, or by the most probable one with a Dirichlet prior."""
-    fit = multiclass_moments(data, features, level=level)
-    # As o is, a share of the rows that have no truth: Dirichlet's α−1 rows of each class, and those that have one.
-    prior = (alpha - 1) / data.target.effective + data.labelled_mass / data.target.total
-    value = fit_likelihood(fit.c, fit.o, prior=prior).q
-    return build_shares(data, method, value, UnclippedShares.of(data, fit), level=level)
+    r"""Maximize the likelihood of the decisions, :math:`\max\sum_ko_k\ln(Cq)_k` (CM-L) [@sipka2022].
 
-
-def multiclass_cm_l(
-    target: MulticlassTarget, validation: MulticlassRows, *, level: float = 0.95
-) -> MulticlassPrevalence:
-    r"""Maximize the likelihood of the decisions, :math:`\max\sum_ko_k\ln(Cq)_k`.
-
-    Inside the simplex the estimate equals `acc`: both are C⁻¹o. Labelled rows of the target add their likelihood.
-
-    Also: CM-L. Reference: [@sipka2022].
+    Of mean probabilities (SCM-L) it is a likelihood in form only. Inside the simplex the estimate equals `acc` or
+    `pacc`: both are C⁻¹o. Labelled rows add their likelihood.
 
     >>> from baserate import class_scores
     >>> score = [[0.9, 0.1], [0.4, 0.6]]
@@ -556,100 +536,57 @@ def multiclass_cm_l(
     >>> shares.value.tolist(), shares.unclipped.round(4).tolist()
     ([0.0, 1.0], [-0.0182, 1.0182])
     """
-    return _estimate_by_likelihood(MulticlassData.of(target, validation), "cm-l", _decision_indicators, level=level)
+    return _estimate_with_dirichlet(method, features, target, validation, level=level, alpha=1.0)
 
 
-def multiclass_scm_l(
-    target: MulticlassTarget, validation: MulticlassRows, *, level: float = 0.95
+def _estimate_with_dirichlet(
+    method: str,
+    features: FeatureFunction,
+    target: MulticlassTarget,
+    validation: MulticlassRows,
+    *,
+    level: float = 0.95,
+    alpha: float = 3.0,
 ) -> MulticlassPrevalence:
-    """Maximize the likelihood of mean probabilities, a likelihood in form only [@sipka2022]."""
-    return _estimate_by_likelihood(MulticlassData.of(target, validation), "scm-l", class_probabilities, level=level)
+    r"""Maximize the posterior, :math:`\max\sum_ko_k\ln(Cq)_k+\frac{α-1}n\sum_k\ln q_k` (CM-M, SCM-M) [@sipka2022].
 
-
-def multiclass_cm_map(
-    target: MulticlassTarget, validation: MulticlassRows, *, level: float = 0.95, alpha: float = 3.0
-) -> MulticlassPrevalence:
-    r"""Maximize the posterior of the decisions, :math:`\max\sum_ko_k\ln(Cq)_k+\frac{α-1}n\sum_k\ln q_k`.
-
-    The prior of the shares is Dirichlet with α for every class; n is the number of rows of the target. With many
-    classes and few rows the prior shrinks shares towards each other. The interval is that of `acc`, extended to contain
-    the estimate.
-
-    Also: CM-M, maximum a posteriori. Reference: [@sipka2022].
+    The prior of the shares is Dirichlet with α for every class; n is the number of unlabelled rows. With many classes
+    and few rows the prior shrinks shares towards each other. The interval is that of `acc` or `pacc`, extended to
+    contain the estimate.
     """
-    return _estimate_by_likelihood(
-        MulticlassData.of(target, validation), "cm-map", _decision_indicators, level=level, alpha=_check_alpha(alpha)
-    )
-
-
-def multiclass_scm_map(
-    target: MulticlassTarget, validation: MulticlassRows, *, level: float = 0.95, alpha: float = 3.0
-) -> MulticlassPrevalence:
-    """Maximize the posterior of mean probabilities, as `cm-map` does of decisions [@sipka2022]."""
-    return _estimate_by_likelihood(
-        MulticlassData.of(target, validation), "scm-map", class_probabilities, level=level, alpha=_check_alpha(alpha)
-    )
-
-
-def _check_alpha(alpha: float) -> float:
     if not 1 <= alpha < np.inf:
-        raise OptionError(
-            f"alpha is {alpha}; below 1 the density of Dirichlet's prior has no maximum: give 1 or more.",
-            option="alpha",
-            value=alpha,
-        )
-    return alpha
+        raise wrong_option("alpha", alpha, "1 or more: below 1 the density of Dirichlet's prior has no maximum")
+    data = MulticlassData.of(target, validation)
+    fit = multiclass_moments(data, features, level=level)
+    # Like o, a share of the unlabelled rows: Dirichlet's α−1 rows of each class, and the labelled rows.
+    prior = (alpha - 1) / data.target.effective + data.labelled_mass / data.target.total
+    value = fit_likelihood(fit.c, fit.o, prior=prior).q
+    return build_shares(data, method, value, UnclippedShares.of(data, fit), level=level)
 
 
-@dataclass(frozen=True, slots=True)
-class Penalty:
-    """The penalty of RLLS on weights other than 1."""
-
-    alpha: float
-    delta: float
-
-    def __post_init__(self) -> None:
-        if not (self.alpha >= 0 and 0 < self.delta < 1):
-            raise OptionError(
-                f"alpha is {self.alpha} and delta {self.delta}",
-                remedy="give alpha ≥ 0 and 0 < delta < 1.",
-                option="alpha",
-                value=self.alpha,
-            )
-
-    def of(self, classes: int, rows: float) -> float:
-        r""":math:`α·3\left(\frac{2\ln(2K/δ)}{3n}+\sqrt{\frac{2\ln(2K/δ)}n}\right)`."""
-        part = 2 * log(2 * classes / self.delta) / rows
-        return self.alpha * 3 * (part / 3 + sqrt(part))
+multiclass_cm_l = partial(_estimate_by_likelihood, "cm-l", _decision_indicators)
+multiclass_scm_l = partial(_estimate_by_likelihood, "scm-l", class_probabilities)
+multiclass_cm_map = partial(_estimate_with_dirichlet, "cm-map", _decision_indicators)
+multiclass_scm_map = partial(_estimate_with_dirichlet, "scm-map", class_probabilities)
 
 
-def _estimate_by_weights(
-    data: MulticlassData, method: str, features: FeatureFunction, *, level: float, penalty: Penalty
-) -> MulticlassPrevalence:
-    """Estimate by the shares of validation times regularized weights, normalized."""
-    fit, shares = multiclass_moments(data, features, level=level), data.shares
-    free = UnclippedShares.of(data, fit)
-    size = penalty.of(len(shares), data.validation.effective)
-    weight = 1 + fit_regularized(fit.c * shares, fit.c @ free.shares, fit.c @ shares, penalty=size)
-    value = shares * np.maximum(weight, 0.0)
-    return build_shares(data, method, value / value.sum(), free, level=level)
-
-
-def multiclass_rlls(
+def _estimate_by_weights(  # noqa: PLR0913  (the first two are bound in the registry)
+    method: str,
+    features: FeatureFunction,
     target: MulticlassTarget,
     validation: MulticlassRows,
     *,
     level: float = 0.95,
     alpha: float = 0.01,
-    delta: float = 0.05,
+    delta: float = _RLLS_DELTA,
 ) -> MulticlassPrevalence:
     r"""Estimate shares π·w with weights near 1, :math:`w=1+\arg\min_{θ≥-1}‖Jθ-(o-o_{val})‖+αρ‖θ‖`.
 
-    J = C·diag(π) contains mean probabilities by label, and ρ grows as validation has fewer rows; δ is how often its
-    bound may fail. π·w is normalized. With a small penalty the estimate is often exactly that of `pacc`, since neither
-    norm is squared. The interval is that of `pacc`, extended to contain the estimate.
-
-    Also: regularized learning under label shift. Reference: [@azizzadenesheli2019].
+    Regularized learning under label shift [@azizzadenesheli2019], by probabilities or by decisions. J = C·diag(π)
+    contains mean features by label, and :math:`ρ=3\left(\frac{2\ln(2K/δ)}{3n}+\sqrt{\frac{2\ln(2K/δ)}n}\right)` grows
+    as validation has fewer rows n; δ is how often its bound may fail. π·w is normalized. With a small penalty the
+    estimate is often exactly that of `pacc`, since neither norm is squared. The interval is that of `pacc`, extended to
+    contain the estimate.
 
     >>> from baserate import class_scores
     >>> score = [[0.9, 0.1], [0.4, 0.6]]
@@ -658,24 +595,17 @@ def multiclass_rlls(
     >>> [multiclass_rlls(new, validation, alpha=alpha).value.round(4).tolist() for alpha in (0.01, 10.0)]
     [[0.0909, 0.9091], [0.5, 0.5]]
     """
-    return _estimate_by_weights(
-        MulticlassData.of(target, validation), "rlls", class_probabilities, level=level, penalty=Penalty(alpha, delta)
-    )
+    if not (alpha >= 0 and 0 < delta < 1):
+        what = f"alpha is {alpha} and delta {delta}; expected alpha ≥ 0 and 0 < delta < 1."
+        raise OptionError(what, option="alpha", value=alpha)
+    data = MulticlassData.of(target, validation)
+    fit, shares = multiclass_moments(data, features, level=level), data.shares
+    free = UnclippedShares.of(data, fit)
+    penalty = _rlls_penalty(alpha, len(shares), data.validation.effective, delta)
+    weight = 1 + fit_regularized(fit.c * shares, fit.c @ free.shares, fit.c @ shares, penalty=penalty)
+    value = shares * np.maximum(weight, 0.0)
+    return build_shares(data, method, value / value.sum(), free, level=level)
 
 
-def multiclass_rlls_hard(
-    target: MulticlassTarget,
-    validation: MulticlassRows,
-    *,
-    level: float = 0.95,
-    alpha: float = 0.01,
-    delta: float = 0.05,
-) -> MulticlassPrevalence:
-    """Estimate by `rlls` with decisions in place of probabilities [@azizzadenesheli2019]."""
-    return _estimate_by_weights(
-        MulticlassData.of(target, validation),
-        "rlls-hard",
-        _decision_indicators,
-        level=level,
-        penalty=Penalty(alpha, delta),
-    )
+multiclass_rlls = partial(_estimate_by_weights, "rlls", class_probabilities)
+multiclass_rlls_hard = partial(_estimate_by_weights, "rlls-hard", _decision_indicators)

@@ -11,11 +11,11 @@ import numpy as np
 
 from baserate._arrays import Cells, Floats, make_read_only
 from baserate._confusion import Confusion, Confusions
+from baserate._domains import unused_option
 from baserate._errors import FitError, OptionError, advice
 from baserate._numeric.distinct import Codes
 from baserate._results import Results
-from baserate._rows import MulticlassRows
-from baserate._target import MulticlassTarget
+from baserate._rows import MulticlassRows, MulticlassTarget
 from baserate.infer import normal_quantile, t_widening
 from baserate.measure import MEASURES, Measure, describe, multiclass
 from baserate.measure.multiclass import check_class_probabilities
@@ -27,11 +27,9 @@ from baserate.shift._adjusted_measures import (
     row_limits,
     row_values,
 )
-from baserate.shift._data import MulticlassData, Sample
-from baserate.shift._estimates import MulticlassPrevalence
-from baserate.shift._gmm import GmmFit, estimate_gmm
-from baserate.shift._maximum_likelihood import LikelihoodRatios, fit_likelihood_ratios
+from baserate.shift._data import MulticlassData, MulticlassPrevalence, Sample
 from baserate.shift._moment_matching import precision_weight
+from baserate.shift._multiclass_likelihood import GmmFit, LikelihoodRatios, estimate_gmm, fit_likelihood_ratios
 
 Assume = Literal["label shift", "covariate shift"]
 
@@ -41,22 +39,23 @@ BINARY_ASSUMPTIONS: dict[str, str] = {
         "changed, to the estimated one."
     ),
     "covariate shift": (
-        "Assumed: covariate shift. The chance of the positive class at each score is what it was, and only the scores "
-        "are distributed otherwise; posteriors were not carried to another prevalence."
+        "Assumed: covariate shift. The probability of the positive class at each score is that of the validation data, "
+        "and only the distribution of scores has changed; posteriors were not adjusted to another prevalence."
     ),
 }
 INFLUENCE_METHOD = "influence functions of target and validation"
 UNCHECKED_PROBABILITIES = (
-    "Probabilities were taken as right: there is no validation set to test or recalibrate them on, and intervals do "
-    "not include how wrong they are."
+    "Probabilities were taken as calibrated: there are no validation data to test or recalibrate them on, and "
+    "intervals do not include their miscalibration."
 )
-TARGET_ONLY_METHOD = "influence functions of the target, probabilities taken as right"
+TARGET_ONLY_METHOD = "influence functions of the target, probabilities taken as calibrated"
 
 
 def reject_options(options: Mapping[str, Any]) -> None:
     """Raise if options of the validation data are given without validation data."""
     if options:
-        raise OptionError(f"{next(iter(options))}= has no use without a validation set", remedy="leave it out.")
+        name, value = next(iter(options.items()))
+        raise unused_option(name, value, "there are no validation data")
 
 
 class ExpectedTable(NamedTuple):
@@ -244,7 +243,7 @@ def covariate_shift_table(data: MulticlassData, fit: LikelihoodRatios, *, level:
     mass = np.ones(len(plain)) if side.amount is None else side.amount
     rows = side.as_rows().decision(), mass
     p, errors = plain, np.zeros((width, width, width))
-    if fit.line is not None:  # else probabilities are taken as they are
+    if fit.line is not None:  # else probabilities were not recalibrated
         p, errors = _correct_errors(data, fit, plain, rows)
     sums = products_by_decision(p, rows[0], mass if side.squares is None else side.squares, width)
 
@@ -330,8 +329,8 @@ class _ErrorRegression(NamedTuple):
         share = float(mass[far].sum() / mass.sum())
         if share > max(_MAX_OUTSIDE, 2 * b.shape[1] / len(self.rows)):
             raise FitError(
-                f"{share:.0%} of some decisions of the target have scores where validation has none, so that nobody "
-                "knows how right they are",
+                f"{share:.0%} of the rows of some decision have scores where validation has none, so that their "
+                "accuracy is unknown",
                 remedy="give validation rows with such scores.",
             )
 
@@ -349,19 +348,19 @@ def _misfit_notes(change: Floats, rows: tuple[Codes, Floats], errors: Floats, *,
     error = sqrt(quadratic_form(np.eye(change.shape[1]), errors)) / float(mass.sum())
     if abs(gap) > normal_quantile(level) * error:
         yield (
-            "the calibration curve does not fit in validation: the correction by its errors there changes the expected "
+            "the calibration curve does not fit the validation data: the correction by its errors changes the expected "
             f"accuracy by {gap:+.3g} (standard error {error:.2g})."
         )
 
 
 _ASSUMPTIONS = {
     "label shift": (
-        "Assumed: label shift. The scores of each class are distributed as in validation, and only the shares have "
-        "changed; classes are decided at their rates in validation, at the estimated shares."
+        "Assumed: label shift. The scores of each class are distributed as in the validation data, and only the shares "
+        "have changed; decisions have the rates of the validation data, at the estimated shares."
     ),
     "covariate shift": (
-        "Assumed: covariate shift. The chance of each class at given scores is what it was, and only the scores are "
-        "distributed otherwise; probabilities are those of validation."
+        "Assumed: covariate shift. The probability of each class at given scores is that of the validation data, and "
+        "only the distribution of scores has changed."
     ),
 }
 _BLOCK = 256
@@ -384,7 +383,7 @@ def multiclass_performance(
         )
     if validation is None:
         if assume == "label shift":
-            raise OptionError("under label shift the shares must be estimated first", remedy="give a validation set.")
+            raise OptionError("under label shift the shares must be estimated first", remedy="give validation data.")
         reject_options(options)
     data = None if validation is None else MulticlassData.of(target, validation)
     expected = _table_as_given(target) if data is None else _expect_table(data, assume, options, level)
@@ -392,16 +391,9 @@ def multiclass_performance(
     plain = multiclass.summary(Confusions({(): table}), measures=measures, averages=averages)
     wide = 1.0 if data is None else t_widening(float(data.class_rows.min()) - 1, level)
     target_only = data is None or not (assume == "label shift" or options.get("recalibrate", True))
-    judge = _TableIntervals(
-        expected,
-        table,
-        averages,
-        wide,
-        level,
-        TARGET_ONLY_METHOD if target_only else INFLUENCE_METHOD,
-        _effective_rows(target),
-    )
-    rows = [row | judge(row) for row in plain.rows()]
+    how = TARGET_ONLY_METHOD if target_only else INFLUENCE_METHOD
+    bound = _TableIntervals(expected, table, averages, wide, level, how, _effective_rows(target))
+    rows = [row | bound(row) for row in plain.rows()]
     notes = [_ASSUMPTIONS[assume], *target.intake.notes, *plain.data["notes"], *expected.notes]
     header = {
         "rows": len(target),
@@ -459,7 +451,7 @@ class _TableIntervals(NamedTuple):
         slopes = self._slopes(row)
         how = "; ".join(filter(None, (row["how"], self.how)))
         if slopes is None:
-            return {"level": self.level, "how": how, "why": "how much each row moves it has no closed form"}
+            return {"level": self.level, "how": how, "why": "its influence function has no closed form"}
         target, validation = self.expected.variances(slopes)
         own = multiclass.MEASURES if row["class"] is None and row["average"] is None else MEASURES
         variance, z = max(target + validation, 0.0), normal_quantile(self.level)

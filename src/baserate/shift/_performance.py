@@ -15,15 +15,14 @@ import numpy as np
 
 from baserate._arrays import Cells, Floats, make_read_only, ratio
 from baserate._calibrator import Calibrator
-from baserate._errors import NotAProbabilityError, OptionError, advice, keyword
-from baserate._estimate import Estimate
+from baserate._domains import unused_option, wrong_option
+from baserate._errors import NotAProbabilityError, OptionError, advice
 from baserate._formatting import format_exact, format_number
 from baserate._numeric.cumulative import parallel_map
 from baserate._numeric.distinct import run_sums, sum_columns, value_counts
-from baserate._results import Results
-from baserate._rows import MulticlassRows, Rows
+from baserate._results import Estimate, Results
+from baserate._rows import MulticlassRows, MulticlassTarget, Rows, Target
 from baserate._tally import Tallies, Tally
-from baserate._target import MulticlassTarget, Target
 from baserate.calibrate import pool_tally
 from baserate.infer import CalibrationTest, normal_quantile
 from baserate.measure import (
@@ -38,11 +37,15 @@ from baserate.measure import (
     undefined_reason,
 )
 from baserate.shift._adjusted_measures import Precision, Slopes, adjusted_summary, bound_value, measure_slopes
-from baserate.shift._calibration_curve import CalibrationCurve, fit_curve
-from baserate.shift._data import BinaryData, variance_and_reach
-from baserate.shift._estimates import Prevalence
+from baserate.shift._data import BinaryData, Prevalence, variance_and_reach
 from baserate.shift._estimators import call_with_options, estimate_prevalence
-from baserate.shift._label_shift import calibration_notes, check_calibration, describe_rejections
+from baserate.shift._label_shift import (
+    CalibrationCurve,
+    calibration_notes,
+    check_calibration,
+    describe_rejections,
+    fit_curve,
+)
 from baserate.shift._maximum_likelihood import Posterior, recalibrate_scores, target_influence
 from baserate.shift._multiclass_performance import (
     BINARY_ASSUMPTIONS,
@@ -53,7 +56,7 @@ from baserate.shift._multiclass_performance import (
     multiclass_performance as of_classes,
     reject_options,
 )
-from baserate.shift._summary import RAW_SCORES
+from baserate.shift._prior_correction import RAW_SCORES
 
 _POOLED_ROWS = 1 << 12
 _CELLS = ("tp", "fp", "fn", "tn")
@@ -72,10 +75,9 @@ def estimate_performance(
     """Estimate measures in an unlabelled target from validation data or calibrated probabilities.
 
     Under label shift the validation data are measured at the prevalence that `estimate_prevalence` estimates. Under
-    covariate
-    shift scores are recalibrated on the validation data by a piecewise linear curve, and the target is measured with
-    these probabilities. Intervals are for the population of the target, not for its rows, and include the uncertainty
-    from validation. Notes say whether the calibration fits.
+    covariate shift scores are recalibrated on the validation data by a piecewise linear curve, and the target is
+    measured with these probabilities. Intervals are for the population of the target, not for its rows, and include the
+    uncertainty from validation. Notes say whether the calibration fits.
 
     Parameters
     ----------
@@ -118,20 +120,14 @@ def estimate_performance(
     [('accuracy', 0.7642857), ('auc', 0.843488)]
     """
     if assume not in BINARY_ASSUMPTIONS:
-        raise OptionError(
-            f"assume is {assume!r}; it is 'label shift' or 'covariate shift'.", option="assume", value=assume
-        )
+        raise wrong_option("assume", assume, "'label shift' or 'covariate shift'")
     if isinstance(target, MulticlassTarget):
         if threshold is not None:
-            raise OptionError(
-                f"{keyword('threshold', threshold)} has no use: of several classes the highest score decides.",
-                option="threshold",
-                value=threshold,
-            )
+            raise unused_option("threshold", threshold, "of several classes the highest score decides")
         return of_classes(target, validation, assume, measures, {"level": level, **options})
     if isinstance(validation, MulticlassRows):
         raise OptionError(
-            "the validation set is of several classes, but the target is not", remedy="read.class_target reads one."
+            "the validation data have several classes, but the target does not", remedy="read one by read.class_target."
         )
     measures = measures if isinstance(measures, str) else list(measures)
     cuts = as_thresholds(threshold)
@@ -188,9 +184,8 @@ def _flagged_notes(target: Target, rows: Sequence[Mapping[str, Any]]) -> list[st
     mass = np.ones(len(target.score)) if target.mass is None else target.mass
     shares = [100 * float(np.dot(mass, target.score >= cut)) / target.total for cut in cuts]
     return [
-        f"{format_number(share, 4)} % of the target itself are flagged at {format_exact(cut)}; counts and rates are "
-        f"those that label "
-        "shift leads to expect."
+        f"{format_number(share, 4)} % of the unlabelled rows are flagged at {format_exact(cut)}; counts and rates are "
+        "those expected under label shift."
         for share, cut in zip(shares, cuts, strict=True)
     ]
 
@@ -244,7 +239,7 @@ def expected_tally(target: Target, by: Calibrator | None = None) -> Tally:
         raise NotAProbabilityError(
             f"scores of the target go from {distinct.score[-1]:.6g} to {distinct.score[0]:.6g}, but must be "
             "probabilities",
-            remedy=advice("validation", "give a validation set to recalibrate them on."),
+            remedy=advice("validation", "give validation data to recalibrate them on."),
         )
     return _split_mass(distinct, distinct.score if by is None else by(distinct.score))
 
@@ -279,7 +274,7 @@ def _split_mass(distinct: _DistinctScores, p: Floats) -> Tally:
         if distinct.squares is distinct.mass
         else make_read_only(np.stack([distinct.squares * p, distinct.squares * (1 - p)]))
     )
-    # Nobody knows of which class a row is; all are counted, with the negatives.
+    # The class of a row is unknown; all rows are counted with the negatives.
     rows = np.zeros((2, len(p)), dtype=distinct.rows.dtype)
     rows[1] = distinct.rows
     return Tally(distinct.score, mass, squares, make_read_only(rows))
@@ -297,7 +292,7 @@ def _expect_target(
             target, expected_tally(target, calibrator), None, None, None, notes=(UNCHECKED_PROBABILITIES,)
         )
     if validation is None:
-        raise OptionError("under label shift the prevalence must be estimated first", remedy="give a validation set.")
+        raise OptionError("under label shift the prevalence must be estimated first", remedy="give validation data.")
     data, distinct = BinaryData(target, validation, level), _distinct_scores(target)
     if _is_default(options):
         curve = fit_curve(validation, distinct.score, distinct.mass, cuts or _default_thresholds(validation))
@@ -339,7 +334,7 @@ class _PerformanceIntervals:
 
     def __init__(self, expectation: TargetExpectation, level: float) -> None:
         self.expectation, self.level = expectation, level
-        # Neighbours are pooled where there are very many: what rows move need not be known to the last digit.
+        # Neighbors are pooled where there are very many: influences need not be exact to the last digit.
         self.few = _pool_neighbors(expectation.tally)
         self.mass, self.squares = self.few.mass.sum(axis=0), self.few.squares.sum(axis=0)
         self.chance = ratio(np.asarray(self.few.mass[0], dtype=np.float64), self.mass)
@@ -352,7 +347,7 @@ class _PerformanceIntervals:
         end = self.expectation.estimate is not None and self.expectation.estimate.value in (0.0, 1.0)
         slopes = None if end or isinf(value) else measure_slopes(measure, self.few, place.threshold)
         if slopes is None:
-            cause = "the value is infinite" if isinf(value) else "how much each row moves it has no closed form"
+            cause = "the value is infinite" if isinf(value) else "its influence function has no closed form"
             cause = "the estimated prevalence is 0 or 1" if end else cause
             return Estimate(value, level=self.level, how=how, why=cause)
         rows = float(self.mass.sum() ** 2 / self.squares.sum())

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from baserate._arrays import Floats, as_python, ratio
 from baserate._counts import Counts
 from baserate._curve import Curve
+from baserate._domains import unused_option
 from baserate._errors import OptionError, ShapeError, advice, keyword
 from baserate._results import Results
 from baserate._tally import Tallies, Tally
@@ -121,7 +122,7 @@ _MIDDLE = 0.5
 _N_SIMULATIONS = 2000
 _BLOCK = 128
 """Prevalences whose simulations are in memory at once."""
-_SIMULATION_METHOD = f"percentiles of {_N_SIMULATIONS} Dirichlet draws of the cells within each class; prevalence known"
+_SIMULATION_METHOD = f"percentiles of {_N_SIMULATIONS} Dirichlet simulations within each class; prevalence known"
 
 Bounds = tuple[Floats, Floats, str]
 
@@ -282,11 +283,7 @@ def _confusion_table(data: object, threshold: float | None) -> tuple[Counts[floa
         if data.shape:
             raise ShapeError(f"these are {data.shape} tables", remedy="take one, for example counts[0].")
         if threshold is not None:
-            raise OptionError(
-                f"{keyword('threshold', threshold)} has no use: these are decisions already.",
-                option="threshold",
-                value=threshold,
-            )
+            raise unused_option("threshold", threshold, "these are decisions already")
         return data, None
     curve = Curve(data) if isinstance(data, Tally) else data
     if not isinstance(curve, Curve):
@@ -294,7 +291,7 @@ def _confusion_table(data: object, threshold: float | None) -> tuple[Counts[floa
     score = curve.tally.score
     if threshold is None and not curve.tally.probable:
         raise OptionError(
-            f"scores run from {score[-1]:.6g} to {score[0]:.6g}, so none is usual",
+            f"scores run from {score[-1]:.6g} to {score[0]:.6g}, so there is no default threshold",
             remedy=f"give {keyword('threshold')}.",
         )
     cut = _MIDDLE if threshold is None else float(threshold)
@@ -308,7 +305,7 @@ def _tabulate(
     size = len(at) * len(measures)
     missing = next((name for name in ("positives", "negatives") if not getattr(table, name)), None)
     if missing:
-        reason = f"there are no {missing}, so nothing tells what more of them would bring"
+        reason = f"there are no {missing}, so that their rate is unknown"
         numbers: dict[str, Any] = dict.fromkeys(("value", "low", "high"), np.full(size, np.nan))
         numbers |= {"how": [None] * size, "why": [reason] * size}
     else:
@@ -324,7 +321,7 @@ def _estimate_values(
     tables = reweigh(table, to=at)
     values = [np.asarray(measure(tables), dtype=np.float64) for measure in measures]
     both = list(zip(measures, values, strict=True))
-    # What is undefined at one prevalence is so at all others: none of them makes a cell empty, or fills it.
+    # A value that is undefined at one prevalence is so at all others: none of them empties a cell, or fills one.
     whys = [undefined_reason(measure, tables[0]) if np.isnan(value).any() else None for measure, value in both]
     if request is None:
         low = high = [np.full(len(at) * len(measures), np.nan)]
@@ -374,8 +371,8 @@ def _percentile_bounds(simulations: list[Floats], tables: Counts[Floats], measur
     tail = (1 - level) / 2
     ends: list[tuple[Floats, Floats]] = []
     for start in range(0, len(tables.tp), _BLOCK):
-        here = tables[start : start + _BLOCK]
-        values = [_measure_simulations(cells, here, measure) for cells in simulations]
+        block = tables[start : start + _BLOCK]
+        values = [_measure_simulations(cells, block, measure) for cells in simulations]
         # Without interpolation between simulations, since measures may be infinite.
         low = [np.quantile(each, tail, axis=0, method="lower") for each in values]
         high = [np.quantile(each, 1 - tail, axis=0, method="higher") for each in values]

@@ -5,7 +5,7 @@ from pathlib import PurePath
 from typing import Any
 
 from baserate._formatting import count_of, format_count
-from baserate._read_summary import describe_reasons
+from baserate._tally import describe_reasons
 from baserate.text._tables import shorten_label
 
 

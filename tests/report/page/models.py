@@ -9,8 +9,7 @@ import numpy as np
 
 from baserate import Costs, Counts, Tallies, Tally, shift
 from baserate._arrays import Cells
-from baserate._read_summary import ReadSummary
-from baserate._tally import Group
+from baserate._tally import Group, ReadSummary
 from baserate.infer._binomial import normal_quantile
 from baserate.measure._calibration_bins import bin_starts
 from baserate.report._page import fold_zeros

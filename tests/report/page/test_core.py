@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from baserate import BaserateError, Costs, Counts, Curve, Policy, Tallies, Tally, decide, infer, measure, shift
-from baserate._estimate import Estimate
-from baserate._read_summary import ReadSummary
+from baserate._results import Estimate
+from baserate._tally import ReadSummary
 from baserate.decide._decision_curve import Adjustment, adjust_thresholds, net_benefits
 from baserate.decide._rule import strictest_maximum
 from baserate.infer import CurveOptions

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from baserate import Costs, Policy, Tallies, Tally, decide, read
-from baserate._read_summary import ReadSummary
+from baserate._tally import ReadSummary
 from baserate.equalize import Goal, optimal_policy
 from tests.report.page.models import costs_of, entry, many_names, there
 from tests.report.page.node import CORE, Page, unlike

@@ -3,15 +3,13 @@
 `per_class` and `average_over_classes` apply any measure of two classes to each class against the rest.
 
 - `_registry`: all measures of several classes by name; averages over classes
-- `_rates`: accuracy, balanced accuracy, expected cost
-- `_agreement`: MCC, kappa and other agreement beyond chance
+- `_rates`: accuracy, balanced accuracy, expected cost; MCC, kappa and other agreement beyond chance
 - `_information`: entropies, mutual information, chi-squared, lambda
 - `_scores`: Hand–Till AUC, Brier score, log loss, top-k accuracy, exact match
 - `_summary`: tidy rows for each class, averages, and all classes together
 """
 
-from baserate.measure.multiclass import _agreement, _information, _rates, _scores
-from baserate.measure.multiclass._agreement import *
+from baserate.measure.multiclass import _information, _rates, _scores
 from baserate.measure.multiclass._information import *
 from baserate.measure.multiclass._rates import *
 from baserate.measure.multiclass._registry import (
@@ -49,7 +47,6 @@ __all__ = [
     "undefined_classes",
 ]
 __all__ += _rates.__all__
-__all__ += _agreement.__all__
 __all__ += _information.__all__
 __all__ += _scores.__all__
 

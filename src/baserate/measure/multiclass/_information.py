@@ -11,7 +11,7 @@ import numpy as np
 from baserate._arrays import Floats, as_python, exact_sum, mean_defined, ratio, root, sums_of_others
 from baserate._confusion import Confusion
 from baserate._errors import OptionError
-from baserate.measure._measure import measure
+from baserate.measure._measure import Values, measure
 
 __all__ = [
     "chi_squared",
@@ -35,13 +35,11 @@ __all__ = [
 
 
 @measure(
-    summary="Entropy of the true classes.",
+    "Entropy of the true classes.",
     formula=r"H(T)=-\sum_kt_k\log t_k",
     aliases=("reference entropy", "entropy of truth"),
     references=("shannon1948",),
-    best=None,
-    span=(0, inf),
-    needs=("total",),
+    values=Values(None, (0, inf), needs=("total",)),
 )
 def truth_entropy(c: Confusion, *, base: float = e) -> float:
     """
@@ -53,13 +51,11 @@ def truth_entropy(c: Confusion, *, base: float = e) -> float:
 
 
 @measure(
-    summary="Entropy of the predicted classes.",
+    "Entropy of the predicted classes.",
     formula=r"H(D)=-\sum_kp_k\log p_k",
     aliases=("response entropy", "entropy of decisions"),
     references=("shannon1948",),
-    best=None,
-    span=(0, inf),
-    needs=("total",),
+    values=Values(None, (0, inf), needs=("total",)),
 )
 def decision_entropy(c: Confusion, *, base: float = e) -> float:
     """
@@ -71,12 +67,10 @@ def decision_entropy(c: Confusion, *, base: float = e) -> float:
 
 
 @measure(
-    summary="Joint entropy of the true and predicted classes.",
+    "Joint entropy of the true and predicted classes.",
     formula=r"H(T,D)=-\sum_{ij}c_{ij}\log c_{ij}",
     references=("shannon1948",),
-    best=None,
-    span=(0, inf),
-    needs=("total",),
+    values=Values(None, (0, inf), needs=("total",)),
 )
 def joint_entropy(c: Confusion, *, base: float = e) -> float:
     """
@@ -88,13 +82,11 @@ def joint_entropy(c: Confusion, *, base: float = e) -> float:
 
 
 @measure(
-    summary="Conditional entropy of the true class given the predicted class.",
+    "Conditional entropy of the true class given the predicted class.",
     formula=r"H(T|D)=-\sum_{ij}c_{ij}\log(c_{ij}/p_j)",
     aliases=("equivocation", "conditional entropy of truth"),
     references=("shannon1948",),
-    best="low",
-    span=(0, inf),
-    needs=("total",),
+    values=Values("low", (0, inf), needs=("total",)),
 )
 def truth_entropy_given_decision(c: Confusion, *, base: float = e) -> float:
     """
@@ -106,13 +98,11 @@ def truth_entropy_given_decision(c: Confusion, *, base: float = e) -> float:
 
 
 @measure(
-    summary="Conditional entropy of the predicted class given the true class.",
+    "Conditional entropy of the predicted class given the true class.",
     formula=r"H(D|T)=-\sum_{ij}c_{ij}\log(c_{ij}/t_i)",
     aliases=("conditional entropy of decisions",),
     references=("shannon1948",),
-    best="low",
-    span=(0, inf),
-    needs=("total",),
+    values=Values("low", (0, inf), needs=("total",)),
 )
 def decision_entropy_given_truth(c: Confusion, *, base: float = e) -> float:
     """
@@ -126,13 +116,11 @@ def decision_entropy_given_truth(c: Confusion, *, base: float = e) -> float:
 
 
 @measure(
-    summary="Mutual information of the true and predicted classes.",
+    "Mutual information of the true and predicted classes.",
     formula=r"I(T;D)=\sum_{ij}c_{ij}\log(c_{ij}/t_ip_j)",
     aliases=("transinformation", "information gain"),
     references=("shannon1948",),
-    best="high",
-    span=(0, inf),
-    needs=("total",),
+    values=Values("high", (0, inf), needs=("total",)),
 )
 def mutual_information(c: Confusion, *, base: float = e) -> float:
     """
@@ -146,7 +134,7 @@ def mutual_information(c: Confusion, *, base: float = e) -> float:
 
 
 @measure(
-    summary="Theil's U: share of the entropy of the true class explained by the predicted class.",
+    "Theil's U: share of the entropy of the true class explained by the predicted class.",
     formula="I(T;D)/H(T)",
     aliases=(
         "uncertainty coefficient",
@@ -156,9 +144,7 @@ def mutual_information(c: Confusion, *, base: float = e) -> float:
         "uncertainty coefficient of truth",
     ),
     references=("theil1970",),
-    best="high",
-    span=(0, 1),
-    needs=("truth_spread",),
+    values=Values("high", (0, 1), needs=("truth_spread",)),
 )
 def truth_theil_u(c: Confusion) -> float:
     """
@@ -170,13 +156,11 @@ def truth_theil_u(c: Confusion) -> float:
 
 
 @measure(
-    summary="Theil's U of predictions: share of their entropy explained by the true class.",
+    "Theil's U of predictions: share of their entropy explained by the true class.",
     formula="I(T;D)/H(D)",
     aliases=("uncertainty coefficient of decisions",),
     references=("theil1970",),
-    best="high",
-    span=(0, 1),
-    needs=("decided_spread",),
+    values=Values("high", (0, 1), needs=("decided_spread",)),
 )
 def decision_theil_u(c: Confusion) -> float:
     """
@@ -189,7 +173,7 @@ def decision_theil_u(c: Confusion) -> float:
 
 
 @measure(
-    summary="Mutual information divided by the mean entropy of true and predicted classes.",
+    "Mutual information divided by the mean entropy of true and predicted classes.",
     formula="2I(T;D)/(H(T)+H(D))",
     aliases=(
         "symmetric uncertainty",
@@ -199,9 +183,7 @@ def decision_theil_u(c: Confusion) -> float:
         "V-measure",
     ),
     references=("theil1970",),
-    best="high",
-    span=(0, 1),
-    needs=("any_spread",),
+    values=Values("high", (0, 1), needs=("any_spread",)),
 )
 def symmetric_theil_u(c: Confusion) -> float:
     """
@@ -215,13 +197,11 @@ def symmetric_theil_u(c: Confusion) -> float:
 
 
 @measure(
-    summary="Cross-entropy of the predicted class frequencies relative to the true ones.",
+    "Cross-entropy of the predicted class frequencies relative to the true ones.",
     formula=r"-\sum_kt_k\log p_k",
     aliases=("cross entropy of the margins",),
     references=("shannon1948",),
-    best="low",
-    span=(0, inf),
-    needs=("total",),
+    values=Values("low", (0, inf), needs=("total",)),
 )
 def cross_entropy(c: Confusion, *, base: float = e) -> float:
     """Only the margins matter. Infinite if a class that occurs is never predicted.
@@ -234,13 +214,11 @@ def cross_entropy(c: Confusion, *, base: float = e) -> float:
 
 
 @measure(
-    summary="Kullback–Leibler divergence of the true class frequencies from the predicted ones.",
+    "Kullback–Leibler divergence of the true class frequencies from the predicted ones.",
     formula=r"\sum_kt_k\log(t_k/p_k)",
     aliases=("Kullback–Leibler divergence", "KLD", "relative entropy"),
     references=("kullback1951",),
-    best="low",
-    span=(0, inf),
-    needs=("total",),
+    values=Values("low", (0, inf), needs=("total",)),
 )
 def kl_divergence(c: Confusion, *, base: float = e) -> float:
     """Only the margins matter. Infinite if a class that occurs is never predicted.
@@ -254,13 +232,11 @@ def kl_divergence(c: Confusion, *, base: float = e) -> float:
 
 
 @measure(
-    summary="Confusion entropy: disorder of the misclassifications, with logarithms to the base 2(K−1).",
+    "Confusion entropy: disorder of the misclassifications, with logarithms to the base 2(K−1).",
     formula=r"-\frac1{2n}\sum_{i≠j}C_{ij}\log_{2(K-1)}(C_{ij}^2/s_is_j)",
     aliases=("CEN",),
     references=("wei2010",),
-    best="low",
-    span=(0, 2 / (e * log(2))),
-    needs=("total",),
+    values=Values("low", (0, 2 / (e * log(2))), needs=("total",)),
 )
 def confusion_entropy(c: Confusion) -> float:
     """Here :math:`s_k=t_k+p_k`. The maximum is 1 for three classes and more, and exceeds 1 for two. It depends on K,
@@ -279,13 +255,11 @@ def confusion_entropy(c: Confusion) -> float:
 
 
 @measure(
-    summary="Pearson's chi-squared statistic for independence of true and predicted classes.",
+    "Pearson's chi-squared statistic for independence of true and predicted classes.",
     formula=r"\sum_{ij}(C_{ij}-t_ip_j/n)^2/(t_ip_j/n)",
     aliases=("Pearson's chi-squared",),
     references=("pearson1900",),
-    best="high",
-    span=(0, inf),
-    needs=("total",),
+    values=Values("high", (0, inf), needs=("total",)),
 )
 def chi_squared(c: Confusion) -> float:
     """It grows with the number of rows, as a test statistic does; `phi_squared` does not.
@@ -298,13 +272,11 @@ def chi_squared(c: Confusion) -> float:
 
 
 @measure(
-    summary="Mean square contingency: chi-squared statistic divided by the number of rows.",
+    "Mean square contingency: chi-squared statistic divided by the number of rows.",
     formula="χ^2/n",
     aliases=("mean square contingency", "inertia"),
     references=("pearson1900",),
-    best="high",
-    span=(0, inf),
-    needs=("total",),
+    values=Values("high", (0, inf), needs=("total",)),
 )
 def phi_squared(c: Confusion) -> float:
     """With two classes it is the square of the correlation.
@@ -322,13 +294,11 @@ def phi_squared(c: Confusion) -> float:
 
 
 @measure(
-    summary="Cramér's V: association between true and predicted classes, from 0 to 1.",
+    "Cramér's V: association between true and predicted classes, from 0 to 1.",
     formula=r"\sqrt{χ^2/(n(m-1))}",
     aliases=("Cramér's V", "Cramér's phi"),
     references=("cramer1946",),
-    best="high",
-    span=(0, 1),
-    needs=("truth_spread", "decided_spread"),
+    values=Values("high", (0, 1), needs=("truth_spread", "decided_spread")),
 )
 def cramers_v(c: Confusion) -> float:
     """m is the number of classes that occur or of those that are predicted, whichever is smaller.
@@ -344,13 +314,11 @@ def cramers_v(c: Confusion) -> float:
 
 
 @measure(
-    summary="Goodman–Kruskal lambda: share of errors in guessing the true class saved by the prediction.",
+    "Goodman–Kruskal lambda: share of errors in guessing the true class saved by the prediction.",
     formula=r"(\sum_j\max_iC_{ij}-\max t)/(n-\max t)",
     aliases=("Goodman–Kruskal lambda of truth", "lambda A"),
     references=("goodman1954",),
-    best="high",
-    span=(0, 1),
-    needs=("truth_spread",),
+    values=Values("high", (0, 1), needs=("truth_spread",)),
 )
 def truth_lambda(c: Confusion) -> float:
     """
@@ -364,13 +332,11 @@ def truth_lambda(c: Confusion) -> float:
 
 
 @measure(
-    summary="Goodman–Kruskal lambda: share of errors in guessing the prediction saved by the true class.",
+    "Goodman–Kruskal lambda: share of errors in guessing the prediction saved by the true class.",
     formula=r"(\sum_i\max_jC_{ij}-\max p)/(n-\max p)",
     aliases=("Goodman–Kruskal lambda of decisions", "lambda B"),
     references=("goodman1954",),
-    best="high",
-    span=(0, 1),
-    needs=("decided_spread",),
+    values=Values("high", (0, 1), needs=("decided_spread",)),
 )
 def decision_lambda(c: Confusion) -> float:
     """

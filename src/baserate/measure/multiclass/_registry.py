@@ -25,7 +25,7 @@ from baserate._tally import Tally
 from baserate.measure import _measure
 from baserate.measure._measure import Measure, collect, describe
 from baserate.measure._registry import as_measure, margin
-from baserate.measure.multiclass import _agreement, _information, _rates, _scores
+from baserate.measure.multiclass import _information, _rates, _scores
 
 Average = Literal["macro", "weighted", "micro", "samples"]
 AVERAGES: tuple[str, ...] = get_args(Average)
@@ -43,7 +43,7 @@ _CAUSES = {
 """Reason why a measure of one class against the rest is undefined, for each margin that is zero."""
 _NO_CLASS = "no class has a value"
 
-MEASURES: dict[str, Measure] = collect(_rates, _agreement, _information, _scores)
+MEASURES: dict[str, Measure] = collect(_rates, _information, _scores)
 """Measures of all classes together by name, in the order of the documentation and of tables."""
 
 
@@ -77,7 +77,7 @@ def find_measure(name: str) -> Measure:
     if weighted := re.fullmatch(r"(linear|quadratic)( weighted)? kappa", plain):
         kind = weighted[1]
         summary = f"Cohen's kappa with {kind} weights for disagreements: weighted agreement beyond chance."
-        return _specialize(_agreement.kappa, f"{kind}_kappa", summary, weights=kind)
+        return _specialize(_rates.kappa, f"{kind}_kappa", summary, weights=kind)
     return _measure.find_by_name(name, MEASURES)
 
 

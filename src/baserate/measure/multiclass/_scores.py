@@ -9,7 +9,7 @@ from baserate._arrays import Floats, Reals, mean_defined, ratio
 from baserate._errors import NotAProbabilityError, OptionError
 from baserate._numeric.cumulative import pairwise_wins, parallel_map
 from baserate._rows import LabelSets, MulticlassRows
-from baserate.measure._measure import measure
+from baserate.measure._measure import Values, measure
 
 __all__ = ["brier", "exact_match", "hand_till", "log_loss", "pairwise_auc", "top_k_accuracy"]
 
@@ -45,13 +45,11 @@ def pairwise_auc(r: MulticlassRows) -> Floats:
 
 
 @measure(
-    summary="Hand–Till M: mean AUC over all pairs of classes.",
+    "Hand–Till M: mean AUC over all pairs of classes.",
     formula=r"\frac{2}{K(K-1)}\sum_{i<j}\hat A(i,j)",
     aliases=("Hand–Till M", "multi-class AUC", "AUC one-vs-one", "MAUC"),
     references=("hand2001",),
-    best="high",
-    span=(0, 1),
-    needs=("truth_spread",),
+    values=Values("high", (0, 1), needs=("truth_spread",)),
 )
 def hand_till(r: MulticlassRows) -> float:
     """Classes that do not occur have no pairs. With two classes whose scores add up to 1 it is the AUC.
@@ -65,13 +63,11 @@ def hand_till(r: MulticlassRows) -> float:
 
 
 @measure(
-    summary="Brier score of several classes: mean over rows of the squared errors summed over classes.",
+    "Brier score of several classes: mean over rows of the squared errors summed over classes.",
     formula=r"\frac1n\sum(p_{ik}-y_{ik})^2",
     aliases=("Brier score", "quadratic score"),
     references=("brier1950",),
-    best="low",
-    span=(0, 2),
-    needs=("total",),
+    values=Values("low", (0, 2), needs=("total",)),
 )
 def brier(r: MulticlassRows) -> float:
     """Errors are summed over classes, as in Brier's paper: two classes give twice `baserate.measure.brier`.
@@ -89,13 +85,11 @@ def brier(r: MulticlassRows) -> float:
 
 
 @measure(
-    summary="Mean negative log-likelihood of the true classes under the predicted probabilities.",
+    "Mean negative log-likelihood of the true classes under the predicted probabilities.",
     formula=r"-\frac1n\sum_i\ln p_i(y_i)",
     aliases=("cross-entropy loss", "logarithmic score", "multinomial log-loss"),
     references=("good1952",),
-    best="low",
-    span=(0, inf),
-    needs=("total",),
+    values=Values("low", (0, inf), needs=("total",)),
 )
 def log_loss(r: MulticlassRows) -> float:
     """Infinite if a class that occurs had probability 0; probabilities are neither clipped nor normalized.
@@ -110,13 +104,11 @@ def log_loss(r: MulticlassRows) -> float:
 
 
 @measure(
-    summary="Share of rows whose true class is among the k highest scores (by default, k = 2).",
+    "Share of rows whose true class is among the k highest scores (by default, k = 2).",
     formula=r"\frac1n\sum_i[r_i≤k]",
     aliases=("top-k accuracy", "recall at k"),
     references=("russakovsky2015",),
-    best="high",
-    span=(0, 1),
-    needs=("total",),
+    values=Values("high", (0, 1), needs=("total",)),
 )
 def top_k_accuracy(r: MulticlassRows, *, k: int = 2) -> float:
     """Of equal scores the class that is named first goes first, as in `MulticlassRows.confusion`.
@@ -138,13 +130,11 @@ def top_k_accuracy(r: MulticlassRows, *, k: int = 2) -> float:
 
 
 @measure(
-    summary="Share of rows whose predicted label set equals the true one (subset accuracy).",
+    "Share of rows whose predicted label set equals the true one (subset accuracy).",
     formula=r"\frac1n\sum_i[Y_i=\hat Y_i]",
     aliases=("subset accuracy", "exact match ratio"),
     references=("tsoumakas2007",),
-    best="high",
-    span=(0, 1),
-    needs=("total",),
+    values=Values("high", (0, 1), needs=("total",)),
 )
 def exact_match(s: LabelSets) -> float:
     """

@@ -15,8 +15,7 @@ from baserate._costs import CostMatrix
 from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._errors import NotAProbabilityError, OptionError, UnknownNameError, unknown_name
-from baserate._estimate import Estimate
-from baserate._results import Results
+from baserate._results import Estimate, Results
 from baserate._rows import LabelSets, MulticlassRows
 from baserate._tally import Tally
 from baserate.measure import _registry as binary
