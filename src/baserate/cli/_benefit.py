@@ -51,7 +51,7 @@ _PER_100 = "true positives, false positives: how many more the first has, of 100
 
 def decision_curve_page(results: "Results", reading: Reading, digits: int, few: Collection[float] | None) -> Page:
     """Lay out decision curves, at all thresholds or at a few."""
-    from baserate.cli._calibration_page import split_when_narrow
+    from baserate.text import split_when_narrow
 
     reasons = Footnotes()
     ranges = {of_group(model_of(each, results), each, reading): each["ranges"] for each in results.data["useful"]}
@@ -95,7 +95,7 @@ def _percent(share: float) -> str:
 
 def differences_page(results: "Results", reading: Reading, digits: int, few: Collection[float] | None) -> Page:
     """Lay out differences in net benefit between models, at all thresholds or at a few."""
-    from baserate.cli._calibration_page import split_when_narrow
+    from baserate.text import split_when_narrow
 
     reasons = Footnotes()
     pairs: dict[str, list[Line]] = {}

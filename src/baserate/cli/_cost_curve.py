@@ -54,7 +54,7 @@ _LEGENDS = {
 
 def cost_curve_page(results: "Results", reading: Reading, digits: int) -> Page:
     """Lay out the best thresholds at the costs, if there are any, then the curves."""
-    from baserate.cli._calibration_page import split_when_narrow
+    from baserate.text import split_when_narrow
 
     kind, reasons = results.data["kind"], Footnotes()
     curves: dict[str, list[Line]] = {}
@@ -73,7 +73,7 @@ def cost_curve_page(results: "Results", reading: Reading, digits: int) -> Page:
 
 def _cost_table(results: "Results", reading: Reading, reasons: Footnotes, digits: int) -> Iterator[Table]:
     """Lay out the best thresholds at the costs."""
-    from baserate.cli._calibration_page import split_when_narrow
+    from baserate.text import split_when_narrow
 
     if "marked" not in results.data:
         return

@@ -6,10 +6,9 @@ from typing import Any
 from baserate._formatting import format_count, format_exact, format_level
 from baserate._results import Results
 from baserate.cli._benefit import MARK, mark_cell
-from baserate.cli._calibration_page import split_when_narrow
 from baserate.cli._costs import CELLS
 from baserate.cli._options import Reading
-from baserate.text import Cell, CellFormatter, Page, Row, Section, Table, TidyRow, shorten_label
+from baserate.text import Cell, CellFormatter, Page, Row, Section, Table, TidyRow, shorten_label, split_when_narrow
 
 _FEW = 6
 """Classes whose shares are shown."""

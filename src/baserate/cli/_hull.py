@@ -52,7 +52,7 @@ def describe_omissions(results: "Results") -> Iterator[str]:
 
 def hull_page(results: "Results", reading: Reading, digits: int) -> Page:
     """Lay out a hull: models on it, models below it, and models that are better reversed."""
-    from baserate.cli._calibration_page import split_when_narrow
+    from baserate.text import split_when_narrow
 
     lines, reasons = results.rows(), Footnotes()
     numbers = [name for name in _NUMBERS if name in results.columns]
@@ -153,7 +153,7 @@ def describe_mixture(hybrid: Line, digits: int) -> str:
 
 
 def _never(results: "Results", reasons: Footnotes, digits: int) -> Iterator[Table | str]:
-    from baserate.cli._calibration_page import split_when_narrow
+    from baserate.text import split_when_narrow
 
     below = [line for line in results.rows() if line["fpr"] is None]
     columns = results.data["columns"]
@@ -174,7 +174,7 @@ def _never(results: "Results", reasons: Footnotes, digits: int) -> Iterator[Tabl
 
 
 def _below_diagonal(data: Line, digits: int) -> Iterator[Table]:
-    from baserate.cli._calibration_page import split_when_narrow
+    from baserate.text import split_when_narrow
 
     heads = {name: head for name, head in _TURNED.items() if any(each[name] is not None for each in data["reversible"])}
     rows = tuple(
@@ -221,7 +221,7 @@ def _below_legend(results: "Results") -> Iterator[str]:
 
 def ratios_page(results: "Results", reading: Reading, digits: int) -> Page:
     """Lay out likelihood ratios, a section for each model."""
-    from baserate.cli._calibration_page import split_when_narrow
+    from baserate.text import split_when_narrow
 
     reasons, sections = Footnotes(), []
     for lines in _by_model(results.rows()).values():
@@ -272,7 +272,7 @@ def _ratios_legend(results: "Results") -> Iterator[str]:
 
 def weights_page(results: "Results", reading: Reading, digits: int) -> Page:
     """Lay out the best weights of two scores."""
-    from baserate.cli._calibration_page import split_when_narrow
+    from baserate.text import split_when_narrow
 
     (line,) = results.rows()
     reasons = Footnotes()

@@ -12,7 +12,6 @@ from baserate._results import Results
 from baserate._rows import MulticlassRows
 from baserate._tally import Tallies
 from baserate._target import MulticlassTarget, Target
-from baserate.cli._calibration_page import split_when_narrow
 from baserate.cli._deployment import describe_target, name_scores_in_notes
 from baserate.cli._measure_page import TITLES
 from baserate.cli._options import Reading
@@ -39,6 +38,7 @@ from baserate.text import (
     interval_footnotes,
     interval_heading,
     shorten_label,
+    split_when_narrow,
 )
 
 TARGET, VALIDATION = "target", "validation"
