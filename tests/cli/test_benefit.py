@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from baserate import decide, read
-from baserate.cli._benefit import FEW, MOST, steps
+from baserate.cli._decision_curves import FEW, MOST, steps
 from tests.cli.shell import PEOPLE, fit_the_terminal, is_as_ever, people, program, run
 from tests.schemas import fitting
 

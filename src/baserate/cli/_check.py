@@ -23,6 +23,7 @@ from baserate.text import (
     Row,
     Section,
     Table,
+    TidyRow,
     estimate_cell,
     interval_footnotes,
     interval_heading,
@@ -33,8 +34,6 @@ if TYPE_CHECKING:
     from baserate._policy import Policy
     from baserate._results import Results
     from baserate.decide import Requirement
-
-Line = Mapping[str, Any]
 
 _SIGNS = {">=": "≥", "<=": "≤"}
 _MARKS = {"holds": "✓ holds", "fails": "✗ fails", "undecided": "? undecided"}
@@ -92,7 +91,7 @@ def describe_policy_in_use(policy: "Policy", models: Sequence[str]) -> str:
     return f"{describe_actions(' and '.join(models), policy.cut.thresholds, policy.cut.actions)}{after}."
 
 
-def _sections(rows: Sequence[Line], reasons: Footnotes, digits: int) -> Iterator[Section]:
+def _sections(rows: Sequence[TidyRow], reasons: Footnotes, digits: int) -> Iterator[Section]:
     """All requirements, or with groups one section for each."""
     if all(row["group"] is None for row in rows):
         yield Section("", tuple(Row(_format_requirement(row), _cells(row, reasons, digits)) for row in rows))
@@ -115,7 +114,7 @@ def _without_empty(panel: Table) -> Table:
     return replace(panel, columns=panel.columns[:-1], sections=tuple(sections))
 
 
-def _cells(row: Line, reasons: Footnotes, digits: int) -> tuple[Cell, ...]:
+def _cells(row: TidyRow, reasons: Footnotes, digits: int) -> tuple[Cell, ...]:
     value = estimate_cell(row, reasons, digits=digits, several=True)
     # All as long, so that the marks stand under each other.
     return value, f"{_MARKS[row['verdict']]:11}", _margin_cell(row["margin"], digits), _rows_needed_cell(row, reasons)
@@ -127,14 +126,14 @@ def _margin_cell(value: float | None, digits: int) -> str:
     return f"{'+' if value > 0 else ''}{format_number(value, max(digits - 1, 1))}"
 
 
-def _rows_needed_cell(row: Line, reasons: Footnotes) -> str:
+def _rows_needed_cell(row: TidyRow, reasons: Footnotes) -> str:
     if row["rows_needed"] is not None:
         return format_count(row["rows_needed"], 4)
     unknown = row["verdict"] == "undecided" and row["margin"] is not None
     return reasons.mark_undefined(row["why"]) if unknown else ""
 
 
-def _format_requirement(row: Line) -> str:
+def _format_requirement(row: TidyRow) -> str:
     return f"{row['measure'].replace('_', ' ')} {_SIGNS[row['sense']]} {format_exact(row['bound'])}"
 
 

@@ -24,14 +24,12 @@ from baserate.cli._declarations import Output, command, option
 from baserate.cli._io import headline, print_notes, print_results, read_rows
 from baserate.cli._options import Level, MeasureSettings, Reading, Seed, bind_settings
 from baserate.cli._values import Number, complete_two_class, names, read_thresholds
-from baserate.text import EVERYBODY, Page, Row, Section, Table, shorten_label
+from baserate.text import EVERYBODY, Page, Row, Section, Table, TidyRow, shorten_label
 
 if TYPE_CHECKING:
     from baserate._results import Results
     from baserate._rows import Rows
     from baserate.measure import Measure
-
-Line = Mapping[str, Any]
 
 _NUMBERS = {
     "value": "first",
@@ -60,7 +58,7 @@ def compare_page(results: "Results", reading: Reading, digits: int) -> Page:
     return Page(headline(reading, results.data), (panel,), (*notes, *_footnotes(lines)))
 
 
-def _title(line: Line, *, grouped: bool) -> str:
+def _title(line: TidyRow, *, grouped: bool) -> str:
     measure = line["measure"].replace("_", " ")
     if not grouped:
         return str(measure)
@@ -70,7 +68,7 @@ def _title(line: Line, *, grouped: bool) -> str:
     return f"{measure}, {named or EVERYBODY}"
 
 
-def _row(line: Line, columns: Sequence[str], digits: int, reasons: list[str]) -> Row:
+def _row(line: TidyRow, columns: Sequence[str], digits: int, reasons: list[str]) -> Row:
     def cell(name: str) -> str:
         if line[name] is not None and name in _CHANCES:
             return format_p(line[name], digits, is_bound=line["p_is_bound"])
@@ -84,13 +82,13 @@ def _row(line: Line, columns: Sequence[str], digits: int, reasons: list[str]) ->
     return Row(f"{_model(line, '')} − {_model(line, 'other_')}", tuple(map(cell, columns)))
 
 
-def _model(line: Line, which: str) -> str:
+def _model(line: TidyRow, which: str) -> str:
     name = shorten_label(line["other" if which else "model"])
     at = line[f"{which}threshold"]
     return name if at is None else f"{name} ≥ {format_exact(at)}"
 
 
-def _footnotes(lines: Sequence[Line]) -> Iterator[str]:
+def _footnotes(lines: Sequence[TidyRow]) -> Iterator[str]:
     """What p means, and how it and the interval were made; for each measure where they differ."""
     yield from dict.fromkeys(filter(None, map(_describe_alternative, lines)))
     descriptions = {
@@ -109,14 +107,14 @@ def _footnotes(lines: Sequence[Line]) -> Iterator[str]:
         yield f"Holm-adjusted p: over all {len(tested)} comparisons of this table. {note}"
 
 
-def _by_measure(lines: Sequence[Line]) -> dict[str, list[Line]]:
-    groups: dict[str, list[Line]] = {}
+def _by_measure(lines: Sequence[TidyRow]) -> dict[str, list[TidyRow]]:
+    groups: dict[str, list[TidyRow]] = {}
     for line in lines:
         groups.setdefault(line["measure"], []).append(line)
     return groups
 
 
-def _describe_test(line: Line) -> str:
+def _describe_test(line: TidyRow) -> str:
     """Describe the test and the interval, without numbers of rows that differ between pairs."""
     if line["test"] is None:
         return ""
@@ -125,7 +123,7 @@ def _describe_test(line: Line) -> str:
     return f"p and {level}: {test}." if test == line["how"] else f"p: {test}. {level}: {line['how']}."
 
 
-def _describe_alternative(line: Line) -> str:
+def _describe_alternative(line: TidyRow) -> str:
     side, margin = line["alternative"], line["margin"]
     if side == "two-sided":
         return ""

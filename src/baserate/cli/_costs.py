@@ -14,7 +14,7 @@ from baserate._errors import BaserateError, OptionError
 from baserate._formatting import count_of
 from baserate.cli._declarations import Output, command, omit, option
 from baserate.cli._io import print_messages, print_results, read_tallies
-from baserate.cli._multiclass import Classes, read_classes
+from baserate.cli._measure import Classes, read_classes
 from baserate.cli._options import ClosedFormIntervals, OptionalReading, OutcomeCosts, Reading
 from baserate.cli._values import CELLS as PRICED, Prior, match_classes, read_numbers, read_prior, read_thresholds
 
@@ -304,7 +304,7 @@ def costs(
     sample, and the mean cost per case that in deployment. Classifiers that were measured at different prevalences
     compare only at one: add --prevalence.
     """
-    from baserate.cli._cost_page import headline, page
+    from baserate.cli._decision_page import costs_headline, costs_page
 
     _check(reading, cost_options)
     prices = _cost_matrix(cost_options)  # before reading, so that errors come at once
@@ -312,11 +312,11 @@ def costs(
     samples = list(_collect_samples(reading, cost_options, quiet=output.quiet))
     check_names(samples)
     results = _make_results(samples, lines, cost_options, prices, intervals.confidence)
-    line = headline(results, reading)
+    line = costs_headline(results, reading)
     print_messages(
         line, results.data, output, inferred=reading.positive is None and results.data["positive"] is not None
     )
-    print_results(results, lambda: page(results, line, output.digits), output)
+    print_results(results, lambda: costs_page(results, line, output.digits), output)
 
 
 def _check(reading: Reading, cost_options: CostOptions) -> None:

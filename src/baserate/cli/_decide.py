@@ -19,20 +19,12 @@ from baserate.cli._io import (
     print_results,
     read_tallies,
 )
-from baserate.cli._multiclass import MANY, Classes, costs, number_columns, read_classes
+from baserate.cli._measure import Classes, read_classes, read_costs
 from baserate.cli._options import ClassScores, IndependentIntervals, Intervals, Reading
 from baserate.cli._terminal import print_message
 from baserate.cli._values import Prior, match_classes, read_prior
 from baserate.text import (
-    Footnotes,
-    Page,
-    Row,
-    Section,
-    Table,
     describe_files,
-    estimate_cell,
-    interval_footnotes,
-    shorten_label,
 )
 
 if TYPE_CHECKING:
@@ -42,8 +34,6 @@ if TYPE_CHECKING:
     from baserate._rows import MulticlassRows
     from baserate._tally import Tallies
 
-Line = Mapping[str, Any]
-
 _HINT = " See `baserate reliability`."
 _INSTEAD = {
     "labels": "of two classes name the positive one with --positive",
@@ -51,8 +41,6 @@ _INSTEAD = {
     "shares": "of two classes give --prevalence",
 }
 """Option of several classes -> what to give of two."""
-_SHORT = 14
-_PLACES = 9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,9 +110,10 @@ def decide_classes(
 ) -> None:
     """Read, decide, and hand over what that gives."""
     from baserate import decide
+    from baserate.cli._decision_page import decide_classes_page
 
     check_class_options(reading, decision_options, intervals)
-    matrix = costs(class_options.costs)
+    matrix = read_costs(class_options.costs)
     assert matrix is not None  # noqa: S101  (for the type checker)
     wanted = Classes(class_options.scores, class_options.labels, (), class_options.costs, None)
     rows: MulticlassRows = read_classes(reading, wanted, quiet=output.quiet)  # type: ignore[assignment]  # scores make rows
@@ -140,7 +129,8 @@ def decide_classes(
     results = _with_hint(results)
     line = headline(reading, results.data)
     print_messages(line, results.data, output, inferred=False)
-    print_results(results, lambda: class_decision_page(results, reading, class_options, output.digits), output)
+    costs_file = describe_files([str(class_options.costs)])
+    print_results(results, lambda: decide_classes_page(results, reading, costs_file, output.digits), output)
 
 
 def _match_costs(costs: "CostMatrix", rows: "MulticlassRows") -> "CostMatrix":
@@ -157,73 +147,6 @@ def _with_hint(results: "Results") -> "Results":
 
     notes = [f"{note}{_HINT}" if note.endswith(WRONG_POSTERIORS) else note for note in results.data["notes"]]
     return replace(results, data={**results.data, "notes": notes})
-
-
-def class_decision_page(results: "Results", reading: Reading, class_options: ClassDecisionOptions, digits: int) -> Page:
-    """Lay the numbers out."""
-    reasons = Footnotes()
-    rows = results.rows()
-    panels = [
-        _sentence(results.data, class_options),
-        _table(rows, results.data, reading, digits),
-        _rules(rows, reasons, digits),
-    ]
-    return Page(
-        headline(reading, results.data), tuple(panels), reasons.footnotes() + interval_footnotes(rows, results.data)
-    )
-
-
-def _sentence(data: Line, class_options: ClassDecisionOptions) -> str:
-    """Say what is done with each row."""
-    refer = data["refer"]
-    left = "" if refer is None else f", or is referred for {refer:g} where that is cheaper"
-    done = f"each row gets the class of least expected cost by {describe_files([str(class_options.costs)])}{left}."
-    if "to" in data:
-        each = [f"{shorten_label(name)} {100 * share:.4g}\N{NO-BREAK SPACE}%" for name, share in data["to"].items()]
-        done = f"where the shares are {', '.join(each)}, {done}"
-    return done[:1].upper() + done[1:]
-
-
-def _table(rows: Sequence[Line], data: Line, reading: Reading, digits: int) -> Table | str:
-    """Truth in rows, decisions in columns, and what is referred."""
-    names = data["decisions"]
-    if len(names) > MANY:
-        return f"The table of {len(names)} classes is too large to show; --format csv holds it."
-    cells = iter([row["value"] for row in rows if row["measure"] == "cell"])
-    lines = [[next(cells) for _ in names] for _ in names]
-    referred = [row["value"] for row in rows if row["measure"] == "referred"]
-    for line, mass in zip(lines, referred if any(referred) else (), strict=False):
-        line.append(mass)
-    lines.append([sum(column) for column in zip(*lines, strict=True)])
-    shown = tuple(
-        Row(shorten_label(name), _masses(line, digits)) for name, line in zip([*names, "total"], lines, strict=True)
-    )
-    last = (*["referred"] * any(referred), "total")
-    columns = (*(shorten_label(name, _SHORT) for name in names), *last)
-    full = Table(
-        f"{shorten_label(reading.truth)} ↓ decided →", columns, (Section("", shown, apart=True),), upright=True
-    )
-    return replace(full, narrow=number_columns(full, kept=len(last)))
-
-
-def _masses(line: Sequence[float], digits: int) -> tuple[str, ...]:
-    """Masses and their sum, without the trace that products leave."""
-    return tuple(format_count(round(mass, _PLACES), digits) for mass in (*line, sum(line)))
-
-
-def _rules(rows: Sequence[Line], reasons: Footnotes, digits: int) -> Table:
-    """What both rules cost."""
-    by: dict[str, dict[str, Line]] = {}
-    for row in rows:
-        if row["class"] is None:
-            by.setdefault(row["rule"], {})[row["measure"]] = row
-    heads = {"cost_expected": "expected cost", "cost_realised": "realised cost", "referred_share": "share referred"}
-    columns = [name for name in heads if name in next(iter(by.values()))]
-    lines = [
-        Row(rule, tuple(estimate_cell(found[name], reasons, digits=digits, several=False) for name in columns))
-        for rule, found in by.items()
-    ]
-    return Table("rule", tuple(heads[name] for name in columns), (Section("", tuple(lines)),))
 
 
 _EXAMPLES = (
@@ -275,7 +198,7 @@ def decide(
     to new rows. Of several classes, with --scores and --costs, each row gets the class of least expected cost, or is
     referred.
     """
-    from baserate.cli._decision_page import page
+    from baserate.cli._decision_page import decide_page
 
     if class_options.scores:
         _check_several(policy_file)
@@ -300,7 +223,7 @@ def decide(
             output,
         )
     if policy_file.path != "-":
-        print_results(results, lambda: page(results, reading, line, output.digits), output)
+        print_results(results, lambda: decide_page(results, reading, line, output.digits), output)
 
 
 class _Request(NamedTuple):

@@ -1,6 +1,6 @@
 """`baserate hull`: the ROC convex hull of several models, mixtures, likelihood ratios, and pages of them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import accumulate
 from math import isfinite, isnan
@@ -9,12 +9,23 @@ from typing import TYPE_CHECKING, Annotated, Any
 import click
 
 from baserate._formatting import format_count, format_exact, format_level, format_number
-from baserate.cli._benefit import model_of
+from baserate.cli._decision_curves import model_of
 from baserate.cli._declarations import Output, command, hide, option
 from baserate.cli._io import headline, print_notes, print_results, read_rows, read_tallies
 from baserate.cli._options import OutcomeCosts, Reading
 from baserate.cli._values import CELLS, read_level, read_prevalence, read_share
-from baserate.text import Cell, Footnotes, IntervalCell, Page, Row, Section, Table, estimate_cell, shorten_label
+from baserate.text import (
+    Cell,
+    Footnotes,
+    IntervalCell,
+    Page,
+    Row,
+    Section,
+    Table,
+    TidyRow,
+    estimate_cell,
+    shorten_label,
+)
 
 if TYPE_CHECKING:
     from baserate._costs import Costs
@@ -23,8 +34,6 @@ if TYPE_CHECKING:
     from baserate._results import Results
     from baserate._tally import Tallies
     from baserate.decide import ClassifierMixture, ROCConvexHull, Vertex
-
-Line = Mapping[str, Any]
 
 FEW = 20
 """Vertices of a front, or pools of a score, that a person wants to read."""
@@ -65,18 +74,18 @@ def hull_page(results: "Results", reading: Reading, digits: int) -> Page:
     return Page(headline(reading, results.data), tuple(panels), (*reasons.footnotes(), *_legend(results, digits)))
 
 
-def _cells(line: Line, numbers: Sequence[str], ranges: Sequence[str], digits: int) -> Iterator[Cell]:
+def _cells(line: TidyRow, numbers: Sequence[str], ranges: Sequence[str], digits: int) -> Iterator[Cell]:
     yield "" if line["threshold"] is None else format_exact(line["threshold"])
     yield from (format_number(line[name], digits) for name in numbers)
     for name in ranges:
         yield IntervalCell("", *(format_number(line[f"{name}_{end}"], digits) for end in ("from", "to")))
 
 
-def _vertices(lines: Sequence[Line]) -> list[Line]:
+def _vertices(lines: Sequence[TidyRow]) -> list[TidyRow]:
     return [line for line in lines if line["fpr"] is not None]
 
 
-def _few_vertices(lines: Sequence[Line]) -> list[Line]:
+def _few_vertices(lines: Sequence[TidyRow]) -> list[TidyRow]:
     """Vertices to read, spread evenly along the front; each model that is at some of them is at one of these."""
     every = _vertices(lines)
     first: dict[str | None, int] = {None: 0}
@@ -96,7 +105,7 @@ def _spread(columns: Sequence[Sequence[float]]) -> list[int]:
     return indices
 
 
-def _name(line: Line) -> str:
+def _name(line: TidyRow) -> str:
     """Format the name of a vertex, with other models at the same point."""
     own = shorten_label(line["classifier"]) + (" (reversed)" if line["reversed"] else "")
     return f"{own}, {shorten_label(line['others'])}" if line["others"] else own
@@ -116,11 +125,11 @@ def _sentences(results: "Results", digits: int) -> Iterator[str]:
         yield describe_mixture(results.data["hybrid"], digits)
 
 
-def _costs(at: Line) -> str:
+def _costs(at: TidyRow) -> str:
     return ", ".join(f"{name} {format_exact(at[name])}" for name in ("fp", "fn", "tp", "tn"))
 
 
-def describe_vertex(vertex: Line) -> str:
+def describe_vertex(vertex: TidyRow) -> str:
     """What is done at a vertex, in words.
 
     >>> describe_vertex({"classifier": "risk", "threshold": 0.5, "reversed": True})
@@ -136,7 +145,7 @@ def describe_vertex(vertex: Line) -> str:
     return f"flag {name} {'<' if vertex['reversed'] else '≥'} {format_exact(vertex['threshold'])}"
 
 
-def describe_mixture(hybrid: Line, digits: int) -> str:
+def describe_mixture(hybrid: TidyRow, digits: int) -> str:
     """How to reach a rate, in words."""
     wanted = hybrid["wanted"]
     other = next(name for name in _RATES if name != wanted)
@@ -162,7 +171,7 @@ def _never(results: "Results", reasons: Footnotes, digits: int) -> Iterator[Tabl
             yield "Each model is among the best somewhere."
         return
 
-    def format_cell(line: Line, name: str) -> str:
+    def format_cell(line: TidyRow, name: str) -> str:
         if line[name] is None:
             return reasons.mark_undefined("all scores are equal, so that they can only flag nothing or everything")
         return format_number(line[name], digits)
@@ -173,7 +182,7 @@ def _never(results: "Results", reasons: Footnotes, digits: int) -> Iterator[Tabl
     yield split_when_narrow(Table("never the best", tuple(_BELOW.values()), (Section("", rows),)))
 
 
-def _below_diagonal(data: Line, digits: int) -> Iterator[Table]:
+def _below_diagonal(data: TidyRow, digits: int) -> Iterator[Table]:
     from baserate.text import split_when_narrow
 
     heads = {name: head for name, head in _TURNED.items() if any(each[name] is not None for each in data["reversible"])}
@@ -232,14 +241,14 @@ def ratios_page(results: "Results", reading: Reading, digits: int) -> Page:
     return Page(headline(reading, results.data), (panel,), (*reasons.footnotes(), *_ratios_legend(results)))
 
 
-def _by_model(lines: Sequence[Line]) -> dict[str | None, list[Line]]:
-    by_model: dict[str | None, list[Line]] = {}
+def _by_model(lines: Sequence[TidyRow]) -> dict[str | None, list[TidyRow]]:
+    by_model: dict[str | None, list[TidyRow]] = {}
     for line in lines:
         by_model.setdefault(line["model"], []).append(line)
     return by_model
 
 
-def _few_pools(lines: Sequence[Line]) -> list[Line]:
+def _few_pools(lines: Sequence[TidyRow]) -> list[TidyRow]:
     along = []
     for name in ("positives", "negatives"):
         running = list(accumulate(line[name] for line in lines))
@@ -247,12 +256,12 @@ def _few_pools(lines: Sequence[Line]) -> list[Line]:
     return [lines[at] for at in _spread(along)]
 
 
-def _range(line: Line) -> str:
+def _range(line: TidyRow) -> str:
     low, high = format_exact(line["lower"]), format_exact(line["upper"])
     return low if low == high else f"{low} – {high}"
 
 
-def _pool(line: Line, reasons: Footnotes, digits: int) -> Iterator[Cell]:
+def _pool(line: TidyRow, reasons: Footnotes, digits: int) -> Iterator[Cell]:
     yield from (format_count(line[name], digits) for name in ("positives", "negatives"))
     yield estimate_cell({**line, "value": line["ratio"], "why": None}, reasons, digits=digits, several=True)
     yield format_number(line["posterior"], digits)
@@ -293,7 +302,7 @@ def weights_page(results: "Results", reading: Reading, digits: int) -> Page:
     return Page(headline(reading, results.data), (sentence, panel), reasons.footnotes())
 
 
-def format_weighted_sum(line: Line, digits: int) -> str:
+def format_weighted_sum(line: TidyRow, digits: int) -> str:
     """The weighted sum, as one writes it.
 
     >>> format_weighted_sum({"first": "a", "first_weight": -1.0, "second": "b", "second_weight": 0.373}, 2)

@@ -1,6 +1,7 @@
 """Page of `baserate measure`: the confusion matrix, then measures with their meanings."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from operator import itemgetter
 from typing import Any, Literal, NamedTuple
@@ -14,11 +15,14 @@ from baserate.cli._io import headline
 from baserate.cli._options import Reading
 from baserate.measure import MEASURES, describe, find_measure, prevalence
 from baserate.text import (
+    EVERYBODY,
     Cell,
     CellFormatter,
     GroupKey,
     Page,
     Pivot,
+    Row,
+    Section,
     Table,
     TidyRow,
     confusion_table,
@@ -26,9 +30,16 @@ from baserate.text import (
     group_heading,
     group_key,
     interval_heading,
+    measure_label,
     shorten_label,
 )
 
+MANY = 40
+"""Classes from which their table is not shown whole."""
+SHORT_LABEL = 14
+"""Letters of a class above a column."""
+_MOST = 20
+"""Errors that are shown instead."""
 TITLES = {Curve: "over all thresholds", Tally: "as probabilities"}
 """Titles of measures that are not of decisions, by what they are computed from."""
 _COUNTS = {"tp": "positives flagged", "fn": "positives passed", "fp": "negatives flagged", "tn": "negatives passed"}
@@ -50,7 +61,7 @@ def parse_measures(names: Sequence[str]) -> list[str] | Literal["usual", "all"]:
     return list(dict.fromkeys(describe(find_measure(name)).name for name in names)) or "usual"
 
 
-def page(results: Results, reading: Reading, digits: int, line: str | None = None) -> Page:
+def measure_page(results: Results, reading: Reading, digits: int, line: str | None = None) -> Page:
     """Return the page of some results, below the usual line on the data or another one."""
     layout = _MeasurePage(results, reading, digits)
     panels = tuple(layout.panels())
@@ -210,3 +221,173 @@ def _without_group(subjects: Sequence[Subject] | dict[Subject, list[TidyRow]]) -
     for subject in subjects:
         by_shared.setdefault(subject._replace(group=None), []).append(subject)
     return by_shared
+
+
+def multiclass_page(results: Results, reading: Reading, headline: str, digits: int) -> Page:
+    """Return the page of some results."""
+    layout = _ClassPage(results, reading, digits)
+    panels = tuple(layout.panels())
+    return Page(headline, panels, layout.format.footnotes(results.rows(), results.data))
+
+
+class _ClassPage:
+    """Rows by group, and the formatter that collects the footnotes of their cells."""
+
+    def __init__(self, results: Results, reading: Reading, digits: int) -> None:
+        self.reading, self.data, self.format = reading, results.data, CellFormatter(digits)
+        self.groups: dict[GroupKey, list[TidyRow]] = {}
+        for row in results.rows():
+            self.groups.setdefault(group_key(row), []).append(row)
+
+    def panels(self) -> Iterator[Table]:
+        """Yield the confusion matrix, then classes, then measures of all classes, with a column for each group."""
+        everybody = self.groups[None]
+        cells = [row for row in everybody if row["measure"] == "cell"]
+        yield self._frequent_errors(cells) if len(self.data["classes"]) > MANY else self._confusion_matrix(cells)
+        yield from self._by_class(everybody)
+        yield from self._all_classes()
+
+    def _confusion_matrix(self, cells: Sequence[TidyRow]) -> Table:
+        """Return counts and shares of each row, truth in rows."""
+        classes = self.data["classes"]
+        masses = [row["value"] for row in cells]
+        lines = [masses[at : at + len(classes)] for at in range(0, len(masses), len(classes))]
+        counts = [self._count_line(name, [*line, sum(line)]) for name, line in zip(classes, lines, strict=True)]
+        totals = [sum(column) for column in zip(*lines, strict=True)]
+        shares = [self._share_line(name, line) for name, line in zip(classes, lines, strict=True)]
+        sections = (
+            Section("", (*counts, self._count_line("total", [*totals, sum(totals)])), apart=True),
+            Section("% of each row", tuple(shares), apart=True),
+        )
+        names = tuple(shorten_label(name, SHORT_LABEL) for name in classes)
+        full = Table(self._corner(), (*names, "total"), sections, upright=True)
+        return replace(full, narrow=number_columns(full))
+
+    def _frequent_errors(self, cells: Sequence[TidyRow]) -> Table:
+        """Return the most frequent errors, where a table of all classes would be too large to read."""
+        total: dict[str, float] = {}
+        for row in cells:
+            total[str(row["class"])] = total.get(str(row["class"]), 0.0) + row["value"]
+        errors = [row for row in cells if row["class"] != row["against"]]
+        most = sorted(errors, key=lambda row: -row["value"])[:_MOST]
+        lines = [
+            Row(
+                f"{shorten_label(row['class'])} → {shorten_label(row['against'])}",
+                (self.format.count(row), _percent(row["value"] / total[str(row["class"])])),
+            )
+            for row in most
+        ]
+        title = f"{self._corner()} the most frequent errors"
+        return Table(title, ("count", "% of the truth"), (Section("", tuple(lines)),), upright=True)
+
+    def _corner(self) -> str:
+        """Return the names of the label and of the decision."""
+        truth = shorten_label(self.reading.truth or "truth")
+        scores = "highest score" if self.data["columns"].get("score") else "decided"
+        return f"{truth} ↓ {shorten_label(self.reading.predicted or scores)} →"
+
+    def _count_line(self, name: object, masses: Sequence[float]) -> Row:
+        """Return counts of one class."""
+        return Row(shorten_label(name), tuple(format_count(mass, self.format.digits) for mass in masses))
+
+    def _share_line(self, name: object, masses: Sequence[float]) -> Row:
+        """Return the decisions on one class in percent."""
+        total = sum(masses)
+        if not total:
+            undefined = (self.format.mark_undefined("no row is of this class") for _ in (*masses, total))
+            return Row(shorten_label(name), tuple(undefined))
+        return Row(shorten_label(name), tuple(_percent(mass / total) for mass in (*masses, total)))
+
+    def _by_class(self, rows: Sequence[TidyRow]) -> Iterator[Table]:
+        """Yield classes and averages in lines, measures in columns."""
+        places = {str(name): at for at, name in enumerate(self.data["classes"])}
+        measures = [row for row in rows if row["measure"] not in {"cell", "pairwise_auc"}]
+        columns = list(dict.fromkeys(row["measure"] for row in measures if row["class"] is not None))
+        averages = [row for row in measures if row["average"]]
+        classes = [row for row in measures if not row["average"] and str(row["class"]) in places]
+        pivot = Pivot(
+            line=lambda row: (row["average"], None if row["average"] else str(row["class"])),
+            column=itemgetter("measure"),
+            section=lambda row: "averages" if row["average"] else "",
+            cell=self.format.average,
+            label=lambda line: line[0] or shorten_label(line[1]),
+            heading=measure_label,
+        )
+        if columns:
+            classes.sort(key=lambda row: places[str(row["class"])])
+            yield pivot.table([*classes, *averages], corner="each class against the rest", columns=columns)
+
+    def _all_classes(self) -> Iterator[Table]:
+        """Yield measures of all classes; with groups, a column for each, and averages too."""
+        several = len(self.groups) > 1
+        rows = [
+            {**row, "subject": group}
+            for group, rows in self.groups.items()
+            for row in rows
+            if row["class"] is None and (several or row["average"] is None)
+        ]
+        lines = {_whole_line(row) for row in rows if row["subject"] is None}
+        if not lines:
+            return
+        title = "all classes together"
+        if several:
+            title = f"all classes by {', '.join(map(shorten_label, self.reading.group))}"
+        pivot = Pivot(
+            line=_whole_line,
+            column=itemgetter("subject"),
+            section=lambda _row: "" if several else title,
+            cell=partial(self.format.average, several=several),
+            label=lambda line: " ".join(filter(None, [line[1], measure_label(line[0])])),
+            heading=self._group_heading if several else lambda _group: interval_heading(self.data),
+            meaning=lambda line: self._meaning(line[0]),
+        )
+        shown = [row for row in rows if _whole_line(row) in lines]
+        yield pivot.table(shown, corner=title if several else "", columns=list(self.groups))
+
+    def _group_heading(self, group: GroupKey) -> str:
+        """Return the values of a group."""
+        return EVERYBODY if group is None else ", ".join(shorten_label(value) for _, value in group)
+
+    def _meaning(self, name: str) -> str:
+        """Return the summary of a measure of several classes."""
+        from baserate.measure import describe, multiclass
+
+        return describe(multiclass.find_measure(name)).summary
+
+
+def _whole_line(row: TidyRow) -> tuple[str, str | None]:
+    """Return the measure and the average that a line of all classes is of."""
+    return (row["measure"], row["average"])
+
+
+def number_columns(panel: Table, *, kept: int = 1) -> Table:
+    """The same table with numbers for names of columns, all but the last ones, and nothing where there is nothing."""
+    many = len(panel.columns) - kept
+    wide = len(str(many))
+    sections = []
+    for section in panel.sections:
+        sparse = _whole_percent if section.title else _sparse
+        rows = [
+            Row(
+                f"{at:>{wide}} {row.name}" if at <= many else row.name,
+                tuple(map(sparse, map(str, row.cells))),
+            )
+            for at, row in enumerate(section.rows, start=1)
+        ]
+        sections.append(replace(section, rows=tuple(rows)))
+    numbers = tuple(map(str, range(1, many + 1)))
+    return replace(panel, columns=(*numbers, *panel.columns[many:]), sections=tuple(sections))
+
+
+def _sparse(cell: str) -> str:
+    return "·" if cell == "0" else cell
+
+
+def _whole_percent(cell: str) -> str:
+    if "." not in cell:
+        return _sparse(cell)
+    return f"{float(cell):.0f}" if float(cell) >= 0.5 else "<1"
+
+
+def _percent(share: float) -> str:
+    return "0" if share == 0 else f"{100 * share:.1f}"

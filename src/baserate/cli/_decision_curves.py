@@ -1,8 +1,10 @@
 """`baserate benefit`: decision curves, their options, and a page of them."""
 
 import math
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import click
@@ -18,8 +20,8 @@ from baserate.cli._io import (
     read_rows,
     read_tallies,
 )
-from baserate.cli._options import ClosedFormIntervals, Prevalence, Reading
-from baserate.cli._values import flatten, read_prevalence, whole_number
+from baserate.cli._options import ClosedFormIntervals, OutcomeCosts, Prevalence, Reading
+from baserate.cli._values import CELLS, flatten, read_prevalence, whole_number
 from baserate.text import (
     EVERYBODY,
     Cell,
@@ -29,6 +31,7 @@ from baserate.text import (
     Row,
     Section,
     Table,
+    TidyRow,
     align_decimals,
     estimate_cell,
     shorten_label,
@@ -36,8 +39,8 @@ from baserate.text import (
 
 if TYPE_CHECKING:
     from baserate._results import Results
-
-Line = Mapping[str, Any]
+    from baserate._tally import Tallies, Tally
+    from baserate.decide import CostCurveKind
 
 MARK = "*"
 _TRACE = 1e-12
@@ -55,7 +58,7 @@ def decision_curve_page(results: "Results", reading: Reading, digits: int, few: 
 
     reasons = Footnotes()
     ranges = {of_group(model_of(each, results), each, reading): each["ranges"] for each in results.data["useful"]}
-    curves: dict[str, dict[str, list[Line]]] = {}
+    curves: dict[str, dict[str, list[TidyRow]]] = {}
     for row in _select_rows(results, few):
         title = of_group(model_of(row, results), row, reading)
         curves.setdefault(title, {}).setdefault(row["strategy"], []).append(row)
@@ -98,7 +101,7 @@ def differences_page(results: "Results", reading: Reading, digits: int, few: Col
     from baserate.text import split_when_narrow
 
     reasons = Footnotes()
-    pairs: dict[str, list[Line]] = {}
+    pairs: dict[str, list[TidyRow]] = {}
     for row in _select_rows(results, few):
         pair = f"{shorten_label(row['model'])} − {shorten_label(row['against'])}"
         pairs.setdefault(of_group(pair, row, reading), []).append(row)
@@ -110,13 +113,13 @@ def differences_page(results: "Results", reading: Reading, digits: int, few: Col
     return Page(adjusted_headline(reading, results.data), (split_when_narrow(panel),), notes)
 
 
-def model_of(row: Line, results: "Results") -> str:
+def model_of(row: TidyRow, results: "Results") -> str:
     """Name of the model, also where it is the only one."""
     columns = results.data["columns"]
     return shorten_label(row["model"] or next(iter(columns.get("score") or ()), columns.get("predicted")))
 
 
-def of_group(name: str, row: Line, reading: Reading) -> str:
+def of_group(name: str, row: TidyRow, reading: Reading) -> str:
     """Format the name of a curve, with its group where there are groups."""
     if not reading.group:
         return name
@@ -126,14 +129,14 @@ def of_group(name: str, row: Line, reading: Reading) -> str:
     return ", ".join([name, *(groups or [EVERYBODY])])
 
 
-def _select_rows(results: "Results", few: Collection[float] | None) -> Iterator[Line]:
+def _select_rows(results: "Results", few: Collection[float] | None) -> Iterator[TidyRow]:
     return (row for row in results.rows() if few is None or row["threshold"] in few)
 
 
 def _curve(
-    title: str, of: Mapping[str, Sequence[Line]], ranges: Sequence[Sequence[float]], reasons: Footnotes, digits: int
+    title: str, of: Mapping[str, Sequence[TidyRow]], ranges: Sequence[Sequence[float]], reasons: Footnotes, digits: int
 ) -> Section:
-    def cells(own: Line, everybody: Line, nobody: Line) -> Iterator[Cell]:
+    def cells(own: TidyRow, everybody: TidyRow, nobody: TidyRow) -> Iterator[Cell]:
         better = any(low <= own["threshold"] <= high for low, high in ranges)
         yield mark_cell(_spread(own, "net_benefit", reasons, digits), better=better)
         yield from (format_number(_clean(each["net_benefit"]), digits) for each in (everybody, nobody))
@@ -144,24 +147,24 @@ def _curve(
     return _section(title, of["model"], [tuple(cells(*line)) for line in lines])
 
 
-def _differences(title: str, lines: Sequence[Line], reasons: Footnotes, digits: int) -> Section:
-    def cells(row: Line) -> Iterator[Cell]:
+def _differences(title: str, lines: Sequence[TidyRow], reasons: Footnotes, digits: int) -> Section:
+    def cells(row: TidyRow) -> Iterator[Cell]:
         yield mark_cell(_spread(row, "difference", reasons, digits), better=_excludes_zero(row))
         yield from (format_number(_clean(100 * row[name]), digits) for name in ("tp_rate", "fp_rate"))
 
     return _section(title, lines, [tuple(cells(row)) for row in lines])
 
 
-def _section(title: str, lines: Sequence[Line], cells: Sequence[tuple[Cell, ...]]) -> Section:
+def _section(title: str, lines: Sequence[TidyRow], cells: Sequence[tuple[Cell, ...]]) -> Section:
     names = align_decimals([format_exact(line["threshold"]) for line in lines])
     return Section(title, tuple(Row(name, each) for name, each in zip(names, cells, strict=True)))
 
 
-def _spread(row: Line, name: str, reasons: Footnotes, digits: int) -> Cell:
+def _spread(row: TidyRow, name: str, reasons: Footnotes, digits: int) -> Cell:
     return estimate_cell({**row, "value": _clean(row[name])}, reasons, digits=digits, several=True)
 
 
-def _reduction_cell(row: Line, reasons: Footnotes, digits: int) -> Cell:
+def _reduction_cell(row: TidyRow, reasons: Footnotes, digits: int) -> Cell:
     """Interventions spared of a hundred cases."""
     names = {"value": "net_reduction", "low": "net_reduction_low", "high": "net_reduction_high"}
     if row["net_reduction"] is None:
@@ -181,7 +184,7 @@ def mark_cell(cell: Cell, *, better: bool) -> Cell:
     return cell._replace(value=cell.value + MARK) if isinstance(cell, IntervalCell) else cell + MARK
 
 
-def _excludes_zero(row: Line) -> bool:
+def _excludes_zero(row: TidyRow) -> bool:
     """Whether the interval leaves out 0."""
     return bool(row["low"] > 0 or row["high"] < 0)
 
@@ -224,7 +227,7 @@ _USUAL = tuple(at / 20 for at in range(1, 20))
 """To read, where nobody says which."""
 _NEAR = 1e-9
 
-_EXAMPLES = (
+_BENEFIT_EXAMPLES = (
     ("net benefit at the usual threshold probabilities", "baserate benefit people.csv --truth sick --score risk"),
     (
         "at threshold probabilities of 5, 10 and 25 %",
@@ -379,7 +382,7 @@ class DecisionCurveOptions:
         return low if self.from_ is None else self.from_, high if self.to is None else self.to
 
 
-@command("benefit", examples=_EXAMPLES)
+@command("benefit", examples=_BENEFIT_EXAMPLES)
 def benefit(
     reading: Reading, curve_options: DecisionCurveOptions, intervals: ClosedFormIntervals, output: Output
 ) -> None:
@@ -427,3 +430,239 @@ def _compare_curves(
 
 def _describe_omission(few: Sequence[float], every: int) -> str:
     return f"{len(few)} of {every} thresholds are shown; --at or --points shows others, --format csv all."
+
+
+_CORNERS = {"cost": "probability cost", "brier": "cost proportion"}
+_HEADS = {
+    "cost": {"cost": "least cost", "trivial": "of all or none", "threshold": "threshold", "laxest": "laxest"},
+    "brier": {"loss": "loss", "least": "least", "regret": "regret"},
+}
+_COST_COLUMNS = {
+    "threshold": "threshold",
+    "cost": "least cost",
+    "trivial": "of all or none",
+    "expected_cost": "per case",
+}
+_CUTS = {"threshold", "laxest"}
+_BOUNDED = {"cost", "loss"}
+_LEGENDS = {
+    "cost": (
+        "probability cost: how much of what errors can cost is due to positives",
+        "least cost: that of the best threshold, as a share of the greatest",
+        "of all or none: the cost of flagging all or of flagging none, whichever is less",
+        "threshold, laxest: the strictest and the laxest that cost so little",
+    ),
+    "brier": (
+        "loss: twice the cost per case, flagged from the proportion c on, if a false alarm costs c and a miss 1 − c",
+        "the area under the loss is the Brier score",
+        "least: that of the best threshold; regret: what is lost beside it",
+    ),
+}
+
+
+def cost_curve_page(results: "Results", reading: Reading, digits: int) -> Page:
+    """Lay out the best thresholds at the costs, if there are any, then the curves."""
+    from baserate.text import split_when_narrow
+
+    kind, reasons = results.data["kind"], Footnotes()
+    curves: dict[str, list[TidyRow]] = {}
+    for row in results.rows():
+        curves.setdefault(of_group(model_of(row, results), row, reading), []).append(row)
+    heads, x = _HEADS[kind], _CORNERS[kind].replace(" ", "_")
+    sections = []
+    for title, lines in curves.items():
+        names = align_decimals([_format_place(line[x], digits) for line in lines])
+        cells = (tuple(_cell(line, name, reasons, digits) for name in heads) for line in lines)
+        sections.append(Section(title, tuple(Row(*each) for each in zip(names, cells, strict=True))))
+    panels = [*_cost_table(results, reading, reasons, digits)]
+    panels += [split_when_narrow(Table(_CORNERS[kind], tuple(heads.values()), tuple(sections)))]
+    return Page(adjusted_headline(reading, results.data), tuple(panels), (*reasons.footnotes(), *_legend(results)))
+
+
+def _cost_table(results: "Results", reading: Reading, reasons: Footnotes, digits: int) -> Iterator[Table]:
+    """Lay out the best thresholds at the costs."""
+    from baserate.text import split_when_narrow
+
+    if "marked" not in results.data:
+        return
+    place = results.data["marked"]
+    rows = [
+        Row(
+            of_group(model_of(line, results), line, reading),
+            tuple(_cell(line, name, reasons, digits) for name in _COST_COLUMNS),
+        )
+        for line in place["least"]
+    ]
+    at = f"at a probability cost of {format_number(place['probability_cost'], digits)}"
+    yield split_when_narrow(Table(at, tuple(_COST_COLUMNS.values()), (Section("", tuple(rows)),)))
+
+
+def _legend(results: "Results") -> Iterator[str]:
+    if "marked" in results.data:
+        place = results.data["marked"]
+        costs = ", ".join(f"{name} {format_exact(place[name])}" for name in ("fp", "fn", "tp", "tn"))
+        yield f"per case: mean cost at costs of {costs} and a prevalence of {format_exact(place['prevalence'])}"
+    yield from _LEGENDS[results.data["kind"]]
+    yield from describe_intervals(results, "cost" if results.data["kind"] == "cost" else "loss")
+
+
+def _format_place(x: float | None, digits: int) -> str:
+    return "" if x is None else format_exact(float(f"{x:.{digits}g}"))
+
+
+def _cell(line: TidyRow, name: str, reasons: Footnotes, digits: int) -> Cell:
+    if line[name] is None:
+        return reasons.mark_undefined(line["why"])
+    if name in _BOUNDED and line.get("level") is not None:
+        return estimate_cell({**line, "value": line[name]}, reasons, digits=digits, several=True)
+    return format_exact(line[name]) if name in _CUTS else format_number(line[name], digits)
+
+
+FEW_POINTS = 21
+"""Points of a curve that a person wants to read: every twentieth."""
+
+_COST_EXAMPLES = (
+    ("to read", "baserate cost-curve people.csv --truth sick --score risk"),
+    (
+        "a false negative costs 20 false positives, at a prevalence of 2 %",
+        "baserate cost-curve people.csv --truth sick --score risk --fp 1 --fn 20 --prevalence 0.02",
+    ),
+    ("every corner, to plot", "baserate cost-curve people.csv --truth sick --score risk --score old -o costs.csv"),
+    (
+        "a Brier curve of the probabilities as they are",
+        "baserate cost-curve people.csv --truth sick --score risk --kind brier --points 11",
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CostCurveOptions(OutcomeCosts):
+    """Which curve, at how many points, and where on it costs are to be marked."""
+
+    kind: Annotated[
+        "CostCurveKind",
+        option(
+            type=click.Choice(["cost", "brier"]),
+            help="Cost curve: least expected cost of any threshold; Brier curve: expected loss of the "
+            "probabilities as they "
+            "are, whose area is the Brier score.",
+        ),
+    ] = "cost"
+    points: Annotated[
+        int | None,
+        option(
+            type=whole_number(POINTS),
+            default=f"every corner; in tables at most {FEW_POINTS}",
+            help="Number of evenly spaced points of each curve.",
+        ),
+    ] = None
+    prevalence: Annotated[
+        float | None,
+        option(
+            type=read_prevalence,
+            metavar="SHARE",
+            default="of a Brier curve, that of the sample",
+            help="Prevalence in deployment, such as 0.02 or 2%: where the costs arise.",
+        ),
+    ] = None
+
+    def __post_init__(self) -> None:
+        given = [f"--{name}" for name in CELLS if getattr(self, name) is not None]
+        if self.kind == "brier" and given:
+            raise click.UsageError(f"{given[0]} is for cost curves; leave out either it or --kind brier.")
+        if given and self.prevalence is None:
+            raise click.UsageError(
+                "where costs lie on the curve depends on the prevalence, too; add it, such as --prevalence 0.02."
+            )
+        if self.kind == "cost" and self.prevalence is not None and not given:
+            raise click.UsageError(
+                "a cost curve holds at every prevalence; leave out --prevalence, or add costs, such as --fp 1 --fn 20, "
+                "to see where they lie on it."
+            )
+
+
+@command("cost-curve", examples=_COST_EXAMPLES)
+def cost_curve(
+    reading: Reading, cost_options: CostCurveOptions, intervals: ClosedFormIntervals, output: Output
+) -> None:
+    """Tabulate cost curves: the least cost in any setting.
+
+    Costs and prevalence come down to one number, the probability cost: the share of the greatest possible cost that is
+    due to positives. With --fp or --fn and a --prevalence, the best threshold at yours is marked.
+    """
+    place = _locate_costs(cost_options)  # before reading, so that errors come at once
+    read = read_tallies(reading, quiet=output.quiet)
+    few = cost_options.points is None and output.form in {"table", "md"}
+    curves, left_out = _compute_cost_curves(read, cost_options, intervals.confidence, few=few)
+    data = {
+        **curves.data,
+        **({} if place is None else {"marked": place | {"least": list(_best_thresholds(read, cost_options, place))}}),
+    }
+    marked = describe_adjustment(
+        replace(curves, data=data), read, cost_options.prevalence if cost_options.kind == "brier" else None
+    )
+    data = {**marked.data, "notes": [*data["notes"], *left_out]}
+    print_messages(adjusted_headline(reading, data), data, output, inferred=reading.positive is None)
+    print_results(marked, lambda: cost_curve_page(marked, reading, output.digits), output)
+
+
+def _compute_cost_curves(
+    read: "Tallies", cost_options: CostCurveOptions, sure: float | None, *, few: bool
+) -> tuple["Results", list[str]]:
+    """Curves, and what to say of points that are left out."""
+    from baserate import decide
+
+    prevalence = cost_options.prevalence if cost_options.kind == "brier" else None
+    compute = partial(decide.cost_curves, read, kind=cost_options.kind, prevalence=prevalence, level=sure)
+    curves = compute(points=cost_options.points)
+    longest = max(Counter((row["model"], str(row["group"])) for row in curves.rows()).values())
+    if not few or longest <= FEW_POINTS:
+        return curves, []
+    note = f"{FEW_POINTS} points of each curve are shown; --points N shows so many, --format csv all, up to {longest}."
+    return compute(points=FEW_POINTS), [note]
+
+
+def _locate_costs(cost_options: CostCurveOptions) -> dict[str, float] | None:
+    """Locate costs on the curve, if there are any."""
+    costs, prevalence = cost_options.outcome_costs, cost_options.prevalence
+    if costs is None or prevalence is None:
+        return None
+    from baserate.decide import probability_cost
+
+    where = {"prevalence": prevalence, "probability_cost": probability_cost(costs, prevalence)}
+    return {**{name: getattr(costs, name) for name in CELLS}, **where}
+
+
+def _best_thresholds(
+    read: "Tallies", cost_options: CostCurveOptions, place: Mapping[str, float]
+) -> Iterator[dict[str, Any]]:
+    """The best threshold of each model and group where the costs lie, and what it costs."""
+    from baserate.measure import group_attributes
+
+    several = len(read.models) > 1
+    for model, group, tally in read.walk():
+        named = {"model": model if several else None, "group": group_attributes(read, group)}
+        missing = [name for name in ("positives", "negatives") if not getattr(tally, name)]
+        if missing:
+            unknown = dict.fromkeys(("threshold", "cost", "trivial", "expected_cost"))
+            yield named | unknown | {"why": f"there are no {missing[0]}"}
+        else:
+            yield named | _best_threshold(tally, cost_options, place["probability_cost"]) | {"why": None}
+
+
+def _best_threshold(tally: "Tally", cost_options: CostCurveOptions, x: float) -> dict[str, float]:
+    from baserate import Curve, decide, shift
+    from baserate.measure import expected_cost, fnr, fpr
+
+    costs, prevalence = cost_options.outcome_costs, cost_options.prevalence
+    assert costs is not None  # noqa: S101  (for the type checker)
+    assert prevalence is not None  # noqa: S101  (for the type checker)
+    curve = Curve(tally)
+    threshold = decide.cost(curve, costs, prevalence=prevalence).threshold
+    counts = curve.at(threshold)
+    return {
+        "threshold": threshold,
+        "cost": fnr(counts) * x + fpr(counts) * (1 - x),
+        "trivial": min(x, 1 - x),
+        "expected_cost": expected_cost(shift.reweigh(counts, to=prevalence), costs=costs),
+    }
