@@ -50,8 +50,8 @@ _CHANCES = (("p", "p"), ("p_adjusted", "Holm-adjusted p"))
 _UNTESTED = "not tested: fewer rows than the minimum"
 _SMALL_SIGN = "*"
 _SMALL = (
-    f"{_SMALL_SIGN} rests on fewer than {{}} rows, or on too few to show a difference of 0.2. What a group would show: the "
-    "smallest difference from everybody else that so many rows show in four samples of five, at level 0.95."
+    f"{_SMALL_SIGN} rests on fewer than {{}} rows, or on too few to show a difference of 0.2. What a group would show: "
+    "the smallest difference from everybody else that so many rows show in four samples of five, at level 0.95."
 )
 _GAPS = (
     "max difference: greatest number less the least; ratio: least by greatest; mean absolute: mean over pairs of "

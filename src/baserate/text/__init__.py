@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from baserate.text._pivot import (
         CONFUSION_CELLS as CONFUSION_CELLS,
         CellFormatter as CellFormatter,
+        CellWriter as CellWriter,
         Footnotes as Footnotes,
         GroupKey as GroupKey,
         Pivot as Pivot,

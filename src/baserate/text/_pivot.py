@@ -165,6 +165,8 @@ def describe_omitted_classes(row: Mapping[str, Any]) -> Iterator[str]:
 
 
 TidyRow = Mapping[str, Any]
+CellWriter = Callable[[TidyRow], Cell]
+"""Function from a row to a cell."""
 GroupKey = tuple[tuple[str, object], ...] | None
 
 CONFUSION_CELLS = {"positive": ("tp", "referred_positives", "fn"), "negative": ("fp", "referred_negatives", "tn")}
@@ -207,6 +209,20 @@ class CellFormatter:
     def number(self, value: float | None) -> str:
         """Return a number that needs no reason where it is undefined."""
         return UNDEFINED if value is None else format_number(value, self.digits)
+
+    def field(self, name: str, *, why: str | None = None) -> CellWriter:
+        """Return the function from a row to a field of it; one without a number is empty, or `why` says the reason."""
+
+        def cell(row: TidyRow) -> str:
+            if row[name] is None:
+                return "" if why is None else self.mark_undefined(why)
+            return format_number(row[name], self.digits)
+
+        return cell
+
+    def count_field(self, name: str) -> CellWriter:
+        """Return the function from a row to a count in a field of it."""
+        return lambda row: format_count(row[name], self.digits)
 
     def count(self, row: TidyRow) -> str:
         """Return the value of a row as a count."""
@@ -280,7 +296,7 @@ class Pivot:
 
     line: Callable[[TidyRow], Any]
     column: Callable[[TidyRow], Any]
-    cell: Callable[[TidyRow], Cell]
+    cell: CellWriter
     section: Callable[[TidyRow], Any] = _no_section
     label: Callable[[Any], str] = measure_label
     heading: Callable[[Any], str] = str
@@ -331,7 +347,7 @@ class Pivot:
 
 def list_table(
     rows: Iterable[TidyRow],
-    columns: Mapping[str, Callable[[TidyRow], Cell]],
+    columns: Mapping[str, CellWriter],
     *,
     label: Callable[[TidyRow], str],
     section: Callable[[TidyRow], str] = _no_section,
