@@ -1,16 +1,17 @@
-"""`baserate benefit`: decision curves, their options, and a page of them."""
+"""`baserate benefit` and `baserate cost-curve`: decision curves, cost curves, Brier curves, and their pages."""
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from operator import itemgetter
 from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
 from baserate._domains import POINTS, SHARE
-from baserate._formatting import format_exact, format_level, format_number
+from baserate._formatting import format_exact, format_level, format_number, join_words
 from baserate.cli._declarations import Output, command, option
 from baserate.cli._io import (
     adjusted_headline,
@@ -21,60 +22,81 @@ from baserate.cli._io import (
     read_tallies,
 )
 from baserate.cli._options import ClosedFormIntervals, OutcomeCosts, Prevalence, Reading
-from baserate.cli._values import CELLS, flatten, read_prevalence, whole_number
+from baserate.cli._values import CELLS, flatten, read_prevalence, read_share, whole_number
 from baserate.text import (
     EVERYBODY,
     Cell,
-    Footnotes,
-    IntervalCell,
+    CellFormatter,
+    CellWriter,
     Page,
-    Row,
-    Section,
     Table,
     TidyRow,
-    align_decimals,
-    estimate_cell,
+    list_table,
+    mark_cell,
     shorten_label,
+    split_when_narrow,
 )
 
 if TYPE_CHECKING:
     from baserate._results import Results
-    from baserate._tally import Tallies, Tally
+    from baserate._tally import Tallies
     from baserate.decide import CostCurveKind
 
 MARK = "*"
 _TRACE = 1e-12
-"""What sums leave of 0."""
-_MEANT = "true positives per case, less false ones times threshold / (1 − threshold)"
-_NET_BENEFIT = f"net benefit of the model, of flagging all, of flagging none: {_MEANT}"
-_DIFFERENCE = f"net benefit: how much more the first has; {_MEANT}"
-_SPARED = "net reduction: so many fewer of 100 cases are flagged than by flagging all, with no more positives missed"
+"""Rounding error that sums leave of 0."""
+
+
+_DEFINITION = "true positives per case, less false positives per case times threshold / (1 − threshold)"
+_NET_BENEFIT = f"net benefit of the model, of flagging all, of flagging none: {_DEFINITION}"
+_DIFFERENCE = f"net benefit: that of the first less that of the second; {_DEFINITION}"
+
+
+_REDUCTION = "net reduction: fewer flagged cases of 100 than by flagging all, with no more false negatives"
 _PER_100 = "true positives, false positives: how many more the first has, of 100 cases"
 
 
 def decision_curve_page(results: "Results", reading: Reading, digits: int, few: Collection[float] | None) -> Page:
-    """Lay out decision curves, at all thresholds or at a few."""
-    from baserate.text import split_when_narrow
-
-    reasons = Footnotes()
+    """Return the page of decision curves, at all thresholds or at a few."""
+    format_ = CellFormatter(digits)
     ranges = {of_group(model_of(each, results), each, reading): each["ranges"] for each in results.data["useful"]}
-    curves: dict[str, dict[str, list[TidyRow]]] = {}
-    for row in _select_rows(results, few):
-        title = of_group(model_of(row, results), row, reading)
-        curves.setdefault(title, {}).setdefault(row["strategy"], []).append(row)
-    sections = tuple(_curve(title, of, ranges[title], reasons, digits) for title, of in curves.items())
-    heads = ("net benefit", "of all", "of none", "net reduction", "flagged")
-    notes = (
-        *reasons.footnotes(),
-        _useful(ranges),
-        *describe_scores(results.data),
-        _NET_BENEFIT,
-        _SPARED,
-        *describe_intervals(results, "net benefit and the net reduction"),
-    )
-    return Page(
-        adjusted_headline(reading, results.data), (split_when_narrow(Table("threshold", heads, sections)),), notes
-    )
+    rows = [
+        {**row, "curve": of_group(model_of(row, results), row, reading)}
+        for row in results.rows()
+        if few is None or row["threshold"] in few
+    ]
+    benefit = {(row["curve"], row["threshold"], row["strategy"]): row["net_benefit"] for row in rows}
+
+    def own(row: TidyRow) -> Cell:
+        useful = any(low <= row["threshold"] <= high for low, high in ranges[row["curve"]])
+        return mark_cell(_estimate(format_, row, "net_benefit"), MARK * useful)
+
+    def of_strategy(name: str) -> CellWriter:
+        return lambda row: format_.number(_clean(benefit[row["curve"], row["threshold"], name]))
+
+    columns = {
+        "net benefit": own,
+        "of all": of_strategy("all"),
+        "of none": of_strategy("none"),
+        "net reduction": lambda row: _reduction_cell(format_, row),
+        "flagged": format_.field("flag_rate"),
+    }
+    table = _curve_table([row for row in rows if row["strategy"] == "model"], columns, corner="threshold")
+    legend = (_describe_useful(ranges), *describe_scores(results.data), _NET_BENEFIT, _REDUCTION)
+    intervals = describe_intervals(results, "net benefit and the net reduction")
+    return Page(adjusted_headline(reading, results.data), (table,), (*format_.reasons.footnotes(), *legend, *intervals))
+
+
+def _curve_table(
+    rows: Sequence[TidyRow], columns: Mapping[str, CellWriter], *, corner: str, x: str = "threshold"
+) -> Table:
+    """Return the table of curves: a section for each, and a line for each place x on it."""
+
+    def label(row: TidyRow) -> str:
+        return "" if row[x] is None else format_exact(row[x])
+
+    table = list_table(rows, columns, label=label, section=itemgetter("curve"), corner=corner, aligned=True)
+    return split_when_narrow(table)
 
 
 def describe_scores(data: Mapping[str, Any]) -> tuple[str, ...]:
@@ -97,91 +119,73 @@ def _percent(share: float) -> str:
 
 
 def differences_page(results: "Results", reading: Reading, digits: int, few: Collection[float] | None) -> Page:
-    """Lay out differences in net benefit between models, at all thresholds or at a few."""
-    from baserate.text import split_when_narrow
-
-    reasons = Footnotes()
-    pairs: dict[str, list[TidyRow]] = {}
-    for row in _select_rows(results, few):
-        pair = f"{shorten_label(row['model'])} − {shorten_label(row['against'])}"
-        pairs.setdefault(of_group(pair, row, reading), []).append(row)
-    sections = tuple(_differences(title, lines, reasons, digits) for title, lines in pairs.items())
-    panel = Table("threshold", ("net benefit", "true positives", "false positives"), sections)
-    apart = any(_excludes_zero(row) for lines in pairs.values() for row in lines)
-    signs = [f"{MARK} the interval leaves out 0, at this threshold by itself"] * apart
-    notes = (*reasons.footnotes(), *signs, _DIFFERENCE, _PER_100, *describe_intervals(results, "difference"))
-    return Page(adjusted_headline(reading, results.data), (split_when_narrow(panel),), notes)
+    """Return the page of differences in net benefit between models, at all thresholds or at a few."""
+    format_ = CellFormatter(digits)
+    rows = [
+        {**row, "curve": of_group(f"{shorten_label(row['model'])} − {shorten_label(row['against'])}", row, reading)}
+        for row in results.rows()
+        if few is None or row["threshold"] in few
+    ]
+    columns: dict[str, CellWriter] = {
+        "net benefit": lambda row: mark_cell(_estimate(format_, row, "difference"), MARK * _excludes_zero(row)),
+        "true positives": lambda row: format_.number(_clean(100 * row["tp_rate"])),
+        "false positives": lambda row: format_.number(_clean(100 * row["fp_rate"])),
+    }
+    signs = [f"{MARK} the interval excludes 0, at this threshold by itself"] * any(map(_excludes_zero, rows))
+    notes = (*format_.reasons.footnotes(), *signs, _DIFFERENCE, _PER_100, *describe_intervals(results, "difference"))
+    table = _curve_table(rows, columns, corner="threshold")
+    return Page(adjusted_headline(reading, results.data), (table,), notes)
 
 
 def model_of(row: TidyRow, results: "Results") -> str:
-    """Name of the model, also where it is the only one."""
+    """Return the name of the model, also where it is the only one."""
     columns = results.data["columns"]
     return shorten_label(row["model"] or next(iter(columns.get("score") or ()), columns.get("predicted")))
 
 
 def of_group(name: str, row: TidyRow, reading: Reading) -> str:
-    """Format the name of a curve, with its group where there are groups."""
+    """Return the name of a curve, with its group where there are groups."""
     if not reading.group:
         return name
-    groups = [
-        f"{shorten_label(attribute)} = {shorten_label(value)}" for attribute, value in (row["group"] or {}).items()
-    ]
+    groups = [f"{shorten_label(column)} = {shorten_label(value)}" for column, value in (row["group"] or {}).items()]
     return ", ".join([name, *(groups or [EVERYBODY])])
 
 
-def _select_rows(results: "Results", few: Collection[float] | None) -> Iterator[TidyRow]:
-    return (row for row in results.rows() if few is None or row["threshold"] in few)
+def _estimate(format_: CellFormatter, row: TidyRow, name: str) -> Cell:
+    return format_.estimate({**row, "value": _clean(row[name])})
 
 
-def _curve(
-    title: str, of: Mapping[str, Sequence[TidyRow]], ranges: Sequence[Sequence[float]], reasons: Footnotes, digits: int
-) -> Section:
-    def cells(own: TidyRow, everybody: TidyRow, nobody: TidyRow) -> Iterator[Cell]:
-        better = any(low <= own["threshold"] <= high for low, high in ranges)
-        yield mark_cell(_spread(own, "net_benefit", reasons, digits), better=better)
-        yield from (format_number(_clean(each["net_benefit"]), digits) for each in (everybody, nobody))
-        yield _reduction_cell(own, reasons, digits)
-        yield format_number(own["flag_rate"], digits)
-
-    lines = zip(*(of[strategy] for strategy in ("model", "all", "none")), strict=True)
-    return _section(title, of["model"], [tuple(cells(*line)) for line in lines])
-
-
-def _differences(title: str, lines: Sequence[TidyRow], reasons: Footnotes, digits: int) -> Section:
-    def cells(row: TidyRow) -> Iterator[Cell]:
-        yield mark_cell(_spread(row, "difference", reasons, digits), better=_excludes_zero(row))
-        yield from (format_number(_clean(100 * row[name]), digits) for name in ("tp_rate", "fp_rate"))
-
-    return _section(title, lines, [tuple(cells(row)) for row in lines])
-
-
-def _section(title: str, lines: Sequence[TidyRow], cells: Sequence[tuple[Cell, ...]]) -> Section:
-    names = align_decimals([format_exact(line["threshold"]) for line in lines])
-    return Section(title, tuple(Row(name, each) for name, each in zip(names, cells, strict=True)))
-
-
-def _spread(row: TidyRow, name: str, reasons: Footnotes, digits: int) -> Cell:
-    return estimate_cell({**row, "value": _clean(row[name])}, reasons, digits=digits, several=True)
-
-
-def _reduction_cell(row: TidyRow, reasons: Footnotes, digits: int) -> Cell:
-    """Interventions spared of a hundred cases."""
-    names = {"value": "net_reduction", "low": "net_reduction_low", "high": "net_reduction_high"}
+def _reduction_cell(format_: CellFormatter, row: TidyRow) -> Cell:
+    """Return the net reduction in interventions of a hundred cases."""
     if row["net_reduction"] is None:
-        return reasons.mark_undefined(row["why"])
+        return format_.mark_undefined(row["why"])
+    names = {"value": "net_reduction", "low": "net_reduction_low", "high": "net_reduction_high"}
     of_hundred = {key: None if row[name] is None else _clean(100 * row[name]) for key, name in names.items()}
-    return estimate_cell({**row, **of_hundred}, reasons, digits=digits, several=True)
+    return format_.estimate({**row, **of_hundred})
+
+
+def _describe_useful(ranges: Mapping[str, Sequence[Sequence[float]]]) -> str:
+    """Describe the thresholds at which each model has the highest net benefit."""
+    texts = "; ".join(f"{title} {_describe_ranges(each)}" for title, each in ranges.items())
+    sign = f"{MARK} " if any(ranges.values()) else ""
+    return f"{sign}higher net benefit than flagging all and flagging none: {texts}"
+
+
+def _describe_ranges(ranges: Sequence[Sequence[float]]) -> str:
+    """Describe ranges of thresholds.
+
+    >>> _describe_ranges([[0.1, 0.3], [0.4, 0.45], [0.5, 0.5]]), _describe_ranges([])
+    ('from 0.1 to 0.3, from 0.4 to 0.45 and at 0.5', 'at none of the thresholds')
+    """
+    parts = [
+        f"at {format_exact(low)}" if low == high else f"from {format_exact(low)} to {format_exact(high)}"
+        for low, high in ranges
+    ]
+    return join_words(parts) if parts else "at none of the thresholds"
 
 
 def _clean(value: float) -> float:
     return 0.0 if abs(value) < _TRACE else value
-
-
-def mark_cell(cell: Cell, *, better: bool) -> Cell:
-    """Put a sign behind a number that is better than others."""
-    if not better:
-        return cell
-    return cell._replace(value=cell.value + MARK) if isinstance(cell, IntervalCell) else cell + MARK
 
 
 def _excludes_zero(row: TidyRow) -> bool:
@@ -189,42 +193,21 @@ def _excludes_zero(row: TidyRow) -> bool:
     return bool(row["low"] > 0 or row["high"] < 0)
 
 
-def _useful(ranges: Mapping[str, Sequence[Sequence[float]]]) -> str:
-    ranges_text = "; ".join(f"{title} {_where(each)}" for title, each in ranges.items())
-    sign = f"{MARK} " if any(ranges.values()) else ""
-    return f"{sign}beats flagging all and flagging none: {ranges_text}"
-
-
-def _where(ranges: Sequence[Sequence[float]]) -> str:
-    """Say between which thresholds.
-
-    >>> _where([[0.1, 0.3], [0.4, 0.45], [0.5, 0.5]]), _where([])
-    ('from 0.1 to 0.3, from 0.4 to 0.45 and at 0.5', 'at none of the thresholds')
-    """
-    parts = [
-        f"at {format_exact(low)}" if low == high else f"from {format_exact(low)} to {format_exact(high)}"
-        for low, high in ranges
-    ]
-    return " and ".join(filter(None, [", ".join(parts[:-1]), *parts[-1:]])) or "at none of the thresholds"
-
-
 def describe_intervals(results: "Results", what: str) -> tuple[str, ...]:
-    """What the intervals are."""
-    if results.data["level"] is None:
-        return ()
+    """Describe the method of intervals; nothing without intervals."""
     how = next((row["how"] for row in results.rows() if row["how"]), None)
-    if how is None:
+    if results.data["level"] is None or how is None:
         return ()
     return (f"{format_level(results.data['level'])} % intervals of the {what} at each place by itself: {how}.",)
 
 
 FEW = 20
-"""Thresholds that a person wants to read."""
+"""Thresholds that a table shows."""
 MOST = 100
 """Thresholds that make a smooth line."""
 _ENDS = (0.01, 0.99)
 _USUAL = tuple(at / 20 for at in range(1, 20))
-"""To read, where nobody says which."""
+"""Thresholds that a table shows by default."""
 _NEAR = 1e-9
 
 _BENEFIT_EXAMPLES = (
@@ -254,7 +237,7 @@ _BENEFIT_EXAMPLES = (
 
 
 def steps(low: float, high: float, *, most: int) -> list[float]:
-    """Numbers from the lowest on in steps of 1, 2 or 5 of their place, and the highest; at most so many.
+    """Return at most so many numbers: from the lowest in steps of 1, 2 or 5 of their place, and the highest.
 
     >>> steps(0.05, 0.35, most=5), steps(0.1, 0.2, most=3)
     ([0.05, 0.15, 0.25, 0.35], [0.1, 0.15, 0.2])
@@ -267,26 +250,21 @@ def steps(low: float, high: float, *, most: int) -> list[float]:
 
 
 def _round(value: float) -> float:
-    """A number without the traces that sums leave."""
+    """Return a number without the rounding errors that sums leave."""
     return float(f"{value:.12g}")
 
 
-def _probabilities(text: str) -> tuple[float, ...]:
-    return tuple(map(_probability, text.split(",")))
-
-
 def _probability(text: str) -> float:
-    """Read a probability from which on one would act; per cent must be called so."""
-    bare = text.strip().removesuffix("%")
-    try:
-        number = float(bare) / (100 if bare != text.strip() else 1)
-    except ValueError:
-        number = math.nan
-    if number != 0 and not SHARE.holds(number):
-        raise click.BadParameter(
-            f"{text.strip()!r} is no probability to act from; expected 0 or {SHARE.words}, such as 0.05 or 5%."
-        )
+    """Read a threshold probability, 0 included; per cent must be marked as such."""
+    remedy = f"{text.strip()!r} is no threshold probability; expected 0 or {SHARE.words}, such as 0.05 or 5%."
+    number = read_share(text, remedy, ends=True)
+    if number == 1:
+        raise click.BadParameter(remedy)
     return number
+
+
+def _probability_list(text: str) -> tuple[float, ...]:
+    return tuple(map(_probability, text.split(",")))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -296,7 +274,7 @@ class DecisionCurveOptions:
     at: Annotated[
         tuple[tuple[float, ...], ...],
         option(
-            type=_probabilities,
+            type=_probability_list,
             metavar="NUMBERS",
             multiple=True,
             default=f"0.01 to 0.99; in tables at most {FEW} of them",
@@ -325,7 +303,7 @@ class DecisionCurveOptions:
         option(
             "--keep-scores/--adjust-scores",
             default="--adjust-scores",
-            help="With --prevalence, scores as they are instead of adjusted to it.",
+            help="With --prevalence, scores that are not adjusted to it.",
         ),
     ] = False
     compare: Annotated[bool, option(help="Difference in net benefit between each pair of models.")] = False
@@ -333,10 +311,10 @@ class DecisionCurveOptions:
     def __post_init__(self) -> None:
         for name, given in (("--from", self.from_), ("--to", self.to), ("--points", self.points)):
             if self.at and given is not None:
-                raise click.UsageError(f"--at and {name} both say which thresholds; give one of them.")
+                raise click.UsageError(f"--at and {name} both determine the thresholds; give one of them.")
         low, high = self._ends
         if low >= high:
-            raise click.UsageError(f"thresholds from {low:g} to {high:g} are none; let --from be less than --to.")
+            raise click.UsageError(f"there is no threshold from {low:g} to {high:g}; let --from be less than --to.")
         if self.compare and self.prevalence is not None:
             raise click.UsageError(
                 "--compare is at the prevalence of the rows; leave out --prevalence, or compare two decision curves."
@@ -350,7 +328,7 @@ class DecisionCurveOptions:
         if self.keep_scores and self.prevalence is None:
             raise click.UsageError("--keep-scores is for --prevalence; state it, or leave out --keep-scores.")
         if self.compare and self.scores_from is not None:
-            raise click.UsageError("--compare takes scores as they are; leave out --scores-from.")
+            raise click.UsageError("--compare does not adjust scores; leave out --scores-from.")
 
     @property
     def options(self) -> dict[str, Any]:
@@ -360,7 +338,7 @@ class DecisionCurveOptions:
 
     @property
     def thresholds(self) -> list[float] | None:
-        """All of them; None is what is usual."""
+        """All thresholds; None for the default ones."""
         if self.at:
             return sorted(flatten(self.at))
         low, high = self._ends
@@ -371,7 +349,7 @@ class DecisionCurveOptions:
 
     @property
     def few(self) -> Sequence[float] | None:
-        """Thresholds of a table to read; None if they are all explicit."""
+        """Thresholds that a table shows; None for all."""
         if self.at or self.points is not None:
             return None
         return _USUAL if self.from_ is None and self.to is None else steps(*self._ends, most=FEW)
@@ -392,134 +370,111 @@ def benefit(
     none. At another prevalence, scores are adjusted to it before they are compared with a threshold. Scores must be
     probabilities; labels of --predicted flag the same at every threshold above 0.
     """
-    results = (_compare_curves if curve_options.compare else _compute_curves)(
-        reading, curve_options, intervals.confidence, output
-    )
+    compute = _compare_curves if curve_options.compare else _compute_curves
+    results = compute(reading, curve_options, intervals.confidence, output)
     few = curve_options.few if output.form in {"table", "md"} else None
-    every = len(set(results.columns["threshold"]))
-    left_out = [_describe_omission(few, every)] if few and len(few) < every else []
-    data = {**results.data, "notes": [*results.data["notes"], *left_out]}
+    total, notes = len(set(results.columns["threshold"])), list(results.data["notes"])
+    if few and len(few) < total:
+        notes.append(f"{len(few)} of {total} thresholds are shown; --at or --points shows others, --format csv all.")
+    data = {**results.data, "notes": notes}
     print_messages(adjusted_headline(reading, data), data, output, inferred=reading.positive is None)
-    laid_out = differences_page if curve_options.compare else decision_curve_page
-    print_results(results, lambda: laid_out(results, reading, output.digits, few), output)
+    page = differences_page if curve_options.compare else decision_curve_page
+    print_results(results, lambda: page(results, reading, output.digits, few), output)
 
 
 def _compute_curves(
-    reading: Reading, curve_options: DecisionCurveOptions, sure: float | None, output: Output
+    reading: Reading, curve_options: DecisionCurveOptions, level: float | None, output: Output
 ) -> "Results":
     from baserate import decide
 
     read = read_tallies(reading, quiet=output.quiet)
-    results = decide.net_benefit_curve(read, **curve_options.options, level=sure)
+    results = decide.net_benefit_curve(read, **curve_options.options, level=level)
     return describe_adjustment(results, read, curve_options.prevalence)
 
 
 def _compare_curves(
-    reading: Reading, curve_options: DecisionCurveOptions, sure: float | None, output: Output
+    reading: Reading, curve_options: DecisionCurveOptions, level: float | None, output: Output
 ) -> "Results":
-    if sure is None:
-        raise click.UsageError("a difference comes with its interval; leave out either --compare or --no-interval.")
-    several = any(name.endswith("*") for name in reading.score)  # what a name begins with may name many
+    if level is None:
+        raise click.UsageError("a difference has an interval; leave out either --compare or --no-interval.")
+    several = any(name.endswith("*") for name in reading.score)  # a prefix may stand for many columns
     if len(reading.score) + bool(reading.predicted) == 1 and not several:
-        raise click.UsageError("it takes two models to compare: repeat --score, or leave out --compare.")
+        raise click.UsageError("--compare needs two models: repeat --score, or leave out --compare.")
     from baserate import decide
 
     read = read_rows(reading, quiet=output.quiet)
-    return decide.net_benefit_difference(read, thresholds=curve_options.thresholds, level=sure)
-
-
-def _describe_omission(few: Sequence[float], every: int) -> str:
-    return f"{len(few)} of {every} thresholds are shown; --at or --points shows others, --format csv all."
+    return decide.net_benefit_difference(read, thresholds=curve_options.thresholds, level=level)
 
 
 _CORNERS = {"cost": "probability cost", "brier": "cost proportion"}
 _HEADS = {
     "cost": {"cost": "least cost", "trivial": "of all or none", "threshold": "threshold", "laxest": "laxest"},
     "brier": {"loss": "loss", "least": "least", "regret": "regret"},
+    "marked": {
+        "threshold": "threshold",
+        "cost": "least cost",
+        "trivial": "of all or none",
+        "expected_cost": "per case",
+    },
 }
-_COST_COLUMNS = {
-    "threshold": "threshold",
-    "cost": "least cost",
-    "trivial": "of all or none",
-    "expected_cost": "per case",
-}
-_CUTS = {"threshold", "laxest"}
-_BOUNDED = {"cost", "loss"}
+"""Table -> field -> heading."""
 _LEGENDS = {
     "cost": (
-        "probability cost: how much of what errors can cost is due to positives",
+        "probability cost: share of the greatest possible cost of errors that is due to positives",
         "least cost: that of the best threshold, as a share of the greatest",
         "of all or none: the cost of flagging all or of flagging none, whichever is less",
-        "threshold, laxest: the strictest and the laxest that cost so little",
+        "threshold, laxest: the strictest and the laxest with this cost",
     ),
     "brier": (
-        "loss: twice the cost per case, flagged from the proportion c on, if a false alarm costs c and a miss 1 − c",
+        "loss: twice the cost per case at threshold c, if a false positive costs c and a false negative 1 − c",
         "the area under the loss is the Brier score",
-        "least: that of the best threshold; regret: what is lost beside it",
+        "least: that of the best threshold; regret: the difference",
     ),
 }
 
 
 def cost_curve_page(results: "Results", reading: Reading, digits: int) -> Page:
-    """Lay out the best thresholds at the costs, if there are any, then the curves."""
-    from baserate.text import split_when_narrow
+    """Return the page: the best thresholds at the costs, if there are any, then the curves."""
+    kind, format_ = results.data["kind"], CellFormatter(digits)
+    x = _CORNERS[kind].replace(" ", "_")
 
-    kind, reasons = results.data["kind"], Footnotes()
-    curves: dict[str, list[TidyRow]] = {}
-    for row in results.rows():
-        curves.setdefault(of_group(model_of(row, results), row, reading), []).append(row)
-    heads, x = _HEADS[kind], _CORNERS[kind].replace(" ", "_")
-    sections = []
-    for title, lines in curves.items():
-        names = align_decimals([_format_place(line[x], digits) for line in lines])
-        cells = (tuple(_cell(line, name, reasons, digits) for name in heads) for line in lines)
-        sections.append(Section(title, tuple(Row(*each) for each in zip(names, cells, strict=True))))
-    panels = [*_cost_table(results, reading, reasons, digits)]
-    panels += [split_when_narrow(Table(_CORNERS[kind], tuple(heads.values()), tuple(sections)))]
-    return Page(adjusted_headline(reading, results.data), tuple(panels), (*reasons.footnotes(), *_legend(results)))
+    def columns(table: str) -> dict[str, CellWriter]:
+        return {head: partial(_cost_cell, format_, name) for name, head in _HEADS[table].items()}
 
+    def label(row: TidyRow) -> str:
+        return of_group(model_of(row, results), row, reading)
 
-def _cost_table(results: "Results", reading: Reading, reasons: Footnotes, digits: int) -> Iterator[Table]:
-    """Lay out the best thresholds at the costs."""
-    from baserate.text import split_when_narrow
-
-    if "marked" not in results.data:
-        return
-    place = results.data["marked"]
-    rows = [
-        Row(
-            of_group(model_of(line, results), line, reading),
-            tuple(_cell(line, name, reasons, digits) for name in _COST_COLUMNS),
-        )
-        for line in place["least"]
-    ]
-    at = f"at a probability cost of {format_number(place['probability_cost'], digits)}"
-    yield split_when_narrow(Table(at, tuple(_COST_COLUMNS.values()), (Section("", tuple(rows)),)))
+    panels, legend = [], []
+    if place := results.data.get("marked"):
+        corner = f"at a probability cost of {format_number(place['probability_cost'], digits)}"
+        panels.append(split_when_narrow(list_table(place["least"], columns("marked"), label=label, corner=corner)))
+        costs = ", ".join(f"{name} {format_exact(place[name])}" for name in CELLS)
+        where = f"a prevalence of {format_exact(place['prevalence'])}"
+        legend.append(f"per case: mean cost at costs of {costs} and {where}")
+    rows = [{**row, "curve": label(row), x: _round_to(row[x], digits)} for row in results.rows()]
+    panels.append(_curve_table(rows, columns(kind), corner=_CORNERS[kind], x=x))
+    legend += [*_LEGENDS[kind], *describe_intervals(results, "cost" if kind == "cost" else "loss")]
+    notes = (*format_.reasons.footnotes(), *legend)
+    return Page(adjusted_headline(reading, results.data), tuple(panels), notes)
 
 
-def _legend(results: "Results") -> Iterator[str]:
-    if "marked" in results.data:
-        place = results.data["marked"]
-        costs = ", ".join(f"{name} {format_exact(place[name])}" for name in ("fp", "fn", "tp", "tn"))
-        yield f"per case: mean cost at costs of {costs} and a prevalence of {format_exact(place['prevalence'])}"
-    yield from _LEGENDS[results.data["kind"]]
-    yield from describe_intervals(results, "cost" if results.data["kind"] == "cost" else "loss")
+def _round_to(x: float | None, digits: int) -> float | None:
+    return None if x is None else float(f"{x:.{digits}g}")
 
 
-def _format_place(x: float | None, digits: int) -> str:
-    return "" if x is None else format_exact(float(f"{x:.{digits}g}"))
-
-
-def _cell(line: TidyRow, name: str, reasons: Footnotes, digits: int) -> Cell:
-    if line[name] is None:
-        return reasons.mark_undefined(line["why"])
-    if name in _BOUNDED and line.get("level") is not None:
-        return estimate_cell({**line, "value": line[name]}, reasons, digits=digits, several=True)
-    return format_exact(line[name]) if name in _CUTS else format_number(line[name], digits)
+def _cost_cell(format_: CellFormatter, name: str, row: TidyRow) -> Cell:
+    """Return a threshold in full, a cost or loss with its interval if it has one, or another number."""
+    if row[name] is None:
+        return format_.mark_undefined(row["why"])
+    if name in {"threshold", "laxest"}:
+        return format_exact(row[name])
+    if name in {"cost", "loss"} and row.get("level") is not None:
+        return format_.estimate({**row, "value": row[name]})
+    return format_.number(row[name])
 
 
 FEW_POINTS = 21
-"""Points of a curve that a person wants to read: every twentieth."""
+"""Points of a curve that a table shows: every twentieth."""
 
 _COST_EXAMPLES = (
     ("to read", "baserate cost-curve people.csv --truth sick --score risk"),
@@ -529,7 +484,7 @@ _COST_EXAMPLES = (
     ),
     ("every corner, to plot", "baserate cost-curve people.csv --truth sick --score risk --score old -o costs.csv"),
     (
-        "a Brier curve of the probabilities as they are",
+        "a Brier curve of unadjusted probabilities",
         "baserate cost-curve people.csv --truth sick --score risk --kind brier --points 11",
     ),
 )
@@ -537,15 +492,14 @@ _COST_EXAMPLES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CostCurveOptions(OutcomeCosts):
-    """Which curve, at how many points, and where on it costs are to be marked."""
+    """Options of cost curves: kind, number of points, and the costs and prevalence to mark."""
 
     kind: Annotated[
         "CostCurveKind",
         option(
             type=click.Choice(["cost", "brier"]),
-            help="Cost curve: least expected cost of any threshold; Brier curve: expected loss of the "
-            "probabilities as they "
-            "are, whose area is the Brier score.",
+            help="Cost curve: least expected cost of any threshold; Brier curve: expected loss of the probabilities "
+            "themselves, whose area is the Brier score.",
         ),
     ] = "cost"
     points: Annotated[
@@ -572,12 +526,12 @@ class CostCurveOptions(OutcomeCosts):
             raise click.UsageError(f"{given[0]} is for cost curves; leave out either it or --kind brier.")
         if given and self.prevalence is None:
             raise click.UsageError(
-                "where costs lie on the curve depends on the prevalence, too; add it, such as --prevalence 0.02."
+                "the place of costs on the curve depends on the prevalence; add it, such as --prevalence 0.02."
             )
         if self.kind == "cost" and self.prevalence is not None and not given:
             raise click.UsageError(
-                "a cost curve holds at every prevalence; leave out --prevalence, or add costs, such as --fp 1 --fn 20, "
-                "to see where they lie on it."
+                "a cost curve holds at every prevalence; leave out --prevalence, or add costs to mark, such as --fp 1 "
+                "--fn 20."
             )
 
 
@@ -590,79 +544,36 @@ def cost_curve(
     Costs and prevalence come down to one number, the probability cost: the share of the greatest possible cost that is
     due to positives. With --fp or --fn and a --prevalence, the best threshold at yours is marked.
     """
-    place = _locate_costs(cost_options)  # before reading, so that errors come at once
+    from baserate.decide import cheapest_thresholds, probability_cost
+
+    costs, prevalence = cost_options.outcome_costs, cost_options.prevalence
+    if costs is not None and prevalence is not None:
+        probability_cost(costs, prevalence)  # before reading, so that errors come at once
     read = read_tallies(reading, quiet=output.quiet)
     few = cost_options.points is None and output.form in {"table", "md"}
     curves, left_out = _compute_cost_curves(read, cost_options, intervals.confidence, few=few)
-    data = {
-        **curves.data,
-        **({} if place is None else {"marked": place | {"least": list(_best_thresholds(read, cost_options, place))}}),
-    }
-    marked = describe_adjustment(
-        replace(curves, data=data), read, cost_options.prevalence if cost_options.kind == "brier" else None
-    )
-    data = {**marked.data, "notes": [*data["notes"], *left_out]}
+    data = curves.data
+    if costs is not None and prevalence is not None:
+        cheapest = cheapest_thresholds(read, costs, prevalence)
+        data = {**data, "marked": {**cheapest.data, "least": cheapest.rows()}}
+    to = prevalence if cost_options.kind == "brier" else None
+    results = describe_adjustment(replace(curves, data=data), read, to)
+    data = {**results.data, "notes": [*data["notes"], *left_out]}
     print_messages(adjusted_headline(reading, data), data, output, inferred=reading.positive is None)
-    print_results(marked, lambda: cost_curve_page(marked, reading, output.digits), output)
+    print_results(results, lambda: cost_curve_page(results, reading, output.digits), output)
 
 
 def _compute_cost_curves(
-    read: "Tallies", cost_options: CostCurveOptions, sure: float | None, *, few: bool
+    read: "Tallies", cost_options: CostCurveOptions, level: float | None, *, few: bool
 ) -> tuple["Results", list[str]]:
-    """Curves, and what to say of points that are left out."""
+    """Compute curves, and a note if points are left out."""
     from baserate import decide
 
     prevalence = cost_options.prevalence if cost_options.kind == "brier" else None
-    compute = partial(decide.cost_curves, read, kind=cost_options.kind, prevalence=prevalence, level=sure)
+    compute = partial(decide.cost_curves, read, kind=cost_options.kind, prevalence=prevalence, level=level)
     curves = compute(points=cost_options.points)
     longest = max(Counter((row["model"], str(row["group"])) for row in curves.rows()).values())
     if not few or longest <= FEW_POINTS:
         return curves, []
-    note = f"{FEW_POINTS} points of each curve are shown; --points N shows so many, --format csv all, up to {longest}."
+    note = f"{FEW_POINTS} points of each curve are shown; --points N shows N, --format csv all, up to {longest}."
     return compute(points=FEW_POINTS), [note]
-
-
-def _locate_costs(cost_options: CostCurveOptions) -> dict[str, float] | None:
-    """Locate costs on the curve, if there are any."""
-    costs, prevalence = cost_options.outcome_costs, cost_options.prevalence
-    if costs is None or prevalence is None:
-        return None
-    from baserate.decide import probability_cost
-
-    where = {"prevalence": prevalence, "probability_cost": probability_cost(costs, prevalence)}
-    return {**{name: getattr(costs, name) for name in CELLS}, **where}
-
-
-def _best_thresholds(
-    read: "Tallies", cost_options: CostCurveOptions, place: Mapping[str, float]
-) -> Iterator[dict[str, Any]]:
-    """The best threshold of each model and group where the costs lie, and what it costs."""
-    from baserate.measure import group_attributes
-
-    several = len(read.models) > 1
-    for model, group, tally in read.walk():
-        named = {"model": model if several else None, "group": group_attributes(read, group)}
-        missing = [name for name in ("positives", "negatives") if not getattr(tally, name)]
-        if missing:
-            unknown = dict.fromkeys(("threshold", "cost", "trivial", "expected_cost"))
-            yield named | unknown | {"why": f"there are no {missing[0]}"}
-        else:
-            yield named | _best_threshold(tally, cost_options, place["probability_cost"]) | {"why": None}
-
-
-def _best_threshold(tally: "Tally", cost_options: CostCurveOptions, x: float) -> dict[str, float]:
-    from baserate import Curve, decide, shift
-    from baserate.measure import expected_cost, fnr, fpr
-
-    costs, prevalence = cost_options.outcome_costs, cost_options.prevalence
-    assert costs is not None  # noqa: S101  (for the type checker)
-    assert prevalence is not None  # noqa: S101  (for the type checker)
-    curve = Curve(tally)
-    threshold = decide.cost(curve, costs, prevalence=prevalence).threshold
-    counts = curve.at(threshold)
-    return {
-        "threshold": threshold,
-        "cost": fnr(counts) * x + fpr(counts) * (1 - x),
-        "trivial": min(x, 1 - x),
-        "expected_cost": expected_cost(shift.reweigh(counts, to=prevalence), costs=costs),
-    }

@@ -12,7 +12,7 @@ from baserate._counts import Counts
 from baserate._formatting import format_count, format_exact, format_level, format_number
 from baserate._results import Results
 from baserate.cli._costs import CELLS
-from baserate.cli._decision_curves import MARK, mark_cell
+from baserate.cli._decision_curves import MARK
 from baserate.cli._io import headline
 from baserate.cli._measure_page import MANY, SHORT_LABEL, number_columns
 from baserate.cli._options import Reading
@@ -40,6 +40,7 @@ from baserate.text import (
     group_key,
     interval_footnotes,
     interval_heading,
+    mark_cell,
     measure_label,
     shorten_label,
     split_when_narrow,
@@ -434,7 +435,7 @@ class _CostPage:
             yield self._share(row["measured"], row["why"])
         yield format_count(row["total"], self.format.digits)
         best = row["cheapest"] and len(self.rows) > 1
-        yield mark_cell(self.format.estimate(row), better=best)
+        yield mark_cell(self.format.estimate(row), MARK * best)
 
     def _share(self, share: float | None, why: str | None) -> str:
         """Return the share of a class in a sample; undefined where the sample has no rows."""

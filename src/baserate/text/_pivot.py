@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from baserate._formatting import UNDEFINED, footnote_mark, format_count, format_level, format_number, format_p
-from baserate.text._tables import EVERYBODY, Cell, IntervalCell, Row, Section, Table, shorten_label
+from baserate.text._tables import EVERYBODY, Cell, IntervalCell, Row, Section, Table, align_decimals, shorten_label
 
 _MOST = 5
 """Measures that a footnote names."""
@@ -345,7 +345,7 @@ class Pivot:
         return Row(self.label(line), cells, self.meaning(line) if len(columns) == 1 else "")
 
 
-def list_table(
+def list_table(  # noqa: PLR0913  (texts of a line)
     rows: Iterable[TidyRow],
     columns: Mapping[str, CellWriter],
     *,
@@ -353,6 +353,7 @@ def list_table(
     section: Callable[[TidyRow], str] = _no_section,
     meaning: Callable[[TidyRow], str] = _no_meaning,
     corner: str = "",
+    aligned: bool = False,
 ) -> Table:
     """Return a table with a line for each row, and its numbers in columns.
 
@@ -366,6 +367,8 @@ def list_table(
         Texts of a row: the name of its line, the title of its section, and a sentence on it.
     corner
         Text above the names of lines.
+    aligned
+        Whether the names are numbers, whose decimal points are aligned in each section.
 
     Examples
     --------
@@ -377,6 +380,9 @@ def list_table(
     for row in rows:
         line = Row(label(row), tuple(cell(row) for cell in columns.values()), meaning(row))
         sections.setdefault(section(row), []).append(line)
+    for lines in sections.values() if aligned else ():
+        names = align_decimals([line.name for line in lines])
+        lines[:] = (replace(line, name=name) for line, name in zip(lines, names, strict=True))
     return Table(corner, tuple(columns), tuple(Section(title, tuple(lines)) for title, lines in sections.items()))
 
 
