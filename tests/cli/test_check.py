@@ -143,7 +143,7 @@ def test_the_program_ends_with_1_unless_all_of_it_holds(tmp_path: Path) -> None:
         (("--threshold", "0.5"), 2, "missing option '--require'"),
         (("--require", "auc >= 0.5"), 2, "give one of --policy"),
         (("--threshold", "0.5", "--policy", "p.json", "--require", "auc >= 0.5"), 2, "give one of --policy"),
-        (("--threshold", "0.5,0.6", "--require", "auc >= 0.5"), 2, "are 2 cut-offs; give one"),
+        (("--threshold", "0.5,0.6", "--require", "auc >= 0.5"), 2, "are 2 thresholds; give one"),
         (("--threshold", "0.5", "--require", "auk >= 0.5"), 2, "Did you mean 'auc'"),
         (("--threshold", "0.5", "--require", "auc = 0.5"), 2, "= is no bound; write >= or <="),
         (("--threshold", "0.5", "--require", "auc >= 0.5"), 2, "missing option '--score'"),

@@ -1,11 +1,11 @@
-"""`baserate groups`: measures of groups, differences and disparities."""
+"""`baserate groups` and `baserate equalize`: disparities of groups, and thresholds under a parity constraint."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import click
 from click.shell_completion import CompletionItem
@@ -15,6 +15,7 @@ from baserate.cli._declarations import Output, command, omit, option
 from baserate.cli._files import PolicyFile, save_policy
 from baserate.cli._io import (
     adjusted_headline,
+    check_stdout,
     describe_adjustment,
     print_messages,
     print_notes,
@@ -40,7 +41,7 @@ from baserate.cli._values import (
     read_by_name,
     read_prevalences,
     read_share,
-    read_threshold,
+    single_threshold,
     whole_number,
 )
 
@@ -74,18 +75,14 @@ _GROUPS_EXAMPLES = (
 )
 
 
-def _read_single_threshold(text: str) -> float:
-    return read_threshold(text, "give one, which decides for every group.")
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupOptions:
-    """What decides, and what is looked at."""
+    """Options of a comparison of groups: decisions, measures, tests."""
 
     threshold: Annotated[
         float | None,
         option(
-            type=_read_single_threshold,
+            type=single_threshold("give one, which decides for every group."),
             metavar="NUMBER",
             default="0.5 for probabilities",
             help="Threshold: scores at or above it are flagged.",
@@ -130,11 +127,11 @@ class GroupOptions:
 
     def __post_init__(self) -> None:
         if self.policy is not None and self.threshold is not None:
-            raise click.UsageError("--policy and --threshold both decide; leave out one of them.")
+            raise click.UsageError("--policy and --threshold both state the decisions; leave out one of them.")
 
     @property
     def decision_policy(self) -> "Policy | None":
-        """The policy, if one decides."""
+        """The policy of the file, if there is one."""
         if self.policy is None:
             return None
         from baserate.cli._files import load_policy
@@ -155,17 +152,41 @@ def groups(reading: GroupReading, group_options: GroupOptions, settings: Measure
     tested. The greatest disparity stands beside its null distribution under permutation of the groups. It says how
     groups differ, not whether that is right.
     """
+    from baserate import equalize
     from baserate.cli._fairness_page import groups_page
+    from baserate.infer import IntervalOptions
 
-    policy, measures = (
-        group_options.decision_policy,
-        group_options.bind_measures(settings),
-    )  # before reading, so that errors come at once
+    # Before reading, so that errors come at once.
+    policy, measures = group_options.decision_policy, group_options.bind_measures(settings)
     full_reading = complete_reading(reading, policy)
     columns = reading.group or full_reading.group
-    results = _compare_groups(read_tallies(full_reading, quiet=output.quiet), columns, policy, group_options, measures)
+    results = equalize.compare_attributes(
+        read_tallies(full_reading, quiet=output.quiet),
+        columns,
+        reference=_read_reference(group_options.reference, columns),
+        decided=group_options.threshold if policy is None else policy,
+        measures=measures,
+        interval=IntervalOptions(level=group_options.level, seed=group_options.seed),
+        draws=group_options.draws,
+        min_size=group_options.min_group_size,
+    )
     print_notes(full_reading, results.data, output)
     print_results(results, lambda: groups_page(results, full_reading, policy, output.digits), output)
+
+
+def _read_reference(text: str | None, columns: tuple[str, ...]) -> dict[str, str]:
+    """Read the reference group: column -> label; a bare label belongs to the only column."""
+    if text is None:
+        return {}
+    if len(columns) == 1:
+        return {columns[0]: text.removeprefix(f"{columns[0]}=")}
+    labels = dict(each.partition("=")[::2] for each in text.split(","))
+    if any(name not in columns for name in labels):
+        raise click.BadParameter(
+            f"{text!r} names no column of --group; expected COLUMN=LABEL, with columns {', '.join(columns)}.",
+            param_hint="'--reference'",
+        )
+    return labels
 
 
 def complete_reading(reading: Reading, policy: "Policy | None") -> Reading:
@@ -173,105 +194,40 @@ def complete_reading(reading: Reading, policy: "Policy | None") -> Reading:
     from baserate.cli._files import fill_from_policy
 
     if policy is not None and reading.predicted:
-        raise click.UsageError("--predicted holds labels, which are decided already; leave out it or --policy.")
+        raise click.UsageError("--predicted holds decisions already; leave out --predicted or --policy.")
     full_reading = reading if policy is None else fill_from_policy(reading, policy)
     check_group(reading.group or full_reading.group)
     return full_reading
 
 
-def _compare_groups(
-    read: "Tallies",
-    columns: tuple[str, ...],
-    policy: "Policy | None",
-    group_options: GroupOptions,
-    measures: "list[Measure] | None",
-) -> "Results":
-    """Each attribute alone, and then all of them together."""
-    from baserate import Results, equalize
-    from baserate.infer import IntervalOptions
-
-    options: dict[str, Any] = {
-        "decided": group_options.threshold if policy is None else policy,
-        "measures": measures,
-        "interval": IntervalOptions(level=group_options.level, seed=group_options.seed),
-        "draws": group_options.draws,
-        "min_size": group_options.min_group_size,
-    }
-    sets = [(name,) for name in columns] + ([columns] if len(columns) > 1 else [])
-    named = _reference(group_options.reference, columns)
-    parts = {
-        ", ".join(by): equalize.compare_groups(
-            read, by=by, reference={name: named[name] for name in by} if {*by} <= {*named} else None, **options
-        )
-        for by in sets
-    }
-    *_, last = parts.values()
-    together = {name: [each for part in parts.values() for each in part.columns[name]] for name in last.columns}
-    by = [name for name, part in parts.items() for _ in range(len(part))]
-    notes = dict.fromkeys(note for part in parts.values() for note in part.data["notes"])
-    data = {**last.data, "by": list(parts), "notes": list(notes), "reference": named or None}
-    return Results({"by": by, **together}, data)
+_WAYS = ("deterministic", "blind", "crossing", "favour", "reversal")
+"""Options for other policies than the optimal one, of which one may be given."""
 
 
-def _reference(given: str | None, columns: tuple[str, ...]) -> dict[str, str]:
-    """Column -> label of the reference group; a bare label is of the only column."""
-    if given is None:
-        return {}
-    if len(columns) == 1:
-        return {columns[0]: given.removeprefix(f"{columns[0]}=")}
-    labels = dict(each.partition("=")[::2] for each in given.split(","))
-    unknown = [name for name in labels if name not in columns]
-    if unknown:
-        raise click.BadParameter(
-            f"{given!r} names no column of --group; expected COLUMN=LABEL, with columns {', '.join(columns)}.",
-            param_hint="'--reference'",
-        )
-    return labels
-
-
-_WAYS = {
-    "deterministic": "--deterministic",
-    "blind": "--blind",
-    "crossing": "--crossing",
-    "favour": "--favour",
-    "reversal": "--reversal",
-}
-"""Ways to choose, of which one is taken."""
-_FOR = {
+_OWNERS = {
     "favourable": "favour",
     "around": "favour",
     "objective": "favour",
     "folds": "held_out",
     "repeats": "held_out",
 }
-"""Option -> the one that it belongs to."""
+"""Option -> the option that it belongs to."""
 
 
-def match_group(text: str, here: "Tallies") -> "Group":
-    """Return the group that is written so; of several attributes, their labels with a stroke between them."""
+def match_group(text: str, tallies: "Tallies") -> "Group":
+    """Return the group with this spelling; of several attributes, their labels with a stroke between them."""
     from baserate._policy import spellings
 
-    known = {"/".join(labels): group for group in here.groups for labels in product(*map(spellings, group))}
+    known = {"/".join(labels): group for group in tallies.groups for labels in product(*map(spellings, group))}
     return known.get(text.strip(), tuple(text.strip().split("/")))
-
-
-def _flag(name: str) -> str:
-    return f"--{name.replace('_', '-')}"
 
 
 def _read_tolerance(text: str) -> float:
     if text.strip() in {"inf", "∞"}:
         return math.inf
-    told = f"{text!r} is no tolerance; give how far rates may lie apart, such as 0.02 or 2%, or inf."
-    return read_share(text, told, ends=True)
-
-
-def _read_tolerances(text: str) -> float | dict[str, float]:
-    return read_by_name(text, _read_tolerance)
-
-
-def _read_middle(text: str) -> float:
-    return read_threshold(text, "a band lies around one.")
+    return read_share(
+        text, f"{text!r} is no tolerance; give a difference between rates, such as 0.02 or 2%, or inf.", ends=True
+    )
 
 
 def _complete_parity(_context: click.Context, _option: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -281,9 +237,13 @@ def _complete_parity(_context: click.Context, _option: click.Parameter, incomple
     return [CompletionItem(each.name, help=each.description) for each in known]
 
 
+def _read_tolerances(text: str) -> float | dict[str, float]:
+    return read_by_name(text, _read_tolerance)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParityOptions(OutcomeCosts):
-    """What shall be equal, how strictly, at what costs, and how it is reached."""
+    """Options of a parity constraint: rates, tolerance, costs, prevalence, and the kind of policy."""
 
     parity: Annotated[
         tuple[str, ...],
@@ -329,7 +289,12 @@ class ParityOptions(OutcomeCosts):
     ] = None
     around: Annotated[
         float | None,
-        option(type=_read_middle, metavar="NUMBER", default="the best", help="Middle of the band, with --favour."),
+        option(
+            type=single_threshold("a band lies around one."),
+            metavar="NUMBER",
+            default="the best",
+            help="Middle of the band, with --favour.",
+        ),
     ] = None
     objective: Annotated[
         str | None,
@@ -359,32 +324,44 @@ class ParityOptions(OutcomeCosts):
     ] = None
 
     def __post_init__(self) -> None:
-        for told in self._slips():
-            raise click.UsageError(told)
+        ways = [name for name in _WAYS if getattr(self, name)]
+        if len(ways) > 1:
+            raise click.UsageError(f"--{ways[0]} and --{ways[1]} are two ways to choose; give one of them.")
+        for name, owner in _OWNERS.items():
+            if getattr(self, name) is not None and not getattr(self, owner):
+                flag = owner.replace("_", "-")
+                raise click.UsageError(f"--{name} is for --{flag}; give --{flag}, too, or leave out --{name}.")
+        if self.favour and self.favourable is None:
+            raise click.UsageError("--favour needs the favorable action: --favourable pass, or --favourable flag.")
 
     @property
     def goal(self) -> "Goal":
-        """The parity, its tolerance and the costs, without what depends on data."""
+        """The parity, its tolerance and the costs, without prevalences, which depend on the data."""
         from baserate import Costs
         from baserate.equalize import Goal
 
         names = [name for each in self.parity for name in each.split(",")]
         return Goal(names, within=self.within, costs=self.outcome_costs or Costs())
 
-    def shares(self, here: "Tallies") -> "float | dict[Group, float] | None":
-        """Prevalences of the options, by group."""
+    def prevalence_by_group(self, tallies: "Tallies") -> "float | dict[Group, float] | None":
+        """Return one prevalence, or one for each group."""
         if not isinstance(self.prevalence, dict):
             return self.prevalence
-        return {match_group(name, here): value for name, value in self.prevalence.items()}
+        return {match_group(name, tallies): value for name, value in self.prevalence.items()}
 
-    def way(self, here: "Tallies") -> "Way":
-        """How to choose."""
+    def way(self, tallies: "Tallies") -> "Way":
+        """Return the function that chooses the policy."""
         from baserate import equalize
 
         if self.favour:
-            given: dict[str, Any] = {"favourable": self.favourable, "around": self.around, "objective": self.objective}
-            favour = [match_group(each, here) for each in self.favour]
-            return partial(equalize.reject_option, favour=favour, otherwise=self.otherwise, **given)
+            return partial(
+                equalize.reject_option,
+                favour=[match_group(each, tallies) for each in self.favour],
+                favourable=self.favourable,
+                around=self.around,
+                objective=self.objective,
+                otherwise=self.otherwise,
+            )
         others = {
             "deterministic": equalize.deterministic_thresholds,
             "blind": equalize.common_threshold,
@@ -394,17 +371,6 @@ class ParityOptions(OutcomeCosts):
             if getattr(self, name):
                 return partial(choose, otherwise=self.otherwise)
         return partial(equalize.optimal_policy, otherwise=self.otherwise, reversal=self.reversal)
-
-    def _slips(self) -> Iterator[str]:
-        """What says two things, or nothing."""
-        ways = [flag for name, flag in _WAYS.items() if getattr(self, name)]
-        if len(ways) > 1:
-            yield f"{ways[0]} and {ways[1]} are two ways to choose; give one of them."
-        for name, owner in _FOR.items():
-            if getattr(self, name) is not None and not getattr(self, owner):
-                yield f"--{name} is for {_flag(owner)}; give that, too, or leave it out."
-        if self.favour and self.favourable is None:
-            yield "--favour needs the action that is a favour: --favourable pass, or --favourable flag."
 
 
 _COLUMNS = ("--truth sick --score risk --group sex", "--fp 2 --fn 1")
@@ -452,7 +418,7 @@ def equalize(
     goal = parity_options.goal  # before reading, so that errors come at once
     _check(reading, policy_file, output)
     sample = read_tallies(reading, quiet=output.quiet)
-    goal = replace(goal, prevalence=parity_options.shares(sample))
+    goal = replace(goal, prevalence=parity_options.prevalence_by_group(sample))
     policy = parity_options.way(sample)(sample, goal)
     results = _tabulate(sample, goal, policy, parity_options, intervals, quiet=output.quiet)
     results = describe_adjustment(results, sample, parity_options.prevalence)
@@ -461,19 +427,18 @@ def equalize(
     if policy_file.path is not None:
         save_policy(policy, policy_file, output)
     if policy_file.path != "-":
-        print_results(results, lambda: equalize_page(results, reading, line, output.digits), output)
+        print_results(results, lambda: equalize_page(results, line, output.digits), output)
 
 
 def _check(reading: Reading, policy_file: PolicyFile, output: Output) -> None:
-    """Refuse what cannot be made equal so."""
+    """Refuse more or less than one model, and two outputs to stdout."""
     models = [*reading.score, *filter(None, [reading.predicted])]
     check_group(reading.group)
     if not models:
         raise click.MissingParameter(param_hint="'--score'", param_type="option", ctx=click.get_current_context())
     if len(models) > 1:
-        raise click.UsageError(f"a policy is of one model, and {' and '.join(models)} are {len(models)}; give one.")
-    if policy_file.path == "-" and output.form != "table":
-        raise click.UsageError("-o - writes the policy to stdout, where the numbers would go; name a file for it.")
+        raise click.UsageError(f"a policy is of one model, not of {' and '.join(models)}; give one.")
+    check_stdout(policy_file.path, output)
 
 
 def _tabulate(
@@ -493,30 +458,26 @@ def _tabulate(
     results = equalize.impact(sample, goal, policy, interval=interval, otherwise=otherwise)
     if parity_options.frontier:
         with progress_counter(quiet=quiet) as watch:
-            results = _append_table(
-                results, equalize.frontier(sample, goal, otherwise=otherwise, watch=watch), "frontier"
-            )
+            frontier = equalize.frontier(sample, goal, otherwise=otherwise, watch=watch)
+        results = _append_table(results, frontier, "frontier")
     if parity_options.held_out:
         options = {"folds": parity_options.folds, "repeats": parity_options.repeats, "seed": intervals.seed}
-        deal = equalize.Folds(**{name: value for name, value in options.items() if value is not None})
-        settings: dict[str, Any] = {
-            "choose": parity_options.way(sample),
-            "interval": interval or IntervalOptions(),
-            "otherwise": otherwise,
-        }
+        folds = equalize.Folds(**{name: value for name, value in options.items() if value is not None})
         with progress_counter(quiet=quiet) as watch:
-            held_out = equalize.cross_validate(sample, goal, deal=deal, watch=watch, **settings)
-        results = _append_table(_without_hint(results), held_out.results(), "held_out")
+            held_out = equalize.cross_validate(
+                sample,
+                goal,
+                deal=folds,
+                watch=watch,
+                choose=parity_options.way(sample),
+                interval=interval or IntervalOptions(),
+                otherwise=otherwise,
+            )
+        # The note that recommends --held-out goes, since it was given.
+        notes = [note for note in results.data["notes"] if note != equalize.SAME_DATA_NOTE]
+        results = replace(results, data={**results.data, "notes": notes})
+        results = _append_table(results, held_out.results(), "held_out")
     return results
-
-
-def _without_hint(results: "Results") -> "Results":
-    """Leave out the note that names --held-out, where it was given."""
-    from baserate.equalize import SAME_DATA_NOTE
-
-    return replace(
-        results, data={**results.data, "notes": [note for note in results.data["notes"] if note != SAME_DATA_NOTE]}
-    )
 
 
 def _append_table(results: "Results", more: "Results", table: str) -> "Results":

@@ -1,7 +1,8 @@
-"""Page of `baserate groups`: groups side by side, differences of pairs, and disparities with their null reference."""
+"""Pages of `baserate groups` and `baserate equalize`: groups side by side, disparities, and the price of fairness."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,6 @@ from baserate._formatting import (
     unadjusted_note,
 )
 from baserate._results import Results
-from baserate.cli._check import describe_policy_in_use, format_group
 from baserate.cli._io import headline
 from baserate.cli._measure_page import TITLES
 from baserate.cli._options import Reading
@@ -26,16 +26,18 @@ from baserate.measure import MEASURES, describe
 from baserate.text import (
     Cell,
     CellFormatter,
+    CellWriter,
     GroupKey,
     Page,
     Pivot,
-    Row,
-    Section,
     Table,
     TidyRow,
     describe_actions,
+    describe_decisions,
     describe_rule,
+    group_heading,
     group_key,
+    list_table,
     mark_cell,
     measure_label,
     shorten_label,
@@ -49,17 +51,24 @@ MOST = 10
 _CHANCES = (("p", "p"), ("p_adjusted", "Holm-adjusted p"))
 _UNTESTED = "not tested: fewer rows than the minimum"
 _SMALL_SIGN = "*"
+_DETECTABLE = "detectable difference"
 _SMALL = (
-    f"{_SMALL_SIGN} rests on fewer than {{}} rows, or on too few to show a difference of 0.2. What a group would show: "
-    "the smallest difference from everybody else that so many rows show in four samples of five, at level 0.95."
+    f"{_SMALL_SIGN} rests on fewer than {{}} rows, or on too few to show a difference of 0.2. {_DETECTABLE}: the least "
+    "difference from everybody else that is significant in four samples of five of this size, at level 0.95."
 )
 _GAPS = (
     "max difference: greatest number less the least; ratio: least by greatest; mean absolute: mean over pairs of "
     "groups. Of a parity of two measures: the greatest, the least, and the mean of both."
 )
+
+
+_NULL = (
+    "null mean, null 95 %: mean and 95th percentile of the max difference if groups do not differ; p: share of such "
+    "samples with a difference at least as great. {} samples: {}."
+)
 _CURVES = (
-    "Curves of each group: `baserate curve roc … --group COLUMN` or `curve pr` for what other thresholds would give, "
-    "`baserate reliability … --group COLUMN` for whether a probability means the same in each."
+    "Curves of each group: `baserate curve roc … --group COLUMN` or `curve pr` for other thresholds, "
+    "`baserate reliability … --group COLUMN` for calibration."
 )
 
 
@@ -77,7 +86,7 @@ def _describe_decisions(results: Results, reading: Reading, policy: "Policy | No
     """Yield a sentence on the decisions of each model."""
     policies = results.data["policies"]
     if policy is not None:
-        yield describe_policy_in_use(policy, [shorten_label(name) for name in policies])
+        yield describe_decisions(policy, [shorten_label(name) for name in policies])
         return
     for model, form in policies.items():
         if model == reading.predicted:
@@ -111,8 +120,8 @@ class _GroupPage:
             section=itemgetter("section"),
             cell=self._group_cell,
             label=lambda line: measure_label(line[0]),
-            heading=lambda group: format_group(None if group is None else dict(group)),
-            title=lambda section: _SECTIONS.get(section, section),
+            heading=group_heading,
+            title=lambda section: "" if section == "counts" else section,
             apart={"counts"},
         )
         return pivot.table(_group_rows(rows), corner=corner)
@@ -130,14 +139,14 @@ class _GroupPage:
 
     def _differences(self, rows: Sequence[TidyRow], by: str) -> Table:
         """Return differences from the reference group by measure, those with the smallest p-values."""
-        chances = _CHANCES if _comparisons(rows, by) > 1 else _CHANCES[:1]
+        chances = _CHANCES if _n_comparisons(rows, by) > 1 else _CHANCES[:1]
         lines = [row for name in _measures(rows) for row in _strongest([row for row in rows if row["measure"] == name])]
         pivot = Pivot(
             section=lambda row: measure_label(row["measure"]),
             line=lambda row: (group_key(row), tuple(row["other"].items())),
             column=itemgetter("column"),
             cell=self._difference_cell,
-            label=lambda pair: " − ".join(format_group(dict(group)) for group in pair),
+            label=lambda pair: " − ".join(group_heading(group) for group in pair),
             heading={"value": "difference", **dict(_CHANCES)}.__getitem__,
         )
         columns = ("value", *(name for name, _ in chances))
@@ -158,29 +167,30 @@ class _GroupPage:
         sets: dict[tuple[str, str | None], dict[str, TidyRow]] = {}
         for row in rows:
             sets.setdefault((row["measure"], row["parity"]), {})[row["kind"]] = row
-        lines = tuple(self._gap(*name, kinds) for name, kinds in sets.items())
-        columns = ("max difference", "if alike", "1 in 20 if alike", "p", "ratio", "mean absolute")
-        return Table(f"gaps by {shorten_label(by)}", columns, (Section("", lines),))
-
-    def _gap(self, measure: str, parity: str | None, kinds: Mapping[str, TidyRow]) -> Row:
-        """Return the disparity of one measure, with the groups between which it is."""
-        widest = kinds["max_difference"]
-        ratio = kinds.get("ratio")
-        cells = (
-            self._number(widest),
-            *("" if widest[name] is None else format_number(widest[name], 2) for name in ("floor", "floor_high")),
-            "" if widest["p"] is None else format_p(widest["p"], is_bound=widest["p_is_bound"]),
-            "" if ratio is None else self._number(ratio),
-            self._number(kinds["mean_absolute"]),
+        columns: dict[str, CellWriter] = {
+            "max difference": lambda kinds: self._number(kinds["max_difference"]),
+            "null mean": lambda kinds: _two_digits(kinds["max_difference"]["floor"]),
+            "null 95 %": lambda kinds: _two_digits(kinds["max_difference"]["floor_high"]),
+            "p": lambda kinds: _p_value(kinds["max_difference"]),
+            "ratio": lambda kinds: self._number(kinds["ratio"]) if "ratio" in kinds else "",
+            "mean absolute": lambda kinds: self._number(kinds["mean_absolute"]),
+        }
+        return list_table(
+            sets.values(),
+            columns,
+            label=lambda kinds: _disparity_label(kinds["max_difference"]),
+            meaning=self._describe_disparity,
+            corner=f"disparities by {shorten_label(by)}",
         )
-        name = measure_label(measure) if parity is None else f"{measure_label(measure)} ({parity.replace('-', ' ')})"
-        meanings = [_ends(widest, kinds.get("worst_group")), self._describe_all(kinds)]
-        return Row(name, cells, "; ".join(filter(None, meanings)))
 
-    def _describe_all(self, kinds: Mapping[str, TidyRow]) -> str:
-        """Describe the disparity of all groups, where some are below the minimum size."""
-        row = kinds.get("max_difference_all")
-        return "" if row is None else f"all groups, not tested: {self._number(row)}, {_ends(row, None)}"
+    def _describe_disparity(self, kinds: Mapping[str, TidyRow]) -> str:
+        """Describe the groups of the greatest difference, the worst group, and the difference of all groups."""
+        parts = [_describe_groups(kinds["max_difference"])]
+        if parts[0] and "worst_group" in kinds:
+            parts.append(f"worst: {group_heading(kinds['worst_group']['group'])}")
+        if row := kinds.get("max_difference_all"):  # where some groups are below the minimum size
+            parts.append(f"all groups, not tested: {self._number(row)}, {_describe_groups(row)}")
+        return "; ".join(filter(None, parts))
 
     def _number(self, row: TidyRow) -> str:
         """Return a disparity with one digit less than estimates have."""
@@ -198,16 +208,13 @@ class _GroupPage:
         yield _GAPS
         hows = dict.fromkeys(row["how"] for row in self.rows if row["kind"] == "max_difference" and row["how"])
         if hows:
-            yield (
-                f"if alike: the max difference if groups were alike, its mean and what one in twenty exceeds; p: how "
-                f"many are as great. {format_count(self.data['draws'], 4)} draws: {' or '.join(hows)}."
-            )
+            yield _NULL.format(format_count(self.data["draws"], 4), " or ".join(hows))
         yield _CURVES
 
     def _describe_pairs(self, rows: Sequence[TidyRow]) -> Iterator[str]:
         """Yield notes on the differences of pairs."""
         hows = dict.fromkeys(row["how"] for row in rows if row["how"])
-        most = max((_comparisons(rows, by) for by in self.data["by"]), default=0)
+        most = max((_n_comparisons(rows, by) for by in self.data["by"]), default=0)
         level = self.data["interval"]["level"]
         if hows:
             made = f"{format_level(level)} % intervals and p: {'; '.join(hows)}"
@@ -219,20 +226,41 @@ class _GroupPage:
 
     def _describe_exclusions(self) -> Iterator[str]:
         """Yield the groups that are not tested, by measure, with their rows."""
-        few = self.data["min_size"]
-        named: dict[str, list[str]] = {}
+        least = self.data["min_size"]
+        groups: dict[str, dict[str, None]] = {}
         for row in self.rows:
-            if row["table"] == "group" and row["group"] is not None and row["trials"] < few:
-                named.setdefault(measure_label(row["measure"]), []).append(
-                    f"{format_group(row['group'])} ({row['trials']:g})"
-                )
-        told = "; ".join(f"{name}: {', '.join(dict.fromkeys(groups))}" for name, groups in named.items())
-        if told:
-            yield f"Below the minimum of {few} rows on which a measure rests, so neither tested nor in gaps: {told}."
+            if row["table"] == "group" and row["group"] is not None and row["trials"] < least:
+                name = f"{group_heading(row['group'])} ({row['trials']:g})"
+                groups.setdefault(measure_label(row["measure"]), {})[name] = None
+        if groups:
+            excluded = "; ".join(f"{measure}: {', '.join(names)}" for measure, names in groups.items())
+            yield f"Below the minimum of {least} rows for a measure, so neither tested nor in disparities: {excluded}."
 
 
-_DETECTABLE = "what a group would show"
-_SECTIONS = {"counts": ""}
+def _two_digits(value: float | None) -> str:
+    return "" if value is None else format_number(value, 2)
+
+
+def _p_value(row: TidyRow) -> str:
+    return "" if row["p"] is None else format_p(row["p"], is_bound=row["p_is_bound"])
+
+
+def _disparity_label(row: TidyRow) -> str:
+    label = measure_label(row["measure"])
+    return label if row["parity"] is None else f"{label} ({row['parity'].replace('-', ' ')})"
+
+
+def _describe_groups(row: TidyRow) -> str:
+    """Return the two groups of a disparity, the greater first; nothing where groups do not differ."""
+    if row["group"] is None or row["other"] is None or row["value"] < ROUNDING_ERROR:
+        return ""
+    return f"{group_heading(row['group'])} − {group_heading(row['other'])}"
+
+
+def _n_comparisons(rows: Sequence[TidyRow], by: str) -> int:
+    """Return the number of comparisons of each measure."""
+    counts = Counter((row["model"], row["measure"]) for row in rows if row["by"] == by)
+    return max(counts.values(), default=0)
 
 
 def _group_rows(rows: Sequence[TidyRow]) -> Iterator[TidyRow]:
@@ -244,8 +272,8 @@ def _group_rows(rows: Sequence[TidyRow]) -> Iterator[TidyRow]:
     for row in first:
         yield {"measure": "prevalence", "group": row["group"], "value": row["prevalence"], "section": ""}
     for kind, title in {Counts: "", **TITLES}.items():
-        names = [name for name in measures if describe(MEASURES[name]).of is kind]
-        yield from ({**row, "section": title} for name in names for row in rows if row["measure"] == name)
+        of_kind = [name for name in measures if describe(MEASURES[name]).of is kind]
+        yield from ({**row, "section": title} for name in of_kind for row in rows if row["measure"] == name)
     small = [name for name in measures if any(r["small"] and r["detects"] for r in rows if r["measure"] == name)]
     yield from ({**row, "section": _DETECTABLE} for name in small for row in rows if row["measure"] == name)
 
@@ -262,25 +290,11 @@ def _strongest(rows: Sequence[TidyRow]) -> Sequence[TidyRow]:
 
 def _name_reference(rows: Sequence[TidyRow]) -> str:
     """Name the reference group of each set of attributes; more than one where measures have different ones."""
-    found: dict[str, dict[str, None]] = {}
+    groups: dict[str, dict[str, None]] = {}
     for row in rows:
-        found.setdefault(row["by"], {})[format_group(row["other"])] = None
-    named = {shorten_label(by): " or ".join(groups) for by, groups in found.items()}
-    return "; ".join(f"{by}: {groups}" if len(named) > 1 else groups for by, groups in named.items())
-
-
-def _comparisons(rows: Sequence[TidyRow], by: str) -> int:
-    """How many comparisons there are of each measure."""
-    found = Counter((row["model"], row["measure"]) for row in rows if row["by"] == by)
-    return max(found.values(), default=0)
-
-
-def _ends(widest: TidyRow, worst: TidyRow | None) -> str:
-    """Between whom the gap is, and who is worst off."""
-    if widest["group"] is None or widest["other"] is None or widest["value"] < ROUNDING_ERROR:
-        return ""
-    told = f"{format_group(widest['group'])} − {format_group(widest['other'])}"
-    return told if worst is None else f"{told}; worst: {format_group(worst['group'])}"
+        groups.setdefault(shorten_label(row["by"]), {})[group_heading(row["other"])] = None
+    names = {by: " or ".join(each) for by, each in groups.items()}
+    return "; ".join(f"{by}: {name}" if len(names) > 1 else name for by, name in names.items())
 
 
 Key = tuple[str, GroupKey, str]
@@ -296,22 +310,17 @@ _RATES = {
     "precision": "precision",
     "expected_cost": "cost per case",
 }
-_CHANGES = {
-    "tp": "positives flagged",
-    "fp": "negatives flagged",
-    "sensitivity": "sensitivity",
-    "fpr": "FPR",
-    "precision": "precision",
-    "expected_cost": "cost per case",
+_CHANGES = {"tp": "positives flagged", "fp": "negatives flagged"} | {
+    name: _RATES[name] for name in ("sensitivity", "fpr", "precision", "expected_cost")
 }
 _GAP = "greatest difference"
 _FRONTIER = {
     "cost": "cost per case",
     "price": "price",
-    "gap": "gap",
-    "lottery": "by lot",
-    "deterministic_cost": "cost without lots",
-    "blind_cost": "cost of one cut-off",
+    "gap": "disparity",
+    "lottery": "randomized",
+    "deterministic_cost": "cost without randomization",
+    "blind_cost": "cost of one threshold",
 }
 _TITLES = {**_RATES, "gap": _GAP}
 _FEW = 3
@@ -320,7 +329,7 @@ _LONGEST = 8
 """Letters of a number that is shown in full; a longer one is rounded."""
 
 
-def equalize_page(results: Results, _reading: Reading, line: str, digits: int) -> Page:
+def equalize_page(results: Results, line: str, digits: int) -> Page:
     """Return the page of some results."""
     layout = _ParityPage(results, digits)
     panels = [*layout.account(), *layout.frontier(), *layout.held_out()]
@@ -353,7 +362,7 @@ class _ParityPage:
         yield f"{rule[:1].upper()}{rule[1:]}:"
         yield self._decisions()
         yield self._rates()
-        yield "By how much that differs from what is cheapest without any parity:"
+        yield "Difference from the cheapest policy without any parity constraint:"
         yield self._changes()
         yield self._disparities()
         yield " ".join([self._describe_price(), *self._alternatives(policy)])
@@ -365,24 +374,27 @@ class _ParityPage:
         return (*notes, *self.data["promises"], *filter(None, [self.data["legal"]]))
 
     def _decisions(self) -> Table:
-        """Return the thresholds of each group."""
+        """Return the thresholds of each group, with the parity and without."""
         (score,) = self.data["policies"]
         randomized = any(row["chance"] for rows in self.thresholds.values() for row in rows)
-        title = f"flag {shorten_label(score)}{' (in brackets: the chance that a lot draws it)' * randomized}"
-        rows = [Row(_name(group), (), self._describe_both(group)) for group in self.groups if group]
-        return Table("", (), (Section(title, tuple(rows)),))
-
-    def _describe_both(self, group: GroupKey) -> str:
-        """Describe the decisions in a group with the parity and without."""
-        without, within = (self._describe_decision(each, group) for each in _SETS)
-        return f"{within}; without the parity: {without}"
+        title = f"flag {shorten_label(score)}{' (in brackets: probability of each threshold)' * randomized}"
+        return list_table(
+            ({"group": group} for group in self.groups if group),
+            {},
+            label=lambda row: group_heading(row["group"]),
+            section=lambda _row: title,
+            meaning=lambda row: "{1}; without the parity: {0}".format(
+                *(self._describe_decision(each, row["group"]) for each in _SETS)
+            ),
+        )
 
     def _describe_decision(self, which: str, group: GroupKey) -> str:
-        """Describe thresholds with their chances."""
+        """Describe thresholds with their probabilities."""
         rows = self.thresholds.get((which, group), ())
         if not rows:
             return "everybody" if self.numbers[which, group, "flag_rate"]["value"] else "nobody"
-        return ", ".join(f"{self._where(row)}{_chance(row['chance'])}" for row in rows)
+        chances = ("" if row["chance"] is None else f" ({100 * row['chance']:.3g}\N{NO-BREAK SPACE}%)" for row in rows)
+        return ", ".join(f"{self._where(row)}{chance}" for row, chance in zip(rows, chances, strict=True))
 
     def _where(self, row: TidyRow) -> str:
         """Describe the scores that are flagged: those from a threshold on, or those below it."""
@@ -398,21 +410,24 @@ class _ParityPage:
 
     def _rates(self) -> Table:
         """Return the rates of everybody and of each group under the policy."""
-        columns = {"cases": "cases", **_RATES, "lottery": "by lot"}
-        pivot = Pivot(
-            line=group_key,
-            column=itemgetter("measure"),
-            cell=self._rate_cell,
-            label=_name,
-            heading=columns.__getitem__,
-        )
+        columns = {"cases": "cases", **_RATES, "lottery": "randomized"}
         rows: list[TidyRow] = []
         for group in self.groups:
             # Without the parity no decision is randomized, so that counts are whole.
             cases = sum(self.numbers[_SETS[0], group, each]["value"] for each in _CELLS)
             rows.append({"measure": "cases", "group": None if group is None else dict(group), "value": cases})
             rows += (self.numbers[_SETS[1], group, name] for name in (*_RATES, "lottery"))
-        return pivot.table(rows, corner="with parity")
+        return self._by_group(columns, self._rate_cell).table(rows, corner="with parity")
+
+    def _by_group(self, columns: Mapping[str, str], cell: CellWriter) -> Pivot:
+        """Return the layout with a line for each group, and a column for each measure."""
+        return Pivot(
+            line=group_key,
+            column=itemgetter("measure"),
+            cell=cell,
+            label=group_heading,
+            heading=columns.__getitem__,
+        )
 
     def _rate_cell(self, row: TidyRow) -> Cell:
         """Return the cell of a count, of the share of randomized decisions, or of a rate."""
@@ -425,15 +440,8 @@ class _ParityPage:
 
     def _changes(self) -> Table:
         """Return the differences from the cheapest policy without the parity."""
-        pivot = Pivot(
-            line=group_key,
-            column=itemgetter("measure"),
-            cell=self._change_cell,
-            label=_name,
-            heading=_CHANGES.__getitem__,
-        )
         rows = (self.numbers[_SETS[1], group, name] for group in self.groups for name in _CHANGES)
-        return pivot.table(rows, corner="change")
+        return self._by_group(_CHANGES, self._change_cell).table(rows, corner="change")
 
     def _change_cell(self, row: TidyRow) -> str:
         """Return a change with its sign."""
@@ -471,13 +479,11 @@ class _ParityPage:
         """Describe the price of the parity."""
         cost, free, price = (self.format.number(self.data[name]) for name in ("cost", "cost_without", "price"))
         if abs(self.data["price"]) < ROUNDING_ERROR:
-            return f"Expected cost of a case: {cost}, with the parity and without: it has no price here."
-        more = (
-            f", {100 * self.data['price'] / self.data['cost_without']:.3g} % more"
-            if self.data["cost_without"] > 0
-            else ""
-        )
-        return f"Expected cost of a case: {cost} with the parity, {free} without: its price is {price}{more}."
+            return f"Expected cost per case: {cost}, with the parity and without: it has no price in this sample."
+        more = ""
+        if self.data["cost_without"] > 0:
+            more = f", {100 * self.data['price'] / self.data['cost_without']:.3g} % more"
+        return f"Expected cost per case: {cost} with the parity, {free} without: its price is {price}{more}."
 
     def _alternatives(self, policy: TidyRow) -> Iterator[str]:
         """Yield the costs of other policies with the parity, and of one threshold without it."""
@@ -486,50 +492,43 @@ class _ParityPage:
             yield "No policy that keeps the parity is cheaper."
         elif policy["rule"] != "equalized" and more > 0:
             least, above = (self.format.number(each) for each in (self.data["least"], more))
-            yield f"With lots and cut-offs by group the parity could be kept for {least}: this way costs {above} more."
+            yield f"With randomized thresholds by group the parity would cost {least}: this policy costs {above} more."
         price = policy["settings"].get("price")
         if price is not None:
             cost = self.format.number(policy["settings"]["cost"] - price)
-            yield f"One cut-off without the parity would cost {cost}."
+            yield f"One threshold without the parity would cost {cost}."
 
     def _describe_crossing(self, policy: TidyRow) -> str:
-        """Describe where two ROC curves cross, and the common scale of scores."""
+        """Describe the point where two ROC curves cross, and the common scale of scores."""
         if policy["rule"] != "crossing":
             return ""
-        (score,), (first, second) = self.data["policies"], [_name(group) for group in self.groups if group]
-        here, there = map(self._short, policy["settings"]["thresholds"])
+        (score,), (first, second) = self.data["policies"], [group_heading(group) for group in self.groups if group]
+        in_first, in_second = map(self._short, policy["settings"]["thresholds"])
         knots = ", ".join(f"{self._short(x)} to {self._short(y)}" for x, y in policy["settings"]["scale"])
         return (
-            f"The curves cross at {shorten_label(score)} {here} in {first} and {there} in {second}. On one scale, "
-            f"with scores of {second} moved ({knots}), {here} serves both where scores lie close together."
+            f"The curves cross at {shorten_label(score)} {in_first} in {first} and {in_second} in {second}. On one "
+            f"scale, with scores of {second} moved ({knots}), {in_first} serves both where scores lie close together."
         )
 
     def _binding(self) -> str:
         """Describe the groups that limit the others, if they are few."""
-        held = [row for row in self.numbers.values() if row["measure"] == "forgone" and row["value"]]
-        if not held or not 0 < len(self.data["binds"]) <= _FEW:
+        forgone = any(row["measure"] == "forgone" and row["value"] for row in self.numbers.values())
+        if not forgone or not 0 < len(self.data["binds"]) <= _FEW:
             return ""
-        binds = join_words(map(format_group, self.data["binds"]))
-        return f"All are held to what the scores in {binds} allow; better scores there would lower the cost."
+        binds = join_words(map(group_heading, self.data["binds"]))
+        return f"The scores of {binds} limit the rates of all groups; better scores for {binds} would lower the cost."
 
     def frontier(self) -> Iterator[Table | str]:
         """Yield the price of the parity at every tolerance."""
         rows = self._of("frontier")
-        if not rows:
-            return
-        pivot = Pivot(
-            line=itemgetter("place"),
-            column=itemgetter("column"),
-            cell=lambda row: self._frontier_cell(row[row["column"]], row["column"]),
-            label=lambda place: self._short(rows[place]["within"]),
-            heading=_FRONTIER.__getitem__,
-        )
-        cells = ({**row, "place": at, "column": name} for at, row in enumerate(rows) for name in _FRONTIER)
-        yield "What the parity costs at every tolerance:"
-        yield pivot.table(cells, corner="within")
+        if rows:
+            yield "Price of fairness at every tolerance:"
+            columns = {head: partial(self._frontier_cell, name) for name, head in _FRONTIER.items()}
+            yield list_table(rows, columns, label=lambda row: self._short(row["within"]), corner="within")
 
-    def _frontier_cell(self, value: float | None, name: str) -> str:
+    def _frontier_cell(self, name: str, row: TidyRow) -> str:
         """Return a number of the frontier, without rounding errors."""
+        value = row[name]
         if value is None:
             return ""
         if name == "lottery":
@@ -537,37 +536,27 @@ class _ParityPage:
         return self.format.number(0.0 if abs(value) < ROUNDING_ERROR else value)
 
     def held_out(self) -> Iterator[Table | str]:
-        """Yield the performance of the parity on rows that had no part in the choice."""
+        """Yield the performance of the parity in cross-validation."""
         rows = self._of("held_out")
         if not rows:
             return
         pivot = Pivot(
             section=itemgetter("measure"),
-            line=_whose,
+            line=_subject_label,
             column=itemgetter("kind"),
             cell=self.format.estimate,
             label=str,
             title=lambda measure: _TITLES.get(measure, measure),
         )
-        yield "On rows that had no part in the choice:"
+        yield "On rows that had no part in the choice (cross-validation):"
         yield pivot.table(rows)
 
 
-def _whose(row: TidyRow) -> str:
+def _subject_label(row: TidyRow) -> str:
     """Return the rates that a disparity is of, or else the group."""
     if row["rate"] is None:
-        return format_group(row["group"])
+        return group_heading(row["group"])
     return " or ".join(_RATES[name] for name in row["rate"].split(", "))
-
-
-def _name(group: GroupKey) -> str:
-    """Return the name of a group."""
-    return format_group(None if group is None else dict(group))
-
-
-def _chance(chance: float | None) -> str:
-    """Return the probability of a randomized threshold in percent."""
-    return "" if chance is None else f" ({100 * chance:.3g}\N{NO-BREAK SPACE}%)"
 
 
 def _in_tenths(share: float) -> str:

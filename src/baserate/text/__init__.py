@@ -44,6 +44,7 @@ if TYPE_CHECKING:
         describe_actions as describe_actions,
         describe_choice as describe_choice,
         describe_class as describe_class,
+        describe_decisions as describe_decisions,
         describe_files as describe_files,
         describe_fold_thresholds as describe_fold_thresholds,
         describe_policy as describe_policy,

@@ -431,13 +431,13 @@ def group_key(row: TidyRow) -> GroupKey:
     return None if row["group"] is None else tuple(row["group"].items())
 
 
-def group_heading(group: GroupKey) -> str:
-    """Return the values of a group as the heading of its column; a group that is called "everybody" gets quotes.
+def group_heading(group: GroupKey | Mapping[str, object]) -> str:
+    """Return the values of a group in words; a group that is called "everybody" gets quotes.
 
-    >>> group_heading((("site", "north"), ("sex", "f"))), group_heading(None), group_heading((("site", "everybody"),))
+    >>> group_heading((("site", "north"), ("sex", "f"))), group_heading(None), group_heading({"site": "everybody"})
     ('north, f', 'everybody', "'everybody'")
     """
     if group is None:
         return EVERYBODY
-    name = ", ".join(shorten_label(value) for _, value in group)
+    name = ", ".join(map(shorten_label, dict(group).values()))
     return repr(name) if name == EVERYBODY else name

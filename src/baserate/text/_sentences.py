@@ -95,6 +95,26 @@ def describe_policy(policy: "Policy", model: str) -> str:
     return f"The decision {depends}{random} (rule: {describe_rule(policy.rule, settings)})."
 
 
+def describe_decisions(policy: "Policy", models: Sequence[str]) -> str:
+    """Describe the decisions of a policy on the scores of some models: thresholds, or what they depend on.
+
+    >>> from baserate import Cut, Policy
+    >>> describe_decisions(Policy(by_group={(): Cut((0.5,))}, otherwise="refuse"), ["risk"])
+    'Flag risk ≥ 0.5.'
+    """
+    from baserate._cut import Cut
+
+    calibrator = "" if policy.map is None else f", chosen on calibrated scores ({policy.map.method})"
+    cut = policy.by_group.get(())
+    if policy.needs_group:
+        random = ", some of them at random" if policy.needs_id else ""
+        groups = f"{count_of(len(policy.by_group), 'group')} by {', '.join(map(shorten_label, policy.attributes))}"
+        return f"Decided for each of {groups}{random}{calibrator}."
+    if not isinstance(cut, Cut):
+        return f"Decided at random between thresholds{calibrator}."
+    return f"{describe_actions(' and '.join(models), cut.thresholds, cut.actions)}{calibrator}."
+
+
 def describe_rule(name: str, settings: Content) -> str:
     """Describe the rule of a choice, by its entry in the registry; other rules by their name and settings.
 
