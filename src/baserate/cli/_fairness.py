@@ -357,7 +357,7 @@ class ParityOptions(OutcomeCosts):
             return partial(
                 equalize.reject_option,
                 favour=[match_group(each, tallies) for each in self.favour],
-                favourable=self.favourable,
+                favourable=self.favourable,  # type: ignore[arg-type]  # click chose it
                 around=self.around,
                 objective=self.objective,
                 otherwise=self.otherwise,
