@@ -79,7 +79,7 @@ def test_many_classes_with_long_names_fit_the_terminal(tmp_path: Path) -> None:
 
 def test_a_table_that_nobody_could_read_is_left_to_other_formats(tmp_path: Path) -> None:
     shown = run("decide", *of_many(tmp_path, 41), "-q").stdout
-    assert "The table of 41 classes is too large to show; --format csv holds it." in shown
+    assert "The confusion matrix of 41 classes is too large to show; --format csv contains it." in shown
 
 
 def test_json_holds_what_the_library_says(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Page of `baserate decide`: the threshold in words, its confusion matrix, measures, and the choices of other rules."""
+"""Pages of `baserate decide` and `baserate costs`: thresholds, confusion matrices, measures, other rules, costs."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -9,24 +9,22 @@ from typing import Any, NamedTuple
 
 from baserate._costs import Costs
 from baserate._counts import Counts
-from baserate._formatting import format_count, format_exact, format_level, format_number
+from baserate._formatting import format_count, format_exact, format_level
 from baserate._results import Results
 from baserate.cli._costs import CELLS
 from baserate.cli._decision_curves import MARK
 from baserate.cli._io import headline
-from baserate.cli._measure_page import MANY, SHORT_LABEL, number_columns
+from baserate.cli._measure_page import MANY, class_matrix, number_when_narrow
 from baserate.cli._options import Reading
 from baserate.measure import MEASURES, describe, expected_cost, precision, prevalence, sensitivity, specificity
 from baserate.text import (
     CONFUSION_CELLS,
     Cell,
     CellFormatter,
-    Footnotes,
+    CellWriter,
     GroupKey,
     Page,
     Pivot,
-    Row,
-    Section,
     Table,
     TidyRow,
     confusion_table,
@@ -35,11 +33,10 @@ from baserate.text import (
     describe_fold_thresholds,
     describe_score_ranges,
     describe_threshold_intervals,
-    estimate_cell,
     group_heading,
     group_key,
-    interval_footnotes,
     interval_heading,
+    list_table,
     mark_cell,
     measure_label,
     shorten_label,
@@ -49,8 +46,6 @@ from baserate.text import (
 Name = tuple[str, str | None]
 """Measure, and the action that it is of."""
 
-_PLACES = 9
-"""Decimals of masses: products of shares leave traces beyond."""
 CHOICE, HELD_OUT = "choice", "held out"
 _CELLS = ("tp", "fp", "fn", "tn")
 _COUNTED = {
@@ -62,19 +57,26 @@ _COUNTED = {
     "referred_negatives": "negatives referred",
 }
 _MEANINGS = {
-    "coverage": "Share of everybody who is decided.",
-    "cost_with_referrals": "Mean cost of a case, with what referring costs.",
+    "coverage": "Share of all cases that are decided.",
+    "cost_with_referrals": "Mean cost of a case, with the cost of referrals.",
 }
+
+
+_APPARENT, _CORRECTED = "apparent", "optimism-corrected"
 _BAND_COLUMNS = {"share": "share of all", "risk": "risk"}
 _DERIVED = "derived"
 """Instead of an action, for a prevalence that may stand beside the measure of the same name."""
-_WITHOUT = "optimism-corrected"
-_OPTIMISM = f"{_WITHOUT}: less most of the gain by choosing on these very rows, estimated by cross-validation."
-_IN_FOLDS = "in folds: as it looks, less its lead over parts of the rows at cut-offs that were chosen without them."
-_DECIDED = "Measures are of the cases that are decided; referred ones count for the flag rate beside other rules alone."
-_COMPARED = ("sensitivity", "specificity", "precision", "flag_rate", "expected_cost")
-_LONGEST = 8
-"""Letters of a cut-off beside others; a longer one is rounded there."""
+_OPTIMISM = f"{_CORRECTED}: less most of the gain by choosing on these very rows, estimated by cross-validation."
+_IN_FOLDS = "in folds: less the lead of the apparent value over held-out folds, at thresholds chosen without them."
+_DECIDED = "Measures are of the decided cases; referred ones count only for the flag rate beside other rules."
+_COMPARED = {
+    "sensitivity": ("sensitivity", "sens."),
+    "specificity": ("specificity", "spec."),
+    "precision": ("precision", "prec."),
+    "flag_rate": ("flag rate", "flagged"),
+    "expected_cost": ("cost per case", "cost"),
+}
+"""Measure beside other rules -> its heading, and a shorter one."""
 
 
 class _Subject(NamedTuple):
@@ -143,7 +145,7 @@ class _DecisionPage:
         columns = [_OPTIMISM] * any(row["corrected"] is not None for row in rows)
         columns += [_IN_FOLDS] * ("folds" in self.data)
         columns += [_DECIDED] * any(row["measure"] == "coverage" for row in rows)
-        return (*notes, *(f"Cut-offs: {how}." for how in methods), *columns)
+        return (*notes, *(f"Thresholds: {how}." for how in methods), *columns)
 
     def _confusion_matrix(self, subject: _Subject) -> Table:
         """Return the confusion matrix, with a column for referred people if there are any."""
@@ -159,24 +161,24 @@ class _DecisionPage:
         return confusion_table(f"truth in rows{self._describe_set(subject)}", classes, values, text)
 
     def _describe_set(self, subject: _Subject) -> str:
-        """Describe the rows of a subject, where there are also held-out rows."""
+        """Describe the rows of a subject, where there are also test data."""
         if "held_out" not in self.data:
             return ""
-        return f", on {self.data['held_out']['name']}" if subject.set == HELD_OUT else ", where it was chosen"
+        return f", on {self.data['held_out']['name']}" if subject.set == HELD_OUT else ", on the data of the choice"
 
     def _measures(self, subject: _Subject) -> Table:
-        """Return measures as they look, optimism-corrected, in folds, and on held-out rows."""
+        """Return measures: apparent, optimism-corrected, in folds, and on test data."""
         rows = [row for (name, _), row in self.choice[subject].items() if _is_measure(name)]
-        columns = {"value": "as it looks"}
+        columns = {"value": _APPARENT}
         if any(row["corrected"] is not None for row in rows):
-            columns["corrected"] = _WITHOUT
+            columns["corrected"] = _CORRECTED
         if folds := self._folds(subject.model):
             columns["crossvalidated"] = f"in {len(folds)} folds"
         cells = [
-            {**_instead(row, name), "column": name}
+            {**row, **_other_estimate(row, name), "column": name}
             for row in rows
             for name in columns
-            if name == "value" or row[name] is not None
+            if row[name] is not None or name == "value"
         ]
         if held_out := self.choice.get(subject._replace(set=HELD_OUT)):
             columns[HELD_OUT] = f"on {self.data['held_out']['name']}"
@@ -233,12 +235,8 @@ class _DecisionPage:
         return pivot.table(self._group_rows(subjects), corner=corner, columns=subjects)
 
     def _group_cell(self, row: TidyRow) -> Cell:
-        """Return the cell of a count, of a derived prevalence, or of an estimate."""
-        if row["measure"] in _COUNTED:
-            return self.format.count(row)
-        if "level" not in row:  # derived here, without an interval
-            return format_number(row["value"], self.format.digits)
-        return self.format.estimate(row)
+        """Return the cell of a count or of an estimate."""
+        return self.format.count(row) if row["measure"] in _COUNTED else self.format.estimate(row)
 
     def _group_rows(self, subjects: Sequence[_Subject]) -> Iterator[TidyRow]:
         """Yield counts, the prevalence, and measures of some subjects."""
@@ -251,51 +249,55 @@ class _DecisionPage:
         yield from (row for row in rows if _is_measure(row["measure"]))
 
     def _other_rules(self, subject: _Subject) -> Iterator[Table | str]:
-        """Yield what other rules would have chosen; the chosen one comes first."""
+        """Yield the thresholds of other rules; the chosen one comes first."""
         others = self.others.get(subject.model, {})
         names = [name for name in _COMPARED if name != "expected_cost" or self.data["costs"] is not None]
-        rows = [self._choice_row(subject, names)] if ("tp", None) in self.choice[subject] else []
-        for rule, lines in others.items():
-            cells = (self.format.value(lines[name]) for name in names)
-            rows.append(Row(rule, (_short(lines["threshold"]["value"], self.format.digits), *cells)))
-        if others:
-            yield "What other rules would have said:"
-            narrow = Table("rule", ("cut-off", *map(_SHORT.__getitem__, names)), (Section("", tuple(rows)),))
-            yield replace(narrow, columns=("cut-off", *map(_HEADS.__getitem__, names)), narrow=narrow)
+        rows = [self._choice_row(subject)] if ("tp", None) in self.choice[subject] else []
+        rows += ({"rule": rule, "at": [lines["threshold"]["value"]], **lines} for rule, lines in others.items())
 
-    def _choice_row(self, subject: _Subject, names: Sequence[str]) -> Row:
-        """Return the line of the chosen rule, computed for all rows including those who are referred."""
+        def table(heading: int) -> Table:
+            columns: dict[str, CellWriter] = {"threshold": lambda row: " / ".join(map(self.format.short, row["at"]))}
+            columns |= {_COMPARED[name][heading]: partial(self._compared_cell, name) for name in names}
+            return list_table(rows, columns, label=itemgetter("rule"), corner="rule")
+
+        if others:
+            yield "Thresholds of other rules:"
+            yield replace(table(0), narrow=table(1))
+
+    def _compared_cell(self, name: str, row: TidyRow) -> Cell:
+        """Return a measure of the chosen rule, which is a number, or of another one, which is a tidy row."""
+        value = row[name]
+        if isinstance(value, Mapping):
+            return self.format.value(value)
+        return self.format.number(None if isnan(value) else value)
+
+    def _choice_row(self, subject: _Subject) -> TidyRow:
+        """Return the measures of the chosen rule, computed for all rows, including referred ones."""
         policy = self.data["policies"][subject.model]
         values = {name: row["value"] for (name, _), row in self.choice[subject].items()}
         counts = Counts(*(values[cell] for cell in _CELLS))
         total = counts.total + values.get("referred_positives", 0.0) + values.get("referred_negatives", 0.0)
-        numbers = {
+        row = {
+            "rule": f"{policy['rule']} (chosen)",
+            "at": policy["thresholds"],
             "sensitivity": sensitivity(counts),
             "specificity": specificity(counts),
             "precision": precision(counts),
             "flag_rate": counts.flagged / total,
         }
-        if "expected_cost" in names:
-            each = expected_cost(counts, costs=Costs(**self.data["costs"]))
-            numbers["expected_cost"] = values.get("cost_with_referrals", each)
-        thresholds = " / ".join(_short(at, self.format.digits) for at in policy["thresholds"])
-        cells = (self.format.number(None if isnan(numbers[name]) else numbers[name]) for name in names)
-        return Row(f"{policy['rule']} (chosen)", (thresholds, *cells))
+        if self.data["costs"] is not None:
+            cost = expected_cost(counts, costs=Costs(**self.data["costs"]))
+            row["expected_cost"] = values.get("cost_with_referrals", cost)
+        return row
 
 
-_HEADS = dict(zip(_COMPARED, ("sensitivity", "specificity", "precision", "flag rate", "cost per case"), strict=True))
-_SHORT = dict(zip(_COMPARED, ("sens.", "spec.", "prec.", "flagged", "cost"), strict=True))
+def _other_estimate(row: TidyRow, name: str) -> TidyRow:
+    """Return another estimate of a value with its bounds: optimism-corrected, or cross-validated."""
+    return {} if name == "value" else {"value": row[name], "low": row[f"{name}_low"], "high": row[f"{name}_high"]}
 
 
 def _is_measure(name: str) -> bool:
     return name != "threshold" and name not in _COUNTED
-
-
-def _instead(row: TidyRow, name: str) -> TidyRow:
-    """Return a row with another estimate of its value: optimism-corrected, or cross-validated."""
-    if name == "value":
-        return row
-    return {**row, "value": row[name], "low": row[f"{name}_low"], "high": row[f"{name}_high"]}
 
 
 def _prevalence(lines: Mapping[Name, TidyRow]) -> float:
@@ -303,12 +305,6 @@ def _prevalence(lines: Mapping[Name, TidyRow]) -> float:
     value = {name: row["value"] for (name, _), row in lines.items()}
     positives, negatives = (value.get(f"referred_{name}", 0.0) for name in ("positives", "negatives"))
     return float(prevalence(Counts(value["tp"] + positives, value["fp"] + negatives, value["fn"], value["tn"])))
-
-
-def _short(threshold: float, digits: int) -> str:
-    """Return a threshold in full, or rounded if it is long."""
-    shown = format_exact(threshold)
-    return shown if len(shown) <= _LONGEST else format_number(threshold, digits)
 
 
 def _line_label(name: Name) -> str:
@@ -349,9 +345,72 @@ def costs_headline(results: Results, reading: Reading) -> str:
 
 def costs_page(results: Results, line: str, digits: int) -> Page:
     """Return the page of classifiers, and of iso-cost lines if they are requested."""
-    layout = _CostPage(results, digits)
-    panels = [*layout.classifiers(), *layout.iso_cost_lines()]
-    return Page(line, tuple(panels), (*layout.format.reasons.footnotes(), *layout.notes()))
+    format_, data = CellFormatter(digits), results.data
+    per = "per case" if data["per"] == 1 else f"per {format_count(data['per'], digits)} cases"
+    rows = [row for row in results.rows() if row["measure"] == "expected_cost"]
+    iso_costs = [row for row in results.rows() if row["measure"] == "iso_cost"]
+    panels: list[Table] = []
+    notes: list[str] = []
+    if rows:
+        columns = {**_sample_columns(rows, data, format_), "total": format_.count_field("total")}
+        columns[per] = lambda row: mark_cell(format_.estimate(row), MARK * (row["cheapest"] and len(rows) > 1))
+        panels.append(list_table(rows, columns, label=lambda row: shorten_label(row["model"]), corner="classifier"))
+        notes += _cost_notes(rows, data, per)
+    if iso_costs:
+        columns = {
+            "slope": format_.field("slope"),
+            "intercept": format_.field("intercept"),
+            per: format_.field("value"),
+        }
+        panels.append(list_table(iso_costs, columns, label=_iso_cost_label, corner="iso-cost line"))
+        notes.append("iso-cost line: TPR = intercept + slope · FPR; all points of ROC space with this cost")
+    return Page(line, tuple(map(split_when_narrow, panels)), (*format_.reasons.footnotes(), *notes))
+
+
+def _sample_columns(rows: Sequence[TidyRow], data: Mapping[str, Any], format_: CellFormatter) -> dict[str, CellWriter]:
+    """Return columns on the sample of each classifier: thresholds, counts and prevalence, or shares of classes."""
+
+    def share(value: float | None, row: TidyRow) -> str:
+        return format_.mark_undefined(row["why"]) if value is None else format_.number(value)
+
+    def class_share(name: str, row: TidyRow) -> str:
+        return share(data["shares"][row["model"]].get(name, 0.0), row)
+
+    if "labels" in data["costs"]:
+        return {f"share of {shorten_label(name, 14)}": partial(class_share, name) for name in _shown_classes(data)}
+    columns: dict[str, CellWriter] = {}
+    if any(row["threshold"] is not None for row in rows):
+        columns["threshold"] = lambda row: "" if row["threshold"] is None else format_exact(row["threshold"])
+    columns |= {name.upper(): format_.count_field(name) for name in CELLS}
+    return {**columns, "measured at": lambda row: share(row["measured"], row)}
+
+
+def _shown_classes(data: Mapping[str, Any]) -> Sequence[str]:
+    """Return the classes whose shares have columns; none if there are too many."""
+    classes = _classes(data)
+    return classes if len(classes) <= _FEW else []
+
+
+def _iso_cost_label(row: TidyRow) -> str:
+    return f"through FPR {format_exact(row['fpr'])}, TPR {format_exact(row['tpr'])}"
+
+
+def _cost_notes(rows: Sequence[TidyRow], data: Mapping[str, Any], per: str) -> Iterator[str]:
+    """Yield the meanings of the columns of classifiers."""
+    if any(row["cheapest"] for row in rows) and len(rows) > 1:
+        yield f"{MARK} the cheapest"
+    if "labels" not in data["costs"]:
+        yield "measured at: the prevalence of its own sample; total: cost of that sample"
+    elif _shown_classes(data):
+        yield "share of a class: in its own sample; total: cost of that sample"
+    where = "in its own sample" if data["prevalence"] is None else f"at {_describe_prevalence(data)}"
+    yield f"{per}: mean cost {where}"
+    hows = dict.fromkeys(row["how"] for row in rows if row["low"] is not None)
+    if hows:
+        yield f"{format_level(data['level'])} % intervals of the cost {per}: {' or '.join(hows)}."
+
+
+_CLASS_COSTS = {"cost_expected": "expected cost", "cost_realised": "realized cost", "referred_share": "share referred"}
 
 
 def _describe_prevalence(data: Mapping[str, Any]) -> str:
@@ -368,156 +427,45 @@ def _classes(data: Mapping[str, Any]) -> Sequence[str]:
     return list(dict.fromkeys(name for shares in data["shares"].values() for name in shares))
 
 
-class _CostPage:
-    """Rows of classifiers and of iso-cost lines, and the formatter of their cells."""
-
-    def __init__(self, results: Results, digits: int) -> None:
-        self.data, self.format = results.data, CellFormatter(digits)
-        self.rows = [row for row in results.rows() if row["measure"] == "expected_cost"]
-        self.iso_costs = [row for row in results.rows() if row["measure"] == "iso_cost"]
-        per = results.data["per"]
-        self.per = "per case" if per == 1 else f"per {format_count(per, digits)} cases"
-
-    def classifiers(self) -> Iterator[Table]:
-        """Yield a line for each classifier."""
-        if self.rows:
-            heads = (*self._headings(), "total", self.per)
-            rows = tuple(Row(shorten_label(row["model"]), tuple(self._cells(row))) for row in self.rows)
-            yield split_when_narrow(Table("classifier", heads, (Section("", rows),)))
-
-    def iso_cost_lines(self) -> Iterator[Table]:
-        """Yield slope, intercept and cost of each iso-cost line."""
-        rows = tuple(
-            Row(
-                f"through FPR {format_exact(row['fpr'])}, TPR {format_exact(row['tpr'])}",
-                tuple(self.format.number(row[name]) for name in ("slope", "intercept", "value")),
-            )
-            for row in self.iso_costs
-        )
-        if rows:
-            heads = ("slope", "intercept", self.per)
-            yield split_when_narrow(Table("line of equal cost", heads, (Section("", rows),)))
-
-    def notes(self) -> Iterator[str]:
-        """Yield the meanings of columns."""
-        if self.rows:
-            yield from self._column_notes()
-        if self.iso_costs:
-            yield "line of equal cost: TPR = intercept + slope · FPR; all points of ROC space that cost as much"
-
-    @property
-    def _has_thresholds(self) -> bool:
-        """Whether some classifier has a threshold."""
-        return any(row["threshold"] is not None for row in self.rows)
-
-    @property
-    def _classes(self) -> Sequence[str]:
-        """Classes whose shares have columns; none if there are too many."""
-        occurring = _classes(self.data)
-        return occurring if len(occurring) <= _FEW else []
-
-    def _headings(self) -> Iterator[str]:
-        """Yield the headings of columns."""
-        if "labels" in self.data["costs"]:
-            yield from (f"share of {shorten_label(name, 14)}" for name in self._classes)
-            return
-        yield from ["threshold"] * self._has_thresholds
-        yield from (*map(str.upper, CELLS), "measured at")
-
-    def _cells(self, row: TidyRow) -> Iterator[Cell]:
-        """Yield the cells of one classifier."""
-        if "labels" in self.data["costs"]:
-            shares = self.data["shares"][row["model"]]
-            yield from (self._share(shares.get(name, 0.0), row["why"]) for name in self._classes)
-        else:
-            yield from ["" if row["threshold"] is None else format_exact(row["threshold"])] * self._has_thresholds
-            yield from (format_count(row[name], self.format.digits) for name in CELLS)
-            yield self._share(row["measured"], row["why"])
-        yield format_count(row["total"], self.format.digits)
-        best = row["cheapest"] and len(self.rows) > 1
-        yield mark_cell(self.format.estimate(row), MARK * best)
-
-    def _share(self, share: float | None, why: str | None) -> str:
-        """Return the share of a class in a sample; undefined where the sample has no rows."""
-        return self.format.mark_undefined(why) if share is None else self.format.number(share)
-
-    def _column_notes(self) -> Iterator[str]:
-        """Yield the meanings of the columns of classifiers."""
-        if any(row["cheapest"] for row in self.rows) and len(self.rows) > 1:
-            yield f"{MARK} the cheapest"
-        if "labels" not in self.data["costs"]:
-            yield "measured at: the prevalence of its own sample; total: what the whole of that cost"
-        elif self._classes:
-            yield "share of a class: in its own sample; total: what the whole of that cost"
-        where = "in its own sample" if self.data["prevalence"] is None else f"at {_describe_prevalence(self.data)}"
-        yield f"{self.per}: mean cost {where}"
-        hows = dict.fromkeys(row["how"] for row in self.rows if row["low"] is not None)
-        if hows:
-            yield f"{format_level(self.data['level'])} % intervals of the cost {self.per}: {' or '.join(hows)}."
-
-
 def decide_classes_page(results: Results, reading: Reading, costs_file: str, digits: int) -> Page:
-    """Lay the numbers out."""
-    reasons = Footnotes()
-    rows = results.rows()
-    panels = [
-        _sentence(results.data, costs_file),
-        _table(rows, results.data, reading, digits),
-        _rules(rows, reasons, digits),
-    ]
-    return Page(
-        headline(reading, results.data), tuple(panels), reasons.footnotes() + interval_footnotes(rows, results.data)
+    """Return the page of decisions among several classes."""
+    rows, format_ = results.rows(), CellFormatter(digits)
+    rules = Pivot(
+        line=itemgetter("rule"),
+        column=itemgetter("measure"),
+        cell=partial(format_.estimate, several=False),
+        label=str,
+        heading=_CLASS_COSTS.__getitem__,
     )
+    panels = [
+        _describe_class_decisions(results.data, costs_file),
+        _class_decisions(rows, results.data, reading, digits),
+        rules.table([row for row in rows if row["class"] is None], corner="rule"),
+    ]
+    return Page(headline(reading, results.data), tuple(panels), format_.footnotes(rows, results.data))
 
 
-def _sentence(data: TidyRow, costs_file: str) -> str:
-    """Say what is done with each row."""
+def _describe_class_decisions(data: Mapping[str, Any], costs_file: str) -> str:
+    """Describe the decision on each row."""
     refer = data["refer"]
-    left = "" if refer is None else f", or is referred for {refer:g} where that is cheaper"
-    done = f"each row gets the class of least expected cost by {costs_file}{left}."
+    referral = "" if refer is None else f", or is referred at a cost of {refer:g} if that is cheaper"
+    sentence = f"each row gets the class of least expected cost by {costs_file}{referral}."
     if "to" in data:
-        each = [f"{shorten_label(name)} {100 * share:.4g}\N{NO-BREAK SPACE}%" for name, share in data["to"].items()]
-        done = f"where the shares are {', '.join(each)}, {done}"
-    return done[:1].upper() + done[1:]
+        shares = (f"{shorten_label(name)} {100 * share:.4g}\N{NO-BREAK SPACE}%" for name, share in data["to"].items())
+        sentence = f"at shares of {', '.join(shares)}, {sentence}"
+    return sentence[:1].upper() + sentence[1:]
 
 
-def _table(rows: Sequence[TidyRow], data: TidyRow, reading: Reading, digits: int) -> Table | str:
-    """Truth in rows, decisions in columns, and what is referred."""
+def _class_decisions(rows: Sequence[TidyRow], data: Mapping[str, Any], reading: Reading, digits: int) -> Table | str:
+    """Return the confusion matrix, with a column for referred rows if there are any."""
     names = data["decisions"]
     if len(names) > MANY:
-        return f"The table of {len(names)} classes is too large to show; --format csv holds it."
-    cells = iter([row["value"] for row in rows if row["measure"] == "cell"])
-    lines = [[next(cells) for _ in names] for _ in names]
+        return f"The confusion matrix of {len(names)} classes is too large to show; --format csv contains it."
+    masses = [row["value"] for row in rows if row["measure"] == "cell"]
+    lines = [masses[at : at + len(names)] for at in range(0, len(masses), len(names))]
     referred = [row["value"] for row in rows if row["measure"] == "referred"]
-    for line, mass in zip(lines, referred if any(referred) else (), strict=False):
-        line.append(mass)
-    lines.append([sum(column) for column in zip(*lines, strict=True)])
-    shown = tuple(
-        Row(shorten_label(name), _masses(line, digits)) for name, line in zip([*names, "total"], lines, strict=True)
-    )
-    last = (*["referred"] * any(referred), "total")
-    columns = (*(shorten_label(name, SHORT_LABEL) for name in names), *last)
-    full = Table(
-        f"{shorten_label(reading.truth)} ↓ decided →", columns, (Section("", shown, apart=True),), upright=True
-    )
-    return replace(full, narrow=number_columns(full, kept=len(last)))
-
-
-def _masses(line: Sequence[float], digits: int) -> tuple[str, ...]:
-    """Masses and their sum, without the trace that products leave."""
-    return tuple(format_count(round(mass, _PLACES), digits) for mass in (*line, sum(line)))
-
-
-def _rules(rows: Sequence[TidyRow], reasons: Footnotes, digits: int) -> Table:
-    """What both rules cost."""
-    by: dict[str, dict[str, TidyRow]] = {}
-    for row in rows:
-        if row["class"] is None:
-            by.setdefault(row["rule"], {})[row["measure"]] = row
-    heads = {"cost_expected": "expected cost", "cost_realised": "realised cost", "referred_share": "share referred"}
-    columns = [name for name in heads if name in next(iter(by.values()))]
-    lines = [
-        Row(rule, tuple(estimate_cell(found[name], reasons, digits=digits, several=False) for name in columns))
-        for rule, found in by.items()
-    ]
-    return Table("rule", tuple(heads[name] for name in columns), (Section("", tuple(lines)),))
+    if any(referred):
+        lines = [[*line, mass] for line, mass in zip(lines, referred, strict=True)]
+    corner = f"{shorten_label(reading.truth)} ↓ decided →"
+    matrix = class_matrix(corner, names, lines, digits=digits, referred=any(referred))
+    return number_when_narrow(matrix, named=1 + any(referred))

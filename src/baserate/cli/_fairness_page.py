@@ -325,8 +325,6 @@ _FRONTIER = {
 _TITLES = {**_RATES, "gap": _GAP}
 _FEW = 3
 """Groups that a sentence names."""
-_LONGEST = 8
-"""Letters of a number that is shown in full; a longer one is rounded."""
 
 
 def equalize_page(results: Results, line: str, digits: int) -> Page:
@@ -401,12 +399,7 @@ class _ParityPage:
         at, flagged = row["value"], row["action"] == "flag"
         if at in (float("inf"), float("-inf")):
             return "everybody" if (at < 0) == flagged else "nobody"
-        return f"{'≥' if flagged else '<'}\N{NO-BREAK SPACE}{self._short(at)}"
-
-    def _short(self, value: float) -> str:
-        """Return a number in full, or rounded if it is long."""
-        exact = format_exact(value)
-        return exact if len(exact) <= _LONGEST else self.format.number(value)
+        return f"{'≥' if flagged else '<'}\N{NO-BREAK SPACE}{self.format.short(at)}"
 
     def _rates(self) -> Table:
         """Return the rates of everybody and of each group under the policy."""
@@ -503,8 +496,8 @@ class _ParityPage:
         if policy["rule"] != "crossing":
             return ""
         (score,), (first, second) = self.data["policies"], [group_heading(group) for group in self.groups if group]
-        in_first, in_second = map(self._short, policy["settings"]["thresholds"])
-        knots = ", ".join(f"{self._short(x)} to {self._short(y)}" for x, y in policy["settings"]["scale"])
+        in_first, in_second = map(self.format.short, policy["settings"]["thresholds"])
+        knots = ", ".join(f"{self.format.short(x)} to {self.format.short(y)}" for x, y in policy["settings"]["scale"])
         return (
             f"The curves cross at {shorten_label(score)} {in_first} in {first} and {in_second} in {second}. On one "
             f"scale, with scores of {second} moved ({knots}), {in_first} serves both where scores lie close together."
@@ -524,7 +517,7 @@ class _ParityPage:
         if rows:
             yield "Price of fairness at every tolerance:"
             columns = {head: partial(self._frontier_cell, name) for name, head in _FRONTIER.items()}
-            yield list_table(rows, columns, label=lambda row: self._short(row["within"]), corner="within")
+            yield list_table(rows, columns, label=lambda row: self.format.short(row["within"]), corner="within")
 
     def _frontier_cell(self, name: str, row: TidyRow) -> str:
         """Return a number of the frontier, without rounding errors."""

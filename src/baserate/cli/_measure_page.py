@@ -1,4 +1,4 @@
-"""Page of `baserate measure`: the confusion matrix, then measures with their meanings."""
+"""Pages of `baserate measure`, of two classes or several: confusion matrices, then measures with their meanings."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -8,16 +8,16 @@ from typing import Any, Literal, NamedTuple
 
 from baserate._counts import Counts
 from baserate._curve import Curve
-from baserate._formatting import format_count, format_exact, format_number
+from baserate._formatting import format_count, format_exact
 from baserate._results import Results
 from baserate._tally import Tally
 from baserate.cli._io import headline
 from baserate.cli._options import Reading
 from baserate.measure import MEASURES, describe, find_measure, prevalence
 from baserate.text import (
-    EVERYBODY,
     Cell,
     CellFormatter,
+    CellWriter,
     GroupKey,
     Page,
     Pivot,
@@ -30,16 +30,17 @@ from baserate.text import (
     group_heading,
     group_key,
     interval_heading,
+    list_table,
     measure_label,
     shorten_label,
 )
 
 MANY = 40
-"""Classes from which their table is not shown whole."""
-SHORT_LABEL = 14
+"""Number of classes above which their confusion matrix is not shown."""
+_SHORT_LABEL = 14
 """Letters of a class above a column."""
 _MOST = 20
-"""Errors that are shown instead."""
+"""Most frequent errors that are shown instead."""
 TITLES = {Curve: "over all thresholds", Tally: "as probabilities"}
 """Titles of measures that are not of decisions, by what they are computed from."""
 _COUNTS = {"tp": "positives flagged", "fn": "positives passed", "fp": "negatives flagged", "tn": "negatives passed"}
@@ -47,7 +48,7 @@ _COUNT_LABELS = {**_COUNTS, "total": "total"}
 
 
 class Subject(NamedTuple):
-    """What a number is about; the threshold is None for predicted labels and for whole curves."""
+    """Model, threshold and group of a number; the threshold is None for predicted labels and whole curves."""
 
     model: str | None
     threshold: float | None = None
@@ -145,12 +146,8 @@ class _MeasurePage:
         )
 
     def _cell(self, row: TidyRow, *, several: bool) -> Cell:
-        """Return the cell of a count, of a derived prevalence, or of an estimate."""
-        if row["measure"] in _COUNT_LABELS:
-            return self.format.count(row)
-        if "level" not in row:  # derived here, without an interval
-            return format_number(row["value"], self.format.digits)
-        return self.format.estimate(row, several=several)
+        """Return the cell of a count or of an estimate."""
+        return self.format.count(row) if row["measure"] in _COUNT_LABELS else self.format.estimate(row, several=several)
 
     def _confusion_matrix(self, subject: Subject) -> Table:
         """Return the confusion matrix of one subject."""
@@ -252,16 +249,11 @@ class _ClassPage:
         classes = self.data["classes"]
         masses = [row["value"] for row in cells]
         lines = [masses[at : at + len(classes)] for at in range(0, len(masses), len(classes))]
-        counts = [self._count_line(name, [*line, sum(line)]) for name, line in zip(classes, lines, strict=True)]
-        totals = [sum(column) for column in zip(*lines, strict=True)]
         shares = [self._share_line(name, line) for name, line in zip(classes, lines, strict=True)]
-        sections = (
-            Section("", (*counts, self._count_line("total", [*totals, sum(totals)])), apart=True),
-            Section("% of each row", tuple(shares), apart=True),
+        matrix = class_matrix(self._corner(), classes, lines, digits=self.format.digits)
+        return number_when_narrow(
+            replace(matrix, sections=(*matrix.sections, Section("% of each row", tuple(shares), apart=True)))
         )
-        names = tuple(shorten_label(name, SHORT_LABEL) for name in classes)
-        full = Table(self._corner(), (*names, "total"), sections, upright=True)
-        return replace(full, narrow=number_columns(full))
 
     def _frequent_errors(self, cells: Sequence[TidyRow]) -> Table:
         """Return the most frequent errors, where a table of all classes would be too large to read."""
@@ -269,16 +261,17 @@ class _ClassPage:
         for row in cells:
             total[str(row["class"])] = total.get(str(row["class"]), 0.0) + row["value"]
         errors = [row for row in cells if row["class"] != row["against"]]
-        most = sorted(errors, key=lambda row: -row["value"])[:_MOST]
-        lines = [
-            Row(
-                f"{shorten_label(row['class'])} → {shorten_label(row['against'])}",
-                (self.format.count(row), _percent(row["value"] / total[str(row["class"])])),
-            )
-            for row in most
-        ]
-        title = f"{self._corner()} the most frequent errors"
-        return Table(title, ("count", "% of the truth"), (Section("", tuple(lines)),), upright=True)
+        columns: dict[str, CellWriter] = {
+            "count": self.format.count,
+            "% of the class": lambda row: _percent(row["value"] / total[str(row["class"])]),
+        }
+        table = list_table(
+            sorted(errors, key=lambda row: -row["value"])[:_MOST],
+            columns,
+            label=lambda row: f"{shorten_label(row['class'])} → {shorten_label(row['against'])}",
+            corner=f"{self._corner()} the most frequent errors",
+        )
+        return replace(table, upright=True)
 
     def _corner(self) -> str:
         """Return the names of the label and of the decision."""
@@ -286,17 +279,11 @@ class _ClassPage:
         scores = "highest score" if self.data["columns"].get("score") else "decided"
         return f"{truth} ↓ {shorten_label(self.reading.predicted or scores)} →"
 
-    def _count_line(self, name: object, masses: Sequence[float]) -> Row:
-        """Return counts of one class."""
-        return Row(shorten_label(name), tuple(format_count(mass, self.format.digits) for mass in masses))
-
     def _share_line(self, name: object, masses: Sequence[float]) -> Row:
         """Return the decisions on one class in percent."""
         total = sum(masses)
-        if not total:
-            undefined = (self.format.mark_undefined("no row is of this class") for _ in (*masses, total))
-            return Row(shorten_label(name), tuple(undefined))
-        return Row(shorten_label(name), tuple(_percent(mass / total) for mass in (*masses, total)))
+        shares = (_percent(mass / total) if total else self.format.mark_undefined(_NO_ROW) for mass in (*masses, total))
+        return Row(shorten_label(name), tuple(shares))
 
     def _by_class(self, rows: Sequence[TidyRow]) -> Iterator[Table]:
         """Yield classes and averages in lines, measures in columns."""
@@ -338,15 +325,11 @@ class _ClassPage:
             section=lambda _row: "" if several else title,
             cell=partial(self.format.average, several=several),
             label=lambda line: " ".join(filter(None, [line[1], measure_label(line[0])])),
-            heading=self._group_heading if several else lambda _group: interval_heading(self.data),
+            heading=group_heading if several else lambda _group: interval_heading(self.data),
             meaning=lambda line: self._meaning(line[0]),
         )
         shown = [row for row in rows if _whole_line(row) in lines]
         yield pivot.table(shown, corner=title if several else "", columns=list(self.groups))
-
-    def _group_heading(self, group: GroupKey) -> str:
-        """Return the values of a group."""
-        return EVERYBODY if group is None else ", ".join(shorten_label(value) for _, value in group)
 
     def _meaning(self, name: str) -> str:
         """Return the summary of a measure of several classes."""
@@ -355,38 +338,66 @@ class _ClassPage:
         return describe(multiclass.find_measure(name)).summary
 
 
-def _whole_line(row: TidyRow) -> tuple[str, str | None]:
-    """Return the measure and the average that a line of all classes is of."""
-    return (row["measure"], row["average"])
+_NO_ROW = "no row is of this class"
 
 
-def number_columns(panel: Table, *, kept: int = 1) -> Table:
-    """The same table with numbers for names of columns, all but the last ones, and nothing where there is nothing."""
-    many = len(panel.columns) - kept
+def class_matrix(
+    corner: str, classes: Sequence[object], lines: Sequence[Sequence[float]], *, digits: int, referred: bool = False
+) -> Table:
+    """Return a confusion matrix of several classes with totals.
+
+    Parameters
+    ----------
+    corner
+        Text above the names of classes.
+    classes
+        Labels of the classes.
+    lines
+        For each true class, the mass of each decision.
+    digits
+        Significant digits.
+    referred
+        Whether the last decision is to refer.
+    """
+    totals = [sum(column) for column in zip(*lines, strict=True)]
+    rows = [
+        # 14 digits: products and sums of shares leave rounding errors, which would show as decimals of a count.
+        Row(shorten_label(name), tuple(format_count(float(f"{mass:.14g}"), digits) for mass in (*line, sum(line))))
+        for name, line in zip([*classes, "total"], [*lines, totals], strict=True)
+    ]
+    headings = (*(shorten_label(name, _SHORT_LABEL) for name in classes), *["referred"] * referred, "total")
+    return Table(corner, headings, (Section("", tuple(rows), apart=True),), upright=True)
+
+
+def number_when_narrow(panel: Table, *, named: int = 1) -> Table:
+    """Return a table that a narrow terminal shows with numbered columns, except the last ones, and without zeros."""
+    many = len(panel.columns) - named
     wide = len(str(many))
     sections = []
     for section in panel.sections:
-        sparse = _whole_percent if section.title else _sparse
         rows = [
             Row(
                 f"{at:>{wide}} {row.name}" if at <= many else row.name,
-                tuple(map(sparse, map(str, row.cells))),
+                tuple(_narrow_cell(str(cell), percent=bool(section.title)) for cell in row.cells),
             )
             for at, row in enumerate(section.rows, start=1)
         ]
         sections.append(replace(section, rows=tuple(rows)))
     numbers = tuple(map(str, range(1, many + 1)))
-    return replace(panel, columns=(*numbers, *panel.columns[many:]), sections=tuple(sections))
+    narrow = replace(panel, columns=(*numbers, *panel.columns[many:]), sections=tuple(sections))
+    return replace(panel, narrow=narrow)
 
 
-def _sparse(cell: str) -> str:
+def _narrow_cell(cell: str, *, percent: bool) -> str:
+    """Return a dot for zero, and per cent without decimals."""
+    if percent and "." in cell:
+        return f"{float(cell):.0f}" if float(cell) >= 0.5 else "<1"
     return "·" if cell == "0" else cell
 
 
-def _whole_percent(cell: str) -> str:
-    if "." not in cell:
-        return _sparse(cell)
-    return f"{float(cell):.0f}" if float(cell) >= 0.5 else "<1"
+def _whole_line(row: TidyRow) -> tuple[str, str | None]:
+    """Return the measure and the average that a line of all classes is of."""
+    return (row["measure"], row["average"])
 
 
 def _percent(share: float) -> str:

@@ -14,11 +14,21 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, 
 from dataclasses import dataclass, replace
 from typing import Any
 
-from baserate._formatting import UNDEFINED, footnote_mark, format_count, format_level, format_number, format_p
+from baserate._formatting import (
+    UNDEFINED,
+    footnote_mark,
+    format_count,
+    format_exact,
+    format_level,
+    format_number,
+    format_p,
+)
 from baserate.text._tables import EVERYBODY, Cell, IntervalCell, Row, Section, Table, align_decimals, shorten_label
 
 _MOST = 5
 """Measures that a footnote names."""
+_LONGEST = 8
+"""Letters of a number that is shown in full."""
 _STEPS = 4
 """Units of the last digit by which shortened bounds must differ."""
 _SHARES = {"Wilson", "Clopper–Pearson", "Jeffreys", "Agresti–Coull"}
@@ -66,7 +76,7 @@ def estimate_cell(row: Mapping[str, Any] | None, reasons: Footnotes, *, digits: 
     Parameters
     ----------
     row
-        Tidy row with `value`, `low`, `high`, `level` and `why`; None for an empty cell.
+        Tidy row with `value`, and with `low`, `high`, `level` and `why` if it has an interval; None for an empty cell.
     reasons
         Footnotes, which collect the reason of an undefined number.
     digits
@@ -79,7 +89,7 @@ def estimate_cell(row: Mapping[str, Any] | None, reasons: Footnotes, *, digits: 
     if row["value"] is None:
         return reasons.mark_undefined(row["why"])
     value = format_number(row["value"], digits)
-    if row["level"] is None:
+    if row.get("level") is None:  # derived numbers, such as a prevalence, have no interval
         return value
     if row["low"] is None:
         return IntervalCell(value, reasons.mark_undefined(row["why"]))
@@ -209,6 +219,11 @@ class CellFormatter:
     def number(self, value: float | None) -> str:
         """Return a number that needs no reason where it is undefined."""
         return UNDEFINED if value is None else format_number(value, self.digits)
+
+    def short(self, value: float) -> str:
+        """Return a number in full, such as a threshold; a long one is rounded."""
+        exact = format_exact(value)
+        return exact if len(exact) <= _LONGEST else format_number(value, self.digits)
 
     def field(self, name: str, *, why: str | None = None) -> CellWriter:
         """Return the function from a row to a field of it; one without a number is empty, or `why` says the reason."""
