@@ -303,7 +303,7 @@ CELLS = "give TP,FN,FP,TN in this order, such as M1=150,40,60,250, or by name, M
         ((*M1, *M1, "--fp", "1"), "2 classifiers have the name 'M1'; give each a name of its own."),
         (
             (*M1, "--fp", "1", "--truth", "y"),
-            "--truth is for files; name one for each classifier, or leave out --truth.",
+            "--truth is for files; name one for each classifier, or leave out",
         ),
         ((*M1, "--fp", "1", "--threshold", "1"), "--threshold is for files;"),
         ((*M1, "--fp", "nan"), "'nan' is not a number"),
@@ -317,7 +317,7 @@ CELLS = "give TP,FN,FP,TN in this order, such as M1=150,40,60,250, or by name, M
         ((*M1, "--costs", "c.csv"), "--table is for two classes; leave out either --table or --costs."),
         (
             ("--iso-cost", "0,1", "--costs", "c.csv"),
-            "--iso-cost is for two classes; leave out either --iso-cost or --costs.",
+            "--iso-cost is for two classes; leave out either",
         ),
         (("--costs", "c.csv", "--fp", "1"), "--costs is for several classes and --fp for two; leave out one of them."),
     ],

@@ -178,7 +178,7 @@ def _expect_multiclass(deployment: DeploymentOptions, expect_options: ExpectOpti
     results = Results(expected.columns, data)
     line = _headline(deployment, results.data)
     print_messages(line, results.data, output, inferred=False)
-    print_results(results, lambda: multiclass_page(results, deployment.reading, line, output.digits), output)
+    print_results(results, lambda: multiclass_page(results, deployment.reading, output.digits, line), output)
 
 
 def _page(results: "Results", deployment: DeploymentOptions, line: str, digits: int) -> "Page":

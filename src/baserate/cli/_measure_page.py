@@ -220,11 +220,11 @@ def _without_group(subjects: Sequence[Subject] | dict[Subject, list[TidyRow]]) -
     return by_shared
 
 
-def multiclass_page(results: Results, reading: Reading, headline: str, digits: int) -> Page:
-    """Return the page of some results."""
+def multiclass_page(results: Results, reading: Reading, digits: int, line: str | None = None) -> Page:
+    """Return the page of several classes, below the usual line on the data or another one."""
     layout = _ClassPage(results, reading, digits)
     panels = tuple(layout.panels())
-    return Page(headline, panels, layout.format.footnotes(results.rows(), results.data))
+    return Page(line or headline(reading, results.data), panels, layout.format.footnotes(results.rows(), results.data))
 
 
 class _ClassPage:
