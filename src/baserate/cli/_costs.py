@@ -31,7 +31,7 @@ CELLS = ("tp", "fn", "fp", "tn")
 _HOW = "give TP,FN,FP,TN in this order, such as M1=150,40,60,250, or by name, M1=tp:150,fn:40,fp:60,tn:250."
 _MIDDLE = 0.5
 _MOST = 1e15
-"""The greatest count: up to here every whole number is exact."""
+"""The greatest count: floats hold every whole number up to it exactly."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -237,7 +237,7 @@ _BENEFIT_EXAMPLES = (
 
 
 def steps(low: float, high: float, *, most: int) -> list[float]:
-    """Return at most so many numbers: from the lowest in steps of 1, 2 or 5 of their place, and the highest.
+    """Return at most `most` numbers: from the lowest in steps of 1, 2 or 5 of their place, and the highest.
 
     >>> steps(0.05, 0.35, most=5), steps(0.1, 0.2, most=3)
     ([0.05, 0.15, 0.25, 0.35], [0.1, 0.15, 0.2])
@@ -309,8 +309,8 @@ class DecisionCurveOptions:
     compare: Annotated[bool, option(help="Difference in net benefit between each pair of models.")] = False
 
     def __post_init__(self) -> None:
-        for name, given in (("--from", self.from_), ("--to", self.to), ("--points", self.points)):
-            if self.at and given is not None:
+        for name, value in (("--from", self.from_), ("--to", self.to), ("--points", self.points)):
+            if self.at and value is not None:
                 raise click.UsageError(f"--at and {name} both determine the thresholds; give one of them.")
         low, high = self._ends
         if low >= high:
@@ -521,14 +521,14 @@ class CostCurveOptions(OutcomeCosts):
     ] = None
 
     def __post_init__(self) -> None:
-        given = [f"--{name}" for name in CELLS if getattr(self, name) is not None]
-        if self.kind == "brier" and given:
-            raise click.UsageError(f"{given[0]} is for cost curves; leave out either it or --kind brier.")
-        if given and self.prevalence is None:
+        flags = [f"--{name}" for name in CELLS if getattr(self, name) is not None]
+        if self.kind == "brier" and flags:
+            raise click.UsageError(f"{flags[0]} is for cost curves; leave out either {flags[0]} or --kind brier.")
+        if flags and self.prevalence is None:
             raise click.UsageError(
                 "the place of costs on the curve depends on the prevalence; add it, such as --prevalence 0.02."
             )
-        if self.kind == "cost" and self.prevalence is not None and not given:
+        if self.kind == "cost" and self.prevalence is not None and not flags:
             raise click.UsageError(
                 "a cost curve holds at every prevalence; leave out --prevalence, or add costs to mark, such as --fp 1 "
                 "--fn 20."

@@ -256,7 +256,7 @@ class DecisionOptions(OutcomeCosts):
 
     @property
     def has_costs(self) -> bool:
-        """Whether costs were given."""
+        """Whether costs are stated."""
         return any(map(self._has, CELLS))
 
     @property
@@ -271,8 +271,8 @@ class DecisionOptions(OutcomeCosts):
         """Bootstrap samples and folds of the validation."""
         from baserate.decide import Validation
 
-        given = {"draws": self.draws, "folds": self.folds}
-        return Validation(**{name: value for name, value in given.items() if value is not None})
+        options = {"draws": self.draws, "folds": self.folds}
+        return Validation(**{name: value for name, value in options.items() if value is not None})
 
     @property
     def choose(self) -> "Rule":

@@ -428,7 +428,7 @@ class _ParityPage:
             return self.format.count(row)
         if row["measure"] == "lottery":
             return _in_tenths(row["value"])
-        # The base rate is there to compare with: its interval would distract.
+        # The base rate is a reference for the other rates: its interval would distract.
         return self.format.value(row) if row["measure"] == "base_rate" else self.format.estimate(row)
 
     def _changes(self) -> Table:

@@ -361,8 +361,8 @@ class HullOptions(OutcomeCosts):
             idle: tuple[str, ...] = ("reverse", "prevalence", *CELLS, *_POINT, "level")
         else:
             idle = ("reverse", *CELLS, *_POINT) if self.ratios else ("level",)
-        given = ((name, getattr(self, name)) for name in idle)
-        return (name for name, value in given if value is not None and value is not False)  # 0 is a rate
+        # Compared with None and False rather than tested for truth: 0 is a rate.
+        return (name for name in idle if getattr(self, name) is not None and getattr(self, name) is not False)
 
 
 @command("hull", examples=_EXAMPLES)

@@ -97,7 +97,7 @@ def estimate_cell(row: Mapping[str, Any] | None, reasons: Footnotes, *, digits: 
 
 
 def format_bounds(low: float, high: float, digits: int, places: int) -> tuple[str, str]:
-    """Format both bounds, with at most so many decimals if that still shows the width of the interval.
+    """Format both bounds, with at most `places` decimals if that still shows the width of the interval.
 
     >>> format_bounds(0.0404, 0.9157, 4, 3), format_bounds(0.84153, 0.84204, 4, 3)
     (('0.040', '0.916'), ('0.8415', '0.8420'))

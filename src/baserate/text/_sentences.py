@@ -1,6 +1,6 @@
 """Sentences: files, rows and classes of a headline; actions, rules and thresholds of a policy.
 
-The headline of every command is written here, so NumPy and the types that load it are imported in functions.
+Every command loads this module for its headline, so NumPy and the types that load it are imported in functions.
 """
 
 from collections.abc import Mapping, Sequence
@@ -65,7 +65,7 @@ def describe_class(name: str, truth: str | None, data: Mapping[str, Any]) -> str
 
 
 def describe_choice(model: str, policy: Content, costs: Content | None = None) -> str:
-    """Describe the actions of a policy and its rule; `costs` are those that were given with the command.
+    """Describe the actions of a policy and its rule; `costs` are those of the command.
 
     >>> describe_choice("risk", {"rule": "youden", "thresholds": [0.65], "actions": ["pass", "flag"], "settings": {}})
     'Flag risk ≥ 0.65 (rule: greatest sensitivity + specificity).'
