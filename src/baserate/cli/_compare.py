@@ -19,8 +19,16 @@ from baserate._formatting import (
 )
 from baserate.cli._declarations import Output, command, option
 from baserate.cli._io import headline, print_notes, print_results, read_rows
-from baserate.cli._options import Level, MeasureSettings, Reading, Seed, bind_settings
-from baserate.cli._values import Number, complete_two_class, names, read_thresholds
+from baserate.cli._options import (
+    Level,
+    MeasureSettings,
+    Reading,
+    Seed,
+    bind_settings,
+    threshold_per_score,
+    two_class_measures,
+)
+from baserate.cli._values import Number
 from baserate.text import EVERYBODY, CellFormatter, Page, TidyRow, list_table, measure_label, shorten_label
 
 if TYPE_CHECKING:
@@ -133,27 +141,8 @@ _METHODS = ("delong", "resample", "mcnemar-exact", "mcnemar-mid-p", "mcnemar", "
 class CompareOptions:
     """Options of a comparison: measures, thresholds, hypothesis, test."""
 
-    measure: Annotated[
-        tuple[tuple[str, ...], ...],
-        option(
-            type=names,
-            metavar="NAMES",
-            shell_complete=complete_two_class,
-            multiple=True,
-            default="auc",
-            help="Measures by any of their names, with commas.",
-        ),
-    ] = ()
-    threshold: Annotated[
-        tuple[tuple[float, ...], ...],
-        option(
-            type=read_thresholds,
-            metavar="NUMBERS",
-            multiple=True,
-            default="0.5 for probabilities",
-            help="Threshold for all scores, or one for each with commas: scores at or above it are flagged.",
-        ),
-    ] = ()
+    measure: Annotated[tuple[tuple[str, ...], ...], two_class_measures("auc")] = ()
+    threshold: Annotated[tuple[tuple[float, ...], ...], threshold_per_score()] = ()
     alternative: Annotated[
         str,
         option(

@@ -15,8 +15,8 @@ from baserate._formatting import count_of, there_are
 from baserate.cli._declarations import Output, command, omit, option
 from baserate.cli._io import print_messages, print_results, read_tallies
 from baserate.cli._measure import Classes, read_classes, read_costs
-from baserate.cli._options import ClosedFormIntervals, OptionalReading, OutcomeCosts, Reading
-from baserate.cli._values import CELLS as PRICED, Prior, match_classes, read_numbers, read_prior, read_thresholds
+from baserate.cli._options import ClosedFormIntervals, OptionalReading, OutcomeCosts, Reading, threshold_per_score
+from baserate.cli._values import CELLS as PRICED, Prior, match_classes, read_numbers, read_prior
 
 if TYPE_CHECKING:
     from baserate._confusion import Confusion
@@ -187,16 +187,7 @@ class CostOptions(OutcomeCosts):
             "be repeated.",
         ),
     ] = ()
-    threshold: Annotated[
-        tuple[tuple[float, ...], ...],
-        option(
-            type=read_thresholds,
-            multiple=True,
-            metavar="NUMBERS",
-            default="0.5 for probabilities",
-            help="Threshold for all scores, or one for each --score with commas: scores at or above it are flagged.",
-        ),
-    ] = ()
+    threshold: Annotated[tuple[tuple[float, ...], ...], threshold_per_score()] = ()
     costs: Annotated[
         str | None,
         option(metavar="FILE", help="Of several classes: cost matrix of decisions, with true classes in rows."),

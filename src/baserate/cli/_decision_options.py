@@ -13,12 +13,11 @@ from baserate._domains import DRAWS, FOLDS
 from baserate._errors import OptionError
 from baserate._formatting import count_of
 from baserate.cli._declarations import option
-from baserate.cli._options import Beta, NetBenefitAt, OutcomeCosts, Prevalence
+from baserate.cli._options import Beta, NetBenefitAt, OutcomeCosts, Prevalence, two_class_measures
 from baserate.cli._values import (
     CELLS,
     RegisteredName,
     complete_two_class,
-    names,
     read_cost,
     read_numbers,
     read_share,
@@ -197,14 +196,7 @@ class DecisionOptions(OutcomeCosts):
     ] = None
     measures: Annotated[
         tuple[tuple[str, ...], ...],
-        option(
-            type=names,
-            metavar="NAMES",
-            shell_complete=complete_two_class,
-            multiple=True,
-            default="the usual ones",
-            help="Measures of decisions by any of their names, with commas, or all.",
-        ),
+        two_class_measures("the usual ones", "Measures of decisions by any of their names, with commas, or all."),
     ] = ()
     net_benefit_at: NetBenefitAt = None
     beta: Beta = None

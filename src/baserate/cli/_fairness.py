@@ -33,11 +33,11 @@ from baserate.cli._options import (
     Seed,
     bind_settings,
     check_group,
+    two_class_measures,
 )
 from baserate.cli._terminal import progress_counter
 from baserate.cli._values import (
     complete_two_class,
-    names,
     read_by_name,
     read_prevalences,
     read_share,
@@ -93,15 +93,7 @@ class GroupOptions:
         option(type=click.Path(), metavar="FILE", help="Policy that decides; it also names the columns and groups."),
     ] = None
     measures: Annotated[
-        tuple[tuple[str, ...], ...],
-        option(
-            type=names,
-            metavar="NAMES",
-            shell_complete=complete_two_class,
-            multiple=True,
-            default="flag rate, sensitivity, FPR, precision and accuracy",
-            help="Measures by any of their names, with commas.",
-        ),
+        tuple[tuple[str, ...], ...], two_class_measures("flag rate, sensitivity, FPR, precision and accuracy")
     ] = ()
     level: Level = 0.95
     draws: Annotated[

@@ -260,18 +260,19 @@ def _summarize(
     thresholds: Sequence[float],
     interval: "IntervalOptions | None",
 ) -> "Results":
-    from baserate import Rows, infer, measure as library
+    from baserate import Rows, measure as library
 
     at = list(thresholds) or None
-    if interval is not None:
-        return infer.summary(read, measures=measures, threshold=at, interval=interval)
-    return library.summary(read.tallies() if isinstance(read, Rows) else read, measures=measures, threshold=at)
+    if interval is None:
+        return library.summary(read.tallies() if isinstance(read, Rows) else read, measures=measures, threshold=at)
+    from baserate import infer  # which point estimates do not need
+
+    return infer.summary(read, measures=measures, threshold=at, interval=interval)
 
 
 def _summarize_classes(
     read: "Confusions | MulticlassRows", names: Sequence[str], classes: Classes, interval: "IntervalOptions | None"
 ) -> "Results":
-    from baserate import infer
     from baserate.measure import multiclass
 
     require_costs(names, classes.costs)
@@ -280,6 +281,8 @@ def _summarize_classes(
         "averages": read_averages(classes.average, read.labels),
         "costs": read_costs(classes.costs),
     }
-    if interval is not None:
-        return infer.multiclass_summary(read, **options, interval=interval)
-    return multiclass.summary(read, **options)
+    if interval is None:
+        return multiclass.summary(read, **options)
+    from baserate import infer  # which point estimates do not need
+
+    return infer.multiclass_summary(read, **options, interval=interval)
