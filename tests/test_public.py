@@ -29,11 +29,12 @@ PUBLIC = {
     "baserate.decide": """
         ClassifierMixture Combination CorrectedEstimate Decisions DominatedClassifier IsoCost ROCConvexHull RULES
         Requirement ReversibleClassifier RuleCrossValidation ThresholdBootstrap Validation Vertex abstain actions
-        balanced bands best bootstrap_threshold break_even brier_curve capacity check choose_policy closest
-        combine_scores cost cost_curve cost_curves cost_table cross_validate_rule decision_tables evaluate_policy
-        find_rule fixed hull_likelihood_ratios iso_cost least_cost multiclass_summary net_benefit_curve
-        net_benefit_difference net_benefits on_raw_scores parse_requirements probability_cost rank_by_hull require
-        roc_convex_hull summary youden
+        balanced bands best bootstrap_threshold break_even brier_curve capacity cheapest_thresholds check
+        choose_policy closest combination_table combine_scores cost cost_curve cost_curves cost_table
+        cross_validate_rule decision_tables evaluate_policy find_rule fixed hull_likelihood_ratios hull_table
+        iso_cost least_cost likelihood_ratio_table multiclass_summary net_benefit_curve net_benefit_difference
+        net_benefits on_raw_scores parse_requirements probability_cost rank_by_hull require roc_convex_hull summary
+        youden
     """,
     "baserate.draw": """
         Drawing cost_curve decision_curve gain groups lift likelihood_ratio population pr prevalence reliability roc
@@ -41,8 +42,8 @@ PUBLIC = {
     """,
     "baserate.equalize": """
         Folds Goal PARITIES Parity ParityValidation RocCrossing ScoreScale choose_roc_crossing common_threshold
-        compare_groups cross_validate deterministic_thresholds find_parity frontier group_differences group_gaps
-        group_table impact optimal_policy reject_option roc_crossings
+        compare_attributes compare_groups cross_validate deterministic_thresholds find_parity frontier group_differences
+        group_gaps group_table impact optimal_policy reject_option roc_crossings
     """,
     "baserate.infer": """
         AucPair CalibratedData CalibrationOptions CalibrationTest ClassVariance Comparison ConfidenceBand

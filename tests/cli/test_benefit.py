@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from baserate import decide, read
-from baserate.cli._benefit import FEW, MOST, steps
+from baserate.cli._decision_curves import FEW, MOST, steps
 from tests.cli.shell import PEOPLE, fit_the_terminal, is_as_ever, people, program, run
 from tests.schemas import fitting
 
@@ -74,7 +74,10 @@ def test_the_mark_is_where_it_beats_both(tmp_path: Path) -> None:
     cuts = [row["threshold"] for row in rows if row["strategy"] == "model"]
     best = [at for at in cuts if worth["model", at] > max(worth["all", at], 0) + 1e-12]
     assert marked == best
-    assert "* beats flagging all and flagging none: risk from 0.06 to 0.22, from 0.31 to 0.59," in "\n".join(shown)
+    assert (
+        "* higher net benefit than flagging all and flagging none: risk from 0.06 to 0.22, from 0.31 to 0.59,"
+        in "\n".join(shown)
+    )
 
 
 def test_few_thresholds_to_read_and_all_as_data(tmp_path: Path) -> None:
@@ -178,7 +181,7 @@ def test_a_difference_that_is_sure_is_marked(tmp_path: Path) -> None:
     shown = run("benefit", path, *TWO, "--compare", "--at", "0.05,0.3", "-q").stdout.splitlines()
     assert shown[4].split()[:2] == ["0.05", "0"]  # both flag all
     assert shown[5].split()[:2] == ["0.3", "0.2143*"]  # what all others cost: half of 3 / 7
-    assert "* the interval leaves out 0, at this threshold by itself" in shown
+    assert "* the interval excludes 0, at this threshold by itself" in shown
 
 
 @pytest.mark.parametrize(
@@ -186,27 +189,27 @@ def test_a_difference_that_is_sure_is_marked(tmp_path: Path) -> None:
     [
         (
             ("--at", "1"),
-            "'1' is no probability to act from; expected 0 or a number from 1e-12 to 1 - 1e-12, such as 0.05 or 5%.",
+            "'1' is no threshold probability; expected 0 or a number from 1e-12 to 1 - 1e-12, such as 0.05 or 5%.",
         ),
-        (("--at", "5,10"), "'5' is no probability to act from"),
-        (("--at", "0.1,"), "'' is no probability to act from"),
-        (("--at", "nan"), "'nan' is no probability to act from"),
-        (("--at", "-0.1"), "'-0.1' is no probability to act from"),
-        (("--to", "100%"), "'100%' is no probability to act from"),
-        (("--at", "0.1", "--from", "0.05"), "--at and --from both say which thresholds; give one of them."),
-        (("--at", "0.1", "--points", "5"), "--at and --points both say which thresholds"),
-        (("--from", "0.3", "--to", "0.3"), "thresholds from 0.3 to 0.3 are none; let --from be less than --to."),
-        (("--from", "0.995"), "thresholds from 0.995 to 0.99 are none"),
+        (("--at", "5,10"), "'5' is no threshold probability"),
+        (("--at", "0.1,"), "'' is no threshold probability"),
+        (("--at", "nan"), "'nan' is no threshold probability"),
+        (("--at", "-0.1"), "'-0.1' is no threshold probability"),
+        (("--to", "100%"), "'100%' is no threshold probability"),
+        (("--at", "0.1", "--from", "0.05"), "--at and --from both determine the thresholds; give one of them."),
+        (("--at", "0.1", "--points", "5"), "--at and --points both determine the thresholds"),
+        (("--from", "0.3", "--to", "0.3"), "there is no threshold from 0.3 to 0.3; let --from be less than --to."),
+        (("--from", "0.995"), "there is no threshold from 0.995 to 0.99"),
         (("--points", "1"), "1 is not in the range 2<=x<="),
         (("--prevalence", "0"), "'0' is no prevalence; expected a prevalence from 1e-12 to 1 - 1e-12"),
         (("--level", "0.9", "--no-interval"), "--level is for intervals; leave out either it or --no-interval."),
-        (("--compare",), "it takes two models to compare: repeat --score, or leave out --compare."),
-        (("--compare", "--score", "old", "--no-interval"), "a difference comes with its interval"),
+        (("--compare",), "--compare needs two models: repeat --score, or leave out --compare."),
+        (("--compare", "--score", "old", "--no-interval"), "a difference has an interval"),
         (("--compare", "--score", "old", "--prevalence", "0.1"), "--compare is at the prevalence of the rows"),
         (("--keep-scores",), "--keep-scores is for --prevalence; state it, or leave out --keep-scores."),
         (("--prevalence", "0.1", "--keep-scores", "--scores-from", "0.5"), "contradict each other"),
         (("--scores-from", "1"), "'1' is no prevalence"),
-        (("--compare", "--score", "old", "--scores-from", "0.5"), "--compare takes scores as they are"),
+        (("--compare", "--score", "old", "--scores-from", "0.5"), "--compare does not adjust scores"),
         (("--score", "nothing"), "there is no column 'nothing'"),
     ],
 )

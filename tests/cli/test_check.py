@@ -117,7 +117,7 @@ def test_what_is_told(tmp_path: Path) -> None:
     told = run("check", path, "--policy", policy, *SOME, "--json").stderr.splitlines()
     assert told == [
         "people.csv · 10 rows · positive: sick = 1 · prevalence 40.00 %",
-        "Not all of it holds: 1 holds and 2 are undecided, by the bounds of 95 % intervals.",
+        "Not all requirements hold: 1 holds and 2 are undecided, by the bounds of 95 % intervals.",
     ]
     t = read.tallies(path, truth="sick", score="risk")
     chosen = saved(Policy(by_group={(): Cut((0.5,))}, otherwise="refuse", chosen_on=t.digest, **NAMED), tmp_path)
@@ -141,9 +141,9 @@ def test_the_program_ends_with_1_unless_all_of_it_holds(tmp_path: Path) -> None:
     ("typed", "code", "told"),
     [
         (("--threshold", "0.5"), 2, "missing option '--require'"),
-        (("--require", "auc >= 0.5"), 2, "give one of --policy"),
-        (("--threshold", "0.5", "--policy", "p.json", "--require", "auc >= 0.5"), 2, "give one of --policy"),
-        (("--threshold", "0.5,0.6", "--require", "auc >= 0.5"), 2, "are 2 cut-offs; give one"),
+        (("--require", "auc >= 0.5"), 2, "give either --policy"),
+        (("--threshold", "0.5", "--policy", "p.json", "--require", "auc >= 0.5"), 2, "give either --policy"),
+        (("--threshold", "0.5,0.6", "--require", "auc >= 0.5"), 2, "are 2 thresholds; give one"),
         (("--threshold", "0.5", "--require", "auk >= 0.5"), 2, "Did you mean 'auc'"),
         (("--threshold", "0.5", "--require", "auc = 0.5"), 2, "= is no bound; write >= or <="),
         (("--threshold", "0.5", "--require", "auc >= 0.5"), 2, "missing option '--score'"),

@@ -195,15 +195,15 @@ def test_two_classes_may_be_treated_alike(tmp_path: Path) -> None:
     [
         (("--truth", "is"), 2, "name a column to judge"),
         (LABELS[2:], 2, "missing option '--truth'"),
-        ((*LABELS, "--scores", "p_"), 2, "give --scores or --predicted, one of them"),
+        ((*LABELS, "--scores", "p_"), 2, "give either --scores or --predicted"),
         ((*SCORES, "--positive", "cat"), 2, "none is positive; leave out --positive"),
-        ((*LABELS, "--threshold", "0.5"), 2, "a threshold is for two classes"),
+        ((*LABELS, "--threshold", "0.5"), 2, "--threshold is for two classes"),
         (
             (*LABELS, "--average", "mean"),
             2,
             "there is no average of classes 'mean'. Known are: macro, weighted, micro.",
         ),
-        ((*LABELS, "--average", "cow=1"), 2, "there is no class 'cow' to weigh"),
+        ((*LABELS, "--average", "cow=1"), 2, "there is no class 'cow'"),
         ((*LABELS, "--average", "cat=1"), 2, "the classes are"),
         ((*LABELS, "--average", "cat=x,dog=1,fish=1"), 2, "'x' is not a weight"),
         ((*LABELS, "--measures", "auc"), 2, "auc cannot be had: labels have neither ranks nor probabilities"),

@@ -105,7 +105,7 @@ def test_few_points_to_read_and_all_as_data(tmp_path: Path) -> None:
     assert sum(line.startswith("  ") for line in shown.stdout.splitlines()) == 21
     every = len(found(path, *typed)["rows"])
     assert every > 21
-    told = f"21 points of each curve are shown; --points N shows so many, --format csv all, up to {every}."
+    told = f"21 points of each curve are shown; --points N shows N, --format csv all, up to {every}."
     assert shown.stderr == f"note: {told}\n"
     target = tmp_path / "curve.csv"
     assert run("cost-curve", path, *typed, "-o", target).stdout == ""
@@ -141,9 +141,9 @@ def test_a_group_of_one_class_has_a_reason(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("typed", "message"),
     [
-        (("--fp", "1"), "where costs lie on the curve depends on the prevalence, too; add it"),
+        (("--fp", "1"), "the place of costs on the curve depends on the prevalence; add it"),
         (("--prevalence", "0.1"), "a cost curve holds at every prevalence; leave out --prevalence, or add costs"),
-        (("--kind", "brier", "--fn", "2"), "--fn is for cost curves; leave out either it or --kind brier."),
+        (("--kind", "brier", "--fn", "2"), "--fn is for cost curves; leave out either --fn or --kind brier."),
         (("--fp", "1", "--prevalence", "1.2"), "'1.2' is no prevalence"),
         (("--fn", "-3", "--prevalence", "0.1"), "--tp 0.0 --fp 1.0 --fn -3.0 --tn 0.0; expected errors to cost more"),
         (("--fn", "inf", "--prevalence", "0.1"), "'inf' holds an infinite number; give finite ones"),

@@ -298,24 +298,30 @@ CELLS = "give TP,FN,FP,TN in this order, such as M1=150,40,60,250, or by name, M
         (("--table", "M=1,,3,4", "--fp", "1"), "'' in 'M=1,,3,4' is no count"),
         (("--table", "M=tp:1,fn:2,fp:3,fp:4", "--fp", "1"), "does not name each of the 4 cells once"),
         (("--table", "M=tp:1,2,3,4", "--fp", "1"), "does not name each of the 4 cells once"),
-        (M1, "nothing says what outcomes cost; add it, such as --fp 1 --fn 20"),
-        (("--fp", "1"), "there is no classifier to cost; name files of predictions, or type tables of TP,FN,FP,TN"),
-        ((*M1, *M1, "--fp", "1"), "2 classifiers are called 'M1'; give each a name of its own."),
-        ((*M1, "--fp", "1", "--truth", "y"), "--truth is for files; name one for each classifier, or leave it out."),
+        (M1, "costs are missing; add them, such as --fp 1 --fn 20"),
+        (("--fp", "1"), "there is no classifier; name files of predictions, or type confusion matrices TP,FN,FP,TN"),
+        ((*M1, *M1, "--fp", "1"), "2 classifiers have the name 'M1'; give each a name of its own."),
+        (
+            (*M1, "--fp", "1", "--truth", "y"),
+            "--truth is for files; name one for each classifier, or leave out",
+        ),
         ((*M1, "--fp", "1", "--threshold", "1"), "--threshold is for files;"),
         ((*M1, "--fp", "nan"), "'nan' is not a number"),
         ((*M1, "--fp", "1", "--prevalence", "1"), "'1' is no prevalence"),
         ((*M1, "--fp", "1", "--prevalence", "a=0.1,b=0.9"), "two classes have one prevalence;"),
         ((*M1, "--fp", "1", "--per", "0"), "'0' is no number of cases; give one above 0, such as 1000."),
-        ((*M1, "--fp", "1", "--iso-cost", "0.1,0.6"), "lines of equal cost depend on the prevalence; add it"),
+        ((*M1, "--fp", "1", "--iso-cost", "0.1,0.6"), "iso-cost lines depend on the prevalence; add it"),
         (("--fp", "1", "--prevalence", "0.1", "--iso-cost", "0.1,1.6"), "'0.1,1.6' is no point; give FPR,TPR"),
         (("--fp", "1", "--prevalence", "0.1", "--iso-cost", "0.1"), "'0.1' is no point; give FPR,TPR"),
         (
             ("--tp", "1", "--prevalence", "0.1", "--iso-cost", "0,1"),
             "--tp 1.0 --fp 1.0 --fn 1.0 --tn 0.0; expected an error on a positive",
         ),
-        ((*M1, "--costs", "c.csv"), "--table is for two classes; leave out either it or --costs."),
-        (("--iso-cost", "0,1", "--costs", "c.csv"), "--iso-cost is for two classes; leave out either it or --costs."),
+        ((*M1, "--costs", "c.csv"), "--table is for two classes; leave out either --table or --costs."),
+        (
+            ("--iso-cost", "0,1", "--costs", "c.csv"),
+            "--iso-cost is for two classes; leave out either",
+        ),
         (("--costs", "c.csv", "--fp", "1"), "--costs is for several classes and --fp for two; leave out one of them."),
     ],
 )
@@ -330,7 +336,7 @@ def test_what_is_refused(typed: tuple[str, ...], message: str) -> None:
     ("typed", "message"),
     [
         (("--predicted", "says", "--threshold", "1"), "--threshold is for scores; name their column with --score"),
-        (("--score", "risk", "--threshold", "1,2"), "--threshold holds 2, but columns of --score number 1;"),
+        (("--score", "risk", "--threshold", "1,2"), "there are 2 thresholds for 1 score;"),
         ((), "name a column to judge: --score risk for numbers, --predicted decision for labels."),
         (
             ("--score", "times"),
@@ -342,7 +348,10 @@ def test_what_is_refused(typed: tuple[str, ...], message: str) -> None:
             "--cross-table needs the costs of all classes; add --costs FILE.",
         ),
         (("--score", "risk", "--group", "site"), "no such option '--group'"),
-        (("--score", "risk", "--table", "people=1,2,3,4", "--prevalence", "0.1"), "2 classifiers are called 'people'"),
+        (
+            ("--score", "risk", "--table", "people=1,2,3,4", "--prevalence", "0.1"),
+            "2 classifiers have the name 'people'",
+        ),
     ],
 )
 def test_what_is_refused_of_a_file(typed: tuple[str, ...], message: str, tmp_path: Path) -> None:
@@ -359,7 +368,7 @@ def test_what_is_refused_of_a_file(typed: tuple[str, ...], message: str, tmp_pat
         (("--prevalence", "cat=0.2,eel=0.8"), "there is no class 'eel'. There are: cat, dog."),
         (("--prevalence", "cat=0.2,dog=0.7"), "the shares add up to 0.9"),
         (("--truth", "is"), "a cross-table has no columns of rows; leave out --truth, --predicted and their like."),
-        (("--score", "p"), "of several classes give --predicted or --cross-table, one of them, and no --score."),
+        (("--score", "p"), "of several classes give either --predicted or --cross-table, and no --score."),
         ((), "measured at different prevalences (a: cat 0.5, dog 0.5; b: cat 0.333333, dog 0.666667)"),
     ],
 )

@@ -273,7 +273,8 @@ def test_other_rows_judge_the_choice(tmp_path: Path) -> None:
     result = run("decide", path, *ONE, "--rule", "youden", "--judge-on", other, "--json", "--group", "sex")
     told = fitting(result.stdout)
     assert (
-        "note: others.csv was not looked at for the choice; the rows that it was made on flatter it." in result.stderr
+        "note: others.csv had no part in the choice; measures on the rows of the choice are optimistic."
+        in result.stderr
     )
     assert "others.csv, 6 rows" in result.stderr
     held = {row["measure"]: row["value"] for row in told["rows"] if row["set"] == "held out" and not row["group"]}
@@ -290,7 +291,7 @@ def test_the_same_rows_are_no_test(tmp_path: Path) -> None:
     path = people(tmp_path)
     for more in ((), ("--prevalence", "0.1")):
         result = run("decide", path, *ONE, "--judge-on", path, *more)
-        assert "people.csv holds the very rows that the cut-off was chosen on, so it is no test of it." in result.stderr
+        assert "people.csv contains the rows that the threshold was chosen on, so it is no test data." in result.stderr
     fixed = run("decide", path, *ONE, "--threshold", "0.5", "--judge-on", path)
     assert "note:" not in fixed.stderr
 
@@ -320,24 +321,27 @@ def test_what_is_positive_is_so_in_other_rows(tmp_path: Path) -> None:
         (("--rule", "youden", "--capacity", "3"), "--capacity is for the rule capacity, and the rule is youden"),
         (("--require", "f1 >= 0.1", "--capacity", "3"), "--capacity is for the rule capacity, and the rule is require"),
         (("--rule", "cost", "--fn", "2", "--maximize", "f1"), "--maximize is for the rule best or require"),
-        (("--bands", "0.1", "--fp", "2"), "--fp is for decisions to flag or pass, and bands are neither"),
-        (("--maximize", "f1", "--minimize", "fpr"), "--maximize and --minimize say two different things"),
-        (("--abstain-cost", "0.1", "--coverage", "80%"), "--abstain-cost and --coverage say two different things"),
-        (("--bands", "0.1", "--band-risks", "0.1"), "say two different things; give one of them."),
-        (("--bands", "0.1", "--band-shares", "0.1"), "--bands and --band-shares say two different things"),
-        (("--maximize", "cost", "--fn", "2"), "a cost is made least, at costs that you give"),
-        (("--minimize", "cost"), "a cost is made least, at costs that you give"),
+        (("--bands", "0.1", "--fp", "2"), "--fp is for flags, which the rule bands does not set"),
+        (("--maximize", "f1", "--minimize", "fpr"), "--maximize and --minimize contradict each other"),
+        (("--abstain-cost", "0.1", "--coverage", "80%"), "--abstain-cost and --coverage contradict each other"),
+        (("--bands", "0.1", "--band-risks", "0.1"), "contradict each other; give one of them."),
+        (("--bands", "0.1", "--band-shares", "0.1"), "--bands and --band-shares contradict each other"),
+        (("--maximize", "cost", "--fn", "2"), "a cost can only be minimized, at stated costs"),
+        (("--minimize", "cost"), "a cost can only be minimized, at stated costs"),
         (("--minimize", "auc"), "auc does not depend on the threshold"),
         (("--maximize", "sensitivvity"), "there is no measure 'sensitivvity'. Did you mean 'sensitivity'"),
         (("--maximize", ""), "there is no measure ''"),
         (("--measures", "sensitivvity"), "there is no measure 'sensitivvity'. Did you mean 'sensitivity'"),
-        (("--measures", "auc"), "auc does not depend on the cut-off; `baserate measure` measures it."),
+        (("--measures", "auc"), "auc does not depend on the threshold; compute it with `baserate measure`."),
         (("--capacity", "0"), "'0' is no capacity; give rows, such as 100, or a share, such as 10% or 0.1."),
         (("--capacity", "120%"), "'120%' is no capacity"),
         (("--capacity", "-3"), "'-3' is no capacity"),
         (("--capacity", "many"), "'many' is no capacity"),
         (("--capacity", "inf"), "'inf' is no capacity"),
-        (("--capacity", "3", "--prevalence", "0.1"), "rows are no longer counted; give a share instead"),
+        (
+            ("--capacity", "3", "--prevalence", "0.1"),
+            "a number of rows has no meaning at another prevalence; give a share",
+        ),
         (("--prevalence", "2"), "'2' is no prevalence"),
         (("--coverage", "1.2"), "'1.2' is no share of cases to be decided"),
         (("--bands", "0.3,0.1"), "--bands must ascend, each edge once."),
@@ -347,21 +351,21 @@ def test_what_is_positive_is_so_in_other_rows(tmp_path: Path) -> None:
         (("--bands", "0.1,0.3", "--band-names", "a,b"), "--band-names must be 3 different ones, lowest band first"),
         (("--bands", "0.1", "--band-names", "a,a"), "--band-names must be 2 different ones"),
         (("--bands", "0.1", "--band-names", "a,"), "'a,' has a band without a name; give each one."),
-        (("--threshold", "0.1,0.2"), "'0.1,0.2' are 2 cut-offs; several make bands: --bands 0.1,0.2"),
+        (("--threshold", "0.1,0.2"), "'0.1,0.2' are 2 thresholds; several make bands: --bands 0.1,0.2"),
         (("--fp", "1,2"), "'1,2' are 2 numbers; a cost is one."),
         (("--fp", "inf"), "'inf' holds an infinite number; give finite ones."),
         (("--draws", "-1"), "-1 is not in the range"),
         (("--folds", "1"), "1 is not in the range"),
         (
             ("--folds", "5", "--threshold", "0.5"),
-            "--folds is for a cut-off that is chosen, and a fixed threshold does not depend on the data",
+            "--folds is for a threshold that is chosen, and a fixed threshold does not depend on the data",
         ),
         (
             ("--folds", "5", "--bands", "0.5"),
-            "--folds is for a cut-off that is chosen, and bands have no confusion matrix",
+            "--folds is for a threshold that is chosen, and bands have no confusion matrix",
         ),
-        (("--folds", "5", "--capacity", "3"), "without a fold there are fewer rows to count; give a share instead"),
-        (("--draws", "5", "--no-interval"), "--draws is for intervals; leave out either it or --no-interval."),
+        (("--folds", "5", "--capacity", "3"), "a number of rows has no meaning without a fold; give a share"),
+        (("--draws", "5", "--no-interval"), "--draws is for intervals; leave out either --draws or --no-interval."),
         (("--interval", "delong"), "--interval delong makes no interval of sensitivity"),
         (("--predicted", "says"), "no such option '--predicted'"),
         (("--cluster", "site"), "no such option '--cluster'"),
@@ -467,7 +471,7 @@ def test_what_is_behind_a_map_is_cut_and_said_of_the_scores(tmp_path: Path) -> N
     assert run("calibrate", path, *ONE, "--with", "logistic", "-o", kept).exit_code == 0
     result = run("decide", path, *ONE, "--map", kept, "--fn", "3", "--draws", "0", "-o", target)
     assert result.exit_code == 0
-    assert "mapped by map.json (logistic)" in result.stdout
+    assert "calibrated by map.json (logistic)" in result.stdout
     assert "the calibrator was fitted to the same rows" in result.stderr
     policy, map_ = Policy.load(target), load_calibrator(kept)
     assert isinstance(map_, Calibrator)
@@ -483,7 +487,7 @@ def test_what_is_behind_a_map_is_cut_and_said_of_the_scores(tmp_path: Path) -> N
 def test_what_makes_no_policy_is_refused(tmp_path: Path) -> None:
     path = people(tmp_path)
     for typed, words in (
-        ((*ONE, "--score", "old", "-o", tmp_path / "p.json"), "-o is of one model; give one --score"),
+        ((*ONE, "--score", "old", "-o", tmp_path / "p.json"), "-o is for one model; give one --score"),
         ((*ONE, "-o", "-", "--json"), "-o - writes the policy to stdout"),
         ((*ONE, "-o", tmp_path / "no" / "p.json"), "there is no folder"),
         (("--truth", "sick", "--scores", "p_", "--costs", "c.csv", "-o", tmp_path / "p.json"), "decide.least_cost"),

@@ -148,7 +148,7 @@ def test_what_is_told(tmp_path: Path) -> None:
     assert "This is not legal advice." in " ".join(result.stdout.split())
     assert "fair" not in (result.stdout + result.stderr).lower()
     line = run("equalize", people(tmp_path), *BY_SEX, *ODDS, "--prevalence", "f=2%,m=3%", "--json").stderr
-    assert "prevalence 40.00 % · carried to f 2.000 %, m 3.000 %" in line
+    assert "prevalence 40.00 % · adjusted to f 2.000 %, m 3.000 %" in line
 
 
 def test_the_program_ends_as_it_should(tmp_path: Path) -> None:
@@ -175,10 +175,10 @@ def test_the_program_ends_as_it_should(tmp_path: Path) -> None:
         (BY_SEX, 2, "missing option '--parity'"),
         (("--truth", "sick", "--group", "sex", *ODDS), 2, "missing option '--score'"),
         (("--score", "risk", "--group", "sex", *ODDS), 2, "missing option '--truth'"),
-        ((*BY_SEX, "--score", "old", *ODDS), 2, "a policy is of one model, and risk and old are 2; give one"),
+        ((*BY_SEX, "--score", "old", *ODDS), 2, "a policy is of one model, not of risk and old; give one"),
         ((*BY_SEX, "--parity", "equal-odds"), 2, "Did you mean 'equalized-odds'"),
         ((*BY_SEX, "--parity", "predictive-parity"), 2, "predictive-parity can be measured, but not enforced"),
-        ((*BY_SEX, *ODDS, "--within", "2"), 2, "'2' is no tolerance; give how far rates may lie apart"),
+        ((*BY_SEX, *ODDS, "--within", "2"), 2, "'2' is no tolerance; give a difference between rates"),
         ((*BY_SEX, *ODDS, "--within", "precision=0.2"), 2, "give each of sensitivity, fpr"),
         ((*BY_SEX, *ODDS, "--within", "=0.2"), 2, "'0.2' is for nobody"),
         ((*BY_SEX, *ODDS, "--prevalence", "f=2"), 2, "'2' is no prevalence"),
@@ -186,10 +186,10 @@ def test_the_program_ends_as_it_should(tmp_path: Path) -> None:
         ((*BY_SEX, *ODDS, "--fp", "-1"), 2, "an error costs less than a correct decision"),
         ((*BY_SEX, *ODDS, "--deterministic", "--blind"), 2, "--deterministic and --blind are two ways to choose"),
         ((*BY_SEX, *ODDS, "--crossing", "--reversal"), 2, "--crossing and --reversal are two ways to choose"),
-        ((*BY_SEX, *ODDS, "--favour", "f"), 2, "--favour needs the action that is a favour"),
+        ((*BY_SEX, *ODDS, "--favour", "f"), 2, "--favour needs the favorable action"),
         ((*BY_SEX, *ODDS, "--favourable", "pass"), 2, "--favourable is for --favour"),
         ((*BY_SEX, *ODDS, "--around", "0.5"), 2, "--around is for --favour"),
-        ((*BY_SEX, *ODDS, "--favour", "f", "--around", "0.5,0.6"), 2, "are 2 cut-offs; a band lies around one"),
+        ((*BY_SEX, *ODDS, "--favour", "f", "--around", "0.5,0.6"), 2, "are 2 thresholds; a band lies around one"),
         ((*BY_SEX, *ODDS, "--folds", "3"), 2, "--folds is for --held-out"),
         ((*BY_SEX, *ODDS, "-o", "-", "--json"), 2, "-o - writes the policy to stdout"),
         ((*BY_SEX, *ODDS, "--group", "colour"), 2, "colour"),

@@ -22,10 +22,10 @@ WAYS: dict[str, tuple[str, ...]] = {
     "reversal": ("--reversal",),
 }
 TOLD = {
-    "deterministic": "within 0.1, without lots:",
-    "blind": "within 0.2, with one cut-off for everybody:",
+    "deterministic": "within 0.1, without randomization:",
+    "blind": "within 0.2, with one threshold for everybody:",
     "crossing": "within 0, where the ROC curves of two groups cross:",
-    "reject": "within 0.1, by a band that favours some groups (reject option):",
+    "reject": "within 0.1, by a band that favors some groups (reject option):",
     "reversal": "within 0:",
 }
 
@@ -75,11 +75,10 @@ def test_the_distance_from_the_optimum_is_told(name: str, screened: Path) -> Non
     page = " ".join(run("equalize", *typed, "-q").stdout.split())
     above = told["cost"] - told["least"]
     assert above > 1e-6
-    assert (
-        f"could be kept for {format_number(told['least'], 4)}: this way costs {format_number(above, 4)} more." in page
-    )
+    least, more = format_number(told["least"], 4), format_number(above, 4)
+    assert f"the parity would cost {least}: this policy costs {more} more." in page
     settings = told["policies"]["risk"]["settings"]
-    assert ("One cut-off without the parity would cost" in page) == ("price" in settings) == (name == "blind")
+    assert ("One threshold without the parity would cost" in page) == ("price" in settings) == (name == "blind")
     crossed = (
         f"cross at risk {format_number(settings['thresholds'][0], 4)} in f and" if name == "crossing" else "The curves"
     )

@@ -113,7 +113,7 @@ def test_small_groups_are_marked_and_what_they_would_show_is_told(tmp_path: Path
     shown = run("groups", screened(tmp_path), *ONE, "--group", "site", "--measures", "fpr", *QUICK).stdout
     (isle,) = [line for line in shown.splitlines() if line.startswith("  fpr  ") and "*" in line]
     assert isle.count("*") == 2  # hill and isle
-    assert "what a group would show" in shown
+    assert "detectable difference" in shown
     assert "* rests on fewer than 30 rows" in shown
     large = run("groups", screened(tmp_path), *ONE, "--group", "sex", "--measures", "fpr", *QUICK).stdout
     assert "*" not in large
@@ -161,9 +161,7 @@ def test_the_reference_is_chosen(typed: tuple[str, ...], by: str, other: dict[st
 def test_who_is_not_tested_and_with_whom_groups_are_compared_is_told(tmp_path: Path) -> None:
     path = screened(tmp_path)
     shown = " ".join(run("groups", path, *ONE, "--group", "site", "--measures", "fpr", *QUICK).stdout.split())
-    assert (
-        "Below the minimum of 30 rows on which a measure rests, so neither tested nor in gaps: fpr: hill (29)" in shown
-    )
+    assert "Below the minimum of 30 rows for a measure, so neither tested nor in disparities: fpr: hill (29)" in shown
     assert "isle (12)." in shown
     assert "Differences from the reference group, north." in shown
     assert "Holm-adjusted p: over all groups tested for the same measure. 95 % confidence intervals are not" in shown
@@ -180,7 +178,7 @@ def test_who_is_not_tested_and_with_whom_groups_are_compared_is_told(tmp_path: P
         ((*ONE, "--group", "sex", "--reference", "x"), "reference is 'x'; expected one of: sex = f; sex = m."),
         ((*ONE, "--group", "sex,site", "--reference", "f"), "expected COLUMN=LABEL, with columns sex, site"),
         ((*ONE, "--group", "sex", "--min-group-size", "0"), "'--min-group-size'"),
-        ((*ONE, "--group", "sex", "--threshold", "0.2,0.5"), "'0.2,0.5' are 2 cut-offs; give one, which decides"),
+        ((*ONE, "--group", "sex", "--threshold", "0.2,0.5"), "'0.2,0.5' are 2 thresholds; give one, which decides"),
         ((*ONE, "--group", "sex", "--threshold", "0.2", "--policy", "p.json"), "leave out one of them"),
         ((*ONE, "--group", "sex", "--measures", "sensitivityx"), "Did you mean 'sensitivity'"),
         ((*ONE, "--group", "sects"), "Did you mean 'sex'"),
@@ -198,7 +196,7 @@ def test_labels_are_not_decided_again(tmp_path: Path) -> None:
     typed = (*ONE, "--predicted", "says", "--group", "sex", "--policy", tmp_path / "policy.json")
     result = run("groups", people(tmp_path), *typed)
     assert result.exit_code == 2
-    assert "--predicted holds labels, which are decided already" in result.stderr
+    assert "--predicted holds decisions already" in result.stderr
 
 
 @pytest.mark.parametrize("verb", [("curve", "roc"), ("curve", "pr"), ("reliability",)])

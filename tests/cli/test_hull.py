@@ -10,7 +10,8 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from baserate import Costs, Counts, Curve, decide, read
-from baserate.cli._hull import CHOSEN, FEW
+from baserate.cli._hull import FEW
+from baserate.decide import CHOSEN_NOTE as CHOSEN, _hull_tables
 from tests.cli.shell import PEOPLE, fit_the_terminal, is_as_ever, people, program, run
 from tests.schemas import fitting
 
@@ -115,7 +116,7 @@ def test_reversal_is_offered_and_taken(tmp_path: Path) -> None:
     assert [row["classifier"] for row in told["rows"] if row["fpr"] is not None] == ["none", "C", "all"]
     assert [row["reversed"] for row in told["rows"][:3]] == [False, True, False]
     shown = run("hull", path, *ABC, "--reverse", "--fpr", "0.06", "-q").stdout
-    assert "in 50.00 % flag what C passes, otherwise flag nothing." in " ".join(shown.split())
+    assert "at random, in 50.00 % of cases flag what C passes, in the others flag nothing." in " ".join(shown.split())
     # As a score, C is flagged below a threshold instead.
     scored = run("hull", path, "--truth", "y", "--score", "C", "--reverse", "--fpr", "12%", "-q").stdout
     assert "with a true positive rate of 0.7600: flag C < 1." in " ".join(scored.split())
@@ -240,9 +241,9 @@ def test_the_weights_give_the_auc_that_is_told(tmp_path: Path) -> None:
 
 def test_weights_that_were_only_tried_say_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     combine = decide.combine_scores
-    monkeypatch.setattr(decide, "combine_scores", lambda rows: combine(rows, limit=3))
+    monkeypatch.setattr(_hull_tables, "combine_scores", lambda rows: combine(rows, limit=3))
     shown = " ".join(run("hull", people(tmp_path), *TWO, "--combine", "-q").stdout.split())
-    assert "this is the best of the weights that were tried." in shown
+    assert "these are the best weights of a search." in shown
 
 
 def test_too_few_rows_to_hold_some_out() -> None:
@@ -255,24 +256,24 @@ def test_too_few_rows_to_hold_some_out() -> None:
 @pytest.mark.parametrize(
     ("typed", "message"),
     [
-        (("--group", "site"), "--group has no use here; give a file with the rows of one group, or leave it out."),
-        (("--fpr", "0.1", "--tpr", "0.5"), "--fpr and --tpr both say which point is to be reached; give one"),
-        (("--ratios", "--combine"), "--ratios and --combine are two questions; ask one at a time."),
+        (("--group", "site"), "--group has no use for a hull; give a file with rows of one group, or leave it out."),
+        (("--fpr", "0.1", "--tpr", "0.5"), "--fpr and --tpr both determine the mixture; give one of them."),
+        (("--ratios", "--combine"), "--ratios and --combine give different tables; leave out one of them."),
         (("--level", "0.9"), "--level is for likelihood ratios; add --ratios, or leave it out."),
         (("--ratios", "--fn", "2"), "--fn has no use beside --ratios; leave out one of them."),
         (("--ratios", "--fpr", "0"), "--fpr has no use beside --ratios; leave out one of them."),
         (("--ratios", "--reverse"), "--reverse has no use beside --ratios; leave out one of them."),
         (("--combine", "--prevalence", "0.1"), "--prevalence has no use beside --combine; leave out one of them."),
         (("--combine", "--level", "0.9"), "--level has no use beside --combine; leave out one of them."),
-        (("--combine",), "--combine takes two scores, and there is 1; name two, each with --score."),
-        (("--combine", "--score", "risk"), "--combine takes two scores, and there is 1; name two"),
-        (("--combine", "--score", "old", "--score", "w"), "--combine takes two scores, and there are 3; name two"),
-        (("--combine", "--score", "ri*"), "--combine takes two scores, and there is 1; name two"),
+        (("--combine",), "--combine takes two scores, not 1; name two, each with --score."),
+        (("--combine", "--score", "risk"), "--combine takes two scores, not 1; name two"),
+        (("--combine", "--score", "old", "--score", "w"), "--combine takes two scores, not 3; name two"),
+        (("--combine", "--score", "ri*"), "--combine takes two scores, not 1; name two"),
         (("--combine", "--predicted", "says"), "--predicted has no use beside --combine, which takes two scores"),
         (("--fp", "0"), "one kind of error costs nothing, so that the prevalence changes nothing; add --prevalence"),
         (("--fn", "-3"), "--tp 0.0 --fp 1.0 --fn -3.0 --tn 0.0; expected errors to cost more"),
         (("--fp", "0", "--fn", "0", "--prevalence", "0.1"), "expected errors to cost more"),
-        (("--fpr", "1.2"), "'1.2' is no rate to reach; give a number from 0 to 1, such as 0.1 or 10%"),
+        (("--fpr", "1.2"), "'1.2' is no rate; give a number from 0 to 1, such as 0.1 or 10%"),
         (("--prevalence", "1"), "'1' is no prevalence"),
         (("--score", "nothing"), "there is no column 'nothing'"),
     ],

@@ -12,7 +12,7 @@ import pytest
 from click import unstyle
 
 from baserate import infer, read
-from baserate.text._estimates import format_bounds
+from baserate.text._pivot import format_bounds
 from baserate.text._tables import IntervalCell, Page, Row, Section, Table, display_width
 from tests.cli.shell import people, run
 from tests.schemas import RESULTS

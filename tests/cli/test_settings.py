@@ -98,7 +98,7 @@ def test_every_cost_counts_and_unused_numbers_are_refused(tmp_path: Path) -> Non
         assert result.exit_code == 2
         assert "no measure here depends on --net-benefit-at; leave it out." in result.stderr
     result = run(*typed("decide", "accuracy", file), "--beta", "2")
-    assert "--beta is for measures that depend on it, and none is named here" in result.stderr
+    assert "no named measure depends on --beta" in result.stderr
     result = run(*typed("measure", "all", file), "--fn", "2")
     assert "--fn is for measures that are named" in result.stderr
 
@@ -209,7 +209,7 @@ def test_of_many_classes_costs_are_a_file(tmp_path: Path) -> None:
     asked = ("measure", file, "--truth", "is", "--predicted", "called", "--measures", "expected_cost")
     result = run(*asked)
     assert result.exit_code == 2
-    assert "expected_cost needs what decisions cost; give it: --costs costs.csv" in result.stderr
+    assert "expected_cost needs a cost matrix; give it, with truth in rows: --costs costs.csv" in result.stderr
     result = run(*asked, "--fn", "3")
     assert "are for two classes; of many, --costs names a file" in result.stderr
 

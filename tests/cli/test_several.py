@@ -79,7 +79,7 @@ def test_many_classes_with_long_names_fit_the_terminal(tmp_path: Path) -> None:
 
 def test_a_table_that_nobody_could_read_is_left_to_other_formats(tmp_path: Path) -> None:
     shown = run("decide", *of_many(tmp_path, 41), "-q").stdout
-    assert "The table of 41 classes is too large to show; --format csv holds it." in shown
+    assert "The confusion matrix of 41 classes is too large to show; --format csv contains it." in shown
 
 
 def test_json_holds_what_the_library_says(tmp_path: Path) -> None:
@@ -131,7 +131,7 @@ def test_what_is_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("typed", "message"),
     [
-        (("--score", "p_cat"), "--score is for two classes; several are decided by --scores and --costs"),
+        (("--score", "p_cat"), "--score is for two classes; --scores and --costs decide several"),
         (("--positive", "cat"), "--positive is for two classes"),
         (("--rule", "youden"), "--rule is for two classes"),
         (("--fn", "3"), "--fn is for two classes"),
@@ -141,9 +141,9 @@ def test_what_is_told(tmp_path: Path) -> None:
         (("--draws", "0"), "--draws is for two classes"),
         (("--folds", "5"), "--folds is for two classes"),
         (("--judge-on", "pets.csv"), "--judge-on is for two classes"),
-        (("--group", "home"), "--group is for two classes here; keep the rows of one group"),
-        (("--seed", "1"), "--seed is for two classes; here there is one kind of interval"),
-        (("--interval", "wilson"), "--interval is for two classes; here there is one kind of interval"),
+        (("--group", "home"), "--group is for two classes; give a file with the rows of one group"),
+        (("--seed", "1"), "--seed is for two classes; several have one kind of interval"),
+        (("--interval", "wilson"), "--interval is for two classes; several have one kind of interval"),
         (("--shares", "0.2"), "of several classes give each its share, such as --shares cat=0.2"),
         (("--shares", "cat=0.5,dog=0.5"), "--shares has no share for fish; give one to each of 3 classes."),
         (("--shares", "cat=0.5,dog=0.2,fsh=0.3"), "there is no class 'fsh'. Did you mean 'fish'?"),
@@ -160,7 +160,7 @@ def test_what_is_refused(typed: tuple[str, ...], message: str, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("typed", "message"),
     [
-        (("--costs", "costs.csv"), "--costs is for several classes, with a probability for each in --scores; of two"),
+        (("--costs", "costs.csv"), "--costs is for several classes, each with a probability in --scores; of two"),
         (("--shares", "a=0.5,b=0.5"), "of two classes give --prevalence."),
         (("--labels", "a,b"), "of two classes name the positive one with --positive."),
     ],

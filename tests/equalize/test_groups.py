@@ -537,3 +537,13 @@ def test_rank_and_probability_measures_equal_those_of_each_group() -> None:
         for name, noun in (("auc", Curve(tally)), ("observed_expected", tally)):
             (row,) = rows(found, measure=name, group={"sex": group[0]})
             assert row["value"] == MEASURES[name](noun)
+
+
+def test_each_attribute_is_compared_alone_and_then_all_together() -> None:
+    people = {"sick": [1, 0, 1, 0], "risk": [0.9, 0.6, 0.4, 0.1], "sex": [*"ffmm"], "site": [*"abab"]}
+    tallies = read.tallies(people, truth="sick", score="risk", group=["sex", "site"])
+    options: dict[str, Any] = {"measures": ["flag_rate"], "draws": 100, "min_size": 1}
+    results = equalize.compare_attributes(tallies, ["sex", "site"], reference={"sex": "m"}, **options)
+    assert results.data["by"] == ["sex", "site", "sex, site"]
+    alone = equalize.compare_groups(tallies, by="sex", reference={"sex": "m"}, **options)
+    assert [row for row in results.rows() if row["by"] == "sex"] == [{"by": "sex", **row} for row in alone.rows()]

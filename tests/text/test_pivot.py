@@ -3,6 +3,7 @@
 from operator import itemgetter
 from typing import Any
 
+import click
 import pytest
 
 from baserate.text import (
@@ -14,8 +15,10 @@ from baserate.text import (
     confusion_table,
     group_heading,
     group_key,
+    list_table,
     mark_cell,
     measure_label,
+    split_when_narrow,
 )
 
 HOW = {"level": 0.95, "how": "Wilson", "why": None}
@@ -136,3 +139,35 @@ def test_groups_and_measures_in_words() -> None:
     assert [group_heading(group) for group in (None, (("site", "north"),))] == ["everybody", "north"]
     assert group_heading((("site", "everybody"),)) == "'everybody'"
     assert measure_label("flag_rate") == "flag rate"
+
+
+def test_each_row_of_a_list_has_a_line_in_its_section() -> None:
+    formatter = CellFormatter(4)
+    tidy = [{"curve": "a", "at": 0.5, "cost": 0.25, "n": 3.0}, {"curve": "b", "at": 10, "cost": None, "n": 4.0}]
+    columns = {"cost": formatter.field("cost", why="no cost"), "n": formatter.count_field("n")}
+    table = list_table(tidy, columns, label=lambda row: str(row["at"]), section=itemgetter("curve"), corner="at")
+    assert (table.corner, table.columns) == ("at", ("cost", "n"))
+    assert [section.title for section in table.sections] == ["a", "b"]
+    assert table.sections[1].rows == (Row("10", ("–¹", "4")),)
+    assert formatter.reasons.footnotes() == ("¹ no cost",)
+
+
+def test_numbers_that_name_lines_are_aligned_in_each_section() -> None:
+    tidy = [{"at": "0.5"}, {"at": "10"}]
+    (section,) = list_table(tidy, {}, label=itemgetter("at"), aligned=True).sections
+    assert [row.name for row in section.rows] == [" 0.5", "10  "]
+
+
+def test_a_narrow_terminal_splits_a_table_by_columns() -> None:
+    columns = {f"column {at}": lambda _row: "0.1234" for at in range(5)}
+    table = list_table([{}, {}], columns, label=lambda _row: "line", meaning=lambda _row: "what it means")
+    narrow = split_when_narrow(table).narrow
+    assert narrow is not None
+    assert [row.meaning for row in narrow.sections[0].rows] == ["", ""]
+    shown = click.unstyle(Page("", (split_when_narrow(table),)).text(30))
+    assert max(map(len, shown.splitlines())) <= 30
+    assert [line.split()[0] for line in shown.splitlines() if "line" in line] == ["line"] * 6
+
+
+def test_a_short_number_is_exact_and_a_long_one_rounded() -> None:
+    assert [CellFormatter(4).short(value) for value in (0.125, 1 / 3)] == ["0.125", "0.3333"]

@@ -12,7 +12,7 @@ from baserate._domains import BINS, DRAWS, FOLDS
 from baserate._formatting import format_number
 from baserate.cli._declarations import Output, check_place, command, omit, option
 from baserate.cli._io import print_notes, print_results, read_rows, read_tallies
-from baserate.cli._multiclass import Classes, read_classes
+from baserate.cli._measure import Classes, read_classes
 from baserate.cli._options import ClassScores, OptionalLevel, Reading, Seed
 from baserate.cli._terminal import print_message, write_output
 from baserate.cli._values import whole_number

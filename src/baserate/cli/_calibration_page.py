@@ -26,6 +26,7 @@ from baserate.text import (
     interval_footnotes,
     interval_heading,
     shorten_label,
+    split_when_narrow,
 )
 
 Lines = dict[tuple[str, bool], TidyRow]
@@ -289,14 +290,6 @@ def _without_trace(line: TidyRow) -> TidyRow:
 def _exceeds_chance(line: TidyRow) -> bool:
     """Return whether a distance exceeds the high quantile of its null reference."""
     return None not in (line["value"], line["floor_high"]) and line["value"] > line["floor_high"]
-
-
-def split_when_narrow(panel: Table) -> Table:
-    """Return a table that is split by columns on a narrow terminal: transposed, measures are hard to read."""
-    sections = tuple(
-        replace(section, rows=tuple(replace(row, meaning="") for row in section.rows)) for section in panel.sections
-    )
-    return replace(panel, narrow=replace(panel, sections=sections))
 
 
 def _interval_rows(results: Results) -> Iterable[TidyRow]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
+from functools import partial
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,28 +10,31 @@ import click
 
 from baserate._domains import MARGIN
 from baserate._formatting import (
-    UNDEFINED,
     count_of,
-    footnote_mark,
     format_exact,
     format_level,
-    format_number,
     format_p,
     there_are,
     unadjusted_note,
 )
 from baserate.cli._declarations import Output, command, option
 from baserate.cli._io import headline, print_notes, print_results, read_rows
-from baserate.cli._options import Level, MeasureSettings, Reading, Seed, bind_settings
-from baserate.cli._values import Number, complete_two_class, names, read_thresholds
-from baserate.text import EVERYBODY, Page, Row, Section, Table, shorten_label
+from baserate.cli._options import (
+    Level,
+    MeasureSettings,
+    Reading,
+    Seed,
+    bind_settings,
+    threshold_per_score,
+    two_class_measures,
+)
+from baserate.cli._values import Number
+from baserate.text import EVERYBODY, CellFormatter, Page, TidyRow, list_table, measure_label, shorten_label
 
 if TYPE_CHECKING:
     from baserate._results import Results
     from baserate._rows import Rows
     from baserate.measure import Measure
-
-Line = Mapping[str, Any]
 
 _NUMBERS = {
     "value": "first",
@@ -42,96 +45,71 @@ _NUMBERS = {
     "p": "p",
     "p_adjusted": "Holm-adjusted p",
 }
-_CHANCES = ("p", "p_adjusted")
 
 
 def compare_page(results: "Results", reading: Reading, digits: int) -> Page:
-    """Lay the comparisons out: a section for each measure and group."""
-    lines = results.rows()
-    columns = [name for name in _NUMBERS if name != "p_adjusted" or len(lines) > 1]
-    reasons: list[str] = []
-    sections = []
-    grouped = any(line["group"] for line in lines)
-    for title, group in groupby(lines, key=lambda line: _title(line, grouped=grouped)):
-        rows = [_row(line, columns, digits, reasons) for line in group]
-        sections.append(Section(title, tuple(rows)))
-    panel = Table("", tuple(_NUMBERS[name] for name in columns), tuple(sections))
-    notes = [f"{footnote_mark(at)} {why}" for at, why in enumerate(reasons, start=1)]
-    return Page(headline(reading, results.data), (panel,), (*notes, *_footnotes(lines)))
+    """Return the page of comparisons: a section for each measure and group."""
+    rows, format_ = results.rows(), CellFormatter(digits)
+    grouped = any(row["group"] for row in rows)
+
+    def cell(name: str, row: TidyRow) -> str:
+        if row[name] is None:
+            return format_.mark_undefined(row["why"])
+        if name in {"p", "p_adjusted"}:
+            return format_p(row[name], digits, is_bound=row["p_is_bound"])
+        return format_.number(row[name])
+
+    def section(row: TidyRow) -> str:
+        pairs = (f"{shorten_label(name)} = {shorten_label(value)}" for name, value in (row["group"] or {}).items())
+        return measure_label(row["measure"]) + (f", {', '.join(pairs) or EVERYBODY}" if grouped else "")
+
+    columns = {head: partial(cell, name) for name, head in _NUMBERS.items() if name != "p_adjusted" or len(rows) > 1}
+    table = list_table(rows, columns, label=_pair_label, section=section)
+    return Page(headline(reading, results.data), (table,), (*format_.reasons.footnotes(), *_footnotes(rows)))
 
 
-def _title(line: Line, *, grouped: bool) -> str:
-    measure = line["measure"].replace("_", " ")
-    if not grouped:
-        return str(measure)
-    named = ", ".join(
-        f"{shorten_label(name)} = {shorten_label(value)}" for name, value in (line["group"] or {}).items()
+def _pair_label(row: TidyRow) -> str:
+    """Return the names of both models, with their thresholds if they have some."""
+    models = ((row["model"], row["threshold"]), (row["other"], row["other_threshold"]))
+    return " − ".join(
+        shorten_label(name) + ("" if threshold is None else f" ≥ {format_exact(threshold)}")
+        for name, threshold in models
     )
-    return f"{measure}, {named or EVERYBODY}"
 
 
-def _row(line: Line, columns: Sequence[str], digits: int, reasons: list[str]) -> Row:
-    def cell(name: str) -> str:
-        if line[name] is not None and name in _CHANCES:
-            return format_p(line[name], digits, is_bound=line["p_is_bound"])
-        if line[name] is not None:
-            return format_number(line[name], digits)
-        why = line["why"] or "undefined"
-        if why not in reasons:
-            reasons.append(why)
-        return UNDEFINED + footnote_mark(reasons.index(why) + 1)
-
-    return Row(f"{_model(line, '')} − {_model(line, 'other_')}", tuple(map(cell, columns)))
-
-
-def _model(line: Line, which: str) -> str:
-    name = shorten_label(line["other" if which else "model"])
-    at = line[f"{which}threshold"]
-    return name if at is None else f"{name} ≥ {format_exact(at)}"
-
-
-def _footnotes(lines: Sequence[Line]) -> Iterator[str]:
-    """What p means, and how it and the interval were made; for each measure where they differ."""
-    yield from dict.fromkeys(filter(None, map(_describe_alternative, lines)))
-    descriptions = {
-        measure: list(dict.fromkeys(_describe_test(each) for each in of)) for measure, of in _by_measure(lines).items()
-    }
-    alone = len({tuple(told) for told in descriptions.values()}) == 1
-    if alone:
-        yield from filter(None, next(iter(descriptions.values())))
-    else:
-        yield from (
-            f"{measure.replace('_', ' ')}: {each}" for measure, told in descriptions.items() for each in told if each
-        )
-    tested = [line for line in lines if line["p"] is not None]
-    if len(lines) > 1 and tested:
+def _footnotes(rows: Sequence[TidyRow]) -> Iterator[str]:
+    """Yield the alternative hypothesis, and the methods of tests and intervals: by measure where they differ."""
+    yield from dict.fromkeys(filter(None, map(_describe_alternative, rows)))
+    methods: dict[str, dict[str, None]] = {}
+    for row in rows:
+        methods.setdefault(measure_label(row["measure"]), {})[_describe_test(row)] = None
+    same = len({tuple(each) for each in methods.values()}) == 1
+    texts = ((measure, text) for measure, each in methods.items() for text in each if text)
+    yield from dict.fromkeys(text if same else f"{measure}: {text}" for measure, text in texts)
+    tested = [row for row in rows if row["p"] is not None]
+    if len(rows) > 1 and tested:
         note = unadjusted_note(tested[0]["level"])
         yield f"Holm-adjusted p: over all {len(tested)} comparisons of this table. {note}"
 
 
-def _by_measure(lines: Sequence[Line]) -> dict[str, list[Line]]:
-    groups: dict[str, list[Line]] = {}
-    for line in lines:
-        groups.setdefault(line["measure"], []).append(line)
-    return groups
-
-
-def _describe_test(line: Line) -> str:
+def _describe_test(row: TidyRow) -> str:
     """Describe the test and the interval, without numbers of rows that differ between pairs."""
-    if line["test"] is None:
+    if row["test"] is None:
         return ""
-    test = line["test"].partition(":")[0] if line["test"].startswith("McNemar") else line["test"]
-    level = f"{format_level(line['level'])} % interval"
-    return f"p and {level}: {test}." if test == line["how"] else f"p: {test}. {level}: {line['how']}."
+    test = row["test"].partition(":")[0] if row["test"].startswith("McNemar") else row["test"]
+    level = f"{format_level(row['level'])} % interval"
+    return f"p and {level}: {test}." if test == row["how"] else f"p: {test}. {level}: {row['how']}."
 
 
-def _describe_alternative(line: Line) -> str:
-    side, margin = line["alternative"], line["margin"]
+def _describe_alternative(row: TidyRow) -> str:
+    """Describe a one-sided alternative hypothesis."""
+    side, margin = row["alternative"], row["margin"]
     if side == "two-sided":
         return ""
+    # 0.0 − margin rather than −margin, so that a margin of 0 has no sign.
     bound = format_exact(margin if side == "less" else 0.0 - margin)
     where = "below" if side == "less" else "above"
-    return f"A small p speaks for a difference of {line['measure'].replace('_', ' ')} {where} {bound}."
+    return f"Alternative hypothesis: the difference in {measure_label(row['measure'])} is {where} {bound}."
 
 
 _EXAMPLES = (
@@ -163,27 +141,8 @@ _METHODS = ("delong", "resample", "mcnemar-exact", "mcnemar-mid-p", "mcnemar", "
 class CompareOptions:
     """Options of a comparison: measures, thresholds, hypothesis, test."""
 
-    measure: Annotated[
-        tuple[tuple[str, ...], ...],
-        option(
-            type=names,
-            metavar="NAMES",
-            shell_complete=complete_two_class,
-            multiple=True,
-            default="auc",
-            help="Measures by any of their names, with commas.",
-        ),
-    ] = ()
-    threshold: Annotated[
-        tuple[tuple[float, ...], ...],
-        option(
-            type=read_thresholds,
-            metavar="NUMBERS",
-            multiple=True,
-            default="0.5 for probabilities",
-            help="Threshold for all scores, or one for each with commas: scores at or above it are flagged.",
-        ),
-    ] = ()
+    measure: Annotated[tuple[tuple[str, ...], ...], two_class_measures("auc")] = ()
+    threshold: Annotated[tuple[tuple[float, ...], ...], threshold_per_score()] = ()
     alternative: Annotated[
         str,
         option(
@@ -209,56 +168,57 @@ def compare(reading: Reading, compare_options: CompareOptions, settings: Measure
     with --id hold one model each; without it, several files are one table. Expected costs need --fp and --fn; net
     benefit needs --net-benefit-at.
     """
-    from baserate.infer import Question, compare as compared, tabulate_comparisons
+    from baserate import infer
     from baserate.measure import collect_settings, note_settings, results_data
 
-    measures = bind_settings(
-        settings.to_settings(), [name for each in compare_options.measure for name in each] or ["auc"]
-    )
-    question = Question(
+    names = [name for each in compare_options.measure for name in each] or ["auc"]
+    measures = bind_settings(settings.to_settings(), names)
+    question = infer.Question(
         compare_options.alternative,  # type: ignore[arg-type]  # click chose it
         compare_options.margin,
         compare_options.level,
         compare_options.method,
     )
-    threshold_list = [each for several in compare_options.threshold for each in several]
-    if threshold_list:
+    thresholds = [each for several in compare_options.threshold for each in several]
+    if thresholds:
         _check_thresholds(reading, compare_options, measures)
-    read = _read_models(reading, compare_options, quiet=output.quiet)
-    cuts = _thresholds_by_model(threshold_list, [name for name in read.score if name != reading.predicted])
-    comparisons = compared(read, measure=measures, threshold=cuts, question=question, seed=compare_options.seed)
-    measure_settings = collect_settings(measures)
-    head = results_data(read.tallies(), list(note_settings(measure_settings))) | {"seed": compare_options.seed}
-    results = tabulate_comparisons(comparisons, head | ({"settings": measure_settings} if measure_settings else {}))
+    rows = _read_models(reading, compare_options, quiet=output.quiet)
+    by_model = _thresholds_by_model(thresholds, [name for name in rows.score if name != reading.predicted])
+    comparisons = infer.compare(
+        rows, measure=measures, threshold=by_model, question=question, seed=compare_options.seed
+    )
+    stated = collect_settings(measures)
+    data = results_data(rows.tallies(), list(note_settings(stated))) | {"seed": compare_options.seed}
+    results = infer.tabulate_comparisons(comparisons, data | ({"settings": stated} if stated else {}))
     print_notes(reading, results.data, output)
     print_results(results, lambda: compare_page(results, reading, output.digits), output)
 
 
 def _read_models(reading: Reading, compare_options: CompareOptions, *, quiet: bool) -> "Rows":
+    """Read several models of one table, or join files with one model each."""
     if compare_options.id_ is None:
-        several = any(name.endswith("*") for name in reading.score)  # what a name begins with may name many
+        several = any(name.endswith("*") for name in reading.score)  # a prefix may stand for many columns
         if len(reading.score) + bool(reading.predicted) == 1 and not several:
-            raise click.UsageError("it takes two models to compare: repeat --score, or join two files with --id.")
+            raise click.UsageError("a comparison needs two models: repeat --score, or join two files with --id.")
         return read_rows(reading, quiet=quiet, cluster=compare_options.cluster)
     if len(reading.file) == 1:
         raise click.UsageError("--id joins several files, and this is one; name the other, or leave --id out.")
     from baserate import read
 
+    columns = {"id": compare_options.id_, "cluster": compare_options.cluster}
     parts = {
-        name: read_rows(
-            replace(reading, file=(file,)), quiet=quiet, id=compare_options.id_, cluster=compare_options.cluster
-        )
+        name: read_rows(replace(reading, file=(file,)), quiet=quiet, **columns)
         for name, file in _name_files(reading.file).items()
     }
     return read.join(parts, missing="drop" if reading.missing == "drop" else "refuse")
 
 
 def _name_files(files: Sequence[str]) -> dict[str, str]:
-    """Files by their names without endings, or by their paths where those are the same."""
+    """Return files by their names without endings, or by their paths where those are the same."""
     short = [PurePath(file).stem for file in files]
     by_name = dict(zip(short if len(set(short)) == len(short) else files, files, strict=True))
     if len(by_name) < len(files):
-        raise click.UsageError("a file is named twice; a model differs from itself by nothing.")
+        raise click.UsageError("a file is named twice; name each model's file once.")
     return by_name
 
 
@@ -280,12 +240,13 @@ def _check_thresholds(reading: Reading, compare_options: CompareOptions, measure
         )
 
 
-def _thresholds_by_model(given: Sequence[float], models: Sequence[str]) -> float | Mapping[str, Any] | None:
-    if len(given) <= 1:
-        return given[0] if given else None
-    if len(given) != len(models):
+def _thresholds_by_model(thresholds: Sequence[float], models: Sequence[str]) -> float | Mapping[str, Any] | None:
+    """Return one threshold for all models, or one for each."""
+    if len(thresholds) <= 1:
+        return thresholds[0] if thresholds else None
+    if len(thresholds) != len(models):
         raise click.UsageError(
-            f"{there_are(len(given), 'threshold')} for {count_of(len(models), 'score')}; "
-            "give one for all, or one for each."
+            f"{there_are(len(thresholds), 'threshold')} for {count_of(len(models), 'score')}; give one for all, or one "
+            "for each."
         )
-    return dict(zip(models, given, strict=True))
+    return dict(zip(models, thresholds, strict=True))

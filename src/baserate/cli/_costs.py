@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import PurePath
@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import click
 
 from baserate._errors import BaserateError, OptionError
-from baserate._formatting import count_of
+from baserate._formatting import count_of, there_are
 from baserate.cli._declarations import Output, command, omit, option
 from baserate.cli._io import print_messages, print_results, read_tallies
-from baserate.cli._multiclass import Classes, read_classes
-from baserate.cli._options import ClosedFormIntervals, OptionalReading, OutcomeCosts, Reading
-from baserate.cli._values import CELLS as PRICED, Prior, match_classes, read_numbers, read_prior, read_thresholds
+from baserate.cli._measure import Classes, read_classes, read_costs
+from baserate.cli._options import ClosedFormIntervals, OptionalReading, OutcomeCosts, Reading, threshold_per_score
+from baserate.cli._values import CELLS as PRICED, Prior, match_classes, read_numbers, read_prior
 
 if TYPE_CHECKING:
     from baserate._confusion import Confusion
@@ -26,16 +26,16 @@ if TYPE_CHECKING:
     from baserate._tally import ReadSummary, Tallies
 
 CELLS = ("tp", "fn", "fp", "tn")
-"""Cells of a table in the order in which they are typed: the positives first."""
+"""Cells of a confusion matrix in the order in which they are typed: positives first."""
 _HOW = "give TP,FN,FP,TN in this order, such as M1=150,40,60,250, or by name, M1=tp:150,fn:40,fp:60,tn:250."
 _MIDDLE = 0.5
 _MOST = 1e15
-"""The greatest count: up to here every whole number is exact."""
+"""The greatest count: floats hold every whole number up to it exactly."""
 
 
 @dataclass(frozen=True, slots=True)
 class TableOption:
-    """A table with the name of its classifier."""
+    """Confusion matrix with the name of its classifier."""
 
     name: str
     cells: tuple[float, ...]
@@ -43,7 +43,7 @@ class TableOption:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """What a classifier did on its own sample."""
+    """Confusion matrix of a classifier on its own sample."""
 
     name: str
     table: "Counts[float] | Confusion"
@@ -82,45 +82,11 @@ def _count(cell: str, text: str) -> float:
     return number
 
 
-def samples_of_tables(tables: Iterable[TableOption]) -> Iterator[Sample]:
-    """Samples that were typed."""
-    from baserate import Counts
-
-    for each in tables:
-        tp, fn, fp, tn = each.cells
-        yield Sample(each.name, Counts(tp=tp, fn=fn, fp=fp, tn=tn))
-
-
-def read_binary_samples(reading: Reading, cuts: Sequence[float], *, quiet: bool) -> Iterator[Sample]:
-    """Read samples of two classes: one of each file and model."""
-    from baserate import Curve
-
-    for file_reading, name in _files(reading):
-        with _name_file_in_errors(file_reading, reading):
-            read = read_tallies(file_reading, quiet=quiet)
-            places = {model: _threshold_of(read, model, reading, cuts) for model in read.models}
-        for model, cut in places.items():
-            counts = Curve(read.pooled(model)).at(_MIDDLE if cut is None else cut)
-            yield Sample(_name_classifier(name, model, reading, list(places)), counts, cut, read.intake)
-
-
-def read_multiclass_samples(reading: Reading, costs: str, cross_table: str | None, *, quiet: bool) -> Iterator[Sample]:
-    """Read samples of several classes, one of each file: labels, or tables that were counted before."""
-    from baserate import Confusions
-
-    wanted = Classes(scores=(), labels=(), average=(), costs=costs, cross_table=cross_table)
-    for file_reading, name in _files(reading):
-        with _name_file_in_errors(file_reading, reading):
-            read = read_classes(file_reading, wanted, quiet=quiet)
-        assert isinstance(read, Confusions)  # noqa: S101  (for the type checker: costs treat classes alike)
-        yield Sample(name, read.pooled, intake=read.intake)
-
-
 def check_names(samples: Sequence[Sample]) -> None:
     """Refuse two classifiers of one name."""
     for name, times in Counter(sample.name for sample in samples).items():
         if times > 1:
-            raise click.UsageError(f"{times} classifiers are called {name!r}; give each a name of its own.")
+            raise click.UsageError(f"{times} classifiers have the name {name!r}; give each a name of its own.")
 
 
 def _files(reading: Reading) -> Iterator[tuple[Reading, str]]:
@@ -133,16 +99,16 @@ def _files(reading: Reading) -> Iterator[tuple[Reading, str]]:
         yield replace(reading, file=(file,)), name if apart else file
 
 
-def _name_classifier(file: str, model: str, reading: Reading, models: Sequence[str]) -> str:
-    """Name of a classifier: that of its file, of its column where one file has several, or both."""
-    if len(models) == 1:
+def _name_classifier(file: str, model: str, *, n_files: int, n_models: int) -> str:
+    """Return the name of a classifier: that of its file, of its column where one file has several, or both."""
+    if n_models == 1:
         return file
-    return model if len(reading.file) == 1 else f"{file} {model}"
+    return model if n_files == 1 else f"{file} {model}"
 
 
 @contextmanager
 def _name_file_in_errors(file_reading: Reading, reading: Reading) -> Iterator[None]:
-    """Say which of several files an error is about."""
+    """Name the file, where there are several, in the message of an error."""
     try:
         yield
     except BaserateError as error:
@@ -199,7 +165,7 @@ def _read_point(text: str) -> tuple[float, float]:
 
 
 def _read_cases(text: str) -> float:
-    """Read how many cases costs are of."""
+    """Read the number of cases that costs are of."""
     values = read_numbers(text)
     if len(values) != 1 or values[0] <= 0:
         raise click.BadParameter(f"{text!r} is no number of cases; give one above 0, such as 1000.")
@@ -208,7 +174,7 @@ def _read_cases(text: str) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CostOptions(OutcomeCosts):
-    """Tables that were typed, what outcomes cost, and where."""
+    """Options of costs: typed confusion matrices, costs, prevalence."""
 
     table: Annotated[
         tuple[TableOption, ...],
@@ -216,21 +182,11 @@ class CostOptions(OutcomeCosts):
             type=read_table,
             multiple=True,
             metavar="NAME=CELLS",
-            help="Classifier and its counts TP,FN,FP,TN in this order, or by name, "
-            "M1=tp:150,fn:40,fp:60,tn:250; may be "
-            "repeated.",
+            help="Classifier and its counts TP,FN,FP,TN in this order, or by name, M1=tp:150,fn:40,fp:60,tn:250; may "
+            "be repeated.",
         ),
     ] = ()
-    threshold: Annotated[
-        tuple[tuple[float, ...], ...],
-        option(
-            type=read_thresholds,
-            multiple=True,
-            metavar="NUMBERS",
-            default="0.5 for probabilities",
-            help="Threshold for all scores, or one for each --score with commas: scores at or above it are flagged.",
-        ),
-    ] = ()
+    threshold: Annotated[tuple[tuple[float, ...], ...], threshold_per_score()] = ()
     costs: Annotated[
         str | None,
         option(metavar="FILE", help="Of several classes: cost matrix of decisions, with true classes in rows."),
@@ -263,7 +219,7 @@ class CostOptions(OutcomeCosts):
         priced = [f"--{name}" for name in PRICED if getattr(self, name) is not None]
         if not priced and self.costs is None:
             raise click.UsageError(
-                "nothing says what outcomes cost; add it, such as --fp 1 --fn 20, or of several classes --costs FILE."
+                "costs are missing; add them, such as --fp 1 --fn 20, or of several classes --costs FILE."
             )
         if priced and self.costs is not None:
             raise click.UsageError(f"--costs is for several classes and {priced[0]} for two; leave out one of them.")
@@ -273,14 +229,14 @@ class CostOptions(OutcomeCosts):
         if isinstance(self.prevalence, dict) and self.costs is None:
             raise click.UsageError("two classes have one prevalence; give that of the positives, such as 0.02 or 2%.")
         if self.iso_cost and not isinstance(self.prevalence, float):
-            raise click.UsageError("lines of equal cost depend on the prevalence; add it, such as --prevalence 0.02.")
+            raise click.UsageError("iso-cost lines depend on the prevalence; add it, such as --prevalence 0.02.")
 
     def _check_several(self) -> None:
-        """Refuse what is for two classes beside costs of several."""
-        given = {"--table": self.table, "--threshold": self.threshold, "--iso-cost": self.iso_cost}
-        for flag, value in given.items():
+        """Refuse options of two classes beside costs of several."""
+        options = {"--table": self.table, "--threshold": self.threshold, "--iso-cost": self.iso_cost}
+        for flag, value in options.items():
             if self.costs is not None and value:
-                raise click.UsageError(f"{flag} is for two classes; leave out either it or --costs.")
+                raise click.UsageError(f"{flag} is for two classes; leave out either {flag} or --costs.")
         if self.costs is not None and isinstance(self.prevalence, float):
             raise click.UsageError("several classes need a share each; give them as in --prevalence cat=0.2,dog=0.8.")
 
@@ -303,61 +259,78 @@ def costs(
     sample, and the mean cost per case that in deployment. Classifiers that were measured at different prevalences
     compare only at one: add --prevalence.
     """
-    from baserate.cli._cost_page import headline, page
+    from baserate.cli._decision_page import costs_headline, costs_page
 
     _check(reading, cost_options)
-    prices = _cost_matrix(cost_options)  # before reading, so that errors come at once
+    prices = read_costs(cost_options.costs) or cost_options.outcome_costs  # before reading, so that errors come at once
+    assert prices is not None  # noqa: S101  (for the type checker)
     lines = list(_iso_costs(cost_options, prices))
-    samples = list(_collect_samples(reading, cost_options, quiet=output.quiet))
+    samples = list(read_samples(reading, cost_options, quiet=output.quiet))
     check_names(samples)
     results = _make_results(samples, lines, cost_options, prices, intervals.confidence)
-    line = headline(results, reading)
-    print_messages(
-        line, results.data, output, inferred=reading.positive is None and results.data["positive"] is not None
-    )
-    print_results(results, lambda: page(results, line, output.digits), output)
+    line, data = costs_headline(results, reading), results.data
+    print_messages(line, data, output, inferred=reading.positive is None and data["positive"] is not None)
+    print_results(results, lambda: costs_page(results, line, output.digits), output)
 
 
 def _check(reading: Reading, cost_options: CostOptions) -> None:
-    """Refuse what cannot be costed so."""
+    """Refuse options without the data that they are for."""
     columns = ("truth", "score", "predicted", "positive", "negative", "weight", "count")
-    given = [f"--{name}" for name in columns if getattr(reading, name)]
-    given += [f"--{name}" for name in ("threshold", "cross-table") if getattr(cost_options, name.replace("-", "_"))]
-    if not reading.file and given:
-        raise click.UsageError(f"{given[0]} is for files; name one for each classifier, or leave it out.")
+    flags = [f"--{name}" for name in columns if getattr(reading, name)]
+    flags += [f"--{name}" for name in ("threshold", "cross-table") if getattr(cost_options, name.replace("-", "_"))]
+    if not reading.file and flags:
+        raise click.UsageError(f"{flags[0]} is for files; name one for each classifier, or leave out {flags[0]}.")
     if not (reading.file or cost_options.table or cost_options.iso_cost):
         raise click.UsageError(
-            "there is no classifier to cost; name files of predictions, or type tables of TP,FN,FP,TN, such as --table "
-            "M1=150,40,60,250."
+            "there is no classifier; name files of predictions, or type confusion matrices TP,FN,FP,TN, such as "
+            "--table M1=150,40,60,250."
         )
-    if cost_options.cuts and not reading.score:
-        raise click.UsageError("--threshold is for scores; name their column with --score, or leave it out.")
-    if len(cost_options.cuts) > 1 and len(cost_options.cuts) != len(reading.score):
+    thresholds, scores = len(cost_options.cuts), len(reading.score)
+    if thresholds and not scores:
+        raise click.UsageError("--threshold is for scores; name their column with --score, or leave out --threshold.")
+    if thresholds > 1 and thresholds != scores:
         raise click.UsageError(
-            f"--threshold holds {len(cost_options.cuts)}, but columns of --score number {len(reading.score)}; give "
-            f"one for "
-            "all, or one for each in the same order."
+            f"{there_are(thresholds, 'threshold')} for {count_of(scores, 'score')}; give one for all, or one for each."
         )
     if cost_options.costs is not None and (reading.score or not (reading.predicted or cost_options.cross_table)):
-        raise click.UsageError("of several classes give --predicted or --cross-table, one of them, and no --score.")
+        raise click.UsageError("of several classes give either --predicted or --cross-table, and no --score.")
 
 
-def _cost_matrix(cost_options: CostOptions) -> "Costs | CostMatrix":
-    if cost_options.costs is not None:
-        from baserate import read
+def read_samples(reading: Reading, cost_options: CostOptions, *, quiet: bool) -> Iterator[Sample]:
+    """Yield the typed confusion matrices, then those of each file."""
+    from baserate import Counts
 
-        return read.cost_matrix(cost_options.costs, truth="rows")
-    outcome_costs = cost_options.outcome_costs
-    assert outcome_costs is not None  # noqa: S101  (for the type checker)
-    return outcome_costs
+    for each in cost_options.table:
+        tp, fn, fp, tn = each.cells
+        yield Sample(each.name, Counts(tp=tp, fn=fn, fp=fp, tn=tn))
+    read = _read_binary_samples if cost_options.costs is None else _read_multiclass_samples
+    for file_reading, name in _files(reading):
+        with _name_file_in_errors(file_reading, reading):
+            samples = read(file_reading, cost_options, quiet=quiet)
+        sizes = {"n_files": len(reading.file), "n_models": len(samples)}
+        yield from (replace(sample, name=_name_classifier(name, sample.name, **sizes)) for sample in samples)
 
 
-def _collect_samples(reading: Reading, cost_options: CostOptions, *, quiet: bool) -> Iterator[Sample]:
-    yield from samples_of_tables(cost_options.table)
-    if reading.file and cost_options.costs is not None:
-        yield from read_multiclass_samples(reading, cost_options.costs, cost_options.cross_table, quiet=quiet)
-    elif reading.file:
-        yield from read_binary_samples(reading, cost_options.cuts, quiet=quiet)
+def _read_binary_samples(reading: Reading, cost_options: CostOptions, *, quiet: bool) -> list[Sample]:
+    """Read a file of two classes: a sample of each model."""
+    from baserate import Curve
+
+    read = read_tallies(reading, quiet=quiet)
+    thresholds = {model: _threshold_of(read, model, reading, cost_options.cuts) for model in read.models}
+    return [
+        Sample(model, Curve(read.pooled(model)).at(_MIDDLE if at is None else at), at, read.intake)
+        for model, at in thresholds.items()
+    ]
+
+
+def _read_multiclass_samples(reading: Reading, cost_options: CostOptions, *, quiet: bool) -> list[Sample]:
+    """Read a file of several classes: labels, or a confusion matrix."""
+    from baserate import Confusions
+
+    classes = Classes((), (), (), cost_options.costs, cost_options.cross_table)
+    read = read_classes(reading, classes, quiet=quiet)
+    assert isinstance(read, Confusions)  # noqa: S101  (for the type checker: with costs no class is positive)
+    return [Sample("", read.pooled, intake=read.intake)]
 
 
 def _make_results(
@@ -365,47 +338,63 @@ def _make_results(
     lines: Sequence[dict[str, Any]],
     cost_options: CostOptions,
     prices: "Costs | CostMatrix",
-    sure: float | None,
+    level: float | None,
 ) -> "Results":
-    """Rows of classifiers, then those of lines of equal cost; and what they were made from."""
-    from baserate import Results
+    """Tabulate classifiers, then iso-cost lines."""
+    from baserate import Costs, Results
 
-    rows, notes = _tabulate_classifiers(samples, cost_options, prices, sure) if samples else ([], [])
+    rows, notes = _tabulate_classifiers(samples, cost_options, prices, level) if samples else ([], [])
     rows += lines
     columns = dict.fromkeys(name for row in rows for name in row)
-    about = {
+    data = {
         "prevalence": cost_options.prevalence,
         "per": cost_options.per,
-        "level": sure,
-        "costs": _costs_as_numbers(prices),
+        "level": level,
+        "costs": asdict(prices)
+        if isinstance(prices, Costs)
+        else {"labels": list(prices.labels), "costs": prices.cost.tolist()},
+        **_describe_reading(samples),
+        "notes": [*_intake_notes(samples), *notes],
     }
-    data = {**about, **_describe_reading(samples), "notes": [*_intake_notes(samples), *notes]}
     return Results({name: [row.get(name) for row in rows] for name in columns}, data)
 
 
 def _describe_reading(samples: Sequence[Sample]) -> dict[str, Any]:
-    """What was read; nothing of tables that were typed."""
+    """Return the header on files, and the share of each of several classes; None in an empty sample."""
+    from baserate import Confusion
+
     intakes = {sample.name: sample.intake for sample in samples if sample.intake is not None}
+    shares = {
+        sample.name: {
+            str(label): mass / sample.table.total if sample.table.total else None
+            for label, mass in zip(sample.table.labels, sample.table.truth.tolist(), strict=True)
+        }
+        for sample in samples
+        if isinstance(sample.table, Confusion)
+    }
     return {
         "positive": next((intake.positive for intake in intakes.values() if not intake.classes), None),
         "samples": {
             name: {"read": intake.read, "refused": intake.dropped, "columns": dict(intake.columns)}
             for name, intake in intakes.items()
         },
-        "shares": _shares(samples),
+        "shares": shares,
     }
 
 
 def _tabulate_classifiers(
-    samples: Sequence[Sample], cost_options: CostOptions, prices: "Costs | CostMatrix", sure: float | None
+    samples: Sequence[Sample], cost_options: CostOptions, prices: "Costs | CostMatrix", level: float | None
 ) -> tuple[list[dict[str, Any]], list[str]]:
-    """A row for each classifier, with its table and threshold; and what to say of them."""
+    """Return a row for each classifier, with its confusion matrix and threshold; and notes."""
     from baserate.decide import cost_table
 
     tables = _tables(samples, prices)
-    prevalence = _deployment_prevalence(cost_options, tables)
-    _check_classes(tables, prevalence)
-    table = cost_table(tables, prices, prevalence=prevalence, per=cost_options.per, level=sure)
+    prevalence: Any = cost_options.prevalence
+    if isinstance(prevalence, dict):
+        prevalence = match_classes(prevalence, next(iter(tables.values())).labels, flag="--prevalence")
+    if prevalence is not None:
+        _check_classes(tables)
+    table = cost_table(tables, prices, prevalence=prevalence, per=cost_options.per, level=level)
     rows = []
     for sample, row in zip(samples, table.rows(), strict=True):
         cells = {name: getattr(sample.table, name) for name in CELLS} if cost_options.costs is None else {}
@@ -414,7 +403,7 @@ def _tabulate_classifiers(
 
 
 def _tables(samples: Sequence[Sample], prices: "Costs | CostMatrix") -> dict[str, Any]:
-    """Tables by name; those of several classes over all that occur in any of them."""
+    """Return confusion matrices by name; those of several classes over all that occur in any of them."""
     from baserate import CostMatrix
 
     tables: dict[str, Any] = {sample.name: sample.table for sample in samples}
@@ -426,23 +415,16 @@ def _tables(samples: Sequence[Sample], prices: "Costs | CostMatrix") -> dict[str
     return {name: table.over(occurring) for name, table in tables.items()}
 
 
-def _deployment_prevalence(cost_options: CostOptions, tables: Mapping[str, Any]) -> Any:  # noqa: ANN401  (what cost_table takes)
-    """Where they will be used, with classes as they were read."""
-    if not isinstance(cost_options.prevalence, dict):
-        return cost_options.prevalence
-    return match_classes(cost_options.prevalence, next(iter(tables.values())).labels, flag="--prevalence")
-
-
-def _check_classes(tables: Mapping[str, Any], there: object) -> None:
-    """Refuse a prevalence for a classifier whose sample lacks a class."""
+def _check_classes(tables: Mapping[str, Any]) -> None:
+    """Refuse to reweight a sample that lacks a class."""
     from baserate import Counts, NotBinaryError
 
-    for name, table in tables.items() if there is not None else ():
+    for name, table in tables.items():
         if isinstance(table, Counts):
-            shares = {"positives": table.positives, "negatives": table.negatives}
+            masses = {"positives": table.positives, "negatives": table.negatives}
         else:
-            shares = dict(zip((f"rows of {label}" for label in table.labels), table.truth.tolist(), strict=True))
-        lacking = [what for what, mass in shares.items() if not mass]
+            masses = dict(zip((f"rows of {label}" for label in table.labels), table.truth.tolist(), strict=True))
+        lacking = [what for what, mass in masses.items() if not mass]
         if lacking:
             raise NotBinaryError(
                 f"{name} has no {' and no '.join(lacking)} that could be given a share",
@@ -451,38 +433,18 @@ def _check_classes(tables: Mapping[str, Any], there: object) -> None:
 
 
 def _iso_costs(cost_options: CostOptions, prices: "Costs | CostMatrix") -> Iterator[dict[str, Any]]:
-    """A row for each line of equal cost."""
+    """Yield a row for each iso-cost line."""
     from baserate import Costs
     from baserate.decide import iso_cost
 
+    names = ("measure", "model", "group", "class", "threshold", "low", "high", "level", "how", "why")
     for fpr, tpr in cost_options.iso_cost:
         assert isinstance(prices, Costs)  # noqa: S101  (for the type checker)
         assert isinstance(cost_options.prevalence, float)  # noqa: S101  (for the type checker)
         line = iso_cost(prices, cost_options.prevalence, through=(fpr, tpr))
-        place = dict.fromkeys(("measure", "model", "group", "class", "threshold", "low", "high", "level", "how", "why"))
         number = {"measure": "iso_cost", "prevalence": cost_options.prevalence, "value": cost_options.per * line.cost}
-        yield place | number | {"fpr": fpr, "tpr": tpr, "slope": line.slope, "intercept": line.intercept}
-
-
-def _shares(samples: Sequence[Sample]) -> dict[str, dict[str, float | None]]:
-    """Share of each of several classes in its sample; None in an empty one."""
-    from baserate import Confusion
-
-    shares: dict[str, dict[str, float | None]] = {}
-    for sample in samples:
-        if isinstance(sample.table, Confusion):
-            total, masses = sample.table.total, zip(sample.table.labels, sample.table.truth.tolist(), strict=True)
-            shares[sample.name] = {str(label): mass / total if total else None for label, mass in masses}
-    return shares
-
-
-def _costs_as_numbers(prices: "Costs | CostMatrix") -> dict[str, Any]:
-    """Costs as plain numbers."""
-    from baserate import Costs
-
-    if isinstance(prices, Costs):
-        return asdict(prices)
-    return {"labels": list(prices.labels), "costs": prices.cost.tolist()}
+        place = {"fpr": fpr, "tpr": tpr, "slope": line.slope, "intercept": line.intercept}
+        yield {**dict.fromkeys(names), **number, **place}
 
 
 def _intake_notes(samples: Sequence[Sample]) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """`baserate decide`: choose a threshold, or of several classes the cheapest decision for each row."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -13,51 +13,37 @@ from baserate.cli._declarations import Output, command, omit, option
 from baserate.cli._files import PolicyFile, save_policy
 from baserate.cli._io import (
     adjusted_headline,
+    check_stdout,
     describe_adjustment,
     headline,
     print_messages,
     print_results,
     read_tallies,
 )
-from baserate.cli._multiclass import MANY, Classes, costs, number_columns, read_classes
+from baserate.cli._measure import Classes, read_classes, read_costs
 from baserate.cli._options import ClassScores, IndependentIntervals, Intervals, Reading
 from baserate.cli._terminal import print_message
 from baserate.cli._values import Prior, match_classes, read_prior
-from baserate.text import (
-    Footnotes,
-    Page,
-    Row,
-    Section,
-    Table,
-    describe_files,
-    estimate_cell,
-    interval_footnotes,
-    shorten_label,
-)
+from baserate.text import describe_files
 
 if TYPE_CHECKING:
     from baserate._calibrator import Calibrator
-    from baserate._costs import CostMatrix
     from baserate._results import Results
     from baserate._rows import MulticlassRows
     from baserate._tally import Tallies
 
-Line = Mapping[str, Any]
-
 _HINT = " See `baserate reliability`."
-_INSTEAD = {
-    "labels": "of two classes name the positive one with --positive",
-    "costs": "of two classes give --fp and --fn",
-    "shares": "of two classes give --prevalence",
+_TWO_CLASSES = {
+    "labels": "name the positive one with --positive",
+    "costs": "give --fp and --fn",
+    "shares": "give --prevalence",
 }
-"""Option of several classes -> what to give of two."""
-_SHORT = 14
-_PLACES = 9
+"""Option of several classes -> remedy where there are two."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClassDecisionOptions(ClassScores):
-    """Several classes: their posteriors, what decisions cost, and how the classes are shared out."""
+    """Options of several classes: posteriors, cost matrix, shares in deployment."""
 
     costs: Annotated[
         str | None,
@@ -74,43 +60,17 @@ class ClassDecisionOptions(ClassScores):
     ] = None
 
     def __post_init__(self) -> None:
-        for name, instead in _INSTEAD.items():
+        for name, remedy in _TWO_CLASSES.items():
             if getattr(self, name) and not self.scores:
                 raise click.UsageError(
-                    f"--{name} is for several classes, with a probability for each in --scores; {instead}."
+                    f"--{name} is for several classes, each with a probability in --scores; of two classes {remedy}."
                 )
         if self.scores and self.costs is None:
             raise click.UsageError(
-                "several classes are decided by what that costs; give --costs FILE, a cross-table with truth in rows."
+                "decisions among several classes need costs; give --costs FILE, a cost matrix with truth in rows."
             )
         if isinstance(self.shares, float):
             raise click.UsageError("of several classes give each its share, such as --shares cat=0.2,dog=0.7,fish=0.1.")
-
-
-def check_class_options(reading: Reading, decision_options: DecisionOptions, intervals: Intervals) -> None:
-    """Refuse options that several classes have no use for."""
-    given = [
-        *(name for name in ("score", "positive", "negative") if getattr(reading, name)),
-        *(
-            each.name
-            for each in fields(decision_options)
-            if each.name != "abstain_cost" and _has_option(decision_options, each.name)
-        ),
-    ]
-    if given:
-        raise click.UsageError(
-            f"--{given[0].replace('_', '-')} is for two classes; several are decided by --scores and --costs: leave it "
-            "out."
-        )
-    if reading.group:
-        raise click.UsageError("--group is for two classes here; keep the rows of one group, and decide those.")
-    for name in ("interval", "seed"):
-        if getattr(intervals, name) is not None:
-            raise click.UsageError(f"--{name} is for two classes; here there is one kind of interval: leave it out.")
-
-
-def _has_option(decision_options: DecisionOptions, name: str) -> bool:
-    return getattr(decision_options, name) not in (None, ())
 
 
 def decide_classes(
@@ -120,110 +80,28 @@ def decide_classes(
     intervals: Intervals,
     output: Output,
 ) -> None:
-    """Read, decide, and hand over what that gives."""
-    from baserate import decide
-
-    check_class_options(reading, decision_options, intervals)
-    matrix = costs(class_options.costs)
-    assert matrix is not None  # noqa: S101  (for the type checker)
-    wanted = Classes(class_options.scores, class_options.labels, (), class_options.costs, None)
-    rows: MulticlassRows = read_classes(reading, wanted, quiet=output.quiet)  # type: ignore[assignment]  # scores make rows
-    results = decide.multiclass_summary(
-        rows,
-        _match_costs(matrix, rows),
-        refer=decision_options.abstain_cost,
-        shares=match_classes(class_options.shares, rows.labels, flag="--shares")
-        if isinstance(class_options.shares, dict)
-        else None,
-        level=intervals.confidence,
-    )
-    results = _with_hint(results)
-    line = headline(reading, results.data)
-    print_messages(line, results.data, output, inferred=False)
-    print_results(results, lambda: class_decision_page(results, reading, class_options, output.digits), output)
-
-
-def _match_costs(costs: "CostMatrix", rows: "MulticlassRows") -> "CostMatrix":
-    """The same costs with classes as the rows have them: a file holds text."""
-    from baserate import CostMatrix
+    """Decide among several classes by least expected cost."""
+    from baserate import CostMatrix, decide
+    from baserate.cli._decision_page import decide_classes_page
     from baserate.read import LabelText, resolve_label
 
-    return CostMatrix(costs.cost, [resolve_label(LabelText(name), rows.labels) for name in costs.labels])
-
-
-def _with_hint(results: "Results") -> "Results":
-    """Say where to look where posteriors do not keep what they promise."""
-    from baserate.decide import WRONG_POSTERIORS
-
-    notes = [f"{note}{_HINT}" if note.endswith(WRONG_POSTERIORS) else note for note in results.data["notes"]]
-    return replace(results, data={**results.data, "notes": notes})
-
-
-def class_decision_page(results: "Results", reading: Reading, class_options: ClassDecisionOptions, digits: int) -> Page:
-    """Lay the numbers out."""
-    reasons = Footnotes()
-    rows = results.rows()
-    panels = [
-        _sentence(results.data, class_options),
-        _table(rows, results.data, reading, digits),
-        _rules(rows, reasons, digits),
-    ]
-    return Page(
-        headline(reading, results.data), tuple(panels), reasons.footnotes() + interval_footnotes(rows, results.data)
+    matrix, shares = read_costs(class_options.costs), class_options.shares
+    assert matrix is not None  # noqa: S101  (for the type checker)
+    classes = Classes(class_options.scores, class_options.labels, (), class_options.costs, None)
+    rows: MulticlassRows = read_classes(reading, classes, quiet=output.quiet)  # type: ignore[assignment]  # scores make rows
+    results = decide.multiclass_summary(
+        rows,
+        # A file holds text: the labels of the rows may be numbers.
+        CostMatrix(matrix.cost, [resolve_label(LabelText(name), rows.labels) for name in matrix.labels]),
+        refer=decision_options.abstain_cost,
+        shares=match_classes(shares, rows.labels, flag="--shares") if isinstance(shares, dict) else None,
+        level=intervals.confidence,
     )
-
-
-def _sentence(data: Line, class_options: ClassDecisionOptions) -> str:
-    """Say what is done with each row."""
-    refer = data["refer"]
-    left = "" if refer is None else f", or is referred for {refer:g} where that is cheaper"
-    done = f"each row gets the class of least expected cost by {describe_files([str(class_options.costs)])}{left}."
-    if "to" in data:
-        each = [f"{shorten_label(name)} {100 * share:.4g}\N{NO-BREAK SPACE}%" for name, share in data["to"].items()]
-        done = f"where the shares are {', '.join(each)}, {done}"
-    return done[:1].upper() + done[1:]
-
-
-def _table(rows: Sequence[Line], data: Line, reading: Reading, digits: int) -> Table | str:
-    """Truth in rows, decisions in columns, and what is referred."""
-    names = data["decisions"]
-    if len(names) > MANY:
-        return f"The table of {len(names)} classes is too large to show; --format csv holds it."
-    cells = iter([row["value"] for row in rows if row["measure"] == "cell"])
-    lines = [[next(cells) for _ in names] for _ in names]
-    referred = [row["value"] for row in rows if row["measure"] == "referred"]
-    for line, mass in zip(lines, referred if any(referred) else (), strict=False):
-        line.append(mass)
-    lines.append([sum(column) for column in zip(*lines, strict=True)])
-    shown = tuple(
-        Row(shorten_label(name), _masses(line, digits)) for name, line in zip([*names, "total"], lines, strict=True)
-    )
-    last = (*["referred"] * any(referred), "total")
-    columns = (*(shorten_label(name, _SHORT) for name in names), *last)
-    full = Table(
-        f"{shorten_label(reading.truth)} ↓ decided →", columns, (Section("", shown, apart=True),), upright=True
-    )
-    return replace(full, narrow=number_columns(full, kept=len(last)))
-
-
-def _masses(line: Sequence[float], digits: int) -> tuple[str, ...]:
-    """Masses and their sum, without the trace that products leave."""
-    return tuple(format_count(round(mass, _PLACES), digits) for mass in (*line, sum(line)))
-
-
-def _rules(rows: Sequence[Line], reasons: Footnotes, digits: int) -> Table:
-    """What both rules cost."""
-    by: dict[str, dict[str, Line]] = {}
-    for row in rows:
-        if row["class"] is None:
-            by.setdefault(row["rule"], {})[row["measure"]] = row
-    heads = {"cost_expected": "expected cost", "cost_realised": "realised cost", "referred_share": "share referred"}
-    columns = [name for name in heads if name in next(iter(by.values()))]
-    lines = [
-        Row(rule, tuple(estimate_cell(found[name], reasons, digits=digits, several=False) for name in columns))
-        for rule, found in by.items()
-    ]
-    return Table("rule", tuple(heads[name] for name in columns), (Section("", tuple(lines)),))
+    notes = [note + _HINT * note.endswith(decide.WRONG_POSTERIORS) for note in results.data["notes"]]
+    results = replace(results, data={**results.data, "notes": notes})
+    print_messages(headline(reading, results.data), results.data, output, inferred=False)
+    costs_file = describe_files([str(class_options.costs)])
+    print_results(results, lambda: decide_classes_page(results, reading, costs_file, output.digits), output)
 
 
 _EXAMPLES = (
@@ -271,130 +149,134 @@ def decide(
     """Choose a threshold: by costs, requirements or capacity.
 
     A score at or above the threshold is flagged. Shown are the threshold with its interval, the confusion matrix,
-    measures as they look and optimism-corrected, and the thresholds of other rules; -o writes the policy, to be applied
-    to new rows. Of several classes, with --scores and --costs, each row gets the class of least expected cost, or is
+    apparent and optimism-corrected measures, and the thresholds of other rules; -o writes the policy, to be applied to
+    new rows. Of several classes, with --scores and --costs, each row gets the class of least expected cost, or is
     referred.
     """
-    from baserate.cli._decision_page import page
+    from baserate.cli._decision_page import decide_page
 
     if class_options.scores:
-        _check_several(policy_file)
+        _check_class_options(reading, decision_options, policy_file, intervals)
         decide_classes(reading, decision_options, class_options, intervals, output)
         return
-    _check(reading, decision_options, intervals)
-    _check_policy_file(reading, policy_file, output)
+    _check(reading, decision_options, policy_file, intervals)
+    check_stdout(policy_file.path, output)
     _ = decision_options.choose, decision_options.measure_list  # before reading, so that errors come at once
     request = _Request(reading, decision_options, intervals, policy_file.calibrator, output.quiet)
     sample = read_tallies(reading, quiet=output.quiet)
     results = _choose(request, sample)
     if decision_options.rule is None and not output.quiet:
         print_message(f"rule = {decision_options.rule_name}, inferred; name it with --rule.")
-    line = _headline(reading, policy_file, results.data)
+    line = " · ".join([adjusted_headline(reading, results.data), *_describe_steps(policy_file, results.data)])
     print_messages(line, results.data, output, inferred=reading.positive is None)
     if policy_file.path is not None:
         from baserate.decide import choose_policy
 
-        save_policy(
-            choose_policy(_adjust(sample, decision_options), decision_options.choose, map=request.map),
-            policy_file,
-            output,
-        )
+        policy = choose_policy(_adjust(sample, decision_options), decision_options.choose, map=request.calibrator)
+        save_policy(policy, policy_file, output)
     if policy_file.path != "-":
-        print_results(results, lambda: page(results, reading, line, output.digits), output)
+        print_results(results, lambda: decide_page(results, reading, line, output.digits), output)
 
 
-class _Request(NamedTuple):
-    """What to choose by, how sure it shall be, and what scores go through first."""
-
-    reading: Reading
-    decision_options: DecisionOptions
-    intervals: Intervals
-    map: "Calibrator | None"
-    quiet: bool
-
-
-def _check(reading: Reading, decision_options: DecisionOptions, intervals: Intervals) -> None:
-    """Refuse what cannot be decided so."""
+def _check(reading: Reading, decision_options: DecisionOptions, policy_file: PolicyFile, intervals: Intervals) -> None:
+    """Refuse no model, several models of one policy, and options that contradict each other."""
     if not reading.score:
         raise click.MissingParameter(param_hint="'--score'", param_type="option", ctx=click.get_current_context())
     if [*reading.file, *decision_options.judge_on].count("-") > 1:
         raise click.UsageError("stdin can be read once; name a file to choose on, or one for --judge-on.")
     if intervals.no_interval and decision_options.draws:
-        raise click.UsageError("--draws is for intervals; leave out either it or --no-interval.")
+        raise click.UsageError("--draws is for intervals; leave out either --draws or --no-interval.")
+    for flag, value in (("-o", policy_file.path), ("--map", policy_file.map)):
+        if value is not None and len(reading.score) > 1:
+            raise click.UsageError(f"{flag} is for one model; give one --score.")
 
 
-def _check_policy_file(reading: Reading, policy_file: PolicyFile, output: Output) -> None:
-    """Refuse what makes no policy."""
-    for flag, given in (("-o", policy_file.path), ("--map", policy_file.map)):
-        if given is not None and len(reading.score) > 1:
-            raise click.UsageError(f"{flag} is of one model; give one --score.")
-    if policy_file.path == "-" and output.form != "table":
-        raise click.UsageError("-o - writes the policy to stdout, where the numbers would go; name a file for it.")
-
-
-def _check_several(policy_file: PolicyFile) -> None:
-    """Several classes are decided from all their probabilities, by no cut."""
-    for flag, given in (("-o", policy_file.path), ("--map", policy_file.map)):
-        if given is not None:
+def _check_class_options(
+    reading: Reading, decision_options: DecisionOptions, policy_file: PolicyFile, intervals: Intervals
+) -> None:
+    """Refuse options of two classes where there are several."""
+    for flag, value in (("-o", policy_file.path), ("--map", policy_file.map)):
+        if value is not None:
             raise click.UsageError(
-                f"{flag} is for policies of one score; what costs least among several classes is a function of their "
-                "probabilities: decide.least_cost in Python."
+                f"{flag} is for policies of one score; the cheapest of several classes depends on all their "
+                "probabilities: use decide.least_cost in Python."
+            )
+    names = [each.name for each in fields(decision_options) if each.name != "abstain_cost"]
+    binary = [name for name in ("score", "positive", "negative") if getattr(reading, name)]
+    binary += [name for name in names if getattr(decision_options, name) not in (None, ())]
+    if binary:
+        flag = f"--{binary[0].replace('_', '-')}"
+        raise click.UsageError(f"{flag} is for two classes; --scores and --costs decide several: leave out {flag}.")
+    if reading.group:
+        raise click.UsageError("--group is for two classes; give a file with the rows of one group.")
+    for name in ("interval", "seed"):
+        if getattr(intervals, name) is not None:
+            raise click.UsageError(
+                f"--{name} is for two classes; several have one kind of interval: leave out --{name}."
             )
 
 
+class _Request(NamedTuple):
+    """Options of a choice, and the calibrator that scores go through first."""
+
+    reading: Reading
+    decision_options: DecisionOptions
+    intervals: Intervals
+    calibrator: "Calibrator | None"
+    quiet: bool
+
+
 def _choose(request: _Request, sample: "Tallies") -> "Results":
+    """Choose a threshold; tabulate its measures, those of other rules, and those on test data if there are some."""
     from baserate import Curve, decide as library
 
-    decision_options, (calibrated, calibration_notes) = request.decision_options, _calibrate_scores(sample, request.map)
-    read = _adjust(calibrated, decision_options)
+    options, (calibrated, calibration_notes) = request.decision_options, _calibrate_scores(sample, request.calibrator)
+    adjusted, costs = _adjust(calibrated, options), options.outcome_costs
     settings: dict[str, Any] = {
-        "measures": decision_options.measure_list,
-        "costs": decision_options.outcome_costs,
+        "measures": options.measure_list,
+        "costs": costs,
         "interval": request.intervals.to_interval(),
     }
-    results = library.summary(read, decision_options.choose, draws=decision_options.trial, **settings)
-    data = {
-        **results.data,
-        "costs": None if decision_options.outcome_costs is None else asdict(decision_options.outcome_costs),
-    }
-    data |= {"notes": [*data["notes"], *calibration_notes]} | (
-        {} if request.map is None else {"map": request.map.method}
-    )
-    results = describe_adjustment(replace(results, data=data), sample, decision_options.prevalence)
-    if not decision_options.judge_on:
+    results = library.summary(adjusted, options.choose, draws=options.trial, **settings)
+    data = {**results.data, "costs": None if costs is None else asdict(costs)}
+    data["notes"] = [*data["notes"], *calibration_notes]
+    if request.calibrator is not None:
+        data["map"] = request.calibrator.method
+    results = describe_adjustment(replace(results, data=data), sample, options.prevalence)
+    if not options.judge_on:
         return results
-    policies = {model: decision_options.choose(Curve(read.pooled(model))) for model in read.models}
-    test_data, _ = _calibrate_scores(_read_test_data(request, data), request.map)
-    test_results = library.evaluate_policy(_adjust(test_data, decision_options), policies, **settings)
-    return _append_test_results(results, test_results, decision_options.judge_on)
+    policies = {model: options.choose(Curve(adjusted.pooled(model))) for model in adjusted.models}
+    test_data, _ = _calibrate_scores(_read_test_data(request, data), request.calibrator)
+    test_results = library.evaluate_policy(_adjust(test_data, options), policies, **settings)
+    return _append_test_results(results, test_results, options.judge_on)
 
 
-def _calibrate_scores(read: "Tallies", map_: "Calibrator | None") -> "tuple[Tallies, tuple[str, ...]]":
+def _calibrate_scores(tallies: "Tallies", calibrator: "Calibrator | None") -> "tuple[Tallies, tuple[str, ...]]":
     """Apply the calibrator to the scores, if there is one; also return notes about that."""
-    if map_ is None:
-        return read, ()
+    if calibrator is None:
+        return tallies, ()
     from baserate import Tallies, infer
 
-    after = infer.apply_calibrator(read, map_)
+    after = infer.apply_calibrator(tallies, calibrator)
     assert isinstance(after.data, Tallies)  # noqa: S101  (for the type checker)
     return after.data, after.notes
 
 
-def _adjust(read: "Tallies", decision_options: DecisionOptions) -> "Tallies":
+def _adjust(tallies: "Tallies", decision_options: DecisionOptions) -> "Tallies":
     """Reweight rows to the prevalence in deployment, if one is stated."""
     if decision_options.prevalence is None:
-        return read
+        return tallies
     from baserate import shift
 
-    return shift.reweigh(read, to=decision_options.prevalence)
+    return shift.reweigh(tallies, to=decision_options.prevalence)
 
 
 def _read_test_data(request: _Request, data: Mapping[str, Any]) -> "Tallies":
     """Read the test data, with the same positive class as the data of the choice."""
     positive, negative = (None if data[name] is None else str(data[name]) for name in ("positive", "negative"))
-    others = replace(request.reading, file=request.decision_options.judge_on, positive=positive, negative=negative)
+    reading = replace(request.reading, file=request.decision_options.judge_on, positive=positive, negative=negative)
     try:
-        return read_tallies(others, quiet=request.quiet)
+        return read_tallies(reading, quiet=request.quiet)
     except BaserateError as error:
         raise type(error)(f"--judge-on: {error}") from error
 
@@ -411,19 +293,19 @@ def _append_test_results(results: "Results", test_results: "Results", files: Seq
     known = {*SAME_DATA_NOTES, *results.data["notes"]}
     notes = [note for note in results.data["notes"] if note not in SAME_DATA_NOTES]
     if test_results.data["same"]:
-        notes.append(f"{name} holds the very rows that the cut-off was chosen on, so it is no test of it.")
+        notes.append(f"{name} contains the rows that the threshold was chosen on, so it is no test data.")
     elif results.data["same"]:
-        notes.append(f"{name} was not looked at for the choice; the rows that it was made on flatter it.")
+        notes.append(f"{name} had no part in the choice; measures on the rows of the choice are optimistic.")
     notes += [f"{name}: {note}" for note in test_results.data["notes"] if note not in known]
     header = {key: test_results.data[key] for key in ("rows", "read", "refused", "prevalence", "digest", "same")}
     data = {**results.data, "notes": notes, "held_out": {"name": name, **header}}
     return Results({key: [row[key] for row in rows] for key in (*results.columns, "set")}, data)
 
 
-def _headline(reading: Reading, policy_file: PolicyFile, data: Mapping[str, Any]) -> str:
-    """One line on what was read, and on the prevalence it is adjusted to."""
-    parts = [adjusted_headline(reading, data), *[f"mapped by {policy_file.name} ({data.get('map')})"] * ("map" in data)]
+def _describe_steps(policy_file: PolicyFile, data: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the calibrator and the test data for the headline, if there are any."""
+    if "map" in data:
+        yield f"calibrated by {policy_file.name} ({data['map']})"
     if "held_out" in data:
-        held = data["held_out"]
-        parts.append(f"judged on {held['name']}, {count_of(held['rows'], 'row', shown=format_count(held['rows'], 4))}")
-    return " · ".join(parts)
+        rows = data["held_out"]["rows"]
+        yield f"evaluated on {data['held_out']['name']}, {count_of(rows, 'row', shown=format_count(rows, 4))}"

@@ -13,12 +13,11 @@ from baserate._domains import DRAWS, FOLDS
 from baserate._errors import OptionError
 from baserate._formatting import count_of
 from baserate.cli._declarations import option
-from baserate.cli._options import Beta, NetBenefitAt, OutcomeCosts, Prevalence
+from baserate.cli._options import Beta, NetBenefitAt, OutcomeCosts, Prevalence, two_class_measures
 from baserate.cli._values import (
     CELLS,
     RegisteredName,
     complete_two_class,
-    names,
     read_cost,
     read_numbers,
     read_share,
@@ -49,7 +48,7 @@ def _flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def _read_single_threshold(text: str) -> float:
+def _read_threshold(text: str) -> float:
     return read_threshold(text, f"several make bands: --bands {text}")
 
 
@@ -82,20 +81,21 @@ def _read_band_names(text: str) -> tuple[str, ...]:
 
 
 def _read_capacity(text: str) -> tuple[str, float]:
-    """Read how many can be flagged: per cent and numbers below 1 are shares, others rows.
+    """Read the greatest number of flagged rows: per cent and numbers below 1 are shares.
 
     >>> _read_capacity("10%"), _read_capacity("0.1"), _read_capacity("250")
     (('share', 0.1), ('share', 0.1), ('at_most', 250.0))
     """
     bare = text.strip().removesuffix("%")
+    percent = bare != text.strip()
     try:
-        number = float(bare) / (100 if bare != text.strip() else 1)
+        number = float(bare) / (100 if percent else 1)
     except ValueError:
         number = math.nan
-    shared = bare != text.strip() or number < 1
-    if not 0 < number < math.inf or (shared and number > 1):
+    share = percent or number < 1
+    if not 0 < number < math.inf or (share and number > 1):
         raise click.BadParameter(f"{text!r} is no capacity; give rows, such as 100, or a share, such as 10% or 0.1.")
-    return ("share" if shared else "at_most", number)
+    return ("share" if share else "at_most", number)
 
 
 def _complete_goal(context: click.Context, option: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -105,12 +105,12 @@ def _complete_goal(context: click.Context, option: click.Parameter, incomplete: 
 
     goals = [each for each in complete_two_class(context, option, incomplete) if "," not in each.value]
     known = [each for each in goals if describe(MEASURES[each.value]).of is Counts]
-    return [*known, *[CompletionItem("cost", help="What --fp and --fn say.")] * "cost".startswith(incomplete)]
+    return [*known, *[CompletionItem("cost", help="The cost of --fp and --fn.")] * "cost".startswith(incomplete)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecisionOptions(OutcomeCosts):
-    """What to choose by, at what costs, and where."""
+    """Options of a choice: rule, costs, prevalence, requirements, bands, validation."""
 
     rule: Annotated[
         str | None,
@@ -192,18 +192,11 @@ class DecisionOptions(OutcomeCosts):
         option(type=_read_band_names, metavar="NAMES", help="Names of the risk bands, lowest first."),
     ] = None
     threshold: Annotated[
-        float | None, option(type=_read_single_threshold, metavar="NUMBER", help="Fixed threshold to evaluate.")
+        float | None, option(type=_read_threshold, metavar="NUMBER", help="Fixed threshold to evaluate.")
     ] = None
     measures: Annotated[
         tuple[tuple[str, ...], ...],
-        option(
-            type=names,
-            metavar="NAMES",
-            shell_complete=complete_two_class,
-            multiple=True,
-            default="the usual ones",
-            help="Measures of decisions by any of their names, with commas, or all.",
-        ),
+        two_class_measures("the usual ones", "Measures of decisions by any of their names, with commas, or all."),
     ] = ()
     net_benefit_at: NetBenefitAt = None
     beta: Beta = None
@@ -238,7 +231,7 @@ class DecisionOptions(OutcomeCosts):
 
     @property
     def rule_name(self) -> str:
-        """The rule that was named, otherwise the one that its options mean."""
+        """Name of the rule: that of --rule, or the one that other options imply."""
         if self.rule:
             return self.rule
         from baserate.decide import rules_by_option
@@ -255,7 +248,7 @@ class DecisionOptions(OutcomeCosts):
 
     @property
     def has_costs(self) -> bool:
-        """Whether costs were given."""
+        """Whether costs are stated."""
         return any(map(self._has, CELLS))
 
     @property
@@ -267,11 +260,11 @@ class DecisionOptions(OutcomeCosts):
 
     @property
     def trial(self) -> "Validation":
-        """How the choice is checked."""
+        """Bootstrap samples and folds of the validation."""
         from baserate.decide import Validation
 
-        given = {"draws": self.draws, "folds": self.folds}
-        return Validation(**{name: value for name, value in given.items() if value is not None})
+        options = {"draws": self.draws, "folds": self.folds}
+        return Validation(**{name: value for name, value in options.items() if value is not None})
 
     @property
     def choose(self) -> "Rule":
@@ -291,7 +284,9 @@ class DecisionOptions(OutcomeCosts):
         measures = [*{describe(find_measure(name)).name: self._bind(find_measure(name)) for name in typed}.values()]
         unfit = [describe(each).name for each in measures if describe(each).of is not Counts]
         if unfit:
-            raise OptionError(f"{unfit[0]} does not depend on the cut-off; `baserate measure` measures it.")
+            raise OptionError(
+                f"{unfit[0]} does not depend on the threshold", remedy="compute it with `baserate measure`."
+            )
         return measures or None
 
     def _arguments(self, rule_option: "RuleOption") -> dict[str, Any]:
@@ -321,7 +316,7 @@ class DecisionOptions(OutcomeCosts):
         )
 
     def _objective(self, name: str | None) -> "Measure | None":
-        """Find what is to be made best; a cost is at the costs that were given."""
+        """Find the measure to optimize; a cost is at the stated costs."""
         if name is None:
             return None
         from baserate.decide import resolve_objective
@@ -340,7 +335,7 @@ class DecisionOptions(OutcomeCosts):
 
     @property
     def _used(self) -> set[str]:
-        """Numbers besides costs that measures which are named depend on."""
+        """Options that the named measures depend on, besides costs."""
         from baserate.decide import parse_requirements
         from baserate.measure import MEASURES, find_measure, option_of
 
@@ -356,50 +351,47 @@ class DecisionOptions(OutcomeCosts):
         return getattr(self, name) not in (None, ())
 
     def _idle(self) -> Iterator[str]:
-        """Options that the rule has no use for."""
+        """Yield messages on options that the rule does not use."""
         from baserate.decide import rules_by_option
 
         for name, rules in rules_by_option().items():
             if self._has(name) and self.rule_name not in rules:
                 yield (
                     f"{_flag(name)} is for the rule {' or '.join(rules)}, and the rule is {self.rule_name}; leave it "
-                    f"out, "
-                    f"or take --rule {rules[0]}."
+                    f"out, or give --rule {rules[0]}."
                 )
         if self.has_costs and not self.entry.has_table:
             cost = next(filter(self._has, CELLS))
-            yield f"{_flag(cost)} is for decisions to flag or pass, and {self.rule_name} are neither; leave it out."
+            yield f"{_flag(cost)} is for flags, which the rule {self.rule_name} does not set; leave out {_flag(cost)}."
         for name in ("net_benefit_at", "beta"):
             if self._has(name) and name not in self._used:
-                yield f"{_flag(name)} is for measures that depend on it, and none is named here; leave it out."
+                yield f"no named measure depends on {_flag(name)}; leave it out."
         if self.folds is not None and self.entry.no_folds:
-            yield f"--folds is for a cut-off that is chosen, and {self.entry.no_folds}; leave it out."
+            yield f"--folds is for a threshold that is chosen, and {self.entry.no_folds}; leave out --folds."
 
     def _lacking(self) -> Iterator[str]:
-        """What the rule cannot do without."""
+        """Yield a message on an option that the rule requires."""
         if self.entry.needs and not any(map(self._has, self.entry.needs)):
             yield f"the rule {self.rule_name} needs {self.entry.needs_example}."
 
     def _unclear(self) -> Iterator[str]:
-        """What says two things, or cannot be."""
+        """Yield messages on contradictions and impossible values."""
         from baserate.decide import exclusive_options
 
         for one, other in exclusive_options():
             if self._has(one) and self._has(other):
-                yield f"{_flag(one)} and {_flag(other)} say two different things; give one of them."
+                yield f"{_flag(one)} and {_flag(other)} contradict each other; give one of them."
         if (self.maximize or self.minimize or "").strip().lower() == "cost" and (self.maximize or not self.has_costs):
-            yield "a cost is made least, at costs that you give; for example: --minimize cost --fp 1 --fn 20."
+            yield "a cost can only be minimized, at stated costs; for example: --minimize cost --fp 1 --fn 20."
         if self.prevalence is not None and self.capacity and self.capacity[0] == "at_most":
-            yield "at another prevalence rows are no longer counted; give a share instead, such as --capacity 10%."
+            yield "a number of rows has no meaning at another prevalence; give a share, such as --capacity 10%."
         if self.folds is not None and self.capacity and self.capacity[0] == "at_most":
-            yield "without a fold there are fewer rows to count; give a share instead, such as --capacity 10%."
+            yield "a number of rows has no meaning without a fold; give a share, such as --capacity 10%."
         for name in ("bands", "band_risks"):
             edges = getattr(self, name) or ()
             if list(edges) != sorted(set(edges)):
                 yield f"{_flag(name)} must ascend, each edge once."
         edges = next((getattr(self, name) for name in _BAND_EDGES if self._has(name)), ())
         if self.band_names and len(set(self.band_names)) != len(edges) + 1:
-            yield (
-                f"--band-names must be {len(edges) + 1} different ones, "
-                f"lowest band first, for {count_of(len(edges), 'edge')}."
-            )
+            n_names, edges_text = len(edges) + 1, count_of(len(edges), "edge")
+            yield f"--band-names must be {n_names} different ones, lowest band first, for {edges_text}."

@@ -1,27 +1,30 @@
-"""Page of `baserate decide`: the threshold in words, its confusion matrix, measures, and the choices of other rules."""
+"""Pages of `baserate decide` and `baserate costs`: thresholds, confusion matrices, measures, other rules, costs."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from math import isnan
 from operator import itemgetter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from baserate._costs import Costs
 from baserate._counts import Counts
-from baserate._formatting import format_count, format_exact, format_number
+from baserate._formatting import format_count, format_exact, format_level
 from baserate._results import Results
+from baserate.cli._costs import CELLS
+from baserate.cli._decision_curves import MARK
+from baserate.cli._io import headline
+from baserate.cli._measure_page import MANY, class_matrix, number_when_narrow
 from baserate.cli._options import Reading
 from baserate.measure import MEASURES, describe, expected_cost, precision, prevalence, sensitivity, specificity
 from baserate.text import (
     CONFUSION_CELLS,
     Cell,
     CellFormatter,
+    CellWriter,
     GroupKey,
     Page,
     Pivot,
-    Row,
-    Section,
     Table,
     TidyRow,
     confusion_table,
@@ -33,8 +36,11 @@ from baserate.text import (
     group_heading,
     group_key,
     interval_heading,
+    list_table,
+    mark_cell,
     measure_label,
     shorten_label,
+    split_when_narrow,
 )
 
 Name = tuple[str, str | None]
@@ -51,19 +57,26 @@ _COUNTED = {
     "referred_negatives": "negatives referred",
 }
 _MEANINGS = {
-    "coverage": "Share of everybody who is decided.",
-    "cost_with_referrals": "Mean cost of a case, with what referring costs.",
+    "coverage": "Share of all cases that are decided.",
+    "cost_with_referrals": "Mean cost of a case, with the cost of referrals.",
 }
+
+
+_APPARENT, _CORRECTED = "apparent", "optimism-corrected"
 _BAND_COLUMNS = {"share": "share of all", "risk": "risk"}
 _DERIVED = "derived"
 """Instead of an action, for a prevalence that may stand beside the measure of the same name."""
-_WITHOUT = "optimism-corrected"
-_OPTIMISM = f"{_WITHOUT}: less most of the gain by choosing on these very rows, estimated by cross-validation."
-_IN_FOLDS = "in folds: as it looks, less its lead over parts of the rows at cut-offs that were chosen without them."
-_DECIDED = "Measures are of the cases that are decided; referred ones count for the flag rate beside other rules alone."
-_COMPARED = ("sensitivity", "specificity", "precision", "flag_rate", "expected_cost")
-_LONGEST = 8
-"""Letters of a cut-off beside others; a longer one is rounded there."""
+_OPTIMISM = f"{_CORRECTED}: less most of the gain by choosing on these very rows, estimated by cross-validation."
+_IN_FOLDS = "in folds: less the lead of the apparent value over held-out folds, at thresholds chosen without them."
+_DECIDED = "Measures are of the decided cases; referred ones count only for the flag rate beside other rules."
+_COMPARED = {
+    "sensitivity": ("sensitivity", "sens."),
+    "specificity": ("specificity", "spec."),
+    "precision": ("precision", "prec."),
+    "flag_rate": ("flag rate", "flagged"),
+    "expected_cost": ("cost per case", "cost"),
+}
+"""Measure beside other rules -> its heading, and a shorter one."""
 
 
 class _Subject(NamedTuple):
@@ -74,7 +87,7 @@ class _Subject(NamedTuple):
     group: GroupKey
 
 
-def page(results: Results, reading: Reading, line: str, digits: int) -> Page:
+def decide_page(results: Results, reading: Reading, line: str, digits: int) -> Page:
     """Return the page of some results."""
     layout = _DecisionPage(results, reading, digits)
     panels = tuple(panel for model in results.data["policies"] for panel in layout.model_panels(model))
@@ -132,7 +145,7 @@ class _DecisionPage:
         columns = [_OPTIMISM] * any(row["corrected"] is not None for row in rows)
         columns += [_IN_FOLDS] * ("folds" in self.data)
         columns += [_DECIDED] * any(row["measure"] == "coverage" for row in rows)
-        return (*notes, *(f"Cut-offs: {how}." for how in methods), *columns)
+        return (*notes, *(f"Thresholds: {how}." for how in methods), *columns)
 
     def _confusion_matrix(self, subject: _Subject) -> Table:
         """Return the confusion matrix, with a column for referred people if there are any."""
@@ -148,24 +161,24 @@ class _DecisionPage:
         return confusion_table(f"truth in rows{self._describe_set(subject)}", classes, values, text)
 
     def _describe_set(self, subject: _Subject) -> str:
-        """Describe the rows of a subject, where there are also held-out rows."""
+        """Describe the rows of a subject, where there are also test data."""
         if "held_out" not in self.data:
             return ""
-        return f", on {self.data['held_out']['name']}" if subject.set == HELD_OUT else ", where it was chosen"
+        return f", on {self.data['held_out']['name']}" if subject.set == HELD_OUT else ", on the data of the choice"
 
     def _measures(self, subject: _Subject) -> Table:
-        """Return measures as they look, optimism-corrected, in folds, and on held-out rows."""
+        """Return measures: apparent, optimism-corrected, in folds, and on test data."""
         rows = [row for (name, _), row in self.choice[subject].items() if _is_measure(name)]
-        columns = {"value": "as it looks"}
+        columns = {"value": _APPARENT}
         if any(row["corrected"] is not None for row in rows):
-            columns["corrected"] = _WITHOUT
+            columns["corrected"] = _CORRECTED
         if folds := self._folds(subject.model):
             columns["crossvalidated"] = f"in {len(folds)} folds"
         cells = [
-            {**_instead(row, name), "column": name}
+            {**row, **_other_estimate(row, name), "column": name}
             for row in rows
             for name in columns
-            if name == "value" or row[name] is not None
+            if row[name] is not None or name == "value"
         ]
         if held_out := self.choice.get(subject._replace(set=HELD_OUT)):
             columns[HELD_OUT] = f"on {self.data['held_out']['name']}"
@@ -222,12 +235,8 @@ class _DecisionPage:
         return pivot.table(self._group_rows(subjects), corner=corner, columns=subjects)
 
     def _group_cell(self, row: TidyRow) -> Cell:
-        """Return the cell of a count, of a derived prevalence, or of an estimate."""
-        if row["measure"] in _COUNTED:
-            return self.format.count(row)
-        if "level" not in row:  # derived here, without an interval
-            return format_number(row["value"], self.format.digits)
-        return self.format.estimate(row)
+        """Return the cell of a count or of an estimate."""
+        return self.format.count(row) if row["measure"] in _COUNTED else self.format.estimate(row)
 
     def _group_rows(self, subjects: Sequence[_Subject]) -> Iterator[TidyRow]:
         """Yield counts, the prevalence, and measures of some subjects."""
@@ -240,51 +249,55 @@ class _DecisionPage:
         yield from (row for row in rows if _is_measure(row["measure"]))
 
     def _other_rules(self, subject: _Subject) -> Iterator[Table | str]:
-        """Yield what other rules would have chosen; the chosen one comes first."""
+        """Yield the thresholds of other rules; the chosen one comes first."""
         others = self.others.get(subject.model, {})
         names = [name for name in _COMPARED if name != "expected_cost" or self.data["costs"] is not None]
-        rows = [self._choice_row(subject, names)] if ("tp", None) in self.choice[subject] else []
-        for rule, lines in others.items():
-            cells = (self.format.value(lines[name]) for name in names)
-            rows.append(Row(rule, (_short(lines["threshold"]["value"], self.format.digits), *cells)))
-        if others:
-            yield "What other rules would have said:"
-            narrow = Table("rule", ("cut-off", *map(_SHORT.__getitem__, names)), (Section("", tuple(rows)),))
-            yield replace(narrow, columns=("cut-off", *map(_HEADS.__getitem__, names)), narrow=narrow)
+        rows = [self._choice_row(subject)] if ("tp", None) in self.choice[subject] else []
+        rows += ({"rule": rule, "at": [lines["threshold"]["value"]], **lines} for rule, lines in others.items())
 
-    def _choice_row(self, subject: _Subject, names: Sequence[str]) -> Row:
-        """Return the line of the chosen rule, computed for all rows including those who are referred."""
+        def table(heading: int) -> Table:
+            columns: dict[str, CellWriter] = {"threshold": lambda row: " / ".join(map(self.format.short, row["at"]))}
+            columns |= {_COMPARED[name][heading]: partial(self._compared_cell, name) for name in names}
+            return list_table(rows, columns, label=itemgetter("rule"), corner="rule")
+
+        if others:
+            yield "Thresholds of other rules:"
+            yield replace(table(0), narrow=table(1))
+
+    def _compared_cell(self, name: str, row: TidyRow) -> Cell:
+        """Return a measure of the chosen rule, which is a number, or of another one, which is a tidy row."""
+        value = row[name]
+        if isinstance(value, Mapping):
+            return self.format.value(value)
+        return self.format.number(None if isnan(value) else value)
+
+    def _choice_row(self, subject: _Subject) -> TidyRow:
+        """Return the measures of the chosen rule, computed for all rows, including referred ones."""
         policy = self.data["policies"][subject.model]
         values = {name: row["value"] for (name, _), row in self.choice[subject].items()}
         counts = Counts(*(values[cell] for cell in _CELLS))
         total = counts.total + values.get("referred_positives", 0.0) + values.get("referred_negatives", 0.0)
-        numbers = {
+        row = {
+            "rule": f"{policy['rule']} (chosen)",
+            "at": policy["thresholds"],
             "sensitivity": sensitivity(counts),
             "specificity": specificity(counts),
             "precision": precision(counts),
             "flag_rate": counts.flagged / total,
         }
-        if "expected_cost" in names:
-            each = expected_cost(counts, costs=Costs(**self.data["costs"]))
-            numbers["expected_cost"] = values.get("cost_with_referrals", each)
-        thresholds = " / ".join(_short(at, self.format.digits) for at in policy["thresholds"])
-        cells = (self.format.number(None if isnan(numbers[name]) else numbers[name]) for name in names)
-        return Row(f"{policy['rule']} (chosen)", (thresholds, *cells))
+        if self.data["costs"] is not None:
+            cost = expected_cost(counts, costs=Costs(**self.data["costs"]))
+            row["expected_cost"] = values.get("cost_with_referrals", cost)
+        return row
 
 
-_HEADS = dict(zip(_COMPARED, ("sensitivity", "specificity", "precision", "flag rate", "cost per case"), strict=True))
-_SHORT = dict(zip(_COMPARED, ("sens.", "spec.", "prec.", "flagged", "cost"), strict=True))
+def _other_estimate(row: TidyRow, name: str) -> TidyRow:
+    """Return another estimate of a value with its bounds: optimism-corrected, or cross-validated."""
+    return {} if name == "value" else {"value": row[name], "low": row[f"{name}_low"], "high": row[f"{name}_high"]}
 
 
 def _is_measure(name: str) -> bool:
     return name != "threshold" and name not in _COUNTED
-
-
-def _instead(row: TidyRow, name: str) -> TidyRow:
-    """Return a row with another estimate of its value: optimism-corrected, or cross-validated."""
-    if name == "value":
-        return row
-    return {**row, "value": row[name], "low": row[f"{name}_low"], "high": row[f"{name}_high"]}
 
 
 def _prevalence(lines: Mapping[Name, TidyRow]) -> float:
@@ -292,12 +305,6 @@ def _prevalence(lines: Mapping[Name, TidyRow]) -> float:
     value = {name: row["value"] for (name, _), row in lines.items()}
     positives, negatives = (value.get(f"referred_{name}", 0.0) for name in ("positives", "negatives"))
     return float(prevalence(Counts(value["tp"] + positives, value["fp"] + negatives, value["fn"], value["tn"])))
-
-
-def _short(threshold: float, digits: int) -> str:
-    """Return a threshold in full, or rounded if it is long."""
-    shown = format_exact(threshold)
-    return shown if len(shown) <= _LONGEST else format_number(threshold, digits)
 
 
 def _line_label(name: Name) -> str:
@@ -313,3 +320,152 @@ def _line_label(name: Name) -> str:
 def _meaning(name: str) -> str:
     """Return a sentence on a measure."""
     return _MEANINGS.get(name) or describe(MEASURES[name]).summary
+
+
+_FEW = 6
+"""Classes whose shares are shown."""
+
+
+def costs_headline(results: Results, reading: Reading) -> str:
+    """Return one line on the number of classifiers, the costs and the prevalence."""
+    data = results.data
+    many = sum(row["measure"] == "expected_cost" for row in results.rows())
+    parts = [f"{many} classifier{'s' * (many > 1)}"] * bool(many)
+    if data["positive"] is not None:
+        parts.append(f"positive: {shorten_label(reading.truth)} = {shorten_label(data['positive'])}")
+    costs = data["costs"]
+    if "labels" in costs:
+        parts.append(f"{len(_classes(data))} classes")
+    else:
+        parts.append("costs: " + ", ".join(f"{name.upper()} {format_exact(costs[name])}" for name in CELLS))
+    if data["prevalence"] is not None:
+        parts.append(f"used at {_describe_prevalence(data)}")
+    return " · ".join(parts)
+
+
+def costs_page(results: Results, line: str, digits: int) -> Page:
+    """Return the page of classifiers, and of iso-cost lines if they are requested."""
+    format_, data = CellFormatter(digits), results.data
+    per = "per case" if data["per"] == 1 else f"per {format_count(data['per'], digits)} cases"
+    rows = [row for row in results.rows() if row["measure"] == "expected_cost"]
+    iso_costs = [row for row in results.rows() if row["measure"] == "iso_cost"]
+    panels: list[Table] = []
+    notes: list[str] = []
+    if rows:
+        columns = {**_sample_columns(rows, data, format_), "total": format_.count_field("total")}
+        columns[per] = lambda row: mark_cell(format_.estimate(row), MARK * (row["cheapest"] and len(rows) > 1))
+        panels.append(list_table(rows, columns, label=lambda row: shorten_label(row["model"]), corner="classifier"))
+        notes += _cost_notes(rows, data, per)
+    if iso_costs:
+        columns = {
+            "slope": format_.field("slope"),
+            "intercept": format_.field("intercept"),
+            per: format_.field("value"),
+        }
+        panels.append(list_table(iso_costs, columns, label=_iso_cost_label, corner="iso-cost line"))
+        notes.append("iso-cost line: TPR = intercept + slope · FPR; all points of ROC space with this cost")
+    return Page(line, tuple(map(split_when_narrow, panels)), (*format_.reasons.footnotes(), *notes))
+
+
+def _sample_columns(rows: Sequence[TidyRow], data: Mapping[str, Any], format_: CellFormatter) -> dict[str, CellWriter]:
+    """Return columns on the sample of each classifier: thresholds, counts and prevalence, or shares of classes."""
+
+    def share(value: float | None, row: TidyRow) -> str:
+        return format_.mark_undefined(row["why"]) if value is None else format_.number(value)
+
+    def class_share(name: str, row: TidyRow) -> str:
+        return share(data["shares"][row["model"]].get(name, 0.0), row)
+
+    if "labels" in data["costs"]:
+        return {f"share of {shorten_label(name, 14)}": partial(class_share, name) for name in _shown_classes(data)}
+    columns: dict[str, CellWriter] = {}
+    if any(row["threshold"] is not None for row in rows):
+        columns["threshold"] = lambda row: "" if row["threshold"] is None else format_exact(row["threshold"])
+    columns |= {name.upper(): format_.count_field(name) for name in CELLS}
+    return {**columns, "measured at": lambda row: share(row["measured"], row)}
+
+
+def _shown_classes(data: Mapping[str, Any]) -> Sequence[str]:
+    """Return the classes whose shares have columns; none if there are too many."""
+    classes = _classes(data)
+    return classes if len(classes) <= _FEW else []
+
+
+def _iso_cost_label(row: TidyRow) -> str:
+    return f"through FPR {format_exact(row['fpr'])}, TPR {format_exact(row['tpr'])}"
+
+
+def _cost_notes(rows: Sequence[TidyRow], data: Mapping[str, Any], per: str) -> Iterator[str]:
+    """Yield the meanings of the columns of classifiers."""
+    if any(row["cheapest"] for row in rows) and len(rows) > 1:
+        yield f"{MARK} the cheapest"
+    if "labels" not in data["costs"]:
+        yield "measured at: the prevalence of its own sample; total: cost of that sample"
+    elif _shown_classes(data):
+        yield "share of a class: in its own sample; total: cost of that sample"
+    where = "in its own sample" if data["prevalence"] is None else f"at {_describe_prevalence(data)}"
+    yield f"{per}: mean cost {where}"
+    hows = dict.fromkeys(row["how"] for row in rows if row["low"] is not None)
+    if hows:
+        yield f"{format_level(data['level'])} % intervals of the cost {per}: {' or '.join(hows)}."
+
+
+_CLASS_COSTS = {"cost_expected": "expected cost", "cost_realised": "realized cost", "referred_share": "share referred"}
+
+
+def _describe_prevalence(data: Mapping[str, Any]) -> str:
+    """Describe the prevalence, or the shares of several classes, at which costs are computed."""
+    stated = data["prevalence"]
+    if isinstance(stated, Mapping):
+        shares = (f"{shorten_label(name)}={format_exact(share)}" for name, share in stated.items())
+        return f"shares of {', '.join(shares)}"
+    return f"a prevalence of {format_exact(stated)}"
+
+
+def _classes(data: Mapping[str, Any]) -> Sequence[str]:
+    """Return the classes of all samples."""
+    return list(dict.fromkeys(name for shares in data["shares"].values() for name in shares))
+
+
+def decide_classes_page(results: Results, reading: Reading, costs_file: str, digits: int) -> Page:
+    """Return the page of decisions among several classes."""
+    rows, format_ = results.rows(), CellFormatter(digits)
+    rules = Pivot(
+        line=itemgetter("rule"),
+        column=itemgetter("measure"),
+        cell=partial(format_.estimate, several=False),
+        label=str,
+        heading=_CLASS_COSTS.__getitem__,
+    )
+    panels = [
+        _describe_class_decisions(results.data, costs_file),
+        _class_decisions(rows, results.data, reading, digits),
+        rules.table([row for row in rows if row["class"] is None], corner="rule"),
+    ]
+    return Page(headline(reading, results.data), tuple(panels), format_.footnotes(rows, results.data))
+
+
+def _describe_class_decisions(data: Mapping[str, Any], costs_file: str) -> str:
+    """Describe the decision on each row."""
+    refer = data["refer"]
+    referral = "" if refer is None else f", or is referred at a cost of {refer:g} if that is cheaper"
+    sentence = f"each row gets the class of least expected cost by {costs_file}{referral}."
+    if "to" in data:
+        shares = (f"{shorten_label(name)} {100 * share:.4g}\N{NO-BREAK SPACE}%" for name, share in data["to"].items())
+        sentence = f"at shares of {', '.join(shares)}, {sentence}"
+    return sentence[:1].upper() + sentence[1:]
+
+
+def _class_decisions(rows: Sequence[TidyRow], data: Mapping[str, Any], reading: Reading, digits: int) -> Table | str:
+    """Return the confusion matrix, with a column for referred rows if there are any."""
+    names = data["decisions"]
+    if len(names) > MANY:
+        return f"The confusion matrix of {len(names)} classes is too large to show; --format csv contains it."
+    masses = [row["value"] for row in rows if row["measure"] == "cell"]
+    lines = [masses[at : at + len(names)] for at in range(0, len(masses), len(names))]
+    referred = [row["value"] for row in rows if row["measure"] == "referred"]
+    if any(referred):
+        lines = [[*line, mass] for line, mass in zip(lines, referred, strict=True)]
+    corner = f"{shorten_label(reading.truth)} ↓ decided →"
+    matrix = class_matrix(corner, names, lines, digits=digits, referred=any(referred))
+    return number_when_narrow(matrix, named=1 + any(referred))

@@ -13,7 +13,7 @@ from baserate._domains import PREVALENCE
 from baserate._errors import BaserateError, UnknownNameError
 from baserate._formatting import format_count, format_number
 from baserate.cli._declarations import argument, option
-from baserate.cli._multiclass import columns_of
+from baserate.cli._measure import score_columns
 from baserate.cli._options import FILES, ClassScores, Negative, Positive, Reading
 from baserate.cli._terminal import progress_bar
 from baserate.cli._values import names, read_share
@@ -159,7 +159,7 @@ def read_multiclass_target(
 
     if not deployment.validation:
         labels = [read.LabelText(each) for each in deployment.labels] or None
-        score = columns_of(deployment.scores)
+        score = score_columns(deployment.scores)
         with _reading("target"):
             return read.class_target(
                 deployment.file, score=score, labels=labels, **_reading_arguments(deployment, "", quiet=quiet)
@@ -167,11 +167,11 @@ def read_multiclass_target(
     with _reading("validation", "" if deployment.validation_scores else "--validation-scores"):
         validation = read.class_rows(
             deployment.validation,
-            score=columns_of(deployment.validation_scores or deployment.scores),
+            score=score_columns(deployment.validation_scores or deployment.scores),
             labels=[read.LabelText(each) for each in deployment.labels] or None,
             **_reading_arguments(deployment, "validation", quiet=quiet),
         )
-    score = columns_of(deployment.scores)
+    score = score_columns(deployment.scores)
     if isinstance(score, Mapping):
         score = {resolve_label(name, validation.labels): column for name, column in score.items()}
     with _reading("target"):

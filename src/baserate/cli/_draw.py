@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import click
 
 from baserate._domains import BINS, ROWS
-from baserate.cli._benefit import DecisionCurveOptions
-from baserate.cli._cost_curve import CostCurveOptions
+from baserate.cli._decision_curves import CostCurveOptions, DecisionCurveOptions
 from baserate.cli._declarations import command, group, omit, option
+from baserate.cli._fairness import GroupOptions, complete_reading
 from baserate.cli._figure_options import FigureOptions, MarkOptions, PointwiseMarking, ThresholdMarking, draw_figure
-from baserate.cli._groups import GroupOptions, complete_reading
 from baserate.cli._io import headline, read_tallies
 from baserate.cli._options import (
     ClosedFormIntervals,

@@ -118,7 +118,7 @@ def expect(
     """
     expect_options.check(deployment)
     if deployment.scores:
-        from baserate.cli._multiclass import require_costs
+        from baserate.cli._measure import require_costs
 
         settings.refuse_for_classes()
         require_costs([name for each in expect_options.measure for name in each], None)
@@ -155,7 +155,8 @@ def _expect_binary(
 
 def _expect_multiclass(deployment: DeploymentOptions, expect_options: ExpectOptions, output: Output) -> None:
     from baserate import Results, shift
-    from baserate.cli._multiclass import page, parse_class_measures
+    from baserate.cli._measure import parse_class_measures
+    from baserate.cli._measure_page import multiclass_page
     from baserate.measure.multiclass import results_data as seen
 
     wanted = parse_class_measures([name for each in expect_options.measure for name in each])
@@ -177,13 +178,13 @@ def _expect_multiclass(deployment: DeploymentOptions, expect_options: ExpectOpti
     results = Results(expected.columns, data)
     line = _headline(deployment, results.data)
     print_messages(line, results.data, output, inferred=False)
-    print_results(results, lambda: page(results, deployment.reading, line, output.digits), output)
+    print_results(results, lambda: multiclass_page(results, deployment.reading, output.digits, line), output)
 
 
 def _page(results: "Results", deployment: DeploymentOptions, line: str, digits: int) -> "Page":
     """Lay out the prevalence, then measures as they always are."""
     from baserate._formatting import format_number
-    from baserate.cli._measure_page import page
+    from baserate.cli._measure_page import measure_page
     from baserate.text import Footnotes, Row, Section, Table, estimate_cell, interval_heading
 
     data = results.data
@@ -194,7 +195,7 @@ def _page(results: "Results", deployment: DeploymentOptions, line: str, digits: 
         seen = format_number(data["validation"]["prevalence"], digits)
         rows.append(Row("in validation", (seen,), "Share that was seen there."))
     head = interval_heading(data) if data["estimate"] else ""
-    laid_out = page(results, deployment.reading, digits, line)
+    laid_out = measure_page(results, deployment.reading, digits, line)
     return replace(laid_out, panels=(Table("", (head,), (Section("prevalence", tuple(rows)),)), *laid_out.panels))
 
 

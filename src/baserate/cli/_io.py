@@ -57,6 +57,12 @@ def check_truth(reading: Reading) -> None:
         raise click.MissingParameter(param_hint="'--truth'", param_type="option", ctx=click.get_current_context())
 
 
+def check_stdout(path: str | None, output: Output) -> None:
+    """Refuse a policy and results that both go to stdout."""
+    if path == "-" and output.form != "table":
+        raise click.UsageError("-o - writes the policy to stdout, where the numbers would go; name a file for it.")
+
+
 def print_results(results: "Results", page: Callable[[], Page], output: Output) -> None:
     """Print results in the format of the options; only a table needs its page."""
     to_file = output.to_file
@@ -108,7 +114,7 @@ def adjusted_headline(reading: Reading, data: Any) -> str:  # noqa: ANN401  (wha
     where = ", ".join(
         f"{shorten_label(name)} {format_number(100 * share, 4)} %".strip() for name, share in each.items()
     )
-    return f"{headline(reading, data)} · carried to {where}"
+    return f"{headline(reading, data)} · adjusted to {where}"
 
 
 def _classes(data: Any) -> list[str]:  # noqa: ANN401  (what Results hold)

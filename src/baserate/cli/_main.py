@@ -34,14 +34,14 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Decide": {
         "decide": ("_decide:decide", "Choose a threshold: by costs, requirements or capacity."),
-        "benefit": ("_benefit:benefit", "Tabulate decision curves (net benefit)."),
+        "benefit": ("_decision_curves:benefit", "Tabulate decision curves (net benefit)."),
         "costs": ("_costs:costs", "Compare the costs of classifiers at one prevalence."),
-        "cost-curve": ("_cost_curve:cost_curve", "Tabulate cost curves: the least cost in any setting."),
+        "cost-curve": ("_decision_curves:cost_curve", "Tabulate cost curves: the least cost in any setting."),
         "hull": ("_hull:hull", "Find the models and thresholds on the ROC convex hull."),
     },
     "Fairness": {
-        "groups": ("_groups:groups", "Compare groups: measures, differences and disparities."),
-        "equalize": ("_equalize:equalize", "Choose group thresholds under a parity constraint."),
+        "groups": ("_fairness:groups", "Compare groups: measures, differences and disparities."),
+        "equalize": ("_fairness:equalize", "Choose group thresholds under a parity constraint."),
     },
     "Deploy": {
         "apply": ("_apply:apply", "Apply a calibrator or a policy to rows."),

@@ -1,24 +1,172 @@
 """`baserate measure`: measures with confidence intervals, of two classes or several."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import click
 
+from baserate._errors import unknown_name
 from baserate.cli._declarations import Output, command, option
-from baserate.cli._io import print_notes, print_results, read_rows, read_tallies
-from baserate.cli._multiclass import Classes, of_labels
+from baserate.cli._io import check_truth, print_notes, print_results, read_rows, read_tallies
 from baserate.cli._options import ClassLabels, Intervals, Measures, MeasureSettings, Reading, ScoreColumns, Thresholds
-from baserate.cli._values import names
+from baserate.cli._terminal import progress_bar
+from baserate.cli._values import flatten, names
 
 if TYPE_CHECKING:
     from baserate._confusion import Confusions
+    from baserate._costs import CostMatrix
     from baserate._results import Results
     from baserate._rows import MulticlassRows, Rows
     from baserate._tally import Tallies
     from baserate.infer import IntervalOptions
     from baserate.measure import Measure
+
+
+@dataclass(frozen=True, slots=True)
+class Classes:
+    """Options of several classes."""
+
+    scores: tuple[str, ...]
+    labels: tuple[str, ...]
+    average: tuple[tuple[str, ...], ...]
+    costs: str | None
+    cross_table: str | None
+
+    @property
+    def is_requested(self) -> bool:
+        """Whether any of them is given, so that no class is the positive one."""
+        return bool(self.scores or self.labels or self.average or self.costs or self.cross_table)
+
+
+def may_have_many_classes(reading: Reading) -> bool:
+    """Return whether the predicted labels may be of any number of classes."""
+    return bool(reading.predicted and not (reading.score or reading.positive or reading.negative))
+
+
+def read_classes(
+    reading: Reading, classes: Classes, *, quiet: bool, alike: bool = False
+) -> "Tallies | Confusions | MulticlassRows":
+    """Read several classes; two become tallies, unless options of several are given or they are to be `alike`."""
+    from baserate import read
+
+    if classes.cross_table:
+        return _read_cross_table(reading, classes)
+    check_truth(reading)
+    if reading.positive or reading.negative:
+        raise click.UsageError("of many classes none is positive; leave out --positive and --negative.")
+    if reading.score or (classes.scores and reading.predicted):
+        raise click.UsageError("of many classes give either --scores or --predicted, and no --score.")
+    options: dict[str, Any] = {
+        "missing": "drop" if reading.missing == "drop" else "refuse",
+        "watch": partial(progress_bar, quiet=quiet),
+        **{name: getattr(reading, name) for name in ("truth", "group", "weight", "count") if getattr(reading, name)},
+    }
+    labels = [read.LabelText(each) for each in classes.labels] or None
+    if classes.scores:
+        return read.class_rows(reading.file, score=score_columns(classes.scores), labels=labels, **options)
+    if not reading.predicted:
+        raise click.UsageError("many classes need --predicted, --scores or --cross-table.")
+    if classes.is_requested or alike:
+        return read.confusions(reading.file, predicted=reading.predicted, labels=labels, **options)
+    return read.decisions(reading.file, predicted=reading.predicted, **options)
+
+
+def _read_cross_table(reading: Reading, classes: Classes) -> "Confusions":
+    """Read a confusion matrix instead of rows."""
+    from baserate import Confusions, ReadSummary, read
+    from baserate.read import resolve_label
+
+    columns = ("truth", "score", "predicted", "group", "weight", "count", "positive", "negative")
+    if classes.scores or any(getattr(reading, name) for name in columns):
+        raise click.UsageError("a cross-table has no columns of rows; leave out --truth, --predicted and their like.")
+    if len(reading.file) > 1:
+        raise click.UsageError("give one cross-table at a time.")
+    table = read.cross_table(reading.file[0], truth="rows" if classes.cross_table == "rows" else "columns")
+    if classes.labels:
+        table = table.over(resolve_label(read.LabelText(each), table.labels) for each in classes.labels)
+    intake = ReadSummary(int(table.total), positive=None, negative=None, classes=table.labels)
+    return Confusions({(): table}, intake=intake)
+
+
+def score_columns(scores: Sequence[str]) -> Any:  # noqa: ANN401  (what read.class_rows takes)
+    """Return columns, or the column of each class: cat=p1,dog=p2. One name alone is a prefix of several."""
+    from baserate import read
+
+    if all("=" in each for each in scores):
+        pairs = [each.rpartition("=") for each in scores]
+        by_class = {read.LabelText(name): column for name, _, column in pairs}
+        if len(by_class) < len(pairs):
+            raise click.UsageError("a class is named twice in --scores; give each class one column.")
+        return by_class
+    if len(scores) == 1:
+        return [scores[0] if scores[0].endswith("*") else f"{scores[0]}*"]
+    return list(scores)
+
+
+def read_averages(texts: Sequence[Sequence[str]], labels: Sequence[object]) -> list[str | Mapping[Any, float]] | None:
+    """Read averages: names, or a weight for each class as in cat=1,dog=2; None without any, empty for `none`."""
+    averages: list[str | Mapping[Any, float]] = []
+    for parts in texts:
+        weights = [_read_weight(part, labels) for part in parts if "=" in part]
+        if weights and len(dict(weights)) < len(parts):
+            raise click.UsageError(
+                "weights are given once for each class, and apart from other averages: --average twice."
+            )
+        averages += [dict(weights)] if weights else [part for part in parts if part != "none"]
+    return averages if texts else None
+
+
+def _read_weight(text: str, labels: Sequence[object]) -> tuple[object, float]:
+    from baserate.read import LabelText, resolve_label
+
+    name, _, weight = text.rpartition("=")
+    label = resolve_label(LabelText(name.strip()), labels)
+    if label not in labels:
+        raise unknown_name("class", name.strip(), [str(each) for each in labels])
+    try:
+        return label, float(weight)
+    except ValueError as error:
+        raise click.BadParameter(f"{weight!r} is not a weight.", param_hint="--average") from error
+
+
+def parse_class_measures(names: Sequence[str]) -> list[str] | Literal["usual", "all"]:
+    """Return measures of two classes or of many, by any of their names; none means the usual ones."""
+    from baserate.measure import multiclass
+
+    if "all" in names:
+        return "all"
+    for name in names:
+        multiclass.find_measures(name)
+    return list(dict.fromkeys(names)) or "usual"
+
+
+def require_costs(names: Sequence[str], path: str | None) -> None:
+    """Refuse the expected cost of several classes without a cost matrix."""
+    from baserate.measure import describe, multiclass
+
+    measures = [describe(each).name for name in names if name != "all" for each in multiclass.find_measures(name)]
+    if "expected_cost" in measures and path is None:
+        raise click.UsageError("expected_cost needs a cost matrix; give it, with truth in rows: --costs costs.csv.")
+
+
+def read_costs(path: str | None) -> "CostMatrix | None":
+    """Read a cost matrix with truth in rows, if there is one."""
+    if path is None:
+        return None
+    from baserate import read
+
+    return read.cost_matrix(path, truth="rows")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasureOptions:
+    """Options of measures and thresholds."""
+
+    threshold: Thresholds = ()
+    measures: Measures = ()
+
 
 _EXAMPLES = (
     ("from a file of predictions to numbers", "baserate measure people.csv --truth sick --score risk"),
@@ -61,19 +209,11 @@ class ClassOptions(Classes):
     ] = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MeasureChoice:
-    """Options that say what to measure, and where to cut."""
-
-    threshold: Thresholds = ()
-    measures: Measures = ()
-
-
 @command("measure", examples=_EXAMPLES)
 def measure(
     reading: Reading,
     classes: ClassOptions,
-    choice: MeasureChoice,
+    measure_options: MeasureOptions,
     settings: MeasureSettings,
     intervals: Intervals,
     output: Output,
@@ -83,89 +223,66 @@ def measure(
     The confusion matrix comes first, then measures at each threshold, of ranks and of probabilities; or those of
     several classes.
     """
-    from baserate import Tallies
-    from baserate.cli._measure_page import parse_measures
-    from baserate.cli._multiclass import parse_class_measures, read_classes, require_costs
+    from baserate import Rows, Tallies
+    from baserate.cli._measure_page import measure_page, multiclass_page, parse_measures
 
-    measure_names = [name for each in choice.measures for name in each]
-    at = [each for several in choice.threshold for each in several]
-    interval = intervals.to_interval()
+    names = [name for each in measure_options.measures for name in each]
     if intervals.cluster and classes.is_requested:
         raise click.UsageError("--cluster is for two classes; intervals of many classes take rows as independent.")
-    if intervals.cluster or not (classes.is_requested or of_labels(reading)):
-        wanted = settings.bind(parse_measures(measure_names))  # before reading, so that errors come at once
-        quiet = output.quiet
-        read = (
-            read_rows(reading, quiet=quiet, cluster=intervals.cluster)
-            if intervals.cluster
-            else read_tallies(reading, quiet=quiet)
-        )
-        _print_binary(_summary(read, wanted, at, interval), reading, output)
-        return
-    parse_class_measures(measure_names)
-    read_data = read_classes(reading, classes, quiet=output.quiet)
-    if isinstance(read_data, Tallies):
-        _print_binary(_summary(read_data, settings.bind(parse_measures(measure_names)), at, interval), reading, output)
-        return
-    settings.refuse_for_classes()
-    require_costs(measure_names, classes.costs)
-    if at:
-        raise click.UsageError("a threshold is for two classes; of several, the one with the highest score is taken.")
-    _print_multiclass(
-        _class_summary(read_data, parse_class_measures(measure_names), classes, interval), reading, output
-    )
-
-
-def _summary(
-    read: "Tallies | Rows",
-    measures: "list[Measure] | Literal['usual', 'all']",
-    threshold: Sequence[float],
-    interval: "IntervalOptions | None",
-) -> "Results":
-    from baserate import Rows
-
-    at = list(dict.fromkeys(threshold)) or None
-    if interval is None:
-        from baserate.measure import summary
-
-        return summary(read.tallies() if isinstance(read, Rows) else read, measures=measures, threshold=at)
-    from baserate import infer
-
-    return infer.summary(read, measures=measures, threshold=at, interval=interval)
-
-
-def _print_binary(results: "Results", reading: Reading, output: Output) -> None:
-    from baserate.cli._measure_page import page
-
+    read: Any
+    if not (classes.is_requested or may_have_many_classes(reading)) or intervals.cluster:
+        measures = settings.bind(parse_measures(names))  # before reading, so that errors come at once
+        read = _read_binary(reading, intervals.cluster, quiet=output.quiet)
+    else:
+        parse_class_measures(names)
+        read = read_classes(reading, classes, quiet=output.quiet)
+        measures = settings.bind(parse_measures(names)) if isinstance(read, Tallies) else []
+    page = measure_page
+    if isinstance(read, (Tallies, Rows)):
+        results = _summarize(read, measures, flatten(measure_options.threshold), intervals.to_interval())
+    else:
+        settings.refuse_for_classes()
+        if measure_options.threshold:
+            raise click.UsageError("--threshold is for two classes; of several, the highest score decides.")
+        results, page = _summarize_classes(read, names, classes, intervals.to_interval()), multiclass_page
     print_notes(reading, results.data, output)
     print_results(results, lambda: page(results, reading, output.digits), output)
 
 
-def _class_summary(
-    read: "Confusions | MulticlassRows",
-    measures: list[str] | Literal["usual", "all"],
-    classes: Classes,
+def _read_binary(reading: Reading, cluster: str | None, *, quiet: bool) -> "Tallies | Rows":
+    """Read tallies; with clusters, rows."""
+    return read_rows(reading, quiet=quiet, cluster=cluster) if cluster else read_tallies(reading, quiet=quiet)
+
+
+def _summarize(
+    read: "Tallies | Rows",
+    measures: "list[Measure] | Literal['usual', 'all']",
+    thresholds: Sequence[float],
     interval: "IntervalOptions | None",
 ) -> "Results":
-    from baserate.cli._multiclass import averages, costs
+    from baserate import Rows, measure as library
 
-    of: dict[str, Any] = {
-        "measures": measures,
-        "averages": averages(classes.average, read.labels),
-        "costs": costs(classes.costs),
+    at = list(thresholds) or None
+    if interval is None:
+        return library.summary(read.tallies() if isinstance(read, Rows) else read, measures=measures, threshold=at)
+    from baserate import infer  # which point estimates do not need
+
+    return infer.summary(read, measures=measures, threshold=at, interval=interval)
+
+
+def _summarize_classes(
+    read: "Confusions | MulticlassRows", names: Sequence[str], classes: Classes, interval: "IntervalOptions | None"
+) -> "Results":
+    from baserate.measure import multiclass
+
+    require_costs(names, classes.costs)
+    options: dict[str, Any] = {
+        "measures": parse_class_measures(names),
+        "averages": read_averages(classes.average, read.labels),
+        "costs": read_costs(classes.costs),
     }
     if interval is None:
-        from baserate.measure import multiclass
+        return multiclass.summary(read, **options)
+    from baserate import infer  # which point estimates do not need
 
-        return multiclass.summary(read, **of)
-    from baserate import infer
-
-    return infer.multiclass_summary(read, **of, interval=interval)
-
-
-def _print_multiclass(results: "Results", reading: Reading, output: Output) -> None:
-    from baserate.cli._io import headline
-    from baserate.cli._multiclass import page
-
-    print_notes(reading, results.data, output)
-    print_results(results, lambda: page(results, reading, headline(reading, results.data), output.digits), output)
+    return infer.multiclass_summary(read, **options, interval=interval)

@@ -1,13 +1,14 @@
-"""Page of `baserate measure`: the confusion matrix, then measures with their meanings."""
+"""Pages of `baserate measure`, of two classes or several: confusion matrices, then measures with their meanings."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from operator import itemgetter
 from typing import Any, Literal, NamedTuple
 
 from baserate._counts import Counts
 from baserate._curve import Curve
-from baserate._formatting import format_count, format_exact, format_number
+from baserate._formatting import format_count, format_exact
 from baserate._results import Results
 from baserate._tally import Tally
 from baserate.cli._io import headline
@@ -16,9 +17,12 @@ from baserate.measure import MEASURES, describe, find_measure, prevalence
 from baserate.text import (
     Cell,
     CellFormatter,
+    CellWriter,
     GroupKey,
     Page,
     Pivot,
+    Row,
+    Section,
     Table,
     TidyRow,
     confusion_table,
@@ -26,9 +30,17 @@ from baserate.text import (
     group_heading,
     group_key,
     interval_heading,
+    list_table,
+    measure_label,
     shorten_label,
 )
 
+MANY = 40
+"""Number of classes above which their confusion matrix is not shown."""
+_SHORT_LABEL = 14
+"""Letters of a class above a column."""
+_MOST = 20
+"""Most frequent errors that are shown instead."""
 TITLES = {Curve: "over all thresholds", Tally: "as probabilities"}
 """Titles of measures that are not of decisions, by what they are computed from."""
 _COUNTS = {"tp": "positives flagged", "fn": "positives passed", "fp": "negatives flagged", "tn": "negatives passed"}
@@ -36,7 +48,7 @@ _COUNT_LABELS = {**_COUNTS, "total": "total"}
 
 
 class Subject(NamedTuple):
-    """What a number is about; the threshold is None for predicted labels and for whole curves."""
+    """Model, threshold and group of a number; the threshold is None for predicted labels and whole curves."""
 
     model: str | None
     threshold: float | None = None
@@ -50,7 +62,7 @@ def parse_measures(names: Sequence[str]) -> list[str] | Literal["usual", "all"]:
     return list(dict.fromkeys(describe(find_measure(name)).name for name in names)) or "usual"
 
 
-def page(results: Results, reading: Reading, digits: int, line: str | None = None) -> Page:
+def measure_page(results: Results, reading: Reading, digits: int, line: str | None = None) -> Page:
     """Return the page of some results, below the usual line on the data or another one."""
     layout = _MeasurePage(results, reading, digits)
     panels = tuple(layout.panels())
@@ -134,12 +146,8 @@ class _MeasurePage:
         )
 
     def _cell(self, row: TidyRow, *, several: bool) -> Cell:
-        """Return the cell of a count, of a derived prevalence, or of an estimate."""
-        if row["measure"] in _COUNT_LABELS:
-            return self.format.count(row)
-        if "level" not in row:  # derived here, without an interval
-            return format_number(row["value"], self.format.digits)
-        return self.format.estimate(row, several=several)
+        """Return the cell of a count or of an estimate."""
+        return self.format.count(row) if row["measure"] in _COUNT_LABELS else self.format.estimate(row, several=several)
 
     def _confusion_matrix(self, subject: Subject) -> Table:
         """Return the confusion matrix of one subject."""
@@ -210,3 +218,187 @@ def _without_group(subjects: Sequence[Subject] | dict[Subject, list[TidyRow]]) -
     for subject in subjects:
         by_shared.setdefault(subject._replace(group=None), []).append(subject)
     return by_shared
+
+
+def multiclass_page(results: Results, reading: Reading, digits: int, line: str | None = None) -> Page:
+    """Return the page of several classes, below the usual line on the data or another one."""
+    layout = _ClassPage(results, reading, digits)
+    panels = tuple(layout.panels())
+    return Page(line or headline(reading, results.data), panels, layout.format.footnotes(results.rows(), results.data))
+
+
+class _ClassPage:
+    """Rows by group, and the formatter that collects the footnotes of their cells."""
+
+    def __init__(self, results: Results, reading: Reading, digits: int) -> None:
+        self.reading, self.data, self.format = reading, results.data, CellFormatter(digits)
+        self.groups: dict[GroupKey, list[TidyRow]] = {}
+        for row in results.rows():
+            self.groups.setdefault(group_key(row), []).append(row)
+
+    def panels(self) -> Iterator[Table]:
+        """Yield the confusion matrix, then classes, then measures of all classes, with a column for each group."""
+        everybody = self.groups[None]
+        cells = [row for row in everybody if row["measure"] == "cell"]
+        yield self._frequent_errors(cells) if len(self.data["classes"]) > MANY else self._confusion_matrix(cells)
+        yield from self._by_class(everybody)
+        yield from self._all_classes()
+
+    def _confusion_matrix(self, cells: Sequence[TidyRow]) -> Table:
+        """Return counts and shares of each row, truth in rows."""
+        classes = self.data["classes"]
+        masses = [row["value"] for row in cells]
+        lines = [masses[at : at + len(classes)] for at in range(0, len(masses), len(classes))]
+        shares = [self._share_line(name, line) for name, line in zip(classes, lines, strict=True)]
+        matrix = class_matrix(self._corner(), classes, lines, digits=self.format.digits)
+        return number_when_narrow(
+            replace(matrix, sections=(*matrix.sections, Section("% of each row", tuple(shares), apart=True)))
+        )
+
+    def _frequent_errors(self, cells: Sequence[TidyRow]) -> Table:
+        """Return the most frequent errors, where a table of all classes would be too large to read."""
+        total: dict[str, float] = {}
+        for row in cells:
+            total[str(row["class"])] = total.get(str(row["class"]), 0.0) + row["value"]
+        errors = [row for row in cells if row["class"] != row["against"]]
+        columns: dict[str, CellWriter] = {
+            "count": self.format.count,
+            "% of the class": lambda row: _percent(row["value"] / total[str(row["class"])]),
+        }
+        table = list_table(
+            sorted(errors, key=lambda row: -row["value"])[:_MOST],
+            columns,
+            label=lambda row: f"{shorten_label(row['class'])} → {shorten_label(row['against'])}",
+            corner=f"{self._corner()} the most frequent errors",
+        )
+        return replace(table, upright=True)
+
+    def _corner(self) -> str:
+        """Return the names of the label and of the decision."""
+        truth = shorten_label(self.reading.truth or "truth")
+        scores = "highest score" if self.data["columns"].get("score") else "decided"
+        return f"{truth} ↓ {shorten_label(self.reading.predicted or scores)} →"
+
+    def _share_line(self, name: object, masses: Sequence[float]) -> Row:
+        """Return the decisions on one class in percent."""
+        total = sum(masses)
+        shares = (_percent(mass / total) if total else self.format.mark_undefined(_NO_ROW) for mass in (*masses, total))
+        return Row(shorten_label(name), tuple(shares))
+
+    def _by_class(self, rows: Sequence[TidyRow]) -> Iterator[Table]:
+        """Yield classes and averages in lines, measures in columns."""
+        places = {str(name): at for at, name in enumerate(self.data["classes"])}
+        measures = [row for row in rows if row["measure"] not in {"cell", "pairwise_auc"}]
+        columns = list(dict.fromkeys(row["measure"] for row in measures if row["class"] is not None))
+        averages = [row for row in measures if row["average"]]
+        classes = [row for row in measures if not row["average"] and str(row["class"]) in places]
+        pivot = Pivot(
+            line=lambda row: (row["average"], None if row["average"] else str(row["class"])),
+            column=itemgetter("measure"),
+            section=lambda row: "averages" if row["average"] else "",
+            cell=self.format.average,
+            label=lambda line: line[0] or shorten_label(line[1]),
+            heading=measure_label,
+        )
+        if columns:
+            classes.sort(key=lambda row: places[str(row["class"])])
+            yield pivot.table([*classes, *averages], corner="each class against the rest", columns=columns)
+
+    def _all_classes(self) -> Iterator[Table]:
+        """Yield measures of all classes; with groups, a column for each, and averages too."""
+        several = len(self.groups) > 1
+        rows = [
+            {**row, "subject": group}
+            for group, rows in self.groups.items()
+            for row in rows
+            if row["class"] is None and (several or row["average"] is None)
+        ]
+        lines = {_whole_line(row) for row in rows if row["subject"] is None}
+        if not lines:
+            return
+        title = "all classes together"
+        if several:
+            title = f"all classes by {', '.join(map(shorten_label, self.reading.group))}"
+        pivot = Pivot(
+            line=_whole_line,
+            column=itemgetter("subject"),
+            section=lambda _row: "" if several else title,
+            cell=partial(self.format.average, several=several),
+            label=lambda line: " ".join(filter(None, [line[1], measure_label(line[0])])),
+            heading=group_heading if several else lambda _group: interval_heading(self.data),
+            meaning=lambda line: self._meaning(line[0]),
+        )
+        shown = [row for row in rows if _whole_line(row) in lines]
+        yield pivot.table(shown, corner=title if several else "", columns=list(self.groups))
+
+    def _meaning(self, name: str) -> str:
+        """Return the summary of a measure of several classes."""
+        from baserate.measure import describe, multiclass
+
+        return describe(multiclass.find_measure(name)).summary
+
+
+_NO_ROW = "no row is of this class"
+
+
+def class_matrix(
+    corner: str, classes: Sequence[object], lines: Sequence[Sequence[float]], *, digits: int, referred: bool = False
+) -> Table:
+    """Return a confusion matrix of several classes with totals.
+
+    Parameters
+    ----------
+    corner
+        Text above the names of classes.
+    classes
+        Labels of the classes.
+    lines
+        For each true class, the mass of each decision.
+    digits
+        Significant digits.
+    referred
+        Whether the last decision is to refer.
+    """
+    totals = [sum(column) for column in zip(*lines, strict=True)]
+    rows = [
+        # 14 digits: products and sums of shares leave rounding errors, which would show as decimals of a count.
+        Row(shorten_label(name), tuple(format_count(float(f"{mass:.14g}"), digits) for mass in (*line, sum(line))))
+        for name, line in zip([*classes, "total"], [*lines, totals], strict=True)
+    ]
+    headings = (*(shorten_label(name, _SHORT_LABEL) for name in classes), *["referred"] * referred, "total")
+    return Table(corner, headings, (Section("", tuple(rows), apart=True),), upright=True)
+
+
+def number_when_narrow(panel: Table, *, named: int = 1) -> Table:
+    """Return a table that a narrow terminal shows with numbered columns, except the last ones, and without zeros."""
+    many = len(panel.columns) - named
+    wide = len(str(many))
+    sections = []
+    for section in panel.sections:
+        rows = [
+            Row(
+                f"{at:>{wide}} {row.name}" if at <= many else row.name,
+                tuple(_narrow_cell(str(cell), percent=bool(section.title)) for cell in row.cells),
+            )
+            for at, row in enumerate(section.rows, start=1)
+        ]
+        sections.append(replace(section, rows=tuple(rows)))
+    numbers = tuple(map(str, range(1, many + 1)))
+    narrow = replace(panel, columns=(*numbers, *panel.columns[many:]), sections=tuple(sections))
+    return replace(panel, narrow=narrow)
+
+
+def _narrow_cell(cell: str, *, percent: bool) -> str:
+    """Return a dot for zero, and per cent without decimals."""
+    if percent and "." in cell:
+        return f"{float(cell):.0f}" if float(cell) >= 0.5 else "<1"
+    return "·" if cell == "0" else cell
+
+
+def _whole_line(row: TidyRow) -> tuple[str, str | None]:
+    """Return the measure and the average that a line of all classes is of."""
+    return (row["measure"], row["average"])
+
+
+def _percent(share: float) -> str:
+    return "0" if share == 0 else f"{100 * share:.1f}"

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import click
 from click.shell_completion import CompletionItem
 
-from baserate.cli._declarations import FORMATS, Output, argument, omit, option
+from baserate.cli._declarations import FORMATS, OptionSpec, Output, argument, omit, option
 from baserate.cli._values import (
     CELLS,
     combine_ratios,
     complete_measures,
+    complete_two_class,
     names,
     read_cost,
     read_level,
@@ -170,6 +171,31 @@ Thresholds = Annotated[
         help="Thresholds, with commas: scores at or above one are flagged.",
     ),
 ]
+
+
+def threshold_per_score() -> OptionSpec:
+    """Declare an option with a threshold for all scores, or one for each."""
+    return option(
+        type=read_thresholds,
+        metavar="NUMBERS",
+        multiple=True,
+        default="0.5 for probabilities",
+        help="Threshold for all scores, or one for each --score with commas: scores at or above it are flagged.",
+    )
+
+
+def two_class_measures(default: str, help_text: str = "Measures by any of their names, with commas.") -> OptionSpec:
+    """Declare an option with measures of two classes."""
+    return option(
+        type=names,
+        metavar="NAMES",
+        shell_complete=complete_two_class,
+        multiple=True,
+        default=default,
+        help=help_text,
+    )
+
+
 Level = Annotated[
     float, option("--level", type=read_level, metavar="SHARE", help="Confidence level, from 1e-9 to 1 - 1e-9.")
 ]

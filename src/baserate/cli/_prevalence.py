@@ -180,7 +180,7 @@ def prevalence(
     if not deployment.validation:
         raise click.MissingParameter(param_hint="'--validation'", param_type="option", ctx=click.get_current_context())
     if deployment.scores:
-        from baserate.cli._multiclass import require_costs
+        from baserate.cli._measure import require_costs
 
         settings.refuse_for_classes()
         require_costs(prevalence_options.measures, None)
@@ -218,7 +218,7 @@ def _estimate_binary(
 
 def _estimate_multiclass(deployment: DeploymentOptions, prevalence_options: PrevalenceOptions, output: Output) -> None:
     from baserate import shift
-    from baserate.cli._multiclass import parse_class_measures
+    from baserate.cli._measure import parse_class_measures
     from baserate.cli._prevalence_page import MeasureRequest, multiclass_results, prevalence_class_page
 
     options = prevalence_options.options(many=True)

@@ -11,7 +11,6 @@ from baserate._formatting import format_count, format_exact, format_level, forma
 from baserate._results import Results
 from baserate._rows import MulticlassRows, MulticlassTarget, Target
 from baserate._tally import Tallies
-from baserate.cli._calibration_page import split_when_narrow
 from baserate.cli._deployment import describe_target, name_scores_in_notes
 from baserate.cli._measure_page import TITLES
 from baserate.cli._options import Reading
@@ -38,6 +37,7 @@ from baserate.text import (
     interval_footnotes,
     interval_heading,
     shorten_label,
+    split_when_narrow,
 )
 
 TARGET, VALIDATION = "target", "validation"

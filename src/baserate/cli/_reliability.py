@@ -10,7 +10,7 @@ from baserate._domains import BINS, DRAWS, POINTS
 from baserate._formatting import format_count
 from baserate.cli._declarations import Output, command, option
 from baserate.cli._io import print_notes, print_results, read_tallies
-from baserate.cli._multiclass import Classes, read_classes
+from baserate.cli._measure import Classes, read_classes
 from baserate.cli._options import ClassScores, Reading
 from baserate.cli._values import read_level, read_share, whole_number
 

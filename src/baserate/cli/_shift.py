@@ -10,8 +10,7 @@ from baserate._domains import POINTS
 from baserate._formatting import format_exact, format_level
 from baserate.cli._declarations import Output, command, option
 from baserate.cli._io import headline, print_notes, print_results, read_tallies
-from baserate.cli._measure import ClassOptions
-from baserate.cli._multiclass import Classes, of_labels
+from baserate.cli._measure import Classes, ClassOptions, may_have_many_classes
 from baserate.cli._options import IndependentIntervals, Intervals, MeasureSettings, Reading, SamplingRatios, Thresholds
 from baserate.cli._values import Prior, complete_measures, flatten, match_classes, names, read_prior, whole_number
 from baserate.text import EVERYBODY, Footnotes, Page, Row, Section, Table, align_decimals, estimate_cell, shorten_label
@@ -241,18 +240,18 @@ def shift(
     prevalence, which `baserate reprior` does row by row.
     """
     from baserate import Tallies
-    from baserate.cli._multiclass import parse_class_measures
+    from baserate.cli._measure import parse_class_measures
 
     many = isinstance(shift_options.to, dict)
     if many and (reading.score or reading.positive or reading.negative):
         raise click.UsageError("of two classes, --to is the share of the positive one alone, such as --to 0.02.")
-    if not (many or classes.is_requested or of_labels(reading)):
+    if not (many or classes.is_requested or may_have_many_classes(reading)):
         wanted = shift_options.bind_measures(settings)  # before reading, so that errors come at once
         _shift_binary(
             read_tallies(reading, quiet=output.quiet), reading, replace(shift_options, wanted=wanted), intervals, output
         )
         return
-    from baserate.cli._multiclass import read_classes, require_costs
+    from baserate.cli._measure import read_classes, require_costs
 
     parse_class_measures(shift_options.measure_names)
     read = read_classes(reading, classes, quiet=output.quiet, alike=many)
@@ -297,7 +296,7 @@ def _shift_multiclass(
     output: Output,
 ) -> None:
     from baserate import shift as library
-    from baserate.cli._multiclass import averages, costs, parse_class_measures
+    from baserate.cli._measure import parse_class_measures, read_averages, read_costs
     from baserate.cli._shift_page import class_page
 
     _check_many(shift_options, read.labels)
@@ -306,8 +305,8 @@ def _shift_multiclass(
         read,
         to=match_classes(shift_options.to, read.labels),
         measures=parse_class_measures(shift_options.measure_names),
-        averages=averages(classes.average, read.labels),
-        costs=costs(classes.costs),
+        averages=read_averages(classes.average, read.labels),
+        costs=read_costs(classes.costs),
         interval=intervals.to_interval(),
     )
     print_notes(reading, results.data, output)

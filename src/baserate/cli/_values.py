@@ -21,8 +21,17 @@ def read_threshold(text: str, remedy: str) -> float:
     """Read one threshold; of several, say what to do instead."""
     values = read_thresholds(text)
     if len(values) != 1:
-        raise click.BadParameter(f"{text!r} are {len(values)} cut-offs; {remedy}")
+        raise click.BadParameter(f"{text!r} are {len(values)} thresholds; {remedy}")
     return values[0]
+
+
+def single_threshold(remedy: str) -> Callable[[str], float]:
+    """Make the type of an option that takes one threshold; of several, the message states the remedy."""
+
+    def read(text: str) -> float:
+        return read_threshold(text, remedy)
+
+    return read
 
 
 def _threshold(text: str) -> float:

@@ -12,6 +12,7 @@ bands
 - `_decision_curve`: net benefit, and differences between models
 - `_cost_curves`: cost curves, Brier curves, cost tables and iso-cost lines
 - `_convex_hull`: the ROC convex hull of several classifiers
+- `_hull_tables`: hulls, likelihood ratios and combined scores of several models as tidy rows
 - `_combination`: the weighted sum of two scores with the highest AUC
 
 The package may import the types, `read`, `measure`, `infer`, `calibrate`, `population`, `apply` and `shift`. Names are
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from baserate.decide._cost_curves import (
         IsoCost as IsoCost,
         brier_curve as brier_curve,
+        cheapest_thresholds as cheapest_thresholds,
         cost_curve as cost_curve,
         cost_curves as cost_curves,
         cost_table as cost_table,
@@ -57,6 +59,11 @@ if TYPE_CHECKING:
         net_benefits as net_benefits,
     )
     from baserate.decide._evaluation import decision_tables as decision_tables, evaluate_policy as evaluate_policy
+    from baserate.decide._hull_tables import (
+        combination_table as combination_table,
+        hull_table as hull_table,
+        likelihood_ratio_table as likelihood_ratio_table,
+    )
     from baserate.decide._requirements import (
         Requirement as Requirement,
         check as check,
@@ -103,6 +110,10 @@ if TYPE_CHECKING:  # for other packages of baserate
         results_header as results_header,
         rows_to_columns as rows_to_columns,
         threshold_rows as threshold_rows,
+    )
+    from baserate.decide._hull_tables import (
+        CHOSEN_NOTE as CHOSEN_NOTE,
+        has_cost_of_both_errors as has_cost_of_both_errors,
     )
     from baserate.decide._rule import (
         RELATIVE_TOLERANCE as RELATIVE_TOLERANCE,

@@ -20,6 +20,7 @@ from baserate._errors import EmptyDataError, NotBinaryError, OptionError, ShapeE
 from baserate._results import Estimate, Results
 from baserate._tally import Tallies, Tally
 from baserate.calibrate.multiclass import check_shares
+from baserate.decide._cost_rules import cost as choose_by_cost
 from baserate.infer import (
     LINEAR_FIXED_METHOD,
     LINEAR_METHOD,
@@ -33,6 +34,8 @@ from baserate.measure import (
     check_probabilities,
     compute_estimate,
     expected_cost,
+    fnr,
+    fpr,
     multiclass,
     results_data,
     tabulate_groups,
@@ -518,3 +521,56 @@ def _note_misleading_totals(columns: Mapping[str, Sequence[Any]]) -> list[str]:
         for marks in (totals, columns["cheapest"])
     )
     return [f"{misled} has the lowest total in the samples, but per case {best} is the cheapest."]
+
+
+def cheapest_thresholds(tallies: Tallies, costs: Costs, prevalence: float) -> Results:
+    """Tabulate the cheapest threshold of every model and group at costs and a prevalence.
+
+    Parameters
+    ----------
+    tallies
+        Data of one or several models, in groups or not.
+    costs
+        Costs of decisions.
+    prevalence
+        Prevalence in deployment.
+
+    Returns
+    -------
+    Results
+        One row per model and group: `threshold`, its `cost` as a share of the greatest (the height of the cost curve),
+        that of flagging all or none (`trivial`), and the `expected_cost` per case; `why` where a class is missing.
+        `data` holds the costs, the prevalence and the probability cost.
+
+    Examples
+    --------
+    >>> from baserate import Costs, read
+    >>> t = read.tallies({"sick": [1, 0, 1, 0], "risk": [0.9, 0.6, 0.4, 0.1]}, truth="sick", score="risk")
+    >>> (row,) = cheapest_thresholds(t, Costs(fp=1, fn=9), 0.1).rows()
+    >>> row["threshold"], row["cost"], row["trivial"], round(row["expected_cost"], 3)
+    (0.9, 0.25, 0.5, 0.45)
+    """
+    x = probability_cost(costs, prevalence)
+
+    def columns(tally: Tally) -> dict[str, Any]:
+        missing = [name for name in ("positives", "negatives") if not getattr(tally, name)]
+        if missing:
+            unknown = {name: [None] for name in ("threshold", "cost", "trivial", "expected_cost")}
+            return {**unknown, "why": [f"there are no {missing[0]}"]}
+        curve = Curve(tally)
+        threshold = choose_by_cost(curve, costs, prevalence=prevalence).threshold
+        counts = curve.at(threshold)
+        return {
+            "threshold": [threshold],
+            "cost": [fnr(counts) * x + fpr(counts) * (1 - x)],
+            "trivial": [min(x, 1 - x)],
+            "expected_cost": [expected_cost(reweigh(counts, to=prevalence), costs=costs)],
+            "why": [None],
+        }
+
+    place = {
+        **{name: getattr(costs, name) for name in ("fp", "fn", "tp", "tn")},
+        "prevalence": prevalence,
+        "probability_cost": x,
+    }
+    return Results(tabulate_groups(tallies, columns), place)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     )
     from baserate.equalize._gaps import group_gaps as group_gaps
     from baserate.equalize._groups import (
+        compare_attributes as compare_attributes,
         compare_groups as compare_groups,
         group_differences as group_differences,
         group_table as group_table,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import nan
 from typing import Any
@@ -296,3 +296,52 @@ def compare_groups(  # noqa: PLR0913  (all but the first are seldom given)
     results = counts.results(COLUMNS, rows, notes, interval)
     data = {**results.data, "draws": draws, "reference": counts.attributes_of(other), "min_size": size}
     return Results(results.columns, data)
+
+
+def compare_attributes(
+    tallies: Tallies,
+    attributes: Sequence[str],
+    *,
+    reference: Mapping[str, object] | None = None,
+    **options: Any,  # noqa: ANN401  (those of compare_groups)
+) -> Results:
+    """Compare groups by each attribute alone, and then by all of them together.
+
+    Parameters
+    ----------
+    tallies
+        Rows that were read with groups.
+    attributes
+        Names of the attributes.
+    reference
+        Attribute -> label of the reference group; a comparison by attributes that it lacks uses the largest group.
+    **options
+        Other options of `compare_groups`.
+
+    Returns
+    -------
+    Results
+        Rows of `compare_groups` below each other, with the attributes of each in the column `by`.
+
+    Examples
+    --------
+    >>> from baserate import equalize, read
+    >>> people = {"sick": [1, 0, 1, 0], "risk": [0.9, 0.6, 0.4, 0.1], "sex": [*"ffmm"], "site": [*"abab"]}
+    >>> t = read.tallies(people, truth="sick", score="risk", group=["sex", "site"])
+    >>> results = equalize.compare_attributes(t, ["sex", "site"], measures=["flag_rate"], draws=100, min_size=1)
+    >>> results.data["by"]
+    ['sex', 'site', 'sex, site']
+    """
+    labels = reference or {}
+    sets = [(name,) for name in attributes] + ([tuple(attributes)] if len(attributes) > 1 else [])
+    parts = {
+        ", ".join(by): compare_groups(
+            tallies, by=by, reference={name: labels[name] for name in by} if {*by} <= {*labels} else None, **options
+        )
+        for by in sets
+    }
+    *_, last = parts.values()
+    columns = {name: [value for part in parts.values() for value in part.columns[name]] for name in last.columns}
+    notes = dict.fromkeys(note for part in parts.values() for note in part.data["notes"])
+    data = {**last.data, "by": list(parts), "notes": list(notes), "reference": reference or None}
+    return Results({"by": [by for by, part in parts.items() for _ in range(len(part))], **columns}, data)

@@ -16,7 +16,7 @@ EVERYBODY = "everybody"
 _LONGEST = 40
 _GAP = "  "
 _MOST_IN_MARKDOWN = 8
-_LEAST_ROOM = 20
+_NARROWEST = 20
 """Letters of the narrowest column of meanings; on narrower terminals they stand below their numbers."""
 
 
@@ -117,13 +117,19 @@ def render_lines(panel: Table | Block | str, width: int) -> Iterator[list[str]]:
     if panel.upright:
         yield _table_lines(panel if _fits(panel, width) else _drop_parentheses(panel), width)
         return
-    # First as it is, then with intervals below their numbers, and only then transposed.
+    # First unchanged, then with intervals below their numbers, and only then transposed.
     for fit in (panel, replace(panel, below=True)):
         if _fits(fit, width):
             yield _table_lines(fit, width)
             return
     for each in transpose(panel) if len(panel.columns) > 1 else [panel]:
         yield from (_table_lines(replace(part, below=not _fits(part, width)), width) for part in _split(each, width))
+
+
+def split_when_narrow(panel: Table) -> Table:
+    """Return a table that a narrow terminal splits by columns: transposed, curves and models are hard to read."""
+    sections = (replace(each, rows=tuple(replace(row, meaning="") for row in each.rows)) for each in panel.sections)
+    return replace(panel, narrow=replace(panel, sections=tuple(sections)))
 
 
 def _drop_parentheses(panel: Table) -> Table:
@@ -300,7 +306,7 @@ def _with_meaning(start: str, meaning: str, width: int) -> list[str]:
     if not meaning:
         return [start.rstrip()]
     margin = display_width(start) + len(_GAP) + 1
-    if width - margin < _LEAST_ROOM:
+    if width - margin < _NARROWEST:
         return [start.rstrip(), *(f"    {line}" for line in wrap(meaning, width - 4, break_on_hyphens=False))]
     first, *more = wrap(meaning, width - margin, break_on_hyphens=False)
     return [f"{start}{_GAP} {first}", *(f"{'':{margin}}{line}" for line in more)]
@@ -344,12 +350,12 @@ def _split(panel: Table, width: int) -> list[Table]:
 
 def _select_columns(panel: Table, places: range) -> Table:
     """Return a table with some of its columns."""
-    there = slice(places.start, places.stop)
+    part = slice(places.start, places.stop)
     sections = (
-        replace(section, rows=tuple(replace(row, cells=row.cells[there]) for row in section.rows))
+        replace(section, rows=tuple(replace(row, cells=row.cells[part]) for row in section.rows))
         for section in panel.sections
     )
-    return Table(panel.corner, panel.columns[there], tuple(sections))
+    return Table(panel.corner, panel.columns[part], tuple(sections))
 
 
 def _names_width(panel: Table) -> int:
@@ -382,15 +388,15 @@ def _markdown_table(panel: Table) -> str:
     """Return a Markdown table for each section with a title, which stands above the names."""
     lines: list[list[str]] = []
     for place, section in enumerate(panel.sections):
-        told = any(row.meaning for row in section.rows)
+        explained = any(row.meaning for row in section.rows)
         if section.title or not place:
             columns = _markdown_heads(panel)
             lines += [[]] * bool(place)
-            lines += [[section.title or panel.corner, *columns, *["meaning"] * told]]
-            lines += [["---", *["---:"] * len(columns), *["---"] * told]]
+            lines += [[section.title or panel.corner, *columns, *["meaning"] * explained]]
+            lines += [["---", *["---:"] * len(columns), *["---"] * explained]]
         for row in section.rows:
             cells = _markdown_cells(row.cells, apart=len(columns) > len(row.cells))
-            lines += [[row.name.strip(), *cells, *[row.meaning] * told]]
+            lines += [[row.name.strip(), *cells, *[row.meaning] * explained]]
     return "\n".join(f"| {' | '.join(map(_escape_cell, line))} |" if line else "" for line in lines)
 
 

@@ -1,0 +1,579 @@
+"""`baserate benefit` and `baserate cost-curve`: decision curves, cost curves, Brier curves, and their pages."""
+
+import math
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from operator import itemgetter
+from typing import TYPE_CHECKING, Annotated, Any
+
+import click
+
+from baserate._domains import POINTS, SHARE
+from baserate._formatting import format_exact, format_level, format_number, join_words
+from baserate.cli._declarations import Output, command, option
+from baserate.cli._io import (
+    adjusted_headline,
+    describe_adjustment,
+    print_messages,
+    print_results,
+    read_rows,
+    read_tallies,
+)
+from baserate.cli._options import ClosedFormIntervals, OutcomeCosts, Prevalence, Reading
+from baserate.cli._values import CELLS, flatten, read_prevalence, read_share, whole_number
+from baserate.text import (
+    EVERYBODY,
+    Cell,
+    CellFormatter,
+    CellWriter,
+    Page,
+    Table,
+    TidyRow,
+    list_table,
+    mark_cell,
+    shorten_label,
+    split_when_narrow,
+)
+
+if TYPE_CHECKING:
+    from baserate._results import Results
+    from baserate._tally import Tallies
+    from baserate.decide import CostCurveKind
+
+MARK = "*"
+_TRACE = 1e-12
+"""Rounding error that sums leave of 0."""
+
+
+_DEFINITION = "true positives per case, less false positives per case times threshold / (1 − threshold)"
+_NET_BENEFIT = f"net benefit of the model, of flagging all, of flagging none: {_DEFINITION}"
+_DIFFERENCE = f"net benefit: that of the first less that of the second; {_DEFINITION}"
+
+
+_REDUCTION = "net reduction: fewer flagged cases of 100 than by flagging all, with no more false negatives"
+_PER_100 = "true positives, false positives: how many more the first has, of 100 cases"
+
+
+def decision_curve_page(results: "Results", reading: Reading, digits: int, few: Collection[float] | None) -> Page:
+    """Return the page of decision curves, at all thresholds or at a few."""
+    format_ = CellFormatter(digits)
+    ranges = {of_group(model_of(each, results), each, reading): each["ranges"] for each in results.data["useful"]}
+    rows = [
+        {**row, "curve": of_group(model_of(row, results), row, reading)}
+        for row in results.rows()
+        if few is None or row["threshold"] in few
+    ]
+    benefit = {(row["curve"], row["threshold"], row["strategy"]): row["net_benefit"] for row in rows}
+
+    def own(row: TidyRow) -> Cell:
+        useful = any(low <= row["threshold"] <= high for low, high in ranges[row["curve"]])
+        return mark_cell(_estimate(format_, row, "net_benefit"), MARK * useful)
+
+    def of_strategy(name: str) -> CellWriter:
+        return lambda row: format_.number(_clean(benefit[row["curve"], row["threshold"], name]))
+
+    columns = {
+        "net benefit": own,
+        "of all": of_strategy("all"),
+        "of none": of_strategy("none"),
+        "net reduction": lambda row: _reduction_cell(format_, row),
+        "flagged": format_.field("flag_rate"),
+    }
+    table = _curve_table([row for row in rows if row["strategy"] == "model"], columns, corner="threshold")
+    legend = (_describe_useful(ranges), *describe_scores(results.data), _NET_BENEFIT, _REDUCTION)
+    intervals = describe_intervals(results, "net benefit and the net reduction")
+    return Page(adjusted_headline(reading, results.data), (table,), (*format_.reasons.footnotes(), *legend, *intervals))
+
+
+def _curve_table(
+    rows: Sequence[TidyRow], columns: Mapping[str, CellWriter], *, corner: str, x: str = "threshold"
+) -> Table:
+    """Return the table of curves: a section for each, and a line for each place x on it."""
+
+    def label(row: TidyRow) -> str:
+        return "" if row[x] is None else format_exact(row[x])
+
+    table = list_table(rows, columns, label=label, section=itemgetter("curve"), corner=corner, aligned=True)
+    return split_when_narrow(table)
+
+
+def describe_scores(data: Mapping[str, Any]) -> tuple[str, ...]:
+    """Say whether scores were adjusted; nothing where numbers are at the prevalence of the rows.
+
+    >>> describe_scores({"scores": {"adjusted": True, "from": 0.4, "to": 0.02}})
+    ('scores adjusted from 40.00 % to 2.000 % prevalence',)
+    """
+    scores = data["scores"]
+    if not scores["adjusted"]:
+        return () if scores["to"] is None else (f"scores not adjusted to {_percent(scores['to'])} prevalence",)
+    ends = [scores["from"], scores["to"]]
+    if any(isinstance(end, Mapping) for end in ends):
+        return ("scores adjusted to the stated prevalence, from that of each model's rows",)
+    return ("scores adjusted from {} to {} prevalence".format(*map(_percent, ends)),)
+
+
+def _percent(share: float) -> str:
+    return f"{format_number(100 * share, 4)} %"
+
+
+def differences_page(results: "Results", reading: Reading, digits: int, few: Collection[float] | None) -> Page:
+    """Return the page of differences in net benefit between models, at all thresholds or at a few."""
+    format_ = CellFormatter(digits)
+    rows = [
+        {**row, "curve": of_group(f"{shorten_label(row['model'])} − {shorten_label(row['against'])}", row, reading)}
+        for row in results.rows()
+        if few is None or row["threshold"] in few
+    ]
+    columns: dict[str, CellWriter] = {
+        "net benefit": lambda row: mark_cell(_estimate(format_, row, "difference"), MARK * _excludes_zero(row)),
+        "true positives": lambda row: format_.number(_clean(100 * row["tp_rate"])),
+        "false positives": lambda row: format_.number(_clean(100 * row["fp_rate"])),
+    }
+    signs = [f"{MARK} the interval excludes 0, at this threshold by itself"] * any(map(_excludes_zero, rows))
+    notes = (*format_.reasons.footnotes(), *signs, _DIFFERENCE, _PER_100, *describe_intervals(results, "difference"))
+    table = _curve_table(rows, columns, corner="threshold")
+    return Page(adjusted_headline(reading, results.data), (table,), notes)
+
+
+def model_of(row: TidyRow, results: "Results") -> str:
+    """Return the name of the model, also where it is the only one."""
+    columns = results.data["columns"]
+    return shorten_label(row["model"] or next(iter(columns.get("score") or ()), columns.get("predicted")))
+
+
+def of_group(name: str, row: TidyRow, reading: Reading) -> str:
+    """Return the name of a curve, with its group where there are groups."""
+    if not reading.group:
+        return name
+    groups = [f"{shorten_label(column)} = {shorten_label(value)}" for column, value in (row["group"] or {}).items()]
+    return ", ".join([name, *(groups or [EVERYBODY])])
+
+
+def _estimate(format_: CellFormatter, row: TidyRow, name: str) -> Cell:
+    return format_.estimate({**row, "value": _clean(row[name])})
+
+
+def _reduction_cell(format_: CellFormatter, row: TidyRow) -> Cell:
+    """Return the net reduction in interventions of a hundred cases."""
+    if row["net_reduction"] is None:
+        return format_.mark_undefined(row["why"])
+    names = {"value": "net_reduction", "low": "net_reduction_low", "high": "net_reduction_high"}
+    of_hundred = {key: None if row[name] is None else _clean(100 * row[name]) for key, name in names.items()}
+    return format_.estimate({**row, **of_hundred})
+
+
+def _describe_useful(ranges: Mapping[str, Sequence[Sequence[float]]]) -> str:
+    """Describe the thresholds at which each model has the highest net benefit."""
+    texts = "; ".join(f"{title} {_describe_ranges(each)}" for title, each in ranges.items())
+    sign = f"{MARK} " if any(ranges.values()) else ""
+    return f"{sign}higher net benefit than flagging all and flagging none: {texts}"
+
+
+def _describe_ranges(ranges: Sequence[Sequence[float]]) -> str:
+    """Describe ranges of thresholds.
+
+    >>> _describe_ranges([[0.1, 0.3], [0.4, 0.45], [0.5, 0.5]]), _describe_ranges([])
+    ('from 0.1 to 0.3, from 0.4 to 0.45 and at 0.5', 'at none of the thresholds')
+    """
+    parts = [
+        f"at {format_exact(low)}" if low == high else f"from {format_exact(low)} to {format_exact(high)}"
+        for low, high in ranges
+    ]
+    return join_words(parts) if parts else "at none of the thresholds"
+
+
+def _clean(value: float) -> float:
+    return 0.0 if abs(value) < _TRACE else value
+
+
+def _excludes_zero(row: TidyRow) -> bool:
+    """Whether the interval leaves out 0."""
+    return bool(row["low"] > 0 or row["high"] < 0)
+
+
+def describe_intervals(results: "Results", what: str) -> tuple[str, ...]:
+    """Describe the method of intervals; nothing without intervals."""
+    how = next((row["how"] for row in results.rows() if row["how"]), None)
+    if results.data["level"] is None or how is None:
+        return ()
+    return (f"{format_level(results.data['level'])} % intervals of the {what} at each place by itself: {how}.",)
+
+
+FEW = 20
+"""Thresholds that a table shows."""
+MOST = 100
+"""Thresholds that make a smooth line."""
+_ENDS = (0.01, 0.99)
+_USUAL = tuple(at / 20 for at in range(1, 20))
+"""Thresholds that a table shows by default."""
+_NEAR = 1e-9
+
+_BENEFIT_EXAMPLES = (
+    ("net benefit at the usual threshold probabilities", "baserate benefit people.csv --truth sick --score risk"),
+    (
+        "at threshold probabilities of 5, 10 and 25 %",
+        "baserate benefit people.csv --truth sick --score risk --at 5%,10%,25%",
+    ),
+    (
+        "at every site, between two thresholds",
+        "baserate benefit people.csv --truth sick --score risk --group site --from 0.05 --to 0.35",
+    ),
+    (
+        "at a prevalence of 15 %, to which scores are adjusted",
+        "baserate benefit people.csv --truth sick --score risk --prevalence 0.15",
+    ),
+    (
+        "a case-control sample with scores calibrated at a prevalence of 15 %",
+        "baserate benefit sample.csv --truth sick --score risk --prevalence 0.15 --keep-scores",
+    ),
+    (
+        "differences in net benefit",
+        "baserate benefit people.csv --truth sick --score risk --score old --compare",
+    ),
+    ("a decision curve, to plot", "baserate benefit people.csv --truth sick --score risk -o curve.csv"),
+)
+
+
+def steps(low: float, high: float, *, most: int) -> list[float]:
+    """Return at most `most` numbers: from the lowest in steps of 1, 2 or 5 of their place, and the highest.
+
+    >>> steps(0.05, 0.35, most=5), steps(0.1, 0.2, most=3)
+    ([0.05, 0.15, 0.25, 0.35], [0.1, 0.15, 0.2])
+    """
+    least = (high - low) / (most - 1)
+    place = 10.0 ** math.floor(math.log10(least))
+    step = next(each * place for each in (1, 2, 5, 10) if each * place >= least * (1 - _NEAR))
+    numbers = [_round(low + step * at) for at in range(math.floor((high - low) / step * (1 - _NEAR)) + 1)]
+    return [*numbers, high]
+
+
+def _round(value: float) -> float:
+    """Return a number without the rounding errors that sums leave."""
+    return float(f"{value:.12g}")
+
+
+def _probability(text: str) -> float:
+    """Read a threshold probability, 0 included; per cent must be marked as such."""
+    remedy = f"{text.strip()!r} is no threshold probability; expected 0 or {SHARE.words}, such as 0.05 or 5%."
+    number = read_share(text, remedy, ends=True)
+    if number == 1:
+        raise click.BadParameter(remedy)
+    return number
+
+
+def _probability_list(text: str) -> tuple[float, ...]:
+    return tuple(map(_probability, text.split(",")))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecisionCurveOptions:
+    """Options of decision curves: threshold probabilities, prevalence, adjustment of scores."""
+
+    at: Annotated[
+        tuple[tuple[float, ...], ...],
+        option(
+            type=_probability_list,
+            metavar="NUMBERS",
+            multiple=True,
+            default=f"0.01 to 0.99; in tables at most {FEW} of them",
+            help="Threshold probabilities, such as 0.05,0.1 or 5%,10%.",
+        ),
+    ] = ()
+    from_: Annotated[
+        float | None, option(type=_probability, metavar="NUMBER", default="0.01", help="Lowest threshold probability.")
+    ] = None
+    to: Annotated[
+        float | None, option(type=_probability, metavar="NUMBER", default="0.99", help="Highest threshold probability.")
+    ] = None
+    points: Annotated[int | None, option(type=whole_number(POINTS), help="Number of evenly spaced thresholds.")] = None
+    prevalence: Prevalence = None
+    scores_from: Annotated[
+        float | None,
+        option(
+            type=read_prevalence,
+            metavar="SHARE",
+            default="that of the sample",
+            help="Prevalence at which the scores are calibrated, such as that of the training data.",
+        ),
+    ] = None
+    keep_scores: Annotated[
+        bool,
+        option(
+            "--keep-scores/--adjust-scores",
+            default="--adjust-scores",
+            help="With --prevalence, scores that are not adjusted to it.",
+        ),
+    ] = False
+    compare: Annotated[bool, option(help="Difference in net benefit between each pair of models.")] = False
+
+    def __post_init__(self) -> None:
+        for name, value in (("--from", self.from_), ("--to", self.to), ("--points", self.points)):
+            if self.at and value is not None:
+                raise click.UsageError(f"--at and {name} both determine the thresholds; give one of them.")
+        low, high = self._ends
+        if low >= high:
+            raise click.UsageError(f"there is no threshold from {low:g} to {high:g}; let --from be less than --to.")
+        if self.compare and self.prevalence is not None:
+            raise click.UsageError(
+                "--compare is at the prevalence of the rows; leave out --prevalence, or compare two decision curves."
+            )
+        self._check_scores()
+
+    def _check_scores(self) -> None:
+        """Refuse options that contradict each other about the adjustment of scores."""
+        if self.keep_scores and self.scores_from is not None:
+            raise click.UsageError("--keep-scores and --scores-from contradict each other; leave out one of them.")
+        if self.keep_scores and self.prevalence is None:
+            raise click.UsageError("--keep-scores is for --prevalence; state it, or leave out --keep-scores.")
+        if self.compare and self.scores_from is not None:
+            raise click.UsageError("--compare does not adjust scores; leave out --scores-from.")
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Options of `decide.net_benefit_curve` and `draw.decision_curve`."""
+        origin = None if self.keep_scores else self.scores_from or "sample"
+        return {"thresholds": self.thresholds, "prevalence": self.prevalence, "scores_from": origin}
+
+    @property
+    def thresholds(self) -> list[float] | None:
+        """All thresholds; None for the default ones."""
+        if self.at:
+            return sorted(flatten(self.at))
+        low, high = self._ends
+        if self.points is not None:
+            apart = (high - low) / (self.points - 1)
+            return [*(_round(low + apart * place) for place in range(self.points - 1)), high]
+        return None if self.from_ is None and self.to is None else steps(low, high, most=MOST)
+
+    @property
+    def few(self) -> Sequence[float] | None:
+        """Thresholds that a table shows; None for all."""
+        if self.at or self.points is not None:
+            return None
+        return _USUAL if self.from_ is None and self.to is None else steps(*self._ends, most=FEW)
+
+    @property
+    def _ends(self) -> tuple[float, float]:
+        low, high = _ENDS
+        return low if self.from_ is None else self.from_, high if self.to is None else self.to
+
+
+@command("benefit", examples=_BENEFIT_EXAMPLES)
+def benefit(
+    reading: Reading, curve_options: DecisionCurveOptions, intervals: ClosedFormIntervals, output: Output
+) -> None:
+    """Tabulate decision curves (net benefit).
+
+    At each threshold probability, the net benefit of the model stands beside those of flagging all and of flagging
+    none. At another prevalence, scores are adjusted to it before they are compared with a threshold. Scores must be
+    probabilities; labels of --predicted flag the same at every threshold above 0.
+    """
+    compute = _compare_curves if curve_options.compare else _compute_curves
+    results = compute(reading, curve_options, intervals.confidence, output)
+    few = curve_options.few if output.form in {"table", "md"} else None
+    total, notes = len(set(results.columns["threshold"])), list(results.data["notes"])
+    if few and len(few) < total:
+        notes.append(f"{len(few)} of {total} thresholds are shown; --at or --points shows others, --format csv all.")
+    data = {**results.data, "notes": notes}
+    print_messages(adjusted_headline(reading, data), data, output, inferred=reading.positive is None)
+    page = differences_page if curve_options.compare else decision_curve_page
+    print_results(results, lambda: page(results, reading, output.digits, few), output)
+
+
+def _compute_curves(
+    reading: Reading, curve_options: DecisionCurveOptions, level: float | None, output: Output
+) -> "Results":
+    from baserate import decide
+
+    read = read_tallies(reading, quiet=output.quiet)
+    results = decide.net_benefit_curve(read, **curve_options.options, level=level)
+    return describe_adjustment(results, read, curve_options.prevalence)
+
+
+def _compare_curves(
+    reading: Reading, curve_options: DecisionCurveOptions, level: float | None, output: Output
+) -> "Results":
+    if level is None:
+        raise click.UsageError("a difference has an interval; leave out either --compare or --no-interval.")
+    several = any(name.endswith("*") for name in reading.score)  # a prefix may stand for many columns
+    if len(reading.score) + bool(reading.predicted) == 1 and not several:
+        raise click.UsageError("--compare needs two models: repeat --score, or leave out --compare.")
+    from baserate import decide
+
+    read = read_rows(reading, quiet=output.quiet)
+    return decide.net_benefit_difference(read, thresholds=curve_options.thresholds, level=level)
+
+
+_CORNERS = {"cost": "probability cost", "brier": "cost proportion"}
+_HEADS = {
+    "cost": {"cost": "least cost", "trivial": "of all or none", "threshold": "threshold", "laxest": "laxest"},
+    "brier": {"loss": "loss", "least": "least", "regret": "regret"},
+    "marked": {
+        "threshold": "threshold",
+        "cost": "least cost",
+        "trivial": "of all or none",
+        "expected_cost": "per case",
+    },
+}
+"""Table -> field -> heading."""
+_LEGENDS = {
+    "cost": (
+        "probability cost: share of the greatest possible cost of errors that is due to positives",
+        "least cost: that of the best threshold, as a share of the greatest",
+        "of all or none: the cost of flagging all or of flagging none, whichever is less",
+        "threshold, laxest: the strictest and the laxest with this cost",
+    ),
+    "brier": (
+        "loss: twice the cost per case at threshold c, if a false positive costs c and a false negative 1 − c",
+        "the area under the loss is the Brier score",
+        "least: that of the best threshold; regret: the difference",
+    ),
+}
+
+
+def cost_curve_page(results: "Results", reading: Reading, digits: int) -> Page:
+    """Return the page: the best thresholds at the costs, if there are any, then the curves."""
+    kind, format_ = results.data["kind"], CellFormatter(digits)
+    x = _CORNERS[kind].replace(" ", "_")
+
+    def columns(table: str) -> dict[str, CellWriter]:
+        return {head: partial(_cost_cell, format_, name) for name, head in _HEADS[table].items()}
+
+    def label(row: TidyRow) -> str:
+        return of_group(model_of(row, results), row, reading)
+
+    panels, legend = [], []
+    if place := results.data.get("marked"):
+        corner = f"at a probability cost of {format_number(place['probability_cost'], digits)}"
+        panels.append(split_when_narrow(list_table(place["least"], columns("marked"), label=label, corner=corner)))
+        costs = ", ".join(f"{name} {format_exact(place[name])}" for name in CELLS)
+        where = f"a prevalence of {format_exact(place['prevalence'])}"
+        legend.append(f"per case: mean cost at costs of {costs} and {where}")
+    rows = [{**row, "curve": label(row), x: _round_to(row[x], digits)} for row in results.rows()]
+    panels.append(_curve_table(rows, columns(kind), corner=_CORNERS[kind], x=x))
+    legend += [*_LEGENDS[kind], *describe_intervals(results, "cost" if kind == "cost" else "loss")]
+    notes = (*format_.reasons.footnotes(), *legend)
+    return Page(adjusted_headline(reading, results.data), tuple(panels), notes)
+
+
+def _round_to(x: float | None, digits: int) -> float | None:
+    return None if x is None else float(f"{x:.{digits}g}")
+
+
+def _cost_cell(format_: CellFormatter, name: str, row: TidyRow) -> Cell:
+    """Return a threshold in full, a cost or loss with its interval if it has one, or another number."""
+    if row[name] is None:
+        return format_.mark_undefined(row["why"])
+    if name in {"threshold", "laxest"}:
+        return format_exact(row[name])
+    if name in {"cost", "loss"} and row.get("level") is not None:
+        return format_.estimate({**row, "value": row[name]})
+    return format_.number(row[name])
+
+
+FEW_POINTS = 21
+"""Points of a curve that a table shows: every twentieth."""
+
+_COST_EXAMPLES = (
+    ("to read", "baserate cost-curve people.csv --truth sick --score risk"),
+    (
+        "a false negative costs 20 false positives, at a prevalence of 2 %",
+        "baserate cost-curve people.csv --truth sick --score risk --fp 1 --fn 20 --prevalence 0.02",
+    ),
+    ("every corner, to plot", "baserate cost-curve people.csv --truth sick --score risk --score old -o costs.csv"),
+    (
+        "a Brier curve of unadjusted probabilities",
+        "baserate cost-curve people.csv --truth sick --score risk --kind brier --points 11",
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CostCurveOptions(OutcomeCosts):
+    """Options of cost curves: kind, number of points, and the costs and prevalence to mark."""
+
+    kind: Annotated[
+        "CostCurveKind",
+        option(
+            type=click.Choice(["cost", "brier"]),
+            help="Cost curve: least expected cost of any threshold; Brier curve: expected loss of the probabilities "
+            "themselves, whose area is the Brier score.",
+        ),
+    ] = "cost"
+    points: Annotated[
+        int | None,
+        option(
+            type=whole_number(POINTS),
+            default=f"every corner; in tables at most {FEW_POINTS}",
+            help="Number of evenly spaced points of each curve.",
+        ),
+    ] = None
+    prevalence: Annotated[
+        float | None,
+        option(
+            type=read_prevalence,
+            metavar="SHARE",
+            default="of a Brier curve, that of the sample",
+            help="Prevalence in deployment, such as 0.02 or 2%: where the costs arise.",
+        ),
+    ] = None
+
+    def __post_init__(self) -> None:
+        flags = [f"--{name}" for name in CELLS if getattr(self, name) is not None]
+        if self.kind == "brier" and flags:
+            raise click.UsageError(f"{flags[0]} is for cost curves; leave out either {flags[0]} or --kind brier.")
+        if flags and self.prevalence is None:
+            raise click.UsageError(
+                "the place of costs on the curve depends on the prevalence; add it, such as --prevalence 0.02."
+            )
+        if self.kind == "cost" and self.prevalence is not None and not flags:
+            raise click.UsageError(
+                "a cost curve holds at every prevalence; leave out --prevalence, or add costs to mark, such as --fp 1 "
+                "--fn 20."
+            )
+
+
+@command("cost-curve", examples=_COST_EXAMPLES)
+def cost_curve(
+    reading: Reading, cost_options: CostCurveOptions, intervals: ClosedFormIntervals, output: Output
+) -> None:
+    """Tabulate cost curves: the least cost in any setting.
+
+    Costs and prevalence come down to one number, the probability cost: the share of the greatest possible cost that is
+    due to positives. With --fp or --fn and a --prevalence, the best threshold at yours is marked.
+    """
+    from baserate.decide import cheapest_thresholds, probability_cost
+
+    costs, prevalence = cost_options.outcome_costs, cost_options.prevalence
+    if costs is not None and prevalence is not None:
+        probability_cost(costs, prevalence)  # before reading, so that errors come at once
+    read = read_tallies(reading, quiet=output.quiet)
+    few = cost_options.points is None and output.form in {"table", "md"}
+    curves, left_out = _compute_cost_curves(read, cost_options, intervals.confidence, few=few)
+    data = curves.data
+    if costs is not None and prevalence is not None:
+        cheapest = cheapest_thresholds(read, costs, prevalence)
+        data = {**data, "marked": {**cheapest.data, "least": cheapest.rows()}}
+    to = prevalence if cost_options.kind == "brier" else None
+    results = describe_adjustment(replace(curves, data=data), read, to)
+    data = {**results.data, "notes": [*data["notes"], *left_out]}
+    print_messages(adjusted_headline(reading, data), data, output, inferred=reading.positive is None)
+    print_results(results, lambda: cost_curve_page(results, reading, output.digits), output)
+
+
+def _compute_cost_curves(
+    read: "Tallies", cost_options: CostCurveOptions, level: float | None, *, few: bool
+) -> tuple["Results", list[str]]:
+    """Compute curves, and a note if points are left out."""
+    from baserate import decide
+
+    prevalence = cost_options.prevalence if cost_options.kind == "brier" else None
+    compute = partial(decide.cost_curves, read, kind=cost_options.kind, prevalence=prevalence, level=level)
+    curves = compute(points=cost_options.points)
+    longest = max(Counter((row["model"], str(row["group"])) for row in curves.rows()).values())
+    if not few or longest <= FEW_POINTS:
+        return curves, []
+    note = f"{FEW_POINTS} points of each curve are shown; --points N shows N, --format csv all, up to {longest}."
+    return compute(points=FEW_POINTS), [note]

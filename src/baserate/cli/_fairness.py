@@ -1,0 +1,485 @@
+"""`baserate groups` and `baserate equalize`: disparities of groups, and thresholds under a parity constraint."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import product
+from typing import TYPE_CHECKING, Annotated
+
+import click
+from click.shell_completion import CompletionItem
+
+from baserate._domains import DRAWS, FOLDS, REPEATS
+from baserate.cli._declarations import Output, command, omit, option
+from baserate.cli._files import PolicyFile, save_policy
+from baserate.cli._io import (
+    adjusted_headline,
+    check_stdout,
+    describe_adjustment,
+    print_messages,
+    print_notes,
+    print_results,
+    read_tallies,
+)
+from baserate.cli._options import (
+    GroupReading,
+    IndependentIntervals,
+    Intervals,
+    Level,
+    MeasureSettings,
+    OutcomeCosts,
+    Reading,
+    Seed,
+    bind_settings,
+    check_group,
+    two_class_measures,
+)
+from baserate.cli._terminal import progress_counter
+from baserate.cli._values import (
+    complete_two_class,
+    read_by_name,
+    read_prevalences,
+    read_share,
+    single_threshold,
+    whole_number,
+)
+
+if TYPE_CHECKING:
+    from baserate._policy import Policy
+    from baserate._results import Results
+    from baserate._tally import Group, Tallies
+    from baserate.equalize import Goal
+    from baserate.measure import Measure
+
+    Way = Callable[[Tallies, Goal], Policy]
+
+_GROUPS_EXAMPLES = (
+    (
+        "by race and by sex, then by both at once",
+        "baserate groups people.csv --truth sick --score risk --group race,sex",
+    ),
+    (
+        "a saved policy by group",
+        "baserate groups new.csv --policy policy.json",
+    ),
+    (
+        "other measures, also of ranks and probabilities, for a program",
+        "baserate groups people.csv --truth sick --score risk --group site --measures fnr,auc,observed_expected --json",
+    ),
+    (
+        "a reference group, and only groups with 100 rows or more",
+        "baserate groups people.csv --truth sick --score risk --group race --reference Caucasian --min-group-size 100",
+    ),
+    ("predicted labels", "baserate groups people.csv --truth sick --predicted says --group race"),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupOptions:
+    """Options of a comparison of groups: decisions, measures, tests."""
+
+    threshold: Annotated[
+        float | None,
+        option(
+            type=single_threshold("give one, which decides for every group."),
+            metavar="NUMBER",
+            default="0.5 for probabilities",
+            help="Threshold: scores at or above it are flagged.",
+        ),
+    ] = None
+    policy: Annotated[
+        str | None,
+        option(type=click.Path(), metavar="FILE", help="Policy that decides; it also names the columns and groups."),
+    ] = None
+    measures: Annotated[
+        tuple[tuple[str, ...], ...], two_class_measures("flag rate, sensitivity, FPR, precision and accuracy")
+    ] = ()
+    level: Level = 0.95
+    draws: Annotated[
+        int, option(type=whole_number(DRAWS), help="Number of permutations for the null distribution.")
+    ] = 10_000
+    seed: Seed = 0
+    reference: Annotated[
+        str | None,
+        option(
+            metavar="GROUP",
+            default="the largest",
+            help="Reference group: its label, or COLUMN=LABEL,… where there are several columns.",
+        ),
+    ] = None
+    min_group_size: Annotated[
+        int,
+        option(
+            type=click.IntRange(1),
+            metavar="ROWS",
+            help="Least number of rows that a tested measure rests on, for example negatives for the FPR.",
+        ),
+    ] = 30
+
+    def __post_init__(self) -> None:
+        if self.policy is not None and self.threshold is not None:
+            raise click.UsageError("--policy and --threshold both state the decisions; leave out one of them.")
+
+    @property
+    def decision_policy(self) -> "Policy | None":
+        """The policy of the file, if there is one."""
+        if self.policy is None:
+            return None
+        from baserate.cli._files import load_policy
+
+        return load_policy(self.policy)
+
+    def bind_measures(self, settings: MeasureSettings) -> "list[Measure] | None":
+        """Measures with the numbers that they depend on; None for the usual ones."""
+        return bind_settings(settings.to_settings(), [name for each in self.measures for name in each]) or None
+
+
+@command("groups", examples=_GROUPS_EXAMPLES)
+def groups(reading: GroupReading, group_options: GroupOptions, settings: MeasureSettings, output: Output) -> None:
+    """Compare groups: measures, differences and disparities.
+
+    Every number has its interval, and base rates beside it; numbers that rest on few rows are marked. Each group is
+    tested against the reference group, with Holm-adjusted p-values; groups below the minimum size are listed but not
+    tested. The greatest disparity stands beside its null distribution under permutation of the groups. It says how
+    groups differ, not whether that is right.
+    """
+    from baserate import equalize
+    from baserate.cli._fairness_page import groups_page
+    from baserate.infer import IntervalOptions
+
+    # Before reading, so that errors come at once.
+    policy, measures = group_options.decision_policy, group_options.bind_measures(settings)
+    full_reading = complete_reading(reading, policy)
+    columns = reading.group or full_reading.group
+    results = equalize.compare_attributes(
+        read_tallies(full_reading, quiet=output.quiet),
+        columns,
+        reference=_read_reference(group_options.reference, columns),
+        decided=group_options.threshold if policy is None else policy,
+        measures=measures,
+        interval=IntervalOptions(level=group_options.level, seed=group_options.seed),
+        draws=group_options.draws,
+        min_size=group_options.min_group_size,
+    )
+    print_notes(full_reading, results.data, output)
+    print_results(results, lambda: groups_page(results, full_reading, policy, output.digits), output)
+
+
+def _read_reference(text: str | None, columns: tuple[str, ...]) -> dict[str, str]:
+    """Read the reference group: column -> label; a bare label belongs to the only column."""
+    if text is None:
+        return {}
+    if len(columns) == 1:
+        return {columns[0]: text.removeprefix(f"{columns[0]}=")}
+    labels = dict(each.partition("=")[::2] for each in text.split(","))
+    if any(name not in columns for name in labels):
+        raise click.BadParameter(
+            f"{text!r} names no column of --group; expected COLUMN=LABEL, with columns {', '.join(columns)}.",
+            param_hint="'--reference'",
+        )
+    return labels
+
+
+def complete_reading(reading: Reading, policy: "Policy | None") -> Reading:
+    """Complete the options of reading with the columns of a policy; require groups."""
+    from baserate.cli._files import fill_from_policy
+
+    if policy is not None and reading.predicted:
+        raise click.UsageError("--predicted holds decisions already; leave out --predicted or --policy.")
+    full_reading = reading if policy is None else fill_from_policy(reading, policy)
+    check_group(reading.group or full_reading.group)
+    return full_reading
+
+
+_WAYS = ("deterministic", "blind", "crossing", "favour", "reversal")
+"""Options for other policies than the optimal one, of which one may be given."""
+
+
+_OWNERS = {
+    "favourable": "favour",
+    "around": "favour",
+    "objective": "favour",
+    "folds": "held_out",
+    "repeats": "held_out",
+}
+"""Option -> the option that it belongs to."""
+
+
+def match_group(text: str, tallies: "Tallies") -> "Group":
+    """Return the group with this spelling; of several attributes, their labels with a stroke between them."""
+    from baserate._policy import spellings
+
+    known = {"/".join(labels): group for group in tallies.groups for labels in product(*map(spellings, group))}
+    return known.get(text.strip(), tuple(text.strip().split("/")))
+
+
+def _read_tolerance(text: str) -> float:
+    if text.strip() in {"inf", "∞"}:
+        return math.inf
+    return read_share(
+        text, f"{text!r} is no tolerance; give a difference between rates, such as 0.02 or 2%, or inf.", ends=True
+    )
+
+
+def _complete_parity(_context: click.Context, _option: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    from baserate.equalize import PARITIES
+
+    known = (each for each in PARITIES.values() if each.enforceable and each.name.startswith(incomplete))
+    return [CompletionItem(each.name, help=each.description) for each in known]
+
+
+def _read_tolerances(text: str) -> float | dict[str, float]:
+    return read_by_name(text, _read_tolerance)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParityOptions(OutcomeCosts):
+    """Options of a parity constraint: rates, tolerance, costs, prevalence, and the kind of policy."""
+
+    parity: Annotated[
+        tuple[str, ...],
+        option(
+            multiple=True,
+            metavar="NAME",
+            shell_complete=_complete_parity,
+            help="Parity constraint, such as equalized-odds; `baserate list parities` lists them; may be repeated.",
+        ),
+    ]
+    within: Annotated[
+        float | dict[str, float],
+        option(
+            type=_read_tolerances,
+            metavar="NUMBER",
+            help="Greatest difference between the rates of two groups, inf for no bound; or one for each rate, such as "
+            "sensitivity=0.02,fpr=0.05.",
+        ),
+    ] = 0
+    prevalence: Annotated[
+        float | dict[str, float] | None,
+        option(
+            type=read_prevalences,
+            metavar="SHARE",
+            default="that of the sample",
+            help="Prevalence in deployment, such as 2%, or of each group, such as 'f=2%,m=3%'; of several columns "
+            "'f/north=2%'.",
+        ),
+    ] = None
+    deterministic: Annotated[bool, option(help="One threshold for each group, without randomization.")] = False
+    blind: Annotated[bool, option(help="One threshold for all, so that the policy needs no group.")] = False
+    crossing: Annotated[bool, option(help="The point where the ROC curves of two groups cross.")] = False
+    favour: Annotated[
+        tuple[str, ...],
+        option(
+            multiple=True,
+            metavar="GROUP",
+            help="Reject option: group that is favored in a band of uncertain scores; may be repeated.",
+        ),
+    ] = ()
+    favourable: Annotated[
+        str | None, option(type=click.Choice(["pass", "flag"]), help="Favorable action, with --favour.")
+    ] = None
+    around: Annotated[
+        float | None,
+        option(
+            type=single_threshold("a band lies around one."),
+            metavar="NUMBER",
+            default="the best",
+            help="Middle of the band, with --favour.",
+        ),
+    ] = None
+    objective: Annotated[
+        str | None,
+        option(
+            metavar="MEASURE",
+            shell_complete=complete_two_class,
+            default="cost",
+            help="Measure that the band optimizes, with --favour.",
+        ),
+    ] = None
+    reversal: Annotated[bool, option(help="Flags below a threshold, where that is better.")] = False
+    otherwise: Annotated[
+        str,
+        option(
+            type=click.Choice(["refuse", "pass", "flag", "refer"]),
+            help="Action for unknown groups, and for groups that lack a class.",
+        ),
+    ] = "refuse"
+    frontier: Annotated[bool, option(help="Table of the cost at every tolerance.")] = False
+    held_out: Annotated[bool, option(help="Table of the disparities by cross-validation.")] = False
+    folds: Annotated[
+        int | None,
+        option(type=whole_number(FOLDS), metavar="NUMBER", default="5", help="Number of folds of --held-out."),
+    ] = None
+    repeats: Annotated[
+        int | None, option(type=whole_number(REPEATS), metavar="NUMBER", default="1", help="Repetitions of --held-out.")
+    ] = None
+
+    def __post_init__(self) -> None:
+        ways = [name for name in _WAYS if getattr(self, name)]
+        if len(ways) > 1:
+            raise click.UsageError(f"--{ways[0]} and --{ways[1]} are two ways to choose; give one of them.")
+        for name, owner in _OWNERS.items():
+            if getattr(self, name) is not None and not getattr(self, owner):
+                flag = owner.replace("_", "-")
+                raise click.UsageError(f"--{name} is for --{flag}; give --{flag}, too, or leave out --{name}.")
+        if self.favour and self.favourable is None:
+            raise click.UsageError("--favour needs the favorable action: --favourable pass, or --favourable flag.")
+
+    @property
+    def goal(self) -> "Goal":
+        """The parity, its tolerance and the costs, without prevalences, which depend on the data."""
+        from baserate import Costs
+        from baserate.equalize import Goal
+
+        names = [name for each in self.parity for name in each.split(",")]
+        return Goal(names, within=self.within, costs=self.outcome_costs or Costs())
+
+    def prevalence_by_group(self, tallies: "Tallies") -> "float | dict[Group, float] | None":
+        """Return one prevalence, or one for each group."""
+        if not isinstance(self.prevalence, dict):
+            return self.prevalence
+        return {match_group(name, tallies): value for name, value in self.prevalence.items()}
+
+    def way(self, tallies: "Tallies") -> "Way":
+        """Return the function that chooses the policy."""
+        from baserate import equalize
+
+        if self.favour:
+            return partial(
+                equalize.reject_option,
+                favour=[match_group(each, tallies) for each in self.favour],
+                favourable=self.favourable,  # type: ignore[arg-type]  # click chose it
+                around=self.around,
+                objective=self.objective,
+                otherwise=self.otherwise,
+            )
+        others = {
+            "deterministic": equalize.deterministic_thresholds,
+            "blind": equalize.common_threshold,
+            "crossing": equalize.choose_roc_crossing,
+        }
+        for name, choose in others.items():
+            if getattr(self, name):
+                return partial(choose, otherwise=self.otherwise)
+        return partial(equalize.optimal_policy, otherwise=self.otherwise, reversal=self.reversal)
+
+
+_COLUMNS = ("--truth sick --score risk --group sex", "--fp 2 --fn 1")
+_EQUALIZE_EXAMPLES = (
+    (
+        "equalized odds at the least cost, and the policy for new rows",
+        f"baserate equalize people.csv {_COLUMNS[0]} --parity equalized-odds {_COLUMNS[1]} -o policy.json",
+    ),
+    (
+        "a tolerance of 0.02, without randomization, for groups by two columns",
+        f"baserate equalize people.csv {_COLUMNS[0]},site --parity equal-opportunity --within 0.02 --deterministic",
+    ),
+    (
+        "at prevalences of 2 % of women and 3.3 % of men",
+        f"baserate equalize people.csv {_COLUMNS[0]} --parity equal-opportunity --prevalence 'f=2%,m=3.3%'",
+    ),
+    (
+        "the price of fairness at every tolerance, and cross-validation",
+        f"baserate equalize people.csv {_COLUMNS[0]} --parity equalized-odds {_COLUMNS[1]} --frontier --held-out",
+    ),
+    (
+        "one threshold for all, without the group attribute",
+        f"baserate equalize people.csv {_COLUMNS[0]} --parity demographic-parity --within 5% --blind",
+    ),
+)
+
+
+@command("equalize", examples=_EQUALIZE_EXAMPLES)
+def equalize(
+    reading: GroupReading,
+    parity_options: ParityOptions,
+    policy_file: Annotated[PolicyFile, omit("map")],
+    intervals: IndependentIntervals,
+    output: Annotated[Output, omit("path")],
+) -> None:
+    """Choose group thresholds under a parity constraint.
+
+    No policy of these scores and groups that meets the parity constraint has a lower expected cost. Some cases may be
+    decided at random, which --deterministic forbids. Shown are the thresholds and rates of each group, those without
+    the constraint, the price of fairness, and the disparities before and after; -o writes the policy, to be applied to
+    new rows. There is no verdict: the right parity is yours to choose.
+    """
+    from baserate.cli._fairness_page import equalize_page
+
+    goal = parity_options.goal  # before reading, so that errors come at once
+    _check(reading, policy_file, output)
+    sample = read_tallies(reading, quiet=output.quiet)
+    goal = replace(goal, prevalence=parity_options.prevalence_by_group(sample))
+    policy = parity_options.way(sample)(sample, goal)
+    results = _tabulate(sample, goal, policy, parity_options, intervals, quiet=output.quiet)
+    results = describe_adjustment(results, sample, parity_options.prevalence)
+    line = adjusted_headline(reading, results.data)
+    print_messages(line, results.data, output, inferred=reading.positive is None)
+    if policy_file.path is not None:
+        save_policy(policy, policy_file, output)
+    if policy_file.path != "-":
+        print_results(results, lambda: equalize_page(results, line, output.digits), output)
+
+
+def _check(reading: Reading, policy_file: PolicyFile, output: Output) -> None:
+    """Refuse more or less than one model, and two outputs to stdout."""
+    models = [*reading.score, *filter(None, [reading.predicted])]
+    check_group(reading.group)
+    if not models:
+        raise click.MissingParameter(param_hint="'--score'", param_type="option", ctx=click.get_current_context())
+    if len(models) > 1:
+        raise click.UsageError(f"a policy is of one model, not of {' and '.join(models)}; give one.")
+    check_stdout(policy_file.path, output)
+
+
+def _tabulate(
+    sample: "Tallies",
+    goal: "Goal",
+    policy: "Policy",
+    parity_options: ParityOptions,
+    intervals: Intervals,
+    *,
+    quiet: bool,
+) -> "Results":
+    """Tabulate the policy by group, then the frontier and the cross-validation if requested."""
+    from baserate import equalize
+    from baserate.infer import IntervalOptions
+
+    interval, otherwise = intervals.to_interval(), parity_options.otherwise
+    results = equalize.impact(sample, goal, policy, interval=interval, otherwise=otherwise)
+    if parity_options.frontier:
+        with progress_counter(quiet=quiet) as watch:
+            frontier = equalize.frontier(sample, goal, otherwise=otherwise, watch=watch)
+        results = _append_table(results, frontier, "frontier")
+    if parity_options.held_out:
+        options = {"folds": parity_options.folds, "repeats": parity_options.repeats, "seed": intervals.seed}
+        folds = equalize.Folds(**{name: value for name, value in options.items() if value is not None})
+        with progress_counter(quiet=quiet) as watch:
+            held_out = equalize.cross_validate(
+                sample,
+                goal,
+                deal=folds,
+                watch=watch,
+                choose=parity_options.way(sample),
+                interval=interval or IntervalOptions(),
+                otherwise=otherwise,
+            )
+        # The note that recommends --held-out goes, since it was given.
+        notes = [note for note in results.data["notes"] if note != equalize.SAME_DATA_NOTE]
+        results = replace(results, data={**results.data, "notes": notes})
+        results = _append_table(results, held_out.results(), "held_out")
+    return results
+
+
+def _append_table(results: "Results", more: "Results", table: str) -> "Results":
+    """Append another table; its header goes under its own name."""
+    from baserate._results import Results
+
+    rows = [*results.rows(), *(row | {"table": table} for row in more.rows())]
+    header = {name: value for name, value in more.data.items() if name not in results.data}
+    notes = [note for note in more.data.get("notes", ()) if note not in results.data["notes"]]
+    data = {**results.data, table: header, "notes": [*results.data["notes"], *notes]}
+    return Results(
+        {name: [row.get(name) for row in rows] for name in dict.fromkeys([*results.columns, *more.columns])}, data
+    )
