@@ -12,7 +12,7 @@ import pytest
 
 from baserate import Cut, Policy, RandomizedCut
 from baserate._files import write_text
-from baserate.cli._files import write_rows
+from baserate.cli._io import write_rows
 from tests.apply.forms import CLASS_FORMS, FORMS, LABELS, classed, mapped
 from tests.cli.shell import PEOPLE, people, program, run
 
@@ -343,6 +343,6 @@ def test_a_policy_that_is_not_there(tmp_path: Path) -> None:
 def test_how_fast_it_went_is_told_of_long_work(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("baserate.cli._files._LONG", 0.0)
+    monkeypatch.setattr("baserate.cli._io._LONG", 0.0)
     write_rows(MAP, (str(people(tmp_path)),), str(tmp_path / "out.csv"), quiet=False)
     assert capsys.readouterr().err.endswith(" rows/s).\n")

@@ -292,7 +292,7 @@ def test_figures_are_drawn_of_policies_without_one_threshold(tmp_path: Path) -> 
         (("FILE", "--score", "risk"), 2, "missing option '--truth'."),
         (("FILE", *ONE, "--rule", "cost"), 2, "the rule cost needs the costs of errors; give --fp 1 --fn 20."),
         (("FILE", *ONE, "--rule", "capacity"), 2, "needs more than a plan can tell; choose with `baserate decide"),
-        (("FILE", *ONE, "--threshold", "1", "--rule", "youden"), 2, "--threshold and --rule are several ways to cut"),
+        (("FILE", *ONE, "--threshold", "1", "--rule", "youden"), 2, "--threshold and --rule both state the decisions"),
         (("FILE", *ONE, "--threshold", "1,2"), 2, "are 2 cut-offs; a report has one."),
         (("FILE", *ONE, "--prevalence", "2"), 2, "'2' is no prevalence; expected a prevalence from 1e-12 to 1 - 1e-12"),
         (("FILE", *ONE, "--apart"), 2, "samples that are judged apart are several files, without groups"),

@@ -104,3 +104,12 @@ def test_progress_goes_from_nothing_to_everything() -> None:
 def test_invalid_studies_raise(asked: dict[str, object], message: str) -> None:
     with pytest.raises(OptionError, match=message):
         population.simulation_study(population.linear(), **asked)  # type: ignore[arg-type]
+
+
+def test_simulated_rows_are_those_of_the_population() -> None:
+    linear = population.linear(prevalence=0.3)
+    results = population.simulate_rows(linear, 50, seed=3, positives=20)
+    truth, score = linear.draw(50, 3, positives=20)
+    assert [row["truth"] for row in results.rows()] == truth.astype(int).tolist()
+    assert [row["score"] for row in results.rows()] == score.tolist()
+    assert (results.data["prevalence"], results.data["seed"]) == (0.3, 3)

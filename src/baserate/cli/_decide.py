@@ -10,14 +10,15 @@ from baserate._errors import BaserateError
 from baserate._formatting import count_of, format_count
 from baserate.cli._decision_options import DecisionOptions
 from baserate.cli._declarations import Output, command, omit, option
-from baserate.cli._files import PolicyFile, save_policy
 from baserate.cli._io import (
+    PolicyFile,
     adjusted_headline,
     describe_adjustment,
     headline,
     print_messages,
     print_results,
     read_tallies,
+    save_policy,
 )
 from baserate.cli._multiclass import MANY, Classes, costs, number_columns, read_classes
 from baserate.cli._options import ClassScores, IndependentIntervals, Intervals, Reading

@@ -1,7 +1,6 @@
 """Options for a deployment: the unlabelled target, and labelled validation data."""
 
-import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -14,7 +13,7 @@ from baserate._errors import BaserateError, UnknownNameError
 from baserate._formatting import format_count, format_number
 from baserate.cli._declarations import argument, option
 from baserate.cli._multiclass import columns_of
-from baserate.cli._options import FILES, ClassScores, Negative, Positive, Reading
+from baserate.cli._options import FILES, ClassScores, Negative, Positive, Reading, check_score_options
 from baserate.cli._terminal import progress_bar
 from baserate.cli._values import names, read_share
 from baserate.text import describe_files, describe_rows, shorten_label
@@ -93,9 +92,7 @@ class DeploymentOptions(ClassScores):
     ] = "refuse"
 
     def __post_init__(self) -> None:
-        if bool(self.score) == bool(self.scores):
-            few = "are two ways to read; leave out one" if self.score else "say where scores stand; give one"
-            raise click.UsageError(f"--score (of two classes) and --scores (of many, one for each) {few} of them.")
+        check_score_options(self.score, self.scores, "scores")
         for name, remedy in self._idle().items():
             if getattr(self, name):
                 raise click.UsageError(f"--{name.replace('_', '-')} {remedy}")
@@ -225,28 +222,6 @@ def _reading(side: str, other: str = "") -> Iterator[None]:
         raise error.with_options({name: f"{side}_{name}" for name in options}, where=side, hint=hint) from error
 
 
-def describe_target(intake: "ReadSummary", rows: int) -> dict[str, Any]:
-    """Describe what was read of the target, for the header of results."""
-    return {
-        "rows": rows,
-        "labelled": intake.labelled or 0,
-        "read": intake.read,
-        "refused": intake.dropped,
-        "reasons": {column: dict(kinds) for column, kinds in intake.reasons.items()},
-        "weighted": "weight" in intake.columns,
-        "columns": dict(intake.columns),
-    }
-
-
-def name_scores_in_notes(notes: Iterable[str], column: str) -> list[str]:
-    """Put the column of scores into notes of the library, and drop duplicates."""
-    renamed_notes = (
-        re.sub(r"^(log_loss of )?score(?= runs| is infinite)", lambda match: (match[1] or "") + column, note)
-        for note in notes
-    )
-    return list(dict.fromkeys(renamed_notes))
-
-
 def deployment_headline(deployment: DeploymentOptions, data: Mapping[str, Any]) -> str:
     """One line on what was read."""
     parts = [describe_files(deployment.file), describe_rows(data)]
@@ -262,7 +237,7 @@ def deployment_headline(deployment: DeploymentOptions, data: Mapping[str, Any]) 
         share = format_number(100 * seen["prevalence"], 4)
         parts += [
             f"positive: {shorten_label(deployment.truth)} = {shorten_label(data['positive'])}",
-            f"prevalence there {share} %",
+            f"validation prevalence {share} %",
         ]
     doubts = [f"doubtful: {'; '.join(data['doubts'])}"] if data.get("doubts") else []
     return " · ".join([*parts, *["weighted"] * bool(seen["weighted"]), *doubts])

@@ -12,8 +12,15 @@ from click.shell_completion import CompletionItem
 
 from baserate._domains import FOLDS, REPEATS
 from baserate.cli._declarations import Output, command, omit, option
-from baserate.cli._files import PolicyFile, save_policy
-from baserate.cli._io import adjusted_headline, describe_adjustment, print_messages, print_results, read_tallies
+from baserate.cli._io import (
+    PolicyFile,
+    adjusted_headline,
+    describe_adjustment,
+    print_messages,
+    print_results,
+    read_tallies,
+    save_policy,
+)
 from baserate.cli._options import GroupReading, IndependentIntervals, Intervals, OutcomeCosts, Reading, check_group
 from baserate.cli._terminal import progress_counter
 from baserate.cli._values import (

@@ -101,7 +101,7 @@ class GroupOptions:
         """The policy, if one decides."""
         if self.policy is None:
             return None
-        from baserate.cli._files import load_policy
+        from baserate.cli._io import load_policy
 
         return load_policy(self.policy)
 
@@ -134,7 +134,7 @@ def groups(reading: GroupReading, group_options: GroupOptions, settings: Measure
 
 def complete_reading(reading: Reading, policy: "Policy | None") -> Reading:
     """Complete the options of reading with the columns of a policy; require groups."""
-    from baserate.cli._files import fill_from_policy
+    from baserate.cli._io import fill_from_policy
 
     if policy is not None and reading.predicted:
         raise click.UsageError("--predicted holds labels, which are decided already; leave out it or --policy.")

@@ -23,14 +23,14 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "draw": ("_draw:draw", "Draw figures for papers: ROC, PR, calibration and more."),
     },
     "Calibrate": {
-        "reliability": ("_reliability:reliability", "Assess calibration: errors, null references, tests."),
-        "calibrate": ("_calibrate:calibrate", "Fit a calibrator: scores to probabilities."),
+        "reliability": ("_calibration:reliability", "Assess calibration: errors, null references, tests."),
+        "calibrate": ("_calibration:calibrate", "Fit a calibrator: scores to probabilities."),
     },
     "Prevalence": {
         "shift": ("_shift:shift", "Adjust measures to another prevalence."),
-        "reprior": ("_reprior:reprior", "Adjust probabilities to another prevalence, row by row."),
+        "reprior": ("_shift:reprior", "Adjust probabilities to another prevalence, row by row."),
         "prevalence": ("_prevalence:prevalence", "Estimate the prevalence of unlabelled data."),
-        "expect": ("_expect:expect", "Estimate measures of unlabelled data."),
+        "expect": ("_prevalence:expect", "Estimate measures of unlabelled data."),
     },
     "Decide": {
         "decide": ("_decide:decide", "Choose a threshold: by costs, requirements or capacity."),
@@ -44,19 +44,19 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "equalize": ("_equalize:equalize", "Choose group thresholds under a parity constraint."),
     },
     "Deploy": {
-        "apply": ("_apply:apply", "Apply a calibrator or a policy to rows."),
-        "export": ("_export:export", "Export a calibrator or a policy to SQL or Python."),
+        "apply": ("_deploy:apply", "Apply a calibrator or a policy to rows."),
+        "export": ("_deploy:export", "Export a calibrator or a policy to SQL or Python."),
         "check": ("_check:check", "Check requirements on measures: exit code 1 if one fails."),
-        "show": ("_show:show", "Show a calibrator, policy, report, plan or tally."),
+        "show": ("_deploy:show", "Show a calibrator, policy, report, plan or tally."),
     },
     "Plan a study": {
         "size": ("_size:size", "Calculate the number of rows that MEASURE needs."),
         "population": ("_population:population", "Compute exact results of theoretical score distributions."),
     },
     "Learn": {
-        "demo": ("_demo:demo", "Write generated predictions and evaluate them, step by step."),
-        "list": ("_list:list_", "List measures, rules, calibrators and other names."),
-        "completion": ("_completion:completion", "Print the completion script of a shell."),
+        "demo": ("_learn:demo", "Write generated predictions and evaluate them, step by step."),
+        "list": ("_learn:list_", "List measures, rules, calibrators and other names."),
+        "completion": ("_learn:completion", "Print the completion script of a shell."),
     },
 }
 """Job -> command -> where it lives and its summary, by hand: so that help need not load the commands."""

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import click
 from click.shell_completion import CompletionItem
 
-from baserate.cli._declarations import FORMATS, Output, argument, omit, option
+from baserate.cli._declarations import FORMATS, OptionSpec, Output, argument, omit, option
 from baserate.cli._values import (
     CELLS,
     combine_ratios,
@@ -31,6 +31,13 @@ def check_group(groups: tuple[str, ...]) -> None:
     """Say that no column of groups is named, as click does."""
     if not groups:
         raise click.MissingParameter(param_hint="'--group'", param_type="option", ctx=click.get_current_context())
+
+
+def check_score_options(score: object, scores: object, what: str) -> None:
+    """Refuse scores of two classes beside scores of several, and neither of them."""
+    if bool(score) == bool(scores):
+        remedy = "leave out one of them" if score else f"name the columns of {what} with one of them"
+        raise click.UsageError(f"--score is for two classes, --scores for several; {remedy}.")
 
 
 def _split_columns(_context: click.Context, _option: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:
@@ -159,16 +166,14 @@ class ClassScores:
     labels: ClassLabels = ()
 
 
+def thresholds_option(help: str, **settings: Any) -> OptionSpec:  # noqa: A002, ANN401  (those of click)
+    """Declare an option of thresholds, listed with commas or repeated."""
+    settings = {"default": "0.5 for probabilities", **settings}
+    return option("--threshold", type=read_thresholds, metavar="NUMBERS", multiple=True, help=help, **settings)
+
+
 Thresholds = Annotated[
-    tuple[tuple[float, ...], ...],
-    option(
-        "--threshold",
-        type=read_thresholds,
-        metavar="NUMBERS",
-        multiple=True,
-        default="0.5 for probabilities",
-        help="Thresholds, with commas: scores at or above one are flagged.",
-    ),
+    tuple[tuple[float, ...], ...], thresholds_option("Thresholds, with commas: scores at or above one are flagged.")
 ]
 Level = Annotated[
     float, option("--level", type=read_level, metavar="SHARE", help="Confidence level, from 1e-9 to 1 - 1e-9.")
@@ -178,18 +183,19 @@ OptionalLevel = Annotated[
     option("--level", type=read_level, metavar="SHARE", default="0.95", help="Confidence level, such as 0.9 or 90%."),
 ]
 Seed = Annotated[int, option("--seed", type=click.IntRange(0), help="Random seed.")]
-Measures = Annotated[
-    tuple[tuple[str, ...], ...],
-    option(
-        "--measures",
-        type=names,
-        metavar="NAMES",
-        shell_complete=complete_measures,
-        multiple=True,
-        default="the usual ones",
-        help="Measures by any of their names, with commas, or all.",
-    ),
-]
+
+
+def measures_option(**settings: Any) -> OptionSpec:  # noqa: ANN401  (those of click)
+    """Declare an option of measures, listed with commas or repeated."""
+    usual: dict[str, Any] = {
+        "shell_complete": complete_measures,
+        "default": "the usual ones",
+        "help": "Measures by any of their names, with commas, or all.",
+    }
+    return option("--measures", type=names, metavar="NAMES", multiple=True, **{**usual, **settings})
+
+
+Measures = Annotated[tuple[tuple[str, ...], ...], measures_option()]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,16 +1,35 @@
 """Populations in closed form: exact curves, best thresholds and simulation studies.
 
-- `_families`: constructors of populations
+- `_families`: constructors of populations, and the simulated screening of the demo
 - `_best_threshold`: best threshold of any measure, and thresholds where a measure has a value
-- `_tables`: exact curves and values as tidy rows, and simulation studies
+- `_tables`: exact curves and values as tidy rows, simulated rows, and simulation studies
 
 A `Population` contains the score distributions of its classes, so its measures have no sampling error. They are the
 reference for samples and for the tests of this library. May import the types and `measure`.
 """
 
 from baserate.population._best_threshold import BestThreshold, best_threshold, find_thresholds, least_cost_threshold
-from baserate.population._families import FAMILIES, LEVELS, beta, binormal, linear, logit_normal, retrieval
-from baserate.population._tables import exact_value, header as header, simulation_study, summary, table, thresholds
+from baserate.population._families import (
+    FAMILIES,
+    LEVELS,
+    Screening as Screening,
+    beta,
+    binormal,
+    linear,
+    logit_normal,
+    retrieval,
+    screening_csv as screening_csv,
+    simulate_screening as simulate_screening,
+)
+from baserate.population._tables import (
+    exact_value,
+    header as header,
+    simulate_rows,
+    simulation_study,
+    summary,
+    table,
+    thresholds,
+)
 
 __all__ = [
     "FAMILIES",
@@ -25,6 +44,7 @@ __all__ = [
     "linear",
     "logit_normal",
     "retrieval",
+    "simulate_rows",
     "simulation_study",
     "summary",
     "table",

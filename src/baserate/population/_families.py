@@ -1,6 +1,10 @@
 """Families of populations: score distributions whose curves are known in closed form."""
 
 from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
 
 from baserate._domains import MEAN, SHAPE, SPREAD, Domain, check_domain
 from baserate._errors import OptionError, nearest, unknown_name
@@ -155,3 +159,58 @@ def _pair(name: str, values: Pair, domain: Domain) -> Pair:
     for each in (negative, positive):
         check_domain(name, each, domain)
     return negative, positive
+
+
+class Screening(NamedTuple):
+    """Simulated predictions: label, score and site of each person."""
+
+    sick: npt.NDArray[np.bool_]
+    risk: npt.NDArray[np.float64]
+    site: npt.NDArray[np.str_]
+
+
+def simulate_screening(rows: int = 20_000, seed: int = 2026) -> Screening:
+    """Generate people screened at three sites, with a risk score that is miscalibrated in a realistic way.
+
+    Each person belongs to a site: north (60 %, prevalence 4 %), coast (30 %, 8 %) or hill (10 %, 15 %). The sick have a
+    marker from N(d, 1), the healthy from N(0, 1); d is 1.8, 1.6 and 1.1 at the three sites. The score is that of an
+    overfitted model from a prevalence of 12 % with d = 1.7: its log-odds are 1.3 times as far from their middle as they
+    should be. So it ranks well, is overconfident, and overestimates risk where the disease is rare. Scores have four
+    digits, so there are ties.
+
+    Parameters
+    ----------
+    rows
+        Number of people.
+    seed
+        Random seed.
+
+    Returns
+    -------
+    Screening
+        Label, score and site of each person.
+
+    Examples
+    --------
+    >>> people = simulate_screening(5)
+    >>> people.risk.tolist(), people.site[:2].tolist()
+    ([0.0928, 0.061, 0.0178, 0.017, 0.0289], ['north', 'coast'])
+    """
+    rng = np.random.default_rng(seed)
+    sites = np.array(["north", "coast", "hill"])
+    site = rng.choice(3, size=rows, p=[0.6, 0.3, 0.1])
+    sick = rng.random(rows) < np.array([0.04, 0.08, 0.15])[site]
+    marker = rng.normal(size=rows) + np.where(sick, np.array([1.8, 1.6, 1.1])[site], 0.0)
+    evidence = 1.7 * marker - 1.7**2 / 2
+    log_odds = np.log(0.12 / 0.88) + 1.3 * evidence
+    return Screening(sick, np.round(1 / (1 + np.exp(-log_odds)), 4), sites[site])
+
+
+def screening_csv(people: Screening) -> str:
+    """Write screened people as a CSV file of predictions.
+
+    >>> screening_csv(simulate_screening(1)).splitlines()[0]
+    'sick,risk,site'
+    """
+    lines = (f"{sick:d},{risk:.4f},{site}\n" for sick, risk, site in zip(*people, strict=True))
+    return "sick,risk,site\n" + "".join(lines)

@@ -430,3 +430,33 @@ def _check_integer(value: object, name: str, least: int = 1) -> int:
             f"{name} is {value!r}", remedy=f"give whole numbers of {least} or more.", option=name, value=value
         )
     return int(value)
+
+
+def simulate_rows(population: Population, rows: int, *, seed: int = 0, positives: int | None = None) -> Results:
+    """Simulate labels and scores of a population, as tidy rows.
+
+    Parameters
+    ----------
+    population : Population
+        Population to sample from.
+    rows : int
+        Number of rows.
+    seed : int, default 0
+        Random seed.
+    positives : int, optional
+        Exact number of positives; the default is a random number.
+
+    Returns
+    -------
+    Results
+        Columns `truth` (0 or 1) and `score`, in random order.
+
+    Examples
+    --------
+    >>> from baserate import population
+    >>> [row["truth"] for row in simulate_rows(population.linear(), 4, seed=7, positives=2).rows()]
+    [1, 0, 1, 0]
+    """
+    truth, score = population.draw(rows, seed, positives=positives)
+    header = {"prevalence": population.prevalence, "seed": seed, "notes": []}
+    return Results({"truth": truth.astype(int), "score": score}, header)
