@@ -157,7 +157,15 @@ MissingScore = Annotated[
 ]
 
 _LONG = 1.0
-"""Seconds from which on it matters how fast it went."""
+"""Seconds of work from which on the pace is printed."""
+FEW = 25
+"""Points of a curve in a table for people; other formats have all."""
+
+
+def describe_omission(longest: int) -> str:
+    """Note that a table shows a part of each curve."""
+    most = format_count(longest, 4)
+    return f"at most {FEW} of up to {most} points of each curve are shown; --points N shows more, --format csv all."
 
 
 def load_calibrator(path: str) -> "Calibrator | MulticlassCalibrator":

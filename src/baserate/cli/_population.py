@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import click
 
 from baserate._domains import POINTS, REPEATS, ROWS
-from baserate.cli._curve import CURVES, FEW
+from baserate.cli._curve import CURVES
 from baserate.cli._declarations import CONTEXT_OBJECT, FORMATS, OptionSpec, Output, argument, command, group, option
-from baserate.cli._io import print_results
+from baserate.cli._io import FEW, print_results
 from baserate.cli._options import MeasureSettings, Seed, bind_settings
 from baserate.cli._size import simulate_size
 from baserate.cli._terminal import print_message, progress_bar

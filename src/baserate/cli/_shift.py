@@ -10,6 +10,7 @@ import click
 from baserate._domains import POINTS
 from baserate.cli._declarations import Output, Quiet, argument, check_place, command, option
 from baserate.cli._io import (
+    FEW,
     ROWS_FILE,
     MissingScore,
     parse_columns,
@@ -42,8 +43,6 @@ if TYPE_CHECKING:
     from baserate._tally import Tallies
     from baserate.measure import Measure
 
-FEW = 25
-"""Prevalences of a curve in a table for people."""
 _FILE = "people.csv --truth sick --score risk"
 
 
