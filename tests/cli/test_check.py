@@ -143,7 +143,7 @@ def test_the_program_ends_with_1_unless_all_of_it_holds(tmp_path: Path) -> None:
         (("--threshold", "0.5"), 2, "missing option '--require'"),
         (("--require", "auc >= 0.5"), 2, "give one of --policy"),
         (("--threshold", "0.5", "--policy", "p.json", "--require", "auc >= 0.5"), 2, "give one of --policy"),
-        (("--threshold", "0.5,0.6", "--require", "auc >= 0.5"), 2, "are 2 cut-offs; give one"),
+        (("--threshold", "0.5,0.6", "--require", "auc >= 0.5"), 2, "are 2 thresholds; give one"),
         (("--threshold", "0.5", "--require", "auk >= 0.5"), 2, "Did you mean 'auc'"),
         (("--threshold", "0.5", "--require", "auc = 0.5"), 2, "= is no bound; write >= or <="),
         (("--threshold", "0.5", "--require", "auc >= 0.5"), 2, "missing option '--score'"),
@@ -166,7 +166,7 @@ def test_unusable_files_are_told(tmp_path: Path) -> None:
     broken.write_text(BY_SEX.to_json()[:200], encoding="utf-8")
     result = run("check", path, "--policy", broken, *SOME)
     assert (result.exit_code, result.stdout) == (3, "")
-    assert "broken.json is no policy to use" in result.stderr
+    assert "broken.json is no usable policy" in result.stderr
     only = Policy(by_group={("f",): Cut((0.5,))}, otherwise="refuse", attributes=("sex",), **NAMED)
     refused = run("check", path, "--policy", saved(only, tmp_path), *SOME)
     assert refused.exit_code == 3

@@ -346,7 +346,7 @@ def test_what_is_positive_is_so_in_other_rows(tmp_path: Path) -> None:
         (("--bands", "0.1,0.3", "--band-names", "a,b"), "--band-names must be 3 different ones, lowest band first"),
         (("--bands", "0.1", "--band-names", "a,a"), "--band-names must be 2 different ones"),
         (("--bands", "0.1", "--band-names", "a,"), "'a,' has a band without a name; give each one."),
-        (("--threshold", "0.1,0.2"), "'0.1,0.2' are 2 cut-offs; several make bands: --bands 0.1,0.2"),
+        (("--threshold", "0.1,0.2"), "'0.1,0.2' are 2 thresholds; several make bands: --bands 0.1,0.2"),
         (("--fp", "1,2"), "'1,2' are 2 numbers; a cost is one."),
         (("--fp", "inf"), "'inf' holds an infinite number; give finite ones."),
         (("--draws", "-1"), "-1 is not in the range"),
@@ -485,7 +485,7 @@ def test_what_makes_no_policy_is_refused(tmp_path: Path) -> None:
         assert (result.exit_code, words in result.stderr) == (2, True), result.stderr
     assert not (tmp_path / "p.json").exists()
     result = run("decide", path, *ONE, "--map", path)
-    assert (result.exit_code, "is no map to use" in result.stderr) == (3, True), result.stderr
+    assert (result.exit_code, "is no usable calibrator" in result.stderr) == (3, True), result.stderr
 
 
 @pytest.mark.parametrize(

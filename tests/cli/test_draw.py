@@ -62,7 +62,7 @@ def test_costs_bands_and_labels_of_a_roc_curve(tmp_path: Path) -> None:
 
 def test_a_stated_prevalence_is_told(tmp_path: Path) -> None:
     shown = run("draw", "pr", people(tmp_path), *ASKED, "--prevalence", "2%", "-o", tmp_path / "pr.svg")
-    assert "prevalence 40.00 % · carried to 2.000 %" in shown.stderr
+    assert "prevalence 40.00 % · adjusted to 2% prevalence" in shown.stderr
     rows = drawn(tmp_path, "pr", *ASKED, "--prevalence", "2%", "--no-iso-f1")
     assert parts(rows, "prevalence")[0]["precision"] == pytest.approx(0.02)
     assert not parts(rows, "iso_f1")

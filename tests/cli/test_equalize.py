@@ -149,7 +149,7 @@ def test_what_is_told(tmp_path: Path) -> None:
     assert "This is not legal advice." in " ".join(result.stdout.split())
     assert "fair" not in (result.stdout + result.stderr).lower()
     line = run("equalize", people(tmp_path), *BY_SEX, *ODDS, "--prevalence", "f=2%,m=3%", "--json").stderr
-    assert "prevalence 40.00 % · carried to f 2.000 %, m 3.000 %" in line
+    assert "prevalence 40.00 % · adjusted to f 2%, m 3% prevalence" in line
 
 
 def test_the_program_ends_as_it_should(tmp_path: Path) -> None:
@@ -181,7 +181,7 @@ def test_the_program_ends_as_it_should(tmp_path: Path) -> None:
         ((*BY_SEX, "--parity", "predictive-parity"), 2, "predictive-parity is for measuring"),
         ((*BY_SEX, *ODDS, "--within", "2"), 2, "'2' is no tolerance; give how far rates may lie apart"),
         ((*BY_SEX, *ODDS, "--within", "precision=0.2"), 2, "give it for each of sensitivity, fpr"),
-        ((*BY_SEX, *ODDS, "--within", "=0.2"), 2, "'0.2' is for nobody"),
+        ((*BY_SEX, *ODDS, "--within", "=0.2"), 2, "'0.2' has no name"),
         ((*BY_SEX, *ODDS, "--prevalence", "f=2"), 2, "'2' is no prevalence"),
         ((*BY_SEX, *ODDS, "--prevalence", "x=2%"), 3, "the group 'x', which is not in the data. Groups are: f, m."),
         ((*BY_SEX, *ODDS, "--fp", "-1"), 2, "a mistake costs less than being right"),
@@ -190,7 +190,7 @@ def test_the_program_ends_as_it_should(tmp_path: Path) -> None:
         ((*BY_SEX, *ODDS, "--favour", "f"), 2, "--favour needs the action that is a favour"),
         ((*BY_SEX, *ODDS, "--favourable", "pass"), 2, "--favourable is for --favour"),
         ((*BY_SEX, *ODDS, "--around", "0.5"), 2, "--around is for --favour"),
-        ((*BY_SEX, *ODDS, "--favour", "f", "--around", "0.5,0.6"), 2, "are 2 cut-offs; a band lies around one"),
+        ((*BY_SEX, *ODDS, "--favour", "f", "--around", "0.5,0.6"), 2, "are 2 thresholds; a band lies around one"),
         ((*BY_SEX, *ODDS, "--folds", "3"), 2, "--folds is for --held-out"),
         ((*BY_SEX, *ODDS, "-o", "-", "--json"), 2, "-o - writes the policy to stdout"),
         ((*BY_SEX, *ODDS, "--group", "colour"), 2, "colour"),

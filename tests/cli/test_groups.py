@@ -180,7 +180,7 @@ def test_who_is_not_tested_and_with_whom_groups_are_compared_is_told(tmp_path: P
         ((*ONE, "--group", "sex", "--reference", "x"), "reference is 'x'; expected one of: sex = f; sex = m."),
         ((*ONE, "--group", "sex,site", "--reference", "f"), "expected COLUMN=LABEL, with columns sex, site"),
         ((*ONE, "--group", "sex", "--min-group-size", "0"), "'--min-group-size'"),
-        ((*ONE, "--group", "sex", "--threshold", "0.2,0.5"), "'0.2,0.5' are 2 cut-offs; give one, which decides"),
+        ((*ONE, "--group", "sex", "--threshold", "0.2,0.5"), "'0.2,0.5' are 2 thresholds; give one, which decides"),
         ((*ONE, "--group", "sex", "--threshold", "0.2", "--policy", "p.json"), "leave out one of them"),
         ((*ONE, "--group", "sex", "--measures", "sensitivityx"), "Did you mean 'sensitivity'"),
         ((*ONE, "--group", "sects"), "Did you mean 'sex'"),

@@ -190,7 +190,7 @@ def test_a_truth_that_is_known_of_some_rows_counts(both: tuple[str, ...]) -> Non
     results = found(result)
     assert (results["data"]["rows"], results["data"]["labelled"]) == (1950, 50)
     assert results["rows"][0]["high"] - results["rows"][0]["low"] < plain["high"] - plain["low"]
-    assert result.stderr.startswith("new.csv · 2 000 rows · 50 with truth · validation: old.csv · 500 rows")
+    assert result.stderr.startswith("new.csv · 2 000 rows · 50 labelled · validation: old.csv · 500 rows")
 
 
 def test_labels_of_validation_are_those_of_the_target(tmp_path: Path) -> None:
@@ -409,7 +409,7 @@ def test_unusable_targets(both: tuple[str, ...]) -> None:
     table(Path("percent.csv"), {"risk": [10, 90]})
     unsure = run("expect", "percent.csv", "--score", "risk", "--assume", "covariate-shift")
     assert unsure.exit_code == 3
-    assert "give rows with a truth to recalibrate them on, with --validation." in unsure.stderr
+    assert "give labelled data to recalibrate them on, with --validation." in unsure.stderr
     table(Path("low.csv"), {"risk": [0.02] * 500})
     none = run("prevalence", "low.csv", *both[1:], *SCORED, "--map", "there.json")
     assert none.exit_code == 3
@@ -429,11 +429,11 @@ ONE = ("new.csv", "--score", "risk")
         (("prevalence", *ONE, *OLD), "missing option '--truth'."),
         (("prevalence", "new.csv", *OLD, "--truth", "sick"), "name the columns of scores with one of them."),
         (("prevalence", *ONE, "--scores", "q_", *OLD), "--scores for several; leave out one of them."),
-        (("prevalence", *ONE, "--truth", "sick"), "--truth is of rows with a truth; name their file"),
+        (("prevalence", *ONE, "--truth", "sick"), "--truth is for labelled data; name their file"),
         (("prevalence", "-", "--score", "risk", "--validation", "-", "--truth", "sick"), "stdin can be read once"),
-        (("prevalence", *ONE, *OLD, "--truth", "sick", "--labels", "a,b"), "--labels is for many classes"),
-        (("prevalence", *ONE, *OLD, "--truth", "sick", "--validation-scores", "p_"), "is for many classes"),
-        (("prevalence", "new.csv", *OLD, *MANY, "--positive", "cat"), "of many none is positive: leave it out."),
+        (("prevalence", *ONE, *OLD, "--truth", "sick", "--labels", "a,b"), "--labels is for several classes"),
+        (("prevalence", *ONE, *OLD, "--truth", "sick", "--validation-scores", "p_"), "is for several classes"),
+        (("prevalence", "new.csv", *OLD, *MANY, "--positive", "cat"), "since none of several is positive."),
         (("prevalence", "new.csv", *OLD, *MANY, "--validation-score", "p"), "one for each: --validation-scores."),
         (("prevalence", "new.csv", *OLD, *MANY, "--threshold", "0.5"), "--threshold has no use for gmm of several"),
         (("prevalence", "new.csv", *OLD, *MANY, "--bins", "5"), "--bins has no use for gmm of several classes"),
@@ -459,7 +459,7 @@ ONE = ("new.csv", "--score", "risk")
         (("expect", *ONE, *OLD, *SCORED), "missing option '--assume'."),
         (("expect", *ONE, "--assume", "label-shift"), "give labelled --validation."),
         (("expect", *ONE, "--assume", "covariate-shift", "--no-recalibration"), "without it nothing is recalibrated"),
-        (("expect", *ONE, "--assume", "covariate-shift", "--positive", "1"), "--positive is of rows with a truth"),
+        (("expect", *ONE, "--assume", "covariate-shift", "--positive", "1"), "--positive is for labelled data"),
         (("expect", *ONE, *OLD, *SCORED, "--assume", "covariate-shift", "--at", "0.3"), "--assume label-shift and"),
         (
             ("expect", "new.csv", *OLD, *MANY, "--assume", "label-shift", "--threshold", "0.2"),

@@ -216,7 +216,7 @@ def test_the_demo_does_not_overwrite_what_is_not_its_own(tmp_path: Path) -> None
     (tmp_path / NAME).write_text("y,p\n1,0.5\n", encoding="utf-8")
     result = run("demo", tmp_path)
     assert result.exit_code == 2
-    assert "is there already, and is not of this demo" in result.stderr
+    assert "exists, and is not of this demo" in result.stderr
     assert (tmp_path / NAME).read_text(encoding="utf-8") == "y,p\n1,0.5\n"
     (tmp_path / "file").write_text("", encoding="utf-8")
     assert run("demo", tmp_path / "file").exit_code == 2

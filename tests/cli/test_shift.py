@@ -266,7 +266,7 @@ def test_what_is_refused(typed: tuple[str, ...], code: int, message: str, tmp_pa
         (("--gamma", "2"), "the data have 3 classes; give each a share in deployment"),
         (("--curve",), "--curve is for two classes, and the data have 3; leave it out."),
         ((*SHARES, "--threshold", "0.5"), "--threshold is for two classes"),
-        (("--to", "cat=0.2,dog=0.9"), "the shares add up to 1.1; they are those of all classes, so make it 1."),
+        (("--to", "cat=0.2,dog=0.9"), "the shares add up to 1.1; expected 1. Give those of all classes."),
         (("--to", "cat=0.2,dog=0.8"), "--to has no share for fish; give one to each of 3 classes."),
         (
             ("--to", "cat=0.2,dgo=0.3,fish=0.5"),

@@ -1,4 +1,4 @@
-"""`baserate apply`: apply a calibrator or a policy to rows."""
+"""`baserate apply`, `baserate export` and `baserate show`: use and inspect calibrators, policies and other files."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -51,7 +51,7 @@ _APPLY_EXAMPLES = (
     ),
     ("in the middle of a pipe", "zcat people.csv.gz | baserate apply map.json - -o - | head"),
     ("both probabilities of a Venn–Abers calibrator", "baserate apply venn-abers.json people.csv -o out.csv --bounds"),
-    ("what a policy does with each row", "baserate apply policy.json new.parquet --id patient -o decisions.parquet"),
+    ("the action of a policy for each row", "baserate apply policy.json new.parquet --id patient -o decisions.parquet"),
     (
         "with the probability of each action, and another group column",
         "baserate apply policy.json new.csv --id patient --group gender --chances -o decisions.csv",
@@ -61,7 +61,7 @@ _APPLY_EXAMPLES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApplyOptions:
-    """What to apply to what, and where the rows go."""
+    """A calibrator or policy, the rows to apply it to, and the output file."""
 
     what: Annotated[str, argument(type=click.Path(), metavar="MAP_OR_POLICY")]
     file: Annotated[
@@ -113,19 +113,19 @@ class ApplyOptions:
             check_place(Path(self.path))
 
     def check(self, *, policy: bool) -> None:
-        """See that no option is for the other kind of file."""
+        """Refuse options for the other kind of file."""
         of_policies = {"--id": self.id_, "--group": self.group, "--chances": self.chances}
         given = [name for name, value in ({"--bounds": self.bounds} if policy else of_policies).items() if value]
         if given:
-            kinds = ("maps", "a policy") if policy else ("policies", "a map")
-            raise click.UsageError(f"{given[0]} is for {kinds[0]}, and {self.what} holds {kinds[1]}; leave it out.")
+            kinds = ("calibrators", "a policy") if policy else ("policies", "a calibrator")
+            raise click.UsageError(f"{given[0]} is for {kinds[0]}, and {self.what} contains {kinds[1]}; leave it out.")
 
 
 @command("apply", examples=_APPLY_EXAMPLES)
 def apply(apply_options: ApplyOptions) -> None:
     """Apply a calibrator or a policy to rows.
 
-    Every column stays, and probabilities or actions join them. MAP_OR_POLICY is a file that holds one of them. The
+    Every column stays, and probabilities or actions join them. MAP_OR_POLICY is a file that contains one of them. The
     output is written whole or not at all.
     """
     from baserate import Policy
@@ -227,7 +227,9 @@ class Export:
                 raise click.UsageError(f"--{name} is for SQL; a function takes scores, not columns: leave it out.")
         for name in () if policy else _OF_POLICIES:
             if getattr(self, name):
-                raise click.UsageError(f"--{name} is for policies, and {self.file} holds a map; leave it out.")
+                raise click.UsageError(
+                    f"--{name} is for policies, and {self.file} contains a calibrator; leave it out."
+                )
         if self.to == "sql" and self.name is not None and not policy:
             raise click.UsageError("--name is for Python; an expression has none: leave it out.")
 
@@ -275,18 +277,18 @@ def _write_sql(loaded: "Calibrator | MulticlassCalibrator | Policy", export: Exp
 
 
 _SHOW_EXAMPLES = (
-    ("what a policy does, and how it was chosen", "baserate show policy.json"),
+    ("actions of a policy, and how it was chosen", "baserate show policy.json"),
     ("the parameters of a calibrator", "baserate show map.json"),
     ("a saved report", "baserate show report.json"),
     ("for programs", "baserate show policy.json --json"),
 )
 _NAME = 24
-"""Letters of the name of scores, of which there may be two thresholds beside."""
+"""Letters of the name of a score, which may stand between two thresholds."""
 _TITLE = 56
 _SPACE = "\N{NO-BREAK SPACE}"
 _PAIRS, _DIGITS = 4, 4
 _DIGEST = 12
-"""Letters of a digest that are enough to tell it from others."""
+"""Letters of a digest that distinguish it from others."""
 
 
 @command("show", examples=_SHOW_EXAMPLES)
@@ -334,7 +336,7 @@ def _describe(loaded: "Calibrator | MulticlassCalibrator | Tally") -> "Results":
 
 
 def _plan_results(plan: "Plan") -> "Results":
-    """What a plan holds, as tidy rows."""
+    """The contents of a plan, as tidy rows."""
     from baserate import Results
 
     stored = _contents(plan.to_json())
@@ -344,13 +346,13 @@ def _plan_results(plan: "Plan") -> "Results":
 
 
 def _contents(text: str) -> dict[str, Any]:
-    """The contents of a file, without what marks its kind."""
+    """The contents of a file, without its kind, version and seal."""
     stored = json.loads(text)
     return {name: stored[name] for name in stored if name not in {"kind", "schema_version", "seal"}}
 
 
 def _spell(value: object) -> str:
-    """One value as text."""
+    """Format one value as text."""
     if isinstance(value, str):
         return value
     if isinstance(value, list):
@@ -361,7 +363,7 @@ def _spell(value: object) -> str:
 
 
 def _listing(line: str, rows: "list[dict[str, Any]]", digits: int) -> Page:
-    """Lay out names and values."""
+    """Return a page of names and values."""
 
     def format_value(row: Mapping[str, Any]) -> str:
         if isinstance(row["value"], str):
@@ -385,19 +387,19 @@ def _policy_results(policy: "Policy") -> "Results":
 
 
 def _policy_headline(policy: "Policy", name: str) -> str:
-    """One line on what it is."""
+    """Describe a policy in one line."""
     groups = f"{count_of(len(policy.by_group), 'group')} by {shorten_label(', '.join(policy.attributes))}"
     needs = " and ".join([*["group"] * policy.needs_group, *["id"] * policy.needs_id])
-    parts = [name, groups if policy.needs_group else "the same for everybody", f"needs {needs}" if needs else ""]
+    parts = [name, groups if policy.needs_group else "the same for all groups", f"needs {needs}" if needs else ""]
     return " · ".join(filter(None, parts))
 
 
 def _policy_page(policy: "Policy", line: str, digits: int) -> Page:
-    """Lay it out."""
+    """Return the page of a policy."""
     from baserate.text import describe_policy  # which loads NumPy
 
     done = Table("", (), tuple(_section(policy, group, digits) for group in policy.by_group))
-    about = Table("", (), (Section("how it came about", tuple(Row(*each) for each in _about(policy))),))
+    about = Table("", (), (Section("origin", tuple(Row(*each) for each in _about(policy))),))
     return Page(line, (describe_policy(policy, _name(policy)), done, about))
 
 
@@ -413,7 +415,7 @@ def _rows(policy: "Policy", group: "Group", treatment: "Treatment") -> Iterator[
 
 
 def _name(policy: "Policy") -> str:
-    """What thresholds are compared with."""
+    """Name of the scores that thresholds are compared with."""
     return shorten_label(policy.columns.get("score", "score"), _NAME)
 
 
@@ -425,11 +427,11 @@ def _section(policy: "Policy", group: "Group", digits: int) -> Section:
     ranges = score_ranges(policy.by_group[group])
     scores = describe_score_ranges(_name(policy), ranges.thresholds)
     rows = (Row(each, (), _describe_action(ranges, place, digits)) for place, each in enumerate(scores))
-    return Section(shorten_label(title or "everybody", _TITLE), tuple(rows))
+    return Section(shorten_label(title or "all groups", _TITLE), tuple(rows))
 
 
 def _describe_action(ranges: "ScoreRanges", place: int, digits: int) -> str:
-    """One action, or several with their chances."""
+    """Return one action, or several with their probabilities."""
     if not ranges.is_random[place]:
         return shorten_label(ranges.actions[place][0])
     each = {action: 100 * ranges.chance(place, action) for action in ranges.actions[place]}
@@ -437,22 +439,22 @@ def _describe_action(ranges: "ScoreRanges", place: int, digits: int) -> str:
 
 
 def _about(policy: "Policy") -> Iterator[tuple[str, tuple[()], str]]:
-    """What else is known of it, name by name."""
+    """Yield the inputs and the origin of a policy, by name."""
     entries = {
         "other groups": _others(policy),
-        "asks for": _asks(policy),
-        "map": _map(policy),
+        "requires": _requirements(policy),
+        "calibrator": _describe_calibrator(policy),
         "columns": ", ".join(f"{what} {shorten_label(name)}" for what, name in policy.columns.items()),
         "positive": policy.positive and shorten_label(policy.positive),
         "chosen on": _describe_origin(policy),
         "chosen for": "" if policy.prevalence is None else f"a prevalence of {100 * policy.prevalence:.4g}{_SPACE}%",
-        "key": policy.key[:_DIGEST] + (", which lots are drawn with" if policy.needs_id else ""),
+        "key": policy.key[:_DIGEST] + (", of its random decisions" if policy.needs_id else ""),
     }
     yield from ((name, (), text) for name, text in entries.items() if text)
 
 
 def _describe_origin(policy: "Policy") -> str:
-    return f"rows with the digest {policy.chosen_on[:_DIGEST]}" if policy.chosen_on else "nobody looked at data"
+    return f"rows with the digest {policy.chosen_on[:_DIGEST]}" if policy.chosen_on else "no data"
 
 
 def _others(policy: "Policy") -> str:
@@ -460,17 +462,17 @@ def _others(policy: "Policy") -> str:
         return ""
     from baserate._policy import REFUSE
 
-    return "refused" if policy.otherwise == REFUSE else f"{shorten_label(policy.otherwise)}, whatever the score"
+    return "refused" if policy.otherwise == REFUSE else f"{shorten_label(policy.otherwise)}, at every score"
 
 
-def _asks(policy: "Policy") -> str:
+def _requirements(policy: "Policy") -> str:
     groups = [f"a group by {', '.join(map(shorten_label, policy.attributes))}"] * policy.needs_group
-    ids = ["an id, whole numbers or text, that draws the lot"] * policy.needs_id
+    ids = ["an id, whole numbers or text, for random decisions"] * policy.needs_id
     return "; ".join(["a score", *groups, *ids])
 
 
-def _behind(policy: "Policy") -> str:
-    """Describe what the calibrator makes of the thresholds."""
+def _describe_thresholds(policy: "Policy") -> str:
+    """Describe the calibrated thresholds."""
     from baserate.apply import score_ranges
 
     assert policy.map is not None  # noqa: S101  (for the type checker)
@@ -480,10 +482,10 @@ def _behind(policy: "Policy") -> str:
         return ""
     pairs = [f"{format_exact(each)} to {format_number(float(policy.map([each])[0]), _DIGITS)}" for each in at]
     more = f" and {len(pairs) - _PAIRS} more" if len(pairs) > _PAIRS else ""
-    return f"; it takes {', '.join(pairs[:_PAIRS])}{more}"
+    return f"; it maps {', '.join(pairs[:_PAIRS])}{more}"
 
 
-def _map(policy: "Policy") -> str:
+def _describe_calibrator(policy: "Policy") -> str:
     if policy.map is None:
         return ""
     fitted = policy.map.fitted
@@ -492,4 +494,4 @@ def _map(policy: "Policy") -> str:
         if fitted is not None
         else ""
     )
-    return f"{policy.map.method}{on}{_behind(policy)}"
+    return f"{policy.map.method}{on}{_describe_thresholds(policy)}"

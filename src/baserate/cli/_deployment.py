@@ -30,7 +30,7 @@ _OF_LABELS = ("positive", "negative")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeploymentOptions(ClassScores):
-    """Where a classifier is used, and where it was seen to work; validation may be left out."""
+    """The target, where a classifier is used, and optional labelled validation data."""
 
     file: Annotated[
         tuple[str, ...],
@@ -102,15 +102,17 @@ class DeploymentOptions(ClassScores):
             raise click.UsageError("stdin can be read once; name a file for the target or for --validation.")
 
     def _idle(self) -> dict[str, str]:
-        """Options without use, and what to do about it."""
+        """Options without use, and the remedy."""
         idle: dict[str, str] = {}
         if not self.validation:
-            without = "is of rows with a truth; name their file with --validation, or leave it out."
+            without = "is for labelled data; name their file with --validation, or leave it out."
             idle |= dict.fromkeys((*_OF_VALIDATION, *_OF_LABELS * (not self.target_truth)), without)
         if self.scores:
-            idle |= {"validation_score": "is for two classes; of many there is one for each: --validation-scores."}
-            return idle | dict.fromkeys(_OF_LABELS, "is for two classes; of many none is positive: leave it out.")
-        many = "is for many classes; give a score for each with --scores."
+            idle |= {"validation_score": "is for two classes; of several, give --validation-scores."}
+            return idle | dict.fromkeys(
+                _OF_LABELS, "is for two classes; leave it out, since none of several is positive."
+            )
+        many = "is for several classes; give a score for each with --scores."
         return idle | dict.fromkeys(("labels", "validation_scores"), many)
 
     @property
@@ -131,7 +133,7 @@ class DeploymentOptions(ClassScores):
 
 
 def read_binary_target(deployment: DeploymentOptions, *, quiet: bool) -> "tuple[Target, Tallies | None]":
-    """Read scores of two classes; what is positive in validation is so in the target."""
+    """Read scores of two classes; the target has the positive class of the validation data."""
     from baserate import read
 
     validation = None
@@ -212,20 +214,20 @@ def _labels(named: "DeploymentOptions | ReadSummary") -> dict[str, Any]:
 
 @contextmanager
 def _reading(side: str, other: str = "") -> Iterator[None]:
-    """Say in which of the two something is wrong, in terms of its options; `other` names a column that may differ."""
+    """Name the data set and its options in errors; `other` is the option of a column that may have another name."""
     options = ("truth",) if side == "target" else ("score", "scores", "weight", "count")
     try:
         yield
     except BaserateError as error:
         unknown = other and isinstance(error, UnknownNameError)
-        hint = f"If the score has another name there, give it with {other}." if unknown else ""
+        hint = f"If the score has another name in the validation data, give it with {other}." if unknown else ""
         raise error.with_options({name: f"{side}_{name}" for name in options}, where=side, hint=hint) from error
 
 
 def deployment_headline(deployment: DeploymentOptions, data: Mapping[str, Any]) -> str:
-    """One line on what was read."""
+    """Describe the target and the validation data in one line."""
     parts = [describe_files(deployment.file), describe_rows(data)]
-    parts += [f"{format_count(data['labelled'], 4)} with truth"] * bool(data["labelled"])
+    parts += [f"{format_count(data['labelled'], 4)} labelled"] * bool(data["labelled"])
     parts += ["weighted"] * bool(data["weighted"])
     seen = data.get("validation")
     if seen is None:
@@ -248,7 +250,7 @@ def _check_shares(text: str) -> str:
     if "=" not in text:
         read_share(
             text,
-            f"{text!r} is no prevalence; expected {PREVALENCE.words}, such as 0.02 or 2%; of many classes a "
+            f"{text!r} is no prevalence; expected {PREVALENCE.words}, such as 0.02 or 2%; of several classes a "
             "share for each, such as cat=0.2,dog=0.8.",
         )
     return text
@@ -256,7 +258,7 @@ def _check_shares(text: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recalibration:
-    """Options that leave probabilities as they are."""
+    """Options of probabilities that are not recalibrated."""
 
     no_recalibration: Annotated[
         bool, option(help="Scores taken as calibrated probabilities, not recalibrated on the validation data.")

@@ -1,4 +1,4 @@
-"""Read predictions, describe what was read, and print results."""
+"""Input and output: read predictions and files of ours, describe them, and print results."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -57,7 +57,7 @@ def _reading_arguments(reading: Reading, *, quiet: bool) -> dict[str, Any]:
 
 
 def check_truth(reading: Reading) -> None:
-    """Say that the truth is not named, as click does; a cross-table alone needs none."""
+    """Refuse options without a column of labels, as click does; a confusion matrix needs none."""
     if reading.truth is None:
         raise click.MissingParameter(param_hint="'--truth'", param_type="option", ctx=click.get_current_context())
 
@@ -110,10 +110,8 @@ def adjusted_headline(reading: Reading, data: Any) -> str:  # noqa: ANN401  (wha
     if "to" not in data:
         return headline(reading, data)
     each = data["to"].get("prevalences") or {"": data["to"]["prevalence"]}
-    where = ", ".join(
-        f"{shorten_label(name)} {format_number(100 * share, 4)} %".strip() for name, share in each.items()
-    )
-    return f"{headline(reading, data)} · carried to {where}"
+    where = ", ".join(f"{shorten_label(name)} {100 * share:.4g}%".strip() for name, share in each.items())
+    return f"{headline(reading, data)} · adjusted to {where} prevalence"
 
 
 def _classes(data: Any) -> list[str]:  # noqa: ANN401  (what Results hold)
@@ -144,7 +142,7 @@ def _messages(headline: str, data: Any, output: Output, *, inferred: bool) -> It
     yield from (f"note: {note}" for note in data["notes"])
 
 
-Kept = TypeVar("Kept")
+Content = TypeVar("Content")
 ROWS_FILE = "Output file: .parquet, .csv, .tsv or .jsonl, the last three also with .gz; or - for CSV on stdout."
 
 MissingScore = Annotated[
@@ -172,27 +170,29 @@ def load_calibrator(path: str) -> "Calibrator | MulticlassCalibrator":
     """Read a calibrator; errors name the file."""
     from baserate import load_calibrator
 
-    return open_file(path, "map", load_calibrator)
+    return open_file(path, "calibrator", load_calibrator)
 
 
-def open_file(path: str, what: str, load: Callable[[str], Kept]) -> Kept:
-    """Load a file; errors name it and what it should hold."""
+def open_file(path: str, what: str, load: Callable[[str], Content]) -> Content:
+    """Load a file; errors name it and the contents that were expected."""
     from baserate import FileFormatError, NoSuchFileError
 
     try:
         return load(path)
     except FileFormatError as error:
-        told = str(error) if str(path) in str(error) else f"{path} is no {what} to use: {error}"
-        raise FileFormatError(told) from error
+        message = str(error) if str(path) in str(error) else f"{path} is no usable {what}: {error}"
+        raise FileFormatError(message) from error
     except OSError as error:
-        raise NoSuchFileError(f"the {what} {path} cannot be opened: {error.strerror}; check the path.") from error
+        raise NoSuchFileError(
+            f"the {what} {path} cannot be opened: {error.strerror}", remedy="check the path."
+        ) from error
 
 
-def parse_columns(map_: "Calibrator | MulticlassCalibrator", text: str | None) -> str | dict[str, str] | None:
-    """Names as they are typed: one, or for several classes CLASS=NAME,…."""
+def parse_columns(calibrator: "Calibrator | MulticlassCalibrator", text: str | None) -> str | dict[str, str] | None:
+    """Parse the name of a column, or for several classes CLASS=NAME,…."""
     from baserate import MulticlassCalibrator
 
-    if text is None or not isinstance(map_, MulticlassCalibrator):
+    if text is None or not isinstance(calibrator, MulticlassCalibrator):
         return text
     pairs = [part.rpartition("=") for part in text.split(",")]
     return {label.strip(): name.strip() for label, _, name in pairs}
@@ -231,9 +231,11 @@ def load_calibrator_or_policy(path: str) -> "Calibrator | MulticlassCalibrator |
     """Read a calibrator or a policy, whichever the file holds; errors name the file."""
     from baserate import FileFormatError
 
-    kind = _find_kind(path, "map or policy")
+    kind = _find_kind(path, "calibrator or policy")
     if kind not in {"map", "policy"}:
-        raise FileFormatError(f"{path} holds neither a map nor a policy", remedy="name a file that holds one.")
+        raise FileFormatError(
+            f"{path} contains neither a calibrator nor a policy", remedy="name a file that contains one."
+        )
     return load_calibrator(path) if kind == "map" else load_policy(path)
 
 
@@ -252,7 +254,7 @@ def load_any(path: str) -> "Calibrator | MulticlassCalibrator | Policy | Plan | 
         return open_file(path, kind, loaders[kind])
     if kind is None:
         raise FileFormatError(
-            f"{path} holds no map, policy, report, plan or tally", remedy="name a file that holds one."
+            f"{path} contains no calibrator, policy, report, plan or tally", remedy="name a file that contains one."
         )
     return load_calibrator_or_policy(path)
 
@@ -266,7 +268,7 @@ def _find_kind(path: str, what: str) -> str | None:
 
 
 def fill_from_policy(reading: Reading, policy: "Policy") -> Reading:
-    """Take from the policy what was not named."""
+    """Take the columns, the positive class and the groups that were not named from the policy."""
     known = policy.columns
     score = reading.score or tuple(known[name] for name in ("score",) if name in known)
     if not score:
@@ -291,7 +293,8 @@ def _parse_policy(path: str) -> "Policy":
         if not _holds(load_calibrator, path):
             raise
         raise FileFormatError(
-            f"{path} holds a map, not a policy; `baserate export` writes maps as SQL or as Python."
+            f"{path} contains a calibrator, not a policy",
+            remedy="`baserate export` writes calibrators as SQL or Python.",
         ) from None
 
 
@@ -307,7 +310,7 @@ def _holds(load: Callable[[str], object], path: str) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PolicyFile:
-    """What scores go through first, and where the policy goes."""
+    """Calibrator that is applied first, and the file for the policy."""
 
     map: Annotated[
         str | None,
@@ -337,7 +340,10 @@ class PolicyFile:
 
         calibrator = load_calibrator(self.map)
         if not isinstance(calibrator, Calibrator):
-            raise OptionError(f"{self.map} is a map of several classes; a cut-off is of one score.")
+            raise OptionError(
+                f"{self.map} is a calibrator of several classes; a threshold has one score",
+                remedy="name a calibrator of two classes.",
+            )
         return calibrator
 
     @property
@@ -347,12 +353,13 @@ class PolicyFile:
 
 
 def save_policy(policy: "Policy", policy_file: PolicyFile, output: Output) -> None:
-    """Write the policy, and say how it is used."""
+    """Write the policy, and print the command that applies it."""
     write_output(policy.to_json(), policy_file.path)
     if policy_file.path != "-" and not output.quiet:
-        lots = " --id COLUMN" if policy.needs_id else ""
+        row_ids = " --id COLUMN" if policy.needs_id else ""
         print_message(
-            f"wrote {policy_file.path}: {policy!r}; apply it with: baserate apply {policy_file.path} FILE{lots} -o OUT"
+            f"wrote {policy_file.path}: {policy!r}; apply it with: baserate apply {policy_file.path} FILE{row_ids} -o "
+            f"OUT"
         )
 
 

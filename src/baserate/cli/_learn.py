@@ -1,10 +1,10 @@
-"""`baserate demo`: write generated predictions, and evaluate them."""
+"""`baserate demo`, `baserate list` and `baserate completion`: a worked example, the entries of registries, shells."""
 
 import re
 import shlex
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import click
 from click.shell_completion import get_completion_class
@@ -25,16 +25,13 @@ def steps(file: str) -> list[tuple[str, list[str]]]:
     sites = ["--positive", "1", "--group", "site", "--threshold", "0.2"]
     used = ["--positive", "1", "--group", "site", "--prevalence", "0.02", "--fp", "1", "--fn", "20"]
     return [
-        (
-            "What is it worth where one in fifty is sick?",
-            ["report", *columns, *used],
-        ),
-        ("Is the score any good?", ["measure", *columns]),
-        ("Is it as good at every site, and at a lower threshold?", ["measure", *columns, *sites]),
-        ("Do as many fall sick as it says?", ["reliability", *columns, "--positive", "1", "--curve", "binned"]),
-        ("What could be had at other thresholds?", ["curve", "roc", *columns, "--positive", "1", "--points", "9"]),
-        ("Two numbers for a program:", ["measure", *columns, "--positive", "1", "--measures", "auc,ks", "--json"]),
-        ("A page to explore, in any browser:", ["report", *columns, *used, "-o", str(Path(file).with_name(PAGE))]),
+        ("Performance at a prevalence of 2 %, with costs:", ["report", *columns, *used]),
+        ("Performance in the sample:", ["measure", *columns]),
+        ("Performance by site, at a lower threshold:", ["measure", *columns, *sites]),
+        ("Calibration, in bins of predicted risk:", ["reliability", *columns, "--positive", "1", "--curve", "binned"]),
+        ("The ROC curve:", ["curve", "roc", *columns, "--positive", "1", "--points", "9"]),
+        ("Two numbers, for a program:", ["measure", *columns, "--positive", "1", "--measures", "auc,ks", "--json"]),
+        ("An interactive report, for any browser:", ["report", *columns, *used, "-o", str(Path(file).with_name(PAGE))]),
     ]
 
 
@@ -47,31 +44,31 @@ def demo(
 ) -> None:
     """Write generated predictions and evaluate them, step by step.
 
-    The predictions go to FOLDER/people.csv: 20 000 people are screened at three sites, where the same score meets
-    different prevalences. The last step leaves a page to explore, FOLDER/report.html.
+    The predictions go to FOLDER/people.csv: 20 000 people screened at three sites with different prevalences. The last
+    step writes an interactive page, FOLDER/report.html.
     """
     path = folder / NAME
     _write(path)
-    click.echo(f"{path}: 20 000 generated people: whether each is sick, a risk score, and a site.")
+    click.echo(f"{path}: 20 000 generated people: label (sick), score (risk) and site.")
     root = context.find_root().command
     for remark, typed in steps(str(path)):
         click.echo(f"\n{remark}\n" + click.style(f"$ baserate {shlex.join(typed)}", bold=True))
         with root.make_context("baserate", list(typed), parent=context) as inner:
             root.invoke(inner)
     click.echo(
-        "\nGo on with your own file: baserate report FILE --truth COLUMN --score COLUMN; or see what else there "
-        "is: baserate --help, baserate list measures."
+        "\nContinue with your own file: baserate report FILE --truth COLUMN --score COLUMN. All commands: baserate "
+        "--help. All measures: baserate list measures."
     )
 
 
 def _write(path: Path) -> None:
-    """Write the predictions, unless they are there already; never overwrite another file."""
+    """Write the predictions, unless the file contains them already; never overwrite another file."""
     from baserate.population import screening_csv, simulate_screening
 
     text = screening_csv(simulate_screening())
     if path.exists():
         if not path.is_file() or path.read_bytes() != text.encode():
-            raise OptionError(f"{path} is there already, and is not of this demo", remedy="name another folder.")
+            raise OptionError(f"{path} exists, and is not of this demo", remedy="name another folder.")
         return
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -80,19 +77,12 @@ def _write(path: Path) -> None:
     write_output(text, str(path))
 
 
-_LIST_EXAMPLES = (
-    ("all of them", "baserate list measures"),
-    ("measures by words", "baserate list measures threat score"),
-    ("the meaning of a code", "baserate list findings BR007"),
-    ("decision rules, with their names in other software", "baserate list rules"),
-)
-
-
+_Row = dict[str, Any]
 _KINDS = {"MulticlassRows": "classrows"}
 """Type that a measure is of -> its name in the output, which is older than that of the class."""
 
 
-def _measures(words: str) -> list[dict[str, Any]]:
+def _measures(words: str) -> list[_Row]:
     from baserate.measure import MEASURES, describe, multiclass, search
 
     measures = [describe(MEASURES[name]) for name in search(words)]
@@ -113,55 +103,70 @@ def _measures(words: str) -> list[dict[str, Any]]:
     ]
 
 
-def _curves(words: str) -> list[dict[str, Any]]:
+def _curves() -> Iterator[_Row]:
     from baserate.measure import TABLES
 
-    rows = [{"name": name, "x": x, "y": y} for name, (x, y) in TABLES.items()]
-    return [row for row in rows if all(word in " ".join(row.values()) for word in words.lower().split())]
+    return ({"name": name, "x": x, "y": y} for name, (x, y) in TABLES.items())
 
 
-def _parities(words: str) -> list[dict[str, Any]]:
+def _parities() -> Iterator[_Row]:
     from baserate.equalize import PARITIES
 
-    rows = [
-        {
-            "name": each.name,
-            "measures": ", ".join(each.measures),
-            "promise": each.description,
-            "silent": each.limitation,
-            "chosen": each.enforceable,
-        }
-        for each in PARITIES.values()
-    ]
-    return [row for row in rows if all(word in " ".join(map(str, row.values())) for word in words.lower().split())]
+    for each in PARITIES.values():
+        texts = {"promise": each.description, "silent": each.limitation, "chosen": each.enforceable}
+        yield {"name": each.name, "measures": ", ".join(each.measures), **texts}
 
 
-def _findings(words: str) -> list[dict[str, Any]]:
+def _findings() -> Iterator[_Row]:
     from baserate.report import CHECKS
 
     names = ("code", "title", "severity", "why", "remedy")
-    rows = [{name: getattr(each, name) for name in names} for each in CHECKS.values()]
-    return [row for row in rows if all(word in " ".join(row.values()).lower() for word in words.lower().split())]
+    return ({name: getattr(each, name) for name in names} for each in CHECKS.values())
 
 
-def _page_of_measures(rows: list[dict[str, Any]]) -> Page:
-    titles = {
-        "counts": "at a threshold",
-        "curve": "over all thresholds",
-        "tally": "of scores as probabilities",
-        "confusion": "of all classes together",
-        "classrows": "of a score for each class",
-        "labelsets": "of sets of labels",
-    }
-    sections = [
-        Section(title, tuple(Row(row["name"], (), _describe(row)) for row in rows if row["of"] == of))
-        for of, title in titles.items()
-    ]
-    return Page("", (Table("", (), tuple(section for section in sections if section.rows)),))
+def _rules() -> Iterator[_Row]:
+    from baserate.decide import list_command_line_rules
+
+    rules = list_command_line_rules()
+    return ({**_entry(name, each.summary, each.aliases), "plan": each.in_plans} for name, each in rules.items())
 
 
-def _describe(row: dict[str, Any]) -> str:
-    """Summary of a measure, and those other names that the summary does not mention."""
+def _calibrators() -> Iterator[_Row]:
+    from baserate.calibrate import CALIBRATORS
+
+    return (_entry(each.name, f"{each.summary[:1].upper()}{each.summary[1:]}.", each.aliases) for each in CALIBRATORS)
+
+
+def _estimators() -> Iterator[_Row]:
+    from baserate.shift import ESTIMATORS
+
+    return (_entry(each.name, each.description, each.aliases) for each in ESTIMATORS)
+
+
+def _figures() -> Iterator[_Row]:
+    from baserate.draw import FIGURES
+
+    return (_entry(name, each.summary, each.aliases) for name, each in FIGURES.items())
+
+
+def _dialects() -> Iterator[_Row]:
+    from baserate.apply import DIALECTS
+
+    return (_entry(name, "SQL dialect.", each.aliases) for name, each in DIALECTS.items())
+
+
+def _entry(name: str, meaning: str, aliases: Iterable[str]) -> _Row:
+    return {"name": name, "meaning": meaning, "also": ", ".join(aliases)}
+
+
+def _select(rows: Iterable[_Row], words: str) -> list[_Row]:
+    """Return the rows whose texts contain all words."""
+    wanted = words.lower().split()
+    return [row for row in rows if all(word in " ".join(map(str, row.values())).lower() for word in wanted)]
+
+
+def _describe(row: _Row) -> str:
+    """Return the summary of an entry, and those other names that the summary does not mention."""
     summary = row["meaning"]
     names = [
         name
@@ -171,120 +176,63 @@ def _describe(row: dict[str, Any]) -> str:
     return f"{summary} Also: {', '.join(names)}." if names else summary
 
 
-def _page_of_curves(rows: list[dict[str, Any]]) -> Page:
-    descriptions = (f"{row['y']} against {row['x']}".replace("_", " ") for row in rows)
-    lines = tuple(Row(row["name"], (), each) for row, each in zip(rows, descriptions, strict=True))
-    return Page("", (Table("curve", (), (Section("", lines),)),))
-
-
-def _page_of_findings(rows: list[dict[str, Any]]) -> Page:
-    lines = tuple(Row(row["code"], (), f"{row['title']} ({row['severity']}). {row['why']}") for row in rows)
-    return Page("", (Table("finding", (), (Section("", lines),)),))
-
-
-def _page_of_parities(rows: list[dict[str, Any]]) -> Page:
-    titles = {
-        True: "to choose by, with `baserate equalize`",
-        False: "to measure alone, with `baserate groups`",
-    }
-    sections = [
-        Section(title, tuple(Row(row["name"], (), _describe_parity(row)) for row in rows if row["chosen"] == chosen))
-        for chosen, title in titles.items()
-    ]
-    return Page("", (Table("", (), tuple(section for section in sections if section.rows)),))
-
-
-def _describe_parity(row: dict[str, Any]) -> str:
+def _describe_parity(row: _Row) -> str:
     promise = row["promise"]
-    return f"{promise[:1].upper()}{promise[1:]}. Silent about {row['silent']}."
+    return f"{promise[:1].upper()}{promise[1:]}. Does not constrain {row['silent']}."
 
 
-_Entry = tuple[str, str, Iterable[str]]
-"""Name, meaning and aliases of an entry of a registry."""
+class _List(NamedTuple):
+    """A kind of names: its rows, the meaning of a row, and the sections that rows are in by the value of a column."""
+
+    rows: Callable[[], Iterable[_Row]]
+    meaning: Callable[[_Row], str] = _describe
+    sections: tuple[str, dict[Any, str]] | None = None
+
+    def page(self, rows: Sequence[_Row], corner: str) -> Page:
+        """Return names and meanings, in sections with titles or under the kind of names."""
+        lines = [(row, Row(next(iter(row.values())), (), self.meaning(row))) for row in rows]
+        if self.sections is None:
+            return Page("", (Table(corner, (), (Section("", tuple(line for _, line in lines)),)),))
+        column, titles = self.sections
+        sections = (
+            Section(title, tuple(line for row, line in lines if row[column] == value))
+            for value, title in titles.items()
+        )
+        return Page("", (Table("", (), tuple(section for section in sections if section.rows)),))
 
 
-def _rules(words: str) -> list[dict[str, Any]]:
-    from baserate.decide import list_command_line_rules
-
-    rules = list_command_line_rules()
-    rows = _select_entries(lambda: ((name, each.summary, each.aliases) for name, each in rules.items()))(words)
-    return [{**row, "plan": rules[row["name"]].in_plans} for row in rows]
-
-
-def _page_of_rules(rows: list[dict[str, Any]]) -> Page:
-    titles = {True: "for `baserate decide` and `baserate report`", False: "for `baserate decide`"}
-    sections = [
-        Section(title, tuple(Row(row["name"], (), _describe(row)) for row in rows if row["plan"] == in_plans))
-        for in_plans, title in titles.items()
-    ]
-    return Page("", (Table("", (), tuple(section for section in sections if section.rows)),))
-
-
-def _calibrators() -> Iterator[_Entry]:
-    from baserate.calibrate import CALIBRATORS
-
-    return ((each.name, f"{each.summary[:1].upper()}{each.summary[1:]}.", each.aliases) for each in CALIBRATORS)
-
-
-def _estimators() -> Iterator[_Entry]:
-    from baserate.shift import ESTIMATORS
-
-    return ((each.name, each.description, each.aliases) for each in ESTIMATORS)
-
-
-def _figures() -> Iterator[_Entry]:
-    from baserate.draw import FIGURES
-
-    return ((name, each.summary, each.aliases) for name, each in FIGURES.items())
-
-
-def _dialects() -> Iterator[_Entry]:
-    from baserate.apply import DIALECTS
-
-    return ((name, "SQL dialect.", each.aliases) for name, each in DIALECTS.items())
-
-
-def _select_entries(entries: Callable[[], Iterable[_Entry]]) -> Callable[[str], list[dict[str, Any]]]:
-    """Return a function from words to the entries that contain all of them."""
-
-    def select(words: str) -> list[dict[str, Any]]:
-        rows = [{"name": name, "meaning": meaning, "also": ", ".join(also)} for name, meaning, also in entries()]
-        return [row for row in rows if all(word in " ".join(row.values()).lower() for word in words.lower().split())]
-
-    return select
-
-
-def _page_of_entries(corner: str) -> Callable[[list[dict[str, Any]]], Page]:
-    """Return a function from rows to their page, whose table has this corner."""
-
-    def make_page(rows: list[dict[str, Any]]) -> Page:
-        lines = tuple(Row(row["name"], (), _describe(row)) for row in rows)
-        return Page("", (Table(corner, (), (Section("", lines),)),))
-
-    return make_page
-
-
-_REGISTRIES: dict[str, Callable[[], Iterable[_Entry]]] = {
-    "calibrators": _calibrators,
-    "estimators": _estimators,
-    "figures": _figures,
-    "dialects": _dialects,
+_MEASURES = {
+    "counts": "at a threshold",
+    "curve": "over all thresholds",
+    "tally": "of scores as probabilities",
+    "confusion": "of all classes together",
+    "classrows": "of a score for each class",
+    "labelsets": "of sets of labels",
 }
-_LISTS: dict[str, tuple[Callable[[str], list[dict[str, Any]]], Callable[[list[dict[str, Any]]], Page]]] = {
-    "measures": (_measures, _page_of_measures),
-    "curves": (_curves, _page_of_curves),
-    "parities": (_parities, _page_of_parities),
-    "findings": (_findings, _page_of_findings),
-    "rules": (_rules, _page_of_rules),
-    **{
-        name: (_select_entries(entries), _page_of_entries(name.removesuffix("s")))
-        for name, entries in _REGISTRIES.items()
-    },
+_PARITIES = {True: "to choose by, with `baserate equalize`", False: "to measure alone, with `baserate groups`"}
+_RULES = {True: "for `baserate decide` and `baserate report`", False: "for `baserate decide`"}
+_LISTS = {
+    "measures": _List(tuple, sections=("of", _MEASURES)),
+    "curves": _List(_curves, lambda row: f"{row['y']} against {row['x']}".replace("_", " ")),
+    "parities": _List(_parities, _describe_parity, ("chosen", _PARITIES)),
+    "findings": _List(_findings, lambda row: f"{row['title']} ({row['severity']}). {row['why']}"),
+    "rules": _List(_rules, sections=("plan", _RULES)),
+    "calibrators": _List(_calibrators),
+    "estimators": _List(_estimators),
+    "figures": _List(_figures),
+    "dialects": _List(_dialects),
 }
-"""Kind of names -> the function that selects rows by words, and the one that lays them out."""
 
 
-@command("list", examples=_LIST_EXAMPLES)
+@command(
+    "list",
+    examples=(
+        ("all of them", "baserate list measures"),
+        ("measures by words", "baserate list measures threat score"),
+        ("the meaning of a code", "baserate list findings BR007"),
+        ("decision rules, with their names in other software", "baserate list rules"),
+    ),
+)
 def list_(
     what: Annotated[str, argument(type=click.Choice([*_LISTS]))],
     words: Annotated[tuple[str, ...], argument(nargs=-1)],
@@ -296,24 +244,26 @@ def list_(
     """
     from baserate import Results
 
-    select_rows, make_page = _LISTS[what]
-    rows = select_rows(" ".join(words))
+    typed = " ".join(words)
+    # Measures have a search of their own, which ranks and knows spellings.
+    rows = _measures(typed) if what == "measures" else _select(_LISTS[what].rows(), typed)
     if not rows:
-        raise UnknownNameError(f"none of the {what} is called or described so; `baserate list {what}` lists them all.")
-    results = Results(
-        {name: [row[name] for row in rows] for name in rows[0]}, data={"what": what, "words": list(words)}
-    )
-    print_results(results, lambda: make_page(rows), output)
+        raise UnknownNameError(
+            f"no name or description among the {what} contains {typed!r}", remedy=f"`baserate list {what}` lists all."
+        )
+    header = {"what": what, "words": list(words)}
+    results = Results({name: [row[name] for row in rows] for name in rows[0]}, data=header)
+    print_results(results, lambda: _LISTS[what].page(rows, what.removesuffix("s")), output)
 
 
-_COMPLETION_EXAMPLES = (
-    ("in ~/.bashrc", 'eval "$(baserate completion bash)"'),
-    ("in ~/.zshrc", 'eval "$(baserate completion zsh)"'),
-    ("once, for fish", "baserate completion fish > ~/.config/fish/completions/baserate.fish"),
+@command(
+    "completion",
+    examples=(
+        ("in ~/.bashrc", 'eval "$(baserate completion bash)"'),
+        ("in ~/.zshrc", 'eval "$(baserate completion zsh)"'),
+        ("once, for fish", "baserate completion fish > ~/.config/fish/completions/baserate.fish"),
+    ),
 )
-
-
-@command("completion", examples=_COMPLETION_EXAMPLES)
 def completion(
     context: click.Context, shell: Annotated[str, argument(type=click.Choice(["bash", "zsh", "fish"]))]
 ) -> None:
