@@ -405,7 +405,7 @@ def test_unusable_targets(both: tuple[str, ...]) -> None:
     table(Path("known.csv"), {"risk": [0.1, 0.9], "known": [0, 1]})
     all_known = run("prevalence", "known.csv", *both[1:], *SCORED, "--target-truth", "known")
     assert all_known.exit_code == 3
-    assert "judge them with `baserate measure`, or leave --target-truth out" in all_known.stderr
+    assert "evaluate them with `baserate measure`, or leave --target-truth out" in all_known.stderr
     table(Path("percent.csv"), {"risk": [10, 90]})
     unsure = run("expect", "percent.csv", "--score", "risk", "--assume", "covariate-shift")
     assert unsure.exit_code == 3
@@ -434,7 +434,7 @@ ONE = ("new.csv", "--score", "risk")
         (("prevalence", *ONE, *OLD, "--truth", "sick", "--labels", "a,b"), "--labels is for several classes"),
         (("prevalence", *ONE, *OLD, "--truth", "sick", "--validation-scores", "p_"), "is for several classes"),
         (("prevalence", "new.csv", *OLD, *MANY, "--positive", "cat"), "since none of several is positive."),
-        (("prevalence", "new.csv", *OLD, *MANY, "--validation-score", "p"), "one for each: --validation-scores."),
+        (("prevalence", "new.csv", *OLD, *MANY, "--validation-score", "p"), "of several, give --validation-scores."),
         (("prevalence", "new.csv", *OLD, *MANY, "--threshold", "0.5"), "--threshold has no use for gmm of several"),
         (("prevalence", "new.csv", *OLD, *MANY, "--bins", "5"), "--bins has no use for gmm of several classes"),
         (("prevalence", "new.csv", *OLD, *MANY, "--method", "hdy"), "so it is for two classes"),

@@ -162,7 +162,7 @@ def test_places_are_checked(tmp_path: Path) -> None:
         ((path,), "nothing would be written; name a file for the rows with -o"),
         ((path, "--map", tmp_path / "m.json"), "name a file for the rows with -o, or write the calibrator alone"),
         (("-o", "-"), "name the FILE that the rows are in"),
-        ((path, "-o", "-", "--map", "-"), "rows and map cannot both go to stdout"),
+        ((path, "-o", "-", "--map", "-"), "rows and calibrator cannot both go to stdout"),
         ((path, "-o", tmp_path), "is a folder"),
         ((path, "-o", path), "is one of the files that are read"),
         ((path, "-o", tmp_path / "out.xlsx"), "does not say what to write"),

@@ -205,7 +205,7 @@ def _reading_arguments(deployment: DeploymentOptions, side: str, *, quiet: bool)
 
 
 def _labels(named: "DeploymentOptions | ReadSummary") -> dict[str, Any]:
-    """Labels of both classes as they are written: another file may hold them as another type."""
+    """Labels of both classes as text, since another file may contain them as another type."""
     from baserate import read
 
     labels = {name: getattr(named, name) for name in _OF_LABELS}
@@ -229,20 +229,20 @@ def deployment_headline(deployment: DeploymentOptions, data: Mapping[str, Any]) 
     parts = [describe_files(deployment.file), describe_rows(data)]
     parts += [f"{format_count(data['labelled'], 4)} labelled"] * bool(data["labelled"])
     parts += ["weighted"] * bool(data["weighted"])
-    seen = data.get("validation")
-    if seen is None:
+    validation = data.get("validation")
+    if validation is None:
         return " · ".join(parts)
-    parts += [f"validation: {describe_files(deployment.validation)}", describe_rows(seen)]
+    parts += [f"validation: {describe_files(deployment.validation)}", describe_rows(validation)]
     if data.get("positive") is None:
-        parts += [f"{len(seen['prevalences'])} classes"]
+        parts += [f"{len(validation['prevalences'])} classes"]
     else:
-        share = format_number(100 * seen["prevalence"], 4)
+        share = format_number(100 * validation["prevalence"], 4)
         parts += [
             f"positive: {shorten_label(deployment.truth)} = {shorten_label(data['positive'])}",
             f"validation prevalence {share} %",
         ]
     doubts = [f"doubtful: {'; '.join(data['doubts'])}"] if data.get("doubts") else []
-    return " · ".join([*parts, *["weighted"] * bool(seen["weighted"]), *doubts])
+    return " · ".join([*parts, *["weighted"] * bool(validation["weighted"]), *doubts])
 
 
 def _check_shares(text: str) -> str:

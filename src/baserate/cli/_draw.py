@@ -1,7 +1,7 @@
 """`baserate draw`: one command for each figure of the registry, made from its entry.
 
-A figure whose options are those of its entry (data, marks, band) needs nothing here. Other options are declared by a
-function under `@own_options`, which turns them into arguments of the figure's function.
+A figure whose options are those of its entry (data, marks, band) needs nothing in this module. Other options are
+declared by a function under `@own_options`, which turns them into arguments of the figure's function.
 """
 
 from collections.abc import Callable
