@@ -112,7 +112,7 @@ def cli_page() -> str:
         "<!-- Written by docs/generate.py from the commands; edit those, then run `make pages`. -->",
         "",
         "Data go to stdout, messages to stderr. Exit codes: 0 fine, 1 a requirement failed, 2 usage, 3 unusable data,",
-        "4 our fault (please report it), 130 interrupted, 141 broken pipe. See [errors](errors.md).",
+        "4 a defect of baserate (please report it), 130 interrupted, 141 broken pipe. See [errors](errors.md).",
         "Colour is used on terminals alone; `NO_COLOR` forbids and `FORCE_COLOR` demands it. Nothing is sent anywhere.",
         "",
         "Tables are for people and may change. For programs there are `--format csv` and `--json`, with all digits, in",
@@ -244,7 +244,7 @@ def errors_page() -> str:
         f"{told.strip()} In a shell, the message is one line on stderr and the kind of error is the exit code.",
         "",
         *("```text", dedent(tree), "```", "", " ".join(outro.split()), ""),
-        *("Any other exception is our fault: exit code 4, and `--debug` shows where it happened.", ""),
+        *("Any other exception is a defect of baserate: exit code 4, and `--debug` prints its traceback.", ""),
     ]
     return "\n".join([*lines, *(line for kind in family(BaserateError) for line in error_entry(kind))])
 

@@ -7,12 +7,12 @@ import pytest
 
 import baserate
 from baserate import Estimate, Policy, infer, load_calibrator, measure, shift
-from baserate.cli._people import screening
+from baserate.population import simulate_screening
 from examples.screening.__main__ import alike, by_site, calibrated, cheapest, main, promised, reported, which_cut_off
 
 
 def test_the_people_are_as_described() -> None:
-    people = screening()
+    people = simulate_screening()
     tallies = by_site(people)
     assert tallies["all"].digest == baserate.tally(people.sick, people.risk).digest
     prevalences = [tallies[site].prevalence for site in ("north", "coast", "hill")]
@@ -20,11 +20,11 @@ def test_the_people_are_as_described() -> None:
     # It ranks well, yet overestimates risk: the mean forecast is above what happens.
     assert measure.auc(baserate.curve(tallies["all"])) > 0.8
     assert people.risk.mean() > 1.2 * people.sick.mean()
-    assert screening(rows=50).risk.tolist() == screening(rows=50).risk.tolist()
+    assert simulate_screening(rows=50).risk.tolist() == simulate_screening(rows=50).risk.tolist()
 
 
 def test_the_threshold_is_the_cheapest() -> None:
-    tally = by_site(screening(rows=3000))["all"]
+    tally = by_site(simulate_screening(rows=3000))["all"]
     curve = baserate.curve(tally)
     costs = baserate.Costs(fp=1, fn=20)
     least = np.min(measure.expected_cost(curve.counts, costs=costs))
@@ -34,37 +34,37 @@ def test_the_threshold_is_the_cheapest() -> None:
 def test_the_demo_prints_its_numbers_and_leaves_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     main(tmp_path)
     printed = capsys.readouterr().out
-    area = measure.auc(baserate.curve(by_site(screening())["all"]))
+    area = measure.auc(baserate.curve(by_site(simulate_screening())["all"]))
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert f"{area:.3f}" in printed
-    found = infer.estimate("auc", by_site(screening())["all"])
+    found = infer.estimate("auc", by_site(simulate_screening())["all"])
     assert f"{found.low:.3f}–{found.high:.3f}" in printed
-    chosen = which_cut_off(by_site(screening())["all"])
+    chosen = which_cut_off(by_site(simulate_screening())["all"])
     assert chosen["least cost"]["cost per person"].value == min(
         each["cost per person"].value for each in chosen.values()
     )
     youden = chosen["Youden"]["cut-off"]
     assert f"{youden.low:.3f}–{youden.high:.3f}" in printed
-    decided = baserate.curve(by_site(screening())["all"]).at(cheapest(by_site(screening())["all"]))
+    decided = baserate.curve(by_site(simulate_screening())["all"]).at(cheapest(by_site(simulate_screening())["all"]))
     rarer = infer.estimate("precision", shift.reweigh(decided, to=0.02))
     assert f"{rarer.low:.3f}–{rarer.high:.3f}" in printed
-    after = infer.estimate("calibration_slope", calibrated(by_site(screening())["all"])["after beta"])
+    after = infer.estimate("calibration_slope", calibrated(by_site(simulate_screening())["all"])["after beta"])
     assert f"{after.low:.3f}–{after.high:.3f}" in printed
     assert load_calibrator(tmp_path / "map.json").method == "beta"
-    policy, kept = promised(screening())
+    policy, kept = promised(simulate_screening())
     assert Policy.load(tmp_path / "policy.json").to_json() == policy.to_json()
     assert {name.rpartition(": ")[2] for name in kept["on the other half"]} == {"holds", "undecided", "fails"}
     for name, each in kept["on the other half"].items():
         assert isinstance(each, Estimate)
         assert f"{each.low:.3f}–{each.high:.3f}" in printed
         assert name in printed
-    apart, equal = alike(by_site(screening()))
+    apart, equal = alike(by_site(simulate_screening()))
     assert Policy.load(tmp_path / "policy-by-site.json") == apart
     rates = {name: row["sensitivity, with parity"] for name, row in equal.items()}
     assert [*rates] == ["coast", "hill", "north"]
     shares = [each.value for each in rates.values() if isinstance(each, Estimate)]
     assert max(shares) - min(shares) <= 0.02 + 1e-12
-    told = reported(screening(), tmp_path / "people.csv")
+    told = reported(simulate_screening(), tmp_path / "people.csv")
     assert printed.endswith(f"{told.text()}\n\nOpen {tmp_path / 'report.html'}\n")
     assert page == told.html()
     assert f"baserate decide {tmp_path / 'people.csv'}" in printed

@@ -31,7 +31,8 @@ LAYERS: list[set[str]] = [
     {"decide"},
     {"equalize"},
     {"text"},
-    {"sklearn", "draw", "report"},
+    {"sklearn", "draw"},
+    {"report"},
     {"cli"},
     {"__main__"},
 ]

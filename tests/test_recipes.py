@@ -422,6 +422,10 @@ def test_a_figure_follows_from_its_entry(run_recipe: RunRecipe) -> None:
         assert drawing.name == "lorenz" and {"pass_rate", "fnr"} <= drawing.parts["curve"].columns.keys()
         assert draw.find_figure("Lorenz curve").function is draw.lorenz is draw.FIGURES["lorenz"].function
         assert "lorenz" in dir(draw)
+        assert "Draw the Lorenz curve." in shell("list", "figures", "lorenz") and "lorenz" in shell("draw", "--help")
+        assert "--predicted" not in shell("draw", "lorenz", "--help")
+        shell("draw", "lorenz", DATA, *COLUMNS, "--group", "sex", "--title", "Lorenz", "-o", "lorenz.csv")
+        assert "pass_rate" in Path("lorenz.csv").read_text(encoding="utf-8")
         """,
     )
 

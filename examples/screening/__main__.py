@@ -27,7 +27,7 @@ from baserate import (
     read,
     shift,
 )
-from baserate.cli._people import Screening, as_csv, screening
+from baserate.population import Screening, screening_csv, simulate_screening
 
 Number = Estimate | float
 Table = Mapping[str, Mapping[str, Number]]
@@ -164,14 +164,14 @@ def _at(tally: Tally, right: Tally, threshold: float) -> dict[str, Number]:
 
 def reported(people: Screening, path: Path) -> Report:
     """Write the people to a file, and judge it where the test will be used next, as `baserate report` does."""
-    path.write_text(as_csv(people), encoding="utf-8")
+    path.write_text(screening_csv(people), encoding="utf-8")
     columns: dict[str, Any] = {"truth": "sick", "score": "risk", "group": "site", "positive": "1"}
     return baserate.run(Plan(files=(str(path),), prevalence=ELSEWHERE, costs=COSTS, **columns))
 
 
 def main(folder: Path) -> None:
     """Measure, print, and write a map and policies for new people, and a page to explore."""
-    people = screening()
+    people = simulate_screening()
     tallies = by_site(people)
     threshold = cheapest(tallies["all"])
     print(f"{tallies['all']}\n")

@@ -12,7 +12,7 @@ import pytest
 
 from baserate import Cut, Policy, RandomizedCut
 from baserate._files import write_text
-from baserate.cli._files import write_rows
+from baserate.cli._io import write_rows
 from tests.apply.forms import CLASS_FORMS, FORMS, LABELS, classed, mapped
 from tests.cli.shell import PEOPLE, people, program, run
 
@@ -148,8 +148,8 @@ MAPS = {
     "truncated": (MAP.to_json()[:-40], "not JSON"),
     "newer": (NEWER, "schema version 9; this release reads 1: upgrade baserate."),
     "edited": (MAP.to_json().replace("1.4", "1.5"), "was changed after it was written"),
-    "another kind": ('{"kind": "baserate/tally"}', "name a file that holds one."),
-    "no text": ("\udcff", "is no text, so no map"),
+    "another kind": ('{"kind": "baserate/tally"}', "name a file that contains one."),
+    "no text": ("\udcff", "is no text, so no calibrator"),
 }
 
 
@@ -170,7 +170,9 @@ def test_a_map_that_is_none(verb: tuple[str, ...], name: str, tmp_path: Path, mo
 def test_a_map_that_is_not_there(tmp_path: Path) -> None:
     result = run("export", tmp_path / "map.json", "--to", "sql")
     assert result.exit_code == 2
-    assert f"the map or policy {tmp_path / 'map.json'} cannot be opened: No such file or directory" in result.stderr
+    assert (
+        f"the calibrator or policy {tmp_path / 'map.json'} cannot be opened: No such file or directory" in result.stderr
+    )
 
 
 def test_sql_runs_where_it_is_put(kept: Path, tmp_path: Path) -> None:
@@ -296,7 +298,7 @@ def test_rows_without_a_score_stay_if_they_may(policy: Path, tmp_path: Path) -> 
     [
         ((), "this policy draws lots, which the ids of rows decide; name their column, such as --id patient."),
         (("--id", "nr"), "there is no column 'nr'."),
-        (("--id", "old", "--bounds"), "--bounds is for maps, and "),
+        (("--id", "old", "--bounds"), "--bounds is for calibrators, and "),
         (("--id", "old", "--group", "sex", "--group", "site"), "group names 2 columns, but this policy requires sex"),
         (("--id", "old", "--to", "w"), "there is a column 'w' already; name the new one otherwise with --to."),
     ],
@@ -312,15 +314,15 @@ def test_what_a_policy_refuses(typed: tuple[str, ...], message: str, policy: Pat
 def test_options_of_policies_are_not_for_maps(typed: tuple[str, ...], kept: Path, tmp_path: Path) -> None:
     result = run("apply", kept, people(tmp_path), "-o", "-", *typed)
     assert result.exit_code == 2
-    assert f"{typed[0]} is for policies, and {kept} holds a map; leave it out." in result.stderr
+    assert f"{typed[0]} is for policies, and {kept} contains a calibrator; leave it out." in result.stderr
 
 
 BROKEN = {
-    "truncated": (POLICY.to_json()[:-40], "is no policy to use: not JSON"),
+    "truncated": (POLICY.to_json()[:-40], "is no usable policy: not JSON"),
     "newer": (NEWEST, "a policy of schema version 9; this release reads 1: upgrade baserate."),
     "edited": (POLICY.to_json().replace("0.5", "0.6"), "the policy was changed after it was written"),
-    "a table": (PEOPLE, "holds neither a map nor a policy; name a file that holds one."),
-    "no text": ("\udcff", "is no text, so no map or policy"),
+    "a table": (PEOPLE, "contains neither a calibrator nor a policy; name a file that contains one."),
+    "no text": ("\udcff", "is no text, so no calibrator or policy"),
 }
 
 
@@ -344,6 +346,6 @@ def test_a_policy_that_is_not_there(tmp_path: Path) -> None:
 def test_how_fast_it_went_is_told_of_long_work(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("baserate.cli._files._LONG", 0.0)
+    monkeypatch.setattr("baserate.cli._io._LONG", 0.0)
     write_rows(MAP, (str(people(tmp_path)),), str(tmp_path / "out.csv"), quiet=False)
     assert capsys.readouterr().err.endswith(" rows/s).\n")

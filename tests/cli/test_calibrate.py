@@ -83,7 +83,7 @@ def test_after_is_cross_fitted(tmp_path: Path) -> None:
     assert found["data"]["map"]["method"] == "isotonic"
     assert {row["calibrated"] for row in found["rows"]} == {
         None,
-        "cross-fitted: isotonic, each row by a map that was fitted without it",
+        "cross-fitted: isotonic, each row by a calibrator fitted without it",
     }
 
 
@@ -145,7 +145,7 @@ def test_the_map_may_go_to_stdout(tmp_path: Path) -> None:
 def test_without_o_nothing_is_written(tmp_path: Path) -> None:
     file = screened(tmp_path)
     result = run("calibrate", file, *ONE, "--with", "offset", "--draws", "0")
-    assert "no map was written; -o map.json writes it." in result.stderr
+    assert "no calibrator was written; -o map.json writes it." in result.stderr
     assert [each.name for each in tmp_path.iterdir()] == [file.name]
 
 
@@ -155,12 +155,12 @@ def test_without_o_nothing_is_written(tmp_path: Path) -> None:
         (("--with", "spline"), 2, "there is no method 'spline'."),
         (("--with", "isotonc"), 2, "Did you mean 'isotonic'?"),
         (("--predicted", "says"), 2, "labels cannot be calibrated"),
-        (("--score", "old"), 2, "a map is of one score"),
+        (("--score", "old"), 2, "a calibrator has one score"),
         (("--with", "offset", "--bins", "3"), 2, "--bins is for --with histogram"),
         (("--with", "offset", "--smoothed"), 2, "--smoothed is for --with logistic"),
-        (("--labels", "a,b"), 2, "--labels is for many classes"),
+        (("--labels", "a,b"), 2, "--labels is for several classes"),
         (("-o", "nowhere/map.json"), 2, "there is no folder nowhere"),
-        (("-o", "-", "--json"), 2, "name a file for the map"),
+        (("-o", "-", "--json"), 2, "name a file for the calibrator"),
         (("--folds", "1"), 2, "folds"),
         (("--with", "venn-abers", "--weight", "w"), 2, "leave --weight out"),
     ],
@@ -216,7 +216,7 @@ def test_a_map_is_judged_on_rows_of_its_own(tmp_path: Path) -> None:
     assert other.exit_code == 0, other.stderr
     assert "these very rows" not in other.stderr
     after = [row for row in fitting(other.stdout)["rows"] if row["calibrated"]]
-    assert {row["calibrated"] for row in after} == {"mapped by map.json (offset)"}
+    assert {row["calibrated"] for row in after} == {"calibrated by map.json (offset)"}
 
 
 def test_a_map_of_classes_is_judged(tmp_path: Path) -> None:
@@ -280,7 +280,7 @@ def test_scores_that_are_no_probabilities_become_some(method: str, tmp_path: Pat
     assert isinstance(found, Calibrator)
     assert 0 < found([-1.0])[0] < found([1.0])[0] < 1
     judged = run("reliability", file, "--truth", "y", "--score", "margin", "--map", out, "--draws", "0", "--json")
-    assert {row["calibrated"] for row in fitting(judged.stdout)["rows"]} == {f"mapped by map.json ({found.method})"}
+    assert {row["calibrated"] for row in fitting(judged.stdout)["rows"]} == {f"calibrated by map.json ({found.method})"}
 
 
 def test_a_map_that_cannot_be_judged_is_still_written(tmp_path: Path) -> None:
@@ -288,7 +288,7 @@ def test_a_map_that_cannot_be_judged_is_still_written(tmp_path: Path) -> None:
     path.write_text("y,p\n0,0.1\n1,0.3\n0,0.4\n0,0.2\n1,0.9\n0,0.6\n", encoding="utf-8")
     result = run("calibrate", path, "--truth", "y", "--score", "p", "--with", "logistic", "--draws", "0", "-o", out)
     assert result.exit_code == 0, result.stderr
-    assert "note: the map cannot be judged on rows that it has not seen: without fold" in result.stderr
+    assert "note: the calibrator cannot be assessed on other rows: without fold" in result.stderr
     assert "after" not in result.stdout
     assert load_calibrator(out).method == "logistic"
 

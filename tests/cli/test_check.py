@@ -166,7 +166,7 @@ def test_unusable_files_are_told(tmp_path: Path) -> None:
     broken.write_text(BY_SEX.to_json()[:200], encoding="utf-8")
     result = run("check", path, "--policy", broken, *SOME)
     assert (result.exit_code, result.stdout) == (3, "")
-    assert "broken.json is no policy to use" in result.stderr
+    assert "broken.json is no usable policy" in result.stderr
     only = Policy(by_group={("f",): Cut((0.5,))}, otherwise="refuse", attributes=("sex",), **NAMED)
     refused = run("check", path, "--policy", saved(only, tmp_path), *SOME)
     assert refused.exit_code == 3

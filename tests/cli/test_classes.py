@@ -216,7 +216,7 @@ def test_two_classes_may_be_treated_alike(tmp_path: Path) -> None:
         (
             ("--truth", "is", "--score", "p_cat"),
             3,
-            "or judge all of them: `baserate measure` with --scores or --predicted",
+            "or evaluate all of them: `baserate measure` with --scores or --predicted",
         ),
         (("--truth", "is", "--average", "macro"), 2, "many classes need --predicted, --scores or --cross-table"),
     ],

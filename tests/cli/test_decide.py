@@ -496,7 +496,7 @@ def test_what_makes_no_policy_is_refused(tmp_path: Path) -> None:
         assert (result.exit_code, words in result.stderr) == (2, True), result.stderr
     assert not (tmp_path / "p.json").exists()
     result = run("decide", path, *ONE, "--map", path)
-    assert (result.exit_code, "is no map to use" in result.stderr) == (3, True), result.stderr
+    assert (result.exit_code, "is no usable calibrator" in result.stderr) == (3, True), result.stderr
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,7 @@ def test_costs_bands_and_labels_of_a_roc_curve(tmp_path: Path) -> None:
 
 def test_a_stated_prevalence_is_told(tmp_path: Path) -> None:
     shown = run("draw", "pr", people(tmp_path), *ASKED, "--prevalence", "2%", "-o", tmp_path / "pr.svg")
-    assert "prevalence 40.00 % · adjusted to 2.000 %" in shown.stderr
+    assert "prevalence 40.00 % · adjusted to 2% prevalence" in shown.stderr
     rows = drawn(tmp_path, "pr", *ASKED, "--prevalence", "2%", "--no-iso-f1")
     assert parts(rows, "prevalence")[0]["precision"] == pytest.approx(0.02)
     assert not parts(rows, "iso_f1")
@@ -104,7 +104,7 @@ def test_groups_are_columns_of_the_numbers(tmp_path: Path) -> None:
         (("roc", *ASKED, "--prevalence", "0.1"), "give --fp and --fn as well, or leave --prevalence out."),
         (("thresholds", *ASKED, "--measures", "auc"), "auc has one value for a whole curve"),
         (("roc", "--truth", "sick", "--predicted", "says", "--threshold", "1"), "labels alone have no threshold"),
-        (("roc", *ASKED, "-o", "roc.bmp"), "no kind of picture"),
+        (("roc", *ASKED, "-o", "roc.bmp"), "no format of figures"),
         (("rok", *ASKED), "roc"),
     ],
 )

@@ -190,7 +190,7 @@ def test_many_classes_have_intervals(tmp_path: Path) -> None:
         ((*ONE, "--interval", "delong", "--no-interval"), "--interval is for intervals; leave out either it or"),
         ((*ONE, "--level", "0.9", "--no-interval"), "--level is for intervals; leave out either it or --no-interval."),
         ((*ONE, "--cluster", "site", "--no-interval"), "--cluster is for intervals;"),
-        ((*ONE, "--cluster", "site", "--interval", "wilson"), "--interval wilson takes rows as independent, --cluster"),
+        ((*ONE, "--cluster", "site", "--interval", "wilson"), "--interval wilson assumes independent rows, --cluster"),
         ((*ONE, "--cluster", "sight"), "there is no column 'sight'. Did you mean 'site'"),
         ((*ONE, "--seed", "-1"), "invalid value for '--seed':"),
         (

@@ -109,7 +109,7 @@ def test_a_thinned_curve_says_so(tmp_path: Path) -> None:
         ),
         (("curve", "pr", "FILE", *ONE, "--simultaneous"), 2, "--simultaneous is for roc and det; take --band for pr"),
         (("list", "curvez"), 2, "invalid value for '{measures|curves|parities|findings|rules|"),
-        (("list", "measures", "zebra"), 2, "none of the measures is called or described so;"),
+        (("list", "measures", "zebra"), 2, "no name or description among the measures contains 'zebra'; "),
         (("measure", "nowhere.csv", *ONE), 2, "there is no file nowhere.csv."),
         (("--nope",), 2, "no such option '--nope'. Try: baserate --help"),
         (
@@ -185,7 +185,8 @@ def test_an_unexpected_error_is_ours_and_is_traced_only_on_demand(
     result = run("measure", people(tmp_path), *ONE)
     assert result.exit_code == 4
     assert result.stderr == (
-        "baserate: internal error: KeyError: 'gone'. This is our fault; rerun with --debug to see where it happened.\n"
+        "baserate: internal error: KeyError: 'gone'. This is a defect of baserate; rerun with --debug for the "
+        "traceback.\n"
     )
     for typed in (("--debug", "measure", people(tmp_path), *ONE), ("measure", people(tmp_path), *ONE, "--debug")):
         traced = run(*typed)
@@ -363,7 +364,7 @@ def test_a_threshold_is_shown_in_full(tmp_path: Path) -> None:
 def test_an_ending_of_no_format_is_refused(tmp_path: Path) -> None:
     result = run("measure", people(tmp_path), *ONE, "-o", tmp_path / "out.xlsx")
     assert result.exit_code == 2
-    assert "the ending .xlsx is no format of ours" in result.stderr
+    assert "the ending .xlsx is no output format" in result.stderr
     assert not (tmp_path / "out.xlsx").exists()
 
 

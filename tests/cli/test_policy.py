@@ -185,7 +185,7 @@ def test_a_policy_that_is_none(how: str, verb: str, tmp_path: Path) -> None:
     path.write_text(BROKEN[how](path.read_text(encoding="utf-8")), encoding="utf-8")
     result = run(*VERBS[verb], path)
     assert result.exit_code == 3
-    assert f"{path} is no policy to use: " in result.stderr
+    assert f"{path} is no usable policy: " in result.stderr
 
 
 def test_files_of_others_are_refused(tmp_path: Path) -> None:
@@ -193,12 +193,12 @@ def test_files_of_others_are_refused(tmp_path: Path) -> None:
     path.write_text("sick,risk\n1,0.5\n", encoding="utf-8")
     result = run("show", path)
     assert result.exit_code == 3
-    assert f"{path} holds no map, policy, report, plan or tally" in result.stderr
+    assert f"{path} contains no calibrator, policy, report, plan or tally" in result.stderr
     path.write_text('{"kind": "baserate/tally"}', encoding="utf-8")
-    assert f"{path} is no tally to use: " in run("show", path).stderr
+    assert f"{path} is no usable tally: " in run("show", path).stderr
     result = run("export", path, "--to", "sql")
     assert result.exit_code == 3
-    assert f"{path} holds neither a map nor a policy" in result.stderr
+    assert f"{path} contains neither a calibrator nor a policy" in result.stderr
 
 
 @pytest.mark.parametrize("map_", [mapped(FORMS["rarer"]), classed(CLASS_FORMS["priors"])])
@@ -216,7 +216,7 @@ def test_a_policy_is_not_taken_for_a_calibrator(tmp_path: Path) -> None:
     mapped(FORMS["rarer"]).save(tmp_path / "map.json")
     result = run("check", people(tmp_path), "--policy", tmp_path / "map.json", "--require", "auc >= 0.5")
     assert result.exit_code == 3
-    assert f"{tmp_path / 'map.json'} holds a map, not a policy; `baserate export` writes maps" in result.stderr
+    assert f"{tmp_path / 'map.json'} contains a calibrator, not a policy; `baserate export` writes" in result.stderr
 
 
 def test_plans_reports_and_tallies_are_shown(tmp_path: Path) -> None:

@@ -121,11 +121,11 @@ def test_help_is_as_ever(verb: str) -> None:
     assert is_as_ever(run(verb, "--help").stdout, f"help-{verb}")
 
 
-def test_help_lists_every_method() -> None:
-    shown = " ".join(run("prevalence", "--help").stdout.split()).replace("- ", "-")
-    told = shown[shown.index("--method METHOD") : shown.index("--threshold NUMBERS")]
-    words = {word.strip("(),.:") for word in told.split()}
-    assert words >= {*shift.METHODS, *shift.ALIASES}
+def test_help_names_the_list_of_every_method() -> None:
+    assert "`baserate list estimators` lists them" in " ".join(run("prevalence", "--help").stdout.split())
+    rows = json.loads(run("list", "estimators", "--json").stdout)["rows"]
+    names = {name for row in rows for name in (row["name"], *filter(None, row["also"].split(", ")))}
+    assert names == {*shift.METHODS, *shift.ALIASES}
 
 
 def test_rows_come_in_order(both: tuple[str, ...]) -> None:
@@ -190,7 +190,7 @@ def test_a_truth_that_is_known_of_some_rows_counts(both: tuple[str, ...]) -> Non
     results = found(result)
     assert (results["data"]["rows"], results["data"]["labelled"]) == (1950, 50)
     assert results["rows"][0]["high"] - results["rows"][0]["low"] < plain["high"] - plain["low"]
-    assert result.stderr.startswith("new.csv · 2 000 rows · 50 with truth · validation: old.csv · 500 rows")
+    assert result.stderr.startswith("new.csv · 2 000 rows · 50 labelled · validation: old.csv · 500 rows")
 
 
 def test_labels_of_validation_are_those_of_the_target(tmp_path: Path) -> None:
@@ -229,7 +229,7 @@ def test_the_headline_says_that_a_calibration_does_not_fit_and_estimates_disagre
     result = run("prevalence", *both, *SCORED, "--method", "mlls", "--measures", "auc", env={"COLUMNS": "250"})
     first = result.stdout.splitlines()[0]
     assert "doubtful: calibration does not fit (p < 0.0001); estimates disagree: binned gives 0." in first
-    assert "do not fit validation" in result.stdout
+    assert "do not fit the validation data" in result.stdout
     assert "Estimates by likelihood and by the mean agree" not in result.stdout
     assert "note: By binned, which needs no calibration, the prevalence is 0." in result.stderr
     usual = run("prevalence", *both, *SCORED, "--measures", "auc", env={"COLUMNS": "250"})
@@ -381,7 +381,7 @@ def test_probabilities_are_taken_at_their_word_without_validation(both: tuple[st
     shown = run("expect", both[0], "--score", "risk", "--assume", "covariate-shift").stdout
     assert "\n  positive  " in shown
     known = run("expect", both[0], "--score", "risk", "--assume", "covariate-shift", "--target-truth", "known")
-    assert "note: 50 rows of the target have a truth; they were left out." in known.stderr
+    assert "note: 50 rows of the target have labels and were left out." in known.stderr
 
 
 @pytest.mark.parametrize(
@@ -405,11 +405,11 @@ def test_unusable_targets(both: tuple[str, ...]) -> None:
     table(Path("known.csv"), {"risk": [0.1, 0.9], "known": [0, 1]})
     all_known = run("prevalence", "known.csv", *both[1:], *SCORED, "--target-truth", "known")
     assert all_known.exit_code == 3
-    assert "judge them with `baserate measure`, or leave --target-truth out" in all_known.stderr
+    assert "evaluate them with `baserate measure`, or leave --target-truth out" in all_known.stderr
     table(Path("percent.csv"), {"risk": [10, 90]})
     unsure = run("expect", "percent.csv", "--score", "risk", "--assume", "covariate-shift")
     assert unsure.exit_code == 3
-    assert "give rows with a truth to recalibrate them on, with --validation." in unsure.stderr
+    assert "give labelled data to recalibrate them on, with --validation." in unsure.stderr
     table(Path("low.csv"), {"risk": [0.02] * 500})
     none = run("prevalence", "low.csv", *both[1:], *SCORED, "--map", "there.json")
     assert none.exit_code == 3
@@ -427,16 +427,16 @@ ONE = ("new.csv", "--score", "risk")
     [
         (("prevalence", *ONE), "missing option '--validation'."),
         (("prevalence", *ONE, *OLD), "missing option '--truth'."),
-        (("prevalence", "new.csv", *OLD, "--truth", "sick"), "say where scores stand; give one of them."),
-        (("prevalence", *ONE, "--scores", "q_", *OLD), "are two ways to read; leave out one of them."),
-        (("prevalence", *ONE, "--truth", "sick"), "--truth is of rows with a truth; name their file"),
+        (("prevalence", "new.csv", *OLD, "--truth", "sick"), "name the columns of scores with one of them."),
+        (("prevalence", *ONE, "--scores", "q_", *OLD), "--scores for several; leave out one of them."),
+        (("prevalence", *ONE, "--truth", "sick"), "--truth is for labelled data; name their file"),
         (("prevalence", "-", "--score", "risk", "--validation", "-", "--truth", "sick"), "stdin can be read once"),
-        (("prevalence", *ONE, *OLD, "--truth", "sick", "--labels", "a,b"), "--labels is for many classes"),
-        (("prevalence", *ONE, *OLD, "--truth", "sick", "--validation-scores", "p_"), "is for many classes"),
-        (("prevalence", "new.csv", *OLD, *MANY, "--positive", "cat"), "of many none is positive: leave it out."),
-        (("prevalence", "new.csv", *OLD, *MANY, "--validation-score", "p"), "one for each: --validation-scores."),
-        (("prevalence", "new.csv", *OLD, *MANY, "--threshold", "0.5"), "--threshold has no use for gmm of many"),
-        (("prevalence", "new.csv", *OLD, *MANY, "--bins", "5"), "--bins has no use for gmm of many classes"),
+        (("prevalence", *ONE, *OLD, "--truth", "sick", "--labels", "a,b"), "--labels is for several classes"),
+        (("prevalence", *ONE, *OLD, "--truth", "sick", "--validation-scores", "p_"), "is for several classes"),
+        (("prevalence", "new.csv", *OLD, *MANY, "--positive", "cat"), "since none of several is positive."),
+        (("prevalence", "new.csv", *OLD, *MANY, "--validation-score", "p"), "of several, give --validation-scores."),
+        (("prevalence", "new.csv", *OLD, *MANY, "--threshold", "0.5"), "--threshold has no use for gmm of several"),
+        (("prevalence", "new.csv", *OLD, *MANY, "--bins", "5"), "--bins has no use for gmm of several classes"),
         (("prevalence", "new.csv", *OLD, *MANY, "--method", "hdy"), "so it is for two classes"),
         (("prevalence", *ONE, *OLD, *SCORED, "--method", "gmm"), "gmm is for several classes; of two, take one of"),
         (
@@ -445,7 +445,7 @@ ONE = ("new.csv", "--score", "risk")
         ),
         (("prevalence", *ONE, *OLD, *SCORED, "--alpha", "3"), "--alpha has no use for binned; leave it out."),
         (("prevalence", *ONE, *OLD, *SCORED, "--method", "pacc", "--no-recalibration"), "--no-recalibration has no"),
-        (("prevalence", *ONE, *OLD, *SCORED, "--at", "0.3"), "--at is for probabilities taken as they are"),
+        (("prevalence", *ONE, *OLD, *SCORED, "--at", "0.3"), "--at is for probabilities without recalibration"),
         (("prevalence", *ONE, *OLD, *SCORED, "--no-recalibration"), "for binned; add --method mlls, or leave it out."),
         (("prevalence", *ONE, *OLD, *SCORED, "--no-recalibration", "--at", "2"), "'2' is no prevalence"),
         (("prevalence", *ONE, *OLD, *SCORED, "--method", "acc", "--threshold", "0.1,0.2"), "at one threshold; give"),
@@ -457,13 +457,13 @@ ONE = ("new.csv", "--score", "risk")
         (("prevalence", *ONE, *OLD, *SCORED, "--target-truth", "knwn"), "target: there is no column 'knwn'."),
         (("prevalence", "no.csv", *OLD, *SCORED), "target: there is no file no.csv."),
         (("expect", *ONE, *OLD, *SCORED), "missing option '--assume'."),
-        (("expect", *ONE, "--assume", "label-shift"), "give rows with a truth with --validation."),
+        (("expect", *ONE, "--assume", "label-shift"), "give labelled --validation."),
         (("expect", *ONE, "--assume", "covariate-shift", "--no-recalibration"), "without it nothing is recalibrated"),
-        (("expect", *ONE, "--assume", "covariate-shift", "--positive", "1"), "--positive is of rows with a truth"),
+        (("expect", *ONE, "--assume", "covariate-shift", "--positive", "1"), "--positive is for labelled data"),
         (("expect", *ONE, *OLD, *SCORED, "--assume", "covariate-shift", "--at", "0.3"), "--assume label-shift and"),
         (
             ("expect", "new.csv", *OLD, *MANY, "--assume", "label-shift", "--threshold", "0.2"),
-            "of many the highest score decides",
+            "of several the highest score decides",
         ),
     ],
 )

@@ -13,7 +13,7 @@ import pytest
 
 import baserate
 from baserate.cli import VERBS, app
-from baserate.cli._demo import NAME, steps
+from baserate.cli._learn import NAME, steps
 from baserate.cli._terminal import bar, progress_bar
 from tests.cli.shell import people, program, run
 
@@ -50,7 +50,7 @@ def test_numbers_alone_load_nothing_for_intervals(tmp_path: Path) -> None:
 def test_help_loads_no_verb() -> None:
     verbs = {f"baserate.cli.{home.partition(':')[0]}" for home, _ in VERBS.values()}
     assert not loaded("--help") & verbs
-    assert loaded("list", "curves") & verbs == {"baserate.cli._list"}
+    assert loaded("list", "curves") & verbs == {"baserate.cli._learn"}
 
 
 def test_the_version_is_told() -> None:
@@ -202,7 +202,7 @@ def test_the_demo_shows_what_was_typed_and_what_comes_of_it(tmp_path: Path, monk
 def test_the_demo_writes_the_same_every_time_and_spares_what_is_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("baserate.cli._demo.steps", lambda _: [])  # which the test before runs
+    monkeypatch.setattr("baserate.cli._learn.steps", lambda _: [])  # which the test before runs
     one, two = tmp_path / "one", tmp_path / "two" / "deep"
     one.mkdir()
     (one / "mine.txt").write_text("mine", encoding="utf-8")
@@ -216,7 +216,7 @@ def test_the_demo_does_not_overwrite_what_is_not_its_own(tmp_path: Path) -> None
     (tmp_path / NAME).write_text("y,p\n1,0.5\n", encoding="utf-8")
     result = run("demo", tmp_path)
     assert result.exit_code == 2
-    assert "is there already, and is not of this demo" in result.stderr
+    assert "exists, and is not of this demo" in result.stderr
     assert (tmp_path / NAME).read_text(encoding="utf-8") == "y,p\n1,0.5\n"
     (tmp_path / "file").write_text("", encoding="utf-8")
     assert run("demo", tmp_path / "file").exit_code == 2

@@ -111,7 +111,7 @@ def test_a_number_beyond_chance_is_marked(tmp_path: Path) -> None:
     (ece,) = (row for row in rows if row["measure"] == "ece" and not row["top"])
     assert ece["value"] > ece["floor_high"] >= ece["floor"] >= ece["floor_low"]
     assert f"{ece['value']:.4f}*" in shown
-    assert "* more than chance alone explains" in shown
+    assert "* more than chance explains" in shown
 
 
 def test_the_verdict_names_the_prevalence(tmp_path: Path) -> None:
@@ -221,23 +221,26 @@ def test_scores_that_are_no_probabilities_are_counted(more: tuple[str, ...], tmp
 @pytest.mark.parametrize(
     ("typed", "told"),
     [
-        ((*ONE, "--prevalence", "1.5"), "'1.5' is no prevalence; give a number between 0 and 1, or derived."),
+        ((*ONE, "--prevalence", "1.5"), "'1.5' is no prevalence; expected"),
         ((*ONE, "--prevalence", "often"), "'often' is no prevalence"),
         (("--truth", "sick", "--predicted", "says"), "labels are no probabilities; instead of --predicted give"),
         ((*ONE, "--predicted", "says"), "labels are no probabilities"),
-        (("--truth", "sick"), "say where probabilities stand; give one of them."),
-        ((*ONE, "--scores", "risk"), "are two ways to read; leave out one of them."),
-        ((*ONE, "--labels", "0,1"), "--labels is for many classes; give a probability for each with --scores."),
+        (("--truth", "sick"), "name the columns of probabilities with one of them."),
+        ((*ONE, "--scores", "risk"), "--scores for several; leave out one of them."),
+        ((*ONE, "--labels", "0,1"), "--labels is for several classes; give a probability for each with --scores."),
         (("--truth", "sick", "--scores", "r", "--prevalence", "0.1"), "--prevalence is for two classes"),
         ((*ONE, "--points", "5"), "--points is for curves; add one, such as --curve isotonic."),
         ((*ONE, "--band", "confidence"), "--band is for curves"),
         ((*ONE, "--curve", "binned", "--draws", "0"), "--draws is for numbers and tests; leave out it or --curve."),
         ((*ONE, "--curve", "binned", "--fitted"), "--fitted is for numbers and tests"),
         ((*ONE, "--curve", "lowess", "--prevalence", "0.1"), "--prevalence is for numbers and tests"),
-        ((*ONE, "--curve", "lowess", "--bins", "5"), "--bins is for bins, which lowess does without; leave it out."),
-        ((*ONE, "--curve", "isotonic", "--by", "mass"), "--by is for bins, which isotonic does without"),
-        ((*ONE, "--curve", "binned", "--seed", "0"), "--seed is for bands that are drawn, of --curve isotonic or"),
-        ((*ONE, "--curve", "likelihood-ratio", "--band", "consistency"), "--band is for bands that are drawn"),
+        ((*ONE, "--curve", "lowess", "--bins", "5"), "are for bins, and lowess curves have none; leave them out."),
+        ((*ONE, "--curve", "isotonic", "--by", "mass"), "are for bins, and isotonic curves have none"),
+        ((*ONE, "--curve", "binned", "--seed", "0"), "--seed is for simulated bands, of --curve isotonic or"),
+        (
+            (*ONE, "--curve", "likelihood-ratio", "--band", "consistency"),
+            "--band is for --curve isotonic or --curve lowess",
+        ),
         ((*ONE, "--bins", "0"), "'--bins'"),
         ((*ONE, "--level", "2"), "'2' is no confidence level"),
     ],

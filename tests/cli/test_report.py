@@ -91,7 +91,7 @@ def test_other_commands_have_no_page(tmp_path: Path) -> None:
     path = people(tmp_path)
     result = run("measure", path, *ONE, "-o", tmp_path / "x.html")
     assert result.exit_code == 2
-    assert "the ending .html is no format of ours; end the name in .json, .csv, .md or .txt, or say" in result.stderr
+    assert "the ending .html is no output format; end the name in .json, .csv, .md or .txt, or state" in result.stderr
     assert run("measure", path, *ONE, "--format", "html").exit_code == 2
     known = reported(tmp_path, *ONE, "-o", tmp_path / "x.pdf")
     assert "end the name in .json, .csv, .md, .html or .txt" in known.stderr
@@ -292,7 +292,7 @@ def test_figures_are_drawn_of_policies_without_one_threshold(tmp_path: Path) -> 
         (("FILE", "--score", "risk"), 2, "missing option '--truth'."),
         (("FILE", *ONE, "--rule", "cost"), 2, "the rule cost needs the costs of errors; give --fp 1 --fn 20."),
         (("FILE", *ONE, "--rule", "capacity"), 2, "needs more than a plan can tell; choose with `baserate decide"),
-        (("FILE", *ONE, "--threshold", "1", "--rule", "youden"), 2, "--threshold and --rule are several ways to cut"),
+        (("FILE", *ONE, "--threshold", "1", "--rule", "youden"), 2, "--threshold and --rule both state the decisions"),
         (("FILE", *ONE, "--threshold", "1,2"), 2, "are 2 thresholds; a report has one."),
         (("FILE", *ONE, "--prevalence", "2"), 2, "'2' is no prevalence; expected a prevalence from 1e-12 to 1 - 1e-12"),
         (("FILE", *ONE, "--apart"), 2, "samples that are judged apart are several files, without groups"),
@@ -300,7 +300,7 @@ def test_figures_are_drawn_of_policies_without_one_threshold(tmp_path: Path) -> 
         (("FILE", *ONE, "--save-plan", "no/plan.json"), 2, "name another file with --save-plan."),
         (("FILE", *ONE, "--figures", "no/where"), 2, "there is no folder no; make it, or name another with --figures."),
         (("FILE", *ONE, "--figures", "FILE"), 2, "is a file; name a folder with --figures."),
-        (("--plan", "FILE"), 3, "is no plan to use: not JSON"),
+        (("--plan", "FILE"), 3, "is no usable plan: not JSON"),
         (("--plan", "no.json"), 2, "the plan no.json cannot be opened"),
     ],
 )

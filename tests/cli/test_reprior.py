@@ -71,7 +71,7 @@ def test_several_classes_there_and_back(tmp_path: Path) -> None:
     there, back = tmp_path / "there.csv", tmp_path / "back.csv"
     result = run("reprior", pets(tmp_path), *SHARES, "-o", there)
     # 0.1/0.5, 0.2/0.3 and 0.7/0.2, over their sum.
-    told = "where every class had the same probability, it becomes: cat 0.0458, dog 0.1527, fish 0.8015."
+    told = "equal probabilities become cat 0.0458, dog 0.1527, fish 0.8015."
     assert result.stderr.splitlines()[-1] == told
     before = np.array([[float(row[f"p_{name}"]) for name in ("cat", "dog", "fish")] for row in rows(PETS)])
     names = [f"p_{name}_corrected" for name in ("cat", "dog", "fish")]
@@ -118,16 +118,16 @@ def test_missing_scores_may_stay_so(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("typed", "code", "message"),
     [
-        (("--score", "risk"), 2, "from where to where? Give both prevalences, such as --from 0.5 --to 0.02"),
-        (("--score", "risk", "--from", "0.5"), 2, "from where to where?"),
-        (("--score", "risk", "--to", "0.5"), 2, "from where to where?"),
-        (("--from", "0.5", "--to", "0.1"), 2, "say where probabilities stand; give one of them."),
-        ((*FROM_HALF, "--scores", "p_"), 2, "are two ways to read; leave out one of them."),
+        (("--score", "risk"), 2, "a prevalence is missing; give both, such as --from 0.5 --to 0.02"),
+        (("--score", "risk", "--from", "0.5"), 2, "a prevalence is missing"),
+        (("--score", "risk", "--to", "0.5"), 2, "a prevalence is missing"),
+        (("--from", "0.5", "--to", "0.1"), 2, "name the columns of probabilities with one of them."),
+        ((*FROM_HALF, "--scores", "p_"), 2, "--scores for several; leave out one of them."),
         ((*FROM_HALF, "--gamma", "2"), 2, "are for two classes, instead of --from and --to."),
         (("--score", "risk", "--from", "0.5", "--to", "1"), 2, "'1' is no prevalence"),
         (("--score", "risk", "--from", "0", "--to", "0.1"), 2, "invalid value for '--from': '0' is no prevalence"),
-        (("--score", "risk", "--from", "a=0.5,b=0.5", "--to", "0.1"), 2, "of many classes give each a share"),
-        (("--scores", "p_", "--from", "0.5", "--to", "0.1"), 2, "of many classes give each a share"),
+        (("--score", "risk", "--from", "a=0.5,b=0.5", "--to", "0.1"), 2, "of several classes give each a share"),
+        (("--scores", "p_", "--from", "0.5", "--to", "0.1"), 2, "of several classes give each a share"),
         (
             ("--scores", "p_", "--from", "cat=0.5,dog=0.5", "--to", "cat=0.5,dgo=0.5"),
             2,
@@ -160,9 +160,9 @@ def test_places_are_checked(tmp_path: Path) -> None:
     path = people(tmp_path)
     for typed, message in (
         ((path,), "nothing would be written; name a file for the rows with -o"),
-        ((path, "--map", tmp_path / "m.json"), "name a file for the rows with -o, or write the map alone"),
+        ((path, "--map", tmp_path / "m.json"), "name a file for the rows with -o, or write the calibrator alone"),
         (("-o", "-"), "name the FILE that the rows are in"),
-        ((path, "-o", "-", "--map", "-"), "rows and map cannot both go to stdout"),
+        ((path, "-o", "-", "--map", "-"), "rows and calibrator cannot both go to stdout"),
         ((path, "-o", tmp_path), "is a folder"),
         ((path, "-o", path), "is one of the files that are read"),
         ((path, "-o", tmp_path / "out.xlsx"), "does not say what to write"),

@@ -96,7 +96,7 @@ def test_every_cost_counts_and_unused_numbers_are_refused(tmp_path: Path) -> Non
     for verb in ("measure", "compare", "groups", "shift", "expect", "population"):
         result = run(*typed(verb, "accuracy", file), "--net-benefit-at", "0.1")
         assert result.exit_code == 2
-        assert "no measure here depends on --net-benefit-at; leave it out." in result.stderr
+        assert "none of the measures depends on --net-benefit-at; leave it out." in result.stderr
     result = run(*typed("decide", "accuracy", file), "--beta", "2")
     assert "no named measure depends on --beta" in result.stderr
     result = run(*typed("measure", "all", file), "--fn", "2")
@@ -131,13 +131,13 @@ CHECK = ("--threshold", "0.5", "--require")
 def test_requirements_are_held_at_the_numbers_that_are_given(tmp_path: Path) -> None:
     file = people(tmp_path)
     asked = ("check", file, *ONE, *CHECK, "expected_cost <= 0.9", "--on", "estimate")
-    assert "expected_cost needs what errors cost" in run(*asked).stderr
+    assert "expected_cost needs the costs of errors" in run(*asked).stderr
     assert run(*asked, "--fp", "1", "--fn", "1").exit_code == 0
     dear = run(*asked, "--fp", "1", "--fn", "20", "--json")
     assert dear.exit_code == 1
     assert json.loads(dear.stdout)["data"]["settings"]["expected_cost"]["costs"]["fn"] == 20
     unused = run("check", file, *ONE, *CHECK, "sensitivity >= 0.5", "--beta", "2")
-    assert "no measure here depends on --beta" in unused.stderr
+    assert "none of the measures depends on --beta" in unused.stderr
 
 
 @pytest.mark.parametrize("flag", ["--maximize", "--minimize", "--require"])
@@ -211,7 +211,7 @@ def test_of_many_classes_costs_are_a_file(tmp_path: Path) -> None:
     assert result.exit_code == 2
     assert "expected_cost needs a cost matrix; give it, with truth in rows: --costs costs.csv" in result.stderr
     result = run(*asked, "--fn", "3")
-    assert "are for two classes; of many, --costs names a file" in result.stderr
+    assert "are for two classes; of several, name a file" in result.stderr
 
 
 ROWS = read.rows(

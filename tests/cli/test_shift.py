@@ -225,7 +225,7 @@ def test_a_cross_table_is_enough(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("typed", "code", "message"),
     [
-        ((), 2, "where to? Give a prevalence, such as --to 0.02"),
+        ((), 2, "the prevalence in deployment is missing; give one, such as --to 0.02"),
         (("--to", "0"), 2, "'0' is no prevalence; expected a prevalence from 1e-12 to 1 - 1e-12"),
         (("--to", "1"), 2, "'1' is no prevalence"),
         (("--to", "1.5"), 2, "'1.5' is no prevalence"),
@@ -233,9 +233,9 @@ def test_a_cross_table_is_enough(tmp_path: Path) -> None:
         (("--to", "nan"), 2, "'nan' is no prevalence"),
         (("--to", ""), 2, "'' is no prevalence"),
         (("--to", "few"), 2, "'few' is no prevalence"),
-        (("--to", "0.1", "--gamma", "2"), 2, "--to and --gamma both say where to; give one of them."),
-        (("--to", "0.1", "--curve"), 2, "--to and --curve both say where to"),
-        (("--gamma", "2", "--under-sampled", "2"), 2, "both say where to"),
+        (("--to", "0.1", "--gamma", "2"), 2, "--to and --gamma both state the prevalence; give one of them."),
+        (("--to", "0.1", "--curve"), 2, "--to and --curve both state the prevalence"),
+        (("--gamma", "2", "--under-sampled", "2"), 2, "both state the prevalence"),
         (("--gamma", "0"), 2, "--gamma is 0"),
         (("--gamma", "inf"), 2, "--gamma is inf"),
         (("--gamma", "nan"), 2, "--gamma is nan"),
@@ -262,11 +262,11 @@ def test_what_is_refused(typed: tuple[str, ...], code: int, message: str, tmp_pa
 @pytest.mark.parametrize(
     ("typed", "message"),
     [
-        (("--to", "0.1"), "here are 3 classes; give each its share there: --to cat=…,dog=…,fish=…"),
-        (("--gamma", "2"), "here are 3 classes; give each its share there"),
-        (("--curve",), "--curve is for two classes; here are 3: leave it out."),
+        (("--to", "0.1"), "the data have 3 classes; give each a share in deployment: --to cat=…,dog=…,fish=…"),
+        (("--gamma", "2"), "the data have 3 classes; give each a share in deployment"),
+        (("--curve",), "--curve is for two classes, and the data have 3; leave it out."),
         ((*SHARES, "--threshold", "0.5"), "--threshold is for two classes"),
-        (("--to", "cat=0.2,dog=0.9"), "the shares add up to 1.1; they are those of all classes, so make it 1."),
+        (("--to", "cat=0.2,dog=0.9"), "the shares add up to 1.1; expected 1. Give those of all classes."),
         (("--to", "cat=0.2,dog=0.8"), "--to has no share for fish; give one to each of 3 classes."),
         (
             ("--to", "cat=0.2,dgo=0.3,fish=0.5"),

@@ -146,7 +146,7 @@ def test_the_ratio_observed_to_expected_is_of_a_calibrated_model() -> None:
 
 
 def test_what_is_assumed_is_said() -> None:
-    assert "taken to err independently" in run(*SENSITIVITY, "--against", "0.8", "--paired").stderr
+    assert "assumed to err independently" in run(*SENSITIVITY, "--against", "0.8", "--paired").stderr
     assert "rows of its own" in run(*SENSITIVITY, "--against", "0.8").stderr
     assert "rows of its own" not in run(*SENSITIVITY, "--against", "0.8", "--discordance", "0.2").stderr
     assert run(*SENSITIVITY, "--goal", "0.8", "--format", "csv").stderr.startswith("sensitivity · expect 0.9 · goal")
@@ -168,10 +168,10 @@ def test_what_is_assumed_is_said() -> None:
             ("size", "auc", "--expect", "0.8", "--half-width", "0.1", "--prevalence", "1"),
             "not in the range 1e-12<=x<=",
         ),
-        ((*AUC, "--against", "0.7", "--paired"), "--paired means nothing"),
-        ((*AUC, "--half-width", "0.1", "--correlation", "0.5"), "--correlation means nothing"),
-        ((*SENSITIVITY, "--against", "0.7", "--correlation", "0.5"), "--correlation means nothing"),
-        ((*SENSITIVITY, "--half-width", "0.1", "--discordance", "0.5"), "--discordance means nothing"),
+        ((*AUC, "--against", "0.7", "--paired"), "--paired has no use for this aim"),
+        ((*AUC, "--half-width", "0.1", "--correlation", "0.5"), "--correlation has no use for this aim"),
+        ((*SENSITIVITY, "--against", "0.7", "--correlation", "0.5"), "--correlation has no use for this aim"),
+        ((*SENSITIVITY, "--half-width", "0.1", "--discordance", "0.5"), "--discordance has no use for this aim"),
         ((*SENSITIVITY, "--against", "0.8", "--discordance", "0.5"), "differ on 0.1 to 0.3 of the trials"),
         (("size", "recall", "--expect", "0.8", "--half-width", "0.1"), "; give --prevalence, the share of positives"),
         (("size", "npv", "--expect", "0.8", "--half-width", "0.1"), "; give --flag-rate, the share that is flagged"),
@@ -180,11 +180,11 @@ def test_what_is_assumed_is_said() -> None:
         (("size", "f11", "--expect", "0.8", "--half-width", "0.1"), "there is no measure 'f11'. Did you mean 'f1'"),
         (("size", "auc"), "missing option '--expect'"),
         (F1[:-2], "f1 requires a threshold; give --threshold."),
-        ((*AUC, "--half-width", "0.1", "--correlation", "0"), "--correlation means nothing"),
-        ((*AUC, "--half-width", "0.1", "--one-sided"), "--one-sided means nothing"),
-        ((*SENSITIVITY, "--half-width", "0.1", "--power", "0.8"), "--power means nothing"),
-        ((*SENSITIVITY, "--goal", "0.8", "--level", "0.9"), "--level means nothing"),
-        ((*AUC, "--against", "0.7", "--level", "0.95"), "--level means nothing"),
+        ((*AUC, "--half-width", "0.1", "--correlation", "0"), "--correlation has no use for this aim"),
+        ((*AUC, "--half-width", "0.1", "--one-sided"), "--one-sided has no use for this aim"),
+        ((*SENSITIVITY, "--half-width", "0.1", "--power", "0.8"), "--power has no use for this aim"),
+        ((*SENSITIVITY, "--goal", "0.8", "--level", "0.9"), "--level has no use for this aim"),
+        ((*AUC, "--against", "0.7", "--level", "0.95"), "--level has no use for this aim"),
         (
             (*AUC, "--half-width", "0.1", "--level", "95"),
             "'95' is no confidence level; expected a confidence level",

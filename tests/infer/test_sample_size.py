@@ -34,6 +34,7 @@ from baserate.infer import (
     sample_size_for_auc,
     sample_size_for_auc_difference,
     sample_size_for_auc_test,
+    sample_size_for_observed_expected,
     sample_size_for_proportion,
     sample_size_for_proportion_difference,
     sample_size_for_proportion_test,
@@ -720,3 +721,11 @@ def test_models_that_vary_as_one_may_be_rounded() -> None:
 def test_refusals_are_usage_errors() -> None:
     with pytest.raises(OptionError):
         sample_size_for_proportion("accuracy", 0.5, -1)
+
+
+def test_rows_for_a_ratio_to_a_known_expected_number() -> None:
+    size = sample_size_for_observed_expected(0.2, prevalence=0.1)
+    assert (size.rows, size.positives, size.half_width) == (865, 86, 0.2)
+    assert sample_size_for_observed_expected(0.1, prevalence=0.1).rows == pytest.approx(4 * 865, abs=4)
+    with pytest.raises(OptionError, match="half_width"):
+        sample_size_for_observed_expected(-1, prevalence=0.1)

@@ -291,3 +291,12 @@ def test_areas_converge(name: str) -> None:
         assert abs(function(large) - exact) < allowed
         assert abs(function(large) - exact) < 0.016
         assert abs(function(small) - exact) < 0.2
+
+
+def test_simulated_rows_are_those_of_the_population() -> None:
+    linear = population.linear(prevalence=0.3)
+    results = population.simulate_rows(linear, 50, seed=3, positives=20)
+    truth, score = linear.draw(50, 3, positives=20)
+    assert [row["truth"] for row in results.rows()] == truth.astype(int).tolist()
+    assert [row["score"] for row in results.rows()] == score.tolist()
+    assert (results.data["prevalence"], results.data["seed"]) == (0.3, 3)

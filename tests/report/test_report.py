@@ -333,3 +333,18 @@ def test_progress_counts_all_steps() -> None:
     told: list[tuple[int, int]] = []
     baserate.run(PLAN, PEOPLE, progress=lambda done, total: told.append((done, total)))
     assert [done for done, _ in told] == [*range(1, told[0][1] + 1)]
+
+
+def test_figures_of_a_report_fit_its_data() -> None:
+    pytest.importorskip("matplotlib")
+    table = {"sick": [1, 1, 0, 1, 0, 0], "risk": [0.9, 0.8, 0.7, 0.4, 0.2, 0.1], "raw": [9, 8, 7, 4, 2, 1]}
+    data = {name: baserate.read.tallies(table, truth="sick", score=name) for name in ("risk", "raw")}
+    reports = {
+        name: baserate.run(baserate.Plan(truth="sick", score=(name,), threshold=0.5, prevalence=0.1), table)
+        for name in data
+    }
+    drawings = {name: dict(baserate.report.draw_figures(reports[name], data[name])) for name in data}
+    probabilities = {"reliability", "decision-curve"}
+    assert {*drawings["risk"]} - {*drawings["raw"]} == probabilities
+    assert {*drawings["raw"]} == {"roc", "pr", "gain", "prevalence", "scores", "thresholds"}
+    assert all(drawing.name == name.replace("-", "_") for name, drawing in drawings["risk"].items())

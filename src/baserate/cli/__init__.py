@@ -5,9 +5,12 @@ command, and the help of a command loads neither NumPy nor an engine.
 
 - `_main`: the program and its commands by job; `_errors`: exit codes; `_terminal`: messages and progress
 - `_declarations`: options as annotated fields of dataclasses, and the flags that all commands have
-- `_options`, `_decision_options`, `_figure_options`, `_deployment`: options that several commands share
-- `_values`: types of option values; `_io`: reading and printing; `_files`: calibrators, policies and other files
-- the rest: a command each, with its own options and the page that it prints
+- `_options`, `_decision_options`, `_deployment`: options that several commands share; `_values`: their types
+- `_io`: reading of predictions, calibrators and policies, and printing of results
+- `_calibration` (reliability, calibrate), `_prevalence` (prevalence, expect), `_shift` (shift, reprior), `_deploy`
+  (apply, export, show), `_learn` (demo, list, completion): families of commands
+- `_draw`: a command for each figure in the registry of `baserate.draw`
+- the rest: a command each, or its page: modules named `_…_page` load NumPy, and commands import them when they print
 """
 
 from baserate.cli._errors import exit_code

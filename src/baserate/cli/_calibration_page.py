@@ -1,5 +1,6 @@
-"""Page of `baserate reliability`: calibration of each model, group or class, with null references and tests."""
+"""Pages of calibration: errors with null references and tests, calibration curves, and calibrators."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from operator import itemgetter
@@ -22,6 +23,7 @@ from baserate.text import (
     Table,
     TidyRow,
     align_decimals,
+    format_bounds,
     group_key,
     interval_footnotes,
     interval_heading,
@@ -33,14 +35,14 @@ Lines = dict[tuple[str, bool], TidyRow]
 """Rows by measure, and whether they are of the likeliest class."""
 
 _ON_AVERAGE = {
-    "prevalence": "Share of all that are positive.",
-    "mean_probability": "Share that was expected to be.",
-    "observed_expected": "The first over the second; 1 is right.",
-    "calibration_in_the_large": "What all log-odds lack for the mean to be right; 0 is right.",
+    "prevalence": "Observed share of positives.",
+    "mean_probability": "Expected share of positives.",
+    "observed_expected": "Their ratio; 1 if calibrated.",
+    "calibration_in_the_large": "Shift of all log-odds that makes the mean right; 0 if calibrated.",
 }
 _ON_A_LINE = {
-    "calibration_intercept": "Log-odds where those given are 0; 0 is right.",
-    "calibration_slope": "1 is right; below it, probabilities are too extreme.",
+    "calibration_intercept": "Observed log-odds where the predicted ones are 0; 0 if calibrated.",
+    "calibration_slope": "1 if calibrated; below 1, probabilities are too extreme.",
 }
 _DISTANCES = {
     "ece": "Mean gap between share and probability in bins.",
@@ -56,16 +58,16 @@ _DISTANCES = {
     "ecce": "Range of cumulated differences.",
     "ecce_mad": "Largest cumulated difference.",
 }
-_DEBIASED = {"rmsce_debiased": "Rmsce less what chance adds on average."}
+_DEBIASED = {"rmsce_debiased": "Rmsce less its expectation under calibration."}
 _SCORES = {
     "Brier score": {
-        "brier": ("score", "Mean squared distance from what happened."),
-        "brier_miscalibration": ("= miscalibration", "What the best monotone change of probabilities would save."),
-        "brier_discrimination": ("− discrimination", "What they then save over always saying the prevalence."),
-        "brier_uncertainty": ("+ uncertainty", "Score of always saying the prevalence."),
+        "brier": ("score", "Mean squared distance from the outcome."),
+        "brier_miscalibration": ("= miscalibration", "Reduction by the best monotone recalibration."),
+        "brier_discrimination": ("− discrimination", "Further reduction below that of a constant."),
+        "brier_uncertainty": ("+ uncertainty", "Score of a constant prediction, the prevalence."),
     },
     "log-loss": {
-        "log_loss": ("score", "Mean −log of the chance given to what happened."),
+        "log_loss": ("score", "Mean −log of the probability of the outcome."),
         "log_miscalibration": ("= miscalibration", ""),
         "log_discrimination": ("− discrimination", ""),
         "log_uncertainty": ("+ uncertainty", ""),
@@ -73,8 +75,8 @@ _SCORES = {
 }
 _TESTS = {
     "cox_test": "Intercept 0 and slope 1.",
-    "spiegelhalter_z_test": "The Brier score is what probabilities promise.",
-    "hosmer_lemeshow_test": "Bins hold as many positives as expected.",
+    "spiegelhalter_z_test": "The Brier score equals its expectation.",
+    "hosmer_lemeshow_test": "Bins contain the expected numbers of positives.",
     "ecce_test": "Cumulated differences range no further than chance.",
 }
 _ANOTHER = {
@@ -182,12 +184,12 @@ class _CalibrationPage:
             title = "likeliest class" if simulated else "likeliest class: distance from calibrated"
             rows = tuple(replace(row, meaning="") for row in self._distance_rows(lines, simulated=simulated, top=True))
             sections += [Section(title, rows)] * bool(rows)
-        columns = ("value", "by chance", "up to", "p") if simulated else ("",)
+        columns = ("value", "null median", "null limit", "p") if simulated else ("",)
         yield split_when_narrow(Table("distance from calibrated" if simulated else "", columns, tuple(sections)))
         yield Table(
             "",
             (interval_heading(self.data),),
-            (Section("without what chance adds", self._bias_corrected_rows([lines])),),
+            (Section("bias-corrected", self._bias_corrected_rows([lines])),),
         )
 
     def _distance_rows(self, lines: Lines, *, simulated: bool, top: bool) -> Iterator[Row]:
@@ -223,9 +225,7 @@ class _CalibrationPage:
     def _beside_chance(self, line: TidyRow, *, single: bool) -> Cell:
         """Return a distance among numbers with intervals, with its null reference in place of the interval."""
         value, most = self._value(line), line["floor_high"]
-        return (
-            IntervalCell(value, f"by chance up to {format_number(most, 2)}") if single and most is not None else value
-        )
+        return IntervalCell(value, f"null limit {format_number(most, 2)}") if single and most is not None else value
 
     def _tests(self, lines: Lines) -> Table:
         rows = []
@@ -237,7 +237,7 @@ class _CalibrationPage:
 
     def _another(self, lines: Lines, verdict: str) -> Table:
         """Return the tests of whether another prevalence explains the miscalibration."""
-        rows = [self._row([lines], "derived_prevalence", "Prevalence that they are right for on average.")]
+        rows = [self._row([lines], "derived_prevalence", "Prevalence at which the probabilities are right on average.")]
         for name, meaning in _ANOTHER.items():
             rows.append(Row(f"{_label(name)}, p", (self._chance(lines[name, False]),), meaning))
         rows.append(Row("verdict", ("",), f"{verdict[:1].upper()}{verdict[1:]}."))
@@ -246,7 +246,7 @@ class _CalibrationPage:
     def _before_and_after(self, *several: Lines) -> Table:
         """Return all numbers before and after an adjustment or a calibration."""
         at = [next(iter(lines.values()))["adjusted"] for lines in several]
-        prevalences = Row("taken as right at", tuple("" if each is None else self.format.number(each) for each in at))
+        prevalences = Row("calibrated at", tuple("" if each is None else self.format.number(each) for each in at))
         on_average, on_a_line = self._coefficients(several)
         adjusted = [prevalences] * any(each is not None for each in at)
         sections = [replace(on_average, rows=(*adjusted, *on_average.rows)), on_a_line]
@@ -261,7 +261,7 @@ class _CalibrationPage:
             rows = [Row(_label(name), tuple(self._value(lines[name, top]) for lines in several)) for name in names]
             if rows:
                 yield Section(title, tuple(rows))
-        yield Section("without what chance adds", self._bias_corrected_rows(several))
+        yield Section("bias-corrected", self._bias_corrected_rows(several))
 
     def _value(self, line: TidyRow) -> str:
         """Return a number, marked if it exceeds its null reference."""
@@ -300,37 +300,37 @@ def _interval_rows(results: Results) -> Iterable[TidyRow]:
 def _explanations(results: Results) -> Iterator[str]:
     """Yield the meanings of columns and marks."""
     rows, level = results.rows(), format_level(results.data["interval"]["level"])
-    score = "what a perfectly calibrated model of this size would score"
+    null = "the null reference, the error of a perfectly calibrated model of this size"
     adjusted, calibrated = (any(row[of] is not None for row in rows) for of in ("adjusted", "calibrated"))
     compared = adjusted or (calibrated and any(row["calibrated"] is None for row in rows))
     if calibrated:
         how = next(row["calibrated"] for row in rows if row["calibrated"] is not None)
         both = any(row["calibrated"] is None for row in rows)
-        yield f"before, after: as given; and {how}." if both else f"all numbers: {how}."
+        yield f"before, after: original scores; and {how}." if both else f"all numbers: {how}."
     elif adjusted:
         yield (
-            "before, after: as given; and taken as right at the prevalence that is named first, and carried to that of "
-            "the rows."
+            "before, after: original scores; and scores calibrated at the first prevalence, adjusted to that of the "
+            "sample."
         )
     if not compared and any(row["floor"] is not None for row in rows):
-        yield f"by chance, up to: {score}; median and {level} % quantile."
+        yield f"null median, null limit: median and {level} % quantile of {null}."
     if any(map(_exceeds_chance, rows)):
-        above = f": above the {level} % quantile of {score}" if compared else ""
-        yield f"{_CHANCE} more than chance alone explains{above}"
+        above = f": above the {level} % quantile of {null}" if compared else ""
+        yield f"{_CHANCE} more than chance explains{above}"
     if any(row["p"] is not None for row in rows):
         yield (
-            "p: chance of as much or more if the probabilities were right; of another prevalence, if they were right "
-            "for it. df: degrees of freedom. Each p is of one test alone: neither p-values nor intervals are adjusted "
-            "for multiplicity."
+            "p: probability of such a statistic or a larger one if the scores are calibrated; of another prevalence, "
+            "if they are calibrated at it. df: degrees of freedom. Neither p-values nor intervals are adjusted for "
+            "multiplicity."
         )
 
 
 _FAR = "*"
 _NOTES = {
     "binned": "low, high: bounds of the share, with {} % confidence (Wilson).",
-    "likelihood_ratio": "ratio: chance of the bin among positives over that among negatives, low and high its bounds "
-    "with {} % confidence; implied: that of the probability, at the prevalence that fits best.",
-    "consistency": "low, high: between them {} % of such curves would lie here if the probabilities were right.",
+    "likelihood_ratio": "ratio: probability of the bin among positives over that among negatives, low and high its "
+    "bounds with {} % confidence; implied: that of the probability, at the prevalence that fits best.",
+    "consistency": "low, high: {} % of such curves lie between them at this place if the probabilities are right.",
     "confidence": "low, high: bounds of the share, each by itself with {} % confidence.",
 }
 
@@ -376,7 +376,7 @@ class _CurvePage:
         if self.data["clipped"]:
             yield "LOWESS fit: share, low and high are clipped to [0, 1]."
         if self.has_marks:
-            yield f"{_FAR} further from what would be right than chance alone explains, at this place by itself"
+            yield f"{_FAR} further from calibration than chance explains, at this place by itself"
 
     def _bins(self, rows: Sequence[TidyRow]) -> list[str]:
         """Return the edges of bins, without the rounding errors of sums."""
@@ -406,3 +406,63 @@ def _is_far(row: TidyRow, band: str) -> bool:
         return False
     right = row["share"] if band == "consistency" else row["implied" if "implied" in row else "probability"]
     return right is not None and not row["low"] <= right <= row["high"]
+
+
+_PARAMETERS = {
+    "offset": "Added to all log-odds.",
+    "derivation_prevalence": "Prevalence at which the scores were calibrated.",
+    "slope": "1 leaves log-odds unchanged; below 1 they were too extreme.",
+    "temperature": "1/slope.",
+    "intercept": "Calibrated log-odds where the log-odds of the score are 0.",
+    "a": "Slope of ln p.",
+    "b": "Slope of −ln(1 − p).",
+    "c": "Added to log-odds.",
+    "m": "Score that the calibrator maps to ½.",
+}
+
+
+def calibrator_page(results: Results, reading: Reading, digits: int) -> Page:
+    """Return the page of a calibrator: the choice of its method, its parameters, and calibration before and after."""
+    assessed = page(results, reading, digits)
+    panels = [*_choice(results.data.get("choice"), digits), *_parameters(results.data["map"], digits)]
+    return replace(assessed, panels=(*panels, *assessed.panels))
+
+
+def _choice(choice: Mapping[str, Any] | None, digits: int) -> Iterator[Table]:
+    """Yield methods by their log-loss, and the verdict."""
+    if choice is None:
+        return
+    rows = []
+    for row in sorted(choice["methods"], key=lambda row: (row["log_loss"] is None, row["log_loss"])):
+        if row["log_loss"] is None:
+            rows.append(Row(row["method"], ("", ""), row["why"]))
+            continue
+        why = "" if row["why"] is None else f"{row['why'][:1].upper()}{row['why'][1:]}"
+        remark = "Chosen." if row["chosen"] else why or ("" if row["matters"] else "Chance may explain it.")
+        rows.append(Row(row["method"], (format_number(row["log_loss"], digits), _above(row, digits)), remark))
+    columns = ("log-loss", "above the lowest (95 %)")
+    yield Table("method, cross-validated", columns, (Section("", tuple(rows)),))
+    verdict = re.sub(r"(?<!e)-(?=\d)", "−", choice["verdict"])
+    yield Table("", ("",), (Section("choice", (Row("verdict", ("",), f"{verdict[:1].upper()}{verdict[1:]}"),)),))
+
+
+def _above(row: TidyRow, digits: int) -> Cell:
+    """Return the difference from the lowest log-loss, with its interval."""
+    if row["difference"] is None:
+        return ""
+    if row["low"] is None:
+        return format_number(row["difference"], digits)
+    return IntervalCell(format_number(row["difference"], 2), *format_bounds(row["low"], row["high"], 2, 2))
+
+
+def _parameters(fitted: Mapping[str, Any], digits: int) -> Iterator[Table]:
+    """Yield the parameters of the calibrator, with their intervals."""
+    if not fitted["parameters"]:
+        return
+    rows = []
+    for each in fitted["parameters"]:
+        value = format_number(each["value"], digits)
+        bounded = each["low"] is not None and each["high"] is not None
+        cell = IntervalCell(value, *format_bounds(each["low"], each["high"], digits, digits)) if bounded else value
+        rows.append(Row(each["name"].replace("_", " "), (cell,), _PARAMETERS.get(each["name"], "")))
+    yield Table(f"calibrator: {fitted['method']}", ("value (95 %)",), (Section("", tuple(rows)),))

@@ -166,7 +166,7 @@ class CheckOptions:
     def decision_policy(self) -> "Policy":
         """The policy of the file, or that of the threshold."""
         from baserate import Cut, Policy
-        from baserate.cli._files import load_policy
+        from baserate.cli._io import load_policy
 
         if self.policy is not None:
             return load_policy(self.policy)
@@ -195,7 +195,7 @@ def check(
     between: then the rows needed to decide are estimated. Columns, groups and the positive class are those that the
     policy was chosen on, unless named here. With --group, every group must comply, too.
     """
-    from baserate.cli._files import fill_from_policy
+    from baserate.cli._io import fill_from_policy
 
     # Before reading, so that errors come at once.
     policy, requirements = check_options.decision_policy, settings.require(check_options.requirements)

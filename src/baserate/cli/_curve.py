@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import click
 
 from baserate._domains import POINTS
-from baserate._formatting import UNDEFINED, footnote_mark, format_count, format_exact, format_level, format_number
+from baserate._formatting import UNDEFINED, footnote_mark, format_exact, format_level, format_number
 from baserate.cli._declarations import Output, argument, command, option
-from baserate.cli._io import headline, print_notes, print_results, read_tallies
+from baserate.cli._io import FEW, describe_omission, headline, print_notes, print_results, read_tallies
 from baserate.cli._options import Reading
 from baserate.cli._values import read_level, whole_number
 from baserate.text import EVERYBODY, Page, Row, Section, Table, align_decimals, shorten_label
@@ -18,33 +18,30 @@ if TYPE_CHECKING:
     from baserate._tally import Tallies
 
 CURVES = ("roc", "pr", "det", "gain", "lift", "lorenz")
-FEW = 25
-"""Points of a curve that a person wants to read."""
 LEVEL = 0.95
-
-_EXAMPLES = (
-    ("to read", "baserate curve roc people.csv --truth sick --score risk"),
-    ("every point, to plot", "baserate curve pr people.csv --truth sick --score risk -o pr.csv"),
-    (
-        "a hundred points for each group",
-        "baserate curve gain people.csv --truth sick --score risk --group site --points 100 --json",
-    ),
-    ("with a pointwise 95 % band", "baserate curve roc people.csv --truth sick --score risk --band"),
-    (
-        "with a simultaneous band",
-        "baserate curve roc people.csv --truth sick --score risk --simultaneous --level 0.9 -o roc.csv",
-    ),
-)
+_FILE = "people.csv --truth sick --score risk"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BandOptions:
-    """Whether to bound the curve, and how."""
+    """Confidence bands, of tables and of figures."""
 
-    band: Annotated[bool, option(help="Pointwise confidence band: low and high of y at each x.")] = False
-    simultaneous: Annotated[bool, option(help="Simultaneous confidence band; of roc and det only.")] = False
+    band: Annotated[bool, option(help="Pointwise confidence band.")] = False
+    simultaneous: Annotated[bool, option(help="Simultaneous confidence band, of roc and det only.")] = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CurveOptions(BandOptions):
+    """Options of a table of a curve."""
+
     level: Annotated[
         float | None, option(type=read_level, metavar="SHARE", default=f"{LEVEL}", help="Confidence level of the band.")
+    ] = None
+    points: Annotated[
+        int | None,
+        option(
+            type=whole_number(POINTS), default=f"all; in tables {FEW}", help="Greatest number of points of each curve."
+        ),
     ] = None
 
     def __post_init__(self) -> None:
@@ -57,44 +54,46 @@ class BandOptions:
         return self.band or self.simultaneous
 
 
-@command("curve", examples=_EXAMPLES)
+@command(
+    "curve",
+    examples=(
+        ("to read", f"baserate curve roc {_FILE}"),
+        ("every point, to plot", f"baserate curve pr {_FILE} -o pr.csv"),
+        ("a hundred points for each group", f"baserate curve gain {_FILE} --group site --points 100 --json"),
+        ("with a pointwise 95 % band", f"baserate curve roc {_FILE} --band"),
+        ("with a simultaneous band", f"baserate curve roc {_FILE} --simultaneous --level 0.9 -o roc.csv"),
+    ),
+)
 def curve(
     what: Annotated[str, argument(type=click.Choice(CURVES), metavar="CURVE")],
     reading: Reading,
-    band_options: BandOptions,
+    curve_options: CurveOptions,
     output: Output,
-    *,
-    points: Annotated[
-        int | None,
-        option(
-            type=whole_number(POINTS), default=f"all; in tables {FEW}", help="Greatest number of points of each curve."
-        ),
-    ] = None,
 ) -> None:
     """Tabulate a curve: roc, pr, det, gain, lift or lorenz.
 
     CURVE is roc, pr (precision–recall), det, gain (also called CAP), lift or lorenz; `baserate list curves` says more.
     """
-    if band_options.simultaneous and what not in {"roc", "det"}:
+    if curve_options.simultaneous and what not in {"roc", "det"}:
         raise click.UsageError(f"--simultaneous is for roc and det; take --band for {what}.")
-    read = read_tallies(reading, quiet=output.quiet)
-    few = points is None and output.form in {"table", "md"}
-    results = _compute_curve(read, what, FEW if few else points, band_options)
-    notes = [*results.data["notes"], *([_describe_omission(read)] if few and _longest(read) > FEW else [])]
+    tallies = read_tallies(reading, quiet=output.quiet)
+    few = curve_options.points is None and output.form in {"table", "md"}
+    results = _compute_curve(tallies, what, FEW if few else curve_options.points, curve_options)
+    longest = max(len(tally.score) + 1 for _, _, tally in tallies.walk())
+    notes = [*results.data["notes"], *([describe_omission(longest)] if few and longest > FEW else [])]
     print_notes(reading, {**results.data, "notes": notes}, output)
     print_results(results, lambda: curve_page(results, reading, output.digits), output)
 
 
-def _compute_curve(read: "Tallies", what: str, points: int | None, band_options: BandOptions) -> "Results":
-    if not band_options.has_band:
+def _compute_curve(tallies: "Tallies", what: str, points: int | None, curve_options: CurveOptions) -> "Results":
+    if not curve_options.has_band:
         from baserate.measure import curves
 
-        return curves(read, what, points=points)
+        return curves(tallies, what, points=points)
     from baserate.infer import confidence_bands
 
-    return confidence_bands(
-        read, what, level=band_options.level or LEVEL, simultaneous=band_options.simultaneous, points=points
-    )
+    level = curve_options.level or LEVEL
+    return confidence_bands(tallies, what, level=level, simultaneous=curve_options.simultaneous, points=points)
 
 
 def curve_page(results: "Results", reading: Reading, digits: int) -> Page:
@@ -121,7 +120,7 @@ def curve_page(results: "Results", reading: Reading, digits: int) -> Page:
 
 
 def _bounds(results: "Results") -> tuple[str, ...]:
-    """What low and high are."""
+    """Describe the columns low and high."""
     if "level" not in results.data:
         return ()
     x, y = (name.replace("_", " ") for name in list(results.columns)[3:5])
@@ -144,18 +143,9 @@ def _title(row: dict[str, Any], reading: Reading) -> str:
 
 
 def causes_of_undefined(results: "Results") -> dict[str, str]:
-    """Measures that are somewhere undefined, and when they are."""
+    """Measures that are undefined at a point, and the cause of each."""
     from baserate.measure import MEASURES, describe
 
     columns = results.flat()
     holes = (name for name in MEASURES if name in columns and None in columns[name])
     return {name: " or ".join(describe(MEASURES[name]).causes) for name in holes}
-
-
-def _longest(read: "Tallies") -> int:
-    return max(len(tally.score) + 1 for _, _, tally in read.walk())
-
-
-def _describe_omission(read: "Tallies") -> str:
-    most = format_count(_longest(read), 4)
-    return f"at most {FEW} of up to {most} points of each curve are shown; --points N shows more, --format csv all."

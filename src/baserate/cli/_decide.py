@@ -10,8 +10,8 @@ from baserate._errors import BaserateError
 from baserate._formatting import count_of, format_count
 from baserate.cli._decision_options import DecisionOptions
 from baserate.cli._declarations import Output, command, omit, option
-from baserate.cli._files import PolicyFile, save_policy
 from baserate.cli._io import (
+    PolicyFile,
     adjusted_headline,
     check_stdout,
     describe_adjustment,
@@ -19,6 +19,7 @@ from baserate.cli._io import (
     print_messages,
     print_results,
     read_tallies,
+    save_policy,
 )
 from baserate.cli._measure import Classes, read_classes, read_costs
 from baserate.cli._options import ClassScores, IndependentIntervals, Intervals, Reading

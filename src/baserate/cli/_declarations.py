@@ -2,7 +2,7 @@
 
 A command is a function whose parameters are dataclasses of options, or single options. `command` reads their
 annotations and makes the click command; a dataclass checks in `__post_init__` how its options go together.
-What every command has (--debug, --help, and the flags of `Output`) is declared here, and nowhere else.
+The common flags (--debug, --help, and those of `Output`) are declared in this module alone.
 """
 
 import inspect
@@ -56,7 +56,7 @@ def option(*flags: str, default: str | None = None, **settings: Any) -> OptionSp
     *flags
         Flags other than the name of the field.
     default
-        What the help says of the default where the field's own (None, an empty tuple) says nothing.
+        Description of the default in the help, where that of the field (None, an empty tuple) describes nothing.
     **settings
         Settings of `click.Option`: type, metavar, help, multiple and so on.
     """
@@ -74,7 +74,7 @@ def omit(*names: str) -> Variant:
 
 
 def hide(*names: str) -> Variant:
-    """Accept options without listing them, so that the command can say what to do instead."""
+    """Accept options without listing them, so that the command can refuse them with a remedy."""
     return Variant(hidden=frozenset(names))
 
 
@@ -86,7 +86,7 @@ class Option(click.Option):
         self.default_text = default_text
 
     def get_help_extra(self, ctx: click.Context) -> Any:  # noqa: ANN401  (a dictionary of click's)
-        """Add the default to what help says in brackets."""
+        """Add the default to the brackets of the help."""
         extra = super().get_help_extra(ctx)
         return extra if self.default_text is None else {**extra, "default": self.default_text}
 
@@ -109,7 +109,7 @@ def _make_parameter(name: str, annotation: object, default: object, *, hidden: b
     assert isinstance(spec, OptionSpec)  # noqa: S101  (callers have looked)
     flags = spec.flags or (f"--{name.strip('_').replace('_', '-')}",)
     is_flag = {"is_flag": True} if get_args(annotation)[0] is bool else {}
-    # Click must not know the default: it would convert it, and types here read text.
+    # Click must not get the default: it would convert it, and our types read text.
     return Option(
         [name, *flags],
         default_text=spec.default or _describe_default(default),
@@ -137,7 +137,7 @@ def _describe_default(default: object) -> str | None:
 
 
 COMMON: tuple[click.Parameter, ...] = (
-    # Whether it was given is seen in the arguments, since parsing may fail before it.
+    # `main` looks for it among the arguments, since parsing may fail before it.
     click.Option(["--debug"], is_flag=True, expose_value=False, help="Traceback of an error."),
 )
 """Flags of the program and of every command."""
@@ -172,14 +172,14 @@ class Output:
 
     def __post_init__(self) -> None:
         if self.json and self.format_ not in (None, "json"):
-            raise click.UsageError(f"--json and --format {self.format_} are two formats; give one.")
+            raise click.UsageError(f"--json and --format {self.format_} are two formats; give one of them.")
         if self.path not in (None, "-"):
             check_place(Path(str(self.path)))
             if not (self.json or self.format_ or self._ending in {*self.formats, "txt", ""}):
                 endings = ", ".join(f".{each}" for each in self.formats if each != "table")
                 raise click.UsageError(
-                    f"the ending .{self._ending} is no format of ours; end the name in {endings} or .txt, or "
-                    "say which with --format."
+                    f"the ending .{self._ending} is no output format; end the name in {endings} or .txt, or state the "
+                    "format with --format."
                 )
 
     @property
@@ -199,7 +199,7 @@ class Output:
 
 
 def check_place(path: Path, flag: str = "-o") -> None:
-    """Say now, rather than after long work, that a file cannot be written."""
+    """Refuse a file that cannot be written before the work starts."""
     if path.is_dir():
         raise click.UsageError(f"{path} is a folder; name a file in it with {flag}.")
     if not path.parent.is_dir():
@@ -209,11 +209,11 @@ def check_place(path: Path, flag: str = "-o") -> None:
 
 
 Examples = Sequence[tuple[str, str]]
-"""Pairs of what an example is for, and what is typed."""
+"""Pairs of a purpose and a command."""
 
 
 class CommonFlags(click.Command):
-    """A command with the flags that all have."""
+    """A command with the common flags."""
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """List the parameters: own ones, common ones, --help."""
@@ -315,7 +315,7 @@ def group(
 
 
 def _bundle_of(annotation: object) -> type | None:
-    """The dataclass of options that a parameter is of, if it is."""
+    """Return the dataclass of options of a parameter, if it has one."""
     if CONTEXT_OBJECT in _metadata(annotation):
         return None
     plain = get_args(annotation)[0] if _metadata(annotation) else annotation
@@ -341,7 +341,7 @@ def _variant(annotation: object) -> Variant:
 
 
 def _notes(parameters: Sequence[inspect.Parameter]) -> Iterator[str]:
-    """What the help says of arguments."""
+    """Yield the notes of arguments, for the help."""
     for parameter in parameters:
         bundle = _bundle_of(parameter.annotation)
         annotations = [each.type for each in fields(bundle)] if bundle else [parameter.annotation]
@@ -350,7 +350,7 @@ def _notes(parameters: Sequence[inspect.Parameter]) -> Iterator[str]:
 
 
 def _caller(function: Callable[..., None], parameters: Sequence[inspect.Parameter]) -> Callable[..., None]:
-    """Call a function with what click has read."""
+    """Call a function with the values that click has read."""
 
     def call(**values: object) -> None:
         typed = {name: value for name, value in values.items() if value is not None}
@@ -363,7 +363,7 @@ def _values_of(parameter: inspect.Parameter, typed: Mapping[str, object]) -> Ite
     """The value of a parameter; none where its default holds."""
     bundle = _bundle_of(parameter.annotation)
     if bundle is not None:
-        # Another dataclass of the command may have a field of the same name as one that is left out here.
+        # Another dataclass of the command may have a field with the name of an omitted one.
         names = {each.name for each in fields(bundle)} - _variant(parameter.annotation).omitted
         yield bundle(**{name: typed[name] for name in names if name in typed})
     elif parameter.annotation is click.Context:

@@ -1,7 +1,6 @@
 """Options for a deployment: the unlabelled target, and labelled validation data."""
 
-import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -14,7 +13,7 @@ from baserate._errors import BaserateError, UnknownNameError
 from baserate._formatting import format_count, format_number
 from baserate.cli._declarations import argument, option
 from baserate.cli._measure import score_columns
-from baserate.cli._options import FILES, ClassScores, Negative, Positive, Reading
+from baserate.cli._options import FILES, ClassScores, Negative, Positive, Reading, check_score_options
 from baserate.cli._terminal import progress_bar
 from baserate.cli._values import names, read_share
 from baserate.text import describe_files, describe_rows, shorten_label
@@ -29,7 +28,7 @@ _OF_LABELS = ("positive", "negative")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeploymentOptions(ClassScores):
-    """Where a classifier is used, and where it was seen to work; validation may be left out."""
+    """The target, where a classifier is used, and optional labelled validation data."""
 
     file: Annotated[
         tuple[str, ...],
@@ -91,9 +90,7 @@ class DeploymentOptions(ClassScores):
     ] = "refuse"
 
     def __post_init__(self) -> None:
-        if bool(self.score) == bool(self.scores):
-            few = "are two ways to read; leave out one" if self.score else "say where scores stand; give one"
-            raise click.UsageError(f"--score (of two classes) and --scores (of many, one for each) {few} of them.")
+        check_score_options(self.score, self.scores, "scores")
         for name, remedy in self._idle().items():
             if getattr(self, name):
                 raise click.UsageError(f"--{name.replace('_', '-')} {remedy}")
@@ -103,15 +100,17 @@ class DeploymentOptions(ClassScores):
             raise click.UsageError("stdin can be read once; name a file for the target or for --validation.")
 
     def _idle(self) -> dict[str, str]:
-        """Options without use, and what to do about it."""
+        """Options without use, and the remedy."""
         idle: dict[str, str] = {}
         if not self.validation:
-            without = "is of rows with a truth; name their file with --validation, or leave it out."
+            without = "is for labelled data; name their file with --validation, or leave it out."
             idle |= dict.fromkeys((*_OF_VALIDATION, *_OF_LABELS * (not self.target_truth)), without)
         if self.scores:
-            idle |= {"validation_score": "is for two classes; of many there is one for each: --validation-scores."}
-            return idle | dict.fromkeys(_OF_LABELS, "is for two classes; of many none is positive: leave it out.")
-        many = "is for many classes; give a score for each with --scores."
+            idle |= {"validation_score": "is for two classes; of several, give --validation-scores."}
+            return idle | dict.fromkeys(
+                _OF_LABELS, "is for two classes; leave it out, since none of several is positive."
+            )
+        many = "is for several classes; give a score for each with --scores."
         return idle | dict.fromkeys(("labels", "validation_scores"), many)
 
     @property
@@ -132,7 +131,7 @@ class DeploymentOptions(ClassScores):
 
 
 def read_binary_target(deployment: DeploymentOptions, *, quiet: bool) -> "tuple[Target, Tallies | None]":
-    """Read scores of two classes; what is positive in validation is so in the target."""
+    """Read scores of two classes; the target has the positive class of the validation data."""
     from baserate import read
 
     validation = None
@@ -204,7 +203,7 @@ def _reading_arguments(deployment: DeploymentOptions, side: str, *, quiet: bool)
 
 
 def _labels(named: "DeploymentOptions | ReadSummary") -> dict[str, Any]:
-    """Labels of both classes as they are written: another file may hold them as another type."""
+    """Labels of both classes as text, since another file may contain them as another type."""
     from baserate import read
 
     labels = {name: getattr(named, name) for name in _OF_LABELS}
@@ -213,57 +212,35 @@ def _labels(named: "DeploymentOptions | ReadSummary") -> dict[str, Any]:
 
 @contextmanager
 def _reading(side: str, other: str = "") -> Iterator[None]:
-    """Say in which of the two something is wrong, in terms of its options; `other` names a column that may differ."""
+    """Name the data set and its options in errors; `other` is the option of a column that may have another name."""
     options = ("truth",) if side == "target" else ("score", "scores", "weight", "count")
     try:
         yield
     except BaserateError as error:
         unknown = other and isinstance(error, UnknownNameError)
-        hint = f"If the score has another name there, give it with {other}." if unknown else ""
+        hint = f"If the score has another name in the validation data, give it with {other}." if unknown else ""
         raise error.with_options({name: f"{side}_{name}" for name in options}, where=side, hint=hint) from error
 
 
-def describe_target(intake: "ReadSummary", rows: int) -> dict[str, Any]:
-    """Describe what was read of the target, for the header of results."""
-    return {
-        "rows": rows,
-        "labelled": intake.labelled or 0,
-        "read": intake.read,
-        "refused": intake.dropped,
-        "reasons": {column: dict(kinds) for column, kinds in intake.reasons.items()},
-        "weighted": "weight" in intake.columns,
-        "columns": dict(intake.columns),
-    }
-
-
-def name_scores_in_notes(notes: Iterable[str], column: str) -> list[str]:
-    """Put the column of scores into notes of the library, and drop duplicates."""
-    renamed_notes = (
-        re.sub(r"^(log_loss of )?score(?= runs| is infinite)", lambda match: (match[1] or "") + column, note)
-        for note in notes
-    )
-    return list(dict.fromkeys(renamed_notes))
-
-
 def deployment_headline(deployment: DeploymentOptions, data: Mapping[str, Any]) -> str:
-    """One line on what was read."""
+    """Describe the target and the validation data in one line."""
     parts = [describe_files(deployment.file), describe_rows(data)]
-    parts += [f"{format_count(data['labelled'], 4)} with truth"] * bool(data["labelled"])
+    parts += [f"{format_count(data['labelled'], 4)} labelled"] * bool(data["labelled"])
     parts += ["weighted"] * bool(data["weighted"])
-    seen = data.get("validation")
-    if seen is None:
+    validation = data.get("validation")
+    if validation is None:
         return " · ".join(parts)
-    parts += [f"validation: {describe_files(deployment.validation)}", describe_rows(seen)]
+    parts += [f"validation: {describe_files(deployment.validation)}", describe_rows(validation)]
     if data.get("positive") is None:
-        parts += [f"{len(seen['prevalences'])} classes"]
+        parts += [f"{len(validation['prevalences'])} classes"]
     else:
-        share = format_number(100 * seen["prevalence"], 4)
+        share = format_number(100 * validation["prevalence"], 4)
         parts += [
             f"positive: {shorten_label(deployment.truth)} = {shorten_label(data['positive'])}",
-            f"prevalence there {share} %",
+            f"validation prevalence {share} %",
         ]
     doubts = [f"doubtful: {'; '.join(data['doubts'])}"] if data.get("doubts") else []
-    return " · ".join([*parts, *["weighted"] * bool(seen["weighted"]), *doubts])
+    return " · ".join([*parts, *["weighted"] * bool(validation["weighted"]), *doubts])
 
 
 def _check_shares(text: str) -> str:
@@ -271,7 +248,7 @@ def _check_shares(text: str) -> str:
     if "=" not in text:
         read_share(
             text,
-            f"{text!r} is no prevalence; expected {PREVALENCE.words}, such as 0.02 or 2%; of many classes a "
+            f"{text!r} is no prevalence; expected {PREVALENCE.words}, such as 0.02 or 2%; of several classes a "
             "share for each, such as cat=0.2,dog=0.8.",
         )
     return text
@@ -279,7 +256,7 @@ def _check_shares(text: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recalibration:
-    """Options that leave probabilities as they are."""
+    """Options of probabilities that are not recalibrated."""
 
     no_recalibration: Annotated[
         bool, option(help="Scores taken as calibrated probabilities, not recalibrated on the validation data.")

@@ -1,17 +1,31 @@
-"""`baserate draw`: one command for each figure."""
+"""`baserate draw`: one command for each figure of the registry, made from its entry.
 
+A figure whose options are those of its entry (data, marks, band) needs nothing in this module. Other options are
+declared by a function under `@own_options`, which turns them into arguments of the figure's function.
+"""
+
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from inspect import Parameter, Signature, signature
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import click
 
-from baserate._domains import BINS, ROWS
+from baserate._domains import BINS, INCHES, ROWS
+from baserate.cli._calibration import CurveBins
+from baserate.cli._curve import BandOptions
 from baserate.cli._decision_curves import CostCurveOptions, DecisionCurveOptions
-from baserate.cli._declarations import command, group, omit, option
+from baserate.cli._declarations import Examples, Quiet, check_place, command, group, omit, option
 from baserate.cli._fairness import GroupOptions, complete_reading
-from baserate.cli._figure_options import FigureOptions, MarkOptions, PointwiseMarking, ThresholdMarking, draw_figure
-from baserate.cli._io import headline, read_tallies
+from baserate.cli._io import (
+    adjusted_headline,
+    describe_adjustment,
+    fill_from_policy,
+    headline,
+    load_policy,
+    read_tallies,
+)
 from baserate.cli._options import (
     ClosedFormIntervals,
     GroupReading,
@@ -22,14 +36,206 @@ from baserate.cli._options import (
     Prevalence,
     Reading,
     bind_settings,
+    thresholds_option,
 )
 from baserate.cli._population import FAMILIES, PopulationRequest, make_request
 from baserate.cli._terminal import print_message
-from baserate.cli._values import complete_two_class, names, read_prevalence, read_threshold, whole_number
+from baserate.cli._values import (
+    complete_two_class,
+    flatten,
+    names,
+    read_numbers,
+    read_prevalence,
+    read_threshold,
+    whole_number,
+)
+from baserate.draw import FIGURES
 
 if TYPE_CHECKING:
-    from baserate import infer
     from baserate._tally import Tally
+    from baserate.draw import Drawing, FigureType
+
+_MOST_PIXELS = 20_000
+"""Pixels each way: a square of them takes 1.6 GB of memory."""
+ENDINGS = ("svg", "png", "pdf", "csv", "json")
+_FILE = "people.csv --truth sick --score risk"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FigureOptions:
+    """Output file and looks of a figure."""
+
+    path: Annotated[
+        str,
+        option(
+            "-o",
+            "--output",
+            type=click.Path(),
+            metavar="FILE",
+            help="Output file: .svg, .png or .pdf for the figure, .csv or .json for its numbers.",
+        ),
+    ]
+    size: Annotated[
+        tuple[float, ...] | None,
+        option(type=read_numbers, metavar="W,H", help="Width and height in inches, from 0.5 to 100."),
+    ] = None
+    dpi: Annotated[int, option(type=click.IntRange(20, 2400), help="Dots per inch of a .png.")] = 200
+    title: Annotated[str | None, option(metavar="TEXT", help="Title above the figure.")] = None
+    quiet: Quiet = False
+
+    def __post_init__(self) -> None:
+        check_place(Path(self.path))
+        if Path(self.path).suffix.lstrip(".").lower() not in ENDINGS:
+            raise click.UsageError(
+                f"the ending of {self.path} is no format of figures; end the name in .svg, .png or .pdf, or in .csv or "
+                ".json for the numbers."
+            )
+        if self.size is not None and (len(self.size) != 2 or not all(map(INCHES.holds, self.size))):
+            raise click.UsageError(f"--size is width and height, each {INCHES.words}; for example --size 6,4.")
+        if self.size is not None and max(self.size) * self.dpi > _MOST_PIXELS:
+            raise click.UsageError(
+                f"--size and --dpi make {max(self.size) * self.dpi:,.0f} dots; expected at most {_MOST_PIXELS:,} each "
+                "way. Give fewer inches, or fewer dots per inch."
+            )
+
+    def save(self, drawing: "Drawing") -> None:
+        """Write a figure, and print the name of its file."""
+        if self.size is not None:
+            drawing.figure.set_size_inches(self.size[0], self.size[1])
+        if self.title is not None:
+            drawing.ax.set_title(self.title, parse_math=False)
+        try:
+            drawing.save(self.path, dpi=self.dpi)
+        except OSError as error:
+            raise click.UsageError(f"cannot write {self.path} ({error.strerror}); name another file.") from error
+        if not self.quiet:
+            print_message(f"wrote {self.path}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkOptions(BandOptions):
+    """Options of curves: band, confidence level, thresholds and policies to mark."""
+
+    level: Level = 0.95
+    threshold: Annotated[
+        tuple[tuple[float, ...], ...], thresholds_option("Thresholds to mark, with commas.", default=None)
+    ] = ()
+    policy: Annotated[
+        str | None,
+        option(type=click.Path(), metavar="FILE", help="Policy to mark; it also names the columns and groups."),
+    ] = None
+
+    def arguments(self, figure: "FigureType") -> dict[str, Any]:
+        """Make the arguments of a figure's function; load the policy."""
+        marks = {
+            "threshold": flatten(self.threshold) or None,
+            "policy": None if self.policy is None else load_policy(self.policy),
+        }
+        band = {"band": "simultaneous" if self.simultaneous else self.band, "level": self.level}
+        return marks if figure.band == "none" else {**band, **marks}
+
+
+class Call(NamedTuple):
+    """Arguments of a figure's function."""
+
+    keywords: dict[str, Any]
+    positional: tuple[Any, ...] = ()
+    adjusted_to: float | None = None
+    """Prevalence that the classes are reweighted to, for the headline."""
+
+
+class _OwnOptions(NamedTuple):
+    """Options of one figure: the function that declares them and makes the call, and examples of the command."""
+
+    make_call: Callable[..., Call]
+    examples: Examples
+    reading: Any = None
+    """Options of reading, if not those that follow from the entry."""
+
+
+_OWN_OPTIONS: dict[str, _OwnOptions] = {}
+
+
+def own_options(
+    name: str,
+    examples: Examples = (),
+    reading: Any = None,  # noqa: ANN401  (an annotation)
+) -> Callable[[Callable[..., Call]], Callable[..., Call]]:
+    """Declare the options of a figure beside those of its entry, by the parameters of a function."""
+
+    def decorate(function: Callable[..., Call]) -> Callable[..., Call]:
+        _OWN_OPTIONS[name] = _OwnOptions(function, examples, reading)
+        return function
+
+    return decorate
+
+
+def _make_command(figure: "FigureType") -> click.Command:
+    """Make the command of a figure."""
+    default = (("with the usual options", f"baserate draw {figure.name} {_FILE} -o {figure.name}.svg"),)
+    own = _OWN_OPTIONS.get(figure.name, _OwnOptions(lambda: Call({}), default))
+
+    def draw_figure(
+        reading: Reading, figure_options: FigureOptions, marks: MarkOptions | None = None, **options: object
+    ) -> None:
+        made = own.make_call(**options)  # before reading, so that errors come at once
+        call = made if marks is None else made._replace(keywords={**made.keywords, **marks.arguments(figure)})
+        _draw(figure, _complete(reading, figure, call), figure_options, call)
+
+    annotations = {
+        "reading": own.reading or _reading_options(figure),
+        **{name: each.annotation for name, each in signature(own.make_call).parameters.items()},
+        **({"marks": _mark_options(figure)} if figure.marks else {}),
+        "figure_options": FigureOptions,
+    }
+    defaults = {name: each.default for name, each in signature(own.make_call).parameters.items()}
+    draw_figure.__doc__ = "\n\n".join(filter(None, [figure.summary, figure.details]))
+    draw_figure.__signature__ = Signature(  # type: ignore[attr-defined]  # which `command` reads
+        [
+            Parameter(name, Parameter.KEYWORD_ONLY, annotation=each, default=defaults.get(name, Parameter.empty))
+            for name, each in annotations.items()
+        ]
+    )
+    return command(figure.name, examples=own.examples or default)(draw_figure)
+
+
+def _reading_options(figure: "FigureType") -> Any:  # noqa: ANN401  (an annotation)
+    """Options of reading that fit a figure."""
+    if figure.groups == "required":
+        return GroupReading
+    omitted = [*["predicted"] * (not figure.takes_labels), *["group"] * (figure.groups == "pooled")]
+    return Annotated[Reading, omit(*omitted)]
+
+
+def _mark_options(figure: "FigureType") -> Any:  # noqa: ANN401  (an annotation)
+    """Options of marks and bands that fit a figure."""
+    omitted = {"none": ("band", "simultaneous", "level"), "pointwise": ("simultaneous",), "simultaneous": ()}
+    return Annotated[MarkOptions, omit(*omitted[figure.band])]
+
+
+def _complete(reading: Reading, figure: "FigureType", call: Call) -> Reading:
+    """Take the names of columns from the policy, if any."""
+    policy = call.keywords.get("policy")
+    if figure.groups == "required":
+        return complete_reading(reading, policy)
+    return reading if policy is None else fill_from_policy(reading, policy)
+
+
+def _draw(figure: "FigureType", reading: Reading, figure_options: FigureOptions, call: Call) -> None:
+    """Read predictions, draw a figure of them, and print what was read."""
+    from baserate.draw import import_matplotlib
+
+    import_matplotlib()  # before reading, so that a missing package is reported at once
+    tallies = read_tallies(reading, quiet=figure_options.quiet)
+    drawing = figure.function(tallies, *call.positional, **call.keywords)
+    if not figure_options.quiet:
+        data = describe_adjustment(next(iter(drawing.parts.values())), tallies, call.adjusted_to).data
+        print_message(adjusted_headline(reading, data))
+        if reading.positive is None:
+            print_message(f"positive = {data['positive']}, inferred; name it with --positive.")
+        for note in data["notes"]:
+            print_message(f"note: {note}")
+    figure_options.save(drawing)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,91 +251,53 @@ class RocOptions(OutcomeCosts):
     ] = None
 
 
-@command(
+@own_options(
     "roc",
-    examples=(
-        ("a ROC curve", "baserate draw roc people.csv --truth sick --score risk -o roc.svg"),
+    (
+        ("a ROC curve", f"baserate draw roc {_FILE} -o roc.svg"),
         (
             "the cheapest threshold, if a false negative costs 20 false positives at 2 %",
-            "baserate draw roc people.csv --truth sick --score risk --fp 1 --fn 20 --prevalence 2% -o roc.svg",
+            f"baserate draw roc {_FILE} --fp 1 --fn 20 --prevalence 2% -o roc.svg",
         ),
         (
             "a simultaneous band, and a threshold",
-            "baserate draw roc people.csv --truth sick --score risk --simultaneous --threshold 0.5 -o roc.png",
+            f"baserate draw roc {_FILE} --simultaneous --threshold 0.5 -o roc.png",
         ),
     ),
 )
-def roc(reading: Reading, roc: RocOptions, marks: MarkOptions, figure_options: FigureOptions) -> None:
-    """Draw the ROC curve.
-
-    The AUC is labelled with its interval. With costs, an iso-cost line touches the best point of all. Predicted labels
-    are a point.
-    """
-    from baserate import draw
-
-    reading, options = marks.read(reading)
-    make = partial(draw.roc, hull=not roc.no_hull, costs=roc.outcome_costs, prevalence=roc.prevalence, **options)
-    draw_figure(reading, figure_options, make)
+def _call_roc(roc: RocOptions) -> Call:
+    return Call({"hull": not roc.no_hull, "costs": roc.outcome_costs, "prevalence": roc.prevalence})
 
 
-@command(
+@own_options(
     "pr",
-    examples=(
-        ("precision against recall", "baserate draw pr people.csv --truth sick --score risk -o pr.svg"),
-        (
-            "at a prevalence of 2 %",
-            "baserate draw pr people.csv --truth sick --score risk --prevalence 0.02 --threshold 0.5 -o pr.svg",
-        ),
+    (
+        ("precision against recall", f"baserate draw pr {_FILE} -o pr.svg"),
+        ("at a prevalence of 2 %", f"baserate draw pr {_FILE} --prevalence 0.02 --threshold 0.5 -o pr.svg"),
     ),
 )
-def pr(
-    reading: Reading,
-    marks: PointwiseMarking,
-    figure_options: FigureOptions,
-    *,
-    no_iso_f1: Annotated[bool, option(help="Without lines of equal F1.")] = False,
-    prevalence: Prevalence = None,
-) -> None:
-    """Draw the precision–recall curve.
-
-    It has the steps that average precision adds up. Behind it are lines of equal F1, and the prevalence, which is the
-    precision of chance.
-    """
-    from baserate import draw
-
-    reading, options = marks.read(reading)
-    make = partial(draw.pr, iso_f1=not no_iso_f1, prevalence=prevalence, **options)
-    draw_figure(reading, figure_options, make, to=prevalence)
+def _call_pr(
+    *, no_iso_f1: Annotated[bool, option(help="Without lines of equal F1.")] = False, prevalence: Prevalence = None
+) -> Call:
+    return Call({"iso_f1": not no_iso_f1, "prevalence": prevalence}, adjusted_to=prevalence)
 
 
-@command(
+@own_options(
     "scores",
-    examples=(
-        (
-            "score distributions, and a threshold",
-            "baserate draw scores people.csv --truth sick --score risk --threshold 0.5 -o scores.svg",
-        ),
-    ),
+    (("score distributions, and a threshold", f"baserate draw scores {_FILE} --threshold 0.5 -o scores.svg"),),
 )
-def scores(
-    reading: Annotated[Reading, omit("predicted", "group")],
-    marks: ThresholdMarking,
-    figure_options: FigureOptions,
+def _call_scores(
     *,
     bins: Annotated[
         int | None, option(type=whole_number(BINS), default="10 to 40", help="Approximate number of bins.")
     ] = None,
-) -> None:
-    """Draw the score distributions of both classes."""
-    from baserate import draw
-
-    reading, options = marks.points(reading)
-    draw_figure(reading, figure_options, partial(draw.scores, bins=bins, **options))
+) -> Call:
+    return Call({"bins": bins})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ThresholdMeasures:
-    """Options that say what to draw against the threshold."""
+class ThresholdMeasures(MeasureSettings):
+    """Options of measures against the threshold."""
 
     measures: Annotated[
         tuple[str, ...],
@@ -144,206 +312,81 @@ class ThresholdMeasures:
     prevalence: Prevalence = None
 
 
-@command(
+@own_options(
     "thresholds",
-    examples=(
-        (
-            "the usual measures",
-            "baserate draw thresholds people.csv --truth sick --score risk -o thresholds.svg",
-        ),
+    (
+        ("the usual measures", f"baserate draw thresholds {_FILE} -o thresholds.svg"),
         (
             "two measures, at a prevalence of 2 %",
-            "baserate draw thresholds people.csv --truth sick --score risk --measures ppv,npv --prevalence 2% -o t.svg",
+            f"baserate draw thresholds {_FILE} --measures ppv,npv --prevalence 2% -o t.svg",
         ),
     ),
 )
-def thresholds(
-    reading: Annotated[Reading, omit("predicted", "group")],
-    choice: ThresholdMeasures,
-    settings: MeasureSettings,
-    marks: PointwiseMarking,
-    figure_options: FigureOptions,
-) -> None:
-    """Draw measures against the threshold."""
-    from baserate import draw
-
-    bound = bind_settings(settings.to_settings(), choice.measures)
-    reading, options = marks.read(reading)
-    adjusted = {"prevalence": choice.prevalence, **options}
-    draw_figure(reading, figure_options, lambda read: draw.thresholds(read, *bound, **adjusted), to=choice.prevalence)
+def _call_thresholds(choice: ThresholdMeasures) -> Call:
+    measures = bind_settings(choice.to_settings(), choice.measures)
+    return Call({"prevalence": choice.prevalence}, tuple(measures), choice.prevalence)
 
 
-@command(
-    "gain",
-    examples=(("cumulative gains", "baserate draw gain people.csv --truth sick --score risk -o gain.svg"),),
-)
-def gain(reading: Reading, marks: PointwiseMarking, figure_options: FigureOptions) -> None:
-    """Draw the cumulative gain curve.
-
-    It shows the share of positives that are flagged against the share of all that are flagged.
-    """
-    from baserate import draw
-
-    reading, options = marks.read(reading)
-    draw_figure(reading, figure_options, partial(draw.gain, **options))
+_CalibrationBins = Annotated[CurveBins, omit("scores", "labels")]
 
 
-@command(
-    "lift",
-    examples=(("the lift over chance", "baserate draw lift people.csv --truth sick --score risk -o lift.svg"),),
-)
-def lift(reading: Reading, marks: PointwiseMarking, figure_options: FigureOptions) -> None:
-    """Draw the lift curve.
-
-    It shows how many times as many positives are flagged as by chance.
-    """
-    from baserate import draw
-
-    reading, options = marks.read(reading)
-    draw_figure(reading, figure_options, partial(draw.lift, **options))
-
-
-CURVES = ("binned", "isotonic", "lowess")
-_FILE = "people.csv --truth sick --score risk"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BinOptions:
-    """How probabilities are put into bins, and how sure bounds are."""
-
-    bins: Annotated[int | None, option(type=whole_number(BINS), default="10", help="Number of bins.")] = None
-    by: Annotated[
-        Literal["width", "mass"] | None,
-        option(type=click.Choice(["width", "mass"]), default="mass", help="Bins of equal width or mass."),
-    ] = None
-    level: Level = 0.95
-
-    def to_curve_settings(self, **more: Any) -> "infer.CurveOptions":  # noqa: ANN401  (other settings)
-        """Make the settings that the library takes."""
-        from baserate import infer
-
-        given = {"bins": self.bins, "by": self.by, "level": self.level, **more}
-        return infer.CurveOptions(**{name: value for name, value in given.items() if value is not None})
-
-
-@command(
+@own_options(
     "reliability",
-    examples=(
+    (
         ("a calibration curve with its band", f"baserate draw reliability {_FILE} -o reliability.svg"),
         ("in bins", f"baserate draw reliability {_FILE} --curve binned -o reliability.svg"),
     ),
 )
-def reliability(
-    reading: Annotated[Reading, omit("predicted")],
-    binning: BinOptions,
-    figure_options: FigureOptions,
+def _call_reliability(
+    bins: _CalibrationBins,
     *,
     curve: Annotated[
         Literal["binned", "isotonic", "lowess"] | None,
-        option(type=click.Choice(CURVES), default="isotonic; binned with --bins or --by", help="Calibration curve."),
-    ] = None,
-    band: Annotated[
-        str | None,
         option(
-            type=click.Choice(["consistency", "confidence"]),
-            default="consistency",
-            help="Band of a curve: consistency with perfect calibration, or confidence around the curve.",
+            type=click.Choice(["binned", "isotonic", "lowess"]),
+            default="isotonic; binned with --bins or --by",
+            help="Calibration curve.",
         ),
     ] = None,
-) -> None:
-    """Draw a reliability diagram (calibration curve).
-
-    It shows the observed share of positives against the predicted probability, with counts below. A single score has
-    intervals in bins, or a band around a curve; several scores or groups have lines alone.
-    """
-    from baserate import draw
-
-    curve = curve or ("binned" if binning.bins or binning.by else "isotonic")
-    if curve == "binned" and band:
-        raise click.UsageError("--band is for --curve isotonic or --curve lowess; leave it out, or take one of them.")
-    if curve != "binned" and (binning.bins or binning.by):
-        raise click.UsageError(f"--bins and --by are for bins, which {curve} does without; leave them out.")
-    draw_figure(
-        reading, figure_options, partial(draw.reliability, what=curve, drawn=binning.to_curve_settings(band=band))
-    )
+) -> Call:
+    what = curve or ("binned" if bins.bins or bins.by else "isotonic")
+    bins.check_curve(what)
+    return Call({"what": what, "drawn": bins.to_curve_settings()})
 
 
-@command(
-    "likelihood-ratio",
-    examples=(
-        (
-            "calibration at any prevalence",
-            f"baserate draw likelihood-ratio {_FILE} -o ratios.svg",
-        ),
-    ),
-)
-def likelihood_ratio(
-    reading: Annotated[Reading, omit("predicted")], binning: BinOptions, figure_options: FigureOptions
-) -> None:
-    """Draw the likelihood ratios of the probabilities.
-
-    They show how many times as frequent a probability is among positives as among negatives, at any prevalence; beside
-    them stand those that the probabilities imply.
-    """
-    from baserate import draw
-
-    draw_figure(reading, figure_options, partial(draw.likelihood_ratio, drawn=binning.to_curve_settings()))
+@own_options("likelihood-ratio")
+def _call_likelihood_ratio(bins: Annotated[CurveBins, omit("scores", "labels", "band")]) -> Call:
+    return Call({"drawn": bins.to_curve_settings()})
 
 
-@command(
+@own_options(
     "decision-curve",
-    examples=(
+    (
         ("net benefit at the usual threshold probabilities", f"baserate draw decision-curve {_FILE} -o benefit.svg"),
         ("at a prevalence of 2 %", f"baserate draw decision-curve {_FILE} --prevalence 2% --to 0.2 -o benefit.svg"),
     ),
+    reading=Reading,
 )
-def decision_curve(
-    reading: Reading,
-    curve_options: Annotated[DecisionCurveOptions, omit("compare")],
-    intervals: ClosedFormIntervals,
-    figure_options: FigureOptions,
-) -> None:
-    """Draw decision curves (net benefit).
-
-    They show net benefit against the threshold probability, beside flagging all and flagging none. Thick lines at the
-    bottom mark where a model is better than both. Scores must be probabilities; at another prevalence they are adjusted
-    to it.
-    """
-    from baserate import draw
-
-    draw_figure(
-        reading, figure_options, partial(draw.decision_curve, **curve_options.options, level=intervals.confidence)
-    )
+def _call_decision_curve(
+    curve_options: Annotated[DecisionCurveOptions, omit("compare")], intervals: ClosedFormIntervals
+) -> Call:
+    return Call({**curve_options.options, "level": intervals.confidence})
 
 
-@command(
+@own_options(
     "cost-curve",
-    examples=(
+    (
         (
             "a false negative costs 20 false positives, at a prevalence of 2 %",
             f"baserate draw cost-curve {_FILE} --fp 1 --fn 20 --prevalence 0.02 -o costs.svg",
         ),
         ("a Brier curve", f"baserate draw cost-curve {_FILE} --kind brier -o brier.svg"),
     ),
+    reading=Reading,
 )
-def cost_curve(
-    reading: Reading,
-    cost_options: Annotated[CostCurveOptions, omit("points")],
-    intervals: ClosedFormIntervals,
-    figure_options: FigureOptions,
-) -> None:
-    """Draw cost curves.
-
-    They show the expected cost of the best threshold at any costs and any prevalence.
-    """
-    from baserate import draw
-
-    settings: Any = {
-        "costs": cost_options.outcome_costs,
-        "prevalence": cost_options.prevalence,
-        "kind": cost_options.kind,
-    }
-    draw_figure(reading, figure_options, partial(draw.cost_curve, level=intervals.confidence, **settings))
+def _call_cost_curve(cost_options: Annotated[CostCurveOptions, omit("points")], intervals: ClosedFormIntervals) -> Call:
+    settings = {name: getattr(cost_options, name) for name in ("prevalence", "kind")}
+    return Call({"costs": cost_options.outcome_costs, "level": intervals.confidence, **settings})
 
 
 def _read_single_threshold(text: str) -> float:
@@ -351,8 +394,8 @@ def _read_single_threshold(text: str) -> float:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PrevalenceCurveOptions:
-    """What decides, what is measured, and where it is marked."""
+class PrevalenceCurveOptions(MeasureSettings):
+    """Options of a prevalence curve: threshold, measures, and the prevalence to mark."""
 
     threshold: Annotated[
         float | None,
@@ -364,7 +407,7 @@ class PrevalenceCurveOptions:
         ),
     ] = None
     measures: Annotated[
-        tuple[str, ...] | None,
+        tuple[str, ...],
         option(
             type=names,
             metavar="NAMES",
@@ -372,7 +415,7 @@ class PrevalenceCurveOptions:
             default="precision and NPV",
             help="Measures of decisions, with commas.",
         ),
-    ] = None
+    ] = ()
     at: Annotated[
         float | None,
         option(type=read_prevalence, metavar="SHARE", help="Prevalence in deployment to mark, such as 0.02 or 2%."),
@@ -381,75 +424,38 @@ class PrevalenceCurveOptions:
     level: Level = 0.95
 
 
-@command(
+@own_options(
     "prevalence",
-    examples=(
-        (
-            "PPV and NPV, with 2 % marked",
-            f"baserate draw prevalence {_FILE} --threshold 0.3 --at 2% -o prevalence.svg",
-        ),
-    ),
+    (("PPV and NPV, with 2 % marked", f"baserate draw prevalence {_FILE} --threshold 0.3 --at 2% -o prevalence.svg"),),
 )
-def prevalence(
-    reading: Reading, carried: PrevalenceCurveOptions, settings: MeasureSettings, figure_options: FigureOptions
-) -> None:
-    """Draw PPV and NPV against the prevalence.
-
-    Other measures of decisions can take their place.
-    """
-    from baserate import draw
-
-    measures = bind_settings(settings.to_settings(), carried.measures or ())
-    figure_settings: Any = {"measures": measures} if measures else {}
-    figure_settings |= {
-        "threshold": carried.threshold,
-        "at": carried.at,
-        "log": not carried.linear,
-        "level": carried.level,
-    }
-    draw_figure(reading, figure_options, partial(draw.prevalence, **figure_settings))
+def _call_prevalence(curve: PrevalenceCurveOptions) -> Call:
+    measures = bind_settings(curve.to_settings(), curve.measures)
+    settings = {name: getattr(curve, name) for name in ("threshold", "at", "level")}
+    return Call({**({"measures": measures} if measures else {}), "log": not curve.linear, **settings})
 
 
-@command(
+@own_options(
     "groups",
-    examples=(
+    (
         ("measures by site", f"baserate draw groups {_FILE} --group site -o groups.svg"),
         ("by a saved policy", "baserate draw groups new.csv --policy policy.json -o groups.svg"),
     ),
 )
-def groups(
-    reading: GroupReading,
+def _call_groups(
     group_options: Annotated[GroupOptions, omit("draws", "seed", "reference", "min_group_size")],
     settings: MeasureSettings,
-    figure_options: FigureOptions,
-) -> None:
-    """Draw measures by group, with intervals.
-
-    Hollow dots rest on few rows. The figure says how groups differ, not whether that is right.
-    """
-    from baserate import draw
-
-    policy, measures = (
-        group_options.decision_policy,
-        group_options.bind_measures(settings),
-    )  # before reading, so that errors come at once
-    full_reading = complete_reading(reading, policy)
-    make = partial(
-        draw.groups, threshold=group_options.threshold, policy=policy, measures=measures, level=group_options.level
-    )
-    draw_figure(full_reading, figure_options, make)
-
-
-WHAT = ("densities", "roc", "pr")
+) -> Call:
+    decisions = {"threshold": group_options.threshold, "policy": group_options.decision_policy}
+    return Call({**decisions, "measures": group_options.bind_measures(settings), "level": group_options.level})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SampleOptions:
     """Options of a figure of a population: its kind, and a simulated sample."""
 
-    what: Annotated[Any, option(type=click.Choice(WHAT), help="Score densities of both classes, or a curve.")] = (
-        "densities"
-    )
+    what: Annotated[
+        Any, option(type=click.Choice(["densities", "roc", "pr"]), help="Score densities of both classes, or a curve.")
+    ] = "densities"
     sample: Annotated[
         int | None,
         option(
@@ -462,25 +468,27 @@ class SampleOptions:
 
     def __post_init__(self) -> None:
         if self.seed is not None and self.sample is None:
-            raise click.UsageError("--seed is for rows that are drawn at random; add how many, such as --sample 300.")
+            raise click.UsageError("--seed is for simulated rows; add their number, such as --sample 300.")
 
 
-@group(
+_POPULATION = FIGURES["population"]
+
+
+def _choose_population() -> None: ...
+
+
+_choose_population.__doc__ = f"{_POPULATION.summary}\n\n{_POPULATION.details}"
+population = group(
     "population",
     noun="population",
     examples=(
         ("300 simulated rows", "baserate draw population binormal --means 0,1 --sample 300 -o scores.svg"),
         (
-            "a sample and a theory of it",
-            "baserate draw population logit-normal people.csv --truth sick --score risk --what roc -o roc.svg",
+            "a sample and a theoretical distribution",
+            f"baserate draw population logit-normal {_FILE} --what roc -o roc.svg",
         ),
     ),
-)
-def population() -> None:
-    """Draw a theoretical population, with a sample of it.
-
-    Choose a population; a sample is simulated from it, or read from FILE.
-    """
+)(_choose_population)
 
 
 def _sample(
@@ -497,20 +505,20 @@ def _sample(
         return None
     from baserate.measure import results_data
 
-    read = read_tallies(reading, quiet=quiet)
-    if len(read.models) > 1:
-        raise click.UsageError(f"a sample is of one score, and there are {len(read.models)}; name one with --score.")
+    tallies = read_tallies(reading, quiet=quiet)
+    if len(tallies.models) > 1:
+        raise click.UsageError(f"a sample has one score, and there are {len(tallies.models)}; name one with --score.")
     if not quiet:
-        print_message(headline(reading, results_data(read, [])))
-    return read.tally
+        print_message(headline(reading, results_data(tallies, [])))
+    return tallies.tally
 
 
-def _make_command(name: str, family: type) -> click.Command:
-    """Make the command of a family, with its parameters."""
+def _make_family_command(name: str, family: type) -> click.Command:
+    """Make the command of a family of populations, with its parameters."""
 
     def draw_family(
         parameters: Any,  # noqa: ANN401  (a dataclass of the family)
-        # Some families call their parameters as reading calls labels, so that these must be 0 and 1.
+        # Some families name their parameters as reading names labels, so that labels must be 0 and 1.
         reading: Annotated[OptionalReading, omit("group", "predicted", "positive", "negative")],
         sample_options: SampleOptions,
         figure_options: FigureOptions,
@@ -532,15 +540,15 @@ def _make_command(name: str, family: type) -> click.Command:
 
 
 for _name, _family in FAMILIES.items():
-    population.add_command(_make_command(_name, _family))
+    population.add_command(_make_family_command(_name, _family))
 
 
 @group(
     "draw",
     noun="figure",
     examples=(
-        ("a ROC curve with its band", "baserate draw roc people.csv --truth sick --score risk --band -o roc.svg"),
-        ("cumulative gains", "baserate draw gain people.csv --truth sick --score risk -o gain.svg"),
+        ("a ROC curve with its band", f"baserate draw roc {_FILE} --band -o roc.svg"),
+        ("cumulative gains", f"baserate draw gain {_FILE} -o gain.svg"),
     ),
 )
 def draw() -> None:
@@ -551,10 +559,5 @@ def draw() -> None:
     """
 
 
-_FIGURES: tuple[click.Command, ...] = (
-    *(roc, pr, scores, thresholds, gain, lift),
-    *(reliability, likelihood_ratio, decision_curve, cost_curve),
-    *(prevalence, groups, population),
-)
-for _figure in _FIGURES:
-    draw.add_command(_figure)
+for _figure in FIGURES.values():
+    draw.add_command(population if _figure.name == "population" else _make_command(_figure))

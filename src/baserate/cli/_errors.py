@@ -17,26 +17,26 @@ INTERRUPTED, BROKEN_PIPE = 130, 141  # what a shell reports of SIGINT and SIGPIP
 _FLAGS = {"to": ("name", "to"), "scores": ("scores", "score"), "labels": ("labels", "scores")}
 """Options of the library -> flags that commands have for them, the first choice first, if not just that name."""
 _WORDINGS = {
-    "all labels": "judge all of them: `baserate measure` with --scores or --predicted, and without --cluster.",
+    "all labels": "evaluate all of them: `baserate measure` with --scores or --predicted, and without --cluster.",
     "calibrate first": "for this, make them probabilities with `baserate calibrate`.",
     "class of each score": "name the class of each: --scores {0}={1},….",
     "costs": "--fp 1 --fn 20",
     "costs beside prevalence": "give --fp and --fn as well, or leave --prevalence out.",
     "goal of one model": "or show of one model that it reaches a --goal.",
     "interval": "--interval {0}",
-    "labelled rows": "judge them with `baserate measure`",
+    "labelled rows": "evaluate them with `baserate measure`",
     "list measures": "`baserate list measures` lists them.",
     "one model": "give one --score.",
     "one prevalence": "for it, name one prevalence with --to instead of --curve.",
     "otherwise": "--otherwise pass, flag or refer",
     "two labels": "name both classes with --positive and --negative.",
-    "validation": "give rows with a truth to recalibrate them on, with --validation.",
+    "validation": "give labelled data to recalibrate them on, with --validation.",
 }
 """Steps that the library advises, in words for the shell."""
 
 
 class ShellError(Exception):
-    """An error of the library, in words for the command that met it."""
+    """An error of the library, in words for the command that raised it."""
 
     def __init__(self, error: BaserateError, flags: Collection[str]) -> None:
         super().__init__(render_for_shell(error, flags))
@@ -74,7 +74,7 @@ def _spell_value(value: str) -> list[str]:
 
 
 def report_error(error: Exception, *, traced: bool) -> int:
-    """Say what went wrong, and return the exit code for it."""
+    """Print an error in one line, and return its exit code."""
     if isinstance(error, click.Abort):
         return report_interruption()
     if traced:
@@ -95,7 +95,7 @@ def report_error(error: Exception, *, traced: bool) -> int:
         return exit_code(type(error))
     message = f"{type(error).__name__}: {error}".splitlines()[0]
     print_message(
-        f"baserate: internal error: {message}. This is our fault; rerun with --debug to see where it happened."
+        f"baserate: internal error: {message}. This is a defect of baserate; rerun with --debug for the traceback."
     )
     return exit_code(type(error))
 
@@ -103,11 +103,11 @@ def report_error(error: Exception, *, traced: bool) -> int:
 def refuse_unknown_name(
     context: click.Context, what: str, typed: str, known: Iterable[str], synonyms: Sequence[str] = ()
 ) -> NoReturn:
-    """Refuse a word that is no command, and name the nearest."""
+    """Refuse an unknown name, and name the nearest."""
     known = list(known)
     question = ask_whether_meant(synonyms or nearest(typed, known, most=2))
-    there = f"There are: {', '.join(known)}."
-    context.fail(" ".join(filter(None, [f"there is no {what} {typed!r}.", question, there])))
+    listing = f"There are: {', '.join(known)}."
+    context.fail(" ".join(filter(None, [f"there is no {what} {typed!r}.", question, listing])))
 
 
 def exit_code(kind: type[Exception]) -> int:
@@ -124,7 +124,7 @@ def exit_code(kind: type[Exception]) -> int:
 
 
 def report_interruption() -> int:
-    """Say that it was, and return the exit code for it."""
+    """Report an interruption, and return its exit code."""
     print_message("baserate: interrupted.")
     return INTERRUPTED
 

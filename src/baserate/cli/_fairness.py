@@ -12,8 +12,8 @@ from click.shell_completion import CompletionItem
 
 from baserate._domains import DRAWS, FOLDS, REPEATS
 from baserate.cli._declarations import Output, command, omit, option
-from baserate.cli._files import PolicyFile, save_policy
 from baserate.cli._io import (
+    PolicyFile,
     adjusted_headline,
     check_stdout,
     describe_adjustment,
@@ -21,6 +21,7 @@ from baserate.cli._io import (
     print_notes,
     print_results,
     read_tallies,
+    save_policy,
 )
 from baserate.cli._options import (
     GroupReading,
@@ -126,7 +127,7 @@ class GroupOptions:
         """The policy of the file, if there is one."""
         if self.policy is None:
             return None
-        from baserate.cli._files import load_policy
+        from baserate.cli._io import load_policy
 
         return load_policy(self.policy)
 
@@ -183,7 +184,7 @@ def _read_reference(text: str | None, columns: tuple[str, ...]) -> dict[str, str
 
 def complete_reading(reading: Reading, policy: "Policy | None") -> Reading:
     """Complete the options of reading with the columns of a policy; require groups."""
-    from baserate.cli._files import fill_from_policy
+    from baserate.cli._io import fill_from_policy
 
     if policy is not None and reading.predicted:
         raise click.UsageError("--predicted holds decisions already; leave out --predicted or --policy.")

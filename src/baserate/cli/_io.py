@@ -1,22 +1,27 @@
-"""Read predictions, describe what was read, and print results."""
+"""Input and output: read predictions and files of ours, describe them, and print results."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import click
 
-from baserate._formatting import format_number
-from baserate.cli._declarations import Output
+from baserate._formatting import format_count, format_number, format_pace
+from baserate.cli._declarations import Output, check_place, option
 from baserate.cli._options import Reading
 from baserate.cli._terminal import WIDTH, print_message, progress_bar, terminal_width, write_output
 from baserate.text import Page, describe_files, describe_positive, describe_rows, shorten_label
 
 if TYPE_CHECKING:
+    from baserate._calibrator import Calibrator, MulticlassCalibrator
+    from baserate._policy import Policy
     from baserate._results import Results
     from baserate._rows import Rows
-    from baserate._tally import Tallies
+    from baserate._tally import Tallies, Tally
+    from baserate.report import Plan, Report
 
 
 def read_tallies(reading: Reading, *, quiet: bool) -> "Tallies":
@@ -52,7 +57,7 @@ def _reading_arguments(reading: Reading, *, quiet: bool) -> dict[str, Any]:
 
 
 def check_truth(reading: Reading) -> None:
-    """Say that the truth is not named, as click does; a cross-table alone needs none."""
+    """Refuse options without a column of labels, as click does; a confusion matrix needs none."""
     if reading.truth is None:
         raise click.MissingParameter(param_hint="'--truth'", param_type="option", ctx=click.get_current_context())
 
@@ -111,10 +116,8 @@ def adjusted_headline(reading: Reading, data: Any) -> str:  # noqa: ANN401  (wha
     if "to" not in data:
         return headline(reading, data)
     each = data["to"].get("prevalences") or {"": data["to"]["prevalence"]}
-    where = ", ".join(
-        f"{shorten_label(name)} {format_number(100 * share, 4)} %".strip() for name, share in each.items()
-    )
-    return f"{headline(reading, data)} · adjusted to {where}"
+    where = ", ".join(f"{shorten_label(name)} {100 * share:.4g}%".strip() for name, share in each.items())
+    return f"{headline(reading, data)} · adjusted to {where} prevalence"
 
 
 def _classes(data: Any) -> list[str]:  # noqa: ANN401  (what Results hold)
@@ -143,3 +146,233 @@ def _messages(headline: str, data: Any, output: Output, *, inferred: bool) -> It
     if inferred:
         yield f"positive = {data['positive']}, inferred; name it with --positive."
     yield from (f"note: {note}" for note in data["notes"])
+
+
+Content = TypeVar("Content")
+ROWS_FILE = "Output file: .parquet, .csv, .tsv or .jsonl, the last three also with .gz; or - for CSV on stdout."
+
+MissingScore = Annotated[
+    Literal["refuse", "keep"],
+    option(
+        "--missing",
+        type=click.Choice(["refuse", "keep"]),
+        help="Treatment of missing scores: refuse the file, or keep the row without a result.",
+    ),
+]
+
+_LONG = 1.0
+"""Seconds of work from which on the pace is printed."""
+FEW = 25
+"""Points of a curve in a table for people; other formats have all."""
+
+
+def describe_omission(longest: int) -> str:
+    """Note that a table shows a part of each curve."""
+    most = format_count(longest, 4)
+    return f"at most {FEW} of up to {most} points of each curve are shown; --points N shows more, --format csv all."
+
+
+def load_calibrator(path: str) -> "Calibrator | MulticlassCalibrator":
+    """Read a calibrator; errors name the file."""
+    from baserate import load_calibrator
+
+    return open_file(path, "calibrator", load_calibrator)
+
+
+def open_file(path: str, what: str, load: Callable[[str], Content]) -> Content:
+    """Load a file; errors name it and the contents that were expected."""
+    from baserate import FileFormatError, NoSuchFileError
+
+    try:
+        return load(path)
+    except FileFormatError as error:
+        message = str(error) if str(path) in str(error) else f"{path} is no usable {what}: {error}"
+        raise FileFormatError(message) from error
+    except OSError as error:
+        raise NoSuchFileError(
+            f"the {what} {path} cannot be opened: {error.strerror}", remedy="check the path."
+        ) from error
+
+
+def parse_columns(calibrator: "Calibrator | MulticlassCalibrator", text: str | None) -> str | dict[str, str] | None:
+    """Parse the name of a column, or for several classes CLASS=NAME,…."""
+    from baserate import MulticlassCalibrator
+
+    if text is None or not isinstance(calibrator, MulticlassCalibrator):
+        return text
+    pairs = [part.rpartition("=") for part in text.split(",")]
+    return {label.strip(): name.strip() for label, _, name in pairs}
+
+
+def write_rows(
+    what: "Calibrator | MulticlassCalibrator | Policy",
+    files: tuple[str, ...],
+    target: str,
+    *,
+    quiet: bool,
+    **settings: Any,  # noqa: ANN401
+) -> None:
+    """Apply a calibrator or a policy to files of rows; print the number of rows and notes."""
+    from baserate.apply import file
+
+    summary = file(what, files, target, watch=partial(progress_bar, quiet=quiet), **settings)
+    if quiet:
+        return
+    for note in summary.notes:
+        print_message(f"note: {note}")
+    where = "stdout" if target == "-" else target
+    rate = f" ({format_pace(summary.rows, summary.seconds)})" if summary.seconds > _LONG else ""
+    print_message(f"{format_count(summary.rows, 4)} row{'' if summary.rows == 1 else 's'} written to {where}{rate}.")
+
+
+_KIND = re.compile(r'"kind":\s*"baserate/(?:class-)?(map|policy|plan|report|tally)"')
+
+
+def load_policy(path: str) -> "Policy":
+    """Read a policy; errors name the file."""
+    return open_file(path, "policy", _parse_policy)
+
+
+def load_calibrator_or_policy(path: str) -> "Calibrator | MulticlassCalibrator | Policy":
+    """Read a calibrator or a policy, whichever the file holds; errors name the file."""
+    from baserate import FileFormatError
+
+    kind = _find_kind(path, "calibrator or policy")
+    if kind not in {"map", "policy"}:
+        raise FileFormatError(
+            f"{path} contains neither a calibrator nor a policy", remedy="name a file that contains one."
+        )
+    return load_calibrator(path) if kind == "map" else load_policy(path)
+
+
+def load_any(path: str) -> "Calibrator | MulticlassCalibrator | Policy | Plan | Report | Tally":
+    """Read a calibrator, policy, plan, report or tally; errors name the file."""
+    from baserate import FileFormatError, Report, Tally
+    from baserate.report import Plan
+
+    kind = _find_kind(path, "file")
+    loaders: dict[str, Callable[[str], Plan | Report | Tally]] = {
+        "plan": Plan.load,
+        "report": Report.load,
+        "tally": Tally.load,
+    }
+    if kind in loaders:
+        return open_file(path, kind, loaders[kind])
+    if kind is None:
+        raise FileFormatError(
+            f"{path} contains no calibrator, policy, report, plan or tally", remedy="name a file that contains one."
+        )
+    return load_calibrator_or_policy(path)
+
+
+def _find_kind(path: str, what: str) -> str | None:
+    """Find the kind of a file in its text, so that errors about a broken file name its kind."""
+    from baserate._calibrator import read_file_text
+
+    match = _KIND.search(open_file(path, what, lambda path: read_file_text(path, what)))
+    return match[1] if match else None
+
+
+def fill_from_policy(reading: Reading, policy: "Policy") -> Reading:
+    """Take the columns, the positive class and the groups that were not named from the policy."""
+    known = policy.columns
+    score = reading.score or tuple(known[name] for name in ("score",) if name in known)
+    if not score:
+        raise click.MissingParameter(param_hint="'--score'", param_type="option", ctx=click.get_current_context())
+    positive = policy.positive if reading.positive is None and reading.negative is None else reading.positive
+    more = tuple(name for name in reading.group if name not in policy.attributes)
+    return replace(
+        reading,
+        truth=reading.truth or known.get("truth"),
+        score=score,
+        positive=positive,
+        group=(*policy.attributes, *more),
+    )
+
+
+def _parse_policy(path: str) -> "Policy":
+    from baserate import FileFormatError, Policy, load_calibrator
+
+    try:
+        return Policy.load(path)
+    except FileFormatError:
+        if not _holds(load_calibrator, path):
+            raise
+        raise FileFormatError(
+            f"{path} contains a calibrator, not a policy",
+            remedy="`baserate export` writes calibrators as SQL or Python.",
+        ) from None
+
+
+def _holds(load: Callable[[str], object], path: str) -> bool:
+    from baserate import FileFormatError
+
+    try:
+        load(path)
+    except FileFormatError:
+        return False
+    return True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyFile:
+    """Calibrator that is applied first, and the file for the policy."""
+
+    map: Annotated[
+        str | None,
+        option(
+            type=click.Path(),
+            metavar="MAP",
+            help="Calibrator to apply before the threshold, from `baserate calibrate`; the policy stores it.",
+        ),
+    ] = None
+    path: Annotated[
+        str | None,
+        option(
+            "-o", "--output", type=click.Path(allow_dash=True), metavar="POLICY", help="File for the policy, as JSON."
+        ),
+    ] = None
+
+    def __post_init__(self) -> None:
+        if self.path not in (None, "-"):
+            check_place(Path(str(self.path)))
+
+    @property
+    def calibrator(self) -> "Calibrator | None":
+        """The calibrator, if any; one of several classes is refused."""
+        if self.map is None:
+            return None
+        from baserate import Calibrator, OptionError
+
+        calibrator = load_calibrator(self.map)
+        if not isinstance(calibrator, Calibrator):
+            raise OptionError(
+                f"{self.map} is a calibrator of several classes; a threshold has one score",
+                remedy="name a calibrator of two classes.",
+            )
+        return calibrator
+
+    @property
+    def name(self) -> str:
+        """Name of the calibrator's file."""
+        return PurePath(self.map or "").name
+
+
+def save_policy(policy: "Policy", policy_file: PolicyFile, output: Output) -> None:
+    """Write the policy, and print the command that applies it."""
+    write_output(policy.to_json(), policy_file.path)
+    if policy_file.path != "-" and not output.quiet:
+        row_ids = " --id COLUMN" if policy.needs_id else ""
+        print_message(
+            f"wrote {policy_file.path}: {policy!r}; apply it with: baserate apply {policy_file.path} FILE{row_ids} -o "
+            f"OUT"
+        )
+
+
+def write_calibrator(
+    calibrator: "Calibrator | MulticlassCalibrator", path: str, *, quiet: bool, files: str = "FILE"
+) -> None:
+    """Write a calibrator, and print the command that applies it."""
+    write_output(calibrator.to_json(), path)
+    if path != "-" and not quiet:
+        print_message(f"wrote {path}: {calibrator!r}; apply it with: baserate apply {path} {files} -o OUT")

@@ -1,4 +1,4 @@
-"""The program: its commands by job, and how it ends."""
+"""The program: its commands by job, and its end."""
 
 import os
 import sys
@@ -23,14 +23,14 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "draw": ("_draw:draw", "Draw figures for papers: ROC, PR, calibration and more."),
     },
     "Calibrate": {
-        "reliability": ("_reliability:reliability", "Assess calibration: errors, null references, tests."),
-        "calibrate": ("_calibrate:calibrate", "Fit a calibrator: scores to probabilities."),
+        "reliability": ("_calibration:reliability", "Assess calibration: errors, null references, tests."),
+        "calibrate": ("_calibration:calibrate", "Fit a calibrator: scores to probabilities."),
     },
     "Prevalence": {
         "shift": ("_shift:shift", "Adjust measures to another prevalence."),
-        "reprior": ("_reprior:reprior", "Adjust probabilities to another prevalence, row by row."),
+        "reprior": ("_shift:reprior", "Adjust probabilities to another prevalence, row by row."),
         "prevalence": ("_prevalence:prevalence", "Estimate the prevalence of unlabelled data."),
-        "expect": ("_expect:expect", "Estimate measures of unlabelled data."),
+        "expect": ("_prevalence:expect", "Estimate measures of unlabelled data."),
     },
     "Decide": {
         "decide": ("_decide:decide", "Choose a threshold: by costs, requirements or capacity."),
@@ -44,22 +44,22 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "equalize": ("_fairness:equalize", "Choose group thresholds under a parity constraint."),
     },
     "Deploy": {
-        "apply": ("_apply:apply", "Apply a calibrator or a policy to rows."),
-        "export": ("_export:export", "Export a calibrator or a policy to SQL or Python."),
+        "apply": ("_deploy:apply", "Apply a calibrator or a policy to rows."),
+        "export": ("_deploy:export", "Export a calibrator or a policy to SQL or Python."),
         "check": ("_check:check", "Check requirements on measures: exit code 1 if one fails."),
-        "show": ("_show:show", "Show a calibrator, policy, report, plan or tally."),
+        "show": ("_deploy:show", "Show a calibrator, policy, report, plan or tally."),
     },
     "Plan a study": {
         "size": ("_size:size", "Calculate the number of rows that MEASURE needs."),
         "population": ("_population:population", "Compute exact results of theoretical score distributions."),
     },
     "Learn": {
-        "demo": ("_demo:demo", "Write generated predictions and evaluate them, step by step."),
-        "list": ("_list:list_", "List measures, rules, calibrators and other names."),
-        "completion": ("_completion:completion", "Print the completion script of a shell."),
+        "demo": ("_learn:demo", "Write generated predictions and evaluate them, step by step."),
+        "list": ("_learn:list_", "List measures, rules, calibrators and other names."),
+        "completion": ("_learn:completion", "Print the completion script of a shell."),
     },
 }
-"""Job -> command -> where it lives and its summary, by hand: so that help need not load the commands."""
+"""Job -> command -> its module, function and summary; written out, so that help loads no command."""
 VERBS = {name: entry for commands in GROUPS.values() for name, entry in commands.items()}
 SYNONYMS: dict[str, tuple[str, ...]] = {
     "policy": ("show", "export"),
@@ -94,14 +94,14 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "inspect": ("show",),
     "help": ("--help",),
 }
-"""Words of other tools -> what to type instead."""
+"""Words of other tools -> commands of ours."""
 
 
 class Verbs(CommonFlags, click.Group):
-    """Verbs that are loaded when they are run, and errors that end as the house wants."""
+    """Verbs that are loaded when they are run, and errors that end with one line and an exit code."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  (click's name)
-        """Name the verbs in the order in which a newcomer meets them."""
+        """List the verbs, in the order of the groups."""
         return list(VERBS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
@@ -128,7 +128,7 @@ class Verbs(CommonFlags, click.Group):
                 formatter.write_dl([(name, summary) for name, (_, summary) in commands.items()], col_max=14)
 
     def invoke(self, ctx: click.Context) -> object:
-        """Run the verb; leave quietly when nobody reads on, and at once on Ctrl-C."""
+        """Run the verb; end quietly when the reader closes the pipe, and at once on Ctrl-C."""
         ctx.color = use_color()
         try:
             return super().invoke(ctx)
@@ -143,13 +143,13 @@ class Verbs(CommonFlags, click.Group):
         args: Sequence[str] | None = None,
         **settings: Any,  # noqa: ANN401  (click's own)
     ) -> NoReturn:
-        """Run, say in one line what went wrong, and exit with the code for it."""
-        given = list(sys.argv[1:] if args is None else args)
+        """Run, print an error in one line, and exit with its code."""
+        typed = list(sys.argv[1:] if args is None else args)
         settings |= {"prog_name": "baserate", "standalone_mode": False}
         try:
-            code = super().main(given, **settings)
+            code = super().main(typed, **settings)
         except Exception as error:  # noqa: BLE001  (whatever it is, it ends here)
-            code = report_error(error, traced="--debug" in given)
+            code = report_error(error, traced="--debug" in typed)
         sys.exit(code if isinstance(code, int) else FINE)
 
 
@@ -158,7 +158,7 @@ class Verbs(CommonFlags, click.Group):
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="\b\nStart with: baserate demo\n"
-    "Exit codes: 0 fine, 1 a requirement failed, 2 usage, 3 unusable data, 4 our fault.",
+    "Exit codes: 0 fine, 1 a requirement failed, 2 usage, 3 unusable data, 4 defect.",
 )
 @click.version_option(baserate.__version__, message="baserate %(version)s")
 @click.pass_context
@@ -176,7 +176,7 @@ def main(args: Sequence[str] | None = None) -> None:
     try:
         app.main()
     except SystemExit as end:
-        # Engines complain at interpreter exit of what they did not free; leaving at once is quick and quiet.
+        # Engines print warnings at interpreter exit about memory that they did not free; `_exit` skips that.
         os._exit(_flush_streams(end.code if isinstance(end.code, int) else FINE))
 
 
@@ -203,6 +203,6 @@ def _set_encodings() -> None:
 
 
 def _redirect_to_null(stream: Any) -> None:  # noqa: ANN401  (a stream, or what a test put there)
-    """Point a stream that nobody reads to nowhere, so that closing it does not fail again."""
+    """Redirect a stream whose reader is gone to the null device, so that closing it does not fail again."""
     with suppress(OSError, ValueError, AttributeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

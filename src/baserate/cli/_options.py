@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import click
 from click.shell_completion import CompletionItem
@@ -29,9 +29,16 @@ if TYPE_CHECKING:
 
 
 def check_group(groups: tuple[str, ...]) -> None:
-    """Say that no column of groups is named, as click does."""
+    """Refuse options without a column of groups, as click does."""
     if not groups:
         raise click.MissingParameter(param_hint="'--group'", param_type="option", ctx=click.get_current_context())
+
+
+def check_score_options(score: object, scores: object, what: str) -> None:
+    """Refuse scores of two classes beside scores of several, and neither of them."""
+    if bool(score) == bool(scores):
+        remedy = "leave out one of them" if score else f"name the columns of {what} with one of them"
+        raise click.UsageError(f"--score is for two classes, --scores for several; {remedy}.")
 
 
 def _split_columns(_context: click.Context, _option: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:
@@ -160,16 +167,14 @@ class ClassScores:
     labels: ClassLabels = ()
 
 
+def thresholds_option(help: str, **settings: Any) -> OptionSpec:  # noqa: A002, ANN401  (those of click)
+    """Declare an option of thresholds, listed with commas or repeated."""
+    settings = {"default": "0.5 for probabilities", **settings}
+    return option("--threshold", type=read_thresholds, metavar="NUMBERS", multiple=True, help=help, **settings)
+
+
 Thresholds = Annotated[
-    tuple[tuple[float, ...], ...],
-    option(
-        "--threshold",
-        type=read_thresholds,
-        metavar="NUMBERS",
-        multiple=True,
-        default="0.5 for probabilities",
-        help="Thresholds, with commas: scores at or above one are flagged.",
-    ),
+    tuple[tuple[float, ...], ...], thresholds_option("Thresholds, with commas: scores at or above one are flagged.")
 ]
 
 
@@ -204,18 +209,19 @@ OptionalLevel = Annotated[
     option("--level", type=read_level, metavar="SHARE", default="0.95", help="Confidence level, such as 0.9 or 90%."),
 ]
 Seed = Annotated[int, option("--seed", type=click.IntRange(0), help="Random seed.")]
-Measures = Annotated[
-    tuple[tuple[str, ...], ...],
-    option(
-        "--measures",
-        type=names,
-        metavar="NAMES",
-        shell_complete=complete_measures,
-        multiple=True,
-        default="the usual ones",
-        help="Measures by any of their names, with commas, or all.",
-    ),
-]
+
+
+def measures_option(**settings: Any) -> OptionSpec:  # noqa: ANN401  (those of click)
+    """Declare an option of measures, listed with commas or repeated."""
+    usual: dict[str, Any] = {
+        "shell_complete": complete_measures,
+        "default": "the usual ones",
+        "help": "Measures by any of their names, with commas, or all.",
+    }
+    return option("--measures", type=names, metavar="NAMES", multiple=True, **{**usual, **settings})
+
+
+Measures = Annotated[tuple[tuple[str, ...], ...], measures_option()]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -293,7 +299,7 @@ class SamplingRatios:
 
 _FLAGS = {"costs": "--fp, --fn, --tp and --tn", "at": "--net-benefit-at", "beta": "--beta"}
 _EXAMPLES = {"costs": "--fp 1 --fn 20", "at": "--net-benefit-at 0.1"}
-_WHAT = {"costs": "what errors cost", "at": "a threshold probability"}
+_WHAT = {"costs": "the costs of errors", "at": "a threshold probability"}
 NetBenefitAt = Annotated[
     float | None,
     option(
@@ -327,13 +333,13 @@ class MeasureSettings(OutcomeCosts):
         return not any(getattr(self, name) is not None for name in (*CELLS, "net_benefit_at", "beta"))
 
     def bind(self, measures: "Iterable[str | Measure] | str") -> "list[Measure] | Literal['usual', 'all']":
-        """Bind what was stated to the measures; refuse what is missing, and what is of no use."""
+        """Bind the settings to the measures; refuse missing ones, and those of no use."""
         if isinstance(measures, str):
             return self._whole(measures)
         return bind_settings(self.to_settings(), measures)
 
     def require(self, wanted: "Sequence[Requirement]") -> "tuple[Requirement, ...]":
-        """Bind what was stated to the measures of requirements."""
+        """Bind the settings to the measures of requirements."""
         bound = bind_settings(self.to_settings(), [each.measure for each in wanted])
         return tuple(replace(each, measure=measure) for each, measure in zip(wanted, bound, strict=True))
 
@@ -341,8 +347,8 @@ class MeasureSettings(OutcomeCosts):
         """Refuse costs of two classes where there are several."""
         if not self.is_empty:
             raise click.UsageError(
-                "--fp, --fn, --tp, --tn, --net-benefit-at and --beta are for two classes; of many, --costs "
-                "names a file with what decisions cost."
+                "--fp, --fn, --tp, --tn, --net-benefit-at and --beta are for two classes; of several, name a file "
+                "with the cost of each decision with --costs."
             )
 
     def _whole(self, measures: str) -> "Literal['usual', 'all']":
@@ -362,7 +368,7 @@ def bind_settings(settings: "Settings", measures: "Iterable[str | Measure]") -> 
     bound = [settings.apply(as_measure(each)) for each in measures]
     require_settings(bound)
     for name in settings.idle(bound):
-        raise click.UsageError(f"no measure here depends on {_FLAGS[name]}; leave it out.")
+        raise click.UsageError(f"none of the measures depends on {_FLAGS[name]}; leave it out.")
     return bound
 
 
@@ -381,16 +387,16 @@ def example_options(measure: str) -> list[str]:
     return [_EXAMPLES[REQUIRED_OPTIONS[measure]]] if measure in REQUIRED_OPTIONS else []
 
 
-def _check_method(context: click.Context, _option: click.Parameter, given: str | None) -> str | None:
+def _check_method(context: click.Context, _option: click.Parameter, text: str | None) -> str | None:
     """Refuse an unknown method, and name the nearest."""
-    if given is None:
+    if text is None:
         return None
     from baserate.cli._errors import refuse_unknown_name
     from baserate.infer import INTERVAL_METHODS
 
-    typed = given.strip().lower().replace("_", "-").replace("–", "-")
+    typed = text.strip().lower().replace("_", "-").replace("–", "-")
     if typed not in INTERVAL_METHODS:
-        refuse_unknown_name(context, "kind of interval", given, INTERVAL_METHODS)
+        refuse_unknown_name(context, "kind of interval", text, INTERVAL_METHODS)
     return typed
 
 
@@ -433,7 +439,7 @@ class Intervals:
             raise click.UsageError(f"{next(iter(given))} is for intervals; leave out either it or --no-interval.")
         if self.interval and self.cluster:
             raise click.UsageError(
-                f"--interval {self.interval} takes rows as independent, --cluster does not; leave out one of them."
+                f"--interval {self.interval} assumes independent rows, --cluster does not; leave out one of them."
             )
 
     def to_interval(self) -> "IntervalOptions | None":
@@ -455,6 +461,6 @@ class Intervals:
 IndependentIntervals = Annotated[Intervals, omit("cluster")]
 """Those of rows that are independent."""
 RequiredIntervals = Annotated[Intervals, omit("cluster", "no_interval")]
-"""Those where point estimates alone would not do."""
+"""Those of commands that need intervals."""
 ClosedFormIntervals = Annotated[Intervals, omit("interval", "seed", "cluster")]
 """Those that are computed in one way, without bootstrap samples."""

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import click
 
 from baserate._domains import POINTS, REPEATS, ROWS
-from baserate.cli._curve import CURVES, FEW
-from baserate.cli._declarations import CONTEXT_OBJECT, FORMATS, Output, argument, command, group, option
-from baserate.cli._io import print_results
+from baserate.cli._curve import CURVES
+from baserate.cli._declarations import CONTEXT_OBJECT, FORMATS, OptionSpec, Output, argument, command, group, option
+from baserate.cli._io import FEW, print_results
 from baserate.cli._options import MeasureSettings, Seed, bind_settings
 from baserate.cli._size import simulate_size
 from baserate.cli._terminal import print_message, progress_bar
@@ -23,19 +23,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PopulationRequest:
-    """Which population; it is made when a verb wants it, so that help loads nothing."""
+    """Family and parameters of a population, which is made when a command needs it, so that help loads nothing."""
 
     family: str
     parameters: Mapping[str, Any]
 
     def population(self) -> "Population":
-        """Make it."""
+        """Make the population."""
         from baserate.population import FAMILIES
 
         return FAMILIES[self.family](**self.parameters)
 
     def label_results(self, results: "Results") -> "Results":
-        """Results that remember which population they are of."""
+        """Add the family and its parameters to the header of results."""
         from baserate import Results
 
         return Results(results.columns, {"family": self.family, "parameters": dict(self.parameters), **results.data})
@@ -68,9 +68,7 @@ class PopulationMeasures:
         tuple[tuple[float, ...], ...],
         option(type=read_thresholds, metavar="NUMBERS", multiple=True, help="Thresholds to tabulate at, with commas."),
     ] = ()
-    points: Annotated[
-        int, option(type=whole_number(POINTS), help="Number of read_thresholds, without --threshold.")
-    ] = 11
+    points: Annotated[int, option(type=whole_number(POINTS), help="Number of thresholds, without --threshold.")] = 11
 
 
 @command(
@@ -125,25 +123,22 @@ def curve(
     print_results(results, lambda: curve_page(results, output.digits), output)
 
 
+_SIZES = (30.0, 100.0, 300.0, 1000.0, 3000.0)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Study:
     """Options of a simulation study."""
 
     sizes: Annotated[
         tuple[float, ...], option(type=read_numbers, default="30,100,300,1000,3000", help="Sample sizes.")
-    ] = (
-        30,
-        100,
-        300,
-        1000,
-        3000,
-    )
+    ] = _SIZES
     prevalences: Annotated[
         tuple[float, ...] | None, option(type=read_numbers, default="that of the population", help="Prevalences.")
     ] = None
     measures: Annotated[
         tuple[str, ...],
-        option(type=names, default="auc,average_precision", help="Measures over all read_thresholds."),
+        option(type=names, default="auc,average_precision", help="Measures over all thresholds."),
     ] = ("auc", "average_precision")
     repeats: Annotated[int, option(type=whole_number(REPEATS), help="Number of samples of each kind.")] = 200
     seed: Seed = 0
@@ -191,22 +186,20 @@ def draw(
         int | None,
         option(
             type=whole_number(ROWS._replace(low=0)),
-            default="as many as chance gives",
+            default="a random number",
             help="Exact number of positives.",
         ),
     ] = None,
 ) -> None:
     """Simulate ROWS of labels and scores.
 
-    They come as CSV unless another format is asked for; `baserate measure` reads them.
+    The output is CSV, which `baserate measure` reads, unless another format is requested.
     """
-    from baserate import Results
+    from baserate import population as library
     from baserate.cli._population_page import draw_page
 
-    population = request.population()
-    truth, score = population.draw(rows, seed, positives=positives)
-    data = {"prevalence": population.prevalence, "seed": seed, "notes": []}
-    results = request.label_results(Results({"truth": truth.astype(int), "score": score}, data))
+    simulated = library.simulate_rows(request.population(), rows, seed=seed, positives=positives)
+    results = request.label_results(simulated)
     ending = (output.path or "").rpartition(".")[2].lower()
     if not (output.json or output.format_ or ending in FORMATS):
         output = replace(output, format_="csv")
@@ -229,6 +222,11 @@ Prevalence = Annotated[float, option("--prevalence", type=float, help="Prevalenc
 Pair = tuple[float, float]
 
 
+def _pair(default: str, help: str) -> OptionSpec:  # noqa: A002  (that of click)
+    """Declare an option of two numbers: that of negatives, and that of positives."""
+    return option(type=read_numbers, metavar="TWO", default=default, help=help)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Linear:
     """Scores on [0, 1] with densities 2 − 2x and 2x."""
@@ -241,16 +239,8 @@ class Binormal:
     """Normal scores."""
 
     prevalence: Prevalence = 0.5
-    means: Annotated[
-        Pair, option(type=read_numbers, metavar="TWO", default="0,1", help="Means of negatives, positives.")
-    ] = (
-        0.0,
-        1.0,
-    )
-    sds: Annotated[
-        Pair,
-        option(type=read_numbers, metavar="TWO", default="1,1", help="Standard deviations of negatives, positives."),
-    ] = (1.0, 1.0)
+    means: Annotated[Pair, _pair("0,1", "Means of negatives, positives.")] = (0.0, 1.0)
+    sds: Annotated[Pair, _pair("1,1", "Standard deviations of negatives, positives.")] = (1.0, 1.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -258,13 +248,8 @@ class LogitNormal:
     """Scores on [0, 1] with normal log-odds."""
 
     prevalence: Prevalence = 0.5
-    means: Annotated[
-        Pair, option(type=read_numbers, metavar="TWO", default="-1,1", help="Mean log-odds of negatives, positives.")
-    ] = (-1.0, 1.0)
-    sds: Annotated[
-        Pair,
-        option(type=read_numbers, metavar="TWO", default="1,1", help="Standard deviations of negatives, positives."),
-    ] = (1.0, 1.0)
+    means: Annotated[Pair, _pair("-1,1", "Mean log-odds of negatives, positives.")] = (-1.0, 1.0)
+    sds: Annotated[Pair, _pair("1,1", "Standard deviations of negatives, positives.")] = (1.0, 1.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -272,18 +257,8 @@ class Beta:
     """Scores on [0, 1] with beta distributions."""
 
     prevalence: Prevalence = 0.5
-    negative: Annotated[
-        Pair, option(type=read_numbers, metavar="TWO", default="1,2", help="Both shapes of negatives.")
-    ] = (
-        1.0,
-        2.0,
-    )
-    positive: Annotated[
-        Pair, option(type=read_numbers, metavar="TWO", default="2,1", help="Both shapes of positives.")
-    ] = (
-        2.0,
-        1.0,
-    )
+    negative: Annotated[Pair, _pair("1,2", "Both shapes of negatives.")] = (1.0, 2.0)
+    positive: Annotated[Pair, _pair("2,1", "Both shapes of positives.")] = (2.0, 1.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -32,7 +32,7 @@ def each_measure_once(measures: Sequence[Measure]) -> list[Measure]:
 
 
 def population_headline(data: Mapping[str, Any]) -> str:
-    """One line on which population it is."""
+    """Describe the population in one line."""
     family = data["family"].replace("_", "-")
     others = [
         f"{name} {_format_parameter(value)}" for name, value in data["parameters"].items() if name != "prevalence"
@@ -52,7 +52,7 @@ def population_headline(data: Mapping[str, Any]) -> str:
 
 
 def measures_page(results: Results, digits: int) -> Page:
-    """Best thresholds, then whole curves, then what other thresholds give."""
+    """Return best thresholds, then measures over all thresholds, then other thresholds."""
     rows = results.rows()
     panels = [_best(rows, digits), _whole(rows, digits), _others(rows, digits)]
     notes = [f"{sign} {why}." for why, sign in _signs(rows).items()]
@@ -144,14 +144,14 @@ def _table(measures: Sequence[str], table: Mapping[str, Sequence[str]]) -> Table
 
 
 def _signs(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """What needs a footnote, limits first and then why some are undefined, each with its sign."""
+    """Return the sign of each footnote: limits first, then causes of undefined values."""
     limits = [_LIMIT for row in rows if row["how"] == "limit"]
     whys = [row["why"] for row in rows if row["why"] and (row["best"] or row["threshold"] is not None)]
     return {why: footnote_mark(at) for at, why in enumerate(dict.fromkeys([*limits, *whys]), start=1)}
 
 
 def _threshold(value: float) -> str:
-    """Twelve digits will do where no row is flagged."""
+    """Format a threshold; twelve digits drop rounding errors of quantiles."""
     return format_exact(float(f"{value:.12g}"))
 
 

@@ -1,209 +1,253 @@
-"""Results and pages of an estimated prevalence: the estimate, tests of label shift, adjusted measures."""
+"""Pages of prevalence: `baserate shift` (sample and deployment side by side), its curves, and `baserate prevalence`."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from math import isnan
-from typing import Any, Literal, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from operator import itemgetter
+from typing import Any, NamedTuple
 
-from baserate import infer, shift
-from baserate._confusion import Confusions
-from baserate._errors import BaserateError
+from baserate._counts import Counts
+from baserate._curve import Curve
 from baserate._formatting import format_count, format_exact, format_level, format_number, format_p
 from baserate._results import Results
-from baserate._rows import MulticlassRows, MulticlassTarget, Target
-from baserate._tally import Tallies
-from baserate.cli._deployment import describe_target, name_scores_in_notes
+from baserate._tally import Tally
+from baserate.cli._io import headline
 from baserate.cli._measure_page import TITLES
 from baserate.cli._options import Reading
-from baserate.infer import CalibrationTest
-from baserate.measure import COLUMNS, MEASURES, Measure, describe, tidy_columns
-from baserate.shift import (
-    CALIBRATION_CHECK,
-    CORRECTED_SCORES,
-    RAW_SCORES,
-    SIGNIFICANCE_LEVEL,
-    LabelShiftTestResult,
-    MulticlassPrevalence,
-    Prevalence,
-    describe_rejections,
-)
+from baserate.measure import MEASURES, describe
+from baserate.shift import CORRECTED_SCORES, ESTIMATORS, RAW_SCORES, SIGNIFICANCE_LEVEL, TARGET, VALIDATION
 from baserate.text import (
+    EVERYBODY,
     Cell,
-    Footnotes,
+    CellFormatter,
+    GroupKey,
     Page,
+    Pivot,
     Row,
     Section,
     Table,
-    estimate_cell,
+    TidyRow,
+    align_decimals,
+    group_key,
     interval_footnotes,
     interval_heading,
+    measure_label,
     shorten_label,
     split_when_narrow,
 )
 
-TARGET, VALIDATION = "target", "validation"
-MORE = ("p", "p_adjusted", "freedom", "prevalence", "scores", "set")
-"""Columns beside those of every measure."""
-
-TidyRow = dict[str, Any]
-
-
-class MeasureRequest(NamedTuple):
-    """Measures and thresholds to tabulate besides the estimate."""
-
-    measures: Sequence[str | Measure] | Literal["usual", "all"]
-    threshold: Sequence[float] | None = None
-    bins: int | None = None
+SAMPLE, DEPLOYMENT, CORRECTED = PLACES = ("here", "there", CORRECTED_SCORES)
+"""Columns of a page of `baserate shift`; the first two are values of the column `where` in JSON."""
+_COUNTS = {"tp": "true positives", "fn": "false negatives", "fp": "false positives", "tn": "true negatives"}
+_HEADINGS = {SAMPLE: "in the sample", DEPLOYMENT: "in deployment", CORRECTED: "in deployment, corrected"}
+_COLUMNS_OF_CURVES = 3
+"""Measures of a prevalence curve side by side: more with their bounds exceed a terminal."""
 
 
-def binary_results(estimate: Prevalence, target: Target, validation: Tallies, wanted: MeasureRequest) -> Results:
-    """Everything on two classes."""
-    level = estimate.estimate.level or 0.95
-    settings: dict[str, Any] = {"measures": wanted.measures, "threshold": wanted.threshold}
-    there = shift.adjusted_summary(estimate, **settings)
-    plain = infer.summary(
-        Tallies({"score": {(): estimate.validation}}, intake=validation.intake),
-        **settings,
-        interval=infer.IntervalOptions(level=level),
-    )
-    bins = {} if wanted.bins is None else {"bins": wanted.bins}
-    tested, notes_of_tests, doubtful_checks = _test_label_shift(target, validation, bins, estimate.checks)
-    doubtful_checks += _describe_disagreement(estimate, target, validation)
-    notes = [*target.intake.notes, *plain.data["notes"], *notes_of_tests, *there.data["notes"]]
-    share = {"prevalence": estimate.validation.prevalence, "scores": RAW_SCORES}
-    rows = [
-        {**dict.fromkeys(COLUMNS), "measure": "prevalence", **tidy_columns(estimate.estimate), "set": TARGET},
-        *tested,
-        *({**row, "set": TARGET} for row in there.rows()),
-        *({**row, **share, "set": VALIDATION} for row in plain.rows()),
-    ]
-    data = {
-        **describe_target(target.intake, len(target)),
-        **{name: plain.data[name] for name in ("positive", "negative", "settings") if name in plain.data},
-        "prevalence": estimate.value,
-        **_common(estimate, plain, level),
-        "doubts": doubtful_checks,
-        "notes": name_scores_in_notes(notes, next(iter(validation.models))),
-    }
-    return Results({name: [row.get(name) for row in rows] for name in (*COLUMNS, *MORE)}, data)
+class _Subject(NamedTuple):
+    """What numbers are about; the threshold is None for predicted labels and for whole curves."""
+
+    model: str | None
+    group: GroupKey
+    threshold: float | None = None
 
 
-def multiclass_results(
-    estimate: MulticlassPrevalence, target: MulticlassTarget, validation: MulticlassRows, wanted: MeasureRequest
-) -> Results:
-    """Everything on many classes."""
-    level = estimate.estimates[0].level or 0.95
-    there = shift.adjusted_summary(estimate, measures=wanted.measures)
-    decisions = Confusions({(): validation.confusion()}, intake=validation.intake)
-    plain = infer.multiclass_summary(decisions, measures=wanted.measures, interval=infer.IntervalOptions(level=level))
-    tested, notes_of_tests, doubtful_checks = _test_label_shift(target, validation, {})
-    notes = [*target.intake.notes, *plain.data["notes"], *notes_of_tests, *there.data["notes"]]
-    columns = tuple(there.columns)
-    rows = [
-        *(
-            {**dict.fromkeys(columns), "measure": "prevalence", "class": label, **tidy_columns(each), "set": TARGET}
-            for label, each in zip(estimate.labels, estimate.estimates, strict=True)
-        ),
-        *tested,
-        *({**row, "scores": RAW_SCORES, "set": TARGET} for row in there.rows()),
-        *({**row, "scores": RAW_SCORES, "set": VALIDATION} for row in plain.rows()),
-    ]
-    data = {
-        **describe_target(target.intake, len(target)),
-        **{name: plain.data[name] for name in ("classes", "truth_in")},
-        "prevalences": dict(zip(map(str, estimate.labels), estimate.value.tolist(), strict=True)),
-        **_common(estimate, plain, level),
-        "doubts": doubtful_checks,
-        "notes": list(dict.fromkeys(notes)),
-    }
-    return Results({name: [row.get(name) for row in rows] for name in (*columns, *MORE)}, data)
+def shift_page(results: Results, reading: Reading, digits: int) -> Page:
+    """Return the page of two classes."""
+    return _lay_out(_BinaryPage(results, reading, digits), results)
 
 
-def _common(estimate: Prevalence | MulticlassPrevalence, plain: Results, level: float) -> dict[str, Any]:
-    """Header of the results of two classes or several."""
-    own = ("rows", "read", "refused", "reasons", "prevalence", "prevalences", "weighted", "digest", "columns")
-    unclipped = estimate.unclipped.tolist() if isinstance(estimate, MulticlassPrevalence) else estimate.unclipped
-    return {
-        "assume": "label shift",
-        "method": estimate.method,
-        "recalibrated": estimate.calibrator is not None,
-        "unclipped": unclipped,
-        "validation": {name: plain.data[name] for name in own if name in plain.data},
-        "interval": {"level": level, "method": None, "seed": 0, "clusters": None},
-    }
+def shift_class_page(results: Results, reading: Reading, digits: int) -> Page:
+    """Return the page of several classes."""
+    return _lay_out(_ClassPage(results, reading, digits), results)
 
 
-def _test_label_shift(
-    target: Any,  # noqa: ANN401  (of two classes or many)
-    validation: Any,  # noqa: ANN401
-    bins: Mapping[str, Any],
-    own: Sequence[CalibrationTest] = (),
-) -> tuple[list[TidyRow], Iterable[str], list[str]]:
-    """Rows of the tests of label shift and of calibration, what they say in words, and in short what they reject."""
-    curve = [check for check in own if check.name == CALIBRATION_CHECK]
-    try:
-        assumption: LabelShiftTestResult = shift.label_shift_test(target, validation, **bins)
-    except BaserateError as error:
-        return (
-            [_test_row(check, check.p) for check in curve],
-            [f"label shift was not tested: {error}"],
-            describe_rejections(curve),
+def _lay_out(layout: "_BinaryPage | _ClassPage", results: Results) -> Page:
+    panels = tuple(layout.panels())
+    return Page(headline(layout.reading, results.data), panels, layout.format.footnotes(results.rows(), results.data))
+
+
+class _BinaryPage:
+    """Rows of two classes by subject: decisions, and measures over all thresholds."""
+
+    def __init__(self, results: Results, reading: Reading, digits: int) -> None:
+        self.data, self.reading, self.format = results.data, reading, CellFormatter(digits)
+        self.decisions: dict[_Subject, list[TidyRow]] = {}
+        self.scores: dict[_Subject, list[TidyRow]] = {}
+        for row in results.rows():
+            kind = Counts if row["measure"] in _COUNTS else describe(MEASURES[row["measure"]]).of
+            rows = self.decisions if kind is Counts else self.scores
+            rows.setdefault(_subject_of(row), []).append({**row, "kind": kind})
+
+    def panels(self) -> Iterator[Table]:
+        """Yield decisions at each threshold, with ranks if there is one; then probabilities."""
+        for whole in dict.fromkeys(each._replace(threshold=None) for each in (*self.decisions, *self.scores)):
+            subjects = [each for each in self.decisions if each._replace(threshold=None) == whole]
+            ranks, probabilities = (self._scores(whole, kind) for kind in (Curve, Tally))
+            for subject in subjects:
+                rows = [*_counts_first(self.decisions[subject]), *(ranks if len(subjects) == 1 else [])]
+                yield self._table(_describe_decision(subject, self.reading, self.data), whole, rows, TITLES)
+            if len(subjects) != 1:
+                yield from self._separate_table(ranks, whole, TITLES[Curve])
+            yield from self._separate_table(probabilities, whole, TITLES[Tally])
+
+    def _scores(self, subject: _Subject, kind: type) -> list[TidyRow]:
+        """Return the measures of one kind over all thresholds."""
+        return [row for row in self.scores.get(subject, []) if row["kind"] is kind]
+
+    def _separate_table(self, rows: Sequence[TidyRow], subject: _Subject, title: str) -> Iterator[Table]:
+        """Yield measures in a panel of their own, under a title that names the model if there are several."""
+        if rows:
+            corner = f"{_model_name(subject, self.reading)} {title}" if subject.model else title
+            yield self._table(corner, subject, rows, {})
+
+    def _table(self, corner: str, subject: _Subject, rows: Sequence[TidyRow], titles: Mapping[type, str]) -> Table:
+        """Return rows under a column for each place, with its prevalence in the heading."""
+        prevalences = {_place(row): row["prevalence"] for row in rows}
+        pivot = Pivot(
+            line=itemgetter("measure"),
+            column=_place,
+            section=lambda row: "counts" if row["measure"] in _COUNTS else row["kind"],
+            cell=lambda row: self.format.count(row) if row["measure"] in _COUNTS else _estimate(self.format, row),
+            label=lambda measure: _COUNTS.get(measure, measure_label(measure)),
+            heading=lambda place: _describe_place(place, prevalences[place]),
+            title=lambda kind: titles.get(kind, ""),
+            apart={"counts"},
         )
-    rows = [_test_row(check, p) for check, p in zip(assumption.checks, assumption.adjusted, strict=True)]
-    rows += [_test_row(check, check.p) for check in curve]
-    return rows, assumption.summary, describe_rejections([*assumption.checks, *curve])
+        corner = ": ".join(filter(None, [_describe_group(subject.group, self.reading), corner]))
+        return pivot.table(rows, corner=corner, columns=[place for place in PLACES if place in prevalences])
 
 
-def _describe_disagreement(estimate: Prevalence, target: Target, validation: Tallies) -> list[str]:
-    """What the default method estimates, if the calibration of another does not fit and it lies apart."""
-    if not any(check.name == CALIBRATION_CHECK and check.p < SIGNIFICANCE_LEVEL for check in estimate.checks):
-        return []
-    own, other = (
-        estimate.estimate,
-        shift.estimate_prevalence(target, validation, level=estimate.estimate.level or 0.95).estimate,
-    )
-    if own.low <= other.value <= own.high and other.low <= own.value <= other.high:
-        return []
-    return [f"estimates disagree: binned gives {format_number(other.value, 3)}"]
+class _ClassPage:
+    """Rows of several classes by group: a section for each measure of a class, then measures of all classes."""
+
+    def __init__(self, results: Results, reading: Reading, digits: int) -> None:
+        self.reading, self.format = reading, CellFormatter(digits)
+        self.groups: dict[GroupKey, list[TidyRow]] = {}
+        for row in results.rows():
+            self.groups.setdefault(group_key(row), []).append(row)
+
+    def panels(self) -> Iterator[Table]:
+        """Yield one table for each group."""
+        pivot = Pivot(
+            line=_class_line,
+            column=_place,
+            section=itemgetter("section"),
+            cell=self._cell,
+            label=_class_label,
+            heading=_HEADINGS.__getitem__,
+        )
+        for group, rows in self.groups.items():
+            corner = ": ".join(filter(None, [_describe_group(group, self.reading), "share of each class"]))
+            places = {_place(row) for row in rows}
+            columns = [place for place in PLACES if place in places]
+            yield pivot.table(_with_sections(rows, ", each class against the rest"), corner=corner, columns=columns)
+
+    def _cell(self, row: TidyRow) -> Cell:
+        """Return the share of a class, or a measure."""
+        if row["measure"] != "cell":
+            return _estimate(self.format, row)
+        # Corrected scores change decisions, not the shares of classes.
+        return "" if _place(row) == CORRECTED else format_number(row["prevalence"], self.format.digits)
 
 
-def _test_row(check: CalibrationTest, adjusted: float) -> TidyRow:
-    """The row of a test."""
-    return {
-        "measure": f"{check.name}_test",
-        "value": check.statistic,
-        "p": None if isnan(check.p) else check.p,
-        "p_adjusted": None if isnan(adjusted) else adjusted,
-        "freedom": check.freedom,
-        "how": check.how,
-        "why": check.why,
-    }
+def _subject_of(row: TidyRow) -> _Subject:
+    return _Subject(row["model"], group_key(row), row["threshold"])
 
 
-def estimate_rows(rows: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
-    """Rows of the estimate itself, which come first."""
+def _counts_first(rows: Sequence[TidyRow]) -> list[TidyRow]:
+    """Return rows with the cells of the confusion matrix first, in the order of their lines."""
+    counts = [row for cell in _COUNTS for row in rows if row["measure"] == cell]
+    return [*counts, *(row for row in rows if row["measure"] not in _COUNTS)]
+
+
+def _with_sections(rows: Sequence[TidyRow], suffix: str = "") -> Iterator[TidyRow]:
+    """Yield rows with their section: shares of classes, each measure of classes, then measures of all classes."""
+    yield from ({**row, "section": ""} for row in rows if row["measure"] == "cell")
+    measures = dict.fromkeys(row["measure"] for row in rows if row["measure"] != "cell" and row["class"] is not None)
+    for measure in measures:
+        for row in rows:
+            # The name of a measure may mean each class against the rest, and also all classes together.
+            if row["measure"] == measure and (row["class"] is not None or row["average"]):
+                yield {**row, "section": measure_label(measure) + suffix}
     for row in rows:
-        if row["measure"] != "prevalence" or row["set"] != TARGET:
-            return
-        yield row
+        if row["measure"] != "cell" and row["class"] is None and not row["average"]:
+            yield {**row, "section": "all classes together"}
 
 
-Line = Mapping[str, Any]
+def _class_line(row: TidyRow) -> tuple[object, str | None, str | None]:
+    """Return the class, the average, or the measure of all classes that a line is of."""
+    whole = row["class"] is None and not row["average"]
+    return (row["class"], row["average"], row["measure"] if whole else None)
 
-_METHODS = {
-    "gmm": "Moments of probabilities and likelihood ratios.",
-    "mlls": "Maximum likelihood of probabilities.",
-    "acc": "Adjusted share of the flagged.",
-    "pacc": "Adjusted mean score.",
-    "cm-l": "Likelihood of decisions.",
-    "scm-l": "Likelihood of mean scores.",
-    "cm-map": "Likelihood of decisions, and a prior.",
-    "scm-map": "Likelihood of mean scores, and a prior.",
-    "rlls": "Regularised weights, by mean scores.",
-    "rlls-hard": "Regularised weights, by decisions.",
-    "hdy": "Nearest histogram (Hellinger).",
-    "binned": "Likelihood of histograms.",
-}
-_RECALIBRATED = " They were recalibrated on validation."
+
+def _class_label(line: tuple[object, str | None, str | None]) -> str:
+    """Return the name of a class, of an average or of a measure."""
+    name, average, measure = line
+    return measure_label(measure) if measure else average or shorten_label(name)
+
+
+def _estimate(formatter: CellFormatter, row: TidyRow) -> Cell:
+    """Return a number with its interval; an average says which classes it leaves out."""
+    return formatter.average(row) if row.get("average") else formatter.estimate(row)
+
+
+def _describe_group(group: GroupKey, reading: Reading) -> str:
+    """Return the attributes of a group; nothing if there are no groups."""
+    if group is None:
+        return EVERYBODY if reading.group else ""
+    return ", ".join(f"{shorten_label(name)} = {shorten_label(value)}" for name, value in group)
+
+
+def _describe_decision(subject: _Subject, reading: Reading, data: Mapping[str, Any]) -> str:
+    """Describe the rows that are flagged."""
+    if subject.threshold is None:
+        return f"{_model_name(subject, reading)} = {shorten_label(data['positive'])}"
+    return f"{_model_name(subject, reading)} ≥ {format_exact(subject.threshold)}"
+
+
+def _model_name(subject: _Subject, reading: Reading) -> str:
+    """Return the name of the model, or of the only column of scores or labels."""
+    return shorten_label(subject.model or next(iter(reading.score), reading.predicted))
+
+
+def _describe_place(place: str, prevalence: float) -> str:
+    """Return the heading of a column, with its prevalence."""
+    share = f"at {100 * prevalence:.4g}\N{NO-BREAK SPACE}%"
+    return {SAMPLE: f"sample, {share}", DEPLOYMENT: share, CORRECTED: f"{share}, corrected"}[place]
+
+
+def _place(row: TidyRow) -> str:
+    """Return the column of a row: the sample, deployment, or deployment with corrected scores."""
+    return CORRECTED if row["scores"] == CORRECTED_SCORES else str(row["where"])
+
+
+def prevalence_curve_page(results: Results, reading: Reading, digits: int) -> Page:
+    """Return a panel for each curve, one line for each prevalence."""
+    formatter = CellFormatter(digits)
+    curves: dict[_Subject, dict[str, list[TidyRow]]] = {}
+    for row in results.rows():
+        curves.setdefault(_subject_of(row), {}).setdefault(row["measure"], []).append(row)
+    panels = []
+    for subject, measures in curves.items():
+        decision = _describe_decision(subject, reading, results.data)
+        corner = ": ".join(filter(None, [_describe_group(subject.group, reading), decision])) + ", prevalence"
+        for start in range(0, len(measures), _COLUMNS_OF_CURVES):
+            shown = [*measures][start : start + _COLUMNS_OF_CURVES]
+            panels.append(_curve_table(corner, {name: measures[name] for name in shown}, formatter))
+    notes = []
+    if "interval" in results.data:
+        level = format_level(results.data["interval"]["level"])
+        notes = [f"Intervals: {level} % confidence at each prevalence by itself, taken as known."]
+    return Page(headline(reading, results.data), tuple(panels), (*formatter.reasons.footnotes(), *notes))
+
+
+def _curve_table(corner: str, measures: Mapping[str, Sequence[TidyRow]], formatter: CellFormatter) -> Table:
+    """Return the table of some measures at all prevalences."""
+    lines = list(zip(*measures.values(), strict=True))
+    names = align_decimals([format_exact(float(f"{line[0]['prevalence']:.4g}")) for line in lines])
+    rows = tuple(Row(name, tuple(map(formatter.estimate, line))) for name, line in zip(names, lines, strict=True))
+    return Table(corner, tuple(map(measure_label, measures)), (Section("", rows),))
+
+
 _TESTS = {
     "goodness_of_fit_test": (
         "The target's scores can be a mixture of those of both classes.",
@@ -222,158 +266,149 @@ _TESTS = {
         "Estimates by likelihood and by the mean disagree.",
     ),
     "calibration_curve_test": (
-        "Probabilities that the estimate rests on fit validation.",
-        "Probabilities that the estimate rests on do not fit validation.",
+        "The probabilities behind the estimate fit the validation data.",
+        "The probabilities behind the estimate do not fit the validation data.",
     ),
 }
-"""What a test says where it does not reject, and where it does."""
-_CURVE = "calibration_curve_test"
-_SIZE = 0.05
-_PLACES = {VALIDATION: "in validation", TARGET: "at the estimate"}
+"""Test -> its conclusion where it does not reject, and where it does."""
+_SETS = {VALIDATION: "in validation", TARGET: "at the estimate"}
 
 
 def prevalence_page(results: Results, reading: Reading, line: str, digits: int) -> Page:
-    """Lay out two classes."""
-    sheet = _Numbers(results, digits)
-    (share,) = estimate_rows(sheet.rows)
+    """Return the page of an estimated prevalence of two classes."""
+    layout = _EstimatePage(results, digits)
+    observed = format_number(results.data["validation"]["prevalence"], digits)
     rows = (
-        Row("in the target", (sheet.cell(share, several=False),), "Share of positives, as far as scores tell."),
         Row(
-            "in validation",
-            (format_number(results.data["validation"]["prevalence"], digits),),
-            "Share that was seen there.",
+            "in the target",
+            (layout.format.estimate(layout.estimates[0], several=False),),
+            "Estimated share of positives.",
         ),
+        Row("in validation", (observed,), "Observed share of positives."),
     )
-    first = Table("", (interval_heading(results.data),), (Section("prevalence", rows), *sheet.origin()))
-    panels = [first, *sheet.tests(), *sheet.measures(shorten_label(reading.score[0]))]
-    return Page(line, tuple(panels), sheet.footnotes())
+    first = Table("", (interval_heading(results.data),), (Section("prevalence", rows), layout.origin()))
+    panels = (first, *layout.tests(), layout.measures(shorten_label(reading.score[0])))
+    return Page(line, panels, layout.footnotes())
 
 
 def prevalence_class_page(results: Results, reading: Reading, line: str, digits: int) -> Page:
-    """Lay out many classes."""
-    sheet = _Numbers(results, digits)
-    seen = results.data["validation"]["prevalences"]
+    """Return the page of the estimated shares of several classes."""
+    layout = _EstimatePage(results, digits)
+    observed = results.data["validation"]["prevalences"]
     rows = tuple(
         Row(
             f"{shorten_label(reading.truth)} = {shorten_label(row['class'])}",
-            (format_number(seen[str(row["class"])], digits), sheet.cell(row)),
+            (format_number(observed[str(row["class"])], digits), layout.format.estimate(row)),
         )
-        for row in estimate_rows(sheet.rows)
+        for row in layout.estimates
     )
-    first = Table(
-        "prevalence", ("in validation", f"in the target ({interval_heading(results.data)})"), (Section("", rows),)
-    )
-    made = Table("", ("",), tuple(sheet.origin()))
-    panels = [first, made, *sheet.tests(), *sheet.classes()]
-    return Page(line, tuple(panels), sheet.footnotes())
+    columns = (_SETS[VALIDATION], f"in the target ({interval_heading(results.data)})")
+    first = Table("prevalence", columns, (Section("", rows),))
+    panels = (first, Table("", ("",), (layout.origin(),)), *layout.tests(), layout.classes())
+    return Page(line, panels, layout.footnotes())
 
 
-class _Numbers:
-    """Rows by where they hold, and the reasons why some are undefined."""
+class _EstimatePage:
+    """Rows of the estimate, of its tests, and of measures in validation and at the estimate."""
 
     def __init__(self, results: Results, digits: int) -> None:
-        self.rows, self.data, self.digits = results.rows(), results.data, digits
-        self.reasons = Footnotes()
-        self.first = len(list(estimate_rows(self.rows)))
-        self.by = {
-            place: [row for row in self.rows[self.first :] if row["set"] == place and row["measure"] != "cell"]
-            for place in _PLACES
+        self.data, self.format = results.data, CellFormatter(digits)
+        rows = results.rows()
+        # The estimate comes first; prevalence is also a measure, further down.
+        self.estimates: Sequence[TidyRow] = rows[: len(self.data.get("prevalences", [""]))]
+        self.test_rows = [row for row in rows if row["measure"] in _TESTS]
+        self.measured = [row for row in rows[len(self.estimates) :] if row["set"] and row["measure"] != "cell"]
+
+    def origin(self) -> Section:
+        """Return the method, and the data that it used."""
+        method, labelled = self.data["method"], self.data["labelled"]
+        summary = next(each.description for each in ESTIMATORS if each.name == method)
+        recalibrated = " Scores were recalibrated on the validation data." * self.data["recalibrated"]
+        counts = {
+            "unlabelled rows": (self.data["rows"], ""),
+            "labelled rows": (labelled, "Of the target; the estimate uses them." * bool(labelled)),
+            "validation rows": (self.data["validation"]["rows"], ""),
         }
-
-    def cell(self, row: Line | None, *, several: bool = True) -> Cell:
-        """A number with its interval."""
-        return estimate_cell(row, self.reasons, digits=self.digits, several=several)
-
-    def origin(self) -> Iterator[Section]:
-        """How it was come by."""
-        method, known = self.data["method"], self.data["labelled"]
         rows = [
-            Row("method", (method,), _METHODS[method] + _RECALIBRATED * self.data["recalibrated"]),
-            Row("rows without truth", (format_count(self.data["rows"], self.digits),)),
-            Row("rows with truth", (format_count(known, self.digits),), "Of the target; they count too." * bool(known)),
-            Row("validation rows", (format_count(self.data["validation"]["rows"], self.digits),)),
+            Row(name, (format_count(value, self.format.digits),), meaning) for name, (value, meaning) in counts.items()
         ]
-        yield Section("made from", tuple(rows), apart=True)
+        return Section("estimated from", (Row("method", (method,), summary + recalibrated), *rows), apart=True)
 
     def tests(self) -> Iterator[Table]:
-        """Tests of label shift, and of the calibration that the estimate rests on."""
-        tests = [row for row in self.rows if row["measure"] in _TESTS]
-        if not tests:
+        """Yield tests of label shift, and of the calibration behind the estimate."""
+        if not self.test_rows:
             return
-        several = any(row["p"] != row["p_adjusted"] for row in tests)
+        several = any(row["p"] != row["p_adjusted"] for row in self.test_rows)
         columns = ("statistic", "df", "p", *["Holm-adjusted p"] * several)
-        rows = tuple(self._test(row, columns) for row in tests)
-        title = "tests" if any(row["measure"] == _CURVE for row in tests) else "tests of label shift"
+        calibration = any(row["measure"] == "calibration_curve_test" for row in self.test_rows)
+        rows = tuple(self._test(row, len(columns)) for row in self.test_rows)
+        title = "tests" if calibration else "tests of label shift"
         yield split_when_narrow(Table(title, columns, (Section("", rows),)))
 
-    def _test(self, row: Line, columns: Sequence[str]) -> Row:
-        name = row["measure"].removesuffix("_test").replace("_", " ")
-        agree, reject = _TESTS[row["measure"]]
+    def _test(self, row: TidyRow, columns: int) -> Row:
+        name = measure_label(row["measure"].removesuffix("_test"))
         if row["value"] is None:
-            return Row(name, (self.reasons.mark_undefined(row["why"]), *[""] * (len(columns) - 1)))
+            return Row(name, (self.format.mark_undefined(row["why"]), *[""] * (columns - 1)))
         freedom = "" if row["freedom"] is None else str(row["freedom"])
-        chances = [format_p(row[each], min(self.digits, 3)) for each in ("p", "p_adjusted")]
-        shown = (format_number(row["value"], self.digits), freedom, *chances)[: len(columns)]
-        return Row(name, shown, reject if row["p_adjusted"] < _SIZE else agree)
+        p_values = [format_p(row[each], min(self.format.digits, 3)) for each in ("p", "p_adjusted")]
+        cells = (self.format.number(row["value"]), freedom, *p_values)[:columns]
+        return Row(name, cells, _TESTS[row["measure"]][row["p_adjusted"] < SIGNIFICANCE_LEVEL])
 
-    def measures(self, score: str) -> Iterator[Table]:
-        """Measures of two classes in both places; those of probabilities also as corrected."""
-        lines = self._pair_places(lambda row: (row["measure"], row["threshold"], row["scores"]))
-        sections = []
-        for at in dict.fromkeys(key[1] for key in lines if key[1] is not None):
-            there = {key: pair for key, pair in lines.items() if key[1] == at and key[0] in MEASURES}
-            sections.append(Section(f"at {score} ≥ {format_exact(at)}", self._rows(there)))
-        for noun, title in TITLES.items():
-            of = {
-                key: pair for key, pair in lines.items() if key[0] in MEASURES and describe(MEASURES[key[0]]).of is noun
-            }
-            for scores, named in ((RAW_SCORES, title), (CORRECTED_SCORES, f"{title}, corrected")):
-                there = {key: pair for key, pair in of.items() if key[1:] == (None, scores)}
-                sections += [Section(named, self._rows(there))] * bool(there)
-        yield Table("", tuple(_PLACES.values()), tuple(section for section in sections if section.rows))
+    def measures(self, score: str) -> Table:
+        """Return measures of two classes in both sets; those of probabilities also with corrected scores."""
+        sections: dict[object, str] = {}
+        for row in self.measured:
+            if row["threshold"] is not None:
+                sections[row["threshold"]] = f"at {score} ≥ {format_exact(row['threshold'])}"
+        for kind, title in TITLES.items():
+            sections |= {(kind, RAW_SCORES): title, (kind, CORRECTED_SCORES): f"{title}, corrected"}
+        rows = [{**row, "section": _measure_section(row)} for row in self.measured if row["measure"] in MEASURES]
+        ordered = [row for key in sections for row in rows if row["section"] == key]
+        return self._pivot(itemgetter("measure"), measure_label, sections.__getitem__).table(ordered, columns=[*_SETS])
 
-    def classes(self) -> Iterator[Table]:
-        """Measures of each class against the rest, their averages, and measures of all classes, in both places."""
-        lines = self._pair_places(lambda row: (row["measure"], row["class"], row["average"]))
-        each = dict.fromkeys(key[0] for key in lines if key[1:] != (None, None))
-        sections = [
-            Section(
-                measure.replace("_", " "),
-                tuple(
-                    Row(shorten_label(of) if average is None else f"{average} average", tuple(map(self.cell, pair)))
-                    for (name, of, average), pair in lines.items()
-                    if name == measure and (of, average) != (None, None)
-                ),
-            )
-            for measure in each
-        ]
-        rows = self._rows({key: pair for key, pair in lines.items() if key[1:] == (None, None)})
-        sections += [Section("all classes together", rows)] * bool(rows)
-        yield Table("", tuple(_PLACES.values()), tuple(sections))
+    def classes(self) -> Table:
+        """Return measures of each class against the rest, their averages, and measures of all classes."""
+        pivot = self._pivot(_class_line, _average_label, str)
+        return pivot.table(_with_sections(self.measured), columns=[*_SETS])
 
-    def _pair_places(self, key: Any) -> dict[tuple[Any, ...], list[Line | None]]:  # noqa: ANN401  (a function)
-        by_place = [{key(row): row for row in self.by[place]} for place in _PLACES]
-        return {each: [part.get(each) for part in by_place] for each in dict.fromkeys([*by_place[0], *by_place[1]])}
-
-    def _rows(self, lines: Mapping[tuple[Any, ...], Sequence[Line | None]]) -> tuple[Row, ...]:
-        return tuple(Row(key[0].replace("_", " "), tuple(map(self.cell, pair))) for key, pair in lines.items())
+    def _pivot(self, line: Callable[[TidyRow], Any], label: Callable[[Any], str], title: Callable[[Any], str]) -> Pivot:
+        return Pivot(
+            line=line,
+            column=itemgetter("set"),
+            section=itemgetter("section"),
+            cell=self.format.estimate,
+            label=label,
+            heading=_SETS.__getitem__,
+            title=title,
+        )
 
     def footnotes(self) -> tuple[str, ...]:
-        """Why numbers are undefined, and how intervals were made."""
-        sure = f"{format_level(self.data['interval']['level'])} % intervals"
-        notes = [f"{sure[:-1] if self.first == 1 else sure} of the prevalence: {_hows(self.rows[: self.first])}."]
-        notes += [
-            note.replace(sure, f"{sure} in validation", 1)
-            for note in interval_footnotes(self.by[VALIDATION], self.data)
-        ]
-        there = _hows(self.by[TARGET])
-        notes += [f"{sure} at the estimate: {there}."] * bool(there)
-        if any(row["scores"] == CORRECTED_SCORES for row in self.by[TARGET]):
-            notes.append("corrected: scores mapped to probabilities that are right at the estimate.")
-        return (*self.reasons.footnotes(), *notes)
+        """Return why numbers are undefined, and the methods of intervals."""
+        intervals = f"{format_level(self.data['interval']['level'])} % intervals"
+        own = intervals[:-1] if len(self.estimates) == 1 else intervals
+        by_set = {each: [row for row in self.measured if row["set"] == each] for each in _SETS}
+        validation = interval_footnotes(by_set[VALIDATION], self.data)
+        notes = [f"{own} of the prevalence: {_methods(self.estimates)}."]
+        notes += [note.replace(intervals, f"{intervals} in validation", 1) for note in validation]
+        methods = _methods(by_set[TARGET])
+        notes += [f"{intervals} at the estimate: {methods}."] * bool(methods)
+        if any(row["scores"] == CORRECTED_SCORES for row in by_set[TARGET]):
+            notes.append("corrected: scores adjusted to the estimated prevalence.")
+        return (*self.format.reasons.footnotes(), *notes)
 
 
-def _hows(rows: Iterable[Line]) -> str:
-    """How intervals were made, without what their numbers are."""
-    made = (str(row["how"]).rpartition("; ")[2] for row in rows if row["low"] is not None)
-    return " or ".join(dict.fromkeys(made))
+def _measure_section(row: TidyRow) -> object:
+    """Return the threshold of a row, or the kind of its measure and of its scores."""
+    if row["threshold"] is not None:
+        return row["threshold"]
+    return describe(MEASURES[row["measure"]]).of, row["scores"]
+
+
+def _average_label(line: tuple[object, str | None, str | None]) -> str:
+    return f"{line[1]} average" if line[1] else _class_label(line)
+
+
+def _methods(rows: Iterable[TidyRow]) -> str:
+    """Return the methods of intervals, without the remarks about the numbers."""
+    methods = (str(row["how"]).rpartition("; ")[2] for row in rows if row["low"] is not None)
+    return " or ".join(dict.fromkeys(methods))

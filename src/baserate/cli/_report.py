@@ -1,4 +1,4 @@
-"""`baserate report`: options that make or change a plan, its report, and the files it leaves."""
+"""`baserate report`: options that make or change a plan, its report, and its files."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -10,20 +10,20 @@ import click
 from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
+from baserate._formatting import count_of
 from baserate.cli._declarations import Output, check_place, command, option
-from baserate.cli._files import open_file
-from baserate.cli._io import check_truth, print_messages
+from baserate.cli._io import check_truth, open_file, print_messages
 from baserate.cli._options import Intervals, OptionalReading, OutcomeCosts, PageOutput, Reading, RequiredIntervals
 from baserate.cli._terminal import WIDTH, print_message, progress_bar, progress_counter, terminal_width, write_output
 from baserate.cli._values import read_prevalences, read_threshold
 
 if TYPE_CHECKING:
     from baserate._costs import Costs
+    from baserate._tally import Tallies
     from baserate.report import Plan, Report
-    from baserate.text import Page
 
-_CUTS = ("threshold", "rule", "policy")
-"""Ways to cut; one that is given takes the place of that in a plan."""
+_DECISIONS = ("threshold", "rule", "policy")
+"""Fields of a plan that decide; one on the command line takes the place of that in a plan."""
 
 
 def _read_single_threshold(text: str) -> float:
@@ -48,9 +48,8 @@ class PlanOptions(OutcomeCosts):
             type=read_prevalences,
             metavar="SHARE",
             default="that of the sample",
-            help="Prevalence in deployment, such as 0.02 or 2%; or of each group, such as "
-            "'north=2%,coast=5%' (of several "
-            "columns 'north/f=2%').",
+            help="Prevalence in deployment, such as 0.02 or 2%; or of each group, such as 'north=2%,coast=5%' (of "
+            "several columns 'north/f=2%').",
         ),
     ] = None
     threshold: Annotated[
@@ -83,17 +82,17 @@ class PlanOptions(OutcomeCosts):
     ] = None
 
     def __post_init__(self) -> None:
-        given = [f"--{name}" for name in _CUTS if getattr(self, name) is not None]
+        given = [f"--{name}" for name in _DECISIONS if getattr(self, name) is not None]
         if len(given) > 1:
-            raise click.UsageError(f"{' and '.join(given)} are several ways to cut; give one.")
+            raise click.UsageError(f"{' and '.join(given)} both state the decisions; give one.")
         for flag in ("save_plan", "save_json"):
             if getattr(self, flag) is not None:
                 check_place(Path(getattr(self, flag)), f"--{flag.replace('_', '-')}")
 
 
 def make_plan(reading: Reading, plan_options: PlanOptions, intervals: Intervals) -> "Plan":
-    """Make a plan of what was typed, or change the one that was named."""
-    from baserate.cli._files import fill_from_policy, load_policy
+    """Make a plan from options, or change the plan of a file."""
+    from baserate.cli._io import fill_from_policy, load_policy
     from baserate.report import Plan
 
     policy = None if plan_options.policy is None else load_policy(plan_options.policy)
@@ -101,7 +100,7 @@ def make_plan(reading: Reading, plan_options: PlanOptions, intervals: Intervals)
         plan = open_file(plan_options.plan, "plan", Plan.load)
         policy_fields = {} if policy is None else {"policy": policy, "policy_file": plan_options.policy}
         fields = _plan_fields(reading, plan_options, intervals) | policy_fields
-        instead: dict[str, Any] = dict.fromkeys((*_CUTS, "policy_file")) if {*_CUTS} & {*fields} else {}
+        instead: dict[str, Any] = dict.fromkeys((*_DECISIONS, "policy_file")) if {*_DECISIONS} & {*fields} else {}
         return replace(plan, **instead | fields | _costs(plan_options, plan.costs))
     if not reading.file:
         raise click.MissingParameter(param_hint="'FILE...'", param_type="argument", ctx=click.get_current_context())
@@ -112,7 +111,7 @@ def make_plan(reading: Reading, plan_options: PlanOptions, intervals: Intervals)
 
 
 def _plan_fields(reading: Reading, plan_options: PlanOptions, intervals: Intervals) -> dict[str, Any]:
-    """Fields of a plan that were given."""
+    """Fields of a plan that are on the command line."""
     names = ("truth", "score", "predicted", "positive", "negative", "group", "weight", "count")
     given: dict[str, Any] = {"files": reading.file, **{name: getattr(reading, name) for name in names}}
     given |= {name: getattr(plan_options, name) for name in ("apart", "id", "prevalence", "threshold", "rule")}
@@ -123,40 +122,37 @@ def _plan_fields(reading: Reading, plan_options: PlanOptions, intervals: Interva
 
 
 def _costs(plan_options: PlanOptions, known: "Costs | None") -> dict[str, Any]:
-    """Costs that were given, in place of those that are known."""
+    """Costs on the command line, in place of those of the plan."""
     given = plan_options.outcome_costs
     if given is None:
         return {}
     return {"costs": given if known is None else replace(known, **plan_options.costs_by_outcome)}
 
 
-_EXAMPLES = (
-    (
-        "at a prevalence of 2 %, where a false negative costs 20 false positives",
-        "baserate report people.csv --truth sick --score risk --prevalence 2% --fp 1 --fn 20",
-    ),
-    ("two models, side by side", "baserate report people.csv --truth sick --score risk --score old"),
-    (
-        "groups, too, for a pull request",
-        "baserate report people.csv --truth sick --score risk --group site --format md",
-    ),
-    (
-        "a page to explore in a browser, also offline",
-        "baserate report people.csv --truth sick --score risk --group site --prevalence 2% -o report.html",
-    ),
-    (
-        "save the plan, and draw figures",
-        "baserate report people.csv --truth sick --score risk --save-plan plan.json --figures figures",
-    ),
-    ("a saved plan, on other rows", "baserate report new.csv --plan plan.json"),
-    (
-        "two samples of one model",
-        "baserate report before.csv after.csv --apart --truth sick --score risk --threshold 0.3",
+_FILE = "people.csv --truth sick --score risk"
+
+
+@command(
+    "report",
+    examples=(
+        (
+            "at a prevalence of 2 %, where a false negative costs 20 false positives",
+            f"baserate report {_FILE} --prevalence 2% --fp 1 --fn 20",
+        ),
+        ("two models, side by side", f"baserate report {_FILE} --score old"),
+        ("groups, too, for a pull request", f"baserate report {_FILE} --group site --format md"),
+        (
+            "a page to explore in a browser, also offline",
+            f"baserate report {_FILE} --group site --prevalence 2% -o report.html",
+        ),
+        ("save the plan, and draw figures", f"baserate report {_FILE} --save-plan plan.json --figures figures"),
+        ("a saved plan, on other rows", "baserate report new.csv --plan plan.json"),
+        (
+            "two samples of one model",
+            "baserate report before.csv after.csv --apart --truth sick --score risk --threshold 0.3",
+        ),
     ),
 )
-
-
-@command("report", examples=_EXAMPLES)
 def report(
     reading: OptionalReading, plan_options: PlanOptions, intervals: RequiredIntervals, output: PageOutput
 ) -> None:
@@ -166,23 +162,50 @@ def report(
     intervals, models and groups side by side, and the commands to run next. A plan holds all of its inputs; it can be
     saved and run again.
     """
-    from baserate.cli import _report_figures
     from baserate.report import read_plan_data, report_headline, run_on_data
 
     plan = make_plan(reading, plan_options, intervals)
     if plan_options.figures is not None:
-        _report_figures.check_folder(plan_options.figures)
-    rows = read_plan_data(plan, watch=partial(progress_bar, quiet=output.quiet))
+        _check_folder(plan_options.figures)
+    data = read_plan_data(plan, watch=partial(progress_bar, quiet=output.quiet))
     with progress_counter(quiet=output.quiet) as progress:
-        finished = run_on_data(plan, rows, progress)
-    # A page on the screen tells the notes itself.
+        finished = run_on_data(plan, data, progress)
+    # A page on the screen contains the notes.
     on_screen = output.form in {"table", "md"} and not output.to_file
-    data = {**finished.data, **({"notes": ()} if on_screen else {})}
-    print_messages(report_headline(finished), data, output, inferred=plan.positive is None)
+    header = {**finished.data, **({"notes": ()} if on_screen else {})}
+    print_messages(report_headline(finished), header, output, inferred=plan.positive is None)
     _save_files(finished, plan_options, quiet=output.quiet)
     if plan_options.figures is not None:
-        _report_figures.write(finished, rows.tallies, plan_options.figures, quiet=output.quiet)
+        _write_figures(finished, data.tallies, plan_options.figures, quiet=output.quiet)
     print_report(finished, output)
+
+
+def _check_folder(folder: Path) -> None:
+    """Refuse a folder that cannot be written before the report is computed."""
+    from baserate.draw import import_matplotlib
+
+    import_matplotlib()
+    if folder.exists() and not folder.is_dir():
+        raise click.UsageError(f"{folder} is a file; name a folder with --figures.")
+    if not folder.parent.is_dir():
+        raise click.UsageError(f"there is no folder {folder.parent}; make it, or name another with --figures.")
+
+
+def _write_figures(report: "Report", tallies: "Tallies", folder: Path, *, quiet: bool) -> None:
+    """Write each figure to its own file, and print their names."""
+    from baserate.report import draw_figures
+
+    names = []
+    try:
+        folder.mkdir(exist_ok=True)
+        for name, drawing in draw_figures(report, tallies):
+            drawing.save(folder / f"{name}.svg")
+            names.append(name)
+    except OSError as error:
+        raise click.UsageError(f"cannot write into {folder} ({error.strerror}); name another folder.") from error
+    if not quiet:
+        count = count_of(len(names), "figure") if names else "no figure, since none fits,"
+        print_message(f"wrote {count} into {folder}{': ' * bool(names)}{', '.join(names)}")
 
 
 def _save_files(report: "Report", plan_options: PlanOptions, *, quiet: bool) -> None:
@@ -197,21 +220,16 @@ def _save_files(report: "Report", plan_options: PlanOptions, *, quiet: bool) -> 
 
 def print_report(report: "Report", output: Output) -> None:
     """Print a report in the format of the options."""
+    from baserate.report import report_page
+
     wide = WIDTH if output.to_file else terminal_width()
     texts: dict[str, Callable[[], str]] = {
         "json": report.to_json,
         "csv": report.numbers.to_csv,
         "html": report.html,
-        "md": lambda: _page(report, output.digits).markdown(),
-        "table": lambda: _page(report, output.digits).text(wide),
+        "md": lambda: report_page(report, output.digits).markdown(),
+        "table": lambda: report_page(report, output.digits).text(wide),
     }
     write_output(texts[output.form](), output.path)
     if output.form == "html" and output.to_file and not output.quiet:
         print_message(f"wrote {output.path}")
-
-
-def _page(report: "Report", digits: int) -> "Page":
-    """The page, with what is said to Python said to a shell."""
-    from baserate.report import report_page
-
-    return report_page(report, digits)

@@ -1,153 +1,48 @@
-"""`baserate shift`: measures at another prevalence, or against all prevalences."""
+"""`baserate shift` and `baserate reprior`: measures, or probabilities row by row, at another prevalence."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import click
 
 from baserate._domains import POINTS
-from baserate._formatting import format_exact, format_level
-from baserate.cli._declarations import Output, command, option
-from baserate.cli._io import headline, print_notes, print_results, read_tallies
+from baserate.cli._declarations import Output, Quiet, argument, check_place, command, option
+from baserate.cli._io import (
+    FEW,
+    ROWS_FILE,
+    MissingScore,
+    parse_columns,
+    print_notes,
+    print_results,
+    read_tallies,
+    write_calibrator,
+    write_rows,
+)
 from baserate.cli._measure import Classes, ClassOptions, may_have_many_classes
-from baserate.cli._options import IndependentIntervals, Intervals, MeasureSettings, Reading, SamplingRatios, Thresholds
-from baserate.cli._values import Prior, complete_measures, flatten, match_classes, names, read_prior, whole_number
-from baserate.text import EVERYBODY, Footnotes, Page, Row, Section, Table, align_decimals, estimate_cell, shorten_label
+from baserate.cli._options import (
+    FILES,
+    IndependentIntervals,
+    Intervals,
+    MeasureSettings,
+    Reading,
+    SamplingRatios,
+    Thresholds,
+    check_score_options,
+    measures_option,
+)
+from baserate.cli._terminal import print_message
+from baserate.cli._values import Prior, flatten, match_classes, names, read_prior, whole_number
 
 if TYPE_CHECKING:
+    from baserate._calibrator import Calibrator, MulticlassCalibrator
     from baserate._confusion import Confusions
-    from baserate._results import Results
     from baserate._rows import MulticlassRows
     from baserate._tally import Tallies
-    from baserate.infer import IntervalOptions
     from baserate.measure import Measure
 
-Line = Mapping[str, Any]
-
-_ENDS = (0.001, 0.999)
-_SHOWN = 3
-"""Measures beside each other, for which there is library."""
-_COLUMNS = (
-    *("measure", "model", "group", "class", "threshold", "prevalence"),
-    *("value", "low", "high", "level", "how", "why"),
-)
-
-
-def spread_prevalences(points: int | None, *, few: bool) -> list[float] | None:
-    """Usual round prevalences, or evenly spaced ones in log-odds; None for the library's default."""
-    import numpy as np
-
-    from baserate.shift import default_prevalences
-
-    if few:
-        return [float(each) for each in default_prevalences()]
-    if points is None:
-        return None
-    low, high = _ENDS
-    inner = 1 / (1 + np.exp(-np.linspace(np.log(low / (1 - low)), np.log(high / (1 - high)), points)))
-    # Without the traces that exponentials leave, so that the middle is 0.5.
-    return [low, *(float(f"{each:.12g}") for each in inner[1:-1]), high]
-
-
-def tabulate_prevalences(
-    read: "Tallies",
-    measures: "Sequence[str | Measure]",
-    at: Sequence[float] | None,
-    *,
-    thresholds: Sequence[float],
-    interval: "IntervalOptions | None",
-) -> "Results":
-    """Tabulate every model, at every threshold; labels have none."""
-    from baserate import Results, shift
-
-    level = {} if interval is None else {"level": interval.level, "seed": interval.seed}
-    curve_settings: dict[str, Any] = {"prevalences": at, "band": interval is not None, **level}
-    curve_settings |= {"measures": measures} if measures else {}
-    rows: list[dict[str, Any]] = []
-    results: Results | None = None
-    for model, groups in read.models.items():
-        labels = model == read.intake.columns.get("predicted")
-        one_model = replace(read, models={model: groups}, decisions={})
-        cuts: Sequence[float | None] = [None] if labels or not thresholds else thresholds
-        for cut in cuts:
-            results = shift.prevalence_curve(one_model, threshold=cut, **curve_settings)
-            own = {"model": model if len(read.models) > 1 else None, "class": None}
-            own |= {"threshold": None} if labels else {}
-            sure = results.data["level"]
-            rows += [{**row, **own, "level": None if row["low"] is None else sure} for row in results.rows()]
-    assert results is not None  # noqa: S101  (there is a model)
-    data = {name: value for name, value in results.data.items() if name not in {"level", "seed"}}
-    data |= {"digest": read.digest}
-    if interval is not None:
-        data |= {"interval": {"level": interval.level, "method": None, "seed": interval.seed, "clusters": None}}
-    return Results({name: [row[name] for row in rows] for name in _COLUMNS}, data)
-
-
-def prevalence_curve_page(results: "Results", reading: Reading, digits: int) -> Page:
-    """Lay out a panel for each curve, prevalences below each other."""
-    reasons = Footnotes()
-    curves: dict[tuple[str, ...], dict[str, list[Line]]] = {}
-    for row in results.rows():
-        which = (str(row["model"]), str(row["group"]), str(row["threshold"]))
-        curves.setdefault(which, {}).setdefault(row["measure"], []).append(row)
-    panels = [panel for each in curves.values() for panel in _panels(each, reading, results.data, reasons, digits)]
-    return Page(headline(reading, results.data), tuple(panels), reasons.footnotes() + _bounds(results.data))
-
-
-def _panels(
-    curves: Mapping[str, Sequence[Line]], reading: Reading, data: Mapping[str, Any], reasons: Footnotes, digits: int
-) -> Iterator[Table]:
-    """Lay out as many measures side by side as fit."""
-    measures = list(curves)
-    for start in range(0, len(measures), _SHOWN):
-        shown = measures[start : start + _SHOWN]
-        lines = list(zip(*(curves[name] for name in shown), strict=True))
-        names = align_decimals([format_exact(float(f"{line[0]['prevalence']:.4g}")) for line in lines])
-        rows = tuple(
-            Row(name, tuple(estimate_cell(each, reasons, digits=digits, several=True) for each in line))
-            for name, line in zip(names, lines, strict=True)
-        )
-        heads = tuple(name.replace("_", " ") for name in shown)
-        yield Table(f"{_title(lines[0][0], reading, data)}, prevalence", heads, (Section("", rows),))
-
-
-def _title(row: Line, reading: Reading, data: Mapping[str, Any]) -> str:
-    model = shorten_label(row["model"] or next(iter(reading.score), reading.predicted))
-    cut = f"= {shorten_label(data['positive'])}" if row["threshold"] is None else f"≥ {format_exact(row['threshold'])}"
-    if not reading.group:
-        return f"{model} {cut}"
-    groups = (f"{shorten_label(name)} = {shorten_label(value)}" for name, value in (row["group"] or {}).items())
-    return f"{', '.join(groups) or EVERYBODY}: {model} {cut}"
-
-
-def _bounds(data: Mapping[str, Any]) -> tuple[str, ...]:
-    if "interval" not in data:
-        return ()
-    sure = format_level(data["interval"]["level"])
-    return (f"Intervals: bounds at each prevalence by itself, taken as known, with {sure} % confidence.",)
-
-
-FEW = 25
-"""Prevalences that a person wants to read."""
-
-_EXAMPLES = (
-    ("at a prevalence of 2 %", "baserate shift people.csv --truth sick --score risk --to 0.02"),
-    (
-        "by group, a few measures, for a program",
-        "baserate shift people.csv --truth sick --score risk --to 2% --group site --measures npv,brier --json",
-    ),
-    ("a sample with every tenth negative", "baserate shift sample.csv --truth fraud --score p --under-sampled 10"),
-    ("against the prevalence", "baserate shift people.csv --truth sick --score risk --threshold 0.2 --curve"),
-    (
-        "such a curve, to plot",
-        "baserate shift people.csv --truth sick --score risk --curve --measures precision -o curve.csv",
-    ),
-    (
-        "many classes, from labels",
-        "baserate shift pets.csv --truth is --predicted called --to cat=0.2,dog=0.7,fish=0.1",
-    ),
-)
+_FILE = "people.csv --truth sick --score risk"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,35 +69,22 @@ class ShiftOptions(SamplingRatios):
     threshold: Thresholds = ()
     measures: Annotated[
         tuple[tuple[str, ...], ...],
-        option(
-            type=names,
-            metavar="NAMES",
-            shell_complete=complete_measures,
-            multiple=True,
-            default="the usual ones; of a curve precision, npv and accuracy",
-            help="Measures by any of their names, with commas, or all.",
-        ),
+        measures_option(default="the usual ones; of a curve precision, npv and accuracy"),
     ] = ()
     wanted: "list[Measure] | Literal['usual', 'all']" = "usual"
     """The measures, with the numbers that they depend on."""
 
     def __post_init__(self) -> None:
-        ways = {
-            "--to": self.to,
-            "--gamma": self.gamma,
-            "--under-sampled and --over-sampled": self.over_sampled
-            if self.under_sampled is None
-            else self.under_sampled,
-            "--curve": self.curve or None,
-        }
-        given = [name for name, value in ways.items() if value is not None]
+        sampling = self.over_sampled if self.under_sampled is None else self.under_sampled
+        ways = {"--to": self.to, "--gamma": self.gamma, "--under-sampled and --over-sampled": sampling}
+        given = [name for name, value in {**ways, "--curve": self.curve or None}.items() if value is not None]
         if not given:
             raise click.UsageError(
-                "where to? Give a prevalence, such as --to 0.02, or --gamma, --under-sampled or --over-sampled; or all "
-                "prevalences, with --curve."
+                "the prevalence in deployment is missing; give one, such as --to 0.02, or --gamma, --under-sampled or "
+                "--over-sampled, or all prevalences with --curve."
             )
         if len(given) > 1:
-            raise click.UsageError(f"{given[0]} and {given[1]} both say where to; give one of them.")
+            raise click.UsageError(f"{given[0]} and {given[1]} both state the prevalence; give one of them.")
         if self.points is not None and not self.curve:
             raise click.UsageError("--points is for a curve; add --curve instead of a prevalence.")
         _ = self.odds_ratio  # checks it
@@ -212,19 +94,35 @@ class ShiftOptions(SamplingRatios):
         """Names of measures."""
         return [name for each in self.measures for name in each]
 
-    def bind_measures(self, settings: MeasureSettings) -> "list[Measure] | Literal['usual', 'all']":
-        """Measures with the numbers that they depend on."""
+    def bind_measures(self, settings: MeasureSettings) -> "ShiftOptions":
+        """Bind the numbers that measures depend on."""
         from baserate.cli._measure_page import parse_measures
 
-        return settings.bind(parse_measures(self.measure_names))
+        return replace(self, wanted=settings.bind(parse_measures(self.measure_names)))
 
     @property
-    def at(self) -> list[float]:
+    def thresholds(self) -> list[float]:
         """Thresholds, each once."""
         return flatten(self.threshold)
 
 
-@command("shift", examples=_EXAMPLES)
+@command(
+    "shift",
+    examples=(
+        ("at a prevalence of 2 %", f"baserate shift {_FILE} --to 0.02"),
+        (
+            "by group, a few measures, for a program",
+            f"baserate shift {_FILE} --to 2% --group site --measures npv,brier --json",
+        ),
+        ("a sample with every tenth negative", "baserate shift sample.csv --truth fraud --score p --under-sampled 10"),
+        ("against the prevalence", f"baserate shift {_FILE} --threshold 0.2 --curve"),
+        ("such a curve, to plot", f"baserate shift {_FILE} --curve --measures precision -o curve.csv"),
+        (
+            "several classes, from labels",
+            "baserate shift pets.csv --truth is --predicted called --to cat=0.2,dog=0.7,fish=0.1",
+        ),
+    ),
+)
 def shift(
     reading: Reading,
     classes: ClassOptions,
@@ -235,60 +133,56 @@ def shift(
 ) -> None:
     """Adjust measures to another prevalence.
 
-    Each class is assumed to have the same scores in deployment as in the sample (label shift). Decisions are those of
-    the scores as given. Measures of probabilities are shown for the scores as given, and for scores adjusted to the
+    Each class is assumed to have the same scores in deployment as in the sample (label shift). Decisions use the
+    original scores. Measures of probabilities are shown for the original scores, and for scores adjusted to the
     prevalence, which `baserate reprior` does row by row.
     """
     from baserate import Tallies
     from baserate.cli._measure import parse_class_measures
 
-    many = isinstance(shift_options.to, dict)
-    if many and (reading.score or reading.positive or reading.negative):
+    several = isinstance(shift_options.to, dict)
+    if several and (reading.score or reading.positive or reading.negative):
         raise click.UsageError("of two classes, --to is the share of the positive one alone, such as --to 0.02.")
-    if not (many or classes.is_requested or may_have_many_classes(reading)):
-        wanted = shift_options.bind_measures(settings)  # before reading, so that errors come at once
-        _shift_binary(
-            read_tallies(reading, quiet=output.quiet), reading, replace(shift_options, wanted=wanted), intervals, output
-        )
+    if not (several or classes.is_requested or may_have_many_classes(reading)):
+        bound = shift_options.bind_measures(settings)  # before reading, so that errors come at once
+        _shift_binary(read_tallies(reading, quiet=output.quiet), reading, bound, intervals, output)
         return
     from baserate.cli._measure import read_classes, require_costs
 
     parse_class_measures(shift_options.measure_names)
-    read = read_classes(reading, classes, quiet=output.quiet, alike=many)
-    if isinstance(read, Tallies):
-        _shift_binary(
-            read, reading, replace(shift_options, wanted=shift_options.bind_measures(settings)), intervals, output
-        )
+    data = read_classes(reading, classes, quiet=output.quiet, alike=several)
+    if isinstance(data, Tallies):
+        _shift_binary(data, reading, shift_options.bind_measures(settings), intervals, output)
     else:
         settings.refuse_for_classes()
         require_costs(shift_options.measure_names, classes.costs)
-        _shift_multiclass(read, reading, classes, shift_options, intervals, output)
+        _shift_multiclass(data, reading, classes, shift_options, intervals, output)
 
 
 def _shift_binary(
-    read: "Tallies", reading: Reading, shift_options: ShiftOptions, intervals: Intervals, output: Output
+    tallies: "Tallies", reading: Reading, shift_options: ShiftOptions, intervals: Intervals, output: Output
 ) -> None:
     if shift_options.curve:
-        _print_curve(read, reading, shift_options, intervals, output)
+        _print_curve(tallies, reading, shift_options, intervals, output)
         return
     from baserate import shift as library
-    from baserate.cli._shift_page import page
+    from baserate.cli._prevalence_page import shift_page
 
     assert not isinstance(shift_options.to, dict)  # noqa: S101  (for the type checker)
     results = library.summary(
-        read,
+        tallies,
         to=shift_options.to,
         gamma=shift_options.odds_ratio,
         measures=shift_options.wanted,
-        threshold=shift_options.at or None,
+        threshold=shift_options.thresholds or None,
         interval=intervals.to_interval(),
     )
     print_notes(reading, results.data, output)
-    print_results(results, lambda: page(results, reading, output.digits), output)
+    print_results(results, lambda: shift_page(results, reading, output.digits), output)
 
 
 def _shift_multiclass(
-    read: "Confusions | MulticlassRows",
+    data: "Confusions | MulticlassRows",
     reading: Reading,
     classes: Classes,
     shift_options: ShiftOptions,
@@ -297,42 +191,238 @@ def _shift_multiclass(
 ) -> None:
     from baserate import shift as library
     from baserate.cli._measure import parse_class_measures, read_averages, read_costs
-    from baserate.cli._shift_page import class_page
+    from baserate.cli._prevalence_page import shift_class_page
 
-    _check_many(shift_options, read.labels)
+    _check_classes(shift_options, data.labels)
     assert isinstance(shift_options.to, dict)  # noqa: S101  (for the type checker)
     results = library.class_summary(
-        read,
-        to=match_classes(shift_options.to, read.labels),
+        data,
+        to=match_classes(shift_options.to, data.labels),
         measures=parse_class_measures(shift_options.measure_names),
-        averages=read_averages(classes.average, read.labels),
+        averages=read_averages(classes.average, data.labels),
         costs=read_costs(classes.costs),
         interval=intervals.to_interval(),
     )
     print_notes(reading, results.data, output)
-    print_results(results, lambda: class_page(results, reading, output.digits), output)
+    print_results(results, lambda: shift_class_page(results, reading, output.digits), output)
 
 
-def _check_many(shift_options: ShiftOptions, labels: Sequence[object]) -> None:
-    """Say what is for two classes alone."""
+def _check_classes(shift_options: ShiftOptions, labels: Sequence[object]) -> None:
+    """Refuse options for two classes alone."""
     for name, given in (("--curve", shift_options.curve), ("--threshold", shift_options.threshold)):
         if given:
-            raise click.UsageError(f"{name} is for two classes; here are {len(labels)}: leave it out.")
+            raise click.UsageError(f"{name} is for two classes, and the data have {len(labels)}; leave it out.")
     if not isinstance(shift_options.to, dict):
         shares = ",".join(f"{label}=…" for label in labels[:10]) + (",…" if len(labels) > 10 else "")
-        raise click.UsageError(f"here are {len(labels)} classes; give each its share there: --to {shares}")
+        raise click.UsageError(f"the data have {len(labels)} classes; give each a share in deployment: --to {shares}")
 
 
 def _print_curve(
-    read: "Tallies", reading: Reading, shift_options: ShiftOptions, intervals: Intervals, output: Output
+    tallies: "Tallies", reading: Reading, shift_options: ShiftOptions, intervals: Intervals, output: Output
 ) -> None:
+    from baserate.cli._prevalence_page import prevalence_curve_page
+    from baserate.shift import default_prevalences, prevalence_curves, spaced_prevalences
 
     if intervals.interval:
-        raise click.UsageError("--interval is for one prevalence; the bounds of a curve are what suits each measure.")
+        raise click.UsageError(
+            "--interval is for one prevalence; leave it out: a curve has the method of each measure."
+        )
     few = shift_options.points is None and output.form in {"table", "md"}
-    at = spread_prevalences(shift_options.points, few=few)
-    named = shift_options.measure_names if isinstance(shift_options.wanted, str) else shift_options.wanted
-    results = tabulate_prevalences(read, named, at, thresholds=shift_options.at, interval=intervals.to_interval())
-    left_out = ["a few prevalences are shown; --points N shows so many, --format csv 199."] if few else []
-    print_notes(reading, {**results.data, "notes": [*results.data["notes"], *left_out]}, output)
+    spaced = None if shift_options.points is None else spaced_prevalences(shift_options.points)
+    results = prevalence_curves(
+        tallies,
+        shift_options.measure_names if isinstance(shift_options.wanted, str) else shift_options.wanted,
+        thresholds=shift_options.thresholds,
+        prevalences=default_prevalences() if few else spaced,
+        interval=intervals.to_interval(),
+    )
+    omission = ["a few prevalences are shown; --points N shows N, --format csv 199."] if few else []
+    print_notes(reading, {**results.data, "notes": [*results.data["notes"], *omission]}, output)
     print_results(results, lambda: prevalence_curve_page(results, reading, output.digits), output)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RepriorOptions(SamplingRatios):
+    """Probabilities to adjust, both prevalences, and output files."""
+
+    file: Annotated[
+        tuple[str, ...],
+        argument(
+            type=click.Path(allow_dash=True), nargs=-1, required=False, metavar="[FILE...]", note=f"FILE is {FILES}"
+        ),
+    ] = ()
+    score: Annotated[str | None, option(metavar="COLUMN", help="Column with probabilities of the positive class.")] = (
+        None
+    )
+    scores: Annotated[
+        tuple[str, ...],
+        option(
+            type=names,
+            metavar="COLUMNS",
+            help="Columns with a probability for each class: p_ for p_cat and p_dog, or cat=c1,dog=c2.",
+        ),
+    ] = ()
+    from_: Annotated[
+        Prior | None,
+        option(
+            type=read_prior,
+            metavar="SHARE",
+            help="Prevalence at which the scores are calibrated, such as 0.5; of several classes cat=0.5,dog=0.5.",
+        ),
+    ] = None
+    to: Annotated[
+        Prior | None, option(type=read_prior, metavar="SHARE", help="Prevalence in deployment, in the same form.")
+    ] = None
+    name: Annotated[
+        str | None,
+        option(
+            metavar="NAME",
+            default="that of the score and _corrected",
+            help="Name of the new column; of several classes CLASS=NAME,….",
+        ),
+    ] = None
+    missing: MissingScore = "refuse"
+    path: Annotated[
+        str | None, option("-o", "--output", type=click.Path(allow_dash=True), metavar="FILE", help=ROWS_FILE)
+    ] = None
+    map: Annotated[
+        str | None,
+        option(type=click.Path(allow_dash=True), metavar="MAP", help="File for the calibrator itself, as JSON."),
+    ] = None
+    quiet: Quiet = False
+
+    def __post_init__(self) -> None:
+        check_score_options(self.score, self.scores, "probabilities")
+        self._check_prior()
+        self._check_places()
+
+    def _check_prior(self) -> None:
+        """Refuse prevalences and sampling ratios that contradict each other."""
+        ratio = self.odds_ratio
+        if ratio is not None and (self.from_ is not None or self.to is not None or self.scores):
+            raise click.UsageError(
+                "--gamma, --under-sampled and --over-sampled are for two classes, instead of --from and --to."
+            )
+        if ratio is None and (self.from_ is None or self.to is None):
+            raise click.UsageError(
+                "a prevalence is missing; give both, such as --from 0.5 --to 0.02, or how rows were sampled, such as "
+                "--under-sampled 10."
+            )
+        if ratio is None and any(isinstance(each, dict) != bool(self.scores) for each in (self.from_, self.to)):
+            raise click.UsageError(
+                "of several classes give each a share, such as cat=0.2,dog=0.8, in both --from and --to, and columns "
+                "with --scores; of two classes the prevalence alone, and --score."
+            )
+
+    def _check_places(self) -> None:
+        """Refuse an output without input, input without output, and files that cannot be written."""
+        if self.path is None and self.map is None:
+            raise click.UsageError(
+                "nothing would be written; name a file for the rows with -o, or for the calibrator with --map."
+            )
+        if bool(self.file) != (self.path is not None):
+            missing = "name the FILE that the rows are in" if self.path else "name a file for the rows with -o"
+            raise click.UsageError(f"{missing}, or write the calibrator alone, with --map.")
+        if self.path == self.map == "-":
+            raise click.UsageError("rows and calibrator cannot both go to stdout; name a file for one of them.")
+        for path in (self.path, self.map):
+            if path not in (None, "-"):
+                check_place(Path(str(path)))
+
+
+@command(
+    "reprior",
+    examples=(
+        (
+            "from a training prevalence of 50 % to 2 %",
+            "baserate reprior people.csv --score risk --from 0.5 --to 0.02 -o out.parquet",
+        ),
+        (
+            "trained on every tenth negative",
+            "baserate reprior people.csv --score risk --under-sampled 10 --name p -o out.csv",
+        ),
+        (
+            "the calibrator itself, for `baserate apply` and `baserate export`",
+            "baserate reprior --score risk --from 0.5 --to 0.02 --map map.json",
+        ),
+        (
+            "several classes, a probability for each",
+            "baserate reprior pets.csv --scores p_ --from cat=0.5,dog=0.5 --to cat=0.2,dog=0.8 -o out.csv",
+        ),
+    ),
+)
+def reprior(options: RepriorOptions) -> None:
+    """Adjust probabilities to another prevalence, row by row.
+
+    Every row and column stays, and adjusted probabilities join them; nothing is fitted. Scores are probabilities that
+    are calibrated at the prevalence --from. The output is written whole or not at all.
+    """
+    from baserate import OptionError
+
+    calibrator = _make_calibrator(options)
+    columns = parse_columns(calibrator, options.name) if options.name else _name_columns(calibrator)
+    settings = {"score": None, "to": columns, "missing": options.missing}
+    if options.path is not None:
+        try:
+            write_rows(calibrator, options.file, options.path, quiet=options.quiet, **settings)
+        except OptionError as error:
+            # The library's to= is --name of this command, whose --to is the prevalence.
+            raise error.with_options({"to": "name"}) from error
+    if not options.quiet:
+        _print_example(calibrator)
+    if options.map is not None:
+        write_calibrator(calibrator, options.map, quiet=options.quiet)
+
+
+def _make_calibrator(options: RepriorOptions) -> "Calibrator | MulticlassCalibrator":
+    """Make the calibrator, with the names of its columns."""
+    from baserate import MulticlassCalibrator
+    from baserate.shift import prevalence_of_gamma, reprior_calibrator
+
+    ratio = options.odds_ratio
+    if ratio is not None:
+        calibrator = reprior_calibrator(from_=0.5, to=prevalence_of_gamma(ratio, at=0.5))
+    elif isinstance(options.from_, dict) and isinstance(options.to, dict):
+        calibrator = reprior_calibrator(from_=options.from_, to=match_classes(options.to, list(options.from_)))
+    else:
+        assert options.from_ is not None  # noqa: S101  (for the type checker)
+        assert options.to is not None  # noqa: S101  (for the type checker)
+        calibrator = reprior_calibrator(from_=options.from_, to=options.to)
+    if isinstance(calibrator, MulticlassCalibrator):
+        return replace(calibrator, columns=_class_columns(options.scores, calibrator.labels))
+    return replace(calibrator, columns={"score": str(options.score)})
+
+
+def _class_columns(scores: tuple[str, ...], labels: tuple[str, ...]) -> dict[str, str]:
+    """Column of each class: named with it, or with a common prefix."""
+    if all("=" in each for each in scores):
+        by_class = {label.strip(): column.strip() for label, _, column in (each.rpartition("=") for each in scores)}
+        if {*by_class} != {*labels} or len(scores) != len(labels):
+            raise click.UsageError(
+                f"--scores names {', '.join(by_class)}; name one column for each: {', '.join(labels)}."
+            )
+        return by_class
+    if len(scores) > 1:
+        each = ",".join(f"{label}=COLUMN" for label in labels)
+        raise click.UsageError(f"the class of each column is missing; name it: --scores {each}")
+    return {label: scores[0].removesuffix("*") + label for label in labels}
+
+
+def _name_columns(calibrator: "Calibrator | MulticlassCalibrator") -> str | dict[str, str]:
+    """Default names of the new columns."""
+    from baserate import MulticlassCalibrator
+
+    columns = {label: f"{column}_corrected" for label, column in calibrator.columns.items()}
+    return columns if isinstance(calibrator, MulticlassCalibrator) else columns["score"]
+
+
+def _print_example(calibrator: "Calibrator | MulticlassCalibrator") -> None:
+    """Print one adjusted probability as an example."""
+    from baserate import MulticlassCalibrator
+
+    if isinstance(calibrator, MulticlassCalibrator):
+        equal = [1 / len(calibrator.labels)] * len(calibrator.labels)
+        adjusted = zip(calibrator.labels, calibrator([equal])[0].tolist(), strict=True)
+        print_message(f"equal probabilities become {', '.join(f'{label} {each:.4g}' for label, each in adjusted)}.")
+    else:
+        print_message(f"0.5 becomes {float(calibrator([0.5])[0]):.4g}.")

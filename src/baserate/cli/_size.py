@@ -21,26 +21,6 @@ if TYPE_CHECKING:
     from baserate.measure import MeasureInfo
     from baserate.text import Page
 
-_EXAMPLES = (
-    ("AUC to ± 0.03", "baserate size auc --half-width 0.03 --expect 0.8 --prevalence 0.1"),
-    (
-        "the same, with scores of positives twice as spread",
-        "baserate size auc --half-width 0.03 --expect 0.8 --prevalence 0.1 --spread-ratio 2",
-    ),
-    ("sensitivity to ± 0.05", "baserate size sensitivity --half-width 0.05 --expect 0.9 --prevalence 0.1"),
-    ("to show that sensitivity exceeds 0.8", "baserate size sensitivity --expect 0.9 --goal 0.8 --prevalence 0.1"),
-    (
-        "to show a higher AUC than another model, on the same rows",
-        "baserate size auc --expect 0.8 --against 0.75 --correlation 0.5 --prevalence 0.1 --power 0.9",
-    ),
-    (
-        "to show a higher sensitivity than another model, on the same rows",
-        "baserate size sensitivity --expect 0.9 --against 0.8 --paired --prevalence 0.1",
-    ),
-    ("any measure", "baserate population binormal --prevalence 0.1 size f1 --half-width 0.03 --threshold 1"),
-)
-
-
 _OF_INTERVALS, _OF_TESTS = ("level",), ("power", "alpha", "one_sided")
 _OF_SOME = ("flag_rate", "correlation", "paired", "discordance", "spread_ratio", *_OF_INTERVALS, *_OF_TESTS)
 _SHARE = Number(SHARE._replace(low=0, high=1))
@@ -49,7 +29,7 @@ _INSIDE = Number(SHARE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SizeOptions:
-    """What is expected and what is wanted."""
+    """The expected value, the precision or the difference to reach, and assumptions."""
 
     expect: Annotated[float, option(type=_SHARE, help="Expected value.")]
     half_width: Annotated[
@@ -96,11 +76,11 @@ class SizeOptions:
     def __post_init__(self) -> None:
         if sum(each is not None for each in (self.half_width, self.against, self.goal)) != 1:
             raise click.UsageError(
-                "give one of --half-width (to know it so well), --against (to show a difference from another model) "
-                "and --goal (to show that it is above or below that)."
+                "the aim is missing, or there are two; give one of --half-width (of an interval), --against (a "
+                "difference from another model) and --goal (a difference from a value)."
             )
         if self.expect in {self.against, self.goal}:
-            raise click.UsageError(f"{self.expect} is expected of both, and no number of rows shows a difference.")
+            raise click.UsageError(f"{self.expect} is expected of both; no number of rows shows a difference.")
 
     @property
     def test(self) -> dict[str, Any]:
@@ -109,20 +89,40 @@ class SizeOptions:
 
     @property
     def ratio(self) -> float:
-        """Spread of positives over that of negatives."""
+        """Standard deviation of the scores of positives over that of negatives."""
         return 1.0 if self.spread_ratio is None else self.spread_ratio
 
     def only(self, measure: str, *names: str) -> None:
-        """Refuse options that have no use for the question."""
+        """Refuse options that have no use for the measure and the aim."""
         source = click.get_current_context().get_parameter_source
         used = {*names, *(_OF_INTERVALS if self.half_width is not None else _OF_TESTS)}
-        given = {name for name in _OF_SOME if source(name) is ParameterSource.COMMANDLINE}
-        for name in sorted(given - used):
-            flag = name.replace("_", "-")
-            raise click.UsageError(f"--{flag} means nothing for what is asked of {measure}; leave it out.")
+        typed = {name for name in _OF_SOME if source(name) is ParameterSource.COMMANDLINE}
+        for name in sorted(typed - used):
+            raise click.UsageError(f"--{name.replace('_', '-')} has no use for this aim of {measure}; leave it out.")
 
 
-@command("size", examples=_EXAMPLES)
+_AUC = "baserate size auc --expect 0.8 --prevalence 0.1"
+_SENSITIVITY = "baserate size sensitivity --expect 0.9 --prevalence 0.1"
+
+
+@command(
+    "size",
+    examples=(
+        ("AUC to ± 0.03", f"{_AUC} --half-width 0.03"),
+        ("AUC, with scores of positives twice as spread", f"{_AUC} --half-width 0.03 --spread-ratio 2"),
+        ("sensitivity to ± 0.05", f"{_SENSITIVITY} --half-width 0.05"),
+        ("to show that sensitivity exceeds 0.8", f"{_SENSITIVITY} --goal 0.8"),
+        (
+            "to show a higher AUC than another model, on the same rows",
+            f"{_AUC} --against 0.75 --correlation 0.5 --power 0.9",
+        ),
+        (
+            "to show a higher sensitivity than another model, on the same rows",
+            f"{_SENSITIVITY} --against 0.8 --paired",
+        ),
+        ("any measure", "baserate population binormal --prevalence 0.1 size f1 --half-width 0.03 --threshold 1"),
+    ),
+)
 def size(
     measure: Annotated[str, argument(shell_complete=complete_two_class)], plan: SizeOptions, output: Output
 ) -> None:
@@ -138,11 +138,11 @@ def size(
             f"measure is {about_measure.name}; expected auc or a share of rows. "
             f"Simulate it with `{_simulation(about_measure, plan)}`."
         )
-    needed = _of_auc(plan) if about_measure.name == "auc" else _of_share(about_measure.name, plan)
-    asked = {name: value for name, value in asdict(plan).items() if value is not None and value is not False}
+    needed = _size_for_auc(plan) if about_measure.name == "auc" else _size_for_share(about_measure.name, plan)
+    options = {name: value for name, value in asdict(plan).items() if value is not None and value is not False}
     for name in _OF_TESTS if plan.half_width else _OF_INTERVALS:
-        asked.pop(name, None)
-    _show(_results(about_measure.name, needed, asked, _notes(about_measure.name, plan, needed)), output)
+        options.pop(name, None)
+    _show(_results(about_measure.name, needed, options, _notes(about_measure.name, plan, needed)), output)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,26 +192,22 @@ def simulate_size(
     from baserate.infer import sample_size_by_simulation
     from baserate.measure import collect_settings, describe, note_settings
 
-    options = asdict(simulation)
-    distribution = request.population()
+    options = {name: value for name, value in asdict(simulation).items() if value is not None}
+    population = request.population()
     (function,) = bind_settings(settings.to_settings(), [measure])
     about_measure = describe(function)
-    needed = sample_size_by_simulation(distribution, function, **options)
-    given = {option: value for option, value in options.items() if value is not None}
-    calibrated = about_measure.of is Tally
-    data: dict[str, Any] = {
-        "prevalence": distribution.prevalence,
-        "calibrated": calibrated,
-    }
+    needed = sample_size_by_simulation(population, function, **options)
+    data: dict[str, Any] = {"prevalence": population.prevalence, "calibrated": about_measure.of is Tally}
     measure_settings = collect_settings([function])
     data |= {"settings": measure_settings} if measure_settings else {}
-    notes = [*_simulation_notes(about_measure, distribution.prevalence, given), *note_settings(measure_settings)]
-    _show(request.label_results(_results(about_measure.name, needed, given, notes, data)), output)
+    notes = [*_simulation_notes(about_measure, population.prevalence, simulation), *note_settings(measure_settings)]
+    _show(request.label_results(_results(about_measure.name, needed, options, notes, data)), output)
 
 
-def _simulation_notes(measure: "MeasureInfo", prevalence: float, given: Mapping[str, Any]) -> Iterator[str]:
-    """Describe the simulation, and the scores that it is of."""
+def _simulation_notes(measure: "MeasureInfo", prevalence: float, simulation: Simulation) -> Iterator[str]:
+    """Describe the error of the simulation, and its scores."""
     from baserate import Tally
+    from baserate.infer import sample_size_for_observed_expected
 
     yield "The rows have, relatively, about twice the Monte-Carlo error of the half-width."
     if measure.of is Tally:
@@ -220,25 +216,15 @@ def _simulation_notes(measure: "MeasureInfo", prevalence: float, given: Mapping[
             "place of the scores, so this is the sample size for a calibrated model."
         )
     if measure.name == "observed_expected":
-        rows = _rows_for_ratio(prevalence, given["half_width"], given["level"])
+        fixed = sample_size_for_observed_expected(simulation.half_width, prevalence=prevalence, level=simulation.level)
         yield (
-            f"With the expected number taken as fixed, (1 − φ)/(φ·SE²) asks for {rows:,} rows (Riley et al. 2021); "
+            f"With a fixed expected number, (1 − φ)/(φ·SE²) requires {fixed.rows:,} rows (Riley et al. 2021); "
             "the simulation lets it vary together with the observed number."
         )
 
 
-def _rows_for_ratio(prevalence: float, half_width: float, level: float) -> int:
-    """Rows for O/E with a known E: SE² = (1 − φ)/(nφ) is that of ln(O/E), which near 1 is that of O/E [@riley2021]."""
-    from math import ceil
-
-    from scipy.special import ndtri
-
-    error = half_width / float(ndtri((1 + level) / 2))
-    return ceil((1 - prevalence) / (prevalence * error**2))
-
-
 def _simulation(measure: "MeasureInfo", plan: SizeOptions) -> str:
-    """Write the command that simulates a measure: with the numbers that were typed, and the usual ones for the rest."""
+    """Write the command that simulates a measure, with the numbers on the command line and defaults for the rest."""
     from baserate import Counts
 
     parts = ["baserate population binormal", f"--prevalence {0.5 if plan.prevalence is None else plan.prevalence:g}"]
@@ -247,7 +233,7 @@ def _simulation(measure: "MeasureInfo", plan: SizeOptions) -> str:
     return " ".join([*parts, *example_options(measure.name)])
 
 
-def _of_auc(plan: SizeOptions) -> "SampleSize":
+def _size_for_auc(plan: SizeOptions) -> "SampleSize":
     from baserate import infer
 
     if plan.prevalence is None:
@@ -262,7 +248,7 @@ def _of_auc(plan: SizeOptions) -> "SampleSize":
     return infer.sample_size_for_auc_difference(pair, prevalence=plan.prevalence, **plan.test)
 
 
-def _of_share(measure: str, plan: SizeOptions) -> "SampleSize":
+def _size_for_share(measure: str, plan: SizeOptions) -> "SampleSize":
     from baserate import infer
 
     margins: dict[str, Any] = {"prevalence": plan.prevalence, "flag_rate": plan.flag_rate}
@@ -283,31 +269,31 @@ def _of_share(measure: str, plan: SizeOptions) -> "SampleSize":
 
 
 def _notes(measure: str, plan: SizeOptions, needed: "SampleSize") -> Iterator[str]:
-    """What was assumed, in words."""
+    """Yield the assumptions of the formula."""
     if needed.positives is not None and measure != "prevalence":
-        yield "Positives and negatives are as many as the prevalence leads one to expect; chance brings more or fewer."
+        yield "Positives and negatives are expected numbers at the prevalence; chance brings more or fewer."
     if needed.samples > 1:
-        yield "Each of the two models has rows of its own, so many are needed for each."
+        yield "Each of the two models has rows of its own, and needs this number."
     elif plan.against is not None and measure != "auc" and plan.discordance is None:
-        yield "The models are taken to err independently; if they err on the same rows, fewer will do: --discordance."
+        yield "The models are assumed to err independently; if they err on the same rows, fewer suffice: --discordance."
     if measure == "auc" and plan.against is None:
-        times = "equal" if plan.ratio == 1 else f"{plan.ratio:g} times as large among positives"
-        yield f"Scores are taken to be normal in both classes, with standard deviations {times} (--spread-ratio)."
+        ratio = "equal" if plan.ratio == 1 else f"{plan.ratio:g} times as large among positives"
+        yield f"Scores are assumed to be normal in both classes; standard deviations are {ratio} (--spread-ratio)."
     if plan.half_width is not None:
-        yield "The half-width is that of the interval if exactly what is expected is seen."
+        yield "The half-width is that of the interval if the estimate equals the expected value."
 
 
 def _results(
     measure: str,
     needed: "SampleSize",
-    asked: Mapping[str, Any],
+    options: Mapping[str, Any],
     notes: Iterable[str],
     data: Mapping[str, Any] | None = None,
 ) -> "Results":
     from baserate import Results
 
     row = {"measure": measure, **asdict(needed)}
-    about = {**(data or {}), "asked": dict(asked), "notes": list(notes)}
+    about = {**(data or {}), "asked": dict(options), "notes": list(notes)}
     return Results({name: [value] for name, value in row.items()}, about)
 
 
@@ -343,13 +329,12 @@ def _page(results: "Results", digits: int) -> "Page":
     counts = [("rows", row["rows"], "each of two samples" if row["samples"] > 1 else "")]
     counts += [(name, row[name], "expected") for name in ("positives", "negatives") if row[name] is not None]
     if row["among"] in {"flagged", "passed"}:
-        counts.append((row["among"], row["trials"], "expected"))
-    lines = tuple(Row(name, (format_count(value, digits),), told) for name, value, told in counts)
+        among = "not flagged" if row["among"] == "passed" else row["among"]
+        counts.append((among, row["trials"], "expected"))
+    lines = tuple(Row(name, (format_count(value, digits),), meaning) for name, value, meaning in counts)
     reached = "half-width" if row["power"] is None else "power"
     value = format_number(row["half_width"] if row["power"] is None else row["power"], digits)
     error = f" ± {format_number(row['error'], 2)}" if row["error"] else ""
-    kept = (
-        Section("", lines, apart=True),
-        Section("reached", (Row(reached, (value + error,), row["how"]),), apart=True),
-    )
-    return Page(_headline(results), (Table("needed", ("",), kept),))
+    reached_row = Row(reached, (value + error,), row["how"])
+    sections = (Section("", lines, apart=True), Section("reached", (reached_row,), apart=True))
+    return Page(_headline(results), (Table("needed", ("",), sections),))

@@ -15,7 +15,7 @@ from baserate._errors import OptionError
 from baserate._formatting import format_pace, replace_unprintable
 
 WIDTH = 100
-"""Of a page that no terminal limits."""
+"""Width of a page that no terminal limits."""
 
 
 def print_message(message: str) -> None:
@@ -24,7 +24,7 @@ def print_message(message: str) -> None:
 
 
 def write_output(text: str, path: str | None) -> None:
-    """Hand over the data: to stdout, or whole or not at all to a file."""
+    """Write data to stdout, or whole or not at all to a file."""
     ended = text if text.endswith("\n") or not text else f"{text}\n"
     if path is None or path == "-":
         click.echo(ended, nl=False)
@@ -38,14 +38,14 @@ def write_output(text: str, path: str | None) -> None:
 
 
 def use_color() -> bool | None:
-    """True if FORCE_COLOR asks for it, False if NO_COLOR or a dumb terminal forbids it, None: on terminals only."""
+    """Return True for FORCE_COLOR, False for NO_COLOR or a dumb terminal, None for color on terminals only."""
     if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         return False
     return True if os.environ.get("FORCE_COLOR") else None
 
 
 def terminal_width() -> int:
-    """How many columns a table may take."""
+    """Return the number of columns that a table may take."""
     if _is_terminal(sys.stdout) or os.environ.get("COLUMNS", "").isdigit():
         import shutil  # slow to import, and help does not need it
 
@@ -58,7 +58,7 @@ def _is_terminal(stream: TextIO | None) -> bool:
 
 
 Progress = Callable[[], float | None]
-"""How many per cent are done; None or a negative number while that is unknown."""
+"""Percentage that is done; None or a negative number while that is unknown."""
 
 _WIDTH = 30
 
@@ -75,7 +75,7 @@ def progress_bar(
 ) -> Iterator[None]:
     """Draw a bar while the body runs: only on a terminal, and only if it takes longer than `after` seconds.
 
-    With the number of `rows`, it tells how many are done in a second.
+    With the number of `rows`, it shows how many are done in a second.
     """
     stream = stream or sys.stderr
     if quiet or not stream.isatty():
@@ -105,7 +105,7 @@ def progress_counter(*, quiet: bool = False) -> Iterator[Callable[[int, int], No
 
 
 def bar(percent: float | None, seconds: float, rows: int | None = None) -> str:
-    """One line on how far it is, of how many rows.
+    """Return one line of progress.
 
     >>> bar(50, 3)
     '[###############               ]  50 %   3 s'

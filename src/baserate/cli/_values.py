@@ -13,12 +13,12 @@ from baserate._errors import OptionError, UnknownNameError, unknown_name
 
 
 def read_thresholds(text: str) -> tuple[float, ...]:
-    """Read numbers, infinite ones too, that scores can be compared with; the minus may be that of our own tables."""
+    """Read thresholds, infinite ones too; the minus may be the sign of our tables rather than a hyphen."""
     return tuple(_threshold(part.strip().replace("−", "-").replace("∞", "inf")) for part in text.split(","))
 
 
 def read_threshold(text: str, remedy: str) -> float:
-    """Read one threshold; of several, say what to do instead."""
+    """Read one threshold; refuse several with a remedy."""
     values = read_thresholds(text)
     if len(values) != 1:
         raise click.BadParameter(f"{text!r} are {len(values)} thresholds; {remedy}")
@@ -80,7 +80,7 @@ class Number(click.FloatRange):
 
 
 def read_level(text: str) -> float:
-    """Read a confidence level: a share, or per cent that are called so."""
+    """Read a confidence level: a share, or a percentage with its sign."""
     return read_share(
         text,
         f"{text!r} is no confidence level; expected {_domains.LEVEL.words}, such as 0.95 or 95%.",
@@ -88,15 +88,15 @@ def read_level(text: str) -> float:
     )
 
 
-def read_share(text: str, otherwise: str, *, ends: bool = False, domain: Domain = _domains.SHARE) -> float:
-    """Read a share within a domain, perhaps 0 and 1 too, or per cent that are called so; otherwise say it is none."""
+def read_share(text: str, message: str, *, ends: bool = False, domain: Domain = _domains.SHARE) -> float:
+    """Read a share within a domain, with 0 and 1 if `ends`, or a percentage with its sign; refuse it with a message."""
     bare = text.strip().removesuffix("%")
     try:
         number = float(bare) / (100 if bare != text.strip() else 1)
     except ValueError:
         number = math.nan
     if not (domain.holds(number) or (ends and number in (0, 1))):
-        raise click.BadParameter(otherwise)
+        raise click.BadParameter(message)
     return number
 
 
@@ -139,8 +139,8 @@ def _complete_names(incomplete: str, known: Mapping[str, Any], more: Mapping[str
     from baserate.measure import describe
 
     before, comma, last = incomplete.rpartition(",")
-    told = {**more, **{name: describe(measure).summary for name, measure in known.items()}}
-    return [CompletionItem(f"{before}{comma}{name}", help=told[name]) for name in told if name.startswith(last)]
+    meanings = {**more, **{name: describe(measure).summary for name, measure in known.items()}}
+    return [CompletionItem(f"{before}{comma}{name}", help=meanings[name]) for name in meanings if name.startswith(last)]
 
 
 class RegisteredName(click.ParamType):  # type: ignore[type-arg]  # generic only in recent releases of click
@@ -206,7 +206,7 @@ def read_by_name(text: str, read: Callable[[str], float]) -> float | dict[str, f
     pairs = [part.rpartition("=") for part in text.split(",")]
     lacking = [value for name, _, value in pairs if not name.strip()]
     if lacking:
-        raise click.BadParameter(f"{lacking[0]!r} is for nobody; write NAME=NUMBER for each, or one number for all.")
+        raise click.BadParameter(f"{lacking[0]!r} has no name; write NAME=NUMBER for each, or one number for all.")
     return {name.strip(): read(value) for name, _, value in pairs}
 
 
@@ -216,9 +216,9 @@ def read_prevalences(text: str) -> float | dict[str, float]:
 
 
 Prior = float | dict[str, float]
-"""A prevalence, or the share of every class as it is spelled."""
+"""A prevalence, or the share of each class by its text."""
 _NEAR = 1e-6
-"""Shares are typed by people: they may add up to so much more or less than 1."""
+"""Tolerance of the sum of shares, which people round."""
 
 
 def read_prior(text: str) -> Prior:
@@ -244,12 +244,12 @@ def read_prior(text: str) -> Prior:
         raise click.BadParameter("a class is named twice; give each its share once.")
     total = math.fsum(shares_by_class.values())
     if abs(total - 1) > _NEAR:
-        raise click.BadParameter(f"the shares add up to {total:.6g}; they are those of all classes, so make it 1.")
+        raise click.BadParameter(f"the shares add up to {total:.6g}; expected 1. Give those of all classes.")
     return {name: each / total for name, each in shares_by_class.items()}
 
 
 def match_classes(given: Mapping[str, float], labels: Sequence[object], *, flag: str = "--to") -> dict[object, float]:
-    """Match each spelling with a class; all classes must occur."""
+    """Match each name with a class; all classes must occur."""
     from baserate.read import LabelText, resolve_label
 
     shares_by_label = {resolve_label(LabelText(name), labels): each for name, each in given.items()}
@@ -268,18 +268,18 @@ def match_classes(given: Mapping[str, float], labels: Sequence[object], *, flag:
 def combine_ratios(given: float | None, under: float | None, over: float | None) -> float | None:
     """γ of the option, or of the sampling ratios; None without any."""
     if given is not None and not 0 < given < math.inf:
-        raise click.UsageError(f"--gamma is {given:g}; it is how many times as frequent: a finite number above 0.")
+        raise click.UsageError(f"--gamma is {given:g}; expected a finite number above 0.")
     if under is None and over is None:
         return given
     if given is not None:
-        raise click.UsageError("--gamma and the sampling say the same thing twice; give one of them.")
+        raise click.UsageError("--gamma and the sampling ratios state the same; give one of them.")
     from baserate.shift import gamma_of_sampling
 
     try:
         return gamma_of_sampling(under=1.0 if under is None else under, over=1.0 if over is None else over)
     except OptionError as error:
-        told = str(error).replace("under is", "--under-sampled is").replace("over is", "--over-sampled is")
-        raise click.UsageError(told) from error
+        message = str(error).replace("under is", "--under-sampled is").replace("over is", "--over-sampled is")
+        raise click.UsageError(message) from error
 
 
 def _join_names(names: Iterable[str], most: int = 10) -> str:

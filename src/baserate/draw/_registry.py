@@ -1,29 +1,33 @@
-"""The registry of figures: one entry per figure, from which every list of figures is derived.
+"""The registry of figures: one entry per figure, from which lists of figures and the commands of the shell follow.
 
-To add a figure, write its function in the module of its subject and one entry in `_ENTRIES`.
+To add a figure, write its function in the module of its subject, one entry in `_ENTRIES`, and list the function in the
+package. Entries name no function, so that the help of the command line can read them without loading NumPy.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from inspect import signature
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from baserate._errors import nearest, unknown_name
-from baserate.draw import _calibration, _decision_curves, _groups, _population, _prevalence, _rank_curves, _thresholds
-from baserate.draw._figure import Drawing
+
+if TYPE_CHECKING:
+    from baserate.draw._figure import Drawing
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FigureType:
-    """An entry of the registry: a figure's function, and what it shows."""
+    """An entry of the registry: what a figure shows, and which options it shares with others."""
 
     name: str
     """Name on the command line and of its page in the gallery; the function has underscores for hyphens."""
-    function: Callable[..., Drawing]
     summary: str
     """Imperative sentence in standard words, at most 60 characters."""
+    details: str = ""
+    """Further sentences on what it shows."""
     aliases: tuple[str, ...] = ()
     """Other names in the literature and in other software."""
     models: Literal["one", "several", "none"] = "several"
@@ -36,6 +40,16 @@ class FigureType:
     """Whether the scores must be probabilities."""
     at_deployment: bool = False
     """Whether it can show the deployment prevalence rather than that of the sample."""
+    marks: bool = False
+    """Whether it can mark thresholds and policies: options `threshold` and `policy`."""
+    band: Literal["none", "pointwise", "simultaneous"] = "none"
+    """Confidence bands that it can have: options `band` and `level`."""
+
+    @property
+    def function(self) -> Callable[..., Drawing]:
+        """The function of the package that draws it."""
+        function: Any = getattr(import_module(__package__ or ""), self.name.replace("-", "_"))
+        return function  # type: ignore[no-any-return]
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -46,95 +60,117 @@ class FigureType:
 
 _ENTRIES = (
     FigureType(
-        "roc",
-        _rank_curves.roc,
-        "Draw the ROC curve.",
+        name="roc",
+        summary="Draw the ROC curve.",
+        details="The AUC is labelled with its interval. With costs, an iso-cost line touches the best point of all. "
+        "Predicted labels are a point.",
         aliases=("roc-curve", "receiver-operating-characteristic"),
         takes_labels=True,
         at_deployment=True,
+        marks=True,
+        band="simultaneous",
     ),
     FigureType(
-        "pr",
-        _rank_curves.pr,
-        "Draw the precision–recall curve.",
+        name="pr",
+        summary="Draw the precision–recall curve.",
+        details="It has the steps that average precision adds up. Behind it are lines of equal F1, and the prevalence, "
+        "which is the precision of chance.",
         aliases=("precision-recall", "precision-recall-curve", "pr-curve", "prc"),
         takes_labels=True,
         at_deployment=True,
+        marks=True,
+        band="pointwise",
     ),
     FigureType(
-        "scores",
-        _thresholds.scores,
-        "Draw the score distributions of both classes.",
+        name="scores",
+        summary="Draw the score distributions of both classes.",
         aliases=("score-distributions", "histogram"),
         models="one",
         groups="pooled",
+        marks=True,
     ),
     FigureType(
-        "thresholds",
-        _thresholds.thresholds,
-        "Draw measures against the threshold.",
+        name="thresholds",
+        summary="Draw measures against the threshold.",
         aliases=("threshold-curve", "discrimination-threshold"),
         models="one",
         groups="pooled",
         at_deployment=True,
+        marks=True,
+        band="pointwise",
     ),
     FigureType(
-        "gain",
-        _rank_curves.gain,
-        "Draw the cumulative gain curve.",
+        name="gain",
+        summary="Draw the cumulative gain curve.",
+        details="It shows the share of positives that are flagged against the share of all that are flagged.",
         aliases=("gains", "cumulative-gain", "cap"),
         takes_labels=True,
+        marks=True,
+        band="pointwise",
     ),
-    FigureType("lift", _rank_curves.lift, "Draw the lift curve.", aliases=("lift-curve",), takes_labels=True),
     FigureType(
-        "reliability",
-        _calibration.reliability,
-        "Draw a reliability diagram (calibration curve).",
+        name="lift",
+        summary="Draw the lift curve.",
+        details="It shows how many times as many positives are flagged as by chance.",
+        aliases=("lift-curve",),
+        takes_labels=True,
+        marks=True,
+        band="pointwise",
+    ),
+    FigureType(
+        name="reliability",
+        summary="Draw a reliability diagram (calibration curve).",
+        details="It shows the observed share of positives against the predicted probability, with counts below. A "
+        "single score has intervals in bins, or a band around a curve; several scores or groups have lines alone.",
         aliases=("calibration", "calibration-curve", "calibration-plot", "reliability-diagram"),
         needs_probabilities=True,
     ),
     FigureType(
-        "likelihood-ratio",
-        _calibration.likelihood_ratio,
-        "Draw the likelihood ratios of the probabilities.",
+        name="likelihood-ratio",
+        summary="Draw the likelihood ratios of the probabilities.",
+        details="They show how many times as frequent a probability is among positives as among negatives, at any "
+        "prevalence, beside those that the probabilities imply.",
         aliases=("likelihood-ratios", "lr"),
         needs_probabilities=True,
     ),
     FigureType(
-        "decision-curve",
-        _decision_curves.decision_curve,
-        "Draw decision curves (net benefit).",
+        name="decision-curve",
+        summary="Draw decision curves (net benefit).",
+        details="They show net benefit against the threshold probability, beside flagging all and flagging none. Thick "
+        "lines at the bottom mark where a model is better than both. Scores must be probabilities; at another "
+        "prevalence they are adjusted to it.",
         aliases=("decision-curves", "dca", "net-benefit"),
         needs_probabilities=True,
         at_deployment=True,
     ),
     FigureType(
-        "cost-curve",
-        _decision_curves.cost_curve,
-        "Draw cost curves.",
+        name="cost-curve",
+        summary="Draw cost curves.",
+        details="They show the expected cost of the best threshold at any costs and any prevalence.",
         aliases=("cost-curves", "brier-curve"),
         at_deployment=True,
     ),
     FigureType(
-        "prevalence",
-        _prevalence.prevalence,
-        "Draw PPV and NPV against the prevalence.",
+        name="prevalence",
+        summary="Draw PPV and NPV against the prevalence.",
+        details="Other measures of decisions can take their place.",
         aliases=("predictive-values", "ppv-npv"),
         takes_labels=True,
         at_deployment=True,
     ),
     FigureType(
-        "groups",
-        _groups.groups,
-        "Draw measures by group, with intervals.",
+        name="groups",
+        summary="Draw measures by group, with intervals.",
+        details="Hollow dots rest on few rows. The figure shows differences between groups, not whether they are "
+        "justified.",
         aliases=("fairness", "subgroups", "forest"),
         groups="required",
         takes_labels=True,
     ),
     FigureType(
-        "population",
-        _population.population,
-        "Draw a theoretical population, with a sample of it.",
+        name="population",
+        summary="Draw a theoretical population, with a sample of it.",
+        details="Choose a population; a sample is simulated from it, or read from FILE.",
         models="none",
         groups="none",
     ),

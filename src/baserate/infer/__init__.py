@@ -86,6 +86,7 @@ if TYPE_CHECKING:
     from baserate.infer._sample_size import (
         SampleSize as SampleSize,
         sample_size_by_simulation as sample_size_by_simulation,
+        sample_size_for_observed_expected as sample_size_for_observed_expected,
     )
     from baserate.infer._sample_size_auc import (
         alpha_of_auc_test as alpha_of_auc_test,

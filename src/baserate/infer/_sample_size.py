@@ -420,3 +420,38 @@ def _describe_simulation(last: _SimulatedWidth, rows: int, *, calibrated: bool) 
         yield f"of {count_of(last.rows, 'row')}, scaled"
     if last.undefined:
         yield f"{last.undefined} of them undefined and left out"
+
+
+def sample_size_for_observed_expected(half_width: float, *, prevalence: float, level: float = 0.95) -> SampleSize:
+    """Calculate the rows for an interval of the ratio of observed to expected positives, with the latter known.
+
+    The standard error of ln(O/E) is √((1 − π)/(nπ)), and near 1 it is that of O/E [@riley2021]. Where the expected
+    number varies too, `sample_size_by_simulation` requires fewer rows.
+
+    Parameters
+    ----------
+    half_width : float
+        Half-width of the interval.
+    prevalence : float
+        Prevalence of the rows.
+    level : float, default 0.95
+        Confidence level.
+
+    Returns
+    -------
+    SampleSize
+        Rows, with the expected numbers of both classes.
+
+    Examples
+    --------
+    >>> sample_size_for_observed_expected(0.2, prevalence=0.1).rows
+    865
+    """
+    from scipy.special import ndtri
+
+    check_domain("half_width", half_width, HALF_WIDTH)
+    check_domain("prevalence", prevalence, SHARE)
+    check_domain("level", level, LEVEL)
+    error = half_width / float(ndtri((1 + level) / 2))
+    rows = ceil((1 - prevalence) / (prevalence * error**2))
+    return make_size(rows, prevalence, half_width=half_width, how="normal, expected number known")

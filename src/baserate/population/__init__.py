@@ -1,6 +1,6 @@
 """Populations in closed form: exact curves, best thresholds and simulation studies.
 
-- `_families`: constructors of populations, their exact curves and values as tidy rows, and simulation studies
+- `_families`: constructors of populations, exact curves and values, simulated rows and studies, the demo's data
 - `_best_threshold`: best threshold of any measure, and thresholds where a measure has a value
 
 A `Population` contains the score distributions of its classes, so its measures have no sampling error. They are the
@@ -11,6 +11,7 @@ from baserate.population._best_threshold import BestThreshold, best_threshold, f
 from baserate.population._families import (
     FAMILIES,
     LEVELS,
+    Screening as Screening,
     beta,
     binormal,
     exact_value,
@@ -18,6 +19,9 @@ from baserate.population._families import (
     linear,
     logit_normal,
     retrieval,
+    screening_csv as screening_csv,
+    simulate_rows,
+    simulate_screening as simulate_screening,
     simulation_study,
     summary,
     table,
@@ -37,6 +41,7 @@ __all__ = [
     "linear",
     "logit_normal",
     "retrieval",
+    "simulate_rows",
     "simulation_study",
     "summary",
     "table",

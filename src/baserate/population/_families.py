@@ -5,9 +5,10 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from itertools import product
 from math import inf, isfinite, isnan, nan, sqrt
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from baserate import _domains
 from baserate._arrays import Floats
@@ -591,3 +592,88 @@ def _check_integer(value: object, name: str, least: int = 1) -> int:
     if not number or value != int(value) or value < least:  # type: ignore[call-overload,operator]  # a number
         raise OptionError(f"{name} is {value!r}; expected whole numbers of {least} or more.", option=name, value=value)
     return int(value)  # type: ignore[call-overload,no-any-return]  # a number
+
+
+class Screening(NamedTuple):
+    """Simulated predictions: label, score and site of each person."""
+
+    sick: npt.NDArray[np.bool_]
+    risk: npt.NDArray[np.float64]
+    site: npt.NDArray[np.str_]
+
+
+def simulate_screening(rows: int = 20_000, seed: int = 2026) -> Screening:
+    """Generate people screened at three sites, with a risk score that is miscalibrated in a realistic way.
+
+    Each person belongs to a site: north (60 %, prevalence 4 %), coast (30 %, 8 %) or hill (10 %, 15 %). The sick have a
+    marker from N(d, 1), the healthy from N(0, 1); d is 1.8, 1.6 and 1.1 at the three sites. The score is that of an
+    overfitted model from a prevalence of 12 % with d = 1.7: its log-odds are 1.3 times as far from their middle as they
+    should be. So it ranks well, is overconfident, and overestimates risk where the disease is rare. Scores have four
+    digits, so there are ties.
+
+    Parameters
+    ----------
+    rows
+        Number of people.
+    seed
+        Random seed.
+
+    Returns
+    -------
+    Screening
+        Label, score and site of each person.
+
+    Examples
+    --------
+    >>> people = simulate_screening(5)
+    >>> people.risk.tolist(), people.site[:2].tolist()
+    ([0.0928, 0.061, 0.0178, 0.017, 0.0289], ['north', 'coast'])
+    """
+    rng = np.random.default_rng(seed)
+    sites = np.array(["north", "coast", "hill"])
+    site = rng.choice(3, size=rows, p=[0.6, 0.3, 0.1])
+    sick = rng.random(rows) < np.array([0.04, 0.08, 0.15])[site]
+    marker = rng.normal(size=rows) + np.where(sick, np.array([1.8, 1.6, 1.1])[site], 0.0)
+    evidence = 1.7 * marker - 1.7**2 / 2
+    log_odds = np.log(0.12 / 0.88) + 1.3 * evidence
+    return Screening(sick, np.round(1 / (1 + np.exp(-log_odds)), 4), sites[site])
+
+
+def screening_csv(people: Screening) -> str:
+    """Write screened people as a CSV file of predictions.
+
+    >>> screening_csv(simulate_screening(1)).splitlines()[0]
+    'sick,risk,site'
+    """
+    lines = (f"{sick:d},{risk:.4f},{site}\n" for sick, risk, site in zip(*people, strict=True))
+    return "sick,risk,site\n" + "".join(lines)
+
+
+def simulate_rows(population: Population, rows: int, *, seed: int = 0, positives: int | None = None) -> Results:
+    """Simulate labels and scores of a population, as tidy rows.
+
+    Parameters
+    ----------
+    population : Population
+        Population to sample from.
+    rows : int
+        Number of rows.
+    seed : int, default 0
+        Random seed.
+    positives : int, optional
+        Exact number of positives; the default is a random number.
+
+    Returns
+    -------
+    Results
+        Columns `truth` (0 or 1) and `score`, in random order.
+
+    Examples
+    --------
+    >>> from baserate import population
+    >>> [row["truth"] for row in simulate_rows(population.linear(), 4, seed=7, positives=2).rows()]
+    [1, 0, 1, 0]
+    """
+    truth, score = population.draw(rows, seed, positives=positives)
+    header = {"prevalence": population.prevalence, "seed": seed, "notes": []}
+    return Results({"truth": truth.astype(int), "score": score}, header)

@@ -1,7 +1,7 @@
 """Reports: a plan, its run, and a report with findings, as text, Markdown, JSON or an interactive page.
 
 - `_plan`: `Plan`, everything that a report depends on except the rows.
-- `_run`: `run` and `evaluate`; reads the data of a plan.
+- `_run`: `run` and `evaluate`; reads the data of a plan, and draws the figures of a report.
 - `_measurements`: the table of numbers, one row for each.
 - `_curves`: thinned curves of models, for the page.
 - `_report`: `Report`, `View`, `Finding`, and the JSON file.
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from baserate.report._findings import CHECKS as CHECKS
     from baserate.report._plan import Plan as Plan
     from baserate.report._report import Finding as Finding, Report as Report, View as View
-    from baserate.report._run import evaluate as evaluate, run as run
+    from baserate.report._run import draw_figures as draw_figures, evaluate as evaluate, run as run
 
 if TYPE_CHECKING:  # for other packages of baserate
     from baserate.report._run import read_plan_data as read_plan_data, run_on_data as run_on_data

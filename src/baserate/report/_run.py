@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
@@ -19,6 +19,7 @@ from baserate.report._plan import Plan, name_samples
 from baserate.report._report import Report
 
 if TYPE_CHECKING:
+    from baserate.draw import Drawing, FigureType
     from baserate.read import Watch
 
 
@@ -248,3 +249,91 @@ def _add_columns(table: dict[str, Any], arrays: Mapping[str, Any]) -> tuple[str,
         table[free] = array
         names.append(free)
     return tuple(names)
+
+
+_MOST_GROUPS = 6
+"""Groups beyond which curves of each would hide each other."""
+
+
+def draw_figures(report: Report, tallies: Tallies) -> Iterator[tuple[str, Drawing]]:
+    """Draw every figure that fits a report: with its policies, its costs and its deployment prevalence.
+
+    Parameters
+    ----------
+    report : Report
+        Report with the policies to mark.
+    tallies : Tallies
+        Data of the report, with all models and groups.
+
+    Yields
+    ------
+    name : str
+        Name of the figure in `baserate.draw.FIGURES`.
+    drawing : Drawing
+        Figure with its numbers.
+
+    Examples
+    --------
+    >>> import baserate
+    >>> table = {"sick": [1, 1, 0, 1, 0, 0], "risk": [0.9, 0.8, 0.7, 0.4, 0.2, 0.1]}
+    >>> report = baserate.run(Plan(truth="sick", score=("risk",)), table)
+    >>> tallies = baserate.read.tallies(table, truth="sick", score="risk")
+    >>> [name for name, _ in draw_figures(report, tallies)][:3]
+    ['roc', 'pr', 'gain']
+    """
+    from baserate.draw import FIGURES
+    from baserate.shift import reweigh
+
+    stated = report.plan.prevalence
+    # One prevalence for all is an option of the figures; those of groups change the class weights beforehand.
+    in_deployment = reweigh(tallies, to=stated) if isinstance(stated, Mapping) else tallies
+    for name, options in _figure_options(report).items():
+        figure = FIGURES[name]
+        data = in_deployment if figure.at_deployment else tallies
+        yield name, figure.function(_figure_tallies(report, data, figure), **options)
+
+
+def _figure_options(report: Report) -> dict[str, dict[str, Any]]:
+    """Return the figures that fit a report, with their options."""
+    views = {model: report.of(model).here for model in report.models}
+    policies = {model: report.policies[model] for model, view in views.items() if "auc" in view}
+    both_classes = all(view.positives.value and view.negatives.value for view in views.values())
+    figures = _curve_options(report, policies) if both_classes else {}
+    if policies and all("brier" in views[model] for model in policies):
+        figures["reliability"] = {}
+        if both_classes:
+            by_group = isinstance(report.plan.prevalence, Mapping)
+            scores_from = {"scores_from": report.data["prevalence"]} if by_group else {}
+            figures["decision-curve"] = {"prevalence": report.prevalence, **scores_from}
+    if report.groups:
+        figures["groups"] = {"policy": dict(report.policies)}
+    return figures
+
+
+def _curve_options(report: Report, policies: Mapping[str, Policy]) -> dict[str, dict[str, Any]]:
+    """Return the figures of both classes, with the policies to mark."""
+    plan = report.plan
+    has_costs = plan.costs is not None and (report.prevalence is not None or not plan.apart)
+    prevalence = report.data["prevalence"] if report.prevalence is None else report.prevalence
+    costs: dict[str, Any] = {"costs": plan.costs, "prevalence": prevalence} if has_costs else {}
+    thresholds = {model: each.flags_from for model, each in policies.items() if each.flags_from is not None}
+    marks: dict[str, Any] = {"policy": policies} if policies else {}
+    figures = {"roc": {**marks, **costs}, "pr": {**marks, "prevalence": report.prevalence}, "gain": marks}
+    if len(thresholds) == len(policies):
+        figures["prevalence"] = {"threshold": thresholds or None, "at": report.prevalence}
+    if len(thresholds) == len(policies) == 1:
+        figures["scores"] = {"policy": policies}
+        figures["thresholds"] = {"policy": policies, "prevalence": report.prevalence}
+    return figures | ({"cost-curve": costs} if has_costs and policies else {})
+
+
+def _figure_tallies(report: Report, tallies: Tallies, figure: FigureType) -> Tallies:
+    """Return the data of a figure: without labels where it takes none, and pooled where there are many groups."""
+    from baserate.draw import pool_groups, split_labels
+
+    if figure.groups == "required":
+        return tallies
+    scored, _ = split_labels(tallies)
+    data = tallies if scored is None or figure.takes_labels else scored
+    by_group = any(policy.needs_group for policy in report.policies.values())
+    return data if by_group or len(data.groups) <= _MOST_GROUPS else pool_groups(data)

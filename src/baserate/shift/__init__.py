@@ -45,11 +45,13 @@ if TYPE_CHECKING:
     from baserate.shift._performance import (
         estimate_performance as estimate_performance,
         expected_tally as expected_tally,
+        prevalence_summary as prevalence_summary,
     )
     from baserate.shift._prevalence_curve import (
         npv as npv,
         ppv as ppv,
         prevalence_curve as prevalence_curve,
+        prevalence_curves as prevalence_curves,
         prevalence_table as prevalence_table,
     )
     from baserate.shift._prior_correction import (
@@ -76,9 +78,16 @@ if TYPE_CHECKING:  # for other packages of baserate
         SIGNIFICANCE_LEVEL as SIGNIFICANCE_LEVEL,
         describe_rejections as describe_rejections,
     )
+    from baserate.shift._performance import (
+        TARGET as TARGET,
+        VALIDATION as VALIDATION,
+        describe_target as describe_target,
+        name_scores as name_scores,
+    )
     from baserate.shift._prevalence_curve import (
         default_prevalences as default_prevalences,
         prevalence_grid as prevalence_grid,
+        spaced_prevalences as spaced_prevalences,
     )
     from baserate.shift._prior_correction import CORRECTED_SCORES as CORRECTED_SCORES, RAW_SCORES as RAW_SCORES
 

@@ -7,16 +7,18 @@ shift each class scores as in validation, and validation at the estimated preval
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from math import isinf, isnan, log, log1p, nan
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
 
 from baserate._arrays import Cells, Floats, make_read_only, ratio
 from baserate._calibrator import Calibrator
+from baserate._confusion import Confusions
 from baserate._domains import unused_option, wrong_option
-from baserate._errors import NotAProbabilityError, OptionError, advice
+from baserate._errors import BaserateError, NotAProbabilityError, OptionError, advice
 from baserate._formatting import format_exact, format_number
 from baserate._numeric.cumulative import parallel_map
 from baserate._numeric.distinct import run_sums, sum_columns, value_counts
@@ -24,7 +26,13 @@ from baserate._results import Estimate, Results
 from baserate._rows import MulticlassRows, MulticlassTarget, Rows, Target
 from baserate._tally import Tallies, Tally
 from baserate.calibrate import pool_tally
-from baserate.infer import CalibrationTest, normal_quantile
+from baserate.infer import (
+    CalibrationTest,
+    IntervalOptions,
+    multiclass_summary as multiclass_interval_summary,
+    normal_quantile,
+    summary as interval_summary,
+)
 from baserate.measure import (
     COLUMNS,
     Measure,
@@ -37,14 +45,17 @@ from baserate.measure import (
     undefined_reason,
 )
 from baserate.shift._adjusted_measures import Precision, Slopes, adjusted_summary, bound_value, measure_slopes
-from baserate.shift._data import BinaryData, Prevalence, variance_and_reach
+from baserate.shift._data import BinaryData, MulticlassPrevalence, Prevalence, variance_and_reach
 from baserate.shift._estimators import call_with_options, estimate_prevalence
 from baserate.shift._label_shift import (
+    CALIBRATION_CHECK,
+    SIGNIFICANCE_LEVEL,
     CalibrationCurve,
     calibration_notes,
     check_calibration,
     describe_rejections,
     fit_curve,
+    label_shift_test,
 )
 from baserate.shift._maximum_likelihood import Posterior, recalibrate_scores, target_influence
 from baserate.shift._multiclass_performance import (
@@ -423,3 +434,229 @@ def _tidy_check(check: CalibrationTest) -> dict[str, Any]:
         "how": check.how,
         "why": check.why,
     }
+
+
+TARGET, VALIDATION = "target", "validation"
+"""Values of the column `set` of a summary: the data that a number is of."""
+_TEST_COLUMNS = ("p", "p_adjusted", "freedom", "prevalence", "scores", "set")
+"""Columns of a summary beside those of every measure."""
+
+
+@overload
+def prevalence_summary(
+    estimate: Prevalence,
+    target: Target,
+    validation: Tallies,
+    *,
+    measures: Sequence[str | Measure] | Literal["usual", "all"] = ...,
+    threshold: Sequence[float] | None = ...,
+    bins: int | None = ...,
+) -> Results: ...
+@overload
+def prevalence_summary(
+    estimate: MulticlassPrevalence,
+    target: MulticlassTarget,
+    validation: MulticlassRows,
+    *,
+    measures: Sequence[str | Measure] | Literal["usual", "all"] = ...,
+) -> Results: ...
+def prevalence_summary(
+    estimate: Prevalence | MulticlassPrevalence,
+    target: Target | MulticlassTarget,
+    validation: Tallies | MulticlassRows,
+    *,
+    measures: Sequence[str | Measure] | Literal["usual", "all"] = "usual",
+    threshold: Sequence[float] | None = None,
+    bins: int | None = None,
+) -> Results:
+    """Tabulate an estimated prevalence, tests of label shift, and measures in validation and at the estimate.
+
+    Parameters
+    ----------
+    estimate : Prevalence or MulticlassPrevalence
+        Estimate from `estimate_prevalence`.
+    target : Target or MulticlassTarget
+        Unlabelled data that the estimate is of.
+    validation : Tallies or MulticlassRows
+        Labelled data that the estimate uses.
+    measures : sequence of str or Measure, "usual" or "all"
+        Measures to adjust to the estimate.
+    threshold : sequence of float, optional
+        Decision thresholds; the default is 0.5 if the scores are probabilities.
+    bins : int, optional
+        Number of bins of the test of label shift between two classes.
+
+    Returns
+    -------
+    Results
+        Rows of the estimate, of each test, and of each measure; `set` is "target" or "validation".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from baserate import Target, read
+    >>> score = np.linspace(0.05, 0.95, 200)
+    >>> validation = read.tallies({"y": score > np.tile([0.3, 0.7], 100), "p": score}, truth="y", score="p")
+    >>> target = Target(score**0.5)
+    >>> estimate = estimate_prevalence(target, validation)
+    >>> rows = prevalence_summary(estimate, target, validation, measures=["auc"]).rows()
+    >>> [row["measure"] for row in rows if row["set"] == "target"]
+    ['prevalence', 'auc']
+    """
+    if isinstance(estimate, MulticlassPrevalence):
+        assert isinstance(target, MulticlassTarget)  # noqa: S101  (for the type checker, as below)
+        assert isinstance(validation, MulticlassRows)  # noqa: S101
+        return _summarize_classes(estimate, target, validation, measures)
+    assert isinstance(target, Target)  # noqa: S101
+    assert isinstance(validation, Tallies)  # noqa: S101
+    level = estimate.estimate.level or 0.95
+    settings: dict[str, Any] = {"measures": measures, "threshold": threshold}
+    adjusted = adjusted_summary(estimate, **settings)
+    unadjusted = interval_summary(
+        Tallies({"score": {(): estimate.validation}}, intake=validation.intake),
+        **settings,
+        interval=IntervalOptions(level=level),
+    )
+    tests = _test_label_shift(target, validation, {} if bins is None else {"bins": bins}, estimate.checks)
+    sample = {"prevalence": estimate.validation.prevalence, "scores": RAW_SCORES, "set": VALIDATION}
+    rows = [
+        {**dict.fromkeys(COLUMNS), "measure": "prevalence", **tidy_columns(estimate.estimate), "set": TARGET},
+        *tests.rows,
+        *({**row, "set": TARGET} for row in adjusted.rows()),
+        *({**row, **sample} for row in unadjusted.rows()),
+    ]
+    notes = [*target.intake.notes, *unadjusted.data["notes"], *tests.notes, *adjusted.data["notes"]]
+    data = {
+        **describe_target(target),
+        **{name: unadjusted.data[name] for name in ("positive", "negative", "settings") if name in unadjusted.data},
+        "prevalence": estimate.value,
+        **_describe_estimate(estimate, unadjusted, level),
+        "doubts": [*tests.rejections, *_describe_disagreement(estimate, target, validation)],
+        "notes": name_scores(notes, next(iter(validation.models))),
+    }
+    return Results({name: [row.get(name) for row in rows] for name in (*COLUMNS, *_TEST_COLUMNS)}, data)
+
+
+def _summarize_classes(
+    estimate: MulticlassPrevalence,
+    target: MulticlassTarget,
+    validation: MulticlassRows,
+    measures: Sequence[str | Measure] | Literal["usual", "all"],
+) -> Results:
+    """Tabulate the estimated shares of several classes, tests, and measures."""
+    level = estimate.estimates[0].level or 0.95
+    adjusted = adjusted_summary(estimate, measures=measures)
+    decisions = Confusions({(): validation.confusion()}, intake=validation.intake)
+    unadjusted = multiclass_interval_summary(decisions, measures=measures, interval=IntervalOptions(level=level))
+    tests = _test_label_shift(target, validation, {})
+    columns = tuple(adjusted.columns)
+    rows = [
+        *(
+            {**dict.fromkeys(columns), "measure": "prevalence", "class": label, **tidy_columns(each), "set": TARGET}
+            for label, each in zip(estimate.labels, estimate.estimates, strict=True)
+        ),
+        *tests.rows,
+        *({**row, "scores": RAW_SCORES, "set": TARGET} for row in adjusted.rows()),
+        *({**row, "scores": RAW_SCORES, "set": VALIDATION} for row in unadjusted.rows()),
+    ]
+    notes = [*target.intake.notes, *unadjusted.data["notes"], *tests.notes, *adjusted.data["notes"]]
+    data = {
+        **describe_target(target),
+        **{name: unadjusted.data[name] for name in ("classes", "truth_in")},
+        "prevalences": dict(zip(map(str, estimate.labels), estimate.value.tolist(), strict=True)),
+        **_describe_estimate(estimate, unadjusted, level),
+        "doubts": tests.rejections,
+        "notes": list(dict.fromkeys(notes)),
+    }
+    return Results({name: [row.get(name) for row in rows] for name in (*columns, *_TEST_COLUMNS)}, data)
+
+
+def describe_target(target: Target | MulticlassTarget) -> dict[str, Any]:
+    """Describe what was read of a target, for the header of results."""
+    intake = target.intake
+    return {
+        "rows": len(target),
+        "labelled": intake.labelled or 0,
+        "read": intake.read,
+        "refused": intake.dropped,
+        "reasons": {column: dict(kinds) for column, kinds in intake.reasons.items()},
+        "weighted": "weight" in intake.columns,
+        "columns": dict(intake.columns),
+    }
+
+
+def name_scores(notes: Iterable[str], column: str) -> list[str]:
+    """Put the column of scores into notes on pooled validation data, which call it score; drop duplicates.
+
+    >>> name_scores(["score runs from 0 to 3.", "score runs from 0 to 3."], "risk")
+    ['risk runs from 0 to 3.']
+    """
+    pattern = r"^(log_loss of )?score(?= runs| is infinite)"
+    return list(dict.fromkeys(re.sub(pattern, lambda match: (match[1] or "") + column, note) for note in notes))
+
+
+def _describe_estimate(
+    estimate: Prevalence | MulticlassPrevalence, unadjusted: Results, level: float
+) -> dict[str, Any]:
+    """Header of a summary, for two classes or several."""
+    own = ("rows", "read", "refused", "reasons", "prevalence", "prevalences", "weighted", "digest", "columns")
+    unclipped = estimate.unclipped.tolist() if isinstance(estimate, MulticlassPrevalence) else estimate.unclipped
+    return {
+        "assume": "label shift",
+        "method": estimate.method,
+        "recalibrated": estimate.calibrator is not None,
+        "unclipped": unclipped,
+        "validation": {name: unadjusted.data[name] for name in own if name in unadjusted.data},
+        "interval": {"level": level, "method": None, "seed": 0, "clusters": None},
+    }
+
+
+class _LabelShiftTests(NamedTuple):
+    """Tests of label shift and of calibration: tidy rows, notes, and short descriptions of what they reject."""
+
+    rows: list[dict[str, Any]]
+    notes: Sequence[str]
+    rejections: list[str]
+
+
+def _test_label_shift(
+    target: Any,  # noqa: ANN401  (of two classes or several, as the validation data)
+    validation: Any,  # noqa: ANN401
+    bins: Mapping[str, Any],
+    checks: Sequence[CalibrationTest] = (),
+) -> _LabelShiftTests:
+    """Test label shift; of the checks of the estimate itself, only that of the calibration curve is new."""
+    calibration = [check for check in checks if check.name == CALIBRATION_CHECK]
+    calibration_rows = [_tidy_test(check, check.p) for check in calibration]
+    try:
+        result = label_shift_test(target, validation, **bins)
+    except BaserateError as error:
+        notes = [f"label shift was not tested: {error}"]
+        return _LabelShiftTests(calibration_rows, notes, describe_rejections(calibration))
+    rows = [_tidy_test(check, p) for check, p in zip(result.checks, result.adjusted, strict=True)]
+    rejections = describe_rejections([*result.checks, *calibration])
+    return _LabelShiftTests([*rows, *calibration_rows], result.summary, rejections)
+
+
+def _tidy_test(check: CalibrationTest, adjusted: float) -> dict[str, Any]:
+    """Return a test as a tidy row, with its p-value adjusted for the number of tests."""
+    return {
+        "measure": f"{check.name}_test",
+        "value": check.statistic,
+        "p": None if isnan(check.p) else check.p,
+        "p_adjusted": None if isnan(adjusted) else adjusted,
+        "freedom": check.freedom,
+        "how": check.how,
+        "why": check.why,
+    }
+
+
+def _describe_disagreement(estimate: Prevalence, target: Target, validation: Tallies) -> list[str]:
+    """Report the estimate of the default method where calibration is rejected and the intervals exclude each other."""
+    if not any(check.name == CALIBRATION_CHECK and check.p < SIGNIFICANCE_LEVEL for check in estimate.checks):
+        return []
+    own = estimate.estimate
+    default = estimate_prevalence(target, validation, level=own.level or 0.95).estimate
+    if own.low <= default.value <= own.high and default.low <= own.value <= default.high:
+        return []
+    return [f"estimates disagree: binned gives {format_number(default.value, 3)}"]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, overload
 
 import numpy as np
@@ -15,7 +16,14 @@ from baserate._domains import unused_option
 from baserate._errors import OptionError, ShapeError, advice, keyword
 from baserate._results import Results
 from baserate._tally import Tallies, Tally
-from baserate.infer import EstimateRequest, Seed, bound_at_fixed_prevalence, has_empty_cells, simulate_tables
+from baserate.infer import (
+    EstimateRequest,
+    IntervalOptions,
+    Seed,
+    bound_at_fixed_prevalence,
+    has_empty_cells,
+    simulate_tables,
+)
 from baserate.measure import Measure, as_measure, describe, results_data, tabulate_groups, undefined_reason
 from baserate.shift._class_weights import reweigh, reweigh_mass
 
@@ -388,3 +396,78 @@ def _measure_simulations(cells: Floats, tables: Counts[Floats], measure: Measure
     (tp, fn), (fp, tn) = (cells[:, row, :, None].swapaxes(0, 1) for row in (0, 1))
     values: Floats = measure(Counts(tp * first, fp * second, fn * first, tn * second))
     return values
+
+
+_CURVE_COLUMNS = (
+    *("measure", "model", "group", "class", "threshold", "prevalence"),
+    *("value", "low", "high", "level", "how", "why"),
+)
+
+
+def prevalence_curves(
+    tallies: Tallies,
+    measures: Sequence[str | Measure] = (),
+    *,
+    thresholds: Sequence[float] = (),
+    prevalences: npt.ArrayLike | None = None,
+    interval: IntervalOptions | None = None,
+) -> Results:
+    """Tabulate measures of decisions against the prevalence, for every model, group and threshold.
+
+    Parameters
+    ----------
+    tallies : Tallies
+        Scores, or predicted labels, which have no threshold.
+    measures : sequence of str or Measure, optional
+        Any measures of `Counts`. The default is precision, npv and accuracy.
+    thresholds : sequence of float, optional
+        Decision thresholds; the default is 0.5 if the scores are probabilities.
+    prevalences : array-like, optional
+        Prevalences of the curves. The default is 199 of them, from 0.001 to 0.999.
+    interval : IntervalOptions, optional
+        Level and seed of confidence bands; without it there are none.
+
+    Returns
+    -------
+    Results
+        A row for each model, group, threshold, measure and prevalence.
+
+    Examples
+    --------
+    >>> from baserate import read
+    >>> tallies = read.tallies({"y": [1, 1, 0, 0, 0], "p": [0.9, 0.4, 0.6, 0.2, 0.1]}, truth="y", score="p")
+    >>> curves = prevalence_curves(tallies, ["precision"], thresholds=[0.3, 0.5], prevalences=[0.1])
+    >>> [(row["threshold"], round(row["value"], 4)) for row in curves.rows()]
+    [(0.3, 0.25), (0.5, 0.1429)]
+    """
+    settings: dict[str, Any] = {"prevalences": prevalences, "band": interval is not None}
+    settings |= {} if interval is None else {"level": interval.level, "seed": interval.seed}
+    settings |= {"measures": measures} if measures else {}
+    rows: list[dict[str, Any]] = []
+    data: Mapping[str, Any] = {}
+    for model, groups in tallies.models.items():
+        is_label = model == tallies.intake.columns.get("predicted")
+        one_model = replace(tallies, models={model: groups}, decisions={})
+        for threshold in (None,) if is_label or not thresholds else thresholds:
+            results = prevalence_curve(one_model, threshold=threshold, **settings)
+            data, level = results.data, results.data["level"]
+            own = {"model": model if len(tallies.models) > 1 else None, "class": None}
+            own |= {"threshold": None} if is_label else {}
+            rows += [{**row, **own, "level": None if row["low"] is None else level} for row in results.rows()]
+    header = {name: value for name, value in data.items() if name not in {"level", "seed"}}
+    header |= {"digest": tallies.digest}
+    if interval is not None:
+        header |= {"interval": {"level": interval.level, "method": None, "seed": interval.seed, "clusters": None}}
+    return Results({name: [row[name] for row in rows] for name in _CURVE_COLUMNS}, header)
+
+
+def spaced_prevalences(points: int) -> list[float]:
+    """Return prevalences from 0.001 to 0.999 that are evenly spaced in log-odds.
+
+    >>> spaced_prevalences(3)
+    [0.001, 0.5, 0.999]
+    """
+    low, high = 0.001, 0.999
+    inner = 1 / (1 + np.exp(-np.linspace(np.log(low / (1 - low)), np.log(high / (1 - high)), points)))
+    # Twelve digits drop the rounding errors of exponentials, so that the middle is 0.5.
+    return [low, *(float(f"{each:.12g}") for each in inner[1:-1]), high]

@@ -7,7 +7,7 @@ import numpy as np
 
 import baserate
 from baserate import Costs, Plan, Report
-from baserate.cli._people import Screening, as_csv, screening
+from baserate.population import Screening, screening_csv, simulate_screening
 
 COSTS = Costs(fp=1, fn=20)
 HOSTILE = (
@@ -33,16 +33,16 @@ class Screened(NamedTuple):
 
 def screened(folder: Path) -> Screened:
     """People at three sites, judged where one in fifty is sick."""
-    people = screening(rows=5000)
+    people = simulate_screening(rows=5000)
     path = folder / "people.csv"
-    path.write_text(as_csv(people), encoding="utf-8")
+    path.write_text(screening_csv(people), encoding="utf-8")
     plan = Plan(files=str(path), truth="sick", score="risk", group="site", prevalence=0.02, costs=COSTS)
     return Screened(folder, people, baserate.run(plan))
 
 
 def several() -> Report:
     """Two models on the same rows, in groups by site."""
-    people = screening(rows=3000)
+    people = simulate_screening(rows=3000)
     other = np.round(people.risk**2 * 0.5 + np.random.default_rng(1).random(people.risk.size) * 0.5, 3)
     scores = {"risk": people.risk, "old": other}
     return baserate.evaluate(people.sick, scores, group={"site": people.site}, prevalence=0.02, costs=COSTS)

@@ -8,10 +8,10 @@ import pytest
 
 import baserate
 from baserate import Cut, Policy, Report, equalize, read
-from baserate.cli._people import screening
+from baserate.population import simulate_screening
 from tests.report.page.browser import Opened
 
-PEOPLE = screening(rows=2000)
+PEOPLE = simulate_screening(rows=2000)
 SITE = {"site": PEOPLE.site}
 WALK = """([seed, steps]) => {
   let at = seed;

@@ -9,7 +9,7 @@ import pytest
 
 import baserate
 from baserate import Costs, Cut, Plan, Policy, Report, shift
-from baserate.cli._people import screening
+from baserate.population import simulate_screening
 from baserate.report._page import page_payload
 from tests.cli.shell import planned
 from tests.report.page.browser import Opened, change, numbers
@@ -28,7 +28,7 @@ DECISIONS = ("flag_rate", "sensitivity", "specificity", "precision", "npv", "acc
 
 
 def by_group(**more: Any) -> Report:  # noqa: ANN401  (fields of a plan)
-    people = screening(rows=2000)
+    people = simulate_screening(rows=2000)
     table = {"sick": people.sick, "risk": people.risk, "site": people.site}
     return baserate.run(Plan(truth="sick", score="risk", group="site", prevalence=STATED, **more), table)
 

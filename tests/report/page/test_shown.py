@@ -10,7 +10,7 @@ import pytest
 
 import baserate
 from baserate import Costs, Report
-from baserate.cli._people import screening
+from baserate.population import simulate_screening
 from baserate.report import CHECKS
 from baserate.report._page import page_payload
 from tests.report.page.node import Page
@@ -105,7 +105,7 @@ def test_the_glossary_and_the_panel_define_a_confidence_interval_alike() -> None
 
 @pytest.fixture(scope="module")
 def report() -> Report:
-    people = screening(rows=1000)
+    people = simulate_screening(rows=1000)
     scores = {"risk": people.risk, "old": np.round(people.risk**2, 2)}
     return baserate.evaluate(
         people.sick, scores, group={"site": people.site}, prevalence=0.02, costs=Costs(fp=1, fn=20)

@@ -1,0 +1,463 @@
+"""`baserate reliability` and `baserate calibrate`: assess calibration; fit a calibrator and assess it."""
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import click
+
+from baserate._domains import BINS, DRAWS, FOLDS, POINTS, PREVALENCE
+from baserate.cli._declarations import Output, check_place, command, omit, option
+from baserate.cli._io import (
+    FEW,
+    describe_omission,
+    print_notes,
+    print_results,
+    read_rows,
+    read_tallies,
+    write_calibrator,
+)
+from baserate.cli._measure import Classes, read_classes
+from baserate.cli._options import ClassScores, OptionalLevel, Reading, Seed, check_score_options
+from baserate.cli._terminal import print_message, progress_counter
+from baserate.cli._values import read_share, whole_number
+
+if TYPE_CHECKING:
+    from baserate import infer
+    from baserate._calibrator import Calibrator, MulticlassCalibrator
+    from baserate._results import Results
+    from baserate._rows import MulticlassRows, Rows
+    from baserate._tally import Tallies
+    from baserate.calibrate import Choice
+
+IN_BINS = ("binned", "likelihood-ratio")
+CURVES = ("isotonic", "lowess", *IN_BINS)
+_FILE = "people.csv --truth sick --score risk"
+NullReferenceDraws = Annotated[
+    int | None,
+    option(
+        "--draws",
+        type=whole_number(DRAWS._replace(low=0)),
+        default="500",
+        help="Simulations of the null reference; 0 for none.",
+    ),
+]
+
+
+def _read_classes(reading: Reading, scores: ClassScores, *, quiet: bool) -> "MulticlassRows":
+    """Read a score for each class."""
+    rows = read_classes(reading, Classes(scores.scores, scores.labels, (), None, None), quiet=quiet)
+    from baserate import MulticlassRows
+
+    assert isinstance(rows, MulticlassRows)  # noqa: S101  (for the type checker)
+    return rows
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CurveBins(ClassScores):
+    """Options that tables and figures of calibration curves share; None means not on the command line."""
+
+    bins: Annotated[int | None, option(type=whole_number(BINS), default="10", help="Number of bins.")] = None
+    by: Annotated[
+        Literal["width", "mass"] | None,
+        option(
+            type=click.Choice(["width", "mass"]),
+            default="mass; of a calibration error by its definition",
+            help="Bins of equal width or mass.",
+        ),
+    ] = None
+    level: OptionalLevel = None
+    band: Annotated[
+        Literal["consistency", "confidence"] | None,
+        option(
+            type=click.Choice(["consistency", "confidence"]),
+            default="consistency",
+            help="Band of a curve: consistency with perfect calibration, or confidence around the curve.",
+        ),
+    ] = None
+
+    def check_curve(self, curve: str) -> None:
+        """Refuse options that the kind of curve does not have."""
+        if curve in IN_BINS and self.band:
+            raise click.UsageError("--band is for --curve isotonic or --curve lowess; take one, or leave it out.")
+        if curve not in IN_BINS and (self.bins or self.by):
+            raise click.UsageError(f"--bins and --by are for bins, and {curve} curves have none; leave them out.")
+
+    def to_curve_settings(self, **more: Any) -> "infer.CurveOptions":  # noqa: ANN401  (other settings)
+        """Make the settings of a curve that the library takes."""
+        from baserate import infer
+
+        given = {"bins": self.bins, "by": self.by, "level": self.level, "band": self.band, **more}
+        return infer.CurveOptions(**{name: value for name, value in given.items() if value is not None})
+
+
+def _read_prevalence(text: str) -> float | Literal["derived"]:
+    """Read a prevalence, or the word derived."""
+    if text.strip().lower() == "derived":
+        return "derived"
+    return read_share(text, f"{text!r} is no prevalence; expected {PREVALENCE.words}, or derived.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReliabilityOptions(CurveBins):
+    """Options of calibration errors, tests and curves; None means not on the command line."""
+
+    fitted: Annotated[
+        bool,
+        option(help="Model fitted to these rows: the Hosmer–Lemeshow test has up to two degrees of freedom fewer."),
+    ] = False
+    prevalence: Annotated[
+        float | Literal["derived"] | None,
+        option(
+            type=_read_prevalence,
+            metavar="derived|NUMBER",
+            help="Prevalence at which the scores are calibrated, or derived (the best fit): calibration before and "
+            "after an adjustment to that of the sample.",
+        ),
+    ] = None
+    seed: Annotated[int | None, option(type=click.IntRange(0), metavar="NUMBER", default="0", help="Random seed.")] = (
+        None
+    )
+    draws: NullReferenceDraws = None
+    smoother: Annotated[
+        Literal["lowess", "isotonic"] | None,
+        option(
+            type=click.Choice(["lowess", "isotonic"]),
+            default="lowess",
+            help="Calibration curve of ici, e50, e90 and emax.",
+        ),
+    ] = None
+    map: Annotated[
+        str | None,
+        option(
+            type=click.Path(exists=True, dir_okay=False),
+            metavar="MAP",
+            help="Calibrator from `baserate calibrate`: calibration before and after it.",
+        ),
+    ] = None
+    curve: Annotated[str | None, option(type=click.Choice(CURVES), help="Table of this calibration curve instead.")] = (
+        None
+    )
+    points: Annotated[
+        int | None,
+        option(
+            type=whole_number(POINTS), default=f"all; in tables {FEW}", help="Greatest number of points of each curve."
+        ),
+    ] = None
+
+    def __post_init__(self) -> None:
+        for name, remedy in self._idle().items():
+            value = getattr(self, name)
+            if value is not None and value is not False:  # 0 is a choice
+                raise click.UsageError(f"--{name} {remedy}")
+        if self.curve is not None:
+            self.check_curve(self.curve)
+        if self.labels and not self.scores:
+            raise click.UsageError("--labels is for several classes; give a probability for each with --scores.")
+        if self.scores and self.prevalence is not None:
+            raise click.UsageError("--prevalence is for two classes; leave it out: each of several has its own.")
+        if self.map and self.prevalence is not None:
+            raise click.UsageError("--map and --prevalence both adjust the scores; leave out one of them.")
+
+    def _idle(self) -> dict[str, str]:
+        """Options without use, and the remedy."""
+        if self.curve is None:
+            return dict.fromkeys(("points", "band"), "is for curves; add one, such as --curve isotonic.")
+        remedy = "is for numbers and tests; leave out it or --curve."
+        idle = dict.fromkeys(("fitted", "prevalence", "draws", "smoother", "map"), remedy)
+        of_bands = "is for simulated bands, of --curve isotonic or --curve lowess; leave it out."
+        return idle | ({"seed": of_bands} if self.curve in IN_BINS else {})
+
+
+@command(
+    "reliability",
+    examples=(
+        ("calibration errors, null references and tests", f"baserate reliability {_FILE}"),
+        ("at every site", f"baserate reliability {_FILE} --group site"),
+        (
+            "calibration before and after a calibrator",
+            "baserate reliability new.csv --truth sick --score risk --map map.json",
+        ),
+        (
+            "calibration after an adjustment of the prevalence",
+            f"baserate reliability {_FILE} --prevalence derived",
+        ),
+        ("several classes, a probability for each", "baserate reliability pets.csv --truth is --scores p_"),
+        ("a calibration curve, to plot", f"baserate reliability {_FILE} --curve isotonic -o curve.csv"),
+    ),
+)
+def reliability(reading: Reading, reliability_options: ReliabilityOptions, output: Output) -> None:
+    """Assess calibration: errors, null references, tests.
+
+    Chance alone puts calibration errors above 0, so each stands beside its null reference: the error of a perfectly
+    calibrated model of the same size.
+    """
+    if reading.predicted:
+        raise click.UsageError(
+            "labels are no probabilities; instead of --predicted give a column of probabilities with --score, or one "
+            "for each class with --scores."
+        )
+    check_score_options(reading.score, reliability_options.scores, "probabilities")
+    several = bool(reliability_options.scores)
+    data = (
+        _read_classes(reading, reliability_options, quiet=output.quiet)
+        if several
+        else read_tallies(reading, quiet=output.quiet)
+    )
+    if reliability_options.curve:
+        _print_curve(data, reading, reliability_options, output)
+        return
+    from baserate.cli._calibration_page import page
+
+    results = _assess(data, reliability_options, quiet=output.quiet)
+    print_notes(reading, results.data, output)
+    print_results(results, lambda: page(results, reading, output.digits), output)
+
+
+def _assess(data: "Tallies | MulticlassRows", reliability_options: ReliabilityOptions, *, quiet: bool) -> "Results":
+    from baserate import infer
+    from baserate.cli._io import load_calibrator
+
+    names = ("bins", "by", "fitted", "level", "seed", "draws", "smoother")
+    given = {name: value for name in names if (value := getattr(reliability_options, name)) is not None}
+    after, path = None, reliability_options.map
+    if path is not None:
+        calibrator = load_calibrator(path)
+        how = f"calibrated by {PurePath(path).name} ({calibrator.method})"
+        after = infer.apply_calibrator(data, calibrator, how=how)
+    with progress_counter(quiet=quiet) as watch:
+        return infer.calibration_summary(
+            data,
+            asked=infer.CalibrationOptions(**given),
+            prevalence=reliability_options.prevalence,
+            after=after,
+            watch=watch,
+        )
+
+
+def _print_curve(
+    data: "Tallies | MulticlassRows", reading: Reading, reliability_options: ReliabilityOptions, output: Output
+) -> None:
+    from baserate import infer
+    from baserate.cli._calibration_page import curve_page
+
+    few = reliability_options.points is None and output.form in {"table", "md"}
+    settings = reliability_options.to_curve_settings(seed=reliability_options.seed)
+    what = str(reliability_options.curve).replace("-", "_")
+    points = FEW if few else reliability_options.points
+    results = infer.calibration_curves(data, what, drawn=settings, points=points)
+    notes = list(results.data["notes"])
+    if few and results.data["longest"] > FEW:
+        notes.append(describe_omission(results.data["longest"]))
+    print_notes(reading, {**results.data, "notes": notes}, output)
+    print_results(results, lambda: curve_page(results, reading, output.digits), output)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MethodOptions(ClassScores):
+    """Options of single calibration methods, named as the parameters of their functions."""
+
+    smoothed: Annotated[bool, option(help="Of logistic: Platt's targets, finite if the classes are separated.")] = False
+    scale: Annotated[
+        str | None,
+        option(
+            type=click.Choice(["log-odds", "score"]),
+            default="log-odds of scores in [0, 1]",
+            help="Of logistic: regressor.",
+        ),
+    ] = None
+    shape: Annotated[
+        str | None,
+        option(type=click.Choice(["abm", "ab", "am", "a"]), default="abm", help="Of beta: free parameters."),
+    ] = None
+    bins: Annotated[int | None, option(type=whole_number(BINS), default="10", help="Of histogram: number of bins.")] = (
+        None
+    )
+    by: Annotated[
+        str | None,
+        option(type=click.Choice(["width", "mass"]), default="mass", help="Of histogram: bins of equal width or mass."),
+    ] = None
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Options of the method that are on the command line."""
+        own = {each.name for each in fields(MethodOptions)} - {each.name for each in fields(ClassScores)}
+        return {name: value for name in sorted(own) if (value := getattr(self, name)) not in (None, False)}
+
+    def check_method(self, method: str) -> None:
+        """Refuse options that a method does not have: those of each are the parameters of its function."""
+        if not self.options:
+            return
+        from baserate.calibrate import CALIBRATORS
+
+        typed = method.lower().replace("_", "-")
+        for name in self.options:
+            entries = [each for each in CALIBRATORS if name in each.options]
+            if not any(typed in (each.name, *each.aliases) for each in entries):
+                methods = " or ".join(each.name for each in entries)
+                raise click.UsageError(f"--{name} is for --with {methods}; leave it out.")
+
+
+def _complete_method(_context: click.Context, _option: click.Parameter, incomplete: str) -> list[str]:
+    """Complete the name of a calibration method."""
+    from baserate.calibrate import BINARY_METHODS, MULTICLASS_METHODS
+
+    known = dict.fromkeys(("choose", *BINARY_METHODS, *MULTICLASS_METHODS))
+    return [name for name in known if name.startswith(incomplete)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FitOptions(MethodOptions):
+    """Options of a calibrator: its method, its cross-validation, its file."""
+
+    with_: Annotated[
+        str,
+        option(
+            metavar="METHOD",
+            shell_complete=_complete_method,
+            help="Calibration method, such as offset, which adjusts the prevalence alone; `baserate list calibrators` "
+            "lists them. choose takes the one of least cross-validated log-loss. Of several classes, also "
+            "one-vs-rest-….",
+        ),
+    ] = "choose"
+    cluster: Annotated[str | None, option(metavar="COLUMN", help="Column with clusters, which stay in one fold.")] = (
+        None
+    )
+    folds: Annotated[int, option(type=whole_number(FOLDS), help="Number of cross-validation folds.")] = 5
+    seed: Seed = 0
+    level: OptionalLevel = None
+    draws: NullReferenceDraws = None
+    path: Annotated[
+        str | None,
+        option(
+            "-o", "--output", type=click.Path(allow_dash=True), metavar="MAP", help="File for the calibrator, as JSON."
+        ),
+    ] = None
+
+    def __post_init__(self) -> None:
+        self.check_method(self.with_)
+        if self.labels and not self.scores:
+            raise click.UsageError("--labels is for several classes; give a score for each with --scores.")
+        if self.scores and self.cluster:
+            raise click.UsageError("--cluster is for two classes; leave it out.")
+        if self.path not in (None, "-"):
+            check_place(Path(str(self.path)))
+
+
+@command(
+    "calibrate",
+    examples=(
+        (
+            "fit beta calibration, assess it by cross-fitting, and save it",
+            f"baserate calibrate {_FILE} --with beta -o map.json",
+        ),
+        ("let the data choose the method", f"baserate calibrate {_FILE} -o map.json"),
+        ("adjust the prevalence alone", f"baserate calibrate {_FILE} --with offset -o map.json"),
+        ("apply the calibrator", "baserate apply map.json new.parquet -o calibrated.parquet"),
+    ),
+)
+def calibrate(reading: Reading, fit_options: FitOptions, output: Annotated[Output, omit("path")]) -> None:
+    """Fit a calibrator: scores to probabilities.
+
+    Calibration before and after is assessed as by `baserate reliability`; after is cross-fitted, so that the calibrator
+    of each row was fitted to other rows. The calibrator in the file is fitted to all rows.
+    """
+    if reading.predicted:
+        raise click.UsageError("labels cannot be calibrated; instead of --predicted give scores with --score.")
+    if len(reading.score) != (0 if fit_options.scores else 1):
+        raise click.UsageError(
+            "a calibrator has one score; give one with --score, or one for each class with --scores."
+        )
+    if fit_options.path == "-" and output.form != "table":
+        raise click.UsageError(
+            "-o - writes the calibrator to stdout, where the numbers would go; name a file for the calibrator."
+        )
+    data = _read_data(reading, fit_options, quiet=output.quiet)
+    calibrator, choice = _fit(data, fit_options, quiet=output.quiet)
+    results = _assess_calibrator(data, calibrator, choice, fit_options, quiet=output.quiet)
+    print_notes(reading, results.data, output)
+    if fit_options.path is not None:
+        write_calibrator(calibrator, fit_options.path, quiet=output.quiet)
+    elif not output.quiet:
+        print_message("no calibrator was written; -o map.json writes it.")
+    if fit_options.path != "-":
+        from baserate.cli._calibration_page import calibrator_page
+
+        print_results(results, lambda: calibrator_page(results, reading, output.digits), output)
+
+
+def _read_data(reading: Reading, fit_options: FitOptions, *, quiet: bool) -> "Tallies | Rows | MulticlassRows":
+    if fit_options.cluster:
+        return read_rows(reading, quiet=quiet, cluster=fit_options.cluster)
+    return (
+        _read_classes(reading, fit_options, quiet=quiet) if fit_options.scores else read_tallies(reading, quiet=quiet)
+    )
+
+
+def _fit(
+    data: "Tallies | Rows | MulticlassRows", fit_options: FitOptions, *, quiet: bool
+) -> "tuple[Calibrator | MulticlassCalibrator, Choice | None]":
+    from baserate import calibrate as library
+
+    if fit_options.with_ != "choose":
+        return library.fit(data, fit_options.with_, **fit_options.options), None
+    with progress_counter(quiet=quiet) as watch:
+        choice = library.choose(data, folds=fit_options.folds, seed=fit_options.seed, watch=watch)
+    return choice.calibrator, choice
+
+
+def _assess_calibrator(
+    data: "Tallies | Rows | MulticlassRows",
+    calibrator: "Calibrator | MulticlassCalibrator",
+    choice: "Choice | None",
+    fit_options: FitOptions,
+    *,
+    quiet: bool,
+) -> "Results":
+    """Assess calibration before and after, and describe the calibrator."""
+    from baserate import FitError, NotAProbabilityError, Results, Rows, infer
+
+    with progress_counter(quiet=quiet) as watch:
+        after, failure = _cross_fit(data, calibrator, fit_options, watch)
+    options: dict[str, Any] = {"level": fit_options.level, "seed": fit_options.seed, "draws": fit_options.draws}
+    settings = infer.CalibrationOptions(**{name: value for name, value in options.items() if value is not None})
+    before = data.tallies() if isinstance(data, Rows) else data
+    try:
+        with progress_counter(quiet=quiet) as watch:
+            results = infer.calibration_summary(before, asked=settings, after=after, watch=watch)
+    except NotAProbabilityError as error:
+        if after is not None:
+            raise
+        raise FitError(f"the scores are no probabilities, and {failure[0]}") from error
+    parameters = [asdict(each) for each in calibrator.parameters]
+    # The note on scores without finite log-odds is among those of the data.
+    notes = [*failure, *(note for note in calibrator.notes if "finite log-odds" not in note)]
+    more = {
+        "map": {"method": calibrator.method, "parameters": parameters, "folds": fit_options.folds},
+        "notes": [*results.data["notes"], *notes],
+    }
+    if choice:
+        more |= {"choice": {"verdict": choice.verdict, "methods": choice.results.rows()}}
+    return Results(results.columns, {**results.data, **more})
+
+
+def _cross_fit(
+    data: "Tallies | Rows | MulticlassRows",
+    calibrator: "Calibrator | MulticlassCalibrator",
+    fit_options: FitOptions,
+    watch: Callable[[int, int], None],
+) -> "tuple[infer.CalibratedData | None, list[str]]":
+    """Calibrate each row by a calibrator that was fitted without it; or return the reason why that fails."""
+    from baserate import FitError, calibrate as library, infer
+
+    chosen = fit_options.with_ == "choose"
+    options = {} if chosen else fit_options.options
+    try:
+        after = library.cross_fit(
+            data, fit_options.with_, folds=fit_options.folds, seed=fit_options.seed, watch=watch, **options
+        )
+    except FitError as error:
+        return None, [f"the calibrator cannot be assessed on other rows: {error}"]
+    method = "the method chosen without each fold" if chosen else calibrator.method
+    return infer.CalibratedData(after, f"cross-fitted: {method}, each row by a calibrator fitted without it"), []
