@@ -248,7 +248,7 @@ def test_a_map_of_another_kind_is_refused(tmp_path: Path) -> None:
     calibrate.prevalence(at=0.5, to=0.2).save(out)
     result = run("reliability", pets(tmp_path), "--truth", "is", "--scores", "p_", "--map", out)
     assert result.exit_code == 2
-    assert "is of two classes, but there are scores for" in result.stderr
+    assert "is of two classes, but the scores are of" in result.stderr
     missing = run("reliability", people(tmp_path), *ONE, "--map", tmp_path / "no.json")
     assert missing.exit_code == 2
     out.write_text(json.dumps({"kind": "other"}), encoding="utf-8")
