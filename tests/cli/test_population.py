@@ -97,7 +97,7 @@ def test_every_verb_writes_what_the_schema_wants() -> None:
     limits = [row for row in form(*LINEAR, "measure", "precision,LR+")["rows"] if row["best"]]
     assert [(row["value"], row["how"]) for row in limits] == [(1, "limit"), (None, None)]
     assert limits[1]["why"] == (
-        "positive_likelihood_ratio grows without bound towards a threshold of 1, so that none is best by it"
+        "positive_likelihood_ratio grows without bound towards a threshold of 1, so no threshold is best"
     )
 
 
