@@ -214,7 +214,7 @@ def test_a_map_is_judged_on_rows_of_its_own(tmp_path: Path) -> None:
     fewer.write_text("\n".join(rows[:-1]) + "\n", encoding="utf-8")
     other = run("reliability", fewer, *ONE, "--map", out, *QUICK[:2], "--json")
     assert other.exit_code == 0, other.stderr
-    assert "these very rows" not in other.stderr
+    assert "fitted to the same rows" not in other.stderr
     after = [row for row in fitting(other.stdout)["rows"] if row["calibrated"]]
     assert {row["calibrated"] for row in after} == {"calibrated by map.json (offset)"}
 
@@ -224,7 +224,7 @@ def test_a_map_of_classes_is_judged(tmp_path: Path) -> None:
     run("calibrate", file, *CLASSES, "--with", "temperature", "--draws", "0", "-o", out, "-q")
     result = run("reliability", file, *CLASSES, "--map", out, "--draws", "0")
     assert result.exit_code == 0, result.stderr
-    assert "these very rows" in result.stderr
+    assert "fitted to the same rows" in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -232,7 +232,7 @@ def test_a_map_of_classes_is_judged(tmp_path: Path) -> None:
     [
         (("--prevalence", "derived"), 2, "--map and --prevalence"),
         (("--curve", "binned"), 2, "--map is for numbers and tests"),
-        (("--score", "old"), 2, "a map is of one score"),
+        (("--score", "old"), 2, "a calibrator applies to one"),
     ],
 )
 def test_what_a_map_does_not_go_with(typed: tuple[str, ...], code: int, words: str, tmp_path: Path) -> None:
@@ -248,7 +248,7 @@ def test_a_map_of_another_kind_is_refused(tmp_path: Path) -> None:
     calibrate.prevalence(at=0.5, to=0.2).save(out)
     result = run("reliability", pets(tmp_path), "--truth", "is", "--scores", "p_", "--map", out)
     assert result.exit_code == 2
-    assert "is of two classes, but there are scores for" in result.stderr
+    assert "is of two classes, but the scores are of" in result.stderr
     missing = run("reliability", people(tmp_path), *ONE, "--map", tmp_path / "no.json")
     assert missing.exit_code == 2
     out.write_text(json.dumps({"kind": "other"}), encoding="utf-8")

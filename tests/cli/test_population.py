@@ -97,7 +97,7 @@ def test_every_verb_writes_what_the_schema_wants() -> None:
     limits = [row for row in form(*LINEAR, "measure", "precision,LR+")["rows"] if row["best"]]
     assert [(row["value"], row["how"]) for row in limits] == [(1, "limit"), (None, None)]
     assert limits[1]["why"] == (
-        "positive_likelihood_ratio grows without bound towards a threshold of 1, so that none is best by it"
+        "positive_likelihood_ratio grows without bound towards a threshold of 1, so no threshold is best"
     )
 
 
@@ -142,13 +142,13 @@ def test_what_is_said_beside_the_data() -> None:
             [*LINEAR, "--prevalence", "2", "measure", "f1"],
             "prevalence is 2.0; expected 0, 1 or a prevalence",
         ),
-        (["population", "binormal", "--means", "1", "measure", "f1"], "means is (1.0,); give two numbers"),
+        (["population", "binormal", "--means", "1", "measure", "f1"], "means is (1.0,); expected two numbers"),
         (["population", "binormal", "--sds", "1,0", "measure", "f1"], "sds is 0.0; expected a standard deviation"),
         (["population", "binormal", "--sds", "1,inf", "measure", "f1"], "holds an infinite number"),
         (["population", "beta", "--negative", "a,b", "measure", "f1"], "'a' is not a number"),
         (["population", "retrieval", "--level", "ER", "measure", "f1"], "there is no level 'ER'. Did you mean"),
         (["population", "retrieval", "measure", "f1"], "missing option '--level'"),
-        ([*LINEAR, "measure", "brier"], "brier is of probabilities"),
+        ([*LINEAR, "measure", "brier"], "brier is a measure of probabilities"),
         ([*LINEAR, "study", "--measures", "f1"], "f1 requires a threshold"),
         ([*LINEAR, "study", "--sizes", "2.5"], "sizes is 2.5; expected whole numbers of 1 or more"),
         ([*LINEAR, "draw", "10", "--positives", "11"], "10 rows with 11 positives cannot be drawn"),

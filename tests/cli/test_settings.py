@@ -246,7 +246,7 @@ def test_python_compares_samples_and_classes_at_stated_costs() -> None:
     assert found.values == (2, 0)
     a = class_scores(list("aabbcc"), [[3, 2, 1], [1, 3, 2], [1, 3, 2], [1, 3, 2], [1, 2, 3], [3, 1, 2]])
     b = class_scores(list("aabbcc"), [[3, 2, 1], [3, 1, 2], [1, 3, 2], [1, 3, 2], [1, 2, 3], [1, 2, 3]])
-    with pytest.raises(OptionError, match="expected_cost needs what errors cost"):
+    with pytest.raises(OptionError, match="expected_cost requires costs of errors"):
         infer.compare_classes(a, b, measure="expected_cost")
     costs = CostMatrix([[0, 1, 2], [1, 0, 1], [2, 1, 0]], list("abc"))
     found = infer.compare_classes(a, b, measure=partial(multiclass.expected_cost, costs=costs))

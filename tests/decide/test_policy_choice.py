@@ -51,7 +51,7 @@ def test_thresholds_after_a_calibrator_become_raw_scores(seed: int, method: str)
     flagged = [policy.action(each) for each in found.tally.score]
     assert flagged == [behind.cut.action(each) for each in map_(found.tally.score)]
     assert policy.chosen_on == found.tally.digest
-    assert any("fitted to these very rows" in note for note in policy.notes)
+    assert any("fitted to the same rows" in note for note in policy.notes)
 
 
 def test_thresholds_beyond_the_calibrator() -> None:

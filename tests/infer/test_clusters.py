@@ -230,7 +230,7 @@ def test_what_clusters_refuse() -> None:
     with pytest.raises(OptionError, match="method='wilson' is for independent rows"):
         infer.estimate("sensitivity", rows, threshold=0.5, method="wilson")
     two = Rows(rows.truth, {"one": rows.score["risk"], "two": rows.score["risk"]}, cluster=rows.cluster)
-    with pytest.raises(OptionError, match=r"several models; infer\.summary judges each"):
+    with pytest.raises(OptionError, match=r"several models; use infer\.summary"):
         infer.estimate("auc", two)
     with pytest.raises(OptionError, match="method='wilson' is for independent rows"):
         infer.summary(rows, interval=infer.IntervalOptions(method="wilson"))

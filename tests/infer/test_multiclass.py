@@ -213,7 +213,7 @@ def test_what_is_undefined_says_why() -> None:
 def test_measures_of_other_data_raise() -> None:
     with pytest.raises(OptionError, match="takes MulticlassRows, not Confusion"):
         infer.estimate("hand_till", sample(1).confusion())
-    with pytest.raises(OptionError, match="there is one kind only, so leave it out"):
+    with pytest.raises(OptionError, match="leave it out: there is only one method"):
         infer.estimate("hand_till", sample(1), method="resample")
 
 

@@ -102,8 +102,8 @@ def test_rows_without_clusters_are_tallies() -> None:
 
 def test_rows_of_several_kinds_are_for_summaries() -> None:
     truth, score = np.array([True, False, True]), np.array([0.9, 0.2, 0.6])
-    with pytest.raises(OptionError, match=r"these rows have several models; infer\.summary judges each"):
+    with pytest.raises(OptionError, match=r"these rows have several models; use infer\.summary"):
         infer.estimate("auc", Rows(truth, {"one": score, "two": score}))
     grouped = Rows(truth, {"one": score}, group=np.array([0, 1, 1]), groups=(("f",), ("m",)), attributes=("sex",))
-    with pytest.raises(OptionError, match=r"these rows have groups \(sex\); infer\.summary judges each"):
+    with pytest.raises(OptionError, match=r"these rows have groups \(sex\); use infer\.summary"):
         infer.estimate("auc", grouped)

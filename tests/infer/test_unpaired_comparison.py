@@ -385,7 +385,7 @@ def test_classes_need_a_measure_of_classes() -> None:
         compare_classes(a, b, measure="mcc", question=Question(method="delong"))
     with pytest.raises(OptionError, match="is not MulticlassRows"):
         compare_classes(a, None)  # type: ignore[arg-type]
-    with pytest.raises(OptionError, match="no measure of many classes"):
+    with pytest.raises(OptionError, match="is not a multi-class measure"):
         compare_classes(a, b, measure=MEASURES["auc"])
 
 

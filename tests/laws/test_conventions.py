@@ -244,7 +244,7 @@ def convention_23_after_is_judged_on_other_rows() -> None:
     own = data.tally.with_scores(found(data.tally.score))
     assert measure.brier(own) < measure.brier(calibrate.cross_fit(data.tally, "isotonic"))
     quick = infer.CalibrationOptions(draws=0)
-    assert "these very rows" in infer.calibration_summary(data, asked=quick, after=found).data["notes"][-1]
+    assert "fitted to the same rows" in infer.calibration_summary(data, asked=quick, after=found).data["notes"][-1]
     other = read.tallies({"y": [1, 0], "p": [0.2, 0.3]}, truth="y", score="p")
     assert not any(
         "very rows" in note for note in infer.calibration_summary(other, asked=quick, after=found).data["notes"]

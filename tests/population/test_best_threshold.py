@@ -253,7 +253,11 @@ def test_custom_functions() -> None:
             OptionError,
             "neither end of flag_rate is the better",
         ),
-        (lambda: population.best_threshold(population.linear(), lambda c: c.tp), OptionError, "toward='high' or 'low'"),
+        (
+            lambda: population.best_threshold(population.linear(), lambda c: c.tp),
+            OptionError,
+            "toward='high' or toward='low'",
+        ),
         (
             lambda: population.best_threshold(population.linear(), "auc"),
             OptionError,

@@ -120,7 +120,7 @@ def test_invalid_tables_raise() -> None:
         population.table(linear, "roc", points=1)
     with pytest.raises(OptionError, match="f1 is not a measure over all thresholds"):
         population.exact_value(linear, "f1")
-    with pytest.raises(OptionError, match="brier is of probabilities"):
+    with pytest.raises(OptionError, match="brier is a measure of probabilities"):
         population.summary(linear, "brier")
 
 
@@ -207,7 +207,7 @@ def test_progress_goes_from_nothing_to_everything() -> None:
     [
         ({"measures": ["auc", "f1"]}, "f1 requires a threshold; choose measures over all thresholds"),
         ({"sizes": [0]}, "sizes is 0; expected whole numbers of 1 or more"),
-        ({"sizes": [2.5]}, "sizes is 2.5; give whole numbers"),
+        ({"sizes": [2.5]}, "sizes is 2.5; expected whole numbers"),
         ({"repeats": 0}, "repeats is 0"),
         ({"sizes": []}, "there is nothing to study"),
         ({"prevalences": [1.5]}, "prevalence is 1.5; expected 0, 1 or a prevalence from 1e-12 to 1 - 1e-12"),

@@ -321,7 +321,7 @@ def test_probabilities_are_measured_raw_and_after_reprior() -> None:
     assert tests["cox"].p > 0.01
     assert tests["spiegelhalter_z"].p > 0.01
     for name in ("hosmer_lemeshow", "ecce"):
-        assert "test them as they came, after reprior to their own prevalence" in (tests[name].why or "")
+        assert "test the original rows, after reprior to their own prevalence" in (tests[name].why or "")
     assert infer.cox_test(raw).p < 1e-6
 
 

@@ -312,9 +312,7 @@ def summary(population: Population, *measures: str | Measure, points: int = 11, 
     columns = {name: [row.get(name) for row in rows] for name in (*COLUMNS, "best")}
     data = header(population)
     skipped = [row["measure"].replace("_", " ") for row in rows if row.get("skipped")]
-    notes = [
-        f"thresholds with an infinite {name} were skipped: infinities are never the best value." for name in skipped
-    ]
+    notes = [f"thresholds with an infinite {name} were skipped: infinities are never best." for name in skipped]
     settings = collect_settings(functions)
     notes += note_settings(settings)
     return Results(columns, data | {"notes": [*data["notes"], *notes]} | ({"settings": settings} if settings else {}))
