@@ -165,7 +165,7 @@ def test_costs_know_their_labels() -> None:
     assert costs.total(c.over("cab")) == costs.total(c)
     assert costs.total(Confusion.of_matrix([[0, 7], [0, 0]], "cb", truth="rows")) == 42
     assert np.array_equal(costs.total(Confusion(np.array([CELLS, 2 * CELLS]), c.labels)), [3, 6])
-    with pytest.raises(UnknownNameError, match=r"costs for \['a', 'b', 'c'\], but none for 0, 1, 2; give costs"):
+    with pytest.raises(UnknownNameError, match="no costs for the class 0; give"):
         costs.total(Confusion.of_matrix(CELLS, truth="rows"))
 
 

@@ -66,6 +66,7 @@ def random_numbers(key: str, texts: Sequence[str]) -> RandomNumbers:
         digests = b"".join(map(digest, texts))
     except UnicodeEncodeError as error:
         raise OptionError(f"the ID {error.object!r} is not valid UTF-8 text", remedy="correct it.") from error
+    # A digest is four 64-bit words; the first, big-endian, has the leading digits that SQL and Python exports use.
     return np.frombuffer(digests, dtype=">u8")[::4].astype(np.uint64) >> _UNUSED
 
 

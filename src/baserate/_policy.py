@@ -41,6 +41,7 @@ _FIELDS = (
 
 def policy_content(policy: Policy) -> dict[str, Any]:
     """Return the fields that determine decisions, as JSON values."""
+    # Notes are left out on purpose: the key is a hash of the content, so rewording a note must not change decisions.
     return {
         "rule": policy.rule,
         "settings": {name: _setting_to_json(name, setting) for name, setting in policy.settings.items()},
@@ -65,6 +66,7 @@ def policy_key(policy: Policy) -> str:
     """Return the SHA-256 of the content as JSON with sorted keys; random assignment uses it as its key."""
     from hashlib import sha256  # slow to import, and not always needed
 
+    # Any change of this text, even of a blank, would change every random decision of saved policies.
     return sha256(json.dumps(policy_content(policy), sort_keys=True, ensure_ascii=True).encode()).hexdigest()
 
 
@@ -130,6 +132,7 @@ def _label(value: object) -> object:
 def _treatment_to_json(treatment: Treatment) -> dict[str, Any]:
     if isinstance(treatment, RandomizedCut):
         pairs = zip(treatment.chances, treatment.cuts, strict=True)
+        # The file format says "lottery"; renaming the key would make saved policies unreadable.
         return {"lottery": [{"chance": chance, **_treatment_to_json(cut)} for chance, cut in pairs]}
     return {"thresholds": [_number(at) for at in treatment.thresholds], "actions": list(treatment.actions)}
 

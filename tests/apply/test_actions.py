@@ -217,7 +217,7 @@ def test_ids_beyond_64_bits() -> None:
         (pd.Series([1.0, 2.0, 3.0]), OptionError, "hold Float64"),
         (pd.Series([1, "a", 3], dtype=object), OptionError, "hold int and str"),
         (pl.Series([True, False, True]), OptionError, "hold Boolean"),
-        (["\ud800"] * 3, OptionError, "is no text that UTF-8 can hold"),
+        (["\ud800"] * 3, OptionError, "is not valid UTF-8 text"),
         (["a", "b"], ShapeError, "different lengths"),
         (None, OptionError, "randomized by the ids of rows, but there are none; give them as id="),
     ],

@@ -144,7 +144,7 @@ def test_it_is_noted_and_survives_a_file() -> None:
     policy = decide.youden(made)
     assert policy.threshold == 0.1
     told = "scores have float32 precision: a threshold of 0.10000000149011612 became 0.1, which flags the same rows"
-    assert policy.notes == (f"{told} here and in a text file with these scores.",)
+    assert policy.notes == (f"{told} in these data and in a text file with these scores.",)
     assert Policy.from_json(policy.to_json()) == policy
 
 

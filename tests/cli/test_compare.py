@@ -131,7 +131,7 @@ def test_files_that_do_not_fit(tmp_path: Path) -> None:
     ("typed", "code", "told"),
     [
         (("--truth", "sick", "--score", "risk"), 2, "a comparison needs two models: repeat --score, or join two"),
-        ((*TWO, "--margin", "0.1"), 2, "say which, for example --alternative better"),
+        ((*TWO, "--margin", "0.1"), 2, "give, for example, --alternative better"),
         ((*TWO, "--measure", "f1", "--method", "delong"), 2, "use --method resample"),
         ((*TWO, "--measure", "accuracy", "--weight", "w", "--method", "mcnemar"), 2, "these have weights"),
         ((*TWO, "--measure", "acurracyy"), 2, "Did you mean 'accuracy'"),

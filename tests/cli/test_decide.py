@@ -123,8 +123,7 @@ def test_what_is_told(tmp_path: Path) -> None:
         "positive = 1, inferred; name it with --positive.",
         (
             "note: the threshold was chosen on these rows, so its performance is optimistic: use other data, or read "
-            "the "
-            "optimism-corrected values."
+            "the optimism-corrected values."
         ),
         (
             "note: expected_cost is at these costs: a false positive 1, a false negative 20, a true positive 0, a true "

@@ -343,7 +343,7 @@ def test_invalid_goals_raise_with_a_remedy() -> None:
         equalize.optimal_policy(Tallies({"risk": {(): groups["f"].tally}}), Goal())
     with pytest.raises(OptionError, match="has no groups"):
         equalize.optimal_policy({}, Goal())
-    with pytest.raises(OptionError, match="give a Curve"):
+    with pytest.raises(OptionError, match="expected a Curve"):
         equalize.optimal_policy({"f": 3}, Goal())  # type: ignore[dict-item]
 
 

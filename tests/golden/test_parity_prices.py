@@ -31,4 +31,4 @@ def test_false_alarms_that_cost_ten_times_as_much_make_scores_useless(columns: C
     assert found.columns["price"] == [0, 0, 0]
     for name in ("cost", "deterministic_cost", "blind_cost"):
         assert found.columns[name] == near([(0.466179, 0.470443)[place]] * 3)
-    assert "flag nobody" in found.data["notes"][-1]
+    assert "flagging nobody" in found.data["notes"][-1]

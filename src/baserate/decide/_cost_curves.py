@@ -273,7 +273,7 @@ def _grid(points: int) -> Floats:
 def _brier_breakpoints(score: Floats, turns: Floats) -> tuple[Floats, Any]:
     """Return where a Brier curve bends or jumps, and how many of the scores, from the lowest, are not flagged there.
 
-    Every score is there twice: flagged, then not flagged.
+    Every score occurs twice: flagged, then not flagged.
     """
     ascending = score[::-1]
     bends = np.setdiff1d(np.concatenate([[0.0], turns, [1.0]]), ascending)
@@ -437,10 +437,10 @@ def _check_tables(tables: Mapping[str, Any], costs: Costs | CostMatrix) -> Measu
     """Check that the tables fit the costs; return the measure of expected cost."""
     if not tables:
         raise OptionError("there is no confusion matrix", remedy="give one for each classifier, by name.")
-    wanted: type[Any] = Counts if isinstance(costs, Costs) else Confusion
+    expected: type[Any] = Counts if isinstance(costs, Costs) else Confusion
     for name, table in tables.items():
-        if not isinstance(table, wanted):
-            mismatch = f"{type(costs).__name__} are for {wanted.__name__}, but {name} is {type(table).__name__}"
+        if not isinstance(table, expected):
+            mismatch = f"{type(costs).__name__} are for {expected.__name__}, but {name} is {type(table).__name__}"
             raise OptionError(mismatch, remedy="give Costs for two classes, a CostMatrix for several.")
         if table.shape:
             raise ShapeError(f"{name} has {table.shape} tables", remedy="give one, for example counts[0].")

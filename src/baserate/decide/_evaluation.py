@@ -129,7 +129,7 @@ def evaluate_groups(
 
 
 def is_chosen_on(tallies: Tallies, policy: Policy, model: str) -> bool:
-    """Return whether a policy was chosen on these very rows, pooled or in groups."""
+    """Return whether a policy was chosen on the same rows, pooled or in groups."""
     return policy.chosen_on is not None and policy.chosen_on in _digests(tallies, policy, model)
 
 

@@ -382,14 +382,14 @@ def choose_policy(tallies: Tallies, rule: Rule, *, model: str | None = None, map
     return replace(policy, columns=columns, positive=str(tallies.intake.positive))
 
 
-def _choose_after_calibrator(map_: Calibrator, tally: Tally, rule: Rule) -> Policy:
+def _choose_after_calibrator(calibrator: Calibrator, tally: Tally, rule: Rule) -> Policy:
     """Let a rule choose among calibrated scores, and express the policy on the raw scores."""
-    policy = on_raw_scores(rule(Curve(tally.with_scores(map_(tally.score)))), map_, seen=tally.score)
-    notes = (*policy.notes, *[SAME_ROWS] * map_.was_fitted_on(tally))
+    policy = on_raw_scores(rule(Curve(tally.with_scores(calibrator(tally.score)))), calibrator, seen=tally.score)
+    notes = (*policy.notes, *[SAME_ROWS] * calibrator.was_fitted_on(tally))
     return replace(policy, chosen_on=policy.chosen_on and tally.digest, notes=notes)
 
 
-def on_raw_scores(policy: Policy, map_: Calibrator, /, *, seen: npt.ArrayLike = ()) -> Policy:
+def on_raw_scores(policy: Policy, calibrator: Calibrator, /, *, seen: npt.ArrayLike = ()) -> Policy:
     """Return the policy on raw scores that equals a policy on calibrated scores.
 
     Applying it needs no calibrator: comparing with a number is the same in every language and on every machine, which
@@ -399,7 +399,7 @@ def on_raw_scores(policy: Policy, map_: Calibrator, /, *, seen: npt.ArrayLike = 
     ----------
     policy
         Policy on calibrated scores.
-    map_
+    calibrator
         Calibrator from raw scores to calibrated ones.
     seen
         Raw scores of the data. A threshold that is the calibrated value of one of them becomes the least such score;
@@ -422,34 +422,36 @@ def on_raw_scores(policy: Policy, map_: Calibrator, /, *, seen: npt.ArrayLike = 
     if policy.map is not None:
         raise OptionError("the policy is on raw scores already", remedy="give one on calibrated scores.")
     scores = np.unique(np.asarray(seen, dtype=np.float64))
-    by_group = {group: _invert_treatment(each, map_, scores) for group, each in policy.by_group.items()}
-    return separate_float32(replace(policy, by_group=by_group, map=map_), scores)
+    by_group = {group: _invert_treatment(each, calibrator, scores) for group, each in policy.by_group.items()}
+    return separate_float32(replace(policy, by_group=by_group, map=calibrator), scores)
 
 
-def _invert_treatment(treatment: Treatment, map_: Calibrator, scores: Floats) -> Treatment:
+def _invert_treatment(treatment: Treatment, calibrator: Calibrator, scores: Floats) -> Treatment:
     if isinstance(treatment, Cut):
-        return _invert_cut(treatment, map_, scores)
+        return _invert_cut(treatment, calibrator, scores)
     cuts: dict[Cut, float] = {}
     for cut, chance in zip(treatment.cuts, treatment.chances, strict=True):
-        inverted = _invert_cut(cut, map_, scores)
+        inverted = _invert_cut(cut, calibrator, scores)
         cuts[inverted] = cuts.get(inverted, 0.0) + chance
     return RandomizedCut(tuple(cuts), tuple(cuts.values())) if len(cuts) > 1 else next(iter(cuts))
 
 
-def _invert_cut(cut: Cut, map_: Calibrator, scores: Floats) -> Cut:
-    if isinstance(map_.form, (Steps, Between)):
-        steps = _invert_steps(cut, map_, _step_edges(map_.form))
-    elif map_.never_falls:
-        steps = dict(zip([None, *(_least_score(map_, at, scores) for at in cut.thresholds)], cut.actions, strict=True))
+def _invert_cut(cut: Cut, calibrator: Calibrator, scores: Floats) -> Cut:
+    if isinstance(calibrator.form, (Steps, Between)):
+        steps = _invert_steps(cut, calibrator, _step_edges(calibrator.form))
+    elif calibrator.never_falls:
+        starts = [None, *(_least_score(calibrator, at, scores) for at in cut.thresholds)]
+        steps = dict(zip(starts, cut.actions, strict=True))
     else:
-        raise OptionError(f"{map_.method} does not increase with the score, so no threshold before it is equivalent.")
+        what = f"{calibrator.method} does not increase with the score, so no threshold before it is equivalent"
+        raise OptionError(what, remedy="use a monotone calibrator.")
     runs = [next(same_action) for _, same_action in groupby(steps.items(), key=lambda item: item[1])]
     return Cut(tuple(start for start, _ in runs if start is not None), tuple(action for _, action in runs))
 
 
-def _invert_steps(cut: Cut, map_: Calibrator, edges: list[float]) -> dict[float | None, str]:
+def _invert_steps(cut: Cut, calibrator: Calibrator, edges: list[float]) -> dict[float | None, str]:
     """Return where actions begin under a calibrator that is constant between its edges and need not increase."""
-    actions = [cut.action(float(map_([at])[0])) for at in (_score_below(edges), *edges)]
+    actions = [cut.action(float(calibrator([at])[0])) for at in (_score_below(edges), *edges)]
     steps: dict[float | None, str] = dict(zip([None, *edges], actions, strict=True))
     # Keep the actions of both ends even if no score reaches them, so that the policy has all its actions.
     if cut.actions[0] not in actions:
@@ -468,24 +470,24 @@ def _score_below(edges: list[float]) -> float:
     return float(np.nextafter(edges[0], -inf)) if edges else 0.5
 
 
-def _least_score(map_: Calibrator, threshold: float, scores: Floats) -> float:
+def _least_score(calibrator: Calibrator, threshold: float, scores: Floats) -> float:
     """Find the least score that the calibrator maps to a threshold or above, by bisection over all floats."""
     if isinf(threshold):  # flags none or all, on either scale
         return threshold
     if len(scores):
-        same = scores[map_(scores) == threshold]
+        same = scores[calibrator(scores) == threshold]
         if len(same):
             return float(same[0])
-    low, high = (0.0, 1.0) if map_.form.of_probabilities else (-np.finfo(float).max, np.finfo(float).max)
-    if map_([low])[0] >= threshold:
+    low, high = (0.0, 1.0) if calibrator.form.of_probabilities else (-np.finfo(float).max, np.finfo(float).max)
+    if calibrator([low])[0] >= threshold:
         return -inf
-    if map_([high])[0] < threshold:
+    if calibrator([high])[0] < threshold:
         return inf
     # Bisect over ranks of floats, not over values: 64 steps are exact, and calibrators need not be invertible.
     first, last = _float_rank(low), _float_rank(high)
     while last - first > 1:
         middle = (first + last) // 2
-        first, last = (first, middle) if map_([_float_at_rank(middle)])[0] >= threshold else (middle, last)
+        first, last = (first, middle) if calibrator([_float_at_rank(middle)])[0] >= threshold else (middle, last)
     return _float_at_rank(last)
 
 

@@ -221,10 +221,10 @@ def _validation_columns(bootstrap: ThresholdBootstrap | None, folded: RuleCrossV
     performance = folded.performance if folded is not None else {}
     if row["measure"] not in performance:
         return _bootstrap_columns(bootstrap, row)
-    return _bootstrap_columns(bootstrap, row) | _prefixed("crossvalidated", performance[row["measure"]])
+    return _bootstrap_columns(bootstrap, row) | _interval_columns("crossvalidated", performance[row["measure"]])
 
 
-def _prefixed(name: str, estimate_: Estimate) -> Row:
+def _interval_columns(name: str, estimate_: Estimate) -> Row:
     """Return an estimate and its interval as columns `name`, `name_low` and `name_high`."""
     columns = tidy_columns(estimate_)
     return {name: columns["value"], f"{name}_low": columns["low"], f"{name}_high": columns["high"]}
@@ -240,7 +240,7 @@ def _bootstrap_columns(bootstrap: ThresholdBootstrap | None, row: Row) -> Row:
     performance = bootstrap.performance.get(row["measure"])
     if performance is None:
         return {}
-    return {"optimism": performance.optimism, **_prefixed("corrected", performance.corrected)}
+    return {"optimism": performance.optimism, **_interval_columns("corrected", performance.corrected)}
 
 
 def _note_failed_samples(bootstrap: ThresholdBootstrap | None) -> Iterator[str]:

@@ -63,6 +63,7 @@ class NullGaps(NamedTuple):
     @property
     def upper(self) -> float | None:
         """95% quantile of the gap under the null hypothesis."""
+        # "higher" returns a simulated gap: those of counts are discrete, and an average of two may be impossible.
         return None if self.gaps is None else float(np.quantile(self.gaps, NULL_QUANTILE, method="higher"))
 
     def p_value(self, gap: float) -> float | None:
