@@ -108,7 +108,7 @@ def test_missing_scores_may_stay_so(kept: Path, tmp_path: Path) -> None:
         (("--to", "site"), 2, "there is a column 'site' already; name the new one otherwise with --to."),
         (("--score", "times"), 3, "outside [0, 1] in 'times' (rows 2, 4, 7, 9, counted from 1)"),
         (("--score", "site"), 3, "10 of 10 values of site are not numbers (the first is 'north')"),
-        (("--bounds",), 2, "made has no bounds; bounds are those of venn-abers."),
+        (("--bounds",), 2, "made has no bounds; fit venn-abers, which has."),
         (("--missing", "drop"), 2, "'drop' is not one of 'refuse', 'keep'"),
     ],
 )
@@ -149,7 +149,7 @@ MAPS = {
     "newer": (NEWER, "schema version 9; this release reads 1: upgrade baserate."),
     "edited": (MAP.to_json().replace("1.4", "1.5"), "was changed after it was written"),
     "another kind": ('{"kind": "baserate/tally"}', "name a file that holds one."),
-    "no text": ("\udcff", "is no text, so no map"),
+    "no text": ("\udcff", "is no text, so no calibrator"),
 }
 
 
@@ -320,7 +320,7 @@ BROKEN = {
     "newer": (NEWEST, "a policy of schema version 9; this release reads 1: upgrade baserate."),
     "edited": (POLICY.to_json().replace("0.5", "0.6"), "the policy was changed after it was written"),
     "a table": (PEOPLE, "holds neither a map nor a policy; name a file that holds one."),
-    "no text": ("\udcff", "is no text, so no map or policy"),
+    "no text": ("\udcff", "is no text, so no calibrator or policy"),
 }
 
 
