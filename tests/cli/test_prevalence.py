@@ -445,7 +445,7 @@ ONE = ("new.csv", "--score", "risk")
         ),
         (("prevalence", *ONE, *OLD, *SCORED, "--alpha", "3"), "--alpha has no use for binned; leave it out."),
         (("prevalence", *ONE, *OLD, *SCORED, "--method", "pacc", "--no-recalibration"), "--no-recalibration has no"),
-        (("prevalence", *ONE, *OLD, *SCORED, "--at", "0.3"), "--at is for probabilities taken as they are"),
+        (("prevalence", *ONE, *OLD, *SCORED, "--at", "0.3"), "--at is for probabilities that are not recalibrated"),
         (("prevalence", *ONE, *OLD, *SCORED, "--no-recalibration"), "for binned; add --method mlls, or leave it out."),
         (("prevalence", *ONE, *OLD, *SCORED, "--no-recalibration", "--at", "2"), "'2' is no prevalence"),
         (("prevalence", *ONE, *OLD, *SCORED, "--method", "acc", "--threshold", "0.1,0.2"), "at one threshold; give"),

@@ -74,15 +74,15 @@ def test_what_is_told(tmp_path: Path) -> None:
     assert told == [
         "positive = 1, inferred; name it with --positive.",
         (
-            "note: there, the prevalence is 0.02, taken as known, and negatives are 32.67 times as frequent beside "
-            "positives as here; each class is taken to look as it does here."
+            "note: the deployment prevalence is 0.02, taken as known: negatives are 32.67 times as frequent per "
+            "positive as in the sample; scores within each class are assumed to be distributed as in the sample."
         ),
-        "note: that is the prevalence of everybody; each group has its own, which the same factor leads to.",
+        "note: that is the prevalence of all groups together; the same factor gives each group its own.",
         (
-            "note: decisions are those of the scores as given; on corrected scores these thresholds flag the same: "
+            "note: decisions use the scores as given; these thresholds on corrected scores flag the same rows: "
             "0.5 as 0.029702970297029705."
         ),
-        "note: corrected scores take those given as right at a prevalence of 0.4, that of these rows.",
+        "note: corrected scores assume that scores are calibrated at the prevalence of the sample, 0.4.",
     ]
 
 
@@ -294,7 +294,7 @@ def test_a_class_without_rows_is_unusable_data(tmp_path: Path) -> None:
     labels = run("shift", pets(tmp_path), *LABELS, "--labels", "cat,dog,fish,bird", "--to",
                  "cat=0.2,dog=0.3,fish=0.3,bird=0.2")  # fmt: skip
     assert labels.exit_code == 3
-    assert "there is nothing of the class 'bird' that could be given a share" in labels.stderr
+    assert "there are no rows of the class 'bird' that could be reweighted" in labels.stderr
 
 
 def test_it_is_the_same_program(tmp_path: Path) -> None:
