@@ -296,7 +296,7 @@ def test_rows_without_a_score_stay_if_they_may(policy: Path, tmp_path: Path) -> 
     [
         (
             (),
-            "this policy is randomized by the ids of rows, but no column of ids is named; name it, such as --id patient.",
+            "this policy is randomized by the ids of rows, but no column of ids is named; name it, such as --id",
         ),
         (("--id", "nr"), "there is no column 'nr'."),
         (("--id", "old", "--bounds"), "--bounds is for maps, and "),
