@@ -80,7 +80,7 @@ BAD: dict[str, Bad] = {
         text("y,p,caf\xe9\n1,0.5,a\n".encode("latin-1")), FileFormatError, "the header of {path} is not UTF-8 text"
     ),
     "UTF-16": Bad(text(GOOD.encode("utf-16")), FileFormatError, "bad.csv is UTF-16 text; convert it first"),
-    "bytes that are no table": Bad(text(b"\x7fELF\0\0\1\2" * 50), FileFormatError, "is no table that we know"),
+    "bytes that are no table": Bad(text(b"\x7fELF\0\0\1\2" * 50), FileFormatError, "is no table: neither CSV"),
     "a long row": Bad(
         text("y,p\n1,0.5\n0,0.4,7\n"),
         FileFormatError,

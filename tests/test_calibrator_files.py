@@ -86,7 +86,7 @@ def test_errors_list_the_rows_of_invalid_scores() -> None:
         HALF([0.2, np.nan, 0.3, np.inf])
     with pytest.raises(MissingValuesError, match=r"8 of 9 .* \(at 1, 2, 3, 4, 5 and 3 more, counted from 0\)"):
         ANY([0.2, *[np.nan] * 8])
-    with pytest.raises(NotAProbabilityError, match=r"1 of 3 scores lie outside \[0, 1\] \(at 2, .*fit a map on scores"):
+    with pytest.raises(NotAProbabilityError, match=r"1 of 3 scores lie outside \[0, 1\] \(at 2, .*fit a calibrator"):
         HALF([0.2, 1.0, 1.5])
     assert ANY([-9.0, 9.0]).tolist() == [0.1, 0.9]
     with pytest.raises(MissingValuesError, match="at 0"):
@@ -98,7 +98,7 @@ def test_errors_list_the_rows_of_invalid_scores() -> None:
         venn_abers.bounds([1.5])
     with pytest.raises(NotNumericError, match="not numbers"):
         HALF(["a", "b"])
-    with pytest.raises(ShapeError, match="bounds are those of venn-abers"):
+    with pytest.raises(ShapeError, match="has no bounds"):
         HALF.bounds([0.2])
 
 
@@ -163,7 +163,7 @@ def test_probabilities_of_0_and_1_stay_or_are_clipped() -> None:
 
 
 WRONG: list[tuple[Callable[[], object], str]] = [
-    (partial(LogOdds, -1.0, 1.0, 0.0), "neither may be negative"),
+    (partial(LogOdds, -1.0, 1.0, 0.0), "expected 0 or more"),
     (partial(LogOdds, 0.0, 1.0, 0.0), "nearest is 0"),
     (partial(LogOdds, 1.0, 1.0, float("nan")), "c is nan"),
     (partial(LogOdds, 1.0, 1.0, 0.0, 0.7), "nearest is 0.7"),
@@ -171,9 +171,9 @@ WRONG: list[tuple[Callable[[], object], str]] = [
     (partial(Knots, np.array([]), np.array([])), "no knots"),
     (partial(Knots, np.array([1.0, 0.0]), np.array([0.1, 0.2])), "do not rise"),
     (partial(Knots, np.array([0.0, 1.0]), np.array([0.1])), "2 of y for 2 knots"),
-    (partial(Steps, np.array([0.0]), np.array([0.1, 1.2])), "no probability"),
+    (partial(Steps, np.array([0.0]), np.array([0.1, 1.2])), "outside"),
     (partial(Steps, np.array([0.0]), np.array([0.1])), "2 of y for 1 threshold"),
-    (partial(Softmax, np.ones(2), np.zeros(3)), "one number each"),
+    (partial(Softmax, np.ones(2), np.zeros(3)), "one number for each"),
     (partial(Softmax, np.zeros(2), np.zeros(2)), "nearest is 0"),
     (partial(OneVsRest, (Line(0.0, 1.0),)), "forms for 1 class;"),
     (
@@ -208,11 +208,11 @@ def edited(text: str, **changes: object) -> str:
 TEXT = HALF.to_json()
 BROKEN: dict[str, tuple[str, str]] = {
     "empty": ("", "not JSON"),
-    "truncated": (TEXT[: len(TEXT) // 2], "not JSON: .*broken or no map"),
+    "truncated": (TEXT[: len(TEXT) // 2], "not JSON: .*broken or no calibrator"),
     "no map": ('{"kind": "baserate/tally", "schema_version": 1}', "its \"kind\" is not 'baserate/map'"),
     "a list": ("[1, 2]", 'its "kind" is not'),
-    "newer": (edited(TEXT, schema_version=2), "schema version 2; this release reads 1: upgrade baserate"),
-    "older than all": (edited(TEXT, schema_version=0), "schema version 0, which there is not"),
+    "newer": (edited(TEXT, schema_version=2), "schema version 2, but this release reads 1; upgrade baserate"),
+    "older than all": (edited(TEXT, schema_version=0), "unknown schema version, 0"),
     "edited": (TEXT.replace("offset", "logistic"), "was changed after it was written"),
     "edited number": (TEXT.replace("-0.69", "-0.68"), "was changed after it was written"),
     "without seal": (edited(TEXT, seal=None), "was changed"),
@@ -226,13 +226,13 @@ def test_edited_files_are_refused(name: str, tmp_path: Path) -> None:
         Calibrator.from_json(text)
     path = tmp_path / "map.json"
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(FileFormatError, match=words if name != "no map" else "no map"):
+    with pytest.raises(FileFormatError, match=words if name != "no map" else "no calibrator"):
         load_calibrator(path)
 
 
 FORGED = [
     ({"form": "other"}, "there is no form 'other'"),
-    ({"form": "line", "intercept": 1.0}, "a form line with the fields"),
+    ({"form": "line", "intercept": 1.0}, "line with the fields"),
     ({"form": "line", "intercept": 1.0, "slope": "2"}, "'2' is not a number"),
     ({"form": "line", "intercept": 1.0, "slope": True}, "slope is True"),
     ({"form": "knots", "x": [0.0], "y": [0.1], "of_probabilities": 1}, "of_probabilities is 1"),
@@ -246,11 +246,11 @@ FORGED = [
 def test_a_sealed_file_is_still_checked(form: object, words: str) -> None:
     """A seal can be forged; a wrong form is refused all the same."""
     content = {key: value for key, value in json.loads(TEXT).items() if key not in {"kind", "schema_version", "seal"}}
-    with pytest.raises(FileFormatError, match=f"not a map: .*{words}"):
+    with pytest.raises(FileFormatError, match=f"not a calibrator: .*{words}"):
         Calibrator.from_json(format_sealed_json("baserate/map", 1, content | {"form": form}))
-    with pytest.raises(FileFormatError, match="a map with the fields"):
+    with pytest.raises(FileFormatError, match="a calibrator with the fields"):
         Calibrator.from_json(format_sealed_json("baserate/map", 1, {"form": form}))
-    with pytest.raises(FileFormatError, match="not a map"):
+    with pytest.raises(FileFormatError, match="not a calibrator"):
         Calibrator.from_json(format_sealed_json("baserate/map", 1, content | {"parameters": [{"title": 1}]}))
 
 
@@ -264,7 +264,7 @@ def test_binary_files_are_not_multiclass_files() -> None:
 def test_binary_garbage_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "map.json"
     path.write_bytes(b"PAR1\xff\xfe\x00")
-    with pytest.raises(FileFormatError, match="is no text, so no map"):
+    with pytest.raises(FileFormatError, match="is no text, so no calibrator"):
         load_calibrator(path)
 
 

@@ -30,7 +30,7 @@ def test_truth_is_in_rows_or_in_columns_and_one_says_which() -> None:
     assert rows.labels == ("a", "b", "c")
     assert Confusion.of_matrix(CELLS, truth="rows").labels == (0, 1, 2)
     assert np.array_equal(rows.transpose().mass, columns.mass)
-    with pytest.raises(OptionError, match="truth is 'diagonal'; it is in the 'rows' or in the 'columns'"):
+    with pytest.raises(OptionError, match="truth is 'diagonal'; expected 'rows' or 'columns'"):
         Confusion.of_matrix(CELLS, truth="diagonal")  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="truth"):
         Confusion.of_matrix(CELLS)  # type: ignore[call-arg]

@@ -127,6 +127,7 @@ MAKERS: dict[str, Callable[[], Any]] = {
     "SampleSize": lambda: infer.sample_size_for_proportion("sensitivity", 0.8, 0.05, prevalence=0.1),
     "ClassVariance": lambda: infer.binormal_spread(0.7),
     "MeasureInfo": lambda: measure.describe(measure.auc),
+    "Values": lambda: measure.Values("high", (0, 1), needs=("positives",)),
     "Split": lambda: measure.multiclass.Split(BOTH),
     "BestThreshold": lambda: population.best_threshold(population.linear(), "f1"),
     "LabelText": lambda: read.LabelText("1"),

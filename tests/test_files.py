@@ -55,7 +55,7 @@ def without(name: str) -> str:
         ("", "not JSON"),
         ("[1, 2]", '"kind" is not'),
         (form(kind="something else"), '"kind" is not'),
-        (form(schema_version=2), "schema version 2; this release reads 1: upgrade"),
+        (form(schema_version=2), "schema version 2, but this release reads 1; upgrade"),
         (without("rows"), "with the fields"),
         (without("squares"), "with the fields"),
         (form(extra=1), "with the fields"),

@@ -111,7 +111,7 @@ def test_scores_from_zero_to_one_are_probabilities() -> None:
 
 
 def test_measures_are_usual_all_or_a_list() -> None:
-    with pytest.raises(OptionError, match="measures is 'auc'; it is 'usual', 'all', or a list of names"):
+    with pytest.raises(OptionError, match="measures is 'auc'; expected 'usual', 'all', or a list of names"):
         measure.summary(tallies(score="p"), measures="auc")
 
 

@@ -77,7 +77,7 @@ def test_a_noun_does_not_change_when_what_it_was_made_of_does() -> None:
 @pytest.mark.parametrize(
     ("score", "rows", "error", "message"),
     [
-        ([1.0, 2.0], [[1, 1], [1, 1]], ShapeError, "distinct and decreasing; baserate.tally"),
+        ([1.0, 2.0], [[1, 1], [1, 1]], ShapeError, "distinct and decreasing; let baserate.tally"),
         ([1.0, 1.0], [[1, 1], [1, 1]], ShapeError, "distinct and decreasing"),
         ([[1.0]], [[1], [1]], ShapeError, r"shape \(1, 1\); give one dimension"),
         ([math.inf], [[1], [1]], MissingValuesError, "NaN or infinite"),
@@ -120,7 +120,7 @@ def test_a_tally_tells_what_it_is() -> None:
 
 @pytest.mark.parametrize("resolution", [0, -1, math.inf, math.nan])
 def test_a_resolution_is_a_width(resolution: float) -> None:
-    with pytest.raises(OptionError, match="give the width of a bucket"):
+    with pytest.raises(OptionError, match="expected the width of a bucket"):
         tally([1, 0], [2, 1]).round_scores(resolution)
 
 
@@ -155,7 +155,7 @@ def test_lookups_on_the_hull_refuse_what_cannot_be_found() -> None:
         c.mixture(fpr=0.1, tpr=0.2)
     with pytest.raises(OptionError, match="from 0 to 1"):
         c.mixture(fpr=1.5)
-    with pytest.raises(OptionError, match="has no mass here"):
+    with pytest.raises(OptionError, match="has no mass"):
         curve(tally([1, 1], [2, 1])).mixture(fpr=0.5)
     with pytest.raises(OptionError, match="needs both classes"):
         curve(tally([1, 1], [2, 1])).tangent(1.0)
@@ -222,7 +222,7 @@ def test_what_was_decided_rightly_has_no_known_share() -> None:
 
 
 def test_reweighed_and_other_parts_do_not_add_up() -> None:
-    with pytest.raises(OptionError, match=r"some parts are reweighed and some are not.*; add, then reweigh"):
+    with pytest.raises(OptionError, match=r"some parts are reweighted and some are not.*; add, then reweigh"):
         reweighed() + tally([1, 0], [1, 0])
     nothing = Tally.from_counts([], np.empty((2, 0), dtype=np.uint8))
     assert (reweighed() + nothing).reweighed
@@ -236,7 +236,7 @@ def test_a_file_keeps_the_mark_and_has_it_only_then() -> None:
     assert "reweighed" not in plain.to_json()
     assert not Tally.from_json(plain.to_json()).reweighed
     for wrong in ("false", "1", "null"):
-        with pytest.raises(FileFormatError, match=r'whose "reweighed" is .*; it is true, or left out'):
+        with pytest.raises(FileFormatError, match=r'whose "reweighed" is .*; expected true, or no such field'):
             Tally.from_json(sample.to_json().replace("true", wrong))
     assert sample.digest == tally([1, 1, 1, 0, 0, 0], [0.9, 0.9, 0.4, 0.4, 0.4, 0.4]).digest
 

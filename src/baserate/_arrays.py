@@ -28,7 +28,7 @@ def ratio(part: float, whole: float) -> float: ...
 @overload
 def ratio(part: Floats, whole: float | Floats) -> Floats: ...
 def ratio(part: float | Floats, whole: float | Floats) -> float | Floats:
-    """Divide; 0/0 is NaN, and a/0 or what is too great is infinite, without a warning.
+    """Divide; 0/0 is NaN, and a/0 or an overflow is infinite, without a warning.
 
     >>> ratio(0.0, 0.0), ratio(3.0, 0.0), ratio(1.0, 4.0)
     (nan, inf, 0.25)
@@ -37,9 +37,8 @@ def ratio(part: float | Floats, whole: float | Floats) -> float | Floats:
     return value
 
 
-@np.errstate(
-    divide="ignore", invalid="ignore", over="ignore"
-)  # a third quicker than as a context, and it is called most
+# As a decorator, errstate is a third faster than as a context, and this function is called most often.
+@np.errstate(divide="ignore", invalid="ignore", over="ignore")
 def _divide(part: float | Floats, whole: float | Floats) -> Any:  # noqa: ANN401  (what NumPy makes of it)
     return np.divide(part, whole)
 
@@ -49,31 +48,31 @@ def root(value: float) -> float: ...
 @overload
 def root(value: Floats) -> Floats: ...
 def root(value: float | Floats) -> float | Floats:
-    """Square root of what is not negative.
+    """Return the square root of numbers that are not negative.
 
     >>> root(9.0)
     3.0
     """
-    found: float | Floats = as_python(np.sqrt(value))
-    return found
+    square_root: float | Floats = as_python(np.sqrt(value))
+    return square_root
 
 
 def mean_defined(values: Floats, weights: Floats | float = 1.0) -> float:
-    """Mean along the last axis of what is not NaN, weighted; NaN if nothing is. Of several rows, an array.
+    """Average numbers that are not NaN along the last axis; NaN if all are. Of several rows, an array.
 
-    One number above 0 as `weights` weighs all alike.
+    A single number above 0 as `weights` gives all of them equal weight.
 
     >>> mean_defined(np.array([1.0, np.nan, 3.0])), mean_defined(np.array([1.0, 4.0]), np.array([2.0, 1.0]))
     (2.0, 2.0)
     """
-    there = ~np.isnan(values)
-    if isinstance(weights, float) and there.all() and values.shape[-1]:
-        alike: float = as_python(values.mean(axis=-1))
-        return alike
-    weight = np.where(there, weights, 0.0)
-    # What is undefined, or weighs nothing, adds nothing, not even if it is infinite.
-    found: float = ratio((np.where(weight > 0, values, 0.0) * weight).sum(axis=-1), weight.sum(axis=-1))
-    return found
+    defined = ~np.isnan(values)
+    if isinstance(weights, float) and defined.all() and values.shape[-1]:
+        plain: float = as_python(values.mean(axis=-1))
+        return plain
+    weight = np.where(defined, weights, 0.0)
+    # A value that is undefined, or has no weight, adds nothing, not even if it is infinite: inf·0 would be NaN.
+    mean: float = ratio((np.where(weight > 0, values, 0.0) * weight).sum(axis=-1), weight.sum(axis=-1))
+    return mean
 
 
 def exact_sum(values: Floats, *, axes: int = 1) -> float:
@@ -82,8 +81,8 @@ def exact_sum(values: Floats, *, axes: int = 1) -> float:
     >>> exact_sum(np.array([1.0, 2.0])), exact_sum(np.ones((2, 2)), axes=2)
     (3.0, 4.0)
     """
-    found: float = as_python(values.sum(axis=tuple(range(-axes, 0))))
-    return found
+    total: float = as_python(values.sum(axis=tuple(range(-axes, 0))))
+    return total
 
 
 def sums_of_others(values: Floats) -> Floats:
@@ -92,26 +91,26 @@ def sums_of_others(values: Floats) -> Floats:
     >>> sums_of_others(np.array([1.0, 2.0, 4.0])).tolist()
     [6.0, 5.0, 3.0]
     """
-    # Sums of what is there; a total less the value itself would leave a trace of rounding.
+    # Sums from both ends; a total less the value itself would leave a trace of rounding.
     before, after = np.cumsum(values, axis=-1), np.cumsum(values[..., ::-1], axis=-1)[..., ::-1]
     none = np.zeros((*values.shape[:-1], 1))
-    found: Floats = np.concatenate([none, before[..., :-1]], axis=-1)
-    found += np.concatenate([after[..., 1:], none], axis=-1)
-    return found
+    sums: Floats = np.concatenate([none, before[..., :-1]], axis=-1)
+    sums += np.concatenate([after[..., 1:], none], axis=-1)
+    return sums
 
 
 def distances(values: Floats, middle: Floats | float) -> Floats:
-    """Differences from a mean; what is only rounding is 0.
+    """Return differences from a mean; those within rounding are 0.
 
     >>> distances(np.array([0.3, 0.5]), 0.1 + 0.2).round(9).tolist(), 0.3 - (0.1 + 0.2) == 0
     ([0.0, 0.2], False)
     """
-    found: Floats = values - middle
-    return np.where(np.abs(found) <= 1e-12 * np.abs(middle), 0.0, found)
+    gaps: Floats = values - middle
+    return np.where(np.abs(gaps) <= 1e-12 * np.abs(middle), 0.0, gaps)
 
 
 def round_if_close(value: Any) -> Any:  # noqa: ANN401  (a number, or many)
-    """Return what is whole but for rounding as a whole number.
+    """Round numbers that are whole but for rounding errors.
 
     >>> round_if_close(6 * 0.1 / 0.1), round_if_close(2.5)
     (6.0, 2.5)
@@ -122,9 +121,9 @@ def round_if_close(value: Any) -> Any:  # noqa: ANN401  (a number, or many)
 
 
 def as_float(value: Any) -> float:  # noqa: ANN401  (NumPy's scalars and arrays)
-    """One number as a Python float; of several rows, an array, which type checkers need not know."""
-    found: float = as_python(value)
-    return found
+    """Return one number as a Python float; of several rows, an array, which type checkers need not know."""
+    number: float = as_python(value)
+    return number
 
 
 def as_python(value: Any) -> Any:  # noqa: ANN401  (NumPy's scalars and arrays)
@@ -160,16 +159,14 @@ def refuse_differing_indexes(columns: Mapping[str, object]) -> None:
     baserate._errors.ShapeError: truth and score have indexes that differ (same labels in another order). Align them \
 with `score.loc[truth.index]`, or call `.reset_index(drop=True)` on both to pair rows by position.
     """
-    found = {name: index for name, column in columns.items() if (index := _index(column)) is not None}
-    if not found:
+    indexes = {name: index for name, column in columns.items() if (index := _index(column)) is not None}
+    if not indexes:
         return
-    (first, index), *others = found.items()
+    (first, index), *others = indexes.items()
     for name, other in others:
         if len(other) == len(index) and not index.equals(other):
-            raise ShapeError(
-                f"{first} and {name} have indexes that differ ({_difference(first, index, other)}). "
-                f"{_remedy(first, name, index, other)}"
-            )
+            what = f"{first} and {name} have indexes that differ ({_difference(first, index, other)})."
+            raise ShapeError(what, remedy=_remedy(first, name, index, other))
 
 
 def _index(column: object) -> Any:  # noqa: ANN401  (an index of pandas or of a library like it)
@@ -199,6 +196,10 @@ def _remedy(first: str, name: str, index: Any, other: Any) -> str:  # noqa: ANN4
 Key = TypeVar("Key")
 Item = TypeVar("Item")
 Class = TypeVar("Class", bound=type)
+
+
+# Pickling and deep copies drop the read-only flag of NumPy's arrays, and `types.MappingProxyType` cannot be pickled: so
+# frozen classes use `FrozenMapping` for mappings, and `keep_read_only` where they hold arrays.
 
 
 class FrozenMapping(dict[Key, Item]):
@@ -249,7 +250,7 @@ def keep_read_only(cls: Class) -> Class:
 
 
 class _ReadOnly:
-    """A read-only array on its way: pickled and copied deeply, it arrives as such an array."""
+    """A read-only array in transit: after pickling or a deep copy it is read-only again."""
 
     __slots__ = ("array",)
 
@@ -260,15 +261,15 @@ class _ReadOnly:
         return make_read_only, (self.array,)
 
 
-def _hold(value: Any) -> Any:  # noqa: ANN401  (what a field holds)
+def _hold(value: Any) -> Any:  # noqa: ANN401  (any field)
     """Mark read-only arrays, also those in tuples and dicts."""
     if isinstance(value, np.ndarray):
         return value if value.flags.writeable else _ReadOnly(value)
     return _within(value, _hold)
 
 
-def _release(value: Any) -> Any:  # noqa: ANN401  (what a state holds)
-    """Take marks off, as in shallow copies, whose state is handed on as it is."""
+def _release(value: Any) -> Any:  # noqa: ANN401  (any part of a state)
+    """Remove the marks, as in shallow copies, whose state is passed on unchanged."""
     return value.array if isinstance(value, _ReadOnly) else _within(value, _release)
 
 

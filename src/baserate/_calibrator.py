@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -55,8 +55,36 @@ class FitSource:
     """Share of the positive class; of several classes, that of each."""
 
 
+class _JsonFile:
+    """Files and pickles of a class that `to_json` writes and `from_json` reads."""
+
+    __slots__ = ()
+
+    def to_json(self) -> str:
+        """Return versioned JSON with a checksum that restores every number exactly."""
+        raise NotImplementedError
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Read the JSON of `to_json`, checking its form."""
+        raise NotImplementedError
+
+    def __reduce__(self) -> tuple[Callable[[str], Self], tuple[str]]:
+        # Pickled as its file, so that loading checks it, and arrays come back read-only.
+        return type(self).from_json, (self.to_json(),)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the calibrator to a file, as JSON."""
+        write_text(path, self.to_json())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a calibrator that `save` wrote, in this release or an earlier one."""
+        return cls.from_json(read_file_text(path))
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Calibrator:
+class Calibrator(_JsonFile):
     """Formula from scores to probabilities, and how it was fitted.
 
     Call it with an array of scores. Probabilities never decrease with the score if `never_falls`, and increase strictly
@@ -92,28 +120,28 @@ class Calibrator:
 
     def __call__(self, scores: npt.ArrayLike) -> Floats:
         """Return the probabilities of scores, in the same shape; invalid scores are refused, with their positions."""
-        given = as_scores(scores)
-        flat = given.reshape(-1)
-        found = np.empty(flat.shape)
+        array = as_scores(scores)
+        flat = array.reshape(-1)
+        probabilities = np.empty(flat.shape)
 
         def fill(place: slice) -> bool:
             x = flat[place].astype(np.float64, copy=False)
-            fit = bool(x.min() >= 0 and x.max() <= 1) if self.form.of_probabilities else bool(np.isfinite(x).all())
-            if fit:
-                found[place] = self.form(x)
-            return fit
+            valid = _are_valid(x, of_probabilities=self.form.of_probabilities)
+            if valid:
+                probabilities[place] = self.form(x)
+            return valid
 
         if not all(parallel_map(fill, cache_blocks(len(flat)), size=len(flat))):
             refuse_scores(flat, of_probabilities=self.form.of_probabilities)
-        return found.reshape(given.shape)
+        return probabilities.reshape(array.shape)
 
     def bounds(self, scores: npt.ArrayLike) -> tuple[Floats, Floats]:
         """Return p₀ and p₁ of a Venn–Abers calibrator: the probabilities if the row were negative, and positive."""
         if not isinstance(self.form, Between):
-            raise ShapeError(f"{self.method} makes one probability, not two; bounds are those of venn-abers.")
-        given = as_scores(scores).astype(np.float64, copy=False)
-        refuse_scores(given.reshape(-1), of_probabilities=self.form.of_probabilities)
-        return self.form.bounds(given)
+            raise ShapeError(f"{self.method} has no bounds", remedy="fit venn-abers, which has.")
+        array = as_scores(scores).astype(np.float64, copy=False)
+        refuse_scores(array.reshape(-1), of_probabilities=self.form.of_probabilities)
+        return self.form.bounds(array)
 
     @property
     def rises(self) -> bool:
@@ -126,34 +154,20 @@ class Calibrator:
         return self.form.never_falls
 
     def was_fitted_on(self, tally: Tally) -> bool:
-        """Tell whether the calibrator was fitted on these rows, so that it looks better on them than on others."""
+        """Return whether the calibrator was fitted on these rows, on which it looks better than on others."""
         return self.fitted is not None and self.fitted.digest == tally.digest
 
     def to_json(self) -> str:
         """Return versioned JSON with a checksum that restores every number exactly."""
-        return format_sealed_json(
-            BINARY_KIND, SCHEMA_VERSION, {"positive": self.positive, **file_head(self), "form": form_to_json(self.form)}
-        )
+        content = {"positive": self.positive, **file_head(self), "form": form_to_json(self.form)}
+        return format_sealed_json(BINARY_KIND, SCHEMA_VERSION, content)
 
     @classmethod
-    def from_json(cls, text: str) -> Calibrator:
-        """Read what `to_json` wrote, checking its form."""
-        written = parse_sealed_json(text, [BINARY_KIND], SCHEMA_VERSION, what="map")
-        made: Calibrator = from_file_content(cls, written, ("positive",))
-        return made
-
-    def __reduce__(self) -> tuple[Callable[[str], Calibrator], tuple[str]]:
-        # Pickled as its file, so that loading checks it, and arrays come back read-only.
-        return Calibrator.from_json, (self.to_json(),)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the calibrator to a file, as JSON."""
-        write_text(path, self.to_json())
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Calibrator:
-        """Read a calibrator that `save` wrote, in this release or an earlier one."""
-        return cls.from_json(read_file_text(path))
+    def from_json(cls, text: str) -> Self:
+        """Read the JSON of `to_json`, checking its form."""
+        written = parse_sealed_json(text, [BINARY_KIND], SCHEMA_VERSION, what="calibrator")
+        calibrator: Self = from_file_content(cls, written, ("positive",))
+        return calibrator
 
 
 def shift_log_odds(log_odds: float, *, method: str = "prevalence") -> Calibrator:
@@ -167,13 +181,17 @@ def shift_log_odds(log_odds: float, *, method: str = "prevalence") -> Calibrator
 
 def as_scores(scores: npt.ArrayLike) -> npt.NDArray[Any]:
     """Convert scores to an array of numbers."""
-    given = np.asarray(scores)
-    if given.dtype.kind not in "fiub":
+    array = np.asarray(scores)
+    if array.dtype.kind not in "fiub":
         try:
-            given = given.astype(np.float64)
+            array = array.astype(np.float64)
         except (TypeError, ValueError) as error:
-            raise NotNumericError(f"scores hold {given.dtype}, not numbers", remedy="convert them first.") from error
-    return given
+            raise NotNumericError(f"scores hold {array.dtype}, not numbers", remedy="convert them first.") from error
+    return array
+
+
+def _are_valid(x: Floats, *, of_probabilities: bool) -> bool:
+    return bool(x.min() >= 0 and x.max() <= 1) if of_probabilities else bool(np.isfinite(x).all())
 
 
 def refuse_scores(flat: npt.NDArray[Any], *, of_probabilities: bool) -> None:
@@ -187,14 +205,14 @@ def refuse_scores(flat: npt.NDArray[Any], *, of_probabilities: bool) -> None:
     outside = (flat < 0) | (flat > 1)
     if of_probabilities and outside.any():
         raise NotAProbabilityError(
-            f"{outside.sum()} of {len(flat)} scores lie outside [0, 1] ({_name_places(outside)}), but this map was "
-            "made for probabilities",
-            remedy="give those, or fit a map on scores of this kind.",
+            f"{outside.sum()} of {len(flat)} scores lie outside [0, 1] ({_name_places(outside)}), but this calibrator "
+            "takes probabilities",
+            remedy="give those, or fit a calibrator on scores of this kind.",
         )
 
 
-def _name_places(wrong: Bools) -> str:
-    at = np.flatnonzero(wrong)
+def _name_places(invalid: Bools) -> str:
+    at = np.flatnonzero(invalid)
     more = f" and {len(at) - _SHOWN} more" if len(at) > _SHOWN else ""
     return f"at {', '.join(map(str, at[:_SHOWN]))}{more}, counted from 0"
 
@@ -214,7 +232,7 @@ def from_file_content(cls: Any, written: dict[str, Any], own: tuple[str, ...]) -
     """Make a calibrator from the content of its file, with the `own` fields of its kind."""
     wanted = {"kind", "schema_version", "method", "columns", "fitted", "parameters", "notes", "form", *own}
     if set(written) != wanted:
-        raise FileFormatError(f"a map with the fields {sorted(written)}; it has {sorted(wanted)}.")
+        raise FileFormatError(f"a calibrator with the fields {sorted(written)}; expected {sorted(wanted)}.")
     try:
         fitted = written["fitted"]
         if fitted is not None and isinstance(fitted["prevalence"], list):
@@ -229,11 +247,11 @@ def from_file_content(cls: Any, written: dict[str, Any], own: tuple[str, ...]) -
             **{name: written[name] for name in own},
         )
     except (BaserateError, TypeError, ValueError, KeyError, AttributeError) as error:
-        raise FileFormatError(f"not a map: {error}") from error
+        raise FileFormatError(f"not a calibrator: {error}") from error
 
 
-def read_file_text(path: str | os.PathLike[str], what: str = "map") -> str:
-    """Read a text file; `what` names what it should hold."""
+def read_file_text(path: str | os.PathLike[str], what: str = "calibrator") -> str:
+    """Read a text file; `what` names its expected content."""
     try:
         return Path(path).read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
@@ -246,7 +264,7 @@ _BLOCK = 1 << 15
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class MulticlassCalibrator:
+class MulticlassCalibrator(_JsonFile):
     """Formula for the probabilities of several classes, and how it was fitted.
 
     Call it with an array of scores, a row for each row and a column for each of the `labels`, in their order.
@@ -285,30 +303,30 @@ class MulticlassCalibrator:
 
     def __call__(self, scores: npt.ArrayLike) -> Floats:
         """Return the probabilities of each row; invalid scores are refused, with their positions."""
-        given = as_scores(scores)
-        if given.ndim != 2 or given.shape[1] != len(self.labels):
+        array = as_scores(scores)
+        if array.ndim != 2 or array.shape[1] != len(self.labels):
             raise ShapeError(
-                f"scores have shape {given.shape}", remedy=f"give a column for each of {len(self.labels)} classes."
+                f"scores have shape {array.shape}", remedy=f"give a column for each of {len(self.labels)} classes."
             )
-        found = np.empty(given.shape)
+        probabilities, needs_probabilities = np.empty(array.shape), self.form.of_probabilities
 
         def fill(place: slice) -> bool:
-            x = given[place].astype(np.float64)
-            fit = bool(x.min() >= 0 and x.max() <= 1) if self.form.of_probabilities else bool(np.isfinite(x).all())
+            x = array[place].astype(np.float64)
+            valid = _are_valid(x, of_probabilities=needs_probabilities)
             # Probabilities that are all 0 cannot be normalized.
-            fit = fit and (not self.form.of_probabilities or bool((x.sum(axis=1) > 0).all()))
-            if fit:
-                found[place] = self.form(x)
-            return fit
+            valid = valid and (not needs_probabilities or bool((x.sum(axis=1) > 0).all()))
+            if valid:
+                probabilities[place] = self.form(x)
+            return valid
 
         step = max(_BLOCK // len(self.labels), 1)
-        blocks = [slice(start, start + step) for start in range(0, len(given), step)]
-        if not all(parallel_map(fill, blocks, size=given.size)):
-            _refuse_class_scores(given, of_probabilities=self.form.of_probabilities)
-        return found
+        blocks = [slice(start, start + step) for start in range(0, len(array), step)]
+        if not all(parallel_map(fill, blocks, size=array.size)):
+            _refuse_class_scores(array, of_probabilities=needs_probabilities)
+        return probabilities
 
     def was_fitted_on(self, rows: MulticlassRows) -> bool:
-        """Tell whether the calibrator was fitted on these rows, so that it looks better on them than on others."""
+        """Return whether the calibrator was fitted on these rows, on which it looks better than on others."""
         return self.fitted is not None and self.fitted.digest == rows.digest
 
     def to_json(self) -> str:
@@ -317,39 +335,25 @@ class MulticlassCalibrator:
         return format_sealed_json(MULTICLASS_KIND, SCHEMA_VERSION, content)
 
     @classmethod
-    def from_json(cls, text: str) -> MulticlassCalibrator:
-        """Read what `to_json` wrote, checking its form."""
-        made: MulticlassCalibrator = from_file_content(
-            cls, parse_sealed_json(text, [MULTICLASS_KIND], SCHEMA_VERSION, what="map of classes"), ("labels",)
-        )
-        return made
-
-    def __reduce__(self) -> tuple[Callable[[str], MulticlassCalibrator], tuple[str]]:
-        # Pickled as its file, so that loading checks it, and arrays come back read-only.
-        return MulticlassCalibrator.from_json, (self.to_json(),)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the calibrator to a file, as JSON."""
-        write_text(path, self.to_json())
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> MulticlassCalibrator:
-        """Read a calibrator that `save` wrote, in this release or an earlier one."""
-        return cls.from_json(read_file_text(path))
+    def from_json(cls, text: str) -> Self:
+        """Read the JSON of `to_json`, checking its form."""
+        written = parse_sealed_json(text, [MULTICLASS_KIND], SCHEMA_VERSION, what="multiclass calibrator")
+        calibrator: Self = from_file_content(cls, written, ("labels",))
+        return calibrator
 
 
 def load_calibrator(path: str | os.PathLike[str]) -> Calibrator | MulticlassCalibrator:
-    """Read a binary or multiclass calibrator, whichever the file holds."""
+    """Read a binary or multiclass calibrator, whichever the file contains."""
     text = read_file_text(path)
-    written = parse_sealed_json(text, [BINARY_KIND, MULTICLASS_KIND], SCHEMA_VERSION, what="map")
+    written = parse_sealed_json(text, [BINARY_KIND, MULTICLASS_KIND], SCHEMA_VERSION, what="calibrator")
     return Calibrator.from_json(text) if written["kind"] == BINARY_KIND else MulticlassCalibrator.from_json(text)
 
 
-def _refuse_class_scores(given: npt.NDArray[np.float64], *, of_probabilities: bool) -> None:
+def _refuse_class_scores(scores: npt.NDArray[np.float64], *, of_probabilities: bool) -> None:
     """Refuse rows with scores that are missing, no probabilities, or all 0."""
     # `refuse_scores` takes one number per row: a valid probability, or one that is invalid in the same way.
-    refuse_scores(np.where(np.isfinite(given).all(axis=1), 0.5, np.nan), of_probabilities=False)
-    within = ((given >= 0) & (given <= 1)).all(axis=1)
+    refuse_scores(np.where(np.isfinite(scores).all(axis=1), 0.5, np.nan), of_probabilities=False)
+    within = ((scores >= 0) & (scores <= 1)).all(axis=1)
     refuse_scores(np.where(within, 0.5, 2.0), of_probabilities=of_probabilities)
-    nothing = np.flatnonzero(given.sum(axis=1) <= 0)
-    raise ShapeError(f"{len(nothing)} of {len(given)} rows give probability 0 to every class", remedy="leave them out.")
+    zero = int((scores.sum(axis=1) <= 0).sum())
+    raise ShapeError(f"{zero} of {len(scores)} rows give probability 0 to every class", remedy="leave them out.")

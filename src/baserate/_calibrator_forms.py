@@ -27,7 +27,7 @@ class LogOdds:
 
     Every closed form is one of these: an offset has a = b = 1, a temperature a = b and c = 0, a logistic curve a = b,
     and beta calibration has all three [@kull2017]. Probabilities nearer to 0 or 1 than `nearest` are taken as `nearest`
-    to them; with 0, certainties stay what they are.
+    to them; with 0, probabilities of 0 and 1 do not change.
 
     >>> LogOdds(1.0, 1.0, np.log(0.25))(np.array([0.0, 0.5, 0.8, 1.0])).round(9).tolist()
     [0.0, 0.2, 0.5, 1.0]
@@ -44,9 +44,9 @@ class LogOdds:
     def __post_init__(self) -> None:
         _check_numbers(self)
         if self.a < 0 or self.b < 0:
-            raise ShapeError(f"a is {self.a} and b is {self.b}; neither may be negative, so that order is kept.")
+            raise ShapeError(f"a is {self.a} and b is {self.b}; expected 0 or more, so that the order is preserved.")
         if not (0 < self.nearest < 0.5 or (self.nearest == 0 and self.a > 0 and self.b > 0)):
-            raise ShapeError(f"nearest is {self.nearest}; it lies above 0 and below ½, or is 0 where a and b are not.")
+            raise ShapeError(f"nearest is {self.nearest}; expected a number in (0, ½), or 0 if a and b are above 0.")
 
     def __call__(self, p: Floats) -> Floats:
         """Return the calibrated probabilities."""
@@ -68,8 +68,8 @@ class LogOdds:
     def _scale_odds(self, p: Floats) -> Floats:
         """Multiply the odds by one factor; without logarithms, so that 0 and 1 need no special case."""
         if self.c > 0:
-            found: Floats = p / (p + (1 - p) * self.factor)
-            return found
+            shares: Floats = p / (p + (1 - p) * self.factor)
+            return shares
         times: Floats = p * self.factor
         times /= times + (1 - p)
         return times
@@ -107,7 +107,7 @@ class Line:
     def __post_init__(self) -> None:
         _check_numbers(self)
         if self.slope < 0:
-            raise ShapeError(f"slope is {self.slope}; it may not be negative, so that order is kept.")
+            raise ShapeError(f"slope is {self.slope}; expected 0 or more, so that the order is preserved.")
 
     def __call__(self, x: Floats) -> Floats:
         """Return the probabilities of scores."""
@@ -137,19 +137,19 @@ class Knots:
     x: Floats
     y: Floats
     of_probabilities: bool = False
-    """Whether it was made for probabilities: what lies outside [0, 1] is then a slip, not a score."""
+    """Whether it takes probabilities: then a score outside [0, 1] is an error."""
 
     kind: ClassVar[str] = "knots"
 
     def __post_init__(self) -> None:
         _check_pieces(self, "knots", len(self.x))
         if not len(self.x):
-            raise ShapeError("there are no knots; a map needs at least one.")
+            raise ShapeError("there are no knots", remedy="give at least one.")
 
     def __call__(self, x: Floats) -> Floats:
         """Return the probabilities of scores."""
-        found: Floats = np.interp(x, self.x, self.y)
-        return found
+        probabilities: Floats = np.interp(x, self.x, self.y)
+        return probabilities
 
     @property
     def rises(self) -> bool:
@@ -174,7 +174,7 @@ class Steps:
     x: Floats
     y: Floats
     of_probabilities: bool = False
-    """Whether it was made for probabilities: what lies outside [0, 1] is then a slip, not a score."""
+    """Whether it takes probabilities: then a score outside [0, 1] is an error."""
 
     kind: ClassVar[str] = "steps"
 
@@ -225,7 +225,7 @@ class Between:
 
     @property
     def of_probabilities(self) -> bool:
-        """Whether it was made for probabilities."""
+        """Whether it takes probabilities only."""
         return self.low.of_probabilities
 
     @property
@@ -247,8 +247,8 @@ Form = LogOdds | Line | Knots | Steps | Between
 class Softmax:
     r"""Probabilities of several classes moved on the scale of logarithms, :math:`\mathrm{softmax}(w_k\ln p_k+b_k)`.
 
-    A temperature has equal weights and no bias, a change of priors weights of 1. What is nearer to 0 than `nearest` is
-    taken as `nearest`; with 0, what cannot be stays so.
+    A temperature has equal weights and no bias, a change of priors weights of 1. Probabilities nearer to 0 than
+    `nearest` are taken as `nearest`; with 0, probabilities of 0 do not change.
 
     >>> Softmax(np.ones(2), np.log([0.25, 1.0]))(np.array([[0.5, 0.5], [0.8, 0.2]])).round(9).tolist()
     [[0.2, 0.8], [0.5, 0.5]]
@@ -264,9 +264,11 @@ class Softmax:
     def __post_init__(self) -> None:
         _check_numbers(self)
         if self.weight.ndim != 1 or self.weight.shape != self.bias.shape or len(self.weight) < 2:
-            raise ShapeError("weight and bias need one number each for every one of two or more classes.")
+            raise ShapeError("weight and bias need one number for each of two or more classes.")
         if not (0 < self.nearest < 0.5 or (self.nearest == 0 and (self.weight > 0).all())):
-            raise ShapeError(f"nearest is {self.nearest}; it lies above 0 and below ½, or is 0 where no weight is.")
+            raise ShapeError(
+                f"nearest is {self.nearest}; expected a number in (0, ½), or 0 if all weights are above 0."
+            )
 
     def __call__(self, p: Floats) -> Floats:
         """Probabilities of probabilities, a row for each row."""
@@ -281,7 +283,7 @@ class Softmax:
 
     @property
     def classes(self) -> int:
-        """How many classes there are."""
+        """Number of classes."""
         return len(self.weight)
 
 
@@ -308,15 +310,15 @@ class OneVsRest:
 
     def __call__(self, p: Floats) -> Floats:
         """Probabilities of scores, a row for each row."""
-        found = np.empty(p.shape)
+        shares = np.empty(p.shape)
         for at, form in enumerate(self.forms):
-            found[:, at] = form(np.ascontiguousarray(p[:, at]))
-        total = found.sum(axis=1, keepdims=True)
+            shares[:, at] = form(np.ascontiguousarray(p[:, at]))
+        total = shares.sum(axis=1, keepdims=True)
         unknown = total[:, 0] < _TOTAL
         if unknown.any():
-            found[unknown], total[unknown] = 1.0, float(len(self.forms))
-        found /= total
-        return found
+            shares[unknown], total[unknown] = 1.0, float(len(self.forms))
+        shares /= total
+        return shares
 
     @property
     def of_probabilities(self) -> bool:
@@ -325,7 +327,7 @@ class OneVsRest:
 
     @property
     def classes(self) -> int:
-        """How many classes there are."""
+        """Number of classes."""
         return len(self.forms)
 
 
@@ -356,7 +358,7 @@ def _check_pieces(form: Any, what: str, values: int) -> None:  # noqa: ANN401  (
     if not (form.x[1:] > form.x[:-1]).all():
         raise ShapeError(f"the {what} do not rise", remedy="put them in order, each once.")
     if len(form.y) and not (form.y.min() >= 0 and form.y.max() <= 1):
-        raise ShapeError("y holds what is no probability; they lie between 0 and 1.")
+        raise ShapeError("y holds numbers outside [0, 1]", remedy="give probabilities.")
 
 
 FORMS: dict[str, type[Form | ClassForm]] = {
@@ -365,7 +367,7 @@ FORMS: dict[str, type[Form | ClassForm]] = {
 
 
 def form_to_json(form: Form | ClassForm) -> dict[str, Any]:
-    """Write a form as what JSON can hold; every number survives exactly.
+    """Convert a form to values of JSON, with every number exact.
 
     >>> form_to_json(Line(0.5, 2.0))
     {'form': 'line', 'intercept': 0.5, 'slope': 2.0}
@@ -374,7 +376,7 @@ def form_to_json(form: Form | ClassForm) -> dict[str, Any]:
 
 
 def form_from_json(written: Any) -> Any:  # noqa: ANN401  (a form of either kind)
-    """Read what `form_to_json` wrote, checking it.
+    """Convert the values of `form_to_json` back, checking them.
 
     >>> form_from_json({"form": "line", "intercept": 0.5, "slope": 2.0})
     Line(intercept=0.5, slope=2.0)
@@ -384,11 +386,11 @@ def form_from_json(written: Any) -> Any:  # noqa: ANN401  (a form of either kind
     kind = FORMS[written["form"]]
     wanted = {field.name for field in fields(kind)}
     if set(written) != wanted | {"form"}:
-        raise ShapeError(f"a form {kind.kind} with the fields {sorted(written)}; it has {sorted(wanted | {'form'})}.")
+        raise ShapeError(f"{kind.kind} with the fields {sorted(written)}; expected {sorted(wanted | {'form'})}.")
     read = {name: _value_from_json(written[name]) for name in wanted}
     for name, value in read.items():
         if isinstance(value, bool) != (name == "of_probabilities"):
-            raise ShapeError(f"{name} is {value!r}, which it cannot be.")
+            raise ShapeError(f"{name} is {value!r}, a value of the wrong type.")
     return kind(**read)
 
 

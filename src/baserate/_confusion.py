@@ -21,6 +21,7 @@ from baserate._arrays import (
     sums_of_others,
 )
 from baserate._counts import Counts, all_or_none_reweighed
+from baserate._domains import wrong_option
 from baserate._errors import OptionError, ShapeError, UnknownNameError, WeightError
 from baserate._formatting import count_of, there_are
 from baserate._numeric.distinct import Codes, pair_counts, pair_sums
@@ -36,8 +37,7 @@ class Confusion:
     """Confusion matrix: true classes in rows, predicted classes in columns, both in the order of `labels`.
 
     One matrix of shape (K, K), or many of shape (…, K, K): all groups, ten thousand bootstrap samples. As in `Counts`,
-    the
-    cells hold mass (the sum of weights), and `squares` and `rows` what standard errors need; for plain counts the three
+    the cells hold mass (the sum of weights), and standard errors need `squares` and `rows`; for plain counts the three
     are one.
 
     >>> officers = Confusion.of_matrix([[20, 5], [10, 15]], ["yes", "no"], truth="rows")
@@ -75,11 +75,7 @@ class Confusion:
         [[20.0, 5.0], [10.0, 15.0]]
         """
         if truth not in ("rows", "columns"):
-            raise OptionError(
-                f"truth is {truth!r}; it is in the 'rows' or in the 'columns' of the table.",
-                option="truth",
-                value=truth,
-            )
+            raise wrong_option("truth", truth, "'rows' or 'columns' of the table")
         mass = as_cells(cells)
         if mass.ndim < 2:
             raise ShapeError(f"the table has shape {mass.shape}", remedy="give as many rows as columns.")
@@ -228,9 +224,11 @@ class Confusion:
         [[3.0, 0.0, 2.0], [0.0, 0.0, 0.0], [1.0, 0.0, 5.0]]
         """
         wanted = tuple(labels)
-        lost = [label for label in self.labels if label not in wanted]
-        if lost:
-            raise UnknownNameError(f"the class {lost[0]!r} is not among {list(wanted)}; name every class of the table.")
+        absent = [label for label in self.labels if label not in wanted]
+        if absent:
+            raise UnknownNameError(
+                f"the class {absent[0]!r} is not among {list(wanted)}", remedy="name every class of the table."
+            )
         place = np.array([wanted.index(label) for label in self.labels], dtype=np.intp)
         mass = np.zeros((*self.shape, len(wanted), len(wanted)))
         mass[..., place[:, None], place] = self.mass
@@ -258,24 +256,24 @@ class Confusion:
         return Confusion(np.sum([part.mass for part in parts], axis=0), labels, moments=moments, reweighed=reweighed)
 
 
-def as_cells(given: npt.ArrayLike) -> Floats:
+def as_cells(table: npt.ArrayLike) -> Floats:
     """Return the numbers of a table; refuse a frame, whose names would be lost."""
-    if hasattr(given, "columns"):
+    if hasattr(table, "columns"):
         raise ShapeError(
             "the table is a frame, whose names would be lost",
             remedy="pass frame.to_numpy() and the labels in its order.",
         )
     try:
-        return np.asarray(given, dtype=np.float64)
+        return np.asarray(table, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise ShapeError(
-            f"the table does not hold numbers in rows of one length ({error})", remedy="mend it."
+            f"the table does not hold numbers in rows of one length ({error})", remedy="correct it."
         ) from error
 
 
-def distinct_labels(given: Iterable[object]) -> tuple[object, ...]:
+def distinct_labels(names: Iterable[object]) -> tuple[object, ...]:
     """Check that each label occurs once."""
-    labels = tuple(given)
+    labels = tuple(names)
     try:
         if len(set(labels)) < len(labels):
             twice = next(label for label in labels if labels.count(label) > 1)
@@ -292,10 +290,11 @@ def _check_mass(mass: Floats) -> Floats:
         )
     if mass.size and not (mass.min() >= 0 and mass.max() < np.inf):
         bad = np.count_nonzero(~(mass >= 0) | np.isinf(mass))
-        raise WeightError(f"{bad} of {mass.size} cells are negative, NaN or infinite; counts are ≥ 0.")
+        raise WeightError(f"{bad} of {mass.size} cells are negative, NaN or infinite", remedy="give counts ≥ 0.")
     if mass.size and (mass.max() > _LARGEST or (mass.max() > 0 and mass[mass > 0].min() < 1 / _LARGEST)):
         raise WeightError(
-            f"a cell is above {_LARGEST:g} or below {1 / _LARGEST:g}, too far from 1 to be squared; scale all of them."
+            f"a cell is above {_LARGEST:g} or below {1 / _LARGEST:g}, too far from 1 to be squared",
+            remedy="scale all of them.",
         )
     return mass
 
@@ -321,7 +320,7 @@ class Confusions:
         if not self.tables or len({table.labels for table in self.tables.values()}) > 1:
             raise OptionError("every group needs a table over the same labels", remedy="give at least one.")
         if any(len(group) != len(self.attributes) for group in self.tables):
-            raise OptionError(f"a group is a tuple with a value for each attribute, here of {list(self.attributes)}.")
+            raise OptionError(f"a group is no tuple with a value for each attribute, {list(self.attributes)}.")
 
     def __repr__(self) -> str:
         groups = f"; {count_of(len(self.tables), 'group')} by {', '.join(self.attributes)}" if self.attributes else ""
@@ -339,7 +338,7 @@ class Confusions:
         return tables[0] if len(tables) == 1 else Confusion.sum(tables)
 
     def walk(self) -> Iterator[tuple[Group | None, Confusion]]:
-        """Give everybody together (group None), then each group if there is a grouping."""
+        """Yield the table of all groups (group None), then each group if there is a grouping."""
         yield None, self.pooled
         if self.attributes:
             yield from self.tables.items()

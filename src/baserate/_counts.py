@@ -1,4 +1,4 @@
-"""Counts: what came of the decisions, as a 2×2 table of scalars or of arrays."""
+"""Counts: outcomes of decisions, as a 2×2 table of scalars or of arrays."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _CELLS = ("tp", "fp", "fn", "tn")
 class Counts(Generic[Value]):
     """True and false positives, false and true negatives, after a decision.
 
-    The cells are scalars for one decision, or arrays of one shape: all thresholds of a curve, all groups, all
-    classes, ten thousand resamples. They hold mass (the sum of weights); `squares` (the sum of squared weights)
-    and `rows` hold what standard errors need. For plain counts the three are one.
+    The cells are scalars for one decision, or arrays of one shape: all thresholds of a curve, all groups, all classes,
+    ten thousand bootstrap samples. They hold mass (the sum of weights); standard errors need `squares` (the sum of
+    squared weights) and `rows`. For plain counts the three are one.
 
     >>> c = Counts(tp=3, fp=2, fn=3, tn=2)
     >>> c.positives, c.flagged, c.total
@@ -113,7 +113,7 @@ class Counts(Generic[Value]):
         return Counts(tp=self.tn, fp=self.fn, fn=self.fp, tn=self.tp, moments=moments, reweighed=self.reweighed)
 
     def reverse_decisions(self) -> Counts[Value]:
-        """Return the counts of the opposite decisions: flag what was not flagged, and the reverse.
+        """Return the counts of the opposite decisions: flag rows that were not flagged, and the reverse.
 
         >>> Counts(tp=24, fn=76, fp=88, tn=12).reverse_decisions()
         Counts(tp=76.0, fp=12.0, fn=24.0, tn=88.0)
@@ -141,11 +141,11 @@ def combine_counts(parts: Sequence[Counts[float]], times: Sequence[float] | None
 
 
 def all_or_none_reweighed(marks: Iterable[bool]) -> bool:
-    """Tell whether all summands are reweighted; refuse a mixture of both."""
+    """Return whether all summands are reweighted; refuse a mixture of both."""
     distinct = set(marks)
     if len(distinct) > 1:
         raise OptionError(
-            "some parts are reweighed and some are not, so masses do not mean the same", remedy="add, then reweigh."
+            "some parts are reweighted and some are not, so that masses are not comparable", remedy="add, then reweigh."
         )
     return True in distinct
 
@@ -154,5 +154,7 @@ def _check_cell(name: str, cell: object) -> float | Floats:
     array = np.asarray(cell, dtype=np.float64)
     if array.size and not (array.min() >= 0 and array.max() < np.inf):
         bad = np.count_nonzero(~(array >= 0) | np.isinf(array))
-        raise WeightError(f"{bad} of {array.size} values of {name} are negative, NaN or infinite; counts are ≥ 0.")
+        raise WeightError(
+            f"{bad} of {array.size} values of {name} are negative, NaN or infinite", remedy="give counts ≥ 0."
+        )
     return float(array) if array.ndim == 0 else read_only_copy(array)

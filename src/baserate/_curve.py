@@ -18,7 +18,7 @@ from baserate._numeric.distinct import run_sums
 from baserate._tally import Tally
 
 _FEW = 1000
-"""Above so many scores per requested threshold, sums between thresholds are faster than one cumulative sum."""
+"""Scores per requested threshold above which sums between thresholds are faster than one cumulative sum."""
 
 Index = int | np.intp | npt.NDArray[np.intp]
 
@@ -129,13 +129,13 @@ class Curve:
         if not populated.any():
             return self
         # Weights may be 0: such scores are on no edge of the hull, and would divide 0 by 0.
-        there = slice(None) if populated.all() else populated
-        first, *_ = pool_adjacent_violators(*tally.mass[:, there])
-        score = tally.score[there]
+        used = slice(None) if populated.all() else populated
+        first, *_ = pool_adjacent_violators(*tally.mass[:, used])
+        score = tally.score[used]
         ends = np.append(first[1:], len(score)) - 1
 
         def pooled(cells: Cells) -> Cells:
-            return make_read_only(run_sums(cells[:, there], first))
+            return make_read_only(run_sums(cells[:, used], first))
 
         rows = pooled(tally.rows)
         mass, squares = (pooled(tally.mass), pooled(tally.squares)) if tally.weighted else (rows, rows)
@@ -161,7 +161,7 @@ class Curve:
         flagged = hull.flagged_mass[1 if tpr is None else 0]
         rate = ratio(flagged, flagged[-1])
         if np.isnan(rate).any():
-            raise OptionError("the class of that rate has no mass here", remedy="ask for the other rate.")
+            raise OptionError("the class of that rate has no mass", remedy="give the other rate.")
         reached = np.searchsorted(rate, wanted, side="right" if tpr is None else "left")
         lax = np.clip(reached, 1, len(rate) - 1)
         chance = ratio(wanted - rate[lax - 1], rate[lax] - rate[lax - 1])
@@ -176,13 +176,14 @@ class Curve:
         """
         if np.isnan(slope).any():
             raise MissingValuesError(
-                "a slope is NaN; costs that are all equal, or a prevalence without a class, give none."
+                "a slope is NaN, as with equal costs, or a prevalence of 0 or 1",
+                remedy="give other costs or prevalences.",
             )
         hull = self.hull()
         tally = hull.tally
         edges = ratio(tally.positive * hull.negatives, tally.negative * hull.positives)
         if np.isnan(edges).any():
-            raise OptionError("a ROC slope needs both classes; this curve has only one.")
+            raise OptionError("a ROC slope needs both classes, but this curve has one", remedy="add rows of the other.")
         steeper = len(edges) - np.searchsorted(edges[::-1], slope, side="right")
         touched: Value = as_python(hull.threshold[steeper])
         return touched

@@ -44,7 +44,7 @@ def draft_file(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 _JSON_WIDTH = 100
-"""So long may a line be."""
+"""Longest line of a JSON file."""
 
 
 def format_sealed_json(kind: str, version: int, content: dict[str, Any]) -> str:
@@ -54,7 +54,7 @@ def format_sealed_json(kind: str, version: int, content: dict[str, Any]) -> str:
 
 
 def parse_sealed_json(text: str, kinds: Iterable[str], version: int, *, what: str) -> dict[str, Any]:
-    """Read what `format_sealed_json` wrote; refuse what is broken, of another kind, newer, or changed."""
+    """Read the text of `format_sealed_json`; refuse text that is broken, of another kind, newer, or changed."""
     try:
         form = json.loads(text)
     except ValueError as error:
@@ -66,11 +66,13 @@ def parse_sealed_json(text: str, kinds: Iterable[str], version: int, *, what: st
         raise FileFormatError(
             f'no {what}: its "kind" is not {" or ".join(map(repr, known))}', remedy="name a file that holds one."
         )
-    found = form.get("schema_version")
-    if isinstance(found, bool) or not isinstance(found, int) or found < 1:
-        raise FileFormatError(f"a {what} of schema version {found!r}, which there is not", remedy="write it again.")
-    if found > version:
-        raise FileFormatError(f"a {what} of schema version {found}; this release reads {version}: upgrade baserate.")
+    schema = form.get("schema_version")
+    if isinstance(schema, bool) or not isinstance(schema, int) or schema < 1:
+        raise FileFormatError(f"a {what} of an unknown schema version, {schema!r}", remedy="write it again.")
+    if schema > version:
+        raise FileFormatError(
+            f"a {what} of schema version {schema}, but this release reads {version}", remedy="upgrade baserate."
+        )
     seal = form.pop("seal", None)
     if seal != _seal(form):
         raise FileFormatError(
@@ -81,7 +83,7 @@ def parse_sealed_json(text: str, kinds: Iterable[str], version: int, *, what: st
 
 
 def _format_json(value: Any, margin: str = "") -> str:  # noqa: ANN401  (whatever JSON holds)
-    """JSON that people can read: what fits a line stands in one."""
+    """Format JSON for people: values that fit a line are on one line."""
     line = json.dumps(value, ensure_ascii=False, allow_nan=False)
     if len(margin) + len(line) <= _JSON_WIDTH or not isinstance(value, (dict, list)) or not value:
         return line

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from baserate._arrays import FrozenMapping
+from baserate._domains import wrong_option
 from baserate._errors import NotInstalledError, OptionError, ShapeError, unknown_name
 from baserate._files import write_text
 from baserate._formatting import count_of
@@ -45,15 +46,12 @@ class Estimate:
 
     def __post_init__(self) -> None:
         if self.level is not None and not 0 < self.level < 1:
-            raise OptionError(
-                f"level is {self.level}; a confidence level lies between 0 and 1, for example 0.95.",
-                option="level",
-                value=self.level,
-            )
+            raise wrong_option("level", self.level, "a confidence level between 0 and 1, for example 0.95")
         if self.low > self.high:
-            raise OptionError(f"low is {self.low} and high {self.high}; swap them.", option="low", value=self.low)
+            what = f"low is {self.low} and high {self.high}"
+            raise OptionError(what, remedy="swap them.", option="low", value=self.low)
         if isnan(self.value) and self.why is None:
-            raise OptionError("the value is NaN without a reason", remedy="say in `why` what is missing.")
+            raise OptionError("the value is NaN without a reason", remedy="give the reason as `why`.")
 
 
 SCHEMA_VERSION = 1
@@ -66,9 +64,9 @@ Values = Sequence[Any] | npt.NDArray[Any]
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Results:
-    """Columns of equal length, and `data`: what they were made from.
+    """Columns of equal length, and `data`: the data and settings they were computed from.
 
-    The column `group`, if there is one, holds None for everybody or a mapping from attribute to value; so may `other`,
+    The column `group`, if there is one, holds None for all rows or a mapping from attribute to value; so may `other`,
     with which it is compared. Undefined numbers are None in rows, null in JSON and frames, empty in CSV; the column
     `why` gives the reason. Infinite numbers are floats in Python and frames, and "inf" or "-inf" in JSON and CSV.
 
@@ -98,7 +96,7 @@ class Results:
         return len(next(iter(self.columns.values()), ()))
 
     def __bool__(self) -> bool:
-        """Whether everything that was required holds, where something was; otherwise whether there are rows.
+        """Whether all requirements hold, where there are any; otherwise whether there are rows.
 
         `assert decide.check(…)` must fail where a requirement fails, so that results with a verdict are true only if
         `data["holds"]` is.
@@ -120,11 +118,10 @@ class Results:
         return {name: [_plain(value) for value in column] for name, column in self._flat_columns()}
 
     def frame(self, backend: str | None = None) -> Any:  # noqa: ANN401  (a frame of the chosen library)
-        """Return a frame of pandas, Polars or PyArrow: the one named, otherwise the first of them at hand."""
+        """Return a frame of pandas, Polars or PyArrow: the one named, otherwise the first that is installed."""
         return make_frame(self.flat(), backend)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-
         return arrow_stream(self.flat(), requested_schema)
 
     def to_json(self) -> str:
@@ -212,7 +209,6 @@ def make_frame(columns: dict[str, list[Any]], backend: str | None) -> Any:  # no
 def arrow_stream(columns: dict[str, list[Any]], requested_schema: object) -> object:
     """Return the columns as an Arrow stream; the embedded engine makes it, so that PyArrow is not needed."""
     import duckdb
-    import numpy as np
 
     with duckdb.connect() as engine:
         arrays = {str(at): np.array(column, dtype=object) for at, column in enumerate(columns.values())}
@@ -239,18 +235,18 @@ def _installed_backend() -> str:
 
 
 def _schema(columns: dict[str, list[Any]]) -> dict[str, Any]:
-    """One type for each column; what mixes types is text."""
+    """Return the type of each column; a column of mixed types is text."""
     import narwhals.stable.v2 as nw
 
-    found: dict[str, Any] = {}
+    schema: dict[str, Any] = {}
     for name, column in columns.items():
         kinds = {type(value) for value in column if value is not None}
         huge = any(isinstance(value, int) and not -(2**63) <= value < 2**63 for value in column)
         if (kinds or name in _NUMBERS) and kinds <= {int, float} and not huge:
-            found[name] = nw.Int64() if kinds == {int} and name not in _NUMBERS else nw.Float64()
+            schema[name] = nw.Int64() if kinds == {int} and name not in _NUMBERS else nw.Float64()
         elif kinds == {bool}:
-            found[name] = nw.Boolean()
+            schema[name] = nw.Boolean()
         else:
-            found[name] = nw.String()
+            schema[name] = nw.String()
             columns[name] = [None if value is None else str(value) for value in column]
-    return found
+    return schema

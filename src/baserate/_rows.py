@@ -86,13 +86,13 @@ class Rows:
         groups = f"; {count_of(len(self.groups), 'group')} by {', '.join(self.attributes)}" if self.attributes else ""
         return f"Rows({count_of(len(self), 'row')}; scores: {', '.join(self.score)}{groups})"
 
-    def only(self, there: slice | npt.NDArray[Any]) -> Rows:
+    def only(self, where: slice | npt.NDArray[Any]) -> Rows:
         """Select rows by position or by a boolean mask."""
         columns = {name: getattr(self, name) for name in ("weight", "count", "id", "cluster")}
-        kept: dict[str, Any] = {name: None if each is None else each[there] for name, each in columns.items()}
-        score = {model: each[there] for model, each in self.score.items()}
-        group = self.group[there] if self.attributes else self.group
-        return replace(self, truth=self.truth[there], score=score, group=group, **kept)
+        others: dict[str, Any] = {name: None if each is None else each[where] for name, each in columns.items()}
+        score = {model: each[where] for model, each in self.score.items()}
+        group = self.group[where] if self.attributes else self.group
+        return replace(self, truth=self.truth[where], score=score, group=group, **others)
 
     def tallies(self) -> Tallies:
         """Tally the rows by model and group."""
@@ -155,7 +155,7 @@ class MulticlassRows:
     groups: tuple[Group, ...] = ((),)
     attributes: tuple[str, ...] = ()
     intake: ReadSummary = field(default_factory=lambda: ReadSummary(read=0))
-    """What was read; its columns of scores are in the order of `labels`."""
+    """Summary of reading; its columns of scores are in the order of `labels`."""
 
     def __post_init__(self) -> None:
         rows = len(self.truth)
@@ -219,11 +219,11 @@ class MulticlassRows:
         """Select the rows of one group."""
         return replace(self.only(self.group == at), group=self.group[:0], attributes=(), groups=(self.groups[at],))
 
-    def only(self, there: Bools) -> MulticlassRows:
+    def only(self, where: Bools) -> MulticlassRows:
         """Select rows by a boolean mask."""
-        weight, count = (None if column is None else column[there] for column in (self.weight, self.count))
-        group = self.group[there] if self.attributes else self.group
-        return replace(self, truth=self.truth[there], score=self.score[there], weight=weight, count=count, group=group)
+        weight, count = (None if column is None else column[where] for column in (self.weight, self.count))
+        group = self.group[where] if self.attributes else self.group
+        return replace(self, truth=self.truth[where], score=self.score[where], weight=weight, count=count, group=group)
 
     def against_rest(self, at: int) -> Tally:
         """Tally one class against all others, by its score."""
@@ -305,7 +305,9 @@ class LabelSets:
                     remedy=f"give a row for each of {shape[0]} rows and a column for each of {shape[1]} labels.",
                 )
         if self.decided is None and self.score is None:
-            raise OptionError(f"give {keyword('decided')} or {keyword('score')}, so that there is something to judge.")
+            raise OptionError(
+                "there is nothing to evaluate", remedy=f"give {keyword('decided')} or {keyword('score')}."
+            )
         for name in ("truth", "decided", "score", "weight"):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, read_only_copy(getattr(self, name)))
@@ -362,14 +364,14 @@ class LabelSets:
 @keep_read_only
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Target:
-    """Scores in any order, with how much sits at each; and a tally of those few rows whose truth is known.
+    """Unlabelled scores in any order, with the mass of each; and a tally of the labelled rows.
 
     As in a `Tally` there are mass, squared weights and rows; where all three are None, every score is one row.
 
     >>> Target(np.array([0.9, 0.4, 0.4]))
-    Target(3 rows without truth)
+    Target(3 unlabelled rows)
     >>> Target(np.array([0.9, 0.4]), *[np.array([1, 2])] * 3, labelled=Tally.from_counts([0.3], [[0], [5]]))
-    Target(3 rows without truth, 5 with it)
+    Target(3 unlabelled rows, 5 labelled)
     """
 
     score: Reals
@@ -378,7 +380,7 @@ class Target:
     squares: Cells | None = None
     rows: Cells | None = None
     labelled: Tally | None = None
-    """Rows of the same population whose truth is known; none of them is among the scores."""
+    """Labelled rows of the same population; none of them is among the scores."""
     intake: ReadSummary = field(default_factory=lambda: ReadSummary(read=0))
 
     def __post_init__(self) -> None:
@@ -386,10 +388,10 @@ class Target:
             raise ShapeError(f"score has shape {self.score.shape}", remedy="give one dimension.")
         _check_target_scores(self.score)
         object.__setattr__(self, "score", read_only_copy(self.score))
-        given = [self.mass, self.squares, self.rows]
-        if any(each is None for each in given) and any(each is not None for each in given):
-            raise ShapeError("give mass, squares and rows, or none of them.")
-        for name, cells in zip(("mass", "squares", "rows"), given, strict=True):
+        amounts = [self.mass, self.squares, self.rows]
+        if any(each is None for each in amounts) and any(each is not None for each in amounts):
+            raise ShapeError("mass, squares and rows are incomplete", remedy="give all of them, or none.")
+        for name, cells in zip(("mass", "squares", "rows"), amounts, strict=True):
             if cells is not None:
                 object.__setattr__(self, name, read_only_copy(_check_target_cells(name, cells, len(self.score))))
 
@@ -403,7 +405,7 @@ class Target:
         labelled: Tally | None = None,
         intake: ReadSummary | None = None,
     ) -> Target:
-        """Take columns that are known to be fit; `baserate.read.target` checks them first."""
+        """Make a target from columns that were checked before; `baserate.read.target` checks them first."""
         refuse_differing_indexes({"score": score, "weight": weight, "count": count})
         values = np.asarray(score)
         values = values if values.dtype.kind == "f" else values.astype(np.float64)
@@ -417,22 +419,22 @@ class Target:
         return len(self.score) if self.rows is None else int(self.rows.sum(dtype=np.int64))
 
     def __repr__(self) -> str:
-        known = 0 if self.labelled is None else int(self.labelled.rows.sum(dtype=np.int64))
-        return f"Target({count_of(len(self), 'row')} without truth{f', {known} with it' if known else ''})"
+        labelled = 0 if self.labelled is None else int(self.labelled.rows.sum(dtype=np.int64))
+        return f"Target({count_of(len(self), 'unlabelled row')}{f', {labelled} labelled' if labelled else ''})"
 
     @property
     def total(self) -> float:
-        """Mass of everything without truth."""
+        """Mass of the unlabelled rows."""
         return float(len(self.score) if self.mass is None else self.mass.sum())
 
 
 @keep_read_only
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class MulticlassTarget:
-    """Scores for each of several classes, a row for each row; and the rows whose truth is known.
+    """Unlabelled scores for each of several classes, a row for each row; and the labelled rows.
 
     >>> MulticlassTarget(np.array([[0.7, 0.2, 0.1], [0.2, 0.5, 0.3]]), labels=("a", "b", "c"))
-    MulticlassTarget(2 rows without truth; scores for a, b, c)
+    MulticlassTarget(2 unlabelled rows; scores for a, b, c)
     """
 
     score: Reals
@@ -441,7 +443,7 @@ class MulticlassTarget:
     weight: Floats | None = None
     count: Cells | None = None
     labelled: MulticlassRows | None = None
-    """Rows of the same population whose truth is known; none of them is among the scores."""
+    """Labelled rows of the same population; none of them is among the scores."""
     intake: ReadSummary = field(default_factory=lambda: ReadSummary(read=0))
 
     def __post_init__(self) -> None:
@@ -457,20 +459,19 @@ class MulticlassTarget:
             if cells is not None:
                 object.__setattr__(self, name, read_only_copy(_check_target_cells(name, cells, len(self.score))))
         if self.labelled is not None and self.labelled.labels != self.labels:
-            raise ShapeError(f"the rows with truth are of the classes {self.labelled.labels}, not {self.labels}.")
+            raise ShapeError(f"the labelled rows have the classes {self.labelled.labels}, not {self.labels}.")
 
     def __len__(self) -> int:
         return len(self.score) if self.count is None else int(self.count.sum(dtype=np.int64))
 
     def __repr__(self) -> str:
-        known = 0 if self.labelled is None else len(self.labelled)
-        with_truth = f", {known} with it" if known else ""
-        rows = count_of(len(self), "row")
-        return f"MulticlassTarget({rows} without truth{with_truth}; scores for {', '.join(map(str, self.labels))})"
+        labelled = f", {len(self.labelled)} labelled" if self.labelled is not None and len(self.labelled) else ""
+        rows = count_of(len(self), "unlabelled row")
+        return f"MulticlassTarget({rows}{labelled}; scores for {', '.join(map(str, self.labels))})"
 
     @property
     def amount(self) -> Cells | None:
-        """How much each row counts; None if each counts once."""
+        """Weight times count of each row; None if each counts once."""
         if self.weight is None:
             return self.count
         return self.weight if self.count is None else self.weight * self.count
@@ -478,7 +479,7 @@ class MulticlassTarget:
 
 def _check_target_scores(score: Reals) -> None:
     if not len(score):
-        raise EmptyDataError("there are no scores without truth", remedy="give at least one row of the target.")
+        raise EmptyDataError("there are no unlabelled scores", remedy="give at least one row of the target.")
     missing = int(np.count_nonzero(~np.isfinite(score)))
     if missing:
         raise MissingValuesError(
@@ -492,5 +493,5 @@ def _check_target_cells(name: str, cells: Cells, width: int) -> Cells:
     if not (cells.min() >= 0 and cells.max() < np.inf):
         raise WeightError(f"{name} holds negative, NaN or infinite numbers", remedy="leave such rows out.")
     if not cells.any():
-        raise EmptyDataError(f"{name} is 0 everywhere", remedy="give rows of the target that count.")
+        raise EmptyDataError(f"{name} is 0 everywhere", remedy="give rows with weight.")
     return cells

@@ -28,6 +28,7 @@ from baserate._arrays import (
     refuse_differing_indexes,
 )
 from baserate._counts import all_or_none_reweighed
+from baserate._domains import wrong_option
 from baserate._errors import (
     FileFormatError,
     MissingValuesError,
@@ -41,17 +42,17 @@ from baserate._formatting import count_of
 from baserate._numeric.distinct import distinct_counts, distinct_sums, narrow_integers, sum_columns
 
 Reasons = Mapping[str, Mapping[str, int]]
-"""Column -> what is wrong with it -> in how many rows."""
+"""Column -> problem -> number of rows."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadSummary:
-    """What was read, what was dropped and why.
+    """Summary of reading: rows, rows dropped and why, labels and columns.
 
     >>> ReadSummary(read=10, dropped=2, reasons={"p": {"NaN": 2}}, positive="sick", negative="well").description
     '10 rows read, 2 of them dropped (p: 2 NaN); positive = sick, negative = well'
     >>> ReadSummary(read=10, labelled=3).description, ReadSummary(read=10, labelled=0).description
-    ('10 rows read; 3 with truth; positive = True, negative = False', '10 rows read; none with truth')
+    ('10 rows read; 3 labelled; positive = True, negative = False', '10 rows read; none labelled')
     """
 
     read: int
@@ -59,26 +60,26 @@ class ReadSummary:
     dropped: int = 0
     """Rows left out because something in them is missing or unknown."""
     reasons: Reasons = field(default_factory=dict)
-    """What was wrong in the dropped rows; a row may be wrong in several ways."""
+    """Problems of the dropped rows; a row may have several."""
     positive: object = True
     """Label of the positive class."""
     negative: object = False
     """Label of the other class; None when it does not occur."""
     columns: Mapping[str, str | list[str]] = field(default_factory=dict)
-    """Which column was read as what: truth, score, group and so on."""
+    """Role (truth, score, group and so on) -> column."""
     notes: tuple[str, ...] = ()
-    """What a reader should know."""
+    """Notes for the user."""
     classes: tuple[object, ...] = ()
     """Labels of all classes, where none of them is the positive one."""
     labelled: int | None = None
-    """Rows in use whose truth is known, where it may be unknown; None where every row has one."""
+    """Labelled rows in use, where labels may be missing; None where every row has one."""
 
     @property
     def description(self) -> str:
         """The summary as one sentence."""
         dropped = f", {self.dropped} of them dropped ({describe_reasons(self.reasons)})" if self.dropped else ""
-        known = "" if self.labelled is None else f"; {self.labelled or 'none'} with truth"
-        return f"{count_of(self.read, 'row')} read{dropped}{known}{self._labels}"
+        labelled = "" if self.labelled is None else f"; {self.labelled or 'none'} labelled"
+        return f"{count_of(self.read, 'row')} read{dropped}{labelled}{self._labels}"
 
     @property
     def _labels(self) -> str:
@@ -273,12 +274,7 @@ class Tally:
         [0.3, 0.2]
         """
         if not 0 < resolution < np.inf:
-            raise OptionError(
-                f"resolution is {resolution}",
-                remedy="give the width of a bucket, for example 0.001.",
-                option="resolution",
-                value=resolution,
-            )
+            raise wrong_option("resolution", resolution, "the width of a bucket, for example 0.001")
         columns = [getattr(self, name) for name in _columns(weighted=self.weighted)]
         coarsest = max(resolution, self.resolution or 0.0)
         return _sum_equal_scores(_edge_below(self.score, resolution), columns, coarsest, reweighed=self.reweighed)
@@ -290,13 +286,11 @@ class Tally:
         >>> tally.with_scores([0.9, 0.4, 0.4]).rows.tolist()
         [[1, 1], [0, 2]]
         """
-        given = np.asarray(score, dtype=np.float64)
-        if given.shape != self.score.shape:
-            raise ShapeError(
-                f"score has shape {given.shape}", remedy=f"give one for each of the {len(self.score)} that there are."
-            )
+        new = np.asarray(score, dtype=np.float64)
+        if new.shape != self.score.shape:
+            raise ShapeError(f"score has shape {new.shape}", remedy=f"give one for each of {len(self.score)} scores.")
         columns = [getattr(self, name) for name in _columns(weighted=self.weighted)]
-        return _sum_equal_scores(given + 0.0, columns, self.resolution, reweighed=self.reweighed)
+        return _sum_equal_scores(new + 0.0, columns, self.resolution, reweighed=self.reweighed)
 
     def top_class(self) -> Tally:
         """Tally whether the predicted class is the true one, by its probability: p where p ≥ 0.5, otherwise 1 − p.
@@ -327,7 +321,7 @@ class Tally:
 
     @classmethod
     def from_json(cls, text: str) -> Tally:
-        """Read what `to_json` wrote, checking its form."""
+        """Read the JSON of `to_json`, checking its form."""
         form = _check_form(text)
         try:
             cells = [_numbers(form, name) for name in _columns(weighted="mass" in form)]
@@ -371,7 +365,7 @@ def _check_scores(score: Floats) -> Floats:
     if len(score) and not (np.isfinite(score[0]) and np.isfinite(score[-1])):
         raise MissingValuesError("a score is NaN or infinite", remedy="leave such rows out before tallying.")
     if not (score[1:] < score[:-1]).all():
-        raise ShapeError("scores must be distinct and decreasing; baserate.tally(truth, score) sorts them for you.")
+        raise ShapeError("scores are not distinct and decreasing", remedy="let baserate.tally(truth, score) sort them.")
     return score
 
 
@@ -391,7 +385,7 @@ def _check_rows(rows: Cells, width: int) -> Cells:
     if cells.dtype.kind == "u":
         return cells
     if not (cells == np.trunc(cells)).all():
-        raise WeightError("rows holds fractions; it counts rows, so give whole numbers, and weights as mass.")
+        raise WeightError("rows holds fractions", remedy="give whole numbers, and weights as mass.")
     return make_read_only(narrow_integers(cells.astype(np.int64)))
 
 
@@ -434,19 +428,19 @@ def _check_form(text: str) -> dict[str, Any]:
     version = form.get("schema_version")
     if version is True or version != _SCHEMA_VERSION:
         raise FileFormatError(
-            f"a tally of schema version {version}; this release reads {_SCHEMA_VERSION}: upgrade baserate."
+            f"a tally of schema version {version}, but this release reads {_SCHEMA_VERSION}", remedy="upgrade baserate."
         )
     wanted = {"kind", "schema_version", "resolution", "score", "rows"}
     with_weights = wanted | {"mass", "squares"}
     if set(form) - {"reweighed"} not in (wanted, with_weights):
         raise FileFormatError(
-            f"a tally with the fields {sorted(form)}; it has {sorted(wanted)}, or {sorted(with_weights)}."
+            f"a tally with the fields {sorted(form)}; expected {sorted(wanted)}, or {sorted(with_weights)}."
         )
     if form.get("reweighed", True) is not True:
-        raise FileFormatError(f'a tally whose "reweighed" is {form["reweighed"]!r}; it is true, or left out.')
+        raise FileFormatError(f'a tally whose "reweighed" is {form["reweighed"]!r}; expected true, or no such field.')
     resolution = form["resolution"]
     if resolution is not None and not (type(resolution) in (int, float) and resolution > 0):  # true is no number
-        raise FileFormatError(f"a tally of resolution {resolution!r}; it is null or a number above 0.")
+        raise FileFormatError(f"a tally of resolution {resolution!r}; expected null or a number above 0.")
     return form
 
 
@@ -494,7 +488,7 @@ class Tallies:
                 "every model needs a tally for each of the same groups", remedy="give at least one of both."
             )
         if any(len(group) != len(self.attributes) for group in keys[0]):
-            raise OptionError(f"a group is a tuple with a value for each attribute, here of {list(self.attributes)}.")
+            raise OptionError(f"a group is no tuple with a value for each attribute, {list(self.attributes)}.")
 
     def __repr__(self) -> str:
         groups = f" in {count_of(len(self.groups), 'group')} by {', '.join(self.attributes)}" if self.attributes else ""

@@ -228,14 +228,8 @@ def test_docstring_of_a_policy_function_describes_its_origin() -> None:
             map=mapped(FORMS["rarer"]),
         )
         doc = made(apply.as_python(told)).__doc__
-        for words in (
-            "rule: require",
-            "sensitivity",
-            "chosen on: abc123",
-            "group: the sex",
-            "calibrator: made",
-            "refuse",
-        ):
+        facts = ("rule: require", "sensitivity", "chosen on: abc123", "group: the sex", "calibrator: made", "refuse")
+        for words in facts:
             assert words in doc
 
 

@@ -185,11 +185,7 @@ def test_a_cut_behind_a_map_is_one_of_scores(kind: str) -> None:
         ({"score": "rsk"}, UnknownNameError, "there is no column 'rsk'. Did you mean 'risk'?"),
         ({"id": "whom"}, UnknownNameError, "there is no column 'whom'. Did you mean 'who'?"),
         ({"group": "sx"}, UnknownNameError, "there is no column 'sx'. Did you mean 'sex'?"),
-        (
-            {"group": ["sex", "n"]},
-            OptionError,
-            "group names 2 columns, but this policy requires sex; name one for each",
-        ),
+        ({"group": ["sex", "n"]}, OptionError, "group names 2 columns, but this policy requires sex; name one"),
         ({"to": "sex"}, OptionError, "there is a column 'sex' already; name the new one otherwise with to="),
         ({"missing": "drop"}, OptionError, "missing is 'drop'; expected 'refuse' or 'keep'"),
         ({"bounds": True}, OptionError, "bounds is no option for a policy"),

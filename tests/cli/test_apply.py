@@ -108,7 +108,7 @@ def test_missing_scores_may_stay_so(kept: Path, tmp_path: Path) -> None:
         (("--to", "site"), 2, "there is a column 'site' already; name the new one otherwise with --to."),
         (("--score", "times"), 3, "outside [0, 1] in 'times' (rows 2, 4, 7, 9, counted from 1)"),
         (("--score", "site"), 3, "10 of 10 values of site are not numbers (the first is 'north')"),
-        (("--bounds",), 2, "made has no bounds; bounds are those of venn-abers."),
+        (("--bounds",), 2, "made has no bounds; fit venn-abers, which has."),
         (("--missing", "drop"), 2, "'drop' is not one of 'refuse', 'keep'"),
     ],
 )
@@ -146,7 +146,7 @@ def test_an_output_must_be_named(kept: Path, tmp_path: Path) -> None:
 NEWER = MAP.to_json().replace('"schema_version": 1', '"schema_version": 9')
 MAPS = {
     "truncated": (MAP.to_json()[:-40], "not JSON"),
-    "newer": (NEWER, "schema version 9; this release reads 1: upgrade baserate."),
+    "newer": (NEWER, "schema version 9, but this release reads 1; upgrade baserate."),
     "edited": (MAP.to_json().replace("1.4", "1.5"), "was changed after it was written"),
     "another kind": ('{"kind": "baserate/tally"}', "name a file that contains one."),
     "no text": ("\udcff", "is no text, so no calibrator"),
@@ -206,7 +206,7 @@ def test_python_runs_where_it_is_put(kept: Path, tmp_path: Path) -> None:
     [
         (("--to", "python", "--score", "risk"), "--score is for SQL"),
         (("--to", "sql", "--name", "f"), "--name is for Python"),
-        (("--to", "python", "--name", "2"), "expected an identifier of Python that Python can read"),
+        (("--to", "python", "--name", "2"), "expected an identifier of Python"),
         (("--to", "rust"), "'rust' is not one of 'sql', 'python'"),
         ((), "missing option '--to'"),
     ],
@@ -277,7 +277,7 @@ def test_ids_that_rows_share_are_told(policy: Path, tmp_path: Path) -> None:
     typed = ("apply", policy, people(tmp_path), "-o", tmp_path / "out.csv", "--id", "sick")
     result = run(*typed)
     assert result.exit_code == 0
-    assert result.stderr.startswith("note: 2 of 4 randomized rows share have an id in 'sick' that another has, too")
+    assert result.stderr.startswith("note: 2 of 4 randomized rows share an id in 'sick' with another")
     assert run(*typed, "-q").stderr == ""
 
 
@@ -296,7 +296,10 @@ def test_rows_without_a_score_stay_if_they_may(policy: Path, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("typed", "message"),
     [
-        ((), "this policy draws lots, which the ids of rows decide; name their column, such as --id patient."),
+        (
+            (),
+            "this policy is randomized by the ids of rows, but no column of ids is named; name it, such as --id",
+        ),
         (("--id", "nr"), "there is no column 'nr'."),
         (("--id", "old", "--bounds"), "--bounds is for calibrators, and "),
         (("--id", "old", "--group", "sex", "--group", "site"), "group names 2 columns, but this policy requires sex"),
@@ -319,7 +322,7 @@ def test_options_of_policies_are_not_for_maps(typed: tuple[str, ...], kept: Path
 
 BROKEN = {
     "truncated": (POLICY.to_json()[:-40], "is no usable policy: not JSON"),
-    "newer": (NEWEST, "a policy of schema version 9; this release reads 1: upgrade baserate."),
+    "newer": (NEWEST, "a policy of schema version 9, but this release reads 1; upgrade baserate."),
     "edited": (POLICY.to_json().replace("0.5", "0.6"), "the policy was changed after it was written"),
     "a table": (PEOPLE, "contains neither a calibrator nor a policy; name a file that contains one."),
     "no text": ("\udcff", "is no text, so no calibrator or policy"),

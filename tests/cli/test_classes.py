@@ -193,7 +193,7 @@ def test_two_classes_may_be_treated_alike(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("typed", "code", "told"),
     [
-        (("--truth", "is"), 2, "name a column to judge"),
+        (("--truth", "is"), 2, "no column to evaluate is named"),
         (LABELS[2:], 2, "missing option '--truth'"),
         ((*LABELS, "--scores", "p_"), 2, "give either --scores or --predicted"),
         ((*SCORES, "--positive", "cat"), 2, "none is positive; leave out --positive"),

@@ -438,10 +438,10 @@ ONE = ("new.csv", "--score", "risk")
         (("prevalence", "new.csv", *OLD, *MANY, "--threshold", "0.5"), "--threshold has no use for gmm of several"),
         (("prevalence", "new.csv", *OLD, *MANY, "--bins", "5"), "--bins has no use for gmm of several classes"),
         (("prevalence", "new.csv", *OLD, *MANY, "--method", "hdy"), "so it is for two classes"),
-        (("prevalence", *ONE, *OLD, *SCORED, "--method", "gmm"), "gmm is for several classes; of two, take one of"),
+        (("prevalence", *ONE, *OLD, *SCORED, "--method", "gmm"), "gmm is for several classes; for two, use one of"),
         (
             ("prevalence", *ONE, *OLD, *SCORED, "--method", "magic"),
-            "no method is called 'magic'; known are: binned, mlls,",
+            "there is no method 'magic'. Known are: binned, mlls,",
         ),
         (("prevalence", *ONE, *OLD, *SCORED, "--alpha", "3"), "--alpha has no use for binned; leave it out."),
         (("prevalence", *ONE, *OLD, *SCORED, "--method", "pacc", "--no-recalibration"), "--no-recalibration has no"),

@@ -74,15 +74,15 @@ def test_what_is_told(tmp_path: Path) -> None:
     assert told == [
         "positive = 1, inferred; name it with --positive.",
         (
-            "note: there, the prevalence is 0.02, taken as known, and negatives are 32.67 times as frequent beside "
-            "positives as here; each class is taken to look as it does here."
+            "note: the deployment prevalence is 0.02, taken as known: negatives are 32.67 times as frequent per "
+            "positive as in the sample; scores within each class are assumed to be distributed as in the sample."
         ),
-        "note: that is the prevalence of everybody; each group has its own, which the same factor leads to.",
+        "note: that is the prevalence of all groups together; the same factor gives each group its own.",
         (
-            "note: decisions are those of the scores as given; on corrected scores these thresholds flag the same: "
+            "note: decisions use the scores as given; these thresholds on corrected scores flag the same rows: "
             "0.5 as 0.029702970297029705."
         ),
-        "note: corrected scores take those given as right at a prevalence of 0.4, that of these rows.",
+        "note: corrected scores assume that scores are calibrated at the prevalence of the sample, 0.4.",
     ]
 
 
@@ -239,8 +239,8 @@ def test_a_cross_table_is_enough(tmp_path: Path) -> None:
         (("--gamma", "0"), 2, "--gamma is 0"),
         (("--gamma", "inf"), 2, "--gamma is inf"),
         (("--gamma", "nan"), 2, "--gamma is nan"),
-        (("--under-sampled", "0.1"), 2, "--under-sampled is 0.1; it is how many negatives there were for each"),
-        (("--over-sampled", "4"), 2, "--over-sampled is 4.0; it is how many positives there were for each"),
+        (("--under-sampled", "0.1"), 2, "--under-sampled is 0.1; expected 1 or more original negatives per negative"),
+        (("--over-sampled", "4"), 2, "--over-sampled is 4.0; expected original positives per positive"),
         (("--under-sampled", "0"), 2, "--under-sampled is 0"),
         (("--to", "0.1", "--points", "5"), 2, "--points is for a curve"),
         (("--to", "1=0.1,0=0.9"), 2, "of two classes, --to is the share of the positive one alone"),
@@ -290,11 +290,11 @@ def test_a_class_without_rows_is_unusable_data(tmp_path: Path) -> None:
     path.write_text("sick,risk\n0,0.2\n0,0.4\n", encoding="utf-8")
     result = run("shift", path, *ONE, "--to", "0.1")
     assert result.exit_code == 3
-    assert "there are no positives that could be given a share; give rows of both classes." in result.stderr
+    assert "there are no positives that could be reweighted; give rows of both classes." in result.stderr
     labels = run("shift", pets(tmp_path), *LABELS, "--labels", "cat,dog,fish,bird", "--to",
                  "cat=0.2,dog=0.3,fish=0.3,bird=0.2")  # fmt: skip
     assert labels.exit_code == 3
-    assert "there is nothing of the class 'bird' that could be given a share" in labels.stderr
+    assert "there are no rows of the class 'bird' that could be reweighted" in labels.stderr
 
 
 def test_it_is_the_same_program(tmp_path: Path) -> None:

@@ -94,7 +94,7 @@ def test_an_empty_table_is_undefined_and_says_so(classes: int) -> None:
 
 def test_reasons_are_asked_of_one_table() -> None:
     stack = Confusion(np.ones((5, 2, 2)), (0, 1))
-    with pytest.raises(ShapeError, match=r"these are \(5,\) tables; ask why of one, for example confusion\[0\]"):
+    with pytest.raises(ShapeError, match=r"these are \(5,\) tables; give one, for example confusion\[0\]"):
         undefined_reason(multiclass.mcc, stack)
     assert undefined_reason(multiclass.mcc, stack[0]) is None
 

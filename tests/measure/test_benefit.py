@@ -85,5 +85,5 @@ def test_threshold_probabilities_of_one_and_more_are_refused(at: float) -> None:
 
 
 def test_net_reduction_at_zero_is_refused() -> None:
-    with pytest.raises(OptionError, match="at is 0: then nothing is worth a missed positive"):
+    with pytest.raises(OptionError, match="at is 0, at which a missed positive has infinite weight"):
         net_reduction(TABLE, at=0)

@@ -68,7 +68,7 @@ def test_custom_class_weights() -> None:
     assert values["sensitivity", None, None, None, "custom"] == multiclass.average_over_classes(
         measure.sensitivity, weights
     )(LABELS.pooled)
-    with pytest.raises(UnknownNameError, match="weights are given for"):
+    with pytest.raises(UnknownNameError, match="there are weights for"):
         multiclass.summary(LABELS, measures=["recall"], averages=[{"a": 1}])
     with pytest.raises(OptionError, match="not all 0"):
         multiclass.summary(LABELS, measures=["recall"], averages=[dict.fromkeys("abc", 0.0)])
@@ -112,7 +112,7 @@ def test_many_classes_have_fewer_rows() -> None:
     ("given", "options", "error", "told"),
     [
         (TABLE, {}, OptionError, "dict is not what read.confusions or read.class_rows gives"),
-        (LABELS, {"measures": "some"}, OptionError, "it is 'usual', 'all', or a list of names"),
+        (LABELS, {"measures": "some"}, OptionError, "expected 'usual', 'all', or a list of names"),
         (LABELS, {"measures": ["hand_till"]}, OptionError, "hand_till cannot be had: labels have neither ranks"),
         (LABELS, {"measures": ["brier"]}, OptionError, "brier cannot be had"),
         (LABELS, {"measures": [len]}, OptionError, "is no measure"),
@@ -139,7 +139,7 @@ def test_averages_refuse_unsuitable_measures() -> None:
         multiclass.average_over_classes(measure.auc, "macro")(LABELS.pooled)
     with pytest.raises(OptionError, match="kappa is a measure of all classes together"):
         multiclass.per_class(multiclass.kappa, LABELS.pooled)
-    with pytest.raises(OptionError, match="use macro here"):
+    with pytest.raises(OptionError, match="use macro"):
         multiclass.average_over_classes(measure.f1, "samples")(LABELS.pooled)
     with pytest.raises(OptionError, match="int has no classes"):
         multiclass.average_over_classes(measure.f1, "macro")(3)
@@ -175,7 +175,7 @@ def test_averages_accept_names_and_explain_undefined_values() -> None:
         == multiclass.per_class(measure.sensitivity, LABELS.pooled).tolist()
     )
     stack = baserate.Confusion(np.stack([LABELS.pooled.mass] * 2), LABELS.labels)
-    with pytest.raises(baserate.ShapeError, match="ask of one, for example confusion"):
+    with pytest.raises(baserate.ShapeError, match="give one, for example confusion"):
         multiclass.undefined_classes("precision", stack)
     with pytest.raises(OptionError, match="is no measure"):
         multiclass.average_over_classes(len, "macro")

@@ -220,7 +220,7 @@ def test_the_reason_lists_every_zero_margin() -> None:
 
 
 def test_a_reason_needs_a_single_table() -> None:
-    with pytest.raises(ShapeError, match=r"these are \(5,\) tables; ask why of one"):
+    with pytest.raises(ShapeError, match=r"these are \(5,\) tables; give one"):
         undefined_reason(measure.precision, CURVE.counts)  # type: ignore[arg-type]
 
 

@@ -146,7 +146,7 @@ def test_thinned_points_are_exact_and_include_the_ends() -> None:
 def test_an_infinite_log_loss_is_explained() -> None:
     found = read.tallies({"y": [1, 0, 1], "p": [0.0, 1.0, 0.5]}, truth="y", score="p")
     assert measure.summary(found).data["notes"] == [
-        "log_loss of p is infinite: 2 rows were given probability 0 of what happened."
+        "log_loss of p is infinite: 2 rows have probability 0 for the true label."
     ]
 
 
@@ -168,5 +168,5 @@ def test_other_types_than_tallies_are_refused() -> None:
         baserate.curve(TABLE)  # type: ignore[arg-type]
     with pytest.raises(UnknownNameError, match="Curves are: roc, pr"):
         measure.curves(tallies(score="p"), "rocc")
-    with pytest.raises(OptionError, match="measures is 'al'; it is 'usual', 'all', or a list"):
+    with pytest.raises(OptionError, match="measures is 'al'; expected 'usual', 'all', or a list"):
         measure.summary(tallies(score="p"), measures="al")

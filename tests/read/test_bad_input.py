@@ -67,7 +67,7 @@ REFUSED = {
         ShapeError,
         (
             "score has shape (2, 5); expected one column with one value for each row. Take one of them, for example "
-            'score[0]; or judge several models with baserate.evaluate and a mapping from names to scores, {"a": '
+            'score[0]; or evaluate several models with baserate.evaluate and a mapping from names to scores, {"a": '
             'score[0], "b": score[1]}.'
         ),
     ),
@@ -123,7 +123,7 @@ REFUSED = {
     "three labels, one named": (
         {"truth": ["a", "b", "c"], "positive": "b"},
         NotBinaryError,
-        "truth has more than two labels ('a', 'b', 'c'); pass truth == 'b' to judge one of them.",
+        "truth has more than two labels ('a', 'b', 'c'); pass truth == 'b' to evaluate one of them.",
     ),
     "many labels": ({"truth": list(range(7)), "score": [0.1] * 7}, NotBinaryError, "(0, 1, 2, 3, 4 and 2 more)"),
     "two labels, none named": (
@@ -140,7 +140,7 @@ REFUSED = {
     "labels that differ only in type": (
         {"truth": [1, "1", 1]},
         NotBinaryError,
-        "truth mixes text and numbers (1, '1'), so that equal-looking labels may differ; make them all of one type.",
+        "truth mixes text and numbers (1, '1'), so that labels that look equal may differ; make them all of one type.",
     ),
     "labels that differ only in type, one named": ({"truth": [1, "1", 1], "positive": 1}, NotBinaryError, "mixes text"),
     "a positive of the wrong type": (
@@ -164,14 +164,14 @@ REFUSED = {
     "several positives": (
         {"truth": ["a", "b", "c"], "positive": ["a", "b"]},
         OptionError,
-        "positive=['a', 'b'] is more than one label; name the one that counts as positive.",
+        "positive=['a', 'b'] is more than one label; name the positive one.",
     ),
     "NaN as truth": ({"truth": [1.0, 0.0, math.nan]}, MissingValuesError, "1 of 3 values of truth are missing"),
     "None as truth": ({"truth": [1, None, 0]}, MissingValuesError, "1 of 3 values of truth are missing"),
     "negative weights": (
         {"weight": [1, -1, -2]},
         WeightError,
-        "2 of 3 values of weight are negative; a row counts for zero or more. Set them to 0 to leave those rows out.",
+        "2 of 3 values of weight are negative; expected 0 or more. Set them to 0 to leave those rows out.",
     ),
     "NaN weights": (
         {"weight": [1, math.nan, 1]},
@@ -189,7 +189,7 @@ REFUSED = {
         {"count": [1, 2.5, 1]},
         WeightError,
         (
-            "1 of 3 values of count are not whole; a count is a number of identical rows. "
+            "1 of 3 values of count are not whole; expected numbers of identical rows. "
             "Pass sampling or importance weights as weight= instead."
         ),
     ),

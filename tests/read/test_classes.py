@@ -200,7 +200,7 @@ def test_column_names_without_classes_are_refused() -> None:
         UnknownLabelError, match=r"truth holds 'fish', for which there is no score among 'p_cat', 'p_dog'"
     ):
         classes_from_names(["p_cat", "p_dog"], ["cat", "fish"])
-    with pytest.raises(UnknownLabelError, match="do not say which is whose; name the class of each"):
+    with pytest.raises(UnknownLabelError, match="do not contain them; name the class of each"):
         classes_from_names(["cat_1", "2_dog"], ["cat", "dog"])
     with pytest.raises(OptionError, match="only one column of scores, 'p_cat'"):
         classes_from_names(["p_cat"], ["cat"])
@@ -209,9 +209,9 @@ def test_column_names_without_classes_are_refused() -> None:
 def test_columns_that_do_not_exist() -> None:
     with pytest.raises(UnknownNameError, match=r"there is no column 'q_\*'"):
         read.class_rows(TABLE, truth="is", score="q_*")
-    with pytest.raises(OptionError, match="needs predicted= and no score="):
+    with pytest.raises(OptionError, match="give predicted= and no score="):
         read.confusions(TABLE, truth="is", score="p_cat")
-    with pytest.raises(OptionError, match="need score=, a column for each class"):
+    with pytest.raises(OptionError, match="need a column of scores for each class"):
         read.class_rows(TABLE, truth="is", predicted="called")
 
 
@@ -318,7 +318,7 @@ def test_sets_of_labels_from_tables_and_from_sets() -> None:
 @pytest.mark.parametrize(
     ("given", "error", "told"),
     [
-        ({"truth": [[1, 2]], "decided": [[1, 0]]}, baserate.NotBinaryError, "truth holds something else than 0 and 1"),
+        ({"truth": [[1, 2]], "decided": [[1, 0]]}, baserate.NotBinaryError, "truth holds values other than 0 and 1"),
         ({"truth": [[1, 0]], "decided": [[1]]}, ShapeError, r"decided has shape \(1, 1\)"),
         ({"truth": [[1, 0]]}, OptionError, "give decided= or score="),
         ({"truth": [1, 0], "decided": [1, 0]}, ShapeError, r"truth has shape \(2,\)"),
@@ -384,7 +384,7 @@ def test_bad_cross_tables(tmp_path: Path, text: str, error: type[Exception], tol
 def test_a_cross_table_that_cannot_be_opened(tmp_path: Path) -> None:
     with pytest.raises(baserate.NoSuchFileError, match="cannot be opened"):
         read.cross_table(tmp_path / "none.csv", truth="rows")
-    with pytest.raises(OptionError, match="it is in the 'rows' or in the 'columns'"):
+    with pytest.raises(OptionError, match="expected 'rows' or 'columns'"):
         read.cross_table(tmp_path / "none.csv", truth="both")  # type: ignore[arg-type]
 
 
@@ -392,7 +392,7 @@ def test_costs_from_a_cross_table(tmp_path: Path) -> None:
     found = read.cost_matrix(cross(tmp_path, ",b,a\na,4,0\nb,0,-1\n"), truth="rows")
     assert found.total(baserate.confusion(list("aab"), list("aba"))) == 3
     assert read.cost_matrix(tmp_path / "cross.csv", truth="columns").cost.tolist() == [[0, -1], [4, 0]]
-    with pytest.raises(OptionError, match="it is in the 'rows' or in the 'columns'"):
+    with pytest.raises(OptionError, match="expected 'rows' or 'columns'"):
         read.cost_matrix(tmp_path / "cross.csv", truth="both")  # type: ignore[arg-type]
     with pytest.raises(FileFormatError, match="has no row or no column for 'b'"):
         read.cost_matrix(cross(tmp_path, ",a,c\na,0,1\nb,1,0\n"), truth="rows")
@@ -418,9 +418,7 @@ def test_labels_order_classes_and_never_rename_columns() -> None:
     assert rows.labels == ("c", "a", "b")
     assert accuracy(rows) == 1
     renamed = {"y": RIGHT["y"], **{f"q{at}": RIGHT[f"p_{k}"] for at, k in enumerate("abc")}}
-    with pytest.raises(
-        UnknownLabelError, match=r"do not say which is whose; name the class of each column, for example"
-    ):
+    with pytest.raises(UnknownLabelError, match=r"do not contain them; name the class of each column, for example"):
         read.class_rows(renamed, truth="y", score="q*")
     assert accuracy(read.class_rows(renamed, truth="y", score="q*", labels=["a", "b", "c"])) == 1
     told = {"b": "q1", "c": "q2", "a": "q0"}
@@ -468,7 +466,7 @@ def test_equal_numbers_are_one_class_in_any_spelling(tmp_path: Path) -> None:
 
 def test_disjoint_labels_are_refused(make_source: Callable[[Table], Any]) -> None:
     table = {"y": ["cat", "dog", "fish"], "z": ["0", "1", "2"]}
-    with pytest.raises(UnknownLabelError, match="no label is in both; write them alike"):
+    with pytest.raises(UnknownLabelError, match="no label is in both; spell them equally"):
         read.confusions(make_source(table), truth="y", predicted="z")
     # One label that is never true may be all that a poor model says.
     assert read.confusions(make_source({"y": ["a", "b"], "z": ["c", "c"]}), truth="y", predicted="z").labels == (
@@ -483,7 +481,7 @@ def test_ids_are_no_classes(make_source: Callable[[Table], Any], monkeypatch: py
 
     monkeypatch.setattr(_builders, "_MAX_CLASSES", 4)
     table = {"y": list("abcdef"), "z": list("abcdef"), "g": list("uuuvvv")}
-    with pytest.raises(ShapeError, match="y and z hold 6 different labels, too many for a table of all pairs"):
+    with pytest.raises(ShapeError, match="y and z hold 6 different labels, too many for a confusion matrix"):
         read.confusions(make_source(table), truth="y", predicted="z")
     monkeypatch.setattr(_builders, "_MAX_CLASSES", 10)
     monkeypatch.setattr(_builders, "_MAX_CELLS", 50)
@@ -512,7 +510,7 @@ def test_frames_of_scores_are_read_by_their_names() -> None:
         assert rows.labels == ("c", "a", "b")
         assert accuracy(rows) == 1
     assert baserate.class_scores(["a", "b", "c"], pd.DataFrame(score)).labels == ("a", "b", "c")
-    with pytest.raises(UnknownLabelError, match="do not say which is whose"):
+    with pytest.raises(UnknownLabelError, match="do not contain them"):
         baserate.class_scores(["a", "b", "c"], pd.DataFrame(score, columns=["x", "y", "z"]))
 
 

@@ -208,5 +208,5 @@ def test_a_truncated_arrow_stream_is_reported(tmp_path: Path) -> None:
 def test_invalid_column_names_are_reported(name: object, tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text(CSV, encoding="utf-8")
     for role in ("truth", "score", "group", "weight"):
-        with pytest.raises(OptionError, match="is not the name of a column; names are text"):
+        with pytest.raises(OptionError, match="is not the name of a column; expected text"):
             tallied(tmp_path / "t.csv", **{role: name})

@@ -167,7 +167,7 @@ def test_huge_integer_labels_become_text() -> None:
 def test_invalid_thresholds_and_measures_are_reported() -> None:
     t = tallied({"y": Y, "p": P})
     for wrong in ("half", ["half"], [[1], [2, 3]]):
-        with pytest.raises(OptionError, match="give a number, or several in a list"):
+        with pytest.raises(OptionError, match="expected a number, or several in a list"):
             measure.summary(t, threshold=wrong)  # type: ignore[arg-type]
     with pytest.raises(OptionError, match="is no measure"):
         measure.summary(t, measures=[len])

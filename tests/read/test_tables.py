@@ -44,7 +44,7 @@ def tallied(source: object, **asked: Any) -> Tallies:  # noqa: ANN401  (names of
     [
         ({"truth": "z"}, UnknownNameError, "there is no column 'z'. There are: 'y', 'p', 'g'."),
         ({"score": "P"}, UnknownNameError, "there is no column 'P'. Did you mean 'p'?"),
-        ({"score": None}, OptionError, "name a column to judge: score='risk'"),
+        ({"score": None}, OptionError, "no column to evaluate is named: score='risk'"),
         ({"score": ["p", "p"]}, OptionError, "the column 'p' is named twice"),
         ({"score": "p", "predicted": "p"}, OptionError, "the column 'p' is named twice"),
         (
@@ -52,7 +52,7 @@ def tallied(source: object, **asked: Any) -> Tallies:  # noqa: ANN401  (names of
             UnknownNameError,
             "there is no kind of column 'scores'. Did you mean 'score'? Known",
         ),
-        ({"missing": "ignore"}, OptionError, "missing is 'ignore'; it is 'refuse' or 'drop'"),
+        ({"missing": "ignore"}, OptionError, "missing is 'ignore'; expected 'refuse' or 'drop'"),
         ({"positive": 2}, NotBinaryError, "positive=2 does not occur in truth"),
         ({"positive": "1"}, NotBinaryError, "positive='1' is text, but truth holds 1, a number; pass positive=1"),
         ({"positive": 1, "negative": 1}, NotBinaryError, "positive and negative are both 1"),
@@ -66,12 +66,12 @@ def test_invalid_arguments_are_reported(asked: dict[str, Any], error: type[Excep
 
 
 def test_truth_is_required() -> None:
-    with pytest.raises(OptionError, match="say which column holds the truth"):
+    with pytest.raises(OptionError, match="no column of labels is named"):
         read.tallies(TABLE, score="p")  # type: ignore[call-arg]
 
 
 def test_objects_that_are_no_table_are_refused() -> None:
-    with pytest.raises(OptionError, match="int is no table that we know"):
+    with pytest.raises(OptionError, match="int is no table"):
         tallied(7)
     with pytest.raises(FileFormatError, match="two columns of the frame have the same name"):
         tallied(pd.DataFrame([[1, 2, 3]], columns=["y", "p", "p"]))

@@ -89,14 +89,14 @@ def test_labelled_and_unlabelled_rows_are_separated(make_source: Callable[[Table
         Target.of_rows(score[rest], weight=weight[rest], count=count[rest], labelled=by_hand, intake=found.intake),
     )
     assert found.total == pytest.approx((weight * count)[rest].sum())
-    told = f"{SIZE} rows read; {np.count_nonzero(known)} with truth; positive = y, negative = n"
+    told = f"{SIZE} rows read; {np.count_nonzero(known)} labelled; positive = y, negative = n"
     assert found.intake.description == told
 
 
 def test_a_column_without_labels_is_no_truth(make_source: Callable[[Table], Any]) -> None:
     found = read.target(make_source({"p": [0.2, 0.4, 0.4], "y": [None] * 3}), score="p", truth="y")
-    assert repr(found) == "Target(3 rows without truth)"
-    assert found.intake.description == "3 rows read; none with truth"
+    assert repr(found) == "Target(3 unlabelled rows)"
+    assert found.intake.description == "3 rows read; none labelled"
     assert (found.intake.positive, found.intake.negative) == (None, None)
 
 
@@ -145,7 +145,7 @@ def test_no_labelled_row_remains_after_dropping(make_source: Callable[[Table], A
     table = {"p": [0.1, None, 0.3], "y": [None, 1, None]}
     found = read.target(make_source(table), score="p", truth="y", missing="drop")
     assert found.labelled is None
-    assert found.intake.description == "3 rows read, 1 of them dropped (p: 1 missing); none with truth"
+    assert found.intake.description == "3 rows read, 1 of them dropped (p: 1 missing); none labelled"
 
 
 def test_text_is_no_score(make_source: Callable[[Table], Any]) -> None:
@@ -181,12 +181,12 @@ def test_an_empty_file(text: str, tmp_path: Path) -> None:
 def test_blank_cells_have_no_label(tmp_path: Path) -> None:
     path = tmp_path / "blank.csv"
     path.write_text('p,y\n0.1,\n0.2,""\n0.3,1\n0.4,0\n', encoding="utf-8")
-    assert repr(read.target(path, score="p", truth="y")) == "Target(2 rows without truth, 2 with it)"
+    assert repr(read.target(path, score="p", truth="y")) == "Target(2 unlabelled rows, 2 labelled)"
     table: dict[str, Any] = {"p": [0.1, 0.2, 0.3, 0.4], "y": ["", "ill", " ", "well"]}
     for source in (table, pd.DataFrame(table), pl.LazyFrame(table)):
         found = read.target(source, score="p", truth="y", positive="ill")
         assert sorted(found.score.tolist()) == [0.1, 0.3]
-        assert found.intake.description == "4 rows read; 2 with truth; positive = ill, negative = well"
+        assert found.intake.description == "4 rows read; 2 labelled; positive = ill, negative = well"
 
 
 def test_labels_are_checked_and_codes_for_missing_are_noted() -> None:
@@ -222,7 +222,7 @@ def test_options_without_meaning_are_refused() -> None:
         read.target(table, score="p_a", group="p_b")  # type: ignore[call-arg]
     with pytest.raises(OptionError, match="score='risk'"):
         read.target(table)
-    with pytest.raises(OptionError, match="name its column too, with truth="):
+    with pytest.raises(OptionError, match="name it with truth="):
         read.target(table, score="p_a", positive=1)
     with pytest.raises(OptionError, match=r"not several \('p_a', 'p_b'\)"):
         read.target(table, score="p_*")
@@ -241,7 +241,7 @@ def test_scores_may_be_an_array_or_list() -> None:
         read.target(np.zeros((3, 2)))
     with pytest.raises(EmptyDataError, match="no rows"):
         read.target([])
-    with pytest.raises(OptionError, match="say which column holds the scores"):
+    with pytest.raises(OptionError, match="no column of scores is named"):
         read.target(["one.csv", "two.csv"])
 
 
@@ -320,7 +320,7 @@ def test_labelled_and_unlabelled_rows_of_classes_are_separated() -> None:
     np.testing.assert_array_equal(found.labelled.score, scores[KNOWN])
     truth = [found.labels[at] for at in found.labelled.truth]
     assert truth == [label for label in PETS["is"] if label is not None]
-    assert found.intake.description == f"{SIZE} rows read; {KNOWN.sum()} with truth; classes: eel, dog, cat"
+    assert found.intake.description == f"{SIZE} rows read; {KNOWN.sum()} labelled; classes: eel, dog, cat"
     assert found.intake.columns["score"] == ["p_eel", "p_dog", "p_cat"]
 
 
@@ -351,7 +351,7 @@ def test_bad_targets_of_classes_are_refused() -> None:
         read.class_target({"p_a": [0.1, 0.2], "p_b": [0.5, np.inf]}, score="p_*")
     dropped = read.class_target({"p_a": [0.1, 0.2], "p_b": [0.5, np.inf]}, score="p_*", missing="drop")
     assert (
-        dropped.intake.description == "2 rows read, 1 of them dropped (p_b: 1 infinite); none with truth; classes: a, b"
+        dropped.intake.description == "2 rows read, 1 of them dropped (p_b: 1 infinite); none labelled; classes: a, b"
     )
     with pytest.raises(EmptyDataError, match="each of 2 rows"):
         read.class_target({"p_a": [0.1, 0.2], "p_b": [0.5, 1], "y": ["a", "b"]}, score="p_*", truth="y")

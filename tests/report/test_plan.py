@@ -66,7 +66,7 @@ def test_what_is_left_out_of_a_file_is_as_usual() -> None:
 @pytest.mark.parametrize(
     ("given_", "told"),
     [
-        ({}, "name a column to judge"),
+        ({}, "no column to evaluate is named"),
         ({"score": "p", "prevalence": 0}, "prevalence is 0"),
         ({"score": "p", "prevalence": True}, "prevalence is True"),
         ({"score": "p", "prevalence": "2%"}, "prevalence is '2%'"),

@@ -421,7 +421,7 @@ def test_labels_must_be_the_same() -> None:
     t, v = target(), validation()
     with pytest.raises(UnknownLabelError, match="the target has no score for c, a class of validation"):
         METHODS["acc"](MulticlassTarget(t.score[:, :2], ("a", "b")), v)
-    with pytest.raises(UnknownLabelError, match="the target has scores for d, which validation has not"):
+    with pytest.raises(UnknownLabelError, match="the target has scores for d, no class of validation"):
         METHODS["acc"](MulticlassTarget(np.column_stack([t.score, t.score[:, 0]]), (*LABELS, "d")), v)
 
 
@@ -552,7 +552,7 @@ def test_multiclass_performance_without_recalibration_and_its_errors() -> None:
         shift.estimate_performance(target, assume="covariate shift", threshold=0.5)
     with pytest.raises(OptionError, match="give MulticlassRows"):
         shift.estimate_performance(target, tally([0, 1], [0.2, 0.8]), assume="covariate shift")
-    with pytest.raises(OptionError, match="of several classes, but the target is not"):
+    with pytest.raises(OptionError, match="several classes, but the target does not"):
         shift.estimate_performance(Target(score[:, 0]), validation(), assume="covariate shift")
     with pytest.raises(NotAProbabilityError, match="recalibrate them on"):
         shift.estimate_performance(MulticlassTarget(2 * score, LABELS), assume="covariate shift")

@@ -24,14 +24,7 @@ from baserate._errors import OptionError, keyword
 from baserate._policy import REFUSE, Policy, spellings
 from baserate._tally import Group
 from baserate.apply._policy_lookup import ScoreRanges, score_ranges
-from baserate.apply._sql_dialects import (
-    CaseExpression,
-    Dialect,
-    WhenBranch,
-    find_dialect,
-    format_case,
-    format_inline,
-)
+from baserate.apply._sql_dialects import CaseExpression, Dialect, WhenBranch, find_dialect, format_case, format_inline
 from baserate.apply._task import PolicyColumnOptions, ScoreColumns, Task, policy_task, score_columns
 
 Expression = str | CaseExpression

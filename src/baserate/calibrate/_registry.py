@@ -87,10 +87,7 @@ CALIBRATORS: tuple[CalibratorEntry, ...] = (
         aliases=("bcts", "bias-corrected-temperature-scaling"),
     ),
     CalibratorEntry(
-        "vector",
-        "a slope and a bias for each class",
-        multiclass=multiclass.vector,
-        aliases=("vector-scaling",),
+        "vector", "a slope and a bias for each class", multiclass=multiclass.vector, aliases=("vector-scaling",)
     ),
     CalibratorEntry(
         "logistic",
@@ -179,11 +176,7 @@ def fit(
     **options: Any,  # noqa: ANN401
 ) -> MulticlassCalibrator: ...
 def fit(
-    data: Data | MulticlassRows,
-    method: str = "logistic",
-    *,
-    probabilities: bool | None = None,
-    **options: Any,
+    data: Data | MulticlassRows, method: str = "logistic", *, probabilities: bool | None = None, **options: Any
 ) -> Calibrator | MulticlassCalibrator:
     """Fit a calibrator to data by the name of its method, or by the method that `choose` selects.
 

@@ -13,8 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from baserate._arrays import Floats, as_float, ratio, root
-from baserate._domains import BINS, check_domain
-from baserate._errors import OptionError
+from baserate._domains import BINS, check_domain, wrong_option
 from baserate._tally import Forecasts, Stack, Tally
 from baserate.measure._measure import Measure, Values, measure
 from baserate.measure._proper_scores import check_probabilities
@@ -89,7 +88,7 @@ def bin_starts(score: Floats, mass: Floats, *, bins: int | Sequence[float] = 10,
     if not isinstance(bins, int | np.integer) or by == "width":
         return np.concatenate([[0], np.searchsorted(score, _edge_array(bins)[1:-1], side="right")])
     if by != "mass":
-        raise OptionError(f"by is {by!r}; bins are of equal 'width' or equal 'mass'.", option="by", value=by)
+        raise wrong_option("by", by, "'width' or 'mass', equal in all bins")
     # A midpoint next to an edge counts as on it, so that rounding in other units changes no bin.
     wanted = np.concatenate([[0.0], np.arange(1, _check_bins(bins)) - _EDGE_TOLERANCE]) / int(bins)
     if not mass.shape[-1]:
@@ -151,17 +150,10 @@ def _edge_array(bins: int | Sequence[float]) -> Floats:
     try:
         edge_array = np.asarray(bins, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise OptionError(
-            f"bins is {bins!r}", remedy="give a whole number, or edges from 0 to 1.", option="bins", value=bins
-        ) from error
+        raise wrong_option("bins", bins, "a whole number, or edges that rise from 0 to 1") from error
     valid = edge_array.ndim == 1 and len(edge_array) >= 2 and edge_array[0] == 0 and edge_array[-1] == 1
     if not valid or not (np.diff(edge_array) > 0).all():
-        raise OptionError(
-            f"bins is {bins!r}",
-            remedy="give a whole number, or edges that rise from 0 to 1.",
-            option="bins",
-            value=bins,
-        )
+        raise wrong_option("bins", bins, "a whole number, or edges that rise from 0 to 1")
     return edge_array
 
 

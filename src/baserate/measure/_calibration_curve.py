@@ -2,6 +2,11 @@
 
 Each takes a `Tally` of probabilities; 0 is best. All are plug-in estimates: sampling noise alone puts them above 0, the
 more so the fewer rows there are.
+
+Proper scores decompose into miscalibration, discrimination and uncertainty, S = MCB − DSC + UNC [@dimitriadis2021]. The
+calibrated version of a forecast is its isotonic regression, which needs no bins; the edges of the ROC convex hull are
+its blocks. Miscalibration is the reduction of the score by this recalibration. Discrimination is its reduction relative
+to a constant, which no monotone change of the probabilities changes.
 """
 
 from collections.abc import Callable, Mapping
@@ -12,6 +17,7 @@ from typing import Literal
 import numpy as np
 
 from baserate._arrays import Floats, as_float, ratio
+from baserate._domains import wrong_option
 from baserate._errors import OptionError
 from baserate._numeric.cumulative import pool_adjacent_violators
 from baserate._numeric.smoothers import GaussianSmoother, lowess
@@ -64,12 +70,7 @@ def smooth_ece(t: Forecasts, *, width: float | None = None) -> float:
     """
     check_probabilities(t)
     if width is not None and not width >= _NARROWEST:
-        raise OptionError(
-            f"width is {width}",
-            remedy=f"give the standard deviation of the kernel, {_NARROWEST} or more.",
-            option="width",
-            value=width,
-        )
+        raise wrong_option("width", width, f"the standard deviation of the kernel, {_NARROWEST} or more")
     if isinstance(t, Stack):
         return as_float(
             np.array([_smooth_error(t.score, *each, width) for each in zip(t.positive, t.negative, strict=True)])
@@ -195,13 +196,10 @@ def fit_calibration_curve(t: Forecasts, smoother: Smoother, span: float = _SPAN,
     if smoother == "isotonic":
         return fit_isotonic(t)
     if smoother != "lowess":
-        raise OptionError(f"smoother is {smoother!r}; it is 'lowess' or 'isotonic'.", option="smoother", value=smoother)
+        raise wrong_option("smoother", smoother, "'lowess' or 'isotonic'")
     if not 0 < span <= 1 or not 0 <= step < 1:
-        raise OptionError(
-            f"span is {span} and step {step}; a span lies above 0 and is at most 1, a step in [0, 1).",
-            option="span",
-            value=span,
-        )
+        what = f"span is {span} and step {step}; expected a span in (0, 1] and a step in [0, 1)."
+        raise OptionError(what, option="span", value=span)
     return _fit_lowess(t, span, step)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from baserate._arrays import Floats, Value, ratio, root
 from baserate._costs import Costs
 from baserate._counts import Counts
-from baserate._domains import SHARE
+from baserate._domains import SHARE, wrong_option
 from baserate._errors import OptionError
 from baserate.measure._measure import Values, measure
 
@@ -418,9 +418,7 @@ def net_reduction(c: Counts[Value], *, at: float | Floats = 0.5) -> Value:
     weight = threshold_odds(at)
     # Dividing by odds of 0 would give −inf or NaN, which no reason explains.
     if weight == 0 if isinstance(weight, float) else np.any(np.equal(weight, 0)):
-        raise OptionError(
-            "at is 0: then nothing is worth a missed positive, and nothing can be spared", remedy="give more than 0."
-        )
+        raise OptionError("at is 0, at which a missed positive has infinite weight", remedy="give more than 0.")
     reduction: Value = ratio(c.tn - c.fn / weight, c.total)
     return reduction
 
@@ -429,12 +427,7 @@ def threshold_odds(at: float | Floats) -> Any:  # noqa: ANN401  (a number, or on
     """Return the odds of a threshold probability: the number of true positives that one false positive outweighs."""
     each = np.asarray(at, dtype=np.float64)
     if not ((each == 0) | ((each >= SHARE.low) & (each <= SHARE.high))).all():
-        raise OptionError(
-            f"at is {at}; expected 0 or {SHARE.words}.",
-            remedy="Give a probability to act from, for example 0.1.",
-            option="at",
-            value=at,
-        )
+        raise wrong_option("at", at, f"0 or {SHARE.words}", remedy="Give a threshold probability, for example 0.1.")
     return at / (1 - at)
 
 
@@ -470,12 +463,8 @@ def f_beta(c: Counts[Value], *, beta: float = 1.0) -> Value:
     0.3703703704
     """
     if not 0 < beta < float("inf"):
-        raise OptionError(
-            f"beta is {beta}",
-            remedy="give a number above 0, or use precision (β → 0) or sensitivity (β → ∞).",
-            option="beta",
-            value=beta,
-        )
+        remedy = "Or use precision (β → 0) or sensitivity (β → ∞)."
+        raise wrong_option("beta", beta, "a number above 0", remedy=remedy)
     hits = (1 + beta**2) * c.tp
     return ratio(hits, hits + beta**2 * c.fn + c.fp)
 

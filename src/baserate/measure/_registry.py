@@ -125,7 +125,7 @@ def undefined_reason(
     """
     if isinstance(noun, Counts | Confusion) and noun.shape:
         kind = type(noun).__name__.lower()
-        raise ShapeError(f"these are {noun.shape} tables", remedy=f"ask why of one, for example {kind}[0].")
+        raise ShapeError(f"these are {noun.shape} tables", remedy=f"give one, for example {kind}[0].")
     if "why" in vars(measure):  # averages over classes have reasons of their own
         reason: str | None = vars(measure)["why"](noun)
         return reason
@@ -145,7 +145,7 @@ _REMEDIES = {
     "costs": "give costs=Costs(fp=…, fn=…), or partial(measure.{name}, costs=Costs(fp=…, fn=…))",
     "at": "give partial(measure.{name}, at=…)",
 }
-_REQUIREMENTS = {"costs": "what errors cost", "at": "a threshold probability"}
+_REQUIREMENTS = {"costs": "the costs of errors", "at": "a threshold probability"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,9 +167,9 @@ class Settings:
         """
         option = option_of(measure)
         value = None if option is None else getattr(self, option)
-        return (
-            measure if value is None or option in _bound_options(measure) else partial(measure, **{str(option): value})
-        )
+        if value is None or option in _bound_options(measure):
+            return measure
+        return partial(measure, **{str(option): value})
 
     def idle(self, measures: Iterable[Measure]) -> list[str]:
         """Return the stated options that none of the measures takes."""
@@ -188,7 +188,7 @@ def find_missing_options(measures: Iterable[Measure]) -> Iterator[tuple[str, str
 def require_options(measures: Iterable[Measure]) -> None:
     """Refuse measures that require an option which is not bound."""
     for name, option in find_missing_options(measures):
-        raise OptionError(f"{name} needs {_REQUIREMENTS[option]}; {_REMEDIES[option].format(name=name)}.")
+        raise OptionError(f"{name} needs {_REQUIREMENTS[option]}", remedy=f"{_REMEDIES[option].format(name=name)}.")
 
 
 def collect_settings(measures: Iterable[Measure]) -> dict[str, dict[str, Any]]:

@@ -15,7 +15,7 @@ from baserate._arrays import Floats
 from baserate._confusion import Confusions
 from baserate._counts import Counts
 from baserate._curve import Curve
-from baserate._domains import POINTS, check_domain
+from baserate._domains import POINTS, check_domain, wrong_option
 from baserate._errors import OptionError, UnknownNameError
 from baserate._formatting import count_of
 from baserate._numeric.cumulative import parallel_map
@@ -301,17 +301,17 @@ def check_tallies(tallies: object) -> None:
         )
 
 
-def as_thresholds(given: float | Iterable[float] | None) -> list[float] | None:
+def as_thresholds(thresholds: float | Iterable[float] | None) -> list[float] | None:
     """Return one threshold or several as a list; None if there is none."""
-    if given is None:
+    if thresholds is None:
         return None
-    several = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
+    values: Any = thresholds
+    # Text is iterable, too, but no list of thresholds.
+    several = list(values) if isinstance(values, Iterable) and not isinstance(values, str) else [values]
     try:
         return [float(each) for each in several] or None
     except (TypeError, ValueError) as error:
-        raise OptionError(
-            f"threshold is {given!r}", remedy="give a number, or several in a list.", option="threshold", value=given
-        ) from error
+        raise wrong_option("threshold", thresholds, "a number, or several in a list") from error
 
 
 class _Selection(NamedTuple):
@@ -324,11 +324,7 @@ class _Selection(NamedTuple):
         if isinstance(measures, str):
             names = {"usual": [name for names in DEFAULT_MEASURES.values() for name in names], "all": list(MEASURES)}
             if measures not in names:
-                raise OptionError(
-                    f"measures is {measures!r}; it is 'usual', 'all', or a list of names.",
-                    option="measures",
-                    value=measures,
-                )
+                raise wrong_option("measures", measures, "'usual', 'all', or a list of names")
             return _Selection([find_measure(name) for name in names[measures]], strictly=False)
         return _Selection([as_measure(each) for each in measures], strictly=True)
 
@@ -405,10 +401,8 @@ def _note_infinite(tallies: Tallies, rows: Iterable[Mapping[str, Any]]) -> list[
         if row["measure"] == "log_loss" and np.isinf(row["value"]) and row["group"] is None:
             tally = tallies.pooled(row["model"])
             bad = int(tally.rows[0, tally.score == 0].sum() + tally.rows[1, tally.score == 1].sum())
-            notes.append(
-                f"log_loss of {row['model']} is infinite: "
-                f"{count_of(bad, 'row was', 'rows were')} given probability 0 of what happened."
-            )
+            rows_with = count_of(bad, "row has", "rows have")
+            notes.append(f"log_loss of {row['model']} is infinite: {rows_with} probability 0 for the true label.")
     return notes
 
 

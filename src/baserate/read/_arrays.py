@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
 
 
+# Categorical columns keep the codes of their library, and are never read row by row.
 def is_categorical(series: nw.Series[Any]) -> bool:
     """Whether a column is categorical, an enum or a dictionary of Arrow."""
     import narwhals.stable.v2 as nw
@@ -533,8 +534,7 @@ def _infer_columns(table: Table, many: int, titles: Sequence[str]) -> tuple[obje
         return tuple(range(many))
     raise UnknownLabelError(
         f"truth holds {count_of(len(occurring), 'class', 'classes')} ({format_labels(occurring)}), but there are "
-        f"{many} "
-        "columns of scores",
+        f"{many} columns of scores",
         remedy=f"name the class of each with {keyword('labels')}.",
     )
 
@@ -658,7 +658,7 @@ def _indicator_table(name: str, values: Any, labels: tuple[object, ...] | None, 
         )
     if table.dtype.kind not in "biuf" or not ((table == 0) | (table == 1)).all():
         raise NotBinaryError(
-            f"{name} holds something else than 0 and 1", remedy="say of each label whether the row has it."
+            f"{name} holds values other than 0 and 1", remedy="give 1 for each label that a row has, otherwise 0."
         )
     return table.astype(np.bool_)
 

@@ -21,6 +21,7 @@ import numpy as np
 from baserate._arrays import Bools, Cells, Floats, Reals, make_read_only
 from baserate._confusion import Confusion, Confusions, distinct_labels
 from baserate._costs import CostMatrix
+from baserate._domains import wrong_option
 from baserate._errors import (
     DataError,
     EmptyDataError,
@@ -242,9 +243,8 @@ def _refuse_disjoint(pair: Sequence[LabelCodes], columns: Columns) -> None:
     if min(len(truth), len(predicted)) > 1 and not set(truth) & set(predicted):
         raise UnknownLabelError(
             f"{columns.truth} holds {format_labels(truth)}, but {columns.predicted} holds {format_labels(predicted)}: "
-            f"no label is in "
-            "both",
-            remedy="write them alike.",
+            "no label is in both",
+            remedy="spell them equally.",
         )
 
 
@@ -258,9 +258,8 @@ def occurring_labels(
         occurring |= {label: None for label, rows in zip(labels, times, strict=True) if rows}
     if len(occurring) > _MAX_CLASSES:
         raise ShapeError(
-            f"{columns.truth} and {columns.predicted} hold {len(occurring)} different labels, too many for a table of "
-            f"all "
-            "pairs",
+            f"{columns.truth} and {columns.predicted} hold {len(occurring)} different labels, too many for a confusion "
+            "matrix",
             remedy="name columns of classes, not of names or numbers.",
         )
     own = [*orders.get(columns.truth, ()), *orders.get(str(columns.predicted), ())]
@@ -371,11 +370,7 @@ def _find_two(labels: Sequence[object], rule: Rule) -> Classes:
     """Find the two classes; one of them may be absent from few labelled rows, if both are stated."""
     stated = [each for each in (rule.positive, rule.negative) if each is not None and not np.ndim(each)]  # type: ignore[arg-type]
     resolved_labels = [resolve_label(each, labels) for each in stated]
-    if (
-        len(resolved_labels) == 2
-        and resolved_labels[0] != resolved_labels[1]
-        and all(label in resolved_labels for label in labels)
-    ):
+    if len(resolved_labels) == len({*resolved_labels}) == 2 and all(label in resolved_labels for label in labels):
         return Classes(*resolved_labels)
     return find_classes(labels, rule.positive, rule.negative)
 
@@ -399,13 +394,10 @@ def _resolve_classes(
             raise
         raise UnknownLabelError(
             f"the labels are {format_labels(rule.labels or ())}, but the names of the scores, "
-            f"{format_labels(columns.score)}, do not "
-            "say which is whose",
+            f"{format_labels(columns.score)}, do not contain them",
             remedy=advice(
-                "class of each score",
-                "name the class of each column with a mapping, score={label: column}.",
-                "cat",
-                "p_cat",
+                *("class of each score", "name the class of each column with a mapping, score={label: column}."),
+                *("cat", "p_cat"),
             ),
         ) from error
     return classes, order_classes(classes, rule, occurring)
@@ -444,13 +436,9 @@ def refuse_all_labelled(labelled: Bools, many: int, columns: Columns) -> None:
     """Refuse a target whose rows all have labels: it is a labelled sample."""
     if labelled.all():
         raise EmptyDataError(
-            f"each of {many} rows in use has its {columns.truth}, so there is nothing without truth",
-            remedy=(
-                f"{advice('labelled rows', 'judge them as they are (read.tallies, read.class_rows)')}, or leave "
-                f"{keyword('truth')} out to take all "
-                f"of "
-                "them as unknown."
-            ),
+            f"each of {many} rows in use has its {columns.truth}, so that none is unlabelled",
+            remedy=f"{advice('labelled rows', 'evaluate them with read.tallies or read.class_rows')}, or leave "
+            f"{keyword('truth')} out to use all of them as unlabelled.",
         )
 
 
@@ -506,7 +494,7 @@ def cost_matrix(path: str | PathLike[str], *, truth: Literal["rows", "columns"])
     if set(rows) != set(columns):
         odd = next(label for label in [*rows, *columns] if label not in rows or label not in columns)
         raise FileFormatError(
-            f"{path} has no row or no column for {odd!r}", remedy="say what every decision costs for every class."
+            f"{path} has no row or no column for {odd!r}", remedy="give the cost of every decision for every class."
         )
     square = cells[:, [columns.index(label) for label in rows]]
     return CostMatrix(square if truth == "rows" else square.T, tuple(rows))
@@ -515,9 +503,7 @@ def cost_matrix(path: str | PathLike[str], *, truth: Literal["rows", "columns"])
 def _check_orientation(truth: str) -> None:
     """Refuse an unknown orientation before anything is read."""
     if truth not in ("rows", "columns"):
-        raise OptionError(
-            f"truth is {truth!r}; it is in the 'rows' or in the 'columns' of the table.", option="truth", value=truth
-        )
+        raise wrong_option("truth", truth, "'rows' or 'columns' of the table")
 
 
 def _parse_cross_table(path: str | PathLike[str]) -> _CrossTable:
@@ -527,13 +513,13 @@ def _parse_cross_table(path: str | PathLike[str]) -> _CrossTable:
     reader = csv.reader(StringIO(text, newline=""), delimiter=max("\t,;|", key=bare.count))
     lines = [(reader.line_num, line) for line in reader if any(cell.strip() for cell in line)]
     if len(lines) < 2:
-        raise EmptyDataError(f"{name} holds no cross-table", remedy="give a line of labels, and a line for each class.")
+        raise EmptyDataError(f"{name} holds no cross-table", remedy="give a line of labels, and one for each class.")
     (_, header), *rest = lines
     for at, line in rest:
         if len(line) != len(header):
             raise FileFormatError(
                 f"line {at} of {name} has {count_of(len(line), 'cell')} where the first has {len(header)}",
-                remedy="mend that line.",
+                remedy="correct that line.",
             )
     body = [line for _, line in rest]
     rows, columns = [line[0].strip() for line in body], [label.strip() for label in header[1:]]

@@ -70,12 +70,14 @@ class Columns:
         """Check the keywords and fill in the others."""
         stated = _check_kinds(names, [field.name for field in fields(Columns) if field.name != "stem"])
         if "truth" not in stated:
-            raise OptionError(f"say which column holds the truth, for example {keyword('truth', 'outcome')}.")
+            raise OptionError(
+                "no column of labels is named", remedy=f"name one, for example {keyword('truth', 'outcome')}."
+            )
         columns = Columns._build(stated)
         if not columns.score and columns.predicted is None:
             raise OptionError(
-                f"name a column to judge: {keyword('score', 'risk')} for numbers, {keyword('predicted', 'decision')} "
-                f"for labels."
+                "no column to evaluate is named",
+                remedy=f"name scores, {keyword('score', 'risk')}, or labels, {keyword('predicted', 'decision')}.",
             )
         return columns
 
@@ -84,7 +86,9 @@ class Columns:
         """Check the keywords of a target, which may have no truth."""
         columns = Columns._build(_check_kinds(names, list(TargetColumnNames.__annotations__)))
         if not columns.score:
-            raise OptionError(f"say which column holds the scores, for example {keyword('score', 'risk')}.")
+            raise OptionError(
+                "no column of scores is named", remedy=f"name one, for example {keyword('score', 'risk')}."
+            )
         return columns
 
     @staticmethod
@@ -94,7 +98,7 @@ class Columns:
         names: list[object] = [*(stated[name] for name in stated if name == "truth"), *columns.used]
         strange = [name for name in names if not isinstance(name, str) or not name]
         if strange:
-            raise OptionError(f"{strange[0]!r} is not the name of a column; names are text, and not empty.")
+            raise OptionError(f"{strange[0]!r} is not the name of a column; expected text that is not empty.")
         counts = [*Counter(columns.models).items(), *Counter(columns.group).items()]
         twice = [name for name, times in counts if times > 1]
         if twice:
@@ -145,15 +149,15 @@ class Columns:
         return columns
 
 
-def check_column(name: str, there: Sequence[object]) -> None:
+def check_column(name: str, existing: Sequence[object]) -> None:
     """Check that a column exists once; if it does not, suggest the nearest names."""
-    if name not in there:
-        texts = [other for other in there if isinstance(other, str) and len(other) < 200]
+    if name not in existing:
+        texts = [other for other in existing if isinstance(other, str) and len(other) < 200]
         same = [other for other in texts if other.strip().lower() == name.strip().lower()]
         near = nearest(name, texts, most=2, cutoff=0.5) or same
-        raise unknown_name("column", name, there, near=near, listing=f"There are: {_format_names(there)}.")
-    if there.count(name) > 1:
-        raise FileFormatError(f"there are {there.count(name)} columns {name!r}", remedy="rename all but one.")
+        raise unknown_name("column", name, existing, near=near, listing=f"There are: {_format_names(existing)}.")
+    if existing.count(name) > 1:
+        raise FileFormatError(f"there are {existing.count(name)} columns {name!r}", remedy="rename all but one.")
 
 
 def _match_pattern(name: str, existing: Sequence[object], other_roles: set[str]) -> list[str]:
@@ -190,20 +194,21 @@ def _format_names(names: Sequence[object], most: int = 20) -> str:
 Column = npt.NDArray[Any]
 
 _LARGEST_EXACT = 2**53
-"""Whole numbers up to here are exact in a float64."""
+"""Whole numbers up to this one are exact in a float64."""
+_BEYOND_FLOATS = "{name} holds whole numbers beyond 2⁵³, which floats cannot distinguish"
 
 SMALLEST_WEIGHT, LARGEST_WEIGHT = 1e-140, 1e140
 """Limits within which squares of weights, and sums of many of them, neither overflow nor underflow."""
 
 
 _BAD_WEIGHTS = {
-    "negative": ("negative; a row counts for zero or more.", "Set them to 0 to leave those rows out."),
+    "negative": ("negative; expected 0 or more.", "Set them to 0 to leave those rows out."),
     "fractional": (
-        "not whole; a count is a number of identical rows.",
+        "not whole; expected numbers of identical rows.",
         f"Pass sampling or importance weights as {keyword('weight')} instead.",
     ),
     "extreme": (
-        f"above {LARGEST_WEIGHT:g} or below {SMALLEST_WEIGHT:g}, too far from 1 to be squared;",
+        f"above {LARGEST_WEIGHT:g} or below {SMALLEST_WEIGHT:g}, too far from 1 to be squared",
         "divide all of them by a common number.",
     ),
 }
@@ -250,7 +255,7 @@ def refuse_weights(name: str, what: str, bad: int, total: int) -> None:
     """Refuse weights or counts, if any are invalid."""
     if bad:
         problem, remedy = _BAD_WEIGHTS[what]
-        raise WeightError(f"{bad} of {total} values of {name} are {problem} {remedy}")
+        raise WeightError(f"{bad} of {total} values of {name} are {problem}", remedy=remedy)
 
 
 def refuse_inexact_total(name: str, count: Cells) -> None:
@@ -262,22 +267,20 @@ def refuse_inexact_total(name: str, count: Cells) -> None:
         )
 
 
-def as_column(name: str, given: object) -> Column:
+def as_column(name: str, values: object) -> Column:
     """Return any array or list as a one-dimensional array, without its mask."""
     try:
-        column = np.asarray(given)
+        column = np.asarray(values)
     except ValueError as error:
         raise ShapeError(
             f"{name} is a list of lists of different lengths", remedy="give one value for each row."
         ) from error
-    if column.dtype.kind in "US" and not hasattr(given, "dtype"):
+    if column.dtype.kind in "US" and not hasattr(values, "dtype"):
         # NumPy would turn [1, "1"] into two equal texts; objects keep the types of the list.
-        column = np.asarray(given, dtype=object)
+        column = np.asarray(values, dtype=object)
     if column.ndim != 1:
-        raise ShapeError(
-            f"{name} has shape {column.shape}; expected one column with one value for each row. "
-            f"{_advise_shape(name, given, column.shape)}"
-        )
+        what = f"{name} has shape {column.shape}; expected one column with one value for each row."
+        raise ShapeError(what, remedy=_advise_shape(name, values, column.shape))
     return column
 
 
@@ -289,7 +292,7 @@ def _advise_shape(name: str, values: object, shape: tuple[int, ...]) -> str:
         return f"Take its only row, {name}[0]."
     if shape[0] < shape[1] or (isinstance(values, (list, tuple)) and hasattr(values[0], "dtype")):
         return (
-            f"Take one of them, for example {name}[0]; or judge several models with "
+            f"Take one of them, for example {name}[0]; or evaluate several models with "
             f'baserate.evaluate and a mapping from names to scores, {{"a": {name}[0], "b": {name}[1]}}.'
         )
     table = f"numpy.asarray({name})" if isinstance(values, (list, tuple)) else name
@@ -301,9 +304,7 @@ def as_numbers(name: str, column: Column) -> Reals:
     if column.dtype.kind == "O":
         _refuse_text(name, sum(isinstance(value, (str, bytes)) for value in column), column)
         if any(isinstance(value, int) and abs(value) > _LARGEST_EXACT for value in column):
-            raise NotNumericError(
-                f"{name} holds whole numbers beyond 2⁵³, which floats cannot tell apart; scale them down."
-            )
+            raise NotNumericError(_BEYOND_FLOATS.format(name=name), remedy="scale them down.")
     elif column.dtype.kind not in "biuf":
         _refuse_text(name, len(column), column)
     _refuse_inexact(name, column)
@@ -342,12 +343,8 @@ def _infer_positive(column: Column) -> Bools:
 
 def _match_positive(column: Column, positive: object) -> Bools:
     if np.ndim(positive) > 0:  # type: ignore[arg-type]  # a label of any type
-        raise OptionError(
-            f"{keyword('positive', positive)} is more than one label",
-            remedy="name the one that counts as positive.",
-            option="positive",
-            value=positive,
-        )
+        what = f"{keyword('positive', positive)} is more than one label"
+        raise OptionError(what, remedy="name the positive one.", option="positive", value=positive)
     match: Bools = np.asarray(column == positive, dtype=np.bool_)
     if not match.any():
         refuse_absent(_distinct_labels(column), positive)
@@ -355,7 +352,7 @@ def _match_positive(column: Column, positive: object) -> Bools:
     if len(others) and not (others == others[0]).all():
         labels = format_labels(_distinct_labels(column))
         raise NotBinaryError(
-            f"truth has more than two labels ({labels})", remedy=f"pass truth == {positive!r} to judge one of them."
+            f"truth has more than two labels ({labels})", remedy=f"pass truth == {positive!r} to evaluate one of them."
         )
     return match
 
@@ -404,14 +401,14 @@ def _refuse_inexact(name: str, column: Column) -> None:
     """Refuse numbers that float64 cannot represent, since two of them might become one score."""
     kind = column.dtype.kind
     if kind in "iu" and len(column) and max(-int(column.min()), int(column.max())) > _LARGEST_EXACT:
-        raise NotNumericError(
-            f"{name} holds whole numbers beyond 2⁵³, which floats cannot tell apart; scale them down."
-        )
+        raise NotNumericError(_BEYOND_FLOATS.format(name=name), remedy="scale them down.")
     if kind == "f" and column.itemsize > 8:  # longdouble, where the platform has it
         with np.errstate(over="ignore"):
             narrow = column.astype(np.float64)
         if not np.array_equal(narrow, column, equal_nan=True):
-            raise NotNumericError(f"{name} holds {column.dtype} numbers that a float64 cannot hold; round them first.")
+            raise NotNumericError(
+                f"{name} holds {column.dtype} numbers that a float64 cannot hold", remedy="round them first."
+            )
 
 
 def _refuse_text(name: str, bad: int, column: Column) -> None:

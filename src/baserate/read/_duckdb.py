@@ -1,4 +1,4 @@
-"""DuckDB, the embedded engine that reads files: connections, SQL quoting, relations, and its errors in our words.
+"""DuckDB, the embedded engine that reads files: connections, SQL quoting, relations, and its errors as ours.
 
 A relation is aggregated in the engine where scores repeat; otherwise its rows are fetched, since a tally is no smaller.
 """
@@ -228,14 +228,14 @@ def _describe_error(name: str, message: str) -> str:
     if columns and line:
         return (
             f"{where} has {count_of(int(columns[2]), 'column')} where the header has {columns[1]} ({line[2][:60]!r}); "
-            "mend that line."
+            "correct that line."
         )
     if "unicode" in message.lower() or "utf-8" in message.lower():
         return f"{where} is not UTF-8 text; convert it first, for example: iconv -f latin1 -t utf-8."
     if "state machine reached an invalid state" in message:
         return f"{where} mixes several kinds of line ends; make them one, for example with dos2unix."
     if "unterminated quote" in message:
-        return f"{where} opens a quote that is never closed; mend that line."
+        return f"{where} opens a quote that is never closed; correct that line."
     return f"{name} cannot be read: {_first_line(message)}"
 
 

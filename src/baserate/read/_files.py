@@ -129,7 +129,7 @@ def _expand(source: str | os.PathLike[str]) -> list[Path]:
         files = [file for file in tables if not any(part[0] in "._" for part in file.relative_to(path).parts)]
         if not files:
             raise NoSuchFileError(
-                f"there are no tables in the folder {source}; it should hold one of: {', '.join(_FORMATS)}."
+                f"there are no tables in the folder {source}", remedy=f"add one of: {', '.join(_FORMATS)}."
             )
         return files
     if path.exists():
@@ -137,7 +137,7 @@ def _expand(source: str | os.PathLike[str]) -> list[Path]:
     if glob.has_magic(str(source)):
         files = [Path(match) for match in sorted(glob.glob(str(source), recursive=True)) if Path(match).is_file()]  # noqa: PTH207  (absolute patterns too)
         if not files:
-            raise NoSuchFileError(f"no file matches {source}; look for what there is with: ls.")
+            raise NoSuchFileError(f"no file matches {source}", remedy="list the files with: ls.")
         return files
     names = [other.name for other in path.parent.iterdir()] if path.parent.is_dir() else []
     question = suggest(path.name, names, spell=lambda match: str(path.with_name(match)))
@@ -158,7 +158,7 @@ def _inspect(path: Path, name: str) -> File:
         raise FileFormatError(f"{name} is an Excel workbook", remedy="save the sheet as CSV.")
     for magic, packing in _UNSUPPORTED.items():
         if head.startswith(magic):
-            raise FileFormatError(f"{name} is packed with {packing}; unpack it first, or pack it with gzip.")
+            raise FileFormatError(f"{name} is packed with {packing}", remedy="unpack it first, or pack it with gzip.")
     by_name = _format_by_name(path)
     kind = next((kind for magic, kind in _MAGIC.items() if head.startswith(magic)), None)
     if kind is None and by_name in ("parquet", "arrow"):
@@ -176,7 +176,7 @@ def _unpack_head(path: Path, name: str) -> bytes:
         with gzip.open(path) as file:
             return file.read(_HEAD_SIZE)
     except (OSError, EOFError, zlib_error) as error:
-        raise FileFormatError(f"{name} cannot be unpacked: {error}; pack it again.") from error
+        raise FileFormatError(f"{name} cannot be unpacked: {error}", remedy="pack it again.") from error
 
 
 def _check_text(head: bytes, name: str) -> None:
@@ -187,7 +187,7 @@ def _check_text(head: bytes, name: str) -> None:
             f"{name} is UTF-16 text", remedy="convert it first, for example: iconv -f utf-16 -t utf-8."
         )
     if b"\0" in head:
-        raise FileFormatError(f"{name} is no table that we know: neither CSV, JSON lines, Parquet nor Arrow.")
+        raise FileFormatError(f"{name} is no table: neither CSV, JSON lines, Parquet nor Arrow.")
 
 
 def _format_by_name(path: Path) -> str | None:
@@ -381,10 +381,8 @@ def refuse_text(read: DuckDBPyRelation, text: dict[str, str]) -> None:
             f"count(*), count(*) FILTER ({invalid}), first({expression}) FILTER ({invalid})"
         ).fetchall()
         if bad:
-            raise NotNumericError(
-                f"{bad} of {total} values of {used} are not numbers (the first is {first[:60]!r}); "
-                f"{_advise_text(first)}"
-            )
+            what = f"{bad} of {total} values of {used} are not numbers (the first is {first[:60]!r})"
+            raise NotNumericError(what, remedy=_advise_text(first))
 
 
 def null_if_missing(place: str) -> str:

@@ -108,9 +108,8 @@ def refuse_mixed_types(labels: Sequence[object], what: str = "truth", error: typ
     texts = [label for label in labels if isinstance(label, (str, bytes))]
     if 0 < len(texts) < len(labels):
         raise error(
-            f"{what} mixes text and numbers ({format_labels(labels)}), so that equal-looking labels may differ; make "
-            f"them all "
-            "of one type."
+            f"{what} mixes text and numbers ({format_labels(labels)}), so that labels that look equal may differ",
+            remedy="make them all of one type.",
         )
 
 
@@ -130,22 +129,14 @@ def refuse_absent(labels: Sequence[object], stated: object, *, which: str = "pos
     same = [label for label in labels if str(label) == str(stated)]
     if same:
         kinds = ("text", "a number") if isinstance(same[0], (str, bytes)) else ("a number", "text")
-        raise NotBinaryError(
-            f"{keyword(which, stated)} is {kinds[1]}, but truth holds {same[0]!r}, {kinds[0]}",
-            remedy=f"pass {keyword(which, same[0])}.",
-            option=which,
-            value=stated,
-        )
+        what = f"{keyword(which, stated)} is {kinds[1]}, but truth holds {same[0]!r}, {kinds[0]}"
+        raise NotBinaryError(what, remedy=f"pass {keyword(which, same[0])}.", option=which, value=stated)
     if not set(labels) <= {0, 1} or stated not in (0, 1):
         texts = {str(label).casefold(): label for label in labels}
         question = suggest(str(stated).casefold(), texts, spell=lambda match: format_labels([texts[match]]))
         absent = f"{keyword(which, stated)} does not occur in truth, which holds {format_labels(labels)}."
-        raise NotBinaryError(
-            " ".join(filter(None, [absent, question])),
-            remedy=f"If there really are no {which}s, recode truth to 0 and 1.",
-            option=which,
-            value=stated,
-        )
+        remedy = f"If there really are no {which}s, recode truth to 0 and 1."
+        raise NotBinaryError(" ".join(filter(None, [absent, question])), remedy=remedy, option=which, value=stated)
 
 
 def note_missing_codes(column: str, labels: Iterable[object]) -> Iterator[str]:
@@ -197,7 +188,7 @@ def _infer_classes(labels: Sequence[object]) -> Classes:
             f"truth has more than two labels ({format_labels(labels)})",
             remedy=f"name both classes, with {keyword('positive')} and {keyword('negative')}, and "
             f"leave the other rows out with {keyword('missing', 'drop')}, or "
-            + advice("all labels", "judge all of them: read.class_rows, read.confusions."),
+            + advice("all labels", "evaluate all of them: read.class_rows, read.confusions."),
         )
     refuse_ambiguous(labels)
     raise AssertionError  # for the type checker
@@ -249,7 +240,7 @@ def classes_from_names(columns: Sequence[str], labels: Sequence[object], stem: s
             f"{start}for which there is no score among {format_labels(columns)}", remedy="add its column."
         )
     raise UnknownLabelError(
-        f"{start}but the names of the scores, {format_labels(columns)}, do not say which is whose",
+        f"{start}but the names of the scores, {format_labels(columns)}, do not contain them",
         remedy=advice(
             "class of each score",
             f"name the class of each column, for example score={{{format_labels(labels[:1])}: "

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from baserate._confusion import Confusions
+from baserate._domains import wrong_option
 from baserate._errors import EmptyDataError, MissingValuesError, OptionError, ShapeError, keyword
 from baserate._formatting import count_of, there_are
 from baserate._rows import MulticlassRows, MulticlassTarget, Rows, Target
@@ -161,7 +162,8 @@ def confusions(
     names = replace(Columns.of(columns), id=None, cluster=None)
     if names.predicted is None or names.score:
         raise OptionError(
-            f"a table of true and predicted labels needs {keyword('predicted')} and no {keyword('score')}."
+            "a confusion matrix needs true and predicted labels",
+            remedy=f"give {keyword('predicted')} and no {keyword('score')}.",
         )
     with open_table(source, names, watch) as table:
         return table.confusions(Rule(missing=missing, labels=_as_tuple(labels)))
@@ -210,7 +212,8 @@ def class_rows(
     names = replace(Columns.of(columns), id=None, cluster=None)
     if not names.score or names.predicted is not None:
         raise OptionError(
-            f"rows of several classes need {keyword('score')}, a column for each class, and no {keyword('predicted')}."
+            "rows of several classes need a column of scores for each class",
+            remedy=f"give {keyword('score')} and no {keyword('predicted')}.",
         )
     with open_table(source, names, watch) as table:
         return table.class_rows(Rule(missing=missing, labels=_as_tuple(labels), bound=bound))
@@ -290,19 +293,19 @@ def target(
     >>> table = {"risk": [0.9, 0.4, 0.4, 0.2], "sick": ["y", None, None, "n"]}
     >>> deployment = target(table, score="risk", truth="sick", positive="y")
     >>> deployment
-    Target(2 rows without truth, 2 with it)
+    Target(2 unlabelled rows, 2 labelled)
     >>> deployment.intake.description
-    '4 rows read; 2 with truth; positive = y, negative = n'
+    '4 rows read; 2 labelled; positive = y, negative = n'
     >>> target([0.9, 0.4, 0.4])
-    Target(3 rows without truth)
+    Target(3 unlabelled rows)
     """
     if "score" not in columns and _is_score_array(source):
         source, columns["score"] = {"score": source}, "score"
     names, rule = Columns.of_target(columns), Rule(positive, negative, missing)
     if not names.truth and (positive is not None or negative is not None):
         raise OptionError(
-            f"{keyword('positive')} and {keyword('negative')} are labels of the truth",
-            remedy=f"name its column too, with {keyword('truth')}.",
+            f"{keyword('positive')} and {keyword('negative')} are labels, but no column holds any",
+            remedy=f"name it with {keyword('truth')}.",
         )
     with open_table(source, names, watch) as table:
         if len(table.columns.score) > 1:
@@ -346,9 +349,9 @@ def class_target(
     --------
     >>> table = {"p_cat": [0.8, 0.3, 0.6], "p_dog": [0.2, 0.7, 0.4], "is": ["cat", None, None]}
     >>> class_target(table, score="p_*", truth="is")
-    MulticlassTarget(2 rows without truth, 1 with it; scores for cat, dog)
+    MulticlassTarget(2 unlabelled rows, 1 labelled; scores for cat, dog)
     >>> class_target(np.array([[0.8, 0.2], [0.3, 0.7]]), labels=["cat", "dog"])
-    MulticlassTarget(2 rows without truth; scores for cat, dog)
+    MulticlassTarget(2 unlabelled rows; scores for cat, dog)
     """
     order = _as_tuple(labels)
     if "score" not in columns and isinstance(source, np.ndarray) and source.ndim == 2:
@@ -402,7 +405,7 @@ def join(parts: Mapping[str, Rows], *, missing: Literal["refuse", "drop"] = "ref
     {'new': [0.9, 0.2], 'old': [0.7, 0.4]}
     """
     if missing not in ("refuse", "drop"):
-        raise OptionError(f"missing is {missing!r}; it is 'refuse' or 'drop'.", option="missing", value=missing)
+        raise wrong_option("missing", missing, "'refuse' or 'drop'")
     if len(parts) < 2:
         raise OptionError("there is nothing to join", remedy="give the rows of two models or more.")
     places = {part: _locate_ids(part, rows) for part, rows in parts.items()}
@@ -439,7 +442,7 @@ def _common_ids(places: Mapping[str, Mapping[Any, int]], missing: str) -> tuple[
             remedy=f"Add them, or leave them out with {keyword('missing', 'drop')}.",
         )
     if not common:
-        raise EmptyDataError("no id is in all tables", remedy="see that they name the same rows.")
+        raise EmptyDataError("no id is in all tables", remedy="give tables of the same rows.")
     return common, stray
 
 
@@ -493,7 +496,7 @@ def _check_same_rows(
             assert one.id is not None  # noqa: S101  (for the type checker)
             ids = _format_ids(one.id[mine][bad[:_MAX_IDS]].tolist(), len(bad))
             raise ShapeError(
-                f"{name} of {both} differs in {len(bad)} of {len(mine)} rows (id {ids})", remedy="mend one of them."
+                f"{name} of {both} differs in {len(bad)} of {len(mine)} rows (id {ids})", remedy="correct one of them."
             )
 
 

@@ -11,11 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from baserate._arrays import Bools, Cells, Floats, Reals, make_read_only
+from baserate._domains import wrong_option
 from baserate._errors import (
     EmptyDataError,
     MissingValuesError,
     NotBinaryError,
-    OptionError,
     ShapeError,
     UnknownLabelError,
     keyword,
@@ -68,9 +68,7 @@ class Rule:
 
     def __post_init__(self) -> None:
         if self.missing not in ("refuse", "drop"):
-            raise OptionError(
-                f"missing is {self.missing!r}; it is 'refuse' or 'drop'.", option="missing", value=self.missing
-            )
+            raise wrong_option("missing", self.missing, "'refuse' or 'drop'")
 
 
 @dataclass(slots=True)
@@ -103,13 +101,13 @@ class Problems:
             remedy = "Recode them" if only_labels else "Fill them in"
             unknown = NotBinaryError if rule.labels is None else UnknownLabelError
             raise (unknown if only_labels else MissingValuesError)(
-                f"{dropped} of {total} rows cannot be used ({describe_reasons(self.reasons)}). {remedy}, or "
-                f"{rule.remedy}."
+                f"{dropped} of {total} rows cannot be used ({describe_reasons(self.reasons)}).",
+                remedy=f"{remedy}, or {rule.remedy}.",
             )
         if dropped == total:
             which = "the only row was" if total == 1 else f"all {total} rows were"
             raise EmptyDataError(
-                f"{which} dropped ({describe_reasons(self.reasons)})", remedy="give at least one that is whole."
+                f"{which} dropped ({describe_reasons(self.reasons)})", remedy="give at least one complete row."
             )
         return total, dropped
 

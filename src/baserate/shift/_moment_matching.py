@@ -482,12 +482,7 @@ _PROJECTIONS = {
 
 
 def _estimate_by_inversion(
-    method: str,
-    features: FeatureFunction,
-    target: MulticlassTarget,
-    validation: MulticlassRows,
-    *,
-    level: float = 0.95,
+    method: str, features: FeatureFunction, target: MulticlassTarget, validation: MulticlassRows, *, level: float = 0.95
 ) -> MulticlassPrevalence:
     """Solve the mean features for the class shares, :math:`q=C^{-1}o`.
 
@@ -517,12 +512,7 @@ multiclass_pacc = partial(_estimate_by_inversion, "pacc", class_probabilities)
 
 
 def _estimate_by_likelihood(
-    method: str,
-    features: FeatureFunction,
-    target: MulticlassTarget,
-    validation: MulticlassRows,
-    *,
-    level: float = 0.95,
+    method: str, features: FeatureFunction, target: MulticlassTarget, validation: MulticlassRows, *, level: float = 0.95
 ) -> MulticlassPrevalence:
     r"""Maximize the likelihood of the decisions, :math:`\max\sum_ko_k\ln(Cq)_k` (CM-L) [@sipka2022].
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from baserate._arrays import Floats, as_python, exact_sum, mean_defined, ratio, root, sums_of_others
 from baserate._confusion import Confusion
-from baserate._errors import OptionError
+from baserate._domains import wrong_option
 from baserate.measure._measure import Values, measure
 
 __all__ = [
@@ -375,10 +375,5 @@ def _times_log(amount: Floats, argument: Floats) -> Floats:
 
 def _unit(base: float) -> float:
     if not (isfinite(base) and base > 1):
-        raise OptionError(
-            f"base is {base}",
-            remedy="give a number above 1: 2 for bits, e for nats, 10 for bans.",
-            option="base",
-            value=base,
-        )
+        raise wrong_option("base", base, "a number above 1: 2 for bits, e for nats, 10 for bans")
     return log(base)

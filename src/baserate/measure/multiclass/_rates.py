@@ -9,6 +9,7 @@ import numpy.typing as npt
 from baserate._arrays import Floats, as_python, exact_sum, mean_defined, ratio, root, sums_of_others
 from baserate._confusion import Confusion
 from baserate._costs import CostMatrix
+from baserate._domains import wrong_option
 from baserate._errors import OptionError, ShapeError
 from baserate.measure import _rates as binary
 from baserate.measure._measure import Values, measure
@@ -380,11 +381,7 @@ def _weights(weights: Weights, classes: int) -> Floats:
     if isinstance(weights, str):
         schemes = {"none": np.sign(distance), "linear": distance, "quadratic": distance**2}
         if weights not in schemes:
-            raise OptionError(
-                f"weights is {weights!r}; it is 'none', 'linear', 'quadratic' or a table.",
-                option="weights",
-                value=weights,
-            )
+            raise wrong_option("weights", weights, "'none', 'linear', 'quadratic' or a table")
         return schemes[weights]
     table = np.asarray(weights, dtype=np.float64)
     if table.shape != (classes, classes):
@@ -392,7 +389,7 @@ def _weights(weights: Weights, classes: int) -> Floats:
             f"the weights have shape {table.shape} for {classes} classes", remedy="give one for each pair."
         )
     if not (np.isfinite(table).all() and (table >= 0).all()) or table.diagonal().any():
-        raise OptionError("weights tell how bad each disagreement is: give finite numbers ≥ 0, with 0 on the diagonal.")
+        raise OptionError("weights of disagreements are invalid", remedy="give numbers ≥ 0, with 0 on the diagonal.")
     return table
 
 

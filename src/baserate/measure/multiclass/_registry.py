@@ -287,7 +287,7 @@ def undefined_classes(measure: str | Measure, classes: Classes) -> dict[object, 
     measure, split = as_measure(measure), Split.of(classes)
     arguments = split.arguments(measure)
     if isinstance(arguments, Counts) and len(arguments.shape) > 1:
-        raise ShapeError(f"these are {arguments.shape[:-1]} tables", remedy="ask of one, for example confusion[0].")
+        raise ShapeError(f"these are {arguments.shape[:-1]} tables", remedy="give one, for example confusion[0].")
     reasons: dict[object, str] = {}
     for name, cause in zip(describe(measure).needs, describe(measure).causes, strict=True):
         masses = (
@@ -316,9 +316,7 @@ def _pool(split: Split, measure: Measure) -> Any:  # noqa: ANN401  (an argument 
 def _over_rows(split: Split, measure: Measure, options: Mapping[str, Any]) -> float:
     sets = split.classes
     if not isinstance(sets, LabelSets) or describe(measure).of is not Counts:
-        raise OptionError(
-            "an average over samples is of decided sets of labels, several for each row", remedy="use macro here."
-        )
+        raise OptionError("an average over samples needs sets of labels, several for each row", remedy="use macro.")
     return mean_defined(measure(sets.per_row(), **options), 1.0 if sets.weight is None else sets.weight)
 
 
@@ -327,7 +325,7 @@ def _weights(how: str | Mapping[Any, float], split: Split) -> Floats | float:
         return 1.0 if how == "macro" else split.support
     if set(how) != set(split.labels):
         raise UnknownNameError(
-            f"weights are given for {list(how)}, but the classes are {list(split.labels)}; name each."
+            f"there are weights for {list(how)}, but the classes are {list(split.labels)}", remedy="name each."
         )
     weights = np.array([how[label] for label in split.labels], dtype=np.float64)
     if not (weights.min() >= 0 and 0 < weights.sum() < np.inf):

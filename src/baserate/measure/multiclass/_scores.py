@@ -6,8 +6,10 @@ from math import fsum, inf
 import numpy as np
 
 from baserate._arrays import Floats, Reals, mean_defined, ratio
-from baserate._errors import NotAProbabilityError, OptionError
-from baserate._numeric.cumulative import pairwise_wins, parallel_map
+from baserate._domains import wrong_option
+from baserate._errors import NotAProbabilityError
+from baserate._numeric.cumulative import pairwise_wins
+from baserate._numeric.cumulative import parallel_map
 from baserate._rows import LabelSets, MulticlassRows
 from baserate.measure._measure import Values, measure
 
@@ -119,12 +121,7 @@ def top_k_accuracy(r: MulticlassRows, *, k: int = 2) -> float:
     (1.0, 0.6667)
     """
     if k != int(k) or not 1 <= k <= len(r.labels):
-        raise OptionError(
-            f"k is {k}",
-            remedy=f"give a whole number from 1 to the number of classes, {len(r.labels)}.",
-            option="k",
-            value=k,
-        )
+        raise wrong_option("k", k, f"a whole number from 1 to the number of classes, {len(r.labels)}")
     hit = r.rank() < k
     return ratio(float(hit.sum() if r.amount is None else r.amount[hit].sum()), r.total)
 
