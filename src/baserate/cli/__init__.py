@@ -7,7 +7,7 @@ command, and the help of a command loads neither NumPy nor an engine.
 - `_declarations`: options as annotated fields of dataclasses, and the flags that all commands have
 - `_options`, `_decision_options`, `_figure_options`, `_deployment`: options that several commands share
 - `_values`: types of option values; `_io`: reading and printing; `_files`: calibrators, policies and other files
-- the rest: a command each, with its own options and the page that it prints
+- the rest: a command or two each, with their options and pages; pages that load NumPy are in modules of their own
 """
 
 from baserate.cli._errors import exit_code
