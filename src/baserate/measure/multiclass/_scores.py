@@ -8,8 +8,7 @@ import numpy as np
 from baserate._arrays import Floats, Reals, mean_defined, ratio
 from baserate._domains import wrong_option
 from baserate._errors import NotAProbabilityError
-from baserate._numeric.cumulative import pairwise_wins
-from baserate._numeric.cumulative import parallel_map
+from baserate._numeric.cumulative import pairwise_wins, parallel_map
 from baserate._rows import LabelSets, MulticlassRows
 from baserate.measure._measure import Values, measure
 
