@@ -394,6 +394,8 @@ def test_a_parity_follows_from_its_entry(run_recipe: RunRecipe) -> None:
         by_sex = (DATA, *COLUMNS, "--group", "sex", "--json")
         assert parity.name in shell("groups", *by_sex, "--threshold", 0.5, "--measures", "flag_rate,fpr", "--draws", 50)
         assert parity.name in shell("equalize", *by_sex, "--parity", parity.aliases[0])
+        plan = baserate.Plan(files=str(DATA), truth="sick", score="risk", group="sex")
+        assert '"id":"flag-and-fpr-parity","label":"Flag and fpr parity"' in baserate.run(plan).html()
         """,
     )
 

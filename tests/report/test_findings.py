@@ -14,9 +14,9 @@ import baserate
 from baserate import Costs, Cut, Finding, Policy, RandomizedCut, Report, Results
 from baserate._formatting import format_p
 from baserate.report import CHECKS
-from baserate.report._checks import format_short
-from baserate.report._findings import find_all
+from baserate.report._findings import format_short
 from baserate.report._report import SEVERITIES
+from baserate.report._run import find_all
 from tests.report.cases import BESIDE, FIRES, Make, groups, risks, several, table
 
 VERDICTS = re.compile(r"\b(un)?(fair|just|good|bad|biased|discriminat\w*|accept\w*|poor|excellent)\b", re.IGNORECASE)

@@ -11,7 +11,7 @@ from inspect import signature
 from typing import Literal
 
 from baserate._errors import nearest, unknown_name
-from baserate.draw import _calibration, _decision_curves, _groups, _population, _prevalence, _rank_curves, _thresholds
+from baserate.draw import _calibration, _decision_curves, _groups, _population, _rank_curves, _thresholds
 from baserate.draw._figure import Drawing
 
 
@@ -117,7 +117,7 @@ _ENTRIES = (
     ),
     FigureType(
         "prevalence",
-        _prevalence.prevalence,
+        _thresholds.prevalence,
         "Draw PPV and NPV against the prevalence.",
         aliases=("predictive-values", "ppv-npv"),
         takes_labels=True,

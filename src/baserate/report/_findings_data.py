@@ -7,7 +7,8 @@ from typing import Any
 
 from baserate._formatting import format_level, format_p_phrase, join_words
 from baserate._read_summary import describe_reasons
-from baserate.report._checks import (
+from baserate.report._commands import Step, has_both_classes
+from baserate.report._findings import (
     Check,
     Evidence,
     current_threshold,
@@ -20,7 +21,6 @@ from baserate.report._checks import (
     suggest_groups,
     suggest_other_class,
 )
-from baserate.report._commands import Step, has_both_classes
 from baserate.report._report import Report, estimate_of
 
 _TIED_PAIRS, _LARGEST_TIE = 0.02, 0.1

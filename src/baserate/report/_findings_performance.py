@@ -9,7 +9,8 @@ from typing import Any
 from baserate import infer
 from baserate._estimate import Estimate
 from baserate.infer import normal_quantile
-from baserate.report._checks import (
+from baserate.report._commands import Step, has_both_classes, unused_file_name
+from baserate.report._findings import (
     Check,
     Evidence,
     defined_estimate,
@@ -22,7 +23,6 @@ from baserate.report._checks import (
     suggest_choice,
     suggest_other_class,
 )
-from baserate.report._commands import Step, has_both_classes, unused_file_name
 from baserate.report._report import Report
 
 _MAX_HALF_WIDTH, _TARGET_HALF_WIDTH = 0.1, 0.05

@@ -11,7 +11,8 @@ from baserate._estimate import Estimate
 from baserate._policy import Policy
 from baserate.decide import plan_rules
 from baserate.equalize import OPTIMUM_RULE as EQUALIZED
-from baserate.report._checks import (
+from baserate.report._commands import OPEN_THRESHOLD, Step, has_both_classes, smallest_class_size, unused_file_name
+from baserate.report._findings import (
     Check,
     Evidence,
     current_threshold,
@@ -26,7 +27,6 @@ from baserate.report._checks import (
     single_threshold,
     suggest_choice,
 )
-from baserate.report._commands import OPEN_THRESHOLD, Step, has_both_classes, smallest_class_size, unused_file_name
 from baserate.report._report import Report, estimate_of
 
 _RELEVANT_SHIFT = 0.1

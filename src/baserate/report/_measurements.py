@@ -141,11 +141,15 @@ def _choose_policy(plan: Plan, tallies: Tallies, model: str) -> Policy:
     return choose_policy(tallies, partial(RULES[rule], **options), model=model)
 
 
-RANK_MEASURES = ("auc", "average_precision")
-PROBABILITY_MEASURES = (
-    *("brier", "brier_skill", "log_loss", "mean_probability", "observed_expected"),
-    *("calibration_in_the_large", "calibration_slope"),
-)
+def _page_measures(argument: type) -> tuple[str, ...]:
+    """List the measures of a type of data that have a label on the page."""
+    entries = {name: describe(measure) for name, measure in MEASURES.items()}
+    return tuple(name for name, entry in entries.items() if entry.page is not None and entry.of is argument)
+
+
+RANK_MEASURES = _page_measures(Curve)
+PROBABILITY_MEASURES = tuple(name for name in _page_measures(Tally) if name != "ece")
+"""Without the calibration error, which is compared with its null reference."""
 INVARIANT_MEASURES = ("auc",)
 """Measures that do not depend on the prevalence."""
 GROUP_SCORE_MEASURES = ("auc", "brier", "observed_expected")
