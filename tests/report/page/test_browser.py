@@ -444,7 +444,7 @@ def test_a_tiny_group_is_no_part_of_the_gap_and_p_values_are_shown_as_people_rea
     report = baserate.evaluate(truth, scores, group={"race": race}, threshold=0.5)
     page = opened(report.html())
     told = page.locator("#panel-groups").inner_text()
-    assert "Largest difference between two groups with at least 30 rows on which a rate rests, in the sample (" in told
+    assert "Largest difference between two groups with at least 30 rows for a rate, in the sample (" in told
     (gap,) = report.of("new").select(part="gaps", measure="fpr")
     each = {race: report.of("new").within(race=race).here.specificity.value for race in "abc"}
     assert gap["value"] == pytest.approx(abs(each["a"] - each["b"]))

@@ -91,7 +91,7 @@ def test_who_is_referred_is_not_among_the_decided(opened: Opened) -> None:
     told = page.inner_text("#panel-thousand .sentence")
     share = 1 - report.here.coverage.value
     assert float(told.split("%", maxsplit=1)[0]) == pytest.approx(100 * share, abs=0.051)
-    assert "are not decided here. Of 1000 others" in told
+    assert "have no decision. Of 1,000 others" in told
     for name in ("sensitivity", "precision"):
         shown = page.get_attribute(f"#panel-measures [data-number='{name}']", "data-value")
         assert shown is not None

@@ -86,7 +86,7 @@ def test_scores_of_a_decision_curve_are_adjusted_from_the_sample() -> None:
     sample = report.here.prevalence.value
     for probability in (0.02, 0.1, 0.5):
         wanted = shift.reprior_threshold(probability, from_=sample, to=report.prevalence)
-        page.expect(float(wanted), "scoreReaching", probability, view.part("adjustment"))
+        page.expect(float(wanted), "unadjustedScore", probability, view.part("adjustment"))
     page.check(within=1e-9)
 
 
@@ -154,7 +154,7 @@ def test_the_prevalence_of_the_sample_stays_where_groups_have_their_own(opened: 
     report = by_group(threshold=0.3)
     page = opened(report.html())
     assert f"sample: {100 * report.here.prevalence.value:.1f}" in page.inner_text("#panel-prevalence")
-    assert f"chosen: {100 * (report.prevalence or 0):.1f}" in page.inner_text("#panel-prevalence")
+    assert f"selected: {100 * (report.prevalence or 0):.1f}" in page.inner_text("#panel-prevalence")
 
 
 def test_differences_are_of_the_table_above_them(opened: Opened) -> None:
@@ -179,5 +179,5 @@ def test_groups_show_their_prevalences_and_both_gaps(opened: Opened) -> None:
     assert shown["prevalence"] == pytest.approx(wanted, rel=1e-9)
     told = page.inner_text("#panel-groups")
     (gap,) = report.select(part="gaps", measure="flag_rate")
-    assert "the odds of being positive change by the same factor in every group" in told
-    assert f"In the sample, as in the findings: flag rate {100 * gap['value']:.1f}".removesuffix(".0") in told
+    assert "with the odds multiplied by the same factor in every group" in told
+    assert f"In the sample, as in the findings: flagged {100 * gap['value']:.1f}".removesuffix(".0") in told

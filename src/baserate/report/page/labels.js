@@ -18,12 +18,12 @@ export const PANELS = {
   },
   thousand: {
     title: "Per 1,000 people",
-    name: "confusion matrix, natural frequencies",
+    name: "confusion matrix",
     how: "Each square is one of 1,000 people at the selected prevalence. Filled orange squares are true positives, hollow orange squares false negatives. Filled blue squares are false positives, pale squares true negatives. The table is the confusion matrix: rows are labels, columns are decisions.",
   },
   measures: {
     title: "Performance at this threshold",
-    name: "measures with confidence intervals",
+    name: "with confidence intervals",
     how: `Each line is one measure at the selected threshold and prevalence. The dot is the estimate, the bar its confidence interval. ${CONFIDENCE_INTERVAL} Intervals of rates follow the controls. Other intervals are known at the settings of the plan only. The second table lists measures of the scores, which do not depend on the threshold.`,
   },
   scores: {
@@ -53,12 +53,12 @@ export const PANELS = {
   },
   benefit: {
     title: "Decision curve (net benefit)",
-    name: "net benefit vs threshold probability",
+    name: "decision curve analysis",
     how: "Net benefit counts true positives, less false positives weighted by the odds of the threshold probability, per person. The scores are useful where their line is above both reference lines: flag everybody, and flag nobody. At another prevalence than that of the sample, scores are adjusted to it before they are compared with the threshold probability; a dotted line shows the unadjusted scores. The current threshold flags the same people at every threshold probability, so it has its own line. The vertical line is the threshold probability that the selected costs imply. The dot on it is the net benefit of the current threshold.",
   },
   prevalence: {
     title: "PPV and NPV by prevalence",
-    name: "at this threshold",
+    name: "predictive values",
     how: "The current threshold at other prevalences, if the score distribution of each class stays the same. PPV falls where positives are rare, and NPV rises. Vertical lines mark the prevalence of the sample and the selected one. Bands are confidence intervals.",
   },
   groups: {

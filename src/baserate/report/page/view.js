@@ -424,7 +424,7 @@ export function describeNumber(view, name, measure) {
   const row = currentNumber(view, measure);
   if (row?.value === undefined) return "";
   const bounds =
-    row.low === undefined ? "" : ` (${formatNumber(readNumber(row.low))} – ${formatNumber(readNumber(row.high))})`;
+    row.low === undefined ? "" : ` (${formatNumber(readNumber(row.low))} to ${formatNumber(readNumber(row.high))})`;
   const at = isInvariant(view, measure) ? "" : ` ${describePrevalence(view)}`;
   return `${name} ${formatNumber(readNumber(row.value))}${bounds}${at}`;
 }
