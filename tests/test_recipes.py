@@ -431,10 +431,10 @@ def test_a_figure_follows_from_its_entry(run_recipe: RunRecipe) -> None:
 def test_a_panel_uses_properties_that_specifications_have() -> None:
     block = re.search(r"^```js\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
     assert block
-    kit = (ROOT / "src/baserate/report/page/kit.js").read_text(encoding="utf-8")
+    chart = (ROOT / "src/baserate/report/page/chart.js").read_text(encoding="utf-8")
     names = {*re.findall(r"(?<=[{ ,])(\w+): ", re.sub(r'"[^"]*"', "", block[1]))}
     assert {"x", "marks", "table"} <= names
-    assert {name for name in names if not re.search(rf"\b{name}\b", kit)} == set()
+    assert {name for name in names if not re.search(rf"\b{name}\b", chart)} == set()
 
 
 def test_a_dialect_follows_from_its_entry(run_recipe: RunRecipe) -> None:
