@@ -18,7 +18,7 @@ from baserate import BaserateError, Confusion, Counts, Curve, LabelSets, Multicl
 from baserate.cli import GROUPS, VERBS, app, exit_code
 from baserate.decide import plan_rules
 from baserate.measure import MEASURES, TABLES, Measure, MeasureInfo, describe, multiclass
-from baserate.report import CHECKS, _findings
+from baserate.report import CHECKS, _run
 
 DOCS = Path(__file__).parent
 CHAPTERS = {
@@ -322,7 +322,7 @@ def suggested(code: str, example: str) -> Iterator[str]:
     files = tuple(f"{sample}.csv" for sample in report.models) if report.plan.apart else ("people.csv",)
     for kept in (replace(report, plan=replace(report.plan, files=files)), report):
         # Checks are made again, since commands depend on where the rows are.
-        command = next(each.command for each in _findings.find_all(kept) if each.code == code)
+        command = next(each.command for each in _run.find_all(kept) if each.code == code)
         if command is None:
             return
         there = " and ".join(f"`{file}`" for file in files)

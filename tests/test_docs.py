@@ -92,7 +92,7 @@ def test_confidence_intervals_are_defined_rightly_and_in_the_same_words() -> Non
     texts = [*PAGES, *(path for form in ("*.py", "*.js", "*.html") for path in (ROOT / "src").rglob(form))]
     wrong = [path.name for path in texts if re.search(WRONG_INTERVALS, " ".join(read(path).split()), re.IGNORECASE)]
     assert wrong == []
-    for path in (ROOT / "docs" / "intervals.md", ROOT / "src" / "baserate" / "report" / "page" / "words.js"):
+    for path in (ROOT / "docs" / "intervals.md", ROOT / "src" / "baserate" / "report" / "page" / "labels.js"):
         assert " ".join(read(path).split()).count(definition) == 1, path
 
 

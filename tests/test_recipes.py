@@ -394,6 +394,8 @@ def test_a_parity_follows_from_its_entry(run_recipe: RunRecipe) -> None:
         by_sex = (DATA, *COLUMNS, "--group", "sex", "--json")
         assert parity.name in shell("groups", *by_sex, "--threshold", 0.5, "--measures", "flag_rate,fpr", "--draws", 50)
         assert parity.name in shell("equalize", *by_sex, "--parity", parity.aliases[0])
+        plan = baserate.Plan(files=str(DATA), truth="sick", score="risk", group="sex")
+        assert '"id":"flag-and-fpr-parity","label":"Flag and fpr parity"' in baserate.run(plan).html()
         """,
     )
 
@@ -433,10 +435,10 @@ def test_a_figure_follows_from_its_entry(run_recipe: RunRecipe) -> None:
 def test_a_panel_uses_properties_that_specifications_have() -> None:
     block = re.search(r"^```js\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
     assert block
-    kit = (ROOT / "src/baserate/report/page/kit.js").read_text(encoding="utf-8")
+    chart = (ROOT / "src/baserate/report/page/chart.js").read_text(encoding="utf-8")
     names = {*re.findall(r"(?<=[{ ,])(\w+): ", re.sub(r'"[^"]*"', "", block[1]))}
     assert {"x", "marks", "table"} <= names
-    assert {name for name in names if not re.search(rf"\b{name}\b", kit)} == set()
+    assert {name for name in names if not re.search(rf"\b{name}\b", chart)} == set()
 
 
 def test_a_dialect_follows_from_its_entry(run_recipe: RunRecipe) -> None:

@@ -162,12 +162,12 @@ def test_other_policies_stay_as_they_are() -> None:
 def test_what_the_page_exports_flags_the_same_rows(tmp_path: Path) -> None:
     frame = people(3)
     report = baserate.evaluate(frame["sick"].to_numpy(), frame["risk"].to_numpy(), costs=COSTS)
-    page = Page("view.js", "spelled.js")
-    book = page.keep("openBook", page_payload(report))
+    page = Page("view.js", "export.js")
+    loaded = page.keep("loadReport", page_payload(report))
     every = report.sketches[0].threshold.tolist()
     state = {"model": 0, "who": -1, "prevalence": None, "fp": 1, "fn": 3, "parity": "single"}
     for at in every:
-        page.ask("policyOf", page.keep("makeView", book, {**state, "threshold": at}))
+        page.ask("policyOf", page.keep("makeView", loaded, {**state, "threshold": at}))
     texts = [each for each in page.answers() if isinstance(each, str)]
     assert len(texts) == len(every) == len(np.unique(frame["risk"]))
     frame.to_csv(tmp_path / "rows.csv", index=False)

@@ -43,8 +43,8 @@ def test_the_legend_says_whether_scores_were_adjusted(models: int) -> None:
         assert legend is not None
         return legend.get_title().get_text()
 
-    assert caption(prevalence=0.05) == "at 5 % prevalence, scores adjusted"
-    assert caption(prevalence=0.05, scores_from=None) == "at 5 % prevalence, scores not adjusted"
+    assert caption(prevalence=0.05) == "at 5% prevalence, scores adjusted"
+    assert caption(prevalence=0.05, scores_from=None) == "at 5% prevalence, scores not adjusted"
     assert caption() == ""
     assert caption(scores_from=0.5).endswith("prevalence, scores adjusted")
 

@@ -30,8 +30,8 @@ def test_lines_are_the_curve() -> None:
 
 
 def test_a_single_line_needs_no_name_and_several_have_theirs() -> None:
-    assert legend_of(draw.lift(FACE).ax) == ["by chance"]
-    assert legend_of(draw.lift(people(group=True)).ax) == ["everybody", "site = north", "site = south", "by chance"]
+    assert legend_of(draw.lift(FACE).ax) == ["chance"]
+    assert legend_of(draw.lift(people(group=True)).ax) == ["everybody", "site = north", "site = south", "chance"]
 
 
 def test_bands_marks_and_labels_are_shown() -> None:
@@ -43,7 +43,7 @@ def test_bands_marks_and_labels_are_shown() -> None:
     (mark,) = made.parts["marks"].rows()
     assert (mark["flag_rate"], mark["lift"]) == (measure.flag_rate(table), measure.lift(table))
     assert made.parts["points"].rows()[0]["lift"] == measure.lift(Counts(tp=2, fp=1, fn=1, tn=2))
-    assert legend_of(made.ax) == ["95 % band, each point by itself", "rule", "threshold 0.5", "by chance"]
+    assert legend_of(made.ax) == ["95% confidence band, pointwise", "rule", "threshold 0.5", "chance"]
 
 
 def test_the_perfect_line_is_that_of_one_prevalence() -> None:
@@ -73,8 +73,8 @@ def test_more_than_a_few_names_stand_beside_the_axes_and_widen_the_figure() -> N
 def test_small_axes_have_labels_in_two_lines() -> None:
     panels = Figure(figsize=(5, 5)).subplots(2, 2)
     draw.gain(FACE, ax=panels[0, 0])
-    assert panels[0, 0].get_xlabel() == "share of everybody who is flagged\n(flag rate)"
-    assert draw.gain(FACE).ax.get_xlabel() == "share of everybody who is flagged (flag rate)"
+    assert panels[0, 0].get_xlabel() == "flag rate\n(share of all flagged)"
+    assert draw.gain(FACE).ax.get_xlabel() == "flag rate (share of all flagged)"
 
 
 def test_lines_of_many_models_differ() -> None:
@@ -92,7 +92,7 @@ def test_a_missing_matplotlib_names_the_extra(monkeypatch: pytest.MonkeyPatch, t
 
 
 def test_unknown_endings_and_strange_data_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(OptionError, match="no kind of picture"):
+    with pytest.raises(OptionError, match=r"has an unknown file type; expected \.svg"):
         draw.gain(FACE).save(tmp_path / "gain.bmp")
     with pytest.raises(OptionError, match="list cannot be drawn"):
         draw.gain([1, 2])  # type: ignore[arg-type]

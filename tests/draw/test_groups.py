@@ -58,7 +58,7 @@ def test_a_policy_decides() -> None:
     policy = Policy(by_group={(): Cut((0.7,))}, otherwise="refuse")
     made, other = draw.groups(data, policy=policy), draw.groups(data, threshold=0.7)
     assert made.numbers.columns["value"] == other.numbers.columns["value"]
-    with pytest.raises(OptionError, match="leave out one"):
+    with pytest.raises(OptionError, match="Leave out one"):
         draw.groups(data, policy=policy, threshold=0.7)
 
 

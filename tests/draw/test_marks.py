@@ -75,7 +75,7 @@ def test_mark_errors() -> None:
         tabulate_marks(several, None, {"risk7": bands})
     with pytest.raises(OptionError, match="a mapping from the name of the model"):
         tabulate_marks(several, None, decide.fixed(curve(several.pooled("risk0")), 0.5))
-    with pytest.raises(OptionError, match="knows low, high, so there is no point at which it flags"):
+    with pytest.raises(OptionError, match="has the actions low, high; expected one that flags"):
         tabulate_marks(people(), None, bands)
     with pytest.raises(OptionError, match="give a number"):
         tabulate_marks(people(), "high", None)  # type: ignore[arg-type]

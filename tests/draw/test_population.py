@@ -56,7 +56,7 @@ def test_curves_are_those_of_theory_and_of_the_sample() -> None:
 def test_discrete_scores_have_masses() -> None:
     perfect = population.retrieval("perfect")
     made = draw.population(perfect, sample=tally(*perfect.draw(20, 1)))
-    assert made.ax.get_ylabel().endswith("(mass)")
+    assert made.ax.get_ylabel().endswith("mass")
     assert [line.tolist() for line in lines_of(made.ax)[:2]] == [[[0, 1]], [[1, 1]]]
 
 
@@ -68,7 +68,7 @@ def test_densities_without_a_bound_leave_a_gap() -> None:
 
 
 def test_figure_errors() -> None:
-    with pytest.raises(OptionError, match="one of: densities, roc, pr"):
+    with pytest.raises(OptionError, match="expected one of densities, roc, pr"):
         draw.population(LINEAR, what="det")  # type: ignore[arg-type]
-    with pytest.raises(OptionError, match="no rows; give"):
+    with pytest.raises(OptionError, match=r"the sample has no rows\. Pass"):
         draw.population(LINEAR, sample=Tally.from_counts(score=[0.5], rows=[[0], [0]]))

@@ -53,9 +53,9 @@ def test_lines_of_equal_f1_have_it() -> None:
 
 
 def test_groups_have_prevalences_of_their_own() -> None:
-    assert any("the prevalence, 50 %" in label for label in legend_of(draw.pr(FACE).ax))
+    assert any("chance: prevalence 50%" in label for label in legend_of(draw.pr(FACE).ax))
     made = draw.pr(people(group=True), iso_f1=False)
-    assert "by chance: the prevalence of each" in legend_of(made.ax)
+    assert "chance: prevalence of each" in legend_of(made.ax)
     shares = [row["precision"] for row in made.parts["prevalence"].rows()]
     assert shares == [tally_.prevalence for *_, tally_ in people(group=True).walk()]
     assert [line[0, 1] for line in lines_of(made.ax)[-3:]] == shares

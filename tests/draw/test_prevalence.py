@@ -41,7 +41,7 @@ def test_every_model_may_have_a_threshold_of_its_own() -> None:
     cuts = dict(zip(made.parts["curve"].columns["model"], made.parts["curve"].columns["threshold"], strict=True))
     assert cuts == {"risk0": 0.3, "risk1": 0.6}
     assert "digest" not in made.numbers.data
-    with pytest.raises(OptionError, match="no threshold of risk1; give one"):
+    with pytest.raises(OptionError, match=r"the model risk1 has no threshold\. Give one"):
         draw.prevalence(people(models=2), threshold={"risk0": 0.3})
 
 
@@ -50,7 +50,7 @@ def test_labels_take_no_threshold() -> None:
     data = read.tallies(table, truth="sick", score="risk", predicted="says")
     made = draw.prevalence(data, threshold=0.7, measures=["precision"]).parts["marks"]
     assert [(row["model"], row["value"]) for row in made.rows()] == [("risk", 1.0), ("says", 1.0)]
-    with pytest.raises(OptionError, match="decisions already; leave it out"):
+    with pytest.raises(OptionError, match=r"labels, which are decisions\. Leave it out"):
         draw.prevalence(TEST, threshold=0.5)
 
 
@@ -75,8 +75,8 @@ def test_shares_run_from_0_to_1_on_a_logarithmic_axis_and_per_cent_are_written()
     ax = draw.prevalence(people(), measures=["precision"]).ax
     assert ax.get_ylim() == (-0.02, 1.02)
     assert ax.get_xscale() == "log"
-    assert ax.get_ylabel() == "share of the flagged who are positive (precision)"
-    assert ax.xaxis.get_major_formatter()(0.01, 0) == "1 %"
+    assert ax.get_ylabel() == "precision (PPV)"
+    assert ax.xaxis.get_major_formatter()(0.01, 0) == "1%"
     assert draw.prevalence(people(), log=False).ax.get_xscale() == "linear"
 
 

@@ -34,26 +34,30 @@ def test_a_curve_and_its_band_are_those_that_infer_makes() -> None:
     assert {*expected.columns["low"], *expected.columns["high"]} <= set(band)
     legend = made.ax.get_legend()
     assert legend is not None
-    assert [text.get_text() for text in legend.get_texts()] == ["as predicted", "80 % confidence band", "isotonic fit"]
+    assert [text.get_text() for text in legend.get_texts()] == [
+        "perfect calibration",
+        "80% confidence band",
+        "isotonic fit",
+    ]
 
 
 @pytest.mark.parametrize(
     ("what", "curve", "band"),
     [
-        ("binned", "bins", "95 % interval (Wilson)"),
-        ("isotonic", "isotonic fit", "95 % if right (consistency)"),
-        ("lowess", "LOWESS fit", "95 % if right (consistency)"),
+        ("binned", "bins", "95% CI (Wilson)"),
+        ("isotonic", "isotonic fit", "95% consistency band"),
+        ("lowess", "LOWESS fit", "95% consistency band"),
     ],
 )
 @pytest.mark.parametrize("rows", [10, 400])
 def test_the_legend_of_a_single_model_names_all_that_is_seen(
     what: ReliabilityCurve, curve: str, band: str, rows: int
 ) -> None:
-    assert legend_of(draw.reliability(people(rows), what=what).ax) == ["as predicted", band, curve]
+    assert legend_of(draw.reliability(people(rows), what=what).ax) == ["perfect calibration", band, curve]
 
 
 def test_the_legend_of_several_models_names_them() -> None:
-    assert legend_of(draw.reliability(people(models=3)).ax) == ["as predicted", "risk0", "risk1", "risk2"]
+    assert legend_of(draw.reliability(people(models=3)).ax) == ["perfect calibration", "risk0", "risk1", "risk2"]
 
 
 def test_a_local_fit_stays_between_0_and_1() -> None:
@@ -99,8 +103,8 @@ def test_one_class_and_one_score_can_be_drawn(what: ReliabilityCurve) -> None:
 def test_non_probabilities_are_errors() -> None:
     with pytest.raises(NotAProbabilityError, match="calibrate"):
         draw.reliability(tally([0, 1], [-1, 3]))
-    with pytest.raises(OptionError, match="one of: binned, isotonic, lowess"):
+    with pytest.raises(OptionError, match="expected one of binned, isotonic, lowess"):
         draw.reliability(FOUR, what="local")  # type: ignore[arg-type]
     says = read.tallies({"y": [0, 1], "says": [0, 1]}, truth="y", predicted="says")
-    with pytest.raises(OptionError, match="says holds labels"):
+    with pytest.raises(OptionError, match="says contains labels"):
         draw.reliability(says)

@@ -56,9 +56,9 @@ def test_the_legend_gives_the_auc_with_its_interval() -> None:
     found = {str(row["group"]): row for row in infer.summary(tallies, measures=["auc"]).rows()}
     told = legend_of(draw.roc(tallies).ax)
     north = found["{'site': 'north'}"]
-    bounds = f"95 %: {north['low']:.3f}–{north['high']:.3f}"
+    bounds = f"95% CI {north['low']:.3f} to {north['high']:.3f}"
     assert told[1] == f"site = north: AUC {north['value']:.3f} ({bounds})"
-    assert "(90 %:" in legend_of(draw.roc(tallies, level=0.9).ax)[0]
+    assert "(90% CI" in legend_of(draw.roc(tallies, level=0.9).ax)[0]
 
 
 def test_bands_are_those_of_infer() -> None:
@@ -104,11 +104,11 @@ def test_a_line_of_equal_cost_touches_the_cheapest_point(ratio: float, prevalenc
         assert prevalence * ratio * (1 - tpr) + (1 - prevalence) * fpr == pytest.approx(least, abs=1e-9)
         assert -1e-9 <= fpr <= 1 + 1e-9
         assert -1e-9 <= tpr <= 1 + 1e-9
-    assert any("equal cost" in label for label in legend_of(draw.roc(tallies, costs=costs).ax))
+    assert any("iso-cost line" in label for label in legend_of(draw.roc(tallies, costs=costs).ax))
 
 
 def test_the_iso_cost_label_names_flagging_none() -> None:
-    assert "equal cost, 0.1667 a case: score at 0.6" in legend_of(draw.roc(FACE, costs=Costs(fp=1, fn=2)).ax)
+    assert "iso-cost line, 0.1667 per person: score at 0.6" in legend_of(draw.roc(FACE, costs=Costs(fp=1, fn=2)).ax)
     worse = tally([0, 1], [0.9, 0.1])
     assert any("flag nobody" in label for label in legend_of(draw.roc(worse, costs=Costs(fp=9, fn=1)).ax))
     assert any("flag everybody" in label for label in legend_of(draw.roc(worse, costs=Costs(fp=1, fn=9)).ax))
@@ -159,15 +159,15 @@ def test_names_of_any_kind_are_in_the_legend() -> None:
 def test_figure_errors() -> None:
     with pytest.raises(FitError, match="a ROC curve needs both classes, and there are no negatives"):
         draw.roc(tally([True, True], [0.1, 0.2]))
-    with pytest.raises(OptionError, match="no prevalence changes a ROC curve"):
+    with pytest.raises(OptionError, match="the ROC curve does not depend on the prevalence; give costs="):
         draw.roc(FACE, prevalence=0.1)
-    with pytest.raises(OptionError, match="labels alone have no threshold"):
+    with pytest.raises(OptionError, match="labels have no threshold to mark"):
         draw.roc(RULE, threshold=0.5)
-    with pytest.raises(OptionError, match="band is 'wide'; it is True, False or 'simultaneous'"):
+    with pytest.raises(OptionError, match="band is 'wide'; expected True, False or 'simultaneous'"):
         draw.roc(FACE, band="wide")  # type: ignore[arg-type]
-    with pytest.raises(OptionError, match="measured at different prevalences"):
+    with pytest.raises(OptionError, match="the models have different prevalences"):
         draw.roc({"a": FACE, "b": tally([1, 1, 1, 0], [4, 3, 2, 1])}, costs=Costs(fp=1, fn=1))
-    with pytest.raises(ShapeError, match=r"rule has \(7,\) tables; give one"):
+    with pytest.raises(ShapeError, match=r"rule has \(7,\) tables; expected one"):
         draw.roc({"rule": curve(FACE).counts})  # type: ignore[dict-item]
     with pytest.raises(OptionError, match="nothing cannot be drawn"):
         draw.roc({})

@@ -68,7 +68,7 @@ def test_scores_that_are_no_probabilities_run_from_the_lowest_to_the_highest() -
     for score in (7, -1e90):
         constant = draw.scores(tally([1, 0], [score, score]), threshold=score).parts["bins"].rows()
         assert sum(row["share"] for row in constant) == 2
-    with pytest.raises(OptionError, match=r"scores of score reach 1e\+305, which is beyond any axis"):
+    with pytest.raises(OptionError, match=r"scores of score reach 1e\+305, beyond the range of an axis"):
         draw.scores(tally([1, 0], [1e305, 0]))
 
 
@@ -77,14 +77,14 @@ def test_the_legend_gives_the_flagged_shares() -> None:
     assert legend_of(made.ax) == [
         "positives (3 rows)",
         "negatives (3 rows)",
-        "threshold 0.65 flags 66.7 % of positives, 33.3 % of negatives",
+        "threshold 0.65: sensitivity 66.7%, FPR 33.3%",
     ]
     assert [line.tolist() for line in lines_of(made.ax)] == [[[0.65, 0], [0.65, 1]]]
 
 
 def test_a_single_class_is_drawn_alone() -> None:
     made = draw.scores(tally([True, True], [0.1, 0.6]), threshold=0.5)
-    assert legend_of(made.ax) == ["positives (2 rows)", "threshold 0.5 flags 50 % of positives"]
+    assert legend_of(made.ax) == ["positives (2 rows)", "threshold 0.5: sensitivity 50%"]
 
 
 def test_weights_are_masses_and_rows_stay_rows() -> None:
@@ -109,7 +109,7 @@ def test_groups_are_put_together_and_policies_need_one_threshold() -> None:
 
 def test_one_model_is_shown() -> None:
     several = people(models=2)
-    with pytest.raises(OptionError, match=r"several models \(risk0, risk1\), and this figure shows one; say which"):
+    with pytest.raises(OptionError, match=r"several models \(risk0, risk1\), but this figure shows one; name it"):
         draw.scores(several)
     with pytest.raises(UnknownNameError, match="no model 'risk9'"):
         draw.scores(several, model="risk9")

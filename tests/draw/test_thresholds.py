@@ -47,7 +47,7 @@ def test_bands_are_those_of_infer_at_the_prevalence() -> None:
     expected = infer.confidence_bands(there, "precision", level=0.9, points=300)
     for mine, other in (("value", "precision"), ("low", "low"), ("high", "high")):
         assert np.array_equal(found.columns[mine], expected.columns[other], equal_nan=True)
-    assert "90 % band, each point by itself" in legend_of(draw.thresholds(people(), band=True, level=0.9).ax)
+    assert "90% confidence band, pointwise" in legend_of(draw.thresholds(people(), band=True, level=0.9).ax)
 
 
 def test_marks_are_lines_with_their_numbers() -> None:
@@ -62,7 +62,7 @@ def test_measures_beyond_0_to_1_extend_the_axis() -> None:
     assert draw.thresholds(FACE, "f1").ax.get_ylim() == (-0.02, 1.02)
     top = draw.thresholds(people(), "lift").ax.get_ylim()[1]
     assert top > 2
-    assert draw.thresholds(FACE, "precision").ax.get_ylabel() == "share of the flagged who are positive (precision)"
+    assert draw.thresholds(FACE, "precision").ax.get_ylabel() == "precision (PPV)"
     assert draw.thresholds(tally([1, 0, 1], [-3, 5, 10])).ax.get_lines()[0].get_xdata()[0] == 10  # type: ignore[index]
 
 

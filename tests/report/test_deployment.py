@@ -95,7 +95,7 @@ def test_numbers_of_the_sample_alone_are_not_in_deployment(report: Report) -> No
     for name in ("rows", "positives", "negatives", "distinct_scores", "chosen_on_these_rows"):
         assert name in report.here
         assert name not in report.there
-        with pytest.raises(AttributeError, match=rf"'{name}' is a number of the sample: read report\.here\.{name}"):
+        with pytest.raises(AttributeError, match=rf"'{name}' is known in the sample only: use report\.here\.{name}"):
             getattr(report.there, name)
     assert report.there.threshold == report.here.threshold
 
@@ -231,7 +231,7 @@ def test_a_prevalence_of_an_unknown_group_is_an_error() -> None:
 def test_the_table_of_groups_is_at_the_prevalence_of_the_headline(report: Report, by_group: Report) -> None:
     assert f"Groups at the deployment prevalence (5{SPACE}% overall)" in " ".join(report.text(100).split(" "))
     assert "Groups at the deployment prevalence" in by_group.text(100)
-    assert "each at the prevalence stated for it" in " ".join(by_group.text(100).split())
+    assert "each at its stated prevalence" in " ".join(by_group.text(100).split())
     sample = baserate.run(Plan(truth="sick", score="risk", group="site", threshold=0.4), PEOPLE)
     assert "Groups in the sample, each at its own prevalence:" in sample.text(100)
     for each in (report, by_group, sample):

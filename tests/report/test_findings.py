@@ -14,9 +14,9 @@ import baserate
 from baserate import Costs, Cut, Finding, Policy, RandomizedCut, Report, Results
 from baserate._formatting import format_p
 from baserate.report import CHECKS
-from baserate.report._checks import format_short
-from baserate.report._findings import find_all
+from baserate.report._findings import format_short
 from baserate.report._report import SEVERITIES
+from baserate.report._run import find_all
 from tests.report.cases import BESIDE, FIRES, Make, groups, risks, several, table
 
 VERDICTS = re.compile(r"\b(un)?(fair|just|good|bad|biased|discriminat\w*|accept\w*|poor|excellent)\b", re.IGNORECASE)
@@ -239,7 +239,7 @@ def test_a_tiny_group_hides_no_difference_between_large_ones() -> None:
     told = " ".join(report.text().split())
     assert "fpr of race = b is 0.2 lower" in told
     assert "Holm-adjusted p: over all" in told
-    assert "comparisons: a group has fewer than 30 rows on which the measure rests" in told
+    assert "comparisons are not tested: a group has fewer than 30 rows for the measure" in told
     again = Report.from_json(report.to_json())
     assert again.group_differences.rows() == report.group_differences.rows()
 

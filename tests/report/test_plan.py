@@ -70,11 +70,11 @@ def test_what_is_left_out_of_a_file_is_as_usual() -> None:
         ({"score": "p", "prevalence": 0}, "prevalence is 0"),
         ({"score": "p", "prevalence": True}, "prevalence is True"),
         ({"score": "p", "prevalence": "2%"}, "prevalence is '2%'"),
-        ({"score": "p", "threshold": 0.5, "rule": "youden"}, "threshold and rule are several ways to cut"),
+        ({"score": "p", "threshold": 0.5, "rule": "youden"}, "threshold and rule are given; expected at most one"),
         ({"score": "p", "threshold": float("nan")}, "threshold is nan"),
         ({"score": "p", "rule": "cost"}, "needs the costs of errors"),
-        ({"score": "p", "rule": "capacity"}, "needs more than a plan can tell"),
-        ({"score": "p", "costs": (1, 20)}, "give Costs"),
+        ({"score": "p", "rule": "capacity"}, "the rule capacity has options that a plan cannot contain"),
+        ({"score": "p", "costs": (1, 20)}, "expected Costs"),
         ({"score": "p", "policy": 0.5}, "policy is float"),
         ({"score": "p", "missing": "keep"}, "missing is 'keep'"),
         ({"score": "p", "level": 2}, "level is 2"),
@@ -86,7 +86,7 @@ def test_what_is_left_out_of_a_file_is_as_usual() -> None:
         ({"score": "p", "positive": object}, "positive is"),
         ({"score": "p", "apart": True, "files": ["a.csv"]}, "several files"),
         ({"score": "p", "apart": True, "group": "g"}, "without groups"),
-        ({"score": "p", "apart": True, "predicted": "q"}, "are of scores"),
+        ({"score": "p", "apart": True, "predicted": "q"}, "separate samples need scores"),
     ],
 )
 def test_invalid_plans_are_errors(given_: dict[str, Any], told: str) -> None:
@@ -96,7 +96,7 @@ def test_invalid_plans_are_errors(given_: dict[str, Any], told: str) -> None:
 
 def test_bands_have_no_table_to_report_on() -> None:
     bands = Policy(by_group={(): Cut((0.2, 0.5), ("low", "middle", "high"))}, otherwise="refuse")
-    with pytest.raises(OptionError, match="has no 2×2 table"):
+    with pytest.raises(OptionError, match="has no confusion matrix"):
         Plan(score="p", policy=bands)
 
 
@@ -109,12 +109,12 @@ def test_an_unknown_rule_names_the_nearest() -> None:
     ("text", "told"),
     [
         ("{", "not JSON"),
-        ("[]", "no plan"),
-        ('{"kind": "baserate/policy"}', "no plan"),
-        ('{"kind": "baserate/plan", "schema_version": 2}', "upgrade"),
+        ("[]", "not a plan"),
+        ('{"kind": "baserate/policy"}', "not a plan"),
+        ('{"kind": "baserate/plan", "schema_version": 2}', "Upgrade"),
         ('{"kind": "baserate/plan", "schema_version": true}', "schema version True"),
         ('{"kind": "baserate/plan", "schema_version": 1, "scor": ["p"]}', "Did you mean 'score'"),
-        ('{"kind": "baserate/plan", "schema_version": 1, "score": ["p"], "costs": {"fq": 1}}', "not a plan"),
+        ('{"kind": "baserate/plan", "schema_version": 1, "score": ["p"], "costs": {"fq": 1}}', "not a valid plan"),
     ],
 )
 def test_files_that_are_not_plans_are_errors(text: str, told: str) -> None:

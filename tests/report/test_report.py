@@ -164,7 +164,7 @@ def test_labels_have_decisions_but_no_ranks(several: Report) -> None:
     assert says.here.counts.tp == (truth & said).sum()
     assert says.here.counts.fp == (~truth & said).sum()
     assert "auc" not in says.here
-    with pytest.raises(AttributeError, match="no 'auc' in this report"):
+    with pytest.raises(AttributeError, match="the report has no number 'auc'"):
         _ = says.here.auc
     (off,) = several.select(part="labels", model="risk", measure="disagreements")
     assert off["value"] == ((PEOPLE["risk"] >= 0.5) != said).sum()
@@ -312,9 +312,9 @@ def test_a_plan_without_rows_is_refused() -> None:
     ("text", "told"),
     [
         ("{", "not JSON"),
-        ("{}", "no report"),
-        ('{"kind": "baserate/report", "schema_version": 9}', "upgrade"),
-        ('{"kind": "baserate/report", "schema_version": 1}', "not a report"),
+        ("{}", "not a report"),
+        ('{"kind": "baserate/report", "schema_version": 9}', "Upgrade"),
+        ('{"kind": "baserate/report", "schema_version": 1}', "not a valid report"),
     ],
 )
 def test_files_that_are_not_reports_are_errors(text: str, told: str) -> None:
@@ -323,7 +323,7 @@ def test_files_that_are_not_reports_are_errors(text: str, told: str) -> None:
 
 
 def test_files_with_unknown_endings_are_errors(report: Report, tmp_path: Path) -> None:
-    with pytest.raises(OptionError, match=r"end it in \.html"):
+    with pytest.raises(OptionError, match=r"unknown file type; expected \.html"):
         report.save(tmp_path / "report.docx")
     report.save(tmp_path / "numbers.csv")
     assert (tmp_path / "numbers.csv").read_text(encoding="utf-8").startswith("part,measure,model,group.site,other,")

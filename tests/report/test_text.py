@@ -15,9 +15,8 @@ import baserate
 from baserate import Costs, Cut, Policy
 from baserate.report import Finding, Report
 from baserate.report._commands import next_commands
-from baserate.report._natural_frequencies import NEGATIVES, POPULATION, POSITIVES, apportion, natural_frequencies
 from baserate.report._report import Snippet
-from baserate.report._text import report_page
+from baserate.report._text import NEGATIVES, POPULATION, POSITIVES, apportion, natural_frequencies, report_page
 from baserate.text._tables import display_width
 
 FALLS = Finding(
@@ -78,8 +77,11 @@ def test_natural_frequencies_by_hand() -> None:
     # 3 of 4 positives and 1 of 4 negatives are flagged; of 1000, 20 are positive.
     truth, score = [1, 1, 1, 1, 0, 0, 0, 0], [0.9, 0.8, 0.7, 0.1, 0.6, 0.3, 0.2, 0.1]
     told = plain(baserate.evaluate(truth, score, prevalence=0.02).text())
-    assert "Of 1000 people at a prevalence of 2 %, 20 are positive: 15 of them are flagged and 5 are missed." in told
-    assert "Of the 980 others, 245 are flagged, too. So of 260 who are flagged, 15 are positive." in told
+    assert (
+        "Of 1000 people at the deployment prevalence of 2 %, 20 are positive: 15 of them are flagged (true positives) "
+        "and 5 are missed (false negatives)." in told
+    )
+    assert "Of 980 negatives, 245 are flagged (false positives). Of 260 flagged people, 15 are positive." in told
     table = baserate.evaluate(truth, score, prevalence=0.02).text().splitlines()
     rows = [line.split("  ")[2:] for line in table if re.match(r"  (positive|negative|total) ", line)]
     assert [[each.strip() for each in row if each] for row in rows] == [
@@ -90,7 +92,7 @@ def test_natural_frequencies_by_hand() -> None:
 
 
 def test_without_a_stated_prevalence_the_text_names_that_of_the_sample() -> None:
-    assert "Of 1000 people at a prevalence of 25 %, that of the sample, 250 are positive" in plain(
+    assert "Of 1000 people at the sample prevalence of 25 %, 250 are positive" in plain(
         baserate.evaluate([1, 0, 0, 0], [0.9, 0.6, 0.4, 0.1]).text()
     )
 
@@ -106,15 +108,17 @@ def test_nobody_is_flagged() -> None:
     assert "500 are positive. Nobody is flagged." in told
     assert "¹ nothing is flagged" in told
     told = plain(baserate.evaluate([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1], threshold=0.8).text())
-    assert "Of the 500 others, none is flagged. So of 250 who are flagged, 250 are positive." in told
+    assert "Of 500 negatives, 0 are flagged (false positives). Of 250 flagged people, 250 are positive." in told
 
 
 def test_who_is_referred_has_a_column() -> None:
     policy = Policy(by_group={(): Cut((0.3, 0.6), ("pass", "refer", "flag"))}, otherwise="refuse")
     told = baserate.evaluate([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1], policy=policy).text()
     assert "flagged  referred  passed  total" in told
-    assert "250 of them are flagged, 250 are referred and 0 are missed" in plain(told)
-    assert "Rates of decisions are of those who are decided" in plain(told)
+    assert "250 of them are flagged (true positives), 250 are referred and 0 are missed (false negatives)" in plain(
+        told
+    )
+    assert "Rates of decisions exclude referred people" in plain(told)
 
 
 @pytest.mark.parametrize(
@@ -154,12 +158,12 @@ def test_scores_that_are_no_probabilities_get_npv() -> None:
     told = baserate.evaluate([1, 0, 1, 0, 1, 0], [9, 6, 4, 1, 8, 2], prevalence=0.1).text()
     assert "\n  npv at 10\N{NO-BREAK SPACE}% " in told
     assert "O/E" not in told
-    assert "(nobody said where to cut, so it is Youden's cut-off)" in plain(told)
+    assert "(default: Youden's threshold)" in plain(told)
 
 
 def test_labels_alone_have_no_ranks() -> None:
     told = baserate.evaluate([1, 0, 1, 0], predicted=[1, 0, 0, 0]).text()
-    assert "Flagged are those who are positive by predicted." in told
+    assert "Predicted labels of predicted are the decisions: rows with the positive label are flagged." in told
     assert "\n  flag rate " in told
     assert "\n  auc " not in told
 
@@ -177,7 +181,7 @@ def test_groups_are_at_the_sample_prevalence_and_the_rest_is_counted() -> None:
     site = np.array([f"site {at % 15:02}" for at in range(300)])
     report = people(group={"site": site}, prevalence=0.02)
     told = report.text(100)
-    assert "3 more groups are not shown" in told
+    assert "3 more groups are not listed" in told
     assert "site 11" in told
     assert "site 12" not in told
     counts = report.within(site="site 00").here.counts

@@ -1,20 +1,17 @@
 """Figures for papers and slides, drawn with matplotlib (extra `plot`).
 
-Each figure is a function of tallies that returns a `Drawing`: it computes once, keeps the numbers, and paints on given
-axes
-or on new ones, as the displays of scikit-learn do.
+Each figure is a function of tallies that returns a `Drawing`: it computes once, stores the numbers, and paints on given
+axes or on new ones, as the displays of scikit-learn do.
 
 - `_registry`: the registry of figures, one entry per figure
 - `_rank_curves`: ROC, precision–recall, gain and lift curves
-- `_thresholds`: score distributions, and measures against the threshold
+- `_thresholds`: score distributions, and measures against the threshold and against the prevalence
 - `_calibration`: reliability diagrams and likelihood ratios
 - `_decision_curves`: decision curves, cost curves and Brier curves
-- `_prevalence`: predictive values against the prevalence
 - `_groups`: measures by group
 - `_population`: theoretical populations
-- `_figure`: `Drawing` and the style of all figures
+- `_figure`: `Drawing`, the style of all figures, lines, bands, points and legends
 - `_data`: conversion of data, series, marks and tables of curves
-- `_lines`: lines, bands, points and legends
 
 The package may import the types and all packages up to `equalize`. Names are resolved on first use.
 """
@@ -29,9 +26,8 @@ if TYPE_CHECKING:
     from baserate.draw._figure import Drawing as Drawing
     from baserate.draw._groups import groups as groups
     from baserate.draw._population import population as population
-    from baserate.draw._prevalence import prevalence as prevalence
     from baserate.draw._rank_curves import gain as gain, lift as lift, pr as pr, roc as roc
-    from baserate.draw._thresholds import scores as scores, thresholds as thresholds
+    from baserate.draw._thresholds import prevalence as prevalence, scores as scores, thresholds as thresholds
 
 if TYPE_CHECKING:  # for other packages of baserate
     from baserate.draw._data import pool_groups as pool_groups, split_labels as split_labels

@@ -13,25 +13,23 @@ from baserate.draw._data import POINTS, Data, Series, split_series
 from baserate.draw._figure import (
     AXIS_LABELS,
     LIGHT_GRAY,
+    MANY_SERIES,
     Drawing,
     Parts,
+    add_legend,
+    check_both_classes,
     color_at,
+    fit_size,
     format_percent,
     label_axes,
     legend_label,
     line_style_at,
     marker_at,
-    set_unit_limits,
-)
-from baserate.draw._lines import (
-    MANY_SERIES,
-    add_legend,
-    check_both_classes,
-    fit_size,
     paint_band,
     paint_line,
     plot_values,
     probability_tallies,
+    set_unit_limits,
 )
 from baserate.infer import CurveOptions, calibration_curves
 
@@ -51,8 +49,8 @@ _UNEVEN = 50
 _CURVES = {"binned": "bins", "isotonic": "isotonic fit", "lowess": "LOWESS fit"}
 """Legend of the line of a single model; several lines have the names of their models."""
 _BANDS = {
-    "Wilson": "{} interval (Wilson)",
-    "consistency": "{} if right (consistency)",
+    "Wilson": "{} CI (Wilson)",
+    "consistency": "{} consistency band",
     "confidence": "{} confidence band",
 }
 
@@ -95,14 +93,14 @@ def reliability(
     """
     if what not in _RELIABILITY_CURVES:
         raise OptionError(
-            f"what is {what!r}; it is one of: {', '.join(_RELIABILITY_CURVES)}.", option="what", value=what
+            f"what is {what!r}; expected one of {', '.join(_RELIABILITY_CURVES)}.", option="what", value=what
         )
     tallies = probability_tallies(data)
     parts = {"curve": calibration_curves(tallies, what, drawn=drawn, points=POINTS)}
     if what != "binned":
-        counted = calibration_curves(tallies, "binned", drawn=CurveOptions(bins=_FINE))
+        counts = calibration_curves(tallies, "binned", drawn=CurveOptions(bins=_FINE))
         columns = ("model", "group", "lower", "upper", "mass")
-        parts["counts"] = Results({name: counted.columns[name] for name in columns}, counted.data)
+        parts["counts"] = Results({name: counts.columns[name] for name in columns}, counts.data)
     few = len(list(split_series(parts["curve"]))) < MANY_SERIES
     size = fit_size(parts["curve"], _SIZE if few else _SIZE_BESIDE)
     return _figure.make_drawing("reliability", parts, _paint_reliability, ax=ax, size=size)
@@ -111,7 +109,7 @@ def reliability(
 def _paint_reliability(ax: Axes, parts: Parts) -> None:
     curve = parts["curve"]
     every = list(split_series(curve))
-    ax.plot([0, 1], [0, 1], color=LIGHT_GRAY, linewidth=1, label="as predicted")
+    ax.plot([0, 1], [0, 1], color=LIGHT_GRAY, linewidth=1, label="perfect calibration")
     if len(every) == 1:
         _paint_uncertainty(ax, every[0], curve)
     for at, each in enumerate(every):
@@ -141,21 +139,21 @@ def _paint_uncertainty(ax: Axes, each: Series, curve: Results) -> None:
     ax.vlines(x, low, high, color=color_at(0), linewidth=1, alpha=0.7, label=label)
 
 
-def _paint_counts(ax: Axes, counted: Results) -> None:
+def _paint_counts(ax: Axes, counts: Results) -> None:
     """Paint counts below the square: bars, or a dash per bin of several series; logarithmic if very uneven."""
     from matplotlib.ticker import MaxNLocator
 
     strip = ax.inset_axes(_STRIP, sharex=ax)
     strip.set_axisbelow(True)
-    every = list(split_series(counted))
+    every = list(split_series(counts))
     for at, each in enumerate(every):
         low, high, mass = (plot_values(each.rows[name]) for name in ("lower", "upper", "mass"))
         if len(every) == 1:
             strip.bar(low, mass, high - low, align="edge", color=color_at(at), alpha=0.5, edgecolor=color_at(at))
         else:
             strip.hlines(mass, low, high, color=color_at(at), linestyle=line_style_at(at))
-    masses = plot_values(counted.columns["mass"])
-    unit = "weight" if counted.data["weighted"] else "rows"
+    masses = plot_values(counts.columns["mass"])
+    unit = "weight" if counts.data["weighted"] else "rows"
     if masses.max(initial=0) > _UNEVEN * masses.min(initial=np.inf):
         strip.set_yscale("log")
         strip.set_ylim(bottom=masses.min() / 2)
@@ -218,12 +216,12 @@ def _paint_likelihood_ratio(ax: Axes, parts: Parts) -> None:
     every = list(split_series(curve))
     ax.set_yscale("log")
     ax.set_ylim(*_ratio_limits(curve))
-    ax.axhline(1, color=LIGHT_GRAY, linewidth=1, label="tells nothing")
+    ax.axhline(1, color=LIGHT_GRAY, linewidth=1, label="no information (LR = 1)")
     for at, each in enumerate(every):
         look: Any = {"label": "" if at else "implied by the probabilities", "linewidth": 1, "linestyle": ":"}
         paint_line(ax, each, at, ("probability", "implied"), **look)
         if len(every) == 1:
-            _paint_ratio_intervals(ax, each, f"{format_percent(curve.data['level'])} interval")
+            _paint_ratio_intervals(ax, each, f"{format_percent(curve.data['level'])} CI")
         _paint_ratios(ax, each, at)
     set_unit_limits(ax, "x")
     label_axes(ax, "probability", "ratio")
@@ -246,10 +244,10 @@ def _paint_ratio_intervals(ax: Axes, each: Series, label: str) -> None:
 def _paint_ratios(ax: Axes, each: Series, at: int) -> None:
     """Paint ratios as a line; those of 0 and infinity, which have no logarithm, as arrows at the edges."""
     x, ratio = (plot_values(each.rows[name]) for name in ("probability", "ratio"))
-    none, endless = ratio == 0, np.isinf(ratio)
-    inner = np.where(none | endless, np.nan, ratio)
+    zero, infinite = ratio == 0, np.isinf(ratio)
+    inner = np.where(zero | infinite, np.nan, ratio)
     look: Any = {"color": color_at(at), "linestyle": line_style_at(at), "marker": marker_at(at)}
-    ax.plot(x, inner, label=legend_label(each.name) or "seen", **look)
-    for end, sign, there in zip(ax.get_ylim(), "v^", (none, endless), strict=True):
-        if there.any():  # the layout reserves space even for an empty line
-            ax.plot(x[there], np.full(there.sum(), end), sign, color=color_at(at), clip_on=False)
+    ax.plot(x, inner, label=legend_label(each.name) or "observed", **look)
+    for end, sign, selected in zip(ax.get_ylim(), "v^", (zero, infinite), strict=True):
+        if selected.any():  # the layout reserves space even for an empty line
+            ax.plot(x[selected], np.full(selected.sum(), end), sign, color=color_at(at), clip_on=False)

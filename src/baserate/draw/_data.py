@@ -58,7 +58,8 @@ def as_tallies(data: Data) -> Tallies:
     if strange or not by_name:
         kind = type(by_name[strange[0]]).__name__ if strange else "nothing"
         raise OptionError(
-            f"{kind} cannot be drawn", remedy="give a Tally, a mapping from names to tallies, or Tallies."
+            f"{kind} cannot be drawn; expected tallies.",
+            remedy="Pass a Tally, a mapping from names to tallies, or Tallies.",
         )
     models = {name: {(): each.tally if isinstance(each, Curve) else each} for name, each in by_name.items()}
     return Tallies(models)  # type: ignore[arg-type]  # checked above
@@ -85,18 +86,20 @@ def select_model(data: Data, model: str | None) -> Tallies:
     tallies, labels = split_labels(data)
     names = ", ".join(tallies.models) if tallies is not None else ""
     if tallies is None or (labels is not None and model in labels.models):
-        raise OptionError("labels have no scores to be drawn", remedy="name a model that has.")
+        raise OptionError("labels have no scores to draw.", remedy="Name a model with scores.")
     if model is None and len(tallies.models) > 1:
         raise OptionError(
-            f"there are several models ({names}), and this figure shows one",
-            remedy=advice("one model", "say which with model=."),
+            f"the data have several models ({names}), but this figure shows one",
+            remedy=advice("one model", "name it with model=."),
         )
     if model is not None and model not in tallies.models:
         raise UnknownNameError(f"there is no model {model!r}. There are: {names}.")
     name = next(iter(tallies.models)) if model is None else model
     farthest = float(np.abs(tallies.pooled(name).score).max(initial=0.0))
     if farthest > _FARTHEST:
-        raise OptionError(f"scores of {name} reach {farthest:.3g}, which is beyond any axis; scale them down.")
+        raise OptionError(
+            f"scores of {name} reach {farthest:.3g}, beyond the range of an axis.", remedy="Rescale them."
+        )
     return replace(tallies, models={name: tallies.models[name]}, decisions={})
 
 
@@ -107,9 +110,10 @@ def pool_groups(tallies: Tallies) -> Tallies:
 
 def _tables_as_tallies(tables: Mapping[str, Counts[float]]) -> Tallies:
     """Convert confusion matrices to tallies of labels, 1 and 0, as `read` makes them."""
-    many = [name for name, table in tables.items() if table.shape]
-    if many:
-        raise ShapeError(f"{many[0]} has {tables[many[0]].shape} tables", remedy="give one, for example counts[0].")
+    stacked = [name for name, table in tables.items() if table.shape]
+    if stacked:
+        first = stacked[0]
+        raise ShapeError(f"{first} has {tables[first].shape} tables; expected one.", remedy="Select one: counts[0].")
     return Tallies({name: {(): _table_as_tally(table)} for name, table in tables.items()})
 
 
@@ -128,10 +132,10 @@ def split_series(table: Results) -> Iterator[Series]:
     for at, key in enumerate(keys):
         places.setdefault(key, []).append(at)
     models = {model for model, _ in places}
-    for there in places.values():
-        first = there[0]
+    for rows_of_series in places.values():
+        first = rows_of_series[0]
         name = series_name(columns["model"][first] if len(models) > 1 else None, columns["group"][first])
-        rows = {key: [column[at] for at in there] for key, column in columns.items()}
+        rows = {key: [column[at] for at in rows_of_series] for key, column in columns.items()}
         yield Series(name if len(places) > 1 else "", rows)
 
 
@@ -155,7 +159,7 @@ MARK_COLUMNS = ("model", "group", "threshold", "name", "tp", "fp", "fn", "tn")
 def tabulate_marks(tallies: Tallies, threshold: Thresholds | None, policy: Policies | None) -> Results:
     """Tabulate decisions to mark: a confusion matrix per threshold or policy, model and group.
 
-    Of a policy it is the table of those who are flagged, or expected to be, against all others. `threshold` is None
+    A policy has the table of flagged rows, or of their expectation, against all others. `threshold` is None
     where the policy has no single one, as a randomized policy.
 
     >>> from baserate import read
@@ -172,11 +176,11 @@ def tabulate_marks(tallies: Tallies, threshold: Thresholds | None, policy: Polic
 def single_threshold_marks(marks: Results) -> Results:
     """Select marks of all rows, each of which must have a threshold, where a line can be drawn."""
     rows = [row for row in marks.rows() if row["group"] is None]
-    nowhere = [row["name"] for row in rows if row["threshold"] is None]
-    if nowhere:
+    without = [row["name"] for row in rows if row["threshold"] is None]
+    if without:
         raise OptionError(
-            f"the {nowhere[0]} has no single threshold, so there is no place for a line",
-            remedy="leave it out, or mark it on a ROC curve.",
+            f"the {without[0]} has no single threshold, so no line can mark it.",
+            remedy="Leave it out, or mark it on a ROC curve.",
         )
     for row in rows:
         if isfinite(row["threshold"]):
@@ -198,8 +202,8 @@ def _policy_marks(tallies: Tallies, policies: Policies | None) -> Iterator[dict[
     for model, policy in _policies_by_model(tallies, policies).items():
         if FLAG not in policy.actions:
             raise OptionError(
-                f"the policy of {model} knows {', '.join(policy.actions)}, so there is no point at which it flags",
-                remedy="leave it out, or give one that flags.",
+                f"the policy of {model} has the actions {', '.join(policy.actions)}; expected one that flags.",
+                remedy="Leave it out, or give another policy.",
             )
         for group, part in evaluate_groups(tallies, policy, model).items():
             yield _mark_row(
@@ -213,7 +217,7 @@ def _policies_by_model(tallies: Tallies, policies: Policies) -> Mapping[str, Pol
         return policies
     if len(tallies.models) > 1:
         raise OptionError(
-            f"there are several models ({', '.join(tallies.models)}), and a policy is of one",
+            f"the data have several models ({', '.join(tallies.models)}), but a policy applies to one",
             remedy=advice("one model", "give a mapping from the name of the model to its policy."),
         )
     return {next(iter(tallies.models)): policies}
@@ -289,9 +293,7 @@ def tabulate_parts(data: FigureData, request: CurveRequest) -> dict[str, Results
         parts["points"] = add_measures(_label_points(data.labels), *axes)
     if request.threshold is not None or request.policy is not None:
         if data.scored is None:
-            raise OptionError(
-                "labels alone have no threshold that could be marked", remedy="leave it out, or give scores."
-            )
+            raise OptionError("labels have no threshold to mark.", remedy="Leave it out, or pass scores.")
         parts["marks"] = add_measures(tabulate_marks(data.scored, request.threshold, request.policy), *axes)
     return parts
 
@@ -299,7 +301,7 @@ def tabulate_parts(data: FigureData, request: CurveRequest) -> dict[str, Results
 def tabulate_curve(tallies: Tallies, what: str | Measure, *, band: Band, level: float, points: int = POINTS) -> Results:
     """Tabulate a curve, with a confidence band if requested."""
     if band not in (False, True, "simultaneous"):
-        raise OptionError(f"band is {band!r}; it is True, False or 'simultaneous'.", option="band", value=band)
+        raise OptionError(f"band is {band!r}; expected True, False or 'simultaneous'.", option="band", value=band)
     if band is False:
         return curves(tallies, what, points=points)
     return confidence_bands(tallies, what, level=level, simultaneous=band == "simultaneous", points=points)

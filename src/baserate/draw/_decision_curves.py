@@ -19,15 +19,20 @@ from baserate.draw._figure import (
     LIGHT_GRAY,
     Drawing,
     Parts,
+    add_legend,
+    check_both_classes,
     color_at,
+    fit_size,
     format_percent,
     label_axes,
     legend_label,
     make_drawing,
     marker_at,
+    paint_band,
+    paint_line,
+    plot_values,
     set_unit_limits,
 )
-from baserate.draw._lines import add_legend, check_both_classes, fit_size, paint_band, paint_line, plot_values
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -47,7 +52,7 @@ def decision_curve(
 ) -> Drawing:
     """Draw the decision curve: net benefit against the threshold probability, beside flagging all and none.
 
-    Thick lines at the bottom show where a model beats both. A single model has a confidence band.
+    Thick lines at the bottom show where a model is better than both. A single model has a confidence band.
 
     Parameters
     ----------
@@ -95,8 +100,8 @@ def decision_curve(
 
 
 def _select_strategy(table: Results, name: str) -> Results:
-    there = [at for at, strategy in enumerate(table.columns["strategy"]) if strategy == name]
-    return Results({key: [column[at] for at in there] for key, column in table.columns.items()}, table.data)
+    rows = [at for at, strategy in enumerate(table.columns["strategy"]) if strategy == name]
+    return Results({key: [column[at] for at in rows] for key, column in table.columns.items()}, table.data)
 
 
 def _paint_decision_curve(ax: Axes, parts: Parts) -> None:
@@ -106,10 +111,10 @@ def _paint_decision_curve(ax: Axes, parts: Parts) -> None:
     _paint_flag_all(ax, list(split_series(parts["all"])), axes)
     level = parts["model"].data["level"]
     if len(models) == 1 and level is not None:
-        paint_band(ax, models[0].rows, 0, "threshold", label=f"{format_percent(level)} interval")
+        paint_band(ax, models[0].rows, 0, "threshold", label=f"{format_percent(level)} CI")
     for at, each in enumerate(models):
-        paint_line(ax, each, at, axes, label=legend_label(each.name) or "flag by the model")
-    ax.set_ylim(*_benefit_limits(parts, doubted=len(models) == 1))
+        paint_line(ax, each, at, axes, label=legend_label(each.name) or "model")
+    ax.set_ylim(*_benefit_limits(parts, with_band=len(models) == 1))
     _paint_useful_ranges(ax, parts["useful"], models)
     label_axes(ax, "act_from", "net_benefit")
     add_legend(ax, len(models))
@@ -127,10 +132,10 @@ def _add_caption(ax: Axes, data: Mapping[str, Any]) -> None:
     legend.set_alignment("left")
 
 
-def _benefit_limits(parts: Parts, *, doubted: bool) -> tuple[float, float]:
+def _benefit_limits(parts: Parts, *, with_band: bool) -> tuple[float, float]:
     """Return limits from a little below 0 to the highest value."""
     columns = [parts["model"].columns["net_benefit"], parts["all"].columns["net_benefit"]]
-    columns += [parts["model"].columns["high"]] if doubted else []
+    columns += [parts["model"].columns["high"]] if with_band else []
     top = float(np.nanmax(np.concatenate([plot_values(column) for column in columns]), initial=0.0)) or 1.0
     return -_BELOW * top, 1.05 * top
 
@@ -145,14 +150,14 @@ def _paint_flag_all(ax: Axes, every: Sequence[Series], axes: tuple[str, str]) ->
 
 def _paint_useful_ranges(ax: Axes, useful: Results, models: Sequence[Series]) -> None:
     """Paint thick lines at the bottom, one above the other."""
-    whose = {each.key: at for at, each in enumerate(models)}
+    positions = {each.key: at for at, each in enumerate(models)}
     low, high = ax.get_ylim()
     step = (high - low) * min(0.02, 0.12 / len(models))
     look: Any = {"linewidth": 3, "solid_capstyle": "round"}
     # An empty line gives the ranges of all models one entry in the legend.
-    ax.plot([], [], color=color_at(0) if len(models) == 1 else GRAY, label="worth more than both", **look)
+    ax.plot([], [], color=color_at(0) if len(models) == 1 else GRAY, label="better than both", **look)
     for row in useful.rows():
-        at = whose[row["model"], str(row["group"])]
+        at = positions[row["model"], str(row["group"])]
         ax.plot([row["low"], row["high"]], [low + step * (at + 1)] * 2, color=color_at(at), **look)
 
 
@@ -179,7 +184,7 @@ def cost_curve(
     data
         One model, several by name, or tallies with groups.
     costs
-        Costs of decisions; with the prevalence, a line marks where they lie.
+        Costs of decisions; with the prevalence, a line marks their place on the curve.
     prevalence
         Deployment prevalence, of the costs or of a Brier curve.
     kind
@@ -203,11 +208,13 @@ def cost_curve(
     [{'model': None, 'group': None, 'probability_cost': 0.5, 'cost': 0.25}]
     """
     if costs is not None and kind != "cost":
-        raise OptionError("costs are for cost curves", remedy=f"leave out either them or {keyword('kind', 'brier')}.")
+        raise OptionError(
+            "costs apply to cost curves only.", remedy=f"Leave out the costs or {keyword('kind', 'brier')}."
+        )
     if costs is not None and prevalence is None:
         raise OptionError(
-            "where costs lie on the curve depends on the prevalence, too",
-            remedy=f"give it, such as {keyword('prevalence', 0.02)}.",
+            "costs need a prevalence to be marked on a cost curve.",
+            remedy=f"Add one, such as {keyword('prevalence', 0.02)}.",
         )
     tallies = as_tallies(data)
     if kind == "cost":
@@ -219,12 +226,12 @@ def cost_curve(
     return make_drawing("cost_curve", parts, _paint_cost_curve, ax=ax, size=fit_size(parts["curve"]))
 
 
-def _costs_at_setting(tallies: Tallies, there: float, prevalence: float) -> Results:
+def _costs_at_setting(tallies: Tallies, place: float, prevalence: float) -> Results:
     """Interpolate the cost of each model at the setting; between its corners the curve is straight."""
     columns: dict[str, list[Any]] = {name: [] for name in ("model", "group", *_COST_AXES["cost"])}
     for each in split_series(cost_curves(tallies, level=None)):
         corners, costs = (plot_values(each.rows[name]) for name in _COST_AXES["cost"])
-        row = (each.rows["model"][0], each.rows["group"][0], there, float(np.interp(there, corners, costs)))
+        row = (each.rows["model"][0], each.rows["group"][0], place, float(np.interp(place, corners, costs)))
         for column, value in zip(columns.values(), row, strict=True):
             column.append(value)
     return Results(columns, {"at": prevalence})
@@ -237,9 +244,9 @@ def _paint_cost_curve(ax: Axes, parts: Parts) -> None:
     _paint_cost_references(ax, every, axes)
     level = curve.data["level"]
     if len(every) == 1 and level is not None:
-        paint_band(ax, every[0].rows, 0, axes[0], label=f"{format_percent(level)} interval")
+        paint_band(ax, every[0].rows, 0, axes[0], label=f"{format_percent(level)} CI")
     for at, each in enumerate(every):
-        single_label = "the best threshold" if axes[1] == "cost" else "flagged from the cost proportion on"
+        single_label = "best threshold" if axes[1] == "cost" else "threshold at the cost proportion"
         paint_line(ax, each, at, axes, label=legend_label(each.name) or single_label)
     if "mark" in parts:
         _paint_setting(ax, parts["mark"])
@@ -264,14 +271,14 @@ def _paint_cost_references(ax: Axes, every: list[Series], axes: tuple[str, str])
         )
         return
     for at, each in enumerate(every):
-        label = "" if at else "the best threshold"
+        label = "" if at else "best threshold"
         paint_line(ax, each, at, (axes[0], "least"), linestyle=":", linewidth=1.1, label=label)
 
 
 def _paint_setting(ax: Axes, mark: Results) -> None:
-    """Mark where costs and prevalence lie, with a point on each curve."""
+    """Mark the given costs and prevalence, with a point on each curve."""
     rows = mark.rows()
-    label = f"these costs at {format_percent(mark.data['at'])} positive"
+    label = f"given costs at {format_percent(mark.data['at'])} prevalence"
     ax.axvline(rows[0]["probability_cost"], color=GRAY, linewidth=1, linestyle="--", label=label)
     for at, row in enumerate(rows):
         ax.plot(row["probability_cost"], row["cost"], marker_at(at), color=color_at(at))

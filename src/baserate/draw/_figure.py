@@ -1,26 +1,32 @@
-"""`Drawing`, a figure with its numbers and files; and the style of all figures: colors, fonts, axes and legends."""
+"""`Drawing`, a figure with its numbers and files; the style of all figures; and lines, bands, points and legends."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from io import BytesIO
+from math import isfinite
 from pathlib import Path
 from textwrap import fill
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from baserate._arrays import FrozenMapping
+from baserate._arrays import Floats, FrozenMapping
+from baserate._curve import Curve
 from baserate._errors import NotInstalledError, OptionError
 from baserate._files import draft_file, write_text
 from baserate._formatting import count_of
 from baserate._results import Results, Values
+from baserate._tally import Tallies
+from baserate.decide import require_both_classes
+from baserate.draw._data import Mixed, Series, SeriesKey, split_labels, split_series
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -68,26 +74,26 @@ SAVE_STYLE: Any = {"pdf.fonttype": 42, "svg.fonttype": "path", "svg.hashsalt": "
 SMALL = 3.0
 """Inches of an axis below which its label needs two lines."""
 AXIS_LABELS = {
-    "act_from": "probability from which on one would act (threshold)",
-    "cost": "least cost, as a share of the greatest",
-    "cost_proportion": "what a false alarm costs, of both errors (cost proportion)",
-    "density": "share of a class per unit of the score (density)",
-    "flag_rate": "share of everybody who is flagged (flag rate)",
-    "fpr": "share of negatives who are flagged (false positive rate)",
-    "lift": "times as many positives as by chance (lift)",
-    "loss": "cost per person (Brier loss)",
-    "mass": "share of a class at a score (mass)",
-    "net_benefit": "positives found, less false alarms (net benefit)",
-    "precision": "share of the flagged who are positive (precision)",
-    "prevalence": "share of everybody who is positive (prevalence)",
+    "act_from": "threshold probability",
+    "cost": "normalized expected cost",
+    "cost_proportion": "cost proportion (FP cost over FP cost + FN cost)",
+    "density": "density",
+    "flag_rate": "flag rate (share of all flagged)",
+    "fpr": "false positive rate (1 − specificity)",
+    "lift": "lift (precision over prevalence)",
+    "loss": "Brier loss (cost per person)",
+    "mass": "probability mass",
+    "net_benefit": "net benefit",
+    "precision": "precision (PPV)",
+    "prevalence": "prevalence",
     "probability": "predicted probability",
-    "probability_cost": "share of possible costs due to positives (probability cost)",
-    "ratio": "times as frequent among positives (likelihood ratio)",
-    "recall": "share of positives who are flagged (recall)",
-    "sensitivity": "share of positives who are flagged (sensitivity)",
-    "share": "share that is positive (observed)",
+    "probability_cost": "probability cost (share of costs due to positives)",
+    "ratio": "likelihood ratio",
+    "recall": "recall (sensitivity)",
+    "sensitivity": "sensitivity (recall)",
+    "share": "observed share of positives",
 }
-"""Labels of axes: a plain description, with the technical term."""
+"""Labels of axes: the standard term, with a synonym or explanation in parentheses."""
 
 
 def color_at(at: int) -> str:
@@ -148,9 +154,9 @@ def format_percent(share: float) -> str:
     """Format a share as a percentage.
 
     >>> format_percent(0.95), format_percent(0.0123)
-    ('95 %', '1.23 %')
+    ('95%', '1.23%')
     """
-    return f"{100 * share:.3g} %"
+    return f"{100 * share:.3g}%"
 
 
 @contextmanager
@@ -182,7 +188,7 @@ _LEGEND_MARGIN = 0.2
 class Drawing:
     """A figure with the numbers that it shows.
 
-    `parts` holds the numbers by what they are: a curve, its hull, points on it; `frame` and `rows` return all of them.
+    `parts` maps names such as "curve", "hull" and "points" to numbers; `frame` and `rows` return all of them.
     `plot` paints the same numbers on other axes without computing them again. A drawing that is copied or pickled is
     painted again on axes of its own.
     """
@@ -212,11 +218,11 @@ class Drawing:
 
     @property
     def numbers(self) -> Results:
-        """All numbers as one table; the column `part` names what they are of."""
+        """All numbers as one table; the column `part` names their part of the figure."""
         names = dict.fromkeys(name for part in self.parts.values() for name in part.columns)
         columns: dict[str, list[Any]] = {"part": [], **{name: [] for name in names}}
-        for what, part in self.parts.items():
-            columns["part"] += [what] * len(part)
+        for part_name, part in self.parts.items():
+            columns["part"] += [part_name] * len(part)
             for name in names:
                 columns[name] += _as_list(part.columns[name]) if name in part.columns else [None] * len(part)
         return Results(columns, next(iter(self.parts.values())).data)
@@ -263,8 +269,8 @@ class Drawing:
                 draft.write_bytes(self._render(ending, dpi))
         else:
             raise OptionError(
-                f"{Path(path).name} is no kind of picture that we write",
-                remedy="end the name in .svg, .png or .pdf, or in .csv or .json for the numbers.",
+                f"{Path(path).name} has an unknown file type; expected .svg, .png, .pdf, .csv or .json.",
+                remedy="Use .csv or .json for the numbers.",
             )
 
     def _repr_png_(self) -> bytes:
@@ -273,10 +279,10 @@ class Drawing:
     def _render(self, form: str, dpi: float) -> bytes:
         from matplotlib import rc_context
 
-        held = BytesIO()
+        buffer = BytesIO()
         with rc_context(SAVE_STYLE):  # the salt makes identifiers in SVG files reproducible
-            self.figure.savefig(held, format=form, dpi=dpi, metadata=_METADATA[form])
-        return held.getvalue()
+            self.figure.savefig(buffer, format=form, dpi=dpi, metadata=_METADATA[form])
+        return buffer.getvalue()
 
 
 def make_drawing(
@@ -319,3 +325,203 @@ def import_matplotlib() -> type[Figure]:
             "figures need matplotlib, which is not installed", remedy="run: pip install 'baserate[plot]'."
         ) from error
     return Figure
+
+
+AxisNames = tuple[str, str]
+"""Columns of the x-axis and of the y-axis."""
+SHADE = 0.16
+"""Opacity of a band."""
+_REFERENCES = ("-", ":", "--")
+
+
+def paint_curves(
+    ax: Axes,
+    parts: Parts,
+    axes: AxisNames,
+    *,
+    details: Mapping[SeriesKey, str] | None = None,
+    step: Literal["pre"] | None = None,
+) -> None:
+    """Paint the curve of every series, with its band if it has one, and details in the legend."""
+    if "curve" not in parts:
+        return
+    drawstyle: Any = "default" if step is None else f"steps-{step}"
+    for at, each in enumerate(split_series(parts["curve"])):
+        x, y = (as_gaps(each.rows[name]) for name in axes)
+        label = legend_label(each.name, (details or {}).get(each.key, ""))
+        # A line through a single point is invisible; draw a marker.
+        sign = "o" if step is None and sum(map(isfinite, y)) == 1 else None
+        ax.plot(
+            x,
+            y,
+            color=color_at(at),
+            linestyle=line_style_at(at),
+            drawstyle=drawstyle,
+            marker=sign,
+            label=label,
+            zorder=3,
+        )
+        if "low" in each.rows:
+            # A step begins at the previous point, where the band may be undefined.
+            low, high = (_start_steps(each.rows[end], step) for end in ("low", "high"))
+            label = band_label(parts["curve"]) if at == 0 else ""
+            ax.fill_between(x, low, high, step=step, color=color_at(at), alpha=SHADE, linewidth=0, label=label)
+
+
+def paint_points(ax: Axes, parts: Parts, axes: AxisNames) -> None:
+    """Paint classifiers that only give labels, in colors and markers of their own."""
+    before = len(series_positions(parts))
+    for at, row in enumerate(parts["points"].rows() if "points" in parts else ()):
+        x, y = (as_gaps([row[name]]) for name in axes)
+        ax.plot(x, y, marker_at(at), color=color_at(before + at), label=legend_label(row["name"]), zorder=4)
+
+
+def paint_marks(ax: Axes, parts: Parts, axes: AxisNames) -> None:
+    """Paint marked decisions: hollow markers in the color of the series."""
+    if "marks" not in parts:
+        return
+    positions = series_positions(parts)
+    signs = {name: marker_at(at) for at, name in enumerate(dict.fromkeys(parts["marks"].columns["name"]))}
+    unlabeled = dict(signs)  # each name has one entry in the legend
+    for row in parts["marks"].rows():
+        x, y = (as_gaps([row[name]]) for name in axes)
+        label = legend_label(row["name"]) if unlabeled.pop(row["name"], None) else ""
+        look: Any = {"color": color_at(positions[row["model"], str(row["group"])]), "linestyle": "none", "zorder": 5}
+        ax.plot(x, y, marker=signs[row["name"]], markerfacecolor="white", markeredgewidth=1.4, label=label, **look)
+
+
+def paint_references(ax: Axes, parts: Parts, axes: AxisNames) -> None:
+    """Paint reference lines."""
+    rows = parts["reference"].rows()
+    for at, name in enumerate(dict.fromkeys(row["name"] for row in rows)):
+        x, y = ([row[axis] for row in rows if row["name"] == name] for axis in axes)
+        ax.plot(
+            x, y, color=LIGHT_GRAY, linestyle=_REFERENCES[at % len(_REFERENCES)], linewidth=1, label=name, zorder=1.5
+        )
+
+
+def estimate_labels(parts: Parts, measure: str, short: str) -> dict[SeriesKey, str]:
+    """Return the legend text of each series: a number with its interval, or that it is undefined."""
+    estimates = parts[measure].rows() if measure in parts else ()
+    return {(row["model"], str(row["group"])): f"{short} {_format_estimate(row)}" for row in estimates}
+
+
+def series_positions(parts: Parts) -> dict[SeriesKey, int]:
+    """Return the index of each series among those of the curve."""
+    return {each.key: at for at, each in enumerate(split_series(parts["curve"]))} if "curve" in parts else {}
+
+
+def as_gaps(values: Iterable[float | None]) -> list[float]:
+    """Replace None by NaN, which matplotlib draws as a gap."""
+    return [float("nan") if value is None else value for value in values]
+
+
+def free_corner(parts: Parts, corner: str) -> str | None:
+    """Return the corner for the legend; None where a band may cover it."""
+    return None if "low" in getattr(parts.get("curve"), "columns", ()) else corner
+
+
+def band_label(table: Results) -> str:
+    """Describe a band for the legend."""
+    kind = "simultaneous" if table.data["simultaneous"] else "pointwise"
+    return f"{format_percent(table.data['level'])} confidence band, {kind}"
+
+
+def _start_steps(bounds: list[float | None], step: str | None) -> list[float]:
+    return as_gaps(bounds if step is None else bounds[1:2] + bounds[1:])
+
+
+def _format_estimate(row: Mapping[str, Any]) -> str:
+    if row["value"] is None:
+        return "undefined"
+    if row["low"] is None:
+        return f"{row['value']:.3f}"
+    bounds = f"{format_percent(row['level'])} CI {row['low']:.3f} to {row['high']:.3f}"
+    return f"{row['value']:.3f} ({bounds})".replace(" ", "\u00a0")  # no-break spaces keep the numbers on one line
+
+
+MANY_SERIES = 5
+"""Number of series from which on the legend goes to the right."""
+TALL = (SIZE[0], SIZE[1] + 0.6)
+"""Inches of a figure with a legend below."""
+_LONG = 30
+"""Characters of a name from which on the legend has one column."""
+_WIDEST_BELOW = 46
+"""Characters in a line of a legend below the axes."""
+_DOWN = 30
+"""Distance of a legend below the axes in points, for tick labels and axis label."""
+_ENTRY = 0.17
+"""Height of a line of a legend, in inches."""
+
+
+def probability_tallies(data: Mixed) -> Tallies:
+    """Return models with scores, which may be probabilities; raise an error for labels."""
+    scored, labels = split_labels(data)
+    if scored is None or labels is not None:
+        names = ", ".join(labels.models) if labels is not None else "nothing"
+        raise OptionError(f"{names} contains labels; expected probabilities.", remedy="Pass only models with scores.")
+    return scored
+
+
+def check_both_classes(tallies: Tallies, what: str) -> None:
+    """Raise an error unless every model has both classes."""
+    for model in tallies.models:
+        require_both_classes(Curve(tallies.pooled(model)), what)
+
+
+def plot_values(column: Iterable[float | None]) -> Floats:
+    """Return numbers to plot; undefined ones are gaps.
+
+    >>> plot_values([0.5, None]).tolist()
+    [0.5, nan]
+    """
+    return np.array(as_gaps(column), dtype=np.float64)
+
+
+def paint_line(ax: Axes, each: Series, at: int, axes: AxisNames, **look: Any) -> None:  # noqa: ANN401  (matplotlib's)
+    """Paint the line of a series, in the style of its index unless another is given."""
+    x, y = (plot_values(each.rows[name]) for name in axes)
+    default = {"color": color_at(at), "linestyle": line_style_at(at), "label": legend_label(each.name)}
+    ax.plot(x, y, **(default | look))
+
+
+def paint_band(ax: Axes, rows: Mapping[str, list[Any]], at: int, x: str, *, label: str = "") -> None:
+    """Shade the band between `low` and `high`."""
+    low, high = plot_values(rows["low"]), plot_values(rows["high"])
+    ax.fill_between(plot_values(rows[x]), low, high, color=color_at(at), alpha=SHADE, linewidth=0, label=label)
+
+
+def add_legend(ax: Axes, many: int, *, bottom: float = 0.0) -> None:
+    """Add a legend where it hides nothing: below, or on the right if there are many series.
+
+    `bottom` is the lower end of the axes with their insets, as a fraction of their height.
+    """
+    signs, names = ax.get_legend_handles_labels()
+    if many < MANY_SERIES:
+        add_legend_below(ax, signs, columns=1 if max(map(len, names)) > _LONG else 2, bottom=bottom)
+    else:
+        place_legend(ax, None)
+
+
+def add_legend_below(ax: Axes, signs: Sequence[Artist], *, columns: int, bottom: float = 0.0) -> None:
+    """Add a legend below the axes, under their tick labels and title."""
+    from matplotlib.transforms import ScaledTranslation
+
+    names = [_wrap_name(str(sign.get_label())) for sign in signs]
+    place = ax.transAxes + ScaledTranslation(0, -_DOWN / 72, ax.figure.dpi_scale_trans)
+    where: Any = {"bbox_to_anchor": (0, bottom, 1, 0), "bbox_transform": place}
+    ax.legend(signs, names, loc="upper left", ncols=columns, **where)
+
+
+def _wrap_name(name: str) -> str:
+    """Wrap a name to the width of the axes."""
+    return fill(name.replace("\n  ", " "), _WIDEST_BELOW, subsequent_indent="  ")
+
+
+def fit_size(table: Results, size: tuple[float, float] = TALL) -> tuple[float, float]:
+    """Return the size in inches of a figure that is tall enough for the names of all series."""
+    width, height = size
+    names = [_wrap_name(each.name) for each in split_series(table)]
+    if len(names) < MANY_SERIES:
+        return width, height + _ENTRY * sum(1 + name.count("\n") for name in names if len(name) > _LONG)
+    return width, max(height, 1 + _ENTRY * len(names))

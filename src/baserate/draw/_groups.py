@@ -13,6 +13,7 @@ from baserate.draw._figure import (
     LIGHT_GRAY,
     Drawing,
     Parts,
+    add_legend_below,
     color_at,
     format_percent,
     legend_label,
@@ -20,7 +21,6 @@ from baserate.draw._figure import (
     marker_at,
     measure_label,
 )
-from baserate.draw._lines import add_legend_below
 from baserate.equalize import group_table
 from baserate.infer import IntervalOptions
 from baserate.measure import Measure
@@ -52,7 +52,7 @@ def groups(
 ) -> Drawing:
     """Draw measures of all rows and of each group, with intervals: a panel per measure, a line per group.
 
-    A dotted line shows the value of all rows. Hollow dots rest on few rows: fewer than 30, or too few to detect a
+    A dotted line shows the value of all rows. Hollow dots have few rows: fewer than 30, or too few to detect a
     difference of 0.2. The figure shows differences between groups, not whether they are justified.
 
     Parameters
@@ -84,11 +84,11 @@ def groups(
     [(None, 0.5), ({'sex': 'f'}, 1.0), ({'sex': 'm'}, 0.0)]
     """
     if threshold is not None and policy is not None:
-        raise OptionError("threshold and policy both decide", remedy="leave out one of them.")
+        raise OptionError("threshold and policy are both given; expected one of them.", remedy="Leave out one.")
     if not isinstance(data, Tallies):
         raise OptionError(
-            f"{type(data).__name__} has no groups",
-            remedy=f"read Tallies with {keyword('group')}, the column that tells them.",
+            f"{type(data).__name__} has no groups.",
+            remedy=f"Read Tallies with {keyword('group')}, the column of the groups.",
         )
     threshold_or_policy = threshold if policy is None else policy
     table = group_table(data, decided=threshold_or_policy, measures=measures, interval=IntervalOptions(level=level))
@@ -139,7 +139,7 @@ def _shorten(name: str) -> str:
 
 
 def _paint_dots(panel: Axes, rows: Sequence[Row], order: Sequence[str], place: int, offset: float) -> None:
-    """Paint dots with their intervals, all rows first; hollow where they rest on few rows."""
+    """Paint dots with their intervals, all rows first; hollow where they have few rows."""
     for row in rows:
         if row["value"] is None:
             continue
@@ -173,7 +173,7 @@ def _add_legend(ax: Axes, rows: Sequence[Row], models: Sequence[str | None], lev
         for at, name in enumerate(models)
         if name is not None
     ]
-    signs.append(Line2D([], [], color=color_at(0), linewidth=1.2, label=f"{format_percent(level)} interval"))
+    signs.append(Line2D([], [], color=color_at(0), linewidth=1.2, label=f"{format_percent(level)} CI"))
     if any(row["small"] for row in rows):
         signs.append(
             Line2D([], [], color=color_at(0), marker="o", linestyle="", markerfacecolor="white", label="few rows")

@@ -19,15 +19,18 @@ from baserate.draw._figure import (
     NEGATIVE,
     POSITIVE,
     SIZE,
+    TALL,
     Drawing,
     Parts,
+    add_legend,
     format_percent,
     label_axes,
     make_drawing,
+    paint_line,
     place_legend,
+    plot_values,
     set_unit_limits,
 )
-from baserate.draw._lines import TALL, add_legend, paint_line, plot_values
 from baserate.measure import curves
 from baserate.population import header, table, thresholds
 
@@ -70,9 +73,9 @@ def population(
     Drawing(population: 1000 rows of theory)
     """
     if what not in _WHAT:
-        raise OptionError(f"what is {what!r}; it is one of: {', '.join(_WHAT)}.", option="what", value=what)
+        raise OptionError(f"what is {what!r}; expected one of {', '.join(_WHAT)}.", option="what", value=what)
     if sample is not None and not sample.total:
-        raise OptionError("the sample has no rows", remedy="give a Tally of one or more, or leave it out.")
+        raise OptionError("the sample has no rows.", remedy="Pass a Tally with rows, or leave it out.")
     densities = what == "densities"
     parts = {"theory": _tabulate_densities(population) if densities else table(population, what, points=POINTS)}
     if sample is not None:
@@ -131,7 +134,7 @@ def _paint_densities(ax: Axes, parts: Parts) -> None:
 
     if "sample" in parts:
         for name, rows in _split_classes(parts["sample"]):
-            look: Any = {"color": _CLASSES[name], "label": f"{name} of the sample"}
+            look: Any = {"color": _CLASSES[name], "label": f"{name}, sample"}
             if "mass" in rows:
                 share = plot_values(rows["mass"])
                 ax.plot(plot_values(rows["score"])[share > 0], share[share > 0], "o", fillstyle="none", **look)
@@ -140,9 +143,9 @@ def _paint_densities(ax: Axes, parts: Parts) -> None:
             ax.bar(low, tall, high - low, align="edge", alpha=0.3, **look)
     for (name, rows), dash in zip(_split_classes(parts["theory"]), ("-", "--"), strict=True):
         score, tall, atoms = (plot_values(rows[key]) for key in ("score", "density", "mass"))
-        ax.plot(score, tall, color=_CLASSES[name], linestyle=dash, label=f"{name} in theory")
-        there = atoms > 0
-        ax.vlines(score[there], 0, atoms[there], color=_CLASSES[name], linestyle=dash, linewidth=2)
+        ax.plot(score, tall, color=_CLASSES[name], linestyle=dash, label=f"{name}, population")
+        occurs = atoms > 0
+        ax.vlines(score[occurs], 0, atoms[occurs], color=_CLASSES[name], linestyle=dash, linewidth=2)
     ax.set_ylim(0, None)
     ax.yaxis.set_major_locator(MaxNLocator(5))
     label_axes(ax, "score", "density" if np.isfinite(plot_values(parts["theory"].columns["density"])).any() else "mass")
@@ -153,8 +156,8 @@ def _split_classes(table: Results) -> list[tuple[str, dict[str, list[Any]]]]:
     columns = table.flat()
     by_class = []
     for name in _CLASSES:
-        there = [at for at, each in enumerate(columns["class"]) if each == name]
-        by_class.append((name, {key: [column[at] for at in there] for key, column in columns.items()}))
+        rows = [at for at, each in enumerate(columns["class"]) if each == name]
+        by_class.append((name, {key: [column[at] for at in rows] for key, column in columns.items()}))
     return by_class
 
 
@@ -163,11 +166,11 @@ def _paint_curve(ax: Axes, parts: Parts) -> None:
     axes = tuple(name for name in theory.columns if name not in {"model", "group", "threshold"})
     x, y = axes[:2]
     if x == "fpr":
-        ax.plot([0, 1], [0, 1], color=LIGHT_GRAY, linewidth=1, label="by chance")
+        ax.plot([0, 1], [0, 1], color=LIGHT_GRAY, linewidth=1, label="chance")
     else:
-        ax.axhline(theory.data["prevalence"], color=LIGHT_GRAY, linewidth=1, label="by chance")
+        ax.axhline(theory.data["prevalence"], color=LIGHT_GRAY, linewidth=1, label="chance")
     for each in split_series(theory):
-        paint_line(ax, each, 0, (x, y), label="theory")
+        paint_line(ax, each, 0, (x, y), label="population")
     if "sample" in parts:
         _paint_sample(ax, parts["sample"], (x, y))
     set_unit_limits(ax)
@@ -177,8 +180,8 @@ def _paint_curve(ax: Axes, parts: Parts) -> None:
 
 
 def _paint_sample(ax: Axes, sample: Results, axes: tuple[str, str]) -> None:
-    told_of = sample.data
-    label = f"sample of {count_of(told_of['rows'], 'row')}, {format_percent(told_of['prevalence'])} positive"
+    rows, share = count_of(sample.data["rows"], "row"), format_percent(sample.data["prevalence"])
+    label = f"sample of {rows}, prevalence {share}"
     # Precision is constant between thresholds, so the curve is a staircase.
     steps = "default" if axes[0] == "fpr" else "steps-pre"
     for each in split_series(sample):

@@ -31,23 +31,21 @@ from baserate.draw._figure import (
     LIGHT_GRAY,
     Drawing,
     Parts,
+    as_gaps,
     color_at,
+    estimate_labels,
     format_percent,
+    free_corner,
     label_axes,
     legend_label,
     make_drawing,
-    place_legend,
-    set_unit_limits,
-)
-from baserate.draw._lines import (
-    as_gaps,
-    estimate_labels,
-    free_corner,
     paint_curves,
     paint_marks,
     paint_points,
     paint_references,
+    place_legend,
     series_positions,
+    set_unit_limits,
 )
 from baserate.measure import TABLES, auc, group_attributes, table, tabulate_groups
 
@@ -122,11 +120,11 @@ def roc(  # noqa: PLR0913  (each is something that is drawn, or not)
         parts["iso_cost"] = _tabulate_iso_cost(models, costs, prevalence)
     elif prevalence is not None:
         raise OptionError(
-            "no prevalence changes a ROC curve",
+            "the ROC curve does not depend on the prevalence",
             remedy=advice("costs beside prevalence", "give costs= as well, or leave prevalence= out."),
         )
     parts["reference"] = reference_lines(
-        by_chance={"fpr": [0.0, 1.0], "sensitivity": [0.0, 1.0]},
+        chance={"fpr": [0.0, 1.0], "sensitivity": [0.0, 1.0]},
         perfect={"fpr": [0.0, 0.0, 1.0], "sensitivity": [0.0, 1.0, 1.0]},
     )
     return make_drawing("roc", parts, _paint_roc, ax=ax)
@@ -138,9 +136,9 @@ def _tabulate_hulls(tallies: Tallies) -> Results:
     def columns(tally: Tally) -> Mapping[str, Any]:
         curve = Curve(tally)
         top = curve.hull()
-        found = table(top, "roc")
+        columns_of_hull = table(top, "roc")
         differs = auc(top) - auc(curve) > _SAME_AREA  # False where the AUC is NaN
-        return found if differs else {name: column[:0] for name, column in found.items()}
+        return columns_of_hull if differs else {name: column[:0] for name, column in columns_of_hull.items()}
 
     return Results(tabulate_groups(tallies, columns))
 
@@ -150,8 +148,8 @@ def _tabulate_iso_cost(data: FigureData, costs: Costs, prevalence: float | None)
     at = data.prevalence if prevalence is None else prevalence
     if at is None:
         raise OptionError(
-            "models were measured at different prevalences, so costs are not those of one place",
-            remedy=f"say where they will be used, for example {keyword('prevalence', 0.1)}.",
+            "the models have different prevalences, so costs need the deployment prevalence.",
+            remedy=f"Add it, for example {keyword('prevalence', 0.1)}.",
         )
     best = roc_convex_hull(data.curves).at(costs, at)
     line = iso_cost(costs, at, through=(best.fpr, best.tpr))
@@ -170,7 +168,7 @@ def _tabulate_iso_cost(data: FigureData, costs: Costs, prevalence: float | None)
 
 
 def _paint_roc(ax: Axes, parts: Parts) -> None:
-    paint_curves(ax, parts, _ROC_AXES, told=estimate_labels(parts, "auc", "AUC"))
+    paint_curves(ax, parts, _ROC_AXES, details=estimate_labels(parts, "auc", "AUC"))
     if "hull" in parts:
         _paint_hulls(ax, parts)
     paint_points(ax, parts, _ROC_AXES)
@@ -198,24 +196,24 @@ def _paint_roc(ax: Axes, parts: Parts) -> None:
 
 def _paint_hulls(ax: Axes, parts: Parts) -> None:
     """Shade the area between curves and their hulls."""
-    of, below = series_positions(parts), {each.key: each.rows for each in split_series(parts["curve"])}
+    positions, curves = series_positions(parts), {each.key: each.rows for each in split_series(parts["curve"])}
     for order, each in enumerate(split_series(parts["hull"])):
-        (x, y), under = (as_gaps(each.rows[name]) for name in _ROC_AXES), below[each.key]
-        shade = color_at(of[each.key])
+        (x, y), under = (as_gaps(each.rows[name]) for name in _ROC_AXES), curves[each.key]
+        shade = color_at(positions[each.key])
         ax.fill([*x, *under["fpr"][::-1]], [*y, *under["sensitivity"][::-1]], color=shade, alpha=0.1, linewidth=0)
-        ax.plot(x, y, ":", color=shade, linewidth=1, label="" if order else "convex hull: mixtures reach it", zorder=2)
+        ax.plot(x, y, ":", color=shade, linewidth=1, label="" if order else "convex hull", zorder=2)
 
 
 def _iso_cost_label(row: Mapping[str, Any]) -> str:
-    who = {FLAG_NONE: "flag nobody", FLAG_ALL: "flag everybody"}.get(row["classifier"], row["classifier"])
-    where = "" if row["threshold"] is None or who != row["classifier"] else f" at {row['threshold']:.4g}"
-    return legend_label(f"equal cost, {row['cost']:.4g} a case: {who}{where}")
+    decision = {FLAG_NONE: "flag nobody", FLAG_ALL: "flag everybody"}.get(row["classifier"], row["classifier"])
+    where = "" if row["threshold"] is None or decision != row["classifier"] else f" at {row['threshold']:.4g}"
+    return legend_label(f"iso-cost line, {row['cost']:.4g} per person: {decision}{where}")
 
 
 _PR_AXES = TABLES["pr"]
 _F1 = (0.2, 0.4, 0.6, 0.8)
 _BESIDE = 1.12
-"""Left edge of a legend that leaves space for the labels of lines of equal F1."""
+"""Left edge of a legend that leaves space for the labels of lines of constant F1."""
 
 
 def pr(  # noqa: PLR0913  (each is something that is drawn, or not)
@@ -232,14 +230,15 @@ def pr(  # noqa: PLR0913  (each is something that is drawn, or not)
     """Draw the precision–recall curve.
 
     The curve is a staircase, whose steps average precision adds up. The legend gives the average precision with its
-    confidence interval. Lines of equal F1 and the prevalence, which is the precision of chance, are in the background.
+    confidence interval. Lines of constant F1, and the prevalence as the precision of random flagging, are in the
+    background.
 
     Parameters
     ----------
     data
         Models as in `roc`.
     iso_f1
-        Whether to draw lines of equal F1.
+        Whether to draw lines of constant F1.
     band
         Whether to draw a confidence band.
     level
@@ -288,7 +287,7 @@ def _tabulate_prevalences(data: FigureData) -> Results:
 
 
 def _tabulate_iso_f1() -> Results:
-    """Tabulate precisions of equal F1, :math:`F·R/(2R-F)`, where they are at most 1."""
+    """Tabulate precisions of constant F1, :math:`F·R/(2R-F)`, where they are at most 1."""
     recall = np.concatenate([np.linspace(f1 / (2 - f1), 1.0, 60) for f1 in _F1])
     f1 = np.repeat(_F1, 60)
     return Results({"f1": f1, "sensitivity": recall, "precision": f1 * recall / (2 * recall - f1)})
@@ -297,7 +296,7 @@ def _tabulate_iso_f1() -> Results:
 def _paint_pr(ax: Axes, parts: Parts) -> None:
     if "iso_f1" in parts:
         _paint_iso_f1(ax, parts)
-    paint_curves(ax, parts, _PR_AXES, told=estimate_labels(parts, "average_precision", "AP"), step="pre")
+    paint_curves(ax, parts, _PR_AXES, details=estimate_labels(parts, "average_precision", "AP"), step="pre")
     paint_points(ax, parts, _PR_AXES)
     paint_marks(ax, parts, _PR_AXES)
     _paint_prevalences(ax, parts)
@@ -318,21 +317,21 @@ def _paint_iso_f1(ax: Axes, parts: Parts) -> None:
 
 def _paint_prevalences(ax: Axes, parts: Parts) -> None:
     """Paint one line if all prevalences are the same, otherwise one per series in its color."""
-    rows, of = parts["prevalence"].rows(), series_positions(parts)
-    shares_ = {row["precision"] for row in rows}
-    if max(shares_) - min(shares_) < 1e-12:
+    rows, positions = parts["prevalence"].rows(), series_positions(parts)
+    shares = {row["precision"] for row in rows}
+    if max(shares) - min(shares) < 1e-12:
         ax.axhline(
             rows[0]["precision"],
             color=GRAY,
             linewidth=1,
             linestyle=":",
             zorder=2,
-            label=f"by chance: the prevalence, {format_percent(rows[0]['precision'])}",
+            label=f"chance: prevalence {format_percent(rows[0]['precision'])}",
         )
         return
     for at, row in enumerate(rows):
-        shade = color_at(of.get((row["model"], str(row["group"])), at))
-        label = "" if at else "by chance: the prevalence of each"
+        shade = color_at(positions.get((row["model"], str(row["group"])), at))
+        label = "" if at else "chance: prevalence of each"
         ax.axhline(row["precision"], color=shade, linewidth=0.9, linestyle=":", zorder=2, label=label)
 
 
@@ -382,7 +381,7 @@ def gain(
     """
     models = figure_data(data, "a gain curve")
     parts = tabulate_parts(models, CurveRequest("gain", band, level, threshold, policy))
-    compare = {"by_chance": {"flag_rate": [0.0, 1.0], "sensitivity": [0.0, 1.0]}}
+    compare = {"chance": {"flag_rate": [0.0, 1.0], "sensitivity": [0.0, 1.0]}}
     if models.prevalence is not None:
         compare["perfect"] = {"flag_rate": [0.0, models.prevalence, 1.0], "sensitivity": [0.0, 1.0, 1.0]}
     parts["reference"] = reference_lines(**compare)
@@ -427,7 +426,7 @@ def lift(
     2.0
     """
     parts = tabulate_parts(figure_data(data, "a lift curve"), CurveRequest("lift", band, level, threshold, policy))
-    parts["reference"] = reference_lines(by_chance={"flag_rate": [0.0, 1.0], "lift": [1.0, 1.0]})
+    parts["reference"] = reference_lines(chance={"flag_rate": [0.0, 1.0], "lift": [1.0, 1.0]})
     return make_drawing("lift", parts, _paint_lift, ax=ax)
 
 
@@ -445,9 +444,7 @@ def _paint_lift(ax: Axes, parts: Parts) -> None:
 
 
 def _paint_gain_curves(ax: Axes, parts: Parts, what: str) -> None:
-    along = TABLES[what]
-    paint_curves(ax, parts, along)
-    paint_points(ax, parts, along)
-    paint_marks(ax, parts, along)
-    paint_references(ax, parts, along)
-    label_axes(ax, *along)
+    axes = TABLES[what]
+    for paint in (paint_curves, paint_points, paint_marks, paint_references):
+        paint(ax, parts, axes)
+    label_axes(ax, *axes)

@@ -1,50 +1,67 @@
-"""Score distributions of both classes, and measures against the threshold."""
+"""Score distributions of both classes, and measures against the threshold and against the prevalence."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import chain, pairwise
 from math import ceil, isfinite, sqrt
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from baserate._arrays import Floats, ratio
 from baserate._domains import BINS, check_domain
+from baserate._errors import OptionError, keyword
 from baserate._formatting import count_of
 from baserate._results import Results
 from baserate._tally import Tallies, Tally
 from baserate.draw._data import (
     Data,
+    Mixed,
     Policies,
+    Series,
     Thresholds,
     add_measures,
     pool_groups,
     select_model,
     single_threshold_marks,
+    split_labels,
+    split_series,
     tabulate_curve,
     tabulate_marks,
 )
 from baserate.draw._figure import (
     AXIS_LABELS,
     GRAY,
+    LIGHT_GRAY,
     NEGATIVE,
     POSITIVE,
+    SHADE,
     Drawing,
     Parts,
+    add_legend,
+    as_gaps,
+    band_label,
+    check_both_classes,
     color_at,
+    fit_size,
     format_percent,
+    label_axes,
     legend_label,
     line_style_at,
     make_drawing,
+    marker_at,
     measure_label,
+    paint_band,
+    paint_line,
     place_legend,
+    plot_values,
     set_unit_limits,
 )
-from baserate.draw._lines import SHADE, as_gaps, band_label
 from baserate.measure import Measure, as_measure, concatenate, describe, inner_edges, results_data, widen_range
-from baserate.shift import reweigh
+from baserate.shift import check_prevalence, prevalence_curve, prevalence_grid, reweigh
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -69,7 +86,7 @@ def scores(
 ) -> Drawing:
     """Draw the score distributions of both classes: the share of each class in bins.
 
-    There is an edge of a bin at every threshold, so the bins beyond it hold what it flags. The legend gives these
+    There is an edge of a bin at every threshold, so the bins above it contain the flagged rows. The legend gives their
     shares.
 
     Parameters
@@ -162,17 +179,17 @@ def _paint_scores(ax: Axes, parts: Parts) -> None:
             ax.axvline(row["threshold"], color="black", linewidth=1, label=_mark_label(row))
     ax.set_ylim(bottom=0)
     ax.set_xlabel("score")
-    ax.set_ylabel("share of its class in each bin")
+    ax.set_ylabel("share of the class per bin")
     place_legend(ax, None)
 
 
 def _mark_label(row: dict[str, Any]) -> str:
-    caught = [
-        f"{format_percent(row[name])} of {who}"
-        for name, who in (("sensitivity", "positives"), ("fpr", "negatives"))
+    rates = [
+        f"{term} {format_percent(row[name])}"
+        for name, term in (("sensitivity", "sensitivity"), ("fpr", "FPR"))
         if row[name] is not None
     ]
-    return legend_label(f"{row['name']} flags {', '.join(caught)}")
+    return legend_label(f"{row['name']}: {', '.join(rates)}")
 
 
 _DEFAULT_MEASURES = ("sensitivity", "specificity", "precision", "f1", "flag_rate")
@@ -256,8 +273,8 @@ def _paint_thresholds(ax: Axes, parts: Parts, *, whole: bool) -> None:
     ends = (0.0, 1.0) if min(finite) >= 0 and max(finite) <= 1 else (min(finite), max(finite))
     names = list(dict.fromkeys(columns["measure"]))
     for at, name in enumerate(names):
-        there = [place for place, each in enumerate(columns["measure"]) if each == name]
-        rows = {key: [column[place] for place in there] for key, column in columns.items()}
+        places = [place for place, each in enumerate(columns["measure"]) if each == name]
+        rows = {key: [column[place] for place in places] for key, column in columns.items()}
         _paint_measure(ax, rows, ends, at, band_label(parts["curve"]) if "low" in rows and at == 0 else "")
     for at, row in enumerate(parts["marks"].rows() if "marks" in parts else ()):
         if isfinite(row["threshold"]):
@@ -270,12 +287,12 @@ def _paint_thresholds(ax: Axes, parts: Parts, *, whole: bool) -> None:
             )
     if whole:
         set_unit_limits(ax, "y")
-    ax.set_xlabel("threshold: scores at or above it are flagged")
+    ax.set_xlabel("threshold")
     ax.set_ylabel(AXIS_LABELS.get(names[0], measure_label(names[0])) if len(names) == 1 else "value")
     place_legend(ax, None)
 
 
-def _paint_measure(ax: Axes, rows: Mapping[str, list[Any]], ends: tuple[float, float], at: int, told: str) -> None:
+def _paint_measure(ax: Axes, rows: Mapping[str, list[Any]], ends: tuple[float, float], at: int, band: str) -> None:
     """Paint a measure, which is constant from each score down to the next, and beyond the last ones."""
     x = [*np.clip(rows["threshold"], *ends), ends[0]]
     y, low, high = (as_gaps([*rows[key], rows[key][-1]]) if key in rows else [] for key in ("value", "low", "high"))
@@ -288,4 +305,184 @@ def _paint_measure(ax: Axes, rows: Mapping[str, list[Any]], ends: tuple[float, f
         label=measure_label(rows["measure"][0]),
     )
     if low:
-        ax.fill_between(x, low, high, step="post", color=color_at(at), alpha=SHADE, linewidth=0, label=told)
+        ax.fill_between(x, low, high, step="post", color=color_at(at), alpha=SHADE, linewidth=0, label=band)
+
+
+_LEGEND_NAMES = {"npv": "NPV", "precision": "PPV (precision)"}
+"""Labels of measures in the legend."""
+_BEYOND = 50
+"""Points between the usual prevalences and a mark beyond them."""
+
+
+def prevalence(  # noqa: PLR0913  (each is something that is drawn, or not)
+    data: Mixed,
+    *,
+    threshold: float | Mapping[str, float] | None = None,
+    measures: Iterable[str | Measure] = ("precision", "npv"),
+    at: float | None = None,
+    log: bool = True,
+    level: float = 0.95,
+    ax: Axes | None = None,
+) -> Drawing:
+    """Draw PPV and NPV, or other measures of decisions, against the prevalence, with confidence bands.
+
+    Lines mark the prevalence of the data and, if given, that of deployment.
+
+    Parameters
+    ----------
+    data
+        Models as in `roc`, or a confusion matrix (`Counts`).
+    threshold
+        Threshold of all models, or one for each by name; 0.5 by default if the scores are probabilities.
+    measures
+        Measures or their names.
+    at
+        Deployment prevalence to mark.
+    log
+        Whether the axis of the prevalence is logarithmic.
+    level
+        Confidence level of the bands.
+    ax
+        Matplotlib axes to paint on; new ones by default.
+
+    Returns
+    -------
+    Drawing
+        The figure with its numbers.
+
+    Examples
+    --------
+    >>> from baserate import Counts, draw
+    >>> drawing = draw.prevalence(Counts(tp=99, fn=1, fp=1, tn=99), at=0.02)
+    >>> [(row["prevalence"], row["measure"], round(row["value"], 3)) for row in drawing.parts["marks"].rows()]
+    [(0.5, 'precision', 0.99), (0.02, 'precision', 0.669), (0.5, 'npv', 0.99), (0.02, 'npv', 1.0)]
+    """
+    if at is not None:
+        check_prevalence("at", at)
+    models = _models_and_thresholds(data, threshold)
+    first, (first_tallies, _) = next(iter(models.items()))
+    options = {"measures": list(measures), "level": level}
+    marked = {"sample": first_tallies.pooled(first).prevalence} | ({} if at is None else {"deployment": at})
+    places = list(marked.values())
+    parts = {
+        "curve": _tabulate_models(models, prevalences=_prevalence_grid(places), **options),
+        "marks": _name_marks(marked, _tabulate_models(models, prevalences=places, **options)),
+    }
+    return make_drawing("prevalence", parts, partial(_paint_prevalence, log=log), ax=ax, size=fit_size(parts["marks"]))
+
+
+def _models_and_thresholds(
+    data: Mixed, threshold: float | Mapping[str, float] | None
+) -> dict[str, tuple[Tallies, float | None]]:
+    """Return each model by itself with its threshold; None for labels, which are decisions."""
+    scored, labels = split_labels(data)
+    if scored is None and threshold is not None:
+        raise OptionError(
+            f"{keyword('threshold', threshold)} does not apply to labels, which are decisions.",
+            remedy="Leave it out.",
+            option="threshold",
+            value=threshold,
+        )
+    models = {}
+    for tallies in filter(None, (scored, labels)):
+        check_both_classes(tallies, "a curve against the prevalence")
+        for model, groups in tallies.models.items():
+            single = replace(tallies, models={model: groups}, decisions={})
+            models[model] = single, None if tallies is labels else _model_threshold(model, threshold)
+    return models
+
+
+def _model_threshold(model: str, threshold: float | Mapping[str, float] | None) -> float | None:
+    if not isinstance(threshold, Mapping):
+        return threshold
+    if model not in threshold:
+        raise OptionError(
+            f"the model {model} has no threshold.", remedy="Give one for each model, or one number for all."
+        )
+    return threshold[model]
+
+
+def _tabulate_models(models: Mapping[str, tuple[Tallies, float | None]], **options: Any) -> Results:  # noqa: ANN401
+    """Tabulate every model at its own threshold."""
+    parts = []
+    for model, (single, cut) in models.items():
+        table = prevalence_curve(single, threshold=cut, **options)
+        parts.append({**table.columns, "model": [model if len(models) > 1 else None] * len(table)})
+    columns = {name: concatenate([part[name] for part in parts]) for name in parts[0]}
+    # Several models are reweighted one by one, so the digest would be that of the last model.
+    return Results(columns, {name: value for name, value in table.data.items() if name != "digest" or len(models) == 1})
+
+
+def _prevalence_grid(marked: Sequence[float]) -> Floats:
+    """Return the usual prevalences, those that are marked, and points towards marks beyond the usual range."""
+    usual = prevalence_grid()
+    least, most = min(*marked, usual[0]), max(*marked, usual[-1])
+    # Logarithmic toward 0 and, mirrored, toward 1, where predictive values change fast.
+    below, above = np.geomspace(least, usual[0], _BEYOND), 1 - np.geomspace(1 - most, 1 - usual[-1], _BEYOND)
+    return np.unique(np.concatenate([usual, marked, below, above]))
+
+
+def _name_marks(marked: Mapping[str, float], table: Results) -> Results:
+    names = {share: name for name, share in marked.items()}
+    return Results({"mark": [names[float(at)] for at in table.columns["prevalence"]], **table.columns}, table.data)
+
+
+def _paint_prevalence(ax: Axes, parts: Parts, *, log: bool) -> None:
+    curve = parts["curve"]
+    lines, points = list(_split_lines(curve)), list(_split_lines(parts["marks"]))
+    is_single = len({line.place for line in lines}) == 1
+    _paint_verticals(ax, parts["marks"])
+    for at, (line, dots) in enumerate(zip(lines, points, strict=True)):
+        hue = line.measure if is_single else line.place
+        if is_single:
+            label = "" if at else f"{format_percent(curve.data['level'])} CI"
+            paint_band(ax, line.each.rows, hue, "prevalence", label=label)
+        paint_line(ax, line.each, hue, ("prevalence", "value"), linestyle=line_style_at(line.measure))
+        paint_line(ax, dots.each, hue, ("prevalence", "value"), linestyle="", marker=marker_at(hue), label="")
+    if log:
+        ax.set_xscale("log")
+    ax.xaxis.set_major_formatter(lambda share, _place: format_percent(share))
+    names = list(dict.fromkeys(curve.columns["measure"]))
+    both = "predictive value" if set(names) <= set(_LEGEND_NAMES) else "value"
+    label_axes(ax, "prevalence", names[0] if len(names) == 1 else both)
+    _limit_values(ax, curve)
+    add_legend(ax, len({line.place for line in lines}))
+
+
+class _Line(NamedTuple):
+    """One measure of one series: its rows, the index of the series, and that of the measure."""
+
+    each: Series
+    place: int
+    measure: int
+
+
+def _split_lines(table: Results) -> Iterator[_Line]:
+    for place, each in enumerate(split_series(table)):
+        measures = each.rows["measure"]
+        for at, name in enumerate(dict.fromkeys(measures)):
+            places = [row for row, measure in enumerate(measures) if measure == name]
+            rows = {key: [column[row] for row in places] for key, column in each.rows.items()}
+            yield _Line(Series(_line_name(each.name, name, alone=len(places) == len(measures)), rows), place, at)
+
+
+def _line_name(series: str, measure: str, *, alone: bool) -> str:
+    """Name a line by what differs from the others."""
+    if not series:
+        return _LEGEND_NAMES.get(measure, measure_label(measure))
+    return series if alone else f"{series}, {measure_label(measure)}"
+
+
+def _paint_verticals(ax: Axes, marks: Results) -> None:
+    """Mark the prevalence of the data, and that of deployment."""
+    looks = {"sample": (LIGHT_GRAY, ":"), "deployment": (GRAY, "--")}
+    for name, share in dict(zip(marks.columns["mark"], marks.columns["prevalence"], strict=True)).items():
+        color, dash = looks[name]
+        ax.axvline(share, color=color, linestyle=dash, linewidth=1, label=f"{name}: {format_percent(share)}")
+
+
+def _limit_values(ax: Axes, curve: Results) -> None:
+    """Limit shares to 0 to 1; keep the limits of other measures."""
+    values = plot_values(curve.columns["value"])
+    if np.nanmin(values) >= 0 and np.nanmax(values) <= 1:
+        set_unit_limits(ax, "y")

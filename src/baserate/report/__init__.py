@@ -1,15 +1,14 @@
 """Reports: a plan, its run, and a report with findings, as text, Markdown, JSON or an interactive page.
 
 - `_plan`: `Plan`, everything that a report depends on except the rows.
-- `_run`: `run` and `evaluate`; reads the data of a plan, and draws the figures of a report.
+- `_run`: `run` and `evaluate`; reads and measures the data of a plan, adds findings, draws figures of a report.
 - `_measurements`: the table of numbers, one row for each.
 - `_curves`: thinned curves of models, for the page.
 - `_report`: `Report`, `View`, `Finding`, and the JSON file.
 - `_commands`: plans and next steps as shell commands and as Python.
-- `_checks`: registry entry of a finding, and the wording of evidence.
-- `_findings`: all findings by code; `_findings_data`, `_findings_performance` and `_findings_use` hold them.
-- `_natural_frequencies`: the confusion matrix of 1000 people.
-- `_text`: the report for a terminal and in Markdown.
+- `_findings`: registry entry of a finding, and the wording of evidence; `_findings_data`, `_findings_performance` and
+  `_findings_use` contain the findings.
+- `_text`: the report for a terminal and in Markdown, with natural frequencies.
 - `_page`: the interactive page; its scripts and its style are in `page/`.
 
 May import the types and every package of an earlier layer. Names are resolved on first use.
@@ -20,10 +19,9 @@ from typing import TYPE_CHECKING
 from baserate._lazy import attach
 
 if TYPE_CHECKING:
-    from baserate.report._findings import CHECKS as CHECKS
     from baserate.report._plan import Plan as Plan
     from baserate.report._report import Finding as Finding, Report as Report, View as View
-    from baserate.report._run import draw_figures as draw_figures, evaluate as evaluate, run as run
+    from baserate.report._run import CHECKS as CHECKS, draw_figures as draw_figures, evaluate as evaluate, run as run
 
 if TYPE_CHECKING:  # for other packages of baserate
     from baserate.report._run import read_plan_data as read_plan_data, run_on_data as run_on_data

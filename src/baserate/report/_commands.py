@@ -24,7 +24,7 @@ from baserate.text import Command, CommandList
 READ_FIELDS = ("truth", "score", "predicted", "positive", "negative", "group", "weight", "count", "missing")
 _LABEL_FIELDS = ("positive", "negative")
 _FLAGS: dict[str, str] = {"method": "--interval", "output": "-o"}
-"""What a field or an option is called in a shell, where that is not its own name."""
+"""Flags of fields and options that are not called like them."""
 _DEFAULTS: dict[str, Any] = {each.name: each.default for each in fields(Plan)}
 
 
@@ -77,7 +77,7 @@ def spell_plan(plan: Plan) -> dict[str, Any]:
 
 
 def keyword_arguments(plan: Plan, names: Iterable[str], *, spelled: bool = False) -> Iterator[str]:
-    """Return fields as keywords of Python, where they are not as usual; labels that are text perhaps as `LabelText`."""
+    """Yield fields that differ from the defaults as keyword arguments; text labels perhaps as `LabelText`."""
     for name in names:
         value = getattr(plan, name)
         if (name == "truth" and value) or value != _DEFAULTS[name]:
@@ -105,7 +105,7 @@ def python_literal(value: Any) -> str:  # noqa: ANN401  (any field)
 
 
 def spell_words(plan: Plan, names: Iterable[str], more: Iterable[str]) -> list[str]:
-    """Return files, and flags of these fields where they are not as usual, each quoted; `more` are flags already."""
+    """Return files, and flags of fields that differ from the defaults, quoted; `more` are further flags."""
     words: list[str] = []
     for name in names:
         value: Any = plan.policy_file if name == "policy" else getattr(plan, name)
@@ -172,7 +172,7 @@ _FIELDS: dict[str, tuple[str, ...]] = {
     "draw roc": (*_SINGLE_MODEL_FIELDS, "predicted", "policy"),
     "size": ("level",),
 }
-"""What each command takes of a plan."""
+"""Fields of a plan that each command accepts."""
 _GROUP_PREVALENCE_VERBS = ("report", "equalize")
 """Commands that take a prevalence for each group."""
 OPEN_THRESHOLD: Mapping[str, Any] = {"threshold": None, "rule": None, "policy": None, "policy_file": None}
@@ -189,7 +189,7 @@ class Step:
 
 
 def spell_step(report: Report, step: Step, model: str | None = None) -> Snippet | None:
-    """Return a step as it is typed for one model, or for all of them; None where it cannot be typed.
+    """Return the command of a step for one model, or for all of them; None where no command can express it.
 
     >>> import baserate
     >>> report = baserate.evaluate([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1], prevalence=0.02)
@@ -228,7 +228,7 @@ def plan_of(report: Report, model: str) -> Plan:
 
 
 def sample_of(plan: Plan, model: str) -> tuple[str, str]:
-    """Return the sample and the column of scores behind the name of a model, where samples are judged apart."""
+    """Return the sample and the column of scores in the name of a model, where samples are separate."""
     if len(plan.score) == 1:
         return model, plan.score[0]
     # The longest suffix wins: a column may be called like the end of another one.
@@ -237,7 +237,7 @@ def sample_of(plan: Plan, model: str) -> tuple[str, str]:
 
 
 def has_unsaved_policy(plan: Plan) -> bool:
-    """Whether a plan has a policy that no file is known to hold."""
+    """Whether a plan has a policy without a known file."""
     return plan.policy is not None and plan.policy_file is None
 
 
@@ -257,7 +257,7 @@ def unused_file_name(name: str, plan: Plan) -> str:
 
 
 def has_both_classes(report: Report, *, least: int = 1) -> bool:
-    """Whether every model has rows of both classes, at least so many of each."""
+    """Whether every model has at least the given number of rows of both classes."""
     return smallest_class_size(report) >= least
 
 
@@ -408,7 +408,7 @@ def _shift_script(script: _Script) -> Iterator[str]:
 def _measure_script(script: _Script) -> Iterator[str]:
     """Yield statements that measure decisions, perhaps with clusters of rows."""
     cluster = script.options.get("cluster")
-    with_cluster = script._replace(plan=replace(script.plan, id=cluster))  # among the columns that are handed over
+    with_cluster = script._replace(plan=replace(script.plan, id=cluster))  # one of the columns that are passed
     yield f"rows = {with_cluster.read('rows', cluster=cluster) if cluster else script.read('tallies')}"
     yield f"baserate.infer.summary({', '.join(['rows', *script.keywords('threshold'), *script.interval()])})"
 
@@ -482,7 +482,7 @@ def _next_shell_commands(report: Report) -> Iterator[Command]:
             yield Command(why, tuple(_command_words(_with_overall_prevalence(report, single, step.verb), step)))
     if not has_unsaved_policy(plan):
         save_step = Step(verb="report", options={"save_json": unused_file_name("report.json", plan)})
-        yield Command("keep the whole report", tuple(_command_words(plan, save_step)))
+        yield Command("save the whole report", tuple(_command_words(plan, save_step)))
 
 
 def _next_steps(report: Report) -> Iterator[tuple[str, Step]]:
@@ -498,7 +498,7 @@ def _next_steps(report: Report) -> Iterator[tuple[str, Step]]:
         parity = {"parity": "equal-opportunity", "output": unused_file_name("by-group.json", plan)}
         yield "choose group thresholds with equal sensitivity", Step(verb="equalize", options=parity)
     if _is_miscalibrated(report):
-        yield "see where probabilities are miscalibrated", Step(verb="reliability")
+        yield "list calibration by bins of probability", Step(verb="reliability")
     yield "draw the ROC curve", Step(verb="draw roc", options={"output": unused_file_name("roc.svg", plan)})
 
 
@@ -514,5 +514,5 @@ def _next_python_commands(report: Report) -> Iterator[Command]:
     of, policy = ("", "policy") if len(report.models) == 1 else (f".of({first!r})", f"policies[{first!r}]")
     yield Command("a number with its confidence interval", (f"report{of}.there.precision",))
     yield Command("all numbers", ("report.frame()",))
-    yield Command("save the policy, to decide new rows by it", (f'report.{policy}.save("policy.json")',))
-    yield Command("keep the whole report", ('report.save("report.json")',))
+    yield Command("save the policy for new rows", (f'report.{policy}.save("policy.json")',))
+    yield Command("save the whole report", ('report.save("report.json")',))

@@ -67,15 +67,14 @@ class ThinnedCurve:
     Every threshold of the full curve has a stricter neighbour among those kept, or is one itself, such that true and
     false positive rates are less than 1/steps apart. Odds of both rates and of their complements differ by a factor
     of e^(20/steps) at most, so that PPV and NPV are within 5/steps of each other at any prevalence. `steps` are 500 for
-    everybody, and fewer within each group. Vertices of the hulls of everybody and of all groups are kept, too,
-    the points that rules choose among these rows, and the thresholds of the plan's policy. Counts are exact everywhere.
-    Of up to 2·steps distinct scores none is left out.
+    everybody, and fewer within each group. The curve also has the vertices of all convex hulls, the thresholds that
+    rules
+    choose, and those of the plan's policy. Counts are exact everywhere. Up to 2·steps distinct scores are all kept.
     """
 
     name: str
     threshold: Floats
-    """Kept scores, strictly decreasing, without the +inf at which nothing is flagged; of float32 scores, short decimals
-    that flag the same."""
+    """Kept scores, strictly decreasing, without +inf; float32 scores become short decimals that flag the same rows."""
     groups: tuple[Mapping[str, object] | None, ...]
     """Attributes of each group; a single None where there are no groups."""
     mass: Floats
@@ -89,7 +88,7 @@ class ThinnedCurve:
     reliability: Table | None
     """Masses, sums of scores and of squared weights in tenths; None where scores cannot be probabilities."""
     band: Table | None
-    """Where the ROC curve of everybody may run: at each `fpr` from `low` to `high`."""
+    """Confidence band of the ROC curve of everybody: `low` and `high` at each `fpr`."""
     digest: str
     """SHA-256 of everybody."""
     group_digest: str | None
@@ -175,7 +174,7 @@ def _thin_curve(tallies: Tallies, model: str, level: float, policy: Policy | Non
     parts, labels = list(groups.values()), has_labels_only(tallies, model)
     steps = max(_FEWEST_STEPS, min(GROUP_STEPS, _SHARED_STEPS // len(parts)))
     grouped = bool(tallies.attributes)
-    # Scores of labels are 1 and 0: both are thresholds, and nothing is to thin.
+    # Scores of labels are 1 and 0: both are thresholds.
     threshold = (
         np.array(_LABEL_SCORES) if labels else _select_thresholds(pooled, parts if grouped else [], steps, policy)
     )

@@ -7,7 +7,8 @@ from typing import Any
 
 from baserate._formatting import format_level, format_p_phrase, join_words
 from baserate._tally import describe_reasons
-from baserate.report._checks import (
+from baserate.report._commands import Step, has_both_classes
+from baserate.report._findings import (
     Check,
     Evidence,
     current_threshold,
@@ -20,7 +21,6 @@ from baserate.report._checks import (
     suggest_groups,
     suggest_other_class,
 )
-from baserate.report._commands import Step, has_both_classes
 from baserate.report._report import Report, estimate_of
 
 _TIED_PAIRS, _LARGEST_TIE = 0.02, 0.1
@@ -41,11 +41,11 @@ _DISTINCT, _ROWS_PER_SCORE = 20, 10
     suggest=lambda _report, _numbers: Step(verb="curve roc"),
 )
 def find_ties(report: Report) -> Evidence | None:
-    """Scores that order few rows.
+    """Scores with many ties.
 
     It is reported where more than 0.02 of the pairs of a positive and a negative have the same score; or 0.1 of the
-    rows or more share one; or there are fewer than 20 distinct scores, with ten rows or more for each. Labels are no
-    scores.
+    rows or more share one; or there are fewer than 20 distinct scores, with ten rows or more for each. Predicted
+    labels are excluded.
 
     >>> import baserate
     >>> report = baserate.evaluate([1, 1, 0, 0] * 25, [0.8, 0.4, 0.4, 0.2] * 25)
@@ -114,9 +114,9 @@ def find_positive_majority(report: Report) -> Evidence | None:
     whole=True,
 )
 def find_dropped_rows(report: Report) -> Evidence | None:
-    """Rows that were read and left out.
+    """Rows that were dropped.
 
-    It is reported where `--missing drop` left out a row or more, since something in it is missing or unknown.
+    It is reported where `--missing drop` left out one row or more with a missing or unknown value.
 
     >>> import baserate
     >>> report = baserate.evaluate([1, 0, 1, 0], [0.9, 0.2, None, 0.1], missing="drop")
@@ -147,17 +147,17 @@ def _suggest_clusters(report: Report, _numbers: Mapping[str, Any]) -> Step | Non
     severity="caution",
     panel="findings",
     why=(
-        "Confidence intervals and p-values assume independent rows. Several rows of one person hold less information "
-        "than rows of several people, so intervals are too narrow; and a row that was read twice counts twice."
+        "Confidence intervals and p-values assume independent rows. Several rows of one person contain less "
+        "information than rows of several people, so intervals are too narrow. A row that was read twice counts twice."
     ),
     remedy="If rows with one id belong together, analyze them as a cluster. If they are copies, keep one of each.",
     suggest=_suggest_clusters,
     whole=True,
 )
 def find_repeated_ids(report: Report) -> Evidence | None:
-    """Rows that are not of different people.
+    """Row ids that occur more than once.
 
-    It is reported where rows were read with `--id`, and an id stands in more than one of them.
+    It is reported where rows were read with `--id`, and an id occurs in more than one of them.
 
     >>> import baserate
     >>> report = baserate.evaluate([1, 0, 1, 0], [0.9, 0.2, 0.6, 0.1], id=["a", "b", "a", "c"])
@@ -195,9 +195,9 @@ _MAX_DIFFERENCES = 6
 def find_group_differences(report: Report) -> Evidence | None:
     """Groups that differ from the largest one by more than chance.
 
-    Each group is compared with the largest one in flag rate, sensitivity, false positive rate and precision. It is told
-    of comparisons whose p-value is below one less the level, after Holm's adjustment over all groups and the four
-    measures. Groups take part where their number rests on at least 30 rows: negatives for the false positive rate.
+    Each group is compared with the largest one in flag rate, sensitivity, false positive rate and precision. It is
+    reported for comparisons whose p-value is below one less the level, after Holm's adjustment over all groups and the
+    four measures. Only groups with at least 30 rows for a measure are compared: negatives for the false positive rate.
 
     >>> import baserate
     >>> truth, score = [1] * 60 + [0] * 140, [0.8] * 50 + [0.3] * 10 + [0.1] * 140
@@ -265,10 +265,10 @@ def _difference_numbers(row: dict[str, Any]) -> dict[str, Any]:
     whole=True,
 )
 def find_small_groups(report: Report) -> Evidence | None:
-    """Groups that say little.
+    """Groups with few rows.
 
-    It is reported where the sensitivity or the false positive rate of a group rests on fewer than 30 rows, or on so
-    few that a difference of 0.2 from all others would be detected with a power below 0.8.
+    It is reported where the sensitivity or the false positive rate of a group has fewer than 30 rows, or so few that a
+    difference of 0.2 from all others would be detected with a power below 0.8.
 
     >>> import baserate
     >>> truth, score, site = [1, 0, 0, 0] * 100, [0.8, 0.1, 0.2, 0.6] * 100, ["north"] * 190 + ["east"] * 190

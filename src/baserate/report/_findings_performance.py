@@ -9,7 +9,8 @@ from typing import Any
 from baserate import infer
 from baserate._results import Estimate
 from baserate.infer import normal_quantile
-from baserate.report._checks import (
+from baserate.report._commands import Step, has_both_classes, unused_file_name
+from baserate.report._findings import (
     Check,
     Evidence,
     defined_estimate,
@@ -22,7 +23,6 @@ from baserate.report._checks import (
     suggest_choice,
     suggest_other_class,
 )
-from baserate.report._commands import Step, has_both_classes, unused_file_name
 from baserate.report._report import Report
 
 _MAX_HALF_WIDTH, _TARGET_HALF_WIDTH = 0.1, 0.05
@@ -56,7 +56,7 @@ _DIGITS = 15
     suggest=suggest_choice,
 )
 def find_constant_accuracy(report: Report) -> Evidence | None:
-    """Accuracy that a constant prediction reaches, too.
+    """Accuracy no better than that of a constant prediction.
 
     It is reported where accuracy, at the stated prevalence if there is one, is no more than the share of the larger
     class; or where it is more, but its interval reaches down to that share.
@@ -91,8 +91,8 @@ def find_constant_accuracy(report: Report) -> Evidence | None:
     severity="serious",
     panel="roc",
     why=(
-        "A higher score should mean more likely positive. Here it goes with negatives: the classes may be swapped, or "
-        "the score may be that of the other class. Every threshold then flags the wrong rows."
+        "A higher score should mean more likely positive. In this sample it means less likely positive: the classes "
+        "may be swapped, or the score may be that of the other class. Every threshold then flags the wrong rows."
     ),
     remedy=(
         "If the classes are swapped, name the other one as the positive class. If the score is that of the other "
@@ -101,7 +101,7 @@ def find_constant_accuracy(report: Report) -> Evidence | None:
     suggest=suggest_other_class,
 )
 def find_reversed_scores(report: Report) -> Evidence | None:
-    """Scores that rank the wrong way round.
+    """AUC below one half.
 
     It is reported where the whole interval of the AUC lies below one half.
 
@@ -137,8 +137,8 @@ def _suggest_size(report: Report, numbers: Mapping[str, Any]) -> Step:
     severity="caution",
     panel="measures",
     why=(
-        "The estimate rests on so few rows that another sample of the same size could give quite another value. A "
-        "decision based on it is based on chance."
+        "The sample is so small that another one of the same size could give a very different value. A decision based "
+        "on the estimate depends on chance."
     ),
     remedy="Decide by the confidence bound rather than by the estimate, or collect more rows.",
     suggest=_suggest_size,
@@ -180,7 +180,7 @@ def find_wide_interval(report: Report) -> Evidence | None:
 
 
 def _sample_sizes(report: Report, measure: str) -> dict[str, float]:
-    """Return the numbers of rows on which a measure rests."""
+    """Return the numbers of rows of the denominators of a measure."""
     among = {"sensitivity": ("positives",), "specificity": ("negatives",), "auc": ("positives", "negatives")}
     if measure in among:
         return {name: getattr(report.here, name).value for name in among[measure]}
@@ -228,7 +228,7 @@ def _expected_design(report: Report, measure: str, expect: float) -> dict[str, f
     suggest=lambda report, _numbers: Step(verb="draw pr", options={"output": unused_file_name("pr.svg", report.plan)}),
 )
 def find_low_precision_despite_auc(report: Report) -> Evidence | None:
-    """An ROC curve that looks better than the flags will.
+    """High AUC with low average precision.
 
     It is reported where the prevalence, the stated one if there is one, is 0.1 or less, the AUC 0.75 or more, and
     average precision more than 0.25 below it.
@@ -268,7 +268,7 @@ def _suggest_calibrator(report: Report, numbers: Mapping[str, Any]) -> Step | No
     panel="reliability",
     why=(
         "Everything computed from these probabilities is wrong as well: expected costs, thresholds that follow from "
-        "costs, and the risk that a person is told."
+        "costs, and the reported risk of a person."
     ),
     remedy="Recalibrate the scores, and compare calibration before and after on rows left out of the fit.",
     suggest=_suggest_calibrator,
@@ -276,8 +276,8 @@ def _suggest_calibrator(report: Report, numbers: Mapping[str, Any]) -> Step | No
 def find_miscalibration(report: Report) -> Evidence | None:
     """Probabilities that are miscalibrated by more than chance.
 
-    It is reported where the expected calibration error (ECE) is above what nineteen in twenty perfectly calibrated
-    models of this size would show (at a level of 0.95), and 0.005 or more above what is typical of them. Then all
+    It is reported where the expected calibration error (ECE) is above that of nineteen in twenty perfectly calibrated
+    models of this size (at a level of 0.95), and 0.005 or more above their typical error. Then all
     log-odds are shifted until the mean is right, as another prevalence would do, and the check is repeated.
 
     >>> import baserate
@@ -314,10 +314,10 @@ def find_miscalibration(report: Report) -> Evidence | None:
 
 def _prevalence_evidence(report: Report) -> tuple[str, dict[str, float]]:
     """Return the prevalence for which the probabilities are calibrated, in words and as numbers."""
-    here, offset = report.here.prevalence.value, report.here.calibration_in_the_large
-    implied = here / (here + exp(offset.value) * (1 - here))  # logit(here) − offset, without logs that overflow
-    explanation = f"the scores fit a prevalence of {format_short(implied)}, and the sample has {format_short(here)}"
-    numbers = {**evidence_numbers(calibration_in_the_large=offset), "derived_prevalence": implied, "prevalence": here}
+    share, offset = report.here.prevalence.value, report.here.calibration_in_the_large
+    implied = share / (share + exp(offset.value) * (1 - share))  # logit(share) − offset, without logs that overflow
+    explanation = f"the scores fit a prevalence of {format_short(implied)}, and the sample has {format_short(share)}"
+    numbers = {**evidence_numbers(calibration_in_the_large=offset), "derived_prevalence": implied, "prevalence": share}
     return f"A constant shift of the log-odds explains it: {explanation}", numbers
 
 

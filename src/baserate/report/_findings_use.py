@@ -11,7 +11,8 @@ from baserate._policy import Policy
 from baserate._results import Estimate
 from baserate.decide import plan_rules
 from baserate.equalize import OPTIMUM_RULE as EQUALIZED
-from baserate.report._checks import (
+from baserate.report._commands import OPEN_THRESHOLD, Step, has_both_classes, smallest_class_size, unused_file_name
+from baserate.report._findings import (
     Check,
     Evidence,
     current_threshold,
@@ -26,7 +27,6 @@ from baserate.report._checks import (
     single_threshold,
     suggest_choice,
 )
-from baserate.report._commands import OPEN_THRESHOLD, Step, has_both_classes, smallest_class_size, unused_file_name
 from baserate.report._report import Report, estimate_of
 
 _RELEVANT_SHIFT = 0.1
@@ -60,7 +60,7 @@ def _suggest_shift(report: Report, numbers: Mapping[str, Any]) -> Step | None:
     suggest=_suggest_shift,
 )
 def find_other_prevalence(report: Report) -> Evidence | None:
-    """A sample whose prevalence is not that of deployment.
+    """A sample prevalence that is not that of deployment.
 
     It is reported where the stated prevalence lies outside the confidence interval of the sample's prevalence, and
     differs from it by more than a tenth of itself.
@@ -116,7 +116,7 @@ def _suggest_one_prevalence(_report: Report, numbers: Mapping[str, Any]) -> Step
 def find_different_prevalences(report: Report) -> Evidence | None:
     """Samples of different prevalences, side by side.
 
-    It is reported where models were judged on samples of their own, the intervals of two prevalences do not overlap,
+    It is reported where models were evaluated on separate samples, the intervals of two prevalences do not overlap,
     and no prevalence was stated: numbers at a stated one can be compared.
 
     >>> import baserate
@@ -265,8 +265,8 @@ def _suggest_precision(report: Report, numbers: Mapping[str, Any]) -> Step:
     severity="note",
     panel="thousand",
     why=(
-        "More than half of those who are flagged are negative. That may be right where misses are expensive. Where it "
-        "is not, it matters whether another threshold would do, or only another score."
+        "More than half of those who are flagged are negative. That may be right where misses are expensive. Otherwise "
+        "the question is whether another threshold suffices, or only another score."
     ),
     remedy=(
         "If the threshold limits precision, choose it by the precision that is required. If the score does, improve "
@@ -279,7 +279,7 @@ def find_false_alarms(report: Report) -> Evidence | None:
 
     It is reported where precision, at the stated prevalence if there is one, is below 0.5. The check looks for the
     highest precision of a threshold with at least half of the present sensitivity. If that is higher by 0.1 or more,
-    the threshold limits precision, otherwise the score does. Labels have no other threshold.
+    the threshold limits precision, otherwise the score does. Predicted labels are excluded.
 
     >>> import baserate
     >>> report = baserate.evaluate([1] * 20 + [0] * 80, [0.9] * 12 + [0.6] * 8 + [0.9] * 2 + [0.6] * 38 + [0.1] * 40)
@@ -318,8 +318,8 @@ def _suggest_agreement(report: Report, numbers: Mapping[str, Any]) -> Step:
     severity="caution",
     panel="thresholds",
     why=(
-        "The report evaluates the scores at a threshold and the labels as two models. Mixing them up means reporting "
-        "the performance of decisions that nobody makes."
+        "The report evaluates the scores at a threshold and the labels as two models. Confusing them means reporting "
+        "the performance of decisions that are never made."
     ),
     remedy=(
         "State the threshold that produced the labels. If none agrees, labels and scores come from different models, "
@@ -328,10 +328,10 @@ def _suggest_agreement(report: Report, numbers: Mapping[str, Any]) -> Step:
     suggest=_suggest_agreement,
 )
 def find_label_disagreement(report: Report) -> Evidence | None:
-    """Labels that another threshold gave, or another model.
+    """Predicted labels that differ from the decisions at the threshold.
 
-    It is reported where labels were read beside scores (`--predicted`), and in a row or more they differ from the
-    decision at the threshold. Where groups have thresholds of their own, nothing is compared.
+    It is reported where labels were read beside scores (`--predicted`), and at least one differs from the
+    decision at the threshold. Policies with several thresholds are not compared.
 
     >>> import baserate
     >>> report = baserate.evaluate([1, 1, 0, 0], [0.9, 0.4, 0.3, 0.1], predicted=[1, 1, 0, 0])

@@ -141,11 +141,15 @@ def _choose_policy(plan: Plan, tallies: Tallies, model: str) -> Policy:
     return choose_policy(tallies, partial(RULES[rule], **options), model=model)
 
 
-RANK_MEASURES = ("auc", "average_precision")
-PROBABILITY_MEASURES = (
-    *("brier", "brier_skill", "log_loss", "mean_probability", "observed_expected"),
-    *("calibration_in_the_large", "calibration_slope"),
-)
+def _page_measures(argument: type) -> tuple[str, ...]:
+    """List the measures of a type of data that have a label on the page."""
+    entries = {name: describe(measure) for name, measure in MEASURES.items()}
+    return tuple(name for name, entry in entries.items() if entry.page is not None and entry.of is argument)
+
+
+RANK_MEASURES = _page_measures(Curve)
+PROBABILITY_MEASURES = tuple(name for name in _page_measures(Tally) if name != "ece")
+"""Without the calibration error, which is compared with its null reference."""
 INVARIANT_MEASURES = ("auc",)
 """Measures that do not depend on the prevalence."""
 GROUP_SCORE_MEASURES = ("auc", "brier", "observed_expected")
@@ -186,10 +190,10 @@ def _invariant_rows(setting: Setting, rows: list[NumberRow]) -> Iterator[NumberR
     """Repeat the measures that do not depend on the prevalence for deployment, to the last digit."""
     if setting.changes_ranks or setting.deployment is None:
         return
-    there = {(subset.model, str(subset.fixed["group"])): subset.fixed for subset in setting.walk("there")}
+    deployment = {(subset.model, str(subset.fixed["group"])): subset.fixed for subset in setting.walk("there")}
     for row in rows:
         if row["measure"] in INVARIANT_MEASURES:
-            yield {**row, **there[row["model"], str(row["group"])]}
+            yield {**row, **deployment[row["model"], str(row["group"])]}
 
 
 def _run_task(task: Task) -> list[NumberRow]:
@@ -316,8 +320,8 @@ def _data_rows(setting: Setting) -> Iterator[NumberRow]:
         yield from map(partial(_deployment_prevalence_row, setting), setting.walk("there"))
     for subset in setting.walk("here"):
         fixed, rows = {"part": "data", **subset.fixed}, subset.tally.rows.sum(axis=1, dtype=np.int64).tolist()
-        for name, many in {"rows": sum(rows), "positives": rows[0], "negatives": rows[1]}.items():
-            yield {**fixed, "measure": name, "value": many}
+        for name, count in {"rows": sum(rows), "positives": rows[0], "negatives": rows[1]}.items():
+            yield {**fixed, "measure": name, "value": count}
         share = infer.estimate("prevalence", Curve(subset.tally).at(np.inf), level=setting.plan.level)
         yield {**fixed, "measure": "prevalence", **tidy_columns(share)}
         if subset.group is None and not has_labels_only(setting.sample, subset.model):
@@ -327,14 +331,14 @@ def _data_rows(setting: Setting) -> Iterator[NumberRow]:
 
 
 def _deployment_prevalence_row(setting: Setting, subset: Subset) -> NumberRow:
-    """The share of positives of everybody, exactly as it was stated, or what follows for everybody or a group."""
+    """Return the deployment prevalence of everybody as stated, or the one that follows for a group."""
     stated = setting.plan.prevalence if subset.group is None and not setting.changes_ranks else None
     value, how = (subset.tally.prevalence, "follows from what was stated") if stated is None else (stated, "stated")
     return {"part": "data", "measure": "prevalence", **subset.fixed, "value": value, "how": how}
 
 
 def _tie_shares(subset: Subset) -> dict[str, float]:
-    """How far scores repeat: distinct ones, the share of rows at the commonest, and of pairs that they do not order."""
+    """Return the number of distinct scores, the share of rows at the most frequent one, and that of tied pairs."""
     tally = subset.tally
     rows = tally.rows.sum(axis=0, dtype=np.int64)
     pairs = float(tally.positive @ tally.negative)
@@ -398,10 +402,9 @@ def _attainable_rows(setting: Setting) -> Iterator[NumberRow]:
     for subset in setting.in_use():
         if has_labels_only(setting.sample, subset.model):
             continue
-        now = decide.decision_tables(setting.places[subset.where], setting.policies[subset.model], model=subset.model)[
-            None
-        ]
-        current = float(sensitivity(now["flag"])) if "flag" in now else 0.0
+        policy, tallies = setting.policies[subset.model], setting.places[subset.where]
+        tables = decide.decision_tables(tallies, policy, model=subset.model)[None]
+        current = float(sensitivity(tables["flag"])) if "flag" in tables else 0.0
         curve = Curve(subset.tally)
         place = best_index(curve, partial(_constrained_precision, least=_MIN_SENSITIVITY_SHARE * current))
         if place is None:
@@ -463,7 +466,7 @@ def _group_difference_rows(setting: Setting) -> Iterator[NumberRow]:
 
 
 def _support_rows(setting: Setting) -> Iterator[NumberRow]:
-    """Yield the rows on which each measure of a group rests, and whether they are few."""
+    """Yield the number of rows for each measure of a group, and whether it is small."""
     if not setting.sample.attributes:
         return
     table = equalize.group_table(

@@ -14,17 +14,20 @@ from posixpath import dirname, join, normpath
 from typing import Any, NamedTuple
 
 from baserate._costs import Costs
+from baserate._counts import Counts
 from baserate._errors import FileFormatError, OptionError
 from baserate._results import json_ready
 from baserate._version import __version__
 from baserate.decide import page_rules
-from baserate.equalize import MIN_SIZE
+from baserate.equalize import MIN_SIZE, PARITIES
 from baserate.infer import normal_quantile
-from baserate.report._checks import format_group
+from baserate.measure import MEASURES, describe
 from baserate.report._commands import plan_of, spell_plan
 from baserate.report._curves import ThinnedCurve
-from baserate.report._findings import CHECKS
+from baserate.report._findings import format_group
+from baserate.report._measurements import GROUP_MEASURES, INVARIANT_MEASURES
 from baserate.report._report import CELLS, Report
+from baserate.report._run import CHECKS
 
 _FINDING_FIELDS = ("code", "title", "severity", "sentence", "why", "remedy", "anchor")
 _NUMBER_FIELDS = (
@@ -52,10 +55,14 @@ def page_payload(report: Report) -> JsonObject:
         "data": json_ready(dict(report.data)),
         "plan": json.loads(plan.to_json()),
         "use": {"prevalence": report.prevalence, "costs": asdict(costs), "priced": plan.costs is not None},
+        "measures": _measure_payload(),
+        "invariant_measures": INVARIANT_MEASURES,
+        "group_measures": GROUP_MEASURES,
         "rules": [
             {"id": name, "label": each.page_label, "hint": each.summary, "function": each.page_function}
             for name, each in page_rules().items()
         ],
+        "parities": _parity_payload(),
         "models": [_model_payload(report, at, curve) for at, curve in enumerate(report.sketches)],
         "numbers": _number_payload(report, models),
         "findings": [
@@ -68,6 +75,37 @@ def page_payload(report: Report) -> JsonObject:
             for each in report.findings
         ],
     }
+
+
+def _measure_payload() -> dict[str, JsonObject]:
+    """Return the text and format of each measure with a label, in the order of the page."""
+    entries = [describe(measure) for measure in MEASURES.values()]
+    labeled = [each for each in entries if each.page is not None]
+    # Accuracy comes first in the registry, but it says little where a class is rare: rates of everybody come last.
+    labeled.sort(key=lambda each: (each.of is not Counts, each.of is Counts and "total" in each.needs))
+    return {
+        each.name: {
+            "label": each.page,
+            "hint": each.summary,
+            "format": "percent" if each.percent else "number",
+            "of_scores": each.of is not Counts,
+        }
+        for each in labeled
+    }
+
+
+def _parity_payload() -> list[JsonObject]:
+    """Return the parities that the page offers, with the rates that are equal; fairness.js solves up to two rates."""
+    offered = [each for each in PARITIES.values() if each.page_id is not None]
+    return [
+        {
+            "id": each.name,
+            "label": each.name.replace("-", " ").capitalize(),
+            "hint": f"Lowest cost such that {each.description}.",
+            "rates": each.rates,
+        }
+        for each in offered
+    ]
 
 
 def _model_payload(report: Report, place: int, curve: ThinnedCurve) -> JsonObject:
@@ -211,7 +249,8 @@ def _load_module(
     """Load a module after those that it imports."""
     if name in importers:
         raise FileFormatError(
-            f"{' imports '.join([*importers[importers.index(name) :], name])}: a circle", remedy="move what both need."
+            f"{' imports '.join([*importers[importers.index(name) :], name])}: circular import.",
+            remedy="Move the shared code to a third module.",
         )
     if name in modules:
         return
@@ -222,7 +261,9 @@ def _load_module(
         _load_module(read, other, modules, (*importers, name))
         for each in _imported_names(name, names):
             if each not in modules[other].exports:
-                raise FileFormatError(f"{name} imports {each} from {other}, which does not export it; export it there.")
+                raise FileFormatError(
+                    f"{name} imports {each} from {other}, which does not export it.", remedy="Export it."
+                )
     modules[name] = _module(name, text)
 
 
@@ -231,10 +272,11 @@ def _module(name: str, text: str) -> _Module:
     script = _IMPORT.sub(lambda match: f"const {{{match[1]}}} = {_scope_name(_resolve_path(name, match[2]))};\n", text)
     exports = tuple(match[2] for match in _EXPORT.finditer(script))
     script = _EXPORT.sub(r"\1 \2", script)
-    if strange := _UNSUPPORTED.search(script):
-        statement = strange[0].strip()
+    if match := _UNSUPPORTED.search(script):
+        statement = match[0].strip()
         raise FileFormatError(
-            f'{name} has {statement!r}; write import {{ a }} from "./b.js"; or export function, const or class.'
+            f"{name} contains the statement {statement!r}, which cannot be inlined.",
+            remedy='Write import { a } from "./b.js"; or export function, const or class.',
         )
     return _Module(script, exports)
 
@@ -244,7 +286,7 @@ def _imported_names(name: str, names: str) -> list[str]:
     several = [each.strip() for each in names.split(",") if each.strip()]
     renamed = [each for each in several if not _NAME.fullmatch(each)]
     if renamed:
-        raise FileFormatError(f"{name} imports {renamed[0]!r}", remedy="import names as they are: { a, b }.")
+        raise FileFormatError(f"{name} imports {renamed[0]!r}.", remedy="Import without renaming: { a, b }.")
     return several
 
 
@@ -281,7 +323,7 @@ def render_html(report: Report) -> str:
     # Files of early releases have no curves, and a page cannot be drawn without them.
     if len(report.sketches) != len(report.models):
         raise OptionError(
-            "this report holds no curves: it comes from a file of an earlier release.",
+            "the report has no curves, since an early release wrote its file.",
             remedy=(
                 "Run its plan again: baserate.run(report.plan), or `baserate report --plan plan.json -o report.html`."
             ),
@@ -313,7 +355,7 @@ def render_frame(report: Report) -> str:
 
 def page_title(report: Report) -> str:
     """Return the title of the page: the names of the models, shortened."""
-    title = f"{', '.join(report.models)}: a report of baserate"
+    title = f"{', '.join(report.models)}: classifier report"
     short = title if len(title) <= _LONGEST else f"{title[: _LONGEST - 1]}…"
     return short.encode("utf-8", "replace").decode("utf-8")
 
@@ -326,7 +368,7 @@ def _read_asset(name: str) -> str:
 def _check_inert(name: str, text: str) -> str:
     """Raise an error if HTML would end a script or a style before its end."""
     if match := _CLOSING_TAGS.search(text):
-        raise FileFormatError(f"{name} holds {match[0]!r}, at which HTML would end it", remedy="write it in two parts.")
+        raise FileFormatError(f"{name} contains {match[0]!r}, at which HTML ends it.", remedy="Split the string.")
     return text
 
 

@@ -84,8 +84,8 @@ class Plan:
         for name in _TEXTS:
             if getattr(self, name) is not None and not isinstance(getattr(self, name), str):
                 raise OptionError(
-                    f"{name} is {getattr(self, name)!r}",
-                    remedy="give a name, or leave it out.",
+                    f"{name} is {getattr(self, name)!r}; expected text.",
+                    remedy="Give a name, or leave it out.",
                     option=name,
                     value=getattr(self, name),
                 )
@@ -97,27 +97,29 @@ class Plan:
         """Check the data options, the costs, the seed and the intervals."""
         if self.missing not in ("refuse", "drop"):
             raise OptionError(
-                f"missing is {self.missing!r}", remedy="give 'refuse' or 'drop'.", option="missing", value=self.missing
+                f"missing is {self.missing!r}; expected 'refuse' or 'drop'.", option="missing", value=self.missing
             )
         self._check_prevalence()
         if self.costs is not None and not isinstance(self.costs, Costs):
-            raise OptionError(f"costs are {self.costs!r}", remedy="give Costs(fp=1, fn=20).")
+            raise OptionError(f"costs is {self.costs!r}; expected Costs.", remedy="Give Costs(fp=1, fn=20).")
         seed: object = self.seed  # a caller without a type checker may pass anything
         if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
             raise OptionError(
-                f"seed is {self.seed!r}",
-                remedy="give a whole number, so that a plan can be run again.",
+                f"seed is {self.seed!r}; expected a whole number from 0 up.",
+                remedy="Give one, so that the plan is reproducible.",
                 option="seed",
                 value=self.seed,
             )
         _ = self.interval  # its constructor checks level and method
         if self.apart and (self.group or len(self.files) == 1):
             raise OptionError(
-                "samples that are judged apart are several files, without groups", remedy="leave out one of both."
+                "separate samples need several files without groups.",
+                remedy=f"Leave out {keyword('apart')} or {keyword('group')}.",
             )
         if self.apart and self.predicted:
             raise OptionError(
-                "samples that are judged apart are of scores", remedy="leave out predicted, or judge one by one."
+                "separate samples need scores, not predicted labels.",
+                remedy=f"Leave out {keyword('predicted')}, or evaluate the samples one by one.",
             )
 
     def _check_prevalence(self) -> None:
@@ -141,28 +143,33 @@ class Plan:
         """Check that at most one of threshold, rule and policy is stated, and that it decides."""
         ways = [name for name in ("threshold", "rule", "policy") if getattr(self, name) is not None]
         if len(ways) > 1:
-            raise OptionError(f"{' and '.join(ways)} are several ways to cut", remedy="give one.")
+            raise OptionError(
+                f"{' and '.join(ways)} are given; expected at most one of them.", remedy="Leave out the others."
+            )
         if self.threshold is not None and (not _is_number(self.threshold) or isnan(self.threshold)):
             raise OptionError(
-                f"threshold is {self.threshold!r}",
-                remedy="give a number that scores can be compared with.",
+                f"threshold is {self.threshold!r}; expected a number.",
+                remedy="Give one on the scale of the scores.",
                 option="threshold",
                 value=self.threshold,
             )
         if self.policy is not None and not isinstance(self.policy, Policy):
             raise OptionError(
-                f"policy is {type(self.policy).__name__}",
-                remedy="read one with Policy.load(…).",
+                f"policy is {type(self.policy).__name__}; expected a Policy.",
+                remedy="Read one with Policy.load(…).",
                 option="policy",
                 value=type(self.policy).__name__,
             )
         if self.policy is not None and not has_table(self.policy.actions):
             actions = ", ".join(self.policy.actions)
-            raise OptionError(f"a policy into {actions} has no 2×2 table", remedy="give one that flags or passes.")
+            raise OptionError(
+                f"the policy has the actions {actions}, so it has no confusion matrix.",
+                remedy="Give one whose actions are flag and pass.",
+            )
         if self.policy_file is not None and self.policy is None:
             raise OptionError(
                 f"policy_file is {self.policy_file!r}, but there is no policy.",
-                remedy="Read it: Policy.load(…).",
+                remedy="Read it with Policy.load(…).",
                 option="policy_file",
                 value=self.policy_file,
             )
@@ -170,8 +177,8 @@ class Plan:
             entry = find_rule_entry(self.rule)
             if not entry.in_plans:
                 raise OptionError(
-                    f"the rule {entry.name} needs more than a plan can tell",
-                    remedy="choose with `baserate decide … -o policy.json`, and give the policy.",
+                    f"the rule {entry.name} has options that a plan cannot contain.",
+                    remedy="Choose with `baserate decide … -o policy.json`, and give the policy.",
                 )
             object.__setattr__(self, "rule", entry.name)
         if self.rule == "cost" and self.costs is None:
@@ -221,7 +228,7 @@ def _as_names(name: str, value: object) -> tuple[str, ...]:
     """Return a name, or several, as a tuple."""
     names = (value,) if isinstance(value, (str, os.PathLike)) else value
     if not isinstance(names, Iterable):
-        raise OptionError(f"{name} is {value!r}", remedy="give a name, or several in a list.", option=name, value=value)
+        raise OptionError(f"{name} is {value!r}; expected a name or a list of names.", option=name, value=value)
     return tuple(os.fspath(each) if isinstance(each, os.PathLike) else each for each in names)
 
 
@@ -230,7 +237,8 @@ def _as_label(name: str, value: object) -> object:
     plain = value.item() if isinstance(value, np.generic) else value
     if plain is not None and not isinstance(plain, (str, int, float)):
         raise OptionError(
-            f"{name} is {value!r}; a plan can hold text, numbers and booleans: rename the labels first.",
+            f"{name} is {value!r}; expected text, a number or a boolean.",
+            remedy="Rename the labels.",
             option=name,
             value=value,
         )
@@ -260,14 +268,14 @@ def _parse_fields(text: str) -> dict[str, Any]:
     try:
         form = json.loads(text)
     except ValueError as error:
-        raise FileFormatError(f"not JSON: {error}. The file is broken or no plan", remedy="write it again.") from error
+        raise FileFormatError(f"not JSON ({error}).", remedy="Save it again.") from error
     if not isinstance(form, dict) or form.pop("kind", None) != KIND:
-        raise FileFormatError(f'no plan: its "kind" is not {KIND!r}', remedy="name a file that holds one.")
+        raise FileFormatError(f'not a plan: its "kind" is not {KIND!r}.', remedy="Name a plan file.")
     version = form.pop("schema_version", None)
     # True == 1 in Python, and JSON may hold true.
     if version != SCHEMA_VERSION or isinstance(version, bool):
         raise FileFormatError(
-            f"a plan of schema version {version!r}; this release reads {SCHEMA_VERSION}: upgrade baserate."
+            f"a plan of schema version {version!r}; this release reads {SCHEMA_VERSION}.", remedy="Upgrade baserate."
         )
     names = [each.name for each in fields(Plan)]
     unknown = [name for name in form if name not in names]
@@ -278,7 +286,7 @@ def _parse_fields(text: str) -> dict[str, Any]:
             name: _parse_field(name, form[name]) for name in ("costs", "threshold", "policy") if name in form
         }
     except (TypeError, BaserateError) as error:
-        raise FileFormatError(f"not a plan: {error}") from error
+        raise FileFormatError(f"not a valid plan: {error}") from error
 
 
 def _parse_field(name: str, value: Any) -> Any:  # noqa: ANN401  (whatever JSON holds)

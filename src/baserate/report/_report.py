@@ -121,7 +121,9 @@ class Report:
     def model(self) -> str:
         """Name of the only model."""
         if len(self.policies) > 1:
-            raise OptionError("there are several models", remedy=f"take one with report.of({self.models[0]!r}).")
+            raise OptionError(
+                "the report has several models.", remedy=f"Select one with report.of({self.models[0]!r})."
+            )
         return self.models[0]
 
     @property
@@ -194,7 +196,7 @@ class Report:
         groups = [each for each in self.groups if {key: str(value) for key, value in each.items()} == _as_texts(group)]
         if not groups:
             known = "; ".join(", ".join(f"{key}={value!r}" for key, value in each.items()) for each in self.groups)
-            raise UnknownNameError(f"there is no group {group}. Known are: {known or 'none: the rows have no groups'}.")
+            raise UnknownNameError(f"the report has no group {group}. Known are: {known or 'none'}.")
         return replace(self, group=groups[0])
 
     def select(self, **values: object) -> list[dict[str, Any]]:
@@ -220,7 +222,7 @@ class Report:
         Parameters
         ----------
         width
-            Letters of the longest line.
+            Characters of the longest line.
         """
         return _render("text", self, width)
 
@@ -266,8 +268,7 @@ class Report:
             "txt": self.text,
         }
         if ending not in texts:
-            endings = "end it in .html, .json, .csv, .md or .txt"
-            raise OptionError(f"{Path(path).name} has no ending that we know; {endings}.")
+            raise OptionError(f"{Path(path).name} has an unknown file type; expected .html, .json, .csv, .md or .txt.")
         write_text(path, texts[ending]())
 
     @classmethod
@@ -302,7 +303,7 @@ class View:
         self._report, self._where = report, where
 
     def __getattr__(self, name: str) -> Estimate:
-        # Copies and pickles ask for private and special names before `_report` is set, which would recurse.
+        # Copying and unpickling look up private names before `_report` is set, which would recurse.
         if name.startswith("_"):
             raise AttributeError(name)
         rows = list(self._rows(name))
@@ -318,7 +319,7 @@ class View:
 
     @property
     def counts(self) -> Counts[float]:
-        """The 2×2 table."""
+        """The confusion matrix."""
         return Counts(**{cell: next(self._rows(cell))["value"] for cell in CELLS})
 
     def _names(self) -> list[str]:
@@ -329,8 +330,8 @@ class View:
         """Return the message for a number that this view lacks, with the view that contains it."""
         names = ", ".join(self._names())
         if self._where == "there" and name in View(self._report, "here"):
-            return f"{name!r} is a number of the sample: read report.here.{name}. Numbers in deployment: {names}."
-        return f"there is no {name!r} in this report. There are: {names}."
+            return f"{name!r} is known in the sample only: use report.here.{name}. Known in deployment: {names}."
+        return f"the report has no number {name!r}. Known are: {names}."
 
     def _all(self) -> list[dict[str, Any]]:
         """Return all rows of this view."""
@@ -378,15 +379,13 @@ def _parse_report(text: str) -> Report:
     try:
         form = json.loads(text)
     except ValueError as error:
-        raise FileFormatError(
-            f"not JSON: {error}. The file is broken or no report", remedy="write it again."
-        ) from error
+        raise FileFormatError(f"not JSON ({error}).", remedy="Save it again.") from error
     if not isinstance(form, dict) or form.get("kind") != KIND:
-        raise FileFormatError(f'no report: its "kind" is not {KIND!r}', remedy="name a file that holds one.")
+        raise FileFormatError(f'not a report: its "kind" is not {KIND!r}.', remedy="Name a report file.")
     if form.get("schema_version") != SCHEMA_VERSION:
         raise FileFormatError(
-            f"a report of schema version {form.get('schema_version')!r}; this release reads {SCHEMA_VERSION}: upgrade "
-            "baserate."
+            f"a report of schema version {form.get('schema_version')!r}; this release reads {SCHEMA_VERSION}.",
+            remedy="Upgrade baserate.",
         )
     try:
         rows = [
@@ -403,7 +402,7 @@ def _parse_report(text: str) -> Report:
     except BaserateError:
         raise
     except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise FileFormatError(f"not a report: {error!r}", remedy="write it again.") from error
+        raise FileFormatError(f"not a valid report: {error!r}.", remedy="Save it again.") from error
 
 
 def _missing_deployment_rows(plan: Plan, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -12,21 +12,41 @@ from baserate._policy import Policy
 from baserate._rows import Rows
 from baserate._tally import ReadSummary, Tallies
 from baserate.read import LabelText
+from baserate.report import _findings_data, _findings_performance, _findings_use
 from baserate.report._commands import python_literal
-from baserate.report._findings import find_all
+from baserate.report._findings import REGISTRY, Check
 from baserate.report._measurements import PlanData, Progress, measure_plan
 from baserate.report._plan import Plan, name_samples
-from baserate.report._report import Report
+from baserate.report._report import SEVERITIES, Finding, Report
 
 if TYPE_CHECKING:
     from baserate.draw import Drawing, FigureType
     from baserate.read import Watch
 
+MODULES = (_findings_data, _findings_performance, _findings_use)
+"""Modules whose import fills the registry."""
+CHECKS: dict[str, Check] = dict(sorted(REGISTRY.items()))
+"""Code -> entry of each finding; a code never changes its meaning."""
+
+
+def find_all(report: Report) -> tuple[Finding, ...]:
+    """Return all findings of a report: the most severe first, then in the order of their codes."""
+    return tuple(sorted(_run_checks(report), key=lambda finding: SEVERITIES.index(finding.severity)))
+
+
+def _run_checks(report: Report) -> Iterator[Finding]:
+    """Yield findings check by check, on all models at once or on each of them."""
+    by_model = {model: report.of(model) for model in report.models}
+    for check in CHECKS.values():
+        subjects = [(report, None)] if check.whole else [(each, model) for model, each in by_model.items()]
+        findings = (check.run(subject, model) for subject, model in subjects)
+        yield from (finding for finding in findings if finding is not None)
+
 
 def read_plan_data(plan: Plan, source: Any = None, *, watch: Watch | None = None) -> PlanData:  # noqa: ANN401  (any table)
     """Read the files of a plan, or the table that is passed with it."""
     if source is None and not plan.files:
-        raise OptionError("the plan names no files; hand the rows over as well: run(plan, table).")
+        raise OptionError("the plan names no files.", remedy="Pass the rows: run(plan, table).")
     if plan.apart:
         return PlanData(_read_samples(plan, source, watch))
     table = list(plan.files) if source is None else source
@@ -72,8 +92,8 @@ def _merge_read_summaries(intakes: list[ReadSummary]) -> ReadSummary:
     if len(labels) > 1:
         classes = "; ".join(f"positive = {positive}, negative = {negative}" for positive, negative in sorted(labels))
         raise OptionError(
-            f"the samples have different classes ({classes})",
-            remedy=f"name both: {keyword('positive')}, {keyword('negative')}.",
+            f"the samples have different classes ({classes}).",
+            remedy=f"Name both: {keyword('positive')}, {keyword('negative')}.",
         )
     reasons: dict[str, dict[str, int]] = {}
     for each in intakes:
@@ -118,7 +138,8 @@ def run(
     """Read the data of a plan, measure it, and return the report with its findings.
 
     `source` is a table in place of the plan's files: a frame, a mapping of columns, a path; of samples `apart`, a
-    mapping from their names to tables. `watch` is told how far reading is, `progress` how many steps are done.
+    mapping from their names to tables. `watch` is called with the progress of reading, `progress` with the number of
+    steps done.
 
     >>> from baserate import Plan, run
     >>> table = {"sick": [1, 0, 1, 0], "risk": [0.9, 0.6, 0.4, 0.1]}
@@ -183,7 +204,7 @@ def evaluate(
     if isinstance(truth, Mapping):
         if group is not None or columns_of_rows or not isinstance(score, Mapping) or {*score} != {*truth}:
             raise OptionError(
-                "samples of their own are two mappings, truth and score, with the same names and no more."
+                "separate samples need two mappings, truth and score, with the same names, and no other columns."
             )
         tables = {str(name): {"truth": truth[name], "score": score[name]} for name in truth}
         samples = {str(name): {each: _item_expression(each, name) for each in ("truth", "score")} for name in truth}

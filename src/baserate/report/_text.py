@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from math import floor
 from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 from baserate._formatting import format_count, format_number, join_words, strip_styles, unadjusted_note
 from baserate.equalize import MIN_SIZE
 from baserate.measure import MEASURES, describe
 from baserate.report._commands import next_commands
-from baserate.report._natural_frequencies import (
-    NEGATIVES,
-    POPULATION,
-    POSITIVES,
-    NaturalFrequencies,
-    natural_frequencies,
-)
-from baserate.report._report import VIEW_PARTS, Finding, Report, Where
+from baserate.report._report import VIEW_PARTS, Finding, Report, View, Where
 from baserate.text import (
     CONFUSION_CELLS,
     Block,
@@ -42,13 +36,74 @@ from baserate.text import (
     shorten_label,
 )
 
+POPULATION = 1000
+POSITIVES = ("tp", "referred_positives", "fn")
+NEGATIVES = ("fp", "referred_negatives", "tn")
+
+
+class NaturalFrequencies(NamedTuple):
+    """Cells of the confusion matrix of 1000 people, exact and in whole people; referred people are cells, too."""
+
+    exact: Mapping[str, float]
+    whole: Mapping[str, int]
+
+    def many(self, *cells: str) -> str:
+        """Return the number of people in some cells; "<1" where there are some, but too few to count.
+
+        >>> people = NaturalFrequencies({"tp": 0.3, "fp": 99.7, "fn": 0}, {"tp": 0, "fp": 100, "fn": 0})
+        >>> people.many("tp"), people.many("fn"), people.many("tp", "fp")
+        ('<1', '0', '100')
+        """
+        whole = sum(self.whole.get(cell, 0) for cell in cells)
+        return "<1" if not whole and self.some(*cells) else str(whole)
+
+    def some(self, *cells: str) -> bool:
+        """Return whether some cells contain anybody, however few."""
+        return any(self.exact.get(cell, 0) > 0 for cell in cells)
+
+
+def natural_frequencies(view: View) -> NaturalFrequencies:
+    """Return the natural frequencies of a view; classes are rounded first, so that rows and columns add up.
+
+    >>> import baserate
+    >>> report = baserate.evaluate([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1], prevalence=0.02)
+    >>> dict(natural_frequencies(report.there).whole)
+    {'tp': 10, 'fn': 10, 'fp': 490, 'tn': 490}
+    """
+    classes = [[cell for cell in each if cell in view] for each in (POSITIVES, NEGATIVES)]
+    mass = {cell: getattr(view, cell).value for each in classes for cell in each}
+    exact = {cell: POPULATION * each / sum(mass.values()) for cell, each in mass.items()}
+    whole: dict[str, int] = {}
+    for each, people in zip(
+        classes, apportion([sum(exact[cell] for cell in each) for each in classes], POPULATION), strict=True
+    ):
+        whole |= zip(each, apportion([exact[cell] for cell in each], people), strict=True)
+    return NaturalFrequencies(exact, whole)
+
+
+def apportion(shares: Sequence[float], many: int) -> list[int]:
+    """Apportion whole people in proportion to shares, by largest remainders.
+
+    >>> apportion([0.5, 2.2, 0.3], 3), apportion([1, 1, 1], 10), apportion([0, 0], 0)
+    ([1, 2, 0], [4, 3, 3], [0, 0])
+    """
+    total = sum(shares)
+    due = [many * share / total if total else 0.0 for share in shares]
+    whole = [floor(each) for each in due]
+    # The sort is stable, so that equal remainders go to the first cell, as in the page's script.
+    first = sorted(range(len(due)), key=lambda at: whole[at] - due[at])
+    for at in first[: many - sum(whole)]:
+        whole[at] += 1
+    return whole
+
+
 _SIGNS = {"serious": "!!", "caution": "!", "note": "·"}
 _MAX_LINES = 12
 """Groups, and differences, that a table shows; a sentence counts the others."""
 _NAME, _HALF = 24, 17
-"""Letters of a name beside numbers, and beside another name, in a terminal of 80 columns."""
+"""Characters of a name beside numbers, and beside another name, in a terminal of 80 columns."""
 _DIGEST = 12
-"""Letters of a digest that identify it."""
+"""Characters of a digest that identify it."""
 _VALUE = "value"
 """Column of a number beside its p-value."""
 _SPACE = "\N{NO-BREAK SPACE}"
@@ -57,7 +112,7 @@ _GROUP_COLUMNS = ("prevalence", "flag_rate", "sensitivity", "fpr", "precision")
 
 
 def render_text(report: Report, width: int) -> str:
-    """Return a report as plain text whose lines have at most so many letters."""
+    """Return a report as plain text, wrapped to a width."""
     return strip_styles(report_page(report).text(width))
 
 
@@ -130,7 +185,7 @@ class _ReportPage:
         yield _describe_frequencies(report, people)
         yield _frequency_table(report, people)
         if people.some("referred_positives", "referred_negatives"):
-            yield "Rates of decisions are of those who are decided, not of those who are referred."
+            yield "Rates of decisions exclude referred people."
         numbers = _headline_numbers(report)
         heading = interval_heading({"interval": {"level": report.plan.level}})
         pivot = Pivot(
@@ -144,7 +199,7 @@ class _ReportPage:
 
     def _several_models(self) -> Iterator[Table | str]:
         """Yield a column for each model, and differences between models."""
-        counts = {"positives found": "tp", "positives missed": "fn", "false alarms": "fp"}
+        counts = {"true positives": "tp", "false negatives": "fn", "false positives": "fp"}
         rows: list[TidyRow] = []
         for model, report in self.by_model.items():
             people = natural_frequencies(report.there)
@@ -234,11 +289,11 @@ class _ReportPage:
             family = f"Holm-adjusted p: over all {len(tested)} comparisons of groups in four measures."
             yield f"{family} {unadjusted_note(report.plan.level)}"
         if len(tested) > _MAX_LINES:
-            rest = f"the {_MAX_LINES} with the smallest p are shown; JSON and CSV hold all."
+            rest = f"the table lists the {_MAX_LINES} with the smallest p; JSON and CSV contain all."
             yield f"Of {len(tested)} differences, {rest}"
         if len(tested) < len(rows):
-            few = f"a group has fewer than {MIN_SIZE} rows on which the measure rests"
-            yield f"Not tested are {len(rows) - len(tested)} of {len(rows)} comparisons: {few}."
+            few = f"a group has fewer than {MIN_SIZE} rows for the measure"
+            yield f"{len(rows) - len(tested)} of {len(rows)} comparisons are not tested: {few}."
 
 
 def _with_p_values(rows: Iterable[TidyRow], columns: Sequence[str]) -> Iterator[TidyRow]:
@@ -267,25 +322,25 @@ def _model_prefix(report: Report, model: str) -> str:
 
 
 def _describe_decision(report: Report) -> str:
-    """Describe the decisions on the scores of a model, and why they are so."""
+    """Describe the decisions on the scores of a model, and the reason of a default threshold."""
     plan, policy, name = report.plan, report.policy, shorten_label(report.model)
     if report.model == plan.predicted:
-        return f"Flagged are those who are positive by {name}."
+        return f"Predicted labels of {name} are the decisions: rows with the positive label are flagged."
     decision = describe_policy(policy, name)
     decision = decision if name in decision else f"{name}: {decision}"
     if plan.threshold is None and plan.policy is None and plan.chooses is None:
-        why = "0.5, as these are probabilities" if policy.rule == "fixed" else "Youden's cut-off"
-        return f"{decision.partition(' (rule')[0]} (nobody said where to cut, so it is {why})."
+        why = "0.5, since the scores are probabilities" if policy.rule == "fixed" else "Youden's threshold"
+        return f"{decision.partition(' (rule')[0]} (default: {why})."
     return decision
 
 
 def _describe_prevalence(report: Report) -> str:
     """Describe the prevalence of the natural frequencies."""
     if report.prevalence is not None:
-        return f"at a prevalence of {_percent(report.prevalence)}"
+        return f"at the deployment prevalence of {_percent(report.prevalence)}"
     if report.plan.apart:
         return "at the prevalence of each sample"
-    return f"at a prevalence of {_percent(report.data['prevalence'])}, that of the sample"
+    return f"at the sample prevalence of {_percent(report.data['prevalence'])}"
 
 
 def _describe_group_prevalence(report: Report) -> str:
@@ -294,10 +349,11 @@ def _describe_group_prevalence(report: Report) -> str:
         return "Groups in the sample, each at its own prevalence:"
     overall = f"Groups at the deployment prevalence ({_percent(report.prevalence)} overall"
     if isinstance(report.plan.prevalence, Mapping):
-        return f"{overall}), each at the prevalence stated for it, or else at that of the sample:"
+        return f"{overall}), each at its stated prevalence, or else at that of the sample:"
     return (
-        f"{overall}). The odds of being positive change by the same factor in every group; state a prevalence for each "
-        "group if they differ:"
+        f"{overall}). The odds of being positive are multiplied by the same factor in every group. State a prevalence "
+        f"for "
+        "each group if the factors differ:"
     )
 
 
@@ -308,18 +364,23 @@ def _percent(share: float) -> str:
 
 def _describe_frequencies(report: Report, people: NaturalFrequencies) -> str:
     """Describe the natural frequencies in a few sentences."""
-    begun = f"Of {POPULATION} people {_describe_prevalence(report)}, {_format_people(people, *POSITIVES)} are positive"
+    start = f"Of {POPULATION} people {_describe_prevalence(report)}, {_format_people(people, *POSITIVES)} are positive"
     if not people.some("tp", "fp"):
-        return f"{begun}. Nobody is flagged."
-    own = [f"{_format_people(people, name)} {what}" for name, what in _OUTCOMES.items() if name in people.whole]
-    alarms = f"{_format_people(people, 'fp')} are flagged, too" if people.some("fp") else "none is flagged"
+        return f"{start}. Nobody is flagged."
+    outcomes = [f"{_format_people(people, name)} {what}" for name, what in _OUTCOMES.items() if name in people.whole]
     return (
-        f"{begun}: {join_words(own)}. Of the {_format_people(people, *NEGATIVES)} others, {alarms}. "
-        f"So of {_format_people(people, 'tp', 'fp')} who are flagged, {_format_people(people, 'tp')} are positive."
+        f"{start}: {join_words(outcomes)}. Of {_format_people(people, *NEGATIVES)} negatives, "
+        f"{_format_people(people, 'fp')} are flagged (false positives). Of {_format_people(people, 'tp', 'fp')} "
+        f"flagged "
+        f"people, {_format_people(people, 'tp')} are positive."
     )
 
 
-_OUTCOMES = {"tp": "of them are flagged", "referred_positives": "are referred", "fn": "are missed"}
+_OUTCOMES = {
+    "tp": "of them are flagged (true positives)",
+    "referred_positives": "are referred",
+    "fn": "are missed (false negatives)",
+}
 
 
 def _format_people(people: NaturalFrequencies, *cells: str) -> str:
@@ -387,13 +448,13 @@ def _measure_meaning(report: Report, row: TidyRow) -> str:
     costs = [
         f"{format_number(POPULATION * row['value'], 4)} to flag {what}" for what, row in flat.items() if row is not None
     ]
-    return f"What decisions cost {_describe_prevalence(report)}; {' or '.join(costs)}."
+    return f"Expected cost of the decisions {_describe_prevalence(report)}; {' or '.join(costs)}."
 
 
 def _describe_rest(many: int, what: str) -> Iterator[str]:
     """Yield a sentence on the lines that a table omits."""
     if many > _MAX_LINES:
-        yield f"{many - _MAX_LINES} more {what} are not shown; JSON and CSV hold all."
+        yield f"{many - _MAX_LINES} more {what} are not listed; JSON and CSV contain all."
 
 
 def _finding_list(report: Report) -> Block | str:

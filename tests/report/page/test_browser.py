@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page
 import baserate
 from baserate import Costs, Report
 from baserate.decide import page_rules
-from baserate.report._natural_frequencies import natural_frequencies
+from baserate.report._text import natural_frequencies
 from tests.report.page.browser import (
     CHARTS,
     PANELS,
@@ -168,6 +168,7 @@ def check_measures(page: Page, report: Report, planned: Report) -> None:
     assert set(found) >= MOVING
     for name in MOVING:
         assert same(found[name][0], getattr(report.there, name).value), name
+    assert same(found.pop("fpr")[0], 1 - report.there.specificity.value)
     for name in SHARES:
         own = getattr(report.there, name)
         assert all(map(same, ends[name][0], (own.low, own.high))), name
@@ -240,7 +241,7 @@ def test_what_cannot_be_used_is_said_and_does_nothing(
     box.press("Tab")
     assert state(page) == now
     assert box.get_attribute("aria-invalid") == "true"
-    assert "cannot be used: give a" in page.inner_text(f"#{name}-told")
+    assert " is not valid. Enter a" in page.inner_text(f"#{name}-told")
     change(page, fn=9)
     assert box.get_attribute("aria-invalid") is None
     assert float(box.input_value()) == pytest.approx({**now, "flag-rate": float(box.input_value()), "fn": 9}[name])
@@ -443,7 +444,7 @@ def test_a_tiny_group_is_no_part_of_the_gap_and_p_values_are_shown_as_people_rea
     report = baserate.evaluate(truth, scores, group={"race": race}, threshold=0.5)
     page = opened(report.html())
     told = page.locator("#panel-groups").inner_text()
-    assert "Largest difference between two groups with at least 30 rows on which a rate rests, in the sample (" in told
+    assert "Largest difference between two groups with at least 30 rows for a rate, in the sample (" in told
     (gap,) = report.of("new").select(part="gaps", measure="fpr")
     each = {race: report.of("new").within(race=race).here.specificity.value for race in "abc"}
     assert gap["value"] == pytest.approx(abs(each["a"] - each["b"]))

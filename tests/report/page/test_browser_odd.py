@@ -43,8 +43,8 @@ WALK = """([seed, steps]) => {
 }"""
 
 
-def by_lot() -> Report:
-    """People whose sites draw lots."""
+def randomized() -> Report:
+    """People whose sites have randomized decisions."""
     columns: dict[str, Any] = {"sick": PEOPLE.sick, "risk": PEOPLE.risk, **SITE}
     tallies = read.tallies(columns, truth="sick", score="risk", group="site")
     policy = equalize.optimal_policy(tallies, equalize.Goal("equal-opportunity"))
@@ -71,7 +71,7 @@ ODD: dict[str, Callable[[], Report]] = {
     "a group of one class": lambda: baserate.evaluate(
         [1, 0, 1, 0, 0, 0], [0.9, 0.2, 0.6, 0.7, 0.3, 0.1], group=[*"aaaabb"]
     ),
-    "lots and labels": by_lot,
+    "randomized decisions and labels": randomized,
     "referred": referring,
     "apart": lambda: baserate.evaluate(
         {"old": PEOPLE.sick[:900], "new": PEOPLE.sick[900:]}, {"old": PEOPLE.risk[:900], "new": PEOPLE.risk[900:]}
@@ -90,8 +90,8 @@ def test_who_is_referred_is_not_among_the_decided(opened: Opened) -> None:
     page = opened(report.html())
     told = page.inner_text("#panel-thousand .sentence")
     share = 1 - report.here.coverage.value
-    assert float(told.split("\u202f", maxsplit=1)[0]) == pytest.approx(100 * share, abs=0.051)
-    assert "are not decided here. Of 1000 others" in told
+    assert float(told.split("%", maxsplit=1)[0]) == pytest.approx(100 * share, abs=0.051)
+    assert "have no decision. Of 1,000 others" in told
     for name in ("sensitivity", "precision"):
         shown = page.get_attribute(f"#panel-measures [data-number='{name}']", "data-value")
         assert shown is not None
@@ -99,7 +99,7 @@ def test_who_is_referred_is_not_among_the_decided(opened: Opened) -> None:
 
 
 def test_what_a_model_has_no_plan_for_is_one_cut_off(opened: Opened) -> None:
-    page = opened(by_lot().html())
+    page = opened(randomized().html())
     assert page.evaluate("() => window.baserate.state().parity") == "planned"
     page.evaluate("() => window.baserate.set({ model: 1, threshold: 1, parity: 'planned' })")
     assert page.evaluate("() => window.baserate.state().parity") == "single"

@@ -20,7 +20,7 @@ from baserate.infer import CurveOptions
 from baserate.infer._binomial import normal_quantile
 from baserate.measure import MEASURES, describe
 from baserate.measure._calibration_curve import fit_calibration_curve as smoothed
-from baserate.report._natural_frequencies import apportion
+from baserate.report._text import apportion
 from tests.report.page.models import (
     PREVALENCES,
     SURE,
@@ -175,7 +175,9 @@ def test_ppv_and_npv_at_other_prevalences_are_pythons() -> None:
                 for name in ("precision", "npv")
             }
             factors = {"positive": 1, "negative": 1, "known": False}
-            page.expect(found, "predictiveAt", page.keep("tableAt", model.part("everybody"), place, factors), at, *SURE)
+            page.expect(
+                found, "predictiveValues", page.keep("tableAt", model.part("everybody"), place, factors), at, *SURE
+            )
     page.check()
 
 
@@ -210,7 +212,7 @@ def test_rules_choose_the_thresholds_that_pythons_choose() -> None:
                 page.expect(place, f"choose.{name.split()[0]}", part, costs_of(costs), state.factors)
             for share in (0, 0.1, 0.25, 0.5, 1):
                 place = state.place(decide.capacity(curve, share=share).threshold)
-                page.expect(place, "capacity", part, share, state.factors)
+                page.expect(place, "capacityIndex", part, share, state.factors)
     page.check()
     assert chosen > 1000
 
@@ -219,15 +221,15 @@ def test_of_equals_the_strictest_is_taken() -> None:
     page = Page(*CORE)
     # Sums of tenths differ by rounding alone.
     values = [0.0, 0.1 + 0.2, 0.3, nan, 0.3, -5]
-    page.expect(1, "strictest", values)
-    page.expect(1, "strictest", [0.0, 0.3, 0.1 + 0.2, 0.1])
-    page.expect(-1, "strictest", [nan, nan])
-    page.expect(0, "strictest", [1, nan, inf, inf])  # infinities never win a search
-    page.expect(2, "strictest", [inf, -inf, 3, 2])
-    page.expect(-1, "strictest", [inf, nan])
-    page.expect(-1, "strictest", [-inf, nan])
+    page.expect(1, "strictestMaximum", values)
+    page.expect(1, "strictestMaximum", [0.0, 0.3, 0.1 + 0.2, 0.1])
+    page.expect(-1, "strictestMaximum", [nan, nan])
+    page.expect(0, "strictestMaximum", [1, nan, inf, inf])  # infinities never win a search
+    page.expect(2, "strictestMaximum", [inf, -inf, 3, 2])
+    page.expect(-1, "strictestMaximum", [inf, nan])
+    page.expect(-1, "strictestMaximum", [-inf, nan])
     for value in ([0.0, 0.3, 0.1 + 0.2, 0.1], [1, nan, inf, inf], [nan, 2, 2 + 1e-13, 3 - 1]):
-        page.expect(strictest_maximum(np.array(value)), "strictest", value)
+        page.expect(strictest_maximum(np.array(value)), "strictestMaximum", value)
     page.check()
 
 
@@ -238,7 +240,9 @@ def test_a_capacity_is_used_up_whatever_rounding_says() -> None:
     assert any(share * 100 < many for many, share in enumerate(shares))
     for many, share in enumerate(shares):
         assert Curve(tally).at(decide.capacity(Curve(tally), share=share).threshold).flagged == many
-        page.expect(many, "capacity", model.part("everybody"), share, {"positive": 1, "negative": 1, "known": False})
+        page.expect(
+            many, "capacityIndex", model.part("everybody"), share, {"positive": 1, "negative": 1, "known": False}
+        )
     page.check()
 
 
@@ -248,7 +252,7 @@ def test_the_place_of_a_threshold_flags_what_the_threshold_flags() -> None:
         part, tally = state.parts[0]
         scores = tally.score
         for at in [inf, -inf, *rng.choice(scores, 3), *rng.uniform(scores[-1] - 0.1, scores[0] + 0.1, 5)]:
-            place = page.keep("place", state.threshold, float(at))
+            place = page.keep("thresholdIndex", state.threshold, float(at))
             page.expect(cells(Curve(tally).at(float(at))), "tableAt", part, place, state.factors)
     page.check()
 
@@ -289,7 +293,7 @@ def test_decision_curves_are_pythons() -> None:
             kept = net_benefits(Curve(tally), at)
             cuts = at if state.adjustment is None else adjust_thresholds(at, state.adjustment)
             model = measure.net_benefit(Curve(tally).at(cuts), at=at)
-            told = {"model": model, "kept": kept["net_benefit"], "all": kept["all"]}
+            told = {"model": model, "unadjusted": kept["net_benefit"], "all": kept["all"]}
             page.expect(told, "decisionCurve", state.threshold, part, at, state.factors)
             where = {"probability": 0.2, "score": 0.2}
             page.expect(kept["net_benefit"][2], "netBenefit", part, state.threshold, where, state.factors)
@@ -311,7 +315,7 @@ def test_decision_curves_are_those_of_decide_at_a_stated_prevalence() -> None:
         found = decide.net_benefit_curve(tallies, thresholds=at, prevalence=prevalence, level=None)
         worth = np.asarray(found.columns["net_benefit"], dtype=float).reshape(-1, 3, len(at))[0]
         kept = decide.net_benefit_curve(tallies, thresholds=at, prevalence=prevalence, scores_from=None, level=None)
-        told = {"model": worth[0], "kept": list(kept.columns["net_benefit"])[: len(at)], "all": worth[1]}
+        told = {"model": worth[0], "unadjusted": list(kept.columns["net_benefit"])[: len(at)], "all": worth[1]}
         page.expect(told, "decisionCurve", state.threshold, state.parts[0][0], at, state.factors)
     page.check()
 
@@ -387,7 +391,7 @@ def test_natural_frequencies_are_pythons() -> None:
             apportion([exact["tp"], exact["fn"]], many[0]),
             apportion([exact["fp"], exact["tn"]], many[1]),
         )
-        page.expect({"tp": tp, "fp": fp, "fn": fn, "tn": tn}, "thousand", {k: float(v) for k, v in c.items()})
+        page.expect({"tp": tp, "fp": fp, "fn": fn, "tn": tn}, "naturalFrequencies", {k: float(v) for k, v in c.items()})
     page.check()
 
 

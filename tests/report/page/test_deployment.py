@@ -41,8 +41,8 @@ def by_group(**more: Any) -> Report:  # noqa: ANN401  (fields of a plan)
 def test_groups_have_the_prevalences_stated_for_them(more: dict[str, Any]) -> None:
     report = by_group(**more)
     page = Page("view.js", "core.js")
-    book = page.keep("openBook", page_payload(report))
-    view = page.keep("makeView", book, page.keep("plannedState", book, 0))
+    book = page.keep("loadReport", page_payload(report))
+    view = page.keep("makeView", book, page.keep("planState", book, 0))
     sample = page.keep("makeView", book, {**plan_state(report), "prevalence": None})
     for name in DECISIONS:
         page.expect(getattr(report.there, name).value, f"MEASURES.{name}", view.part("everybody"))
@@ -65,7 +65,7 @@ def test_a_moved_prevalence_changes_the_odds_of_all_groups_by_one_factor() -> No
     report = by_group(threshold=0.3)
     assert report.prevalence is not None
     page = Page("view.js", "core.js")
-    book = page.keep("openBook", page_payload(report))
+    book = page.keep("loadReport", page_payload(report))
     view = page.keep("makeView", book, {**plan_state(report), "prevalence": 0.2})
     page.expect(0.2, "MEASURES.prevalence", view.part("everybody"))
     for at in range(len(report.groups)):
@@ -81,20 +81,20 @@ def test_scores_of_a_decision_curve_are_adjusted_from_the_sample() -> None:
     report = by_group(threshold=0.3)
     assert report.prevalence is not None
     page = Page("view.js", "curves.js")
-    book = page.keep("openBook", page_payload(report))
-    view = page.keep("makeView", book, page.keep("plannedState", book, 0))
+    book = page.keep("loadReport", page_payload(report))
+    view = page.keep("makeView", book, page.keep("planState", book, 0))
     sample = report.here.prevalence.value
     for probability in (0.02, 0.1, 0.5):
         wanted = shift.reprior_threshold(probability, from_=sample, to=report.prevalence)
-        page.expect(float(wanted), "scoreReaching", probability, view.part("adjustment"))
+        page.expect(float(wanted), "unadjustedScore", probability, view.part("adjustment"))
     page.check(within=1e-9)
 
 
 def test_what_is_copied_makes_the_same_prevalences_again() -> None:
     report = by_group(threshold=0.3)
-    page = Page("view.js", "spelled.js")
-    book = page.keep("openBook", page_payload(report))
-    view = page.keep("makeView", book, page.keep("plannedState", book, 0))
+    page = Page("view.js", "export.js")
+    book = page.keep("loadReport", page_payload(report))
+    view = page.keep("makeView", book, page.keep("planState", book, 0))
     page.ask("commandOf", view)
     page.ask("pythonOf", view)
     command, python = [each for each in page.answers() if isinstance(each, str)]
@@ -122,9 +122,9 @@ def test_a_number_of_scores_is_shown_where_it_was_computed(
 ) -> None:
     report = several()
     page = Page("view.js")
-    book = page.keep("openBook", page_payload(report))
+    book = page.keep("loadReport", page_payload(report))
     state = {"model": 0, "who": -1, "threshold": 0.3, "fp": 1, "fn": 20, "parity": "single", "prevalence": prevalence}
-    page.ask("reportedNow", page.keep("makeView", book, state), measure)
+    page.ask("currentNumber", page.keep("makeView", book, state), measure)
     found = page.answers()[-1]
     if where is None:
         assert found is None
@@ -135,7 +135,7 @@ def test_a_number_of_scores_is_shown_where_it_was_computed(
 def test_one_measure_has_one_value_at_one_prevalence(opened: Opened) -> None:
     report = several()
     page = opened(report.html())
-    for prevalence, place, words in ((0.02, "there", "at 2\u202f% prevalence"), (None, "here", "in the sample (")):
+    for prevalence, place, words in ((0.02, "there", "at 2% prevalence"), (None, "here", "in the sample (")):
         change(page, prevalence=prevalence)
         models, measures = numbers(page, "models"), numbers(page, "measures")
         for name in ("auc", "average_precision", "brier"):
@@ -154,7 +154,7 @@ def test_the_prevalence_of_the_sample_stays_where_groups_have_their_own(opened: 
     report = by_group(threshold=0.3)
     page = opened(report.html())
     assert f"sample: {100 * report.here.prevalence.value:.1f}" in page.inner_text("#panel-prevalence")
-    assert f"chosen: {100 * (report.prevalence or 0):.1f}" in page.inner_text("#panel-prevalence")
+    assert f"selected: {100 * (report.prevalence or 0):.1f}" in page.inner_text("#panel-prevalence")
 
 
 def test_differences_are_of_the_table_above_them(opened: Opened) -> None:
@@ -179,5 +179,5 @@ def test_groups_show_their_prevalences_and_both_gaps(opened: Opened) -> None:
     assert shown["prevalence"] == pytest.approx(wanted, rel=1e-9)
     told = page.inner_text("#panel-groups")
     (gap,) = report.select(part="gaps", measure="flag_rate")
-    assert "the odds of being positive change by the same factor in every group" in told
-    assert f"In the sample, as in the findings: flag rate {100 * gap['value']:.1f}".removesuffix(".0") in told
+    assert "with the odds multiplied by the same factor in every group" in told
+    assert f"In the sample, as in the findings: flagged {100 * gap['value']:.1f}".removesuffix(".0") in told

@@ -13,7 +13,7 @@ import pytest
 
 from baserate import Costs, Policy, Tallies, Tally, decide, read
 from baserate._tally import ReadSummary
-from baserate.equalize import Goal, optimal_policy
+from baserate.equalize import Goal, find_parity, optimal_policy
 from tests.report.page.models import costs_of, entry, many_names, there
 from tests.report.page.node import CORE, Page, unlike
 
@@ -100,11 +100,11 @@ def test_a_strategy_of_the_page_is_a_policy_that_does_what_the_page_says(parity:
     risk = np.round(1 / (1 + np.exp(1 - 2 * sick - rng.normal(size=300))), 3)
     table = {"sick": sick, "risk": risk, "site": site}
     tallies = read.tallies(table, truth="sick", score="risk", group="site")
-    page = Page(*CORE, "fair.js", "policy.js")
+    page = Page(*CORE, "fairness.js", "policy.js")
     model = page.keep("expand", told := entry(tallies))
-    asked = {name: model.part(name) for name in ("threshold", "groups")} | {"costs": costs_of(COSTS), "index": 0}
+    problem = {name: model.part(name) for name in ("threshold", "groups")} | {"costs": costs_of(COSTS)}
     factors = page.keep("factorsFor", model.part("everybody"), 0.2)
-    strategy = page.ask("strategy", parity, asked | {"factors": factors})
+    strategy = page.ask("solveStrategy", {"rates": find_parity(parity).rates}, problem | {"factors": factors})
     settings = {
         "parity": [parity],
         "within": 0,
@@ -131,10 +131,12 @@ def test_rows_that_the_policy_is_applied_to_give_the_table_of_the_page() -> None
     rng = np.random.default_rng(3)
     table = {"sick": rng.random(200) < 0.4, "risk": np.round(rng.random(200), 2), "site": rng.choice(["a", "b"], 200)}
     tallies = read.tallies(table, truth="sick", score="risk", group="site")
-    page = Page(*CORE, "fair.js", "policy.js")
+    page = Page(*CORE, "fairness.js", "policy.js")
     model = page.keep("expand", told := entry(tallies))
-    asked = {name: model.part(name) for name in ("threshold", "groups")} | {"costs": costs_of(COSTS), "index": 0}
-    strategy = page.ask("strategy", "own", asked | {"factors": {"positive": 1, "negative": 1, "known": False}})
+    problem = {name: model.part(name) for name in ("threshold", "groups")} | {"costs": costs_of(COSTS)}
+    strategy = page.ask(
+        "solveStrategy", {"rates": []}, problem | {"factors": {"positive": 1, "negative": 1, "known": False}}
+    )
     case = {"model": told, "rule": "cost", "settings": {}, "prevalence": 0.4, "treatments": strategy.part("treatments")}
     text = page.ask("policyText", case)
     answers = page.answers()

@@ -1,27 +1,27 @@
-/** Quantiles of the Beta distribution, to the last digits but a few: what exact intervals of shares are made of. */
+/** Quantiles of the Beta distribution to nearly full precision, for exact intervals of proportions. */
 
-/** Newton needs about ten steps. */
+/** Newton's method needs about ten steps. */
 const MOST_STEPS = 100;
 const MOST_TERMS = 10000;
 
 /**
- * What Stirling's formula lacks of the logarithm of the gamma function.
+ * Remainder of Stirling's formula for the logarithm of the gamma function.
  * @param {number} z above 0
  * @returns {number}
  */
 function stirlingRest(z) {
   let at = z;
-  let found = 0;
+  let remainder = 0;
   for (; at < 10; at += 1) {
-    found += (at + 0.5) * Math.log1p(1 / at) - 1;
+    remainder += (at + 0.5) * Math.log1p(1 / at) - 1;
   }
   const r = 1 / (at * at);
   const small = 1 / 1680 - r * (1 / 1188 - r * (691 / 360360 - r / 156));
-  return found + (1 / 12 - r * (1 / 360 - r * (1 / 1260 - r * small))) / at;
+  return remainder + (1 / 12 - r * (1 / 360 - r * (1 / 1260 - r * small))) / at;
 }
 
 /**
- * Logarithm of a ratio near 1, which is told itself and less 1: of both, one is rounded less.
+ * Logarithm of a ratio, given also the ratio less 1, which is rounded less where the ratio is near 1.
  * @param {number} ratio
  * @param {number} lessOne
  * @returns {number}
@@ -41,15 +41,15 @@ function betaPower(a, b) {
   const [x0, y0] = [a / n, b / n];
   const fixed = 0.5 * Math.log((x0 * b) / (2 * Math.PI)) + stirlingRest(n) - stirlingRest(a) - stirlingRest(b);
   return (x, y) => {
-    // The difference of the smaller ones has lost less.
+    // The difference of the smaller numbers has the smaller rounding error.
     const away = x0 < y0 ? x - x0 : y0 - y;
     return fixed + a * logOfRatio(x / x0, away / x0) + b * logOfRatio(y / y0, -away / y0);
   };
 }
 
 /**
- * What x^a (1−x)^b / B(a, b) is divided by to be I_x(a, b), where x is below the mean: a continued fraction, from its
- * beginning (Didonato and Morris 1992, equation 9).
+ * Continued fraction that divides x^a (1−x)^b / B(a, b) to give I_x(a, b), for x below the mean, evaluated forward
+ * (Didonato and Morris 1992, equation 9).
  * @param {number} a
  * @param {number} b
  * @param {number} x
@@ -75,7 +75,7 @@ function betaFraction(a, b, x, y) {
 }
 
 /**
- * The x of up to ½ at which I_x(a, b) is p. It starts below; on logarithmic scales Newton's steps never go too far.
+ * The x up to ½ with I_x(a, b) = p. Newton's method starts below it; on logarithmic scales it does not overshoot.
  * @param {number} a
  * @param {number} b
  * @param {number} p
@@ -83,7 +83,7 @@ function betaFraction(a, b, x, y) {
  */
 function nearZero(a, b, p) {
   const power = betaPower(a, b);
-  // Where x^a / (a B(a, b)) is p, which is never beyond the quantile if b is 1 or more.
+  // The solution of x^a / (a B(a, b)) = p, which is not above the quantile if b is 1 or more.
   const least = Math.exp((Math.log(p * a) - power(a / (a + b), b / (a + b)) + b * Math.log(b / (a + b))) / a);
   let x = Math.min(0.5, (least * a) / (a + b));
   for (let step = 0; step < MOST_STEPS && x > 0; step += 1) {
@@ -98,8 +98,8 @@ function nearZero(a, b, p) {
 }
 
 /**
- * The y of up to ½ at which I_(1−y)(a, b) is p. It starts beyond, where the logarithm of what lies further out is
- * steeper, so that Newton's steps never go too far, either.
+ * The y up to ½ with I_(1−y)(a, b) = p. Newton's method starts above it, where the log of the tail is steeper, so it does
+ * not overshoot either.
  * @param {number} a
  * @param {number} b
  * @param {number} p
@@ -121,7 +121,7 @@ function nearOne(a, b, p) {
 }
 
 /**
- * Below x lies a share p, up to ½, of Beta(a, b): the inverse of the regularised incomplete beta function.
+ * The x below which Beta(a, b) has the probability p, up to ½: the inverse of the regularized incomplete beta function.
  * @param {number} a above 0
  * @param {number} b 1 or more
  * @param {number} p

@@ -1,40 +1,40 @@
-/** What a person moves: sliders, boxes with the exact number beside them, buttons. */
+/** Controls: sliders, boxes for exact numbers, lists and buttons. */
 
 import { MEASURES } from "./core.js";
-import { capacity } from "./rules.js";
+import { capacityIndex } from "./rules.js";
 import { byId, element } from "./dom.js";
-import { clipped, percent } from "./format.js";
-import { plannedState, ruledIndex } from "./view.js";
-import { PLANNED } from "./words.js";
+import { shorten, formatPercent } from "./format.js";
+import { planState, ruleIndex } from "./view.js";
+import { RESET } from "./labels.js";
 
 /** @typedef {import("./view.js").View} View */
-/** @typedef {import("./view.js").Book} Book */
+/** @typedef {import("./view.js").Report} Report */
 /** @typedef {import("./view.js").State} State */
 /** @typedef {import("./view.js").Rule} Rule */
 /** @typedef {(change: Partial<State>) => void} Setter */
 /**
- * One thing that is moved: between the slider's own steps and the number that is meant.
+ * A slider with a box: conversion between steps of the slider and numbers.
  * @typedef {object} Knob
  * @property {string} id
  * @property {(view: View) => number} number
  * @property {(view: View, number: number) => number} position
- * @property {(view: View, position: number) => number} meant
+ * @property {(view: View, position: number) => number} value
  * @property {(view: View, number: number) => Partial<State> | null} change
  * @property {(view: View) => number} [steps]
- * @property {(view: View) => string} told
- * @property {string} wants   what can be typed
- * @property {boolean} [silent]  whether the box says it all
+ * @property {(view: View) => string} describe
+ * @property {string} domain   valid numbers, in words
+ * @property {boolean} [silent]  whether no text stands below the slider
  */
 
 const STEPS = 1000;
-/** Below one in a hundred the slider of the prevalence is logarithmic, from one in a hundred thousand on. */
+/** The slider of the prevalence is logarithmic from 10^−5 to 0.01, and linear above. */
 const [FINE, LEAST, BEND] = [300, -5, 0.01];
 const MOST = 0.99;
-/** Steps of a price from 1 to 10, which two digits tell apart. */
+/** Steps of a cost for each factor of 10, so that two digits distinguish them. */
 const DECADE = 20;
 
 /**
- * Prevalence at a place of its slider.
+ * Prevalence at a position of its slider.
  * @param {number} position
  * @returns {number}
  */
@@ -47,30 +47,30 @@ export function prevalenceAt(position) {
 }
 
 /**
- * Place of a prevalence on its slider.
+ * Position of a prevalence on its slider.
  * @param {number} share
  * @returns {number}
  */
-export function prevalencePlace(share) {
+export function prevalencePosition(share) {
   if (share > BEND) return FINE + ((share - BEND) / (MOST - BEND)) * (STEPS - FINE);
   return (FINE * (Math.log10(share) - LEAST)) / (Math.log10(BEND) - LEAST);
 }
 
 /**
- * A knob for what an error costs: logarithmic from 0.01 to 10 000.
+ * A slider for the cost of an error: logarithmic from 0.01 to 10,000.
  * @param {"fp" | "fn"} cell
  * @returns {Knob}
  */
-function priceKnob(cell) {
+function costKnob(cell) {
   return {
     id: cell,
     number: (view) => view.state[cell],
     position: (_, cost) => (cost > 0 ? DECADE * (Math.log10(cost) + 2) : 0),
-    meant: (_, position) => Number((10 ** (position / DECADE - 2)).toPrecision(2)),
+    value: (_, position) => Number((10 ** (position / DECADE - 2)).toPrecision(2)),
     steps: () => 6 * DECADE,
     change: (_, cost) => (cost >= 0 && Number.isFinite(cost) ? { [cell]: cost } : null),
-    told: (view) => `${view.state[cell]}`,
-    wants: "a cost, 0 or more",
+    describe: (view) => `${view.state[cell]}`,
+    domain: "a cost, 0 or more",
     silent: true,
   };
 }
@@ -80,61 +80,64 @@ const KNOBS = [
   {
     id: "threshold",
     number: (view) => view.model.threshold[view.index],
-    // To the right is stricter, as on the axis of scores.
+    // Stricter thresholds are on the right, as on the axis of scores.
     position: (view) => view.model.threshold.length - 1 - view.index,
-    meant: (view, position) => view.model.threshold[view.model.threshold.length - 1 - position],
-    wants: "a number that scores can be compared with",
+    value: (view, position) => view.model.threshold[view.model.threshold.length - 1 - position],
+    domain: "a number that scores can be compared with",
     change: (_, threshold) => (Number.isNaN(threshold) ? null : { threshold, parity: "single" }),
     steps: (view) => view.model.threshold.length - 1,
-    told: (view) =>
+    describe: (view) =>
       view.single
-        ? `flags ${percent(MEASURES.flag_rate(view.everybody))} of everybody`
-        : `not in use: ${view.state.parity === "planned" ? "the plan has a policy" : "groups have their own"}`,
+        ? `flags ${formatPercent(MEASURES.flag_rate(view.everybody))} of all people`
+        : `not in use: ${view.state.parity === "planned" ? "the policy of the plan decides" : "thresholds by group"}`,
   },
   {
     id: "flag-rate",
     number: (view) => MEASURES.flag_rate(view.everybody),
     position: (_, share) => STEPS * share,
-    meant: (_, position) => position / STEPS,
-    wants: "a share from 0 to 1, such as 0.1",
+    value: (_, position) => position / STEPS,
+    domain: "a share from 0 to 1, such as 0.1",
     change: (view, share) =>
       share >= 0 && share <= 1
-        ? { threshold: view.model.threshold[capacity(view.model.everybody, share, view.factors)], parity: "single" }
+        ? {
+            threshold: view.model.threshold[capacityIndex(view.model.everybody, share, view.factors)],
+            parity: "single",
+          }
         : null,
-    told: (view) => percent(MEASURES.flag_rate(view.everybody)),
+    describe: (view) => formatPercent(MEASURES.flag_rate(view.everybody)),
   },
   {
     id: "prevalence",
     number: (view) => view.state.prevalence ?? view.prevalence,
-    position: (_, share) => prevalencePlace(share),
-    meant: (_, position) => prevalenceAt(position),
-    wants: "a share between 0 and 1, such as 0.02",
+    position: (_, share) => prevalencePosition(share),
+    value: (_, position) => prevalenceAt(position),
+    domain: "a share between 0 and 1, such as 0.02",
     change: (_, share) => (share > 0 && share < 1 ? { prevalence: share } : null),
-    told: (view) => `${percent(view.prevalence)}${view.state.prevalence === null ? ", as in these rows" : ""}`,
+    describe: (view) => `${formatPercent(view.prevalence)}${view.state.prevalence === null ? " (sample)" : ""}`,
   },
-  priceKnob("fp"),
-  priceKnob("fn"),
+  costKnob("fp"),
+  costKnob("fn"),
 ];
 
 /** The controls, bound to the page. */
 export class Controls {
   /**
-   * @param {Book} book
+   * @param {Report} report
    * @param {() => View} current
    * @param {Setter} set
    */
-  constructor(book, current, set) {
-    this.book = book;
+  constructor(report, current, set) {
+    this.report = report;
     this.current = current;
     this.set = set;
     KNOBS.forEach((knob) => this.listen(knob));
     this.rules = this.ruleButtons();
-    const planned = byId("planned");
-    planned.title = PLANNED.means;
-    planned.textContent = PLANNED.name;
-    planned.addEventListener("click", () => this.reset());
+    const reset = byId("planned");
+    reset.title = RESET.hint;
+    reset.textContent = RESET.label;
+    reset.addEventListener("click", () => this.reset());
     byId("rows-prevalence").addEventListener("click", () => set({ prevalence: null }));
-    this.selects();
+    this.fillLists();
   }
 
   /**
@@ -142,7 +145,7 @@ export class Controls {
    * @returns {Map<Rule, HTMLElement>}
    */
   ruleButtons() {
-    const rules = /** @type {Rule[]} */ (this.book.payload.rules);
+    const rules = /** @type {Rule[]} */ (this.report.payload.rules);
     const buttons = new Map(
       rules.map((rule) => [
         rule,
@@ -156,46 +159,46 @@ export class Controls {
 
   /** @param {Knob} knob */
   listen(knob) {
-    const [slider, box] = boxesOf(knob);
+    const [slider, box] = inputsOf(knob);
     /** @param {number} number */
     const turn = (number) => {
       const change = knob.change(this.current(), number);
       if (change) this.set(change);
       return change !== null;
     };
-    slider.addEventListener("input", () => turn(knob.meant(this.current(), Number(slider.value))));
+    slider.addEventListener("input", () => turn(knob.value(this.current(), Number(slider.value))));
     box.addEventListener("change", () => {
-      const typed = box.value;
-      const told = byId(`${knob.id}-told`);
-      if (typed === "" || !turn(Number(typed))) {
+      const text = box.value;
+      const output = byId(`${knob.id}-told`);
+      if (text === "" || !turn(Number(text))) {
         box.setAttribute("aria-invalid", "true");
-        told.textContent = `${typed || "that"} cannot be used: give ${knob.wants}.`;
-        told.hidden = false;
+        output.textContent = `${text || "An empty box"} is not valid. Enter ${knob.domain}.`;
+        output.hidden = false;
         return;
       }
-      const used = knob.number(this.current());
-      box.value = shownNumber(used);
-      if (used !== Number(typed))
-        told.textContent = `${typed} becomes ${shownNumber(used) || "none"}: ${knob.told(this.current())}`;
+      const number = knob.number(this.current());
+      box.value = inputText(number);
+      if (number !== Number(text))
+        output.textContent = `${text} becomes ${inputText(number) || "none"}: ${knob.describe(this.current())}`;
     });
   }
 
-  /** Fill the lists of models and groups, where there is a choice. */
-  selects() {
+  /** Fill the lists of models and groups. */
+  fillLists() {
     const model = /** @type {HTMLSelectElement} */ (byId("model"));
-    model.append(...this.book.models.map(({ entry }, at) => element("option", { value: at }, clipped(entry.name))));
+    model.append(...this.report.models.map(({ entry }, at) => element("option", { value: at }, shorten(entry.name))));
     model.addEventListener("change", () =>
-      this.set({ ...plannedState(this.book, Number(model.value)), ...this.kept() }),
+      this.set({ ...planState(this.report, Number(model.value)), ...this.settings() }),
     );
-    byId("model-row").hidden = this.book.models.length < 2;
+    byId("model-row").hidden = this.report.models.length < 2;
     const who = /** @type {HTMLSelectElement} */ (byId("who"));
-    const { names, groups } = this.book.models[0].entry;
+    const { names, groups } = this.report.models[0].entry;
     const grouped = groups[0] !== null;
     who.append(
       element("option", { value: -1 }, "everybody"),
       ...(grouped
         ? names.map((/** @type {string} */ name, /** @type {number} */ at) =>
-            element("option", { value: at }, clipped(name)),
+            element("option", { value: at }, shorten(name)),
           )
         : []),
     );
@@ -203,22 +206,22 @@ export class Controls {
     byId("who-row").hidden = !grouped;
   }
 
-  /** What stays when another model is chosen. */
-  kept() {
+  /** Settings that stay when another model is selected. */
+  settings() {
     const { prevalence, fp, fn, who } = this.current().state;
     return { prevalence, fp, fn, who };
   }
 
-  /** Return to the plan; who is shown stays. */
+  /** Return to the settings of the plan; the selected group stays. */
   reset() {
     const { model, who } = this.current().state;
-    this.set({ ...plannedState(this.book, model), who });
+    this.set({ ...planState(this.report, model), who });
   }
 
   /** @param {Rule} rule */
   apply(rule) {
     const view = this.current();
-    const index = ruledIndex(view, rule);
+    const index = ruleIndex(view, rule);
     if (index >= 0) this.set({ threshold: view.model.threshold[index], parity: "single" });
   }
 
@@ -229,7 +232,7 @@ export class Controls {
   draw(view) {
     for (const knob of KNOBS) this.drawKnob(knob, view);
     for (const [rule, button] of this.rules) {
-      button.setAttribute("aria-pressed", String(view.single && ruledIndex(view, rule) === view.index));
+      button.setAttribute("aria-pressed", String(view.single && ruleIndex(view, rule) === view.index));
     }
     byId("planned").setAttribute("aria-pressed", String(view.planned));
     for (const button of document.querySelectorAll("[data-parity]")) {
@@ -239,8 +242,8 @@ export class Controls {
     /** @type {HTMLSelectElement} */ (byId("who")).value = String(view.state.who);
     byId("rows-prevalence").setAttribute("aria-pressed", String(view.state.prevalence === null));
     const { positives, negatives } = view.model.everybody;
-    // Where a class is not there, nothing can be made of it.
-    for (const box of boxesOf(KNOBS[2])) box.disabled = !(positives && negatives);
+    // Without rows of both classes there is no other prevalence.
+    for (const box of inputsOf(KNOBS[2])) box.disabled = !(positives && negatives);
   }
 
   /**
@@ -248,33 +251,33 @@ export class Controls {
    * @param {View} view
    */
   drawKnob(knob, view) {
-    const [slider, box] = boxesOf(knob);
+    const [slider, box] = inputsOf(knob);
     const number = knob.number(view);
     slider.max = String(knob.steps?.(view) ?? STEPS);
     slider.value = String(Math.round(knob.position(view, number)));
-    slider.setAttribute("aria-valuetext", knob.told(view));
-    if (document.activeElement !== box) box.value = shownNumber(number);
+    slider.setAttribute("aria-valuetext", knob.describe(view));
+    if (document.activeElement !== box) box.value = inputText(number);
     box.removeAttribute("aria-invalid");
-    const told = byId(`${knob.id}-told`);
-    told.textContent = knob.told(view);
-    told.hidden = Boolean(knob.silent);
+    const output = byId(`${knob.id}-told`);
+    output.textContent = knob.describe(view);
+    output.hidden = Boolean(knob.silent);
   }
 }
 
 /**
- * Slider and box of a knob.
+ * Slider and box of a control.
  * @param {Knob} knob
  * @returns {[HTMLInputElement, HTMLInputElement]}
  */
-function boxesOf(knob) {
+function inputsOf(knob) {
   return [byId(knob.id), byId(`${knob.id}-number`)];
 }
 
 /**
- * A number as a box can hold it; what is infinite is none.
+ * The text of a number in a box; infinite numbers leave it empty.
  * @param {number} number
  * @returns {string}
  */
-function shownNumber(number) {
+function inputText(number) {
   return Number.isFinite(number) ? String(number) : "";
 }

@@ -1,16 +1,16 @@
-/** The arithmetic of the page: tables, measures, rules and curves, number for number as baserate in Python has them. */
+/** Confusion matrices, measures and their intervals on the page: the same numbers as in Python. */
 
-import { runningPart, summedRows } from "./running.js";
-import { SHARES, predictiveInterval, shareInterval, sideOf } from "./shares.js";
+import { cumulativePart, sumRows } from "./cumulative.js";
+import { SHARES, predictiveInterval, shareInterval, sideOf } from "./intervals.js";
 
-/** @typedef {import("./shares.js").Cells} Cells */
-/** @typedef {import("./shares.js").Counts} Counts */
-/** @typedef {import("./shares.js").Interval} Interval */
-/** What each cell of the table costs. @typedef {Cells} Costs */
-/** @typedef {import("./running.js").Running} Running */
-/** @typedef {import("./running.js").Part} Part */
+/** @typedef {import("./intervals.js").Cells} Cells */
+/** @typedef {import("./intervals.js").Counts} Counts */
+/** @typedef {import("./intervals.js").Interval} Interval */
+/** Cost of each cell of the table. @typedef {Cells} Costs */
+/** @typedef {import("./cumulative.js").Cumulative} Cumulative */
+/** @typedef {import("./cumulative.js").Part} Part */
 /**
- * What masses of both classes are multiplied with.
+ * Weights of both classes; `known` where they give a stated prevalence.
  * @typedef {{positive: number, negative: number, known: boolean}} Factors
  */
 /** @typedef {{threshold: Float64Array, everybody: Part, groups: Part[]}} Expanded */
@@ -20,86 +20,87 @@ import { SHARES, predictiveInterval, shareInterval, sideOf } from "./shares.js";
  *   positive_squares?: number[][]|null, negative_squares?: number[][]|null}} CurveEntry
  */
 /**
- * What the masses of both classes are multiplied with in each group, so that it has the prevalence stated for it.
+ * Weights of both classes in each group, which give it the prevalence stated for it.
  * @typedef {[number, number][]} GroupFactors
  */
-/** Rows as they are. @type {Factors} */
-export const AS_THEY_ARE = { positive: 1, negative: 1, known: false };
+/** Weights that leave the sample unchanged. @type {Factors} */
+export const SAMPLE_FACTORS = { positive: 1, negative: 1, known: false };
 
 /**
- * A number of the payload, in which infinite ones are spelled and null is none.
- * @param {number|string|null} told
+ * Read a number of the payload; infinite ones are text, and null is NaN.
+ * @param {number|string|null} value
  * @returns {number}
  */
-export function readNumber(told) {
-  return told === "inf" ? Infinity : told === "-inf" ? -Infinity : told === null ? NaN : Number(told);
+export function readNumber(value) {
+  return value === "inf" ? Infinity : value === "-inf" ? -Infinity : value === null ? NaN : Number(value);
 }
 
 /**
- * Everybody and each group at every kept threshold: in the sample, or with the prevalences stated for groups.
+ * Everybody and each group at every threshold of the payload: in the sample, or at the prevalences stated for groups.
  * @param {CurveEntry} model
  * @param {GroupFactors|null} [factors]
  * @returns {Expanded}
  */
 export function expand(model, factors = null) {
   /** @param {number[][]|null|undefined} rows */
-  const spread = (rows) => (rows ?? []).map((row) => unfolded(row, model.threshold.length));
-  const counted = [spread(model.positive_mass), spread(model.negative_mass)];
-  const weighed = [spread(model.positive_squares), spread(model.negative_squares)];
-  const masses = scaledRows(counted, factors, 1);
-  // Rows that weigh 1 have no squares of their own; those that are multiplied do.
-  const both = scaledRows(weighed[0].length || !factors ? weighed : counted, factors, 2);
-  const squares = both[0].length ? both : undefined;
+  const unfold = (rows) => (rows ?? []).map((row) => unfoldZeros(row, model.threshold.length));
+  const sampleMasses = [unfold(model.positive_mass), unfold(model.negative_mass)];
+  const sampleSquares = [unfold(model.positive_squares), unfold(model.negative_squares)];
+  const masses = scaleRows(sampleMasses, factors, 1);
+  // Squares are absent where all rows weigh 1: then they equal the masses, until factors change the weights.
+  const hasSquares = sampleSquares[0].length > 0;
+  const scaled = scaleRows(hasSquares || !factors ? sampleSquares : sampleMasses, factors, 2);
+  const squares = scaled[0].length ? scaled : undefined;
   /** @param {(rows: Float64Array[]) => ArrayLike<number>} of */
-  const part = (of) => runningPart(masses.map(of), squares?.map(of));
+  const part = (of) => cumulativePart(masses.map(of), squares?.map(of));
   const groups = masses[0].map((_, at) => part((rows) => rows[at]));
-  const everybody = groups.length === 1 ? groups[0] : part(summedRows);
+  const everybody = groups.length === 1 ? groups[0] : part(sumRows);
   return { threshold: Float64Array.from([Infinity, ...model.threshold.map(readNumber)]), everybody, groups };
 }
 
 /**
- * Rows of positives and of negatives, one for each group, times a power of the factor of their class and group.
+ * Rows of positives and of negatives, one for each group, multiplied by a power of their factor.
  * @template {Float64Array | number[]} Row
  * @param {Row[][]} classes
  * @param {GroupFactors|null} factors
  * @param {number} power
  * @returns {Row[][]}
  */
-export function scaledRows(classes, factors, power) {
+export function scaleRows(classes, factors, power) {
   if (!factors) return classes;
   /** @param {Row[]} rows @param {number} which */
-  const scaled = (rows, which) =>
+  const scale = (rows, which) =>
     rows.map((row, at) => /** @type {Row} */ (row.map((mass) => mass * factors[at][which] ** power)));
-  return classes.map(scaled);
+  return classes.map(scale);
 }
 
 /**
- * Masses of which a negative one tells how many zeros stand in its place.
+ * Masses of a payload row, in which a negative number −n stands for n zeros.
  * @param {number[]} row
- * @param {number} many
+ * @param {number} length
  * @returns {Float64Array}
  */
-export function unfolded(row, many) {
-  const found = new Float64Array(many);
+export function unfoldZeros(row, length) {
+  const masses = new Float64Array(length);
   let at = 0;
   for (const mass of row) {
     if (mass < 0) {
       at -= mass;
     } else {
-      found[at] = mass;
+      masses[at] = mass;
       at += 1;
     }
   }
-  return found;
+  return masses;
 }
 
 /**
- * Place of the laxest kept threshold that is not below t; 0 if there is none.
+ * Index of the laxest threshold that is at least t; 0 if there is none.
  * @param {Numbers} threshold decreasing
  * @param {number} t
  * @returns {number}
  */
-export function place(threshold, t) {
+export function thresholdIndex(threshold, t) {
   let [low, high] = [0, threshold.length - 1];
   while (low < high) {
     const middle = (low + high + 1) >> 1;
@@ -109,22 +110,22 @@ export function place(threshold, t) {
 }
 
 /**
- * What masses are multiplied with, so that so many are positive and there are as many as there were. Where a class is
- * not there, nothing can make it so frequent: rows stay as they are.
+ * Weights of both classes that give everybody a prevalence and keep the total mass. Without rows of a class no weight
+ * gives a prevalence, and the sample is unchanged.
  * @param {Part} everybody
  * @param {number|null} prevalence
  * @returns {Factors}
  */
 export function factorsFor({ positives, negatives }, prevalence) {
   if (prevalence === null || !(positives > 0) || !(negatives > 0)) {
-    return AS_THEY_ARE;
+    return SAMPLE_FACTORS;
   }
   const total = positives + negatives;
   return { positive: (prevalence * total) / positives, negative: ((1 - prevalence) * total) / negatives, known: true };
 }
 
 /**
- * @param {Running} cells
+ * @param {Cumulative} cells
  * @param {number} index
  * @param {number} positive
  * @param {number} negative
@@ -140,7 +141,7 @@ function cellsAt(cells, index, positive, negative) {
 }
 
 /**
- * The 2×2 table at a threshold.
+ * The confusion matrix at a threshold.
  * @param {Part} part
  * @param {number} index
  * @param {Factors} factors
@@ -153,35 +154,35 @@ export function tableAt(part, index, { positive, negative, known }) {
 }
 
 /**
- * Tables added up, each so many times.
+ * Weighted sum of tables.
  * @param {Counts[]} tables
- * @param {number[]} times
+ * @param {number[]} weights
  * @returns {Counts}
  */
-export function mixedCounts(tables, times) {
+export function mixCounts(tables, weights) {
   /** @param {(table: Counts) => Cells} of */
-  const added = (of) => {
-    const found = { tp: 0, fp: 0, fn: 0, tn: 0 };
+  const add = (of) => {
+    const sums = { tp: 0, fp: 0, fn: 0, tn: 0 };
     tables.forEach((table, at) => {
       const cells = of(table);
-      found.tp += times[at] * cells.tp;
-      found.fp += times[at] * cells.fp;
-      found.fn += times[at] * cells.fn;
-      found.tn += times[at] * cells.tn;
+      sums.tp += weights[at] * cells.tp;
+      sums.fp += weights[at] * cells.fp;
+      sums.fn += weights[at] * cells.fn;
+      sums.tn += weights[at] * cells.tn;
     });
-    return found;
+    return sums;
   };
-  const squares = tables.some((table) => table.squares) ? added((table) => table.squares ?? table) : null;
-  return { ...added((table) => table), squares, known: tables.some((table) => table.known) };
+  const squares = tables.some((table) => table.squares) ? add((table) => table.squares ?? table) : null;
+  return { ...add((table) => table), squares, known: tables.some((table) => table.known) };
 }
 
 /**
- * Tables added up.
+ * Sum of tables.
  * @param {Counts[]} tables
  * @returns {Counts}
  */
 export function sumCounts(tables) {
-  return mixedCounts(
+  return mixCounts(
     tables,
     tables.map(() => 1),
   );
@@ -195,8 +196,7 @@ const negativesOf = (c) => c.fp + c.tn;
 const everybodyOf = (c) => positivesOf(c) + negativesOf(c);
 
 /**
- * Measures of a 2×2 table by their names in baserate.measure, with the options that they have if nobody says otherwise.
- * 0/0 is NaN, and what is above 0 over 0 is infinite.
+ * Measures of a confusion matrix by their names in baserate.measure, with default options. 0/0 is NaN, and a/0 infinite.
  * @type {Record<string, (c: Cells) => number>}
  */
 export const MEASURES = {
@@ -246,7 +246,7 @@ export const MEASURES = {
 };
 
 /**
- * Mean cost of a case.
+ * Expected cost per person.
  * @param {Cells} c
  * @param {Costs} costs
  * @returns {number}
@@ -256,23 +256,24 @@ export function expectedCost(c, costs) {
 }
 
 /**
- * Anything that is made of the table at each threshold.
+ * A function of the confusion matrix at each threshold.
  * @param {Part} part
  * @param {Factors} factors
  * @param {(c: Cells) => number} measure
  * @returns {Float64Array}
  */
 export function valuesAlong(part, { positive, negative }, measure) {
-  const found = new Float64Array(part.tp.length);
+  const values = new Float64Array(part.tp.length);
+  // One object for all thresholds: allocating one for each slows down dragging.
   const cells = { tp: 0, fp: 0, fn: 0, tn: 0 };
-  for (let at = 0; at < found.length; at += 1) {
+  for (let at = 0; at < values.length; at += 1) {
     cells.tp = part.tp[at] * positive;
     cells.fp = part.fp[at] * negative;
     cells.fn = part.fn[at] * positive;
     cells.tn = part.tn[at] * negative;
-    found[at] = measure(cells);
+    values[at] = measure(cells);
   }
-  return found;
+  return values;
 }
 
 /**
@@ -287,7 +288,7 @@ export function measureAlong(part, factors, name) {
 }
 
 /**
- * Bounds of a measure that is a share, and what made them; null of any other, and where it is undefined.
+ * Confidence interval of a rate with its method; null for other measures, and for undefined values.
  * @param {string} name
  * @param {Counts} counts
  * @param {number} level
@@ -296,29 +297,29 @@ export function measureAlong(part, factors, name) {
  */
 export function interval(name, counts, level, z) {
   const value = MEASURES[name](counts);
-  const found = SHARES[name] && !Number.isNaN(value) ? shareInterval(SHARES[name], counts, value, { level, z }) : null;
-  return found && aroundValue(found, value);
+  const bounds = SHARES[name] && !Number.isNaN(value) ? shareInterval(SHARES[name], counts, value, { level, z }) : null;
+  return bounds && clampAround(bounds, value);
 }
 
 /**
- * Bounds of a share that lie from 0 to 1, and on either side of the value.
- * @param {Interval} found
+ * Bounds of a rate, clamped to [0, 1] and to either side of the value.
+ * @param {Interval} bounds
  * @param {number} value
  * @returns {Interval}
  */
-function aroundValue({ low, high, how }, value) {
+function clampAround({ low, high, how }, value) {
   return { low: Math.min(Math.max(low, 0), value), high: Math.max(Math.min(high, 1), value), how };
 }
 
 /**
- * PPV and NPV at other prevalences, with bounds: rates are those of the table.
+ * PPV and NPV at other prevalences with their intervals, from the sensitivity and specificity of a table.
  * @param {Counts} counts
  * @param {Numbers} prevalences
  * @param {number} level
  * @param {number} z
  * @returns {Record<"precision"|"npv", {value: number, low: number, high: number}[]>}
  */
-export function predictiveAt(counts, prevalences, level, z) {
+export function predictiveValues(counts, prevalences, level, z) {
   const [tp, fp, fn, tn] = [sideOf(counts, "tp"), sideOf(counts, "fp"), sideOf(counts, "fn"), sideOf(counts, "tn")];
   const [sensitivity, fpr] = [MEASURES.sensitivity(counts), MEASURES.fpr(counts)];
   const [flagged, passed] = [predictiveInterval(tp, fp, level, z), predictiveInterval(tn, fn, level, z)];
@@ -329,33 +330,33 @@ export function predictiveAt(counts, prevalences, level, z) {
       return valueWithin(value, flagged(share, 1 - share));
     }),
     npv: shares.map((share) => {
-      const [right, wrong] = [(1 - share) * MEASURES.specificity(counts), share * MEASURES.fnr(counts)];
-      return valueWithin(right / (right + wrong), passed(1 - share, share));
+      const [trueShare, falseShare] = [(1 - share) * MEASURES.specificity(counts), share * MEASURES.fnr(counts)];
+      return valueWithin(trueShare / (trueShare + falseShare), passed(1 - share, share));
     }),
   };
 }
 
 /**
  * @param {number} value
- * @param {Interval} found
+ * @param {Interval} bounds
  * @returns {{value: number, low: number, high: number}}
  */
-function valueWithin(value, found) {
-  const { low, high } = Number.isNaN(value) ? { low: NaN, high: NaN } : aroundValue(found, value);
+function valueWithin(value, bounds) {
+  const { low, high } = Number.isNaN(value) ? { low: NaN, high: NaN } : clampAround(bounds, value);
   return { value, low, high };
 }
 
 /**
- * Deal so many people in proportion to shares, the last of them to where the most is left over.
+ * Apportion whole people in proportion to shares, by largest remainders.
  * @param {number[]} shares
- * @param {number} many
+ * @param {number} total
  * @returns {number[]}
  */
-function dealtPeople(shares, many) {
-  const total = shares.reduce((sum, share) => sum + share, 0);
-  const due = shares.map((share) => (total ? (many * share) / total : 0));
+function apportion(shares, total) {
+  const mass = shares.reduce((sum, share) => sum + share, 0);
+  const due = shares.map((share) => (mass ? (total * share) / mass : 0));
   const whole = due.map(Math.floor);
-  const left = many - whole.reduce((sum, each) => sum + each, 0);
+  const left = total - whole.reduce((sum, each) => sum + each, 0);
   const order = shares.map((_, at) => at).sort((one, other) => whole[one] - due[one] - (whole[other] - due[other]));
   order.slice(0, left).forEach((at) => {
     whole[at] += 1;
@@ -364,14 +365,14 @@ function dealtPeople(shares, many) {
 }
 
 /**
- * A table of a thousand people in whole numbers; classes are rounded first, so that rows and columns add up.
+ * The confusion matrix of 1000 people in whole numbers; classes are rounded first, so that rows and columns add up.
  * @param {Cells} c
  * @returns {Cells}
  */
-export function thousand(c) {
+export function naturalFrequencies(c) {
   const total = c.tp + c.fn + c.fp + c.tn;
   const exact = [c.tp, c.fn, c.fp, c.tn].map((cell) => (1000 * cell) / total);
-  const [positives, negatives] = dealtPeople([exact[0] + exact[1], exact[2] + exact[3]], 1000);
-  const [[tp, fn], [fp, tn]] = [dealtPeople(exact.slice(0, 2), positives), dealtPeople(exact.slice(2), negatives)];
+  const [positives, negatives] = apportion([exact[0] + exact[1], exact[2] + exact[3]], 1000);
+  const [[tp, fn], [fp, tn]] = [apportion(exact.slice(0, 2), positives), apportion(exact.slice(2), negatives)];
   return { tp, fp, fn, tn };
 }

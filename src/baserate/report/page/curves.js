@@ -1,6 +1,6 @@
-/** Lines of charts that are no measure along the cut-offs: decision curves, equal costs, isotonic steps. */
+/** Lines of charts: decision curves, iso-cost lines and isotonic fits. */
 
-import { place } from "./core.js";
+import { thresholdIndex } from "./core.js";
 import { hull } from "./rules.js";
 
 /** @typedef {import("./core.js").Costs} Costs */
@@ -8,65 +8,65 @@ import { hull } from "./rules.js";
 /** @typedef {import("./core.js").Numbers} Numbers */
 /** @typedef {import("./core.js").Part} Part */
 
-/** A difference that is only rounding. */
+/** Relative difference that is rounding. */
 const NEAR = 1e-12;
 
 /**
- * The score that, adjusted from the prevalence of the rows to the one in use, is a probability. A little less, so that
- * rounding leaves out no score that reaches it.
+ * The score that becomes a probability when it is adjusted from the sample to the selected prevalence; slightly less, so
+ * that rounding excludes no score that reaches the probability.
  * @param {number} probability from 0 to below 1
  * @param {Factors} factors
  * @returns {number}
  */
-export function scoreReaching(probability, { positive, negative }) {
+export function unadjustedScore(probability, { positive, negative }) {
   if (positive === negative) return probability;
   const odds = (negative / positive) * probability;
   return (odds / (odds + 1 - probability)) * (1 - NEAR);
 }
 
 /**
- * Net benefit per case, to those who would act from a probability on: of flagging from a score on.
+ * Net benefit per person at a threshold probability, of flagging from a score on.
  * @param {Part} part
- * @param {Numbers} threshold all kept thresholds
+ * @param {Numbers} threshold all thresholds
  * @param {{probability: number, score: number}} at  the probability is below 1
  * @param {Factors} factors
  * @returns {number}
  */
 export function netBenefit(part, threshold, { probability, score }, { positive, negative }) {
-  const at = place(threshold, score);
+  const at = thresholdIndex(threshold, score);
   const odds = probability / (1 - probability);
   const total = part.positives * positive + part.negatives * negative;
   return (part.tp[at] * positive - odds * (part.fp[at] * negative)) / total;
 }
 
 /**
- * The decision curve: net benefit against the probability, of the model with scores adjusted to the prevalence in use,
- * of the same with scores as they are, and of flagging everybody.
+ * The decision curve: net benefit against the threshold probability, of scores adjusted to the selected prevalence, of
+ * unadjusted scores, and of flagging everybody.
  * @param {Numbers} threshold
  * @param {Part} part
  * @param {Numbers} probabilities
  * @param {Factors} factors
- * @param {Factors} [adjustment]  by which scores are adjusted, where groups have prevalences of their own
- * @returns {{model: Float64Array, kept: Float64Array, all: Float64Array}}
+ * @param {Factors} [adjustment]  of the scores, where groups have prevalences of their own
+ * @returns {{model: Float64Array, unadjusted: Float64Array, all: Float64Array}}
  */
 export function decisionCurve(threshold, part, probabilities, factors, adjustment = factors) {
   const positives = part.positives * factors.positive;
   const negatives = part.negatives * factors.negative;
   const total = positives + negatives;
   /** @param {(probability: number) => number} score */
-  const flaggedFrom = (score) =>
+  const benefitCurve = (score) =>
     Float64Array.from(probabilities, (each) =>
       netBenefit(part, threshold, { probability: each, score: score(each) }, factors),
     );
   return {
-    model: flaggedFrom((each) => scoreReaching(each, adjustment)),
-    kept: flaggedFrom((each) => each),
+    model: benefitCurve((each) => unadjustedScore(each, adjustment)),
+    unadjusted: benefitCurve((each) => each),
     all: Float64Array.from(probabilities, (each) => (positives - (each / (1 - each)) * negatives) / total),
   };
 }
 
 /**
- * Net benefit of decisions that do not change with the probability from which on one would act.
+ * Net benefit of decisions that do not depend on the threshold probability.
  * @param {import("./core.js").Cells} cells
  * @param {Numbers} probabilities
  * @returns {Float64Array}
@@ -77,7 +77,7 @@ export function fixedBenefit({ tp, fp, fn, tn }, probabilities) {
 }
 
 /**
- * The line of equal cost through a point of ROC space, and its ends within the unit square.
+ * The iso-cost line through a point of ROC space, and its ends within the unit square.
  * @param {Costs} costs
  * @param {number} prevalence
  * @param {{fpr: number, tpr: number}} through
@@ -98,8 +98,8 @@ export function isoCost(costs, prevalence, { fpr, tpr }) {
 }
 
 /**
- * Isotonic regression of the share of positives on the score, ascending: between two edges it is the same. The last
- * edge is the highest score.
+ * Isotonic regression of the share of positives on the score, ascending; constant between two edges. The last edge is
+ * the highest score.
  * @param {Numbers} threshold
  * @param {Part} part
  * @param {Factors} factors
@@ -107,24 +107,24 @@ export function isoCost(costs, prevalence, { fpr, tpr }) {
  */
 export function isotonic(threshold, part, { positive, negative }) {
   const ends = hull(part);
-  const many = ends.length - 1;
-  const [edges, share] = [new Float64Array(many + 1), new Float64Array(many)];
-  for (let at = 0; at < many; at += 1) {
-    const [strict, lax] = [ends[many - 1 - at], ends[many - at]];
+  const steps = ends.length - 1; // the hull has the same pools as isotonic regression
+  const [edges, share] = [new Float64Array(steps + 1), new Float64Array(steps)];
+  for (let at = 0; at < steps; at += 1) {
+    const [strict, lax] = [ends[steps - 1 - at], ends[steps - at]];
     const hits = (part.tp[lax] - part.tp[strict]) * positive;
     edges[at] = threshold[lax];
     share[at] = hits / (hits + (part.fp[lax] - part.fp[strict]) * negative);
   }
-  edges[many] = threshold[many ? firstThere(part) : 0];
+  edges[steps] = threshold[steps ? firstOccupied(part) : 0];
   return { edges, share };
 }
 
 /**
- * Place of the highest score at which there is anybody.
+ * Index of the highest score that occurs.
  * @param {Part} part
  * @returns {number}
  */
-function firstThere({ tp, fp }) {
+function firstOccupied({ tp, fp }) {
   let at = 1;
   while (at < tp.length - 1 && tp[at] + fp[at] === 0) {
     at += 1;

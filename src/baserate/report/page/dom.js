@@ -1,48 +1,48 @@
-/** Elements in one line. Text is always text: nothing that a report names is ever read as HTML. */
+/** HTML elements. Names of a report are always inserted as text and never parsed as HTML. */
 
 /** @typedef {Node | string | number | null | undefined} Child */
 
 /**
  * An element with attributes and children.
  * @param {string} name
- * @param {Record<string, string | number | boolean | null | undefined>} [attributes]  true is an empty one, null none
+ * @param {Record<string, string | number | boolean | null | undefined>} [attributes]  true is an empty attribute, null none
  * @param {...Child} children
  * @returns {HTMLElement}
  */
 export function element(name, attributes = {}, ...children) {
-  const made = document.createElement(name);
+  const node = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) {
     if (value === null || value === undefined || value === false) continue;
-    made.setAttribute(key, value === true ? "" : String(value));
+    node.setAttribute(key, value === true ? "" : String(value));
   }
-  made.append(
+  node.append(
     ...children
       .filter((child) => child !== null && child !== undefined)
       .map((child) => /** @type {Node | string} */ (typeof child === "number" ? String(child) : child)),
   );
-  return made;
+  return node;
 }
 
 /**
- * The element of an id, which must be there.
+ * The element with an id; an error if there is none.
  * @template {HTMLElement} [Kind=HTMLElement]
  * @param {string} id
  * @returns {Kind}
  */
 export function byId(id) {
-  const found = document.getElementById(id);
-  if (!found) throw new Error(`the page has no element ${id}`);
-  return /** @type {Kind} */ (found);
+  const node = document.getElementById(id);
+  if (!node) throw new Error(`the page has no element ${id}`);
+  return /** @type {Kind} */ (node);
 }
 
 /**
- * Attributes of a number that is shown: what it is, and its value in full.
+ * Attributes of a displayed number: its measure, value and interval at full precision.
  * @param {string} measure
  * @param {number} value
  * @param {{low: number, high: number} | null} [interval]
  * @returns {Record<string, string | number | null>}
  */
-export function numbered(measure, value, interval = null) {
+export function numberAttributes(measure, value, interval = null) {
   return {
     "data-number": measure,
     "data-value": value,
@@ -52,23 +52,25 @@ export function numbered(measure, value, interval = null) {
 }
 
 /**
- * What a column is of: in plain words, with the technical name beside them.
- * @param {{plain: string, means: string}} words
- * @param {string} technical
+ * The name of a measure, with its synonym in parentheses in small print and its definition as a tooltip.
+ * @param {{label: string, hint: string}} measure
+ * @param {Record<string, string>} [attributes]
  * @returns {HTMLElement}
  */
-export function headed({ plain, means }, technical) {
-  return element("span", { title: means }, plain, element("small", {}, ` ${technical}`));
+export function measureName({ label, hint }, attributes = {}) {
+  const [term, synonym] = label.split(" (");
+  const small = synonym ? element("small", {}, ` (${synonym}`) : null;
+  return element("span", { title: hint, ...attributes }, term, small);
 }
 
 /**
- * A table with its heading cells, and rows of which the first cell is a heading, too.
+ * A table with a heading row, and rows whose first cell is a heading.
  * @param {string} caption
  * @param {Child[]} columns
  * @param {Child[][]} rows
  * @returns {HTMLElement}
  */
-export function tableOf(caption, columns, rows) {
+export function makeTable(caption, columns, rows) {
   return element(
     "table",
     {},
@@ -90,26 +92,26 @@ export function tableOf(caption, columns, rows) {
 }
 
 /**
- * Make a parent hold these children; what is the same as before stays, since to lay out a table anew takes long.
+ * Replace the children of a node, but keep nodes that do not change: layout of a new table is slow.
  * @param {Element} parent
  * @param {(Node | string)[]} children
  */
-export function refresh(parent, children) {
-  const before = [...parent.childNodes];
+export function updateChildren(parent, children) {
+  const current = [...parent.childNodes];
   const fresh = children.map((child) => (typeof child === "string" ? document.createTextNode(child) : child));
-  if (before.length !== fresh.length || before.some((node, at) => node.nodeName !== fresh[at].nodeName)) {
+  if (current.length !== fresh.length || current.some((node, at) => node.nodeName !== fresh[at].nodeName)) {
     parent.replaceChildren(...fresh);
     return;
   }
-  before.forEach((node, at) => renew(node, fresh[at]));
+  current.forEach((node, at) => updateNode(node, fresh[at]));
 }
 
 /**
- * Make a node what another of its kind is.
+ * Copy attributes and children of another node of the same kind.
  * @param {Node} node
  * @param {Node} other
  */
-function renew(node, other) {
+function updateNode(node, other) {
   if (!(node instanceof Element && other instanceof Element)) {
     if (node.nodeValue !== other.nodeValue) node.nodeValue = other.nodeValue;
     return;
@@ -118,5 +120,5 @@ function renew(node, other) {
   for (const { name, value } of other.attributes) {
     if (node.getAttribute(name) !== value) node.setAttribute(name, value);
   }
-  refresh(node, [...other.childNodes]);
+  updateChildren(node, [...other.childNodes]);
 }

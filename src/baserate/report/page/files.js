@@ -1,9 +1,9 @@
-/** Files of a chart: its picture, and its numbers. */
+/** Files of a chart: SVG and CSV. */
 
-import { shape } from "./kit.js";
+import { shape } from "./chart.js";
 
-/** What makes an SVG look the same without the style sheet. */
-const LOOKS = [
+/** Properties that an SVG needs to look the same without the style sheet. */
+const STYLE_PROPERTIES = [
   "fill",
   "fill-opacity",
   "stroke",
@@ -20,7 +20,7 @@ const LOOKS = [
 const [LINE, MARGIN] = [16, 10];
 
 /**
- * Hand a file over, without asking anybody.
+ * Download a text as a file.
  * @param {string} name
  * @param {string} type
  * @param {string} text
@@ -38,21 +38,21 @@ export function save(name, type, text) {
 
 /**
  * A table as CSV, with numbers in full.
- * @param {import("./kit.js").Table} table
+ * @param {import("./chart.js").Table} table
  * @returns {string}
  */
 export function csvText(table) {
   /** @param {string | number} cell */
-  const written = (cell) => {
+  const formatCell = (cell) => {
     if (typeof cell === "number")
       return Number.isNaN(cell) ? "" : cell === Infinity ? "inf" : cell === -Infinity ? "-inf" : String(cell);
     return /[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
   };
-  return `${[table.columns, ...table.rows()].map((row) => row.map(written).join(",")).join("\r\n")}\r\n`;
+  return `${[table.columns, ...table.rows()].map((row) => row.map(formatCell).join(",")).join("\r\n")}\r\n`;
 }
 
 /**
- * A drawn chart as a file of its own: looks written out, the legend below it.
+ * A chart as a complete SVG file, with computed styles and the legend below.
  * @param {SVGElement} svg
  * @param {string} title
  * @returns {string}
@@ -60,12 +60,12 @@ export function csvText(table) {
 export function svgText(svg, title) {
   const copy = /** @type {SVGElement} */ (svg.cloneNode(true));
   const [from, to] = [svg.querySelectorAll("*"), copy.querySelectorAll("*")];
-  from.forEach((element, at) => copyLooks(element, to[at]));
+  from.forEach((element, at) => copyStyle(element, to[at]));
   const [, , width, height] = (svg.getAttribute("viewBox") ?? "0 0 400 300").split(" ").map(Number);
   const legend = [...(svg.parentElement?.querySelectorAll(".legend li") ?? [])];
   copy.append(...legend.map((item, at) => legendLine(item, MARGIN, height + LINE * (at + 0.8))));
   const all = height + LINE * legend.length + MARGIN;
-  const fixed = {
+  const attributes = {
     xmlns: "http://www.w3.org/2000/svg",
     viewBox: `0 0 ${width} ${all}`,
     width,
@@ -73,7 +73,7 @@ export function svgText(svg, title) {
     role: "img",
     "aria-label": title,
   };
-  for (const [name, value] of Object.entries(fixed)) copy.setAttribute(name, String(value));
+  for (const [name, value] of Object.entries(attributes)) copy.setAttribute(name, String(value));
   copy.querySelector(".grip .halo")?.remove();
   return `${new XMLSerializer().serializeToString(copy)}\n`;
 }
@@ -82,13 +82,13 @@ export function svgText(svg, title) {
  * @param {Element} from
  * @param {Element} to
  */
-function copyLooks(from, to) {
-  const looks = getComputedStyle(from);
-  for (const name of LOOKS) to.setAttribute(name, looks.getPropertyValue(name));
+function copyStyle(from, to) {
+  const style = getComputedStyle(from);
+  for (const name of STYLE_PROPERTIES) to.setAttribute(name, style.getPropertyValue(name));
 }
 
 /**
- * A line of the legend: its sample, and its words.
+ * A line of the legend: its symbol and its text.
  * @param {Element} item
  * @param {number} x
  * @param {number} y
@@ -98,14 +98,14 @@ function legendLine(item, x, y) {
   const line = shape("g");
   const sample = item.querySelector("svg > g");
   if (sample) {
-    const drawn = /** @type {Element} */ (sample.cloneNode(true));
-    copyLooks(sample, drawn);
-    sample.querySelectorAll("*").forEach((element, at) => copyLooks(element, drawn.querySelectorAll("*")[at]));
-    drawn.setAttribute("transform", `translate(${x} ${y - 5})`);
-    line.append(drawn);
+    const symbol = /** @type {Element} */ (sample.cloneNode(true));
+    copyStyle(sample, symbol);
+    sample.querySelectorAll("*").forEach((element, at) => copyStyle(element, symbol.querySelectorAll("*")[at]));
+    symbol.setAttribute("transform", `translate(${x} ${y - 5})`);
+    line.append(symbol);
   }
   const text = shape("text");
-  copyLooks(item, text);
+  copyStyle(item, text);
   const place = { x: x + 28, y: y + 4, fill: getComputedStyle(item).color, "font-size": 11 };
   for (const [name, value] of Object.entries(place)) text.setAttribute(name, String(value));
   text.textContent = item.textContent;

@@ -1,31 +1,29 @@
-/** Numbers as people read them; what is computed with stays in full elsewhere. */
-
-const THIN = "\u202f";
+/** Numbers as text. Attributes, tables and files hold them at full precision. */
 
 /**
- * A share in per cent: one digit after the point, more near 0 and 100, which only what is nothing or all reaches.
+ * A share as a percentage: one decimal, and more near 0% and 100%, which only exact values reach.
  * @param {number} share
  * @returns {string}
  */
-export function percent(share) {
+export function formatPercent(share) {
   if (!Number.isFinite(share)) return Number.isNaN(share) ? "–" : "∞";
   const hundred = 100 * share;
   const left = Math.min(Math.abs(hundred), Math.abs(100 - hundred)) || 1;
   const digits = Math.abs(hundred) > 100 ? 0 : Math.min(6, Math.max(1, 1 - Math.floor(Math.log10(left))));
-  return `${trimmed(hundred.toFixed(digits)).replace("-", "−")}${THIN}%`;
+  return `${trimZeros(hundred.toFixed(digits)).replace("-", "−")}%`;
 }
 
 /**
- * Any number, with four digits that count.
+ * Any number with four significant digits.
  * @param {number} value
  * @returns {string}
  */
-export function short(value) {
+export function formatNumber(value) {
   if (Number.isNaN(value)) return "–";
   if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";
   const size = Math.abs(value);
   if (size !== 0 && (size < 1e-4 || size >= 1e7)) return value.toExponential(3).replace("-", "−");
-  return trimmed(value.toFixed(Math.max(0, Math.min(8, 3 - Math.floor(Math.log10(size || 1)))))).replace("-", "−");
+  return trimZeros(value.toFixed(Math.max(0, Math.min(8, 3 - Math.floor(Math.log10(size || 1)))))).replace("-", "−");
 }
 
 const SMALLEST_P = 0.0001;
@@ -36,69 +34,69 @@ const SMALLEST_P = 0.0001;
  * @param {boolean} [isBound]
  * @returns {string}
  */
-export function formatP(p, isBound = false) {
+export function formatPValue(p, isBound = false) {
   if (Number.isNaN(p)) return "–";
   if (p < SMALLEST_P) return `< ${SMALLEST_P}`;
-  return `${isBound ? "≤ " : ""}${trimmed(p.toFixed(Math.min(6, Math.max(2, 1 - Math.floor(Math.log10(p))))))}`;
+  return `${isBound ? "≤ " : ""}${trimZeros(p.toFixed(Math.min(6, Math.max(2, 1 - Math.floor(Math.log10(p))))))}`;
 }
 
 /**
- * How many, with thousands set apart.
- * @param {number} many
+ * A count with thousands separators.
+ * @param {number} count
  * @returns {string}
  */
-export function whole(many) {
-  return Math.round(many)
+export function formatCount(count) {
+  return Math.round(count)
     .toString()
-    .replace(/\B(?=(\d{3})+$)/g, THIN);
+    .replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
 /**
- * A number by how it is told: "percent", or anything else.
+ * A number in one of both formats.
  * @param {number} value
- * @param {string | undefined} how
+ * @param {string | undefined} format
  * @returns {string}
  */
-export function written(value, how) {
-  return how === "percent" ? percent(value) : short(value);
+export function formatValue(value, format) {
+  return format === "percent" ? formatPercent(value) : formatNumber(value);
 }
 
 /**
- * How sure an interval is, in per cent.
+ * The level of confidence intervals as a percentage.
  * @param {number} level
  * @returns {string}
  */
-export function sure(level) {
-  return `${trimmed((100 * level).toFixed(2))} %`;
+export function formatLevel(level) {
+  return `${trimZeros((100 * level).toFixed(2))}%`;
 }
 
 /**
- * A cut-off in words: in full, since it is what a policy holds.
+ * A threshold; infinite ones in words.
  * @param {number} threshold
  * @returns {string}
  */
-export function cutOff(threshold) {
+export function formatThreshold(threshold) {
   if (threshold === Infinity) return "none: nobody is flagged";
   if (threshold === -Infinity) return "all: everybody is flagged";
   return String(Number(threshold.toPrecision(6)));
 }
 
 /**
- * Without zeros at the end that say nothing.
+ * Digits without trailing zeros after the decimal point.
  * @param {string} digits
  * @returns {string}
  */
-function trimmed(digits) {
+function trimZeros(digits) {
   return digits.includes(".") ? digits.replace(/\.?0+$/, "") : digits;
 }
 
 /**
- * A name as short as it must be to fit; the whole of it belongs into a title.
+ * A name that is cut to a number of characters; the whole name belongs into a title.
  * @param {string} name
- * @param {number} [most]
+ * @param {number} [length]
  * @returns {string}
  */
-export function clipped(name, most = 60) {
-  const letters = Array.from(name);
-  return letters.length > most ? `${letters.slice(0, most - 1).join("")}…` : name;
+export function shorten(name, length = 60) {
+  const characters = Array.from(name); // code points: a slice of UTF-16 units could split an emoji
+  return characters.length > length ? `${characters.slice(0, length - 1).join("")}…` : name;
 }

@@ -1,10 +1,10 @@
-/** The page: payload -> book -> view -> panels. Data flows one way; whatever is moved makes a new state. */
+/** The page: payload -> report -> view -> panels. Data flows one way; each change of a control makes a new state. */
 
 import { Controls } from "./controls.js";
 import { byId, element } from "./dom.js";
 import { save } from "./files.js";
-import { clipped, percent, whole } from "./format.js";
-import { hashOf, stateOf } from "./hash.js";
+import { shorten, formatPercent, formatCount } from "./format.js";
+import { hashOf, stateOf } from "./url_state.js";
 import { Panel } from "./panel.js";
 import { benefitSpec } from "./panels/benefit.js";
 import { drawFindings } from "./panels/findings.js";
@@ -18,11 +18,11 @@ import { rocSpec } from "./panels/roc.js";
 import { scoresSpec } from "./panels/scores.js";
 import { drawThousand, thousandTable } from "./panels/thousand.js";
 import { thresholdsSpec } from "./panels/thresholds.js";
-import { commandOf, policyOf, pythonOf } from "./spelled.js";
-import { makeView, openBook } from "./view.js";
-import { PARITY_WORDS, PLANNED, SPOKEN, TERMS } from "./words.js";
+import { commandOf, policyOf, pythonOf } from "./export.js";
+import { makeView, loadReport } from "./view.js";
+import { GROUP_POLICIES, RESET, TERMS } from "./labels.js";
 
-const NO_PROBABILITIES = "These scores are no probabilities, so that there is nothing to compare with what happened.";
+const NO_PROBABILITIES = "The scores are not probabilities, so they cannot be compared with observed risks.";
 
 /** @type {Record<string, import("./panel.js").Content>} */
 const CONTENTS = {
@@ -34,50 +34,50 @@ const CONTENTS = {
   pr: { spec: prSpec },
   thresholds: { spec: thresholdsSpec },
   prevalence: { spec: prevalenceSpec },
-  reliability: { spec: reliabilitySpec, without: NO_PROBABILITIES },
-  benefit: { spec: benefitSpec, without: NO_PROBABILITIES },
+  reliability: { spec: reliabilitySpec, emptyText: NO_PROBABILITIES },
+  benefit: { spec: benefitSpec, emptyText: NO_PROBABILITIES },
   groups: { spec: groupsSpec, body: drawGroups },
   models: { body: drawModels, table: modelsTable },
 };
 
-const book = openBook(JSON.parse(byId("payload").textContent ?? "{}"));
-/** Milliseconds that nothing moves before the state is written into the address. */
+const report = loadReport(JSON.parse(byId("payload").textContent ?? "{}"));
+/** Milliseconds without a change after which the state is written into the address. */
 const PAUSE = 120;
-let waiting = 0;
-let view = makeView(book, stateOf(book, location.hash));
+let timer = 0;
+let view = makeView(report, stateOf(report, location.hash));
 const panels = Object.entries(CONTENTS)
   .filter(([id]) => isNeeded(id))
   .map(([id, content]) => new Panel(id, content, pick));
-const controls = new Controls(book, () => view, change);
+const controls = new Controls(report, () => view, change);
 
 start();
 
 /**
- * Whether there is anything for a panel to show.
+ * Whether a panel applies to this report.
  * @param {string} id
  * @returns {boolean}
  */
 function isNeeded(id) {
-  if (id === "groups") return book.models[0].entry.groups[0] !== null;
-  return id !== "models" || book.models.length > 1;
+  if (id === "groups") return report.models[0].entry.groups[0] !== null;
+  return id !== "models" || report.models.length > 1;
 }
 
-/** Put everything in its place, and draw it for the first time. */
+/** Insert all panels, and draw them for the first time. */
 function start() {
   byId("panels").append(...panels.map((panel) => panel.section));
   const groups = panels.find((panel) => panel.id === "groups");
   groups?.section.insertBefore(parityButtons(view, change), groups.holder);
-  header();
-  glossary();
-  leaving();
-  addEventListener("hashchange", () => show(stateOf(book, location.hash)));
+  fillHeader();
+  fillGlossary();
+  listenToExports();
+  addEventListener("hashchange", () => show(stateOf(report, location.hash)));
   draw();
   Object.assign(window, { baserate: { state: () => ({ ...view.state }), set: change } });
   document.documentElement.dataset.ready = "1";
 }
 
 /**
- * A cut-off that somebody picked in a chart.
+ * Select a threshold in a chart.
  * @param {number} index
  */
 function pick(index) {
@@ -85,20 +85,20 @@ function pick(index) {
 }
 
 /**
- * Move to another state, and remember it in the address.
+ * Change the state, and write it into the address.
  * @param {Partial<import("./view.js").State>} part
  */
 function change(part) {
   show({ ...view.state, ...part });
-  // To write the address takes longer than to draw: while something is dragged it can wait.
-  clearTimeout(waiting);
-  waiting = setTimeout(remember, PAUSE);
+  // Writing the address is slower than drawing, so it waits until dragging ends.
+  clearTimeout(timer);
+  timer = setTimeout(writeAddress, PAUSE);
 }
 
 /** Write the state into the address. */
-function remember() {
+function writeAddress() {
   try {
-    history.replaceState(null, "", `#${hashOf(book, view.state)}`);
+    history.replaceState(null, "", `#${hashOf(report, view.state)}`);
   } catch {
     // A page in a sandboxed frame has no address of its own.
   }
@@ -106,7 +106,7 @@ function remember() {
 
 /** @param {import("./view.js").State} state */
 function show(state) {
-  view = makeView(book, state);
+  view = makeView(report, state);
   draw();
 }
 
@@ -116,64 +116,65 @@ function draw() {
   for (const panel of panels) panel.draw(view);
 }
 
-/** Say what was judged. */
-function header() {
-  const { data, models, version, level } = book.payload;
-  byId("what").textContent = models.length === 1 ? clipped(models[0].name) : `${models.length} models`;
-  byId("rows").textContent = `${whole(data.rows)} rows, ${percent(data.prevalence)} of them positive. ${plannedFor()}`;
+/** Fill header and footer: models, data and version. */
+function fillHeader() {
+  const { data, models, version, level } = report.payload;
+  byId("what").textContent = models.length === 1 ? shorten(models[0].name) : `${models.length} models`;
+  byId("rows").textContent =
+    `${formatCount(data.rows)} rows, prevalence ${formatPercent(data.prevalence)}. ${describeSetting()}`;
   const bounds = models.map(
     (/** @type {import("./view.js").Json} */ model) =>
-      `${models.length > 1 ? `${clipped(model.name)}: ` : ""}${model.kept.bound}`,
+      `${models.length > 1 ? `${shorten(model.name)}: ` : ""}${model.kept.bound}`,
   );
   byId("footer-told").append(
     element(
       "p",
       {},
-      "No row of data is in this file: only counts at cut-offs, and what was computed from them. The page loads nothing and sends nothing; its own policy forbids both.",
+      "This file contains no row of the data: only counts at thresholds, and numbers computed from them. The page loads and sends nothing; its content security policy forbids both.",
     ),
     ...bounds.map((/** @type {string} */ bound) => element("p", {}, bound)),
     element(
       "p",
       {},
-      `Intervals of ${percent(level)}. Made by baserate ${version}. Digest of the rows: `,
+      `Confidence level ${formatPercent(level)}. Made by baserate ${version}. Digest of the data: `,
       element("code", {}, data.digest),
     ),
   );
 }
 
 /**
- * Where the plan will be used, in words.
+ * The deployment setting of the plan, in words.
  * @returns {string}
  */
-function plannedFor() {
-  const { prevalence, costs, priced } = book.payload.use;
-  const where = prevalence === null ? [] : [`a prevalence of ${percent(prevalence)}`];
-  const price = priced ? [`a miss that costs ${costs.fn} and a false alarm that costs ${costs.fp}`] : [];
-  return where.length + price.length ? `Planned for ${[...where, ...price].join(", and ")}.` : "";
+function describeSetting() {
+  const { prevalence, costs, priced } = report.payload.use;
+  const where = prevalence === null ? [] : [`prevalence ${formatPercent(prevalence)}`];
+  const price = priced ? [`cost of a false negative ${costs.fn}, of a false positive ${costs.fp}`] : [];
+  return where.length + price.length ? `Deployment: ${[...where, ...price].join(", ")}.` : "";
 }
 
-/** Listen to what leaves the page. */
-function leaving() {
-  const told = byId("told");
+/** Listen to the buttons of exports. */
+function listenToExports() {
+  const status = byId("told");
   byId("export-policy").addEventListener("click", () => save("policy.json", "application/json", policyOf(view)));
   /** @type {Record<string, (view: import("./view.js").View) => string>} */
   const texts = { "copy-command": commandOf, "copy-python": pythonOf };
   for (const [id, text] of Object.entries(texts)) {
     byId(id).addEventListener("click", async () => {
-      const typed = text(view);
-      byId("typed").textContent = typed;
+      const code = text(view);
+      byId("typed").textContent = code;
       byId("typed").hidden = false;
-      told.textContent = (await isCopied(typed)) ? "Copied:" : "To copy:";
+      status.textContent = (await copyText(code)) ? "Copied:" : "To copy:";
     });
   }
 }
 
 /**
- * Copy a text, where the browser allows it.
+ * Copy a text; false where the browser does not allow it.
  * @param {string} text
  * @returns {Promise<boolean>}
  */
-async function isCopied(text) {
+async function copyText(text) {
   try {
     await navigator.clipboard.writeText(text);
     return true;
@@ -182,11 +183,11 @@ async function isCopied(text) {
   }
 }
 
-/** Say what words mean, all in one place. */
-function glossary() {
-  const spoken = Object.values(SPOKEN).map(({ plain, technical, means }) => [`${plain} (${technical})`, means]);
-  const rules = book.payload.rules.map((/** @type {import("./view.js").Rule} */ { label, hint }) => [label, hint]);
-  const choices = [PLANNED, ...Object.values(PARITY_WORDS)].map(({ name, means }) => [name, means]);
-  const all = [...Object.entries(TERMS), ...spoken, ...rules, ...choices];
-  byId("words").append(...all.flatMap(([term, means]) => [element("dt", {}, term), element("dd", {}, means)]));
+/** Fill the glossary: terms, measures, and the text of buttons. */
+function fillGlossary() {
+  const { measures, rules, parities } = report.payload;
+  /** @type {import("./labels.js").Choice[]} */
+  const entries = [...Object.values(measures), ...rules, RESET, ...Object.values(GROUP_POLICIES), ...parities];
+  const all = [...Object.entries(TERMS), ...entries.map(({ label, hint }) => [label, hint])];
+  byId("words").append(...all.flatMap(([term, text]) => [element("dt", {}, term), element("dd", {}, text)]));
 }

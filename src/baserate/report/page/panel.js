@@ -1,25 +1,25 @@
-/** A panel: heading, body, how to read it, its data as a table, and files of it. */
+/** A panel: heading, body, reading instructions, data as a table, and files. */
 
 import { element } from "./dom.js";
 import { csvText, save, svgText } from "./files.js";
-import { short } from "./format.js";
-import { Chart } from "./kit.js";
-import { PANELS } from "./words.js";
+import { formatNumber } from "./format.js";
+import { Chart } from "./chart.js";
+import { PANELS } from "./labels.js";
 
 /** @typedef {import("./view.js").View} View */
-/** @typedef {import("./kit.js").Spec} Spec */
-/** @typedef {import("./kit.js").Table} Table */
+/** @typedef {import("./chart.js").Spec} Spec */
+/** @typedef {import("./chart.js").Table} Table */
 
-/** So many rows of a table are shown; a file holds all. */
+/** Rows of a table on the page; a file holds all. */
 const MOST_ROWS = 60;
 
 /**
- * What a panel shows: a chart, or a body of its own with a table to take away; or both.
+ * Content of a panel: a chart, or a body with a table to download, or both.
  * @typedef {object} Content
  * @property {(view: View) => Spec | null} [spec]
  * @property {(body: HTMLElement, view: View) => void} [body]
  * @property {(view: View) => Table} [table]
- * @property {string} [without]   what is told where there is no chart
+ * @property {string} [emptyText]   in place of a chart
  */
 
 /** One panel of the page. */
@@ -27,20 +27,20 @@ export class Panel {
   /**
    * @param {string} id
    * @param {Content} content
-   * @param {(index: number) => void} picked
+   * @param {(index: number) => void} onPick
    */
-  constructor(id, content, picked) {
+  constructor(id, content, onPick) {
     const { title, name, how, wide } = PANELS[id];
     this.id = id;
     this.content = content;
     this.body = element("div", { class: "body" });
     this.holder = element("div", { class: "holder" });
-    this.chart = content.spec ? new Chart(this.holder, id, picked) : null;
-    this.absent = element("p", { class: "quiet", hidden: true }, content.without ?? "");
+    this.chart = content.spec ? new Chart(this.holder, id, onPick) : null;
+    this.absent = element("p", { class: "quiet", hidden: true }, content.emptyText ?? "");
     this.data = element(
       "details",
       { class: "table" },
-      element("summary", {}, "Data", unseen(title)),
+      element("summary", {}, "Data", hiddenText(title)),
       element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Data: ${title}` }),
     );
     this.section = element(
@@ -58,7 +58,7 @@ export class Panel {
   }
 
   /**
-   * What stands below: how to read it, data, files.
+   * The footer: reading instructions, data and files.
    * @param {string} title
    * @param {string} how
    * @returns {HTMLElement}
@@ -69,7 +69,7 @@ export class Panel {
         "button",
         { type: "button", "data-download": kind },
         kind.toUpperCase(),
-        unseen(`of: ${title}`),
+        hiddenText(`of: ${title}`),
       );
       button.addEventListener("click", () => this.save(kind));
       return button;
@@ -80,7 +80,7 @@ export class Panel {
       element(
         "details",
         { class: "how" },
-        element("summary", {}, "How to read this", unseen(title)),
+        element("summary", {}, "How to read this", hiddenText(title)),
         element("p", {}, how),
       ),
       files.length ? this.data : null,
@@ -111,11 +111,11 @@ export class Panel {
     if (!(/** @type {HTMLDetailsElement} */ (this.data).open)) return;
     const table = this.table();
     const all = table?.rows() ?? [];
-    const each = Math.max(1, Math.ceil(all.length / MOST_ROWS));
-    const rows = all.filter((_, at) => at % each === 0 || at === all.length - 1);
+    const step = Math.max(1, Math.ceil(all.length / MOST_ROWS));
+    const rows = all.filter((_, at) => at % step === 0 || at === all.length - 1);
     const note =
-      each > 1
-        ? element("p", { class: "quiet" }, `${rows.length} of ${all.length} rows; the CSV file holds all.`)
+      step > 1
+        ? element("p", { class: "quiet" }, `${rows.length} of ${all.length} rows; the CSV file contains all.`)
         : null;
     this.data.lastElementChild?.replaceChildren(
       ...[
@@ -132,7 +132,11 @@ export class Panel {
             "tbody",
             {},
             ...rows.map((row) =>
-              element("tr", {}, ...row.map((cell) => element("td", {}, typeof cell === "number" ? short(cell) : cell))),
+              element(
+                "tr",
+                {},
+                ...row.map((cell) => element("td", {}, typeof cell === "number" ? formatNumber(cell) : cell)),
+              ),
             ),
           ),
         ),
@@ -145,15 +149,15 @@ export class Panel {
     const table = this.table();
     if (kind === "csv" && table) save(`${this.id}.csv`, "text/csv", csvText(table));
     if (kind === "svg" && this.chart && this.spec)
-      save(`${this.id}.svg`, "image/svg+xml", svgText(this.chart.svg, this.spec.told));
+      save(`${this.id}.svg`, "image/svg+xml", svgText(this.chart.svg, this.spec.description));
   }
 }
 
 /**
- * Words for who listens, where who looks sees the place.
+ * Text for screen readers only.
  * @param {string} text
  * @returns {HTMLElement}
  */
-function unseen(text) {
+function hiddenText(text) {
   return element("span", { class: "unseen" }, ` ${text}`);
 }

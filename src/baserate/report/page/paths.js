@@ -1,26 +1,26 @@
-/** Where things are on a chart: scales, ticks, and the paths of marks. Nothing here knows a page. */
+/** Scales, ticks and the paths of marks, without access to the page. */
 
-import { written } from "./format.js";
+import { formatValue } from "./format.js";
 
-/** @typedef {import("./kit.js").Axis} Axis */
-/** @typedef {import("./kit.js").Mark} Mark */
-/** @typedef {import("./kit.js").Numbers} Numbers */
+/** @typedef {import("./chart.js").Axis} Axis */
+/** @typedef {import("./chart.js").Mark} Mark */
+/** @typedef {import("./chart.js").Numbers} Numbers */
 /**
  * @typedef {object} Scale
- * @property {(value: number) => number} to      place on the page
- * @property {(value: number) => number} within  the same, no further than the axis goes
+ * @property {(value: number) => number} to      position in the chart
+ * @property {(value: number) => number} within  position, clamped to the axis
  * @property {{at: number, text: string}[]} ticks
  * @property {string} key
  */
 
 /**
- * Ticks at short numbers, about so many.
+ * Ticks at round numbers.
  * @param {[number, number]} domain
- * @param {number} many
+ * @param {number} target  approximate number of ticks
  * @returns {number[]}
  */
-export function ticksOf([low, high], many) {
-  const rough = (high - low) / many;
+export function ticksOf([low, high], target) {
+  const rough = (high - low) / target;
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = power * ([1, 2, 5, 10].find((factor) => factor * power >= rough * 0.999) ?? 10);
   const first = Math.ceil(low / step - 1e-9);
@@ -31,41 +31,41 @@ export function ticksOf([low, high], many) {
 }
 
 /**
- * Where values of an axis are on the page.
+ * The scale of an axis.
  * @param {Axis} axis
- * @param {[number, number]} room
+ * @param {[number, number]} range  positions of both ends
  * @returns {Scale}
  */
 export function scaleOf(axis, [start, end]) {
   const log = axis.scale === "log";
-  const bent = log ? Math.log10 : (/** @type {number} */ value) => value;
-  const [low, high] = axis.domain.map(bent);
+  const transform = log ? Math.log10 : (/** @type {number} */ value) => value;
+  const [low, high] = axis.domain.map(transform);
   const ratio = (end - start) / (high - low || 1);
   const [least, most] = start < end ? [start, end] : [end, start];
   /** @param {number} value */
-  const to = (value) => start + (bent(value) - low) * ratio;
+  const to = (value) => start + (transform(value) - low) * ratio;
   /** @param {number} value */
   const within = (value) => Math.min(most, Math.max(least, to(value)));
-  return { to, within, ticks: axis.ticks ?? usualTicks(axis), key: `${low} ${high} ${log} ${start} ${end}` };
+  return { to, within, ticks: axis.ticks ?? defaultTicks(axis), key: `${low} ${high} ${log} ${start} ${end}` };
 }
 
 /**
- * Ticks of an axis: at short numbers, or at powers of ten.
+ * Ticks at round numbers, or at powers of ten.
  * @param {Axis} axis
  * @returns {{at: number, text: string}[]}
  */
-function usualTicks({ domain, scale, format }) {
+function defaultTicks({ domain, scale, format }) {
   const [low, high] = domain.map(Math.log10);
   const first = Math.ceil(low - 1e-9);
   const places =
     scale === "log"
       ? Array.from({ length: Math.floor(high + 1e-9) - first + 1 }, (_, at) => 10 ** (first + at))
       : ticksOf(domain, 5);
-  return places.map((at) => ({ at, text: written(at, format) }));
+  return places.map((at) => ({ at, text: formatValue(at, format) }));
 }
 
 /**
- * The path of a line; a point that is undefined breaks it, one that would not be seen is left out.
+ * The path of a line. Undefined points break it; points that coincide after rounding are left out.
  * @param {Numbers} x
  * @param {Numbers} y
  * @param {Scale} across
@@ -103,18 +103,18 @@ export function pathOf(x, y, across, up, steps) {
 export function bandPath(mark, across, up) {
   const x = /** @type {Numbers} */ (mark.x);
   const [low, high] = [mark.low ?? [], mark.high ?? []];
-  const known = Array.from(x, (_, at) => at).filter((at) => !Number.isNaN(low[at]) && !Number.isNaN(high[at]));
+  const defined = Array.from(x, (_, at) => at).filter((at) => !Number.isNaN(low[at]) && !Number.isNaN(high[at]));
   /** @param {Numbers} heights @param {number[]} places */
   const edge = (heights, places) => {
     const [xs, ys] = [places.map((at) => x[at]), places.map((at) => heights[at])];
     return pathOf(xs, ys, across, up, false);
   };
-  const [there, back] = [edge(high, known), edge(low, [...known].reverse())];
-  return there && back ? `${there}${back.replace("M", "L")}Z` : "";
+  const [upper, lower] = [edge(high, defined), edge(low, [...defined].reverse())];
+  return upper && lower ? `${upper}${lower.replace("M", "L")}Z` : "";
 }
 
 /**
- * Bars from 0, one for each stretch between edges.
+ * Bars from 0, one between each two edges.
  * @param {Mark} mark
  * @param {Scale} across
  * @param {Scale} up
@@ -122,17 +122,17 @@ export function bandPath(mark, across, up) {
  */
 export function barsPath(mark, across, up) {
   const [edges, heights] = [mark.edges ?? [], mark.heights ?? []];
-  const ground = up.to(0);
+  const base = up.to(0);
   return Array.from(heights, (height, at) => {
     const [left, right] = [across.to(edges[at]) + 0.4, across.to(edges[at + 1]) - 0.4];
     const top = up.to(height);
     if (!(right > left) || !height || !Number.isFinite(top)) return "";
-    return `M${left.toFixed(1)} ${ground.toFixed(1)}V${top.toFixed(1)}H${right.toFixed(1)}V${ground.toFixed(1)}Z`;
+    return `M${left.toFixed(1)} ${base.toFixed(1)}V${top.toFixed(1)}H${right.toFixed(1)}V${base.toFixed(1)}Z`;
   }).join("");
 }
 
 /**
- * Dots, and their intervals.
+ * Dots and their intervals.
  * @param {Mark} mark
  * @param {Scale} across
  * @param {Scale} up

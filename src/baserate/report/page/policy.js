@@ -1,29 +1,28 @@
-/** Policies as files, byte for byte as Python writes them, so that what the page exports is what baserate reads. */
+/** Policy files, byte for byte as Python writes them: digests and seals must agree. */
 
 import { sha256 } from "./sha256.js";
 
-/** @typedef {import("./fair.js").Treatment} Treatment */
-/** A number that Python would write without a point. @typedef {{whole: number}} Whole */
-/** What JSON holds; objects are lists of names and values, whose order is theirs. @typedef {any} Json */
+/** @typedef {import("./fairness.js").Treatment} Treatment */
+/** A number that Python writes without a decimal point. @typedef {{whole: number}} Whole */
+/** Any JSON value. @typedef {any} Json */
 /**
  * @typedef {{digest: string, group_digest?: string|null, columns: Record<string, string>, positive: string|null,
  *   attributes: string[], groups: (Record<string, string|number|boolean>|null)[]}} PolicyModel
  */
 /**
- * What is exported: of a model, one threshold for everybody or a treatment for each group, null for one that has none;
- * how it was chosen; and the share of positives that it was chosen for, null if nobody looked at data. A group that is
- * not listed gets `otherwise`.
+ * Content of a policy: one threshold for everybody, or a treatment for each group (null for none); the rule that chose
+ * it; and the prevalence that it was chosen for, null if no data was used. `otherwise` applies to other groups.
  * @typedef {{model: PolicyModel, threshold?: number, treatments?: (Treatment|null)[], rule: string,
- *   settings?: Record<string, any>, prevalence?: number|null, notes?: string[], otherwise?: string}} Exported
+ *   settings?: Record<string, any>, prevalence?: number|null, notes?: string[], otherwise?: string}} PolicySource
  */
 
 const POLICY_KIND = "baserate/policy";
 const CUT_ACTIONS = ["pass", "flag"];
-/** So long may a line be. */
+/** Characters of the longest line. */
 const LINE_WIDTH = 100;
 
-/** An object of JSON, in the order of its entries: JavaScript's own puts names that are numbers first. */
-class Named {
+/** A JSON object in the order of its entries: JavaScript's own objects put numeric names first. */
+class OrderedObject {
   /** @param {[string, Json][]} entries */
   constructor(entries) {
     this.entries = entries;
@@ -51,7 +50,7 @@ export function pythonFloat(value) {
 }
 
 /**
- * Text as JSON, either with all but ASCII spelled or as it is.
+ * Text as JSON; with `ascii`, other characters are escaped.
  * @param {string} text
  * @param {boolean} ascii
  * @returns {string}
@@ -59,12 +58,12 @@ export function pythonFloat(value) {
 function jsonText(text, ascii) {
   const plain = JSON.stringify(text);
   /** @param {string} unit */
-  const spelled = (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
-  return ascii ? plain.replace(/[\u007f-\uffff]/g, spelled) : plain;
+  const escape = (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  return ascii ? plain.replace(/[\u007f-\uffff]/g, escape) : plain;
 }
 
 /**
- * Compare by code points, as Python does; JavaScript's own order is that of UTF-16.
+ * Compare by code points, as Python does; JavaScript compares UTF-16 units.
  * @param {string} one
  * @param {string} other
  * @returns {number}
@@ -79,21 +78,23 @@ function byCodePoint(one, other) {
 }
 
 /**
- * Whatever JSON holds in one line, as Python's json.dumps writes it.
+ * A JSON value in one line, as Python's json.dumps writes it.
  * @param {Json} value
- * @param {{sorted: boolean, ascii: boolean}} how
+ * @param {{sorted: boolean, ascii: boolean}} options
  * @returns {string}
  */
-function oneLine(value, how) {
+function jsonLine(value, options) {
   if (Array.isArray(value)) {
-    return `[${value.map((each) => oneLine(each, how)).join(", ")}]`;
+    return `[${value.map((each) => jsonLine(each, options)).join(", ")}]`;
   }
-  if (value instanceof Named) {
-    const entries = how.sorted ? [...value.entries].sort(([one], [other]) => byCodePoint(one, other)) : value.entries;
-    return `{${entries.map(([name, each]) => `${jsonText(name, how.ascii)}: ${oneLine(each, how)}`).join(", ")}}`;
+  if (value instanceof OrderedObject) {
+    const entries = options.sorted
+      ? [...value.entries].sort(([one], [other]) => byCodePoint(one, other))
+      : value.entries;
+    return `{${entries.map(([name, each]) => `${jsonText(name, options.ascii)}: ${jsonLine(each, options)}`).join(", ")}}`;
   }
   if (typeof value === "string") {
-    return jsonText(value, how.ascii);
+    return jsonText(value, options.ascii);
   }
   if (typeof value === "number") {
     return pythonFloat(value);
@@ -102,62 +103,62 @@ function oneLine(value, how) {
 }
 
 /**
- * JSON that people can read: what fits a line stands in one.
+ * Indented JSON; values that fit into a line are written in one.
  * @param {Json} value
  * @param {string} [margin]
  * @returns {string}
  */
-function laidOut(value, margin = "") {
-  const line = oneLine(value, { sorted: false, ascii: false });
-  const parts = value instanceof Named ? value.entries : Array.isArray(value) ? value : [];
+function formatJson(value, margin = "") {
+  const line = jsonLine(value, { sorted: false, ascii: false });
+  const parts = value instanceof OrderedObject ? value.entries : Array.isArray(value) ? value : [];
   if (margin.length + Array.from(line).length <= LINE_WIDTH || !parts.length) {
     return line;
   }
   const inner = `${margin} `;
-  const [begin, end, written] = Array.isArray(value)
-    ? ["[", "]", value.map((each) => laidOut(each, inner))]
-    : ["{", "}", parts.map(([name, each]) => `${jsonText(name, false)}: ${laidOut(each, inner)}`)];
-  return `${begin}\n${inner}${written.join(`,\n${inner}`)}\n${margin}${end}`;
+  const [begin, end, items] = Array.isArray(value)
+    ? ["[", "]", value.map((each) => formatJson(each, inner))]
+    : ["{", "}", parts.map(([name, each]) => `${jsonText(name, false)}: ${formatJson(each, inner)}`)];
+  return `${begin}\n${inner}${items.join(`,\n${inner}`)}\n${margin}${end}`;
 }
 
 /**
- * SHA-256 of JSON in the order of its names.
- * @param {Named} form
+ * SHA-256 of JSON with sorted names.
+ * @param {OrderedObject} form
  * @returns {string}
  */
 function hashOf(form) {
-  return sha256(oneLine(form, { sorted: true, ascii: true }));
+  return sha256(jsonLine(form, { sorted: true, ascii: true }));
 }
 
 /**
- * A number that JSON can hold, or the name of an infinite one. Both zeros are one.
+ * A number for JSON; infinite ones are text, and −0 becomes 0.
  * @param {number} value
  * @returns {number|string}
  */
-function finiteOrName(value) {
+function jsonNumber(value) {
   return Number.isFinite(value) ? value + 0 : value > 0 ? "inf" : "-inf";
 }
 
 /**
- * A setting of a rule as a policy holds it: numbers have a point.
+ * A setting of a rule in a policy file; numbers are floats.
  * @param {any} setting
  * @returns {Json}
  */
 function settingOf(setting) {
   if (typeof setting === "number") {
-    return finiteOrName(setting);
+    return jsonNumber(setting);
   }
   if (Array.isArray(setting)) {
     return setting.map(settingOf);
   }
   if (setting !== null && typeof setting === "object") {
-    return new Named(Object.entries(setting).map(([name, each]) => [name, settingOf(each)]));
+    return new OrderedObject(Object.entries(setting).map(([name, each]) => [name, settingOf(each)]));
   }
   return setting;
 }
 
 /**
- * A label of a group: whole numbers are written so, since that is how Python reads them.
+ * A label of a group; whole numbers are written without a decimal point.
  * @param {string|number|boolean} label
  * @returns {Json}
  */
@@ -171,7 +172,7 @@ function groupLabel(label) {
  */
 function cutEntries(threshold) {
   return [
-    ["thresholds", [finiteOrName(threshold)]],
+    ["thresholds", [jsonNumber(threshold)]],
     ["actions", CUT_ACTIONS],
   ];
 }
@@ -184,68 +185,70 @@ function treatmentEntries(treatment) {
   if (!("lottery" in treatment)) {
     return cutEntries(treatment.thresholds[0]);
   }
-  const drawn = treatment.lottery.map((each) => new Named([["chance", each.chance], ...cutEntries(each.threshold)]));
-  return [["lottery", drawn]];
+  const cuts = treatment.lottery.map(
+    (each) => new OrderedObject([["chance", each.chance], ...cutEntries(each.threshold)]),
+  );
+  return [["lottery", cuts]];
 }
 
 /**
- * What is done with each group that has a treatment.
- * @param {Exported} exported
- * @returns {Named[]}
+ * The groups that have a treatment.
+ * @param {PolicySource} source
+ * @returns {OrderedObject[]}
  */
 function policyGroups({ model, threshold, treatments }) {
   if (!treatments) {
-    return [new Named([["group", null], ...cutEntries(threshold ?? Infinity)])];
+    return [new OrderedObject([["group", null], ...cutEntries(threshold ?? Infinity)])];
   }
   return treatments.flatMap((treatment, at) => {
     const labels = model.groups[at];
     /** @type {Json} */
-    const group = labels && new Named(model.attributes.map((name) => [name, groupLabel(labels[name])]));
-    return treatment ? [new Named([["group", group], ...treatmentEntries(treatment)])] : [];
+    const group = labels && new OrderedObject(model.attributes.map((name) => [name, groupLabel(labels[name])]));
+    return treatment ? [new OrderedObject([["group", group], ...treatmentEntries(treatment)])] : [];
   });
 }
 
 /**
- * Everything that makes a policy what it is.
- * @param {Exported} exported
+ * The content of a policy that its key is computed from.
+ * @param {PolicySource} source
  * @returns {[string, Json][]}
  */
-function policyContent(exported) {
-  const { model, rule, settings = {}, prevalence = null, otherwise = "refuse" } = exported;
-  const grouped = Boolean(exported.treatments) && model.attributes.length > 0;
-  // A threshold that somebody gave was not chosen on any rows.
-  const looked = rule !== "fixed";
+function policyContent(source) {
+  const { model, rule, settings = {}, prevalence = null, otherwise = "refuse" } = source;
+  const grouped = Boolean(source.treatments) && model.attributes.length > 0;
+  // A stated threshold was not chosen on any data.
+  const usesData = rule !== "fixed";
   return [
     ["rule", rule],
     ["settings", settingOf(settings)],
-    ["columns", new Named(Object.entries(model.columns))],
+    ["columns", new OrderedObject(Object.entries(model.columns))],
     ["positive", model.positive],
     ["map", null],
     ["attributes", grouped ? model.attributes : []],
-    ["groups", policyGroups(exported)],
+    ["groups", policyGroups(source)],
     ["otherwise", grouped ? otherwise : "refuse"],
-    ["prevalence", looked ? prevalence : null],
-    ["chosen_on", looked ? ((grouped ? model.group_digest : model.digest) ?? null) : null],
+    ["prevalence", usesData ? prevalence : null],
+    ["chosen_on", usesData ? ((grouped ? model.group_digest : model.digest) ?? null) : null],
   ];
 }
 
 /**
- * A policy as the text of its file, with its key and its seal.
- * @param {Exported} exported
+ * The text of a policy file, with its key and its seal.
+ * @param {PolicySource} source
  * @returns {string}
  */
-export function policyText(exported) {
-  const content = policyContent(exported);
-  const lots = (exported.treatments ?? []).some((each) => each !== null && "lottery" in each);
+export function policyText(source) {
+  const content = policyContent(source);
+  const randomized = (source.treatments ?? []).some((each) => each !== null && "lottery" in each);
   /** @type {[string, Json][]} */
   const form = [
     ["kind", POLICY_KIND],
     ["schema_version", { whole: 1 }],
     ...content,
-    ["notes", exported.notes ?? []],
-    ["needs_group", Boolean(exported.treatments) && exported.model.attributes.length > 0],
-    ["needs_id", lots],
-    ["key", hashOf(new Named(content))],
+    ["notes", source.notes ?? []],
+    ["needs_group", Boolean(source.treatments) && source.model.attributes.length > 0],
+    ["needs_id", randomized],
+    ["key", hashOf(new OrderedObject(content))],
   ];
-  return `${laidOut(new Named([...form, ["seal", hashOf(new Named(form))]]))}\n`;
+  return `${formatJson(new OrderedObject([...form, ["seal", hashOf(new OrderedObject(form))]]))}\n`;
 }

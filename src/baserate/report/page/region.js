@@ -1,4 +1,4 @@
-/** What a group can have in ROC space, and the cuts and lotteries that reach a point of it. As in baserate.equalize. */
+/** Reachable points of a group in ROC space, and the thresholds, perhaps randomized, that reach them. As in baserate.equalize. */
 
 import { hull } from "./rules.js";
 
@@ -6,18 +6,18 @@ import { hull } from "./rules.js";
 /** @typedef {import("./core.js").Costs} Costs */
 /** @typedef {{fpr: number, tpr: number}} Point */
 /**
- * Places of thresholds, strictest first, and the chance of each.
+ * Indices of thresholds, strictest first, and the probability of each.
  * @typedef {{places: number[], chances: number[]}} Mixture
  */
 /**
- * The upper hull of a group's curve, strictest vertex first; all that lies between it and the diagonal can be had.
- * `positive` and `negative` are shares of everybody, in all groups, who are in this one. A class that is not there has
- * the rates of the other one, and no weight.
+ * The upper hull of a group's ROC curve, strictest vertex first; all points between it and the diagonal are reachable.
+ * `positive` and `negative` are the classes of this group as shares of all groups. An absent class takes the rates of
+ * the other class, with weight 0.
  * @typedef {{ends: Int32Array, fpr: Float64Array, tpr: Float64Array, positive: number, negative: number}} Region
  */
 
-/** Distance in ROC space, and chance, that are nothing but rounding. */
-const ONLY_ROUNDING = 1e-12;
+/** Distances in ROC space, and probabilities, below this are rounding. */
+const TOLERANCE = 1e-12;
 
 /**
  * @param {Part} part
@@ -27,32 +27,32 @@ const ONLY_ROUNDING = 1e-12;
  */
 export function regionOf(part, positive, negative) {
   const ends = hull(part);
-  const [true_, false_] = [part.positives > 0 ? part.tp : part.fp, part.negatives > 0 ? part.fp : part.tp];
-  /** @param {Float64Array} running */
-  const rates = (running) => Float64Array.from(ends, (end) => running[end] / running[running.length - 1]);
-  return { ends, fpr: rates(false_), tpr: rates(true_), positive, negative };
+  const [trueMass, falseMass] = [part.positives > 0 ? part.tp : part.fp, part.negatives > 0 ? part.fp : part.tp];
+  /** @param {Float64Array} mass */
+  const rates = (mass) => Float64Array.from(ends, (end) => mass[end] / mass[mass.length - 1]);
+  return { ends, fpr: rates(falseMass), tpr: rates(trueMass), positive, negative };
 }
 
 /**
- * What the false positive rate costs, and the true positive rate saves, of a case of everybody.
- * @param {Region} region
+ * Cost of the false positive rate and gain of the true positive rate, per person over all groups.
+ * @param {{positive: number, negative: number}} region
  * @param {Costs} costs
- * @returns {{dear: number, saved: number}}
+ * @returns {{cost: number, gain: number}}
  */
-export function gainsOf({ positive, negative }, costs) {
-  return { dear: negative * (costs.fp - costs.tn), saved: positive * (costs.fn - costs.tp) };
+export function costWeights({ positive, negative }, costs) {
+  return { cost: negative * (costs.fp - costs.tn), gain: positive * (costs.fn - costs.tp) };
 }
 
 /**
- * What a case of everybody costs for what is done in this group.
+ * Cost of this group at a point, per person over all groups.
  * @param {Region} region
  * @param {Costs} costs
  * @param {Point} point
  * @returns {number}
  */
 export function regionCost(region, costs, { fpr, tpr }) {
-  const { dear, saved } = gainsOf(region, costs);
-  return region.positive * costs.fn + region.negative * costs.tn + dear * fpr - saved * tpr;
+  const { cost, gain } = costWeights(region, costs);
+  return region.positive * costs.fn + region.negative * costs.tn + cost * fpr - gain * tpr;
 }
 
 /**
@@ -61,16 +61,16 @@ export function regionCost(region, costs, { fpr, tpr }) {
  * @returns {Float64Array}
  */
 export function flagRates({ fpr, tpr, positive, negative }) {
-  return fpr.map((false_, at) => (positive * tpr[at] + negative * false_) / (positive + negative));
+  return fpr.map((rate, at) => (positive * tpr[at] + negative * rate) / (positive + negative));
 }
 
 /**
- * Place of the first that is not below a value, among ascending ones.
+ * Index of the first value that is not below a bound, in ascending order.
  * @param {Float64Array} values
  * @param {number} value
  * @returns {number}
  */
-export function firstFrom(values, value) {
+export function lowerBound(values, value) {
   let [low, high] = [0, values.length];
   while (low < high) {
     const middle = (low + high) >> 1;
@@ -80,8 +80,8 @@ export function firstFrom(values, value) {
 }
 
 /**
- * How to reach a point: by one cut at a vertex, by two on an edge, otherwise by three. Of all mixtures that reach a
- * point below the hull it is the one that leaves the fewest people to a lot.
+ * The mixture of thresholds that reaches a point: one at a vertex, two on an edge, otherwise three. Of all mixtures that
+ * reach a point below the hull it randomizes the fewest people.
  * @param {Region} region
  * @param {Point} point
  * @returns {Mixture}
@@ -89,14 +89,14 @@ export function firstFrom(values, value) {
 export function mixtureAt(region, point) {
   const { fpr, tpr } = region;
   const along = fpr.map((each, at) => each + tpr[at]);
-  const right = Math.min(Math.max(firstFrom(along, point.fpr + point.tpr), 1), fpr.length - 1);
+  const right = Math.min(Math.max(lowerBound(along, point.fpr + point.tpr), 1), fpr.length - 1);
   const left = right - 1;
-  if (belowChord(region, left, right, point) <= ONLY_ROUNDING) {
+  if (belowChord(region, left, right, point) <= TOLERANCE) {
     const [run, rise] = [fpr[right] - fpr[left], tpr[right] - tpr[left]];
     const chance = ((point.fpr - fpr[left]) * run + (point.tpr - tpr[left]) * rise) / (run * run + rise * rise);
     return mixtureOf(region, [left, right], [1 - chance, chance]);
   }
-  const [strict, lax] = narrowest(region, point);
+  const [strict, lax] = narrowestChord(region, point);
   const corners = [strict, lax - 1, lax];
   return mixtureOf(
     region,
@@ -127,37 +127,37 @@ function belowChord({ fpr, tpr }, left, right, point) {
  * @param {Point} point
  * @returns {[number, number]}
  */
-function narrowest(region, point) {
+function narrowestChord(region, point) {
   const { fpr } = region;
   const share = flagRates(region);
   /** @type {[number, number]} */
-  let found = [0, fpr.length - 1];
+  let chord = [0, fpr.length - 1];
   let [best, lax] = [Infinity, fpr.length - 1];
   let strict = fpr.length - 1;
   while (fpr[strict] > point.fpr) {
     strict -= 1;
   }
   for (; strict >= 0; strict -= 1) {
-    // The further left a chord begins, the further left it may end.
+    // Two-pointer search: a chord that begins further left may also end further left.
     lax = Math.max(lax, strict + 1);
     while (lax - 1 > strict && fpr[lax - 1] >= point.fpr && belowChord(region, strict, lax - 1, point) <= 0) {
       lax -= 1;
     }
     if (belowChord(region, strict, lax, point) <= 0 && share[lax] - share[strict] < best) {
-      [best, found] = [share[lax] - share[strict], [strict, lax]];
+      [best, chord] = [share[lax] - share[strict], [strict, lax]];
     }
   }
-  return found;
+  return chord;
 }
 
 /**
- * Chances with which three corners are mixed to a point: elimination with the largest of what is left.
+ * Probabilities that mix three corners to a point, by Gaussian elimination with partial pivoting.
  * @param {number[][]} corners each a column of the matrix
- * @param {number[]} wanted
+ * @param {number[]} target
  * @returns {number[]}
  */
-function chancesOf(corners, wanted) {
-  const rows = wanted.map((each, at) => [...corners.map((corner) => corner[at]), each]);
+function chancesOf(corners, target) {
+  const rows = target.map((each, at) => [...corners.map((corner) => corner[at]), each]);
   for (let step = 0; step < 3; step += 1) {
     let largest = step;
     for (let at = step + 1; at < 3; at += 1) {
@@ -175,17 +175,17 @@ function chancesOf(corners, wanted) {
 }
 
 /**
- * A mixture of vertices, without those that have no chance but rounding.
+ * A mixture of vertices, without those whose probability is rounding.
  * @param {Region} region
  * @param {number[]} vertices
  * @param {number[]} chances
  * @returns {Mixture}
  */
 function mixtureOf({ ends }, vertices, chances) {
-  const kept = vertices.map((_, at) => at).filter((at) => chances[at] > ONLY_ROUNDING);
-  const whole = kept.reduce((sum, at) => sum + chances[at], 0);
+  const likely = vertices.map((_, at) => at).filter((at) => chances[at] > TOLERANCE);
+  const total = likely.reduce((sum, at) => sum + chances[at], 0);
   return {
-    places: kept.map((at) => ends[vertices[at]]),
-    chances: kept.length === 1 ? [1] : kept.map((at) => chances[at] / whole),
+    places: likely.map((at) => ends[vertices[at]]),
+    chances: likely.length === 1 ? [1] : likely.map((at) => chances[at] / total),
   };
 }

@@ -1,6 +1,6 @@
-/** Which cut-off is chosen: by a rule, for a capacity, or by costs that make a vertex of the hull the best. */
+/** Rules that choose a threshold, the threshold of a capacity, and the ROC convex hull. */
 
-import { AS_THEY_ARE, MEASURES, valuesAlong } from "./core.js";
+import { SAMPLE_FACTORS, MEASURES, valuesAlong } from "./core.js";
 
 /** @typedef {import("./core.js").Cells} Cells */
 /** @typedef {import("./core.js").Costs} Costs */
@@ -8,26 +8,26 @@ import { AS_THEY_ARE, MEASURES, valuesAlong } from "./core.js";
 /** @typedef {import("./core.js").Numbers} Numbers */
 /** @typedef {import("./core.js").Part} Part */
 
-/** Part of the largest value by which two may differ and still be equal: sums differ by rounding alone. */
+/** Relative difference below which two values are equal: sums differ by rounding. */
 const NEARLY_EQUAL = 1e-12;
 
 /**
- * Place of the greatest finite value, the first of those that are equal but for rounding; −1 if none is finite.
+ * Index of the greatest finite value, the first among values that differ by rounding only; −1 if none is finite.
  * @param {Float64Array} values
  * @returns {number}
  */
-export function strictest(values) {
+export function strictestMaximum(values) {
   let at = -1;
   let most = -Infinity;
   let least = Infinity;
   for (let index = 0; index < values.length; index += 1) {
     const value = values[index];
-    // Infinities never win a search.
+    // An infinite value is never the best one, as in Python.
     if (value > most && value < Infinity) {
       at = index;
       most = value;
     }
-    // NaN stays, once there is one.
+    // Once `least` is NaN it stays NaN, since comparisons with NaN are false.
     if (value < least || Number.isNaN(value)) {
       least = value;
     }
@@ -40,87 +40,90 @@ export function strictest(values) {
 }
 
 /**
- * Place of the threshold at which flagging is worth the most: so much for a positive, less so much for a negative.
+ * Index of the threshold with the greatest weighted difference of true and false positives.
  * @param {Part} part
  * @param {number} positive
  * @param {number} negative
  * @returns {number}
  */
-function steepestAt(part, positive, negative) {
+function maximizeWorth(part, positive, negative) {
   const worth = new Float64Array(part.tp.length);
   for (let at = 0; at < worth.length; at += 1) {
     worth[at] = part.tp[at] * positive - part.fp[at] * negative;
   }
-  return strictest(worth);
+  return strictestMaximum(worth);
 }
 
 /**
- * Place of the threshold at which something made of both rates and of precision is least; −1 without both classes.
+ * Index of the threshold that minimizes a function of the confusion matrix; −1 without both classes.
  * @param {Part} part
  * @param {Factors} factors
  * @param {(c: Cells) => number} measure
  * @returns {number}
  */
-function leastAt(part, factors, measure) {
-  return part.positives > 0 && part.negatives > 0 ? strictest(valuesAlong(part, factors, (c) => -measure(c))) : -1;
+function minimizeValue(part, factors, measure) {
+  return part.positives > 0 && part.negatives > 0
+    ? strictestMaximum(valuesAlong(part, factors, (c) => -measure(c)))
+    : -1;
 }
 
 /**
- * Rules that choose a threshold: its place, the strictest of equals; −1 where a class is not there that the rule needs.
- * The payload says which of them have a button.
+ * Rules that return the index of a threshold, the strictest of equals; −1 where a class that the rule needs is absent.
+ * The payload lists the rules that have a button.
  * @type {Record<string, (part: Part, costs: Costs, factors: Factors) => number>}
  */
 export const choose = {
   cost: (part, costs, factors) =>
-    steepestAt(part, (costs.fn - costs.tp) * factors.positive, (costs.fp - costs.tn) * factors.negative),
-  // In whole numbers, so that equals are equal.
-  youden: (part) => (part.positives > 0 && part.negatives > 0 ? steepestAt(part, part.negatives, part.positives) : -1),
+    maximizeWorth(part, (costs.fn - costs.tp) * factors.positive, (costs.fp - costs.tn) * factors.negative),
+  // Multiplied by both totals: whole numbers make ties exact.
+  youden: (part) =>
+    part.positives > 0 && part.negatives > 0 ? maximizeWorth(part, part.negatives, part.positives) : -1,
   closest: (part) =>
-    leastAt(part, AS_THEY_ARE, (c) => (1 - MEASURES.sensitivity(c)) ** 2 + (1 - MEASURES.specificity(c)) ** 2),
-  balanced: (part) => leastAt(part, AS_THEY_ARE, (c) => Math.abs(MEASURES.sensitivity(c) - MEASURES.specificity(c))),
-  // Where nothing is found precision and recall are both 0, and that is no meeting.
+    minimizeValue(part, SAMPLE_FACTORS, (c) => (1 - MEASURES.sensitivity(c)) ** 2 + (1 - MEASURES.specificity(c)) ** 2),
+  balanced: (part) =>
+    minimizeValue(part, SAMPLE_FACTORS, (c) => Math.abs(MEASURES.sensitivity(c) - MEASURES.specificity(c))),
+  // Without true positives precision and recall are both 0, which is no break-even point.
   breakEven: (part, _costs, factors) =>
-    strictest(
+    strictestMaximum(
       valuesAlong(part, factors, (c) => (c.tp > 0 ? -Math.abs(MEASURES.precision(c) - MEASURES.sensitivity(c)) : NaN)),
     ),
 };
 
 /**
- * Place of the laxest threshold that flags no more than a share of everybody; the strictest of those that flag the
- * same.
+ * Index of the laxest threshold that flags at most a share of everybody; the strictest of those that flag the same.
  * @param {Part} part
  * @param {number} share
  * @param {Factors} factors
  * @returns {number}
  */
-export function capacity(part, share, { positive, negative }) {
+export function capacityIndex(part, share, { positive, negative }) {
   const most = share * (part.positives * positive + part.negatives * negative) * (1 + NEARLY_EQUAL);
-  let found = 0;
-  let flagged = 0;
+  let index = 0;
+  let largest = 0;
   for (let at = 1; at < part.tp.length; at += 1) {
-    const here = part.tp[at] * positive + part.fp[at] * negative;
-    if (here > most) {
+    const flagged = part.tp[at] * positive + part.fp[at] * negative;
+    if (flagged > most) {
       break;
     }
-    if (here > flagged) {
-      found = at;
-      flagged = here;
+    if (flagged > largest) {
+      index = at;
+      largest = flagged;
     }
   }
-  return found;
+  return index;
 }
 
 /**
- * Places of the vertices of the upper hull of the ROC curve, strictest first: neighbours are pooled until the share of
- * positives falls strictly from each pool to the next.
+ * Indices of the vertices of the ROC convex hull, strictest first: neighbors are pooled until the share of positives
+ * falls strictly from each pool to the next (pool adjacent violators).
  * @param {Part} part
  * @returns {Int32Array}
  */
 export function hull({ positive, negative }) {
-  const many = positive.length;
-  const [ends, hits, misses] = [new Int32Array(many + 1), new Float64Array(many + 1), new Float64Array(many + 1)];
-  let last = 0; // of the pools; the one at 0 is empty, where nothing is flagged
-  for (let at = 0; at < many; at += 1) {
+  const { length } = positive;
+  const [ends, hits, misses] = [new Int32Array(length + 1), new Float64Array(length + 1), new Float64Array(length + 1)];
+  let last = 0; // index of the last pool; pool 0 is empty: nothing is flagged
+  for (let at = 0; at < length; at += 1) {
     let more = positive[at];
     let others = negative[at];
     if (more === 0 && others === 0) {

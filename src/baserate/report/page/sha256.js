@@ -1,33 +1,33 @@
-/** SHA-256 in plain steps (FIPS 180-4): the browser's own is not there for pages that are opened from a file. */
+/** SHA-256 (FIPS 180-4): browsers do not offer their own to pages that are opened from a file. */
 
 /**
  * The first primes.
- * @param {number} many
+ * @param {number} count
  * @returns {number[]}
  */
-function firstPrimes(many) {
+function firstPrimes(count) {
   /** @type {number[]} */
-  const found = [];
-  for (let each = 2; found.length < many; each += 1) {
-    if (found.every((prime) => each % prime)) {
-      found.push(each);
+  const primes = [];
+  for (let each = 2; primes.length < count; each += 1) {
+    if (primes.every((prime) => each % prime)) {
+      primes.push(each);
     }
   }
-  return found;
+  return primes;
 }
 
 /**
- * First 32 bits of what comes after the point of a root; whole numbers keep the last of them right.
+ * First 32 bits of the fraction of a root; big integers make the last bit exact.
  * @param {number} prime
  * @param {bigint} power 2 or 3
  * @returns {number}
  */
 function rootBits(prime, power) {
-  const wanted = BigInt(prime) << (32n * power);
+  const target = BigInt(prime) << (32n * power);
   let [low, high] = [0n, 1n << 40n];
   while (high - low > 1n) {
     const middle = (low + high) >> 1n;
-    [low, high] = middle ** power <= wanted ? [middle, high] : [low, middle];
+    [low, high] = middle ** power <= target ? [middle, high] : [low, middle];
   }
   return Number(low & 0xffffffffn);
 }
@@ -41,14 +41,14 @@ const FIRST_STATE = Uint32Array.from(FIRST_PRIMES.slice(0, 8), (prime) => rootBi
  * @param {number} by
  * @returns {number}
  */
-const rotated = (word, by) => (word >>> by) | (word << (32 - by));
+const rotateRight = (word, by) => (word >>> by) | (word << (32 - by));
 
 /**
- * Text as bytes, with the 1, the zeros and the length that the last block ends with.
+ * Text as UTF-8 bytes, padded with a 1, zeros and the length.
  * @param {string} text
  * @returns {DataView}
  */
-function paddedBytes(text) {
+function padBytes(text) {
   const bytes = new TextEncoder().encode(text);
   const padded = new Uint8Array(((bytes.length + 72) >> 6) << 6);
   padded.set(bytes);
@@ -60,35 +60,36 @@ function paddedBytes(text) {
 }
 
 /**
- * The 64 words that a block is stretched to.
+ * Expand a block to 64 words.
  * @param {DataView} view
  * @param {number} start
  * @param {Uint32Array} words
  */
-function stretchBlock(view, start, words) {
+function expandBlock(view, start, words) {
   for (let at = 0; at < 16; at += 1) {
     words[at] = view.getUint32(start + 4 * at);
   }
   for (let at = 16; at < 64; at += 1) {
     const [early, late] = [words[at - 15], words[at - 2]];
-    const first = rotated(early, 7) ^ rotated(early, 18) ^ (early >>> 3);
-    const second = rotated(late, 17) ^ rotated(late, 19) ^ (late >>> 10);
+    const first = rotateRight(early, 7) ^ rotateRight(early, 18) ^ (early >>> 3);
+    const second = rotateRight(late, 17) ^ rotateRight(late, 19) ^ (late >>> 10);
     words[at] = words[at - 16] + first + words[at - 7] + second;
   }
 }
 
 /**
- * Stir a block into the state.
+ * Compress a block into the state.
  * @param {Uint32Array} state
  * @param {Uint32Array} words
  */
-function stirBlock(state, words) {
+function compressBlock(state, words) {
   let [a, b, c, d, e, f, g, h] = state;
   for (let at = 0; at < 64; at += 1) {
     const choice = (e & f) ^ (~e & g);
-    const first = (h + (rotated(e, 6) ^ rotated(e, 11) ^ rotated(e, 25)) + choice + ROUND_KEYS[at] + words[at]) | 0;
+    const first =
+      (h + (rotateRight(e, 6) ^ rotateRight(e, 11) ^ rotateRight(e, 25)) + choice + ROUND_KEYS[at] + words[at]) | 0;
     const majority = (a & b) ^ (a & c) ^ (b & c);
-    const second = ((rotated(a, 2) ^ rotated(a, 13) ^ rotated(a, 22)) + majority) | 0;
+    const second = ((rotateRight(a, 2) ^ rotateRight(a, 13) ^ rotateRight(a, 22)) + majority) | 0;
     [h, g, f, e, d, c, b, a] = [g, f, e, (d + first) | 0, c, b, a, (first + second) | 0];
   }
   [a, b, c, d, e, f, g, h].forEach((each, at) => {
@@ -102,12 +103,12 @@ function stirBlock(state, words) {
  * @returns {string}
  */
 export function sha256(text) {
-  const view = paddedBytes(text);
+  const view = padBytes(text);
   const state = FIRST_STATE.slice();
   const words = new Uint32Array(64);
   for (let start = 0; start < view.byteLength; start += 64) {
-    stretchBlock(view, start, words);
-    stirBlock(state, words);
+    expandBlock(view, start, words);
+    compressBlock(state, words);
   }
   return Array.from(state, (each) => each.toString(16).padStart(8, "0")).join("");
 }

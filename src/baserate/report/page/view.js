@@ -1,169 +1,167 @@
-/**
- * Payload and state -> view: everything that panels show. What is dear to derive is kept until what it depends on
- * changes.
- */
+/** Payload and state -> view: everything that panels show. Slow computations are cached until their inputs change. */
 
-import { scaledBins } from "./bins.js";
-import { expand, factorsFor, measureAlong, place, readNumber, scaledRows, sumCounts, tableAt } from "./core.js";
+import { scaleBins } from "./bins.js";
+import { expand, factorsFor, measureAlong, thresholdIndex, readNumber, scaleRows, sumCounts, tableAt } from "./core.js";
 import { choose, hull } from "./rules.js";
-import { strategy } from "./fair.js";
-import { percent, short } from "./format.js";
+import { SHARES } from "./intervals.js";
+import { solveStrategy } from "./fairness.js";
+import { formatPercent, formatNumber } from "./format.js";
 
-/** Measures that no prevalence changes. */
-export const WITHIN_CLASSES = ["sensitivity", "specificity", "fpr"];
+/** Rates within one class, which do not depend on the prevalence. */
+export const CLASS_RATES = Object.keys(SHARES).filter((measure) => SHARES[measure].kind === "within");
 
 /** @typedef {import("./core.js").Counts} Counts */
 /** @typedef {import("./core.js").Part} Part */
 /** @typedef {import("./core.js").Factors} Factors */
-/** @typedef {import("./fair.js").Treatment} Treatment */
+/** @typedef {import("./fairness.js").Treatment} Treatment */
 /** @typedef {Record<string, any>} Json */
 /**
  * @typedef {object} State
  * @property {number} model
- * @property {number} who         -1 for everybody, otherwise the place of a group
+ * @property {number} who         -1 for everybody, otherwise the index of a group
  * @property {number} threshold
- * @property {number | null} prevalence   null: as the rows are
+ * @property {number | null} prevalence   null: that of the sample
  * @property {number} fp
  * @property {number} fn
  * @property {string} parity
  */
 /**
- * A model in the sample; `deployed` is the same with the prevalences stated for groups, where some are.
+ * A model in the sample; `deployed` is the model reweighted to the prevalences stated for groups, if any.
  * @typedef {{entry: Json, threshold: Float64Array, everybody: Part, groups: Part[], deployed: Model | null}} Model
  */
 /**
- * @typedef {object} Book
+ * @typedef {object} Report
  * @property {Json} payload
  * @property {Model[]} models
- * @property {Map<string, Json>} numbers  of the report, but for differences of models
- * @property {Map<string, {key: string, value: any}>} kept  what was derived
+ * @property {Map<string, Json>} numbers  of the report, without differences between models
+ * @property {Map<string, {key: string, value: any}>} cache
  */
 /** @typedef {{name: string, part: Part, counts: Counts | null, treatment: Treatment | null}} Group */
 /**
  * @typedef {object} View
- * @property {Book} book
+ * @property {Report} report
  * @property {Json} payload
  * @property {State} state
  * @property {Model} model
- * @property {Part} part            of those whom the panels show
+ * @property {Part} part            everybody or the selected group
  * @property {Factors} factors
- * @property {Factors} adjustment   from the sample to the prevalence in use, by which scores are adjusted
- * @property {number} prevalence    of everybody, in use
+ * @property {Factors} adjustment   of scores, from the sample to the selected prevalence
+ * @property {number} prevalence    selected, of everybody
  * @property {import("./core.js").Costs} costs
- * @property {number} index         of the cut-off
- * @property {number} cheapest      cut-off of least cost, of those whom the panels show
- * @property {Counts} counts        what is done with them
- * @property {Counts} everybody     what is done with everybody
+ * @property {number} index         of the threshold
+ * @property {number} cheapest      index of the threshold of lowest cost in `part`
+ * @property {Counts} counts        confusion matrix of `part`
+ * @property {Counts} everybody     confusion matrix of everybody
  * @property {Group[]} groups
- * @property {number} lots          share of everybody who draw lots
- * @property {boolean} single       whether one cut-off is for all
- * @property {boolean} counted      whether tables are of rows that were counted, not of what lots are expected to do
- * @property {boolean} planned      whether all is as in the plan
+ * @property {number} randomized    share of everybody who are decided at random
+ * @property {boolean} single       whether all groups have one threshold
+ * @property {boolean} exact        whether tables count rows; tables of randomized policies are expectations
+ * @property {boolean} planned      whether threshold, prevalence, costs and parity are those of the plan
  */
 
 /**
- * Unpack what the page was told, once.
+ * Unpack the payload, once.
  * @param {Json} payload
- * @returns {Book}
+ * @returns {Report}
  */
-export function openBook(payload) {
+export function loadReport(payload) {
   const models = payload.models.map((/** @type {Json} */ entry) => ({
     entry,
     ...expand(/** @type {any} */ (entry)),
     deployed: entry.group_factors ? deployedModel(entry) : null,
   }));
   const numbers = new Map(payload.numbers.map((/** @type {Json} */ row) => [numberKey(row), row]));
-  return { payload, models, numbers, kept: new Map() };
+  return { payload, models, numbers, cache: new Map() };
 }
 
 /**
- * A model with the prevalences stated for groups: masses, histograms and bins weigh what their group and class do.
+ * A model reweighted to the prevalences stated for groups: masses, histograms and bins.
  * @param {Json} entry
  * @returns {Model}
  */
 function deployedModel(entry) {
   const factors = entry.group_factors;
-  const [positive, negative] = scaledRows([entry.scores.positive, entry.scores.negative], factors, 1);
+  const [positive, negative] = scaleRows([entry.scores.positive, entry.scores.negative], factors, 1);
   const scaled = {
     ...entry,
     scores: { ...entry.scores, positive, negative },
-    reliability: scaledBins(entry.reliability, factors),
-    band: null, // it is of the sample's mixture of groups
+    reliability: scaleBins(entry.reliability, factors),
+    band: null, // the band holds for the sample's mixture of groups
   };
   return { entry: scaled, ...expand(/** @type {any} */ (entry), factors), deployed: null };
 }
 
 /**
- * A model as it is at a prevalence: in the sample, or in deployment.
- * @param {Book} book
+ * A model in the sample, or reweighted to deployment.
+ * @param {Report} report
  * @param {number} at
  * @param {number | null} prevalence
  * @returns {Model}
  */
-export function modelAt(book, at, prevalence) {
-  const model = book.models[at];
+export function modelAt(report, at, prevalence) {
+  const model = report.models[at];
   return prevalence === null ? model : (model.deployed ?? model);
 }
 
 /**
- * Keep what was derived until its key changes, so that the same arrays come back.
+ * Cache a result until its key changes. Charts compare arrays by identity, so equal keys must return the same arrays.
  * @template Value
- * @param {Book} book
+ * @param {Report} report
  * @param {string} slot
  * @param {string} key
  * @param {() => Value} make
  * @returns {Value}
  */
-export function remembered(book, slot, key, make) {
-  const found = book.kept.get(slot);
-  if (found?.key === key) return found.value;
+export function memoize(report, slot, key, make) {
+  const cached = report.cache.get(slot);
+  if (cached?.key === key) return cached.value;
   const value = make();
-  book.kept.set(slot, { key, value });
+  report.cache.set(slot, { key, value });
   return value;
 }
 
 /**
- * The state in which a model is shown first: as planned.
- * @param {Book} book
+ * The state of the plan, in which a model is shown first.
+ * @param {Report} report
  * @param {number} model
  * @returns {State}
  */
-export function plannedState(book, model) {
-  const { use, models } = book.payload;
+export function planState(report, model) {
+  const { use, models } = report.payload;
   const { cut } = models[model];
   const { fp, fn } = use.costs;
   const shared = { model, who: -1, prevalence: use.prevalence, fp, fn };
   if (cut.threshold !== null) return { ...shared, threshold: readNumber(cut.threshold), parity: "single" };
-  const { everybody, threshold } = modelAt(book, model, use.prevalence);
+  const { everybody, threshold } = modelAt(report, model, use.prevalence);
   const index = Math.max(0, choose.youden(everybody, use.costs, factorsFor(everybody, use.prevalence)));
   return { ...shared, threshold: threshold[index], parity: "planned" };
 }
 
 /**
- * Everything that follows from a state; its cut-off is the laxest kept one that is no laxer than what is asked for.
- * @param {Book} book
- * @param {State} asked
+ * The view of a state. Its threshold becomes the laxest one in the payload that is at least the requested threshold.
+ * @param {Report} report
+ * @param {State} request
  * @returns {View}
  */
-export function makeView(book, asked) {
-  const { payload } = book;
-  const model = modelAt(book, asked.model, asked.prevalence);
-  const index = place(model.threshold, asked.threshold);
-  // Of a plan's policy that is no cut-off, another model may know nothing: labels are decided already.
-  const parity = asked.parity === "planned" && !model.entry.cut.planned ? "single" : asked.parity;
-  const state = { ...asked, parity, threshold: model.threshold[index] };
+export function makeView(report, request) {
+  const { payload } = report;
+  const model = modelAt(report, request.model, request.prevalence);
+  const index = thresholdIndex(model.threshold, request.threshold);
+  // The policy of the plan may not apply to every model: predicted labels have no policy.
+  const parity = request.parity === "planned" && !model.entry.cut.planned ? "single" : request.parity;
+  const state = { ...request, parity, threshold: model.threshold[index] };
   const factors = factorsFor(model.everybody, state.prevalence);
-  const adjustment = factorsFor(book.models[state.model].everybody, state.prevalence);
+  const adjustment = factorsFor(report.models[state.model].everybody, state.prevalence);
   const { tp, tn } = payload.use.costs;
   const costs = { tp, fp: state.fp, fn: state.fn, tn };
   const part = state.who < 0 ? model.everybody : model.groups[state.who];
   const whole = tableAt(model.everybody, model.everybody.tp.length - 1, factors);
-  const cheapest = remembered(book, "cheapest", [partKey(state), state.prevalence, state.fp, state.fn].join(), () =>
+  const cheapest = memoize(report, "cheapest", [partKey(state), state.prevalence, state.fp, state.fn].join(), () =>
     choose.cost(part, costs, factors),
   );
-  const done = whatIsDone(book, state, { model, factors, costs, index });
+  const decisions = decideGroups(report, state, { model, factors, costs, index });
   return {
-    book,
+    report,
     payload,
     state,
     model,
@@ -174,59 +172,63 @@ export function makeView(book, asked) {
     index,
     cheapest,
     prevalence: whole.tp / (whole.tp + whole.fp),
-    ...done,
-    counts: state.who < 0 ? done.everybody : (done.groups[state.who].counts ?? tableAt(part, index, factors)),
+    ...decisions,
+    counts: state.who < 0 ? decisions.everybody : (decisions.groups[state.who].counts ?? tableAt(part, index, factors)),
     single: state.parity === "single",
-    counted: state.parity !== "planned" && !done.lots,
-    planned: isPlanned(book, state),
+    exact: state.parity !== "planned" && !decisions.randomized,
+    planned: isPlanned(report, state),
   };
 }
 
 /**
- * What is done with everybody and with each group.
- * @param {Book} book
+ * Decisions on everybody and on each group.
+ * @param {Report} report
  * @param {State} state
  * @param {{model: Model, factors: Factors, costs: import("./core.js").Costs, index: number}} at
- * @returns {{everybody: Counts, groups: Group[], lots: number}}
+ * @returns {{everybody: Counts, groups: Group[], randomized: number}}
  */
-function whatIsDone(book, state, { model, factors, costs, index }) {
+function decideGroups(report, state, { model, factors, costs, index }) {
   const { entry, groups, everybody } = model;
-  const treatment = { thresholds: [model.threshold[index]] };
+  /** @param {(Counts | null)[]} counts @param {(Treatment | null)[]} treatments */
+  const groupViews = (counts, treatments) =>
+    groups.map((part, at) => ({ name: entry.names[at], part, counts: counts[at], treatment: treatments[at] }));
   if (state.parity === "single") {
-    const told = groups.map((part, at) => ({
-      name: entry.names[at],
-      part,
-      counts: tableAt(part, index, factors),
-      treatment,
-    }));
-    return { everybody: tableAt(everybody, index, factors), groups: told, lots: 0 };
+    const treatments = groups.map(() => ({ thresholds: [model.threshold[index]] }));
+    const counts = groups.map((part) => tableAt(part, index, factors));
+    // The table of everybody is read off the pooled curve: a sum over groups would differ in the last digits.
+    return { everybody: tableAt(everybody, index, factors), groups: groupViews(counts, treatments), randomized: 0 };
   }
-  if (state.parity === "planned") return plannedTables(model, factors);
+  if (state.parity === "planned") return policyTables(model, factors);
   const key = [state.model, state.prevalence, state.fp, state.fn, state.parity].join();
-  const chosen = remembered(book, "strategy", key, () =>
-    strategy(state.parity, { threshold: model.threshold, groups, factors, costs, index }),
+  const { counts, treatments, randomized } = memoize(report, "strategy", key, () =>
+    solveStrategy(constraintOf(report, state.parity), { threshold: model.threshold, groups, factors, costs }),
   );
-  const told = groups.map((part, at) => ({
-    name: entry.names[at],
-    part,
-    counts: chosen.counts[at],
-    treatment: chosen.treatments[at],
-  }));
-  const all = /** @type {Counts[]} */ (told.map((each) => each.counts).filter(Boolean));
-  return { everybody: sumCounts(all), groups: told, lots: chosen.lots };
+  const all = /** @type {Counts[]} */ (counts.filter(Boolean));
+  return { everybody: sumCounts(all), groups: groupViews(counts, treatments), randomized };
 }
 
 /**
- * Tables of a plan's policy that is no single cut-off.
+ * The parity constraint with an id; none for group-specific thresholds.
+ * @param {Report} report
+ * @param {string} id
+ * @returns {import("./fairness.js").Constraint}
+ */
+function constraintOf(report, id) {
+  const parities = /** @type {Parity[]} */ (report.payload.parities);
+  return parities.find((parity) => parity.id === id) ?? { rates: [] };
+}
+
+/**
+ * Tables of the plan's policy, where it is not a single threshold.
  * @param {Model} model
  * @param {Factors} factors
- * @returns {{everybody: Counts, groups: Group[], lots: number}}
+ * @returns {{everybody: Counts, groups: Group[], randomized: number}}
  */
-function plannedTables({ entry, groups }, factors) {
+function policyTables({ entry, groups }, factors) {
   const { planned } = entry.cut;
   const own = factors.known ? entry.group_factors : null;
   /** @param {Json} cells @param {[number, number]} by */
-  const reweighted = (cells, [positive, negative]) => ({
+  const reweigh = (cells, [positive, negative]) => ({
     tp: cells.tp * factors.positive * positive,
     fn: cells.fn * factors.positive * positive,
     fp: cells.fp * factors.negative * negative,
@@ -234,53 +236,53 @@ function plannedTables({ entry, groups }, factors) {
     squares: null,
     known: factors.known,
   });
-  const told = groups.map((part, at) => ({
+  const views = groups.map((part, at) => ({
     name: entry.names[at],
     part,
     treatment: null,
-    counts: reweighted(planned.groups[at] ?? planned.everybody, own ? own[at] : [1, 1]),
+    counts: reweigh(planned.groups[at] ?? planned.everybody, own ? own[at] : [1, 1]),
   }));
-  const everybody = own ? sumCounts(told.map(({ counts }) => counts)) : reweighted(planned.everybody, [1, 1]);
-  return { everybody, groups: told, lots: 0 };
+  const everybody = own ? sumCounts(views.map(({ counts }) => counts)) : reweigh(planned.everybody, [1, 1]);
+  return { everybody, groups: views, randomized: 0 };
 }
 
 /**
- * What the plan's policy does with everybody, where it is no single threshold.
+ * Table of the plan's policy on everybody, where it is not a single threshold.
  * @param {Model} model
  * @param {Factors} factors
  * @returns {Counts}
  */
-export function plannedCounts(model, factors) {
-  return plannedTables(model, factors).everybody;
+export function policyCounts(model, factors) {
+  return policyTables(model, factors).everybody;
 }
 
 /**
- * Whether a state is that of the plan, but for who is looked at.
- * @param {Book} book
+ * Whether a state is that of the plan, whatever group is selected.
+ * @param {Report} report
  * @param {State} state
  * @returns {boolean}
  */
-function isPlanned(book, state) {
-  const plan = plannedState(book, state.model);
-  const { threshold } = book.models[state.model];
+function isPlanned(report, state) {
+  const plan = planState(report, state.model);
+  const { threshold } = report.models[state.model];
   const same = /** @type {const} */ (["prevalence", "fp", "fn", "parity"]).every((name) => plan[name] === state[name]);
-  return same && place(threshold, plan.threshold) === place(threshold, state.threshold);
+  return same && thresholdIndex(threshold, plan.threshold) === thresholdIndex(threshold, state.threshold);
 }
 
 /**
- * The cut-off as a line, where one is in use for all, and on an axis that ends there.
+ * The threshold as a vertical line, where all groups have one that is within the axis.
  * @param {View} view
  * @param {number} end
- * @returns {import("./kit.js").Mark[]}
+ * @returns {import("./chart.js").Mark[]}
  */
-export function cutRule(view, end) {
+export function thresholdLine(view, end) {
   return view.single && view.state.threshold <= end
-    ? [{ kind: "rule", key: "cut", x: view.state.threshold, look: "accent", label: "cut-off" }]
+    ? [{ kind: "rule", key: "cut", x: view.state.threshold, look: "accent", label: "threshold" }]
     : [];
 }
 
 /**
- * What tells those whom the panels show from others: in deployment, groups may have prevalences of their own.
+ * Cache key of `view.part`: in deployment, groups may have prevalences of their own.
  * @param {State} state
  * @returns {string}
  */
@@ -289,39 +291,58 @@ export function partKey(state) {
 }
 
 /**
- * A measure at every cut-off, of those whom the panels show.
+ * A measure at every threshold, in everybody or in the selected group.
  * @param {View} view
  * @param {string} measure
  * @returns {Float64Array}
  */
-export function along(view, measure) {
-  const key = `${partKey(view.state)} ${WITHIN_CLASSES.includes(measure) ? "" : view.state.prevalence}`;
-  return remembered(view.book, `along ${measure}`, key, () => measureAlong(view.part, view.factors, measure));
+export function measureCurve(view, measure) {
+  const key = `${partKey(view.state)} ${CLASS_RATES.includes(measure) ? "" : view.state.prevalence}`;
+  return memoize(view.report, `curve ${measure}`, key, () => measureAlong(view.part, view.factors, measure));
 }
 
 /**
  * A rule in the payload: its name in Python, the text of its button, and the name of its function in `choose`.
  * @typedef {{id: string, label: string, hint: string, function: string}} Rule
  */
+/**
+ * A parity in the payload: its name in Python, the text of its button, and the rates that must be equal.
+ * @typedef {{id: string, label: string, hint: string} & import("./fairness.js").Constraint} Parity
+ */
+/**
+ * A measure in the payload: text, format, and whether it depends on the scores alone, without a threshold.
+ * @typedef {{label: string, hint: string, format: "percent" | "number", of_scores: boolean}} Measure
+ */
 
 /**
- * The cut-off that a rule chooses for everybody; −1 where a class is not there that it needs.
+ * The short name of a measure for running text: "Sensitivity (recall)" -> "sensitivity", "PPV (precision)" -> "PPV".
+ * @param {View} view
+ * @param {string} measure
+ * @returns {string}
+ */
+export function termOf({ payload }, measure) {
+  const term = payload.measures[measure].label.replace(/ \(.*\)$/, "");
+  return /^[A-Z][a-z]/.test(term) ? term[0].toLowerCase() + term.slice(1) : term;
+}
+
+/**
+ * Index of the threshold that a rule chooses for everybody; −1 where a class that it needs is absent.
  * @param {View} view
  * @param {Rule} rule
  * @returns {number}
  */
-export function ruledIndex({ book, state, model, costs, factors }, rule) {
+export function ruleIndex({ report, state, model, costs, factors }, rule) {
   const key = [state.model, state.prevalence, state.fp, state.fn].join();
-  return remembered(book, `rule ${rule.id}`, key, () => choose[rule.function](model.everybody, costs, factors));
+  return memoize(report, `rule ${rule.id}`, key, () => choose[rule.function](model.everybody, costs, factors));
 }
 
 /**
- * Points of the hull of those whom the panels show.
+ * Vertices of the ROC convex hull.
  * @param {View} view
  * @returns {{places: Int32Array, fpr: Float64Array, sensitivity: Float64Array}}
  */
 export function hullOf(view) {
-  return remembered(view.book, "hull", partKey(view.state), () => {
+  return memoize(view.report, "hull", partKey(view.state), () => {
     const places = hull(view.part);
     const { tp, fp, positives, negatives } = view.part;
     return {
@@ -332,47 +353,59 @@ export function hullOf(view) {
   });
 }
 
-/** Measures that the ranks within both classes decide, whatever one prevalence of everybody is. */
-const OF_RANKS = ["auc"];
-
 /**
- * A number of scores at the prevalence that is chosen; nothing where the report does not hold it there.
+ * A measure of the scores at the selected prevalence; undefined where the report does not contain it.
  * @param {View} view
  * @param {string} measure
- * @param {Json} [wanted]
+ * @param {Json} [filter]
  * @returns {Json | undefined}
  */
-export function reportedNow(view, measure, wanted = {}) {
+export function currentNumber(view, measure, filter = {}) {
   const { prevalence } = view.state;
   const planned = prevalence === view.payload.use.prevalence;
-  const anywhere = OF_RANKS.includes(measure) && !view.book.models.some((model) => model.deployed);
-  if (prevalence !== null && !planned && !anywhere) return undefined;
+  // Prevalences of groups change the mixture of groups within each class, and so the AUC.
+  const invariant = isInvariant(view, measure) && !view.report.models.some((model) => model.deployed);
+  if (prevalence !== null && !planned && !invariant) return undefined;
   const where = prevalence !== null && planned ? "there" : "here";
-  return ["ranks", "probabilities"].map((part) => reported(view, { part, measure, where, ...wanted })).find(Boolean);
+  return ["ranks", "probabilities"]
+    .map((part) => reportNumber(view, { part, measure, where, ...filter }))
+    .find(Boolean);
 }
 
 /**
- * At which prevalence numbers hold, in words.
+ * Whether a measure of the scores is the same at every prevalence.
+ * @param {View} view
+ * @param {string} measure
+ * @returns {boolean}
+ */
+function isInvariant({ payload }, measure) {
+  return payload.invariant_measures.includes(measure);
+}
+
+/**
+ * The prevalence at which numbers hold, in words.
  * @param {View} view
  * @returns {string}
  */
-export function prevalenceInWords({ state, prevalence }) {
-  return state.prevalence === null ? `in the sample (${percent(prevalence)})` : `at ${percent(prevalence)} prevalence`;
+export function describePrevalence({ state, prevalence }) {
+  return state.prevalence === null
+    ? `in the sample (${formatPercent(prevalence)})`
+    : `at ${formatPercent(prevalence)} prevalence`;
 }
 
 /**
  * A number of the report, at the settings of the plan.
  * @param {View} view
- * @param {Json} wanted
+ * @param {Json} filter
  * @returns {Json | undefined}
  */
-export function reported(view, wanted) {
+export function reportNumber(view, filter) {
   const { model, who } = view.state;
-  return view.book.numbers.get(numberKey({ model, group: who < 0 ? undefined : who, ...wanted }));
+  return view.report.numbers.get(numberKey({ model, group: who < 0 ? undefined : who, ...filter }));
 }
 
 /**
- * What a number of the report is found by. A gap between groups is one of everybody.
+ * Key of a number of the report. Differences between groups are numbers of everybody.
  * @param {Json} row
  * @returns {string}
  */
@@ -381,28 +414,28 @@ function numberKey({ part, measure, model, group, where }) {
 }
 
 /**
- * A number of scores at the chosen prevalence in words, with its interval and that prevalence; nothing where the report
- * does not hold it there.
+ * A measure of the scores at the selected prevalence in words, with its interval; empty where the report lacks it.
  * @param {View} view
  * @param {string} name
  * @param {string} measure
  * @returns {string}
  */
-export function toldNow(view, name, measure) {
-  const row = reportedNow(view, measure);
+export function describeNumber(view, name, measure) {
+  const row = currentNumber(view, measure);
   if (row?.value === undefined) return "";
-  const between = row.low === undefined ? "" : ` (${short(readNumber(row.low))} – ${short(readNumber(row.high))})`;
-  const at = OF_RANKS.includes(measure) ? "" : ` ${prevalenceInWords(view)}`;
-  return `${name} ${short(readNumber(row.value))}${between}${at}`;
+  const bounds =
+    row.low === undefined ? "" : ` (${formatNumber(readNumber(row.low))} to ${formatNumber(readNumber(row.high))})`;
+  const at = isInvariant(view, measure) ? "" : ` ${describePrevalence(view)}`;
+  return `${name} ${formatNumber(readNumber(row.value))}${bounds}${at}`;
 }
 
 /**
- * Thresholds that an axis can show: beyond the strictest score there is nothing to see.
+ * Domain of an axis of scores, and thresholds clipped to it.
  * @param {View} view
  * @returns {{domain: [number, number], x: Float64Array}}
  */
 export function scoreAxis(view) {
-  return remembered(view.book, "scores", String(view.state.model), () => {
+  return memoize(view.report, "scores", String(view.state.model), () => {
     const { edges } = view.model.entry.scores;
     const domain = /** @type {[number, number]} */ ([edges[0], edges[edges.length - 1]]);
     return { domain, x: view.model.threshold.map((at) => Math.min(domain[1], Math.max(domain[0], at))) };

@@ -1,66 +1,79 @@
-/** Whether it is worth acting on the scores, for people who would act from some probability on. */
+/** Decision curve: net benefit against the threshold probability. */
 
 import { decisionCurve, fixedBenefit } from "../curves.js";
-import { percent, short } from "../format.js";
-import { partKey, remembered } from "../view.js";
+import { formatPercent, formatNumber } from "../format.js";
+import { partKey, memoize } from "../view.js";
 
-const FINE = 100;
-/** Ends of the axis: the least that shows what is going on. */
+const POINTS = 100;
+/** Possible ends of the axis; the smallest that shows the relevant probabilities is used. */
 const ENDS = [0.02, 0.05, 0.1, 0.2, 0.5, 1];
 
-/** @typedef {import("../kit.js").Mark} Mark */
+/** @typedef {import("../chart.js").Mark} Mark */
 /** @typedef {import("../view.js").View} View */
 
 /**
  * @param {View} view
- * @returns {import("../kit.js").Spec | null} null where scores are no probabilities
+ * @returns {import("../chart.js").Spec | null} null where scores are no probabilities
  */
 export function benefitSpec(view) {
   if (!view.model.entry.probable || view.model.entry.labels) return null;
   const { costs } = view;
-  const acts = (costs.fp - costs.tn) / (costs.fp - costs.tn + costs.fn - costs.tp);
-  const end = ENDS.find((each) => each >= Math.max(4 * view.prevalence, 1.5 * acts)) ?? 1;
-  const { grid, model, kept, all, none, top } = derived(view, end);
+  const probability = (costs.fp - costs.tn) / (costs.fp - costs.tn + costs.fn - costs.tp);
+  const end = ENDS.find((each) => each >= Math.max(4 * view.prevalence, 1.5 * probability)) ?? 1;
+  const { grid, model, unadjusted, all, none, top } = deriveCurves(view, end);
   const current = currentLine(view, grid, end);
-  const [worth] = fixedBenefit(view.counts, [acts]);
-  const nearest = Math.min(FINE - 1, Math.max(0, Math.round((FINE * acts) / end) - 1));
-  const scores = isAdjusted(view) ? `, adjusted to ${percent(view.prevalence)} prevalence` : "";
+  const [benefit] = fixedBenefit(view.counts, [probability]);
+  const nearest = Math.min(POINTS - 1, Math.max(0, Math.round((POINTS * probability) / end) - 1));
+  const scores = isAdjusted(view) ? `, adjusted to ${formatPercent(view.prevalence)} prevalence` : "";
   return {
-    x: { label: "probability from which on one would act", domain: [0, end], format: "percent" },
-    y: { label: "found, less false alarms", name: "net benefit", domain: [lowest(worth, top), 1.08 * top] },
+    x: { label: "threshold probability", domain: [0, end], format: "percent" },
+    y: { label: "net benefit", domain: [lowest(benefit, top), 1.08 * top] },
     marks: [
       { kind: "line", key: "none", x: grid, y: none, look: "faint", label: "flag nobody" },
       { kind: "line", key: "all", x: grid, y: all, look: "series-1 dash-1", label: "flag everybody" },
-      ...keptLine(view, grid, kept),
-      { kind: "line", key: "current", x: grid, y: current, look: "accent dash-3", label: `${nowName(view)}, fixed` },
+      ...unadjustedLine(view, grid, unadjusted),
+      {
+        kind: "line",
+        key: "current",
+        x: grid,
+        y: current,
+        look: "accent dash-3",
+        label: `${decisionName(view)}, fixed`,
+      },
       { kind: "line", key: "model", x: grid, y: model, look: "series-0 strong", label: `flag by the scores${scores}` },
-      ...nowDot(view, acts, worth),
-      { kind: "rule", key: "costs", x: acts, look: "quiet", label: `chosen costs: act from ${percent(acts)}` },
+      ...currentDot(view, probability, benefit),
+      {
+        kind: "rule",
+        key: "costs",
+        x: probability,
+        look: "quiet",
+        label: `selected costs: ${formatPercent(probability)}`,
+      },
     ],
     probe: {
       x: grid,
       y: model,
       upright: true,
-      told: (at) =>
-        `act from ${percent(grid[at])}: by the scores ${short(model[at])}, everybody ${short(all[at])}, ${nowName(view)} ${short(current[at])}`,
+      describe: (at) =>
+        `threshold probability ${formatPercent(grid[at])}: scores ${formatNumber(model[at])}, flag everybody ${formatNumber(all[at])}, ${decisionName(view)} ${formatNumber(current[at])}`,
     },
-    told: `Decision curve. Scores are ${scores ? scores.slice(2) : "not adjusted to another prevalence"}. At ${percent(grid[nearest])} flagging by the scores is worth ${short(model[nearest])}, flagging everybody ${short(all[nearest])}, flagging nobody 0; the ${nowName(view)} is worth ${short(current[nearest])}.`,
+    description: `Decision curve. Scores are ${scores ? scores.slice(2) : "not adjusted to another prevalence"}. At a threshold probability of ${formatPercent(grid[nearest])} the net benefit of the scores is ${formatNumber(model[nearest])}, of flagging everybody ${formatNumber(all[nearest])}, of flagging nobody 0, and of the ${decisionName(view)} ${formatNumber(current[nearest])}.`,
     table: {
       columns: [
-        "act from",
+        "threshold probability",
         `flag by the scores${scores}`,
         "scores not adjusted",
         "flag everybody",
         "flag nobody",
-        `${nowName(view)}, fixed`,
+        `${decisionName(view)}, fixed`,
       ],
-      rows: () => Array.from(grid, (at, index) => [at, model[index], kept[index], all[index], 0, current[index]]),
+      rows: () => Array.from(grid, (at, index) => [at, model[index], unadjusted[index], all[index], 0, current[index]]),
     },
   };
 }
 
 /**
- * Whether another prevalence than that of the rows is in use, so that scores are adjusted to it.
+ * Whether the selected prevalence is not that of the sample, so that scores are adjusted.
  * @param {View} view
  * @returns {boolean}
  */
@@ -69,72 +82,74 @@ function isAdjusted({ adjustment }) {
 }
 
 /**
- * What is done now, in words.
+ * The current decision, in words.
  * @param {View} view
  * @returns {string}
  */
-function nowName(view) {
-  return view.single ? `current threshold ${short(view.state.threshold)}` : "current policy";
+function decisionName(view) {
+  return view.single ? `current threshold ${formatNumber(view.state.threshold)}` : "current policy";
 }
 
 /**
- * Net benefit of what is done now: decisions that stay the same from whatever probability on one would act.
+ * Net benefit of the current decisions, which do not depend on the threshold probability.
  * @param {View} view
  * @param {Float64Array} grid
  * @param {number} end
  * @returns {Float64Array}
  */
-function currentLine({ book, counts }, grid, end) {
+function currentLine({ report, counts }, grid, end) {
   const { tp, fp, fn, tn } = counts;
-  return remembered(book, "benefit now", [tp, fp, fn, tn, end].join(), () => fixedBenefit(counts, grid));
+  return memoize(report, "benefit now", [tp, fp, fn, tn, end].join(), () => fixedBenefit(counts, grid));
 }
 
 /**
- * Flagging by scores as they are, where they are adjusted otherwise.
+ * The line of unadjusted scores, where others are adjusted.
  * @param {View} view
  * @param {Float64Array} grid
- * @param {Float64Array} kept
+ * @param {Float64Array} unadjusted
  * @returns {Mark[]}
  */
-function keptLine(view, grid, kept) {
+function unadjustedLine(view, grid, unadjusted) {
   if (!isAdjusted(view)) return [];
-  return [{ kind: "line", key: "kept", x: grid, y: kept, look: "quiet dash-2", label: "scores not adjusted" }];
+  return [
+    { kind: "line", key: "unadjusted", x: grid, y: unadjusted, look: "quiet dash-2", label: "scores not adjusted" },
+  ];
 }
 
 /**
- * What is done now at the chosen costs: a point of its line.
+ * Net benefit of the current decisions at the selected costs.
  * @param {View} view
- * @param {number} acts
- * @param {number} worth
+ * @param {number} probability
+ * @param {number} benefit
  * @returns {Mark[]}
  */
-function nowDot(view, acts, worth) {
-  if (!Number.isFinite(worth)) return [];
-  const label = `${nowName(view)} at the chosen costs: ${short(worth)}`;
-  return [{ kind: "dots", key: "now", x: [acts], y: [worth], look: "accent", label }];
+function currentDot(view, probability, benefit) {
+  if (!Number.isFinite(benefit)) return [];
+  const label = `${decisionName(view)} at the selected costs: ${formatNumber(benefit)}`;
+  return [{ kind: "dots", key: "now", x: [probability], y: [benefit], look: "accent", label }];
 }
 
 /**
- * Where the axis begins: low enough for the dot, unless it lies far below all that is worth looking at.
- * @param {number} worth
+ * Lower end of the axis: below the dot, unless the dot is far below all lines.
+ * @param {number} benefit
  * @param {number} top
  * @returns {number}
  */
-function lowest(worth, top) {
-  return Number.isFinite(worth) ? Math.max(-top, Math.min(-0.25 * top, 1.1 * worth)) : -0.25 * top;
+function lowest(benefit, top) {
+  return Number.isFinite(benefit) ? Math.max(-top, Math.min(-0.25 * top, 1.1 * benefit)) : -0.25 * top;
 }
 
 /**
- * What acting from each probability is worth, up to an end.
+ * Net benefit of all strategies at a grid of threshold probabilities.
  * @param {View} view
  * @param {number} end
  */
-function derived(view, end) {
+function deriveCurves(view, end) {
   const { state, part, factors, adjustment } = view;
-  return remembered(view.book, "benefit", `${partKey(state)} ${state.prevalence} ${end}`, () => {
-    const grid = Float64Array.from({ length: FINE }, (_, at) => Math.min(0.995, (at + 1) / FINE) * end);
-    const found = decisionCurve(view.model.threshold, part, grid, factors, adjustment);
-    const top = Math.max(...found.model, ...found.all.filter((value) => value > 0)) || 1;
-    return { grid, ...found, none: new Float64Array(FINE), top };
+  return memoize(view.report, "benefit", `${partKey(state)} ${state.prevalence} ${end}`, () => {
+    const grid = Float64Array.from({ length: POINTS }, (_, at) => Math.min(0.995, (at + 1) / POINTS) * end);
+    const curve = decisionCurve(view.model.threshold, part, grid, factors, adjustment);
+    const top = Math.max(...curve.model, ...curve.all.filter((value) => value > 0)) || 1;
+    return { grid, ...curve, none: new Float64Array(POINTS), top };
   });
 }

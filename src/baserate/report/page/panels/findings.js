@@ -1,56 +1,54 @@
-/** What to know first, each with a way to the panel that shows it. */
+/** Findings, each with a link to the panel that shows the evidence. */
 
 import { byId, element } from "../dom.js";
-import { PANELS } from "../words.js";
+import { PANELS } from "../labels.js";
 
 /** @typedef {import("../view.js").Json} Json */
 
 /** @type {Record<string, string>} */
-const SIGNS = { serious: "Serious", caution: "Caution", note: "Note" };
+const SEVERITIES = { serious: "Serious", caution: "Caution", note: "Note" };
 
 /**
- * Draw it into the body of its panel: what was found of the chosen model, and of all. No other control moves it.
+ * Draw the findings of the selected model, and those of all models.
  * @param {HTMLElement} body
  * @param {import("../view.js").View} view
  */
 export function drawFindings(body, { payload, state }) {
   if (body.dataset.of === String(state.model)) return;
   body.dataset.of = String(state.model);
-  const own = payload.findings.filter((/** @type {Json} */ found) => (found.model ?? state.model) === state.model);
+  const own = payload.findings.filter((/** @type {Json} */ finding) => (finding.model ?? state.model) === state.model);
   const others = payload.findings.length - own.length;
-  const told = own.length
-    ? element("ul", { class: "findings" }, ...own.map(item))
-    : element("p", {}, "Nothing stands out in these rows.");
-  const more = `${others} more ${others === 1 ? "is" : "are"} of other models: choose one of these to read them.`;
-  body.replaceChildren(told, ...(others ? [element("p", { class: "quiet" }, more)] : []));
+  const list = own.length ? element("ul", { class: "findings" }, ...own.map(item)) : element("p", {}, "No findings.");
+  const more = `${others} more ${others === 1 ? "finding concerns another model" : "findings concern other models"}. Select a model to read its findings.`;
+  body.replaceChildren(list, ...(others ? [element("p", { class: "quiet" }, more)] : []));
 }
 
 /**
- * @param {Json} found
+ * @param {Json} finding
  * @returns {HTMLElement}
  */
-function item(found) {
-  const signed = element("b", { class: "severity" }, SIGNS[found.severity]);
+function item(finding) {
+  const severity = element("b", { class: "severity" }, SEVERITIES[finding.severity]);
   const details = element(
     "details",
-    { open: found.severity === "serious" },
-    element("summary", {}, signed, ` ${found.title}.`),
-    ...[found.sentence, found.why, found.remedy].map((text) => element("p", {}, text)),
-    found.command && element("pre", {}, element("code", {}, found.command)),
-    element("p", {}, found.code),
+    { open: finding.severity === "serious" },
+    element("summary", {}, severity, ` ${finding.title}.`),
+    ...[finding.sentence, finding.why, finding.remedy].map((text) => element("p", {}, text)),
+    finding.command && element("pre", {}, element("code", {}, finding.command)),
+    element("p", {}, finding.code),
   );
-  return element("li", { class: found.severity }, details, linkTo(found.panel));
+  return element("li", { class: finding.severity }, details, linkTo(finding.panel));
 }
 
 /**
- * A way to a panel, if it is there.
+ * A link to a panel, if the page has it.
  * @param {string} panel
  * @returns {HTMLElement | null}
  */
 function linkTo(panel) {
   if (!document.getElementById(`panel-${panel}`)) return null;
   const link = element("a", { href: `#panel-${panel}` }, PANELS[panel].title);
-  // The hash holds the state, so that a link moves the view and leaves the hash alone.
+  // The fragment of the address holds the state, so the link must not change it.
   link.addEventListener("click", (event) => {
     event.preventDefault();
     byId(`panel-${panel}`).scrollIntoView({ block: "start" });

@@ -1,46 +1,58 @@
-/** Who is treated how: groups at their cut-offs, and choices that make rates alike. */
+/** Performance by group, and policies under parity constraints. */
 
 import { MEASURES, expectedCost, interval, readNumber } from "../core.js";
-import { element, headed, numbered, refresh, tableOf } from "../dom.js";
-import { STRATEGIES } from "../fair.js";
-import { clipped, cutOff, percent, short } from "../format.js";
-import { WITHIN_CLASSES, prevalenceInWords, remembered, reported } from "../view.js";
-import { PARITY_WORDS, SPOKEN, technicalName } from "../words.js";
+import { element, measureName, numberAttributes, updateChildren, makeTable } from "../dom.js";
+import { shorten, formatThreshold, formatPercent, formatNumber } from "../format.js";
+import { CLASS_RATES, describePrevalence, memoize, reportNumber, termOf } from "../view.js";
+import { GROUP_POLICIES } from "../labels.js";
 import { ROC_AXES } from "./roc.js";
 
-const RATES = ["prevalence", "flag_rate", "sensitivity", "fpr", "precision"];
-/** Those of which differences between groups are told. */
-const COMPARED = RATES.slice(1);
-/** So many curves can be told apart. */
+/** Curves that can be distinguished; with more groups all are gray. */
 const MOST_CURVES = 7;
 
 /**
- * Buttons that choose a parity.
+ * Columns of the table: the prevalence, and the rates that the report compares between groups.
+ * @param {import("../view.js").View} view
+ * @returns {string[]}
+ */
+function columnsOf({ payload }) {
+  return ["prevalence", ...payload.group_measures];
+}
+
+/**
+ * Policies for groups by id: parity constraints come from the payload.
+ * @param {import("../view.js").View} view
+ * @returns {Record<string, import("../labels.js").Choice>}
+ */
+function policiesOf({ payload, model }) {
+  const { planned, ...others } = GROUP_POLICIES;
+  const parities = /** @type {import("../view.js").Parity[]} */ (payload.parities);
+  const constraints = Object.fromEntries(parities.map((parity) => [parity.id, parity]));
+  return { ...(model.entry.cut.planned ? { planned } : {}), ...others, ...constraints };
+}
+
+/**
+ * Buttons of the policies.
  * @param {import("../view.js").View} view
  * @param {(change: Partial<import("../view.js").State>) => void} set
  * @returns {HTMLElement}
  */
 export function parityButtons(view, set) {
-  const names = view.model.entry.cut.planned ? ["planned", ...STRATEGIES] : STRATEGIES;
-  const buttons = names.map((name) => {
-    const button = element(
-      "button",
-      { type: "button", "data-parity": name, title: PARITY_WORDS[name].means },
-      PARITY_WORDS[name].name,
-    );
-    button.addEventListener("click", () => set({ parity: name }));
+  const buttons = Object.entries(policiesOf(view)).map(([id, { label, hint }]) => {
+    const button = element("button", { type: "button", "data-parity": id, title: hint }, label);
+    button.addEventListener("click", () => set({ parity: id }));
     return button;
   });
-  return element("div", { class: "buttons", role: "group", "aria-label": "How groups are treated" }, ...buttons);
+  return element("div", { class: "buttons", role: "group", "aria-label": "Policy for groups" }, ...buttons);
 }
 
 /**
- * Curves of the groups, each with where it is now.
+ * ROC curves of the groups, each with its current point.
  * @param {import("../view.js").View} view
- * @returns {import("../kit.js").Spec}
+ * @returns {import("../chart.js").Spec}
  */
 export function groupsSpec(view) {
-  const curves = remembered(view.book, "group curves", String(view.state.model), () =>
+  const curves = memoize(view.report, "group curves", String(view.state.model), () =>
     view.groups.map(({ part }) => ({
       x: part.fp.map((mass) => mass / part.negatives),
       y: part.tp.map((mass) => mass / part.positives),
@@ -55,29 +67,27 @@ export function groupsSpec(view) {
         key: `curve ${at}`,
         ...curve,
         look: many ? "faint" : `series-${at % 7} dash-${at % 4}`,
-        ...(many ? {} : { label: clipped(view.groups[at].name, 40) }),
+        ...(many ? {} : { label: shorten(view.groups[at].name, 40) }),
       })),
       ...points(view, many),
     ],
-    told: `ROC curves of ${curves.length} groups. ${view.groups.slice(0, 12).map(sentence).join("; ")}.`,
+    description: `ROC curves of ${curves.length} groups. ${view.groups.slice(0, 12).map(sentence).join("; ")}.`,
     table: {
-      columns: ["group", "prevalence", "false positive rate", "sensitivity", "flag rate", "precision"],
+      columns: ["group", ...columnsOf(view).map((measure) => termOf(view, measure))],
       rows: () =>
         view.groups.map(({ name, counts }) => [
           name,
-          ...["prevalence", "fpr", "sensitivity", "flag_rate", "precision"].map((measure) =>
-            counts ? MEASURES[measure](counts) : NaN,
-          ),
+          ...columnsOf(view).map((measure) => (counts ? MEASURES[measure](counts) : NaN)),
         ]),
     },
   };
 }
 
 /**
- * Where each group is now.
+ * Current points of the groups.
  * @param {import("../view.js").View} view
  * @param {boolean} many
- * @returns {import("../kit.js").Mark[]}
+ * @returns {import("../chart.js").Mark[]}
  */
 function points(view, many) {
   return view.groups.flatMap(({ counts }, at) =>
@@ -100,104 +110,112 @@ function points(view, many) {
  * @returns {string}
  */
 function sentence({ name, counts }) {
-  if (!counts) return `${clipped(name)} takes no part`;
-  return `${clipped(name)}: ${percent(MEASURES.sensitivity(counts))} of positives and ${percent(MEASURES.fpr(counts))} of negatives are flagged`;
+  if (!counts) return `${shorten(name)} lacks a class`;
+  return `${shorten(name)}: ${formatPercent(MEASURES.sensitivity(counts))} of positives and ${formatPercent(MEASURES.fpr(counts))} of negatives are flagged`;
 }
 
 /**
- * Draw the table and what is told of the whole.
+ * Draw the table, and sentences on policy and differences.
  * @param {HTMLElement} body
  * @param {import("../view.js").View} view
  */
 export function drawGroups(body, view) {
-  const columns = ["group", "cut-off", ...RATES.map((name) => headed(SPOKEN[name], technicalName(name)))];
+  const columns = [
+    "group",
+    "threshold",
+    ...columnsOf(view).map((measure) => measureName(view.payload.measures[measure])),
+  ];
   const rows = view.groups.map((_, at) => row(view, at));
-  refresh(body, [
-    element("p", { class: "sentence" }, whole(view)),
+  updateChildren(body, [
+    element("p", { class: "sentence" }, describePolicy(view)),
     element(
       "div",
       { class: "scroll", tabindex: "0", role: "region", "aria-label": "Groups" },
-      tableOf("Groups, and what is done with them", columns, rows),
+      makeTable("Performance by group", columns, rows),
     ),
-    element("p", { class: "quiet" }, gapsTold(view)),
+    element("p", { class: "quiet" }, describeGaps(view)),
   ]);
 }
 
 /**
- * What is done, and what it costs.
+ * The policy and its cost, in words.
  * @param {import("../view.js").View} view
  * @returns {string}
  */
-function whole(view) {
+function describePolicy(view) {
   const cost = expectedCost(view.everybody, view.costs);
-  const lots = view.lots ? ` ${percent(view.lots)} of everybody draw lots.` : "";
-  const left = view.groups.filter((group) => !group.counts).length;
-  const apart = left ? ` ${left} group${left === 1 ? " takes" : "s take"} no part, for want of a class.` : "";
-  const where = `Groups ${prevalenceInWords(view)} overall${sharesInWords(view)}.`;
-  return `${PARITY_WORDS[view.state.parity].means} A case of everybody costs ${short(cost)}.${lots}${apart} ${where}`;
+  const random = view.randomized ? ` ${formatPercent(view.randomized)} of all people are decided at random.` : "";
+  const ineligible = view.groups.filter((group) => !group.counts).length;
+  const excluded = ineligible
+    ? ` ${ineligible} group${ineligible === 1 ? " lacks" : "s lack"} a class and ${ineligible === 1 ? "is" : "are"} excluded.`
+    : "";
+  const where = `Prevalence of groups: ${describePrevalence(view)} overall${describeGroupPrevalences(view)}.`;
+  return `${policiesOf(view)[view.state.parity].hint} Expected cost per person: ${formatNumber(cost)}.${random}${excluded} ${where}`;
 }
 
 /**
- * Where the prevalences of groups come from.
+ * How prevalences of groups follow from the overall one.
  * @param {import("../view.js").View} view
  * @returns {string}
  */
-function sharesInWords({ state, payload, model }) {
+function describeGroupPrevalences({ state, payload, model }) {
   if (state.prevalence === null) return "";
-  if (!model.entry.group_factors) return "; the odds of being positive change by the same factor in every group";
-  if (state.prevalence === payload.use.prevalence) return "; each group at the prevalence stated for it";
-  return "; from the prevalences stated for groups, odds change by the same factor in every group";
+  if (!model.entry.group_factors) return ", with the odds multiplied by the same factor in every group";
+  if (state.prevalence === payload.use.prevalence) return ", each group at its stated prevalence";
+  return ", with the odds of the stated prevalences multiplied by the same factor in every group";
 }
 
 /**
- * How far groups lie apart now, and what the report found.
+ * Greatest differences between groups, with those that chance explains.
  * @param {import("../view.js").View} view
  * @returns {string}
  */
-function gapsTold(view) {
-  const told = COMPARED.map((measure) => {
+function describeGaps(view) {
+  const measures = /** @type {string[]} */ (view.payload.group_measures);
+  const gaps = measures.map((measure) => {
     const values = view.groups
       .flatMap(({ counts }, at) => (counts && isLarge(view, measure, at) ? [MEASURES[measure](counts)] : []))
       .filter((value) => !Number.isNaN(value));
     const gap = values.length > 1 ? Math.max(...values) - Math.min(...values) : NaN;
-    const found = reported(view, { part: "gaps", measure, where: "here" });
-    const same = view.state.prevalence === null || WITHIN_CLASSES.includes(measure);
+    const row = reportNumber(view, { part: "gaps", measure, where: "here" });
+    const comparable = view.state.prevalence === null || CLASS_RATES.includes(measure);
     const chance =
-      view.planned && same && found?.floor_high !== undefined
-        ? ` (chance alone: up to ${percent(readNumber(found.floor_high))})`
+      view.planned && comparable && row?.floor_high !== undefined
+        ? ` (null reference: up to ${formatPercent(readNumber(row.floor_high))})`
         : "";
-    return `${technicalName(measure)} ${percent(gap)}${chance}`;
+    return `${termOf(view, measure)} ${formatPercent(gap)}${chance}`;
   });
-  const few = COMPARED.some((measure) => view.groups.some((_, at) => !isLarge(view, measure, at)));
-  const least = few ? ` with at least ${view.book.payload.min_group_size} rows on which a rate rests` : "";
-  const where = prevalenceInWords(view);
-  return `Largest difference between two groups${least}, ${where}: ${told.join(", ")}.${sampleGaps(view)}`;
+  const few = measures.some((measure) => view.groups.some((_, at) => !isLarge(view, measure, at)));
+  const least = few ? ` with at least ${view.payload.min_group_size} rows for a rate` : "";
+  const where = describePrevalence(view);
+  return `Largest difference between two groups${least}, ${where}: ${gaps.join(", ")}.${describeSampleGaps(view)}`;
 }
 
 /**
- * Differences of the report, which are of the sample, where another prevalence makes them others.
+ * Differences in the sample, where they change with the prevalence.
  * @param {import("../view.js").View} view
  * @returns {string}
  */
-function sampleGaps(view) {
+function describeSampleGaps(view) {
   if (view.state.prevalence === null || !view.planned) return "";
-  const told = COMPARED.filter((measure) => !WITHIN_CLASSES.includes(measure)).flatMap((measure) => {
-    const found = reported(view, { part: "gaps", measure, where: "here" });
-    return found?.value === undefined ? [] : [`${technicalName(measure)} ${percent(readNumber(found.value))}`];
+  const measures = /** @type {string[]} */ (view.payload.group_measures);
+  const gaps = measures.flatMap((measure) => {
+    const row = CLASS_RATES.includes(measure) ? null : reportNumber(view, { part: "gaps", measure, where: "here" });
+    return row?.value === undefined ? [] : [`${termOf(view, measure)} ${formatPercent(readNumber(row.value))}`];
   });
-  return told.length ? ` In the sample, as in the findings: ${told.join(", ")}.` : "";
+  return gaps.length ? ` In the sample, as in the findings: ${gaps.join(", ")}.` : "";
 }
 
 /**
- * Whether the rate of a group rests on enough rows, at the plan's decisions.
+ * Whether the rate of a group has enough rows, at the decisions of the plan.
  * @param {import("../view.js").View} view
  * @param {string} measure
  * @param {number} group
  * @returns {boolean}
  */
 function isLarge(view, measure, group) {
-  const found = reported(view, { part: "support", measure, group, where: "here" });
-  return found === undefined || readNumber(found.value) >= view.book.payload.min_group_size;
+  const row = reportNumber(view, { part: "support", measure, group, where: "here" });
+  return row === undefined || readNumber(row.value) >= view.payload.min_group_size;
 }
 
 /**
@@ -207,27 +225,28 @@ function isLarge(view, measure, group) {
  */
 function row(view, at) {
   const { name, counts, treatment } = view.groups[at];
-  const first = element("span", { title: name }, clipped(name));
-  if (!counts) return [first, "takes no part", ...RATES.map(() => "–")];
+  const first = element("span", { title: name }, shorten(name));
+  if (!counts) return [first, "excluded: lacks a class", ...columnsOf(view).map(() => "–")];
   return [
     first,
-    treated(treatment),
-    ...RATES.map((measure) => {
+    describeTreatment(treatment),
+    ...columnsOf(view).map((measure) => {
       const value = MEASURES[measure](counts);
       const bounds = measure === "prevalence" ? null : boundsOf(view, at, measure);
-      const between = bounds && !Number.isNaN(bounds.low) ? `${percent(bounds.low)} – ${percent(bounds.high)}` : "";
+      const text =
+        bounds && !Number.isNaN(bounds.low) ? `${formatPercent(bounds.low)} to ${formatPercent(bounds.high)}` : "";
       return element(
         "td",
-        { class: "value", ...numbered(measure, value, bounds) },
-        percent(value),
-        element("small", {}, between),
+        { class: "value", ...numberAttributes(measure, value, bounds) },
+        formatPercent(value),
+        element("small", {}, text),
       );
     }),
   ];
 }
 
 /**
- * The interval of a rate: of counted rows its own; of what lots are expected to do, that of the report.
+ * The interval of a rate. Expected rates of randomized decisions have none except in the report.
  * @param {import("../view.js").View} view
  * @param {number} at
  * @param {string} measure
@@ -238,21 +257,21 @@ function boundsOf(view, at, measure) {
   const { payload, state } = view;
   if (counts && treatment && !("lottery" in treatment)) return interval(measure, counts, payload.level, payload.z);
   const where = state.prevalence === null ? "here" : "there";
-  const found = view.planned ? reported(view, { part: "decisions", measure, group: at, where }) : undefined;
-  return found?.low === undefined ? null : { low: readNumber(found.low), high: readNumber(found.high) };
+  const row = view.planned ? reportNumber(view, { part: "decisions", measure, group: at, where }) : undefined;
+  return row?.low === undefined ? null : { low: readNumber(row.low), high: readNumber(row.high) };
 }
 
 /**
- * What is done with a group, in words.
- * @param {import("../fair.js").Treatment | null} treatment
+ * The threshold of a group, in words.
+ * @param {import("../fairness.js").Treatment | null} treatment
  * @returns {string}
  */
-function treated(treatment) {
-  if (!treatment) return "as planned";
+function describeTreatment(treatment) {
+  if (!treatment) return "policy";
   if ("lottery" in treatment) {
     return treatment.lottery
-      .map(({ chance, threshold }) => `${cutOff(threshold)} with chance ${percent(chance)}`)
+      .map(({ chance, threshold }) => `${formatThreshold(threshold)} with probability ${formatPercent(chance)}`)
       .join(", ");
   }
-  return cutOff(treatment.thresholds[0]);
+  return formatThreshold(treatment.thresholds[0]);
 }

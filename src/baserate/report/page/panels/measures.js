@@ -1,129 +1,135 @@
-/** Numbers, and how sure they are. */
+/** Performance at the threshold, and measures of the scores, with confidence intervals. */
 
 import { MEASURES, expectedCost, interval, readNumber } from "../core.js";
-import { element, numbered, refresh, tableOf } from "../dom.js";
-import { sure, written } from "../format.js";
-import { shape } from "../kit.js";
-import { partKey, prevalenceInWords, reported, reportedNow } from "../view.js";
-import { SPOKEN } from "../words.js";
+import { element, measureName, numberAttributes, updateChildren, makeTable } from "../dom.js";
+import { formatLevel, formatValue } from "../format.js";
+import { shape } from "../chart.js";
+import { partKey, describePrevalence, reportNumber, currentNumber } from "../view.js";
 
-const MOVING = [
-  "sensitivity",
-  "specificity",
-  "precision",
-  "npv",
-  "flag_rate",
-  "accuracy",
-  "balanced_accuracy",
-  "f1",
-  "mcc",
-  "expected_cost",
-];
-const FIXED = [
-  "auc",
-  "average_precision",
-  "brier",
-  "brier_skill",
-  "ece",
-  "calibration_slope",
-  "observed_expected",
-  "mean_probability",
-];
+/** The prevalence is a setting: the heading of the table states it. */
+const SETTING = "prevalence";
 
 /** @typedef {{low: number, high: number, how?: string}} Bounds */
 /** @typedef {{measure: string, value: number, bounds: Bounds | null, why?: string}} Line */
 
 /**
- * Draw it into the body of its panel.
+ * Draw both tables into the body of the panel.
  * @param {HTMLElement} body
  * @param {import("../view.js").View} view
  */
 export function drawMeasures(body, view) {
-  const moving = MOVING.map((measure) => moved(view, measure));
-  const level = `${sure(view.payload.level)} interval`;
-  const columns = [`measure, ${prevalenceInWords(view)}`, "value", level];
-  if (!body.firstChild) body.append(element("div"), rest());
-  const [now, always] = body.querySelectorAll("div");
-  refresh(now, [tableOf("Measures at the cut-off", columns, moving.map(cells))]);
-  const of = `${partKey(view.state)} ${view.state.prevalence}`;
-  if (body.dataset.of === of) return;
-  body.dataset.of = of;
-  const fixed = FIXED.map((measure) => standing(view, measure)).filter((line) => line !== null);
-  const left = isElsewhere(view)
+  const level = `${formatLevel(view.payload.level)} CI`;
+  const columns = [`measure, ${describePrevalence(view)}`, "value", level];
+  if (!body.firstChild) body.append(element("div"), scoreDetails());
+  const [first, second] = body.querySelectorAll("div");
+  const current = thresholdLines(view).map((line) => cells(view, line));
+  updateChildren(first, [makeTable("Performance at the threshold", columns, current)]);
+  const key = `${partKey(view.state)} ${view.state.prevalence}`;
+  if (body.dataset.of === key) return;
+  body.dataset.of = key;
+  const lines = scoreLines(view);
+  const note = isOtherPrevalence(view)
     ? [
         element(
           "p",
           { class: "quiet" },
-          "Numbers of the scores that change with the prevalence are in the report at the plan's prevalence and in the sample; they are not computed in between.",
+          "Measures of the scores that depend on the prevalence are known in the sample and at the deployment prevalence of the plan only.",
         ),
       ]
     : [];
-  body.lastElementChild?.toggleAttribute("hidden", !fixed.length);
-  refresh(always, [tableOf("Measures of the scores", columns, fixed.map(cells)), ...left]);
+  body.lastElementChild?.toggleAttribute("hidden", !lines.length);
+  const rows = lines.map((line) => cells(view, line));
+  updateChildren(second, [makeTable("Measures of the scores", columns, rows), ...note]);
 }
 
 /**
- * Where numbers stand that no cut-off moves; open where there is room for them.
+ * Container of the second table; open on wide screens.
  * @returns {HTMLElement}
  */
-function rest() {
+function scoreDetails() {
   const open = matchMedia("(min-width: 1640px)").matches;
   return element(
     "details",
     { class: "fixed", open },
-    element("summary", {}, "Whatever the cut-off: AUC, calibration …"),
+    element("summary", {}, "Measures of the scores: AUC, calibration …"),
     element("div"),
   );
 }
 
 /**
+ * Measures of the payload at the threshold.
+ * @param {import("../view.js").View} view
+ * @returns {Line[]}
+ */
+function thresholdLines(view) {
+  const measures = Object.entries(/** @type {Record<string, import("../view.js").Measure>} */ (view.payload.measures));
+  return measures
+    .filter(([measure, { of_scores }]) => !of_scores && measure !== SETTING)
+    .map(([measure]) => currentLine(view, measure));
+}
+
+/**
+ * Measures of the scores that the report has at the selected prevalence.
+ * @param {import("../view.js").View} view
+ * @returns {Line[]}
+ */
+function scoreLines(view) {
+  return Object.keys(view.payload.measures)
+    .map((measure) => scoreLine(view, measure))
+    .filter((line) => line !== null);
+}
+
+/**
  * Rows for a download.
  * @param {import("../view.js").View} view
- * @returns {import("../kit.js").Table}
+ * @returns {import("../chart.js").Table}
  */
 export function measuresTable(view) {
   return {
     columns: ["measure", "value", "low", "high"],
     rows: () =>
-      [...MOVING.map((measure) => moved(view, measure)), ...FIXED.map((measure) => standing(view, measure))]
-        .filter((line) => line !== null)
-        .map(({ measure, value, bounds }) => [measure, value, bounds?.low ?? NaN, bounds?.high ?? NaN]),
+      [...thresholdLines(view), ...scoreLines(view)].map(({ measure, value, bounds }) => [
+        measure,
+        value,
+        bounds?.low ?? NaN,
+        bounds?.high ?? NaN,
+      ]),
   };
 }
 
 /**
- * A measure at the cut-off; the interval of one that is no share is known as planned alone.
+ * A measure at the threshold. Intervals of rates are computed; others are known at the settings of the plan only.
  * @param {import("../view.js").View} view
  * @param {string} measure
  * @returns {Line}
  */
-function moved(view, measure) {
+function currentLine(view, measure) {
   const { counts, costs, payload } = view;
   const value = measure === "expected_cost" ? expectedCost(counts, costs) : MEASURES[measure](counts);
   const planned = view.planned ? plannedBounds(view, measure) : null;
-  const own = view.counted ? interval(measure, counts, payload.level, payload.z) : null;
-  return { measure, value, bounds: planned ?? own, why: whyNone(view) };
+  const own = view.exact ? interval(measure, counts, payload.level, payload.z) : null;
+  return { measure, value, bounds: planned ?? own, why: missingIntervalReason(view) };
 }
 
 /**
- * Why there is no interval, if that may change.
+ * Why there is no interval at the current settings.
  * @param {import("../view.js").View} view
  * @returns {string}
  */
-function whyNone({ lots, planned }) {
+function missingIntervalReason({ randomized, planned }) {
   if (planned) return "";
-  return lots ? "not while lots are drawn" : "at the plan's settings alone";
+  return randomized ? "none for randomized decisions" : "at the settings of the plan only";
 }
 
 /**
- * The interval that the report has.
+ * The interval in the report.
  * @param {import("../view.js").View} view
  * @param {string} measure
  * @returns {Bounds | null}
  */
 function plannedBounds(view, measure) {
   const where = view.state.prevalence === null ? "here" : "there";
-  const row = reported(view, { part: "decisions", measure, where });
+  const row = reportNumber(view, { part: "decisions", measure, where });
   return row && row.low !== undefined ? { low: readNumber(row.low), high: readNumber(row.high), how: row.how } : null;
 }
 
@@ -132,48 +138,49 @@ function plannedBounds(view, measure) {
  * @param {import("../view.js").View} view
  * @returns {boolean}
  */
-function isElsewhere({ state, payload }) {
+function isOtherPrevalence({ state, payload }) {
   return state.prevalence !== null && state.prevalence !== payload.use.prevalence;
 }
 
 /**
- * A number of the scores at the chosen prevalence, which no threshold moves.
+ * A measure of the scores at the selected prevalence; null where the report lacks it.
  * @param {import("../view.js").View} view
  * @param {string} measure
  * @returns {Line | null}
  */
-function standing(view, measure) {
-  const row = reportedNow(view, measure);
+function scoreLine(view, measure) {
+  const row = currentNumber(view, measure);
   if (!row || row.value === undefined) return null;
   const bounds = row.low === undefined ? null : { low: readNumber(row.low), high: readNumber(row.high), how: row.how };
   return { measure, value: readNumber(row.value), bounds };
 }
 
 /**
+ * @param {import("../view.js").View} view
  * @param {Line} line
  * @returns {import("../dom.js").Child[]}
  */
-function cells({ measure, value, bounds, why }) {
-  const { plain, technical, means, format } = SPOKEN[measure];
-  const known = bounds && !Number.isNaN(bounds.low) ? bounds : null;
-  const between = known ? `${written(known.low, format)} – ${written(known.high, format)}` : "";
-  const doubt = known
-    ? element("td", { title: known.how }, dotted(value, known), element("span", {}, between))
+function cells({ payload }, { measure, value, bounds, why }) {
+  const { format } = payload.measures[measure];
+  const interval = bounds && !Number.isNaN(bounds.low) ? bounds : null;
+  const text = interval ? `${formatValue(interval.low, format)} to ${formatValue(interval.high, format)}` : "";
+  const cell = interval
+    ? element("td", { title: interval.how }, intervalPlot(value, interval), element("span", {}, text))
     : element("td", { class: "none", title: why }, why && !Number.isNaN(value) ? element("small", {}, why) : "");
   return [
-    element("span", { class: "named", title: means }, plain, element("small", {}, ` ${technical}`)),
-    element("td", { class: "value", ...numbered(measure, value, known) }, written(value, format)),
-    doubt,
+    measureName(payload.measures[measure], { class: "named" }),
+    element("td", { class: "value", ...numberAttributes(measure, value, interval) }, formatValue(value, format)),
+    cell,
   ];
 }
 
 /**
- * Dot and bar on a line from 0 to 1; nothing for what is not between.
+ * Estimate and interval on a line from 0 to 1; null outside of it.
  * @param {number} value
  * @param {Bounds} bounds
  * @returns {Element | null}
  */
-function dotted(value, { low, high }) {
+function intervalPlot(value, { low, high }) {
   if (!(low >= 0 && high <= 1)) return null;
   const drawing = shape("svg", { class: "doubt", viewBox: "0 0 100 10", "aria-hidden": "true" });
   drawing.append(

@@ -1,188 +1,198 @@
-/** Models side by side: each at its planned threshold, with differences; and all at the same share flagged. */
+/** Model comparison: each model at its planned threshold, with differences; and all at an equal flag rate. */
 
-import { MEASURES, expectedCost, factorsFor, place, readNumber, tableAt } from "../core.js";
-import { capacity } from "../rules.js";
-import { element, headed, numbered, refresh, tableOf } from "../dom.js";
-import { clipped, cutOff, formatP, percent, short, sure, written } from "../format.js";
-import { modelAt, plannedCounts, prevalenceInWords, reportedNow } from "../view.js";
-import { SPOKEN, technicalName } from "../words.js";
+import { MEASURES, expectedCost, factorsFor, thresholdIndex, readNumber, tableAt } from "../core.js";
+import { capacityIndex } from "../rules.js";
+import { element, measureName, numberAttributes, updateChildren, makeTable } from "../dom.js";
+import {
+  shorten,
+  formatThreshold,
+  formatPValue,
+  formatPercent,
+  formatNumber,
+  formatLevel,
+  formatValue,
+} from "../format.js";
+import { modelAt, policyCounts, describePrevalence, currentNumber, termOf } from "../view.js";
 
-const AT_CUT = ["flag_rate", "sensitivity", "specificity", "precision"];
-const RANKS = ["auc", "average_precision", "brier"];
+const THRESHOLD_MEASURES = ["flag_rate", "sensitivity", "specificity", "precision"];
+const SCORE_MEASURES = ["auc", "average_precision", "brier"];
 
 /** @typedef {import("../core.js").Counts} Counts */
-/** A model, where it flags, and what that gives. @typedef {{at: number, cut: string, counts: Counts}} Compared */
-
-/** @param {string} measure */
-const named = (measure) => headed(SPOKEN[measure], technicalName(measure));
+/** A model with its threshold and confusion matrix. @typedef {{at: number, cut: string, counts: Counts}} Decision */
 
 /**
- * Draw it into the body of its panel.
+ * Draw all tables into the body of the panel.
  * @param {HTMLElement} body
  * @param {import("../view.js").View} view
  */
 export function drawModels(body, view) {
-  // Each table has headings of its own: an element stands in one place alone.
-  const columns = () => ["threshold", ...AT_CUT.map(named), "cost of a case"];
-  const planned = view.book.models.map((_, at) => asPlanned(view, at));
-  const equal = view.book.models.map((_, at) => atEqualShare(view, at));
-  const where = prevalenceInWords(view);
-  const share = percent(MEASURES.flag_rate(view.everybody));
-  refresh(body, [
+  /** @param {string} measure */
+  const name = (measure) => measureName(view.payload.measures[measure]);
+  // A function, since each table needs elements of its own.
+  const columns = () => ["threshold", ...THRESHOLD_MEASURES.map(name), name("expected_cost")];
+  const planned = view.report.models.map((_, at) => planDecision(view, at));
+  const equal = view.report.models.map((_, at) => equalShareDecision(view, at));
+  const where = describePrevalence(view);
+  const share = formatPercent(MEASURES.flag_rate(view.everybody));
+  updateChildren(body, [
     element("h3", {}, `Each model at its planned threshold, ${where}`),
-    scrolled("Models at their planned thresholds", [
-      ["model", ...RANKS.map(named), ...columns()],
-      planned.map((each) => row(view, each, RANKS)),
+    scrollTable("Models at their planned thresholds", [
+      ["model", ...SCORE_MEASURES.map(name), ...columns()],
+      planned.map((each) => row(view, each, SCORE_MEASURES)),
     ]),
     ...differences(view),
-    element("h3", {}, `All models at an equal share flagged (${share}), ${where}`),
-    scrolled("Models at an equal share flagged", [["model", ...columns()], equal.map((each) => row(view, each, []))]),
+    element("h3", {}, `All models at an equal flag rate (${share}), ${where}`),
+    scrollTable("Models at an equal flag rate", [["model", ...columns()], equal.map((each) => row(view, each, []))]),
   ]);
 }
 
 /**
- * A table that scrolls by itself.
+ * A table in a scrollable region.
  * @param {string} caption
  * @param {[import("../dom.js").Child[], import("../dom.js").Child[][]]} table columns and rows
  * @returns {HTMLElement}
  */
-function scrolled(caption, [columns, rows]) {
+function scrollTable(caption, [columns, rows]) {
   return element(
     "div",
     { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
-    tableOf(caption, columns, rows),
+    makeTable(caption, columns, rows),
   );
 }
 
 /**
  * Rows for a download.
  * @param {import("../view.js").View} view
- * @returns {import("../kit.js").Table}
+ * @returns {import("../chart.js").Table}
  */
 export function modelsTable(view) {
-  /** @param {string} which @param {Compared} compared */
-  const told = (which, { at, cut, counts }) => [
-    which,
-    view.book.models[at].entry.name,
+  /** @param {string} basis @param {Decision} decision */
+  const rowOf = (basis, { at, cut, counts }) => [
+    basis,
+    view.report.models[at].entry.name,
     cut,
-    ...AT_CUT.map((name) => MEASURES[name](counts)),
+    ...THRESHOLD_MEASURES.map((name) => MEASURES[name](counts)),
     expectedCost(counts, view.costs),
   ];
   return {
-    columns: ["compared at", "model", "threshold", ...AT_CUT, "expected_cost"],
+    columns: ["compared at", "model", "threshold", ...THRESHOLD_MEASURES, "expected_cost"],
     rows: () =>
-      view.book.models
-        .map((_, at) => told("planned threshold", asPlanned(view, at)))
-        .concat(view.book.models.map((_, at) => told("equal share flagged", atEqualShare(view, at)))),
+      view.report.models
+        .map((_, at) => rowOf("planned threshold", planDecision(view, at)))
+        .concat(view.report.models.map((_, at) => rowOf("equal flag rate", equalShareDecision(view, at)))),
   };
 }
 
 /**
- * A model as the plan decides, at the chosen prevalence.
+ * The decision of the plan for a model, at the selected prevalence.
  * @param {import("../view.js").View} view
  * @param {number} at
- * @returns {Compared}
+ * @returns {Decision}
  */
-function asPlanned(view, at) {
-  const model = modelAt(view.book, at, view.state.prevalence);
+function planDecision(view, at) {
+  const model = modelAt(view.report, at, view.state.prevalence);
   const factors = factorsFor(model.everybody, view.state.prevalence);
   const { labels, cut } = model.entry;
-  if (cut.threshold === null) return { at, cut: "policy", counts: plannedCounts(model, factors) };
-  const index = place(model.threshold, readNumber(cut.threshold));
+  if (cut.threshold === null) return { at, cut: "policy", counts: policyCounts(model, factors) };
+  const index = thresholdIndex(model.threshold, readNumber(cut.threshold));
   return {
     at,
-    cut: labels ? "labels" : cutOff(model.threshold[index]),
+    cut: labels ? "labels" : formatThreshold(model.threshold[index]),
     counts: tableAt(model.everybody, index, factors),
   };
 }
 
 /**
- * Where a model flags as many as the chosen one does; labels are decided already.
+ * The threshold at which a model flags the same share as the selected one; predicted labels stay.
  * @param {import("../view.js").View} view
  * @param {number} at
- * @returns {Compared}
+ * @returns {Decision}
  */
-function atEqualShare(view, at) {
-  const model = modelAt(view.book, at, view.state.prevalence);
-  if (model.entry.labels) return asPlanned(view, at);
+function equalShareDecision(view, at) {
+  const model = modelAt(view.report, at, view.state.prevalence);
+  if (model.entry.labels) return planDecision(view, at);
   if (at === view.state.model) {
-    const cut = view.single ? cutOff(model.threshold[view.index]) : "by group";
+    const cut = view.single ? formatThreshold(model.threshold[view.index]) : "by group";
     return { at, cut: view.state.parity === "planned" ? "policy" : cut, counts: view.everybody };
   }
   const factors = factorsFor(model.everybody, view.state.prevalence);
-  const index = capacity(model.everybody, MEASURES.flag_rate(view.everybody), factors);
-  return { at, cut: cutOff(model.threshold[index]), counts: tableAt(model.everybody, index, factors) };
+  const index = capacityIndex(model.everybody, MEASURES.flag_rate(view.everybody), factors);
+  return { at, cut: formatThreshold(model.threshold[index]), counts: tableAt(model.everybody, index, factors) };
 }
 
 /**
  * @param {import("../view.js").View} view
- * @param {Compared} compared
- * @param {string[]} ranks
+ * @param {Decision} decision
+ * @param {string[]} scoreMeasures
  * @returns {import("../dom.js").Child[]}
  */
-function row(view, { at, cut, counts }, ranks) {
-  const { name } = view.book.models[at].entry;
+function row(view, { at, cut, counts }, scoreMeasures) {
+  const { name } = view.report.models[at].entry;
   const cost = expectedCost(counts, view.costs);
-  const chosen = at === view.state.model ? element("small", {}, " chosen") : null;
+  const mark = at === view.state.model ? element("small", {}, " selected") : null;
   return [
-    element("span", { title: name }, clipped(name), chosen),
-    ...ranks.map((measure) => ranked(view, measure, at)),
+    element("span", { title: name }, shorten(name), mark),
+    ...scoreMeasures.map((measure) => scoreCell(view, measure, at)),
     cut,
-    ...AT_CUT.map((measure) => {
+    ...THRESHOLD_MEASURES.map((measure) => {
       const value = MEASURES[measure](counts);
-      return element("td", { class: "value", ...numbered(measure, value) }, percent(value));
+      return element("td", { class: "value", ...numberAttributes(measure, value) }, formatPercent(value));
     }),
-    element("td", { class: "value", ...numbered("expected_cost", cost) }, short(cost)),
+    element("td", { class: "value", ...numberAttributes("expected_cost", cost) }, formatNumber(cost)),
   ];
 }
 
 /**
- * A number of the scores of a model, at the chosen prevalence.
+ * A measure of the scores of a model, at the selected prevalence.
  * @param {import("../view.js").View} view
  * @param {string} measure
  * @param {number} model
  * @returns {HTMLElement}
  */
-function ranked(view, measure, model) {
-  const found = reportedNow(view, measure, { model, group: undefined });
-  if (!found || found.value === undefined) return element("td", {}, "–");
-  const between = found.low === undefined ? "" : `${short(readNumber(found.low))} – ${short(readNumber(found.high))}`;
+function scoreCell(view, measure, model) {
+  const row = currentNumber(view, measure, { model, group: undefined });
+  if (!row || row.value === undefined) return element("td", {}, "–");
+  const bounds =
+    row.low === undefined ? "" : `${formatNumber(readNumber(row.low))} to ${formatNumber(readNumber(row.high))}`;
   return element(
     "td",
-    { class: "value", ...numbered(measure, readNumber(found.value)) },
-    short(readNumber(found.value)),
-    element("small", {}, between),
+    { class: "value", ...numberAttributes(measure, readNumber(row.value)) },
+    formatNumber(readNumber(row.value)),
+    element("small", {}, bounds),
   );
 }
 
 /**
- * Differences as the report has them.
+ * Differences between models in the report.
  * @param {import("../view.js").View} view
  * @returns {HTMLElement[]}
  */
-function differences({ payload }) {
-  const found = payload.numbers.filter((/** @type {import("../view.js").Json} */ each) => each.part === "differences");
-  if (!found.length) return [];
-  const pairs = found.map((/** @type {import("../view.js").Json} */ each) => `${each.model} ${each.other}`);
+function differences(view) {
+  const { payload } = view;
+  const numbers = payload.numbers.filter(
+    (/** @type {import("../view.js").Json} */ each) => each.part === "differences",
+  );
+  if (!numbers.length) return [];
+  const pairs = numbers.map((/** @type {import("../view.js").Json} */ each) => `${each.model} ${each.other}`);
   const adjusted = new Set(pairs).size > 1;
-  const rows = found.map((/** @type {import("../view.js").Json} */ each) => {
-    const { format } = SPOKEN[each.measure];
+  const rows = numbers.map((/** @type {import("../view.js").Json} */ each) => {
+    const { format } = payload.measures[each.measure];
     const [value, low, high] = [each.value, each.low, each.high].map(readNumber);
     return [
-      `${clipped(payload.models[each.model].name, 30)} less ${clipped(payload.models[each.other].name, 30)}`,
-      technicalName(each.measure),
+      `${shorten(payload.models[each.model].name, 30)} − ${shorten(payload.models[each.other].name, 30)}`,
+      termOf(view, each.measure),
       element(
         "td",
-        { class: "value", ...numbered("difference", value) },
-        written(value, format),
-        element("small", {}, `${written(low, format)} – ${written(high, format)}`),
+        { class: "value", ...numberAttributes("difference", value) },
+        formatValue(value, format),
+        element("small", {}, `${formatValue(low, format)} to ${formatValue(high, format)}`),
       ),
-      formatP(readNumber(adjusted ? each.p_adjusted : each.p), each.p_is_bound),
+      formatPValue(readNumber(adjusted ? each.p_adjusted : each.p), each.p_is_bound),
     ];
   });
   return [
     element("h3", {}, "Differences in the sample, each model at its planned threshold"),
-    scrolled("Differences between models", [
+    scrollTable("Differences between models", [
       ["models", "measure", "difference", adjusted ? "Holm-adjusted p" : "p"],
       rows,
     ]),
@@ -191,7 +201,7 @@ function differences({ payload }) {
           element(
             "p",
             { class: "quiet" },
-            `Holm-adjusted p: over all pairs of models for one measure. ${sure(payload.level)} confidence intervals are not adjusted for multiplicity.`,
+            `Holm-adjusted p: over all pairs of models for one measure. ${formatLevel(payload.level)} confidence intervals are not adjusted for multiplicity.`,
           ),
         ]
       : []),

@@ -1,34 +1,34 @@
-/** Whether as many turn out positive as predicted; below, how many people each bin holds. */
+/** Reliability diagram, with a histogram of the bins below. */
 
 import { reliabilityBins } from "../bins.js";
 import { isotonic } from "../curves.js";
-import { percent, sure, whole } from "../format.js";
-import { cutRule, partKey, remembered, toldNow } from "../view.js";
+import { formatPercent, formatLevel, formatCount } from "../format.js";
+import { thresholdLine, partKey, memoize, describeNumber } from "../view.js";
 
 const DEPTH = 0.22;
 const DIAGONAL = [0, 1];
 
 /**
  * @param {import("../view.js").View} view
- * @returns {import("../kit.js").Spec | null} null where scores are no probabilities
+ * @returns {import("../chart.js").Spec | null} null where scores are no probabilities
  */
 export function reliabilitySpec(view) {
   if (!view.model.entry.reliability) return null;
-  const { bins, steps, columns, counts } = derived(view);
-  const level = `${sure(view.payload.level)} interval`;
+  const { bins, steps, columns, counts } = deriveCurves(view);
+  const level = `${formatLevel(view.payload.level)} CI`;
   return {
     x: { label: "predicted probability", domain: [0, 1], format: "percent" },
-    y: { label: "share that is positive", name: "observed", domain: [-DEPTH, 1], format: "percent" },
+    y: { label: "observed share of positives", domain: [-DEPTH, 1], format: "percent" },
     marks: [
-      ...cutRule(view, 1),
-      { kind: "line", key: "right", x: DIAGONAL, y: DIAGONAL, look: "faint", label: "as predicted" },
+      ...thresholdLine(view, 1),
+      { kind: "line", key: "right", x: DIAGONAL, y: DIAGONAL, look: "faint", label: "perfect calibration" },
       {
         kind: "bars",
         key: "counts",
         edges: counts.edges,
         heights: counts.heights,
         look: "negative",
-        label: "people in each bin, downwards",
+        label: "people per bin (downwards)",
       },
       {
         kind: "step",
@@ -36,18 +36,18 @@ export function reliabilitySpec(view) {
         x: steps.edges,
         y: steps.share,
         look: "series-1 dash-1",
-        label: "best fit that never falls",
+        label: "isotonic fit",
       },
       {
         kind: "dots",
         key: "bins",
         ...columns,
         look: "series-0",
-        label: `bins, with ${level}${toldNow(view, "; ECE", "ece")}`,
+        label: `bins with ${level}${describeNumber(view, "; ECE", "ece")}`,
       },
     ],
-    probe: { x: columns.x, y: columns.y, upright: true, told: (at) => sentence(bins[at]) },
-    told: `Reliability diagram. ${bins.map(sentence).join("; ")}.`,
+    probe: { x: columns.x, y: columns.y, upright: true, describe: (at) => sentence(bins[at]) },
+    description: `Reliability diagram. ${bins.map(sentence).join("; ")}.`,
     table: {
       columns: ["from", "to", "predicted", "observed", "low", "high", "people"],
       rows: () => bins.map((bin) => [bin.lower, bin.upper, bin.predicted, bin.share, bin.low, bin.high, bin.mass]),
@@ -58,9 +58,9 @@ export function reliabilitySpec(view) {
 /**
  * @param {import("../view.js").View} view
  */
-function derived(view) {
+function deriveCurves(view) {
   const { state, model, payload, factors } = view;
-  return remembered(view.book, "reliability", `${partKey(state)} ${state.prevalence}`, () => {
+  return memoize(view.report, "reliability", `${partKey(state)} ${state.prevalence}`, () => {
     const who = state.who < 0 ? model.groups.map((_, at) => at) : [state.who];
     const bins = reliabilityBins(model.entry.reliability, who, factors, payload.z);
     const most = Math.max(...bins.map((bin) => bin.mass), 1e-300);
@@ -73,7 +73,7 @@ function derived(view) {
     const edges = bins.length ? [bins[0].lower, ...bins.map((bin) => bin.upper)] : [];
     const counts = { edges, heights: bins.map((bin) => (-DEPTH * bin.mass) / most) };
     const { edges: ends, share } = isotonic(model.threshold, view.part, factors);
-    // A stretch begins at its edge; the last goes on to the highest score.
+    // A step begins at its edge; the last one extends to the highest score.
     return { bins, columns, counts, steps: { edges: ends, share: [...share, share[share.length - 1]] } };
   });
 }
@@ -84,5 +84,5 @@ function derived(view) {
  * @returns {string}
  */
 function sentence(bin) {
-  return `predicted ${percent(bin.predicted)}, observed ${percent(bin.share)} of ${whole(bin.mass)}`;
+  return `predicted ${formatPercent(bin.predicted)}, observed ${formatPercent(bin.share)} of ${formatCount(bin.mass)}`;
 }

@@ -1,72 +1,72 @@
-/** What is found against what is flagged in vain. */
+/** ROC curve, with convex hull, iso-cost line and confidence band. */
 
 import { MEASURES } from "../core.js";
 import { isoCost } from "../curves.js";
-import { clipped, sure } from "../format.js";
-import { along, hullOf, modelAt, partKey, remembered, toldNow } from "../view.js";
-import { toldAt } from "./scores.js";
+import { shorten, formatLevel } from "../format.js";
+import { measureCurve, hullOf, modelAt, partKey, memoize, describeNumber } from "../view.js";
+import { describeThreshold } from "./scores.js";
 
 const DIAGONAL = [0, 1];
-/** Those of every ROC curve. @type {{x: import("../kit.js").Axis, y: import("../kit.js").Axis}} */
+/** Axes of every ROC curve. @type {{x: import("../chart.js").Axis, y: import("../chart.js").Axis}} */
 export const ROC_AXES = {
-  x: { label: "negatives who are flagged", name: "false positive rate", domain: [0, 1], format: "percent" },
-  y: { label: "positives who are flagged", name: "sensitivity", domain: [0, 1], format: "percent" },
+  x: { label: "false positive rate", name: "1 − specificity", domain: [0, 1], format: "percent" },
+  y: { label: "sensitivity", name: "recall", domain: [0, 1], format: "percent" },
 };
 
 /**
  * @param {import("../view.js").View} view
- * @returns {import("../kit.js").Spec}
+ * @returns {import("../chart.js").Spec}
  */
 export function rocSpec(view) {
   const { state, model } = view;
-  const [fpr, found] = [along(view, "fpr"), along(view, "sensitivity")];
+  const [fpr, tpr] = [measureCurve(view, "fpr"), measureCurve(view, "sensitivity")];
   return {
     ...ROC_AXES,
     marks: [
       ...band(view),
-      { kind: "line", key: "chance", x: DIAGONAL, y: DIAGONAL, look: "faint", label: "by chance" },
+      { kind: "line", key: "chance", x: DIAGONAL, y: DIAGONAL, look: "faint", label: "chance" },
       ...others(view),
-      ...hullMarks(view),
-      { kind: "line", key: "curve", x: fpr, y: found, look: `series-${state.model % 7} strong`, label: named(view) },
-      ...iso(view),
-      ...reached(view),
+      ...hullMark(view),
+      { kind: "line", key: "curve", x: fpr, y: tpr, look: `series-${state.model % 7} strong`, label: curveName(view) },
+      ...isoCostMarks(view),
+      ...currentPoint(view),
     ],
     handle: {
       x: fpr,
-      y: found,
+      y: tpr,
       index: view.index,
       idle: !view.single,
-      name: "Cut-off on the ROC curve",
-      told: (index) => toldAt(view, index),
+      name: "Threshold on the ROC curve",
+      describe: (index) => describeThreshold(view, index),
     },
-    told: `ROC curve. ${toldAt(view, view.index)}.`,
+    description: `ROC curve. ${describeThreshold(view, view.index)}.`,
     table: {
       columns: ["threshold", "false positive rate", "sensitivity"],
-      rows: () => Array.from(model.threshold, (at, index) => [at, fpr[index], found[index]]),
+      rows: () => Array.from(model.threshold, (at, index) => [at, fpr[index], tpr[index]]),
     },
   };
 }
 
 /**
- * The curve's name, with the area below it.
+ * The curve's name, with its AUC.
  * @param {import("../view.js").View} view
  * @returns {string}
  */
-function named(view) {
+function curveName(view) {
   const who = view.state.who < 0 ? view.model.entry.name : view.model.entry.names[view.state.who];
-  return `${clipped(who, 40)}${toldNow(view, ": AUC", "auc")}`;
+  return `${shorten(who, 40)}${describeNumber(view, ": AUC", "auc")}`;
 }
 
 /**
- * Curves of the other models, thin.
+ * Thin curves of the other models.
  * @param {import("../view.js").View} view
- * @returns {import("../kit.js").Mark[]}
+ * @returns {import("../chart.js").Mark[]}
  */
 function others(view) {
-  return view.book.models.flatMap((_, at) => {
+  return view.report.models.flatMap((_, at) => {
     if (at === view.state.model || view.state.who >= 0) return [];
-    const model = modelAt(view.book, at, view.state.prevalence);
-    const { fpr, sensitivity } = remembered(view.book, `other ${at}`, partKey(view.state), () => {
+    const model = modelAt(view.report, at, view.state.prevalence);
+    const { fpr, sensitivity } = memoize(view.report, `other ${at}`, partKey(view.state), () => {
       const { fp, tp, negatives, positives } = model.everybody;
       return { fpr: fp.map((mass) => mass / negatives), sensitivity: tp.map((mass) => mass / positives) };
     });
@@ -77,28 +77,28 @@ function others(view) {
         x: fpr,
         y: sensitivity,
         look: `series-${at % 7} dash-${at % 4}`,
-        label: clipped(model.entry.name, 40),
+        label: shorten(model.entry.name, 40),
       },
     ];
   });
 }
 
 /**
- * How far the true curve may lie, of everybody.
+ * Confidence band of the curve of everybody.
  * @param {import("../view.js").View} view
- * @returns {import("../kit.js").Mark[]}
+ * @returns {import("../chart.js").Mark[]}
  */
 function band({ state, model, payload }) {
-  const found = model.entry.band;
-  if (!found || state.who >= 0) return [];
-  const label = `${sure(payload.level)} band`;
+  const limits = model.entry.band;
+  if (!limits || state.who >= 0) return [];
+  const label = `${formatLevel(payload.level)} confidence band`;
   return [
     {
       kind: "band",
       key: "band",
-      x: found.fpr,
-      low: found.low,
-      high: found.high,
+      x: limits.fpr,
+      low: limits.low,
+      high: limits.high,
       look: `series-${state.model % 7}`,
       label,
     },
@@ -106,42 +106,42 @@ function band({ state, model, payload }) {
 }
 
 /**
- * The hull, where there is a curve.
+ * The convex hull.
  * @param {import("../view.js").View} view
- * @returns {import("../kit.js").Mark[]}
+ * @returns {import("../chart.js").Mark[]}
  */
-function hullMarks(view) {
+function hullMark(view) {
   const { fpr, sensitivity } = hullOf(view);
-  return [{ kind: "line", key: "hull", x: fpr, y: sensitivity, look: "hull", label: "hull" }];
+  return [{ kind: "line", key: "hull", x: fpr, y: sensitivity, look: "hull", label: "convex hull" }];
 }
 
 /**
- * The line of equal cost that touches the hull, and where.
+ * The iso-cost line that touches the hull, and the point of contact.
  * @param {import("../view.js").View} view
- * @returns {import("../kit.js").Mark[]}
+ * @returns {import("../chart.js").Mark[]}
  */
-function iso(view) {
+function isoCostMarks(view) {
   const { cheapest, costs, part, factors } = view;
-  const [fpr, found] = [along(view, "fpr")[cheapest], along(view, "sensitivity")[cheapest]];
-  if (Number.isNaN(fpr) || Number.isNaN(found)) return [];
+  const [fpr, tpr] = [measureCurve(view, "fpr")[cheapest], measureCurve(view, "sensitivity")[cheapest]];
+  if (Number.isNaN(fpr) || Number.isNaN(tpr)) return [];
   const [positives, negatives] = [part.positives * factors.positive, part.negatives * factors.negative];
-  const line = isoCost(costs, positives / (positives + negatives), { fpr, tpr: found });
+  const line = isoCost(costs, positives / (positives + negatives), { fpr, tpr });
   if (!line) return [];
   const key = [cheapest, costs.fp, costs.fn, view.state.prevalence, view.state.model, view.state.who].join();
-  const [x, y, dotX, dotY] = remembered(view.book, "iso", key, () => [line.x, line.y, [fpr], [found]]);
+  const [x, y, dotX, dotY] = memoize(view.report, "iso", key, () => [line.x, line.y, [fpr], [tpr]]);
   return [
-    { kind: "line", key: "iso", x, y, look: "quiet", label: "equal cost" },
-    { kind: "dots", key: "cheapest", x: dotX, y: dotY, look: "best", label: "cheapest cut-off" },
+    { kind: "line", key: "iso", x, y, look: "quiet", label: "iso-cost line" },
+    { kind: "dots", key: "cheapest", x: dotX, y: dotY, look: "best", label: "lowest cost" },
   ];
 }
 
 /**
- * What is reached by other than one cut-off for all.
+ * The point of decisions that have no single threshold.
  * @param {import("../view.js").View} view
- * @returns {import("../kit.js").Mark[]}
+ * @returns {import("../chart.js").Mark[]}
  */
-function reached(view) {
+function currentPoint(view) {
   if (view.single) return [];
   const point = [MEASURES.fpr(view.counts), MEASURES.sensitivity(view.counts)];
-  return [{ kind: "dots", key: "reached", x: [point[0]], y: [point[1]], look: "accent", label: "what is done now" }];
+  return [{ kind: "dots", key: "reached", x: [point[0]], y: [point[1]], look: "accent", label: "current policy" }];
 }

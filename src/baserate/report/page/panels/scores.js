@@ -1,21 +1,21 @@
-/** How the scores of both classes are spread, with the line that cuts them. */
+/** Score distributions of both classes, with the threshold. */
 
-import { cutOff, percent } from "../format.js";
-import { CLASSES } from "../words.js";
-import { along, partKey, remembered, scoreAxis } from "../view.js";
+import { formatThreshold, formatPercent } from "../format.js";
+import { CLASSES } from "../labels.js";
+import { measureCurve, partKey, memoize, scoreAxis } from "../view.js";
 
-/** So far the axis goes on both sides of 0. */
+/** Ends of the axis on both sides of 0. */
 const TOP = 1.06;
 
 /**
  * @param {import("../view.js").View} view
- * @returns {import("../kit.js").Spec}
+ * @returns {import("../chart.js").Spec}
  */
 export function scoresSpec(view) {
   const { domain, x } = scoreAxis(view);
   const { edges, positive, negative, level, most, heights } = bars(view);
   const at = x[view.index];
-  const flagged = remembered(view.book, "flagged", `${view.state.model} ${at}`, () => [
+  const flagged = memoize(view.report, "flagged", `${view.state.model} ${at}`, () => [
     [at, domain[1]],
     [-TOP, -TOP],
     [TOP, TOP],
@@ -24,12 +24,12 @@ export function scoresSpec(view) {
     x: { label: "score", domain },
     shape: 1.12,
     y: {
-      label: "share of its class in each bin",
+      label: "share of the class per bin",
       domain: [-TOP, TOP],
       ticks: [
-        { at: 1, text: percent(most.positive) },
+        { at: 1, text: formatPercent(most.positive) },
         { at: 0, text: "0" },
-        { at: -1, text: percent(most.negative) },
+        { at: -1, text: formatPercent(most.negative) },
       ],
     },
     marks: [
@@ -52,7 +52,7 @@ export function scoresSpec(view) {
         edges,
         heights: heights.negative,
         look: "negative",
-        label: `${CLASSES.negative}, downwards`,
+        label: `${CLASSES.negative} (downwards)`,
       },
       { kind: "rule", key: "ground", y: 0, look: "quiet" },
     ],
@@ -62,10 +62,10 @@ export function scoresSpec(view) {
       index: view.index,
       upright: true,
       idle: !view.single,
-      name: "Cut-off",
-      told: (index) => toldAt(view, index),
+      name: "Threshold",
+      describe: (index) => describeThreshold(view, index),
     },
-    told: `Scores of both classes. ${toldAt(view, view.index)}.`,
+    description: `Score distributions of both classes. ${describeThreshold(view, view.index)}.`,
     table: {
       columns: ["from", "to", "share of positives", "share of negatives"],
       rows: () => Array.from(positive, (share, bin) => [edges[bin], edges[bin + 1], share, negative[bin]]),
@@ -74,13 +74,13 @@ export function scoresSpec(view) {
 }
 
 /**
- * Shares of both classes in each bin, and their heights: each class is as high as its tallest bar, since one bar of the
- * commoner scores would leave nothing to see of the others.
+ * Shares of both classes in each bin, and heights of bars. Each class is scaled to its highest bar: on a common scale the
+ * flatter distribution could not be seen.
  * @param {import("../view.js").View} view
  */
 function bars(view) {
   const { state, model } = view;
-  return remembered(view.book, "bars", partKey(state), () => {
+  return memoize(view.report, "bars", partKey(state), () => {
     const { scores } = model.entry;
     const [positive, negative] = [shares(scores.positive, state.who), shares(scores.negative, state.who)];
     const most = { positive: Math.max(...positive) || 1, negative: Math.max(...negative) || 1 };
@@ -93,7 +93,7 @@ function bars(view) {
 }
 
 /**
- * Masses of a group, or of all together, as shares.
+ * Masses of a group, or of all groups, as shares.
  * @param {number[][]} masses
  * @param {number} who
  * @returns {number[]}
@@ -105,16 +105,16 @@ function shares(masses, who) {
 }
 
 /**
- * A cut-off, and what it flags of both classes.
+ * A threshold with its sensitivity and false positive rate.
  * @param {import("../view.js").View} view
  * @param {number} index
  * @returns {string}
  */
-export function toldAt(view, index) {
-  const [found, vain] = [along(view, "sensitivity")[index], along(view, "fpr")[index]];
-  const flags = [
-    ...(Number.isNaN(found) ? [] : [`${percent(found)} of positives`]),
-    ...(Number.isNaN(vain) ? [] : [`${percent(vain)} of negatives`]),
+export function describeThreshold(view, index) {
+  const [tpr, fpr] = [measureCurve(view, "sensitivity")[index], measureCurve(view, "fpr")[index]];
+  const rates = [
+    ...(Number.isNaN(tpr) ? [] : [`sensitivity ${formatPercent(tpr)}`]),
+    ...(Number.isNaN(fpr) ? [] : [`false positive rate ${formatPercent(fpr)}`]),
   ].join(", ");
-  return `cut-off ${cutOff(view.model.threshold[index])}: flags ${flags || "nobody"}`;
+  return `threshold ${formatThreshold(view.model.threshold[index])}: ${rates || "no rows"}`;
 }

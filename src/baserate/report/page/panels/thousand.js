@@ -1,26 +1,26 @@
-/** A thousand people, each a square; and the 2×2 table that counts them. */
+/** Natural frequencies: 1000 people as squares, and as a confusion matrix. */
 
-import { MEASURES, thousand } from "../core.js";
-import { element, numbered, refresh } from "../dom.js";
-import { percent } from "../format.js";
-import { shape } from "../kit.js";
+import { MEASURES, naturalFrequencies } from "../core.js";
+import { element, numberAttributes, updateChildren } from "../dom.js";
+import { formatPercent } from "../format.js";
+import { shape } from "../chart.js";
 
 const [COLUMNS, SIZE, GAP] = [50, 8, 1.4];
-/** A share that is nothing but rounding. */
-const NOBODY = 1e-9;
-/** In the order in which squares stand. */
+/** Shares below this are rounding. */
+const NEGLIGIBLE = 1e-9;
+/** In the order of the squares. */
 const CELLS = /** @type {const} */ (["tp", "fn", "fp", "tn"]);
 /** @type {Record<string, string>} */
-const CALLED = { tp: "found", fn: "missed", fp: "flagged in vain", tn: "rightly passed" };
+const NAMES = { tp: "true positive", fn: "false negative", fp: "false positive", tn: "true negative" };
 
 /**
- * Draw it into the body of its panel.
+ * Draw squares, sentence and table into the body of the panel.
  * @param {HTMLElement} body
  * @param {import("../view.js").View} view
  */
 export function drawThousand(body, view) {
-  const people = thousand(view.counts);
-  const told = sentence(people, undecided(view));
+  const people = naturalFrequencies(view.counts);
+  const summary = sentence(people, undecided(view));
   if (!body.firstChild) body.append(...frame());
   const squares = body.querySelectorAll(".people path");
   let first = 0;
@@ -28,22 +28,22 @@ export function drawThousand(body, view) {
     squares[at].setAttribute("d", squaresPath(first, people[cell]));
     first += people[cell];
   });
-  /** @type {Element} */ (body.querySelector(".people")).setAttribute("aria-label", told);
-  /** @type {Element} */ (body.querySelector(".sentence")).textContent = told;
-  refresh(/** @type {Element} */ (body.lastElementChild), [table(view, people)]);
+  /** @type {Element} */ (body.querySelector(".people")).setAttribute("aria-label", summary);
+  /** @type {Element} */ (body.querySelector(".sentence")).textContent = summary;
+  updateChildren(/** @type {Element} */ (body.lastElementChild), [table(view, people)]);
 }
 
 /**
  * Rows for a download.
  * @param {import("../view.js").View} view
- * @returns {import("../kit.js").Table}
+ * @returns {import("../chart.js").Table}
  */
 export function thousandTable({ counts }) {
-  const people = thousand(counts);
+  const people = naturalFrequencies(counts);
   const total = CELLS.reduce((sum, cell) => sum + counts[cell], 0);
   return {
-    columns: ["cell", "people of 1000", "share of everybody"],
-    rows: () => CELLS.map((cell) => [`${CALLED[cell]} (${cell.toUpperCase()})`, people[cell], counts[cell] / total]),
+    columns: ["cell", "per 1000 people", "share of all"],
+    rows: () => CELLS.map((cell) => [`${NAMES[cell]} (${cell.toUpperCase()})`, people[cell], counts[cell] / total]),
   };
 }
 
@@ -59,40 +59,41 @@ function frame() {
 }
 
 /**
- * So many squares, from a place on.
+ * The path of some squares.
  * @param {number} first
- * @param {number} many
+ * @param {number} count
  * @returns {string}
  */
-function squaresPath(first, many) {
+function squaresPath(first, count) {
   const side = SIZE - GAP;
   let path = "";
-  for (let at = first; at < first + many; at++) {
+  for (let at = first; at < first + count; at++) {
     path += `M${(at % COLUMNS) * SIZE + GAP / 2} ${Math.floor(at / COLUMNS) * SIZE + GAP / 2}h${side}v${side}h${-side}Z`;
   }
   return path;
 }
 
 /**
- * Share of those whom the panels show who are neither flagged nor passed: they are referred, or take no part.
+ * Share of people without a decision: a policy refers them, or their group is excluded.
  * @param {import("../view.js").View} view
  * @returns {number}
  */
 function undecided({ counts, part, factors }) {
   const decided = CELLS.reduce((sum, cell) => sum + counts[cell], 0);
   const share = 1 - decided / (part.positives * factors.positive + part.negatives * factors.negative);
-  return share > NOBODY ? share : 0;
+  return share > NEGLIGIBLE ? share : 0;
 }
 
 /**
  * @param {Record<string, number>} people
- * @param {number} left  share that is not decided
+ * @param {number} undecidedShare
  * @returns {string}
  */
-function sentence({ tp, fp, fn, tn }, left) {
-  const missed = fn ? `${fn} positive${fn === 1 ? " is" : "s are"} missed` : "no positive is missed";
-  const who = left ? `${percent(left)} are not decided here. Of 1000 others` : "Of 1000 people";
-  return `${who} ${tp + fn} are positive. ${tp + fp} are flagged, and ${tp} of these are positive; ${missed}, and ${tn} are rightly passed.`;
+function sentence({ tp, fp, fn, tn }, undecidedShare) {
+  const subject = undecidedShare
+    ? `${formatPercent(undecidedShare)} have no decision. Of 1,000 others`
+    : "Of 1,000 people";
+  return `${subject}, ${tp + fn} are positive. ${tp + fp} are flagged: ${tp} true positives and ${fp} false positives. ${fn + tn} are not flagged: ${fn} false negatives and ${tn} true negatives.`;
 }
 
 /**
@@ -106,17 +107,17 @@ function table({ counts, payload }, people) {
   const cellOf = (cell, rate, of) =>
     element(
       "td",
-      { class: cell, ...numbered(cell, people[cell]) },
+      { class: cell, ...numberAttributes(cell, people[cell]) },
       element("b", {}, people[cell] || (counts[cell] > 0 ? "<1" : "0")),
-      element("span", {}, `${CALLED[cell]} (${cell.toUpperCase()})`),
-      element("small", numbered(of.measure, rate), `${percent(rate)} of ${of.class}`),
+      element("span", {}, `${NAMES[cell]} (${cell.toUpperCase()})`),
+      element("small", numberAttributes(of.measure, rate), `${formatPercent(rate)} of ${of.class}`),
     );
   const { sensitivity, fpr } = MEASURES;
-  const [found, vain] = [sensitivity(counts), fpr(counts)];
+  const [tpr, falseRate] = [sensitivity(counts), fpr(counts)];
   return element(
     "table",
     { class: "cells" },
-    element("caption", { class: "unseen" }, "What is true, and what is done, of 1000 people"),
+    element("caption", { class: "unseen" }, "Confusion matrix of 1,000 people"),
     element(
       "thead",
       {},
@@ -124,20 +125,20 @@ function table({ counts, payload }, people) {
         "tr",
         {},
         element("td"),
-        ...["flagged", "passed", "all"].map((name) => element("th", { scope: "col" }, name)),
+        ...["flagged", "not flagged", "all"].map((name) => element("th", { scope: "col" }, name)),
       ),
     ),
     element(
       "tbody",
       {},
       rowOf("positive", label(positive), [
-        cellOf("tp", found, { measure: "sensitivity", class: "positives" }),
-        cellOf("fn", 1 - found, { measure: "fnr", class: "positives" }),
+        cellOf("tp", tpr, { measure: "sensitivity", class: "positives" }),
+        cellOf("fn", 1 - tpr, { measure: "fnr", class: "positives" }),
         sumOf(people.tp + people.fn),
       ]),
       rowOf("negative", label(negative), [
-        cellOf("fp", vain, { measure: "fpr", class: "negatives" }),
-        cellOf("tn", 1 - vain, { measure: "specificity", class: "negatives" }),
+        cellOf("fp", falseRate, { measure: "fpr", class: "negatives" }),
+        cellOf("tn", 1 - falseRate, { measure: "specificity", class: "negatives" }),
         sumOf(people.fp + people.tn),
       ]),
       rowOf("all", null, [people.tp + people.fp, people.fn + people.tn, 1000].map(sumOf)),
@@ -156,15 +157,15 @@ function rowOf(name, more, cells) {
 }
 
 /**
- * @param {number} many
+ * @param {number} count
  * @returns {HTMLElement}
  */
-function sumOf(many) {
-  return element("td", { class: "sum" }, element("b", {}, many));
+function sumOf(count) {
+  return element("td", { class: "sum" }, element("b", {}, count));
 }
 
 /**
- * How a class is called in the rows.
+ * The label of a class in the data.
  * @param {unknown} name
  * @returns {HTMLElement | null}
  */

@@ -1,4 +1,4 @@
-"""What the page shows beside numbers of Python: how they are written, where ticks stand, words, and the address."""
+"""Formats, ticks, text and addresses of the page."""
 
 from __future__ import annotations
 
@@ -10,38 +10,39 @@ import pytest
 
 import baserate
 from baserate import Costs, Report
+from baserate.equalize import PARITIES
+from baserate.measure import MEASURES, describe
 from baserate.population import simulate_screening
 from baserate.report import CHECKS
 from baserate.report._page import page_payload
 from tests.report.page.node import Page
 
-THIN = "\u202f"
 WRITTEN: list[tuple[str, str, list[Any]]] = [
-    (f"57.8{THIN}%", "percent", [0.57792]),
-    (f"99.06{THIN}%", "percent", [0.990594]),
-    (f"99.9991{THIN}%", "percent", [0.999991]),
-    (f"0.0012{THIN}%", "percent", [0.0000123]),
-    (f"100{THIN}%", "percent", [1]),
-    (f"0{THIN}%", "percent", [0]),
-    (f"−1.4{THIN}%", "percent", [-0.0141]),
-    ("–", "percent", [nan]),
-    ("0.8505", "short", [0.850512]),
-    ("−1.5", "short", [-1.5]),
-    ("1.235e−7", "short", [1.23456e-7]),
-    ("20000", "short", [20000]),
-    ("∞", "short", [inf]),
-    ("< 0.0001", "formatP", [1.2e-15]),
-    ("< 0.0001", "formatP", [0.00005, True]),
-    ("≤ 0.0002", "formatP", [0.0002, True]),
-    ("0.012", "formatP", [0.01234]),
-    ("1", "formatP", [1]),
-    ("–", "formatP", [nan]),
-    (f"20{THIN}000", "whole", [20000]),
-    (f"1{THIN}234{THIN}567", "whole", [1234567]),
-    ("none: nobody is flagged", "cutOff", [inf]),
-    ("0.2712", "cutOff", [0.2712]),
-    ("ab…", "clipped", ["abcdef", 3]),
-    ("🧑‍🚀", "clipped", ["🧑‍🚀", 3]),
+    ("57.8%", "formatPercent", [0.57792]),
+    ("99.06%", "formatPercent", [0.990594]),
+    ("99.9991%", "formatPercent", [0.999991]),
+    ("0.0012%", "formatPercent", [0.0000123]),
+    ("100%", "formatPercent", [1]),
+    ("0%", "formatPercent", [0]),
+    ("−1.4%", "formatPercent", [-0.0141]),
+    ("–", "formatPercent", [nan]),
+    ("0.8505", "formatNumber", [0.850512]),
+    ("−1.5", "formatNumber", [-1.5]),
+    ("1.235e−7", "formatNumber", [1.23456e-7]),
+    ("20000", "formatNumber", [20000]),
+    ("∞", "formatNumber", [inf]),
+    ("< 0.0001", "formatPValue", [1.2e-15]),
+    ("< 0.0001", "formatPValue", [0.00005, True]),
+    ("≤ 0.0002", "formatPValue", [0.0002, True]),
+    ("0.012", "formatPValue", [0.01234]),
+    ("1", "formatPValue", [1]),
+    ("–", "formatPValue", [nan]),
+    ("20,000", "formatCount", [20000]),
+    ("1,234,567", "formatCount", [1234567]),
+    ("none: nobody is flagged", "formatThreshold", [inf]),
+    ("0.2712", "formatThreshold", [0.2712]),
+    ("ab…", "shorten", ["abcdef", 3]),
+    ("🧑‍🚀", "shorten", ["🧑‍🚀", 3]),
 ]
 
 
@@ -77,20 +78,36 @@ def test_a_line_leaves_out_what_would_not_be_seen_and_breaks_where_nothing_is() 
     page.check()
 
 
-def test_every_finding_leads_to_a_panel_that_has_words() -> None:
-    page = Page("words.js")
+def test_every_finding_leads_to_a_panel_with_text() -> None:
+    page = Page("labels.js")
     page.ask("PANELS")
-    page.ask("SPOKEN")
-    panels, spoken = page.answers()
+    panels = page.answers()[0]
     assert {check.panel for check in CHECKS.values()} <= set(panels)
-    assert all(len(each["how"]) > 100 and each["title"] and each["name"] for each in panels.values())
-    known = {*baserate.measure.MEASURES, "expected_cost"}
-    assert {name for name in spoken if name not in known} == set()
-    assert all(each["plain"] and each["technical"] and each["means"].endswith(".") for each in spoken.values())
+    assert all(len(each["how"]) > 75 and each["title"] and each["name"] for each in panels.values())
+
+
+def test_measures_and_parities_of_the_page_are_those_of_the_registries(report: Report) -> None:
+    payload, page = page_payload(report), Page("core.js")
+    labels = {name: describe(each).page for name, each in MEASURES.items() if describe(each).page is not None}
+    assert {name: each["label"] for name, each in payload["measures"].items()} == labels
+    assert all(each["hint"].endswith(".") for each in payload["measures"].values())
+    for name, each in payload["measures"].items():
+        if not each["of_scores"]:
+            page.ask(f"MEASURES.{name}", {"tp": 1, "fp": 1, "fn": 1, "tn": 1})
+    assert all(isinstance(value, int | float) for value in page.answers())
+    parities = {name: each.rates for name, each in PARITIES.items() if each.page_id is not None}
+    assert {each["id"]: each["rates"] for each in payload["parities"]} == parities
+
+
+@pytest.mark.parametrize(("label", "term"), [("Sensitivity (recall)", "sensitivity"), ("PPV (precision)", "PPV")])
+def test_terms_of_measures_fit_into_a_sentence(label: str, term: str) -> None:
+    page = Page("view.js")
+    page.expect(term, "termOf", {"payload": {"measures": {"any": {"label": label}}}}, "any")
+    page.check()
 
 
 def test_the_glossary_and_the_panel_define_a_confidence_interval_alike() -> None:
-    page = Page("words.js")
+    page = Page("labels.js")
     page.ask("TERMS")
     page.ask("PANELS")
     terms, panels = page.answers()
@@ -113,9 +130,9 @@ def report() -> Report:
 
 
 def test_an_address_tells_the_state_it_was_made_of(report: Report) -> None:
-    page, rng = Page("hash.js", "view.js"), np.random.default_rng(3)
+    page, rng = Page("url_state.js", "view.js"), np.random.default_rng(3)
     told = page_payload(report)
-    book = page.keep("openBook", told)
+    book = page.keep("loadReport", told)
     for _ in range(200):
         model = int(rng.integers(2))
         state = {
@@ -128,7 +145,7 @@ def test_an_address_tells_the_state_it_was_made_of(report: Report) -> None:
             "parity": ["single", "own", "equalized-odds"][rng.integers(3)],
         }
         page.expect(state, "stateOf", book, page.keep("hashOf", book, state))
-    page.expect("", "hashOf", book, page.keep("plannedState", book, 0))
+    page.expect("", "hashOf", book, page.keep("planState", book, 0))
     page.check(within=0)
 
 
@@ -145,7 +162,7 @@ def test_the_dot_of_a_decision_curve_lies_on_the_line_of_the_current_threshold(
     report: Report, state: dict[str, Any]
 ) -> None:
     page = Page("view.js", "panels/benefit.js")
-    view = page.keep("makeView", page.keep("openBook", page_payload(report)), state)
+    view = page.keep("makeView", page.keep("loadReport", page_payload(report)), state)
     page.ask("benefitSpec", view)
     spec = page.answers()[-1]
     marks = {mark["key"]: mark for mark in spec["marks"]}
@@ -162,36 +179,36 @@ def test_the_dot_of_a_decision_curve_lies_on_the_line_of_the_current_threshold(
     what = "current threshold" if state["parity"] == "single" else "current policy"
     assert line["label"].startswith(what)
     assert dot["label"].startswith(what)
-    assert "at the chosen costs" in dot["label"]
+    assert "at the selected costs" in dot["label"]
     assert all(mark.get("label") for mark in spec["marks"])
 
 
 @pytest.mark.parametrize("state", STATES)
 def test_a_decision_curve_says_whether_scores_were_adjusted(report: Report, state: dict[str, Any]) -> None:
     page = Page("view.js", "panels/benefit.js")
-    page.ask("benefitSpec", page.keep("makeView", page.keep("openBook", page_payload(report)), state))
+    page.ask("benefitSpec", page.keep("makeView", page.keep("loadReport", page_payload(report)), state))
     spec = page.answers()[-1]
     marks = {mark["key"]: mark for mark in spec["marks"]}
     if state["prevalence"] is None:
         assert marks["model"]["label"] == "flag by the scores"
-        assert "kept" not in marks
-        assert "Scores are not adjusted to another prevalence." in spec["told"]
+        assert "unadjusted" not in marks
+        assert "Scores are not adjusted to another prevalence." in spec["description"]
         return
-    adjusted = f"adjusted to {100 * state['prevalence']:g}{THIN}% prevalence"
+    adjusted = f"adjusted to {100 * state['prevalence']:g}% prevalence"
     assert marks["model"]["label"] == f"flag by the scores, {adjusted}"
-    assert marks["kept"]["label"] == "scores not adjusted"
-    assert f"Scores are {adjusted}." in spec["told"]
+    assert marks["unadjusted"]["label"] == "scores not adjusted"
+    assert f"Scores are {adjusted}." in spec["description"]
     assert spec["table"]["columns"][1:3] == [f"flag by the scores, {adjusted}", "scores not adjusted"]
-    assert not np.allclose(marks["model"]["y"], marks["kept"]["y"])
+    assert not np.allclose(marks["model"]["y"], marks["unadjusted"]["y"])
 
 
 @pytest.mark.parametrize(
     "odd", ["threshold=x", "model=7", "model=-1", "who=3", "prevalence=1", "fp=-2", "fn=inf", "parity=planned"]
 )
 def test_what_an_address_tells_wrongly_is_as_planned(report: Report, odd: str) -> None:
-    page = Page("hash.js", "view.js")
-    book = page.keep("openBook", page_payload(report))
-    page.ask("plannedState", book, 0)
+    page = Page("url_state.js", "view.js")
+    book = page.keep("loadReport", page_payload(report))
+    page.ask("planState", book, 0)
     page.ask("stateOf", book, f"#{odd}")
     _, planned, found = page.answers()
     assert found == planned
@@ -204,5 +221,5 @@ def test_the_slider_of_the_prevalence_is_logarithmic_below_one_in_a_hundred() ->
     assert page.answers() == pytest.approx([1e-5, 1e-4, 1e-3, 1e-2, 0.99], rel=1e-3)
     page = Page("controls.js")
     for share in shares:
-        page.ask("prevalenceAt", page.keep("prevalencePlace", share))
+        page.ask("prevalenceAt", page.keep("prevalencePosition", share))
     assert [each for each in page.answers() if each is not None] == pytest.approx(shares, rel=5e-3)

@@ -1,4 +1,4 @@
-"""Strategies for groups on the page are the optima that Python finds."""
+"""Policies for groups on the page are the optima that Python computes."""
 
 from __future__ import annotations
 
@@ -9,21 +9,24 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from baserate import Costs, Counts, Curve, Cut, Policy, RandomizedCut, Tallies, Tally, measure
+import baserate
+from baserate import Costs, Counts, Cut, Policy, RandomizedCut, Tallies, Tally, measure
 from baserate._errors import FitError
-from baserate.equalize import Goal, optimal_policy
+from baserate.equalize import Goal, Parity, optimal_policy
 from baserate.equalize._group_counts import Participants, group_tables, randomized_mass, select_participants
 from baserate.equalize._optimum import roc_regions, solve_points
 from baserate.equalize._parities import find_parity
-from tests.report.page.models import both_classes, cells, costs_of, entry, in_groups, states, there
+from tests.report.page.models import both_classes, cells, costs_of, entry, in_groups, states
 from tests.report.page.node import CORE, Page, unlike
 
-PARITIES = ("demographic-parity", "equal-opportunity", "equalized-odds")
+PARITIES = tuple(each.name for each in baserate.equalize.PARITIES.values() if each.enforceable)
+PAIRS = (("flag_rate", "fpr"), ("flag_rate", "sensitivity"))
+"""Pairs of rates that no parity of the registry has; Python solves them by linear programs."""
 PRICES = (Costs(), Costs(fp=1, fn=5), Costs(fp=0, fn=1), Costs(fp=1, fn=0), Costs(fp=0, fn=0), Costs(fp=4, fn=3, tp=1))
 
 
-class Asked(NamedTuple):
-    """A strategy, and what Python has for it."""
+class Case(NamedTuple):
+    """A policy of the page, and that of Python."""
 
     people: Participants
     policy: Policy
@@ -32,29 +35,27 @@ class Asked(NamedTuple):
 
 
 def goal_of(name: str, costs: Costs, prevalence: float | None) -> Goal:
-    """What a strategy aims at; each group alone is bound by no parity."""
+    """Goal of a policy; group-specific thresholds have no constraint."""
     if name == "own":
         return Goal("demographic-parity", within=inf, costs=costs, prevalence=prevalence)
     return Goal(name, costs=costs, prevalence=prevalence)
 
 
-def asked(page: Page, name: str, tallies: Tallies, prevalence: float | None, costs: Costs) -> Asked | None:
-    """Ask the page for a strategy, if Python has one."""
-    goal = goal_of(name, costs, prevalence)
+def solve(page: Page, goal: Goal, tallies: Tallies) -> Case | None:
+    """Solve a goal on the page, if Python can solve it."""
     try:
         people = select_participants(tallies, goal, otherwise="pass")
     except FitError:
         return None
     model = page.keep("expand", entry(tallies))
-    told = {
+    problem = {
         "threshold": model.part("threshold"),
         "groups": model.part("groups"),
-        "factors": page.keep("factorsFor", model.part("everybody"), prevalence),
-        "costs": costs_of(costs),
-        "index": 0,
+        "factors": page.keep("factorsFor", model.part("everybody"), goal.prevalence),
+        "costs": costs_of(goal.costs),
     }
-    place = page.ask("strategy", name, told).call
-    return Asked(people, optimal_policy(tallies, goal, otherwise="pass"), goal, place)
+    place = page.ask("solveStrategy", {"rates": [*goal.bounds]}, problem).call
+    return Case(people, optimal_policy(tallies, goal, otherwise="pass"), goal, place)
 
 
 def many(prevalences: tuple[float | None, ...] = (None, 1e-6, 0.1, 0.999)) -> Iterator[tuple[Tallies, float | None]]:
@@ -77,16 +78,20 @@ def thresholds_of(treatment: dict[str, Any]) -> list[float]:
 
 @pytest.mark.parametrize("name", ["own", *PARITIES])
 def test_strategies_are_pythons_optima(name: str) -> None:
-    page = Page(*CORE, "fair.js")
-    wanted = [asked(page, name, *each, costs) for at, each in enumerate(many()) for costs in PRICES[at % 2 :: 2]]
-    there = [each for each in wanted if each is not None]
+    page = Page(*CORE, "fairness.js")
+    wanted = [
+        solve(page, goal_of(name, costs, prevalence), tallies)
+        for at, (tallies, prevalence) in enumerate(many())
+        for costs in PRICES[at % 2 :: 2]
+    ]
+    solved = [each for each in wanted if each is not None]
     answers = page.answers()
-    alike = [same_as_python(answers[each.place], each) for each in there]
+    alike = [same_as_python(answers[each.place], each) for each in solved]
     assert len(alike) > 200
     assert np.mean(alike) > 0.9
 
 
-def same_as_python(found: dict[str, Any], wanted: Asked) -> bool:
+def same_as_python(found: dict[str, Any], wanted: Case) -> bool:
     """See that points, cost and tables are Python's; tell whether the cuts are, too."""
     regions = roc_regions(wanted.people)
     points = iter(solve_points(list(regions.values()), wanted.goal.tolerances, wanted.goal.costs).tolist())
@@ -106,57 +111,52 @@ def same_as_python(found: dict[str, Any], wanted: Asked) -> bool:
         if thresholds_of(treatment) == thresholds_of(found["treatments"][at]):
             assert unlike(found["treatments"][at], treatment) == []
         else:
-            # Of rows as they are, Python takes thresholds within an edge of the hull, so that fewer draw lots.
+            # In the sample, Python takes thresholds within an edge of the hull, which randomize fewer people.
             assert wanted.goal.prevalence is None
             own, wider = thresholds_of(treatment), thresholds_of(found["treatments"][at])
             assert min(wider) <= min(own) <= max(own) <= max(wider)
             alike = False
-    assert found["lots"] >= lots_of(wanted) - 1e-12
+    assert found["randomized"] >= randomized_share(wanted) - 1e-12
     if alike:
-        assert unlike(found["lots"], lots_of(wanted)) == []
+        assert unlike(found["randomized"], randomized_share(wanted)) == []
     return alike
 
 
-def lots_of(wanted: Asked) -> float:
-    """Share of those who take part that is decided by lot."""
+def randomized_share(wanted: Case) -> float:
+    """Share of participants who are decided at random."""
     part = wanted.people.subset.models[wanted.people.model]
-    drawn = sum(randomized_mass(tally, wanted.policy.by_group[group]) for group, tally in part.items())
-    return drawn / sum(tally.total for tally in part.values())
+    mass = sum(randomized_mass(tally, wanted.policy.by_group[group]) for group, tally in part.items())
+    return mass / sum(tally.total for tally in part.values())
 
 
-def test_a_single_cut_treats_all_groups_alike() -> None:
-    page, wanted = Page(*CORE, "fair.js"), []
-    for tallies, prevalence in many((None, 0.1)):
-        model = page.keep("expand", entry(tallies))
-        scores = tallies.pooled("risk").score
-        told = {
-            "threshold": model.part("threshold"),
-            "groups": model.part("groups"),
-            "factors": page.keep("factorsFor", model.part("everybody"), prevalence),
-            "costs": costs_of(PRICES[1]),
-            "index": len(scores) // 2,
-        }
-        threshold = float(scores[len(scores) // 2 - 1])
-        wanted.append((there(tallies, prevalence), threshold))
-        page.ask("strategy", "single", told)
-    found = [each for each in page.answers() if each is not None]
-    for one, (tallies, threshold) in zip(found, wanted, strict=True):
-        tables = [Curve(tally).at(threshold) for tally in tallies.models["risk"].values()]
-        together = Curve(tallies.pooled("risk")).at(threshold)
-        assert unlike(one["counts"], [cells(each) for each in tables]) == []
-        assert unlike(one["cost"], measure.expected_cost(together, costs=PRICES[1])) == []
-        assert unlike(one["points"], [{"fpr": measure.fpr(c), "tpr": measure.sensitivity(c)} for c in tables]) == []
-        assert one["treatments"] == [{"thresholds": [threshold]}] * len(tables)
-        assert one["lots"] == 0
+@pytest.mark.parametrize("pair", PAIRS)
+def test_two_rates_are_equal_at_the_least_cost_of_python(pair: tuple[str, str]) -> None:
+    page = Page(*CORE, "fairness.js")
+    parity = Parity("pair", pair, "both rates are equal", "anything else")
+    goals = [Goal(parity, costs=costs) for costs in (PRICES[1], PRICES[5])]
+    wanted = [case for tallies, _ in many((None,)) for goal in goals if (case := solve(page, goal, tallies))]
+    assert len(wanted) > 20
+    answers = page.answers()
+    for each in wanted:
+        found = answers[each.place]
+        assert found["cost"] == pytest.approx(each.policy.settings["cost"], abs=1e-9)
+        tables = [as_counts(table) for table in found["counts"] if table]
+        for rate in pair:
+            assert np.ptp([measure.MEASURES[rate](table) for table in tables if has_rate(table, rate)]) < 1e-9
+
+
+def has_rate(table: Counts[float], rate: str) -> bool:
+    """Whether a rate of a table is defined."""
+    return not isnan(measure.MEASURES[rate](table))
 
 
 def test_parities_hold_in_what_can_be_expected() -> None:
-    page = Page(*CORE, "fair.js")
+    page = Page(*CORE, "fairness.js")
     wanted = [
         (name, each)
         for name in PARITIES
         for tallies, prevalence in many((None, 0.1))
-        if (each := asked(page, name, tallies, prevalence, PRICES[1]))
+        if (each := solve(page, goal_of(name, PRICES[1], prevalence), tallies))
     ]
     answers = page.answers()
     for name, each in wanted:
@@ -172,39 +172,38 @@ def as_counts(table: dict[str, float]) -> Counts[float]:
 
 
 def test_nobody_who_could_take_part_costs_nothing_known() -> None:
-    page = Page(*CORE, "fair.js")
+    page = Page(*CORE, "fairness.js")
     tallies = in_groups(Tally.from_counts([0.5], [[0], [3]]), Tally.from_counts([0.4], [[0], [2]]))
     assert not both_classes(tallies)
     model = page.keep("expand", entry(tallies))
-    told = {
+    problem = {
         "threshold": model.part("threshold"),
         "groups": model.part("groups"),
         "factors": {"positive": 1, "negative": 1, "known": False},
         "costs": costs_of(Costs()),
-        "index": 0,
     }
-    page.ask("strategy", "equalized-odds", told)
+    page.ask("solveStrategy", {"rates": ["sensitivity", "fpr"]}, problem)
     found = page.answers()[-1]
     assert found["treatments"] == [None, None]
     assert isnan(found["cost"])
 
 
-def test_a_lottery_draws_between_cuts_of_the_hull() -> None:
-    page = Page(*CORE, "fair.js")
+def test_randomized_cuts_are_vertices_of_the_hull() -> None:
+    page = Page(*CORE, "fairness.js")
     wanted = [
         each
         for tallies, prevalence in many((None, 0.3))
-        if (each := asked(page, "equalized-odds", tallies, prevalence, PRICES[1]))
+        if (each := solve(page, goal_of("equalized-odds", PRICES[1], prevalence), tallies))
     ]
     answers = page.answers()
-    drawn = [
+    randomized = [
         treatment["lottery"]
         for each in wanted
         for treatment in answers[each.place]["treatments"]
         if treatment and "lottery" in treatment
     ]
-    assert {len(each) for each in drawn} == {2, 3}
-    for each in drawn:
+    assert {len(each) for each in randomized} == {2, 3}
+    for each in randomized:
         cuts = tuple(Cut((one["threshold"],)) for one in each)
         assert sum(one["chance"] for one in each) == pytest.approx(1)
         assert RandomizedCut(cuts, tuple(one["chance"] for one in each)).has_table

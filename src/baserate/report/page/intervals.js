@@ -1,11 +1,11 @@
-/** Intervals for shares: of counted or weighted rows, and at known shares of the classes. As in baserate.infer. */
+/** Confidence intervals of proportions: of counts or weighted rows, in the sample or at a known prevalence. As in baserate.infer. */
 
 import { betaQuantile } from "./beta.js";
 
 /** @typedef {"tp"|"fp"|"fn"|"tn"} Cell */
 /** @typedef {{tp: number, fp: number, fn: number, tn: number}} Cells */
 /**
- * A 2×2 table: masses, sums of squared weights where they differ from these, and whether the shares of the classes are
+ * A confusion matrix: masses, sums of squared weights where they differ from the masses, and whether the prevalence is
  * known.
  * @typedef {{tp: number, fp: number, fn: number, tn: number, squares: null|Cells, known: boolean}} Counts
  */
@@ -13,12 +13,12 @@ import { betaQuantile } from "./beta.js";
 /** @typedef {{low: number, high: number, how: string}} Interval */
 /** @typedef {{hits: number, misses: number}} Share */
 /**
- * A class: its mass, and hits and misses as plain counts that would be as sure.
+ * A class: its mass, and its effective numbers of hits and misses.
  * @typedef {Share & {mass: number}} Side
  */
 /** @typedef {{hits: Cell[], misses: Cell[], kind: "within"|"predictive"|"everybody"|"known"|"other"}} ShareOf */
 
-/** Hits or misses below which only the exact interval keeps its promise. */
+/** Hits or misses below which Wilson's interval may cover too little, and the exact one is used. */
 const FEW_ROWS = 13;
 const KNOWN_SHARE = "known";
 const BY_LOGIT = "logit, prevalence known";
@@ -29,7 +29,7 @@ const BY_SUM = "Wilson or Clopper–Pearson within each class, added in quadratu
 const SAME_CLASS = { tp: "fn", fn: "tp", fp: "tn", tn: "fp" };
 
 /**
- * Measures that are shares: what counts as a hit and as a miss, and of what they are shares.
+ * Measures that are proportions: their hits and misses, and how they depend on the classes.
  * @type {Record<string, ShareOf>}
  */
 export const SHARES = {
@@ -50,10 +50,10 @@ export const SHARES = {
 };
 
 /**
- * Shares whose own standard error would explain what was seen (Wilson 1927).
+ * Wilson's score interval (1927).
  * @param {number} hits
  * @param {number} misses
- * @param {number} z how many standard errors it reaches to both sides
+ * @param {number} z quantile of the normal distribution
  * @returns {Bounds}
  */
 export function wilson(hits, misses, z) {
@@ -65,8 +65,7 @@ export function wilson(hits, misses, z) {
 }
 
 /**
- * Shares that neither tail of the binomial distribution rejects: never covers less than it says (Clopper and Pearson
- * 1934).
+ * Exact interval of Clopper and Pearson (1934), from both tails of the binomial distribution.
  * @param {number} hits
  * @param {number} misses
  * @param {number} level
@@ -81,30 +80,30 @@ export function clopperPearson(hits, misses, level) {
 }
 
 /**
- * Wilson's interval, but the exact one of Clopper and Pearson where there are few hits or few misses.
+ * Wilson's interval, or the exact one where there are few hits or few misses.
  * @param {Share} share
  * @param {number} level
  * @param {number} z
  * @returns {Interval}
  */
-function usualInterval({ hits, misses }, level, z) {
+function proportionInterval({ hits, misses }, level, z) {
   return Math.min(hits, misses) < FEW_ROWS
     ? { ...clopperPearson(hits, misses, level), how: "Clopper–Pearson" }
     : { ...wilson(hits, misses, z), how: "Wilson" };
 }
 
 /**
- * What is whole but for rounding, as a whole number.
+ * Round a number that differs from a whole one by rounding error alone.
  * @param {number} value
  * @returns {number}
  */
-function wholeIfNear(value) {
+function roundIfNear(value) {
   const nearest = Math.round(value);
   return Math.abs(value - nearest) <= 1e-12 * Math.abs(nearest) ? nearest : value;
 }
 
 /**
- * Hits and misses that a plain count would need to have to be as sure, from masses and sums of squared weights.
+ * Effective numbers of hits and misses: counts with the same variance, from masses and sums of squared weights.
  * @param {number} hits
  * @param {number} misses
  * @param {number} hitSquares
@@ -117,8 +116,8 @@ function effectiveShare(hits, misses, hitSquares, missSquares) {
   const q = misses / total;
   const spread = q * q * hitSquares + p * p * missSquares;
   const trials = spread > 0 ? (p * q * total * total) / spread : (total * total) / (hitSquares + missSquares);
-  // Rows that all weigh the same are counted rows: rounding must not make them one of few.
-  return { hits: wholeIfNear(p * trials), misses: wholeIfNear(q * trials) };
+  // Equal weights are counts: a rounding error below FEW_ROWS must not change the method.
+  return { hits: roundIfNear(p * trials), misses: roundIfNear(q * trials) };
 }
 
 /**
@@ -126,26 +125,26 @@ function effectiveShare(hits, misses, hitSquares, missSquares) {
  * @param {Cell[]} names
  * @returns {number}
  */
-function addedCells(cells, names) {
+function sumCells(cells, names) {
   return names.reduce((sum, name) => sum + cells[name], 0);
 }
 
 /**
- * Effective hits and misses of a measure that is a share.
+ * Effective hits and misses of a proportion.
  * @param {Counts} counts
  * @param {{hits: Cell[], misses: Cell[]}} share
  * @returns {Share}
  */
 function shareOf(counts, share) {
-  const hits = addedCells(counts, share.hits);
-  const misses = addedCells(counts, share.misses);
+  const hits = sumCells(counts, share.hits);
+  const misses = sumCells(counts, share.misses);
   return counts.squares === null
     ? { hits, misses }
-    : effectiveShare(hits, misses, addedCells(counts.squares, share.hits), addedCells(counts.squares, share.misses));
+    : effectiveShare(hits, misses, sumCells(counts.squares, share.hits), sumCells(counts.squares, share.misses));
 }
 
 /**
- * The class of a cell, which is its hit; of a class that is not there, nothing.
+ * The class of a cell, with the cell as its hits; an absent class has none.
  * @param {Counts} counts
  * @param {Cell} cell
  * @returns {Side}
@@ -157,7 +156,7 @@ export function sideOf(counts, cell) {
 }
 
 /**
- * Share of a class that is a hit; 0 where there is nothing of it.
+ * Rate of hits in a class; 0 where the class is absent.
  * @param {Share} side
  * @returns {number}
  */
@@ -166,8 +165,8 @@ function rateOf(side) {
 }
 
 /**
- * A function from masses of two classes to bounds of the share that hits of the first are of all hits: its log-odds
- * with the bounds of both rates. Rates are known once; masses may be many.
+ * Interval of a predictive value on the scale of log-odds, as a function of the masses of both classes: the interval of
+ * the log ratio of both rates is computed once, and holds at every prevalence.
  * @param {Share} hit
  * @param {Share} miss
  * @param {number} level
@@ -176,23 +175,23 @@ function rateOf(side) {
  */
 export function predictiveInterval(hit, miss, level, z) {
   const few = Math.min(hit.hits, hit.misses, miss.hits, miss.misses) < FEW_ROWS;
-  const reach = few ? crossedReach(hit, miss, level, z) : normalReach(hit, miss, z);
+  const ratio = few ? quadratureBounds(hit, miss, level, z) : normalBounds(hit, miss, z);
   const how = few ? BY_QUADRATURE : BY_LOGIT;
   return (hitMass, missMass) => {
-    // Where a class is not there these are infinite, and nothing is left to chance.
+    // Without one of the classes the log-odds are infinite, and the bounds are 0 or 1.
     const odds = Math.log(hitMass) - Math.log(missMass);
-    return { low: 1 / (1 + Math.exp(-odds - reach.low)), high: 1 / (1 + Math.exp(-odds - reach.high)), how };
+    return { low: 1 / (1 + Math.exp(-odds - ratio.low)), high: 1 / (1 + Math.exp(-odds - ratio.high)), how };
   };
 }
 
 /**
- * Normal interval of the logarithm of two rates' ratio.
+ * Normal interval of the log ratio of two rates.
  * @param {Share} hit
  * @param {Share} miss
  * @param {number} z
  * @returns {Bounds}
  */
-function normalReach(hit, miss, z) {
+function normalBounds(hit, miss, z) {
   const [trials, others] = [hit.hits + hit.misses, miss.hits + miss.misses];
   const middle = Math.log(hit.hits / trials) - Math.log(miss.hits / others);
   const half = z * Math.sqrt(1 / hit.hits - 1 / trials + 1 / miss.hits - 1 / others);
@@ -200,18 +199,18 @@ function normalReach(hit, miss, z) {
 }
 
 /**
- * Bounds of the logarithm of two rates' ratio: the distances of their own bounds, in quadrature.
+ * Interval of the log ratio of two rates: distances from the bounds of each rate, added in quadrature.
  * @param {Share} hit
  * @param {Share} miss
  * @param {number} level
  * @param {number} z
  * @returns {Bounds}
  */
-function crossedReach(hit, miss, level, z) {
-  const [first, second] = [usualInterval(hit, level, z), usualInterval(miss, level, z)];
+function quadratureBounds(hit, miss, level, z) {
+  const [first, second] = [proportionInterval(hit, level, z), proportionInterval(miss, level, z)];
   const [rate, least, most] = [rateOf(hit), first.low, first.high].map(Math.log);
   const [other, fewest, greatest] = [rateOf(miss), second.low, second.high].map(Math.log);
-  // An empty cell is infinitely far from its bounds: then these meet the other's directly.
+  // The logarithm of an empty cell is infinitely far from its bounds: the bounds of the other rate are used instead.
   const low =
     hit.hits === 0
       ? -Infinity
@@ -228,7 +227,7 @@ function crossedReach(hit, miss, level, z) {
 }
 
 /**
- * Bounds of a share of everybody at known shares of the classes: those of each class's own share, in quadrature.
+ * Interval of a proportion of everybody at a known prevalence: distances within each class, added in quadrature.
  * @param {Side[]} sides
  * @param {number} level
  * @param {number} z
@@ -238,7 +237,7 @@ function everybodyInterval(sides, level, z) {
   const total = sides.reduce((sum, side) => sum + side.mass, 0);
   let [value, down, up] = [0, 0, 0];
   for (const side of sides.filter(({ mass }) => mass > 0)) {
-    const [part, rate, { low, high }] = [side.mass / total, rateOf(side), usualInterval(side, level, z)];
+    const [part, rate, { low, high }] = [side.mass / total, rateOf(side), proportionInterval(side, level, z)];
     value += part * rate;
     down += (part * (rate - low)) ** 2;
     up += (part * (high - rate)) ** 2;
@@ -247,16 +246,16 @@ function everybodyInterval(sides, level, z) {
 }
 
 /**
- * Interval of a share of a table, before it is put around the value.
+ * Interval of a proportion, before it is clamped around the value.
  * @param {ShareOf} share
  * @param {Counts} counts
  * @param {number} value
- * @param {{level: number, z: number}} sure
+ * @param {{level: number, z: number}} confidence
  * @returns {Interval|null}
  */
 export function shareInterval(share, counts, value, { level, z }) {
   if (!counts.known || share.kind === "within") {
-    return usualInterval(shareOf(counts, share), level, z);
+    return proportionInterval(shareOf(counts, share), level, z);
   }
   if (share.kind === "predictive") {
     const [hit, miss] = [share.hits, share.misses].map(([cell]) => sideOf(counts, cell));

@@ -1,17 +1,17 @@
-/** What one hands to `baserate apply`, or types, to get what the page shows. */
+/** Exports of the current view: policy file, shell command and Python program. */
 
 import { policyText } from "./policy.js";
-import { ruledIndex } from "./view.js";
+import { ruleIndex } from "./view.js";
 
 /** @typedef {import("./view.js").View} View */
 
-/** Where a policy of the plan that cannot be typed is expected, unless a file is known to hold it. */
+/** File name of the plan's policy in commands, where its file is unknown. */
 const POLICY = "policy.json";
-/** What is called parity in Python: own cut-offs keep none. */
-const UNBOUND = "equalized-odds";
+/** The parity of group-specific thresholds, with an infinite tolerance: Python requires one. */
+const UNCONSTRAINED_PARITY = "equalized-odds";
 
 /**
- * The policy that does what the page shows, sealed as the library seals it.
+ * The policy file of the current decisions.
  * @param {View} view
  * @returns {string}
  */
@@ -20,31 +20,31 @@ export function policyOf(view) {
   if (state.parity === "planned") return model.entry.cut.planned.policy;
   const share = state.prevalence === null ? {} : { prevalence: state.prevalence };
   const stated = view.single ? null : groupPrevalences(view);
-  const priced = { costs, ...(stated ? { prevalences: stated.map(listedPrevalence) } : share) };
-  const told = { model: /** @type {any} */ (model.entry), prevalence };
+  const setting = { costs, ...(stated ? { prevalences: stated.map(prevalenceEntry) } : share) };
+  const base = { model: /** @type {any} */ (model.entry), prevalence };
   if (view.single) {
     const threshold = model.threshold[view.index];
-    const rule = chosenBy(view);
+    const rule = activeRule(view);
     /** @type {Record<string, object>} */
-    const settings = { fixed: { threshold }, "by-hand": { threshold }, cost: priced };
-    return policyText({ ...told, rule, settings: settings[rule] ?? share, threshold, notes: notesOf(view, rule) });
+    const settings = { fixed: { threshold }, "by-hand": { threshold }, cost: setting };
+    return policyText({ ...base, rule, settings: settings[rule] ?? share, threshold, notes: notesOf(view, rule) });
   }
   const treatments = view.groups.map((group) => group.treatment);
   const parity = state.parity === "own" ? [] : [state.parity];
   const rule = "equalized";
-  return policyText({ ...told, rule, settings: { parity, ...priced }, treatments, notes: notesOf(view, rule) });
+  return policyText({ ...base, rule, settings: { parity, ...setting }, treatments, notes: notesOf(view, rule) });
 }
 
 /**
- * A group and its prevalence, as settings of a policy list them.
+ * A group and its prevalence, in the form of policy settings.
  * @param {{labels: (string|number|boolean)[], prevalence: number}} stated
  */
-function listedPrevalence({ labels, prevalence }) {
+function prevalenceEntry({ labels, prevalence }) {
   return { group: labels, prevalence };
 }
 
 /**
- * Prevalences of groups at the chosen prevalence of everybody, where the plan states some; null where it does not.
+ * Prevalences of groups at the selected overall prevalence; null where the plan states none for groups.
  * @param {View} view
  * @returns {{labels: (string|number|boolean)[], prevalence: number}[] | null}
  */
@@ -57,34 +57,34 @@ function groupPrevalences({ state, model, factors }) {
 }
 
 /**
- * What whoever uses a policy should know.
+ * Notes for users of a policy.
  * @param {View} view
  * @param {string} rule
  * @returns {string[]}
  */
 function notesOf({ model, payload }, rule) {
   const { name, labels } = model.entry;
-  const meant = `${name} holds labels: hand the policy 1 where it says ${payload.data.positive}, else 0.`;
+  const labelNote = `${name} holds labels: hand the policy 1 where it says ${payload.data.positive}, else 0.`;
   return [
-    ...(rule === "by-hand" ? ["a person chose it on the page of a report, looking at these rows."] : []),
-    ...(labels ? [meant] : []),
+    ...(rule === "by-hand" ? ["threshold set by hand on the page of a report, on these rows."] : []),
+    ...(labels ? [labelNote] : []),
   ];
 }
 
 /**
- * The rule that chooses the cut-off which is in use; a person, if none does.
+ * The rule that chooses the current threshold; "by-hand" if none does.
  * @param {View} view
  * @returns {string}
  */
-function chosenBy(view) {
+function activeRule(view) {
   const { rule } = view.model.entry.cut;
   const rules = /** @type {import("./view.js").Rule[]} */ (view.payload.rules);
   if (view.planned && (rule === "fixed" || rules.some(({ id }) => id === rule))) return rule;
-  return rules.find((each) => ruledIndex(view, each) === view.index)?.id ?? "by-hand";
+  return rules.find((each) => ruleIndex(view, each) === view.index)?.id ?? "by-hand";
 }
 
 /**
- * What one types in a shell to get the same numbers.
+ * The shell command that gives the same numbers.
  * @param {View} view
  * @returns {string}
  */
@@ -93,96 +93,96 @@ export function commandOf(view) {
   const rows = shell.length && view.model.entry.spell.file ? shell : ["FILE", ...shell];
   return [
     "baserate",
-    isPlain(view) ? "report" : "equalize",
+    isReport(view) ? "report" : "equalize",
     ...rows,
-    ...(isPlain(view) ? id : []),
-    ...used(view),
-    ...done(view),
+    ...(isReport(view) ? id : []),
+    ...settingFlags(view),
+    ...decisionFlags(view),
   ].join(" ");
 }
 
 /**
- * Whether a report tells it: of one cut-off, of labels, or of a policy that is there.
+ * Whether `report` evaluates the decisions: one threshold, labels, or the policy of the plan. Others need `equalize`.
  * @param {View} view
  * @returns {boolean}
  */
-function isPlain({ single, state }) {
+function isReport({ single, state }) {
   return single || state.parity === "planned";
 }
 
 /**
- * What is done with scores, as flags.
+ * Options of the decision.
  * @param {View} view
  * @returns {string[]}
  */
-function done({ single, state, model }) {
-  if (single) return model.entry.labels ? [] : [`--threshold=${shelled(state.threshold)}`];
+function decisionFlags({ single, state, model }) {
+  if (single) return model.entry.labels ? [] : [`--threshold=${thresholdWord(state.threshold)}`];
   if (state.parity === "planned") return ["--policy", model.entry.spell.policy ?? POLICY];
-  const parity = state.parity === "own" ? [UNBOUND, "--within", "inf"] : [state.parity];
+  const parity = state.parity === "own" ? [UNCONSTRAINED_PARITY, "--within", "inf"] : [state.parity];
   return ["--parity", ...parity, "-o", "by-group.json"];
 }
 
 /**
- * Prevalence and costs as flags.
+ * Options of prevalence and costs.
  * @param {View} view
  * @returns {string[]}
  */
-function used(view) {
+function settingFlags(view) {
   const { state, costs } = view;
   const stated = groupPrevalences(view)?.filter(({ prevalence }) => prevalence > 0 && prevalence < 1);
   const each = stated?.map(({ labels, prevalence }) => `${labels.join("/")}=${prevalence}`).join(",");
-  const share = state.prevalence === null ? [] : ["--prevalence", each ? quoted(each) : String(state.prevalence)];
-  return [...share, ...priced(costs).map(([cell, cost]) => `--${cell}=${cost}`)];
+  const share = state.prevalence === null ? [] : ["--prevalence", each ? quoteWord(each) : String(state.prevalence)];
+  return [...share, ...costEntries(costs).map(([cell, cost]) => `--${cell}=${cost}`)];
 }
 
 /**
- * Text as one word of a shell.
+ * Quote a word for a shell.
  * @param {string} text
  * @returns {string}
  */
-function quoted(text) {
+function quoteWord(text) {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\"'\"'")}'`;
 }
 
 /**
- * Costs of errors, and of the rest where it is not free.
+ * Costs of errors, and other costs that are not zero.
  * @param {import("./core.js").Costs} costs
  * @returns {[string, number][]}
  */
-function priced(costs) {
-  const every = /** @type {["fp" | "fn" | "tp" | "tn", number][]} */ ([
+function costEntries(costs) {
+  const entries = /** @type {["fp" | "fn" | "tp" | "tn", number][]} */ ([
     ["fp", costs.fp],
     ["fn", costs.fn],
     ["tp", costs.tp],
     ["tn", costs.tn],
   ]);
-  return every.filter(([cell, cost]) => cost || cell === "fp" || cell === "fn");
+  return entries.filter(([cell, cost]) => cost || cell === "fp" || cell === "fn");
 }
 
 /**
  * @param {number} threshold
  * @returns {string}
  */
-function shelled(threshold) {
+function thresholdWord(threshold) {
   return threshold === Infinity ? "inf" : String(threshold);
 }
 
 /**
- * What one types in Python to get the same numbers.
+ * The Python program that gives the same numbers.
  * @param {View} view
  * @returns {string}
  */
 export function pythonOf(view) {
   const { spell } = view.model.entry;
   const { state, costs } = view;
-  const price = `costs=baserate.Costs(${priced(costs)
+  const price = `costs=baserate.Costs(${costEntries(costs)
     .map(([cell, cost]) => `${cell}=${cost}`)
     .join(", ")})`;
   const use = [...(state.prevalence === null ? [] : [`prevalence=${pythonPrevalence(view)}`]), price];
   const rows = spell.file ? spell.files : "table";
-  if (isPlain(view)) {
+  if (isReport(view)) {
     const files = spell.file ? [`files=${spell.files}`] : [];
-    const plan = [...files, spell.plan, ...use, ...pythonCut(view)].join(", ");
+    const plan = [...files, spell.plan, ...use, ...pythonDecision(view)].join(", ");
     return program(
       `plan = baserate.Plan(${plan})`,
       `report = baserate.run(plan${spell.file ? "" : ", table"})`,
@@ -190,7 +190,7 @@ export function pythonOf(view) {
     );
   }
   const goal = [
-    ...(state.parity === "own" ? [`"${UNBOUND}"`, 'within=float("inf")'] : [`"${state.parity}"`]),
+    ...(state.parity === "own" ? [`"${UNCONSTRAINED_PARITY}"`, 'within=float("inf")'] : [`"${state.parity}"`]),
     ...use,
   ].join(", ");
   return program(
@@ -201,7 +201,7 @@ export function pythonOf(view) {
 }
 
 /**
- * The prevalence as Python writes it: a number, or a mapping from groups to theirs.
+ * The prevalence in Python: a number, or a mapping from groups to prevalences.
  * @param {View} view
  * @returns {string}
  */
@@ -217,18 +217,18 @@ function pythonPrevalence(view) {
  * @returns {string}
  */
 function program(...lines) {
-  const handed = lines.some((line) => /\btable\b/.test(line))
+  const comment = lines.some((line) => /\btable\b/.test(line))
     ? ["# table: the rows, as a frame or a mapping of columns"]
     : [];
-  return `${["import baserate", "", ...handed, ...lines].join("\n")}\n`;
+  return `${["import baserate", "", ...comment, ...lines].join("\n")}\n`;
 }
 
 /**
- * What is done with scores, as a keyword.
+ * The decision as a keyword argument.
  * @param {View} view
  * @returns {string[]}
  */
-function pythonCut({ single, state, model }) {
+function pythonDecision({ single, state, model }) {
   if (!single) return [`policy=baserate.Policy.load(${model.entry.spell.policy_file ?? JSON.stringify(POLICY)})`];
   if (model.entry.labels) return [];
   return [`threshold=${state.threshold === Infinity ? 'float("inf")' : state.threshold}`];

@@ -1,40 +1,39 @@
-/** The state in the address of the page, so that it can be sent to somebody. */
+/** The state of the page in its address, so that links reproduce a view. */
 
 import { readNumber } from "./core.js";
-import { STRATEGIES } from "./fair.js";
-import { plannedState } from "./view.js";
+import { planState } from "./view.js";
 
 /** @typedef {import("./view.js").State} State */
-/** @typedef {import("./view.js").Book} Book */
+/** @typedef {import("./view.js").Report} Report */
 
 const NAMES = /** @type {const} */ (["model", "who", "threshold", "prevalence", "fp", "fn", "parity"]);
 const ROWS = "rows";
 
 /**
- * What differs from the plan, as it stands in an address.
- * @param {Book} book
+ * The fragment of an address: settings that differ from the plan.
+ * @param {Report} report
  * @param {State} state
  * @returns {string}
  */
-export function hashOf(book, state) {
-  const plan = { ...plannedState(book, state.model), model: 0 };
+export function hashOf(report, state) {
+  const plan = { ...planState(report, state.model), model: 0 };
   const parts = new URLSearchParams();
-  for (const name of NAMES) if (state[name] !== plan[name]) parts.set(name, spelled(state[name]));
+  for (const name of NAMES) if (state[name] !== plan[name]) parts.set(name, formatSetting(state[name]));
   return parts.toString();
 }
 
 /**
- * The state that an address tells; what it does not tell, or tells wrongly, is as planned.
- * @param {Book} book
+ * The state in an address; missing and invalid settings are those of the plan.
+ * @param {Report} report
  * @param {string} hash
  * @returns {State}
  */
-export function stateOf(book, hash) {
+export function stateOf(report, hash) {
   const parts = new URLSearchParams(hash.replace(/^#/, ""));
-  const model = placeIn(parts.get("model"), book.models.length) ?? 0;
-  const state = plannedState(book, model);
-  const { entry, groups } = book.models[model];
-  state.who = placeIn(parts.get("who"), entry.groups[0] === null ? 0 : groups.length) ?? -1;
+  const model = parseIndex(parts.get("model"), report.models.length) ?? 0;
+  const state = planState(report, model);
+  const { entry, groups } = report.models[model];
+  state.who = parseIndex(parts.get("who"), entry.groups[0] === null ? 0 : groups.length) ?? -1;
   const threshold = readNumber(parts.get("threshold"));
   if (!Number.isNaN(threshold)) state.threshold = threshold;
   const prevalence = parts.get("prevalence");
@@ -45,27 +44,29 @@ export function stateOf(book, hash) {
     if (cost >= 0 && Number.isFinite(cost)) state[name] = cost;
   }
   const parity = parts.get("parity");
-  if (parity && isParity(parity, entry)) state.parity = parity;
+  if (parity && isParity(report, parity, entry)) state.parity = parity;
   return state;
 }
 
 /**
- * Whether groups of a model can be treated so.
+ * Whether a parity applies to a model.
+ * @param {Report} report
  * @param {string} parity
  * @param {import("./view.js").Json} entry
  * @returns {boolean}
  */
-function isParity(parity, entry) {
+function isParity(report, parity, entry) {
   if (parity === "single") return true;
   if (parity === "planned") return Boolean(entry.cut.planned);
-  return entry.groups[0] !== null && STRATEGIES.includes(parity);
+  const parities = /** @type {import("./view.js").Parity[]} */ (report.payload.parities);
+  return entry.groups[0] !== null && (parity === "own" || parities.some(({ id }) => id === parity));
 }
 
 /**
  * @param {string | number | null} value
  * @returns {string}
  */
-function spelled(value) {
+function formatSetting(value) {
   if (value === null) return ROWS;
   if (value === Infinity) return "inf";
   return value === -Infinity ? "-inf" : String(value);
@@ -73,10 +74,10 @@ function spelled(value) {
 
 /**
  * @param {string | null} text
- * @param {number} many
+ * @param {number} length
  * @returns {number | null}
  */
-function placeIn(text, many) {
+function parseIndex(text, length) {
   const at = Number(text ?? NaN);
-  return Number.isInteger(at) && at >= 0 && at < many ? at : null;
+  return Number.isInteger(at) && at >= 0 && at < length ? at : null;
 }

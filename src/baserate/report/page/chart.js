@@ -1,18 +1,15 @@
-/**
- * The chart kit: a spec, which is plain data, becomes an SVG. What did not change since the last spec is not drawn
- * again.
- */
+/** Charts: a spec, which is plain data, becomes an SVG. Only parts that differ from the last spec are drawn again. */
 
 import { bandPath, barsPath, dotsPaths, pathOf, scaleOf } from "./paths.js";
 
 /**
  * @typedef {object} Axis
- * @property {string} label   in plain words
- * @property {string} [name]  what specialists call it
+ * @property {string} label
+ * @property {string} [name]  unit or synonym, in parentheses
  * @property {[number, number]} domain
  * @property {"linear" | "log"} [scale]
  * @property {"percent" | "number"} [format]
- * @property {{at: number, text: string}[]} [ticks]  where they are not as usual
+ * @property {{at: number, text: string}[]} [ticks]  in place of the default ones
  */
 /** @typedef {ArrayLike<number>} Numbers */
 /**
@@ -20,7 +17,7 @@ import { bandPath, barsPath, dotsPaths, pathOf, scaleOf } from "./paths.js";
  * @property {"line" | "step" | "band" | "bars" | "dots" | "rule" | "text"} kind
  * @property {string} key
  * @property {string} [look]     classes of the style sheet
- * @property {string} [label]    told in the legend
+ * @property {string} [label]    text in the legend
  * @property {Numbers | number} [x]
  * @property {Numbers | number} [y]
  * @property {Numbers} [low]
@@ -30,15 +27,15 @@ import { bandPath, barsPath, dotsPaths, pathOf, scaleOf } from "./paths.js";
  * @property {string} [text]
  */
 /**
- * Points that are told where the pointer is.
+ * Points with a tooltip.
  * @typedef {object} Probe
  * @property {Numbers} x
  * @property {Numbers} y
- * @property {boolean} [upright]  found sideways alone; a handle is then a line over the whole height
- * @property {(index: number) => string} told
+ * @property {boolean} [upright]  whether only the horizontal distance counts; a handle is then a vertical line
+ * @property {(index: number) => string} describe
  */
 /**
- * One of the points is chosen, and can be dragged.
+ * Points of which one is selected, and can be dragged.
  * @typedef {Probe & {index: number, name: string, idle?: boolean}} Handle
  */
 /**
@@ -52,18 +49,18 @@ import { bandPath, barsPath, dotsPaths, pathOf, scaleOf } from "./paths.js";
  * @property {Axis} y
  * @property {Mark[]} marks
  * @property {Handle} [handle]
- * @property {Probe} [probe]  where nothing can be dragged
- * @property {number} [shape]  height for each unit of width
- * @property {string} told
+ * @property {Probe} [probe]  of a chart without a handle
+ * @property {number} [shape]  height over width
+ * @property {string} description  for screen readers
  * @property {Table} table
  */
 /** @typedef {import("./paths.js").Scale} Scale */
 
 const SPACE = { left: 56, right: 20, top: 10, bottom: 42 };
-const [USUAL_WIDTH, USUAL_SHAPE, LEAST_WIDTH] = [400, 0.84, 240];
+const [DEFAULT_WIDTH, DEFAULT_SHAPE, LEAST_WIDTH] = [400, 0.84, 240];
 const SVG = "http://www.w3.org/2000/svg";
 const PAGE_STEP = 20;
-/** Half the width of a finger. */
+/** Half the width of a fingertip in pixels. */
 const FINGER = 28;
 
 /**
@@ -78,19 +75,19 @@ export function shape(name, attributes = {}) {
   return element;
 }
 
-/** A chart: draws specs, and says which point somebody picked. */
+/** A chart: draws specs, and reports the point that a user selects. */
 export class Chart {
   /**
    * @param {HTMLElement} holder
    * @param {string} id
-   * @param {(index: number) => void} picked
+   * @param {(index: number) => void} onPick
    */
-  constructor(holder, id, picked) {
-    this.picked = picked;
+  constructor(holder, id, onPick) {
+    this.onPick = onPick;
     this.holder = holder;
     this.svg = shape("svg", { class: "chart", role: "group" });
-    this.width = USUAL_WIDTH;
-    this.height = USUAL_WIDTH * USUAL_SHAPE;
+    this.width = DEFAULT_WIDTH;
+    this.height = DEFAULT_WIDTH * DEFAULT_SHAPE;
     this.axes = shape("g", { class: "axes", "aria-hidden": "true" });
     this.marks = shape("g", { class: "marks", "aria-hidden": "true", "clip-path": `url(#clip-${id})` });
     this.clip = shape("rect");
@@ -105,7 +102,7 @@ export class Chart {
     this.svg.append(clip, this.axes, this.marks, this.grip);
     holder.append(this.svg, this.tip, this.legend);
     /** @type {Map<string, {element: SVGElement, mark: Mark, scales: string}>} */
-    this.drawn = new Map();
+    this.elements = new Map();
     /** @type {Spec | undefined} */
     this.spec = undefined;
     this.axesKey = "";
@@ -115,14 +112,14 @@ export class Chart {
   }
 
   /**
-   * Draw what differs from what is drawn.
+   * Draw the parts that changed.
    * @param {Spec} spec
    */
   draw(spec) {
     this.spec = spec;
-    this.height = Math.round(this.width * (spec.shape ?? USUAL_SHAPE));
+    this.height = Math.round(this.width * (spec.shape ?? DEFAULT_SHAPE));
     this.svg.setAttribute("viewBox", `0 0 ${this.width} ${this.height}`);
-    this.svg.setAttribute("aria-label", spec.told);
+    this.svg.setAttribute("aria-label", spec.description);
     this.across = scaleOf(spec.x, [SPACE.left, this.width - SPACE.right]);
     this.up = scaleOf(spec.y, [this.height - SPACE.bottom, SPACE.top]);
     this.drawAxes(spec);
@@ -134,8 +131,8 @@ export class Chart {
   /** @param {Spec} spec */
   drawAxes(spec) {
     const [across, up] = this.scales();
-    const told = [...across.ticks, ...up.ticks].map((tick) => tick.text);
-    const key = [across.key, up.key, spec.x.label, spec.y.label, spec.x.name, spec.y.name, ...told].join("|");
+    const texts = [...across.ticks, ...up.ticks].map((tick) => tick.text);
+    const key = [across.key, up.key, spec.x.label, spec.y.label, spec.x.name, spec.y.name, ...texts].join("|");
     if (key === this.axesKey) return;
     this.axesKey = key;
     const [right, bottom] = [this.width - SPACE.right, this.height - SPACE.bottom];
@@ -147,8 +144,8 @@ export class Chart {
       ...up.ticks.flatMap((tick) => this.tickUp(tick)),
       ...across.ticks.flatMap((tick) => this.tickAcross(tick)),
       shape("path", { class: "frame", d: `M${left} ${top}V${bottom}H${right}` }),
-      named(spec.x, { x: (left + right) / 2, y: bottom + 31, "text-anchor": "middle" }),
-      named(spec.y, { x: 11, y: middle, "text-anchor": "middle", transform: `rotate(-90 11 ${middle})` }),
+      axisTitle(spec.x, { x: (left + right) / 2, y: bottom + 31, "text-anchor": "middle" }),
+      axisTitle(spec.y, { x: 11, y: middle, "text-anchor": "middle", transform: `rotate(-90 11 ${middle})` }),
     );
   }
 
@@ -161,7 +158,7 @@ export class Chart {
     const place = this.scales()[1].to(at);
     return [
       shape("path", { class: "grid", d: `M${SPACE.left} ${place}H${this.width - SPACE.right}` }),
-      letters(text, { class: "tick", x: SPACE.left - 5, y: place + 3.5, "text-anchor": "end" }),
+      textElement(text, { class: "tick", x: SPACE.left - 5, y: place + 3.5, "text-anchor": "end" }),
     ];
   }
 
@@ -174,7 +171,7 @@ export class Chart {
     const [place, bottom] = [this.scales()[0].to(at), this.height - SPACE.bottom];
     return [
       shape("path", { class: "grid", d: `M${place} ${SPACE.top}V${bottom}` }),
-      letters(text, { class: "tick", x: place, y: bottom + 14, "text-anchor": "middle" }),
+      textElement(text, { class: "tick", x: place, y: bottom + 14, "text-anchor": "middle" }),
     ];
   }
 
@@ -182,20 +179,20 @@ export class Chart {
   drawMarks(marks) {
     const [across, up] = this.scales();
     const scales = `${across.key}|${up.key}`;
-    const kept = new Set(marks.map((mark) => mark.key));
-    for (const [key, { element }] of this.drawn) {
-      if (kept.has(key)) continue;
+    const keys = new Set(marks.map((mark) => mark.key));
+    for (const [key, { element }] of this.elements) {
+      if (keys.has(key)) continue;
       element.remove();
-      this.drawn.delete(key);
+      this.elements.delete(key);
     }
     for (const mark of marks) {
-      const before = this.drawn.get(mark.key);
+      const before = this.elements.get(mark.key);
       if (before && before.scales === scales && isSame(before.mark, mark)) continue;
       const element = before?.element ?? shape("g");
       this.drawMark(element, mark);
-      this.drawn.set(mark.key, { element, mark, scales });
+      this.elements.set(mark.key, { element, mark, scales });
     }
-    const order = marks.map((mark) => /** @type {{element: SVGElement}} */ (this.drawn.get(mark.key)).element);
+    const order = marks.map((mark) => /** @type {{element: SVGElement}} */ (this.elements.get(mark.key)).element);
     if (order.some((element, at) => this.marks.children[at] !== element)) this.marks.replaceChildren(...order);
   }
 
@@ -218,7 +215,9 @@ export class Chart {
         return [shape("path", { class: "interval", d: lines }), shape("path", { class: "dot", d: dots })];
       },
       rule: () => [shape("path", { d: this.rulePath(mark) })],
-      text: () => [letters(mark.text ?? "", { x: across.to(Number(mark.x)), y: up.to(Number(mark.y)), class: "note" })],
+      text: () => [
+        textElement(mark.text ?? "", { x: across.to(Number(mark.x)), y: up.to(Number(mark.y)), class: "note" }),
+      ],
     };
     element.replaceChildren(...makers[mark.kind]());
   }
@@ -240,17 +239,17 @@ export class Chart {
 
   /** @param {Mark[]} marks */
   drawLegend(marks) {
-    const told = marks.filter((mark) => mark.label);
-    const key = told.map((mark) => `${mark.kind} ${mark.look} ${mark.label}`).join("|");
+    const entries = marks.filter((mark) => mark.label);
+    const key = entries.map((mark) => `${mark.kind} ${mark.look} ${mark.label}`).join("|");
     if (key === this.legendKey) return;
     this.legendKey = key;
     this.legend.replaceChildren(
-      ...told.map((mark) => {
+      ...entries.map((mark) => {
         const item = document.createElement("li");
         const sample = shape("svg", { class: "sample", viewBox: "0 0 22 10", "aria-hidden": "true" });
-        const drawn = shape("g", { class: `${mark.kind} ${mark.look ?? ""}` });
-        drawn.append(...sampleOf(mark));
-        sample.append(drawn);
+        const symbol = shape("g", { class: `${mark.kind} ${mark.look ?? ""}` });
+        symbol.append(...legendSample(mark));
+        sample.append(symbol);
         item.append(sample, mark.label ?? "");
         return item;
       }),
@@ -267,7 +266,7 @@ export class Chart {
     }
     if (!this.grip.firstChild) this.makeGrip();
     this.grip.classList.toggle("idle", Boolean(handle.idle));
-    const [right, above] = this.spot(handle, handle.index);
+    const [right, above] = this.position(handle, handle.index);
     const [low, high] = spec.y.domain;
     const [, up] = this.scales();
     const line = handle.upright ? `M${right.toFixed(1)} ${up.to(low)}V${up.to(high)}` : "";
@@ -276,18 +275,18 @@ export class Chart {
       ring.setAttribute("cx", right.toFixed(1));
       ring.setAttribute("cy", above.toFixed(1));
     }
-    const told = {
+    const attributes = {
       "aria-label": handle.name,
       "aria-valuemax": String(handle.x.length - 1),
-      "aria-valuetext": handle.told(handle.index),
+      "aria-valuetext": handle.describe(handle.index),
     };
-    for (const [name, text] of Object.entries({ ...told, "aria-valuenow": String(handle.index) })) {
+    for (const [name, text] of Object.entries({ ...attributes, "aria-valuenow": String(handle.index) })) {
       this.grip.setAttribute(name, text);
     }
     if (!this.tip.hidden) this.showTip(handle.index, handle);
   }
 
-  /** Make what is dragged. */
+  /** Make the handle. */
   makeGrip() {
     for (const [name, text] of Object.entries({ role: "slider", tabindex: "0", "aria-valuemin": "0" })) {
       this.grip.setAttribute(name, text);
@@ -299,10 +298,10 @@ export class Chart {
     );
   }
 
-  /** Hear pointer, keys, focus, and that there is another width. */
+  /** Listen to pointer, keys, focus and resizing. */
   listen() {
-    // Letters keep their size whatever the width, so a chart is as wide as its place. To ask for the width at each
-    // drawing would lay the page out anew each time.
+    // A chart has the width of its container, so that its text is never scaled. Reading the width on every draw would
+    // force a layout of the page each time.
     new ResizeObserver(([{ contentRect }]) => {
       const width = Math.max(LEAST_WIDTH, Math.round(contentRect.width));
       if (!contentRect.width || width === this.width) return;
@@ -310,7 +309,7 @@ export class Chart {
       if (this.spec) this.draw(this.spec);
     }).observe(this.holder);
     this.svg.addEventListener("pointerdown", (event) => {
-      if (!this.spec?.handle || event.button || this.isPassing(event, this.spec.handle)) return;
+      if (!this.spec?.handle || event.button || this.isScrolling(event, this.spec.handle)) return;
       this.dragging = true;
       this.svg.setPointerCapture(event.pointerId);
       this.pick(this.nearest(event, this.spec.handle));
@@ -339,7 +338,7 @@ export class Chart {
     const handle = this.spec?.handle;
     if (!handle) return;
     const last = handle.x.length - 1;
-    // To the right is what the axis has on its right, whichever way thresholds run.
+    // The right arrow moves to the right of the axis, although thresholds may run from right to left.
     const right = this.across && this.across.within(handle.x[last]) < this.across.within(handle.x[0]) ? -1 : 1;
     /** @type {Record<string, number>} */
     const places = {
@@ -359,11 +358,11 @@ export class Chart {
 
   /** @param {number} index */
   pick(index) {
-    if (index !== this.spec?.handle?.index) this.picked(index);
+    if (index !== this.spec?.handle?.index) this.onPick(index);
   }
 
   /**
-   * The point that is nearest to the pointer.
+   * Index of the point nearest to the pointer.
    * @param {PointerEvent} event
    * @param {Probe} probe
    * @returns {number}
@@ -373,7 +372,7 @@ export class Chart {
     let best = 0;
     let least = Infinity;
     for (let at = 0; at < probe.x.length; at++) {
-      const [right, above] = this.spot(probe, at);
+      const [right, above] = this.position(probe, at);
       const away = (right - point.x) ** 2 + (probe.upright ? 0 : (above - point.y) ** 2);
       if (away < least) [best, least] = [at, away];
     }
@@ -381,7 +380,7 @@ export class Chart {
   }
 
   /**
-   * Where the pointer is, on the chart.
+   * Position of the pointer in the coordinates of the chart.
    * @param {PointerEvent} event
    * @returns {DOMPoint}
    */
@@ -391,25 +390,25 @@ export class Chart {
   }
 
   /**
-   * Whether a finger only passes by, to scroll: it drags what it is put on, and nothing else.
+   * Whether a touch scrolls the page: a finger drags the handle only if it starts on it.
    * @param {PointerEvent} event
    * @param {Handle} handle
    * @returns {boolean}
    */
-  isPassing(event, handle) {
+  isScrolling(event, handle) {
     if (event.pointerType !== "touch") return false;
     const { x, y } = this.pointAt(event);
-    const [right, above] = this.spot(handle, handle.index);
+    const [right, above] = this.position(handle, handle.index);
     return Math.hypot(right - x, handle.upright ? 0 : above - y) > FINGER;
   }
 
   /**
-   * Where a point is; one that is nowhere is at the foot.
+   * Position of a point; undefined coordinates are at the lower left.
    * @param {Probe} handle
    * @param {number} index
    * @returns {[number, number]}
    */
-  spot(handle, index) {
+  position(handle, index) {
     const [across, up] = this.scales();
     const [right, above] = [across.within(handle.x[index]), up.within(handle.y[index])];
     return [Number.isNaN(right) ? SPACE.left : right, Number.isNaN(above) ? up.within(-Infinity) : above];
@@ -420,8 +419,8 @@ export class Chart {
    * @param {Probe} probe
    */
   showTip(index, probe) {
-    const [right, above] = this.spot(probe, index);
-    this.tip.textContent = probe.told(index);
+    const [right, above] = this.position(probe, index);
+    this.tip.textContent = probe.describe(index);
     this.tip.hidden = false;
     this.tip.classList.toggle("left", right > this.width / 2);
     this.tip.classList.toggle("below", above < this.height / 2);
@@ -429,7 +428,7 @@ export class Chart {
     this.tip.style.setProperty("--y", `${this.height - above}px`);
   }
 
-  /** Hide the words at a point, unless the handle has the focus. */
+  /** Hide the tooltip, unless the handle has the focus. */
   hideTip() {
     if (document.activeElement === this.grip && this.spec?.handle)
       this.showTip(this.spec.handle.index, this.spec.handle);
@@ -443,7 +442,7 @@ export class Chart {
 }
 
 /**
- * Whether a mark is as it was: the very same arrays, and equal words.
+ * Whether a mark is unchanged: identical arrays and equal text.
  * @param {Mark} before
  * @param {Mark} after
  * @returns {boolean}
@@ -454,25 +453,25 @@ function isSame(before, after) {
 }
 
 /**
- * Letters at a place.
+ * A text element.
  * @param {string} text
  * @param {Record<string, string | number>} attributes
  * @returns {SVGElement}
  */
-function letters(text, attributes) {
+function textElement(text, attributes) {
   const element = shape("text", attributes);
   element.textContent = text;
   return element;
 }
 
 /**
- * The name of an axis: plain words, and the technical name beside them.
+ * The title of an axis, with its unit or synonym in parentheses.
  * @param {Axis} axis
  * @param {Record<string, string | number>} attributes
  * @returns {SVGElement}
  */
-function named(axis, attributes) {
-  const element = letters(axis.label, { class: "axis", ...attributes });
+function axisTitle(axis, attributes) {
+  const element = textElement(axis.label, { class: "axis", ...attributes });
   if (axis.name) {
     const technical = shape("tspan", { class: "technical" });
     technical.textContent = ` (${axis.name})`;
@@ -482,11 +481,11 @@ function named(axis, attributes) {
 }
 
 /**
- * How a mark looks, small, for the legend.
+ * The symbol of a mark in the legend.
  * @param {Mark} mark
  * @returns {SVGElement[]}
  */
-function sampleOf(mark) {
+function legendSample(mark) {
   if (mark.kind === "band" || mark.kind === "bars") return [shape("path", { d: "M1 1H21V9H1Z" })];
   if (mark.kind === "dots") {
     return [

@@ -21,7 +21,7 @@ def grid() -> list[tuple[float, float]]:
 
 
 def test_exact_intervals_are_those_of_scipy() -> None:
-    page = Page("shares.js")
+    page = Page("intervals.js")
     for hits, misses in grid():
         for level in (0.5, 0.9, 0.95, 0.999):
             low, high = clopper_pearson(hits, misses, level)
@@ -39,7 +39,7 @@ def passes(rate: Decimal, hits: int, misses: int) -> Decimal:
 
 
 def test_exact_bounds_have_all_their_digits() -> None:
-    page = Page("shares.js")
+    page = Page("intervals.js")
     wanted = [(hits, misses) for hits in (0, 1, 4, 12) for misses in (1, 30, 10**6)]
     for hits, misses in wanted:
         page.ask("clopperPearson", hits, misses, 0.95)

@@ -1,0 +1,103 @@
+/** Text of the page that is the same for every report: panels, buttons and glossary. Measures, rules and parities bring
+ * their own text in the payload, from the registries in Python. */
+
+const CONFIDENCE_INTERVAL =
+  "A 95% confidence interval is computed by a method whose intervals contain the true value in 95% of repeated samples.";
+
+/** Names of both classes in legends. */
+export const CLASSES = { positive: "positives", negative: "negatives" };
+
+/** @typedef {{title: string, name: string, how: string, wide?: boolean}} Panel */
+
+/** @type {Record<string, Panel>} */
+export const PANELS = {
+  findings: {
+    title: "Key findings",
+    name: "at the settings of the plan",
+    how: "Each finding states the evidence, why it matters, and what to do. Findings refer to the settings of the plan and do not change with the controls. The link leads to the panel that shows the evidence.",
+  },
+  thousand: {
+    title: "Per 1,000 people",
+    name: "confusion matrix",
+    how: "Each square is one of 1,000 people at the selected prevalence. Filled orange squares are true positives, hollow orange squares false negatives. Filled blue squares are false positives, pale squares true negatives. The table is the confusion matrix: rows are labels, columns are decisions.",
+  },
+  measures: {
+    title: "Performance at this threshold",
+    name: "with confidence intervals",
+    how: `Each line is one measure at the selected threshold and prevalence. The dot is the estimate, the bar its confidence interval. ${CONFIDENCE_INTERVAL} Intervals of rates follow the controls. Other intervals are known at the settings of the plan only. The second table lists measures of the scores, which do not depend on the threshold.`,
+  },
+  scores: {
+    title: "Score distributions",
+    name: "by class",
+    how: "Bars upwards are positives, bars downwards are negatives, each as a share of its class. Each class is scaled to its highest bar. Scores in the shaded area are flagged. Drag the line, or use the arrow keys, to move the threshold. The less the classes overlap, the better a threshold separates them.",
+  },
+  roc: {
+    title: "ROC curve",
+    name: "sensitivity vs false positive rate",
+    how: "Each point is a threshold: sensitivity (upwards) against the false positive rate (to the right). The upper left corner is perfect, the diagonal is chance. Randomizing between two thresholds reaches the dashed convex hull. All points on an iso-cost line cost the same. The line shown touches the hull at the threshold of lowest cost for the selected costs and prevalence. The band is a pointwise confidence band.",
+  },
+  pr: {
+    title: "Precision–recall curve",
+    name: "PPV vs sensitivity",
+    how: "Each point is a threshold: precision (upwards) against recall (to the right), at the selected prevalence. The horizontal line is the prevalence, which is the precision of random flagging. F1, the harmonic mean of precision and recall, is constant along each thin curve.",
+  },
+  thresholds: {
+    title: "Performance by threshold",
+    name: "rates vs threshold",
+    how: "Each curve is one measure at every threshold. Drag the line to move the threshold.",
+  },
+  reliability: {
+    title: "Calibration: predicted vs observed risk",
+    name: "reliability diagram",
+    how: "Each dot is a bin of similar probabilities: the mean prediction (to the right) and the observed share of positives (upwards), with its confidence interval. On the diagonal the probabilities are calibrated; below it they are too high. The stepped line is an isotonic fit. Bars below show the number of people in each bin. At another prevalence than that of the sample the observed shares change, but the probabilities do not. The legend states the prevalence of the calibration error.",
+  },
+  benefit: {
+    title: "Decision curve (net benefit)",
+    name: "decision curve analysis",
+    how: "Net benefit counts true positives, less false positives weighted by the odds of the threshold probability, per person. The scores are useful where their line is above both reference lines: flag everybody, and flag nobody. At another prevalence than that of the sample, scores are adjusted to it before they are compared with the threshold probability; a dotted line shows the unadjusted scores. The current threshold flags the same people at every threshold probability, so it has its own line. The vertical line is the threshold probability that the selected costs imply. The dot on it is the net benefit of the current threshold.",
+  },
+  prevalence: {
+    title: "PPV and NPV by prevalence",
+    name: "predictive values",
+    how: "The current threshold at other prevalences, if the score distribution of each class stays the same. PPV falls where positives are rare, and NPV rises. Vertical lines mark the prevalence of the sample and the selected one. Bands are confidence intervals.",
+  },
+  groups: {
+    title: "Performance by group",
+    name: "group fairness",
+    wide: true,
+    how: "Each group at its threshold. A single threshold applies one threshold to all groups. Group-specific thresholds minimize the cost of each group separately. A parity constraint minimizes the total cost such that the named rates are equal in all groups. Where no single threshold reaches a rate, people with scores between two thresholds are decided at random. Prevalence, flag rate and PPV hold at the prevalence stated above the table. Where base rates differ, no policy makes all rates equal; the data cannot decide which parity is appropriate.",
+  },
+  models: {
+    title: "Model comparison",
+    name: "at planned thresholds and at equal flag rates",
+    wide: true,
+    how: "The first table shows each model at its planned threshold, at the prevalence in the heading. The differences below it compare these decisions and are tested in the sample. In the last table all models flag the same share of people as the selected model, so they cause the same workload. A model that predicts labels keeps its labels.",
+  },
+};
+
+/** @typedef {{label: string, hint: string}} Choice */
+
+/** The button that resets the page. @type {Choice} */
+export const RESET = {
+  label: "Reset",
+  hint: "Threshold, prevalence and costs of the plan.",
+};
+
+/** Policies for groups that are no parity constraint. @type {Record<string, Choice>} */
+export const GROUP_POLICIES = {
+  single: { label: "Single threshold", hint: "One threshold for all groups." },
+  own: { label: "Group-specific thresholds", hint: "The threshold of lowest cost for each group." },
+  planned: { label: "Policy of the plan", hint: "The decisions of the policy in the plan." },
+};
+
+/** Terms of the glossary that are neither measures nor buttons. @type {Record<string, string>} */
+export const TERMS = {
+  "Positive, negative": "The true class of a person: with the outcome of interest, or without it.",
+  "Flagged, not flagged":
+    "The decision (predicted positive or negative): scores at or above the threshold are flagged.",
+  "Threshold (cut-off)": "The lowest score that is flagged.",
+  "Confidence interval": CONFIDENCE_INTERVAL,
+  "Convex hull": "The best ROC points that randomizing between two thresholds can reach.",
+  "Decided at random":
+    "Where no single threshold reaches a rate, scores between two thresholds are flagged with a probability.",
+};
