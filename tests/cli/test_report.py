@@ -11,7 +11,7 @@ import click
 import jsonschema
 import pytest
 from click.testing import Result
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 import baserate
 from baserate import Costs, Cut, Plan, Policy
@@ -179,7 +179,6 @@ def plans(draw: st.DrawFn) -> Plan:
     )
 
 
-@settings(max_examples=50)
 @given(plans())
 def test_flags_of_a_plan_make_it_again(plan: Plan) -> None:
     assert planned(*shlex.split(" ".join(command_words(plan)))) == plan

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings, strategies as st
+from hypothesis import assume, given, strategies as st
 from scipy.special import ndtr, ndtri
 from scipy.stats import binom, binomtest
 
@@ -346,7 +346,6 @@ def test_tallies_of_two_samples_vary_as_their_rows() -> None:
 
 
 @given(expect=shares, goal=st.floats(0.05, 0.95), trials=st.integers(1, 200), sides=st.sampled_from([1, 2]))
-@settings(max_examples=50)
 def test_exact_power_is_that_of_the_test_of_scipy(expect: float, goal: float, trials: int, sides: Sides) -> None:
     assume(expect != goal)
     side = "greater" if expect > goal else "less"

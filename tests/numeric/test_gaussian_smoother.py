@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from baserate._numeric.smoothers import GaussianSmoother
 
@@ -52,7 +52,6 @@ def test_far_masses_do_not_meet_in_a_narrow_kernel() -> None:
     assert GaussianSmoother(np.array([0.2, 0.8]), np.array([1.0, -1.0])).absolute(1e-3) == pytest.approx(2, rel=1e-6)
 
 
-@settings(max_examples=40)
 @given(st.lists(st.tuples(st.floats(0, 1), st.floats(-1, 1)), min_size=1, max_size=8))
 def test_it_falls_with_the_width_down_to_the_sum(pairs: list[tuple[float, float]]) -> None:
     place, mass = map(np.array, zip(*pairs, strict=True))

@@ -291,7 +291,6 @@ def test_probabilities_adjusted_to_the_reported_prevalence_are_calibrated() -> N
     assert told.mean() == pytest.approx(truth.mean())
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, 9)), min_size=2, max_size=40))
 def test_attainable_precision_by_brute_force(rows: list[tuple[bool, int]]) -> None:
     truth, score = np.array([each for each, _ in rows]), np.array([each / 10 for _, each in rows])
