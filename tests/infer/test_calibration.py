@@ -18,6 +18,7 @@ from baserate.infer._calibration_curves import BandKind
 from baserate.infer._calibration_intervals import _noncentral, _normal_noncentrality
 from baserate.measure import _calibration_curve
 from tests.carried import carried
+from tests.tiers import tiered
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -33,7 +34,7 @@ def calibrated(seed: int, size: int = 200) -> Tally:
     return tally(rng.random(size) < p, p)
 
 
-@pytest.mark.parametrize("size", [1, 2, 3, 5])
+@pytest.mark.parametrize("size", tiered([1, 2, 3, 5], 2))
 def test_residuals_of_one_sign_have_a_smooth_error(size: int) -> None:
     # Their integral is the mean gap at any width, but for rounding, which must not hide the root.
     rng = np.random.default_rng(size)
@@ -695,6 +696,7 @@ def test_other_scores_for_the_same_masses() -> None:
         t.with_scores([0.5, nan, 0.1])
 
 
+@pytest.mark.slow
 def test_pooled_scores_do_not_bias_null_references(monkeypatch: pytest.MonkeyPatch) -> None:
     # An isotonic regression gains less of pooled scores, so data and draws must both be pooled.
     monkeypatch.setattr("baserate.infer._bootstrap.N_BUCKETS", 60)

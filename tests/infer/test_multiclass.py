@@ -25,6 +25,7 @@ from baserate import (
 from baserate.infer import _binomial, _canonical_order, _influence_functions, _multiclass_intervals
 from baserate.measure import describe, multiclass
 from baserate.measure.multiclass import average_over_classes
+from tests.tiers import tiered
 
 LABELS = ("a", "b", "c")
 AVERAGES: list[tuple[str, Literal["macro", "weighted"]]] = [
@@ -142,7 +143,7 @@ def test_row_influence_matches_finite_differences(name: str) -> None:
         assert slopes[at] == pytest.approx((near[0] - near[1]) / (2 * step), abs=1e-8)
 
 
-@pytest.mark.parametrize("name", [f"{how} {inner}" for inner, how in AVERAGES] + ["hand_till"])
+@pytest.mark.parametrize("name", tiered([f"{how} {inner}" for inner, how in AVERAGES] + ["hand_till"], 3))
 def test_closed_forms_are_as_wide_as_resampling(name: str) -> None:
     rows = sample(6, 600)
     value, low, high = bounds(name, rows)

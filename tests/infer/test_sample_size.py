@@ -42,6 +42,7 @@ from baserate.infer._auc_intervals import AucEstimate, newcombe_variance
 from baserate.infer._binomial import METHODS, Proportion, proportion_interval
 from baserate.infer._sample_size import Sides
 from baserate.infer._sample_size_auc import expect_auc
+from tests.tiers import slow, tiered
 
 shares = st.floats(0.01, 0.99)
 widths = st.floats(0.005, 0.3)
@@ -477,9 +478,9 @@ def test_simulation_takes_scores_that_are_probabilities() -> None:
 @pytest.mark.parametrize(
     "made",
     [
-        population.linear(prevalence=0.1),
-        population.binormal(prevalence=0.04),
-        pytest.param(population.logit_normal(prevalence=0.2), marks=pytest.mark.slow),
+        slow(population.linear(prevalence=0.1)),
+        slow(population.binormal(prevalence=0.04)),
+        slow(population.logit_normal(prevalence=0.2)),
         population.beta(negative=(0.05, 0.2), positive=(0.3, 0.1), prevalence=0.3),
     ],
     ids=["linear", "binormal", "logit-normal", "beta"],
@@ -499,6 +500,7 @@ def test_the_ratio_observed_to_expected_is_simulated_for_a_calibrated_model(made
     assert "of a calibrated model" in found.how
 
 
+@pytest.mark.slow
 def test_the_calibration_slope_is_simulated_for_a_calibrated_model() -> None:
     # The information of a logistic regression of the outcome on the log-odds, weighted by p(1 − p).
     made = population.binormal(means=(0, 2), prevalence=0.2)
@@ -512,15 +514,12 @@ def test_the_calibration_slope_is_simulated_for_a_calibrated_model() -> None:
     assert found.rows == pytest.approx((Z / 0.15) ** 2 / information, rel=0.15)
 
 
-SLOW = ("e50", "e90", "emax", "calibration_slope")
-OF_PROBABILITIES = [
-    pytest.param(name, marks=pytest.mark.slow) if name in SLOW else name
-    for name, each in measure.MEASURES.items()
-    if measure.describe(each).of is Tally
-]
+OF_PROBABILITIES = [name for name, each in measure.MEASURES.items() if measure.describe(each).of is Tally]
 
 
-@pytest.mark.parametrize("name", OF_PROBABILITIES)
+@pytest.mark.parametrize(
+    "name", tiered(OF_PROBABILITIES, {"brier", "ece", "calibration_in_the_large", "log_loss"}.__contains__)
+)
 def test_every_measure_of_probabilities_takes_a_population_whose_scores_are_none(name: str) -> None:
     wide = {"calibration_intercept": 0.8, "calibration_slope": 0.5, "calibration_in_the_large": 0.3}
     found = sample_size_by_simulation(population.binormal(prevalence=0.3), name, wide.get(name, 0.2), draws=400)

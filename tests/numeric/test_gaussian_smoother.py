@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from baserate._numeric.smoothers import GaussianSmoother
+from tests.tiers import tiered
 
 Floats = npt.NDArray[np.float64]
 
@@ -32,7 +33,9 @@ def integral(place: Floats, mass: Floats, width: float) -> float:
     return float(np.trapezoid(np.abs(density(at, place, mass, width)), at))
 
 
-@pytest.mark.parametrize("width", [1e-3, 2e-3, 5e-3, 0.02, 0.05, 0.1, 0.3, 1.0, 3.0])
+@pytest.mark.parametrize(
+    "width", tiered([1e-3, 2e-3, 5e-3, 0.02, 0.05, 0.1, 0.3, 1.0, 3.0], {5e-3, 0.05, 1.0}.__contains__)
+)
 def test_equals_the_integral(width: float) -> None:
     # What is left are changes of sign, of ours and of the mesh.
     assert GaussianSmoother(PLACE, MASS).absolute(width) == pytest.approx(integral(PLACE, MASS, width), rel=1e-6)

@@ -14,6 +14,7 @@ from baserate.cli._people import screening
 from baserate.report import CHECKS
 from baserate.report._page import page_payload
 from tests.report.page.node import Page
+from tests.tiers import tiered
 
 THIN = "\u202f"
 WRITTEN: list[tuple[str, str, list[Any]]] = [
@@ -140,7 +141,7 @@ STATES: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("state", STATES)
+@pytest.mark.parametrize("state", tiered(STATES))
 def test_the_dot_of_a_decision_curve_lies_on_the_line_of_the_current_threshold(
     report: Report, state: dict[str, Any]
 ) -> None:
@@ -166,7 +167,7 @@ def test_the_dot_of_a_decision_curve_lies_on_the_line_of_the_current_threshold(
     assert all(mark.get("label") for mark in spec["marks"])
 
 
-@pytest.mark.parametrize("state", STATES)
+@pytest.mark.parametrize("state", tiered(STATES))
 def test_a_decision_curve_says_whether_scores_were_adjusted(report: Report, state: dict[str, Any]) -> None:
     page = Page("view.js", "panels/benefit.js")
     page.ask("benefitSpec", page.keep("makeView", page.keep("openBook", page_payload(report)), state))
