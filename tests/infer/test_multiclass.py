@@ -360,7 +360,7 @@ class TestComparisons:
             assert found.p == pytest.approx(expected.p, rel=1e-9)
             assert found.difference.low == pytest.approx(expected.difference.low, rel=1e-9)
 
-    @pytest.mark.parametrize("name", ["macro auc", "macro average_precision", "weighted brier"])
+    @pytest.mark.parametrize("name", tiered(["macro auc", "macro average_precision", "weighted brier"]))
     def test_averages_are_compared_as_resampled(self, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(_canonical_order, "MAX_SAMPLES", 499)
         a, b = (sample(seed, 400) for seed in (7, 8))

@@ -42,7 +42,7 @@ from baserate.infer._auc_intervals import AucEstimate, newcombe_variance
 from baserate.infer._binomial import METHODS, Proportion, proportion_interval
 from baserate.infer._sample_size import Sides
 from baserate.infer._sample_size_auc import expect_auc
-from tests.tiers import slow, tiered
+from tests.tiers import slow, tiered, tiered_rows
 
 shares = st.floats(0.01, 0.99)
 widths = st.floats(0.005, 0.3)
@@ -240,7 +240,9 @@ def test_the_variance_of_normal_scores_of_any_spread_is_that_of_their_placements
     assert found.variance == pytest.approx(exact_area(auc, 40, 160, ratio), rel=1e-3)
 
 
-@pytest.mark.parametrize(("auc", "null", "prevalence"), [(0.8, 0.5, 0.1), (0.8, 0.7, 0.3), (0.2, 0.5, 0.3)])
+@pytest.mark.parametrize(
+    ("auc", "null", "prevalence"), tiered_rows([(0.8, 0.5, 0.1), (0.8, 0.7, 0.3), (0.2, 0.5, 0.3)])
+)
 def test_the_size_to_show_an_auc_gives_its_interval_the_power(auc: float, null: float, prevalence: float) -> None:
     """The interval that `estimate` gives lies beyond the null as often as planned."""
     rows = sample_size_for_auc_test(auc, power=0.9, null=null, prevalence=prevalence).rows

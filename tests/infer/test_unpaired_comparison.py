@@ -391,6 +391,7 @@ def test_classes_need_a_measure_of_classes() -> None:
         compare_classes(a, b, measure=MEASURES["auc"])
 
 
+@pytest.mark.slow
 def test_hand_till_keeps_its_level() -> None:
     runs = 300
     rejected = sum(compare_classes(*classes(seed, size=60)).p < 0.05 for seed in range(runs))
@@ -420,7 +421,7 @@ def test_decisions_of_many_classes_keep_their_level() -> None:
 
 @pytest.mark.parametrize(
     "name",
-    tiered(["brier", "ks", "average_precision", "log_loss", "brier_skill", "cap_area"], 2),
+    tiered(["brier", "ks", "average_precision", "log_loss", "brier_skill", "cap_area"]),
 )
 def test_few_rows_raise_no_false_alarms(name: str) -> None:
     # By draws: 13 % of KS with ten positives, 12 % of Brier scores of ten rows.

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, reject, strategies as st
+from hypothesis import given, reject, settings, strategies as st
 from scipy import stats
 from scipy.integrate import quad
 from scipy.special import expit
@@ -162,6 +162,7 @@ def test_the_roc_curve_does_not_know_the_prevalence(made: Population) -> None:
     )
 
 
+@settings(max_examples=settings().max_examples // 2)
 @given(populations, st.floats(0, 1))
 def test_scores_of_our_own_and_of_scipy_give_the_same(made: Population, chance: float) -> None:
     theirs, t = of_scipy(made), middle(made, chance)

@@ -11,7 +11,7 @@ from baserate import Counts, Curve, Tally, infer, measure, shift, tally
 from baserate.measure import MEASURES, describe
 from tests.strategies import Rows, noun, probability, rows, same, tables
 
-SLOW = settings(max_examples=10, deadline=None)
+SLOW = settings(max_examples=settings().max_examples // 5)
 near = partial(pytest.approx, rel=1e-9, abs=1e-12, nan_ok=True)
 share = st.floats(0.001, 0.999)
 people = rows(score=probability, max_size=25)

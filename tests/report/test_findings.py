@@ -378,7 +378,7 @@ def asked(draw: st.DrawFn) -> dict[str, Any]:
     return told | {name: draw(each) for name, each in optional.items() if draw(st.booleans())}
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=settings().max_examples // 3)
 @given(asked())
 def test_any_rows_have_a_report_with_well_formed_findings(told: dict[str, Any]) -> None:
     report = baserate.evaluate(**told)

@@ -109,7 +109,7 @@ def test_classes_in_another_order_have_the_same_shares(name: str, seed: int, ord
     alike(found_by(name, MulticlassTarget(t.score[:, order], labels), v), found_by(name, t, v))
 
 
-@pytest.mark.parametrize("name", OF_VALUE)
+@pytest.mark.parametrize("name", tiered(OF_VALUE, 3))
 @given(seed=SEEDS, times=st.integers(2, 4))
 def test_a_duplicated_target_has_the_same_shares(name: str, seed: int, times: int) -> None:
     t, v = target(seed, 60), validation(seed, 150)
