@@ -144,7 +144,8 @@ def test_every_code_but_two_has_a_command_for_some_rows() -> None:
     assert without == NEEDS_NO_COMMAND
 
 
-@pytest.mark.parametrize("code", ["BR003", "BR006", "BR007", "BR011"])  # all kinds of plans, and rows of one class
+# All kinds of plans, and rows of one class.
+@pytest.mark.parametrize("code", tiered(["BR003", "BR006", "BR007", "BR011"], 2))
 @pytest.mark.parametrize("at", tiered([0, -1]))
 def test_what_comes_next_runs_with_the_files(code: str, at: int, folder: Path) -> None:
     report = through_the_shell(in_files(made(FIRES[code][at]), folder))
