@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from bench import coverage
+from tests.tiers import tiered
 
 PAGE = Path(__file__).parents[1] / "docs" / "intervals.md"
 
@@ -20,18 +21,19 @@ def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return page
 
 
-def test_all_kinds_at_once(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("names", tiered([("sensitivity", "auc"), ("sensitivity", "brier_skill", "auc", "pr_auc")]))
+def test_all_kinds_at_once(names: tuple[str, ...], small: Path, capsys: pytest.CaptureFixture[str]) -> None:
     # So few runs that many a place is studied again.
-    coverage.main(["sensitivity", "brier_skill", "auc", "pr_auc", "--runs", "8", "--docs"])
+    coverage.main([*names, "--runs", "8", "--docs"])
     told = capsys.readouterr()
-    again = re.search(r"(\d+) of 36 numbers are below 0.945, and studied again", told.err)
+    again = re.search(rf"(\d+) of {9 * len(names)} numbers are below 0.945, and studied again", told.err)
     assert again is not None
     assert int(again[1]) > 0
     page = small.read_text(encoding="utf-8")
     assert page.startswith("before\n")
     assert page.endswith("\nafter\n")
     assert "old" not in page
-    for name in ("sensitivity", "brier skill", "auc", "pr auc"):
+    for name in (each.replace("_", " ") for each in names):
         assert name in page
         assert name in told.out
 

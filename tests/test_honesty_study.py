@@ -6,6 +6,7 @@ import pytest
 from bench import honesty
 
 
+@pytest.mark.slow
 def test_cross_fitting_is_honest_and_own_rows_are_not() -> None:
     """Folds with equal shares of each class would hide a third of the cost: they know each other's prevalence."""
     for method in ("logistic", "isotonic"):

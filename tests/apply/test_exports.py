@@ -9,7 +9,7 @@ from typing import Any
 import duckdb
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from baserate import Calibrator, MulticlassCalibrator, OptionError, apply
 from baserate._arrays import Floats
@@ -48,7 +48,6 @@ def test_every_form_is_the_same_in_sql_and_in_python(name: str) -> None:
 
 
 @given(forms, scores)
-@settings(max_examples=40, deadline=None)
 def test_any_form_is_the_same_in_sql_and_in_python(form: Form, given: list[float]) -> None:
     map_, x = mapped(form), np.concatenate([given, edges(form)])
     wanted = map_(x)

@@ -31,6 +31,7 @@ from baserate._calibrator import shift_log_odds
 from baserate._calibrator_forms import Form
 from tests.apply.forms import CLASS_FORMS, CLOSE, FORMS, LABELS, classed, edges, forms, mapped, scores
 from tests.apply.tables import read, write
+from tests.tiers import some, tiered
 
 MAP = mapped(FORMS["rarer"])
 CSV = 'who,risk,note\n007,0.50,"a, b"\n08,1e-1,\n9,.25,"say ""x"""\n'
@@ -54,7 +55,12 @@ def test_text_stays_unchanged(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "name", ["out.csv", "out.tsv", "out.parquet", "out.jsonl", "out.ndjson", "out.json", "out.csv.gz", "out.tsv.gz"]
 )
-@pytest.mark.parametrize("source", ["in.csv", "in.tsv", "in.csv.gz", "in.parquet", "in.jsonl", "in.arrow"])
+@pytest.mark.parametrize(
+    "source",
+    tiered(
+        ["in.csv", "in.tsv", "in.csv.gz", "in.parquet", "in.jsonl", "in.arrow"], {"in.csv", "in.parquet"}.__contains__
+    ),
+)
 def test_every_kind_becomes_every_other(source: str, name: str, tmp_path: Path) -> None:
     table = pa.table({"who": ["007", "08", None], "risk": [0.5, 0.1, 0.25], "n": [1, 2, 3]})
     write(table, tmp_path / source)
@@ -91,7 +97,7 @@ def test_json_values_stay_unchanged(tmp_path: Path) -> None:
     assert second == {**rows[1], "deep": None, "risk_calibrated": WANTED[1]}
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", tiered(FORMS, some(FORMS, 3)))
 def test_every_form_is_the_same_in_files(form: str, tmp_path: Path) -> None:
     x = edges(FORMS[form])
     pq.write_table(pa.table({"risk": x}), tmp_path / "in.parquet")
@@ -302,6 +308,7 @@ def interrupt():
         time.sleep(0.001)
     os.kill(os.getpid(), signal.SIGINT)
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell in the background has it ignored
 threading.Thread(target=interrupt, daemon=True).start()
 apply.file(load_calibrator("map.json"), "in.parquet", "out.csv")
 """
@@ -317,8 +324,9 @@ def test_interruption_leaves_no_files_behind(tmp_path: Path) -> None:
         done = subprocess.run(
             [sys.executable, "-c", INTERRUPTED], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=300
         )
-        if done.returncode:  # otherwise it was through before its thread had a turn
+        if done.returncode:
             break
+        (tmp_path / "out.csv").unlink()  # it was through before its thread had a turn
     assert done.stderr.rstrip().endswith("KeyboardInterrupt")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.parquet", "map.json"]
 

@@ -90,7 +90,6 @@ def test_other_dialects_mean_the_same(dialect: str, grammar: str, data: st.DataO
 
 
 @given(st.data())
-@settings(max_examples=80, deadline=None)
 def test_python_decides_as_the_policy_does(data: st.DataObject) -> None:
     policy = data.draw(policies())
     rows = data.draw(samples(policy))

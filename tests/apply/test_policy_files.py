@@ -26,6 +26,7 @@ from baserate import (
 from baserate._cut import Treatment
 from tests.apply.policy_rows import COLUMNS, HALF, IDS, POLICIES, THREE, expected_action, rows_of, table
 from tests.apply.tables import read, write
+from tests.tiers import tiered
 
 OF_FILES = ("combinations", "of three")
 """Those that every kind of file meets."""
@@ -33,7 +34,7 @@ KINDS = ("in.csv", "in.tsv", "in.csv.gz", "in.parquet", "in.jsonl", "in.arrow")
 
 
 @pytest.mark.parametrize("source", KINDS)
-@pytest.mark.parametrize("ids", IDS)
+@pytest.mark.parametrize("ids", tiered(IDS))
 def test_every_kind_of_file_is_decided_as_the_policy_says(source: str, ids: str, tmp_path: Path) -> None:
     # An empty cell of CSV is nothing, and so no id.
     rows = [row for row in rows_of(IDS[ids] * 3, seed=1) if row["who"] != "" or ".json" in source]

@@ -73,7 +73,7 @@ def spark() -> Iterator[Run]:
 
 
 @given(st.data())
-@settings(ONE_SESSION, max_examples=60)
+@settings(ONE_SESSION)
 def test_postgresql_decides_as_the_policy_does(postgresql: Run, data: st.DataObject) -> None:
     policy = data.draw(policies())
     decided(postgresql, policy, data.draw(samples(policy)), "postgresql")

@@ -12,6 +12,7 @@ from tests.cli.shell import is_as_ever, people, run
 from tests.cli.test_classes import pets
 from tests.cli.test_reliability import screened
 from tests.schemas import fitting
+from tests.tiers import tiered
 
 ONE = ("--truth", "sick", "--score", "risk", "--positive", "1")
 QUICK = ("--draws", "50", "-q")
@@ -55,7 +56,10 @@ def test_a_view_of_several_classes_is_as_ever(tmp_path: Path) -> None:
     assert is_as_ever(result.stdout, "calibrate-classes")
 
 
-@pytest.mark.parametrize("method", [*calibrate.BINARY_METHODS, "choose"])
+@pytest.mark.parametrize(
+    "method",
+    tiered([*calibrate.BINARY_METHODS, "choose"], {"logistic", "isotonic", "histogram", "choose"}.__contains__),
+)
 def test_the_map_is_that_of_all_rows(method: str, tmp_path: Path) -> None:
     file, out = screened(tmp_path), tmp_path / "map.json"
     result = run("calibrate", file, *ONE, "--with", method, "--draws", "0", "-o", out)
@@ -268,7 +272,7 @@ def raw(folder: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("method", ["logistic", "isotonic", "venn-abers", "choose"])
+@pytest.mark.parametrize("method", tiered(["logistic", "isotonic", "venn-abers", "choose"], 2))
 def test_scores_that_are_no_probabilities_become_some(method: str, tmp_path: Path) -> None:
     file, out = raw(tmp_path), tmp_path / "map.json"
     result = run("calibrate", file, "--truth", "y", "--score", "margin", "--with", method, *QUICK[:2], "-o", out)
@@ -293,7 +297,9 @@ def test_a_map_that_cannot_be_judged_is_still_written(tmp_path: Path) -> None:
     assert load_calibrator(out).method == "logistic"
 
 
-@pytest.mark.parametrize("method", ["logistic", "histogram", "isotonic", "strict-isotonic", "venn-abers", "choose"])
+@pytest.mark.parametrize(
+    "method", tiered(["logistic", "histogram", "isotonic", "strict-isotonic", "venn-abers", "choose"], 2)
+)
 def test_scores_of_which_few_lie_above_one_are_calibrated_and_applied(method: str, tmp_path: Path) -> None:
     rng = np.random.default_rng(3)
     score = rng.integers(1, 100, 113) / 100

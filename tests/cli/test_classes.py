@@ -10,6 +10,7 @@ import pytest
 from baserate.text._tables import display_width
 from tests.cli.shell import is_as_ever, people, run, views
 from tests.schemas import RESULTS
+from tests.tiers import slow
 
 PETS = """\
 is,called,p_cat,p_dog,p_fish,home,times
@@ -139,10 +140,11 @@ def test_scores_that_are_no_probabilities_are_judged_by_rank(tmp_path: Path) -> 
     assert "are not probabilities" in asked.stderr
 
 
-def test_all_measures_are_given_when_asked_for(tmp_path: Path) -> None:
+@pytest.mark.parametrize("more", [("--no-interval",), slow(())])
+def test_all_measures_are_given_when_asked_for(more: tuple[str, ...], tmp_path: Path) -> None:
     from baserate import Confusion, MulticlassRows, measure
 
-    found = rows(pets(tmp_path), *SCORES, "--measures", "all", "--average", "macro")
+    found = rows(pets(tmp_path), *SCORES, "--measures", "all", "--average", "macro", *more)
     whole = {row["measure"] for row in found if row["class"] is None and row["average"] is None}
     several = measure.multiclass.MEASURES.items()
     assert whole == {name for name, m in several if measure.describe(m).of in (Confusion, MulticlassRows)}

@@ -11,6 +11,7 @@ import pytest
 from baserate import measure, read
 from tests.cli.shell import PEOPLE, fit_the_terminal, is_as_ever, people, program, run
 from tests.schemas import fitting
+from tests.tiers import tiered
 
 ONE = ("--truth", "sick", "--score", "risk")
 TWO = (*ONE, "--score", "old")
@@ -71,7 +72,7 @@ def test_corners_by_hand() -> None:
         ("--fn", "0", "--fp", "1"),
     ],
 )
-@pytest.mark.parametrize("prevalence", ["0.05", "40%", "0.9"])
+@pytest.mark.parametrize("prevalence", tiered(["0.05", "40%", "0.9"]))
 def test_the_mark_lies_on_the_curve(typed: tuple[str, ...], prevalence: str, tmp_path: Path) -> None:
     told = found(people(tmp_path), *TWO, *typed, "--prevalence", prevalence)
     place = told["data"]["marked"]

@@ -15,6 +15,7 @@ from baserate.cli._costs import read_table
 from baserate.text._tables import display_width
 from tests.cli.shell import fit_the_terminal, is_as_ever, people, program, run
 from tests.schemas import fitting
+from tests.tiers import tiered
 
 ONE = ("--truth", "sick", "--score", "risk")
 M1, M2 = ("--table", "M1=150,40,60,250"), ("--table", "M2=250,45,5,200")
@@ -143,7 +144,7 @@ def test_cells_by_name_in_any_order(cells: list[int], order: list[str], spelled:
     assert (read_table(f"a=b={text}").name, read_table(f"a=b={text}").cells) == ("a=b", tuple(cells))
 
 
-@pytest.mark.parametrize("prevalence", ["0.05", "40%", "0.9"])
+@pytest.mark.parametrize("prevalence", tiered(["0.05", "40%", "0.9"]))
 @pytest.mark.parametrize("threshold", [(), ("--threshold", "0.64"), ("--threshold", "0.3,0.4")])
 def test_files_are_costed_as_their_own_tables(prevalence: str, threshold: tuple[str, ...], tmp_path: Path) -> None:
     """Hypothetical tables at the stated prevalence, made by hand from rates."""

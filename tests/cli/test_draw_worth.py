@@ -7,6 +7,7 @@ import pytest
 
 from baserate import decide, read
 from tests.cli.shell import people, run
+from tests.tiers import tiered_rows
 
 FIGURES = [
     ("reliability", "--bins 5 --by mass"),
@@ -21,7 +22,7 @@ FIGURES = [
 ]
 
 
-@pytest.mark.parametrize(("figure", "options"), FIGURES)
+@pytest.mark.parametrize(("figure", "options"), tiered_rows(FIGURES, 3))
 def test_figures_are_written_and_told(figure: str, options: str, tmp_path: Path) -> None:
     picture = tmp_path / "figure.svg"
     columns = ("--truth", "sick", "--score", "risk")

@@ -12,6 +12,7 @@ from baserate.equalize import Folds, Goal
 from baserate.infer import IntervalOptions
 from tests.cli.shell import fit_the_terminal, is_as_ever, run
 from tests.schemas import fitting
+from tests.tiers import tiered
 
 TYPED = ("--truth", "sick", "--score", "risk", "--group", "sex", "--positive", "1", "--parity", "equalized-odds")
 WAYS: dict[str, tuple[str, ...]] = {
@@ -68,7 +69,7 @@ def test_a_way_is_taken(name: str, screened: Path) -> None:
     assert told["data"]["needs_group"] == (name != "blind") == (told["data"]["legal"] is not None)
 
 
-@pytest.mark.parametrize("name", ["deterministic", "blind", "crossing", "reject"])
+@pytest.mark.parametrize("name", tiered(["deterministic", "blind", "crossing", "reject"], 2))
 def test_the_distance_from_the_optimum_is_told(name: str, screened: Path) -> None:
     typed = (screened, *TYPED, *WAYS[name], "--fp", "3")
     told = found(*typed)["data"]

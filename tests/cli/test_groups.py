@@ -14,6 +14,7 @@ from baserate import Cut, Policy, equalize
 from baserate.text._tables import display_width
 from tests.cli.shell import is_as_ever, people, run
 from tests.schemas import fitting
+from tests.tiers import tiered
 
 ONE = ("--truth", "sick", "--score", "risk", "--positive", "1")
 QUICK = ("--draws", "200", "-q")
@@ -61,7 +62,7 @@ def rows_of(result: Result) -> list[dict[str, Any]]:
     return found
 
 
-@pytest.mark.parametrize("name", [name for name in VIEWS if not name.endswith("md")])
+@pytest.mark.parametrize("name", tiered([name for name in VIEWS if not name.endswith("md")], 2))
 def test_all_that_programs_get_fits_the_schema(name: str, tmp_path: Path) -> None:
     found = rows_of(run("groups", screened(tmp_path), *VIEWS[name], *QUICK, "--json"))
     assert {row["table"] for row in found} == {"group", "difference", "gap"}
@@ -199,7 +200,7 @@ def test_labels_are_not_decided_again(tmp_path: Path) -> None:
     assert "--predicted holds decisions already" in result.stderr
 
 
-@pytest.mark.parametrize("verb", [("curve", "roc"), ("curve", "pr"), ("reliability",)])
+@pytest.mark.parametrize("verb", tiered([("curve", "roc"), ("curve", "pr"), ("reliability",)], 2))
 def test_curves_of_each_group_are_had_as_the_footnote_says(verb: tuple[str, ...], tmp_path: Path) -> None:
     path = screened(tmp_path)
     assert " ".join(("baserate", *verb)).replace("curve pr", "curve roc") in run(

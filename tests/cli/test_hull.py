@@ -14,6 +14,7 @@ from baserate.cli._hull import FEW
 from baserate.decide import CHOSEN_NOTE as CHOSEN, _hull_tables
 from tests.cli.shell import PEOPLE, fit_the_terminal, is_as_ever, people, program, run
 from tests.schemas import fitting
+from tests.tiers import tiered
 
 ONE = ("--truth", "sick", "--score", "risk")
 TWO = (*ONE, "--score", "old")
@@ -123,7 +124,7 @@ def test_reversal_is_offered_and_taken(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("typed", [("--fn", "5"), ("--fp", "3"), ("--fp", "0"), ("--tp", "-4", "--tn", "0.5")])
-@pytest.mark.parametrize("prevalence", [0.02, 0.4, 0.9])
+@pytest.mark.parametrize("prevalence", tiered([0.02, 0.4, 0.9]))
 def test_the_best_there_is_the_cheapest_of_all(typed: tuple[str, ...], prevalence: float, tmp_path: Path) -> None:
     path = people(tmp_path)
     at = found(path, *TWO, *typed, "--prevalence", prevalence)["data"]["at"]

@@ -16,6 +16,7 @@ from baserate.text._pivot import format_bounds
 from baserate.text._tables import IntervalCell, Page, Row, Section, Table, display_width
 from tests.cli.shell import people, run
 from tests.schemas import RESULTS
+from tests.tiers import tiered
 
 ONE = ("--truth", "sick", "--score", "risk")
 
@@ -52,7 +53,7 @@ def test_three_of_four_have_the_published_clopper_pearson_interval(tmp_path: Pat
     assert "95 % intervals: Clopper–Pearson for shares; " in shown
 
 
-@pytest.mark.parametrize("typed", ["0.9", "90%", "90 %", ".9"])
+@pytest.mark.parametrize("typed", tiered(["0.9", "90%", "90 %", ".9"], 2))
 def test_a_level_is_a_share_or_per_cent(typed: str, tmp_path: Path) -> None:
     found = told(people(tmp_path), *ONE, "--level", typed)
     assert found["data"]["interval"]["level"] == pytest.approx(0.9)

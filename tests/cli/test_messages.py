@@ -228,8 +228,10 @@ def test_control_c_stops_a_program_that_waits(tmp_path: Path) -> None:
         stderr=subprocess.PIPE,
         text=True,
         env={**os.environ, "TMPDIR": str(tmp_path)},
+        # Of a shell in the background it would inherit that the signal is ignored.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509  (no other thread runs)
     ) as waiting:
-        patience = monotonic() + 60
+        patience = monotonic() + 120
         while waiting.poll() is None and not list(tmp_path.glob("*/spooled-*")) and monotonic() < patience:
             sleep(0.01)  # until it has begun to store what comes in
         waiting.send_signal(signal.SIGINT)

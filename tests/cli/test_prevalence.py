@@ -16,6 +16,7 @@ from baserate import read, shift
 from baserate.text._tables import display_width
 from tests.cli.shell import is_as_ever, run
 from tests.schemas import fitting
+from tests.tiers import some, tiered
 
 SCORED = ("--score", "risk", "--truth", "sick", "--positive", "1")
 MANY = ("--scores", "q_", "--validation-scores", "p_", "--truth", "is")
@@ -158,7 +159,7 @@ def test_it_is_what_the_library_says(both: tuple[str, ...]) -> None:
     assert {key: row["low"] for key, row in ours.items()} == {key: row["low"] for key, row in theirs.items()}
 
 
-@pytest.mark.parametrize("method", [name for name in METHODS if name != "gmm"])
+@pytest.mark.parametrize("method", tiered([name for name in METHODS if name != "gmm"], some(METHODS, 3)))
 def test_every_method_estimates(method: str, both: tuple[str, ...]) -> None:
     results = found(run("prevalence", *both, *SCORED, "--method", method, "--measures", "precision", "--json"))
     assert results["data"]["method"] == method
@@ -345,7 +346,7 @@ def test_missing_scores_are_refused_or_dropped(both: tuple[str, ...]) -> None:
     assert dropped.stdout.startswith("holes.csv · 400 of 402 rows (2 dropped: risk: 1 missing, 1 NaN) · validation:")
 
 
-@pytest.mark.parametrize("typed", [("prevalence",), ("expect", "--assume", "label-shift")])
+@pytest.mark.parametrize("typed", tiered([("prevalence",), ("expect", "--assume", "label-shift")]))
 def test_the_target_may_come_from_a_pipe(typed: tuple[str, ...], both: tuple[str, ...]) -> None:
     verb, *more = typed
     given = Path("new.csv").read_text(encoding="utf-8")

@@ -121,9 +121,14 @@ def test_completion_scripts_name_the_program(shell: str, word: str) -> None:
     ],
 )
 def test_words_are_completed(words: str, found: set[str]) -> None:
-    env = {"_BASERATE_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(len(words.split()) - 1)}
-    done = program(env=env)
+    at = str(len(words.split()) - 1)
+    done = run(env={"_BASERATE_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": at})
     assert {line.partition(",")[2] for line in done.stdout.split()} == found
+
+
+def test_words_are_completed_by_the_program() -> None:
+    done = program(env={"_BASERATE_COMPLETE": "bash_complete", "COMP_WORDS": "baserate me", "COMP_CWORD": "1"})
+    assert done.stdout.split() == ["plain,measure"]
 
 
 class Terminal(StringIO):

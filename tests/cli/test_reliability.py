@@ -14,6 +14,7 @@ from baserate.text._tables import display_width
 from tests.cli.shell import is_as_ever, people, run
 from tests.cli.test_classes import pets
 from tests.schemas import fitting
+from tests.tiers import tiered, tiered_rows
 
 ONE = ("--truth", "sick", "--score", "risk", "--positive", "1")
 TWO = (*ONE, "--score", "old")
@@ -89,13 +90,13 @@ def read(result: Result) -> dict[str, Any]:
     return fitting(result.stdout)
 
 
-@pytest.mark.parametrize("name", [name for name in VIEWS if not name.endswith(("md", "narrow"))])
+@pytest.mark.parametrize("name", tiered([name for name in VIEWS if not name.endswith(("md", "narrow"))], 3))
 def test_all_that_programs_get_fits_the_schema(name: str, tmp_path: Path) -> None:
     found = read(run("reliability", screened(tmp_path), *VIEWS[name], "--json"))
     assert found["rows"]
 
 
-@pytest.mark.parametrize("typed", [QUICK, *(("--curve", what) for what in CURVES)])
+@pytest.mark.parametrize("typed", tiered([QUICK, *(("--curve", what) for what in CURVES)], 2))
 def test_all_of_many_classes_fits_the_schema(typed: tuple[str, ...], tmp_path: Path) -> None:
     rows = read(run("reliability", pets(tmp_path), *CLASSES, *typed, "--json"))["rows"]
     assert list(dict.fromkeys((row["class"], row["top"]) for row in rows)) == [
@@ -191,12 +192,15 @@ def written(folder: Path, rows: str) -> Path:
 
 @pytest.mark.parametrize(
     ("rows", "told"),
-    [
-        ("1,0.3\n0,0.3\n0,0.3\n1,0.3\n0,0.3\n", "all probabilities are equal"),
-        ("1,0.3\n1,0.4\n1,0.5\n", "there are no negatives"),
-        ("1,1\n0,0\n1,1\n0,0\n", "all probabilities are 0 or 1, so outcomes cannot vary"),
-        ("1,0.8\n0,0.2\n0,0.8\n1,0.2\n0,0.2\n", ""),
-    ],
+    tiered_rows(
+        [
+            ("1,0.3\n0,0.3\n0,0.3\n1,0.3\n0,0.3\n", "all probabilities are equal"),
+            ("1,0.3\n1,0.4\n1,0.5\n", "there are no negatives"),
+            ("1,1\n0,0\n1,1\n0,0\n", "all probabilities are 0 or 1, so outcomes cannot vary"),
+            ("1,0.8\n0,0.2\n0,0.8\n1,0.2\n0,0.2\n", ""),
+        ],
+        1,
+    ),
 )
 def test_odd_data_are_judged_as_far_as_they_can_be(rows: str, told: str, tmp_path: Path) -> None:
     path = written(tmp_path, rows)

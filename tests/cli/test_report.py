@@ -11,7 +11,7 @@ import click
 import jsonschema
 import pytest
 from click.testing import Result
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 import baserate
 from baserate import Costs, Cut, Plan, Policy
@@ -21,6 +21,7 @@ from baserate.report._commands import command_words, next_commands
 from baserate.report._report import COLUMNS
 from baserate.text._tables import display_width
 from tests.cli.shell import PEOPLE, is_as_ever, people, planned, run
+from tests.tiers import tiered
 
 ONE = ("--truth", "sick", "--score", "risk", "--positive", "1")
 USED = ("--prevalence", "0.02", "--fp", "1", "--fn", "20")
@@ -179,7 +180,6 @@ def plans(draw: st.DrawFn) -> Plan:
     )
 
 
-@settings(max_examples=50)
 @given(plans())
 def test_flags_of_a_plan_make_it_again(plan: Plan) -> None:
     assert planned(*shlex.split(" ".join(command_words(plan)))) == plan
@@ -194,7 +194,7 @@ def test_flags_of_a_plan_with_a_policy(tmp_path: Path) -> None:
     assert planned(*shlex.split(" ".join(command_words(plan)))) == plan
 
 
-@pytest.mark.parametrize("more", [(), ("--group", "site"), ("--score", "old"), ("--rule", "youden"), USED])
+@pytest.mark.parametrize("more", tiered([(), ("--group", "site"), ("--score", "old"), ("--rule", "youden"), USED], 2))
 def test_what_is_typed_next_can_be_typed(more: tuple[str, ...], tmp_path: Path) -> None:
     path = people(tmp_path)
     report = Report.from_json(run("report", path, *ONE, *more, "--json").stdout)

@@ -25,6 +25,7 @@ from baserate.measure._registry import REQUIRED_OPTIONS, Settings, collect_setti
 from tests.cli.shell import people, run
 from tests.cli.test_classes import pets
 from tests.schemas import fitting
+from tests.tiers import tiered
 
 ONE = ("--truth", "sick", "--score", "risk", "--positive", "1")
 TWO = (*ONE, "--score", "old")
@@ -63,7 +64,7 @@ def test_a_measure_that_depends_on_a_number_needs_it(verb: str, name: str, tmp_p
     assert len(result.stderr.splitlines()) == 1
 
 
-@pytest.mark.parametrize("name", REQUIRED_OPTIONS)
+@pytest.mark.parametrize("name", tiered(REQUIRED_OPTIONS, {"expected_cost", "net_benefit"}.__contains__))
 @pytest.mark.parametrize("verb", VERBS)
 def test_with_the_number_it_is_measured_and_the_number_is_told(verb: str, name: str, tmp_path: Path) -> None:
     option = REQUIRED_OPTIONS[name]

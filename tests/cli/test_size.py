@@ -22,6 +22,7 @@ from baserate.text._tables import display_width
 from tests.cli.shell import is_as_ever, run
 from tests.cli.test_program import HEAVY, loaded
 from tests.schemas import RESULTS
+from tests.tiers import tiered
 
 AUC = ("size", "auc", "--expect", "0.8", "--prevalence", "0.1")
 SENSITIVITY = ("size", "sensitivity", "--expect", "0.9", "--prevalence", "0.1")
@@ -121,7 +122,7 @@ SUGGESTED = [
 ]
 
 
-@pytest.mark.parametrize("typed", SUGGESTED, ids=lambda typed: str(typed[1]))
+@pytest.mark.parametrize("typed", tiered(SUGGESTED, 2), ids=lambda typed: str(typed[1]))
 def test_a_command_that_is_suggested_works(typed: tuple[str, ...]) -> None:
     refused = run(*typed)
     assert refused.exit_code == 2

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings, strategies as st
+from hypothesis import assume, given, strategies as st
 
 from baserate import (
     Counts,
@@ -47,7 +47,6 @@ def rows_of(found: Results, strategy: str) -> list[dict[str, Any]]:
 people = rows(score=probability, min_size=2).filter(lambda data: 0 < data.truth.sum() < len(data.truth))
 
 
-@settings(max_examples=40, deadline=None)
 @given(people)
 def test_numbers_equal_their_measures(data: Rows) -> None:
     made = curve(tally(*data, positive=True))
@@ -67,7 +66,6 @@ def test_numbers_equal_their_measures(data: Rows) -> None:
             assert row["why"] is None
 
 
-@settings(max_examples=40, deadline=None)
 @given(people, st.floats(0.05, 0.95), st.data())
 def test_unadjusted_scores_equal_reweighed_tables(data: Rows, to: float, more: st.DataObject) -> None:
     weight = more.draw(like(data, st.floats(0.5, 4)))
@@ -117,7 +115,6 @@ def worth_by_enumeration(cells: Cells, prevalence: Fraction, at: float) -> float
     return float(worth)
 
 
-@settings(max_examples=60, deadline=None)
 @given(parts, st.integers(1, 9), st.integers(1, 9))
 def test_adjusted_scores_have_the_net_benefit_of_the_true_posteriors(cells: Cells, more: int, less: int) -> None:
     here = people_of(cells, [a / (a + b) for a, b in cells])
@@ -151,7 +148,6 @@ def test_unadjusted_scores_lose_net_benefit() -> None:
     assert [row["net_benefit"] for row in kept] == near([0.1 - 0.9 / 19, true - 1.5 * false])
 
 
-@settings(max_examples=30, deadline=None)
 @given(people, st.floats(0.05, 0.95))
 def test_adjusted_scores_are_repriored_then_reweighed(data: Rows, to: float) -> None:
     here = tallies(*data)
@@ -243,7 +239,6 @@ def test_one_class_has_no_prevalence_to_adjust_to() -> None:
         decide.net_benefit_curve(tallies([0, 0], [0.9, 0.1]), scores_from=0.2)
 
 
-@settings(max_examples=40, deadline=None)
 @given(people)
 def test_a_model_is_between_treating_none_and_a_perfect_one(data: Rows) -> None:
     found = decide.net_benefits(curve(tally(*data, positive=True)), AT)
@@ -253,7 +248,6 @@ def test_a_model_is_between_treating_none_and_a_perfect_one(data: Rows) -> None:
     assert found["net_benefit"][0] == near(share)
 
 
-@settings(max_examples=30, deadline=None)
 @given(people)
 def test_scores_that_are_shares_of_positives_are_never_worse_than_all_or_none(data: Rows) -> None:
     score, truth = np.round(data.score, 1), data.truth

@@ -20,7 +20,7 @@ def alike(cut: Cut) -> Policy:
 
 
 @given(forms, CUTS, st.lists(st.floats(0, 1), max_size=30))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=2 * settings().max_examples)
 def test_decisions_on_raw_and_calibrated_scores_agree(form: Form, thresholds: list[float], more: list[float]) -> None:
     map_ = mapped(form)
     if not map_.never_falls and isinstance(form, Knots):
@@ -38,7 +38,6 @@ def test_decisions_on_raw_and_calibrated_scores_agree(form: Form, thresholds: li
 
 
 @given(st.integers(0, 2**32), st.sampled_from(sorted(calibrate.BINARY_METHODS)))
-@settings(max_examples=40, deadline=None)
 def test_thresholds_after_a_calibrator_become_raw_scores(seed: int, method: str) -> None:
     rng = np.random.default_rng(seed)
     score = rng.integers(1, 40, 200) / 40

@@ -14,6 +14,7 @@ from baserate._tally import Tallies
 from baserate.infer import IntervalOptions
 from baserate.measure import MEASURES, describe
 from tests.schemas import fitting
+from tests.tiers import tiered
 
 AT_HALF = Policy(by_group={(): Cut((0.5,))}, otherwise="refuse")
 BY_SEX = Policy(by_group={("f",): Cut((0.4,)), ("m",): Cut((0.6,))}, otherwise="refuse", attributes=("sex",))
@@ -114,7 +115,7 @@ def test_rows_needed_is_the_smallest_sufficient_number(
     assert only(table(*cells, times=times - 1), requirement)["verdict"] == "undecided"
 
 
-@pytest.mark.parametrize("prevalence", [None, 0.05])
+@pytest.mark.parametrize("prevalence", tiered([None, 0.05]))
 @pytest.mark.parametrize("name", USUAL)
 def test_rows_that_would_decide_do(name: str, prevalence: float | None) -> None:
     given = columns(160)

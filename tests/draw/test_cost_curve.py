@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from baserate import Costs, FitError, OptionError, draw, measure, tally
 from tests.draw.drawings import is_kept, lines_of, people
@@ -23,7 +23,6 @@ def test_the_triangle_and_the_curve_by_hand() -> None:
     assert np.allclose(curve[:, 1], np.minimum(np.minimum(x, x / 3), np.minimum((1 - x) / 3, 1 - x)))
 
 
-@settings(max_examples=30)
 @given(fn=st.floats(0.1, 50), share=st.floats(0.01, 0.99))
 def test_the_mark_is_what_the_cheapest_threshold_costs(fn: float, share: float) -> None:
     made = draw.cost_curve(people(), costs=Costs(fp=1, fn=fn), prevalence=share)

@@ -18,6 +18,7 @@ from baserate import Tally, infer, measure, read, shift, tally
 from baserate.measure._calibration_bins import By
 from baserate.measure._calibration_slope import calibration_offset, fit_recalibration
 from tests.carried import carried
+from tests.tiers import tiered
 
 Floats = npt.NDArray[np.float64]
 Columns = Callable[[str], dict[str, list[str]]]
@@ -377,7 +378,7 @@ def test_the_likelier_class(columns: Columns, bundled: dict[str, Any], name: str
     assert_equal(unbinned(top, 1e-7), theirs, rel=1e-7)
 
 
-@pytest.mark.parametrize("group", ["A", "B"])
+@pytest.mark.parametrize("group", tiered(["A", "B"]))
 def test_groups(columns: Columns, bundled: dict[str, Any], group: str) -> None:
     rows = rows_of(columns, "simulated_data_subgroup", 1, group)
     theirs = bundled["simulated_data_subgroup"][f"subgroup_1={group}"]
@@ -489,7 +490,7 @@ def as_integral(data: Data, width: float) -> float:
     return float(np.trapezoid(np.abs(residual), at)) / len(data.p)
 
 
-@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize("when", tiered(["before", "after"]))
 def test_relplot(both: dict[str, Data], peers: dict[str, Any], when: str) -> None:
     """relplot counts ends of a mesh in full, and does not reflect rows next to 0 and 1: it is up to a hundredth off.
 

@@ -12,6 +12,7 @@ from baserate.equalize import Goal
 from baserate.equalize._group_counts import group_tables
 from tests.golden.compas import FILTERED, POPULATIONS, SIX, UNFILTERED, tallies
 from tests.golden.conftest import Columns
+from tests.tiers import tiered
 
 Published = Callable[[str], Any]
 EXACT = 1e-9
@@ -32,7 +33,7 @@ COSTS = {
 
 
 @pytest.mark.parametrize("population", POPULATIONS)
-@pytest.mark.parametrize("paid", COSTS)
+@pytest.mark.parametrize("paid", tiered(COSTS))
 @pytest.mark.parametrize("parity", PARITIES)
 def test_least_cost_under_each_parity(
     columns: Columns, published: Published, population: str, paid: str, parity: str

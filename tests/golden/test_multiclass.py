@@ -13,6 +13,7 @@ from sklearn import metrics
 from baserate import Confusion, CostMatrix, Counts, measure
 from baserate._arrays import mean_defined
 from baserate.measure import multiclass
+from tests.tiers import tiered
 
 near = partial(pytest.approx, rel=0, abs=1e-12, nan_ok=True)
 ten_digits = partial(pytest.approx, rel=0, abs=5e-11)
@@ -213,7 +214,7 @@ def kappa_of_rows(y_true: npt.ArrayLike, y_pred: npt.ArrayLike, sample_weight: n
     return float(metrics.cohen_kappa_score(y_true, y_pred, sample_weight=sample_weight))
 
 
-drawings = pytest.mark.parametrize("drawn", [Drawn(seed) for seed in range(24)], ids=range(24))
+drawings = pytest.mark.parametrize("drawn", tiered((Drawn(seed) for seed in range(24)), 6), ids=range(24))
 SKLEARN: dict[str, tuple[Callable[[Confusion], Any], Callable[..., Any]]] = {
     "accuracy": (multiclass.accuracy, metrics.accuracy_score),
     "hamming": (multiclass.hamming_loss, metrics.hamming_loss),

@@ -11,6 +11,7 @@ from scipy.special import expit, logit
 
 from baserate import Tally, Target, shift, tally
 from baserate._numeric.mixture import BinCounts, ProfileLikelihood, unconstrained_log_likelihood
+from tests.tiers import tiered_rows
 
 Floats = npt.NDArray[np.float64]
 SETS = ("gauss", "gauss_miscal", "breast_cancer", "adult_lr", "adult_nb")
@@ -52,7 +53,7 @@ def test_maximum_likelihood_finds_the_exact_optimum(shifts: dict[str, Any], side
     assert made.standard_error == pytest.approx(closed[at]["MLLS_recalibrated"]["se_full"], rel=0.12)
 
 
-@pytest.mark.parametrize(("name", "at"), PLACES)
+@pytest.mark.parametrize(("name", "at"), tiered_rows(PLACES, 3))
 @pytest.mark.parametrize("method", OPTIMA)
 def test_means_find_the_exact_optimum(shifts: dict[str, Any], sides: Sides, name: str, at: str, method: str) -> None:
     found = shift.estimate_prevalence(*sides(name, at), method=method)

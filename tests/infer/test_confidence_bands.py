@@ -23,6 +23,7 @@ from baserate.infer._confidence_bands import (
     kolmogorov_distance,
 )
 from tests.strategies import Array, Rows, few, like, rows, same
+from tests.tiers import tiered
 
 Simultaneous = bool | Literal["kolmogorov-smirnov"]
 CURVES = list(measure.TABLES)
@@ -323,7 +324,7 @@ def binormal(rate: Array, mean: float, spread: float) -> Array:
     return np.asarray(stats.norm.cdf((mean + stats.norm.ppf(rate)) / spread))
 
 
-@pytest.mark.parametrize("sizes", [(50, 50), pytest.param((20, 200), marks=pytest.mark.slow), (10, 90), (90, 10)])
+@pytest.mark.parametrize("sizes", tiered([(10, 90), (50, 50), (20, 200), (90, 10)]))
 @pytest.mark.parametrize(("mean", "spread"), [(1.0, 1.0), (2.0, 1.0), (1.5, 0.5)])
 def test_bands_of_roc_curves_cover(sizes: tuple[int, int], mean: float, spread: float) -> None:
     rng = np.random.default_rng(0)

@@ -21,6 +21,7 @@ from baserate.infer._mcnemar import (
     mcnemar_interval,
     mid_p_test,
 )
+from tests.tiers import tiered
 
 count = st.integers(0, 60)
 
@@ -130,7 +131,7 @@ def test_p_of_bootstrap_samples() -> None:
     assert bootstrap_p(np.ones(99), "two-sided", 0.0) == 2 / 100
 
 
-@pytest.mark.parametrize("method", TESTS)
+@pytest.mark.parametrize("method", tiered(TESTS))
 def test_an_interval_excludes_zero_exactly_where_the_test_rejects(method: str) -> None:
     test = TESTS[method]
     for first in range(13):

@@ -25,6 +25,7 @@ from baserate import (
 from baserate.infer import _binomial, _bootstrap, _multiclass, _variances
 from baserate.measure import describe, multiclass
 from baserate.measure.multiclass import average_over_classes
+from tests.tiers import tiered
 
 LABELS = ("a", "b", "c")
 AVERAGES: list[tuple[str, Literal["macro", "weighted"]]] = [
@@ -142,7 +143,7 @@ def test_row_influence_matches_finite_differences(name: str) -> None:
         assert slopes[at] == pytest.approx((near[0] - near[1]) / (2 * step), abs=1e-8)
 
 
-@pytest.mark.parametrize("name", [f"{how} {inner}" for inner, how in AVERAGES] + ["hand_till"])
+@pytest.mark.parametrize("name", tiered([f"{how} {inner}" for inner, how in AVERAGES] + ["hand_till"], 3))
 def test_closed_forms_are_as_wide_as_resampling(name: str) -> None:
     rows = sample(6, 600)
     value, low, high = bounds(name, rows)
@@ -359,7 +360,7 @@ class TestComparisons:
             assert found.p == pytest.approx(expected.p, rel=1e-9)
             assert found.difference.low == pytest.approx(expected.difference.low, rel=1e-9)
 
-    @pytest.mark.parametrize("name", ["macro auc", "macro average_precision", "weighted brier"])
+    @pytest.mark.parametrize("name", tiered(["macro auc", "macro average_precision", "weighted brier"]))
     def test_averages_are_compared_as_resampled(self, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(_bootstrap, "MAX_SAMPLES", 499)
         a, b = (sample(seed, 400) for seed in (7, 8))

@@ -606,6 +606,7 @@ def test_questions_that_make_no_sense(options: dict[str, Any]) -> None:
         Question(**options)
 
 
+@pytest.mark.slow
 def test_the_tests_keep_their_level() -> None:
     # Two models that are equally good. A rate of 5 % in 300 samples has a standard deviation of 1.3 %.
     runs, rejected = 300, dict.fromkeys(("auc", "accuracy", "f1"), 0)
@@ -630,6 +631,7 @@ def test_resampled_rows_keep_their_level() -> None:
     assert missed / runs == pytest.approx(0.05, abs=3 * sd)
 
 
+@pytest.mark.slow
 def test_resampled_clusters_keep_their_level() -> None:
     # Twenty clusters of four rows that share what a model alone sees; few decisions differ, often all in one direction.
     runs, rejected = 250, 0

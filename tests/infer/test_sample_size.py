@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings, strategies as st
+from hypothesis import assume, given, strategies as st
 from scipy.special import ndtr, ndtri
 from scipy.stats import binom, binomtest
 
@@ -43,6 +43,7 @@ from baserate.infer._auc_intervals import AucEstimate, newcombe_variance
 from baserate.infer._binomial import METHODS, Proportion, proportion_interval
 from baserate.infer._sample_size import Sides
 from baserate.infer._sample_size_auc import expect_auc
+from tests.tiers import slow, tiered, tiered_rows
 
 shares = st.floats(0.01, 0.99)
 widths = st.floats(0.005, 0.3)
@@ -240,7 +241,9 @@ def test_the_variance_of_normal_scores_of_any_spread_is_that_of_their_placements
     assert found.variance == pytest.approx(exact_area(auc, 40, 160, ratio), rel=1e-3)
 
 
-@pytest.mark.parametrize(("auc", "null", "prevalence"), [(0.8, 0.5, 0.1), (0.8, 0.7, 0.3), (0.2, 0.5, 0.3)])
+@pytest.mark.parametrize(
+    ("auc", "null", "prevalence"), tiered_rows([(0.8, 0.5, 0.1), (0.8, 0.7, 0.3), (0.2, 0.5, 0.3)])
+)
 def test_the_size_to_show_an_auc_gives_its_interval_the_power(auc: float, null: float, prevalence: float) -> None:
     """The interval that `estimate` gives lies beyond the null as often as planned."""
     rows = sample_size_for_auc_test(auc, power=0.9, null=null, prevalence=prevalence).rows
@@ -347,7 +350,6 @@ def test_tallies_of_two_samples_vary_as_their_rows() -> None:
 
 
 @given(expect=shares, goal=st.floats(0.05, 0.95), trials=st.integers(1, 200), sides=st.sampled_from([1, 2]))
-@settings(max_examples=50)
 def test_exact_power_is_that_of_the_test_of_scipy(expect: float, goal: float, trials: int, sides: Sides) -> None:
     assume(expect != goal)
     side = "greater" if expect > goal else "less"
@@ -479,9 +481,9 @@ def test_simulation_takes_scores_that_are_probabilities() -> None:
 @pytest.mark.parametrize(
     "made",
     [
-        population.linear(prevalence=0.1),
-        population.binormal(prevalence=0.04),
-        pytest.param(population.logit_normal(prevalence=0.2), marks=pytest.mark.slow),
+        slow(population.linear(prevalence=0.1)),
+        slow(population.binormal(prevalence=0.04)),
+        slow(population.logit_normal(prevalence=0.2)),
         population.beta(negative=(0.05, 0.2), positive=(0.3, 0.1), prevalence=0.3),
     ],
     ids=["linear", "binormal", "logit-normal", "beta"],
@@ -501,6 +503,7 @@ def test_the_ratio_observed_to_expected_is_simulated_for_a_calibrated_model(made
     assert "of a calibrated model" in found.how
 
 
+@pytest.mark.slow
 def test_the_calibration_slope_is_simulated_for_a_calibrated_model() -> None:
     # The information of a logistic regression of the outcome on the log-odds, weighted by p(1 − p).
     made = population.binormal(means=(0, 2), prevalence=0.2)
@@ -514,15 +517,12 @@ def test_the_calibration_slope_is_simulated_for_a_calibrated_model() -> None:
     assert found.rows == pytest.approx((Z / 0.15) ** 2 / information, rel=0.15)
 
 
-SLOW = ("e50", "e90", "emax", "calibration_slope")
-OF_PROBABILITIES = [
-    pytest.param(name, marks=pytest.mark.slow) if name in SLOW else name
-    for name, each in measure.MEASURES.items()
-    if measure.describe(each).of is Tally
-]
+OF_PROBABILITIES = [name for name, each in measure.MEASURES.items() if measure.describe(each).of is Tally]
 
 
-@pytest.mark.parametrize("name", OF_PROBABILITIES)
+@pytest.mark.parametrize(
+    "name", tiered(OF_PROBABILITIES, {"brier", "ece", "calibration_in_the_large", "log_loss"}.__contains__)
+)
 def test_every_measure_of_probabilities_takes_a_population_whose_scores_are_none(name: str) -> None:
     wide = {"calibration_intercept": 0.8, "calibration_slope": 0.5, "calibration_in_the_large": 0.3}
     found = sample_size_by_simulation(population.binormal(prevalence=0.3), name, wide.get(name, 0.2), draws=400)

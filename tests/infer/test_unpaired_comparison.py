@@ -26,6 +26,7 @@ from baserate.infer._unpaired_comparison import compare_samples, effective_share
 from baserate.infer._variances import Units, degrees_of_freedom, influence_variance
 from baserate.measure import MEASURES, describe, multiclass, sensitivity
 from baserate.measure._registry import Settings
+from tests.tiers import some, tiered
 
 
 @pytest.fixture(autouse=True)
@@ -77,7 +78,7 @@ def test_p_is_where_the_interval_ends() -> None:
         assert wide.difference.low == pytest.approx(-margin, abs=1e-6)
 
 
-@pytest.mark.parametrize("name", MEASURES)
+@pytest.mark.parametrize("name", tiered(MEASURES, some(MEASURES, 4)))
 def test_every_measure_is_compared(name: str) -> None:
     a, b = sample(1), sample(2, 150)
     stated = Settings(costs=Costs(fp=1, fn=5), at=0.2)
@@ -389,6 +390,7 @@ def test_classes_need_a_measure_of_classes() -> None:
         compare_classes(a, b, measure=MEASURES["auc"])
 
 
+@pytest.mark.slow
 def test_hand_till_keeps_its_level() -> None:
     runs = 300
     rejected = sum(compare_classes(*classes(seed, size=60)).p < 0.05 for seed in range(runs))
@@ -418,10 +420,7 @@ def test_decisions_of_many_classes_keep_their_level() -> None:
 
 @pytest.mark.parametrize(
     "name",
-    [
-        *("ks", "brier", "average_precision", "log_loss", "brier_skill"),
-        pytest.param("cap_area", marks=pytest.mark.slow),
-    ],
+    tiered(["brier", "ks", "average_precision", "log_loss", "brier_skill", "cap_area"]),
 )
 def test_few_rows_raise_no_false_alarms(name: str) -> None:
     # By draws: 13 % of KS with ten positives, 12 % of Brier scores of ten rows.

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import assume, given, settings, strategies as st
+from hypothesis import assume, given, strategies as st
 from scipy.special import expit, logit
 
 from baserate import Tally, infer, measure, tally
@@ -22,7 +22,6 @@ from tests.strategies import Rows, like, rows, same
 
 Floats = npt.NDArray[np.float64]
 
-quick = settings(max_examples=60)
 edge = st.sampled_from([*(k / 10 for k in range(11)), 1 / 3, 0.25, 0.75, 0.1 + 0.2])
 """Where bins part, or a rounding beside it."""
 anywhere = rows(score=edge | st.floats(0, 1))
@@ -59,7 +58,6 @@ def test_the_measures_of_stacks_are_found() -> None:
     assert {"ece", "smooth_ece", "calibration_slope", "log_miscalibration", "ici"} <= set(STACKED)
 
 
-@quick
 @given(anywhere)
 def test_a_score_is_miscalibration_less_discrimination_plus_uncertainty(drawn: Rows) -> None:
     t = tally(*drawn)
@@ -72,7 +70,6 @@ def test_a_score_is_miscalibration_less_discrimination_plus_uncertainty(drawn: R
         assert -1e-15 <= better <= base + 1e-12
 
 
-@quick
 @given(inside, st.floats(0.01, 0.99))
 def test_another_prevalence_changes_miscalibration_never_discrimination(drawn: Rows, prevalence: float) -> None:
     t = both_classes(drawn)
@@ -86,7 +83,6 @@ def test_another_prevalence_changes_miscalibration_never_discrimination(drawn: R
     assert gained == pytest.approx(moved, rel=1e-9, abs=1e-12)
 
 
-@quick
 @given(inside, st.sampled_from([lambda p: p**3, np.sqrt, lambda p: p / 2, lambda p: expit(3 * logit(p) - 1)]))
 def test_no_rising_change_of_scores_changes_discrimination(drawn: Rows, change: Measure) -> None:
     t = tally(*drawn)
@@ -97,7 +93,6 @@ def test_no_rising_change_of_scores_changes_discrimination(drawn: Rows, change: 
         assert of(after) == pytest.approx(of(t), rel=1e-12, abs=1e-15)
 
 
-@quick
 @given(inside)
 def test_naming_the_classes_the_other_way_round(drawn: Rows) -> None:
     t = overlapping(drawn)
@@ -113,10 +108,20 @@ def test_naming_the_classes_the_other_way_round(drawn: Rows) -> None:
     assert infer.spiegelhalter(other).p == pytest.approx(infer.spiegelhalter(t).p, abs=1e-9, nan_ok=True)
 
 
-@quick
 @given(st.data())
 def test_a_count_is_repetition_and_so_is_a_weight(data: st.DataObject) -> None:
-    drawn = data.draw(anywhere)
+    check_repetition(data, rows(score=edge))
+
+
+@pytest.mark.slow
+@given(st.data())
+def test_a_count_is_repetition_anywhere(data: st.DataObject) -> None:
+    check_repetition(data, anywhere)
+
+
+def check_repetition(data: st.DataObject, several: st.SearchStrategy[Rows]) -> None:
+    """See that repeated rows give what counts and weights give."""
+    drawn = data.draw(several)
     times = data.draw(like(drawn, st.integers(1, 4)))
     repeated = tally(np.repeat(drawn.truth, times), np.repeat(drawn.score, times))
     counted, weighed = tally(*drawn, count=times), tally(*drawn, weight=times)
@@ -128,7 +133,6 @@ def test_a_count_is_repetition_and_so_is_a_weight(data: st.DataObject) -> None:
     assert repr(infer.null_reference("ece", counted, draws=5)) == repr(infer.null_reference("ece", repeated, draws=5))
 
 
-@quick
 @given(anywhere, st.randoms())
 def test_the_order_of_rows_does_not_matter(drawn: Rows, random: Random) -> None:
     order = list(range(len(drawn.truth)))
@@ -142,7 +146,6 @@ def test_the_order_of_rows_does_not_matter(drawn: Rows, random: Random) -> None:
     )
 
 
-@quick
 @given(inside, st.floats(0.02, 0.98))
 def test_there_and_back_again(drawn: Rows, prevalence: float) -> None:
     t = both_classes(drawn)
@@ -157,7 +160,6 @@ def test_there_and_back_again(drawn: Rows, prevalence: float) -> None:
     assert still.score == pytest.approx(t.score, rel=1e-12)
 
 
-@quick
 @given(inside)
 def test_after_the_derived_adjustment_the_mean_is_right(drawn: Rows) -> None:
     t = both_classes(drawn)
@@ -191,7 +193,6 @@ def stacks(draw: st.DrawFn, *, shared: bool) -> Stack:
     return Stack(score, positive, negative)
 
 
-@quick
 @given(stacks(shared=True) | stacks(shared=False))
 def test_a_measure_of_a_stack_is_that_of_each_tally(stack: Stack) -> None:
     alone = []
@@ -203,7 +204,6 @@ def test_a_measure_of_a_stack_is_that_of_each_tally(stack: Stack) -> None:
         assert same(of(stack), [of(each) for each in alone], within=1e-8), name
 
 
-@quick
 @given(anywhere, bins, by, edges)
 def test_every_row_is_in_exactly_one_bin(drawn: Rows, number: int, how: str, given_edges: list[float]) -> None:
     t = tally(*drawn)
@@ -222,7 +222,6 @@ def test_every_row_is_in_exactly_one_bin(drawn: Rows, number: int, how: str, giv
             assert mass == held.sum()
 
 
-@quick
 @given(anywhere, bins)
 def test_bins_of_equal_mass_are_as_equal_as_ties_let_them(drawn: Rows, number: int) -> None:
     t = tally(*drawn)
@@ -230,7 +229,6 @@ def test_bins_of_equal_mass_are_as_equal_as_ties_let_them(drawn: Rows, number: i
     assert fill_bins(t, bins=number, by="mass").mass.max() <= len(drawn.truth) / number + most + 1e-9
 
 
-@quick
 @given(anywhere, bins, by, st.none() | edges)
 def test_errors_in_bins_are_in_order(drawn: Rows, number: int, how: str, given_edges: list[float] | None) -> None:
     t = tally(*drawn)
@@ -243,7 +241,6 @@ def test_errors_in_bins_are_in_order(drawn: Rows, number: int, how: str, given_e
     assert gap - 1e-12 <= measure.ece_sweep(t)
 
 
-@quick
 @given(anywhere)
 def test_cumulated_errors_are_in_order(drawn: Rows) -> None:
     t = tally(*drawn)
@@ -255,7 +252,6 @@ def test_cumulated_errors_are_in_order(drawn: Rows) -> None:
     assert measure.ece(t, bins=1) <= span + 1e-12
 
 
-@quick
 @given(anywhere)
 def test_a_smooth_error_lies_between_the_mean_gap_and_that_of_no_smoothing(drawn: Rows) -> None:
     t = tally(*drawn)
@@ -271,7 +267,6 @@ def test_a_smooth_error_lies_between_the_mean_gap_and_that_of_no_smoothing(drawn
         assert measure.smooth_ece(t, width=found) == pytest.approx(found, abs=1e-6)
 
 
-@quick
 @given(anywhere, st.integers(1, 12), by, st.sampled_from([0, 2]))
 def test_a_statistic_of_bins_is_never_negative(drawn: Rows, number: int, how: str, less: int) -> None:
     t = tally(*drawn)
@@ -285,7 +280,6 @@ def test_a_statistic_of_bins_is_never_negative(drawn: Rows, number: int, how: st
         assert (check.why is not None) == isnan(check.p)
 
 
-@quick
 @given(anywhere)
 def test_the_likelier_class_has_the_same_brier_score_and_at_least_half(drawn: Rows) -> None:
     t = tally(*drawn)
@@ -296,7 +290,6 @@ def test_the_likelier_class_has_the_same_brier_score_and_at_least_half(drawn: Ro
     assert top.top_class().score.tolist() == top.score.tolist()
 
 
-@quick
 @given(anywhere)
 def test_estimates_hold_their_value(drawn: Rows) -> None:
     t = tally(*drawn)
@@ -308,7 +301,6 @@ def test_estimates_hold_their_value(drawn: Rows) -> None:
             assert found.low <= found.value <= found.high, name
 
 
-@quick
 @given(anywhere, st.integers(0, 3))
 def test_floors_are_in_order_and_those_of_certainty_are_0(drawn: Rows, seed: int) -> None:
     t = tally(*drawn)

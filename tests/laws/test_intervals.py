@@ -11,10 +11,11 @@ from baserate import Counts, Curve, Estimate, Tally, infer, measure, tally
 from baserate.infer._calibration_intervals import DISTANCES
 from baserate.measure import MEASURES, Measure, describe
 from tests.strategies import Rows, like, probability, rows
+from tests.tiers import tiered
 
 CHEAP = [name for name in MEASURES if name not in ("pr_auc", "partial_auc")]
 """Without those that are resampled, which have tests of their own."""
-SLOW = settings(max_examples=12, deadline=None)
+SLOW = settings(max_examples=settings().max_examples // 5)
 
 near = partial(pytest.approx, rel=1e-9, abs=1e-9, nan_ok=True)
 
@@ -99,7 +100,13 @@ def test_weights_of_one_are_counts(data: Rows) -> None:
         assert bounds(judge(name, weighted)) == near(bounds(judge(name, plain)))
 
 
-@pytest.mark.parametrize("name", ["f1", "mcc", "diagnostic_odds_ratio", "auc", "ks", "average_precision", "brier"])
+@pytest.mark.parametrize(
+    "name",
+    tiered(
+        ["f1", "mcc", "diagnostic_odds_ratio", "auc", "ks", "average_precision", "brier"],
+        {"f1", "auc", "brier"}.__contains__,
+    ),
+)
 def test_seeds(name: str) -> None:
     sample = tally([1, 0, 1, 0, 1, 1, 0, 0] * 5, np.linspace(0, 1, 40))
     for method in ("bootstrap", "stratified"):

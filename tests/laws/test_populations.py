@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, reject, settings, strategies as st
 from scipy import stats
 from scipy.integrate import quad
 from scipy.special import expit
@@ -65,7 +65,6 @@ def test_everybody_is_somewhere(made: Population, thresholds: list[float]) -> No
 
 
 @given(populations)
-@settings(max_examples=50)
 def test_formulas_are_what_integrals_say(made: Population) -> None:
     theirs = of_scipy(made)
     # Where much crowds below 1, floats cannot hold their scores; ours are worked out as log-odds.
@@ -77,7 +76,6 @@ def test_formulas_are_what_integrals_say(made: Population) -> None:
 
 
 @given(populations, st.floats(0.02, 0.98))
-@settings(max_examples=50)
 def test_the_auc_is_a_chance(made: Population, chance: float) -> None:
     # P(s₊ > s₋) as an integral over scores, and the area under the curve of exact points.
     low, high = made.negative.ppf(1e-13), made.negative.isf(1e-13)
@@ -103,7 +101,6 @@ def test_the_slope_of_the_roc_curve_is_the_likelihood_ratio(made: Population, ch
 
 
 @given(populations, st.floats(0.05, 0.95))
-@settings(max_examples=40)
 def test_the_posterior_is_calibrated(made: Population, chance: float) -> None:
     # The mean posterior of the flagged is their precision; of all, the prevalence.
     t = middle(made, chance)
@@ -115,7 +112,6 @@ def test_the_posterior_is_calibrated(made: Population, chance: float) -> None:
 
 
 @given(binormals(), st.floats(-4, 4))
-@settings(max_examples=50)
 def test_a_monotone_change_of_scores_changes_no_curve(made: Population, t: float) -> None:
     low, high = made.negative, made.positive
     assert isinstance(low, Normal)
@@ -130,7 +126,6 @@ def test_a_monotone_change_of_scores_changes_no_curve(made: Population, t: float
 
 
 @given(binormals(), st.floats(0.1, 10), real)
-@settings(max_examples=30)
 def test_best_thresholds_move_with_the_scores(made: Population, scale: float, shift: float) -> None:
     low, high = made.negative, made.positive
     assert isinstance(low, Normal)
@@ -147,7 +142,6 @@ def test_best_thresholds_move_with_the_scores(made: Population, scale: float, sh
 
 
 @given(binormals(), st.floats(0.1, 10))
-@settings(max_examples=50)
 def test_the_cheapest_threshold_is_that_of_the_formula(made: Population, cost: float) -> None:
     costs = Costs(fp=cost, fn=1)
     closed, searched = (
@@ -158,7 +152,6 @@ def test_the_cheapest_threshold_is_that_of_the_formula(made: Population, cost: f
 
 
 @given(populations)
-@settings(max_examples=30)
 def test_the_roc_curve_does_not_know_the_prevalence(made: Population) -> None:
     other = made.at_prevalence(0.5)
     at = population.thresholds(made, points=11)
@@ -169,13 +162,17 @@ def test_the_roc_curve_does_not_know_the_prevalence(made: Population) -> None:
     )
 
 
+@settings(max_examples=settings().max_examples // 2)
 @given(populations, st.floats(0, 1))
-@settings(max_examples=30)
 def test_scores_of_our_own_and_of_scipy_give_the_same(made: Population, chance: float) -> None:
     theirs, t = of_scipy(made), middle(made, chance)
     for cell in ("tp", "fp", "fn", "tn"):
         assert getattr(theirs.at(t), cell) == pytest.approx(getattr(made.at(t), cell), rel=1e-10, abs=1e-300)
     for name in ("f1", "accuracy"):
-        one, two = population.best_threshold(made, name), population.best_threshold(theirs, name)
+        one = population.best_threshold(made, name)
+        try:
+            two = population.best_threshold(theirs, name)
+        except OverflowError:  # of SciPy, whose densities of some beta distributions cannot be had beside 0
+            reject()
         assert two.value == pytest.approx(one.value, rel=1e-12)
         assert measure.find_measure(name)(one.counts) == pytest.approx(one.value, rel=1e-14)

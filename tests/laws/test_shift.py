@@ -11,8 +11,7 @@ from baserate import Counts, Curve, Tally, infer, measure, shift, tally
 from baserate.measure import MEASURES, describe
 from tests.strategies import Rows, noun, probability, rows, same, tables
 
-QUICK = settings(max_examples=40, deadline=None)
-SLOW = settings(max_examples=10, deadline=None)
+SLOW = settings(max_examples=settings().max_examples // 5)
 near = partial(pytest.approx, rel=1e-9, abs=1e-12, nan_ok=True)
 share = st.floats(0.001, 0.999)
 people = rows(score=probability, max_size=25)
@@ -30,7 +29,6 @@ def judged(name: str, data: Tally, **options: Any) -> Any:  # noqa: ANN401
     return infer.estimate(name, data, threshold=0.5 if describe(MEASURES[name]).of is Counts else None, **options)
 
 
-@QUICK
 @given(people, share)
 def test_reweighing_changes_masses_and_nothing_else(data: Rows, to: float) -> None:
     sample = both(data)
@@ -46,7 +44,6 @@ def test_reweighing_changes_masses_and_nothing_else(data: Rows, to: float) -> No
     assert same(*kish, within=1e-9)
 
 
-@QUICK
 @given(people, st.floats(0.01, 100))
 def test_gamma_and_back_restores(data: Rows, gamma: float) -> None:
     sample = both(data)
@@ -59,7 +56,6 @@ def test_gamma_and_back_restores(data: Rows, gamma: float) -> None:
     assert same(own.mass, sample.mass, within=1e-12)
 
 
-@QUICK
 @given(people, share)
 def test_what_is_within_classes_stays(data: Rows, to: float) -> None:
     sample = both(data)
@@ -70,7 +66,6 @@ def test_what_is_within_classes_stays(data: Rows, to: float) -> None:
         assert same(before, after, within=1e-9), name
 
 
-@QUICK
 @given(tables(st.integers(1, 50)), share)
 def test_classes_may_swap_names(c: Counts[float], to: float) -> None:
     one, other = shift.reweigh(c, to=to).swap_classes(), shift.reweigh(c.swap_classes(), to=1 - to)
@@ -85,7 +80,6 @@ def test_classes_may_swap_names(c: Counts[float], to: float) -> None:
     assert (dual.value, dual.low, dual.high) == near((found.value, found.low, found.high))
 
 
-@QUICK
 @given(tables(st.integers(1, 50)), share)
 def test_closed_forms(c: Counts[float], to: float) -> None:
     gamma = shift.gamma(at=measure.prevalence(c), to=to)
@@ -98,7 +92,6 @@ def test_closed_forms(c: Counts[float], to: float) -> None:
     assert shift.npv(*rates, to) == near(measure.npv(there))
 
 
-@QUICK
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=9), share, share)
 def test_posteriors_come_back_and_keep_their_order(p: list[float], here: float, there: float) -> None:
     scores = np.sort(p)
@@ -169,7 +162,6 @@ def test_how_much_there_was_does_not_matter(data: Rows, to: float, factor: float
         assert (other.value, other.low, other.high) == pytest.approx(wanted, rel=1e-6, abs=1e-9, nan_ok=True), name
 
 
-@QUICK
 @given(tables(st.integers(0, 30)), st.lists(share, min_size=1, max_size=5))
 def test_a_curve_against_the_prevalence_is_made_of_reweighed_tables(c: Counts[float], at: list[float]) -> None:
     assume(c.positives and c.negatives)

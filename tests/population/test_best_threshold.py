@@ -10,6 +10,7 @@ from scipy import stats
 from baserate import Costs, Counts, OptionError, Population, UnknownNameError, curve, measure, population, tally
 from baserate.measure import MEASURES, describe
 from baserate.population._best_threshold import scan_thresholds, slope
+from tests.tiers import some, tiered
 
 JUDGING = [name for name, each in MEASURES.items() if describe(each).of is Counts and describe(each).best]
 
@@ -30,7 +31,7 @@ POPULATIONS = {
 }
 
 
-@pytest.mark.parametrize("which", POPULATIONS)
+@pytest.mark.parametrize("which", tiered(POPULATIONS, some(POPULATIONS, 4)))
 @pytest.mark.parametrize("name", JUDGING)
 def test_nothing_is_better_than_the_best(name: str, which: str) -> None:
     made, function = POPULATIONS[which], MEASURES[name]
@@ -64,7 +65,7 @@ def test_the_slope_vanishes_at_the_best(name: str, which: str) -> None:
     assert found.at_end or abs(change[0]) < 1e-11 * size[0]
 
 
-@pytest.mark.parametrize("which", ["linear", "equal", "wide", "beta"])
+@pytest.mark.parametrize("which", tiered(["linear", "equal", "wide", "beta"], 2))
 @pytest.mark.parametrize("name", JUDGING)
 def test_slopes_are_those_of_finite_differences(name: str, which: str) -> None:
     made, function = POPULATIONS[which], MEASURES[name]

@@ -211,6 +211,12 @@ BESIDE: dict[str, list[Make]] = {
 }
 
 
+def is_first(case: tuple[str, Make]) -> bool:
+    """Whether a report is the first of its code that fires."""
+    code, make = case
+    return make is FIRES[code][0]
+
+
 def several(makes: dict[str, list[Make]]) -> list[tuple[str, Make]]:
     """Every code with each of its reports."""
     return [(code, make) for code, every in makes.items() for make in every]

@@ -18,8 +18,9 @@ from baserate import Costs, Cut, Plan, Policy, Report
 from baserate.report import CHECKS
 from baserate.report._commands import Step, command_words, next_commands, sample_of, spell_step
 from tests.cli.shell import run
-from tests.report.cases import FIRES, Make, several
+from tests.report.cases import FIRES, Make, is_first, several
 from tests.report.test_findings import DEGENERATE
+from tests.tiers import some, tiered, tiered_rows
 
 EVALUATE = baserate.evaluate
 NEEDS_NO_COMMAND = {"BR016", "BR018"}
@@ -122,7 +123,7 @@ def typed(text: str) -> str:
     return str(result.stdout)
 
 
-@pytest.mark.parametrize(("code", "make"), several(FIRES))
+@pytest.mark.parametrize(("code", "make"), tiered_rows(several(FIRES), is_first))
 def test_python_of_findings_runs_with_what_was_handed_over(code: str, make: Make, folder: Path) -> None:
     report, given = made(make)
     for text in commands_of(report, code):
@@ -131,7 +132,7 @@ def test_python_of_findings_runs_with_what_was_handed_over(code: str, make: Make
     assert folder.exists()
 
 
-@pytest.mark.parametrize(("code", "make"), several(FIRES))
+@pytest.mark.parametrize(("code", "make"), tiered_rows(several(FIRES), is_first))
 def test_commands_of_findings_run_with_the_files(code: str, make: Make, folder: Path) -> None:
     report = through_the_shell(in_files(made(make), folder))
     for text in commands_of(report, code):
@@ -143,8 +144,9 @@ def test_every_code_but_two_has_a_command_for_some_rows() -> None:
     assert without == NEEDS_NO_COMMAND
 
 
-@pytest.mark.parametrize("code", ["BR003", "BR006", "BR007", "BR011"])  # all kinds of plans, and rows of one class
-@pytest.mark.parametrize("at", [0, -1])
+# All kinds of plans, and rows of one class.
+@pytest.mark.parametrize("code", tiered(["BR003", "BR006", "BR007", "BR011"], 2))
+@pytest.mark.parametrize("at", tiered([0, -1]))
 def test_what_comes_next_runs_with_the_files(code: str, at: int, folder: Path) -> None:
     report = through_the_shell(in_files(made(FIRES[code][at]), folder))
     found = next_commands(report)
@@ -155,7 +157,7 @@ def test_what_comes_next_runs_with_the_files(code: str, at: int, folder: Path) -
         typed(" ".join(command.words))
 
 
-@pytest.mark.parametrize("name", DEGENERATE)
+@pytest.mark.parametrize("name", tiered(DEGENERATE, some(DEGENERATE, 3)))
 def test_python_runs_for_degenerate_rows(name: str, folder: Path) -> None:
     given = DEGENERATE[name]
     for finding in baserate.evaluate(**given).findings:

@@ -291,7 +291,6 @@ def test_probabilities_adjusted_to_the_reported_prevalence_are_calibrated() -> N
     assert told.mean() == pytest.approx(truth.mean())
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, 9)), min_size=2, max_size=40))
 def test_attainable_precision_by_brute_force(rows: list[tuple[bool, int]]) -> None:
     truth, score = np.array([each for each, _ in rows]), np.array([each / 10 for _, each in rows])
@@ -379,7 +378,7 @@ def asked(draw: st.DrawFn) -> dict[str, Any]:
     return told | {name: draw(each) for name, each in optional.items() if draw(st.booleans())}
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=settings().max_examples // 3)
 @given(asked())
 def test_any_rows_have_a_report_with_well_formed_findings(told: dict[str, Any]) -> None:
     report = baserate.evaluate(**told)

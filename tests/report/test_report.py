@@ -29,6 +29,7 @@ from baserate import (
     shift,
 )
 from baserate.report._report import COLUMNS, number_name
+from tests.tiers import tiered
 
 
 def people(rows: int = 600, seed: int = 3) -> dict[str, Any]:
@@ -258,7 +259,7 @@ LOTS = Policy(by_group={(): RandomizedCut((Cut((0.4,)), Cut((0.6,))), (0.5, 0.5)
 APART = Policy(by_group={("north",): Cut((0.4,)), ("south",): Cut((0.6,))}, otherwise="refuse", attributes=("site",))
 
 
-@pytest.mark.parametrize("policy", [REFERS, TURNED, LOTS, APART])
+@pytest.mark.parametrize("policy", tiered([REFERS, TURNED, LOTS, APART], 2))
 def test_policies_of_every_kind_are_judged(policy: Policy) -> None:
     plan = Plan(truth="sick", score=["risk", "old"], predicted="says", group="site", policy=policy, prevalence=0.1)
     made = baserate.run(plan, PEOPLE)

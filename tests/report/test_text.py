@@ -59,7 +59,7 @@ def test_people_are_apportioned_by_largest_remainders(shares: list[float], many:
     assert all(abs(each - many * share / total) < 1 + 1e-6 for each, share in zip(whole, shares, strict=True))
 
 
-@settings(max_examples=30)
+@settings(max_examples=settings().max_examples // 2)
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, 9)), min_size=4, max_size=60), st.floats(0.0001, 0.9999))
 def test_natural_frequencies_add_up(rows: list[tuple[bool, int]], share: float) -> None:
     truth, score = [*(each for each, _ in rows), True, False], [*(each / 10 for _, each in rows), 0.9, 0.1]

@@ -28,6 +28,7 @@ from baserate._rows import MulticlassTarget
 from baserate.calibrate.multiclass import reprior
 from baserate.shift import MulticlassPrevalence
 from baserate.shift._estimators import MULTICLASS_METHODS as METHODS
+from tests.tiers import tiered
 
 Floats = npt.NDArray[np.float64]
 LABELS = ("a", "b", "c")
@@ -97,7 +98,7 @@ def test_result_fields_are_consistent(name: str) -> None:
     np.testing.assert_allclose(found.value, [0.2, 0.3, 0.5], atol=0.16)
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", tiered(METHODS, 3))
 @given(seed=SEEDS, order=st.permutations(range(3)))
 def test_classes_in_another_order_have_the_same_shares(name: str, seed: int, order: list[int]) -> None:
     t, v = target(seed, 80), validation(seed, 150)
@@ -108,7 +109,7 @@ def test_classes_in_another_order_have_the_same_shares(name: str, seed: int, ord
     alike(found_by(name, MulticlassTarget(t.score[:, order], labels), v), found_by(name, t, v))
 
 
-@pytest.mark.parametrize("name", OF_VALUE)
+@pytest.mark.parametrize("name", tiered(OF_VALUE, 3))
 @given(seed=SEEDS, times=st.integers(2, 4))
 def test_a_duplicated_target_has_the_same_shares(name: str, seed: int, times: int) -> None:
     t, v = target(seed, 60), validation(seed, 150)
@@ -116,7 +117,7 @@ def test_a_duplicated_target_has_the_same_shares(name: str, seed: int, times: in
     np.testing.assert_allclose(again.value, found_by(name, t, v).value, atol=1e-9)
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", tiered(METHODS, 3))
 @given(seed=SEEDS)
 def test_counts_are_repetitions_in_both_samples(name: str, seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -223,8 +224,8 @@ def test_the_covariance_is_that_of_many_samples(recalibrate: str) -> None:
     assert np.diag(told).sum() > 1.3 * np.diag(alone.covariance).sum()
 
 
-@pytest.mark.parametrize("shares", [(0.2, 0.3, 0.5), (0.6, 0.4, 0.0), (0.9, 0.09, 0.01)])
-@pytest.mark.parametrize("name", ["gmm", "mlls", "acc", "pacc"])
+@pytest.mark.parametrize("shares", tiered([(0.2, 0.3, 0.5), (0.6, 0.4, 0.0), (0.9, 0.09, 0.01)]))
+@pytest.mark.parametrize("name", tiered(["gmm", "mlls", "acc", "pacc"], 2))
 def test_intervals_cover(name: str, shares: tuple[float, ...]) -> None:
     """In 150 trials a promise of 95 % may be kept in 89 %, by three standard errors; longer runs gave 94 to 99 %."""
     hit = np.zeros(3)

@@ -21,6 +21,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils import estimator_checks as checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from baserate import (
@@ -39,6 +40,7 @@ from baserate.sklearn import CalibratedClassifier
 Array = npt.NDArray[Any]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @parametrize_with_checks(  # type: ignore[untyped-decorator]  # of no known type
     [
@@ -50,6 +52,24 @@ Array = npt.NDArray[Any]
 )
 def test_estimator_checks_of_scikit_learn(estimator: Any, check: Any) -> None:  # noqa: ANN401
     check(estimator)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "check",
+    [
+        checks.check_parameters_default_constructible,
+        checks.check_get_params_invariance,
+        checks.check_set_params,
+        checks.check_estimators_dtypes,
+        checks.check_estimators_unfitted,
+        checks.check_classifier_data_not_an_array,
+        checks.check_n_features_in,
+    ],
+    ids=lambda check: check.__name__,
+)
+def test_some_estimator_checks_of_scikit_learn(check: Any) -> None:  # noqa: ANN401
+    check("CalibratedClassifier", CalibratedClassifier(GaussianNB()))
 
 
 def two(rows: int = 400, **options: Any) -> tuple[Array, Array]:  # noqa: ANN401

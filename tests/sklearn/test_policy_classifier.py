@@ -29,6 +29,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
+from sklearn.utils import estimator_checks as checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from baserate import (
@@ -72,6 +73,7 @@ class Rule:
         return decide.find_rule(self.name)(found, **options)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @parametrize_with_checks(  # type: ignore[untyped-decorator]  # of no known type
     [
@@ -90,6 +92,24 @@ class Rule:
 )
 def test_estimator_checks_of_scikit_learn(estimator: Any, check: Any) -> None:  # noqa: ANN401
     check(estimator)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "check",
+    [
+        checks.check_parameters_default_constructible,
+        checks.check_get_params_invariance,
+        checks.check_set_params,
+        checks.check_estimators_dtypes,
+        checks.check_estimators_unfitted,
+        checks.check_classifier_data_not_an_array,
+        checks.check_n_features_in,
+    ],
+    ids=lambda check: check.__name__,
+)
+def test_some_estimator_checks_of_scikit_learn(check: Any) -> None:  # noqa: ANN401
+    check("PolicyClassifier", PolicyClassifier(GaussianNB(), Rule("fixed", 0.5), cv=3))
 
 
 def two(rows: int = 400, **options: Any) -> tuple[Array, Array]:  # noqa: ANN401

@@ -66,13 +66,14 @@ class Opened:
             offline=True,
             permissions=["clipboard-read", "clipboard-write"],
         )
+        context.set_default_timeout(60_000)  # of a busy machine
         self._contexts.append(context)
         page = context.new_page()
         page.emulate_media(media=media)
         address = self._address(source)
         self._watch(page, address)
         page.goto(address + state)
-        page.wait_for_selector("html[data-ready='1']", timeout=10_000)
+        page.wait_for_selector("html[data-ready='1']")
         return page
 
     def close(self) -> None:

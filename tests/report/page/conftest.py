@@ -3,12 +3,13 @@
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Page
 
 from bench._chromium import ABSENT, chromium, where
-from tests.report.page.browser import Opened
+from tests.report.page.browser import Opened, change, state
 from tests.report.page.pages import Screened, hostile, screened
 
 
@@ -39,6 +40,29 @@ def people(tmp_path_factory: pytest.TempPathFactory) -> Screened:
 @pytest.fixture(scope="session")
 def page_of_people(people: Screened) -> str:
     return people.report.html()
+
+
+@pytest.fixture(scope="module")
+def shared_pages(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opened]:
+    pages = Opened(browser, tmp_path_factory.mktemp("shared"))
+    yield pages
+    pages.close()
+
+
+@pytest.fixture(scope="module")
+def shared_page(shared_pages: Opened, page_of_people: str) -> tuple[Page, dict[str, Any]]:
+    page = shared_pages(page_of_people)
+    return page, state(page)
+
+
+@pytest.fixture
+def page(shared_pages: Opened, shared_page: tuple[Page, dict[str, Any]]) -> Iterator[Page]:
+    """The page of people, its controls as when it was opened, for tests that move controls and save little."""
+    shared, start = shared_page
+    change(shared, **start)
+    assert state(shared) == start
+    yield shared
+    assert shared_pages.troubles == []
 
 
 @pytest.fixture(scope="session")

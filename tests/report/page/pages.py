@@ -1,5 +1,6 @@
 """Reports whose pages are looked at: one model and groups, several models, a crowd, and names that mean harm."""
 
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -40,6 +41,7 @@ def screened(folder: Path) -> Screened:
     return Screened(folder, people, baserate.run(plan))
 
 
+@cache
 def several() -> Report:
     """Two models on the same rows, in groups by site."""
     people = simulate_screening(rows=3000)

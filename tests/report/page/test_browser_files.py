@@ -16,6 +16,7 @@ from baserate.report._text import apportion
 from tests.cli.shell import run
 from tests.report.page.browser import CHARTS, Opened, change, cut, downloading, numbers, settled, state
 from tests.report.page.pages import HOSTILE, Screened
+from tests.tiers import tiered
 
 MOVE = {"threshold": 0.4, "prevalence": 0.15, "fp": 2, "fn": 5}
 RATES = ("sensitivity", "specificity", "precision", "npv", "flag_rate")
@@ -43,9 +44,8 @@ def check_table(page: Page, table: Counts[Any]) -> None:
 
 @pytest.mark.parametrize("parity", ["single", "own", "demographic-parity", "equal-opportunity", "equalized-odds"])
 def test_the_exported_policy_does_what_the_page_shows(
-    people: Screened, page_of_people: str, opened: Opened, tmp_path: Path, parity: str
+    people: Screened, page: Page, tmp_path: Path, parity: str
 ) -> None:
-    page = opened(page_of_people)
     change(page, **MOVE | {"prevalence": None}, parity=parity)
     path = exported(page, tmp_path)
     policy = Policy.load(path)
@@ -58,10 +58,7 @@ def test_the_exported_policy_does_what_the_page_shows(
     assert found["sensitivity"] == pytest.approx(wanted, abs=1e-12)
 
 
-def test_the_exported_policy_is_applied_to_rows(
-    people: Screened, page_of_people: str, opened: Opened, tmp_path: Path
-) -> None:
-    page = opened(page_of_people)
+def test_the_exported_policy_is_applied_to_rows(people: Screened, page: Page, tmp_path: Path) -> None:
     change(page, threshold=0.4, prevalence=None)
     result = run("apply", exported(page, tmp_path), people.folder / "people.csv", "-o", tmp_path / "decided.csv")
     assert result.exit_code == 0, result.stderr
@@ -92,11 +89,8 @@ def check_report(page: Page, report: Report) -> None:
         assert found[name][0] == pytest.approx(getattr(report.there, name).value, abs=1e-12), name
 
 
-@pytest.mark.parametrize("move", [{}, MOVE])
-def test_the_command_gives_the_same_report(
-    people: Screened, page_of_people: str, opened: Opened, tmp_path: Path, move: dict[str, Any]
-) -> None:
-    page = opened(page_of_people)
+@pytest.mark.parametrize("move", tiered([MOVE, {}]))
+def test_the_command_gives_the_same_report(people: Screened, page: Page, tmp_path: Path, move: dict[str, Any]) -> None:
     change(page, **move)
     program, verb, *words = shlex.split(copied(page, "#copy-command"))
     assert (program, verb) == ("baserate", "report")
@@ -105,11 +99,8 @@ def test_the_command_gives_the_same_report(
     check_report(page, Report.load(tmp_path / "report.json"))
 
 
-@pytest.mark.parametrize("move", [{}, MOVE])
-def test_the_lines_of_python_give_the_same_report(
-    people: Screened, page_of_people: str, opened: Opened, move: dict[str, Any]
-) -> None:
-    page = opened(page_of_people)
+@pytest.mark.parametrize("move", tiered([MOVE, {}]))
+def test_the_lines_of_python_give_the_same_report(people: Screened, page: Page, move: dict[str, Any]) -> None:
     change(page, **move)
     names: dict[str, Any] = {}
     exec(copied(page, "#copy-python"), names)  # noqa: S102  (our own lines)
@@ -127,7 +118,9 @@ def rates(people: Screened, policy: Policy, prevalence: float) -> dict[Any, floa
     return {(group, name): rate(table) for group, table in both.items() for name, rate in every.items()}
 
 
-@pytest.mark.parametrize("parity", ["own", "demographic-parity", "equal-opportunity", "equalized-odds"])
+@pytest.mark.parametrize(
+    "parity", tiered(["equalized-odds", "own", "demographic-parity", "equal-opportunity"], quick=2)
+)
 def test_what_is_typed_for_a_parity_chooses_what_the_page_chose(
     people: Screened, page_of_people: str, opened: Opened, tmp_path: Path, parity: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -161,9 +154,9 @@ def test_a_policy_of_a_file_is_named_by_it(opened: Opened, tmp_path: Path) -> No
     assert names["report"].here.sensitivity == report.here.sensitivity
 
 
-@pytest.mark.parametrize("panel", [*CHARTS, "groups"])
+@pytest.mark.parametrize("panel", tiered(["groups", *CHARTS], {"scores", "reliability", "groups"}.__contains__))
 def test_a_chart_is_saved_as_a_picture_and_as_a_table(page_of_people: str, opened: Opened, panel: str) -> None:
-    page = opened(page_of_people)
+    page = opened(page_of_people)  # a page of its own: a browser saves few files of one
     with downloading(page) as texts:
         page.click(f"#panel-{panel} [data-download='svg']")
     picture = ET.fromstring(texts[0])  # noqa: S314  (our own picture)

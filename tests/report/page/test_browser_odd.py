@@ -10,6 +10,7 @@ import baserate
 from baserate import Cut, Policy, Report, equalize, read
 from baserate.population import simulate_screening
 from tests.report.page.browser import Opened
+from tests.tiers import tiered
 
 PEOPLE = simulate_screening(rows=2000)
 SITE = {"site": PEOPLE.site}
@@ -79,7 +80,7 @@ ODD: dict[str, Callable[[], Report]] = {
 }
 
 
-@pytest.mark.parametrize("kind", ODD)
+@pytest.mark.parametrize("kind", tiered(ODD, {"labels", "a group of one class"}.__contains__))
 def test_whatever_is_done_to_a_page_it_knows_what_it_shows(opened: Opened, kind: str) -> None:
     page = opened(ODD[kind]().html())
     assert page.evaluate(WALK, [len(kind) + 1, 60]) == []

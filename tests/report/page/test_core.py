@@ -33,6 +33,7 @@ from tests.report.page.models import (
     there,
 )
 from tests.report.page.node import CORE, PAGE, Page, Ref, unlike
+from tests.tiers import slow
 
 OF_TABLES = [name for name, each in MEASURES.items() if describe(each).of is Counts]
 SHARES = [name for name in OF_TABLES if describe(MEASURES[name]).share]
@@ -73,8 +74,9 @@ def test_tables_at_every_threshold_are_pythons() -> None:
     page, rng = Page(*CORE), np.random.default_rng(1)
     for state in all_states(page):
         for part, tally in state.parts:
+            curve = Curve(tally)
             for place in places(tally, rng):
-                counts = Curve(tally).at(state.at(place))
+                counts = curve.at(state.at(place))
                 page.expect(cells(counts), "tableAt", part, place, state.factors)
     page.check()
 
@@ -103,8 +105,9 @@ def test_measures_along_a_curve_are_pythons() -> None:
     page, rng = Page(*CORE), np.random.default_rng(4)
     for state in all_states(page, (None, 0.02)):
         part, tally = state.parts[int(rng.integers(len(state.parts)))]
+        curve = Curve(tally)
+        tables = [curve.at(float(at)) for at in (inf, *state.scores)]
         for name in rng.choice(OF_TABLES, 4, replace=False):
-            tables = [Curve(tally).at(float(at)) for at in (inf, *state.scores)]
             page.expect([MEASURES[name](each) for each in tables], "measureAlong", part, state.factors, str(name))
     page.check()
 
@@ -121,12 +124,14 @@ def closed(name: str, counts: Counts[float]) -> bool:
     return not (counts.reweighed and name == "jaccard")
 
 
-def test_intervals_of_shares_are_pythons_in_all_states() -> None:
+@pytest.mark.parametrize("prevalences", [(None, 0.02), slow(PREVALENCES)])
+def test_intervals_of_shares_are_pythons_in_all_states(prevalences: tuple[float | None, ...]) -> None:
     page, rng, seen = Page(*CORE), np.random.default_rng(5), set()
-    for state in all_states(page):
+    for state in all_states(page, prevalences):
         for part, tally in state.parts:
+            curve = Curve(tally)
             for place in places(tally, rng, 2):
-                counts = Curve(tally).at(state.at(place))
+                counts = curve.at(state.at(place))
                 table = page.keep("tableAt", part, place, state.factors)
                 some = rng.choice(SHARES, len(SHARES) // 2, replace=False).tolist()
                 for name in filter(partial(closed, counts=counts), some):
@@ -197,9 +202,10 @@ def test_every_rule_with_a_button_has_a_function() -> None:
         assert rule.page_function in functions, f"add a function {rule.page_function} to `choose` of rules.js"
 
 
-def test_rules_choose_the_thresholds_that_pythons_choose() -> None:
+@pytest.mark.parametrize("prevalences", [(None, 0.02), slow(PREVALENCES)])
+def test_rules_choose_the_thresholds_that_pythons_choose(prevalences: tuple[float | None, ...]) -> None:
     page, chosen = Page(*CORE), 0
-    for state in all_states(page):
+    for state in all_states(page, prevalences):
         for part, tally in state.parts:
             curve = Curve(tally)
             rules = {f"cost {at}": (partial(decide.cost, costs=costs), costs) for at, costs in enumerate(PRICES)}

@@ -79,7 +79,6 @@ def keeps_its_bounds(thinned: ThinnedCurve, tally: Tally, steps: int) -> None:
                 assert (np.abs(a - b)[~np.isnan(a)] <= 5 / steps + 1e-9).all()
 
 
-@settings(max_examples=40, deadline=None)
 @given(long())
 def test_every_threshold_has_a_stricter_neighbor_within_the_bounds(tally: Tally) -> None:
     keeps_its_bounds(alone(tally), tally, _curves.STEPS)
@@ -97,7 +96,6 @@ def test_every_threshold_of_a_group_has_a_stricter_neighbor_within_the_bounds(ta
         keeps_its_bounds(thinned, groups.pooled("risk"), _curves.STEPS)
 
 
-@settings(max_examples=40, deadline=None)
 @given(long())
 def test_counts_are_those_of_the_curve_and_the_hull_is_the_same(tally: Tally) -> None:
     thinned, full = alone(tally), Curve(tally)
@@ -127,7 +125,6 @@ def test_rules_choose_the_same_among_what_is_kept(tally: Tally, miss: float) -> 
     assert decide.cost(thin, Costs(fp=1, fn=miss)).threshold == decide.cost(full, Costs(fp=1, fn=miss)).threshold
 
 
-@settings(max_examples=100, deadline=None)
 @given(rows())
 def test_any_scores_have_a_curve_and_few_scores_are_all_kept(data: Any) -> None:  # noqa: ANN401  (rows)
     tally = baserate.tally(data.truth, data.score, positive=True)

@@ -16,6 +16,7 @@ from baserate.population import simulate_screening
 from baserate.report import CHECKS
 from baserate.report._page import page_payload
 from tests.report.page.node import Page
+from tests.tiers import tiered
 
 WRITTEN: list[tuple[str, str, list[Any]]] = [
     ("57.8%", "formatPercent", [0.57792]),
@@ -157,7 +158,7 @@ STATES: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("state", STATES)
+@pytest.mark.parametrize("state", tiered(STATES))
 def test_the_dot_of_a_decision_curve_lies_on_the_line_of_the_current_threshold(
     report: Report, state: dict[str, Any]
 ) -> None:
@@ -183,7 +184,7 @@ def test_the_dot_of_a_decision_curve_lies_on_the_line_of_the_current_threshold(
     assert all(mark.get("label") for mark in spec["marks"])
 
 
-@pytest.mark.parametrize("state", STATES)
+@pytest.mark.parametrize("state", tiered(STATES))
 def test_a_decision_curve_says_whether_scores_were_adjusted(report: Report, state: dict[str, Any]) -> None:
     page = Page("view.js", "panels/benefit.js")
     page.ask("benefitSpec", page.keep("makeView", page.keep("loadReport", page_payload(report)), state))
