@@ -338,7 +338,7 @@ def test_what_is_refused(typed: tuple[str, ...], message: str) -> None:
     [
         (("--predicted", "says", "--threshold", "1"), "--threshold is for scores; name their column with --score"),
         (("--score", "risk", "--threshold", "1,2"), "there are 2 thresholds for 1 score;"),
-        ((), "no column to evaluate is named: --score risk for numbers, --predicted decision for labels."),
+        ((), "no column to evaluate is named; name scores, --score risk, or labels, --predicted decision."),
         (
             ("--score", "times"),
             "times runs from 1 to 4, so its scores are not probabilities; give one with --threshold.",

@@ -78,7 +78,7 @@ def test_a_thinned_curve_says_so(tmp_path: Path) -> None:
         ),
         (("measure",), 2, "missing argument 'FILE...'. Try: baserate measure --help"),
         (("measure", "FILE", "--score", "risk"), 2, "missing option '--truth'. Try: baserate measure --help"),
-        (("measure", "FILE", "--truth", "sick"), 2, "no column to evaluate is named: --score risk for numbers, "),
+        (("measure", "FILE", "--truth", "sick"), 2, "no column to evaluate is named; name scores, --score risk, or "),
         (
             ("measure", "FILE", "--truth", "sick", "--score", "risc"),
             2,

@@ -148,10 +148,10 @@ def test_python_runs_where_it_is_put(tmp_path: Path) -> None:
     [
         ("cost", ("sql", "--dialect", "oracle"), "'oracle' is not one of 'duckdb', 'postgresql', 'spark'"),
         ("cost", ("sql", "--name", "x"), "--name names a column, but an expression has no name"),
-        ("cost", ("sql", "--group", "sex"), "group names 1 column; this policy asks for no group"),
+        ("cost", ("sql", "--group", "sex"), "group names 1 column, but this policy requires no group"),
         ("bands", ("sql",), "does not store the name of the score column; name it, such as --score risk"),
-        ("map", ("sql",), "name their column, such as --id patient"),
-        ("cost", ("python", "--name", "2"), "a name that Python can read, such as 'decide'"),
+        ("map", ("sql",), "name it, such as --id patient"),
+        ("cost", ("python", "--name", "2"), "expected an identifier of Python, such as 'decide'"),
         ("cost", ("python", "--table", "x"), "--table is for SQL"),
         ("cost", ("snow",), "'snow' is not one of 'sql', 'python'"),
     ],

@@ -228,7 +228,7 @@ def test_python_compares_at_stated_costs() -> None:
     (other,) = infer.compare(ROWS, measure=partial(measure.expected_cost, costs=costs))
     assert one == other
     assert one.values == pytest.approx(((20 + 1) / 6, (2 * 20 + 2) / 6))
-    with pytest.raises(OptionError, match=r"expected_cost needs what errors cost; give costs=Costs\(fp=…, fn=…\)"):
+    with pytest.raises(OptionError, match=r"expected_cost needs the costs of errors; give costs=Costs\(fp=…, fn=…\)"):
         infer.compare(ROWS, measure="expected_cost")
     with pytest.raises(
         OptionError, match=r"net_benefit needs a threshold probability; give partial\(measure.net_benefit"
@@ -241,7 +241,7 @@ def test_python_compares_at_stated_costs() -> None:
 
 def test_python_compares_samples_and_classes_at_stated_costs() -> None:
     one, other = tally([1, 0, 1, 0], [0.9, 0.2, 0.4, 0.6]), tally([1, 0, 1, 0], [0.9, 0.2, 0.7, 0.1])
-    with pytest.raises(OptionError, match="expected_cost needs what errors cost"):
+    with pytest.raises(OptionError, match="expected_cost needs the costs of errors"):
         infer.compare_unpaired(one, other, measure="expected_cost", threshold=0.5)
     found = infer.compare_unpaired(one, other, measure="expected_cost", threshold=0.5, costs=Costs(fp=1, fn=7))
     assert found.values == (2, 0)

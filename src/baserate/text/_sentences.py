@@ -10,7 +10,6 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from baserate._formatting import count_of, format_count, format_exact, format_level, format_number, join_words
-from baserate._tally import describe_reasons
 from baserate.text._tables import shorten_label
 
 if TYPE_CHECKING:
@@ -41,6 +40,8 @@ def describe_rows(data: Mapping[str, Any]) -> str:
     of, dropped = "", ""
     if data["refused"]:
         of = f" of {format_count(data['read'], 4)}"
+        from baserate._tally import describe_reasons  # loads NumPy, which help must not
+
         dropped = f" ({format_count(data['refused'], 4)} dropped: {describe_reasons(data['reasons'])})"
     total = f" standing for {format_count(data['rows'], 4)}" if "count" in data["columns"] else ""
     return f"{count_of(data['read'], 'row', shown=f'{used}{of}')}{total}{dropped}"
