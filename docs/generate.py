@@ -162,7 +162,7 @@ def cli_page() -> str:
         "- A row of `curve` holds what the curve shows at one threshold; with a band, `low` and `high` too.",
         "- A row of `benefit` holds the `net_benefit` of one `strategy` at one threshold, with `low` and `high`, and",
         "  shares of everybody; `net_reduction` is per case. `useful` in `data` says from where to where each model",
-        "  beats flagging all and none. With `--compare` it holds the `difference` of a model from the one `against`.",
+        "  has a higher net benefit than flagging all and none. With `--compare` it holds the `difference` of a model from the one `against`.",
         "- A row of `costs` holds what `per` cases cost a `model` at its `prevalence` (in `value`), the `total` of its",
         "  sample, the prevalence `measured` there, its table, and whether it is the `cheapest`. A row whose `measure`",
         "  is `iso_cost` is a line through `fpr` and `tpr`: its `slope`, its `intercept`, and in `value` the cost.",

@@ -54,7 +54,8 @@ PUBLIC = {
         hosmer_lemeshow hypothetical_pair independent_pair intrinsic_calibration methods multiclass_summary
         null_reference null_references power_of_auc_difference power_of_auc_test power_of_proportion_difference
         power_of_proportion_test reported_pair sample_size_by_simulation sample_size_for_auc
-        sample_size_for_auc_difference sample_size_for_auc_test sample_size_for_proportion
+        sample_size_for_auc_difference sample_size_for_auc_test sample_size_for_observed_expected
+        sample_size_for_proportion
         sample_size_for_proportion_difference sample_size_for_proportion_test slope_test spiegelhalter summary
         tabulate_comparisons
     """,
@@ -68,17 +69,18 @@ PUBLIC = {
     """,
     "baserate.population": """
         BestThreshold FAMILIES LEVELS best_threshold beta binormal exact_value find_thresholds least_cost_threshold
-        linear logit_normal retrieval simulation_study summary table thresholds
+        linear logit_normal retrieval simulate_rows simulation_study summary table thresholds
     """,
     "baserate.read": """
         LabelText class_rows class_scores class_target confusion confusions cost_matrix cross_table decisions join
         label_sets rows tallies tally target
     """,
-    "baserate.report": "CHECKS Finding Plan Report View evaluate run",
+    "baserate.report": "CHECKS Finding Plan Report View draw_figures evaluate run",
     "baserate.shift": """
         ALIASES LabelShiftTestResult METHODS MulticlassPrevalence Prevalence adjusted_summary class_summary
         estimate_performance estimate_prevalence expected_tally gamma gamma_of_counts gamma_of_sampling
-        label_shift_test npv posterior_calibrator ppv prevalence_curve prevalence_of_gamma prevalence_table reprior
+        label_shift_test npv posterior_calibrator ppv prevalence_curve prevalence_curves
+        prevalence_of_gamma prevalence_summary prevalence_table reprior
         reprior_calibrator reprior_threshold reweigh summary
     """,
     "baserate.sklearn": "CalibratedClassifier PolicyClassifier scorer scorers",

@@ -144,7 +144,7 @@ def test_ids_that_rows_share_are_warned_of(kind: str) -> None:
 
 @pytest.mark.parametrize("make", [dict, pd.DataFrame])
 def test_the_warning_points_at_the_caller(make: Any) -> None:  # noqa: ANN401
-    with pytest.warns(UserWarning, match="whose lot decides") as told:
+    with pytest.warns(UserWarning, match="share an id in") as told:
         apply.frame(POLICY, make({**TABLE, "who": ["a", "b", "b", "d", "b"]}))
     assert [each.filename for each in told] == [__file__]
 

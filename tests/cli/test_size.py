@@ -114,9 +114,7 @@ SUGGESTED = [
         for name in ("o/e", "brier", "ece")
     ),
     ("size", "f1", "--expect", "0.8", "--half-width", "0.1"),
-    pytest.param(
-        ("size", "calibration slope", "--expect", "1", "--goal", "0.8", "--prevalence", "0.3"), marks=pytest.mark.slow
-    ),
+    ("size", "calibration slope", "--expect", "1", "--goal", "0.8", "--prevalence", "0.3"),
     ("size", "mcc", "--expect", "0.8", "--against", "0.7"),
     ("size", "average precision", "--expect", "0.8", "--half-width", "0.1"),
 ]

@@ -75,6 +75,6 @@ def test_errors(rows: MulticlassRows) -> None:
     with pytest.raises(OptionError, match="rows are ndarray; expected MulticlassRows"):
         decide.multiclass_summary(rows.score, TRIAGE)  # type: ignore[arg-type]
     absent = class_scores(["home", "ward"], [[0.5, 0.3, 0.2]] * 2, labels=["home", "ward", "theatre"])
-    with pytest.raises(EmptyDataError, match="nothing of the class 'theatre'"):
+    with pytest.raises(EmptyDataError, match="no rows of the class 'theatre'"):
         decide.multiclass_summary(absent, TRIAGE, shares=TO)
     assert len(decide.multiclass_summary(absent, TRIAGE)) == 9 + 4

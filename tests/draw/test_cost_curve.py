@@ -52,7 +52,7 @@ def test_what_does_not_go_together_is_refused() -> None:
         draw.cost_curve(SIX, costs=Costs(fp=1, fn=9))
     with pytest.raises(OptionError, match=r"costs apply to cost curves only\. Leave out the costs or kind="):
         draw.cost_curve(SIX, costs=Costs(fp=1, fn=9), prevalence=0.1, kind="brier")
-    with pytest.raises(OptionError, match="holds for all"):
+    with pytest.raises(OptionError, match="covers all prevalences"):
         draw.cost_curve(SIX, prevalence=0.1)
     with pytest.raises(FitError, match="no negatives; give rows of both"):
         draw.cost_curve(tally([1, 1], [0.1, 0.2]))

@@ -77,7 +77,7 @@ def test_mark_errors() -> None:
         tabulate_marks(several, None, decide.fixed(curve(several.pooled("risk0")), 0.5))
     with pytest.raises(OptionError, match="has the actions low, high; expected one that flags"):
         tabulate_marks(people(), None, bands)
-    with pytest.raises(OptionError, match="give a number"):
+    with pytest.raises(OptionError, match="expected a number, or several"):
         tabulate_marks(people(), "high", None)  # type: ignore[arg-type]
     with pytest.raises(MissingValuesError, match="a threshold is NaN"):
         tabulate_marks(people(), float("nan"), None)

@@ -24,4 +24,4 @@ def test_what_a_person_reads(reference: Path) -> None:
     lines = run("benefit", reference / "df_binary.csv", *typed).stdout.splitlines()
     (line,) = (line for line in lines if line.startswith("  0.25"))
     assert line.split() == ["0.25", "0.06400*", "−0.1467", "0", "63.20", "0.1920"]
-    assert "* beats flagging all and flagging none: cancerpredmarker from 0.05 to 0.35" in lines
+    assert "* higher net benefit than flagging all and flagging none: cancerpredmarker from 0.05 to 0.35" in lines

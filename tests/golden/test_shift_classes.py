@@ -134,7 +134,7 @@ def test_likelihood_after_a_slope_for_each_class(shifts: dict[str, Any], sides: 
         found = METHODS["mlls"](*sides("gauss3", at), recalibrate="vector")
         told = shifts["estimates"]["gauss3"][str(at)]["own.EM_converged(pre-calibrated vs)"]
         np.testing.assert_allclose(found.value, told, atol=5e-3)
-    with pytest.raises(FitError, match="part some of 10 classes"):
+    with pytest.raises(FitError, match="separate some of 10 classes"):
         METHODS["mlls"](*sides("digits", 0), recalibrate="vector")
 
 

@@ -691,7 +691,7 @@ def test_other_scores_for_the_same_masses() -> None:
     assert turned.mass.tolist() == t.mass[:, ::-1].tolist()
     assert turned.squares.tolist() == t.squares[:, ::-1].tolist()
     assert t.with_scores([0.5, 0.5, 0.5]).mass.tolist() == t.mass.sum(axis=1, keepdims=True).tolist()
-    with pytest.raises(baserate.ShapeError, match="one for each of the 3"):
+    with pytest.raises(baserate.ShapeError, match="one for each of 3"):
         t.with_scores([0.5])
     with pytest.raises(baserate.MissingValuesError):
         t.with_scores([0.5, nan, 0.1])

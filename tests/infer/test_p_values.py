@@ -164,7 +164,7 @@ def test_reliability_says_that_nothing_is_adjusted(tmp_path: Path) -> None:
     shown = run("reliability", people(tmp_path), "--truth", "sick", "--score", "none", "--positive", "1", "-q").stdout
     told = " ".join(shown.split())
     assert "< 0.0001" in shown
-    assert "neither p-values nor intervals are adjusted for multiplicity" in told
+    assert "Neither p-values nor intervals are adjusted for multiplicity" in told
     typed = ("--truth", "sick", "--score", "none", "--positive", "1", "--json", "-q")
     exact = json.loads(run("reliability", people(tmp_path), *typed).stdout)["rows"]
     marked = {row["measure"]: row["p_is_bound"] for row in exact if row["p"] is not None}

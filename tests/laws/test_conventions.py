@@ -232,7 +232,7 @@ def convention_22_scores_are_never_turned_round() -> None:
         found = calibrate.fit(upside_down, method)
         assert found.never_falls
         assert (np.diff(found(np.linspace(0, 1, 11))) >= 0).all()
-    assert any("never turns scores round" in note for note in calibrate.logistic(upside_down).notes)
+    assert any("never reverses scores" in note for note in calibrate.logistic(upside_down).notes)
     assert calibrate.prevalence(at=0.5, to=0.1)([0, 1]).tolist() == [0, 1]
 
 

@@ -348,7 +348,7 @@ def test_two_classes_may_pass_one_in_confusion_entropy() -> None:
 @pytest.mark.parametrize(
     ("weights", "error", "message"),
     [
-        ("cubic", OptionError, "weights is 'cubic'; it is 'none', 'linear', 'quadratic' or a table"),
+        ("cubic", OptionError, "weights is 'cubic'; expected 'none', 'linear', 'quadratic' or a table"),
         ([[0, 1], [1, 0]], ShapeError, r"the weights have shape \(2, 2\) for 3 classes"),
         (np.ones((3, 3)), OptionError, "with 0 on the diagonal"),
         (np.eye(3) - 1, OptionError, "finite numbers ≥ 0"),
@@ -373,5 +373,5 @@ def test_disagreements_without_weight_do_not_count() -> None:
 @pytest.mark.parametrize("name", ["mutual_information", "truth_entropy", "kl_divergence", "cross_entropy"])
 def test_a_unit_of_information_needs_a_base_above_one(name: str, base: float) -> None:
     function: Callable[..., float] = MEASURES[name]
-    with pytest.raises(OptionError, match="give a number above 1: 2 for bits"):
+    with pytest.raises(OptionError, match="expected a number above 1: 2 for bits"):
         function(Confusion(np.ones((2, 2)), (0, 1)), base=base)

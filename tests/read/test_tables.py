@@ -44,7 +44,7 @@ def tallied(source: object, **asked: Any) -> Tallies:  # noqa: ANN401  (names of
     [
         ({"truth": "z"}, UnknownNameError, "there is no column 'z'. There are: 'y', 'p', 'g'."),
         ({"score": "P"}, UnknownNameError, "there is no column 'P'. Did you mean 'p'?"),
-        ({"score": None}, OptionError, "no column to evaluate is named: score='risk'"),
+        ({"score": None}, OptionError, "no column to evaluate is named; name scores, score='risk'"),
         ({"score": ["p", "p"]}, OptionError, "the column 'p' is named twice"),
         ({"score": "p", "predicted": "p"}, OptionError, "the column 'p' is named twice"),
         (

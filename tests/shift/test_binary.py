@@ -259,7 +259,7 @@ def test_a_calibrator_corrects_posteriors(validation: Tally, target: Target) -> 
 def test_unusable_data_and_options_raise(validation: Tally, target: Target) -> None:
     with pytest.raises(MissingValuesError, match="1 of 2 scores are NaN or infinite"):
         Target(np.array([0.2, np.nan]))
-    with pytest.raises(EmptyDataError, match="no scores without truth"):
+    with pytest.raises(EmptyDataError, match="no unlabelled scores"):
         Target(np.array([]))
     with pytest.raises(FitError, match="no positive rows"):
         shift.estimate_prevalence(target, tally([0, 0, 0], [0.1, 0.2, 0.3]))
@@ -278,7 +278,7 @@ def test_unusable_data_and_options_raise(validation: Tally, target: Target) -> N
         shift.estimate_prevalence(
             target, Tally.from_counts(1 - validation.score[::-1], validation.rows[:, ::-1]), method="mlls"
         )
-    with pytest.raises(FitError, match=r"cannot be recalibrated.*parts the classes.*Or estimate by 'pacc'"):
+    with pytest.raises(FitError, match=r"cannot be recalibrated.*separates the classes.*Or estimate by 'pacc'"):
         shift.estimate_prevalence(target, tally([0] * 30 + [1] * 30, np.linspace(0.1, 0.9, 60)), method="mlls")
     with pytest.raises(NotAProbabilityError, match=r"scores of the target go from .* to 30"):
         shift.estimate_prevalence(Target(np.array([0.1, 30.0])), validation, method="mlls", recalibrate=False)

@@ -39,9 +39,9 @@ def describe_rows(data: Mapping[str, Any]) -> str:
     used = format_count(data["read"] - data["refused"], 4)
     of, dropped = "", ""
     if data["refused"]:
-        of = f" of {format_count(data['read'], 4)}"
         from baserate._tally import describe_reasons  # loads NumPy, which help must not
 
+        of = f" of {format_count(data['read'], 4)}"
         dropped = f" ({format_count(data['refused'], 4)} dropped: {describe_reasons(data['reasons'])})"
     total = f" standing for {format_count(data['rows'], 4)}" if "count" in data["columns"] else ""
     return f"{count_of(data['read'], 'row', shown=f'{used}{of}')}{total}{dropped}"

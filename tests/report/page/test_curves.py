@@ -235,7 +235,7 @@ def test_whole_numbers_are_written_without_a_point() -> None:
 def test_broken_curves_are_errors(broken: dict[str, Any]) -> None:
     form = json.loads(reported(size=40).to_json())
     form["curves"][0] |= broken
-    with pytest.raises(FileFormatError, match="not a report"):
+    with pytest.raises(FileFormatError, match="not a valid report"):
         Report.from_json(json.dumps(form))
 
 

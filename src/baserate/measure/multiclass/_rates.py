@@ -389,7 +389,9 @@ def _weights(weights: Weights, classes: int) -> Floats:
             f"the weights have shape {table.shape} for {classes} classes", remedy="give one for each pair."
         )
     if not (np.isfinite(table).all() and (table >= 0).all()) or table.diagonal().any():
-        raise OptionError("weights of disagreements are invalid", remedy="give numbers ≥ 0, with 0 on the diagonal.")
+        raise OptionError(
+            "weights of disagreements are invalid", remedy="give finite numbers ≥ 0, with 0 on the diagonal."
+        )
     return table
 
 
