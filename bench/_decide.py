@@ -72,7 +72,7 @@ def cutoffs(n: int, repeats: int) -> Outcome:
     rng = np.random.default_rng(0)
 
     def ours() -> object:
-        return decide.bootstrap_threshold(curve, decide.youden, measures=["youden"], draws=_RESAMPLES)
+        return decide.bootstrap_threshold(curve, decide.youden, measures=["youden"], n_bootstrap=_RESAMPLES)
 
     def rival() -> float:
         start = perf_counter()

@@ -83,7 +83,7 @@ def reject_option(n: int, repeats: int) -> Outcome:
 
     def ours() -> object:
         groups = read.tallies(columns, truth="back", score="risk", group="race")
-        return equalize.reject_option(groups, _GOAL, favour="one", favourable="pass", objective="balanced_accuracy")
+        return equalize.reject_option(groups, _GOAL, favor="one", favorable="pass", objective="balanced_accuracy")
 
     ours()
     (seconds,) = medians([ours], repeats)

@@ -78,8 +78,8 @@ def resampled(n: int, repeats: int, *, local: bool) -> Outcome:
 
     def ours() -> list[br.Estimate]:
         sample = br.tally(truth, p)
-        found = infer.bootstrap([*bins, *line, *([measure.ici] if local else [])], sample, draws=_RESAMPLES)
-        return found + infer.bootstrap(bins, sample.top_class(), draws=_RESAMPLES)
+        found = infer.bootstrap([*bins, *line, *([measure.ici] if local else [])], sample, n_bootstrap=_RESAMPLES)
+        return found + infer.bootstrap(bins, sample.top_class(), n_bootstrap=_RESAMPLES)
 
     wanted = [*_BINNED, "COX", *(["Loess"] if local else [])]
     rival = CalibrationMetrics(class_to_calculate=1)

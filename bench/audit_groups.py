@@ -45,7 +45,7 @@ def _rows(setting: Setting, rng: np.random.Generator) -> Rows:
 def _replicate(setting: Setting, measures: tuple[str, ...], rng: np.random.Generator) -> Mapping[str, Outcome]:
     tallies = _rows(setting, rng).tallies()
     outcomes: dict[str, Outcome] = {}
-    for row in equalize.group_gaps(tallies, measures=measures, draws=_DRAWS).rows():
+    for row in equalize.group_gaps(tallies, measures=measures, n_permutations=_DRAWS).rows():
         if row["kind"] == "max_difference" and row["measure"] in measures and row["p"] is not None:
             outcomes[f"largest gap of {row['measure']}"] = Rejection(row["p"] < 0.05)
     adjusted: dict[str, list[float]] = {}

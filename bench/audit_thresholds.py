@@ -77,7 +77,7 @@ def choose(rng: np.random.Generator, case: Case, n: int, quantity: str) -> Mappi
     """Choose a threshold, correct the measure there, and compare it with the population."""
     truth, score = case.draw(n, rng)
     rule, function = RULES[quantity]
-    found = decide.bootstrap_threshold(br.curve(br.tally(truth, score)), rule, measures=[function], draws=_DRAWS)
+    found = decide.bootstrap_threshold(br.curve(br.tally(truth, score)), rule, measures=[function], n_bootstrap=_DRAWS)
     (seen,) = found.performance.values()
     there = float(function(case.at(found.policy.threshold)))
     sign = -1 if quantity == "cost" else 1  # a cost seems too small

@@ -38,7 +38,7 @@ SHAPES = ((0.5, 0.5), (2.0, 2.0), (1.0, 9.0))
 SIZES = (100, 500, 5000)
 LINES = ((0.0, 1.0), (-0.5, 0.8), (0.3, 1.3))
 """Intercepts and slopes of the log-odds of what happens."""
-DRAWS = 200
+SAMPLES = 200
 _PAGE = Path(__file__).parent.parent / "docs" / "reliability.md"
 _FITTED = "hosmer_lemeshow, fitted"
 
@@ -84,7 +84,9 @@ def rejections(place: Place, *, runs: int) -> dict[str, float]:
         wrong["hosmer_lemeshow, df g − 2"] = _two_less(infer.hosmer_lemeshow(sample)) < 0.05
         wrong[_FITTED] = infer.hosmer_lemeshow(_refitted(sample), fitted=True).p < 0.05
         if at % _rarely(place) == 0:
-            floors = infer.null_references([find_measure(name) for name in _FLOORED], sample, seed=at, draws=DRAWS)
+            floors = infer.null_references(
+                [find_measure(name) for name in _FLOORED], sample, seed=at, n_simulations=SAMPLES
+            )
             wrong |= {f"floor of {name}": not floor.within for name, floor in zip(_FLOORED, floors, strict=True)}
         for name, each in wrong.items():
             found.setdefault(name, []).append(each)

@@ -47,7 +47,7 @@ def hits(whole: Population, rows: int, seed: int) -> list[bool]:
     costs = Costs(fp=1, fn=2 * (1 - whole.prevalence) / whole.prevalence)
     cutoffs, values = [], []
     for rule, truth, names in best_of(whole, costs):
-        found = decide.bootstrap_threshold(curve, rule, measures=names, draws=_DRAWS)
+        found = decide.bootstrap_threshold(curve, rule, measures=names, n_bootstrap=_DRAWS)
         [cutoff] = found.intervals
         cutoffs.append(cutoff.low <= truth <= cutoff.high)
         for name in names:

@@ -12,7 +12,7 @@ from PIL import Image
 from baserate._files import draft_file
 from baserate.population import simulate_screening
 from bench._chromium import chromium
-from examples.screening.__main__ import reported
+from examples.screening.__main__ import evaluate_file
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -28,7 +28,7 @@ def main() -> None:
     """Make the page, and a picture of each width."""
     with TemporaryDirectory() as folder, chromium() as browser:
         page = Path(folder) / "report.html"
-        reported(simulate_screening(), Path(folder) / "people.csv").save(page)
+        evaluate_file(simulate_screening(), Path(folder) / "people.csv").save(page)
         for name, size in PICTURES.items():
             picture = taken(browser, page, size)
             with draft_file(_HOME / name) as draft:

@@ -13,7 +13,7 @@ from bench import calibration
 def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     monkeypatch.setattr(calibration, "SIZES", (100,))
     monkeypatch.setattr(calibration, "SHAPES", ((0.5, 0.5),))
-    monkeypatch.setattr(calibration, "DRAWS", 20)
+    monkeypatch.setattr(calibration, "SAMPLES", 20)
     page = tmp_path / "reliability.md"
     marks = (
         "before",

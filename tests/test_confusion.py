@@ -12,7 +12,7 @@ CELLS = np.array([[5, 1, 0], [2, 3, 0], [0, 0, 4.0]])
 
 
 def weighted(seed: int = 0, labels: str = "abc") -> Confusion:
-    """A table of drawn weights, with what standard errors need; the last class is never decided."""
+    """A table of drawn weights, with what standard errors need; the last class is never predicted."""
     rng = np.random.default_rng(seed)
     truth, decided = rng.integers(3, size=200), rng.integers(2, size=200)
     weight = rng.uniform(0.1, 3, 200)
@@ -80,8 +80,8 @@ def test_margins() -> None:
     assert (c.total, c.disagreement, c.alternatives) == (15, 3, 2)
     assert c.chance_disagreement == 15**2 - (6 * 7 + 5 * 4 + 4 * 4)
     assert c.truth_spread == 15**2 - (36 + 25 + 16)
-    assert c.decided_spread == 15**2 - (49 + 16 + 16)
-    assert c.any_spread == c.truth_spread + c.decided_spread
+    assert c.predicted_spread == 15**2 - (49 + 16 + 16)
+    assert c.any_spread == c.truth_spread + c.predicted_spread
     assert repr(c) == "Confusion(a, b, c; 15, of which 12 on the diagonal)"
 
 
@@ -146,7 +146,7 @@ def test_moments_follow_wherever_the_table_goes() -> None:
 def test_cells_without_mass_are_exactly_zero_in_each_class_against_the_rest(seed: int) -> None:
     heavy = weighted(seed)
     each = heavy.one_vs_rest()
-    # The last class is never decided, whatever rounding makes of sums of weights and their differences.
+    # The last class is never predicted, whatever rounding makes of sums of weights and their differences.
     assert (each.tp[2], each.fp[2]) == (0, 0)
     assert np.isnan(measure.precision(each)[2])
     assert np.allclose(each.total, heavy.total)

@@ -53,7 +53,7 @@ FRONT = decide.roc_convex_hull({"p": CURVE, "q": baserate.curve(baserate.tally(T
 REPORT = baserate.evaluate(TRUTH, {"p": RISK, "q": OTHER}, group=GROUP, prevalence=0.1)
 GOAL = equalize.Goal("equal-opportunity")
 TARGET = read.target(RISK)
-BOOTSTRAP = partial(decide.bootstrap_threshold, CURVE, decide.youden, measures=["youden"], draws=20)
+BOOTSTRAP = partial(decide.bootstrap_threshold, CURVE, decide.youden, measures=["youden"], n_bootstrap=20)
 SHARED = Policy(by_group={(): Cut((0.5,))}, otherwise="refuse")
 
 MAKERS: dict[str, Callable[[], Any]] = {
@@ -88,7 +88,7 @@ MAKERS: dict[str, Callable[[], Any]] = {
     "Choice": lambda: calibrate.choose(TALLY, methods=["identity", "logistic"]),
     "Combination": lambda: decide.combine_scores(ROWS, ("p", "q")),
     "CorrectedEstimate": lambda: decide.bootstrap_threshold(
-        CURVE, decide.youden, measures=["youden"], draws=20
+        CURVE, decide.youden, measures=["youden"], n_bootstrap=20
     ).performance["youden"],
     "RuleCrossValidation": lambda: decide.cross_validate_rule(TALLY, decide.youden),
     "Decisions": lambda: decide.least_cost(BOTH, COSTS),
@@ -110,7 +110,7 @@ MAKERS: dict[str, Callable[[], Any]] = {
     "Goal": lambda: equalize.Goal(
         "equal-opportunity", within={"sensitivity": 0.1}, prevalence={("a",): 0.1, ("b",): 0.2}
     ),
-    "ParityValidation": lambda: equalize.cross_validate(TALLIES, GOAL, deal=equalize.Folds(repeats=2)),
+    "ParityValidation": lambda: equalize.cross_validate(TALLIES, GOAL, folds=equalize.Folds(repeats=2)),
     "Parity": lambda: equalize.find_parity("equal-opportunity"),
     "ScoreScale": lambda: equalize.ScoreScale((0.0, 1.0), (0.0, 1.0)),
     "CalibratedData": lambda: infer.apply_calibrator(TALLIES, calibrate.fit(TALLIES, "offset")),

@@ -56,15 +56,15 @@ REFUSED: dict[str, Callable[[], object]] = {
     "ranges": lambda: decide.roc_convex_hull({"p": CURVE}).ranges(TINY),
     "thresholds to act from": lambda: decide.net_benefit_curve(TALLIES, thresholds=[TINY]),
     "net benefit": lambda: measure.net_benefit(CURVE.counts, at=TINY),
-    "trial, draws": lambda: decide.Validation(draws=MANY),
+    "trial, draws": lambda: decide.Validation(n_bootstrap=MANY),
     "trial, folds": lambda: decide.Validation(folds=MANY),
     "cost curve": lambda: decide.cost_curve(CURVE, points=MANY),
-    "resampled rules": lambda: decide.bootstrap_threshold(CURVE, decide.youden, draws=MANY),
-    "groups": lambda: equalize.compare_groups(TALLIES, draws=MANY),
+    "resampled rules": lambda: decide.bootstrap_threshold(CURVE, decide.youden, n_bootstrap=MANY),
+    "groups": lambda: equalize.compare_groups(TALLIES, n_permutations=MANY),
     "deal": lambda: equalize.Folds(repeats=MANY),
     "ece": lambda: measure.ece(TALLY, bins=MANY),
-    "reliability": lambda: infer.CalibrationOptions(draws=MANY),
-    "floor": lambda: infer.null_reference("ece", TALLY, draws=10**21),
+    "reliability": lambda: infer.CalibrationOptions(n_simulations=MANY),
+    "floor": lambda: infer.null_reference("ece", TALLY, n_simulations=10**21),
     "histogram": lambda: calibrate.histogram(TALLY, bins=MANY),
     "folds": lambda: calibrate.cross_fit(TALLY, folds=MANY),
     "folds of classes": lambda: calibrate.cross_fit(CLASSES, "temperature", folds=MANY),
@@ -84,7 +84,9 @@ REFUSED: dict[str, Callable[[], object]] = {
     "place": lambda: draw.scores(TALLIES, threshold=HUGE),
     "size, half-width": lambda: infer.sample_size_for_auc(0.8, TINY, prevalence=0.1),
     "size, prevalence": lambda: infer.sample_size_for_auc(0.8, 0.05, prevalence=TINY),
-    "size, draws": lambda: infer.sample_size_by_simulation(population.linear(), "f1", 0.1, threshold=0.5, draws=MANY),
+    "size, draws": lambda: infer.sample_size_by_simulation(
+        population.linear(), "f1", 0.1, threshold=0.5, n_simulations=MANY
+    ),
 }
 
 
@@ -143,12 +145,12 @@ def test_draws_that_would_not_fit_are_refused_before_they_are_made() -> None:
         return rng.random((many, 200))
 
     with pytest.raises(OptionError, match=r"keeping 10000000 samples of 200 numbers takes 29\.8 GiB of memory"):
-        sample_in_blocks(make, draws=10**7, seed=0, size=200)
-    kept = sample_in_blocks(make, draws=3000, seed=0, size=200)
+        sample_in_blocks(make, n_samples=10**7, seed=0, size=200)
+    kept = sample_in_blocks(make, n_samples=3000, seed=0, size=200)
     assert kept.shape == (3000, 200)
 
 
 def test_many_groups_take_memory_too() -> None:
     wide = read.tallies({"y": TRUTH, "p": RISK, "g": np.arange(len(TRUTH)) % 100}, truth="y", score="p", group="g")
-    with pytest.raises(OptionError, match=r"of memory; expected at most 4 GiB\. Give fewer draws\."):
-        equalize.compare_groups(wide, draws=10**7, min_size=1)
+    with pytest.raises(OptionError, match=r"of memory; expected at most 4 GiB\. Reduce the number of permutations\."):
+        equalize.compare_groups(wide, n_permutations=10**7, min_size=1)

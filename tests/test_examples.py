@@ -8,12 +8,21 @@ import pytest
 import baserate
 from baserate import Estimate, Policy, infer, load_calibrator, measure, shift
 from baserate.population import simulate_screening
-from examples.screening.__main__ import alike, by_site, calibrated, cheapest, main, promised, reported, which_cut_off
+from examples.screening.__main__ import (
+    calibrated_tallies,
+    cheapest_threshold,
+    compare_rules,
+    equalize_sites,
+    evaluate_file,
+    main,
+    tallies_by_site,
+    validate_policy,
+)
 
 
 def test_the_people_are_as_described() -> None:
     people = simulate_screening()
-    tallies = by_site(people)
+    tallies = tallies_by_site(people)
     assert tallies["all"].digest == baserate.tally(people.sick, people.risk).digest
     prevalences = [tallies[site].prevalence for site in ("north", "coast", "hill")]
     assert prevalences == pytest.approx([0.04, 0.08, 0.15], abs=0.012)
@@ -24,47 +33,46 @@ def test_the_people_are_as_described() -> None:
 
 
 def test_the_threshold_is_the_cheapest() -> None:
-    tally = by_site(simulate_screening(rows=3000))["all"]
+    tally = tallies_by_site(simulate_screening(rows=3000))["all"]
     curve = baserate.curve(tally)
     costs = baserate.Costs(fp=1, fn=20)
     least = np.min(measure.expected_cost(curve.counts, costs=costs))
-    assert measure.expected_cost(curve.at(cheapest(tally)), costs=costs) == pytest.approx(least)
+    assert measure.expected_cost(curve.at(cheapest_threshold(tally)), costs=costs) == pytest.approx(least)
 
 
 def test_the_demo_prints_its_numbers_and_leaves_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tallies = tallies_by_site(simulate_screening())
     main(tmp_path)
     printed = capsys.readouterr().out
-    area = measure.auc(baserate.curve(by_site(simulate_screening())["all"]))
+    area = measure.auc(baserate.curve(tallies["all"]))
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert f"{area:.3f}" in printed
-    found = infer.estimate("auc", by_site(simulate_screening())["all"])
+    found = infer.estimate("auc", tallies["all"])
     assert f"{found.low:.3f}–{found.high:.3f}" in printed
-    chosen = which_cut_off(by_site(simulate_screening())["all"])
-    assert chosen["least cost"]["cost per person"].value == min(
-        each["cost per person"].value for each in chosen.values()
-    )
-    youden = chosen["Youden"]["cut-off"]
+    rules = compare_rules(tallies["all"])
+    assert rules["least cost"]["cost per person"].value == min(each["cost per person"].value for each in rules.values())
+    youden = rules["Youden"]["threshold"]
     assert f"{youden.low:.3f}–{youden.high:.3f}" in printed
-    decided = baserate.curve(by_site(simulate_screening())["all"]).at(cheapest(by_site(simulate_screening())["all"]))
-    rarer = infer.estimate("precision", shift.reweigh(decided, to=0.02))
+    counts = baserate.curve(tallies["all"]).at(cheapest_threshold(tallies["all"]))
+    rarer = infer.estimate("precision", shift.reweigh(counts, to=0.02))
     assert f"{rarer.low:.3f}–{rarer.high:.3f}" in printed
-    after = infer.estimate("calibration_slope", calibrated(by_site(simulate_screening())["all"])["after beta"])
+    after = infer.estimate("calibration_slope", calibrated_tallies(tallies["all"])["after beta"])
     assert f"{after.low:.3f}–{after.high:.3f}" in printed
-    assert load_calibrator(tmp_path / "map.json").method == "beta"
-    policy, kept = promised(simulate_screening())
+    assert load_calibrator(tmp_path / "calibrator.json").method == "beta"
+    policy, requirements = validate_policy(simulate_screening())
     assert Policy.load(tmp_path / "policy.json").to_json() == policy.to_json()
-    assert {name.rpartition(": ")[2] for name in kept["on the other half"]} == {"holds", "undecided", "fails"}
-    for name, each in kept["on the other half"].items():
+    assert {name.rpartition(": ")[2] for name in requirements["on the other half"]} == {"holds", "undecided", "fails"}
+    for name, each in requirements["on the other half"].items():
         assert isinstance(each, Estimate)
         assert f"{each.low:.3f}–{each.high:.3f}" in printed
         assert name in printed
-    apart, equal = alike(by_site(simulate_screening()))
-    assert Policy.load(tmp_path / "policy-by-site.json") == apart
-    rates = {name: row["sensitivity, with parity"] for name, row in equal.items()}
+    site_policy, parity = equalize_sites(tallies)
+    assert Policy.load(tmp_path / "policy-by-site.json") == site_policy
+    rates = {name: row["sensitivity, with parity"] for name, row in parity.items()}
     assert [*rates] == ["coast", "hill", "north"]
     shares = [each.value for each in rates.values() if isinstance(each, Estimate)]
     assert max(shares) - min(shares) <= 0.02 + 1e-12
-    told = reported(simulate_screening(), tmp_path / "people.csv")
-    assert printed.endswith(f"{told.text()}\n\nOpen {tmp_path / 'report.html'}\n")
-    assert page == told.html()
+    report = evaluate_file(simulate_screening(), tmp_path / "people.csv")
+    assert printed.endswith(f"{report.text()}\n\nOpen {tmp_path / 'report.html'}\n")
+    assert page == report.html()
     assert f"baserate decide {tmp_path / 'people.csv'}" in printed

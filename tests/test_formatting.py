@@ -23,7 +23,7 @@ MADE: dict[str, Callable[[], object]] = {
     "intake": lambda: read.tallies(TABLE, **COLUMNS).intake.description,
     "class rows": lambda: baserate.class_scores(["a"], [[0.2, 0.8]], labels=["a", "b"]),
     "confusions": lambda: read.confusions(TABLE, truth="g", predicted="g", group="g"),
-    "label sets": lambda: baserate.label_sets([[True, False]], decided=[[True, True]]),
+    "label sets": lambda: baserate.label_sets([[True, False]], predicted=[[True, True]]),
     "target": lambda: read.target([0.5]),
     "class target": lambda: read.class_target(np.array([[0.2, 0.8]])),
     "results": lambda: baserate.Results({"a": [1]}),

@@ -113,20 +113,20 @@ def test_the_digest_is_of_labels_groups_and_rows() -> None:
 
 def test_sets_of_labels_refuse_what_does_not_fit() -> None:
     truth = np.array([[True, False]])
-    with pytest.raises(OptionError, match="give decided= or score="):
+    with pytest.raises(OptionError, match="give predicted= or score="):
         LabelSets(truth, ("a", "b"))
-    with pytest.raises(ShapeError, match=r"decided has shape \(1, 1\)"):
-        LabelSets(truth, ("a", "b"), decided=truth[:, :1])
+    with pytest.raises(ShapeError, match=r"predicted has shape \(1, 1\)"):
+        LabelSets(truth, ("a", "b"), predicted=truth[:, :1])
     only_scores = LabelSets(truth, ("a", "b"), score=np.array([[0.1, 0.2]]))
     with pytest.raises(OptionError, match="no decisions, only scores"):
         only_scores.per_label()
     with pytest.raises(OptionError, match="no scores, only decisions"):
-        LabelSets(truth, ("a", "b"), decided=truth).one_vs_rest()
+        LabelSets(truth, ("a", "b"), predicted=truth).one_vs_rest()
 
 
 def test_sets_of_labels_add_up_by_label_and_by_row() -> None:
     truth, decided = np.array([[1, 1, 0], [0, 1, 0]]) > 0, np.array([[1, 0, 1], [0, 1, 0]]) > 0
-    sets = LabelSets(truth, tuple("abc"), decided=decided, weight=np.array([0.5, 2.0]))
+    sets = LabelSets(truth, tuple("abc"), predicted=decided, weight=np.array([0.5, 2.0]))
     per_label, per_row = sets.per_label(), sets.per_row()
     assert [per_label.tp.tolist(), per_label.fp.tolist()] == [[0.5, 2, 0], [0, 0, 0.5]]
     assert [per_label.fn.tolist(), per_label.tn.tolist()] == [[0, 0.5, 0], [2, 0, 2]]

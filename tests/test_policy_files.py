@@ -25,7 +25,7 @@ POLICY = Policy(
     by_group={("f", 1): Cut((0.1 + 0.2,)), ("m", 1): DRAW, ("m", False): Cut((0.5,), ("flag", "pass"))},
     otherwise="refer",
     attributes=("sex", "site"),
-    map=shift_log_odds(1.0),
+    calibrator=shift_log_odds(1.0),
     rule="cost",
     settings={"costs": Costs(fp=1, fn=20), "require": ("f1 >= 0.3",), "threshold": inf, "prices": {"wait": (0, -inf)}},
     columns={"truth": "sick", "score": "risk", "id": "who"},
@@ -78,7 +78,7 @@ def test_everything_survives(tmp_path: Path) -> None:
         assert again.to_json() == TEXT
         assert again.settings == POLICY.settings
         assert again.by_group == POLICY.by_group
-        assert again.map is not None
+        assert again.calibrator is not None
         assert (again.needs_group, again.needs_id, again.prevalence) == (True, True, 0.02)
         assert repr(again) == "Policy(cost; after prevalence; 3 groups by sex, site; needs group and id)"
     assert repr(SIMPLE) == "Policy(fixed)"

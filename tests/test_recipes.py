@@ -226,7 +226,8 @@ FURTHER = {
         """,
     "Decision rule": """
         from baserate import curve, decide
-        bootstrap = decide.bootstrap_threshold(curve(pool()), decide.find_rule("even-split"), measures=["f1"], draws=50)
+        choose = decide.find_rule("even-split")
+        bootstrap = decide.bootstrap_threshold(curve(pool()), choose, measures=["f1"], n_bootstrap=50)
         assert bootstrap.performance["f1"].optimism is not None
         """,
     "Calibrator": """
@@ -322,10 +323,10 @@ def test_a_decision_rule_follows_from_its_entry(run_recipe: RunRecipe) -> None:
         counts = whole.at(policy.threshold)
         assert policy.rule == "even-split"
         assert abs(counts.flagged - counts.passed) <= 2
-        bootstrap = decide.bootstrap_threshold(whole, choose, measures=["youden"], draws=50)
+        bootstrap = decide.bootstrap_threshold(whole, choose, measures=["youden"], n_bootstrap=50)
         assert bootstrap.intervals[0].low <= policy.threshold <= bootstrap.intervals[0].high
         assert len(decide.cross_validate_rule(whole.tally, choose, measures=["youden"]).cuts) > 1
-        others = decide.summary(tallies, decide.youden, draws=0)
+        others = decide.summary(tallies, decide.youden, validation=0)
         assert "even-split" in {row["rule"] for row in others.rows()}
         assert describe_rule(policy.rule, policy.settings) == "as many flagged as not"
         """,
@@ -336,7 +337,7 @@ def test_the_command_line_offers_a_new_rule(run_recipe: RunRecipe) -> None:
     run_recipe(
         "Decision rule",
         """
-        shown = shell("decide", DATA, *COLUMNS, "--rule", "even-split", "--draws", 0)
+        shown = shell("decide", DATA, *COLUMNS, "--rule", "even-split", "--n-bootstrap", 0)
         assert "as many flagged as not" in shown
         """,
     )
@@ -354,7 +355,7 @@ def test_a_calibrator_follows_from_its_entry(run_recipe: RunRecipe) -> None:
         assert calibrator([0.1, 0.9]).tolist() == [pooled.prevalence] * 2
         assert len(calibrate.cross_fit(pooled, "constant").score)
         assert repr(pooled.prevalence) in as_sql(calibrator, score="risk")
-        shell("calibrate", DATA, *COLUMNS, "--with", "constant", "--draws", 0, "-o", "map.json")
+        shell("calibrate", DATA, *COLUMNS, "--with", "constant", "--n-simulations", 0, "-o", "map.json")
         shell("apply", "map.json", DATA, "-o", "calibrated.csv")
         assert str(pooled.prevalence) in Path("calibrated.csv").read_text(encoding="utf-8")
         assert repr(pooled.prevalence) in shell("export", "map.json", "--to", "sql")
@@ -386,13 +387,14 @@ def test_a_parity_follows_from_its_entry(run_recipe: RunRecipe) -> None:
         tallies = read()
         parity = equalize.find_parity("selection_and_false_alarm_parity")
         assert parity.name == "flag-and-fpr-parity" and parity.enforceable
-        gaps = equalize.group_gaps(tallies, decided=0.5, measures=["flag_rate", "fpr"], draws=50)
+        gaps = equalize.group_gaps(tallies, policy=0.5, measures=["flag_rate", "fpr"], n_permutations=50)
         assert parity.name in {row["parity"] for row in gaps.rows()}
         policy = equalize.optimal_policy(tallies, equalize.Goal(parity.name))
         assert [*policy.settings["parity"]] == [parity.name]
         assert parity.description[1:] in shell("list", "parities", "flag-and-fpr")
         by_sex = (DATA, *COLUMNS, "--group", "sex", "--json")
-        assert parity.name in shell("groups", *by_sex, "--threshold", 0.5, "--measures", "flag_rate,fpr", "--draws", 50)
+        flags = ("--threshold", 0.5, "--measures", "flag_rate,fpr", "--n-permutations", 50)
+        assert parity.name in shell("groups", *by_sex, *flags)
         assert parity.name in shell("equalize", *by_sex, "--parity", parity.aliases[0])
         plan = baserate.Plan(files=str(DATA), truth="sick", score="risk", group="sex")
         assert '"id":"flag-and-fpr-parity","label":"Flag and fpr parity"' in baserate.run(plan).html()

@@ -188,14 +188,14 @@ class Confusion:
         return exact_sum(self.truth * sums_of_others(self.truth))
 
     @property
-    def decided_spread(self) -> float:
+    def predicted_spread(self) -> float:
         """Mass of pairs whose predictions differ, counted twice: 0 when all predictions are the same."""
         return exact_sum(self.predicted * sums_of_others(self.predicted))
 
     @property
     def any_spread(self) -> float:
         """Sum of both spreads: 0 when labels are constant, and so are predictions."""
-        return self.truth_spread + self.decided_spread
+        return self.truth_spread + self.predicted_spread
 
     def one_vs_rest(self) -> Counts[Floats]:
         """Return binary counts of each class against all others: every measure of `Counts` then has a value per class.

@@ -30,7 +30,7 @@ class Domain(NamedTuple):
     def holds(self, value: object) -> bool:
         """Whether a value is a number within the domain; NaN never is.
 
-        >>> LEVEL.holds(0.95), LEVEL.holds(float("nan")), DRAWS.holds(20.0), DRAWS.holds(20)
+        >>> LEVEL.holds(0.95), LEVEL.holds(float("nan")), SAMPLES.holds(20.0), SAMPLES.holds(20)
         (True, False, False, True)
         """
         return _is_number(value, whole=self.whole) and self.low <= value <= self.high
@@ -46,7 +46,7 @@ LEAST_COST = 1e-15
 """In size; smaller costs vanish beside others, and products with them would lose their digits."""
 FACTOR = Domain(1e-12, 1e12, "a factor from 1e-12 to 1e12", "10")
 MARGIN = Domain(-1e15, 1e15, "a number from -1e15 to 1e15", "0.02")
-DRAWS = Domain(1, 10**7, "a whole number from 1 to 10,000,000", "2000", whole=True)
+SAMPLES = Domain(1, 10**7, "a whole number from 1 to 10,000,000", "2000", whole=True)
 BINS = Domain(1, 10_000, "a whole number from 1 to 10,000", "10", whole=True)
 POINTS = Domain(2, 10**6, "a whole number from 2 to 1,000,000", "101", whole=True)
 FOLDS = Domain(2, 10_000, "a whole number from 2 to 10,000", "5", whole=True)

@@ -303,7 +303,7 @@ class InfeasibleError(BaserateError):
     """Requirements that no decision meets, and the nearest that can be met.
 
     For example: no threshold has sensitivity >= 0.9 and specificity >= 0.9: with specificity >= 0.9, sensitivity is
-    0.666667 at most, at 0.8; with sensitivity >= 0.9, specificity is 0.571429 at most, at 0.45. Ask for less of one
+    0.666667 at most, at 0.8; with sensitivity >= 0.9, specificity is 0.571429 at most, at 0.45; relax one
     of them.
     """
 

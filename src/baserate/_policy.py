@@ -47,7 +47,7 @@ def policy_content(policy: Policy) -> dict[str, Any]:
         "settings": {name: _setting_to_json(name, setting) for name, setting in policy.settings.items()},
         "columns": {name: _setting_to_json(name, column) for name, column in policy.columns.items()},
         "positive": policy.positive,
-        "map": None if policy.map is None else json.loads(policy.map.to_json()),
+        "map": None if policy.calibrator is None else json.loads(policy.calibrator.to_json()),
         "attributes": list(policy.attributes),
         "groups": [
             {
@@ -115,7 +115,7 @@ def _read_fields(form: dict[str, Any]) -> dict[str, Any]:
         **plain,
         "attributes": attributes,
         "by_group": groups,
-        "map": calibrator,
+        "calibrator": calibrator,
         "settings": {name: _setting_from_json(name, value) for name, value in form["settings"].items()},
         "columns": {name: _setting_from_json("", value) for name, value in form["columns"].items()},
         "notes": tuple(form["notes"]),
@@ -204,7 +204,7 @@ class Policy:
     """Action for a group that is not listed, or missing; "refuse" makes it an error."""
     attributes: tuple[str, ...] = ()
     """Names of the columns that define groups."""
-    map: Calibrator | None = None
+    calibrator: Calibrator | None = None
     """Calibrator that was applied before choosing, if any; thresholds are on the raw scores."""
     rule: str = "fixed"
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -271,7 +271,7 @@ class Policy:
     def __repr__(self) -> str:
         groups = f"; {count_of(len(self.by_group), 'group')} by {', '.join(self.attributes)}" if self.attributes else ""
         needs = " and ".join([*["group"] * self.needs_group, *["id"] * self.needs_id])
-        after = f"; after {self.map.method}" if self.map is not None else ""
+        after = f"; after {self.calibrator.method}" if self.calibrator is not None else ""
         return f"Policy({self.rule}{after}{groups}{f'; needs {needs}' if needs else ''})"
 
     @property

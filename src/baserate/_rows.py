@@ -277,8 +277,8 @@ def _hash_label(label: object) -> int:
 class LabelSets:
     """Multilabel data: which labels each row has, and predictions or scores for them.
 
-    >>> truth, decided = np.array([[1, 1, 0], [0, 1, 0]]) > 0, np.array([[1, 0, 0], [0, 1, 1]]) > 0
-    >>> sets = LabelSets(truth, ("sea", "sky", "sand"), decided=decided)
+    >>> truth, predicted = np.array([[1, 1, 0], [0, 1, 0]]) > 0, np.array([[1, 0, 0], [0, 1, 1]]) > 0
+    >>> sets = LabelSets(truth, ("sea", "sky", "sand"), predicted=predicted)
     >>> sets
     LabelSets(2 rows; labels sea, sky, sand)
     >>> sets.per_label().tp.tolist(), sets.per_row().tp.tolist()
@@ -288,7 +288,7 @@ class LabelSets:
     truth: Bools
     """A row for each row and a column for each label: whether the row has it."""
     labels: tuple[object, ...]
-    decided: Bools | None = None
+    predicted: Bools | None = None
     """Whether the label is predicted."""
     score: Reals | None = None
     """Score for the label."""
@@ -297,18 +297,18 @@ class LabelSets:
     def __post_init__(self) -> None:
         object.__setattr__(self, "labels", distinct_labels(self.labels))
         shape = (len(self.truth), len(self.labels))
-        for name in ("truth", "decided", "score"):
+        for name in ("truth", "predicted", "score"):
             column = getattr(self, name)
             if column is not None and column.shape != shape:
                 raise ShapeError(
                     f"{name} has shape {column.shape}",
                     remedy=f"give a row for each of {shape[0]} rows and a column for each of {shape[1]} labels.",
                 )
-        if self.decided is None and self.score is None:
+        if self.predicted is None and self.score is None:
             raise OptionError(
-                "there is nothing to evaluate", remedy=f"give {keyword('decided')} or {keyword('score')}."
+                "there is nothing to evaluate", remedy=f"give {keyword('predicted')} or {keyword('score')}."
             )
-        for name in ("truth", "decided", "score", "weight"):
+        for name in ("truth", "predicted", "score", "weight"):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, read_only_copy(getattr(self, name)))
 
@@ -348,16 +348,16 @@ class LabelSets:
         return tuple(Tally.of_rows(truth, score, weight=self.weight) for truth, score in columns)
 
     def _cells(self) -> tuple[Bools, Bools, Bools, Bools]:
-        if self.decided is None:
+        if self.predicted is None:
             raise OptionError(
                 "there are no decisions, only scores",
-                remedy=f"give {keyword('decided')} too, for example score >= 0.5.",
+                remedy=f"give {keyword('predicted')} too, for example score >= 0.5.",
             )
         return (
-            self.truth & self.decided,
-            ~self.truth & self.decided,
-            self.truth & ~self.decided,
-            ~(self.truth | self.decided),
+            self.truth & self.predicted,
+            ~self.truth & self.predicted,
+            self.truth & ~self.predicted,
+            ~(self.truth | self.predicted),
         )
 
 

@@ -63,7 +63,7 @@ def test_scores_at_a_threshold_are_flagged_after_calibration(name: str, engine: 
     relation = engine.from_arrow(pa.table({"risk": x}))
     for threshold in map_(x):
         behind = Policy(by_group={(): Cut((threshold,))}, otherwise="refuse", columns=COLUMNS)
-        policy = decide.on_raw_scores(behind, map_, seen=x)
+        policy = decide.on_raw_scores(behind, map_, scores=x)
         flagged = [action == "flag" for _, action in apply_to_relation(make_task(policy), relation).fetchall()]
         assert np.array_equal(flagged, map_(x) >= threshold)
 

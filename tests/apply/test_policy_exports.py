@@ -224,7 +224,7 @@ def test_docstring_of_a_policy_function_describes_its_origin() -> None:
             settings={"require": ["it's " + name], "maximize": "sensitivity"},
             columns={"score": f"{name}!"},
             chosen_on="abc123",
-            map=mapped(FORMS["rarer"]),
+            calibrator=mapped(FORMS["rarer"]),
         )
         doc = made(apply.as_python(told)).__doc__
         facts = ("rule: require", "sensitivity", "chosen on: abc123", "group: the sex", "calibrator: made", "refuse")

@@ -125,7 +125,7 @@ def test_thresholds_after_calibration_give_the_same_actions(method: Any, tmp_pat
     for seed in SEEDS:
         frame = people(seed)
         here = tallies(frame)
-        policy = decide.choose_policy(here, decide.youden, map=method(here.tally))
+        policy = decide.choose_policy(here, decide.youden, calibrator=method(here.tally))
         frame.to_csv(tmp_path / "rows.csv", index=False)
         assert flagged(policy, tmp_path / "rows.csv", tmp_path) == flagged(policy, frame, tmp_path)
 

@@ -15,7 +15,7 @@ from tests.schemas import fitting
 from tests.tiers import tiered
 
 ONE = ("--truth", "sick", "--score", "risk", "--positive", "1")
-QUICK = ("--draws", "50", "-q")
+QUICK = ("--n-simulations", "50", "-q")
 CLASSES = ("--truth", "is", "--scores", "p_")
 
 
@@ -36,7 +36,7 @@ VIEWS: dict[str, tuple[str, ...]] = {
     "calibrate-choose": (*ONE, *QUICK),
     "calibrate-beta-80": (*ONE, "--with", "beta", *QUICK),
     "calibrate-isotonic-md": (*ONE, "--with", "isotonic", "--format", "md", *QUICK),
-    "calibrate-groups": (*ONE, "--with", "logistic", "--group", "site", "--draws", "0", "-q"),
+    "calibrate-groups": (*ONE, "--with", "logistic", "--group", "site", "--n-simulations", "0", "-q"),
 }
 
 
@@ -51,7 +51,7 @@ def test_a_view_is_as_ever(name: str, tmp_path: Path) -> None:
 
 
 def test_a_view_of_several_classes_is_as_ever(tmp_path: Path) -> None:
-    result = run("calibrate", animals(tmp_path), *CLASSES, "--with", "temperature", "--draws", "0", "-q")
+    result = run("calibrate", animals(tmp_path), *CLASSES, "--with", "temperature", "--n-simulations", "0", "-q")
     assert result.exit_code == 0, result.stderr
     assert is_as_ever(result.stdout, "calibrate-classes")
 
@@ -62,7 +62,7 @@ def test_a_view_of_several_classes_is_as_ever(tmp_path: Path) -> None:
 )
 def test_the_map_is_that_of_all_rows(method: str, tmp_path: Path) -> None:
     file, out = screened(tmp_path), tmp_path / "map.json"
-    result = run("calibrate", file, *ONE, "--with", method, "--draws", "0", "-o", out)
+    result = run("calibrate", file, *ONE, "--with", method, "--n-simulations", "0", "-o", out)
     assert result.exit_code == 0, result.stderr
     assert f"wrote {out}: Calibrator(" in result.stderr
     assert f"baserate apply {out} FILE -o OUT" in result.stderr
@@ -75,7 +75,9 @@ def test_the_map_is_that_of_all_rows(method: str, tmp_path: Path) -> None:
 
 def test_after_is_cross_fitted(tmp_path: Path) -> None:
     file = screened(tmp_path)
-    result = run("calibrate", file, *ONE, "--with", "isotonic", "--draws", "0", "--folds", "3", "--seed", "4", "--json")
+    result = run(
+        "calibrate", file, *ONE, "--with", "isotonic", "--n-simulations", "0", "--folds", "3", "--seed", "4", "--json"
+    )
     found = fitting(result.stdout)
     data = read.tallies(file, truth="sick", score="risk", positive=1)
     after = calibrate.cross_fit(data.tally, "isotonic", folds=3, seed=4)
@@ -92,7 +94,7 @@ def test_after_is_cross_fitted(tmp_path: Path) -> None:
 
 
 def test_the_choice_is_told_to_programs(tmp_path: Path) -> None:
-    result = run("calibrate", screened(tmp_path), *ONE, "--draws", "0", "--json")
+    result = run("calibrate", screened(tmp_path), *ONE, "--n-simulations", "0", "--json")
     choice = fitting(result.stdout)["data"]["choice"]
     assert {row["method"] for row in choice["methods"]} == set(calibrate.BINARY_METHODS)
     assert [row["method"] for row in choice["methods"] if row["chosen"]] == [choice["verdict"].split()[0]]
@@ -105,7 +107,7 @@ def test_options_of_methods(tmp_path: Path) -> None:
         (("--with", "logistic", "--smoothed", "--scale", "score"), "logistic"),
         (("--with", "histogram", "--bins", "4", "--by", "width"), "histogram"),
     ):
-        result = run("calibrate", file, *ONE, *typed, "--draws", "0", "-o", out)
+        result = run("calibrate", file, *ONE, *typed, "--n-simulations", "0", "-o", out)
         assert result.exit_code == 0, result.stderr
         assert load_calibrator(out).method == kind
     histogram = load_calibrator(out)
@@ -116,7 +118,7 @@ def test_options_of_methods(tmp_path: Path) -> None:
 def test_several_classes(tmp_path: Path) -> None:
     file, out = animals(tmp_path), tmp_path / "map.json"
     for method in ("choose", "vector", "isotonic"):
-        result = run("calibrate", file, *CLASSES, "--with", method, "--draws", "0", "-o", out, "--json")
+        result = run("calibrate", file, *CLASSES, "--with", method, "--n-simulations", "0", "-o", out, "--json")
         assert result.exit_code == 0, result.stderr
         found = load_calibrator(out)
         assert isinstance(found, MulticlassCalibrator)
@@ -133,7 +135,7 @@ def test_several_classes(tmp_path: Path) -> None:
 def test_clusters_stay_in_one_fold(tmp_path: Path) -> None:
     file = screened(tmp_path)
     plain, clustered = (
-        run("calibrate", file, *ONE, "--with", "isotonic", "--draws", "0", "--json", *more)
+        run("calibrate", file, *ONE, "--with", "isotonic", "--n-simulations", "0", "--json", *more)
         for more in ((), ("--cluster", "site", "--folds", "2"))
     )
     assert plain.exit_code == clustered.exit_code == 0
@@ -142,14 +144,14 @@ def test_clusters_stay_in_one_fold(tmp_path: Path) -> None:
 
 
 def test_the_map_may_go_to_stdout(tmp_path: Path) -> None:
-    result = run("calibrate", screened(tmp_path), *ONE, "--with", "offset", "--draws", "0", "-o", "-", "-q")
+    result = run("calibrate", screened(tmp_path), *ONE, "--with", "offset", "--n-simulations", "0", "-o", "-", "-q")
     assert Calibrator.from_json(result.stdout).method == "offset"
 
 
 def test_without_o_nothing_is_written(tmp_path: Path) -> None:
     file = screened(tmp_path)
-    result = run("calibrate", file, *ONE, "--with", "offset", "--draws", "0")
-    assert "no calibrator was written; -o map.json writes it." in result.stderr
+    result = run("calibrate", file, *ONE, "--with", "offset", "--n-simulations", "0")
+    assert "no calibrator was written; -o calibrator.json writes it." in result.stderr
     assert [each.name for each in tmp_path.iterdir()] == [file.name]
 
 
@@ -192,7 +194,7 @@ def test_what_cannot_be_fitted_is_told_in_flags(tmp_path: Path) -> None:
 
 def test_an_old_map_survives_a_failed_run(tmp_path: Path) -> None:
     file, out = screened(tmp_path), tmp_path / "map.json"
-    assert run("calibrate", file, *ONE, "--with", "offset", "--draws", "0", "-o", out).exit_code == 0
+    assert run("calibrate", file, *ONE, "--with", "offset", "--n-simulations", "0", "-o", out).exit_code == 0
     before = out.read_text(encoding="utf-8")
     path = tmp_path / "parted.csv"
     path.write_text("sick,risk\n0,0.1\n0,0.2\n1,0.8\n1,0.9\n", encoding="utf-8")
@@ -201,22 +203,22 @@ def test_an_old_map_survives_a_failed_run(tmp_path: Path) -> None:
 
 
 def test_few_rows_are_remarked_on(tmp_path: Path) -> None:
-    result = run("calibrate", people(tmp_path), *ONE, "--with", "offset", "--draws", "0")
+    result = run("calibrate", people(tmp_path), *ONE, "--with", "offset", "--n-simulations", "0")
     assert result.exit_code == 0, result.stderr
     assert "note: it was fitted on 10 rows, too few to rely on." in result.stderr
 
 
 def test_a_map_is_judged_on_rows_of_its_own(tmp_path: Path) -> None:
     file, out = screened(tmp_path), tmp_path / "map.json"
-    run("calibrate", file, *ONE, "--with", "offset", "--draws", "0", "-o", out, "-q")
-    same = run("reliability", file, *ONE, "--map", out, *QUICK[:2])
+    run("calibrate", file, *ONE, "--with", "offset", "--n-simulations", "0", "-o", out, "-q")
+    same = run("reliability", file, *ONE, "--calibrator", out, *QUICK[:2])
     assert same.exit_code == 0, same.stderr
     assert "the calibrator was fitted to the same rows, so results after calibration are optimistic." in same.stderr
     assert "after" in same.stdout
     rows = file.read_text(encoding="utf-8").splitlines()
     fewer = tmp_path / "fewer.csv"
     fewer.write_text("\n".join(rows[:-1]) + "\n", encoding="utf-8")
-    other = run("reliability", fewer, *ONE, "--map", out, *QUICK[:2], "--json")
+    other = run("reliability", fewer, *ONE, "--calibrator", out, *QUICK[:2], "--json")
     assert other.exit_code == 0, other.stderr
     assert "fitted to the same rows" not in other.stderr
     after = [row for row in fitting(other.stdout)["rows"] if row["calibrated"]]
@@ -225,8 +227,8 @@ def test_a_map_is_judged_on_rows_of_its_own(tmp_path: Path) -> None:
 
 def test_a_map_of_classes_is_judged(tmp_path: Path) -> None:
     file, out = animals(tmp_path), tmp_path / "map.json"
-    run("calibrate", file, *CLASSES, "--with", "temperature", "--draws", "0", "-o", out, "-q")
-    result = run("reliability", file, *CLASSES, "--map", out, "--draws", "0")
+    run("calibrate", file, *CLASSES, "--with", "temperature", "--n-simulations", "0", "-o", out, "-q")
+    result = run("reliability", file, *CLASSES, "--calibrator", out, "--n-simulations", "0")
     assert result.exit_code == 0, result.stderr
     assert "fitted to the same rows" in result.stderr
 
@@ -234,15 +236,15 @@ def test_a_map_of_classes_is_judged(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("typed", "code", "words"),
     [
-        (("--prevalence", "derived"), 2, "--map and --prevalence"),
-        (("--curve", "binned"), 2, "--map is for numbers and tests"),
+        (("--prevalence", "derived"), 2, "--calibrator and --prevalence"),
+        (("--curve", "binned"), 2, "--calibrator is for numbers and tests"),
         (("--score", "old"), 2, "a calibrator applies to one"),
     ],
 )
 def test_what_a_map_does_not_go_with(typed: tuple[str, ...], code: int, words: str, tmp_path: Path) -> None:
     out = tmp_path / "map.json"
     calibrate.prevalence(at=0.5, to=0.2).save(out)
-    result = run("reliability", people(tmp_path), *ONE, "--map", out, *typed)
+    result = run("reliability", people(tmp_path), *ONE, "--calibrator", out, *typed)
     assert result.exit_code == code
     assert words in result.stderr
 
@@ -250,13 +252,13 @@ def test_what_a_map_does_not_go_with(typed: tuple[str, ...], code: int, words: s
 def test_a_map_of_another_kind_is_refused(tmp_path: Path) -> None:
     out = tmp_path / "map.json"
     calibrate.prevalence(at=0.5, to=0.2).save(out)
-    result = run("reliability", pets(tmp_path), "--truth", "is", "--scores", "p_", "--map", out)
+    result = run("reliability", pets(tmp_path), "--truth", "is", "--scores", "p_", "--calibrator", out)
     assert result.exit_code == 2
     assert "is of two classes, but the scores are of" in result.stderr
-    missing = run("reliability", people(tmp_path), *ONE, "--map", tmp_path / "no.json")
+    missing = run("reliability", people(tmp_path), *ONE, "--calibrator", tmp_path / "no.json")
     assert missing.exit_code == 2
     out.write_text(json.dumps({"kind": "other"}), encoding="utf-8")
-    broken = run("reliability", people(tmp_path), *ONE, "--map", out)
+    broken = run("reliability", people(tmp_path), *ONE, "--calibrator", out)
     assert broken.exit_code == 3
     assert "map.json" in broken.stderr
 
@@ -283,14 +285,18 @@ def test_scores_that_are_no_probabilities_become_some(method: str, tmp_path: Pat
     found = load_calibrator(out)
     assert isinstance(found, Calibrator)
     assert 0 < found([-1.0])[0] < found([1.0])[0] < 1
-    judged = run("reliability", file, "--truth", "y", "--score", "margin", "--map", out, "--draws", "0", "--json")
+    judged = run(
+        "reliability", file, "--truth", "y", "--score", "margin", "--calibrator", out, "--n-simulations", "0", "--json"
+    )
     assert {row["calibrated"] for row in fitting(judged.stdout)["rows"]} == {f"calibrated by map.json ({found.method})"}
 
 
 def test_a_map_that_cannot_be_judged_is_still_written(tmp_path: Path) -> None:
     path, out = tmp_path / "few.csv", tmp_path / "map.json"
     path.write_text("y,p\n0,0.1\n1,0.3\n0,0.4\n0,0.2\n1,0.9\n0,0.6\n", encoding="utf-8")
-    result = run("calibrate", path, "--truth", "y", "--score", "p", "--with", "logistic", "--draws", "0", "-o", out)
+    result = run(
+        "calibrate", path, "--truth", "y", "--score", "p", "--with", "logistic", "--n-simulations", "0", "-o", out
+    )
     assert result.exit_code == 0, result.stderr
     assert "note: the calibrator cannot be assessed on other rows: without fold" in result.stderr
     assert "after" not in result.stdout
@@ -308,7 +314,20 @@ def test_scores_of_which_few_lie_above_one_are_calibrated_and_applied(method: st
     file, out, mapped = (tmp_path / name for name in ("marker.csv", "map.json", "mapped.csv"))
     lines = "".join(f"{truth},{each}\n" for truth, each in zip(sick, score, strict=True))
     file.write_text("sick,marker\n" + lines, encoding="utf-8")
-    asked = ("--truth", "sick", "--score", "marker", "--positive", "1", "--with", method, "--draws", "0", "-o", out)
+    asked = (
+        "--truth",
+        "sick",
+        "--score",
+        "marker",
+        "--positive",
+        "1",
+        "--with",
+        method,
+        "--n-simulations",
+        "0",
+        "-o",
+        out,
+    )
     result = run("calibrate", file, *asked, "--json")
     assert result.exit_code == 0, result.stderr
     assert json.loads(result.stdout)["data"]["map"]["method"] == Calibrator.load(out).method

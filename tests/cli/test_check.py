@@ -42,7 +42,7 @@ VIEWS: dict[str, tuple[Policy, tuple[str, ...]]] = {
         Policy(
             by_group={(): Cut((0.3, 0.6), ("pass", "refer", "flag"))},
             otherwise="refuse",
-            map=shift_log_odds(-0.5),
+            calibrator=shift_log_odds(-0.5),
             **NAMED,
         ),
         ("--require", "brier <= 0.3, f1 >= 0.1"),

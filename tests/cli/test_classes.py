@@ -91,7 +91,7 @@ def test_json_holds_every_cell_and_number(tmp_path: Path) -> None:
     precision = {(row["class"], row["average"]): row for row in found if row["measure"] == "precision"}
     assert precision["cat", None]["value"] == 0.6
     assert precision["fish", None]["value"] is None
-    assert precision["fish", None]["why"] == "the class is never decided"
+    assert precision["fish", None]["why"] == "the class is never predicted"
     assert precision[None, "macro"]["value"] == pytest.approx((0.6 + 0.5) / 2)
     told = "mean of 2 of 3 classes, without fish"
     assert precision[None, "macro"]["how"].startswith(f"{told}; ")
@@ -109,8 +109,8 @@ def test_json_says_what_was_read(tmp_path: Path) -> None:
     assert data["truth_in"] == "rows"
     assert data["rows"] == 9
     assert data["prevalences"]["fish"] == pytest.approx(2 / 9)
-    assert data["notes"] == ["never decided, of 3 classes: fish."]
-    assert "note: never decided, of 3 classes: fish." in result.stderr
+    assert data["notes"] == ["never predicted, of 3 classes: fish."]
+    assert "note: never predicted, of 3 classes: fish." in result.stderr
     assert "positive" not in result.stderr
 
 

@@ -16,7 +16,7 @@ from tests.cli.shell import PEOPLE, fit_the_terminal, is_as_ever, people, progra
 from tests.schemas import fitting
 
 ONE = ("--truth", "sick", "--score", "risk")
-FEW = ("--measures", "sensitivity,specificity,f1", "--draws", "200")
+FEW = ("--measures", "sensitivity,specificity,f1", "--n-bootstrap", "200")
 
 OTHERS = """\
 sick,risk,old,site,sex
@@ -30,20 +30,20 @@ sick,risk,old,site,sex
 TWENTY = "".join(f"{int(kind == '+')},{1 - place / 20:.2f}\n" for place, kind in enumerate("+++-+--+---+--------"))
 
 VIEWS: dict[str, tuple[str, ...]] = {
-    "decide": (*ONE, "--draws", "200"),
-    "decide-cost": (*ONE, "--rule", "cost", "--fp", "1", "--fn", "20", "--prevalence", "2%", "--draws", "200"),
+    "decide": (*ONE, "--n-bootstrap", "200"),
+    "decide-cost": (*ONE, "--rule", "cost", "--fp", "1", "--fn", "20", "--prevalence", "2%", "--n-bootstrap", "200"),
     "decide-require": (*ONE, "--require", "specificity >= 0.6, f1 >= 30%", "--maximize", "sensitivity", *FEW),
     "decide-abstain": (*ONE, "--fp", "1", "--fn", "3", "--abstain-cost", "0.2", *FEW),
     "decide-coverage": (*ONE, "--coverage", "60%", *FEW),
     "decide-bands": (*ONE, "--bands", "0.2,0.5", "--band-names", "home,ward,theatre"),
-    "decide-band-risks": (*ONE, "--band-risks", "10%,0.5", "--group", "sex", "--draws", "200"),
+    "decide-band-risks": (*ONE, "--band-risks", "10%,0.5", "--group", "sex", "--n-bootstrap", "200"),
     "decide-capacity": (*ONE, "--capacity", "3", *FEW),
     "decide-groups": (*ONE, "--maximize", "f1", "--group", "sex", *FEW),
     "decide-models": (*ONE, "--score", "old", *FEW),
     "decide-fixed": (*ONE, "--threshold", "0.5", "--measures", "sensitivity,f1"),
     "decide-plain": (*ONE, "--rule", "closest", "--no-interval", "--measures", "sensitivity,f1"),
     "decide-folds": (*ONE, *FEW, "--folds", "5"),
-    "decide-folds-abstain": (*ONE, "--fn", "3", "--abstain-cost", "0.2", "--folds", "5", "--draws", "0"),
+    "decide-folds-abstain": (*ONE, "--fn", "3", "--abstain-cost", "0.2", "--folds", "5", "--n-bootstrap", "0"),
     "decide-md": (*ONE, "--minimize", "cost", "--fn", "5", *FEW, "--format", "md"),
 }
 
@@ -111,7 +111,7 @@ def test_views_fit_the_terminal(name: str, tmp_path: Path) -> None:
     ],
 )
 def test_the_twenty_cases(typed: tuple[str, ...], rule: str, at: float) -> None:
-    told = found("-", "--truth", "y", "--score", "s", *typed, "--draws", "0", given=f"y,s\n{TWENTY}")
+    told = found("-", "--truth", "y", "--score", "s", *typed, "--n-bootstrap", "0", given=f"y,s\n{TWENTY}")
     assert told["data"]["policies"]["s"]["rule"] == rule
     assert cutoffs(told)[rule] == at
 
@@ -133,14 +133,14 @@ def test_what_is_told(tmp_path: Path) -> None:
     ]
     named = run("decide", people(tmp_path), *ONE, "--rule", "fixed", "--threshold", "0.5", "--positive", "1")
     assert named.stderr == ""
-    bare = run("decide", people(tmp_path), *ONE, "--rule", "youden", "--draws", "0").stderr
+    bare = run("decide", people(tmp_path), *ONE, "--rule", "youden", "--n-bootstrap", "0").stderr
     assert "use other data.\n" in bare
     assert "correction" not in bare
 
 
 def test_json_holds_what_the_library_says(tmp_path: Path) -> None:
     path = people(tmp_path)
-    told = found(path, *ONE, "--fp", "1", "--fn", "20", "--prevalence", "0.02", "--seed", "3", "--draws", "100")
+    told = found(path, *ONE, "--fp", "1", "--fn", "20", "--prevalence", "0.02", "--seed", "3", "--n-bootstrap", "100")
     data = read.tallies(path, truth="sick", score="risk")
     there = shift.reweigh(data, to=0.02)
     policy = decide.cost(Curve(there.tally), Costs(fp=1, fn=20))
@@ -170,13 +170,13 @@ def test_csv_holds_the_same_rows(tmp_path: Path) -> None:
 
 def test_draws_may_be_left_out(tmp_path: Path) -> None:
     path = people(tmp_path)
-    for typed in (("--draws", "0"), ("--threshold", "0.5"), ("--no-interval",)):
+    for typed in (("--n-bootstrap", "0"), ("--threshold", "0.5"), ("--no-interval",)):
         rows = found(path, *ONE, *typed)["rows"]
         assert all(row["corrected"] is None for row in rows)
         assert all(row["low"] is None for row in rows if row["measure"] == "threshold")
     assert all(row["low"] is None for row in found(path, *ONE, "--no-interval")["rows"])
     assert "interval" not in found(path, *ONE, "--no-interval")["data"]
-    assert any(row["low"] is not None for row in found(path, *ONE, "--draws", "0")["rows"])
+    assert any(row["low"] is not None for row in found(path, *ONE, "--n-bootstrap", "0")["rows"])
     wide, narrow = (
         next(row for row in found(path, *ONE, "--level", level)["rows"] if row["measure"] == "threshold")
         for level in ("0.99", "0.5")
@@ -187,7 +187,7 @@ def test_draws_may_be_left_out(tmp_path: Path) -> None:
 
 def test_folds_judge_what_was_chosen_without_them(tmp_path: Path) -> None:
     path = people(tmp_path)
-    told = found(path, *ONE, "--score", "old", "--rule", "youden", "--folds", "3", "--seed", "2", "--draws", "0")
+    told = found(path, *ONE, "--score", "old", "--rule", "youden", "--folds", "3", "--seed", "2", "--n-bootstrap", "0")
     for model in ("risk", "old"):
         tally = read.tallies(path, truth="sick", score=model).tally
         alone = decide.cross_validate_rule(tally, decide.youden, folds=3, seed=2)
@@ -211,27 +211,27 @@ def test_folds_beside_other_rows_and_groups(tmp_path: Path) -> None:
     shown = run("decide", path, *ONE, "--folds", "2", "--judge-on", other, "--measures", "f1").stdout
     heads = next(line for line in shown.splitlines() if line.startswith("measures"))
     assert heads.index("optimism-corrected") < heads.index("in 2 folds") < heads.index("on others.csv")
-    bare = run("decide", path, *ONE, "--folds", "2", "--draws", "0").stderr
+    bare = run("decide", path, *ONE, "--folds", "2", "--n-bootstrap", "0").stderr
     assert "or read the cross-validated values." in bare
 
 
 def test_a_fold_without_which_nothing_is_found_is_named(tmp_path: Path) -> None:
     path = tmp_path / "few.csv"
     path.write_text("sick,risk\n1,0.9\n1,0.3\n0,0.8\n0,0.2\n0,0.1\n0,0.4\n", encoding="utf-8")
-    result = run("decide", path, *ONE, "--require", "precision >= 0.9", "--folds", "6", "--draws", "0")
+    result = run("decide", path, *ONE, "--require", "precision >= 0.9", "--folds", "6", "--n-bootstrap", "0")
     assert (result.exit_code, result.stdout) == (1, "")
     assert "of 6: no threshold has precision >= 0.9" in result.stderr
     assert result.stderr.splitlines()[-1].startswith("baserate: without fold ")
 
 
 def test_every_measure_of_decisions(tmp_path: Path) -> None:
-    names = {row["measure"] for row in found(people(tmp_path), *ONE, "--measures", "all", "--draws", "0")["rows"]}
+    names = {row["measure"] for row in found(people(tmp_path), *ONE, "--measures", "all", "--n-bootstrap", "0")["rows"]}
     assert {"sensitivity", "lift", "mcc", "expected_cost"} <= names
     assert not names & {"auc", "brier"}
 
 
 def test_groups_share_the_cut_off(tmp_path: Path) -> None:
-    rows = found(people(tmp_path), *ONE, "--group", "sex", "--draws", "0")["rows"]
+    rows = found(people(tmp_path), *ONE, "--group", "sex", "--n-bootstrap", "0")["rows"]
     shared = [row["value"] for row in rows if row["measure"] == "threshold" and row["rule"] == "youden"]
     assert shared == [0.64] * 3
     cells = {
@@ -244,16 +244,16 @@ def test_groups_share_the_cut_off(tmp_path: Path) -> None:
 
 def test_models_are_decided_one_by_one(tmp_path: Path) -> None:
     path = people(tmp_path)
-    both = found(path, *ONE, "--score", "old", "--draws", "0")["rows"]
-    alone = found(path, "--truth", "sick", "--score", "old", "--draws", "0")["rows"]
+    both = found(path, *ONE, "--score", "old", "--n-bootstrap", "0")["rows"]
+    alone = found(path, "--truth", "sick", "--score", "old", "--n-bootstrap", "0")["rows"]
     assert [row["value"] for row in both if row["model"] == "old"] == [row["value"] for row in alone]
 
 
 def test_bands_as_data(tmp_path: Path) -> None:
-    told = found(people(tmp_path), *ONE, "--band-shares", "20%,30%", "--draws", "100")
+    told = found(people(tmp_path), *ONE, "--band-shares", "20%,30%", "--n-bootstrap", "100")
     shares = {row["action"]: row["value"] for row in told["rows"] if row["measure"] == "share"}
     assert shares == pytest.approx({"low": 0.5, "medium": 0.3, "high": 0.2})
-    few = found(people(tmp_path), *ONE, "--bands", "0.5,0.99", "--draws", "0")["rows"]
+    few = found(people(tmp_path), *ONE, "--bands", "0.5,0.99", "--n-bootstrap", "0")["rows"]
     (nobody,) = (row for row in few if row["measure"] == "risk" and row["action"] == "high")
     assert (nobody["value"], nobody["why"]) == (None, "no row is in this band")
 
@@ -299,7 +299,7 @@ def test_what_is_positive_is_so_in_other_rows(tmp_path: Path) -> None:
     path, other = tmp_path / "here.csv", tmp_path / "there.csv"
     path.write_text("is,p\nill,0.9\nwell,0.2\nill,0.7\nwell,0.4\n", encoding="utf-8")
     other.write_text("is,p\nwell,0.9\nwell,0.2\nill,0.8\n", encoding="utf-8")
-    told = found(path, "--truth", "is", "--score", "p", "--positive", "ill", "--judge-on", other, "--draws", "0")
+    told = found(path, "--truth", "is", "--score", "p", "--positive", "ill", "--judge-on", other, "--n-bootstrap", "0")
     held = {row["measure"]: row["value"] for row in told["rows"] if row["set"] == "held out"}
     assert [held[cell] for cell in ("tp", "fp", "fn", "tn")] == [1, 1, 0, 1]
 
@@ -353,7 +353,7 @@ def test_what_is_positive_is_so_in_other_rows(tmp_path: Path) -> None:
         (("--threshold", "0.1,0.2"), "'0.1,0.2' are 2 thresholds; several make bands: --bands 0.1,0.2"),
         (("--fp", "1,2"), "'1,2' are 2 numbers; a cost is one."),
         (("--fp", "inf"), "'inf' holds an infinite number; give finite ones."),
-        (("--draws", "-1"), "-1 is not in the range"),
+        (("--n-bootstrap", "-1"), "-1 is not in the range"),
         (("--folds", "1"), "1 is not in the range"),
         (
             ("--folds", "5", "--threshold", "0.5"),
@@ -364,7 +364,10 @@ def test_what_is_positive_is_so_in_other_rows(tmp_path: Path) -> None:
             "--folds is for a threshold that is chosen, and bands have no confusion matrix",
         ),
         (("--folds", "5", "--capacity", "3"), "a number of rows has no meaning without a fold; give a share"),
-        (("--draws", "5", "--no-interval"), "--draws is for intervals; leave out either --draws or --no-interval."),
+        (
+            ("--n-bootstrap", "5", "--no-interval"),
+            "--n-bootstrap is for intervals; leave out either --n-bootstrap or --no-interval.",
+        ),
         (("--interval", "delong"), "--interval delong makes no interval of sensitivity"),
         (("--predicted", "says"), "no such option '--predicted'"),
         (("--cluster", "site"), "no such option '--cluster'"),
@@ -458,7 +461,7 @@ def test_a_policy_is_written_and_says_how_it_came_about(tmp_path: Path) -> None:
 )
 def test_every_rule_can_be_kept(typed: tuple[str, ...], rule: str, settings: dict[str, Any], tmp_path: Path) -> None:
     target = tmp_path / "policy.json"
-    assert run("decide", people(tmp_path), *ONE, *typed, "--draws", "0", "-o", target).exit_code == 0
+    assert run("decide", people(tmp_path), *ONE, *typed, "--n-bootstrap", "0", "-o", target).exit_code == 0
     policy = Policy.load(target)
     assert policy.rule == rule
     assert settings.items() <= policy.settings.items()
@@ -468,18 +471,20 @@ def test_every_rule_can_be_kept(typed: tuple[str, ...], rule: str, settings: dic
 def test_what_is_behind_a_map_is_cut_and_said_of_the_scores(tmp_path: Path) -> None:
     path, kept, target = people(tmp_path), tmp_path / "map.json", tmp_path / "policy.json"
     assert run("calibrate", path, *ONE, "--with", "logistic", "-o", kept).exit_code == 0
-    result = run("decide", path, *ONE, "--map", kept, "--fn", "3", "--draws", "0", "-o", target)
+    result = run("decide", path, *ONE, "--calibrator", kept, "--fn", "3", "--n-bootstrap", "0", "-o", target)
     assert result.exit_code == 0
     assert "calibrated by map.json (logistic)" in result.stdout
     assert "the calibrator was fitted to the same rows" in result.stderr
     policy, map_ = Policy.load(target), load_calibrator(kept)
     assert isinstance(map_, Calibrator)
-    assert policy.map is not None
+    assert policy.calibrator is not None
     assert policy.threshold in {float(line.split(",")[1]) for line in PEOPLE.splitlines()[1:]}
     assert f"Flag calibrated risk ≥ {float(map_([policy.threshold])[0])!r}" in result.stdout
-    bands = run("decide", path, *ONE, "--map", kept, "--bands", "0.2,0.5", "-q").stdout
+    bands = run("decide", path, *ONE, "--calibrator", kept, "--bands", "0.2,0.5", "-q").stdout
     assert "0.2 ≤ calibrated risk < 0.5" in bands
-    other = run("decide", path, *ONE, "--map", kept, "--fn", "3", "--draws", "0", "--judge-on", others(tmp_path))
+    other = run(
+        "decide", path, *ONE, "--calibrator", kept, "--fn", "3", "--n-bootstrap", "0", "--judge-on", others(tmp_path)
+    )
     assert other.exit_code == 0
 
 
@@ -494,7 +499,7 @@ def test_what_makes_no_policy_is_refused(tmp_path: Path) -> None:
         result = run("decide", path, *typed)
         assert (result.exit_code, words in result.stderr) == (2, True), result.stderr
     assert not (tmp_path / "p.json").exists()
-    result = run("decide", path, *ONE, "--map", path)
+    result = run("decide", path, *ONE, "--calibrator", path)
     assert (result.exit_code, "is no usable calibrator" in result.stderr) == (3, True), result.stderr
 
 
@@ -510,13 +515,13 @@ def test_infinities_never_win_and_that_is_told(typed: tuple[str, ...], name: str
     file = tmp_path / "twenty.csv"
     file.write_text("sick,risk\n" + TWENTY, encoding="utf-8")
     note = f"with an infinite {name} were skipped: an infinity never wins a search."
-    told = found(file, *ONE, *typed, "--draws", "50")
+    told = found(file, *ONE, *typed, "--n-bootstrap", "50")
     (policy,) = told["data"]["policies"].values()
     assert any(note in each for each in policy["notes"])
     assert any(note in each for each in told["data"]["notes"])
     curve = Curve(read.tallies(file, truth="sick", score="risk").tally)
     assert curve.at(policy["thresholds"][0]).fp > 0
-    text = run("decide", file, *ONE, *typed, "--draws", "50", "-o", tmp_path / "policy.json")
+    text = run("decide", file, *ONE, *typed, "--n-bootstrap", "50", "-o", tmp_path / "policy.json")
     assert note in text.stderr + text.stdout
     assert any(note in each for each in Policy.load(tmp_path / "policy.json").notes)
 

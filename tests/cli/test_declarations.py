@@ -181,3 +181,8 @@ def test_variants_leave_out_or_hide_options() -> None:
     assert "--loud" not in help_
     assert "loud=True, kind='plain'" in CliRunner().invoke(less, ["a", "--loud"]).stdout
     assert "no such option" in CliRunner().invoke(less, ["a", "-k", "odd"]).stderr.lower()
+
+
+def test_variants_name_fields_that_exist() -> None:
+    with pytest.raises(AssertionError, match="Sample has no field kinds"):
+        make_parameters(Sample, omit("kinds"))

@@ -67,7 +67,7 @@ def test_options_reach_the_figure(tmp_path: Path) -> None:
 def test_a_policy_decides_for_groups(tmp_path: Path) -> None:
     rows = (str(people(tmp_path)), "--truth", "sick", "--score", "risk")
     policy = tmp_path / "policy.json"
-    assert run("decide", *rows, "--fn", "3", "--draws", "0", "-o", policy).exit_code == 0
+    assert run("decide", *rows, "--fn", "3", "--n-bootstrap", "0", "-o", policy).exit_code == 0
     decided = numbers(tmp_path, "groups", *rows, "--group", "site", "--policy", str(policy), "--measures", "flag_rate")
     assert [row["group"] and row["group"]["site"] for row in decided] == [None, "coast", "hill", "north"]  # type: ignore[index]
 

@@ -19,7 +19,7 @@ WAYS: dict[str, tuple[str, ...]] = {
     "deterministic": ("--deterministic", "--within", "0.1"),
     "blind": ("--blind", "--within", "0.2"),
     "crossing": ("--crossing",),
-    "reject": ("--favour", "m", "--favourable", "flag", "--within", "0.1"),
+    "reject": ("--favor", "m", "--favorable", "flag", "--within", "0.1"),
     "reversal": ("--reversal",),
 }
 TOLD = {
@@ -58,7 +58,7 @@ def test_a_way_is_taken(name: str, screened: Path) -> None:
         "deterministic": lambda: equalize.deterministic_thresholds(t, Goal(within=0.1)),
         "blind": lambda: equalize.common_threshold(t, Goal(within=0.2)),
         "crossing": lambda: equalize.choose_roc_crossing(t, Goal()),
-        "reject": lambda: equalize.reject_option(t, Goal(within=0.1), favour=[("m",)], favourable="flag"),
+        "reject": lambda: equalize.reject_option(t, Goal(within=0.1), favor=[("m",)], favorable="flag"),
         "reversal": lambda: equalize.optimal_policy(t, Goal(), reversal=True),
     }
     policy = policies[name]()
@@ -93,18 +93,18 @@ def test_a_way_that_is_as_cheap_as_any_says_so(screened: Path) -> None:
 
 def test_an_objective_and_a_middle_are_handed_on(screened: Path) -> None:
     t = read.tallies(screened, truth="sick", score="risk", group="sex")
-    given: dict[str, Any] = {"favour": [("m",)], "favourable": "pass", "around": 0.5, "objective": "balanced_accuracy"}
+    given: dict[str, Any] = {"favor": [("m",)], "favorable": "pass", "around": 0.5, "objective": "balanced_accuracy"}
     policy = equalize.reject_option(t, Goal("demographic-parity", within=0.3), **given)
-    typed = ("--favour", "m", "--favourable", "pass", "--around", "0.5", "--objective", "balanced_accuracy")
+    typed = ("--favor", "m", "--favorable", "pass", "--around", "0.5", "--objective", "balanced_accuracy")
     told = found(screened, *TYPED[:-1], "demographic-parity", "--within", "0.3", *typed)
     assert told["data"]["policies"]["risk"]["settings"]["band"] == list(policy.settings["band"])
 
 
 def test_a_band_that_keeps_no_parity_is_told(screened: Path) -> None:
-    result = run("equalize", screened, *TYPED, "--favour", "m", "--favourable", "flag", "--around", "0.5")
+    result = run("equalize", screened, *TYPED, "--favor", "m", "--favorable", "flag", "--around", "0.5")
     assert (result.exit_code, result.stdout) == (1, "")
     assert "band" in result.stderr
-    strange = run("equalize", screened, *TYPED, "--favour", "x", "--favourable", "flag")
+    strange = run("equalize", screened, *TYPED, "--favor", "x", "--favorable", "flag")
     assert strange.exit_code == 3
     assert "sex = f" in strange.stderr
 
@@ -123,7 +123,7 @@ def test_what_is_held_out_follows(screened: Path) -> None:
     told = found(screened, *TYPED, "--held-out", "--folds", "3", "--repeats", "2", "--seed", "7", "--within", "0.05")
     t = read.tallies(screened, truth="sick", score="risk", group="sex")
     deal = Folds(folds=3, repeats=2, seed=7)
-    wanted = equalize.cross_validate(t, Goal(within=0.05), deal=deal, interval=IntervalOptions(seed=7)).results()
+    wanted = equalize.cross_validate(t, Goal(within=0.05), folds=deal, interval=IntervalOptions(seed=7)).results()
     rows = [row for row in told["rows"] if row["table"] == "held_out"]
     names = ("measure", "kind", "rate", "group", "value", "low", "high")
     assert [[row[name] for name in names] for row in rows] == [[row[name] for name in names] for row in wanted.rows()]

@@ -17,7 +17,7 @@ from tests.schemas import fitting
 from tests.tiers import tiered
 
 ONE = ("--truth", "sick", "--score", "risk", "--positive", "1")
-QUICK = ("--draws", "200", "-q")
+QUICK = ("--n-permutations", "200", "-q")
 
 
 def screened(folder: Path, size: int = 900) -> Path:
@@ -74,7 +74,7 @@ def test_programs_get_what_the_library_finds(tmp_path: Path) -> None:
     found = rows_of(run(*typed))
     t = baserate.read.tallies(path, truth="sick", score="risk", group=["site", "sex"], positive=1)
     for by in (["site"], ["sex"], ["site", "sex"]):
-        wanted = equalize.compare_groups(t, by=by, decided=0.4, draws=200).rows()
+        wanted = equalize.compare_groups(t, by=by, policy=0.4, n_permutations=200).rows()
         assert [{**row, "by": ", ".join(by)} for row in wanted] == [row for row in found if row["by"] == ", ".join(by)]
 
 
@@ -104,7 +104,7 @@ def test_a_policy_names_its_columns_and_decides(tmp_path: Path) -> None:
     policy.save(tmp_path / "policy.json")
     result = run("groups", path, "--policy", tmp_path / "policy.json", "--group", "site", *QUICK, "--json")
     t = baserate.read.tallies(path, truth="sick", score="risk", group=["sex", "site"], positive=1)
-    wanted = equalize.compare_groups(t, by="site", decided=policy, draws=200).rows()
+    wanted = equalize.compare_groups(t, by="site", policy=policy, n_permutations=200).rows()
     assert [{**row, "by": "site"} for row in wanted] == rows_of(result)
     shown = run("groups", path, "--policy", tmp_path / "policy.json", "--group", "site", *QUICK).stdout
     assert "Decided for each of 2 groups by sex." in shown
@@ -129,12 +129,14 @@ def test_one_digit_is_enough(tmp_path: Path) -> None:
 
 def test_no_page_says_what_is_fair(tmp_path: Path) -> None:
     for typed in VIEWS.values():
-        result = run("groups", screened(tmp_path), *typed, "--draws", "50")
+        result = run("groups", screened(tmp_path), *typed, "--n-permutations", "50")
         assert "fair" not in result.stdout + result.stderr
 
 
 def test_who_takes_no_part_is_told(tmp_path: Path) -> None:
-    result = run("groups", screened(tmp_path), *ONE, "--group", "site", "--measures", "recall", "--draws", "50")
+    result = run(
+        "groups", screened(tmp_path), *ONE, "--group", "site", "--measures", "recall", "--n-permutations", "50"
+    )
     told = (
         "note: sensitivity: excluded from tests and gaps, with fewer than the minimum of 30: site = isle (0 positives)."
     )
@@ -183,7 +185,7 @@ def test_who_is_not_tested_and_with_whom_groups_are_compared_is_told(tmp_path: P
         ((*ONE, "--group", "sex", "--threshold", "0.2", "--policy", "p.json"), "leave out one of them"),
         ((*ONE, "--group", "sex", "--measures", "sensitivityx"), "Did you mean 'sensitivity'"),
         ((*ONE, "--group", "sects"), "Did you mean 'sex'"),
-        ((*ONE, "--group", "sex", "--draws", "0"), "'--draws'"),
+        ((*ONE, "--group", "sex", "--n-permutations", "0"), "'--n-permutations'"),
     ],
 )
 def test_what_is_refused(typed: tuple[str, ...], told: str, tmp_path: Path) -> None:
@@ -206,6 +208,6 @@ def test_curves_of_each_group_are_had_as_the_footnote_says(verb: tuple[str, ...]
     assert " ".join(("baserate", *verb)).replace("curve pr", "curve roc") in run(
         "groups", path, *ONE, "--group", "sex", *QUICK
     ).stdout.replace("\n", " ")
-    quick = ("--draws", "20") if verb == ("reliability",) else ()
+    quick = ("--n-simulations", "20") if verb == ("reliability",) else ()
     result = run(*verb, path, *ONE, "--group", "sex", *quick, "--json", "-q")
     assert {str(row["group"]) for row in rows_of(result)} == {"None", "{'sex': 'f'}", "{'sex': 'm'}"}

@@ -41,7 +41,7 @@ POLICIES = {
     "map": Policy(
         by_group={(): RandomizedCut((Cut((0.1 + 0.2,)), Cut((2 / 3,)), Cut((float("inf"),))), (1 / 3, 1 / 3, 1 / 3))},
         otherwise="refuse",
-        map=mapped(FORMS["two knots"]),
+        calibrator=mapped(FORMS["two knots"]),
         columns={"score": "risk"},
     ),
     "bands": Policy(

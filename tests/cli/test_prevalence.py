@@ -249,7 +249,7 @@ def test_the_headline_says_that_it_is_not_label_shift(both: tuple[str, ...]) -> 
 
 def test_the_map_can_be_applied(both: tuple[str, ...]) -> None:
     for typed, near in (((), 0.02), (("--method", "mlls"), 1e-6)):
-        result = run("prevalence", *both, *SCORED, *typed, "--map", "there.json", "--json")
+        result = run("prevalence", *both, *SCORED, *typed, "--calibrator", "there.json", "--json")
         assert "wrote there.json" in result.stderr
         assert run("apply", "there.json", "new.csv", "-o", "out.csv").exit_code == 0
         rows = list(csv.DictReader(StringIO(Path("out.csv").read_text(encoding="utf-8"))))
@@ -258,7 +258,7 @@ def test_the_map_can_be_applied(both: tuple[str, ...]) -> None:
 
 
 def test_the_map_of_many_classes_can_be_applied(many: tuple[str, ...]) -> None:
-    result = run("prevalence", *many, *MANY, "--method", "mlls", "--map", "there.json", "--json")
+    result = run("prevalence", *many, *MANY, "--method", "mlls", "--calibrator", "there.json", "--json")
     assert run("apply", "there.json", "new.csv", "-o", "out.csv").exit_code == 0
     rows = list(csv.DictReader(StringIO(Path("out.csv").read_text(encoding="utf-8"))))
     shares = found(result)["data"]["prevalences"]
@@ -412,7 +412,7 @@ def test_unusable_targets(both: tuple[str, ...]) -> None:
     assert unsure.exit_code == 3
     assert "give labelled data to recalibrate them on, with --validation." in unsure.stderr
     table(Path("low.csv"), {"risk": [0.02] * 500})
-    none = run("prevalence", "low.csv", *both[1:], *SCORED, "--map", "there.json")
+    none = run("prevalence", "low.csv", *both[1:], *SCORED, "--calibrator", "there.json")
     assert none.exit_code == 3
     assert "a class has an estimated share of 0" in none.stderr
     assert not Path("there.json").exists()
@@ -451,8 +451,8 @@ ONE = ("new.csv", "--score", "risk")
         (("prevalence", *ONE, *OLD, *SCORED, "--no-recalibration", "--at", "2"), "'2' is no prevalence"),
         (("prevalence", *ONE, *OLD, *SCORED, "--method", "acc", "--threshold", "0.1,0.2"), "at one threshold; give"),
         (("prevalence", *ONE, *OLD, *SCORED, "--measures", "precisoin"), "precision"),
-        (("prevalence", *ONE, *OLD, *SCORED, "--map", "-"), "--map writes a file beside the numbers"),
-        (("prevalence", *ONE, *OLD, *SCORED, "--map", "no/there.json"), "name another file with --map."),
+        (("prevalence", *ONE, *OLD, *SCORED, "--calibrator", "-"), "--calibrator writes a file beside the numbers"),
+        (("prevalence", *ONE, *OLD, *SCORED, "--calibrator", "no/there.json"), "name another file with --calibrator."),
         (("prevalence", *ONE, *OLD, *SCORED, "--validation-score", "ris"), "validation: there is no column 'ris'."),
         (("prevalence", "new.csv", *OLD, *SCORED[2:], "--score", "w2"), "give it with --validation-score."),
         (("prevalence", *ONE, *OLD, *SCORED, "--target-truth", "knwn"), "target: there is no column 'knwn'."),

@@ -18,7 +18,7 @@ from tests.tiers import tiered, tiered_rows
 
 ONE = ("--truth", "sick", "--score", "risk", "--positive", "1")
 TWO = (*ONE, "--score", "old")
-QUICK = ("--draws", "50", "-q")
+QUICK = ("--n-simulations", "50", "-q")
 CLASSES = ("--truth", "is", "--scores", "p_", "--count", "times")
 CURVES = ("binned", "isotonic", "lowess", "likelihood-ratio")
 
@@ -40,7 +40,7 @@ VIEWS: dict[str, tuple[str, ...]] = {
     "reliability-narrow": (*ONE, *QUICK),
     "reliability-groups": (*ONE, "--group", "site", *QUICK),
     "reliability-md": (*ONE, "--format", "md", *QUICK),
-    "reliability-plain": (*ONE, "--draws", "0", "--level", "0.9", "-q"),
+    "reliability-plain": (*ONE, "--n-simulations", "0", "--level", "0.9", "-q"),
     "reliability-derived": (*ONE, "--prevalence", "derived", *QUICK),
     "reliability-given-80": (*ONE, "--prevalence", "0.5", *QUICK),
     **{f"reliability-{what}": (*ONE, "--curve", what, "-q") for what in CURVES},
@@ -124,9 +124,9 @@ def test_the_verdict_names_the_prevalence(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("prevalence", ["derived", "0.5", "50%"])
 def test_after_the_right_adjustment_as_many_happen_as_expected(prevalence: str, tmp_path: Path) -> None:
-    rows = read(run("reliability", screened(tmp_path), *ONE, "--prevalence", prevalence, "--draws", "0", "--json"))[
-        "rows"
-    ]
+    rows = read(
+        run("reliability", screened(tmp_path), *ONE, "--prevalence", prevalence, "--n-simulations", "0", "--json")
+    )["rows"]
     before, after = (row for row in rows if row["measure"] == "observed_expected")
     assert before["adjusted"] is None
     assert before["value"] < 0.7
@@ -158,7 +158,9 @@ def test_long_work_tells_how_far_it_is(tmp_path: Path) -> None:
     told: list[tuple[int, int]] = []
     tallies = baserate.read.tallies(screened(tmp_path), truth="sick", score="risk", group="site")
     baserate.infer.calibration_summary(
-        tallies, asked=baserate.infer.CalibrationOptions(draws=0), watch=lambda done, parts: told.append((done, parts))
+        tallies,
+        options=baserate.infer.CalibrationOptions(n_simulations=0),
+        watch=lambda done, parts: told.append((done, parts)),
     )
     assert told == [(1, 3), (2, 3), (3, 3)]
 
@@ -176,7 +178,7 @@ def test_a_fitted_model_has_fewer_degrees_of_freedom(tmp_path: Path) -> None:
     rows = (f"{int(at < positive)},{risk}\n" for risk, positive, rows in cells for at in range(rows))
     path.write_text("sick,risk\n" + "".join(rows), encoding="utf-8")
     for file, freedom in ((path, [3, 1]), (screened(tmp_path), [5, 5])):
-        typed = ("reliability", file, *ONE, "--bins", "5", "--draws", "0", "--json")
+        typed = ("reliability", file, *ONE, "--bins", "5", "--n-simulations", "0", "--json")
         freedoms = [
             next(row["freedom"] for row in read(run(*typed, *more))["rows"] if row["measure"] == "hosmer_lemeshow_test")
             for more in ((), ("--fitted",))
@@ -204,12 +206,12 @@ def written(folder: Path, rows: str) -> Path:
 )
 def test_odd_data_are_judged_as_far_as_they_can_be(rows: str, told: str, tmp_path: Path) -> None:
     path = written(tmp_path, rows)
-    for more in ((), ("--prevalence", "derived"), ("--draws", "0")):
-        result = run("reliability", path, *ONE, "--draws", "20", *more)
+    for more in ((), ("--prevalence", "derived"), ("--n-simulations", "0")):
+        result = run("reliability", path, *ONE, "--n-simulations", "20", *more)
         assert result.exit_code == 0, result.stderr
         assert told in result.stdout
         assert "rows, too few to evaluate probabilities" in result.stderr
-        read(run("reliability", path, *ONE, "--draws", "20", *more, "--json"))
+        read(run("reliability", path, *ONE, "--n-simulations", "20", *more, "--json"))
     for what in CURVES:
         assert run("reliability", path, *ONE, "--curve", what).exit_code == 0
         read(run("reliability", path, *ONE, "--curve", what, "--json"))
@@ -235,7 +237,10 @@ def test_scores_that_are_no_probabilities_are_counted(more: tuple[str, ...], tmp
         (("--truth", "sick", "--scores", "r", "--prevalence", "0.1"), "--prevalence is for two classes"),
         ((*ONE, "--points", "5"), "--points is for curves; add one, such as --curve isotonic."),
         ((*ONE, "--band", "confidence"), "--band is for curves"),
-        ((*ONE, "--curve", "binned", "--draws", "0"), "--draws is for numbers and tests; leave out it or --curve."),
+        (
+            (*ONE, "--curve", "binned", "--n-simulations", "0"),
+            "--n-simulations is for numbers and tests; leave it out, or leave out --curve.",
+        ),
         ((*ONE, "--curve", "binned", "--fitted"), "--fitted is for numbers and tests"),
         ((*ONE, "--curve", "lowess", "--prevalence", "0.1"), "--prevalence is for numbers and tests"),
         ((*ONE, "--curve", "lowess", "--bins", "5"), "are for bins, and lowess curves have none; leave them out."),

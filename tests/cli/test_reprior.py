@@ -86,7 +86,7 @@ def test_several_classes_there_and_back(tmp_path: Path) -> None:
 
 def test_the_map_can_be_had(tmp_path: Path) -> None:
     target = tmp_path / "map.json"
-    result = run("reprior", *FROM_HALF, "--map", target)
+    result = run("reprior", *FROM_HALF, "--calibrator", target)
     assert (result.exit_code, result.stdout) == (0, "")
     assert "0.5 becomes 0.02." in result.stderr
     assert f"apply it with: baserate apply {target} FILE -o OUT" in result.stderr
@@ -98,12 +98,14 @@ def test_the_map_can_be_had(tmp_path: Path) -> None:
     sql = run("export", target, "--to", "sql").stdout
     found = duckdb.execute(f"SELECT {sql} FROM (SELECT unnest({RISKS}) AS risk)").fetchall()  # noqa: S608  (our own)
     np.testing.assert_allclose([each for (each,) in found], map_(RISKS), rtol=1e-12)
-    both = run("reprior", pets(tmp_path), *SHARES, "-o", tmp_path / "out.csv", "--map", tmp_path / "classes.json")
+    both = run(
+        "reprior", pets(tmp_path), *SHARES, "-o", tmp_path / "out.csv", "--calibrator", tmp_path / "classes.json"
+    )
     assert both.exit_code == 0
     assert dict(load_calibrator(tmp_path / "classes.json").columns) == {
         name: f"p_{name}" for name in ("cat", "dog", "fish")
     }
-    assert run("reprior", *FROM_HALF, "--map", "-", "-q").stdout == target.read_text()
+    assert run("reprior", *FROM_HALF, "--calibrator", "-", "-q").stdout == target.read_text()
 
 
 def test_missing_scores_may_stay_so(tmp_path: Path) -> None:
@@ -143,7 +145,7 @@ def test_missing_scores_may_stay_so(tmp_path: Path) -> None:
         ),
         (("--score", "times", "--gamma", "2"), 3, "4 of 10 rows have a score outside [0, 1] in 'times'"),
         (("--score", "rsk", "--gamma", "2"), 2, "there is no column 'rsk'. Did you mean 'risk' or 'sick'?"),
-        ((*FROM_HALF, "--map", "nowhere/map.json"), 2, "there is no folder nowhere"),
+        ((*FROM_HALF, "--calibrator", "nowhere/map.json"), 2, "there is no folder nowhere"),
     ],
 )
 def test_what_is_refused(typed: tuple[str, ...], code: int, message: str, tmp_path: Path) -> None:
@@ -160,9 +162,12 @@ def test_places_are_checked(tmp_path: Path) -> None:
     path = people(tmp_path)
     for typed, message in (
         ((path,), "nothing would be written; name a file for the rows with -o"),
-        ((path, "--map", tmp_path / "m.json"), "name a file for the rows with -o, or write the calibrator alone"),
+        (
+            (path, "--calibrator", tmp_path / "m.json"),
+            "name a file for the rows with -o, or write the calibrator alone",
+        ),
         (("-o", "-"), "name the FILE that the rows are in"),
-        ((path, "-o", "-", "--map", "-"), "rows and calibrator cannot both go to stdout"),
+        ((path, "-o", "-", "--calibrator", "-"), "rows and calibrator cannot both go to stdout"),
         ((path, "-o", tmp_path), "is a folder"),
         ((path, "-o", path), "is one of the files that are read"),
         ((path, "-o", tmp_path / "out.xlsx"), "does not say what to write"),

@@ -33,9 +33,9 @@ VERBS: dict[str, tuple[tuple[str, ...], str]] = {
     "measure": (("measure", "FILE", *ONE), "--measures"),
     "measure without intervals": (("measure", "FILE", *ONE, "--no-interval"), "--measures"),
     "compare": (("compare", "FILE", *TWO), "--measure"),
-    "groups": (("groups", "FILE", *ONE, "--group", "sex", "--draws", "20"), "--measures"),
+    "groups": (("groups", "FILE", *ONE, "--group", "sex", "--n-permutations", "20"), "--measures"),
     "shift": (("shift", "FILE", *ONE, "--to", "0.1"), "--measures"),
-    "decide": (("decide", "FILE", *ONE, "--draws", "0"), "--measures"),
+    "decide": (("decide", "FILE", *ONE, "--n-bootstrap", "0"), "--measures"),
     "expect": (("expect", "FILE", "--score", "risk", "--assume", "covariate-shift"), "--measures"),
     "population": (("population", "linear", "measure"), ""),
 }
@@ -145,7 +145,7 @@ def test_requirements_are_held_at_the_numbers_that_are_given(tmp_path: Path) -> 
 @pytest.mark.parametrize("name", REQUIRED_OPTIONS)
 def test_a_choice_by_such_a_measure_needs_the_number(flag: str, name: str, tmp_path: Path) -> None:
     text = f"{name} >= 0" if flag == "--require" else name
-    asked = ("decide", people(tmp_path), *ONE, flag, text, "--draws", "0")
+    asked = ("decide", people(tmp_path), *ONE, flag, text, "--n-bootstrap", "0")
     result = run(*asked)
     assert result.exit_code == 2
     assert f"{name} needs" in result.stderr
@@ -159,7 +159,7 @@ def test_a_threshold_is_chosen_at_the_threshold_probability(tmp_path: Path) -> N
     curve = read.tallies(file, truth="sick", score="risk").tally
     for at in (0.05, 0.6):
         told = found(
-            "decide", str(file), *ONE, "--maximize", "net benefit", "--net-benefit-at", str(at), "--draws", "0"
+            "decide", str(file), *ONE, "--maximize", "net benefit", "--net-benefit-at", str(at), "--n-bootstrap", "0"
         )
         (policy,) = told["data"]["policies"].values()
         odds = at / (1 - at)
@@ -174,7 +174,18 @@ def test_a_threshold_is_chosen_at_the_threshold_probability(tmp_path: Path) -> N
 
 @pytest.mark.parametrize("name", [*REQUIRED_OPTIONS, "f_beta"])
 def test_sizes_are_simulated_at_the_numbers_that_are_given(name: str) -> None:
-    asked = ("population", "binormal", "size", name, "--half-width", "0.2", "--threshold", "0.5", "--draws", "400")
+    asked = (
+        "population",
+        "binormal",
+        "size",
+        name,
+        "--half-width",
+        "0.2",
+        "--threshold",
+        "0.5",
+        "--n-simulations",
+        "400",
+    )
     stated = OPTIONS[REQUIRED_OPTIONS[name]] if name in REQUIRED_OPTIONS else ("--beta", "2")
     if name in REQUIRED_OPTIONS:
         assert f"{name} needs" in run(*asked).stderr
@@ -183,7 +194,7 @@ def test_sizes_are_simulated_at_the_numbers_that_are_given(name: str) -> None:
         "costs": partial(measure.expected_cost, costs=Costs(fp=1, fn=20)),
         "at": partial(measure.find_measure(name), at=0.2),
     }.get(REQUIRED_OPTIONS.get(name, ""), partial(measure.f_beta, beta=2))
-    wanted = infer.sample_size_by_simulation(population.binormal(), function, 0.2, threshold=0.5, draws=400)
+    wanted = infer.sample_size_by_simulation(population.binormal(), function, 0.2, threshold=0.5, n_simulations=400)
     assert told["rows"][0]["rows"] == wanted.rows
     assert list(told["data"]["settings"]) == [name]
 

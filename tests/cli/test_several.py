@@ -138,7 +138,7 @@ def test_what_is_told(tmp_path: Path) -> None:
         (("--prevalence", "0.2"), "--prevalence is for two classes"),
         (("--coverage", "80%"), "--coverage is for two classes"),
         (("--measures", "f1"), "--measures is for two classes"),
-        (("--draws", "0"), "--draws is for two classes"),
+        (("--n-bootstrap", "0"), "--n-bootstrap is for two classes"),
         (("--folds", "5"), "--folds is for two classes"),
         (("--judge-on", "pets.csv"), "--judge-on is for two classes"),
         (("--group", "home"), "--group is for two classes; give a file with the rows of one group"),

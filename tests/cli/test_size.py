@@ -104,8 +104,10 @@ def test_a_population_is_simulated() -> None:
     assert row["rows"] == sample_size_by_simulation(made, "f1", 0.03, threshold=1.0).rows
     assert row["error"] > 0
     assert data["family"] == "binormal"
-    again, _ = form("population", "linear", "size", "auc", "--half-width", "0.05", "--draws", "400", "--seed", "7")
-    assert again["rows"] == sample_size_by_simulation(population.linear(), "auc", 0.05, draws=400, seed=7).rows
+    again, _ = form(
+        "population", "linear", "size", "auc", "--half-width", "0.05", "--n-simulations", "400", "--seed", "7"
+    )
+    assert again["rows"] == sample_size_by_simulation(population.linear(), "auc", 0.05, n_simulations=400, seed=7).rows
 
 
 SUGGESTED = [

@@ -255,7 +255,7 @@ def test_the_same_rows_are_recognized() -> None:
 def test_the_same_rows_are_recognized_after_a_calibrator() -> None:
     _, tallies = drawn(300)
     fitted = calibrate.logistic(tallies.pooled("risk"))
-    policy = decide.choose_policy(tallies, decide.youden, map=fitted)
+    policy = decide.choose_policy(tallies, decide.youden, calibrator=fitted)
     found = decide.evaluate_policy(tallies, policy, measures=["youden"], interval=None)
     best = decide.youden(Curve(tallies.pooled("risk")))
     assert found.rows()[-1] == decide.evaluate_policy(tallies, best, measures=["youden"], interval=None).rows()[-1]

@@ -27,13 +27,13 @@ def test_decisions_on_raw_and_calibrated_scores_agree(form: Form, thresholds: li
         return
     scores = np.unique(np.concatenate([more, edges(form)]))
     cut = Cut(tuple(sorted(thresholds)), NAMES[: len(thresholds) + 1])
-    found = decide.on_raw_scores(alike(cut), map_, seen=scores)
+    found = decide.on_raw_scores(alike(cut), map_, scores=scores)
     p = map_(scores)
     # Rounding may let a map fall by its last digit, just below a threshold.
     clear = np.min(np.abs(p[:, None] - np.array(cut.thresholds)), axis=1) > 1e-13
     for score, at in zip(scores[clear], p[clear], strict=True):
         assert found.action(score) == cut.action(at)
-    assert found.map is map_
+    assert found.calibrator is map_
     assert {cut.actions[0], cut.actions[-1]} <= {*found.cut.actions}
 
 
@@ -45,7 +45,7 @@ def test_thresholds_after_a_calibrator_become_raw_scores(seed: int, method: str)
     found = read.tallies(data, truth="sick", score="risk")
     map_ = calibrate.fit(found, method)
     rule = partial(decide.cost, costs=Costs(fp=1, fn=float(rng.integers(1, 9))))
-    policy = decide.choose_policy(found, rule, map=map_)
+    policy = decide.choose_policy(found, rule, calibrator=map_)
     behind = rule(Curve(found.tally.with_scores(map_(found.tally.score))))
     flagged = [policy.action(each) for each in found.tally.score]
     assert flagged == [behind.cut.action(each) for each in map_(found.tally.score)]

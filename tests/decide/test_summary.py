@@ -26,7 +26,7 @@ def people() -> Tallies:
 
 
 def test_cut_off_table_measures_and_other_rules(people: Tallies) -> None:
-    found = decide.summary(people, partial(decide.cost, costs=COSTS), costs=COSTS, draws=50)
+    found = decide.summary(people, partial(decide.cost, costs=COSTS), costs=COSTS, validation=50)
     rows = [row for row in found.rows() if row["model"] == "risk" and row["group"] is None]
     curve = Curve(people.pooled("risk"))
     policy = decide.cost(curve, COSTS)
@@ -52,7 +52,7 @@ def test_cut_off_table_measures_and_other_rules(people: Tallies) -> None:
 
 
 def test_groups_are_evaluated_at_the_common_threshold(people: Tallies) -> None:
-    found = decide.summary(people, decide.youden, measures=["sensitivity"], draws=20)
+    found = decide.summary(people, decide.youden, measures=["sensitivity"], validation=20)
     for row in found.rows():
         if row["group"] and row["measure"] == "sensitivity":
             tally = people.models[row["model"]][(row["group"]["sex"],)]
@@ -63,7 +63,7 @@ def test_groups_are_evaluated_at_the_common_threshold(people: Tallies) -> None:
 
 def test_at_another_prevalence(people: Tallies) -> None:
     there = reweigh(people, to=0.02)
-    found = decide.summary(there, partial(decide.cost, costs=COSTS), costs=COSTS, draws=20)
+    found = decide.summary(there, partial(decide.cost, costs=COSTS), costs=COSTS, validation=20)
     stated = decide.cost(Curve(people.pooled("risk")), COSTS, prevalence=0.02)
     [at] = [
         row["value"]
@@ -91,7 +91,7 @@ def test_referrals_are_counted_and_paid_for(people: Tallies) -> None:
 
 
 def test_bands_have_shares_and_risks(people: Tallies) -> None:
-    found = decide.summary(people, partial(decide.bands, shares=(0.1, 0.3)), draws=20)
+    found = decide.summary(people, partial(decide.bands, shares=(0.1, 0.3)), validation=20)
     rows = [r for r in found.rows() if (r["rule"], r["model"], r["group"]) == ("bands", "risk", None)]
     shares = {r["action"]: r["value"] for r in rows if r["measure"] == "share"}
     assert shares == pytest.approx({"low": 0.6, "medium": 0.3, "high": 0.1})
@@ -129,8 +129,8 @@ def test_fixed_thresholds_have_no_bootstrap(people: Tallies) -> None:
 
 
 def test_bootstrap_and_intervals_are_optional(people: Tallies) -> None:
-    drawn = decide.summary(people, decide.youden, draws=20)
-    alone = decide.summary(people, decide.youden, draws=0)
+    drawn = decide.summary(people, decide.youden, validation=20)
+    alone = decide.summary(people, decide.youden, validation=0)
     plain = decide.summary(people, decide.youden, interval=None)
     assert [row["value"] for row in alone.rows()] == [row["value"] for row in drawn.rows()]
     assert [row["value"] for row in plain.rows()] == [row["value"] for row in drawn.rows()]
@@ -144,8 +144,8 @@ def test_bootstrap_and_intervals_are_optional(people: Tallies) -> None:
 
 
 def test_folds_add_cross_validated_columns(people: Tallies) -> None:
-    drawn = decide.summary(people, decide.youden, draws=20)
-    both = decide.summary(people, decide.youden, draws=decide.Validation(draws=20, folds=4))
+    drawn = decide.summary(people, decide.youden, validation=20)
+    both = decide.summary(people, decide.youden, validation=decide.Validation(n_bootstrap=20, folds=4))
     # What there was stays, and folds are added for everybody alone.
     assert [row["corrected"] for row in both.rows()] == [row["corrected"] for row in drawn.rows()]
     assert [row["value"] for row in both.rows()] == [row["value"] for row in drawn.rows()]
@@ -160,7 +160,7 @@ def test_folds_add_cross_validated_columns(people: Tallies) -> None:
         assert told == {name: (each.value, each.low, each.high) for name, each in alone.performance.items()}
         assert both.data["folds"][model] == [list(cut.thresholds) for cut in alone.cuts]
     assert all(row["group"] is None for row in both.rows() if row["crossvalidated"] is not None)
-    folded = decide.summary(people, decide.youden, draws=decide.Validation(draws=0, folds=4))
+    folded = decide.summary(people, decide.youden, validation=decide.Validation(n_bootstrap=0, folds=4))
     assert folded.data["notes"][0].endswith("or read the cross-validated values.")
 
 
@@ -170,12 +170,12 @@ def test_folds_add_cross_validated_columns(people: Tallies) -> None:
         (partial(decide.fixed, threshold=0.5), {"folds": 5}, "folds=5 has no effect: this rule does not use the data"),
         (partial(decide.bands, shares=(0.1,)), {"folds": 5}, "has no confusion matrix"),
         (decide.youden, {"folds": 1}, "folds is 1; expected 0 for none, or a whole number from 2"),
-        (decide.youden, {"draws": -1}, "draws is -1; expected 0 for none, or a whole number from 1"),
+        (decide.youden, {"n_bootstrap": -1}, "n_bootstrap is -1; expected 0 for none, or a whole number from 1"),
     ],
 )
 def test_checks_without_use_are_refused(people: Tallies, rule: Rule, check: dict[str, int], told: str) -> None:
     with pytest.raises(OptionError, match=told):
-        decide.summary(people, rule, draws=decide.Validation(**check))
+        decide.summary(people, rule, validation=decide.Validation(**check))
 
 
 def test_a_method_without_use_is_refused(people: Tallies) -> None:
@@ -184,7 +184,7 @@ def test_a_method_without_use_is_refused(people: Tallies) -> None:
 
 
 def test_cuts_that_never_flag_are_listed_as_bands(people: Tallies) -> None:
-    found = decide.summary(people, partial(decide.abstain, costs=Costs(tp=5, fn=9), refer=1), draws=0)
+    found = decide.summary(people, partial(decide.abstain, costs=Costs(tp=5, fn=9), refer=1), validation=0)
     rows = [row for row in found.rows() if (row["rule"], row["model"], row["group"]) == ("abstain", "risk", None)]
     assert {row["action"] for row in rows if row["measure"] == "share"} == {"pass", "refer"}
     assert not {"tp", "sensitivity"} & {row["measure"] for row in rows}
@@ -193,9 +193,9 @@ def test_cuts_that_never_flag_are_listed_as_bands(people: Tallies) -> None:
 def test_reversed_scores_are_noted_and_kept(people: Tallies) -> None:
     tally = people.pooled("risk")
     backward = read.tallies({"y": [1, 0] * 50, "p": [0.1, 0.9] * 50}, truth="y", score="p")
-    notes = decide.summary(backward, decide.youden, draws=0).data["notes"]
+    notes = decide.summary(backward, decide.youden, validation=0).data["notes"]
     assert "the score ranks worse than chance (AUC 0, or 1 with its sign changed)" in notes[-1]
-    forward = decide.summary(replace(people, models={"risk": {(): tally}}, attributes=()), decide.youden, draws=0)
+    forward = decide.summary(replace(people, models={"risk": {(): tally}}, attributes=()), decide.youden, validation=0)
     assert len(forward.data["notes"]) == 1
 
 

@@ -32,8 +32,8 @@ def plain(rule: Rule) -> Rule:
 @pytest.mark.parametrize("rule", [decide.youden, partial(decide.cost, costs=Costs(fp=1, fn=3))])
 def test_fast_resampling_equals_the_rule_itself(rule: Rule) -> None:
     t = drawn(150)
-    quick = decide.bootstrap_threshold(Curve(t), rule, draws=40, seed=3)
-    slow = decide.bootstrap_threshold(Curve(t), plain(rule), draws=40, seed=3)
+    quick = decide.bootstrap_threshold(Curve(t), rule, n_bootstrap=40, seed=3)
+    slow = decide.bootstrap_threshold(Curve(t), plain(rule), n_bootstrap=40, seed=3)
     np.testing.assert_array_equal(quick.thresholds, slow.thresholds)
     for name, found in quick.performance.items():
         assert found.optimism == pytest.approx(slow.performance[name].optimism, abs=1e-12)
@@ -44,7 +44,7 @@ def test_ties_and_weights_are_resampled() -> None:
     weighted = tally([1, 0, 1, 0, 1], [0.9, 0.8, 0.6, 0.4, 0.2], weight=[1, 2, 0.5, 1, 1])
     for each in (Curve(t), Curve(weighted), reweigh(Curve(t), to=0.1)):
         quick, slow = (
-            decide.bootstrap_threshold(each, rule, draws=30) for rule in (decide.youden, plain(decide.youden))
+            decide.bootstrap_threshold(each, rule, n_bootstrap=30) for rule in (decide.youden, plain(decide.youden))
         )
         np.testing.assert_array_equal(quick.thresholds, slow.thresholds)
         assert quick.intervals[0].low <= quick.intervals[0].value <= quick.intervals[0].high
@@ -54,10 +54,11 @@ def test_bootstrap_depends_only_on_the_seed() -> None:
     truth, score = population.binormal().draw(200, 1)
     order = np.random.default_rng(0).permutation(200)
     one, other = (
-        decide.bootstrap_threshold(curve(tally(truth[at], score[at])), F1, draws=50) for at in (slice(None), order)
+        decide.bootstrap_threshold(curve(tally(truth[at], score[at])), F1, n_bootstrap=50)
+        for at in (slice(None), order)
     )
     np.testing.assert_array_equal(one.thresholds, other.thresholds)
-    again = decide.bootstrap_threshold(curve(tally(truth, score)), F1, draws=50, seed=1)
+    again = decide.bootstrap_threshold(curve(tally(truth, score)), F1, n_bootstrap=50, seed=1)
     assert not np.array_equal(one.thresholds, again.thresholds)
 
 
@@ -67,7 +68,7 @@ def test_optimism_equals_the_loss_on_new_rows() -> None:
     seen, left, true = [], [], []
     for seed in range(60):
         c = curve(tally(*whole.draw(150, seed)))
-        found = decide.bootstrap_threshold(c, decide.youden, measures=["youden"], draws=60)
+        found = decide.bootstrap_threshold(c, decide.youden, measures=["youden"], n_bootstrap=60)
         seen.append(found.performance["youden"].apparent.value)
         left.append(found.performance["youden"].corrected.value)
         true.append(measure.youden(whole.at(found.policy.threshold)))
@@ -80,19 +81,19 @@ def test_samples_without_a_choice_are_counted() -> None:
     t = drawn(60, distance=0.3)
     most = np.nanmax(np.asarray(measure.precision(Curve(t).counts))[5:])
     found = decide.bootstrap_threshold(
-        Curve(t), partial(decide.require, require=f"precision >= {most}, flag_rate >= 0.08"), draws=100
+        Curve(t), partial(decide.require, require=f"precision >= {most}, flag_rate >= 0.08"), n_bootstrap=100
     )
     assert 0 < found.failed < 100
     assert np.isnan(found.thresholds[:, 0]).sum() == found.failed
-    some = decide.bootstrap_threshold(Curve(drawn(60)), partial(decide.abstain, refer=0.3), draws=100)
+    some = decide.bootstrap_threshold(Curve(drawn(60)), partial(decide.abstain, refer=0.3), n_bootstrap=100)
     assert some.other > 0
     assert len(some.intervals) == 2
     rare = curve(tally([1, *[0] * 30], range(31)))
-    assert decide.bootstrap_threshold(rare, decide.youden, draws=100).failed > 20
+    assert decide.bootstrap_threshold(rare, decide.youden, n_bootstrap=100).failed > 20
 
 
 def test_bands_have_cut_offs_and_no_table() -> None:
-    found = decide.bootstrap_threshold(Curve(drawn(200)), partial(decide.bands, shares=(0.1, 0.3)), draws=50)
+    found = decide.bootstrap_threshold(Curve(drawn(200)), partial(decide.bands, shares=(0.1, 0.3)), n_bootstrap=50)
     assert len(found.intervals) == 2
     assert found.performance == {}
     assert all(each.low < each.value < each.high for each in found.intervals)
@@ -100,7 +101,7 @@ def test_bands_have_cut_offs_and_no_table() -> None:
 
 def test_very_many_rows_are_pooled_first() -> None:
     t = drawn(150_000)
-    found = decide.bootstrap_threshold(Curve(t), decide.youden, draws=20)
+    found = decide.bootstrap_threshold(Curve(t), decide.youden, n_bootstrap=20)
     assert "on 4096 buckets of equal mass" in (found.intervals[0].how or "")
     assert found.policy.threshold == decide.youden(Curve(t)).threshold
     assert found.intervals[0].low <= 0.5 <= found.intervals[0].high
@@ -110,8 +111,8 @@ def test_bootstrap_errors() -> None:
     c = Curve(drawn(50))
     with pytest.raises(OptionError, match="auc does not depend on the threshold"):
         decide.bootstrap_threshold(c, decide.youden, measures=["auc"])
-    with pytest.raises(OptionError, match="draws is 0"):
-        decide.bootstrap_threshold(c, decide.youden, draws=0)
+    with pytest.raises(OptionError, match="n_bootstrap is 0"):
+        decide.bootstrap_threshold(c, decide.youden, n_bootstrap=0)
     with pytest.raises(OptionError, match="make one of the tally"):
         decide.bootstrap_threshold(c.tally, decide.youden)  # type: ignore[arg-type]
 
@@ -120,14 +121,14 @@ def test_any_function_from_a_curve_to_a_policy_is_a_rule() -> None:
     def middle(c: Curve) -> Policy:
         return decide.fixed(c, float(np.median(c.tally.score)))
 
-    found = decide.bootstrap_threshold(Curve(drawn(80)), middle, draws=30)
+    found = decide.bootstrap_threshold(Curve(drawn(80)), middle, n_bootstrap=30)
     assert np.unique(found.thresholds).size > 0
     assert not np.isnan(found.thresholds).any()
 
 
 def test_undefined_measures_stay_undefined() -> None:
     c = curve(tally([0, 0, 1], [0.9, 0.5, 0.1]))
-    found = decide.bootstrap_threshold(c, partial(decide.fixed, threshold=2.0), measures=["precision"], draws=10)
+    found = decide.bootstrap_threshold(c, partial(decide.fixed, threshold=2.0), measures=["precision"], n_bootstrap=10)
     apparent = found.performance["precision"]
     assert isnan(apparent.apparent.value)
     assert isnan(apparent.optimism)
@@ -164,7 +165,7 @@ def _held(t: Tally, cuts: tuple[Cut, ...]) -> list[Counts[float]]:
 
 def test_a_fixed_threshold_has_no_optimism_in_folds() -> None:
     found = decide.bootstrap_threshold(
-        Curve(drawn(100)), partial(decide.fixed, threshold=0.5), measures=["mcc", "f1"], draws=50
+        Curve(drawn(100)), partial(decide.fixed, threshold=0.5), measures=["mcc", "f1"], n_bootstrap=50
     )
     for each in found.performance.values():
         assert each.optimism == pytest.approx(0, abs=0.005)
@@ -222,7 +223,7 @@ def test_bands_are_not_crossvalidated() -> None:
 
 
 def test_a_fixed_threshold_has_no_interval_width() -> None:
-    found = decide.bootstrap_threshold(Curve(drawn(100)), partial(decide.fixed, threshold=0.5), draws=50)
+    found = decide.bootstrap_threshold(Curve(drawn(100)), partial(decide.fixed, threshold=0.5), n_bootstrap=50)
     [cutoff] = found.intervals
     assert (cutoff.low, cutoff.value, cutoff.high) == (0.5, 0.5, 0.5)
     assert abs(found.performance["accuracy"].optimism) < 0.02
@@ -236,7 +237,7 @@ def test_a_fixed_threshold_has_no_interval_width() -> None:
 def test_rounding_of_masses_stays_non_negative() -> None:
     t = tally([1, 0, 1, 1, 0, 0, 0, 1, 0, 0], [0.92, 0.85, 0.71, 0.64, 0.64, 0.31, 0.30, 0.22, 0.11, 0.05])
     found = decide.bootstrap_threshold(
-        Curve(reweigh(t, to=0.02)), partial(decide.cost, costs=Costs(fp=1, fn=20)), draws=1000
+        Curve(reweigh(t, to=0.02)), partial(decide.cost, costs=Costs(fp=1, fn=20)), n_bootstrap=1000
     )
     assert found.failed == 0
     assert not isnan(found.performance["npv"].corrected.value)
@@ -245,7 +246,7 @@ def test_rounding_of_masses_stays_non_negative() -> None:
 def test_actions_of_other_names_have_cut_offs_and_no_table() -> None:
     c = Curve(drawn(200))
     rule = partial(decide.actions, costs={"pass": (0, 10), "test": (2, 3), "flag": (6, 0)})
-    found = decide.bootstrap_threshold(c, rule, draws=30)
+    found = decide.bootstrap_threshold(c, rule, n_bootstrap=30)
     assert found.policy.cut.actions == ("pass", "test", "flag")
     assert len(found.intervals) == 2
     assert found.performance == {}
@@ -256,7 +257,7 @@ def test_actions_of_other_names_have_cut_offs_and_no_table() -> None:
 def test_samples_skip_infinities_as_the_rule_does() -> None:
     rule = partial(decide.best, measure="diagnostic_odds_ratio")
     found = decide.bootstrap_threshold(
-        Curve(drawn(200)), rule, measures=["diagnostic_odds_ratio", "flag_rate"], draws=60
+        Curve(drawn(200)), rule, measures=["diagnostic_odds_ratio", "flag_rate"], n_bootstrap=60
     )
     assert found.failed == 0
     assert found.performance["diagnostic_odds_ratio"].optimism > 0  # which infinities would have made undefined
@@ -270,6 +271,6 @@ def test_samples_skip_infinities_as_the_rule_does() -> None:
 def test_samples_without_a_finite_value_are_counted_as_failed() -> None:
     rule = partial(decide.best, measure="diagnostic_odds_ratio")
     few = tally([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2])
-    found = decide.bootstrap_threshold(Curve(few), rule, draws=100)
+    found = decide.bootstrap_threshold(Curve(few), rule, n_bootstrap=100)
     assert 0 < found.failed < 100
     assert np.isnan(found.thresholds).sum() == found.failed

@@ -33,7 +33,7 @@ def test_a_drawing_stores_its_numbers_and_repaints_them() -> None:
 def test_dots_and_intervals_are_those_of_the_table() -> None:
     made = draw.groups(people(group=True), threshold=0.4, measures=["sensitivity", "auc"], level=0.9)
     for panel, measure in zip(panels_of(made.ax), ("sensitivity", "auc"), strict=True):
-        expected = equalize.group_table(people(group=True), decided=0.4, measures=[measure]).columns["value"]
+        expected = equalize.group_table(people(group=True), policy=0.4, measures=[measure]).columns["value"]
         dots = [line[0] for line in lines_of(panel) if len(line) == 1]
         assert [x for x, _ in dots] == list(expected)
         assert [y for _, y in dots] == [0, 1, 2]

@@ -17,7 +17,7 @@ def test_a_drawing_stores_its_numbers_and_repaints_them() -> None:
 
 
 def test_ratios_are_those_worked_by_hand() -> None:
-    made = draw.likelihood_ratio(EIGHT, drawn=infer.CurveOptions(bins=2))
+    made = draw.likelihood_ratio(EIGHT, options=infer.CurveOptions(bins=2))
     _, implied, seen, *_ = lines_of(made.ax)
     assert np.allclose(seen, [[0.2, 1 / 3], [0.8, 3]])
     assert np.allclose(implied, [[0.2, 1 / 4], [0.8, 4]])
@@ -25,7 +25,7 @@ def test_ratios_are_those_worked_by_hand() -> None:
 
 def test_the_prevalence_changes_no_ratio() -> None:
     rarer = tally([0] * 30 + [1, 1, 1, 1] + [0] * 10, [0.2] * 31 + [0.8] * 13)
-    seen = lines_of(draw.likelihood_ratio(rarer, drawn=infer.CurveOptions(bins=2)).ax)[2]
+    seen = lines_of(draw.likelihood_ratio(rarer, options=infer.CurveOptions(bins=2)).ax)[2]
     assert np.allclose(seen[:, 1], [1 / 3, 3])
 
 

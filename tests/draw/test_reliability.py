@@ -17,17 +17,17 @@ def test_a_drawing_stores_its_numbers_and_repaints_them(what: ReliabilityCurve) 
 
 
 def test_points_intervals_and_bars_are_those_of_the_bins() -> None:
-    ax = draw.reliability(FOUR, what="binned", drawn=infer.CurveOptions(bins=2)).ax
+    ax = draw.reliability(FOUR, what="binned", options=infer.CurveOptions(bins=2)).ax
     assert lines_of(ax)[1].round(12).tolist() == [[0.2, 0], [0.85, 1]]
     bars = ax.child_axes[0].patches
     assert [(bar.get_x(), bar.get_width(), bar.get_height()) for bar in bars] == [(0, 0.5, 2), (0.5, 0.5, 2)]  # type: ignore[attr-defined]
-    expected = infer.calibration_curve(FOUR, drawn=infer.CurveOptions(bins=2))
+    expected = infer.calibration_curve(FOUR, options=infer.CurveOptions(bins=2))
     assert spans_of(ax, 1) == np.stack([expected["low"], expected["high"]], axis=1).tolist()
 
 
 def test_a_curve_and_its_band_are_those_that_infer_makes() -> None:
-    made = draw.reliability(people(), what="isotonic", drawn=infer.CurveOptions(band="confidence", level=0.8))
-    expected = infer.calibration_curves(people(), "isotonic", drawn=infer.CurveOptions(band="confidence", level=0.8))
+    made = draw.reliability(people(), what="isotonic", options=infer.CurveOptions(band="confidence", level=0.8))
+    expected = infer.calibration_curves(people(), "isotonic", options=infer.CurveOptions(band="confidence", level=0.8))
     line = lines_of(made.ax)[1]
     assert np.array_equal(line.T, [expected.columns["probability"], expected.columns["share"]])
     (band,) = spans_of(made.ax, 1)

@@ -78,7 +78,7 @@ def recorded(seen: list[Tallies]) -> Choose:
 def test_a_policy_that_ignores_the_data_does_the_same_everywhere() -> None:
     t = tallied(people())
     costs = Costs(fp=1, fn=4)
-    found = equalize.cross_validate(t, Goal("equalized-odds", costs=costs), choose=fixed, deal=Folds(folds=4))
+    found = equalize.cross_validate(t, Goal("equalized-odds", costs=costs), choose=fixed, folds=Folds(folds=4))
     for group, treatment in APART.items():
         curve = curve_of(t, group)
         assert cells(found.tables[group]) == near(cells(treatment.counts(curve)))
@@ -92,7 +92,9 @@ def test_a_policy_that_ignores_the_data_does_the_same_everywhere() -> None:
 @given(seed=st.integers(0, 10**6), folds=st.integers(2, 6), repeats=st.integers(1, 3))
 def test_every_row_is_held_out_once_and_never_fitted_to(seed: int, folds: int, repeats: int) -> None:
     t, seen = tallied(people(120, seed)), list[Tallies]()
-    found = equalize.cross_validate(t, ODDS, choose=recorded(seen), deal=Folds(folds=folds, repeats=repeats, seed=seed))
+    found = equalize.cross_validate(
+        t, ODDS, choose=recorded(seen), folds=Folds(folds=folds, repeats=repeats, seed=seed)
+    )
     assert len(found.greatest_gaps) == len(seen) - 1 == folds * repeats
     for group, tally in t.models["risk"].items():
         table = found.tables[group]
@@ -109,7 +111,7 @@ def test_every_row_is_held_out_once_and_never_fitted_to(seed: int, folds: int, r
 def test_each_fold_is_evaluated_by_the_policy_fitted_without_it() -> None:
     """With two folds, what was seen without one is the other: so both can be judged by hand."""
     t, seen = tallied(people()), list[Tallies]()
-    found = equalize.cross_validate(t, ODDS, choose=recorded(seen), deal=Folds(folds=2))
+    found = equalize.cross_validate(t, ODDS, choose=recorded(seen), folds=Folds(folds=2))
     _, one, other = seen
     tables = [
         {group: policy.by_group[group].counts(curve_of(half, group)) for group in t.groups}
@@ -161,7 +163,7 @@ def test_weights_count_as_much_as_they_weigh() -> None:
     columns = people()
     weight = np.random.default_rng(0).uniform(0.5, 2, 400)
     one, tenfold = (tallied(columns | {"w": weight * by}, weight="w") for by in (1, 10))
-    found, scaled = (equalize.cross_validate(each, ODDS, deal=Folds(folds=3)) for each in (one, tenfold))
+    found, scaled = (equalize.cross_validate(each, ODDS, folds=Folds(folds=3)) for each in (one, tenfold))
     assert found.greatest_gaps == near(scaled.greatest_gaps)
     assert found.cost.value == near(scaled.cost.value)
     for group, tally in groups_of(one):
@@ -179,7 +181,7 @@ def test_rows_of_a_cluster_stay_together() -> None:
     columns["home"] = np.arange(400) // 8
     rows = read.rows(columns, truth="sick", score="risk", group="sex", cluster="home")
     seen = list[Tallies]()
-    found = equalize.cross_validate(rows, ODDS, choose=recorded(seen), deal=Folds(folds=5))
+    found = equalize.cross_validate(rows, ODDS, choose=recorded(seen), folds=Folds(folds=5))
     whole, *parts = seen
     for part in parts:
         homes = [np.floor(each.pooled("risk").score * 50 + 0.25).astype(int) for each in (part, whole)]
@@ -197,7 +199,7 @@ def test_neither_the_order_of_rows_nor_the_names_of_groups_matter() -> None:
     shuffled = {name: values[order] for name, values in columns.items()}
     renamed = columns | {"sex": np.where(columns["sex"] == "f", "z", "a")}
     one, *others = (
-        equalize.cross_validate(tallied(each), ODDS, deal=Folds(repeats=3)) for each in (columns, shuffled, renamed)
+        equalize.cross_validate(tallied(each), ODDS, folds=Folds(repeats=3)) for each in (columns, shuffled, renamed)
     )
     for other in others:
         assert one.greatest_gaps == near(other.greatest_gaps)
@@ -209,7 +211,8 @@ def test_neither_the_order_of_rows_nor_the_names_of_groups_matter() -> None:
 def test_folds_depend_on_the_seed_and_the_first_partition_is_stable() -> None:
     t = tallied(people())
     once, often, again = (
-        equalize.cross_validate(t, ODDS, deal=Folds(repeats=each, seed=seed)) for each, seed in ((1, 0), (4, 0), (1, 1))
+        equalize.cross_validate(t, ODDS, folds=Folds(repeats=each, seed=seed))
+        for each, seed in ((1, 0), (4, 0), (1, 1))
     )
     assert often.greatest_gaps[:5].tolist() == once.greatest_gaps.tolist()
     assert len({*often.greatest_gaps.tolist()}) > 10
@@ -220,7 +223,7 @@ def test_folds_depend_on_the_seed_and_the_first_partition_is_stable() -> None:
 def test_watch_receives_every_fold() -> None:
     told = list[tuple[int, int]]()
     deal = Folds(folds=3, repeats=2)
-    equalize.cross_validate(tallied(people()), ODDS, deal=deal, watch=lambda done, every: told.append((done, every)))
+    equalize.cross_validate(tallied(people()), ODDS, folds=deal, watch=lambda done, every: told.append((done, every)))
     assert told == [(at, 6) for at in range(1, 7)]
 
 
@@ -265,7 +268,7 @@ def test_an_undefined_gap_is_not_0() -> None:
     t = Tallies(
         {"risk": {("f",): Tally.from_counts([0.9, 0.1], [[20, 20], [9, 9]]), ("m",): two_positives()}}, ("sex",)
     )
-    found = equalize.cross_validate(t, Goal("equal-opportunity"), choose=fixed, deal=Folds(folds=4))
+    found = equalize.cross_validate(t, Goal("equal-opportunity"), choose=fixed, folds=Folds(folds=4))
     assert 1 <= np.isnan(found.greatest_gaps).sum() < 4
     assert found.mean_gap == near(np.nanmean(found.greatest_gaps))
     alone = equalize.cross_validate(
@@ -288,7 +291,7 @@ def test_the_null_gap_is_that_of_equal_groups() -> None:
     def alike(tallies: Tallies, _goal: Goal) -> Policy:
         return Policy(by_group=dict.fromkeys(tallies.groups, Cut((0.5,))), otherwise="refuse", attributes=("g",))
 
-    found = equalize.cross_validate(t, ODDS, choose=alike, deal=Folds(folds=10, repeats=10))
+    found = equalize.cross_validate(t, ODDS, choose=alike, folds=Folds(folds=10, repeats=10))
     assert found.mean_gap == pytest.approx(found.null_gaps["sensitivity, fpr"], rel=0.15)
     assert found.null_gaps["sensitivity, fpr"] > max(found.null_gaps["sensitivity"], found.null_gaps["fpr"]) > 0.03
 
@@ -316,7 +319,7 @@ def test_tables_are_adjusted_to_the_deployment_prevalence(prevalence: Any) -> No
 
 def test_results_name_the_kind_of_every_number() -> None:
     t = tallied(people())
-    found = equalize.cross_validate(t, ODDS, deal=Folds(folds=3, repeats=2, seed=5))
+    found = equalize.cross_validate(t, ODDS, folds=Folds(folds=3, repeats=2, seed=5))
     rows = found.results().rows()
     told = {(row["measure"], row["kind"], row["rate"], *(row["group"] or {}).values()): row["value"] for row in rows}
     assert len(told) == len(rows) == 4 + 3 * 4 + 2
@@ -353,7 +356,7 @@ def test_invalid_requests_raise() -> None:
     with pytest.raises(OptionError, match="repeats is 0"):
         Folds(repeats=0)
     with pytest.raises(OptionError, match="folds is 1"):
-        equalize.cross_validate(tallied(people()), ODDS, deal=Folds(folds=1))
+        equalize.cross_validate(tallied(people()), ODDS, folds=Folds(folds=1))
     with pytest.raises(UnknownNameError, match="no model 'nobody'"):
         equalize.cross_validate(tallied(people()), ODDS, model="nobody")
 

@@ -34,7 +34,7 @@ from baserate.measure import MEASURES
 Cells = tuple[int, int, int, int]
 """True and false positives, false and true negatives."""
 
-QUICK: dict[str, Any] = {"draws": 200}
+QUICK: dict[str, Any] = {"n_permutations": 200}
 
 
 def tallies(tables: Mapping[Any, Cells]) -> Tallies:
@@ -117,7 +117,7 @@ class TestTable:
         metrics = {"sensitivity": recall_score, "precision": precision_score, "accuracy": accuracy_score}
         frame = MetricFrame(metrics=metrics, y_true=data["sick"], y_pred=said, sensitive_features=data["site"])
         t = read.tallies(data, truth="sick", score="risk", group="site")
-        for row in equalize.group_table(t, decided=0.4, measures=metrics).rows():
+        for row in equalize.group_table(t, policy=0.4, measures=metrics).rows():
             theirs = frame.overall if row["group"] is None else frame.by_group.loc[row["group"]["site"]]
             assert row["value"] == pytest.approx(theirs[row["measure"]], abs=1e-12)
 
@@ -185,15 +185,15 @@ class TestDecisions:
         said = np.where(data["sex"] == "f", data["risk"] >= 0.3, data["risk"] >= 0.6).astype(int)
         done = read.tallies({**data, "said": said}, truth="sick", predicted="said", group=["sex", "site"], positive=1)
         for by in ("site", ("sex", "site")):
-            ours = equalize.compare_groups(t, decided=policy, by=by, **QUICK).rows()
+            ours = equalize.compare_groups(t, policy=policy, by=by, **QUICK).rows()
             assert ours == equalize.compare_groups(done, by=by, **QUICK).rows()
 
     def test_randomized_policies_are_evaluated_in_expectation(self) -> None:
         t = read.tallies(people(), truth="sick", score="risk", group="sex")
         lottery = Policy(by_group={(): RandomizedCut((Cut((0.3,)), Cut((0.6,))), (0.3, 0.7))}, otherwise="refuse")
-        found = equalize.compare_groups(t, decided=lottery, measures=["sensitivity"], **QUICK)
+        found = equalize.compare_groups(t, policy=lottery, measures=["sensitivity"], **QUICK)
         lax, strict = (
-            rows(equalize.group_table(t, decided=at, measures=["sensitivity"]), group={"sex": "f"})[0]["value"]
+            rows(equalize.group_table(t, policy=at, measures=["sensitivity"]), group={"sex": "f"})[0]["value"]
             for at in (0.3, 0.6)
         )
         assert rows(found, table="group", group={"sex": "f"})[0]["value"] == pytest.approx(0.3 * lax + 0.7 * strict)
@@ -202,7 +202,7 @@ class TestDecisions:
     def test_a_policy_fitted_to_the_same_rows_is_noted(self) -> None:
         t = read.tallies(people(), truth="sick", score="risk", group="sex")
         policy = equalize.optimal_policy(t, equalize.Goal("equal-opportunity"))
-        found = equalize.compare_groups(t, decided=policy, measures=["sensitivity"], **QUICK)
+        found = equalize.compare_groups(t, policy=policy, measures=["sensitivity"], **QUICK)
         assert found.data["same"] == ["risk"]
         assert any("chosen on these rows" in note for note in found.data["notes"])
         assert rows(found, kind="max_difference")[0]["value"] == pytest.approx(0, abs=1e-12)
@@ -272,7 +272,9 @@ class TestGaps:
     def test_each_kind_follows_its_definition(self, tables: dict[int, Cells]) -> None:
         if not all(map(sum, tables.values())):
             return
-        found = equalize.group_gaps(tallies(tables), measures=["sensitivity", "fpr", "accuracy"], draws=2, min_size=1)
+        found = equalize.group_gaps(
+            tallies(tables), measures=["sensitivity", "fpr", "accuracy"], n_permutations=2, min_size=1
+        )
         values = {
             name: [
                 each for each in (float(MEASURES[name](counts(cells))) for cells in tables.values()) if not isnan(each)
@@ -382,7 +384,7 @@ class TestNullGaps:
                     for group, each in groups.items()
                 }
                 t = Tallies({"m": made}, ("g",))
-            row = rows(equalize.group_gaps(t, measures=["sensitivity"], draws=400), kind="max_difference")[0]
+            row = rows(equalize.group_gaps(t, measures=["sensitivity"], n_permutations=400), kind="max_difference")[0]
             assert row["how"] == (WEIGHTED_NULL if weighted else PERMUTATION_NULL)
             alarms += row["p"] <= 0.05
         assert 8 <= alarms <= 34  # 20 expected, and a standard error of 4.4
@@ -391,7 +393,7 @@ class TestNullGaps:
         rng = np.random.default_rng(4)
         drawn = [(np.exp(0.5 * rng.normal(size=n)), rng.random(n) < 0.4) for n in (300, 300)]
         nouns = [weighted(weight, np.where(hit, 0, 2)) for weight, hit in drawn]
-        gaps = simulate_null_gaps(MEASURES["sensitivity"], nouns, [], draws=20_000, rng=rng).gaps
+        gaps = simulate_null_gaps(MEASURES["sensitivity"], nouns, [], n_simulations=20_000, rng=rng).gaps
         unit = [weight / weight.mean() for weight, _ in drawn]
         every, hits = np.concatenate(unit), np.concatenate([hit for _, hit in drawn])
         residual = np.sum(every**2 * (hits - np.average(hits, weights=every)) ** 2) / np.sum(every**2)
@@ -412,7 +414,7 @@ class TestNullGaps:
                 weighted(np.exp(spread * rng.normal(size=n)), rng.choice(4, n, p=[0.22, 0.12, 0.08, 0.58]))
                 for n, spread in zip(sizes, spreads, strict=True)
             ]
-            chance = simulate_null_gaps(measure, nouns, [], draws=400, rng=rng)
+            chance = simulate_null_gaps(measure, nouns, [], n_simulations=400, rng=rng)
             alarms += (chance.p_value(float(np.ptp([measure(noun) for noun in nouns]))) or 1) <= 0.05
         assert alarms / runs < 0.065 + 2 * sqrt(0.05 * 0.95 / runs)
 
@@ -423,7 +425,7 @@ class TestNullGaps:
             for at in range(3)
         }
         found = equalize.group_gaps(
-            Tallies({"m": made}, ("g",)), decided=0.5, measures=["positive_likelihood_ratio", "mcc"], **QUICK
+            Tallies({"m": made}, ("g",)), policy=0.5, measures=["positive_likelihood_ratio", "mcc"], **QUICK
         )
         told = {row["measure"]: row["how"] for row in rows(found, kind="max_difference")}
         assert told == {"positive_likelihood_ratio": NORMAL_NULL, "mcc": WEIGHTED_NULL}
@@ -435,7 +437,7 @@ class TestNullGaps:
             return
         shuffled = {at: tables[at] for at in order if at in tables}
         one, other = (
-            equalize.compare_groups(tallies(each), measures=["fpr", "precision"], draws=20, min_size=5)
+            equalize.compare_groups(tallies(each), measures=["fpr", "precision"], n_permutations=20, min_size=5)
             for each in (tables, shuffled)
         )
         assert one.rows() == other.rows()
@@ -480,8 +482,8 @@ class TestErrors:
         with pytest.raises(OptionError, match="read without groups; read them with group="):
             equalize.compare_groups(ungrouped)
         t = read.tallies(data, truth="sick", score="risk", group="sex")
-        with pytest.raises(OptionError, match="draws is 0; expected a whole number from 1"):
-            equalize.compare_groups(t, draws=0)
+        with pytest.raises(OptionError, match="n_permutations is 0; expected a whole number from 1"):
+            equalize.compare_groups(t, n_permutations=0)
         with pytest.raises(OptionError, match="groups by site are needed"):
             equalize.compare_groups(t, by="site")
         with pytest.raises(UnknownNameError, match="Did you mean"):
@@ -492,9 +494,9 @@ class TestErrors:
             equalize.compare_groups(t, measures=[])
         bands = Policy(by_group={(): Cut((0.3, 0.6), ("low", "middle", "high"))}, otherwise="refuse")
         with pytest.raises(OptionError, match="low, middle, high has no confusion matrix"):
-            equalize.compare_groups(t, decided=bands)
+            equalize.compare_groups(t, policy=bands)
         with pytest.raises(OptionError, match="threshold is nan"):
-            equalize.compare_groups(t, decided=nan)
+            equalize.compare_groups(t, policy=nan)
         deciles = read.tallies({**data, "risk": data["risk"] * 10}, truth="sick", score="risk", group="sex")
         with pytest.raises(OptionError, match="scores are not probabilities; give threshold="):
             equalize.compare_groups(deciles)
@@ -542,7 +544,7 @@ def test_rank_and_probability_measures_equal_those_of_each_group() -> None:
 def test_each_attribute_is_compared_alone_and_then_all_together() -> None:
     people = {"sick": [1, 0, 1, 0], "risk": [0.9, 0.6, 0.4, 0.1], "sex": [*"ffmm"], "site": [*"abab"]}
     tallies = read.tallies(people, truth="sick", score="risk", group=["sex", "site"])
-    options: dict[str, Any] = {"measures": ["flag_rate"], "draws": 100, "min_size": 1}
+    options: dict[str, Any] = {"measures": ["flag_rate"], "n_permutations": 100, "min_size": 1}
     results = equalize.compare_attributes(tallies, ["sex", "site"], reference={"sex": "m"}, **options)
     assert results.data["by"] == ["sex", "site", "sex, site"]
     alone = equalize.compare_groups(tallies, by="sex", reference={"sex": "m"}, **options)

@@ -259,7 +259,7 @@ def test_a_policy_survives_its_file_and_does_what_it_promised() -> None:
         equalize.optimal_policy,
         equalize.deterministic_thresholds,
         equalize.common_threshold,
-        partial(equalize.reject_option, favour=[(1, "x")], favourable="pass"),
+        partial(equalize.reject_option, favor=[(1, "x")], favorable="pass"),
     ],
 )
 @pytest.mark.parametrize(

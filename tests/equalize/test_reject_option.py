@@ -70,7 +70,7 @@ def test_it_is_the_best_of_all_bands(sample: Sample, goal: Goal, favourable: str
     found = {band: tables(sample, with_band(band, favoured, favourable)) for band in all_bands(sample)}
     paid = {band: cost(each, goal.costs) for band, each in found.items() if keeps(each, goal.tolerances)}
     best = min(paid, key=lambda band: (paid[band], width(band), -band[0]))
-    policy = equalize.reject_option(curves(sample), goal, favour=favoured, favourable=favourable)  # type: ignore[arg-type]
+    policy = equalize.reject_option(curves(sample), goal, favor=favoured, favorable=favourable)  # type: ignore[arg-type]
     assert policy.settings["band"] == best
     assert policy.settings["cost"] == pytest.approx(paid[best], abs=1e-12)
     for name in sample:
@@ -84,7 +84,7 @@ def test_with_an_objective_it_is_the_best_by_that(sample: Sample, goal: Goal, fa
     found = [tables(sample, with_band(band, "a", favourable)) for band in all_bands(sample)]
     values = [_value(name, each) for each in found if keeps(each, goal.tolerances)]
     there = [value for value in values if not isnan(value)]
-    policy = equalize.reject_option(curves(sample), goal, favour="a", favourable=favourable, objective=name)  # type: ignore[arg-type]
+    policy = equalize.reject_option(curves(sample), goal, favor="a", favorable=favourable, objective=name)  # type: ignore[arg-type]
     chosen = tables(sample, with_band(policy.settings["band"], "a", favourable))
     assert keeps(chosen, goal.tolerances)
     assert _value(name, chosen) == pytest.approx(min(there) if name == "fdr" else max(there), abs=1e-12)
@@ -107,9 +107,9 @@ def test_around_a_threshold_it_is_the_best_of_all_symmetric_bands(
     groups = curves(sample)
     if min(paid) == inf:
         with pytest.raises(InfeasibleError, match=f"no band around {around:g} keeps"):
-            equalize.reject_option(groups, goal, favour="a", favourable=favourable, around=around)  # type: ignore[arg-type]
+            equalize.reject_option(groups, goal, favor="a", favorable=favourable, around=around)  # type: ignore[arg-type]
         return
-    policy = equalize.reject_option(groups, goal, favour="a", favourable=favourable, around=around)  # type: ignore[arg-type]
+    policy = equalize.reject_option(groups, goal, favor="a", favorable=favourable, around=around)  # type: ignore[arg-type]
     low, high = policy.settings["band"]
     assert policy.settings["cost"] == pytest.approx(min(paid), abs=1e-12)
     # Of equals it is the narrowest, so the first.
@@ -121,7 +121,7 @@ def test_around_a_threshold_it_is_the_best_of_all_symmetric_bands(
 @given(samples(least=1, most=1), goals, actions)
 def test_groups_that_are_alike_need_no_band(sample: Sample, goal: Goal, favourable: str) -> None:
     groups = curves(dict.fromkeys("abc", sample["a"]))
-    policy = equalize.reject_option(groups, goal, favour=["b", "c"], favourable=favourable)  # type: ignore[arg-type]
+    policy = equalize.reject_option(groups, goal, favor=["b", "c"], favorable=favourable)  # type: ignore[arg-type]
     alike = equalize.common_threshold(groups, goal)
     assert policy.settings["band"] == (alike.threshold, alike.threshold)
     assert policy.settings["cost"] == alike.settings["cost"]
@@ -133,7 +133,7 @@ def test_it_costs_no_more_than_one_threshold_and_no_less_than_the_optimum(
     sample: Sample, goal: Goal, favourable: str
 ) -> None:
     groups = curves(sample)
-    policy = equalize.reject_option(groups, goal, favour="b", favourable=favourable)  # type: ignore[arg-type]
+    policy = equalize.reject_option(groups, goal, favor="b", favorable=favourable)  # type: ignore[arg-type]
     alike = equalize.common_threshold(groups, goal).settings
     assert alike["bound"] - 1e-12 <= policy.settings["cost"] <= alike["cost"] + 1e-12
 
@@ -144,7 +144,7 @@ def test_the_order_of_rows_and_groups_does_not_matter(sample: Sample, goal: Goal
     random.shuffle(names)
     turned = {name: sample[name][::-1] for name in names}
     one, other = (
-        equalize.reject_option(curves(each), goal, favour=["a"], favourable="flag") for each in (sample, turned)
+        equalize.reject_option(curves(each), goal, favor=["a"], favorable="flag") for each in (sample, turned)
     )
     assert one.settings == other.settings
     assert one.by_group == other.by_group
@@ -155,14 +155,14 @@ def test_rates_and_costs_are_those_at_the_prevalence_that_was_stated(to: object)
     draw = np.random.default_rng(3)
     groups = {"f": _drawn(draw, 0.2, digits=2), "m": _drawn(draw, 0.5, digits=2)}
     goal = Goal("demographic-parity", within=0.05, prevalence=to)  # type: ignore[arg-type]
-    policy = equalize.reject_option(groups, goal, favour="f", favourable="flag")
+    policy = equalize.reject_option(groups, goal, favor="f", favorable="flag")
     people = select_participants(groups, goal)
     found = group_tables(people.tallies, policy, people.model)
     assert rate_gaps(found, goal.rates)["flag_rate"] <= 0.05 + 1e-12
     cases = sum(table.total for table in found.values())
     assert policy.settings["cost"] == pytest.approx(sum(table.fp + table.fn for table in found.values()) / cases)
     # Without the parity it would not hold.
-    free = equalize.reject_option(groups, Goal(goal.parity, within=inf, prevalence=to), favour="f", favourable="flag")  # type: ignore[arg-type]
+    free = equalize.reject_option(groups, Goal(goal.parity, within=inf, prevalence=to), favor="f", favorable="flag")  # type: ignore[arg-type]
     assert rate_gaps(group_tables(people.tallies, free, people.model), goal.rates)["flag_rate"] > 0.05
     assert free.settings["cost"] < policy.settings["cost"]
 
@@ -175,7 +175,7 @@ def _drawn(draw: np.random.Generator, shift: float, *, digits: int) -> Curve:
 def test_a_band_that_ends_nowhere_is_kept_by_a_file() -> None:
     # All of f are flagged from 0.9 on, and nobody of m, whose rows say that a high score is no sign.
     groups = {"f": _curve([3, 1], [0, 4]), "m": _curve([0, 3], [4, 0])}
-    policy = equalize.reject_option(groups, Goal(within=1.0), favour="f", favourable="flag")
+    policy = equalize.reject_option(groups, Goal(within=1.0), favor="f", favorable="flag")
     assert policy.settings["band"] == (0.9, inf)
     assert "around" not in policy.settings
     assert "margin" not in policy.settings
@@ -198,10 +198,10 @@ def test_the_nearest_band_is_told_where_none_around_a_threshold_keeps_the_parity
         "0.5; allow that difference, or leave around= out."
     )
     with pytest.raises(InfeasibleError) as refused:
-        equalize.reject_option(groups, goal, favour="m", favourable="flag", around=0.4)
+        equalize.reject_option(groups, goal, favor="m", favorable="flag", around=0.4)
     assert str(refused.value) == told
     allowed = equalize.reject_option(
-        groups, Goal("equal-opportunity", within=0.5), favour="m", favourable="flag", around=0.4
+        groups, Goal("equal-opportunity", within=0.5), favor="m", favorable="flag", around=0.4
     )
     assert allowed.settings["band"] == (0.4, 0.4)
 
@@ -210,7 +210,7 @@ def test_an_objective_that_is_undefined_wherever_the_parity_holds_is_told() -> N
     groups = {"f": _curve([3, 1], [0, 4]), "m": _curve([2, 1], [1, 4])}
     with pytest.raises(InfeasibleError, match="precision is undefined at every band that keeps equal-opportunity"):
         equalize.reject_option(
-            groups, Goal("equal-opportunity"), favour="m", favourable="flag", around=1e9, objective="precision"
+            groups, Goal("equal-opportunity"), favor="m", favorable="flag", around=1e9, objective="precision"
         )
 
 
@@ -223,7 +223,7 @@ def test_many_distinct_scores_are_thinned_evenly_and_that_is_told() -> None:
     groups = {"f": _drawn(draw, 0.3, digits=12), "m": _drawn(draw, 0.5, digits=12)}
     goal = Goal("demographic-parity", within=0.01)
     tracemalloc.start()
-    policy = equalize.reject_option(groups, goal, favour="f", favourable="flag")
+    policy = equalize.reject_option(groups, goal, favor="f", favorable="flag")
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 100e6
@@ -249,7 +249,7 @@ PEOPLE = {
 @pytest.mark.parametrize("favour", ["f", ("f",), ["f"], [("f",)], {"f"}, (("f",),)])
 def test_one_group_is_favoured_however_it_is_named(favour: object) -> None:
     groups = read.tallies(PEOPLE, truth="sick", score="risk", group="sex")
-    policy = equalize.reject_option(groups, Goal(within=inf), favour=favour, favourable="pass")
+    policy = equalize.reject_option(groups, Goal(within=inf), favor=favour, favorable="pass")
     assert policy.settings["favour"] == (("f",),)
     assert policy.rule == "reject-option"
     assert policy.needs_group
@@ -258,24 +258,24 @@ def test_one_group_is_favoured_however_it_is_named(favour: object) -> None:
 @pytest.mark.parametrize("favour", [("f", 1), ("f", "1"), [("f", 1.0)], [["f", "1"]]])
 def test_a_group_by_several_attributes_is_known_by_how_it_is_written(favour: object) -> None:
     groups = read.tallies(PEOPLE, truth="sick", score="risk", group=["sex", "old"])
-    policy = equalize.reject_option(groups, Goal(within=inf), favour=favour, favourable="pass")
+    policy = equalize.reject_option(groups, Goal(within=inf), favor=favour, favorable="pass")
     assert policy.settings["favour"] == (("f", 1),)
 
 
 def test_labels_of_numpy_are_told_as_a_file_holds_them() -> None:
     groups = {(np.int64(1),): _curve([3, 1], [0, 4]), (np.int64(2),): _curve([0, 3], [4, 0])}
-    policy = equalize.reject_option(groups, Goal(within=inf), favour=2, favourable="pass")
+    policy = equalize.reject_option(groups, Goal(within=inf), favor=2, favorable="pass")
     assert Policy.from_json(policy.to_json()).settings["favour"] == ((2,),)
 
 
 @pytest.mark.parametrize(
     ("options", "error", "told"),
     [
-        ({"favour": "x"}, UnknownLabelError, "expected one of: group = f; group = m."),
-        ({"favour": ("f", "m")}, UnknownLabelError, "expected one of: group = f; group = m."),
-        ({"favour": ["f", "m"]}, OptionError, "2 of 2 groups are favored"),
-        ({"favour": []}, OptionError, "0 of 2 groups are favored"),
-        ({"favourable": "refer"}, OptionError, "favourable is 'refer'"),
+        ({"favor": "x"}, UnknownLabelError, "expected one of: group = f; group = m."),
+        ({"favor": ("f", "m")}, UnknownLabelError, "expected one of: group = f; group = m."),
+        ({"favor": ["f", "m"]}, OptionError, "2 of 2 groups are favored"),
+        ({"favor": []}, OptionError, "0 of 2 groups are favored"),
+        ({"favorable": "refer"}, OptionError, "favorable is 'refer'"),
         ({"around": inf}, OptionError, "around is inf"),
         ({"objective": "auc"}, OptionError, "auc does not depend on the threshold"),
         ({"objective": "flag_rate"}, OptionError, "neither end of flag_rate is better"),
@@ -284,14 +284,14 @@ def test_labels_of_numpy_are_told_as_a_file_holds_them() -> None:
 )
 def test_what_cannot_be_meant_is_refused(options: dict[str, object], error: type[Exception], told: str) -> None:
     groups = {"f": _curve([3, 1], [0, 4]), "m": _curve([0, 3], [4, 0])}
-    given: dict[str, object] = {"favour": "f", "favourable": "flag"} | options
+    given: dict[str, object] = {"favor": "f", "favorable": "flag"} | options
     with pytest.raises(error, match=told):
         equalize.reject_option(groups, Goal(), **given)  # type: ignore[arg-type]
 
 
 def test_a_left_group_gets_what_is_done_otherwise() -> None:
     groups = {"f": _curve([3, 1], [0, 4]), "m": _curve([1, 3], [2, 2]), "x": _curve([0, 0], [2, 2])}
-    policy = equalize.reject_option(groups, Goal(), favour="m", favourable="flag", otherwise="refer")
+    policy = equalize.reject_option(groups, Goal(), favor="m", favorable="flag", otherwise="refer")
     assert {*policy.by_group} == {("f",), ("m",)}
     assert policy.action(0.9, ["x"]) == "refer"
     tallies = as_tallies(groups)
@@ -300,7 +300,7 @@ def test_a_left_group_gets_what_is_done_otherwise() -> None:
 
 def test_infinities_never_win() -> None:
     groups = {"f": _curve([3, 1], [0, 4]), "m": _curve([2, 1], [1, 4])}
-    asked = {"favour": "f", "favourable": "flag"}
+    asked = {"favor": "f", "favorable": "flag"}
     goal = Goal("demographic-parity", within=1.0)
     policy = equalize.reject_option(groups, goal, **asked, objective="positive_likelihood_ratio")  # type: ignore[arg-type]
     counts = baserate.Counts(tp=0, fp=0, fn=0, tn=0)

@@ -26,7 +26,7 @@ def test_s100b_is_calibrated_and_the_calibrator_applied_in_the_shell(
 ) -> None:
     file, out, mapped = reference / "aSAH.csv", tmp_path / "map.json", tmp_path / "mapped.csv"
     columns = [part for name, value in NAMES.items() for part in (f"--{name}", value)]
-    result = run("calibrate", file, *columns, "--with", method, "--draws", "0", "-o", out)
+    result = run("calibrate", file, *columns, "--with", method, "--n-simulations", "0", "-o", out)
     assert result.exit_code == 0, result.stderr
     result = run("apply", out, file, "-o", mapped)
     assert result.exit_code == 0, result.stderr

@@ -46,7 +46,7 @@ KINDS = ["distinct", "tied", "edges", "few"]
 def test_bins_of_equal_width_are_those_of_scikit_learn(kind: str, bins: int) -> None:
     truth, p = rows(kind)
     share, mean = calibration_curve(truth, p, n_bins=bins)
-    ours = infer.calibration_curve(tally(truth, p), drawn=infer.CurveOptions(bins=bins))
+    ours = infer.calibration_curve(tally(truth, p), options=infer.CurveOptions(bins=bins))
     assert ours["share"] == near(share)
     assert ours["probability"] == near(mean)
     assert ours["mass"].sum() == len(p)
@@ -58,7 +58,7 @@ def test_bins_of_equal_width_are_those_of_scikit_learn(kind: str, bins: int) -> 
 def test_bins_of_equal_mass_are_those_of_scikit_learn_where_rows_divide(bins: int) -> None:
     truth, p = rows("distinct")
     share, mean = calibration_curve(truth, p, n_bins=bins, strategy="quantile")
-    ours = infer.calibration_curve(tally(truth, p), drawn=infer.CurveOptions(bins=bins, by="mass"))
+    ours = infer.calibration_curve(tally(truth, p), options=infer.CurveOptions(bins=bins, by="mass"))
     assert ours["share"] == near(share)
     assert ours["probability"] == near(mean)
     assert set(ours["mass"]) == {400 / bins}
@@ -198,7 +198,7 @@ def test_p_values(kind: str) -> None:
             if found.why is not None:
                 assert fitted_to
                 continue
-            curve = infer.calibration_curve(t, drawn=infer.CurveOptions(bins=bins))
+            curve = infer.calibration_curve(t, options=infer.CurveOptions(bins=bins))
             n, mean = curve["mass"], curve["probability"]
             chance = (mean > 0) & (mean < 1)
             wanted = np.sum((n * (curve["share"] - mean) ** 2)[chance] / (mean * (1 - mean))[chance])
@@ -213,7 +213,7 @@ def test_p_values(kind: str) -> None:
 def test_the_debiased_interval_inverts_a_noncentral_distribution(size: int, level: float) -> None:
     t = tally(*rows("distinct", size))
     found = infer.estimate("rmsce_debiased", t, level=level)
-    curve = infer.calibration_curve(t, drawn=infer.CurveOptions(by="mass"))
+    curve = infer.calibration_curve(t, options=infer.CurveOptions(by="mass"))
     n, share = curve["mass"], curve["mass"] / size
     rate = (curve["share"] * n + 0.5) / (n + 1)
     noise = rate * (1 - rate) / n

@@ -226,7 +226,7 @@ def test_curves_in_bins(
 ) -> None:
     theirs = facts["calzone_0.1.0_eps1e-10_matches_page"][when][f"bins-{kind}{suffix}"]
     part = both[when].top() if suffix else both[when]
-    ours = infer.calibration_curve(part.tally, "binned", drawn=infer.CurveOptions(by=by))
+    ours = infer.calibration_curve(part.tally, "binned", options=infer.CurveOptions(by=by))
     assert ours["mass"].sum() == len(part.p)
     counts = np.array(theirs["counts"])
     there = counts > 0
@@ -236,7 +236,7 @@ def test_curves_in_bins(
         # Ours has the lowest row, too; all other bins are the same.
         assert (ours["mass"] - counts).tolist() == [1, *[0] * 9]
         cut, edges = as_calzone_bins(part)
-        ours = infer.calibration_curve(cut, "binned", drawn=infer.CurveOptions(bins=edges))
+        ours = infer.calibration_curve(cut, "binned", options=infer.CurveOptions(bins=edges))
         assert ours["mass"].tolist() == counts.tolist()
     assert ours["share"] == near(np.array(theirs["reliability"])[there])
     assert ours["probability"] == near(np.array(theirs["confidence"])[there])
@@ -343,7 +343,7 @@ def test_a_bin_without_positives_has_none(columns: Columns, bundled: dict[str, A
     # calzone moves its share to 1e-7 before it tests: in the fifth digit that is the whole disagreement.
     cut, edges = as_calzone_bins(rows_of(columns, "simulated_welldata", 1), 20)
     theirs = bundled["simulated_welldata"]["class1_bins20"]["HL-C score"]
-    curve = infer.calibration_curve(cut, drawn=infer.CurveOptions(bins=edges))
+    curve = infer.calibration_curve(cut, options=infer.CurveOptions(bins=edges))
     mean, share, mass = curve["probability"], curve["share"], curve["mass"]
     assert {0.0, 1.0} & set(share)
 
@@ -387,7 +387,7 @@ def test_groups(columns: Columns, bundled: dict[str, Any], group: str) -> None:
     table = columns("simulated_data_subgroup.csv")
     typed = {"y": [float(each) for each in table["label"]], "p": [float(each) for each in table["proba_1"]]}
     tallies = read.tallies(typed | {"g": table["subgroup_1"]}, truth="y", score="p", group="g")
-    found = infer.calibration_summary(tallies, asked=infer.CalibrationOptions(draws=0))
+    found = infer.calibration_summary(tallies, options=infer.CalibrationOptions(n_simulations=0))
     (value,) = (
         row["value"]
         for row in found.rows()
@@ -412,7 +412,7 @@ def test_uncertainty_calibration_puts_the_larger_bins_first(both: dict[str, Data
         edges = [0.0, *((p[cuts - 1] + p[cuts]) / 2).tolist(), 1.0]
         assert measure.rmsce(rows.tally, bins=edges) == near(peers[when]["unc_l2_plugin_15eqmass"])
         assert measure.rmsce_debiased(rows.tally, bins=edges) == near(peers[when]["unc_l2_debiased_15eqmass"])
-        masses = infer.calibration_curve(rows.tally, drawn=infer.CurveOptions(bins=15, by="mass"))["mass"]
+        masses = infer.calibration_curve(rows.tally, options=infer.CurveOptions(bins=15, by="mass"))["mass"]
         assert (set(masses), masses.sum()) == ({250, 251}, 3760)
 
 

@@ -20,7 +20,7 @@ BOTH = ("race", "sex")
 def unfiltered(columns: Columns) -> Results:
     measures = ["fpr", "fnr", "precision", "npv"]
     return equalize.compare_groups(
-        tallies(columns, UNFILTERED, SIX, group=BOTH), by="race", decided=0.5, measures=measures, draws=100
+        tallies(columns, UNFILTERED, SIX, group=BOTH), by="race", policy=0.5, measures=measures, n_permutations=100
     )
 
 
@@ -49,7 +49,7 @@ def test_groups_of_a_few_people_are_marked(unfiltered: Results) -> None:
 
 def test_gaps_of_the_filtered_rows_depend_on_their_definition(columns: Columns) -> None:
     both = tallies(columns, FILTERED, group=BOTH)
-    found = equalize.group_gaps(both, by="race", decided=0.5)
+    found = equalize.group_gaps(both, by="race", policy=0.5)
     odds = {row["kind"]: row for row in found.rows() if row["parity"] == "equalized-odds"}
     assert round(odds["max_difference"]["value"], 4) == 0.2116
     assert round(odds["mean_absolute"]["value"], 4) == 0.2074
@@ -59,9 +59,9 @@ def test_gaps_of_the_filtered_rows_depend_on_their_definition(columns: Columns) 
 
 def test_two_races_differ_surely_though_tiny_groups_lie_further_apart(columns: Columns) -> None:
     six = tallies(columns, UNFILTERED, SIX, group=BOTH)
-    every = equalize.compare_groups(six, by="race", decided=0.5, measures=["fpr"], min_size=1)
+    every = equalize.compare_groups(six, by="race", policy=0.5, measures=["fpr"], min_size=1)
     (masked,) = [row for row in every.rows() if row["kind"] == "max_difference"]
-    found = equalize.compare_groups(six, by="race", decided=0.5, measures=["fpr"])
+    found = equalize.compare_groups(six, by="race", policy=0.5, measures=["fpr"])
     (gap,) = [row for row in found.rows() if row["kind"] == "max_difference"]
     (pair,) = [row for row in found.rows() if row["group"] == {"race": RACES[1]} and row["other"] == {"race": RACES[0]}]
     assert masked["p"] > 0.05
@@ -78,7 +78,7 @@ def test_differences_are_those_of_pandas_and_statsmodels(columns: Columns) -> No
     negatives = table[~table["again"]].assign(flagged=lambda rows: rows["decile"] >= 0.5)
     counted = negatives.groupby("race")["flagged"].agg(["sum", "count"])
     six = tallies(columns, UNFILTERED, SIX)
-    found = {row["group"]["race"]: row for row in equalize.group_differences(six, decided=0.5, measures=["fpr"]).rows()}
+    found = {row["group"]["race"]: row for row in equalize.group_differences(six, policy=0.5, measures=["fpr"]).rows()}
     assert {*found} == {*SIX} - {"African-American"}
     first = counted.loc["African-American"]
     for race, row in found.items():

@@ -14,7 +14,7 @@ def test_equalized_odds_do_not_carry_over(columns: Columns) -> None:
     Of fifteen such runs of ours the means lay between .034 and .043, the quantiles between .067 and .095.
     """
     found = equalize.cross_validate(
-        tallies(columns, FILTERED), Goal("equalized-odds"), deal=Folds(folds=2, repeats=100)
+        tallies(columns, FILTERED), Goal("equalized-odds"), folds=Folds(folds=2, repeats=100)
     )
     assert len(found.greatest_gaps) == 200
     assert max(found.apparent.values()) < 1e-9

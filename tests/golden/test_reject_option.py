@@ -72,7 +72,7 @@ def test_ours_is_as_good_as_that_of_aif360_with_rates_as_near_to_each_other(
     within = {rate: abs(rates[RACES[0]][names[rate]] - rates[RACES[1]][names[rate]]) for rate in goal.rates}
     tallies = asked[1].tallies
     policy = equalize.reject_option(
-        tallies, Goal(goal.parity, within=within), favour=RACES[0], favourable="pass", objective="balanced_accuracy"
+        tallies, Goal(goal.parity, within=within), favor=RACES[0], favorable="pass", objective="balanced_accuracy"
     )
     there = decide.decision_tables(tallies, policy)
     apart = rate_gaps({group: there[group]["flag"] for group in GROUPS}, within)
@@ -85,8 +85,8 @@ def test_within_the_bound_that_aif360_has_the_same_band_is_the_best_of_all(asked
     policy = equalize.reject_option(
         asked[1].tallies,
         Goal(parity, within=0.05),
-        favour=RACES[0],
-        favourable="pass",
+        favor=RACES[0],
+        favorable="pass",
         objective="balanced_accuracy",
     )
     assert policy.settings["band"] == (0.4, 0.6)

@@ -157,7 +157,7 @@ def test_sets_of_labels(name: str, witness: Callable[..., float], how: Any, *, w
     truth = rng.random((200, 5)) < [0.1, 0.3, 0.5, 0.7, 0.2]
     decided = truth ^ (rng.random((200, 5)) < 0.2)
     weight = rng.uniform(0.5, 2, 200) if weighted else None
-    sets = baserate.label_sets(truth, decided=decided, weight=weight)
+    sets = baserate.label_sets(truth, predicted=decided, weight=weight)
     # Theirs leaves out what is undefined if told so, as ours does.
     undefined = {} if name == "jaccard" else {"zero_division": np.nan}
     if name != "jaccard" or how != "samples":  # which would warn
@@ -175,7 +175,7 @@ def test_ranks_of_sets_of_labels() -> None:
     rng = np.random.default_rng(9)
     truth = rng.random((200, 4)) < 0.4
     score = truth + rng.normal(size=(200, 4))
-    sets = baserate.label_sets(truth, score=score, decided=score > 0.5)
+    sets = baserate.label_sets(truth, score=score, predicted=score > 0.5)
     for how in ("macro", "weighted", "micro"):
         assert multiclass.average_over_classes(measure.auc, how)(sets) == near(
             metrics.roc_auc_score(truth, score, average=how)

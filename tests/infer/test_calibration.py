@@ -54,17 +54,17 @@ def test_a_kernel_as_wide_as_can_be_leaves_the_mean_gap(width: float) -> None:
 def test_the_number_of_simulations_is_whole(draws: Any) -> None:  # noqa: ANN401
     t = calibrated(0)
     for refused in (partial(infer.null_reference, "ece", t), partial(infer.intrinsic_calibration, t)):
-        with pytest.raises(OptionError, match="draws is"):
-            refused(draws=draws)
+        with pytest.raises(OptionError, match="n_simulations is"):
+            refused(n_simulations=draws)
     if draws:
-        with pytest.raises(OptionError, match="draws is"):
-            infer.CalibrationOptions(draws=draws)
+        with pytest.raises(OptionError, match="n_simulations is"):
+            infer.CalibrationOptions(n_simulations=draws)
 
 
 @pytest.mark.parametrize("what", CURVES)
 @pytest.mark.parametrize("by", ["width", "mass"])
 def test_without_rows_a_curve_has_none(what: str, by: Any) -> None:  # noqa: ANN401
-    table = infer.calibration_curve(NOBODY, what, drawn=infer.CurveOptions(by=by))
+    table = infer.calibration_curve(NOBODY, what, options=infer.CurveOptions(by=by))
     assert {name: len(column) for name, column in table.items()} == dict.fromkeys(table, 0)
 
 
@@ -142,7 +142,7 @@ def test_no_line_of_log_odds_says_why(t: Tally, reason: str) -> None:
         assert found.why is not None
         assert reason in found.why
     assert isnan(infer.cox_test(t).p)
-    assert reason in infer.intrinsic_calibration(t, draws=10).verdict
+    assert reason in infer.intrinsic_calibration(t, n_simulations=10).verdict
 
 
 def test_without_rows_every_test_says_so() -> None:
@@ -170,14 +170,14 @@ def test_the_null_reference_of_a_hundred_rows() -> None:
     for seed in range(9):
         rng = np.random.default_rng(seed)
         p = rng.beta(0.5, 0.5, 100)
-        found.append(infer.null_reference("ece", tally(rng.random(100) < p, p), draws=300).typical)
+        found.append(infer.null_reference("ece", tally(rng.random(100) < p, p), n_simulations=300).typical)
     assert 0.08 < np.median(found) < 0.095
 
 
 def share_within(measures: list[measure.Measure], *, samples: int, draws: int) -> Floats:
     """Share of calibrated samples that stay within their null reference."""
     found = [
-        [each.within for each in infer.null_references(measures, calibrated(seed), seed=seed, draws=draws)]
+        [each.within for each in infer.null_references(measures, calibrated(seed), seed=seed, n_simulations=draws)]
         for seed in range(samples)
     ]
     shares: Floats = np.mean(found, axis=0)
@@ -206,7 +206,7 @@ def test_a_miscalibrated_model_exceeds_its_null_reference(name: str) -> None:
     rng = np.random.default_rng(0)
     p = rng.random(600)
     t = tally(rng.random(600) < p**2, p)
-    found = infer.null_reference(name, t, draws=60)
+    found = infer.null_reference(name, t, n_simulations=60)
     assert not found.within
     assert found.value > found.high
     assert found.p == pytest.approx(1 / 61)
@@ -214,10 +214,10 @@ def test_a_miscalibrated_model_exceeds_its_null_reference(name: str) -> None:
 
 def test_a_null_reference_depends_on_the_seed_alone() -> None:
     t = calibrated(3)
-    first, again, other = (infer.null_reference("ece", t, seed=seed, draws=50) for seed in (1, 1, 2))
+    first, again, other = (infer.null_reference("ece", t, seed=seed, n_simulations=50) for seed in (1, 1, 2))
     assert first == again
     assert first != other
-    assert first == infer.null_reference("ece", t, seed=np.random.default_rng(1), draws=50)
+    assert first == infer.null_reference("ece", t, seed=np.random.default_rng(1), n_simulations=50)
 
 
 def test_a_null_reference_does_not_depend_on_the_order_of_rows() -> None:
@@ -226,21 +226,21 @@ def test_a_null_reference_does_not_depend_on_the_order_of_rows() -> None:
     y = rng.random(80) < p
     order = rng.permutation(80)
     names: list[measure.Measure] = [measure.ece, measure.ici, measure.ecce]
-    assert infer.null_references(names, tally(y, p), draws=50) == infer.null_references(
-        names, tally(y[order], p[order]), draws=50
+    assert infer.null_references(names, tally(y, p), n_simulations=50) == infer.null_references(
+        names, tally(y[order], p[order]), n_simulations=50
     )
 
 
 def test_several_null_references_equal_single_ones() -> None:
     t = calibrated(1)
     names = ["ece", "ici", "emax", "smooth_ece", "log_miscalibration"]
-    together = infer.null_references([measure.find_measure(name) for name in names], t, draws=40)
-    assert together == [infer.null_reference(name, t, draws=40) for name in names]
+    together = infer.null_references([measure.find_measure(name) for name in names], t, n_simulations=40)
+    assert together == [infer.null_reference(name, t, n_simulations=40) for name in names]
 
 
 def test_a_null_reference_uses_the_options_of_its_measure() -> None:
     t = calibrated(2)
-    few, many = (infer.null_reference(partial(measure.ece, bins=bins), t, draws=200) for bins in (2, 50))
+    few, many = (infer.null_reference(partial(measure.ece, bins=bins), t, n_simulations=200) for bins in (2, 50))
     assert few.typical < many.typical
     assert few.value == measure.ece(t, bins=2)
 
@@ -337,7 +337,7 @@ def test_bars_are_wilsons() -> None:
     rng = np.random.default_rng(0)
     p = rng.random(120)
     t = tally(rng.random(120) < p, p)
-    table = infer.calibration_curve(t, drawn=infer.CurveOptions(bins=4, level=0.9))
+    table = infer.calibration_curve(t, options=infer.CurveOptions(bins=4, level=0.9))
     for at, (lower, upper) in enumerate(zip(table["lower"], table["upper"], strict=True)):
         held = (t.score > lower) & (t.score <= upper)
         hits, misses = t.rows[:, held].sum(axis=1)
@@ -365,7 +365,9 @@ def test_a_calibrated_curve_lies_in_the_band_of_consistency(what: str) -> None:
 def test_the_band_of_confidence_lies_around_the_curve(what: str) -> None:
     rng = np.random.default_rng(0)
     p = rng.random(300)
-    table = infer.calibration_curve(tally(rng.random(300) < p**3, p), what, drawn=infer.CurveOptions(band="confidence"))
+    table = infer.calibration_curve(
+        tally(rng.random(300) < p**3, p), what, options=infer.CurveOptions(band="confidence")
+    )
     assert (table["low"] <= table["share"]).all()
     assert (table["share"] <= table["high"]).all()
     # Where an isotonic curve is 0 or 1, draws of it are, too, so it is bounded by itself: look between.
@@ -380,7 +382,7 @@ def test_a_local_fit_and_its_band_are_probabilities(band: BandKind) -> None:
     rng = np.random.default_rng(3)
     p = np.concatenate([rng.random(200), 0.001 + 0.01 * rng.random(100), 0.99 + 0.009 * rng.random(100)])
     t = tally(rng.random(400) < np.where(p < 0.5, 2 * p**2, 1 - 2 * (1 - p) ** 2), p)
-    table = infer.calibration_curve(t, "lowess", drawn=infer.CurveOptions(band=band))
+    table = infer.calibration_curve(t, "lowess", options=infer.CurveOptions(band=band))
     raw = _calibration_curve.fit_calibration_curve(t, "lowess")[::-1]
     assert raw.min() < 0
     assert raw.max() > 1
@@ -395,7 +397,7 @@ def test_a_local_fit_and_its_band_are_probabilities(band: BandKind) -> None:
 def test_likelihood_ratios_by_hand() -> None:
     # Below a half 2 of 5 positives and 6 of 10 negatives, above 3 and 4.
     truth, p = [1] * 2 + [0] * 6 + [1] * 3 + [0] * 4, [0.2] * 8 + [0.8] * 7
-    table = infer.calibration_curve(tally(truth, p), "likelihood_ratio", drawn=infer.CurveOptions(bins=2))
+    table = infer.calibration_curve(tally(truth, p), "likelihood_ratio", options=infer.CurveOptions(bins=2))
     assert table["ratio"].tolist() == pytest.approx([(2 / 5) / (6 / 10), (3 / 5) / (4 / 10)])
     noise = np.sqrt([1 / 2 - 1 / 5 + 1 / 6 - 1 / 10, 1 / 3 - 1 / 5 + 1 / 4 - 1 / 10])
     assert table["high"] / table["ratio"] == pytest.approx(np.exp(1.959963984540054 * noise))
@@ -431,19 +433,21 @@ def test_lost_positives_are_another_prevalence() -> None:
     p = rng.beta(0.6, 0.6, 4000)
     y = rng.random(4000) < p
     kept = ~y | (rng.random(4000) < 0.4)
-    found = infer.intrinsic_calibration(tally(y[kept], p[kept]), draws=100)
+    found = infer.intrinsic_calibration(tally(y[kept], p[kept]), n_simulations=100)
     assert found.calibrated
     assert found.prevalence.low < y.mean() < found.prevalence.high
     assert "calibration for a prevalence of" in found.verdict
     assert not found.offset.low <= 0 <= found.offset.high
-    assert "at the prevalence of the sample" in infer.intrinsic_calibration(calibrated(0, 2000), draws=100).verdict
+    assert (
+        "at the prevalence of the sample" in infer.intrinsic_calibration(calibrated(0, 2000), n_simulations=100).verdict
+    )
 
 
 def test_no_prevalence_mends_a_slope() -> None:
     rng = np.random.default_rng(0)
     p = rng.random(2000)
     odds = (p / (1 - p)) ** 0.5
-    found = infer.intrinsic_calibration(tally(rng.random(2000) < odds / (1 + odds), p), draws=100)
+    found = infer.intrinsic_calibration(tally(rng.random(2000) < odds / (1 + odds), p), n_simulations=100)
     assert found.calibrated is False
     assert found.against_slope.p < 1e-6
     assert "miscalibrated at every prevalence" in found.verdict
@@ -454,13 +458,15 @@ def test_no_prevalence_mends_a_shape() -> None:
     rng = np.random.default_rng(4)
     p = rng.random(4000)
     share = np.where(p < 0.5, np.where(p < 0.25, p + 0.1, p - 0.1), np.where(p < 0.75, p + 0.1, p - 0.1))
-    found = infer.intrinsic_calibration(tally(rng.random(4000) < share, p), draws=100)
+    found = infer.intrinsic_calibration(tally(rng.random(4000) < share, p), n_simulations=100)
     assert found.against_free.p < 0.02
     assert found.calibrated is False
 
 
 def test_the_free_alternative_keeps_its_size() -> None:
-    ps = [infer.intrinsic_calibration(calibrated(seed), seed=seed, draws=60).against_free.p for seed in range(150)]
+    ps = [
+        infer.intrinsic_calibration(calibrated(seed), seed=seed, n_simulations=60).against_free.p for seed in range(150)
+    ]
     assert np.mean(np.array(ps) < 0.1) <= 0.17
     assert 0.38 < np.mean(ps) < 0.62
 
@@ -473,11 +479,11 @@ TABLE: dict[str, list[Any]] = {
     "other": [0.8, 0.5, 0.6, 0.3, 0.6, 0.1, 0.7, 0.9, 0.85, 0.2, 0.1, 0.5],
     "town": ["a", "a", "a", "a", "a", "a", "b", "b", "b", "b", "b", "b"],
 }
-QUICK = infer.CalibrationOptions(draws=10)
+QUICK = infer.CalibrationOptions(n_simulations=10)
 
 
 def test_rows_of_a_judgement() -> None:
-    found = infer.calibration_summary(read.tallies(TABLE, truth="sick", score="risk"), asked=QUICK)
+    found = infer.calibration_summary(read.tallies(TABLE, truth="sick", score="risk"), options=QUICK)
     rows = found.rows()
     of_all = [row["measure"] for row in rows if not row["top"]]
     assert of_all[:4] == ["prevalence", "mean_probability", "observed_expected", "calibration_in_the_large"]
@@ -491,7 +497,7 @@ def test_rows_of_a_judgement() -> None:
     by_name = {row["measure"]: row for row in rows if not row["top"]}
     for name in ("ece", "rmsce", "ici", "calibration_slope", "brier", "log_discrimination"):
         assert by_name[name]["value"] == pytest.approx(measure.find_measure(name)(t)), name
-    floor = infer.null_reference("ece", t, draws=10)
+    floor = infer.null_reference("ece", t, n_simulations=10)
     assert by_name["ece"]["floor"] == floor.typical
     assert (by_name["ece"]["floor_low"], by_name["ece"]["floor_high"], by_name["ece"]["p"]) == (
         *(floor.low, floor.high, floor.p),
@@ -505,8 +511,8 @@ def test_rows_of_a_judgement() -> None:
 
 
 def test_options_of_a_judgement() -> None:
-    asked = infer.CalibrationOptions(bins=3, by="mass", fitted=True, level=0.8, draws=0)
-    rows = infer.calibration_summary(read.tallies(TABLE, truth="sick", score="risk"), asked=asked).rows()
+    asked = infer.CalibrationOptions(bins=3, by="mass", fitted=True, level=0.8, n_simulations=0)
+    rows = infer.calibration_summary(read.tallies(TABLE, truth="sick", score="risk"), options=asked).rows()
     t = tally(TABLE["sick"], TABLE["risk"])
     by_name = {row["measure"]: row for row in rows if not row["top"]}
     assert by_name["ece"]["value"] == measure.ece(t, bins=3, by="mass")
@@ -517,7 +523,7 @@ def test_options_of_a_judgement() -> None:
 
 def test_models_and_groups() -> None:
     tallies = read.tallies(TABLE, truth="sick", score=["risk", "other"], group="town")
-    rows = infer.calibration_summary(tallies, asked=infer.CalibrationOptions(draws=0)).rows()
+    rows = infer.calibration_summary(tallies, options=infer.CalibrationOptions(n_simulations=0)).rows()
     seen = list(dict.fromkeys((row["model"], None if row["group"] is None else row["group"]["town"]) for row in rows))
     assert sorted(seen, key=str) == sorted(
         [(model, town) for model in ("risk", "other") for town in (None, "a", "b")], key=str
@@ -528,7 +534,7 @@ def test_models_and_groups() -> None:
         if (row["measure"], row["model"], row["group"], row["top"]) == ("ece", "other", {"town": "b"}, False)
     )
     assert value == measure.ece(tally(TABLE["sick"][6:], TABLE["other"][6:]))
-    table = infer.calibration_curves(tallies, drawn=infer.CurveOptions(bins=2))
+    table = infer.calibration_curves(tallies, options=infer.CurveOptions(bins=2))
     assert len(set(zip(table.columns["model"], map(str, table.columns["group"]), strict=True))) == 6
     assert sum(table.columns["mass"]) == 2 * 2 * 12
 
@@ -537,7 +543,9 @@ def test_before_and_after() -> None:
     tallies = read.tallies(TABLE, truth="sick", score="risk")
     t = tally(TABLE["sick"], TABLE["risk"])
     for prevalence in (0.3, "derived"):
-        found = infer.calibration_summary(tallies, asked=infer.CalibrationOptions(draws=0), prevalence=prevalence)
+        found = infer.calibration_summary(
+            tallies, options=infer.CalibrationOptions(n_simulations=0), prevalence=prevalence
+        )
         at = infer.derived_prevalence(t).value if prevalence == "derived" else 0.3
         after = {row["measure"]: row for row in found.rows() if row["adjusted"] is not None and not row["top"]}
         assert {row["adjusted"] for row in after.values()} == {at}
@@ -555,7 +563,7 @@ def test_many_classes() -> None:
     y = np.array([rng.choice(3, p=each) for each in p])
     table = {"is": np.array(["x", "y", "z"])[y], "x": p[:, 0], "y": p[:, 1], "z": p[:, 2]}
     classes = read.class_rows(table, truth="is", score=["x", "y", "z"])
-    found = infer.calibration_summary(classes, asked=infer.CalibrationOptions(draws=0)).rows()
+    found = infer.calibration_summary(classes, options=infer.CalibrationOptions(n_simulations=0)).rows()
     assert list(dict.fromkeys((row["class"], row["top"]) for row in found)) == [
         *(("x", False), ("y", False), ("z", False), (None, True)),
     ]
@@ -602,9 +610,9 @@ def test_other_options_raise() -> None:
         (partial(infer.null_reference, "ece", t, level=2), "level is 2"),
         (partial(infer.intrinsic_calibration, t, level=2), "level is 2"),
         (partial(infer.CalibrationOptions, level=2), "level is 2"),
-        (partial(infer.CalibrationOptions, draws=-1), "draws is -1"),
-        (partial(infer.calibration_curve, t, drawn=infer.CurveOptions(level=2)), "level is 2"),
-        (partial(infer.calibration_curve, t, "isotonic", drawn=infer.CurveOptions(band=other)), "band is 'other'"),
+        (partial(infer.CalibrationOptions, n_simulations=-1), "n_simulations is -1"),
+        (partial(infer.calibration_curve, t, options=infer.CurveOptions(level=2)), "level is 2"),
+        (partial(infer.calibration_curve, t, "isotonic", options=infer.CurveOptions(band=other)), "band is 'other'"),
         (partial(infer.calibration_summary, t), "Tally is neither Tallies nor MulticlassRows"),
     ):
         with pytest.raises(OptionError, match=message):
@@ -625,7 +633,7 @@ def test_certainties_are_counted() -> None:
     for check in infer.calibration_tests(t):
         assert not isnan(check.p), check.name
     assert set(carried(t).score) >= {0.0, 1.0}
-    found = infer.calibration_summary(read.tallies({"y": y, "p": p}, truth="y", score="p"), asked=QUICK)
+    found = infer.calibration_summary(read.tallies({"y": y, "p": p}, truth="y", score="p"), options=QUICK)
     assert any(note.startswith("3 rows of p have a probability at or next to 0 or 1") for note in found.data["notes"])
     (row,) = (row for row in found.rows() if row["measure"] == "log_miscalibration")
     assert (row["value"], row["floor_high"] < inf) == (inf, True)
@@ -650,7 +658,7 @@ def test_a_constant_probability() -> None:
     assert measure.smooth_ece(t) == pytest.approx(0.05)
     assert infer.hosmer_lemeshow(t).freedom == 1
     found = infer.calibration_summary(
-        read.tallies({"y": [1, 0, 0, 1], "p": [0.3] * 4}, truth="y", score="p"), asked=QUICK
+        read.tallies({"y": [1, 0, 0, 1], "p": [0.3] * 4}, truth="y", score="p"), options=QUICK
     )
     (why,) = (row["why"] for row in found.rows() if row["measure"] == "calibration_slope")
     assert why == "all probabilities are equal"
@@ -663,7 +671,9 @@ def test_a_single_class() -> None:
     assert isnan(measure.calibration_in_the_large(t))
     assert infer.intrinsic_calibration(t).calibrated is None
     found = infer.calibration_summary(
-        read.tallies({"y": [0] * 5, "p": t.score}, truth="y", score="p", positive=1), asked=QUICK, prevalence="derived"
+        read.tallies({"y": [0] * 5, "p": t.score}, truth="y", score="p", positive=1),
+        options=QUICK,
+        prevalence="derived",
     )
     assert {row["adjusted"] for row in found.rows()} == {None}
 
@@ -671,7 +681,7 @@ def test_a_single_class() -> None:
 def test_fewer_scores_than_bins() -> None:
     t = tally([0, 1, 1, 0, 1, 1], [0.2, 0.2, 0.2, 0.7, 0.7, 0.7])
     for by in ("width", "mass"):
-        table = infer.calibration_curve(t, drawn=infer.CurveOptions(bins=10, by=by))
+        table = infer.calibration_curve(t, options=infer.CurveOptions(bins=10, by=by))
         assert table["mass"].tolist() == [3, 3]
         assert table["probability"].tolist() == pytest.approx([0.2, 0.7])
 
@@ -705,17 +715,19 @@ def test_pooled_scores_do_not_bias_null_references(runs: int, near: float, monke
     ps = []
     for seed in range(runs):
         t = calibrated(seed, 1500)
-        found = infer.null_references(measures, t, seed=seed, draws=40)
+        found = infer.null_references(measures, t, seed=seed, n_simulations=40)
         assert [each.value for each in found] == [of(t) for of in measures]
         assert [each.within for each in found] == [each.p > 0.05 for each in found]
-        ps.append([*(each.p for each in found), infer.intrinsic_calibration(t, seed=seed, draws=40).against_free.p])
+        ps.append(
+            [*(each.p for each in found), infer.intrinsic_calibration(t, seed=seed, n_simulations=40).against_free.p]
+        )
     assert np.mean(ps, axis=0) == pytest.approx(0.5, abs=near)
 
 
 def test_an_infinite_error_of_pooled_scores(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("baserate.infer._bootstrap.N_BUCKETS", 3)
     found = infer.null_reference(
-        "log_miscalibration", tally([1, 0, 1, 0, 1, 0], [0.0, 0.1, 0.2, 0.3, 0.4, 0.5]), draws=20
+        "log_miscalibration", tally([1, 0, 1, 0, 1, 0], [0.0, 0.1, 0.2, 0.3, 0.4, 0.5]), n_simulations=20
     )
     assert found.value == inf
     assert found.high < inf
@@ -736,8 +748,8 @@ def test_the_unit_of_weights_changes_no_resampled_number() -> None:
     names = ["rmsce_debiased", "ece", "calibration_in_the_large"]
     for one, other in zip(infer.bootstrap(names, plain), infer.bootstrap(names, scaled), strict=True):
         assert (one.value, one.low, one.high) == pytest.approx((other.value, other.low, other.high), rel=1e-9)
-    with pytest.raises(OptionError, match="draws is 0"):
-        infer.bootstrap(names, plain, draws=0)
+    with pytest.raises(OptionError, match="n_bootstrap is 0"):
+        infer.bootstrap(names, plain, n_bootstrap=0)
 
 
 @pytest.mark.parametrize(("value", "freedom"), [(1e5, 5.0), (9e5, 300.0), (1e6, 9.0)])

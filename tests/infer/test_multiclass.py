@@ -47,7 +47,7 @@ def sets(seed: int, rows: int = 60, *, weighted: bool = False) -> LabelSets:
     rng = np.random.default_rng(seed)
     truth = rng.random((rows, 4)) < 0.4
     weight = rng.random(rows) + 0.5 if weighted else None
-    return LabelSets(truth, tuple("abcd"), decided=truth ^ (rng.random((rows, 4)) < 0.1), weight=weight)
+    return LabelSets(truth, tuple("abcd"), predicted=truth ^ (rng.random((rows, 4)) < 0.1), weight=weight)
 
 
 def measures() -> dict[str, measure.Measure]:
@@ -83,8 +83,8 @@ def test_hits_are_shares() -> None:
 def test_weights_of_hits_are_linearised() -> None:
     every = sets(2, weighted=True)
     assert every.weight is not None
-    assert every.decided is not None
-    right = (every.decided == every.truth).all(axis=1)
+    assert every.predicted is not None
+    right = (every.predicted == every.truth).all(axis=1)
     w = every.weight
     p = float(np.average(right, weights=w))
     v = float(np.sum((w * (right - p)) ** 2) / w.sum() ** 2)
@@ -190,9 +190,9 @@ def test_sets_of_labels_are_resampled_by_rows() -> None:
     found = infer.estimate(f1, every)
     assert found.how == "Bayesian bootstrap, 500 samples"
     assert found.low < found.value < found.high
-    assert every.decided is not None
+    assert every.predicted is not None
     order = np.random.default_rng(2).permutation(len(every))
-    turned = replace(every, truth=every.truth[order], decided=every.decided[order])
+    turned = replace(every, truth=every.truth[order], predicted=every.predicted[order])
     again = infer.estimate(f1, turned)
     assert (again.low, again.high) == pytest.approx((found.low, found.high), rel=1e-12)
     assert infer.estimate(f1, every, seed=1).low != found.low

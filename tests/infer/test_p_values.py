@@ -86,16 +86,16 @@ def test_levels_that_store_their_quantile_give_the_same_intervals() -> None:
 def test_distances_that_no_perfect_model_reaches_have_a_bound() -> None:
     rng = np.random.default_rng(0)
     risk = rng.random(500)
-    far = infer.null_reference("ece", tally(rng.random(500) < risk**4, risk), draws=200)
+    far = infer.null_reference("ece", tally(rng.random(500) < risk**4, risk), n_simulations=200)
     assert (far.p, far.p_is_bound) == (1 / 201, True)
-    near = infer.null_reference("ece", tally(rng.random(500) < risk, risk), draws=200)
+    near = infer.null_reference("ece", tally(rng.random(500) < risk, risk), n_simulations=200)
     assert not near.p_is_bound
 
 
 def test_gaps_that_no_permutation_reaches_have_a_bound() -> None:
     tables = {"a": [400, 100], "b": [200, 300]}
     made: dict[Group, Tally] = {(name,): Tally.from_counts([1.0, 0.0], [hits, [0, 0]]) for name, hits in tables.items()}
-    found = equalize.group_gaps(Tallies({"m": made}, ("g",)), measures=["sensitivity"], draws=99)
+    found = equalize.group_gaps(Tallies({"m": made}, ("g",)), measures=["sensitivity"], n_permutations=99)
     (row,) = [row for row in found.rows() if row["kind"] == "max_difference"]
     assert (row["p"], row["p_is_bound"]) == (0.01, True)
 
@@ -181,8 +181,8 @@ MODELS = Rows(SICK, {"new": RISK, "old": rng.random(200)})
 FOUND: dict[str, tuple[Callable[[], object], str]] = {
     "Comparison": (lambda: infer.compare(MODELS, measure="auc")[0], "comparison.p < 0.05"),
     "CalibrationTest": (lambda: infer.spiegelhalter(SAMPLE), "test.p < 0.05"),
-    "NullReference": (lambda: infer.null_reference("ece", SAMPLE, draws=50), "reference.within"),
-    "IntrinsicCalibration": (lambda: infer.intrinsic_calibration(SAMPLE, draws=50), "intrinsic.calibrated"),
+    "NullReference": (lambda: infer.null_reference("ece", SAMPLE, n_simulations=50), "reference.within"),
+    "IntrinsicCalibration": (lambda: infer.intrinsic_calibration(SAMPLE, n_simulations=50), "intrinsic.calibrated"),
     "LabelShiftTestResult": (lambda: shift.LabelShiftTestResult((infer.spiegelhalter(SAMPLE),), ()), "result.rejected"),
 }
 

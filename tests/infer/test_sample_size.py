@@ -445,7 +445,7 @@ def test_simulation_agrees_with_the_formula_of_a_share() -> None:
 
 
 def test_simulation_agrees_with_the_formula_of_an_auc() -> None:
-    found = sample_size_by_simulation(NORMAL, "auc", 0.05, draws=1000)
+    found = sample_size_by_simulation(NORMAL, "auc", 0.05, n_simulations=1000)
     assert found.rows == pytest.approx(sample_size_for_auc(0.8, 0.05, prevalence=0.1).rows, rel=0.15)
     assert found.how.startswith("1000 simulated samples")
 
@@ -458,7 +458,7 @@ def test_simulation_depends_on_the_seed_alone() -> None:
 
 
 def test_simulation_scales_what_would_take_too_long() -> None:
-    found = sample_size_by_simulation(NORMAL.at_prevalence(0.5), "auc", 0.005, draws=400)
+    found = sample_size_by_simulation(NORMAL.at_prevalence(0.5), "auc", 0.005, n_simulations=400)
     assert found.rows > 20_000
     assert "of 20000 rows, scaled" in found.how
     assert found.rows == pytest.approx(sample_size_for_auc(0.8, 0.005, prevalence=0.5).rows, rel=0.25)
@@ -474,7 +474,7 @@ def test_simulation_takes_measures_that_may_be_infinite_or_undefined() -> None:
 
 
 def test_simulation_takes_scores_that_are_probabilities() -> None:
-    found = sample_size_by_simulation(population.linear(), "brier", 0.03, draws=400)
+    found = sample_size_by_simulation(population.linear(), "brier", 0.03, n_simulations=400)
     assert 20 <= found.rows < 1000
 
 
@@ -513,7 +513,7 @@ def test_the_calibration_slope_is_simulated_for_a_calibrated_model() -> None:
     x = np.log(p / (1 - p))
     mean = np.sum(weight * x) / weight.sum()
     information = np.sum(weight * (x - mean) ** 2) * (score[1] - score[0])
-    found = sample_size_by_simulation(made, "calibration_slope", 0.15, draws=1000)
+    found = sample_size_by_simulation(made, "calibration_slope", 0.15, n_simulations=1000)
     assert found.rows == pytest.approx((Z / 0.15) ** 2 / information, rel=0.15)
 
 
@@ -525,7 +525,7 @@ OF_PROBABILITIES = [name for name, each in measure.MEASURES.items() if measure.d
 )
 def test_every_measure_of_probabilities_takes_a_population_whose_scores_are_none(name: str) -> None:
     wide = {"calibration_intercept": 0.8, "calibration_slope": 0.5, "calibration_in_the_large": 0.3}
-    found = sample_size_by_simulation(population.binormal(prevalence=0.3), name, wide.get(name, 0.2), draws=400)
+    found = sample_size_by_simulation(population.binormal(prevalence=0.3), name, wide.get(name, 0.2), n_simulations=400)
     assert found.rows >= 34
     assert "of a calibrated model" in found.how
 
@@ -534,7 +534,9 @@ def test_scores_in_another_place_need_as_many_rows() -> None:
     # The same model on two scales: one of them looks like probabilities, and is not calibrated.
     on_logits = population.binormal(means=(-1, 1), prevalence=0.1)
     on_shares = population.logit_normal(means=(-1, 1), prevalence=0.1)
-    first, second = (sample_size_by_simulation(each, "brier", 0.02, draws=400) for each in (on_logits, on_shares))
+    first, second = (
+        sample_size_by_simulation(each, "brier", 0.02, n_simulations=400) for each in (on_logits, on_shares)
+    )
     assert first == second
 
 
@@ -695,8 +697,8 @@ PILOT = Rows(np.array([True, False, True, False]), {"a": np.arange(4.0), "b": np
         (lambda: sample_size_by_simulation(NORMAL, "auc", 0.1, threshold=1), "auc is a measure over all thresholds"),
         (lambda: sample_size_by_simulation(NORMAL, "auc", 0), "half_width is 0"),
         (
-            lambda: sample_size_by_simulation(NORMAL, "auc", 0.1, draws=3),
-            "draws is 3; expected a whole number from 400 to",
+            lambda: sample_size_by_simulation(NORMAL, "auc", 0.1, n_simulations=3),
+            "n_simulations is 3; expected a whole number from 400 to",
         ),
         (lambda: sample_size_by_simulation(NORMAL, "auc", 0.1, seed=-1), "seed is -1"),
         (lambda: sample_size_by_simulation(NORMAL.at_prevalence(0), "auc", 0.1), "prevalence is 0"),

@@ -47,7 +47,7 @@ def test_slopes_are_derivatives(name: str, seed: int) -> None:
 @pytest.mark.parametrize("name", CLOSED)
 def test_variances_are_those_of_resamples(name: str) -> None:
     t = sample(1, rows=800, weighted=False)
-    draws = _bootstrap.bootstrap_values(MEASURES[name], t, way="bootstrap", seed=0, draws=4000)
+    draws = _bootstrap.bootstrap_values(MEASURES[name], t, way="bootstrap", seed=0, n_samples=4000)
     assert _variances.influence_variance(MEASURES[name], t).variance == pytest.approx(draws.var(), rel=0.1)
 
 

@@ -130,7 +130,9 @@ def check_repetition(data: st.DataObject, several: st.SearchStrategy[Rows]) -> N
         if not describe(of).sampled:
             assert same(of(weighed), of(repeated), within=1e-9), name
     assert repr(infer.calibration_tests(counted)) == repr(infer.calibration_tests(repeated))
-    assert repr(infer.null_reference("ece", counted, draws=5)) == repr(infer.null_reference("ece", repeated, draws=5))
+    assert repr(infer.null_reference("ece", counted, n_simulations=5)) == repr(
+        infer.null_reference("ece", repeated, n_simulations=5)
+    )
 
 
 @given(anywhere, st.randoms())
@@ -141,8 +143,8 @@ def test_the_order_of_rows_does_not_matter(drawn: Rows, random: Random) -> None:
     for name, of in STACKED.items():
         assert same(of(first), of(second)), name
     assert repr(infer.calibration_tests(first)) == repr(infer.calibration_tests(second))
-    assert repr(infer.null_reference("smooth_ece", first, draws=5)) == repr(
-        infer.null_reference("smooth_ece", second, draws=5)
+    assert repr(infer.null_reference("smooth_ece", first, n_simulations=5)) == repr(
+        infer.null_reference("smooth_ece", second, n_simulations=5)
     )
 
 
@@ -212,7 +214,7 @@ def test_every_row_is_in_exactly_one_bin(drawn: Rows, number: int, how: str, giv
         assert found.positive.sum() == drawn.truth.sum()
         assert found.expected.sum() == pytest.approx(drawn.score.sum(), abs=1e-12)
         assert (found.mass > 0).all()
-    table = infer.calibration_curve(t, drawn=infer.CurveOptions(bins=number, by=how))  # type: ignore[arg-type]
+    table = infer.calibration_curve(t, options=infer.CurveOptions(bins=number, by=how))  # type: ignore[arg-type]
     assert table["mass"].sum() == len(drawn.truth)
     assert len(table["mass"]) <= number
     for lower, upper, mass, mean in zip(*(table[k] for k in ("lower", "upper", "mass", "probability")), strict=True):
@@ -305,7 +307,7 @@ def test_estimates_hold_their_value(drawn: Rows) -> None:
 def test_floors_are_in_order_and_those_of_certainty_are_0(drawn: Rows, seed: int) -> None:
     t = tally(*drawn)
     for found in infer.null_references(
-        [measure.ece, measure.ecce, measure.brier_miscalibration], t, seed=seed, draws=20
+        [measure.ece, measure.ecce, measure.brier_miscalibration], t, seed=seed, n_simulations=20
     ):
         assert 0 <= found.low <= found.typical <= found.high
         assert 1 / 21 <= found.p <= 1

@@ -199,7 +199,7 @@ def convention_19_bins_hold_every_row() -> None:
     assert by_width["mass"].tolist() == [3, 1, 1]  # (0, 0.1] with 0, (0.1, 0.2], (0.9, 1]
     assert by_width["upper"].tolist() == pytest.approx([0.1, 0.2, 1])
     tied = tally([0, 1] * 5, [0.3] * 6 + [0.5, 0.6, 0.7, 0.8])
-    by_mass = infer.calibration_curve(tied, "binned", drawn=infer.CurveOptions(bins=2, by="mass"))
+    by_mass = infer.calibration_curve(tied, "binned", options=infer.CurveOptions(bins=2, by="mass"))
     assert by_mass["mass"].tolist() == [6, 4]
 
 
@@ -243,11 +243,11 @@ def convention_23_after_is_judged_on_other_rows() -> None:
     assert found.was_fitted_on(data.tally)
     own = data.tally.with_scores(found(data.tally.score))
     assert measure.brier(own) < measure.brier(calibrate.cross_fit(data.tally, "isotonic"))
-    quick = infer.CalibrationOptions(draws=0)
-    assert "fitted to the same rows" in infer.calibration_summary(data, asked=quick, after=found).data["notes"][-1]
+    quick = infer.CalibrationOptions(n_simulations=0)
+    assert "fitted to the same rows" in infer.calibration_summary(data, options=quick, after=found).data["notes"][-1]
     other = read.tallies({"y": [1, 0], "p": [0.2, 0.3]}, truth="y", score="p")
     assert not any(
-        "very rows" in note for note in infer.calibration_summary(other, asked=quick, after=found).data["notes"]
+        "very rows" in note for note in infer.calibration_summary(other, options=quick, after=found).data["notes"]
     )
 
 
@@ -373,7 +373,9 @@ def convention_34_a_gap_is_the_greatest_difference() -> None:
         "p": [0.9, 0.1] * 4 + [0.9, 0.1, 0.2, 0.8] * 2 + [0.2, 0.1] * 4,
         "g": [*"f" * 8, *"m" * 8, *"x" * 8],
     }
-    found = equalize.group_gaps(read.tallies(table, truth="y", score="p", group="g"), draws=100, min_size=1).rows()
+    found = equalize.group_gaps(
+        read.tallies(table, truth="y", score="p", group="g"), n_permutations=100, min_size=1
+    ).rows()
     told = {(row["measure"], row["kind"]): row for row in found}
     assert told["sensitivity", "max_difference"]["value"] == 1.0
     assert told["fpr", "max_difference"]["value"] == 0.5

@@ -102,11 +102,12 @@ def test_reasons_are_asked_of_one_table() -> None:
 def test_reasons_name_everything_that_is_missing() -> None:
     constant = Confusion.of_matrix([[4, 0], [0, 0]], truth="rows")
     assert (
-        undefined_reason(multiclass.mcc, constant) == "there is at most one true class and everything is decided alike"
+        undefined_reason(multiclass.mcc, constant)
+        == "there is at most one true class and all rows have the same predicted class"
     )
     assert undefined_reason(multiclass.symmetric_theil_u, constant) == "truth and decisions are both constant"
     assert undefined_reason(multiclass.bennett_s, Confusion.of_matrix([[4]], truth="rows")) == (
-        "there is a single label, so nothing else could be decided"
+        "there is a single label, so nothing else could be predicted"
     )
 
 

@@ -87,7 +87,7 @@ def test_an_average_lists_the_classes_left_out() -> None:
 def test_absent_classes_are_noted_and_have_no_pairs() -> None:
     rows = baserate.class_scores([0, 1, 1], [[0.6, 0.3, 0.1], [0.2, 0.5, 0.3], [0.1, 0.6, 0.3]])
     summary = multiclass.summary(rows)
-    assert summary.data["notes"] == ["never true, of 3 classes: 2.", "never decided, of 3 classes: 2."]
+    assert summary.data["notes"] == ["never true, of 3 classes: 2.", "never predicted, of 3 classes: 2."]
     told = {(row["measure"], row["class"], row["against"]): row for row in summary.rows()}
     assert told["pairwise_auc", 0, 2]["why"] == "there is no 2"
     assert told["pairwise_auc", 0, 2]["value"] is None

@@ -302,15 +302,15 @@ def test_scored_arrays() -> None:
 def test_sets_of_labels_from_tables_and_from_sets() -> None:
     truth = [[1, 1, 0], [0, 1, 0], [0, 0, 0]]
     as_sets = [{"sea", "sky"}, {"sky"}, set()]
-    one = baserate.label_sets(truth, decided=truth, labels=["sea", "sky", "sun"])
-    other = baserate.label_sets(as_sets, decided=[["sea", "sky"], ["sky"], []], labels=["sea", "sky", "sun"])
+    one = baserate.label_sets(truth, predicted=truth, labels=["sea", "sky", "sun"])
+    other = baserate.label_sets(as_sets, predicted=[["sea", "sky"], ["sky"], []], labels=["sea", "sky", "sun"])
     assert one.truth.tolist() == other.truth.tolist()
-    assert one.decided is not None
-    assert other.decided is not None
-    assert one.decided.tolist() == other.decided.tolist()
-    assert baserate.label_sets(as_sets, decided=[{"sun"}, set(), set()]).labels == ("sea", "sky", "sun")
+    assert one.predicted is not None
+    assert other.predicted is not None
+    assert one.predicted.tolist() == other.predicted.tolist()
+    assert baserate.label_sets(as_sets, predicted=[{"sun"}, set(), set()]).labels == ("sea", "sky", "sun")
     assert baserate.label_sets(truth, score=np.ones((3, 3))).labels == (0, 1, 2)
-    weighted = baserate.label_sets(truth, decided=truth, weight=[1, 0, 2])
+    weighted = baserate.label_sets(truth, predicted=truth, weight=[1, 0, 2])
     assert len(weighted) == 2
     assert weighted.per_label().rows.total.tolist() == [2, 2, 2]
 
@@ -318,15 +318,15 @@ def test_sets_of_labels_from_tables_and_from_sets() -> None:
 @pytest.mark.parametrize(
     ("given", "error", "told"),
     [
-        ({"truth": [[1, 2]], "decided": [[1, 0]]}, baserate.NotBinaryError, "truth holds values other than 0 and 1"),
-        ({"truth": [[1, 0]], "decided": [[1]]}, ShapeError, r"decided has shape \(1, 1\)"),
-        ({"truth": [[1, 0]]}, OptionError, "give decided= or score="),
-        ({"truth": [1, 0], "decided": [1, 0]}, ShapeError, r"truth has shape \(2,\)"),
-        ({"truth": [{"a"}], "decided": [{"b"}], "labels": ["a"]}, UnknownLabelError, "row 0 of decided holds 'b'"),
+        ({"truth": [[1, 2]], "predicted": [[1, 0]]}, baserate.NotBinaryError, "truth holds values other than 0 and 1"),
+        ({"truth": [[1, 0]], "predicted": [[1]]}, ShapeError, r"predicted has shape \(1, 1\)"),
+        ({"truth": [[1, 0]]}, OptionError, "give predicted= or score="),
+        ({"truth": [1, 0], "predicted": [1, 0]}, ShapeError, r"truth has shape \(2,\)"),
+        ({"truth": [{"a"}], "predicted": [{"b"}], "labels": ["a"]}, UnknownLabelError, "row 0 of predicted holds 'b'"),
         ({"truth": [[1, 0]], "score": [[np.nan, 0.5]]}, MissingValuesError, "1 of 2 values of score"),
-        ({"truth": [[1, 0]], "decided": [[1, 0]], "weight": [1, 2]}, ShapeError, "there are 2 weights for 1 row;"),
-        ({"truth": [[1, 0]], "decided": [[1, 0]], "weight": [0]}, EmptyDataError, "every weight is zero"),
-        ({"truth": np.zeros((0, 2)), "decided": np.zeros((0, 2))}, EmptyDataError, "there are no rows"),
+        ({"truth": [[1, 0]], "predicted": [[1, 0]], "weight": [1, 2]}, ShapeError, "there are 2 weights for 1 row;"),
+        ({"truth": [[1, 0]], "predicted": [[1, 0]], "weight": [0]}, EmptyDataError, "every weight is zero"),
+        ({"truth": np.zeros((0, 2)), "predicted": np.zeros((0, 2))}, EmptyDataError, "there are no rows"),
     ],
 )
 def test_bad_sets_of_labels(given: dict[str, Any], error: type[Exception], told: str) -> None:
@@ -516,13 +516,13 @@ def test_frames_of_scores_are_read_by_their_names() -> None:
 
 def test_frames_of_sets_of_labels_are_matched_by_name() -> None:
     truth = pd.DataFrame({"sea": [1, 0], "sky": [1, 1]})
-    sets = baserate.label_sets(truth, decided=truth[["sky", "sea"]], score=truth[["sky", "sea"]] / 2)
+    sets = baserate.label_sets(truth, predicted=truth[["sky", "sea"]], score=truth[["sky", "sea"]] / 2)
     assert sets.labels == ("sea", "sky")
     assert baserate.measure.multiclass.exact_match(sets) == 1
     assert sets.score is not None
     assert sets.score.tolist() == [[0.5, 0.5], [0, 0.5]]
-    with pytest.raises(UnknownLabelError, match="decided has the columns 'sea', 'sun'"):
-        baserate.label_sets(truth, decided=truth.rename(columns={"sky": "sun"}))
+    with pytest.raises(UnknownLabelError, match="predicted has the columns 'sea', 'sun'"):
+        baserate.label_sets(truth, predicted=truth.rename(columns={"sky": "sun"}))
 
 
 def test_frames_that_would_lose_their_names_are_refused() -> None:
@@ -550,11 +550,11 @@ def test_classes_are_inferred_only_from_evidence() -> None:
 @pytest.mark.parametrize("given", [["sea,sky", "sky"], [["sea"], "sky"]])
 def test_a_text_is_no_set_of_labels(given: list[Any]) -> None:
     with pytest.raises(ShapeError, match="a row is a text, not a set of labels"):
-        baserate.label_sets(given, decided=given)
+        baserate.label_sets(given, predicted=given)
 
 
 def test_lists_of_different_lengths_are_sets() -> None:
-    sets = baserate.label_sets([[3, 5], [5], []], decided=[[3], [5], [3]])
+    sets = baserate.label_sets([[3, 5], [5], []], predicted=[[3], [5], [3]])
     assert sets.labels == (3, 5)
     assert sets.truth.tolist() == [[True, True], [False, True], [False, False]]
 
@@ -578,7 +578,7 @@ def test_numeric_labels_of_a_cross_table_are_equal_in_any_spelling(tmp_path: Pat
 def test_labels_must_differ_and_be_comparable() -> None:
     for make in (
         lambda labels: baserate.class_scores([0, 1], np.eye(2), labels=labels),
-        lambda labels: baserate.label_sets([[1, 0]], decided=[[1, 0]], labels=labels),
+        lambda labels: baserate.label_sets([[1, 0]], predicted=[[1, 0]], labels=labels),
         lambda labels: baserate.Confusion.of_matrix([[1, 0], [0, 1]], labels, truth="rows"),
         lambda labels: baserate.CostMatrix([[0, 1], [1, 0]], labels),
     ):

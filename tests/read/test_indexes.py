@@ -40,7 +40,7 @@ ENTRIES: dict[str, Callable[[], object]] = {
     "confusion, weight": lambda: baserate.confusion(LABEL, LABEL, weight=WEIGHT),
     "scored": lambda: baserate.class_scores(LABEL, BOTH.loc[SHUFFLED.index]),
     "scored, count": lambda: baserate.class_scores(LABEL.tolist(), BOTH, count=COUNT),
-    "label sets": lambda: baserate.label_sets(SETS, decided=SETS.loc[SHUFFLED.index]),
+    "label sets": lambda: baserate.label_sets(SETS, predicted=SETS.loc[SHUFFLED.index]),
     "label sets, score": lambda: baserate.label_sets(SETS, score=BOTH.loc[SHUFFLED.index].to_numpy(), weight=WEIGHT),
     "evaluate": lambda: baserate.evaluate(TRUTH, SHUFFLED),
     "evaluate, models": lambda: baserate.evaluate(TRUTH, {"a": SCORE, "b": SHUFFLED}),

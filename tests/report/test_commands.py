@@ -318,7 +318,7 @@ def test_a_table_in_memory_is_called_a_table(folder: Path) -> None:
     plan = Plan(truth="sick", score="risk", group="site", id="who", policy=policy, positive=1)
     report = baserate.run(plan, table)
     (groups,) = commands_of(report, "BR012")
-    assert "baserate.equalize.compare_groups(tallies, decided=plan.policy)" in groups
+    assert "baserate.equalize.compare_groups(tallies, policy=plan.policy)" in groups
     for finding in report.findings:
         if finding.command:
             exec(finding.command.text, {"baserate": baserate, "plan": plan, "table": table})  # noqa: S102

@@ -110,7 +110,7 @@ def test_without_a_stated_prevalence_deployment_is_the_sample() -> None:
 def test_the_calibration_error_has_the_null_reference_of_the_same_prevalence(report: Report) -> None:
     tally = shift.reweigh(read.tallies(PEOPLE, truth="sick", score="risk").tally, to=PREVALENCE)
     (row,) = report.select(measure="ece", where="there", group=None)
-    floor = infer.null_reference("ece", tally, draws=100)
+    floor = infer.null_reference("ece", tally, n_simulations=100)
     assert (row["value"], row["floor"], row["floor_high"]) == pytest.approx((floor.value, floor.typical, floor.high))
 
 

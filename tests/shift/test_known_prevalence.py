@@ -343,7 +343,7 @@ def test_null_reference_of_reweighed_rows_uses_the_number_of_rows() -> None:
         sample = tally(*calibrated(300, seed))
         raw = shift.reweigh(sample, to=0.2)
         after = raw.with_scores(shift.reprior(raw.score, from_=0.5, to=0.2))
-        found = infer.null_reference("ece", after, draws=100)
+        found = infer.null_reference("ece", after, n_simulations=100)
         values.append(found.value)
         floors.append(found.typical)
     assert np.median(values) == pytest.approx(np.median(floors), rel=0.15)
@@ -352,14 +352,14 @@ def test_null_reference_of_reweighed_rows_uses_the_number_of_rows() -> None:
 def test_calibration_summary_of_reweighed_probabilities() -> None:
     truth, p = calibrated(300, 3)
     data = shift.reweigh(read.tallies({"y": truth, "p": p}, truth="y", score="p"), to=0.2)
-    rows = infer.calibration_summary(data, asked=infer.CalibrationOptions(draws=50)).rows()
+    rows = infer.calibration_summary(data, options=infer.CalibrationOptions(n_simulations=50)).rows()
     assert all(row["why"] for row in rows if row["value"] is None)
     curve = infer.calibration_curve(data.tally)
     assert (curve["low"] <= curve["share"] + 1e-12).all()
     assert (curve["share"] <= curve["high"] + 1e-12).all()
     for what in ("isotonic", "likelihood_ratio"):
         infer.calibration_curve(data.tally, what)
-    found = infer.bootstrap(["calibration_slope"], data.tally, draws=100)
+    found = infer.bootstrap(["calibration_slope"], data.tally, n_bootstrap=100)
     assert found[0].how == "100 bootstrap samples of rows within each class"
 
 

@@ -259,7 +259,7 @@ def test_calibrator_of_a_policy_applies_first(inner: Any, positive: str) -> None
         score = inner.decision_function(x) * (1 if positive == "1" else -1)
     found = calibrated(tally(y == int(positive), score), "isotonic")
     behind = Policy(by_group={(): Cut((0.4,))}, otherwise="refuse", positive=positive)
-    policy = decide.on_raw_scores(behind, found, seen=score)
+    policy = decide.on_raw_scores(behind, found, scores=score)
     model = PolicyClassifier(inner, policy).fit(x, y)
     np.testing.assert_array_equal(model.predict_proba(x)[:, int(positive)], found(score))
     np.testing.assert_allclose(model.predict_proba(x).sum(axis=1), 1)

@@ -164,7 +164,7 @@ def test_threshold_option() -> None:
     assert scorer("f1", policy=lots)(model, x, y) == pytest.approx(measure.f1(drawn.counts(c)))
     mapped = calibrated(c.tally, "logistic")
     behind = Policy(by_group={(): Cut((0.2,))}, otherwise="refuse")
-    after = decide.on_raw_scores(behind, mapped, seen=c.tally.score)
+    after = decide.on_raw_scores(behind, mapped, scores=c.tally.score)
     wanted = measure.f1(Curve(c.tally.with_scores(mapped(c.tally.score))).at(0.2))
     assert scorer("f1", policy=after)(model, x, y) == wanted
     svm = LinearSVC().fit(x, y)

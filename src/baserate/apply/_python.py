@@ -188,7 +188,7 @@ def _describe_policy(policy: Policy) -> Iterator[str]:
         "rule": policy.rule + (f", {settings}" if policy.settings else ""),
         "chosen on": policy.chosen_on or "no data",
         "score": policy.columns.get("score"),
-        "calibrator": policy.map and f"{policy.map.method}; thresholds are of scores before calibration",
+        "calibrator": policy.calibrator and f"{policy.calibrator.method}; thresholds are of scores before calibration",
         "group": ", ".join(policy.attributes),
         "otherwise": policy.otherwise if policy.needs_group else None,
         "id": "whole numbers or text, which randomize the decision" if policy.needs_id else None,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import click
 
-from baserate._domains import BINS, DRAWS, FOLDS, POINTS, PREVALENCE
+from baserate._domains import BINS, FOLDS, POINTS, PREVALENCE, SAMPLES
 from baserate.cli._declarations import Output, check_place, command, omit, option
 from baserate.cli._io import (
     FEW,
@@ -34,11 +34,10 @@ if TYPE_CHECKING:
 IN_BINS = ("binned", "likelihood-ratio")
 CURVES = ("isotonic", "lowess", *IN_BINS)
 _FILE = "people.csv --truth sick --score risk"
-NullReferenceDraws = Annotated[
+NullReferenceSimulations = Annotated[
     int | None,
     option(
-        "--draws",
-        type=whole_number(DRAWS._replace(low=0)),
+        type=whole_number(SAMPLES._replace(low=0)),
         default="500",
         help="Simulations of the null reference; 0 for none.",
     ),
@@ -119,7 +118,7 @@ class ReliabilityOptions(CurveBins):
     seed: Annotated[int | None, option(type=click.IntRange(0), metavar="NUMBER", default="0", help="Random seed.")] = (
         None
     )
-    draws: NullReferenceDraws = None
+    n_simulations: NullReferenceSimulations = None
     smoother: Annotated[
         Literal["lowess", "isotonic"] | None,
         option(
@@ -128,11 +127,11 @@ class ReliabilityOptions(CurveBins):
             help="Calibration curve of ici, e50, e90 and emax.",
         ),
     ] = None
-    map: Annotated[
+    calibrator: Annotated[
         str | None,
         option(
             type=click.Path(exists=True, dir_okay=False),
-            metavar="MAP",
+            metavar="FILE",
             help="Calibrator from `baserate calibrate`: calibration before and after it.",
         ),
     ] = None
@@ -150,22 +149,22 @@ class ReliabilityOptions(CurveBins):
         for name, remedy in self._idle().items():
             value = getattr(self, name)
             if value is not None and value is not False:  # 0 is a choice
-                raise click.UsageError(f"--{name} {remedy}")
+                raise click.UsageError(f"--{name.replace('_', '-')} {remedy}")
         if self.curve is not None:
             self.check_curve(self.curve)
         if self.labels and not self.scores:
             raise click.UsageError("--labels is for several classes; give a probability for each with --scores.")
         if self.scores and self.prevalence is not None:
             raise click.UsageError("--prevalence is for two classes; leave it out: each of several has its own.")
-        if self.map and self.prevalence is not None:
-            raise click.UsageError("--map and --prevalence both adjust the scores; leave out one of them.")
+        if self.calibrator and self.prevalence is not None:
+            raise click.UsageError("--calibrator and --prevalence both adjust the scores; leave out one of them.")
 
     def _idle(self) -> dict[str, str]:
         """Options without use, and the remedy."""
         if self.curve is None:
             return dict.fromkeys(("points", "band"), "is for curves; add one, such as --curve isotonic.")
-        remedy = "is for numbers and tests; leave out it or --curve."
-        idle = dict.fromkeys(("fitted", "prevalence", "draws", "smoother", "map"), remedy)
+        remedy = "is for numbers and tests; leave it out, or leave out --curve."
+        idle = dict.fromkeys(("fitted", "prevalence", "n_simulations", "smoother", "calibrator"), remedy)
         of_bands = "is for simulated bands, of --curve isotonic or --curve lowess; leave it out."
         return idle | ({"seed": of_bands} if self.curve in IN_BINS else {})
 
@@ -177,7 +176,7 @@ class ReliabilityOptions(CurveBins):
         ("at every site", f"baserate reliability {_FILE} --group site"),
         (
             "calibration before and after a calibrator",
-            "baserate reliability new.csv --truth sick --score risk --map map.json",
+            "baserate reliability new.csv --truth sick --score risk --calibrator calibrator.json",
         ),
         (
             "calibration after an adjustment of the prevalence",
@@ -219,9 +218,9 @@ def _assess(data: "Tallies | MulticlassRows", reliability_options: ReliabilityOp
     from baserate import infer
     from baserate.cli._io import load_calibrator
 
-    names = ("bins", "by", "fitted", "level", "seed", "draws", "smoother")
+    names = ("bins", "by", "fitted", "level", "seed", "n_simulations", "smoother")
     given = {name: value for name in names if (value := getattr(reliability_options, name)) is not None}
-    after, path = None, reliability_options.map
+    after, path = None, reliability_options.calibrator
     if path is not None:
         calibrator = load_calibrator(path)
         how = f"calibrated by {PurePath(path).name} ({calibrator.method})"
@@ -229,7 +228,7 @@ def _assess(data: "Tallies | MulticlassRows", reliability_options: ReliabilityOp
     with progress_counter(quiet=quiet) as watch:
         return infer.calibration_summary(
             data,
-            asked=infer.CalibrationOptions(**given),
+            options=infer.CalibrationOptions(**given),
             prevalence=reliability_options.prevalence,
             after=after,
             watch=watch,
@@ -246,7 +245,7 @@ def _print_curve(
     settings = reliability_options.to_curve_settings(seed=reliability_options.seed)
     what = str(reliability_options.curve).replace("-", "_")
     points = FEW if few else reliability_options.points
-    results = infer.calibration_curves(data, what, drawn=settings, points=points)
+    results = infer.calibration_curves(data, what, options=settings, points=points)
     notes = list(results.data["notes"])
     if few and results.data["longest"] > FEW:
         notes.append(describe_omission(results.data["longest"]))
@@ -327,11 +326,11 @@ class FitOptions(MethodOptions):
     folds: Annotated[int, option(type=whole_number(FOLDS), help="Number of cross-validation folds.")] = 5
     seed: Seed = 0
     level: OptionalLevel = None
-    draws: NullReferenceDraws = None
+    n_simulations: NullReferenceSimulations = None
     path: Annotated[
         str | None,
         option(
-            "-o", "--output", type=click.Path(allow_dash=True), metavar="MAP", help="File for the calibrator, as JSON."
+            "-o", "--output", type=click.Path(allow_dash=True), metavar="FILE", help="File for the calibrator, as JSON."
         ),
     ] = None
 
@@ -350,11 +349,11 @@ class FitOptions(MethodOptions):
     examples=(
         (
             "fit beta calibration, assess it by cross-fitting, and save it",
-            f"baserate calibrate {_FILE} --with beta -o map.json",
+            f"baserate calibrate {_FILE} --with beta -o calibrator.json",
         ),
-        ("let the data choose the method", f"baserate calibrate {_FILE} -o map.json"),
-        ("adjust the prevalence alone", f"baserate calibrate {_FILE} --with offset -o map.json"),
-        ("apply the calibrator", "baserate apply map.json new.parquet -o calibrated.parquet"),
+        ("let the data choose the method", f"baserate calibrate {_FILE} -o calibrator.json"),
+        ("adjust the prevalence alone", f"baserate calibrate {_FILE} --with offset -o calibrator.json"),
+        ("apply the calibrator", "baserate apply calibrator.json new.parquet -o calibrated.parquet"),
     ),
 )
 def calibrate(reading: Reading, fit_options: FitOptions, output: Annotated[Output, omit("path")]) -> None:
@@ -380,7 +379,7 @@ def calibrate(reading: Reading, fit_options: FitOptions, output: Annotated[Outpu
     if fit_options.path is not None:
         write_calibrator(calibrator, fit_options.path, quiet=output.quiet)
     elif not output.quiet:
-        print_message("no calibrator was written; -o map.json writes it.")
+        print_message("no calibrator was written; -o calibrator.json writes it.")
     if fit_options.path != "-":
         from baserate.cli._calibration_page import calibrator_page
 
@@ -420,12 +419,16 @@ def _assess_calibrator(
 
     with progress_counter(quiet=quiet) as watch:
         after, failure = _cross_fit(data, calibrator, fit_options, watch)
-    options: dict[str, Any] = {"level": fit_options.level, "seed": fit_options.seed, "draws": fit_options.draws}
+    options: dict[str, Any] = {
+        "level": fit_options.level,
+        "seed": fit_options.seed,
+        "n_simulations": fit_options.n_simulations,
+    }
     settings = infer.CalibrationOptions(**{name: value for name, value in options.items() if value is not None})
     before = data.tallies() if isinstance(data, Rows) else data
     try:
         with progress_counter(quiet=quiet) as watch:
-            results = infer.calibration_summary(before, asked=settings, after=after, watch=watch)
+            results = infer.calibration_summary(before, options=settings, after=after, watch=watch)
     except NotAProbabilityError as error:
         if after is not None:
             raise

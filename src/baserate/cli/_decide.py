@@ -129,7 +129,10 @@ _EXAMPLES = (
     ),
     (
         "choose on calibrated probabilities, and save the policy",
-        "baserate decide people.csv --truth sick --score risk --map map.json --fp 1 --fn 20 -o policy.json",
+        (
+            "baserate decide people.csv --truth sick --score risk --calibrator calibrator.json --fp 1 --fn 20 -o "
+            "policy.json"
+        ),
     ),
     (
         "several classes, each row by least cost",
@@ -163,7 +166,7 @@ def decide(
     _check(reading, decision_options, policy_file, intervals)
     check_stdout(policy_file.path, output)
     _ = decision_options.choose, decision_options.measure_list  # before reading, so that errors come at once
-    request = _Request(reading, decision_options, intervals, policy_file.calibrator, output.quiet)
+    request = _Request(reading, decision_options, intervals, policy_file.load_calibrator(), output.quiet)
     sample = read_tallies(reading, quiet=output.quiet)
     results = _choose(request, sample)
     if decision_options.rule is None and not output.quiet:
@@ -173,7 +176,9 @@ def decide(
     if policy_file.path is not None:
         from baserate.decide import choose_policy
 
-        policy = choose_policy(_adjust(sample, decision_options), decision_options.choose, map=request.calibrator)
+        policy = choose_policy(
+            _adjust(sample, decision_options), decision_options.choose, calibrator=request.calibrator
+        )
         save_policy(policy, policy_file, output)
     if policy_file.path != "-":
         print_results(results, lambda: decide_page(results, reading, line, output.digits), output)
@@ -185,9 +190,9 @@ def _check(reading: Reading, decision_options: DecisionOptions, policy_file: Pol
         raise click.MissingParameter(param_hint="'--score'", param_type="option", ctx=click.get_current_context())
     if [*reading.file, *decision_options.judge_on].count("-") > 1:
         raise click.UsageError("stdin can be read once; name a file to choose on, or one for --judge-on.")
-    if intervals.no_interval and decision_options.draws:
-        raise click.UsageError("--draws is for intervals; leave out either --draws or --no-interval.")
-    for flag, value in (("-o", policy_file.path), ("--map", policy_file.map)):
+    if intervals.no_interval and decision_options.n_bootstrap:
+        raise click.UsageError("--n-bootstrap is for intervals; leave out either --n-bootstrap or --no-interval.")
+    for flag, value in (("-o", policy_file.path), ("--calibrator", policy_file.calibrator)):
         if value is not None and len(reading.score) > 1:
             raise click.UsageError(f"{flag} is for one model; give one --score.")
 
@@ -196,7 +201,7 @@ def _check_class_options(
     reading: Reading, decision_options: DecisionOptions, policy_file: PolicyFile, intervals: Intervals
 ) -> None:
     """Refuse options of two classes where there are several."""
-    for flag, value in (("-o", policy_file.path), ("--map", policy_file.map)):
+    for flag, value in (("-o", policy_file.path), ("--calibrator", policy_file.calibrator)):
         if value is not None:
             raise click.UsageError(
                 f"{flag} is for policies of one score; the cheapest of several classes depends on all their "
@@ -238,7 +243,7 @@ def _choose(request: _Request, sample: "Tallies") -> "Results":
         "costs": costs,
         "interval": request.intervals.to_interval(),
     }
-    results = library.summary(adjusted, options.choose, draws=options.trial, **settings)
+    results = library.summary(adjusted, options.choose, validation=options.trial, **settings)
     data = {**results.data, "costs": None if costs is None else asdict(costs)}
     data["notes"] = [*data["notes"], *calibration_notes]
     if request.calibrator is not None:

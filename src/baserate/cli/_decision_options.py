@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import click
 from click.shell_completion import CompletionItem
 
-from baserate._domains import DRAWS, FOLDS
+from baserate._domains import FOLDS, SAMPLES
 from baserate._errors import OptionError
 from baserate._formatting import count_of
 from baserate.cli._declarations import option
@@ -200,10 +200,10 @@ class DecisionOptions(OutcomeCosts):
     ] = ()
     net_benefit_at: NetBenefitAt = None
     beta: Beta = None
-    draws: Annotated[
+    n_bootstrap: Annotated[
         int | None,
         option(
-            type=whole_number(DRAWS._replace(low=0)),
+            type=whole_number(SAMPLES._replace(low=0)),
             metavar="NUMBER",
             default="1000",
             help="Number of bootstrap samples; 0 for none.",
@@ -263,7 +263,7 @@ class DecisionOptions(OutcomeCosts):
         """Bootstrap samples and folds of the validation."""
         from baserate.decide import Validation
 
-        options = {"draws": self.draws, "folds": self.folds}
+        options = {"n_bootstrap": self.n_bootstrap, "folds": self.folds}
         return Validation(**{name: value for name, value in options.items() if value is not None})
 
     @property

@@ -95,6 +95,9 @@ def make_parameters(bundle: type, variant: Variant | None = None) -> list[click.
     """Make the click parameters of a dataclass of options."""
     left_out = variant.omitted if variant else frozenset()
     hidden = variant.hidden if variant else frozenset()
+    # A name that is no longer a field would silently add the option to the command.
+    unknown = (left_out | hidden) - {each.name for each in fields(bundle)}
+    assert not unknown, f"{bundle.__name__} has no field {', '.join(sorted(unknown))}"  # noqa: S101
     return [
         _make_parameter(each.name, each.type, each.default, hidden=each.name in hidden)
         for each in fields(bundle)

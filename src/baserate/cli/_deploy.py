@@ -44,12 +44,12 @@ if TYPE_CHECKING:
     from baserate.report import Plan
 
 _APPLY_EXAMPLES = (
-    ("calibrated probabilities beside the scores", "baserate apply map.json people.csv -o calibrated.csv"),
+    ("calibrated probabilities beside the scores", "baserate apply calibrator.json people.csv -o calibrated.csv"),
     (
         "files of any size and format, with a name for the new column",
-        "baserate apply map.json 'parts/*.parquet' -o out.parquet --score risk --to p",
+        "baserate apply calibrator.json 'parts/*.parquet' -o out.parquet --score risk --to p",
     ),
-    ("in the middle of a pipe", "zcat people.csv.gz | baserate apply map.json - -o - | head"),
+    ("in the middle of a pipe", "zcat people.csv.gz | baserate apply calibrator.json - -o - | head"),
     ("both probabilities of a Venn–Abers calibrator", "baserate apply venn-abers.json people.csv -o out.csv --bounds"),
     ("the action of a policy for each row", "baserate apply policy.json new.parquet --id patient -o decisions.parquet"),
     (
@@ -148,8 +148,11 @@ def apply(apply_options: ApplyOptions) -> None:
 
 
 _EXPORT_EXAMPLES = (
-    ("a calibrator as an expression for the warehouse", "baserate export map.json --to sql"),
-    ("a calibrator as a function for a service", "baserate export map.json --to python --name chance -o chance.py"),
+    ("a calibrator as an expression for the warehouse", "baserate export calibrator.json --to sql"),
+    (
+        "a calibrator as a function for a service",
+        "baserate export calibrator.json --to python --name chance -o chance.py",
+    ),
     (
         "a policy as a query for PostgreSQL",
         "baserate export policy.json --to sql --dialect postgresql --table clinic.scores -o decide.sql",
@@ -278,7 +281,7 @@ def _write_sql(loaded: "Calibrator | MulticlassCalibrator | Policy", export: Exp
 
 _SHOW_EXAMPLES = (
     ("actions of a policy, and how it was chosen", "baserate show policy.json"),
-    ("the parameters of a calibrator", "baserate show map.json"),
+    ("the parameters of a calibrator", "baserate show calibrator.json"),
     ("a saved report", "baserate show report.json"),
     ("for programs", "baserate show policy.json --json"),
 )
@@ -475,23 +478,23 @@ def _describe_thresholds(policy: "Policy") -> str:
     """Describe the calibrated thresholds."""
     from baserate.apply import score_ranges
 
-    assert policy.map is not None  # noqa: S101  (for the type checker)
+    assert policy.calibrator is not None  # noqa: S101  (for the type checker)
     every = dict.fromkeys(at for treatment in policy.by_group.values() for at in score_ranges(treatment).thresholds)
-    at = [each for each in every if not policy.map.form.of_probabilities or 0 <= each <= 1]
+    at = [each for each in every if not policy.calibrator.form.of_probabilities or 0 <= each <= 1]
     if not at:
         return ""
-    pairs = [f"{format_exact(each)} to {format_number(float(policy.map([each])[0]), _DIGITS)}" for each in at]
+    pairs = [f"{format_exact(each)} to {format_number(float(policy.calibrator([each])[0]), _DIGITS)}" for each in at]
     more = f" and {len(pairs) - _PAIRS} more" if len(pairs) > _PAIRS else ""
     return f"; it maps {', '.join(pairs[:_PAIRS])}{more}"
 
 
 def _describe_calibrator(policy: "Policy") -> str:
-    if policy.map is None:
+    if policy.calibrator is None:
         return ""
-    fitted = policy.map.fitted
+    fitted = policy.calibrator.fitted
     on = (
         f", fitted on {count_of(fitted.rows, 'row', shown=format_count(fitted.rows, 4))} ({fitted.digest[:_DIGEST]})"
         if fitted is not None
         else ""
     )
-    return f"{policy.map.method}{on}{_describe_thresholds(policy)}"
+    return f"{policy.calibrator.method}{on}{_describe_thresholds(policy)}"

@@ -351,12 +351,12 @@ def _call_reliability(
 ) -> Call:
     what = curve or ("binned" if bins.bins or bins.by else "isotonic")
     bins.check_curve(what)
-    return Call({"what": what, "drawn": bins.to_curve_settings()})
+    return Call({"what": what, "options": bins.to_curve_settings()})
 
 
 @own_options("likelihood-ratio")
 def _call_likelihood_ratio(bins: Annotated[CurveBins, omit("scores", "labels", "band")]) -> Call:
-    return Call({"drawn": bins.to_curve_settings()})
+    return Call({"options": bins.to_curve_settings()})
 
 
 @own_options(
@@ -442,7 +442,7 @@ def _call_prevalence(curve: PrevalenceCurveOptions) -> Call:
     ),
 )
 def _call_groups(
-    group_options: Annotated[GroupOptions, omit("draws", "seed", "reference", "min_group_size")],
+    group_options: Annotated[GroupOptions, omit("n_permutations", "seed", "reference", "min_group_size")],
     settings: MeasureSettings,
 ) -> Call:
     decisions = {"threshold": group_options.threshold, "policy": group_options.decision_policy}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import click
 from click.shell_completion import CompletionItem
 
-from baserate._domains import DRAWS, FOLDS, REPEATS
+from baserate._domains import FOLDS, REPEATS, SAMPLES
 from baserate.cli._declarations import Output, command, omit, option
 from baserate.cli._io import (
     PolicyFile,
@@ -97,8 +97,8 @@ class GroupOptions:
         tuple[tuple[str, ...], ...], two_class_measures("flag rate, sensitivity, FPR, precision and accuracy")
     ] = ()
     level: Level = 0.95
-    draws: Annotated[
-        int, option(type=whole_number(DRAWS), help="Number of permutations for the null distribution.")
+    n_permutations: Annotated[
+        int, option(type=whole_number(SAMPLES), help="Number of permutations for the null distribution.")
     ] = 10_000
     seed: Seed = 0
     reference: Annotated[
@@ -157,10 +157,10 @@ def groups(reading: GroupReading, group_options: GroupOptions, settings: Measure
         read_tallies(full_reading, quiet=output.quiet),
         columns,
         reference=_read_reference(group_options.reference, columns),
-        decided=group_options.threshold if policy is None else policy,
+        policy=group_options.threshold if policy is None else policy,
         measures=measures,
         interval=IntervalOptions(level=group_options.level, seed=group_options.seed),
-        draws=group_options.draws,
+        n_permutations=group_options.n_permutations,
         min_size=group_options.min_group_size,
     )
     print_notes(full_reading, results.data, output)
@@ -193,14 +193,14 @@ def complete_reading(reading: Reading, policy: "Policy | None") -> Reading:
     return full_reading
 
 
-_WAYS = ("deterministic", "blind", "crossing", "favour", "reversal")
+_WAYS = ("deterministic", "blind", "crossing", "favor", "reversal")
 """Options for other policies than the optimal one, of which one may be given."""
 
 
 _OWNERS = {
-    "favourable": "favour",
-    "around": "favour",
-    "objective": "favour",
+    "favorable": "favor",
+    "around": "favor",
+    "objective": "favor",
     "folds": "held_out",
     "repeats": "held_out",
 }
@@ -269,7 +269,7 @@ class ParityOptions(OutcomeCosts):
     deterministic: Annotated[bool, option(help="One threshold for each group, without randomization.")] = False
     blind: Annotated[bool, option(help="One threshold for all, so that the policy needs no group.")] = False
     crossing: Annotated[bool, option(help="The point where the ROC curves of two groups cross.")] = False
-    favour: Annotated[
+    favor: Annotated[
         tuple[str, ...],
         option(
             multiple=True,
@@ -277,8 +277,8 @@ class ParityOptions(OutcomeCosts):
             help="Reject option: group that is favored in a band of uncertain scores; may be repeated.",
         ),
     ] = ()
-    favourable: Annotated[
-        str | None, option(type=click.Choice(["pass", "flag"]), help="Favorable action, with --favour.")
+    favorable: Annotated[
+        str | None, option(type=click.Choice(["pass", "flag"]), help="Favorable action, with --favor.")
     ] = None
     around: Annotated[
         float | None,
@@ -286,7 +286,7 @@ class ParityOptions(OutcomeCosts):
             type=single_threshold("a band lies around one."),
             metavar="NUMBER",
             default="the best",
-            help="Middle of the band, with --favour.",
+            help="Middle of the band, with --favor.",
         ),
     ] = None
     objective: Annotated[
@@ -295,7 +295,7 @@ class ParityOptions(OutcomeCosts):
             metavar="MEASURE",
             shell_complete=complete_two_class,
             default="cost",
-            help="Measure that the band optimizes, with --favour.",
+            help="Measure that the band optimizes, with --favor.",
         ),
     ] = None
     reversal: Annotated[bool, option(help="Flags below a threshold, where that is better.")] = False
@@ -324,8 +324,8 @@ class ParityOptions(OutcomeCosts):
             if getattr(self, name) is not None and not getattr(self, owner):
                 flag = owner.replace("_", "-")
                 raise click.UsageError(f"--{name} is for --{flag}; give --{flag}, too, or leave out --{name}.")
-        if self.favour and self.favourable is None:
-            raise click.UsageError("--favour needs the favorable action: --favourable pass, or --favourable flag.")
+        if self.favor and self.favorable is None:
+            raise click.UsageError("--favor needs the favorable action: --favorable pass, or --favorable flag.")
 
     @property
     def goal(self) -> "Goal":
@@ -346,11 +346,11 @@ class ParityOptions(OutcomeCosts):
         """Return the function that chooses the policy."""
         from baserate import equalize
 
-        if self.favour:
+        if self.favor:
             return partial(
                 equalize.reject_option,
-                favour=[match_group(each, tallies) for each in self.favour],
-                favourable=self.favourable,  # type: ignore[arg-type]  # click chose it
+                favor=[match_group(each, tallies) for each in self.favor],
+                favorable=self.favorable,  # type: ignore[arg-type]  # click chose it
                 around=self.around,
                 objective=self.objective,
                 otherwise=self.otherwise,
@@ -395,7 +395,7 @@ _EQUALIZE_EXAMPLES = (
 def equalize(
     reading: GroupReading,
     parity_options: ParityOptions,
-    policy_file: Annotated[PolicyFile, omit("map")],
+    policy_file: Annotated[PolicyFile, omit("calibrator")],
     intervals: IndependentIntervals,
     output: Annotated[Output, omit("path")],
 ) -> None:
@@ -460,7 +460,7 @@ def _tabulate(
             held_out = equalize.cross_validate(
                 sample,
                 goal,
-                deal=folds,
+                folds=folds,
                 watch=watch,
                 choose=parity_options.way(sample),
                 interval=interval or IntervalOptions(),

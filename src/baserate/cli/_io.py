@@ -318,11 +318,11 @@ def _holds(load: Callable[[str], object], path: str) -> bool:
 class PolicyFile:
     """Calibrator that is applied first, and the file for the policy."""
 
-    map: Annotated[
+    calibrator: Annotated[
         str | None,
         option(
             type=click.Path(),
-            metavar="MAP",
+            metavar="FILE",
             help="Calibrator to apply before the threshold, from `baserate calibrate`; the policy stores it.",
         ),
     ] = None
@@ -337,17 +337,16 @@ class PolicyFile:
         if self.path not in (None, "-"):
             check_place(Path(str(self.path)))
 
-    @property
-    def calibrator(self) -> "Calibrator | None":
-        """The calibrator, if any; one of several classes is refused."""
-        if self.map is None:
+    def load_calibrator(self) -> "Calibrator | None":
+        """Read the calibrator, if any; one of several classes is refused."""
+        if self.calibrator is None:
             return None
         from baserate import Calibrator, OptionError
 
-        calibrator = load_calibrator(self.map)
+        calibrator = load_calibrator(self.calibrator)
         if not isinstance(calibrator, Calibrator):
             raise OptionError(
-                f"{self.map} is a calibrator of several classes; a threshold has one score",
+                f"{self.calibrator} is a calibrator of several classes; a threshold has one score",
                 remedy="name a calibrator of two classes.",
             )
         return calibrator
@@ -355,7 +354,7 @@ class PolicyFile:
     @property
     def name(self) -> str:
         """Name of the calibrator's file."""
-        return PurePath(self.map or "").name
+        return PurePath(self.calibrator or "").name
 
 
 def save_policy(policy: "Policy", policy_file: PolicyFile, output: Output) -> None:

@@ -77,7 +77,7 @@ class PrevalenceOptions(Recalibration):
         tuple[tuple[str, ...], ...],
         measures_option(help="Measures to adjust to the estimate, by any of their names, with commas, or all."),
     ] = ()
-    map: Annotated[
+    calibrator: Annotated[
         str | None,
         option(
             type=click.Path(),
@@ -89,10 +89,10 @@ class PrevalenceOptions(Recalibration):
     def __post_init__(self) -> None:
         if self.at and not self.no_recalibration:
             raise click.UsageError("--at is for probabilities without recalibration; add --no-recalibration.")
-        if self.map == "-":
-            raise click.UsageError("--map writes a file beside the numbers, which go to stdout; name one.")
-        if self.map:
-            check_place(Path(self.map), "--map")
+        if self.calibrator == "-":
+            raise click.UsageError("--calibrator writes a file beside the numbers, which go to stdout; name one.")
+        if self.calibrator:
+            check_place(Path(self.calibrator), "--calibrator")
 
     @property
     def thresholds(self) -> list[float]:
@@ -143,7 +143,10 @@ _VALIDATION = "--score risk --validation old.csv --truth sick"
         ("a partly labelled target", f"baserate prevalence new.csv {_VALIDATION} --target-truth sick"),
         (
             "save a calibrator at the estimated prevalence, and apply it",
-            f"baserate prevalence new.csv {_VALIDATION} --map map.json && baserate apply map.json new.csv -o out.csv",
+            (
+                f"baserate prevalence new.csv {_VALIDATION} --calibrator calibrator.json && baserate apply "
+                f"calibrator.json new.csv -o out.csv"
+            ),
         ),
         (
             "measures at a threshold of 0.3",
@@ -202,7 +205,7 @@ def _estimate_binary(
     )
     line = deployment_headline(deployment, results.data)
     calibrator = None
-    if prevalence_options.map:
+    if prevalence_options.calibrator:
         columns = {"truth": str(deployment.truth), "score": str(deployment.score)}
         calibrator = replace(_posterior(estimate), columns=columns, positive=str(results.data["positive"]))
     print_messages(line, results.data, output, inferred=deployment.positive is None)
@@ -226,7 +229,7 @@ def _estimate_multiclass(deployment: DeploymentOptions, prevalence_options: Prev
     results = shift.prevalence_summary(estimate, target, validation, measures=measures)
     line = deployment_headline(deployment, results.data)
     calibrator = None
-    if prevalence_options.map:
+    if prevalence_options.calibrator:
         posterior = _posterior(estimate)
         calibrator = replace(
             posterior, columns=dict(zip(posterior.labels, target.intake.columns["score"], strict=True))
@@ -244,7 +247,8 @@ def _posterior(estimate: "Prevalence | MulticlassPrevalence") -> Any:  # noqa: A
     shares: Any = estimate.value if several else (estimate.value, 1 - estimate.value)
     if min(shares) <= 0:
         raise FitError(
-            "a class has an estimated share of 0, so that its probability would always be 0", remedy="leave out --map."
+            "a class has an estimated share of 0, so that its probability would always be 0",
+            remedy="leave out --calibrator.",
         )
     return shift.posterior_calibrator(estimate)
 
@@ -257,7 +261,7 @@ def _save(
 ) -> None:
     if calibrator is not None:
         files = " ".join("FILE" if file == "-" else file for file in deployment.file)
-        write_calibrator(calibrator, str(prevalence_options.map), quiet=output.quiet, files=files)
+        write_calibrator(calibrator, str(prevalence_options.calibrator), quiet=output.quiet, files=files)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -285,9 +285,13 @@ class RepriorOptions(SamplingRatios):
     path: Annotated[
         str | None, option("-o", "--output", type=click.Path(allow_dash=True), metavar="FILE", help=ROWS_FILE)
     ] = None
-    map: Annotated[
+    calibrator: Annotated[
         str | None,
-        option(type=click.Path(allow_dash=True), metavar="MAP", help="File for the calibrator itself, as JSON."),
+        option(
+            type=click.Path(allow_dash=True),
+            metavar="FILE",
+            help="File for the calibrator itself, as JSON.",
+        ),
     ] = None
     quiet: Quiet = False
 
@@ -316,16 +320,16 @@ class RepriorOptions(SamplingRatios):
 
     def _check_places(self) -> None:
         """Refuse an output without input, input without output, and files that cannot be written."""
-        if self.path is None and self.map is None:
+        if self.path is None and self.calibrator is None:
             raise click.UsageError(
-                "nothing would be written; name a file for the rows with -o, or for the calibrator with --map."
+                "nothing would be written; name a file for the rows with -o, or for the calibrator with --calibrator."
             )
         if bool(self.file) != (self.path is not None):
             missing = "name the FILE that the rows are in" if self.path else "name a file for the rows with -o"
-            raise click.UsageError(f"{missing}, or write the calibrator alone, with --map.")
-        if self.path == self.map == "-":
+            raise click.UsageError(f"{missing}, or write the calibrator alone, with --calibrator.")
+        if self.path == self.calibrator == "-":
             raise click.UsageError("rows and calibrator cannot both go to stdout; name a file for one of them.")
-        for path in (self.path, self.map):
+        for path in (self.path, self.calibrator):
             if path not in (None, "-"):
                 check_place(Path(str(path)))
 
@@ -343,7 +347,7 @@ class RepriorOptions(SamplingRatios):
         ),
         (
             "the calibrator itself, for `baserate apply` and `baserate export`",
-            "baserate reprior --score risk --from 0.5 --to 0.02 --map map.json",
+            "baserate reprior --score risk --from 0.5 --to 0.02 --calibrator calibrator.json",
         ),
         (
             "several classes, a probability for each",
@@ -370,8 +374,8 @@ def reprior(options: RepriorOptions) -> None:
             raise error.with_options({"to": "name"}) from error
     if not options.quiet:
         _print_example(calibrator)
-    if options.map is not None:
-        write_calibrator(calibrator, options.map, quiet=options.quiet)
+    if options.calibrator is not None:
+        write_calibrator(calibrator, options.calibrator, quiet=options.quiet)
 
 
 def _make_calibrator(options: RepriorOptions) -> "Calibrator | MulticlassCalibrator":

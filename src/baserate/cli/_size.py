@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import click
 from click.core import ParameterSource
 
-from baserate._domains import DRAWS, HALF_WIDTH, SHARE, SPREAD_RATIO
+from baserate._domains import HALF_WIDTH, SAMPLES, SHARE, SPREAD_RATIO
 from baserate.cli._declarations import CONTEXT_OBJECT, Output, argument, command, option
 from baserate.cli._io import print_results
 from baserate.cli._options import Level, MeasureSettings, Seed, bind_settings, example_options
@@ -158,10 +158,10 @@ class Simulation:
     level: Annotated[
         float, option(type=read_level, metavar="SHARE", help="Share of simulated samples in that interval.")
     ] = 0.95
-    draws: Annotated[
+    n_simulations: Annotated[
         int | None,
         option(
-            type=whole_number(DRAWS._replace(low=400)),
+            type=whole_number(SAMPLES._replace(low=400)),
             default="20000, or 2000 of rows",
             help="Number of simulated samples of each size.",
         ),

@@ -425,7 +425,7 @@ def _policy_summary(policy: Policy) -> Row:
 
 def _policy_actions(policy: Policy) -> Row:
     """Describe the actions of a policy: a single cut by its thresholds, otherwise as in the policy file."""
-    after = {} if policy.map is None else {"map": policy.map.method}
+    after = {} if policy.calibrator is None else {"map": policy.calibrator.method}
     if not (policy.needs_group or policy.needs_id):
         return {**after, "thresholds": list(policy.cut.thresholds), "actions": list(policy.cut.actions)}
     content = policy_content(policy)

@@ -343,7 +343,9 @@ def _bind_arguments(function: Callable[..., Any], *args: Any, **options: Any) ->
     return arguments | more
 
 
-def choose_policy(tallies: Tallies, rule: Rule, *, model: str | None = None, map: Calibrator | None = None) -> Policy:  # noqa: A002
+def choose_policy(
+    tallies: Tallies, rule: Rule, *, model: str | None = None, calibrator: Calibrator | None = None
+) -> Policy:
     """Choose a policy on all rows, with everything that applying it to new rows needs.
 
     Parameters
@@ -354,7 +356,7 @@ def choose_policy(tallies: Tallies, rule: Rule, *, model: str | None = None, map
         Rule with its options bound by `functools.partial`, or any function from a curve to a policy.
     model
         Name of the model; needed where there are several.
-    map
+    calibrator
         Calibrator to apply first. The rule then chooses among calibrated probabilities, and the policy is expressed on
         the raw scores.
 
@@ -376,7 +378,7 @@ def choose_policy(tallies: Tallies, rule: Rule, *, model: str | None = None, map
     if name == tallies.intake.columns.get("predicted"):
         raise OptionError(f"{name} contains labels, and a policy is for scores", remedy="name a column of scores.")
     tally = tallies.pooled(name)
-    policy = rule(Curve(tally)) if map is None else _choose_after_calibrator(map, tally, rule)
+    policy = rule(Curve(tally)) if calibrator is None else _choose_after_calibrator(calibrator, tally, rule)
     truth = tallies.intake.columns.get("truth")
     columns = {**({"truth": truth} if isinstance(truth, str) else {}), "score": name}
     return replace(policy, columns=columns, positive=str(tallies.intake.positive))
@@ -384,12 +386,12 @@ def choose_policy(tallies: Tallies, rule: Rule, *, model: str | None = None, map
 
 def _choose_after_calibrator(calibrator: Calibrator, tally: Tally, rule: Rule) -> Policy:
     """Let a rule choose among calibrated scores, and express the policy on the raw scores."""
-    policy = on_raw_scores(rule(Curve(tally.with_scores(calibrator(tally.score)))), calibrator, seen=tally.score)
+    policy = on_raw_scores(rule(Curve(tally.with_scores(calibrator(tally.score)))), calibrator, scores=tally.score)
     notes = (*policy.notes, *[SAME_ROWS] * calibrator.was_fitted_on(tally))
     return replace(policy, chosen_on=policy.chosen_on and tally.digest, notes=notes)
 
 
-def on_raw_scores(policy: Policy, calibrator: Calibrator, /, *, seen: npt.ArrayLike = ()) -> Policy:
+def on_raw_scores(policy: Policy, calibrator: Calibrator, /, *, scores: npt.ArrayLike = ()) -> Policy:
     """Return the policy on raw scores that equals a policy on calibrated scores.
 
     Applying it needs no calibrator: comparing with a number is the same in every language and on every machine, which
@@ -401,7 +403,7 @@ def on_raw_scores(policy: Policy, calibrator: Calibrator, /, *, seen: npt.ArrayL
         Policy on calibrated scores.
     calibrator
         Calibrator from raw scores to calibrated ones.
-    seen
+    scores
         Raw scores of the data. A threshold that is the calibrated value of one of them becomes the least such score;
         any other becomes the least number that the calibrator maps to it or above. Where all are float32, thresholds
         also separate their decimal digits.
@@ -416,14 +418,14 @@ def on_raw_scores(policy: Policy, calibrator: Calibrator, /, *, seen: npt.ArrayL
     >>> from baserate import Cut, calibrate, decide
     >>> halved = calibrate.prevalence(at=0.5, to=0.2)
     >>> policy = Policy(by_group={(): Cut((0.2, 0.5), ("pass", "refer", "flag"))}, otherwise="refuse")
-    >>> decide.on_raw_scores(policy, halved, seen=[0.5, 0.8]).cut
+    >>> decide.on_raw_scores(policy, halved, scores=[0.5, 0.8]).cut
     Cut(thresholds=(0.5, 0.8), actions=('pass', 'refer', 'flag'))
     """
-    if policy.map is not None:
+    if policy.calibrator is not None:
         raise OptionError("the policy is on raw scores already", remedy="give one on calibrated scores.")
-    scores = np.unique(np.asarray(seen, dtype=np.float64))
+    scores = np.unique(np.asarray(scores, dtype=np.float64))
     by_group = {group: _invert_treatment(each, calibrator, scores) for group, each in policy.by_group.items()}
-    return separate_float32(replace(policy, by_group=by_group, map=calibrator), scores)
+    return separate_float32(replace(policy, by_group=by_group, calibrator=calibrator), scores)
 
 
 def _invert_treatment(treatment: Treatment, calibrator: Calibrator, scores: Floats) -> Treatment:

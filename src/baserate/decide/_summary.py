@@ -63,17 +63,17 @@ class Validation:
     """How a choice is validated on the rows that it was made on: by the bootstrap, and by cross-validation.
 
     >>> Validation(folds=5)
-    Validation(draws=1000, folds=5)
+    Validation(n_bootstrap=1000, folds=5)
     """
 
-    draws: int = N_BOOTSTRAP
+    n_bootstrap: int = N_BOOTSTRAP
     """Number of bootstrap samples; 0 for none."""
     folds: int = 0
     """Number of folds of cross-validation; 0 for none."""
 
     def __post_init__(self) -> None:
-        if self.draws != 0:
-            check_domain("draws", self.draws, _domains.DRAWS.or_none)
+        if self.n_bootstrap != 0:
+            check_domain("n_bootstrap", self.n_bootstrap, _domains.SAMPLES.or_none)
         if self.folds != 0:
             check_domain("folds", self.folds, FOLDS.or_none)
 
@@ -84,7 +84,7 @@ def summary(
     *,
     measures: Iterable[str | Measure] | None = None,
     costs: Costs | None = None,
-    draws: int | Validation = N_BOOTSTRAP,
+    validation: int | Validation = N_BOOTSTRAP,
     interval: IntervalOptions | None = IntervalOptions(),  # noqa: B008  (it is immutable)
 ) -> Results:
     """Summarize a rule's choice for each model: thresholds, performance, optimism, and the choices of other rules.
@@ -102,7 +102,7 @@ def summary(
         Measures of the confusion matrix, or their names; the usual ones by default.
     costs
         Costs of decisions; they add the expected cost per case, and the rule of least cost to the comparison.
-    draws
+    validation
         Number of bootstrap samples, 0 for none; or a `Validation`, with cross-validation.
     interval
         Level, method and seed of the confidence intervals; None for numbers alone.
@@ -118,29 +118,31 @@ def summary(
     --------
     >>> from baserate import decide, read
     >>> t = read.tallies({"sick": [1, 0, 1, 0], "risk": [0.9, 0.6, 0.4, 0.1]}, truth="sick", score="risk")
-    >>> results = decide.summary(t, decide.youden, draws=100)
+    >>> results = decide.summary(t, decide.youden, validation=100)
     >>> {row["rule"]: row["value"] for row in results.rows() if row["measure"] == "threshold"}["youden"]
     0.9
     """
     check_tallies(tallies)
     selected = select_measures(measures, costs)
     _check_method(interval, selected, tallies)
-    trial = draws if isinstance(draws, Validation) else Validation(draws)
+    trial = validation if isinstance(validation, Validation) else Validation(validation)
     curves = {model: Curve(tallies.pooled(model)) for model in tallies.models}
     policies = {model: rule(curve) for model, curve in curves.items()}
     folded = {model: _cross_validate(curve, rule, selected, trial.folds, interval) for model, curve in curves.items()}
     rows: list[Row] = []
     notes = list(_note_dominated_models(curves))
     for model, curve in curves.items():
-        bootstrap = _bootstrap(curve, rule, selected, trial.draws, interval) if policies[model].chosen_on else None
+        bootstrap = (
+            _bootstrap(curve, rule, selected, trial.n_bootstrap, interval) if policies[model].chosen_on else None
+        )
         of = f"{model}: " if len(curves) > 1 else ""
         own = (*policies[model].notes, *_note_failed_samples(bootstrap), *_note_reversed_scores(curve))
         notes += [f"{of}{note}" for note in own]
         for group, part in evaluate_groups(tallies, policies[model], model).items():
             place = {"rule": policies[model].rule, "model": model, "group": group_attributes(tallies, group)}
-            validation = (bootstrap, folded[model]) if group is None else (None, None)
+            validated = (bootstrap, folded[model]) if group is None else (None, None)
             performance = performance_rows(policies[model], part, selected, interval)
-            rows += [place | row | _validation_columns(*validation, row) for row in performance]
+            rows += [place | row | _validation_columns(*validated, row) for row in performance]
         others = _other_rule_rows(curve, policies[model], costs, interval)
         rows += [row | {"model": model, "group": None} for row in others]
     details = add_measure_settings(_same_data(policies, rows, notes) | _fold_thresholds(folded), selected)
@@ -148,11 +150,13 @@ def summary(
 
 
 def _bootstrap(
-    curve: Curve, rule: Rule, measures: Sequence[Measure], draws: int, interval: IntervalOptions | None
+    curve: Curve, rule: Rule, measures: Sequence[Measure], n_bootstrap: int, interval: IntervalOptions | None
 ) -> ThresholdBootstrap | None:
-    if interval is None or not draws:
+    if interval is None or not n_bootstrap:
         return None
-    return bootstrap_threshold(curve, rule, measures=measures, draws=draws, seed=interval.seed, level=interval.level)
+    return bootstrap_threshold(
+        curve, rule, measures=measures, n_bootstrap=n_bootstrap, seed=interval.seed, level=interval.level
+    )
 
 
 def _cross_validate(

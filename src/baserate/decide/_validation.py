@@ -96,7 +96,7 @@ def evaluate_folds(tally: Tally, policy: Policy, rule: Rule, *, folds: int, repe
     def evaluate_divisions(rng: np.random.Generator, many: int) -> Floats:
         return np.array([_evaluate_division(tally, evaluate, folds, rng) for _ in range(many)])
 
-    cells = sample_in_blocks(evaluate_divisions, draws=repeats, seed=seed, size=tally.mass.size * folds)
+    cells = sample_in_blocks(evaluate_divisions, n_samples=repeats, seed=seed, size=tally.mass.size * folds)
     return FoldTables(cells[..., :4], cells[..., 4:])
 
 
@@ -365,7 +365,7 @@ def bootstrap_threshold(
     rule: Rule,
     *,
     measures: Iterable[str | Measure] = DEFAULT_MEASURES[Counts],
-    draws: int = N_BOOTSTRAP,
+    n_bootstrap: int = N_BOOTSTRAP,
     seed: Seed = 0,
     level: float = 0.95,
 ) -> ThresholdBootstrap:
@@ -387,7 +387,7 @@ def bootstrap_threshold(
         Curve of the data.
     rule, measures, level
         As in `cross_validate_rule`.
-    draws
+    n_bootstrap
         Number of bootstrap samples.
     seed
         Random seed.
@@ -401,7 +401,7 @@ def bootstrap_threshold(
     --------
     >>> from baserate import curve, decide, population, tally
     >>> c = curve(tally(*population.binormal(means=(0, 1)).draw(200, 1)))
-    >>> results = decide.bootstrap_threshold(c, decide.youden, measures=["youden"], draws=200)
+    >>> results = decide.bootstrap_threshold(c, decide.youden, measures=["youden"], n_bootstrap=200)
     >>> threshold = results.intervals[0]
     >>> round(threshold.low, 2), round(threshold.value, 2), round(threshold.high, 2)
     (-0.18, 0.34, 0.93)
@@ -409,7 +409,7 @@ def bootstrap_threshold(
     0.03
     """
     check_curve(curve)
-    check_n_samples(draws)
+    check_n_samples(n_bootstrap, "n_bootstrap")
     request, selected = EstimateRequest(level), [as_table_measure(each) for each in measures]
     policy = rule(curve)
     exact = _max_exact_rows(rule)
@@ -418,10 +418,10 @@ def bootstrap_threshold(
     many = len(policy.cut.thresholds)
     again = _resampler(pooled.tally, rule, way, many)
     rng = make_generator(seed)
-    rows = sample_in_blocks(again, draws=draws, seed=rng, size=pooled.tally.mass.size // _BLOCK_FACTOR)
+    rows = sample_in_blocks(again, n_samples=n_bootstrap, seed=rng, size=pooled.tally.mass.size // _BLOCK_FACTOR)
     state, thresholds, sample_cells = rows[:, 0], rows[:, 1 : 1 + many], rows[:, 1 + many :]
     usable = state == _SAME
-    how = f"{draws} {resampling_method(curve.tally, way, exact=exact)}"
+    how = f"{n_bootstrap} {resampling_method(curve.tally, way, exact=exact)}"
     intervals = tuple(
         _threshold_interval(at, thresholds[usable, place], request, how)
         for place, at in enumerate(policy.cut.thresholds)
@@ -429,7 +429,7 @@ def bootstrap_threshold(
     performance = {}
     if policy.cut.has_table:
         samples = _BootstrapTables(Counts(*sample_cells[usable].T), _tables_at(pooled, thresholds[usable]))
-        repeats = max(draws // _SAMPLES_PER_DIVISION, 2)
+        repeats = max(n_bootstrap // _SAMPLES_PER_DIVISION, 2)
         parts = min(_FOLDS, int(curve.tally.rows.sum(dtype=np.int64)) // _ROWS_IN_FOLD)
         folds = evaluate_folds(pooled.tally, policy, rule, folds=parts, repeats=repeats, seed=rng)
         for each in selected:

@@ -59,7 +59,7 @@ def reliability(
     data: Data,
     *,
     what: ReliabilityCurve = "isotonic",
-    drawn: CurveOptions = CurveOptions(),  # noqa: B008  (it is immutable)
+    options: CurveOptions = CurveOptions(),  # noqa: B008  (it is immutable)
     ax: Axes | None = None,
 ) -> Drawing:
     """Draw a reliability diagram (calibration curve): observed against predicted risk, with counts below.
@@ -72,7 +72,7 @@ def reliability(
         One model, several by name, or tallies with groups; the scores must be probabilities.
     what
         "isotonic" or "lowess", a curve with a band; or "binned", with an interval per bin.
-    drawn
+    options
         Kind of band and number of bins. The default band is a consistency band: where the curve would lie if all
         probabilities were calibrated.
     ax
@@ -87,7 +87,7 @@ def reliability(
     --------
     >>> from baserate import draw, infer, tally
     >>> data = tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3])
-    >>> drawing = draw.reliability(data, what="binned", drawn=infer.CurveOptions(bins=2))
+    >>> drawing = draw.reliability(data, what="binned", options=infer.CurveOptions(bins=2))
     >>> [(row["probability"], row["share"], row["mass"]) for row in drawing.rows()]
     [(0.2, 0.0, 2.0), (0.8500000000000001, 1.0, 2.0)]
     """
@@ -96,9 +96,9 @@ def reliability(
             f"what is {what!r}; expected one of {', '.join(_RELIABILITY_CURVES)}.", option="what", value=what
         )
     tallies = probability_tallies(data)
-    parts = {"curve": calibration_curves(tallies, what, drawn=drawn, points=POINTS)}
+    parts = {"curve": calibration_curves(tallies, what, options=options, points=POINTS)}
     if what != "binned":
-        counts = calibration_curves(tallies, "binned", drawn=CurveOptions(bins=_FINE))
+        counts = calibration_curves(tallies, "binned", options=CurveOptions(bins=_FINE))
         columns = ("model", "group", "lower", "upper", "mass")
         parts["counts"] = Results({name: counts.columns[name] for name in columns}, counts.data)
     few = len(list(split_series(parts["curve"]))) < MANY_SERIES
@@ -173,7 +173,7 @@ _AXIS_MARGIN = 1.6
 def likelihood_ratio(
     data: Data,
     *,
-    drawn: CurveOptions = CurveOptions(),  # noqa: B008  (it is immutable)
+    options: CurveOptions = CurveOptions(),  # noqa: B008  (it is immutable)
     ax: Axes | None = None,
 ) -> Drawing:
     """Draw the likelihood ratio of each probability: observed, and implied by the probabilities.
@@ -186,7 +186,7 @@ def likelihood_ratio(
     ----------
     data
         One model, several by name, or tallies with groups; the scores must be probabilities.
-    drawn
+    options
         Number and kind of bins, and the confidence level.
     ax
         Matplotlib axes to paint on; new ones by default.
@@ -199,13 +199,13 @@ def likelihood_ratio(
     Examples
     --------
     >>> from baserate import draw, infer, tally
-    >>> drawing = draw.likelihood_ratio(tally([0, 1, 0, 1], [0.2, 0.2, 0.2, 0.8]), drawn=infer.CurveOptions(bins=2))
+    >>> drawing = draw.likelihood_ratio(tally([0, 1, 0, 1], [0.2, 0.2, 0.2, 0.8]), options=infer.CurveOptions(bins=2))
     >>> [(row["probability"], row["ratio"]) for row in drawing.rows()]
     [(0.20000000000000004, 0.5), (0.8, inf)]
     """
     tallies = probability_tallies(data)
     check_both_classes(tallies, "a likelihood ratio")
-    parts = {"curve": calibration_curves(tallies, "likelihood_ratio", drawn=drawn)}
+    parts = {"curve": calibration_curves(tallies, "likelihood_ratio", options=options)}
     return _figure.make_drawing(
         "likelihood_ratio", parts, _paint_likelihood_ratio, ax=ax, size=fit_size(parts["curve"])
     )

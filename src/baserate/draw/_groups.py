@@ -91,7 +91,7 @@ def groups(
             remedy=f"Read Tallies with {keyword('group')}, the column of the groups.",
         )
     threshold_or_policy = threshold if policy is None else policy
-    table = group_table(data, decided=threshold_or_policy, measures=measures, interval=IntervalOptions(level=level))
+    table = group_table(data, policy=threshold_or_policy, measures=measures, interval=IntervalOptions(level=level))
     return make_drawing(
         "groups", {"groups": table}, _paint_groups, ax=ax, size=_figure_size(table.rows(), len(data.models))
     )

@@ -172,7 +172,7 @@ def cross_validate(  # noqa: PLR0913  (all but two are seldom given)
     goal: Goal,
     *,
     choose: PolicyRule | None = None,
-    deal: Folds = Folds(),
+    folds: Folds = Folds(),
     interval: IntervalOptions = IntervalOptions(),  # noqa: B008  (it is immutable)
     model: str | None = None,
     otherwise: str = REFUSE,
@@ -193,7 +193,7 @@ def cross_validate(  # noqa: PLR0913  (all but two are seldom given)
         Parities, tolerances, costs and prevalence.
     choose
         Function of tallies and a goal that returns a policy; the default is `optimal_policy`.
-    deal
+    folds
         Number of folds, repetitions and random seed; `Folds(folds=2, repeats=100)` makes 200 random halves.
     interval
         Method and level of the confidence intervals.
@@ -227,22 +227,22 @@ def cross_validate(  # noqa: PLR0913  (all but two are seldom given)
     task = _CrossValidation(tallies, participants, choose or partial(optimal_policy, otherwise=otherwise))
     policy = task.choose(tallies, goal)
     check_actions(actions_of(policy.by_group.values()), {PASS, REFER, FLAG})
-    results = _cross_validate(task, one_model, deal, watch)
+    results = _cross_validate(task, one_model, folds, watch)
     # Tables of one partition only: over several, each row would count more than once.
-    first = results[: len(results) // deal.repeats]
+    first = results[: len(results) // folds.repeats]
     tables = {group: combine_counts([part.tables[group] for part in first]) for group in participants.curves}
     all_tables = group_tables(participants.tallies, policy, participants.model)
     apparent = {group: table for group, table in all_tables.items() if group in tables}
     rates = {rate: {g: interval.of(MEASURES[rate], each) for g, each in tables.items()} for rate in goal.rates}
     gaps = {rate: make_read_only(np.array([_rate_gap(part.tables, rate) for part in results])) for rate in goal.rates}
     cost = partial(expected_cost, costs=goal.costs)
-    summary = {"dealt": {**asdict(deal), "folds": len(first)}, "notes": _notes(one_model, participants, results)}
+    summary = {"dealt": {**asdict(folds), "folds": len(first)}, "notes": _notes(one_model, participants, results)}
     return ParityValidation(
         policy=policy,
         tables=tables,
         rates=rates,
         gaps=gaps,
-        null_gaps=_null_means(first, goal.rates, interval, deal.seed),
+        null_gaps=_null_means(first, goal.rates, interval, folds.seed),
         apparent=rate_gaps(apparent, goal.rates),
         cost=interval.of(cost, combine_counts([*tables.values()])),
         cost_apparent=cost(combine_counts([*apparent.values()])),
@@ -347,7 +347,7 @@ def _null_gaps(tables: Tables, measure: Measure, interval: IntervalOptions, rng:
     if len(defined) < 2:
         return NullGaps(None, None)
     estimates = [interval.of(measure, each) for each in defined]
-    return simulate_null_gaps(measure, defined, estimates, draws=_N_SIMULATIONS, rng=rng)
+    return simulate_null_gaps(measure, defined, estimates, n_simulations=_N_SIMULATIONS, rng=rng)
 
 
 def _head(

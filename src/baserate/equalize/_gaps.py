@@ -82,7 +82,12 @@ class NullGaps(NamedTuple):
 
 
 def simulate_null_gaps(
-    measure: Measure, inputs: Sequence[Any], estimates: Sequence[Estimate], *, draws: int, rng: np.random.Generator
+    measure: Measure,
+    inputs: Sequence[Any],
+    estimates: Sequence[Estimate],
+    *,
+    n_simulations: int,
+    rng: np.random.Generator,
 ) -> NullGaps:
     """Simulate the greatest difference between groups of these sizes that do not differ.
 
@@ -95,22 +100,24 @@ def simulate_null_gaps(
         # Sort groups: the sampler consumes random numbers in their order, and the order must not change a result.
         order = sorted((round(each.trials), round(each.hits)) for each in shares)
         trials, hits = np.array(order, dtype=np.int64).T
-        _check_memory(draws, len(trials), 2.0)
-        hits_by_group = rng.multivariate_hypergeometric(trials, int(hits.sum()), size=draws)
+        _check_memory(n_simulations, len(trials), 2.0)
+        hits_by_group = rng.multivariate_hypergeometric(trials, int(hits.sum()), size=n_simulations)
         return NullGaps(np.ptp(hits_by_group / trials, axis=1), PERMUTATION_NULL)
     if _has_weights(measure, inputs):
-        return NullGaps(np.ptp(_simulate_weighted(measure, inputs, draws, rng), axis=1), WEIGHTED_NULL)
+        return NullGaps(np.ptp(_simulate_weighted(measure, inputs, n_simulations, rng), axis=1), WEIGHTED_NULL)
     levels = [each.level or np.nan for each in estimates]
     errors = np.sort([(each.high - each.low) / 2 for each in estimates]) / normal_quantile(levels[0])
     if not np.isfinite(errors).all():
         return NullGaps(None, None, "the interval of a group is undefined, and so is the null distribution")
-    _check_memory(draws, len(errors), 2.0)
-    return NullGaps(np.ptp(rng.standard_normal((draws, len(errors))) * errors, axis=1), NORMAL_NULL)
+    _check_memory(n_simulations, len(errors), 2.0)
+    return NullGaps(np.ptp(rng.standard_normal((n_simulations, len(errors))) * errors, axis=1), NORMAL_NULL)
 
 
 def _check_memory(draws: int, groups: int, numbers: float) -> None:
     """Check that simulations with some numbers for each group fit into memory."""
-    check_memory(f"{draws} simulations of {groups} groups", numbers * draws * groups, "Give fewer draws")
+    check_memory(
+        f"{draws} simulations of {groups} groups", numbers * draws * groups, "Reduce the number of permutations"
+    )
 
 
 def measure_rng(seed: np.random.Generator, name: str) -> np.random.Generator:
@@ -286,11 +293,11 @@ class GroupSpread:
 def group_gaps(  # noqa: PLR0913  (all but the first are seldom given)
     tallies: Tallies,
     *,
-    decided: Decisions = None,
+    policy: Decisions = None,
     measures: Iterable[str | Measure] | None = None,
     by: str | Sequence[str] | None = None,
     interval: IntervalOptions = IntervalOptions(),  # noqa: B008  (it is immutable)
-    draws: int = N_PERMUTATIONS,
+    n_permutations: int = N_PERMUTATIONS,
     min_size: int = MIN_SIZE,
 ) -> Results:
     """Summarize the disparity between all groups by several definitions, with a null reference and a p-value.
@@ -301,11 +308,11 @@ def group_gaps(  # noqa: PLR0913  (all but the first are seldom given)
 
     Parameters
     ----------
-    tallies, decided, measures, by
+    tallies, policy, measures, by
         As in `group_table`.
     interval
         Confidence level and random seed.
-    draws
+    n_permutations
         Number of permutations or simulations of the null distribution.
     min_size
         Least number of rows on which a value must rest to take part. A small group raises the null reference and may
@@ -329,13 +336,13 @@ def group_gaps(  # noqa: PLR0913  (all but the first are seldom given)
     >>> row["parity"], row["kind"], round(row["value"], 3), round(row["floor"], 2), row["p"] < 0.02
     ('equal-opportunity', 'max_difference', 0.2, 0.06, True)
     """
-    check_n_samples(draws)
-    counts = count_groups(tallies, decided, measures, by)
+    check_n_samples(n_permutations)
+    counts = count_groups(tallies, policy, measures, by)
     size = check_min_size(min_size)
-    spreads = spread_groups(counts, interval, draws, size)
+    spreads = spread_groups(counts, interval, n_permutations, size)
     notes = [*exclusion_notes(counts, size), *gap_notes(counts, spreads)]
     results = counts.results(GAP_COLUMNS, gap_rows(counts, spreads), notes, interval)
-    return Results(results.columns, {**results.data, "draws": draws, "min_size": size})
+    return Results(results.columns, {**results.data, "draws": n_permutations, "min_size": size})
 
 
 def spread_groups(
@@ -386,7 +393,7 @@ def _spread_model(model: ModelCounts, interval: IntervalOptions, draws: int, min
         chance = NullGaps(None, None, _FEW_GROUPS)
         if len(defined) > 1:
             tables, known = ([each[group] for group in defined] for each in (every, estimates))
-            chance = simulate_null_gaps(measure, tables, known, draws=draws, rng=measure_rng(seed, info.name))
+            chance = simulate_null_gaps(measure, tables, known, n_simulations=draws, rng=measure_rng(seed, info.name))
         values = {group: estimates[group].value for group in defined}
         yield GroupSpread(measure, values, chance, lacking, small, min_size)
 

@@ -322,7 +322,7 @@ class GroupCounts:
 
 def count_groups(
     tallies: Tallies,
-    decided: Decisions,
+    policy: Decisions,
     measures: Iterable[str | Measure] | None,
     by: str | Sequence[str] | None,
 ) -> GroupCounts:
@@ -337,10 +337,10 @@ def count_groups(
     _require_groups(tallies)
     attributes = tallies.attributes if by is None else (by,) if isinstance(by, str) else tuple(by)
     checked = _check_measures(DEFAULT_MEASURES if measures is None else measures)
-    policies = _find_policies(tallies, decided, checked)
+    policies = _find_policies(tallies, policy, checked)
     models = []
-    for model, policy in policies.items():
-        parts = _sort_groups(evaluate_groups(tallies, policy, model, by=attributes))
+    for model, each in policies.items():
+        parts = _sort_groups(evaluate_groups(tallies, each, model, by=attributes))
         models.append(ModelCounts(model, parts, _supported_measures(tallies, model, checked)))
     return GroupCounts(tallies, attributes, tuple(models), policies)
 
@@ -355,17 +355,17 @@ def _check_measures(measures: Iterable[str | Measure]) -> tuple[Measure, ...]:
     return checked
 
 
-def _find_policies(tallies: Tallies, decided: Decisions, measures: Sequence[Measure]) -> Mapping[str, Policy]:
+def _find_policies(tallies: Tallies, policy: Decisions, measures: Sequence[Measure]) -> Mapping[str, Policy]:
     """Return the policy of each model; a threshold becomes a policy with one cut."""
-    if isinstance(decided, Policy | Mapping):
-        policies = policies_by_model(tallies, decided)
-        bands = [model for model, policy in policies.items() if not has_table(policy.actions)]
+    if isinstance(policy, Policy | Mapping):
+        policies = policies_by_model(tallies, policy)
+        bands = [model for model, each in policies.items() if not has_table(each.actions)]
         if bands:
             actions = ", ".join(policies[bands[0]].actions)
             raise OptionError(f"a policy into {actions} has no confusion matrix", remedy="give another policy.")
         return policies
     needed = any(describe(each).of is Counts for each in measures)
-    thresholds = {model: _threshold(tallies, model, decided) if needed else inf for model in tallies.models}
+    thresholds = {model: _threshold(tallies, model, policy) if needed else inf for model in tallies.models}
     return {model: Policy(by_group={(): Cut((at,))}, otherwise=REFUSE) for model, at in thresholds.items()}
 
 

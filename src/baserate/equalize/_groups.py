@@ -46,7 +46,7 @@ TABLE_COLUMNS = (
 def group_table(
     tallies: Tallies,
     *,
-    decided: Decisions = None,
+    policy: Decisions = None,
     measures: Iterable[str | Measure] | None = None,
     by: str | Sequence[str] | None = None,
     interval: IntervalOptions = IntervalOptions(),  # noqa: B008  (it is immutable)
@@ -58,7 +58,7 @@ def group_table(
     ----------
     tallies
         Rows that were read with groups.
-    decided
+    policy
         Threshold or policy; the default is 0.5 if the scores are probabilities.
     measures
         Names of measures, also of ranks and probabilities; the default is flag rate, sensitivity, FPR, precision and
@@ -87,7 +87,7 @@ def group_table(
     >>> [(row["group"], row["value"], row["trials"], row["small"]) for row in table.rows()]
     [(None, 0.5, 2, False), ({'sex': 'f'}, 1.0, 1, True), ({'sex': 'm'}, 0.0, 1, True)]
     """
-    counts = count_groups(tallies, decided, measures, by)
+    counts = count_groups(tallies, policy, measures, by)
     return counts.results(TABLE_COLUMNS, table_rows(counts, interval, check_min_size(min_size)), (), interval)
 
 
@@ -121,7 +121,7 @@ DIFFERENCE_COLUMNS = (
 def group_differences(  # noqa: PLR0913  (all but the first are seldom given)
     tallies: Tallies,
     *,
-    decided: Decisions = None,
+    policy: Decisions = None,
     measures: Iterable[str | Measure] | None = None,
     by: str | Sequence[str] | None = None,
     reference: Reference = None,
@@ -137,7 +137,7 @@ def group_differences(  # noqa: PLR0913  (all but the first are seldom given)
 
     Parameters
     ----------
-    tallies, decided, measures, by
+    tallies, policy, measures, by
         As in `group_table`.
     reference
         Group to compare with: its label, a tuple of labels, or a mapping from attribute to label. The default is the
@@ -165,7 +165,7 @@ def group_differences(  # noqa: PLR0913  (all but the first are seldom given)
     >>> row["group"], round(row["value"], 4), round(row["p"], 4)
     ({'sex': 'f'}, -0.2, 0.0081)
     """
-    counts = count_groups(tallies, decided, measures, by)
+    counts = count_groups(tallies, policy, measures, by)
     group, size = find_reference(counts, reference), check_min_size(min_size)
     rows = difference_rows(counts, interval, group, size)
     results = counts.results(DIFFERENCE_COLUMNS, rows, exclusion_notes(counts, size), interval)
@@ -242,11 +242,11 @@ COLUMNS = tuple(dict.fromkeys(("table", *TABLE_COLUMNS, *DIFFERENCE_COLUMNS, *_g
 def compare_groups(  # noqa: PLR0913  (all but the first are seldom given)
     tallies: Tallies,
     *,
-    decided: Decisions = None,
+    policy: Decisions = None,
     measures: Iterable[str | Measure] | None = None,
     by: str | Sequence[str] | None = None,
     interval: IntervalOptions = IntervalOptions(),  # noqa: B008  (it is immutable)
-    draws: int = _gaps.N_PERMUTATIONS,
+    n_permutations: int = _gaps.N_PERMUTATIONS,
     reference: Reference = None,
     min_size: int = MIN_SIZE,
 ) -> Results:
@@ -256,9 +256,9 @@ def compare_groups(  # noqa: PLR0913  (all but the first are seldom given)
 
     Parameters
     ----------
-    tallies, decided, measures, by, interval
+    tallies, policy, measures, by, interval
         As in `group_table`.
-    draws
+    n_permutations
         Number of permutations or simulations of the null distribution of gaps.
     reference
         Reference group of the differences, as in `group_differences`.
@@ -276,16 +276,16 @@ def compare_groups(  # noqa: PLR0913  (all but the first are seldom given)
     >>> from baserate import equalize, read
     >>> people = {"sick": [1, 0, 1, 0], "risk": [0.9, 0.6, 0.4, 0.1], "sex": ["f", "f", "m", "m"]}
     >>> t = read.tallies(people, truth="sick", score="risk", group="sex")
-    >>> rows = equalize.compare_groups(t, measures=["flag_rate"], draws=100, min_size=1).rows()
+    >>> rows = equalize.compare_groups(t, measures=["fpr"], n_permutations=100, min_size=1).rows()
     >>> [(row["table"], row["group"], row["value"]) for row in rows if row["kind"] in (None, "max_difference")]
     ... # doctest: +NORMALIZE_WHITESPACE
     [('group', None, 0.5), ('group', {'sex': 'f'}, 1.0), ('group', {'sex': 'm'}, 0.0),
      ('difference', {'sex': 'm'}, -1.0), ('gap', {'sex': 'f'}, 1.0)]
     """
-    check_n_samples(draws)
-    counts = count_groups(tallies, decided, measures, by)
+    check_n_samples(n_permutations, "n_permutations")
+    counts = count_groups(tallies, policy, measures, by)
     size, other = check_min_size(min_size), find_reference(counts, reference)
-    spreads = _gaps.spread_groups(counts, interval, draws, size)
+    spreads = _gaps.spread_groups(counts, interval, n_permutations, size)
     tables: dict[str, Iterable[Row]] = {
         "group": table_rows(counts, interval, size),
         "difference": difference_rows(counts, interval, other, size),
@@ -294,7 +294,7 @@ def compare_groups(  # noqa: PLR0913  (all but the first are seldom given)
     rows = [{"table": name, **row} for name, each in tables.items() for row in each]
     notes = [*exclusion_notes(counts, size), *_gaps.gap_notes(counts, spreads)]
     results = counts.results(COLUMNS, rows, notes, interval)
-    data = {**results.data, "draws": draws, "reference": counts.attributes_of(other), "min_size": size}
+    data = {**results.data, "draws": n_permutations, "reference": counts.attributes_of(other), "min_size": size}
     return Results(results.columns, data)
 
 
@@ -328,7 +328,7 @@ def compare_attributes(
     >>> from baserate import equalize, read
     >>> people = {"sick": [1, 0, 1, 0], "risk": [0.9, 0.6, 0.4, 0.1], "sex": [*"ffmm"], "site": [*"abab"]}
     >>> t = read.tallies(people, truth="sick", score="risk", group=["sex", "site"])
-    >>> results = equalize.compare_attributes(t, ["sex", "site"], measures=["flag_rate"], draws=100, min_size=1)
+    >>> results = equalize.compare_attributes(t, ["sex", "site"], measures=["fpr"], n_permutations=100, min_size=1)
     >>> results.data["by"]
     ['sex', 'site', 'sex, site']
     """

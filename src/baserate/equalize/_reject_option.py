@@ -166,12 +166,12 @@ def _best_column(bands: Floats) -> Floats:
 RULE = "reject-option"
 
 
-def reject_option(  # noqa: PLR0913  (what is favoured, and how a band is chosen)
+def reject_option(  # noqa: PLR0913  (what is favored, and how a band is chosen)
     groups: Groups,
     goal: Goal,
     *,
-    favour: Any,  # noqa: ANN401  (a label of whatever kind, a group, or several)
-    favourable: Literal["pass", "flag"],
+    favor: Any,  # noqa: ANN401  (a label of whatever kind, a group, or several)
+    favorable: Literal["pass", "flag"],
     around: float | None = None,
     objective: str | Measure | None = None,
     model: str | None = None,
@@ -185,9 +185,9 @@ def reject_option(  # noqa: PLR0913  (what is favoured, and how a band is chosen
     ----------
     groups, goal, model, otherwise
         As in `optimal_policy`.
-    favour
+    favor
         Group to favor, or a list of groups: a tuple of labels, or a plain label if there is one attribute.
-    favourable
+    favorable
         The favorable action, "pass" or "flag".
     around
         Center of the band; by default the band may be anywhere.
@@ -211,15 +211,15 @@ def reject_option(  # noqa: PLR0913  (what is favoured, and how a band is chosen
     >>> f = curve(tally([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2]))
     >>> m = curve(tally([1, 0, 1, 0, 0, 1], [0.9, 0.8, 0.6, 0.5, 0.3, 0.1]))
     >>> goal = equalize.Goal("equal-opportunity", within=0.1)
-    >>> policy = equalize.reject_option({"f": f, "m": m}, goal, favour="m", favourable="flag")
+    >>> policy = equalize.reject_option({"f": f, "m": m}, goal, favor="m", favorable="flag")
     >>> policy.settings["band"], policy.by_group["f",].threshold, policy.by_group["m",].threshold
     ((0.6, 0.8), 0.8, 0.6)
     """
     participants = select_participants(groups, goal, model=model, otherwise=otherwise)
-    favoured = _find_groups(participants, favour)
-    _check_options(favourable, around)
+    favored = _find_groups(participants, favor)
+    _check_options(favorable, around)
     measure, toward = resolve_objective(partial(expected_cost, costs=goal.costs) if objective is None else objective)
-    lax = {group for group in participants.curves if (group in favoured) == (favourable == FLAG)}
+    lax = {group for group in participants.curves if (group in favored) == (favorable == FLAG)}
     candidates = _participant_bands(participants, lax, around)
     sign = 1 if toward == "high" else -1
 
@@ -235,8 +235,8 @@ def reject_option(  # noqa: PLR0913  (what is favoured, and how a band is chosen
     settings = {
         "cost": _policy_cost(participants, by_group),
         **_band_settings(band, around),
-        "favour": favoured,
-        "favourable": favourable,
+        "favour": favored,
+        "favourable": favorable,
         **({} if objective is None else {"objective": describe(measure).name}),
         **({} if candidates.exact else {"exact": False}),
     }
@@ -246,20 +246,20 @@ def reject_option(  # noqa: PLR0913  (what is favoured, and how a band is chosen
     return replace(policy, notes=(*policy.notes, *notes))
 
 
-def _check_options(favourable: str, around: float | None) -> None:
+def _check_options(favorable: str, around: float | None) -> None:
     """Check the favorable action and the center of the band."""
-    if favourable not in {PASS, FLAG}:
-        what = f"favourable is {favourable!r}; expected 'pass' or 'flag', the action that is better to get."
-        raise OptionError(what, option="favourable", value=favourable)
+    if favorable not in {PASS, FLAG}:
+        what = f"favorable is {favorable!r}; expected 'pass' or 'flag', the action that is better to get."
+        raise OptionError(what, option="favorable", value=favorable)
     if around is not None and not isfinite(around):
         raise OptionError(f"around is {around}; expected a finite threshold.", option="around", value=around)
 
 
-def _find_groups(participants: Participants, favour: Any) -> list[Group]:  # noqa: ANN401  (as above)
+def _find_groups(participants: Participants, favor: Any) -> list[Group]:  # noqa: ANN401  (as above)
     """Find the groups to favor, in the order of the participants."""
     # A tuple is one group with several attributes, unless it is a tuple of tuples.
-    nested = isinstance(favour, tuple) and all(isinstance(each, tuple) for each in favour)
-    labels = favour if nested or isinstance(favour, list | set | frozenset) else [favour]
+    nested = isinstance(favor, tuple) and all(isinstance(each, tuple) for each in favor)
+    labels = favor if nested or isinstance(favor, list | set | frozenset) else [favor]
     favored = {group for each in labels for group in _match_group(participants, each)}
     if not favored or len(favored) == len(participants.curves):
         what = f"{len(favored)} of {len(participants.curves)} groups are favored"
@@ -277,7 +277,7 @@ def _match_group(participants: Participants, label: Any) -> list[Group]:  # noqa
     ]
     if not matches:
         known_groups = "; ".join(group_label(participants.tallies, group) for group in participants.curves)
-        raise UnknownLabelError(f"favour is {label!r}; expected one of: {known_groups}.", option="favour", value=label)
+        raise UnknownLabelError(f"favor is {label!r}; expected one of: {known_groups}.", option="favor", value=label)
     return matches
 
 

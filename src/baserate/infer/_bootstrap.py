@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from baserate._arrays import Bools, Cells, Floats, make_read_only, ratio
 from baserate._curve import Curve
-from baserate._domains import DRAWS, MEMORY, check_domain, check_memory
+from baserate._domains import MEMORY, SAMPLES, check_domain, check_memory
 from baserate._errors import OptionError
 from baserate._numeric.cumulative import parallel_map
 from baserate._numeric.distinct import Codes, argsort_descending, narrow_integers, run_sums
@@ -50,24 +50,28 @@ _BLOCK = 1 << 18
 _DIGITS = 9
 
 
-def sample_in_blocks(sampler: Sampler, *, draws: int, seed: Seed, size: int) -> Floats:
+def sample_in_blocks(sampler: Sampler, *, n_samples: int, seed: Seed, size: int) -> Floats:
     """Run a sampler in blocks, in several threads where that pays.
 
     Every block has a generator of its own, so the result depends on the seed alone, not on the number of threads.
     """
-    each = min(max(_BLOCK // max(size, 1), 1), draws)
-    sizes = [each] * (draws // each) + [draws % each] * bool(draws % each)
+    each = min(max(_BLOCK // max(size, 1), 1), n_samples)
+    sizes = [each] * (n_samples // each) + [n_samples % each] * bool(n_samples % each)
     generators = make_generator(seed).spawn(len(sizes))
 
     def sample_block(at: int) -> Floats:
         return sampler(generators[at], sizes[at])
 
     first: list[Floats] = []
-    if size * draws > MEMORY // 8:  # results may be smaller than samples: the first block shows
+    if size * n_samples > MEMORY // 8:  # results may be smaller than samples: the first block shows
         first = [sample_block(0)]
         numbers = first[0][0].size
-        check_memory(f"keeping {draws} samples of {numbers} numbers", 2.0 * draws * numbers, "Give fewer draws")
-    return np.concatenate(first + parallel_map(sample_block, range(len(first), len(sizes)), size=size * draws))
+        check_memory(
+            f"keeping {n_samples} samples of {numbers} numbers",
+            2.0 * n_samples * numbers,
+            "Reduce the number of samples",
+        )
+    return np.concatenate(first + parallel_map(sample_block, range(len(first), len(sizes)), size=size * n_samples))
 
 
 def make_generator(seed: Seed) -> np.random.Generator:
@@ -84,9 +88,9 @@ def make_generator(seed: Seed) -> np.random.Generator:
     )
 
 
-def check_n_samples(draws: int) -> None:
-    """Raise unless the argument is a valid number of samples."""
-    check_domain("draws", draws, DRAWS)
+def check_n_samples(n_samples: int, name: str = "n_simulations") -> None:
+    """Raise unless the option is a valid number of samples."""
+    check_domain(name, n_samples, SAMPLES)
 
 
 def sample_masses(rng: np.random.Generator, draws: int, mass: Cells, squares: Cells, *, prior: float = 0.0) -> Floats:
@@ -213,11 +217,11 @@ N_MOMENT_SAMPLES = 500
 
 
 def bootstrap_values(
-    measure: Measure, tally: Tally, *, way: BootstrapScheme, seed: Seed, draws: int = N_BOOTSTRAP
+    measure: Measure, tally: Tally, *, way: BootstrapScheme, seed: Seed, n_samples: int = N_BOOTSTRAP
 ) -> Floats:
     """Sample values of a measure; for very many rows, those of pooled scores, shifted to the value of all scores."""
     if describe(measure).stacks:
-        return bootstrap_measures([measure], tally, way=way, seed=seed, draws=draws)[:, 0]
+        return bootstrap_measures([measure], tally, way=way, seed=seed, n_samples=n_samples)[:, 0]
     pooled = pool_scores(tally)
     value_of = partial(evaluate_tally, measure)
     resample = make_resampler(pooled, way)
@@ -225,12 +229,12 @@ def bootstrap_values(
     def sample(rng: np.random.Generator, samples: int) -> Floats:
         return np.array([value_of(resample(rng)) for _ in range(samples)])
 
-    values = sample_in_blocks(sample, draws=draws, seed=seed, size=pooled.mass.size)
+    values = sample_in_blocks(sample, n_samples=n_samples, seed=seed, size=pooled.mass.size)
     return values if pooled is tally else values + (value_of(tally) - value_of(pooled))
 
 
 def bootstrap_measures(
-    measures: Sequence[Measure], tally: Tally, *, way: BootstrapScheme, seed: Seed, draws: int = N_BOOTSTRAP
+    measures: Sequence[Measure], tally: Tally, *, way: BootstrapScheme, seed: Seed, n_samples: int = N_BOOTSTRAP
 ) -> Floats:
     """Sample values of several measures that take stacks, from the same bootstrap samples: a column for each."""
     check_probabilities(tally)
@@ -242,7 +246,7 @@ def bootstrap_measures(
     def sample(rng: np.random.Generator, samples: int) -> Floats:
         return measure_stack(coarse, Stack(pooled.score, *resample(rng, samples), weight=usual))
 
-    values = sample_in_blocks(sample, draws=draws, seed=seed, size=pooled.mass.size)
+    values = sample_in_blocks(sample, n_samples=n_samples, seed=seed, size=pooled.mass.size)
     shifts = [float(measure(tally)) - float(other(pooled)) for measure, other in zip(measures, coarse, strict=True)]
     return values + shifts
 
@@ -537,8 +541,8 @@ def bootstrap_models(measure: Measure, cells: UniqueRows, models: Sequence[str],
     size = len(cells) * len(models)
     how = "Bayesian bootstrap" if cells.cluster is None else "resampled clusters"
     if not pooled:
-        return sample_in_blocks(sample, draws=choose_n_samples(size), seed=seed, size=size), how
-    values = sample_in_blocks(sample, draws=choose_n_samples(size // _POOLED_SPEEDUP), seed=seed, size=size)
+        return sample_in_blocks(sample, n_samples=choose_n_samples(size), seed=seed, size=size), how
+    values = sample_in_blocks(sample, n_samples=choose_n_samples(size // _POOLED_SPEEDUP), seed=seed, size=size)
     exact = [evaluate(cells.tally(model)) for model in models]
     rough = [evaluate(next(each.tallies(cells.mass[None]))) for each in ready]
     with np.errstate(invalid="ignore"):  # infinite values differ by NaN

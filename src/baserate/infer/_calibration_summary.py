@@ -13,7 +13,7 @@ import numpy as np
 from baserate._arrays import Floats, Reals, ratio
 from baserate._calibrator import Calibrator, MulticlassCalibrator, shift_log_odds
 from baserate._curve import Curve
-from baserate._domains import DRAWS, PREVALENCE, check_domain
+from baserate._domains import PREVALENCE, SAMPLES, check_domain
 from baserate._errors import OptionError, keyword, unknown_name
 from baserate._numeric.logistic import PROBABILITY_CLIP
 from baserate._results import Estimate, Results
@@ -281,13 +281,13 @@ class CalibrationOptions:
     fitted: bool = False
     level: float = 0.95
     seed: Seed = 0
-    draws: int = 500
+    n_simulations: int = 500
     smoother: Smoother = "lowess"
 
     def __post_init__(self) -> None:
         EstimateRequest(self.level, None, self.seed)
-        if self.draws != 0 or isinstance(self.draws, bool):
-            check_domain("draws", self.draws, DRAWS.or_none)
+        if self.n_simulations != 0 or isinstance(self.n_simulations, bool):
+            check_domain("n_simulations", self.n_simulations, SAMPLES.or_none)
 
     def configure(self, measure: Measure) -> Measure:
         """Return a measure with these bins or this smoother, if it has any."""
@@ -301,7 +301,7 @@ class CalibrationOptions:
 def calibration_summary(
     data: Tallies | MulticlassRows,
     *,
-    asked: CalibrationOptions = CalibrationOptions(),
+    options: CalibrationOptions = CalibrationOptions(),
     prevalence: float | Literal["derived"] | None = None,
     after: CalibratedData | Calibrator | MulticlassCalibrator | None = None,
     watch: Callable[[int, int], None] | None = None,
@@ -315,7 +315,7 @@ def calibration_summary(
     ----------
     data
         Tallies of models and groups, or rows with a probability for each class.
-    asked
+    options
         Options: bins, smoother, level, seed and number of simulations.
     prevalence
         Prevalence for which the probabilities were made, or "derived" for the best-fitting one. Everything is then
@@ -343,11 +343,11 @@ def calibration_summary(
     parts, head = split_parts(data, prevalence, after)
     rows: list[dict[str, Any]] = []
     for number, part in enumerate(parts, start=1):
-        rows += _summarize_part(part, asked)
+        rows += _summarize_part(part, options)
         if watch:
             watch(number, len(parts))
-    seed = asked.seed if isinstance(asked.seed, int) else None
-    head["interval"] = {"level": asked.level, "method": None, "seed": seed, "clusters": None}
+    seed = options.seed if isinstance(options.seed, int) else None
+    head["interval"] = {"level": options.level, "method": None, "seed": seed, "clusters": None}
     head["notes"] += [*_make_notes(parts, prevalence), *(after.notes if after else ())]
     head["verdicts"] = [{name: row[name] for name in (*PART_COLUMNS, "verdict")} for row in rows if "verdict" in row]
     return Results({name: [row.get(name) for row in rows] for name in COLUMNS}, head)
@@ -385,9 +385,11 @@ def _summarize_tally(tally: Tally, options: CalibrationOptions, *, original: boo
 def _summarize_measures(tally: Tally, names: Iterable[str], options: CalibrationOptions) -> Iterator[dict[str, Any]]:
     """Summarize measures with their intervals or their null references."""
     measures = {name: options.configure(find_measure(name)) for name in names}
-    distances = {name: each for name, each in measures.items() if options.draws and find_measure(name) in DISTANCES}
+    distances = {
+        name: each for name, each in measures.items() if options.n_simulations and find_measure(name) in DISTANCES
+    }
     references = null_references(
-        list(distances.values()), tally, level=options.level, seed=options.seed, draws=options.draws
+        list(distances.values()), tally, level=options.level, seed=options.seed, n_simulations=options.n_simulations
     )
     by_name = dict(zip(distances, references, strict=True))
     for name, measure in measures.items():
@@ -470,7 +472,7 @@ class CurveOptions(NamedTuple):
     seed: Seed = 0
 
 
-def calibration_curve(tally: Tally, what: str = "binned", *, drawn: CurveOptions = CurveOptions()) -> Columns:  # noqa: B008
+def calibration_curve(tally: Tally, what: str = "binned", *, options: CurveOptions = CurveOptions()) -> Columns:  # noqa: B008
     """Tabulate a calibration curve of one tally, lowest probability first.
 
     Parameters
@@ -479,7 +481,7 @@ def calibration_curve(tally: Tally, what: str = "binned", *, drawn: CurveOptions
         Tally of probabilities.
     what
         `fill_bins`, `isotonic`, `lowess` or `likelihood_ratio`. A `lowess` fit and its band are clipped to [0, 1].
-    drawn
+    options
         Options: bins, kind of band, level and seed.
 
     Returns
@@ -490,15 +492,15 @@ def calibration_curve(tally: Tally, what: str = "binned", *, drawn: CurveOptions
     Examples
     --------
     >>> from baserate import infer, tally
-    >>> table = infer.calibration_curve(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3]), drawn=infer.CurveOptions(bins=2))
+    >>> table = infer.calibration_curve(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3]), options=infer.CurveOptions(bins=2))
     >>> table["probability"].round(2).tolist(), table["share"].tolist(), table["mass"].tolist()
     ([0.2, 0.85], [0.0, 1.0], [2.0, 2.0])
     """
-    EstimateRequest(drawn.level, None, drawn.seed)
+    EstimateRequest(options.level, None, options.seed)
     check_probabilities(tally)
     if what not in CURVES:
         raise unknown_name("calibration curve", what, CURVES)
-    return CURVES[what](tally, drawn)
+    return CURVES[what](tally, options)
 
 
 def bin_curve(tally: Tally, options: CurveOptions) -> Columns:
@@ -554,7 +556,9 @@ def smooth_curve(tally: Tally, options: CurveOptions, *, smoother: Smoother) -> 
         if options.band == "consistency"
         else _avoid_certainty(pooled, fit_calibration_curve(pooled, smoother))
     )
-    draws = fit_calibration_curve(drawn_from(pooled, right, draws=N_BAND_SIMULATIONS, seed=options.seed), smoother)
+    draws = fit_calibration_curve(
+        drawn_from(pooled, right, n_simulations=N_BAND_SIMULATIONS, seed=options.seed), smoother
+    )
     tail = (1 - options.level) / 2
     bounds = np.quantile(draws, [tail, 1 - tail], axis=0)
     low, high = (np.interp(tally.score[::-1], pooled.score[::-1], _clip(bound)[::-1]) for bound in bounds)
@@ -628,7 +632,7 @@ def calibration_curves(
     data: Tallies | MulticlassRows,
     what: str = "binned",
     *,
-    drawn: CurveOptions = CurveOptions(),  # noqa: B008  (it is immutable)
+    options: CurveOptions = CurveOptions(),  # noqa: B008  (it is immutable)
     points: int | None = None,
 ) -> Results:
     """Tabulate the calibration curves of every model and group, or of every class and the most probable one.
@@ -639,7 +643,7 @@ def calibration_curves(
         Tallies of models and groups, or rows with a probability for each class.
     what
         `fill_bins`, `isotonic`, `lowess` or `likelihood_ratio`.
-    drawn
+    options
         Options: bins, kind of band, level and seed.
     points
         Largest number of rows of each curve, spread evenly along it; None for all.
@@ -659,14 +663,14 @@ def calibration_curves(
     parts, head = split_parts(data)
     tables, longest = [], 0
     for part in parts:
-        table = calibration_curve(part.tally, what, drawn=drawn)
+        table = calibration_curve(part.tally, what, options=options)
         # The two columns after the bin edges, if any, are x and y of the curve.
         along = [column for name, column in table.items() if name not in ("lower", "upper")][:2]
         places, longest = thin_points(along, points), max(longest, len(along[0]))
         which = {name: [part.labels[name]] * len(places) for name in ("model", "group", "class", "top")}
         tables.append(which | {name: column[places] for name, column in table.items()})
     columns = {name: concatenate([table[name] for table in tables]) for name in tables[0]}
-    header = {"curve": what, "level": drawn.level, "band": _describe_band(what, drawn), "longest": longest}
+    header = {"curve": what, "level": options.level, "band": _describe_band(what, options), "longest": longest}
     header["clipped"] = what == "lowess"
     return Results(columns, head | header)
 

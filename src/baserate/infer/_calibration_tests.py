@@ -44,14 +44,14 @@ from baserate.measure import (
 )
 
 
-def simulate_outcomes(tally: Tally, chance: Floats, *, draws: int, seed: Seed) -> Stack:
+def simulate_outcomes(tally: Tally, chance: Floats, *, n_simulations: int, seed: Seed) -> Stack:
     """Simulate outcomes: each row is positive with the probability of its score.
 
     Rows of different weights at one score are simulated as the effective number of rows of equal weight.
     """
-    check_n_samples(draws)
+    check_n_samples(n_simulations)
     if tally.reweighed:
-        return _simulate_outcomes_by_class(tally, chance, draws=draws, seed=seed)
+        return _simulate_outcomes_by_class(tally, chance, n_simulations=n_simulations, seed=seed)
     mass = tally.mass.sum(axis=0, dtype=np.float64)
     trials = np.maximum(np.rint(mass**2 / tally.squares.sum(axis=0, dtype=np.float64)), 1).astype(np.int64)
     single = bool((trials == 1).all())
@@ -61,11 +61,11 @@ def simulate_outcomes(tally: Tally, chance: Floats, *, draws: int, seed: Seed) -
         hits = rng.random(shape) < chance if single else rng.binomial(trials, chance, shape)
         return np.asarray(hits * (mass / trials))
 
-    positive = sample_in_blocks(sample, draws=draws, seed=seed, size=len(mass))
+    positive = sample_in_blocks(sample, n_samples=n_simulations, seed=seed, size=len(mass))
     return Stack(tally.score, positive, mass - positive, shared=True)
 
 
-def _simulate_outcomes_by_class(tally: Tally, chance: Floats, *, draws: int, seed: Seed) -> Stack:
+def _simulate_outcomes_by_class(tally: Tally, chance: Floats, *, n_simulations: int, seed: Seed) -> Stack:
     """Simulate outcomes where rows have the weight of their class, and fix the class masses.
 
     A row that is positive with odds o among the masses is positive with odds o·w₀/w₁ among the rows, where positives
@@ -81,7 +81,7 @@ def _simulate_outcomes_by_class(tally: Tally, chance: Floats, *, draws: int, see
     def sample(rng: np.random.Generator, many: int) -> Floats:
         return rng.binomial(trials, odds, (many, len(trials))).astype(np.float64)
 
-    hits = sample_in_blocks(sample, draws=draws, seed=seed, size=len(trials))
+    hits = sample_in_blocks(sample, n_samples=n_simulations, seed=seed, size=len(trials))
     masses = [hits * one, (trials - hits) * other]
     rescaled = [
         each * np.nan_to_num(ratio(whole, each.sum(axis=1, keepdims=True)), posinf=0.0)
@@ -138,7 +138,7 @@ class NullReference:
 
 
 def null_reference(
-    measure: str | Measure, tally: Tally, *, level: float = 0.95, seed: Seed = 0, draws: int = N_SIMULATIONS
+    measure: str | Measure, tally: Tally, *, level: float = 0.95, seed: Seed = 0, n_simulations: int = N_SIMULATIONS
 ) -> NullReference:
     """Compare a distance from calibration with what a perfectly calibrated model of this size would score.
 
@@ -152,7 +152,7 @@ def null_reference(
         Level of the quantiles `low` and `high`.
     seed
         Seed or NumPy generator.
-    draws
+    n_simulations
         Number of simulations.
 
     Returns
@@ -175,12 +175,17 @@ def null_reference(
     >>> f"{reference.value:.2f}; a perfect model: {reference.typical:.2f}, up to {reference.high:.2f}"
     '0.10; a perfect model: 0.09, up to 0.12'
     """
-    (reference,) = null_references([as_measure(measure)], tally, level=level, seed=seed, draws=draws)
+    (reference,) = null_references([as_measure(measure)], tally, level=level, seed=seed, n_simulations=n_simulations)
     return reference
 
 
 def null_references(
-    measures: Sequence[Measure], tally: Tally, *, level: float = 0.95, seed: Seed = 0, draws: int = N_SIMULATIONS
+    measures: Sequence[Measure],
+    tally: Tally,
+    *,
+    level: float = 0.95,
+    seed: Seed = 0,
+    n_simulations: int = N_SIMULATIONS,
 ) -> list[NullReference]:
     """Compute the null references of several measures from the same simulations.
 
@@ -188,7 +193,7 @@ def null_references(
     ----------
     measures
         Functions of distances from calibration.
-    tally, level, seed, draws
+    tally, level, seed, n_simulations
         Options of `null_reference`.
 
     Returns
@@ -204,13 +209,13 @@ def null_references(
         return [NullReference(nan, nan, nan, nan, level, nan, "simulations", "there are no rows") for _ in measures]
     values = _measure_tally(measures, tally)
     pooled = pool_neighbors(tally)
-    simulated = measure_stack(measures, simulate_outcomes(pooled, pooled.score, draws=draws, seed=seed))
+    simulated = measure_stack(measures, simulate_outcomes(pooled, pooled.score, n_simulations=n_simulations, seed=seed))
     if pooled is not tally:
         # Pooling lowers the simulated distances as much as the value: add the difference back.
         with np.errstate(invalid="ignore"):  # infinite values differ by NaN
             pooling_loss = values - _measure_tally(measures, pooled)
         simulated += np.where(np.isfinite(pooling_loss), pooling_loss, 0.0)
-    how = f"{count_of(draws, 'simulation')} of a calibrated model"
+    how = f"{count_of(n_simulations, 'simulation')} of a calibrated model"
     return [_make_reference(value, simulated[:, at], level, how) for at, value in enumerate(values.tolist())]
 
 
@@ -413,7 +418,7 @@ def _has_small_counts(bins: Bins, by_chance: Bools) -> bool:
 def _simulate_statistics(t: Tally, bins: int | Sequence[float], by: By, *, parameters: int, seed: Seed) -> Floats:
     """Simulate statistics of outcomes from the probabilities, after refitting as many parameters as were fitted."""
     pooled = pool_neighbors(t)
-    stack = simulate_outcomes(pooled, pooled.score, draws=_N_BIN_SIMULATIONS, seed=seed)
+    stack = simulate_outcomes(pooled, pooled.score, n_simulations=_N_BIN_SIMULATIONS, seed=seed)
     usual = float(pooled.squares.sum()) / pooled.total
     table = fill_bins(replace(stack, weight=usual), bins=bins, by=by)
     if not parameters:
@@ -607,7 +612,7 @@ class IntrinsicCalibration:
 
 
 def intrinsic_calibration(
-    tally: Tally, *, level: float = 0.95, seed: Seed = 0, draws: int = N_ISOTONIC_SIMULATIONS
+    tally: Tally, *, level: float = 0.95, seed: Seed = 0, n_simulations: int = N_ISOTONIC_SIMULATIONS
 ) -> IntrinsicCalibration:
     """Find the prevalence for which the probabilities are calibrated, and test whether there is one.
 
@@ -619,7 +624,7 @@ def intrinsic_calibration(
         Level of the intervals and of the verdict.
     seed
         Seed or NumPy generator of simulated outcomes.
-    draws
+    n_simulations
         Number of simulations.
 
     Returns
@@ -645,7 +650,7 @@ def intrinsic_calibration(
         shift,
         slope,
         slope_test(tally),
-        _test_monotone(tally, seed, draws),
+        _test_monotone(tally, seed, n_simulations),
         level,
     )
 
@@ -685,18 +690,18 @@ def derived_prevalence(tally: Tally, *, level: float = 0.95) -> Estimate:
     return Estimate(prior(shift.value), prior(shift.high), prior(shift.low), level, shift.how)
 
 
-def _test_monotone(tally: Tally, seed: Seed, draws: int) -> CalibrationTest:
+def _test_monotone(tally: Tally, seed: Seed, n_simulations: int) -> CalibrationTest:
     """Test a shift of all log-odds against any monotone curve, by simulated outcomes."""
     from scipy.special import expit
 
-    name, how = "offset_or_free", f"likelihood ratio, {count_of(draws, 'simulation')} after the shift"
+    name, how = "offset_or_free", f"likelihood ratio, {count_of(n_simulations, 'simulation')} after the shift"
     pooled = pool_neighbors(tally)
     shifted = log_odds(pooled.score) + calibration_offset(pooled).value
     if np.isnan(shifted).any() or not len(shifted):
         return CalibrationTest(name, nan, nan, how, why=undefined_reason(calibration_in_the_large, tally))
     # From the same pooled scores as the simulations: pooling leaves less to gain.
     gain = float(_isotonic_gain(pooled))
-    simulated = _isotonic_gain(simulate_outcomes(pooled, expit(shifted), draws=draws, seed=seed))
+    simulated = _isotonic_gain(simulate_outcomes(pooled, expit(shifted), n_simulations=n_simulations, seed=seed))
     defined = simulated[~np.isnan(simulated)]
     p = simulation_p(gain, defined)
     return CalibrationTest(name, gain, p, how, p_is_bound=is_smallest_p(p, defined))

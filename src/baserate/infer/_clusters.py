@@ -236,7 +236,7 @@ def _bootstrap_table_interval(measure: Measure, tables: Floats, *, level: float,
         return np.asarray(measure(Counts(*masses)))
 
     draws = max(min(_MAX_WORK // clusters, N_BOOTSTRAP), _MIN_SAMPLES)
-    values = sample_in_blocks(sample, draws=draws, seed=seed, size=clusters)
+    values = sample_in_blocks(sample, n_samples=draws, seed=seed, size=clusters)
     value = float(measure(Counts(*tables.sum(axis=1).tolist())))
     units = Units(clusters, cells * _PRIOR)
     return Bounds(*_percentiles(values, value, units, level), f"resampled clusters, {count_of(draws, 'sample')}")

@@ -620,7 +620,7 @@ def _percentiles(
         block: Floats = measure(Counts(*np.moveaxis(masses, 1, 0)))
         return block
 
-    values = sample_in_blocks(sample, draws=_N_SAMPLES, seed=rng, size=mass.size)
+    values = sample_in_blocks(sample, n_samples=_N_SAMPLES, seed=rng, size=mass.size)
     tail = (1 - level) / 2
     # Samples themselves, without interpolation, which would be NaN between infinite ones.
     low = np.quantile(values, tail, axis=0, method="lower")

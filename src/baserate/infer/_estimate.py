@@ -432,7 +432,9 @@ def _cap_area_bounds(inputs: IntervalInput) -> Bounds:
 def _bootstrap_moment_bounds(inputs: IntervalInput, *, way: _bootstrap.BootstrapScheme = "resample") -> Bounds:
     """Bound a number between 0 and its value for a perfect ranking, by mean and variance of bootstrap samples."""
     measure, tally, request = inputs.measure, inputs.tally, inputs.request
-    draws = _bootstrap.bootstrap_values(measure, tally, way=way, seed=request.seed, draws=_bootstrap.N_MOMENT_SAMPLES)
+    draws = _bootstrap.bootstrap_values(
+        measure, tally, way=way, seed=request.seed, n_samples=_bootstrap.N_MOMENT_SAMPLES
+    )
     rows = tally.rows.sum(axis=1, dtype=np.int64)
     perfect = Tally(np.array([1.0, 0.0]), np.diag([tally.positives, tally.negatives]), np.eye(2), np.eye(2))
     span = describe(measure).span[0], float(measure(Curve(perfect)))
@@ -530,7 +532,12 @@ _BOOTSTRAP_METHODS: dict[str, IntervalMethod] = {
 
 
 def bootstrap(
-    measures: Sequence[str | Measure], tally: Tally, *, level: float = 0.95, seed: Seed = 0, draws: int = N_BOOTSTRAP
+    measures: Sequence[str | Measure],
+    tally: Tally,
+    *,
+    level: float = 0.95,
+    seed: Seed = 0,
+    n_bootstrap: int = N_BOOTSTRAP,
 ) -> list[Estimate]:
     """Estimate several measures of probabilities by percentiles of the same bootstrap samples.
 
@@ -547,7 +554,7 @@ def bootstrap(
         Confidence level.
     seed
         Seed or NumPy generator.
-    draws
+    n_bootstrap
         Number of bootstrap samples.
 
     Returns
@@ -571,9 +578,9 @@ def bootstrap(
             f"{', '.join(unfit)} cannot be computed for many samples at once",
             remedy=f"use infer.estimate(…, {keyword('method', 'bootstrap')}).",
         )
-    check_n_samples(draws)
+    check_n_samples(n_bootstrap, "n_bootstrap")
     samples = bootstrap_measures(
-        functions, tally, way="stratified" if tally.reweighed else "bootstrap", seed=seed, draws=draws
+        functions, tally, way="stratified" if tally.reweighed else "bootstrap", seed=seed, n_samples=n_bootstrap
     )
     return [_summarize_samples(measure, tally, samples[:, at], level) for at, measure in enumerate(functions)]
 

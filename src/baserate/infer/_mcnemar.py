@@ -302,12 +302,14 @@ def simulate_differences(
     usual = 1.0 if table.by_cluster is None else float((table.by_cluster**2).sum() / table.by_cluster.sum())
     if table.by_cluster is None:
         return BootstrapDifference(
-            sample_in_blocks(sample, draws=N_TABLES, seed=seed, size=8), "Dirichlet samples of the joint table"
+            sample_in_blocks(sample, n_samples=N_TABLES, seed=seed, size=8), "Dirichlet samples of the joint table"
         )
     size = len(table.by_cluster)
     draws = max(min(MAX_WORK // size, N_TABLES), MIN_SAMPLES)
     return BootstrapDifference(
-        sample_in_blocks(sample, draws=draws, seed=seed, size=size), "resampled clusters", Units(size, 8 * _PRIOR_ROWS)
+        sample_in_blocks(sample, n_samples=draws, seed=seed, size=size),
+        "resampled clusters",
+        Units(size, 8 * _PRIOR_ROWS),
     )
 
 

@@ -313,7 +313,7 @@ def _bootstrap_interval(measure: Measure, data: RowData, value: float, level: fl
             values[at] = measure(replace(data_, weight=rng.standard_gamma(times) * weight, **changes))
         return values
 
-    draws = sample_in_blocks(sample, draws=N_BOOTSTRAP, seed=seed, size=data_.truth.size * len(data_.labels))
+    draws = sample_in_blocks(sample, n_samples=N_BOOTSTRAP, seed=seed, size=data_.truth.size * len(data_.labels))
     defined = draws[~np.isnan(draws)]
     if not len(defined):
         return Bounds(nan, nan, "Bayesian bootstrap", "no sample is defined")
@@ -323,7 +323,7 @@ def _bootstrap_interval(measure: Measure, data: RowData, value: float, level: fl
 
 def _sort_rows(data: RowData) -> RowData:
     """Sort rows by content."""
-    names = ["truth", "score", "weight", "count" if isinstance(data, MulticlassRows) else "decided"]
+    names = ["truth", "score", "weight", "count" if isinstance(data, MulticlassRows) else "predicted"]
     columns = {name: getattr(data, name) for name in names if getattr(data, name) is not None}
     keys = [column for each in columns.values() for column in np.atleast_2d(each.T)]
     order = np.lexsort(keys[::-1])
@@ -547,7 +547,7 @@ def _bootstrap_rows(measure: Measure, a: MulticlassRows, b: MulticlassRows, seed
         return differences
 
     size = 2 * a.score.size
-    return sample_in_blocks(sample, draws=choose_n_samples(size), seed=seed, size=size)
+    return sample_in_blocks(sample, n_samples=choose_n_samples(size), seed=seed, size=size)
 
 
 def _simulate_joint_tables(measure: Measure, a: MulticlassRows, b: MulticlassRows, seed: Seed) -> Floats:
@@ -574,7 +574,7 @@ def _simulate_joint_tables(measure: Measure, a: MulticlassRows, b: MulticlassRow
         return np.asarray(one - other)
 
     size = max(len(ways), width**2)
-    return sample_in_blocks(sample, draws=choose_n_samples(size), seed=seed, size=size)
+    return sample_in_blocks(sample, n_samples=choose_n_samples(size), seed=seed, size=size)
 
 
 def _prior_cells(width: int) -> npt.NDArray[np.intp]:

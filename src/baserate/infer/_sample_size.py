@@ -24,7 +24,7 @@ import numpy as np
 from baserate._arrays import Floats
 from baserate._counts import Counts
 from baserate._curve import Curve
-from baserate._domains import DRAWS, HALF_WIDTH, LEVEL, SHARE, check_domain
+from baserate._domains import HALF_WIDTH, LEVEL, SAMPLES, SHARE, check_domain
 from baserate._errors import OptionError, keyword
 from baserate._formatting import count_of
 from baserate._population import Population
@@ -207,7 +207,7 @@ def sample_size_by_simulation(  # noqa: PLR0913  (each is an assumption or a goa
     *,
     threshold: float | None = None,
     level: float = 0.95,
-    draws: int | None = None,
+    n_simulations: int | None = None,
     seed: Seed = 0,
 ) -> SampleSize:
     r"""Find the rows needed to estimate any measure of a population to within a half-width, by simulation.
@@ -239,7 +239,7 @@ def sample_size_by_simulation(  # noqa: PLR0913  (each is an assumption or a goa
         Threshold of measures of decisions.
     level
         Confidence level.
-    draws
+    n_simulations
         Number of samples of each size.
     seed
         Seed or NumPy generator.
@@ -269,15 +269,15 @@ def sample_size_by_simulation(  # noqa: PLR0913  (each is an assumption or a goa
     function = as_measure(measure)
     check_domain("level", level, LEVEL)
     check_domain("half_width", half_width, HALF_WIDTH)
-    if draws is not None:
-        fewest = DRAWS._replace(low=_MIN_SAMPLES, words=f"a whole number from {_MIN_SAMPLES} to {DRAWS.high:,}")
-        check_domain("draws", draws, fewest)
+    if n_simulations is not None:
+        fewest = SAMPLES._replace(low=_MIN_SAMPLES, words=f"a whole number from {_MIN_SAMPLES} to {SAMPLES.high:,}")
+        check_domain("n_simulations", n_simulations, fewest)
     check_shares(prevalence=population.prevalence)
     least = ceil(_MIN_RARE / min(population.prevalence, 1 - population.prevalence))
     counted = describe(function).of is Counts
     work = _Simulation(
         _make_sampler(population, function, threshold),
-        draws or (_N_COUNTS if counted else _N_SAMPLES),
+        n_simulations or (_N_COUNTS if counted else _N_SAMPLES),
         MAX_ROWS if counted else max(_MAX_ROWS_PER_SIZE // _MIN_SAMPLES, 2 * least),
         level,
         make_generator(seed),

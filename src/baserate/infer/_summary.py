@@ -126,8 +126,8 @@ def summary(
     if clustered:
         check_no_method(interval.method)
     tallies = data.tallies() if isinstance(data, Rows) else data
-    judge = _judge_clusters(data, interval) if isinstance(data, Rows) and clustered else _judge_tallies(interval)
-    results = measured(tallies, measures=measures, threshold=threshold, judge=judge)
+    estimator = _judge_clusters(data, interval) if isinstance(data, Rows) and clustered else _judge_tallies(interval)
+    results = measured(tallies, measures=measures, threshold=threshold, estimator=estimator)
     check_method_used(interval, results, reweighed=have_fixed_prevalence(tallies))
     clusters = len(np.unique(data.cluster)) if isinstance(data, Rows) and data.cluster is not None else None
     return Results(results.columns, {**results.data, "interval": _describe_interval(interval, clusters)})
@@ -165,7 +165,7 @@ def multiclass_summary(
     def judge(measure: Measure, data: Any) -> Estimate:  # noqa: ANN401  (what the measure takes)
         return interval.of(measure, data.classes if isinstance(data, multiclass.Split) else data)
 
-    results = multiclass.summary(classes, measures=measures, averages=averages, costs=costs, judge=judge)
+    results = multiclass.summary(classes, measures=measures, averages=averages, costs=costs, estimator=judge)
     check_method_used(interval, results, reweighed=isinstance(classes, Confusions) and classes.pooled.reweighed)
     return Results(results.columns, {**results.data, "interval": _describe_interval(interval, None)})
 

@@ -351,7 +351,7 @@ def _bootstrap_values(measure: Measure, sample: Any, rng: np.random.Generator) -
         def tables(rng: np.random.Generator, draws: int) -> Floats:
             return np.asarray(measure(Counts(*sample_masses(rng, draws, mass, squares, prior=_PRIOR_ROWS).T)))
 
-        return sample_in_blocks(tables, draws=N_TABLES, seed=rng, size=4)
+        return sample_in_blocks(tables, n_samples=N_TABLES, seed=rng, size=4)
     curve = isinstance(sample, Curve)
     whole = sample.tally if curve else sample
     tally = _pool_tally(whole)
@@ -360,7 +360,7 @@ def _bootstrap_values(measure: Measure, sample: Any, rng: np.random.Generator) -
         return np.array([measure(_resample_tally(tally, rng, curve=curve)) for _ in range(draws)])
 
     size = tally.mass.size
-    values = sample_in_blocks(columns, draws=choose_n_samples(size), seed=rng, size=size)
+    values = sample_in_blocks(columns, n_samples=choose_n_samples(size), seed=rng, size=size)
     if tally is whole:
         return values
     # Samples of pooled scores show the variation; shift them to the value of all scores.

@@ -137,7 +137,7 @@ def summary(
     *,
     measures: Iterable[str | Measure] | Literal["usual", "all"] = "usual",
     threshold: float | Iterable[float] | None = None,
-    judge: Estimator | None = None,
+    estimator: Estimator | None = None,
 ) -> Results:
     """Compute measures of every model, for all rows (group None) and for each group, as tidy rows.
 
@@ -153,7 +153,7 @@ def summary(
     threshold
         Thresholds for measures of a 2×2 table, whose four cells precede them. By default 0.5 if the scores are
         probabilities; otherwise these measures are left out, and `data["notes"]` says so.
-    judge
+    estimator
         Returns the estimate of a measure; by default without interval. `baserate.infer.summary` adds intervals.
 
     Returns
@@ -170,7 +170,7 @@ def summary(
     [('precision', 0.5, 0.5), ('auc', None, 0.75)]
     """
     measures = measures if isinstance(measures, str) else list(measures)
-    tasks, notes = plan_summary(tallies, measures, threshold, judge or compute_estimate)
+    tasks, notes = plan_summary(tallies, measures, threshold, estimator or compute_estimate)
     # The header is a task beside the measures, since the digest of large tallies takes time.
     head: Task = partial(results_data, tallies, notes)
     size = sum(len(tally.score) for groups in tallies.models.values() for tally in groups.values())

@@ -545,7 +545,7 @@ Sets = npt.ArrayLike | Sequence[Iterable[object]]
 def label_sets(
     truth: Sets,
     *,
-    decided: Sets | None = None,
+    predicted: Sets | None = None,
     score: npt.ArrayLike | None = None,
     labels: Iterable[object] | None = None,
     weight: npt.ArrayLike | None = None,
@@ -554,7 +554,7 @@ def label_sets(
 
     Parameters
     ----------
-    truth, decided
+    truth, predicted
         True and predicted labels of each row: a matrix of booleans, or of 0 and 1, with a column for each label; or a
         list with a set of labels for each row.
     score
@@ -571,27 +571,27 @@ def label_sets(
 
     Examples
     --------
-    >>> label_sets([{"sea", "sky"}, {"sky"}, set()], decided=[{"sea"}, {"sky"}, {"sky"}])
+    >>> label_sets([{"sea", "sky"}, {"sky"}, set()], predicted=[{"sea"}, {"sky"}, {"sky"}])
     LabelSets(3 rows; labels sea, sky)
     """
-    refuse_differing_indexes({"truth": truth, "decided": decided, "score": score, "weight": weight})
+    refuse_differing_indexes({"truth": truth, "predicted": predicted, "score": score, "weight": weight})
     of_sets = _is_list_of_sets(truth)
     columns = _frame_labels(truth) if labels is None else distinct_labels(labels)
     if columns is None and of_sets:
-        both: list[Any] = [truth, [] if decided is None else decided]
+        both: list[Any] = [truth, [] if predicted is None else predicted]
         columns = tuple(_collect_labels([row for rows in both for row in rows]))
     indicators = _indicator_table("truth", truth, columns, of_sets=of_sets)
     if not len(indicators):
         raise EmptyDataError("there are no rows", remedy="give at least one.")
     columns = tuple(range(indicators.shape[1])) if columns is None else columns
-    flagged = None if decided is None else _indicator_table("decided", decided, columns, of_sets=of_sets)
+    flagged = None if predicted is None else _indicator_table("predicted", predicted, columns, of_sets=of_sets)
     scores = None if score is None else _score_table(_order_columns("score", score, columns))
     amounts = None if weight is None else check_weights(weight)
     if amounts is not None and len(amounts) != len(indicators):
         raise ShapeError(
             f"{there_are(len(amounts), 'weight')} for {count_of(len(indicators), 'row')}", remedy="give one for each."
         )
-    return _drop_zero_weights(LabelSets(indicators, columns, decided=flagged, score=scores, weight=amounts))
+    return _drop_zero_weights(LabelSets(indicators, columns, predicted=flagged, score=scores, weight=amounts))
 
 
 def _drop_zero_weights(sets: LabelSets) -> LabelSets:
@@ -603,9 +603,9 @@ def _drop_zero_weights(sets: LabelSets) -> LabelSets:
         raise EmptyDataError(
             "every weight is zero, so there are no rows", remedy="give at least one a weight above zero."
         )
-    decided = None if sets.decided is None else sets.decided[nonzero]
+    predicted = None if sets.predicted is None else sets.predicted[nonzero]
     score = None if sets.score is None else sets.score[nonzero]
-    return LabelSets(sets.truth[nonzero], sets.labels, decided=decided, score=score, weight=sets.weight[nonzero])
+    return LabelSets(sets.truth[nonzero], sets.labels, predicted=predicted, score=score, weight=sets.weight[nonzero])
 
 
 def _is_list_of_sets(values: Any) -> bool:  # noqa: ANN401  (anything)

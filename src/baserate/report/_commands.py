@@ -374,7 +374,7 @@ def _decide_script(script: _Script) -> Iterator[str]:
     yield f"tallies = {script.read('tallies')}"
     if plan.prevalence is not None:
         yield f"tallies = baserate.shift.reweigh(tallies, to={python_literal(plan.prevalence)})"
-    more = [] if folds is None else [f"draws=baserate.decide.Validation(folds={folds})"]
+    more = [] if folds is None else [f"validation=baserate.decide.Validation(folds={folds})"]
     arguments = ["tallies", rule_expression, *script.keywords("costs"), *more, *script.interval()]
     yield f"baserate.decide.summary({', '.join(arguments)})"
 
@@ -392,9 +392,9 @@ def _equalize_script(script: _Script) -> Iterator[str]:
 def _groups_script(script: _Script) -> Iterator[str]:
     """Yield statements that compare groups."""
     yield f"tallies = {script.read('tallies')}"
-    decision = [f"decided={script.policy}"] if script.plan.policy is not None else []
+    decision = [f"policy={script.policy}"] if script.plan.policy is not None else []
     if script.plan.threshold is not None:
-        decision = [f"decided={python_literal(script.plan.threshold)}"]
+        decision = [f"policy={python_literal(script.plan.threshold)}"]
     yield f"baserate.equalize.compare_groups({', '.join(['tallies', *decision, *script.interval()])})"
 
 

@@ -194,7 +194,7 @@ def _suggest_held_out(report: Report, policy: Policy) -> Step | None:
     simple = (
         not isinstance(settings["within"], Mapping) and "reversal" not in settings and "prevalences" not in settings
     )
-    if not simple or policy.map is not None or min(rows) < 2 * _FOLDS:
+    if not simple or policy.calibrator is not None or min(rows) < 2 * _FOLDS:
         return None
     within = {"within": settings["within"]} if settings["within"] else {}
     use = {"group": policy.attributes, "costs": _costs_of(policy), "prevalence": settings.get("prevalence")}
@@ -210,7 +210,7 @@ def _costs_of(policy: Policy) -> Costs:
 
 def _choice_of(policy: Policy) -> dict[str, Any] | None:
     """Return changes to a plan after which it chooses as a policy was chosen; None where a plan cannot."""
-    if policy.rule not in plan_rules() or policy.needs_group or policy.map is not None:
+    if policy.rule not in plan_rules() or policy.needs_group or policy.calibrator is not None:
         return None
     stated = {"costs": _costs_of(policy)} if policy.rule == "cost" else {}
     return {**OPEN_THRESHOLD, "rule": policy.rule, "prevalence": policy.settings.get("prevalence"), **stated}

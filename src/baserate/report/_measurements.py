@@ -267,7 +267,9 @@ def _match_probability(tally: Tally) -> float:
 
 def _null_reference_row(setting: Setting, subset: Subset, name: str, tally: Tally) -> NumberRow:
     """Return a calibration error with that of perfectly calibrated models of this size."""
-    reference = infer.null_reference(ece, tally, level=setting.plan.level, seed=setting.plan.seed, draws=N_SIMULATIONS)
+    reference = infer.null_reference(
+        ece, tally, level=setting.plan.level, seed=setting.plan.seed, n_simulations=N_SIMULATIONS
+    )
     estimate = {"value": reference.value, "how": reference.how, "why": reference.why}
     null = {"p": reference.p, "p_is_bound": None if isnan(reference.p) else reference.p_is_bound}
     null |= {"floor": reference.typical, "floor_high": reference.high}
@@ -441,7 +443,7 @@ def _disparity_rows(setting: Setting) -> Iterator[NumberRow]:
     if not setting.sample.attributes:
         return
     disparities = equalize.group_gaps(
-        setting.sample, decided=setting.undated_policies, measures=GROUP_MEASURES, interval=setting.plan.interval
+        setting.sample, policy=setting.undated_policies, measures=GROUP_MEASURES, interval=setting.plan.interval
     )
     for row in disparities.rows():
         if row["kind"] == "max_difference" and row["measure"] in GROUP_MEASURES:
@@ -454,7 +456,7 @@ def _group_difference_rows(setting: Setting) -> Iterator[NumberRow]:
     if not setting.sample.attributes:
         return
     options: dict[str, Any] = {"measures": GROUP_MEASURES, "interval": setting.plan.interval}
-    differences = equalize.group_differences(setting.sample, decided=setting.undated_policies, **options)
+    differences = equalize.group_differences(setting.sample, policy=setting.undated_policies, **options)
     first = next(iter(setting.sample.models))
     by_model: dict[str, list[NumberRow]] = {}
     for row in differences.rows():
@@ -470,7 +472,7 @@ def _support_rows(setting: Setting) -> Iterator[NumberRow]:
     if not setting.sample.attributes:
         return
     table = equalize.group_table(
-        setting.sample, decided=setting.undated_policies, measures=GROUP_MEASURES, interval=setting.plan.interval
+        setting.sample, policy=setting.undated_policies, measures=GROUP_MEASURES, interval=setting.plan.interval
     )
     for row in table.rows():
         if row["group"] is not None:

@@ -416,7 +416,7 @@ def adjusted_summary(
 
 def _summarize(estimate: Prevalence, tally_at: TallyAt, measures: Any, threshold: Any, scores: str) -> Results:  # noqa: ANN401  (checked by summary)
     judge = _AdjustedIntervals(estimate, tally_at)
-    results = summary(Tallies({"score": {(): judge.tally}}), measures=measures, threshold=threshold, judge=judge)
+    results = summary(Tallies({"score": {(): judge.tally}}), measures=measures, threshold=threshold, estimator=judge)
     size = len(results)
     extra: dict[str, Any] = {"prevalence": [estimate.value] * size, "scores": [scores] * size}
     # The prevalence is an estimate, and its uncertainty part of the intervals: it is not taken as known.

@@ -152,7 +152,7 @@ def _has(method: str) -> Callable[[Any], bool]:
 def _has_probabilities(self: PolicyClassifier) -> bool:
     """Return whether the inner classifier has probabilities, or the policy has a calibrator."""
     policy = getattr(self, "policy_", self.policy)
-    return _has("predict_proba")(self) or (isinstance(policy, Policy) and policy.map is not None)
+    return _has("predict_proba")(self) or (isinstance(policy, Policy) and policy.calibrator is not None)
 
 
 class PolicyClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  # of no known type
@@ -285,11 +285,11 @@ class PolicyClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # t
     def predict_proba(self, X: Any) -> Floats:  # noqa: ANN401, N803
         """Return the probability of each class, in the order of `classes_`; calibrated if the policy does so."""
         check_is_fitted(self, "policy_")
-        if self.policy_.map is None:
+        if self.policy_.calibrator is None:
             raw: Floats = self.estimator_.predict_proba(X)
             # The inner classifier may order its classes in another way; ours are sorted.
             return raw[:, np.argsort(self.estimator_.classes_)]
-        p = self.policy_.map(self._scores(X))
+        p = self.policy_.calibrator(self._scores(X))
         both = [1 - p, p]
         return np.column_stack(both if _positive_class(self.policy_, self.classes_) else both[::-1])
 

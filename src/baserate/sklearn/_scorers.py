@@ -243,7 +243,7 @@ def _multiclass_rows(truth: npt.ArrayLike, predicted: npt.NDArray[Any], **option
 
 
 def _label_sets(truth: npt.ArrayLike, predicted: npt.NDArray[Any], **options: Any) -> LabelSets:  # noqa: ANN401
-    return label_sets(truth, decided=predicted, **options)
+    return label_sets(truth, predicted=predicted, **options)
 
 
 _MAKERS: dict[type, Callable[..., Any]] = {

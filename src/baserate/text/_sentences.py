@@ -105,7 +105,7 @@ def describe_decisions(policy: "Policy", models: Sequence[str]) -> str:
     """
     from baserate._cut import Cut
 
-    calibrator = "" if policy.map is None else f", chosen on calibrated scores ({policy.map.method})"
+    calibrator = "" if policy.calibrator is None else f", chosen on calibrated scores ({policy.calibrator.method})"
     cut = policy.by_group.get(())
     if policy.needs_group:
         random = ", some of them at random" if policy.needs_id else ""

@@ -358,7 +358,7 @@ def test_reliability_bins_are_pythons() -> None:
         groups = [*moved.models["risk"].values()]
         asked = [(pooled, [*range(len(groups))])] + [(tally, [at]) for at, tally in enumerate(groups)]
         for tally, places_ in asked:
-            table = infer.calibration_curve(tally, "binned", drawn=CurveOptions(level=SURE[0]))
+            table = infer.calibration_curve(tally, "binned", options=CurveOptions(level=SURE[0]))
             names = {"probability": "predicted"}
             many = range(len(table["mass"]))
             bins = [{names.get(name, name): float(table[name][at]) for name in table} for at in many]

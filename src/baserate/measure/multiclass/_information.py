@@ -160,7 +160,7 @@ def truth_theil_u(c: Confusion) -> float:
     formula="I(T;D)/H(D)",
     aliases=("uncertainty coefficient of decisions",),
     references=("theil1970",),
-    values=Values("high", (0, 1), needs=("decided_spread",)),
+    values=Values("high", (0, 1), needs=("predicted_spread",)),
 )
 def decision_theil_u(c: Confusion) -> float:
     """
@@ -298,7 +298,7 @@ def phi_squared(c: Confusion) -> float:
     formula=r"\sqrt{χ^2/(n(m-1))}",
     aliases=("Cramér's V", "Cramér's phi"),
     references=("cramer1946",),
-    values=Values("high", (0, 1), needs=("truth_spread", "decided_spread")),
+    values=Values("high", (0, 1), needs=("truth_spread", "predicted_spread")),
 )
 def cramers_v(c: Confusion) -> float:
     """m is the number of classes that occur or of those that are predicted, whichever is smaller.
@@ -336,7 +336,7 @@ def truth_lambda(c: Confusion) -> float:
     formula=r"(\sum_i\max_jC_{ij}-\max p)/(n-\max p)",
     aliases=("Goodman–Kruskal lambda of decisions", "lambda B"),
     references=("goodman1954",),
-    values=Values("high", (0, 1), needs=("decided_spread",)),
+    values=Values("high", (0, 1), needs=("predicted_spread",)),
 )
 def decision_lambda(c: Confusion) -> float:
     """

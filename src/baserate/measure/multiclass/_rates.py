@@ -233,7 +233,7 @@ def chance_accuracy(c: Confusion) -> float:
     formula=r"(n\sum_k C_{kk}-t·p)/\sqrt{(n^2-t·t)(n^2-p·p)}",
     aliases=("R_K", "Matthews correlation coefficient", "Gorodkin's correlation", "phi coefficient"),
     references=("gorodkin2004",),
-    values=Values("high", (-1, 1), needs=("truth_spread", "decided_spread")),
+    values=Values("high", (-1, 1), needs=("truth_spread", "predicted_spread")),
 )
 def mcc(c: Confusion) -> float:
     """The maximum is 1; with more than two classes the minimum is `mcc_least`, which is above −1.
@@ -246,7 +246,7 @@ def mcc(c: Confusion) -> float:
     # A class against the rest: n·C − t·p = TP·TN − FP·FN, which loses no digits. Two roots, since a product of
     # four margins may overflow.
     beyond = exact_sum(each.tp * each.tn - each.fp * each.fn)
-    return ratio(beyond, root(c.truth_spread) * root(c.decided_spread))
+    return ratio(beyond, root(c.truth_spread) * root(c.predicted_spread))
 
 
 @measure(

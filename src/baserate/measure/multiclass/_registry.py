@@ -35,10 +35,10 @@ _CAUSES = {
     "total": "there are no rows",
     "positives": "no row is of the class",
     "negatives": "every row is of the class",
-    "flagged": "the class is never decided",
-    "passed": "nothing else is ever decided",
-    "either": "the class is neither true nor decided anywhere",
-    "chance_disagreement": "the class is true and decided everywhere, or nowhere",
+    "flagged": "the class is never predicted",
+    "passed": "nothing else is ever predicted",
+    "either": "the class is neither true nor predicted anywhere",
+    "chance_disagreement": "the class is true and predicted everywhere, or nowhere",
 }
 """Reason why a measure of one class against the rest is undefined, for each margin that is zero."""
 _NO_CLASS = "no class has a value"
@@ -282,7 +282,7 @@ def undefined_classes(measure: str | Measure, classes: Classes) -> dict[object, 
     --------
     >>> from baserate import Confusion, measure
     >>> undefined_classes(measure.precision, Confusion.of_matrix([[5, 0], [2, 0]], ["cat", "dog"], truth="rows"))
-    {'dog': 'the class is never decided'}
+    {'dog': 'the class is never predicted'}
     """
     measure, split = as_measure(measure), Split.of(classes)
     arguments = split.arguments(measure)

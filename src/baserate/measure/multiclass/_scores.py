@@ -135,7 +135,7 @@ def top_k_accuracy(r: MulticlassRows, *, k: int = 2) -> float:
 def exact_match(s: LabelSets) -> float:
     """
     >>> from baserate import label_sets
-    >>> exact_match(label_sets([{"sea", "sky"}, {"sky"}], decided=[{"sea"}, {"sky"}]))
+    >>> exact_match(label_sets([{"sea", "sky"}, {"sky"}], predicted=[{"sea"}, {"sky"}]))
     0.5
     """
     counts = s.per_row()

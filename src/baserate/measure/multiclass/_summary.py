@@ -68,7 +68,7 @@ def summary(
     measures: Iterable[str | Measure] | Literal["usual", "all"] = "usual",
     averages: Iterable[str | Mapping[Any, float]] | None = None,
     costs: CostMatrix | None = None,
-    judge: Estimator = compute_estimate,
+    estimator: Estimator = compute_estimate,
 ) -> Results:
     """Compute measures of several classes, for all rows (group None) and for each group, as tidy rows.
 
@@ -88,7 +88,7 @@ def summary(
         first two.
     costs
         Cost of each decision for each true class; adds the expected cost.
-    judge
+    estimator
         Returns the estimate of a measure; by default without interval. `baserate.infer.multiclass_summary` adds
         intervals.
 
@@ -104,7 +104,7 @@ def summary(
     >>> results = summary(read.confusions(table, truth="is", predicted="called"), measures=["precision", "accuracy"])
     >>> for row in results.rows()[-4:]:
     ...     print(row["measure"], row["class"], row["average"], row["value"], row["how"], row["why"], sep=" | ")
-    precision | fish | None | None | None | the class is never decided
+    precision | fish | None | None | None | the class is never predicted
     precision | None | macro | 0.5 | mean of 2 of 3 classes, without fish | None
     precision | None | weighted | 0.5 | mean by frequency of 2 of 3 classes, without fish | None
     accuracy | None | None | 0.5 | None | None
@@ -113,7 +113,7 @@ def summary(
         raise OptionError(
             f"{type(classes).__name__} is not what read.confusions or read.class_rows gives", remedy="read first."
         )
-    plan = _Plan.of(measures, averages, costs, scored=isinstance(classes, MulticlassRows))._replace(judge=judge)
+    plan = _Plan.of(measures, averages, costs, scored=isinstance(classes, MulticlassRows))._replace(judge=estimator)
     notes: list[str] = []
     groups = [(group, _GroupData.of(data)) for group, data in iterate_groups(classes)]
     rows = [row | {"group": group} for group, data in groups for row in plan.rows(data, notes)]
@@ -351,7 +351,7 @@ def results_data(classes: Confusions | MulticlassRows, table: Confusion, notes: 
 
 def _note_absent(table: Confusion) -> Iterator[str]:
     """Note classes that are never true or never predicted, on which many values depend."""
-    for margin, side in ((table.truth, "true"), (table.predicted, "decided")):
+    for margin, side in ((table.truth, "true"), (table.predicted, "predicted")):
         absent = [label for label, mass in zip(table.labels, margin, strict=True) if not mass]
         if absent:
             yield f"never {side}, of {len(table.labels)} classes: {_format_labels(absent)}."
