@@ -1,16 +1,28 @@
-"""The published schema of tidy results, which all that is given as JSON must fit."""
+"""The published schemas, which all that is written as JSON must fit."""
 
 import json
+from functools import cache
 from importlib import resources
 from typing import Any
 
-import jsonschema
+from jsonschema_rs import Draft202012Validator, ValidationError
 
-RESULTS = json.loads(resources.files("baserate").joinpath("schemas/results-1.json").read_text(encoding="utf-8"))
+__all__ = ["ValidationError", "check_schema", "read_results"]
 
 
-def fitting(text: str) -> dict[str, Any]:
-    """Read results, and see that they fit the schema."""
-    found: dict[str, Any] = json.loads(text)
-    jsonschema.validate(found, RESULTS)
-    return found
+@cache
+def _validator(name: str) -> Draft202012Validator:
+    text = resources.files("baserate").joinpath(f"schemas/{name}-1.json").read_text(encoding="utf-8")
+    return Draft202012Validator(json.loads(text))
+
+
+def check_schema(form: object, name: str = "results") -> None:
+    """Raise a `ValidationError` if a form does not fit a published schema."""
+    _validator(name).validate(form)
+
+
+def read_results(text: str) -> dict[str, Any]:
+    """Read tidy results that fit their schema."""
+    form: dict[str, Any] = json.loads(text)
+    check_schema(form)
+    return form

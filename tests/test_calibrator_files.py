@@ -3,10 +3,8 @@
 import json
 from collections.abc import Callable
 from functools import partial
-from importlib import resources
 from pathlib import Path
 
-import jsonschema
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -36,9 +34,9 @@ from baserate._calibrator_forms import (
     form_to_json,
 )
 from baserate._files import format_sealed_json
+from tests.schemas import check_schema
 
 Floats = npt.NDArray[np.float64]
-SCHEMA = json.loads(resources.files("baserate").joinpath("schemas/map-1.json").read_text(encoding="utf-8"))
 OLD = Path(__file__).parent / "old"
 
 HALF = Calibrator(LogOdds(1.0, 1.0, float(np.log(0.5))), "offset")
@@ -65,7 +63,7 @@ EVERY = every_form()
 
 @pytest.mark.parametrize("found", EVERY, ids=lambda found: f"{found.method} {found.form.kind}")
 def test_files_fit_the_schema_and_round_trip(found: Calibrator | MulticlassCalibrator, tmp_path: Path) -> None:
-    jsonschema.validate(json.loads(found.to_json()), SCHEMA)
+    check_schema(json.loads(found.to_json()), "map")
     path = tmp_path / "map.json"
     found.save(path)
     again = load_calibrator(path)

@@ -6,18 +6,16 @@ import itertools
 import json
 import secrets
 import sys
-from importlib import resources
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
-import jsonschema
 import pytest
 
 from baserate import FileFormatError, Tally, _files, tally
+from tests.schemas import ValidationError, check_schema
 
 OLD = Path(__file__).parent / "old"
-SCHEMA = json.loads(resources.files("baserate").joinpath("schemas/tally-1.json").read_text(encoding="utf-8"))
 
 PLAIN = tally([1, 0, 0], [0.9, 0.1, 0.1])
 WEIGHTED = tally([1, 0, 0], [0.9, 0.1, 0.1], weight=[0.5, 1, 2])
@@ -28,7 +26,7 @@ KINDS = [PLAIN, WEIGHTED, PLAIN.round_scores(0.5), Tally.sum([])]
 def test_what_is_saved_fits_the_schema_and_loads(kept: Tally, tmp_path: Path) -> None:
     path = tmp_path / "tally.json"
     kept.save(path)
-    jsonschema.validate(json.loads(path.read_text(encoding="utf-8")), SCHEMA)
+    check_schema(json.loads(path.read_text(encoding="utf-8")), "tally")
     assert Tally.load(path).digest == kept.digest
     assert Tally.load(path).weighted == kept.weighted
     assert [p.name for p in tmp_path.iterdir()] == ["tally.json"]
@@ -98,8 +96,8 @@ def test_a_file_that_is_not_a_tally_is_refused(text: str, message: str) -> None:
     ],
 )
 def test_what_the_schema_refuses_is_not_read(text: str) -> None:
-    with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(json.loads(text), SCHEMA)
+    with pytest.raises(ValidationError):
+        check_schema(json.loads(text), "tally")
     with pytest.raises(FileFormatError):
         Tally.from_json(text)
 

@@ -3,12 +3,10 @@
 import copy
 import json
 import pickle
-from importlib import resources
 from math import inf, nan
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 from hypothesis import given, strategies as st
 
@@ -16,8 +14,8 @@ from baserate import Costs, Cut, FileFormatError, OptionError, Policy, Randomize
 from baserate._calibrator import shift_log_odds
 from baserate._files import format_sealed_json
 from baserate._policy import group_texts, label_text, spellings
+from tests.schemas import check_schema
 
-SCHEMA = json.loads(resources.files("baserate").joinpath("schemas/policy-1.json").read_text(encoding="utf-8"))
 OLD = Path(__file__).parent / "old"
 
 DRAW = RandomizedCut((Cut((0.3,)), Cut((-inf, 0.6), ("pass", "refer", "flag")), Cut((inf,))), (0.25, 0.35, 0.4))
@@ -63,7 +61,7 @@ def lotteries(draw: st.DrawFn) -> RandomizedCut:
 def test_any_policy_fits_the_schema_and_comes_back(groups: dict[str, Cut | RandomizedCut], otherwise: str) -> None:
     by_group: dict[tuple[object, ...], Cut | RandomizedCut] = {(label,): each for label, each in groups.items()}
     policy = Policy(by_group=by_group, otherwise=otherwise, attributes=("site",))
-    jsonschema.validate(json.loads(policy.to_json()), SCHEMA)
+    check_schema(json.loads(policy.to_json()), "policy")
     again = Policy.from_json(policy.to_json())
     assert again == policy
     assert again.to_json() == policy.to_json()
@@ -73,7 +71,7 @@ def test_any_policy_fits_the_schema_and_comes_back(groups: dict[str, Cut | Rando
 def test_everything_survives(tmp_path: Path) -> None:
     path = tmp_path / "policy.json"
     POLICY.save(path)
-    jsonschema.validate(json.loads(path.read_text(encoding="utf-8")), SCHEMA)
+    check_schema(json.loads(path.read_text(encoding="utf-8")), "policy")
     for again in (Policy.load(path), copy.deepcopy(POLICY), pickle.loads(pickle.dumps(POLICY))):  # noqa: S301
         assert again.to_json() == TEXT
         assert again.settings == POLICY.settings
@@ -213,4 +211,4 @@ def test_policies_of_earlier_releases_are_read_and_decide_as_they_did(path: Path
     assert policy.key == wanted["key"]
     for case in wanted["cases"]:
         assert policy.action(case["score"], case["group"], id=case["id"]) == case["action"]
-    jsonschema.validate(json.loads(path.read_text(encoding="utf-8")), SCHEMA)
+    check_schema(json.loads(path.read_text(encoding="utf-8")), "policy")

@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 from baserate import decide, read
 from baserate.cli._decision_curves import FEW, MOST, steps
 from tests.cli.shell import PEOPLE, fit_the_terminal, is_as_ever, people, program, run
-from tests.schemas import fitting
+from tests.schemas import read_results
 
 ONE = ("--truth", "sick", "--score", "risk")
 TWO = (*ONE, "--score", "old")
@@ -31,7 +31,7 @@ VIEWS: dict[str, tuple[str, ...]] = {
 def found(*typed: object, given: str | None = None) -> dict[str, Any]:
     result = run("benefit", *typed, "--json", "-q", given=given)
     assert result.exit_code == 0, result.stderr
-    return fitting(result.stdout)
+    return read_results(result.stdout)
 
 
 @pytest.mark.parametrize("name", VIEWS)
@@ -243,5 +243,5 @@ def test_a_group_of_one_class_is_told(tmp_path: Path) -> None:
 def test_it_is_the_same_program() -> None:
     result = program("benefit", "-", *ONE, "--at", "0.25", "--json", given=PEOPLE)
     assert result.returncode == 0
-    assert fitting(result.stdout)["rows"][0]["net_benefit"] == pytest.approx(1 / 6)
+    assert read_results(result.stdout)["rows"][0]["net_benefit"] == pytest.approx(1 / 6)
     assert "stdin · 10 rows" in result.stderr

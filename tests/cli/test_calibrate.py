@@ -11,7 +11,7 @@ from baserate.text._tables import display_width
 from tests.cli.shell import is_as_ever, people, run
 from tests.cli.test_classes import pets
 from tests.cli.test_reliability import screened
-from tests.schemas import fitting
+from tests.schemas import read_results
 from tests.tiers import tiered
 
 ONE = ("--truth", "sick", "--score", "risk", "--positive", "1")
@@ -78,7 +78,7 @@ def test_after_is_cross_fitted(tmp_path: Path) -> None:
     result = run(
         "calibrate", file, *ONE, "--with", "isotonic", "--n-simulations", "0", "--folds", "3", "--seed", "4", "--json"
     )
-    found = fitting(result.stdout)
+    found = read_results(result.stdout)
     data = read.tallies(file, truth="sick", score="risk", positive=1)
     after = calibrate.cross_fit(data.tally, "isotonic", folds=3, seed=4)
     own = data.tally.with_scores(calibrate.isotonic(data.tally)(data.tally.score))
@@ -95,7 +95,7 @@ def test_after_is_cross_fitted(tmp_path: Path) -> None:
 
 def test_the_choice_is_told_to_programs(tmp_path: Path) -> None:
     result = run("calibrate", screened(tmp_path), *ONE, "--n-simulations", "0", "--json")
-    choice = fitting(result.stdout)["data"]["choice"]
+    choice = read_results(result.stdout)["data"]["choice"]
     assert {row["method"] for row in choice["methods"]} == set(calibrate.BINARY_METHODS)
     assert [row["method"] for row in choice["methods"] if row["chosen"]] == [choice["verdict"].split()[0]]
 
@@ -125,7 +125,7 @@ def test_several_classes(tmp_path: Path) -> None:
         assert dict(found.columns) == {"cat": "p_cat", "dog": "p_dog", "fish": "p_fish"}
         value = {
             (row["measure"], row["class"], row["calibrated"] is None): row["value"]
-            for row in fitting(result.stdout)["rows"]
+            for row in read_results(result.stdout)["rows"]
         }
         assert value["calibration_slope", "cat", True] < 0.8
         assert value["calibration_slope", "cat", False] > value["calibration_slope", "cat", True]
@@ -139,8 +139,8 @@ def test_clusters_stay_in_one_fold(tmp_path: Path) -> None:
         for more in ((), ("--cluster", "site", "--folds", "2"))
     )
     assert plain.exit_code == clustered.exit_code == 0
-    assert fitting(plain.stdout)["data"]["map"]["folds"] == 5
-    assert fitting(clustered.stdout)["data"]["map"]["folds"] == 2
+    assert read_results(plain.stdout)["data"]["map"]["folds"] == 5
+    assert read_results(clustered.stdout)["data"]["map"]["folds"] == 2
 
 
 def test_the_map_may_go_to_stdout(tmp_path: Path) -> None:
@@ -221,7 +221,7 @@ def test_a_map_is_judged_on_rows_of_its_own(tmp_path: Path) -> None:
     other = run("reliability", fewer, *ONE, "--calibrator", out, *QUICK[:2], "--json")
     assert other.exit_code == 0, other.stderr
     assert "fitted to the same rows" not in other.stderr
-    after = [row for row in fitting(other.stdout)["rows"] if row["calibrated"]]
+    after = [row for row in read_results(other.stdout)["rows"] if row["calibrated"]]
     assert {row["calibrated"] for row in after} == {"calibrated by map.json (offset)"}
 
 
@@ -288,7 +288,9 @@ def test_scores_that_are_no_probabilities_become_some(method: str, tmp_path: Pat
     judged = run(
         "reliability", file, "--truth", "y", "--score", "margin", "--calibrator", out, "--n-simulations", "0", "--json"
     )
-    assert {row["calibrated"] for row in fitting(judged.stdout)["rows"]} == {f"calibrated by map.json ({found.method})"}
+    assert {row["calibrated"] for row in read_results(judged.stdout)["rows"]} == {
+        f"calibrated by map.json ({found.method})"
+    }
 
 
 def test_a_map_that_cannot_be_judged_is_still_written(tmp_path: Path) -> None:

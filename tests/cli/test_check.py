@@ -10,7 +10,7 @@ import pytest
 from baserate import Cut, Policy, RandomizedCut, decide, read, shift
 from baserate._calibrator import shift_log_odds
 from tests.cli.shell import PEOPLE, fit_the_terminal, is_as_ever, people, program, run
-from tests.schemas import fitting
+from tests.schemas import read_results
 
 NAMED: dict[str, Any] = {"columns": {"truth": "sick", "score": "risk"}, "positive": "1"}
 ALIKE = Policy(by_group={(): Cut((0.5,))}, otherwise="refuse", **NAMED)
@@ -54,7 +54,7 @@ VIEWS: dict[str, tuple[Policy, tuple[str, ...]]] = {
 def found(*typed: object, given: str | None = None) -> dict[str, Any]:
     result = run("check", *typed, "--json", "-q", given=given)
     assert result.exit_code in (0, 1), result.stderr
-    told = fitting(result.stdout)
+    told = read_results(result.stdout)
     assert told["data"]["holds"] == (result.exit_code == 0)
     return told
 

@@ -4,12 +4,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 
 from baserate.text._tables import display_width
 from tests.cli.shell import is_as_ever, people, run, views
-from tests.schemas import RESULTS
+from tests.schemas import check_schema
 from tests.tiers import slow
 
 PETS = """\
@@ -49,7 +48,7 @@ def rows(*typed: object) -> list[dict[str, Any]]:
     result = run("measure", *typed, "--json", "-q")
     assert result.exit_code == 0, result.stderr
     found = json.loads(result.stdout)
-    jsonschema.validate(found, RESULTS)
+    check_schema(found)
     return list(found["rows"])
 
 

@@ -8,7 +8,7 @@ from click.testing import Result
 
 from baserate.text._tables import display_width
 from tests.cli.shell import is_as_ever, people, run
-from tests.schemas import fitting
+from tests.schemas import read_results
 
 TWO = ("--truth", "sick", "--score", "risk", "--score", "old")
 
@@ -39,7 +39,7 @@ def test_help_is_as_ever() -> None:
 
 def rows_of(result: Result) -> list[dict[str, Any]]:
     assert result.exit_code == 0, result.stderr
-    found = fitting(result.stdout)["rows"]
+    found = read_results(result.stdout)["rows"]
     assert isinstance(found, list)
     return found
 

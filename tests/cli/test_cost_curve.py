@@ -10,7 +10,7 @@ import pytest
 
 from baserate import measure, read
 from tests.cli.shell import PEOPLE, fit_the_terminal, is_as_ever, people, program, run
-from tests.schemas import fitting
+from tests.schemas import read_results
 from tests.tiers import tiered
 
 ONE = ("--truth", "sick", "--score", "risk")
@@ -30,7 +30,7 @@ VIEWS: dict[str, tuple[str, ...]] = {
 def found(*typed: object, given: str | None = None) -> dict[str, Any]:
     result = run("cost-curve", *typed, "--json", "-q", given=given)
     assert result.exit_code == 0, result.stderr
-    return fitting(result.stdout)
+    return read_results(result.stdout)
 
 
 @pytest.mark.parametrize("name", VIEWS)
@@ -164,5 +164,5 @@ def test_what_is_refused(typed: tuple[str, ...], message: str, tmp_path: Path) -
 def test_it_is_the_same_program() -> None:
     result = program("cost-curve", "-", *ONE, "--json", given=PEOPLE)
     assert result.returncode == 0
-    assert [row["threshold"] for row in fitting(result.stdout)["rows"]] == ["inf", 0.92, 0.64, 0.22]
+    assert [row["threshold"] for row in read_results(result.stdout)["rows"]] == ["inf", 0.92, 0.64, 0.22]
     assert "stdin · 10 rows" in result.stderr

@@ -14,7 +14,7 @@ from baserate import Costs, Counts, measure, shift
 from baserate.cli._costs import read_table
 from baserate.text._tables import display_width
 from tests.cli.shell import fit_the_terminal, is_as_ever, people, program, run
-from tests.schemas import fitting
+from tests.schemas import read_results
 from tests.tiers import tiered
 
 ONE = ("--truth", "sick", "--score", "risk")
@@ -45,7 +45,7 @@ CROSSED = ("--cross-table", "rows", "--costs")
 def found(*typed: object, given: str | None = None) -> dict[str, Any]:
     result = run("costs", *typed, "--json", "-q", given=given)
     assert result.exit_code == 0, result.stderr
-    return fitting(result.stdout)
+    return read_results(result.stdout)
 
 
 def pets(folder: Path) -> list[Path]:
@@ -189,7 +189,7 @@ def test_what_was_read_is_told(tmp_path: Path) -> None:
         "positive = 1, inferred; name it with --positive.",
         "note: holes: 2 of 4 rows dropped (y: 1 missing; p: 1 missing).",
     ]
-    assert fitting(shown.stdout)["data"]["samples"]["holes"]["refused"] == 2
+    assert read_results(shown.stdout)["data"]["samples"]["holes"]["refused"] == 2
     assert run(*typed, "-q").stderr == ""
     assert "inferred" not in run(*typed, "--positive", "1").stderr
 
@@ -416,4 +416,4 @@ def test_weights_are_carried_as_masses(tmp_path: Path) -> None:
 def test_it_is_the_same_program() -> None:
     result = program("costs", *M1, *M2, *FOUND_PAYS, "--prevalence", "0.38", "--json")
     assert result.returncode == 0
-    assert [row["total"] for row in fitting(result.stdout)["rows"]] == [3910, 4255]
+    assert [row["total"] for row in read_results(result.stdout)["rows"]] == [3910, 4255]

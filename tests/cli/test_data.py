@@ -7,7 +7,6 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 
 from baserate import decide, equalize, infer, measure, read
@@ -17,7 +16,7 @@ from baserate.draw import FIGURES
 from baserate.report import CHECKS
 from baserate.shift import ESTIMATORS
 from tests.cli.shell import PEOPLE, people, program, run
-from tests.schemas import RESULTS
+from tests.schemas import check_schema
 
 ONE = ("--truth", "sick", "--score", "risk")
 
@@ -27,7 +26,7 @@ HEADER = ["rows", "read", "refused", "reasons", "positive", "negative", "prevale
 def shown(*typed: object) -> dict[str, Any]:
     """What a command gives as JSON, which must fit the schema."""
     told: dict[str, Any] = json.loads(run(*typed, "--json").stdout)
-    jsonschema.validate(told, RESULTS)
+    check_schema(told)
     return told
 
 
@@ -187,7 +186,7 @@ def test_a_band_is_two_columns_more_and_a_reason(tmp_path: Path) -> None:
     typed = ("curve", "pr", people(tmp_path), *ONE)
     plain = json.loads(run(*typed, "--json").stdout)
     found = json.loads(run(*typed, "--band", "--level", "0.9", "--json").stdout)
-    jsonschema.validate(found, RESULTS)
+    check_schema(found)
     assert [{name: row[name] for name in plain["rows"][0]} for row in found["rows"]] == plain["rows"]
     assert found["rows"][0] | {"low": None, "high": None, "why": "nothing is flagged"} == found["rows"][0]
     assert all(row["low"] <= row["precision"] <= row["high"] and row["why"] is None for row in found["rows"][1:])

@@ -13,7 +13,7 @@ from baserate import Calibrator, Costs, Curve, Policy, decide, load_calibrator, 
 from baserate.cli._decision_options import DecisionOptions
 from baserate.decide import list_command_line_rules
 from tests.cli.shell import PEOPLE, fit_the_terminal, is_as_ever, people, program, run
-from tests.schemas import fitting
+from tests.schemas import read_results
 
 ONE = ("--truth", "sick", "--score", "risk")
 FEW = ("--measures", "sensitivity,specificity,f1", "--n-bootstrap", "200")
@@ -51,7 +51,7 @@ VIEWS: dict[str, tuple[str, ...]] = {
 def found(*typed: object, given: str | None = None) -> dict[str, Any]:
     result = run("decide", *typed, "--json", "-q", given=given)
     assert result.exit_code == 0, result.stderr
-    return fitting(result.stdout)
+    return read_results(result.stdout)
 
 
 def cutoffs(told: dict[str, Any]) -> dict[str, float]:
@@ -270,7 +270,7 @@ def test_to_flag_may_never_pay(tmp_path: Path) -> None:
 def test_other_rows_judge_the_choice(tmp_path: Path) -> None:
     path, other = people(tmp_path), others(tmp_path)
     result = run("decide", path, *ONE, "--rule", "youden", "--judge-on", other, "--json", "--group", "sex")
-    told = fitting(result.stdout)
+    told = read_results(result.stdout)
     assert (
         "note: others.csv had no part in the choice; measures on the rows of the choice are optimistic."
         in result.stderr

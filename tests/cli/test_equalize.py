@@ -13,7 +13,7 @@ from baserate import Costs, Policy, equalize, read
 from baserate.equalize import Goal
 from baserate.infer import IntervalOptions
 from tests.cli.shell import PEOPLE, fit_the_terminal, is_as_ever, people, program, run
-from tests.schemas import fitting
+from tests.schemas import read_results
 
 ONE = ("--truth", "sick", "--score", "risk", "--positive", "1")
 BY_SEX = (*ONE, "--group", "sex")
@@ -36,7 +36,7 @@ VIEWS: dict[str, tuple[str, ...]] = {
 def found(*typed: object, given: str | None = None) -> dict[str, Any]:
     result = run("equalize", *typed, "--json", "-q", given=given)
     assert result.exit_code == 0, result.stderr
-    return fitting(result.stdout)
+    return read_results(result.stdout)
 
 
 @pytest.fixture(scope="session")

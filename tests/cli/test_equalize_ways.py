@@ -11,7 +11,7 @@ from baserate._formatting import format_number
 from baserate.equalize import Folds, Goal
 from baserate.infer import IntervalOptions
 from tests.cli.shell import fit_the_terminal, is_as_ever, run
-from tests.schemas import fitting
+from tests.schemas import read_results
 from tests.tiers import tiered
 
 TYPED = ("--truth", "sick", "--score", "risk", "--group", "sex", "--positive", "1", "--parity", "equalized-odds")
@@ -48,7 +48,7 @@ def screened(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def found(*typed: object) -> dict[str, Any]:
     result = run("equalize", *typed, "--json", "-q")
     assert result.exit_code == 0, result.stderr
-    return fitting(result.stdout)
+    return read_results(result.stdout)
 
 
 @pytest.mark.parametrize("name", WAYS)

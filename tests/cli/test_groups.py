@@ -13,7 +13,7 @@ import baserate
 from baserate import Cut, Policy, equalize
 from baserate.text._tables import display_width
 from tests.cli.shell import is_as_ever, people, run
-from tests.schemas import fitting
+from tests.schemas import read_results
 from tests.tiers import tiered
 
 ONE = ("--truth", "sick", "--score", "risk", "--positive", "1")
@@ -58,7 +58,7 @@ def test_help_is_as_ever() -> None:
 
 def rows_of(result: Result) -> list[dict[str, Any]]:
     assert result.exit_code == 0, result.stderr
-    found: list[dict[str, Any]] = fitting(result.stdout)["rows"]
+    found: list[dict[str, Any]] = read_results(result.stdout)["rows"]
     return found
 
 

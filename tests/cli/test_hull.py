@@ -13,7 +13,7 @@ from baserate import Costs, Counts, Curve, decide, read
 from baserate.cli._hull import FEW
 from baserate.decide import CHOSEN_NOTE as CHOSEN, _hull_tables
 from tests.cli.shell import PEOPLE, fit_the_terminal, is_as_ever, people, program, run
-from tests.schemas import fitting
+from tests.schemas import read_results
 from tests.tiers import tiered
 
 ONE = ("--truth", "sick", "--score", "risk")
@@ -40,7 +40,7 @@ REVERSED = {"hull-below": (), "hull-reversed": ("--reverse",)}
 def found(*typed: object, given: str | None = None) -> dict[str, Any]:
     result = run("hull", *typed, "--json", "-q", given=given)
     assert result.exit_code == 0, result.stderr
-    return fitting(result.stdout)
+    return read_results(result.stdout)
 
 
 def abc(folder: Path) -> Path:
@@ -313,5 +313,5 @@ def test_labels_are_one_point(tmp_path: Path) -> None:
 def test_it_is_the_same_program() -> None:
     result = program("hull", "-", *ONE, "--json", given=PEOPLE)
     assert result.returncode == 0
-    assert [row["threshold"] for row in fitting(result.stdout)["rows"]] == ["inf", 0.92, 0.64, 0.22, "-inf"]
+    assert [row["threshold"] for row in read_results(result.stdout)["rows"]] == ["inf", 0.92, 0.64, 0.22, "-inf"]
     assert "stdin · 10 rows" in result.stderr

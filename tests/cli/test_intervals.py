@@ -7,7 +7,6 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 from click import unstyle
 
@@ -15,7 +14,7 @@ from baserate import infer, read
 from baserate.text._pivot import format_bounds
 from baserate.text._tables import IntervalCell, Page, Row, Section, Table, display_width
 from tests.cli.shell import people, run
-from tests.schemas import RESULTS
+from tests.schemas import check_schema
 from tests.tiers import tiered
 
 ONE = ("--truth", "sick", "--score", "risk")
@@ -26,7 +25,7 @@ def told(*typed: object) -> dict[str, Any]:
     result = run("measure", *typed, "--json", "-q")
     assert result.exit_code == 0, result.stderr
     found: dict[str, Any] = json.loads(result.stdout)
-    jsonschema.validate(found, RESULTS)
+    check_schema(found)
     return found
 
 

@@ -12,7 +12,7 @@ import pytest
 from baserate import Costs, Cut, Policy, RandomizedCut, tally
 from tests.apply.forms import CLASS_FORMS, FORMS, classed, mapped
 from tests.cli.shell import fit_the_terminal, is_as_ever, people, run
-from tests.schemas import fitting
+from tests.schemas import read_results
 
 HALF = RandomizedCut((Cut((0.3,)), Cut((0.7,))), (0.25, 0.75))
 POLICIES = {
@@ -85,7 +85,7 @@ def test_views_fit_the_terminal(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", POLICIES)
 def test_programs_get_the_content_and_the_stretches(name: str, tmp_path: Path) -> None:
     policy, path = POLICIES[name], kept(tmp_path, name)
-    told = fitting(run("show", path, "--json", "-q").stdout)
+    told = read_results(run("show", path, "--json", "-q").stdout)
     assert (told["data"]["rule"], told["data"]["key"]) == (policy.rule, policy.key)
     for row in told["rows"]:
         group = tuple((row["group"] or {}).values())
@@ -207,7 +207,7 @@ def test_calibrators_are_shown(map_: Any, tmp_path: Path) -> None:  # noqa: ANN4
     result = run("show", tmp_path / "map.json")
     assert result.exit_code == 0, result.stderr
     assert repr(map_) in result.stdout
-    told = fitting(run("show", tmp_path / "map.json", "--json", "-q").stdout)
+    told = read_results(run("show", tmp_path / "map.json", "--json", "-q").stdout)
     assert [row["name"] for row in told["rows"]] == [each.name for each in map_.parameters]
     assert told["data"]["method"] == map_.method
 
@@ -230,7 +230,7 @@ def test_plans_reports_and_tallies_are_shown(tmp_path: Path) -> None:
     assert "truth" in shown.stdout
     assert "sick" in shown.stdout
     tally([1, 0, 1, 0], [0.9, 0.4, 0.4, 0.1]).save(tmp_path / "tally.json")
-    told = fitting(run("show", tmp_path / "tally.json", "--json", "-q").stdout)
+    told = read_results(run("show", tmp_path / "tally.json", "--json", "-q").stdout)
     assert {row["name"]: row["value"] for row in told["rows"]} == {
         "rows": 4,
         "positives": 2,

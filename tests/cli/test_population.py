@@ -7,7 +7,6 @@ from io import StringIO
 from math import sqrt
 from pathlib import Path
 
-import jsonschema
 import pytest
 
 from baserate import population
@@ -15,7 +14,7 @@ from baserate.cli._population import FAMILIES
 from baserate.text._tables import display_width
 from tests.cli.shell import is_as_ever, run
 from tests.cli.test_program import HEAVY, loaded
-from tests.schemas import RESULTS
+from tests.schemas import check_schema
 
 LINEAR = ("population", "linear")
 
@@ -76,7 +75,7 @@ def form(*typed: str) -> dict[str, list[dict[str, object]]]:
     result = run(*typed, "--json", "-q")
     assert result.exit_code == 0, result.stderr
     found: dict[str, list[dict[str, object]]] = json.loads(result.stdout)
-    jsonschema.validate(found, RESULTS)
+    check_schema(found)
     return found
 
 

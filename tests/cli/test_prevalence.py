@@ -15,7 +15,7 @@ from click.testing import Result
 from baserate import read, shift
 from baserate.text._tables import display_width
 from tests.cli.shell import is_as_ever, run
-from tests.schemas import fitting
+from tests.schemas import read_results
 from tests.tiers import some, tiered
 
 SCORED = ("--score", "risk", "--truth", "sick", "--positive", "1")
@@ -82,7 +82,7 @@ def many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, ...]:
 
 def found(result: Result) -> dict[str, Any]:
     assert result.exit_code == 0, result.stderr
-    return fitting(result.stdout)
+    return read_results(result.stdout)
 
 
 VIEWS: dict[str, tuple[str, ...]] = {
@@ -479,5 +479,5 @@ def test_what_is_refused(typed: tuple[str, ...], told: str) -> None:
 def test_output_goes_to_a_file(both: tuple[str, ...]) -> None:
     result = run("prevalence", *both, *SCORED, "-o", "out.json")
     assert result.stdout == ""
-    assert fitting(Path("out.json").read_text(encoding="utf-8"))["rows"][0]["measure"] == "prevalence"
+    assert read_results(Path("out.json").read_text(encoding="utf-8"))["rows"][0]["measure"] == "prevalence"
     assert result.stderr.startswith("new.csv · 2 000 rows · validation: old.csv · 500 rows · positive: sick = 1 ·")

@@ -13,7 +13,7 @@ import baserate
 from baserate.text._tables import display_width
 from tests.cli.shell import is_as_ever, people, run
 from tests.cli.test_classes import pets
-from tests.schemas import fitting
+from tests.schemas import read_results
 from tests.tiers import tiered, tiered_rows
 
 ONE = ("--truth", "sick", "--score", "risk", "--positive", "1")
@@ -87,7 +87,7 @@ def test_help_is_as_ever() -> None:
 
 def read(result: Result) -> dict[str, Any]:
     assert result.exit_code == 0, result.stderr
-    return fitting(result.stdout)
+    return read_results(result.stdout)
 
 
 @pytest.mark.parametrize("name", tiered([name for name in VIEWS if not name.endswith(("md", "narrow"))], 3))

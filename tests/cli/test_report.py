@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-import jsonschema
 import pytest
 from click.testing import Result
 from hypothesis import given, strategies as st
@@ -21,6 +20,7 @@ from baserate.report._commands import command_words, next_commands
 from baserate.report._report import COLUMNS
 from baserate.text._tables import display_width
 from tests.cli.shell import PEOPLE, is_as_ever, people, planned, run
+from tests.schemas import ValidationError, check_schema
 from tests.tiers import tiered
 
 ONE = ("--truth", "sick", "--score", "risk", "--positive", "1")
@@ -324,24 +324,24 @@ def test_files_fit_their_schemas(tmp_path: Path) -> None:
     for typed in every:
         run("report", path, *typed, "--save-plan", plan, "--save-json", kept, "-q")
         found = json.loads(kept.read_text(encoding="utf-8"))
-        jsonschema.validate(found, SCHEMAS["report"])
-        jsonschema.validate(found["plan"], SCHEMAS["plan"])
+        check_schema(found, "report")
+        check_schema(found["plan"], "plan")
         assert found["plan"] == json.loads(plan.read_text(encoding="utf-8"))
         for each in (*found["policies"].values(), *filter(None, [found["plan"]["policy"]])):
-            jsonschema.validate(each, SCHEMAS["policy"])
+            check_schema(each, "policy")
 
 
 def test_damaged_files_do_not_fit(tmp_path: Path) -> None:
     found = json.loads(run("report", people(tmp_path), *ONE, *USED, "--json").stdout)
     plan = found["plan"]
     for damage in ({"prevalence": 2}, {"rule": "capacity"}, {"kind": "baserate/map"}, {"seed": -1}, {"more": 1}):
-        with pytest.raises(jsonschema.ValidationError):
-            jsonschema.validate({**plan, **damage}, SCHEMAS["plan"])
+        with pytest.raises(ValidationError):
+            check_schema({**plan, **damage}, "plan")
     row, finding = found["rows"][0], {"code": "BR1", "severity": "bad"}
     others: list[dict[str, Any]] = [{"rows": []}, {"rows": [{**row, "part": "else"}]}, {"findings": [finding]}]
     for other in (*others, {"policies": {}}):
-        with pytest.raises(jsonschema.ValidationError):
-            jsonschema.validate({**found, **other}, SCHEMAS["report"])
+        with pytest.raises(ValidationError):
+            check_schema({**found, **other}, "report")
 
 
 def test_the_schemas_know_every_field() -> None:

@@ -24,7 +24,7 @@ from baserate.measure import multiclass
 from baserate.measure._registry import REQUIRED_OPTIONS, Settings, collect_settings
 from tests.cli.shell import people, run
 from tests.cli.test_classes import pets
-from tests.schemas import fitting
+from tests.schemas import read_results
 from tests.tiers import tiered
 
 ONE = ("--truth", "sick", "--score", "risk", "--positive", "1")
@@ -50,7 +50,7 @@ def typed(verb: str, name: str, file: Path) -> list[str]:
 def found(*typed: str) -> dict[str, Any]:
     result = run(*typed, "--json", "-q")
     assert result.exit_code == 0, result.stderr
-    return fitting(result.stdout)
+    return read_results(result.stdout)
 
 
 @pytest.mark.parametrize("name", REQUIRED_OPTIONS)

@@ -10,7 +10,7 @@ from baserate import decide, read
 from baserate.text._tables import display_width
 from tests.cli.shell import fit_the_terminal, is_as_ever, people, run, views
 from tests.cli.test_classes import PETS, pets
-from tests.schemas import fitting
+from tests.schemas import read_results
 
 COSTS = """\
 ,cat,dog,fish
@@ -39,7 +39,7 @@ def asked(folder: Path) -> tuple[object, ...]:
 def found(*typed: object) -> dict[str, Any]:
     result = run("decide", *typed, "--json", "-q")
     assert result.exit_code == 0, result.stderr
-    return fitting(result.stdout)
+    return read_results(result.stdout)
 
 
 @pytest.mark.parametrize("name", VIEWS)

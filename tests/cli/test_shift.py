@@ -12,7 +12,7 @@ import pytest
 from baserate import measure, read, shift
 from tests.cli.shell import PEOPLE, fit_the_terminal, is_as_ever, people, program, run
 from tests.cli.test_classes import LABELS, SCORES, pets
-from tests.schemas import fitting
+from tests.schemas import read_results
 
 ONE = ("--truth", "sick", "--score", "risk")
 SHARES = ("--to", "cat=0.2,dog=0.3,fish=50%")
@@ -47,7 +47,7 @@ CLASS_VIEWS: dict[str, tuple[str, ...]] = {
 def found(*typed: object, given: str | None = None) -> dict[str, Any]:
     result = run("shift", *typed, "--json", "-q", given=given)
     assert result.exit_code == 0, result.stderr
-    return fitting(result.stdout)
+    return read_results(result.stdout)
 
 
 @pytest.mark.parametrize("name", VIEWS)

@@ -4,7 +4,6 @@ import json
 import shlex
 from typing import Any
 
-import jsonschema
 import pytest
 
 from baserate import population
@@ -21,7 +20,7 @@ from baserate.infer import (
 from baserate.text._tables import display_width
 from tests.cli.shell import is_as_ever, run
 from tests.cli.test_program import HEAVY, loaded
-from tests.schemas import RESULTS
+from tests.schemas import check_schema
 from tests.tiers import tiered
 
 AUC = ("size", "auc", "--expect", "0.8", "--prevalence", "0.1")
@@ -63,7 +62,7 @@ def form(*typed: str) -> tuple[dict[str, Any], dict[str, Any]]:
     result = run(*typed, "--json", "-q")
     assert (result.exit_code, result.stderr) == (0, "")
     found = json.loads(result.stdout)
-    jsonschema.validate(found, RESULTS)
+    check_schema(found)
     (row,) = found["rows"]
     return row, found["data"]
 

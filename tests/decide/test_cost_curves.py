@@ -25,7 +25,7 @@ from baserate import (
     shift,
     tally,
 )
-from tests.schemas import fitting
+from tests.schemas import read_results
 from tests.strategies import Rows, like, probability, rows, same
 
 near = partial(pytest.approx, rel=1e-12, abs=1e-12)
@@ -143,11 +143,11 @@ def test_tidy_curves_of_models_and_groups() -> None:
     assert alone[0]["cost"] is None
     whole = [row["cost"] for row in found.rows() if row["model"] == "a" and row["group"] is None]
     assert whole == decide.cost_curve(curve(both.pooled("a")))["cost"].tolist()
-    fitting(found.to_json())
+    read_results(found.to_json())
     brier = decide.cost_curves(both, kind="brier", points=5)
     assert len(brier) == 2 * 4 * 5
     assert {row["why"] for row in brier.rows()} == {None}
-    fitting(brier.to_json())
+    read_results(brier.to_json())
 
 
 def test_brier_curve_at_a_stated_prevalence() -> None:

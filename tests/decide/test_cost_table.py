@@ -21,7 +21,7 @@ from baserate import (
     shift,
     tally,
 )
-from tests.schemas import fitting
+from tests.schemas import read_results
 from tests.strategies import same
 
 near = partial(pytest.approx, rel=1e-12, abs=1e-12)
@@ -56,7 +56,7 @@ def test_the_ranking_of_two_models_reverses_at_one_prevalence() -> None:
     assert found.data["notes"] == ["M1 has the lowest total in the samples, but per case M2 is the cheapest."]
     for row in (first, second):
         assert row["low"] < row["value"] < row["high"]
-    fitting(found.to_json())
+    read_results(found.to_json())
 
 
 def test_infection() -> None:
@@ -111,7 +111,7 @@ def test_several_classes() -> None:
     assert in_order.columns["value"] == found.columns["value"]
     assert in_order.data["prevalence"] == [0.2, 0.5, 0.3]
     assert [row["prevalence"] for row in found.rows()] == [None, None]
-    fitting(found.to_json())
+    read_results(found.to_json())
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ from baserate import (
     shift,
     tally,
 )
-from tests.schemas import fitting
+from tests.schemas import read_results
 from tests.strategies import Rows, like, probability, rows, same
 
 AT = [0.0, 0.1, 0.25, 0.5, 0.9]
@@ -211,21 +211,21 @@ def test_results_document_the_adjustment() -> None:
     assert adjusted.data["scores"] == {"adjusted": True, "from": 0.25, "to": 0.02}
     told = "masses and scores were adjusted to a prevalence of 0.02, the scores from 0.25; "
     assert adjusted.data["notes"] == [f"{told}the prevalence is taken as known."]
-    fitting(adjusted.to_json())
+    read_results(adjusted.to_json())
     kept = decide.net_benefit_curve(here, prevalence=0.02, scores_from=None)
     assert kept.data["scores"] == {"adjusted": False, "from": None, "to": 0.02}
-    fitting(kept.to_json())
+    read_results(kept.to_json())
     assert "scores were not" in kept.data["notes"][0]
     as_read = decide.net_benefit_curve(here)
     assert as_read.data["scores"] == {"adjusted": False, "from": None, "to": None}
     assert as_read.data["notes"] == []
-    fitting(as_read.to_json())
+    read_results(as_read.to_json())
     trained = decide.net_benefit_curve(here, scores_from=0.5)
     assert trained.data["notes"] == ["scores were adjusted to a prevalence of 0.25, from 0.5."]
     two = Tallies({"a": {(): here.tally}, "b": {(): tally([1, 0], [0.9, 0.1])}})
     apart = decide.net_benefit_curve(two, prevalence=0.02)
     assert apart.data["scores"] == {"adjusted": True, "from": {"a": 0.25, "b": 0.5}, "to": {"a": 0.02, "b": 0.02}}
-    fitting(apart.to_json())
+    read_results(apart.to_json())
 
 
 @pytest.mark.parametrize("origin", ["rows", 0, 1, 1.5, nan, True])
@@ -313,7 +313,7 @@ def test_models_and_groups_have_curves_of_their_own_and_fit_the_schema() -> None
     assert told["a", "None"] == [[0.3, 0.3]]
     assert told["b", "None"] == []
     assert told["a", "{'g': 'y'}"] == [[0.3, 0.3]]
-    fitting(found.to_json())
+    read_results(found.to_json())
 
 
 def test_useful_ranges_may_be_disjoint() -> None:

@@ -24,7 +24,7 @@ from baserate import (
 )
 from baserate._cut import random_numbers
 from baserate._tally import Tallies
-from tests.schemas import fitting
+from tests.schemas import read_results
 from tests.strategies import Array
 
 SEXES, SITES = ("f", "m"), (1, 2, 3)
@@ -177,7 +177,7 @@ def test_a_model_is_named_where_there_are_several() -> None:
 def test_thresholds_are_listed_where_rows_share_them() -> None:
     _, tallies = drawn(300)
     found = decide.evaluate_policy(tallies, BY_SEX, measures=["sensitivity"])
-    fitting(found.to_json())
+    read_results(found.to_json())
     told = [row for row in found.rows() if row["measure"] == "threshold"]
     assert not any(row["group"] is None for row in told)
     assert {(row["group"]["sex"], row["value"], row["chance"]) for row in told} == {

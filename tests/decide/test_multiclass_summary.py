@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from baserate import CostMatrix, EmptyDataError, MulticlassRows, OptionError, class_scores, decide, shift
-from tests.schemas import fitting
+from tests.schemas import read_results
 
 TRIAGE = CostMatrix([[0, 1, 4], [2, 0, 1], [9, 3, 0]], ["home", "ward", "theatre"])
 TO = {"home": 0.9, "ward": 0.08, "theatre": 0.02}
@@ -26,7 +26,7 @@ def numbers(rows: MulticlassRows, **asked: object) -> dict[tuple[str, str], floa
 def test_numbers_are_those_of_the_decisions(rows: MulticlassRows) -> None:
     found = decide.multiclass_summary(rows, TRIAGE, refer=0.5, level=0.9)
     decisions = decide.least_cost(rows, TRIAGE, refer=0.5)
-    told = fitting(found.to_json())
+    told = read_results(found.to_json())
     cells = {(row["class"], row["against"]): row["value"] for row in told["rows"] if row["measure"] == "cell"}
     table = decisions.confusion(rows)
     assert cells == {

@@ -21,7 +21,7 @@ from baserate import (
     tally,
 )
 from baserate.infer import _confusion_intervals
-from tests.schemas import fitting
+from tests.schemas import read_results
 from tests.strategies import like, probability, rows, same
 
 AT = [0.0, 0.1, 0.25, 0.5, 0.9]
@@ -98,7 +98,7 @@ def test_groups_come_after_everybody_and_all_fits_the_schema() -> None:
     assert [row["group"] for row in found.rows()] == [None, None, *[{"site": "n"}] * 2, *[{"site": "s"}] * 2]
     assert {(row["model"], row["against"]) for row in found.rows()} == {("new", "old")}
     assert found.rows()[1]["difference"] == pytest.approx((2 + 1) / 6)
-    fitting(found.to_json())
+    read_results(found.to_json())
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from baserate import Counts, Curve, Cut, OptionError, Policy, RandomizedCut, dec
 from baserate._tally import Tallies
 from baserate.infer import IntervalOptions
 from baserate.measure import MEASURES, describe
-from tests.schemas import fitting
+from tests.schemas import read_results
 from tests.tiers import tiered
 
 AT_HALF = Policy(by_group={(): Cut((0.5,))}, otherwise="refuse")
@@ -160,7 +160,7 @@ def test_any_measure_may_be_required() -> None:
     tallies = tallied(columns(400))
     wanted = [f"{name} >= 0" for name, each in MEASURES.items() if describe(each).best]
     found = decide.check(tallies, AT_HALF, wanted, on="estimate")
-    fitting(found.to_json())
+    read_results(found.to_json())
     for row in found.rows():
         noun = (
             decide.decision_tables(tallies, AT_HALF)[None]["flag"]
@@ -176,7 +176,7 @@ def test_each_group_is_checked() -> None:
     assert [row["group"] for row in everybody.rows()] == [None]
     finest = decide.check(tallies, BY_SEX, "sensitivity >= 0.5, auc >= 0.5", each_group=True)
     assert len(finest.rows()) == 2 * (1 + 4)
-    fitting(finest.to_json())
+    read_results(finest.to_json())
     by_site = decide.check(tallies, BY_SEX, "sensitivity >= 0.5, auc >= 0.5", each_group=["site"]).rows()
     assert [row["group"] for row in by_site] == [None, {"site": "north"}, {"site": "south"}] * 2
     north = tallied(

@@ -28,7 +28,7 @@ from baserate.equalize import Goal, _impact, find_parity
 from baserate.infer import IntervalOptions
 from baserate.measure import MEASURES, expected_cost
 from tests.equalize.brute_force import least_cost
-from tests.schemas import fitting
+from tests.schemas import read_results
 
 PARITIES = [each.name for each in equalize.PARITIES.values() if each.enforceable]
 F = curve(tally([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2]))
@@ -207,7 +207,7 @@ def test_numbers_have_the_intervals_of_the_library() -> None:
 
 def test_json_fits_the_schema_and_gives_no_verdict() -> None:
     found = equalize.impact({"f": F, "m": M}, Goal("equalized-odds"))
-    assert fitting(found.to_json())["rows"][0]["table"] == "account"
+    assert read_results(found.to_json())["rows"][0]["table"] == "account"
     assert "fair" not in found.to_json().lower()
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.shell import run
-from tests.schemas import fitting
+from tests.schemas import read_results
 
 ONE = ("--truth", "cancer", "--score", "cancerpredmarker")
 
@@ -13,7 +13,7 @@ ONE = ("--truth", "cancer", "--score", "cancerpredmarker")
 def test_at_one_quarter(reference: Path) -> None:
     result = run("benefit", reference / "df_binary.csv", *ONE, "--at", "0.25", "--json")
     assert result.exit_code == 0, result.stderr
-    rows = {row["strategy"]: row for row in fitting(result.stdout)["rows"]}
+    rows = {row["strategy"]: row for row in read_results(result.stdout)["rows"]}
     assert rows["model"]["net_benefit"] == pytest.approx(0.064, abs=1e-12)
     assert rows["all"]["net_benefit"] == pytest.approx(-0.14667, abs=5e-6)
     assert rows["none"]["net_benefit"] == 0

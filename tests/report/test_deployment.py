@@ -2,11 +2,9 @@
 
 import json
 import re
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -16,6 +14,7 @@ from sklearn import metrics
 import baserate
 from baserate import Costs, Curve, OptionError, Plan, Report, UnknownLabelError, infer, read, shift
 from baserate.measure import MEASURES, describe
+from tests.schemas import ValidationError, check_schema
 
 Floats = npt.NDArray[np.float64]
 PREVALENCE = 0.05
@@ -190,16 +189,15 @@ def test_groups_of_several_columns_are_named_by_tuples() -> None:
 def test_prevalences_of_groups_survive_files(by_group: Report, tmp_path: Path) -> None:
     plan = by_group.plan
     form = json.loads(plan.to_json())
-    schema = json.loads(resources.files("baserate").joinpath("schemas/plan-1.json").read_text(encoding="utf-8"))
-    jsonschema.validate(form, schema)
+    check_schema(form, "plan")
     assert form["prevalence"] == STATED
     assert Plan.from_json(plan.to_json()) == plan
     by_group.save(tmp_path / "report.json")
     again = Report.load(tmp_path / "report.json")
     assert again.prevalence == by_group.prevalence
     assert again.text() == by_group.text()
-    with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(form | {"prevalence": {"north": 2}}, schema)
+    with pytest.raises(ValidationError):
+        check_schema(form | {"prevalence": {"north": 2}}, "plan")
 
 
 @pytest.mark.parametrize(
