@@ -33,7 +33,7 @@ from baserate._calibrator_forms import (
     form_from_json,
     form_to_json,
 )
-from baserate._files import format_sealed_json
+from baserate._files import CALIBRATOR, format_file
 from tests.schemas import check_schema
 
 Floats = npt.NDArray[np.float64]
@@ -245,11 +245,11 @@ def test_a_sealed_file_is_still_checked(form: object, words: str) -> None:
     """A seal can be forged; a wrong form is refused all the same."""
     content = {key: value for key, value in json.loads(TEXT).items() if key not in {"kind", "schema_version", "seal"}}
     with pytest.raises(FileFormatError, match=f"not a calibrator: .*{words}"):
-        Calibrator.from_json(format_sealed_json("baserate/map", 1, content | {"form": form}))
+        Calibrator.from_json(format_file(CALIBRATOR, content | {"form": form}))
     with pytest.raises(FileFormatError, match="a calibrator with the fields"):
-        Calibrator.from_json(format_sealed_json("baserate/map", 1, {"form": form}))
+        Calibrator.from_json(format_file(CALIBRATOR, {"form": form}))
     with pytest.raises(FileFormatError, match="not a calibrator"):
-        Calibrator.from_json(format_sealed_json("baserate/map", 1, content | {"parameters": [{"title": 1}]}))
+        Calibrator.from_json(format_file(CALIBRATOR, content | {"parameters": [{"title": 1}]}))
 
 
 def test_binary_files_are_not_multiclass_files() -> None:

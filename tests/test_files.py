@@ -64,7 +64,7 @@ def without(name: str) -> str:
         (form(score=["0.9", "0.1"]), "score holds something else than numbers"),
         (form(rows=[1, 0, 0, 2]), "rows has shape"),
         (form(rows=[[True, False], [False, True]]), "rows holds something else than numbers"),
-        (form(schema_version=True), "schema version True"),
+        (form(schema_version=True), "unknown schema version, True"),
         (form(resolution=True), "null or a number above 0"),
         (form(rows=[[1], [2]]), "rows has shape"),
         (form(rows=[[1, 0], [2]]), "not a tally"),

@@ -12,7 +12,7 @@ from hypothesis import given, strategies as st
 
 from baserate import Costs, Cut, FileFormatError, OptionError, Policy, RandomizedCut, ShapeError, UnknownLabelError
 from baserate._calibrator import shift_log_odds
-from baserate._files import format_sealed_json
+from baserate._files import format_file
 from baserate._policy import group_texts, label_text, spellings
 from tests.schemas import check_schema
 
@@ -150,9 +150,9 @@ FORGED: list[tuple[dict[str, object], str]] = [
 def test_a_sealed_file_is_still_checked(changes: dict[str, object], words: str) -> None:
     content = {key: value for key, value in json.loads(TEXT).items() if key not in {"kind", "schema_version", "seal"}}
     with pytest.raises(FileFormatError, match=words):
-        Policy.from_json(format_sealed_json("baserate/policy", 1, content | changes))
+        Policy.from_json(format_file(Policy.file_kind, content | changes))
     with pytest.raises(FileFormatError, match="the fields of the policy are"):
-        Policy.from_json(format_sealed_json("baserate/policy", 1, changes))
+        Policy.from_json(format_file(Policy.file_kind, changes))
 
 
 def test_a_file_that_is_no_text(tmp_path: Path) -> None:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -21,14 +20,21 @@ from baserate._errors import (
     NotNumericError,
     ShapeError,
 )
-from baserate._files import format_sealed_json, parse_sealed_json, write_text
+from baserate._files import (
+    CALIBRATOR,
+    MULTICLASS_CALIBRATOR,
+    FileKind,
+    SealedFile,
+    find_file_kind,
+    format_file,
+    parse_file,
+    read_text,
+)
 from baserate._formatting import count_of, there_are
 from baserate._numeric.cumulative import cache_blocks, parallel_map
 from baserate._rows import MulticlassRows
 from baserate._tally import Tally
 
-BINARY_KIND = "baserate/map"
-SCHEMA_VERSION = 1
 _SHOWN = 5
 """Number of positions that an error message lists."""
 
@@ -55,36 +61,8 @@ class FitSource:
     """Share of the positive class; of several classes, that of each."""
 
 
-class _JsonFile:
-    """Files and pickles of a class that `to_json` writes and `from_json` reads."""
-
-    __slots__ = ()
-
-    def to_json(self) -> str:
-        """Return versioned JSON with a checksum that restores every number exactly."""
-        raise NotImplementedError
-
-    @classmethod
-    def from_json(cls, text: str) -> Self:
-        """Read the JSON of `to_json`, checking its form."""
-        raise NotImplementedError
-
-    def __reduce__(self) -> tuple[Callable[[str], Self], tuple[str]]:
-        # Pickled as its file, so that loading checks it, and arrays come back read-only.
-        return type(self).from_json, (self.to_json(),)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the calibrator to a file, as JSON."""
-        write_text(path, self.to_json())
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read a calibrator that `save` wrote, in this release or an earlier one."""
-        return cls.from_json(read_file_text(path))
-
-
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Calibrator(_JsonFile):
+class Calibrator(SealedFile):
     """Formula from scores to probabilities, and how it was fitted.
 
     Call it with an array of scores. Probabilities never decrease with the score if `never_falls`, and increase strictly
@@ -99,6 +77,7 @@ class Calibrator(_JsonFile):
     [0.3333]
     """
 
+    file_kind: ClassVar[FileKind] = CALIBRATOR
     form: Form
     method: str
     fitted: FitSource | None = None
@@ -160,13 +139,12 @@ class Calibrator(_JsonFile):
     def to_json(self) -> str:
         """Return versioned JSON with a checksum that restores every number exactly."""
         content = {"positive": self.positive, **file_head(self), "form": form_to_json(self.form)}
-        return format_sealed_json(BINARY_KIND, SCHEMA_VERSION, content)
+        return format_file(CALIBRATOR, content)
 
     @classmethod
     def from_json(cls, text: str) -> Self:
         """Read the JSON of `to_json`, checking its form."""
-        written = parse_sealed_json(text, [BINARY_KIND], SCHEMA_VERSION, what="calibrator")
-        calibrator: Self = from_file_content(cls, written, ("positive",))
+        calibrator: Self = from_file_content(cls, parse_file(text, CALIBRATOR), ("positive",))
         return calibrator
 
 
@@ -230,7 +208,7 @@ def file_head(of: Any) -> dict[str, Any]:  # noqa: ANN401  (either kind of calib
 
 def from_file_content(cls: Any, written: dict[str, Any], own: tuple[str, ...]) -> Any:  # noqa: ANN401  (either kind of calibrator)
     """Make a calibrator from the content of its file, with the `own` fields of its kind."""
-    wanted = {"kind", "schema_version", "method", "columns", "fitted", "parameters", "notes", "form", *own}
+    wanted = {"method", "columns", "fitted", "parameters", "notes", "form", *own}
     if set(written) != wanted:
         raise FileFormatError(f"a calibrator with the fields {sorted(written)}; expected {sorted(wanted)}.")
     try:
@@ -250,21 +228,12 @@ def from_file_content(cls: Any, written: dict[str, Any], own: tuple[str, ...]) -
         raise FileFormatError(f"not a calibrator: {error}") from error
 
 
-def read_file_text(path: str | os.PathLike[str], what: str = "calibrator") -> str:
-    """Read a text file; `what` names its expected content."""
-    try:
-        return Path(path).read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise FileFormatError(f"{path} is no text, so no {what}", remedy="name a file that holds one.") from error
-
-
-MULTICLASS_KIND = "baserate/class-map"
 _BLOCK = 1 << 15
 """Scores that fit the CPU cache with intermediate results."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class MulticlassCalibrator(_JsonFile):
+class MulticlassCalibrator(SealedFile):
     """Formula for the probabilities of several classes, and how it was fitted.
 
     Call it with an array of scores, a row for each row and a column for each of the `labels`, in their order.
@@ -277,6 +246,7 @@ class MulticlassCalibrator(_JsonFile):
     MulticlassCalibrator(prior, softmax; classes: cat, dog)
     """
 
+    file_kind: ClassVar[FileKind] = MULTICLASS_CALIBRATOR
     form: ClassForm
     labels: tuple[str, ...]
     """Classes, as text."""
@@ -332,21 +302,21 @@ class MulticlassCalibrator(_JsonFile):
     def to_json(self) -> str:
         """Return versioned JSON with a checksum that restores every number exactly."""
         content = {"labels": list(self.labels), **file_head(self), "form": form_to_json(self.form)}
-        return format_sealed_json(MULTICLASS_KIND, SCHEMA_VERSION, content)
+        return format_file(MULTICLASS_CALIBRATOR, content)
 
     @classmethod
     def from_json(cls, text: str) -> Self:
         """Read the JSON of `to_json`, checking its form."""
-        written = parse_sealed_json(text, [MULTICLASS_KIND], SCHEMA_VERSION, what="multiclass calibrator")
-        calibrator: Self = from_file_content(cls, written, ("labels",))
+        calibrator: Self = from_file_content(cls, parse_file(text, MULTICLASS_CALIBRATOR), ("labels",))
         return calibrator
 
 
 def load_calibrator(path: str | os.PathLike[str]) -> Calibrator | MulticlassCalibrator:
     """Read a binary or multiclass calibrator, whichever the file contains."""
-    text = read_file_text(path)
-    written = parse_sealed_json(text, [BINARY_KIND, MULTICLASS_KIND], SCHEMA_VERSION, what="calibrator")
-    return Calibrator.from_json(text) if written["kind"] == BINARY_KIND else MulticlassCalibrator.from_json(text)
+    text = read_text(path, CALIBRATOR.noun)
+    if find_file_kind(text) == MULTICLASS_CALIBRATOR:
+        return MulticlassCalibrator.from_json(text)
+    return Calibrator.from_json(text)
 
 
 def _refuse_class_scores(scores: npt.NDArray[np.float64], *, of_probabilities: bool) -> None:

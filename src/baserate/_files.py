@@ -1,11 +1,15 @@
-"""Files are written whole or not at all."""
+"""JSON files of ours: one envelope of kind, schema version and seal; and files that are written whole or not at all.
+
+A seal is the SHA-256 of everything else in the file, so that a file that was cut short or edited is refused.
+"""
 
 import json
 import os
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, NamedTuple, Self
 
 from baserate._errors import FileFormatError
 
@@ -43,43 +47,126 @@ def draft_file(path: str | os.PathLike[str]) -> Iterator[Path]:
         raise
 
 
-_JSON_WIDTH = 100
-"""Longest line of a JSON file."""
+def read_text(path: str | os.PathLike[str], noun: str) -> str:
+    """Read a text file; the noun names its expected content in messages."""
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise FileFormatError(f"{path} is no text, so no {noun}", remedy="name a file that holds one.") from error
 
 
-def format_sealed_json(kind: str, version: int, content: dict[str, Any]) -> str:
-    """Write content with its kind, its version and a seal: the SHA-256 of all of it."""
-    form = {"kind": kind, "schema_version": version, **content}
-    return _format_json(form | {"seal": _seal(form)}) + "\n"
+class FileKind(NamedTuple):
+    """Kind of JSON file that `save` writes and `load` reads."""
+
+    kind: str
+    """Its field "kind"."""
+    noun: str
+    version: int = 1
+    """The newest schema version."""
+    sealed: bool = False
+    indent: int | None = None
+    """Indentation of files without a seal; None for a single line."""
 
 
-def parse_sealed_json(text: str, kinds: Iterable[str], version: int, *, what: str) -> dict[str, Any]:
-    """Read the text of `format_sealed_json`; refuse text that is broken, of another kind, newer, or changed."""
+CALIBRATOR = FileKind("baserate/map", "calibrator", sealed=True)
+MULTICLASS_CALIBRATOR = FileKind("baserate/class-map", "multiclass calibrator", sealed=True)
+POLICY = FileKind("baserate/policy", "policy", sealed=True)
+PLAN = FileKind("baserate/plan", "plan", indent=1)
+REPORT = FileKind("baserate/report", "report")
+TALLY = FileKind("baserate/tally", "tally")
+FILE_KINDS = (CALIBRATOR, MULTICLASS_CALIBRATOR, POLICY, PLAN, REPORT, TALLY)
+_KIND = re.compile(r'"kind":\s*"({})"'.format("|".join(each.kind for each in FILE_KINDS)))
+
+
+class JsonFile:
+    """Files of a class that `to_json` writes and `from_json` reads."""
+
+    __slots__ = ()
+    file_kind: ClassVar[FileKind]
+
+    def to_json(self) -> str:
+        """Return versioned JSON that restores every number exactly."""
+        raise NotImplementedError
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Read the JSON of `to_json`, checking its form."""
+        raise NotImplementedError
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write a file, as JSON."""
+        write_text(path, self.to_json())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a file that `save` wrote, in this release or an earlier one."""
+        return cls.from_json(read_text(path, cls.file_kind.noun))
+
+
+class SealedFile(JsonFile):
+    """Files with a seal, as which objects are pickled too."""
+
+    __slots__ = ()
+
+    def __reduce__(self) -> tuple[Callable[[str], Self], tuple[str]]:
+        # Pickled as its file, so that loading checks it, and arrays come back read-only.
+        return type(self).from_json, (self.to_json(),)
+
+
+def format_file(kind: FileKind, content: dict[str, Any]) -> str:
+    """Write content in the envelope of its kind."""
+    form = {"kind": kind.kind, "schema_version": kind.version, **content}
+    if kind.sealed:
+        return _format_json(form | {"seal": _seal(form)}) + "\n"
+    return json.dumps(form, ensure_ascii=False, indent=kind.indent) + "\n" * (kind.indent is not None)
+
+
+def parse_file(text: str, *kinds: FileKind) -> dict[str, Any]:
+    """Return the content of a text in the envelope of one of some kinds; refuse any other text.
+
+    Refused is what is broken, of another kind, of a later schema version, or changed after it was sealed.
+    """
+    noun = kinds[0].noun
     try:
         form = json.loads(text)
     except ValueError as error:
         raise FileFormatError(
-            f"not JSON: {error}. The file is broken or no {what}", remedy="write it again."
+            f"not JSON: {error}. The file is broken or no {noun}", remedy="write it again."
         ) from error
-    known = tuple(kinds)
-    if not isinstance(form, dict) or form.get("kind") not in known:
+    by_name = {each.kind: each for each in kinds}
+    if not isinstance(form, dict) or form.get("kind") not in by_name:
         raise FileFormatError(
-            f'no {what}: its "kind" is not {" or ".join(map(repr, known))}', remedy="name a file that holds one."
+            f'not a {noun}: its "kind" is not {" or ".join(map(repr, by_name))}', remedy="name a file that holds one."
         )
-    schema = form.get("schema_version")
-    if isinstance(schema, bool) or not isinstance(schema, int) or schema < 1:
-        raise FileFormatError(f"a {what} of an unknown schema version, {schema!r}", remedy="write it again.")
-    if schema > version:
+    kind = by_name[form.pop("kind")]
+    version = form.pop("schema_version", None)
+    _check_version(version, kind)
+    if kind.sealed and form.pop("seal", None) != _seal({"kind": kind.kind, "schema_version": version, **form}):
         raise FileFormatError(
-            f"a {what} of schema version {schema}, but this release reads {version}", remedy="upgrade baserate."
-        )
-    seal = form.pop("seal", None)
-    if seal != _seal(form):
-        raise FileFormatError(
-            f"the {what} was changed after it was written: its seal does not fit.",
+            f"the {noun} was changed after it was written: its seal does not fit.",
             remedy="Make it anew instead of editing it, or get the original.",
         )
     return form
+
+
+def find_file_kind(text: str) -> FileKind | None:
+    """Return the kind of a file by its text, also where the file is broken; None for any other text."""
+    match = _KIND.search(text)
+    return next(each for each in FILE_KINDS if each.kind == match[1]) if match else None
+
+
+def _check_version(version: object, kind: FileKind) -> None:
+    if isinstance(version, bool) or not isinstance(version, int) or version < 1:  # True == 1 in Python
+        raise FileFormatError(f"a {kind.noun} of an unknown schema version, {version!r}", remedy="write it again.")
+    if version > kind.version:
+        raise FileFormatError(
+            f"a {kind.noun} of schema version {version}, but this release reads {kind.version}",
+            remedy="upgrade baserate.",
+        )
+
+
+_JSON_WIDTH = 100
+"""Longest line of a sealed file."""
 
 
 def _format_json(value: Any, margin: str = "") -> str:  # noqa: ANN401  (whatever JSON holds)

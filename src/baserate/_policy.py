@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from itertools import product
 from math import inf, isfinite, isinf, isnan
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from baserate._arrays import FrozenMapping
-from baserate._calibrator import Calibrator, read_file_text
+from baserate._calibrator import Calibrator
 from baserate._costs import Costs
 from baserate._cut import Cut, RandomizedCut, Treatment, actions_of, flags_from, id_text, random_number
 from baserate._errors import (
@@ -24,12 +23,10 @@ from baserate._errors import (
     ShapeError,
     UnknownLabelError,
 )
-from baserate._files import format_sealed_json, parse_sealed_json, write_text
+from baserate._files import POLICY, FileKind, SealedFile, format_file, parse_file
 from baserate._formatting import count_of
 from baserate._tally import Group
 
-KIND = "baserate/policy"
-SCHEMA_VERSION = 1
 _INFINITE = {"inf": inf, "-inf": -inf}
 _DERIVED = ("notes", "needs_group", "needs_id", "key")
 """Fields that change no decision, or follow from the others."""
@@ -73,7 +70,7 @@ def policy_key(policy: Policy) -> str:
 def policy_to_json(policy: Policy) -> str:
     """Write a policy as versioned JSON with a seal."""
     derived = {"notes": list(policy.notes), **_derived_fields(policy)}
-    return format_sealed_json(KIND, SCHEMA_VERSION, policy_content(policy) | derived)
+    return format_file(POLICY, policy_content(policy) | derived)
 
 
 def _derived_fields(policy: Policy) -> dict[str, Any]:
@@ -83,10 +80,9 @@ def _derived_fields(policy: Policy) -> dict[str, Any]:
 
 def policy_from_json(text: str, make: Callable[..., Policy]) -> Policy:
     """Read and check what `policy_to_json` wrote; `make` is called with the fields of a policy."""
-    form = parse_sealed_json(text, [KIND], SCHEMA_VERSION, what="policy")
-    expected = {"kind", "schema_version", *_FIELDS}
-    if set(form) != expected:
-        raise FileFormatError(f"the fields of the policy are {sorted(form)}; expected {sorted(expected)}.")
+    form = parse_file(text, POLICY)
+    if set(form) != set(_FIELDS):
+        raise FileFormatError(f"the fields of the policy are {sorted(form)}; expected {sorted(_FIELDS)}.")
     try:
         policy = make(**_read_fields(form))
         derived = _derived_fields(policy)
@@ -183,7 +179,7 @@ REFUSE = "refuse"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Policy:
+class Policy(SealedFile):
     """A cut or randomized cut for each group, an action for all others, and how the policy was chosen.
 
     Without groups it has one cut, for the group `()`. Labels match by their text: the number 1 in a Parquet file is the
@@ -199,6 +195,7 @@ class Policy:
     True
     """
 
+    file_kind: ClassVar[FileKind] = POLICY
     by_group: Mapping[Group, Treatment]
     otherwise: str
     """Action for a group that is not listed, or missing; "refuse" makes it an error."""
@@ -353,19 +350,6 @@ class Policy:
     def from_json(cls, text: str) -> Policy:
         """Read what `to_json` wrote, checking its form."""
         return policy_from_json(text, cls)
-
-    def __reduce__(self) -> tuple[Callable[[str], Policy], tuple[str]]:
-        # Pickled as its file, so that loading checks it.
-        return Policy.from_json, (self.to_json(),)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the policy to a file, as JSON."""
-        write_text(path, self.to_json())
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Policy:
-        """Read a policy that `save` wrote, in this release or an earlier one."""
-        return cls.from_json(read_file_text(path, "policy"))
 
 
 def _as_python(label: object) -> object:

@@ -5,12 +5,9 @@
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -37,7 +34,7 @@ from baserate._errors import (
     ShapeError,
     WeightError,
 )
-from baserate._files import write_text
+from baserate._files import TALLY, FileKind, JsonFile, format_file, parse_file
 from baserate._formatting import count_of
 from baserate._numeric.distinct import distinct_counts, distinct_sums, narrow_integers, sum_columns
 
@@ -100,15 +97,13 @@ def describe_reasons(reasons: Reasons) -> str:
     )
 
 
-_KIND = "baserate/tally"
-_SCHEMA_VERSION = 1
 _BLOCK = 1 << 16
 """Entries that are hashed at once."""
 
 
 @keep_read_only
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Tally:
+class Tally(JsonFile):
     """Mass, squared weights and rows of each class at each distinct score.
 
     `mass`, `squares` and `rows` have two rows, positives first, and one column for each score. Without weights they
@@ -122,6 +117,7 @@ class Tally:
     12.0
     """
 
+    file_kind: ClassVar[FileKind] = TALLY
     score: Floats
     """Distinct scores, strictly decreasing."""
     mass: Cells
@@ -313,11 +309,11 @@ class Tally:
 
     def to_json(self) -> str:
         """Return the tally as versioned JSON that restores every number exactly."""
-        form = {"kind": _KIND, "schema_version": _SCHEMA_VERSION, "resolution": self.resolution}
         # Written only where true: releases without the field refuse the file instead of misreading it.
         marked = {"reweighed": True} if self.reweighed else {}
         columns = ("score", *_columns(weighted=self.weighted))
-        return json.dumps(form | marked | {name: getattr(self, name).tolist() for name in columns})
+        arrays = {name: getattr(self, name).tolist() for name in columns}
+        return format_file(TALLY, {"resolution": self.resolution, **marked, **arrays})
 
     @classmethod
     def from_json(cls, text: str) -> Tally:
@@ -329,15 +325,6 @@ class Tally:
             return _new_tally(score, cells, form["resolution"], reweighed="reweighed" in form)
         except (TypeError, ValueError) as error:
             raise FileFormatError(f"not a tally: {error}") from error
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the tally to a file, as JSON."""
-        write_text(path, self.to_json())
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Tally:
-        """Read a tally that `save` wrote, in this release or an earlier one."""
-        return cls.from_json(Path(path).read_text(encoding="utf-8"))
 
 
 def _columns(*, weighted: bool) -> tuple[str, ...]:
@@ -419,18 +406,8 @@ def _numbers(form: dict[str, Any], name: str) -> Cells:
 
 
 def _check_form(text: str) -> dict[str, Any]:
-    try:
-        form = json.loads(text)
-    except ValueError as error:
-        raise FileFormatError(f"not JSON: {error}. A tally file is written by Tally.save.") from error
-    if not isinstance(form, dict) or form.get("kind") != _KIND:
-        raise FileFormatError(f'not a tally: its "kind" is not {_KIND!r}. A tally file is written by Tally.save.')
-    version = form.get("schema_version")
-    if version is True or version != _SCHEMA_VERSION:
-        raise FileFormatError(
-            f"a tally of schema version {version}, but this release reads {_SCHEMA_VERSION}", remedy="upgrade baserate."
-        )
-    wanted = {"kind", "schema_version", "resolution", "score", "rows"}
+    form = parse_file(text, TALLY)
+    wanted = {"resolution", "score", "rows"}
     with_weights = wanted | {"mass", "squares"}
     if set(form) - {"reweighed"} not in (wanted, with_weights):
         raise FileFormatError(

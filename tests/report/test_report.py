@@ -314,7 +314,7 @@ def test_a_plan_without_rows_is_refused() -> None:
     [
         ("{", "not JSON"),
         ("{}", "not a report"),
-        ('{"kind": "baserate/report", "schema_version": 9}', "Upgrade"),
+        ('{"kind": "baserate/report", "schema_version": 9}', "upgrade"),
         ('{"kind": "baserate/report", "schema_version": 1}', "not a valid report"),
     ],
 )

@@ -1,6 +1,5 @@
 """Input and output: read predictions and files of ours, describe them, and print results."""
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -17,6 +16,7 @@ from baserate.text import Page, describe_files, describe_positive, describe_rows
 
 if TYPE_CHECKING:
     from baserate._calibrator import Calibrator, MulticlassCalibrator
+    from baserate._files import FileKind
     from baserate._policy import Policy
     from baserate._results import Results
     from baserate._rows import Rows
@@ -225,9 +225,6 @@ def write_rows(
     print_message(f"{format_count(summary.rows, 4)} row{'' if summary.rows == 1 else 's'} written to {where}{rate}.")
 
 
-_KIND = re.compile(r'"kind":\s*"baserate/(?:class-)?(map|policy|plan|report|tally)"')
-
-
 def load_policy(path: str) -> "Policy":
     """Read a policy; errors name the file."""
     return open_file(path, "policy", _parse_policy)
@@ -236,13 +233,14 @@ def load_policy(path: str) -> "Policy":
 def load_calibrator_or_policy(path: str) -> "Calibrator | MulticlassCalibrator | Policy":
     """Read a calibrator or a policy, whichever the file holds; errors name the file."""
     from baserate import FileFormatError
+    from baserate._files import CALIBRATOR, MULTICLASS_CALIBRATOR, POLICY
 
     kind = _find_kind(path, "calibrator or policy")
-    if kind not in {"map", "policy"}:
+    if kind not in {CALIBRATOR, MULTICLASS_CALIBRATOR, POLICY}:
         raise FileFormatError(
             f"{path} contains neither a calibrator nor a policy", remedy="name a file that contains one."
         )
-    return load_calibrator(path) if kind == "map" else load_policy(path)
+    return load_policy(path) if kind == POLICY else load_calibrator(path)
 
 
 def load_any(path: str) -> "Calibrator | MulticlassCalibrator | Policy | Plan | Report | Tally":
@@ -251,26 +249,23 @@ def load_any(path: str) -> "Calibrator | MulticlassCalibrator | Policy | Plan | 
     from baserate.report import Plan
 
     kind = _find_kind(path, "file")
-    loaders: dict[str, Callable[[str], Plan | Report | Tally]] = {
-        "plan": Plan.load,
-        "report": Report.load,
-        "tally": Tally.load,
-    }
-    if kind in loaders:
-        return open_file(path, kind, loaders[kind])
     if kind is None:
         raise FileFormatError(
             f"{path} contains no calibrator, policy, report, plan or tally", remedy="name a file that contains one."
         )
-    return load_calibrator_or_policy(path)
+    loaders: dict[FileKind, Callable[[str], Plan | Report | Tally]] = {
+        Plan.file_kind: Plan.load,
+        Report.file_kind: Report.load,
+        Tally.file_kind: Tally.load,
+    }
+    return open_file(path, kind.noun, loaders[kind]) if kind in loaders else load_calibrator_or_policy(path)
 
 
-def _find_kind(path: str, what: str) -> str | None:
+def _find_kind(path: str, noun: str) -> "FileKind | None":
     """Find the kind of a file in its text, so that errors about a broken file name its kind."""
-    from baserate._calibrator import read_file_text
+    from baserate._files import find_file_kind, read_text
 
-    match = _KIND.search(open_file(path, what, lambda path: read_file_text(path, what)))
-    return match[1] if match else None
+    return find_file_kind(open_file(path, noun, lambda path: read_text(path, noun)))
 
 
 def fill_from_policy(reading: Reading, policy: "Policy") -> Reading:

@@ -8,25 +8,22 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from math import inf, isinf, isnan
 from pathlib import PurePath
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from baserate._arrays import FrozenMapping
-from baserate._calibrator import read_file_text
 from baserate._costs import Costs
 from baserate._cut import has_table
 from baserate._domains import check_prevalence
 from baserate._errors import BaserateError, FileFormatError, OptionError, advice, keyword, unknown_name
-from baserate._files import write_text
+from baserate._files import PLAN, FileKind, JsonFile, format_file, parse_file
 from baserate._policy import Policy
 from baserate._tally import as_group
 from baserate.decide import find_rule_entry
 from baserate.infer import IntervalOptions
 from baserate.read import Columns
 
-KIND = "baserate/plan"
-SCHEMA_VERSION = 1
 _INFINITE = {"inf": inf, "-inf": -inf}
 Names = tuple[str, ...] | Any
 """A name or several; stored as a tuple."""
@@ -34,7 +31,7 @@ _TEXTS = ("predicted", "weight", "count", "id", "rule", "policy_file", "method")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class Plan(JsonFile):
     """Everything that a report depends on, except the rows themselves.
 
     Columns are named as in `baserate.read.tallies`. `prevalence` is the share of positives in deployment: of everybody,
@@ -50,6 +47,7 @@ class Plan:
     (('people.csv',), ('risk',), 'cost')
     """
 
+    file_kind: ClassVar[FileKind] = PLAN
     files: Names = ()
     """Files to read; empty where a table is passed with the plan."""
     apart: bool = False
@@ -207,21 +205,12 @@ class Plan:
     def to_json(self) -> str:
         """Return the plan as versioned JSON, which a person can edit and run again."""
         form = {each.name: _to_plain(getattr(self, each.name)) for each in fields(self)}
-        return json.dumps({"kind": KIND, "schema_version": SCHEMA_VERSION, **form}, ensure_ascii=False, indent=1) + "\n"
+        return format_file(PLAN, form)
 
     @classmethod
     def from_json(cls, text: str) -> Plan:
         """Return the plan in a JSON text; fields that it omits have their defaults."""
         return cls(**_parse_fields(text))
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the plan to a file, as JSON."""
-        write_text(path, self.to_json())
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Plan:
-        """Read a plan from a file."""
-        return cls.from_json(read_file_text(path, "plan"))
 
 
 def _as_names(name: str, value: object) -> tuple[str, ...]:
@@ -265,18 +254,7 @@ def _to_plain(value: Any) -> Any:  # noqa: ANN401  (any field)
 
 def _parse_fields(text: str) -> dict[str, Any]:
     """Return the fields of a plan in a JSON text, or raise an error that says what is wrong."""
-    try:
-        form = json.loads(text)
-    except ValueError as error:
-        raise FileFormatError(f"not JSON ({error}).", remedy="Save it again.") from error
-    if not isinstance(form, dict) or form.pop("kind", None) != KIND:
-        raise FileFormatError(f'not a plan: its "kind" is not {KIND!r}.', remedy="Name a plan file.")
-    version = form.pop("schema_version", None)
-    # True == 1 in Python, and JSON may hold true.
-    if version != SCHEMA_VERSION or isinstance(version, bool):
-        raise FileFormatError(
-            f"a plan of schema version {version!r}; this release reads {SCHEMA_VERSION}.", remedy="Upgrade baserate."
-        )
+    form = parse_file(text, PLAN)
     names = [each.name for each in fields(Plan)]
     unknown = [name for name in form if name not in names]
     if unknown:

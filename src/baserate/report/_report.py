@@ -9,21 +9,18 @@ from dataclasses import dataclass, field, replace
 from importlib import import_module
 from math import nan
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 from baserate._arrays import FrozenMapping
-from baserate._calibrator import read_file_text
 from baserate._counts import Counts
 from baserate._errors import BaserateError, FileFormatError, OptionError, UnknownNameError, unknown_name
-from baserate._files import write_text
+from baserate._files import REPORT, FileKind, JsonFile, format_file, parse_file, write_text
 from baserate._formatting import count_of
 from baserate._policy import Policy
 from baserate._results import Estimate, Results, json_ready
 from baserate.report._curves import ThinnedCurve
 from baserate.report._plan import Plan
 
-KIND = "baserate/report"
-SCHEMA_VERSION = 1
 Where = Literal["here", "there"]
 COLUMNS = (
     *("part", "measure", "model", "group", "other", "other_group", "where", "prevalence", "threshold"),
@@ -76,7 +73,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Report:
+class Report(JsonFile):
     """Results of a plan: numbers with intervals, policies, and findings.
 
     Every number is a row of `numbers`, and an attribute of a view: `report.here.auc` in the sample,
@@ -91,6 +88,7 @@ class Report:
     (0.75, 0.5, 0.1)
     """
 
+    file_kind: ClassVar[FileKind] = REPORT
     plan: Plan
     data: Mapping[str, Any]
     """Summary of the data: rows read and dropped, classes, columns, the digest, and the release of baserate."""
@@ -241,8 +239,6 @@ class Report:
     def to_json(self) -> str:
         """Return the report as JSON with a versioned schema and numbers at full precision."""
         form = {
-            "kind": KIND,
-            "schema_version": SCHEMA_VERSION,
             "plan": json.loads(self.plan.to_json()),
             "data": json_ready(dict(self.data)),
             "policies": {model: json.loads(policy.to_json()) for model, policy in self.policies.items()},
@@ -250,7 +246,7 @@ class Report:
             "rows": [json_ready(row) for row in self.rows()],
             "curves": [curve.form for curve in self.sketches],
         }
-        return json.dumps(form, ensure_ascii=False)
+        return format_file(REPORT, form)
 
     @classmethod
     def from_json(cls, text: str) -> Report:
@@ -270,11 +266,6 @@ class Report:
         if ending not in texts:
             raise OptionError(f"{Path(path).name} has an unknown file type; expected .html, .json, .csv, .md or .txt.")
         write_text(path, texts[ending]())
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Report:
-        """Read a report that `save` wrote as JSON."""
-        return cls.from_json(read_file_text(path, "report"))
 
 
 RENDERERS: Mapping[str, str] = {
@@ -376,17 +367,7 @@ def _finding_form(finding: Finding) -> dict[str, Any]:
 
 def _parse_report(text: str) -> Report:
     """Return the report in a JSON text, or raise an error that says what is wrong."""
-    try:
-        form = json.loads(text)
-    except ValueError as error:
-        raise FileFormatError(f"not JSON ({error}).", remedy="Save it again.") from error
-    if not isinstance(form, dict) or form.get("kind") != KIND:
-        raise FileFormatError(f'not a report: its "kind" is not {KIND!r}.', remedy="Name a report file.")
-    if form.get("schema_version") != SCHEMA_VERSION:
-        raise FileFormatError(
-            f"a report of schema version {form.get('schema_version')!r}; this release reads {SCHEMA_VERSION}.",
-            remedy="Upgrade baserate.",
-        )
+    form = parse_file(text, REPORT)
     try:
         rows = [
             {name: _parse_number(value) for name, value in _add_later_columns(row, form).items()}
