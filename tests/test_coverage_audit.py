@@ -119,6 +119,7 @@ def test_the_page_has_every_scenario() -> None:
     assert sum(line.startswith("| ") and ": " not in line.split("|")[2] for line in page.splitlines()) >= 60
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", tiered(SCENARIOS, lambda key: FIRST[key[0]] == key[1]), ids=" ".join)
 def test_every_scenario_runs(key: tuple[str, str]) -> None:
     found = coverage_audit.replicate(coverage_audit.Task(key, 0, 1))

@@ -16,6 +16,7 @@ def test_corrected_intervals_cover_better_than_apparent_ones() -> None:
     assert shares["corrected"] > shares["Youden as seen"]
 
 
+@pytest.mark.slow
 def test_it_prints_a_table(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(coverage_decide, "ROWS", (100,))
     monkeypatch.setattr(coverage_decide, "DISTANCES", (1.5,))

@@ -3,29 +3,21 @@
 import ast
 import pickle
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 
 import pytest
 
-import baserate
 from baserate import BaserateError, OptionError, UnknownNameError
 from baserate._domains import LEVEL, check_domain
 from baserate._errors import advice, keyword, suggest, unknown_name
 from baserate.cli._errors import _WORDINGS
-
-ROOT = Path(baserate.__file__).parent
-
-
-@cache
-def modules() -> dict[Path, ast.Module]:
-    return {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted(ROOT.rglob("*.py"))}
+from tests.sources import HOME, modules, nodes
 
 
 def calls(name: str) -> Iterator[tuple[Path, ast.Call]]:
     """All calls of a function by its plain name."""
-    for path, tree in modules().items():
-        for node in ast.walk(tree):
+    for path in modules():
+        for node in nodes(path):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name:
                 yield path, node
 
@@ -37,17 +29,12 @@ def literals(name: str) -> dict[str, Path]:
 
 
 def test_messages_mention_options_that_exist() -> None:
-    functions = (
-        node
-        for tree in modules().values()
-        for node in ast.walk(tree)
-        if isinstance(node, (ast.FunctionDef, ast.Lambda))
-    )
+    functions = (node for path in modules() for node in nodes(path) if isinstance(node, (ast.FunctionDef, ast.Lambda)))
     parameters = {each.arg for node in functions for each in [*node.args.args, *node.args.kwonlyargs]}
     fields = {
         node.target.id
-        for tree in modules().values()
-        for node in ast.walk(tree)
+        for path in modules()
+        for node in nodes(path)
         if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
     }
     mentioned = literals("keyword")
@@ -61,7 +48,7 @@ def test_the_shell_words_every_step_and_no_other() -> None:
 
 def test_near_names_are_looked_up_in_one_place() -> None:
     users = [path for path in modules() if "difflib" in path.read_text(encoding="utf-8")]
-    assert users == [ROOT / "_errors.py"]
+    assert users == [HOME / "_errors.py"]
 
 
 def test_an_error_holds_what_where_option_value_and_remedy() -> None:

@@ -6,11 +6,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-import pytest
-
 import baserate
-
-HOME = Path(baserate.__file__).parent
+from tests.sources import HOME, modules as parsed_modules, nodes
 
 # Modules and packages of one layer do not import each other.
 LAYERS: list[set[str]] = [
@@ -53,7 +50,7 @@ SLOW = ("scipy", "narwhals", "pyarrow")
 
 
 def modules() -> list[Path]:
-    return [path for path in sorted(HOME.rglob("*.py")) if path != HOME / "__init__.py"]
+    return [path for path in parsed_modules() if path != HOME / "__init__.py"]
 
 
 def part_of(path: Path) -> str:
@@ -67,7 +64,7 @@ def imports(path: Path) -> tuple[str, ...]:
 
 
 def _find_imports(path: Path) -> Iterator[str]:
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -77,36 +74,37 @@ def _find_imports(path: Path) -> Iterator[str]:
             yield from (f"{module}.{alias.name}" for alias in node.names) if module == "baserate" else (module,)
 
 
-@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(HOME)))
-def test_imports_point_down(path: Path) -> None:
-    own = part_of(path)
-    for name in imports(path):
+def all_imports() -> Iterator[tuple[Path, str, str]]:
+    """Each module with its package, and the names that it imports."""
+    for path in modules():
+        yield from ((path.relative_to(HOME), part_of(path), name) for name in imports(path))
+
+
+def test_imports_point_down() -> None:
+    for path, own, name in all_imports():
         if name.startswith("baserate."):
             other = name.split(".")[1]
             if other in dir(baserate) and other not in LAYER:
-                assert LAYER[own] >= LAYER["cli"], f"{own}: import {other} from its module"
+                assert LAYER[own] >= LAYER["cli"], f"{path}: import {other} from its module"
                 continue
-            assert other == own or LAYER[other] < LAYER[own], f"{own} may not import {other}"
+            assert other == own or LAYER[other] < LAYER[own], f"{path} may not import {other}"
 
 
-@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(HOME)))
-def test_packages_import_each_other_through_public_names(path: Path) -> None:
-    own = part_of(path)
+def test_packages_import_each_other_through_public_names() -> None:
     packages = {folder.name for folder in HOME.iterdir() if (folder / "__init__.py").exists()} - {"_numeric"}
-    for name in imports(path):
+    for path, own, name in all_imports():
         package, *inner = name.removeprefix("baserate.").split(".")
         if name.startswith("baserate.") and package in packages - {own}:
-            assert not any(part.startswith("_") for part in inner), f"import it from baserate.{package}: list it there"
+            assert not any(part.startswith("_") for part in inner), f"{path}: list {name} in baserate.{package}"
 
 
-@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(HOME)))
-def test_only_public_names_of_chosen_packages_are_used(path: Path) -> None:
-    for name in imports(path):
+def test_only_public_names_of_chosen_packages_are_used() -> None:
+    for path, own, name in all_imports():
         package, *parts = name.split(".")
         if package == "baserate" or package in sys.stdlib_module_names:
             continue
-        assert package in EVERYWHERE | OUTSIDE.get(part_of(path), set())
-        assert not any(part.startswith("_") for part in parts)
+        assert package in EVERYWHERE | OUTSIDE.get(own, set()), path
+        assert not any(part.startswith("_") for part in parts), path
 
 
 def test_every_part_has_a_layer() -> None:
@@ -115,7 +113,7 @@ def test_every_part_has_a_layer() -> None:
 
 def test_slow_packages_are_imported_only_where_they_are_used() -> None:
     for path in modules():
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        for node in parsed_modules()[path].body:
             names = [node.module] if isinstance(node, ast.ImportFrom) else []
             names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             assert not any(str(name).startswith(SLOW) for name in names), path

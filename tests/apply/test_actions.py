@@ -95,6 +95,7 @@ def test_chances_are_those_of_the_policy(case: PolicyCase) -> None:
         }
 
 
+@pytest.mark.slow
 def test_randomized_actions_have_the_expected_frequency() -> None:
     rng = np.random.default_rng(4)
     many = 10**6

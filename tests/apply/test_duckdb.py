@@ -26,6 +26,7 @@ def engine() -> Iterator[duckdb.DuckDBPyConnection]:
         yield found
 
 
+@pytest.mark.quick(8)
 @pytest.mark.parametrize("name", POLICIES)
 @pytest.mark.parametrize("ids", IDS)
 def test_every_relation_is_decided_as_the_policy_says(name: str, ids: str, engine: duckdb.DuckDBPyConnection) -> None:
@@ -56,6 +57,7 @@ def test_any_policy_decides_any_row_as_it_says(case: PolicyCase) -> None:
     assert [row[-1] for row in found] == case.expected
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("name", ["beta", "logistic", "line", "temperature"])
 def test_scores_at_a_threshold_are_flagged_after_calibration(name: str, engine: duckdb.DuckDBPyConnection) -> None:
     # The engine's own logarithms would miss the last bit of some of these.

@@ -33,6 +33,7 @@ def in_python(source: str, rows: Sequence[Any], name: str = "calibrated") -> Flo
     return np.array([made[name](row) for row in rows])
 
 
+@pytest.mark.quick(6)
 @pytest.mark.parametrize("name", FORMS)
 def test_every_form_is_the_same_in_sql_and_in_python(name: str) -> None:
     map_, x = mapped(FORMS[name]), edges(FORMS[name])
@@ -61,6 +62,7 @@ def rows_of_classes() -> Floats:
     return np.concatenate([certain, rng.dirichlet([0.3, 1, 2], 50)])
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("name", CLASS_FORMS)
 def test_every_form_of_several_classes_is_the_same(name: str) -> None:
     map_, p = classed(CLASS_FORMS[name]), rows_of_classes()

@@ -52,6 +52,7 @@ def test_text_stays_unchanged(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.csv", "out.csv"]
 
 
+@pytest.mark.quick(6)
 @pytest.mark.parametrize(
     "name", ["out.csv", "out.tsv", "out.parquet", "out.jsonl", "out.ndjson", "out.json", "out.csv.gz", "out.tsv.gz"]
 )
@@ -97,6 +98,7 @@ def test_json_values_stay_unchanged(tmp_path: Path) -> None:
     assert second == {**rows[1], "deep": None, "risk_calibrated": WANTED[1]}
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("form", tiered(FORMS, some(FORMS, 3)))
 def test_every_form_is_the_same_in_files(form: str, tmp_path: Path) -> None:
     x = edges(FORMS[form])
@@ -134,6 +136,7 @@ def test_bounds_are_two_more_columns(tmp_path: Path) -> None:
     assert new(tmp_path / "out.csv", "p_high") == high.tolist()
 
 
+@pytest.mark.slow
 def test_many_rows_keep_their_order(tmp_path: Path) -> None:
     x = np.random.default_rng(0).random(400_000)
     pq.write_table(pa.table({"at": np.arange(len(x)), "risk": x}), tmp_path / "in.parquet", row_group_size=30_000)

@@ -59,6 +59,7 @@ def kind(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
+@pytest.mark.quick(8)
 @pytest.mark.parametrize("form", ["rarer", "beta", "line", "many knots", "many steps", "between"])
 def test_frames_keep_their_type(kind: str, form: str) -> None:
     map_ = mapped(FORMS[form])

@@ -75,6 +75,7 @@ def hashed_alike(node: exp.Expression) -> exp.Expression:
     return exp.Anonymous(this="sha256", expressions=[text])
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(("dialect", "grammar"), [("spark", "spark"), ("postgresql", "postgres")])
 @given(data=st.data())
 @settings(max_examples=6, deadline=None)
@@ -118,6 +119,7 @@ TYPED = Policy(
 )
 
 
+@pytest.mark.quick(9)
 @pytest.mark.parametrize("score", ["DOUBLE", "FLOAT", "DECIMAL(4, 2)"])
 @pytest.mark.parametrize("site", ["INTEGER", "DOUBLE", "VARCHAR"])
 @pytest.mark.parametrize("id_", ["BIGINT", "HUGEINT", "VARCHAR"])

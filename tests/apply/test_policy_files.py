@@ -33,6 +33,7 @@ OF_FILES = ("combinations", "of three")
 KINDS = ("in.csv", "in.tsv", "in.csv.gz", "in.parquet", "in.jsonl", "in.arrow")
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("source", KINDS)
 @pytest.mark.parametrize("ids", tiered(IDS))
 def test_every_kind_of_file_is_decided_as_the_policy_says(source: str, ids: str, tmp_path: Path) -> None:
@@ -205,6 +206,7 @@ BAD: dict[str, tuple[str, dict[str, Any], type[BaserateError], str]] = {
 }
 
 
+@pytest.mark.quick(5)
 @pytest.mark.parametrize("name", BAD)
 def test_what_cannot_be_decided_is_told_and_nothing_is_written(name: str, tmp_path: Path) -> None:
     text, asked, error, message = BAD[name]
@@ -248,6 +250,7 @@ def test_a_row_without_a_score_may_stay_undecided(tmp_path: Path) -> None:
     assert [row["action"] for row in read(tmp_path / "out.csv")] == ["flag", "flag", ""]
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("source", KINDS)
 def test_rows_without_a_score_may_stay(source: str, tmp_path: Path) -> None:
     rows = [{**row, "risk": row["risk"] if row["who"] % 2 else None} for row in rows_of(IDS["numbers"])]
@@ -285,6 +288,7 @@ def written_where_there_is_no_room(folder: Path, target: Path, how: str) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["out.csv", "out.parquet"])
 def test_a_file_that_grows_too_large_leaves_the_old_one(name: str, tmp_path: Path) -> None:
     (tmp_path / name).write_text("precious")
@@ -319,6 +323,7 @@ def test_a_folder_that_cannot_be_written_is_told(small: Path, tmp_path: Path) ->
     assert (small / "out.csv").read_text() == "precious"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["out.csv", "out.parquet"])
 def test_a_full_disk_leaves_the_old_file(name: str, small: Path, tmp_path: Path) -> None:
     (small / name).write_text("precious")

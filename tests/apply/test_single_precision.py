@@ -120,6 +120,7 @@ def test_groups_and_randomized_rows_get_the_same_actions(tmp_path: Path) -> None
     assert moved
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("method", [calibrate.logistic, calibrate.isotonic, calibrate.beta])
 def test_thresholds_after_calibration_give_the_same_actions(method: Any, tmp_path: Path) -> None:  # noqa: ANN401
     for seed in SEEDS:

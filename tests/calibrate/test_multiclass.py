@@ -127,6 +127,7 @@ def test_no_minimiser_finds_better(method: str, seed: int) -> None:
     np.testing.assert_allclose(found, wanted, atol=3e-3)
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize("name", MADE)
 @pytest.mark.parametrize("method", FITS)
 def test_real_data_fit_better_than_what_they_hold(name: str, method: str) -> None:

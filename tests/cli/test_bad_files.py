@@ -12,6 +12,7 @@ from tests.bad_files import BAD, Bad
 from tests.cli.shell import PEOPLE, run
 
 
+@pytest.mark.quick(12)
 @pytest.mark.parametrize("bad", BAD.values(), ids=BAD)
 def test_a_bad_file_is_refused_in_one_line(bad: Bad, tmp_path: Path) -> None:
     bad.make(tmp_path)
@@ -34,6 +35,7 @@ def test_an_existing_output_survives_a_failed_run(tmp_path: Path) -> None:
     assert target.read_text(encoding="utf-8") == "kept"
 
 
+@pytest.mark.slow
 def test_a_file_that_unpacks_to_a_thousand_times_its_size_needs_little_memory(tmp_path: Path) -> None:
     """Rows that repeat are added up as they are unpacked: ten times as many of them need no more memory."""
     for name, rows in (("small", 10**6), ("large", 10**7)):

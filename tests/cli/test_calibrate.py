@@ -40,6 +40,7 @@ VIEWS: dict[str, tuple[str, ...]] = {
 }
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("name", VIEWS)
 def test_a_view_is_as_ever(name: str, tmp_path: Path) -> None:
     width = 80 if name.endswith("80") else 100
@@ -56,6 +57,7 @@ def test_a_view_of_several_classes_is_as_ever(tmp_path: Path) -> None:
     assert is_as_ever(result.stdout, "calibrate-classes")
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     "method",
     tiered([*calibrate.BINARY_METHODS, "choose"], {"logistic", "isotonic", "histogram", "choose"}.__contains__),

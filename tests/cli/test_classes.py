@@ -293,6 +293,7 @@ def test_a_cross_table_takes_labels_but_no_columns(tmp_path: Path) -> None:
         assert run("measure", path, "--cross-table", "rows", *more).exit_code == 2
 
 
+@pytest.mark.slow
 def test_more_classes_than_a_table_can_show_are_told_by_their_errors(tmp_path: Path) -> None:
     path = tmp_path / "many.csv"
     lines = [f"k{at % 60},k{at % 60 if at % 7 else 0}" for at in range(600)]

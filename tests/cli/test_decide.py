@@ -86,6 +86,7 @@ def test_views_fit_the_terminal(name: str, tmp_path: Path) -> None:
     assert fit_the_terminal("decide", people(tmp_path), *VIEWS[name], widths=(60, 80, 100, 140))
 
 
+@pytest.mark.quick(8)
 @pytest.mark.parametrize(
     ("typed", "rule", "at"),
     [
@@ -470,7 +471,7 @@ def test_every_rule_can_be_kept(typed: tuple[str, ...], rule: str, settings: dic
 
 def test_what_is_behind_a_map_is_cut_and_said_of_the_scores(tmp_path: Path) -> None:
     path, kept, target = people(tmp_path), tmp_path / "map.json", tmp_path / "policy.json"
-    assert run("calibrate", path, *ONE, "--with", "logistic", "-o", kept).exit_code == 0
+    assert run("calibrate", path, *ONE, "--with", "logistic", "--n-simulations", "0", "-o", kept).exit_code == 0
     result = run("decide", path, *ONE, "--calibrator", kept, "--fn", "3", "--n-bootstrap", "0", "-o", target)
     assert result.exit_code == 0
     assert "calibrated by map.json (logistic)" in result.stdout

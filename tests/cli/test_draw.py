@@ -29,6 +29,7 @@ def parts(rows: list[dict[str, Any]], name: str) -> list[dict[str, Any]]:
     return [row for row in rows if row["part"] == name]
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("name", FIGURES)
 def test_figures_are_written_and_told(tmp_path: Path, name: str) -> None:
     path = tmp_path / f"{name}.svg"
@@ -41,6 +42,7 @@ def test_figures_are_written_and_told(tmp_path: Path, name: str) -> None:
     assert f"baserate draw {name}" in run("draw", name, "--help").stdout
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("name", FIGURES)
 def test_numbers_are_those_of_the_library(tmp_path: Path, name: str) -> None:
     tallies = read.tallies(people(tmp_path), truth="sick", score="risk")

@@ -109,6 +109,7 @@ def test_a_band_that_keeps_no_parity_is_told(screened: Path) -> None:
     assert "sex = f" in strange.stderr
 
 
+@pytest.mark.slow
 def test_the_frontier_follows(screened: Path) -> None:
     told = found(screened, *TYPED, "--frontier")
     t = read.tallies(screened, truth="sick", score="risk", group="sex")

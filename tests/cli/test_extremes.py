@@ -167,6 +167,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return {name: str(folder / file) for name, file in FILES.items()}
 
 
+@pytest.mark.quick(9)
 @pytest.mark.parametrize(("name", "line"), tiered_rows(LINES, is_plain))
 def test_every_line_works_as_it_is(name: str, line: str, files: dict[str, str]) -> None:
     result = run(*shlex.split(f"{name} {line}".format(**files)))
@@ -184,6 +185,7 @@ def test_extremes_are_answered_or_refused(name: str, line: str, files: dict[str,
     check_extremes(name, line, files, EXTREMES)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "line"), tiered_rows([(name, lines[0]) for name, lines in COMMANDS.items()], is_plain)
 )

@@ -97,6 +97,7 @@ VIEWS: dict[str, tuple[str, ...]] = {
 }
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize("name", VIEWS)
 def test_a_view_is_as_ever(name: str, both: tuple[str, ...]) -> None:
     verb, *typed = VIEWS[name]
@@ -326,6 +327,7 @@ def test_scores_that_are_no_probabilities_are_fine_and_noted_by_name(both: tuple
     found(run("prevalence", *typed, "--threshold", "2,4.5", "--json"))
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("verb", [("prevalence",), ("expect", "--assume", "covariate-shift")])
 def test_all_measures_can_be_had(verb: tuple[str, ...], both: tuple[str, ...]) -> None:
     found(run(*verb, *both, *SCORED, "--measures", "all", "--json"))

@@ -40,6 +40,7 @@ def test_the_help_of_no_command_loads_anything_heavy() -> None:
     assert not set(done.stdout.split()) & HEAVY
 
 
+@pytest.mark.slow
 def test_numbers_alone_load_nothing_for_intervals(tmp_path: Path) -> None:
     typed = ("measure", str(people(tmp_path)), "--truth", "sick", "--score", "risk", "--threshold", "0.3,0.5")
     heavy = {"scipy", "baserate.infer"}

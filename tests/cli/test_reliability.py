@@ -53,6 +53,7 @@ def width_of(name: str) -> int:
     return 60 if name.endswith("narrow") else 80 if name.endswith("80") else 100
 
 
+@pytest.mark.quick(5)
 @pytest.mark.parametrize("name", VIEWS)
 def test_a_view_is_as_ever(name: str, tmp_path: Path) -> None:
     result = run("reliability", screened(tmp_path), *VIEWS[name], env={"COLUMNS": str(width_of(name))})
@@ -90,6 +91,7 @@ def read(result: Result) -> dict[str, Any]:
     return read_results(result.stdout)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("name", tiered([name for name in VIEWS if not name.endswith(("md", "narrow"))], 3))
 def test_all_that_programs_get_fits_the_schema(name: str, tmp_path: Path) -> None:
     found = read(run("reliability", screened(tmp_path), *VIEWS[name], "--json"))
@@ -165,6 +167,7 @@ def test_long_work_tells_how_far_it_is(tmp_path: Path) -> None:
     assert told == [(1, 3), (2, 3), (3, 3)]
 
 
+@pytest.mark.slow
 def test_the_seed_decides(tmp_path: Path) -> None:
     typed = ("reliability", screened(tmp_path), *ONE, *QUICK, "--format", "csv")
     first, again, other = (run(*typed, "--seed", seed).stdout for seed in (1, 1, 2))
@@ -192,6 +195,7 @@ def written(folder: Path, rows: str) -> Path:
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rows", "told"),
     tiered_rows(

@@ -47,6 +47,7 @@ def reported(folder: Path, *typed: object, given: str | None = None) -> Result:
         return run("report", path.name, *typed, given=given)
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("name", VIEWS)
 def test_a_view_is_as_ever(name: str, tmp_path: Path) -> None:
     result = reported(tmp_path, *VIEWS[name])
@@ -248,6 +249,7 @@ def test_it_is_written_whole_to_a_file(tmp_path: Path) -> None:
     assert (tmp_path / "report.txt").read_text(encoding="utf-8") == run("report", path, *ONE).stdout
 
 
+@pytest.mark.slow
 def test_figures_go_into_a_folder(tmp_path: Path) -> None:
     path = people(tmp_path)
     result = run("report", path, *ONE, "--score", "old", "--predicted", "says", "--figures", tmp_path / "figures")
@@ -364,6 +366,7 @@ def test_report_is_the_first_verb() -> None:
     assert app.list_commands(click.Context(app))[0] == "report"
 
 
+@pytest.mark.slow
 def test_prevalences_of_groups_are_typed_and_drawn(tmp_path: Path) -> None:
     typed = (*ONE, "--group", "sex", "--prevalence", "f=2%, m=30%", "--threshold", "0.6")
     assert planned("people.csv", *typed).prevalence == {"f": 0.02, "m": 0.3}

@@ -64,6 +64,7 @@ def test_a_measure_that_depends_on_a_number_needs_it(verb: str, name: str, tmp_p
     assert len(result.stderr.splitlines()) == 1
 
 
+@pytest.mark.quick(6)
 @pytest.mark.parametrize("name", tiered(REQUIRED_OPTIONS, {"expected_cost", "net_benefit"}.__contains__))
 @pytest.mark.parametrize("verb", VERBS)
 def test_with_the_number_it_is_measured_and_the_number_is_told(verb: str, name: str, tmp_path: Path) -> None:
@@ -141,6 +142,7 @@ def test_requirements_are_held_at_the_numbers_that_are_given(tmp_path: Path) -> 
     assert "none of the measures depends on --beta" in unused.stderr
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize("flag", ["--maximize", "--minimize", "--require"])
 @pytest.mark.parametrize("name", REQUIRED_OPTIONS)
 def test_a_choice_by_such_a_measure_needs_the_number(flag: str, name: str, tmp_path: Path) -> None:

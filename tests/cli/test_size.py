@@ -121,6 +121,7 @@ SUGGESTED = [
 ]
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("typed", tiered(SUGGESTED, 2), ids=lambda typed: str(typed[1]))
 def test_a_command_that_is_suggested_works(typed: tuple[str, ...]) -> None:
     refused = run(*typed)
@@ -133,6 +134,7 @@ def test_a_command_that_is_suggested_works(typed: tuple[str, ...]) -> None:
     assert data["prevalence"] == float(prevalence)
 
 
+@pytest.mark.slow
 def test_the_ratio_observed_to_expected_is_of_a_calibrated_model() -> None:
     typed = ("population", "linear", "--prevalence", "0.1", "size", "o/e", "--half-width", "0.2")
     row, data = form(*typed)

@@ -48,6 +48,7 @@ PLAIN = ("one", "one-narrow", "thresholds", "groups", "groups-narrow", "one-md",
 VIEWS |= {f"{name}-plain": (*VIEWS[name], "--no-interval") for name in PLAIN}
 
 
+@pytest.mark.quick(12)
 @pytest.mark.parametrize("name", VIEWS)
 def test_a_view_is_as_ever(name: str, tmp_path: Path) -> None:
     width = "60" if "narrow" in name else "130" if "wide" in name else "100"

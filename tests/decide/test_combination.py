@@ -131,6 +131,7 @@ def test_the_order_of_rows_changes_nothing(drawn: Drawn, random: object) -> None
     assert found.held_out == pytest.approx(other.held_out, nan_ok=True)
 
 
+@pytest.mark.slow
 @settings(max_examples=settings().max_examples // 5)  # each example sorts many times
 @given(both(max_size=40))
 def test_searched_directions_are_not_exact(drawn: Drawn) -> None:

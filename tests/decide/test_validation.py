@@ -174,6 +174,7 @@ def test_a_fixed_threshold_has_no_optimism_in_folds() -> None:
     assert judged.performance["mcc"].value == pytest.approx(measure.mcc(Curve(t).at(0.5)), abs=0.005)
 
 
+@pytest.mark.slow
 def test_intervals_of_crossvalidation_hold_what_the_chosen_threshold_gives() -> None:
     """Folds choose other thresholds than all rows do: their pooled table alone covers 46 % for sensitivity."""
     whole = population.binormal(means=(0, 0.5))

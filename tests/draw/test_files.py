@@ -67,10 +67,12 @@ def test_the_same_numbers_make_the_same_files(tmp_path: Path, name: str) -> None
     check_files(tmp_path, name)
 
 
+@pytest.mark.slow
 def test_files_of_a_figure_are_reproducible(tmp_path: Path) -> None:
     check_files(tmp_path, "roc")
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize("name", FIGURES)
 def test_nothing_is_cut_off(name: str) -> None:
     made = FIGURES[name]()

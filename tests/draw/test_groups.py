@@ -69,6 +69,7 @@ def test_what_is_undefined_has_no_dot() -> None:
     assert sorted(line[0, 1] for line in lines_of(panel) if len(line) == 1) == [0, 1]
 
 
+@pytest.mark.slow
 def test_fifty_groups_fit_and_long_names_are_shortened() -> None:
     made, few = draw.groups(crowd(50)), draw.groups(crowd(2))
     made.figure.draw_without_rendering()

@@ -10,6 +10,7 @@ from tests.draw.drawings import is_kept, legend_of, lines_of, people, spans_of
 FOUR = tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3])
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("what", ["binned", "isotonic", "lowess"])
 def test_a_drawing_stores_its_numbers_and_repaints_them(what: ReliabilityCurve) -> None:
     is_kept(draw.reliability(people(), what=what))
@@ -76,6 +77,7 @@ def test_counts_below_a_curve_are_of_all_rows() -> None:
     assert sum(bar.get_height() for bar in made.ax.child_axes[0].patches) == 400  # type: ignore[attr-defined]
 
 
+@pytest.mark.slow
 def test_several_series_have_no_bands_and_many_have_their_names_beside() -> None:
     few, many = (draw.reliability(people(models=models)) for models in (3, 6))
     assert not few.ax.collections

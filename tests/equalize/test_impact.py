@@ -135,6 +135,7 @@ def cuts(each: Curve) -> list[Counts[float]]:
     return [each.at(float(threshold)) for threshold in each.threshold]
 
 
+@pytest.mark.slow
 @given(problems())
 def test_the_order_of_groups_changes_nothing(problem: Problem) -> None:
     groups, goal = problem

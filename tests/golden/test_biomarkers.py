@@ -20,6 +20,7 @@ def test_s100b_is_calibrated(reference: Path, method: str) -> None:
     assert after.rows.sum() == 113
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("method", ANY_SCORE)
 def test_s100b_is_calibrated_and_the_calibrator_applied_in_the_shell(
     reference: Path, method: str, tmp_path: Path

@@ -155,6 +155,7 @@ def test_a_count_is_a_frequency_weight() -> None:
         )
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize("size", [40, 41, 399, 1500, 1501])
 @pytest.mark.parametrize("span", [0.5, 0.3, 1.0])
 def test_local_regression(size: int, span: float) -> None:

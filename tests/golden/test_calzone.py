@@ -333,6 +333,7 @@ def test_the_line_of_class_0_mirrors_that_of_class_1(columns: Columns, bundled: 
     assert wrong == pytest.approx(theirs["class0"]["COX ICI"], rel=1e-7)
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("name", BUNDLED)
 @pytest.mark.parametrize("bins", [15, 20])
 def test_other_numbers_of_bins(columns: Columns, bundled: dict[str, Any], name: str, bins: int) -> None:
@@ -378,6 +379,7 @@ def test_the_likelier_class(columns: Columns, bundled: dict[str, Any], name: str
     assert_equal(unbinned(top, 1e-7), theirs, rel=1e-7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("group", tiered(["A", "B"]))
 def test_groups(columns: Columns, bundled: dict[str, Any], group: str) -> None:
     rows = rows_of(columns, "simulated_data_subgroup", 1, group)

@@ -49,6 +49,7 @@ def test_least_cost_under_each_parity(
         assert measure.sensitivity(found) == pytest.approx(told["groups"][race]["tpr"], abs=EXACT)
 
 
+@pytest.mark.quick(8)
 @pytest.mark.parametrize("population", POPULATIONS)
 @pytest.mark.parametrize("bound", [0.01, 0.02, 0.05, 0.1])
 @pytest.mark.parametrize("parity", ["equalized_odds", "tpr", "dp"])

@@ -8,6 +8,7 @@ from tests.golden.compas import FILTERED, tallies
 from tests.golden.conftest import Columns
 
 
+@pytest.mark.slow
 def test_equalized_odds_do_not_carry_over(columns: Columns) -> None:
     """Others saw a mean gap of .037, and .075 in one of twenty, on 200 random halves of the filtered rows.
 

@@ -119,6 +119,7 @@ CUT_OFFS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", CUT_OFFS)
 def test_cut_offs_at_the_middle(rule: str) -> None:
     for odds in (1, 2):  # none of them depends on it

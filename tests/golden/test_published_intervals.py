@@ -162,6 +162,7 @@ def test_perfect_scores_have_width() -> None:
     assert infer.estimate("auc", tally(truth, score)).low < 0.85
 
 
+@pytest.mark.slow
 def test_identical_models_are_not_told_apart() -> None:
     from MLstatkit import Delong_test
 

@@ -39,6 +39,7 @@ def sides(reference: Path) -> Sides:
     return read
 
 
+@pytest.mark.quick(6)
 @pytest.mark.parametrize(("name", "at"), PLACES)
 def test_maximum_likelihood_finds_the_exact_optimum(shifts: dict[str, Any], sides: Sides, name: str, at: str) -> None:
     target, validation = sides(name, at)
@@ -66,6 +67,7 @@ def test_means_find_the_exact_optimum(shifts: dict[str, Any], sides: Sides, name
         assert found.standard_error == pytest.approx(closed["se_full"], rel=1e-2)  # theirs lose a degree of freedom
 
 
+@pytest.mark.quick(6)
 @pytest.mark.parametrize(("name", "at"), PLACES)
 def test_peers_agree_as_far_as_they_are_exact(shifts: dict[str, Any], sides: Sides, name: str, at: str) -> None:
     """QuaPy's solvers stop at some 1e-5, its grid for HDy has steps of 1/99; abstention and sipka clip the same."""
@@ -81,6 +83,7 @@ def test_peers_agree_as_far_as_they_are_exact(shifts: dict[str, Any], sides: Sid
     assert ours("hdy") == pytest.approx(theirs["quapy.HDy"], abs=1.1 / 99)
 
 
+@pytest.mark.quick(6)
 @pytest.mark.parametrize(("name", "at"), PLACES)
 def test_the_goodness_of_fit_is_at_least_as_likely(shifts: dict[str, Any], sides: Sides, name: str, at: str) -> None:
     """The reference stops its EM a little early: our mixture fits at least as well, so G is no larger."""

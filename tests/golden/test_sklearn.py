@@ -330,6 +330,7 @@ def test_confusion_matrix(sample: Sample, ours: Curve) -> None:
         same([labelled.tp, labelled.fp, labelled.fn, labelled.tn], [tp, fp, fn, tn])
 
 
+@pytest.mark.quick(100)
 @pytest.mark.parametrize("name", LABELS)
 def test_measures_of_decisions(sample: Sample, ours: Curve, name: str) -> None:
     function, theirs = LABELS[name]

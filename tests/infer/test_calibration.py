@@ -34,6 +34,7 @@ def calibrated(seed: int, size: int = 200) -> Tally:
     return tally(rng.random(size) < p, p)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", tiered([2, 1, 3, 5]))
 def test_residuals_of_one_sign_have_a_smooth_error(size: int) -> None:
     # Their integral is the mean gap at any width, but for rounding, which must not hide the root.
@@ -108,6 +109,7 @@ def test_scores_that_are_no_probabilities_raise_with_counts(refused: Callable[[T
         refused(OUTSIDE)
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("unit", [0.1, 0.3, 1 / 3, 0.7, 1.1, 1e-3, 1e6])
 def test_bins_of_equal_mass_do_not_depend_on_the_unit_of_weights(unit: float) -> None:
     rng = np.random.default_rng(0)
@@ -286,6 +288,7 @@ def test_tests_keep_their_size(of: Callable[[Tally], infer.CalibrationTest]) -> 
     assert 0.02 <= rejected(300, held_out, of) <= 0.09
 
 
+@pytest.mark.slow
 def test_a_fitted_model_has_two_degrees_of_freedom_less() -> None:
     assert 0.02 <= rejected(300, refitted, partial(infer.hosmer_lemeshow, fitted=True)) <= 0.09
     # With those of rows that were not fitted to it would hardly ever be rejected.
@@ -348,6 +351,7 @@ def test_bars_are_wilsons() -> None:
         )
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("what", ["isotonic", "lowess"])
 def test_a_calibrated_curve_lies_in_the_band_of_consistency(what: str) -> None:
     inside = []
@@ -463,6 +467,7 @@ def test_no_prevalence_mends_a_shape() -> None:
     assert found.calibrated is False
 
 
+@pytest.mark.slow
 def test_the_free_alternative_keeps_its_size() -> None:
     ps = [
         infer.intrinsic_calibration(calibrated(seed), seed=seed, n_simulations=60).against_free.p for seed in range(150)
@@ -707,6 +712,7 @@ def test_other_scores_for_the_same_masses() -> None:
         t.with_scores([0.5, nan, 0.1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("runs", "near"), [(25, 0.2), slow(100, 0.1)])
 def test_pooled_scores_do_not_bias_null_references(runs: int, near: float, monkeypatch: pytest.MonkeyPatch) -> None:
     # An isotonic regression gains less of pooled scores, so data and draws must both be pooled.

@@ -259,6 +259,7 @@ def test_summaries_take_each_group_and_model_with_its_clusters() -> None:
     assert sum(row["measure"] == "auc" for row in found.rows()) == 6
 
 
+@pytest.mark.slow
 def test_few_clusters_still_cover() -> None:
     """Ten clusters of eight rows that share much, of which the truth is known."""
     missed = {"sensitivity": 0, "auc": 0, "f1": 0}

@@ -129,6 +129,7 @@ def test_steps_are_lowest_before_and_highest_after_they_rise() -> None:
 # Laws.
 
 
+@pytest.mark.quick(4)
 @ways
 @given(data=both)
 @settings(max_examples=25)
@@ -148,6 +149,7 @@ def test_a_curve_lies_in_its_band_and_the_band_where_it_can(what: str, simultane
     assert all(same(found.columns[name], column) for name, column in table.items())
 
 
+@pytest.mark.quick(3)
 @ways
 @given(data=both)
 @settings(max_examples=15)
@@ -162,6 +164,7 @@ def test_bands_of_higher_levels_contain_others(what: str, simultaneous: Simultan
         assert (higher[defined] >= high[defined] - 1e-12).all()
 
 
+@pytest.mark.quick(3)
 @ways
 @given(data=both, draw=st.data())
 @settings(max_examples=15)
@@ -324,6 +327,7 @@ def binormal(rate: Array, mean: float, spread: float) -> Array:
     return np.asarray(stats.norm.cdf((mean + stats.norm.ppf(rate)) / spread))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sizes", tiered([(10, 90), (50, 50), (20, 200), (90, 10)]))
 @pytest.mark.parametrize(("mean", "spread"), [(1.0, 1.0), (2.0, 1.0), (1.5, 0.5)])
 def test_bands_of_roc_curves_cover(sizes: tuple[int, int], mean: float, spread: float) -> None:
@@ -363,6 +367,7 @@ def test_bands_are_no_wider_than_they_need_be() -> None:
     assert 0.45 < together / TIMES < 0.85
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("rows_", "prevalence"), [(100, 0.5), (220, 0.15), (100, 0.8)])
 def test_bands_of_precision_and_gain_cover(rows_: int, prevalence: float) -> None:
     rng = np.random.default_rng(0)

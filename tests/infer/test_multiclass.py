@@ -143,6 +143,7 @@ def test_row_influence_matches_finite_differences(name: str) -> None:
         assert slopes[at] == pytest.approx((near[0] - near[1]) / (2 * step), abs=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", tiered([f"{how} {inner}" for inner, how in AVERAGES] + ["hand_till"], 3))
 def test_closed_forms_are_as_wide_as_resampling(name: str) -> None:
     rows = sample(6, 600)
@@ -318,6 +319,7 @@ def test_macro_brier_is_a_share_of_the_brier_score() -> None:
     assert np.array(bounds("macro brier", rows)) == pytest.approx(np.array(bounds("brier", rows)) / 3)
 
 
+@pytest.mark.slow
 def test_near_perfect_and_rare_classes_are_covered() -> None:
     """Width of at most 1.6 times that of an ideal normal interval; the score set was 6 times as wide."""
     for signal, shares, rows in ((3.0, (0.4, 0.3, 0.3), 200), (1.5, (0.4, 0.32, 0.2, 0.08), 150)):

@@ -657,6 +657,7 @@ def in_clusters(seed: int, clusters: int) -> Rows:
     return Rows(truth, {name: 1 / (1 + np.exp(1 - each)) for name, each in score.items()}, cluster=cluster)
 
 
+@pytest.mark.slow
 def test_few_clusters_raise_no_false_alarms() -> None:
     # With normal quantiles and percentiles as they are: 10 % of areas, 14 % of the others.
     alarms = dict.fromkeys(("auc", "brier", "f1"), 0)

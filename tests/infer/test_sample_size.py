@@ -457,6 +457,7 @@ def test_simulation_depends_on_the_seed_alone() -> None:
     assert other.rows == pytest.approx(first.rows, rel=0.1)
 
 
+@pytest.mark.slow
 def test_simulation_scales_what_would_take_too_long() -> None:
     found = sample_size_by_simulation(NORMAL.at_prevalence(0.5), "auc", 0.005, n_simulations=400)
     assert found.rows > 20_000
@@ -478,6 +479,7 @@ def test_simulation_takes_scores_that_are_probabilities() -> None:
     assert 20 <= found.rows < 1000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "made",
     [

@@ -78,6 +78,7 @@ def test_p_is_where_the_interval_ends() -> None:
         assert wide.difference.low == pytest.approx(-margin, abs=1e-6)
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize("name", tiered(MEASURES, some(MEASURES, 4)))
 def test_every_measure_is_compared(name: str) -> None:
     a, b = sample(1), sample(2, 150)
@@ -147,6 +148,7 @@ def test_effective_shares_have_the_variance_of_all_samples() -> None:
     assert np.ravel(even) == pytest.approx([7, 4, 5, 9])
 
 
+@pytest.mark.slow
 def test_weighted_shares_raise_no_false_alarms() -> None:
     # With the variance of each sample alone: 16 % false alarms.
     rng, runs, alarms = np.random.default_rng(2), 400, 0
@@ -158,6 +160,7 @@ def test_weighted_shares_raise_no_false_alarms() -> None:
     assert alarms / runs < 0.065 + 2 * np.sqrt(0.05 * 0.95 / runs)
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("name", ["auc", "brier", "ks", "partial_auc", "sensitivity", "mcc"])
 def test_turn_and_scale(name: str) -> None:
     a, b = sample(1, 60), sample(2, 80, 0.5)
@@ -291,6 +294,7 @@ def test_two_classes_are_delong() -> None:
     assert many.p == pytest.approx(two.p, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_many_classes_in_closed_form_are_as_resampled(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_bootstrap, "MAX_SAMPLES", 999)
     a, b = classes()

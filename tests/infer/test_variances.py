@@ -44,6 +44,7 @@ def test_slopes_are_derivatives(name: str, seed: int) -> None:
         assert slopes[row][at] == pytest.approx((values[0] - values[1]) / (2 * step), abs=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CLOSED)
 def test_variances_are_those_of_resamples(name: str) -> None:
     t = sample(1, rows=800, weighted=False)
@@ -295,6 +296,7 @@ def test_ks_by_hand() -> None:
     assert found.difference.low < -0.4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [60, 200])
 def test_confident_models_raise_no_false_alarms(size: int) -> None:
     # Percentiles of a Bayesian bootstrap rejected 9 % of the losses at 60 rows.

@@ -100,6 +100,7 @@ def test_weights_of_one_are_counts(data: Rows) -> None:
         assert bounds(judge(name, weighted)) == near(bounds(judge(name, plain)))
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     "name",
     tiered(

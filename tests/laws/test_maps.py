@@ -175,6 +175,7 @@ def test_no_curve_of_the_family_fits_better(drawn: Rows, others: list[tuple[floa
             assert likelihood(expit(added + slope * first + other * second), t) <= here + 1e-9
 
 
+@pytest.mark.slow
 @given(inside, st.integers(2, 4))
 def test_a_count_is_repetition(drawn: Rows, times: int) -> None:
     t = both_classes(drawn)

@@ -111,6 +111,7 @@ def test_the_posterior_is_calibrated(made: Population, chance: float) -> None:
     assert true == pytest.approx(made.at(t).tp, rel=1e-5, abs=1e-7)
 
 
+@pytest.mark.slow
 @given(binormals(), st.floats(-4, 4))
 def test_a_monotone_change_of_scores_changes_no_curve(made: Population, t: float) -> None:
     low, high = made.negative, made.positive
@@ -151,6 +152,7 @@ def test_the_cheapest_threshold_is_that_of_the_formula(made: Population, cost: f
     assert closed.value == pytest.approx(searched.value, rel=1e-12)
 
 
+@pytest.mark.slow
 @given(populations)
 def test_the_roc_curve_does_not_know_the_prevalence(made: Population) -> None:
     other = made.at_prevalence(0.5)
@@ -162,6 +164,7 @@ def test_the_roc_curve_does_not_know_the_prevalence(made: Population) -> None:
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=settings().max_examples // 2)
 @given(populations, st.floats(0, 1))
 def test_scores_of_our_own_and_of_scipy_give_the_same(made: Population, chance: float) -> None:

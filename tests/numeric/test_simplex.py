@@ -79,6 +79,7 @@ def test_least_squares_meet_the_conditions(seed: int, width: int) -> None:
     assert abs((slope - slope @ q)[q > 0]).max() <= 1e-12
 
 
+@pytest.mark.slow
 @given(SEEDS, st.integers(2, 8), st.floats(1e-3, 2))
 def test_no_minimiser_finds_a_better_regularised_point(seed: int, width: int, penalty: float) -> None:
     rng = np.random.default_rng(seed)

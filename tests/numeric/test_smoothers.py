@@ -48,6 +48,7 @@ KINDS = ["uniform", "ends", "near 0", "near 1", "gap"]
 SIZES = [(60, 0.0), (60, 0.05), (1500, 0.0), pytest.param(20_000, 0.001, marks=pytest.mark.slow), (20_000, 0.01)]
 
 
+@pytest.mark.quick(6)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("frac", tiered([0.05, 1 / 3, 0.5, 1.0], 2))
 @pytest.mark.parametrize(("size", "delta"), SIZES)
@@ -175,6 +176,7 @@ def integral(place: Floats, mass: Floats, width: float) -> float:
     return float(np.trapezoid(np.abs(density(at, place, mass, width)), at))
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("width", [1e-3, 2e-3, 5e-3, 0.02, 0.05, 0.1, 0.3, 1.0, 3.0])
 def test_equals_the_integral(width: float) -> None:
     # What is left are changes of sign, of ours and of the mesh.

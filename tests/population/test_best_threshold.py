@@ -31,6 +31,7 @@ POPULATIONS = {
 }
 
 
+@pytest.mark.quick(30)
 @pytest.mark.parametrize("which", tiered(POPULATIONS, some(POPULATIONS, 4)))
 @pytest.mark.parametrize("name", JUDGING)
 def test_nothing_is_better_than_the_best(name: str, which: str) -> None:
@@ -56,6 +57,7 @@ def test_nothing_is_better_than_the_best(name: str, which: str) -> None:
     assert found.measure == name
 
 
+@pytest.mark.quick(8)
 @pytest.mark.parametrize("name", ["f1", "mcc", "kappa", "accuracy", "g_mean", "fowlkes_mallows", "jaccard", "borko"])
 @pytest.mark.parametrize("which", ["equal", "wide", "beta", "er"])
 def test_the_slope_vanishes_at_the_best(name: str, which: str) -> None:
@@ -153,6 +155,7 @@ def test_ends_plateaus_and_limits() -> None:
     assert found("lattice", "accuracy")[0] == 3
 
 
+@pytest.mark.slow
 def test_what_is_constant_is_best_where_it_is_strictest() -> None:
     made = POPULATIONS["random"]
     for name in ("precision", "mcc", "lift"):
@@ -199,6 +202,7 @@ class _TwoHills:
         return self.ppf(random_state.random(size))
 
 
+@pytest.mark.slow
 def test_a_measure_with_two_peaks() -> None:
     made = Population(stats.norm(0, 0.5), _TwoHills(), 0.5)
     assert population.best_threshold(made, "accuracy").threshold == pytest.approx(1, abs=0.1)
@@ -322,6 +326,7 @@ FOREIGN: dict[str, tuple[Any, Any]] = {
 }
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("name", FOREIGN)
 def test_any_distribution_of_scipy_will_do(name: str) -> None:
     made = Population(*FOREIGN[name], prevalence=0.3)
@@ -334,6 +339,7 @@ def test_any_distribution_of_scipy_will_do(name: str) -> None:
         )
 
 
+@pytest.mark.slow
 def test_tails_of_rounding_errors_are_ignored() -> None:
     # SciPy's triangles lose their digits near 1, where the likelihood ratio is 4 throughout.
     made = Population(stats.triang(0.2), stats.triang(0.8), 0.3)

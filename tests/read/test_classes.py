@@ -80,6 +80,7 @@ def as_pairs(found: Confusions) -> dict[tuple[Any, ...], dict[tuple[Any, Any], f
     }
 
 
+@pytest.mark.quick(20)
 @pytest.mark.parametrize("asked", ASKED.values(), ids=ASKED)
 def test_confusions_are_the_same_from_every_source(make_source: Callable[[Table], Any], asked: dict[str, Any]) -> None:
     found = read.confusions(make_source(TABLE), **asked)

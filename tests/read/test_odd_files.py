@@ -60,6 +60,7 @@ HEADERS = {
 }
 
 
+@pytest.mark.quick(6)
 @pytest.mark.parametrize("rows", tiered([3, 1, 3000]))
 @pytest.mark.parametrize("within", ["as lines end", "LF"])
 @pytest.mark.parametrize("start", ["", "\ufeff"], ids=["no mark", "mark"])

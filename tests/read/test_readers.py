@@ -66,6 +66,7 @@ def assert_same(found: Tallies, wanted: Tallies) -> None:
         assert one.rows.dtype == other.rows.dtype
 
 
+@pytest.mark.quick(24)
 @pytest.mark.parametrize("asked", ASKED.values(), ids=ASKED)
 def test_every_reader_gives_the_same_tallies(asked: dict[str, Any], make_source: Callable[[Table], Any]) -> None:
     wanted = read.tallies(TABLE, truth="y", **asked)
@@ -119,6 +120,7 @@ LABELS: dict[str, tuple[list[Any], Any]] = {
 }
 
 
+@pytest.mark.quick(8)
 @pytest.mark.parametrize(("pair", "positive"), LABELS.values(), ids=LABELS)
 def test_labels_of_every_type(pair: list[Any], positive: object, make_source: Callable[[Table], Any]) -> None:
     truth = [pair[each] for each in TABLE["y"]]
@@ -131,6 +133,7 @@ def test_labels_of_every_type(pair: list[Any], positive: object, make_source: Ca
 NAMES = ["a b", 'x"; drop table y; --', "select", "Größe", "it's", "a,b", "{y}", " y ", "c0", "key0"]
 
 
+@pytest.mark.quick(6)
 @pytest.mark.parametrize("turn", [0, 3, 7])
 def test_names_of_every_kind(turn: int, make_source: Callable[[Table], Any]) -> None:
     names = NAMES[turn:] + NAMES[:turn]
@@ -229,6 +232,7 @@ def test_missing_values_are_dropped_on_request_and_counted(make_source: Callable
     assert found.pooled("q").mass.tolist() == [[1, 0], [0, 0.5]]
 
 
+@pytest.mark.quick(5)
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 def test_nan_and_infinity_are_never_scores(bad: float, make_source: Callable[[Table], Any]) -> None:
     table = {"y": [1, 0, 1, 0], "p": [0.9, bad, 0.3, 0.1]}
@@ -248,6 +252,7 @@ def test_unknown_labels_need_both_classes_stated(make_source: Callable[[Table], 
     assert found.digest == baserate.tally([1, 0, 0], [0.9, 0.5, 0.1]).digest
 
 
+@pytest.mark.quick(6)
 @pytest.mark.parametrize(
     ("column", "values", "message"),
     [

@@ -189,6 +189,7 @@ def test_the_format_of_standard_input_is_detected(kind: str, tmp_path: Path, mon
     assert tallied("-").digest == DIGEST
 
 
+@pytest.mark.slow
 def test_labels_that_come_late_or_are_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_duckdb, "_FEW_ROWS", 50)
     monkeypatch.setattr(_duckdb, "has_repeated_scores", lambda *_: False)

@@ -71,6 +71,7 @@ def assert_same(found: Target, wanted: Target) -> None:
     assert len(found) == len(wanted)
 
 
+@pytest.mark.quick(20)
 @pytest.mark.parametrize("asked", ASKED.values(), ids=ASKED)
 def test_every_reader_gives_the_same_target(asked: dict[str, Any], make_source: Callable[[Table], Any]) -> None:
     assert_same(read.target(make_source(TABLE), **asked), read.target(TABLE, **asked))

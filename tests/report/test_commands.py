@@ -123,6 +123,7 @@ def typed(text: str) -> str:
     return str(result.stdout)
 
 
+@pytest.mark.quick(6)
 @pytest.mark.parametrize(("code", "make"), tiered_rows(several(FIRES), is_first))
 def test_python_of_findings_runs_with_what_was_handed_over(code: str, make: Make, folder: Path) -> None:
     report, given = made(make)
@@ -132,6 +133,7 @@ def test_python_of_findings_runs_with_what_was_handed_over(code: str, make: Make
     assert folder.exists()
 
 
+@pytest.mark.quick(6)
 @pytest.mark.parametrize(("code", "make"), tiered_rows(several(FIRES), is_first))
 def test_commands_of_findings_run_with_the_files(code: str, make: Make, folder: Path) -> None:
     report = through_the_shell(in_files(made(make), folder))
@@ -145,6 +147,7 @@ def test_every_code_but_two_has_a_command_for_some_rows() -> None:
 
 
 # All kinds of plans, and rows of one class.
+@pytest.mark.slow
 @pytest.mark.parametrize("code", tiered(["BR003", "BR006", "BR007", "BR011"], 2))
 @pytest.mark.parametrize("at", tiered([0, -1]))
 def test_what_comes_next_runs_with_the_files(code: str, at: int, folder: Path) -> None:
@@ -157,6 +160,7 @@ def test_what_comes_next_runs_with_the_files(code: str, at: int, folder: Path) -
         typed(" ".join(command.words))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", tiered(DEGENERATE, some(DEGENERATE, 3)))
 def test_python_runs_for_degenerate_rows(name: str, folder: Path) -> None:
     given = DEGENERATE[name]
@@ -333,6 +337,7 @@ def test_a_table_in_memory_is_called_a_table(folder: Path) -> None:
     assert folder.exists()
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("key", ["risk", 1, np.int64(2)], ids=str)
 def test_scores_are_named_as_they_were_handed_over(key: object, folder: Path) -> None:
     truth = [1] * 20 + [0] * 80

@@ -113,6 +113,7 @@ def test_the_calibration_error_has_the_null_reference_of_the_same_prevalence(rep
     assert (row["value"], row["floor"], row["floor_high"]) == pytest.approx((floor.value, floor.typical, floor.high))
 
 
+@pytest.mark.slow
 @given(st.floats(1e-4, 0.9999))
 @settings(max_examples=15)
 def test_the_sample_s_own_prevalence_changes_no_value(to: float) -> None:

@@ -68,6 +68,7 @@ def test_each_check_fires_on_its_cases(code: str, make: Make) -> None:
     assert find_all(again) == report.findings
 
 
+@pytest.mark.quick(20)
 @pytest.mark.parametrize(("code", "make"), several(BESIDE))
 def test_no_check_fires_just_beside_its_cases(code: str, make: Make) -> None:
     assert code not in codes(make())
@@ -110,6 +111,7 @@ SENTENCES = {
 }
 
 
+@pytest.mark.quick(33)
 @pytest.mark.parametrize("place", SENTENCES, ids=lambda place: f"{place[0]}-{place[1]}")
 def test_what_it_says(place: tuple[str, int]) -> None:
     code, which = place
@@ -131,6 +133,7 @@ def test_rows_without_a_fault_have_no_findings() -> None:
     assert report.findings == ()
 
 
+@pytest.mark.slow
 def test_calibrated_scores_are_not_reported_as_overfitted() -> None:
     rng = np.random.default_rng(5)
     for at in range(60):
@@ -291,6 +294,7 @@ def test_probabilities_adjusted_to_the_reported_prevalence_are_calibrated() -> N
     assert told.mean() == pytest.approx(truth.mean())
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, 9)), min_size=2, max_size=40))
 def test_attainable_precision_by_brute_force(rows: list[tuple[bool, int]]) -> None:
     truth, score = np.array([each for each, _ in rows]), np.array([each / 10 for _, each in rows])
@@ -336,6 +340,7 @@ DEGENERATE: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.quick(6)
 @pytest.mark.parametrize("name", DEGENERATE)
 def test_degenerate_rows_have_findings_without_an_error(name: str) -> None:
     report = baserate.evaluate(**DEGENERATE[name])
@@ -345,6 +350,7 @@ def test_degenerate_rows_have_findings_without_an_error(name: str) -> None:
     assert Report.from_json(report.to_json()).findings == report.findings
 
 
+@pytest.mark.slow
 def test_many_models_in_many_groups() -> None:
     rng = np.random.default_rng(2)
     truth, site = rng.random(400) < 0.4, np.arange(400) % 25

@@ -207,6 +207,7 @@ def test_findings_name_their_model_where_there_are_several() -> None:
     assert heads == ["  !! BR005 Precision falls (risk)", "  !! BR005 Precision falls"]
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("width", WIDTHS)
 def test_no_line_is_too_wide(width: int) -> None:
     site = np.array(["north", "the far south"] * 150)

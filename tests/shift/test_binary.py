@@ -142,6 +142,7 @@ def test_maximum_likelihood_with_true_posteriors_is_consistent(share: float, see
     assert abs(found.value - share) < 5 * found.standard_error < 0.05
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(power=st.floats(0.3, 3), base=st.floats(-2, 2))
 def test_invariance_to_monotone_and_to_linear_transformations(power: float, base: float) -> None:

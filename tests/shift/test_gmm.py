@@ -38,6 +38,7 @@ def sides(
     return MulticlassTarget(simulate(rng, rows[1], shares, wide=wide)[1], LABELS), validation
 
 
+@pytest.mark.slow
 def test_the_default_covers_where_the_calibration_does_not_fit() -> None:
     """Of 40 samples, 95 % less three errors are 34; maximum likelihood covers the last share in far fewer."""
     hit = {"gmm": np.zeros(3), "mlls": np.zeros(3)}
@@ -150,6 +151,7 @@ def expected_accuracy(assume: str) -> float:
     return float(np.mean(density[np.arange(len(x)), decided] / density.sum(axis=1)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("assume", tiered(["label shift", "covariate shift"]))
 def test_performance_covers_where_the_calibration_does_not_fit(
     assume: Literal["label shift", "covariate shift"],

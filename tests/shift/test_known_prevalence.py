@@ -439,6 +439,7 @@ def test_simulations_are_shared_by_all_prevalences() -> None:
 # How often intervals are right; the simulation is small, so are its demands.
 
 
+@pytest.mark.slow
 def test_coverage_at_a_known_prevalence() -> None:
     rng = np.random.default_rng(0)
     hits = dict.fromkeys(("precision", "npv", "accuracy", "flag_rate"), 0)

@@ -98,6 +98,7 @@ def test_result_fields_are_consistent(name: str) -> None:
     np.testing.assert_allclose(found.value, [0.2, 0.3, 0.5], atol=0.16)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("name", tiered(METHODS, 3))
 @given(seed=SEEDS, order=st.permutations(range(3)))
 def test_classes_in_another_order_have_the_same_shares(name: str, seed: int, order: list[int]) -> None:
@@ -117,6 +118,7 @@ def test_a_duplicated_target_has_the_same_shares(name: str, seed: int, times: in
     np.testing.assert_allclose(again.value, found_by(name, t, v).value, atol=1e-9)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("name", tiered(METHODS, 3))
 @given(seed=SEEDS)
 def test_counts_are_repetitions_in_both_samples(name: str, seed: int) -> None:
@@ -224,6 +226,7 @@ def test_the_covariance_is_that_of_many_samples(recalibrate: str) -> None:
     assert np.diag(told).sum() > 1.3 * np.diag(alone.covariance).sum()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shares", tiered([(0.2, 0.3, 0.5), (0.6, 0.4, 0.0), (0.9, 0.09, 0.01)]))
 @pytest.mark.parametrize("name", tiered(["gmm", "mlls", "acc", "pacc"], 2))
 def test_intervals_cover(name: str, shares: tuple[float, ...]) -> None:

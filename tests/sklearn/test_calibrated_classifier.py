@@ -134,6 +134,7 @@ def test_several_classes_have_a_multiclass_calibrator() -> None:
     np.testing.assert_array_equal(model.predict_proba(x), model.map_(np.clip(model.estimator_.predict_proba(x), 0, 1)))
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("data", [two, three])
 @pytest.mark.parametrize("kind", ["dense", "sparse", "frame", "text"])
 def test_order_and_repetition_change_nothing(data: Any, kind: str) -> None:  # noqa: ANN401

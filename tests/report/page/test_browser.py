@@ -66,6 +66,7 @@ def page_of_two() -> str:
     return several().html()
 
 
+@pytest.mark.slow
 def test_a_page_that_asks_complains_or_throws_is_noticed(browser: Browser, tmp_path: Path) -> None:
     pages = Opened(browser, tmp_path)
     deeds = "console.log('hm'); alert('ha'); setTimeout(() => { throw Error('oh'); }); new Image().src = 'http://x.invalid/y'"
@@ -89,6 +90,7 @@ def test_everybody_can_read_it(page_of_two: str, opened: Opened, *, width: int, 
     assert violations(page) == []
 
 
+@pytest.mark.slow
 def test_what_is_unfolded_can_be_read_and_fits(page_of_two: str, opened: Opened) -> None:
     page = opened(page_of_two)
     unfolded(page)
@@ -99,6 +101,7 @@ def test_what_is_unfolded_can_be_read_and_fits(page_of_two: str, opened: Opened)
         assert wider(page) <= 0, width
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("media", ["screen", "print"])
 def test_all_panels_are_there_explained_and_seen(page_of_two: str, opened: Opened, media: Media) -> None:
     page = opened(page_of_two, media=media)
@@ -114,6 +117,7 @@ def test_all_panels_are_there_explained_and_seen(page_of_two: str, opened: Opene
         assert page.locator(f"#panel-{name} details.table").count() == 1, name
 
 
+@pytest.mark.slow
 def test_a_chart_tells_its_data_in_a_table(page_of_people: str, opened: Opened) -> None:
     page = opened(page_of_people)
     for name in CHARTS:
@@ -186,6 +190,7 @@ def check_thousand(page: Page, report: Report) -> None:
         assert page.inner_text(f"#panel-thousand [data-number='{cell}'] b") == people.many(cell)
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("move", tiered(MOVES, {"as planned", "rarer", "a group", "all at once"}.__contains__))
 def test_numbers_are_those_of_python(people: Screened, page: Page, move: str) -> None:
     change(page, **MOVES[move])
@@ -196,6 +201,7 @@ def test_numbers_are_those_of_python(people: Screened, page: Page, move: str) ->
     check_numbers(page, people)
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("name", tiered(SLIDERS, lambda name: name != "fp"))
 def test_keys_move_every_slider(people: Screened, page: Page, name: str) -> None:
     panels = MOVED_BY[name] - {"thousand"}  # whole people may be as many after a small step
@@ -209,6 +215,7 @@ def test_keys_move_every_slider(people: Screened, page: Page, name: str) -> None
     check_numbers(page, people)
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize(
     ("name", "typed"),
     [("threshold", 0.5), ("flag-rate", 0.1), ("prevalence", 0.0123), slow("fp", 3.5), ("fn", 12)],
@@ -247,6 +254,7 @@ def test_a_cut_off_that_is_no_score_is_told_what_becomes_of_it(page: Page) -> No
     assert page.inner_text("#threshold-told").startswith(f"0.30001 becomes {state(page)['threshold']}: flags ")
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("rule", [*page_rules()])
 def test_a_rule_chooses_what_python_chooses(people: Screened, page: Page, rule: str) -> None:
     page.focus(f"[data-rule='{rule}']")
@@ -280,6 +288,7 @@ def test_a_parity_is_kept(page: Page, parity: str) -> None:
         assert found[name] == pytest.approx([found[name][0]] * 3, abs=1e-9), name
 
 
+@pytest.mark.slow
 def test_keys_choose_models_and_groups(page_of_two: str, opened: Opened) -> None:
     page = opened(page_of_two)
     own = {*PANELS} - {"findings"}
@@ -308,6 +317,7 @@ def test_dragging_the_threshold_moves_every_panel(people: Screened, page: Page) 
     check_numbers(page, people)
 
 
+@pytest.mark.slow
 def test_a_finger_that_passes_moves_nothing(browser: Browser, page_of_people: str, tmp_path: Path) -> None:
     path = tmp_path / "page.html"
     path.write_text(page_of_people, encoding="utf-8")
@@ -340,6 +350,7 @@ def test_keys_move_the_handle_of_a_chart(page: Page, panel: str) -> None:
     assert handle.get_attribute("aria-valuetext") != told
 
 
+@pytest.mark.slow
 def test_the_address_keeps_the_state(page_of_two: str, opened: Opened) -> None:
     page = opened(page_of_two)
     usual = state(page)
@@ -354,6 +365,7 @@ def test_the_address_keeps_the_state(page_of_two: str, opened: Opened) -> None:
     assert changed(shown(page, *panels), shown(again, *panels)) == set()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "odd", tiered(["#threshold=wrong&who=99&model=-7", "#%%%", "#" + "x" * 5000, "#panel-roc"], quick=2)
 )
@@ -375,6 +387,7 @@ def test_findings_lead_to_their_panels(page_of_people: str, opened: Opened) -> N
         assert state(page) == now
 
 
+@pytest.mark.slow
 def test_findings_show_the_command_of_the_report(people: Screened, page_of_people: str, opened: Opened) -> None:
     page = opened(page_of_people)
     unfolded(page)
@@ -385,6 +398,7 @@ def test_findings_show_the_command_of_the_report(people: Screened, page_of_peopl
     assert all(text.startswith("baserate ") for text in typed)
 
 
+@pytest.mark.slow
 def test_calm_pages_show_the_same(page_of_people: str, opened: Opened) -> None:
     lively, calm = opened(page_of_people), opened(page_of_people, calm=True)
     for page in (lively, calm):
@@ -409,6 +423,7 @@ def test_names_that_mean_harm_are_text(page_of_harm: str, opened: Opened) -> Non
         assert wider(page) <= 0, width
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("groups", "models"), [(14, 3), slow(50, 8)])
 def test_a_crowd_is_of_use(opened: Opened, groups: int, models: int) -> None:
     page = opened(crowd(groups, models).html())

@@ -42,6 +42,7 @@ def check_table(page: Page, table: Counts[Any]) -> None:
         assert rates[name][0] == pytest.approx(measure.MEASURES[name](table), abs=1e-12), name
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("parity", ["single", "own", "demographic-parity", "equal-opportunity", "equalized-odds"])
 def test_the_exported_policy_does_what_the_page_shows(
     people: Screened, page: Page, tmp_path: Path, parity: str
@@ -118,6 +119,7 @@ def rates(people: Screened, policy: Policy, prevalence: float) -> dict[Any, floa
     return {(group, name): rate(table) for group, table in both.items() for name, rate in every.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "parity", tiered(["equalized-odds", "own", "demographic-parity", "equal-opportunity"], quick=2)
 )
@@ -138,6 +140,7 @@ def test_what_is_typed_for_a_parity_chooses_what_the_page_chose(
     assert rates(people, names["policy"], 0.1) == pytest.approx(wanted, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_a_policy_of_a_file_is_named_by_it(opened: Opened, tmp_path: Path) -> None:
     path, saved = tmp_path / "rows.csv", tmp_path / "my eo.json"
     path.write_text("sick,risk,site\n" + "1,0.9,n\n0,0.2,n\n1,0.6,s\n0,0.7,s\n" * 5, encoding="utf-8")
@@ -154,6 +157,7 @@ def test_a_policy_of_a_file_is_named_by_it(opened: Opened, tmp_path: Path) -> No
     assert names["report"].here.sensitivity == report.here.sensitivity
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("panel", tiered(["groups", *CHARTS], {"scores", "reliability", "groups"}.__contains__))
 def test_a_chart_is_saved_as_a_picture_and_as_a_table(page_of_people: str, opened: Opened, panel: str) -> None:
     page = opened(page_of_people)  # a page of its own: a browser saves few files of one
@@ -179,6 +183,7 @@ def _is_number(cell: str) -> bool:
     return True
 
 
+@pytest.mark.slow
 def test_names_that_mean_harm_leave_the_page_as_they_are(page_of_harm: str, opened: Opened, tmp_path: Path) -> None:
     page = opened(page_of_harm)
     for at, name in enumerate(HOSTILE):
@@ -192,6 +197,7 @@ def test_names_that_mean_harm_leave_the_page_as_they_are(page_of_harm: str, open
     assert all(any(cell.endswith(name) for cell in cells) for name in HOSTILE)
 
 
+@pytest.mark.slow
 def test_the_page_works_in_a_notebook(people: Screened, opened: Opened, tmp_path: Path) -> None:
     outer = opened(f"<!doctype html><html lang=en data-ready=1><title>n</title><body>{people.report._repr_html_()}")
     frame = outer.frame_locator("iframe")

@@ -80,12 +80,14 @@ ODD: dict[str, Callable[[], Report]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", tiered(ODD, {"labels", "a group of one class"}.__contains__))
 def test_whatever_is_done_to_a_page_it_knows_what_it_shows(opened: Opened, kind: str) -> None:
     page = opened(ODD[kind]().html())
     assert page.evaluate(WALK, [len(kind) + 1, 60]) == []
 
 
+@pytest.mark.slow
 def test_who_is_referred_is_not_among_the_decided(opened: Opened) -> None:
     report = referring()
     page = opened(report.html())
@@ -99,6 +101,7 @@ def test_who_is_referred_is_not_among_the_decided(opened: Opened) -> None:
         assert float(shown) == pytest.approx(getattr(report.here, name).value, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_what_a_model_has_no_plan_for_is_one_cut_off(opened: Opened) -> None:
     page = opened(randomized().html())
     assert page.evaluate("() => window.baserate.state().parity") == "planned"

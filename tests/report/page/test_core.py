@@ -101,6 +101,7 @@ def test_expected_cost_is_pythons(costs: Costs) -> None:
     page.check()
 
 
+@pytest.mark.slow
 def test_measures_along_a_curve_are_pythons() -> None:
     page, rng = Page(*CORE), np.random.default_rng(4)
     for state in all_states(page, (None, 0.02)):
@@ -142,6 +143,7 @@ def test_intervals_of_shares_are_pythons_in_all_states(prevalences: tuple[float 
     assert len(seen - {None}) == 6, seen  # Wilson, Clopper–Pearson, known, logit, and two kinds of quadrature
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("level", [0.5, 0.8, 0.99, 1 - 1e-9])
 def test_intervals_have_any_level(level: float) -> None:
     page, rng = Page(*CORE), np.random.default_rng(6)
@@ -311,6 +313,7 @@ def test_decision_curves_are_pythons() -> None:
     assert adjusted > 50
 
 
+@pytest.mark.slow
 def test_decision_curves_are_those_of_decide_at_a_stated_prevalence() -> None:
     page, at = Page(*CORE), np.arange(1, 100) / 100
     for tallies, prevalence in states((None, 0.02, 0.3)):
@@ -326,6 +329,7 @@ def test_decision_curves_are_those_of_decide_at_a_stated_prevalence() -> None:
     page.check()
 
 
+@pytest.mark.quick(8)
 @pytest.mark.parametrize("costs", PRICES)
 @pytest.mark.parametrize("prevalence", [1e-6, 0.3, 0.5, 0.999])
 def test_lines_of_equal_cost_have_pythons_slope_and_end_in_the_square(costs: Costs, prevalence: float) -> None:

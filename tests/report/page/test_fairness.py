@@ -77,6 +77,7 @@ def thresholds_of(treatment: dict[str, Any]) -> list[float]:
     return treatment.get("thresholds") or [each["threshold"] for each in treatment["lottery"]]
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("name", tiered(["own", *PARITIES], {"own", "equalized-odds"}.__contains__))
 def test_strategies_are_pythons_optima(name: str) -> None:
     page = Page(*CORE, "fairness.js")
@@ -130,6 +131,7 @@ def randomized_share(wanted: Case) -> float:
     return mass / sum(tally.total for tally in part.values())
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("pair", PAIRS)
 def test_two_rates_are_equal_at_the_least_cost_of_python(pair: tuple[str, str]) -> None:
     page = Page(*CORE, "fairness.js")
@@ -151,6 +153,7 @@ def has_rate(table: Counts[float], rate: str) -> bool:
     return not isnan(measure.MEASURES[rate](table))
 
 
+@pytest.mark.slow
 def test_parities_hold_in_what_can_be_expected() -> None:
     page = Page(*CORE, "fairness.js")
     wanted = [

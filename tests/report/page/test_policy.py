@@ -152,6 +152,7 @@ def test_rows_that_the_policy_is_applied_to_give_the_table_of_the_page() -> None
         assert [shown[name] for name in ("tp", "fp", "fn", "tn")] == counts
 
 
+@pytest.mark.quick(5)
 @pytest.mark.parametrize("name", many_names())
 def test_names_of_all_kinds_survive(name: str) -> None:
     tallies = grouped((name, "2", "1"), name, "other", score=name, truth=f"{name}!")
