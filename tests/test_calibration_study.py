@@ -30,6 +30,7 @@ def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return page
 
 
+@pytest.mark.slow
 def test_both_tables_are_made(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert calibration.main(["--runs", "4", "--docs"]) == 0
     told, page = capsys.readouterr().out, small.read_text(encoding="utf-8")
@@ -42,6 +43,7 @@ def test_both_tables_are_made(small: Path, capsys: pytest.CaptureFixture[str]) -
         assert "| rmsce debiased | " in text
 
 
+@pytest.mark.slow
 def test_the_truth_is_what_many_rows_show() -> None:
     place = calibration.Place((2.0, 2.0), 200_000, (-0.5, 0.8))
     sample, chance = calibration._sample(place, np.random.default_rng(0))  # noqa: SLF001

@@ -96,6 +96,7 @@ def test_replicates_do_not_depend_on_chunks(toy: None) -> None:
     assert whole["mean"] == parts[0]["mean"] + parts[1]["mean"]
 
 
+@pytest.mark.slow
 def test_page_is_filled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     page = tmp_path / "audit.md"
     old = "### Groups\n\nold\n\n### Weights\n\nkept\n"

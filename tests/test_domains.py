@@ -124,6 +124,7 @@ def test_intervals_are_right_at_both_ends_of_levels(level: float) -> None:
     assert found.high == pytest.approx(middle + half, rel=1e-12)
 
 
+@pytest.mark.quick(2)
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("prevalence", [_domains.PREVALENCE.low, _domains.PREVALENCE.high])
 @pytest.mark.parametrize("costs", [Costs(fp=1e-15, fn=1e15), Costs(fp=1e15, fn=1e-15)])

@@ -19,6 +19,7 @@ def test_cross_fitting_is_honest_and_own_rows_are_not() -> None:
         assert -2 * error < apart.mean() < new.mean() / 2 + 3 * error
 
 
+@pytest.mark.slow
 def test_it_prints_a_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert honesty.main(["--runs", "2"]) == 0
     lines = capsys.readouterr().out.splitlines()

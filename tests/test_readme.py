@@ -29,6 +29,7 @@ def about(cell: float | str) -> object:
     return pytest.approx(cell, rel=1e-9) if isinstance(cell, float) else cell
 
 
+@pytest.mark.slow
 def test_the_commands_of_the_readme_show_what_it_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for typed, shown in commands():

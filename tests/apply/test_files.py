@@ -107,6 +107,7 @@ def test_every_form_is_the_same_in_files(form: str, tmp_path: Path) -> None:
     np.testing.assert_allclose(new(tmp_path / "out.parquet"), mapped(FORMS[form])(x), **CLOSE)
 
 
+@pytest.mark.slow
 @given(forms, scores)
 @settings(max_examples=20, deadline=None)
 def test_any_form_is_the_same_in_files(

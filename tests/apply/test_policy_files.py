@@ -90,6 +90,7 @@ def test_folders_may_name_the_group(tmp_path: Path) -> None:
     assert [row["action"] for row in found] == [expected_action(POLICIES["groups"], row) for row in found]
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("name", POLICIES)
 def test_chances_stand_beside_the_action(name: str, tmp_path: Path) -> None:
     policy, rows = POLICIES[name], rows_of(IDS["numbers"], seed=2)

@@ -73,6 +73,7 @@ def tallies(frame: pd.DataFrame, **more: Any) -> Tallies:  # noqa: ANN401
     return read.tallies(frame, truth="sick", score="risk", **more)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", tiered(RULES, 2))
 def test_the_same_rows_are_flagged_wherever_they_are(rule: str, tmp_path: Path) -> None:
     moved = 0

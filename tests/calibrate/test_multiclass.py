@@ -165,6 +165,7 @@ def test_real_data_are_parted_where_linear_programming_says_so(name: str) -> Non
     assert parted(real(name), alike=True) == ((name, "bias-corrected") in PARTED)
 
 
+@pytest.mark.slow
 def test_small_data_are_refused_just_where_linear_programming_says_that_they_are_parted() -> None:
     outcomes = set()
     for seed in range(60):

@@ -53,6 +53,7 @@ def test_a_file_that_unpacks_to_a_thousand_times_its_size_needs_little_memory(tm
     assert large - small < 100  # megabytes; as rows they would take 250
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("name", ["a column", 'say "hi"', "it's", 'x"; drop table t; --', "日本", "--score", "$HOME"])
 def test_a_column_may_have_any_name(name: str, tmp_path: Path) -> None:
     path = tmp_path / "odd.csv"

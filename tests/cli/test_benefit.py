@@ -34,6 +34,7 @@ def found(*typed: object, given: str | None = None) -> dict[str, Any]:
     return read_results(result.stdout)
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize("name", VIEWS)
 def test_a_view_is_as_ever(name: str, tmp_path: Path) -> None:
     result = run("benefit", people(tmp_path), *VIEWS[name], "-q")

@@ -102,6 +102,7 @@ def test_the_choice_is_told_to_programs(tmp_path: Path) -> None:
     assert [row["method"] for row in choice["methods"] if row["chosen"]] == [choice["verdict"].split()[0]]
 
 
+@pytest.mark.slow
 def test_options_of_methods(tmp_path: Path) -> None:
     file, out = screened(tmp_path), tmp_path / "map.json"
     for typed, kind in (
@@ -210,6 +211,7 @@ def test_few_rows_are_remarked_on(tmp_path: Path) -> None:
     assert "note: it was fitted on 10 rows, too few to rely on." in result.stderr
 
 
+@pytest.mark.slow
 def test_a_map_is_judged_on_rows_of_its_own(tmp_path: Path) -> None:
     file, out = screened(tmp_path), tmp_path / "map.json"
     run("calibrate", file, *ONE, "--with", "offset", "--n-simulations", "0", "-o", out, "-q")
@@ -276,6 +278,7 @@ def raw(folder: Path) -> Path:
     return path
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("method", tiered(["logistic", "isotonic", "venn-abers", "choose"], 2))
 def test_scores_that_are_no_probabilities_become_some(method: str, tmp_path: Path) -> None:
     file, out = raw(tmp_path), tmp_path / "map.json"

@@ -59,6 +59,7 @@ def found(*typed: object, given: str | None = None) -> dict[str, Any]:
     return told
 
 
+@pytest.mark.quick(5)
 @pytest.mark.parametrize("name", VIEWS)
 def test_a_view_is_as_ever(name: str, tmp_path: Path) -> None:
     policy, typed = VIEWS[name]

@@ -52,6 +52,7 @@ def rows(*typed: object) -> list[dict[str, Any]]:
     return list(found["rows"])
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize("name", VIEWS)
 def test_a_view_is_as_ever(name: str, tmp_path: Path) -> None:
     result = run("measure", pets(tmp_path), *VIEWS[name], "-q")
@@ -59,6 +60,7 @@ def test_a_view_is_as_ever(name: str, tmp_path: Path) -> None:
     assert is_as_ever(result.stdout, name)
 
 
+@pytest.mark.slow
 def test_many_classes_with_long_names_fit_the_terminal(tmp_path: Path) -> None:
     path = tmp_path / "many.csv"
     labels = [f"class number {at}" for at in range(25)]

@@ -23,6 +23,7 @@ VIEWS: dict[str, tuple[str, ...]] = {
 }
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize("name", VIEWS)
 def test_a_view_is_as_ever(name: str, tmp_path: Path) -> None:
     width = "60" if name.endswith("narrow") else "100"
@@ -65,6 +66,7 @@ def test_programs_get_tidy_rows(tmp_path: Path) -> None:
     assert row["how"] == row["test"] == "DeLong, paired"
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("name", [name for name in VIEWS if not name.endswith("md")])
 def test_all_that_programs_get_fits_the_schema(name: str, tmp_path: Path) -> None:
     found = rows_of(run("compare", people(tmp_path), *VIEWS[name], "--json", "-q"))

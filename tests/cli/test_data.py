@@ -30,6 +30,7 @@ def shown(*typed: object) -> dict[str, Any]:
     return told
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("more", [(), ("--group", "site"), ("--score", "old", "--threshold", "inf"), ("--weight", "w")])
 def test_json_has_its_shape_and_the_librarys_numbers(more: tuple[str, ...], tmp_path: Path) -> None:
     path = people(tmp_path)

@@ -65,6 +65,7 @@ def others(folder: Path) -> Path:
     return path
 
 
+@pytest.mark.quick(9)
 @pytest.mark.parametrize("name", VIEWS)
 def test_a_view_is_as_ever(name: str, tmp_path: Path) -> None:
     result = run("decide", people(tmp_path), *VIEWS[name], "-q")
@@ -259,6 +260,7 @@ def test_bands_as_data(tmp_path: Path) -> None:
     assert (nobody["value"], nobody["why"]) == (None, "no row is in this band")
 
 
+@pytest.mark.slow
 def test_to_flag_may_never_pay(tmp_path: Path) -> None:
     path = people(tmp_path)
     shown = run("decide", path, *ONE, "--abstain-cost", "-1").stdout
@@ -287,6 +289,7 @@ def test_other_rows_judge_the_choice(tmp_path: Path) -> None:
     assert (told["data"]["held_out"]["rows"], told["data"]["held_out"]["same"]) == (6, [])
 
 
+@pytest.mark.slow
 def test_the_same_rows_are_no_test(tmp_path: Path) -> None:
     path = people(tmp_path)
     for more in ((), ("--prevalence", "0.1")):
@@ -449,6 +452,7 @@ def test_a_policy_is_written_and_says_how_it_came_about(tmp_path: Path) -> None:
     assert piped.stdout == target.read_text(encoding="utf-8")
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize(
     ("typed", "rule", "settings"),
     [
@@ -504,6 +508,7 @@ def test_what_makes_no_policy_is_refused(tmp_path: Path) -> None:
     assert (result.exit_code, "is no usable calibrator" in result.stderr) == (3, True), result.stderr
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     ("typed", "name"),
     [

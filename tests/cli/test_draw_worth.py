@@ -22,6 +22,7 @@ FIGURES = [
 ]
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(("figure", "options"), tiered_rows(FIGURES, 3))
 def test_figures_are_written_and_told(figure: str, options: str, tmp_path: Path) -> None:
     picture = tmp_path / "figure.svg"
@@ -72,6 +73,7 @@ def test_a_policy_decides_for_groups(tmp_path: Path) -> None:
     assert [row["group"] and row["group"]["site"] for row in decided] == [None, "coast", "hill", "north"]  # type: ignore[index]
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     "options",
     ["linear --what pr", "binormal --means 0,2 --sample 50 --seed 3", "beta --positive 3,1", "retrieval --level ER+"],

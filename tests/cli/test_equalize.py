@@ -56,6 +56,7 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
 MANY = ("--truth", "y", "--score", "s", "--group", "group", "--positive", "1", *ODDS)
 
 
+@pytest.mark.quick(5)
 @pytest.mark.parametrize("name", VIEWS)
 def test_a_view_is_as_ever(name: str, tmp_path: Path) -> None:
     result = run("equalize", people(tmp_path), *VIEWS[name], "-q")
@@ -68,6 +69,7 @@ def test_a_view_of_many_groups_is_as_ever(many: Path) -> None:
     assert is_as_ever(run("equalize", many, *MANY, "-q", env={"COLUMNS": "120"}).stdout, "equalize-many")
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("name", [name for name in VIEWS if name != "equalize-md"])
 def test_views_fit_the_terminal(name: str, tmp_path: Path, many: Path) -> None:
     for typed in ((people(tmp_path), *VIEWS[name]), (many, *MANY)):
@@ -151,6 +153,7 @@ def test_what_is_told(tmp_path: Path) -> None:
     assert "prevalence 40.00 % · adjusted to f 2%, m 3% prevalence" in line
 
 
+@pytest.mark.slow
 def test_the_program_ends_as_it_should(tmp_path: Path) -> None:
     path = people(tmp_path)
     assert program("equalize", path, *BY_SEX, *ODDS).returncode == 0

@@ -51,6 +51,7 @@ def found(*typed: object) -> dict[str, Any]:
     return read_results(result.stdout)
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("name", WAYS)
 def test_a_way_is_taken(name: str, screened: Path) -> None:
     t = read.tallies(screened, truth="sick", score="risk", group="sex")
@@ -131,6 +132,7 @@ def test_what_is_held_out_follows(screened: Path) -> None:
     assert not any("does not hold exactly on others" in note for note in told["data"]["notes"])
 
 
+@pytest.mark.slow
 def test_all_tables_fit_the_terminal(screened: Path) -> None:
     typed = (*TYPED, "--within", "0.02", "--frontier", "--held-out", "-q")
     assert is_as_ever(run("equalize", screened, *typed).stdout, "equalize-all")

@@ -42,6 +42,7 @@ VIEWS: dict[str, tuple[str, ...]] = {
 }
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("name", VIEWS)
 def test_a_view_is_as_ever(name: str, tmp_path: Path) -> None:
     width = "60" if name.endswith("narrow") else "100"
@@ -127,6 +128,7 @@ def test_one_digit_is_enough(tmp_path: Path) -> None:
     assert "fpr (predictive equality)" in result.stdout
 
 
+@pytest.mark.slow
 def test_no_page_says_what_is_fair(tmp_path: Path) -> None:
     for typed in VIEWS.values():
         result = run("groups", screened(tmp_path), *typed, "--n-permutations", "50")

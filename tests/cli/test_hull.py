@@ -65,6 +65,7 @@ def many(folder: Path) -> Path:
     return path
 
 
+@pytest.mark.quick(5)
 @pytest.mark.parametrize("name", VIEWS)
 def test_a_view_is_as_ever(name: str, tmp_path: Path) -> None:
     result = run("hull", people(tmp_path), *VIEWS[name], "-q")

@@ -55,6 +55,7 @@ def test_help_is_as_ever(name: str, typed: tuple[str, ...]) -> None:
     assert is_as_ever(run(*typed).stdout, name)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("typed", [[], ["linear"], ["retrieval"], ["linear", "measure"], ["beta", "draw"]])
 def test_help_loads_nothing_heavy(typed: list[str]) -> None:
     assert not loaded("population", *typed, "--help") & (HEAVY | {"baserate.population"})

@@ -160,6 +160,7 @@ def test_it_is_what_the_library_says(both: tuple[str, ...]) -> None:
     assert {key: row["low"] for key, row in ours.items()} == {key: row["low"] for key, row in theirs.items()}
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("method", tiered([name for name in METHODS if name != "gmm"], some(METHODS, 3)))
 def test_every_method_estimates(method: str, both: tuple[str, ...]) -> None:
     results = found(run("prevalence", *both, *SCORED, "--method", method, "--measures", "precision", "--json"))
@@ -168,6 +169,7 @@ def test_every_method_estimates(method: str, both: tuple[str, ...]) -> None:
     assert run("prevalence", *both, *SCORED, "--method", method, "--measures", "precision").exit_code == 0
 
 
+@pytest.mark.slow
 def test_options_of_methods_are_theirs(both: tuple[str, ...]) -> None:
     @cache
     def value(*typed: str) -> float:
@@ -387,6 +389,7 @@ def test_probabilities_are_taken_at_their_word_without_validation(both: tuple[st
     assert "note: 50 rows of the target have labels and were left out." in known.stderr
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize(
     ("rows", "told"),
     [

@@ -28,6 +28,7 @@ def loaded(*typed: str) -> set[str]:
     return set(done.stdout.rpartition("LOADED ")[2].split())
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("typed", [["--help"], ["--version"], ["measure", "--help"], ["curve", "--help"]])
 def test_help_loads_nothing_heavy(typed: list[str]) -> None:
     assert not loaded(*typed) & HEAVY

@@ -63,6 +63,7 @@ def test_a_view_is_as_ever(name: str, tmp_path: Path) -> None:
         assert max(map(display_width, result.stdout.splitlines())) <= width_of(name)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     ("name", "typed"),
     [
@@ -98,6 +99,7 @@ def test_all_that_programs_get_fits_the_schema(name: str, tmp_path: Path) -> Non
     assert found["rows"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("typed", tiered([QUICK, *(("--curve", what) for what in CURVES)], 2))
 def test_all_of_many_classes_fits_the_schema(typed: tuple[str, ...], tmp_path: Path) -> None:
     rows = read(run("reliability", pets(tmp_path), *CLASSES, *typed, "--json"))["rows"]
@@ -124,6 +126,7 @@ def test_the_verdict_names_the_prevalence(tmp_path: Path) -> None:
     assert told["verdict"] == f"no evidence against calibration for a prevalence of {derived:.4g}"
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("prevalence", ["derived", "0.5", "50%"])
 def test_after_the_right_adjustment_as_many_happen_as_expected(prevalence: str, tmp_path: Path) -> None:
     rows = read(
@@ -136,6 +139,7 @@ def test_after_the_right_adjustment_as_many_happen_as_expected(prevalence: str, 
     assert after["adjusted"] == 0.5 or prevalence == "derived"
 
 
+@pytest.mark.slow
 def test_csv_holds_all_points_and_tables_a_few(tmp_path: Path) -> None:
     path = screened(tmp_path)
     typed = ("reliability", path, *ONE, "--curve", "isotonic")
@@ -174,6 +178,7 @@ def test_the_seed_decides(tmp_path: Path) -> None:
     assert first == again != other
 
 
+@pytest.mark.slow
 def test_a_fitted_model_has_fewer_degrees_of_freedom(tmp_path: Path) -> None:
     # Probabilities of three groups, and two shares: their best line is the identity.
     path = tmp_path / "fitted.csv"
@@ -264,6 +269,7 @@ def test_what_is_refused(typed: tuple[str, ...], told: str, tmp_path: Path) -> N
     assert told in result.stderr
 
 
+@pytest.mark.slow
 def test_more_bins_than_scores_are_fine(tmp_path: Path) -> None:
     rows = read(run("reliability", people(tmp_path), *ONE, "--curve", "binned", "--bins", "500", "--json"))["rows"]
     assert sum(row["mass"] for row in rows) == 10

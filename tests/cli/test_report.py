@@ -55,6 +55,7 @@ def test_a_view_is_as_ever(name: str, tmp_path: Path) -> None:
     assert is_as_ever(result.stdout, name)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("width", [40, 80])
 def test_it_fits_a_terminal(width: int, tmp_path: Path) -> None:
     result = run("report", people(tmp_path), *ONE, *USED, "--group", "site", env={"COLUMNS": str(width)})
@@ -117,6 +118,7 @@ def test_json_is_the_report_of_python(tmp_path: Path) -> None:
     assert csv == baserate.run(plan).numbers.to_csv()
 
 
+@pytest.mark.slow
 def test_a_plan_that_was_saved_gives_the_same(tmp_path: Path) -> None:
     path, plan, kept = people(tmp_path), tmp_path / "plan.json", tmp_path / "report.json"
     first = run("report", path, *ONE, *USED, "--group", "site", "--save-plan", plan, "--save-json", kept)
@@ -195,6 +197,7 @@ def test_flags_of_a_plan_with_a_policy(tmp_path: Path) -> None:
     assert planned(*shlex.split(" ".join(command_words(plan)))) == plan
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("more", tiered([(), ("--group", "site"), ("--score", "old"), ("--rule", "youden"), USED], 2))
 def test_what_is_typed_next_can_be_typed(more: tuple[str, ...], tmp_path: Path) -> None:
     path = people(tmp_path)
@@ -263,6 +266,7 @@ def test_figures_go_into_a_folder(tmp_path: Path) -> None:
     assert more == {"cost-curve", "groups", "scores", "thresholds"}
 
 
+@pytest.mark.slow
 def test_figures_of_labels_and_of_one_class_are_those_that_fit(tmp_path: Path) -> None:
     path = people(tmp_path)
     labels = run("report", path, "--truth", "sick", "--predicted", "says", "--figures", tmp_path / "labels")
@@ -278,6 +282,7 @@ def test_figures_of_labels_and_of_one_class_are_those_that_fit(tmp_path: Path) -
     assert "wrote no figure, since none fits" in none.stderr
 
 
+@pytest.mark.slow
 def test_figures_are_drawn_of_policies_without_one_threshold(tmp_path: Path) -> None:
     path, saved = people(tmp_path), tmp_path / "policy.json"
     Policy(by_group={(): Cut((0.3, 0.6), ("pass", "refer", "flag"))}, otherwise="refuse", **NAMED).save(saved)

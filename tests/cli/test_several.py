@@ -77,6 +77,7 @@ def test_many_classes_with_long_names_fit_the_terminal(tmp_path: Path) -> None:
         assert all(f"class number {at}" in shown for at in range(12))
 
 
+@pytest.mark.slow
 def test_a_table_that_nobody_could_read_is_left_to_other_formats(tmp_path: Path) -> None:
     shown = run("decide", *of_many(tmp_path, 41), "-q").stdout
     assert "The confusion matrix of 41 classes is too large to show; --format csv contains it." in shown

@@ -50,6 +50,7 @@ def found(*typed: object, given: str | None = None) -> dict[str, Any]:
     return read_results(result.stdout)
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize("name", VIEWS)
 def test_a_view_is_as_ever(name: str, tmp_path: Path) -> None:
     result = run("shift", people(tmp_path), *VIEWS[name], "-q")
@@ -297,6 +298,7 @@ def test_a_class_without_rows_is_unusable_data(tmp_path: Path) -> None:
     assert "there are no rows of the class 'bird' that could be reweighted" in labels.stderr
 
 
+@pytest.mark.slow
 def test_it_is_the_same_program(tmp_path: Path) -> None:
     result = program("shift", "-", *ONE, "--to", "0.02", "--json", given=PEOPLE)
     assert result.returncode == 0

@@ -53,6 +53,7 @@ def test_help_is_as_ever() -> None:
     assert is_as_ever(run("size", "--help").stdout, "help-size")
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("typed", [["size", "--help"], ["population", "linear", "size", "--help"]])
 def test_help_loads_nothing_heavy(typed: list[str]) -> None:
     assert not loaded(*typed) & (HEAVY | {"baserate.population", "baserate.infer"})

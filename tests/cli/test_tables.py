@@ -112,6 +112,7 @@ def test_completion_shows_the_summaries() -> None:
     }
 
 
+@pytest.mark.slow
 def test_a_table_never_outgrows_the_terminal(tmp_path: Path) -> None:
     path = tmp_path / "many.csv"
     rows = [f"{at % 2},0.{at % 10},group number {at % 23}" for at in range(460)]

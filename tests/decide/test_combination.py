@@ -108,6 +108,7 @@ def test_the_unit_of_a_score_changes_its_weight_alone(drawn: Drawn, unit: float)
         assert other.held_out == pytest.approx(found.held_out, nan_ok=True)
 
 
+@pytest.mark.slow
 @given(both(), st.data())
 def test_masses_count_in_every_pair(drawn: Drawn, data: st.DataObject) -> None:
     size = len(drawn.truth)
@@ -149,6 +150,7 @@ def sample(n: int, seed: int, *, signal: float) -> Drawn:
     return Drawn(truth, rng.normal(signal * truth), 50 * rng.normal(signal * truth))
 
 
+@pytest.mark.slow
 def test_searched_directions_are_nearly_optimal() -> None:
     for seed in range(5):
         drawn = sample(600, seed, signal=1.0)
@@ -158,6 +160,7 @@ def test_searched_directions_are_nearly_optimal() -> None:
         assert 50 * best.weights[1] == pytest.approx(1, abs=0.4)
 
 
+@pytest.mark.slow
 def test_cross_validated_auc_of_noise_is_one_half() -> None:
     found = [decide.combine_scores(sample(60, seed, signal=0.0).rows()) for seed in range(40)]
     assert np.mean([each.auc for each in found]) > 0.57

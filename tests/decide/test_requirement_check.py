@@ -115,6 +115,7 @@ def test_rows_needed_is_the_smallest_sufficient_number(
     assert only(table(*cells, times=times - 1), requirement)["verdict"] == "undecided"
 
 
+@pytest.mark.quick(5)
 @pytest.mark.parametrize("prevalence", tiered([None, 0.05]))
 @pytest.mark.parametrize("name", USUAL)
 def test_rows_that_would_decide_do(name: str, prevalence: float | None) -> None:

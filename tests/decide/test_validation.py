@@ -62,6 +62,7 @@ def test_bootstrap_depends_only_on_the_seed() -> None:
     assert not np.array_equal(one.thresholds, again.thresholds)
 
 
+@pytest.mark.slow
 def test_optimism_equals_the_loss_on_new_rows() -> None:
     """Averaged over many samples, what is left after correction is nearer to the truth than what was seen."""
     whole = population.binormal(means=(0, 0.5))
@@ -189,6 +190,7 @@ def test_intervals_of_crossvalidation_hold_what_the_chosen_threshold_gives() -> 
     assert np.mean(hits, axis=0).min() >= 0.88
 
 
+@pytest.mark.slow
 def test_cross_validation_is_less_optimistic_on_average() -> None:
     apparent, honest = [], []
     for seed in range(30):

@@ -33,6 +33,7 @@ QUICK = ("long", "groups", "decision_curve")
 NAMES = [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in MADE]
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("name", NAMES)
 def test_nothing_is_cut_off_below_a_title(name: str) -> None:
     made = MADE[name]()
@@ -44,6 +45,7 @@ def test_nothing_is_cut_off_below_a_title(name: str) -> None:
     assert -0.02 <= drawn.y0 <= drawn.y1 <= inches[1] + 0.02
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("name", NAMES)
 def test_given_axes_keep_their_figure(name: str) -> None:
     figure = Figure(figsize=(9, 9))

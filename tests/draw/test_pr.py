@@ -11,6 +11,7 @@ from tests.strategies import Rows, rows
 FACE = tally([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2])
 
 
+@pytest.mark.slow
 def test_a_drawing_stores_its_numbers_and_repaints_them() -> None:
     is_kept(draw.pr(people(models=2), threshold=[0.3, 0.5], prevalence=0.02))
     is_kept(draw.pr(people(group=True), band=True, iso_f1=False))

@@ -28,6 +28,7 @@ FACE = tally([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2])
 RULE = Counts(tp=2, fp=1, fn=1, tn=2)
 
 
+@pytest.mark.slow
 def test_a_drawing_stores_its_numbers_and_repaints_them() -> None:
     is_kept(draw.roc(people(models=2), band=True, threshold=0.5, costs=Costs(fp=1, fn=5)))
     is_kept(draw.roc(people(group=True), band="simultaneous", hull=False))

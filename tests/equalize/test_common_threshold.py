@@ -49,6 +49,7 @@ def test_the_bound_is_the_cost_of_the_randomized_optimum(sample: Sample, goal: G
     assert settings["bound"] <= settings["cost"] + 1e-12
 
 
+@pytest.mark.slow
 @given(samples(), goals)
 def test_a_larger_tolerance_never_costs_more(sample: Sample, goal: Goal) -> None:
     asked = [Goal(goal.parity, within=within, costs=goal.costs) for within in (0.0, 0.1, 0.3, 0.7, inf)]

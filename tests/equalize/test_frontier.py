@@ -24,6 +24,7 @@ def column(found: Results, name: str) -> list[float]:
     return list(found.columns[name])
 
 
+@pytest.mark.slow
 @settings(max_examples=settings().max_examples * 2 // 5)
 @given(groups=curves(most=4), name=st.sampled_from(NAMES), costs=st.sampled_from(COSTS))
 def test_the_price_falls_ever_more_slowly_and_no_gap_is_too_wide(

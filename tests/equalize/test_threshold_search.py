@@ -124,6 +124,7 @@ def test_names_and_their_order_change_nothing(
     assert policy.settings["cost"] == pytest.approx(other.settings["cost"], abs=1e-14)
 
 
+@pytest.mark.slow
 @settings(max_examples=settings().max_examples // 2)
 @given(groups_of_few, parities, costs)
 def test_the_more_is_allowed_the_less_is_paid(several: list[Tally], parity: tuple[str, ...], costs: Costs) -> None:

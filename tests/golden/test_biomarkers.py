@@ -12,6 +12,7 @@ NAMES = {"truth": "outcome", "score": "s100b", "positive": "Poor"}
 ANY_SCORE = ("logistic", "histogram", "isotonic", "strict-isotonic", "venn-abers", "choose")
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("method", ANY_SCORE)
 def test_s100b_is_calibrated(reference: Path, method: str) -> None:
     data = read.tallies(reference / "aSAH.csv", **NAMES)  # type: ignore[arg-type]  # names of columns

@@ -64,6 +64,7 @@ def test_bins_of_equal_mass_are_those_of_scikit_learn_where_rows_divide(bins: in
     assert set(ours["mass"]) == {400 / bins}
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("kind", KINDS)
 def test_isotonic_regression(kind: str) -> None:
     truth, p = rows(kind)

@@ -301,6 +301,7 @@ def rows_of(columns: Columns, name: str, kind: int, group: str | None = None) ->
     return Data(label[there] == kind, p[there])
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("name", BUNDLED)
 @pytest.mark.parametrize("kind", [0, 1])
 def test_bundled_data(columns: Columns, bundled: dict[str, Any], name: str, kind: int) -> None:
@@ -370,6 +371,7 @@ def test_after_an_adjustment(columns: Columns, bundled: dict[str, Any], name: st
     assert least <= found + 1e-15
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("name", BUNDLED)
 def test_the_likelier_class(columns: Columns, bundled: dict[str, Any], name: str) -> None:
     rows, theirs = rows_of(columns, name, 1), bundled[name]["topclass_transform"]
@@ -418,6 +420,7 @@ def test_uncertainty_calibration_puts_the_larger_bins_first(both: dict[str, Data
         assert (set(masses), masses.sum()) == ({250, 251}, 3760)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_model_diagnostics(both: dict[str, Data], peers: dict[str, Any], when: str) -> None:
     t = both[when].tally
@@ -492,6 +495,7 @@ def as_integral(data: Data, width: float) -> float:
     return float(np.trapezoid(np.abs(residual), at)) / len(data.p)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("when", tiered(["before", "after"]))
 def test_relplot(both: dict[str, Data], peers: dict[str, Any], when: str) -> None:
     """relplot counts ends of a mesh in full, and does not reflect rows next to 0 and 1: it is up to a hundredth off.

@@ -95,6 +95,7 @@ def test_differences_are_those_of_pandas_and_statsmodels(columns: Columns) -> No
     assert [row["p_adjusted"] for row in tested] == pytest.approx(wanted.tolist(), rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("threshold", "difference", "words"),
     [(0.5, -0.2139, "0.214 lower (95 % CI 0.182 to 0.245"), (0.6, -0.1960, "0.196 lower (95 % CI 0.167 to 0.224")],

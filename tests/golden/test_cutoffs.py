@@ -84,6 +84,7 @@ def test_where_class_1_is_twice_as_frequent(name: str, threshold: float) -> None
     assert decide.youden(grid(CELLS, 2 / 3)).threshold == pytest.approx(0.5, abs=2 / CELLS)
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("prevalence", [0.5, 0.1])
 @pytest.mark.parametrize("costs", [Costs(), Costs(fp=1, fn=4), Costs(fp=3, fn=1, tp=-1)])
 def test_least_cost_on_populations_is_the_closed_form_in_the_limit(costs: Costs, prevalence: float) -> None:

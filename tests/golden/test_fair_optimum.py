@@ -32,6 +32,7 @@ COSTS = {
 }
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize("population", POPULATIONS)
 @pytest.mark.parametrize("paid", tiered(COSTS))
 @pytest.mark.parametrize("parity", PARITIES)

@@ -55,6 +55,7 @@ def theirs(rows: dict[str, Any], constraint: str, objective: str) -> tuple[Any, 
 
 
 # With one rate fairlearn means the balanced accuracy within each group, which is another goal.
+@pytest.mark.quick(3)
 @pytest.mark.parametrize(
     ("constraint", "objective"),
     [*((name, "accuracy_score") for name in CONSTRAINTS), ("equalized_odds", "balanced_accuracy_score")],

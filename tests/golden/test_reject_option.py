@@ -102,6 +102,7 @@ def _balanced(rows: Compas, rates: dict[str, Any]) -> float:
     return float(found["tpr"] + 1 - found["fpr"]) / 2
 
 
+@pytest.mark.quick(6)
 @pytest.mark.parametrize("within", [0.05, 0.1, 0.2, inf])
 @pytest.mark.parametrize(("parity", "classes"), [("equal-opportunity", (1,)), ("equalized-odds", (0, 1))])
 def test_one_threshold_is_the_best_of_a_plain_loop(

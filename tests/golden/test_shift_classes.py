@@ -169,6 +169,7 @@ def test_likelihoods_of_others_stop_at_the_start(shifts: dict[str, Any], sides: 
     assert likelihood[0] > likelihood[1] + 0.05
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("name", ["gauss", "gauss_miscal", "breast_cancer", "adult_lr", "adult_nb"])
 def test_two_classes_have_the_closed_forms(name: str, shifts: dict[str, Any], reference: Path) -> None:
     """Standard errors with the uncertainty of validation, which for two classes have been written down."""

@@ -101,6 +101,7 @@ def test_mutual_information_of_a_rare_class_covers() -> None:
     assert np.mean([each.low <= truth <= each.high for each in found]) > 0.88
 
 
+@pytest.mark.slow
 def test_macro_f1_of_a_rare_class_covers() -> None:
     joint = np.array(
         [[0.34, 0.04, 0.02, 0.0], [0.04, 0.25, 0.03, 0.0], [0.03, 0.03, 0.13, 0.01], [0.01, 0.01, 0.02, 0.04]]

@@ -131,6 +131,7 @@ def test_p_of_bootstrap_samples() -> None:
     assert bootstrap_p(np.ones(99), "two-sided", 0.0) == 2 / 100
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", tiered(TESTS))
 def test_an_interval_excludes_zero_exactly_where_the_test_rejects(method: str) -> None:
     test = TESTS[method]
@@ -144,6 +145,7 @@ def test_an_interval_excludes_zero_exactly_where_the_test_rejects(method: str) -
                 assert low <= (first - second) / seen.rows <= high
 
 
+@pytest.mark.slow
 def test_an_interval_covers_whatever_the_shares_are() -> None:
     rows = 25
     cells = [(first, second) for first in range(rows + 1) for second in range(rows + 1 - first)]

@@ -153,6 +153,7 @@ def test_closed_forms_are_as_wide_as_resampling(name: str) -> None:
     assert drawn.how == "Bayesian bootstrap, 500 samples"
 
 
+@pytest.mark.quick(5)
 @pytest.mark.parametrize("name", EVERY)
 def test_laws(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_multiclass, "N_BOOTSTRAP", 60)
@@ -386,6 +387,7 @@ class TestComparisons:
         assert max(rejected.values()) <= 0.065 * 300
 
 
+@pytest.mark.slow
 def test_hand_till_covers() -> None:
     truth = _truth_of("hand_till")
     missed = 0

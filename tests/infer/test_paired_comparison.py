@@ -449,6 +449,7 @@ def test_many_rows_use_fewer_samples_and_report_it(monkeypatch: pytest.MonkeyPat
     assert few.p == pytest.approx(full.p, abs=0.08)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("name", ["average_precision", "ks", "brier", "log_loss", "partial_auc"])
 def test_pooled_scores_vary_as_all_do(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(7)

@@ -241,6 +241,7 @@ def test_the_variance_of_normal_scores_of_any_spread_is_that_of_their_placements
     assert found.variance == pytest.approx(exact_area(auc, 40, 160, ratio), rel=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("auc", "null", "prevalence"), tiered_rows([(0.8, 0.5, 0.1), (0.8, 0.7, 0.3), (0.2, 0.5, 0.3)])
 )
@@ -522,6 +523,7 @@ def test_the_calibration_slope_is_simulated_for_a_calibrated_model() -> None:
 OF_PROBABILITIES = [name for name, each in measure.MEASURES.items() if measure.describe(each).of is Tally]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", tiered(OF_PROBABILITIES, {"brier", "ece", "calibration_in_the_large", "log_loss"}.__contains__)
 )

@@ -20,6 +20,7 @@ TABLE = {
 TWO = ["risk", "old"]
 
 
+@pytest.mark.slow
 def test_every_number_equals_its_single_estimate() -> None:
     tallies = read.tallies(TABLE, truth="sick", score=TWO, group="site", weight="w")
     found = infer.summary(tallies, measures="all", threshold=[0.3, 0.6], interval=IntervalOptions(0.9, seed=5)).rows()

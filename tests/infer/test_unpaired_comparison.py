@@ -176,6 +176,7 @@ def test_turn_and_scale(name: str) -> None:
         assert each.difference.low == pytest.approx(found.difference.low)
 
 
+@pytest.mark.slow
 def test_pooled_scores_vary_as_all_do(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_bootstrap, "MAX_SAMPLES", 999)
     rng = np.random.default_rng(7)
@@ -411,6 +412,7 @@ def test_models_with_equal_decisions_are_not_proven_equal() -> None:
     assert found.difference.low < -0.03 < 0.03 < found.difference.high
 
 
+@pytest.mark.slow
 def test_decisions_of_many_classes_keep_their_level() -> None:
     missed = 0
     for seed in range(200):

@@ -140,6 +140,7 @@ def test_widening_is_student() -> None:
     assert _variances.t_widening(float("inf"), 0.9) == 1
 
 
+@pytest.mark.slow
 def test_many_rows_are_put_into_buckets() -> None:
     rng = np.random.default_rng(0)
     truth = rng.random(120_000) < 0.3
@@ -178,6 +179,7 @@ def test_partial_areas_stay_below_what_is_perfect() -> None:
     assert scaled.high == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["partial_auc", "pr_auc"])
 def test_the_unit_of_weights_does_not_change_samples(name: str) -> None:
     truth, score, weight = np.arange(60) % 3 == 0, np.arange(60) * 7 % 60 / 60, np.linspace(0.1, 3, 60)

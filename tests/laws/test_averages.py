@@ -39,6 +39,7 @@ def scored(draw: st.DrawFn) -> Drawn:
     return Drawn(np.array(truth), np.array(score), np.array(weight))
 
 
+@pytest.mark.slow
 @given(squares())
 def test_macro_is_the_mean_of_what_is_defined_and_micro_is_of_what_is_pooled(c: Confusion) -> None:
     counts = c.one_vs_rest()

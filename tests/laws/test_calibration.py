@@ -195,6 +195,7 @@ def stacks(draw: st.DrawFn, *, shared: bool) -> Stack:
     return Stack(score, positive, negative)
 
 
+@pytest.mark.slow
 @given(stacks(shared=True) | stacks(shared=False))
 def test_a_measure_of_a_stack_is_that_of_each_tally(stack: Stack) -> None:
     alone = []

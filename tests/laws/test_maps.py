@@ -158,6 +158,7 @@ def likelihood(p: Floats, t: Tally) -> float:
 Curve = Callable[[Floats], Floats]
 
 
+@pytest.mark.slow
 @given(inside, st.lists(st.tuples(*[st.floats(-0.5, 0.5)] * 3), min_size=5, max_size=5))
 def test_no_curve_of_the_family_fits_better(drawn: Rows, others: list[tuple[float, float, float]]) -> None:
     t = both_classes(drawn)

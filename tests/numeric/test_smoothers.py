@@ -59,6 +59,7 @@ def test_fit_equals_the_reference_implementation(kind: str, frac: float, size: i
         assert np.allclose(lowess(x, mass, y, frac=frac, delta=delta), wanted, rtol=0, atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["uniform", "near 0"])
 def test_fit_equals_the_reference_implementation_on_many_points(kind: str) -> None:
     x, y = sample(kind, 200_000)
@@ -145,6 +146,7 @@ def test_the_last_two_points_are_always_fitted() -> None:
     assert np.allclose(between[:4], np.interp(x[:4], x[[0, 3]], exact[[0, 3]]), rtol=0, atol=1e-15)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(("size", "draws"), [(40, 3), (3000, 2), (3000, 40), (20_000, 2)])
 def test_stacked_y_are_fitted_as_one_by_one(size: int, draws: int) -> None:
     x, _ = sample("ends", size)

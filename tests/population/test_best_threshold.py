@@ -93,6 +93,7 @@ def test_binormal_thresholds_in_closed_form() -> None:
     assert accurate.value == pytest.approx(wanted, rel=0, abs=1e-15)
 
 
+@pytest.mark.quick(6)
 @pytest.mark.parametrize("sds", [(1.0, 2.0), (2.0, 1.0), (1.0, 1.05)])
 @pytest.mark.parametrize("share", [0.2, 0.5, 0.9])
 @pytest.mark.parametrize("costs", [Costs(), Costs(fp=3, fn=1)])
@@ -290,6 +291,7 @@ def test_measures_without_a_best_threshold_raise(ask: Any, error: type[Exception
         ask()
 
 
+@pytest.mark.slow
 def test_thresholds_of_given_values() -> None:
     linear = population.linear()
     up, down = population.find_thresholds(linear, "f1", 0.7)

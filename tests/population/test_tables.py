@@ -84,6 +84,7 @@ def test_summaries_list_best_values_first() -> None:
     check_schema(json.loads(found.to_json()))
 
 
+@pytest.mark.quick(5)
 @pytest.mark.parametrize("share", [0.5, 0.1])
 @pytest.mark.parametrize(
     "name", ["auc", "gini", "accuracy_ratio", "cap_area", "lorenz_gini", "ks", "average_precision", "pr_auc"]
@@ -247,6 +248,7 @@ def test_roc_curves_lie_within_the_band(name: str, size: int) -> None:
     assert np.max(np.abs(found["fpr"] - made.fpr(found["threshold"]))) < band(round(c.negatives))
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("curve_", ["precision", "f1", "mcc"])
 @pytest.mark.parametrize("name", POPULATIONS)

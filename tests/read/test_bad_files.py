@@ -8,6 +8,7 @@ from baserate import read
 from tests.bad_files import BAD, Bad
 
 
+@pytest.mark.quick(17)
 @pytest.mark.parametrize("bad", BAD.values(), ids=BAD)
 def test_a_bad_file_is_refused_with_a_clear_message(bad: Bad, tmp_path: Path) -> None:
     bad.make(tmp_path)

@@ -48,6 +48,7 @@ def _decoded(column: LabelCodes) -> list[object]:
     return [None if at < 0 else column.labels[at] for at in column.codes.tolist()]
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("kind", KINDS)
 @given(column=st.lists(st.sampled_from(["b", "a", "", "it's", "ü", None]), max_size=12))
 def test_labels_and_missing_values_are_encoded(kind: str, column: Column) -> None:

@@ -96,6 +96,7 @@ def test_confusions_are_the_same_from_every_source(make_source: Callable[[Table]
         np.testing.assert_allclose(one.squares.mass, other.squares.mass, rtol=1e-14)
 
 
+@pytest.mark.quick(10)
 @pytest.mark.parametrize(
     "asked",
     [
@@ -131,6 +132,7 @@ HOLES: dict[str, list[Any]] = {
 }
 
 
+@pytest.mark.quick(3)
 def test_missing_values_are_refused_or_dropped_and_counted(make_source: Callable[[Table], Any]) -> None:
     with pytest.raises(MissingValuesError, match=r"2 of 6 rows cannot be used \(is: 1 missing; called: 1 missing\)"):
         read.confusions(make_source(HOLES), truth="is", predicted="called")
@@ -144,6 +146,7 @@ def test_missing_values_are_refused_or_dropped_and_counted(make_source: Callable
     assert rows.intake.dropped == 3
 
 
+@pytest.mark.quick(3)
 def test_unlisted_labels_are_refused_or_dropped(make_source: Callable[[Table], Any]) -> None:
     asked: dict[str, Any] = {"truth": "is", "predicted": "called", "labels": ["cat", "dog"]}
     table = {"is": ["cat", "dog", "fish"], "called": ["cat", "bird", "dog"]}
@@ -167,6 +170,7 @@ def test_numbers_beside_text_in_a_file_are_text(tmp_path: Path) -> None:
         read.confusions({"y": [1, 2, 3], "z": ["1", "none", "3"]}, truth="y", predicted="z")
 
 
+@pytest.mark.quick(6)
 @pytest.mark.parametrize(
     ("labels", "wanted"),
     [([0, 1, 1, 0], Tallies), ([0, 1, 2, 0], Confusions), ([True, False, True, True], Tallies)],

@@ -146,6 +146,7 @@ ENDINGS = {
 }
 
 
+@pytest.mark.quick(6)
 @pytest.mark.parametrize(("kind", "ending"), [(kind, each) for kind, endings in ENDINGS.items() for each in endings])
 def test_a_file_in_a_folder_is_detected_by_its_suffix(kind: str, ending: str, tmp_path: Path) -> None:
     path, frame = tmp_path / f"t.{ending}", pl.DataFrame(TABLE)
@@ -179,6 +180,7 @@ def test_the_suffix_of_a_text_file_overrides_its_content(tmp_path: Path) -> None
     assert tallied(tmp_path / "t.csv", truth="{y}").digest == DIGEST
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("written", ["NA", "N/A", "na", "n/a", "null", "NULL", "None", ""])
 def test_a_missing_number_has_many_spellings(written: str, tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text(f"y,p\n1,0.9\n0,{written}\n", encoding="utf-8")
@@ -195,6 +197,7 @@ def test_unsupported_compression_is_reported(start: bytes, packing: str, tmp_pat
         tallied(tmp_path / "t.csv")
 
 
+@pytest.mark.quick(5)
 @pytest.mark.parametrize("most", range(6, 20))
 def test_the_head_of_a_file_may_end_within_a_character(
     most: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -25,6 +25,7 @@ def tallied(source: object, **asked: Any) -> Tallies:  # noqa: ANN401  (names of
     return read.tallies(source, **({"truth": "y", "score": "p"} | asked))
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize(
     "text",
     [
@@ -93,6 +94,7 @@ def test_line_ends_that_differ_between_files_are_refused(tmp_path: Path) -> None
         tallied(tmp_path, truth="is\nsick")
 
 
+@pytest.mark.slow
 def test_rows_of_a_long_file_keep_their_order(tmp_path: Path) -> None:
     """DuckDB reads in parallel from about a million rows."""
     size = 1_500_000
@@ -127,6 +129,7 @@ JSON = '{"y": 1, "p": 0.9}\n{"y": 0, "p": 0.2}\n{"y": 1, "p": 0.7}\n'
 WIDE = ", ".join(f'"f{at}": {at}.5' for at in range(300))
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize(
     "text",
     [
@@ -152,6 +155,7 @@ def test_a_key_may_come_late(tmp_path: Path) -> None:
     assert (found.groups, found.intake.dropped) == ((("late",),), 25_000)
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("name", ["~tilde.csv", "file:x.csv", "a b'c.csv", "-dash.csv", "ü[1]*.csv", "new\nline.csv"])
 def test_file_names_with_special_characters(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / name).write_text(CSV, encoding="utf-8")
@@ -160,6 +164,7 @@ def test_file_names_with_special_characters(name: str, tmp_path: Path, monkeypat
     assert tallied(tmp_path / name).digest == DIGEST
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("folder", ["c0=5", "p=5", "y=1"])
 @pytest.mark.parametrize("name", ["t.csv", "t.jsonl", "t.parquet"])
 def test_names_of_folders_do_not_change_columns_of_files(folder: str, name: str, tmp_path: Path) -> None:

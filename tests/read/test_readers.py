@@ -242,6 +242,7 @@ def test_nan_and_infinity_are_never_scores(bad: float, make_source: Callable[[Ta
     assert dropped.digest == baserate.tally([1, 1, 0], [0.9, 0.3, 0.1]).digest
 
 
+@pytest.mark.quick(3)
 def test_unknown_labels_need_both_classes_stated(make_source: Callable[[Table], Any]) -> None:
     table = {"y": ["y", "n", "?", "n"], "p": [0.9, 0.5, 0.3, 0.1]}
     with pytest.raises(NotBinaryError, match=r"more than two labels \('\?', 'n', 'y'\); name the other class too"):
@@ -271,6 +272,7 @@ def test_bad_weights_are_refused_even_when_dropping(
         read.tallies(make_source(table), truth="y", score="p", missing="drop", **{column: "w"})  # type: ignore[arg-type]
 
 
+@pytest.mark.quick(2)
 def test_a_table_without_complete_rows_is_refused(make_source: Callable[[Table], Any]) -> None:
     table = {"y": [1, 0], "p": [None, None], "w": [0.0, 0.0], "q": [0.1, 0.2]}
     with pytest.raises(EmptyDataError, match=r"all 2 rows were dropped \(p: 2 (missing|NaN)\)"):
@@ -279,6 +281,7 @@ def test_a_table_without_complete_rows_is_refused(make_source: Callable[[Table],
         read.tallies(make_source(table), truth="y", score="q", weight="w")
 
 
+@pytest.mark.quick(3)
 def test_labels_of_predictions_must_be_those_of_truth(make_source: Callable[[Table], Any]) -> None:
     table = {"y": ["a", "b", "a"], "hat": ["a", "c", "b"]}
     with pytest.raises(NotBinaryError, match=r"hat holds 'c', but truth 'a', 'b'; give both the same labels"):
@@ -289,6 +292,7 @@ def test_labels_of_predictions_must_be_those_of_truth(make_source: Callable[[Tab
     assert found.tally.mass.tolist() == [[1, 1], [0, 0]]
 
 
+@pytest.mark.quick(4)
 def test_rows_keep_their_order_ids_and_clusters(make_source: Callable[[Table], Any]) -> None:
     table = {
         "y": [1, 0, 1, 0],

@@ -79,6 +79,7 @@ def test_objects_that_are_no_table_are_refused() -> None:
         tallied(TABLE | {"p": [1, 2, 3]})
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize(
     "source", [TABLE, pl.LazyFrame(TABLE), "csv", "parquet"], ids=["lists", "lazy", "csv", "parquet"]
 )

@@ -161,6 +161,7 @@ def test_absent_columns_are_named_with_the_nearest(make_source: Callable[[Table]
         read.target(make_source(TABLE), score="tied", truth="sik")
 
 
+@pytest.mark.quick(3)
 def test_weights_and_counts_are_checked(make_source: Callable[[Table], Any]) -> None:
     table = {"p": [0.1, 0.2, 0.3], "w": [1.0, -1.0, 2.0], "n": [1.5, 1.0, 1.0], "none": [0, 0, 0]}
     with pytest.raises(WeightError, match="1 of 3 values of w are negative"):
@@ -258,6 +259,7 @@ def test_scores_keep_order_and_type_in_own_memory(kind: Any) -> None:  # noqa: A
     assert not found.score.flags.writeable
 
 
+@pytest.mark.slow
 def test_the_engine_aggregates_many_repeated_scores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     many = 200_000
     rng = np.random.default_rng(3)
@@ -299,6 +301,7 @@ def assert_same_classes(found: MulticlassTarget, wanted: MulticlassTarget) -> No
         np.testing.assert_array_equal(found.labelled.score, wanted.labelled.score)
 
 
+@pytest.mark.quick(10)
 @pytest.mark.parametrize(
     "asked",
     [

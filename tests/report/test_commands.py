@@ -141,6 +141,7 @@ def test_commands_of_findings_run_with_the_files(code: str, make: Make, folder: 
         typed(text)
 
 
+@pytest.mark.slow
 def test_every_code_but_two_has_a_command_for_some_rows() -> None:
     without = {code for code, every in FIRES.items() if not any(commands_of(make(), code) for make in every)}
     assert without == NEEDS_NO_COMMAND
@@ -222,6 +223,7 @@ def test_commands_name_the_policy_file_and_never_overwrite_it(folder: Path) -> N
         assert Policy.load(folder / name) == policy
 
 
+@pytest.mark.slow
 def test_a_choice_for_groups_is_cross_validated(folder: Path) -> None:
     report = saved(folder, "--group", "site", "--threshold", "0.5")
     typed(
@@ -270,6 +272,7 @@ def test_each_of_several_models_is_named_by_its_own_column(folder: Path) -> None
     }
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("make", FIRES["BR003"])
 def test_the_rows_of_the_sentence_are_those_of_the_command(make: Make, folder: Path) -> None:
     found = made(make)
@@ -282,6 +285,7 @@ def test_the_rows_of_the_sentence_are_those_of_the_command(make: Make, folder: P
     assert json.loads(typed(f"{text} --json"))["rows"][0]["rows"] == finding.numbers["rows_needed"]
 
 
+@pytest.mark.slow
 def test_the_threshold_of_the_sentence_is_that_of_the_command(folder: Path) -> None:
     found = made(FIRES["BR010"][0])
     (finding,) = (each for each in found.report.findings if each.code == "BR010")
@@ -315,6 +319,7 @@ def test_the_other_class_is_named(folder: Path) -> None:
     assert json.loads(typed(f"{text} --json"))["data"]["positive"] == "well"
 
 
+@pytest.mark.slow
 def test_a_table_in_memory_is_called_a_table(folder: Path) -> None:
     score = [0.9] * 12 + [0.6] * 8 + [0.9] * 2 + [0.6] * 38 + [0.1] * 40
     table = {"sick": [1] * 20 + [0] * 80, "risk": score, "site": ["north", "south"] * 50, "who": [1, *range(1, 100)]}

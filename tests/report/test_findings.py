@@ -204,6 +204,7 @@ def test_groups_are_named_that_differ_at_the_level(p: list[float | None], named:
     assert CHECKS["BR011"].find(loose) is not None
 
 
+@pytest.mark.slow
 def test_p_values_of_groups_are_adjusted_over_groups_and_measures() -> None:
     report = groups(45, 20, 30, 44)
     rows = report.group_differences.rows()
@@ -384,6 +385,7 @@ def asked(draw: st.DrawFn) -> dict[str, Any]:
     return told | {name: draw(each) for name, each in optional.items() if draw(st.booleans())}
 
 
+@pytest.mark.slow
 @settings(max_examples=settings().max_examples // 3)
 @given(asked())
 def test_any_rows_have_a_report_with_well_formed_findings(told: dict[str, Any]) -> None:

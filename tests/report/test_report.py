@@ -110,6 +110,7 @@ def test_every_number_is_a_row_and_the_frame_has_them_all(report: Report) -> Non
     assert {row["model"] for row in rows} == {"risk"}
 
 
+@pytest.mark.slow
 def test_every_number_is_an_attribute(report: Report, several: Report) -> None:
     for whole in (report, several):
         for row in whole.rows():
@@ -259,6 +260,7 @@ LOTS = Policy(by_group={(): RandomizedCut((Cut((0.4,)), Cut((0.6,))), (0.5, 0.5)
 APART = Policy(by_group={("north",): Cut((0.4,)), ("south",): Cut((0.6,))}, otherwise="refuse", attributes=("site",))
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("policy", tiered([REFERS, TURNED, LOTS, APART], 2))
 def test_policies_of_every_kind_are_judged(policy: Policy) -> None:
     plan = Plan(truth="sick", score=["risk", "old"], predicted="says", group="site", policy=policy, prevalence=0.1)

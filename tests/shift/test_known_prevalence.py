@@ -211,6 +211,7 @@ def test_methods_of_tallies() -> None:
         infer.estimate("brier", there, method="bootstrap")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     tiered(["brier", "average_precision", "ks", "log_loss", "brier_skill", "log_loss_skill", "cap_area"], quick=3),
@@ -222,6 +223,7 @@ def test_closed_forms_agree_with_simulations_within_classes(name: str) -> None:
     assert closed.high - closed.low == pytest.approx(width, rel=0.25 if name != "ks" else 0.6), name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     tiered(["calibration_slope", "observed_expected", "mean_probability", "calibration_in_the_large"], quick=2),
@@ -315,6 +317,7 @@ def calibrated(n: int, seed: int) -> tuple[Any, Any]:
     return rng.random(n) < p, p
 
 
+@pytest.mark.slow
 def test_probabilities_are_measured_raw_and_after_reprior() -> None:
     sample = tally(*calibrated(20_000, 1))
     raw = shift.reweigh(sample, to=0.1)

@@ -61,6 +61,7 @@ def weights(y: Array) -> Array:
     return found
 
 
+@pytest.mark.quick(70)
 @pytest.mark.parametrize("name", measure.MEASURES)
 @pytest.mark.parametrize("weighted", [False, True])
 def test_scores_agree_with_the_measure(name: str, weighted: bool) -> None:  # noqa: FBT001

@@ -373,6 +373,7 @@ def test_an_address_that_makes_no_sense_does_no_harm(page_of_people: str, opened
     assert state(opened(page_of_people, state=odd)) == state(page)
 
 
+@pytest.mark.slow
 def test_findings_lead_to_their_panels(page_of_people: str, opened: Opened) -> None:
     page = opened(page_of_people)
     change(page, threshold=0.4)
@@ -439,6 +440,7 @@ def test_a_crowd_is_of_use(opened: Opened, groups: int, models: int) -> None:
         assert wider(page) <= 0, width
 
 
+@pytest.mark.slow
 def test_a_tiny_group_is_no_part_of_the_gap_and_p_values_are_shown_as_people_read_them(opened: Opened) -> None:
     rng = np.random.default_rng(9)
     truth = rng.random(2012) < 0.4

@@ -166,6 +166,7 @@ def test_measures_that_are_no_shares_have_no_interval() -> None:
     page.check()
 
 
+@pytest.mark.slow
 def test_ppv_and_npv_at_other_prevalences_are_pythons() -> None:
     page, rng = Page(*CORE), np.random.default_rng(8)
     at = np.array([1e-6, 1e-3, 0.02, 0.5, 0.9, 0.999])
@@ -204,6 +205,7 @@ def test_every_rule_with_a_button_has_a_function() -> None:
         assert rule.page_function in functions, f"add a function {rule.page_function} to `choose` of rules.js"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("prevalences", [(None, 0.02), slow(PREVALENCES)])
 def test_rules_choose_the_thresholds_that_pythons_choose(prevalences: tuple[float | None, ...]) -> None:
     page, chosen = Page(*CORE), 0

@@ -33,6 +33,7 @@ def by_group(**more: Any) -> Report:  # noqa: ANN401  (fields of a plan)
     return baserate.run(Plan(truth="sick", score="risk", group="site", prevalence=STATED, **more), table)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     "more",
     [{"costs": Costs(fp=1, fn=20)}, {"threshold": 0.3}, {"policy": BY_SITE}],
@@ -106,6 +107,7 @@ def test_what_is_copied_makes_the_same_prevalences_again() -> None:
     assert dict(names["plan"].prevalence) == pytest.approx(expected, rel=1e-9)
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize(
     ("prevalence", "measure", "where"),
     [
@@ -150,6 +152,7 @@ def test_one_measure_has_one_value_at_one_prevalence(opened: Opened) -> None:
             assert words in page.inner_text(f"#panel-{panel}"), (panel, words)
 
 
+@pytest.mark.slow
 def test_the_prevalence_of_the_sample_stays_where_groups_have_their_own(opened: Opened) -> None:
     report = by_group(threshold=0.3)
     page = opened(report.html())

@@ -203,6 +203,7 @@ def test_a_decision_curve_says_whether_scores_were_adjusted(report: Report, stat
     assert not np.allclose(marks["model"]["y"], marks["unadjusted"]["y"])
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize(
     "odd", ["threshold=x", "model=7", "model=-1", "who=3", "prevalence=1", "fp=-2", "fn=inf", "parity=planned"]
 )

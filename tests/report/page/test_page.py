@@ -136,6 +136,7 @@ def test_text_that_would_end_a_script_is_an_error(text: str, monkeypatch: pytest
         render_html(named("risk"))
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("make", tiered([make for several in FIRES.values() for make in several], 8))
 def test_reports_with_any_finding_have_a_page(make: Make) -> None:
     report = make()

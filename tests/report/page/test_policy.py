@@ -69,6 +69,7 @@ def test_hashes_are_pythons() -> None:
     page.check()
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("threshold", [0.27, 1.0, 1e-5, -3.5, 1e300, inf, -inf, 0.0, -0.0])
 def test_one_threshold_for_everybody_is_a_fixed_policy(threshold: float) -> None:
     tallies = Tallies({"risk": {(): TALLY}}, (), ReadSummary(read=0, columns={"truth": "sick", "score": "risk"}))
@@ -173,6 +174,7 @@ def test_names_of_all_kinds_survive(name: str) -> None:
     assert json.loads(text)["chosen_on"] == tallies.digest
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("labels", [(1, 2), (True, False), (0.5, 1.5), ("1", "2"), (10**15, -3)])
 def test_labels_of_groups_keep_their_kind(labels: tuple[object, object]) -> None:
     tallies = grouped(("site",), *labels)
