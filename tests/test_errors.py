@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from baserate import BaserateError, OptionError, UnknownNameError
+from baserate import BaserateError, OptionError, UnknownNameError, equalize, read
 from baserate._domains import LEVEL, check_domain
 from baserate._errors import advice, keyword, suggest, unknown_name
 from baserate.cli._errors import _WORDINGS
@@ -59,6 +59,19 @@ def test_an_error_holds_what_where_option_value_and_remedy() -> None:
     assert error.what.startswith("level is 2; expected a confidence level")
     assert error.remedy == "Give, for example, 0.95."
     assert str(error) == f"{error.what} {error.remedy}"
+
+
+def test_an_error_is_about_the_option_that_it_mentions_first() -> None:
+    error = OptionError(
+        f"there are no groups; read them with {keyword('group')}", remedy=f"Or leave {keyword('by')} out."
+    )
+    assert error.option == "group"
+    assert error.with_options({"group": "sex"}).option == "sex"
+    assert OptionError("there are no groups").option == ""
+    without_groups = read.tallies({"y": [0, 1], "p": [0.2, 0.8]}, truth="y", score="p")
+    with pytest.raises(OptionError) as caught:
+        equalize.group_table(without_groups, policy=0.5)
+    assert caught.value.option == "group"
 
 
 def test_an_error_survives_pickling_and_has_no_marks_in_its_text() -> None:

@@ -108,15 +108,21 @@ class Cut:
         if any(map(isnan, self.thresholds)):
             raise MissingValuesError("a threshold is NaN", remedy="give a number, or inf to flag nothing.")
         if any(low >= high for low, high in pairwise(self.thresholds)):
-            raise OptionError(f"thresholds are {self.thresholds}; expected ascending numbers, each once.")
+            raise OptionError(
+                f"thresholds are {self.thresholds}; expected ascending numbers, each once.",
+                option="thresholds",
+                value=self.thresholds,
+            )
         if len(self.actions) != len(self.thresholds) + 1:
             what = f"{count_of(len(self.actions), 'action')} for {count_of(len(self.thresholds), 'threshold')}"
             raise ShapeError(what, remedy="give one action more than thresholds: one for each range of scores.")
         names: list[object] = [*self.actions]  # callers may not use a type checker
         if not all(isinstance(name, str) and name for name in names):
-            raise OptionError(f"actions are {self.actions}; expected names.")
+            raise OptionError(f"actions are {self.actions}; expected names.", option="actions", value=self.actions)
         if any(low == high for low, high in pairwise(self.actions)):
-            raise OptionError(f"actions are {self.actions}; expected neighbors that differ.")
+            raise OptionError(
+                f"actions are {self.actions}; expected neighbors that differ.", option="actions", value=self.actions
+            )
 
     @property
     def threshold(self) -> float:
@@ -203,10 +209,18 @@ class RandomizedCut:
             what = f"{count_of(len(self.chances), 'chance')} for {count_of(len(self.cuts), 'cut')}"
             raise ShapeError(what, remedy="give one for each.")
         if not (all(0 < each < 1 for each in self.chances) and abs(fsum(self.chances) - 1) <= _WHOLE):
-            raise OptionError(f"chances are {self.chances}; expected numbers between 0 and 1 that add up to 1.")
+            raise OptionError(
+                f"chances are {self.chances}; expected numbers between 0 and 1 that add up to 1.",
+                option="chances",
+                value=self.chances,
+            )
         edges = (0, *self.edges, RANGE)
         if any(low >= high for low, high in pairwise(edges)):
-            raise OptionError(f"chances are {self.chances}; expected at least 2⁻⁵², the resolution of random numbers.")
+            raise OptionError(
+                f"chances are {self.chances}; expected at least 2⁻⁵², the resolution of random numbers.",
+                option="chances",
+                value=self.chances,
+            )
 
     @property
     def edges(self) -> tuple[int, ...]:

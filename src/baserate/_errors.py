@@ -110,13 +110,15 @@ class BaserateError(ValueError):
     where
         File, column or line, if one is to blame.
     option, value
-        Name of the option that is outside its domain, and its value.
+        Name of the option that is outside its domain, and its value. An error that names no option is about the one
+        that its message mentions first, so that a form can mark the field.
     """
 
     def __init__(
         self, what: str = "", *, remedy: str = "", where: str = "", option: str = "", value: object = None
     ) -> None:
-        self.what, self.remedy, self.where, self.option, self.value = what, remedy, where, option, value
+        self.what, self.remedy, self.where, self.value = what, remedy, where, value
+        self.option = option or _first_option(what + remedy)
         super().__init__(self.render())
 
     def __str__(self) -> str:
@@ -166,6 +168,11 @@ class BaserateError(ValueError):
 
 def _mark_option(name: str, value: str) -> str:
     return f"{_OPTION}{name}={value}{_END}"
+
+
+def _first_option(text: str) -> str:
+    """Return the name of the option that a text mentions first; nothing if it mentions none."""
+    return text.partition(_OPTION)[2].partition("=")[0]
 
 
 def _spell_options(text: str, spell: Callable[[str, str], str]) -> str:

@@ -246,7 +246,11 @@ class Policy(SealedFile):
         """Check attributes, texts and prevalence."""
         names: list[object] = [*self.attributes]
         if not all(isinstance(name, str) and name for name in names) or len({*names}) < len(names):
-            raise OptionError(f"attributes are {self.attributes}; expected names of columns, each once.")
+            raise OptionError(
+                f"attributes are {self.attributes}; expected names of columns, each once.",
+                option="attributes",
+                value=self.attributes,
+            )
         texts: list[object] = [self.rule, *self.notes, *([] if self.positive is None else [self.positive])]
         if not all(isinstance(each, str) for each in texts):
             raise OptionError("the rule, the positive class or a note is not text", remedy="give text.")

@@ -82,7 +82,9 @@ def cost(curve: Curve, costs: Costs, *, prevalence: float | None = None) -> Cut:
     0.8
     """
     if not isinstance(costs, Costs):
-        raise OptionError(f"costs are {type(costs).__name__}; expected baserate.Costs(fp=…, fn=…).")
+        raise OptionError(
+            f"costs are {type(costs).__name__}; expected baserate.Costs(fp=…, fn=…).", option="costs", value=costs
+        )
     check_stated_prevalence(curve, prevalence)
     return Cut((threshold_of_greatest_gain(curve, cost_gains(curve.positives, curve.negatives, costs, prevalence)),))
 
@@ -475,7 +477,7 @@ def least_cost(
     ['home', 'refer']
     """
     if not isinstance(costs, CostMatrix):
-        raise OptionError(f"costs are {type(costs).__name__}; expected a CostMatrix.")
+        raise OptionError(f"costs are {type(costs).__name__}; expected a CostMatrix.", option="costs", value=costs)
     if refer is not None and not isfinite(refer):
         raise OptionError(f"refer is {refer}; expected a finite cost.", option="refer", value=refer)
     rows = _as_rows(posteriors, costs, labels)
@@ -611,7 +613,7 @@ def multiclass_summary(
     [('least cost', 0.3333333333333333), ('highest probability', 1.6666666666666667)]
     """
     if not isinstance(rows, MulticlassRows):
-        raise OptionError(f"rows are {type(rows).__name__}; expected MulticlassRows.")
+        raise OptionError(f"rows are {type(rows).__name__}; expected MulticlassRows.", option="rows", value=rows)
     to = None if shares is None else check_shares("shares", shares, rows.labels)
     adjusted = rows if to is None else _adjust_posteriors(rows, to)
     decisions = least_cost(adjusted, costs, refer=refer)

@@ -476,19 +476,25 @@ def _band_names(many: int, names: Sequence[str] | None) -> tuple[str, ...]:
     if names is None:
         return _BAND_NAMES.get(many) or tuple(f"band {place + 1}" for place in range(many))
     if len(names) != many or len(set(names)) != many:
-        raise OptionError(f"names are {list(names)}; expected {many} different ones, lowest band first.")
+        raise OptionError(
+            f"names are {list(names)}; expected {many} different ones, lowest band first.", option="names", value=names
+        )
     return tuple(names)
 
 
 def _thresholds_by_share(curve: Curve, shares: Sequence[float]) -> list[float]:
     upto = np.cumsum(shares)  # bands are given from the top, so their thresholds come from cumulative shares
     if min(shares) < 0 or upto[-1] > 1 + RELATIVE_TOLERANCE:
-        raise OptionError(f"shares are {list(shares)}; expected shares whose sum is at most 1.")
+        raise OptionError(
+            f"shares are {list(shares)}; expected shares whose sum is at most 1.", option="shares", value=shares
+        )
     return [_laxest_threshold(curve, min(float(each), 1.0) * curve.total) for each in upto[::-1]]
 
 
 def _thresholds_by_risk(curve: Curve, risks: Sequence[float]) -> list[float]:
     if any(not 0 < each < 1 for each in risks) or sorted(set(risks)) != list(risks):
-        raise OptionError(f"risks are {list(risks)}; expected ascending shares between 0 and 1.")
+        raise OptionError(
+            f"risks are {list(risks)}; expected ascending shares between 0 and 1.", option="risks", value=risks
+        )
     # Flagging a pool of scores gains if its share of positives p has p(1 − r) > (1 − p)r, which is p > r.
     return [threshold_of_greatest_gain(curve, Gains(1 - each, each)) for each in risks]

@@ -235,7 +235,11 @@ class Goal:
             raise OptionError("there is no parity", remedy=remedy)
         object.__setattr__(self, "parity", tuple(find_parity(each) for each in parities))
         if not isinstance(self.costs, Costs):
-            raise OptionError(f"costs are {type(self.costs).__name__}; expected baserate.Costs(fp=…, fn=…).")
+            raise OptionError(
+                f"costs are {type(self.costs).__name__}; expected baserate.Costs(fp=…, fn=…).",
+                option="costs",
+                value=self.costs,
+            )
         if self.costs.fn < self.costs.tp or self.costs.fp < self.costs.tn:
             what = f"with {self.costs} an error costs less than a correct decision"
             raise OptionError(what, remedy="swap the classes, or correct the costs.")

@@ -99,7 +99,12 @@ class Plan(JsonFile):
             )
         self._check_prevalence()
         if self.costs is not None and not isinstance(self.costs, Costs):
-            raise OptionError(f"costs is {self.costs!r}; expected Costs.", remedy="Give Costs(fp=1, fn=20).")
+            raise OptionError(
+                f"costs is {self.costs!r}; expected Costs.",
+                remedy="Give Costs(fp=1, fn=20).",
+                option="costs",
+                value=self.costs,
+            )
         seed: object = self.seed  # a caller without a type checker may pass anything
         if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
             raise OptionError(
