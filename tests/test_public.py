@@ -1,8 +1,12 @@
 """What the packages offer."""
 
 import importlib
+import inspect
+import re
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
@@ -151,3 +155,31 @@ def test_importing_loads_neither_numpy_nor_anything_slow() -> None:
     )
     assert not mapped & {"scipy", "pandas", "duckdb", "narwhals"}
     assert "baserate._population" in theory - used - tabled
+
+
+def public_functions() -> Iterator[tuple[str, Callable[..., Any]]]:
+    """Public functions except measures, which are documented on a page of their own."""
+    for package, names in PUBLIC.items():
+        for name in names.split():
+            value = getattr(importlib.import_module(package), name)
+            if inspect.isroutine(value) and not hasattr(value, "info"):
+                yield f"{package}.{name}", value
+
+
+def test_every_public_function_describes_its_parameters_and_its_result() -> None:
+    functions = dict(public_functions())
+    assert len(functions) > 150
+    lacking = {}
+    for name, function in functions.items():
+        text = inspect.getdoc(function) or ""
+        parameters = text.partition("Parameters\n----------\n")[2]
+        undescribed = [
+            each
+            for each, parameter in inspect.signature(function).parameters.items()
+            # Of **options, each option is described by its own name.
+            if parameter.kind is not parameter.VAR_KEYWORD
+            and not re.search(rf"^\S.*\b{each}\b|^{each}\b", parameters, re.MULTILINE)
+        ]
+        result = re.search(r"^(Returns\n-------|Yields\n------)\n\S.*\n {4}\S", text, re.MULTILINE)
+        lacking[name] = [*undescribed, *["result"] * (not result)]
+    assert {name: each for name, each in lacking.items() if each} == {}

@@ -312,7 +312,23 @@ class MulticlassCalibrator(SealedFile):
 
 
 def load_calibrator(path: str | os.PathLike[str]) -> Calibrator | MulticlassCalibrator:
-    """Read a binary or multiclass calibrator, whichever the file contains."""
+    """Read a binary or multiclass calibrator, whichever the file contains.
+
+    Parameters
+    ----------
+    path
+        File that `save` or `baserate calibrate` wrote.
+
+    Returns
+    -------
+    Calibrator or MulticlassCalibrator
+        The calibrator.
+
+    Raises
+    ------
+    FileFormatError
+        If the file contains no calibrator, was changed, or was written by a later release.
+    """
     text = read_text(path, CALIBRATOR.noun)
     if find_file_kind(text) == MULTICLASS_CALIBRATOR:
         return MulticlassCalibrator.from_json(text)

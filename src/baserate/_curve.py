@@ -198,7 +198,24 @@ class Curve:
 
 
 def curve(tally: Tally) -> Curve:
-    """Make the curve of a tally."""
+    """Make the curve of a tally.
+
+    Parameters
+    ----------
+    tally
+        Scores of both classes.
+
+    Returns
+    -------
+    Curve
+        Confusion matrices at all thresholds, from the strictest on.
+
+    Examples
+    --------
+    >>> from baserate import tally
+    >>> curve(tally([1, 0, 1], [0.9, 0.6, 0.4])).at(0.5).tp
+    1
+    """
     return Curve(tally)
 
 

@@ -131,7 +131,8 @@ def actions(
 
     Returns
     -------
-    The actions, with notes on the rows.
+    Actions
+        The actions, with notes on the rows.
 
     Raises
     ------
@@ -412,7 +413,8 @@ def frame(artifact: Policy | AnyCalibrator, table: Any, /, **options: Any) -> An
 
     Returns
     -------
-    A table of the same kind, with the new columns at its end.
+    frame
+        A table of the same kind, with the new columns at its end.
 
     Raises
     ------

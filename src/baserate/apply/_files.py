@@ -126,7 +126,8 @@ def file(
 
     Returns
     -------
-    The number of rows, notes on them, and the duration.
+    WriteSummary
+        The number of rows, notes on them, and the duration.
 
     Raises
     ------

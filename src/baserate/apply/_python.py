@@ -226,7 +226,8 @@ def as_python(artifact: AnyCalibrator | Policy, /, *, name: str | None = None) -
 
     Returns
     -------
-    The source of a module.
+    str
+        The source of a module.
 
     Raises
     ------

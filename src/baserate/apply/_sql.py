@@ -484,7 +484,8 @@ def as_sql(
 
     Returns
     -------
-    The text. Several expressions, one for each class or with the chances, are returned by their names.
+    str or dict
+        The text. Several expressions, one for each class or with the chances, are returned by their names.
 
     Raises
     ------

@@ -85,7 +85,8 @@ def cross_fit(
 
     Returns
     -------
-    Data of the same kind with calibrated probabilities; rows of two classes as tallies.
+    Tally, Tallies or MulticlassRows
+        Data of the same kind with calibrated probabilities; rows of two classes as tallies.
 
     Examples
     --------
@@ -155,7 +156,8 @@ def assign_folds(data: Data, *, folds: int = FOLDS, seed: int = 0) -> list[Fold]
 
     Returns
     -------
-    The tallies of each fold, by group.
+    list
+        The tallies of each fold, by group.
     """
     whole = pool_tally(data)
     folds = _check_folds(whole, folds)
@@ -303,7 +305,8 @@ def choose(
 
     Returns
     -------
-    The calibrator and the comparison of all methods.
+    Choice
+        The calibrator and the comparison of all methods.
 
     Raises
     ------

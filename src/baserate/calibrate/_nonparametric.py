@@ -33,6 +33,11 @@ def isotonic(tally: Tally, *, strict: bool = False, probabilities: bool | None =
     probabilities
         Whether the scores are probabilities; by default they are if all lie in [0, 1].
 
+    Returns
+    -------
+    Calibrator
+        The fitted calibrator.
+
     Examples
     --------
     >>> from baserate import tally
@@ -125,6 +130,11 @@ def histogram(
     probabilities
         Whether the scores are probabilities; by default they are if all lie in [0, 1].
 
+    Returns
+    -------
+    Calibrator
+        The fitted calibrator.
+
     Examples
     --------
     >>> from baserate import tally
@@ -153,6 +163,11 @@ def venn_abers(tally: Tally, *, probabilities: bool | None = None) -> Calibrator
         Data to fit, without weights.
     probabilities
         Whether the scores are probabilities; by default they are if all lie in [0, 1].
+
+    Returns
+    -------
+    Calibrator
+        The fitted calibrator.
 
     Examples
     --------

@@ -52,6 +52,11 @@ def identity(tally: Tally, *, probabilities: bool | None = None) -> Calibrator:
     probabilities
         Whether the scores are probabilities; by default they are if all lie in [0, 1].
 
+    Returns
+    -------
+    Calibrator
+        The calibrator.
+
     Examples
     --------
     >>> from baserate import tally
@@ -73,6 +78,11 @@ def prevalence(*, at: float, to: float) -> Calibrator:
         Prevalence at which the probabilities are calibrated.
     to
         Prevalence to adjust them to.
+
+    Returns
+    -------
+    Calibrator
+        The calibrator.
 
     Examples
     --------
@@ -99,6 +109,11 @@ def offset(tally: Tally, *, probabilities: bool | None = None) -> Calibrator:
         Data to fit.
     probabilities
         Whether the scores are probabilities; by default they are if all lie in [0, 1].
+
+    Returns
+    -------
+    Calibrator
+        The fitted calibrator.
 
     Examples
     --------
@@ -141,6 +156,11 @@ def temperature(tally: Tally, *, probabilities: bool | None = None) -> Calibrato
         Data to fit.
     probabilities
         Whether the scores are probabilities; by default they are if all lie in [0, 1].
+
+    Returns
+    -------
+    Calibrator
+        The fitted calibrator.
 
     Examples
     --------
@@ -188,6 +208,11 @@ def logistic(
         "log-odds" or "score"; by default log-odds of probabilities, and other scores unchanged.
     probabilities
         Whether the scores are probabilities; by default they are if all lie in [0, 1].
+
+    Returns
+    -------
+    Calibrator
+        The fitted calibrator.
 
     Examples
     --------
@@ -268,6 +293,11 @@ def beta(tally: Tally, *, shape: Shape = "abm", probabilities: bool | None = Non
         (a temperature).
     probabilities
         Whether the scores are probabilities; by default they are if all lie in [0, 1].
+
+    Returns
+    -------
+    Calibrator
+        The fitted calibrator.
 
     Examples
     --------

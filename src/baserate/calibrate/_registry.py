@@ -194,7 +194,8 @@ def fit(
 
     Returns
     -------
-    The calibrator, which stores what it was fitted on.
+    Calibrator or MulticlassCalibrator
+        The calibrator, which stores what it was fitted on.
 
     Raises
     ------

@@ -174,6 +174,11 @@ def identity(rows: MulticlassRows) -> MulticlassCalibrator:
     rows
         Rows with a probability for each class.
 
+    Returns
+    -------
+    MulticlassCalibrator
+        The calibrator.
+
     Examples
     --------
     >>> from baserate import class_scores
@@ -203,6 +208,11 @@ def reprior(before: Shares, after: Shares, *, labels: Sequence[object] | None = 
         Shares to adjust them to.
     labels
         Classes, in order; by default those that `before` maps.
+
+    Returns
+    -------
+    MulticlassCalibrator
+        The calibrator.
 
     Examples
     --------
@@ -259,6 +269,11 @@ def prior(rows: MulticlassRows) -> MulticlassCalibrator:
     ----------
     rows
         Rows with a probability for each class.
+
+    Returns
+    -------
+    MulticlassCalibrator
+        The fitted calibrator.
 
     Examples
     --------
@@ -320,6 +335,11 @@ def temperature(rows: MulticlassRows) -> MulticlassCalibrator:
     rows
         Rows with a probability for each class.
 
+    Returns
+    -------
+    MulticlassCalibrator
+        The fitted calibrator.
+
     Examples
     --------
     >>> from baserate import class_scores
@@ -362,6 +382,11 @@ def bias_corrected(rows: MulticlassRows) -> MulticlassCalibrator:
     rows
         Rows with a probability for each class.
 
+    Returns
+    -------
+    MulticlassCalibrator
+        The fitted calibrator.
+
     Examples
     --------
     >>> from baserate import class_scores
@@ -391,6 +416,11 @@ def vector(rows: MulticlassRows) -> MulticlassCalibrator:
     ----------
     rows
         Rows with a probability for each class.
+
+    Returns
+    -------
+    MulticlassCalibrator
+        The fitted calibrator.
 
     Examples
     --------
@@ -504,6 +534,11 @@ def one_vs_rest(rows: MulticlassRows, fit: Callable[[Tally], Calibrator]) -> Mul
     fit
         Function from a tally to a binary calibrator; it determines which scores are accepted.
 
+    Returns
+    -------
+    MulticlassCalibrator
+        The fitted calibrator.
+
     Examples
     --------
     >>> from baserate import Calibrator, class_scores
@@ -571,7 +606,8 @@ def cross_fit(
 
     Returns
     -------
-    The rows with calibrated probabilities.
+    MulticlassRows
+        The rows with calibrated probabilities.
 
     Examples
     --------
@@ -612,6 +648,11 @@ def assign_folds(rows: MulticlassRows, folds: int = 5, *, seed: int = 0) -> Code
         Number of folds.
     seed
         Random seed of the partition.
+
+    Returns
+    -------
+    array
+        Number of the fold of each row.
 
     Examples
     --------

@@ -57,6 +57,11 @@ def linear(*, prevalence: float = 0.5) -> Population:
     prevalence
         Share of positives.
 
+    Returns
+    -------
+    Population
+        The population.
+
     Examples
     --------
     >>> linear().posterior(0.3)
@@ -76,6 +81,11 @@ def binormal(*, means: Pair = (0.0, 1.0), sds: Pair = (1.0, 1.0), prevalence: fl
         Standard deviations of negatives and of positives.
     prevalence
         Share of positives.
+
+    Returns
+    -------
+    Population
+        The population.
 
     Examples
     --------
@@ -98,6 +108,11 @@ def logit_normal(*, means: Pair = (-1.0, 1.0), sds: Pair = (1.0, 1.0), prevalenc
     prevalence
         Share of positives.
 
+    Returns
+    -------
+    Population
+        The population.
+
     Examples
     --------
     >>> round(logit_normal(means=(0, 1)).auc, 6)
@@ -118,6 +133,11 @@ def beta(*, negative: Pair = (1.0, 2.0), positive: Pair = (2.0, 1.0), prevalence
         Two shape parameters for positives.
     prevalence
         Share of positives.
+
+    Returns
+    -------
+    Population
+        The population.
 
     Examples
     --------
@@ -158,6 +178,11 @@ def retrieval(level: str, *, prevalence: float = 0.5) -> Population:
         `perfect`.
     prevalence
         Share of positives.
+
+    Returns
+    -------
+    Population
+        The population.
 
     Examples
     --------
@@ -211,6 +236,11 @@ def thresholds(population: Population, points: int = POINTS) -> Floats:
         Population to tabulate.
     points
         Number of thresholds of continuous scores.
+
+    Returns
+    -------
+    array
+        The thresholds, in decreasing order.
 
     Examples
     --------

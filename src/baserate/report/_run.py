@@ -137,10 +137,25 @@ def run(
 ) -> Report:
     """Read the data of a plan, measure it, and return the report with its findings.
 
-    `source` is a table in place of the plan's files: a frame, a mapping of columns, a path; of samples `apart`, a
-    mapping from their names to tables. `watch` is called with the progress of reading, `progress` with the number of
-    steps done.
+    Parameters
+    ----------
+    plan
+        Columns, deployment, decision and intervals.
+    source
+        Table in place of the plan's files: a frame, a mapping of columns, or a path. If the plan's samples are `apart`,
+        a mapping from their names to tables.
+    watch
+        Function that is called with the progress of reading.
+    progress
+        Function that is called with the number of finished steps.
 
+    Returns
+    -------
+    Report
+        All numbers with intervals, policies and findings.
+
+    Examples
+    --------
     >>> from baserate import Plan, run
     >>> table = {"sick": [1, 0, 1, 0], "risk": [0.9, 0.6, 0.4, 0.1]}
     >>> run(Plan(truth="sick", score="risk"), table).here.sensitivity.value
@@ -189,6 +204,11 @@ def evaluate(
         Decision: a threshold, the name of a rule that chooses one, or a policy; see :class:`baserate.Plan`.
     level, method, seed
         Options of confidence intervals. The default method is a closed form without resampling.
+
+    Returns
+    -------
+    Report
+        All numbers with intervals, policies and findings.
 
     Examples
     --------

@@ -78,7 +78,8 @@ def scorer(
 
     Returns
     -------
-    A scorer.
+    callable
+        A scorer.
 
     Examples
     --------
@@ -112,7 +113,8 @@ def scorers(*measures: str, **options: Any) -> dict[str, Any]:  # noqa: ANN401
 
     Returns
     -------
-    Scorers by name; negated ones begin with ``neg_``.
+    dict
+        Scorers by name; negated ones begin with ``neg_``.
 
     Examples
     --------

@@ -20,25 +20,37 @@ NEAR = 0.01
 """Tolerance of the sum of one row's probabilities, which may be rounded."""
 
 
-def pairwise_auc(r: MulticlassRows) -> Floats:
-    r"""Probability that a member of class i has a higher score for i than a member of class j, :math:`\hat A(i|j)`.
+def pairwise_auc(rows: MulticlassRows) -> Floats:
+    r"""Return the AUC of each pair of classes, :math:`\hat A(i|j)`.
 
-    One row for each i and a column for each j; ties count half. NaN on the diagonal, and where a class does not occur.
+    It is the probability that a member of class i has a higher score for i than a member of class j; ties count half.
     Hand and Till's table is the mean of this one and its transpose [@hand2001].
 
+    Parameters
+    ----------
+    rows
+        Rows with a score for each class.
+
+    Returns
+    -------
+    array
+        A row for each i and a column for each j; NaN on the diagonal, and where a class does not occur.
+
+    Examples
+    --------
     >>> from baserate import class_scores
     >>> rows = class_scores(["a", "b", "c"], [[0.8, 0.1, 0.1], [0.3, 0.6, 0.1], [0.5, 0.3, 0.2]])
     >>> pairwise_auc(rows).tolist()
     [[nan, 1.0, 1.0], [1.0, nan, 1.0], [1.0, 1.0, nan]]
     """
-    width = len(r.labels)
+    width = len(rows.labels)
 
     def row(of: int) -> Floats:
         # Sorting needs contiguous memory; a view of one column is that only in Fortran order.
-        return pairwise_wins(np.ascontiguousarray(r.score[:, of]), r.truth, r.amount, of=of, width=width)
+        return pairwise_wins(np.ascontiguousarray(rows.score[:, of]), rows.truth, rows.amount, of=of, width=width)
 
-    won = np.array(parallel_map(row, range(width), size=r.score.size))
-    support = r.support
+    won = np.array(parallel_map(row, range(width), size=rows.score.size))
+    support = rows.support
     pairs = np.outer(support, support)
     np.fill_diagonal(won, 0)
     np.fill_diagonal(pairs, 0)
