@@ -214,7 +214,7 @@ def curve(tally: Tally) -> Curve:
     --------
     >>> from baserate import tally
     >>> curve(tally([1, 0, 1], [0.9, 0.6, 0.4])).at(0.5).tp
-    1
+    1.0
     """
     return Curve(tally)
 
