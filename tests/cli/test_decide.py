@@ -311,7 +311,7 @@ def test_what_is_positive_is_so_in_other_rows(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("typed", "message"),
     [
-        (("--rule", "yuden"), "'yuden' is not one of 'youden'"),
+        (("--rule", "yuden"), "Did you mean 'youden'?"),
         (("--rule", "actions"), "'actions' is not one of 'youden'"),
         (("--rule", "cost"), "the rule cost needs costs of errors: --fp 1 --fn 20."),
         (("--rule", "best"), "the rule best needs a measure: --maximize f1, or --minimize fpr."),

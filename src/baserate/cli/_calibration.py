@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import click
 
 from baserate._domains import BINS, FOLDS, POINTS, PREVALENCE, SAMPLES
-from baserate.cli._declarations import Output, check_place, command, omit, option
+from baserate.cli._declarations import NameChoice, Output, check_place, command, omit, option
 from baserate.cli._io import (
     FEW,
     describe_omission,
@@ -61,7 +61,7 @@ class CurveBins(ClassScores):
     by: Annotated[
         Literal["width", "mass"] | None,
         option(
-            type=click.Choice(["width", "mass"]),
+            type=NameChoice(["width", "mass"]),
             default="mass; of a calibration error by its definition",
             help="Bins of equal width or mass.",
         ),
@@ -70,7 +70,7 @@ class CurveBins(ClassScores):
     band: Annotated[
         Literal["consistency", "confidence"] | None,
         option(
-            type=click.Choice(["consistency", "confidence"]),
+            type=NameChoice(["consistency", "confidence"]),
             default="consistency",
             help="Band of a curve: consistency with perfect calibration, or confidence around the curve.",
         ),
@@ -122,7 +122,7 @@ class ReliabilityOptions(CurveBins):
     smoother: Annotated[
         Literal["lowess", "isotonic"] | None,
         option(
-            type=click.Choice(["lowess", "isotonic"]),
+            type=NameChoice(["lowess", "isotonic"]),
             default="lowess",
             help="Calibration curve of ici, e50, e90 and emax.",
         ),
@@ -135,7 +135,7 @@ class ReliabilityOptions(CurveBins):
             help="Calibrator from `baserate calibrate`: calibration before and after it.",
         ),
     ] = None
-    curve: Annotated[str | None, option(type=click.Choice(CURVES), help="Table of this calibration curve instead.")] = (
+    curve: Annotated[str | None, option(type=NameChoice(CURVES), help="Table of this calibration curve instead.")] = (
         None
     )
     points: Annotated[
@@ -261,21 +261,21 @@ class MethodOptions(ClassScores):
     scale: Annotated[
         str | None,
         option(
-            type=click.Choice(["log-odds", "score"]),
+            type=NameChoice(["log-odds", "score"]),
             default="log-odds of scores in [0, 1]",
             help="Of logistic: regressor.",
         ),
     ] = None
     shape: Annotated[
         str | None,
-        option(type=click.Choice(["abm", "ab", "am", "a"]), default="abm", help="Of beta: free parameters."),
+        option(type=NameChoice(["abm", "ab", "am", "a"]), default="abm", help="Of beta: free parameters."),
     ] = None
     bins: Annotated[int | None, option(type=whole_number(BINS), default="10", help="Of histogram: number of bins.")] = (
         None
     )
     by: Annotated[
         str | None,
-        option(type=click.Choice(["width", "mass"]), default="mass", help="Of histogram: bins of equal width or mass."),
+        option(type=NameChoice(["width", "mass"]), default="mass", help="Of histogram: bins of equal width or mass."),
     ] = None
 
     @property

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import click
 
 from baserate._formatting import format_count, format_exact, format_level, format_number, join_words
-from baserate.cli._declarations import Output, command, omit, option
+from baserate.cli._declarations import NameChoice, Output, command, omit, option
 from baserate.cli._errors import UNMET
 from baserate.cli._io import adjusted_headline, describe_adjustment, print_messages, print_results, read_tallies
 from baserate.cli._options import Intervals, MeasureSettings, Prevalence, Reading, RequiredIntervals
@@ -154,7 +154,7 @@ class CheckOptions:
         ),
     ]
     on: Annotated[
-        str, option(type=click.Choice(["bound", "estimate"]), help="Confidence bound or estimate that must comply.")
+        str, option(type=NameChoice(["bound", "estimate"]), help="Confidence bound or estimate that must comply.")
     ] = "bound"
     prevalence: Prevalence = None
 

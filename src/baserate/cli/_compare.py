@@ -17,7 +17,7 @@ from baserate._formatting import (
     there_are,
     unadjusted_note,
 )
-from baserate.cli._declarations import Output, command, option
+from baserate.cli._declarations import NameChoice, Output, command, option
 from baserate.cli._io import headline, print_notes, print_results, read_rows
 from baserate.cli._options import (
     Level,
@@ -146,14 +146,14 @@ class CompareOptions:
     alternative: Annotated[
         str,
         option(
-            type=click.Choice(["two-sided", "greater", "less", "better"]),
+            type=NameChoice(["two-sided", "greater", "less", "better"]),
             help="Alternative hypothesis: a difference; or that the first is greater, less, or better than the second.",
         ),
     ] = "two-sided"
     margin: Annotated[
         float, option(type=Number(MARGIN), help="Non-inferiority margin, with a one-sided alternative.")
     ] = 0.0
-    method: Annotated[str | None, option(type=click.Choice(_METHODS), default="by measure", help="Test method.")] = None
+    method: Annotated[str | None, option(type=NameChoice(_METHODS), default="by measure", help="Test method.")] = None
     level: Level = 0.95
     seed: Seed = 0
     id_: Annotated[str | None, option(metavar="COLUMN", help="Column with row IDs, to join several files.")] = None

@@ -12,7 +12,7 @@ import click
 
 from baserate._errors import BaserateError, OptionError
 from baserate._formatting import count_of, there_are
-from baserate.cli._declarations import Output, command, omit, option
+from baserate.cli._declarations import NameChoice, Output, command, omit, option
 from baserate.cli._io import print_messages, print_results, read_tallies
 from baserate.cli._measure import Classes, read_classes, read_costs
 from baserate.cli._options import ClosedFormIntervals, OptionalReading, OutcomeCosts, Reading, threshold_per_score
@@ -194,7 +194,7 @@ class CostOptions(OutcomeCosts):
     cross_table: Annotated[
         str | None,
         option(
-            type=click.Choice(["rows", "columns"]),
+            type=NameChoice(["rows", "columns"]),
             help="Each FILE is a confusion matrix, with true classes in its rows or columns.",
         ),
     ] = None

@@ -7,7 +7,7 @@ import click
 
 from baserate._domains import POINTS
 from baserate._formatting import UNDEFINED, footnote_mark, format_exact, format_level, format_number
-from baserate.cli._declarations import Output, argument, command, option
+from baserate.cli._declarations import NameChoice, Output, argument, command, option
 from baserate.cli._io import FEW, describe_omission, headline, print_notes, print_results, read_tallies
 from baserate.cli._options import Reading
 from baserate.cli._values import read_level, whole_number
@@ -65,7 +65,7 @@ class CurveOptions(BandOptions):
     ),
 )
 def curve(
-    what: Annotated[str, argument(type=click.Choice(CURVES), metavar="CURVE")],
+    what: Annotated[str, argument(type=NameChoice(CURVES), metavar="CURVE")],
     reading: Reading,
     curve_options: CurveOptions,
     output: Output,

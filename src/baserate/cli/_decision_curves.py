@@ -12,7 +12,7 @@ import click
 
 from baserate._domains import POINTS, SHARE
 from baserate._formatting import format_exact, format_level, format_number, join_words
-from baserate.cli._declarations import Output, command, option
+from baserate.cli._declarations import NameChoice, Output, command, option
 from baserate.cli._io import (
     adjusted_headline,
     describe_adjustment,
@@ -497,7 +497,7 @@ class CostCurveOptions(OutcomeCosts):
     kind: Annotated[
         "CostCurveKind",
         option(
-            type=click.Choice(["cost", "brier"]),
+            type=NameChoice(["cost", "brier"]),
             help="Cost curve: least expected cost of any threshold; Brier curve: expected loss of the probabilities "
             "themselves, whose area is the Brier score.",
         ),

@@ -14,7 +14,7 @@ from typing import Annotated, Any, get_args
 import click
 
 from baserate._errors import BaserateError
-from baserate.cli._errors import ShellError, refuse_unknown_name
+from baserate.cli._errors import ShellError, refuse_choice, refuse_unknown_name
 
 FORMATS = ("table", "json", "csv", "md")
 
@@ -76,6 +76,14 @@ def omit(*names: str) -> Variant:
 def hide(*names: str) -> Variant:
     """Accept options without listing them, so that the command can refuse them with a remedy."""
     return Variant(hidden=frozenset(names))
+
+
+class NameChoice(click.Choice[str]):
+    """A choice that suggests the nearest name when a text is none of the choices."""
+
+    def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:  # noqa: ANN401, ARG002  (as in click)
+        """Return the message about a text that is none of the choices."""
+        return refuse_choice(str(value), list(self.choices))
 
 
 class Option(click.Option):
@@ -159,7 +167,7 @@ class Output:
 
     format_: Annotated[
         str | None,
-        option("--format", type=click.Choice(FORMATS), default="by the ending of -o, or table", help="Output format."),
+        option("--format", type=NameChoice(FORMATS), default="by the ending of -o, or table", help="Output format."),
     ] = None
     json: Annotated[bool, option(help="Short for --format json.")] = False
     digits: Annotated[

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import click
 
 from baserate._formatting import count_of, format_count, format_exact, format_number
-from baserate.cli._declarations import Output, OutputFile, Quiet, argument, check_place, command, option
+from baserate.cli._declarations import NameChoice, Output, OutputFile, Quiet, argument, check_place, command, option
 from baserate.cli._io import (
     ROWS_FILE,
     MissingScore,
@@ -180,7 +180,7 @@ class Export:
     """Options that say what to write, and which columns it reads and makes."""
 
     file: Annotated[str, argument(type=click.Path(), metavar="FILE")]
-    to: Annotated[Literal["sql", "python"], option(type=click.Choice(["sql", "python"]), help="Target language.")]
+    to: Annotated[Literal["sql", "python"], option(type=NameChoice(["sql", "python"]), help="Target language.")]
     dialect: Annotated[
         str | None,
         option(

@@ -11,7 +11,7 @@ import click
 from baserate._domains import PREVALENCE
 from baserate._errors import BaserateError, UnknownNameError
 from baserate._formatting import format_count, format_number
-from baserate.cli._declarations import argument, option
+from baserate.cli._declarations import NameChoice, argument, option
 from baserate.cli._measure import score_columns
 from baserate.cli._options import FILES, ClassScores, Negative, Positive, Reading, check_score_options
 from baserate.cli._terminal import progress_bar
@@ -84,7 +84,7 @@ class DeploymentOptions(ClassScores):
     missing: Annotated[
         str,
         option(
-            type=click.Choice(["refuse", "drop"]),
+            type=NameChoice(["refuse", "drop"]),
             help="Treatment of rows with missing or unknown values, except for --target-truth.",
         ),
     ] = "refuse"

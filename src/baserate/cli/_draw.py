@@ -16,7 +16,7 @@ from baserate._domains import BINS, INCHES, ROWS
 from baserate.cli._calibration import CurveBins
 from baserate.cli._curve import BandOptions
 from baserate.cli._decision_curves import CostCurveOptions, DecisionCurveOptions
-from baserate.cli._declarations import Examples, Quiet, check_place, command, group, omit, option
+from baserate.cli._declarations import Examples, NameChoice, Quiet, check_place, command, group, omit, option
 from baserate.cli._fairness import GroupOptions, complete_reading
 from baserate.cli._io import (
     adjusted_headline,
@@ -343,7 +343,7 @@ def _call_reliability(
     curve: Annotated[
         Literal["binned", "isotonic", "lowess"] | None,
         option(
-            type=click.Choice(["binned", "isotonic", "lowess"]),
+            type=NameChoice(["binned", "isotonic", "lowess"]),
             default="isotonic; binned with --bins or --by",
             help="Calibration curve.",
         ),
@@ -454,7 +454,7 @@ class SampleOptions:
     """Options of a figure of a population: its kind, and a simulated sample."""
 
     what: Annotated[
-        Any, option(type=click.Choice(["densities", "roc", "pr"]), help="Score densities of both classes, or a curve.")
+        Any, option(type=NameChoice(["densities", "roc", "pr"]), help="Score densities of both classes, or a curve.")
     ] = "densities"
     sample: Annotated[
         int | None,

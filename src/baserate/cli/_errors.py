@@ -7,7 +7,15 @@ from typing import NoReturn
 
 import click
 
-from baserate._errors import BaserateError, DataError, InfeasibleError, ask_whether_meant, nearest, spell_keyword
+from baserate._errors import (
+    BaserateError,
+    DataError,
+    InfeasibleError,
+    ask_whether_meant,
+    nearest,
+    spell_keyword,
+    suggest,
+)
 from baserate.cli._terminal import print_message
 
 FINE, UNMET, USAGE, DATA, INTERNAL = 0, 1, 2, 3, 4
@@ -108,6 +116,15 @@ def refuse_unknown_name(
     question = ask_whether_meant(synonyms or nearest(typed, known, most=2))
     listing = f"There are: {', '.join(known)}."
     context.fail(" ".join(filter(None, [f"there is no {what} {typed!r}.", question, listing])))
+
+
+def refuse_choice(typed: str, choices: Sequence[str]) -> str:
+    """Return the message about a text that is none of the choices.
+
+    >>> refuse_choice("yuden", ["youden", "cost"])
+    "'yuden' is not one of 'youden', 'cost'. Did you mean 'youden'?"
+    """
+    return f"{typed!r} is not one of {', '.join(map(repr, choices))}. {suggest(typed, choices)}".rstrip()
 
 
 def exit_code(kind: type[Exception]) -> int:

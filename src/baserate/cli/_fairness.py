@@ -11,7 +11,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from baserate._domains import FOLDS, REPEATS, SAMPLES
-from baserate.cli._declarations import Output, command, omit, option
+from baserate.cli._declarations import NameChoice, Output, command, omit, option
 from baserate.cli._io import (
     PolicyFile,
     adjusted_headline,
@@ -278,7 +278,7 @@ class ParityOptions(OutcomeCosts):
         ),
     ] = ()
     favorable: Annotated[
-        str | None, option(type=click.Choice(["pass", "flag"]), help="Favorable action, with --favor.")
+        str | None, option(type=NameChoice(["pass", "flag"]), help="Favorable action, with --favor.")
     ] = None
     around: Annotated[
         float | None,
@@ -302,7 +302,7 @@ class ParityOptions(OutcomeCosts):
     otherwise: Annotated[
         str,
         option(
-            type=click.Choice(["refuse", "pass", "flag", "refer"]),
+            type=NameChoice(["refuse", "pass", "flag", "refer"]),
             help="Action for unknown groups, and for groups that lack a class.",
         ),
     ] = "refuse"

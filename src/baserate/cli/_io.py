@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 import click
 
 from baserate._formatting import format_count, format_number, format_pace
-from baserate.cli._declarations import Output, check_place, option
+from baserate.cli._declarations import NameChoice, Output, check_place, option
 from baserate.cli._options import Reading
 from baserate.cli._terminal import WIDTH, print_message, progress_bar, terminal_width, write_output
 from baserate.text import Page, describe_files, describe_positive, describe_rows, shorten_label
@@ -155,7 +155,7 @@ MissingScore = Annotated[
     Literal["refuse", "keep"],
     option(
         "--missing",
-        type=click.Choice(["refuse", "keep"]),
+        type=NameChoice(["refuse", "keep"]),
         help="Treatment of missing scores: refuse the file, or keep the row without a result.",
     ),
 ]

@@ -10,7 +10,7 @@ import click
 from click.shell_completion import get_completion_class
 
 from baserate._errors import OptionError, UnknownNameError
-from baserate.cli._declarations import Output, argument, command
+from baserate.cli._declarations import NameChoice, Output, argument, command
 from baserate.cli._io import print_results
 from baserate.cli._terminal import write_output
 from baserate.text import Page, Row, Section, Table
@@ -234,7 +234,7 @@ _LISTS = {
     ),
 )
 def list_(
-    what: Annotated[str, argument(type=click.Choice([*_LISTS]))],
+    what: Annotated[str, argument(type=NameChoice([*_LISTS]))],
     words: Annotated[tuple[str, ...], argument(nargs=-1)],
     output: Output,
 ) -> None:
@@ -265,7 +265,7 @@ def list_(
     ),
 )
 def completion(
-    context: click.Context, shell: Annotated[str, argument(type=click.Choice(["bash", "zsh", "fish"]))]
+    context: click.Context, shell: Annotated[str, argument(type=NameChoice(["bash", "zsh", "fish"]))]
 ) -> None:
     """Print the completion script of a shell.
 

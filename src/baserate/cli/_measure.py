@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import click
 
 from baserate._errors import unknown_name
-from baserate.cli._declarations import Output, command, option
+from baserate.cli._declarations import NameChoice, Output, command, option
 from baserate.cli._io import check_truth, print_notes, print_results, read_rows, read_tallies
 from baserate.cli._options import ClassLabels, Intervals, Measures, MeasureSettings, Reading, ScoreColumns, Thresholds
 from baserate.cli._terminal import progress_bar
@@ -203,7 +203,7 @@ class ClassOptions(Classes):
     cross_table: Annotated[
         str | None,
         option(
-            type=click.Choice(["rows", "columns"]),
+            type=NameChoice(["rows", "columns"]),
             help="FILE is a confusion matrix, with true classes in its rows or columns.",
         ),
     ] = None

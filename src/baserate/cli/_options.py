@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import click
 from click.shell_completion import CompletionItem
 
-from baserate.cli._declarations import FORMATS, OptionSpec, Output, argument, omit, option
+from baserate.cli._declarations import FORMATS, NameChoice, OptionSpec, Output, argument, omit, option
 from baserate.cli._values import (
     CELLS,
     combine_ratios,
@@ -64,9 +64,7 @@ Count = Annotated[
 ]
 Missing = Annotated[
     str,
-    option(
-        "--missing", type=click.Choice(["refuse", "drop"]), help="Treatment of rows with missing or unknown values."
-    ),
+    option("--missing", type=NameChoice(["refuse", "drop"]), help="Treatment of rows with missing or unknown values."),
 ]
 
 
@@ -132,7 +130,7 @@ class PageOutput(Output):
         str | None,
         option(
             "--format",
-            type=click.Choice([*FORMATS, "html"]),
+            type=NameChoice([*FORMATS, "html"]),
             default="by the ending of -o, or table",
             help="Output format.",
         ),

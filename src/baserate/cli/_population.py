@@ -9,7 +9,17 @@ import click
 
 from baserate._domains import POINTS, REPEATS, ROWS
 from baserate.cli._curve import CURVES
-from baserate.cli._declarations import CONTEXT_OBJECT, FORMATS, OptionSpec, Output, argument, command, group, option
+from baserate.cli._declarations import (
+    CONTEXT_OBJECT,
+    FORMATS,
+    NameChoice,
+    OptionSpec,
+    Output,
+    argument,
+    command,
+    group,
+    option,
+)
 from baserate.cli._io import FEW, print_results
 from baserate.cli._options import MeasureSettings, Seed, bind_settings
 from baserate.cli._size import simulate_size
@@ -103,7 +113,7 @@ def measure(
 @command("curve", examples=(("to read", "baserate population linear curve roc --points 11"),))
 def curve(
     request: Annotated[PopulationRequest, CONTEXT_OBJECT],
-    what: Annotated[str, argument(type=click.Choice(CURVES), metavar="CURVE")],
+    what: Annotated[str, argument(type=NameChoice(CURVES), metavar="CURVE")],
     output: Output,
     *,
     points: Annotated[

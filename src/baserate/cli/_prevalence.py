@@ -8,7 +8,7 @@ import click
 
 from baserate._domains import BINS
 from baserate._formatting import count_of
-from baserate.cli._declarations import Output, check_place, command, option
+from baserate.cli._declarations import NameChoice, Output, check_place, command, option
 from baserate.cli._deployment import (
     DeploymentOptions,
     Recalibration,
@@ -271,7 +271,7 @@ class ExpectOptions(Recalibration):
     assume: Annotated[
         str,
         option(
-            type=click.Choice([_LABEL_SHIFT, "covariate-shift"]),
+            type=NameChoice([_LABEL_SHIFT, "covariate-shift"]),
             help="Shift assumption: only the prevalence has changed, or only the scores while each has the same risk "
             "as before. Unlabelled data cannot distinguish them.",
         ),

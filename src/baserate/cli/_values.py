@@ -10,6 +10,7 @@ from click.shell_completion import CompletionItem
 from baserate import _domains
 from baserate._domains import COST, PREVALENCE, SHARE, Domain, is_cost
 from baserate._errors import OptionError, UnknownNameError, unknown_name
+from baserate.cli._errors import refuse_choice
 
 
 def read_thresholds(text: str) -> tuple[float, ...]:
@@ -161,14 +162,14 @@ class RegisteredName(click.ParamType):  # type: ignore[type-arg]  # generic only
         self.find_name = find_name
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:  # noqa: ANN401
-        """Return the name in the registry, or refuse the text as `click.Choice` does."""
+        """Return the name in the registry, or refuse the text as `NameChoice` does."""
         known = self.list_names()
         try:
             name = self.find_name(value)
         except UnknownNameError:
             name = ""
         if name not in known:
-            self.fail(f"{value!r} is not one of {', '.join(map(repr, known))}.", param, ctx)
+            self.fail(refuse_choice(value, list(known)), param, ctx)
         return name
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002
