@@ -49,7 +49,7 @@ def test_tables_of_one_threshold_and_of_many() -> None:
     assert isinstance(one.tp, float)
     many = made.at(np.array([[inf, 1.0], [0.5, -inf]]))
     assert many.shape == (2, 2)
-    assert (many.tp[1, 0], many.flagged[0, 0], many.flagged[0, 1], many.passed[1, 1]) == (one.tp, 0, 0, 0)
+    assert (many.tp[1, 0], many.flagged[0, 0], many.flagged[0, 1], many.not_flagged[1, 1]) == (one.tp, 0, 0, 0)
     assert (made.tpr(0.5), made.fpr(0.5)) == (0.75, 0.25)
     with pytest.raises(MissingValuesError, match="a threshold is NaN"):
         made.at(nan)

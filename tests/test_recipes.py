@@ -322,7 +322,7 @@ def test_a_decision_rule_follows_from_its_entry(run_recipe: RunRecipe) -> None:
         policy = choose(whole)
         counts = whole.at(policy.threshold)
         assert policy.rule == "even-split"
-        assert abs(counts.flagged - counts.passed) <= 2
+        assert abs(counts.flagged - counts.not_flagged) <= 2
         bootstrap = decide.bootstrap_threshold(whole, choose, measures=["youden"], n_bootstrap=50)
         assert bootstrap.intervals[0].low <= policy.threshold <= bootstrap.intervals[0].high
         assert len(decide.cross_validate_rule(whole.tally, choose, measures=["youden"]).cuts) > 1

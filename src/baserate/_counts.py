@@ -88,7 +88,7 @@ class Counts(Generic[Value]):
         return self.tp + self.fp
 
     @property
-    def passed(self) -> Value:
+    def not_flagged(self) -> Value:
         """FN + TN: predicted negative."""
         return self.fn + self.tn
 
@@ -105,7 +105,7 @@ class Counts(Generic[Value]):
     @property
     def chance_disagreement(self) -> Value:
         """Disagreement of label and prediction if they were independent, times the total squared."""
-        return self.flagged * self.negatives + self.passed * self.positives
+        return self.flagged * self.negatives + self.not_flagged * self.positives
 
     def swap_classes(self) -> Counts[Value]:
         """Return the counts with the other class as the positive one."""

@@ -170,7 +170,7 @@ class Cut:
         return {action: _union([each[at] for at in several]) for action, several in places.items()}
 
     def counts(self, curve: Curve) -> Counts[float]:
-        """Return the counts of passed and flagged rows; referred rows are in no cell.
+        """Return the counts of rows that are flagged and not flagged; referred rows are in no cell.
 
         >>> from baserate import curve, tally
         >>> c = curve(tally([1, 1, 0, 1, 0], [0.9, 0.8, 0.6, 0.4, 0.1]))
@@ -256,7 +256,7 @@ class RandomizedCut:
         return {action: combine_counts(tables, self.chances) for action, tables in by_action.items()}
 
     def counts(self, curve: Curve) -> Counts[float]:
-        """Return the expected counts of passed and flagged rows.
+        """Return the expected counts of rows that are flagged and not flagged.
 
         >>> from baserate import curve, tally
         >>> c = curve(tally([1, 1, 0, 1, 0], [0.9, 0.8, 0.6, 0.4, 0.1]))
@@ -287,7 +287,7 @@ def has_table(actions: Iterable[str]) -> bool:
 
 
 def merge_tables(tables: dict[str, Counts[float]], *, nobody: Counts[float]) -> Counts[float]:
-    """Combine the counts of flagged and of passed rows; referred rows are in no cell."""
+    """Combine the counts of rows that are flagged and not flagged; referred rows are in no cell."""
     flagged, passed = (tables.get(action, nobody) for action in (FLAG, PASS))
 
     def put(high: Counts[float], low: Counts[float]) -> Counts[float]:

@@ -193,7 +193,7 @@ def test_imbalance_hides_in_the_false_positive_rate_and_shows_in_precision() -> 
 
 def test_kappa_of_two_credit_officers() -> None:
     c = Counts(tp=20, fn=5, fp=10, tn=15)
-    by_chance = (c.positives * c.flagged + c.negatives * c.passed) / c.total**2
+    by_chance = (c.positives * c.flagged + c.negatives * c.not_flagged) / c.total**2
     assert measure.accuracy(c) == near(0.7)
     assert by_chance == near(0.5)
     assert measure.kappa(c) == near(0.4)
@@ -221,7 +221,7 @@ def test_mcc_and_kappa_agree_exactly_when_errors_balance_or_nothing_is_learnt() 
 def test_mcc_is_the_geometric_and_kappa_the_harmonic_mean_of_two_slopes() -> None:
     c = all_tables()
     excess = c.tp * c.tn - c.fp * c.fn
-    one, other = np.asarray(excess / (c.flagged * c.negatives)), np.asarray(excess / (c.positives * c.passed))
+    one, other = np.asarray(excess / (c.flagged * c.negatives)), np.asarray(excess / (c.positives * c.not_flagged))
     same(measure.mcc(c), np.sign(excess) * np.sqrt(one * other))
     learnt = excess != 0
     same(np.asarray(measure.kappa(c))[learnt], 2 / (1 / one[learnt] + 1 / other[learnt]))

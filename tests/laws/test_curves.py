@@ -58,7 +58,7 @@ def test_a_curve_starts_with_nothing_flagged_and_ends_with_everything(data: Rows
     assert curve.threshold[0] == np.inf
     assert (np.diff(curve.threshold) < 0).all()
     assert curve.threshold.shape == counts.shape == curve.flagged_mass[0].shape
-    assert (counts[0].flagged, counts[-1].passed) == (0, 0)
+    assert (counts[0].flagged, counts[-1].not_flagged) == (0, 0)
     assert same(curve.at(curve.threshold).tp, counts.tp)
 
 

@@ -30,7 +30,7 @@ def test_thresholds_run_from_nothing_to_everything() -> None:
         at = population.thresholds(made, points=11)
         assert (np.diff(at) < 0).all()
         counts = made.at(at)
-        assert counts.flagged[0] == counts.passed[-1] == 0
+        assert counts.flagged[0] == counts.not_flagged[-1] == 0
     assert population.thresholds(population.linear(), points=11).tolist() == [k / 10 for k in range(10, -1, -1)]
     assert population.thresholds(population.binormal(), points=11)[[0, -1]].tolist() == [inf, -inf]
     assert len(population.thresholds(population.binormal(), points=11)) == 11

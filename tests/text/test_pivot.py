@@ -125,7 +125,7 @@ def test_a_confusion_matrix_has_truth_in_rows_and_totals(referred: bool) -> None
     classes = {"positive": "sick", "negative": "healthy"}
     table = confusion_table("risk ≥ 0.5", classes, counts, lambda *cells: str(sum(counts[cell] for cell in cells)))
     middle = ("referred",) if referred else ()
-    assert table.columns == ("flagged", *middle, "passed", "total")
+    assert table.columns == ("flagged", *middle, "not flagged", "total")
     lines = {row.name: [int(str(cell)) for cell in row.cells] for row in table.sections[0].rows}
     assert lines["sick"] == ([5, 1, 3, 9] if referred else [5, 3, 8])
     assert lines["total"] == [sum(pair) for pair in zip(lines["sick"], lines["healthy"], strict=True)]

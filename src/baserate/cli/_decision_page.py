@@ -49,11 +49,11 @@ Name = tuple[str, str | None]
 CHOICE, HELD_OUT = "choice", "held out"
 _CELLS = ("tp", "fp", "fn", "tn")
 _COUNTED = {
-    "tp": "positives flagged",
-    "fn": "positives passed",
+    "tp": "true positives",
+    "fn": "false negatives",
     "referred_positives": "positives referred",
-    "fp": "negatives flagged",
-    "tn": "negatives passed",
+    "fp": "false positives",
+    "tn": "true negatives",
     "referred_negatives": "negatives referred",
 }
 _MEANINGS = {

@@ -310,7 +310,7 @@ _RATES = {
     "precision": "precision",
     "expected_cost": "cost per case",
 }
-_CHANGES = {"tp": "positives flagged", "fp": "negatives flagged"} | {
+_CHANGES = {"tp": "true positives", "fp": "false positives"} | {
     name: _RATES[name] for name in ("sensitivity", "fpr", "precision", "expected_cost")
 }
 _GAP = "greatest difference"

@@ -43,7 +43,12 @@ _MOST = 20
 """Most frequent errors that are shown instead."""
 TITLES = {Curve: "over all thresholds", Tally: "as probabilities"}
 """Titles of measures that are not of decisions, by what they are computed from."""
-_COUNTS = {"tp": "positives flagged", "fn": "positives passed", "fp": "negatives flagged", "tn": "negatives passed"}
+_COUNTS = {
+    "tp": "true positives",
+    "fn": "false negatives",
+    "fp": "false positives",
+    "tn": "true negatives",
+}
 _COUNT_LABELS = {**_COUNTS, "total": "total"}
 
 

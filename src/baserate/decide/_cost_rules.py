@@ -47,7 +47,7 @@ def _note_one_sided_costs(curve: Curve, cut: Cut, costs: Costs, **_: Any) -> Ite
     elif costs.fp <= costs.tn:
         yield "a false positive costs no more than a true negative, so flagging everybody is free: check the costs."
     counts = cut.counts(curve)
-    if not counts.flagged or not counts.passed:
+    if not counts.flagged or not counts.not_flagged:
         yield f"flagging {'nobody' if not counts.flagged else 'everybody'} is cheapest, so the scores are not used."
 
 

@@ -168,7 +168,7 @@ def _note_best(
     **options: Any,  # noqa: ANN401
 ) -> Iterator[str]:
     counts = cut.counts(curve)
-    if not counts.flagged or not counts.passed:
+    if not counts.flagged or not counts.not_flagged:
         yield f"flagging {'nobody' if not counts.flagged else 'everybody'} is best, so the scores are not used."
     function, toward = resolve_objective(measure, toward)
     yield from note_settings(collect_settings([partial(function, **options)]))

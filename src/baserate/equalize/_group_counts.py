@@ -459,7 +459,12 @@ MIN_SIZE = SMALL_GROUP
 Reference = object | tuple[object, ...] | Mapping[str, object] | None
 """Reference group: label, tuple of labels, or mapping from attribute to label; None is the largest group."""
 
-_UNITS = {"positives": "positives", "negatives": "negatives", "flagged": "flagged rows", "passed": "unflagged rows"}
+_UNITS = {
+    "positives": "positives",
+    "negatives": "negatives",
+    "flagged": "flagged rows",
+    "not_flagged": "rows not flagged",
+}
 
 
 @dataclass(frozen=True, slots=True)

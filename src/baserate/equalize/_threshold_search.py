@@ -370,7 +370,7 @@ def common_threshold(groups: Groups, goal: Goal, *, model: str | None = None, ot
 
 def _common_notes(goal: Goal, feasible: Counts[Floats]) -> list[str]:
     """Warn if only flagging nobody or everybody satisfies the parity."""
-    if np.any((feasible.flagged > 0) & (feasible.passed > 0)):
+    if np.any((feasible.flagged > 0) & (feasible.not_flagged > 0)):
         return []
     names = " and ".join(each.name for each in goal.parities)
     only = f"only flagging nobody or everybody keeps {names} within {goal.settings['within']} by a single threshold"

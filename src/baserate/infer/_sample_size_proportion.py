@@ -31,7 +31,12 @@ from baserate.infer._sample_size import (
 )
 from baserate.measure import Measure, as_measure, describe
 
-_RATE_OF_MARGIN = {"positives": "prevalence", "negatives": "prevalence", "flagged": "flag_rate", "passed": "flag_rate"}
+_RATE_OF_MARGIN = {
+    "positives": "prevalence",
+    "negatives": "prevalence",
+    "flagged": "flag_rate",
+    "not_flagged": "flag_rate",
+}
 """Rate that determines how many rows are trials of a proportion."""
 
 
@@ -122,7 +127,9 @@ class TrialShare:
             raise OptionError(f"{info.name} is a proportion of {_ROWS[margin]}", remedy=_MISSING_OPTION[rate])
         # An exact fraction of the typed decimal: 1/0.1 is then 10, without a superfluous row from rounding.
         share = Fraction(str(float(options[rate] or 0)))
-        return cls(margin, 1 - share if margin in {"negatives", "passed"} else share, prevalence)
+        # Result files name rows that are not flagged by the action of policies.
+        among = "passed" if margin == "not_flagged" else margin
+        return cls(among, 1 - share if margin in {"negatives", "not_flagged"} else share, prevalence)
 
     def rows(self, trials: int) -> int:
         """Return the rows among which that many trials are expected."""
@@ -133,7 +140,12 @@ class TrialShare:
         return make_size(self.rows(trials), self.prevalence, trials=trials, among=self.among, **reached)
 
 
-_ROWS = {"positives": "positives", "negatives": "negatives", "flagged": "flagged rows", "passed": "rows not flagged"}
+_ROWS = {
+    "positives": "positives",
+    "negatives": "negatives",
+    "flagged": "flagged rows",
+    "not_flagged": "rows not flagged",
+}
 _MISSING_OPTION = {
     "prevalence": f"give {keyword('prevalence')}, the share of positives.",
     "flag_rate": (
@@ -339,7 +351,7 @@ def sample_size_for_proportion_difference(  # noqa: PLR0913  (each is an assumpt
     """
     _check_values(first=first, second=second)
     function = as_measure(measure)
-    if set(describe(function).needs) & {"flagged", "passed"}:
+    if set(describe(function).needs) & {"flagged", "not_flagged"}:
         raise OptionError(
             f"{describe(function).name} is a proportion of the rows that a model flags or does not flag, and two "
             "models do not flag the same rows",

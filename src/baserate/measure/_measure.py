@@ -23,7 +23,7 @@ _CAUSES = {
     "positives": "there are no positives",
     "negatives": "there are no negatives",
     "flagged": "nothing is flagged",
-    "passed": "everything is flagged",
+    "not_flagged": "everything is flagged",
     "either": "there are no positives and nothing is flagged",
     "chance_disagreement": "truth and decision are constant and equal, so chance alone agrees fully",
     "truth_spread": "there is at most one true class",

@@ -49,7 +49,7 @@ __all__ = [
     "youden",
 ]
 
-_ALL_MARGINS = ("positives", "negatives", "flagged", "passed")
+_ALL_MARGINS = ("positives", "negatives", "flagged", "not_flagged")
 
 
 @measure(
@@ -139,7 +139,7 @@ def precision(c: Counts[Value]) -> Value:
     formula="TN/(FN+TN)",
     aliases=("negative predictive value",),
     references=("altman1994b",),
-    values=Values("high", (0, 1), needs=("passed",), dual="precision", share=(("tn",), ("fn",))),
+    values=Values("high", (0, 1), needs=("not_flagged",), dual="precision", share=(("tn",), ("fn",))),
     page="NPV",
 )
 def npv(c: Counts[Value]) -> Value:
@@ -148,7 +148,7 @@ def npv(c: Counts[Value]) -> Value:
     >>> round(npv(Counts(tp=231, fp=32, fn=27, tn=54)), 4)
     0.6667
     """
-    return ratio(c.tn, c.passed)
+    return ratio(c.tn, c.not_flagged)
 
 
 @measure(
@@ -201,7 +201,7 @@ def fdr(c: Counts[Value]) -> Value:
     "Share of rows not flagged that are positive.",
     formula="FN/(FN+TN)",
     aliases=("FOR",),
-    values=Values("low", (0, 1), needs=("passed",), dual="fdr", share=(("fn",), ("tn",))),
+    values=Values("low", (0, 1), needs=("not_flagged",), dual="fdr", share=(("fn",), ("tn",))),
 )
 def false_omission_rate(c: Counts[Value]) -> Value:
     """
@@ -209,7 +209,7 @@ def false_omission_rate(c: Counts[Value]) -> Value:
     >>> false_omission_rate(Counts(tp=40, fp=10, fn=10, tn=40))
     0.2
     """
-    return ratio(c.fn, c.passed)
+    return ratio(c.fn, c.not_flagged)
 
 
 @measure(
@@ -256,7 +256,7 @@ def pass_rate(c: Counts[Value]) -> Value:
     >>> pass_rate(Counts(tp=30, fp=5, fn=20, tn=45))
     0.65
     """
-    return ratio(c.passed, c.total)
+    return ratio(c.not_flagged, c.total)
 
 
 @measure(
@@ -295,7 +295,7 @@ def positive_likelihood_ratio(c: Counts[Value]) -> Value:
     formula="FNR/TNR",
     aliases=("LR−", "LR-", "NLR"),
     references=("deeks2004",),
-    values=Values("low", (0, inf), needs=("positives", "negatives", "passed")),
+    values=Values("low", (0, inf), needs=("positives", "negatives", "not_flagged")),
 )
 def negative_likelihood_ratio(c: Counts[Value]) -> Value:
     """
@@ -517,7 +517,7 @@ def mcc(c: Counts[Value]) -> Value:
     0.2010100557
     """
     # Two roots, since the product of four margins may overflow.
-    return ratio(c.tp * c.tn - c.fp * c.fn, root(c.flagged * c.positives) * root(c.passed * c.negatives))
+    return ratio(c.tp * c.tn - c.fp * c.fn, root(c.flagged * c.positives) * root(c.not_flagged * c.negatives))
 
 
 @measure(
@@ -574,7 +574,7 @@ def youden(c: Counts[Value]) -> Value:
     formula="PPV+NPV-1",
     aliases=("MK", "delta p"),
     references=("powers2011",),
-    values=Values("high", (-1, 1), needs=("flagged", "passed"), dual="markedness"),
+    values=Values("high", (-1, 1), needs=("flagged", "not_flagged"), dual="markedness"),
 )
 def markedness(c: Counts[Value]) -> Value:
     """

@@ -298,7 +298,7 @@ def _find_limits(population: Population, function: TableFunction, thresholds: Fl
     defined = ~np.isnan(values)
     classes = (population.negative, population.positive)
     lows, highs = zip(*map(support, classes), strict=True)
-    for end, margin, order in ((max(highs), counts.flagged, 1), (min(lows), counts.passed, -1)):
+    for end, margin, order in ((max(highs), counts.flagged, 1), (min(lows), counts.not_flagged, -1)):
         # An atom at the end is reached at once, not approached; nor is an infinity that thresholds before the end have.
         nearest = values[defined][::order][:1]
         if (
@@ -364,7 +364,7 @@ class BestThreshold:
     @property
     def at_end(self) -> bool:
         """Whether nothing, or everything, is flagged."""
-        return self.counts.flagged == 0 or self.counts.passed == 0
+        return self.counts.flagged == 0 or self.counts.not_flagged == 0
 
 
 class _Objective(NamedTuple):

@@ -257,7 +257,7 @@ def thresholds(population: Population, points: int = POINTS) -> Floats:
     top, bottom = max(highs), min(lows)
     table = population.at(np.array([top, bottom]))
     strictest = [inf] * bool(table.flagged[0] > 0)
-    laxest = [-inf] * bool(table.passed[1] > 0)
+    laxest = [-inf] * bool(table.not_flagged[1] > 0)
     n_inner = max(points - len(strictest) - len(laxest), 0)
     # Multiply, then divide: tenths are then the nearest floats to 0.1, 0.2 and so on.
     steps = np.arange(n_inner - 1, -1, -1) if n_inner > 1 else np.full(n_inner, 0.5)

@@ -272,9 +272,8 @@ class PolicyClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # t
         more = [action for action in self.policy_.actions if action not in (PASS, FLAG)]
         if more:
             raise OptionError(
-                f"this policy may also {' or '.join(more)}, and there are two classes only, of what is passed and what "
-                "is flagged",
-                remedy="use decide, which tells what is done with each row.",
+                f"this policy may also {' or '.join(more)}, but predict returns one of two classes, flagged or not",
+                remedy="use decide, which returns the action for each row.",
             )
         flagged = self.decide(X, group=group, id=id) == FLAG
         # The policy may flag the first of the sorted classes.

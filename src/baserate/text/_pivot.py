@@ -181,7 +181,7 @@ GroupKey = tuple[tuple[str, object], ...] | None
 
 CONFUSION_CELLS = {"positive": ("tp", "referred_positives", "fn"), "negative": ("fp", "referred_negatives", "tn")}
 """Class -> cells of its line of a confusion matrix, from left to right; only some policies refer people."""
-_DECISIONS = ("flagged", "referred", "passed")
+_DECISIONS = ("flagged", "referred", "not flagged")
 
 
 class CellFormatter:
@@ -431,10 +431,10 @@ def confusion_table(corner: str, classes: Mapping[str, str], cells: Collection[s
     ]
     columns = list(zip(*lines, strict=True))
     totals = (*(text(*column) for column in columns), text(*(cell for column in columns for cell in column)))
-    referred = "referred_positives" in cells
-    headings = (*(name for name in _DECISIONS if name != "referred" or referred), "total")
+    decisions = [name for name in _DECISIONS if name != "referred" or "referred_positives" in cells]
     # Never transposed: a reader expects truth in rows.
-    return Table(corner, headings, (Section("", (*rows, Row("total", totals))),), upright=True)
+    table = Table(corner, (*decisions, "total"), (Section("", (*rows, Row("total", totals))),), upright=True)
+    return replace(table, narrow=replace(table, columns=(*decisions[:-1], "others", "total")))
 
 
 def group_key(row: TidyRow) -> GroupKey:

@@ -36,7 +36,7 @@ _CAUSES = {
     "positives": "no row is of the class",
     "negatives": "every row is of the class",
     "flagged": "the class is never predicted",
-    "passed": "nothing else is ever predicted",
+    "not_flagged": "nothing else is ever predicted",
     "either": "the class is neither true nor predicted anywhere",
     "chance_disagreement": "the class is true and predicted everywhere, or nowhere",
 }
