@@ -327,7 +327,7 @@ def test_a_two_by_two_is_never_turned(tmp_path: Path) -> None:
                 env={"COLUMNS": "50"}).stdout  # fmt: skip
     table = shown.split("\n\n")[1].splitlines()
     assert [line.split()[0] for line in table] == ["p", "positive", "negative", "total"]
-    assert table[0].split()[-3:] == ["flagged", "others", "total"]
+    assert table[0].split()[-4:] == ["flagged", "not", "flagged", "total"]
 
 
 def test_long_names_stay_apart(tmp_path: Path) -> None:

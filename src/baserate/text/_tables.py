@@ -111,11 +111,13 @@ def render_lines(panel: Table | Block | str, width: int) -> Iterator[list[str]]:
     if not isinstance(panel, Table):
         yield panel.lines(width)
         return
+    if panel.upright:
+        shorter = panel.narrow or panel
+        versions = (panel, shorter, _drop_parentheses(panel), _drop_parentheses(shorter))
+        yield _table_lines(next((each for each in versions if _fits(each, width)), versions[-1]), width)
+        return
     if panel.narrow and not _fits(panel, width):
         yield from (_table_lines(part, width) for part in _split(panel.narrow, width))
-        return
-    if panel.upright:
-        yield _table_lines(panel if _fits(panel, width) else _drop_parentheses(panel), width)
         return
     # First unchanged, then with intervals below their numbers, and only then transposed.
     for fit in (panel, replace(panel, below=True)):
