@@ -62,9 +62,9 @@ def test_a_row_without_what_it_needs_is_skipped_with_the_reason(
 
     monkeypatch.setitem(ROWS, "help", Row("", "", "<=", 1, lame))
     assert main(["help", "--json", str(tmp_path / "bench.json")]) == 0
-    told = capsys.readouterr()
-    assert told.out.split() == ["help", "skipped"]
-    assert "help: there is no browser; get one" in told.err
+    output = capsys.readouterr()
+    assert output.out.split() == ["help", "skipped"]
+    assert "help: there is no browser; get one" in output.err
     (row,) = json.loads((tmp_path / "bench.json").read_text(encoding="utf-8"))["rows"]
     assert (row["ours"], row["reached"], row["note"]) == (None, None, "there is no browser; get one")
 

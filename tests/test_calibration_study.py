@@ -33,11 +33,11 @@ def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 @pytest.mark.slow
 def test_both_tables_are_made(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert calibration.main(["--runs", "4", "--docs"]) == 0
-    told, page = capsys.readouterr().out, small.read_text(encoding="utf-8")
+    output, page = capsys.readouterr().out, small.read_text(encoding="utf-8")
     assert "old" not in page
     assert page.startswith("before\n")
     assert page.endswith("\nafter")
-    for text in (told, page):
+    for text in (output, page):
         assert "| hosmer lemeshow | " in text
         assert "| floor of ece | " in text
         assert "| rmsce debiased | " in text
@@ -48,7 +48,7 @@ def test_the_truth_is_what_many_rows_show() -> None:
     place = calibration.Place((2.0, 2.0), 200_000, (-0.5, 0.8))
     sample, chance = calibration._sample(place, np.random.default_rng(0))  # noqa: SLF001
     for name, value in calibration._truth(place).items():  # noqa: SLF001
-        found = infer.estimate(name, sample, level=0.9999)
-        assert found.low <= value <= found.high, name
-    found = infer.estimate("rmsce_debiased", sample, level=0.9999)
-    assert found.low <= calibration._gap_in_bins(sample, chance) <= found.high  # noqa: SLF001
+        result = infer.estimate(name, sample, level=0.9999)
+        assert result.low <= value <= result.high, name
+    result = infer.estimate("rmsce_debiased", sample, level=0.9999)
+    assert result.low <= calibration._gap_in_bins(sample, chance) <= result.high  # noqa: SLF001

@@ -61,21 +61,21 @@ def every_form() -> list[Calibrator | MulticlassCalibrator]:
 EVERY = every_form()
 
 
-@pytest.mark.parametrize("found", EVERY, ids=lambda found: f"{found.method} {found.form.kind}")
-def test_files_fit_the_schema_and_round_trip(found: Calibrator | MulticlassCalibrator, tmp_path: Path) -> None:
-    check_schema(json.loads(found.to_json()), "map")
+@pytest.mark.parametrize("result", EVERY, ids=lambda result: f"{result.method} {result.form.kind}")
+def test_files_fit_the_schema_and_round_trip(result: Calibrator | MulticlassCalibrator, tmp_path: Path) -> None:
+    check_schema(json.loads(result.to_json()), "map")
     path = tmp_path / "map.json"
-    found.save(path)
+    result.save(path)
     again = load_calibrator(path)
     new = np.random.default_rng(1).dirichlet([1, 1, 1], 50)
-    scores: Floats = new if isinstance(found, MulticlassCalibrator) else new[:, 0]
-    assert np.array_equal(again(scores), found(scores))
-    assert again.to_json() == found.to_json() == path.read_text(encoding="utf-8")
-    assert repr(again) == repr(found)
+    scores: Floats = new if isinstance(result, MulticlassCalibrator) else new[:, 0]
+    assert np.array_equal(again(scores), result(scores))
+    assert again.to_json() == result.to_json() == path.read_text(encoding="utf-8")
+    assert repr(again) == repr(result)
 
 
 def test_every_form_is_saved_and_validated() -> None:
-    kinds = {found.form.kind for found in EVERY}
+    kinds = {result.form.kind for result in EVERY}
     assert kinds == {"log-odds", "line", "knots", "steps", "between", "softmax", "one-vs-rest"}
 
 
@@ -104,12 +104,12 @@ def test_errors_list_the_rows_of_invalid_scores() -> None:
 def test_piecewise_calibrators_store_whether_they_need_probabilities(method: str) -> None:
     """Per cent in place of shares would otherwise all be the highest probability."""
     truth, p = [0, 1, 0, 1, 1], np.array([0.1, 0.3, 0.4, 0.6, 0.9])
-    made = calibrate.fit(tally(truth, p), method)
+    result = calibrate.fit(tally(truth, p), method)
     with pytest.raises(NotAProbabilityError, match="1 of 2 scores lie outside"):
-        made([0.5, 40.0])
+        result([0.5, 40.0])
     of_margins = calibrate.fit(tally(truth, 10 * p), method)
     assert of_margins([40.0]) == of_margins([9.0])
-    assert Calibrator.from_json(made.to_json()).form.of_probabilities
+    assert Calibrator.from_json(result.to_json()).form.of_probabilities
     assert not Calibrator.from_json(of_margins.to_json()).form.of_probabilities
 
 
@@ -182,10 +182,10 @@ WRONG: list[tuple[Callable[[], object], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("made", "words"), WRONG, ids=[words for _, words in WRONG])
-def test_forms_are_validated(made: Callable[[], object], words: str) -> None:
+@pytest.mark.parametrize(("result", "words"), WRONG, ids=[words for _, words in WRONG])
+def test_forms_are_validated(result: Callable[[], object], words: str) -> None:
     with pytest.raises(ShapeError, match=words):
-        made()
+        result()
 
 
 def test_forms_report_whether_they_keep_the_order_of_scores() -> None:
@@ -283,7 +283,7 @@ def test_numbers_survive_exactly() -> None:
 
 @pytest.mark.parametrize("path", sorted(OLD.glob("map-*.json")), ids=lambda path: path.stem)
 def test_calibrators_of_earlier_releases_load(path: Path) -> None:
-    found = load_calibrator(path)
+    result = load_calibrator(path)
     wanted = json.loads(path.with_suffix(".wanted").read_text(encoding="utf-8"))
-    assert found(wanted["scores"]) == pytest.approx(np.array(wanted["probabilities"]), rel=1e-14)
-    assert found.fitted is not None
+    assert result(wanted["scores"]) == pytest.approx(np.array(wanted["probabilities"]), rel=1e-14)
+    assert result.fitted is not None

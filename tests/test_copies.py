@@ -167,21 +167,21 @@ PACKAGES += [".population", ".read", ".report", ".shift", ".sklearn", ".calibrat
 def test_no_public_class_is_left_out() -> None:
     modules = [import_module(f"baserate{package}") for package in PACKAGES]
     public = {name: getattr(module, name) for module in modules for name in module.__all__}
-    found = {name for name, each in public.items() if inspect.isclass(each) and not issubclass(each, Exception)}
-    assert found == {*MAKERS}
+    result = {name for name, each in public.items() if inspect.isclass(each) and not issubclass(each, Exception)}
+    assert result == {*MAKERS}
     for name, make in MAKERS.items():
         assert type(make()).__name__ == name
 
 
 @pytest.fixture(scope="module")
-def made() -> dict[str, Any]:
+def values() -> dict[str, Any]:
     return {name: make() for name, make in (MAKERS | FORMS).items()}
 
 
 @pytest.mark.parametrize("name", [*MAKERS, *FORMS])
-def test_copies_are_equal_and_as_frozen(name: str, made: dict[str, Any]) -> None:
+def test_copies_are_equal_and_as_frozen(name: str, values: dict[str, Any]) -> None:
     for duplicate in HOW.values():
-        check_copy(made[name], duplicate(made[name]))
+        check_copy(values[name], duplicate(values[name]))
 
 
 def check_copy(value: object, again: object) -> None:
@@ -222,8 +222,8 @@ def contents(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:  # noqa: 
 @pytest.mark.parametrize(
     "name", ["Policy", "Results", "Rows", "Tallies", "Report", "Finding", "Calibrator", "Confusions"]
 )
-def test_mappings_cannot_change(name: str, made: dict[str, Any]) -> None:
-    for value in (made[name], sent(made[name]), copy.deepcopy(made[name])):
+def test_mappings_cannot_change(name: str, values: dict[str, Any]) -> None:
+    for value in (values[name], sent(values[name]), copy.deepcopy(values[name])):
         mappings = [getattr(value, field.name) for field in dataclasses.fields(value)]
         frozen = [each for each in mappings if type(each).__name__ == "FrozenMapping"]
         assert frozen
@@ -253,28 +253,28 @@ CHANGES: tuple[Callable[[Any], Any], ...] = (
 
 
 @pytest.mark.slow
-def test_a_drawing_that_was_sent_is_the_same_picture(made: dict[str, Any]) -> None:
-    value = made["Drawing"]
+def test_a_drawing_that_was_sent_is_the_same_picture(values: dict[str, Any]) -> None:
+    value = values["Drawing"]
     for again in (sent(value), copy.deepcopy(value), copy.copy(value)):
         assert again._repr_png_() == value._repr_png_()
         assert again.ax is not value.ax
 
 
-def test_arrays_that_are_shared_stay_so(made: dict[str, Any]) -> None:
+def test_arrays_that_are_shared_stay_so(values: dict[str, Any]) -> None:
     """A tally without weights holds its counts three times, but in memory once."""
     assert TALLY.mass is TALLY.rows
     for how in HOW.values():
         again = how(TALLY)
         assert again.mass is again.rows
-    assert made["Tally"] is TALLY
+    assert values["Tally"] is TALLY
 
 
 def test_process_pools_take_and_give_them() -> None:
     """By spawn, which is what Windows and macOS do: all that is sent is pickled."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        found = pool.submit(measure.summary, TALLIES, threshold=0.5).result(timeout=120)
+        result = pool.submit(measure.summary, TALLIES, threshold=0.5).result(timeout=120)
         compared = pool.submit(infer.compare, ROWS).result(timeout=120)
         report = pool.submit(baserate.evaluate, TRUTH, RISK).result(timeout=120)
-    assert found.to_json() == measure.summary(TALLIES, threshold=0.5).to_json()
+    assert result.to_json() == measure.summary(TALLIES, threshold=0.5).to_json()
     assert compared == infer.compare(ROWS)
     assert report.to_json() == baserate.evaluate(TRUTH, RISK).to_json()

@@ -47,10 +47,10 @@ def toy(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_coverage_is_the_share_of_intervals_with_the_truth() -> None:
-    found = summarize("s", "q", [Bounds(0, 2, 1), Bounds(0, 4, 5), Bounds(1, 1, 1), Refusal("none")])
-    assert (found.kind, found.width) == ("coverage", 2)
-    assert found.value == pytest.approx(2 / 3)
-    assert (found.replicates, found.refused, found.reasons) == (3, 1, ("none",))
+    result = summarize("s", "q", [Bounds(0, 2, 1), Bounds(0, 4, 5), Bounds(1, 1, 1), Refusal("none")])
+    assert (result.kind, result.width) == ("coverage", 2)
+    assert result.value == pytest.approx(2 / 3)
+    assert (result.replicates, result.refused, result.reasons) == (3, 1, ("none",))
     assert not summarize("s", "q", [Bounds(0, 1, 2)] * 20).passes
     near = summarize("s", "q", [Bounds(0, 1, 2 if at < 10 else 1) for at in range(100)])
     assert near.passes
@@ -123,9 +123,9 @@ def test_the_page_has_every_scenario() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("key", tiered(SCENARIOS, lambda key: FIRST[key[0]] == key[1]), ids=" ".join)
 def test_every_scenario_runs(key: tuple[str, str]) -> None:
-    found = coverage_audit.replicate(coverage_audit.Task(key, 0, 1))
-    assert found
-    for quantity, outcomes in found.items():
+    result = coverage_audit.replicate(coverage_audit.Task(key, 0, 1))
+    assert result
+    for quantity, outcomes in result.items():
         for each in outcomes:
             if isinstance(each, Bounds):
                 assert each.low <= each.high, quantity

@@ -10,8 +10,8 @@ from bench import coverage_decide
 @pytest.mark.slow
 def test_corrected_intervals_cover_better_than_apparent_ones() -> None:
     whole = population.binormal(means=(0, 0.5), prevalence=0.1)
-    found = np.mean([coverage_decide.hits(whole, 200, seed) for seed in range(40)], axis=0)
-    shares = dict(zip(coverage_decide.COLUMNS, found, strict=True))
+    result = np.mean([coverage_decide.hits(whole, 200, seed) for seed in range(40)], axis=0)
+    shares = dict(zip(coverage_decide.COLUMNS, result, strict=True))
     assert shares["Youden as seen"] < 0.95
     assert shares["corrected"] > shares["Youden as seen"]
 

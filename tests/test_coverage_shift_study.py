@@ -8,8 +8,8 @@ from bench import coverage_shift
 
 @pytest.mark.slow
 def test_intervals_without_the_validation_error_are_too_short() -> None:
-    found = [coverage_shift.hits(200, 0.5, seed) for seed in range(60)]
-    ours, alone = (np.mean([each[name] for each in found]) for name in ("mlls", "target alone"))
+    result = [coverage_shift.hits(200, 0.5, seed) for seed in range(60)]
+    ours, alone = (np.mean([each[name] for each in result]) for name in ("mlls", "target alone"))
     assert alone < 0.85
     assert ours > 0.88
 

@@ -25,8 +25,8 @@ def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 def test_all_kinds_at_once(names: tuple[str, ...], small: Path, capsys: pytest.CaptureFixture[str]) -> None:
     # So few runs that many a place is studied again.
     coverage.main([*names, "--runs", "8", "--docs"])
-    told = capsys.readouterr()
-    again = re.search(rf"(\d+) of {9 * len(names)} numbers are below 0.945, and studied again", told.err)
+    output = capsys.readouterr()
+    again = re.search(rf"(\d+) of {9 * len(names)} numbers are below 0.945, and studied again", output.err)
     assert again is not None
     assert int(again[1]) > 0
     page = small.read_text(encoding="utf-8")
@@ -35,7 +35,7 @@ def test_all_kinds_at_once(names: tuple[str, ...], small: Path, capsys: pytest.C
     assert "old" not in page
     for name in (each.replace("_", " ") for each in names):
         assert name in page
-        assert name in told.out
+        assert name in output.out
 
 
 def test_a_broken_promise_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

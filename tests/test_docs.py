@@ -18,12 +18,12 @@ ROOT = Path(__file__).parents[1]
 
 def list_tracked() -> set[Path]:
     """What git tracks; where there is no git, as in a source distribution, all that is there but what Sphinx makes."""
-    made = (ROOT / "docs" / "made", ROOT / "docs" / "_build")
+    result = (ROOT / "docs" / "made", ROOT / "docs" / "_build")
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=False)  # noqa: S607
     if listed.returncode == 0:
         files = [ROOT / name for name in listed.stdout.decode().split("\0") if name]
     else:
-        files = [path for path in ROOT.rglob("*") if not any(path.is_relative_to(folder) for folder in made)]
+        files = [path for path in ROOT.rglob("*") if not any(path.is_relative_to(folder) for folder in result)]
     return {path.resolve() for file in files for path in (file, *file.parents) if path.is_relative_to(ROOT)}
 
 
@@ -136,9 +136,9 @@ def test_the_version_is_told_everywhere() -> None:
 
 
 def test_the_number_of_measures_is_told_right() -> None:
-    told = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    assert f"`baserate.measure`: {len(MEASURES)} measures" in told
-    assert f"`baserate.measure.multiclass`: {len(multiclass.MEASURES)} measures" in told
+    output = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert f"`baserate.measure`: {len(MEASURES)} measures" in output
+    assert f"`baserate.measure.multiclass`: {len(multiclass.MEASURES)} measures" in output
 
 
 def test_every_make_target_says_what_it_does() -> None:

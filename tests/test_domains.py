@@ -117,11 +117,11 @@ def test_a_domain_holds_its_ends_and_its_example_and_nothing_beyond(name: str) -
 def test_intervals_are_right_at_both_ends_of_levels(level: float) -> None:
     """Against the definition: Wilson's bounds solve |p − x/n| = z·√(p(1 − p)/n)."""
     z = NormalDist().inv_cdf(0.5 + level / 2) if level < 0.5 else -NormalDist().inv_cdf((1 - level) / 2)
-    found = infer.estimate("sensitivity", baserate.Counts(tp=38, fn=162, fp=1, tn=9), level=level, method="wilson")
+    result = infer.estimate("sensitivity", baserate.Counts(tp=38, fn=162, fp=1, tn=9), level=level, method="wilson")
     x, n = 38, 200
     middle, half = (x + z**2 / 2) / (n + z**2), z / (n + z**2) * sqrt(x * (n - x) / n + z**2 / 4)
-    assert found.low == pytest.approx(middle - half, rel=1e-12)
-    assert found.high == pytest.approx(middle + half, rel=1e-12)
+    assert result.low == pytest.approx(middle - half, rel=1e-12)
+    assert result.high == pytest.approx(middle + half, rel=1e-12)
 
 
 @pytest.mark.quick(2)

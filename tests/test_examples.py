@@ -47,8 +47,8 @@ def test_the_demo_prints_its_numbers_and_leaves_a_page(tmp_path: Path, capsys: p
     area = measure.auc(baserate.curve(tallies["all"]))
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert f"{area:.3f}" in printed
-    found = infer.estimate("auc", tallies["all"])
-    assert f"{found.low:.3f}–{found.high:.3f}" in printed
+    result = infer.estimate("auc", tallies["all"])
+    assert f"{result.low:.3f}–{result.high:.3f}" in printed
     rules = compare_rules(tallies["all"])
     assert rules["least cost"]["cost per person"].value == min(each["cost per person"].value for each in rules.values())
     youden = rules["Youden"]["threshold"]

@@ -14,7 +14,7 @@ TABLE = Confusion.of_matrix([[3, 1], [0, 4]], "xy", truth="rows")
 
 
 @pytest.mark.parametrize(
-    ("given", "error", "told"),
+    ("given", "error", "message"),
     [
         (
             (np.array([0, 1]), SCORE[:1], tuple("abc")),
@@ -26,8 +26,8 @@ TABLE = Confusion.of_matrix([[3, 1], [0, 4]], "xy", truth="rows")
         ((np.array([-1]), SCORE[:1], tuple("abc")), OptionError, "no index into the 3 labels"),
     ],
 )
-def test_class_rows_refuse_what_does_not_fit(given: Any, error: type[Exception], told: str) -> None:  # noqa: ANN401
-    with pytest.raises(error, match=told):
+def test_class_rows_refuse_what_does_not_fit(given: Any, error: type[Exception], message: str) -> None:  # noqa: ANN401
+    with pytest.raises(error, match=message):
         MulticlassRows(*given)
 
 
@@ -40,9 +40,9 @@ def test_class_rows_cannot_be_changed() -> None:
     with pytest.raises(ValueError, match="read-only"):
         rows.score[0, 0] = 1
     given = np.asfortranarray(SCORE)
-    made = baserate.class_scores([0, 1, 2, 0], given)
+    result = baserate.class_scores([0, 1, 2, 0], given)
     given[0, 0] = 9.0
-    assert made.score[0, 0] == 0.6
+    assert result.score[0, 0] == 0.6
 
 
 def test_class_rows_know_their_masses() -> None:

@@ -92,16 +92,16 @@ def test_the_file_can_be_read_by_a_person() -> None:
 
 
 def test_the_key_is_of_the_content_alone() -> None:
-    made: dict[str, Any] = {"by_group": POLICY.by_group, "otherwise": "refer", "attributes": POLICY.attributes}
-    bare = Policy(**made)
-    assert bare.key == Policy(**made, notes=("another",)).key
+    result: dict[str, Any] = {"by_group": POLICY.by_group, "otherwise": "refer", "attributes": POLICY.attributes}
+    bare = Policy(**result)
+    assert bare.key == Policy(**result, notes=("another",)).key
     keys = {
         bare.key,
-        Policy(**made, rule="other").key,
-        Policy(**made, columns={"score": "p"}).key,
-        Policy(**made, chosen_on="cd" * 32).key,
-        Policy(**made | {"otherwise": "pass"}).key,
-        Policy(**made | {"by_group": dict(reversed([*POLICY.by_group.items()]))}).key,
+        Policy(**result, rule="other").key,
+        Policy(**result, columns={"score": "p"}).key,
+        Policy(**result, chosen_on="cd" * 32).key,
+        Policy(**result | {"otherwise": "pass"}).key,
+        Policy(**result | {"by_group": dict(reversed([*POLICY.by_group.items()]))}).key,
     }
     assert len(keys) == 6
 

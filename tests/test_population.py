@@ -32,49 +32,49 @@ class _Half:
 
 
 def test_it_is_frozen_and_compared_by_value() -> None:
-    made = population.binormal(means=(0, 2))
+    result = population.binormal(means=(0, 2))
     with pytest.raises(dataclasses.FrozenInstanceError):
-        made.prevalence = 0.1  # type: ignore[misc]
-    assert made == population.binormal(means=(0, 2))
-    assert made.at_prevalence(0.1) == population.binormal(means=(0, 2), prevalence=0.1)
+        result.prevalence = 0.1  # type: ignore[misc]
+    assert result == population.binormal(means=(0, 2))
+    assert result.at_prevalence(0.1) == population.binormal(means=(0, 2), prevalence=0.1)
     assert repr(population.linear()) == (
         "Population(negative=Linear(rising=False), positive=Linear(rising=True), prevalence=0.5)"
     )
 
 
 def test_tables_of_one_threshold_and_of_many() -> None:
-    made = population.linear(prevalence=0.25)
-    one = made.at(0.5)
+    result = population.linear(prevalence=0.25)
+    one = result.at(0.5)
     assert (one.tp, one.fp, one.fn, one.tn) == (0.1875, 0.1875, 0.0625, 0.5625)
     assert isinstance(one.tp, float)
-    many = made.at(np.array([[inf, 1.0], [0.5, -inf]]))
+    many = result.at(np.array([[inf, 1.0], [0.5, -inf]]))
     assert many.shape == (2, 2)
     assert (many.tp[1, 0], many.flagged[0, 0], many.flagged[0, 1], many.not_flagged[1, 1]) == (one.tp, 0, 0, 0)
-    assert (made.tpr(0.5), made.fpr(0.5)) == (0.75, 0.25)
+    assert (result.tpr(0.5), result.fpr(0.5)) == (0.75, 0.25)
     with pytest.raises(MissingValuesError, match="a threshold is NaN"):
-        made.at(nan)
+        result.at(nan)
     with pytest.raises(MissingValuesError, match="a threshold is NaN"):
-        made.tpr(np.array([0.1, nan]))
+        result.tpr(np.array([0.1, nan]))
 
 
 def test_small_cells_are_as_precise_as_large_ones() -> None:
-    made = population.binormal(means=(0, 1), prevalence=0.5)
-    far = made.at(30.0)
+    result = population.binormal(means=(0, 1), prevalence=0.5)
+    far = result.at(30.0)
     assert far.fp == pytest.approx(0.5 * stats.norm.sf(30), rel=1e-13)
     assert far.tp == pytest.approx(0.5 * stats.norm.sf(29), rel=1e-13)
-    assert made.at(-30.0).fn == pytest.approx(0.5 * stats.norm.cdf(-31), rel=1e-13)
+    assert result.at(-30.0).fn == pytest.approx(0.5 * stats.norm.cdf(-31), rel=1e-13)
     assert population.linear().at(1e-12).fn == pytest.approx(0.5e-24, rel=1e-15)
 
 
 def test_likelihoods_and_posteriors_hold_in_the_tails() -> None:
-    made = population.binormal(means=(0, 1), prevalence=0.01)
+    result = population.binormal(means=(0, 1), prevalence=0.01)
     x = np.array([-40.0, 0.5, 40.0])
-    np.testing.assert_allclose(made.likelihood_ratio(x), np.exp(x - 0.5), rtol=1e-12)
+    np.testing.assert_allclose(result.likelihood_ratio(x), np.exp(x - 0.5), rtol=1e-12)
     odds = 0.01 / 0.99 * np.exp(x - 0.5)
-    np.testing.assert_allclose(made.posterior(x), odds / (1 + odds), rtol=1e-12)
+    np.testing.assert_allclose(result.posterior(x), odds / (1 + odds), rtol=1e-12)
     wide = population.binormal(means=(0, 100))
     assert (wide.likelihood_ratio(1e4), wide.posterior(1e4), wide.posterior(-1e4)) == (inf, 1, 0)
-    np.testing.assert_allclose(made.density(x), 0.01 * stats.norm(1).pdf(x) + 0.99 * stats.norm.pdf(x), rtol=1e-12)
+    np.testing.assert_allclose(result.density(x), 0.01 * stats.norm(1).pdf(x) + 0.99 * stats.norm.pdf(x), rtol=1e-12)
 
 
 def test_atoms_outweigh_densities() -> None:
@@ -89,23 +89,23 @@ def test_atoms_outweigh_densities() -> None:
 
 
 def test_discrete_scores_are_those_of_a_tally() -> None:
-    made = Population(stats.binom(4, 0.25), stats.binom(4, 0.5), 0.4)
+    result = Population(stats.binom(4, 0.25), stats.binom(4, 0.5), 0.4)
     score = np.arange(5.0)
     weight = np.concatenate([0.4 * stats.binom(4, 0.5).pmf(score), 0.6 * stats.binom(4, 0.25).pmf(score)])
     c = curve(tally(np.repeat([True, False], 5), np.tile(score, 2), weight=weight))
-    assert made.auc == pytest.approx(measure.auc(c), rel=1e-14)
-    assert made.average_precision == pytest.approx(measure.average_precision(c), rel=1e-14)
+    assert result.auc == pytest.approx(measure.auc(c), rel=1e-14)
+    assert result.average_precision == pytest.approx(measure.average_precision(c), rel=1e-14)
     for t in (4.0, 2.5, 2.0, 0.0):
-        assert measure.mcc(made.at(t)) == pytest.approx(measure.mcc(c.at(t)), rel=1e-12, nan_ok=True)
+        assert measure.mcc(result.at(t)) == pytest.approx(measure.mcc(c.at(t)), rel=1e-12, nan_ok=True)
     for name in ("pr_auc", "ks", "gini", "cap_area", "lorenz_gini", "accuracy_ratio", "partial_auc"):
-        assert population.exact_value(made, name) == pytest.approx(measure.find_measure(name)(c), rel=1e-12)
+        assert population.exact_value(result, name) == pytest.approx(measure.find_measure(name)(c), rel=1e-12)
 
 
 def test_one_class_may_be_discrete_and_the_other_not() -> None:
-    made = Population(stats.norm(), stats.binom(2, 0.5), 0.5)
-    assert made.auc == pytest.approx(0.25 * 0.5 + 0.5 * stats.norm.cdf(1) + 0.25 * stats.norm.cdf(2), rel=1e-12)
+    result = Population(stats.norm(), stats.binom(2, 0.5), 0.5)
+    assert result.auc == pytest.approx(0.25 * 0.5 + 0.5 * stats.norm.cdf(1) + 0.25 * stats.norm.cdf(2), rel=1e-12)
     turned = Population(stats.binom(2, 0.5), stats.norm(), 0.5)
-    assert turned.auc == pytest.approx(1 - made.auc, rel=1e-12)
+    assert turned.auc == pytest.approx(1 - result.auc, rel=1e-12)
     steps = stats.binom(2, 0.5).sf(-1 + np.arange(3))
     parts = [stats.norm.sf(2), stats.norm.sf(1), 0.5, 1.0]
 
@@ -139,14 +139,14 @@ def test_d_prime() -> None:
 
 
 def test_draws_are_reproducible_and_of_both_kinds() -> None:
-    made = population.beta(negative=(1, 4), positive=(1, 1), prevalence=0.3)
-    one, two = made.draw(500, 7), made.draw(500, np.random.default_rng(7))
+    result = population.beta(negative=(1, 4), positive=(1, 1), prevalence=0.3)
+    one, two = result.draw(500, 7), result.draw(500, np.random.default_rng(7))
     assert (one.truth == two.truth).all()
     assert (one.score == two.score).all()
     assert one.truth.dtype == bool
-    assert (made.draw(500, 8).score != one.score).any()
-    assert {int(made.draw(50, seed).truth.sum()) for seed in range(20)} != {15}
-    assert {int(made.draw(50, seed, positives=15).truth.sum()) for seed in range(20)} == {15}
+    assert (result.draw(500, 8).score != one.score).any()
+    assert {int(result.draw(50, seed).truth.sum()) for seed in range(20)} != {15}
+    assert {int(result.draw(50, seed, positives=15).truth.sum()) for seed in range(20)} == {15}
     # In random order, not class by class.
     assert 0 < np.count_nonzero(one.truth[:100]) < 100
 

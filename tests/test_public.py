@@ -132,13 +132,13 @@ def test_the_version_is_that_of_the_package() -> None:
 
 def test_importing_loads_neither_numpy_nor_anything_slow() -> None:
     def loaded(code: str) -> set[str]:
-        told = subprocess.run(
+        output = subprocess.run(
             [sys.executable, "-c", f"import sys; {code}; print(*sys.modules)"],
             capture_output=True,
             text=True,
             check=True,
         )
-        return set(told.stdout.split())
+        return set(output.stdout.split())
 
     assert "numpy" not in loaded("import baserate")
     used = loaded("import baserate; baserate.measure.auc(baserate.curve(baserate.tally([0, 1], [1, 2])))")

@@ -83,8 +83,8 @@ def test_frames_hold_the_same(results: Results) -> None:
     assert arrow.to_pydict() == flat
     assert list(pandas.columns) == list(flat)
     for name, column in flat.items():
-        told = [None if value is None or value != value else value for value in pandas[name].tolist()]  # noqa: PLR0124
-        assert told == column
+        output = [None if value is None or value != value else value for value in pandas[name].tolist()]  # noqa: PLR0124
+        assert output == column
 
 
 @pytest.mark.parametrize("results", KINDS.values(), ids=KINDS)

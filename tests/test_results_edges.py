@@ -15,7 +15,7 @@ import pytest
 from baserate import OptionError, Results, measure, read
 from baserate._files import write_text
 from baserate._numeric import cumulative
-from tests.measure.test_summary import tallies, told
+from tests.measure.test_summary import select, tallies
 from tests.test_results import CURVES
 
 
@@ -33,8 +33,8 @@ def test_labels_of_unusual_types_are_their_text_in_json() -> None:
 
 
 def test_numbers_of_numpy_are_numbers_in_json() -> None:
-    found = Results({"measure": ["tp"], "value": [np.int64(3)]}, data={"rows": np.uint8(7), "old": np.True_})
-    form = json.loads(found.to_json())
+    result = Results({"measure": ["tp"], "value": [np.int64(3)]}, data={"rows": np.uint8(7), "old": np.True_})
+    form = json.loads(result.to_json())
     assert (form["rows"][0]["value"], form["data"]) == (3, {"rows": 7, "old": True})
 
 
@@ -101,12 +101,12 @@ def test_nothing_is_left_of_a_file_that_could_not_be_written(
 
 def test_a_threshold_of_zero_is_a_threshold() -> None:
     cut = measure.summary(tallies(score="z"), threshold=[0], measures=["f1"])
-    assert told(cut, "measure", "value")[:4] == [("tp", 2), ("fp", 2), ("fn", 1), ("tn", 1)]
+    assert select(cut, "measure", "value")[:4] == [("tp", 2), ("fp", 2), ("fn", 1), ("tn", 1)]
 
 
 def test_scores_from_zero_to_one_are_probabilities() -> None:
     ends = read.tallies({"y": [1, 0], "p": [1.0, 0.0]}, truth="y", score="p")
-    assert {threshold for (threshold,) in told(measure.summary(ends), "threshold")} == {0.5, None}
+    assert {threshold for (threshold,) in select(measure.summary(ends), "threshold")} == {0.5, None}
     assert measure.summary(ends).data["notes"] == []
 
 
@@ -116,8 +116,8 @@ def test_measures_are_usual_all_or_a_list() -> None:
 
 
 def test_measures_may_be_functions() -> None:
-    found = measure.summary(tallies(score="p"), measures=[measure.auc, "f1"])
-    assert {"auc", "f1"} <= {name for (name,) in told(found, "measure")}
+    result = measure.summary(tallies(score="p"), measures=[measure.auc, "f1"])
+    assert {"auc", "f1"} <= {name for (name,) in select(result, "measure")}
 
 
 def test_much_work_is_done_at_once_with_the_same_result(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -133,9 +133,9 @@ def test_many_rows_are_counted_in_the_header() -> None:
 
 def test_labels_that_only_pass_too_many_are_noted_too() -> None:
     table = {"y": [1, 0, 1], "p": [0.9, 0.7, 0.1], "hat": [1, 0, 0], "w": [1, 5, 1]}
-    found = read.tallies(table, truth="y", score="p", predicted="hat", weight="w")
-    assert measure.summary(found, threshold=[0.8]).data["notes"] == []
-    assert measure.summary(found, threshold=[0.95]).data["notes"] == [
+    result = read.tallies(table, truth="y", score="p", predicted="hat", weight="w")
+    assert measure.summary(result, threshold=[0.8]).data["notes"] == []
+    assert measure.summary(result, threshold=[0.95]).data["notes"] == [
         "hat disagrees with p >= 0.95 in 1 of 3 rows; it agrees best with p >= 0.9."
     ]
 

@@ -207,8 +207,8 @@ def reweighed() -> Tally:
 def test_the_mark_of_known_shares_stays_with_what_is_made_of_a_tally() -> None:
     sample = reweighed()
     assert repr(sample) == "Tally(6 rows, 2 distinct scores from 0.4 to 0.9, prevalence 0.5, reweighed)"
-    made = [sample.round_scores(0.5), sample.with_scores([0.2, 0.1]), sample + sample, sum([sample, sample])]
-    assert all(isinstance(each, Tally) and each.reweighed for each in made)
+    result = [sample.round_scores(0.5), sample.with_scores([0.2, 0.1]), sample + sample, sum([sample, sample])]
+    assert all(isinstance(each, Tally) and each.reweighed for each in result)
     assert curve(sample).hull().tally.reweighed
     assert curve(sample).at(0.5).reweighed
     assert curve(sample).counts[1].swap_classes().reweighed

@@ -110,10 +110,10 @@ def expected_chances(policy: Policy, row: Sample) -> list[float | None]:
     """Chance of each action; None where apply refuses the row."""
     if expected_action(policy, row) is None:
         return [None] * len(policy.actions)
-    at, found = row.score or 0.0, policy.treatment(row.groups)
-    if isinstance(found, RandomizedCut):
-        return [found.chances_at(at).get(action, 0.0) for action in policy.actions]
-    return [float(action == found.action(at)) for action in policy.actions]
+    at, result = row.score or 0.0, policy.treatment(row.groups)
+    if isinstance(result, RandomizedCut):
+        return [result.chances_at(at).get(action, 0.0) for action in policy.actions]
+    return [float(action == result.action(at)) for action in policy.actions]
 
 
 def _fits(policy: Policy, row: Sample) -> bool:
@@ -127,10 +127,10 @@ def columns(policy: Policy, rows: Sequence[Sample]) -> dict[str, list[Any]]:
     return {"my risk": [row.score for row in rows], **groups, **rest}
 
 
-def check(policy: Policy, rows: Sequence[Sample], found: Sequence[Sequence[Any]]) -> int:
+def check(policy: Policy, rows: Sequence[Sample], result: Sequence[Sequence[Any]]) -> int:
     """Compare the action, and the chances behind it, of each row; and say how many were compared."""
-    assert len(found) == len(rows)
-    for row, (action, *chances) in zip(rows, found, strict=True):
+    assert len(result) == len(rows)
+    for row, (action, *chances) in zip(rows, result, strict=True):
         assert action == expected_action(policy, row), (policy, row)
         assert not chances or chances == expected_chances(policy, row), (policy, row)
     return len(rows)

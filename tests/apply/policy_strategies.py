@@ -124,8 +124,8 @@ def edges(policy: Policy) -> list[float]:
     """Scores on every threshold and beside it, and far away."""
     every = [
         each
-        for found in policy.by_group.values()
-        for each in (found.cuts if isinstance(found, RandomizedCut) else [found])
+        for result in policy.by_group.values()
+        for each in (result.cuts if isinstance(result, RandomizedCut) else [result])
     ]
     at = [each for cut in every for each in cut.thresholds if isfinite(each)]
     return [*at, *(float(np.nextafter(each, side)) for each in at for side in (-inf, inf)), -0.0, 1e300, -1e300]

@@ -38,59 +38,59 @@ TWO = Policy(
 )
 
 
-def drawn(policy: Policy, scores: Any, **given: Any) -> list[str | None]:  # noqa: ANN401  (columns)
-    found: list[str | None] = apply.actions(policy, scores, **given).text.tolist()
-    return found
+def simulate(policy: Policy, scores: Any, **given: Any) -> list[str | None]:  # noqa: ANN401  (columns)
+    result: list[str | None] = apply.actions(policy, scores, **given).text.tolist()
+    return result
 
 
 @given(cases())
 def test_every_row_gets_the_action_of_the_policy(case: PolicyCase) -> None:
-    found = apply.actions(case.policy, case.scores, **case.arrays)
-    assert found.text.tolist() == case.expected
-    assert found.names == case.policy.actions
-    assert found.is_flagged.tolist() == [each == "flag" for each in case.expected]
-    assert not found.codes.flags.writeable
-    assert found.chances is None
+    result = apply.actions(case.policy, case.scores, **case.arrays)
+    assert result.text.tolist() == case.expected
+    assert result.names == case.policy.actions
+    assert result.is_flagged.tolist() == [each == "flag" for each in case.expected]
+    assert not result.codes.flags.writeable
+    assert result.chances is None
 
 
 @given(cases())
 def test_comparisons_and_lookups_agree(case: PolicyCase) -> None:
     with patch("baserate.apply._policy_lookup._MAX_COMPARISONS", 10**9):
-        compared = drawn(case.policy, case.scores, **case.arrays)
+        compared = simulate(case.policy, case.scores, **case.arrays)
     with patch("baserate.apply._policy_lookup._MAX_COMPARISONS", -1):
-        assert drawn(case.policy, case.scores, **case.arrays) == compared == case.expected
+        assert simulate(case.policy, case.scores, **case.arrays) == compared == case.expected
 
 
 @given(cases(), st.data())
 def test_order_batches_and_splits_change_nothing(case: PolicyCase, data: st.DataObject) -> None:
-    whole = np.array(drawn(case.policy, case.scores, **case.arrays))
+    whole = np.array(simulate(case.policy, case.scores, **case.arrays))
     order = data.draw(st.permutations(range(len(case.scores))))
     at = data.draw(st.integers(0, len(order)))
     for rows in (order[:at], order[at:]):
         part = case.picked(rows)
-        assert drawn(case.policy, part.scores, **part.arrays) == whole[rows].tolist()
+        assert simulate(case.policy, part.scores, **part.arrays) == whole[rows].tolist()
 
 
 @given(cases())
 def test_saved_policies_decide_the_same(tmp_path_factory: pytest.TempPathFactory, case: PolicyCase) -> None:
     file = tmp_path_factory.getbasetemp() / "policy.json"
     case.policy.save(file)
-    assert drawn(Policy.load(file), case.scores, **case.arrays) == case.expected
+    assert simulate(Policy.load(file), case.scores, **case.arrays) == case.expected
 
 
 @given(cases())
 def test_chances_are_those_of_the_policy(case: PolicyCase) -> None:
-    found = apply.actions(case.policy, case.scores, **case.arrays, chances=True)
-    assert found.chances is not None
-    assert tuple(found.chances) == case.policy.actions
-    every = np.array(list(found.chances.values()))
+    result = apply.actions(case.policy, case.scores, **case.arrays, chances=True)
+    assert result.chances is not None
+    assert tuple(result.chances) == case.policy.actions
+    every = np.array(list(result.chances.values()))
     assert np.allclose(every.sum(axis=0), 1, rtol=0, atol=1e-9)
     # What is done had a chance to be.
-    assert (every[found.codes, np.arange(len(found))] > 0).all()
+    assert (every[result.codes, np.arange(len(result))] > 0).all()
     for at, (score, group) in enumerate(zip(case.scores, case.groups, strict=True)):
         treatment = case.policy.treatment(group)
         wanted = treatment.chances_at(score) if isinstance(treatment, RandomizedCut) else {treatment.action(score): 1.0}
-        assert {name: each[at] for name, each in found.chances.items() if each[at]} == {
+        assert {name: each[at] for name, each in result.chances.items() if each[at]} == {
             name: chance for name, chance in wanted.items() if chance
         }
 
@@ -101,15 +101,15 @@ def test_randomized_actions_have_the_expected_frequency() -> None:
     many = 10**6
     scores, truth = rng.random(many), rng.random(many) < 0.3
     three = RandomizedCut((Cut((0.2, 0.7), ("pass", "refer", "flag")), Cut((0.5,)), Cut((0.9,))), (0.2, 0.5, 0.3))
-    found = apply.actions(Policy(by_group={(): three}, otherwise="refuse"), scores, id=np.arange(many), chances=True)
-    assert found.chances is not None
+    result = apply.actions(Policy(by_group={(): three}, otherwise="refuse"), scores, id=np.arange(many), chances=True)
+    assert result.chances is not None
     tables = three.tables(curve(tally(truth, scores)))
-    for at, name in enumerate(found.names):
-        p = found.chances[name]
+    for at, name in enumerate(result.names):
+        p = result.chances[name]
         for among, wanted in ((truth, tables[name].tp), (~truth, tables[name].fp)):
             deviation = np.sqrt((p * (1 - p))[among].sum())
             assert p[among].sum() == pytest.approx(wanted)
-            assert abs((found.codes[among] == at).sum() - wanted) < 5 * deviation
+            assert abs((result.codes[among] == at).sum() - wanted) < 5 * deviation
 
 
 # The first 13 digits that `printf 'k:7' | sha256sum` prints, and so on.
@@ -132,30 +132,30 @@ def test_random_number_depends_on_key_and_id_only() -> None:
     names = [*VECTORS, "a:b"]
     wanted = ["flag" if random_number(DRAWN.key, name) < RANGE // 2 else "pass" for name in names]
     assert {*wanted} == {"pass", "flag"}
-    assert drawn(DRAWN, [0.5] * len(names), id=names) == wanted
+    assert simulate(DRAWN, [0.5] * len(names), id=names) == wanted
     whole = [7, 2**63 - 1]
-    assert drawn(DRAWN, [0.5, 0.5], id=whole) == drawn(DRAWN, [0.5, 0.5], id=[str(each) for each in whole])
+    assert simulate(DRAWN, [0.5, 0.5], id=whole) == simulate(DRAWN, [0.5, 0.5], id=[str(each) for each in whole])
 
 
 def test_cut_begins_at_its_first_random_number() -> None:
     three = RandomizedCut((Cut((), ("a",)), Cut((), ("b",)), Cut((), ("c",))), (0.25, 0.5, 0.25))
     first, second = three.edges
-    found = np.array([0, first - 1, first, second - 1, second, RANGE - 1], dtype=np.uint64)
-    with patch("baserate.apply._arrays.random_numbers", lambda *_: found):
-        assert drawn(Policy(by_group={(): three}, otherwise="refuse"), [0.5] * 6, id=range(6)) == list("aabbcc")
+    result = np.array([0, first - 1, first, second - 1, second, RANGE - 1], dtype=np.uint64)
+    with patch("baserate.apply._arrays.random_numbers", lambda *_: result):
+        assert simulate(Policy(by_group={(): three}, otherwise="refuse"), [0.5] * 6, id=range(6)) == list("aabbcc")
 
 
 def test_only_rows_whose_cuts_disagree_are_hashed(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[list[str]] = []
+    observed: list[list[str]] = []
 
     def noted(key: str, texts: list[str]) -> RandomNumbers:
-        seen.append(texts)
+        observed.append(texts)
         return random_numbers(key, texts)
 
     monkeypatch.setattr("baserate.apply._arrays.random_numbers", noted)
     apply.actions(DRAWN, [0.1, 0.5, 0.9, 0.4, 0.7], id=["a", "b", "c", "d", "e"])
     apply.actions(DRAWN, [0.1, 0.9], id=["a", "b"])
-    assert seen == [["b", "d"]]
+    assert observed == [["b", "d"]]
 
 
 @pytest.mark.parametrize(
@@ -176,15 +176,19 @@ def test_only_rows_whose_cuts_disagree_are_hashed(monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize("ids", [["a", "é", "007"], [1, -7, 2**62]])
 def test_ids_may_stand_in_any_column(make: Any, ids: list[Any]) -> None:  # noqa: ANN401
     scores = [0.5, 0.6, 0.45]
-    assert drawn(DRAWN, scores, id=make(ids)) == [DRAWN.action(x, id=each) for x, each in zip(scores, ids, strict=True)]
+    assert simulate(DRAWN, scores, id=make(ids)) == [
+        DRAWN.action(x, id=each) for x, each in zip(scores, ids, strict=True)
+    ]
 
 
 def test_ids_beyond_64_bits() -> None:
     great = [2**63, -1, 2**64 - 1, 10**30]
-    assert drawn(DRAWN, [0.5] * 4, id=great) == [DRAWN.action(0.5, id=each) for each in great]
+    assert simulate(DRAWN, [0.5] * 4, id=great) == [DRAWN.action(0.5, id=each) for each in great]
     unsigned = np.array([2**63, 2**64 - 1], dtype=np.uint64)
-    assert drawn(DRAWN, [0.5] * 2, id=unsigned) == [DRAWN.action(0.5, id=each) for each in unsigned]
-    assert drawn(DRAWN, [0.5] * 2, id=pd.array([2**62, 1], dtype="Int64")) == drawn(DRAWN, [0.5] * 2, id=[2**62, 1])
+    assert simulate(DRAWN, [0.5] * 2, id=unsigned) == [DRAWN.action(0.5, id=each) for each in unsigned]
+    assert simulate(DRAWN, [0.5] * 2, id=pd.array([2**62, 1], dtype="Int64")) == simulate(
+        DRAWN, [0.5] * 2, id=[2**62, 1]
+    )
 
 
 @pytest.mark.parametrize(
@@ -230,14 +234,14 @@ def test_invalid_ids_are_refused(ids: Any, error: type[Exception], message: str)
 
 def test_only_randomized_policies_use_ids() -> None:
     sure = Policy(by_group={(): Cut((0.5,))}, otherwise="refuse")
-    assert drawn(sure, [0.4, 0.6], id=[None, 1.5]) == ["pass", "flag"]
+    assert simulate(sure, [0.4, 0.6], id=[None, 1.5]) == ["pass", "flag"]
 
 
 def test_duplicate_ids_are_noted() -> None:
-    found = apply.actions(DRAWN, [0.5, 0.6, 0.9, 0.5, 0.1], id=["a", "a", "a", "b", "b"])
-    (note,) = found.notes
+    result = apply.actions(DRAWN, [0.5, 0.6, 0.9, 0.5, 0.1], id=["a", "a", "a", "b", "b"])
+    (note,) = result.notes
     assert note.startswith("1 of 3 randomized rows share an id in 'id' with another")
-    assert found.codes[0] == found.codes[1]
+    assert result.codes[0] == result.codes[1]
     assert apply.actions(DRAWN, [0.5, 0.9, 0.9], id=["a", "a", "b"]).notes == ()
 
 
@@ -262,18 +266,18 @@ def test_duplicate_ids_are_noted() -> None:
 )
 def test_groups_may_stand_in_any_column(make: Any) -> None:  # noqa: ANN401
     labels = ["m", "f", "m", "f"]
-    assert drawn(SEXES, [0.5, 0.5, 0.7, 0.1], group=make(labels)) == ["pass", "flag", "flag", "pass"]
+    assert simulate(SEXES, [0.5, 0.5, 0.7, 0.1], group=make(labels)) == ["pass", "flag", "flag", "pass"]
     refers = Policy(by_group=SEXES.by_group, otherwise="refer", attributes=("sex",))
-    assert drawn(refers, [0.5, 0.5, 0.7], group=make(["m", None, "f"])) == ["pass", "refer", "flag"]
+    assert simulate(refers, [0.5, 0.5, 0.7], group=make(["m", None, "f"])) == ["pass", "refer", "flag"]
 
 
 def test_labels_match_by_their_text() -> None:
     by_number = Policy(by_group={(1,): Cut((0.4,)), (2,): Cut((0.6,))}, otherwise="refer", attributes=("site",))
     for column in ([1, 2, 3], ["1", "2", "3"], [1.0, 2.0, 3.0], pd.Series([1, 2, None]), pd.Categorical([1, 2, 3])):
-        assert drawn(by_number, [0.5] * 3, group=column) == ["flag", "pass", "refer"]
+        assert simulate(by_number, [0.5] * 3, group=column) == ["flag", "pass", "refer"]
     flags = Policy(by_group={(True,): Cut((), ("flag",))}, otherwise="pass", attributes=("urgent",))
     for column in ([True, False], np.array([True, False]), ["true", "1"], ["TRUE", "False"], pl.Series([True, None])):
-        assert drawn(flags, [0.5, 0.5], group=column) == ["flag", "pass"]
+        assert simulate(flags, [0.5, 0.5], group=column) == ["flag", "pass"]
 
 
 @pytest.mark.parametrize("column", [[1, True, "1", 1.0, None], [True, 1.0, 1, None, "1"], [None, "1", 1, 1.0, True]])
@@ -284,16 +288,16 @@ def test_labels_of_several_types_stay_distinct_in_any_order(column: list[Any]) -
     wanted = [policy.action(0.5, [each]) for each in column]
     assert [*map(wanted.count, ("flag", "pass", "refer"))] == [2, 1, 2]
     for make in (list, lambda labels: np.array(labels, dtype=object), lambda labels: pd.Series(labels, dtype=object)):
-        assert drawn(policy, [0.5] * 5, group=make(column)) == wanted
+        assert simulate(policy, [0.5] * 5, group=make(column)) == wanted
 
 
 def test_several_attributes_are_named_or_in_order() -> None:
     scores, sex, site = [0.5] * 5, ["f", "m", "m", "f", None], ["1", "2", "1", "2", "1"]
     wanted = ["flag", "pass", "pass", "refer", "refer"]
-    assert drawn(TWO, scores, group={"site": site, "sex": sex}) == wanted
+    assert simulate(TWO, scores, group={"site": site, "sex": sex}) == wanted
     assert (
-        drawn(TWO, scores, group=[sex, site])
-        == drawn(TWO, scores, group=(pd.Categorical(sex), pl.Series(site)))
+        simulate(TWO, scores, group=[sex, site])
+        == simulate(TWO, scores, group=(pd.Categorical(sex), pl.Series(site)))
         == wanted
     )
 
@@ -305,7 +309,7 @@ def test_groups_that_share_a_label_of_another_attribute_stay_distinct() -> None:
     rows = [(f"a{i}", f"b{j}", k) for i, j, k in rng.integers(0, [110, 8, 4], (500, 3)).tolist()] + list(many)
     scores = rng.random(len(rows)).tolist()
     wanted = [policy.action(x, row) for x, row in zip(scores, rows, strict=True)]
-    assert drawn(policy, scores, group=list(zip(*rows, strict=True))) == wanted
+    assert simulate(policy, scores, group=list(zip(*rows, strict=True))) == wanted
 
 
 @pytest.mark.parametrize(
@@ -354,12 +358,12 @@ def test_scores_that_are_missing_are_refused_with_their_rows_or_kept(bad: float 
     ):
         apply.actions(SEXES, scores, group=["f"] * 4)
     # Nothing is decided, so that the group does not matter.
-    found = apply.actions(SEXES, scores, group=["f", "x", "m", None], missing="keep", chances=True)
-    assert found.text.tolist() == ["flag", None, "flag", None]
-    assert (found.codes.tolist(), found.is_flagged.tolist()) == ([1, -1, 1, -1], [True, False, True, False])
-    assert found.chances is not None
-    assert np.array_equal(found.chances["pass"], [0, nan, 0, nan], equal_nan=True)
-    assert repr(found) == "Actions(4 rows: pass 0, flag 2)"
+    result = apply.actions(SEXES, scores, group=["f", "x", "m", None], missing="keep", chances=True)
+    assert result.text.tolist() == ["flag", None, "flag", None]
+    assert (result.codes.tolist(), result.is_flagged.tolist()) == ([1, -1, 1, -1], [True, False, True, False])
+    assert result.chances is not None
+    assert np.array_equal(result.chances["pass"], [0, nan, 0, nan], equal_nan=True)
+    assert repr(result) == "Actions(4 rows: pass 0, flag 2)"
 
 
 def test_scores_of_four_bytes_are_compared_exactly() -> None:
@@ -367,22 +371,22 @@ def test_scores_of_four_bytes_are_compared_exactly() -> None:
     policy = Policy(
         by_group={("a",): Cut((0.1,)), ("b",): Cut((float(single[0]) + 1e-12,))}, otherwise="refuse", attributes=("g",)
     )
-    assert drawn(policy, single, group=["a", "b"]) == ["flag", "pass"]
-    assert drawn(Policy(by_group={(): Cut((0.1 + 1e-12,))}, otherwise="refuse"), single) == ["flag", "flag"]
+    assert simulate(policy, single, group=["a", "b"]) == ["flag", "pass"]
+    assert simulate(Policy(by_group={(): Cut((0.1 + 1e-12,))}, otherwise="refuse"), single) == ["flag", "flag"]
 
 
 def test_more_actions_than_a_byte_can_number() -> None:
     bands = Cut(tuple(range(1, 300)), tuple(f"band {at}" for at in range(300)))
-    found = apply.actions(Policy(by_group={(): bands}, otherwise="refuse"), np.arange(300))
-    assert found.text.tolist() == list(bands.actions)
+    result = apply.actions(Policy(by_group={(): bands}, otherwise="refuse"), np.arange(300))
+    assert result.text.tolist() == list(bands.actions)
 
 
 @pytest.mark.parametrize("size", [0, 1, 2**15, 10**6 + 1])
 def test_any_number_of_rows(size: int) -> None:
     scores, sex = np.linspace(0, 1, size), np.arange(size, dtype=np.int8) % 2
-    found = apply.actions(SEXES, scores, group=pd.Categorical.from_codes(sex, ["f", "m"]))
-    assert np.array_equal(found.is_flagged, scores >= np.where(sex, 0.6, 0.4))
-    assert len(found) == len(found.text) == size
+    result = apply.actions(SEXES, scores, group=pd.Categorical.from_codes(sex, ["f", "m"]))
+    assert np.array_equal(result.is_flagged, scores >= np.where(sex, 0.6, 0.4))
+    assert len(result) == len(result.text) == size
 
 
 def test_invalid_options() -> None:

@@ -22,8 +22,8 @@ from tests.apply.policy_strategies import PolicyCase, cases
 @pytest.fixture
 def engine() -> Iterator[duckdb.DuckDBPyConnection]:
     """Open an engine of our own."""
-    with duckdb.connect() as found:
-        yield found
+    with duckdb.connect() as result:
+        yield result
 
 
 @pytest.mark.quick(8)
@@ -32,9 +32,9 @@ def engine() -> Iterator[duckdb.DuckDBPyConnection]:
 def test_every_relation_is_decided_as_the_policy_says(name: str, ids: str, engine: duckdb.DuckDBPyConnection) -> None:
     rows, policy = rows_of(IDS[ids] * 5, seed=2), POLICIES[name]
     relation = engine.from_arrow(table(rows, pa.uint64() if ids == "large" else None))
-    found = apply_to_relation(make_task(policy), relation)
-    assert found.columns == [*relation.columns, "action"]
-    assert [row[-1] for row in found.fetchall()] == [expected_action(policy, row) for row in rows]
+    result = apply_to_relation(make_task(policy), relation)
+    assert result.columns == [*relation.columns, "action"]
+    assert [row[-1] for row in result.fetchall()] == [expected_action(policy, row) for row in rows]
 
 
 @pytest.mark.parametrize("name", ["groups", "combinations", "of three"])
@@ -43,18 +43,18 @@ def test_many_groups_are_conditions_instead_of_lists(
 ) -> None:
     rows, policy = rows_of(range(50)), POLICIES[name]
     decision, relation = make_task(policy, chances=True), engine.from_arrow(table(rows))
-    found = apply_to_relation(decision, relation).fetchall()
+    result = apply_to_relation(decision, relation).fetchall()
     monkeypatch.setattr("baserate.apply._duckdb._MAX_COMBINATIONS", 0)
-    assert apply_to_relation(decision, relation).fetchall() == found
-    assert [row[len(NAMES)] for row in found] == [expected_action(policy, row) for row in rows]
+    assert apply_to_relation(decision, relation).fetchall() == result
+    assert [row[len(NAMES)] for row in result] == [expected_action(policy, row) for row in rows]
 
 
 @given(cases())
 @settings(max_examples=20, deadline=None)
 def test_any_policy_decides_any_row_as_it_says(case: PolicyCase) -> None:
     with duckdb.connect() as engine:
-        found = apply_to_relation(make_task(case.policy), engine.from_arrow(pa.table(case.columns))).fetchall()
-    assert [row[-1] for row in found] == case.expected
+        result = apply_to_relation(make_task(case.policy), engine.from_arrow(pa.table(case.columns))).fetchall()
+    assert [row[-1] for row in result] == case.expected
 
 
 @pytest.mark.quick(1)
@@ -95,9 +95,9 @@ def test_labels_of_any_type_match_by_their_text(
 ) -> None:
     by_group = {("other",): Cut((0.1,))} | ({} if label is None else {(label,): Cut((), ("here",))})
     policy = Policy(by_group=by_group, otherwise="elsewhere", attributes=("site",))
-    found = apply_to_relation(make_task(policy, score="Risk"), engine.sql(TYPED.format(label=sql, id="1")))
-    assert found.columns == ["site", "who", "Risk", "action"]
-    assert found.fetchall()[0][-1] == ("elsewhere" if label is None else "here")
+    result = apply_to_relation(make_task(policy, score="Risk"), engine.sql(TYPED.format(label=sql, id="1")))
+    assert result.columns == ["site", "who", "Risk", "action"]
+    assert result.fetchall()[0][-1] == ("elsewhere" if label is None else "here")
 
 
 @pytest.mark.parametrize(
@@ -113,14 +113,14 @@ def test_ids_of_any_type_are_hashed_as_they_are_written(sql: str, text: str, eng
     for odds in np.linspace(0.1, 0.9, 9):  # of different keys
         policy = Policy(by_group={(): RandomizedCut((Cut((0.3,)), Cut((0.6,))), (odds, 1 - odds))}, otherwise="refuse")
         relation = engine.sql(TYPED.format(label="NULL", id=sql))
-        found = apply_to_relation(make_task(policy, score="Risk", id="who"), relation).fetchall()
-        assert found[0][-1] == policy.action(0.5, id=text)
+        result = apply_to_relation(make_task(policy, score="Risk", id="who"), relation).fetchall()
+        assert result[0][-1] == policy.action(0.5, id=text)
 
 
 def test_relations_stay_lazy_and_fail_when_they_are_read(engine: duckdb.DuckDBPyConnection) -> None:
     policy = POLICIES["groups"]
     strict = Policy(by_group=policy.by_group, otherwise="refuse", attributes=("site",), columns=COLUMNS)
-    for label, id_, risk, told in (
+    for label, id_, risk, output in (
         ("'x'", "1", "0.5", "a row is of a group that this policy refuses"),
         ("'f'", "NULL::BIGINT", "0.5", "a row has no id, which this randomized policy needs"),
         ("'f'", "1", "'nan'", "a score is missing"),
@@ -129,7 +129,7 @@ def test_relations_stay_lazy_and_fail_when_they_are_read(engine: duckdb.DuckDBPy
             make_task(strict), engine.sql(f"SELECT {label} AS site, {id_} AS who, {risk}::DOUBLE AS risk")
         )
         assert relation.columns == ["site", "who", "risk", "action"]
-        with pytest.raises(duckdb.InvalidInputException, match=told):
+        with pytest.raises(duckdb.InvalidInputException, match=output):
             relation.fetchall()
 
 
@@ -138,5 +138,5 @@ def test_ids_that_are_written_in_several_ways_are_refused(kind: str, engine: duc
     relation = engine.sql(TYPED.format(label="NULL", id=f"NULL::{kind}"))
     with pytest.raises(OptionError, match=rf"ids in 'who' hold {kind}; expected whole numbers or text"):
         apply_to_relation(make_task(POLICIES["lottery"], score="Risk"), relation)
-    found = apply_to_relation(make_task(POLICIES["plain"], score="Risk", id="who"), relation)  # which draws no lots
-    assert found.fetchall()[0][-1] == "flag"
+    result = apply_to_relation(make_task(POLICIES["plain"], score="Risk", id="who"), relation)  # which draws no lots
+    assert result.fetchall()[0][-1] == "flag"

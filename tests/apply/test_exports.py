@@ -22,15 +22,15 @@ def in_sql(expression: str, columns: dict[str, Any]) -> Floats:
     """Run an expression in the embedded engine; NULL is NaN."""
     with duckdb.connect() as engine:
         engine.register("rows", {name: np.asarray(column) for name, column in columns.items()})
-        found = engine.table("rows").project(f"{expression} AS found").fetchnumpy()["found"]
-        return np.asarray(np.ma.filled(found.astype(float), np.nan))
+        result = engine.table("rows").project(f"{expression} AS found").fetchnumpy()["found"]
+        return np.asarray(np.ma.filled(result.astype(float), np.nan))
 
 
 def in_python(source: str, rows: Sequence[Any], name: str = "calibrated") -> Floats:
     """Run an exported function on every row."""
-    made: dict[str, Any] = {}
-    exec(compile(source, "exported", "exec"), made)  # noqa: S102  (it is ours)
-    return np.array([made[name](row) for row in rows])
+    result: dict[str, Any] = {}
+    exec(compile(source, "exported", "exec"), result)  # noqa: S102  (it is ours)
+    return np.array([result[name](row) for row in rows])
 
 
 @pytest.mark.quick(6)
@@ -71,16 +71,16 @@ def test_every_form_of_several_classes_is_the_same(name: str) -> None:
     assert isinstance(sql, dict)
     assert list(sql) == list(LABELS)
     columns = {f"p_{label}": p[:, at] for at, label in enumerate(LABELS)}
-    found = np.column_stack([in_sql(each, columns) for each in sql.values()])
-    np.testing.assert_allclose(found, wanted, **CLOSE)
+    result = np.column_stack([in_sql(each, columns) for each in sql.values()])
+    np.testing.assert_allclose(result, wanted, **CLOSE)
     np.testing.assert_allclose(in_python(apply.as_python(map_), p.tolist()), wanted, **CLOSE)
 
 
 def test_sql_is_null_where_a_score_is_invalid() -> None:
     x = np.array([0.5, np.nan, np.inf, -np.inf, -0.1, 1.1])
     assert np.isnan(in_sql(str(apply.as_sql(mapped(FORMS["rarer"]))), {"risk": x})).tolist() == [False] + [True] * 5
-    found = in_sql(str(apply.as_sql(mapped(FORMS["two knots"]))), {"risk": x})
-    assert np.isnan(found).tolist() == [False, True, True, True, False, False]
+    result = in_sql(str(apply.as_sql(mapped(FORMS["two knots"]))), {"risk": x})
+    assert np.isnan(result).tolist() == [False, True, True, True, False, False]
     with duckdb.connect() as engine:
         nothing = engine.sql("SELECT NULL::DOUBLE AS risk")
         assert nothing.project(str(apply.as_sql(mapped(FORMS["line"])))).fetchall() == [(None,)]
@@ -91,8 +91,8 @@ def test_sql_takes_numbers_of_any_type(kind: str) -> None:
     with duckdb.connect() as engine:
         given = engine.sql("SELECT * FROM (VALUES (0), (0.25), (1)) AS t(x)").project(f"x::{kind} AS risk")
         rows = given.project(f"risk::DOUBLE, {apply.as_sql(mapped(FORMS['beta']))}")
-        x, found = zip(*rows.fetchall(), strict=True)
-    np.testing.assert_allclose(found, mapped(FORMS["beta"])(x), **CLOSE)
+        x, result = zip(*rows.fetchall(), strict=True)
+    np.testing.assert_allclose(result, mapped(FORMS["beta"])(x), **CLOSE)
 
 
 def test_pieces_are_nested_no_deeper_than_a_search_goes() -> None:
@@ -118,18 +118,20 @@ import sys
 for at in range({len(FORMS)}):
     print(__import__(f"m{{at}}").f(0.25))
 print("numpy" in sys.modules)"""
-    told = subprocess.run([sys.executable, "-S", "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
-    *found, numpy = told.stdout.split()
+    output = subprocess.run(
+        [sys.executable, "-S", "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    *result, numpy = output.stdout.split()
     assert numpy == "False"
-    np.testing.assert_allclose([*map(float, found)], [mapped(form)([0.25])[0] for form in FORMS.values()], **CLOSE)
+    np.testing.assert_allclose([*map(float, result)], [mapped(form)([0.25])[0] for form in FORMS.values()], **CLOSE)
 
 
 def test_docstring_of_a_function_describes_its_origin() -> None:
-    made: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     fitted = Calibrator(Line(0.0, 1.0), method="logistic", fitted=FitSource("abc", 1234, 0.1), positive='"ill"\\')
-    exec(apply.as_python(fitted, name="sure"), made)  # noqa: S102  (it is ours)
-    told = made["sure"].__doc__
-    assert told == 'Probability of "ill"\\, by logistic, fitted on 1234 rows (abc). Written by baserate.'
+    exec(apply.as_python(fitted, name="sure"), result)  # noqa: S102  (it is ours)
+    output = result["sure"].__doc__
+    assert output == 'Probability of "ill"\\, by logistic, fitted on 1234 rows (abc). Written by baserate.'
 
 
 @pytest.mark.parametrize(

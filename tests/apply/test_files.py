@@ -45,9 +45,9 @@ def new(path: Path, name: str = "risk_calibrated") -> list[float]:
 def test_text_stays_unchanged(tmp_path: Path) -> None:
     (tmp_path / "in.csv").write_text(CSV)
     assert apply.file(MAP, tmp_path / "in.csv", tmp_path / "out.csv").rows == 3
-    given, found = (list(csv.reader(io.StringIO((tmp_path / name).read_text()))) for name in ("in.csv", "out.csv"))
-    assert [row[:3] for row in found] == given
-    assert found[0][3:] == ["risk_calibrated"]
+    given, result = (list(csv.reader(io.StringIO((tmp_path / name).read_text()))) for name in ("in.csv", "out.csv"))
+    assert [row[:3] for row in result] == given
+    assert result[0][3:] == ["risk_calibrated"]
     assert new(tmp_path / "out.csv") == WANTED
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.csv", "out.csv"]
 
@@ -80,10 +80,10 @@ def test_types_survive_where_there_are_any(tmp_path: Path) -> None:
     )
     write(table, tmp_path / "in.parquet")
     apply.file(MAP, tmp_path / "in.parquet", tmp_path / "out.parquet")
-    found = pq.read_table(tmp_path / "out.parquet")
-    assert found.select(table.column_names).to_pydict() == table.to_pydict()
-    assert found.schema.field("risk").type == pa.float32()
-    assert found["risk_calibrated"].to_pylist() == MAP(np.array([0.5, 0.1], dtype=np.float32)).tolist()
+    result = pq.read_table(tmp_path / "out.parquet")
+    assert result.select(table.column_names).to_pydict() == table.to_pydict()
+    assert result.schema.field("risk").type == pa.float32()
+    assert result["risk_calibrated"].to_pylist() == MAP(np.array([0.5, 0.1], dtype=np.float32)).tolist()
 
 
 def test_json_values_stay_unchanged(tmp_path: Path) -> None:
@@ -124,8 +124,8 @@ def test_several_classes_have_a_column_each(form: str, tmp_path: Path) -> None:
     p = np.random.default_rng(3).dirichlet([1, 1, 1], 20)
     pq.write_table(pa.table({f"p_{label}": p[:, at] for at, label in enumerate(LABELS)}), tmp_path / "in.parquet")
     apply.file(classed(CLASS_FORMS[form]), tmp_path / "in.parquet", tmp_path / "out.parquet")
-    found = np.array([list(row.values())[3:] for row in read(tmp_path / "out.parquet")])
-    np.testing.assert_allclose(found, classed(CLASS_FORMS[form])(p), **CLOSE)
+    result = np.array([list(row.values())[3:] for row in read(tmp_path / "out.parquet")])
+    np.testing.assert_allclose(result, classed(CLASS_FORMS[form])(p), **CLOSE)
 
 
 def test_bounds_are_two_more_columns(tmp_path: Path) -> None:
@@ -143,10 +143,10 @@ def test_many_rows_keep_their_order(tmp_path: Path) -> None:
     pq.write_table(pa.table({"at": np.arange(len(x)), "risk": x}), tmp_path / "in.parquet", row_group_size=30_000)
     knots = mapped(FORMS["many knots"])
     assert apply.file(knots, tmp_path / "in.parquet", tmp_path / "out.parquet").rows == len(x)
-    found = pq.read_table(tmp_path / "out.parquet")
-    assert np.array_equal(found["at"].to_numpy(), np.arange(len(x)))
-    assert np.array_equal(found["risk"].to_numpy(), x)
-    assert np.array_equal(found["risk_calibrated"].to_numpy(), knots(x))
+    result = pq.read_table(tmp_path / "out.parquet")
+    assert np.array_equal(result["at"].to_numpy(), np.arange(len(x)))
+    assert np.array_equal(result["risk"].to_numpy(), x)
+    assert np.array_equal(result["risk_calibrated"].to_numpy(), knots(x))
 
 
 @pytest.mark.parametrize("source", ["part-*.csv", ".", ["part-1.csv", "part-2.csv"]])
@@ -207,8 +207,8 @@ def test_missing_scores_can_be_kept(tmp_path: Path) -> None:
     kept = [row["risk_calibrated"] for row in read(tmp_path / "out.csv")]
     assert kept == [str(WANTED[0]), "", "", "", "", str(WANTED[2])]
     apply.file(MAP, tmp_path / "in.parquet", tmp_path / "out.parquet", missing="keep")
-    found = [row["risk_calibrated"] for row in read(tmp_path / "out.parquet")]
-    assert found == [WANTED[0], None, None, None, WANTED[2]]
+    result = [row["risk_calibrated"] for row in read(tmp_path / "out.parquet")]
+    assert result == [WANTED[0], None, None, None, WANTED[2]]
 
 
 def test_classes_that_all_are_impossible_are_refused(tmp_path: Path) -> None:
@@ -243,11 +243,11 @@ BAD: dict[str, tuple[str, str, dict[str, Any], type[BaserateError], str]] = {
 
 @pytest.mark.parametrize("name", BAD)
 def test_failures_leave_no_files_behind(name: str, tmp_path: Path) -> None:
-    text, target, asked, error, message = BAD[name]
+    text, target, query, error, message = BAD[name]
     (tmp_path / "in.csv").write_text(text)
     (tmp_path / "folder.csv").mkdir()
     with pytest.raises(error) as refused:
-        apply.file(MAP, tmp_path / "in.csv", tmp_path / target, **asked)
+        apply.file(MAP, tmp_path / "in.csv", tmp_path / target, **query)
     assert message in str(refused.value)
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["folder.csv", "in.csv"]
     assert (tmp_path / "in.csv").read_text() == text
@@ -288,19 +288,19 @@ def test_files_must_be_of_one_form(tmp_path: Path) -> None:
 
 def test_progress_can_be_watched(tmp_path: Path) -> None:
     write(pa.table({"risk": [0.5]}), tmp_path / "in.parquet")
-    told: list[float | None] = []
+    output: list[float | None] = []
 
     @contextmanager
     def watch(percent: Callable[[], float | None], rows: int | None) -> Iterator[None]:
         yield
-        told.extend([percent(), rows])
+        output.extend([percent(), rows])
 
     written = apply.file(MAP, tmp_path / "in.parquet", tmp_path / "out.csv", watch=watch)
-    assert told[0] is None or 0 <= told[0] <= 100
-    assert told[1] == 1
+    assert output[0] is None or 0 <= output[0] <= 100
+    assert output[1] == 1
     assert written.seconds > 0
     apply.file(MAP, tmp_path / "out.csv", tmp_path / "again.csv", watch=watch, to="p")
-    assert told[3] is None
+    assert output[3] is None
 
 
 INTERRUPTED = """

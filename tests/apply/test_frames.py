@@ -43,15 +43,15 @@ LAZY = {"polars, lazy", "duckdb"}
 def columns_of(frame: Any) -> dict[str, list[Any]]:  # noqa: ANN401  (any frame)
     """What a frame holds, in lists; what is missing is None."""
     if isinstance(frame, dict):
-        found = {name: list(column) for name, column in frame.items()}
+        result = {name: list(column) for name, column in frame.items()}
     elif isinstance(frame, pd.DataFrame):
-        found = {name: frame[name].tolist() for name in frame}
+        result = {name: frame[name].tolist() for name in frame}
     elif isinstance(frame, duckdb.DuckDBPyRelation):
-        found = dict(zip(frame.columns, map(list, zip(*frame.fetchall(), strict=True)), strict=True))
+        result = dict(zip(frame.columns, map(list, zip(*frame.fetchall(), strict=True)), strict=True))
     else:
         frame = frame.collect() if isinstance(frame, pl.LazyFrame) else frame
-        found = frame.to_dict(as_series=False) if isinstance(frame, pl.DataFrame) else frame.to_pydict()
-    return {name: [None if pd.isna(each) else each for each in found[name]] for name in found}
+        result = frame.to_dict(as_series=False) if isinstance(frame, pl.DataFrame) else frame.to_pydict()
+    return {name: [None if pd.isna(each) else each for each in result[name]] for name in result}
 
 
 @pytest.fixture(params=KINDS)
@@ -66,9 +66,9 @@ def test_frames_keep_their_type(kind: str, form: str) -> None:
     x = edges(FORMS[form]).tolist()
     table = {"who": [f"p{at}" for at in range(len(x))], "risk": x, "site": list(range(len(x)))}
     given = KINDS[kind](table)
-    found = apply.frame(map_, given)
-    assert type(found) is type(given)
-    read = columns_of(found)
+    result = apply.frame(map_, given)
+    assert type(result) is type(given)
+    read = columns_of(result)
     assert list(read) == ["who", "risk", "site", "risk_calibrated"]
     assert {name: read[name] for name in table} == table
     np.testing.assert_allclose(read["risk_calibrated"], map_(x), **CLOSE)
@@ -80,26 +80,26 @@ def test_frames_keep_their_type(kind: str, form: str) -> None:
 def test_any_form_is_the_same_in_every_frame(form: Form, given: list[float]) -> None:
     map_, x = mapped(form), np.concatenate([given, edges(form)])
     for make in (KINDS["polars"], KINDS["duckdb"]):
-        found = columns_of(apply.frame(map_, make({"risk": x.tolist()})))["risk_calibrated"]
-        np.testing.assert_allclose(found, map_(x), **CLOSE)
+        result = columns_of(apply.frame(map_, make({"risk": x.tolist()})))["risk_calibrated"]
+        np.testing.assert_allclose(result, map_(x), **CLOSE)
 
 
 def test_bounds_are_two_more_columns(kind: str) -> None:
     map_ = mapped(FORMS["between"])
     x = edges(FORMS["between"])
-    found = columns_of(apply.frame(map_, KINDS[kind]({"risk": x.tolist()}), to="p", bounds=True))
-    assert list(found) == ["risk", "p", "p_low", "p_high"]
+    result = columns_of(apply.frame(map_, KINDS[kind]({"risk": x.tolist()}), to="p", bounds=True))
+    assert list(result) == ["risk", "p", "p_low", "p_high"]
     for name, wanted in zip(("p_low", "p_high"), map_.bounds(x), strict=True):
-        assert found[name] == wanted.tolist()
+        assert result[name] == wanted.tolist()
 
 
 @pytest.mark.parametrize("form", CLASS_FORMS)
 def test_several_classes_have_a_column_each(kind: str, form: str) -> None:
     p = np.random.default_rng(3).dirichlet([1, 1, 1], 20)
     given = KINDS[kind]({f"p_{label}": p[:, at].tolist() for at, label in enumerate(LABELS)})
-    found = columns_of(apply.frame(classed(CLASS_FORMS[form]), given))
-    assert list(found)[3:] == [f"p_{label}_calibrated" for label in LABELS]
-    np.testing.assert_allclose(np.array(list(found.values())[3:]).T, classed(CLASS_FORMS[form])(p), **CLOSE)
+    result = columns_of(apply.frame(classed(CLASS_FORMS[form]), given))
+    assert list(result)[3:] == [f"p_{label}_calibrated" for label in LABELS]
+    np.testing.assert_allclose(np.array(list(result.values())[3:]).T, classed(CLASS_FORMS[form])(p), **CLOSE)
 
 
 def test_classes_are_found_by_name_or_in_order() -> None:
@@ -107,8 +107,8 @@ def test_classes_are_found_by_name_or_in_order() -> None:
     wanted = map_([[0.5, 0.3, 0.2]])[0]
     by_name = apply.frame(map_, p, score={"dog": "b", "cat": "c", "fish": "a"}, to=["x", "y", "z"])
     in_order = apply.frame(map_, p, score=["c", "b", "a"], to={"fish": "z", "cat": "x", "dog": "y"})
-    for found in (by_name, in_order):
-        assert [found[name][0] for name in "xyz"] == wanted.tolist()
+    for result in (by_name, in_order):
+        assert [result[name][0] for name in "xyz"] == wanted.tolist()
 
 
 def test_missing_scores_are_refused_with_their_rows(kind: str) -> None:
@@ -122,16 +122,16 @@ def test_missing_scores_are_refused_with_their_rows(kind: str) -> None:
 
 def test_missing_scores_can_be_kept(kind: str) -> None:
     x = [0.1, None, 0.2, float("inf"), float("nan")]
-    found = columns_of(apply.frame(shift_log_odds(1.0), KINDS[kind]({"risk": x}), score="risk", missing="keep"))
-    new = found["risk_calibrated"]
+    result = columns_of(apply.frame(shift_log_odds(1.0), KINDS[kind]({"risk": x}), score="risk", missing="keep"))
+    new = result["risk_calibrated"]
     assert [each is None for each in new] == [False, True, False, True, True]
     assert [new[0], new[2]] == shift_log_odds(1.0)([0.1, 0.2]).tolist()
 
 
 def test_kept_missing_scores_are_null_not_nan() -> None:
     for make in (pl.DataFrame, pa.table):
-        found: Any = apply.frame(shift_log_odds(1.0), make({"risk": [0.1, None]}), score="risk", missing="keep")
-        assert pl.DataFrame(found)["risk_calibrated"].null_count() == 1
+        result: Any = apply.frame(shift_log_odds(1.0), make({"risk": [0.1, None]}), score="risk", missing="keep")
+        assert pl.DataFrame(result)["risk_calibrated"].null_count() == 1
 
 
 def test_scores_outside_0_1_are_refused_with_their_rows(kind: str) -> None:
@@ -153,7 +153,7 @@ def test_classes_that_all_are_impossible_are_refused_with_their_rows() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "error", "message"),
+    ("request", "error", "message"),
     [
         ({"score": "rsk"}, UnknownNameError, "there is no column 'rsk'. Did you mean 'risk'?"),
         ({"to": "site"}, OptionError, "there is a column 'site' already; name the new one otherwise with to="),
@@ -164,14 +164,14 @@ def test_classes_that_all_are_impossible_are_refused_with_their_rows() -> None:
         ({"score": "site"}, NotNumericError, "site"),
     ],
 )
-def test_invalid_options(kind: str, asked: dict[str, Any], error: type[Exception], message: str) -> None:
+def test_invalid_options(kind: str, request: dict[str, Any], error: type[Exception], message: str) -> None:
     given = KINDS[kind]({"risk": [0.1], "site": ["north"]})
     with pytest.raises(error, match=message):
-        columns_of(apply.frame(mapped(FORMS["rarer"]), given, **asked))
+        columns_of(apply.frame(mapped(FORMS["rarer"]), given, **request))
 
 
 @pytest.mark.parametrize(
-    ("asked", "message"),
+    ("request", "message"),
     [
         ({"score": "p_cat"}, "expected one column for each class: cat, dog, fish"),
         ({"score": ["p_cat"]}, "score has 1 name; name one column for each of 3 classes"),
@@ -179,9 +179,9 @@ def test_invalid_options(kind: str, asked: dict[str, Any], error: type[Exception
         ({"to": ["a", "a", "b"]}, "two of the new columns have the same name"),
     ],
 )
-def test_invalid_multiclass_options(asked: dict[str, Any], message: str) -> None:
+def test_invalid_multiclass_options(request: dict[str, Any], message: str) -> None:
     with pytest.raises(OptionError, match=message):
-        apply.frame(classed(CLASS_FORMS["priors"]), {"p_cat": [0.1]}, **asked)
+        apply.frame(classed(CLASS_FORMS["priors"]), {"p_cat": [0.1]}, **request)
 
 
 def test_arguments_of_other_types_are_refused() -> None:
@@ -195,9 +195,9 @@ def test_arguments_of_other_types_are_refused() -> None:
 
 def test_an_index_stays_with_its_rows() -> None:
     given = pd.DataFrame({"risk": [0.9, 0.1, 0.5]}, index=["b", "b", "a"])
-    found = apply.frame(shift_log_odds(1.0), given, score="risk")
-    assert found.index.tolist() == ["b", "b", "a"]
-    assert found["risk_calibrated"].tolist() == shift_log_odds(1.0)(given["risk"]).tolist()
+    result = apply.frame(shift_log_odds(1.0), given, score="risk")
+    assert result.index.tolist() == ["b", "b", "a"]
+    assert result["risk_calibrated"].tolist() == shift_log_odds(1.0)(given["risk"]).tolist()
     assert list(given) == ["risk"]
 
 
@@ -246,10 +246,10 @@ def test_no_rows_are_no_rows(kind: str) -> None:
     table = (
         {"risk": pa.array([], pa.float64())} if kind in {"duckdb", "pyarrow"} else {"risk": np.array([], dtype=float)}
     )
-    found = apply.frame(mapped(FORMS["two knots"]), KINDS[kind](table))
+    result = apply.frame(mapped(FORMS["two knots"]), KINDS[kind](table))
     names = (
-        found.collect_schema().names()
+        result.collect_schema().names()
         if kind == "polars, lazy"
-        else list(found if kind == "mapping" else getattr(found, "column_names", None) or found.columns)
+        else list(result if kind == "mapping" else getattr(result, "column_names", None) or result.columns)
     )
     assert names == ["risk", "risk_calibrated"]

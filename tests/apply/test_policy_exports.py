@@ -27,8 +27,8 @@ ALIKE = Policy(by_group={(): Cut((0.5,))}, otherwise="refuse", columns={"score":
 def table(policy: Policy, rows: Sequence[Sample]) -> pa.Table:
     texts = {"id": pa.string(), **dict.fromkeys(policy.attributes, pa.string())}
     types = {"my risk": pa.float64(), **texts, "row": pa.int64()}
-    found = columns(policy, rows)
-    return pa.table({name: pa.array(found[name], types[name]) for name in found})
+    result = columns(policy, rows)
+    return pa.table({name: pa.array(result[name], types[name]) for name in result})
 
 
 def in_duckdb(policy: Policy, rows: Sequence[Sample], query: str) -> list[tuple[Any, ...]]:
@@ -50,10 +50,10 @@ def selected(expressions: dict[str, str]) -> str:
     return f'SELECT "row", {", ".join(named)} FROM my.scores'  # noqa: S608  (that is what is tested)
 
 
-def by_chances(policy: Policy, **asked: Any) -> dict[str, str]:  # noqa: ANN401  (options)
-    found = apply.as_sql(policy, chances=True, **asked)
-    assert isinstance(found, dict)
-    return found
+def by_chances(policy: Policy, **query: Any) -> dict[str, str]:  # noqa: ANN401  (options)
+    result = apply.as_sql(policy, chances=True, **query)
+    assert isinstance(result, dict)
+    return result
 
 
 @given(st.data())
@@ -94,18 +94,18 @@ def test_other_dialects_mean_the_same(dialect: str, grammar: str, data: st.DataO
 def test_python_decides_as_the_policy_does(data: st.DataObject) -> None:
     policy = data.draw(policies())
     rows = data.draw(samples(policy))
-    decide = made(apply.as_python(policy))
-    found: list[tuple[str | None]] = []
+    decide = compile_function(apply.as_python(policy))
+    result: list[tuple[str | None]] = []
     for row in rows:
         group = {"group": row.groups if len(row.groups) > 1 else row.groups[0]} if policy.needs_group else {}
         try:
-            found.append((decide(row.score, **group, **({"id": row.id} if policy.needs_id else {})),))
+            result.append((decide(row.score, **group, **({"id": row.id} if policy.needs_id else {})),))
         except ValueError:
-            found.append((None,))
-    check(policy, rows, found)
+            result.append((None,))
+    check(policy, rows, result)
 
 
-def made(source: str, name: str = "decide") -> Any:  # noqa: ANN401  (a function that is written at run time)
+def compile_function(source: str, name: str = "decide") -> Any:  # noqa: ANN401  (a function that is written at run time)
     there: dict[str, Any] = {}
     exec(compile(source, "exported", "exec"), there)  # noqa: S102  (it is ours)
     return there[name]
@@ -128,10 +128,10 @@ def test_columns_of_any_type_are_read(score: str, site: str, id_: str) -> None:
     with duckdb.connect() as engine:
         engine.execute(f"CREATE TABLE s (risk {score}, site {site}, new BOOLEAN, id {id_}, place INTEGER)")
         engine.executemany("INSERT INTO s VALUES (?, ?, ?, ?, ?)", [(*row, at) for at, row in enumerate(sure)])
-        found = [row[-1] for row in engine.sql(str(apply.as_sql(TYPED, table="s"))).order("place").fetchall()]
-    decide = made(apply.as_python(TYPED))
-    assert found == [TYPED.action(risk, (site, new), id=key) for risk, site, new, key in sure]
-    assert found == [decide(risk, group=(site, new), id=key) for risk, site, new, key in sure]
+        result = [row[-1] for row in engine.sql(str(apply.as_sql(TYPED, table="s"))).order("place").fetchall()]
+    decide = compile_function(apply.as_python(TYPED))
+    assert result == [TYPED.action(risk, (site, new), id=key) for risk, site, new, key in sure]
+    assert result == [decide(risk, group=(site, new), id=key) for risk, site, new, key in sure]
 
 
 def test_queries_keep_columns_with_internal_names() -> None:
@@ -139,9 +139,9 @@ def test_queries_keep_columns_with_internal_names() -> None:
         engine.execute(
             "CREATE TABLE t AS SELECT 0.9e0 AS risk, 'm' AS sex, 7 AS patient, 1 AS score, 2 AS random_number, 3 AS t"
         )
-        found = engine.execute(str(apply.as_sql(APART, table="t", to="do", chances=True)))
-        names = [name for name, *_ in found.description]
-        assert found.fetchall() == [(0.9, "m", 7, 1, 2, 3, "flag", 0.0, 0.0, 1.0)]
+        result = engine.execute(str(apply.as_sql(APART, table="t", to="do", chances=True)))
+        names = [name for name, *_ in result.description]
+        assert result.fetchall() == [(0.9, "m", 7, 1, 2, 3, "flag", 0.0, 0.0, 1.0)]
     chances = ["do_chance_pass", "do_chance_refer", "do_chance_flag"]
     assert names == ["risk", "sex", "patient", "score", "random_number", "t", "do", *chances]
 
@@ -161,13 +161,13 @@ def test_groups_with_equal_treatment_share_a_branch() -> None:
 
 
 def test_names_are_quoted_as_each_dialect_wants() -> None:
-    asked: dict[str, Any] = {"score": 'my "risk`', "group": "a.b", "id": "x", "table": "a b.c"}
+    query: dict[str, Any] = {"score": 'my "risk`', "group": "a.b", "id": "x", "table": "a b.c"}
     for dialect, names in {
         "duckdb": ('t."my ""risk`"', 't."a.b"', 'FROM "a b"."c" AS t'),
         "PostgreSQL": ('t."my ""risk`"', 't."a.b"', 'FROM "a b"."c" AS t'),
         "spark": ('t.`my "risk```', "t.`a.b`", "FROM `a b`.`c` AS t"),
     }.items():
-        text = str(apply.as_sql(APART, dialect=dialect, **asked))
+        text = str(apply.as_sql(APART, dialect=dialect, **query))
         assert all(name in text for name in names)
     assert "`risk`" in apply.as_sql(mapped(FORMS["rarer"]), dialect="spark")
     classes = apply.as_sql(classed(CLASS_FORMS["one against all"]), dialect="spark")
@@ -176,14 +176,14 @@ def test_names_are_quoted_as_each_dialect_wants() -> None:
 
 
 def test_python_takes_numbers_of_numpy() -> None:
-    decide, new = made(apply.as_python(TYPED)), np.array([True])[0]
+    decide, new = compile_function(apply.as_python(TYPED)), np.array([True])[0]
     for value in (np.float32(0.5), np.float64(0.9)):
         wanted = TYPED.action(float(value), (np.int64(1), new), id=np.uint64(2**63))
         assert decide(value, group=(np.int8(1), new), id=np.uint64(2**63)) == wanted
 
 
 @pytest.mark.parametrize(
-    ("asked", "words"),
+    ("query", "words"),
     [
         ({"score": None}, "None is no score|nan is no score"),
         ({"score": float("inf")}, "inf is no score"),
@@ -195,20 +195,20 @@ def test_python_takes_numbers_of_numpy() -> None:
         ({"score": 0.9, "id": None}, "the id is None"),
     ],
 )
-def test_python_refuses_what_apply_refuses(asked: dict[str, Any], words: str) -> None:
+def test_python_refuses_what_apply_refuses(query: dict[str, Any], words: str) -> None:
     strict = Policy(by_group={("m",): HALF}, otherwise="refuse", attributes=("sex",))
-    row = {"score": 0.5, "group": "m", "id": 7} | asked
+    row = {"score": 0.5, "group": "m", "id": 7} | query
     with pytest.raises(ValueError, match=words):
-        made(apply.as_python(strict))(row.pop("score"), **row)
+        compile_function(apply.as_python(strict))(row.pop("score"), **row)
     with pytest.raises(ValueError, match="the group has the length 1; give 2 values"):
-        made(apply.as_python(TYPED))(0.5, group=("m",), id=7)
+        compile_function(apply.as_python(TYPED))(0.5, group=("m",), id=7)
 
 
 def test_python_signature_has_only_needed_parameters() -> None:
     source = apply.as_python(ALIKE, name="flagged")
     assert "def flagged(score) -> str:" in source
     assert "hashlib" not in source
-    assert made(source, "flagged")(0.5) == "flag"
+    assert compile_function(source, "flagged")(0.5) == "flag"
     assert "def decide(score, *, group=None) -> str:" in apply.as_python(replaced(APART, Cut((0.1,))))
 
 
@@ -218,7 +218,7 @@ def replaced(policy: Policy, cut: Cut) -> Policy:
 
 def test_docstring_of_a_policy_function_describes_its_origin() -> None:
     for name in NASTY:
-        told = Policy(
+        output = Policy(
             by_group={(name,): HALF},
             otherwise="refuse",
             attributes=("the sex",),
@@ -228,14 +228,14 @@ def test_docstring_of_a_policy_function_describes_its_origin() -> None:
             chosen_on="abc123",
             calibrator=mapped(FORMS["rarer"]),
         )
-        doc = made(apply.as_python(told)).__doc__
+        doc = compile_function(apply.as_python(output)).__doc__
         facts = ("rule: require", "sensitivity", "chosen on: abc123", "group: the sex", "calibrator: made", "refuse")
         for words in facts:
             assert words in doc
 
 
 @pytest.mark.parametrize(
-    ("asked", "words"),
+    ("query", "words"),
     [
         ({"dialect": "oracle"}, "there is no dialect 'oracle'. Known are: duckdb, postgresql, spark"),
         ({"group": ["a", "b"]}, "group names 2 columns, but this policy requires sex"),
@@ -246,9 +246,9 @@ def test_docstring_of_a_policy_function_describes_its_origin() -> None:
         ({"colour": "red"}, "colour is no option for a policy"),
     ],
 )
-def test_what_cannot_be_written_as_sql(asked: dict[str, Any], words: str) -> None:
+def test_what_cannot_be_written_as_sql(query: dict[str, Any], words: str) -> None:
     with pytest.raises((OptionError, UnknownNameError), match=words):
-        apply.as_sql(APART, **asked)
+        apply.as_sql(APART, **query)
 
 
 def test_columns_that_the_policy_lacks_are_required() -> None:
@@ -260,9 +260,9 @@ def test_columns_that_the_policy_lacks_are_required() -> None:
 
 def test_calibrators_take_no_options_of_policies() -> None:
     any_: Any = apply
-    for asked in ({"table": "t"}, {"chances": True}, {"id": "x"}):
+    for query in ({"table": "t"}, {"chances": True}, {"id": "x"}):
         with pytest.raises(OptionError, match="is no option for a calibrator; the options are: dialect, score"):
-            any_.as_sql(mapped(FORMS["rarer"]), **asked)
+            any_.as_sql(mapped(FORMS["rarer"]), **query)
     for write in (any_.as_sql, any_.as_python):
         with pytest.raises(OptionError, match="str is neither a calibrator nor a policy"):
             write("policy.json")

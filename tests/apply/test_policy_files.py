@@ -42,9 +42,9 @@ def test_every_kind_of_file_is_decided_as_the_policy_says(source: str, ids: str,
     write(table(rows, pa.uint64() if ids == "large" else None), tmp_path / source)
     for policy in (POLICIES[name] for name in OF_FILES):
         written = apply.file(policy, tmp_path / source, tmp_path / "out.jsonl")
-        found = [row["action"] for row in read(tmp_path / "out.jsonl")]
+        result = [row["action"] for row in read(tmp_path / "out.jsonl")]
         assert written.rows == len(rows)
-        assert found == [expected_action(policy, row) for row in rows]
+        assert result == [expected_action(policy, row) for row in rows]
 
 
 def test_an_id_is_how_it_is_written(tmp_path: Path) -> None:
@@ -55,11 +55,11 @@ def test_an_id_is_how_it_is_written(tmp_path: Path) -> None:
         write(table(rows), tmp_path / name)
     texts = [{**row, "who": str(row["who"])} for row in rows]
     write(table(texts), tmp_path / "text.parquet")
-    found = []
+    result = []
     for name in ("in.parquet", "in.arrow", "in.csv", "in.jsonl", "text.parquet"):
         apply.file(POLICIES["groups"], tmp_path / name, tmp_path / "out.jsonl")
-        found.append([row["action"] for row in read(tmp_path / "out.jsonl")])
-    assert all(each == found[0] for each in found)
+        result.append([row["action"] for row in read(tmp_path / "out.jsonl")])
+    assert all(each == result[0] for each in result)
 
 
 def test_neither_splits_nor_order_change_anything(tmp_path: Path) -> None:
@@ -85,9 +85,9 @@ def test_folders_may_name_the_group(tmp_path: Path) -> None:
         part = table([{**row, "site": None} for row in rows_of(range(20))]).drop_columns(["site"])
         write(part, tmp_path / f"site={site}" / "part.parquet")
     apply.file(POLICIES["groups"], tmp_path / "site=*" / "*.parquet", tmp_path / "out.jsonl")
-    found = read(tmp_path / "out.jsonl")
-    assert {row["site"] for row in found} == {"f", "m"}
-    assert [row["action"] for row in found] == [expected_action(POLICIES["groups"], row) for row in found]
+    result = read(tmp_path / "out.jsonl")
+    assert {row["site"] for row in result} == {"f", "m"}
+    assert [row["action"] for row in result] == [expected_action(POLICIES["groups"], row) for row in result]
 
 
 @pytest.mark.quick(3)
@@ -113,13 +113,13 @@ def test_many_groups_and_many_rows_keep_their_order(tmp_path: Path) -> None:
     sites, risk = rng.integers(0, 300, 100_000), rng.random(100_000)
     levels = {f"s{at}": Cut((at / 300,)) if at % 9 else Cut((0.5,)) for at in range(300)}
     policy = Policy(by_group={(name,): cut for name, cut in levels.items()}, otherwise="refuse", attributes=("site",))
-    given = pa.table({"at": np.arange(len(risk)), "risk": risk, "site": [f"s{at}" for at in sites]})
-    write(given, tmp_path / "in.parquet")
+    source = pa.table({"at": np.arange(len(risk)), "risk": risk, "site": [f"s{at}" for at in sites]})
+    write(source, tmp_path / "in.parquet")
     apply.file(policy, tmp_path / "in.parquet", tmp_path / "out.parquet", score="risk")
-    found = pq.read_table(tmp_path / "out.parquet")
-    assert found.drop_columns(["action"]).to_pydict() == given.to_pydict()
+    result = pq.read_table(tmp_path / "out.parquet")
+    assert result.drop_columns(["action"]).to_pydict() == source.to_pydict()
     at = np.array([cut.threshold for cut in levels.values()])
-    assert np.array_equal(found["action"].to_numpy() == "flag", risk >= at[sites])
+    assert np.array_equal(result["action"].to_numpy() == "flag", risk >= at[sites])
 
 
 def test_randomized_actions_in_files_have_the_expected_frequency(tmp_path: Path) -> None:
@@ -210,11 +210,11 @@ BAD: dict[str, tuple[str, dict[str, Any], type[BaserateError], str]] = {
 @pytest.mark.quick(5)
 @pytest.mark.parametrize("name", BAD)
 def test_what_cannot_be_decided_is_told_and_nothing_is_written(name: str, tmp_path: Path) -> None:
-    text, asked, error, message = BAD[name]
+    text, query, error, message = BAD[name]
     (tmp_path / "in.jsonl").write_text(text)
     (tmp_path / "out.jsonl").write_text("precious")
     with pytest.raises(error) as refused:
-        apply.file(STRICT, tmp_path / "in.jsonl", tmp_path / "out.jsonl", **asked)
+        apply.file(STRICT, tmp_path / "in.jsonl", tmp_path / "out.jsonl", **query)
     assert message in str(refused.value)
     assert (tmp_path / "out.jsonl").read_text() == "precious"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.jsonl", "out.jsonl"]
@@ -259,12 +259,12 @@ def test_rows_without_a_score_may_stay(source: str, tmp_path: Path) -> None:
     for policy in (POLICIES[name] for name in OF_FILES):
         apply.file(policy, tmp_path / source, tmp_path / "out.jsonl", missing="keep", chances=True)
         for row, new in zip(rows, read(tmp_path / "out.jsonl"), strict=True):
-            made = [new[name] for name in [*new][5:]]
+            result = [new[name] for name in [*new][5:]]
             if row["risk"] is None:
-                assert made == [None] * len(made)
+                assert result == [None] * len(result)
             else:
-                assert made[0] == expected_action(policy, row)
-                assert sum(made[1:]) == pytest.approx(1)
+                assert result[0] == expected_action(policy, row)
+                assert sum(result[1:]) == pytest.approx(1)
 
 
 FULL = """
@@ -293,8 +293,8 @@ def written_where_there_is_no_room(folder: Path, target: Path, how: str) -> str:
 @pytest.mark.parametrize("name", ["out.csv", "out.parquet"])
 def test_a_file_that_grows_too_large_leaves_the_old_one(name: str, tmp_path: Path) -> None:
     (tmp_path / name).write_text("precious")
-    told = written_where_there_is_no_room(tmp_path, tmp_path / name, "limit")
-    assert told == f"cannot write {tmp_path / name} (File too large); make room there, or name another file.\n"
+    output = written_where_there_is_no_room(tmp_path, tmp_path / name, "limit")
+    assert output == f"cannot write {tmp_path / name} (File too large); make room there, or name another file.\n"
     assert (tmp_path / name).read_text() == "precious"
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(["in.parquet", name, "policy.json"])
 
@@ -328,7 +328,7 @@ def test_a_folder_that_cannot_be_written_is_told(small: Path, tmp_path: Path) ->
 @pytest.mark.parametrize("name", ["out.csv", "out.parquet"])
 def test_a_full_disk_leaves_the_old_file(name: str, small: Path, tmp_path: Path) -> None:
     (small / name).write_text("precious")
-    told = written_where_there_is_no_room(tmp_path, small / name, "disk")
-    assert told == f"cannot write {small / name} (No space left on device); make room there, or name another file.\n"
+    output = written_where_there_is_no_room(tmp_path, small / name, "disk")
+    assert output == f"cannot write {small / name} (No space left on device); make room there, or name another file.\n"
     assert [path.name for path in small.iterdir()] == [name]
     assert (small / name).read_text() == "precious"

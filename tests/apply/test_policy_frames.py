@@ -53,9 +53,9 @@ def kind(request: pytest.FixtureRequest) -> str:
 def test_frames_keep_their_type(kind: str) -> None:
     assert {*WANTED} == {"flag", "pass", "refer"}
     given_ = KINDS[kind](TABLE)
-    found = apply.frame(POLICY, given_)
-    assert type(found) is type(given_)
-    assert columns_of(found) == {**TABLE, "action": WANTED}
+    result = apply.frame(POLICY, given_)
+    assert type(result) is type(given_)
+    assert columns_of(result) == {**TABLE, "action": WANTED}
     assert list(columns_of(given_)) == list(TABLE)
 
 
@@ -70,8 +70,8 @@ def test_every_frame_gets_what_the_policy_says(case: PolicyCase) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of ids that rows share
         for make in (dict, _objects, pl.DataFrame, pl.LazyFrame, pa.table):
-            found = apply.frame(case.policy, make(case.columns), chances=True, to="done")
-            read = columns_of(found)
+            result = apply.frame(case.policy, make(case.columns), chances=True, to="done")
+            read = columns_of(result)
             assert read["done"] == case.expected
             assert list(read)[len(case.columns) :] == ["done", *(f"done_chance_{name}" for name in case.policy.actions)]
 
@@ -89,17 +89,17 @@ def test_actions_are_categories_where_a_library_has_them() -> None:
 
 
 def test_chances_are_columns_too(kind: str) -> None:
-    found = columns_of(apply.frame(POLICY, KINDS[kind](TABLE), to="do", chances=True))
-    assert list(found)[4:] == ["do", "do_chance_pass", "do_chance_refer", "do_chance_flag"]
-    assert found["do_chance_pass"] == [0.0, 0.5, 0.5, 0.0, 1.0]
-    assert found["do_chance_refer"] == [0.0, 0.0, 0.0, 1.0, 0.0]
-    assert found["do_chance_flag"] == [1.0, 0.5, 0.5, 0.0, 0.0]
+    result = columns_of(apply.frame(POLICY, KINDS[kind](TABLE), to="do", chances=True))
+    assert list(result)[4:] == ["do", "do_chance_pass", "do_chance_refer", "do_chance_flag"]
+    assert result["do_chance_pass"] == [0.0, 0.5, 0.5, 0.0, 1.0]
+    assert result["do_chance_refer"] == [0.0, 0.0, 0.0, 1.0, 0.0]
+    assert result["do_chance_flag"] == [1.0, 0.5, 0.5, 0.0, 0.0]
 
 
 def test_columns_may_have_other_names(kind: str) -> None:
     renamed = dict(zip(("id", "p", "gender", "n"), TABLE.values(), strict=True))
-    found = apply.frame(POLICY, KINDS[kind](renamed), score="p", group="gender", id="id", to="done")
-    assert columns_of(found)["done"] == WANTED
+    result = apply.frame(POLICY, KINDS[kind](renamed), score="p", group="gender", id="id", to="done")
+    assert columns_of(result)["done"] == WANTED
     assert (
         columns_of(apply.frame(POLICY, KINDS[kind](renamed), score="p", group=["gender"], id="id"))["action"] == WANTED
     )
@@ -115,16 +115,16 @@ def test_missing_scores_are_refused_with_their_rows(kind: str) -> None:
 
 def test_missing_scores_can_be_kept(kind: str) -> None:
     given_ = KINDS[kind]({**TABLE, "risk": [0.45, None, 0.6, nan, 0.1]})
-    found = columns_of(apply.frame(POLICY, given_, missing="keep", chances=True))
-    assert found["action"] == [WANTED[0], None, WANTED[2], None, WANTED[4]]
-    assert found["action_chance_flag"] == [1.0, None, 0.5, None, 0.0]
+    result = columns_of(apply.frame(POLICY, given_, missing="keep", chances=True))
+    assert result["action"] == [WANTED[0], None, WANTED[2], None, WANTED[4]]
+    assert result["action_chance_flag"] == [1.0, None, 0.5, None, 0.0]
 
 
 def test_what_stays_missing_is_null() -> None:
     part = {**TABLE, "risk": [0.45, None, 0.6, 0.9, 0.1]}
-    for made in (pl.DataFrame(part), pa.table(part)):
-        found = pl.DataFrame(apply.frame(POLICY, made, missing="keep", chances=True))
-        assert found.select("action", "action_chance_pass").null_count().row(0) == (1, 1)
+    for actual in (pl.DataFrame(part), pa.table(part)):
+        result = pl.DataFrame(apply.frame(POLICY, actual, missing="keep", chances=True))
+        assert result.select("action", "action_chance_pass").null_count().row(0) == (1, 1)
     assert apply.frame(POLICY, part, missing="keep")["action"][1] is None
 
 
@@ -138,15 +138,15 @@ def test_groups_that_are_refused_are_named(kind: str) -> None:
 
 def test_ids_that_rows_share_are_warned_of(kind: str) -> None:
     with pytest.warns(UserWarning, match="1 of 2 randomized rows share an id in 'who' with another"):
-        found = columns_of(apply.frame(POLICY, KINDS[kind]({**TABLE, "who": ["a", "b", "b", "d", "b"]})))
-    assert found["action"][1] == found["action"][2]
+        result = columns_of(apply.frame(POLICY, KINDS[kind]({**TABLE, "who": ["a", "b", "b", "d", "b"]})))
+    assert result["action"][1] == result["action"][2]
 
 
 @pytest.mark.parametrize("make", [dict, pd.DataFrame])
 def test_the_warning_points_at_the_caller(make: Any) -> None:  # noqa: ANN401
-    with pytest.warns(UserWarning, match="share an id in") as told:
+    with pytest.warns(UserWarning, match="share an id in") as output:
         apply.frame(POLICY, make({**TABLE, "who": ["a", "b", "b", "d", "b"]}))
-    assert [each.filename for each in told] == [__file__]
+    assert [each.filename for each in output] == [__file__]
 
 
 @pytest.mark.parametrize("ids", [[1, None, 3, 4, 5], [None] * 5, ["a", None, "c", "d", "e"]])
@@ -166,8 +166,8 @@ def test_ids_that_may_be_written_in_several_ways_are_refused(kind: str, ids: lis
 def test_numbers_draw_the_lots_of_their_digits(kind: str) -> None:
     numbers = {**TABLE, "who": [2**62, 7, -3, 0, 12]}
     texts = {**TABLE, "who": [str(each) for each in numbers["who"]]}
-    found, wanted = (columns_of(apply.frame(POLICY, KINDS[kind](each)))["action"] for each in (numbers, texts))
-    assert found == wanted
+    result, wanted = (columns_of(apply.frame(POLICY, KINDS[kind](each)))["action"] for each in (numbers, texts))
+    assert result == wanted
 
 
 def test_a_cut_behind_a_map_is_one_of_scores(kind: str) -> None:
@@ -180,7 +180,7 @@ def test_a_cut_behind_a_map_is_one_of_scores(kind: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "error", "message"),
+    ("request", "error", "message"),
     [
         ({"score": "rsk"}, UnknownNameError, "there is no column 'rsk'. Did you mean 'risk'?"),
         ({"id": "whom"}, UnknownNameError, "there is no column 'whom'. Did you mean 'who'?"),
@@ -191,9 +191,9 @@ def test_a_cut_behind_a_map_is_one_of_scores(kind: str) -> None:
         ({"bounds": True}, OptionError, "bounds is no option for a policy"),
     ],
 )
-def test_invalid_options(kind: str, asked: dict[str, Any], error: type[Exception], message: str) -> None:
+def test_invalid_options(kind: str, request: dict[str, Any], error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
-        columns_of(apply.frame(POLICY, KINDS[kind](TABLE), **asked))
+        columns_of(apply.frame(POLICY, KINDS[kind](TABLE), **request))
 
 
 def test_a_policy_that_knows_no_columns_must_be_told() -> None:
@@ -216,10 +216,10 @@ def test_no_frame_and_columns_that_do_not_fit() -> None:
 @pytest.mark.parametrize("index", [["x"] * 5, [9, 8, 7, 6, 5], pd.MultiIndex.from_product([["u"], range(5)])])
 def test_an_index_stays_with_its_rows(index: Any) -> None:  # noqa: ANN401  (of pandas)
     given_ = pd.DataFrame(TABLE, index=index)
-    found = apply.frame(POLICY, given_, missing="keep", chances=True)
-    assert found.index.equals(given_.index)
-    assert found["action"].tolist() == WANTED
-    pd.testing.assert_frame_equal(found[list(TABLE)], given_)
+    result = apply.frame(POLICY, given_, missing="keep", chances=True)
+    assert result.index.equals(given_.index)
+    assert result["action"].tolist() == WANTED
+    pd.testing.assert_frame_equal(result[list(TABLE)], given_)
 
 
 @pytest.mark.parametrize(
@@ -237,9 +237,9 @@ def test_an_index_stays_with_its_rows(index: Any) -> None:  # noqa: ANN401  (of 
     ids=str,
 )
 def test_columns_of_pandas_may_be_of_any_type(types: dict[str, Any]) -> None:
-    found = apply.frame(POLICY, pd.DataFrame(TABLE).astype(types))
-    assert found["action"].tolist() == WANTED
-    assert {name: str(found.dtypes[name]) for name in types} == {
+    result = apply.frame(POLICY, pd.DataFrame(TABLE).astype(types))
+    assert result["action"].tolist() == WANTED
+    assert {name: str(result.dtypes[name]) for name in types} == {
         name: str(pd.DataFrame(TABLE).astype(types).dtypes[name]) for name in types
     }
 
@@ -279,14 +279,14 @@ def test_batches_change_nothing() -> None:
 
 def test_no_rows_are_no_rows(kind: str) -> None:
     none = pd.DataFrame(TABLE)[:0]
-    made = {
+    actual = {
         "pandas": none,
         "polars": pl.DataFrame(TABLE)[:0],
         "polars, lazy": pl.LazyFrame(TABLE).head(0),
         "pyarrow": pa.table(TABLE)[:0],
     }
-    found = apply.frame(POLICY, made.get(kind, {name: none[name].tolist() for name in none}), chances=True)
-    columns = found.collect() if isinstance(found, pl.LazyFrame) else found
+    result = apply.frame(POLICY, actual.get(kind, {name: none[name].tolist() for name in none}), chances=True)
+    columns = result.collect() if isinstance(result, pl.LazyFrame) else result
     names = (
         columns.column_names
         if isinstance(columns, pa.Table)
@@ -298,6 +298,6 @@ def test_no_rows_are_no_rows(kind: str) -> None:
 
 def test_mappings_may_hold_columns_of_any_library() -> None:
     given_ = {"who": pl.Series(TABLE["who"]), "risk": np.array(TABLE["risk"]), "sex": pd.Categorical(TABLE["sex"])}
-    found = apply.frame(POLICY, given_)
-    assert found["action"].tolist() == WANTED
-    assert found["sex"] is given_["sex"]
+    result = apply.frame(POLICY, given_)
+    assert result["action"].tolist() == WANTED
+    assert result["sex"] is given_["sex"]

@@ -55,14 +55,14 @@ def places(frame: pd.DataFrame, folder: Path) -> dict[str, Any]:
 
 def flagged(policy: Policy, place: Any, folder: Path) -> list[bool]:  # noqa: ANN401  (a file, or a frame)
     """Which rows are flagged."""
-    asked: Any = {"score": "risk"} | ({"group": "site"} if policy.needs_group else {})
+    query: Any = {"score": "risk"} | ({"group": "site"} if policy.needs_group else {})
     if not isinstance(place, Path):
-        return [action == "flag" for action in apply.frame(policy, place, **asked)["action"]]
+        return [action == "flag" for action in apply.frame(policy, place, **query)["action"]]
     out = folder / "out.parquet"
-    apply.file(policy, place, out, **asked)
-    found = pd.read_parquet(out)["action"]
+    apply.file(policy, place, out, **query)
+    result = pd.read_parquet(out)["action"]
     out.unlink()
-    return [action == "flag" for action in found]
+    return [action == "flag" for action in result]
 
 
 def cells(counts: Counts[float]) -> list[float]:
@@ -95,11 +95,11 @@ def test_exported_code_flags_the_same_rows() -> None:
         frame = people(seed)
         policy = decide.choose_policy(tallies(frame), decide.youden)
         wanted = [action == "flag" for action in apply.frame(policy, frame)["action"]]
-        made: dict[str, Any] = {}
-        exec(apply.as_python(policy, name="decide"), made)  # noqa: S102  (what we wrote ourselves)
+        result: dict[str, Any] = {}
+        exec(apply.as_python(policy, name="decide"), result)  # noqa: S102  (what we wrote ourselves)
         text = [float(str(each)) for each in frame["risk"]]
         for scores in (frame["risk"].tolist(), frame["risk"], text):
-            assert [made["decide"](each) == "flag" for each in scores] == wanted
+            assert [result["decide"](each) == "flag" for each in scores] == wanted
         sql = apply.as_sql(policy, dialect="duckdb", score="risk")
         expression = sql["action"] if isinstance(sql, dict) else sql
         for kind in ("FLOAT", "DOUBLE", "VARCHAR"):  # a text is read as its digits
@@ -112,11 +112,11 @@ def test_groups_and_randomized_rows_get_the_same_actions(tmp_path: Path) -> None
     for seed in SEEDS:
         frame = people(seed, 600).assign(who=range(600))
         policy = optimal_policy(tallies(frame, group="site"), Goal("equalized-odds", costs=COSTS))
-        asked: Any = {"score": "risk", "group": "site", "id": "who"}
+        query: Any = {"score": "risk", "group": "site", "id": "who"}
         frame.to_csv(tmp_path / "rows.csv", index=False)
-        wanted = apply.frame(policy, frame, **asked)["action"].tolist()
-        found = apply.frame(policy, pd.read_csv(tmp_path / "rows.csv"), **asked)["action"].tolist()
-        assert found == wanted
+        wanted = apply.frame(policy, frame, **query)["action"].tolist()
+        result = apply.frame(policy, pd.read_csv(tmp_path / "rows.csv"), **query)["action"].tolist()
+        assert result == wanted
         moved += any("float32" in note for note in policy.notes)
     assert moved
 
@@ -134,28 +134,28 @@ def test_thresholds_after_calibration_give_the_same_actions(method: Any, tmp_pat
 
 def test_counts_at_a_lowered_threshold_are_those_at_the_score() -> None:
     for seed in SEEDS:
-        made = curve(tallies(people(seed)).tally)
+        result = curve(tallies(people(seed)).tally)
         for rule in RULES.values():
-            policy = rule(made)
-            score = min(made.tally.score[made.tally.score >= policy.threshold])
-            assert cells(policy.cut.counts(made)) == cells(made.at(float(score)))
+            policy = rule(result)
+            score = min(result.tally.score[result.tally.score >= policy.threshold])
+            assert cells(policy.cut.counts(result)) == cells(result.at(float(score)))
             assert score - policy.threshold < 1e-7
 
 
 def test_it_is_noted_and_survives_a_file() -> None:
-    made = curve(tally([1, 0], np.array([0.1, 0.05], dtype=np.float32)))
-    policy = decide.youden(made)
+    result = curve(tally([1, 0], np.array([0.1, 0.05], dtype=np.float32)))
+    policy = decide.youden(result)
     assert policy.threshold == 0.1
-    told = "scores have float32 precision: a threshold of 0.10000000149011612 became 0.1, which flags the same rows"
-    assert policy.notes == (f"{told} in these data and in a text file with these scores.",)
+    output = "scores have float32 precision: a threshold of 0.10000000149011612 became 0.1, which flags the same rows"
+    assert policy.notes == (f"{output} in these data and in a text file with these scores.",)
     assert Policy.from_json(policy.to_json()) == policy
 
 
 def test_other_policies_stay_as_they_are() -> None:
     single = float(np.float32(0.1))
-    made = curve(tally([1, 0], np.array([0.1, 0.05], dtype=np.float32)))
-    assert decide.fixed(made, single).threshold == single  # somebody gave it
-    assert decide.bands(made, thresholds=[single]).cut.thresholds == (single,)
+    result = curve(tally([1, 0], np.array([0.1, 0.05], dtype=np.float32)))
+    assert decide.fixed(result, single).threshold == single  # somebody gave it
+    assert decide.bands(result, thresholds=[single]).cut.thresholds == (single,)
     double = decide.youden(curve(tally([1, 0, 0], [single, 0.05, 0.03])))
     assert (double.threshold, double.notes) == (single, ())
     exact = decide.youden(curve(tally([1, 0], np.array([0.5, 0.25], dtype=np.float32))))

@@ -18,11 +18,11 @@ ONE_SESSION = settings(deadline=None, suppress_health_check=[HealthCheck.functio
 def decided(run: Run, policy: Policy, rows: Sequence[Sample], dialect: str) -> None:
     query = apply.as_sql(policy, dialect=dialect, table="scores", chances=True)
     before = len(columns(policy, rows))
-    found = sorted(run(policy, rows, str(query)), key=lambda row: row[before - 1])
-    check(policy, rows, [tuple(row)[before:] for row in found])
+    result = sorted(run(policy, rows, str(query)), key=lambda row: row[before - 1])
+    check(policy, rows, [tuple(row)[before:] for row in result])
     simple = f"SELECT row, {apply.as_sql(policy, dialect=dialect)} AS decided FROM scores"  # noqa: S608  (ours)
-    found = sorted(run(policy, rows, simple), key=lambda row: row[0])
-    check(policy, rows, [tuple(row)[1:] for row in found])
+    result = sorted(run(policy, rows, simple), key=lambda row: row[0])
+    check(policy, rows, [tuple(row)[1:] for row in result])
 
 
 @pytest.fixture(scope="module")
@@ -31,21 +31,21 @@ def postgresql() -> Iterator[Run]:
     if "BASERATE_POSTGRESQL" not in os.environ:
         pytest.skip("needs BASERATE_POSTGRESQL, which says how to reach a server")
     # Nothing is prepared, since the table is another one each time.
-    asked = {"autocommit": True, "prepare_threshold": None}
-    with psycopg.connect(os.environ["BASERATE_POSTGRESQL"], **asked) as server:
+    query = {"autocommit": True, "prepare_threshold": None}
+    with psycopg.connect(os.environ["BASERATE_POSTGRESQL"], **query) as server:
 
         def run(policy: Policy, rows: Sequence[Sample], query: str) -> list[Any]:
             given = columns(policy, rows)
             names = [f'"{name.replace(chr(34), chr(34) * 2)}"' for name in given]
             kinds = ["double precision", *["text"] * (len(names) - 2), "integer"]
-            made = ", ".join(f"{name} {kind}" for name, kind in zip(names, kinds, strict=True))
+            actual = ", ".join(f"{name} {kind}" for name, kind in zip(names, kinds, strict=True))
             server.execute("DROP TABLE IF EXISTS scores")
-            server.execute(f"CREATE TEMPORARY TABLE scores ({made})")
+            server.execute(f"CREATE TEMPORARY TABLE scores ({actual})")
             with server.cursor().copy("COPY scores FROM STDIN") as copy:
                 for row in zip(*given.values(), strict=True):
                     copy.write_row(row)
-            found: list[Any] = server.execute(query.encode()).fetchall()
-            return found
+            result: list[Any] = server.execute(query.encode()).fetchall()
+            return result
 
         yield run
 
@@ -65,8 +65,8 @@ def spark() -> Iterator[Run]:
         fields = [types.StructField(name, named[kind]) for name, kind in zip(given, kinds, strict=True)]
         frame = session.createDataFrame([*zip(*given.values(), strict=True)], types.StructType(fields))
         frame.createOrReplaceTempView("scores")
-        found: list[Any] = session.sql(query).collect()
-        return found
+        result: list[Any] = session.sql(query).collect()
+        return result
 
     yield run
     session.stop()

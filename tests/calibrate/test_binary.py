@@ -57,8 +57,8 @@ def test_classes_separated_at_half_have_no_temperature(method: Callable[[Tally],
 
 
 def test_smoothed_targets_fit_separated_classes() -> None:
-    found = calibrate.logistic(PARTED, smoothed=True)
-    low, high = found([0.1, 0.9])
+    result = calibrate.logistic(PARTED, smoothed=True)
+    low, high = result([0.1, 0.9])
     assert 0.2 < low < 0.4
     assert 0.6 < high < 0.9
 
@@ -94,17 +94,17 @@ def test_degenerate_probabilities_are_refused() -> None:
 
 @pytest.mark.parametrize("method", ["logistic", "temperature", "beta"])
 def test_scores_are_never_flipped(method: str) -> None:
-    found = calibrate.fit(UPSIDE_DOWN, method)
-    assert any("a calibrator never reverses scores" in note for note in found.notes)
-    assert np.ptp(found([0.0, 0.5, 1.0])) == 0
-    assert not found.rises
+    result = calibrate.fit(UPSIDE_DOWN, method)
+    assert any("a calibrator never reverses scores" in note for note in result.notes)
+    assert np.ptp(result([0.0, 0.5, 1.0])) == 0
+    assert not result.rises
     parted = tally([1, 1, 0, 0], [0.1, 0.2, 0.7, 0.9])
     assert np.ptp(calibrate.fit(parted, method)([0.1, 0.9])) == 0
 
 
 def test_other_scores_are_never_flipped() -> None:
-    found = calibrate.logistic(tally([1, 1, 0, 1, 0, 0], [-3, -2, -1, 0, 1, 2]))
-    assert found([-9.0, 9.0]) == pytest.approx([0.5, 0.5])
+    result = calibrate.logistic(tally([1, 1, 0, 1, 0, 0], [-3, -2, -1, 0, 1, 2]))
+    assert result([-9.0, 9.0]) == pytest.approx([0.5, 0.5])
 
 
 def test_one_slope_of_beta_may_be_held_at_zero() -> None:
@@ -120,9 +120,9 @@ def test_one_slope_of_beta_may_be_held_at_zero() -> None:
 
 
 def test_certainties_are_counted_and_bounded() -> None:
-    found = calibrate.logistic(CERTAIN)
-    assert found.notes[0].startswith("4 rows have a probability of 0 or 1")
-    assert 0 < found([0.0])[0] < found([1.0])[0] < 1
+    result = calibrate.logistic(CERTAIN)
+    assert result.notes[0].startswith("4 rows have a probability of 0 or 1")
+    assert 0 < result([0.0])[0] < result([1.0])[0] < 1
     # An offset leaves them alone.
     assert calibrate.offset(CERTAIN)([0.0, 1.0]).tolist() == [0.0, 1.0]
 
@@ -148,11 +148,11 @@ def test_bins_are_those_of_the_measures() -> None:
     rng = np.random.default_rng(3)
     p = rng.integers(0, 11, 500) / 10
     t = tally(rng.random(500) < p, p)
-    found = calibrate.histogram(t, by="width")
+    result = calibrate.histogram(t, by="width")
     # (lo, hi]: an edge belongs to the bin below it.
     shares = []
     for edge in np.linspace(0, 1, 11)[1:-1]:
-        below, at, above = found([np.nextafter(edge, 0), edge, np.nextafter(edge, inf)])
+        below, at, above = result([np.nextafter(edge, 0), edge, np.nextafter(edge, inf)])
         assert below == at
         shares.append(above - at)
     assert np.count_nonzero(shares) == 9
@@ -163,8 +163,8 @@ def test_bins_are_those_of_the_measures() -> None:
 
 
 def test_an_empty_bin_goes_with_the_one_below() -> None:
-    found = calibrate.histogram(tally([0, 1, 1, 1], [0.05, 0.08, 0.95, 0.97]), bins=10, by="width")
-    assert found([0.0, 0.5, 0.9, 0.91]).tolist() == [0.5, 0.5, 0.5, 1.0]
+    result = calibrate.histogram(tally([0, 1, 1, 1], [0.05, 0.08, 0.95, 0.97]), bins=10, by="width")
+    assert result([0.0, 0.5, 0.9, 0.91]).tolist() == [0.5, 0.5, 0.5, 1.0]
 
 
 def test_strict_isotonic_has_no_probability_of_0_or_1() -> None:
@@ -180,21 +180,21 @@ def test_strict_isotonic_has_no_probability_of_0_or_1() -> None:
 
 def test_strict_isotonic_keeps_the_ranking_without_skill() -> None:
     t = tally([1, 0, 1, 0], [0.1, 0.2, 0.3, 0.4])
-    found = calibrate.isotonic(t, strict=True)
-    assert found(t.score) == pytest.approx([0.5] * 4, abs=1e-6)
-    assert len(np.unique(found(t.score))) == 4
+    result = calibrate.isotonic(t, strict=True)
+    assert result(t.score) == pytest.approx([0.5] * 4, abs=1e-6)
+    assert len(np.unique(result(t.score))) == 4
 
 
 def test_calibrators_store_what_they_were_fitted_on() -> None:
     table = {"sick": ["y", "n", "n", "y"], "risk": [0.9, 0.4, 0.6, 0.2]}
     data = read.tallies(table, truth="sick", score="risk", positive="y")
-    found = calibrate.fit(data, "logistic")
-    assert (dict(found.columns), found.positive) == ({"truth": "sick", "score": "risk"}, "y")
-    assert found.was_fitted_on(data.tally)
-    assert not found.was_fitted_on(tally([1, 0], [0.3, 0.2]))
+    result = calibrate.fit(data, "logistic")
+    assert (dict(result.columns), result.positive) == ({"truth": "sick", "score": "risk"}, "y")
+    assert result.was_fitted_on(data.tally)
+    assert not result.was_fitted_on(tally([1, 0], [0.3, 0.2]))
     assert not calibrate.prevalence(at=0.5, to=0.2).was_fitted_on(data.tally)
     again = calibrate.fit(read.rows(table, truth="sick", score="risk", positive="y"), "logistic")
-    assert again.to_json() == found.to_json()
+    assert again.to_json() == result.to_json()
 
 
 def test_groups_are_pooled() -> None:

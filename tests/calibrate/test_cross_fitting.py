@@ -136,25 +136,25 @@ def test_clusters_stay_together() -> None:
 
 def test_choice_of_the_better_method_reports_the_difference() -> None:
     truth, p = overconfident(4000)
-    found = calibrate.choose(tally(truth, p))
-    rows = {row["method"]: row for row in found.results.rows()}
+    result = calibrate.choose(tally(truth, p))
+    rows = {row["method"]: row for row in result.results.rows()}
     assert set(rows) == set(calibrate.BINARY_METHODS)
     assert rows["identity"]["matters"]
     assert rows["identity"]["low"] > 0
-    assert [row["method"] for row in rows.values() if row["chosen"]] == [found.calibrator.method]
-    assert found.calibrator.method == "logistic" or not rows["logistic"]["matters"]
-    assert f"{found.calibrator.method} has the lowest log-loss" in found.verdict
-    assert "more than chance" in found.verdict
-    assert min(row["log_loss"] for row in rows.values()) == rows[found.calibrator.method]["log_loss"]
-    assert isinstance(found.calibrator, Calibrator)
-    assert found.calibrator.was_fitted_on(tally(truth, p))
+    assert [row["method"] for row in rows.values() if row["chosen"]] == [result.calibrator.method]
+    assert result.calibrator.method == "logistic" or not rows["logistic"]["matters"]
+    assert f"{result.calibrator.method} has the lowest log-loss" in result.verdict
+    assert "more than chance" in result.verdict
+    assert min(row["log_loss"] for row in rows.values()) == rows[result.calibrator.method]["log_loss"]
+    assert isinstance(result.calibrator, Calibrator)
+    assert result.calibrator.was_fitted_on(tally(truth, p))
 
 
 def test_calibrated_probabilities_stay_nearly_unchanged() -> None:
     rng = np.random.default_rng(2)
     p = rng.beta(1, 3, 3000)
-    found = calibrate.choose(tally(rng.random(3000) < p, p))
-    rows = {row["method"]: row for row in found.results.rows()}
+    result = calibrate.choose(tally(rng.random(3000) < p, p))
+    rows = {row["method"]: row for row in result.results.rows()}
     assert rows["identity"]["chosen"] or not rows["identity"]["matters"]
     assert rows["temperature"]["matters"] in (None, False)
 
@@ -162,14 +162,14 @@ def test_calibrated_probabilities_stay_nearly_unchanged() -> None:
 def test_a_difference_is_that_of_the_losses() -> None:
     """The table beside a computation by hand: one number for each row."""
     t = tally(*overconfident(200, seed=4))
-    found = calibrate.choose(t, methods=["identity", "logistic"], folds=3, seed=9)
+    result = calibrate.choose(t, methods=["identity", "logistic"], folds=3, seed=9)
     losses: dict[str, list[float]] = {"identity": [], "logistic": []}
     for fold, rest in iterate_folds(assign_folds(t, folds=3, seed=9)):
         for name, each in losses.items():
             p = calibrate.BINARY_METHODS[name](rest)(fold[()].score)
             for truth, many in zip((p, 1 - p), fold[()].rows, strict=True):
                 each.extend(np.repeat(-np.log(truth), many.astype(int)))
-    rows = {row["method"]: row for row in found.results.rows()}
+    rows = {row["method"]: row for row in result.results.rows()}
     for name, lost in losses.items():
         assert rows[name]["log_loss"] == pytest.approx(np.mean(lost))
     best, other = sorted(losses, key=lambda name: float(np.mean(losses[name])))
@@ -182,21 +182,21 @@ def test_a_difference_is_that_of_the_losses() -> None:
 def test_methods_that_cannot_be_fitted_have_a_reason() -> None:
     rng = np.random.default_rng(0)
     score = rng.normal(size=300)
-    found = calibrate.choose(tally(rng.random(300) < 1 / (1 + np.exp(-score)), score))
-    rows = {row["method"]: row for row in found.results.rows()}
+    result = calibrate.choose(tally(rng.random(300) < 1 / (1 + np.exp(-score)), score))
+    rows = {row["method"]: row for row in result.results.rows()}
     assert "from -" in rows["beta"]["why"]
     assert rows["beta"]["log_loss"] is None
-    assert found.calibrator.method in {"logistic", "strict-isotonic", "venn-abers", "histogram"}
+    assert result.calibrator.method in {"logistic", "strict-isotonic", "venn-abers", "histogram"}
     with pytest.raises(FitError, match=r"no method can be fitted\. offset: scores go from"):
         calibrate.choose(tally([0, 1, 0, 1], [-1, 2, 3, 4]), methods=["offset"])
 
 
 def test_methods_with_infinite_loss_are_not_chosen() -> None:
-    found = calibrate.choose(tally(*overconfident(300)), methods=["isotonic", "histogram", "logistic"])
-    rows = {row["method"]: row for row in found.results.rows()}
+    result = calibrate.choose(tally(*overconfident(300)), methods=["isotonic", "histogram", "logistic"])
+    rows = {row["method"]: row for row in result.results.rows()}
     assert (rows["isotonic"]["log_loss"], rows["isotonic"]["matters"]) == (float("inf"), True)
     assert "probability 0" in rows["isotonic"]["why"]
-    assert found.calibrator.method != "isotonic"
+    assert result.calibrator.method != "isotonic"
 
 
 def test_choice_is_repeated_in_each_fold() -> None:
@@ -206,11 +206,13 @@ def test_choice_is_repeated_in_each_fold() -> None:
 
 
 def test_progress_is_reported() -> None:
-    seen: list[tuple[int, int]] = []
+    observed: list[tuple[int, int]] = []
     calibrate.choose(
-        tally(*overconfident(100)), methods=["offset", "logistic"], watch=lambda done, all_: seen.append((done, all_))
+        tally(*overconfident(100)),
+        methods=["offset", "logistic"],
+        watch=lambda done, all_: observed.append((done, all_)),
     )
-    assert seen == [(1, 2), (2, 2)]
+    assert observed == [(1, 2), (2, 2)]
     with pytest.raises(OptionError, match="folds is 0"):
         calibrate.choose(tally(*overconfident(100)), folds=0)
 
@@ -300,8 +302,8 @@ def test_multiclass_scores_of_all_rows_determine_the_scale() -> None:
     score[0, 0] = 3.5  # of one class alone: the scores of the others lie in [0, 1]
     rows = MulticlassRows(truth, score, ("a", "b", "c"))
     for method in ("one-vs-rest-logistic", "one-vs-rest-isotonic", "one-vs-rest-venn-abers"):
-        found = calibrate.fit(rows, method)
-        np.testing.assert_allclose(found(score).sum(axis=1), 1)
+        result = calibrate.fit(rows, method)
+        np.testing.assert_allclose(result(score).sum(axis=1), 1)
         after = calibrate.cross_fit(rows, method, folds=3)
         np.testing.assert_allclose(after.score.sum(axis=1), 1)
     assert calibrate.choose(rows, folds=3).calibrator.method.startswith("one-vs-rest")

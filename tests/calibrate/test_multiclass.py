@@ -41,7 +41,7 @@ METHODS = {entry.name: entry.multiclass for entry in CALIBRATORS if entry.multic
 FITS = {name: method for name, method in METHODS.items() if name != "identity"}
 
 
-def drawn(seed: int = 0, rows: int = 400, width: int = 3) -> MulticlassRows:
+def simulate(seed: int = 0, rows: int = 400, width: int = 3) -> MulticlassRows:
     """Rows whose probabilities are too sure, and made for other shares."""
     rng = np.random.default_rng(seed)
     z = 1.2 * rng.normal(size=(rows, width)) + np.linspace(0.5, -0.5, width)
@@ -53,8 +53,8 @@ def drawn(seed: int = 0, rows: int = 400, width: int = 3) -> MulticlassRows:
 def predicted(load: Any, model: Any) -> MulticlassRows:  # noqa: ANN401  (of scikit-learn)
     """Probabilities of a model for rows that it has not seen."""
     x, y = load(return_X_y=True)
-    seen, new, seen_y, new_y = train_test_split(x, y, test_size=0.5, random_state=0, stratify=y)
-    return baserate.class_scores(new_y, model.fit(seen, seen_y).predict_proba(new))
+    observed, new, seen_y, new_y = train_test_split(x, y, test_size=0.5, random_state=0, stratify=y)
+    return baserate.class_scores(new_y, model.fit(observed, seen_y).predict_proba(new))
 
 
 MADE: dict[str, Callable[[], MulticlassRows]] = {
@@ -79,8 +79,8 @@ def loss(both: Floats, rows: MulticlassRows) -> float:
     """Negative log-likelihood of weights and biases."""
     width = len(rows.labels)
     z = both[:width] * np.log(np.maximum(rows.score, 1e-12)) + both[width:]
-    told = log_softmax(z, axis=1)[np.arange(len(rows)), rows.truth]
-    return -float(told.sum() if rows.amount is None else told @ rows.amount)
+    output = log_softmax(z, axis=1)[np.arange(len(rows)), rows.truth]
+    return -float(output.sum() if rows.amount is None else output @ rows.amount)
 
 
 def both(made: MulticlassCalibrator) -> Floats:
@@ -90,9 +90,9 @@ def both(made: MulticlassCalibrator) -> Floats:
 
 def errors(made: MulticlassCalibrator) -> list[float]:
     """Standard errors, those that are there."""
-    found = [each.standard_error for each in made.parameters if each.standard_error is not None]
-    assert found
-    return found
+    result = [each.standard_error for each in made.parameters if each.standard_error is not None]
+    assert result
+    return result
 
 
 Space = Callable[[int], tuple[Floats, Floats]]
@@ -111,7 +111,7 @@ BOUNDED = {"prior": 0, "temperature": 1, "bias-corrected": 1, "vector": 3}
 @pytest.mark.parametrize("method", SPACES)
 @pytest.mark.parametrize("seed", range(3))
 def test_no_minimiser_finds_better(method: str, seed: int) -> None:
-    rows = drawn(seed)
+    rows = simulate(seed)
     base, space = SPACES[method](3)
     bounds = [(0, None) if at < BOUNDED[method] else (None, None) for at in range(space.shape[1])]
     witness = minimize(
@@ -120,11 +120,11 @@ def test_no_minimiser_finds_better(method: str, seed: int) -> None:
         bounds=bounds,
         options={"ftol": 1e-15, "gtol": 1e-9},
     )
-    found = both(METHODS[method](rows))
-    assert loss(found, rows) <= witness.fun + 1e-8
+    result = both(METHODS[method](rows))
+    assert loss(result, rows) <= witness.fun + 1e-8
     wanted = base + space @ witness.x
     wanted[3:] -= wanted[3:].mean()
-    np.testing.assert_allclose(found, wanted, atol=3e-3)
+    np.testing.assert_allclose(result, wanted, atol=3e-3)
 
 
 @pytest.mark.quick(4)
@@ -136,8 +136,8 @@ def test_real_data_fit_better_than_what_they_hold(name: str, method: str) -> Non
         with pytest.raises(FitError, match="separate some of"):
             METHODS[method](rows)
         return
-    made = METHODS[method](rows)
-    after = replace(rows, score=made(rows.score))
+    result = METHODS[method](rows)
+    after = replace(rows, score=result(rows.score))
     assert log_loss(after) <= log_loss(replace(rows, score=np.maximum(rows.score, 1e-12))) + 1e-9
     if method != "temperature":
         shares = rows.support / rows.total
@@ -155,8 +155,8 @@ def parted(rows: MulticlassRows, *, alike: bool) -> bool:
     if alike:
         margin = np.column_stack([margin[:, :width].sum(axis=1), margin[:, width:]])
     bounds = [(0, 1)] * (margin.shape[1] - width) + [(-1, 1)] * width
-    found = linprog(-margin.sum(axis=0), A_ub=-margin, b_ub=np.zeros(len(margin)), bounds=bounds)
-    return bool(-found.fun > 1e-6)
+    result = linprog(-margin.sum(axis=0), A_ub=-margin, b_ub=np.zeros(len(margin)), bounds=bounds)
+    return bool(-result.fun > 1e-6)
 
 
 @pytest.mark.parametrize("name", MADE)
@@ -169,7 +169,7 @@ def test_real_data_are_parted_where_linear_programming_says_so(name: str) -> Non
 def test_small_data_are_refused_just_where_linear_programming_says_that_they_are_parted() -> None:
     outcomes = set()
     for seed in range(60):
-        rows = drawn(seed, 8 + seed // 2)
+        rows = simulate(seed, 8 + seed // 2)
         if not rows.support.all():
             continue
         for method, alike in (("bias-corrected", True), ("vector", False)):
@@ -184,20 +184,20 @@ def test_small_data_are_refused_just_where_linear_programming_says_that_they_are
 
 
 def test_vector_of_two_classes_is_logistic_regression_on_both_logarithms() -> None:
-    rows = drawn(2, width=2)
-    made = multiclass.vector(rows)
+    rows = simulate(2, width=2)
+    result = multiclass.vector(rows)
     x = np.log(rows.score) * [1, -1]
     witness = LogisticRegression(C=np.inf, tol=1e-12, max_iter=10_000).fit(x, rows.truth == 0)
     wanted = witness.predict_proba(np.log(rows.score) * [1, -1])[:, 1]
-    np.testing.assert_allclose(made(rows.score)[:, 0], wanted, atol=1e-6)
+    np.testing.assert_allclose(result(rows.score)[:, 0], wanted, atol=1e-6)
 
 
 def test_bias_corrected_of_two_classes_is_logistic_regression_on_log_odds() -> None:
-    rows = drawn(1, width=2)
-    found = multiclass.bias_corrected(rows)
+    rows = simulate(1, width=2)
+    result = multiclass.bias_corrected(rows)
     tally = rows.against_rest(0)
     witness = fit_logistic(log_odds(tally.score), tally.positive, tally.negative)
-    by_name = {each.name: each for each in found.parameters}
+    by_name = {each.name: each for each in result.parameters}
     assert by_name["slope"].value == pytest.approx(float(witness.slope), rel=1e-9)
     assert by_name["slope"].standard_error == pytest.approx(np.sqrt(witness.covariance[1, 1]), rel=1e-7)
     assert 2 * by_name["bias of a"].value == pytest.approx(float(witness.intercept), rel=1e-8)
@@ -207,13 +207,13 @@ def test_bias_corrected_of_two_classes_is_logistic_regression_on_log_odds() -> N
 
 
 def test_temperature_of_two_classes_is_that_of_log_odds() -> None:
-    rows = drawn(3, width=2)
-    made = multiclass.temperature(rows)
+    rows = simulate(3, width=2)
+    result = multiclass.temperature(rows)
     x, y = logit(rows.score[:, 0]), rows.truth == 0
     witness = minimize_scalar(
         lambda slope: np.logaddexp(0, np.where(y, -slope, slope) * x).sum(), bounds=(0, 5), options={"xatol": 1e-10}
     )
-    slope, heat = made.parameters
+    slope, heat = result.parameters
     assert slope.value == pytest.approx(witness.x, abs=1e-7)
     share = 1 / (1 + np.exp(-slope.value * x))
     assert slope.standard_error == pytest.approx((x**2 * share * (1 - share)).sum() ** -0.5, rel=1e-9)
@@ -225,7 +225,7 @@ def test_temperature_of_two_classes_is_that_of_log_odds() -> None:
 
 @pytest.mark.parametrize("method", FITS)
 def test_weights_are_repetition_and_zeros_are_absence(method: str) -> None:
-    rows = drawn(0, 120)
+    rows = simulate(0, 120)
     times = np.random.default_rng(1).integers(0, 4, len(rows))
     repeated = MulticlassRows(np.repeat(rows.truth, times), np.repeat(rows.score, times, axis=0), rows.labels)
     counted, weighted = replace(rows, count=times), replace(rows, weight=times.astype(float))
@@ -239,7 +239,7 @@ def test_weights_are_repetition_and_zeros_are_absence(method: str) -> None:
 
 @pytest.mark.parametrize("method", FITS)
 def test_standard_errors_do_not_depend_on_the_unit_of_weights(method: str) -> None:
-    rows = drawn()
+    rows = simulate()
     weight = np.random.default_rng(1).random(len(rows)) + 0.5
     one, other = (METHODS[method](replace(rows, weight=unit * weight)) for unit in (1.0, 1e6))
     np.testing.assert_allclose(errors(one), errors(other), rtol=1e-6)
@@ -249,38 +249,38 @@ def test_standard_errors_do_not_depend_on_the_unit_of_weights(method: str) -> No
 
 @pytest.mark.parametrize("method", METHODS)
 def test_classes_may_come_in_any_order(method: str) -> None:
-    rows, order = drawn(), np.array([2, 0, 1])
+    rows, order = simulate(), np.array([2, 0, 1])
     turned = MulticlassRows(np.argsort(order)[rows.truth], rows.score[:, order], tuple(rows.labels[at] for at in order))
-    found, wanted = METHODS[method](turned), METHODS[method](rows)
-    np.testing.assert_allclose(found(turned.score), wanted(rows.score)[:, order], atol=1e-9)
+    result, wanted = METHODS[method](turned), METHODS[method](rows)
+    np.testing.assert_allclose(result(turned.score), wanted(rows.score)[:, order], atol=1e-9)
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_a_file_gives_the_very_same_probabilities(method: str, tmp_path: Path) -> None:
-    rows = drawn()
-    made = METHODS[method](rows)
-    made.save(tmp_path / "map.json")
+    rows = simulate()
+    result = METHODS[method](rows)
+    result.save(tmp_path / "map.json")
     again = baserate.load_calibrator(tmp_path / "map.json")
-    np.testing.assert_array_equal(again(rows.score), made(rows.score))
-    np.testing.assert_array_equal(pickle.loads(pickle.dumps(made))(rows.score), made(rows.score))  # noqa: S301
+    np.testing.assert_array_equal(again(rows.score), result(rows.score))
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(result))(rows.score), result(rows.score))  # noqa: S301
     assert isinstance(again, MulticlassCalibrator)
-    assert again.parameters == made.parameters
-    assert again.fitted == made.fitted
+    assert again.parameters == result.parameters
+    assert again.fitted == result.fitted
     if method != "identity":
-        assert made.was_fitted_on(rows)
-        assert not made.was_fitted_on(drawn(1))
+        assert result.was_fitted_on(rows)
+        assert not result.was_fitted_on(simulate(1))
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_columns_belong_to_their_classes(method: str) -> None:
-    rows = drawn()
+    rows = simulate()
     table = {"y": [rows.labels[at] for at in rows.truth]} | {f"p_{k}": rows.score[:, at] for at, k in enumerate("abc")}
-    made = METHODS[method](baserate.read.class_rows(table, truth="y", score="p_*", labels=["c", "a", "b"]))
-    assert made.labels == ("c", "a", "b")
-    assert dict(made.columns) == {"c": "p_c", "a": "p_a", "b": "p_b"}
-    told = {"b": "p_b", "c": "p_c", "a": "p_a"}
-    made = METHODS[method](baserate.read.class_rows(table, truth="y", score=told, labels="abc"))
-    assert dict(made.columns) == {"a": "p_a", "b": "p_b", "c": "p_c"}
+    result = METHODS[method](baserate.read.class_rows(table, truth="y", score="p_*", labels=["c", "a", "b"]))
+    assert result.labels == ("c", "a", "b")
+    assert dict(result.columns) == {"c": "p_c", "a": "p_a", "b": "p_b"}
+    output = {"b": "p_b", "c": "p_c", "a": "p_a"}
+    result = METHODS[method](baserate.read.class_rows(table, truth="y", score=output, labels="abc"))
+    assert dict(result.columns) == {"a": "p_a", "b": "p_b", "c": "p_c"}
     assert METHODS[method](rows).columns == {}
 
 
@@ -293,9 +293,9 @@ def test_prior_makes_every_class_as_frequent_as_it_is(data: list[tuple[int, Floa
     truth = np.array([at for at, _ in data])
     assume(len(set(truth)) == 3)
     rows = MulticlassRows(truth, np.array([score for _, score in data]), tuple("abc"))
-    made = multiclass.prior(rows)
-    np.testing.assert_allclose(made(rows.score).mean(axis=0), rows.support / rows.total, atol=1e-12)
-    assert sum(each.value for each in made.parameters[3:]) == pytest.approx(1)
+    result = multiclass.prior(rows)
+    np.testing.assert_allclose(result(rows.score).mean(axis=0), rows.support / rows.total, atol=1e-12)
+    assert sum(each.value for each in result.parameters[3:]) == pytest.approx(1)
 
 
 @given(rows_of_three)
@@ -304,11 +304,11 @@ def test_every_fit_is_at_least_as_likely_as_what_is_given(data: list[tuple[int, 
     before = log_loss(rows)
     for fit in FITS.values():
         try:
-            made = fit(rows)
+            result = fit(rows)
         except FitError:
             continue
-        assert log_loss(replace(rows, score=made(rows.score))) <= before + 1e-9
-        assert (both(made)[:3] >= 0).all()
+        assert log_loss(replace(rows, score=result(rows.score))) <= before + 1e-9
+        assert (both(result)[:3] >= 0).all()
 
 
 def test_prior_settles_on_flat_ground_and_with_weights_of_any_size() -> None:
@@ -322,8 +322,8 @@ def test_prior_settles_on_flat_ground_and_with_weights_of_any_size() -> None:
             continue
         weight = 10.0 ** rng.uniform(-5, 5, 40)
         rows = MulticlassRows(truth, score, tuple("abcd"), weight=weight)
-        found = np.average(multiclass.prior(rows)(score), axis=0, weights=weight)
-        np.testing.assert_allclose(found, rows.support / rows.total, atol=1e-12)
+        result = np.average(multiclass.prior(rows)(score), axis=0, weights=weight)
+        np.testing.assert_allclose(result, rows.support / rows.total, atol=1e-12)
 
 
 def test_prior_finds_for_which_shares_probabilities_were_made() -> None:
@@ -332,19 +332,19 @@ def test_prior_finds_for_which_shares_probabilities_were_made() -> None:
     truth = rng.choice(3, size=200_000, p=true)
     x = rng.normal(size=len(truth)) + truth
     density = np.exp(-((x[:, None] - np.arange(3)) ** 2) / 2) * made_for
-    made = multiclass.prior(MulticlassRows(truth, density / density.sum(axis=1, keepdims=True), tuple("abc")))
-    found = [each.value for each in made.parameters if each.name.startswith("prior of")]
-    np.testing.assert_allclose(found, made_for, atol=0.01)
+    actual = multiclass.prior(MulticlassRows(truth, density / density.sum(axis=1, keepdims=True), tuple("abc")))
+    result = [each.value for each in actual.parameters if each.name.startswith("prior of")]
+    np.testing.assert_allclose(result, made_for, atol=0.01)
 
 
 def test_prior_of_certainties_settles() -> None:
     sure = np.eye(3)[[0, 0, 1, 2, 2, 1] * 10]
     rows = MulticlassRows(np.array([0, 1, 1, 2, 0, 1] * 10), sure, tuple("abc"))
-    made = multiclass.prior(rows)
-    np.testing.assert_allclose(made(sure).mean(axis=0), rows.support / rows.total, atol=1e-9)
+    result = multiclass.prior(rows)
+    np.testing.assert_allclose(result(sure).mean(axis=0), rows.support / rows.total, atol=1e-9)
     right = MulticlassRows(np.array([0, 0, 1, 2, 2, 1] * 10), sure, tuple("abc"))
     np.testing.assert_allclose(multiclass.prior(right)(sure), sure, atol=1e-9)
-    assert "120 of 180 probabilities are below 1e-12" in made.notes[0]
+    assert "120 of 180 probabilities are below 1e-12" in result.notes[0]
 
 
 @given(shares, shares, shares)
@@ -356,11 +356,11 @@ def test_repriors_there_and_back_change_nothing(first: Floats, second: Floats, p
 
 
 def test_reprior_keeps_what_cannot_be_and_was_fitted_on_nothing() -> None:
-    made = multiclass.reprior({"a": 0.5, "b": 0.3, "c": 0.2}, {"c": 0.1, "b": 0.1, "a": 0.8})
-    assert made([[0.0, 0.4, 0.6]])[0, 0] == 0
-    assert made.fitted is None
-    assert made.labels == ("a", "b", "c")
-    assert made.parameters[-1].name == "prior of c after"
+    result = multiclass.reprior({"a": 0.5, "b": 0.3, "c": 0.2}, {"c": 0.1, "b": 0.1, "a": 0.8})
+    assert result([[0.0, 0.4, 0.6]])[0, 0] == 0
+    assert result.fitted is None
+    assert result.labels == ("a", "b", "c")
+    assert result.parameters[-1].name == "prior of c after"
     for before, after, error in (
         ([0.5, 0.5], {"a": 0.5, "b": 0.5}, OptionError),  # whose shares?
         ({"a": 0.5, "b": 0.5}, {"a": 1.0, "b": 0.0}, OptionError),
@@ -373,25 +373,25 @@ def test_reprior_keeps_what_cannot_be_and_was_fitted_on_nothing() -> None:
 
 
 def test_reversed_scores_are_not_flipped() -> None:
-    rows = drawn()
+    rows = simulate()
     upside = softmax(-np.log(rows.score), axis=1)
     rows = replace(rows, score=upside)
     for method in ("temperature", "bias-corrected", "vector"):
-        made = METHODS[method](rows)
-        assert "bounded at 0" in made.notes[-1]
-        assert (both(made)[:3] == 0).all()
-        assert all(each.standard_error is None for each in made.parameters if each.value == 0)
+        result = METHODS[method](rows)
+        assert "bounded at 0" in result.notes[-1]
+        assert (both(result)[:3] == 0).all()
+        assert all(each.standard_error is None for each in result.parameters if each.value == 0)
     np.testing.assert_allclose(multiclass.temperature(rows)(upside), 1 / 3)
     np.testing.assert_allclose(multiclass.bias_corrected(rows)(upside)[0], rows.support / rows.total, atol=1e-12)
 
 
 def test_a_single_weight_can_be_fixed_at_zero() -> None:
-    rows = drawn(5, 4000)
+    rows = simulate(5, 4000)
     score = rows.score.copy()
     score[:, 2] = np.sort(rows.score[:, 2])[np.argsort(np.argsort(-rows.score[:, 2]))]
     score /= score.sum(axis=1, keepdims=True)
-    made = multiclass.vector(replace(rows, score=score))
-    found = both(made)
+    actual = multiclass.vector(replace(rows, score=score))
+    result = both(actual)
     base, space = SPACES["vector"](3)
     witness = minimize(
         lambda theta: loss(base + space @ theta, replace(rows, score=score)),
@@ -399,10 +399,10 @@ def test_a_single_weight_can_be_fixed_at_zero() -> None:
         bounds=[(0, None)] * 3 + [(None, None)] * 3,
         options={"ftol": 1e-15},
     )
-    assert loss(found, replace(rows, score=score)) <= witness.fun + 1e-6
-    held = found[:3] == 0
+    assert loss(result, replace(rows, score=score)) <= witness.fun + 1e-6
+    held = result[:3] == 0
     assert held.any()
-    assert ("weight of c is bounded at 0" in " ".join(made.notes)) == bool(held[2])
+    assert ("weight of c is bounded at 0" in " ".join(actual.notes)) == bool(held[2])
 
 
 THIRD = np.full((30, 3), 1 / 3)
@@ -410,14 +410,14 @@ CYCLE = np.arange(30) % 3
 
 
 @pytest.mark.parametrize(
-    ("method", "rows", "error", "told"),
+    ("method", "rows", "error", "message"),
     [
         ("temperature", (CYCLE, THIRD), FitError, "in each of 30 rows all classes are equally probable"),
         ("bias-corrected", (CYCLE, THIRD * [0.5, 1, 1.5]), FitError, "the probabilities are the same in all 30 rows"),
         ("vector", (CYCLE, THIRD * [0.5, 1, 1.5]), FitError, "the probability of a, b, c is the same in all 30 rows"),
-        ("temperature", (CYCLE * 0, drawn(0, 30).score), FitError, "all 30 rows are of the class a"),
-        ("vector", (CYCLE % 2, drawn(0, 30).score), FitError, "c never occurs in 30 rows"),
-        ("prior", (CYCLE % 2, drawn(0, 30).score), FitError, "no finite bias fits; fit temperature"),
+        ("temperature", (CYCLE * 0, simulate(0, 30).score), FitError, "all 30 rows are of the class a"),
+        ("vector", (CYCLE % 2, simulate(0, 30).score), FitError, "c never occurs in 30 rows"),
+        ("prior", (CYCLE % 2, simulate(0, 30).score), FitError, "no finite bias fits; fit temperature"),
         ("temperature", (CYCLE, np.eye(3)[CYCLE]), FitError, "in all 30 rows the true class has the highest"),
         (
             "temperature",
@@ -435,15 +435,15 @@ CYCLE = np.arange(30) % 3
     ],
 )
 def test_undetermined_fits_are_refused(
-    method: str, rows: tuple[Codes, Floats], error: type[Exception], told: str
+    method: str, rows: tuple[Codes, Floats], error: type[Exception], message: str
 ) -> None:
-    with pytest.raises(error, match=told):
+    with pytest.raises(error, match=message):
         METHODS[method](MulticlassRows(*rows, labels=tuple("abc")))
 
 
 @pytest.mark.parametrize("method", ["bias-corrected", "vector"])
 def test_separated_classes_are_refused(method: str) -> None:
-    rows = drawn()
+    rows = simulate()
     with pytest.raises(FitError, match="separate some of 3 classes in 400 rows"):
         METHODS[method](replace(rows, truth=rows.score.argmax(axis=1)))
     if method == "bias-corrected":
@@ -457,41 +457,41 @@ def test_separated_classes_are_refused(method: str) -> None:
 
 
 def test_a_class_that_never_occurs_has_a_temperature() -> None:
-    rows = drawn()
-    made = multiclass.temperature(replace(rows, truth=rows.truth % 2))
-    assert made.fitted is not None
-    assert made.fitted.prevalence[2] == 0  # type: ignore[index]  # of several classes
+    rows = simulate()
+    result = multiclass.temperature(replace(rows, truth=rows.truth % 2))
+    assert result.fitted is not None
+    assert result.fitted.prevalence[2] == 0  # type: ignore[index]  # of several classes
 
 
 def test_small_samples_and_clipped_probabilities_are_noted() -> None:
-    rows = drawn(4, 12)
+    rows = simulate(4, 12)
     score = rows.score.copy()
     score[0] = [1.0, 0.0, 0.0]
-    made = multiclass.temperature(replace(rows, score=score))
-    assert made.notes[0].startswith("fitted on 12 rows only")
-    assert made.notes[1] == "2 of 36 probabilities are below 1e-12, and are taken as 1e-12."
-    assert not multiclass.temperature(drawn()).notes
+    result = multiclass.temperature(replace(rows, score=score))
+    assert result.notes[0].startswith("fitted on 12 rows only")
+    assert result.notes[1] == "2 of 36 probabilities are below 1e-12, and are taken as 1e-12."
+    assert not multiclass.temperature(simulate()).notes
 
 
 def test_temperature_never_changes_the_likeliest_class() -> None:
-    rows = drawn()
+    rows = simulate()
     after = multiclass.temperature(rows)(rows.score)
     np.testing.assert_array_equal(after.argmax(axis=1), rows.score.argmax(axis=1))
 
 
 def sigmoid(tally: Tally) -> Calibrator:
     """A fit of two classes."""
-    found = fit_logistic(tally.score, tally.positive, tally.negative)
-    return Calibrator(Line(float(found.intercept), float(found.slope)), method="sigmoid", notes=("as it is.",))
+    result = fit_logistic(tally.score, tally.positive, tally.negative)
+    return Calibrator(Line(float(result.intercept), float(result.slope)), method="sigmoid", notes=("as it is.",))
 
 
 def test_one_vs_rest_fits_each_class_and_divides() -> None:
-    rows = replace(drawn(), score=np.log(drawn().score))  # any score
-    made = multiclass.one_vs_rest(rows, sigmoid)
+    rows = replace(simulate(), score=np.log(simulate().score))  # any score
+    result = multiclass.one_vs_rest(rows, sigmoid)
     alone = np.column_stack([sigmoid(rows.against_rest(at))(rows.score[:, at]) for at in range(3)])
-    np.testing.assert_allclose(made(rows.score), alone / alone.sum(axis=1, keepdims=True), rtol=1e-12)
-    assert made.method == "one-vs-rest-sigmoid"
-    assert made.notes[0] == "a: as it is."
+    np.testing.assert_allclose(result(rows.score), alone / alone.sum(axis=1, keepdims=True), rtol=1e-12)
+    assert result.method == "one-vs-rest-sigmoid"
+    assert result.notes[0] == "a: as it is."
 
     def refusing(tally: Tally) -> Calibrator:
         raise FitError(f"{tally.total:g} rows are too few; give more.")
@@ -502,7 +502,7 @@ def test_one_vs_rest_fits_each_class_and_divides() -> None:
 
 @pytest.mark.parametrize("method", FITS)
 def test_cross_fitted_rows_do_not_depend_on_order(method: str) -> None:
-    rows = drawn(0, 60)
+    rows = simulate(0, 60)
     rows = replace(rows, score=np.concatenate([rows.score[:50], rows.score[:10]]))
     order = np.random.default_rng(0).permutation(len(rows))
     turned = replace(rows, truth=rows.truth[order], score=rows.score[order])
@@ -517,13 +517,13 @@ def test_cross_fitted_rows_do_not_depend_on_order(method: str) -> None:
 
 
 def test_cross_fitted_rows_use_fits_of_other_folds() -> None:
-    rows = drawn()
+    rows = simulate()
     fold = multiclass.assign_folds(rows, 4, seed=3)
-    found = multiclass.cross_fit(rows, multiclass.temperature, folds=4, seed=3)
+    result = multiclass.cross_fit(rows, multiclass.temperature, folds=4, seed=3)
     for at in range(4):
         out = fold == at
-        made = multiclass.temperature(replace(rows, truth=rows.truth[~out], score=rows.score[~out]))
-        np.testing.assert_array_equal(found.score[out], made(rows.score[out]))
+        actual = multiclass.temperature(replace(rows, truth=rows.truth[~out], score=rows.score[~out]))
+        np.testing.assert_array_equal(result.score[out], actual(rows.score[out]))
 
 
 @given(st.lists(st.integers(0, 2), min_size=1, max_size=60), st.integers(2, 8), st.integers(0, 5))
@@ -535,22 +535,22 @@ def test_folds_leave_some_of_every_class(classes: list[int], folds: int, seed: i
         with pytest.raises(FitError, match="has a single row"):
             multiclass.assign_folds(rows, folds, seed=seed)
         return
-    found = multiclass.assign_folds(rows, folds, seed=seed)
+    result = multiclass.assign_folds(rows, folds, seed=seed)
     many = min(folds, len(classes))
-    sizes = np.bincount(found, minlength=many)
+    sizes = np.bincount(result, minlength=many)
     assert sizes.max() - sizes.min() <= 1
     for label in set(classes):
-        assert len(set(found[rows.truth == label])) > 1  # something of it is left whatever fold is left out
+        assert len(set(result[rows.truth == label])) > 1  # something of it is left whatever fold is left out
 
 
 def test_folds_follow_the_seed_and_are_refused_when_too_few() -> None:
-    rows = drawn()
+    rows = simulate()
     assert (multiclass.assign_folds(rows, 5, seed=1) != multiclass.assign_folds(rows, 5, seed=2)).any()
     np.testing.assert_array_equal(multiclass.assign_folds(rows, 5, seed=1), multiclass.assign_folds(rows, 5, seed=1))
     with pytest.raises(OptionError, match="folds is 1; expected a whole number from 2 to 10,000"):
         multiclass.assign_folds(rows, 1)
     with pytest.raises(EmptyDataError):
-        multiclass.assign_folds(drawn(0, 0))
+        multiclass.assign_folds(simulate(0, 0))
     sure = replace(rows, truth=rows.score.argmax(axis=1))
     with pytest.raises(FitError, match="without fold 1 of 5: in all 320 rows"):
         multiclass.cross_fit(sure, multiclass.temperature)

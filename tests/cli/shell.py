@@ -104,14 +104,14 @@ def is_as_ever(shown: str, name: str) -> bool:
 
 def planned(*typed: str) -> Plan:
     """The plan that `baserate report` makes of what was typed."""
-    seen: list[Plan] = []
+    observed: list[Plan] = []
 
     def keep(*given: Any) -> Plan:  # noqa: ANN401  (bundles of options)
-        seen.append(make_plan(*given))
+        observed.append(make_plan(*given))
         raise click.Abort
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_report, "make_plan", keep)
         result = run("report", *typed)
-    assert seen, result.stderr
-    return seen[0]
+    assert observed, result.stderr
+    return observed[0]

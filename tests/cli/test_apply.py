@@ -35,9 +35,9 @@ def test_every_column_stays_and_one_joins_them(kept: Path, tmp_path: Path) -> No
     result = run("apply", kept, people(tmp_path), "-o", tmp_path / "out.csv")
     assert (result.exit_code, result.stdout) == (0, "")
     assert result.stderr == f"10 rows written to {tmp_path / 'out.csv'}.\n"
-    found = rows((tmp_path / "out.csv").read_text())
-    new = [float(row.pop("risk_calibrated")) for row in found]
-    assert found == rows(PEOPLE)
+    actual = rows((tmp_path / "out.csv").read_text())
+    new = [float(row.pop("risk_calibrated")) for row in actual]
+    assert actual == rows(PEOPLE)
     np.testing.assert_allclose(new, MAP(RISKS), rtol=1e-12)
 
 
@@ -71,8 +71,8 @@ def test_patterns_and_several_files(kept: Path, tmp_path: Path) -> None:
 
 def test_bounds(tmp_path: Path) -> None:
     mapped(FORMS["between"]).save(tmp_path / "map.json")
-    found = rows(run("apply", tmp_path / "map.json", people(tmp_path), "-o", "-", "--bounds").stdout)
-    assert all(float(row["risk_calibrated_low"]) <= float(row["risk_calibrated_high"]) for row in found)
+    result = rows(run("apply", tmp_path / "map.json", people(tmp_path), "-o", "-", "--bounds").stdout)
+    assert all(float(row["risk_calibrated_low"]) <= float(row["risk_calibrated_high"]) for row in result)
 
 
 def test_several_classes(tmp_path: Path) -> None:
@@ -80,8 +80,8 @@ def test_several_classes(tmp_path: Path) -> None:
     map_.save(tmp_path / "map.json")
     (tmp_path / "in.csv").write_text("a,b,c\n0.2,0.3,0.5\n")
     typed = ("--score", "cat=a,dog=b, fish=c", "--to", "fish=z,cat=x,dog=y")
-    found = rows(run("apply", tmp_path / "map.json", tmp_path / "in.csv", "-o", "-", *typed).stdout)[0]
-    np.testing.assert_allclose([float(found[name]) for name in "xyz"], map_([[0.2, 0.3, 0.5]])[0], rtol=1e-12)
+    result = rows(run("apply", tmp_path / "map.json", tmp_path / "in.csv", "-o", "-", *typed).stdout)[0]
+    np.testing.assert_allclose([float(result[name]) for name in "xyz"], map_([[0.2, 0.3, 0.5]])[0], rtol=1e-12)
     wrong = run("apply", tmp_path / "map.json", tmp_path / "in.csv", "-o", "-", "--score", "a")
     assert wrong.exit_code == 2
     assert "the classes are cat, dog, fish" in wrong.stderr
@@ -178,8 +178,8 @@ def test_a_map_that_is_not_there(tmp_path: Path) -> None:
 def test_sql_runs_where_it_is_put(kept: Path, tmp_path: Path) -> None:
     exported = run("export", kept, "--to", "sql", "--score", "old").stdout
     with duckdb.connect() as engine:
-        found = engine.read_csv(str(people(tmp_path))).project(f"old, {exported}").fetchall()
-    old, new = zip(*found, strict=True)
+        result = engine.read_csv(str(people(tmp_path))).project(f"old, {exported}").fetchall()
+    old, new = zip(*result, strict=True)
     np.testing.assert_allclose(new, MAP(old), rtol=1e-12)
 
 
@@ -188,17 +188,17 @@ def test_sql_of_several_classes_is_a_list_of_columns(tmp_path: Path) -> None:
     map_.save(tmp_path / "map.json")
     exported = run("export", tmp_path / "map.json", "--to", "sql").stdout
     with duckdb.connect() as engine:
-        found = engine.sql("SELECT 0.2 AS p_cat, 0.3 AS p_dog, 0.5 AS p_fish").project(exported)
-        assert found.columns == list(LABELS)
-        np.testing.assert_allclose(found.fetchall()[0], map_([[0.2, 0.3, 0.5]])[0], rtol=1e-12)
+        result = engine.sql("SELECT 0.2 AS p_cat, 0.3 AS p_dog, 0.5 AS p_fish").project(exported)
+        assert result.columns == list(LABELS)
+        np.testing.assert_allclose(result.fetchall()[0], map_([[0.2, 0.3, 0.5]])[0], rtol=1e-12)
 
 
 def test_python_runs_where_it_is_put(kept: Path, tmp_path: Path) -> None:
     result = run("export", kept, "--to", "python", "--name", "chance", "-o", tmp_path / "chance.py")
     assert (result.exit_code, result.stdout) == (0, "")
-    made: dict[str, object] = {}
-    exec((tmp_path / "chance.py").read_text(), made)  # noqa: S102  (it is ours)
-    assert made["chance"](0.3) == pytest.approx(MAP([0.3])[0], rel=1e-12)  # type: ignore[operator]
+    actual: dict[str, object] = {}
+    exec((tmp_path / "chance.py").read_text(), actual)  # noqa: S102  (it is ours)
+    assert actual["chance"](0.3) == pytest.approx(MAP([0.3])[0], rel=1e-12)  # type: ignore[operator]
 
 
 @pytest.mark.parametrize(
@@ -245,17 +245,17 @@ def policy(tmp_path: Path) -> Path:
     return tmp_path / "policy.json"
 
 
-def said(found: list[dict[str, str]], name: str = "sick") -> list[str]:
-    return [POLICY.action(float(row["risk"]), [row["sex"]], id=row[name]) for row in found]
+def said(result: list[dict[str, str]], name: str = "sick") -> list[str]:
+    return [POLICY.action(float(row["risk"]), [row["sex"]], id=row[name]) for row in result]
 
 
 def test_a_policy_says_what_to_do_with_each_row(policy: Path, tmp_path: Path) -> None:
     result = run("apply", policy, people(tmp_path), "-o", tmp_path / "out.csv", "--id", "old")
     assert (result.exit_code, result.stdout) == (0, "")
     assert result.stderr == f"10 rows written to {tmp_path / 'out.csv'}.\n"
-    found = rows((tmp_path / "out.csv").read_text())
-    assert [row.pop("action") for row in found] == said(found, "old")
-    assert found == rows(PEOPLE)
+    actual = rows((tmp_path / "out.csv").read_text())
+    assert [row.pop("action") for row in actual] == said(actual, "old")
+    assert actual == rows(PEOPLE)
 
 
 def test_columns_of_a_policy_may_have_other_names(policy: Path, tmp_path: Path) -> None:
@@ -263,9 +263,9 @@ def test_columns_of_a_policy_may_have_other_names(policy: Path, tmp_path: Path) 
     typed = ("--id", "old", "--group", "gender", "--score", "p", "--to", "do", "--chances", "-q")
     result = run("apply", policy, tmp_path / "in.csv", "-o", "-", *typed)
     assert (result.exit_code, result.stderr) == (0, "")
-    found = rows(result.stdout)
-    assert list(found[0])[8:] == ["do", "do_chance_pass", "do_chance_flag", "do_chance_it's me"]
-    assert all(sum(float(row[name]) for name in list(row)[9:]) == 1 for row in found)
+    actual = rows(result.stdout)
+    assert list(actual[0])[8:] == ["do", "do_chance_pass", "do_chance_flag", "do_chance_it's me"]
+    assert all(sum(float(row[name]) for name in list(row)[9:]) == 1 for row in actual)
     unknown = run("apply", policy, people(tmp_path), "-o", "-", "--id", "old", "--group", "site")
     assert unknown.exit_code == 3
     assert (

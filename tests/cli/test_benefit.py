@@ -28,7 +28,7 @@ VIEWS: dict[str, tuple[str, ...]] = {
 }
 
 
-def found(*typed: object, given: str | None = None) -> dict[str, Any]:
+def run_json(*typed: object, given: str | None = None) -> dict[str, Any]:
     result = run("benefit", *typed, "--json", "-q", given=given)
     assert result.exit_code == 0, result.stderr
     return read_results(result.stdout)
@@ -53,15 +53,15 @@ def test_views_fit_the_terminal(name: str, tmp_path: Path) -> None:
 
 def test_numbers_by_hand(tmp_path: Path) -> None:
     # Of ten people at 0.25: three of the four sick are flagged, and four of the six others.
-    told = found(people(tmp_path), *ONE, "--at", "0.25")
-    rows = {row["strategy"]: row for row in told["rows"]}
+    output = run_json(people(tmp_path), *ONE, "--at", "0.25")
+    rows = {row["strategy"]: row for row in output["rows"]}
     assert rows["model"]["net_benefit"] == pytest.approx(0.3 - 0.4 / 3)
     assert rows["all"]["net_benefit"] == pytest.approx(0.4 - 0.6 / 3)
     assert rows["none"]["net_benefit"] == 0
     assert rows["model"]["net_reduction"] == pytest.approx((0.3 - 0.4 / 3 - 0.2) * 3)
     assert rows["model"]["flag_rate"] == 0.7
     assert rows["model"]["low"] < rows["model"]["net_benefit"] < rows["model"]["high"]
-    assert told["data"]["useful"] == [{"model": None, "group": None, "ranges": []}]
+    assert output["data"]["useful"] == [{"model": None, "group": None, "ranges": []}]
     line = run("benefit", people(tmp_path), *ONE, "--at", "0.25", "--no-interval").stdout.splitlines()[4]
     assert line.split() == ["0.25", "0.1667", "0.2000", "0", "−10.00", "0.7000"]
 
@@ -70,7 +70,7 @@ def test_the_mark_is_where_it_beats_both(tmp_path: Path) -> None:
     path = people(tmp_path)
     shown = run("benefit", path, *ONE, "--points", "99", "--no-interval", "-q").stdout.splitlines()
     marked = [float(line.split()[0]) for line in shown if line.startswith("  0") and "*" in line]
-    rows = found(path, *ONE)["rows"]
+    rows = run_json(path, *ONE)["rows"]
     worth = {(row["strategy"], row["threshold"]): row["net_benefit"] for row in rows}
     cuts = [row["threshold"] for row in rows if row["strategy"] == "model"]
     best = [at for at in cuts if worth["model", at] > max(worth["all", at], 0) + 1e-12]
@@ -85,8 +85,8 @@ def test_few_thresholds_to_read_and_all_as_data(tmp_path: Path) -> None:
     path = people(tmp_path)
     shown = run("benefit", path, *ONE, "--positive", "1")
     assert sum(line.startswith("  0") for line in shown.stdout.splitlines()) == 19
-    told = "19 of 99 thresholds are shown; --at or --points shows others, --format csv all."
-    assert shown.stderr == f"note: {told}\n"
+    output = "19 of 99 thresholds are shown; --at or --points shows others, --format csv all."
+    assert shown.stderr == f"note: {output}\n"
     assert "shown" not in run("benefit", path, *ONE, "--json").stderr
     assert "shown" not in run("benefit", path, *ONE, "--points", "30").stderr
     target = tmp_path / "curve.csv"
@@ -101,7 +101,7 @@ def test_thresholds_between_two(tmp_path: Path) -> None:
     path = people(tmp_path)
 
     def cuts(*typed: str) -> list[float]:
-        return [row["threshold"] for row in found(path, *ONE, *typed)["rows"] if row["strategy"] == "none"]
+        return [row["threshold"] for row in run_json(path, *ONE, *typed)["rows"] if row["strategy"] == "none"]
 
     assert cuts("--from", "5%", "--to", "0.35", "--points", "4") == [0.05, 0.15, 0.25, 0.35]
     assert cuts("--points", "3") == [0.01, 0.5, 0.99]
@@ -122,13 +122,13 @@ def test_steps_to_read_are_among_all(ends: tuple[int, int]) -> None:
 
 def test_cases_and_controls_at_a_stated_prevalence(tmp_path: Path) -> None:
     path = people(tmp_path)
-    told = found(path, *ONE, "--at", "0.25", "--prevalence", "0.15", "--keep-scores")
-    rows = {row["strategy"]: row for row in told["rows"]}
+    output = run_json(path, *ONE, "--at", "0.25", "--prevalence", "0.15", "--keep-scores")
+    rows = {row["strategy"]: row for row in output["rows"]}
     assert rows["model"]["net_benefit"] == pytest.approx(0.15 * 3 / 4 - 0.85 * 4 / 6 / 3)
     assert rows["all"]["net_benefit"] == pytest.approx(0.15 - 0.85 / 3)
     assert rows["all"]["low"] == rows["all"]["net_benefit"] == rows["all"]["high"]
-    assert (told["data"]["prevalence"], told["data"]["to"]) == (0.4, {"prevalence": 0.15})
-    assert told["data"]["scores"] == {"adjusted": False, "from": None, "to": 0.15}
+    assert (output["data"]["prevalence"], output["data"]["to"]) == (0.4, {"prevalence": 0.15})
+    assert output["data"]["scores"] == {"adjusted": False, "from": None, "to": 0.15}
     shown = run("benefit", path, *ONE, "--prevalence", "0.15", "--keep-scores")
     assert "masses were changed to a prevalence of 0.15" in shown.stderr
     assert "scores not adjusted to 15.00 % prevalence" in shown.stdout
@@ -143,10 +143,10 @@ def test_scores_are_adjusted_to_the_stated_prevalence(tmp_path: Path) -> None:
         (("--prevalence", "15%", "--scores-from", "50%"), {"prevalence": 0.15, "scores_from": 0.5}),
         (("--scores-from", "0.5"), {"scores_from": 0.5}),
     ):
-        told = found(path, *ONE, *typed)
+        output = run_json(path, *ONE, *typed)
         wanted = decide.net_benefit_curve(here, **options)
-        assert [row["net_benefit"] for row in told["rows"]] == list(wanted.columns["net_benefit"])
-        assert told["data"]["scores"] == wanted.data["scores"]
+        assert [row["net_benefit"] for row in output["rows"]] == list(wanted.columns["net_benefit"])
+        assert output["data"]["scores"] == wanted.data["scores"]
         assert wanted.data["scores"]["adjusted"]
     shown = run("benefit", path, *ONE, "--prevalence", "0.15")
     assert "scores adjusted from 40.00 % to 15.00 % prevalence" in shown.stdout
@@ -155,20 +155,20 @@ def test_scores_are_adjusted_to_the_stated_prevalence(tmp_path: Path) -> None:
 
 
 def test_groups_and_stdin() -> None:
-    told = found("-", *TWO, "--at", "0.3", "--group", "sex", "--no-interval", given=PEOPLE)
-    which = [(row["model"], row["group"] and row["group"]["sex"]) for row in told["rows"] if row["strategy"] == "all"]
+    output = run_json("-", *TWO, "--at", "0.3", "--group", "sex", "--no-interval", given=PEOPLE)
+    which = [(row["model"], row["group"] and row["group"]["sex"]) for row in output["rows"] if row["strategy"] == "all"]
     assert which == [(model, sex) for model in ("risk", "old") for sex in (None, "f", "m")]
-    assert {(row["low"], row["level"]) for row in told["rows"]} == {(None, None)}
-    assert len(told["data"]["useful"]) == 6
+    assert {(row["low"], row["level"]) for row in output["rows"]} == {(None, None)}
+    assert len(output["data"]["useful"]) == 6
 
 
 def test_models_compared(tmp_path: Path) -> None:
     path = people(tmp_path)
-    told = found(path, *TWO, "--compare", "--level", "90%")
-    assert (len(told["rows"]), told["data"]["level"]) == (99, 0.9)
-    apart = found(path, *TWO)["rows"]
+    output = run_json(path, *TWO, "--compare", "--level", "90%")
+    assert (len(output["rows"]), output["data"]["level"]) == (99, 0.9)
+    apart = run_json(path, *TWO)["rows"]
     worth = {(row["model"], row["threshold"]): row["net_benefit"] for row in apart if row["strategy"] == "model"}
-    for row in told["rows"]:
+    for row in output["rows"]:
         assert (row["model"], row["against"]) == ("risk", "old")
         both = worth["risk", row["threshold"]] - worth["old", row["threshold"]]
         assert row["difference"] == pytest.approx(both, abs=1e-12)
@@ -234,7 +234,7 @@ def test_scores_that_are_no_probabilities_are_unusable_data(tmp_path: Path) -> N
 def test_a_group_of_one_class_is_told(tmp_path: Path) -> None:
     path = tmp_path / "g.csv"
     path.write_text("y,p,g\n1,0.9,a\n0,0.1,a\n0,0.3,b\n", encoding="utf-8")
-    rows = found(path, "--truth", "y", "--score", "p", "--group", "g", "--at", "0.2")["rows"]
+    rows = run_json(path, "--truth", "y", "--score", "p", "--group", "g", "--at", "0.2")["rows"]
     alone = [row for row in rows if row["group"] == {"g": "b"} and row["strategy"] == "model"]
     assert [(row["net_benefit"], row["standardized"]) for row in alone] == [(pytest.approx(-0.25), None)]
     assert {row["why"] for row in alone} == {"there are no positives, so the net benefit is not standardized"}

@@ -69,10 +69,10 @@ def test_the_map_is_that_of_all_rows(method: str, tmp_path: Path) -> None:
     assert f"wrote {out}: Calibrator(" in result.stderr
     assert f"baserate apply {out} FILE -o OUT" in result.stderr
     data = read.tallies(file, truth="sick", score="risk", positive=1)
-    found = load_calibrator(out)
-    assert isinstance(found, Calibrator)
-    assert found.was_fitted_on(data.tally)
-    assert found.to_json() == calibrate.fit(data, method).to_json()
+    actual = load_calibrator(out)
+    assert isinstance(actual, Calibrator)
+    assert actual.was_fitted_on(data.tally)
+    assert actual.to_json() == calibrate.fit(data, method).to_json()
 
 
 def test_after_is_cross_fitted(tmp_path: Path) -> None:
@@ -80,16 +80,16 @@ def test_after_is_cross_fitted(tmp_path: Path) -> None:
     result = run(
         "calibrate", file, *ONE, "--with", "isotonic", "--n-simulations", "0", "--folds", "3", "--seed", "4", "--json"
     )
-    found = read_results(result.stdout)
+    actual = read_results(result.stdout)
     data = read.tallies(file, truth="sick", score="risk", positive=1)
     after = calibrate.cross_fit(data.tally, "isotonic", folds=3, seed=4)
     own = data.tally.with_scores(calibrate.isotonic(data.tally)(data.tally.score))
-    value = {(row["measure"], row["calibrated"] is None): row["value"] for row in found["rows"] if not row["top"]}
+    value = {(row["measure"], row["calibrated"] is None): row["value"] for row in actual["rows"] if not row["top"]}
     assert value["brier", True] == pytest.approx(measure.brier(data.tally))
     assert value["brier", False] == pytest.approx(measure.brier(after))
     assert measure.brier(own) < measure.brier(after)
-    assert found["data"]["map"]["method"] == "isotonic"
-    assert {row["calibrated"] for row in found["rows"]} == {
+    assert actual["data"]["map"]["method"] == "isotonic"
+    assert {row["calibrated"] for row in actual["rows"]} == {
         None,
         "cross-fitted: isotonic, each row by a calibrator fitted without it",
     }
@@ -123,16 +123,16 @@ def test_several_classes(tmp_path: Path) -> None:
     for method in ("choose", "vector", "isotonic"):
         result = run("calibrate", file, *CLASSES, "--with", method, "--n-simulations", "0", "-o", out, "--json")
         assert result.exit_code == 0, result.stderr
-        found = load_calibrator(out)
-        assert isinstance(found, MulticlassCalibrator)
-        assert dict(found.columns) == {"cat": "p_cat", "dog": "p_dog", "fish": "p_fish"}
+        actual = load_calibrator(out)
+        assert isinstance(actual, MulticlassCalibrator)
+        assert dict(actual.columns) == {"cat": "p_cat", "dog": "p_dog", "fish": "p_fish"}
         value = {
             (row["measure"], row["class"], row["calibrated"] is None): row["value"]
             for row in read_results(result.stdout)["rows"]
         }
         assert value["calibration_slope", "cat", True] < 0.8
         assert value["calibration_slope", "cat", False] > value["calibration_slope", "cat", True]
-    assert found.method == "one-vs-rest-isotonic"
+    assert actual.method == "one-vs-rest-isotonic"
 
 
 def test_clusters_stay_in_one_fold(tmp_path: Path) -> None:
@@ -287,14 +287,14 @@ def test_scores_that_are_no_probabilities_become_some(method: str, tmp_path: Pat
     assert "the scores are not probabilities, so only the calibrated ones are evaluated." in result.stderr
     assert "all numbers: cross-fitted" in result.stdout
     assert "before" not in result.stdout.split("all numbers")[0]
-    found = load_calibrator(out)
-    assert isinstance(found, Calibrator)
-    assert 0 < found([-1.0])[0] < found([1.0])[0] < 1
+    actual = load_calibrator(out)
+    assert isinstance(actual, Calibrator)
+    assert 0 < actual([-1.0])[0] < actual([1.0])[0] < 1
     judged = run(
         "reliability", file, "--truth", "y", "--score", "margin", "--calibrator", out, "--n-simulations", "0", "--json"
     )
     assert {row["calibrated"] for row in read_results(judged.stdout)["rows"]} == {
-        f"calibrated by map.json ({found.method})"
+        f"calibrated by map.json ({actual.method})"
     }
 
 
@@ -321,7 +321,7 @@ def test_scores_of_which_few_lie_above_one_are_calibrated_and_applied(method: st
     file, out, mapped = (tmp_path / name for name in ("marker.csv", "map.json", "mapped.csv"))
     lines = "".join(f"{truth},{each}\n" for truth, each in zip(sick, score, strict=True))
     file.write_text("sick,marker\n" + lines, encoding="utf-8")
-    asked = (
+    query = (
         "--truth",
         "sick",
         "--score",
@@ -335,7 +335,7 @@ def test_scores_of_which_few_lie_above_one_are_calibrated_and_applied(method: st
         "-o",
         out,
     )
-    result = run("calibrate", file, *asked, "--json")
+    result = run("calibrate", file, *query, "--json")
     assert result.exit_code == 0, result.stderr
     assert json.loads(result.stdout)["data"]["map"]["method"] == Calibrator.load(out).method
     result = run("apply", out, file, "-o", mapped)

@@ -51,12 +51,12 @@ VIEWS: dict[str, tuple[Policy, tuple[str, ...]]] = {
 }
 
 
-def found(*typed: object, given: str | None = None) -> dict[str, Any]:
+def run_json(*typed: object, given: str | None = None) -> dict[str, Any]:
     result = run("check", *typed, "--json", "-q", given=given)
     assert result.exit_code in (0, 1), result.stderr
-    told = read_results(result.stdout)
-    assert told["data"]["holds"] == (result.exit_code == 0)
-    return told
+    output = read_results(result.stdout)
+    assert output["data"]["holds"] == (result.exit_code == 0)
+    return output
 
 
 @pytest.mark.quick(5)
@@ -82,41 +82,41 @@ def test_the_help_is_as_ever() -> None:
 
 def test_json_holds_what_the_library_says(tmp_path: Path) -> None:
     path = people(tmp_path)
-    told = found(path, "--policy", saved(BY_SEX, tmp_path), *SOME, "--prevalence", "0.1", "--group", "site")
+    output = run_json(path, "--policy", saved(BY_SEX, tmp_path), *SOME, "--prevalence", "0.1", "--group", "site")
     data = shift.reweigh(read.tallies(path, truth="sick", score="risk", group=["sex", "site"]), to=0.1)
     wanted = decide.check(data, BY_SEX, SOME[1::2], each_group=["site"])
-    assert told["rows"] == wanted.rows()
-    assert (told["data"]["to"], told["data"]["on"]) == ({"prevalence": 0.1}, "bound")
+    assert output["rows"] == wanted.rows()
+    assert (output["data"]["to"], output["data"]["on"]) == ({"prevalence": 0.1}, "bound")
 
 
 def test_csv_holds_the_same(tmp_path: Path) -> None:
     typed = (people(tmp_path), "--policy", saved(ALIKE, tmp_path), *SOME)
     [first, *_] = csv.DictReader(io.StringIO(run("check", *typed, "--format", "csv", "-q").stdout))
     assert (first["requirement"], first["verdict"], first["holds"]) == ("sensitivity >= 0.9", "undecided", "False")
-    assert float(first["margin"]) == found(*typed)["rows"][0]["margin"]
+    assert float(first["margin"]) == run_json(*typed)["rows"][0]["margin"]
 
 
 def test_a_cut_off_is_a_policy(tmp_path: Path) -> None:
     path = people(tmp_path)
-    alone = found(path, *ONE, "--threshold", "0.5", *SOME)
-    assert alone["rows"] == found(path, "--policy", saved(ALIKE, tmp_path), *SOME)["rows"]
-    assert found(path, *ONE, "--threshold", "-inf", "--require", "sensitivity >= 0.3")["data"]["holds"]
+    alone = run_json(path, *ONE, "--threshold", "0.5", *SOME)
+    assert alone["rows"] == run_json(path, "--policy", saved(ALIKE, tmp_path), *SOME)["rows"]
+    assert run_json(path, *ONE, "--threshold", "-inf", "--require", "sensitivity >= 0.3")["data"]["holds"]
 
 
 def test_what_is_named_goes_before_the_policy(tmp_path: Path) -> None:
     path, policy = people(tmp_path), saved(ALIKE, tmp_path)
-    assert found(path, "--policy", policy, *SOME, "--score", "old")["data"]["columns"]["score"] == ["old"]
-    other = found(path, "--policy", policy, *SOME, "--positive", "0")
+    assert run_json(path, "--policy", policy, *SOME, "--score", "old")["data"]["columns"]["score"] == ["old"]
+    other = run_json(path, "--policy", policy, *SOME, "--positive", "0")
     assert (other["data"]["positive"], other["data"]["negative"]) == (0, 1)
-    renamed = found("-", "--policy", policy, *SOME, "--truth", "ill", given=PEOPLE.replace("sick", "ill"))
-    assert renamed["rows"] == found(path, "--policy", policy, *SOME)["rows"]
+    renamed = run_json("-", "--policy", policy, *SOME, "--truth", "ill", given=PEOPLE.replace("sick", "ill"))
+    assert renamed["rows"] == run_json(path, "--policy", policy, *SOME)["rows"]
 
 
 def test_what_is_told(tmp_path: Path) -> None:
     path, policy = people(tmp_path), saved(ALIKE, tmp_path)
     assert run("check", path, "--policy", policy, *SOME).stderr == ""
-    told = run("check", path, "--policy", policy, *SOME, "--json").stderr.splitlines()
-    assert told == [
+    output = run("check", path, "--policy", policy, *SOME, "--json").stderr.splitlines()
+    assert output == [
         "people.csv · 10 rows · positive: sick = 1 · prevalence 40.00 %",
         "Not all requirements hold: 1 holds and 2 are undecided, by the bounds of 95 % intervals.",
     ]
@@ -139,7 +139,7 @@ def test_the_program_ends_with_1_unless_all_of_it_holds(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("typed", "code", "told"),
+    ("typed", "code", "message"),
     [
         (("--threshold", "0.5"), 2, "missing option '--require'"),
         (("--require", "auc >= 0.5"), 2, "give either --policy"),
@@ -154,10 +154,10 @@ def test_the_program_ends_with_1_unless_all_of_it_holds(tmp_path: Path) -> None:
         (("--threshold", "0.5", "--prevalence", "2", "--require", "auc >= 0.5"), 2, "'2' is no prevalence"),
     ],
 )
-def test_slips_are_told(typed: tuple[str, ...], code: int, told: str, tmp_path: Path) -> None:
+def test_slips_are_told(typed: tuple[str, ...], code: int, message: str, tmp_path: Path) -> None:
     result = run("check", people(tmp_path), *typed)
     assert result.exit_code == code
-    assert told in result.stderr
+    assert message in result.stderr
     assert result.stdout == ""
 
 

@@ -47,9 +47,9 @@ def pets(folder: Path) -> Path:
 def rows(*typed: object) -> list[dict[str, Any]]:
     result = run("measure", *typed, "--json", "-q")
     assert result.exit_code == 0, result.stderr
-    found = json.loads(result.stdout)
-    check_schema(found)
-    return list(found["rows"])
+    actual = json.loads(result.stdout)
+    check_schema(actual)
+    return list(actual["rows"])
 
 
 @pytest.mark.quick(4)
@@ -76,8 +76,8 @@ def test_many_classes_with_long_names_fit_the_terminal(tmp_path: Path) -> None:
 
 
 def test_json_holds_every_cell_and_number(tmp_path: Path) -> None:
-    found = rows(pets(tmp_path), *LABELS)
-    cells = {(row["class"], row["against"]): row["value"] for row in found if row["measure"] == "cell"}
+    result = rows(pets(tmp_path), *LABELS)
+    cells = {(row["class"], row["against"]): row["value"] for row in result if row["measure"] == "cell"}
     assert cells == {
         ("cat", "cat"): 3,
         ("cat", "dog"): 1,
@@ -89,16 +89,16 @@ def test_json_holds_every_cell_and_number(tmp_path: Path) -> None:
         ("fish", "dog"): 1,
         ("fish", "fish"): 0,
     }
-    precision = {(row["class"], row["average"]): row for row in found if row["measure"] == "precision"}
+    precision = {(row["class"], row["average"]): row for row in result if row["measure"] == "precision"}
     assert precision["cat", None]["value"] == 0.6
     assert precision["fish", None]["value"] is None
     assert precision["fish", None]["why"] == "the class is never predicted"
     assert precision[None, "macro"]["value"] == pytest.approx((0.6 + 0.5) / 2)
-    told = "mean of 2 of 3 classes, without fish"
-    assert precision[None, "macro"]["how"].startswith(f"{told}; ")
+    output = "mean of 2 of 3 classes, without fish"
+    assert precision[None, "macro"]["how"].startswith(f"{output}; ")
     plain = rows(pets(tmp_path), *LABELS, "--no-interval")
-    assert [row["how"] for row in plain if row["average"] == "macro" and row["measure"] == "precision"] == [told]
-    (accuracy,) = (row for row in found if row["measure"] == "accuracy")
+    assert [row["how"] for row in plain if row["average"] == "macro" and row["measure"] == "precision"] == [output]
+    (accuracy,) = (row for row in result if row["measure"] == "accuracy")
     assert accuracy["value"] == pytest.approx(5 / 9)
     assert [accuracy[name] for name in ("class", "against", "average", "group")] == [None] * 4
 
@@ -117,15 +117,15 @@ def test_json_says_what_was_read(tmp_path: Path) -> None:
 
 def test_scores_of_each_class(tmp_path: Path) -> None:
     path = pets(tmp_path)
-    found = rows(path, *SCORES)
-    pairs = {(row["class"], row["against"]) for row in found if row["measure"] == "pairwise_auc"}
+    result = rows(path, *SCORES)
+    pairs = {(row["class"], row["against"]) for row in result if row["measure"] == "pairwise_auc"}
     assert len(pairs) == 6
-    (hand_till,) = (row for row in found if row["measure"] == "hand_till")
+    (hand_till,) = (row for row in result if row["measure"] == "hand_till")
     assert hand_till["how"] == "mean of 3 pairs of classes; influence function on log-odds, t quantiles"
     for spelled in ("p_*", "p_cat,p_dog,p_fish", "cat=p_cat,dog=p_dog,fish=p_fish"):
-        assert rows(path, "--truth", "is", "--scores", spelled) == found
+        assert rows(path, "--truth", "is", "--scores", spelled) == result
     given = run("measure", "-", *SCORES, "--json", "-q", given=PETS).stdout
-    assert json.loads(given)["rows"] == found
+    assert json.loads(given)["rows"] == result
 
 
 def test_scores_that_are_no_probabilities_are_judged_by_rank(tmp_path: Path) -> None:
@@ -136,20 +136,20 @@ def test_scores_that_are_no_probabilities_are_judged_by_rank(tmp_path: Path) -> 
     assert "hand_till" in measured
     assert not measured & {"brier", "log_loss"}
     assert "note: brier is left out: in 3 of 3 rows the scores are outside [0, 1]" in result.stderr
-    asked = run("measure", path, "--truth", "y", "--scores", "s_", "--measures", "brier")
-    assert asked.exit_code == 3
-    assert "are not probabilities" in asked.stderr
+    answer = run("measure", path, "--truth", "y", "--scores", "s_", "--measures", "brier")
+    assert answer.exit_code == 3
+    assert "are not probabilities" in answer.stderr
 
 
 @pytest.mark.parametrize("more", [("--no-interval",), slow(())])
 def test_all_measures_are_given_when_asked_for(more: tuple[str, ...], tmp_path: Path) -> None:
     from baserate import Confusion, MulticlassRows, measure
 
-    found = rows(pets(tmp_path), *SCORES, "--measures", "all", "--average", "macro", *more)
-    whole = {row["measure"] for row in found if row["class"] is None and row["average"] is None}
+    result = rows(pets(tmp_path), *SCORES, "--measures", "all", "--average", "macro", *more)
+    whole = {row["measure"] for row in result if row["class"] is None and row["average"] is None}
     several = measure.multiclass.MEASURES.items()
     assert whole == {name for name, m in several if measure.describe(m).of in (Confusion, MulticlassRows)}
-    assert {row["measure"] for row in found if row["average"] == "macro"} == set(measure.MEASURES)
+    assert {row["measure"] for row in result if row["average"] == "macro"} == set(measure.MEASURES)
 
 
 def test_a_name_that_means_both_means_all_classes_unless_averages_are_asked_for(tmp_path: Path) -> None:
@@ -189,12 +189,12 @@ def test_two_classes_may_be_treated_alike(tmp_path: Path) -> None:
     refused = run("measure", path, "--truth", "y", "--predicted", "z")
     assert refused.exit_code == 3
     assert "name the positive one: --positive ill or --positive well" in refused.stderr
-    found = rows(path, "--truth", "y", "--predicted", "z", "--average", "macro", "--measures", "recall")
-    assert [row["value"] for row in found if row["measure"] == "sensitivity"] == [0.5, 1, 0.75]
+    result = rows(path, "--truth", "y", "--predicted", "z", "--average", "macro", "--measures", "recall")
+    assert [row["value"] for row in result if row["measure"] == "sensitivity"] == [0.5, 1, 0.75]
 
 
 @pytest.mark.parametrize(
-    ("typed", "code", "told"),
+    ("typed", "code", "message"),
     [
         (("--truth", "is"), 2, "no column to evaluate is named"),
         (LABELS[2:], 2, "missing option '--truth'"),
@@ -224,9 +224,9 @@ def test_two_classes_may_be_treated_alike(tmp_path: Path) -> None:
         (("--truth", "is", "--average", "macro"), 2, "many classes need --predicted, --scores or --cross-table"),
     ],
 )
-def test_what_is_refused(typed: tuple[str, ...], code: int, told: str, tmp_path: Path) -> None:
+def test_what_is_refused(typed: tuple[str, ...], code: int, message: str, tmp_path: Path) -> None:
     result = run("measure", pets(tmp_path), *typed)
-    assert (result.exit_code, told in result.stderr) == (code, True), result.stderr
+    assert (result.exit_code, message in result.stderr) == (code, True), result.stderr
     assert not result.stdout
 
 
@@ -245,13 +245,13 @@ def test_labels_order_the_classes_and_never_rename_the_scores(tmp_path: Path) ->
     path = pets(tmp_path)
     (plain,) = (row for row in rows(path, *SCORES) if row["measure"] == "accuracy")
     result = run("measure", path, *SCORES, "--labels", "fish,cat,dog", "--json")
-    found = json.loads(result.stdout)
-    assert found["data"]["classes"] == ["fish", "cat", "dog"]
-    assert [row["value"] for row in found["rows"] if row["measure"] == "accuracy"] == [plain["value"]]
+    actual = json.loads(result.stdout)
+    assert actual["data"]["classes"] == ["fish", "cat", "dog"]
+    assert [row["value"] for row in actual["rows"] if row["measure"] == "accuracy"] == [plain["value"]]
     assert "note: p_* is taken for the scores 'p_cat', 'p_dog', 'p_fish'." in result.stderr
     assert run("measure", path, *SCORES, "--labels", "fish,cat").exit_code == 3
-    told = run("measure", path, "--truth", "is", "--scores", "times,p_cat,p_dog").stderr
-    assert "for which there is no score among 'times', 'p_cat', 'p_dog'" in told
+    output = run("measure", path, "--truth", "is", "--scores", "times,p_cat,p_dog").stderr
+    assert "for which there is no score among 'times', 'p_cat', 'p_dog'" in output
 
 
 def test_how_classes_of_scores_are_named_is_told_in_flags(tmp_path: Path) -> None:
@@ -270,9 +270,9 @@ def test_numbers_may_be_written_in_several_ways(tmp_path: Path) -> None:
     path = tmp_path / "numbers.csv"
     path.write_text("y,z\n1,1.0\n0,0.0\n1,1.0\n", encoding="utf-8")
     result = run("measure", path, "--truth", "y", "--predicted", "z", "--json")
-    found = json.loads(result.stdout)
-    assert found["data"]["positive"] == 1
-    assert next(row["value"] for row in found["rows"] if row["measure"] == "accuracy") == 1
+    actual = json.loads(result.stdout)
+    assert actual["data"]["positive"] == 1
+    assert next(row["value"] for row in actual["rows"] if row["measure"] == "accuracy") == 1
 
 
 def test_weights_are_given_once_and_apart(tmp_path: Path) -> None:
@@ -282,8 +282,8 @@ def test_weights_are_given_once_and_apart(tmp_path: Path) -> None:
         assert (result.exit_code, "weights are given once for each class" in result.stderr) == (2, True)
     numbers = tmp_path / "numbers.csv"
     numbers.write_text("y,z\n1,1\n2,2\n3,1\n", encoding="utf-8")
-    found = rows(numbers, "--truth", "y", "--predicted", "z", "--average", "1=1,2.0=1,3=2", "--measures", "recall")
-    assert found[-1]["value"] == 0.5
+    actual = rows(numbers, "--truth", "y", "--predicted", "z", "--average", "1=1,2.0=1,3=2", "--measures", "recall")
+    assert actual[-1]["value"] == 0.5
 
 
 def test_a_cross_table_takes_labels_but_no_columns(tmp_path: Path) -> None:
@@ -310,12 +310,12 @@ def test_weighted_kappa_and_any_k_have_names(tmp_path: Path) -> None:
     from baserate import measure, read
 
     path = pets(tmp_path)
-    found = {
+    result = {
         row["measure"]: row["value"] for row in rows(path, *SCORES, "--measures", "linear_kappa,quadratic kappa,top 1")
     }
     table = read.class_rows(path, truth="is", score="p_*")
     for weights in ("linear", "quadratic"):
-        assert found[f"{weights}_kappa"] == measure.multiclass.kappa(table.confusion(), weights=weights)
-    assert found["top_1_accuracy"] == measure.multiclass.accuracy(table.confusion())
+        assert result[f"{weights}_kappa"] == measure.multiclass.kappa(table.confusion(), weights=weights)
+    assert result["top_1_accuracy"] == measure.multiclass.accuracy(table.confusion())
     shown = run("measure", path, *LABELS, "--measures", "quadratic kappa").stdout
     assert "Cohen's kappa with quadratic weights" in shown

@@ -40,9 +40,9 @@ def test_help_is_as_ever() -> None:
 
 def rows_of(result: Result) -> list[dict[str, Any]]:
     assert result.exit_code == 0, result.stderr
-    found = read_results(result.stdout)["rows"]
-    assert isinstance(found, list)
-    return found
+    actual = read_results(result.stdout)["rows"]
+    assert isinstance(actual, list)
+    return actual
 
 
 def halves(folder: Path) -> tuple[Path, Path]:
@@ -69,8 +69,8 @@ def test_programs_get_tidy_rows(tmp_path: Path) -> None:
 @pytest.mark.quick(3)
 @pytest.mark.parametrize("name", [name for name in VIEWS if not name.endswith("md")])
 def test_all_that_programs_get_fits_the_schema(name: str, tmp_path: Path) -> None:
-    found = rows_of(run("compare", people(tmp_path), *VIEWS[name], "--json", "-q"))
-    assert {"measure", "other", "difference", "p_adjusted", "p_is_bound"} <= found[0].keys()
+    result = rows_of(run("compare", people(tmp_path), *VIEWS[name], "--json", "-q"))
+    assert {"measure", "other", "difference", "p_adjusted", "p_is_bound"} <= result[0].keys()
 
 
 def test_what_is_undefined_fits_the_schema_too(tmp_path: Path) -> None:
@@ -82,8 +82,8 @@ def test_what_is_undefined_fits_the_schema_too(tmp_path: Path) -> None:
 
 
 def test_a_measure_that_is_named_twice_is_compared_once(tmp_path: Path) -> None:
-    found = rows_of(run("compare", people(tmp_path), *TWO, "--measure", "recall,sensitivity,auc", "--json", "-q"))
-    assert [row["measure"] for row in found] == ["sensitivity", "auc"]
+    result = rows_of(run("compare", people(tmp_path), *TWO, "--measure", "recall,sensitivity,auc", "--json", "-q"))
+    assert [row["measure"] for row in result] == ["sensitivity", "auc"]
 
 
 def test_the_seed_decides(tmp_path: Path) -> None:
@@ -115,22 +115,22 @@ def test_files_that_do_not_fit(tmp_path: Path) -> None:
     new, old = halves(tmp_path)
     text = old.read_text(encoding="utf-8")
     old.write_text(text.replace("p3,1", "p3,0"), encoding="utf-8")
-    asked = ("compare", new, old, "--id", "who", "--truth", "sick", "--score", "p")
-    result = run(*asked)
+    query = ("compare", new, old, "--id", "who", "--truth", "sick", "--score", "p")
+    result = run(*query)
     assert result.exit_code == 3
     assert "truth of new and old differs in 1 of 10 rows (id 'p3')" in result.stderr
     old.write_text("\n".join(text.splitlines()[:-2]), encoding="utf-8")
-    result = run(*asked)
+    result = run(*query)
     assert result.exit_code == 3
     assert "some ids are not in all tables (2 of new)" in result.stderr
     assert "--missing drop" in result.stderr
-    result = run(*asked, "--missing", "drop")
+    result = run(*query, "--missing", "drop")
     assert result.exit_code == 0
     assert "8 of 10 rows" in result.stdout
 
 
 @pytest.mark.parametrize(
-    ("typed", "code", "told"),
+    ("typed", "code", "message"),
     [
         (("--truth", "sick", "--score", "risk"), 2, "a comparison needs two models: repeat --score, or join two"),
         ((*TWO, "--margin", "0.1"), 2, "give, for example, --alternative better"),
@@ -147,14 +147,14 @@ def test_files_that_do_not_fit(tmp_path: Path) -> None:
         ((*TWO, "--measure", "flag_rate", "--alternative", "better"), 2, "--alternative greater or --alternative less"),
     ],
 )
-def test_what_is_refused(typed: tuple[str, ...], code: int, told: str, tmp_path: Path) -> None:
+def test_what_is_refused(typed: tuple[str, ...], code: int, message: str, tmp_path: Path) -> None:
     result = run("compare", people(tmp_path), *typed)
     assert result.exit_code == code
-    assert told in result.stderr
+    assert message in result.stderr
 
 
 @pytest.mark.parametrize(
-    ("typed", "told"),
+    ("typed", "message"),
     [
         (TWO, "--threshold is for measures of decisions, not for auc; leave it out, or name one with --measure"),
         ((*TWO, "--measure", "auc,brier"), "--threshold is for measures of decisions, not for auc, brier;"),
@@ -165,17 +165,17 @@ def test_what_is_refused(typed: tuple[str, ...], code: int, told: str, tmp_path:
     ],
 )
 def test_a_threshold_that_would_not_be_used_as_meant_is_refused(
-    typed: tuple[str, ...], told: str, tmp_path: Path
+    typed: tuple[str, ...], message: str, tmp_path: Path
 ) -> None:
     result = run("compare", people(tmp_path), *typed, "--threshold", "0.3")
     assert result.exit_code == 2
-    assert told in result.stderr
+    assert message in result.stderr
 
 
 def test_labels_need_no_threshold(tmp_path: Path) -> None:
-    asked = ("compare", people(tmp_path), *TWO, "--predicted", "says", "--measure", "accuracy")
-    found = rows_of(run(*asked, "--threshold", "0.3,0.4", "--json"))
-    assert [(row["threshold"], row["other_threshold"]) for row in found] == [(0.3, 0.4), (0.3, None), (0.4, None)]
+    query = ("compare", people(tmp_path), *TWO, "--predicted", "says", "--measure", "accuracy")
+    result = rows_of(run(*query, "--threshold", "0.3,0.4", "--json"))
+    assert [(row["threshold"], row["other_threshold"]) for row in result] == [(0.3, 0.4), (0.3, None), (0.4, None)]
 
 
 def test_a_file_against_itself_is_refused(tmp_path: Path) -> None:

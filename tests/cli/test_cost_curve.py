@@ -27,7 +27,7 @@ VIEWS: dict[str, tuple[str, ...]] = {
 }
 
 
-def found(*typed: object, given: str | None = None) -> dict[str, Any]:
+def run_json(*typed: object, given: str | None = None) -> dict[str, Any]:
     result = run("cost-curve", *typed, "--json", "-q", given=given)
     assert result.exit_code == 0, result.stderr
     return read_results(result.stdout)
@@ -52,7 +52,7 @@ def test_views_fit_the_terminal(name: str, tmp_path: Path) -> None:
 def test_corners_by_hand() -> None:
     # Flagged from 0.9 on, a third of the sick is found; from 0.6 on all of them, with a third of the others.
     table = "sick,risk\n1,0.9\n0,0.8\n1,0.7\n1,0.6\n0,0.4\n0,0.3\n"
-    rows = found("-", *ONE, given=table)["rows"]
+    rows = run_json("-", *ONE, given=table)["rows"]
     corners = [(row["probability_cost"], row["cost"], row["threshold"], row["laxest"], row["trivial"]) for row in rows]
     assert corners == [
         (0, 0, "inf", 0.9, 0),
@@ -74,13 +74,13 @@ def test_corners_by_hand() -> None:
 )
 @pytest.mark.parametrize("prevalence", tiered(["0.05", "40%", "0.9"]))
 def test_the_mark_lies_on_the_curve(typed: tuple[str, ...], prevalence: str, tmp_path: Path) -> None:
-    told = found(people(tmp_path), *TWO, *typed, "--prevalence", prevalence)
-    place = told["data"]["marked"]
+    output = run_json(people(tmp_path), *TWO, *typed, "--prevalence", prevalence)
+    place = output["data"]["marked"]
     gains = np.array([place["fn"] - place["tp"], place["fp"] - place["tn"]])
     shares = np.array([place["prevalence"], 1 - place["prevalence"]])
     assert place["probability_cost"] == pytest.approx(gains[0] * shares[0] / (gains @ shares))
     for model, best in zip(("risk", "old"), place["least"], strict=True):
-        rows = [row for row in told["rows"] if row["model"] == model]
+        rows = [row for row in output["rows"] if row["model"] == model]
         x, y = ([row[name] for row in rows] for name in ("probability_cost", "cost"))
         assert best["cost"] == pytest.approx(np.interp(place["probability_cost"], x, y), abs=1e-12)
         # What it costs at all is what right decisions cost, and what errors cost more.
@@ -91,11 +91,11 @@ def test_the_mark_lies_on_the_curve(typed: tuple[str, ...], prevalence: str, tmp
 
 def test_the_area_under_a_brier_curve_is_the_brier_score(tmp_path: Path) -> None:
     path = people(tmp_path)
-    told = found(path, *ONE, "--kind", "brier")
-    x, y = ([row[name] for row in told["rows"]] for name in ("cost_proportion", "loss"))
+    output = run_json(path, *ONE, "--kind", "brier")
+    x, y = ([row[name] for row in output["rows"]] for name in ("cost_proportion", "loss"))
     assert np.trapezoid(y, x) == pytest.approx(measure.brier(read.tallies(path, truth="sick", score="risk").tally))
-    assert told["data"]["kind"] == "brier"
-    moved = found(path, *ONE, "--kind", "brier", "--prevalence", "0.1")
+    assert output["data"]["kind"] == "brier"
+    moved = run_json(path, *ONE, "--kind", "brier", "--prevalence", "0.1")
     assert (moved["data"]["prevalence"], moved["data"]["to"]) == (0.4, {"prevalence": 0.1})
 
 
@@ -104,24 +104,24 @@ def test_few_points_to_read_and_all_as_data(tmp_path: Path) -> None:
     typed = (*ONE, "--positive", "1", "--kind", "brier")
     shown = run("cost-curve", path, *typed)
     assert sum(line.startswith("  ") for line in shown.stdout.splitlines()) == 21
-    every = len(found(path, *typed)["rows"])
+    every = len(run_json(path, *typed)["rows"])
     assert every > 21
-    told = f"21 points of each curve are shown; --points N shows N, --format csv all, up to {every}."
-    assert shown.stderr == f"note: {told}\n"
+    output = f"21 points of each curve are shown; --points N shows N, --format csv all, up to {every}."
+    assert shown.stderr == f"note: {output}\n"
     target = tmp_path / "curve.csv"
     assert run("cost-curve", path, *typed, "-o", target).stdout == ""
     rows = list(csv.DictReader(io.StringIO(target.read_text(encoding="utf-8"))))
     assert len(rows) == every
     exact = run("cost-curve", path, *ONE, "--positive", "1")
     assert exact.stderr == ""  # four corners are few
-    assert len(found(path, *typed, "--points", "7")["rows"]) == 7
+    assert len(run_json(path, *typed, "--points", "7")["rows"]) == 7
 
 
 def test_any_scores_will_do(tmp_path: Path) -> None:
     path = tmp_path / "points.csv"
     path.write_text("sick,risk\n1,7\n0,-3\n0,2\n", encoding="utf-8")
-    told = found(path, *ONE, "--fn", "2", "--prevalence", "0.5")
-    assert [best["threshold"] for best in told["data"]["marked"]["least"]] == [7]
+    output = run_json(path, *ONE, "--fn", "2", "--prevalence", "0.5")
+    assert [best["threshold"] for best in output["data"]["marked"]["least"]] == [7]
     result = run("cost-curve", path, *ONE, "--kind", "brier")
     assert result.exit_code == 3
     assert "make them probabilities with `baserate calibrate`." in result.stderr
@@ -131,10 +131,10 @@ def test_a_group_of_one_class_has_a_reason(tmp_path: Path) -> None:
     path = tmp_path / "g.csv"
     path.write_text("sick,risk,g\n1,0.9,a\n0,0.1,a\n0,0.3,b\n", encoding="utf-8")
     typed = (*ONE, "--group", "g", "--fn", "2", "--prevalence", "0.1")
-    told = found(path, *typed)
-    (alone,) = (row for row in told["rows"] if row["group"] == {"g": "b"})
+    output = run_json(path, *typed)
+    (alone,) = (row for row in output["rows"] if row["group"] == {"g": "b"})
     assert (alone["cost"], alone["why"]) == (None, "there are no positives")
-    (best,) = (best for best in told["data"]["marked"]["least"] if best["group"] == {"g": "b"})
+    (best,) = (best for best in output["data"]["marked"]["least"] if best["group"] == {"g": "b"})
     assert (best["threshold"], best["why"]) == (None, "there are no positives")
     assert "¹ there are no positives" in run("cost-curve", path, *typed).stdout
 

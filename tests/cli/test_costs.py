@@ -42,7 +42,7 @@ PRICES = ",cat,dog,eel\ncat,0,1,2\ndog,5,0,1\neel,1,1,0\n"
 CROSSED = ("--cross-table", "rows", "--costs")
 
 
-def found(*typed: object, given: str | None = None) -> dict[str, Any]:
+def run_json(*typed: object, given: str | None = None) -> dict[str, Any]:
     result = run("costs", *typed, "--json", "-q", given=given)
     assert result.exit_code == 0, result.stderr
     return read_results(result.stdout)
@@ -90,15 +90,15 @@ def costs_of(rows: Sequence[dict[str, Any]], *names: str) -> list[tuple[Any, ...
 
 def test_the_cheaper_sample_is_not_the_cheaper_classifier() -> None:
     # By the totals of samples with 38 and 59 % positives, M1 seems to be the cheaper.
-    told = found(*M1, *M2, *FOUND_PAYS, "--prevalence", "0.38")
-    assert costs_of(told["rows"], "total", "value", "cheapest", "measured", "prevalence") == [
+    output = run_json(*M1, *M2, *FOUND_PAYS, "--prevalence", "0.38")
+    assert costs_of(output["rows"], "total", "value", "cheapest", "measured", "prevalence") == [
         ("M1", 3910, pytest.approx(7.82), False, 0.38, 0.38),
         ("M2", 4255, pytest.approx(5.49, abs=5e-3), True, 0.59, 0.38),
     ]
-    assert costs_of(told["rows"], "tp", "fn", "fp", "tn") == [("M1", 150, 40, 60, 250), ("M2", 250, 45, 5, 200)]
-    assert all(row["low"] < row["value"] < row["high"] for row in told["rows"])
+    assert costs_of(output["rows"], "tp", "fn", "fp", "tn") == [("M1", 150, 40, 60, 250), ("M2", 250, 45, 5, 200)]
+    assert all(row["low"] < row["value"] < row["high"] for row in output["rows"])
     note = "M1 has the lowest total in the samples, but per case M2 is the cheapest."
-    assert told["data"]["notes"] == [note]
+    assert output["data"]["notes"] == [note]
     assert run("costs", *M1, *M2, *FOUND_PAYS, "--prevalence", "0.38").stderr == f"note: {note}\n"
     refused = run("costs", *M1, *M2, *FOUND_PAYS)
     assert (refused.exit_code, refused.stdout) == (2, "")
@@ -110,26 +110,26 @@ def test_infections() -> None:
     refused = run("costs", *INFECTED, *INFECTION)
     assert refused.exit_code == 2
     assert "(A: 0.32; B: 0.17)" in refused.stderr
-    told = found(*INFECTED, *INFECTION, "--prevalence", "0.17", "--per", "1000")
-    assert [row["total"] for row in told["rows"]] == [10_440_000, 5_190_000]
-    assert told["rows"][1]["value"] == pytest.approx(5_190_000)  # its own thousand cases
-    assert told["data"]["per"] == 1000
+    output = run_json(*INFECTED, *INFECTION, "--prevalence", "0.17", "--per", "1000")
+    assert [row["total"] for row in output["rows"]] == [10_440_000, 5_190_000]
+    assert output["rows"][1]["value"] == pytest.approx(5_190_000)  # its own thousand cases
+    assert output["data"]["per"] == 1000
 
 
 def test_five_people(tmp_path: Path) -> None:
     path = tmp_path / "five.csv"
     path.write_text("ill,says\n0,0\n0,1\n0,0\n1,1\n1,0\n", encoding="utf-8")
-    told = found(path, "--truth", "ill", "--predicted", "says", "--fn", "100", "--fp", "10")
-    assert costs_of(told["rows"], "tp", "fn", "fp", "tn", "total", "value", "threshold") == [
+    output = run_json(path, "--truth", "ill", "--predicted", "says", "--fn", "100", "--fp", "10")
+    assert costs_of(output["rows"], "tp", "fn", "fp", "tn", "total", "value", "threshold") == [
         ("five", 1, 1, 1, 2, 110, 22, None)
     ]
-    assert told["data"]["positive"] == 1
+    assert output["data"]["positive"] == 1
 
 
 def test_cost_prefers_what_accuracy_does_not() -> None:
-    told = found("--table", "Φ=40,10,10,40", "--table", "Ψ=30,20,5,45", "--fn", "1", "--fp", "10")
-    assert costs_of(told["rows"], "value", "cheapest") == [("Φ", 1.1, False), ("Ψ", 0.7, True)]
-    assert told["data"]["notes"] == []
+    output = run_json("--table", "Φ=40,10,10,40", "--table", "Ψ=30,20,5,45", "--fn", "1", "--fp", "10")
+    assert costs_of(output["rows"], "value", "cheapest") == [("Φ", 1.1, False), ("Ψ", 0.7, True)]
+    assert output["data"]["notes"] == []
 
 
 @given(
@@ -149,8 +149,8 @@ def test_cells_by_name_in_any_order(cells: list[int], order: list[str], spelled:
 def test_files_are_costed_as_their_own_tables(prevalence: str, threshold: tuple[str, ...], tmp_path: Path) -> None:
     """Hypothetical tables at the stated prevalence, made by hand from rates."""
     path = people(tmp_path)
-    told = found(path, *ONE, "--score", "old", *threshold, "--fn", "7", "--tn", "0.5", "--prevalence", prevalence)
-    for row in told["rows"]:
+    output = run_json(path, *ONE, "--score", "old", *threshold, "--fn", "7", "--tn", "0.5", "--prevalence", prevalence)
+    for row in output["rows"]:
         counts = Counts(**{name: row[name] for name in ("tp", "fn", "fp", "tn")})
         sensitivity, fpr = measure.sensitivity(counts), measure.fpr(counts)
         there = row["prevalence"]
@@ -158,7 +158,7 @@ def test_files_are_costed_as_their_own_tables(prevalence: str, threshold: tuple[
         assert row["value"] == pytest.approx(by_hand)
         assert row["total"] == pytest.approx(Costs(fn=7, tn=0.5).total(counts))
     cuts = {(): [0.5, 0.5], ("--threshold", "0.64"): [0.64, 0.64]}
-    assert costs_of(told["rows"], "threshold") == [
+    assert costs_of(output["rows"], "threshold") == [
         (model, cut) for model, cut in zip(("risk", "old"), cuts.get(threshold, [0.3, 0.4]), strict=True)
     ]
 
@@ -168,15 +168,15 @@ def test_each_file_is_a_classifier_named_by_it(tmp_path: Path) -> None:
     first.write_text("sick,p,q\n1,0.9,0.1\n0,0.1,0.9\n", encoding="utf-8")
     last.write_text("sick,p,q\n1,0.2,0.7\n0,0.6,0.2\n", encoding="utf-8")
     typed = (first, last, "--truth", "sick", "--score", "p", "--fn", "3")
-    assert costs_of(found(*typed)["rows"], "total") == [("old", 0), ("new", 4)]
-    both = found(*typed, "--score", "q", "--table", "M=1,1,1,1")["rows"]
+    assert costs_of(run_json(*typed)["rows"], "total") == [("old", 0), ("new", 4)]
+    both = run_json(*typed, "--score", "q", "--table", "M=1,1,1,1")["rows"]
     assert costs_of(both, "total") == [("M", 4), ("old p", 0), ("old q", 4), ("new p", 4), ("new q", 0)]
     (tmp_path / "sub").mkdir()
     again = tmp_path / "sub" / "old.csv"
     again.write_text(first.read_text(encoding="utf-8"), encoding="utf-8")
-    names = [row["model"] for row in found(first, again, *typed[2:])["rows"]]
+    names = [row["model"] for row in run_json(first, again, *typed[2:])["rows"]]
     assert names == [str(first), str(again)]
-    assert costs_of(found("-", *typed[2:], given="sick,p\n1,0.9\n0,0.9\n")["rows"], "total") == [("stdin", 1)]
+    assert costs_of(run_json("-", *typed[2:], given="sick,p\n1,0.9\n0,0.9\n")["rows"], "total") == [("stdin", 1)]
 
 
 def test_what_was_read_is_told(tmp_path: Path) -> None:
@@ -197,8 +197,8 @@ def test_what_was_read_is_told(tmp_path: Path) -> None:
 def test_models_of_one_file_share_what_is_told_of_it(tmp_path: Path) -> None:
     path = tmp_path / "holes.csv"
     path.write_text("y,p,q\n1,0.7,0.1\n0,0.2,0.9\n,0.3,0.4\n", encoding="utf-8")
-    told = found(path, "--truth", "y", "--score", "p", "--score", "q", "--fn", "2", "--missing", "drop")
-    assert told["data"]["notes"] == ["p, q: 1 of 3 rows dropped (y: 1 missing)."]
+    output = run_json(path, "--truth", "y", "--score", "p", "--score", "q", "--fn", "2", "--missing", "drop")
+    assert output["data"]["notes"] == ["p, q: 1 of 3 rows dropped (y: 1 missing)."]
 
 
 def test_great_costs_are_short_to_read() -> None:
@@ -217,8 +217,8 @@ def test_a_cross_table_of_nobody(tmp_path: Path) -> None:
 
 
 def test_equal_costs_in_roc_space() -> None:
-    told = found("--iso-cost", "0.1,0.6", "--fp", "10", "--fn", "1", "--prevalence", "0.5", "--per", "100")
-    (line,) = told["rows"]
+    output = run_json("--iso-cost", "0.1,0.6", "--fp", "10", "--fn", "1", "--prevalence", "0.5", "--per", "100")
+    (line,) = output["rows"]
     assert [line[name] for name in ("measure", "slope", "intercept", "value")] == [
         "iso_cost",
         10,
@@ -226,21 +226,21 @@ def test_equal_costs_in_roc_space() -> None:
         pytest.approx(70),
     ]
     # A classifier that lies on the line costs as much.
-    beside = found("--table", "M=60,40,10,90", "--iso-cost", "0.1,0.6", "--fp", "10", "--prevalence", "0.5")["rows"]
+    beside = run_json("--table", "M=60,40,10,90", "--iso-cost", "0.1,0.6", "--fp", "10", "--prevalence", "0.5")["rows"]
     assert [row["value"] for row in beside] == [pytest.approx(0.7)] * 2
 
 
 def test_several_classes_by_hand(tmp_path: Path) -> None:
     *tables, prices = pets(tmp_path)
     shares = np.array([0.2, 0.8])
-    told = found(*tables, *CROSSED, prices, "--prevalence", "cat=0.2,dog=0.8")
+    output = run_json(*tables, *CROSSED, prices, "--prevalence", "cat=0.2,dog=0.8")
     by_hand = [shares @ [0.2 * 1, 0.3 * 5], shares @ [0, 3 / 20 * 5]]  # a cat called a dog costs 1, a dog a cat 5
-    assert costs_of(told["rows"], "total", "value", "cheapest") == [
+    assert costs_of(output["rows"], "total", "value", "cheapest") == [
         ("a", 2 + 15, pytest.approx(by_hand[0]), False),
         ("b", 15, pytest.approx(by_hand[1]), True),
     ]
-    assert told["data"]["shares"]["b"] == {"dog": pytest.approx(2 / 3), "cat": pytest.approx(1 / 3)}
-    turned = found(tables[0], "--cross-table", "columns", "--costs", prices)["rows"]
+    assert output["data"]["shares"]["b"] == {"dog": pytest.approx(2 / 3), "cat": pytest.approx(1 / 3)}
+    turned = run_json(tables[0], "--cross-table", "columns", "--costs", prices)["rows"]
     assert costs_of(turned, "total") == [("a", 3 + 10)]
 
 
@@ -249,8 +249,8 @@ def test_several_classes_of_rows(tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
     path.write_text("is,called,n\ncat,cat,8\ncat,dog,2\ndog,cat,3\ndog,dog,7\n", encoding="utf-8")
     typed = ("--costs", prices, "--prevalence", "cat=0.2,dog=0.8")
-    rows = found(path, "--truth", "is", "--predicted", "called", "--count", "n", *typed)["rows"]
-    table = found(tmp_path / "a.csv", "--cross-table", "rows", *typed)["rows"]
+    rows = run_json(path, "--truth", "is", "--predicted", "called", "--count", "n", *typed)["rows"]
+    table = run_json(tmp_path / "a.csv", "--cross-table", "rows", *typed)["rows"]
     assert costs_of(rows, "total", "value", "low", "high") == [
         ("rows", *costs_of(table, "total", "value", "low", "high")[0][1:])
     ]
@@ -271,15 +271,15 @@ def test_csv_and_files(tmp_path: Path) -> None:
 
 
 def test_without_intervals() -> None:
-    (row,) = found(*M1, "--fn", "2", "--no-interval")["rows"]
+    (row,) = run_json(*M1, "--fn", "2", "--no-interval")["rows"]
     assert {row[name] for name in ("low", "high", "level", "how", "why")} == {None}
     bounds = [
         (row["low"], row["high"])
         for level in ("0.8", "0.99")
-        for row in found(*M1, "--fn", "2", "--level", level)["rows"]
+        for row in run_json(*M1, "--fn", "2", "--level", level)["rows"]
     ]
     assert bounds[1][0] < bounds[0][0] < bounds[0][1] < bounds[1][1]
-    (empty,) = found("--table", "none=0,0,0,0", "--fn", "2", "--no-interval")["rows"]
+    (empty,) = run_json("--table", "none=0,0,0,0", "--fn", "2", "--no-interval")["rows"]
     assert (empty["value"], empty["why"]) == (None, "there are no rows")
 
 
@@ -382,8 +382,10 @@ def test_what_is_refused_of_several_classes(typed: tuple[str, ...], message: str
 
 def test_a_class_must_occur_to_be_given_a_share(tmp_path: Path) -> None:
     result = run("costs", "--table", "well=0,0,5,5", *M1, "--fn", "2", "--prevalence", "0.1")
-    told = "well has no positives that could be given a share; give a sample of all classes, or leave out --prevalence."
-    assert (result.exit_code, result.stderr) == (3, f"baserate: {told}\n")
+    output = (
+        "well has no positives that could be given a share; give a sample of all classes, or leave out --prevalence."
+    )
+    assert (result.exit_code, result.stderr) == (3, f"baserate: {output}\n")
     *tables, prices = pets(tmp_path)
     (tmp_path / "c.csv").write_text(",cat,eel\ncat,8,2\neel,3,7\n", encoding="utf-8")
     shares = ("--prevalence", "cat=0.2,dog=0.5,eel=0.3")
@@ -406,7 +408,7 @@ def test_the_file_at_fault_is_named(tmp_path: Path) -> None:
 
 def test_weights_are_carried_as_masses(tmp_path: Path) -> None:
     path = people(tmp_path)
-    (row,) = found(path, *ONE, "--weight", "w", "--fn", "3", "--prevalence", "0.1")["rows"]
+    (row,) = run_json(path, *ONE, "--weight", "w", "--fn", "3", "--prevalence", "0.1")["rows"]
     counts = shift.reweigh(Counts(**{name: row[name] for name in ("tp", "fn", "fp", "tn")}), to=0.1)
     assert row["value"] == pytest.approx(measure.expected_cost(counts, costs=Costs(fn=3)))
     assert row["tp"] == 3.5  # 0.5 + 1.0 + 2.0 of those at 0.5 or above

@@ -25,23 +25,23 @@ HEADER = ["rows", "read", "refused", "reasons", "positive", "negative", "prevale
 
 def shown(*typed: object) -> dict[str, Any]:
     """What a command gives as JSON, which must fit the schema."""
-    told: dict[str, Any] = json.loads(run(*typed, "--json").stdout)
-    check_schema(told)
-    return told
+    output: dict[str, Any] = json.loads(run(*typed, "--json").stdout)
+    check_schema(output)
+    return output
 
 
 @pytest.mark.quick(2)
 @pytest.mark.parametrize("more", [(), ("--group", "site"), ("--score", "old", "--threshold", "inf"), ("--weight", "w")])
 def test_json_has_its_shape_and_the_librarys_numbers(more: tuple[str, ...], tmp_path: Path) -> None:
     path = people(tmp_path)
-    told = shown("measure", path, *ONE, *more)
-    assert list(told["data"]) == [*HEADER, "notes", "interval"]
+    output = shown("measure", path, *ONE, *more)
+    assert list(output["data"]) == [*HEADER, "notes", "interval"]
     options: dict[str, Any] = {"score": ["risk", "old"] if "old" in more else "risk"}
     options |= {"group": "site"} if "site" in more else {}
     options |= {"weight": "w"} if "w" in more else {}
     tallies = read.tallies(path, truth="sick", **options)
     threshold = [inf] if "inf" in more else None
-    assert told == json.loads(infer.summary(tallies, threshold=threshold).to_json())
+    assert output == json.loads(infer.summary(tallies, threshold=threshold).to_json())
     plain = shown("measure", path, *ONE, *more, "--no-interval")
     assert plain == json.loads(measure.summary(tallies, threshold=threshold).to_json())
     assert list(plain["data"]) == [*HEADER, "notes"]
@@ -63,22 +63,33 @@ def test_a_csv_parsed_back_equals_the_rows(tmp_path: Path) -> None:
 
 def test_curves_as_json_and_csv_hold_every_point(tmp_path: Path) -> None:
     typed = ("curve", "pr", people(tmp_path), *ONE)
-    told = shown(*typed)
-    assert list(told["rows"][0]) == ["model", "group", "threshold", "sensitivity", "precision"]
-    assert list(told["data"]) == [*HEADER, "notes"]
-    assert [each["threshold"] for each in told["rows"]] == ["inf", 0.92, 0.85, 0.71, 0.64, 0.31, 0.3, 0.22, 0.11, 0.05]
-    assert told["rows"][0]["precision"] is None
+    output = shown(*typed)
+    assert list(output["rows"][0]) == ["model", "group", "threshold", "sensitivity", "precision"]
+    assert list(output["data"]) == [*HEADER, "notes"]
+    assert [each["threshold"] for each in output["rows"]] == [
+        "inf",
+        0.92,
+        0.85,
+        0.71,
+        0.64,
+        0.31,
+        0.3,
+        0.22,
+        0.11,
+        0.05,
+    ]
+    assert output["rows"][0]["precision"] is None
     parsed = list(csv.DictReader(StringIO(run(*typed, "--format", "csv").stdout)))
-    assert [float(line["threshold"]) for line in parsed] == [float(each["threshold"]) for each in told["rows"]]
+    assert [float(line["threshold"]) for line in parsed] == [float(each["threshold"]) for each in output["rows"]]
     assert len(shown(*typed, "--points", "4")["rows"]) == 4
 
 
 def test_lists_as_json_are_tidy_too() -> None:
-    told = shown("list", "measures")
-    assert told["data"] == {"what": "measures", "words": []}
-    assert [each["name"] for each in told["rows"]] == [*measure.MEASURES, *measure.multiclass.MEASURES]
-    assert [each["of"] for each in told["rows"] if each["name"] == "mcc"] == ["counts", "confusion"]
-    lift = next(each for each in told["rows"] if each["name"] == "lift")
+    output = shown("list", "measures")
+    assert output["data"] == {"what": "measures", "words": []}
+    assert [each["name"] for each in output["rows"]] == [*measure.MEASURES, *measure.multiclass.MEASURES]
+    assert [each["of"] for each in output["rows"] if each["name"] == "mcc"] == ["counts", "confusion"]
+    lift = next(each for each in output["rows"] if each["name"] == "lift")
     assert (lift["of"], lift["best"], lift["least"], lift["greatest"]) == ("counts", "high", 0, "inf")
     assert [each["name"] for each in shown("list", "curves")["rows"]] == list(measure.TABLES)
     assert [each["name"] for each in shown("list", "parities")["rows"]] == list(equalize.PARITIES)
@@ -122,8 +133,8 @@ def test_labels_are_meant_as_they_are_spelled(tmp_path: Path) -> None:
     path = tmp_path / "labels.csv"
     path.write_text("y,p\nyes,0.9\nno,0.2\nmaybe,0.4\nyes,0.3\n", encoding="utf-8")
     typed = ("measure", path, "--truth", "y", "--score", "p", "--positive", "yes", "--negative", "no")
-    told = json.loads(run(*typed, "--missing", "drop", "--json").stdout)["data"]
-    assert (told["positive"], told["negative"], told["rows"], told["refused"]) == ("yes", "no", 3, 1)
+    output = json.loads(run(*typed, "--missing", "drop", "--json").stdout)["data"]
+    assert (output["positive"], output["negative"], output["rows"], output["refused"]) == ("yes", "no", 3, 1)
     flipped = json.loads(run("measure", people(tmp_path), *ONE, "--positive", "0", "--json").stdout)["data"]
     assert (flipped["positive"], flipped["prevalence"]) == (0, 0.6)
 
@@ -186,12 +197,12 @@ def test_a_place_that_cannot_be_written_is_refused_before_the_work(tmp_path: Pat
 def test_a_band_is_two_columns_more_and_a_reason(tmp_path: Path) -> None:
     typed = ("curve", "pr", people(tmp_path), *ONE)
     plain = json.loads(run(*typed, "--json").stdout)
-    found = json.loads(run(*typed, "--band", "--level", "0.9", "--json").stdout)
-    check_schema(found)
-    assert [{name: row[name] for name in plain["rows"][0]} for row in found["rows"]] == plain["rows"]
-    assert found["rows"][0] | {"low": None, "high": None, "why": "nothing is flagged"} == found["rows"][0]
-    assert all(row["low"] <= row["precision"] <= row["high"] and row["why"] is None for row in found["rows"][1:])
-    assert (found["data"]["level"], found["data"]["simultaneous"]) == (0.9, False)
+    result = json.loads(run(*typed, "--band", "--level", "0.9", "--json").stdout)
+    check_schema(result)
+    assert [{name: row[name] for name in plain["rows"][0]} for row in result["rows"]] == plain["rows"]
+    assert result["rows"][0] | {"low": None, "high": None, "why": "nothing is flagged"} == result["rows"][0]
+    assert all(row["low"] <= row["precision"] <= row["high"] and row["why"] is None for row in result["rows"][1:])
+    assert (result["data"]["level"], result["data"]["simultaneous"]) == (0.9, False)
     assert run(*typed, "--band", "--format", "csv").stdout.startswith(
         "model,group,threshold,sensitivity,precision,low,high,why\n"
     )

@@ -48,15 +48,15 @@ VIEWS: dict[str, tuple[str, ...]] = {
 }
 
 
-def found(*typed: object, given: str | None = None) -> dict[str, Any]:
+def run_json(*typed: object, given: str | None = None) -> dict[str, Any]:
     result = run("decide", *typed, "--json", "-q", given=given)
     assert result.exit_code == 0, result.stderr
     return read_results(result.stdout)
 
 
-def cutoffs(told: dict[str, Any]) -> dict[str, float]:
+def cutoffs(message: dict[str, Any]) -> dict[str, float]:
     """Rule -> its cut-off."""
-    return {row["rule"]: row["value"] for row in told["rows"] if row["measure"] == "threshold"}
+    return {row["rule"]: row["value"] for row in message["rows"] if row["measure"] == "threshold"}
 
 
 def others(folder: Path) -> Path:
@@ -113,14 +113,14 @@ def test_views_fit_the_terminal(name: str, tmp_path: Path) -> None:
     ],
 )
 def test_the_twenty_cases(typed: tuple[str, ...], rule: str, at: float) -> None:
-    told = found("-", "--truth", "y", "--score", "s", *typed, "--n-bootstrap", "0", given=f"y,s\n{TWENTY}")
-    assert told["data"]["policies"]["s"]["rule"] == rule
-    assert cutoffs(told)[rule] == at
+    output = run_json("-", "--truth", "y", "--score", "s", *typed, "--n-bootstrap", "0", given=f"y,s\n{TWENTY}")
+    assert output["data"]["policies"]["s"]["rule"] == rule
+    assert cutoffs(output)[rule] == at
 
 
 def test_what_is_told(tmp_path: Path) -> None:
-    told = run("decide", people(tmp_path), *ONE, "--fn", "20", "--prevalence", "2%").stderr.splitlines()
-    assert told == [
+    output = run("decide", people(tmp_path), *ONE, "--fn", "20", "--prevalence", "2%").stderr.splitlines()
+    assert output == [
         "rule = cost, inferred; name it with --rule.",
         "positive = 1, inferred; name it with --positive.",
         (
@@ -142,11 +142,13 @@ def test_what_is_told(tmp_path: Path) -> None:
 
 def test_json_holds_what_the_library_says(tmp_path: Path) -> None:
     path = people(tmp_path)
-    told = found(path, *ONE, "--fp", "1", "--fn", "20", "--prevalence", "0.02", "--seed", "3", "--n-bootstrap", "100")
+    output = run_json(
+        path, *ONE, "--fp", "1", "--fn", "20", "--prevalence", "0.02", "--seed", "3", "--n-bootstrap", "100"
+    )
     data = read.tallies(path, truth="sick", score="risk")
     there = shift.reweigh(data, to=0.02)
     policy = decide.cost(Curve(there.tally), Costs(fp=1, fn=20))
-    rows = {row["measure"]: row for row in told["rows"] if row["rule"] == "cost"}
+    rows = {row["measure"]: row for row in output["rows"] if row["rule"] == "cost"}
     assert rows["threshold"]["value"] == policy.threshold
     assert rows["threshold"]["low"] <= policy.threshold <= rows["threshold"]["high"]
     counts = policy.cut.counts(Curve(there.tally))
@@ -155,32 +157,32 @@ def test_json_holds_what_the_library_says(tmp_path: Path) -> None:
     assert rows["sensitivity"]["corrected"] == pytest.approx(
         rows["sensitivity"]["value"] - rows["sensitivity"]["optimism"]
     )
-    assert told["data"]["prevalence"] == 0.4
-    assert told["data"]["to"] == {"prevalence": 0.02}
-    assert told["data"]["costs"] == {"tp": 0, "fp": 1, "fn": 20, "tn": 0}
-    assert told["data"]["interval"]["seed"] == 3
-    assert {"youden", "closest", "balanced", "break-even", "fixed 0.5"} <= {row["rule"] for row in told["rows"]}
+    assert output["data"]["prevalence"] == 0.4
+    assert output["data"]["to"] == {"prevalence": 0.02}
+    assert output["data"]["costs"] == {"tp": 0, "fp": 1, "fn": 20, "tn": 0}
+    assert output["data"]["interval"]["seed"] == 3
+    assert {"youden", "closest", "balanced", "break-even", "fixed 0.5"} <= {row["rule"] for row in output["rows"]}
 
 
 def test_csv_holds_the_same_rows(tmp_path: Path) -> None:
     path = people(tmp_path)
     rows = list(csv.DictReader(io.StringIO(run("decide", path, *ONE, "--format", "csv").stdout)))
     assert [(row["rule"], row["measure"]) for row in rows] == [
-        (row["rule"], row["measure"]) for row in found(path, *ONE)["rows"]
+        (row["rule"], row["measure"]) for row in run_json(path, *ONE)["rows"]
     ]
 
 
 def test_draws_may_be_left_out(tmp_path: Path) -> None:
     path = people(tmp_path)
     for typed in (("--n-bootstrap", "0"), ("--threshold", "0.5"), ("--no-interval",)):
-        rows = found(path, *ONE, *typed)["rows"]
+        rows = run_json(path, *ONE, *typed)["rows"]
         assert all(row["corrected"] is None for row in rows)
         assert all(row["low"] is None for row in rows if row["measure"] == "threshold")
-    assert all(row["low"] is None for row in found(path, *ONE, "--no-interval")["rows"])
-    assert "interval" not in found(path, *ONE, "--no-interval")["data"]
-    assert any(row["low"] is not None for row in found(path, *ONE, "--n-bootstrap", "0")["rows"])
+    assert all(row["low"] is None for row in run_json(path, *ONE, "--no-interval")["rows"])
+    assert "interval" not in run_json(path, *ONE, "--no-interval")["data"]
+    assert any(row["low"] is not None for row in run_json(path, *ONE, "--n-bootstrap", "0")["rows"])
     wide, narrow = (
-        next(row for row in found(path, *ONE, "--level", level)["rows"] if row["measure"] == "threshold")
+        next(row for row in run_json(path, *ONE, "--level", level)["rows"] if row["measure"] == "threshold")
         for level in ("0.99", "0.5")
     )
     assert wide["low"] < narrow["low"]
@@ -189,26 +191,28 @@ def test_draws_may_be_left_out(tmp_path: Path) -> None:
 
 def test_folds_judge_what_was_chosen_without_them(tmp_path: Path) -> None:
     path = people(tmp_path)
-    told = found(path, *ONE, "--score", "old", "--rule", "youden", "--folds", "3", "--seed", "2", "--n-bootstrap", "0")
+    output = run_json(
+        path, *ONE, "--score", "old", "--rule", "youden", "--folds", "3", "--seed", "2", "--n-bootstrap", "0"
+    )
     for model in ("risk", "old"):
         tally = read.tallies(path, truth="sick", score=model).tally
         alone = decide.cross_validate_rule(tally, decide.youden, folds=3, seed=2)
-        assert told["data"]["folds"][model] == [list(cut.thresholds) for cut in alone.cuts]
-        rows = {row["measure"]: row for row in told["rows"] if (row["model"], row["rule"]) == (model, "youden")}
+        assert output["data"]["folds"][model] == [list(cut.thresholds) for cut in alone.cuts]
+        rows = {row["measure"]: row for row in output["rows"] if (row["model"], row["rule"]) == (model, "youden")}
         for name, each in alone.performance.items():
             value = [rows[name][f"crossvalidated{end}"] for end in ("", "_low", "_high")]
             assert value == [each.value, each.low, each.high]
         assert rows["tp"]["crossvalidated"] is None
-    plain = found(path, *ONE, "--folds", "3", "--no-interval")["rows"]
+    plain = run_json(path, *ONE, "--folds", "3", "--no-interval")["rows"]
     assert any(row["crossvalidated"] is not None for row in plain)
     assert all(row["crossvalidated_low"] is None for row in plain)
-    assert "folds" not in found(path, *ONE)["data"]
+    assert "folds" not in run_json(path, *ONE)["data"]
 
 
 def test_folds_beside_other_rows_and_groups(tmp_path: Path) -> None:
     path, other = people(tmp_path), others(tmp_path)
-    told = found(path, *ONE, "--folds", "2", "--judge-on", other, "--group", "sex", "--measures", "f1")
-    (row,) = (row for row in told["rows"] if row["measure"] == "f1" and row["crossvalidated"] is not None)
+    output = run_json(path, *ONE, "--folds", "2", "--judge-on", other, "--group", "sex", "--measures", "f1")
+    (row,) = (row for row in output["rows"] if row["measure"] == "f1" and row["crossvalidated"] is not None)
     assert (row["set"], row["group"]) == ("choice", None)
     shown = run("decide", path, *ONE, "--folds", "2", "--judge-on", other, "--measures", "f1").stdout
     heads = next(line for line in shown.splitlines() if line.startswith("measures"))
@@ -227,13 +231,15 @@ def test_a_fold_without_which_nothing_is_found_is_named(tmp_path: Path) -> None:
 
 
 def test_every_measure_of_decisions(tmp_path: Path) -> None:
-    names = {row["measure"] for row in found(people(tmp_path), *ONE, "--measures", "all", "--n-bootstrap", "0")["rows"]}
+    names = {
+        row["measure"] for row in run_json(people(tmp_path), *ONE, "--measures", "all", "--n-bootstrap", "0")["rows"]
+    }
     assert {"sensitivity", "lift", "mcc", "expected_cost"} <= names
     assert not names & {"auc", "brier"}
 
 
 def test_groups_share_the_cut_off(tmp_path: Path) -> None:
-    rows = found(people(tmp_path), *ONE, "--group", "sex", "--n-bootstrap", "0")["rows"]
+    rows = run_json(people(tmp_path), *ONE, "--group", "sex", "--n-bootstrap", "0")["rows"]
     shared = [row["value"] for row in rows if row["measure"] == "threshold" and row["rule"] == "youden"]
     assert shared == [0.64] * 3
     cells = {
@@ -246,16 +252,16 @@ def test_groups_share_the_cut_off(tmp_path: Path) -> None:
 
 def test_models_are_decided_one_by_one(tmp_path: Path) -> None:
     path = people(tmp_path)
-    both = found(path, *ONE, "--score", "old", "--n-bootstrap", "0")["rows"]
-    alone = found(path, "--truth", "sick", "--score", "old", "--n-bootstrap", "0")["rows"]
+    both = run_json(path, *ONE, "--score", "old", "--n-bootstrap", "0")["rows"]
+    alone = run_json(path, "--truth", "sick", "--score", "old", "--n-bootstrap", "0")["rows"]
     assert [row["value"] for row in both if row["model"] == "old"] == [row["value"] for row in alone]
 
 
 def test_bands_as_data(tmp_path: Path) -> None:
-    told = found(people(tmp_path), *ONE, "--band-shares", "20%,30%", "--n-bootstrap", "100")
-    shares = {row["action"]: row["value"] for row in told["rows"] if row["measure"] == "share"}
+    output = run_json(people(tmp_path), *ONE, "--band-shares", "20%,30%", "--n-bootstrap", "100")
+    shares = {row["action"]: row["value"] for row in output["rows"] if row["measure"] == "share"}
     assert shares == pytest.approx({"low": 0.5, "medium": 0.3, "high": 0.2})
-    few = found(people(tmp_path), *ONE, "--bands", "0.5,0.99", "--n-bootstrap", "0")["rows"]
+    few = run_json(people(tmp_path), *ONE, "--bands", "0.5,0.99", "--n-bootstrap", "0")["rows"]
     (nobody,) = (row for row in few if row["measure"] == "risk" and row["action"] == "high")
     assert (nobody["value"], nobody["why"]) == (None, "no row is in this band")
 
@@ -273,20 +279,20 @@ def test_to_flag_may_never_pay(tmp_path: Path) -> None:
 def test_other_rows_judge_the_choice(tmp_path: Path) -> None:
     path, other = people(tmp_path), others(tmp_path)
     result = run("decide", path, *ONE, "--rule", "youden", "--judge-on", other, "--json", "--group", "sex")
-    told = read_results(result.stdout)
+    output = read_results(result.stdout)
     assert (
         "note: others.csv had no part in the choice; measures on the rows of the choice are optimistic."
         in result.stderr
     )
     assert "others.csv, 6 rows" in result.stderr
-    held = {row["measure"]: row["value"] for row in told["rows"] if row["set"] == "held out" and not row["group"]}
-    apparent = {row["measure"]: row["value"] for row in found(path, *ONE)["rows"] if row["rule"] == "youden"}
+    held = {row["measure"]: row["value"] for row in output["rows"] if row["set"] == "held out" and not row["group"]}
+    apparent = {row["measure"]: row["value"] for row in run_json(path, *ONE)["rows"] if row["rule"] == "youden"}
     assert apparent["threshold"] == 0.64
     assert [held[cell] for cell in ("tp", "fp", "fn", "tn")] == [1, 1, 2, 2]
-    here = {row["measure"]: row["value"] for row in told["rows"] if row["set"] == "choice" and row["rule"] == "youden"
+    here = {row["measure"]: row["value"] for row in output["rows"] if row["set"] == "choice" and row["rule"] == "youden"
             and not row["group"]}  # fmt: skip
     assert here == apparent
-    assert (told["data"]["held_out"]["rows"], told["data"]["held_out"]["same"]) == (6, [])
+    assert (output["data"]["held_out"]["rows"], output["data"]["held_out"]["same"]) == (6, [])
 
 
 @pytest.mark.slow
@@ -303,8 +309,10 @@ def test_what_is_positive_is_so_in_other_rows(tmp_path: Path) -> None:
     path, other = tmp_path / "here.csv", tmp_path / "there.csv"
     path.write_text("is,p\nill,0.9\nwell,0.2\nill,0.7\nwell,0.4\n", encoding="utf-8")
     other.write_text("is,p\nwell,0.9\nwell,0.2\nill,0.8\n", encoding="utf-8")
-    told = found(path, "--truth", "is", "--score", "p", "--positive", "ill", "--judge-on", other, "--n-bootstrap", "0")
-    held = {row["measure"]: row["value"] for row in told["rows"] if row["set"] == "held out"}
+    output = run_json(
+        path, "--truth", "is", "--score", "p", "--positive", "ill", "--judge-on", other, "--n-bootstrap", "0"
+    )
+    held = {row["measure"]: row["value"] for row in output["rows"] if row["set"] == "held out"}
     assert [held[cell] for cell in ("tp", "fp", "fn", "tn")] == [1, 1, 0, 1]
 
 
@@ -394,7 +402,7 @@ def test_what_must_be_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told", "place"),
+    ("text", "message", "place"),
     [
         ("specificityy >= 0.9", "there is no measure 'specificityy'. Did you mean 'specificity'", 0),
         ("f1 >= 0.1, prevalence=0.2", "= is no bound; write >= or <=", 21),
@@ -402,12 +410,12 @@ def test_what_must_be_named(tmp_path: Path) -> None:
         ("precision >= 0.5 f1 >= 1", "a comma is expected here", 17),
     ],
 )
-def test_slips_in_requirements_have_a_caret_before_anything_is_read(text: str, told: str, place: int) -> None:
+def test_slips_in_requirements_have_a_caret_before_anything_is_read(text: str, message: str, place: int) -> None:
     result = run("decide", "no such file.csv", *ONE, "--require", text)
     first, quoted, caret = result.stderr.splitlines()
     assert result.exit_code == 2
     assert first.startswith("baserate: the requirements cannot be read at character")
-    assert told in first
+    assert message in first
     assert (quoted, caret) == (f"  {text}", f"  {'':{place}}^")
 
 
@@ -521,10 +529,10 @@ def test_infinities_never_win_and_that_is_told(typed: tuple[str, ...], name: str
     file = tmp_path / "twenty.csv"
     file.write_text("sick,risk\n" + TWENTY, encoding="utf-8")
     note = f"with an infinite {name} were skipped: an infinity never wins a search."
-    told = found(file, *ONE, *typed, "--n-bootstrap", "50")
-    (policy,) = told["data"]["policies"].values()
+    output = run_json(file, *ONE, *typed, "--n-bootstrap", "50")
+    (policy,) = output["data"]["policies"].values()
     assert any(note in each for each in policy["notes"])
-    assert any(note in each for each in told["data"]["notes"])
+    assert any(note in each for each in output["data"]["notes"])
     curve = Curve(read.tallies(file, truth="sick", score="risk").tally)
     assert curve.at(policy["thresholds"][0]).fp > 0
     text = run("decide", file, *ONE, *typed, "--n-bootstrap", "50", "-o", tmp_path / "policy.json")

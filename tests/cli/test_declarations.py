@@ -31,14 +31,16 @@ MENDABLE = {"calibrate", "decide", "equalize"}
 """Those that lack nothing else."""
 
 
-def list_commands(found: click.Command, typed: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+def list_commands(
+    result: click.Command, typed: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], click.Command]]:
     """Every command, as it is typed."""
-    if not isinstance(found, click.Group):
-        yield typed, found
+    if not isinstance(result, click.Group):
+        yield typed, result
         return
-    context = click.Context(found)
-    for name in found.list_commands(context):
-        below = found.get_command(context, name)
+    context = click.Context(result)
+    for name in result.list_commands(context):
+        below = result.get_command(context, name)
         assert below
         yield from list_commands(below, (*typed, name))
 
@@ -46,13 +48,13 @@ def list_commands(found: click.Command, typed: tuple[str, ...] = ()) -> Iterator
 COMMANDS = dict(list_commands(app))
 
 
-def parameters_of(found: click.Command) -> list[click.Parameter]:
+def parameters_of(result: click.Command) -> list[click.Parameter]:
     # Click keeps the help option that it makes first, so the context must be as it is in the program.
-    return found.get_params(click.Context(found, help_option_names=["-h", "--help"]))
+    return result.get_params(click.Context(result, help_option_names=["-h", "--help"]))
 
 
-def flags_of(found: click.Command) -> set[str]:
-    return {flag for each in parameters_of(found) for flag in each.opts}
+def flags_of(result: click.Command) -> set[str]:
+    return {flag for each in parameters_of(result) for flag in each.opts}
 
 
 @pytest.mark.parametrize("typed", COMMANDS, ids=" ".join)
@@ -88,9 +90,9 @@ def test_a_flag_that_all_have_is_one_entry(monkeypatch: pytest.MonkeyPatch) -> N
 @pytest.mark.parametrize("verb", VERBS)
 def test_summaries_are_short_and_those_of_the_commands(verb: str) -> None:
     _, summary = VERBS[verb]
-    found = app.get_command(click.Context(app), verb)
-    assert found
-    assert (found.help or "").partition("\n")[0] == summary
+    result = app.get_command(click.Context(app), verb)
+    assert result
+    assert (result.help or "").partition("\n")[0] == summary
     assert len(summary) <= 60
     assert summary.endswith(".")
 
@@ -124,16 +126,16 @@ def test_what_is_suggested_can_be_typed() -> None:
         for each in several:
             first, *rest = each.split()
             assert first in VERBS or each == "--help"
-            found = app.get_command(click.Context(app), first)
-            if rest and isinstance(found, click.Group):
-                assert rest[0] in found.commands
+            result = app.get_command(click.Context(app), first)
+            if rest and isinstance(result, click.Group):
+                assert rest[0] in result.commands
 
 
 @pytest.mark.parametrize("typed", COMMANDS, ids=" ".join)
 def test_help_follows_the_style_guide(typed: tuple[str, ...]) -> None:
-    found = COMMANDS[typed]
-    assert len((found.help or "").partition("\n")[0]) <= 60
-    for each in parameters_of(found):
+    result = COMMANDS[typed]
+    assert len((result.help or "").partition("\n")[0]) <= 60
+    for each in parameters_of(result):
         if isinstance(each, click.Option) and not each.hidden:
             assert each.help, each.opts
             assert each.help.endswith("."), each.help

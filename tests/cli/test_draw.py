@@ -16,7 +16,7 @@ ASKED = ("--truth", "sick", "--score", "risk")
 FIGURES = ("gain", "lift", "pr", "roc", "scores", "thresholds")
 
 
-def drawn(folder: Path, *typed: object) -> list[dict[str, Any]]:
+def simulate(folder: Path, *typed: object) -> list[dict[str, Any]]:
     """Rows of the numbers of a figure."""
     path = folder / "numbers.json"
     shown = run("draw", typed[0], people(folder), *typed[1:], "-q", "-o", path)
@@ -53,25 +53,25 @@ def test_numbers_are_those_of_the_library(tmp_path: Path, name: str) -> None:
 
 def test_costs_bands_and_labels_of_a_roc_curve(tmp_path: Path) -> None:
     typed = ("--predicted", "says", "--fp", 1, "--fn", 5, "--prevalence", "10%", "--simultaneous", "--level", "0.9")
-    rows = drawn(tmp_path, "roc", *ASKED, *typed, "--no-hull")
+    rows = simulate(tmp_path, "roc", *ASKED, *typed, "--no-hull")
     assert [row["name"] for row in parts(rows, "points")] == ["says"]
     assert {row["prevalence"] for row in parts(rows, "iso_cost")} == {0.1}
     assert {row["level"] for row in parts(rows, "auc")} == {0.9}
     assert all(row["low"] is not None for row in parts(rows, "curve"))
     assert not parts(rows, "hull")
-    assert parts(drawn(tmp_path, "roc", *ASKED), "hull")
+    assert parts(simulate(tmp_path, "roc", *ASKED), "hull")
 
 
 def test_a_stated_prevalence_is_told(tmp_path: Path) -> None:
     shown = run("draw", "pr", people(tmp_path), *ASKED, "--prevalence", "2%", "-o", tmp_path / "pr.svg")
     assert "prevalence 40.00 % · adjusted to 2% prevalence" in shown.stderr
-    rows = drawn(tmp_path, "pr", *ASKED, "--prevalence", "2%", "--no-iso-f1")
+    rows = simulate(tmp_path, "pr", *ASKED, "--prevalence", "2%", "--no-iso-f1")
     assert parts(rows, "prevalence")[0]["precision"] == pytest.approx(0.02)
     assert not parts(rows, "iso_f1")
 
 
 def test_measures_against_the_threshold_are_named(tmp_path: Path) -> None:
-    rows = drawn(tmp_path, "thresholds", *ASKED, "--measures", "ppv,npv", "--band", "--prevalence", "0.1")
+    rows = simulate(tmp_path, "thresholds", *ASKED, "--measures", "ppv,npv", "--band", "--prevalence", "0.1")
     assert {row["measure"] for row in rows} == {"precision", "npv"}
     assert any(row["high"] is not None for row in rows)
 
@@ -79,9 +79,9 @@ def test_measures_against_the_threshold_are_named(tmp_path: Path) -> None:
 def test_a_policy_marks_its_groups_and_names_columns(tmp_path: Path) -> None:
     cuts: Any = {("f",): Cut((0.7,)), ("m",): Cut((0.3,))}
     columns = {"truth": "sick", "score": "risk"}
-    made = Policy(by_group=cuts, otherwise="refuse", attributes=("sex",), columns=columns, positive="1")
-    made.save(tmp_path / "policy.json")
-    rows = drawn(tmp_path, "gain", "--policy", tmp_path / "policy.json")
+    result = Policy(by_group=cuts, otherwise="refuse", attributes=("sex",), columns=columns, positive="1")
+    result.save(tmp_path / "policy.json")
+    rows = simulate(tmp_path, "gain", "--policy", tmp_path / "policy.json")
     assert [(row["group"], row["threshold"]) for row in parts(rows, "marks")] == [
         (None, None),
         ({"sex": "f"}, 0.7),
@@ -90,7 +90,7 @@ def test_a_policy_marks_its_groups_and_names_columns(tmp_path: Path) -> None:
 
 
 def test_bins_are_about_as_many_as_asked_for(tmp_path: Path) -> None:
-    assert len(parts(drawn(tmp_path, "scores", *ASKED, "--bins", 4), "bins")) == 8
+    assert len(parts(simulate(tmp_path, "scores", *ASKED, "--bins", 4), "bins")) == 8
 
 
 def test_groups_are_columns_of_the_numbers(tmp_path: Path) -> None:
@@ -100,7 +100,7 @@ def test_groups_are_columns_of_the_numbers(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("typed", "told"),
+    ("typed", "message"),
     [
         (("scores", *ASKED, "--score", "old"), "this figure shows one; give one --score."),
         (("roc", *ASKED, "--prevalence", "0.1"), "give --fp and --fn as well, or leave --prevalence out."),
@@ -110,12 +110,12 @@ def test_groups_are_columns_of_the_numbers(tmp_path: Path) -> None:
         (("rok", *ASKED), "roc"),
     ],
 )
-def test_slips_are_told_with_a_remedy(tmp_path: Path, typed: tuple[str, ...], told: str) -> None:
+def test_slips_are_told_with_a_remedy(tmp_path: Path, typed: tuple[str, ...], message: str) -> None:
     name, *rest = typed
     output = () if "-o" in rest else ("-o", tmp_path / "made.svg")
     shown = run("draw", name, people(tmp_path), *rest, *output)
     assert shown.exit_code == 2
-    assert told in shown.stderr
+    assert message in shown.stderr
     assert not (tmp_path / "made.svg").exists()
 
 

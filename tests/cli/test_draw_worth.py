@@ -27,19 +27,19 @@ FIGURES = [
 def test_figures_are_written_and_told(figure: str, options: str, tmp_path: Path) -> None:
     picture = tmp_path / "figure.svg"
     columns = ("--truth", "sick", "--score", "risk")
-    found = run("draw", figure, people(tmp_path), *columns, *options.split(), "-o", picture)
-    assert found.exit_code == 0, found.output
-    assert "10 rows" in found.stderr
-    assert f"wrote {picture}" in found.stderr
+    result = run("draw", figure, people(tmp_path), *columns, *options.split(), "-o", picture)
+    assert result.exit_code == 0, result.output
+    assert "10 rows" in result.stderr
+    assert f"wrote {picture}" in result.stderr
     assert picture.read_text(encoding="utf-8").startswith("<?xml")
 
 
 def numbers(tmp_path: Path, *typed: str) -> list[dict[str, object]]:
     """Numbers of a figure."""
     kept = tmp_path / "numbers.json"
-    found = run("draw", *typed, "-q", "-o", kept)
-    assert found.exit_code == 0, found.output
-    assert not found.stderr
+    result = run("draw", *typed, "-q", "-o", kept)
+    assert result.exit_code == 0, result.output
+    assert not result.stderr
     rows: list[dict[str, object]] = json.loads(kept.read_text(encoding="utf-8"))["rows"]
     return rows
 
@@ -80,21 +80,21 @@ def test_a_policy_decides_for_groups(tmp_path: Path) -> None:
 )
 def test_theory_is_drawn(options: str, tmp_path: Path) -> None:
     picture = tmp_path / "theory.png"
-    found = run("draw", "population", *options.split(), "-o", picture, "--dpi", 50, "--title", "theory")
-    assert found.exit_code == 0, found.output
+    result = run("draw", "population", *options.split(), "-o", picture, "--dpi", 50, "--title", "theory")
+    assert result.exit_code == 0, result.output
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
 def test_a_file_is_a_sample(tmp_path: Path) -> None:
     typed = ("population", "logit-normal", str(people(tmp_path)), "--truth", "sick", "--score", "risk", "--what", "roc")
-    seen = [row for row in numbers(tmp_path, *typed) if row["part"] == "sample"]
-    assert len(seen) == 10  # nine distinct scores, and none flagged
-    told = run("draw", *typed, "-o", tmp_path / "roc.svg").stderr
-    assert "10 rows" in told
+    observed = [row for row in numbers(tmp_path, *typed) if row["part"] == "sample"]
+    assert len(observed) == 10  # nine distinct scores, and none flagged
+    output = run("draw", *typed, "-o", tmp_path / "roc.svg").stderr
+    assert "10 rows" in output
 
 
 @pytest.mark.parametrize(
-    ("typed", "told"),
+    ("typed", "message"),
     [
         ("reliability FILE --curve binned --band confidence", "--band is for --curve"),
         ("reliability FILE --curve lowess --bins 3", "leave them out"),
@@ -109,10 +109,10 @@ def test_a_file_is_a_sample(tmp_path: Path) -> None:
         ("population linear --seed 9", "--sample"),
     ],
 )
-def test_what_does_not_go_together_is_told(typed: str, told: str, tmp_path: Path) -> None:
+def test_what_does_not_go_together_is_told(typed: str, message: str, tmp_path: Path) -> None:
     given = (str(people(tmp_path)), "--truth", "sick", "--score", "risk")
     words = [word for each in typed.split() for word in (given if each == "FILE" else (each,))]
-    found = run("draw", *words, "-o", tmp_path / "figure.svg")
-    assert found.exit_code == 2
-    assert told in found.stderr
+    result = run("draw", *words, "-o", tmp_path / "figure.svg")
+    assert result.exit_code == 2
+    assert message in result.stderr
     assert not (tmp_path / "figure.svg").exists()

@@ -53,8 +53,10 @@ def test_a_closed_or_missing_stream_is_no_error(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_question_is_left_a_question(tmp_path: Path) -> None:
-    told = run("measure", people(tmp_path), *ONE, "--treshold", "1").stderr
-    assert told == ("baserate: no such option '--treshold'. Did you mean '--threshold'? Try: baserate measure --help\n")
+    output = run("measure", people(tmp_path), *ONE, "--treshold", "1").stderr
+    assert output == (
+        "baserate: no such option '--treshold'. Did you mean '--threshold'? Try: baserate measure --help\n"
+    )
 
 
 def test_an_option_after_two_dashes_is_no_command() -> None:
@@ -98,10 +100,10 @@ def test_a_curve_of_just_so_many_points_is_whole(rows: int, *, noted: bool, tmp_
     path = tmp_path / "short.csv"
     path.write_text("y,p\n" + "".join(f"{at % 2},{at / 100}\n" for at in range(rows)), encoding="utf-8")
     for form in ("table", "md"):
-        told = run("curve", "roc", path, "--truth", "y", "--score", "p", "--positive", "1", "--format", form)
-        assert ("are shown" in told.stderr) is noted
-        assert told.stdout.count("0.") >= 25
-        assert len([line for line in told.stdout.splitlines() if "." in line or "∞" in line]) <= 27
+        output = run("curve", "roc", path, "--truth", "y", "--score", "p", "--positive", "1", "--format", form)
+        assert ("are shown" in output.stderr) is noted
+        assert output.stdout.count("0.") >= 25
+        assert len([line for line in output.stdout.splitlines() if "." in line or "∞" in line]) <= 27
 
 
 def test_several_files_are_named_in_the_headline(tmp_path: Path) -> None:
@@ -141,18 +143,18 @@ def test_counts_stand_point_under_point_apart_from_rates() -> None:
 
 
 def test_names_of_measures_may_be_left_out_between_commas(tmp_path: Path) -> None:
-    asked = ("measure", people(tmp_path), *ONE, "-q", "--format", "csv", "--measures")
-    assert run(*asked, "auc,,f1,").stdout == run(*asked, "auc,f1").stdout
+    query = ("measure", people(tmp_path), *ONE, "-q", "--format", "csv", "--measures")
+    assert run(*query, "auc,,f1,").stdout == run(*query, "auc,f1").stdout
 
 
 def test_a_threshold_given_twice_is_measured_once(tmp_path: Path) -> None:
-    asked = ("measure", people(tmp_path), *ONE, "-q", "--format", "csv", "--threshold", "0.5")
-    assert run(*asked, "--threshold", "0.50").stdout == run(*asked).stdout
+    query = ("measure", people(tmp_path), *ONE, "-q", "--format", "csv", "--threshold", "0.5")
+    assert run(*query, "--threshold", "0.50").stdout == run(*query).stdout
 
 
 def test_json_may_be_asked_for_twice(tmp_path: Path) -> None:
-    asked = ("measure", people(tmp_path), *ONE, "-q", "--json")
-    assert run(*asked, "--format", "json").stdout == run(*asked).stdout
+    query = ("measure", people(tmp_path), *ONE, "-q", "--json")
+    assert run(*query, "--format", "json").stdout == run(*query).stdout
 
 
 def test_endings_in_capitals_name_formats_too(tmp_path: Path) -> None:
@@ -161,8 +163,8 @@ def test_endings_in_capitals_name_formats_too(tmp_path: Path) -> None:
 
 
 def test_huge_and_tiny_numbers_are_written_with_an_exponent() -> None:
-    told = [format_number(value, 4) for value in (1.5e14, 1.5e15, -1.5e15, 0.00012345, 0.000012345, -0.000012345)]
-    assert told == ["150 000 000 000 000", "1.500e+15", "−1.500e+15", "0.0001234", "1.234e-05", "−1.234e-05"]
+    output = [format_number(value, 4) for value in (1.5e14, 1.5e15, -1.5e15, 0.00012345, 0.000012345, -0.000012345)]
+    assert output == ["150 000 000 000 000", "1.500e+15", "−1.500e+15", "0.0001234", "1.234e-05", "−1.234e-05"]
 
 
 def test_a_long_read_is_watched_unless_quiet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -170,16 +172,16 @@ def test_a_long_read_is_watched_unless_quiet(tmp_path: Path, monkeypatch: pytest
 
     from baserate.cli import _io
 
-    asked: list[bool] = []
+    query: list[bool] = []
 
     def watch(_: object, *, quiet: bool) -> nullcontext[None]:
-        asked.append(quiet)
+        query.append(quiet)
         return nullcontext()
 
     monkeypatch.setattr(_io, "progress_bar", watch)
     run("measure", people(tmp_path), *ONE)
     run("measure", people(tmp_path), *ONE, "-q")
-    assert asked == [False, True]
+    assert query == [False, True]
 
 
 def test_the_width_of_a_terminal_does_not_matter_to_files(tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ VIEWS: dict[str, tuple[str, ...]] = {
 }
 
 
-def found(*typed: object, given: str | None = None) -> dict[str, Any]:
+def run_json(*typed: object, given: str | None = None) -> dict[str, Any]:
     result = run("equalize", *typed, "--json", "-q", given=given)
     assert result.exit_code == 0, result.stderr
     return read_results(result.stdout)
@@ -82,27 +82,29 @@ def test_the_help_is_as_ever() -> None:
 
 def test_json_holds_what_the_library_says(tmp_path: Path) -> None:
     path = people(tmp_path)
-    told = found(path, *BY_SEX, *ODDS, "--parity", "demographic-parity", *COSTS, "--within", "0.1", "--level", "90%")
+    output = run_json(
+        path, *BY_SEX, *ODDS, "--parity", "demographic-parity", *COSTS, "--within", "0.1", "--level", "90%"
+    )
     t = read.tallies(path, truth="sick", score="risk", group="sex")
     goal = Goal(["equalized-odds", "demographic-parity"], within=0.1, costs=Costs(fp=2, fn=1))
     wanted = json.loads(equalize.impact(t, goal, interval=IntervalOptions(level=0.9)).to_json())
-    assert told["rows"] == wanted["rows"]
-    assert told["data"] == wanted["data"]
+    assert output["rows"] == wanted["rows"]
+    assert output["data"] == wanted["data"]
 
 
 def test_the_cost_of_a_case_is_told_with_the_parity_and_without(tmp_path: Path) -> None:
-    told = found(people(tmp_path), *BY_SEX, *ODDS, *COSTS)
+    output = run_json(people(tmp_path), *BY_SEX, *ODDS, *COSTS)
     costs = {
-        row["set"]: row["value"] for row in told["rows"] if row["measure"] == "expected_cost" and row["group"] is None
+        row["set"]: row["value"] for row in output["rows"] if row["measure"] == "expected_cost" and row["group"] is None
     }
-    assert costs == {"with parity": told["data"]["cost"], "without parity": told["data"]["cost_without"]}
-    assert costs["with parity"] - costs["without parity"] == told["data"]["price"] > 0
+    assert costs == {"with parity": output["data"]["cost"], "without parity": output["data"]["cost_without"]}
+    assert costs["with parity"] - costs["without parity"] == output["data"]["price"] > 0
 
 
 def test_csv_holds_the_same(tmp_path: Path) -> None:
     typed = (people(tmp_path), *BY_SEX, *ODDS)
     rows = list(csv.DictReader(io.StringIO(run("equalize", *typed, "--format", "csv", "-q").stdout)))
-    there = found(*typed)["rows"]
+    there = run_json(*typed)["rows"]
     assert [row["measure"] for row in rows] == [row["measure"] for row in there]
     assert {row["table"] for row in rows} == {"account"}
     assert {row["group.sex"] for row in rows} == {"", "f", "m"}
@@ -110,13 +112,13 @@ def test_csv_holds_the_same(tmp_path: Path) -> None:
 
 def test_prevalences_are_of_everybody_or_of_groups_by_name(tmp_path: Path) -> None:
     path = people(tmp_path)
-    everybody = found(path, *BY_SEX, *ODDS, "--prevalence", "2%")["data"]
+    everybody = run_json(path, *BY_SEX, *ODDS, "--prevalence", "2%")["data"]
     assert everybody["to"] == {"prevalence": 0.02}
     assert everybody["prevalence"] == 0.4
     numbered = PEOPLE.replace(",f,", ",1,").replace(",m,", ",2,").splitlines(keepends=True)
     kept = "".join(line for line in numbered if ",north," not in line and ",coast,2," not in line)
     by_both = ("--group", "sex", "--group", "site", "--parity", "demographic-parity")
-    both = found("-", *ONE, *by_both, "--prevalence", "1/coast=10%, 2/hill=20%", given=kept)
+    both = run_json("-", *ONE, *by_both, "--prevalence", "1/coast=10%, 2/hill=20%", given=kept)
     rates = {
         tuple(map(str, row["group"].values())): row["value"]
         for row in both["rows"]
@@ -172,7 +174,7 @@ def test_the_program_ends_as_it_should(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("typed", "code", "told"),
+    ("typed", "code", "message"),
     [
         ((*ONE, *ODDS), 2, "missing option '--group'"),
         (BY_SEX, 2, "missing option '--parity'"),
@@ -198,10 +200,10 @@ def test_the_program_ends_as_it_should(tmp_path: Path) -> None:
         ((*BY_SEX, *ODDS, "--group", "colour"), 2, "colour"),
     ],
 )
-def test_slips_are_told(typed: tuple[str, ...], code: int, told: str, tmp_path: Path) -> None:
+def test_slips_are_told(typed: tuple[str, ...], code: int, message: str, tmp_path: Path) -> None:
     result = run("equalize", people(tmp_path), *typed)
     assert result.exit_code == code
-    assert told in result.stderr
+    assert message in result.stderr
     assert result.stdout == ""
 
 

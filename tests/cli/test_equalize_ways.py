@@ -45,7 +45,7 @@ def screened(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def found(*typed: object) -> dict[str, Any]:
+def run_json(*typed: object) -> dict[str, Any]:
     result = run("equalize", *typed, "--json", "-q")
     assert result.exit_code == 0, result.stderr
     return read_results(result.stdout)
@@ -63,23 +63,23 @@ def test_a_way_is_taken(name: str, screened: Path) -> None:
         "reversal": lambda: equalize.optimal_policy(t, Goal(), reversal=True),
     }
     policy = policies[name]()
-    told = found(screened, *TYPED, *WAYS[name])
-    assert told["data"]["cost"] == pytest.approx(policy.settings["cost"])
-    assert told["data"]["policies"]["risk"]["rule"] == policy.rule
+    output = run_json(screened, *TYPED, *WAYS[name])
+    assert output["data"]["cost"] == pytest.approx(policy.settings["cost"])
+    assert output["data"]["policies"]["risk"]["rule"] == policy.rule
     assert TOLD[name] in " ".join(run("equalize", screened, *TYPED, *WAYS[name], "-q").stdout.split())
-    assert told["data"]["needs_group"] == (name != "blind") == (told["data"]["legal"] is not None)
+    assert output["data"]["needs_group"] == (name != "blind") == (output["data"]["legal"] is not None)
 
 
 @pytest.mark.parametrize("name", tiered(["deterministic", "blind", "crossing", "reject"], 2))
 def test_the_distance_from_the_optimum_is_told(name: str, screened: Path) -> None:
     typed = (screened, *TYPED, *WAYS[name], "--fp", "3")
-    told = found(*typed)["data"]
+    output = run_json(*typed)["data"]
     page = " ".join(run("equalize", *typed, "-q").stdout.split())
-    above = told["cost"] - told["least"]
+    above = output["cost"] - output["least"]
     assert above > 1e-6
-    least, more = format_number(told["least"], 4), format_number(above, 4)
+    least, more = format_number(output["least"], 4), format_number(above, 4)
     assert f"the parity would cost {least}: this policy costs {more} more." in page
-    settings = told["policies"]["risk"]["settings"]
+    settings = output["policies"]["risk"]["settings"]
     assert ("One threshold without the parity would cost" in page) == ("price" in settings) == (name == "blind")
     crossed = (
         f"cross at risk {format_number(settings['thresholds'][0], 4)} in f and" if name == "crossing" else "The curves"
@@ -97,8 +97,8 @@ def test_an_objective_and_a_middle_are_handed_on(screened: Path) -> None:
     given: dict[str, Any] = {"favor": [("m",)], "favorable": "pass", "around": 0.5, "objective": "balanced_accuracy"}
     policy = equalize.reject_option(t, Goal("demographic-parity", within=0.3), **given)
     typed = ("--favor", "m", "--favorable", "pass", "--around", "0.5", "--objective", "balanced_accuracy")
-    told = found(screened, *TYPED[:-1], "demographic-parity", "--within", "0.3", *typed)
-    assert told["data"]["policies"]["risk"]["settings"]["band"] == list(policy.settings["band"])
+    output = run_json(screened, *TYPED[:-1], "demographic-parity", "--within", "0.3", *typed)
+    assert output["data"]["policies"]["risk"]["settings"]["band"] == list(policy.settings["band"])
 
 
 def test_a_band_that_keeps_no_parity_is_told(screened: Path) -> None:
@@ -112,24 +112,26 @@ def test_a_band_that_keeps_no_parity_is_told(screened: Path) -> None:
 
 @pytest.mark.slow
 def test_the_frontier_follows(screened: Path) -> None:
-    told = found(screened, *TYPED, "--frontier")
+    output = run_json(screened, *TYPED, "--frontier")
     t = read.tallies(screened, truth="sick", score="risk", group="sex")
     wanted = equalize.frontier(t, Goal())
-    rows = [row for row in told["rows"] if row["table"] == "frontier"]
+    rows = [row for row in output["rows"] if row["table"] == "frontier"]
     assert [(row["within"], row["cost"]) for row in rows] == [(row["within"], row["cost"]) for row in wanted.rows()]
-    assert all(row["cost"] is None for row in told["rows"] if row["table"] == "account")
-    assert told["data"]["frontier"]["free_from"] == wanted.data["free_from"]
+    assert all(row["cost"] is None for row in output["rows"] if row["table"] == "account")
+    assert output["data"]["frontier"]["free_from"] == wanted.data["free_from"]
 
 
 def test_what_is_held_out_follows(screened: Path) -> None:
-    told = found(screened, *TYPED, "--held-out", "--folds", "3", "--repeats", "2", "--seed", "7", "--within", "0.05")
+    output = run_json(
+        screened, *TYPED, "--held-out", "--folds", "3", "--repeats", "2", "--seed", "7", "--within", "0.05"
+    )
     t = read.tallies(screened, truth="sick", score="risk", group="sex")
     deal = Folds(folds=3, repeats=2, seed=7)
     wanted = equalize.cross_validate(t, Goal(within=0.05), folds=deal, interval=IntervalOptions(seed=7)).results()
-    rows = [row for row in told["rows"] if row["table"] == "held_out"]
+    rows = [row for row in output["rows"] if row["table"] == "held_out"]
     names = ("measure", "kind", "rate", "group", "value", "low", "high")
     assert [[row[name] for name in names] for row in rows] == [[row[name] for name in names] for row in wanted.rows()]
-    assert not any("does not hold exactly on others" in note for note in told["data"]["notes"])
+    assert not any("does not hold exactly on others" in note for note in output["data"]["notes"])
 
 
 @pytest.mark.slow

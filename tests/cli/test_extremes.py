@@ -114,7 +114,7 @@ def is_numeric(option: click.Parameter) -> bool:
 def numeric_options(typed: str) -> list[tuple[str, click.Parameter]]:
     """All numeric options of a command and of the groups above it, each with the word of its command."""
     command: click.Command = app
-    found: list[tuple[str, click.Parameter]] = []
+    result: list[tuple[str, click.Parameter]] = []
     for word in typed.split():
         if not isinstance(command, click.Group):
             break
@@ -122,8 +122,8 @@ def numeric_options(typed: str) -> list[tuple[str, click.Parameter]]:
         if inner is None:
             break
         command = inner
-        found += [(word, option) for option in command.params if is_numeric(option)]
-    return found
+        result += [(word, option) for option in command.params if is_numeric(option)]
+    return result
 
 
 def typed_for(option: str) -> Iterator[str]:
@@ -204,9 +204,9 @@ def check_extremes(name: str, line: str, files: dict[str, str], extremes: Collec
             given = [*words[:at], f"{option.opts[-1]}={typed}", *words[at:]]
             with limited():
                 result = run(*given)
-            told = f"{shlex.join(given)}: {result.stderr}"
-            assert result.exit_code in {0, 1, 2, 3}, told
-            assert not any(bad in result.stderr for bad in ("internal error", "Traceback", "Warning")), told
+            output = f"{shlex.join(given)}: {result.stderr}"
+            assert result.exit_code in {0, 1, 2, 3}, output
+            assert not any(bad in result.stderr for bad in ("internal error", "Traceback", "Warning")), output
 
 
 def test_every_command_with_numeric_options_is_walked() -> None:

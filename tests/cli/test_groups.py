@@ -59,24 +59,24 @@ def test_help_is_as_ever() -> None:
 
 def rows_of(result: Result) -> list[dict[str, Any]]:
     assert result.exit_code == 0, result.stderr
-    found: list[dict[str, Any]] = read_results(result.stdout)["rows"]
-    return found
+    actual: list[dict[str, Any]] = read_results(result.stdout)["rows"]
+    return actual
 
 
 @pytest.mark.parametrize("name", tiered([name for name in VIEWS if not name.endswith("md")], 2))
 def test_all_that_programs_get_fits_the_schema(name: str, tmp_path: Path) -> None:
-    found = rows_of(run("groups", screened(tmp_path), *VIEWS[name], *QUICK, "--json"))
-    assert {row["table"] for row in found} == {"group", "difference", "gap"}
+    result = rows_of(run("groups", screened(tmp_path), *VIEWS[name], *QUICK, "--json"))
+    assert {row["table"] for row in result} == {"group", "difference", "gap"}
 
 
 def test_programs_get_what_the_library_finds(tmp_path: Path) -> None:
     path = screened(tmp_path)
     typed = ("groups", path, *ONE, "--group", "site", "--group", "sex", "--threshold", "0.4", *QUICK, "--json")
-    found = rows_of(run(*typed))
+    result = rows_of(run(*typed))
     t = baserate.read.tallies(path, truth="sick", score="risk", group=["site", "sex"], positive=1)
     for by in (["site"], ["sex"], ["site", "sex"]):
         wanted = equalize.compare_groups(t, by=by, policy=0.4, n_permutations=200).rows()
-        assert [{**row, "by": ", ".join(by)} for row in wanted] == [row for row in found if row["by"] == ", ".join(by)]
+        assert [{**row, "by": ", ".join(by)} for row in wanted] == [row for row in result if row["by"] == ", ".join(by)]
 
 
 @pytest.mark.parametrize(
@@ -139,10 +139,10 @@ def test_who_takes_no_part_is_told(tmp_path: Path) -> None:
     result = run(
         "groups", screened(tmp_path), *ONE, "--group", "site", "--measures", "recall", "--n-permutations", "50"
     )
-    told = (
+    output = (
         "note: sensitivity: excluded from tests and gaps, with fewer than the minimum of 30: site = isle (0 positives)."
     )
-    assert told in result.stderr
+    assert output in result.stderr
     assert "¹ there are no positives" in result.stdout
 
 
@@ -157,8 +157,8 @@ def test_who_takes_no_part_is_told(tmp_path: Path) -> None:
     ],
 )
 def test_the_reference_is_chosen(typed: tuple[str, ...], by: str, other: dict[str, str], tmp_path: Path) -> None:
-    found = rows_of(run("groups", screened(tmp_path), *ONE, *typed, "--measures", "fpr", *QUICK, "--json"))
-    compared = [row for row in found if row["table"] == "difference" and row["by"] == by]
+    result = rows_of(run("groups", screened(tmp_path), *ONE, *typed, "--measures", "fpr", *QUICK, "--json"))
+    compared = [row for row in result if row["table"] == "difference" and row["by"] == by]
     assert compared
     assert all(row["other"] == other for row in compared)
 
@@ -171,13 +171,13 @@ def test_who_is_not_tested_and_with_whom_groups_are_compared_is_told(tmp_path: P
     assert "Differences from the reference group, north." in shown
     assert "Holm-adjusted p: over all groups tested for the same measure. 95 % confidence intervals are not" in shown
     typed = ("--group", "site", "--measures", "fpr", "--min-group-size", "29")
-    found = rows_of(run("groups", path, *ONE, *typed, *QUICK, "--json"))
-    tested = {row["group"]["site"] for row in found if row["table"] == "difference" and row["p"] is not None}
+    result = rows_of(run("groups", path, *ONE, *typed, *QUICK, "--json"))
+    tested = {row["group"]["site"] for row in result if row["table"] == "difference" and row["p"] is not None}
     assert tested == {"coast", "hill"}
 
 
 @pytest.mark.parametrize(
-    ("typed", "told"),
+    ("typed", "message"),
     [
         (ONE, "missing option '--group'"),
         ((*ONE, "--group", "sex", "--reference", "x"), "reference is 'x'; expected one of: sex = f; sex = m."),
@@ -190,10 +190,10 @@ def test_who_is_not_tested_and_with_whom_groups_are_compared_is_told(tmp_path: P
         ((*ONE, "--group", "sex", "--n-permutations", "0"), "'--n-permutations'"),
     ],
 )
-def test_what_is_refused(typed: tuple[str, ...], told: str, tmp_path: Path) -> None:
+def test_what_is_refused(typed: tuple[str, ...], message: str, tmp_path: Path) -> None:
     result = run("groups", people(tmp_path), *typed)
     assert result.exit_code in {2, 3}
-    assert told in result.stderr
+    assert message in result.stderr
 
 
 def test_labels_are_not_decided_again(tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ VIEWS: dict[str, tuple[str, ...]] = {
 REVERSED = {"hull-below": (), "hull-reversed": ("--reverse",)}
 
 
-def found(*typed: object, given: str | None = None) -> dict[str, Any]:
+def run_json(*typed: object, given: str | None = None) -> dict[str, Any]:
     result = run("hull", *typed, "--json", "-q", given=given)
     assert result.exit_code == 0, result.stderr
     return read_results(result.stdout)
@@ -90,33 +90,33 @@ def test_views_fit_the_terminal(name: str, tmp_path: Path) -> None:
 
 
 def test_three_classifiers_of_the_textbook(tmp_path: Path) -> None:
-    told = found(abc(tmp_path), *ABC, "--fpr", "0.14")
-    best = [row for row in told["rows"] if row["fpr"] is not None]
+    output = run_json(abc(tmp_path), *ABC, "--fpr", "0.14")
+    best = [row for row in output["rows"] if row["fpr"] is not None]
     assert [(row["classifier"], row["threshold"], row["fpr"], row["tpr"]) for row in best] == [
         ("none", "inf", 0, 0),
         ("A", 1, 0.28, 0.63),
         ("all", "-inf", 1, 1),
     ]
     assert [row["slope_to"] for row in best] == pytest.approx([2.25, 37 / 72, 0])
-    below = {row["classifier"]: row for row in told["rows"] if row["fpr"] is None}
+    below = {row["classifier"]: row for row in output["rows"] if row["fpr"] is None}
     assert list(below) == ["B", "C"]
     # Above B, on the edge from A to (1, 1).
     assert below["B"]["gap"] == pytest.approx(0.63 + 37 / 72 * (0.77 - 0.28) - 0.77)
-    (turned,) = told["data"]["reversible"]
+    (turned,) = output["data"]["reversible"]
     assert (turned["classifier"], turned["fpr"], turned["tpr"]) == ("C", pytest.approx(0.12), pytest.approx(0.76))
-    half = told["data"]["hybrid"]
+    half = output["data"]["hybrid"]
     assert (half["strict"]["classifier"], half["lax"]["classifier"]) == ("none", "A")
     assert [half[name] for name in ("chance", "fpr", "tpr")] == pytest.approx([0.5, 0.14, 0.315])
-    assert [row["chance"] for row in told["rows"]] == pytest.approx([0.5, 0.5, 0, None, None], nan_ok=True)
+    assert [row["chance"] for row in output["rows"]] == pytest.approx([0.5, 0.5, 0, None, None], nan_ok=True)
 
 
 def test_reversal_is_offered_and_taken(tmp_path: Path) -> None:
     path = abc(tmp_path)
     offered = run("hull", path, *ABC, "-q").stdout
     assert "--reverse lets it take part so" in offered
-    told = found(path, *ABC, "--reverse", "--fpr", "0.06")
-    assert [row["classifier"] for row in told["rows"] if row["fpr"] is not None] == ["none", "C", "all"]
-    assert [row["reversed"] for row in told["rows"][:3]] == [False, True, False]
+    output = run_json(path, *ABC, "--reverse", "--fpr", "0.06")
+    assert [row["classifier"] for row in output["rows"] if row["fpr"] is not None] == ["none", "C", "all"]
+    assert [row["reversed"] for row in output["rows"][:3]] == [False, True, False]
     shown = run("hull", path, *ABC, "--reverse", "--fpr", "0.06", "-q").stdout
     assert "at random, in 50.00 % of cases flag what C passes, in the others flag nothing." in " ".join(shown.split())
     # As a score, C is flagged below a threshold instead.
@@ -128,7 +128,7 @@ def test_reversal_is_offered_and_taken(tmp_path: Path) -> None:
 @pytest.mark.parametrize("prevalence", tiered([0.02, 0.4, 0.9]))
 def test_the_best_there_is_the_cheapest_of_all(typed: tuple[str, ...], prevalence: float, tmp_path: Path) -> None:
     path = people(tmp_path)
-    at = found(path, *TWO, *typed, "--prevalence", prevalence)["data"]["at"]
+    at = run_json(path, *TWO, *typed, "--prevalence", prevalence)["data"]["at"]
     costs = Costs(**{name: at[name] for name in ("fp", "fn", "tp", "tn")})
     tallies = read.tallies(path, truth="sick", score=["risk", "old"])
     every = []
@@ -141,11 +141,11 @@ def test_the_best_there_is_the_cheapest_of_all(typed: tuple[str, ...], prevalenc
 
 
 def test_ranges_meet_and_hold_the_best(tmp_path: Path) -> None:
-    told = found(people(tmp_path), *TWO, *DUE)
-    rows = [row for row in told["rows"] if row["fpr"] is not None]
+    output = run_json(people(tmp_path), *TWO, *DUE)
+    rows = [row for row in output["rows"] if row["fpr"] is not None]
     for name in ("slope", "ratio", "prevalence"):
         assert [row[f"{name}_from"] for row in rows[1:]] == [row[f"{name}_to"] for row in rows[:-1]]
-    at = told["data"]["at"]
+    at = output["data"]["at"]
     (best,) = [row for row in rows if row["prevalence_from"] < at["prevalence"] <= row["prevalence_to"]]
     assert (best["classifier"], best["threshold"]) == (at["best"]["classifier"], at["best"]["threshold"])
     assert best["ratio_from"] < 5 <= float(best["ratio_to"])
@@ -155,20 +155,20 @@ def test_ranges_meet_and_hold_the_best(tmp_path: Path) -> None:
 def test_a_rate_that_a_vertex_has_needs_no_lots(tmp_path: Path) -> None:
     shown = " ".join(run("hull", people(tmp_path), *TWO, "--tpr", "0.5", "-q").stdout.split())
     assert "A true positive rate of 0.5000, with a false positive rate of 0: flag old ≥ 0.81." in shown
-    assert found(people(tmp_path), *TWO, "--fpr", "1")["data"]["hybrid"]["tpr"] == 1
-    assert found(people(tmp_path), *TWO, "--fpr", "0")["data"]["hybrid"]["tpr"] == 0.5
+    assert run_json(people(tmp_path), *TWO, "--fpr", "1")["data"]["hybrid"]["tpr"] == 1
+    assert run_json(people(tmp_path), *TWO, "--fpr", "0")["data"]["hybrid"]["tpr"] == 0.5
 
 
 def test_a_mixture_costs_what_its_ends_cost_on_average(tmp_path: Path) -> None:
-    told = found(people(tmp_path), *TWO, *DUE, "--fpr", "0.1")
-    rows = [row for row in told["rows"] if row["fpr"] is not None]
+    output = run_json(people(tmp_path), *TWO, *DUE, "--fpr", "0.1")
+    rows = [row for row in output["rows"] if row["fpr"] is not None]
     for name in ("fpr", "tpr", "cost"):
-        assert told["data"]["hybrid"][name] == pytest.approx(sum(row["chance"] * row[name] for row in rows))
+        assert output["data"]["hybrid"][name] == pytest.approx(sum(row["chance"] * row[name] for row in rows))
 
 
 def test_few_vertices_to_read_and_all_as_data(tmp_path: Path) -> None:
     path = many(tmp_path)
-    every = [row for row in found(path, *TWO)["rows"] if row["fpr"] is not None]
+    every = [row for row in run_json(path, *TWO)["rows"] if row["fpr"] is not None]
     assert len(every) > FEW + 5
     result = run("hull", path, *TWO, "--positive", "1")
     names = [line.split()[0] for line in result.stdout.splitlines() if " – " in line and line.startswith("  ")]
@@ -182,17 +182,17 @@ def test_few_vertices_to_read_and_all_as_data(tmp_path: Path) -> None:
     rows = list(csv.DictReader(io.StringIO(target.read_text(encoding="utf-8"))))
     assert [row["classifier"] for row in rows if row["fpr"]] == [row["classifier"] for row in every]
     ratios = run("hull", path, *ONE, "--positive", "1", "--ratios")
-    longest = len(found(path, *ONE, "--ratios")["rows"])
+    longest = len(run_json(path, *ONE, "--ratios")["rows"])
     assert longest > FEW
-    told = f"at most {FEW} ranges of each score are shown; --format csv has all, up to {longest}."
-    assert ratios.stderr == f"note: {told}\n"
-    assert told in run("hull", path, *ONE, "--ratios", "--format", "md").stdout
+    output = f"at most {FEW} ranges of each score are shown; --format csv has all, up to {longest}."
+    assert ratios.stderr == f"note: {output}\n"
+    assert output in run("hull", path, *ONE, "--ratios", "--format", "md").stdout
 
 
 def test_who_shares_a_vertex_is_named() -> None:
     table = "sick,risk,old\n1,0.9,3\n1,0.8,2\n0,0.3,1\n"
-    told = found("-", *TWO, given=table)
-    assert [(row["classifier"], row["others"]) for row in told["rows"]] == [
+    output = run_json("-", *TWO, given=table)
+    assert [(row["classifier"], row["others"]) for row in output["rows"]] == [
         ("none", None),
         ("risk", "old"),
         ("all", None),
@@ -208,27 +208,27 @@ def test_one_model_has_no_rival(tmp_path: Path) -> None:
 
 def test_scores_that_are_all_equal_have_a_reason() -> None:
     table = "sick,risk,old\n1,0.9,1\n0,0.3,1\n"
-    assert found("-", *TWO, given=table)["rows"][-1]["gap"] is None
+    assert run_json("-", *TWO, given=table)["rows"][-1]["gap"] is None
     shown = run("hull", "-", *TWO, "-q", given=table).stdout
     assert "¹ all scores are equal, so that they can only flag nothing or everything" in shown
 
 
 def test_likelihood_ratios_by_hand(tmp_path: Path) -> None:
-    told = found(abc(tmp_path), "--truth", "y", "--predicted", "A", "--ratios", "--prevalence", "0.1")
-    high, low = told["rows"]
+    output = run_json(abc(tmp_path), "--truth", "y", "--predicted", "A", "--ratios", "--prevalence", "0.1")
+    high, low = output["rows"]
     assert (high["positives"], high["negatives"], low["positives"], low["negatives"]) == (63, 28, 37, 72)
     assert (high["ratio"], low["ratio"]) == pytest.approx((63 / 28, 37 / 72))
     assert high["posterior"] == pytest.approx(0.1 * 0.63 / (0.1 * 0.63 + 0.9 * 0.28))
     error = np.sqrt(1 / 63 - 1 / 100 + 1 / 28 - 1 / 100)
     assert (high["low"], high["high"]) == pytest.approx(tuple(2.25 * np.exp([-1.959964 * error, 1.959964 * error])))
-    wider = found(abc(tmp_path), "--truth", "y", "--predicted", "A", "--ratios", "--level", "99%")["rows"][0]
+    wider = run_json(abc(tmp_path), "--truth", "y", "--predicted", "A", "--ratios", "--level", "99%")["rows"][0]
     assert wider["low"] < high["low"] < high["high"] < wider["high"]
     assert wider["posterior"] == pytest.approx(63 / 91)  # at the prevalence of the rows
 
 
 def test_the_weights_give_the_auc_that_is_told(tmp_path: Path) -> None:
     path = people(tmp_path)
-    (row,) = found(path, *TWO, "--combine")["rows"]
+    (row,) = run_json(path, *TWO, "--combine")["rows"]
     lines = list(csv.DictReader(io.StringIO(PEOPLE)))
     truth, risk, old = ([float(line[name]) for line in lines] for name in ("sick", "risk", "old"))
     both = row["first_weight"] * np.array(risk) + row["second_weight"] * np.array(old)
@@ -250,7 +250,7 @@ def test_weights_that_were_only_tried_say_so(tmp_path: Path, monkeypatch: pytest
 
 def test_too_few_rows_to_hold_some_out() -> None:
     table = "sick,risk,old\n1,0.9,1\n0,0.3,2\n0,0.4,1\n"
-    (row,) = found("-", *TWO, "--combine", given=table)["rows"]
+    (row,) = run_json("-", *TWO, "--combine", given=table)["rows"]
     assert (row["held_out"], row["why"]) == (None, "there are too few rows of a class to hold some out")
     assert "¹ there are too few rows of a class" in run("hull", "-", *TWO, "--combine", "-q", given=table).stdout
 
@@ -303,11 +303,11 @@ def test_a_name_that_is_a_constant_decision_is_refused() -> None:
 
 
 def test_labels_are_one_point(tmp_path: Path) -> None:
-    told = found(people(tmp_path), "--truth", "sick", "--predicted", "says")
-    (own,) = [row for row in told["rows"] if row["classifier"] == "says"]
+    output = run_json(people(tmp_path), "--truth", "sick", "--predicted", "says")
+    (own,) = [row for row in output["rows"] if row["classifier"] == "says"]
     assert (own["threshold"], own["fpr"], own["tpr"]) == (None, pytest.approx(1 / 6), 0.5)
-    assert told["data"]["notes"] == []  # nothing was chosen
-    assert decide.roc_convex_hull({"says": Counts(tp=2, fp=1, fn=2, tn=5)}).auc == pytest.approx(told["data"]["auc"])
+    assert output["data"]["notes"] == []  # nothing was chosen
+    assert decide.roc_convex_hull({"says": Counts(tp=2, fp=1, fn=2, tn=5)}).auc == pytest.approx(output["data"]["auc"])
 
 
 @pytest.mark.slow

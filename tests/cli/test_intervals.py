@@ -20,30 +20,30 @@ from tests.tiers import tiered
 ONE = ("--truth", "sick", "--score", "risk")
 
 
-def told(*typed: object) -> dict[str, Any]:
+def run_json(*typed: object) -> dict[str, Any]:
     """What a command gives as JSON, which must fit the schema."""
     result = run("measure", *typed, "--json", "-q")
     assert result.exit_code == 0, result.stderr
-    found: dict[str, Any] = json.loads(result.stdout)
-    check_schema(found)
-    return found
+    actual: dict[str, Any] = json.loads(result.stdout)
+    check_schema(actual)
+    return actual
 
 
-def row(found: dict[str, Any], measure: str) -> dict[str, Any]:
-    (only,) = (row for row in found["rows"] if row["measure"] == measure)
+def row(result: dict[str, Any], measure: str) -> dict[str, Any]:
+    (only,) = (row for row in result["rows"] if row["measure"] == measure)
     return dict(only)
 
 
 def test_intervals_are_those_of_the_library(tmp_path: Path) -> None:
     path = people(tmp_path)
     interval = infer.IntervalOptions(level=0.8, method="jeffreys", seed=7)
-    found = told(path, *ONE, "--level", "0.8", "--interval", "jeffreys", "--seed", "7")
-    assert found == json.loads(
+    result = run_json(path, *ONE, "--level", "0.8", "--interval", "jeffreys", "--seed", "7")
+    assert result == json.loads(
         infer.summary(read.tallies(path, truth="sick", score="risk"), interval=interval).to_json()
     )
-    assert found["data"]["interval"] == {"level": 0.8, "method": "jeffreys", "seed": 7, "clusters": None}
-    assert row(found, "sensitivity")["how"] == "Jeffreys"
-    assert row(found, "auc")["how"] != "Jeffreys"  # it knows no such method
+    assert result["data"]["interval"] == {"level": 0.8, "method": "jeffreys", "seed": 7, "clusters": None}
+    assert row(result, "sensitivity")["how"] == "Jeffreys"
+    assert row(result, "auc")["how"] != "Jeffreys"  # it knows no such method
 
 
 def test_three_of_four_have_the_published_clopper_pearson_interval(tmp_path: Path) -> None:
@@ -54,31 +54,31 @@ def test_three_of_four_have_the_published_clopper_pearson_interval(tmp_path: Pat
 
 @pytest.mark.parametrize("typed", tiered(["0.9", "90%", "90 %", ".9"], 2))
 def test_a_level_is_a_share_or_per_cent(typed: str, tmp_path: Path) -> None:
-    found = told(people(tmp_path), *ONE, "--level", typed)
-    assert found["data"]["interval"]["level"] == pytest.approx(0.9)
+    result = run_json(people(tmp_path), *ONE, "--level", typed)
+    assert result["data"]["interval"]["level"] == pytest.approx(0.9)
     assert "90 % interval" in run("measure", people(tmp_path), *ONE, "--level", typed).stdout
 
 
 def test_a_higher_level_gives_wider_intervals(tmp_path: Path) -> None:
-    low, high = (told(people(tmp_path), *ONE, "--level", level)["rows"] for level in ("0.5", "0.99"))
+    low, high = (run_json(people(tmp_path), *ONE, "--level", level)["rows"] for level in ("0.5", "0.99"))
     pairs = [(a, b) for a, b in zip(low, high, strict=True) if a["low"] is not None]
     assert len(pairs) == 15
     assert all(float(b["low"]) <= float(a["low"]) <= float(a["high"]) <= float(b["high"]) for a, b in pairs)
 
 
 def test_only_draws_depend_on_the_seed(tmp_path: Path) -> None:
-    one, two = (told(people(tmp_path), *ONE, "--seed", seed) for seed in (1, 2))
+    one, two = (run_json(people(tmp_path), *ONE, "--seed", seed) for seed in (1, 2))
     assert row(one, "f1")["low"] != row(two, "f1")["low"]
     assert row(one, "sensitivity") == row(two, "sensitivity")
-    assert told(people(tmp_path), *ONE, "--seed", 1) == one
+    assert run_json(people(tmp_path), *ONE, "--seed", 1) == one
 
 
 def test_bounds_may_be_infinite_or_missing(tmp_path: Path) -> None:
     path = people(tmp_path)
     typed = (path, *ONE, "--group", "sex", "--measures", "dor,auc", "--interval", "logit-delong", "--threshold", "0.5")
-    found = {(each["measure"], (each["group"] or {}).get("sex")): each for each in told(*typed)["rows"]}
-    assert found["diagnostic_odds_ratio", "f"]["high"] == "inf"
-    auc = found["auc", "f"]
+    result = {(each["measure"], (each["group"] or {}).get("sex")): each for each in run_json(*typed)["rows"]}
+    assert result["diagnostic_odds_ratio", "f"]["high"] == "inf"
+    auc = result["auc", "f"]
     assert (auc["value"], auc["low"], auc["high"], auc["level"]) == (1, None, None, 0.95)
     assert auc["why"] == "the AUC is 0 or 1, where log-odds are infinite"
     lines = list(csv.DictReader(StringIO(run("measure", *typed, "--format", "csv", "-q").stdout)))
@@ -93,8 +93,8 @@ def test_bounds_may_be_infinite_or_missing(tmp_path: Path) -> None:
 
 def test_extreme_levels_have_intervals_of_all_measures(tmp_path: Path) -> None:
     for level in ("1e-9", "0.999999999"):
-        found = told(people(tmp_path), *ONE, "--measures", "all", "--level", level)["rows"]
-        bounded = [each for each in found if each["low"] is not None]
+        result = run_json(people(tmp_path), *ONE, "--measures", "all", "--level", level)["rows"]
+        bounded = [each for each in result if each["low"] is not None]
         assert len(bounded) > 40
         assert all(float(each["low"]) <= float(each["value"]) <= float(each["high"]) for each in bounded)
     assert "99.9999999 % intervals: " in run("measure", people(tmp_path), *ONE, "--level", "0.999999999").stdout
@@ -120,11 +120,13 @@ def test_rows_of_one_cluster_say_less(tmp_path: Path) -> None:
     path.write_text("\n".join(["sick,risk,who", *lines]), encoding="utf-8")
     once = tmp_path / "one_eye.csv"
     once.write_text("\n".join(["sick,risk,who", *lines[::2]]), encoding="utf-8")
-    eyes, clustered, single = (told(*typed) for typed in ((path, *ONE), (path, *ONE, "--cluster", "who"), (once, *ONE)))
+    eyes, clustered, single = (
+        run_json(*typed) for typed in ((path, *ONE), (path, *ONE, "--cluster", "who"), (once, *ONE))
+    )
     wide = {
         name: [
             float(each["high"]) - float(each["low"])
-            for each in (row(found, name) for found in (eyes, clustered, single))
+            for each in (row(result, name) for result in (eyes, clustered, single))
         ]
         for name in ("sensitivity", "auc", "f1")
     }
@@ -141,11 +143,11 @@ def test_rows_of_one_cluster_say_less(tmp_path: Path) -> None:
 def test_clusters_go_with_labels_groups_and_several_models(tmp_path: Path) -> None:
     path = people(tmp_path)
     typed = (path, *ONE, "--score", "old", "--predicted", "says", "--group", "sex", "--cluster", "site")
-    found = told(*typed)["rows"]
-    plain = told(*typed[:-2], "--no-interval")["rows"]
-    assert [each["value"] for each in found] == [each["value"] for each in plain]
-    assert {each["model"] for each in found} == {"risk", "old", "says"}
-    labels = told(path, "--truth", "sick", "--predicted", "says", "--cluster", "site")
+    result = run_json(*typed)["rows"]
+    plain = run_json(*typed[:-2], "--no-interval")["rows"]
+    assert [each["value"] for each in result] == [each["value"] for each in plain]
+    assert {each["model"] for each in result} == {"risk", "old", "says"}
+    labels = run_json(path, "--truth", "sick", "--predicted", "says", "--cluster", "site")
     assert row(labels, "sensitivity")["how"].endswith("clusters")
 
 
@@ -155,10 +157,10 @@ def test_many_classes_have_intervals(tmp_path: Path) -> None:
     lines = [f"{names[at % 3]},{names[at * at % 3]}" for at in range(60)]
     path.write_text("\n".join(["is,called", *lines]), encoding="utf-8")
     typed = (path, "--truth", "is", "--predicted", "called", "--level", "0.9")
-    found = told(*typed)
+    result = run_json(*typed)
     classes = read.confusions(path, truth="is", predicted="called")
-    assert found == json.loads(infer.multiclass_summary(classes, interval=infer.IntervalOptions(level=0.9)).to_json())
-    judged = [each for each in found["rows"] if each["measure"] != "cell" and each["value"] is not None]
+    assert result == json.loads(infer.multiclass_summary(classes, interval=infer.IntervalOptions(level=0.9)).to_json())
+    judged = [each for each in result["rows"] if each["measure"] != "cell" and each["value"] is not None]
     assert judged
     assert all(each["low"] <= each["value"] <= each["high"] for each in judged)
     assert {each["average"] for each in judged} == {None, "macro", "weighted"}
@@ -215,8 +217,8 @@ def test_clusters_of_many_labels_lead_to_a_positive_one(tmp_path: Path) -> None:
 
 
 def test_a_method_is_found_however_it_is_written(tmp_path: Path) -> None:
-    found = told(people(tmp_path), *ONE, "--interval", "Clopper_Pearson")
-    assert found["data"]["interval"]["method"] == "clopper-pearson"
+    result = run_json(people(tmp_path), *ONE, "--interval", "Clopper_Pearson")
+    assert result["data"]["interval"]["method"] == "clopper-pearson"
 
 
 def test_bounds_keep_the_digits_that_tell_them_apart() -> None:

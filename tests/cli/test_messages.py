@@ -29,21 +29,21 @@ def test_the_inferred_class_is_echoed_and_a_named_one_is_not(tmp_path: Path) -> 
 
 
 def test_what_was_read_is_told_beside_the_data(tmp_path: Path) -> None:
-    told = "people.csv · 10 rows · positive: sick = 1 · prevalence 40.00 %\n"
+    output = "people.csv · 10 rows · positive: sick = 1 · prevalence 40.00 %\n"
     typed = ("measure", people(tmp_path), *ONE, "--positive", "1")
-    assert run(*typed, "--json").stderr == told
-    assert run(*typed, "--format", "csv").stderr == told
-    assert run(*typed, "-o", tmp_path / "out.txt").stderr == told
+    assert run(*typed, "--json").stderr == output
+    assert run(*typed, "--format", "csv").stderr == output
+    assert run(*typed, "-o", tmp_path / "out.txt").stderr == output
 
 
 def test_dropped_rows_and_notes_are_told(tmp_path: Path) -> None:
     path = tmp_path / "holes.csv"
     path.write_text("y,p\n1,7\n0,\n,3\n0,2\n", encoding="utf-8")
     typed = ("measure", path, "--truth", "y", "--score", "p", "--positive", "1", "--missing", "drop")
-    told = "holes.csv · 2 of 4 rows (2 dropped: y: 1 missing; p: 1 missing) · positive: y = 1"
+    output = "holes.csv · 2 of 4 rows (2 dropped: y: 1 missing; p: 1 missing) · positive: y = 1"
     note = "note: p runs from 2 to 7, so its scores are not probabilities;"
-    assert run(*typed).stdout.startswith(told)
-    assert run(*typed, "--json").stderr.startswith(told)
+    assert run(*typed).stdout.startswith(output)
+    assert run(*typed, "--json").stderr.startswith(output)
     lines = run(*typed).stderr.splitlines()
     assert lines[0].startswith(note)
     assert lines[0].endswith("State a threshold for them.")
@@ -69,7 +69,7 @@ def test_a_thinned_curve_says_so(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("typed", "code", "told"),
+    ("typed", "code", "message"),
     [
         (
             ("meazure",),
@@ -126,13 +126,13 @@ def test_a_thinned_curve_says_so(tmp_path: Path) -> None:
     ],
 )
 def test_errors_are_one_line_with_a_remedy_and_a_code(
-    typed: tuple[str, ...], code: int, told: str, tmp_path: Path
+    typed: tuple[str, ...], code: int, message: str, tmp_path: Path
 ) -> None:
     path = str(people(tmp_path))
     result = run(*(path if each == "FILE" else each for each in typed))
     assert result.exit_code == code
     assert result.stdout == ""
-    assert result.stderr.startswith(f"baserate: {told}")
+    assert result.stderr.startswith(f"baserate: {message}")
     assert len(result.stderr.splitlines()) == 1
 
 
@@ -235,8 +235,8 @@ def test_control_c_stops_a_program_that_waits(tmp_path: Path) -> None:
         while waiting.poll() is None and not list(tmp_path.glob("*/spooled-*")) and monotonic() < patience:
             sleep(0.01)  # until it has begun to store what comes in
         waiting.send_signal(signal.SIGINT)
-        out, told = waiting.communicate()
-    assert (waiting.returncode, out, told) == (130, "", "baserate: interrupted.\n")
+        out, output = waiting.communicate()
+    assert (waiting.returncode, out, output) == (130, "", "baserate: interrupted.\n")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -296,13 +296,13 @@ def test_colour_and_width_on_a_terminal(env: dict[str, str], *, bold: bool) -> N
         [sys.executable, "-m", "baserate", "list", "curves"], stdout=theirs, env={**clean, "TERM": "xterm", **env}
     ) as shown:
         os.close(theirs)
-        seen = b""
+        observed = b""
         while chunk := _read(ours):
-            seen += chunk
+            observed += chunk
     os.close(ours)
     assert shown.returncode == 0
-    assert (b"\x1b[1mcurve\x1b[0m" in seen) is bold
-    assert b"sensitivity against fpr" in seen
+    assert (b"\x1b[1mcurve\x1b[0m" in observed) is bold
+    assert b"sensitivity against fpr" in observed
 
 
 def _read(terminal: int) -> bytes:

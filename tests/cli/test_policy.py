@@ -85,18 +85,18 @@ def test_views_fit_the_terminal(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", POLICIES)
 def test_programs_get_the_content_and_the_stretches(name: str, tmp_path: Path) -> None:
     policy, path = POLICIES[name], kept(tmp_path, name)
-    told = read_results(run("show", path, "--json", "-q").stdout)
-    assert (told["data"]["rule"], told["data"]["key"]) == (policy.rule, policy.key)
-    for row in told["rows"]:
+    output = read_results(run("show", path, "--json", "-q").stdout)
+    assert (output["data"]["rule"], output["data"]["key"]) == (policy.rule, policy.key)
+    for row in output["rows"]:
         group = tuple((row["group"] or {}).values())
-        found = policy.treatment(group)
+        result = policy.treatment(group)
         at = float(row["lower"]) if row["lower"] != "-inf" else -1e300
-        if isinstance(found, RandomizedCut):
-            assert found.chances_at(at)[row["action"]] == row["chance"]
+        if isinstance(result, RandomizedCut):
+            assert result.chances_at(at)[row["action"]] == row["chance"]
         else:
-            assert (found.action(at), 1.0) == (row["action"], row["chance"])
+            assert (result.action(at), 1.0) == (row["action"], row["chance"])
     lines = list(csv.DictReader(io.StringIO(run("show", path, "--format", "csv", "-q").stdout)))
-    assert [line["action"] for line in lines] == [row["action"] for row in told["rows"]]
+    assert [line["action"] for line in lines] == [row["action"] for row in output["rows"]]
 
 
 def test_sql_runs_where_it_is_put(tmp_path: Path) -> None:
@@ -107,10 +107,10 @@ def test_sql_runs_where_it_is_put(tmp_path: Path) -> None:
     assert (result.exit_code, result.stdout) == (0, "")
     with duckdb.connect() as engine:
         engine.read_csv(str(people(tmp_path))).create("people")
-        found = engine.sql(target.read_text(encoding="utf-8"))
+        actual = engine.sql(target.read_text(encoding="utf-8"))
         wanted = engine.sql("SELECT risk, sex, site, times FROM people").fetchall()
-        assert found.columns[-1] == "do"
-        assert [row[-1] for row in found.fetchall()] == [
+        assert actual.columns[-1] == "do"
+        assert [row[-1] for row in actual.fetchall()] == [
             policy.action(risk, (sex, site), id=times) for risk, sex, site, times in wanted
         ]
         typed = ("--score", "old", "--group", "sex", "--group", "sex", "--id", "says", "--chances", "--name", "x")
@@ -137,10 +137,10 @@ def test_dialects_are_spoken(tmp_path: Path) -> None:
 def test_python_runs_where_it_is_put(tmp_path: Path) -> None:
     target = tmp_path / "triage.py"
     assert run("export", kept(tmp_path, "map"), "--to", "python", "--name", "triage", "-o", target).exit_code == 0
-    made: dict[str, Any] = {}
-    exec(target.read_text(encoding="utf-8"), made)  # noqa: S102  (it is ours)
+    result: dict[str, Any] = {}
+    exec(target.read_text(encoding="utf-8"), result)  # noqa: S102  (it is ours)
     for id_ in range(50):
-        assert made["triage"](0.6, id=id_) == POLICIES["map"].action(0.6, id=id_)
+        assert result["triage"](0.6, id=id_) == POLICIES["map"].action(0.6, id=id_)
 
 
 @pytest.mark.parametrize(
@@ -207,9 +207,9 @@ def test_calibrators_are_shown(map_: Any, tmp_path: Path) -> None:  # noqa: ANN4
     result = run("show", tmp_path / "map.json")
     assert result.exit_code == 0, result.stderr
     assert repr(map_) in result.stdout
-    told = read_results(run("show", tmp_path / "map.json", "--json", "-q").stdout)
-    assert [row["name"] for row in told["rows"]] == [each.name for each in map_.parameters]
-    assert told["data"]["method"] == map_.method
+    output = read_results(run("show", tmp_path / "map.json", "--json", "-q").stdout)
+    assert [row["name"] for row in output["rows"]] == [each.name for each in map_.parameters]
+    assert output["data"]["method"] == map_.method
 
 
 def test_a_policy_is_not_taken_for_a_calibrator(tmp_path: Path) -> None:
@@ -230,8 +230,8 @@ def test_plans_reports_and_tallies_are_shown(tmp_path: Path) -> None:
     assert "truth" in shown.stdout
     assert "sick" in shown.stdout
     tally([1, 0, 1, 0], [0.9, 0.4, 0.4, 0.1]).save(tmp_path / "tally.json")
-    told = read_results(run("show", tmp_path / "tally.json", "--json", "-q").stdout)
-    assert {row["name"]: row["value"] for row in told["rows"]} == {
+    output = read_results(run("show", tmp_path / "tally.json", "--json", "-q").stdout)
+    assert {row["name"]: row["value"] for row in output["rows"]} == {
         "rows": 4,
         "positives": 2,
         "negatives": 2,

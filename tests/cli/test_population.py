@@ -75,9 +75,9 @@ def test_the_shell_knows_every_family_and_their_defaults() -> None:
 def form(*typed: str) -> dict[str, list[dict[str, object]]]:
     result = run(*typed, "--json", "-q")
     assert result.exit_code == 0, result.stderr
-    found: dict[str, list[dict[str, object]]] = json.loads(result.stdout)
-    check_schema(found)
-    return found
+    actual: dict[str, list[dict[str, object]]] = json.loads(result.stdout)
+    check_schema(actual)
+    return actual
 
 
 def test_json_holds_every_digit() -> None:
@@ -133,7 +133,7 @@ def test_what_is_said_beside_the_data() -> None:
 
 
 @pytest.mark.parametrize(
-    ("typed", "told"),
+    ("typed", "message"),
     [
         (["population", "lineer", "measure"], "there is no population 'lineer'. Did you mean linear? There are:"),
         ([*LINEAR, "meazure"], "there is no command 'meazure'. Did you mean measure?"),
@@ -154,11 +154,11 @@ def test_what_is_said_beside_the_data() -> None:
         ([*LINEAR, "draw", "10", "--positives", "11"], "10 rows with 11 positives cannot be drawn"),
     ],
 )
-def test_slips_are_told_what_to_do(typed: list[str], told: str) -> None:
+def test_slips_are_told_what_to_do(typed: list[str], message: str) -> None:
     result = run(*typed)
     assert result.exit_code == 2
     assert result.stdout == ""
-    assert told in result.stderr
+    assert message in result.stderr
     assert result.stderr.count("\n") == 1
 
 

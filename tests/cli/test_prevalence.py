@@ -80,7 +80,7 @@ def many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, ...]:
     return "new.csv", "--validation", "old.csv"
 
 
-def found(result: Result) -> dict[str, Any]:
+def run_json(result: Result) -> dict[str, Any]:
     assert result.exit_code == 0, result.stderr
     return read_results(result.stdout)
 
@@ -131,7 +131,7 @@ def test_help_names_the_list_of_every_method() -> None:
 
 
 def test_rows_come_in_order(both: tuple[str, ...]) -> None:
-    results = found(run("prevalence", *both, *SCORED, "--json"))
+    results = run_json(run("prevalence", *both, *SCORED, "--json"))
     rows = results["rows"]
     first = rows[0]
     assert first["measure"] == "prevalence"
@@ -142,15 +142,15 @@ def test_rows_come_in_order(both: tuple[str, ...]) -> None:
     there = [row for row in rows[3:] if row["set"] == "target"]
     assert {row["prevalence"] for row in there} == {first["value"]}
     assert [row["measure"] for row in there if row["scores"] == "corrected"] == ["brier", "brier_skill", "log_loss"]
-    seen = [row for row in rows[3:] if row["set"] == "validation"]
-    assert {row["prevalence"] for row in seen} == {results["data"]["validation"]["prevalence"]}
+    observed = [row for row in rows[3:] if row["set"] == "validation"]
+    assert {row["prevalence"] for row in observed} == {results["data"]["validation"]["prevalence"]}
     data = results["data"]
     assert (data["method"], data["assume"], data["rows"], data["labelled"]) == ("binned", "label shift", 2000, 0)
     assert (data["prevalence"], data["validation"]["rows"]) == (first["value"], 500)
 
 
 def test_it_is_what_the_library_says(both: tuple[str, ...]) -> None:
-    rows = found(run("prevalence", *both, *SCORED, "--threshold", "0.3", "--json"))["rows"]
+    rows = run_json(run("prevalence", *both, *SCORED, "--threshold", "0.3", "--json"))["rows"]
     validation = read.tallies("old.csv", truth="sick", score="risk")
     target = read.target("new.csv", score="risk")
     expected = shift.estimate_prevalence(target, validation)
@@ -163,7 +163,7 @@ def test_it_is_what_the_library_says(both: tuple[str, ...]) -> None:
 @pytest.mark.quick(2)
 @pytest.mark.parametrize("method", tiered([name for name in METHODS if name != "gmm"], some(METHODS, 3)))
 def test_every_method_estimates(method: str, both: tuple[str, ...]) -> None:
-    results = found(run("prevalence", *both, *SCORED, "--method", method, "--measures", "precision", "--json"))
+    results = run_json(run("prevalence", *both, *SCORED, "--method", method, "--measures", "precision", "--json"))
     assert results["data"]["method"] == method
     assert results["rows"][0]["value"] == pytest.approx(0.125, abs=0.08)
     assert run("prevalence", *both, *SCORED, "--method", method, "--measures", "precision").exit_code == 0
@@ -173,7 +173,7 @@ def test_every_method_estimates(method: str, both: tuple[str, ...]) -> None:
 def test_options_of_methods_are_theirs(both: tuple[str, ...]) -> None:
     @cache
     def value(*typed: str) -> float:
-        rows = found(run("prevalence", *both, *SCORED, *typed, "--measures", "auc", "--json"))["rows"]
+        rows = run_json(run("prevalence", *both, *SCORED, *typed, "--measures", "auc", "--json"))["rows"]
         return float(rows[0]["value"])
 
     assert value("--method", "binned") == value()
@@ -189,9 +189,9 @@ def test_options_of_methods_are_theirs(both: tuple[str, ...]) -> None:
 
 
 def test_a_truth_that_is_known_of_some_rows_counts(both: tuple[str, ...]) -> None:
-    plain = found(run("prevalence", *both, *SCORED, "--json"))["rows"][0]
+    plain = run_json(run("prevalence", *both, *SCORED, "--json"))["rows"][0]
     result = run("prevalence", *both, *SCORED, "--target-truth", "known", "--json")
-    results = found(result)
+    results = run_json(result)
     assert (results["data"]["rows"], results["data"]["labelled"]) == (1950, 50)
     assert results["rows"][0]["high"] - results["rows"][0]["low"] < plain["high"] - plain["low"]
     assert result.stderr.startswith("new.csv · 2 000 rows · 50 labelled · validation: old.csv · 500 rows")
@@ -202,16 +202,16 @@ def test_labels_of_validation_are_those_of_the_target(tmp_path: Path) -> None:
     validation = table(tmp_path / "old.csv", {"y": ["ill" if each else "well" for each in sick], "p": risk})
     target = table(tmp_path / "new.csv", {"q": risk, "y": ["well" if at == 7 else "" for at in range(300)]})
     typed = ("--score", "q", "--validation", validation, "--truth", "y", "--validation-score", "p")
-    results = found(run("prevalence", target, *typed, "--positive", "ill", "--target-truth", "y", "--json"))
+    results = run_json(run("prevalence", target, *typed, "--positive", "ill", "--target-truth", "y", "--json"))
     assert (results["data"]["positive"], results["data"]["negative"]) == ("ill", "well")
     assert results["data"]["labelled"] == 1
 
 
 def test_notes_say_what_was_tested(both: tuple[str, ...]) -> None:
-    told = run("prevalence", *both, *SCORED).stderr
-    assert "note: The unlabelled scores could be a mixture of the classes" in told
-    assert "note: Not tested, since scores alone cannot show it" in told
-    assert "positive = " not in told
+    output = run("prevalence", *both, *SCORED).stderr
+    assert "note: The unlabelled scores could be a mixture of the classes" in output
+    assert "note: Not tested, since scores alone cannot show it" in output
+    assert "positive = " not in output
     inferred = run("prevalence", *both, "--score", "risk", "--truth", "sick").stderr
     assert inferred.startswith("positive = 1, inferred; name it with --positive.\n")
     run("prevalence", *both, *SCORED, "-o", "kept.md", "-q")
@@ -264,14 +264,14 @@ def test_the_map_of_many_classes_can_be_applied(many: tuple[str, ...]) -> None:
     result = run("prevalence", *many, *MANY, "--method", "mlls", "--calibrator", "there.json", "--json")
     assert run("apply", "there.json", "new.csv", "-o", "out.csv").exit_code == 0
     rows = list(csv.DictReader(StringIO(Path("out.csv").read_text(encoding="utf-8"))))
-    shares = found(result)["data"]["prevalences"]
+    shares = run_json(result)["data"]["prevalences"]
     for label in LABELS:
         mean = np.mean([float(row[f"q_{label}_calibrated"]) for row in rows])
         assert mean == pytest.approx(shares[label], abs=1e-4)
 
 
 def test_many_classes_have_a_row_each(many: tuple[str, ...]) -> None:
-    results = found(run("prevalence", *many, *MANY, "--json"))
+    results = run_json(run("prevalence", *many, *MANY, "--json"))
     first = [row for row in results["rows"] if row["measure"] == "prevalence"]
     assert [row["class"] for row in first] == list(LABELS)
     assert sum(row["value"] for row in first) == pytest.approx(1)
@@ -283,7 +283,7 @@ def test_many_classes_have_a_row_each(many: tuple[str, ...]) -> None:
 @pytest.mark.parametrize("assume", ["label-shift", "covariate-shift"])
 def test_many_classes_are_expected_too(many: tuple[str, ...], assume: str) -> None:
     typed = ("expect", *many, *MANY, "--assume", assume, "--measures", "accuracy,precision")
-    results = found(run(*typed, "--json"))
+    results = run_json(run(*typed, "--json"))
     assert results["data"]["assume"] == assume.replace("-", " ")
     assert sum(row["value"] for row in results["rows"] if row["measure"] == "cell") == pytest.approx(600)
     assert all(row["low"] <= row["value"] <= row["high"] for row in results["rows"] if row["measure"] != "cell")
@@ -292,20 +292,20 @@ def test_many_classes_are_expected_too(many: tuple[str, ...], assume: str) -> No
     assert shown.stdout.startswith(f"expected under {assume.replace('-', ' ')} · ")
     if assume == "label-shift":
         taken = ("--no-recalibration", "--at", "cat=0.3,dog=0.4,fish=0.3", "--json")
-        assert found(run(*typed, *taken))["rows"][0]["value"] != results["rows"][0]["value"]
+        assert run_json(run(*typed, *taken))["rows"][0]["value"] != results["rows"][0]["value"]
     alone = run("expect", many[0], "--scores", "q_", "--assume", "covariate-shift", "--json")
-    assert found(alone)["data"]["validation"] is None
+    assert run_json(alone)["data"]["validation"] is None
 
 
 def test_many_classes_in_any_order_and_partly_known(many: tuple[str, ...]) -> None:
     named = ("--scores", "fish=q_fish,cat=q_cat,dog=q_dog", *MANY[2:], "--measures", "accuracy", "--json")
-    plain = found(run("prevalence", *many, *MANY, "--measures", "accuracy", "--json"))
-    again = found(run("prevalence", *many, *named))
+    plain = run_json(run("prevalence", *many, *MANY, "--measures", "accuracy", "--json"))
+    again = run_json(run("prevalence", *many, *named))
     assert again["rows"][0]["value"] == pytest.approx(plain["rows"][0]["value"])
-    known = found(run("prevalence", *many, *named, "--target-truth", "known"))
+    known = run_json(run("prevalence", *many, *named, "--target-truth", "known"))
     assert (known["data"]["rows"], known["data"]["labelled"]) == (580, 20)
     taken = run("prevalence", *many, *named, "--no-recalibration", "--at", "cat=0.3,dog=0.4,fish=0.3")
-    assert found(taken)["rows"][0]["value"] != plain["rows"][0]["value"]
+    assert run_json(taken)["rows"][0]["value"] != plain["rows"][0]["value"]
 
 
 def test_scores_of_another_scale_are_noted(both: tuple[str, ...]) -> None:
@@ -326,13 +326,13 @@ def test_scores_that_are_no_probabilities_are_fine_and_noted_by_name(both: tuple
         assert result.exit_code == 0, result.stderr
         assert "note: risk runs from " in result.stderr
         assert "auc" in result.stdout
-    found(run("prevalence", *typed, "--threshold", "2,4.5", "--json"))
+    run_json(run("prevalence", *typed, "--threshold", "2,4.5", "--json"))
 
 
 @pytest.mark.quick(1)
 @pytest.mark.parametrize("verb", [("prevalence",), ("expect", "--assume", "covariate-shift")])
 def test_all_measures_can_be_had(verb: tuple[str, ...], both: tuple[str, ...]) -> None:
-    found(run(*verb, *both, *SCORED, "--measures", "all", "--json"))
+    run_json(run(*verb, *both, *SCORED, "--measures", "all", "--json"))
     shown = run(*verb, *both, *SCORED, "--measures", "all", env={"COLUMNS": "80"})
     assert max(map(display_width, shown.stdout.splitlines())) <= 80
 
@@ -343,8 +343,8 @@ def test_missing_scores_are_refused_or_dropped(both: tuple[str, ...]) -> None:
     typed = ("prevalence", "holes.csv", *both[1:], *SCORED)
     result = run(*typed)
     assert result.exit_code == 3
-    told = "baserate: target: 2 of 402 rows cannot be used (risk: 1 missing, 1 NaN)."
-    assert result.stderr.startswith(told)
+    output = "baserate: target: 2 of 402 rows cannot be used (risk: 1 missing, 1 NaN)."
+    assert result.stderr.startswith(output)
     assert "--missing drop" in result.stderr
     dropped = run(*typed, "--missing", "drop")
     assert dropped.stdout.startswith("holes.csv · 400 of 402 rows (2 dropped: risk: 1 missing, 1 NaN) · validation:")
@@ -369,7 +369,7 @@ def test_csv_has_all_columns(both: tuple[str, ...]) -> None:
 def test_what_is_assumed_is_repeated(assume: str, both: tuple[str, ...]) -> None:
     typed = (*both, *SCORED, "--assume", assume.replace(" ", "-"))
     result = run("expect", *typed, "--json")
-    results = found(result)
+    results = run_json(result)
     assert results["data"]["assume"] == assume
     assert f"note: Assumed: {assume}." in result.stderr
     assert run("expect", *typed).stdout.startswith(f"expected under {assume} · new.csv")
@@ -380,7 +380,7 @@ def test_what_is_assumed_is_repeated(assume: str, both: tuple[str, ...]) -> None
 
 def test_probabilities_are_taken_at_their_word_without_validation(both: tuple[str, ...]) -> None:
     result = run("expect", both[0], "--score", "risk", "--assume", "covariate-shift", "--json")
-    data = found(result)["data"]
+    data = run_json(result)["data"]
     assert data["validation"] is data["positive"] is data["estimate"] is None
     assert data["prevalence"] == pytest.approx(np.mean(people(2, 2000, 0.125)[1]))
     shown = run("expect", both[0], "--score", "risk", "--assume", "covariate-shift").stdout
@@ -391,7 +391,7 @@ def test_probabilities_are_taken_at_their_word_without_validation(both: tuple[st
 
 @pytest.mark.quick(2)
 @pytest.mark.parametrize(
-    ("rows", "told"),
+    ("rows", "message"),
     [
         ("1,0.3\n0,0.3\n1,0.3\n0,0.3\n", "all validation scores are equal"),
         ("1,0.3\n1,0.4\n", "the validation data have no negative rows"),
@@ -399,12 +399,12 @@ def test_probabilities_are_taken_at_their_word_without_validation(both: tuple[st
         ("1,0.3\n0,\n0,0.1\n", "validation: 1 of 3 rows cannot be used (risk: 1 missing)."),
     ],
 )
-def test_validation_that_tells_nothing_is_unusable(rows: str, told: str, both: tuple[str, ...]) -> None:
+def test_validation_that_tells_nothing_is_unusable(rows: str, message: str, both: tuple[str, ...]) -> None:
     Path("bad.csv").write_text("sick,risk\n" + rows, encoding="utf-8")
     for verb in (("prevalence",), ("expect", "--assume", "label-shift")):
         result = run(*verb, both[0], "--validation", "bad.csv", *SCORED)
         assert result.exit_code == 3, result.stderr
-        assert told in result.stderr
+        assert message in result.stderr
 
 
 def test_unusable_targets(both: tuple[str, ...]) -> None:
@@ -429,7 +429,7 @@ ONE = ("new.csv", "--score", "risk")
 
 
 @pytest.mark.parametrize(
-    ("typed", "told"),
+    ("typed", "message"),
     [
         (("prevalence", *ONE), "missing option '--validation'."),
         (("prevalence", *ONE, *OLD), "missing option '--truth'."),
@@ -474,10 +474,10 @@ ONE = ("new.csv", "--score", "risk")
     ],
 )
 @pytest.mark.usefixtures("both")
-def test_what_is_refused(typed: tuple[str, ...], told: str) -> None:
+def test_what_is_refused(typed: tuple[str, ...], message: str) -> None:
     result = run(*typed)
     assert result.exit_code == 2, result.stderr
-    assert told in result.stderr
+    assert message in result.stderr
     assert result.stdout == ""
 
 

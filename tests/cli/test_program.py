@@ -63,7 +63,7 @@ def test_the_version_is_told() -> None:
 def test_without_a_verb_there_is_help() -> None:
     assert run().stdout == run("--help").stdout
     assert run().exit_code == 0
-    assert all(told in run("--help").stdout for _, told in VERBS.values())
+    assert all(output in run("--help").stdout for _, output in VERBS.values())
 
 
 def list_groups(command: click.Command, typed: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
@@ -105,7 +105,7 @@ def test_completion_scripts_name_the_program(shell: str, word: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "found"),
+    ("words", "result"),
     [
         ("baserate me", {"measure"}),
         ("baserate measure x --measures brier_", {f"brier_{part}" for part in BRIER}),
@@ -122,10 +122,10 @@ def test_completion_scripts_name_the_program(shell: str, word: str) -> None:
         ("baserate decide x --maximize au", set()),  # areas are of whole curves
     ],
 )
-def test_words_are_completed(words: str, found: set[str]) -> None:
+def test_words_are_completed(words: str, result: set[str]) -> None:
     at = str(len(words.split()) - 1)
     done = run(env={"_BASERATE_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": at})
-    assert {line.partition(",")[2] for line in done.stdout.split()} == found
+    assert {line.partition(",")[2] for line in done.stdout.split()} == result
 
 
 def test_words_are_completed_by_the_program() -> None:
@@ -176,10 +176,10 @@ def test_progress_is_wiped_after_an_error_too() -> None:
 
 def test_progress_is_silent_when_quick_quiet_or_not_on_a_terminal() -> None:
     quick, quiet, pipe = Terminal(), Terminal(), StringIO()
-    asked: list[int] = []
+    query: list[int] = []
 
     def progress() -> float | None:
-        asked.append(1)
+        query.append(1)
         return 1.0
 
     with progress_bar(progress, stream=quick, after=3600):
@@ -188,7 +188,7 @@ def test_progress_is_silent_when_quick_quiet_or_not_on_a_terminal() -> None:
         pass
     with progress_bar(progress, stream=pipe, after=0):
         pass
-    assert (quick.getvalue(), quiet.getvalue(), pipe.getvalue(), asked) == ("", "", "", [])
+    assert (quick.getvalue(), quiet.getvalue(), pipe.getvalue(), query) == ("", "", "", [])
 
 
 def test_a_bar_is_as_long_as_the_work_done() -> None:

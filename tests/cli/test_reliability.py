@@ -95,8 +95,8 @@ def read(result: Result) -> dict[str, Any]:
 @pytest.mark.quick(1)
 @pytest.mark.parametrize("name", tiered([name for name in VIEWS if not name.endswith(("md", "narrow"))], 3))
 def test_all_that_programs_get_fits_the_schema(name: str, tmp_path: Path) -> None:
-    found = read(run("reliability", screened(tmp_path), *VIEWS[name], "--json"))
-    assert found["rows"]
+    result = read(run("reliability", screened(tmp_path), *VIEWS[name], "--json"))
+    assert result["rows"]
 
 
 @pytest.mark.slow
@@ -120,10 +120,10 @@ def test_a_number_beyond_chance_is_marked(tmp_path: Path) -> None:
 
 
 def test_the_verdict_names_the_prevalence(tmp_path: Path) -> None:
-    found = read(run("reliability", screened(tmp_path), *ONE, *QUICK, "--json"))
-    (told,) = found["data"]["verdicts"]
-    (derived,) = (row["value"] for row in found["rows"] if row["measure"] == "derived_prevalence")
-    assert told["verdict"] == f"no evidence against calibration for a prevalence of {derived:.4g}"
+    result = read(run("reliability", screened(tmp_path), *ONE, *QUICK, "--json"))
+    (output,) = result["data"]["verdicts"]
+    (derived,) = (row["value"] for row in result["rows"] if row["measure"] == "derived_prevalence")
+    assert output["verdict"] == f"no evidence against calibration for a prevalence of {derived:.4g}"
 
 
 @pytest.mark.quick(1)
@@ -161,14 +161,14 @@ def test_csv_of_numbers(tmp_path: Path) -> None:
 
 
 def test_long_work_tells_how_far_it_is(tmp_path: Path) -> None:
-    told: list[tuple[int, int]] = []
+    output: list[tuple[int, int]] = []
     tallies = baserate.read.tallies(screened(tmp_path), truth="sick", score="risk", group="site")
     baserate.infer.calibration_summary(
         tallies,
         options=baserate.infer.CalibrationOptions(n_simulations=0),
-        watch=lambda done, parts: told.append((done, parts)),
+        watch=lambda done, parts: output.append((done, parts)),
     )
-    assert told == [(1, 3), (2, 3), (3, 3)]
+    assert output == [(1, 3), (2, 3), (3, 3)]
 
 
 @pytest.mark.slow
@@ -202,7 +202,7 @@ def written(folder: Path, rows: str) -> Path:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("rows", "told"),
+    ("rows", "message"),
     tiered_rows(
         [
             ("1,0.3\n0,0.3\n0,0.3\n1,0.3\n0,0.3\n", "all probabilities are equal"),
@@ -213,12 +213,12 @@ def written(folder: Path, rows: str) -> Path:
         1,
     ),
 )
-def test_odd_data_are_judged_as_far_as_they_can_be(rows: str, told: str, tmp_path: Path) -> None:
+def test_odd_data_are_judged_as_far_as_they_can_be(rows: str, message: str, tmp_path: Path) -> None:
     path = written(tmp_path, rows)
     for more in ((), ("--prevalence", "derived"), ("--n-simulations", "0")):
         result = run("reliability", path, *ONE, "--n-simulations", "20", *more)
         assert result.exit_code == 0, result.stderr
-        assert told in result.stdout
+        assert message in result.stdout
         assert "rows, too few to evaluate probabilities" in result.stderr
         read(run("reliability", path, *ONE, "--n-simulations", "20", *more, "--json"))
     for what in CURVES:
@@ -234,7 +234,7 @@ def test_scores_that_are_no_probabilities_are_counted(more: tuple[str, ...], tmp
 
 
 @pytest.mark.parametrize(
-    ("typed", "told"),
+    ("typed", "message"),
     [
         ((*ONE, "--prevalence", "1.5"), "'1.5' is no prevalence; expected"),
         ((*ONE, "--prevalence", "often"), "'often' is no prevalence"),
@@ -263,10 +263,10 @@ def test_scores_that_are_no_probabilities_are_counted(more: tuple[str, ...], tmp
         ((*ONE, "--level", "2"), "'2' is no confidence level"),
     ],
 )
-def test_what_is_refused(typed: tuple[str, ...], told: str, tmp_path: Path) -> None:
+def test_what_is_refused(typed: tuple[str, ...], message: str, tmp_path: Path) -> None:
     result = run("reliability", people(tmp_path), *typed)
     assert result.exit_code == 2
-    assert told in result.stderr
+    assert message in result.stderr
 
 
 @pytest.mark.slow

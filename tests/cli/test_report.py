@@ -213,10 +213,10 @@ def test_what_is_typed_next_can_be_typed(more: tuple[str, ...], tmp_path: Path) 
             assert result.exit_code == 0, result.stderr
 
 
-def after(told: str, title: str) -> str:
+def after(message: str, title: str) -> str:
     """What follows a title, which is there."""
-    before, found, rest = told.partition(title)
-    assert found, before
+    before, result, rest = message.partition(title)
+    assert result, before
     return rest
 
 
@@ -234,12 +234,12 @@ def test_stdin_and_samples_apart(tmp_path: Path) -> None:
     assert result.stdout.startswith("stdin · 10 rows")
     path, other = people(tmp_path), tmp_path / "later.csv"
     other.write_text(PEOPLE.replace("0,0.85", "1,0.85"), encoding="utf-8")
-    told = run("report", path, other, "--apart", *ONE, "--threshold", "0.5").stdout
-    assert "at the prevalence of each sample" in told
-    assert "of 1000 people" in told
-    assert "\npeople − later\n  auc " in told
-    assert "baserate report" in after(told, "\nNext\n")
-    assert "baserate decide" not in after(told, "\nNext\n")
+    output = run("report", path, other, "--apart", *ONE, "--threshold", "0.5").stdout
+    assert "at the prevalence of each sample" in output
+    assert "of 1000 people" in output
+    assert "\npeople − later\n  auc " in output
+    assert "baserate report" in after(output, "\nNext\n")
+    assert "baserate decide" not in after(output, "\nNext\n")
 
 
 def test_it_is_written_whole_to_a_file(tmp_path: Path) -> None:
@@ -293,7 +293,7 @@ def test_figures_are_drawn_of_policies_without_one_threshold(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("typed", "code", "told"),
+    ("typed", "code", "message"),
     [
         ((), 2, "missing argument 'FILE...'. Try: baserate report --help"),
         (("FILE", "--score", "risk"), 2, "missing option '--truth'."),
@@ -315,10 +315,10 @@ def test_figures_are_drawn_of_policies_without_one_threshold(tmp_path: Path) -> 
         (("--plan", "no.json"), 2, "the plan no.json cannot be opened"),
     ],
 )
-def test_what_is_wrong_is_told(typed: tuple[str, ...], code: int, told: str, tmp_path: Path) -> None:
+def test_what_is_wrong_is_told(typed: tuple[str, ...], code: int, message: str, tmp_path: Path) -> None:
     path = str(people(tmp_path))
     result = run("report", *(path if word == "FILE" else word for word in typed))
-    assert told in result.stderr
+    assert message in result.stderr
     assert result.exit_code == code
     assert result.stdout == ""
 
@@ -330,25 +330,25 @@ def test_files_fit_their_schemas(tmp_path: Path) -> None:
     every = (*VIEWS.values(), (*ONE, "--threshold", "inf"), (*ONE, "--policy", str(policy)))
     for typed in every:
         run("report", path, *typed, "--save-plan", plan, "--save-json", kept, "-q")
-        found = json.loads(kept.read_text(encoding="utf-8"))
-        check_schema(found, "report")
-        check_schema(found["plan"], "plan")
-        assert found["plan"] == json.loads(plan.read_text(encoding="utf-8"))
-        for each in (*found["policies"].values(), *filter(None, [found["plan"]["policy"]])):
+        result = json.loads(kept.read_text(encoding="utf-8"))
+        check_schema(result, "report")
+        check_schema(result["plan"], "plan")
+        assert result["plan"] == json.loads(plan.read_text(encoding="utf-8"))
+        for each in (*result["policies"].values(), *filter(None, [result["plan"]["policy"]])):
             check_schema(each, "policy")
 
 
 def test_damaged_files_do_not_fit(tmp_path: Path) -> None:
-    found = json.loads(run("report", people(tmp_path), *ONE, *USED, "--json").stdout)
-    plan = found["plan"]
+    result = json.loads(run("report", people(tmp_path), *ONE, *USED, "--json").stdout)
+    plan = result["plan"]
     for damage in ({"prevalence": 2}, {"rule": "capacity"}, {"kind": "baserate/map"}, {"seed": -1}, {"more": 1}):
         with pytest.raises(ValidationError):
             check_schema({**plan, **damage}, "plan")
-    row, finding = found["rows"][0], {"code": "BR1", "severity": "bad"}
+    row, finding = result["rows"][0], {"code": "BR1", "severity": "bad"}
     others: list[dict[str, Any]] = [{"rows": []}, {"rows": [{**row, "part": "else"}]}, {"findings": [finding]}]
     for other in (*others, {"policies": {}}):
         with pytest.raises(ValidationError):
-            check_schema({**found, **other}, "report")
+            check_schema({**result, **other}, "report")
 
 
 def test_the_schemas_know_every_field() -> None:

@@ -38,16 +38,16 @@ def test_there_and_back_in_parquet(tmp_path: Path) -> None:
     assert run("reprior", people(tmp_path), *FROM_HALF, *typed, "-o", there).stderr == ""
     again = ("--score", "p", "--from", "2%", "--to", "50%", "--name", "again", "-q")
     assert run("reprior", there, *again, "-o", back).exit_code == 0
-    found = duckdb.read_parquet(str(back)).fetchnumpy()
-    np.testing.assert_allclose(found["again"], RISKS, rtol=1e-12)
-    np.testing.assert_allclose(found["p"], shift.reprior(RISKS, from_=0.5, to=0.02), rtol=1e-12)
+    result = duckdb.read_parquet(str(back)).fetchnumpy()
+    np.testing.assert_allclose(result["again"], RISKS, rtol=1e-12)
+    np.testing.assert_allclose(result["p"], shift.reprior(RISKS, from_=0.5, to=0.02), rtol=1e-12)
 
 
 def test_pipes_at_both_ends() -> None:
     result = program("reprior", "-", *FROM_HALF, "-o", "-", given=PEOPLE)
     assert (result.returncode, result.stderr) == (0, "10 rows written to stdout.\n0.5 becomes 0.02.\n")
-    found = [float(row["risk_corrected"]) for row in rows(result.stdout)]
-    np.testing.assert_allclose(found, shift.reprior(RISKS, from_=0.5, to=0.02), rtol=1e-12)
+    actual = [float(row["risk_corrected"]) for row in rows(result.stdout)]
+    np.testing.assert_allclose(actual, shift.reprior(RISKS, from_=0.5, to=0.02), rtol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -63,20 +63,20 @@ def test_sampling_is_undone(sampling: tuple[str, ...], tmp_path: Path) -> None:
     result = run("reprior", people(tmp_path), "--score", "risk", *sampling, "-o", "-")
     assert "0.5 becomes 0.09091." in result.stderr
     p = np.array(RISKS)
-    found = [float(row["risk_corrected"]) for row in rows(result.stdout)]
-    np.testing.assert_allclose(found, p / (p + 10 * (1 - p)), rtol=1e-8)
+    actual = [float(row["risk_corrected"]) for row in rows(result.stdout)]
+    np.testing.assert_allclose(actual, p / (p + 10 * (1 - p)), rtol=1e-8)
 
 
 def test_several_classes_there_and_back(tmp_path: Path) -> None:
     there, back = tmp_path / "there.csv", tmp_path / "back.csv"
     result = run("reprior", pets(tmp_path), *SHARES, "-o", there)
     # 0.1/0.5, 0.2/0.3 and 0.7/0.2, over their sum.
-    told = "equal probabilities become cat 0.0458, dog 0.1527, fish 0.8015."
-    assert result.stderr.splitlines()[-1] == told
+    output = "equal probabilities become cat 0.0458, dog 0.1527, fish 0.8015."
+    assert result.stderr.splitlines()[-1] == output
     before = np.array([[float(row[f"p_{name}"]) for name in ("cat", "dog", "fish")] for row in rows(PETS)])
     names = [f"p_{name}_corrected" for name in ("cat", "dog", "fish")]
-    found = np.array([[float(row[name]) for name in names] for row in rows(there.read_text())])
-    np.testing.assert_allclose(found, shift.reprior(before, from_=[0.5, 0.3, 0.2], to=[0.1, 0.2, 0.7]), rtol=1e-12)
+    actual = np.array([[float(row[name]) for name in names] for row in rows(there.read_text())])
+    np.testing.assert_allclose(actual, shift.reprior(before, from_=[0.5, 0.3, 0.2], to=[0.1, 0.2, 0.7]), rtol=1e-12)
     columns = ",".join(f"{name}=p_{name}_corrected" for name in ("fish", "cat", "dog"))
     typed = ("--scores", columns, "--from", SHARES[5], "--to", SHARES[3], "--name", "cat=c,dog=d,fish=f")
     assert run("reprior", there, *typed, "-o", back).exit_code == 0
@@ -96,8 +96,8 @@ def test_the_map_can_be_had(tmp_path: Path) -> None:
     applied = rows(run("apply", target, people(tmp_path), "-o", "-").stdout)
     np.testing.assert_allclose([float(row["risk_calibrated"]) for row in applied], map_(RISKS), rtol=1e-12)
     sql = run("export", target, "--to", "sql").stdout
-    found = duckdb.execute(f"SELECT {sql} FROM (SELECT unnest({RISKS}) AS risk)").fetchall()  # noqa: S608  (our own)
-    np.testing.assert_allclose([each for (each,) in found], map_(RISKS), rtol=1e-12)
+    actual = duckdb.execute(f"SELECT {sql} FROM (SELECT unnest({RISKS}) AS risk)").fetchall()  # noqa: S608  (our own)
+    np.testing.assert_allclose([each for (each,) in actual], map_(RISKS), rtol=1e-12)
     both = run(
         "reprior", pets(tmp_path), *SHARES, "-o", tmp_path / "out.csv", "--calibrator", tmp_path / "classes.json"
     )

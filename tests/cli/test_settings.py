@@ -47,7 +47,7 @@ def typed(verb: str, name: str, file: Path) -> list[str]:
     return [str(file) if part == "FILE" else part for part in (*parts, *([flag] * bool(flag)), name)]
 
 
-def found(*typed: str) -> dict[str, Any]:
+def run_json(*typed: str) -> dict[str, Any]:
     result = run(*typed, "--json", "-q")
     assert result.exit_code == 0, result.stderr
     return read_results(result.stdout)
@@ -69,19 +69,19 @@ def test_a_measure_that_depends_on_a_number_needs_it(verb: str, name: str, tmp_p
 @pytest.mark.parametrize("verb", VERBS)
 def test_with_the_number_it_is_measured_and_the_number_is_told(verb: str, name: str, tmp_path: Path) -> None:
     option = REQUIRED_OPTIONS[name]
-    asked = [*typed(verb, name, people(tmp_path)), *OPTIONS[option]]
-    told = found(*asked)
+    query = [*typed(verb, name, people(tmp_path)), *OPTIONS[option]]
+    output = run_json(*query)
     wanted: Any = {"tp": 0, "fp": 1, "fn": 20, "tn": 0} if option == "costs" else 0.2
-    assert told["data"]["settings"][name] == {option: wanted}
+    assert output["data"]["settings"][name] == {option: wanted}
     words = "a false positive 1, a false negative 20" if option == "costs" else "a threshold probability of 0.2"
-    assert any(words in note for note in told["data"]["notes"])
-    shown = run(*asked)
+    assert any(words in note for note in output["data"]["notes"])
+    shown = run(*query)
     assert words in shown.stderr + shown.stdout
 
 
 def test_compare_compares_at_the_costs_that_are_given(tmp_path: Path) -> None:
     file = people(tmp_path)
-    (row,) = found(*typed("compare", "expected_cost", file), "--fp", "1", "--fn", "20")["rows"]
+    (row,) = run_json(*typed("compare", "expected_cost", file), "--fp", "1", "--fn", "20")["rows"]
     table = read.rows(file, truth="sick", score=["risk", "old"])
     for model, value in (("risk", row["value"]), ("old", row["other_value"])):
         flagged = table.score[model] >= 0.5
@@ -91,8 +91,8 @@ def test_compare_compares_at_the_costs_that_are_given(tmp_path: Path) -> None:
 
 def test_every_cost_counts_and_unused_numbers_are_refused(tmp_path: Path) -> None:
     file = people(tmp_path)
-    one = found(*typed("measure", "expected_cost", file), "--fn", "3", "--tp", "-2")["rows"][-1]
-    cells = {row["measure"]: row["value"] for row in found(*typed("measure", "accuracy", file))["rows"]}
+    one = run_json(*typed("measure", "expected_cost", file), "--fn", "3", "--tp", "-2")["rows"][-1]
+    cells = {row["measure"]: row["value"] for row in run_json(*typed("measure", "accuracy", file))["rows"]}
     paid = 3 * cells["fn"] + cells["fp"] - 2 * cells["tp"]
     assert one["value"] == pytest.approx(paid / sum(cells[name] for name in ("tp", "fp", "fn", "tn")))
     for verb in ("measure", "compare", "groups", "shift", "expect", "population"):
@@ -108,7 +108,7 @@ def test_every_cost_counts_and_unused_numbers_are_refused(tmp_path: Path) -> Non
 def test_beta_is_one_unless_it_is_stated(tmp_path: Path) -> None:
     file = people(tmp_path)
     plain, f1, two = (
-        found(*typed("measure", name, file), *more)
+        run_json(*typed("measure", name, file), *more)
         for name, more in (("f_beta", ()), ("f1", ()), ("f_beta", ("--beta", "2")))
     )
     assert plain["rows"][-1]["value"] == f1["rows"][-1]["value"]
@@ -121,10 +121,10 @@ def test_beta_is_one_unless_it_is_stated(tmp_path: Path) -> None:
 
 
 def test_all_measures_say_what_they_are_at(tmp_path: Path) -> None:
-    told = found(*typed("measure", "all", people(tmp_path)))
-    assert told["data"]["settings"]["expected_cost"] == {"costs": {"tp": 0, "fp": 1, "fn": 1, "tn": 0}}
-    assert told["data"]["settings"]["net_benefit"] == {"at": 0.5}
-    assert any("a false positive 1, a false negative 1" in note for note in told["data"]["notes"])
+    output = run_json(*typed("measure", "all", people(tmp_path)))
+    assert output["data"]["settings"]["expected_cost"] == {"costs": {"tp": 0, "fp": 1, "fn": 1, "tn": 0}}
+    assert output["data"]["settings"]["net_benefit"] == {"at": 0.5}
+    assert any("a false positive 1, a false negative 1" in note for note in output["data"]["notes"])
 
 
 CHECK = ("--threshold", "0.5", "--require")
@@ -132,10 +132,10 @@ CHECK = ("--threshold", "0.5", "--require")
 
 def test_requirements_are_held_at_the_numbers_that_are_given(tmp_path: Path) -> None:
     file = people(tmp_path)
-    asked = ("check", file, *ONE, *CHECK, "expected_cost <= 0.9", "--on", "estimate")
-    assert "expected_cost needs the costs of errors" in run(*asked).stderr
-    assert run(*asked, "--fp", "1", "--fn", "1").exit_code == 0
-    dear = run(*asked, "--fp", "1", "--fn", "20", "--json")
+    query = ("check", file, *ONE, *CHECK, "expected_cost <= 0.9", "--on", "estimate")
+    assert "expected_cost needs the costs of errors" in run(*query).stderr
+    assert run(*query, "--fp", "1", "--fn", "1").exit_code == 0
+    dear = run(*query, "--fp", "1", "--fn", "20", "--json")
     assert dear.exit_code == 1
     assert json.loads(dear.stdout)["data"]["settings"]["expected_cost"]["costs"]["fn"] == 20
     unused = run("check", file, *ONE, *CHECK, "sensitivity >= 0.5", "--beta", "2")
@@ -147,11 +147,11 @@ def test_requirements_are_held_at_the_numbers_that_are_given(tmp_path: Path) -> 
 @pytest.mark.parametrize("name", REQUIRED_OPTIONS)
 def test_a_choice_by_such_a_measure_needs_the_number(flag: str, name: str, tmp_path: Path) -> None:
     text = f"{name} >= 0" if flag == "--require" else name
-    asked = ("decide", people(tmp_path), *ONE, flag, text, "--n-bootstrap", "0")
-    result = run(*asked)
+    query = ("decide", people(tmp_path), *ONE, flag, text, "--n-bootstrap", "0")
+    result = run(*query)
     assert result.exit_code == 2
     assert f"{name} needs" in result.stderr
-    result = run(*asked, *OPTIONS[REQUIRED_OPTIONS[name]])
+    result = run(*query, *OPTIONS[REQUIRED_OPTIONS[name]])
     assert result.exit_code == 0, result.stderr
     assert f"{name} is at" in result.stdout + result.stderr
 
@@ -160,10 +160,10 @@ def test_a_threshold_is_chosen_at_the_threshold_probability(tmp_path: Path) -> N
     file = people(tmp_path)
     curve = read.tallies(file, truth="sick", score="risk").tally
     for at in (0.05, 0.6):
-        told = found(
+        output = run_json(
             "decide", str(file), *ONE, "--maximize", "net benefit", "--net-benefit-at", str(at), "--n-bootstrap", "0"
         )
-        (policy,) = told["data"]["policies"].values()
+        (policy,) = output["data"]["policies"].values()
         odds = at / (1 - at)
         worth = {
             threshold: (
@@ -176,7 +176,7 @@ def test_a_threshold_is_chosen_at_the_threshold_probability(tmp_path: Path) -> N
 
 @pytest.mark.parametrize("name", [*REQUIRED_OPTIONS, "f_beta"])
 def test_sizes_are_simulated_at_the_numbers_that_are_given(name: str) -> None:
-    asked = (
+    query = (
         "population",
         "binormal",
         "size",
@@ -190,41 +190,41 @@ def test_sizes_are_simulated_at_the_numbers_that_are_given(name: str) -> None:
     )
     stated = OPTIONS[REQUIRED_OPTIONS[name]] if name in REQUIRED_OPTIONS else ("--beta", "2")
     if name in REQUIRED_OPTIONS:
-        assert f"{name} needs" in run(*asked).stderr
-    told = found(*asked, *stated)
+        assert f"{name} needs" in run(*query).stderr
+    output = run_json(*query, *stated)
     function = {
         "costs": partial(measure.expected_cost, costs=Costs(fp=1, fn=20)),
         "at": partial(measure.find_measure(name), at=0.2),
     }.get(REQUIRED_OPTIONS.get(name, ""), partial(measure.f_beta, beta=2))
     wanted = infer.sample_size_by_simulation(population.binormal(), function, 0.2, threshold=0.5, n_simulations=400)
-    assert told["rows"][0]["rows"] == wanted.rows
-    assert list(told["data"]["settings"]) == [name]
+    assert output["rows"][0]["rows"] == wanted.rows
+    assert list(output["data"]["settings"]) == [name]
 
 
 @pytest.mark.parametrize("name", REQUIRED_OPTIONS)
 def test_the_command_that_is_suggested_states_them(name: str) -> None:
-    told = run("size", name, "--expect", "0.1", "--half-width", "0.1").stderr
-    result = run(*told.split("`")[1].split()[1:], "--json", "-q")
+    output = run("size", name, "--expect", "0.1", "--half-width", "0.1").stderr
+    result = run(*output.split("`")[1].split()[1:], "--json", "-q")
     assert result.exit_code == 0, result.stderr
 
 
 def test_figures_need_them_too(tmp_path: Path) -> None:
     file = people(tmp_path)
     for verb in ("thresholds", "prevalence", "groups"):
-        asked = ["draw", verb, str(file), *ONE, "--measures", "net_benefit", "-o", str(tmp_path / "figure.svg")]
-        asked += ["--group", "sex"] * (verb == "groups")
-        assert "net_benefit needs a threshold probability" in run(*asked).stderr
-        result = run(*asked, "--net-benefit-at", "0.2")
+        query = ["draw", verb, str(file), *ONE, "--measures", "net_benefit", "-o", str(tmp_path / "figure.svg")]
+        query += ["--group", "sex"] * (verb == "groups")
+        assert "net_benefit needs a threshold probability" in run(*query).stderr
+        result = run(*query, "--net-benefit-at", "0.2")
         assert result.exit_code == 0, result.stderr
 
 
 def test_of_many_classes_costs_are_a_file(tmp_path: Path) -> None:
     file = pets(tmp_path)
-    asked = ("measure", file, "--truth", "is", "--predicted", "called", "--measures", "expected_cost")
-    result = run(*asked)
+    query = ("measure", file, "--truth", "is", "--predicted", "called", "--measures", "expected_cost")
+    result = run(*query)
     assert result.exit_code == 2
     assert "expected_cost needs a cost matrix; give it, with truth in rows: --costs costs.csv" in result.stderr
-    result = run(*asked, "--fn", "3")
+    result = run(*query, "--fn", "3")
     assert "are for two classes; of several, name a file" in result.stderr
 
 

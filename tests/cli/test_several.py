@@ -36,7 +36,7 @@ def asked(folder: Path) -> tuple[object, ...]:
     return pets(folder), "--truth", "is", "--scores", "p_", "--costs", path
 
 
-def found(*typed: object) -> dict[str, Any]:
+def run_json(*typed: object) -> dict[str, Any]:
     result = run("decide", *typed, "--json", "-q")
     assert result.exit_code == 0, result.stderr
     return read_results(result.stdout)
@@ -85,22 +85,22 @@ def test_a_table_that_nobody_could_read_is_left_to_other_formats(tmp_path: Path)
 
 def test_json_holds_what_the_library_says(tmp_path: Path) -> None:
     typed = asked(tmp_path)
-    told = found(*typed, *SHARES, "--abstain-cost", "0.5", "--level", "0.9")
+    output = run_json(*typed, *SHARES, "--abstain-cost", "0.5", "--level", "0.9")
     rows = read.class_rows(typed[0], truth="is", score=["p_*"])
     costs = read.cost_matrix(tmp_path / "costs.csv", truth="rows")
     shares = {"cat": 0.2, "dog": 0.7, "fish": 0.1}
     wanted = decide.multiclass_summary(rows, costs, refer=0.5, shares=shares, level=0.9)
-    assert told["rows"] == wanted.rows()
-    assert told["data"]["to"] == pytest.approx(shares)
-    assert told["data"]["refer"] == 0.5
+    assert output["rows"] == wanted.rows()
+    assert output["data"]["to"] == pytest.approx(shares)
+    assert output["data"]["refer"] == 0.5
 
 
 def test_rows_get_the_cheapest_class(tmp_path: Path) -> None:
     """By hand: to overlook a fish is dear, so that doubtful pets are called fish."""
-    told = found(*asked(tmp_path))
-    cells = [row["value"] for row in told["rows"] if row["measure"] == "cell"]
+    output = run_json(*asked(tmp_path))
+    cells = [row["value"] for row in output["rows"] if row["measure"] == "cell"]
     assert cells == [2, 1, 1, 1, 2, 0, 0, 0, 2]
-    numbers = {(row["rule"], row["measure"]): row["value"] for row in told["rows"]}
+    numbers = {(row["rule"], row["measure"]): row["value"] for row in output["rows"]}
     assert numbers["least cost", "cost_realised"] == pytest.approx((1 + 2 + 1) / 9)
     assert numbers["highest probability", "cost_realised"] == pytest.approx((1 + 1 + 5 + 5) / 9)
 
@@ -110,8 +110,8 @@ def test_labels_of_a_cost_table_are_those_of_the_rows(tmp_path: Path) -> None:
     data, costs = tmp_path / "digits.csv", tmp_path / "costs.csv"
     data.write_text("y,p_0,p_1\n0,0.9,0.1\n1,0.2,0.8\n1,0.7,0.3\n", encoding="utf-8")
     costs.write_text(",1,0\n1,0,5\n0,1,0\n", encoding="utf-8")
-    told = found(data, "--truth", "y", "--scores", "p_", "--costs", costs)
-    cells = {(row["class"], row["against"]): row["value"] for row in told["rows"] if row["measure"] == "cell"}
+    output = run_json(data, "--truth", "y", "--scores", "p_", "--costs", costs)
+    cells = {(row["class"], row["against"]): row["value"] for row in output["rows"] if row["measure"] == "cell"}
     assert cells == {(1, 1): 2, (1, 0): 0, (0, 1): 0, (0, 0): 1}
 
 
@@ -120,9 +120,9 @@ def test_what_is_told(tmp_path: Path) -> None:
     rows = [f"{'cat' if at % 2 else 'dog'},0.99,0.01" for at in range(40)]
     data.write_text("\n".join(["is,p_cat,p_dog", *rows]), encoding="utf-8")
     costs.write_text(",cat,dog\ncat,0,1\ndog,1,0\n", encoding="utf-8")
-    told = run("decide", data, "--truth", "is", "--scores", "p_cat,p_dog", "--costs", costs).stderr
-    assert "the posteriors predict a cost of 0.01 per row, but it is 0.5 (" in told
-    assert told.endswith("they are not calibrated on these rows. See `baserate reliability`.\n")
+    output = run("decide", data, "--truth", "is", "--scores", "p_cat,p_dog", "--costs", costs).stderr
+    assert "the posteriors predict a cost of 0.01 per row, but it is 0.5 (" in output
+    assert output.endswith("they are not calibrated on these rows. See `baserate reliability`.\n")
     right = run("decide", *asked(tmp_path)).stderr
     assert "not calibrated" not in right
     assert "rule =" not in right

@@ -44,7 +44,7 @@ CLASS_VIEWS: dict[str, tuple[str, ...]] = {
 }
 
 
-def found(*typed: object, given: str | None = None) -> dict[str, Any]:
+def run_json(*typed: object, given: str | None = None) -> dict[str, Any]:
     result = run("shift", *typed, "--json", "-q", given=given)
     assert result.exit_code == 0, result.stderr
     return read_results(result.stdout)
@@ -71,8 +71,8 @@ def test_views_fit_the_terminal(name: str, tmp_path: Path) -> None:
 
 
 def test_what_is_told(tmp_path: Path) -> None:
-    told = run("shift", people(tmp_path), *ONE, "--to", "0.02", "--group", "site").stderr.splitlines()
-    assert told == [
+    output = run("shift", people(tmp_path), *ONE, "--to", "0.02", "--group", "site").stderr.splitlines()
+    assert output == [
         "positive = 1, inferred; name it with --positive.",
         (
             "note: the deployment prevalence is 0.02, taken as known: negatives are 32.67 times as frequent per "
@@ -89,10 +89,10 @@ def test_what_is_told(tmp_path: Path) -> None:
 
 def test_json_holds_both_places(tmp_path: Path) -> None:
     path = people(tmp_path)
-    told = found(path, *ONE, "--to", "0.02")
-    assert told["data"]["prevalence"] == 0.4
-    assert told["data"]["to"] == {"prevalence": 0.02, "gamma": pytest.approx(49 * 2 / 3)}
-    rows = {(row["measure"], row["where"], row["scores"]): row for row in told["rows"]}
+    output = run_json(path, *ONE, "--to", "0.02")
+    assert output["data"]["prevalence"] == 0.4
+    assert output["data"]["to"] == {"prevalence": 0.02, "gamma": pytest.approx(49 * 2 / 3)}
+    rows = {(row["measure"], row["where"], row["scores"]): row for row in output["rows"]}
     assert rows["precision", "here", "as given"]["value"] == 0.6
     assert rows["precision", "here", "as given"]["prevalence"] == 0.4
     there = rows["precision", "there", "as given"]
@@ -111,7 +111,7 @@ def test_csv_holds_the_same_rows(tmp_path: Path) -> None:
     result = run("shift", path, *ONE, "--to", "0.02", "-o", target)
     assert (result.exit_code, result.stdout) == (0, "")
     rows = list(csv.DictReader(io.StringIO(target.read_text(encoding="utf-8"))))
-    assert [row["measure"] for row in rows] == [row["measure"] for row in found(path, *ONE, "--to", "0.02")["rows"]]
+    assert [row["measure"] for row in rows] == [row["measure"] for row in run_json(path, *ONE, "--to", "0.02")["rows"]]
     assert {row["scores"] for row in rows} == {"as given", "corrected"}
     assert {row["prevalence"] for row in rows} == {"0.4", "0.02"}
 
@@ -120,20 +120,20 @@ def test_ways_to_say_where_agree(tmp_path: Path) -> None:
     path = people(tmp_path)
     ways: list[tuple[str, ...]] = [("--to", "0.0625"), ("--to", "6.25%"), ("--gamma", "10"), ("--under-sampled", "10")]
     ways += [("--over-sampled", "0.1"), ("--under-sampled", "5", "--over-sampled", "0.5")]
-    values = [[row["value"] for row in found(path, *ONE, *way, "--no-interval")["rows"]] for way in ways]
+    values = [[row["value"] for row in run_json(path, *ONE, *way, "--no-interval")["rows"]] for way in ways]
     for each in values[1:]:
         assert each == pytest.approx(values[0])
 
 
 def test_stdin_and_weights() -> None:
-    plain = found("-", *ONE, "--to", "0.1", "--measures", "precision", given=PEOPLE)
-    weighted = found("-", *ONE, "--to", "0.1", "--measures", "precision", "--weight", "w", given=PEOPLE)
+    plain = run_json("-", *ONE, "--to", "0.1", "--measures", "precision", given=PEOPLE)
+    weighted = run_json("-", *ONE, "--to", "0.1", "--measures", "precision", "--weight", "w", given=PEOPLE)
     assert [row["value"] for row in plain["rows"]] != [row["value"] for row in weighted["rows"]]
     assert {row["prevalence"] for row in weighted["rows"] if row["where"] == "there"} == {0.1}
 
 
 def test_groups_share_gamma(tmp_path: Path) -> None:
-    rows = found(people(tmp_path), *ONE, "--to", "0.02", "--group", "sex", "--measures", "precision")["rows"]
+    rows = run_json(people(tmp_path), *ONE, "--to", "0.02", "--group", "sex", "--measures", "precision")["rows"]
     shares = {
         (row["group"] and row["group"]["sex"], row["where"]): row["prevalence"]
         for row in rows
@@ -146,16 +146,16 @@ def test_groups_share_gamma(tmp_path: Path) -> None:
 
 def test_a_curve_as_data(tmp_path: Path) -> None:
     path = people(tmp_path)
-    told = found(path, *ONE, "--curve")
-    assert len(told["rows"]) == 3 * 199
-    assert {row["measure"] for row in told["rows"]} == {"precision", "npv", "accuracy"}
-    at = {row["prevalence"]: row for row in told["rows"] if row["measure"] == "precision"}
-    single = found(path, *ONE, "--to", "0.02", "--measures", "precision")["rows"]
+    output = run_json(path, *ONE, "--curve")
+    assert len(output["rows"]) == 3 * 199
+    assert {row["measure"] for row in output["rows"]} == {"precision", "npv", "accuracy"}
+    at = {row["prevalence"]: row for row in output["rows"] if row["measure"] == "precision"}
+    single = run_json(path, *ONE, "--to", "0.02", "--measures", "precision")["rows"]
     (there,) = (row for row in single if row["measure"] == "precision" and row["where"] == "there")
     assert [at[0.02][name] for name in ("value", "low", "high")] == pytest.approx(
         [there[name] for name in ("value", "low", "high")]
     )
-    few = found(path, *ONE, "--curve", "--points", "5", "--no-interval", "--threshold", "0.3,0.6")
+    few = run_json(path, *ONE, "--curve", "--points", "5", "--no-interval", "--threshold", "0.3,0.6")
     assert len(few["rows"]) == 2 * 3 * 5
     assert {row["threshold"] for row in few["rows"]} == {0.3, 0.6}
     assert "interval" not in few["data"]
@@ -166,33 +166,33 @@ def test_a_curve_as_data(tmp_path: Path) -> None:
 
 def test_curves_of_labels_have_no_threshold(tmp_path: Path) -> None:
     path = people(tmp_path)
-    told = found(path, *ONE, "--predicted", "says", "--curve", "--points", "2", "--threshold", "inf")
-    cuts = {row["model"]: row["threshold"] for row in told["rows"]}
+    output = run_json(path, *ONE, "--predicted", "says", "--curve", "--points", "2", "--threshold", "inf")
+    cuts = {row["model"]: row["threshold"] for row in output["rows"]}
     assert cuts == {"risk": "inf", "says": None}
-    says = [row["value"] for row in told["rows"] if row["model"] == "says"]
-    alone = found(path, "--truth", "sick", "--predicted", "says", "--curve", "--points", "2")
+    says = [row["value"] for row in output["rows"] if row["model"] == "says"]
+    alone = run_json(path, "--truth", "sick", "--predicted", "says", "--curve", "--points", "2")
     assert says == [row["value"] for row in alone["rows"]]
 
 
 def test_a_single_class_in_a_group_has_reasons(tmp_path: Path) -> None:
     path = tmp_path / "g.csv"
     path.write_text("y,p,g\n1,0.9,a\n0,0.1,a\n0,0.3,b\n", encoding="utf-8")
-    rows = found(path, "--truth", "y", "--score", "p", "--group", "g", "--curve", "--points", "2")["rows"]
+    rows = run_json(path, "--truth", "y", "--score", "p", "--group", "g", "--curve", "--points", "2")["rows"]
     assert {row["why"] for row in rows if row["group"] == {"g": "b"}} == {
         "there are no positives, so that their rate is unknown"
     }
-    there = found(path, "--truth", "y", "--score", "p", "--group", "g", "--to", "0.1")["rows"]
+    there = run_json(path, "--truth", "y", "--score", "p", "--group", "g", "--to", "0.1")["rows"]
     assert {row["prevalence"] for row in there if row["group"] == {"g": "b"}} == {0}
 
 
 def test_classes_as_data(tmp_path: Path) -> None:
-    told = found(pets(tmp_path), *SCORES, *SHARES)
-    assert told["data"]["to"] == {"prevalences": pytest.approx({"cat": 0.2, "dog": 0.3, "fish": 0.5})}
-    values = {(row["where"], row["scores"]): row["value"] for row in told["rows"] if row["measure"] == "accuracy"}
+    output = run_json(pets(tmp_path), *SCORES, *SHARES)
+    assert output["data"]["to"] == {"prevalences": pytest.approx({"cat": 0.2, "dog": 0.3, "fish": 0.5})}
+    values = {(row["where"], row["scores"]): row["value"] for row in output["rows"] if row["measure"] == "accuracy"}
     assert values["here", "as given"] == pytest.approx(5 / 9)
     assert values["there", "as given"] == pytest.approx(0.2 * 3 / 4 + 0.3 * 2 / 3)
     assert values["there", "corrected"] > values["there", "as given"]
-    recall = {row["class"]: row["prevalence"] for row in told["rows"] if row["measure"] == "sensitivity"}
+    recall = {row["class"]: row["prevalence"] for row in output["rows"] if row["measure"] == "sensitivity"}
     assert recall["fish"] == pytest.approx(0.5)
     assert recall[None] is None
 
@@ -200,7 +200,7 @@ def test_classes_as_data(tmp_path: Path) -> None:
 def test_two_classes_may_be_named(tmp_path: Path) -> None:
     path = tmp_path / "two.csv"
     path.write_text("is,called\ncat,cat\ncat,dog\ndog,dog\ndog,dog\n", encoding="utf-8")
-    rows = found(path, *LABELS, "--to", "dog=0.9,cat=0.1", "--measures", "accuracy")["rows"]
+    rows = run_json(path, *LABELS, "--to", "dog=0.9,cat=0.1", "--measures", "accuracy")["rows"]
     assert [row["value"] for row in rows if row["measure"] == "accuracy"] == pytest.approx([0.75, 0.95])
 
 
@@ -219,7 +219,7 @@ def test_a_class_called_as_an_average_is_told_apart(tmp_path: Path) -> None:
 def test_a_cross_table_is_enough(tmp_path: Path) -> None:
     path = tmp_path / "table.csv"
     path.write_text(",a,b\na,8,2\nb,1,9\n", encoding="utf-8")
-    rows = found(path, "--cross-table", "rows", "--to", "a=0.1,b=0.9", "--measures", "accuracy")["rows"]
+    rows = run_json(path, "--cross-table", "rows", "--to", "a=0.1,b=0.9", "--measures", "accuracy")["rows"]
     assert [row["value"] for row in rows if row["measure"] == "accuracy"] == pytest.approx([0.85, 0.89])
 
 

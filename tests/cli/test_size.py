@@ -62,10 +62,10 @@ def test_help_loads_nothing_heavy(typed: list[str]) -> None:
 def form(*typed: str) -> tuple[dict[str, Any], dict[str, Any]]:
     result = run(*typed, "--json", "-q")
     assert (result.exit_code, result.stderr) == (0, "")
-    found = json.loads(result.stdout)
-    check_schema(found)
-    (row,) = found["rows"]
-    return row, found["data"]
+    actual = json.loads(result.stdout)
+    check_schema(actual)
+    (row,) = actual["rows"]
+    return row, actual["data"]
 
 
 def test_the_shell_tells_what_python_tells() -> None:
@@ -91,17 +91,17 @@ def test_the_shell_tells_of_shares_what_python_tells() -> None:
         (["--discordance", "0.15"], {"discordance": 0.15}),
         ([], {"paired": False}),
     ):
-        found = sample_size_for_proportion_difference("recall", 0.9, 0.8, power=0.8, prevalence=0.1, **options)
+        result = sample_size_for_proportion_difference("recall", 0.9, 0.8, power=0.8, prevalence=0.1, **options)
         row, _ = form(*SENSITIVITY, "--against", "0.8", *typed)
-        assert (row["rows"], row["samples"]) == (found.rows, found.samples)
+        assert (row["rows"], row["samples"]) == (result.rows, result.samples)
     row, _ = form("size", "TPR", "--expect", "0", "--half-width", "0.1", "--prevalence", "0.5")
     assert row["measure"] == "sensitivity"
 
 
 def test_a_population_is_simulated() -> None:
     row, data = form(*F1)
-    made = population.binormal(prevalence=0.1)
-    assert row["rows"] == sample_size_by_simulation(made, "f1", 0.03, threshold=1.0).rows
+    result = population.binormal(prevalence=0.1)
+    assert row["rows"] == sample_size_by_simulation(result, "f1", 0.03, threshold=1.0).rows
     assert row["error"] > 0
     assert data["family"] == "binormal"
     again, _ = form(
@@ -156,7 +156,7 @@ def test_what_is_assumed_is_said() -> None:
 
 
 @pytest.mark.parametrize(
-    ("typed", "told"),
+    ("typed", "message"),
     [
         (AUC, "give one of --half-width"),
         ((*AUC, "--half-width", "0.1", "--goal", "0.5"), "give one of --half-width"),
@@ -203,8 +203,8 @@ def test_what_is_assumed_is_said() -> None:
         ),
     ],
 )
-def test_slips_are_told_in_one_line(typed: tuple[str, ...], told: str) -> None:
+def test_slips_are_told_in_one_line(typed: tuple[str, ...], message: str) -> None:
     result = run(*typed)
     assert (result.exit_code, result.stdout) == (2, "")
-    assert told in result.stderr
+    assert message in result.stderr
     assert len(result.stderr.splitlines()) == 1

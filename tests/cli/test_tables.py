@@ -156,6 +156,6 @@ def test_wide_letters_and_odd_labels_keep_the_columns_straight(tmp_path: Path) -
 @pytest.mark.parametrize("digits", [1, 2, 6, 17])
 def test_digits_are_those_asked_for(digits: int, tmp_path: Path) -> None:
     typed = ("measure", people(tmp_path), *ONE, "--measures", "average_precision", "--digits", digits, "-q")
-    found = re.search(r"average precision +0\.(\d+)", run(*typed).stdout)
-    assert found
-    assert len(found[1]) == digits
+    result = re.search(r"average precision +0\.(\d+)", run(*typed).stdout)
+    assert result
+    assert len(result[1]) == digits

@@ -61,51 +61,51 @@ def everywhere(drawn: Drawn, *, positive: bool = False) -> list[tuple[float, flo
     ties = {(-y, x) if (x > 0) else (y, -x) for x, y in zip(one, other, strict=True) if x}
     ordered = sorted({(1, 0), (0, 1), (-1, 0), *ties}, key=lambda each: np.arctan2(each[1], each[0]))
     mixed = [(x + z, y + w) for (x, y), (z, w) in pairwise(ordered)]
-    found = {*ordered, *mixed}
-    found |= {(-x, -y) for x, y in found}
-    return [each for each in found if not positive or min(each) >= 0]
+    result = {*ordered, *mixed}
+    result |= {(-x, -y) for x, y in result}
+    return [each for each in result if not positive or min(each) >= 0]
 
 
 @given(both(), st.booleans())
 def test_no_direction_is_better(drawn: Drawn, positive: bool) -> None:  # noqa: FBT001  (drawn)
-    found = decide.combine_scores(drawn.rows(), positive_weights=positive)
-    assert found.exact
-    assert found.auc == pytest.approx(max(drawn.area(*each) for each in everywhere(drawn, positive=positive)))
-    assert found.auc >= max(found.single_aucs)
-    assert not positive or min(found.weights) >= 0
+    result = decide.combine_scores(drawn.rows(), positive_weights=positive)
+    assert result.exact
+    assert result.auc == pytest.approx(max(drawn.area(*each) for each in everywhere(drawn, positive=positive)))
+    assert result.auc >= max(result.single_aucs)
+    assert not positive or min(result.weights) >= 0
 
 
 @given(both(eighths), st.integers(0, 2**32 - 1))
 def test_no_random_direction_is_better(drawn: Drawn, seed: int) -> None:
-    found = decide.combine_scores(drawn.rows())
-    score = found.score(drawn.a, drawn.b)
-    assert found.auc == measure.auc(curve(tally(drawn.truth, score, positive=True)))
+    result = decide.combine_scores(drawn.rows())
+    score = result.score(drawn.a, drawn.b)
+    assert result.auc == measure.auc(curve(tally(drawn.truth, score, positive=True)))
     angles = np.random.default_rng(seed).uniform(0, 2 * np.pi, 50)
-    assert all(drawn.area(np.cos(angle), np.sin(angle)) <= found.auc + 1e-12 for angle in angles)
-    assert found.single_aucs == (drawn.area(1, 0), drawn.area(0, 1))
-    assert found.auc >= max(*found.single_aucs, *(1 - each for each in found.single_aucs)) - 1e-12
+    assert all(drawn.area(np.cos(angle), np.sin(angle)) <= result.auc + 1e-12 for angle in angles)
+    assert result.single_aucs == (drawn.area(1, 0), drawn.area(0, 1))
+    assert result.auc >= max(*result.single_aucs, *(1 - each for each in result.single_aucs)) - 1e-12
 
 
 @given(both(few))
 def test_tiny_numbers_are_not_lost(drawn: Drawn) -> None:
-    found = decide.combine_scores(drawn.rows())
-    assert found.single_aucs == (drawn.area(1, 0), drawn.area(0, 1))
-    assert found.auc >= max(found.single_aucs)
+    result = decide.combine_scores(drawn.rows())
+    assert result.single_aucs == (drawn.area(1, 0), drawn.area(0, 1))
+    assert result.auc >= max(result.single_aucs)
     sizes = np.abs(np.concatenate([drawn.a, drawn.b]))
-    products = sizes[sizes > 0].min(initial=1.0) * min((abs(each) for each in found.weights if each), default=1.0)
+    products = sizes[sizes > 0].min(initial=1.0) * min((abs(each) for each in result.weights if each), default=1.0)
     # A product below the smallest normal number loses digits, and may tie scores that differ.
     if products >= np.finfo(np.float64).tiny:
-        assert found.auc == measure.auc(curve(tally(drawn.truth, found.score(drawn.a, drawn.b), positive=True)))
+        assert result.auc == measure.auc(curve(tally(drawn.truth, result.score(drawn.a, drawn.b), positive=True)))
 
 
 @given(both(), st.sampled_from([4.0, 1000.0, 0.3]))
 def test_the_unit_of_a_score_changes_its_weight_alone(drawn: Drawn, unit: float) -> None:
-    found, other = (decide.combine_scores(each.rows()) for each in (drawn, drawn._replace(b=drawn.b * unit)))
-    assert other.auc == pytest.approx(found.auc)
+    result, other = (decide.combine_scores(each.rows()) for each in (drawn, drawn._replace(b=drawn.b * unit)))
+    assert other.auc == pytest.approx(result.auc)
     if unit == 4:
-        assert other.weights[0] == found.weights[0]
-        assert other.weights[1] * (1 if found.weights[0] == 0 else unit) == found.weights[1]
-        assert other.held_out == pytest.approx(found.held_out, nan_ok=True)
+        assert other.weights[0] == result.weights[0]
+        assert other.weights[1] * (1 if result.weights[0] == 0 else unit) == result.weights[1]
+        assert other.held_out == pytest.approx(result.held_out, nan_ok=True)
 
 
 @pytest.mark.slow
@@ -113,8 +113,8 @@ def test_the_unit_of_a_score_changes_its_weight_alone(drawn: Drawn, unit: float)
 def test_masses_count_in_every_pair(drawn: Drawn, data: st.DataObject) -> None:
     size = len(drawn.truth)
     amount = np.array(data.draw(st.lists(weight, min_size=size, max_size=size)))
-    found = decide.combine_scores(drawn.rows(weight=amount))
-    assert found.auc == pytest.approx(max(drawn.area(*each, weight=amount) for each in everywhere(drawn)))
+    result = decide.combine_scores(drawn.rows(weight=amount))
+    assert result.auc == pytest.approx(max(drawn.area(*each, weight=amount) for each in everywhere(drawn)))
     times = np.array(data.draw(st.lists(st.integers(1, 3), min_size=size, max_size=size)))
     counted = decide.combine_scores(drawn.rows(count=times))
     repeated = decide.combine_scores(Drawn(*(np.repeat(each, times) for each in drawn)).rows())
@@ -127,9 +127,9 @@ def test_masses_count_in_every_pair(drawn: Drawn, data: st.DataObject) -> None:
 def test_the_order_of_rows_changes_nothing(drawn: Drawn, random: object) -> None:
     order = list(range(len(drawn.truth)))
     random.shuffle(order)  # type: ignore[attr-defined]
-    found, other = (decide.combine_scores(each.rows()) for each in (drawn, Drawn(*(each[order] for each in drawn))))
-    assert (found.weights, found.auc, found.chosen_on) == (other.weights, other.auc, other.chosen_on)
-    assert found.held_out == pytest.approx(other.held_out, nan_ok=True)
+    result, other = (decide.combine_scores(each.rows()) for each in (drawn, Drawn(*(each[order] for each in drawn))))
+    assert (result.weights, result.auc, result.chosen_on) == (other.weights, other.auc, other.chosen_on)
+    assert result.held_out == pytest.approx(other.held_out, nan_ok=True)
 
 
 @pytest.mark.slow
@@ -162,9 +162,9 @@ def test_searched_directions_are_nearly_optimal() -> None:
 
 @pytest.mark.slow
 def test_cross_validated_auc_of_noise_is_one_half() -> None:
-    found = [decide.combine_scores(sample(60, seed, signal=0.0).rows()) for seed in range(40)]
-    assert np.mean([each.auc for each in found]) > 0.57
-    assert np.mean([each.held_out for each in found]) == pytest.approx(0.5, abs=0.04)
+    result = [decide.combine_scores(sample(60, seed, signal=0.0).rows()) for seed in range(40)]
+    assert np.mean([each.auc for each in result]) > 0.57
+    assert np.mean([each.held_out for each in result]) == pytest.approx(0.5, abs=0.04)
 
 
 def test_rows_of_a_cluster_stay_together() -> None:
@@ -182,17 +182,17 @@ def test_rows_of_a_cluster_stay_together() -> None:
 def test_two_of_several_scores_are_selected() -> None:
     table = {"y": [1, 0, 1, 0], "a": [1, 2, 3, 4], "b": [1, 1, 1, 1], "c": [4, 3, 2, 1]}
     rows = read.rows(table, truth="y", score=["a", "b", "c"])
-    found = decide.combine_scores(rows, ("c", "b"))
-    assert (found.names, found.weights, found.single_aucs) == (("c", "b"), (1.0, 0.0), (0.75, 0.5))
-    assert found.score([1, 2], [np.nan, 0]).tolist() == [1, 2]
-    assert np.isfinite(found.held_out)
+    result = decide.combine_scores(rows, ("c", "b"))
+    assert (result.names, result.weights, result.single_aucs) == (("c", "b"), (1.0, 0.0), (0.75, 0.5))
+    assert result.score([1, 2], [np.nan, 0]).tolist() == [1, 2]
+    assert np.isfinite(result.held_out)
     alone = decide.combine_scores(read.rows({"y": [1, 0], "a": [1, 1], "b": [0, 2]}, truth="y", score=["a", "b"]))
     assert (alone.weights, alone.auc) == ((0.0, -1.0), 1.0)
     assert np.isnan(alone.held_out)
 
 
 @pytest.mark.parametrize(
-    ("work", "error", "told"),
+    ("work", "error", "message"),
     [
         (lambda rows: decide.combine_scores(rows, ("a", "x")), UnknownNameError, "no score 'x'. Known are: a, b"),
         (lambda rows: decide.combine_scores(rows, ("a", "a")), OptionError, "expected two different names"),
@@ -202,9 +202,9 @@ def test_two_of_several_scores_are_selected() -> None:
         (lambda rows: decide.combine_scores(rows.only(~rows.truth)), NotBinaryError, "no positives"),
     ],
 )
-def test_errors(work: Callable[[Rows], object], error: type[Exception], told: str) -> None:
+def test_errors(work: Callable[[Rows], object], error: type[Exception], message: str) -> None:
     drawn = Drawn(np.array([True, False, True]), np.array([1.0, 2, 3]), np.array([3.0, 1, 1]))
-    with pytest.raises(error, match=told):
+    with pytest.raises(error, match=message):
         work(drawn.rows())
     with pytest.raises(MissingValuesError, match="1 of 6 scores are NaN or infinite"):
         decide.combine_scores(drawn._replace(a=np.array([1, np.inf, 2])).rows())

@@ -57,12 +57,12 @@ def several() -> st.SearchStrategy[Classifiers]:
 
 def points(classifiers: Mapping[str, Counts[float] | Curve]) -> list[tuple[float, float]]:
     """All decisions that can be taken, below the hull or on it."""
-    found = [(0.0, 0.0), (1.0, 1.0)]
+    result = [(0.0, 0.0), (1.0, 1.0)]
     for each in classifiers.values():
         table: Counts[Any] = each.counts if isinstance(each, Curve) else each
         rates = (np.atleast_1d(measure.fpr(table)), np.atleast_1d(measure.sensitivity(table)))
-        found += zip(*(rate.tolist() for rate in rates), strict=True)
-    return found
+        result += zip(*(rate.tolist() for rate in rates), strict=True)
+    return result
 
 
 def gain(fpr: float, tpr: float, slope: float) -> float:
@@ -73,24 +73,24 @@ def gain(fpr: float, tpr: float, slope: float) -> float:
 
 @given(several())
 def test_a_front_runs_from_none_to_all_and_falls_in_slope(classifiers: Classifiers) -> None:
-    found = decide.roc_convex_hull(classifiers)
-    assert (found.vertices[0].classifier, found.vertices[-1].classifier) == ("none", "all")
-    for left, right in pairwise(found.vertices):
+    result = decide.roc_convex_hull(classifiers)
+    assert (result.vertices[0].classifier, result.vertices[-1].classifier) == ("none", "all")
+    for left, right in pairwise(result.vertices):
         assert left.slope_to == right.slope_from
         assert left.fpr <= right.fpr
         assert left.tpr <= right.tpr
-    inner = [each.slope_to for each in found.vertices[:-1]]
+    inner = [each.slope_to for each in result.vertices[:-1]]
     assert all(high > low for high, low in pairwise(inner))
-    named = {name for each in found.vertices for name in (each.classifier, *each.others)}
-    assert named | set(found.never_optimal) == {*classifiers, "none", "all"}
-    assert not named & set(found.never_optimal)
+    named = {name for each in result.vertices for name in (each.classifier, *each.others)}
+    assert named | set(result.never_optimal) == {*classifiers, "none", "all"}
+    assert not named & set(result.never_optimal)
 
 
 @given(several())
 def test_a_front_dominates_every_point(classifiers: Classifiers) -> None:
-    found = decide.roc_convex_hull(classifiers)
+    result = decide.roc_convex_hull(classifiers)
     for fpr, tpr in points(classifiers):
-        reached = found.mixture(fpr=fpr)
+        reached = result.mixture(fpr=fpr)
         assert reached.tpr >= tpr - 1e-12
 
 
@@ -120,8 +120,8 @@ def test_at_given_costs_nothing_is_cheaper(
 def test_a_mixture_is_reached_and_never_cheaper_than_its_better_end(
     classifiers: Classifiers, slope: float, rate: float, what: str
 ) -> None:
-    found = decide.roc_convex_hull(classifiers)
-    mixed = found.mixture(**{what: rate})
+    result = decide.roc_convex_hull(classifiers)
+    mixed = result.mixture(**{what: rate})
     assert getattr(mixed, what) == pytest.approx(rate, abs=1e-12)
     ends = [gain(each.fpr, each.tpr, slope) for each in (mixed.strict, mixed.lax)]
     assert gain(mixed.fpr, mixed.tpr, slope) <= max(ends) + 1e-12
@@ -132,30 +132,30 @@ def test_a_mixture_is_reached_and_never_cheaper_than_its_better_end(
 
 @given(scoring())
 def test_a_front_of_one_curve_is_its_hull(c: Curve) -> None:
-    found, hull = decide.roc_convex_hull({"risk": c}), c.hull()
-    assert [each.threshold for each in found.vertices] == [*hull.threshold[:-1], -inf]
-    np.testing.assert_allclose([each.fpr for each in found.vertices], measure.fpr(hull.counts))
-    np.testing.assert_allclose([each.tpr for each in found.vertices], measure.sensitivity(hull.counts))
-    assert found.auc == pytest.approx(measure.auc(hull))
+    result, hull = decide.roc_convex_hull({"risk": c}), c.hull()
+    assert [each.threshold for each in result.vertices] == [*hull.threshold[:-1], -inf]
+    np.testing.assert_allclose([each.fpr for each in result.vertices], measure.fpr(hull.counts))
+    np.testing.assert_allclose([each.tpr for each in result.vertices], measure.sensitivity(hull.counts))
+    assert result.auc == pytest.approx(measure.auc(hull))
 
 
 @given(scoring(), slopes)
 def test_the_best_of_one_curve_is_its_tangent(c: Curve, slope: float) -> None:
     edges = decide.roc_convex_hull({"risk": c}).vertices
     for each in (slope, *(vertex.slope_to for vertex in edges[:-1])):
-        found, touched = decide.roc_convex_hull({"risk": c}).best(each), c.tangent(each)
-        assert touched == (c.threshold[-1] if found.classifier == "all" else found.threshold)
+        result, touched = decide.roc_convex_hull({"risk": c}).best(each), c.tangent(each)
+        assert touched == (c.threshold[-1] if result.classifier == "all" else result.threshold)
 
 
 @given(several(), st.randoms())
 def test_names_and_their_order_change_nothing_else(classifiers: Classifiers, random: object) -> None:
     order = list(classifiers)
     random.shuffle(order)  # type: ignore[attr-defined]
-    found = decide.roc_convex_hull(classifiers)
+    result = decide.roc_convex_hull(classifiers)
     other = decide.roc_convex_hull({name.upper(): classifiers[name] for name in order})
-    places = [(each.fpr, each.tpr, each.slope_from, each.slope_to) for each in found.vertices]
+    places = [(each.fpr, each.tpr, each.slope_from, each.slope_to) for each in result.vertices]
     assert places == [(each.fpr, each.tpr, each.slope_from, each.slope_to) for each in other.vertices]
-    assert {name.upper() for name in found.never_optimal} == set(other.never_optimal)
+    assert {name.upper() for name in result.never_optimal} == set(other.never_optimal)
 
 
 def kindest(front: decide.ROCConvexHull, fpr: float, tpr: float) -> float:
@@ -172,23 +172,23 @@ def kindest(front: decide.ROCConvexHull, fpr: float, tpr: float) -> float:
 
 @given(several())
 def test_dominated_classifiers_have_their_gap(classifiers: Classifiers) -> None:
-    found = decide.roc_convex_hull(classifiers)
-    steps = [each.slope_to for each in found.vertices if 0 < each.slope_to < inf] + [0.01, 0.3, 1.0, 4.0, 90.0]
-    for below in found.dominated:
+    result = decide.roc_convex_hull(classifiers)
+    steps = [each.slope_to for each in result.vertices if 0 < each.slope_to < inf] + [0.01, 0.3, 1.0, 4.0, 90.0]
+    for below in result.dominated:
         alone = decide.roc_convex_hull({"it": classifiers[below.classifier]})
-        assert below.area == pytest.approx(found.auc - alone.auc, abs=1e-12)
+        assert below.area == pytest.approx(result.auc - alone.auc, abs=1e-12)
         at = points({"it": classifiers[below.classifier]})[2:]
         inner = [point for point in at if point not in ((0, 0), (1, 1))]
         if isnan(below.gap):
             assert not inner
             continue
-        gaps = [found.mixture(fpr=fpr).tpr - tpr for fpr, tpr in inner]
+        gaps = [result.mixture(fpr=fpr).tpr - tpr for fpr, tpr in inner]
         assert min(gaps) == pytest.approx(below.gap, abs=1e-12)
         assert below.factor >= 1
-        assert below.factor == pytest.approx(min(kindest(found, *each) for each in inner))
+        assert below.factor == pytest.approx(min(kindest(result, *each) for each in inner))
         for fpr, tpr in inner:
             for slope in steps:
-                best = found.best(slope)
+                best = result.best(slope)
                 least = slope * best.fpr + 1 - best.tpr
                 assert (slope * fpr + 1 - tpr) >= min(below.factor, 1e9) * least - 1e-9
 
@@ -230,74 +230,74 @@ def test_reversed_classifiers_are_compared_both_ways(one: Counts[float] | Curve)
         each.classifier: each for each in decide.roc_convex_hull({"one": one, "back": back, "strong": strong}).dominated
     }
     assume(turned.reversible and {"one", "back"} <= set(apart))
-    (found,) = turned.dominated
+    (result,) = turned.dominated
     for name in ("gap", "factor"):
-        assert getattr(found, name) == pytest.approx(min(getattr(each, name) for each in apart.values()), nan_ok=True)
-    assert found.area <= min(each.area for each in apart.values()) + 1e-12
+        assert getattr(result, name) == pytest.approx(min(getattr(each, name) for each in apart.values()), nan_ok=True)
+    assert result.area <= min(each.area for each in apart.values()) + 1e-12
 
 
 def test_points_on_a_line_are_no_vertices_however_the_rates_are_written() -> None:
     third = Counts(tp=3, fn=7, fp=1, tn=9)
     twice = Counts(tp=6, fn=4, fp=2, tn=8)
-    found = decide.roc_convex_hull({"third": third, "twice": twice})
-    assert [each.classifier for each in found.vertices] == ["none", "twice", "all"]
-    assert found.never_optimal == ("third",)
-    assert found.dominated[0].gap == pytest.approx(0, abs=1e-15)
-    assert found.dominated[0].factor == pytest.approx(1)
+    result = decide.roc_convex_hull({"third": third, "twice": twice})
+    assert [each.classifier for each in result.vertices] == ["none", "twice", "all"]
+    assert result.never_optimal == ("third",)
+    assert result.dominated[0].gap == pytest.approx(0, abs=1e-15)
+    assert result.dominated[0].factor == pytest.approx(1)
     # Weights of a tenth do not add up exactly.
     tenths = Counts(tp=0.1 + 0.2, fn=0.7, fp=0.1, tn=0.9)
     assert decide.roc_convex_hull({"tenths": tenths, "twice": twice}).never_optimal == ("tenths",)
 
 
 def test_classifiers_at_the_same_point_are_listed() -> None:
-    found = decide.roc_convex_hull(
+    result = decide.roc_convex_hull(
         {"first": A, "twin": Counts(tp=630, fn=370, fp=280, tn=720), "idle": Counts(0, 0, 5, 5)}
     )
-    assert [(each.classifier, each.others) for each in found.vertices] == [
+    assert [(each.classifier, each.others) for each in result.vertices] == [
         ("none", ("idle",)),
         ("first", ("twin",)),
         ("all", ()),
     ]
-    assert found.never_optimal == ()
+    assert result.never_optimal == ()
 
 
 def test_ranges_of_costs_and_prevalences_meet_the_best() -> None:
-    found = decide.roc_convex_hull({"A": A, "B": B, "C": C}, reverse=True)
-    for row in found.ranges(0.2).rows():
+    result = decide.roc_convex_hull({"A": A, "B": B, "C": C}, reverse=True)
+    for row in result.ranges(0.2).rows():
         middle = (row["ratio_from"] + min(row["ratio_to"], 1e6)) / 2
-        assert found.at(Costs(fn=middle, fp=1), 0.2).classifier == row["classifier"]
-    for row in found.prevalences(Costs(fn=3, fp=1)).rows():
+        assert result.at(Costs(fn=middle, fp=1), 0.2).classifier == row["classifier"]
+    for row in result.prevalences(Costs(fn=3, fp=1)).rows():
         middle = (row["prevalence_from"] + row["prevalence_to"]) / 2
-        assert found.at(Costs(fn=3, fp=1), middle).classifier == row["classifier"]
-    starts = [row["prevalence_from"] for row in found.prevalences(Costs()).rows()]
+        assert result.at(Costs(fn=3, fp=1), middle).classifier == row["classifier"]
+    starts = [row["prevalence_from"] for row in result.prevalences(Costs()).rows()]
     assert starts[0] == 0
     assert starts == sorted(starts)
-    assert found.prevalences(Costs()).rows()[-1]["prevalence_to"] == 1
+    assert result.prevalences(Costs()).rows()[-1]["prevalence_to"] == 1
 
 
 def test_results_list_every_classifier_once() -> None:
-    found = decide.roc_convex_hull({"A": A, "B": B, "C": C})
-    told = found.results().rows()
-    assert [row["classifier"] for row in told] == ["none", "A", "all", "B", "C"]
-    assert [row["slope_to"] for row in told[:3]] == pytest.approx([2.25, 37 / 72, 0])
-    assert told[3]["gap"] == pytest.approx(0.63 + 37 / 72 * (0.77 - 0.28) - 0.77)
+    result = decide.roc_convex_hull({"A": A, "B": B, "C": C})
+    output = result.results().rows()
+    assert [row["classifier"] for row in output] == ["none", "A", "all", "B", "C"]
+    assert [row["slope_to"] for row in output[:3]] == pytest.approx([2.25, 37 / 72, 0])
+    assert output[3]["gap"] == pytest.approx(0.63 + 37 / 72 * (0.77 - 0.28) - 0.77)
     # Each kind of mistake would have to be 0.77·2.25 + 0.23 (at slope 2.25), or less at the flatter edge, times dearer.
     at_flat = (0.77 * 37 / 72 + 0.23) / (37 / 72)
-    assert told[3]["factor"] == pytest.approx(min(0.77 * 2.25 + 0.23, at_flat))
-    assert told[3]["fpr"] is None
+    assert output[3]["factor"] == pytest.approx(min(0.77 * 2.25 + 0.23, at_flat))
+    assert output[3]["fpr"] is None
 
 
 def test_exact_slopes() -> None:
-    found = decide.roc_convex_hull({"A": A})
-    assert found.vertices[0].slope_to == float(Fraction(63, 28))
-    assert found.best(2.25).classifier == "none"
-    assert found.best(np.nextafter(2.25, 0)).classifier == "A"
-    assert found.best(37 / 72).classifier == "A"
-    assert found.best(0).classifier == "all"
+    result = decide.roc_convex_hull({"A": A})
+    assert result.vertices[0].slope_to == float(Fraction(63, 28))
+    assert result.best(2.25).classifier == "none"
+    assert result.best(np.nextafter(2.25, 0)).classifier == "A"
+    assert result.best(37 / 72).classifier == "A"
+    assert result.best(0).classifier == "all"
 
 
 @pytest.mark.parametrize(
-    ("work", "error", "told"),
+    ("work", "error", "message"),
     [
         (lambda: decide.roc_convex_hull({}), OptionError, "no classifiers"),
         (lambda: decide.roc_convex_hull({"all": A}), OptionError, "'all', which is reserved"),
@@ -327,6 +327,6 @@ def test_exact_slopes() -> None:
         (lambda: decide.roc_convex_hull({"a": A}).vertices[1].cost(Costs(), 2), OptionError, "prevalence is 2"),
     ],
 )
-def test_errors(work: Callable[[], object], error: type[Exception], told: str) -> None:
-    with pytest.raises(error, match=told):
+def test_errors(work: Callable[[], object], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
         work()

@@ -40,29 +40,29 @@ forecasts = rows(score=probability, min_size=2)
 share = st.floats(0.02, 0.98)
 
 
-def area(found: dict[str, Any], column: str, along: str = "cost_proportion") -> float:
-    return float(np.trapezoid(found[column], found[along]))
+def area(result: dict[str, Any], column: str, along: str = "cost_proportion") -> float:
+    return float(np.trapezoid(result[column], result[along]))
 
 
 @given(mixed, st.integers(2, 30))
 def test_a_cost_curve_is_the_least_of_all_thresholds(data: Rows, points: int) -> None:
-    made = curve(tally(*data, positive=True))
-    counts = made.counts
-    for found in (decide.cost_curve(made), decide.cost_curve(made, points=points)):
-        x = found["probability_cost"][:, None]
+    actual = curve(tally(*data, positive=True))
+    counts = actual.counts
+    for result in (decide.cost_curve(actual), decide.cost_curve(actual, points=points)):
+        x = result["probability_cost"][:, None]
         paid = measure.fnr(counts) * x + measure.fpr(counts) * (1 - x)
-        assert same(found["cost"], paid.min(axis=1), within=1e-12)
-        assert (found["cost"] <= found["trivial"] + 1e-12).all()
+        assert same(result["cost"], paid.min(axis=1), within=1e-12)
+        assert (result["cost"] <= result["trivial"] + 1e-12).all()
         for name in ("threshold", "laxest"):
-            taken = made.at(found[name])
+            taken = actual.at(result[name])
             there = measure.fnr(taken) * x[:, 0] + measure.fpr(taken) * (1 - x[:, 0])
-            assert same(there, found["cost"], within=1e-12)
+            assert same(there, result["cost"], within=1e-12)
 
 
 @given(mixed, st.integers(2, 200))
 def test_a_cost_curve_is_straight_between_its_rows(data: Rows, points: int) -> None:
-    made = curve(tally(*data, positive=True))
-    whole, even = decide.cost_curve(made), decide.cost_curve(made, points=points)
+    result = curve(tally(*data, positive=True))
+    whole, even = decide.cost_curve(result), decide.cost_curve(result, points=points)
     drawn = np.interp(even["probability_cost"], whole["probability_cost"], whole["cost"])
     assert same(drawn, even["cost"], within=1e-12)
     assert (np.diff(whole["probability_cost"]) > 0).all()
@@ -71,62 +71,62 @@ def test_a_cost_curve_is_straight_between_its_rows(data: Rows, points: int) -> N
 @given(mixed, share, st.floats(0.1, 50), st.floats(0.1, 50))
 def test_along_a_cost_curve_lie_all_costs_and_prevalences(data: Rows, to: float, missed: float, alarm: float) -> None:
     costs = Costs(tp=2, fn=2 + missed, fp=alarm - 1, tn=-1)
-    made = curve(shift.reweigh(tally(*data, positive=True), to=to))
-    least = np.min(measure.expected_cost(made.counts, costs=costs))
+    actual = curve(shift.reweigh(tally(*data, positive=True), to=to))
+    least = np.min(measure.expected_cost(actual.counts, costs=costs))
     right, wrong = 2 * to - (1 - to), missed * to + alarm * (1 - to)
     x = decide.probability_cost(costs, to)
-    found = decide.cost_curve(made)
-    drawn = np.interp(x, found["probability_cost"], found["cost"])
+    result = decide.cost_curve(actual)
+    drawn = np.interp(x, result["probability_cost"], result["cost"])
     assert drawn == pytest.approx((least - right) / wrong, rel=1e-9, abs=1e-9)
 
 
 @given(mixed, share)
 def test_a_cost_curve_is_the_same_at_every_prevalence(data: Rows, to: float) -> None:
-    made = tally(*data, positive=True)
-    here, there = (decide.cost_curve(curve(each), points=21) for each in (made, shift.reweigh(made, to=to)))
+    result = tally(*data, positive=True)
+    here, there = (decide.cost_curve(curve(each), points=21) for each in (result, shift.reweigh(result, to=to)))
     assert same(here["cost"], there["cost"], within=1e-9)
 
 
 def test_where_thresholds_are_equally_good_the_strictest_is_named_first() -> None:
-    found = decide.cost_curve(curve(tally([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.3])))
-    assert found["threshold"].tolist() == [inf, 0.8, 0.6]
-    assert found["laxest"].tolist() == [0.8, 0.6, 0.3]
+    result = decide.cost_curve(curve(tally([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.3])))
+    assert result["threshold"].tolist() == [inf, 0.8, 0.6]
+    assert result["laxest"].tolist() == [0.8, 0.6, 0.3]
 
 
 @settings(deadline=None)
 @given(forecasts, st.data())
 def test_the_area_under_a_brier_curve_is_the_brier_score(data: Rows, more: st.DataObject) -> None:
     weight = more.draw(st.none() | like(data, st.floats(0.1, 10)))
-    made = tally(*data, positive=True, weight=weight)
-    found = decide.brier_curve(curve(made))
-    assert area(found, "loss") == near(measure.brier(made))
-    assert (found["regret"] >= 0).all()
-    assert same(found["loss"] - found["least"], found["regret"], within=1e-12)
+    actual = tally(*data, positive=True, weight=weight)
+    result = decide.brier_curve(curve(actual))
+    assert area(result, "loss") == near(measure.brier(actual))
+    assert (result["regret"] >= 0).all()
+    assert same(result["loss"] - result["least"], result["regret"], within=1e-12)
 
 
 @given(forecasts.filter(both_classes), share)
 def test_brier_areas_at_any_prevalence(data: Rows, to: float) -> None:
-    made = tally(*data, positive=True)
-    for each in (made, shift.reweigh(made, to=to)):
-        found = decide.brier_curve(curve(each))
-        assert area(found, "loss") == near(measure.brier(each))
-        assert area(found, "regret") == pytest.approx(measure.brier_miscalibration(each), abs=1e-12)
+    actual = tally(*data, positive=True)
+    for each in (actual, shift.reweigh(actual, to=to)):
+        result = decide.brier_curve(curve(each))
+        assert area(result, "loss") == near(measure.brier(each))
+        assert area(result, "regret") == pytest.approx(measure.brier_miscalibration(each), abs=1e-12)
 
 
 @given(forecasts, st.integers(2, 40))
 def test_every_point_of_a_brier_curve_is_what_its_threshold_costs(data: Rows, points: int) -> None:
-    made = curve(tally(*data, positive=True))
-    for found in (decide.brier_curve(made), decide.brier_curve(made, points=points)):
-        c = found["cost_proportion"]
-        taken = made.at(found["threshold"])
-        assert same(found["loss"], 2 * (c * taken.fp + (1 - c) * taken.fn) / made.total, within=1e-12)
-        counts = made.counts
-        every = 2 * (c[:, None] * counts.fp + (1 - c[:, None]) * counts.fn) / made.total
-        assert same(found["least"], every.min(axis=1), within=1e-12)
-    even = decide.brier_curve(made, points=points)
-    at = made.at(even["cost_proportion"])
+    actual = curve(tally(*data, positive=True))
+    for result in (decide.brier_curve(actual), decide.brier_curve(actual, points=points)):
+        c = result["cost_proportion"]
+        taken = actual.at(result["threshold"])
+        assert same(result["loss"], 2 * (c * taken.fp + (1 - c) * taken.fn) / actual.total, within=1e-12)
+        counts = actual.counts
+        every = 2 * (c[:, None] * counts.fp + (1 - c[:, None]) * counts.fn) / actual.total
+        assert same(result["least"], every.min(axis=1), within=1e-12)
+    even = decide.brier_curve(actual, points=points)
+    at = actual.at(even["cost_proportion"])
     c = even["cost_proportion"]
-    assert same(even["loss"], 2 * (c * at.fp + (1 - c) * at.fn) / made.total, within=1e-12)
+    assert same(even["loss"], 2 * (c * at.fp + (1 - c) * at.fn) / actual.total, within=1e-12)
 
 
 def test_tidy_curves_of_models_and_groups() -> None:
@@ -136,14 +136,14 @@ def test_tidy_curves_of_models_and_groups() -> None:
         score=["a", "b"],
         group="g",
     )
-    found = decide.cost_curves(both)
-    assert found.data["kind"] == "cost"
-    alone = [row for row in found.rows() if row["group"] == {"g": "z"}]
+    result = decide.cost_curves(both)
+    assert result.data["kind"] == "cost"
+    alone = [row for row in result.rows() if row["group"] == {"g": "z"}]
     assert [row["why"] for row in alone] == ["there are no negatives"] * 2
     assert alone[0]["cost"] is None
-    whole = [row["cost"] for row in found.rows() if row["model"] == "a" and row["group"] is None]
+    whole = [row["cost"] for row in result.rows() if row["model"] == "a" and row["group"] is None]
     assert whole == decide.cost_curve(curve(both.pooled("a")))["cost"].tolist()
-    read_results(found.to_json())
+    read_results(result.to_json())
     brier = decide.cost_curves(both, kind="brier", points=5)
     assert len(brier) == 2 * 4 * 5
     assert {row["why"] for row in brier.rows()} == {None}
@@ -152,22 +152,22 @@ def test_tidy_curves_of_models_and_groups() -> None:
 
 def test_brier_curve_at_a_stated_prevalence() -> None:
     one = read.tallies({"y": [1, 0, 1, 0], "p": [0.9, 0.6, 0.4, 0.1]}, truth="y", score="p")
-    found = decide.cost_curves(one, kind="brier", prevalence=0.1)
-    drawn = {name: np.asarray(found.columns[name]) for name in ("cost_proportion", "loss")}
+    result = decide.cost_curves(one, kind="brier", prevalence=0.1)
+    drawn = {name: np.asarray(result.columns[name]) for name in ("cost_proportion", "loss")}
     assert area(drawn, "loss") == near(measure.brier(shift.reweigh(one.tally, to=0.1)))
-    assert found.data["prevalence"] == near(0.1)
+    assert result.data["prevalence"] == near(0.1)
 
 
 def test_errors() -> None:
     one = read.tallies({"y": [1, 0], "p": [0.9, 0.1]}, truth="y", score="p")
-    made = curve(one.tally)
+    result = curve(one.tally)
     with pytest.raises(OptionError, match="kind is 'roc'; expected 'cost' or 'brier'"):
         decide.cost_curves(one, kind="roc")  # type: ignore[arg-type]
     with pytest.raises(OptionError, match=r"prevalence=0.1 has no effect.*probability_cost"):
         decide.cost_curves(one, prevalence=0.1)
     for draw in (decide.cost_curve, decide.brier_curve):
         with pytest.raises(OptionError, match="points is 1; expected a whole number from 2 to 1,000,000"):
-            draw(made, points=1)
+            draw(result, points=1)
     with pytest.raises(NotBinaryError, match="needs both classes"):
         decide.cost_curve(curve(tally([0, 0], [0.1, 0.2])))
     with pytest.raises(NotAProbabilityError):
@@ -199,13 +199,13 @@ def test_a_group_without_rows_has_a_row_that_says_so(kind: Any) -> None:  # noqa
 def test_bounds_are_those_of_the_rates_there() -> None:
     """Where one kind of error alone costs, its rate; in between, as sure as independent rates are."""
     truth, score = population.binormal(means=(0, 1.5)).draw(500, 1)
-    made = curve(tally(truth, score))
-    found = decide.cost_curve(made, points=5, level=0.9)
-    assert found["low"][0] == found["high"][0] == 0  # nobody is flagged, for certain
+    actual = curve(tally(truth, score))
+    result = decide.cost_curve(actual, points=5, level=0.9)
+    assert result["low"][0] == result["high"][0] == 0  # nobody is flagged, for certain
     for x, low, cost, high, threshold in zip(
-        *(found[name][1:] for name in ("probability_cost", "low", "cost", "high", "threshold")), strict=True
+        *(result[name][1:] for name in ("probability_cost", "low", "cost", "high", "threshold")), strict=True
     ):
-        misses, alarms = (infer.estimate(name, made.at(threshold), level=0.9) for name in ("fnr", "fpr"))
+        misses, alarms = (infer.estimate(name, actual.at(threshold), level=0.9) for name in ("fnr", "fpr"))
         down = np.hypot(x * (misses.value - misses.low), (1 - x) * (alarms.value - alarms.low))
         up = np.hypot(x * (misses.high - misses.value), (1 - x) * (alarms.high - alarms.value))
         assert low == pytest.approx(max(cost - down, 0))
@@ -215,12 +215,12 @@ def test_bounds_are_those_of_the_rates_there() -> None:
 def test_bounds_of_a_brier_curve_hold_its_loss() -> None:
     truth, score = population.binormal(means=(0, 1.5)).draw(500, 1)
     t = tally(truth, 1 / (1 + np.exp(-score)))
-    for made in (curve(t), shift.reweigh(curve(t), to=0.1)):
-        found = decide.brier_curve(made, points=11, level=0.95)
-        assert (found["low"] <= found["loss"]).all()
-        assert (found["loss"] <= found["high"]).all()
+    for actual in (curve(t), shift.reweigh(curve(t), to=0.1)):
+        result = decide.brier_curve(actual, points=11, level=0.95)
+        assert (result["low"] <= result["loss"]).all()
+        assert (result["loss"] <= result["high"]).all()
         inner = slice(2, -2)
-        assert (found["high"][inner] - found["low"][inner] > 0.01).all()
+        assert (result["high"][inner] - result["low"][inner] > 0.01).all()
     assert "low" not in decide.brier_curve(curve(t), points=11)
 
 

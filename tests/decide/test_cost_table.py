@@ -45,28 +45,28 @@ def test_two_models_at_their_own_prevalences_are_not_compared() -> None:
 
 
 def test_the_ranking_of_two_models_reverses_at_one_prevalence() -> None:
-    found = decide.cost_table(MODELS, MISSES_COUNT, prevalence=0.38)
-    first, second = found.rows()
+    result = decide.cost_table(MODELS, MISSES_COUNT, prevalence=0.38)
+    first, second = result.rows()
     assert (first["total"], second["total"]) == (3910, 4255)
     assert (first["measured"], second["measured"]) == near((0.38, 0.59))
     assert (first["prevalence"], second["prevalence"]) == near((0.38, 0.38))
     assert first["value"] == near(7.82)
     assert second["value"] == pytest.approx(5.49, abs=0.005)
     assert (first["cheapest"], second["cheapest"]) == (False, True)
-    assert found.data["notes"] == ["M1 has the lowest total in the samples, but per case M2 is the cheapest."]
+    assert result.data["notes"] == ["M1 has the lowest total in the samples, but per case M2 is the cheapest."]
     for row in (first, second):
         assert row["low"] < row["value"] < row["high"]
-    read_results(found.to_json())
+    read_results(result.to_json())
 
 
 def test_infection() -> None:
     with pytest.raises(OptionError, match=r"A: 0.32; B: 0.17"):
         decide.cost_table(INFECTED, INFECTION)
-    found = decide.cost_table(INFECTED, INFECTION, prevalence=0.32).rows()
-    assert [row["total"] for row in found] == [10_440_000, 5_190_000]
-    assert found[0]["value"] == near(10_440)
+    result = decide.cost_table(INFECTED, INFECTION, prevalence=0.32).rows()
+    assert [row["total"] for row in result] == [10_440_000, 5_190_000]
+    assert result[0]["value"] == near(10_440)
     # Half the total, but nine tenths per case.
-    assert 0.89 < found[1]["value"] / found[0]["value"] < 0.96
+    assert 0.89 < result[1]["value"] / result[0]["value"] < 0.96
 
 
 def test_five_cancer_subjects() -> None:
@@ -77,17 +77,17 @@ def test_five_cancer_subjects() -> None:
 
 def test_the_same_prevalence_needs_no_statement() -> None:
     phi_psi = {"Φ": Counts(tp=40, fn=10, fp=10, tn=40), "Ψ": Counts(tp=30, fn=20, fp=5, tn=45)}
-    found = decide.cost_table(phi_psi, Costs(fn=1, fp=10))
-    assert [row["value"] for row in found.rows()] == near([1.1, 0.7])
-    assert found.columns["cheapest"] == [False, True]
-    assert found.data["notes"] == []
+    result = decide.cost_table(phi_psi, Costs(fn=1, fp=10))
+    assert [row["value"] for row in result.rows()] == near([1.1, 0.7])
+    assert result.columns["cheapest"] == [False, True]
+    assert result.data["notes"] == []
     equal = decide.cost_table({"one": phi_psi["Φ"], "other": phi_psi["Φ"]}, Costs())
     assert equal.columns["cheapest"] == [True, True]
 
 
 def test_costs_are_those_of_the_measure_and_of_so_many_cases() -> None:
-    asked = partial(measure.expected_cost, costs=MISSES_COUNT)
-    judged = infer.estimate(asked, shift.reweigh(M2, to=0.1), level=0.9)
+    query = partial(measure.expected_cost, costs=MISSES_COUNT)
+    judged = infer.estimate(query, shift.reweigh(M2, to=0.1), level=0.9)
     (row,) = decide.cost_table({"M2": M2}, MISSES_COUNT, prevalence=0.1, per=1000, level=0.9).rows()
     assert (row["value"], row["low"], row["high"]) == near((1000 * judged.value, 1000 * judged.low, 1000 * judged.high))
     assert (row["how"], row["level"]) == (judged.how, 0.9)
@@ -102,20 +102,20 @@ def test_several_classes() -> None:
     with pytest.raises(OptionError, match=r"first: cat 0.25, dog 0.25, fish 0.5; second: cat 0.5, dog 0.25, fish 0.25"):
         decide.cost_table({"first": PETS, "second": OTHERS}, MATRIX)
     shares = {"cat": 0.2, "dog": 0.5, "fish": 0.3}
-    found = decide.cost_table({"first": PETS, "second": OTHERS}, MATRIX, prevalence=shares)
+    result = decide.cost_table({"first": PETS, "second": OTHERS}, MATRIX, prevalence=shares)
     by_row = [np.array([0.2, 0.5, 1 / 4 * 3]), np.array([0.1, 0.2, 1.5])]
-    assert [row["total"] for row in found.rows()] == [2 + 2 + 3 + 15, 2 + 2 + 15]
-    assert [row["value"] for row in found.rows()] == near([float(each @ [0.2, 0.5, 0.3]) for each in by_row])
-    assert found.data["prevalence"] == shares
+    assert [row["total"] for row in result.rows()] == [2 + 2 + 3 + 15, 2 + 2 + 15]
+    assert [row["value"] for row in result.rows()] == near([float(each @ [0.2, 0.5, 0.3]) for each in by_row])
+    assert result.data["prevalence"] == shares
     in_order = decide.cost_table({"first": PETS, "second": OTHERS}, MATRIX, prevalence=np.array([0.2, 0.5, 0.3]))
-    assert in_order.columns["value"] == found.columns["value"]
+    assert in_order.columns["value"] == result.columns["value"]
     assert in_order.data["prevalence"] == [0.2, 0.5, 0.3]
-    assert [row["prevalence"] for row in found.rows()] == [None, None]
-    read_results(found.to_json())
+    assert [row["prevalence"] for row in result.rows()] == [None, None]
+    read_results(result.to_json())
 
 
 @pytest.mark.parametrize(
-    ("tables", "costs", "options", "error", "told"),
+    ("tables", "costs", "options", "error", "message"),
     [
         ({}, Costs(), {}, OptionError, "there is no confusion matrix"),
         ({"a": PETS}, Costs(), {}, OptionError, "Costs are for Counts, but a is Confusion"),
@@ -140,8 +140,8 @@ def test_several_classes() -> None:
         ({"a": M1}, Costs(), {"level": 1.0}, OptionError, "level is 1.0; expected a confidence level"),
     ],
 )
-def test_errors(tables: Any, costs: Any, options: Any, error: type[Exception], told: str) -> None:  # noqa: ANN401
-    with pytest.raises(error, match=told):
+def test_errors(tables: Any, costs: Any, options: Any, error: type[Exception], message: str) -> None:  # noqa: ANN401
+    with pytest.raises(error, match=message):
         decide.cost_table(tables, costs, **options)
 
 
@@ -149,9 +149,9 @@ def test_a_table_without_rows_costs_nothing_that_is_known() -> None:
     empty, full = Counts(tp=0, fp=0, fn=0, tn=0), Counts(tp=1, fp=1, fn=1, tn=1)
     both = decide.cost_table({"empty": empty, "full": full}, Costs())
     assert both.data["notes"] == []
-    found = both.rows()
-    assert (found[0]["value"], found[0]["why"], found[0]["cheapest"]) == (None, "there are no rows", False)
-    assert found[1]["cheapest"]
+    result = both.rows()
+    assert (result[0]["value"], result[0]["why"], result[0]["cheapest"]) == (None, "there are no rows", False)
+    assert result[1]["cheapest"]
     assert decide.cost_table({"empty": empty}, Costs()).columns["cheapest"] == [False]
 
 
@@ -182,7 +182,7 @@ def test_iso_cost_lines_have_the_slope_of_the_costs() -> None:
 
 
 @pytest.mark.parametrize(
-    ("costs", "prevalence", "options", "told"),
+    ("costs", "prevalence", "options", "message"),
     [
         (Costs(), 0.5, {}, "give either through="),
         (Costs(), 0.5, {"through": (0.1, 0.2), "cost": 1}, "give either through="),
@@ -192,8 +192,8 @@ def test_iso_cost_lines_have_the_slope_of_the_costs() -> None:
         (Costs(), 0.5, {"cost": np.inf}, "cost is inf; expected a finite number"),
     ],
 )
-def test_bad_lines(costs: Costs, prevalence: float, options: Any, told: str) -> None:  # noqa: ANN401
-    with pytest.raises(OptionError, match=told):
+def test_bad_lines(costs: Costs, prevalence: float, options: Any, message: str) -> None:  # noqa: ANN401
+    with pytest.raises(OptionError, match=message):
         decide.iso_cost(costs, prevalence, **options)
 
 

@@ -40,8 +40,8 @@ def tallies(truth: Any, score: Any, site: list[str] | None = None) -> Tallies:  
     return read.tallies(columns, truth="sick", score="risk", positive=1, group=() if site is None else "site")
 
 
-def rows_of(found: Results, strategy: str) -> list[dict[str, Any]]:
-    return [row for row in found.rows() if row["strategy"] == strategy]
+def rows_of(result: Results, strategy: str) -> list[dict[str, Any]]:
+    return [row for row in result.rows() if row["strategy"] == strategy]
 
 
 people = rows(score=probability, min_size=2).filter(lambda data: 0 < data.truth.sum() < len(data.truth))
@@ -49,10 +49,10 @@ people = rows(score=probability, min_size=2).filter(lambda data: 0 < data.truth.
 
 @given(people)
 def test_numbers_equal_their_measures(data: Rows) -> None:
-    made = curve(tally(*data, positive=True))
-    found = decide.net_benefit_curve(tallies(*data), thresholds=AT)
-    for at, row in zip(AT, rows_of(found, "model"), strict=True):
-        counts = made.at(at)
+    actual = curve(tally(*data, positive=True))
+    result = decide.net_benefit_curve(tallies(*data), thresholds=AT)
+    for at, row in zip(AT, rows_of(result, "model"), strict=True):
+        counts = actual.at(at)
         assert row["threshold"] == at
         assert row["net_benefit"] == near(measure.net_benefit(counts, at=at))
         assert row["standardized"] == near(measure.standardized_net_benefit(counts, at=at))
@@ -76,14 +76,14 @@ def test_unadjusted_scores_equal_reweighed_tables(data: Rows, to: float, more: s
         positive=1,
         weight="w",
     )
-    found = decide.net_benefit_curve(weighted, thresholds=AT, prevalence=to, scores_from=None)
+    result = decide.net_benefit_curve(weighted, thresholds=AT, prevalence=to, scores_from=None)
     moved = curve(shift.reweigh(tally(*data, positive=True, weight=weight), to=to))
-    for at, row in zip(AT, rows_of(found, "model"), strict=True):
+    for at, row in zip(AT, rows_of(result, "model"), strict=True):
         judged = infer.estimate(partial(measure.net_benefit, at=at), moved.at(at))
         assert row["net_benefit"] == near(judged.value)
         if at > 0:
             assert (row["low"], row["high"]) == pytest.approx((judged.low, judged.high), rel=1e-9, abs=1e-9)
-    for at, row in zip(AT, rows_of(found, "all"), strict=True):
+    for at, row in zip(AT, rows_of(result, "all"), strict=True):
         worth = to - (1 - to) * at / (1 - at)
         assert (row["low"], row["net_benefit"], row["high"]) == near((worth,) * 3)
         assert row["how"] == "known"
@@ -155,10 +155,10 @@ def test_adjusted_scores_are_repriored_then_reweighed(data: Rows, to: float) -> 
     moved = shift.reprior(here.tally.score, from_=origin, to=to)
     assume(np.abs(moved[:, None] - np.array(AT)[1:]).min() > 1e-9)
     by_hand = shift.reweigh(here.tally.with_scores(moved), to=to)
-    found = rows_of(decide.net_benefit_curve(here, thresholds=AT, prevalence=to), "model")
+    result = rows_of(decide.net_benefit_curve(here, thresholds=AT, prevalence=to), "model")
     wanted = decide.net_benefits(curve(by_hand), AT)
     for name in ("net_benefit", "tp_rate", "fp_rate", "flag_rate"):
-        assert [row[name] for row in found] == near(wanted[name].tolist())
+        assert [row[name] for row in result] == near(wanted[name].tolist())
 
 
 @pytest.mark.parametrize("to", [None, 0.05])
@@ -167,16 +167,18 @@ def test_scores_calibrated_at_the_training_prevalence(to: float | None) -> None:
     here = tallies(truth, score)
     balanced = tallies(truth, shift.reprior(score, from_=here.tally.prevalence, to=0.5))
     wanted = decide.net_benefit_curve(here, thresholds=ACT, prevalence=to)
-    found = decide.net_benefit_curve(balanced, thresholds=ACT, prevalence=to, scores_from=0.5)
-    assert list(found.columns["net_benefit"]) == near(list(wanted.columns["net_benefit"]))
+    result = decide.net_benefit_curve(balanced, thresholds=ACT, prevalence=to, scores_from=0.5)
+    assert list(result.columns["net_benefit"]) == near(list(wanted.columns["net_benefit"]))
     expected = here.tally.prevalence if to is None else to
-    assert found.data["scores"] == {"adjusted": True, "from": 0.5, "to": expected}
+    assert result.data["scores"] == {"adjusted": True, "from": 0.5, "to": expected}
 
 
 def test_a_score_that_is_the_threshold_once_adjusted_is_flagged() -> None:
     # From one half to one tenth, 1/2 becomes 1/10 and 9/10 becomes 1/2.
-    found = decide.net_benefit_curve(tallies([1, 0, 1, 0], [0.9, 0.9, 0.5, 0.5]), thresholds=[0.1, 0.5], prevalence=0.1)
-    assert [row["flag_rate"] for row in rows_of(found, "model")] == near([1, 0.5])
+    result = decide.net_benefit_curve(
+        tallies([1, 0, 1, 0], [0.9, 0.9, 0.5, 0.5]), thresholds=[0.1, 0.5], prevalence=0.1
+    )
+    assert [row["flag_rate"] for row in rows_of(result, "model")] == near([1, 0.5])
 
 
 def test_labels_and_certainties_stay_what_they_are() -> None:
@@ -190,14 +192,14 @@ def test_labels_and_certainties_stay_what_they_are() -> None:
 def test_groups_are_adjusted_as_everybody_is() -> None:
     truth, score = population.logit_normal(prevalence=0.3).draw(300, 5)
     site = ["n" if each else "s" for each in np.random.default_rng(0).random(300) < truth * 0.5 + 0.2]
-    found = decide.net_benefit_curve(tallies(truth, score, site), thresholds=[0.1, 0.4], prevalence=0.05)
+    result = decide.net_benefit_curve(tallies(truth, score, site), thresholds=[0.1, 0.4], prevalence=0.05)
     origin = truth.mean()
     moved = shift.reprior(score, from_=origin, to=0.05)
     for name in ("n", "s"):
         own = np.array(site) == name
         true, false = own & truth.astype(bool), own & ~truth.astype(bool)
         plus, minus = 0.05 / truth.sum(), 0.95 / (len(truth) - truth.sum())
-        rows_here = [row for row in rows_of(found, "model") if row["group"] == {"site": name}]
+        rows_here = [row for row in rows_of(result, "model") if row["group"] == {"site": name}]
         for row in rows_here:
             flagged = moved >= row["threshold"]
             tp, fp = plus * (true & flagged).sum(), minus * (false & flagged).sum()
@@ -209,8 +211,8 @@ def test_results_document_the_adjustment() -> None:
     here = tallies([1, 0, 0, 0], [0.9, 0.6, 0.4, 0.1])
     adjusted = decide.net_benefit_curve(here, prevalence=0.02)
     assert adjusted.data["scores"] == {"adjusted": True, "from": 0.25, "to": 0.02}
-    told = "masses and scores were adjusted to a prevalence of 0.02, the scores from 0.25; "
-    assert adjusted.data["notes"] == [f"{told}the prevalence is taken as known."]
+    output = "masses and scores were adjusted to a prevalence of 0.02, the scores from 0.25; "
+    assert adjusted.data["notes"] == [f"{output}the prevalence is taken as known."]
     read_results(adjusted.to_json())
     kept = decide.net_benefit_curve(here, prevalence=0.02, scores_from=None)
     assert kept.data["scores"] == {"adjusted": False, "from": None, "to": 0.02}
@@ -241,54 +243,54 @@ def test_one_class_has_no_prevalence_to_adjust_to() -> None:
 
 @given(people)
 def test_a_model_is_between_treating_none_and_a_perfect_one(data: Rows) -> None:
-    found = decide.net_benefits(curve(tally(*data, positive=True)), AT)
+    result = decide.net_benefits(curve(tally(*data, positive=True)), AT)
     share = data.truth.mean()
-    assert (found["net_benefit"] <= share + 1e-12).all()
-    assert same(found["all"], share - (1 - share) * np.array(AT) / (1 - np.array(AT)), within=1e-12)
-    assert found["net_benefit"][0] == near(share)
+    assert (result["net_benefit"] <= share + 1e-12).all()
+    assert same(result["all"], share - (1 - share) * np.array(AT) / (1 - np.array(AT)), within=1e-12)
+    assert result["net_benefit"][0] == near(share)
 
 
 @given(people)
 def test_scores_that_are_shares_of_positives_are_never_worse_than_all_or_none(data: Rows) -> None:
     score, truth = np.round(data.score, 1), data.truth
     shares = np.array([truth[score == each].mean() for each in score])
-    found = decide.net_benefits(curve(tally(truth, shares, positive=True)), AT)
-    assert (found["net_benefit"] >= np.maximum(found["all"], 0) - 1e-12).all()
+    result = decide.net_benefits(curve(tally(truth, shares, positive=True)), AT)
+    assert (result["net_benefit"] >= np.maximum(result["all"], 0) - 1e-12).all()
 
 
 def test_the_usual_thresholds_are_99() -> None:
-    found = decide.net_benefit_curve(tallies([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1]))
-    assert [row["threshold"] for row in rows_of(found, "model")] == [each / 100 for each in range(1, 100)]
-    assert len(found) == 3 * 99
+    result = decide.net_benefit_curve(tallies([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1]))
+    assert [row["threshold"] for row in rows_of(result, "model")] == [each / 100 for each in range(1, 100)]
+    assert len(result) == 3 * 99
 
 
 def test_thresholds_are_sorted_and_unique() -> None:
-    found = decide.net_benefits(curve(tally([1, 0], [0.9, 0.1])), [0.5, 0.2, 0.5])
-    assert found["threshold"].tolist() == [0.2, 0.5]
+    result = decide.net_benefits(curve(tally([1, 0], [0.9, 0.1])), [0.5, 0.2, 0.5])
+    assert result["threshold"].tolist() == [0.2, 0.5]
 
 
 def test_flagging_none_has_net_benefit_zero() -> None:
-    found = decide.net_benefit_curve(tallies([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1]), thresholds=AT)
-    for row in rows_of(found, "none"):
+    result = decide.net_benefit_curve(tallies([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1]), thresholds=AT)
+    for row in rows_of(result, "none"):
         assert (row["low"], row["net_benefit"], row["high"], row["flag_rate"], row["how"]) == (0, 0, 0, 0, "known")
 
 
 def test_intervals_may_be_left_out() -> None:
-    found = decide.net_benefit_curve(tallies([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1]), thresholds=AT, level=None)
-    assert {(row["low"], row["high"], row["level"], row["how"]) for row in found.rows()} == {(None,) * 4}
-    assert found.data["level"] is None
+    result = decide.net_benefit_curve(tallies([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1]), thresholds=AT, level=None)
+    assert {(row["low"], row["high"], row["level"], row["how"]) for row in result.rows()} == {(None,) * 4}
+    assert result.data["level"] is None
 
 
 def test_undefined_numbers_have_reasons() -> None:
-    found = decide.net_benefit_curve(
+    result = decide.net_benefit_curve(
         tallies([1, 0, 0, 0], [0.9, 0.6, 0.4, 0.1], site=["n", "n", "s", "s"]), thresholds=[0, 0.5]
     )
-    told = [(row["group"], row["threshold"], row["why"]) for row in rows_of(found, "model")]
+    output = [(row["group"], row["threshold"], row["why"]) for row in rows_of(result, "model")]
     spared, standard = (
         "at a threshold of 0 there is no net reduction",
         "there are no positives, so the net benefit is not standardized",
     )
-    assert told == [
+    assert output == [
         (None, 0, spared),
         (None, 0.5, None),
         ({"site": "n"}, 0, spared),
@@ -296,7 +298,7 @@ def test_undefined_numbers_have_reasons() -> None:
         ({"site": "s"}, 0, f"{standard}; {spared}"),
         ({"site": "s"}, 0.5, standard),
     ]
-    south = rows_of(found, "model")[-1]
+    south = rows_of(result, "model")[-1]
     assert (south["standardized"], south["net_benefit"]) == (None, 0)
 
 
@@ -307,24 +309,24 @@ def test_models_and_groups_have_curves_of_their_own_and_fit_the_schema() -> None
         score=["a", "b"],
         group="g",
     )
-    found = decide.net_benefit_curve(both, thresholds=[0.3, 0.5])
-    assert len(found) == 2 * 3 * 3 * 2
-    told = {(each["model"], str(each["group"])): each["ranges"] for each in found.data["useful"]}
-    assert told["a", "None"] == [[0.3, 0.3]]
-    assert told["b", "None"] == []
-    assert told["a", "{'g': 'y'}"] == [[0.3, 0.3]]
-    read_results(found.to_json())
+    result = decide.net_benefit_curve(both, thresholds=[0.3, 0.5])
+    assert len(result) == 2 * 3 * 3 * 2
+    output = {(each["model"], str(each["group"])): each["ranges"] for each in result.data["useful"]}
+    assert output["a", "None"] == [[0.3, 0.3]]
+    assert output["b", "None"] == []
+    assert output["a", "{'g': 'y'}"] == [[0.3, 0.3]]
+    read_results(result.to_json())
 
 
 def test_useful_ranges_may_be_disjoint() -> None:
     truth = [1] * 10 + [0] * 10
     score = [0.9] * 5 + [0.2] * 5 + [0.3] * 6 + [0.1] * 4
-    found = decide.net_benefit_curve(tallies(truth, score), thresholds=[0.1, 0.2, 0.3, 0.5, 0.9, 0.95])
-    assert found.data["useful"] == [{"model": None, "group": None, "ranges": [[0.2, 0.2], [0.5, 0.9]]}]
+    result = decide.net_benefit_curve(tallies(truth, score), thresholds=[0.1, 0.2, 0.3, 0.5, 0.9, 0.95])
+    assert result.data["useful"] == [{"model": None, "group": None, "ranges": [[0.2, 0.2], [0.5, 0.9]]}]
 
 
 @pytest.mark.parametrize(
-    ("given_", "error", "told"),
+    ("given_", "error", "message"),
     [
         ([0.5, 1.0], OptionError, "1 of 2 thresholds, first 1, are neither 0 nor a number from 1e-12 to 1 - 1e-12"),
         ([-0.1], OptionError, "1 of 1 thresholds, first -0.1"),
@@ -334,12 +336,12 @@ def test_useful_ranges_may_be_disjoint() -> None:
         (["a"], NotNumericError, "expected numbers"),
     ],
 )
-def test_bad_thresholds(given_: Any, error: type[Exception], told: str) -> None:  # noqa: ANN401
+def test_bad_thresholds(given_: Any, error: type[Exception], message: str) -> None:  # noqa: ANN401
     for work in (
         lambda: decide.net_benefit_curve(tallies([1, 0], [0.9, 0.1]), thresholds=given_),
         lambda: decide.net_benefits(curve(tally([1, 0], [0.9, 0.1])), given_),
     ):
-        with pytest.raises(error, match=told):
+        with pytest.raises(error, match=message):
             work()
 
 
@@ -364,8 +366,13 @@ def test_bad_options() -> None:
 def test_a_group_without_rows_is_undefined() -> None:
     some = tally([1, 0], [0.9, 0.1])
     both = Tallies({"risk": {("n",): some, ("s",): Tally.sum([])}}, attributes=("site",))
-    found = rows_of(decide.net_benefit_curve(both, thresholds=[0.5]), "model")[-1]
-    assert (found["net_benefit"], found["low"], found["high"], found["why"]) == (None, None, None, "there are no rows")
+    result = rows_of(decide.net_benefit_curve(both, thresholds=[0.5]), "model")[-1]
+    assert (result["net_benefit"], result["low"], result["high"], result["why"]) == (
+        None,
+        None,
+        None,
+        "there are no rows",
+    )
 
 
 def test_net_reduction_has_the_interval_of_the_measure() -> None:

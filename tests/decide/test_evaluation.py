@@ -77,17 +77,17 @@ def people(draw: st.DrawFn) -> dict[str, Any]:
 
 
 def tallied(columns: dict[str, Any], **more: Any) -> Tallies:  # noqa: ANN401  (options of reading)
-    asked = {"truth": "sick", "score": "risk", "group": ["sex", "site"]} | more
-    return read.tallies({name: np.array(column) for name, column in columns.items()}, **asked)
+    query = {"truth": "sick", "score": "risk", "group": ["sex", "site"]} | more
+    return read.tallies({name: np.array(column) for name, column in columns.items()}, **query)
 
 
 @given(people(), policies(), st.booleans())
 def test_tables_equal_decisions_row_by_row(columns: dict[str, Any], policy: Policy, weighted: bool) -> None:  # noqa: FBT001
-    found = decide.decision_tables(tallied(columns, **({"weight": "weight"} if weighted else {})), policy)
+    result = decide.decision_tables(tallied(columns, **({"weight": "weight"} if weighted else {})), policy)
     weight = np.array(columns["weight"]) if weighted else np.ones(len(columns["sick"]))
     rows = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
     done = [policy.action(row["risk"], [row[name] for name in policy.attributes]) for row in rows]
-    for group, tables in found.items():
+    for group, tables in result.items():
         here = np.array([group in (None, (row["sex"], row["site"])) for row in rows])
         assert set(tables) == set(policy.actions)
         for action, table in tables.items():
@@ -100,7 +100,7 @@ def test_tables_equal_decisions_row_by_row(columns: dict[str, Any], policy: Poli
         assert sum(table.rows.flagged for table in tables.values()) == here.sum()
 
 
-def drawn(rows: int) -> tuple[dict[str, Array], Tallies]:
+def simulate(rows: int) -> tuple[dict[str, Array], Tallies]:
     rng = np.random.default_rng(3)
     risk = rng.integers(0, 101, rows) / 100
     columns = {
@@ -113,14 +113,14 @@ def drawn(rows: int) -> tuple[dict[str, Array], Tallies]:
 
 
 def test_expected_counts_equal_mean_randomized_decisions() -> None:
-    columns, tallies = drawn(100_000)
-    found = decide.decision_tables(tallies, BY_SEX)
+    columns, tallies = simulate(100_000)
+    result = decide.decision_tables(tallies, BY_SEX)
     lot = random_numbers(BY_SEX.key, [str(each) for each in range(100_000)])
     low, high = (columns["risk"] >= at for at in (0.3, 0.6))
     flag = np.where(columns["sex"] == "f", columns["risk"] >= 0.4, np.where(lot < HALF.edges[0], low, high))
     for at in range(300):
         assert BY_SEX.action(columns["risk"][at], [columns["sex"][at]], id=at) == ("flag" if flag[at] else "pass")
-    for group, tables in found.items():
+    for group, tables in result.items():
         here = np.ones(100_000, bool)
         for name, value in zip(("sex", "site"), group or (), strict=False):
             here &= columns[name] == value
@@ -133,7 +133,7 @@ def test_expected_counts_equal_mean_randomized_decisions() -> None:
 
 
 def test_unknown_groups_are_listed() -> None:
-    _, tallies = drawn(60)
+    _, tallies = simulate(60)
     only = Policy(
         by_group={("f", "1"): Cut((0.5,)), ("m", 2.0): Cut((0.5,))}, otherwise="refuse", attributes=("sex", "site")
     )
@@ -144,7 +144,7 @@ def test_unknown_groups_are_listed() -> None:
 
 
 def test_missing_attributes_are_errors() -> None:
-    columns, _ = drawn(60)
+    columns, _ = simulate(60)
     with pytest.raises(
         OptionError, match=r"by sex are needed, and the rows were read without groups; .* group='sex'\."
     ):
@@ -154,13 +154,13 @@ def test_missing_attributes_are_errors() -> None:
 
 
 def test_a_rule_is_no_policy() -> None:
-    _, tallies = drawn(60)
+    _, tallies = simulate(60)
     with pytest.raises(OptionError, match="function is not a Policy"):
         decide.evaluate_policy(tallies, decide.youden)  # type: ignore[arg-type]
 
 
 def test_a_model_is_named_where_there_are_several() -> None:
-    columns, _ = drawn(60)
+    columns, _ = simulate(60)
     both = tallied(columns | {"old": columns["risk"] / 2}, score=["risk", "old"])
     with pytest.raises(OptionError, match="several models"):
         decide.decision_tables(both, alike(Cut((0.5,))))
@@ -175,25 +175,25 @@ def test_a_model_is_named_where_there_are_several() -> None:
 
 
 def test_thresholds_are_listed_where_rows_share_them() -> None:
-    _, tallies = drawn(300)
-    found = decide.evaluate_policy(tallies, BY_SEX, measures=["sensitivity"])
-    read_results(found.to_json())
-    told = [row for row in found.rows() if row["measure"] == "threshold"]
-    assert not any(row["group"] is None for row in told)
-    assert {(row["group"]["sex"], row["value"], row["chance"]) for row in told} == {
+    _, tallies = simulate(300)
+    result = decide.evaluate_policy(tallies, BY_SEX, measures=["sensitivity"])
+    read_results(result.to_json())
+    output = [row for row in result.rows() if row["measure"] == "threshold"]
+    assert not any(row["group"] is None for row in output)
+    assert {(row["group"]["sex"], row["value"], row["chance"]) for row in output} == {
         ("f", 0.4, None),
         ("m", 0.3, 0.25),
         ("m", 0.6, 0.75),
     }
-    assert found.data["policies"]["risk"]["attributes"] == ["sex"]
-    [row] = [row for row in found.rows() if row["measure"] == "sensitivity" and row["group"] is None]
+    assert result.data["policies"]["risk"]["attributes"] == ["sex"]
+    [row] = [row for row in result.rows() if row["measure"] == "sensitivity" and row["group"] is None]
     table = decide.decision_tables(tallies, BY_SEX)[None]["flag"]
     judged = infer.estimate("sensitivity", table)
     assert (row["value"], row["low"], row["high"]) == (judged.value, judged.low, judged.high)
 
 
 def test_reversal_swaps_the_table() -> None:
-    _, tallies = drawn(300)
+    _, tallies = simulate(300)
     usual, turned = (
         {
             row["measure"]: row["value"]
@@ -207,15 +207,15 @@ def test_reversal_swaps_the_table() -> None:
 
 
 def test_flagging_at_both_ends_and_what_is_referred_elsewhere() -> None:
-    _, tallies = drawn(300)
+    _, tallies = simulate(300)
     ends = Policy(
         by_group={("f",): Cut((0.2, 0.8), ("flag", "pass", "flag"))},
         otherwise="refer",
         attributes=("sex",),
         settings={"refer": 0.25, "costs": Costs(fp=1, fn=4)},
     )
-    found = decide.evaluate_policy(tallies, ends)
-    everybody = {row["measure"]: row["value"] for row in found.rows() if row["group"] is None}
+    result = decide.evaluate_policy(tallies, ends)
+    everybody = {row["measure"]: row["value"] for row in result.rows() if row["group"] is None}
     women = tallies.models["risk"]
     total = sum(tally.total for group, tally in women.items() if group[0] == "f")
     assert everybody["coverage"] == pytest.approx(total / 300)
@@ -226,45 +226,45 @@ def test_flagging_at_both_ends_and_what_is_referred_elsewhere() -> None:
 
 
 def test_randomized_bands_have_expected_counts() -> None:
-    _, tallies = drawn(300)
+    _, tallies = simulate(300)
     bands = RandomizedCut((Cut((0.5,), ("low", "high")), Cut((0.2, 0.8), ("low", "middle", "high"))), (0.5, 0.5))
-    found = [row for row in decide.evaluate_policy(tallies, alike(bands)).rows() if row["group"] is None]
-    shares = {row["action"]: row["value"] for row in found if row["measure"] == "share"}
+    result = [row for row in decide.evaluate_policy(tallies, alike(bands)).rows() if row["group"] is None]
+    shares = {row["action"]: row["value"] for row in result if row["measure"] == "share"}
     assert sum(shares.values()) == pytest.approx(1)
     high = np.mean([decide.decision_tables(tallies, alike(cut))[None]["high"].flagged for cut in bands.cuts])
     assert shares["high"] == pytest.approx(high / 300)
 
 
 def test_the_same_rows_are_recognized() -> None:
-    columns, tallies = drawn(300)
+    columns, tallies = simulate(300)
     by_sex = tallied(columns, group="sex")
     for digest in (tallies.pooled("risk").digest, tallies.digest, by_sex.digest):
         policy = Policy(by_group=BY_SEX.by_group, otherwise="refuse", attributes=("sex",), chosen_on=digest)
-        found = decide.evaluate_policy(tallies, policy, interval=None)
-        assert found.data["same"] == ["risk"]
-        assert any("chosen on these rows" in note for note in found.data["notes"])
+        result = decide.evaluate_policy(tallies, policy, interval=None)
+        assert result.data["same"] == ["risk"]
+        assert any("chosen on these rows" in note for note in result.data["notes"])
         carried = shift.reweigh(tallies, to=0.1)
         assert decide.evaluate_policy(carried, policy, interval=None).data["same"] == ["risk"]
         turned = tallied(columns, group=["site", "sex"])
         assert decide.evaluate_policy(turned, policy, interval=None).data["same"] == ["risk"] * (
             digest != tallies.digest
         )
-    assert decide.evaluate_policy(drawn(299)[1], policy, interval=None).data["same"] == []
+    assert decide.evaluate_policy(simulate(299)[1], policy, interval=None).data["same"] == []
 
 
 def test_the_same_rows_are_recognized_after_a_calibrator() -> None:
-    _, tallies = drawn(300)
+    _, tallies = simulate(300)
     fitted = calibrate.logistic(tallies.pooled("risk"))
     policy = decide.choose_policy(tallies, decide.youden, calibrator=fitted)
-    found = decide.evaluate_policy(tallies, policy, measures=["youden"], interval=None)
+    result = decide.evaluate_policy(tallies, policy, measures=["youden"], interval=None)
     best = decide.youden(Curve(tallies.pooled("risk")))
-    assert found.rows()[-1] == decide.evaluate_policy(tallies, best, measures=["youden"], interval=None).rows()[-1]
-    assert found.data["same"] == ["risk"]
-    assert found.data["policies"]["risk"]["map"] == fitted.method
+    assert result.rows()[-1] == decide.evaluate_policy(tallies, best, measures=["youden"], interval=None).rows()[-1]
+    assert result.data["same"] == ["risk"]
+    assert result.data["policies"]["risk"]["map"] == fitted.method
 
 
 def test_weights_and_another_prevalence_mix_like_masses() -> None:
-    columns, _ = drawn(400)
+    columns, _ = simulate(400)
     weighted = tallied(columns | {"w": np.linspace(0.5, 2, 400)}, weight="w")
     there = shift.reweigh(weighted, to=0.02)
     table = decide.decision_tables(there, BY_SEX)[None]["flag"]

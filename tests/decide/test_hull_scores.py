@@ -50,18 +50,18 @@ def test_the_pools_of_one_score_rank_as_its_hull(drawn: Rows) -> None:
 def test_nested_classifiers_rank_through_all_vertices(drawn: Rows, data: st.DataObject) -> None:
     # Whatever is compared with more and more thresholds flags more and more.
     flags = {str(cut): drawn.score >= cut for cut in data.draw(st.sets(few, min_size=1))}
-    found = decide.roc_convex_hull({name: table(drawn.truth, each) for name, each in flags.items()})
-    score = decide.rank_by_hull(found, flags)
+    result = decide.roc_convex_hull({name: table(drawn.truth, each) for name, each in flags.items()})
+    score = decide.rank_by_hull(result, flags)
     through = points(curve(tally(drawn.truth, score, positive=True)))
-    assert through == [pytest.approx((each.fpr, each.tpr)) for each in found.vertices]
+    assert through == [pytest.approx((each.fpr, each.tpr)) for each in result.vertices]
 
 
 @given(scored, st.data())
 def test_ranks_of_other_classifiers_lose_no_true_positive(drawn: Rows, data: st.DataObject) -> None:
     flags = {name: data.draw(like(drawn, st.sampled_from([False, True]))) for name in "abc"}
-    found = decide.roc_convex_hull({name: table(drawn.truth, each) for name, each in flags.items()}, reverse=True)
-    score = decide.rank_by_hull(found, flags)
-    inner = found.vertices[1:-1]
+    result = decide.roc_convex_hull({name: table(drawn.truth, each) for name, each in flags.items()}, reverse=True)
+    score = decide.rank_by_hull(result, flags)
+    inner = result.vertices[1:-1]
     reached = curve(tally(drawn.truth, score, positive=True))
     for rank, vertex in zip(range(len(inner), 0, -1), inner, strict=True):
         at = reached.at(float(rank))
@@ -107,20 +107,24 @@ def test_several_scores_and_a_reversed_one() -> None:
 
 
 def test_rows_that_do_not_fit_are_refused() -> None:
-    found = decide.roc_convex_hull({"a": Counts(tp=5, fn=1, fp=0, tn=4), "b": Counts(tp=6, fn=0, fp=1, tn=3)})
+    result = decide.roc_convex_hull({"a": Counts(tp=5, fn=1, fp=0, tn=4), "b": Counts(tp=6, fn=0, fp=1, tn=3)})
     cases: list[tuple[Callable[[], object], type[Exception], str]] = [
-        (lambda: decide.rank_by_hull(found, {"a": [1, 0]}), UnknownNameError, "there is no classifier 'b'"),
-        (lambda: decide.rank_by_hull(found, {"a": [1, 0], "b": [1]}), ShapeError, "different lengths"),
-        (lambda: decide.rank_by_hull(found, {"a": [[1, 0]], "b": [1]}), ShapeError, r"a has shape \(1, 2\)"),
-        (lambda: decide.rank_by_hull(found, {"a": [1, np.nan], "b": [1, 0]}), MissingValuesError, "1 of 2 values of a"),
+        (lambda: decide.rank_by_hull(result, {"a": [1, 0]}), UnknownNameError, "there is no classifier 'b'"),
+        (lambda: decide.rank_by_hull(result, {"a": [1, 0], "b": [1]}), ShapeError, "different lengths"),
+        (lambda: decide.rank_by_hull(result, {"a": [[1, 0]], "b": [1]}), ShapeError, r"a has shape \(1, 2\)"),
         (
-            lambda: decide.rank_by_hull(found, {"a": [1, 0.3], "b": [1, 0]}),
+            lambda: decide.rank_by_hull(result, {"a": [1, np.nan], "b": [1, 0]}),
+            MissingValuesError,
+            "1 of 2 values of a",
+        ),
+        (
+            lambda: decide.rank_by_hull(result, {"a": [1, 0.3], "b": [1, 0]}),
             OptionError,
             "1 of 2 values of a, which only labels, are neither 0 nor 1",
         ),
     ]
-    for work, error, told in cases:
-        with pytest.raises(error, match=told):
+    for work, error, output in cases:
+        with pytest.raises(error, match=output):
             work()
 
 
@@ -130,35 +134,35 @@ def test_rows_that_do_not_fit_are_refused() -> None:
 @given(scored, st.sampled_from([0.0, 0.3, 1.0, 2.5, inf]))
 def test_slopes_fall_add_up_and_bracket_the_tangent(drawn: Rows, slope: float) -> None:
     c = curve(tally(drawn.truth, drawn.score, positive=True))
-    found = decide.hull_likelihood_ratios(c)
-    assert (np.diff(found["ratio"][np.isfinite(found["ratio"])]) < 0).all()
-    assert np.isinf(found["ratio"]).sum() <= 1
-    finite = np.where(np.isfinite(found["ratio"]), found["ratio"], 0.0)
+    result = decide.hull_likelihood_ratios(c)
+    assert (np.diff(result["ratio"][np.isfinite(result["ratio"])]) < 0).all()
+    assert np.isinf(result["ratio"]).sum() <= 1
+    finite = np.where(np.isfinite(result["ratio"]), result["ratio"], 0.0)
     # Where there are no negatives, positives come at no price.
     gained = np.where(
-        found["negatives"] > 0, finite * found["negatives"] / c.negatives, found["positives"] / c.positives
+        result["negatives"] > 0, finite * result["negatives"] / c.negatives, result["positives"] / c.positives
     )
     np.testing.assert_allclose(np.cumsum(gained), measure.sensitivity(c.hull().counts)[1:])
     at = np.searchsorted(-c.hull().threshold, -c.tangent(slope))
-    edges = np.concatenate([[inf], found["ratio"], [0.0]])
+    edges = np.concatenate([[inf], result["ratio"], [0.0]])
     assert edges[at + 1] <= slope
     assert slope < edges[at] or at == 0
-    assert (found["lower"] <= found["upper"]).all()
-    assert set(found["upper"]) | set(found["lower"]) <= set(c.tally.score)
-    assert (found["upper"][1:] < found["lower"][:-1]).all()
-    seen = c.at(found["lower"]).flagged
-    np.testing.assert_allclose(np.cumsum(found["positives"] + found["negatives"]), seen)
+    assert (result["lower"] <= result["upper"]).all()
+    assert set(result["upper"]) | set(result["lower"]) <= set(c.tally.score)
+    assert (result["upper"][1:] < result["lower"][:-1]).all()
+    observed = c.at(result["lower"]).flagged
+    np.testing.assert_allclose(np.cumsum(result["positives"] + result["negatives"]), observed)
 
 
 @given(scored, st.floats(0.01, 0.99))
 def test_posteriors_are_the_shares_of_pools_at_any_prevalence(drawn: Rows, prevalence: float) -> None:
     c = curve(tally(drawn.truth, drawn.score, positive=True))
-    found = decide.hull_likelihood_ratios(c)
-    np.testing.assert_allclose(found["posterior"], found["positives"] / (found["positives"] + found["negatives"]))
-    odds = found["ratio"] * prevalence / (1 - prevalence)
+    result = decide.hull_likelihood_ratios(c)
+    np.testing.assert_allclose(result["posterior"], result["positives"] / (result["positives"] + result["negatives"]))
+    odds = result["ratio"] * prevalence / (1 - prevalence)
     wanted = np.divide(odds, 1 + odds, out=np.ones_like(odds), where=np.isfinite(odds))
     np.testing.assert_allclose(decide.hull_likelihood_ratios(c, prevalence=prevalence)["posterior"], wanted)
-    assert ((found["low"] <= found["ratio"]) & (found["ratio"] <= found["high"])).all()
+    assert ((result["low"] <= result["ratio"]) & (result["ratio"] <= result["high"])).all()
 
 
 def grid(model: Population, thresholds: Array) -> Curve:
@@ -170,9 +174,9 @@ def grid(model: Population, thresholds: Array) -> Curve:
 
 def test_slopes_of_a_population_are_its_likelihood_ratio() -> None:
     cuts = np.linspace(1, 0, 101)
-    found = decide.hull_likelihood_ratios(grid(population.linear(), cuts))
+    result = decide.hull_likelihood_ratios(grid(population.linear(), cuts))
     middle = (cuts[1:] + cuts[:-1]) / 2
-    np.testing.assert_allclose(found["ratio"], population.linear().likelihood_ratio(middle))
+    np.testing.assert_allclose(result["ratio"], population.linear().likelihood_ratio(middle))
     # The steps of a normal density are only nearly straight, the more so the narrower they are.
     off = []
     for steps in (101, 1001):
@@ -185,13 +189,13 @@ def test_slopes_of_a_population_are_its_likelihood_ratio() -> None:
 
 def test_bounds_of_a_ratio_by_hand() -> None:
     c = curve(Tally.from_counts(score=[2, 1], rows=[[30, 20], [10, 40]]))
-    found = decide.hull_likelihood_ratios(c)
+    result = decide.hull_likelihood_ratios(c)
     reach = np.exp(1.959963984540054 * np.sqrt(1 / 30 - 1 / 50 + 1 / 10 - 1 / 50))
-    assert (found["low"][0], found["high"][0]) == pytest.approx((3 / reach, 3 * reach))
+    assert (result["low"][0], result["high"][0]) == pytest.approx((3 / reach, 3 * reach))
     weighted = decide.hull_likelihood_ratios(
         curve(Tally(c.tally.score, 7.0 * c.tally.mass, 49.0 * c.tally.mass, c.tally.rows))
     )
-    np.testing.assert_allclose(weighted["low"], found["low"])
+    np.testing.assert_allclose(weighted["low"], result["low"])
     apart = decide.hull_likelihood_ratios(curve(Tally.from_counts(score=[2, 1], rows=[[50, 0], [0, 50]])))
     assert (apart["high"][0], apart["low"][1]) == (inf, 0)
     assert apart["low"][0] > 0
@@ -211,9 +215,9 @@ def test_likelihood_ratio_errors() -> None:
 
 def test_scores_without_mass_are_in_no_pool() -> None:
     gap = curve(Tally.from_counts(score=[3, 2, 1], rows=[[1, 0, 0], [0, 0, 1]]))
-    found = decide.hull_likelihood_ratios(gap)
-    assert found["upper"].tolist() == [3, 1]
-    assert found["lower"].tolist() == [3, 1]
+    result = decide.hull_likelihood_ratios(gap)
+    assert result["upper"].tolist() == [3, 1]
+    assert result["lower"].tolist() == [3, 1]
 
 
 @given(scored)

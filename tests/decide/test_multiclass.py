@@ -42,48 +42,48 @@ def matrices(width: int = 3) -> st.SearchStrategy[CostMatrix]:
 
 @given(posteriors(), matrices())
 def test_nothing_is_cheaper_on_any_row(p: Array, costs: CostMatrix) -> None:
-    found = decide.least_cost(p, costs)
+    result = decide.least_cost(p, costs)
     for other in range(3):
-        assert (found.cost <= p @ costs.cost[:, other] + 1e-9).all()
+        assert (result.cost <= p @ costs.cost[:, other] + 1e-9).all()
     likeliest = p.argmax(axis=1)
-    assert (found.cost <= (p @ costs.cost)[np.arange(len(p)), likeliest] + 1e-9).all()
-    np.testing.assert_allclose(found.cost, (p @ costs.cost)[np.arange(len(p)), found.codes])
+    assert (result.cost <= (p @ costs.cost)[np.arange(len(p)), likeliest] + 1e-9).all()
+    np.testing.assert_allclose(result.cost, (p @ costs.cost)[np.arange(len(p)), result.codes])
 
 
 @given(posteriors(width=4))
 def test_equal_costs_give_the_most_probable_class(p: Array) -> None:
-    found = decide.least_cost(p, CostMatrix(1 - np.eye(4), "abcd"))
+    result = decide.least_cost(p, CostMatrix(1 - np.eye(4), "abcd"))
     # Equal shares come from equal whole numbers, so they are equal to the last bit.
-    assert found.codes.tolist() == p.argmax(axis=1).tolist()
-    np.testing.assert_allclose(found.cost, 1 - p.max(axis=1), atol=1e-12)
+    assert result.codes.tolist() == p.argmax(axis=1).tolist()
+    np.testing.assert_allclose(result.cost, 1 - p.max(axis=1), atol=1e-12)
 
 
 @given(st.lists(st.integers(0, 64), min_size=1), st.integers(1, 9), st.integers(1, 9))
 def test_with_two_classes_it_is_a_threshold(parts: list[int], alarm: int, miss: int) -> None:
     p = np.array(parts) / 64
     costs = CostMatrix([[0, miss], [alarm, 0]], ["sick", "well"])
-    found = decide.least_cost(np.column_stack([p, 1 - p]), costs)
+    result = decide.least_cost(np.column_stack([p, 1 - p]), costs)
     # With the positive class first, it wins at the threshold itself, as everywhere else.
     wanted = np.array(parts) * (alarm + miss) >= 64 * alarm
-    assert (found.codes == 0).tolist() == wanted.tolist()
+    assert (result.codes == 0).tolist() == wanted.tolist()
 
 
 @given(posteriors(), matrices(), st.integers(0, 5))
 def test_referred_rows_would_cost_more_to_decide(p: Array, costs: CostMatrix, refer: int) -> None:
-    plain, found = decide.least_cost(p, costs), decide.least_cost(p, costs, refer=refer)
-    assert (found.cost <= plain.cost).all()
-    np.testing.assert_array_equal(found.codes[~found.is_referred], plain.codes[~found.is_referred])
-    assert (plain.cost[found.is_referred] > refer).all()
-    assert (plain.cost[~found.is_referred] <= refer + 1e-9).all()
-    assert found.to_labels() == ["refer" if code < 0 else costs.labels[code] for code in found.codes]
+    plain, result = decide.least_cost(p, costs), decide.least_cost(p, costs, refer=refer)
+    assert (result.cost <= plain.cost).all()
+    np.testing.assert_array_equal(result.codes[~result.is_referred], plain.codes[~result.is_referred])
+    assert (plain.cost[result.is_referred] > refer).all()
+    assert (plain.cost[~result.is_referred] <= refer + 1e-9).all()
+    assert result.to_labels() == ["refer" if code < 0 else costs.labels[code] for code in result.codes]
 
 
 @given(posteriors(), matrices(), st.permutations([0, 1, 2]))
 def test_labels_say_which_column_is_which(p: Array, costs: CostMatrix, order: list[int]) -> None:
     named = [costs.labels[at] for at in order]
-    found = decide.least_cost(p[:, order], costs, labels=named)
-    np.testing.assert_allclose(found.cost, decide.least_cost(p, costs).cost)
-    assert (p @ costs.cost)[np.arange(len(p)), found.codes] == pytest.approx(found.cost)
+    result = decide.least_cost(p[:, order], costs, labels=named)
+    np.testing.assert_allclose(result.cost, decide.least_cost(p, costs).cost)
+    assert (p @ costs.cost)[np.arange(len(p)), result.codes] == pytest.approx(result.cost)
 
 
 def test_ties_go_to_the_first_class_of_the_costs() -> None:
@@ -105,51 +105,51 @@ def people(weight: Array | None = None, count: Array | None = None) -> Multiclas
 
 def test_realised_costs_beside_those_of_the_likeliest_class() -> None:
     rows = people()
-    found = decide.least_cost(rows, TRIAGE)
-    assert found.to_labels() == ["ward", "home", "theatre", "ward"]
-    assert found.confusion(rows).mass.tolist() == [[1, 0, 0], [0, 1, 0], [0, 1, 1]]
-    best, likeliest = found.results(rows).rows()
+    result = decide.least_cost(rows, TRIAGE)
+    assert result.to_labels() == ["ward", "home", "theatre", "ward"]
+    assert result.confusion(rows).mass.tolist() == [[1, 0, 0], [0, 1, 0], [0, 1, 1]]
+    best, likeliest = result.results(rows).rows()
     assert best["realised"] == pytest.approx((3 + 0 + 0 + 0) / 4)
     assert likeliest["realised"] == pytest.approx((9 + 0 + 0 + 2) / 4)
-    assert best["expected"] == pytest.approx(found.cost.mean())
+    assert best["expected"] == pytest.approx(result.cost.mean())
     assert likeliest["expected"] == pytest.approx((1.5 + 0.2 + 0.6 + 0.7 + 2.25) / 4)
-    assert repr(found) == f"Decisions(4 rows; expected cost {found.cost.mean():.6g} per row)"
+    assert repr(result) == f"Decisions(4 rows; expected cost {result.cost.mean():.6g} per row)"
 
 
 def test_referred_rows_cost_what_referring_costs_and_are_in_no_cell() -> None:
     rows = people(weight=np.array([2.0, 1.0, 1.0, 1.0]))
-    found = decide.least_cost(rows, TRIAGE, refer=0.5)
-    assert found.to_labels() == ["refer", "home", "refer", "refer"]
-    table = found.confusion(rows)
+    result = decide.least_cost(rows, TRIAGE, refer=0.5)
+    assert result.to_labels() == ["refer", "home", "refer", "refer"]
+    table = result.confusion(rows)
     assert table.total == 1
-    best, likeliest = found.results(rows).rows()
+    best, likeliest = result.results(rows).rows()
     assert best["referred"] == pytest.approx(0.8)
     assert best["realised"] == pytest.approx(0.5 * 4 / 5)
     assert likeliest["realised"] == pytest.approx((2 * 9 + 0 + 0 + 2) / 5)
-    assert repr(found).startswith("Decisions(4 rows, 3 of them referred")
+    assert repr(result).startswith("Decisions(4 rows, 3 of them referred")
 
 
 def test_counts_of_rows_are_repetition() -> None:
     times = np.array([3, 1, 2, 1])
     rows = people(count=times)
-    found = decide.least_cost(rows, TRIAGE)
+    result = decide.least_cost(rows, TRIAGE)
     repeated = class_scores(
         np.repeat(["theatre", "home", "theatre", "ward"], times),
         np.repeat(rows.score, times, axis=0),
         labels=["home", "ward", "theatre"],
     )
     again = decide.least_cost(repeated, TRIAGE)
-    assert found.confusion(rows).mass.tolist() == again.confusion(repeated).mass.tolist()
-    for one, other in zip(found.results(rows).rows(), again.results(repeated).rows(), strict=True):
+    assert result.confusion(rows).mass.tolist() == again.confusion(repeated).mass.tolist()
+    for one, other in zip(result.results(rows).rows(), again.results(repeated).rows(), strict=True):
         assert one == pytest.approx(other)
 
 
 def test_costs_may_have_more_classes_than_occur() -> None:
     two = class_scores(["ward", "home"], [[0.5, 0.5], [0.2, 0.8]], labels=["ward", "home"])
-    found = decide.least_cost(two, TRIAGE)
-    assert found.labels == ("home", "ward", "theatre")
-    assert found.to_labels() == ["ward", "home"]
-    assert found.confusion(two).mass.sum() == 2
+    result = decide.least_cost(two, TRIAGE)
+    assert result.labels == ("home", "ward", "theatre")
+    assert result.to_labels() == ["ward", "home"]
+    assert result.confusion(two).mass.sum() == 2
 
 
 def test_posteriors_are_adjusted_before_deciding() -> None:
@@ -170,21 +170,21 @@ def test_realised_costs_approach_expected_ones_where_posteriors_are_right() -> N
     assert best["realised"] < likeliest["realised"]
 
 
-def drawn(rows: int, *, sharper: float = 1.0, weight: bool = False) -> MulticlassRows:
+def simulate(rows: int, *, sharper: float = 1.0, weight: bool = False) -> MulticlassRows:
     """Rows whose posteriors are right, unless they are made sharper than that."""
     rng = np.random.default_rng(1)
     p = rng.dirichlet([2.0, 1.0, 1.0], rows)
     truth = np.minimum((p.cumsum(axis=1) < rng.random((rows, 1))).sum(axis=1), 2)
-    told = p**sharper / (p**sharper).sum(axis=1, keepdims=True)
-    return MulticlassRows(truth, told, TRIAGE.labels, weight=rng.uniform(0.5, 2, rows) if weight else None)
+    output = p**sharper / (p**sharper).sum(axis=1, keepdims=True)
+    return MulticlassRows(truth, output, TRIAGE.labels, weight=rng.uniform(0.5, 2, rows) if weight else None)
 
 
 def test_where_every_row_is_decided_the_interval_is_that_of_the_table() -> None:
-    rows = drawn(200)
-    found = decide.least_cost(rows, TRIAGE)
-    best, likeliest = found.results(rows, level=0.9).rows()
+    rows = simulate(200)
+    result = decide.least_cost(rows, TRIAGE)
+    best, likeliest = result.results(rows, level=0.9).rows()
     measured = partial(measure.multiclass.expected_cost, costs=TRIAGE)
-    for row, table in ((best, found.confusion(rows)), (likeliest, rows.confusion())):
+    for row, table in ((best, result.confusion(rows)), (likeliest, rows.confusion())):
         wanted = infer.estimate(measured, table, level=0.9)
         assert (row["realised"], row["low"], row["high"]) == pytest.approx((wanted.value, wanted.low, wanted.high))
         assert (row["level"], row["how"]) == (0.9, wanted.how)
@@ -196,10 +196,10 @@ def test_with_referrals_the_interval_is_about_that_of_a_mean_over_rows(
     weight: bool,  # noqa: FBT001  (a case)
     shares: list[float] | None,
 ) -> None:
-    rows = drawn(5000, weight=weight)
-    found = decide.least_cost(rows, TRIAGE, refer=0.5)
-    best = found.results(rows, shares=shares).rows()[0]
-    cost = np.where(found.is_referred, 0.5, TRIAGE.cost[rows.truth, found.codes])
+    rows = simulate(5000, weight=weight)
+    result = decide.least_cost(rows, TRIAGE, refer=0.5)
+    best = result.results(rows, shares=shares).rows()[0]
+    cost = np.where(result.is_referred, 0.5, TRIAGE.cost[rows.truth, result.codes])
     mass = np.ones(5000) if rows.weight is None else rows.weight
     own = np.array([np.average(cost[rows.truth == at], weights=mass[rows.truth == at]) for at in range(3)])
     to = np.bincount(rows.truth, weights=mass) / mass.sum() if shares is None else np.array(shares)
@@ -212,11 +212,11 @@ def test_with_referrals_the_interval_is_about_that_of_a_mean_over_rows(
 
 
 def test_at_other_shares_the_table_of_decisions_is_reweighed() -> None:
-    rows, shares = drawn(300), {"theatre": 0.5, "home": 0.2, "ward": 0.3}
-    found = decide.least_cost(rows, TRIAGE)
-    there = found.confusion(rows, shares=shares)
+    rows, shares = simulate(300), {"theatre": 0.5, "home": 0.2, "ward": 0.3}
+    result = decide.least_cost(rows, TRIAGE)
+    there = result.confusion(rows, shares=shares)
     assert there.reweighed
-    np.testing.assert_allclose(there.mass, shift.reweigh(found.confusion(rows), to=shares).mass)
+    np.testing.assert_allclose(there.mass, shift.reweigh(result.confusion(rows), to=shares).mass)
     some = decide.least_cost(rows, TRIAGE, refer=0.5)
     # What is referred belongs to its class, too.
     mass = some.confusion(rows, shares=shares).truth + some.referred_mass(rows, shares=shares)
@@ -226,35 +226,35 @@ def test_at_other_shares_the_table_of_decisions_is_reweighed() -> None:
 
 @pytest.mark.parametrize("refer", [None, 0.5])
 def test_shares_that_the_rows_have_change_no_cost(refer: float | None) -> None:
-    rows = drawn(300, weight=True)
-    found = decide.least_cost(rows, TRIAGE, refer=refer)
-    here, there = found.results(rows).rows(), found.results(rows, shares=rows.support / rows.total).rows()
+    rows = simulate(300, weight=True)
+    result = decide.least_cost(rows, TRIAGE, refer=refer)
+    here, there = result.results(rows).rows(), result.results(rows, shares=rows.support / rows.total).rows()
     for one, other in zip(here, there, strict=True):
         for name in ("expected", "realised", "referred"):
             assert one[name] == pytest.approx(other[name])
 
 
 def test_wrong_posteriors_are_noted() -> None:
-    for sharper, told in ((1.0, 0), (4.0, 1)):
-        rows = drawn(2000, sharper=sharper)
+    for sharper, output in ((1.0, 0), (4.0, 1)):
+        rows = simulate(2000, sharper=sharper)
         for refer in (None, 0.5):
             notes = decide.least_cost(rows, TRIAGE, refer=refer).results(rows).data["notes"]
-            assert len(notes) == told
+            assert len(notes) == output
             assert all(note.endswith("they are not calibrated on these rows.") for note in notes)
 
 
 def test_numbers_alone_and_a_class_that_is_called_refer() -> None:
     costs = CostMatrix([[0, 1], [4, 0]], ["refer", "keep"])
     rows = class_scores(["refer", "keep", "keep"], [[0.9, 0.1], [0.2, 0.8], [0.5, 0.5]], labels=["refer", "keep"])
-    found = decide.least_cost(rows, costs, refer=0.3)
-    bare, sure = (found.results(rows, level=level).rows()[0] for level in (None, 0.95))
+    result = decide.least_cost(rows, costs, refer=0.3)
+    bare, sure = (result.results(rows, level=level).rows()[0] for level in (None, 0.95))
     assert bare["realised"] == sure["realised"] == pytest.approx((0.3 + 0 + 0.3) / 3)
     assert [bare[name] for name in ("low", "high", "level", "how")] == [None] * 4
     assert sure["low"] < sure["realised"] < sure["high"]
 
 
 @pytest.mark.parametrize(
-    ("work", "error", "told"),
+    ("work", "error", "message"),
     [
         (lambda: decide.least_cost([[0.5, 0.5]], TRIAGE), ShapeError, r"posteriors have shape \(1, 2\).*3 classes"),
         (lambda: decide.least_cost([0.5, 0.5], TRIAGE), ShapeError, r"shape \(2,\)"),
@@ -287,6 +287,6 @@ def test_numbers_alone_and_a_class_that_is_called_refer() -> None:
         ),
     ],
 )
-def test_errors(work: Callable[[], object], error: type[Exception], told: str) -> None:
-    with pytest.raises(error, match=told):
+def test_errors(work: Callable[[], object], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
         work()

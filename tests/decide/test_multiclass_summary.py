@@ -18,32 +18,32 @@ def rows() -> MulticlassRows:
     return MulticlassRows(truth, p[:, [2, 0, 1]], ("theatre", "home", "ward"))
 
 
-def numbers(rows: MulticlassRows, **asked: object) -> dict[tuple[str, str], float]:
-    found = decide.multiclass_summary(rows, TRIAGE, **asked)  # type: ignore[arg-type]
-    return {(row["rule"], row["measure"]): row["value"] for row in found.rows() if row["class"] is None}
+def numbers(rows: MulticlassRows, **query: object) -> dict[tuple[str, str], float]:
+    result = decide.multiclass_summary(rows, TRIAGE, **query)  # type: ignore[arg-type]
+    return {(row["rule"], row["measure"]): row["value"] for row in result.rows() if row["class"] is None}
 
 
 def test_numbers_are_those_of_the_decisions(rows: MulticlassRows) -> None:
-    found = decide.multiclass_summary(rows, TRIAGE, refer=0.5, level=0.9)
+    result = decide.multiclass_summary(rows, TRIAGE, refer=0.5, level=0.9)
     decisions = decide.least_cost(rows, TRIAGE, refer=0.5)
-    told = read_results(found.to_json())
-    cells = {(row["class"], row["against"]): row["value"] for row in told["rows"] if row["measure"] == "cell"}
+    output = read_results(result.to_json())
+    cells = {(row["class"], row["against"]): row["value"] for row in output["rows"] if row["measure"] == "cell"}
     table = decisions.confusion(rows)
     assert cells == {
         (true, decided): table.mass[at, to]
         for at, true in enumerate(TRIAGE.labels)
         for to, decided in enumerate(TRIAGE.labels)
     }
-    left = {row["class"]: row["value"] for row in told["rows"] if row["measure"] == "referred"}
+    left = {row["class"]: row["value"] for row in output["rows"] if row["measure"] == "referred"}
     assert left == dict(zip(TRIAGE.labels, decisions.referred_mass(rows).tolist(), strict=True))
     for row in decisions.results(rows, level=0.9).rows():
-        (realised,) = (r for r in told["rows"] if (r["rule"], r["measure"]) == (row["rule"], "cost_realised"))
+        (realised,) = (r for r in output["rows"] if (r["rule"], r["measure"]) == (row["rule"], "cost_realised"))
         assert [realised[name] for name in ("value", "low", "high", "level", "how")] == [
             row[name] for name in ("realised", "low", "high", "level", "how")
         ]
-    assert told["data"]["interval"]["level"] == 0.9
-    assert told["data"]["decisions"] == ["home", "ward", "theatre"]
-    assert "same" not in told["data"]
+    assert output["data"]["interval"]["level"] == 0.9
+    assert output["data"]["decisions"] == ["home", "ward", "theatre"]
+    assert "same" not in output["data"]
 
 
 def test_posteriors_are_adjusted_to_stated_shares(rows: MulticlassRows) -> None:
@@ -53,22 +53,22 @@ def test_posteriors_are_adjusted_to_stated_shares(rows: MulticlassRows) -> None:
     there = MulticlassRows(rows.truth, moved, rows.labels)
     by_hand = decide.least_cost(there, TRIAGE, refer=0.5)
     wanted = by_hand.results(there, shares=TO).rows()[0]
-    found = decide.multiclass_summary(rows, TRIAGE, refer=0.5, shares=TO)
+    result = decide.multiclass_summary(rows, TRIAGE, refer=0.5, shares=TO)
     assert numbers(rows, refer=0.5, shares=TO)["least cost", "cost_realised"] == wanted["realised"]
-    cells = [row["value"] for row in found.rows() if row["measure"] == "cell"]
+    cells = [row["value"] for row in result.rows() if row["measure"] == "cell"]
     np.testing.assert_allclose(cells, by_hand.confusion(there, shares=TO).mass.ravel())
-    assert found.data["to"] == pytest.approx(TO)
-    assert any("taken as known" in note for note in found.data["notes"])
+    assert result.data["to"] == pytest.approx(TO)
+    assert any("taken as known" in note for note in result.data["notes"])
     # Posteriors that know the shares decide more cheaply there than those that do not.
     unmoved = decide.least_cost(rows, TRIAGE, refer=0.5).results(rows, shares=TO).rows()[0]
     assert wanted["realised"] < unmoved["realised"]
 
 
 def test_optional_rows_are_absent_by_default(rows: MulticlassRows) -> None:
-    found = decide.multiclass_summary(rows, TRIAGE, level=None)
-    assert "interval" not in found.data
-    assert {row["measure"] for row in found.rows()} == {"cell", "cost_expected", "cost_realised"}
-    assert all(row["low"] is None for row in found.rows())
+    result = decide.multiclass_summary(rows, TRIAGE, level=None)
+    assert "interval" not in result.data
+    assert {row["measure"] for row in result.rows()} == {"cell", "cost_expected", "cost_realised"}
+    assert all(row["low"] is None for row in result.rows())
 
 
 def test_errors(rows: MulticlassRows) -> None:

@@ -41,18 +41,18 @@ def read_rows(**options: Any) -> Rows:  # noqa: ANN401
 @given(rows(score=probability), st.data())
 def test_a_difference_is_that_of_two_decision_curves(data: Any, more: st.DataObject) -> None:  # noqa: ANN401
     other, weight = more.draw(like(data, probability)), more.draw(like(data, st.floats(0.5, 3)))
-    found = decide.net_benefit_difference(
+    result = decide.net_benefit_difference(
         Rows(data.truth, {"a": data.score, "b": other}, weight=weight), thresholds=AT
     ).columns
     first, second = (
         decide.net_benefits(curve(tally(data.truth, score, positive=True, weight=weight)), AT)
         for score in (data.score, other)
     )
-    assert same(found["difference"], first["net_benefit"] - second["net_benefit"], within=1e-9)
+    assert same(result["difference"], first["net_benefit"] - second["net_benefit"], within=1e-9)
     for name in ("tp_rate", "fp_rate"):
-        assert same(found[name], first[name] - second[name], within=1e-9)
-    assert (np.asarray(found["low"]) <= np.asarray(found["difference"])).all()
-    assert (np.asarray(found["difference"]) <= np.asarray(found["high"])).all()
+        assert same(result[name], first[name] - second[name], within=1e-9)
+    assert (np.asarray(result["low"]) <= np.asarray(result["difference"])).all()
+    assert (np.asarray(result["difference"]) <= np.asarray(result["high"])).all()
 
 
 @settings(deadline=None)
@@ -75,10 +75,10 @@ def test_intervals_are_near_the_bootstrap() -> None:
     truth = rng.random(2000) < 0.3
     old, new = (1 / (1 + np.exp(-rng.normal(gain * truth - 1, 1.2))) for gain in (1.0, 1.8))
     both = Rows(truth, {"new": new, "old": old})
-    found = decide.net_benefit_difference(both, thresholds=[0.25]).rows()[0]
+    result = decide.net_benefit_difference(both, thresholds=[0.25]).rows()[0]
     (drawn,) = infer.compare(both, measure=partial(measure.net_benefit, at=0.25), threshold=0.25)
-    assert found["difference"] == pytest.approx(drawn.difference.value, abs=1e-12)
-    assert (found["low"], found["high"]) == pytest.approx((drawn.difference.low, drawn.difference.high), abs=0.003)
+    assert result["difference"] == pytest.approx(drawn.difference.value, abs=1e-12)
+    assert (result["low"], result["high"]) == pytest.approx((drawn.difference.low, drawn.difference.high), abs=0.003)
 
 
 def test_far_from_the_ends_it_is_nearly_normal() -> None:
@@ -94,15 +94,15 @@ def test_far_from_the_ends_it_is_nearly_normal() -> None:
 
 
 def test_groups_come_after_everybody_and_all_fits_the_schema() -> None:
-    found = decide.net_benefit_difference(read_rows(group="site"), thresholds=[0.2, 0.5])
-    assert [row["group"] for row in found.rows()] == [None, None, *[{"site": "n"}] * 2, *[{"site": "s"}] * 2]
-    assert {(row["model"], row["against"]) for row in found.rows()} == {("new", "old")}
-    assert found.rows()[1]["difference"] == pytest.approx((2 + 1) / 6)
-    read_results(found.to_json())
+    result = decide.net_benefit_difference(read_rows(group="site"), thresholds=[0.2, 0.5])
+    assert [row["group"] for row in result.rows()] == [None, None, *[{"site": "n"}] * 2, *[{"site": "s"}] * 2]
+    assert {(row["model"], row["against"]) for row in result.rows()} == {("new", "old")}
+    assert result.rows()[1]["difference"] == pytest.approx((2 + 1) / 6)
+    read_results(result.to_json())
 
 
 @pytest.mark.parametrize(
-    ("work", "error", "told"),
+    ("work", "error", "message"),
     [
         (lambda: decide.net_benefit_difference([1, 2]), OptionError, "list is not Rows"),  # type: ignore[arg-type]
         (
@@ -138,6 +138,6 @@ def test_groups_come_after_everybody_and_all_fits_the_schema() -> None:
         ),
     ],
 )
-def test_errors(work: Any, error: type[Exception], told: str) -> None:  # noqa: ANN401
-    with pytest.raises(error, match=told):
+def test_errors(work: Any, error: type[Exception], message: str) -> None:  # noqa: ANN401
+    with pytest.raises(error, match=message):
         work()

@@ -27,14 +27,14 @@ def test_decisions_on_raw_and_calibrated_scores_agree(form: Form, thresholds: li
         return
     scores = np.unique(np.concatenate([more, edges(form)]))
     cut = Cut(tuple(sorted(thresholds)), NAMES[: len(thresholds) + 1])
-    found = decide.on_raw_scores(alike(cut), map_, scores=scores)
+    result = decide.on_raw_scores(alike(cut), map_, scores=scores)
     p = map_(scores)
     # Rounding may let a map fall by its last digit, just below a threshold.
     clear = np.min(np.abs(p[:, None] - np.array(cut.thresholds)), axis=1) > 1e-13
     for score, at in zip(scores[clear], p[clear], strict=True):
-        assert found.action(score) == cut.action(at)
-    assert found.calibrator is map_
-    assert {cut.actions[0], cut.actions[-1]} <= {*found.cut.actions}
+        assert result.action(score) == cut.action(at)
+    assert result.calibrator is map_
+    assert {cut.actions[0], cut.actions[-1]} <= {*result.cut.actions}
 
 
 @given(st.integers(0, 2**32), st.sampled_from(sorted(calibrate.BINARY_METHODS)))
@@ -42,14 +42,14 @@ def test_thresholds_after_a_calibrator_become_raw_scores(seed: int, method: str)
     rng = np.random.default_rng(seed)
     score = rng.integers(1, 40, 200) / 40
     data = {"sick": rng.random(200) < score**1.5, "risk": score}
-    found = read.tallies(data, truth="sick", score="risk")
-    map_ = calibrate.fit(found, method)
+    result = read.tallies(data, truth="sick", score="risk")
+    map_ = calibrate.fit(result, method)
     rule = partial(decide.cost, costs=Costs(fp=1, fn=float(rng.integers(1, 9))))
-    policy = decide.choose_policy(found, rule, calibrator=map_)
-    behind = rule(Curve(found.tally.with_scores(map_(found.tally.score))))
-    flagged = [policy.action(each) for each in found.tally.score]
-    assert flagged == [behind.cut.action(each) for each in map_(found.tally.score)]
-    assert policy.chosen_on == found.tally.digest
+    policy = decide.choose_policy(result, rule, calibrator=map_)
+    behind = rule(Curve(result.tally.with_scores(map_(result.tally.score))))
+    flagged = [policy.action(each) for each in result.tally.score]
+    assert flagged == [behind.cut.action(each) for each in map_(result.tally.score)]
+    assert policy.chosen_on == result.tally.digest
     assert any("fitted to the same rows" in note for note in policy.notes)
 
 
@@ -73,8 +73,8 @@ def test_decreasing_histogram_calibrators_have_several_cuts() -> None:
 def test_cuts_of_a_randomized_policy_may_merge() -> None:
     steps = Calibrator(Steps(np.array([0.5]), np.array([0.2, 0.8])), "bins")
     draw = RandomizedCut((Cut((0.3,)), Cut((0.7,)), Cut((0.9,))), (0.25, 0.25, 0.5))
-    found = decide.on_raw_scores(Policy(by_group={(): draw}, otherwise="refuse"), steps).by_group[()]
-    assert found == RandomizedCut((Cut((0.5,)), Cut((inf,))), (0.5, 0.5))
+    result = decide.on_raw_scores(Policy(by_group={(): draw}, otherwise="refuse"), steps).by_group[()]
+    assert result == RandomizedCut((Cut((0.5,)), Cut((inf,))), (0.5, 0.5))
     same = RandomizedCut((Cut((0.3,)), Cut((0.7,))), (0.25, 0.75))
     assert decide.on_raw_scores(Policy(by_group={(): same}, otherwise="refuse"), steps).cut == Cut((0.5,))
 

@@ -66,14 +66,14 @@ def repeated(given: Mapping[str, Any], times: int) -> dict[str, Any]:
 )
 def test_verdicts_by_the_interval(require: str, verdict: str) -> None:
     row = only(table(90, 20, 10, 80), require)
-    found = infer.estimate(row["measure"], Counts(tp=90, fp=20, fn=10, tn=80))
+    result = infer.estimate(row["measure"], Counts(tp=90, fp=20, fn=10, tn=80))
     assert (row["verdict"], row["holds"]) == (verdict, verdict == "holds")
-    assert (row["value"], row["low"], row["high"]) == (found.value, found.low, found.high)
-    kept = found.low - row["bound"] if row["sense"] == ">=" else row["bound"] - found.high
+    assert (row["value"], row["low"], row["high"]) == (result.value, result.low, result.high)
+    kept = result.low - row["bound"] if row["sense"] == ">=" else row["bound"] - result.high
     assert row["margin"] == kept
     assert (row["rows_needed"] is not None) == (verdict == "undecided")
     by_value = only(table(90, 20, 10, 80), require, on="estimate")
-    kept = found.value - row["bound"] if row["sense"] == ">=" else row["bound"] - found.value
+    kept = result.value - row["bound"] if row["sense"] == ">=" else row["bound"] - result.value
     assert (by_value["holds"], by_value["margin"], by_value["rows_needed"]) == (kept >= 0, kept, None)
     assert by_value["verdict"] == ("holds" if kept >= 0 else "fails")
 
@@ -148,21 +148,21 @@ def test_no_number_of_rows_decides_a_value_at_the_bound() -> None:
 
 
 def test_undefined_measures_do_not_hold() -> None:
-    found = decide.check(table(0, 0, 3, 5), AT_HALF, "precision >= 0, precision <= 1, npv >= 0")
-    rows = found.rows()
+    result = decide.check(table(0, 0, 3, 5), AT_HALF, "precision >= 0, precision <= 1, npv >= 0")
+    rows = result.rows()
     assert [row["holds"] for row in rows] == [False, False, True]
     assert rows[0]["why"] == "nothing is flagged"
     assert (rows[0]["verdict"], rows[0]["margin"], rows[0]["rows_needed"]) == ("undecided", None, None)
-    assert not found.data["holds"]
+    assert not result.data["holds"]
     assert not only(table(0, 0, 3, 5), "precision >= 0", on="estimate")["holds"]
 
 
 def test_any_measure_may_be_required() -> None:
     tallies = tallied(columns(400))
     wanted = [f"{name} >= 0" for name, each in MEASURES.items() if describe(each).best]
-    found = decide.check(tallies, AT_HALF, wanted, on="estimate")
-    read_results(found.to_json())
-    for row in found.rows():
+    result = decide.check(tallies, AT_HALF, wanted, on="estimate")
+    read_results(result.to_json())
+    for row in result.rows():
         noun = (
             decide.decision_tables(tallies, AT_HALF)[None]["flag"]
             if describe(MEASURES[row["measure"]]).of is Counts
@@ -196,13 +196,13 @@ def test_each_group_is_checked() -> None:
 def test_one_group_that_fails_is_enough() -> None:
     given = columns(400)
     given["risk"] = np.where(given["sex"] == "f", 1 - given["risk"], given["risk"])
-    found = decide.check(tallied(given, group="sex"), AT_HALF, "auc >= 0.3", each_group=True)
-    assert {(row["group"] or {}).get("sex"): row["verdict"] for row in found.rows()} == {
+    result = decide.check(tallied(given, group="sex"), AT_HALF, "auc >= 0.3", each_group=True)
+    assert {(row["group"] or {}).get("sex"): row["verdict"] for row in result.rows()} == {
         None: "holds",
         "f": "fails",
         "m": "holds",
     }
-    assert not found.data["holds"]
+    assert not result.data["holds"]
 
 
 def test_randomized_policies_are_checked_by_expected_counts() -> None:
@@ -237,14 +237,14 @@ def test_weights_scale_nothing() -> None:
 
 def test_results_store_the_request_and_the_same_data_note() -> None:
     tallies = tallied(columns(400))
-    found = decide.check(
+    result = decide.check(
         tallies, decide.youden(Curve(tallies.tally)), "auc >= 0.5", interval=IntervalOptions(level=0.9)
     )
-    assert found.data["same"] == ["risk"]
-    assert any("chosen on these rows" in note for note in found.data["notes"])
-    assert (found.data["on"], found.data["holds"]) == ("bound", True)
-    assert found.data["interval"]["level"] == found.rows()[0]["level"] == 0.9
-    assert found.data["policies"]["risk"]["rule"] == "youden"
+    assert result.data["same"] == ["risk"]
+    assert any("chosen on these rows" in note for note in result.data["notes"])
+    assert (result.data["on"], result.data["holds"]) == ("bound", True)
+    assert result.data["interval"]["level"] == result.rows()[0]["level"] == 0.9
+    assert result.data["policies"]["risk"]["rule"] == "youden"
 
 
 def test_check_errors() -> None:
@@ -290,22 +290,22 @@ def test_a_measure_with_options_may_be_required() -> None:
 
 @pytest.mark.parametrize("require", ["sensitivity >= 0.95", "sensitivity >= 0.99, specificity >= 0.5", "fpr <= 0.001"])
 def test_an_assertion_fails_where_a_requirement_fails_or_is_undecided(require: str) -> None:
-    found = decide.check(table(80, 10, 20, 90), AT_HALF, require)
-    assert found.data["holds"] is False
+    result = decide.check(table(80, 10, 20, 90), AT_HALF, require)
+    assert result.data["holds"] is False
     with pytest.raises(AssertionError):
-        assert found
+        assert result
 
 
 def test_an_assertion_passes_where_every_requirement_holds() -> None:
-    found = decide.check(table(80, 10, 20, 90), AT_HALF, "sensitivity >= 0.5, specificity >= 0.5")
-    assert found
-    assert bool(found) is found.data["holds"] is True
+    result = decide.check(table(80, 10, 20, 90), AT_HALF, "sensitivity >= 0.5, specificity >= 0.5")
+    assert result
+    assert bool(result) is result.data["holds"] is True
 
 
 def test_an_assertion_fails_for_undefined_measures() -> None:
-    found = decide.check(tallied({"sick": [0, 0, 1], "risk": [0.1, 0.2, 0.3]}), AT_HALF, "precision >= 0.1")
-    assert found.rows()[0]["value"] is None
-    assert not found
+    result = decide.check(tallied({"sick": [0, 0, 1], "risk": [0.1, 0.2, 0.3]}), AT_HALF, "precision >= 0.1")
+    assert result.rows()[0]["value"] is None
+    assert not result
 
 
 def test_an_assertion_fails_where_one_group_fails() -> None:

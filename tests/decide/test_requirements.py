@@ -25,12 +25,12 @@ def test_spellings_of_requirements(text: str, wanted: list[str]) -> None:
 @given(st.sampled_from([name for name, each in MEASURES.items() if describe(each).of is Counts]), st.floats(-9, 9))
 def test_requirements_round_trip_through_text(name: str, bound: float) -> None:
     for sense in (">=", "<="):
-        [found] = decide.parse_requirements(f"{name} {sense} {bound!r}")
-        assert (found.measure, found.sense, found.bound) == (MEASURES[name], sense, bound)
+        [result] = decide.parse_requirements(f"{name} {sense} {bound!r}")
+        assert (result.measure, result.sense, result.bound) == (MEASURES[name], sense, bound)
 
 
 @pytest.mark.parametrize(
-    ("text", "place", "told"),
+    ("text", "place", "message"),
     [
         ("specificity=>0.9", 11, "=> is no bound; write >= or <="),
         ("specificity > 0.9", 12, "> is no bound"),
@@ -46,11 +46,11 @@ def test_requirements_round_trip_through_text(name: str, bound: float) -> None:
         ("specificity >= 0.9, specificty >= 0.8", 20, "Did you mean 'specificity'"),
     ],
 )
-def test_errors_point_at_the_character(text: str, place: int, told: str) -> None:
+def test_errors_point_at_the_character(text: str, place: int, message: str) -> None:
     with pytest.raises((OptionError, UnknownNameError), match="the requirements cannot be read") as error:
         decide.parse_requirements(text, of_decisions=True)
     first, line, caret = str(error.value).split("\n")
-    assert told in first
+    assert message in first
     assert line == f"  {text}"
     assert caret == f"  {' ' * place}^"
 

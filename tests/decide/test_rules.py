@@ -84,10 +84,10 @@ def test_break_even_is_where_precision_and_recall_meet(data: Rows) -> None:
 @given(rows(), prices)
 def test_nothing_is_cheaper_than_the_rule_of_least_cost(data: Rows, costs: Costs) -> None:
     c = of(data)
-    found = decide.cost(c, costs)
+    result = decide.cost(c, costs)
     wanted = exact(c, lambda tp, fp, fn, tn: -Fraction(fp * int(costs.fp) + fn * int(costs.fn), 1) + 0 * (tp + tn))
-    assert found.threshold == wanted
-    least = costs.total(found.cut.counts(c))
+    assert result.threshold == wanted
+    least = costs.total(result.cut.counts(c))
     assert least <= min(costs.fn * c.positives, costs.fp * c.negatives)
 
 
@@ -100,9 +100,9 @@ def test_the_least_cost_lies_on_the_hull_where_the_iso_cost_line_touches_it(
     slopes = np.diff(hull.flagged_mass[0]) / c.positives, np.diff(hull.flagged_mass[1]) / c.negatives
     slope = costs.slope(prevalence)
     assume(not np.isclose(slopes[0], slope * slopes[1], rtol=1e-9).any())  # an edge: rounding decides
-    found = decide.cost(c, costs, prevalence=prevalence).threshold
-    assert found in hull.threshold
-    assert found == c.tangent(slope)
+    result = decide.cost(c, costs, prevalence=prevalence).threshold
+    assert result in hull.threshold
+    assert result == c.tangent(slope)
 
 
 @given(both, prices, st.floats(0.01, 0.99))
@@ -131,13 +131,13 @@ def test_best_is_the_best_of_any_measure(data: Rows, name: str) -> None:
         with pytest.raises(FitError, match=f"{name} is (infinite at|undefined at every)"):
             decide.best(c, name)
         return
-    found = decide.best(c, name)
-    reached = sign * function(c.at(found.threshold))
+    result = decide.best(c, name)
+    reached = sign * function(c.at(result.threshold))
     assert reached == pytest.approx(finite.max(), rel=1e-11)
-    stricter = worth[(c.threshold > found.threshold) & np.isfinite(worth)]
+    stricter = worth[(c.threshold > result.threshold) & np.isfinite(worth)]
     assert not (stricter > reached - 1e-15 * abs(reached)).any()
     skipped = int((worth == inf).sum())
-    assert [note for note in found.notes if "infinite" in note] == _skipped(skipped, name)
+    assert [note for note in result.notes if "infinite" in note] == _skipped(skipped, name)
 
 
 def _skipped(many: int, name: str) -> list[str]:
@@ -154,17 +154,17 @@ def test_one_flagged_row_does_not_win_with_an_infinite_ratio() -> None:
     for name in ("diagnostic_odds_ratio", "positive_likelihood_ratio"):
         worth = np.asarray(measure.find_measure(name)(c.counts))
         assert np.isinf(worth).any()
-        found = decide.best(c, name)
-        assert np.isfinite(measure.find_measure(name)(c.at(found.threshold)))
+        result = decide.best(c, name)
+        assert np.isfinite(measure.find_measure(name)(c.at(result.threshold)))
         kept = decide.require(c, "flag_rate >= 0", maximize=name)
-        assert (kept.threshold, kept.notes) == (found.threshold, found.notes)
+        assert (kept.threshold, kept.notes) == (result.threshold, result.notes)
 
 
 def test_among_thresholds_that_keep_requirements_infinities_do_not_win_either() -> None:
     c = curve(tally([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2]))
-    found = decide.require(c, "specificity >= 0.6", maximize="diagnostic_odds_ratio")
-    assert found.threshold == 0.7
-    assert found.notes == tuple(_skipped(3, "diagnostic_odds_ratio"))  # at 0.9, 0.8 and 0.6; that at 0.4 is not kept
+    result = decide.require(c, "specificity >= 0.6", maximize="diagnostic_odds_ratio")
+    assert result.threshold == 0.7
+    assert result.notes == tuple(_skipped(3, "diagnostic_odds_ratio"))  # at 0.9, 0.8 and 0.6; that at 0.4 is not kept
     with pytest.raises(FitError, match="diagnostic_odds_ratio is infinite at 2 of 3 thresholds and finite at none"):
         decide.require(c, "specificity >= 1", maximize="diagnostic_odds_ratio")
 
@@ -175,9 +175,9 @@ def test_toward_low_minus_infinity_does_not_win() -> None:
         return -measure.positive_likelihood_ratio(c)
 
     c = curve(tally([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2]))
-    found = decide.best(c, shortfall)
-    assert (found.threshold, found.notes) == (0.6, tuple(_skipped(2, "shortfall")))
-    assert decide.require(c, "flag_rate >= 0", minimize=shortfall).notes == found.notes
+    result = decide.best(c, shortfall)
+    assert (result.threshold, result.notes) == (0.6, tuple(_skipped(2, "shortfall")))
+    assert decide.require(c, "flag_rate >= 0", minimize=shortfall).notes == result.notes
 
 
 @given(both, st.floats(0, 1), st.sampled_from(["sensitivity", "precision", "npv", "specificity"]))
@@ -188,9 +188,9 @@ def test_requirements_are_kept_and_nothing_that_keeps_them_is_better(data: Rows,
         with pytest.raises(InfeasibleError, match=f"no threshold has {name} >= "):
             decide.require(c, f"{name} >= {bound!r}", maximize="accuracy")
         return
-    found = decide.require(c, f"{name} >= {bound!r}", maximize="accuracy").threshold
-    reached = measure.accuracy(c.at(found))
-    assert measure.find_measure(name)(c.at(found)) >= bound - 1e-12
+    result = decide.require(c, f"{name} >= {bound!r}", maximize="accuracy").threshold
+    reached = measure.accuracy(c.at(result))
+    assert measure.find_measure(name)(c.at(result)) >= bound - 1e-12
     assert reached == pytest.approx(np.asarray(measure.accuracy(c.counts))[kept].max())
 
 
@@ -218,9 +218,9 @@ def twenty() -> Curve:
 
 def test_objectives_may_be_minimised(twenty: Curve) -> None:
     priced = partial(measure.expected_cost, costs=Costs(fp=1, fn=5))
-    found = decide.require(twenty, "specificity >= 0.9", minimize=priced)
+    result = decide.require(twenty, "specificity >= 0.9", minimize=priced)
     kept = [t for t in twenty.threshold if measure.specificity(twenty.at(float(t))) >= 0.9]
-    assert found.threshold == min(kept, key=lambda t: (priced(twenty.at(float(t))), -t))
+    assert result.threshold == min(kept, key=lambda t: (priced(twenty.at(float(t))), -t))
     with pytest.raises(OptionError, match="give either maximize= or minimize="):
         decide.require(twenty, "specificity >= 0.9", maximize="f1", minimize="fpr")
     with pytest.raises(OptionError, match="there is no requirement"):
@@ -232,19 +232,19 @@ def test_objectives_may_be_minimised(twenty: Curve) -> None:
 @given(rows(), st.floats(0, 1))
 def test_capacity_is_never_exceeded_and_used_as_far_as_ties_let_it(data: Rows, share: float) -> None:
     c = of(data)
-    found = decide.capacity(c, share=share)
+    result = decide.capacity(c, share=share)
     flagged = c.counts.flagged
     within = flagged[flagged <= share * c.total * (1 + 1e-12)]
-    assert found.cut.counts(c).flagged == within.max()
+    assert result.cut.counts(c).flagged == within.max()
     many = int(share * c.total)
     assert decide.capacity(c, at_most=many).cut.counts(c).flagged == flagged[flagged <= many].max()
 
 
 def test_capacity_says_when_ties_leave_some_of_it_over() -> None:
     c = curve(tally([1, 0, 1, 0, 1], [0.9, 0.5, 0.5, 0.5, 0.1]))
-    found = decide.capacity(c, at_most=3)
-    assert found.threshold == 0.9
-    assert found.notes == ("1 of at most 3 are flagged, since the next 3 rows have the same score.",)
+    result = decide.capacity(c, at_most=3)
+    assert result.threshold == 0.9
+    assert result.notes == ("1 of at most 3 are flagged, since the next 3 rows have the same score.",)
     assert decide.capacity(c, at_most=4).notes == ()
     assert decide.capacity(c, at_most=0).threshold == inf
     for wrong in ({}, {"at_most": 1, "share": 0.1}, {"share": 1.5}, {"at_most": -1}):
@@ -339,9 +339,9 @@ def test_no_cut_into_actions_is_cheaper(data: Rows, given: tuple[int, ...]) -> N
 
 
 def test_an_action_that_never_pays_is_named(twenty: Curve) -> None:
-    found = decide.actions(twenty, {"pass": (0, 1), "refer": (0.6, 0.6), "flag": (1, 0)})
-    assert found.cut.actions == ("pass", "flag")
-    assert found.notes == ("refer is the cheapest action at no score.",)
+    result = decide.actions(twenty, {"pass": (0, 1), "refer": (0.6, 0.6), "flag": (1, 0)})
+    assert result.cut.actions == ("pass", "flag")
+    assert result.notes == ("refer is the cheapest action at no score.",)
     for wrong in ({"pass": (0, 1)}, {"a": (0, 1), "b": (0, inf)}):
         with pytest.raises(OptionError):
             decide.actions(twenty, wrong)
@@ -367,7 +367,7 @@ def test_chows_rule_is_the_cheapest(data: Rows, fp: int, fn: int, refer: int) ->
 def test_no_band_of_that_coverage_costs_less_for_a_decided_case(data: Rows, coverage: float, fp: int, fn: int) -> None:
     c, costs = of(data), Costs(fp=fp, fn=fn)
     cut = decide.abstain(c, costs, coverage=coverage).cut
-    found = cut.counts(c)
+    result = cut.counts(c)
     flagged = c.counts
     best = inf
     for high in range(len(flagged.tp)):
@@ -376,8 +376,8 @@ def test_no_band_of_that_coverage_costs_less_for_a_decided_case(data: Rows, cove
             decided = tp + bad + missed + tn
             if decided >= coverage * c.total * (1 - 1e-9):
                 best = min(best, (fp * bad + fn * missed) / decided)
-    assert found.total >= coverage * c.total * (1 - 1e-9)
-    assert costs.total(found) / found.total == pytest.approx(best, abs=1e-12)
+    assert result.total >= coverage * c.total * (1 - 1e-9)
+    assert costs.total(result) / result.total == pytest.approx(best, abs=1e-12)
 
 
 def test_abstention_takes_one_option(twenty: Curve) -> None:
@@ -447,11 +447,11 @@ def test_best_takes_measures_of_tables_alone(twenty: Curve) -> None:
 
 
 def test_a_policy_stores_its_rule_and_settings(twenty: Curve) -> None:
-    found = decide.cost(twenty, Costs(fp=1, fn=3), prevalence=0.2)
-    assert isinstance(found, Policy)
-    assert (found.rule, found.otherwise, found.needs_group) == ("cost", "refuse", False)
-    assert found.settings == {"costs": Costs(fp=1, fn=3), "prevalence": 0.2}
-    assert found.chosen_on == twenty.tally.digest
+    result = decide.cost(twenty, Costs(fp=1, fn=3), prevalence=0.2)
+    assert isinstance(result, Policy)
+    assert (result.rule, result.otherwise, result.needs_group) == ("cost", "refuse", False)
+    assert result.settings == {"costs": Costs(fp=1, fn=3), "prevalence": 0.2}
+    assert result.chosen_on == twenty.tally.digest
     assert decide.fixed(twenty, 0.3).chosen_on is None
     assert decide.break_even(twenty).rule == "break-even"
 

@@ -26,8 +26,8 @@ def people() -> Tallies:
 
 
 def test_cut_off_table_measures_and_other_rules(people: Tallies) -> None:
-    found = decide.summary(people, partial(decide.cost, costs=COSTS), costs=COSTS, validation=50)
-    rows = [row for row in found.rows() if row["model"] == "risk" and row["group"] is None]
+    result = decide.summary(people, partial(decide.cost, costs=COSTS), costs=COSTS, validation=50)
+    rows = [row for row in result.rows() if row["model"] == "risk" and row["group"] is None]
     curve = Curve(people.pooled("risk"))
     policy = decide.cost(curve, COSTS)
     chosen = {row["measure"]: row for row in rows if row["rule"] == "cost"}
@@ -45,15 +45,15 @@ def test_cut_off_table_measures_and_other_rules(people: Tallies) -> None:
     assert others["fixed 0.5"] == 0.5
     costs = {row["rule"]: row["value"] for row in rows if row["measure"] == "expected_cost"}
     assert costs["cost"] == min(costs.values())
-    assert found.data["same"] == ["risk", "guess"]
-    assert any("chosen on these rows" in note for note in found.data["notes"])
-    assert found.data["policies"]["risk"]["settings"]["costs"] == {"tp": 0, "fp": 1, "fn": 4, "tn": 0}
-    json.loads(found.to_json())
+    assert result.data["same"] == ["risk", "guess"]
+    assert any("chosen on these rows" in note for note in result.data["notes"])
+    assert result.data["policies"]["risk"]["settings"]["costs"] == {"tp": 0, "fp": 1, "fn": 4, "tn": 0}
+    json.loads(result.to_json())
 
 
 def test_groups_are_evaluated_at_the_common_threshold(people: Tallies) -> None:
-    found = decide.summary(people, decide.youden, measures=["sensitivity"], validation=20)
-    for row in found.rows():
+    result = decide.summary(people, decide.youden, measures=["sensitivity"], validation=20)
+    for row in result.rows():
         if row["group"] and row["measure"] == "sensitivity":
             tally = people.models[row["model"]][(row["group"]["sex"],)]
             at = decide.youden(Curve(people.pooled(row["model"]))).threshold
@@ -63,24 +63,24 @@ def test_groups_are_evaluated_at_the_common_threshold(people: Tallies) -> None:
 
 def test_at_another_prevalence(people: Tallies) -> None:
     there = reweigh(people, to=0.02)
-    found = decide.summary(there, partial(decide.cost, costs=COSTS), costs=COSTS, validation=20)
+    result = decide.summary(there, partial(decide.cost, costs=COSTS), costs=COSTS, validation=20)
     stated = decide.cost(Curve(people.pooled("risk")), COSTS, prevalence=0.02)
     [at] = [
         row["value"]
-        for row in found.rows()
+        for row in result.rows()
         if (row["rule"], row["measure"], row["model"], row["group"]) == ("cost", "threshold", "risk", None)
     ]
     assert at == stated.threshold
-    assert found.data["policies"]["risk"]["settings"]["prevalence"] == pytest.approx(0.02)
+    assert result.data["policies"]["risk"]["settings"]["prevalence"] == pytest.approx(0.02)
 
 
 def test_referrals_are_counted_and_paid_for(people: Tallies) -> None:
     rule = partial(decide.abstain, costs=COSTS, refer=0.3)
-    found = decide.evaluate_policy(people, {m: rule(Curve(people.pooled(m))) for m in people.models}, costs=COSTS)
-    rows = {r["measure"]: r for r in found.rows() if (r["model"], r["group"]) == ("risk", None) and not r["action"]}
+    result = decide.evaluate_policy(people, {m: rule(Curve(people.pooled(m))) for m in people.models}, costs=COSTS)
+    rows = {r["measure"]: r for r in result.rows() if (r["model"], r["group"]) == ("risk", None) and not r["action"]}
     referred = {
         r["measure"]: r["value"]
-        for r in found.rows()
+        for r in result.rows()
         if r["model"] == "risk" and not r["group"] and r["action"] == "refer"
     }
     counts = rule(Curve(people.pooled("risk"))).cut.counts(Curve(people.pooled("risk")))
@@ -91,8 +91,8 @@ def test_referrals_are_counted_and_paid_for(people: Tallies) -> None:
 
 
 def test_bands_have_shares_and_risks(people: Tallies) -> None:
-    found = decide.summary(people, partial(decide.bands, shares=(0.1, 0.3)), validation=20)
-    rows = [r for r in found.rows() if (r["rule"], r["model"], r["group"]) == ("bands", "risk", None)]
+    result = decide.summary(people, partial(decide.bands, shares=(0.1, 0.3)), validation=20)
+    rows = [r for r in result.rows() if (r["rule"], r["model"], r["group"]) == ("bands", "risk", None)]
     shares = {r["action"]: r["value"] for r in rows if r["measure"] == "share"}
     assert shares == pytest.approx({"low": 0.6, "medium": 0.3, "high": 0.1})
     risks = [r["value"] for r in rows if r["measure"] == "risk"]
@@ -107,9 +107,9 @@ def test_other_rows_are_not_marked(people: Tallies) -> None:
     truth, score = population.binormal(means=(0, 1.5), prevalence=0.3).draw(300, 6)
     fresh = read.tallies({"sick": truth, "risk": 1 / (1 + np.exp(-score))}, truth="sick", score="risk")
     policy = decide.youden(Curve(people.pooled("risk")))
-    found = decide.evaluate_policy(fresh, policy)
-    assert found.data["same"] == []
-    assert not any("chosen on these rows" in note for note in found.data["notes"])
+    result = decide.evaluate_policy(fresh, policy)
+    assert result.data["same"] == []
+    assert not any("chosen on these rows" in note for note in result.data["notes"])
     assert decide.evaluate_policy(people, {"risk": policy, "guess": policy}).data["same"] == ["risk"]
 
 
@@ -119,13 +119,13 @@ def test_measures_are_of_tables(people: Tallies) -> None:
 
 
 def test_fixed_thresholds_have_no_bootstrap(people: Tallies) -> None:
-    found = decide.summary(people, partial(decide.fixed, threshold=0.5))
-    assert found.data["same"] == []
-    assert found.data["notes"] == [
+    result = decide.summary(people, partial(decide.fixed, threshold=0.5))
+    assert result.data["same"] == []
+    assert result.data["notes"] == [
         "guess: another model, or a mixture of two, is as good or better at any costs and any prevalence."
     ]
-    assert all(row["corrected"] is None for row in found.rows())
-    assert all(row["low"] is None for row in found.rows() if row["measure"] == "threshold")
+    assert all(row["corrected"] is None for row in result.rows())
+    assert all(row["low"] is None for row in result.rows() if row["measure"] == "threshold")
 
 
 def test_bootstrap_and_intervals_are_optional(people: Tallies) -> None:
@@ -134,9 +134,9 @@ def test_bootstrap_and_intervals_are_optional(people: Tallies) -> None:
     plain = decide.summary(people, decide.youden, interval=None)
     assert [row["value"] for row in alone.rows()] == [row["value"] for row in drawn.rows()]
     assert [row["value"] for row in plain.rows()] == [row["value"] for row in drawn.rows()]
-    for found in (alone, plain):
-        assert found.data["same"] == ["risk", "guess"]
-        assert all(row["corrected"] is None for row in found.rows())
+    for result in (alone, plain):
+        assert result.data["same"] == ["risk", "guess"]
+        assert all(row["corrected"] is None for row in result.rows())
     assert any(row["low"] is not None for row in alone.rows())
     assert all(row["low"] is None for row in plain.rows())
     assert "interval" not in plain.data
@@ -152,12 +152,12 @@ def test_folds_add_cross_validated_columns(people: Tallies) -> None:
     assert all(row["crossvalidated"] is None for row in drawn.rows())
     for model in people.models:
         alone = decide.cross_validate_rule(people.pooled(model), decide.youden, folds=4)
-        told = {
+        output = {
             row["measure"]: (row["crossvalidated"], row["crossvalidated_low"], row["crossvalidated_high"])
             for row in both.rows()
             if row["model"] == model and row["crossvalidated"] is not None
         }
-        assert told == {name: (each.value, each.low, each.high) for name, each in alone.performance.items()}
+        assert output == {name: (each.value, each.low, each.high) for name, each in alone.performance.items()}
         assert both.data["folds"][model] == [list(cut.thresholds) for cut in alone.cuts]
     assert all(row["group"] is None for row in both.rows() if row["crossvalidated"] is not None)
     folded = decide.summary(people, decide.youden, validation=decide.Validation(n_bootstrap=0, folds=4))
@@ -165,7 +165,7 @@ def test_folds_add_cross_validated_columns(people: Tallies) -> None:
 
 
 @pytest.mark.parametrize(
-    ("rule", "check", "told"),
+    ("rule", "check", "message"),
     [
         (partial(decide.fixed, threshold=0.5), {"folds": 5}, "folds=5 has no effect: this rule does not use the data"),
         (partial(decide.bands, shares=(0.1,)), {"folds": 5}, "has no confusion matrix"),
@@ -173,8 +173,8 @@ def test_folds_add_cross_validated_columns(people: Tallies) -> None:
         (decide.youden, {"n_bootstrap": -1}, "n_bootstrap is -1; expected 0 for none, or a whole number from 1"),
     ],
 )
-def test_checks_without_use_are_refused(people: Tallies, rule: Rule, check: dict[str, int], told: str) -> None:
-    with pytest.raises(OptionError, match=told):
+def test_checks_without_use_are_refused(people: Tallies, rule: Rule, check: dict[str, int], message: str) -> None:
+    with pytest.raises(OptionError, match=message):
         decide.summary(people, rule, validation=decide.Validation(**check))
 
 
@@ -184,8 +184,8 @@ def test_a_method_without_use_is_refused(people: Tallies) -> None:
 
 
 def test_cuts_that_never_flag_are_listed_as_bands(people: Tallies) -> None:
-    found = decide.summary(people, partial(decide.abstain, costs=Costs(tp=5, fn=9), refer=1), validation=0)
-    rows = [row for row in found.rows() if (row["rule"], row["model"], row["group"]) == ("abstain", "risk", None)]
+    result = decide.summary(people, partial(decide.abstain, costs=Costs(tp=5, fn=9), refer=1), validation=0)
+    rows = [row for row in result.rows() if (row["rule"], row["model"], row["group"]) == ("abstain", "risk", None)]
     assert {row["action"] for row in rows if row["measure"] == "share"} == {"pass", "refer"}
     assert not {"tp", "sensitivity"} & {row["measure"] for row in rows}
 
@@ -204,9 +204,9 @@ def test_cost_with_referrals_has_an_interval(people: Tallies) -> None:
     for tallies in (people, reweigh(people, to=0.1)):
         curve = Curve(tallies.pooled("risk"))
         policy = decide.abstain(curve, COSTS, refer=0.3)
-        found = decide.evaluate_policy(tallies, policy, measures=[])
+        result = decide.evaluate_policy(tallies, policy, measures=[])
         [row] = [
-            r for r in found.rows() if (r["measure"], r["model"], r["group"]) == ("cost_with_referrals", "risk", None)
+            r for r in result.rows() if (r["measure"], r["model"], r["group"]) == ("cost_with_referrals", "risk", None)
         ]
         parts = policy.cut.stretches(curve)
         paid = {"pass": (COSTS.fn, 0.0), "refer": (0.3, 0.3), "flag": (0.0, COSTS.fp)}

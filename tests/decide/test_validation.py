@@ -16,7 +16,7 @@ from baserate.shift import reweigh
 F1 = partial(decide.best, measure="f1")
 
 
-def drawn(rows: int, seed: int = 0, distance: float = 1.0) -> Tally:
+def simulate(rows: int, seed: int = 0, distance: float = 1.0) -> Tally:
     return tally(*population.binormal(means=(0, distance), prevalence=0.4).draw(rows, seed))
 
 
@@ -31,16 +31,16 @@ def plain(rule: Rule) -> Rule:
 
 @pytest.mark.parametrize("rule", [decide.youden, partial(decide.cost, costs=Costs(fp=1, fn=3))])
 def test_fast_resampling_equals_the_rule_itself(rule: Rule) -> None:
-    t = drawn(150)
+    t = simulate(150)
     quick = decide.bootstrap_threshold(Curve(t), rule, n_bootstrap=40, seed=3)
     slow = decide.bootstrap_threshold(Curve(t), plain(rule), n_bootstrap=40, seed=3)
     np.testing.assert_array_equal(quick.thresholds, slow.thresholds)
-    for name, found in quick.performance.items():
-        assert found.optimism == pytest.approx(slow.performance[name].optimism, abs=1e-12)
+    for name, result in quick.performance.items():
+        assert result.optimism == pytest.approx(slow.performance[name].optimism, abs=1e-12)
 
 
 def test_ties_and_weights_are_resampled() -> None:
-    t = drawn(300).round_scores(0.25)
+    t = simulate(300).round_scores(0.25)
     weighted = tally([1, 0, 1, 0, 1], [0.9, 0.8, 0.6, 0.4, 0.2], weight=[1, 2, 0.5, 1, 1])
     for each in (Curve(t), Curve(weighted), reweigh(Curve(t), to=0.1)):
         quick, slow = (
@@ -66,27 +66,27 @@ def test_bootstrap_depends_only_on_the_seed() -> None:
 def test_optimism_equals_the_loss_on_new_rows() -> None:
     """Averaged over many samples, what is left after correction is nearer to the truth than what was seen."""
     whole = population.binormal(means=(0, 0.5))
-    seen, left, true = [], [], []
+    observed, left, true = [], [], []
     for seed in range(60):
         c = curve(tally(*whole.draw(150, seed)))
-        found = decide.bootstrap_threshold(c, decide.youden, measures=["youden"], n_bootstrap=60)
-        seen.append(found.performance["youden"].apparent.value)
-        left.append(found.performance["youden"].corrected.value)
-        true.append(measure.youden(whole.at(found.policy.threshold)))
-    flattered, corrected = np.mean(seen) - np.mean(true), np.mean(left) - np.mean(true)
+        result = decide.bootstrap_threshold(c, decide.youden, measures=["youden"], n_bootstrap=60)
+        observed.append(result.performance["youden"].apparent.value)
+        left.append(result.performance["youden"].corrected.value)
+        true.append(measure.youden(whole.at(result.policy.threshold)))
+    flattered, corrected = np.mean(observed) - np.mean(true), np.mean(left) - np.mean(true)
     assert flattered > 0.04
     assert abs(corrected) < flattered / 5  # the bootstrap leaves a third
 
 
 def test_samples_without_a_choice_are_counted() -> None:
-    t = drawn(60, distance=0.3)
+    t = simulate(60, distance=0.3)
     most = np.nanmax(np.asarray(measure.precision(Curve(t).counts))[5:])
-    found = decide.bootstrap_threshold(
+    result = decide.bootstrap_threshold(
         Curve(t), partial(decide.require, require=f"precision >= {most}, flag_rate >= 0.08"), n_bootstrap=100
     )
-    assert 0 < found.failed < 100
-    assert np.isnan(found.thresholds[:, 0]).sum() == found.failed
-    some = decide.bootstrap_threshold(Curve(drawn(60)), partial(decide.abstain, refer=0.3), n_bootstrap=100)
+    assert 0 < result.failed < 100
+    assert np.isnan(result.thresholds[:, 0]).sum() == result.failed
+    some = decide.bootstrap_threshold(Curve(simulate(60)), partial(decide.abstain, refer=0.3), n_bootstrap=100)
     assert some.other > 0
     assert len(some.intervals) == 2
     rare = curve(tally([1, *[0] * 30], range(31)))
@@ -94,22 +94,22 @@ def test_samples_without_a_choice_are_counted() -> None:
 
 
 def test_bands_have_cut_offs_and_no_table() -> None:
-    found = decide.bootstrap_threshold(Curve(drawn(200)), partial(decide.bands, shares=(0.1, 0.3)), n_bootstrap=50)
-    assert len(found.intervals) == 2
-    assert found.performance == {}
-    assert all(each.low < each.value < each.high for each in found.intervals)
+    result = decide.bootstrap_threshold(Curve(simulate(200)), partial(decide.bands, shares=(0.1, 0.3)), n_bootstrap=50)
+    assert len(result.intervals) == 2
+    assert result.performance == {}
+    assert all(each.low < each.value < each.high for each in result.intervals)
 
 
 def test_very_many_rows_are_pooled_first() -> None:
-    t = drawn(150_000)
-    found = decide.bootstrap_threshold(Curve(t), decide.youden, n_bootstrap=20)
-    assert "on 4096 buckets of equal mass" in (found.intervals[0].how or "")
-    assert found.policy.threshold == decide.youden(Curve(t)).threshold
-    assert found.intervals[0].low <= 0.5 <= found.intervals[0].high
+    t = simulate(150_000)
+    result = decide.bootstrap_threshold(Curve(t), decide.youden, n_bootstrap=20)
+    assert "on 4096 buckets of equal mass" in (result.intervals[0].how or "")
+    assert result.policy.threshold == decide.youden(Curve(t)).threshold
+    assert result.intervals[0].low <= 0.5 <= result.intervals[0].high
 
 
 def test_bootstrap_errors() -> None:
-    c = Curve(drawn(50))
+    c = Curve(simulate(50))
     with pytest.raises(OptionError, match="auc does not depend on the threshold"):
         decide.bootstrap_threshold(c, decide.youden, measures=["auc"])
     with pytest.raises(OptionError, match="n_bootstrap is 0"):
@@ -122,15 +122,15 @@ def test_any_function_from_a_curve_to_a_policy_is_a_rule() -> None:
     def middle(c: Curve) -> Policy:
         return decide.fixed(c, float(np.median(c.tally.score)))
 
-    found = decide.bootstrap_threshold(Curve(drawn(80)), middle, n_bootstrap=30)
-    assert np.unique(found.thresholds).size > 0
-    assert not np.isnan(found.thresholds).any()
+    result = decide.bootstrap_threshold(Curve(simulate(80)), middle, n_bootstrap=30)
+    assert np.unique(result.thresholds).size > 0
+    assert not np.isnan(result.thresholds).any()
 
 
 def test_undefined_measures_stay_undefined() -> None:
     c = curve(tally([0, 0, 1], [0.9, 0.5, 0.1]))
-    found = decide.bootstrap_threshold(c, partial(decide.fixed, threshold=2.0), measures=["precision"], n_bootstrap=10)
-    apparent = found.performance["precision"]
+    result = decide.bootstrap_threshold(c, partial(decide.fixed, threshold=2.0), measures=["precision"], n_bootstrap=10)
+    apparent = result.performance["precision"]
     assert isnan(apparent.apparent.value)
     assert isnan(apparent.optimism)
     assert apparent.corrected.why == "nothing is flagged"
@@ -138,25 +138,25 @@ def test_undefined_measures_stay_undefined() -> None:
 
 @pytest.mark.parametrize("folds", [2, 5])
 def test_folds_are_evaluated_at_thresholds_chosen_without_them(folds: int) -> None:
-    t = drawn(200)
-    found = decide.cross_validate_rule(t, F1, folds=folds, measures=["f1"])
-    assert len(found.cuts) == folds
-    assert found.counts.total == 200
-    assert found.counts.positives == t.positives
-    assert found.policy.cut == F1(Curve(t)).cut
-    assert found.performance["f1"].value == pytest.approx(measure.f1(found.counts), abs=0.02)
+    t = simulate(200)
+    result = decide.cross_validate_rule(t, F1, folds=folds, measures=["f1"])
+    assert len(result.cuts) == folds
+    assert result.counts.total == 200
+    assert result.counts.positives == t.positives
+    assert result.policy.cut == F1(Curve(t)).cut
+    assert result.performance["f1"].value == pytest.approx(measure.f1(result.counts), abs=0.02)
 
 
 def test_crossvalidated_performance_is_that_at_the_chosen_threshold() -> None:
     """Of a sum such as accuracy: what all rows give there, less their mean lead over the folds at the folds' cuts."""
-    t = drawn(60, 3)
-    found = decide.cross_validate_rule(t, decide.youden, folds=4, measures=["accuracy"])
+    t = simulate(60, 3)
+    result = decide.cross_validate_rule(t, decide.youden, folds=4, measures=["accuracy"])
     everybody = Curve(t)
-    lead = np.mean([measure.accuracy(cut.counts(everybody)) for cut in found.cuts]) - measure.accuracy(found.counts)
-    tables = _fold_tables(everybody, found.cuts, _held(t, found.cuts))
+    lead = np.mean([measure.accuracy(cut.counts(everybody)) for cut in result.cuts]) - measure.accuracy(result.counts)
+    tables = _fold_tables(everybody, result.cuts, _held(t, result.cuts))
     assert tables.optimism(measure.accuracy) == pytest.approx([lead * 0.75 ** (-1 / 3)])
-    assert found.performance["accuracy"].low < found.performance["accuracy"].value
-    assert "repeated cross-validation" in (found.performance["accuracy"].how or "")
+    assert result.performance["accuracy"].low < result.performance["accuracy"].value
+    assert "repeated cross-validation" in (result.performance["accuracy"].how or "")
 
 
 def _held(t: Tally, cuts: tuple[Cut, ...]) -> list[Counts[float]]:
@@ -165,12 +165,12 @@ def _held(t: Tally, cuts: tuple[Cut, ...]) -> list[Counts[float]]:
 
 
 def test_a_fixed_threshold_has_no_optimism_in_folds() -> None:
-    found = decide.bootstrap_threshold(
-        Curve(drawn(100)), partial(decide.fixed, threshold=0.5), measures=["mcc", "f1"], n_bootstrap=50
+    result = decide.bootstrap_threshold(
+        Curve(simulate(100)), partial(decide.fixed, threshold=0.5), measures=["mcc", "f1"], n_bootstrap=50
     )
-    for each in found.performance.values():
+    for each in result.performance.values():
         assert each.optimism == pytest.approx(0, abs=0.005)
-    t = drawn(100)
+    t = simulate(100)
     judged = decide.cross_validate_rule(t, partial(decide.fixed, threshold=0.5), measures=["mcc"])
     assert judged.performance["mcc"].value == pytest.approx(measure.mcc(Curve(t).at(0.5)), abs=0.005)
 
@@ -182,10 +182,10 @@ def test_intervals_of_crossvalidation_hold_what_the_chosen_threshold_gives() -> 
     rule, names = partial(decide.best, measure="mcc"), ["mcc", "sensitivity"]
     hits = []
     for seed in range(60):
-        found = decide.cross_validate_rule(tally(*whole.draw(1000, seed)), rule, measures=names)
-        there = whole.at(found.policy.threshold)
+        result = decide.cross_validate_rule(tally(*whole.draw(1000, seed)), rule, measures=names)
+        there = whole.at(result.policy.threshold)
         hits.append(
-            [found.performance[n].low <= measure.find_measure(n)(there) <= found.performance[n].high for n in names]
+            [result.performance[n].low <= measure.find_measure(n)(there) <= result.performance[n].high for n in names]
         )
     assert np.mean(hits, axis=0).min() >= 0.88
 
@@ -194,10 +194,10 @@ def test_intervals_of_crossvalidation_hold_what_the_chosen_threshold_gives() -> 
 def test_cross_validation_is_less_optimistic_on_average() -> None:
     apparent, honest = [], []
     for seed in range(30):
-        t = drawn(100, seed, distance=0.4)
-        found = decide.cross_validate_rule(t, decide.youden, measures=["youden"])
-        apparent.append(measure.youden(found.policy.cut.counts(Curve(t))))
-        honest.append(found.performance["youden"].value)
+        t = simulate(100, seed, distance=0.4)
+        result = decide.cross_validate_rule(t, decide.youden, measures=["youden"])
+        apparent.append(measure.youden(result.policy.cut.counts(Curve(t))))
+        honest.append(result.performance["youden"].value)
     assert np.mean(honest) < np.mean(apparent) - 0.05
 
 
@@ -205,9 +205,9 @@ def test_clusters_stay_together() -> None:
     truth, score = population.binormal().draw(40, 2)
     # Every row twice: if twins were parted, each fold would have been seen by the others.
     rows = Rows(np.repeat(truth, 2), {"p": np.repeat(score, 2)}, cluster=np.repeat(np.arange(40), 2))
-    found = decide.cross_validate_rule(rows, decide.youden, folds=4, measures=["youden"])
-    assert found.counts.total == 80
-    assert {found.counts.tp % 2, found.counts.fp % 2, found.counts.fn % 2, found.counts.tn % 2} == {0}
+    result = decide.cross_validate_rule(rows, decide.youden, folds=4, measures=["youden"])
+    assert result.counts.total == 80
+    assert {result.counts.tp % 2, result.counts.fp % 2, result.counts.fn % 2, result.counts.tn % 2} == {0}
 
 
 def test_folds_with_weights_and_at_another_prevalence() -> None:
@@ -222,50 +222,50 @@ def test_folds_with_weights_and_at_another_prevalence() -> None:
 
 def test_bands_are_not_crossvalidated() -> None:
     with pytest.raises(OptionError, match="no confusion matrix"):
-        decide.cross_validate_rule(drawn(50), partial(decide.bands, shares=(0.5,)))
+        decide.cross_validate_rule(simulate(50), partial(decide.bands, shares=(0.5,)))
 
 
 def test_a_fixed_threshold_has_no_interval_width() -> None:
-    found = decide.bootstrap_threshold(Curve(drawn(100)), partial(decide.fixed, threshold=0.5), n_bootstrap=50)
-    [cutoff] = found.intervals
+    result = decide.bootstrap_threshold(Curve(simulate(100)), partial(decide.fixed, threshold=0.5), n_bootstrap=50)
+    [cutoff] = result.intervals
     assert (cutoff.low, cutoff.value, cutoff.high) == (0.5, 0.5, 0.5)
-    assert abs(found.performance["accuracy"].optimism) < 0.02
-    assert isinstance(found.performance["accuracy"].apparent.low, float)
-    assert found.performance.keys() == {
+    assert abs(result.performance["accuracy"].optimism) < 0.02
+    assert isinstance(result.performance["accuracy"].apparent.low, float)
+    assert result.performance.keys() == {
         measure.describe(measure.find_measure(each)).name for each in measure.DEFAULT_MEASURES[Counts]
     }
-    assert not isnan(found.performance["accuracy"].corrected.low)
+    assert not isnan(result.performance["accuracy"].corrected.low)
 
 
 def test_rounding_of_masses_stays_non_negative() -> None:
     t = tally([1, 0, 1, 1, 0, 0, 0, 1, 0, 0], [0.92, 0.85, 0.71, 0.64, 0.64, 0.31, 0.30, 0.22, 0.11, 0.05])
-    found = decide.bootstrap_threshold(
+    result = decide.bootstrap_threshold(
         Curve(reweigh(t, to=0.02)), partial(decide.cost, costs=Costs(fp=1, fn=20)), n_bootstrap=1000
     )
-    assert found.failed == 0
-    assert not isnan(found.performance["npv"].corrected.value)
+    assert result.failed == 0
+    assert not isnan(result.performance["npv"].corrected.value)
 
 
 def test_actions_of_other_names_have_cut_offs_and_no_table() -> None:
-    c = Curve(drawn(200))
+    c = Curve(simulate(200))
     rule = partial(decide.actions, costs={"pass": (0, 10), "test": (2, 3), "flag": (6, 0)})
-    found = decide.bootstrap_threshold(c, rule, n_bootstrap=30)
-    assert found.policy.cut.actions == ("pass", "test", "flag")
-    assert len(found.intervals) == 2
-    assert found.performance == {}
+    result = decide.bootstrap_threshold(c, rule, n_bootstrap=30)
+    assert result.policy.cut.actions == ("pass", "test", "flag")
+    assert len(result.intervals) == 2
+    assert result.performance == {}
     with pytest.raises(OptionError, match="no confusion matrix"):
         decide.cross_validate_rule(c.tally, rule)
 
 
 def test_samples_skip_infinities_as_the_rule_does() -> None:
     rule = partial(decide.best, measure="diagnostic_odds_ratio")
-    found = decide.bootstrap_threshold(
-        Curve(drawn(200)), rule, measures=["diagnostic_odds_ratio", "flag_rate"], n_bootstrap=60
+    result = decide.bootstrap_threshold(
+        Curve(simulate(200)), rule, measures=["diagnostic_odds_ratio", "flag_rate"], n_bootstrap=60
     )
-    assert found.failed == 0
-    assert found.performance["diagnostic_odds_ratio"].optimism > 0  # which infinities would have made undefined
-    folded = decide.cross_validate_rule(drawn(200), rule, measures=["flag_rate"])
-    everybody = Curve(drawn(200))
+    assert result.failed == 0
+    assert result.performance["diagnostic_odds_ratio"].optimism > 0  # which infinities would have made undefined
+    folded = decide.cross_validate_rule(simulate(200), rule, measures=["flag_rate"])
+    everybody = Curve(simulate(200))
     for cut in folded.cuts:
         assert everybody.at(cut.threshold).fp > 0
         assert everybody.at(cut.threshold).fn > 0
@@ -274,6 +274,6 @@ def test_samples_skip_infinities_as_the_rule_does() -> None:
 def test_samples_without_a_finite_value_are_counted_as_failed() -> None:
     rule = partial(decide.best, measure="diagnostic_odds_ratio")
     few = tally([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2])
-    found = decide.bootstrap_threshold(Curve(few), rule, n_bootstrap=100)
-    assert 0 < found.failed < 100
-    assert np.isnan(found.thresholds).sum() == found.failed
+    result = decide.bootstrap_threshold(Curve(few), rule, n_bootstrap=100)
+    assert 0 < result.failed < 100
+    assert np.isnan(result.thresholds).sum() == result.failed

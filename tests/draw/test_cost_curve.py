@@ -25,8 +25,8 @@ def test_the_triangle_and_the_curve_by_hand() -> None:
 
 @given(fn=st.floats(0.1, 50), share=st.floats(0.01, 0.99))
 def test_the_mark_is_what_the_cheapest_threshold_costs(fn: float, share: float) -> None:
-    made = draw.cost_curve(people(), costs=Costs(fp=1, fn=fn), prevalence=share)
-    (mark,) = made.parts["mark"].rows()
+    drawing = draw.cost_curve(people(), costs=Costs(fp=1, fn=fn), prevalence=share)
+    (mark,) = drawing.parts["mark"].rows()
     least = min(
         fn * share * (1 - row["sensitivity"]) + (1 - share) * row["fpr"]
         for row in measure.curves(people(), "roc").rows()

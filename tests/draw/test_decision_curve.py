@@ -27,12 +27,12 @@ def test_lines_are_net_benefit_by_hand() -> None:
 
 
 def test_numbers_are_those_of_decide_at_the_stated_prevalence() -> None:
-    made = draw.decision_curve(people(), prevalence=0.05)
+    drawing = draw.decision_curve(people(), prevalence=0.05)
     expected = decide.net_benefit_curve(people(), prevalence=0.05)
-    assert sum(len(made.parts[name]) for name in ("model", "all", "none")) == len(expected)
+    assert sum(len(drawing.parts[name]) for name in ("model", "all", "none")) == len(expected)
     model = [row["net_benefit"] for row in expected.rows() if row["strategy"] == "model"]
-    assert lines_of(made.ax)[2][:, 1].tolist() == model
-    ranges = [[row["low"], row["high"]] for row in made.parts["useful"].rows()]
+    assert lines_of(drawing.ax)[2][:, 1].tolist() == model
+    ranges = [[row["low"], row["high"]] for row in drawing.parts["useful"].rows()]
     assert ranges == expected.data["useful"][0]["ranges"]
 
 
@@ -51,11 +51,11 @@ def test_the_legend_says_whether_scores_were_adjusted(models: int) -> None:
 
 def test_adjusted_scores_are_those_of_decide() -> None:
     for origin in ("sample", 0.5, None):
-        made = draw.decision_curve(people(), prevalence=0.05, scores_from=origin)
+        drawing = draw.decision_curve(people(), prevalence=0.05, scores_from=origin)
         expected = decide.net_benefit_curve(people(), prevalence=0.05, scores_from=origin)
         model = [row["net_benefit"] for row in expected.rows() if row["strategy"] == "model"]
-        assert lines_of(made.ax)[2][:, 1].tolist() == model
-        assert made.parts["model"].data["scores"] == expected.data["scores"]
+        assert lines_of(drawing.ax)[2][:, 1].tolist() == model
+        assert drawing.parts["model"].data["scores"] == expected.data["scores"]
 
 
 def test_the_axis_is_limited_below() -> None:
@@ -77,7 +77,7 @@ def test_bands_are_of_a_single_model_with_a_level() -> None:
 
 
 def test_one_class_can_be_drawn_and_other_scores_cannot() -> None:
-    made = draw.decision_curve(tally([0, 0, 0], [0.1, 0.5, 0.9]))
-    assert not len(made.parts["useful"])
+    drawing = draw.decision_curve(tally([0, 0, 0], [0.1, 0.5, 0.9]))
+    assert not len(drawing.parts["useful"])
     with pytest.raises(NotAProbabilityError):
         draw.decision_curve(tally([0, 1], [-1, 3]))

@@ -75,12 +75,12 @@ def test_files_of_a_figure_are_reproducible(tmp_path: Path) -> None:
 @pytest.mark.quick(4)
 @pytest.mark.parametrize("name", FIGURES)
 def test_nothing_is_cut_off(name: str) -> None:
-    made = FIGURES[name]()
-    made.figure.draw_without_rendering()
-    whole = made.figure.bbox
-    legend = made.ax.get_legend()
+    result = FIGURES[name]()
+    result.figure.draw_without_rendering()
+    whole = result.figure.bbox
+    legend = result.ax.get_legend()
     assert legend is not None
-    for box in (made.ax.get_tightbbox(), legend.get_window_extent()):
+    for box in (result.ax.get_tightbbox(), legend.get_window_extent()):
         assert box is not None
         assert whole.x0 <= box.x0
         assert box.x1 <= whole.x1

@@ -20,10 +20,10 @@ def test_a_drawing_stores_its_numbers_and_repaints_them() -> None:
 
 
 def test_lines_are_the_curve() -> None:
-    made = draw.gain(FACE)
+    drawing = draw.gain(FACE)
     expected = measure.curves(people(), "gain", points=1000)
-    assert list(made.parts["curve"].columns) == list(expected.columns)
-    line, chance, perfect = (each.tolist() for each in lines_of(made.ax))
+    assert list(drawing.parts["curve"].columns) == list(expected.columns)
+    line, chance, perfect = (each.tolist() for each in lines_of(drawing.ax))
     assert line == [[0, 0], [0.25, 0.5], [0.5, 0.5], [0.75, 1], [1, 1]]
     assert chance == [[0, 0], [1, 1]]
     assert perfect == [[0, 0], [0.5, 1], [1, 1]]
@@ -36,14 +36,14 @@ def test_a_single_line_needs_no_name_and_several_have_theirs() -> None:
 
 def test_bands_marks_and_labels_are_shown() -> None:
     tallies = people()
-    made = draw.lift({"risk": tallies.tally, "rule": Counts(tp=2, fp=1, fn=1, tn=2)}, band=True, threshold=0.5)
+    drawing = draw.lift({"risk": tallies.tally, "rule": Counts(tp=2, fp=1, fn=1, tn=2)}, band=True, threshold=0.5)
     expected = infer.confidence_bands(tallies, "lift", points=1000)
-    assert np.array_equal(made.parts["curve"].columns["high"], expected.columns["high"], equal_nan=True)
+    assert np.array_equal(drawing.parts["curve"].columns["high"], expected.columns["high"], equal_nan=True)
     table = curve(tallies.tally).at(0.5)
-    (mark,) = made.parts["marks"].rows()
+    (mark,) = drawing.parts["marks"].rows()
     assert (mark["flag_rate"], mark["lift"]) == (measure.flag_rate(table), measure.lift(table))
-    assert made.parts["points"].rows()[0]["lift"] == measure.lift(Counts(tp=2, fp=1, fn=1, tn=2))
-    assert legend_of(made.ax) == ["95% confidence band, pointwise", "rule", "threshold 0.5", "chance"]
+    assert drawing.parts["points"].rows()[0]["lift"] == measure.lift(Counts(tp=2, fp=1, fn=1, tn=2))
+    assert legend_of(drawing.ax) == ["95% confidence band, pointwise", "rule", "threshold 0.5", "chance"]
 
 
 def test_the_perfect_line_is_that_of_one_prevalence() -> None:

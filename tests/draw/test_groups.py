@@ -22,42 +22,42 @@ def crowd(groups: int, rows: int = 2000) -> Tallies:
 
 
 def test_a_drawing_stores_its_numbers_and_repaints_them() -> None:
-    made = draw.groups(people(group=True, models=2))
-    is_kept(made)
-    again = made.plot()
-    for one, other in zip(panels_of(made.ax), panels_of(again.ax), strict=True):
+    drawing = draw.groups(people(group=True, models=2))
+    is_kept(drawing)
+    again = drawing.plot()
+    for one, other in zip(panels_of(drawing.ax), panels_of(again.ax), strict=True):
         assert all(map(np.array_equal, lines_of(one), lines_of(other)))
-    assert tuple(again.figure.get_size_inches()) == tuple(made.figure.get_size_inches())
+    assert tuple(again.figure.get_size_inches()) == tuple(drawing.figure.get_size_inches())
 
 
 def test_dots_and_intervals_are_those_of_the_table() -> None:
-    made = draw.groups(people(group=True), threshold=0.4, measures=["sensitivity", "auc"], level=0.9)
-    for panel, measure in zip(panels_of(made.ax), ("sensitivity", "auc"), strict=True):
+    drawing = draw.groups(people(group=True), threshold=0.4, measures=["sensitivity", "auc"], level=0.9)
+    for panel, measure in zip(panels_of(drawing.ax), ("sensitivity", "auc"), strict=True):
         expected = equalize.group_table(people(group=True), policy=0.4, measures=[measure]).columns["value"]
         dots = [line[0] for line in lines_of(panel) if len(line) == 1]
         assert [x for x, _ in dots] == list(expected)
         assert [y for _, y in dots] == [0, 1, 2]
-        rows = [row for row in made.rows() if row["measure"] == measure]
+        rows = [row for row in drawing.rows() if row["measure"] == measure]
         assert spans_of(panel, 0) == [[row["low"], row["high"]] for row in rows]
         assert {row["level"] for row in rows} == {0.9}
 
 
 def test_names_have_counts_and_hollow_dots_rest_on_few_rows() -> None:
-    made = draw.groups(people(60, group=True), measures=["flag_rate"])
-    (panel,) = panels_of(made.ax)
-    counts = [row["rows"] for row in made.rows()]
+    drawing = draw.groups(people(60, group=True), measures=["flag_rate"])
+    (panel,) = panels_of(drawing.ax)
+    counts = [row["rows"] for row in drawing.rows()]
     names = [label.get_text() for label in panel.get_yticklabels()]
     assert names == [f"{name} ({rows})" for name, rows in zip(("everybody", "north", "south"), counts, strict=True)]
     hollow = [line.get_markerfacecolor() == "white" for line in panel.get_lines() if len(line.get_xdata()) == 1]  # type: ignore[arg-type]
-    assert hollow == [row["small"] for row in made.rows()]
+    assert hollow == [row["small"] for row in drawing.rows()]
     assert panel.get_ylabel() == "site"
 
 
 def test_a_policy_decides() -> None:
     data = people(group=True)
     policy = Policy(by_group={(): Cut((0.7,))}, otherwise="refuse")
-    made, other = draw.groups(data, policy=policy), draw.groups(data, threshold=0.7)
-    assert made.numbers.columns["value"] == other.numbers.columns["value"]
+    result, other = draw.groups(data, policy=policy), draw.groups(data, threshold=0.7)
+    assert result.numbers.columns["value"] == other.numbers.columns["value"]
     with pytest.raises(OptionError, match="Leave out one"):
         draw.groups(data, policy=policy, threshold=0.7)
 
@@ -71,16 +71,16 @@ def test_what_is_undefined_has_no_dot() -> None:
 
 @pytest.mark.slow
 def test_fifty_groups_fit_and_long_names_are_shortened() -> None:
-    made, few = draw.groups(crowd(50)), draw.groups(crowd(2))
-    made.figure.draw_without_rendering()
-    labels = made.ax.child_axes[0].get_yticklabels()
+    result, few = draw.groups(crowd(50)), draw.groups(crowd(2))
+    result.figure.draw_without_rendering()
+    labels = result.ax.child_axes[0].get_yticklabels()
     boxes = [label.get_window_extent() for label in labels]
     assert len(boxes) == 51
     assert all(upper.y0 >= lower.y1 - 1 for upper, lower in pairwise(boxes))
-    assert all(box.x0 >= 0 and box.x1 <= made.figure.bbox.x1 for box in boxes)
-    assert made.figure.get_size_inches()[1] > few.figure.get_size_inches()[1]
+    assert all(box.x0 >= 0 and box.x1 <= result.figure.bbox.x1 for box in boxes)
+    assert result.figure.get_size_inches()[1] > few.figure.get_size_inches()[1]
     assert labels[1].get_text().startswith("a very long name of a place in \\$ numb")
-    assert "…" not in str(made.rows()[1]["group"])
+    assert "…" not in str(result.rows()[1]["group"])
 
 
 def test_without_groups_there_is_nothing_to_draw() -> None:

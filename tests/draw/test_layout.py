@@ -36,11 +36,11 @@ NAMES = [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) f
 @pytest.mark.quick(1)
 @pytest.mark.parametrize("name", NAMES)
 def test_nothing_is_cut_off_below_a_title(name: str) -> None:
-    made = MADE[name]()
-    made.ax.set_title("What it is about")
-    made.figure.draw_without_rendering()
-    drawn = made.figure.get_tightbbox()
-    inches = made.figure.get_size_inches()
+    result = MADE[name]()
+    result.ax.set_title("What it is about")
+    result.figure.draw_without_rendering()
+    drawn = result.figure.get_tightbbox()
+    inches = result.figure.get_size_inches()
     assert -0.02 <= drawn.x0 <= drawn.x1 <= inches[0] + 0.02
     assert -0.02 <= drawn.y0 <= drawn.y1 <= inches[1] + 0.02
 
@@ -50,8 +50,8 @@ def test_nothing_is_cut_off_below_a_title(name: str) -> None:
 def test_given_axes_keep_their_figure(name: str) -> None:
     figure = Figure(figsize=(9, 9))
     ax = figure.add_subplot(2, 2, 1)
-    made = MADE[name]().plot(ax)
-    assert made.figure is figure
+    result = MADE[name]().plot(ax)
+    assert result.figure is figure
     assert figure.axes == [ax]
     assert tuple(figure.get_size_inches()) == (9, 9)
     legend = ax.get_legend()

@@ -17,23 +17,23 @@ def test_a_drawing_stores_its_numbers_and_repaints_them() -> None:
 
 
 def test_ratios_are_those_worked_by_hand() -> None:
-    made = draw.likelihood_ratio(EIGHT, options=infer.CurveOptions(bins=2))
-    _, implied, seen, *_ = lines_of(made.ax)
-    assert np.allclose(seen, [[0.2, 1 / 3], [0.8, 3]])
+    drawing = draw.likelihood_ratio(EIGHT, options=infer.CurveOptions(bins=2))
+    _, implied, observed, *_ = lines_of(drawing.ax)
+    assert np.allclose(observed, [[0.2, 1 / 3], [0.8, 3]])
     assert np.allclose(implied, [[0.2, 1 / 4], [0.8, 4]])
 
 
 def test_the_prevalence_changes_no_ratio() -> None:
     rarer = tally([0] * 30 + [1, 1, 1, 1] + [0] * 10, [0.2] * 31 + [0.8] * 13)
-    seen = lines_of(draw.likelihood_ratio(rarer, options=infer.CurveOptions(bins=2)).ax)[2]
-    assert np.allclose(seen[:, 1], [1 / 3, 3])
+    observed = lines_of(draw.likelihood_ratio(rarer, options=infer.CurveOptions(bins=2)).ax)[2]
+    assert np.allclose(observed[:, 1], [1 / 3, 3])
 
 
 def test_bins_of_one_class_stand_at_the_edges_and_leave_a_gap() -> None:
     perfect = draw.likelihood_ratio(tally([0, 0, 1, 1], [0.1, 0.2, 0.8, 0.9])).ax
     low, high = perfect.get_ylim()
-    seen, under, over = lines_of(perfect)[2:]
-    assert np.isnan(seen[:, 1]).all()
+    observed, under, over = lines_of(perfect)[2:]
+    assert np.isnan(observed[:, 1]).all()
     assert np.allclose(under, [[0.1, low], [0.2, low]])
     assert np.allclose(over, [[0.8, high], [0.9, high]])
 

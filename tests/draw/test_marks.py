@@ -17,38 +17,38 @@ def cells(row: dict[str, object]) -> tuple[object, ...]:
 
 
 def test_no_marks_give_an_empty_table() -> None:
-    found = tabulate_marks(people(), None, None)
-    assert tuple(found.columns) == MARK_COLUMNS
-    assert len(found) == len(tabulate_marks(people(), [], {})) == 0
-    assert found.data["rows"] == 400
+    result = tabulate_marks(people(), None, None)
+    assert tuple(result.columns) == MARK_COLUMNS
+    assert len(result) == len(tabulate_marks(people(), [], {})) == 0
+    assert result.data["rows"] == 400
 
 
 def test_thresholds_are_those_of_every_model_and_group() -> None:
     tallies = people(models=2, group=True)
-    found = tabulate_marks(tallies, [0.3, inf], None).rows()
-    assert len(found) == 2 * 3 * 2
-    for row in found:
+    result = tabulate_marks(tallies, [0.3, inf], None).rows()
+    assert len(result) == 2 * 3 * 2
+    for row in result:
         groups = tallies.models[row["model"]]
         own = tallies.pooled(row["model"]) if row["group"] is None else groups[row["group"]["site"],]
         table = curve(own).at(row["threshold"])
         assert cells(row) == (table.tp, table.fp, table.fn, table.tn)
-    assert {row["name"] for row in found} == {"threshold 0.3", "threshold inf"}
+    assert {row["name"] for row in result} == {"threshold 0.3", "threshold inf"}
 
 
 def test_a_mapping_marks_the_models_that_it_names() -> None:
-    found = tabulate_marks(
+    result = tabulate_marks(
         people(models=3), {"risk1": 0.5}, {"risk2": decide.youden(curve(people(models=3).pooled("risk2")))}
     )
-    assert [(row["model"], row["name"]) for row in found.rows()] == [
+    assert [(row["model"], row["name"]) for row in result.rows()] == [
         ("risk1", "threshold 0.5"),
         ("risk2", "policy youden"),
     ]
 
 
 def test_a_policy_by_group_has_a_threshold_per_group() -> None:
-    found = tabulate_marks(read.tallies(SICK, truth="sick", score="risk", group="sex"), None, APART).rows()
-    assert [row["threshold"] for row in found] == [None, 0.7, 0.3]
-    assert [cells(row) for row in found] == [(2, 0, 0, 2), (1, 0, 0, 1), (1, 0, 0, 1)]
+    result = tabulate_marks(read.tallies(SICK, truth="sick", score="risk", group="sex"), None, APART).rows()
+    assert [row["threshold"] for row in result] == [None, 0.7, 0.3]
+    assert [cells(row) for row in result] == [(2, 0, 0, 2), (1, 0, 0, 1), (1, 0, 0, 1)]
 
 
 def test_a_randomized_policy_is_marked_at_its_expected_rates() -> None:

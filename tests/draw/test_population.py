@@ -23,10 +23,10 @@ def test_densities_are_those_of_the_formula_whatever_the_prevalence() -> None:
     assert np.allclose(positives[:, 1], 2 * positives[:, 0])
 
 
-@pytest.mark.parametrize("made", [LINEAR, population.binormal(means=(0, 2)), population.logit_normal()])
-def test_bars_of_a_sample_have_an_area_of_1_in_each_class(made: Population) -> None:
-    sample = tally(*made.draw(300, 2))
-    bars = draw.population(made, sample=sample).parts["sample"].rows()
+@pytest.mark.parametrize("result", [LINEAR, population.binormal(means=(0, 2)), population.logit_normal()])
+def test_bars_of_a_sample_have_an_area_of_1_in_each_class(result: Population) -> None:
+    sample = tally(*result.draw(300, 2))
+    bars = draw.population(result, sample=sample).parts["sample"].rows()
     for name in ("negatives", "positives"):
         assert np.isclose(
             sum((row["upper"] - row["lower"]) * row["density"] for row in bars if row["class"] == name), 1
@@ -34,35 +34,35 @@ def test_bars_of_a_sample_have_an_area_of_1_in_each_class(made: Population) -> N
 
 
 def test_large_samples_come_near_the_theory() -> None:
-    made = population.binormal()
-    parts = draw.population(made, sample=tally(*made.draw(200_000, 3))).parts
+    result = population.binormal()
+    parts = draw.population(result, sample=tally(*result.draw(200_000, 3))).parts
     for row in parts["sample"].rows():
         middle = (row["lower"] + row["upper"]) / 2
-        exact = (made.positive if row["class"] == "positives" else made.negative).pdf(middle)  # type: ignore[attr-defined]
+        exact = (result.positive if row["class"] == "positives" else result.negative).pdf(middle)  # type: ignore[attr-defined]
         assert abs(row["density"] - exact) < 0.02
 
 
 def test_curves_are_those_of_theory_and_of_the_sample() -> None:
-    chance, theory, seen = lines_of(draw.population(LINEAR, what="roc", sample=SAMPLE).ax)
+    chance, theory, observed = lines_of(draw.population(LINEAR, what="roc", sample=SAMPLE).ax)
     assert chance.tolist() == [[0, 0], [1, 1]]
     # TPR is 1 − t² and FPR (1 − t)².
     assert np.allclose(theory[:, 1], 1 - (1 - np.sqrt(theory[:, 0])) ** 2)
     expected = measure.curves(Tallies({"score": {(): SAMPLE}}), "roc").columns
-    assert np.array_equal(seen.T, [expected["fpr"], expected["sensitivity"]])
+    assert np.array_equal(observed.T, [expected["fpr"], expected["sensitivity"]])
     level = lines_of(draw.population(LINEAR, what="pr").ax)[0]
     assert level[:, 1].tolist() == [0.3, 0.3]
 
 
 def test_discrete_scores_have_masses() -> None:
     perfect = population.retrieval("perfect")
-    made = draw.population(perfect, sample=tally(*perfect.draw(20, 1)))
-    assert made.ax.get_ylabel().endswith("mass")
-    assert [line.tolist() for line in lines_of(made.ax)[:2]] == [[[0, 1]], [[1, 1]]]
+    drawing = draw.population(perfect, sample=tally(*perfect.draw(20, 1)))
+    assert drawing.ax.get_ylabel().endswith("mass")
+    assert [line.tolist() for line in lines_of(drawing.ax)[:2]] == [[[0, 1]], [[1, 1]]]
 
 
 def test_densities_without_a_bound_leave_a_gap() -> None:
-    made = draw.population(population.beta(negative=(0.5, 2), positive=(2, 0.5)))
-    negatives, _ = lines_of(made.ax)
+    drawing = draw.population(population.beta(negative=(0.5, 2), positive=(2, 0.5)))
+    negatives, _ = lines_of(drawing.ax)
     assert np.isnan(negatives[0, 1])
     assert np.isfinite(negatives[1:, 1]).all()
 

@@ -23,8 +23,8 @@ def test_the_steps_are_what_average_precision_adds_up(data: Rows) -> None:
     if data.truth.all() or not data.truth.any():
         return
     own = tally(data.truth, data.score)
-    made = draw.pr(own, iso_f1=False)
-    (line, *_) = made.ax.get_lines()
+    drawing = draw.pr(own, iso_f1=False)
+    (line, *_) = drawing.ax.get_lines()
     assert line.get_drawstyle() == "steps-pre"
     recall, precision = np.asarray(line.get_xydata()).T
     assert np.nansum(np.diff(recall) * precision[1:]) == pytest.approx(measure.average_precision(curve(own)))
@@ -45,8 +45,8 @@ def test_a_stated_prevalence_reweights_curve_points_marks_and_chance() -> None:
 
 
 def test_lines_of_equal_f1_have_it() -> None:
-    found = draw.pr(FACE).parts["iso_f1"]
-    recall, precision, f1 = (np.asarray(found.columns[name]) for name in ("sensitivity", "precision", "f1"))
+    result = draw.pr(FACE).parts["iso_f1"]
+    recall, precision, f1 = (np.asarray(result.columns[name]) for name in ("sensitivity", "precision", "f1"))
     assert np.allclose(2 * precision * recall / (precision + recall), f1)
     assert precision.max() == pytest.approx(1)
     assert np.unique(f1).tolist() == [0.2, 0.4, 0.6, 0.8]
@@ -55,11 +55,11 @@ def test_lines_of_equal_f1_have_it() -> None:
 
 def test_groups_have_prevalences_of_their_own() -> None:
     assert any("chance: prevalence 50%" in label for label in legend_of(draw.pr(FACE).ax))
-    made = draw.pr(people(group=True), iso_f1=False)
-    assert "chance: prevalence of each" in legend_of(made.ax)
-    shares = [row["precision"] for row in made.parts["prevalence"].rows()]
+    drawing = draw.pr(people(group=True), iso_f1=False)
+    assert "chance: prevalence of each" in legend_of(drawing.ax)
+    shares = [row["precision"] for row in drawing.parts["prevalence"].rows()]
     assert shares == [tally_.prevalence for *_, tally_ in people(group=True).walk()]
-    assert [line[0, 1] for line in lines_of(made.ax)[-3:]] == shares
+    assert [line[0, 1] for line in lines_of(drawing.ax)[-3:]] == shares
 
 
 def test_where_nothing_is_flagged_there_is_no_precision() -> None:

@@ -37,10 +37,10 @@ def test_a_table_and_the_scores_that_it_was_cut_from_are_the_same() -> None:
 
 
 def test_every_model_may_have_a_threshold_of_its_own() -> None:
-    made = draw.prevalence(people(models=2), threshold={"risk0": 0.3, "risk1": 0.6}, measures=["precision"])
-    cuts = dict(zip(made.parts["curve"].columns["model"], made.parts["curve"].columns["threshold"], strict=True))
+    drawing = draw.prevalence(people(models=2), threshold={"risk0": 0.3, "risk1": 0.6}, measures=["precision"])
+    cuts = dict(zip(drawing.parts["curve"].columns["model"], drawing.parts["curve"].columns["threshold"], strict=True))
     assert cuts == {"risk0": 0.3, "risk1": 0.6}
-    assert "digest" not in made.numbers.data
+    assert "digest" not in drawing.numbers.data
     with pytest.raises(OptionError, match=r"the model risk1 has no threshold\. Give one"):
         draw.prevalence(people(models=2), threshold={"risk0": 0.3})
 
@@ -48,25 +48,25 @@ def test_every_model_may_have_a_threshold_of_its_own() -> None:
 def test_labels_take_no_threshold() -> None:
     table = {"sick": [1, 0, 1, 0], "risk": [0.9, 0.6, 0.4, 0.1], "says": [1, 0, 1, 0]}
     data = read.tallies(table, truth="sick", score="risk", predicted="says")
-    made = draw.prevalence(data, threshold=0.7, measures=["precision"]).parts["marks"]
-    assert [(row["model"], row["value"]) for row in made.rows()] == [("risk", 1.0), ("says", 1.0)]
+    result = draw.prevalence(data, threshold=0.7, measures=["precision"]).parts["marks"]
+    assert [(row["model"], row["value"]) for row in result.rows()] == [("risk", 1.0), ("says", 1.0)]
     with pytest.raises(OptionError, match=r"labels, which are decisions\. Leave it out"):
         draw.prevalence(TEST, threshold=0.5)
 
 
 @pytest.mark.parametrize("at", [0.00001, 0.99999])
 def test_the_axis_reaches_rare_and_frequent_places(at: float) -> None:
-    made = draw.prevalence(TEST, at=at)
-    shares = made.parts["curve"].columns["prevalence"]
+    drawing = draw.prevalence(TEST, at=at)
+    shares = drawing.parts["curve"].columns["prevalence"]
     assert at in (min(shares), max(shares))
     assert len(shares) < 2000
 
 
 def test_bands_are_of_single_series_and_numbers_are_those_of_shift() -> None:
-    made = draw.prevalence(people())
-    assert len(made.ax.collections) == 2
+    drawing = draw.prevalence(people())
+    assert len(drawing.ax.collections) == 2
     assert not draw.prevalence(people(group=True)).ax.collections
-    rows = [row for row in made.parts["curve"].rows() if row["prevalence"] == 0.05]
+    rows = [row for row in drawing.parts["curve"].rows() if row["prevalence"] == 0.05]
     expected = shift.prevalence_curve(people(), ("precision", "npv"), prevalences=[0.05]).rows()
     assert [(row["low"], row["high"]) for row in rows] == [(row["low"], row["high"]) for row in expected]
 

@@ -27,13 +27,13 @@ def test_points_intervals_and_bars_are_those_of_the_bins() -> None:
 
 
 def test_a_curve_and_its_band_are_those_that_infer_makes() -> None:
-    made = draw.reliability(people(), what="isotonic", options=infer.CurveOptions(band="confidence", level=0.8))
+    drawing = draw.reliability(people(), what="isotonic", options=infer.CurveOptions(band="confidence", level=0.8))
     expected = infer.calibration_curves(people(), "isotonic", options=infer.CurveOptions(band="confidence", level=0.8))
-    line = lines_of(made.ax)[1]
+    line = lines_of(drawing.ax)[1]
     assert np.array_equal(line.T, [expected.columns["probability"], expected.columns["share"]])
-    (band,) = spans_of(made.ax, 1)
+    (band,) = spans_of(drawing.ax, 1)
     assert {*expected.columns["low"], *expected.columns["high"]} <= set(band)
-    legend = made.ax.get_legend()
+    legend = drawing.ax.get_legend()
     assert legend is not None
     assert [text.get_text() for text in legend.get_texts()] == [
         "perfect calibration",
@@ -64,17 +64,17 @@ def test_the_legend_of_several_models_names_them() -> None:
 def test_a_local_fit_stays_between_0_and_1() -> None:
     rng = np.random.default_rng(3)
     p = rng.random(400)
-    made = draw.reliability(tally(rng.random(400) < p**3, p), what="lowess")
-    fit, (band,) = lines_of(made.ax)[1], spans_of(made.ax, 1)
+    drawing = draw.reliability(tally(rng.random(400) < p**3, p), what="lowess")
+    fit, (band,) = lines_of(drawing.ax)[1], spans_of(drawing.ax, 1)
     assert fit[:, 1].min() == 0
     assert fit[:, 1].max() <= 1
     assert 0 <= min(band) < max(band) <= 1
 
 
 def test_counts_below_a_curve_are_of_all_rows() -> None:
-    made = draw.reliability(people(), what="lowess")
-    assert sum(made.parts["counts"].columns["mass"]) == 400
-    assert sum(bar.get_height() for bar in made.ax.child_axes[0].patches) == 400  # type: ignore[attr-defined]
+    drawing = draw.reliability(people(), what="lowess")
+    assert sum(drawing.parts["counts"].columns["mass"]) == 400
+    assert sum(bar.get_height() for bar in drawing.ax.child_axes[0].patches) == 400  # type: ignore[attr-defined]
 
 
 @pytest.mark.slow

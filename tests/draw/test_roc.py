@@ -54,28 +54,28 @@ def test_the_hull_is_drawn_only_where_it_differs() -> None:
 
 def test_the_legend_gives_the_auc_with_its_interval() -> None:
     tallies = people(group=True)
-    found = {str(row["group"]): row for row in infer.summary(tallies, measures=["auc"]).rows()}
-    told = legend_of(draw.roc(tallies).ax)
-    north = found["{'site': 'north'}"]
+    result = {str(row["group"]): row for row in infer.summary(tallies, measures=["auc"]).rows()}
+    output = legend_of(draw.roc(tallies).ax)
+    north = result["{'site': 'north'}"]
     bounds = f"95% CI {north['low']:.3f} to {north['high']:.3f}"
-    assert told[1] == f"site = north: AUC {north['value']:.3f} ({bounds})"
+    assert output[1] == f"site = north: AUC {north['value']:.3f} ({bounds})"
     assert "(90% CI" in legend_of(draw.roc(tallies, level=0.9).ax)[0]
 
 
 def test_bands_are_those_of_infer() -> None:
     tallies = people()
     for band in (True, "simultaneous"):
-        made = draw.roc(tallies, band=band, level=0.9).parts["curve"]
+        result = draw.roc(tallies, band=band, level=0.9).parts["curve"]
         expected = infer.confidence_bands(tallies, "roc", level=0.9, simultaneous=band == "simultaneous", points=1000)
-        assert made.rows() == expected.rows()
-        assert made.data["level"] == 0.9
+        assert result.rows() == expected.rows()
+        assert result.data["level"] == 0.9
 
 
 def test_labels_are_points_beside_curves_or_alone() -> None:
-    made = draw.roc({"risk": FACE, "rule": RULE})
-    (point,) = made.parts["points"].rows()
+    drawing = draw.roc({"risk": FACE, "rule": RULE})
+    (point,) = drawing.parts["points"].rows()
     assert (point["name"], point["threshold"]) == ("rule", None)
-    assert [1 / 3, 2 / 3] in [each.tolist()[0] for each in lines_of(made.ax) if len(each) == 1]
+    assert [1 / 3, 2 / 3] in [each.tolist()[0] for each in lines_of(drawing.ax) if len(each) == 1]
     alone = draw.roc({"a": RULE, "b": Counts(tp=3, fp=2, fn=0, tn=1)})
     assert list(alone.parts) == ["points", "reference"]
     assert draw.roc(RULE).parts["points"].columns["name"] == ["labels"]
@@ -131,9 +131,9 @@ def test_marks_lie_on_the_curve_or_where_a_policy_is_expected() -> None:
 
 def test_a_group_of_one_class_has_a_gap_and_says_so() -> None:
     table = {"sick": [1, 0, 1, 1], "risk": [0.9, 0.6, 0.4, 0.1], "sex": ["f", "f", "m", "m"]}
-    made = draw.roc(read.tallies(table, truth="sick", score="risk", group="sex"), band=True, threshold=0.5)
-    assert np.isnan(lines_of(made.ax)[2][:, 0]).all()
-    assert "sex = m: AUC undefined" in legend_of(made.ax)
+    drawing = draw.roc(read.tallies(table, truth="sick", score="risk", group="sex"), band=True, threshold=0.5)
+    assert np.isnan(lines_of(drawing.ax)[2][:, 0]).all()
+    assert "sex = m: AUC undefined" in legend_of(drawing.ax)
 
 
 def test_perfect_and_constant_scores_are_drawn() -> None:
@@ -143,18 +143,18 @@ def test_perfect_and_constant_scores_are_drawn() -> None:
 
 
 def test_many_rows_are_thinned_and_hardly_moved() -> None:
-    made = draw.roc(people(20_000))
-    line = lines_of(made.ax)[0]
+    drawing = draw.roc(people(20_000))
+    line = lines_of(drawing.ax)[0]
     assert len(line) <= 1000
     area = float(np.trapezoid(line[:, 1], line[:, 0]))
     assert area == pytest.approx(measure.auc(curve(people(20_000).tally)), abs=1e-3)
 
 
 def test_names_of_any_kind_are_in_the_legend() -> None:
-    told = legend_of(draw.roc({"_a": FACE, "$x$": FACE, "long " * 30: FACE}).ax)
-    assert told[0].strip("\u200a").startswith("_a: AUC")
-    assert told[1].startswith(r"\$x\$: AUC")
-    assert max(len(line) for line in told[2].splitlines()) <= 64
+    output = legend_of(draw.roc({"_a": FACE, "$x$": FACE, "long " * 30: FACE}).ax)
+    assert output[0].strip("\u200a").startswith("_a: AUC")
+    assert output[1].startswith(r"\$x\$: AUC")
+    assert max(len(line) for line in output[2].splitlines()) <= 64
 
 
 def test_figure_errors() -> None:

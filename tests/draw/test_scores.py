@@ -36,35 +36,35 @@ def test_what_lies_beyond_a_threshold_is_what_it_flags(data: Rows, at: float, bi
     own = tally(data.truth, data.score, positive=True)
     parts = draw.scores(own, threshold=at, bins=bins).parts
     table = curve(own).at(at)
-    found = parts["bins"].rows()
+    result = parts["bins"].rows()
     for name, flagged, all_of in (("positives", table.tp, table.positives), ("negatives", table.fp, table.negatives)):
-        above = [row for row in found if row["class"] == name and row["from"] >= at]
+        above = [row for row in result if row["class"] == name and row["from"] >= at]
         assert sum(row["mass"] for row in above) == (flagged if above else 0)
-        assert sum(row["mass"] for row in found if row["class"] == name) == all_of
-        shares = [row["share"] for row in found if row["class"] == name]
+        assert sum(row["mass"] for row in result if row["class"] == name) == all_of
+        shares = [row["share"] for row in result if row["class"] == name]
         assert sum(shares) == pytest.approx(1) if all_of else set(shares) == {None}
-    edges = {row["from"] for row in found} | {row["to"] for row in found}
+    edges = {row["from"] for row in result} | {row["to"] for row in result}
     assert at in edges
 
 
 def test_bins_are_nearly_as_wide_as_each_other() -> None:
-    found = draw.scores(people(), threshold=0.4321, bins=20).parts["bins"].rows()
-    widths = [row["to"] - row["from"] for row in found]
+    result = draw.scores(people(), threshold=0.4321, bins=20).parts["bins"].rows()
+    widths = [row["to"] - row["from"] for row in result]
     assert max(widths) < 1.2 * min(widths)
-    assert found[0]["from"] == 0
-    assert found[-1]["to"] == 1
+    assert result[0]["from"] == 0
+    assert result[-1]["to"] == 1
 
 
 def test_a_score_at_an_edge_belongs_to_the_bin_above() -> None:
     scores = [at / 10 for at in range(10)]
-    found = draw.scores(tally([1] * 10 + [0], [*scores, 0.0]), bins=10).parts["bins"].rows()
-    assert [row["from"] for row in found[:10]] == scores
-    assert [row["mass"] for row in found[:10]] == [1] * 10
+    result = draw.scores(tally([1] * 10 + [0], [*scores, 0.0]), bins=10).parts["bins"].rows()
+    assert [row["from"] for row in result[:10]] == scores
+    assert [row["mass"] for row in result[:10]] == [1] * 10
 
 
 def test_scores_that_are_no_probabilities_run_from_the_lowest_to_the_highest() -> None:
-    found = draw.scores(tally([1, 0, 1], [-3, 5, 10]), bins=4).parts["bins"].rows()
-    assert (found[0]["from"], found[-1]["to"]) == (-3, 10)
+    result = draw.scores(tally([1, 0, 1], [-3, 5, 10]), bins=4).parts["bins"].rows()
+    assert (result[0]["from"], result[-1]["to"]) == (-3, 10)
     for score in (7, -1e90):
         constant = draw.scores(tally([1, 0], [score, score]), threshold=score).parts["bins"].rows()
         assert sum(row["share"] for row in constant) == 2
@@ -73,25 +73,25 @@ def test_scores_that_are_no_probabilities_run_from_the_lowest_to_the_highest() -
 
 
 def test_the_legend_gives_the_flagged_shares() -> None:
-    made = draw.scores(FACE, threshold=[0.65, inf])
-    assert legend_of(made.ax) == [
+    drawing = draw.scores(FACE, threshold=[0.65, inf])
+    assert legend_of(drawing.ax) == [
         "positives (3 rows)",
         "negatives (3 rows)",
         "threshold 0.65: sensitivity 66.7%, FPR 33.3%",
     ]
-    assert [line.tolist() for line in lines_of(made.ax)] == [[[0.65, 0], [0.65, 1]]]
+    assert [line.tolist() for line in lines_of(drawing.ax)] == [[[0.65, 0], [0.65, 1]]]
 
 
 def test_a_single_class_is_drawn_alone() -> None:
-    made = draw.scores(tally([True, True], [0.1, 0.6]), threshold=0.5)
-    assert legend_of(made.ax) == ["positives (2 rows)", "threshold 0.5: sensitivity 50%"]
+    drawing = draw.scores(tally([True, True], [0.1, 0.6]), threshold=0.5)
+    assert legend_of(drawing.ax) == ["positives (2 rows)", "threshold 0.5: sensitivity 50%"]
 
 
 def test_weights_are_masses_and_rows_stay_rows() -> None:
     heavy = tally([1, 1, 0], [0.1, 0.9, 0.5], weight=[3.0, 1.0, 1.0])
-    found = draw.scores(heavy, bins=2).parts["bins"].rows()
-    assert [row["share"] for row in found[:2]] == [0.75, 0.25]
-    assert [row["rows"] for row in found[:2]] == [1, 1]
+    result = draw.scores(heavy, bins=2).parts["bins"].rows()
+    assert [row["share"] for row in result[:2]] == [0.75, 0.25]
+    assert [row["rows"] for row in result[:2]] == [1, 1]
 
 
 def test_groups_are_put_together_and_policies_need_one_threshold() -> None:

@@ -17,8 +17,8 @@ def test_a_drawing_stores_its_numbers_and_repaints_them() -> None:
 
 
 def test_lines_stay_level_from_each_score_down_to_the_next() -> None:
-    made = draw.thresholds(FACE, "sensitivity")
-    (line,) = made.ax.get_lines()
+    drawing = draw.thresholds(FACE, "sensitivity")
+    (line,) = drawing.ax.get_lines()
     assert line.get_drawstyle() == "steps-post"
     path = np.asarray(line.get_path().cleaned().vertices)
     for at in (0.95, 0.9, 0.85, 0.8, 0.75, 0.61, 0.6, 0.5, 0.3, 0.2, 0.1):
@@ -43,19 +43,19 @@ def test_numbers_are_those_of_measure() -> None:
 
 def test_bands_are_those_of_infer_at_the_prevalence() -> None:
     there = shift.reweigh(people(), to=0.02)
-    found = draw.thresholds(people(), "precision", band=True, level=0.9, prevalence=0.02).parts["curve"]
+    result = draw.thresholds(people(), "precision", band=True, level=0.9, prevalence=0.02).parts["curve"]
     expected = infer.confidence_bands(there, "precision", level=0.9, points=300)
     for mine, other in (("value", "precision"), ("low", "low"), ("high", "high")):
-        assert np.array_equal(found.columns[mine], expected.columns[other], equal_nan=True)
+        assert np.array_equal(result.columns[mine], expected.columns[other], equal_nan=True)
     assert "90% confidence band, pointwise" in legend_of(draw.thresholds(people(), band=True, level=0.9).ax)
 
 
 def test_marks_are_lines_with_their_numbers() -> None:
     chosen = decide.youden(curve(FACE))
-    made = draw.thresholds(FACE, "precision", threshold=[0.65, inf], policy=chosen)
-    assert [line[0, 0] for line in lines_of(made.ax)[1:]] == [0.65, chosen.threshold]
-    assert made.parts["marks"].rows()[0]["precision"] == 2 / 3
-    assert legend_of(made.ax)[-2:] == ["threshold 0.65", "policy youden"]
+    drawing = draw.thresholds(FACE, "precision", threshold=[0.65, inf], policy=chosen)
+    assert [line[0, 0] for line in lines_of(drawing.ax)[1:]] == [0.65, chosen.threshold]
+    assert drawing.parts["marks"].rows()[0]["precision"] == 2 / 3
+    assert legend_of(drawing.ax)[-2:] == ["threshold 0.65", "policy youden"]
 
 
 def test_measures_beyond_0_to_1_extend_the_axis() -> None:
@@ -89,7 +89,7 @@ def test_figure_errors() -> None:
 def test_stretches_on_which_a_measure_stays_are_drawn_to_their_ends() -> None:
     rng = np.random.default_rng(4)
     score = rng.random(5000)
-    found = draw.thresholds(tally(score > 0.3, score), "precision").parts["curve"].rows()
-    assert max(row["threshold"] for row in found if row["value"] is not None) > score.max() - 0.01
-    between = [row["threshold"] for row in found if 0.4 < row["threshold"] < 0.9]
+    result = draw.thresholds(tally(score > 0.3, score), "precision").parts["curve"].rows()
+    assert max(row["threshold"] for row in result if row["value"] is not None) > score.max() - 0.01
+    between = [row["threshold"] for row in result if 0.4 < row["threshold"] < 0.9]
     assert len(between) > 50  # where precision is 1 at every threshold

@@ -49,7 +49,7 @@ def _solved(objective: list[Floats], rates: Mapping[str, list[Floats]], toleranc
                 rows += [row, -row]
                 most += [bound, 0.0]
     options = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
-    found = linprog(
+    result = linprog(
         np.concatenate([*objective, np.zeros(len(tolerances))]),
         A_ub=np.array(rows) if rows else None,
         b_ub=most or None,
@@ -58,5 +58,5 @@ def _solved(objective: list[Floats], rates: Mapping[str, list[Floats]], toleranc
         method="highs-ds",
         options=options,
     )
-    assert found.success, found.message
-    return float(found.fun)
+    assert result.success, result.message
+    return float(result.fun)

@@ -62,10 +62,10 @@ def thresholds(sample: Sample) -> list[float]:
 
 def cells(people: Iterable[tuple[Person, bool]]) -> dict[str, int]:
     """The 2×2 table of people and whether each is flagged."""
-    found = dict.fromkeys(("tp", "fp", "fn", "tn"), 0)
+    result = dict.fromkeys(("tp", "fp", "fn", "tn"), 0)
     for person, flagged in people:
-        found[("t" if person.positive == flagged else "f") + ("p" if flagged else "n")] += person.weight
-    return found
+        result[("t" if person.positive == flagged else "f") + ("p" if flagged else "n")] += person.weight
+    return result
 
 
 def tables(sample: Sample, decide: Decision) -> dict[str, dict[str, int]]:
@@ -73,21 +73,21 @@ def tables(sample: Sample, decide: Decision) -> dict[str, dict[str, int]]:
     return {name: cells((person, decide(name, person)) for person in people) for name, people in sample.items()}
 
 
-def together(found: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
+def together(result: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
     """The table of everybody."""
-    return {cell: sum(each[cell] for each in found.values()) for cell in ("tp", "fp", "fn", "tn")}
+    return {cell: sum(each[cell] for each in result.values()) for cell in ("tp", "fp", "fn", "tn")}
 
 
-def cost(found: Mapping[str, Mapping[str, int]], costs: Costs) -> float:
+def cost(result: Mapping[str, Mapping[str, int]], costs: Costs) -> float:
     """What a case costs."""
-    whole = together(found)
+    whole = together(result)
     paid = sum(getattr(costs, cell) * many for cell, many in whole.items())
     return float(paid / sum(whole.values()))
 
 
-def gap(found: Mapping[str, Mapping[str, int]], rate: str) -> float:
+def gap(result: Mapping[str, Mapping[str, int]], rate: str) -> float:
     """Greatest difference of a rate between two groups."""
-    values = [_rate(each, rate) for each in found.values()]
+    values = [_rate(each, rate) for each in result.values()]
     return max(values) - min(values)
 
 
@@ -101,9 +101,9 @@ def _rate(each: Mapping[str, int], rate: str) -> float:
     return many / (many + sum(each[cell] for cell in others))
 
 
-def keeps(found: Mapping[str, Mapping[str, int]], tolerances: Mapping[str, float]) -> bool:
+def keeps(result: Mapping[str, Mapping[str, int]], tolerances: Mapping[str, float]) -> bool:
     """Whether no rate differs by more than it may."""
-    return all(gap(found, rate) <= bound + 1e-9 for rate, bound in tolerances.items())
+    return all(gap(result, rate) <= bound + 1e-9 for rate, bound in tolerances.items())
 
 
 goals = st.builds(

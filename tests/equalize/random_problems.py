@@ -30,7 +30,7 @@ def curves(draw: st.DrawFn, *, most: int = 5, weighted: bool = False) -> dict[tu
     """Two or more groups, each with rows of both classes."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     levels = draw(st.sampled_from([2, 3, 6, 30]))
-    made = {}
+    result = {}
     for at in range(draw(st.integers(2, most))):
         size = draw(st.sampled_from([2, 5, 20, 100]))
         truth = rng.random(size) < rng.uniform(0.05, 0.95)
@@ -39,8 +39,8 @@ def curves(draw: st.DrawFn, *, most: int = 5, weighted: bool = False) -> dict[tu
         weight = rng.choice([0.0, 0.5, 1.0, 3.0], size, p=[0.1, 0.3, 0.3, 0.3]) if weighted else None
         if weight is not None:
             weight[:2] = 1.0  # so that both classes are there
-        made[f"g{at}",] = baserate.curve(baserate.tally(truth, score, weight=weight))
-    return made
+        result[f"g{at}",] = baserate.curve(baserate.tally(truth, score, weight=weight))
+    return result
 
 
 @st.composite

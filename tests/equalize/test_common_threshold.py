@@ -31,9 +31,9 @@ def above(threshold: float) -> Decision:
 
 @given(samples(), goals)
 def test_the_threshold_is_the_best_and_the_strictest_of_equals(sample: Sample, goal: Goal) -> None:
-    found = {at: tables(sample, above(at)) for at in thresholds(sample)}
-    paid = {at: cost(each, goal.costs) for at, each in found.items()}
-    kept = {at: each for at, each in paid.items() if keeps(found[at], goal.tolerances)}
+    result = {at: tables(sample, above(at)) for at in thresholds(sample)}
+    paid = {at: cost(each, goal.costs) for at, each in result.items()}
+    kept = {at: each for at, each in paid.items() if keeps(result[at], goal.tolerances)}
     best = min(kept, key=lambda at: (kept[at], -at))
     policy = equalize.common_threshold(curves(sample), goal)
     assert policy.threshold == best
@@ -52,11 +52,11 @@ def test_the_bound_is_the_cost_of_the_randomized_optimum(sample: Sample, goal: G
 @pytest.mark.slow
 @given(samples(), goals)
 def test_a_larger_tolerance_never_costs_more(sample: Sample, goal: Goal) -> None:
-    asked = [Goal(goal.parity, within=within, costs=goal.costs) for within in (0.0, 0.1, 0.3, 0.7, inf)]
-    found = [equalize.common_threshold(curves(sample), each).settings for each in asked]
-    paid = [each["cost"] for each in found]
+    query = [Goal(goal.parity, within=within, costs=goal.costs) for within in (0.0, 0.1, 0.3, 0.7, inf)]
+    result = [equalize.common_threshold(curves(sample), each).settings for each in query]
+    paid = [each["cost"] for each in result]
     assert paid == sorted(paid, reverse=True)
-    assert found[-1]["price"] == 0
+    assert result[-1]["price"] == 0
 
 
 @given(samples(), goals, st.randoms(use_true_random=False))

@@ -65,11 +65,11 @@ def cells(table: Counts[float]) -> list[float]:
     return [getattr(table, cell) for cell in CELLS]
 
 
-def recorded(seen: list[Tallies]) -> Choose:
+def recorded(observed: list[Tallies]) -> Choose:
     """Choose as usual, and keep what was seen: all rows first, then those without each fold."""
 
     def choose(tallies: Tallies, goal: Goal) -> Policy:
-        seen.append(tallies)
+        observed.append(tallies)
         return equalize.optimal_policy(tallies, goal)
 
     return choose
@@ -78,55 +78,55 @@ def recorded(seen: list[Tallies]) -> Choose:
 def test_a_policy_that_ignores_the_data_does_the_same_everywhere() -> None:
     t = tallied(people())
     costs = Costs(fp=1, fn=4)
-    found = equalize.cross_validate(t, Goal("equalized-odds", costs=costs), choose=fixed, folds=Folds(folds=4))
+    result = equalize.cross_validate(t, Goal("equalized-odds", costs=costs), choose=fixed, folds=Folds(folds=4))
     for group, treatment in APART.items():
         curve = curve_of(t, group)
-        assert cells(found.tables[group]) == near(cells(treatment.counts(curve)))
-    assert found.cost.value == near(found.cost_apparent)
+        assert cells(result.tables[group]) == near(cells(treatment.counts(curve)))
+    assert result.cost.value == near(result.cost_apparent)
     whole = sum(costs.total(treatment.counts(curve_of(t, group))) for group, treatment in APART.items())
-    assert found.cost_apparent == near(whole / 400)
-    assert found.policy == fixed(t, ODDS)
+    assert result.cost_apparent == near(whole / 400)
+    assert result.policy == fixed(t, ODDS)
 
 
 @settings(max_examples=settings().max_examples // 4)
 @given(seed=st.integers(0, 10**6), folds=st.integers(2, 6), repeats=st.integers(1, 3))
 def test_every_row_is_held_out_once_and_never_fitted_to(seed: int, folds: int, repeats: int) -> None:
-    t, seen = tallied(people(120, seed)), list[Tallies]()
-    found = equalize.cross_validate(
-        t, ODDS, choose=recorded(seen), folds=Folds(folds=folds, repeats=repeats, seed=seed)
+    t, observed = tallied(people(120, seed)), list[Tallies]()
+    result = equalize.cross_validate(
+        t, ODDS, choose=recorded(observed), folds=Folds(folds=folds, repeats=repeats, seed=seed)
     )
-    assert len(found.greatest_gaps) == len(seen) - 1 == folds * repeats
+    assert len(result.greatest_gaps) == len(observed) - 1 == folds * repeats
     for group, tally in t.models["risk"].items():
-        table = found.tables[group]
+        table = result.tables[group]
         assert [table.positives, table.negatives] == near([tally.positives, tally.negatives])
-        rest = Tally.sum(each.models["risk"][group] for each in seen[1 : 1 + folds])
+        rest = Tally.sum(each.models["risk"][group] for each in observed[1 : 1 + folds])
         np.testing.assert_array_equal(rest.score, tally.score)
         np.testing.assert_array_equal(rest.rows, tally.rows.astype(np.int64) * (folds - 1))
-    assert found.policy == equalize.optimal_policy(t, ODDS)
-    assert found.cost_apparent == near(found.policy.settings["cost"])
-    assert max(found.apparent.values()) < 1e-9
-    assert min(found.greatest_gaps) >= 0
+    assert result.policy == equalize.optimal_policy(t, ODDS)
+    assert result.cost_apparent == near(result.policy.settings["cost"])
+    assert max(result.apparent.values()) < 1e-9
+    assert min(result.greatest_gaps) >= 0
 
 
 def test_each_fold_is_evaluated_by_the_policy_fitted_without_it() -> None:
     """With two folds, what was seen without one is the other: so both can be judged by hand."""
-    t, seen = tallied(people()), list[Tallies]()
-    found = equalize.cross_validate(t, ODDS, choose=recorded(seen), folds=Folds(folds=2))
-    _, one, other = seen
+    t, observed = tallied(people()), list[Tallies]()
+    result = equalize.cross_validate(t, ODDS, choose=recorded(observed), folds=Folds(folds=2))
+    _, one, other = observed
     tables = [
         {group: policy.by_group[group].counts(curve_of(half, group)) for group in t.groups}
         for policy, half in ((equalize.optimal_policy(one, ODDS), other), (equalize.optimal_policy(other, ODDS), one))
     ]
     for group in t.groups:
         added = np.sum([cells(each[group]) for each in tables], axis=0)
-        assert cells(found.tables[group]) == near(added.tolist())
+        assert cells(result.tables[group]) == near(added.tolist())
     for at, each in enumerate(tables):
         f, m = each["f",], each["m",]
         wide = [abs(rate(f) - rate(m)) for rate in (measure.sensitivity, measure.fpr)]
-        assert [gaps[at] for gaps in found.gaps.values()] == near(wide)
-        assert found.greatest_gaps[at] == near(max(wide))
-    assert found.mean_gap == near(found.greatest_gaps.mean())
-    assert found.quantile(0.95) == near(np.quantile(found.greatest_gaps, 0.95))
+        assert [gaps[at] for gaps in result.gaps.values()] == near(wide)
+        assert result.greatest_gaps[at] == near(max(wide))
+    assert result.mean_gap == near(result.greatest_gaps.mean())
+    assert result.quantile(0.95) == near(np.quantile(result.greatest_gaps, 0.95))
 
 
 def test_a_parity_fitted_to_many_rows_generalizes() -> None:
@@ -148,29 +148,29 @@ def groups_of(tallies: Tallies) -> list[tuple[Group, Tally]]:
 
 def test_intervals_are_those_of_the_tables() -> None:
     interval = IntervalOptions(level=0.9, method="jeffreys")
-    found = equalize.cross_validate(
+    result = equalize.cross_validate(
         tallied(people()), Goal(["equalized-odds", "demographic-parity"]), interval=interval
     )
-    assert [*found.rates] == ["sensitivity", "fpr", "flag_rate"]
-    for rate, groups in found.rates.items():
+    assert [*result.rates] == ["sensitivity", "fpr", "flag_rate"]
+    for rate, groups in result.rates.items():
         for group, estimate in groups.items():
-            assert estimate == interval.of(measure.MEASURES[rate], found.tables[group])
-    assert found.cost.low < found.cost.value < found.cost.high
-    assert found.cost.level == 0.9
+            assert estimate == interval.of(measure.MEASURES[rate], result.tables[group])
+    assert result.cost.low < result.cost.value < result.cost.high
+    assert result.cost.level == 0.9
 
 
 def test_weights_count_as_much_as_they_weigh() -> None:
     columns = people()
     weight = np.random.default_rng(0).uniform(0.5, 2, 400)
     one, tenfold = (tallied(columns | {"w": weight * by}, weight="w") for by in (1, 10))
-    found, scaled = (equalize.cross_validate(each, ODDS, folds=Folds(folds=3)) for each in (one, tenfold))
-    assert found.greatest_gaps == near(scaled.greatest_gaps)
-    assert found.cost.value == near(scaled.cost.value)
+    result, scaled = (equalize.cross_validate(each, ODDS, folds=Folds(folds=3)) for each in (one, tenfold))
+    assert result.greatest_gaps == near(scaled.greatest_gaps)
+    assert result.cost.value == near(scaled.cost.value)
     for group, tally in groups_of(one):
-        table = found.tables[group]
+        table = result.tables[group]
         assert [table.positives, table.negatives] == near([tally.positives, tally.negatives])
         assert table.rows.total == near(200)
-        low, high = (each.rates["fpr"][group].low for each in (found, scaled))
+        low, high = (each.rates["fpr"][group].low for each in (result, scaled))
         assert low == near(high)
 
 
@@ -180,16 +180,16 @@ def test_rows_of_a_cluster_stay_together() -> None:
     columns["risk"] = np.arange(400) // 8 / 50 + columns["risk"].round() / 1000
     columns["home"] = np.arange(400) // 8
     rows = read.rows(columns, truth="sick", score="risk", group="sex", cluster="home")
-    seen = list[Tallies]()
-    found = equalize.cross_validate(rows, ODDS, choose=recorded(seen), folds=Folds(folds=5))
-    whole, *parts = seen
+    observed = list[Tallies]()
+    result = equalize.cross_validate(rows, ODDS, choose=recorded(observed), folds=Folds(folds=5))
+    whole, *parts = observed
     for part in parts:
         homes = [np.floor(each.pooled("risk").score * 50 + 0.25).astype(int) for each in (part, whole)]
         left = {*homes[1]} - {*homes[0]}
         assert len(left) == 10
         assert sum(int(tally.rows.sum()) for _, tally in groups_of(part)) == 320
-    assert sum(table.total for table in found.tables.values()) == near(400)
-    assert any("cluster" in note for note in found.data["notes"])
+    assert sum(table.total for table in result.tables.values()) == near(400)
+    assert any("cluster" in note for note in result.data["notes"])
     assert not any("cluster" in note for note in equalize.cross_validate(tallied(people()), ODDS).data["notes"])
 
 
@@ -221,10 +221,10 @@ def test_folds_depend_on_the_seed_and_the_first_partition_is_stable() -> None:
 
 
 def test_watch_receives_every_fold() -> None:
-    told = list[tuple[int, int]]()
+    output = list[tuple[int, int]]()
     deal = Folds(folds=3, repeats=2)
-    equalize.cross_validate(tallied(people()), ODDS, folds=deal, watch=lambda done, every: told.append((done, every)))
-    assert told == [(at, 6) for at in range(1, 7)]
+    equalize.cross_validate(tallied(people()), ODDS, folds=deal, watch=lambda done, every: output.append((done, every)))
+    assert output == [(at, 6) for at in range(1, 7)]
 
 
 def with_few(positives: int) -> Tallies:
@@ -242,24 +242,24 @@ def test_a_group_that_lacks_a_class_without_a_fold_needs_an_action() -> None:
     t = with_few(1)
     with pytest.raises(FitError, match=r"without fold \d of 5: sex = x has no positives.*otherwise= an action.*folds"):
         equalize.cross_validate(t, ODDS)
-    found = equalize.cross_validate(t, ODDS, otherwise="flag")
-    assert ("x",) in found.policy.by_group
-    assert sum(table.total for table in found.tables.values()) == near(411)
-    assert found.tables["x",].tp == near(1)
-    assert any("sex = x lacks a class without 1 of 5 folds; its action is: flag" in each for each in notes(found))
-    assert any("is left out" in note for note in notes(found))
+    result = equalize.cross_validate(t, ODDS, otherwise="flag")
+    assert ("x",) in result.policy.by_group
+    assert sum(table.total for table in result.tables.values()) == near(411)
+    assert result.tables["x",].tp == near(1)
+    assert any("sex = x lacks a class without 1 of 5 folds; its action is: flag" in each for each in notes(result))
+    assert any("is left out" in note for note in notes(result))
 
 
 def test_a_group_that_lacks_a_class_altogether_takes_no_part() -> None:
     with pytest.raises(FitError, match="sex = x has no positives"):
         equalize.cross_validate(with_few(0), ODDS)
-    found = equalize.cross_validate(with_few(0), ODDS, otherwise="refer")
-    assert [*found.tables] == [("f",), ("m",)]
-    assert found.cost_apparent == near(found.policy.settings["cost"])
+    result = equalize.cross_validate(with_few(0), ODDS, otherwise="refer")
+    assert [*result.tables] == [("f",), ("m",)]
+    assert result.cost_apparent == near(result.policy.settings["cost"])
 
 
-def notes(found: ParityValidation) -> list[str]:
-    kept: list[str] = found.data["notes"]
+def notes(result: ParityValidation) -> list[str]:
+    kept: list[str] = result.data["notes"]
     return kept
 
 
@@ -268,9 +268,9 @@ def test_an_undefined_gap_is_not_0() -> None:
     t = Tallies(
         {"risk": {("f",): Tally.from_counts([0.9, 0.1], [[20, 20], [9, 9]]), ("m",): two_positives()}}, ("sex",)
     )
-    found = equalize.cross_validate(t, Goal("equal-opportunity"), choose=fixed, folds=Folds(folds=4))
-    assert 1 <= np.isnan(found.greatest_gaps).sum() < 4
-    assert found.mean_gap == near(np.nanmean(found.greatest_gaps))
+    result = equalize.cross_validate(t, Goal("equal-opportunity"), choose=fixed, folds=Folds(folds=4))
+    assert 1 <= np.isnan(result.greatest_gaps).sum() < 4
+    assert result.mean_gap == near(np.nanmean(result.greatest_gaps))
     alone = equalize.cross_validate(
         Tallies({"risk": {("f",): Tally.from_counts([0.9, 0.1], [[20, 20], [9, 9]])}}, ("sex",)),
         Goal("equal-opportunity"),
@@ -291,9 +291,9 @@ def test_the_null_gap_is_that_of_equal_groups() -> None:
     def alike(tallies: Tallies, _goal: Goal) -> Policy:
         return Policy(by_group=dict.fromkeys(tallies.groups, Cut((0.5,))), otherwise="refuse", attributes=("g",))
 
-    found = equalize.cross_validate(t, ODDS, choose=alike, folds=Folds(folds=10, repeats=10))
-    assert found.mean_gap == pytest.approx(found.null_gaps["sensitivity, fpr"], rel=0.15)
-    assert found.null_gaps["sensitivity, fpr"] > max(found.null_gaps["sensitivity"], found.null_gaps["fpr"]) > 0.03
+    result = equalize.cross_validate(t, ODDS, choose=alike, folds=Folds(folds=10, repeats=10))
+    assert result.mean_gap == pytest.approx(result.null_gaps["sensitivity, fpr"], rel=0.15)
+    assert result.null_gaps["sensitivity, fpr"] > max(result.null_gaps["sensitivity"], result.null_gaps["fpr"]) > 0.03
 
 
 def two_positives() -> Tally:
@@ -319,23 +319,23 @@ def test_tables_are_adjusted_to_the_deployment_prevalence(prevalence: Any) -> No
 
 def test_results_name_the_kind_of_every_number() -> None:
     t = tallied(people())
-    found = equalize.cross_validate(t, ODDS, folds=Folds(folds=3, repeats=2, seed=5))
-    rows = found.results().rows()
-    told = {(row["measure"], row["kind"], row["rate"], *(row["group"] or {}).values()): row["value"] for row in rows}
-    assert len(told) == len(rows) == 4 + 3 * 4 + 2
-    assert told["fpr", "held out", None, "m"] == found.rates["fpr"]["m",].value
-    assert told["gap", "held out", "fpr"] == near(found.gaps["fpr"].mean())
-    assert told["gap", "apparent", "sensitivity"] == found.apparent["sensitivity"]
-    assert told["gap", "if alike", "fpr"] == found.null_gaps["fpr"]
-    assert told["gap", "held out", "sensitivity, fpr"] == found.mean_gap
-    assert told["gap", "95 % of folds", "sensitivity, fpr"] == found.quantile()
-    assert told["expected_cost", "held out", None] == found.cost.value
-    assert told["expected_cost", "apparent", None] == found.cost_apparent
-    data = found.results().data
+    result = equalize.cross_validate(t, ODDS, folds=Folds(folds=3, repeats=2, seed=5))
+    rows = result.results().rows()
+    output = {(row["measure"], row["kind"], row["rate"], *(row["group"] or {}).values()): row["value"] for row in rows}
+    assert len(output) == len(rows) == 4 + 3 * 4 + 2
+    assert output["fpr", "held out", None, "m"] == result.rates["fpr"]["m",].value
+    assert output["gap", "held out", "fpr"] == near(result.gaps["fpr"].mean())
+    assert output["gap", "apparent", "sensitivity"] == result.apparent["sensitivity"]
+    assert output["gap", "if alike", "fpr"] == result.null_gaps["fpr"]
+    assert output["gap", "held out", "sensitivity, fpr"] == result.mean_gap
+    assert output["gap", "95 % of folds", "sensitivity, fpr"] == result.quantile()
+    assert output["expected_cost", "held out", None] == result.cost.value
+    assert output["expected_cost", "apparent", None] == result.cost_apparent
+    data = result.results().data
     assert data["dealt"] == {"folds": 3, "repeats": 2, "seed": 5}
-    assert data["digest"] == t.digest == found.policy.chosen_on
+    assert data["digest"] == t.digest == result.policy.chosen_on
     assert data["parity"] == ["equalized-odds"]
-    assert "95 % of folds" in found.results().to_json()
+    assert "95 % of folds" in result.results().to_json()
 
 
 def test_one_model_of_several_must_be_selected() -> None:
@@ -362,10 +362,10 @@ def test_invalid_requests_raise() -> None:
 
 
 def test_a_share_of_folds_is_a_share() -> None:
-    found = equalize.cross_validate(tallied(people()), ODDS)
-    assert all(one <= other for one, other in pairwise(found.quantile(share / 4) for share in range(5)))
+    result = equalize.cross_validate(tallied(people()), ODDS)
+    assert all(one <= other for one, other in pairwise(result.quantile(share / 4) for share in range(5)))
     with pytest.raises(OptionError, match="from 0 to 1"):
-        found.quantile(95)
+        result.quantile(95)
 
 
 def test_a_policy_that_neither_passes_nor_flags_has_no_rates() -> None:
@@ -377,9 +377,9 @@ def test_a_policy_that_neither_passes_nor_flags_has_no_rates() -> None:
 
 
 def test_a_policy_without_groups_is_evaluated_by_group() -> None:
-    found = equalize.cross_validate(
+    result = equalize.cross_validate(
         tallied(people()), Goal("equalized-odds", within=0.3), choose=equalize.common_threshold
     )
-    assert not found.policy.needs_group
-    assert [row["group"] for row in found.results().rows()][:2] == [{"sex": "f"}, {"sex": "m"}]
-    assert sum(table.total for table in found.tables.values()) == near(400)
+    assert not result.policy.needs_group
+    assert [row["group"] for row in result.results().rows()][:2] == [{"sex": "f"}, {"sex": "m"}]
+    assert sum(table.total for table in result.tables.values()) == near(400)

@@ -20,8 +20,8 @@ SOME = [0.0, 0.05, 0.1, 0.2, 0.4, 1.0]
 WAYS = {"deterministic_cost": "deterministic_thresholds", "blind_cost": "common_threshold"}
 
 
-def column(found: Results, name: str) -> list[float]:
-    return list(found.columns[name])
+def column(result: Results, name: str) -> list[float]:
+    return list(result.columns[name])
 
 
 @pytest.mark.slow
@@ -30,13 +30,13 @@ def column(found: Results, name: str) -> list[float]:
 def test_the_price_falls_ever_more_slowly_and_no_gap_is_too_wide(
     groups: dict[tuple[str], Curve], name: str, costs: Costs
 ) -> None:
-    found = equalize.frontier(groups, Goal(name, costs=costs), within=EVENLY)
-    cost = np.array(column(found, "cost"))
+    result = equalize.frontier(groups, Goal(name, costs=costs), within=EVENLY)
+    cost = np.array(column(result, "cost"))
     assert np.diff(cost).max() <= 1e-9
     assert np.diff(cost, 2).min() >= -1e-9
-    assert min(column(found, "price")) >= 0
-    assert all(gap <= most + 1e-9 for gap, most in zip(column(found, "gap"), EVENLY, strict=True))
-    assert column(found, "price") == near((cost - found.data["cost_without"]).tolist())
+    assert min(column(result, "price")) >= 0
+    assert all(gap <= most + 1e-9 for gap, most in zip(column(result, "gap"), EVENLY, strict=True))
+    assert column(result, "price") == near((cost - result.data["cost_without"]).tolist())
 
 
 @settings(max_examples=settings().max_examples * 3 // 5)
@@ -45,28 +45,28 @@ def test_each_cost_is_the_optimum_and_that_of_brute_force(
     groups: dict[tuple[str], Curve], name: str, costs: Costs, most: float
 ) -> None:
     goal = Goal(name, costs=costs)
-    asked = sorted({0.0, most, inf})
-    found = equalize.frontier(groups, goal, within=asked)
-    for within, cost in zip(asked, column(found, "cost"), strict=True):
+    query = sorted({0.0, most, inf})
+    result = equalize.frontier(groups, goal, within=query)
+    for within, cost in zip(query, column(result, "cost"), strict=True):
         assert cost == near(equalize.optimal_policy(groups, Goal(name, within=within, costs=costs)).settings["cost"])
         assert cost == near(least_cost(list(groups.values()), dict.fromkeys(goal.rates, within), costs))
-    assert column(found, "cost")[-1] == found.data["cost_without"]
+    assert column(result, "cost")[-1] == result.data["cost_without"]
 
 
 @pytest.mark.slow
 @settings(max_examples=settings().max_examples // 5)
 @given(groups=curves(most=4), name=st.sampled_from(NAMES))
 def test_tolerances_go_from_parity_to_where_it_is_free(groups: dict[tuple[str], Curve], name: str) -> None:
-    found = equalize.frontier(groups, Goal(name))
-    within, price = column(found, "within"), column(found, "price")
+    result = equalize.frontier(groups, Goal(name))
+    within, price = column(result, "within"), column(result, "price")
     assert within[0] == 0
     assert within == sorted(set(within))
     assert len(within) <= 27
     assert price[-1] == near(0)
     assert all(each > 1e-9 for each in price[:-1])
-    assert column(found, "gap")[-1] == near(found.data["free_from"])
-    assert within[-1] == found.data["free_from"]
-    if found.data["free_from"] > 0:
+    assert column(result, "gap")[-1] == near(result.data["free_from"])
+    assert within[-1] == result.data["free_from"]
+    if result.data["free_from"] > 0:
         assert len(within) >= 11
         assert all(len(f"{each:.12g}") <= 8 for each in within[:-1])
 
@@ -85,28 +85,28 @@ def test_by_hand() -> None:
     """A predictor that is perfect for one group is randomized down to the performance for the other."""
     perfect = Curve(Tally.from_counts([0.9, 0.1], [[10, 0], [0, 10]]))
     poor = Curve(Tally.from_counts([0.8, 0.2], [[6, 4], [2, 8]]))
-    found = equalize.frontier({"f": perfect, "m": poor}, Goal("equalized-odds"), within=[0.2, 0, 0.1, 0.4])
-    assert column(found, "within") == [0, 0.1, 0.2, 0.4]
-    assert column(found, "cost") == near([0.3, 0.25, 0.2, 0.15])
-    assert column(found, "price") == near([0.15, 0.1, 0.05, 0])
-    assert column(found, "gap") == near([0, 0.1, 0.2, 0.4])
-    assert column(found, "lottery") == near([0.5, 0.5, 0.25, 0])
-    assert found.columns["binds"] == ["group = m", "group = m", "group = m", "group = f; group = m"]
-    assert found.data["free_from"] == near(0.4)
-    assert found.data["cost_without"] == near(0.15)
-    assert found.data["costs"] == {"tp": 0, "fp": 1, "fn": 1, "tn": 0}
-    assert found.to_csv().splitlines()[0] == "within,cost,price,gap,lottery,binds,deterministic_cost,blind_cost"
+    result = equalize.frontier({"f": perfect, "m": poor}, Goal("equalized-odds"), within=[0.2, 0, 0.1, 0.4])
+    assert column(result, "within") == [0, 0.1, 0.2, 0.4]
+    assert column(result, "cost") == near([0.3, 0.25, 0.2, 0.15])
+    assert column(result, "price") == near([0.15, 0.1, 0.05, 0])
+    assert column(result, "gap") == near([0, 0.1, 0.2, 0.4])
+    assert column(result, "lottery") == near([0.5, 0.5, 0.25, 0])
+    assert result.columns["binds"] == ["group = m", "group = m", "group = m", "group = f; group = m"]
+    assert result.data["free_from"] == near(0.4)
+    assert result.data["cost_without"] == near(0.15)
+    assert result.data["costs"] == {"tp": 0, "fp": 1, "fn": 1, "tn": 0}
+    assert result.to_csv().splitlines()[0] == "within,cost,price,gap,lottery,binds,deterministic_cost,blind_cost"
 
 
 @pytest.mark.parametrize(("costs", "who"), [(Costs(fp=100, fn=1), "nobody"), (Costs(fp=1, fn=100), "everybody")])
 def test_a_parity_of_scores_that_are_not_used_is_free(costs: Costs, who: str) -> None:
     groups = {name: Curve(Tally.from_counts([0.9, 0.1], [[6, 4 + at], [2, 8]])) for at, name in enumerate("ab")}
-    found = equalize.frontier(groups, Goal("equalized-odds", costs=costs))
-    assert column(found, "within") == [0]
-    assert column(found, "price") == [0]
-    assert column(found, "lottery") == [0]
-    assert found.columns["binds"] == [""]
-    assert [who in note and "not used" in note for note in found.data["notes"]][-1]
+    result = equalize.frontier(groups, Goal("equalized-odds", costs=costs))
+    assert column(result, "within") == [0]
+    assert column(result, "price") == [0]
+    assert column(result, "lottery") == [0]
+    assert result.columns["binds"] == [""]
+    assert [who in note and "not used" in note for note in result.data["notes"]][-1]
 
 
 def test_groups_without_a_class_are_left_out_if_there_is_something_to_do_with_them() -> None:
@@ -118,12 +118,12 @@ def test_groups_without_a_class_are_left_out_if_there_is_something_to_do_with_th
     tallies = read.tallies(people, truth="sick", score="risk", group="sex")
     with pytest.raises(FitError, match="sex = x has no positives"):
         equalize.frontier(tallies, Goal("equal-opportunity"))
-    found = equalize.frontier(tallies, Goal("equal-opportunity"), within=[0, inf], otherwise="refer")
+    result = equalize.frontier(tallies, Goal("equal-opportunity"), within=[0, inf], otherwise="refer")
     best = equalize.optimal_policy(tallies, Goal("equal-opportunity"), otherwise="refer")
-    assert column(found, "cost")[0] == near(best.settings["cost"])
-    assert column(found, "blind_cost") == near(column(found, "cost"))
-    assert any("sex = x has no positives" in note for note in found.data["notes"])
-    assert found.data["digest"] == tallies.digest
+    assert column(result, "cost")[0] == near(best.settings["cost"])
+    assert column(result, "blind_cost") == near(column(result, "cost"))
+    assert any("sex = x has no positives" in note for note in result.data["notes"])
+    assert result.data["digest"] == tallies.digest
 
 
 def test_costs_are_those_at_the_prevalence_that_is_stated() -> None:
@@ -135,9 +135,9 @@ def test_costs_are_those_at_the_prevalence_that_is_stated() -> None:
     tallies = read.tallies(people, truth="sick", score="risk", group="sex")
     for prevalence in (0.2, {"f": 0.1, "m": 0.4}):
         goal = Goal("demographic-parity", prevalence=prevalence, costs=Costs(fp=1, fn=3))
-        found = equalize.frontier(tallies, goal, within=[0])
-        assert column(found, "cost")[0] == near(equalize.optimal_policy(tallies, goal).settings["cost"])
-        assert column(found, "deterministic_cost")[0] == near(
+        result = equalize.frontier(tallies, goal, within=[0])
+        assert column(result, "cost")[0] == near(equalize.optimal_policy(tallies, goal).settings["cost"])
+        assert column(result, "deterministic_cost")[0] == near(
             equalize.deterministic_thresholds(tallies, goal).settings["cost"]
         )
 
@@ -145,9 +145,9 @@ def test_costs_are_those_at_the_prevalence_that_is_stated() -> None:
 def test_labels_may_be_reversed() -> None:
     people = {"sick": [1, 0, 1, 0, 1, 0, 1, 0], "said": [1, 0, 1, 1, 0, 1, 0, 0], "sex": [*"ffff", *"mmmm"]}
     tallies = read.tallies(people, truth="sick", predicted="said", group="sex")
-    found = equalize.frontier(tallies, Goal("equalized-odds"), within=[0, 1])
-    assert column(found, "cost")[0] == near(equalize.optimal_policy(tallies, Goal("equalized-odds")).settings["cost"])
-    assert max(column(found, "cost")) < min(column(found, "blind_cost"))  # one threshold cannot turn one group round
+    result = equalize.frontier(tallies, Goal("equalized-odds"), within=[0, 1])
+    assert column(result, "cost")[0] == near(equalize.optimal_policy(tallies, Goal("equalized-odds")).settings["cost"])
+    assert max(column(result, "cost")) < min(column(result, "blind_cost"))  # one threshold cannot turn one group round
 
 
 @pytest.mark.parametrize("within", [[], [-0.1], [float("nan")]])
@@ -164,8 +164,8 @@ def test_invalid_tolerances_raise(within: list[float]) -> None:
     costs=st.sampled_from([Costs(), Costs(fp=2, fn=1)]),
 )
 def test_restricted_policies_cost_more(groups: dict[tuple[str], Curve], name: str, costs: Costs) -> None:
-    found = equalize.frontier(groups, Goal(name, costs=costs), within=SOME)
-    best, apart, together = (np.array(found.columns[each]) for each in ("cost", *WAYS))
+    result = equalize.frontier(groups, Goal(name, costs=costs), within=SOME)
+    best, apart, together = (np.array(result.columns[each]) for each in ("cost", *WAYS))
     assert (best <= apart + 1e-9).all()
     assert (apart <= together + 1e-9).all()
     for each in (apart, together):
@@ -179,13 +179,13 @@ def test_restricted_costs_are_those_of_the_policies(name: str) -> None:
     groups = {sex: Curve(Tally.from_counts([0.8, 0.6, 0.4, 0.2], rows)) for sex, rows in cells.items()}
     for prevalence in (None, 0.2, {"f": 0.3, "m": 0.6}):
         goal = Goal("equalized-odds", within=0.1, prevalence=prevalence)
-        found = equalize.frontier(groups, goal, within=[0.1])
+        result = equalize.frontier(groups, goal, within=[0.1])
         policy = getattr(equalize, WAYS[name])(groups, goal)
-        assert found.columns[name][0] == pytest.approx(policy.settings["cost"], abs=1e-12)
+        assert result.columns[name][0] == pytest.approx(policy.settings["cost"], abs=1e-12)
 
 
 def test_watch_receives_progress() -> None:
     groups = {name: Curve(Tally.from_counts([0.9, 0.1], [[6, 4], [2, 8]])) for name in "ab"}
-    seen: list[tuple[int, int]] = []
-    equalize.frontier(groups, Goal(), within=[0, 0.1, 0.2], watch=lambda done, whole: seen.append((done, whole)))
-    assert seen == [(1, 3), (2, 3), (3, 3)]
+    observed: list[tuple[int, int]] = []
+    equalize.frontier(groups, Goal(), within=[0, 0.1, 0.2], watch=lambda done, whole: observed.append((done, whole)))
+    assert observed == [(1, 3), (2, 3), (3, 3)]

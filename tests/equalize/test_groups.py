@@ -39,12 +39,12 @@ QUICK: dict[str, Any] = {"n_permutations": 200}
 
 def tallies(tables: Mapping[Any, Cells]) -> Tallies:
     """Groups whose decisions are these, with scores of 1 and 0."""
-    made = {
+    result = {
         key if isinstance(key, tuple) else (key,): Tally.from_counts([1.0, 0.0], [[tp, fn], [fp, tn]])
         for key, (tp, fp, fn, tn) in tables.items()
     }
-    wide = len(next(iter(made)))
-    return Tallies({"m": made}, ("g",) if wide == 1 else tuple(f"g{at}" for at in range(wide)))
+    wide = len(next(iter(result)))
+    return Tallies({"m": result}, ("g",) if wide == 1 else tuple(f"g{at}" for at in range(wide)))
 
 
 def weighted(weight: Any, cell: Any) -> Counts[float]:  # noqa: ANN401  (arrays)
@@ -62,8 +62,8 @@ cell = st.integers(0, 30)
 several = st.lists(st.tuples(cell, cell, cell, cell), min_size=2, max_size=5).map(lambda each: dict(enumerate(each)))
 
 
-def rows(found: Results, **wanted: object) -> list[dict[str, Any]]:
-    return [row for row in found.rows() if all(row[name] == value for name, value in wanted.items())]
+def rows(result: Results, **wanted: object) -> list[dict[str, Any]]:
+    return [row for row in result.rows() if all(row[name] == value for name, value in wanted.items())]
 
 
 def people(size: int = 600, seed: int = 0) -> dict[str, Any]:
@@ -80,12 +80,12 @@ def people(size: int = 600, seed: int = 0) -> dict[str, Any]:
 
 class TestTable:
     def test_numbers_are_those_of_each_group_alone(self) -> None:
-        found = equalize.group_table(tallies(THREE), measures=["sensitivity", "mcc"])
+        result = equalize.group_table(tallies(THREE), measures=["sensitivity", "mcc"])
         whole = tuple(sum(each) for each in zip(*THREE.values(), strict=True))
         tables: list[tuple[str | None, tuple[int, ...]]] = [(None, whole), *THREE.items()]
         for name in ("sensitivity", "mcc"):
             for group, cells in tables:
-                (row,) = rows(found, measure=name, group=group and {"g": group})
+                (row,) = rows(result, measure=name, group=group and {"g": group})
                 wanted = infer.estimate(name, Counts(*cells))
                 assert (row["value"], row["low"], row["high"]) == (wanted.value, wanted.low, wanted.high)
                 tp, fp, fn, tn = cells
@@ -94,10 +94,10 @@ class TestTable:
 
     def test_trials_are_the_rows_that_a_number_rests_on(self) -> None:
         names = ["flag_rate", "sensitivity", "fpr", "precision", "accuracy", "f1", "auc"]
-        found = equalize.group_table(tallies(THREE), measures=names)
-        told = {row["measure"]: row["trials"] for row in rows(found, group={"g": "a"})}
+        result = equalize.group_table(tallies(THREE), measures=names)
+        output = {row["measure"]: row["trials"] for row in rows(result, group={"g": "a"})}
         wanted = {"flag_rate": 100, "sensitivity": 60, "fpr": 40, "precision": 50, "accuracy": 100, "f1": 100}
-        assert told == {**wanted, "auc": 100}
+        assert output == {**wanted, "auc": 100}
 
     def test_a_group_without_positives_has_no_sensitivity_and_is_not_said_to_have_0(self) -> None:
         truth, said, group = [1, 1, 0, 0, 0, 0], [1, 0, 1, 0, 1, 0], ["a", "a", "a", "a", "b", "b"]
@@ -141,14 +141,14 @@ class TestTable:
 
     def test_small_groups_are_marked_by_what_they_can_support(self) -> None:
         tables = {"tiny": (10, 0, 10, 0), "coarse": (22, 0, 22, 0), "large": (300, 0, 300, 0)}
-        found = rows(equalize.group_table(tallies(tables), measures=["sensitivity", "auc", "f1"]))
-        marked = {row["group"]["g"]: row["small"] for row in found if row["measure"] == "sensitivity" and row["group"]}
+        result = rows(equalize.group_table(tallies(tables), measures=["sensitivity", "auc", "f1"]))
+        marked = {row["group"]["g"]: row["small"] for row in result if row["measure"] == "sensitivity" and row["group"]}
         assert marked == {"tiny": True, "coarse": True, "large": False}
-        (coarse,) = [row for row in found if row["measure"] == "sensitivity" and row["group"] == {"g": "coarse"}]
+        (coarse,) = [row for row in result if row["measure"] == "sensitivity" and row["group"] == {"g": "coarse"}]
         assert coarse["trials"] >= 30
         assert coarse["detects"] > 0.2
-        assert {row["detects"] for row in found if row["measure"] != "sensitivity"} == {None}
-        assert not any(row["small"] for row in found if row["group"] is None)
+        assert {row["detects"] for row in result if row["measure"] != "sensitivity"} == {None}
+        assert not any(row["small"] for row in result if row["group"] is None)
 
     def test_weights_count_with_their_effective_size(self) -> None:
         data = people()
@@ -191,31 +191,31 @@ class TestDecisions:
     def test_randomized_policies_are_evaluated_in_expectation(self) -> None:
         t = read.tallies(people(), truth="sick", score="risk", group="sex")
         lottery = Policy(by_group={(): RandomizedCut((Cut((0.3,)), Cut((0.6,))), (0.3, 0.7))}, otherwise="refuse")
-        found = equalize.compare_groups(t, policy=lottery, measures=["sensitivity"], **QUICK)
+        result = equalize.compare_groups(t, policy=lottery, measures=["sensitivity"], **QUICK)
         lax, strict = (
             rows(equalize.group_table(t, policy=at, measures=["sensitivity"]), group={"sex": "f"})[0]["value"]
             for at in (0.3, 0.6)
         )
-        assert rows(found, table="group", group={"sex": "f"})[0]["value"] == pytest.approx(0.3 * lax + 0.7 * strict)
-        assert rows(found, kind="max_difference")[0]["how"] == NORMAL_NULL
+        assert rows(result, table="group", group={"sex": "f"})[0]["value"] == pytest.approx(0.3 * lax + 0.7 * strict)
+        assert rows(result, kind="max_difference")[0]["how"] == NORMAL_NULL
 
     def test_a_policy_fitted_to_the_same_rows_is_noted(self) -> None:
         t = read.tallies(people(), truth="sick", score="risk", group="sex")
         policy = equalize.optimal_policy(t, equalize.Goal("equal-opportunity"))
-        found = equalize.compare_groups(t, policy=policy, measures=["sensitivity"], **QUICK)
-        assert found.data["same"] == ["risk"]
-        assert any("chosen on these rows" in note for note in found.data["notes"])
-        assert rows(found, kind="max_difference")[0]["value"] == pytest.approx(0, abs=1e-12)
+        result = equalize.compare_groups(t, policy=policy, measures=["sensitivity"], **QUICK)
+        assert result.data["same"] == ["risk"]
+        assert any("chosen on these rows" in note for note in result.data["notes"])
+        assert rows(result, kind="max_difference")[0]["value"] == pytest.approx(0, abs=1e-12)
 
     def test_several_models_and_labels_stand_beside_each_other(self) -> None:
         data = people()
         data["said"] = (data["risk"] >= 0.5).astype(int)
         t = read.tallies(data, truth="sick", score="risk", predicted="said", group="sex", positive=1)
-        found = equalize.compare_groups(t, measures=["fpr", "auc"], **QUICK)
-        risk, said = (rows(found, model=name, measure="fpr") for name in ("risk", "said"))
+        result = equalize.compare_groups(t, measures=["fpr", "auc"], **QUICK)
+        risk, said = (rows(result, model=name, measure="fpr") for name in ("risk", "said"))
         assert [{**row, "model": None} for row in risk] == [{**row, "model": None} for row in said]
-        assert not rows(found, model="said", measure="auc")
-        assert len(rows(found, model="risk", measure="auc", table="group")) == 3
+        assert not rows(result, model="said", measure="auc")
+        assert len(rows(result, model="risk", measure="auc", table="group")) == 3
 
 
 class TestDifferences:
@@ -225,37 +225,42 @@ class TestDifferences:
         sites, sizes = np.unique(data["site"], return_counts=True)
         largest = str(sites[np.argmax(sizes)])
         names = ["fpr", "f1", "auc", "brier"]
-        found = equalize.group_differences(t, measures=names)
+        result = equalize.group_differences(t, measures=names)
         for name in names:
-            alike = rows(found, measure=name)
+            alike = rows(result, measure=name)
             assert [row["group"]["site"] for row in alike] == [site for site in sites if site != largest]
             for row in alike:
                 groups = t.models["risk"]
                 at = 0.5 if name in ("fpr", "f1") else None
                 one = groups[row["group"]["site"],]
                 wanted = infer.compare_unpaired(one, groups[largest,], measure=name, threshold=at)
-                told = wanted.difference
+                output = wanted.difference
                 assert row["other"] == {"site": largest}
-                assert (row["value"], row["low"], row["high"], row["p"]) == (told.value, told.low, told.high, wanted.p)
+                assert (row["value"], row["low"], row["high"], row["p"]) == (
+                    output.value,
+                    output.low,
+                    output.high,
+                    wanted.p,
+                )
             assert [row["p_adjusted"] for row in alike] == holm([row["p"] for row in alike])
 
     def test_many_groups_are_compared_with_the_largest_too(self) -> None:
         rng = np.random.default_rng(1)
         tables = {at: tuple(rng.integers(30, 60, 4).tolist()) for at in range(13)}
         largest = max(tables, key=lambda at: sum(tables[at]))
-        found = equalize.group_differences(tallies(tables), measures=["fpr", "auc"])
+        result = equalize.group_differences(tallies(tables), measures=["fpr", "auc"])
         for at, cells in tables.items():
             if at != largest:
-                (row,) = rows(found, measure="fpr", group={"g": at})
+                (row,) = rows(result, measure="fpr", group={"g": at})
                 one, other = (infer.estimate("fpr", Counts(*each)).value for each in (cells, tables[largest]))
                 assert row["other"] == {"g": largest}
                 assert row["value"] == pytest.approx(one - other, abs=1e-15)
-        assert len(found) == 2 * 12
+        assert len(result) == 2 * 12
 
     def test_undefined_differences_name_their_group(self) -> None:
         tables = {"a": (3, 1, 1, 3), "b": (0, 2, 0, 2)}
-        found = equalize.group_differences(tallies(tables), measures=["sensitivity"], min_size=1)
-        (row,) = found.rows()
+        result = equalize.group_differences(tallies(tables), measures=["sensitivity"], min_size=1)
+        (row,) = result.rows()
         assert (row["value"], row["p"], row["why"]) == (None, None, "g = b: there are no positives")
 
 
@@ -272,7 +277,7 @@ class TestGaps:
     def test_each_kind_follows_its_definition(self, tables: dict[int, Cells]) -> None:
         if not all(map(sum, tables.values())):
             return
-        found = equalize.group_gaps(
+        result = equalize.group_gaps(
             tallies(tables), measures=["sensitivity", "fpr", "accuracy"], n_permutations=2, min_size=1
         )
         values = {
@@ -282,29 +287,29 @@ class TestGaps:
             for name in ("sensitivity", "fpr", "accuracy")
         }
         for name, each in values.items():
-            told = {row["kind"]: row for row in rows(found, measure=name)}
+            output = {row["kind"]: row for row in rows(result, measure=name)}
             if len(each) < 2:
-                assert {row["value"] for row in told.values()} == {None}
+                assert {row["value"] for row in output.values()} == {None}
                 continue
             for kind in ("max_difference", "ratio", "mean_absolute"):
                 wanted = brute(each, kind)
-                got = told[kind]["value"]
+                got = output[kind]["value"]
                 assert (got is None and isnan(wanted)) or got == pytest.approx(wanted, abs=1e-12)
-            assert told["worst_group"]["value"] == (max if name == "fpr" else min)(each)
+            assert output["worst_group"]["value"] == (max if name == "fpr" else min)(each)
         if min(len(values[name]) for name in ("sensitivity", "fpr")) > 1:
-            told = {row["kind"]: row["value"] for row in rows(found, parity="equalized-odds")}
+            output = {row["kind"]: row["value"] for row in rows(result, parity="equalized-odds")}
             odds = [
                 [brute(values[name], kind) for name in ("sensitivity", "fpr")]
                 for kind in ("max_difference", "mean_absolute")
             ]
-            assert told["max_difference"] == pytest.approx(max(odds[0]), abs=1e-12)
-            assert told["mean_absolute"] == pytest.approx(sum(odds[1]) / 2, abs=1e-12)
+            assert output["max_difference"] == pytest.approx(max(odds[0]), abs=1e-12)
+            assert output["mean_absolute"] == pytest.approx(sum(odds[1]) / 2, abs=1e-12)
 
     def test_a_parity_is_listed_if_all_its_measures_are_measured(self) -> None:
         t = read.tallies(people(), truth="sick", score="risk", group="sex")
         every = {name for each in equalize.PARITIES.values() for name in each.measures}
-        told = {row["parity"] for row in equalize.group_gaps(t, measures=sorted(every), **QUICK).rows()}
-        assert told == {*equalize.PARITIES}
+        output = {row["parity"] for row in equalize.group_gaps(t, measures=sorted(every), **QUICK).rows()}
+        assert output == {*equalize.PARITIES}
         alone = equalize.group_gaps(t, measures=["sensitivity", "auc"], **QUICK).rows()
         assert {(row["measure"], row["parity"]) for row in alone} == {
             ("sensitivity", "equal-opportunity"),
@@ -312,8 +317,8 @@ class TestGaps:
         }
 
     def test_extreme_groups_are_listed(self) -> None:
-        found = equalize.group_gaps(tallies(THREE), measures=["fpr"], **QUICK, min_size=1)
-        ends = {row["kind"]: (row["group"], row["other"]) for row in found.rows()}
+        result = equalize.group_gaps(tallies(THREE), measures=["fpr"], **QUICK, min_size=1)
+        ends = {row["kind"]: (row["group"], row["other"]) for row in result.rows()}
         assert ends == {
             "max_difference": ({"g": "b"}, {"g": "c"}),
             "ratio": ({"g": "b"}, {"g": "c"}),
@@ -346,10 +351,10 @@ class TestNullGaps:
 
     def test_p_values_equal_those_of_all_permutations(self) -> None:
         # Of 7 trials 4 are hits; the first group has 3 of the trials.
-        trials, hits, seen = (3, 4), 4, abs(3 / 3 - 1 / 4)
+        trials, hits, observed = (3, 4), 4, abs(3 / 3 - 1 / 4)
         chance = [comb(3, k) * comb(4, hits - k) / comb(7, hits) for k in range(4)]
         apart = [abs(k / trials[0] - (hits - k) / trials[1]) for k in range(4)]
-        exact = sum(each for each, gap in zip(chance, apart, strict=True) if gap >= seen - 1e-12)
+        exact = sum(each for each, gap in zip(chance, apart, strict=True) if gap >= observed - 1e-12)
         (row,) = rows(
             equalize.group_gaps(tallies({"a": (3, 0, 0, 5), "b": (1, 5, 3, 0)}), measures=["sensitivity"], min_size=1),
             kind="max_difference",
@@ -359,15 +364,15 @@ class TestNullGaps:
 
     def test_equalized_odds_permute_within_classes(self) -> None:
         tables = {"a": (30, 20, 20, 30), "b": (25, 25, 25, 25), "c": (20, 30, 30, 20)}
-        found = equalize.group_gaps(tallies(tables), measures=["sensitivity", "fpr"])
-        told = {row["measure"]: row for row in rows(found, kind="max_difference")}
+        result = equalize.group_gaps(tallies(tables), measures=["sensitivity", "fpr"])
+        output = {row["measure"]: row for row in rows(result, kind="max_difference")}
         rng = np.random.default_rng(5)
         permutations = rng.multivariate_hypergeometric([50, 50, 50], 75, size=(20_000, 2)) / 50
         worst = np.ptp(permutations, axis=2).max(axis=1)
-        both = told["sensitivity, fpr"]
+        both = output["sensitivity, fpr"]
         assert both["floor"] == pytest.approx(worst.mean(), abs=0.002)
         assert both["p"] == pytest.approx(np.mean(worst >= 0.2 - 1e-12), abs=0.02)
-        assert both["floor"] > told["sensitivity"]["floor"]
+        assert both["floor"] > output["sensitivity"]["floor"]
 
     @pytest.mark.slow
     @pytest.mark.parametrize("weighted", [False, True])
@@ -379,11 +384,11 @@ class TestNullGaps:
             t = tallies({at: (int(hit), 0, 80 - int(hit), 0) for at, hit in enumerate(hits)})
             if weighted:
                 groups = t.models["m"]
-                made = {
+                result = {
                     group: Tally(each.score, each.mass * 2.0, each.mass * 4.0, each.rows)
                     for group, each in groups.items()
                 }
-                t = Tallies({"m": made}, ("g",))
+                t = Tallies({"m": result}, ("g",))
             row = rows(equalize.group_gaps(t, measures=["sensitivity"], n_permutations=400), kind="max_difference")[0]
             assert row["how"] == (WEIGHTED_NULL if weighted else PERMUTATION_NULL)
             alarms += row["p"] <= 0.05
@@ -420,15 +425,15 @@ class TestNullGaps:
 
     def test_unbounded_ratios_use_normal_deviates(self) -> None:
         rng = np.random.default_rng(6)
-        made: dict[tuple[object, ...], Tally] = {
+        actual: dict[tuple[object, ...], Tally] = {
             (at,): Tally.of_rows(rng.random(200) < 0.5, rng.integers(0, 2, 200) * 1.0, weight=rng.random(200) + 1)
             for at in range(3)
         }
-        found = equalize.group_gaps(
-            Tallies({"m": made}, ("g",)), policy=0.5, measures=["positive_likelihood_ratio", "mcc"], **QUICK
+        result = equalize.group_gaps(
+            Tallies({"m": actual}, ("g",)), policy=0.5, measures=["positive_likelihood_ratio", "mcc"], **QUICK
         )
-        told = {row["measure"]: row["how"] for row in rows(found, kind="max_difference")}
-        assert told == {"positive_likelihood_ratio": NORMAL_NULL, "mcc": WEIGHTED_NULL}
+        output = {row["measure"]: row["how"] for row in rows(result, kind="max_difference")}
+        assert output == {"positive_likelihood_ratio": NORMAL_NULL, "mcc": WEIGHTED_NULL}
 
     @settings(max_examples=settings().max_examples * 3 // 10)
     @given(several, st.permutations(range(5)))
@@ -444,10 +449,10 @@ class TestNullGaps:
 
     def test_the_seed_decides_and_the_order_of_measures_does_not(self) -> None:
         def chance(measures: list[str], seed: int) -> dict[str, float]:
-            found = equalize.group_gaps(
+            result = equalize.group_gaps(
                 tallies(THREE), measures=measures, interval=infer.IntervalOptions(seed=seed), **QUICK
             )
-            return {row["measure"]: row["floor"] for row in rows(found, kind="max_difference") if row["parity"]}
+            return {row["measure"]: row["floor"] for row in rows(result, kind="max_difference") if row["parity"]}
 
         first, again, other = (chance(["fpr", "sensitivity"], seed) for seed in (1, 1, 2))
         assert first == again == chance(["sensitivity", "fpr"], 1)
@@ -456,8 +461,8 @@ class TestNullGaps:
 
     def test_rank_measures_use_their_standard_errors(self) -> None:
         t = read.tallies(people(2000), truth="sick", score="risk", group="site")
-        found = equalize.group_gaps(t, measures=["auc"])
-        (row,) = rows(found, kind="max_difference")
+        result = equalize.group_gaps(t, measures=["auc"])
+        (row,) = rows(result, kind="max_difference")
         errors = [
             (each["high"] - each["low"]) / 2 / 1.959964
             for each in equalize.group_table(t, measures=["auc"]).rows()
@@ -469,10 +474,10 @@ class TestNullGaps:
 
     def test_where_the_prevalence_is_known_chance_is_within_classes(self) -> None:
         t = shift.reweigh(read.tallies(people(), truth="sick", score="risk", group="sex"), to=0.1)
-        found = equalize.compare_groups(t, measures=["precision"], **QUICK)
-        assert rows(found, kind="max_difference")[0]["how"] == NORMAL_NULL
-        assert {row["detects"] for row in rows(found, table="group")} == {None}
-        assert rows(found, table="group", group=None)[0]["prevalence"] == pytest.approx(0.1)
+        result = equalize.compare_groups(t, measures=["precision"], **QUICK)
+        assert rows(result, kind="max_difference")[0]["how"] == NORMAL_NULL
+        assert {row["detects"] for row in rows(result, table="group")} == {None}
+        assert rows(result, table="group", group=None)[0]["prevalence"] == pytest.approx(0.1)
 
 
 class TestErrors:
@@ -508,9 +513,9 @@ class TestErrors:
             equalize.compare_groups(t, measures=["auc"])
 
     def test_one_group_has_no_gap(self) -> None:
-        found = equalize.compare_groups(tallies({"a": (3, 1, 1, 3)}), measures=["fpr"], **QUICK, min_size=1)
-        assert [row["table"] for row in found.rows()] == ["group", "group", "gap", "gap"]
-        assert {row["why"] for row in rows(found, table="gap")} == {"fewer than two groups have a value"}
+        result = equalize.compare_groups(tallies({"a": (3, 1, 1, 3)}), measures=["fpr"], **QUICK, min_size=1)
+        assert [row["table"] for row in result.rows()] == ["group", "group", "gap", "gap"]
+        assert {row["why"] for row in rows(result, table="gap")} == {"fewer than two groups have a value"}
 
 
 def test_combined_tables_equal_the_single_ones() -> None:
@@ -521,9 +526,9 @@ def test_combined_tables_equal_the_single_ones() -> None:
         "difference": equalize.group_differences(t),
         "gap": equalize.group_gaps(t, **QUICK),
     }
-    for name, found in alone.items():
-        kept = [{key: row[key] for key in found.columns} for row in rows(together, table=name)]
-        assert kept == found.rows()
+    for name, result in alone.items():
+        kept = [{key: row[key] for key in result.columns} for row in rows(together, table=name)]
+        assert kept == result.rows()
 
 
 def test_groups_and_others_have_columns_of_their_own_in_files() -> None:
@@ -534,10 +539,10 @@ def test_groups_and_others_have_columns_of_their_own_in_files() -> None:
 
 def test_rank_and_probability_measures_equal_those_of_each_group() -> None:
     t = read.tallies(people(), truth="sick", score="risk", group="sex")
-    found = equalize.group_table(t, measures=["auc", "observed_expected"])
+    result = equalize.group_table(t, measures=["auc", "observed_expected"])
     for group, tally in t.models["risk"].items():
         for name, noun in (("auc", Curve(tally)), ("observed_expected", tally)):
-            (row,) = rows(found, measure=name, group={"sex": group[0]})
+            (row,) = rows(result, measure=name, group={"sex": group[0]})
             assert row["value"] == MEASURES[name](noun)
 
 

@@ -51,20 +51,20 @@ def problems(draw: st.DrawFn) -> Problem:
     return groups, Goal(draw(st.sampled_from(PARITIES)), within=within, costs=costs)
 
 
-def numbers(found: Results) -> dict[tuple[Any, ...], dict[str, Any]]:
+def numbers(result: Results) -> dict[tuple[Any, ...], dict[str, Any]]:
     """Rows by set, group, measure and the rate of a gap; thresholds left out."""
     return {
         (row["set"], None if row["group"] is None else tuple(row["group"].values()), row["measure"], row["rate"]): row
-        for row in found.rows()
+        for row in result.rows()
         if row["measure"] != "threshold"
     }
 
 
-def values(found: Results, measure: str, which: str = "with parity") -> dict[str, float]:
+def values(result: Results, measure: str, which: str = "with parity") -> dict[str, float]:
     """Group -> the value of a measure."""
     return {
         row["group"]["group"]: row["value"]
-        for row in found.rows()
+        for row in result.rows()
         if row["measure"] == measure and row["set"] == which and row["group"]
     }
 
@@ -72,21 +72,21 @@ def values(found: Results, measure: str, which: str = "with parity") -> dict[str
 @given(problems())
 def test_costs_are_those_of_brute_force(problem: Problem) -> None:
     groups, goal = problem
-    found = equalize.impact(groups, goal, interval=None).data
+    result = equalize.impact(groups, goal, interval=None).data
     curves = list(groups.values())
-    assert found["cost"] == pytest.approx(least_cost(curves, goal.tolerances, goal.costs), abs=1e-9)
-    assert found["cost_without"] == pytest.approx(least_cost(curves, {}, goal.costs), abs=1e-9)
-    assert found["price"] == found["cost"] - found["cost_without"] >= -1e-12
-    assert found["least"] == pytest.approx(found["cost"], abs=1e-9)
+    assert result["cost"] == pytest.approx(least_cost(curves, goal.tolerances, goal.costs), abs=1e-9)
+    assert result["cost_without"] == pytest.approx(least_cost(curves, {}, goal.costs), abs=1e-9)
+    assert result["price"] == result["cost"] - result["cost_without"] >= -1e-12
+    assert result["least"] == pytest.approx(result["cost"], abs=1e-9)
     simple = equalize.impact(groups, goal, equalize.deterministic_thresholds(groups, goal), interval=None).data
-    assert simple["least"] == found["least"] <= simple["cost"] + 1e-9
+    assert simple["least"] == result["least"] <= simple["cost"] + 1e-9
 
 
 @given(problems())
 def test_laws_of_the_rows(problem: Problem) -> None:
     groups, goal = problem
-    found = equalize.impact(groups, goal, interval=None)
-    rows = numbers(found)
+    result = equalize.impact(groups, goal, interval=None)
+    rows = numbers(result)
     for which in ("without parity", "with parity"):
         for cell in ("tp", "fp", "fn", "tn"):
             parts = [rows[which, (name,), cell, None]["value"] for name in groups]
@@ -98,7 +98,7 @@ def test_laws_of_the_rows(problem: Problem) -> None:
             before = rows["without parity", *rest]["value"]
             assert row["change"] == (None if before is None else row["value"] - before)
     for rate, bound in goal.tolerances.items():
-        each = values(found, rate).values()
+        each = values(result, rate).values()
         gap = rows["with parity", None, "gap", rate]
         assert gap["value"] == max(each) - min(each) <= bound + 1e-9
         assert gap["kind"] == "max_difference"
@@ -108,13 +108,13 @@ def test_laws_of_the_rows(problem: Problem) -> None:
 def test_randomization_and_forgone_sensitivity_equal_brute_force(problem: Problem) -> None:
     groups, goal = problem
     policy = equalize.optimal_policy(groups, goal)
-    found = equalize.impact(groups, goal, interval=None)
-    forgone, rates = values(found, "forgone"), {name: values(found, name) for name in ("fpr", "sensitivity")}
+    result = equalize.impact(groups, goal, interval=None)
+    forgone, rates = values(result, "forgone"), {name: values(result, name) for name in ("fpr", "sensitivity")}
     for name, each in groups.items():
         scores, mass = each.tally.score, each.tally.mass.sum(axis=0)
         treatment = policy.by_group[name,]
         drawn = [isinstance(treatment, RandomizedCut) and max(treatment.chances_at(at).values()) < 1 for at in scores]
-        assert values(found, "lottery")[name] == pytest.approx(mass[drawn].sum() / mass.sum())
+        assert values(result, "lottery")[name] == pytest.approx(mass[drawn].sum() / mass.sum())
         best = highest(each, rates["fpr"][name])
         assert forgone[name] == pytest.approx(best - rates["sensitivity"][name], abs=2e-9)
 
@@ -122,13 +122,13 @@ def test_randomization_and_forgone_sensitivity_equal_brute_force(problem: Proble
 def highest(each: Curve, at: float) -> float:
     """Greatest sensitivity of a mixture of two thresholds at a false positive rate."""
     points = [(float(MEASURES["fpr"](counts)), float(MEASURES["sensitivity"](counts))) for counts in cuts(each)]
-    found = 0.0
+    result = 0.0
     for (x0, y0), (x1, y1) in combinations_with_replacement(sorted(points), 2):
         if x0 - 1e-12 <= at <= x1 + 1e-12:
-            found = max(
-                found, max(y0, y1) if x1 - x0 < 1e-12 else y0 + (y1 - y0) * min(max((at - x0) / (x1 - x0), 0), 1)
+            result = max(
+                result, max(y0, y1) if x1 - x0 < 1e-12 else y0 + (y1 - y0) * min(max((at - x0) / (x1 - x0), 0), 1)
             )
-    return found
+    return result
 
 
 def cuts(each: Curve) -> list[Counts[float]]:
@@ -151,15 +151,15 @@ def test_the_order_of_groups_changes_nothing(problem: Problem) -> None:
 def test_better_scores_help_where_a_group_binds_and_nowhere_else(problem: Problem) -> None:
     groups, goal = problem
     goal = Goal("equalized-odds", costs=goal.costs)
-    found = equalize.impact(groups, goal, interval=None).data
-    binding = {group["group"] for group in found["binds"]}
+    result = equalize.impact(groups, goal, interval=None).data
+    binding = {group["group"] for group in result["binds"]}
     for name, each in groups.items():
         better = equalize.optimal_policy(groups | {name: without_mistakes(each)}, goal).settings["cost"]
-        assert better <= found["cost"] + 1e-12
+        assert better <= result["cost"] + 1e-12
         if name not in binding and binding:
-            assert better == pytest.approx(found["cost"], abs=1e-9)
+            assert better == pytest.approx(result["cost"], abs=1e-9)
         if binding == {name}:
-            assert better < found["cost"]
+            assert better < result["cost"]
 
 
 def without_mistakes(each: Curve) -> Curve:
@@ -171,21 +171,21 @@ def without_mistakes(each: Curve) -> Curve:
 def test_a_table_by_hand() -> None:
     # Alone, f passes two thirds of its positives without a mistake or finds all with one, both at 1 of 6; m costs 2 of
     # 6. Together they can have what is on both hulls: of least cost is (0, 1/3), where f throws a third away.
-    found = equalize.impact({"f": F, "m": M}, Goal("equalized-odds", costs=EVEN), interval=None)
-    rows = numbers(found)
-    assert values(found, "sensitivity", "without parity") == {"f": 2 / 3, "m": 1 / 3}
-    assert values(found, "sensitivity") == pytest.approx({"f": 1 / 3, "m": 1 / 3})
-    assert values(found, "forgone") == pytest.approx({"f": 1 / 3, "m": 0})
-    assert (found.data["cost"], found.data["cost_without"]) == (pytest.approx(4 / 12), pytest.approx(3 / 12))
+    result = equalize.impact({"f": F, "m": M}, Goal("equalized-odds", costs=EVEN), interval=None)
+    rows = numbers(result)
+    assert values(result, "sensitivity", "without parity") == {"f": 2 / 3, "m": 1 / 3}
+    assert values(result, "sensitivity") == pytest.approx({"f": 1 / 3, "m": 1 / 3})
+    assert values(result, "forgone") == pytest.approx({"f": 1 / 3, "m": 0})
+    assert (result.data["cost"], result.data["cost_without"]) == (pytest.approx(4 / 12), pytest.approx(3 / 12))
     assert rows["with parity", None, "gap", "sensitivity"]["value"] == pytest.approx(0)
     assert rows["without parity", None, "gap", "sensitivity"]["value"] == pytest.approx(1 / 3)
     assert rows["with parity", ("f",), "tp", None]["change"] == pytest.approx(-1)
-    assert found.data["binds"] == [{"group": "m"}]
+    assert result.data["binds"] == [{"group": "m"}]
     levelled = "leveling down: sensitivity gets better in no group, and worse in group = f (0.6667 to 0.3333)."
     given_up = "at the same false positive rate, sensitivity could be greater in group = f by 0.3333; the policy gives "
-    assert found.data["levelling_down"][0] == levelled
-    assert found.data["levelling_down"][1].startswith(given_up)
-    assert {*found.data["levelling_down"]} <= {*found.data["notes"]}
+    assert result.data["levelling_down"][0] == levelled
+    assert result.data["levelling_down"][1].startswith(given_up)
+    assert {*result.data["levelling_down"]} <= {*result.data["notes"]}
 
 
 def test_numbers_have_the_intervals_of_the_library() -> None:
@@ -207,9 +207,9 @@ def test_numbers_have_the_intervals_of_the_library() -> None:
 
 
 def test_json_fits_the_schema_and_gives_no_verdict() -> None:
-    found = equalize.impact({"f": F, "m": M}, Goal("equalized-odds"))
-    assert read_results(found.to_json())["rows"][0]["table"] == "account"
-    assert "fair" not in found.to_json().lower()
+    result = equalize.impact({"f": F, "m": M}, Goal("equalized-odds"))
+    assert read_results(result.to_json())["rows"][0]["table"] == "account"
+    assert "fair" not in result.to_json().lower()
 
 
 def people(**more: Any) -> Tallies:  # noqa: ANN401  (columns)
@@ -225,15 +225,15 @@ def people(**more: Any) -> Tallies:  # noqa: ANN401  (columns)
 def test_impact_takes_any_policy_that_passes_or_flags() -> None:
     goal = Goal("equalized-odds", costs=EVEN)
     blind = Policy(by_group={(): Cut((0.6,))}, otherwise="refuse")
-    found = equalize.impact(people(), goal, blind)
-    rows = numbers(found)
-    assert (found.data["needs_group"], found.data["legal"], found.data["same"]) == (False, None, [])
-    assert found.data["binds"] == []  # better scores say nothing of a policy that is given
+    result = equalize.impact(people(), goal, blind)
+    rows = numbers(result)
+    assert (result.data["needs_group"], result.data["legal"], result.data["same"]) == (False, None, [])
+    assert result.data["binds"] == []  # better scores say nothing of a policy that is given
     assert rows["with parity", ("f",), "sensitivity", None]["value"] == 1
     assert rows["with parity", ("m",), "sensitivity", None]["value"] == pytest.approx(2 / 3)
     table = Counts(*(rows["with parity", None, cell, None]["value"] for cell in ("tp", "fp", "fn", "tn")))
-    assert found.data["cost"] == expected_cost(table, costs=EVEN) == pytest.approx(3 / 12)
-    everybody = [row for row in found.rows() if row["measure"] == "threshold" and row["group"] is None]
+    assert result.data["cost"] == expected_cost(table, costs=EVEN) == pytest.approx(3 / 12)
+    everybody = [row for row in result.rows() if row["measure"] == "threshold" and row["group"] is None]
     assert [(row["set"], row["value"]) for row in everybody] == [("with parity", 0.6)]
     for actions in (("low", "high"), ("pass", "refer")):
         with pytest.raises(OptionError, match="which no rate of a group counts"):
@@ -242,10 +242,10 @@ def test_impact_takes_any_policy_that_passes_or_flags() -> None:
 
 def test_evaluation_on_the_same_rows_is_noted_at_any_prevalence() -> None:
     goal = Goal("equalized-odds", prevalence=0.1)
-    found = equalize.impact(people(), goal)
-    assert found.data["same"] == ["risk"]
-    assert _impact.SAME_DATA_NOTE in found.data["notes"]
-    assert found.data["digest"] == people().digest
+    result = equalize.impact(people(), goal)
+    assert result.data["same"] == ["risk"]
+    assert _impact.SAME_DATA_NOTE in result.data["notes"]
+    assert result.data["digest"] == people().digest
     others = people(risk=[0.8, 0.8, 0.7, 0.6, 0.4, 0.2, 0.9, 0.8, 0.6, 0.5, 0.3, 0.1])
     assert equalize.impact(others, goal, equalize.optimal_policy(people(), goal)).data["same"] == []
 
@@ -266,25 +266,25 @@ def test_a_policy_survives_its_file() -> None:
 
 def test_groups_without_a_required_class_are_excluded() -> None:
     sex = ["f"] * 5 + ["x"] + ["m"] * 6
-    found = equalize.impact(people(sex=sex), Goal("equalized-odds"), otherwise="refer", interval=None)
-    assert found.data["left"] == [{"sex": "x"}]
-    assert {row["group"]["sex"] for row in found.rows() if row["group"]} == {"f", "m"}
-    everybody = [numbers(found)["with parity", None, cell, None]["value"] for cell in ("tp", "fp", "fn", "tn")]
+    result = equalize.impact(people(sex=sex), Goal("equalized-odds"), otherwise="refer", interval=None)
+    assert result.data["left"] == [{"sex": "x"}]
+    assert {row["group"]["sex"] for row in result.rows() if row["group"]} == {"f", "m"}
+    everybody = [numbers(result)["with parity", None, cell, None]["value"] for cell in ("tp", "fp", "fn", "tn")]
     assert math.fsum(everybody) == pytest.approx(11)
-    assert not {row["measure"] for row in found.rows()} & {"coverage", "referred_positives"}
-    assert any(note.startswith("sex = x has no positives") for note in found.data["notes"])
+    assert not {row["measure"] for row in result.rows()} & {"coverage", "referred_positives"}
+    assert any(note.startswith("sex = x has no positives") for note in result.data["notes"])
 
 
 def test_a_group_without_positives_is_noted() -> None:
     sex = ["f"] * 5 + ["x"] + ["m"] * 6
-    found = equalize.impact(people(sex=sex), Goal("demographic-parity", costs=Costs(fp=1, fn=5)), interval=None)
-    rate = numbers(found)["with parity", ("x",), "flag_rate", None]["value"]
+    result = equalize.impact(people(sex=sex), Goal("demographic-parity", costs=Costs(fp=1, fn=5)), interval=None)
+    rate = numbers(result)["with parity", ("x",), "flag_rate", None]["value"]
     assert rate > 0
-    assert _impact.no_positives_notes({"sex = x": rate})[0] in found.data["notes"]
-    lost = numbers(found)["with parity", ("x",), "forgone", None]
+    assert _impact.no_positives_notes({"sex = x": rate})[0] in result.data["notes"]
+    lost = numbers(result)["with parity", ("x",), "forgone", None]
     assert (lost["value"], lost["why"]) == (None, "a class is missing")
-    assert {"sex": "x"} not in found.data["binds"]
-    undefined = numbers(found)["with parity", ("x",), "sensitivity", None]
+    assert {"sex": "x"} not in result.data["binds"]
+    undefined = numbers(result)["with parity", ("x",), "sensitivity", None]
     assert (undefined["value"], undefined["why"]) == (None, "there are no positives")
 
 
@@ -297,36 +297,36 @@ def test_a_rate_of_a_single_group_has_no_gap() -> None:
 def test_labels_are_reversed_where_that_is_cheaper() -> None:
     columns = {"sick": [1, 1, 0, 0, 1, 1, 0, 0], "says": [1, 1, 0, 1, 0, 0, 0, 1], "sex": ["f"] * 4 + ["m"] * 4}
     t = read.tallies(columns, truth="sick", predicted="says", group="sex")
-    found = equalize.impact(t, Goal("equalized-odds", within=math.inf), interval=None)
-    assert values_by(found, "sex", "sensitivity") == {"f": 1, "m": 1}
-    assert found.data["price"] == 0
+    result = equalize.impact(t, Goal("equalized-odds", within=math.inf), interval=None)
+    assert values_by(result, "sex", "sensitivity") == {"f": 1, "m": 1}
+    assert result.data["price"] == 0
 
 
-def values_by(found: Results, attribute: str, measure: str) -> Mapping[str, float]:
+def values_by(result: Results, attribute: str, measure: str) -> Mapping[str, float]:
     return {
         row["group"][attribute]: row["value"]
-        for row in found.rows()
+        for row in result.rows()
         if row["measure"] == measure and row["set"] == "with parity" and row["group"]
     }
 
 
 def test_notes_describe_parities_and_legal_risk() -> None:
-    (told,) = _impact.describe_parities([find_parity("equalized-odds")])
-    assert told.startswith("equalized-odds means: the same share of the positives, and of the negatives")
-    assert "It does not constrain the precision" in told
+    (output,) = _impact.describe_parities([find_parity("equalized-odds")])
+    assert output.startswith("equalized-odds means: the same share of the positives, and of the negatives")
+    assert "It does not constrain the precision" in output
     law = _impact.legal_note(["race", "sex"])
     assert law.startswith("The policy uses race and sex:")
     assert law.endswith("This is not legal advice.")
 
 
 def test_notes_warn_of_unreachable_parity() -> None:
-    (told,) = _impact.base_rate_notes({"f": 0.1, "m": 0.3, "x": 0.2}, 0.1)
-    assert told.startswith("the base rates differ (10 % in f, 30 % in m)")
-    assert told.endswith("a perfect predictor would violate demographic parity.")
+    (output,) = _impact.base_rate_notes({"f": 0.1, "m": 0.3, "x": 0.2}, 0.1)
+    assert output.startswith("the base rates differ (10 % in f, 30 % in m)")
+    assert output.endswith("a perfect predictor would violate demographic parity.")
     assert _impact.base_rate_notes({"f": 0.1, "m": 0.1 + 1e-12}, 0.0) == []
     assert _impact.base_rate_notes({"f": 0.1, "m": 0.3}, 0.2) == []
-    found = equalize.impact(people(sick=[1, 1, 0, 1, 0, 0, 1, 0, 1, 0, 0, 0]), Goal("demographic-parity"))
-    assert any("33.33 % in sex = m, 50 % in sex = f" in note for note in found.data["notes"])
+    result = equalize.impact(people(sick=[1, 1, 0, 1, 0, 0, 1, 0, 1, 0, 0, 0]), Goal("demographic-parity"))
+    assert any("33.33 % in sex = m, 50 % in sex = f" in note for note in result.data["notes"])
     odds = equalize.impact(people(sick=[1, 1, 0, 1, 0, 0, 1, 0, 1, 0, 0, 0]), Goal("equalized-odds"))
     assert not any("perfect predictor" in note for note in odds.data["notes"])
 
@@ -342,8 +342,8 @@ def test_notes_warn_of_trivial_policies() -> None:
 
 
 def test_notes_list_randomized_groups() -> None:
-    (told,) = _impact.randomization_notes({"f": 0.125, "m": 0.0, "x": 0.5})
-    assert told.startswith("decided at random: 50 % of x and 12.5 % of f;")
+    (output,) = _impact.randomization_notes({"f": 0.125, "m": 0.0, "x": 0.5})
+    assert output.startswith("decided at random: 50 % of x and 12.5 % of f;")
     (several,) = _impact.randomization_notes({"abcdefg"[at]: 0.1 * at for at in range(7)})
     assert several.startswith("decided at random: 60 % of g, 50 % of f, 40 % of e, 30 % of d and 2 more groups;")
     assert _impact.randomization_notes({"f": 0.0}) == []

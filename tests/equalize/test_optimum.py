@@ -113,7 +113,7 @@ def test_labels_are_scores_of_two_values_which_may_be_reversed(groups: dict[Any,
         name: baserate.curve(each.tally.with_scores((each.tally.score >= 0.25).astype(float)))
         for name, each in groups.items()
     }
-    found = equalize.optimal_policy(labels, Goal(costs=Costs(fn=fn)), reversal=True)
+    result = equalize.optimal_policy(labels, Goal(costs=Costs(fn=fn)), reversal=True)
     everybody = sum(each.total for each in labels.values())
     objective, rates = [], []
     for each in labels.values():
@@ -123,7 +123,7 @@ def test_labels_are_scores_of_two_values_which_may_be_reversed(groups: dict[Any,
     equal = np.hstack([np.array(rates[0]).T, -np.array(rates[1]).T])
     least = linprog(objective, A_eq=equal, b_eq=[0, 0], bounds=(0, 1)).fun
     least += sum(fn * each.positives for each in labels.values()) / everybody
-    assert found.settings["cost"] == pytest.approx(least, abs=1e-7)  # the tolerance of that solver
+    assert result.settings["cost"] == pytest.approx(least, abs=1e-7)  # the tolerance of that solver
 
 
 def test_labels_that_were_read_as_such_are_reversed_where_that_helps() -> None:
@@ -146,19 +146,19 @@ def test_any_point_below_the_hull_is_reached_with_least_randomization(
     groups: dict[Any, Curve], data: st.DataObject
 ) -> None:
     curve = next(iter(groups.values()))
-    found = roc_region(curve, positive=curve.positives / curve.total, negative=curve.negatives / curve.total)
+    result = roc_region(curve, positive=curve.positives / curve.total, negative=curve.negatives / curve.total)
     false = data.draw(st.floats(0, 1))
-    true = false + data.draw(st.floats(0, 1)) * (float(found.max_tpr(false)) - false)
-    treatment = found.treatment(false, true)
+    true = false + data.draw(st.floats(0, 1)) * (float(result.max_tpr(false)) - false)
+    treatment = result.treatment(false, true)
     counts = treatment.counts(curve)
     assert counts.fp / counts.negatives == pytest.approx(false, abs=EXACT)
     assert counts.tp / counts.positives == pytest.approx(true, abs=EXACT)
-    if float(found.max_tpr(false)) - true > CLEARLY and false > CLEARLY:
+    if float(result.max_tpr(false)) - true > CLEARLY and false > CLEARLY:
         # By brute force: all that three vertices reach, and how many people are between the outer two.
         narrowest = min(
-            found.flag_rate[last] - found.flag_rate[first]
-            for first, middle, last in combinations(range(len(found.fpr)), 3)
-            if _within(found.fpr[[first, middle, last]], found.tpr[[first, middle, last]], false, true)
+            result.flag_rate[last] - result.flag_rate[first]
+            for first, middle, last in combinations(range(len(result.fpr)), 3)
+            if _within(result.fpr[[first, middle, last]], result.tpr[[first, middle, last]], false, true)
         )
         assert _lots(treatment, curve) == pytest.approx(narrowest, abs=EXACT)
 
@@ -279,8 +279,8 @@ def test_every_way_makes_a_policy_that_survives_its_file(choose: Any, goal: Goal
 
 
 def equalize_rate(t: Tallies, policy: Policy, sex: str, rate: str) -> float:
-    found: float = MEASURES[rate](group_tables(t, policy, "risk")[sex,])
-    return found
+    result: float = MEASURES[rate](group_tables(t, policy, "risk")[sex,])
+    return result
 
 
 def test_a_group_without_a_class_is_an_error_unless_somebody_says_what_to_do() -> None:

@@ -26,66 +26,66 @@ MASKED: dict[str, Cells] = {
 
 def tallies(tables: Mapping[Any, Cells], attributes: tuple[str, ...] = ("g",)) -> Tallies:
     """Groups whose decisions are these, with scores of 1 and 0."""
-    made = {
+    result = {
         key if isinstance(key, tuple) else (key,): Tally.from_counts([1.0, 0.0], [[tp, fn], [fp, tn]])
         for key, (tp, fp, fn, tn) in tables.items()
     }
-    return Tallies({"m": made}, attributes)
+    return Tallies({"m": result}, attributes)
 
 
-def rows(found: Results, **wanted: object) -> list[dict[str, Any]]:
-    return [row for row in found.rows() if all(row[name] == value for name, value in wanted.items())]
+def rows(result: Results, **wanted: object) -> list[dict[str, Any]]:
+    return [row for row in result.rows() if all(row[name] == value for name, value in wanted.items())]
 
 
 class TestMasking:
     def test_two_large_groups_are_told_apart_beside_a_tiny_one(self) -> None:
-        found = equalize.compare_groups(tallies(MASKED), measures=["fpr"])
-        (pair,) = rows(found, table="difference", group={"g": "other"})
+        result = equalize.compare_groups(tallies(MASKED), measures=["fpr"])
+        (pair,) = rows(result, table="difference", group={"g": "other"})
         assert pair["other"] == {"g": "large"}
         assert pair["value"] == pytest.approx(0.25 - 0.45)
         low, high = confint_proportions_2indep(200, 800, 450, 1000, method="newcomb")
         assert (pair["low"], pair["high"]) == pytest.approx((low, high), abs=1e-9)
         assert pair["p_adjusted"] < 1e-10
-        (gap,) = rows(found, kind="max_difference")
+        (gap,) = rows(result, kind="max_difference")
         assert gap["value"] == pytest.approx(0.2)
         assert gap["p"] < 0.001
 
     def test_a_tiny_group_in_the_gap_would_hide_them(self) -> None:
         """What every group together would give: the reason for the minimum size."""
-        found = equalize.group_gaps(tallies(MASKED), measures=["fpr"], min_size=1)
-        (gap,) = rows(found, kind="max_difference")
+        result = equalize.group_gaps(tallies(MASKED), measures=["fpr"], min_size=1)
+        (gap,) = rows(result, kind="max_difference")
         assert gap["group"] == {"g": "tiny"}
         assert gap["p"] > 0.05
 
     def test_a_tiny_group_is_listed_without_a_test(self) -> None:
-        found = equalize.compare_groups(tallies(MASKED), measures=["fpr"])
-        (tiny,) = rows(found, table="difference", group={"g": "tiny"})
+        result = equalize.compare_groups(tallies(MASKED), measures=["fpr"])
+        (tiny,) = rows(result, table="difference", group={"g": "tiny"})
         assert tiny["value"] == pytest.approx(3 / 5 - 0.45)
         assert tiny["low"] < tiny["value"] < tiny["high"]
         assert (tiny["p"], tiny["p_adjusted"], tiny["p_is_bound"], tiny["trials"]) == (None, None, None, 5)
         assert tiny["why"] == "not tested: g = tiny has 5 negatives, fewer than the minimum of 30"
-        (group,) = rows(found, table="group", group={"g": "tiny"})
+        (group,) = rows(result, table="group", group={"g": "tiny"})
         assert (group["trials"], group["small"]) == (5, True)
-        (all_groups,) = rows(found, kind="max_difference_all")
+        (all_groups,) = rows(result, kind="max_difference_all")
         assert all_groups["value"] == pytest.approx(3 / 5 - 0.25)
         assert (all_groups["p"], all_groups["floor"]) == (None, None)
         wanted = "fpr: excluded from tests and gaps, with fewer than the minimum of 30: g = tiny (5 negatives)."
-        assert found.data["notes"].count(wanted) == 1
-        assert found.data["min_size"] == 30
+        assert result.data["notes"].count(wanted) == 1
+        assert result.data["min_size"] == 30
 
     def test_p_values_are_adjusted_over_the_groups_that_are_tested(self) -> None:
         tables = {**MASKED, "third": (100, 90, 100, 110), "fourth": (100, 80, 100, 120)}
-        found = equalize.group_differences(tallies(tables), measures=["fpr", "sensitivity"])
+        result = equalize.group_differences(tallies(tables), measures=["fpr", "sensitivity"])
         for name in ("fpr", "sensitivity"):
-            tested = [row for row in rows(found, measure=name) if row["p"] is not None]
+            tested = [row for row in rows(result, measure=name) if row["p"] is not None]
             assert len(tested) == 3
             wanted = multipletests([row["p"] for row in tested], method="holm")[1]
             assert [row["p_adjusted"] for row in tested] == pytest.approx(wanted.tolist(), rel=1e-12)
 
     def test_sizes_are_those_of_the_rows_that_a_measure_rests_on(self) -> None:
         tables = {"a": (60, 50, 40, 50), "b": (10, 40, 10, 60), "c": (45, 3, 45, 10)}
-        found = equalize.group_differences(tallies(tables), measures=["sensitivity", "fpr", "precision", "flag_rate"])
-        tested = {(row["measure"], row["group"]["g"]): row["p"] is not None for row in found.rows()}
+        result = equalize.group_differences(tallies(tables), measures=["sensitivity", "fpr", "precision", "flag_rate"])
+        tested = {(row["measure"], row["group"]["g"]): row["p"] is not None for row in result.rows()}
         assert tested == {
             ("sensitivity", "b"): False,
             ("sensitivity", "c"): True,
@@ -108,14 +108,14 @@ class TestMasking:
         assert MIN_SIZE == SMALL_GROUP == 30
 
     def test_groups_that_are_all_small_are_not_tested_and_it_is_said(self) -> None:
-        found = equalize.compare_groups(tallies({"a": (5, 5, 5, 5), "b": (6, 2, 4, 3)}), measures=["fpr"])
-        (row,) = rows(found, table="difference")
+        result = equalize.compare_groups(tallies({"a": (5, 5, 5, 5), "b": (6, 2, 4, 3)}), measures=["fpr"])
+        (row,) = rows(result, table="difference")
         assert row["p"] is None
         assert row["why"].startswith("not tested: g = ")
-        (gap,) = rows(found, kind="max_difference")
+        (gap,) = rows(result, kind="max_difference")
         assert (gap["value"], gap["p"]) == (None, None)
         assert gap["why"] == "fewer than two groups meet the minimum size of 30"
-        assert any(note.startswith("fpr: no group is tested") for note in found.data["notes"])
+        assert any(note.startswith("fpr: no group is tested") for note in result.data["notes"])
 
     def test_weighted_rows_count_as_rows(self) -> None:
         rng = np.random.default_rng(3)
@@ -144,23 +144,23 @@ class TestReference:
         tables = {("f", 1): (50, 50, 50, 50), ("f", 2): (70, 50, 50, 50), ("m", 1): (40, 50, 50, 50)}
         t = tallies(tables, ("sex", "site"))
         for name in [("m", 1), ("m", "1"), {"site": 1, "sex": "m"}]:
-            found = equalize.group_differences(t, measures=["fpr"], reference=name)
-            assert {str(row["other"]) for row in found.rows()} == {"{'sex': 'm', 'site': 1}"}
-            assert found.data["reference"] == {"sex": "m", "site": 1}
+            result = equalize.group_differences(t, measures=["fpr"], reference=name)
+            assert {str(row["other"]) for row in result.rows()} == {"{'sex': 'm', 'site': 1}"}
+            assert result.data["reference"] == {"sex": "m", "site": 1}
         default = equalize.group_differences(t, measures=["fpr"])
         assert {str(row["other"]) for row in default.rows()} == {"{'sex': 'f', 'site': 2}"}
         assert default.data["reference"] is None
 
     def test_the_default_is_the_largest_group_that_meets_the_minimum(self) -> None:
         tables = {"many": (5, 500, 5, 500), "few": (60, 50, 60, 50), "fewer": (50, 40, 50, 40)}
-        found = equalize.group_differences(tallies(tables), measures=["sensitivity", "fpr"])
-        assert {row["other"]["g"] for row in rows(found, measure="fpr")} == {"many"}
-        assert {row["other"]["g"] for row in rows(found, measure="sensitivity")} == {"few"}
+        result = equalize.group_differences(tallies(tables), measures=["sensitivity", "fpr"])
+        assert {row["other"]["g"] for row in rows(result, measure="fpr")} == {"many"}
+        assert {row["other"]["g"] for row in rows(result, measure="sensitivity")} == {"few"}
 
     def test_a_reference_that_is_small_leaves_nothing_to_test(self) -> None:
-        found = equalize.group_differences(tallies(MASKED), measures=["fpr"], reference="tiny")
-        assert [row["p"] for row in found.rows()] == [None, None]
-        assert all("g = tiny has 5 negatives" in row["why"] for row in found.rows())
+        result = equalize.group_differences(tallies(MASKED), measures=["fpr"], reference="tiny")
+        assert [row["p"] for row in result.rows()] == [None, None]
+        assert all("g = tiny has 5 negatives" in row["why"] for row in result.rows())
 
     def test_what_cannot_be_is_refused(self) -> None:
         t = tallies(MASKED)
@@ -197,8 +197,8 @@ class TestCalibration:
                 tp, fp = int(rng.binomial(positives, 0.7)), int(rng.binomial(size - positives, 0.3))
                 tables[at] = (tp, fp, positives - tp, size - positives - fp)
             measures = ["flag_rate", "sensitivity", "fpr", "precision"]
-            found = equalize.group_differences(tallies(tables), measures=measures)
-            p = [row["p"] for row in found.rows() if row["p"] is not None]
+            result = equalize.group_differences(tallies(tables), measures=measures)
+            p = [row["p"] for row in result.rows() if row["p"] is not None]
             alarms += min(multipletests(p, method="holm")[1]) < 0.05
         assert alarms <= 0.05 * many + 2 * sqrt(0.05 * 0.95 * many)
 

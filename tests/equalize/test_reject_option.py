@@ -56,8 +56,8 @@ def with_band(band: Band, favoured: Iterable[str], favourable: str) -> Decision:
 
 
 def all_bands(sample: Sample) -> list[Band]:
-    seen = thresholds(sample)
-    return [(low, high) for low in seen for high in seen if low <= high]
+    observed = thresholds(sample)
+    return [(low, high) for low in observed for high in observed if low <= high]
 
 
 def width(band: Band) -> float:
@@ -67,8 +67,8 @@ def width(band: Band) -> float:
 @given(samples(), goals, actions, st.integers(1, 3))
 def test_it_is_the_best_of_all_bands(sample: Sample, goal: Goal, favourable: str, many: int) -> None:
     favoured = [*sample][: min(many, len(sample) - 1)]
-    found = {band: tables(sample, with_band(band, favoured, favourable)) for band in all_bands(sample)}
-    paid = {band: cost(each, goal.costs) for band, each in found.items() if keeps(each, goal.tolerances)}
+    result = {band: tables(sample, with_band(band, favoured, favourable)) for band in all_bands(sample)}
+    paid = {band: cost(each, goal.costs) for band, each in result.items() if keeps(each, goal.tolerances)}
     best = min(paid, key=lambda band: (paid[band], width(band), -band[0]))
     policy = equalize.reject_option(curves(sample), goal, favor=favoured, favorable=favourable)  # type: ignore[arg-type]
     assert policy.settings["band"] == best
@@ -81,8 +81,8 @@ def test_it_is_the_best_of_all_bands(sample: Sample, goal: Goal, favourable: str
 
 @given(samples(), goals, actions, st.sampled_from(["balanced_accuracy", "f1", "precision", "fdr"]))
 def test_with_an_objective_it_is_the_best_by_that(sample: Sample, goal: Goal, favourable: str, name: str) -> None:
-    found = [tables(sample, with_band(band, "a", favourable)) for band in all_bands(sample)]
-    values = [_value(name, each) for each in found if keeps(each, goal.tolerances)]
+    result = [tables(sample, with_band(band, "a", favourable)) for band in all_bands(sample)]
+    values = [_value(name, each) for each in result if keeps(each, goal.tolerances)]
     there = [value for value in values if not isnan(value)]
     policy = equalize.reject_option(curves(sample), goal, favor="a", favorable=favourable, objective=name)  # type: ignore[arg-type]
     chosen = tables(sample, with_band(policy.settings["band"], "a", favourable))
@@ -92,8 +92,8 @@ def test_with_an_objective_it_is_the_best_by_that(sample: Sample, goal: Goal, fa
     assert policy.settings["objective"] == name
 
 
-def _value(name: str, found: dict[str, dict[str, int]]) -> float:
-    return float(baserate.measure.find_measure(name)(Counts(*together(found).values())))
+def _value(name: str, result: dict[str, dict[str, int]]) -> float:
+    return float(baserate.measure.find_measure(name)(Counts(*together(result).values())))
 
 
 @given(samples(), goals, actions, st.sampled_from([*GRID, *(at + 1 / 16 for at in GRID)]))
@@ -102,8 +102,8 @@ def test_around_a_threshold_it_is_the_best_of_all_symmetric_bands(
 ) -> None:
     # Scores are eighths and the middle is a sixteenth, so that bands in steps of 1/32 hold all sets that there are.
     bands = [(around - step / 32, around + step / 32) for step in range(33)]
-    found = [tables(sample, with_band(band, "a", favourable)) for band in bands]
-    paid = [cost(each, goal.costs) if keeps(each, goal.tolerances) else inf for each in found]
+    result = [tables(sample, with_band(band, "a", favourable)) for band in bands]
+    paid = [cost(each, goal.costs) if keeps(each, goal.tolerances) else inf for each in result]
     groups = curves(sample)
     if min(paid) == inf:
         with pytest.raises(InfeasibleError, match=f"no band around {around:g} keeps"):
@@ -113,7 +113,7 @@ def test_around_a_threshold_it_is_the_best_of_all_symmetric_bands(
     low, high = policy.settings["band"]
     assert policy.settings["cost"] == pytest.approx(min(paid), abs=1e-12)
     # Of equals it is the narrowest, so the first.
-    assert tables(sample, with_band((low, high), "a", favourable)) == found[paid.index(min(paid))]
+    assert tables(sample, with_band((low, high), "a", favourable)) == result[paid.index(min(paid))]
     assert policy.settings["around"] == around
     assert policy.settings["margin"] == around - low == high - around
 
@@ -157,10 +157,10 @@ def test_rates_and_costs_are_those_at_the_prevalence_that_was_stated(to: object)
     goal = Goal("demographic-parity", within=0.05, prevalence=to)  # type: ignore[arg-type]
     policy = equalize.reject_option(groups, goal, favor="f", favorable="flag")
     people = select_participants(groups, goal)
-    found = group_tables(people.tallies, policy, people.model)
-    assert rate_gaps(found, goal.rates)["flag_rate"] <= 0.05 + 1e-12
-    cases = sum(table.total for table in found.values())
-    assert policy.settings["cost"] == pytest.approx(sum(table.fp + table.fn for table in found.values()) / cases)
+    result = group_tables(people.tallies, policy, people.model)
+    assert rate_gaps(result, goal.rates)["flag_rate"] <= 0.05 + 1e-12
+    cases = sum(table.total for table in result.values())
+    assert policy.settings["cost"] == pytest.approx(sum(table.fp + table.fn for table in result.values()) / cases)
     # Without the parity it would not hold.
     free = equalize.reject_option(groups, Goal(goal.parity, within=inf, prevalence=to), favor="f", favorable="flag")  # type: ignore[arg-type]
     assert rate_gaps(group_tables(people.tallies, free, people.model), goal.rates)["flag_rate"] > 0.05
@@ -193,13 +193,13 @@ def test_the_nearest_band_is_told_where_none_around_a_threshold_keeps_the_parity
         "m": Curve(Tally.from_counts([0.9, 0.3], [[2, 2], [0, 1]])),
     }
     goal = Goal("equal-opportunity", within=0.1)
-    told = (
+    output = (
         "no band around 0.4 keeps equal-opportunity within 0.1; nearest is [0.4, 0.4), where sensitivity differs by "
         "0.5; allow that difference, or leave around= out."
     )
     with pytest.raises(InfeasibleError) as refused:
         equalize.reject_option(groups, goal, favor="m", favorable="flag", around=0.4)
-    assert str(refused.value) == told
+    assert str(refused.value) == output
     allowed = equalize.reject_option(
         groups, Goal("equal-opportunity", within=0.5), favor="m", favorable="flag", around=0.4
     )
@@ -232,8 +232,8 @@ def test_many_distinct_scores_are_thinned_evenly_and_that_is_told() -> None:
         f"{MAX_THRESHOLDS - 1} thresholds, evenly spaced by flag rate, were tried of over {MAX_THRESHOLDS}"
         in policy.notes[-1]
     )
-    seen = np.concatenate([curve.tally.score for curve in groups.values()])
-    assert np.isin(policy.settings["band"], seen).all()
+    observed = np.concatenate([curve.tally.score for curve in groups.values()])
+    assert np.isin(policy.settings["band"], observed).all()
     bound = equalize.common_threshold(groups, goal).settings["bound"]
     assert bound <= policy.settings["cost"] <= bound + 0.002
 
@@ -269,7 +269,7 @@ def test_labels_of_numpy_are_told_as_a_file_holds_them() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "error", "told"),
+    ("options", "error", "message"),
     [
         ({"favor": "x"}, UnknownLabelError, "expected one of: group = f; group = m."),
         ({"favor": ("f", "m")}, UnknownLabelError, "expected one of: group = f; group = m."),
@@ -282,10 +282,10 @@ def test_labels_of_numpy_are_told_as_a_file_holds_them() -> None:
         ({"objective": len}, OptionError, "is no measure"),
     ],
 )
-def test_what_cannot_be_meant_is_refused(options: dict[str, object], error: type[Exception], told: str) -> None:
+def test_what_cannot_be_meant_is_refused(options: dict[str, object], error: type[Exception], message: str) -> None:
     groups = {"f": _curve([3, 1], [0, 4]), "m": _curve([0, 3], [4, 0])}
     given: dict[str, object] = {"favor": "f", "favorable": "flag"} | options
-    with pytest.raises(error, match=told):
+    with pytest.raises(error, match=message):
         equalize.reject_option(groups, Goal(), **given)  # type: ignore[arg-type]
 
 
@@ -300,9 +300,9 @@ def test_a_left_group_gets_what_is_done_otherwise() -> None:
 
 def test_infinities_never_win() -> None:
     groups = {"f": _curve([3, 1], [0, 4]), "m": _curve([2, 1], [1, 4])}
-    asked = {"favor": "f", "favorable": "flag"}
+    query = {"favor": "f", "favorable": "flag"}
     goal = Goal("demographic-parity", within=1.0)
-    policy = equalize.reject_option(groups, goal, **asked, objective="positive_likelihood_ratio")  # type: ignore[arg-type]
+    policy = equalize.reject_option(groups, goal, **query, objective="positive_likelihood_ratio")  # type: ignore[arg-type]
     counts = baserate.Counts(tp=0, fp=0, fn=0, tn=0)
     for name, each in groups.items():
         cut = policy.by_group[(name,)]

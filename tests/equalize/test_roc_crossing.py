@@ -47,17 +47,17 @@ UP_FIRST = [(5, 0), (0, 5), (5, 0), (0, 5)]
 )
 def test_crossings_of_simple_curves(second: Steps, points: list[tuple[float, float]]) -> None:
     first, other = stepped(UP_FIRST), stepped(second)
-    for found in (roc_crossings(first, other), roc_crossings(other, first)):
-        assert [(each.fpr, each.tpr) for each in found] == [pytest.approx(point, abs=1e-12) for point in points]
+    for result in (roc_crossings(first, other), roc_crossings(other, first)):
+        assert [(each.fpr, each.tpr) for each in result] == [pytest.approx(point, abs=1e-12) for point in points]
 
 
 def test_thresholds_at_a_crossing() -> None:
-    (found,) = roc_crossings(stepped(UP_FIRST), stepped([(3, 0), (0, 3), (7, 0), (0, 7)]))
-    assert told(found.first) == pytest.approx([0.9, 0.8, 0.6])
-    assert told(found.second) == pytest.approx([0.8, 0.7, 2 / 7])
-    assert found.thresholds == pytest.approx((0.84, 0.8 - 0.1 * 2 / 7))
-    h = found.scale
-    assert h([0.6, found.thresholds[1], 0.9]).tolist() == pytest.approx([0.6, 0.84, 0.9])
+    (result,) = roc_crossings(stepped(UP_FIRST), stepped([(3, 0), (0, 3), (7, 0), (0, 7)]))
+    assert list_values(result.first) == pytest.approx([0.9, 0.8, 0.6])
+    assert list_values(result.second) == pytest.approx([0.8, 0.7, 2 / 7])
+    assert result.thresholds == pytest.approx((0.84, 0.8 - 0.1 * 2 / 7))
+    h = result.scale
+    assert h([0.6, result.thresholds[1], 0.9]).tolist() == pytest.approx([0.6, 0.84, 0.9])
     assert rises(h)
 
 
@@ -66,25 +66,25 @@ def rises(h: ScoreScale) -> bool:
     return bool((np.diff(h(np.linspace(h.x[0] - 1, h.x[-1] + 1, 1001))) > 0).all())
 
 
-def told(mixture: Mixture[float]) -> list[float]:
+def list_values(mixture: Mixture[float]) -> list[float]:
     return [mixture.strict, mixture.lax, mixture.chance]
 
 
 def test_a_crossing_above_the_greatest_score_is_at_it() -> None:
-    (found,) = roc_crossings(stepped([(4, 4), (6, 0), (0, 6)]), stepped([(1, 0), (0, 4), (9, 1), (0, 5)]))
-    assert told(found.first) == pytest.approx([inf, 0.9, 0.25])
-    assert found.thresholds == pytest.approx((0.9, 0.9 - 0.1 / 4))
+    (result,) = roc_crossings(stepped([(4, 4), (6, 0), (0, 6)]), stepped([(1, 0), (0, 4), (9, 1), (0, 5)]))
+    assert list_values(result.first) == pytest.approx([inf, 0.9, 0.25])
+    assert result.thresholds == pytest.approx((0.9, 0.9 - 0.1 / 4))
     # From there up scores of the second group stay as far away.
-    assert found.scale([0.6, 0.875, 0.89, 0.9]).tolist() == pytest.approx([0.7, 0.9, 0.915, 0.925])
+    assert result.scale([0.6, 0.875, 0.89, 0.9]).tolist() == pytest.approx([0.7, 0.9, 0.915, 0.925])
     back = roc_crossings(stepped([(1, 0), (0, 4), (9, 1), (0, 5)]), stepped([(4, 4), (6, 0), (0, 6)]))[0]
     assert back.scale([0.7, 0.9]).tolist() == pytest.approx([0.6, 0.875])
 
 
 def test_a_crossing_at_a_threshold_is_deterministic() -> None:
-    (found,) = roc_crossings(stepped([(5, 5), (5, 5)]), stepped([(3, 5), (4, 0), (3, 5)]))
-    assert (found.fpr, found.tpr) == (0.5, 0.5)
-    assert told(found.first) == [inf, 0.9, 1.0]
-    assert told(found.second) == pytest.approx([0.9, 0.8, 0.5])
+    (result,) = roc_crossings(stepped([(5, 5), (5, 5)]), stepped([(3, 5), (4, 0), (3, 5)]))
+    assert (result.fpr, result.tpr) == (0.5, 0.5)
+    assert list_values(result.first) == [inf, 0.9, 1.0]
+    assert list_values(result.second) == pytest.approx([0.9, 0.8, 0.5])
 
 
 steps = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=7)
@@ -92,15 +92,15 @@ steps = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, ma
 
 @st.composite
 def stairs(draw: st.DrawFn) -> Curve:
-    found = draw(steps)
-    assume(all(sum(each) for each in zip(*found, strict=True)))
-    return stepped(found)
+    result = draw(steps)
+    assume(all(sum(each) for each in zip(*result, strict=True)))
+    return stepped(result)
 
 
 @given(stairs(), stairs())
 def test_exact_arithmetic_finds_the_same(first: Curve, second: Curve) -> None:
-    found = [(each.fpr, each.tpr) for each in roc_crossings(first, second)]
-    assert found == [pytest.approx(point, abs=1e-9) for point in exactly(first, second)]
+    result = [(each.fpr, each.tpr) for each in roc_crossings(first, second)]
+    assert result == [pytest.approx(point, abs=1e-9) for point in exactly(first, second)]
 
 
 def exactly(first: Curve, second: Curve) -> list[tuple[float, float]]:
@@ -154,20 +154,20 @@ def test_both_groups_reach_the_point(first: Curve, second: Curve, hull: bool) ->
 def people(seed: int, size: int = 4000) -> tuple[Curve, Curve]:
     """Two groups with scores between 0 and 1 that are all different, and whose curves cross in the middle."""
     random = np.random.default_rng(seed)
-    found = []
+    result = []
     for apart, spread in ((1.3, 1.0), (1.5, 2.0)):
         truth = random.random(size) < 0.4
         score = random.normal(size=size) * np.where(truth, spread, 1.0) + apart * truth
-        found.append(curve(tally(truth, 1 / (1 + np.exp(-score)))))
-    return found[0], found[1]
+        result.append(curve(tally(truth, 1 / (1 + np.exp(-score)))))
+    return result[0], result[1]
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_on_the_common_scale_one_threshold_serves_both(seed: int) -> None:
     first, second = people(seed)
-    found = roc_crossings(first, second)
-    assert found
-    for each in found:
+    result = roc_crossings(first, second)
+    assert result
+    for each in result:
         moved = curve(second.tally.with_scores(each.scale(second.tally.score)))
         one, other = first.at(each.thresholds[0]), moved.at(each.thresholds[0])
         for rate, classes in ((measure.sensitivity, "positives"), (measure.fpr, "negatives")):
@@ -179,10 +179,10 @@ def test_on_the_common_scale_one_threshold_serves_both(seed: int) -> None:
 
 def test_scores_of_any_scale_have_a_common_one() -> None:
     first, second = (curve(each.tally.with_scores(20 * each.tally.score - 5)) for each in people(1))
-    found = roc_crossings(first, second)[0]
+    result = roc_crossings(first, second)[0]
     plain = roc_crossings(*people(1))[0]
-    assert found.thresholds == pytest.approx([20 * at - 5 for at in plain.thresholds])
-    assert found.scale([-5.0, 0.0, 9.0]) == pytest.approx(20 * plain.scale([0.0, 0.25, 0.7]) - 5)
+    assert result.thresholds == pytest.approx([20 * at - 5 for at in plain.thresholds])
+    assert result.scale([-5.0, 0.0, 9.0]) == pytest.approx(20 * plain.scale([0.0, 0.25, 0.7]) - 5)
 
 
 def test_a_curve_of_one_class_raises() -> None:
@@ -198,16 +198,16 @@ def test_at_a_crossing_odds_are_equal_and_cost_no_less_than_the_optimum(costs: C
     tables = group_tables(as_tallies(groups), policy, "score")
     assert max(rate_gaps(tables, ["sensitivity", "fpr"]).values()) < 1e-12
     paid = sum(costs.total(each) for each in tables.values()) / sum(each.total for each in tables.values())
-    told = policy.settings
-    assert told["cost"] == pytest.approx(paid, abs=1e-12)
-    assert told["bound"] == pytest.approx(optimal_policy(groups, goal).settings["cost"], abs=1e-12)
-    assert told["above"] == told["cost"] - told["bound"] >= 0
-    assert told["parity"] == ("equalized-odds",)
+    settings = policy.settings
+    assert settings["cost"] == pytest.approx(paid, abs=1e-12)
+    assert settings["bound"] == pytest.approx(optimal_policy(groups, goal).settings["cost"], abs=1e-12)
+    assert settings["above"] == settings["cost"] - settings["bound"] >= 0
+    assert settings["parity"] == ("equalized-odds",)
     every = [each for hull in (False, True) for each in roc_crossings(*groups.values(), hull=hull)]
-    assert told["cost"] == pytest.approx(min(cost_of(each, groups, costs) for each in every), abs=1e-12)
-    assert told["thresholds"] in [each.thresholds for each in every]
-    assert told["thresholds"][::-1] in told["scale"]
-    assert Policy.from_json(policy.to_json()).settings["thresholds"] == told["thresholds"]
+    assert settings["cost"] == pytest.approx(min(cost_of(each, groups, costs) for each in every), abs=1e-12)
+    assert settings["thresholds"] in [each.thresholds for each in every]
+    assert settings["thresholds"][::-1] in settings["scale"]
+    assert Policy.from_json(policy.to_json()).settings["thresholds"] == settings["thresholds"]
 
 
 def cost_of(point: RocCrossing, groups: dict[str, Curve], costs: Costs) -> float:

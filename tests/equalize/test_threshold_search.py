@@ -48,15 +48,15 @@ def brute(several: Sequence[Tally], goal: Goal, allowed: Sequence[Fraction]) -> 
     mass = [[[Fraction(float(each)) for each in row] for row in one.mass] for one in several]
     whole = sum(sum(map(sum, one), Fraction(0)) for one in mass)
     points = [[_table(one, at) for at in range(len(one[0]) + 1)] for one in mass]
-    found: dict[Fraction, set[tuple[int, ...]]] = {}
+    result: dict[Fraction, set[tuple[int, ...]]] = {}
     for places in product(*(range(len(one)) for one in points)):
         here = [one[at] for one, at in zip(points, places, strict=True)]
         apart = [max(each[rate] for each in here) - min(each[rate] for each in here) for rate in goal.rates]
         if all(one <= most for one, most in zip(apart, allowed, strict=True)):
             price = {"fp": Fraction(goal.costs.fp), "fn": Fraction(goal.costs.fn)}
             cost = sum((each[cell] * price[cell] for each in here for cell in price), Fraction(0)) / whole
-            found.setdefault(cost, set()).add(places)
-    return min(found), found[min(found)]
+            result.setdefault(cost, set()).add(places)
+    return min(result), result[min(result)]
 
 
 def _table(mass: list[list[Fraction]], at: int) -> dict[str, Fraction]:
@@ -151,13 +151,13 @@ def test_the_search_leaves_nothing_out_where_there_is_much(seed: int, rates: int
         rising = np.sort(random.integers(0, 40, (rates, 40)) / 40, axis=1)
         rising[:, 0] = 0.0
         groups.append(ThresholdChoices(random.normal(size=40).cumsum(), rising))
-    found, exact = search_thresholds(groups, bounds.tolist(), effort=inf)
+    result, exact = search_thresholds(groups, bounds.tolist(), effort=inf)
     assert exact
     every = [np.meshgrid(*(each.rates[at] for each in groups), indexing="ij") for at in range(rates)]
     fine = np.all([np.ptp(each, axis=0) <= most for each, most in zip(every, bounds, strict=True)], axis=0)
     paid = np.where(fine, sum(np.meshgrid(*(each.cost for each in groups), indexing="ij")), np.inf)
     if np.isfinite(paid).any():
-        assert paid[tuple(found)] == pytest.approx(paid.min(), abs=1e-12)
+        assert paid[tuple(result)] == pytest.approx(paid.min(), abs=1e-12)
 
 
 def continuous(random: np.random.Generator, size: int, apart: float) -> Curve:
@@ -185,13 +185,13 @@ def test_a_search_that_ends_early_says_what_it_may_have_missed(monkeypatch: pyte
     best = deterministic_thresholds(groups, goal)
     monkeypatch.setattr(_threshold_search, "_MAX_EXACT", 100)
     monkeypatch.setattr(_threshold_search, "_MAX_BOXES", 20)
-    found = deterministic_thresholds(groups, goal)
+    result = deterministic_thresholds(groups, goal)
     assert best.settings["exact"]
-    assert not found.settings["exact"]
-    assert found.settings["cost"] >= best.settings["cost"]
-    assert found.settings["bound"] == best.settings["bound"]
-    assert f"that of any policy at least {best.settings['bound']:.6g}" in found.notes[-1]
-    apart = rate_gaps(group_tables(as_tallies(groups), found, "score"), goal.rates)
+    assert not result.settings["exact"]
+    assert result.settings["cost"] >= best.settings["cost"]
+    assert result.settings["bound"] == best.settings["bound"]
+    assert f"that of any policy at least {best.settings['bound']:.6g}" in result.notes[-1]
+    apart = rate_gaps(group_tables(as_tallies(groups), result, "score"), goal.rates)
     assert max(apart.values()) <= 0.05
 
 

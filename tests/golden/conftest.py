@@ -39,8 +39,8 @@ def columns(reference: Path) -> Columns:
 @pytest.fixture(scope="session")
 def shifts(published: Callable[[str], Any]) -> dict[str, Any]:
     """Shares that others estimated, and optima."""
-    found: dict[str, Any] = published("shift_reference.json")
-    return found
+    result: dict[str, Any] = published("shift_reference.json")
+    return result
 
 
 @pytest.fixture(scope="session")

@@ -91,8 +91,8 @@ def test_isotonic_regression(kind: str) -> None:
 
 
 def fitted(truth: Bools, x: Floats) -> tuple[Floats, Floats]:
-    found = sm.Logit(truth.astype(float), sm.add_constant(x)).fit(disp=0, tol=1e-14)
-    return found.params, found.cov_params()
+    result = sm.Logit(truth.astype(float), sm.add_constant(x)).fit(disp=0, tol=1e-14)
+    return result.params, result.cov_params()
 
 
 def sandwich(truth: Bools, design: Floats, line: Floats, at: int) -> tuple[float, float]:
@@ -117,18 +117,18 @@ def test_the_line_of_log_odds(kind: str) -> None:
     params, covariance = fitted(truth, logit(p))
     assert fit_recalibration(t).covariance == pytest.approx(np.asarray(covariance), rel=1e-8)
     for at, name in enumerate(("calibration_intercept", "calibration_slope")):
-        found = infer.estimate(name, t, level=0.9)
+        result = infer.estimate(name, t, level=0.9)
         error, freedom = sandwich(truth, sm.add_constant(logit(p)), params[0] + params[1] * logit(p), at)
         reach = stats.t.ppf(0.95, freedom) * error
-        assert [found.value, found.low, found.high] == pytest.approx(
+        assert [result.value, result.low, result.high] == pytest.approx(
             [params[at], params[at] - reach, params[at] + reach], rel=1e-8
         )
     assert measure.cox_ici(t) == pytest.approx(np.abs(expit(params[0] + params[1] * logit(p)) - p).mean(), rel=1e-8)
     fit = sm.GLM(truth.astype(float), np.ones(len(p)), family=sm.families.Binomial(), offset=logit(p)).fit(tol=1e-14)
-    found = infer.estimate("calibration_in_the_large", t)
+    result = infer.estimate("calibration_in_the_large", t)
     error, freedom = sandwich(truth, np.ones((len(p), 1)), fit.params[0] + logit(p), 0)
     reach = stats.t.ppf(0.975, freedom) * error
-    assert [found.value, found.low, found.high] == pytest.approx(
+    assert [result.value, result.low, result.high] == pytest.approx(
         [fit.params[0], fit.params[0] - reach, fit.params[0] + reach], rel=1e-8
     )
     design = sm.add_constant(logit(p))
@@ -148,10 +148,10 @@ def test_a_count_is_a_frequency_weight() -> None:
     t = tally(truth, p, count=count)
     design = np.repeat(design, count, axis=0)
     for at, name in enumerate(("calibration_intercept", "calibration_slope")):
-        found = infer.estimate(name, t)
+        result = infer.estimate(name, t)
         error, freedom = sandwich(np.repeat(truth, count), design, design @ fit.params, at)
         reach = stats.t.ppf(0.975, freedom) * error
-        assert [found.value, found.low, found.high] == pytest.approx(
+        assert [result.value, result.low, result.high] == pytest.approx(
             [fit.params[at], fit.params[at] - reach, fit.params[at] + reach], rel=1e-7
         )
 
@@ -196,25 +196,25 @@ def test_p_values(kind: str) -> None:
     assert z.p == near(2 * stats.norm.sf(abs(z.statistic)))
     for bins in (5, 10):
         for fitted_to in (False, True):
-            found = infer.hosmer_lemeshow(t, bins=bins, by="width", fitted=fitted_to)
-            if found.why is not None:
+            result = infer.hosmer_lemeshow(t, bins=bins, by="width", fitted=fitted_to)
+            if result.why is not None:
                 assert fitted_to
                 continue
             curve = infer.calibration_curve(t, options=infer.CurveOptions(bins=bins))
             n, mean = curve["mass"], curve["probability"]
             chance = (mean > 0) & (mean < 1)
             wanted = np.sum((n * (curve["share"] - mean) ** 2)[chance] / (mean * (1 - mean))[chance])
-            assert found.freedom == chance.sum()  # in either case: these rows are not what it was fitted to
-            assert found.statistic in (near(wanted), math.inf)
-            close = partial(pytest.approx, abs=0.05) if "simulated" in found.how else near
-            assert found.p == close(stats.chi2.sf(found.statistic, found.freedom))
+            assert result.freedom == chance.sum()  # in either case: these rows are not what it was fitted to
+            assert result.statistic in (near(wanted), math.inf)
+            close = partial(pytest.approx, abs=0.05) if "simulated" in result.how else near
+            assert result.p == close(stats.chi2.sf(result.statistic, result.freedom))
 
 
 @pytest.mark.parametrize("size", [50, 400, 5000])
 @pytest.mark.parametrize("level", [0.8, 0.95])
 def test_the_debiased_interval_inverts_a_noncentral_distribution(size: int, level: float) -> None:
     t = tally(*rows("distinct", size))
-    found = infer.estimate("rmsce_debiased", t, level=level)
+    result = infer.estimate("rmsce_debiased", t, level=level)
     curve = infer.calibration_curve(t, options=infer.CurveOptions(by="mass"))
     n, share = curve["mass"], curve["mass"] / size
     rate = (curve["share"] * n + 0.5) / (n + 1)
@@ -226,12 +226,12 @@ def test_the_debiased_interval_inverts_a_noncentral_distribution(size: int, leve
     scale = variance / (2 * np.sum(share * noise) + 4 * np.sum(share * more))
     scale = max(scale, np.sum((share * noise) ** 2) / np.sum(share * noise))
     freedom = np.sum(share * noise) / scale
-    seen = np.sum(share * squared) / scale
-    for bound, tail in ((found.low, (1 + level) / 2), (found.high, (1 - level) / 2)):
+    observed = np.sum(share * squared) / scale
+    for bound, tail in ((result.low, (1 + level) / 2), (result.high, (1 - level) / 2)):
         if bound == 0:
-            assert stats.chi2.cdf(seen, freedom) <= tail
-        elif bound != found.value:
-            assert stats.ncx2.cdf(seen, freedom, bound**2 / scale) == pytest.approx(tail, rel=1e-6)
+            assert stats.chi2.cdf(observed, freedom) <= tail
+        elif bound != result.value:
+            assert stats.ncx2.cdf(observed, freedom, bound**2 / scale) == pytest.approx(tail, rel=1e-6)
 
 
 def test_the_range_of_a_brownian_motion_has_its_moments() -> None:
@@ -247,8 +247,8 @@ def test_the_likelier_class_of_ties_and_halves() -> None:
     truth, p = rows("edges")
     likelier = np.maximum(p, 1 - p)
     right = np.where(p >= 0.5, truth, ~truth)
-    found = Tally.top_class(tally(truth, p))
-    assert measure.brier(found) == near(brier_score_loss(right, likelier)) == near(brier_score_loss(truth, p))
+    result = Tally.top_class(tally(truth, p))
+    assert measure.brier(result) == near(brier_score_loss(right, likelier)) == near(brier_score_loss(truth, p))
     share, mean = calibration_curve(right, likelier, n_bins=10)
-    ours = infer.calibration_curve(found)
+    ours = infer.calibration_curve(result)
     assert (ours["share"], ours["probability"]) == (near(share), near(mean))

@@ -24,68 +24,68 @@ EXACT = 0.4986383612484696
 @pytest.fixture(scope="session")
 def page(columns: Columns) -> tuple[npt.NDArray[np.bool_], Floats]:
     """The rows of the page on prevalence adjustment."""
-    found = columns("calzone_prevalence.csv")
-    return np.array(found["y"], dtype=float) > 0, np.array(found["p"], dtype=float)
+    result = columns("calzone_prevalence.csv")
+    return np.array(result["y"], dtype=float) > 0, np.array(result["p"], dtype=float)
 
 
 @pytest.fixture(scope="session")
 def peers(published: Callable[[str], Any]) -> dict[str, Any]:
-    found: dict[str, Any] = published("calib_peers_reference.json")["before"]
-    return found
+    result: dict[str, Any] = published("calib_peers_reference.json")["before"]
+    return result
 
 
-def values(found: Calibrator) -> dict[str, float]:
-    return {each.name: each.value for each in found.parameters}
+def values(result: Calibrator) -> dict[str, float]:
+    return {each.name: each.value for each in result.parameters}
 
 
 def test_the_offset_of_the_page(page: tuple[Any, Floats]) -> None:
     t = tally(*page)
-    found = calibrate.offset(t)
-    added, derivation = found.parameters
+    result = calibrate.offset(t)
+    added, derivation = result.parameters
     assert added.value == pytest.approx(-0.7024979226775016, rel=1e-13)
     assert added.standard_error == pytest.approx(0.0484060, abs=5e-8)
     assert derivation.value == pytest.approx(EXACT, rel=1e-12)
     assert (derivation.low, derivation.high) == pytest.approx((0.47494, 0.52234), abs=5e-6)
     assert derivation.standard_error == pytest.approx(0.0121014186, abs=1e-9)
-    after = t.with_scores(found(t.score))
+    after = t.with_scores(result(t.score))
     assert measure.mean_probability(after) == pytest.approx(t.prevalence, rel=1e-13)
     assert measure.brier(after) == pytest.approx(0.1185552747, abs=1e-7)
     assert measure.log_loss(after) == pytest.approx(0.3693996231, abs=1e-7)
 
 
 def test_temperature_beside_scikit_learn(page: tuple[Any, Floats], peers: dict[str, Any]) -> None:
-    found = values(calibrate.temperature(tally(*page)))
+    result = values(calibrate.temperature(tally(*page)))
     # Theirs stops near the maximum; ours is where the slope of the likelihood is 0.
-    assert found["slope"] == pytest.approx(peers["sk_temperature_beta(inv T)"], rel=1e-8)
+    assert result["slope"] == pytest.approx(peers["sk_temperature_beta(inv T)"], rel=1e-8)
     truth, p = page
     x = logit(p)
-    assert (x * (truth - expit(found["slope"] * x))).sum() == pytest.approx(0, abs=1e-8)
+    assert (x * (truth - expit(result["slope"] * x))).sum() == pytest.approx(0, abs=1e-8)
 
 
 def test_platt_beside_scikit_learn(page: tuple[Any, Floats], peers: dict[str, Any]) -> None:
     t = tally(*page)
     for scale, name in (("log-odds", "sk_sigmoid_on_logit a,b"), ("score", "sk_sigmoid_on_prob a,b")):
-        found = values(calibrate.logistic(t, smoothed=True, scale=scale))  # type: ignore[arg-type]
+        result = values(calibrate.logistic(t, smoothed=True, scale=scale))  # type: ignore[arg-type]
         a, b = peers[name]  # of 1/(1 + exp(a·x + b))
-        assert (found["slope"], found["intercept"]) == pytest.approx((-a, -b), rel=2e-8)
+        assert (result["slope"], result["intercept"]) == pytest.approx((-a, -b), rel=2e-8)
 
 
 def test_a_logistic_curve_is_that_of_the_page(page: tuple[Any, Floats]) -> None:
-    found = calibrate.logistic(tally(*page))
-    slope = found.parameters[1]
-    assert values(found) == pytest.approx({"intercept": -0.6897839569176842, "slope": 0.9400481147756811}, rel=1e-9)
+    result = calibrate.logistic(tally(*page))
+    slope = result.parameters[1]
+    assert values(result) == pytest.approx({"intercept": -0.6897839569176842, "slope": 0.9400481147756811}, rel=1e-9)
     assert (slope.low, slope.high) == pytest.approx((0.8754203499, 1.0046758796), abs=1e-9)
 
 
 @pytest.mark.parametrize("shape", ["abm", "ab", "am"])
 def test_beta_is_at_least_as_likely_as_betacal(shape: str, page: tuple[Any, Floats], peers: dict[str, Any]) -> None:
     truth, p = page
-    found = calibrate.fit(tally(truth, p), "beta", shape=shape)
+    result = calibrate.fit(tally(truth, p), "beta", shape=shape)
     a, b, m = peers["betacal_abm map a,b,m" if shape == "abm" else f"betacal_{shape}"]
-    form: Any = found.form
+    form: Any = result.form
     assert (form.a, form.b) == pytest.approx((a, b), rel=2e-3)
     theirs = a * np.log(p) - b * np.log1p(-p) + b * np.log(1 - m) - a * np.log(m)
-    ours = logit(found(p))
+    ours = logit(result(p))
     likelihood = [log_expit(np.where(truth, x, -x)).sum() for x in (ours, theirs)]
     # They minimise to a few digits; ours is the maximum.
     assert likelihood[0] >= likelihood[1]
@@ -94,19 +94,19 @@ def test_beta_is_at_least_as_likely_as_betacal(shape: str, page: tuple[Any, Floa
 
 def test_venn_abers_of_new_rows(page: tuple[Any, Floats], peers: dict[str, Any]) -> None:
     truth, p = page
-    found = calibrate.venn_abers(tally(truth[:2000], p[:2000]))
-    low, high = found.bounds(p[2000:2010])
+    result = calibrate.venn_abers(tally(truth[:2000], p[:2000]))
+    low, high = result.bounds(p[2000:2010])
     wanted = np.array(peers["vennabers_fit_first2000_predict_next10_p0p1"])
     assert low == pytest.approx(wanted[:, 0], rel=1e-14, abs=1e-16)
     assert high == pytest.approx(wanted[:, 1], rel=1e-14)
-    assert found(p[2000:2010]) == pytest.approx(np.array(peers["vennabers_p"]), rel=1e-14)
+    assert result(p[2000:2010]) == pytest.approx(np.array(peers["vennabers_p"]), rel=1e-14)
 
 
 def test_isotonic_has_as_many_steps(page: tuple[Any, Floats], peers: dict[str, Any]) -> None:
     truth, p = page
-    found = calibrate.isotonic(tally(truth, p))(p)
-    assert len(np.unique(found)) == peers["iso_n_steps"]
-    assert np.abs(found - p).mean() == pytest.approx(peers["iso_ICI(mean|iso-p|)"], rel=1e-12)
+    result = calibrate.isotonic(tally(truth, p))(p)
+    assert len(np.unique(result)) == peers["iso_n_steps"]
+    assert np.abs(result - p).mean() == pytest.approx(peers["iso_ICI(mean|iso-p|)"], rel=1e-12)
 
 
 def naive() -> tuple[npt.NDArray[np.bool_], Floats]:
@@ -122,18 +122,18 @@ def test_isotonic_beside_scikit_learn(*, weighted: bool) -> None:
     weight = np.random.default_rng(0).random(len(p)) + 0.1 if weighted else None
     theirs = IsotonicRegression(out_of_bounds="clip").fit(p, truth, sample_weight=weight)
     new = np.linspace(0, 1, 1001)
-    found = calibrate.isotonic(tally(truth, p, weight=weight))
-    assert found(new) == pytest.approx(theirs.predict(new), rel=1e-10, abs=1e-12)
+    result = calibrate.isotonic(tally(truth, p, weight=weight))
+    assert result(new) == pytest.approx(theirs.predict(new), rel=1e-10, abs=1e-12)
 
 
 def test_logistic_and_beta_beside_scikit_learn() -> None:
     truth, p = naive()
     p = np.clip(p, 1e-12, 1 - 1e-12)
     t = tally(truth, p)
-    found = values(calibrate.logistic(t))
+    result = values(calibrate.logistic(t))
     theirs = LogisticRegression(C=np.inf, tol=1e-12, max_iter=10_000).fit(logit(p)[:, None], truth)
-    assert found["slope"] == pytest.approx(theirs.coef_[0, 0], rel=1e-5)
-    assert found["intercept"] == pytest.approx(theirs.intercept_[0], rel=1e-5)
+    assert result["slope"] == pytest.approx(theirs.coef_[0, 0], rel=1e-5)
+    assert result["intercept"] == pytest.approx(theirs.intercept_[0], rel=1e-5)
     both = np.stack([np.log(p), -np.log1p(-p)], axis=1)
 
     def lost(at: Floats) -> float:
@@ -152,9 +152,9 @@ def test_errors_beside_statsmodels() -> None:
     t = tally(truth, p)
     first, second = np.log(p), -np.log1p(-p)
     fit = sm.Logit(truth, np.stack([first, second, np.ones(len(p))], axis=1)).fit(disp=0, tol=1e-12)
-    found = calibrate.beta(t)
+    result = calibrate.beta(t)
     if (fit.params[:2] > 0).all():
-        assert [each.standard_error for each in found.parameters[:3]] == pytest.approx(list(fit.bse), rel=1e-6)
+        assert [each.standard_error for each in result.parameters[:3]] == pytest.approx(list(fit.bse), rel=1e-6)
     line = sm.Logit(truth, sm.add_constant(logit(p))).fit(disp=0, tol=1e-12)
     assert [each.standard_error for each in calibrate.logistic(t).parameters] == pytest.approx(list(line.bse), rel=1e-6)
     slope = sm.Logit(truth, logit(p)[:, None]).fit(disp=0, tol=1e-12)
@@ -174,8 +174,8 @@ def test_weights_have_the_errors_of_a_sandwich() -> None:
     truth, p = naive()
     p = np.clip(p, 1e-6, 1 - 1e-6)
     weight = np.random.default_rng(1).random(len(p)) + 0.5
-    found = calibrate.temperature(Tally.of_rows(truth, p, weight=weight))
-    x, slope = logit(p), found.parameters[0].value
+    result = calibrate.temperature(Tally.of_rows(truth, p, weight=weight))
+    x, slope = logit(p), result.parameters[0].value
     q = expit(slope * x)
     bread, meat = (weight * x**2 * q * (1 - q)).sum(), (weight**2 * x**2 * q * (1 - q)).sum()
-    assert found.parameters[0].standard_error == pytest.approx(np.sqrt(meat) / bread, rel=1e-6)
+    assert result.parameters[0].standard_error == pytest.approx(np.sqrt(meat) / bread, rel=1e-6)

@@ -67,38 +67,38 @@ def as_calzone_bins(data: Data, bins: int = 10) -> tuple[Tally, list[float]]:
 
 def binned(data: Data, bins: int = 10) -> dict[str, float]:
     """Binned numbers by the names of calzone."""
-    found: dict[str, float] = {}
+    result: dict[str, float] = {}
     for suffix, part in {"": data, " topclass": data.top()}.items():
         cut, edges = as_calzone_bins(part, bins)
         kinds: list[tuple[str, Tally, int | list[float]]] = [("H", part.tally, bins), ("C", cut, edges)]
         for kind, t, given in kinds:
-            found[f"ECE-{kind}{suffix}"] = measure.ece(t, bins=given)
-            found[f"MCE-{kind}{suffix}"] = measure.mce(t, bins=given)
+            result[f"ECE-{kind}{suffix}"] = measure.ece(t, bins=given)
+            result[f"MCE-{kind}{suffix}"] = measure.mce(t, bins=given)
             if not suffix:
                 check = infer.hosmer_lemeshow(t, bins=given, by="width")
                 assert check.freedom is not None
                 # It takes two degrees of freedom off whatever the rows, and never simulates.
                 p = stats.chi2.sf(check.statistic, check.freedom - 2)
-                found |= {f"HL-{kind} score": check.statistic, f"HL-{kind} p-value": float(p)}
-    return found
+                result |= {f"HL-{kind} score": check.statistic, f"HL-{kind} p-value": float(p)}
+    return result
 
 
 def unbinned(data: Data, nearest: float = 0.0) -> dict[str, float]:
     """The other numbers by the names of calzone, lines after its clipping."""
     t, cut = data.tally, data.clipped(nearest).tally
     z = infer.spiegelhalter(t)
-    found = {"SpiegelhalterZ score": z.statistic, "SpiegelhalterZ p-value": z.p, "Loess ICI": measure.ici(t)}
-    return found | {"COX ICI": measure.cox_ici(cut)} | line(cut)
+    result = {"SpiegelhalterZ score": z.statistic, "SpiegelhalterZ p-value": z.p, "Loess ICI": measure.ici(t)}
+    return result | {"COX ICI": measure.cox_ici(cut)} | line(cut)
 
 
 def line(t: Tally) -> dict[str, float]:
     """Intercept and slope with Wald's bounds, by the names of calzone: its variance is that of a line that is right."""
     fit = fit_recalibration(t)
-    found: dict[str, float] = {}
+    result: dict[str, float] = {}
     for at, name, value in ((1, "coef", float(fit.slope)), (0, "intercept", float(fit.intercept))):
         reach = Z * float(np.sqrt(fit.covariance[at, at]))
-        found |= {f"COX {name}": value, f"COX {name} lowerci": value - reach, f"COX {name} upperci": value + reach}
-    return found
+        result |= {f"COX {name}": value, f"COX {name} lowerci": value - reach, f"COX {name} upperci": value + reach}
+    return result
 
 
 def assert_equal(ours: dict[str, float], theirs: dict[str, Any], *, rel: float = 1e-9) -> None:
@@ -121,23 +121,23 @@ def data(columns: Columns) -> Data:
 
 @pytest.fixture(scope="module")
 def facts(published: Published) -> dict[str, Any]:
-    found = published("calzone_prevalence_reference.json")
-    assert isinstance(found, dict)
-    return found
+    result = published("calzone_prevalence_reference.json")
+    assert isinstance(result, dict)
+    return result
 
 
 @pytest.fixture(scope="module")
 def peers(published: Published) -> dict[str, Any]:
-    found = published("calib_peers_reference.json")
-    assert isinstance(found, dict)
-    return found
+    result = published("calib_peers_reference.json")
+    assert isinstance(result, dict)
+    return result
 
 
 @pytest.fixture(scope="module")
 def bundled(published: Published) -> dict[str, Any]:
-    found = published("calzone_bundled_reference.json")
-    assert isinstance(found, dict)
-    return found
+    result = published("calzone_bundled_reference.json")
+    assert isinstance(result, dict)
+    return result
 
 
 @pytest.fixture(scope="module")
@@ -189,9 +189,9 @@ def test_every_number_of_the_page(both: dict[str, Data], when: str) -> None:
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_every_number_of_calzone(both: dict[str, Data], facts: dict[str, Any], when: str) -> None:
     theirs = facts["calzone_0.1.0_eps1e-10_matches_page"][when]
-    found = binned(both[when]) | unbinned(both[when])
-    assert len([name for name in found if name in theirs]) == 22
-    assert_equal(found, theirs)
+    result = binned(both[when]) | unbinned(both[when])
+    assert len([name for name in result if name in theirs]) == 22
+    assert_equal(result, theirs)
     for kind, by in (("H", "width"), ("C", "mass")):
         check = infer.hosmer_lemeshow(both[when].tally, by=by)  # type: ignore[arg-type]
         # Without its lowest row the statistic differs in the ninth digit.
@@ -212,9 +212,9 @@ def test_calzone_as_it_comes_clips_at_1e_7(data: Data, facts: dict[str, Any]) ->
 
 def test_a_line_through_what_it_fixes(data: Data, facts: dict[str, Any]) -> None:
     theirs = facts["calzone_0.1.0_eps1e-10_matches_page"]["before"]
-    found = calibration_offset(data.tally)
-    assert float(found.value) == near(theirs["COX fix_slope intercept"])
-    bounds = [float(found.value + side * Z * np.sqrt(found.variance)) for side in (-1, 1)]
+    result = calibration_offset(data.tally)
+    assert float(result.value) == near(theirs["COX fix_slope intercept"])
+    bounds = [float(result.value + side * Z * np.sqrt(result.variance)) for side in (-1, 1)]
     assert bounds == near(theirs["COX fix_slope intercept CI"])
 
 
@@ -253,14 +253,14 @@ def test_a_row_with_probability_0_is_in_a_bin() -> None:
 
 def test_the_exact_prevalence(data: Data, facts: dict[str, Any]) -> None:
     t, theirs = data.tally, facts["exact_prevalence"]
-    found, moved = infer.derived_prevalence(t), calibration_offset(t)
-    assert [found.value, float(moved.value)] == pytest.approx([EXACT, -0.7024979226775016], rel=1e-13)
+    result, moved = infer.derived_prevalence(t), calibration_offset(t)
+    assert [result.value, float(moved.value)] == pytest.approx([EXACT, -0.7024979226775016], rel=1e-13)
     assert float(np.sqrt(moved.variance)) == pytest.approx(theirs["se_c"], rel=1e-9)
     assert float(np.sqrt(moved.variance)) == pytest.approx(0.048406, abs=5e-7)
     # With the sandwich variance the interval is 2% wider than that of the page.
-    assert [found.low, found.high] == pytest.approx([0.47494, 0.52234], abs=1e-3)
+    assert [result.low, result.high] == pytest.approx([0.47494, 0.52234], abs=1e-3)
     wide = infer.estimate("calibration_in_the_large", t)
-    assert [found.low, found.high] == near(expit(logit(t.prevalence) - np.array([wide.high, wide.low])))
+    assert [result.low, result.high] == near(expit(logit(t.prevalence) - np.array([wide.high, wide.low])))
     # The reference takes 1.96 standard errors.
     bounds = expit(logit(t.prevalence) - (moved.value + np.array([1.96, -1.96]) * theirs["se_c"]))
     assert bounds == near(theirs["eta_ci95"])
@@ -306,9 +306,9 @@ def rows_of(columns: Columns, name: str, kind: int, group: str | None = None) ->
 @pytest.mark.parametrize("kind", [0, 1])
 def test_bundled_data(columns: Columns, bundled: dict[str, Any], name: str, kind: int) -> None:
     rows, theirs = rows_of(columns, name, kind), bundled[name][f"class{kind}"]
-    found = unbinned(rows)
+    result = unbinned(rows)
     names = ("SpiegelhalterZ score", "SpiegelhalterZ p-value", "Loess ICI")
-    assert_equal(binned(rows) | {each: found[each] for each in names}, theirs)
+    assert_equal(binned(rows) | {each: result[each] for each in names}, theirs)
     if kind:
         assert_equal(unbinned(rows, 1e-7), theirs, rel=1e-8)
 
@@ -367,8 +367,10 @@ def test_after_an_adjustment(columns: Columns, bundled: dict[str, Any], name: st
     # Its search stops early; ours solves for it.
     exact = infer.derived_prevalence(rows.clipped().tally).value
     assert exact == pytest.approx(theirs["Optimal prevalence"], abs=1e-5)
-    least, found = (measure.log_loss(rows.clipped().adjusted(at).tally) for at in (exact, theirs["Optimal prevalence"]))
-    assert least <= found + 1e-15
+    least, result = (
+        measure.log_loss(rows.clipped().adjusted(at).tally) for at in (exact, theirs["Optimal prevalence"])
+    )
+    assert least <= result + 1e-15
 
 
 @pytest.mark.quick(1)
@@ -391,10 +393,10 @@ def test_groups(columns: Columns, bundled: dict[str, Any], group: str) -> None:
     table = columns("simulated_data_subgroup.csv")
     typed = {"y": [float(each) for each in table["label"]], "p": [float(each) for each in table["proba_1"]]}
     tallies = read.tallies(typed | {"g": table["subgroup_1"]}, truth="y", score="p", group="g")
-    found = infer.calibration_summary(tallies, options=infer.CalibrationOptions(n_simulations=0))
+    result = infer.calibration_summary(tallies, options=infer.CalibrationOptions(n_simulations=0))
     (value,) = (
         row["value"]
-        for row in found.rows()
+        for row in result.rows()
         if row["measure"] == "ece" and not row["top"] and row["group"] == {"g": group}
     )
     assert value == near(theirs["ECE-H"])
@@ -439,11 +441,11 @@ def test_model_diagnostics(both: dict[str, Data], peers: dict[str, Any], when: s
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_probcal(both: dict[str, Data], peers: dict[str, Any], when: str) -> None:
     t, theirs = both[when].tally, peers[when]["probcal_0.4.0"]
-    found, z, lr = infer.hosmer_lemeshow(t), infer.spiegelhalter(t), infer.cox_test(t)
+    result, z, lr = infer.hosmer_lemeshow(t), infer.spiegelhalter(t), infer.cox_test(t)
     statistic, freedom, p = theirs["hosmer_lemeshow(10 equal-mass, ddof=0)"]
-    assert [found.statistic, found.freedom] == near([statistic, freedom], abs=0)
+    assert [result.statistic, result.freedom] == near([statistic, freedom], abs=0)
     # Where expected counts are small, ours is simulated.
-    assert found.p == (pytest.approx(p, abs=0.03) if "simulated" in found.how else near(p, abs=0))
+    assert result.p == (pytest.approx(p, abs=0.03) if "simulated" in result.how else near(p, abs=0))
     assert [z.statistic, z.p] == near(theirs["spiegelhalter"])
     fit = [measure.calibration_intercept(t), measure.calibration_slope(t)]
     assert [lr.statistic, lr.p, *fit, lr.freedom] == near(theirs["calibration_test LR"], abs=0)
@@ -506,10 +508,10 @@ def test_relplot(both: dict[str, Data], peers: dict[str, Any], when: str) -> Non
     fixed, width = theirs["smECE_sigma0.05"], theirs["smECE_width"]
     assert as_relplot(rows, 0.05) == pytest.approx(fixed, rel=1e-9)
     assert as_relplot(rows, width) == pytest.approx(theirs["smECE"], rel=1e-9)
-    for at, found in ((0.05, fixed), (width, theirs["smECE"])):
+    for at, result in ((0.05, fixed), (width, theirs["smECE"])):
         exact = as_integral(rows, at)
         assert measure.smooth_ece(rows.tally, width=at) == pytest.approx(exact, rel=3e-5)
-        assert found != pytest.approx(exact, rel=1e-3)
+        assert result != pytest.approx(exact, rel=1e-3)
     ours = measure.smooth_ece(rows.tally)
     assert as_integral(rows, ours) == pytest.approx(ours, rel=3e-5)
     assert ours == pytest.approx(theirs["smECE"], rel=0.03)

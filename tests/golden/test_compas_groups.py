@@ -28,18 +28,18 @@ def unfiltered(columns: Columns) -> Results:
 def test_published_rates_are_those_of_the_unfiltered_rows(
     race: str, unfiltered: Results, published: Callable[[str], Any]
 ) -> None:
-    told = published("compas_reference.json")["published_propublica"][race]
+    output = published("compas_reference.json")["published_propublica"][race]
     group = None if race == "all" else {"race": race}
-    found = {row["measure"]: row for row in unfiltered.rows() if row["table"] == "group" and row["group"] == group}
-    assert round(100 * found["fpr"]["value"], 2) == told["fpr"]
-    assert round(100 * found["fnr"]["value"], 2) == told["fnr"]
-    assert round(found["precision"]["value"], 2) == told["ppv"]
-    assert round(found["npv"]["value"], 2) == told["npv"]
-    assert found["fpr"]["rows"] == told["n"]
-    assert found["fpr"]["positives"] == told["tp"] + told["fn"]
-    assert found["fpr"]["trials"] == found["fpr"]["negatives"] == told["fp"] + told["tn"]
-    assert found["precision"]["trials"] == told["tp"] + told["fp"]
-    assert not found["fpr"]["small"]
+    result = {row["measure"]: row for row in unfiltered.rows() if row["table"] == "group" and row["group"] == group}
+    assert round(100 * result["fpr"]["value"], 2) == output["fpr"]
+    assert round(100 * result["fnr"]["value"], 2) == output["fnr"]
+    assert round(result["precision"]["value"], 2) == output["ppv"]
+    assert round(result["npv"]["value"], 2) == output["npv"]
+    assert result["fpr"]["rows"] == output["n"]
+    assert result["fpr"]["positives"] == output["tp"] + output["fn"]
+    assert result["fpr"]["trials"] == result["fpr"]["negatives"] == output["fp"] + output["tn"]
+    assert result["precision"]["trials"] == output["tp"] + output["fp"]
+    assert not result["fpr"]["small"]
 
 
 def test_groups_of_a_few_people_are_marked(unfiltered: Results) -> None:
@@ -49,8 +49,8 @@ def test_groups_of_a_few_people_are_marked(unfiltered: Results) -> None:
 
 def test_gaps_of_the_filtered_rows_depend_on_their_definition(columns: Columns) -> None:
     both = tallies(columns, FILTERED, group=BOTH)
-    found = equalize.group_gaps(both, by="race", policy=0.5)
-    odds = {row["kind"]: row for row in found.rows() if row["parity"] == "equalized-odds"}
+    result = equalize.group_gaps(both, by="race", policy=0.5)
+    odds = {row["kind"]: row for row in result.rows() if row["parity"] == "equalized-odds"}
     assert round(odds["max_difference"]["value"], 4) == 0.2116
     assert round(odds["mean_absolute"]["value"], 4) == 0.2074
     assert odds["max_difference"]["p"] == pytest.approx(1 / 10_001)
@@ -61,9 +61,11 @@ def test_two_races_differ_surely_though_tiny_groups_lie_further_apart(columns: C
     six = tallies(columns, UNFILTERED, SIX, group=BOTH)
     every = equalize.compare_groups(six, by="race", policy=0.5, measures=["fpr"], min_size=1)
     (masked,) = [row for row in every.rows() if row["kind"] == "max_difference"]
-    found = equalize.compare_groups(six, by="race", policy=0.5, measures=["fpr"])
-    (gap,) = [row for row in found.rows() if row["kind"] == "max_difference"]
-    (pair,) = [row for row in found.rows() if row["group"] == {"race": RACES[1]} and row["other"] == {"race": RACES[0]}]
+    result = equalize.compare_groups(six, by="race", policy=0.5, measures=["fpr"])
+    (gap,) = [row for row in result.rows() if row["kind"] == "max_difference"]
+    (pair,) = [
+        row for row in result.rows() if row["group"] == {"race": RACES[1]} and row["other"] == {"race": RACES[0]}
+    ]
     assert masked["p"] > 0.05
     assert (masked["other"], gap["other"]) == ({"race": "Asian"}, {"race": "Other"})
     assert gap["p"] == pytest.approx(1 / 10_001)
@@ -78,10 +80,10 @@ def test_differences_are_those_of_pandas_and_statsmodels(columns: Columns) -> No
     negatives = table[~table["again"]].assign(flagged=lambda rows: rows["decile"] >= 0.5)
     counted = negatives.groupby("race")["flagged"].agg(["sum", "count"])
     six = tallies(columns, UNFILTERED, SIX)
-    found = {row["group"]["race"]: row for row in equalize.group_differences(six, policy=0.5, measures=["fpr"]).rows()}
-    assert {*found} == {*SIX} - {"African-American"}
+    result = {row["group"]["race"]: row for row in equalize.group_differences(six, policy=0.5, measures=["fpr"]).rows()}
+    assert {*result} == {*SIX} - {"African-American"}
     first = counted.loc["African-American"]
-    for race, row in found.items():
+    for race, row in result.items():
         own = counted.loc[race]
         rates = own["sum"] / own["count"], first["sum"] / first["count"]
         assert row["value"] == pytest.approx(rates[0] - rates[1], abs=1e-12)
@@ -89,8 +91,8 @@ def test_differences_are_those_of_pandas_and_statsmodels(columns: Columns) -> No
         bounds = confint_proportions_2indep(own["sum"], own["count"], first["sum"], first["count"], method="newcomb")
         assert (row["low"], row["high"]) == pytest.approx(bounds, abs=1e-9)
         assert (row["p"] is None) == (own["count"] < 30)
-    assert {race for race, row in found.items() if row["p"] is None} == {"Asian", "Native American"}
-    tested = [row for row in found.values() if row["p"] is not None]
+    assert {race for race, row in result.items() if row["p"] is None} == {"Asian", "Native American"}
+    tested = [row for row in result.values() if row["p"] is not None]
     wanted = multipletests([row["p"] for row in tested], method="holm")[1]
     assert [row["p_adjusted"] for row in tested] == pytest.approx(wanted.tolist(), rel=1e-9)
 

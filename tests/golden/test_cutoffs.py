@@ -23,15 +23,15 @@ def twenty() -> Curve:
 
 @pytest.mark.parametrize("rule", ["youden", "closest", "balanced"])
 def test_three_rules_of_the_twenty_cases_meet(twenty: Curve, rule: str) -> None:
-    found = decide.find_rule(rule)(twenty)
-    assert found.threshold == 0.65
-    assert measure.youden(twenty.at(found.threshold)) == near(0.6190476190476191)
+    result = decide.find_rule(rule)(twenty)
+    assert result.threshold == 0.65
+    assert measure.youden(twenty.at(result.threshold)) == near(0.6190476190476191)
 
 
 def test_precision_equals_recall_in_the_twenty_cases(twenty: Curve) -> None:
-    found = decide.break_even(twenty)
-    assert found.threshold == 0.75
-    counts = twenty.at(found.threshold)
+    result = decide.break_even(twenty)
+    assert result.threshold == 0.75
+    counts = twenty.at(result.threshold)
     assert measure.precision(counts) == near(measure.sensitivity(counts))
 
 
@@ -89,7 +89,7 @@ def test_where_class_1_is_twice_as_frequent(name: str, threshold: float) -> None
 @pytest.mark.parametrize("costs", [Costs(), Costs(fp=1, fn=4), Costs(fp=3, fn=1, tp=-1)])
 def test_least_cost_on_populations_is_the_closed_form_in_the_limit(costs: Costs, prevalence: float) -> None:
     for whole in (population.linear(), population.binormal(means=(0, 1.5))):
-        found = population.least_cost_threshold(whole.at_prevalence(prevalence), costs)
+        result = population.least_cost_threshold(whole.at_prevalence(prevalence), costs)
         edges = whole.positive.ppf(np.arange(1, CELLS) / CELLS)
         ends = np.concatenate([[-inf], edges, [inf]])
         masses = [np.diff(each.cdf(ends)) / 2 for each in (whole.positive, whole.negative)]
@@ -97,17 +97,17 @@ def test_least_cost_on_populations_is_the_closed_form_in_the_limit(costs: Costs,
         c = curve(tally(np.repeat([True, False], CELLS), np.tile(scores, 2), weight=np.concatenate(masses)))
         chosen = decide.cost(c, costs, prevalence=prevalence).threshold
         reached = measure.expected_cost(whole.at_prevalence(prevalence).at(chosen), costs=costs)
-        assert reached == pytest.approx(found.value, abs=1e-6)
-        if not found.at_end:
-            assert chosen == pytest.approx(found.threshold, abs=1e-2)
+        assert reached == pytest.approx(result.value, abs=1e-6)
+        if not result.at_end:
+            assert chosen == pytest.approx(result.threshold, abs=1e-2)
 
 
 def test_the_youden_point_of_asah(columns: Columns) -> None:
     rows = columns("aSAH.csv")
     c = curve(tally(rows["outcome"], np.array(rows["s100b"], dtype=float), positive="Poor"))
-    found = decide.youden(c)
-    assert found.threshold == 0.22  # pROC prints 0.205, halfway to the score below
-    counts = found.cut.counts(c)
+    result = decide.youden(c)
+    assert result.threshold == 0.22  # pROC prints 0.205, halfway to the score below
+    counts = result.cut.counts(c)
     assert (counts.tp, counts.fp, counts.tn, counts.fn) == (26, 14, 58, 15)
 
 

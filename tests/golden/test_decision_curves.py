@@ -18,20 +18,20 @@ THRESHOLDS = np.arange(100) / 100
 
 @pytest.fixture(scope="module")
 def people(columns: Columns) -> dict[str, Any]:
-    found = columns("df_binary.csv")
-    truth = np.array([text == "True" for text in found["cancer"]])
+    result = columns("df_binary.csv")
+    truth = np.array([text == "True" for text in result["cancer"]])
     return {"cancer": truth} | {
-        name: np.array(found[name], dtype=float) for name in ("age", "famhistory", "cancerpredmarker")
+        name: np.array(result[name], dtype=float) for name in ("age", "famhistory", "cancerpredmarker")
     }
 
 
-def drawn(people: dict[str, Any], score: str, **options: Any) -> Results:  # noqa: ANN401
+def simulate(people: dict[str, Any], score: str, **options: Any) -> Results:  # noqa: ANN401
     return decide.net_benefit_curve(read.tallies(people, truth="cancer", score=score), **options)
 
 
-def of(found: Results, strategy: str, column: str = "net_benefit") -> Floats:
-    here = np.array(found.columns["strategy"]) == strategy
-    values: Floats = np.asarray(found.columns[column], dtype=float)[here]
+def of(result: Results, strategy: str, column: str = "net_benefit") -> Floats:
+    here = np.array(result.columns["strategy"]) == strategy
+    values: Floats = np.asarray(result.columns[column], dtype=float)[here]
     return values
 
 
@@ -41,13 +41,13 @@ def theirs(table: dict[str, list[str]], variable: str, column: str) -> Floats:
 
 def test_family_history_at_all_thresholds(people: dict[str, Any], columns: Columns) -> None:
     table = columns("dcurves/r_dca_famhistory.csv")
-    found = drawn(people, "famhistory", thresholds=THRESHOLDS)
+    result = simulate(people, "famhistory", thresholds=THRESHOLDS)
     assert theirs(table, "famhistory", "threshold") == near(THRESHOLDS)
     for column in ("net_benefit", "tp_rate", "fp_rate"):
-        assert of(found, "all", column) == pytest.approx(theirs(table, "all", column), rel=1e-12)
-        assert of(found, "none", column).tolist() == theirs(table, "none", column).tolist()
+        assert of(result, "all", column) == pytest.approx(theirs(table, "all", column), rel=1e-12)
+        assert of(result, "none", column).tolist() == theirs(table, "none", column).tolist()
         # At threshold 0 they move a score of 0 below it; see the next test.
-        ours, expected = of(found, "model", column), theirs(table, "famhistory", column)
+        ours, expected = of(result, "model", column), theirs(table, "famhistory", column)
         assert ours[1:] == pytest.approx(expected[1:], rel=1e-12)
 
 
@@ -55,10 +55,10 @@ def test_at_threshold_zero_everybody_is_flagged(people: dict[str, Any], publishe
     # Who would act at any probability acts on all: a score of 0 is at least 0, as 0.1 is at least 0.1. They subtract a
     # little from scores of 0, so that a rule "at least 0" passes those; with scores of 1e-9 they would not.
     everybody, nobody, nudged = published("dcurves/reference.json")["threshold_0_famhistory"]
-    found = drawn(people, "famhistory", thresholds=[0])
-    assert of(found, "all") == near([everybody])
-    assert of(found, "none") == near([nobody])
-    assert of(found, "model") == near([everybody])
+    result = simulate(people, "famhistory", thresholds=[0])
+    assert of(result, "all") == near([everybody])
+    assert of(result, "none") == near([nobody])
+    assert of(result, "model") == near([everybody])
     counts = Counts(tp=24, fp=91, fn=81, tn=554)
     assert measure.net_benefit(counts, at=0) == near(nudged)
 
@@ -66,22 +66,22 @@ def test_at_threshold_zero_everybody_is_flagged(people: dict[str, Any], publishe
 def test_age_as_a_probability_at_all_thresholds(people: dict[str, Any], columns: Columns) -> None:
     table = columns("dcurves/r_simple_binary_dca_result_df.csv")
     people = people | {"risk": calibrate.logistic(tally(people["cancer"], people["age"]))(people["age"])}
-    found = drawn(people, "risk", thresholds=THRESHOLDS)
+    result = simulate(people, "risk", thresholds=THRESHOLDS)
     for column in ("net_benefit", "tp_rate", "fp_rate"):
-        assert of(found, "model", column) == pytest.approx(theirs(table, "age", column), rel=1e-9, abs=1e-12)
-        assert of(found, "all", column) == pytest.approx(theirs(table, "all", column), rel=1e-12)
+        assert of(result, "model", column) == pytest.approx(theirs(table, "age", column), rel=1e-9, abs=1e-12)
+        assert of(result, "all", column) == pytest.approx(theirs(table, "all", column), rel=1e-12)
 
 
 def test_at_one_quarter(people: dict[str, Any], published: Callable[[str], Any]) -> None:
     printed = published("dcurves/reference.json")["net_benefit_at_0.25_[all,none,model]"]["cancer~cancerpredmarker"]
-    found = drawn(people, "cancerpredmarker", thresholds=[0.25])
-    ours = [of(found, strategy)[0] for strategy in ("all", "none", "model")]
+    result = simulate(people, "cancerpredmarker", thresholds=[0.25])
+    ours = [of(result, strategy)[0] for strategy in ("all", "none", "model")]
     assert ours == pytest.approx(printed, abs=5e-8)
     assert ours == near([0.14 - 0.86 / 3, 0, 0.064])
-    assert of(found, "model", "low") < 0.064 < of(found, "model", "high")
+    assert of(result, "model", "low") < 0.064 < of(result, "model", "high")
     # Theirs is per 100 cases.
-    assert 100 * of(found, "model", "net_reduction")[0] == near(100 * (0.064 - (0.14 - 0.86 / 3)) * 3)
-    assert of(found, "model", "standardized")[0] == near(0.064 / 0.14)
+    assert 100 * of(result, "model", "net_reduction")[0] == near(100 * (0.064 - (0.14 - 0.86 / 3)) * 3)
+    assert of(result, "model", "standardized")[0] == near(0.064 / 0.14)
 
 
 def test_cases_and_controls_at_a_stated_prevalence(published: Callable[[str], Any]) -> None:
@@ -93,21 +93,21 @@ def test_cases_and_controls_at_a_stated_prevalence(published: Callable[[str], An
     truth, score = [1] * 420 + [0] * 330, [0.9] * 114 + [0.1] * 306 + [0.9] * 30 + [0.1] * 300
     # Theirs takes the risks to be right at the stated prevalence, and does not adjust them.
     here = read.tallies({"case": truth, "risk": score}, truth="case", score="risk")
-    found = decide.net_benefit_curve(here, thresholds=[0.25], prevalence=0.15, scores_from=None)
-    assert of(found, "model")[0] == pytest.approx(printed, abs=5e-9)
-    assert of(found, "all")[0] == pytest.approx(everybody, abs=5e-9)
-    assert measure.net_benefit(shift.reweigh(counts, to=0.15), at=0.25) == near(of(found, "model")[0])
+    result = decide.net_benefit_curve(here, thresholds=[0.25], prevalence=0.15, scores_from=None)
+    assert of(result, "model")[0] == pytest.approx(printed, abs=5e-9)
+    assert of(result, "all")[0] == pytest.approx(everybody, abs=5e-9)
+    assert measure.net_benefit(shift.reweigh(counts, to=0.15), at=0.25) == near(of(result, "model")[0])
     # What is known leaves nothing in doubt.
-    assert of(found, "all", "low") == of(found, "all") == of(found, "all", "high")
+    assert of(result, "all", "low") == of(result, "all") == of(result, "all", "high")
 
 
 def test_where_the_model_is_useful(people: dict[str, Any]) -> None:
-    found = drawn(people, "cancerpredmarker")
-    own, everybody = of(found, "model"), of(found, "all")
+    result = simulate(people, "cancerpredmarker")
+    own, everybody = of(result, "model"), of(result, "all")
     better = own > np.maximum(everybody, 0) + 1e-12
-    (told,) = found.data["useful"]
+    (output,) = result.data["useful"]
     marked = np.zeros(99, dtype=bool)
-    for low, high in told["ranges"]:
+    for low, high in output["ranges"]:
         marked |= (np.arange(1, 100) / 100 >= low) & (np.arange(1, 100) / 100 <= high)
     assert marked.tolist() == better.tolist()
     assert better[[4, 24]].all()

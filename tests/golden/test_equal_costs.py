@@ -26,16 +26,16 @@ def test_costs_and_prices_are_the_exact_ones(
     data = tallies(columns, population)
     for name, costs in COSTS.items():
         for rule, parity in PARITIES.items():
-            found = equalize.impact(data, equalize.Goal(parity, costs=costs), interval=None).data
-            assert found["rows"] == POPULATIONS[population]
-            assert found["cost"] == pytest.approx(wanted[name][rule]["expected_cost"], abs=1e-9)
-            assert found["cost_without"] == pytest.approx(wanted[name]["none"]["expected_cost"], abs=1e-9)
+            result = equalize.impact(data, equalize.Goal(parity, costs=costs), interval=None).data
+            assert result["rows"] == POPULATIONS[population]
+            assert result["cost"] == pytest.approx(wanted[name][rule]["expected_cost"], abs=1e-9)
+            assert result["cost_without"] == pytest.approx(wanted[name]["none"]["expected_cost"], abs=1e-9)
 
 
 @pytest.mark.parametrize("population", POPULATIONS)
 def test_of_six_races_one_sets_the_limit(population: str, columns: Columns, published: Callable[[str], Any]) -> None:
     wanted = published("compas_reference.json")[population]["deterministic_and_relaxed"]["six_races_eo"]
     data = tallies(columns, population, SIX)
-    found = equalize.impact(data, equalize.Goal("equalized-odds"), interval=None).data
-    assert 1 - found["cost"] == pytest.approx(wanted["accuracy"], abs=1e-9)
-    assert found["binds"] == [{"race": "Hispanic"}]
+    result = equalize.impact(data, equalize.Goal("equalized-odds"), interval=None).data
+    assert 1 - result["cost"] == pytest.approx(wanted["accuracy"], abs=1e-9)
+    assert result["binds"] == [{"race": "Hispanic"}]

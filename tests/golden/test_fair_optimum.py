@@ -39,15 +39,15 @@ COSTS = {
 def test_least_cost_under_each_parity(
     columns: Columns, published: Published, population: str, paid: str, parity: str
 ) -> None:
-    told = published("compas_reference.json")[population]["exact"][paid][parity]
+    output = published("compas_reference.json")[population]["exact"][paid][parity]
     t = tallies(columns, population)
     goal = Goal(PARITIES[parity], within=inf if parity == "none" else 0.0, costs=COSTS[paid])
     policy = equalize.optimal_policy(t, goal)
-    assert policy.settings["cost"] == pytest.approx(told["expected_cost"], abs=EXACT)
-    for group, found in group_tables(t, policy, "decile").items():
+    assert policy.settings["cost"] == pytest.approx(output["expected_cost"], abs=EXACT)
+    for group, result in group_tables(t, policy, "decile").items():
         (race,) = group
-        assert measure.fpr(found) == pytest.approx(told["groups"][race]["fpr"], abs=EXACT)
-        assert measure.sensitivity(found) == pytest.approx(told["groups"][race]["tpr"], abs=EXACT)
+        assert measure.fpr(result) == pytest.approx(output["groups"][race]["fpr"], abs=EXACT)
+        assert measure.sensitivity(result) == pytest.approx(output["groups"][race]["tpr"], abs=EXACT)
 
 
 @pytest.mark.quick(8)
@@ -57,13 +57,13 @@ def test_least_cost_under_each_parity(
 def test_accuracy_within_a_tolerance(
     columns: Columns, published: Published, population: str, bound: float, parity: str
 ) -> None:
-    told = published("compas_reference.json")[population]["deterministic_and_relaxed"]
+    output = published("compas_reference.json")[population]["deterministic_and_relaxed"]
     policy = equalize.optimal_policy(tallies(columns, population), Goal(PARITIES[parity], within=bound))
-    assert 1 - policy.settings["cost"] == pytest.approx(told[f"relaxed_lp_{parity}_tol{bound:g}"], abs=EXACT)
+    assert 1 - policy.settings["cost"] == pytest.approx(output[f"relaxed_lp_{parity}_tol{bound:g}"], abs=EXACT)
 
 
 def test_the_published_accuracies_and_costs(columns: Columns) -> None:
-    found = {
+    result = {
         population: [
             round(1 - equalize.optimal_policy(t, Goal("equalized-odds")).settings["cost"], 6),
             round(1 - equalize.optimal_policy(t, Goal("equal-opportunity")).settings["cost"], 6),
@@ -72,22 +72,22 @@ def test_the_published_accuracies_and_costs(columns: Columns) -> None:
         for population in POPULATIONS
         for t in [tallies(columns, population)]
     }
-    assert found == {UNFILTERED: [0.643184, 0.646078, 0.445604], FILTERED: [0.649069, 0.650832, 0.43848]}
+    assert result == {UNFILTERED: [0.643184, 0.646078, 0.445604], FILTERED: [0.649069, 0.650832, 0.43848]}
 
 
 def test_the_mixture_where_it_is_the_only_one(columns: Columns) -> None:
     policy = equalize.optimal_policy(tallies(columns, FILTERED), Goal("equalized-odds"))
     wanted = {"African-American": {0.7: 0.8010, 0.6: 0.1990}, "Caucasian": {0.5: 0.7796, 0.4: 0.2204}}
-    for (race,), found in policy.by_group.items():
-        assert isinstance(found, RandomizedCut)
-        chances = dict(zip((cut.threshold for cut in found.cuts), found.chances, strict=True))
+    for (race,), result in policy.by_group.items():
+        assert isinstance(result, RandomizedCut)
+        chances = dict(zip((cut.threshold for cut in result.cuts), result.chances, strict=True))
         assert {at: round(chance, 4) for at, chance in chances.items()} == wanted[str(race)]
 
 
 @pytest.mark.parametrize("base", [5, 6])
 @pytest.mark.parametrize("population", POPULATIONS)
 def test_labels_are_a_score_of_two_values(columns: Columns, published: Published, population: str, base: int) -> None:
-    told = published("compas_reference.json")[population]["deterministic_and_relaxed"]
+    output = published("compas_reference.json")[population]["deterministic_and_relaxed"]
     t = tallies(columns, population)
     labels = {
         group: Curve(tally.with_scores((tally.score >= base / 10 - 0.05).astype(np.float64)))
@@ -95,7 +95,7 @@ def test_labels_are_a_score_of_two_values(columns: Columns, published: Published
     }
     policy = equalize.optimal_policy(labels, Goal("equalized-odds"), reversal=True)
     assert 1 - policy.settings["cost"] == pytest.approx(
-        told[f"binary_derived_base_decile>={base}"]["accuracy"], abs=EXACT
+        output[f"binary_derived_base_decile>={base}"]["accuracy"], abs=EXACT
     )
 
 

@@ -35,8 +35,8 @@ def people(columns: Columns, population: str) -> Tallies:
 
 @pytest.fixture(scope="module")
 def expected(published: Callable[[str], Any], population: str) -> dict[str, Any]:
-    found: dict[str, Any] = published("compas_reference.json")[population]
-    return found
+    result: dict[str, Any] = published("compas_reference.json")[population]
+    return result
 
 
 def curves(people: Tallies) -> tuple[Curve, Curve]:
@@ -66,9 +66,9 @@ def test_without_a_tolerance_thresholds_flag_nobody(people: Tallies) -> None:
 @pytest.mark.parametrize(("kind", "hull"), [("raw", False), ("hull", True)])
 def test_crossings(people: Tallies, expected: dict[str, Any], kind: str, hull: bool) -> None:  # noqa: FBT001
     published = expected["roc_crossings"][kind]
-    found = roc_crossings(*curves(people), hull=hull)
-    assert [(each.fpr, each.tpr) for each in found] == [pytest.approx(each[:2], abs=5e-7) for each in published]
-    for each, (_, _, *thresholds) in zip(found, published, strict=True):
+    result = roc_crossings(*curves(people), hull=hull)
+    assert [(each.fpr, each.tpr) for each in result] == [pytest.approx(each[:2], abs=5e-7) for each in published]
+    for each, (_, _, *thresholds) in zip(result, published, strict=True):
         for mixture, (strict, lax, chance) in zip((each.first, each.second), thresholds, strict=True):
             assert (mixture.strict, mixture.lax) == (float(strict), lax)
             assert mixture.chance == pytest.approx(chance, abs=5e-5)
@@ -77,19 +77,19 @@ def test_crossings(people: Tallies, expected: dict[str, Any], kind: str, hull: b
 def test_a_crossing_may_be_far_from_the_optimum(people: Tallies, population: str) -> None:
     goal = Goal("equalized-odds", costs=Costs(fp=1, fn=1))
     policy = choose_roc_crossing(people, goal)
-    told: Mapping[str, Any] = policy.settings
+    output: Mapping[str, Any] = policy.settings
     best = 1 - optimal_policy(people, goal).settings["cost"]
-    assert 1 - told["bound"] == pytest.approx(best, abs=1e-12)
+    assert 1 - output["bound"] == pytest.approx(best, abs=1e-12)
     accuracy = {"two_years_unfiltered_n6150": 0.633309, "propublica_filter_n5278": 0.649069}[population]
-    assert 1 - told["cost"] == pytest.approx(accuracy, abs=5e-7)
+    assert 1 - output["cost"] == pytest.approx(accuracy, abs=5e-7)
     above = {"two_years_unfiltered_n6150": 0.643184 - 0.633309, "propublica_filter_n5278": 0.0}[population]
-    assert told["above"] == pytest.approx(above, abs=1e-6)
+    assert output["above"] == pytest.approx(above, abs=1e-6)
     assert max(rate_gaps(group_tables(people, policy, "decile"), ["sensitivity", "fpr"]).values()) < 1e-12
 
 
 def test_the_common_scale_of_the_crossing(people: Tallies) -> None:
-    found: RocCrossing = roc_crossings(*curves(people), hull=True)[-1]
-    here, there = found.thresholds
+    result: RocCrossing = roc_crossings(*curves(people), hull=True)[-1]
+    here, there = result.thresholds
     assert there < here  # the same rates need a lower score of Caucasian defendants
-    assert found.scale([0.1, there, 1.0]).tolist() == pytest.approx([0.1, here, 1.0])
-    assert [*found.scale.y] == sorted(found.scale.y)
+    assert result.scale([0.1, there, 1.0]).tolist() == pytest.approx([0.1, here, 1.0])
+    assert [*result.scale.y] == sorted(result.scale.y)

@@ -14,12 +14,12 @@ def test_equalized_odds_do_not_carry_over(columns: Columns) -> None:
 
     Of fifteen such runs of ours the means lay between .034 and .043, the quantiles between .067 and .095.
     """
-    found = equalize.cross_validate(
+    result = equalize.cross_validate(
         tallies(columns, FILTERED), Goal("equalized-odds"), folds=Folds(folds=2, repeats=100)
     )
-    assert len(found.greatest_gaps) == 200
-    assert max(found.apparent.values()) < 1e-9
-    assert abs(found.mean_gap - 0.037) < 0.008
-    assert abs(found.quantile(0.95) - 0.075) < 0.02
-    assert 1 - found.cost_apparent == pytest.approx(0.649069, abs=1e-6)
-    assert found.cost.value > found.cost_apparent
+    assert len(result.greatest_gaps) == 200
+    assert max(result.apparent.values()) < 1e-9
+    assert abs(result.mean_gap - 0.037) < 0.008
+    assert abs(result.quantile(0.95) - 0.075) < 0.02
+    assert 1 - result.cost_apparent == pytest.approx(0.649069, abs=1e-6)
+    assert result.cost.value > result.cost_apparent

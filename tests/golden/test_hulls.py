@@ -29,14 +29,14 @@ def test_below_the_diagonal_is_reversed_when_asked() -> None:
 
 
 def test_three_labelling_classifiers() -> None:
-    found = decide.roc_convex_hull({"A": A, "B": B, "C": C})
-    assert [(each.classifier, each.fpr, each.tpr) for each in found.vertices] == [
+    result = decide.roc_convex_hull({"A": A, "B": B, "C": C})
+    assert [(each.classifier, each.fpr, each.tpr) for each in result.vertices] == [
         ("none", 0, 0),
         ("A", 0.28, 0.63),
         ("all", 1, 1),
     ]
-    assert found.never_optimal == ("B", "C")
-    assert found.auc == near(0.675)
+    assert result.never_optimal == ("B", "C")
+    assert result.auc == near(0.675)
     turned = decide.roc_convex_hull({"A": A, "B": B, "C": C}, reverse=True)
     assert [(each.classifier, each.reversed) for each in turned.vertices] == [
         ("none", False),
@@ -48,28 +48,28 @@ def test_three_labelling_classifiers() -> None:
 
 
 def test_accuracy_and_cost_prefer_other_classifiers_of_two_on_the_hull() -> None:
-    found = decide.roc_convex_hull({"phi": PHI, "psi": PSI})
-    assert [each.classifier for each in found.vertices] == ["none", "psi", "phi", "all"]
-    assert [each.slope_to for each in found.vertices] == near([6, 2, 0.25, 0])
+    result = decide.roc_convex_hull({"phi": PHI, "psi": PSI})
+    assert [each.classifier for each in result.vertices] == ["none", "psi", "phi", "all"]
+    assert [each.slope_to for each in result.vertices] == near([6, 2, 0.25, 0])
     dear_alarms = Costs(fn=1, fp=10)
-    phi, psi = found.vertices[2], found.vertices[1]
+    phi, psi = result.vertices[2], result.vertices[1]
     assert phi.cost(dear_alarms, 0.5) == near(1.1)
     assert psi.cost(dear_alarms, 0.5) == near(0.7)
-    assert found.at(Costs(), 0.5).classifier == "phi"
+    assert result.at(Costs(), 0.5).classifier == "phi"
     # Of both, the slides prefer Ψ at these costs; to flag nobody is cheaper still.
-    assert found.at(dear_alarms, 0.5).classifier == "none"
-    assert found.vertices[0].cost(dear_alarms, 0.5) == near(0.5)
+    assert result.at(dear_alarms, 0.5).classifier == "none"
+    assert result.vertices[0].cost(dear_alarms, 0.5) == near(0.5)
 
 
 def test_twenty_cases() -> None:
     assert measure.auc(TWENTY) == near(74 / 84)
-    found = decide.roc_convex_hull({"score": TWENTY})
-    assert [each.threshold for each in found.vertices[1:-1]] == near([0.9, 0.8, 0.65, 0.45])
-    assert [(each.fpr, each.tpr) for each in found.vertices] == [
+    result = decide.roc_convex_hull({"score": TWENTY})
+    assert [each.threshold for each in result.vertices[1:-1]] == near([0.9, 0.8, 0.65, 0.45])
+    assert [(each.fpr, each.tpr) for each in result.vertices] == [
         near(point) for point in [(0, 0), (0, 3 / 6), (1 / 14, 4 / 6), (3 / 14, 5 / 6), (6 / 14, 1), (1, 1)]
     ]
-    assert [each.slope_to for each in found.vertices] == near([np.inf, 14 / 6, 14 / 12, 14 / 18, 0, 0])
-    half = found.mixture(fpr=1 / 7)
+    assert [each.slope_to for each in result.vertices] == near([np.inf, 14 / 6, 14 / 12, 14 / 18, 0, 0])
+    half = result.mixture(fpr=1 / 7)
     assert (half.strict.threshold, half.lax.threshold, half.chance, half.tpr) == near((0.8, 0.65, 0.5, 0.75))
 
 
@@ -77,9 +77,9 @@ def test_infection_costs_flag_from_one_in_six_on() -> None:
     # 2000 of a false alarm against 37 000 − 27 000 of a miss.
     costs = CostMatrix([[27_000, 37_000], [2_000, 0]], ["infected", "well"])
     p = np.array([0.16, 1 / 6, 0.17])
-    found = decide.least_cost(np.column_stack([p, 1 - p]), costs)
-    assert found.to_labels() == ["well", "infected", "infected"]
-    assert found.cost[0] == near(0.16 * 37_000)
+    result = decide.least_cost(np.column_stack([p, 1 - p]), costs)
+    assert result.to_labels() == ["well", "infected", "infected"]
+    assert result.cost[0] == near(0.16 * 37_000)
 
 
 # Three markers of patients, and witnesses.
@@ -96,7 +96,7 @@ def test_the_front_of_three_markers_is_the_hull_of_all_their_points(patients: Ro
     from scipy.spatial import ConvexHull
 
     curves = {name: curve(tally(patients.truth, score, positive=True)) for name, score in patients.score.items()}
-    found = decide.roc_convex_hull(curves)
+    result = decide.roc_convex_hull(curves)
     points = np.concatenate(
         [np.column_stack([measure.fpr(c.counts), measure.sensitivity(c.counts)]) for c in curves.values()]
     )
@@ -105,9 +105,9 @@ def test_the_front_of_three_markers_is_the_hull_of_all_their_points(patients: Ro
     everything = np.unique(np.concatenate([points, corner]), axis=0)
     corners = everything[ConvexHull(everything).vertices]
     wanted = sorted((x, y) for x, y in corners.tolist() if x <= 1)
-    assert [(each.fpr, each.tpr) for each in found.vertices] == [near(point) for point in wanted]
-    assert [each.classifier for each in found.vertices] == ["none", "s100b", "wfns", "wfns", "wfns", "ndka", "all"]
-    assert found.auc > max(measure.auc(each) for each in curves.values())
+    assert [(each.fpr, each.tpr) for each in result.vertices] == [near(point) for point in wanted]
+    assert [each.classifier for each in result.vertices] == ["none", "s100b", "wfns", "wfns", "wfns", "ndka", "all"]
+    assert result.auc > max(measure.auc(each) for each in curves.values())
 
 
 @pytest.mark.parametrize("names", [("s100b", "wfns"), ("wfns", "ndka"), ("s100b", "ndka")])
@@ -116,15 +116,15 @@ def test_no_fitted_or_tried_direction_ranks_better(patients: Rows, names: tuple[
     from sklearn.linear_model import LogisticRegression
     from sklearn.metrics import roc_auc_score
 
-    found = decide.combine_scores(patients, names)
+    result = decide.combine_scores(patients, names)
     both = np.column_stack([patients.score[name] for name in names])
-    assert found.auc == near(roc_auc_score(patients.truth, found.score(*both.T)))
+    assert result.auc == near(roc_auc_score(patients.truth, result.score(*both.T)))
     for model in (LogisticRegression(C=1e6, max_iter=10_000), LinearDiscriminantAnalysis()):
         fitted = model.fit(both, patients.truth).decision_function(both)
-        assert roc_auc_score(patients.truth, fitted) <= found.auc
+        assert roc_auc_score(patients.truth, fitted) <= result.auc
     unit = both / both.std(axis=0)
     apart = (unit[patients.truth][:, None] - unit[~patients.truth][None, :]).reshape(-1, 2)
     angles = np.linspace(0, 2 * np.pi, 2_000)
     signs = np.sign(apart @ np.array([np.cos(angles), np.sin(angles)]))
     best = (1 + signs.mean(axis=0)).max() / 2
-    assert found.auc - 0.01 < best <= found.auc + 1e-12
+    assert result.auc - 0.01 < best <= result.auc + 1e-12

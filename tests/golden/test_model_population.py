@@ -91,12 +91,12 @@ BEST = [
 
 @pytest.mark.parametrize(("name", "odds", "t", "value"), BEST)
 def test_greatest_values(name: str, odds: float, t: float, value: float) -> None:
-    found = population.best_threshold(with_odds(odds), name)
-    assert found.threshold == pytest.approx(t, rel=0, abs=1e-14)
-    assert found.value == pytest.approx(value, rel=0, abs=2e-15)
-    assert (found.attained, found.at_end) == (True, False)
+    result = population.best_threshold(with_odds(odds), name)
+    assert result.threshold == pytest.approx(t, rel=0, abs=1e-14)
+    assert result.value == pytest.approx(value, rel=0, abs=2e-15)
+    assert (result.attained, result.at_end) == (True, False)
     function = measure.find_measure(name)
-    assert function(found.counts) == found.value
+    assert function(result.counts) == result.value
     assert np.max(function(at(T, odds=odds))) <= value + 1e-15
 
 
@@ -123,8 +123,8 @@ CUT_OFFS = {
 @pytest.mark.parametrize("rule", CUT_OFFS)
 def test_cut_offs_at_the_middle(rule: str) -> None:
     for odds in (1, 2):  # none of them depends on it
-        found = population.best_threshold(with_odds(odds), CUT_OFFS[rule], toward="low")
-        assert found.threshold == pytest.approx(1 / 2, rel=0, abs=1e-12)
+        result = population.best_threshold(with_odds(odds), CUT_OFFS[rule], toward="low")
+        assert result.threshold == pytest.approx(1 / 2, rel=0, abs=1e-12)
 
 
 def test_precision_equals_recall_at_the_middle() -> None:
@@ -134,31 +134,31 @@ def test_precision_equals_recall_at_the_middle() -> None:
 
 
 def test_where_specificity_is_nine_tenths() -> None:
-    (found,) = population.find_thresholds(with_odds(1), "specificity", 0.9)
-    assert found == pytest.approx(1 - sqrt(0.1), rel=0, abs=1e-14)
-    assert measure.sensitivity(at(found)) == pytest.approx(0.5324555, rel=0, abs=5e-8)
+    (result,) = population.find_thresholds(with_odds(1), "specificity", 0.9)
+    assert result == pytest.approx(1 - sqrt(0.1), rel=0, abs=1e-14)
+    assert measure.sensitivity(at(result)) == pytest.approx(0.5324555, rel=0, abs=5e-8)
 
 
 def test_precision_has_no_value_where_nothing_is_flagged() -> None:
     # It tends to 1 as t does, but does not reach it.
     assert isnan(measure.precision(at(1.0)))
-    found = population.best_threshold(with_odds(1), "precision")
-    assert (found.threshold, found.attained, found.at_end) == (1, False, True)
-    assert found.value == pytest.approx(1, rel=0, abs=1e-15)
+    result = population.best_threshold(with_odds(1), "precision")
+    assert (result.threshold, result.attained, result.at_end) == (1, False, True)
+    assert result.value == pytest.approx(1, rel=0, abs=1e-15)
 
 
 def test_recall_is_best_where_everything_is_flagged() -> None:
-    found = population.best_threshold(with_odds(1), "recall")
-    assert (found.threshold, found.value, found.attained, found.at_end) == (0, 1, True, True)
+    result = population.best_threshold(with_odds(1), "recall")
+    assert (result.threshold, result.value, result.attained, result.at_end) == (0, 1, True, True)
 
 
 @pytest.mark.parametrize(("odds", "pr_auc"), [(1, 5 / 6), (2, 24 * log(4 / 3) - 6)])
 def test_exact_areas(odds: float, pr_auc: float) -> None:
-    made = with_odds(odds)
-    assert made.auc == pytest.approx(5 / 6, rel=0, abs=1e-15)
-    assert made.average_precision == pytest.approx(pr_auc, rel=0, abs=1e-14)
-    assert population.exact_value(made, "pr_auc") == made.average_precision
-    assert population.exact_value(made, "ks") == pytest.approx(1 / 2, rel=0, abs=1e-15)
+    result = with_odds(odds)
+    assert result.auc == pytest.approx(5 / 6, rel=0, abs=1e-15)
+    assert result.average_precision == pytest.approx(pr_auc, rel=0, abs=1e-14)
+    assert population.exact_value(result, "pr_auc") == result.average_precision
+    assert population.exact_value(result, "ks") == pytest.approx(1 / 2, rel=0, abs=1e-15)
 
 
 @pytest.mark.parametrize("share", [0.02, 0.1, 0.3, 0.7, 0.95])
@@ -178,8 +178,8 @@ def test_balanced_scores_are_calibrated() -> None:
 def test_a_random_classifier_flags_both_classes_alike(odds: float) -> None:
     # One that flags with odds k stands at (k/(k + 1), k/(k + 1)).
     chance = population.retrieval("random")
-    (found,) = population.find_thresholds(chance, "flag_rate", odds / (odds + 1))
-    assert chance.fpr(found) == chance.tpr(found) == pytest.approx(odds / (odds + 1), rel=0, abs=1e-15)
+    (result,) = population.find_thresholds(chance, "flag_rate", odds / (odds + 1))
+    assert chance.fpr(result) == chance.tpr(result) == pytest.approx(odds / (odds + 1), rel=0, abs=1e-15)
     assert chance.auc == 0.5
 
 

@@ -18,17 +18,17 @@ FREE = (0.656098, 0.662941)
 @pytest.mark.parametrize("place", [0, 1], ids=POPULATIONS)
 def test_a_tolerance_is_worth_what_others_found(columns: Columns, place: int) -> None:
     people = tallies(columns, [*POPULATIONS][place])
-    found = equalize.frontier(people, Goal("equalized-odds"), within=[0, 0.02, 0.05, 0.1])
-    assert [1 - cost for cost in found.columns["cost"]] == near(RELAXED[place])
-    assert 1 - found.columns["deterministic_cost"][1] == near(WITHOUT_LOTS[place])
-    assert 1 - found.data["cost_without"] == near(FREE[place])
+    result = equalize.frontier(people, Goal("equalized-odds"), within=[0, 0.02, 0.05, 0.1])
+    assert [1 - cost for cost in result.columns["cost"]] == near(RELAXED[place])
+    assert 1 - result.columns["deterministic_cost"][1] == near(WITHOUT_LOTS[place])
+    assert 1 - result.data["cost_without"] == near(FREE[place])
 
 
 @pytest.mark.parametrize("place", [0, 1], ids=POPULATIONS)
 def test_false_alarms_that_cost_ten_times_as_much_make_scores_useless(columns: Columns, place: int) -> None:
     people = tallies(columns, [*POPULATIONS][place])
-    found = equalize.frontier(people, Goal("equalized-odds", costs=Costs(fp=10, fn=1)), within=[0, 0.05, 1])
-    assert found.columns["price"] == [0, 0, 0]
+    result = equalize.frontier(people, Goal("equalized-odds", costs=Costs(fp=10, fn=1)), within=[0, 0.05, 1])
+    assert result.columns["price"] == [0, 0, 0]
     for name in ("cost", "deterministic_cost", "blind_cost"):
-        assert found.columns[name] == near([(0.466179, 0.470443)[place]] * 3)
-    assert "flagging nobody" in found.data["notes"][-1]
+        assert result.columns[name] == near([(0.466179, 0.470443)[place]] * 3)
+    assert "flagging nobody" in result.data["notes"][-1]

@@ -36,29 +36,29 @@ def facts(published: Callable[[str], Any]) -> dict[str, Any]:
 
 
 def test_variances_and_covariances(rows: Rows, facts: dict[str, Any]) -> None:
-    found = auc_influence(unique_rows(rows, MARKERS), MARKERS)
+    result = auc_influence(unique_rows(rows, MARKERS), MARKERS)
     for at, name in enumerate(MARKERS):
-        assert found.covariance(at, at) == near(facts["delong_var"][name])
+        assert result.covariance(at, at) == near(facts["delong_var"][name])
     for pair, expected in facts["delong_cov"].items():
         first, second = (MARKERS.index(name) for name in pair.split(","))
-        assert found.covariance(first, second) == found.covariance(second, first) == near(expected)
+        assert result.covariance(first, second) == result.covariance(second, first) == near(expected)
     for a, b in combinations(range(3), 2):
-        spread = found.covariance(a, a) + found.covariance(b, b) - 2 * found.covariance(a, b)
-        assert found.variance_of_difference(a, b) == near(spread)
+        spread = result.covariance(a, a) + result.covariance(b, b) - 2 * result.covariance(a, b)
+        assert result.variance_of_difference(a, b) == near(spread)
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids="-".join)
 def test_paired(rows: Rows, facts: dict[str, Any], pair: tuple[str, str]) -> None:
-    (found,) = compare(rows, models=[pair])
+    (result,) = compare(rows, models=[pair])
     expected = facts["delong_test_paired"]["-".join(pair)]
-    assert found.statistic == near(expected["Z"])
-    assert found.p == found.p_adjusted == near(expected["p"])
-    assert [found.difference.low, found.difference.high] == near(expected["ci"])
+    assert result.statistic == near(expected["Z"])
+    assert result.p == result.p_adjusted == near(expected["p"])
+    assert [result.difference.low, result.difference.high] == near(expected["ci"])
     # The other way round all signs change, and nothing else.
     (turned,) = compare(rows, models=[pair[::-1]])
-    assert turned.statistic == -found.statistic
-    assert turned.p == found.p
-    assert (turned.difference.low, turned.difference.high) == (-found.difference.high, -found.difference.low)
+    assert turned.statistic == -result.statistic
+    assert turned.p == result.p
+    assert (turned.difference.low, turned.difference.high) == (-result.difference.high, -result.difference.low)
 
 
 def test_one_sided(rows: Rows, facts: dict[str, Any]) -> None:
@@ -66,14 +66,14 @@ def test_one_sided(rows: Rows, facts: dict[str, Any]) -> None:
     ways = {"greater": "p_greater", "less": "p_less", "better": "p_greater"}
     for alternative, key in ways.items():
         question = Question(alternative=alternative)  # type: ignore[arg-type]
-        (found,) = compare(rows, models=[("wfns", "s100b")], question=question)
-        assert found.p == near(expected[key])
+        (result,) = compare(rows, models=[("wfns", "s100b")], question=question)
+        assert result.p == near(expected[key])
 
 
 def test_a_marker_and_itself(rows: Rows, facts: dict[str, Any]) -> None:
     twice = Rows(rows.truth, {"a": rows.score["ndka"], "b": rows.score["ndka"]})
-    (found,) = compare(twice)
-    assert (found.statistic, found.p) == (0, 1)
+    (result,) = compare(twice)
+    assert (result.statistic, result.p) == (0, 1)
     assert facts["delong_test_paired"]["identical"] == {"Z": 0, "p": 1}
 
 
@@ -81,19 +81,19 @@ def test_a_marker_and_itself(rows: Rows, facts: dict[str, Any]) -> None:
 def test_unpaired(rows: Rows, facts: dict[str, Any], pair: tuple[str, str]) -> None:
     first, second = (Tally.of_rows(rows.truth, rows.score[name]) for name in pair)
     expected = facts["delong_test_unpaired"]["-".join(pair)]
-    found = compare_unpaired(first, second)
-    assert found.statistic == near(expected["D"])
-    assert found.p == near(expected["p"])
+    result = compare_unpaired(first, second)
+    assert result.statistic == near(expected["D"])
+    assert result.p == near(expected["p"])
     if "p_greater" in expected:
-        found = compare_unpaired(first, second, question=Question(alternative="greater"))
-        assert found.p == near(expected["p_greater"])
+        result = compare_unpaired(first, second, question=Question(alternative="greater"))
+        assert result.p == near(expected["p_greater"])
 
 
 def test_holm_over_the_three_pairs(rows: Rows, facts: dict[str, Any]) -> None:
-    found = {each.models: each for each in compare(rows)}
+    result = {each.models: each for each in compare(rows)}
     p = {tuple(name.split("-")): each["p"] for name, each in facts["delong_test_paired"].items() if "-" in name}
-    assert len(found) == 3
+    assert len(result) == 3
     # .005·3, .027·2, .164·1: already in order.
-    assert found["wfns", "ndka"].p_adjusted == near(3 * p["wfns", "ndka"])
-    assert found["wfns", "s100b"].p_adjusted == near(2 * p["wfns", "s100b"])
-    assert found["ndka", "s100b"].p_adjusted == near(p["ndka", "s100b"])
+    assert result["wfns", "ndka"].p_adjusted == near(3 * p["wfns", "ndka"])
+    assert result["wfns", "s100b"].p_adjusted == near(2 * p["wfns", "s100b"])
+    assert result["ndka", "s100b"].p_adjusted == near(p["ndka", "s100b"])

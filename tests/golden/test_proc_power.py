@@ -72,15 +72,15 @@ def test_rows_of_one_curve(facts: dict[str, Any]) -> None:
     cases, controls = facts["power"]["n_for_power.95_kappa1.7"]
     auc = facts["auc"]["s100b_recomputed"]
     assert power_of_auc_test(auc, positives=cases, negatives=controls, **FORMULA) == pytest.approx(0.95, rel=1e-6)
-    found = sample_size_for_auc_test(auc, power=0.95, prevalence=1 / 2.7, **FORMULA)
-    assert found.rows == ceil(cases + controls)
+    result = sample_size_for_auc_test(auc, power=0.95, prevalence=1 / 2.7, **FORMULA)
+    assert result.rows == ceil(cases + controls)
 
 
 def test_detectable_auc(facts: dict[str, Any]) -> None:
     # pROC's search stops at a tolerance of 1e-4: what it prints has power 0.95001.
-    found = detectable_auc(power=0.95, positives=41, negatives=72, **FORMULA)
-    assert found == pytest.approx(facts["power"]["auc_for_.95"], rel=0, abs=1e-5)
-    assert power_of_auc_test(found, positives=41, negatives=72, **FORMULA) == pytest.approx(0.95, rel=1e-12)
+    result = detectable_auc(power=0.95, positives=41, negatives=72, **FORMULA)
+    assert result == pytest.approx(facts["power"]["auc_for_.95"], rel=0, abs=1e-5)
+    assert power_of_auc_test(result, positives=41, negatives=72, **FORMULA) == pytest.approx(0.95, rel=1e-12)
 
 
 def test_table_4_of_obuchowski(facts: dict[str, Any]) -> None:
@@ -96,8 +96,8 @@ def test_table_4_of_obuchowski(facts: dict[str, Any]) -> None:
             least_cases, least_controls = 10 / ratio * (controls < 10), 10 * ratio * (cases < 10)
             assert max(10, least_cases, cases) == table["ncases"][line][column]
             assert max(10, least_controls, controls) == table["ncontrols"][line][column]
-            found = sample_size_for_auc_test(auc, power=0.9, prevalence=share, alpha=0.05, sides=1, **FORMULA)
-            assert found.rows == max(ceil(rows - 1e-9), ceil(2 / min(share, 1 - share) - 1e-9))
+            result = sample_size_for_auc_test(auc, power=0.9, prevalence=share, alpha=0.05, sides=1, **FORMULA)
+            assert result.rows == max(ceil(rows - 1e-9), ceil(2 / min(share, 1 - share) - 1e-9))
             compared += 1
     assert compared == 25
 
@@ -105,10 +105,10 @@ def test_table_4_of_obuchowski(facts: dict[str, Any]) -> None:
 def test_a_pilot_has_delongs_variances(facts: dict[str, Any], patients: Rows) -> None:
     pair = delong_pair(patients)
     assert [pair.first, pair.second] == pytest.approx([facts["auc"]["ndka"], facts["auc"]["wfns"]], rel=1e-14)
-    found = [each.at(41, 72) for each in (*pair.variance, pair.covariance)]
+    result = [each.at(41, 72) for each in (*pair.variance, pair.covariance)]
     published = [facts["delong_var"]["ndka"], facts["delong_var"]["wfns"], facts["delong_cov"]["wfns,ndka"]]
-    assert found == pytest.approx(published, rel=1e-12)
-    assert found[0] == pytest.approx(estimate_auc(tally(patients.truth, patients.score["ndka"])).variance, rel=1e-12)
+    assert result == pytest.approx(published, rel=1e-12)
+    assert result[0] == pytest.approx(estimate_auc(tally(patients.truth, patients.score["ndka"])).variance, rel=1e-12)
 
 
 def test_two_curves_with_delongs_variances(facts: dict[str, Any], patients: Rows) -> None:
@@ -123,8 +123,8 @@ def test_two_curves_with_delongs_variances(facts: dict[str, Any], patients: Rows
     )
     cases, controls = power["n_two_curves_power.9"]
     for pair in (delong_pair(patients), stated):
-        found = power_of_auc_difference(pair, positives=41, negatives=72, standard="first")
-        assert found == pytest.approx(power["two_curves_ndka_wfns_delong"], **PRINTED)
+        result = power_of_auc_difference(pair, positives=41, negatives=72, standard="first")
+        assert result == pytest.approx(power["two_curves_ndka_wfns_delong"], **PRINTED)
         reached = power_of_auc_difference(pair, positives=cases, negatives=controls, standard="first")
         assert reached == pytest.approx(0.9, rel=1e-6)
         size = sample_size_for_auc_difference(pair, power=0.9, prevalence=PREVALENCE, standard="first")
@@ -165,8 +165,8 @@ def test_two_binormal_curves(facts: dict[str, Any], patients: Rows) -> None:
     assert fitted.covariance.at(41, 72) == pytest.approx(facts["obuchowski_cov"]["wfns,ndka"], **PRINTED)
     # The difference is that of the areas under the steps, the variances are those of the fitted curves.
     pair = AucPair(facts["auc"]["ndka"], facts["auc"]["wfns"], fitted.variance, fitted.covariance)
-    found = power_of_auc_difference(pair, positives=41, negatives=72, standard="first")
-    assert found == pytest.approx(facts["power"]["two_curves_obuchowski"], **PRINTED)
+    result = power_of_auc_difference(pair, positives=41, negatives=72, standard="first")
+    assert result == pytest.approx(facts["power"]["two_curves_obuchowski"], **PRINTED)
 
 
 def test_two_proportions_as_in_the_manual_of_r() -> None:
@@ -176,6 +176,6 @@ def test_two_proportions_as_in_the_manual_of_r() -> None:
 
 def test_connors_formula_by_hand() -> None:
     # ψ = 0.5, δ = 0.4: (1.959964·√0.5 + 0.841621·√0.34)²/0.16 = (1.385904 + 0.490743)²/0.16 = 22.0113
-    found = sample_size_for_proportion_difference("accuracy", 0.7, 0.3, power=0.8, discordance=0.5)
-    assert found.rows == 23
+    result = sample_size_for_proportion_difference("accuracy", 0.7, 0.3, power=0.8, discordance=0.5)
+    assert result.rows == 23
     assert power_of_proportion_difference(0.7, 0.3, trials=22.0113, discordance=0.5) == pytest.approx(0.8, abs=2e-5)

@@ -22,8 +22,8 @@ def test_the_worst_balanced_ranking(each: int) -> None:
     # While positives are found nothing else is, so precision is x/(1+x): the integral is exact for any size.
     assert measure.pr_auc(c) == pytest.approx(1 - log(2), rel=0, abs=1e-12)
     # The staircase comes down to it.
-    found = np.arange(1, each + 1)
-    assert measure.average_precision(c) == pytest.approx(np.mean(found / (found + each)), rel=0, abs=1e-12)
+    result = np.arange(1, each + 1)
+    assert measure.average_precision(c) == pytest.approx(np.mean(result / (result + each)), rel=0, abs=1e-12)
     assert 0 < measure.average_precision(c) - (1 - log(2)) <= 1 / (4 * each)
 
 

@@ -20,33 +20,33 @@ def measured(path: Path, *typed: str) -> list[dict[str, Any]]:
 
 def test_propublica_counts_of_compas(reference: Path, published: Callable[[str], Any]) -> None:
     """ProPublica's 2×2 tables of medium or high scores (5 and above), by race."""
-    told = published("compas_reference.json")["published_propublica"]
-    asked = ("--truth", "two_year_recid", "--score", "decile_score", "--group", "race", "--threshold", "5")
-    rows = measured(reference / "compas.csv", *asked, "--measures", "fpr,fnr,precision,npv")
-    for name, wanted in ((None, told["all"]), *((race, told[race]) for race in ("African-American", "Caucasian"))):
+    output = published("compas_reference.json")["published_propublica"]
+    query = ("--truth", "two_year_recid", "--score", "decile_score", "--group", "race", "--threshold", "5")
+    rows = measured(reference / "compas.csv", *query, "--measures", "fpr,fnr,precision,npv")
+    for name, wanted in ((None, output["all"]), *((race, output[race]) for race in ("African-American", "Caucasian"))):
         group = None if name is None else {"race": name}
-        found = {row["measure"]: row["value"] for row in rows if row["group"] == group}
-        assert {cell: found[cell] for cell in ("tp", "fp", "fn", "tn")} == {
+        result = {row["measure"]: row["value"] for row in rows if row["group"] == group}
+        assert {cell: result[cell] for cell in ("tp", "fp", "fn", "tn")} == {
             cell: wanted[cell] for cell in ("tp", "fp", "fn", "tn")
         }
-        assert (100 * found["fpr"], 100 * found["fnr"]) == pytest.approx((wanted["fpr"], wanted["fnr"]), abs=0.006)
-        assert (found["precision"], found["npv"]) == pytest.approx((wanted["ppv"], wanted["npv"]), abs=0.0051)
+        assert (100 * result["fpr"], 100 * result["fnr"]) == pytest.approx((wanted["fpr"], wanted["fnr"]), abs=0.006)
+        assert (result["precision"], result["npv"]) == pytest.approx((wanted["ppv"], wanted["npv"]), abs=0.0051)
 
 
 def test_areas_of_proc_from_its_file(reference: Path) -> None:
     """The areas that pROC's documentation gives for its data set aSAH."""
-    found = read.tallies(
+    result = read.tallies(
         reference / "aSAH.csv", truth="outcome", score=["wfns", "s100b", "ndka"], positive="Poor", group="gender"
     )
-    areas = [row["value"] for row in measure.summary(found, measures=["auc"]).rows() if row["group"] is None]
+    areas = [row["value"] for row in measure.summary(result, measures=["auc"]).rows() if row["group"] is None]
     assert areas == pytest.approx([0.8236789, 0.7313686, 0.6119580], abs=5e-8)
-    assert found.groups == (("Female",), ("Male",))
+    assert result.groups == (("Female",), ("Male",))
 
 
 def test_a_label_only_classifier_from_its_file(reference: Path) -> None:
     """Altman and Bland's liver scans: sensitivity 231/258, specificity 54/86."""
-    asked = ("--truth", "pathology", "--predicted", "scan", "--positive", "abnorm")
-    rows = measured(reference / "pathology.csv", *asked, "--measures", "sensitivity,specificity")
+    query = ("--truth", "pathology", "--predicted", "scan", "--positive", "abnorm")
+    rows = measured(reference / "pathology.csv", *query, "--measures", "sensitivity,specificity")
     assert {row["measure"]: row["value"] for row in rows} == {
         "tp": 231,
         "fn": 27,
@@ -59,16 +59,16 @@ def test_a_label_only_classifier_from_its_file(reference: Path) -> None:
 
 def test_labels_and_scores_of_one_file_agree(reference: Path) -> None:
     """The predicted classes of two_class_example are its first probability cut at a half."""
-    asked = ("--truth", "truth", "--score", "Class1", "--predicted", "predicted", "--positive", "Class1")
-    result = run("measure", reference / "two_class_example.csv", *asked, "--measures", "accuracy,auc", "--json")
-    told = json.loads(result.stdout)
-    assert told["data"]["notes"] == []
-    found = {(row["model"], row["measure"]): row["value"] for row in told["rows"]}
-    assert found["Class1", "accuracy"] == found["predicted", "accuracy"] == 0.838
-    assert found["Class1", "auc"] == pytest.approx(0.939, abs=5e-4)  # as yardstick prints it
+    query = ("--truth", "truth", "--score", "Class1", "--predicted", "predicted", "--positive", "Class1")
+    result = run("measure", reference / "two_class_example.csv", *query, "--measures", "accuracy,auc", "--json")
+    output = json.loads(result.stdout)
+    assert output["data"]["notes"] == []
+    actual = {(row["model"], row["measure"]): row["value"] for row in output["rows"]}
+    assert actual["Class1", "accuracy"] == actual["predicted", "accuracy"] == 0.838
+    assert actual["Class1", "auc"] == pytest.approx(0.939, abs=5e-4)  # as yardstick prints it
 
 
 def test_true_and_false_in_a_file_are_booleans(reference: Path) -> None:
-    found = read.tallies(reference / "df_binary.csv", truth="cancer", score="cancerpredmarker")
-    assert (found.intake.positive, found.intake.negative) == (True, False)
-    assert found.tally.rows.sum() == 750
+    result = read.tallies(reference / "df_binary.csv", truth="cancer", score="cancerpredmarker")
+    assert (result.intake.positive, result.intake.negative) == (True, False)
+    assert result.tally.rows.sum() == 750

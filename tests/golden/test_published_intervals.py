@@ -40,17 +40,17 @@ def test_variance_of_delong(tallies: dict[str, Tally], facts: dict[str, Any], ma
 
 
 def test_interval_of_delong(tallies: dict[str, Tally], facts: dict[str, Any]) -> None:
-    found = infer.estimate("auc", tallies["ndka"], method="delong")
-    assert (found.low, found.high) == pytest.approx(facts["delong_ci95"]["ndka"], rel=0, abs=1e-12)
+    result = infer.estimate("auc", tallies["ndka"], method="delong")
+    assert (result.low, result.high) == pytest.approx(facts["delong_ci95"]["ndka"], rel=0, abs=1e-12)
 
 
 def test_interval_of_delong_for_women(columns: Columns, facts: dict[str, Any]) -> None:
     rows = columns("aSAH.csv")
     women = [at for at, gender in enumerate(rows["gender"]) if gender == "Female"]
     outcome, ndka = ([rows[name][at] for at in women] for name in ("outcome", "ndka"))
-    found = infer.estimate("auc", tally(outcome, np.array(ndka, dtype=float), positive="Poor"), method="delong")
+    result = infer.estimate("auc", tally(outcome, np.array(ndka, dtype=float), positive="Poor"), method="delong")
     printed = facts["delong_ci95"]["ndka_female_subset"]
-    assert (found.low, found.value, found.high) == pytest.approx(printed, rel=0, abs=1e-10)
+    assert (result.low, result.value, result.high) == pytest.approx(printed, rel=0, abs=1e-10)
 
 
 def test_usual_interval_is_near_delongs_where_rows_are_many(tallies: dict[str, Tally]) -> None:
@@ -72,15 +72,15 @@ def test_wilson_and_agresti_coull(mcgee: dict[str, Any]) -> None:
     counts = Counts(tp=tp, fp=fp, fn=fn, tn=tn)
     for name, entry in (("prevalence", "PRE_CI95"), ("accuracy", "ACC_CI95")):
         for method in ("wilson", "agresti-coull"):
-            found = infer.estimate(name, counts, method=method, level=Z196)
+            result = infer.estimate(name, counts, method=method, level=Z196)
             printed = mcgee[entry][method.replace("-", "_")]
-            assert (found.low, found.high) == pytest.approx(printed, rel=0, abs=1e-12)
+            assert (result.low, result.high) == pytest.approx(printed, rel=0, abs=1e-12)
 
 
 def test_normal_intervals_are_not_ours(mcgee: dict[str, Any]) -> None:
     tp, fn, fp, tn = mcgee["matrix_tp_fn_fp_tn"]
-    found = infer.estimate("sensitivity", Counts(tp=tp, fp=fp, fn=fn, tn=tn))
-    assert mcgee["TPR_CI95_normal"][1] > 1 > found.high
+    result = infer.estimate("sensitivity", Counts(tp=tp, fp=fp, fn=fn, tn=tn))
+    assert mcgee["TPR_CI95_normal"][1] > 1 > result.high
 
 
 def test_hanley_and_mcneil_of_a_single_point(mcgee: dict[str, Any]) -> None:
@@ -88,10 +88,10 @@ def test_hanley_and_mcneil_of_a_single_point(mcgee: dict[str, Any]) -> None:
     # Of two positives and a negative, θ/(2 − θ) is the chance that both win: it belongs to the number of positives.
     # PyCM gives it to the negatives, so its interval is ours with the classes exchanged.
     exchanged = Tally.from_counts([1.0, 0.0], [[tn, fp], [fn, tp]])
-    found = infer.estimate("auc", exchanged, method="hanley-mcneil", level=Z196)
-    assert (found.low, found.high) == pytest.approx(mcgee["AUC_2x2_CI95_hanley_mcneil"], rel=0, abs=1e-12)
+    result = infer.estimate("auc", exchanged, method="hanley-mcneil", level=Z196)
+    assert (result.low, result.high) == pytest.approx(mcgee["AUC_2x2_CI95_hanley_mcneil"], rel=0, abs=1e-12)
     labels = Tally.from_counts([1.0, 0.0], [[tp, fn], [fp, tn]])
-    assert infer.estimate("auc", labels, method="hanley-mcneil", level=Z196).low < found.low
+    assert infer.estimate("auc", labels, method="hanley-mcneil", level=Z196).low < result.low
 
 
 def test_log_interval_of_the_likelihood_ratio_is_near(mcgee: dict[str, Any]) -> None:
@@ -106,10 +106,10 @@ def test_standard_error_of_the_accuracy(published: Callable[[str], Any]) -> None
     table = Confusion.of_matrix(case["matrix"], truth="rows")
     accuracy = multiclass.accuracy(table)
     assert np.sqrt(accuracy * (1 - accuracy) / table.total) == pytest.approx(case["ACC_SE"], abs=1e-15)
-    found = infer.estimate("accuracy", table)
+    result = infer.estimate("accuracy", table)
     low, high = case["ACC_CI95_normal"]
-    assert found.low < low < high  # few rows: the exact one is wider
-    assert found.high == pytest.approx(high, abs=0.03)
+    assert result.low < low < high  # few rows: the exact one is wider
+    assert result.high == pytest.approx(high, abs=0.03)
 
 
 # What peers get wrong.
@@ -119,8 +119,8 @@ def test_single_precision_of_a_peer(tallies: dict[str, Tally], columns: Columns)
     rows = columns("aSAH.csv")
     truth = np.array([outcome == "Poor" for outcome in rows["outcome"]], dtype=int)
     _, (low, high) = confidenceinterval.roc_auc_score(truth, np.array(rows["ndka"], dtype=float))
-    found = infer.estimate("auc", tallies["ndka"], method="delong")
-    gap = max(abs(found.low - low), abs(found.high - high))
+    result = infer.estimate("auc", tallies["ndka"], method="delong")
+    gap = max(abs(result.low - low), abs(result.high - high))
     assert 1e-10 < gap < 1e-6
 
 
@@ -146,11 +146,11 @@ def test_nan_ends_no_loop() -> None:
     alone = tally([1, 1], [0.9, 0.4], positive=1)
     undefined = 0
     for name, function in MEASURES.items():
-        found = infer.estimate(name, alone, threshold=0.5 if describe(function).of is Counts else None)
-        if np.isnan(found.value):
+        result = infer.estimate(name, alone, threshold=0.5 if describe(function).of is Counts else None)
+        if np.isnan(result.value):
             undefined += 1
-            assert np.isnan([found.low, found.high]).all()
-            assert found.why
+            assert np.isnan([result.low, result.high]).all()
+            assert result.why
     assert undefined > 10
 
 
@@ -169,8 +169,8 @@ def test_identical_models_are_not_told_apart() -> None:
     rng = np.random.default_rng(0)
     truth = rng.random(60) < 0.5
     score = rng.random(60) + 0.2 * truth
-    (found,) = infer.compare(Rows(truth, {"a": score, "b": score}))
-    assert (found.statistic, found.p) == (0, 1)
+    (result,) = infer.compare(Rows(truth, {"a": score, "b": score}))
+    assert (result.statistic, result.p) == (0, 1)
     assert Delong_test(truth.astype(int), score, score)[1] == 0  # theirs
 
 
@@ -181,6 +181,6 @@ def test_accuracy_beyond_the_largest_class(published: Callable[[str], Any]) -> N
     hits, total, goal = table.agreement, table.total, case["NIR"]
     assert stats.binom.sf(hits - 1, total, goal) == pytest.approx(case["P_value_acc_gt_NIR"], rel=1e-9)
     at = 1 - 2 * case["P_value_acc_gt_NIR"]
-    found = infer.estimate("accuracy", table, method="clopper-pearson", level=at)
-    assert found.low == pytest.approx(goal, abs=1e-9)
+    result = infer.estimate("accuracy", table, method="clopper-pearson", level=at)
+    assert result.low == pytest.approx(goal, abs=1e-9)
     assert measure.describe(multiclass.accuracy).share is not None

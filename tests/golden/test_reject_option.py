@@ -42,24 +42,24 @@ def asked(request: pytest.FixtureRequest, columns: Columns) -> Asked:
 
 @pytest.fixture
 def theirs(asked: Asked, published: Callable[[str], Any]) -> dict[str, Any]:
-    found: dict[str, Any] = published("compas_reference.json")[asked[0]]["aif360"]
-    return {metric: found[f"aif360_RejectOption_{metric}"] for metric in METRICS}
+    result: dict[str, Any] = published("compas_reference.json")[asked[0]]["aif360"]
+    return {metric: result[f"aif360_RejectOption_{metric}"] for metric in METRICS}
 
 
 def test_the_band_of_aif360_gives_its_rates(asked: Asked, theirs: dict[str, Any]) -> None:
     # Its scores are chances of the favourable class, which are 1 − ours; what it favours is passed.
-    found = theirs["Equal opportunity difference"]
-    middle, margin = 1 - found["classification_threshold"], found["ROC_margin"]
+    result = theirs["Equal opportunity difference"]
+    middle, margin = 1 - result["classification_threshold"], result["ROC_margin"]
     cuts = zip(GROUPS, (Cut((middle + margin,)), Cut((middle - margin,))), strict=True)
     there = decide.decision_tables(
         asked[1].tallies, Policy(by_group=dict(cuts), otherwise="refuse", attributes=("race",))
     )
     for race in RACES:
-        counts, rates = there[race,]["flag"], found[race]
+        counts, rates = there[race,]["flag"], result[race]
         assert measure.sensitivity(counts) == pytest.approx(rates["tpr"], abs=1e-12)
         assert measure.fpr(counts) == pytest.approx(rates["fpr"], abs=1e-12)
         assert measure.flag_rate(counts) == pytest.approx(rates["sel"], abs=1e-12)
-    assert measure.accuracy(there[None]["flag"]) == pytest.approx(found["_overall"]["acc"], abs=1e-12)
+    assert measure.accuracy(there[None]["flag"]) == pytest.approx(result["_overall"]["acc"], abs=1e-12)
 
 
 @pytest.mark.parametrize("metric", METRICS)
@@ -95,11 +95,11 @@ def test_within_the_bound_that_aif360_has_the_same_band_is_the_best_of_all(asked
 def _balanced(rows: Compas, rates: dict[str, Any]) -> float:
     """Balanced accuracy of everybody, from the rates of each race."""
     people = list(zip(rows.back, rows.race, strict=True))
-    found = {}
+    result = {}
     for truth, rate in ((1, "tpr"), (0, "fpr")):
         races = [race for back, race in people if back == truth]
-        found[rate] = sum(rates[race][rate] for race in races) / len(races)
-    return float(found["tpr"] + 1 - found["fpr"]) / 2
+        result[rate] = sum(rates[race][rate] for race in races) / len(races)
+    return float(result["tpr"] + 1 - result["fpr"]) / 2
 
 
 @pytest.mark.quick(6)

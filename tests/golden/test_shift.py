@@ -48,23 +48,23 @@ def test_maximum_likelihood_finds_the_exact_optimum(shifts: dict[str, Any], side
     assert raw.value == pytest.approx(closed[at]["MLLS_raw"]["q"], abs=1e-10)
     if raw.value < 1:
         assert raw.standard_error == pytest.approx(closed[at]["MLLS_raw"]["fisher_se"], rel=1e-9)
-    made = shift.estimate_prevalence(target, validation, method="mlls")
-    assert made.value == pytest.approx(closed[at]["MLLS_recalibrated"]["q"], abs=1e-10)
+    result = shift.estimate_prevalence(target, validation, method="mlls")
+    assert result.value == pytest.approx(closed[at]["MLLS_recalibrated"]["q"], abs=1e-10)
     # Theirs takes the logistic curve as the truth, ours what the rows show: near where the curve fits.
-    assert made.standard_error == pytest.approx(closed[at]["MLLS_recalibrated"]["se_full"], rel=0.12)
+    assert result.standard_error == pytest.approx(closed[at]["MLLS_recalibrated"]["se_full"], rel=0.12)
 
 
 @pytest.mark.parametrize(("name", "at"), tiered_rows(PLACES, 3))
 @pytest.mark.parametrize("method", OPTIMA)
 def test_means_find_the_exact_optimum(shifts: dict[str, Any], sides: Sides, name: str, at: str, method: str) -> None:
-    found = shift.estimate_prevalence(*sides(name, at), method=method)
+    result = shift.estimate_prevalence(*sides(name, at), method=method)
     theirs = shifts["estimates"][name][at][OPTIMA[method]]
-    ours = found.unclipped if "unclipped" in OPTIMA[method] else found.value
+    ours = result.unclipped if "unclipped" in OPTIMA[method] else result.value
     assert ours == pytest.approx(theirs, abs=2e-8)  # they are printed with eight digits
     if method in ("acc", "pacc"):
         closed = shifts["own_closed_forms"][name][at][method.upper()]
-        assert found.unclipped == pytest.approx(closed["q_unclipped"], abs=1e-12)
-        assert found.standard_error == pytest.approx(closed["se_full"], rel=1e-2)  # theirs lose a degree of freedom
+        assert result.unclipped == pytest.approx(closed["q_unclipped"], abs=1e-12)
+        assert result.standard_error == pytest.approx(closed["se_full"], rel=1e-2)  # theirs lose a degree of freedom
 
 
 @pytest.mark.quick(6)
@@ -96,30 +96,30 @@ def test_the_goodness_of_fit_is_at_least_as_likely(shifts: dict[str, Any], sides
     if name != "adult_nb":  # whose many ones leave a bin empty, which theirs counts
         assert check.freedom == theirs["df"]
         assert check.p == pytest.approx(theirs["p"], abs=1e-6)
-    found = shift.estimate_prevalence(target, validation, method="binned", bins=edges.tolist())
-    assert found.value == pytest.approx(theirs["q"], abs=5e-6)
+    result = shift.estimate_prevalence(target, validation, method="binned", bins=edges.tolist())
+    assert result.value == pytest.approx(theirs["q"], abs=5e-6)
 
 
 @pytest.mark.parametrize("name", ["gof_tiny", "gof_tiny_violated"])
 def test_the_tiny_tables_of_bins(shifts: dict[str, Any], name: str) -> None:
     given = shifts["unit_vectors"][name]
     first, second, mixed = (np.array(given[which], dtype=float) for which in ("n1", "n0", "t"))
-    seen = BinCounts(first, second, mixed)
-    found = ProfileLikelihood(seen).maximum
-    assert found.share == pytest.approx(given["q"], abs=5e-6)
-    assert 2 * (unconstrained_log_likelihood(seen) - found.log_likelihood) == pytest.approx(given["G"], abs=1e-7)
+    observed = BinCounts(first, second, mixed)
+    result = ProfileLikelihood(observed).maximum
+    assert result.share == pytest.approx(given["q"], abs=5e-6)
+    assert 2 * (unconstrained_log_likelihood(observed) - result.log_likelihood) == pytest.approx(given["G"], abs=1e-7)
 
 
 def test_the_tiny_posteriors(shifts: dict[str, Any]) -> None:
     rows = tally([1, 0] * 50, [0.9, 0.2, 0.6, 0.4] * 25)
     for name in ("mlls_tiny", "mlls_tiny_pi0.3", "mlls_tiny_pi0.7"):
         given = shifts["unit_vectors"][name]
-        found = shift.estimate_prevalence(
+        result = shift.estimate_prevalence(
             Target(np.array(given["p"])), rows, method="mlls", recalibrate=False, at=given["pi"]
         )
-        assert found.value == pytest.approx(given["q"], abs=1e-12)
+        assert result.value == pytest.approx(given["q"], abs=1e-12)
         if "fisher_se" in given:
-            assert found.standard_error == pytest.approx(given["fisher_se"], rel=1e-12)
+            assert result.standard_error == pytest.approx(given["fisher_se"], rel=1e-12)
 
 
 def test_nothing_stops_early_where_scores_are_weak() -> None:
@@ -132,9 +132,9 @@ def test_nothing_stops_early_where_scores_are_weak() -> None:
     score = rng.normal(weak * (rng.random(20_000) < 0.1), 1.0)
     posterior = expit(weak * score - weak**2 / 2)
     validation = tally([0, 1] * 400, np.tile([0.45, 0.55], 400))
-    found = shift.estimate_prevalence(Target(posterior), validation, method="mlls", recalibrate=False, at=0.5)
+    result = shift.estimate_prevalence(Target(posterior), validation, method="mlls", recalibrate=False, at=0.5)
     ratio = np.exp(logit(posterior))
-    slope = ((ratio - 1) / (found.value * ratio + 1 - found.value)).sum()
+    slope = ((ratio - 1) / (result.value * ratio + 1 - result.value)).sum()
     assert abs(slope) < 1e-6
     share, steps = 0.5, 0
     while True:  # EM, by the rule of both peers
@@ -142,15 +142,15 @@ def test_nothing_stops_early_where_scores_are_weak() -> None:
         before, share, steps = share, float(member.mean()), steps + 1
         if abs(share - before) < 1e-4:
             break
-    assert abs(share - found.value) > 0.05  # and EM has hardly moved when it stops
+    assert abs(share - result.value) > 0.05  # and EM has hardly moved when it stops
 
 
 def test_performance_without_labels_is_that_of_the_tiny_posteriors(shifts: dict[str, Any]) -> None:
     given = shifts["unit_vectors"]["cbpe_tiny"]
     same = ("accuracy", "precision", "specificity", "f1", "average_precision")
     names = {name: name for name in same} | {"sensitivity": "recall", "auc": "roc_auc"}
-    found = shift.estimate_performance(Target(np.array(given["p"])), assume="covariate shift", measures=list(names))
-    for row in found.rows():
+    result = shift.estimate_performance(Target(np.array(given["p"])), assume="covariate shift", measures=list(names))
+    for row in result.rows():
         if row["measure"] in names:
             assert row["value"] == pytest.approx(given[names[row["measure"]]], abs=1e-12)
 
@@ -163,10 +163,10 @@ def test_performance_without_labels_is_that_of_adjusted_posteriors(
     theirs = shifts["cbpe"][f"{name}/{at}"]
     target, validation = sides(name, at)
     names = {"accuracy": "accuracy", "precision": "precision", "sensitivity": "recall", "f1": "f1", "auc": "roc_auc"}
-    found = shift.estimate_performance(
+    result = shift.estimate_performance(
         target, validation, assume="label shift", measures=list(names), recalibrate=False
     )
-    rows = {row["measure"]: row["value"] for row in found.rows()}
+    rows = {row["measure"]: row["value"] for row in result.rows()}
     for ours, peer in names.items():
         assert rows[ours] == pytest.approx(theirs["cbpe_on_EM_adjusted"][peer], abs=2e-5)
     if at in ("0.05", "0.90"):

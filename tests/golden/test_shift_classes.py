@@ -58,55 +58,55 @@ def rises(a: Floats, q: Floats) -> float:
 
 def test_the_worked_examples(shifts: dict[str, Any]) -> None:
     for name, wanted in (("cm_interior", None), ("cm_outside", [0, 0.875, 0.125])):
-        told = shifts["unit_vectors"][name]
-        c, o = np.array(told["C"]), np.array(told["o"])
+        output = shifts["unit_vectors"][name]
+        c, o = np.array(output["C"]), np.array(output["o"])
         np.testing.assert_allclose(
-            fit_least_squares(c, o), told["ls_simplex"] if wanted is None else wanted, atol=3e-11
+            fit_least_squares(c, o), output["ls_simplex"] if wanted is None else wanted, atol=3e-11
         )
-        np.testing.assert_allclose(fit_likelihood(c, o).q, told["CM_L"], atol=1e-12)
-        np.testing.assert_allclose(fit_likelihood(c, o, prior=2 / 1000).q, told["CM_M_alpha3_N1000"], atol=1e-12)
+        np.testing.assert_allclose(fit_likelihood(c, o).q, output["CM_L"], atol=1e-12)
+        np.testing.assert_allclose(fit_likelihood(c, o, prior=2 / 1000).q, output["CM_M_alpha3_N1000"], atol=1e-12)
 
 
 def test_a_class_that_is_absent_has_share_0_not_nearly(shifts: dict[str, Any]) -> None:
     """Expectation and maximisation have come down to 3·10⁻⁸³ after so many steps, and never arrive."""
-    told = shifts["unit_vectors"]["em3_tiny"]
-    a = np.array(told["P"]) / told["pi"]
-    found = fit_mixture(a)
-    assert found.q[1] == 0
-    assert found.slope[1] < -0.3
-    np.testing.assert_allclose(found.q, told["q"], atol=1e-12)
+    output = shifts["unit_vectors"]["em3_tiny"]
+    a = np.array(output["P"]) / output["pi"]
+    result = fit_mixture(a)
+    assert result.q[1] == 0
+    assert result.slope[1] < -0.3
+    np.testing.assert_allclose(result.q, output["q"], atol=1e-12)
 
 
 @pytest.mark.parametrize(("name", "at"), TARGETS)
 @pytest.mark.parametrize("method", OPTIMA)
 def test_optima(method: str, name: str, at: int, shifts: dict[str, Any], sides: Sides) -> None:
-    told = shifts["estimates"][name][str(at)]
-    found = METHODS[method](*sides(name, at))
-    np.testing.assert_allclose(found.value, told[OPTIMA[method]], atol=6e-9)  # all digits that are given
-    free = told["own.SCM_inverse_unclipped" if method.startswith(("s", "p")) else "own.CM_inverse_unclipped"]
-    np.testing.assert_allclose(found.unclipped, free, atol=6e-9)
+    output = shifts["estimates"][name][str(at)]
+    result = METHODS[method](*sides(name, at))
+    np.testing.assert_allclose(result.value, output[OPTIMA[method]], atol=6e-9)  # all digits that are given
+    free = output["own.SCM_inverse_unclipped" if method.startswith(("s", "p")) else "own.CM_inverse_unclipped"]
+    np.testing.assert_allclose(result.unclipped, free, atol=6e-9)
 
 
 @pytest.mark.parametrize(("name", "at"), TARGETS)
 def test_likelihood_of_probabilities_as_they_are(name: str, at: int, shifts: dict[str, Any], sides: Sides) -> None:
     """The reference has converged; QuaPy and sipka stop when q moves little, which on flat ground is early."""
     t, v = sides(name, at)
-    told = shifts["estimates"][name][str(at)]
-    found = METHODS["mlls"](t, v, recalibrate=None)
-    np.testing.assert_allclose(found.value, told["own.EM_converged"], atol=6e-9)
+    output = shifts["estimates"][name][str(at)]
+    result = METHODS["mlls"](t, v, recalibrate=None)
+    np.testing.assert_allclose(result.value, output["own.EM_converged"], atol=6e-9)
     a = t.score / (v.support / v.total)
-    assert rises(a, found.value) <= 1e-12
+    assert rises(a, result.value) <= 1e-12
     for other in ("quapy.EMQ", "sipka.EM_correct_call"):
-        theirs = np.maximum(told[other], 0.0)
+        theirs = np.maximum(output[other], 0.0)
         assert rises(a, theirs / theirs.sum()) > 1e-6
 
 
 @pytest.mark.parametrize(("name", "at"), TARGETS)
 def test_likelihood_after_a_temperature(name: str, at: int, shifts: dict[str, Any], sides: Sides) -> None:
     """Without biases the mean probability is not the share of a class; π is the mean, there as here."""
-    found = METHODS["mlls"](*sides(name, at), recalibrate="temperature")
-    told = shifts["estimates"][name][str(at)]["own.EM_converged(pre-calibrated ts)"]
-    np.testing.assert_allclose(found.value, told, atol=3e-8)
+    result = METHODS["mlls"](*sides(name, at), recalibrate="temperature")
+    output = shifts["estimates"][name][str(at)]["own.EM_converged(pre-calibrated ts)"]
+    np.testing.assert_allclose(result.value, output, atol=3e-8)
 
 
 @pytest.mark.parametrize(("name", "at"), TARGETS)
@@ -118,22 +118,22 @@ def test_likelihood_after_a_bias_corrected_temperature(
     Ours is exact on both: mean probabilities are the shares, the slope's equation holds, and q cannot rise.
     """
     t, v = sides(name, at)
-    found = METHODS["mlls"](t, v)
-    told = shifts["estimates"][name][str(at)]["own.EM_converged(pre-calibrated bcts)"]
-    np.testing.assert_allclose(found.value, told, atol=6e-5)
+    result = METHODS["mlls"](t, v)
+    output = shifts["estimates"][name][str(at)]["own.EM_converged(pre-calibrated bcts)"]
+    np.testing.assert_allclose(result.value, output, atol=6e-5)
     right, logs, width = bias_corrected(v)(v.score), np.log(v.score), len(v.labels)
     np.testing.assert_allclose(right.mean(axis=0), v.support / v.total, atol=1e-12)
     assert np.mean((np.eye(width)[v.truth] - right) * logs) == pytest.approx(0, abs=1e-12)
-    assert found.calibrator is not None
-    assert rises(found.calibrator(t.score) / found.calibrated_at, found.value) <= 1e-12
+    assert result.calibrator is not None
+    assert rises(result.calibrator(t.score) / result.calibrated_at, result.value) <= 1e-12
 
 
 def test_likelihood_after_a_slope_for_each_class(shifts: dict[str, Any], sides: Sides) -> None:
     """Slopes of each class depend on what is added to all logarithms of a row: ours adds nothing, theirs the mean."""
     for at in range(5):
-        found = METHODS["mlls"](*sides("gauss3", at), recalibrate="vector")
-        told = shifts["estimates"]["gauss3"][str(at)]["own.EM_converged(pre-calibrated vs)"]
-        np.testing.assert_allclose(found.value, told, atol=5e-3)
+        result = METHODS["mlls"](*sides("gauss3", at), recalibrate="vector")
+        output = shifts["estimates"]["gauss3"][str(at)]["own.EM_converged(pre-calibrated vs)"]
+        np.testing.assert_allclose(result.value, output, atol=5e-3)
     with pytest.raises(FitError, match="separate some of 10 classes"):
         METHODS["mlls"](*sides("digits", 0), recalibrate="vector")
 
@@ -142,7 +142,7 @@ def test_likelihood_after_a_slope_for_each_class(shifts: dict[str, Any], sides: 
 def test_regularised_weights(name: str, at: int, shifts: dict[str, Any], sides: Sides) -> None:
     """Two others disagree by 10⁻⁵, as their minimisers stop early; ours is not above either in what is minimised."""
     t, v = sides(name, at)
-    told, shares = shifts["estimates"][name][str(at)], v.support / v.total
+    output, shares = shifts["estimates"][name][str(at)], v.support / v.total
     one = np.eye(len(shares))[v.truth]
     joint, mean = v.score.T @ one / len(v), t.score.mean(axis=0)
     log_term = 2 * np.log(2 * len(shares) / 0.05) / len(v)
@@ -153,10 +153,10 @@ def test_regularised_weights(name: str, at: int, shifts: dict[str, Any], sides: 
         gap = joint @ theta - (mean - v.score.mean(axis=0))
         return float(np.linalg.norm(gap) + penalty * np.linalg.norm(theta))
 
-    found = METHODS["rlls"](t, v).value
+    result = METHODS["rlls"](t, v).value
     for other in ("quapy.RLLS_soft", "abstention.RLLS(soft=True)"):
-        np.testing.assert_allclose(found, told[other], atol=2e-5)
-        assert loss(found) <= loss(np.array(told[other])) + 1e-8  # theirs are rounded to as many digits
+        np.testing.assert_allclose(result, output[other], atol=2e-5)
+        assert loss(result) <= loss(np.array(output[other])) + 1e-8  # theirs are rounded to as many digits
 
 
 def test_likelihoods_of_others_stop_at_the_start(shifts: dict[str, Any], sides: Sides) -> None:
@@ -176,20 +176,20 @@ def test_two_classes_have_the_closed_forms(name: str, shifts: dict[str, Any], re
     with np.load(reference / f"shift_{name}.npz") as file:
         data = {key: file[key] for key in file.files}
     rows = MulticlassRows(data["val_y"].astype(np.uint8), np.column_stack([1 - data["val_p"], data["val_p"]]), (0, 1))
-    seen = 0
-    for key, told in shifts["own_closed_forms"][name].items():
+    observed = 0
+    for key, output in shifts["own_closed_forms"][name].items():
         if f"target_{key}_p" not in data:
             continue
         p = data[f"target_{key}_p"]
         for other, (method, options) in OF_TWO.items():
-            found: MulticlassPrevalence = METHODS[method](
+            result: MulticlassPrevalence = METHODS[method](
                 MulticlassTarget(np.column_stack([1 - p, p]), (0, 1)), rows, **options
             )
-            wanted = told[other]
+            wanted = output[other]
             error = wanted.get("se_full", wanted.get("fisher_se"))
             q = wanted.get("q", wanted.get("q_unclipped"))
-            assert found.value[1] == pytest.approx(min(max(q, 0), 1), abs=1e-7)
+            assert result.value[1] == pytest.approx(min(max(q, 0), 1), abs=1e-7)
             if error is not None:
-                assert found.covariance[1, 1] ** 0.5 == pytest.approx(error, abs=1e-7)
-                seen += 1
-    assert seen >= 20
+                assert result.covariance[1, 1] ** 0.5 == pytest.approx(error, abs=1e-7)
+                observed += 1
+    assert observed >= 20

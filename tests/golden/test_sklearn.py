@@ -50,7 +50,7 @@ class Sample:
         return np.asarray(expit((self.score - np.median(self.score)) / (2 * np.std(self.score))))
 
 
-def drawn(seed: int, rows: int = 400) -> tuple[np.random.Generator, Column, Floats]:
+def simulate(seed: int, rows: int = 400) -> tuple[np.random.Generator, Column, Floats]:
     """A generator, classes, and scores that know something of them."""
     rng = np.random.default_rng(seed)
     truth = rng.random(rows) < 0.3
@@ -58,54 +58,54 @@ def drawn(seed: int, rows: int = 400) -> tuple[np.random.Generator, Column, Floa
 
 
 def distinct() -> Sample:
-    _, truth, score = drawn(1)
+    _, truth, score = simulate(1)
     return Sample(truth, expit(score))
 
 
 def tied() -> Sample:
-    _, truth, score = drawn(2)
+    _, truth, score = simulate(2)
     return Sample(truth, np.clip(np.round(expit(score), 1), 0.1, 0.9))
 
 
 def single_precision() -> Sample:
-    _, truth, score = drawn(3)
+    _, truth, score = simulate(3)
     return Sample(truth, np.round(score, 2).astype(np.float32))
 
 
 def negative() -> Sample:
-    _, truth, score = drawn(4)
+    _, truth, score = simulate(4)
     return Sample(truth == 1, np.round(score - 20, 1))
 
 
 def weighted() -> Sample:
-    rng, truth, score = drawn(5)
+    rng, truth, score = simulate(5)
     return Sample(truth, score, weight=rng.gamma(0.5, size=len(truth)))
 
 
 def weighted_ties_some_absent() -> Sample:
-    rng, truth, score = drawn(6)
+    rng, truth, score = simulate(6)
     weight = rng.gamma(0.5, size=len(truth)) * (rng.random(len(truth)) < 0.7)
     return Sample(truth, np.round(score), weight=weight)
 
 
 def huge_counts() -> Sample:
-    rng, truth, score = drawn(7)
+    rng, truth, score = simulate(7)
     return Sample(truth, np.round(score, 1), count=rng.integers(0, 10**9, len(truth), endpoint=True))
 
 
 def huge_counts_with_weights() -> Sample:
-    rng, truth, score = drawn(8)
+    rng, truth, score = simulate(8)
     count = rng.integers(0, 10**9, len(truth), endpoint=True)
     return Sample(truth, score, weight=rng.gamma(2, size=len(truth)), count=count)
 
 
 def against_the_truth() -> Sample:
-    _, truth, score = drawn(9)
+    _, truth, score = simulate(9)
     return Sample(truth, -score)
 
 
 def many_blocks() -> Sample:
-    _, truth, score = drawn(10, rows=100_000)
+    _, truth, score = simulate(10, rows=100_000)
     return Sample(truth, score)
 
 
@@ -166,9 +166,9 @@ WEIGHTED: list[Callable[[], Sample]] = [
 
 @pytest.fixture(scope="module", params=UNWEIGHTED + WEIGHTED, ids=lambda make: make.__name__)
 def sample(request: pytest.FixtureRequest) -> Sample:
-    made = request.param()
-    assert isinstance(made, Sample)
-    return made
+    result = request.param()
+    assert isinstance(result, Sample)
+    return result
 
 
 @pytest.fixture(scope="module")
@@ -358,7 +358,7 @@ def test_proper_scores(sample: Sample, name: str) -> None:
 
 
 def test_counts_are_repeated_rows() -> None:
-    rng, truth, score = drawn(11)
+    rng, truth, score = simulate(11)
     score = np.round(expit(score), 2)
     count = rng.integers(0, 6, len(truth))
     long_truth, long_score = np.repeat(truth, count), np.repeat(score, count)

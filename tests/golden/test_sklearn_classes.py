@@ -33,7 +33,7 @@ class Sample(NamedTuple):
         return baserate.class_scores(self.truth, self.score, weight=self.weight)
 
 
-def drawn(classes: int, *, weighted: bool = False, tied: bool = False) -> Sample:
+def simulate(classes: int, *, weighted: bool = False, tied: bool = False) -> Sample:
     rng = np.random.default_rng(classes)
     truth = rng.integers(0, classes, 300)
     score = rng.normal(size=(300, classes))
@@ -48,16 +48,16 @@ def drawn(classes: int, *, weighted: bool = False, tied: bool = False) -> Sample
 def fitted(load: Callable[..., Any]) -> Sample:
     """Real data, judged on what the model has not seen."""
     values, truth = load(return_X_y=True)
-    seen = np.random.default_rng(0).random(len(truth)) < 0.5
-    model = make_pipeline(StandardScaler(), LogisticRegression()).fit(values[seen], truth[seen])
-    return Sample(truth[~seen], model.predict_proba(values[~seen]))
+    observed = np.random.default_rng(0).random(len(truth)) < 0.5
+    model = make_pipeline(StandardScaler(), LogisticRegression()).fit(values[observed], truth[observed])
+    return Sample(truth[~observed], model.predict_proba(values[~observed]))
 
 
 SAMPLES: dict[str, Callable[[], Sample]] = {
-    **{f"{classes} classes": partial(drawn, classes) for classes in (3, 5, 12)},
-    "weighted": partial(drawn, 4, weighted=True),
-    "tied": partial(drawn, 4, tied=True),
-    "tied and weighted": partial(drawn, 6, tied=True, weighted=True),
+    **{f"{classes} classes": partial(simulate, classes) for classes in (3, 5, 12)},
+    "weighted": partial(simulate, 4, weighted=True),
+    "tied": partial(simulate, 4, tied=True),
+    "tied and weighted": partial(simulate, 6, tied=True, weighted=True),
     "digits": partial(fitted, load_digits),
     "iris": partial(fitted, load_iris),
     "wine": partial(fitted, load_wine),
@@ -128,7 +128,7 @@ def test_the_highest_score_decides(sample: Sample) -> None:
 
 
 def test_an_absent_class_has_no_number_of_its_own_and_does_not_spoil_the_rest() -> None:
-    truth, score, _ = drawn(4)
+    truth, score, _ = simulate(4)
     there = truth != 3
     rows = baserate.class_scores(truth[there], score[there])
     each = multiclass.per_class(measure.auc, rows)

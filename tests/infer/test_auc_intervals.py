@@ -31,9 +31,9 @@ def test_delong_is_that_of_all_pairs(data: Rows) -> None:
     if min(truth.sum(), (~truth).sum()) < 2:
         return
     first, second = placements(truth, score)
-    found = _auc_intervals.estimate_auc(tally(truth, score))
-    assert found.value == near(first.mean())
-    assert found.variance == near(first.var(ddof=1) / len(first) + second.var(ddof=1) / len(second))
+    result = _auc_intervals.estimate_auc(tally(truth, score))
+    assert result.value == near(first.mean())
+    assert result.variance == near(first.var(ddof=1) / len(first) + second.var(ddof=1) / len(second))
 
 
 def test_weighted_delong_is_that_of_all_pairs() -> None:
@@ -47,45 +47,45 @@ def test_weighted_delong_is_that_of_all_pairs() -> None:
         np.sum((each * moved) ** 2) / each.sum() ** 2 * len(each) / (len(each) - 1)
         for each, moved in ((w, first), (u, second))
     ]
-    found = _auc_intervals.estimate_auc(tally(truth, score, weight=weight))
-    assert (found.value, found.variance) == near((area, sum(parts)))
-    assert found.positives == near(w.sum() ** 2 / (w @ w))
+    result = _auc_intervals.estimate_auc(tally(truth, score, weight=weight))
+    assert (result.value, result.variance) == near((area, sum(parts)))
+    assert result.positives == near(w.sum() ** 2 / (w @ w))
 
 
 def test_rows_by_the_hundred_thousand_do_not_overflow() -> None:
     rng = np.random.default_rng(0)
     truth = rng.random(300_000) < 0.5
-    found = _auc_intervals.estimate_auc(tally(truth, rng.normal(size=300_000) + truth))
-    assert found.value == pytest.approx(0.76, abs=0.01)
+    result = _auc_intervals.estimate_auc(tally(truth, rng.normal(size=300_000) + truth))
+    assert result.value == pytest.approx(0.76, abs=0.01)
     # Of equal classes with normal scores: Hanley and McNeil's approximation is within a few per cent.
-    expected = _auc_intervals.exponential_variance(found.value, found.positives, found.negatives)
-    assert found.variance == pytest.approx(expected, rel=0.1)
+    expected = _auc_intervals.exponential_variance(result.value, result.positives, result.negatives)
+    assert result.variance == pytest.approx(expected, rel=0.1)
 
 
 @pytest.mark.parametrize(("positives", "negatives"), [(1, 1), (1, 50), (10, 90), (500, 500)])
 def test_perfect_ranking_has_an_interval(positives: int, negatives: int) -> None:
     perfect = tally([1] * positives + [0] * negatives, range(positives + negatives, 0, -1))
-    found = infer.estimate("auc", perfect)
-    assert found.value == found.high == 1
-    assert 0 <= found.low < 1
+    result = infer.estimate("auc", perfect)
+    assert result.value == result.high == 1
+    assert 0 <= result.low < 1
     reverse = infer.estimate("auc", tally([0] * positives + [1] * negatives, range(positives + negatives, 0, -1)))
     assert reverse.value == reverse.low == 0
-    assert reverse.high == near(1 - found.low)
+    assert reverse.high == near(1 - result.low)
 
 
 def test_more_rows_make_it_narrower() -> None:
     widths = []
     for times in (10, 40, 160):
-        found = infer.estimate("auc", tally([1] * times + [0] * times, range(2 * times, 0, -1)))
-        widths.append(1 - found.low)
+        result = infer.estimate("auc", tally([1] * times + [0] * times, range(2 * times, 0, -1)))
+        widths.append(1 - result.low)
     assert widths == sorted(widths, reverse=True)
     assert widths[-1] < 0.1
 
 
 def test_score_set_by_hand() -> None:
     # At A = 1 the set ends where (1 − θ)² = z²V(θ), V of Hanley and McNeil with 50 in place of 10 and 90.
-    found = infer.estimate("auc", tally([1] * 10 + [0] * 90, range(100, 0, -1)), method="score")
-    theta, z = found.low, 1.959963984540054
+    result = infer.estimate("auc", tally([1] * 10 + [0] * 90, range(100, 0, -1)), method="score")
+    theta, z = result.low, 1.959963984540054
     variance = theta * (1 - theta) * (1 + 49 * ((1 - theta) / (2 - theta) + theta / (1 + theta))) / 900
     assert (1 - theta) ** 2 == pytest.approx(z**2 * variance, rel=1e-9)
 
@@ -104,8 +104,8 @@ def test_gini_and_accuracy_ratio_follow(sample: Tally) -> None:
     for name in ("gini", "accuracy_ratio"):
         for method in (None, "delong", "score"):
             area = infer.estimate("auc", sample, method=method)
-            found = infer.estimate(name, sample, method=method)
-            assert (found.value, found.low, found.high) == near(
+            result = infer.estimate(name, sample, method=method)
+            assert (result.value, result.low, result.high) == near(
                 (2 * area.value - 1, 2 * area.low - 1, 2 * area.high - 1)
             )
 
@@ -113,11 +113,11 @@ def test_gini_and_accuracy_ratio_follow(sample: Tally) -> None:
 def test_captured_area_of_a_fixed_prevalence_would_follow(sample: Tally) -> None:
     # The prevalence is random too, so the interval is at least as wide as that of the AUC makes it.
     share = sample.prevalence
-    area, found = infer.estimate("auc", sample), infer.estimate("cap_area", sample)
-    assert found.value == near(share / 2 + (1 - share) * area.value)
-    assert (1 - share) * (area.high - area.low) < found.high - found.low < 2 * (1 - share) * (area.high - area.low)
+    area, result = infer.estimate("auc", sample), infer.estimate("cap_area", sample)
+    assert result.value == near(share / 2 + (1 - share) * area.value)
+    assert (1 - share) * (area.high - area.low) < result.high - result.low < 2 * (1 - share) * (area.high - area.low)
     double = infer.estimate("lorenz_gini", sample)
-    assert (double.low, double.high) == near((2 * found.low - 1, 2 * found.high - 1))
+    assert (double.low, double.high) == near((2 * result.low - 1, 2 * result.high - 1))
 
 
 @pytest.fixture(scope="module")
@@ -132,37 +132,37 @@ def test_methods_of_the_auc(sample: Tally) -> None:
         *("score", "logit-delong", "delong", "hanley-mcneil"),
         *("resample", "stratified", "bootstrap"),
     )
-    found = {method: infer.estimate("auc", sample, method=method) for method in infer.methods("auc", sample)}
+    result = {method: infer.estimate("auc", sample, method=method) for method in infer.methods("auc", sample)}
     # An AUC does not change with the mass of a class, so draws within classes are the same draws.
-    assert found.pop("stratified").low == found["resample"].low
-    assert len({(each.low, each.high) for each in found.values()}) == len(found)
-    widths = [each.high - each.low for each in found.values()]
+    assert result.pop("stratified").low == result["resample"].low
+    assert len({(each.low, each.high) for each in result.values()}) == len(result)
+    widths = [each.high - each.low for each in result.values()]
     assert max(widths) < 1.2 * min(widths)
 
 
 def test_single_rows_have_no_delong() -> None:
     lonely = tally([1, 0, 0, 0], [0.5, 0.4, 0.6, 0.1])
-    found = infer.estimate("auc", lonely, method="delong")
-    assert found.why == "a class has a single row"
-    assert np.isnan([found.low, found.high]).all()
+    result = infer.estimate("auc", lonely, method="delong")
+    assert result.why == "a class has a single row"
+    assert np.isnan([result.low, result.high]).all()
     usual = infer.estimate("auc", lonely)
     assert 0 <= usual.low < usual.value < usual.high <= 1
 
 
 def test_log_odds_raise_at_the_ends() -> None:
-    found = infer.estimate("auc", tally([1, 1, 0, 0], [4, 3, 2, 1]), method="logit-delong")
-    assert np.isnan(found.low)
-    assert found.why == "the AUC is 0 or 1, where log-odds are infinite"
+    result = infer.estimate("auc", tally([1, 1, 0, 0], [4, 3, 2, 1]), method="logit-delong")
+    assert np.isnan(result.low)
+    assert result.why == "the AUC is 0 or 1, where log-odds are infinite"
 
 
 def test_ks_is_a_difference_of_shares(sample: Tally) -> None:
-    found = infer.estimate("ks", sample)
-    assert found.value == measure.ks(Curve(sample))
+    result = infer.estimate("ks", sample)
+    assert result.value == measure.ks(Curve(sample))
     chance = infer.estimate("ks", tally([1, 0] * 50, [*range(50), *range(50)]))
     assert chance.low == 0
     flipped = Tally.from_counts(-sample.score[::-1], sample.rows[:, ::-1])
     other = infer.estimate("ks", flipped)
-    assert (other.value, other.low, other.high) == near((found.value, found.low, found.high))
+    assert (other.value, other.low, other.high) == near((result.value, result.low, result.high))
 
 
 def test_selected_thresholds_need_more() -> None:
@@ -185,8 +185,8 @@ def test_few_thresholds_need_less() -> None:
 def test_upper_bound_of_ks_holds_wherever_the_rates_differ_most() -> None:
     """At the observed maximum all positives may be flagged: another threshold is less sure, and may be the true one."""
     counts = np.array([[16, 4, 0], [2, 34, 144]], dtype=np.uint8)
-    found = infer.estimate("ks", Tally.from_counts(np.array([3.0, 2.0, 1.0]), counts))
-    assert found.value == near(0.8)
+    result = infer.estimate("ks", Tally.from_counts(np.array([3.0, 2.0, 1.0]), counts))
+    assert result.value == near(0.8)
 
     def upper(true: int, false: int) -> float:
         from statsmodels.stats.proportion import confint_proportions_2indep
@@ -194,38 +194,38 @@ def test_upper_bound_of_ks_holds_wherever_the_rates_differ_most() -> None:
         return float(confint_proportions_2indep(true, 20, false, 180, method="newcomb", compare="diff")[1])
 
     assert upper(20, 36) < upper(16, 2)
-    assert found.high == pytest.approx(upper(16, 2), abs=1e-9)
+    assert result.high == pytest.approx(upper(16, 2), abs=1e-9)
 
 
 def test_constant_scores_have_an_interval_of_ks() -> None:
-    found = infer.estimate("ks", tally([1] * 9 + [0] * 9, [1] * 18))
-    assert (found.value, found.low) == (0, 0)
-    assert 0 < found.high < 1
+    result = infer.estimate("ks", tally([1] * 9 + [0] * 9, [1] * 18))
+    assert (result.value, result.low) == (0, 0)
+    assert 0 < result.high < 1
 
 
 def test_of_one_class_there_is_nothing() -> None:
-    found = infer.estimate("auc", tally([1, 1], [0.2, 0.3], positive=1))
-    assert np.isnan(found.value)
-    assert found.why == "there are no negatives"
+    result = infer.estimate("auc", tally([1, 1], [0.2, 0.3], positive=1))
+    assert np.isnan(result.value)
+    assert result.why == "there are no negatives"
     again = infer.estimate("auc", curve(tally([1, 1], [0.2, 0.3], positive=1)))
-    assert again.why == found.why
+    assert again.why == result.why
 
 
 @pytest.mark.parametrize(("positives", "negatives"), [(20, 180), (180, 20), (100, 900)])
 def test_intervals_allow_for_unsampled_subgroups(positives: int, negatives: int) -> None:
     perfect = tally([1] * positives + [0] * negatives, range(positives + negatives, 0, -1))
-    found = infer.estimate("auc", perfect)
+    result = infer.estimate("auc", perfect)
     rows = min(positives, negatives)
     absent = 1 - 0.025 ** (1 / rows)  # the share that is missing from so many rows in 2.5% of samples
     assert (1 - absent) ** rows == near(0.025)
-    assert found.low == near(1 - 0.75 * absent)
-    assert "rule of three" in (found.how or "")
+    assert result.low == near(1 - 0.75 * absent)
+    assert "rule of three" in (result.how or "")
 
 
 def test_many_rows_on_the_wrong_side_need_no_more_than_their_variance(sample: Tally) -> None:
-    found, area = infer.estimate("auc", sample), _auc_intervals.estimate_auc(sample)
+    result, area = infer.estimate("auc", sample), _auc_intervals.estimate_auc(sample)
     wider = area._replace(variance=area.variance * t_widening(area.freedom, 0.95) ** 2)
-    assert (found.low, found.high) == near(_auc_intervals.logit_delong_interval(wider, 0.95))
+    assert (result.low, result.high) == near(_auc_intervals.logit_delong_interval(wider, 0.95))
 
 
 def test_positives_that_rank_below_most_negatives_are_covered() -> None:
@@ -237,8 +237,8 @@ def test_positives_that_rank_below_most_negatives_are_covered() -> None:
     for _ in range(300):
         score = rng.normal(size=1000)
         score[:100] += np.where(rng.random(100) < 0.02, -1.0, 5.0)
-        found = infer.estimate("auc", tally(truth, score))
-        covered += found.low <= expected <= found.high
+        result = infer.estimate("auc", tally(truth, score))
+        covered += result.low <= expected <= result.high
     assert covered >= 0.93 * 300
 
 
@@ -247,10 +247,10 @@ def test_no_distribution_needs_more_than_a_share_of_the_smaller_class() -> None:
     perfect = [1] * 50 + [0] * 50
     score = np.arange(100.0, 0, -1)
     score[0] = -1.0  # one positive below all
-    found = infer.estimate("auc", tally(perfect, score))
-    assert found.value == near(0.98)
-    assert found.low == near(wilson(49.0, 1.0, 0.95)[0])
-    assert found.how == "Wilson for the smaller class"
+    result = infer.estimate("auc", tally(perfect, score))
+    assert result.value == near(0.98)
+    assert result.low == near(wilson(49.0, 1.0, 0.95)[0])
+    assert result.how == "Wilson for the smaller class"
 
 
 def test_unseen_rows_are_mirrored_below_a_half() -> None:
@@ -270,8 +270,8 @@ def test_few_negatives_above_all_positives_are_covered() -> None:
         return np.concatenate([4 + rng.normal(size=positives), np.where(high, 8, 0) + rng.normal(size=negatives)])
 
     expected = measure.average_precision(curve(tally(np.arange(1_000_000) < 100_000, scores(100_000, 900_000))))
-    found = [infer.estimate("average_precision", tally(truth, scores(100, 900))) for _ in range(200)]
-    assert sum(each.low <= expected <= each.high for each in found) >= 0.93 * 200
+    result = [infer.estimate("average_precision", tally(truth, scores(100, 900))) for _ in range(200)]
+    assert sum(each.low <= expected <= each.high for each in result) >= 0.93 * 200
 
 
 def test_bound_of_what_unseen_negatives_cost_holds() -> None:
@@ -289,7 +289,7 @@ def test_low_average_precision_is_surer_than_a_share_of_positives() -> None:
     truth = np.arange(1000) < 50
     widths = []
     for _ in range(21):
-        found = infer.estimate("average_precision", tally(truth, rng.normal(size=1000) + 0.2 * truth))
-        low, high = wilson(found.value * 50, (1 - found.value) * 50, 0.95)
-        widths.append((found.high - found.low) / (high - low))
+        result = infer.estimate("average_precision", tally(truth, rng.normal(size=1000) + 0.2 * truth))
+        low, high = wilson(result.value * 50, (1 - result.value) * 50, 0.95)
+        widths.append((result.high - result.low) / (high - low))
     assert np.median(widths) < 0.7

@@ -25,8 +25,8 @@ NEWCOMBE = [
 
 
 def of(hits: float, trials: float, *, method: str | None = None, level: float = 0.95) -> tuple[float, float]:
-    found = infer.estimate("sensitivity", Counts(hits, 3, trials - hits, 5), method=method, level=level)
-    return found.low, found.high
+    result = infer.estimate("sensitivity", Counts(hits, 3, trials - hits, 5), method=method, level=level)
+    return result.low, result.high
 
 
 @pytest.mark.parametrize(("hits", "trials", "score", "exact"), NEWCOMBE)
@@ -37,12 +37,12 @@ def test_published_table(hits: int, trials: int, score: tuple[float, float], exa
 
 @pytest.mark.parametrize(("hits", "level"), list(product(range(13), LEVELS)))
 def test_reference_implementations(hits: int, level: float) -> None:
-    found = stats.binomtest(hits, 12)
+    result = stats.binomtest(hits, 12)
     assert of(hits, 12, method="wilson", level=level) == pytest.approx(
-        tuple(found.proportion_ci(level, method="wilson")), abs=1e-12
+        tuple(result.proportion_ci(level, method="wilson")), abs=1e-12
     )
     assert of(hits, 12, method="clopper-pearson", level=level) == pytest.approx(
-        tuple(found.proportion_ci(level, method="exact")), abs=1e-12
+        tuple(result.proportion_ci(level, method="exact")), abs=1e-12
     )
     low, high = stats.beta.interval(level, hits + 0.5, 12 - hits + 0.5)
     assert of(hits, 12, method="jeffreys", level=level) == pytest.approx(
@@ -115,8 +115,8 @@ def test_weighted_variance_is_that_of_a_ratio(seed: int) -> None:
     share = _binomial.effective_proportion(measure.precision, counts)
     assert share.trials == pytest.approx(trials, rel=1e-12)
     assert trials < flagged.sum()
-    found = infer.estimate("precision", counts, method="wilson")
-    assert (found.low, found.high) == pytest.approx(_binomial.wilson(p * trials, (1 - p) * trials, 0.95), abs=1e-12)
+    result = infer.estimate("precision", counts, method="wilson")
+    assert (result.low, result.high) == pytest.approx(_binomial.wilson(p * trials, (1 - p) * trials, 0.95), abs=1e-12)
 
 
 def test_kish_would_be_wrong_after_reweighing() -> None:
@@ -134,9 +134,9 @@ def test_kish_where_all_are_hits() -> None:
     squares = Counts(tp=1.0 + 4 + 9, fp=0.0, fn=0.0, tn=1.0)
     counts = Counts(tp=6.0, fp=0.0, fn=0.0, tn=1.0, moments=(squares, Counts(3, 0, 0, 1)))
     assert _binomial.effective_proportion(measure.sensitivity, counts).trials == pytest.approx(36 / 14)
-    found = infer.estimate("sensitivity", counts)
-    assert found.high == 1
-    assert found.low == pytest.approx(0.025 ** (14 / 36))
+    result = infer.estimate("sensitivity", counts)
+    assert result.high == 1
+    assert result.low == pytest.approx(0.025 ** (14 / 36))
 
 
 @given(st.integers(0, 50), st.integers(0, 50), st.sampled_from(list(_binomial.METHODS)))

@@ -140,9 +140,9 @@ REASONS = [
 
 @pytest.mark.parametrize(("t", "reason"), REASONS)
 def test_no_line_of_log_odds_says_why(t: Tally, reason: str) -> None:
-    for found in (infer.cox_test(t), infer.slope_test(t), infer.estimate("calibration_slope", t)):
-        assert found.why is not None
-        assert reason in found.why
+    for result in (infer.cox_test(t), infer.slope_test(t), infer.estimate("calibration_slope", t)):
+        assert result.why is not None
+        assert reason in result.why
     assert isnan(infer.cox_test(t).p)
     assert reason in infer.intrinsic_calibration(t, n_simulations=10).verdict
 
@@ -158,9 +158,9 @@ def test_without_rows_every_test_says_so() -> None:
 
 
 def test_what_is_next_to_impossible_and_happens() -> None:
-    found = infer.hosmer_lemeshow(tally([0, 1], [0.0, 2e-309]))
-    assert found.statistic == inf
-    assert 0 < found.p < 1e-300
+    result = infer.hosmer_lemeshow(tally([0, 1], [0.0, 2e-309]))
+    assert result.statistic == inf
+    assert 0 < result.p < 1e-300
 
 
 # Null references.
@@ -168,21 +168,21 @@ def test_what_is_next_to_impossible_and_happens() -> None:
 
 def test_the_null_reference_of_a_hundred_rows() -> None:
     # Ten bins of a hundred rows: a perfect model scores about 0.087.
-    found = []
+    result = []
     for seed in range(9):
         rng = np.random.default_rng(seed)
         p = rng.beta(0.5, 0.5, 100)
-        found.append(infer.null_reference("ece", tally(rng.random(100) < p, p), n_simulations=300).typical)
-    assert 0.08 < np.median(found) < 0.095
+        result.append(infer.null_reference("ece", tally(rng.random(100) < p, p), n_simulations=300).typical)
+    assert 0.08 < np.median(result) < 0.095
 
 
 def share_within(measures: list[measure.Measure], *, samples: int, draws: int) -> Floats:
     """Share of calibrated samples that stay within their null reference."""
-    found = [
+    result = [
         [each.within for each in infer.null_references(measures, calibrated(seed), seed=seed, n_simulations=draws)]
         for seed in range(samples)
     ]
-    shares: Floats = np.mean(found, axis=0)
+    shares: Floats = np.mean(result, axis=0)
     return shares
 
 
@@ -208,10 +208,10 @@ def test_a_miscalibrated_model_exceeds_its_null_reference(name: str) -> None:
     rng = np.random.default_rng(0)
     p = rng.random(600)
     t = tally(rng.random(600) < p**2, p)
-    found = infer.null_reference(name, t, n_simulations=60)
-    assert not found.within
-    assert found.value > found.high
-    assert found.p == pytest.approx(1 / 61)
+    result = infer.null_reference(name, t, n_simulations=60)
+    assert not result.within
+    assert result.value > result.high
+    assert result.p == pytest.approx(1 / 61)
 
 
 def test_a_null_reference_depends_on_the_seed_alone() -> None:
@@ -321,9 +321,9 @@ def test_the_debiased_interval_covers() -> None:
     covered, values = 0, []
     for seed in range(300):
         rng = np.random.default_rng(seed)
-        found = infer.estimate("rmsce_debiased", tally(rng.random(400) < np.repeat([0.4, 0.55], 200), p))
-        covered += found.low <= truth <= found.high
-        values.append(found.value**2)
+        result = infer.estimate("rmsce_debiased", tally(rng.random(400) < np.repeat([0.4, 0.55], 200), p))
+        covered += result.low <= truth <= result.high
+        values.append(result.value**2)
     assert 0.93 <= covered / 300 <= 0.99
     assert np.mean(values) == pytest.approx(truth**2, rel=0.1)
 
@@ -437,11 +437,11 @@ def test_lost_positives_are_another_prevalence() -> None:
     p = rng.beta(0.6, 0.6, 4000)
     y = rng.random(4000) < p
     kept = ~y | (rng.random(4000) < 0.4)
-    found = infer.intrinsic_calibration(tally(y[kept], p[kept]), n_simulations=100)
-    assert found.calibrated
-    assert found.prevalence.low < y.mean() < found.prevalence.high
-    assert "calibration for a prevalence of" in found.verdict
-    assert not found.offset.low <= 0 <= found.offset.high
+    result = infer.intrinsic_calibration(tally(y[kept], p[kept]), n_simulations=100)
+    assert result.calibrated
+    assert result.prevalence.low < y.mean() < result.prevalence.high
+    assert "calibration for a prevalence of" in result.verdict
+    assert not result.offset.low <= 0 <= result.offset.high
     assert (
         "at the prevalence of the sample" in infer.intrinsic_calibration(calibrated(0, 2000), n_simulations=100).verdict
     )
@@ -451,10 +451,10 @@ def test_no_prevalence_mends_a_slope() -> None:
     rng = np.random.default_rng(0)
     p = rng.random(2000)
     odds = (p / (1 - p)) ** 0.5
-    found = infer.intrinsic_calibration(tally(rng.random(2000) < odds / (1 + odds), p), n_simulations=100)
-    assert found.calibrated is False
-    assert found.against_slope.p < 1e-6
-    assert "miscalibrated at every prevalence" in found.verdict
+    result = infer.intrinsic_calibration(tally(rng.random(2000) < odds / (1 + odds), p), n_simulations=100)
+    assert result.calibrated is False
+    assert result.against_slope.p < 1e-6
+    assert "miscalibrated at every prevalence" in result.verdict
 
 
 def test_no_prevalence_mends_a_shape() -> None:
@@ -462,9 +462,9 @@ def test_no_prevalence_mends_a_shape() -> None:
     rng = np.random.default_rng(4)
     p = rng.random(4000)
     share = np.where(p < 0.5, np.where(p < 0.25, p + 0.1, p - 0.1), np.where(p < 0.75, p + 0.1, p - 0.1))
-    found = infer.intrinsic_calibration(tally(rng.random(4000) < share, p), n_simulations=100)
-    assert found.against_free.p < 0.02
-    assert found.calibrated is False
+    result = infer.intrinsic_calibration(tally(rng.random(4000) < share, p), n_simulations=100)
+    assert result.against_free.p < 0.02
+    assert result.calibrated is False
 
 
 @pytest.mark.slow
@@ -488,8 +488,8 @@ QUICK = infer.CalibrationOptions(n_simulations=10)
 
 
 def test_rows_of_a_judgement() -> None:
-    found = infer.calibration_summary(read.tallies(TABLE, truth="sick", score="risk"), options=QUICK)
-    rows = found.rows()
+    result = infer.calibration_summary(read.tallies(TABLE, truth="sick", score="risk"), options=QUICK)
+    rows = result.rows()
     of_all = [row["measure"] for row in rows if not row["top"]]
     assert of_all[:4] == ["prevalence", "mean_probability", "observed_expected", "calibration_in_the_large"]
     assert len(of_all) == len(set(of_all))
@@ -512,12 +512,12 @@ def test_rows_of_a_judgement() -> None:
     check = infer.hosmer_lemeshow(t)
     row = by_name["hosmer_lemeshow_test"]
     assert (row["value"], row["p"], row["freedom"]) == (pytest.approx(check.statistic), check.p, check.freedom)
-    assert any("12 rows, too few" in note for note in found.data["notes"])
+    assert any("12 rows, too few" in note for note in result.data["notes"])
 
 
 def test_options_of_a_judgement() -> None:
-    asked = infer.CalibrationOptions(bins=3, by="mass", fitted=True, level=0.8, n_simulations=0)
-    rows = infer.calibration_summary(read.tallies(TABLE, truth="sick", score="risk"), options=asked).rows()
+    query = infer.CalibrationOptions(bins=3, by="mass", fitted=True, level=0.8, n_simulations=0)
+    rows = infer.calibration_summary(read.tallies(TABLE, truth="sick", score="risk"), options=query).rows()
     t = tally(TABLE["sick"], TABLE["risk"])
     by_name = {row["measure"]: row for row in rows if not row["top"]}
     assert by_name["ece"]["value"] == measure.ece(t, bins=3, by="mass")
@@ -529,8 +529,10 @@ def test_options_of_a_judgement() -> None:
 def test_models_and_groups() -> None:
     tallies = read.tallies(TABLE, truth="sick", score=["risk", "other"], group="town")
     rows = infer.calibration_summary(tallies, options=infer.CalibrationOptions(n_simulations=0)).rows()
-    seen = list(dict.fromkeys((row["model"], None if row["group"] is None else row["group"]["town"]) for row in rows))
-    assert sorted(seen, key=str) == sorted(
+    observed = list(
+        dict.fromkeys((row["model"], None if row["group"] is None else row["group"]["town"]) for row in rows)
+    )
+    assert sorted(observed, key=str) == sorted(
         [(model, town) for model in ("risk", "other") for town in (None, "a", "b")], key=str
     )
     (value,) = (
@@ -548,17 +550,17 @@ def test_before_and_after() -> None:
     tallies = read.tallies(TABLE, truth="sick", score="risk")
     t = tally(TABLE["sick"], TABLE["risk"])
     for prevalence in (0.3, "derived"):
-        found = infer.calibration_summary(
+        result = infer.calibration_summary(
             tallies, options=infer.CalibrationOptions(n_simulations=0), prevalence=prevalence
         )
         at = infer.derived_prevalence(t).value if prevalence == "derived" else 0.3
-        after = {row["measure"]: row for row in found.rows() if row["adjusted"] is not None and not row["top"]}
+        after = {row["measure"]: row for row in result.rows() if row["adjusted"] is not None and not row["top"]}
         assert {row["adjusted"] for row in after.values()} == {at}
         assert after["ece"]["value"] == pytest.approx(measure.ece(carried(t, at)))
         assert "derived_prevalence" not in after
-        before = {row["measure"]: row["value"] for row in found.rows() if row["adjusted"] is None and not row["top"]}
+        before = {row["measure"]: row["value"] for row in result.rows() if row["adjusted"] is None and not row["top"]}
         assert after["brier_discrimination"]["value"] == pytest.approx(before["brier_discrimination"])
-        fitted = [note for note in found.data["notes"] if "fitted to the same rows" in note]
+        fitted = [note for note in result.data["notes"] if "fitted to the same rows" in note]
         assert len(fitted) == (prevalence == "derived")
 
 
@@ -568,13 +570,13 @@ def test_many_classes() -> None:
     y = np.array([rng.choice(3, p=each) for each in p])
     table = {"is": np.array(["x", "y", "z"])[y], "x": p[:, 0], "y": p[:, 1], "z": p[:, 2]}
     classes = read.class_rows(table, truth="is", score=["x", "y", "z"])
-    found = infer.calibration_summary(classes, options=infer.CalibrationOptions(n_simulations=0)).rows()
-    assert list(dict.fromkeys((row["class"], row["top"]) for row in found)) == [
+    result = infer.calibration_summary(classes, options=infer.CalibrationOptions(n_simulations=0)).rows()
+    assert list(dict.fromkeys((row["class"], row["top"]) for row in result)) == [
         *(("x", False), ("y", False), ("z", False), (None, True)),
     ]
-    (value,) = (row["value"] for row in found if (row["class"], row["measure"]) == ("y", "ece"))
+    (value,) = (row["value"] for row in result if (row["class"], row["measure"]) == ("y", "ece"))
     assert value == pytest.approx(measure.ece(tally(y == 1, p[:, 1])))
-    (value,) = (row["value"] for row in found if row["top"] and row["measure"] == "ece")
+    (value,) = (row["value"] for row in result if row["top"] and row["measure"] == "ece")
     assert value == pytest.approx(measure.ece(tally(p.argmax(axis=1) == y, p.max(axis=1))))
     with pytest.raises(OptionError, match="a prevalence requires two classes"):
         infer.calibration_summary(classes, prevalence=0.5)
@@ -638,17 +640,17 @@ def test_certainties_are_counted() -> None:
     for check in infer.calibration_tests(t):
         assert not isnan(check.p), check.name
     assert set(carried(t).score) >= {0.0, 1.0}
-    found = infer.calibration_summary(read.tallies({"y": y, "p": p}, truth="y", score="p"), options=QUICK)
-    assert any(note.startswith("3 rows of p have a probability at or next to 0 or 1") for note in found.data["notes"])
-    (row,) = (row for row in found.rows() if row["measure"] == "log_miscalibration")
+    result = infer.calibration_summary(read.tallies({"y": y, "p": p}, truth="y", score="p"), options=QUICK)
+    assert any(note.startswith("3 rows of p have a probability at or next to 0 or 1") for note in result.data["notes"])
+    (row,) = (row for row in result.rows() if row["measure"] == "log_miscalibration")
     assert (row["value"], row["floor_high"] < inf) == (inf, True)
 
 
 def test_contradicted_certainty_is_impossible() -> None:
     t = tally([1, 0, 1, 0, 1], [0.0, 0.3, 0.6, 0.2, 0.8])
-    found = infer.hosmer_lemeshow(t, bins=[0, 0.1, 0.5, 1])
-    assert found.statistic == inf
-    assert 0 < found.p < 1e-300
+    result = infer.hosmer_lemeshow(t, bins=[0, 0.1, 0.5, 1])
+    assert result.statistic == inf
+    assert 0 < result.p < 1e-300
     right = tally([0, 0, 1, 0, 1], [0.0, 0.3, 0.6, 0.2, 0.8])
     assert infer.hosmer_lemeshow(right, bins=[0, 0.1, 0.5, 1]).freedom == 2
 
@@ -662,10 +664,10 @@ def test_a_constant_probability() -> None:
     assert measure.ici(t) == pytest.approx(0.05)
     assert measure.smooth_ece(t) == pytest.approx(0.05)
     assert infer.hosmer_lemeshow(t).freedom == 1
-    found = infer.calibration_summary(
+    result = infer.calibration_summary(
         read.tallies({"y": [1, 0, 0, 1], "p": [0.3] * 4}, truth="y", score="p"), options=QUICK
     )
-    (why,) = (row["why"] for row in found.rows() if row["measure"] == "calibration_slope")
+    (why,) = (row["why"] for row in result.rows() if row["measure"] == "calibration_slope")
     assert why == "all probabilities are equal"
 
 
@@ -675,12 +677,12 @@ def test_a_single_class() -> None:
     assert measure.observed_expected(t) == 0
     assert isnan(measure.calibration_in_the_large(t))
     assert infer.intrinsic_calibration(t).calibrated is None
-    found = infer.calibration_summary(
+    result = infer.calibration_summary(
         read.tallies({"y": [0] * 5, "p": t.score}, truth="y", score="p", positive=1),
         options=QUICK,
         prevalence="derived",
     )
-    assert {row["adjusted"] for row in found.rows()} == {None}
+    assert {row["adjusted"] for row in result.rows()} == {None}
 
 
 def test_fewer_scores_than_bins() -> None:
@@ -693,9 +695,9 @@ def test_fewer_scores_than_bins() -> None:
 
 def test_no_rows_in_a_judgement() -> None:
     for name in ("ece", "smooth_ece", "ici", "calibration_slope", "ecce", "log_miscalibration", "rmsce_debiased"):
-        found = infer.estimate(name, NOBODY)
-        assert isnan(found.value)
-        assert found.why
+        result = infer.estimate(name, NOBODY)
+        assert isnan(result.value)
+        assert result.why
     assert infer.null_references([measure.ece, measure.ici], NOBODY)[1].why == "there are no rows"
 
 
@@ -721,30 +723,30 @@ def test_pooled_scores_do_not_bias_null_references(runs: int, near: float, monke
     ps = []
     for seed in range(runs):
         t = calibrated(seed, 1500)
-        found = infer.null_references(measures, t, seed=seed, n_simulations=40)
-        assert [each.value for each in found] == [of(t) for of in measures]
-        assert [each.within for each in found] == [each.p > 0.05 for each in found]
+        result = infer.null_references(measures, t, seed=seed, n_simulations=40)
+        assert [each.value for each in result] == [of(t) for of in measures]
+        assert [each.within for each in result] == [each.p > 0.05 for each in result]
         ps.append(
-            [*(each.p for each in found), infer.intrinsic_calibration(t, seed=seed, n_simulations=40).against_free.p]
+            [*(each.p for each in result), infer.intrinsic_calibration(t, seed=seed, n_simulations=40).against_free.p]
         )
     assert np.mean(ps, axis=0) == pytest.approx(0.5, abs=near)
 
 
 def test_an_infinite_error_of_pooled_scores(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("baserate.infer._bootstrap.N_BUCKETS", 3)
-    found = infer.null_reference(
+    result = infer.null_reference(
         "log_miscalibration", tally([1, 0, 1, 0, 1, 0], [0.0, 0.1, 0.2, 0.3, 0.4, 0.5]), n_simulations=20
     )
-    assert found.value == inf
-    assert found.high < inf
+    assert result.value == inf
+    assert result.high < inf
 
 
 def test_scores_that_are_next_to_each_other_are_pooled() -> None:
     score = 0.5 + np.arange(10_000) * np.spacing(0.5)
-    found = pool_neighbors(tally(np.arange(10_000) % 2, score, weight=np.linspace(0.1, 7, 10_000)))
-    assert len(found.score) <= 4096
-    assert (np.diff(found.score) < 0).all()
-    assert found.total == pytest.approx(np.linspace(0.1, 7, 10_000).sum())
+    result = pool_neighbors(tally(np.arange(10_000) % 2, score, weight=np.linspace(0.1, 7, 10_000)))
+    assert len(result.score) <= 4096
+    assert (np.diff(result.score) < 0).all()
+    assert result.total == pytest.approx(np.linspace(0.1, 7, 10_000).sum())
 
 
 def test_the_unit_of_weights_changes_no_resampled_number() -> None:
@@ -769,5 +771,5 @@ def test_a_large_noncentral_variable_is_as_good_as_normal(value: float, freedom:
 
 def test_the_debiased_error_of_very_many_rows_has_an_interval() -> None:
     many = tally([1, 1, 0], [0.9, 0.4, 0.1], count=[10**6, 1, 7])
-    found = infer.estimate("rmsce_debiased", many.top_class())
-    assert 0 <= found.low <= found.value <= found.high <= 1
+    result = infer.estimate("rmsce_debiased", many.top_class())
+    assert 0 <= result.low <= result.value <= result.high <= 1

@@ -30,8 +30,8 @@ def clustered(seed: int, *, sizes: tuple[int, ...] = SIZES, weighted: bool = Fal
 
 
 def bounds(measure: str, rows: Rows, **options: float) -> tuple[float, float, float]:
-    found = infer.estimate(measure, rows, threshold=0.5 if describe(MEASURES[measure]).share else None, **options)  # type: ignore[arg-type]
-    return found.value, found.low, found.high
+    result = infer.estimate(measure, rows, threshold=0.5 if describe(MEASURES[measure]).share else None, **options)  # type: ignore[arg-type]
+    return result.value, result.low, result.high
 
 
 def chosen(measure: str, rows: Rows) -> npt.NDArray[np.bool_]:
@@ -114,17 +114,17 @@ def test_many_clusters_are_left_out_in_groups() -> None:
     truth = rng.random(1500) < 0.4
     score = expit(rng.standard_normal(1500) + truth)
     alone = infer.estimate("brier", Rows(truth, {"risk": score}))
-    found = infer.estimate("brier", Rows(truth, {"risk": score}, cluster=np.arange(1500)))
-    assert found.high - found.low == pytest.approx(alone.high - alone.low, rel=0.1)
-    assert found == infer.estimate("brier", Rows(truth[::-1], {"risk": score[::-1]}, cluster=np.arange(1500)))
+    result = infer.estimate("brier", Rows(truth, {"risk": score}, cluster=np.arange(1500)))
+    assert result.high - result.low == pytest.approx(alone.high - alone.low, rel=0.1)
+    assert result == infer.estimate("brier", Rows(truth[::-1], {"risk": score[::-1]}, cluster=np.arange(1500)))
 
 
 def test_where_all_are_hits_a_cluster_is_worth_one_trial() -> None:
     rows = Rows(np.ones(24, dtype=bool), {"risk": np.full(24, 0.9)}, cluster=np.repeat(np.arange(8), 3))
-    found = infer.estimate("sensitivity", rows, threshold=0.5)
+    result = infer.estimate("sensitivity", rows, threshold=0.5)
     low, high = _binomial.clopper_pearson(8.0, 0.0, 0.95)
-    assert (found.low, found.high) == (low, high)
-    assert found.how == "Clopper–Pearson with the jackknife variance of 8 clusters"
+    assert (result.low, result.high) == (low, high)
+    assert result.how == "Clopper–Pearson with the jackknife variance of 8 clusters"
 
 
 def obuchowski(rows: Rows) -> tuple[float, float]:
@@ -151,23 +151,23 @@ def obuchowski(rows: Rows) -> tuple[float, float]:
 def test_area_has_the_variance_of_obuchowski() -> None:
     rows = clustered(2, sizes=(3,) * 120)
     area, variance = obuchowski(rows)
-    found = infer.estimate("auc", rows)
+    result = infer.estimate("auc", rows)
     half = stdtrit(119, 0.975) * sqrt(variance) / (area * (1 - area))
     low, high = (1 / (1 + np.exp(-(np.log(area / (1 - area)) + side * half))) for side in (-1, 1))
-    assert (found.value, found.low, found.high) == pytest.approx((area, low, high), rel=0.02)
-    assert found.how is not None
-    assert found.how.endswith("with the variance of 120 clusters")
+    assert (result.value, result.low, result.high) == pytest.approx((area, low, high), rel=0.02)
+    assert result.how is not None
+    assert result.how.endswith("with the variance of 120 clusters")
 
 
 def test_perfect_ranks_of_few_clusters_have_wide_intervals() -> None:
     truth = np.tile([True, True, False, False], 6)
     rows = Rows(truth, {"risk": truth.astype(float)}, cluster=np.repeat(np.arange(6), 4))
     alone = infer.estimate("auc", Rows(truth, rows.score))
-    found = infer.estimate("auc", rows)
+    result = infer.estimate("auc", rows)
     # As of six positives and six negatives.
     six = np.tile([True, False], 6)
-    assert found.low == infer.estimate("auc", Rows(six, {"risk": six.astype(float)})).low < alone.low
-    assert found.high == 1
+    assert result.low == infer.estimate("auc", Rows(six, {"risk": six.astype(float)})).low < alone.low
+    assert result.high == 1
 
 
 DECISIONS = ("f1", "sensitivity", "mcc", "youden")
@@ -187,8 +187,8 @@ def test_neither_order_nor_names_nor_copies_matter(measure: str) -> None:
     twice = Rows(np.tile(rows.truth, 2), {"risk": np.tile(rows.score["risk"], 2)}, cluster=np.tile(rows.cluster, 2))
     counted = Rows(rows.truth, rows.score, cluster=rows.cluster, count=np.full(len(rows.truth), 2))
     assert infer.estimate(measure, twice, threshold=threshold) == infer.estimate(measure, counted, threshold=threshold)
-    found = infer.estimate(measure, twice, threshold=threshold)
-    assert (found.value, found.low, found.high) == pytest.approx(
+    result = infer.estimate(measure, twice, threshold=threshold)
+    assert (result.value, result.low, result.high) == pytest.approx(
         (expected.value, expected.low, expected.high), rel=1e-6
     )
 
@@ -210,19 +210,19 @@ def test_rows_of_the_same_kind_within_clusters_are_less_precise(measure: str) ->
     score = np.clip(np.repeat(0.4 + 0.2 * truth[::10] + rng.normal(0, 0.2, 40), 10), 0.01, 0.99)
     threshold = 0.5 if measure in ("f1", "sensitivity") else None
     alone = infer.estimate(measure, Rows(truth, {"risk": score}), threshold=threshold)
-    found = infer.estimate(
+    result = infer.estimate(
         measure, Rows(truth, {"risk": score}, cluster=np.repeat(np.arange(40), 10)), threshold=threshold
     )
-    assert found.value == alone.value
-    assert found.high - found.low > 2 * (alone.high - alone.low)
+    assert result.value == alone.value
+    assert result.high - result.low > 2 * (alone.high - alone.low)
 
 
 def test_a_single_cluster_tells_nothing() -> None:
     rows = Rows(np.array([True, False, True]), {"risk": np.array([0.9, 0.2, 0.6])}, cluster=np.zeros(3, dtype=int))
-    found = infer.estimate("auc", rows)
-    assert found.value == 1
-    assert np.isnan(found.low)
-    assert found.why == "there is a single cluster"
+    result = infer.estimate("auc", rows)
+    assert result.value == 1
+    assert np.isnan(result.low)
+    assert result.why == "there is a single cluster"
 
 
 def test_what_clusters_refuse() -> None:
@@ -246,27 +246,27 @@ def test_summaries_take_each_group_and_model_with_its_clusters() -> None:
         "person": rng.integers(0, 15, 60),
     }
     rows = read.rows(table, truth="sick", score=["one", "two"], group="site", cluster="person")
-    found = infer.summary(rows, measures=["auc", "f1"], threshold=0.5)
-    assert found.data["interval"] == {"level": 0.95, "method": None, "seed": 0, "clusters": 15}
-    for row in found.rows():
+    result = infer.summary(rows, measures=["auc", "f1"], threshold=0.5)
+    assert result.data["interval"] == {"level": 0.95, "method": None, "seed": 0, "clusters": 15}
+    for row in result.rows():
         if row["measure"] not in ("auc", "f1"):
             continue
         there = np.ones(60, dtype=bool) if row["group"] is None else table["site"] == row["group"]["site"]
         alone = Rows(table["sick"][there] == 1, {"x": table[row["model"]][there]}, cluster=table["person"][there])
         expected = infer.estimate(row["measure"], alone, threshold=0.5 if row["measure"] == "f1" else None)
         assert (row["value"], row["low"], row["high"]) == (expected.value, expected.low, expected.high)
-    assert {row["model"] for row in found.rows()} == {"one", "two"}
-    assert sum(row["measure"] == "auc" for row in found.rows()) == 6
+    assert {row["model"] for row in result.rows()} == {"one", "two"}
+    assert sum(row["measure"] == "auc" for row in result.rows()) == 6
 
 
 @pytest.mark.slow
 def test_few_clusters_still_cover() -> None:
     """Ten clusters of eight rows that share much, of which the truth is known."""
     missed = {"sensitivity": 0, "auc": 0, "f1": 0}
-    everything = drawn(np.random.default_rng(0), 200_000)
+    everything = simulate(np.random.default_rng(0), 200_000)
     truths = {name: bounds_at(name, everything)[0] for name in missed}
     for seed in range(200):
-        rows = drawn(np.random.default_rng(seed + 1), 10)
+        rows = simulate(np.random.default_rng(seed + 1), 10)
         for name, truth in truths.items():
             _, low, high = bounds_at(name, rows)
             missed[name] += not low <= truth <= high
@@ -276,11 +276,11 @@ def test_few_clusters_still_cover() -> None:
 def bounds_at(name: str, rows: Rows) -> tuple[float, float, float]:
     if len(rows.truth) > 10_000:
         rows = Rows(rows.truth, rows.score)
-    found = infer.estimate(name, rows, threshold=None if name == "auc" else 0.5)
-    return found.value, found.low, found.high
+    result = infer.estimate(name, rows, threshold=None if name == "auc" else 0.5)
+    return result.value, result.low, result.high
 
 
-def drawn(rng: np.random.Generator, clusters: int) -> Rows:
+def simulate(rng: np.random.Generator, clusters: int) -> Rows:
     cluster = np.repeat(np.arange(clusters), 8)
     truth = rng.random(len(cluster)) < 0.5
     logit = rng.normal(0, 1, clusters)[cluster] + 2 * truth - 1 + rng.normal(0, 1, len(cluster))
@@ -290,9 +290,9 @@ def drawn(rng: np.random.Generator, clusters: int) -> Rows:
 def test_distances_from_calibration_have_no_interval_and_lines_have() -> None:
     rows = clustered(3, sizes=SIZES * 4)
     for name in ("ece", "smooth_ece", "brier_discrimination"):
-        found, alone = infer.estimate(name, rows), infer.estimate(name, rows.tallies().tally)
-        assert np.isnan(found.low)
-        assert (found.value, found.why) == (alone.value, alone.why)
+        result, alone = infer.estimate(name, rows), infer.estimate(name, rows.tallies().tally)
+        assert np.isnan(result.low)
+        assert (result.value, result.why) == (alone.value, alone.why)
     value, low, high = bounds("calibration_slope", rows)
     assert low < value < high
 

@@ -34,13 +34,13 @@ both = rows(few, min_size=2).filter(lambda data: 0 < data.truth.sum() < len(data
 ways = pytest.mark.parametrize(("what", "simultaneous"), WAYS)
 
 
-def y(found: ConfidenceBand) -> Array:
+def y(result: ConfidenceBand) -> Array:
     """The column before the bounds."""
-    return list(found.columns.values())[-3]
+    return list(result.columns.values())[-3]
 
 
-def bounds(found: ConfidenceBand) -> Array:
-    return np.stack([found.columns["low"], found.columns["high"]])
+def bounds(result: ConfidenceBand) -> Array:
+    return np.stack([result.columns["low"], result.columns["high"]])
 
 
 # Published numbers, and small cases by hand.
@@ -70,14 +70,14 @@ def test_kolmogorovs_distance_is_never_too_small_and_hardly_too_large(rows: int,
 def test_the_band_of_kolmogorov_and_smirnov_by_hand() -> None:
     # Ten of each class, each negative below a positive: the ROC curve is a staircase up the diagonal.
     truth, score = [1, 0] * 10, list(range(20, 0, -1))
-    found = confidence_band(baserate.tally(truth, score), "roc", level=0.95**2, simultaneous="kolmogorov-smirnov")
-    at = {round(rate, 1): place for place, rate in enumerate(found.columns["fpr"].tolist())}
+    result = confidence_band(baserate.tally(truth, score), "roc", level=0.95**2, simultaneous="kolmogorov-smirnov")
+    at = {round(rate, 1): place for place, rate in enumerate(result.columns["fpr"].tolist())}
     # At 0.9 the path that runs 0.40925 to the left has come from (0.4, 0.4) most of the way to (0.5, 0.5).
-    assert found.columns["low"][at[0.9]] == pytest.approx(0.9 - 2 * 0.40925, abs=1e-4)
-    assert found.columns["low"][at[0.4]] == 0
+    assert result.columns["low"][at[0.9]] == pytest.approx(0.9 - 2 * 0.40925, abs=1e-4)
+    assert result.columns["low"][at[0.4]] == 0
     # To the right of 0 by as much it leaves the highest point (0.4, 0.5) for (0.5, 0.6).
-    assert found.columns["high"][at[0.0]] == pytest.approx(0.1 + 2 * 0.40925, abs=1e-4)
-    assert found.columns["high"][at[0.1]] == 1
+    assert result.columns["high"][at[0.0]] == pytest.approx(0.1 + 2 * 0.40925, abs=1e-4)
+    assert result.columns["high"][at[0.1]] == 1
 
 
 def test_a_band_at_a_point_by_hand() -> None:
@@ -91,16 +91,16 @@ def test_a_band_at_a_point_by_hand() -> None:
 
 
 def test_where_everything_is_flagged_precision_is_as_unsure_as_the_prevalence() -> None:
-    found = confidence_band(Tally.from_counts([0.9, 0.4], [[20, 10], [20, 50]]), "pr")
-    assert bounds(found)[0][-1] == pytest.approx(wilson(30, 70, 0.95)[0])
+    result = confidence_band(Tally.from_counts([0.9, 0.4], [[20, 10], [20, 50]]), "pr")
+    assert bounds(result)[0][-1] == pytest.approx(wilson(30, 70, 0.95)[0])
 
 
 def test_equal_local_levels_by_hand() -> None:
     path = RocPath.of(baserate.curve(Tally.from_counts([0.9, 0.4], [[20, 10], [20, 50]])))
     local = 1 + np.log(0.95) / (2 * np.log(100) * np.log(np.log(100)))
     kept = np.arange(3)
-    for found, expected in zip(bound_roc_simultaneously(path, kept, 0.95), bound_roc(path, kept, local), strict=True):
-        assert found == pytest.approx(expected)
+    for result, expected in zip(bound_roc_simultaneously(path, kept, 0.95), bound_roc(path, kept, local), strict=True):
+        assert result == pytest.approx(expected)
 
 
 def test_a_share_against_the_threshold_has_the_interval_of_a_share() -> None:
@@ -112,11 +112,11 @@ def test_a_share_against_the_threshold_has_the_interval_of_a_share() -> None:
 
 def test_other_measures_by_threshold_are_simulated() -> None:
     tally = Tally.from_counts([0.9, 0.1], [[40, 10], [20, 130]])
-    found = confidence_band(tally, "sensitivity").columns, confidence_band(tally, "balanced_accuracy").columns
-    assert found[1]["low"][1] < measure.balanced_accuracy(baserate.Counts(40, 20, 10, 130)) < found[1]["high"][1]
+    result = confidence_band(tally, "sensitivity").columns, confidence_band(tally, "balanced_accuracy").columns
+    assert result[1]["low"][1] < measure.balanced_accuracy(baserate.Counts(40, 20, 10, 130)) < result[1]["high"][1]
     # Of two means each with its own error, half the errors in quadrature.
     errors = np.sqrt(0.8 * 0.2 / 50 + 130 / 150 * 20 / 150 / 150) / 2
-    assert found[1]["high"][1] - found[1]["low"][1] == pytest.approx(2 * 1.96 * errors, rel=0.1)
+    assert result[1]["high"][1] - result[1]["low"][1] == pytest.approx(2 * 1.96 * errors, rel=0.1)
 
 
 def test_steps_are_lowest_before_and_highest_after_they_rise() -> None:
@@ -134,19 +134,19 @@ def test_steps_are_lowest_before_and_highest_after_they_rise() -> None:
 @given(data=both)
 @settings(max_examples=25)
 def test_a_curve_lies_in_its_band_and_the_band_where_it_can(what: str, simultaneous: Simultaneous, data: Rows) -> None:
-    found = confidence_band(baserate.tally(*data), what, simultaneous=simultaneous)
-    low, high = bounds(found)
-    told = measure.describe(measure.find_measure(measure.TABLES.get(what, (what,))[-1]))
-    defined = ~np.isnan(y(found))
+    result = confidence_band(baserate.tally(*data), what, simultaneous=simultaneous)
+    low, high = bounds(result)
+    output = measure.describe(measure.find_measure(measure.TABLES.get(what, (what,))[-1]))
+    defined = ~np.isnan(y(result))
     assert (defined == ~np.isnan(low)).all()
-    assert (low <= y(found))[defined].all()
-    assert (y(found) <= high)[defined].all()
-    assert (low[defined] >= told.span[0]).all()
-    assert (high[defined] <= told.span[1]).all()
-    assert [reason is None for reason in found.why] == defined.tolist()
+    assert (low <= y(result))[defined].all()
+    assert (y(result) <= high)[defined].all()
+    assert (low[defined] >= output.span[0]).all()
+    assert (high[defined] <= output.span[1]).all()
+    assert [reason is None for reason in result.why] == defined.tolist()
     # It is the table of the curve, with two columns more.
     table = measure.table(baserate.curve(baserate.tally(*data)), what)
-    assert all(same(found.columns[name], column) for name, column in table.items())
+    assert all(same(result.columns[name], column) for name, column in table.items())
 
 
 @pytest.mark.quick(3)
@@ -171,30 +171,30 @@ def test_bands_of_higher_levels_contain_others(what: str, simultaneous: Simultan
 def test_bands_do_not_depend_on_order_repetition_or_units(
     what: str, simultaneous: Simultaneous, data: Rows, draw: st.DataObject
 ) -> None:
-    def made(*given: Array, **options: Array) -> Array:
+    def make_band(*given: Array, **options: Array) -> Array:
         return bounds(confidence_band(baserate.tally(*given, **options), what, simultaneous=simultaneous))
 
-    assert same(made(*data), made(data.truth[::-1], data.score[::-1]))
+    assert same(make_band(*data), make_band(data.truth[::-1], data.score[::-1]))
     times = draw.draw(like(data, st.integers(1, 3)))
     repeated = np.repeat(data.truth, times), np.repeat(data.score, times)
-    assert same(made(*data, count=times), made(*repeated))
+    assert same(make_band(*data, count=times), make_band(*repeated))
     weight = draw.draw(like(data, st.sampled_from([0.5, 1.0, 2.0, 3.0])))
-    assert same(made(*data, weight=weight), made(*data, weight=weight * 4))
+    assert same(make_band(*data, weight=weight), make_band(*data, weight=weight * 4))
     if what in CURVES:
-        assert same(made(*data, weight=weight), made(*data, weight=weight * 0.3), within=1e-9)
-        assert same(made(*data), made(*data, weight=np.full(len(data.truth), 7.0)), within=1e-9)
+        assert same(make_band(*data, weight=weight), make_band(*data, weight=weight * 0.3), within=1e-9)
+        assert same(make_band(*data), make_band(*data, weight=np.full(len(data.truth), 7.0)), within=1e-9)
 
 
 @pytest.mark.parametrize("simultaneous", [False, True, "kolmogorov-smirnov"])
 @given(data=both)
 @settings(max_examples=25)
 def test_a_band_of_a_roc_curve_is_one_of_its_rates(simultaneous: Simultaneous, data: Rows) -> None:
-    found = confidence_band(baserate.tally(*data), "roc", simultaneous=simultaneous).columns
+    result = confidence_band(baserate.tally(*data), "roc", simultaneous=simultaneous).columns
     missed = confidence_band(baserate.tally(*data), "det", simultaneous=simultaneous).columns
-    assert same(found["low"], 1 - missed["high"], within=1e-12)
+    assert same(result["low"], 1 - missed["high"], within=1e-12)
     for each in ("low", "high"):
-        for rate in np.unique(found["fpr"]):
-            assert len(np.unique(found[each][found["fpr"] == rate])) == 1
+        for rate in np.unique(result["fpr"]):
+            assert len(np.unique(result[each][result["fpr"] == rate])) == 1
 
 
 @given(data=both)
@@ -223,31 +223,31 @@ def test_more_rows_narrow_every_band(what: str) -> None:
 @pytest.mark.parametrize("what", CURVES)
 @pytest.mark.parametrize("truth", [0, 1])
 def test_a_single_class_has_no_band_and_says_why(what: str, truth: int) -> None:
-    found = confidence_band(baserate.tally([truth] * 3, [0.1, 0.5, 0.9], positive=1), what)
-    assert np.isnan(bounds(found)).all()
-    assert all(found.why)
-    assert found.why[-1] == ("there are no negatives" if truth else "there are no positives")
+    result = confidence_band(baserate.tally([truth] * 3, [0.1, 0.5, 0.9], positive=1), what)
+    assert np.isnan(bounds(result)).all()
+    assert all(result.why)
+    assert result.why[-1] == ("there are no negatives" if truth else "there are no positives")
 
 
 @pytest.mark.parametrize("what", ANY)
 def test_no_rows_have_no_band_and_say_why(what: str) -> None:
-    found = confidence_band(Tally.from_counts([], [[], []]), what)
-    assert np.isnan(bounds(found)).all()
-    assert all(found.why)
+    result = confidence_band(Tally.from_counts([], [[], []]), what)
+    assert np.isnan(bounds(result)).all()
+    assert all(result.why)
 
 
 def test_the_highest_level_of_floats() -> None:
-    found = confidence_band(
+    result = confidence_band(
         Tally.from_counts([0.9, 0.4], [[20, 10], [1, 30]]), "roc", level=1 - 2**-53, simultaneous=True
     )
-    assert (bounds(found)[0] <= y(found)).all()
+    assert (bounds(result)[0] <= y(result)).all()
 
 
 @pytest.mark.parametrize("what", ANY)
 def test_constant_scores_and_perfect_ones_have_a_band(what: str) -> None:
     for score in ([0.5] * 6, [0.1, 0.2, 0.3, 0.7, 0.8, 0.9]):
-        found = confidence_band(baserate.tally([0, 0, 0, 1, 1, 1], score), what)
-        assert not np.isnan(bounds(found)[:, 1:]).any()
+        result = confidence_band(baserate.tally([0, 0, 0, 1, 1, 1], score), what)
+        assert not np.isnan(bounds(result)[:, 1:]).any()
     # Six rows without an error do not make sure of anything but the ends.
     low, high = bounds(confidence_band(baserate.tally([0, 0, 0, 1, 1, 1], [0.1, 0.2, 0.3, 0.7, 0.8, 0.9]), "roc"))
     assert (low < 0.5).all()
@@ -273,7 +273,7 @@ def test_points_are_those_of_the_curve() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         ({"level": 1.0}, "level is 1.0"),
         ({"level": 0.0}, "level is 0.0"),
@@ -286,8 +286,8 @@ def test_points_are_those_of_the_curve() -> None:
         ({"what": "f1", "seed": -1}, "seed is -1"),
     ],
 )
-def test_invalid_options_raise(options: dict[str, Any], told: str) -> None:
-    with pytest.raises(OptionError, match=told):
+def test_invalid_options_raise(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(OptionError, match=message):
         confidence_band(Tally.from_counts([0.9, 0.4], [[2, 1], [0, 3]]), options.pop("what", "roc"), **options)
 
 
@@ -299,16 +299,16 @@ def test_bands_of_models_and_groups_are_tidy() -> None:
         "sex": ["f", "f", "m", "m", "f", "m"],
     }
     tallies = read.tallies(table, truth="sick", score=["new", "old"], group="sex")
-    found = confidence_bands(tallies, "pr", level=0.9)
+    result = confidence_bands(tallies, "pr", level=0.9)
     plain = measure.curves(tallies, "pr")
-    assert list(found.columns) == [*plain.columns, "low", "high", "why"]
-    assert all(same(found.columns[name], plain.columns[name]) for name in ("threshold", "sensitivity", "precision"))
-    assert found.columns["group"] == plain.columns["group"]
-    assert {name: found.data[name] for name in plain.data} == dict(plain.data)
-    assert (found.data["level"], found.data["simultaneous"]) == (0.9, False)
-    assert found.rows()[0]["why"] == "nothing is flagged"
+    assert list(result.columns) == [*plain.columns, "low", "high", "why"]
+    assert all(same(result.columns[name], plain.columns[name]) for name in ("threshold", "sensitivity", "precision"))
+    assert result.columns["group"] == plain.columns["group"]
+    assert {name: result.data[name] for name in plain.data} == dict(plain.data)
+    assert (result.data["level"], result.data["simultaneous"]) == (0.9, False)
+    assert result.rows()[0]["why"] == "nothing is flagged"
     one = confidence_band(tallies.models["old"][("m",)], "pr", level=0.9)
-    assert same(bounds(one), [found.columns[name][-len(one.why) :] for name in ("low", "high")])
+    assert same(bounds(one), [result.columns[name][-len(one.why) :] for name in ("low", "high")])
 
 
 # Whether they hold what they promise: 93 % at least, less three standard errors of the simulation.
@@ -317,7 +317,7 @@ TIMES = 300
 FEWEST = 0.93 - 3 * np.sqrt(0.93 * 0.07 / TIMES)
 
 
-def drawn(rng: np.random.Generator, sizes: tuple[int, int], mean: float, spread: float) -> RocPath:
+def simulate(rng: np.random.Generator, sizes: tuple[int, int], mean: float, spread: float) -> RocPath:
     truth = np.repeat([True, False], sizes)
     score = np.concatenate([rng.normal(mean, spread, sizes[0]), rng.normal(0, 1, sizes[1])])
     return RocPath.of(baserate.curve(baserate.tally(truth, score)))
@@ -335,7 +335,7 @@ def test_bands_of_roc_curves_cover(sizes: tuple[int, int], mean: float, spread: 
     kept_rates = np.unique(np.round(np.array([0.02, 0.1, 0.3, 0.6]) * sizes[1]).clip(1)) / sizes[1]
     held, together, widest = np.zeros(len(kept_rates)), np.zeros(2), np.zeros(2)
     for _ in range(TIMES):
-        path = drawn(rng, sizes, mean, spread)
+        path = simulate(rng, sizes, mean, spread)
         every = np.searchsorted(path.mass[1], np.arange(sizes[1] + 1))
         kept = np.searchsorted(path.mass[1], np.round(kept_rates * sizes[1]))
         low, high = bound_roc(path, kept, 0.95)
@@ -356,7 +356,7 @@ def test_bands_are_no_wider_than_they_need_be() -> None:
     rng = np.random.default_rng(0)
     held, together = 0.0, 0.0
     for _ in range(TIMES):
-        path = drawn(rng, (500, 500), 1.0, 1.0)
+        path = simulate(rng, (500, 500), 1.0, 1.0)
         every = np.searchsorted(path.mass[1], np.arange(501))
         true = binormal(np.arange(501) / 500, 1.0, 1.0)
         low, high = bound_roc(path, every[[100, 250]], 0.5)
@@ -377,7 +377,7 @@ def test_bands_of_precision_and_gain_cover(rows_: int, prevalence: float) -> Non
     held = np.zeros((2, 4))
     for _ in range(TIMES):
         positives = min(max(rng.binomial(rows_, prevalence), 10), rows_ - 10)
-        path = drawn(rng, (positives, rows_ - positives), 1.5, 1.0)
+        path = simulate(rng, (positives, rows_ - positives), 1.5, 1.0)
         hits = np.round(np.array([0.2, 0.5, 0.8, 0.95]) * positives)
         recall = hits / positives
         low, high = bound_pr(path, np.searchsorted(path.mass[0], hits), 0.95)
@@ -385,8 +385,8 @@ def test_bands_of_precision_and_gain_cover(rows_: int, prevalence: float) -> Non
         held[0] += (low <= precision) & (precision <= high)
         kept = np.round(np.array([0.1, 0.3, 0.6, 0.9]) * rows_).astype(int)
         low, high = bound_gain(path, kept, 0.95)
-        found = np.interp(kept / rows_, flagged, true)
-        held[1] += (low <= found) & (found <= high)
+        result = np.interp(kept / rows_, flagged, true)
+        held[1] += (low <= result) & (result <= high)
     assert (held / TIMES >= FEWEST).all()
 
 
@@ -394,13 +394,13 @@ def test_bands_of_measures_know_that_empty_cells_may_stay_empty() -> None:
     truth = np.arange(1000) < 10
     score = np.where(truth, 0.5, np.linspace(0, 1, 1000))
     tally = baserate.tally(truth, score)
-    found = confidence_band(tally, "youden")
-    at = int(np.flatnonzero(np.asarray(found.columns["threshold"]) > 0.95)[-1])
-    counts = baserate.curve(tally).at(float(found.columns["threshold"][at]))
+    result = confidence_band(tally, "youden")
+    at = int(np.flatnonzero(np.asarray(result.columns["threshold"]) > 0.95)[-1])
+    counts = baserate.curve(tally).at(float(result.columns["threshold"][at]))
     assert counts.tp == 0
     alone = estimate("youden", counts)
-    assert (found.columns["low"][at], found.columns["high"][at]) == pytest.approx((alone.low, alone.high), abs=0.02)
-    assert found.columns["low"][at] < float(measure.youden(counts)) - 0.01
+    assert (result.columns["low"][at], result.columns["high"][at]) == pytest.approx((alone.low, alone.high), abs=0.02)
+    assert result.columns["low"][at] < float(measure.youden(counts)) - 0.01
 
 
 def test_scores_whose_half_is_zero_have_a_band() -> None:

@@ -19,9 +19,9 @@ TABLE = Confusion(CELLS, LABELS)
 
 
 def half_width(measure: Measure | str, table: Confusion) -> float:
-    found = infer.estimate(measure, table)
-    assert found.how == _confusion_intervals.DELTA_METHOD
-    return (found.high - found.low) / 2
+    result = infer.estimate(measure, table)
+    assert result.how == _confusion_intervals.DELTA_METHOD
+    return (result.high - result.low) / 2
 
 
 def test_kappa_has_the_variance_of_fleiss_cohen_and_everitt() -> None:
@@ -44,17 +44,17 @@ def test_balanced_accuracy_has_the_variance_of_independent_shares() -> None:
 
 
 def test_a_share_has_about_wilsons_interval() -> None:
-    found = infer.estimate(average_over_classes("f1", "micro"), TABLE)  # which is accuracy
+    result = infer.estimate(average_over_classes("f1", "micro"), TABLE)  # which is accuracy
     low, high = _binomial.wilson(970.0, 230.0, 0.95)
-    assert (found.low, found.high) == pytest.approx((low, high), abs=0.002)
+    assert (result.low, result.high) == pytest.approx((low, high), abs=0.002)
 
 
 @pytest.mark.parametrize("name", ["kappa", "mcc", "balanced_accuracy", "cramers_v"])
 def test_tables_without_errors_have_intervals_of_positive_width(name: str) -> None:
-    found = infer.estimate(name, Confusion(np.diag([60.0, 70.0, 20.0]), LABELS))
-    assert found.value == found.high == 1
+    result = infer.estimate(name, Confusion(np.diag([60.0, 70.0, 20.0]), LABELS))
+    assert result.value == result.high == 1
     # Of 150 rows none is wrong, so that few of a hundred are; of the smallest class, fewer than a fifth.
-    assert 0.85 < found.low < 0.985
+    assert 0.85 < result.low < 0.985
 
 
 def test_a_rare_class_without_errors_adds_to_the_variance() -> None:
@@ -71,16 +71,16 @@ def test_laws(name: str) -> None:
     decided = np.where(rng.random(200) < 0.7, truth, rng.integers(0, 3, 200))
     weight = rng.random(200) + 0.5
     table = confusion(truth, decided, weight=weight)
-    found = infer.estimate(name, table)
-    assert found.low < found.value < found.high
+    result = infer.estimate(name, table)
+    assert result.low < result.value < result.high
     scaled = infer.estimate(name, confusion(truth, decided, weight=32 * weight))
-    assert (scaled.low, scaled.high) == pytest.approx((found.low, found.high), rel=1e-9)
+    assert (scaled.low, scaled.high) == pytest.approx((result.low, result.high), rel=1e-9)
     inner = infer.estimate(name, table, level=0.6)
-    assert found.low < inner.low < inner.high < found.high
+    assert result.low < inner.low < inner.high < result.high
     # Rows of unequal weight are less sure than as many of equal weight.
     uneven = infer.estimate(name, confusion(truth, decided, weight=weight**6))
-    assert uneven.high - uneven.low > found.high - found.low
-    assert infer.estimate(name, table, seed=7).low == found.low
+    assert uneven.high - uneven.low > result.high - result.low
+    assert infer.estimate(name, table, seed=7).low == result.low
 
 
 def test_bias_of_information_is_millers() -> None:
@@ -97,8 +97,8 @@ def test_mutual_information_of_a_rare_class_covers() -> None:
     joint = shares[:, None] * chances / chances.sum(axis=1, keepdims=True)
     truth = float(multiclass.mutual_information(Confusion(joint, tuple("abcdef"))))
     tables = np.random.default_rng(2).multinomial(150, joint.ravel(), size=200).reshape(-1, 6, 6)
-    found = [infer.estimate("mutual_information", Confusion(each.astype(float), tuple("abcdef"))) for each in tables]
-    assert np.mean([each.low <= truth <= each.high for each in found]) > 0.88
+    result = [infer.estimate("mutual_information", Confusion(each.astype(float), tuple("abcdef"))) for each in tables]
+    assert np.mean([each.low <= truth <= each.high for each in result]) > 0.88
 
 
 @pytest.mark.slow
@@ -109,28 +109,28 @@ def test_macro_f1_of_a_rare_class_covers() -> None:
     macro = average_over_classes("f1", "macro")
     truth = float(macro(Confusion(joint, tuple("abcd"))))
     tables = np.random.default_rng(3).multinomial(150, joint.ravel(), size=400).reshape(-1, 4, 4)
-    found = [infer.estimate(macro, Confusion(each.astype(float), tuple("abcd"))) for each in tables]
-    assert np.mean([each.low <= truth <= each.high for each in found]) > 0.93
+    result = [infer.estimate(macro, Confusion(each.astype(float), tuple("abcd"))) for each in tables]
+    assert np.mean([each.low <= truth <= each.high for each in result]) > 0.93
 
 
 def test_measures_with_a_lower_limit_stay_above_it() -> None:
     ratio = average_over_classes("positive_likelihood_ratio", "macro")
-    found = infer.estimate(ratio, TABLE)
+    result = infer.estimate(ratio, TABLE)
     assert describe(ratio).span == (0, np.inf)
-    assert 0 < found.low < found.value < found.high
+    assert 0 < result.low < result.value < result.high
     # Symmetric on the scale of logarithms.
-    assert found.high / found.value == pytest.approx(found.value / found.low)
+    assert result.high / result.value == pytest.approx(result.value / result.low)
 
 
 def test_costs_have_symmetric_intervals() -> None:
     from baserate import CostMatrix
 
     costs = CostMatrix(np.array([[0.0, 1, 5], [2, 0, 1], [9, 3, 0]]), LABELS)
-    found = infer.estimate(partial(multiclass.expected_cost, costs=costs), TABLE)
-    assert found.high - found.value == pytest.approx(found.value - found.low)
+    result = infer.estimate(partial(multiclass.expected_cost, costs=costs), TABLE)
+    assert result.high - result.value == pytest.approx(result.value - result.low)
     prices = np.repeat([0.0, 1, 5, 2, 0, 1, 9, 3, 0], CELLS.ravel().astype(int))
-    assert found.value == pytest.approx(prices.mean())
-    assert found.high - found.value == pytest.approx(1.96 * prices.std() / sqrt(1200), rel=0.03)
+    assert result.value == pytest.approx(prices.mean())
+    assert result.high - result.value == pytest.approx(1.96 * prices.std() / sqrt(1200), rel=0.03)
 
 
 def test_very_many_classes_and_undefined_derivatives_are_simulated() -> None:
@@ -138,8 +138,8 @@ def test_very_many_classes_and_undefined_derivatives_are_simulated() -> None:
     wide = Confusion(np.eye(many) * 9 + 1, tuple(range(many)))
     assert "Dirichlet" in str(infer.estimate("kappa", wide).how)
     lonely = Confusion(np.diag([9.0, 0.0, 0.0]), LABELS)
-    found = infer.estimate("balanced_accuracy", lonely)
-    assert found.low <= found.value <= found.high
+    result = infer.estimate("balanced_accuracy", lonely)
+    assert result.low <= result.value <= result.high
 
 
 def test_influence_is_the_name_of_the_usual_method() -> None:
@@ -169,8 +169,8 @@ def test_one_table_is_an_element_of_many() -> None:
 
 def test_flagging_everybody_is_as_precise_as_the_prevalence() -> None:
     low, high = _binomial.wilson_or_exact(105.0, 645.0, 0.95)
-    found = _confusion_intervals.bound_linear_cells(Counts(tp=105, fp=645, fn=0, tn=0), HIT_AND_ALARM, 0.25, 0.95)
-    assert found == near((1.25 * low - 0.25, 1.25 * high - 0.25))
+    result = _confusion_intervals.bound_linear_cells(Counts(tp=105, fp=645, fn=0, tn=0), HIT_AND_ALARM, 0.25, 0.95)
+    assert result == near((1.25 * low - 0.25, 1.25 * high - 0.25))
 
 
 def test_where_alarms_cost_nothing_it_is_a_share() -> None:
@@ -205,24 +205,24 @@ def test_uneven_weights_widen_intervals() -> None:
 
 
 def test_the_default_is_closed_and_others_can_be_requested() -> None:
-    asked = partial(net_benefit, at=0.25)
-    found = infer.estimate(asked, BINARY)
-    assert (found.value, found.low, found.high) == near(
+    query = partial(net_benefit, at=0.25)
+    result = infer.estimate(query, BINARY)
+    assert (result.value, result.low, result.high) == near(
         (0.064, *_confusion_intervals.bound_linear_cells(BINARY, HIT_AND_ALARM, 1 / 3, 0.95))
     )
-    assert found.how == _confusion_intervals.LINEAR_METHOD
+    assert result.how == _confusion_intervals.LINEAR_METHOD
     assert infer.methods("net_benefit", BINARY) == ("mover", "draws", "stratified", "bootstrap")
     for method in ("draws", "bootstrap"):
-        drawn = infer.estimate(asked, BINARY, method=method)
-        assert (drawn.low, drawn.high) == pytest.approx((found.low, found.high), abs=0.004)
-    assert infer.estimate(partial(asked, at=0.5), BINARY).value == net_benefit(BINARY)
+        drawn = infer.estimate(query, BINARY, method=method)
+        assert (drawn.low, drawn.high) == pytest.approx((result.low, result.high), abs=0.004)
+    assert infer.estimate(partial(query, at=0.5), BINARY).value == net_benefit(BINARY)
     assert infer.estimate("net_benefit", BINARY).value == 0
 
 
 def test_net_reduction_counts_the_other_cells() -> None:
-    found = infer.estimate(partial(net_reduction, at=0.25), BINARY)
+    result = infer.estimate(partial(net_reduction, at=0.25), BINARY)
     other = infer.estimate(partial(net_benefit, at=0.75), BINARY.swap_classes())
-    assert (found.value, found.low, found.high) == near((other.value, other.low, other.high))
+    assert (result.value, result.low, result.high) == near((other.value, other.low, other.high))
 
 
 def test_at_a_fixed_prevalence_only_the_rates_are_uncertain() -> None:
@@ -241,18 +241,18 @@ def test_at_a_fixed_prevalence_only_the_rates_are_uncertain() -> None:
 
 
 def test_standardized_net_benefit_is_closed_only_at_a_fixed_prevalence() -> None:
-    asked = partial(standardized_net_benefit, at=0.25)
+    query = partial(standardized_net_benefit, at=0.25)
     moved = shift.reweigh(BINARY, to=0.14)
-    found, plain = infer.estimate(asked, moved), infer.estimate(partial(net_benefit, at=0.25), moved)
-    assert (found.low * 0.14, found.high * 0.14) == near((plain.low, plain.high))
-    assert "samples" in str(infer.estimate(asked, BINARY).how)
+    result, plain = infer.estimate(query, moved), infer.estimate(partial(net_benefit, at=0.25), moved)
+    assert (result.low * 0.14, result.high * 0.14) == near((plain.low, plain.high))
+    assert "samples" in str(infer.estimate(query, BINARY).how)
 
 
 def test_it_applies_at_a_threshold_of_a_tally() -> None:
     people = tally([1, 1, 0, 1, 0, 0, 0, 0], [0.9, 0.8, 0.7, 0.4, 0.3, 0.2, 0.2, 0.1])
-    found = infer.estimate(partial(net_benefit, at=0.5), people, threshold=0.5)
-    assert found.value == 1 / 8
-    assert found.low < found.value < found.high
+    result = infer.estimate(partial(net_benefit, at=0.5), people, threshold=0.5)
+    assert result.value == 1 / 8
+    assert result.low < result.value < result.high
 
 
 @pytest.mark.parametrize("shares", [(0.045, 0.095), (0.18, 0.24), (0.25, 0.05), (0.05, 0.5), (0.14, 0.0)])
@@ -322,9 +322,9 @@ def test_fixed_classes_leave_the_prevalence_alone() -> None:
 def test_a_perfect_table_is_not_certain() -> None:
     perfect = Counts(tp=10.0, fp=0.0, fn=0.0, tn=10.0)
     for name in ("f1", "mcc", "kappa", "youden", "balanced_accuracy"):
-        found = infer.estimate(name, perfect)
-        assert found.high == found.value == 1
-        assert 0.5 < found.low < 0.95, name
+        result = infer.estimate(name, perfect)
+        assert result.high == result.value == 1
+        assert 0.5 < result.low < 0.95, name
     odds = infer.estimate("diagnostic_odds_ratio", perfect)
     assert odds.value == odds.high == float("inf")
     assert 10 < odds.low < 100
@@ -332,19 +332,19 @@ def test_a_perfect_table_is_not_certain() -> None:
 
 def test_bootstrap_samples_may_be_undefined() -> None:
     rare = Counts(tp=1.0, fp=0.0, fn=1.0, tn=20.0)
-    found = infer.estimate("mcc", rare, method="bootstrap")
-    assert "undefined" in str(found.how)
-    assert found.low <= found.value <= found.high
+    result = infer.estimate("mcc", rare, method="bootstrap")
+    assert "undefined" in str(result.how)
+    assert result.low <= result.value <= result.high
 
 
 def test_tables_of_many_classes() -> None:
     table = Confusion.of_matrix([[9, 3, 0], [3, 5, 1], [1, 1, 4]], truth="rows")
     for name, each in multiclass.MEASURES.items():
         if measure.describe(each).of is Confusion and name != "expected_cost":
-            found = infer.estimate(each, table)
+            result = infer.estimate(each, table)
             least, most = measure.describe(each).span
-            assert least <= found.low <= found.value <= found.high <= most, name
-            assert found.low < found.high, name
+            assert least <= result.low <= result.value <= result.high <= most, name
+            assert result.low < result.high, name
     macro = infer.estimate(multiclass.average_over_classes(measure.f1, "macro"), table)
     assert macro.low < macro.value < macro.high
 
@@ -357,16 +357,16 @@ def test_many_classes_use_fewer_samples_and_a_lighter_prior() -> None:
     assert drawn.how is not None
     assert drawn.how.startswith("4444 ")
     assert usual.how == "delta method over the cells, t quantiles"
-    for found in (drawn, usual):
-        assert found.high - found.low < 0.1
-        assert found.low < found.value < found.high
+    for result in (drawn, usual):
+        assert result.high - result.low < 0.1
+        assert result.low < result.value < result.high
 
 
 def test_a_class_that_is_absent_stays_away() -> None:
     table = Confusion.of_matrix([[9, 3, 0], [3, 5, 0], [0, 0, 0]], truth="rows")
-    found = infer.estimate("balanced_accuracy", table, method="stratified")
-    assert found.value == pytest.approx((9 / 12 + 5 / 8) / 2)
-    assert found.low < found.value < found.high
+    result = infer.estimate("balanced_accuracy", table, method="stratified")
+    assert result.value == pytest.approx((9 / 12 + 5 / 8) / 2)
+    assert result.low < result.value < result.high
 
 
 def test_weighted_cells_vary_by_their_squares() -> None:
@@ -383,10 +383,10 @@ def test_weighted_cells_vary_by_their_squares() -> None:
 @pytest.mark.parametrize("name", ["youden", "kappa", "mcc", "markedness"])
 def test_an_empty_cell_may_be_empty_for_ever(name: str) -> None:
     # Ten sick and ten flagged of a thousand, and none is both: this may be the rule, or chance.
-    found = infer.estimate(name, Counts(tp=0.0, fp=10.0, fn=10.0, tn=980.0))
+    result = infer.estimate(name, Counts(tp=0.0, fp=10.0, fn=10.0, tn=980.0))
     never = float(measure.find_measure(name)(Counts(tp=0.0, fp=14.0, fn=14.0, tn=972.0)))
     often = float(measure.find_measure(name)(Counts(tp=2.0, fp=8.0, fn=8.0, tn=982.0)))
-    assert found.low < never < found.value < often < found.high
+    assert result.low < never < result.value < often < result.high
 
 
 def test_empty_cells_that_stay_empty() -> None:
@@ -457,8 +457,8 @@ def test_few_light_rows_do_not_count_as_many() -> None:
 def test_skewed_weights_widen_tables() -> None:
     counts = table(5)
     for name in ("diagnostic_odds_ratio", "positive_likelihood_ratio", "mcc", "f1"):
-        found = infer.estimate(name, counts)
+        result = infer.estimate(name, counts)
         freedom = _confusion_intervals.weighted_freedom(measure.find_measure(name), counts)
         assert 3 < freedom < 60
-        assert found.low < found.value < found.high
-        assert found.low > (-1 if name == "mcc" else 0)
+        assert result.low < result.value < result.high
+        assert result.low > (-1 if name == "mcc" else 0)

@@ -95,24 +95,24 @@ def test_rows_that_only_one_model_hits(name: str, first: int, second: int) -> No
     table = np.repeat(list(kinds), list(kinds.values()), axis=0)
     rows = Rows(table[:, 0] == 1, {"a": table[:, 1] * 1.0, "b": table[:, 2] * 1.0})
     for method, test in TESTS.items():
-        (found,) = compare(rows, measure=name, question=Question(method=method))
-        assert f"{first} rows against {second}" in found.test
-        assert found.p == test.test(first, second, "two-sided").p
+        (result,) = compare(rows, measure=name, question=Question(method=method))
+        assert f"{first} rows against {second}" in result.test
+        assert result.p == test.test(first, second, "two-sided").p
     assert compare(rows, measure=name)[0].test.startswith("McNemar, mid-p")
 
 
 def test_labels_that_agree_by_chance_are_not_surely_the_same() -> None:
     truth = np.array([1, 0, 1, 0, 1], dtype=bool)
     says = truth * 1.0
-    (found,) = compare(Rows(truth, {"a": says, "b": says.copy()}), measure="accuracy")
-    assert (found.difference.value, found.p) == (0, 1)
-    assert found.difference.low < 0 < found.difference.high
+    (result,) = compare(Rows(truth, {"a": says, "b": says.copy()}), measure="accuracy")
+    assert (result.difference.value, result.p) == (0, 1)
+    assert result.difference.low < 0 < result.difference.high
 
 
 @given(st.lists(st.floats(0, 1) | st.just(float("nan")), max_size=8))
 def test_holm_never_lowers_and_keeps_order(p: list[float]) -> None:
-    found = holm(p)
-    known = [(one, other) for one, other in zip(p, found, strict=True) if one == one]  # noqa: PLR0124  (not NaN)
+    result = holm(p)
+    known = [(one, other) for one, other in zip(p, result, strict=True) if one == one]  # noqa: PLR0124  (not NaN)
     assert all(one <= other <= 1 for one, other in known)
     assert sorted(known) == sorted(known, key=lambda each: (each[1], each[0]))
     assert all(other <= len(known) * one or other == one for one, other in known[:1]) or len(known) > 1
@@ -138,11 +138,11 @@ def test_an_interval_excludes_zero_exactly_where_the_test_rejects(method: str) -
     for first in range(13):
         for second in range(13):
             for concordant in (0, 30):
-                seen = Discordant(first, second, first + second + concordant or 1)
-                low, high = mcnemar_interval(test, seen, 0.95)
+                observed = Discordant(first, second, first + second + concordant or 1)
+                low, high = mcnemar_interval(test, observed, 0.95)
                 rejected = test.test(first, second, "two-sided").p < 0.05
                 assert (not low <= 0 <= high) is rejected, (first, second, concordant)
-                assert low <= (first - second) / seen.rows <= high
+                assert low <= (first - second) / observed.rows <= high
 
 
 @pytest.mark.slow
@@ -165,19 +165,19 @@ def test_no_discordant_row_leaves_three_of_so_many() -> None:
 
 
 def test_a_margin_has_the_p_value_of_the_interval_that_reaches_it() -> None:
-    seen, test = Discordant(9, 6, 80), TESTS["mcnemar-mid-p"]
+    observed, test = Discordant(9, 6, 80), TESTS["mcnemar-mid-p"]
     questions: list[tuple[Side, float]] = [("greater", -0.06), ("less", 0.1)]
     for side, bound in questions:
-        p = margin_p(test, seen, bound, side)
-        low, high = mcnemar_interval(test, seen, 1 - 2 * p)
+        p = margin_p(test, observed, bound, side)
+        low, high = mcnemar_interval(test, observed, 1 - 2 * p)
         assert (low if side == "greater" else high) == pytest.approx(bound, abs=1e-6)
-    assert margin_p(test, seen, 0.0, "greater") == pytest.approx(mid_p_test(9, 6, "greater").p)
+    assert margin_p(test, observed, 0.0, "greater") == pytest.approx(mid_p_test(9, 6, "greater").p)
 
 
 def test_shares_are_compared_at_a_margin_by_the_same_interval() -> None:
     truth = np.ones(80, dtype=bool)
     new, old = np.arange(80) >= 6, (np.arange(80) < 71)
     rows = Rows(truth, {"new": new * 1.0, "old": old * 1.0})
-    (found,) = compare(rows, measure="sensitivity", question=Question("better", margin=0.06))
-    assert found.p == margin_p(TESTS["mcnemar-mid-p"], Discordant(9, 6, 80), -0.06, "greater")
-    assert "McNemar, mid-p: 9 rows against 6, at the margin" in found.test
+    (result,) = compare(rows, measure="sensitivity", question=Question("better", margin=0.06))
+    assert result.p == margin_p(TESTS["mcnemar-mid-p"], Discordant(9, 6, 80), -0.06, "greater")
+    assert "McNemar, mid-p: 9 rows against 6, at the margin" in result.test

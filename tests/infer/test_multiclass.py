@@ -52,9 +52,9 @@ def sets(seed: int, rows: int = 60, *, weighted: bool = False) -> LabelSets:
 
 def measures() -> dict[str, measure.Measure]:
     """Whatever takes rows of many classes."""
-    found = {name: multiclass.MEASURES[name] for name in OF_SCORES}
+    result = {name: multiclass.MEASURES[name] for name in OF_SCORES}
     return (
-        found
+        result
         | {f"{how} {inner}": average_over_classes(inner, how) for inner, how in AVERAGES}
         | {"macro ks": average_over_classes("ks", "macro")}
     )
@@ -64,9 +64,9 @@ EVERY = measures()
 
 
 def bounds(name: str, rows: MulticlassRows | LabelSets, **options: Any) -> tuple[float, float, float]:  # noqa: ANN401
-    found = infer.estimate(EVERY[name], rows, **options)
-    assert found.why is None
-    return found.value, found.low, found.high
+    result = infer.estimate(EVERY[name], rows, **options)
+    assert result.why is None
+    return result.value, result.low, result.high
 
 
 def test_hits_are_shares() -> None:
@@ -76,8 +76,8 @@ def test_hits_are_shares() -> None:
         low, high, how = _binomial.proportion_interval(
             _binomial.Proportion(float(right.sum()), float((~right).sum())), 0.95
         )
-        found = infer.estimate(top, rows)
-        assert (found.value, found.low, found.high, found.how) == (right.mean(), low, high, how)
+        result = infer.estimate(top, rows)
+        assert (result.value, result.low, result.high, result.how) == (right.mean(), low, high, how)
 
 
 def test_weights_of_hits_are_linearised() -> None:
@@ -90,8 +90,8 @@ def test_weights_of_hits_are_linearised() -> None:
     v = float(np.sum((w * (right - p)) ** 2) / w.sum() ** 2)
     trials = p * (1 - p) / v
     low, high, _ = _binomial.proportion_interval(_binomial.Proportion(p * trials, (1 - p) * trials), 0.9)
-    found = infer.estimate("exact_match", every, level=0.9)
-    assert (found.value, found.low, found.high) == pytest.approx((p, low, high), rel=1e-12)
+    result = infer.estimate("exact_match", every, level=0.9)
+    assert (result.value, result.low, result.high) == pytest.approx((p, low, high), rel=1e-12)
 
 
 @pytest.mark.parametrize("name", ["brier", "log_loss"])
@@ -110,9 +110,9 @@ def test_mean_losses_of_many_rows_have_the_usual_standard_error(name: str) -> No
 
 def test_lucky_losses_have_wide_intervals() -> None:
     rows = class_scores(["a"] * 50 + ["b"] * 50, np.repeat([[0.98, 0.02], [0.02, 0.98]], 50, axis=0))
-    found = infer.estimate("log_loss", rows)
-    assert found.value == pytest.approx(-np.log(0.98))
-    assert found.high > 0.08  # one in fifty costs 3.9
+    result = infer.estimate("log_loss", rows)
+    assert result.value == pytest.approx(-np.log(0.98))
+    assert result.high > 0.08  # one in fifty costs 3.9
 
 
 def test_two_classes_are_one_curve() -> None:
@@ -130,9 +130,9 @@ def test_row_influence_matches_finite_differences(name: str) -> None:
     rows = sample(5, 60, weighted=True)
     assert rows.weight is not None
     value = float(EVERY[name](rows))
-    found = _multiclass.row_influence(EVERY[name], rows, value)
-    assert found is not None
-    slopes = found.slopes
+    result = _multiclass.row_influence(EVERY[name], rows, value)
+    assert result is not None
+    slopes = result.slopes
     step = 1e-5
     for at in range(0, 60, 7):
         near = []
@@ -179,36 +179,36 @@ def test_laws(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("how", ["macro", "weighted", "micro"])
 def test_averages_over_decisions_are_of_the_table(how: Literal["macro", "weighted", "micro"]) -> None:
     rows = sample(8, 200)
-    found = infer.estimate(average_over_classes("f1", how), rows.confusion())
-    assert found.low < found.value < found.high
+    result = infer.estimate(average_over_classes("f1", how), rows.confusion())
+    assert result.low < result.value < result.high
     # The same mass in a wider table of rows that nobody saw tells nothing.
     more = infer.estimate(average_over_classes("f1", how), Confusion(rows.confusion().mass * 16, LABELS))
-    assert (more.high - more.low) == pytest.approx((found.high - found.low) / 4, rel=0.1)
+    assert (more.high - more.low) == pytest.approx((result.high - result.low) / 4, rel=0.1)
 
 
 def test_sets_of_labels_are_resampled_by_rows() -> None:
     every = sets(9)
     f1 = average_over_classes("f1", "macro")
-    found = infer.estimate(f1, every)
-    assert found.how == "Bayesian bootstrap, 500 samples"
-    assert found.low < found.value < found.high
+    result = infer.estimate(f1, every)
+    assert result.how == "Bayesian bootstrap, 500 samples"
+    assert result.low < result.value < result.high
     assert every.predicted is not None
     order = np.random.default_rng(2).permutation(len(every))
     turned = replace(every, truth=every.truth[order], predicted=every.predicted[order])
     again = infer.estimate(f1, turned)
-    assert (again.low, again.high) == pytest.approx((found.low, found.high), rel=1e-12)
-    assert infer.estimate(f1, every, seed=1).low != found.low
+    assert (again.low, again.high) == pytest.approx((result.low, result.high), rel=1e-12)
+    assert infer.estimate(f1, every, seed=1).low != result.low
 
 
 def test_what_is_undefined_says_why() -> None:
     rows = class_scores(["a", "a", "b", "b", "c"], np.random.default_rng(0).random((5, 3)), labels=LABELS)
-    found = infer.estimate("hand_till", rows)
-    assert not isnan(found.value)
-    assert isnan(found.low)
-    assert found.why == "a class has a single row"
+    result = infer.estimate("hand_till", rows)
+    assert not isnan(result.value)
+    assert isnan(result.low)
+    assert result.why == "a class has a single row"
     wrong = class_scores(["a", "b", "a"], [[0.0, 1.0], [0.5, 0.5], [0.5, 0.5]])
-    found = infer.estimate("log_loss", wrong)
-    assert (found.value, found.why) == (np.inf, "the value is infinite")
+    result = infer.estimate("log_loss", wrong)
+    assert (result.value, result.why) == (np.inf, "the value is infinite")
     alone = class_scores(["a"], [[0.5, 0.5]], labels=("a", "b"))
     assert infer.estimate("brier", alone).why == "there is a single row"
 
@@ -289,8 +289,8 @@ def test_bias_of_average_precision_is_half_the_second_derivative() -> None:
     step = 1e-3
     for name in ("macro average_precision", "weighted average_precision"):
         value = float(EVERY[name](rows))
-        found = _multiclass.row_influence(EVERY[name], rows, value)
-        assert found is not None
+        result = _multiclass.row_influence(EVERY[name], rows, value)
+        assert result is not None
         bias = 0.0
         for at in range(60):
             near = []
@@ -300,7 +300,7 @@ def test_bias_of_average_precision_is_half_the_second_derivative() -> None:
                 near.append(float(EVERY[name](replace(rows, weight=weight))))
             bias += (near[0] - 2 * value + near[1]) / step**2 / 2
         # Shares of the classes have second derivatives too, which cancel on average.
-        assert found.bias == pytest.approx(bias, abs=1e-6 if name.startswith("macro") else 3e-4)
+        assert result.bias == pytest.approx(bias, abs=1e-6 if name.startswith("macro") else 3e-4)
 
 
 @pytest.mark.parametrize("name", ["brier", "log_loss"])
@@ -325,9 +325,9 @@ def test_near_perfect_and_rare_classes_are_covered() -> None:
     """Width of at most 1.6 times that of an ideal normal interval; the score set was 6 times as wide."""
     for signal, shares, rows in ((3.0, (0.4, 0.3, 0.3), 200), (1.5, (0.4, 0.32, 0.2, 0.08), 150)):
         truth = float(multiclass.hand_till(spread_out(10_000, 200_000, signal, shares=shares)))
-        found = np.array([bounds("hand_till", spread_out(seed, rows, signal, shares=shares)) for seed in range(200)])
-        assert np.mean((found[:, 1] <= truth) & (truth <= found[:, 2])) > 0.92
-        assert np.median(found[:, 2] - found[:, 1]) < 1.6 * 3.92 * found[:, 0].std()
+        result = np.array([bounds("hand_till", spread_out(seed, rows, signal, shares=shares)) for seed in range(200)])
+        assert np.mean((result[:, 1] <= truth) & (truth <= result[:, 2])) > 0.92
+        assert np.median(result[:, 2] - result[:, 1]) < 1.6 * 3.92 * result[:, 0].std()
 
 
 class TestComparisons:
@@ -340,17 +340,17 @@ class TestComparisons:
         losses = [-np.log(np.asarray(each.score)[np.arange(120), a.truth]) for each in (a, b)]
         if name == "brier":
             losses = [((np.asarray(each.score) - np.eye(3)[a.truth]) ** 2).sum(axis=1) for each in (a, b)]
-        found = infer.compare_classes(a, b, measure=name)
+        result = infer.compare_classes(a, b, measure=name)
         expected = ttest_rel(*losses)
-        assert found.statistic == pytest.approx(expected.statistic)
+        assert result.statistic == pytest.approx(expected.statistic)
         apart = losses[0] - losses[1]
         variance, freedom = fourth_moment_freedom([(apart - apart.mean()) / 120])
-        assert found.p == pytest.approx(2 * student.sf(abs(expected.statistic), freedom))
+        assert result.p == pytest.approx(2 * student.sf(abs(expected.statistic), freedom))
         half = student.ppf(0.975, freedom) * sqrt(variance)
-        assert (found.difference.low, found.difference.high) == pytest.approx(
+        assert (result.difference.low, result.difference.high) == pytest.approx(
             (apart.mean() - half, apart.mean() + half)
         )
-        assert found.test == "influence function, t quantiles"
+        assert result.test == "influence function, t quantiles"
 
     def test_counts_are_repetition(self) -> None:
         a, b = (sample(seed, 60, counted=True) for seed in (5, 6))
@@ -359,9 +359,9 @@ class TestComparisons:
         again = np.repeat(np.arange(60), a.count)
         long = [MulticlassRows(a.truth[again], each.score[again], LABELS) for each in (a, b)]
         for name in ("hand_till", "brier", "log_loss"):
-            found, expected = infer.compare_classes(a, b, measure=name), infer.compare_classes(*long, measure=name)
-            assert found.p == pytest.approx(expected.p, rel=1e-9)
-            assert found.difference.low == pytest.approx(expected.difference.low, rel=1e-9)
+            result, expected = infer.compare_classes(a, b, measure=name), infer.compare_classes(*long, measure=name)
+            assert result.p == pytest.approx(expected.p, rel=1e-9)
+            assert result.difference.low == pytest.approx(expected.difference.low, rel=1e-9)
 
     @pytest.mark.parametrize("name", tiered(["macro auc", "macro average_precision", "weighted brier"]))
     def test_averages_are_compared_as_resampled(self, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -407,12 +407,12 @@ class TestSummaries:
     def test_every_number_is_that_of_the_plain_summary(self) -> None:
         rows = sample(11)
         plain = multiclass.summary(rows).rows()
-        found = infer.multiclass_summary(rows)
-        assert [(row["measure"], row["class"], row["average"], row["value"]) for row in found.rows()] == [
+        result = infer.multiclass_summary(rows)
+        assert [(row["measure"], row["class"], row["average"], row["value"]) for row in result.rows()] == [
             (row["measure"], row["class"], row["average"], row["value"]) for row in plain
         ]
-        assert found.data["interval"] == {"level": 0.95, "method": None, "seed": 0, "clusters": None}
-        for row in found.rows():
+        assert result.data["interval"] == {"level": 0.95, "method": None, "seed": 0, "clusters": None}
+        for row in result.rows():
             if row["measure"] in ("cell", "pairwise_auc"):
                 assert row["low"] is None
             elif row["value"] is not None and row["why"] is None:
@@ -422,10 +422,10 @@ class TestSummaries:
         columns = {"is": [*"abaccbaa"], "called": [*"aaacbbca"]}
         table = confusion(columns["is"], columns["called"])
         read_ = read.confusions(columns, truth="is", predicted="called")
-        found = infer.multiclass_summary(
+        result = infer.multiclass_summary(
             read_, measures=["sensitivity", "accuracy"], interval=infer.IntervalOptions(0.8, "wilson")
         )
-        rows = [row for row in found.rows() if row["measure"] == "sensitivity" and row["class"] is not None]
+        rows = [row for row in result.rows() if row["measure"] == "sensitivity" and row["class"] is not None]
         assert len(rows) == 3
         for at, row in enumerate(rows):
             counts = table.one_vs_rest()[at]
@@ -443,13 +443,13 @@ class TestSummaries:
         rows = sample(12)
         sex = np.arange(len(rows)) % 2
         grouped = replace(rows, group=sex, groups=(("f",), ("m",)), attributes=("sex",))
-        found = infer.multiclass_summary(grouped, measures=["brier"])
-        for row in found.rows():
+        result = infer.multiclass_summary(grouped, measures=["brier"])
+        for row in result.rows():
             if row["measure"] == "brier" and row["group"] is not None:
                 there = sex == ("f", "m").index(row["group"]["sex"])
                 alone = MulticlassRows(rows.truth[there], rows.score[there], LABELS)
                 assert (row["value"], row["low"], row["high"]) == pytest.approx(bounds("brier", alone))
-        assert sum(row["measure"] == "brier" for row in found.rows()) == 3
+        assert sum(row["measure"] == "brier" for row in result.rows()) == 3
 
 
 def test_about_knows_what_averages_are_of() -> None:

@@ -31,20 +31,20 @@ def test_p_of_intervals_is_limited_by_floats_alone(z: float) -> None:
 @pytest.mark.parametrize("measure", ["sensitivity", "brier", "ks", "average_precision"])
 def test_p_of_samples_that_differ_much_do_not_repeat(measure: str) -> None:
     rng = np.random.default_rng(2)
-    found = []
+    result = []
     for size in (400, 600, 800):
         truth = rng.random(size) < 0.5
         good, chance = np.clip(0.45 * truth + 0.5 * rng.random(size), 0.01, 0.99), rng.random(size)
-        found.append(infer.compare_unpaired(tally(truth, good), tally(truth, chance), measure=measure, threshold=0.5))
-    assert max(each.p for each in found) < 1e-16
-    assert len({each.p for each in found}) == 3
-    assert not any(each.p_is_bound for each in found)
-    assert "p < 0.0001)" in repr(found[0])
+        result.append(infer.compare_unpaired(tally(truth, good), tally(truth, chance), measure=measure, threshold=0.5))
+    assert max(each.p for each in result) < 1e-16
+    assert len({each.p for each in result}) == 3
+    assert not any(each.p_is_bound for each in result)
+    assert "p < 0.0001)" in repr(result[0])
 
 
 def test_newcombe_p_is_where_the_interval_just_reaches_zero() -> None:
     a, b = (Tally.from_counts([1.0, 0.0], [[hits, 1000 - hits], [0, 0]]) for hits in (650, 350))
-    found = infer.compare_unpaired(a, b, measure="sensitivity", threshold=0.5)
+    result = infer.compare_unpaired(a, b, measure="sensitivity", threshold=0.5)
 
     # By hand: z at which sqrt((p1 - l1)^2 + (u2 - p2)^2) is the difference, with Wilson's limits l1 and u2.
     def reach(z: float) -> float:
@@ -55,8 +55,8 @@ def test_newcombe_p_is_where_the_interval_just_reaches_zero() -> None:
         return float(np.hypot(0.65 - limits(0.65)[0], limits(0.35)[1] - 0.35)) - 0.3
 
     z = brentq(reach, 1.0, 37.0, xtol=1e-13)
-    assert found.p == pytest.approx(2 * norm.sf(z), rel=1e-8)
-    assert found.p < 1e-30
+    assert result.p == pytest.approx(2 * norm.sf(z), rel=1e-8)
+    assert result.p < 1e-30
 
 
 def test_p_of_samples_is_marked_as_a_bound_where_no_sample_lies_beyond() -> None:
@@ -94,9 +94,11 @@ def test_distances_that_no_perfect_model_reaches_have_a_bound() -> None:
 
 def test_gaps_that_no_permutation_reaches_have_a_bound() -> None:
     tables = {"a": [400, 100], "b": [200, 300]}
-    made: dict[Group, Tally] = {(name,): Tally.from_counts([1.0, 0.0], [hits, [0, 0]]) for name, hits in tables.items()}
-    found = equalize.group_gaps(Tallies({"m": made}, ("g",)), measures=["sensitivity"], n_permutations=99)
-    (row,) = [row for row in found.rows() if row["kind"] == "max_difference"]
+    actual: dict[Group, Tally] = {
+        (name,): Tally.from_counts([1.0, 0.0], [hits, [0, 0]]) for name, hits in tables.items()
+    }
+    result = equalize.group_gaps(Tallies({"m": actual}, ("g",)), measures=["sensitivity"], n_permutations=99)
+    (row,) = [row for row in result.rows() if row["kind"] == "max_difference"]
     assert (row["p"], row["p_is_bound"]) == (0.01, True)
 
 
@@ -163,9 +165,9 @@ def test_a_report_has_raw_and_adjusted_p_values(tmp_path: Path) -> None:
 def test_reliability_says_that_nothing_is_adjusted(tmp_path: Path) -> None:
     typed = ("reliability", people(tmp_path), "--truth", "sick", "--score", "none", "--positive", "1", "-q")
     shown = run(*typed, "--n-simulations", "50").stdout
-    told = " ".join(shown.split())
+    output = " ".join(shown.split())
     assert "< 0.0001" in shown
-    assert "Neither p-values nor intervals are adjusted for multiplicity" in told
+    assert "Neither p-values nor intervals are adjusted for multiplicity" in output
     exact = json.loads(run(*typed, "--n-simulations", "50", "--json").stdout)["rows"]
     marked = {row["measure"]: row["p_is_bound"] for row in exact if row["p"] is not None}
     assert marked["ece"] is True
@@ -190,10 +192,10 @@ FOUND: dict[str, tuple[Callable[[], object], str]] = {
 @pytest.mark.parametrize("name", FOUND)
 def test_a_test_result_is_neither_true_nor_false(name: str) -> None:
     make, remedy = FOUND[name]
-    found = make()
-    assert type(found).__name__ == name
+    result = make()
+    assert type(result).__name__ == name
     with pytest.raises(UsageError, match=f"n? ?{name} is neither true nor false; .*{remedy}"):
-        bool(found)
+        bool(result)
 
 
 @pytest.mark.parametrize("name", FOUND)

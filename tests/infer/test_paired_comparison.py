@@ -61,8 +61,8 @@ def sample(size: int = 60, seed: int = 0, *, shift: float = 1.0, shared: float =
     """Two models that see the same and something of their own; scores are probabilities with ties."""
     rng = np.random.default_rng(seed)
     truth = rng.random(size) < 0.4
-    seen = rng.normal(size=size) * shared
-    score = {name: _probable(truth * shift + seen + rng.normal(size=size)) for name in ("new", "old")}
+    observed = rng.normal(size=size) * shared
+    score = {name: _probable(truth * shift + observed + rng.normal(size=size)) for name in ("new", "old")}
     return Rows(truth, score)
 
 
@@ -70,8 +70,8 @@ def _probable(raw: Array) -> Array:
     return np.round(1 / (1 + np.exp(-raw)), 2)
 
 
-def numbers(found: Comparison) -> list[float]:
-    return [*found.values, found.difference.value, found.difference.low, found.difference.high, found.p]
+def numbers(result: Comparison) -> list[float]:
+    return [*result.values, result.difference.value, result.difference.low, result.difference.high, result.p]
 
 
 RESAMPLED = Question(method="resample")
@@ -85,10 +85,10 @@ STATED = Settings(costs=Costs(fp=1, fn=5), at=0.2)
 def test_a_model_against_itself_differs_by_nothing(name: str) -> None:
     rows = sample()
     twice = Rows(rows.truth, {"a": rows.score["new"], "b": rows.score["new"]})
-    (found,) = compare(twice, measure=STATED.apply(MEASURES[name]))
-    assert found.difference.value == 0
-    assert found.p == found.p_adjusted == 1
-    assert (found.difference.low, found.difference.high) == (0, 0)
+    (result,) = compare(twice, measure=STATED.apply(MEASURES[name]))
+    assert result.difference.value == 0
+    assert result.p == result.p_adjusted == 1
+    assert (result.difference.low, result.difference.high) == (0, 0)
 
 
 SLOW = ("smooth_ece", "e50", "e90", "emax")
@@ -100,14 +100,14 @@ SLOW = ("smooth_ece", "e50", "e90", "emax")
 )
 def test_every_measure_is_compared(name: str) -> None:
     rows = sample()
-    (found,) = compare(rows, measure=STATED.apply(MEASURES[name]))
-    told = describe(MEASURES[name])
-    d = found.difference
-    assert d.value == found.values[0] - found.values[1]
+    (result,) = compare(rows, measure=STATED.apply(MEASURES[name]))
+    output = describe(MEASURES[name])
+    d = result.difference
+    assert d.value == result.values[0] - result.values[1]
     assert d.low <= d.value <= d.high
-    assert 0 < found.p <= 1
-    assert told.name == found.measure
-    widest = told.span[1] - told.span[0]
+    assert 0 < result.p <= 1
+    assert output.name == result.measure
+    widest = output.span[1] - output.span[0]
     assert -widest <= d.low
     assert d.high <= widest
 
@@ -118,26 +118,26 @@ def test_the_same_ranks_or_numbers_under_another_name(name: str, method: str | N
     rows = sample()
     score = rows.score["new"]
     other = score if name == "brier" else score**3 / 2  # it ranks alike, and is no copy
-    (found,) = compare(Rows(rows.truth, {"a": score, "b": other}), measure=name, question=Question(method=method))
-    assert (found.difference.value, found.p) == (0, 1)
+    (result,) = compare(Rows(rows.truth, {"a": score, "b": other}), measure=name, question=Question(method=method))
+    assert (result.difference.value, result.p) == (0, 1)
 
 
 def test_two_perfect_models_do_not_differ_and_have_wide_intervals() -> None:
     truth = np.repeat([True, False], 10)
     first, second = truth + np.arange(20) / 100, truth + np.arange(20)[::-1] / 100
-    (found,) = compare(Rows(truth, {"a": first, "b": second}))
-    assert found.values == (1, 1)
-    assert (found.difference.value, found.p, found.statistic) == (0, 1, 0)
+    (result,) = compare(Rows(truth, {"a": first, "b": second}))
+    assert result.values == (1, 1)
+    assert (result.difference.value, result.p, result.statistic) == (0, 1, 0)
     # DeLong's variance is 0, yet ten rows of each class do not prove that both are perfect.
-    assert found.difference.low < -0.05
-    assert found.difference.high > 0.05
+    assert result.difference.low < -0.05
+    assert result.difference.high > 0.05
 
 
 def test_perfect_models_with_equal_ranks_by_chance() -> None:
     truth = np.array([True, True, False])
-    (found,) = compare(Rows(truth, {"a": np.array([0.9, 0.8, 0.1]), "b": np.array([0.7, 0.6, 0.2])}))
-    assert (found.difference.value, found.p) == (0, 1)
-    assert found.difference.low < -0.3
+    (result,) = compare(Rows(truth, {"a": np.array([0.9, 0.8, 0.1]), "b": np.array([0.7, 0.6, 0.2])}))
+    assert (result.difference.value, result.p) == (0, 1)
+    assert result.difference.low < -0.3
 
 
 @pytest.mark.parametrize("name", ["average_precision", "ks", "partial_auc", "cap_area"])
@@ -146,11 +146,11 @@ def test_perfect_models_are_not_surely_as_good_as_each_other(name: str) -> None:
     first, second = truth + np.arange(10) / 100, truth + np.arange(10)[::-1] / 100
     for other in (second, first**2):  # ranks that differ, and ranks that are alike by chance
         rows = Rows(truth, {"a": first, "b": other})
-        (found,) = compare(rows, measure=name, question=Question("better", margin=0.02))
-        assert found.difference.value == 0
-        assert found.difference.low < -0.1
-        assert found.p > 0.2
-        assert "show no variance" in found.test or name == "ks"
+        (result,) = compare(rows, measure=name, question=Question("better", margin=0.02))
+        assert result.difference.value == 0
+        assert result.difference.low < -0.1
+        assert result.p > 0.2
+        assert "show no variance" in result.test or name == "ks"
 
 
 def test_equal_contributions_of_few_rows_are_no_proof() -> None:
@@ -171,10 +171,10 @@ def test_equal_contributions_of_few_rows_are_no_proof() -> None:
 @pytest.mark.parametrize("name", ["brier", "ks", "average_precision"])
 def test_a_single_cluster_proves_nothing(name: str) -> None:
     rows = sample()
-    (found,) = compare(Rows(rows.truth, rows.score, cluster=np.zeros(60, dtype=int)), measure=name)
-    assert found.p > 0.5
-    assert found.difference.low < -0.3
-    assert found.difference.high > 0.3
+    (result,) = compare(Rows(rows.truth, rows.score, cluster=np.zeros(60, dtype=int)), measure=name)
+    assert result.p > 0.5
+    assert result.difference.low < -0.3
+    assert result.difference.high > 0.3
 
 
 def test_zero_means_absent() -> None:
@@ -210,17 +210,17 @@ def test_p_of_normal_intervals_is_that_of_the_normal_test(value: float, side: Si
 
 
 def test_ranks_rest_on_the_smaller_class_and_means_on_all_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    made: list[float] = []
+    result: list[float] = []
 
-    def units(seen: float) -> Units:
-        made.append(seen)
-        return Units(seen)
+    def units(observed: float) -> Units:
+        result.append(observed)
+        return Units(observed)
 
     monkeypatch.setattr(_paired_comparison, "Units", units)
     rows = sample(60)
     for name in ("ks", "brier"):
         compare(rows, measure=name, question=RESAMPLED)
-    assert made == [int(rows.truth.sum()), 60]
+    assert result == [int(rows.truth.sum()), 60]
 
 
 def test_a_prior_compensates_for_samples_that_vary_too_little() -> None:
@@ -236,24 +236,24 @@ def test_samples_to_one_side_of_the_value_are_no_evidence_for_the_other() -> Non
 
 def test_a_perfect_model_against_a_constant_one_is_not_infinitely_precise() -> None:
     truth = np.repeat([True, False], 4)
-    (found,) = compare(Rows(truth, {"a": truth.astype(float), "b": np.ones(8)}))
+    (result,) = compare(Rows(truth, {"a": truth.astype(float), "b": np.ones(8)}))
     # Neither has a variance of DeLong's: reference implementations give z = inf and p = 0.
-    assert found.difference.value == 0.5
-    assert 1e-6 < found.p < 1
-    assert found.difference.low < found.difference.value < found.difference.high
+    assert result.difference.value == 0.5
+    assert 1e-6 < result.p < 1
+    assert result.difference.low < result.difference.value < result.difference.high
 
 
 @pytest.mark.parametrize("name", BY_NOUN)
 def test_order_and_turn(name: str) -> None:
     rows = sample()
     shuffled = np.random.default_rng(5).permutation(len(rows))
-    (found,) = compare(rows, measure=name)
+    (result,) = compare(rows, measure=name)
     moved = Rows(rows.truth[shuffled], {model: score[shuffled] for model, score in rows.score.items()})
-    assert numbers(compare(moved, measure=name)[0]) == numbers(found)
+    assert numbers(compare(moved, measure=name)[0]) == numbers(result)
     (turned,) = compare(rows, measure=name, models=[("old", "new")])
-    assert turned.difference.value == -found.difference.value
-    assert turned.p == pytest.approx(found.p, rel=1e-12)
-    assert (turned.difference.low, turned.difference.high) == (-found.difference.high, -found.difference.low)
+    assert turned.difference.value == -result.difference.value
+    assert turned.p == pytest.approx(result.p, rel=1e-12)
+    assert (turned.difference.low, turned.difference.high) == (-result.difference.high, -result.difference.low)
 
 
 @pytest.mark.parametrize("name", BY_NOUN)
@@ -269,10 +269,10 @@ def test_counts_are_repetition(name: str) -> None:
 def test_the_scale_of_weights_does_not_matter(name: str) -> None:
     rows = sample(40)
     weight = np.random.default_rng(3).random(len(rows)) + 0.5
-    found, scaled = (
+    result, scaled = (
         compare(Rows(rows.truth, rows.score, weight=each), measure=name)[0] for each in (weight, 8 * weight)
     )
-    assert numbers(found) == pytest.approx(numbers(scaled), rel=1e-9)
+    assert numbers(result) == pytest.approx(numbers(scaled), rel=1e-9)
     # Equal weights are no weights, but for McNemar's test, which counts rows.
     even = compare(Rows(rows.truth, rows.score, weight=np.full(len(rows), 3.0)), measure=name)[0]
     plain = compare(rows, measure=name, question=Question() if name in CLOSED else RESAMPLED)[0]
@@ -306,8 +306,8 @@ def test_cluster_numbers_mean_nothing() -> None:
     cluster = np.arange(60) // 3
     renamed = np.random.default_rng(1).permutation(20)[cluster]
     for name in ("auc", "f1", "brier"):
-        found = [compare(Rows(rows.truth, rows.score, cluster=each), measure=name)[0] for each in (cluster, renamed)]
-        assert numbers(found[0]) == numbers(found[1])
+        result = [compare(Rows(rows.truth, rows.score, cluster=each), measure=name)[0] for each in (cluster, renamed)]
+        assert numbers(result[0]) == numbers(result[1])
 
 
 def test_obuchowski_by_hand() -> None:
@@ -331,10 +331,10 @@ def test_obuchowski_by_hand() -> None:
 def test_delong_is_the_variance_of_placements(data: strategies.Rows, drawn: st.DataObject) -> None:
     other = np.asarray(drawn.draw(strategies.like(data, strategies.few)), dtype=float)
     rows = Rows(data.truth, {"a": data.score, "b": other})
-    (found,) = compare(rows)
+    (result,) = compare(rows)
     if data.truth.all() or not data.truth.any():
-        assert isnan(found.p)
-        assert found.why
+        assert isnan(result.p)
+        assert result.why
         return
     placed = []
     for score in (data.score, other):
@@ -344,9 +344,9 @@ def test_delong_is_the_variance_of_placements(data: strategies.Rows, drawn: st.D
     variance = sum(
         np.var(one - two, ddof=1) / len(one) if len(one) > 1 else np.nan for one, two in zip(*placed, strict=True)
     )
-    assert 0 < found.p <= 1
+    assert 0 < result.p <= 1
     if variance > 1e-12:
-        assert found.statistic == pytest.approx(found.difference.value / sqrt(variance), abs=1e-6)
+        assert result.statistic == pytest.approx(result.difference.value / sqrt(variance), abs=1e-6)
 
 
 def test_intervals_nest() -> None:
@@ -365,12 +365,12 @@ def test_non_inferiority_by_delong() -> None:
     (plain,) = compare(rows)
     error = plain.difference.value / plain.statistic
     for margin in (-0.05, 0.0, 0.05, 0.1):
-        (found,) = compare(rows, question=Question(alternative="better", margin=margin))
-        assert found.alternative == "greater"
-        assert found.p == pytest.approx(norm.sf((plain.difference.value + margin) / error), rel=1e-9)
+        (result,) = compare(rows, question=Question(alternative="better", margin=margin))
+        assert result.alternative == "greater"
+        assert result.p == pytest.approx(norm.sf((plain.difference.value + margin) / error), rel=1e-9)
         # The lower end of the 90 % interval is above −margin exactly where p is below 5 %.
         low = compare(rows, question=Question(level=0.9))[0].difference.low
-        assert (found.p < 0.05) == (low > -margin)
+        assert (result.p < 0.05) == (low > -margin)
 
 
 def test_low_is_better_where_it_is() -> None:
@@ -392,9 +392,9 @@ def test_bootstrap_p_values_are_never_zero() -> None:
     good, bad = truth + np.arange(400) / 1000, np.arange(400) / 400
     rows = Rows(truth, {"good": good / 2, "bad": bad})
     for name in ("average_precision", "brier", "f1"):
-        (found,) = compare(rows, measure=name, question=RESAMPLED)
+        (result,) = compare(rows, measure=name, question=RESAMPLED)
         draws = _mcnemar.N_TABLES if name == "f1" else _bootstrap.MAX_SAMPLES
-        assert found.p == pytest.approx(2 / (draws + 1))
+        assert result.p == pytest.approx(2 / (draws + 1))
 
 
 def test_scores_of_few_bits_are_ranked_in_full() -> None:
@@ -403,9 +403,9 @@ def test_scores_of_few_bits_are_ranked_in_full() -> None:
     truth = np.array([True, False] * 3)
     rows = Rows(truth, {"a": base, "b": base[::-1].copy()})
     assert base.astype(np.float32).min() == base.astype(np.float32).max()
-    (found,) = compare(rows)
-    assert found.values == pytest.approx((1 / 3, 2 / 3))
-    assert found.difference.value < 0
+    (result,) = compare(rows)
+    assert result.values == pytest.approx((1 / 3, 2 / 3))
+    assert result.difference.value < 0
 
 
 def test_gini_is_twice_the_area() -> None:
@@ -428,11 +428,11 @@ def test_samples_agree_with_a_plain_bootstrap(name: str, monkeypatch: pytest.Mon
         at = rng.integers(0, len(rows), len(rows))
         new, old = (reference(rows.truth[at], rows.score[model][at]) for model in ("new", "old"))
         apart.append(new - old)
-    (found,) = compare(rows, measure=name)
+    (result,) = compare(rows, measure=name)
     low, high = np.quantile(apart, [0.025, 0.975])
     wide = high - low
-    assert found.difference.low == pytest.approx(low, abs=0.15 * wide)
-    assert found.difference.high == pytest.approx(high, abs=0.15 * wide)
+    assert result.difference.low == pytest.approx(low, abs=0.15 * wide)
+    assert result.difference.high == pytest.approx(high, abs=0.15 * wide)
 
 
 def test_many_rows_use_fewer_samples_and_report_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -454,8 +454,8 @@ def test_many_rows_use_fewer_samples_and_report_it(monkeypatch: pytest.MonkeyPat
 def test_pooled_scores_vary_as_all_do(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(7)
     truth = rng.random(1000) < 0.4
-    seen = truth + rng.normal(size=1000)
-    rows = Rows(truth, {model: 1 / (1 + np.exp(-seen - rng.normal(size=1000))) for model in ("new", "old")})
+    observed = truth + rng.normal(size=1000)
+    rows = Rows(truth, {model: 1 / (1 + np.exp(-observed - rng.normal(size=1000))) for model in ("new", "old")})
     (exact,) = compare(rows, measure=name, question=RESAMPLED)
     monkeypatch.setattr(_bootstrap, "_POOL_ABOVE", 500)
     monkeypatch.setattr(_bootstrap, "POOLED_RANKS", 200)
@@ -471,9 +471,9 @@ def test_pooled_scores_vary_as_all_do(name: str, monkeypatch: pytest.MonkeyPatch
 def test_partial_area_by_an_option() -> None:
     rows = sample(100)
     part = partial(measure.partial_auc, fpr=(0, 0.2))
-    (found,) = compare(rows, measure=part)
+    (result,) = compare(rows, measure=part)
     first, second = (part(measure_curve(rows, model)) for model in ("new", "old"))
-    assert found.values == (first, second)
+    assert result.values == (first, second)
 
 
 def measure_curve(rows: Rows, model: str) -> Any:  # noqa: ANN401
@@ -486,14 +486,14 @@ def test_groups_are_compared_after_everybody() -> None:
     rows = sample(90)
     group = np.arange(90) % 2
     by = Rows(rows.truth, rows.score, group=group, groups=(("f",), ("m",)), attributes=("sex",))
-    found = compare(by, measure=["auc", "accuracy"])
-    assert [each.group for each in found] == [None] * 2 + [(("sex", "f"),)] * 2 + [(("sex", "m"),)] * 2
+    result = compare(by, measure=["auc", "accuracy"])
+    assert [each.group for each in result] == [None] * 2 + [(("sex", "f"),)] * 2 + [(("sex", "m"),)] * 2
     only = Rows(rows.truth[group == 1], {model: score[group == 1] for model, score in rows.score.items()})
-    assert numbers(found[4]) == numbers(compare(only)[0])
+    assert numbers(result[4]) == numbers(compare(only)[0])
     # Holm is over all six.
-    least = min(each.p for each in found)
-    assert next(each.p_adjusted for each in found if each.p == least) == pytest.approx(min(6 * least, 1))
-    tidied = tabulate_comparisons(found).rows()
+    least = min(each.p for each in result)
+    assert next(each.p_adjusted for each in result if each.p == least) == pytest.approx(min(6 * least, 1))
+    tidied = tabulate_comparisons(result).rows()
     assert tidied[2]["group"] == {"sex": "f"}
     assert tidied[1]["threshold"] == tidied[1]["other_threshold"] == 0.5
 
@@ -512,20 +512,20 @@ def test_a_group_of_one_class_says_why() -> None:
 
 def test_undefined_for_one_model_names_it() -> None:
     rows = sample(30)
-    (found,) = compare(rows, measure="precision", threshold={"new": 0.5, "old": np.inf})
-    assert found.why == "old: nothing is flagged"
-    assert isnan(found.p)
+    (result,) = compare(rows, measure="precision", threshold={"new": 0.5, "old": np.inf})
+    assert result.why == "old: nothing is flagged"
+    assert isnan(result.p)
 
 
 def test_a_single_row_of_a_class_has_limits() -> None:
-    (found,) = compare(Rows(np.array([True, False, False]), {"a": np.array([3.0, 2, 1]), "b": np.array([2.0, 3, 1])}))
-    assert found.difference.value == 0.5
-    assert -1 <= found.difference.low < 0.5 < found.difference.high <= 1
-    assert 0.05 < found.p <= 1
+    (result,) = compare(Rows(np.array([True, False, False]), {"a": np.array([3.0, 2, 1]), "b": np.array([2.0, 3, 1])}))
+    assert result.difference.value == 0.5
+    assert -1 <= result.difference.low < 0.5 < result.difference.high <= 1
+    assert 0.05 < result.p <= 1
 
 
 @pytest.mark.parametrize(
-    ("options", "error", "told"),
+    ("options", "error", "message"),
     [
         ({"models": ["new", "odl"]}, UnknownNameError, r"there is no model 'odl'\. Did you mean 'old'\?"),
         (
@@ -542,8 +542,8 @@ def test_a_single_row_of_a_class_has_limits() -> None:
         ({"seed": -1}, OptionError, "seed is -1"),
     ],
 )
-def test_impossible_comparisons_raise(options: dict[str, Any], error: type[Exception], told: str) -> None:
-    with pytest.raises(error, match=told):
+def test_impossible_comparisons_raise(options: dict[str, Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
         compare(sample(), **{"measure": "pr_auc" if "seed" in options else "auc"} | options)
 
 
@@ -552,22 +552,22 @@ def test_scores_that_are_no_probabilities_need_a_threshold() -> None:
     raw = Rows(rows.truth, {"new": rows.score["new"] * 10, "old": rows.score["old"]})
     with pytest.raises(OptionError, match=r"new runs from .* so its scores are not probabilities; give threshold="):
         compare(raw, measure="accuracy")
-    (found,) = compare(raw, measure="accuracy", threshold={"new": 5})
-    assert found.thresholds == (5, 0.5)
-    assert numbers(found) == numbers(compare(rows, measure="accuracy")[0])
+    (result,) = compare(raw, measure="accuracy", threshold={"new": 5})
+    assert result.thresholds == (5, 0.5)
+    assert numbers(result) == numbers(compare(rows, measure="accuracy")[0])
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "message"),
     [
         ({"weight": np.ones(60)}, "counts rows, and these have weights"),
         ({"cluster": np.arange(60)}, "requires independent rows"),
     ],
 )
-def test_mcnemar_raises_where_it_does_not_hold(changes: Any, told: str) -> None:  # noqa: ANN401
+def test_mcnemar_raises_where_it_does_not_hold(changes: Any, message: str) -> None:  # noqa: ANN401
     rows = sample()
     other = Rows(rows.truth, rows.score, **changes)
-    with pytest.raises(OptionError, match=told):
+    with pytest.raises(OptionError, match=message):
         compare(other, measure="accuracy", question=Question(method="mcnemar-exact"))
     assert "McNemar" not in compare(other, measure="accuracy")[0].test
     assert "McNemar" in compare(rows, measure="accuracy")[0].test
@@ -578,9 +578,9 @@ def test_labels_are_compared_only_by_tables() -> None:
     score = {**rows.score, "says": (rows.score["new"] > 0.7).astype(np.float32)}
     labelled = Rows(rows.truth, score, intake=ReadSummary(60, columns={"predicted": "says"}))
     assert [each.models for each in compare(labelled)] == [("new", "old")]
-    found = compare(labelled, measure="accuracy")
-    assert [each.models for each in found] == [("new", "old"), ("new", "says"), ("old", "says")]
-    assert found[1].thresholds == (0.5, None)
+    result = compare(labelled, measure="accuracy")
+    assert [each.models for each in result] == [("new", "old"), ("new", "says"), ("old", "says")]
+    assert result[1].thresholds == (0.5, None)
     with pytest.raises(OptionError, match="says contains labels"):
         compare(labelled, models=["new", "says"])
 
@@ -612,8 +612,8 @@ def test_the_tests_keep_their_level() -> None:
     # Two models that are equally good. A rate of 5 % in 300 samples has a standard deviation of 1.3 %.
     runs, rejected = 300, dict.fromkeys(("auc", "accuracy", "f1"), 0)
     for seed in range(runs):
-        for found in compare(sample(80, seed), measure=list(rejected)):
-            rejected[found.measure] += found.p < 0.05
+        for result in compare(sample(80, seed), measure=list(rejected)):
+            rejected[result.measure] += result.p < 0.05
     sd = sqrt(0.05 * 0.95 / runs)
     assert rejected["auc"] / runs == pytest.approx(0.05, abs=3 * sd)
     assert rejected["accuracy"] / runs < 0.05 + 3 * sd  # a discrete test may be below its level
@@ -623,10 +623,10 @@ def test_the_tests_keep_their_level() -> None:
 def test_resampled_rows_keep_their_level() -> None:
     runs, rejected, missed = 120, 0, 0
     for seed in range(runs):
-        (found,) = compare(sample(80, seed), measure="brier")
-        assert "normal" not in found.test
-        rejected += found.p < 0.05
-        missed += not found.difference.low <= 0 <= found.difference.high
+        (result,) = compare(sample(80, seed), measure="brier")
+        assert "normal" not in result.test
+        rejected += result.p < 0.05
+        missed += not result.difference.low <= 0 <= result.difference.high
     sd = sqrt(0.05 * 0.95 / runs)
     assert rejected / runs == pytest.approx(0.05, abs=3 * sd)
     assert missed / runs == pytest.approx(0.05, abs=3 * sd)
@@ -639,10 +639,10 @@ def test_resampled_clusters_keep_their_level() -> None:
     for seed in range(runs):
         rng = np.random.default_rng(seed)
         truth = rng.random(80) < 0.4
-        seen = truth + rng.normal(size=80)
-        score = {name: _probable(seen + np.repeat(rng.normal(size=20), 4)) for name in ("new", "old")}
-        (found,) = compare(Rows(truth, score, cluster=np.arange(80) // 4), measure="sensitivity")
-        rejected += found.p < 0.05
+        observed = truth + rng.normal(size=80)
+        score = {name: _probable(observed + np.repeat(rng.normal(size=20), 4)) for name in ("new", "old")}
+        (result,) = compare(Rows(truth, score, cluster=np.arange(80) // 4), measure="sensitivity")
+        rejected += result.p < 0.05
     assert rejected / runs < 0.05 + 3 * sqrt(0.05 * 0.95 / runs)
 
 
@@ -663,8 +663,8 @@ def test_few_clusters_raise_no_false_alarms() -> None:
     # With normal quantiles and percentiles as they are: 10 % of areas, 14 % of the others.
     alarms = dict.fromkeys(("auc", "brier", "f1"), 0)
     for seed in range(150):
-        for found in compare(in_clusters(seed, 8), measure=list(alarms), threshold=0.5):
-            alarms[found.measure] += found.p < 0.05
+        for result in compare(in_clusters(seed, 8), measure=list(alarms), threshold=0.5):
+            alarms[result.measure] += result.p < 0.05
     assert max(alarms.values()) <= 15, alarms
 
 
@@ -674,14 +674,14 @@ def test_an_interval_excludes_what_p_speaks_against(name: str, clusters: int) ->
     rows = in_clusters(1, clusters)
     new = 0.95 * rows.score["new"] + 0.05 * rows.truth
     better = Rows(rows.truth, {"new": new, "old": rows.score["old"]}, cluster=rows.cluster)
-    (found,) = compare(better, measure=name, threshold=0.5)
-    for level, inside in ((1 - found.p * 1.01, False), (1 - found.p * 0.99, True)):
+    (result,) = compare(better, measure=name, threshold=0.5)
+    for level, inside in ((1 - result.p * 1.01, False), (1 - result.p * 0.99, True)):
         (at,) = compare(better, measure=name, threshold=0.5, question=Question(level=level))
         assert (at.difference.low <= 0 <= at.difference.high) is inside
-    assert 0.01 < found.p < 1
+    assert 0.01 < result.p < 1
 
 
 def test_each_measure_and_model_is_compared_once() -> None:
-    found = compare(sample(40), measure=["recall", "sensitivity", "auc"], threshold=0.5)
-    assert [each.measure for each in found] == ["sensitivity", "auc"]
-    assert found[0].p == compare(sample(40), measure="recall", threshold=0.5)[0].p
+    result = compare(sample(40), measure=["recall", "sensitivity", "auc"], threshold=0.5)
+    assert [each.measure for each in result] == ["sensitivity", "auc"]
+    assert result[0].p == compare(sample(40), measure="recall", threshold=0.5)[0].p

@@ -58,10 +58,10 @@ def half(expect: float, trials: int, method: str | None = None, level: float = 0
 
 @given(expect=st.floats(0, 1), wanted=widths, method=st.sampled_from([None, *METHODS]))
 def test_a_share_is_reached_and_with_one_row_fewer_it_is_not(expect: float, wanted: float, method: str | None) -> None:
-    found = sample_size_for_proportion("accuracy", expect, wanted, method=method)
-    assert found.rows == found.trials
-    assert found.half_width == half(expect, found.rows, method) <= wanted
-    assert found.rows == 1 or half(expect, found.rows - 1, method) > wanted
+    result = sample_size_for_proportion("accuracy", expect, wanted, method=method)
+    assert result.rows == result.trials
+    assert result.half_width == half(expect, result.rows, method) <= wanted
+    assert result.rows == 1 or half(expect, result.rows - 1, method) > wanted
 
 
 @given(expect=st.floats(0, 1), trials=st.integers(1, 5000), method=st.sampled_from([None, *METHODS]))
@@ -83,9 +83,9 @@ def test_wilsons_half_width_solved_by_hand(expect: float, wanted: float) -> None
 
 def test_all_hits_by_hand() -> None:
     # Clopper and Pearson: low is (0.025)^(1/n), so n = log 0.025 / log(1 − 2h)
-    found = sample_size_for_proportion("sensitivity", 1, 0.05, prevalence=0.1)
-    assert found.trials == ceil(log(0.025) / log(0.9)) == 36
-    assert (found.rows, found.positives, found.negatives, found.how) == (360, 36, 324, "Clopper–Pearson")
+    result = sample_size_for_proportion("sensitivity", 1, 0.05, prevalence=0.1)
+    assert result.trials == ceil(log(0.025) / log(0.9)) == 36
+    assert (result.rows, result.positives, result.negatives, result.how) == (360, 36, 324, "Clopper–Pearson")
 
 
 @pytest.mark.parametrize(
@@ -104,25 +104,25 @@ def test_all_hits_by_hand() -> None:
     ],
 )
 def test_rows_that_count(name: str, portion: float, among: str) -> None:
-    found = sample_size_for_proportion(name, 0.8, 0.04, prevalence=0.2, flag_rate=0.05)
+    result = sample_size_for_proportion(name, 0.8, 0.04, prevalence=0.2, flag_rate=0.05)
     trials = sample_size_for_proportion("accuracy", 0.8, 0.04).rows
-    assert (found.trials, found.among) == (trials, among)
-    assert found.rows == ceil(round(trials / portion, 6))
-    assert (found.positives, found.negatives) == (round(0.2 * found.rows), found.rows - round(0.2 * found.rows))
-    assert found == sample_size_for_proportion(vars(measure)[name], 0.8, 0.04, prevalence=0.2, flag_rate=0.05)
+    assert (result.trials, result.among) == (trials, among)
+    assert result.rows == ceil(round(trials / portion, 6))
+    assert (result.positives, result.negatives) == (round(0.2 * result.rows), result.rows - round(0.2 * result.rows))
+    assert result == sample_size_for_proportion(vars(measure)[name], 0.8, 0.04, prevalence=0.2, flag_rate=0.05)
 
 
 def test_a_tenth_means_ten_times_as_many_and_not_one_row_more() -> None:
     for trials, tenths in product((139, 683, 1064), range(1, 10)):
         expect = sample_size_for_proportion("accuracy", 0.5, sqrt(Z * Z / 4 / (trials + Z * Z)) + 1e-12)
         assert expect.rows == trials
-        found = sample_size_for_proportion("sensitivity", 0.5, expect.half_width or 0, prevalence=tenths / 10)
-        assert found.rows == -(-trials * 10 // tenths)
+        result = sample_size_for_proportion("sensitivity", 0.5, expect.half_width or 0, prevalence=tenths / 10)
+        assert result.rows == -(-trials * 10 // tenths)
 
 
 def test_unknown_prevalence_leaves_classes_open() -> None:
-    found = sample_size_for_proportion("accuracy", 0.8, 0.05)
-    assert (found.positives, found.negatives) == (None, None)
+    result = sample_size_for_proportion("accuracy", 0.8, 0.05)
+    assert (result.positives, result.negatives) == (None, None)
 
 
 @given(expect=shares, wanted=widths, prevalence=prevalences)
@@ -148,11 +148,11 @@ def area(expect: float, rows: int, prevalence: float, method: str) -> float:
 def test_an_auc_is_reached_and_with_one_row_fewer_it_is_not(
     expect: float, wanted: float, prevalence: float, method: str
 ) -> None:
-    found = sample_size_for_auc(expect, wanted, prevalence=prevalence, method=method)
-    assert found.half_width == area(expect, found.rows, prevalence, method) <= wanted
+    result = sample_size_for_auc(expect, wanted, prevalence=prevalence, method=method)
+    assert result.half_width == area(expect, result.rows, prevalence, method) <= wanted
     least = ceil(round(2 / min(prevalence, 1 - prevalence), 6))
-    assert found.rows >= least
-    assert found.rows == least or area(expect, found.rows - 1, prevalence, method) > wanted
+    assert result.rows >= least
+    assert result.rows == least or area(expect, result.rows - 1, prevalence, method) > wanted
 
 
 @given(expect=st.floats(0.05, 0.95), wanted=widths, prevalence=prevalences)
@@ -165,8 +165,8 @@ def test_an_auc_needs_as_many_rows_when_classes_swap(expect: float, wanted: floa
 
 def test_hanley_and_mcneil_by_hand() -> None:
     # A 0.8: Q₁ 2/3, Q₂ 32/45; with p·n positives the variance is (0.16 + (P−1)·0.026667 + (N−1)·0.071111)/PN.
-    found = sample_size_for_auc(0.8, 0.03, prevalence=0.5, method="hanley-mcneil")
-    for rows, enough in ((found.rows, True), (found.rows - 1, False)):
+    result = sample_size_for_auc(0.8, 0.03, prevalence=0.5, method="hanley-mcneil")
+    for rows, enough in ((result.rows, True), (result.rows - 1, False)):
         each = rows / 2
         variance = (0.16 + (each - 1) * (2 / 3 + 32 / 45 - 1.28)) / each**2
         assert (Z * sqrt(variance) <= 0.03) == enough
@@ -193,14 +193,14 @@ def test_the_size_to_show_an_auc_has_the_power_and_one_row_fewer_has_not(
     auc: float, prevalence: float, power: float, sides: Sides
 ) -> None:
     test: dict[str, Any] = {"sides": sides, "method": "obuchowski"}
-    found = sample_size_for_auc_test(auc, power=power, prevalence=prevalence, **test)
+    result = sample_size_for_auc_test(auc, power=power, prevalence=prevalence, **test)
 
     def at(rows: int) -> float:
         return power_of_auc_test(auc, positives=prevalence * rows, negatives=(1 - prevalence) * rows, **test)
 
-    assert found.power == pytest.approx(at(found.rows))
-    assert at(found.rows) >= power - 1e-12
-    assert found.rows == ceil(round(2 / min(prevalence, 1 - prevalence), 6)) or at(found.rows - 1) < power
+    assert result.power == pytest.approx(at(result.rows))
+    assert at(result.rows) >= power - 1e-12
+    assert result.rows == ceil(round(2 / min(prevalence, 1 - prevalence), 6)) or at(result.rows - 1) < power
 
 
 @pytest.mark.parametrize("method", ["interval", "obuchowski"])
@@ -208,8 +208,8 @@ def test_another_null_and_the_other_side_of_it(method: str) -> None:
     classes: dict[str, Any] = {"positives": 100, "negatives": 300, "method": method}
     assert power_of_auc_test(0.8, null=0.7, **classes) < power_of_auc_test(0.8, **classes)
     assert power_of_auc_test(0.3, **classes) == pytest.approx(power_of_auc_test(0.7, **classes))
-    found = detectable_auc(power=0.9, null=0.7, **classes)
-    assert power_of_auc_test(found, null=0.7, **classes) == pytest.approx(0.9)
+    result = detectable_auc(power=0.9, null=0.7, **classes)
+    assert power_of_auc_test(result, null=0.7, **classes) == pytest.approx(0.9)
     alpha = alpha_of_auc_test(0.8, power=0.9, null=0.7, **classes)
     assert power_of_auc_test(0.8, null=0.7, alpha=alpha, **classes) == pytest.approx(0.9)
 
@@ -237,8 +237,8 @@ def exact_area(auc: float, positives: float, negatives: float, ratio: float) -> 
 
 @pytest.mark.parametrize(("auc", "ratio"), [(0.6, 1.0), (0.8, 2.0), (0.9, 0.5), (0.3, 1.5)])
 def test_the_variance_of_normal_scores_of_any_spread_is_that_of_their_placements(auc: float, ratio: float) -> None:
-    found = expect_auc(auc, 40, 160, ratio)
-    assert found.variance == pytest.approx(exact_area(auc, 40, 160, ratio), rel=1e-3)
+    result = expect_auc(auc, 40, 160, ratio)
+    assert result.variance == pytest.approx(exact_area(auc, 40, 160, ratio), rel=1e-3)
 
 
 @pytest.mark.slow
@@ -252,29 +252,29 @@ def test_the_size_to_show_an_auc_gives_its_interval_the_power(auc: float, null: 
     whole = population.binormal(means=(0, sqrt(2) * ndtri(auc)), prevalence=prevalence)
     shown = 0
     for _ in range(300):
-        found = estimate("auc", tally(*whole.draw(rows, rng)))
-        shown += found.low > null or found.high < null
+        result = estimate("auc", tally(*whole.draw(rows, rng)))
+        shown += result.low > null or result.high < null
     assert 0.87 < shown / 300 < 0.95
 
 
 def test_an_auc_of_positives_that_are_spread_wider_is_as_precise_as_planned() -> None:
     rng = np.random.default_rng(1)
-    found = sample_size_for_auc(0.8, 0.05, prevalence=0.1, spread_ratio=2)
-    assert found.rows > 1.5 * sample_size_for_auc(0.8, 0.05, prevalence=0.1).rows
-    assert "spread ratio of 2" in found.how
+    result = sample_size_for_auc(0.8, 0.05, prevalence=0.1, spread_ratio=2)
+    assert result.rows > 1.5 * sample_size_for_auc(0.8, 0.05, prevalence=0.1).rows
+    assert "spread ratio of 2" in result.how
     whole = population.binormal(means=(0, sqrt(5) * ndtri(0.8)), sds=(1, 2), prevalence=0.1)
-    seen = [estimate("auc", tally(*whole.draw(found.rows, rng))) for _ in range(100)]
-    assert np.mean([(each.high - each.low) / 2 for each in seen]) == pytest.approx(0.05, rel=0.05)
+    observed = [estimate("auc", tally(*whole.draw(result.rows, rng))) for _ in range(100)]
+    assert np.mean([(each.high - each.low) / 2 for each in observed]) == pytest.approx(0.05, rel=0.05)
 
 
 def test_the_usual_interval_is_reached_and_with_one_row_fewer_it_is_not() -> None:
-    found = sample_size_for_auc(0.8, 0.03, prevalence=0.1, spread_ratio=1.5)
+    result = sample_size_for_auc(0.8, 0.03, prevalence=0.1, spread_ratio=1.5)
 
     def half(rows: int) -> float:
         low, high, _ = _auc_intervals.auc_interval(expect_auc(0.8, 0.1 * rows, 0.9 * rows, 1.5), 0.95)
         return (high - low) / 2
 
-    assert found.half_width == half(found.rows) <= 0.03 < half(found.rows - 1)
+    assert result.half_width == half(result.rows) <= 0.03 < half(result.rows - 1)
 
 
 @given(
@@ -289,11 +289,11 @@ def test_two_aucs_are_symmetric_and_as_powerful_as_wanted(
 ) -> None:
     assume(abs(first - second) > 0.01)
     pair, swapped = hypothetical_pair(first, second, correlation=r), hypothetical_pair(second, first, correlation=r)
-    found = sample_size_for_auc_difference(pair, power=power, prevalence=prevalence)
-    assert found.rows == sample_size_for_auc_difference(swapped, power=power, prevalence=prevalence).rows
-    classes: dict[str, Any] = {"positives": prevalence * found.rows, "negatives": (1 - prevalence) * found.rows}
-    assert power_of_auc_difference(pair, **classes) == pytest.approx(found.power)
-    assert (found.power or 0) >= power - 1e-12
+    result = sample_size_for_auc_difference(pair, power=power, prevalence=prevalence)
+    assert result.rows == sample_size_for_auc_difference(swapped, power=power, prevalence=prevalence).rows
+    classes: dict[str, Any] = {"positives": prevalence * result.rows, "negatives": (1 - prevalence) * result.rows}
+    assert power_of_auc_difference(pair, **classes) == pytest.approx(result.power)
+    assert (result.power or 0) >= power - 1e-12
     assume(all(both < min(each) for both, *each in zip(pair.covariance, *pair.variance, strict=True)))
     same = [
         power_of_auc_difference(pair, **classes, standard="first"),
@@ -363,29 +363,29 @@ def test_exact_power_is_that_of_the_test_of_scipy(expect: float, goal: float, tr
 
 @pytest.mark.parametrize(("expect", "goal"), [(0.9, 0.8), (0.99, 0.9), (0.6, 0.5)])
 def test_the_power_of_a_share_is_averaged_over_the_rows_that_count(expect: float, goal: float) -> None:
-    found = sample_size_for_proportion_test("sensitivity", expect, goal=goal, power=0.8, prevalence=0.5)
-    assert found.rows == 2 * (found.trials or 0)
-    near = np.arange(1, found.rows + 1)
-    chances = binom.pmf(near, found.rows, 0.5)
+    result = sample_size_for_proportion_test("sensitivity", expect, goal=goal, power=0.8, prevalence=0.5)
+    assert result.rows == 2 * (result.trials or 0)
+    near = np.arange(1, result.rows + 1)
+    chances = binom.pmf(near, result.rows, 0.5)
     mean = sum(
         chance * power_of_proportion_test(expect, goal=goal, trials=int(n))
         for n, chance in zip(near, chances, strict=True)
     )
-    assert found.power == pytest.approx(mean, abs=1e-4)
-    assert (found.power or 0) >= 0.8
-    assert (found.trials or 0) >= (
+    assert result.power == pytest.approx(mean, abs=1e-4)
+    assert (result.power or 0) >= 0.8
+    assert (result.trials or 0) >= (
         sample_size_for_proportion_test("accuracy", expect, goal=goal, power=0.8).trials or 0
     )
 
 
 @pytest.mark.parametrize(("expect", "goal"), [(0.9, 0.8), (0.8, 0.9), (0.6, 0.5), (1, 0.9), (0, 0.02), (0.04, 0.02)])
 def test_this_and_every_larger_size_has_the_power(expect: float, goal: float) -> None:
-    found = sample_size_for_proportion_test("accuracy", expect, goal=goal, power=0.8)
-    assert found.rows == found.trials
-    assert power_of_proportion_test(expect, goal=goal, trials=(found.trials or 0) - 1) < 0.8
-    assert found.power == power_of_proportion_test(expect, goal=goal, trials=found.trials or 0)
+    result = sample_size_for_proportion_test("accuracy", expect, goal=goal, power=0.8)
+    assert result.rows == result.trials
+    assert power_of_proportion_test(expect, goal=goal, trials=(result.trials or 0) - 1) < 0.8
+    assert result.power == power_of_proportion_test(expect, goal=goal, trials=result.trials or 0)
     for more in range(300):
-        assert power_of_proportion_test(expect, goal=goal, trials=(found.trials or 0) + more) >= 0.8
+        assert power_of_proportion_test(expect, goal=goal, trials=(result.trials or 0) + more) >= 0.8
 
 
 @given(first=shares, second=shares, paired=st.booleans(), power=st.floats(0.5, 0.99))
@@ -399,20 +399,20 @@ def test_two_shares_are_symmetric_and_mirror_each_other(
             name, one, other, power=power, prevalence=prevalence, paired=paired
         )
 
-    found = size(first, second)
-    assert size(second, first).rows == found.rows
-    assert size(first, second, "specificity", 0.9).rows == found.rows
-    assert abs((size(1 - first, 1 - second, "fnr").trials or 0) - (found.trials or 0)) <= 1
-    trials = found.trials or 0
+    result = size(first, second)
+    assert size(second, first).rows == result.rows
+    assert size(first, second, "specificity", 0.9).rows == result.rows
+    assert abs((size(1 - first, 1 - second, "fnr").trials or 0) - (result.trials or 0)) <= 1
+    trials = result.trials or 0
     assert power_of_proportion_difference(first, second, trials=trials, paired=paired) >= power - 1e-12
     assert trials == 1 or power_of_proportion_difference(first, second, trials=trials - 1, paired=paired) < power
-    assert found.samples == (1 if paired else 2)
+    assert result.samples == (1 if paired else 2)
 
 
 def test_connors_formula_by_hand() -> None:
     # sqrt(200)·0.1 − 1.959964·sqrt(0.2), over sqrt(0.2 − 0.01)
-    found = power_of_proportion_difference(0.9, 0.8, trials=200, discordance=0.2)
-    assert found == pytest.approx(float(ndtr((1.41421356 - 1.95996398 * 0.44721360) / 0.43588989)), rel=1e-6)
+    result = power_of_proportion_difference(0.9, 0.8, trials=200, discordance=0.2)
+    assert result == pytest.approx(float(ndtr((1.41421356 - 1.95996398 * 0.44721360) / 0.43588989)), rel=1e-6)
 
 
 def test_no_level_is_above_one() -> None:
@@ -438,17 +438,17 @@ NORMAL = population.binormal(means=(0, sqrt(2) * ndtri(0.8)), prevalence=0.1)
 def test_simulation_agrees_with_the_formula_of_a_share() -> None:
     counts = NORMAL.at(1.0)
     shown = measure.sensitivity(counts)
-    found = sample_size_by_simulation(NORMAL, "sensitivity", 0.05, threshold=1.0)
+    result = sample_size_by_simulation(NORMAL, "sensitivity", 0.05, threshold=1.0)
     normal = Z * Z * shown * (1 - shown) / 0.05**2 / 0.1
-    assert found.rows == pytest.approx(normal, rel=0.06)
-    assert found.half_width == pytest.approx(0.05, abs=3 * (found.error or 0))
-    assert found.positives == pytest.approx(found.rows / 10, abs=1)
+    assert result.rows == pytest.approx(normal, rel=0.06)
+    assert result.half_width == pytest.approx(0.05, abs=3 * (result.error or 0))
+    assert result.positives == pytest.approx(result.rows / 10, abs=1)
 
 
 def test_simulation_agrees_with_the_formula_of_an_auc() -> None:
-    found = sample_size_by_simulation(NORMAL, "auc", 0.05, n_simulations=1000)
-    assert found.rows == pytest.approx(sample_size_for_auc(0.8, 0.05, prevalence=0.1).rows, rel=0.15)
-    assert found.how.startswith("1000 simulated samples")
+    result = sample_size_by_simulation(NORMAL, "auc", 0.05, n_simulations=1000)
+    assert result.rows == pytest.approx(sample_size_for_auc(0.8, 0.05, prevalence=0.1).rows, rel=0.15)
+    assert result.how.startswith("1000 simulated samples")
 
 
 def test_simulation_depends_on_the_seed_alone() -> None:
@@ -460,10 +460,10 @@ def test_simulation_depends_on_the_seed_alone() -> None:
 
 @pytest.mark.slow
 def test_simulation_scales_what_would_take_too_long() -> None:
-    found = sample_size_by_simulation(NORMAL.at_prevalence(0.5), "auc", 0.005, n_simulations=400)
-    assert found.rows > 20_000
-    assert "of 20000 rows, scaled" in found.how
-    assert found.rows == pytest.approx(sample_size_for_auc(0.8, 0.005, prevalence=0.5).rows, rel=0.25)
+    result = sample_size_by_simulation(NORMAL.at_prevalence(0.5), "auc", 0.005, n_simulations=400)
+    assert result.rows > 20_000
+    assert "of 20000 rows, scaled" in result.how
+    assert result.rows == pytest.approx(sample_size_for_auc(0.8, 0.005, prevalence=0.5).rows, rel=0.25)
 
 
 def test_simulation_takes_measures_that_may_be_infinite_or_undefined() -> None:
@@ -476,13 +476,13 @@ def test_simulation_takes_measures_that_may_be_infinite_or_undefined() -> None:
 
 
 def test_simulation_takes_scores_that_are_probabilities() -> None:
-    found = sample_size_by_simulation(population.linear(), "brier", 0.03, n_simulations=400)
-    assert 20 <= found.rows < 1000
+    result = sample_size_by_simulation(population.linear(), "brier", 0.03, n_simulations=400)
+    assert 20 <= result.rows < 1000
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "made",
+    "actual",
     [
         slow(population.linear(prevalence=0.1)),
         slow(population.binormal(prevalence=0.04)),
@@ -491,33 +491,33 @@ def test_simulation_takes_scores_that_are_probabilities() -> None:
     ],
     ids=["linear", "binormal", "logit-normal", "beta"],
 )
-def test_the_ratio_observed_to_expected_is_simulated_for_a_calibrated_model(made: Population) -> None:
+def test_the_ratio_observed_to_expected_is_simulated_for_a_calibrated_model(actual: Population) -> None:
     # Independent of the code under test: the variance of O/E of a calibrated model, by integration over its scores.
-    share = made.prevalence
+    share = actual.prevalence
     rng = np.random.default_rng(5)
-    probability = made.posterior(made.draw(400_000, rng).score)
+    probability = actual.posterior(actual.draw(400_000, rng).score)
     probability = probability[~np.isnan(probability)]  # scores that floats round to 0 or 1, where p(1 − p) is 0
     noise = float(np.sum(probability * (1 - probability))) / 400_000
     needed = noise / share**2 * (Z / 0.2) ** 2
     fixed = (1 - share) / share * (Z / 0.2) ** 2  # with E known [@riley2021]
-    found = sample_size_by_simulation(made, "observed_expected", 0.2)
-    assert found.rows == pytest.approx(needed, rel=0.15)
-    assert found.rows < fixed
-    assert "of a calibrated model" in found.how
+    result = sample_size_by_simulation(actual, "observed_expected", 0.2)
+    assert result.rows == pytest.approx(needed, rel=0.15)
+    assert result.rows < fixed
+    assert "of a calibrated model" in result.how
 
 
 @pytest.mark.slow
 def test_the_calibration_slope_is_simulated_for_a_calibrated_model() -> None:
     # The information of a logistic regression of the outcome on the log-odds, weighted by p(1 − p).
-    made = population.binormal(means=(0, 2), prevalence=0.2)
+    actual = population.binormal(means=(0, 2), prevalence=0.2)
     score = np.linspace(-8, 10, 20_001)
-    p = made.posterior(score)
-    weight = made.density(score) * p * (1 - p)
+    p = actual.posterior(score)
+    weight = actual.density(score) * p * (1 - p)
     x = np.log(p / (1 - p))
     mean = np.sum(weight * x) / weight.sum()
     information = np.sum(weight * (x - mean) ** 2) * (score[1] - score[0])
-    found = sample_size_by_simulation(made, "calibration_slope", 0.15, n_simulations=1000)
-    assert found.rows == pytest.approx((Z / 0.15) ** 2 / information, rel=0.15)
+    result = sample_size_by_simulation(actual, "calibration_slope", 0.15, n_simulations=1000)
+    assert result.rows == pytest.approx((Z / 0.15) ** 2 / information, rel=0.15)
 
 
 OF_PROBABILITIES = [name for name, each in measure.MEASURES.items() if measure.describe(each).of is Tally]
@@ -529,9 +529,11 @@ OF_PROBABILITIES = [name for name, each in measure.MEASURES.items() if measure.d
 )
 def test_every_measure_of_probabilities_takes_a_population_whose_scores_are_none(name: str) -> None:
     wide = {"calibration_intercept": 0.8, "calibration_slope": 0.5, "calibration_in_the_large": 0.3}
-    found = sample_size_by_simulation(population.binormal(prevalence=0.3), name, wide.get(name, 0.2), n_simulations=400)
-    assert found.rows >= 34
-    assert "of a calibrated model" in found.how
+    result = sample_size_by_simulation(
+        population.binormal(prevalence=0.3), name, wide.get(name, 0.2), n_simulations=400
+    )
+    assert result.rows >= 34
+    assert "of a calibrated model" in result.how
 
 
 def test_scores_in_another_place_need_as_many_rows() -> None:
@@ -550,7 +552,7 @@ PILOT = Rows(np.array([True, False, True, False]), {"a": np.arange(4.0), "b": np
 
 
 @pytest.mark.parametrize(
-    ("call", "told"),
+    ("call", "message"),
     [
         (
             lambda: sample_size_for_proportion("accuracy", 0.5, 0.0),
@@ -713,8 +715,8 @@ PILOT = Rows(np.array([True, False, True, False]), {"a": np.arange(4.0), "b": np
         ),
     ],
 )
-def test_invalid_options_raise(call: Callable[[], object], told: str) -> None:
-    with pytest.raises(BaserateError, match=told):
+def test_invalid_options_raise(call: Callable[[], object], message: str) -> None:
+    with pytest.raises(BaserateError, match=message):
         call()
 
 

@@ -23,14 +23,14 @@ TWO = ["risk", "old"]
 @pytest.mark.slow
 def test_every_number_equals_its_single_estimate() -> None:
     tallies = read.tallies(TABLE, truth="sick", score=TWO, group="site", weight="w")
-    found = infer.summary(tallies, measures="all", threshold=[0.3, 0.6], interval=IntervalOptions(0.9, seed=5)).rows()
+    result = infer.summary(tallies, measures="all", threshold=[0.3, 0.6], interval=IntervalOptions(0.9, seed=5)).rows()
     plain = measure.summary(tallies, measures="all", threshold=[0.3, 0.6]).rows()
     # A number that is defined may still lack an interval, and say why.
     assert [(row["measure"], row["value"], row["why"]) for row in plain] == [
-        (row["measure"], row["value"], row["why"] if row["value"] is None else None) for row in found
+        (row["measure"], row["value"], row["why"] if row["value"] is None else None) for row in result
     ]
     checked = 0
-    for row in found:
+    for row in result:
         if row["measure"] in CELLS:
             assert row["low"] is row["high"] is row["level"] is None
             continue
@@ -50,10 +50,10 @@ def test_every_number_equals_its_single_estimate() -> None:
 
 def test_a_method_is_for_those_that_know_it() -> None:
     tallies = read.tallies(TABLE, truth="sick", score="risk")
-    found = infer.summary(
+    result = infer.summary(
         tallies, measures=["sensitivity", "auc", "f1"], interval=IntervalOptions(method="wilson")
     ).rows()
-    how = {row["measure"]: row["how"] for row in found if row["measure"] not in CELLS}
+    how = {row["measure"]: row["how"] for row in result if row["measure"] not in CELLS}
     plain = infer.summary(tallies, measures=["sensitivity", "auc", "f1"]).rows()
     assert how["sensitivity"] == "Wilson"
     assert {name: how[name] for name in ("auc", "f1")} == {
@@ -64,7 +64,7 @@ def test_a_method_is_for_those_that_know_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         ({"level": 95}, "level is 95; expected a confidence level"),
         ({"level": float("nan")}, "level is nan; expected a confidence level"),
@@ -72,8 +72,8 @@ def test_a_method_is_for_those_that_know_it() -> None:
         ({"seed": -1}, "seed is -1; give a whole number of 0 or more"),
     ],
 )
-def test_invalid_intervals_raise(options: dict[str, object], told: str) -> None:
-    with pytest.raises(OptionError, match=told):
+def test_invalid_intervals_raise(options: dict[str, object], message: str) -> None:
+    with pytest.raises(OptionError, match=message):
         IntervalOptions(**options)  # type: ignore[arg-type]
 
 
@@ -85,9 +85,9 @@ def test_every_method_makes_some_interval() -> None:
 
 def test_labels_have_intervals_of_their_table() -> None:
     tallies = read.tallies(TABLE, truth="sick", predicted="says")
-    found = infer.summary(tallies, measures=["sensitivity", "specificity"]).rows()
-    counts = {row["measure"]: row["value"] for row in found if row["measure"] in CELLS}
-    for row in found:
+    result = infer.summary(tallies, measures=["sensitivity", "specificity"]).rows()
+    counts = {row["measure"]: row["value"] for row in result if row["measure"] in CELLS}
+    for row in result:
         if row["measure"] in ("sensitivity", "specificity"):
             alone = infer.estimate(row["measure"], Counts(**counts))
             assert (row["value"], row["low"], row["high"]) == (alone.value, alone.low, alone.high)
@@ -96,9 +96,9 @@ def test_labels_have_intervals_of_their_table() -> None:
 def test_rows_without_clusters_are_tallies() -> None:
     rows = read.rows(TABLE, truth="sick", score=TWO, group="site")
     tallies = read.tallies(TABLE, truth="sick", score=TWO, group="site")
-    asked = ["auc", "f1", "brier"]
-    assert infer.summary(rows, measures=asked).rows() == infer.summary(tallies, measures=asked).rows()
-    assert infer.summary(rows, measures=asked).data["interval"]["clusters"] is None
+    query = ["auc", "f1", "brier"]
+    assert infer.summary(rows, measures=query).rows() == infer.summary(tallies, measures=query).rows()
+    assert infer.summary(rows, measures=query).data["interval"]["clusters"] is None
 
 
 def test_rows_of_several_kinds_are_for_summaries() -> None:

@@ -61,16 +61,16 @@ NEWCOMBE = [
 
 @pytest.mark.parametrize(("first", "second", "low", "high"), NEWCOMBE)
 def test_newcombe(first: tuple[int, int], second: tuple[int, int], low: float, high: float) -> None:
-    found = compare_unpaired(*shares(first, second), measure="sensitivity")
-    assert (found.difference.low, found.difference.high) == pytest.approx((low, high), abs=5.1e-5)
+    result = compare_unpaired(*shares(first, second), measure="sensitivity")
+    assert (result.difference.low, result.difference.high) == pytest.approx((low, high), abs=5.1e-5)
 
 
 def test_p_is_where_the_interval_ends() -> None:
     a, b = shares((56, 14), (48, 32))
-    found = compare_unpaired(a, b, measure="sensitivity")
-    at = compare_unpaired(a, b, measure="sensitivity", question=Question(level=1 - found.p))
+    result = compare_unpaired(a, b, measure="sensitivity")
+    at = compare_unpaired(a, b, measure="sensitivity", question=Question(level=1 - result.p))
     assert at.difference.low == pytest.approx(0, abs=1e-6)
-    assert found.p == pytest.approx(0.008, abs=0.002)  # the pooled score test gives 0.0082
+    assert result.p == pytest.approx(0.008, abs=0.002)  # the pooled score test gives 0.0082
     for margin in (0.0, 0.05):
         question = Question(alternative="greater", margin=margin)
         level = 1 - 2 * compare_unpaired(a, b, measure="sensitivity", question=question).p
@@ -83,39 +83,39 @@ def test_p_is_where_the_interval_ends() -> None:
 def test_every_measure_is_compared(name: str) -> None:
     a, b = sample(1), sample(2, 150)
     stated = Settings(costs=Costs(fp=1, fn=5), at=0.2)
-    found = compare_unpaired(a, b, measure=stated.apply(MEASURES[name]))
-    d = found.difference
-    assert d.value == found.values[0] - found.values[1]
+    result = compare_unpaired(a, b, measure=stated.apply(MEASURES[name]))
+    d = result.difference
+    assert d.value == result.values[0] - result.values[1]
     assert d.low <= d.value <= d.high
-    assert 0 < found.p <= 1
-    assert found.measure == describe(MEASURES[name]).name
+    assert 0 < result.p <= 1
+    assert result.measure == describe(MEASURES[name]).name
 
 
 def test_bootstrap_samples_rest_on_the_smaller_sample(monkeypatch: pytest.MonkeyPatch) -> None:
-    made: list[float] = []
+    result: list[float] = []
 
-    def units(seen: float, added: float) -> Units:
-        made.append(seen)
-        return Units(seen, added)
+    def units(observed: float, added: float) -> Units:
+        result.append(observed)
+        return Units(observed, added)
 
     monkeypatch.setattr(_unpaired_comparison, "Units", units)
     compare_unpaired(sample(1, 70), sample(2, 30), measure="brier", question=Question(method="resample"))
-    assert made == [70, 30]
+    assert result == [70, 30]
 
 
 @pytest.mark.parametrize("name", ["brier", "log_loss_skill"])
 def test_losses_are_compared_by_welch(name: str) -> None:
     a, b = sample(1, 70), sample(2, 30)
-    found = compare_unpaired(a, b, measure=name)
+    result = compare_unpaired(a, b, measure=name)
     spreads = [influence_variance(MEASURES[name], each) for each in (a, b)]
     error = np.sqrt(sum(each.variance for each in spreads))
     degrees = degrees_of_freedom([part for each in spreads for part in (each.positive_part, each.negative_part)])
-    assert found.statistic == pytest.approx(found.difference.value / error)
-    assert found.p == pytest.approx(2 * stdtr(degrees, -abs(found.statistic)))
-    assert found.difference.high - found.difference.value == pytest.approx(stdtrit(degrees, 0.975) * error)
+    assert result.statistic == pytest.approx(result.difference.value / error)
+    assert result.p == pytest.approx(2 * stdtr(degrees, -abs(result.statistic)))
+    assert result.difference.high - result.difference.value == pytest.approx(stdtrit(degrees, 0.975) * error)
     if name == "brier":
         losses = [_losses(each) for each in (a, b)]
-        assert found.statistic == pytest.approx(ttest_ind(*losses, equal_var=False).statistic, rel=0.03)
+        assert result.statistic == pytest.approx(ttest_ind(*losses, equal_var=False).statistic, rel=0.03)
 
 
 def _losses(tally: Tally) -> npt.NDArray[np.float64]:
@@ -131,19 +131,19 @@ def weighted(hits: npt.NDArray[np.float64], misses: npt.NDArray[np.float64]) -> 
 def test_effective_shares_have_the_variance_of_all_samples() -> None:
     rng = np.random.default_rng(1)
     weights = [(np.exp(rng.normal(size=20)), np.exp(rng.normal(size=15))), (rng.random(9) + 1, rng.random(30) + 1)]
-    found = effective_shares(sensitivity, [weighted(*each) for each in weights])
-    expected, seen, kish, rates = 0.0, 0.0, [], []
+    result = effective_shares(sensitivity, [weighted(*each) for each in weights])
+    expected, observed, kish, rates = 0.0, 0.0, [], []
     for hits, misses in weights:
         every = np.concatenate([hits, misses])
         unit = np.sum(every**2) / every.sum()
         p = hits.sum() / every.sum()
         residual = np.append(np.full(len(hits), 1 - p), np.full(len(misses), -p))
-        seen += np.sum((every / unit * residual) ** 2)
+        observed += np.sum((every / unit * residual) ** 2)
         expected += p * (1 - p) * np.sum((every / unit) ** 2)
         kish.append(every.sum() ** 2 / np.sum(every**2))
         rates.append(p)
-    assert [each.trials for each in found] == pytest.approx([each * expected / seen for each in kish])
-    assert [each.hits / each.trials for each in found] == pytest.approx(rates)
+    assert [each.trials for each in result] == pytest.approx([each * expected / observed for each in kish])
+    assert [each.hits / each.trials for each in result] == pytest.approx(rates)
     even = effective_shares(sensitivity, [weighted(np.full(7, 3.0), np.full(4, 3.0)), weighted(np.ones(5), np.ones(9))])
     assert np.ravel(even) == pytest.approx([7, 4, 5, 9])
 
@@ -165,15 +165,15 @@ def test_weighted_shares_raise_no_false_alarms() -> None:
 def test_turn_and_scale(name: str) -> None:
     a, b = sample(1, 60), sample(2, 80, 0.5)
     for first, second in ((a, b), (b, a)):
-        found, turned = (compare_unpaired(*pair, measure=name) for pair in ((first, second), (second, first)))
-        assert (turned.difference.low, turned.difference.high) == (-found.difference.high, -found.difference.low)
-        assert turned.p == found.p
+        result, turned = (compare_unpaired(*pair, measure=name) for pair in ((first, second), (second, first)))
+        assert (turned.difference.low, turned.difference.high) == (-result.difference.high, -result.difference.low)
+        assert turned.p == result.p
     truth, score, weight = np.arange(60) % 3 == 0, np.arange(60) * 7 % 60 / 60, np.linspace(0.1, 3, 60)
     units = [Tally.of_rows(truth, score, weight=weight * unit) for unit in (1, 7, 0.3)]
-    found, *scaled = (compare_unpaired(each, b, measure=name) for each in units)
+    result, *scaled = (compare_unpaired(each, b, measure=name) for each in units)
     for each in scaled:
-        assert each.p == pytest.approx(found.p)
-        assert each.difference.low == pytest.approx(found.difference.low)
+        assert each.p == pytest.approx(result.p)
+        assert each.difference.low == pytest.approx(result.difference.low)
 
 
 @pytest.mark.slow
@@ -196,16 +196,16 @@ def test_pooled_scores_vary_as_all_do(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_same_sample_twice_differs_by_nothing_that_could_not_be_chance() -> None:
     a = sample(1)
     for name in ("auc", "sensitivity"):
-        found = compare_unpaired(a, a, measure=name)
-        assert (found.difference.value, found.p) == (0, 1)
-        assert found.difference.low < 0 < found.difference.high
+        result = compare_unpaired(a, a, measure=name)
+        assert (result.difference.value, result.p) == (0, 1)
+        assert result.difference.low < 0 < result.difference.high
 
 
 def test_unpaired_is_less_precise_than_paired() -> None:
     rng = np.random.default_rng(0)
     truth = rng.random(200) < 0.5
-    seen = truth + rng.normal(size=200)
-    score = {name: seen + rng.normal(size=200) / 3 for name in ("a", "b")}
+    observed = truth + rng.normal(size=200)
+    score = {name: observed + rng.normal(size=200) / 3 for name in ("a", "b")}
     (paired,) = compare(Rows(truth, score))
     loose = compare_unpaired(*(tally(truth, each) for each in score.values()))
     assert loose.difference.high - loose.difference.low > 2 * (paired.difference.high - paired.difference.low)
@@ -213,22 +213,22 @@ def test_unpaired_is_less_precise_than_paired() -> None:
 
 def test_two_perfect_samples_have_limits() -> None:
     perfect = Tally.from_counts([1.0, 0.0], [[10, 0], [0, 10]])
-    found = compare_unpaired(perfect, perfect)
-    assert (found.difference.value, found.p) == (0, 1)
-    assert found.difference.low < -0.05
+    result = compare_unpaired(perfect, perfect)
+    assert (result.difference.value, result.p) == (0, 1)
+    assert result.difference.low < -0.05
     constant = Tally.from_counts([1.0], [[10], [10]])
-    found = compare_unpaired(perfect, constant)
-    assert 0 < found.p < 0.05
+    result = compare_unpaired(perfect, constant)
+    assert 0 < result.p < 0.05
 
 
 @pytest.mark.parametrize("name", ["auc", "gini", "ks", "average_precision"])
 def test_a_small_perfect_sample_is_not_surely_better_than_a_large_good_one(name: str) -> None:
     perfect, good = Tally.from_counts([1.0, 0.0], [[3, 0], [0, 3]]), sample(1, 400, 3.0)
-    found = compare_unpaired(perfect, good, measure=name)
-    assert found.difference.low < 0 < found.difference.value
-    assert found.p > 0.2
+    result = compare_unpaired(perfect, good, measure=name)
+    assert result.difference.low < 0 < result.difference.value
+    assert result.p > 0.2
     turned = compare_unpaired(good, perfect, measure=name)
-    assert turned.p == pytest.approx(found.p, rel=0.1)
+    assert turned.p == pytest.approx(result.p, rel=0.1)
     # That constant scores have an AUC of 1/2 is sure.
     constant = Tally.from_counts([1.0], [[3], [3]])
     assert compare_unpaired(good, constant).test == "DeLong, unpaired, Welch's t"
@@ -252,9 +252,9 @@ def test_invalid_and_undefined_comparisons() -> None:
     with pytest.raises(OptionError, match="DeLong's test compares areas"):
         compare_unpaired(a, a, measure="accuracy", question=Question(method="delong"))
     one = Tally.from_counts([0.5], [[3], [0]])
-    found = compare_unpaired(a, one)
-    assert isnan(found.p)
-    assert found.why == "second: there are no negatives"
+    result = compare_unpaired(a, one)
+    assert isnan(result.p)
+    assert result.why == "second: there are no negatives"
     wild = tally([1, 0], [3.0, -2.0])
     with pytest.raises(OptionError, match="not probabilities; give threshold="):
         compare_unpaired(a, wild, measure="accuracy")
@@ -263,8 +263,8 @@ def test_invalid_and_undefined_comparisons() -> None:
 def classes(seed: int = 0, size: int = 200, width: int = 3) -> tuple[MulticlassRows, MulticlassRows]:
     rng = np.random.default_rng(seed)
     truth = rng.integers(0, width, size)
-    seen = rng.normal(size=(size, width)) + np.eye(width)[truth]
-    a, b = (np.round(seen + rng.normal(size=(size, width)), 1) for _ in range(2))
+    observed = rng.normal(size=(size, width)) + np.eye(width)[truth]
+    a, b = (np.round(observed + rng.normal(size=(size, width)), 1) for _ in range(2))
     labels = tuple("abcdefgh"[:width])
     return MulticlassRows(truth, a, labels), MulticlassRows(truth, b, labels)
 
@@ -274,14 +274,14 @@ def test_influence_is_a_derivative() -> None:
     rng = np.random.default_rng(1)
     weight = rng.random(40) + 0.5
     weighted = MulticlassRows(rows.truth, rows.score, rows.labels, weight=weight)
-    found = hand_till_slopes(weighted)
+    result = hand_till_slopes(weighted)
     for at in range(0, 40, 7):
         more = weight.copy()
         more[at] *= 1 + 1e-6
         other = MulticlassRows(rows.truth, rows.score, rows.labels, weight=more)
         slope = (multiclass.hand_till(other) - multiclass.hand_till(weighted)) / 1e-6
-        assert found[at] == pytest.approx(slope, abs=1e-7)
-    assert found.sum() == pytest.approx(0, abs=1e-12)
+        assert result[at] == pytest.approx(slope, abs=1e-7)
+    assert result.sum() == pytest.approx(0, abs=1e-12)
 
 
 def test_two_classes_are_delong() -> None:
@@ -313,10 +313,10 @@ def test_many_classes_in_closed_form_are_as_resampled(monkeypatch: pytest.Monkey
 @pytest.mark.parametrize("name", ["hand_till", "accuracy", "mcc", "kappa", "top_2_accuracy"])
 def test_classes_order_and_repetition(name: str) -> None:
     a, b = classes(size=60)
-    found = compare_classes(a, b, measure=name)
+    result = compare_classes(a, b, measure=name)
     order = np.random.default_rng(0).permutation(60)
     shuffled = [MulticlassRows(each.truth[order], each.score[order], each.labels) for each in (a, b)]
-    assert repr(compare_classes(*shuffled, measure=name)) == repr(found)
+    assert repr(compare_classes(*shuffled, measure=name)) == repr(result)
     times = np.random.default_rng(1).integers(1, 3, 60)
     counted = [MulticlassRows(each.truth, each.score, each.labels, count=times) for each in (a, b)]
     long = [
@@ -325,9 +325,9 @@ def test_classes_order_and_repetition(name: str) -> None:
     ]
     assert repr(compare_classes(*counted, measure=name)) == repr(compare_classes(*long, measure=name))
     turned = compare_classes(b, a, measure=name)
-    assert turned.p == pytest.approx(found.p)
+    assert turned.p == pytest.approx(result.p)
     assert (turned.difference.low, turned.difference.high) == pytest.approx(
-        (-found.difference.high, -found.difference.low)
+        (-result.difference.high, -result.difference.low)
     )
     same = compare_classes(a, a, measure=name)
     assert (same.difference.value, same.p) == (0, 1)
@@ -352,10 +352,10 @@ def test_two_perfect_models_of_many_classes() -> None:
     truth = np.repeat([0, 1, 2], 5)
     score = np.eye(3)[truth]
     jitter = np.linspace(0, 0.1, 45).reshape(15, 3)
-    found = compare_classes(*(MulticlassRows(truth, score + each, ("a", "b", "c")) for each in (jitter, -jitter)))
-    assert found.values == (1, 1)
-    assert found.p == 1
-    assert found.difference.low < -0.05
+    result = compare_classes(*(MulticlassRows(truth, score + each, ("a", "b", "c")) for each in (jitter, -jitter)))
+    assert result.values == (1, 1)
+    assert result.p == 1
+    assert result.difference.low < -0.05
 
 
 def test_two_models_of_many_classes_that_are_always_right() -> None:
@@ -364,14 +364,14 @@ def test_two_models_of_many_classes_that_are_always_right() -> None:
     first, second = (MulticlassRows(truth, score, ("a", "b", "c")) for score in scores)
     question = Question("better", margin=0.02)
     for name in ("top_k_accuracy", "brier"):
-        found = compare_classes(first, second, measure=name, question=question)
-        assert found.p > 0.1
-        assert found.difference.high - found.difference.low > 0.5
+        result = compare_classes(first, second, measure=name, question=question)
+        assert result.p > 0.1
+        assert result.difference.high - result.difference.low > 0.5
     assert isnan(compare_classes(first, second, measure="log_loss").p)
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         (lambda b: MulticlassRows(b.truth[::-1].copy(), b.score, b.labels), "the labels differ in"),
         (lambda b: MulticlassRows(b.truth[1:], b.score[1:], b.labels), "have 200 and 199 rows"),
@@ -379,9 +379,9 @@ def test_two_models_of_many_classes_that_are_always_right() -> None:
         (lambda b: MulticlassRows(b.truth, b.score, b.labels, weight=np.ones(200)), "differ in weight"),
     ],
 )
-def test_classes_that_are_not_of_the_same_rows(change: Any, told: str) -> None:  # noqa: ANN401
+def test_classes_that_are_not_of_the_same_rows(change: Any, message: str) -> None:  # noqa: ANN401
     a, b = classes()
-    with pytest.raises(ShapeError, match=told):
+    with pytest.raises(ShapeError, match=message):
         compare_classes(a, change(b))
 
 
@@ -407,9 +407,9 @@ def test_models_with_equal_decisions_are_not_proven_equal() -> None:
     truth = rng.integers(0, 4, 20)
     score = rng.random((20, 4))
     sharper = score**2  # other scores, the same decisions
-    found = compare_classes(class_scores(truth, score), class_scores(truth, sharper), measure="accuracy")
-    assert (found.difference.value, found.p) == (0, 1)
-    assert found.difference.low < -0.03 < 0.03 < found.difference.high
+    result = compare_classes(class_scores(truth, score), class_scores(truth, sharper), measure="accuracy")
+    assert (result.difference.value, result.p) == (0, 1)
+    assert result.difference.low < -0.03 < 0.03 < result.difference.high
 
 
 @pytest.mark.slow
@@ -419,8 +419,8 @@ def test_decisions_of_many_classes_keep_their_level() -> None:
         rng = np.random.default_rng(seed)
         truth = rng.integers(0, 3, 40)
         models = [class_scores(truth, 0.4 * np.eye(3)[truth] + rng.random((40, 3)), labels=[0, 1, 2]) for _ in "ab"]
-        found = compare_classes(models[0], models[1], measure="accuracy")
-        missed += not found.difference.low <= 0 <= found.difference.high
+        result = compare_classes(models[0], models[1], measure="accuracy")
+        missed += not result.difference.low <= 0 <= result.difference.high
     assert missed <= 20
 
 
@@ -435,7 +435,7 @@ def test_few_rows_raise_no_false_alarms(name: str) -> None:
         rng = np.random.default_rng(seed)
         truth = np.arange(60) < 10
         score = 1 / (1 + np.exp(0.5 - truth - rng.normal(size=(2, 60))))
-        found = compare_unpaired(*(tally(truth, each) for each in score), measure=name)
-        alarms += found.p < 0.05
-        assert (found.p < 0.05) is not (found.difference.low <= 0 <= found.difference.high)
+        result = compare_unpaired(*(tally(truth, each) for each in score), measure=name)
+        alarms += result.p < 0.05
+        assert (result.p < 0.05) is not (result.difference.low <= 0 <= result.difference.high)
     assert alarms <= 9

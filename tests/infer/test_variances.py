@@ -56,9 +56,9 @@ def test_losses_larger_than_all_observed_add_to_the_variance_where_they_are_plau
     # A hundred rows at 0.02: two positives were to be expected, none was seen.
     few = _variances.influence_variance(measure.brier, tally([0] * 100 + [1] * 100, [0.02] * 100 + [0.9] * 100))
     value = 0.5 * (0.02**2 + 0.1**2)
-    seen = max((0.02**2 - value) ** 2, (0.1**2 - value) ** 2)
+    observed = max((0.02**2 - value) ** 2, (0.1**2 - value) ** 2)
     outcomes = [(100 * 0.02, 0.98**2), (100 * 0.1, 0.9**2)]
-    assert all(((loss - value) ** 2 > seen) for _, loss in outcomes)
+    assert all(((loss - value) ** 2 > observed) for _, loss in outcomes)
     expected = sum(number for number, _ in outcomes)
     variance = sum(number * ((loss - value) / 200) ** 2 for number, loss in outcomes)
     assert few.unseen_variance == pytest.approx(variance * np.exp(3 - expected))
@@ -71,16 +71,16 @@ def test_an_underconfident_model_has_the_observed_variance() -> None:
     truth = rng.random(1000) < 0.3
     score = expit(0.2 * (logit(0.3) + 3 * (rng.standard_normal(1000) + 3 * truth - 1.5)))
     loss = np.where(truth, -np.log(score), -np.log1p(-score))
-    found = infer.estimate("log_loss", tally(truth, score))
-    assert (found.high - found.low) / 2 == pytest.approx(1.96 * loss.std() / np.sqrt(1000), rel=0.05)
+    result = infer.estimate("log_loss", tally(truth, score))
+    assert (result.high - result.low) / 2 == pytest.approx(1.96 * loss.std() / np.sqrt(1000), rel=0.05)
 
 
 @pytest.mark.parametrize("name", ["brier", "brier_skill", "log_loss", "log_loss_skill"])
 def test_a_class_of_one_row_tells_nothing(name: str) -> None:
     for truth, score in (([1, 0], [0.8, 0.2]), ([1, 0, 0, 0], [0.8, 0.2, 0.3, 0.1])):
-        found = infer.estimate(name, tally(truth, score))
-        assert found.why is None
-        assert (found.low, found.high) == {
+        result = infer.estimate(name, tally(truth, score))
+        assert result.why is None
+        assert (result.low, result.high) == {
             "brier": (0, 1),
             "log_loss": (0, np.inf),
         }.get(name, (-np.inf, 1))
@@ -89,9 +89,9 @@ def test_a_class_of_one_row_tells_nothing(name: str) -> None:
 def test_a_lucky_sample_has_a_wide_interval() -> None:
     # A hundred events given probability 0.99, and all happened: one in a hundred would have cost much.
     lucky = tally(np.ones(100, dtype=bool), np.full(100, 0.99), positive=True)
-    found = infer.estimate("brier", lucky)
-    assert found.value == pytest.approx(1e-4)
-    assert found.high > 0.01
+    result = infer.estimate("brier", lucky)
+    assert result.value == pytest.approx(1e-4)
+    assert result.high > 0.01
     assert infer.estimate("log_loss", lucky).high > 0.05
 
 
@@ -106,15 +106,15 @@ def test_perfect_forecasts() -> None:
 
 
 def test_infinite_loss_has_no_interval() -> None:
-    found = infer.estimate("log_loss", tally([1, 0], [0.0, 0.5]))
-    assert found.value == float("inf")
-    assert np.isnan(found.low)
-    assert found.why == "the value is infinite"
+    result = infer.estimate("log_loss", tally([1, 0], [0.0, 0.5]))
+    assert result.value == float("inf")
+    assert np.isnan(result.low)
+    assert result.why == "the value is infinite"
 
 
 def test_probabilities_of_0_and_1_that_come_true_do_no_harm() -> None:
-    found = infer.estimate("log_loss", tally([1, 0, 1, 0], [1.0, 0.0, 0.6, 0.3]))
-    assert 0 < found.low < found.value < found.high < float("inf")
+    result = infer.estimate("log_loss", tally([1, 0, 1, 0], [1.0, 0.0, 0.6, 0.3]))
+    assert 0 < result.low < result.value < result.high < float("inf")
 
 
 def test_scores_that_are_no_probabilities_raise() -> None:
@@ -150,12 +150,12 @@ def test_many_rows_are_put_into_buckets() -> None:
     assert _bootstrap.pool_scores(sample(0)).score is not None
     small = tally(truth[:1000], large.score[:1000])
     assert _bootstrap.pool_scores(small) is small
-    found = infer.estimate("pr_auc", large)
-    assert "4096 buckets" in str(found.how)
-    assert found.value == measure.pr_auc(Curve(large))
+    result = infer.estimate("pr_auc", large)
+    assert "4096 buckets" in str(result.how)
+    assert result.value == measure.pr_auc(Curve(large))
     # As sure as average precision, which has a closed form and hardly differs here.
     other = infer.estimate("average_precision", large)
-    assert found.high - found.low == pytest.approx(other.high - other.low, rel=0.15)
+    assert result.high - result.low == pytest.approx(other.high - other.low, rel=0.15)
 
 
 def test_buckets_hold_equal_mass() -> None:
@@ -172,9 +172,9 @@ def test_partial_areas_stay_below_what_is_perfect() -> None:
     from functools import partial
 
     t = tally([1] * 20 + [0] * 20, range(40, 0, -1))
-    found = infer.estimate(partial(measure.partial_auc, fpr=(0, 0.1)), t)
-    assert found.value == found.high == pytest.approx(0.1)
-    assert 0 < found.low < 0.1
+    result = infer.estimate(partial(measure.partial_auc, fpr=(0, 0.1)), t)
+    assert result.value == result.high == pytest.approx(0.1)
+    assert 0 < result.low < 0.1
     scaled = infer.estimate(partial(measure.partial_auc, fpr=(0, 0.1), standardized=True), t)
     assert scaled.high == 1
 
@@ -184,12 +184,12 @@ def test_partial_areas_stay_below_what_is_perfect() -> None:
 def test_the_unit_of_weights_does_not_change_samples(name: str) -> None:
     truth, score, weight = np.arange(60) % 3 == 0, np.arange(60) * 7 % 60 / 60, np.linspace(0.1, 3, 60)
     for method in (None, "resample"):
-        found, *scaled = (
+        result, *scaled = (
             infer.estimate(name, Tally.of_rows(truth, score, weight=weight * unit), method=method)
             for unit in (1, 7, 0.3)
         )
         for each in scaled:
-            assert (each.low, each.high) == pytest.approx((found.low, found.high))
+            assert (each.low, each.high) == pytest.approx((result.low, result.high))
 
 
 def test_few_rows_that_matter_leave_few_degrees_of_freedom() -> None:
@@ -214,8 +214,8 @@ def paired_sample(size: int, seed: int, *, sharp: float = 2.5, separation: float
     shared = rng.normal(size=size)
 
     def score() -> Array:
-        seen = separation * truth + sqrt(0.7) * shared + sqrt(0.3) * rng.normal(size=size)
-        return np.asarray(1 / (1 + np.exp(-sharp * (np.log(3 / 7) - separation**2 / 2 + separation * seen))))
+        observed = separation * truth + sqrt(0.7) * shared + sqrt(0.3) * rng.normal(size=size)
+        return np.asarray(1 / (1 + np.exp(-sharp * (np.log(3 / 7) - separation**2 / 2 + separation * observed))))
 
     return Rows(truth, {"new": score(), "old": score()})
 
@@ -231,20 +231,20 @@ def freedom(added: Array) -> float:
     return float(min(n - 1, 2 * second**2 / (fourth - second**2 / n)))
 
 
-def check(found: Comparison, value: float, error: float, degrees: float) -> None:
+def check(result: Comparison, value: float, error: float, degrees: float) -> None:
     half = stdtrit(degrees, 0.975) * error
-    assert found.difference.value == pytest.approx(value)
-    assert found.statistic == pytest.approx(value / error)
-    assert (found.difference.low, found.difference.high) == pytest.approx((value - half, value + half))
-    assert found.p == pytest.approx(2 * stdtr(degrees, -abs(value) / error))
+    assert result.difference.value == pytest.approx(value)
+    assert result.statistic == pytest.approx(value / error)
+    assert (result.difference.low, result.difference.high) == pytest.approx((value - half, value + half))
+    assert result.p == pytest.approx(2 * stdtr(degrees, -abs(value) / error))
 
 
 def test_brier_is_the_paired_t_test_with_fewer_degrees_of_freedom() -> None:
     rows = paired_sample(80, 1)
     apart = losses(rows, "new") - losses(rows, "old")
-    (found,) = compare(rows, measure="brier")
-    assert found.statistic == pytest.approx(ttest_rel(losses(rows, "new"), losses(rows, "old")).statistic)
-    check(found, apart.mean(), apart.std(ddof=1) / sqrt(80), freedom(apart - apart.mean()))
+    (result,) = compare(rows, measure="brier")
+    assert result.statistic == pytest.approx(ttest_rel(losses(rows, "new"), losses(rows, "old")).statistic)
+    check(result, apart.mean(), apart.std(ddof=1) / sqrt(80), freedom(apart - apart.mean()))
     assert freedom(apart - apart.mean()) < 40  # a few rows make most of the variance
 
 
@@ -255,11 +255,11 @@ def test_weights_and_clusters_by_hand() -> None:
     apart = losses(rows, "new") - losses(rows, "old")
     mean = np.average(apart, weights=weight)
     added = weight * (apart - mean) / weight.sum()
-    (found,) = compare(Rows(rows.truth, rows.score, weight=weight), measure="brier")
-    check(found, mean, sqrt(np.sum(added**2) * 60 / 59), freedom(added))
+    (result,) = compare(Rows(rows.truth, rows.score, weight=weight), measure="brier")
+    check(result, mean, sqrt(np.sum(added**2) * 60 / 59), freedom(added))
     sums = added.reshape(15, 4).sum(axis=1)
-    (found,) = compare(Rows(rows.truth, rows.score, weight=weight, cluster=cluster), measure="brier")
-    check(found, mean, sqrt(np.sum(sums**2) * 15 / 14), freedom(sums))
+    (result,) = compare(Rows(rows.truth, rows.score, weight=weight, cluster=cluster), measure="brier")
+    check(result, mean, sqrt(np.sum(sums**2) * 15 / 14), freedom(sums))
 
 
 @pytest.mark.parametrize("name", ["brier_skill", "log_loss_skill", "average_precision"])
@@ -268,15 +268,15 @@ def test_what_a_row_adds_is_a_derivative(name: str) -> None:
     measure, step = MEASURES[name], 1e-6
 
     def value(weight: Array) -> float:
-        found = [tally(rows.truth, rows.score[model], weight=weight) for model in ("new", "old")]
-        first, second = (float(measure(Curve(each) if describe(measure).of is Curve else each)) for each in found)
+        result = [tally(rows.truth, rows.score[model], weight=weight) for model in ("new", "old")]
+        first, second = (float(measure(Curve(each) if describe(measure).of is Curve else each)) for each in result)
         return first - second
 
     added = np.array([(value(1 + step * row) - value(1 - step * row)) / (2 * step) for row in np.eye(50)])
     parts = [added[rows.truth], added[~rows.truth]] if name == "average_precision" else [added]
     variance = sum(np.sum(part**2) * len(part) / (len(part) - 1) for part in parts)
-    (found,) = compare(rows, measure=name)
-    assert found.statistic == pytest.approx(value(np.ones(50)) / sqrt(variance), rel=1e-4)
+    (result,) = compare(rows, measure=name)
+    assert result.statistic == pytest.approx(value(np.ones(50)) / sqrt(variance), rel=1e-4)
 
 
 def test_ks_by_hand() -> None:
@@ -284,7 +284,7 @@ def test_ks_by_hand() -> None:
     # At 0.5: of positives 6 and 7 are flagged, of negatives 2 and 3; nowhere else is it more.
     new = np.array([0.9] * 6 + [0.1] * 2 + [0.9] * 2 + [0.1] * 10)
     old = np.array([0.1] * 1 + [0.9] * 7 + [0.1] * 2 + [0.9] * 3 + [0.1] * 7)
-    (found,) = compare(Rows(truth, {"new": new, "old": old}), measure="ks")
+    (result,) = compare(Rows(truth, {"new": new, "old": old}), measure="ks")
     variance = 0.0
     for there in (truth, ~truth):
         values = np.concatenate([(new > 0.5)[there] * 1.0 - (old > 0.5)[there], [1, -1, 0, 0]])
@@ -293,9 +293,9 @@ def test_ks_by_hand() -> None:
         mean = np.average(values, weights=times)
         variance += np.sum(times * (values - mean) ** 2) / n / (n - 1)
     value = (6 / 8 - 2 / 12) - (7 / 8 - 3 / 12)
-    assert found.difference.value == pytest.approx(value)
-    assert found.statistic == pytest.approx(value / sqrt(variance))
-    assert found.difference.low < -0.4
+    assert result.difference.value == pytest.approx(value)
+    assert result.statistic == pytest.approx(value / sqrt(variance))
+    assert result.difference.low < -0.4
 
 
 @pytest.mark.slow
@@ -305,9 +305,9 @@ def test_confident_models_raise_no_false_alarms(size: int) -> None:
     names = ("brier", "log_loss", "brier_skill", "average_precision", "ks")
     alarms = dict.fromkeys(names, 0)
     for seed in range(200):
-        for found in compare(paired_sample(size, seed), measure=list(names)):
-            alarms[found.measure] += found.p < 0.05
-            assert (found.p < 0.05) is not (found.difference.low <= 0 <= found.difference.high)
+        for result in compare(paired_sample(size, seed), measure=list(names)):
+            alarms[result.measure] += result.p < 0.05
+            assert (result.p < 0.05) is not (result.difference.low <= 0 <= result.difference.high)
     assert max(alarms.values()) <= 14, alarms
 
 

@@ -105,10 +105,10 @@ def test_a_stack_is_averaged_table_by_table(drawn: list[Confusion]) -> None:
 def test_scores_are_in_their_span_and_undefined_exactly_when_something_lacks(drawn: Drawn) -> None:
     rows = drawn.rows()
     for name, function in OF_SCORES.items():
-        value, told = function(rows), describe(function)
-        assert isnan(value) == any(getattr(rows, margin) == 0 for margin in told.needs), name
+        value, output = function(rows), describe(function)
+        assert isnan(value) == any(getattr(rows, margin) == 0 for margin in output.needs), name
         assert isnan(value) == (undefined_reason(function, rows) is not None), name
-        assert isnan(value) or told.span[0] - 1e-12 <= value <= told.span[1] + 1e-12, name
+        assert isnan(value) or output.span[0] - 1e-12 <= value <= output.span[1] + 1e-12, name
 
 
 @given(scored(), st.data())

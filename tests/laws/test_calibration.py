@@ -175,8 +175,8 @@ def test_after_the_derived_adjustment_the_mean_is_right(drawn: Rows) -> None:
     assert again.score == pytest.approx(after.score, rel=1e-9)
     assert at.low <= at.value <= at.high
     # The same again: a logistic regression whose slope is held at 1.
-    found, _ = fit_intercept(logit(t.score), t.positive.astype(float), t.negative.astype(float))
-    assert after.score == pytest.approx(expit(logit(t.score) + found), rel=1e-9)
+    result, _ = fit_intercept(logit(t.score), t.positive.astype(float), t.negative.astype(float))
+    assert after.score == pytest.approx(expit(logit(t.score) + result), rel=1e-9)
     assert measure.log_loss(after) <= measure.log_loss(t) + 1e-12
 
 
@@ -210,11 +210,11 @@ def test_a_measure_of_a_stack_is_that_of_each_tally(stack: Stack) -> None:
 @given(anywhere, bins, by, edges)
 def test_every_row_is_in_exactly_one_bin(drawn: Rows, number: int, how: str, given_edges: list[float]) -> None:
     t = tally(*drawn)
-    for found in (fill_bins(t, bins=number, by=how), fill_bins(t, bins=given_edges)):  # type: ignore[arg-type]
-        assert found.mass.sum() == len(drawn.truth)
-        assert found.positive.sum() == drawn.truth.sum()
-        assert found.expected.sum() == pytest.approx(drawn.score.sum(), abs=1e-12)
-        assert (found.mass > 0).all()
+    for result in (fill_bins(t, bins=number, by=how), fill_bins(t, bins=given_edges)):  # type: ignore[arg-type]
+        assert result.mass.sum() == len(drawn.truth)
+        assert result.positive.sum() == drawn.truth.sum()
+        assert result.expected.sum() == pytest.approx(drawn.score.sum(), abs=1e-12)
+        assert (result.mass > 0).all()
     table = infer.calibration_curve(t, options=infer.CurveOptions(bins=number, by=how))  # type: ignore[arg-type]
     assert table["mass"].sum() == len(drawn.truth)
     assert len(table["mass"]) <= number
@@ -264,21 +264,21 @@ def test_a_smooth_error_lies_between_the_mean_gap_and_that_of_no_smoothing(drawn
     values = [measure.smooth_ece(t, width=width) for width in (0.001, 0.01, 0.1, 1.0, 10.0)]
     assert all(wide <= narrow + 1e-6 for narrow, wide in pairwise(values))
     assert gap - 1e-6 <= values[-1] <= values[0] <= most + 1e-6
-    found = measure.smooth_ece(t)
-    assert gap - 1e-6 <= found <= most + 1e-6
-    if found > 0.001:
-        assert measure.smooth_ece(t, width=found) == pytest.approx(found, abs=1e-6)
+    result = measure.smooth_ece(t)
+    assert gap - 1e-6 <= result <= most + 1e-6
+    if result > 0.001:
+        assert measure.smooth_ece(t, width=result) == pytest.approx(result, abs=1e-6)
 
 
 @given(anywhere, st.integers(1, 12), by, st.sampled_from([0, 2]))
 def test_a_statistic_of_bins_is_never_negative(drawn: Rows, number: int, how: str, less: int) -> None:
     t = tally(*drawn)
-    found = infer.hosmer_lemeshow(t, bins=number, by=how, fitted=bool(less))  # type: ignore[arg-type]
-    if found.why is None:
-        assert 0 <= found.statistic <= inf
-        assert 0 <= found.p <= 1
-        assert found.freedom is not None
-        assert 1 <= found.freedom <= number
+    result = infer.hosmer_lemeshow(t, bins=number, by=how, fitted=bool(less))  # type: ignore[arg-type]
+    if result.why is None:
+        assert 0 <= result.statistic <= inf
+        assert 0 <= result.p <= 1
+        assert result.freedom is not None
+        assert 1 <= result.freedom <= number
     for check in infer.calibration_tests(t):
         assert (check.why is not None) == isnan(check.p)
 
@@ -297,20 +297,20 @@ def test_the_likelier_class_has_the_same_brier_score_and_at_least_half(drawn: Ro
 def test_estimates_hold_their_value(drawn: Rows) -> None:
     t = tally(*drawn)
     for name, of in STACKED.items():
-        found = infer.estimate(of, t)
-        if isnan(found.low):
-            assert found.why, name
+        result = infer.estimate(of, t)
+        if isnan(result.low):
+            assert result.why, name
         else:
-            assert found.low <= found.value <= found.high, name
+            assert result.low <= result.value <= result.high, name
 
 
 @given(anywhere, st.integers(0, 3))
 def test_floors_are_in_order_and_those_of_certainty_are_0(drawn: Rows, seed: int) -> None:
     t = tally(*drawn)
-    for found in infer.null_references(
+    for result in infer.null_references(
         [measure.ece, measure.ecce, measure.brier_miscalibration], t, seed=seed, n_simulations=20
     ):
-        assert 0 <= found.low <= found.typical <= found.high
-        assert 1 / 21 <= found.p <= 1
+        assert 0 <= result.low <= result.typical <= result.high
+        assert 1 / 21 <= result.p <= 1
         if set(drawn.score) <= {0.0, 1.0}:
-            assert found.high == 0
+            assert result.high == 0

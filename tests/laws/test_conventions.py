@@ -45,11 +45,11 @@ def convention_1_flagged_at_or_above() -> None:
     assert curve(tally([1, 0], np.array([0.7, 0.4], dtype=np.float32))).at(0.7).tp == 0
     # What is chosen on float32 scores separates them and their decimal digits alike.
     for at in (0.1, 0.7):
-        made = curve(tally([1, 0], np.array([at, 0.05], dtype=np.float32)))
-        policy = decide.youden(made)
+        result = curve(tally([1, 0], np.array([at, 0.05], dtype=np.float32)))
+        policy = decide.youden(result)
         assert policy.action(float(np.float32(at))) == policy.action(at) == "flag"
         assert policy.action(float(np.float32(0.05))) == policy.action(0.05) == "pass"
-        assert (policy.cut.counts(made).tp, policy.cut.counts(made).fp) == (1, 0)
+        assert (policy.cut.counts(result).tp, policy.cut.counts(result).fp) == (1, 0)
 
 
 def convention_2_strictest_first() -> None:
@@ -137,10 +137,10 @@ def convention_12_rates_are_shares() -> None:
 
 
 def convention_13_labels_are_one_point() -> None:
-    found = read.tallies({"y": [1, 0, 1], "hat": [1, 1, 0]}, truth="y", predicted="hat")
-    c = curve(found.tally)
+    result = read.tallies({"y": [1, 0, 1], "hat": [1, 1, 0]}, truth="y", predicted="hat")
+    c = curve(result.tally)
     assert (measure.fpr(c.at(1.0)), measure.sensitivity(c.at(1.0))) == (1, 0.5)
-    rows = measure.summary(found).rows()
+    rows = measure.summary(result).rows()
     assert {row["threshold"] for row in rows} == {None}
     beside = read.tallies({"y": [1, 0], "p": [0.9, 0.1], "hat": [1, 1]}, truth="y", score="p", predicted="hat")
     assert "hat disagrees with p >= 0.5 in 1 of 2 rows" in measure.summary(beside).data["notes"][0]
@@ -148,8 +148,8 @@ def convention_13_labels_are_one_point() -> None:
 
 def convention_14_everybody_is_the_sum_of_the_groups() -> None:
     table = {"y": [1, 0, 1, 0], "p": [0.9, 0.8, 0.2, 0.1], "g": ["a", "b", "b", "a"]}
-    found = measure.summary(read.tallies(table, truth="y", score="p", group="g"), measures=["auc", "accuracy"])
-    flagged = [(row["group"], row["value"]) for row in found.rows() if row["measure"] == "fp"]
+    result = measure.summary(read.tallies(table, truth="y", score="p", group="g"), measures=["auc", "accuracy"])
+    flagged = [(row["group"], row["value"]) for row in result.rows() if row["measure"] == "fp"]
     assert flagged == [(None, 1), ({"g": "a"}, 0), ({"g": "b"}, 1)]
 
 
@@ -205,9 +205,9 @@ def convention_19_bins_hold_every_row() -> None:
 
 def convention_20_a_distance_has_a_floor() -> None:
     sample = tally([0, 1, 0, 1, 1, 0, 0, 1] * 5, [0.1, 0.6, 0.4, 0.8, 0.7, 0.2, 0.3, 0.9] * 5)
-    found = infer.estimate("ece", sample)
-    assert math.isnan(found.low)
-    assert found.why == "chance alone puts it above 0; compare it with its null reference"
+    result = infer.estimate("ece", sample)
+    assert math.isnan(result.low)
+    assert result.why == "chance alone puts it above 0; compare it with its null reference"
     assert 0 < infer.null_reference("ece", sample).low <= infer.null_reference("ece", sample).typical
     held_out, fitted = (infer.hosmer_lemeshow(sample, bins=4, fitted=each) for each in (False, True))
     assert (held_out.freedom, fitted.freedom) == (4, 2)
@@ -229,9 +229,9 @@ def convention_21_certainties_have_no_log_odds() -> None:
 def convention_22_scores_are_never_turned_round() -> None:
     upside_down = tally([1, 1, 0, 1, 0, 0], [0.1, 0.2, 0.3, 0.4, 0.7, 0.9])
     for method in ("temperature", "logistic", "beta", "isotonic", "venn-abers"):
-        found = calibrate.fit(upside_down, method)
-        assert found.never_falls
-        assert (np.diff(found(np.linspace(0, 1, 11))) >= 0).all()
+        result = calibrate.fit(upside_down, method)
+        assert result.never_falls
+        assert (np.diff(result(np.linspace(0, 1, 11))) >= 0).all()
     assert any("never reverses scores" in note for note in calibrate.logistic(upside_down).notes)
     assert calibrate.prevalence(at=0.5, to=0.1)([0, 1]).tolist() == [0, 1]
 
@@ -239,15 +239,15 @@ def convention_22_scores_are_never_turned_round() -> None:
 def convention_23_after_is_judged_on_other_rows() -> None:
     rng = np.random.default_rng(0)
     data = read.tallies({"y": rng.random(60) < 0.5, "p": rng.random(60)}, truth="y", score="p")
-    found = calibrate.fit(data, "isotonic")
-    assert found.was_fitted_on(data.tally)
-    own = data.tally.with_scores(found(data.tally.score))
+    result = calibrate.fit(data, "isotonic")
+    assert result.was_fitted_on(data.tally)
+    own = data.tally.with_scores(result(data.tally.score))
     assert measure.brier(own) < measure.brier(calibrate.cross_fit(data.tally, "isotonic"))
     quick = infer.CalibrationOptions(n_simulations=0)
-    assert "fitted to the same rows" in infer.calibration_summary(data, options=quick, after=found).data["notes"][-1]
+    assert "fitted to the same rows" in infer.calibration_summary(data, options=quick, after=result).data["notes"][-1]
     other = read.tallies({"y": [1, 0], "p": [0.2, 0.3]}, truth="y", score="p")
     assert not any(
-        "very rows" in note for note in infer.calibration_summary(other, options=quick, after=found).data["notes"]
+        "very rows" in note for note in infer.calibration_summary(other, options=quick, after=result).data["notes"]
     )
 
 
@@ -268,12 +268,12 @@ def convention_24_masses_or_scores() -> None:
 def convention_25_both_samples() -> None:
     rng = np.random.default_rng(0)
 
-    def drawn(n: int, share: float) -> tuple[Any, Any]:
+    def simulate(n: int, share: float) -> tuple[Any, Any]:
         truth = rng.random(n) < share
         return truth, rng.normal(1.5 * truth, 1.0)
 
-    target = Target(drawn(2000, 0.2)[1])
-    few, many = (shift.estimate_prevalence(target, tally(*drawn(n, 0.5))) for n in (100, 10_000))
+    target = Target(simulate(2000, 0.2)[1])
+    few, many = (shift.estimate_prevalence(target, tally(*simulate(n, 0.5))) for n in (100, 10_000))
     assert few.estimate.high - few.estimate.low > 1.5 * (many.estimate.high - many.estimate.low)
     assert many.variance > many.target_variance
     with pytest.raises(FitError, match="carry no information"):
@@ -283,8 +283,8 @@ def convention_25_both_samples() -> None:
 def convention_26_assumptions_are_stated() -> None:
     with pytest.raises(TypeError, match="assume"):
         shift.estimate_performance(Target(np.array([0.2, 0.7])))  # type: ignore[call-arg]
-    found = shift.estimate_performance(Target(np.array([0.2, 0.7])), assume="covariate shift")
-    assert found.data["assume"] == "covariate shift"
+    result = shift.estimate_performance(Target(np.array([0.2, 0.7])), assume="covariate shift")
+    assert result.data["assume"] == "covariate shift"
 
 
 def convention_27_rules_look_everywhere() -> None:
@@ -294,9 +294,9 @@ def convention_27_rules_look_everywhere() -> None:
         decide.require(curve(tally([0, 1], [1, 0])), "precision >= 0.9")  # undefined where nothing is flagged
     # At 0.9 and 0.8 no negative is flagged, so that LR+ is infinite; of 2, 3, 3/2 and 1 the greatest is at 0.6.
     c = curve(tally([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2]))
-    found = decide.best(c, "positive_likelihood_ratio")
-    assert found.threshold == 0.6
-    assert "2 thresholds with an infinite positive likelihood ratio were skipped" in found.notes[0]
+    result = decide.best(c, "positive_likelihood_ratio")
+    assert result.threshold == 0.6
+    assert "2 thresholds with an infinite positive likelihood ratio were skipped" in result.notes[0]
     with pytest.raises(FitError, match="infinite at 1 of 3 thresholds and finite at none"):
         decide.best(curve(tally([1, 0], [0.9, 0.1])), "diagnostic_odds_ratio")
     with pytest.raises(OptionError, match="grows without bound"):
@@ -312,11 +312,11 @@ def convention_28_costs_are_compared_at_one_prevalence() -> None:
 
 
 def convention_29_a_choice_knows_its_rows() -> None:
-    seen, fresh = (
+    observed, fresh = (
         read.tallies({"y": [1, 0, 1, 0], "p": p}, truth="y", score="p") for p in ([4, 3, 2, 1], [4, 2, 3, 1])
     )
-    policy = decide.youden(curve(seen.tally))
-    assert decide.evaluate_policy(seen, policy).data["same"] == ["p"]
+    policy = decide.youden(curve(observed.tally))
+    assert decide.evaluate_policy(observed, policy).data["same"] == ["p"]
     assert decide.evaluate_policy(fresh, policy).data["same"] == []
 
 
@@ -343,10 +343,10 @@ def convention_31_a_policy_is_total() -> None:
 def convention_32_a_requirement_holds_if_its_bound_does() -> None:
     def verdicts(times: int) -> list[object]:
         table = {"y": [1, 1, 1, 1, 0, 0, 0, 0], "p": [4, 3, 3, 1, 3, 1, 1, 1], "n": [times] * 8}
-        found = read.tallies(table, truth="y", score="p", count="n")
-        policy = decide.fixed(curve(found.tally), 3)
+        result = read.tallies(table, truth="y", score="p", count="n")
+        policy = decide.fixed(curve(result.tally), 3)
         required = "sensitivity >= 0.7, specificity >= 0.9, lift >= 1.2"
-        return list(decide.check(found, policy, required).columns["verdict"])
+        return list(decide.check(result, policy, required).columns["verdict"])
 
     assert verdicts(1) == ["undecided"] * 3
     assert verdicts(1000) == ["holds", "fails", "holds"]
@@ -354,16 +354,16 @@ def convention_32_a_requirement_holds_if_its_bound_does() -> None:
 
 def convention_33_a_group_takes_part_with_the_rates_that_it_has() -> None:
     table = {"y": [1, 1, 0, 0, 0, 0], "p": [0.9, 0.4, 0.6, 0.1, 0.7, 0.2], "g": ["f"] * 4 + ["m"] * 2}
-    found = read.tallies(table, truth="y", score="p", group="g")
+    result = read.tallies(table, truth="y", score="p", group="g")
     (row,) = (
         row
-        for row in equalize.group_table(found, measures=["sensitivity"]).rows()
+        for row in equalize.group_table(result, measures=["sensitivity"]).rows()
         if row["group"] is not None and row["group"]["g"] == "m"
     )
     assert (row["value"], row["why"]) == (None, "there are no positives")
     with pytest.raises(FitError, match="g = m has no positives"):
-        equalize.optimal_policy(found, equalize.Goal("equal-opportunity"))
-    policy = equalize.optimal_policy(found, equalize.Goal("equal-opportunity"), otherwise="refer")
+        equalize.optimal_policy(result, equalize.Goal("equal-opportunity"))
+    policy = equalize.optimal_policy(result, equalize.Goal("equal-opportunity"), otherwise="refer")
     assert policy.action(0.9, ["m"]) == "refer"
 
 
@@ -373,40 +373,40 @@ def convention_34_a_gap_is_the_greatest_difference() -> None:
         "p": [0.9, 0.1] * 4 + [0.9, 0.1, 0.2, 0.8] * 2 + [0.2, 0.1] * 4,
         "g": [*"f" * 8, *"m" * 8, *"x" * 8],
     }
-    found = equalize.group_gaps(
+    result = equalize.group_gaps(
         read.tallies(table, truth="y", score="p", group="g"), n_permutations=100, min_size=1
     ).rows()
-    told = {(row["measure"], row["kind"]): row for row in found}
-    assert told["sensitivity", "max_difference"]["value"] == 1.0
-    assert told["fpr", "max_difference"]["value"] == 0.5
-    odds = told["sensitivity, fpr", "max_difference"]
+    output = {(row["measure"], row["kind"]): row for row in result}
+    assert output["sensitivity", "max_difference"]["value"] == 1.0
+    assert output["fpr", "max_difference"]["value"] == 0.5
+    odds = output["sensitivity, fpr", "max_difference"]
     assert odds["value"] == 1.0
     assert 0 < odds["floor"] < odds["floor_high"] <= 1
     assert {"low", "high"}.isdisjoint(odds)
-    assert {kind for _, kind in told} == {"max_difference", "ratio", "worst_group", "mean_absolute"}
+    assert {kind for _, kind in output} == {"max_difference", "ratio", "worst_group", "mean_absolute"}
 
 
 def convention_35_a_parity_holds_in_expectation() -> None:
     truth, score = population.linear(prevalence=0.4).draw(2000, 1)
     table = {"y": truth, "p": np.where(np.arange(2000) % 2, score, score**2), "g": ["f", "m"] * 1000}
-    found = read.tallies(table, truth="y", score="p", group="g")
+    result = read.tallies(table, truth="y", score="p", group="g")
     for within in (0.0, 0.03):
-        policy = equalize.optimal_policy(found, equalize.Goal("equalized-odds", within=within))
-        flagged = [tables["flag"] for group, tables in decide.decision_tables(found, policy).items() if group]
+        policy = equalize.optimal_policy(result, equalize.Goal("equalized-odds", within=within))
+        flagged = [tables["flag"] for group, tables in decide.decision_tables(result, policy).items() if group]
         for rate in (measure.sensitivity, measure.fpr):
             assert abs(rate(flagged[0]) - rate(flagged[1])) <= within + 1e-9
     assert "does not hold exactly on others" in " ".join(
-        equalize.impact(found, equalize.Goal("equalized-odds")).data["notes"]
+        equalize.impact(result, equalize.Goal("equalized-odds")).data["notes"]
     )
 
 
 def convention_36_nothing_is_called_fair() -> None:
     table = {"y": [1, 0, 1, 0], "p": [0.9, 0.6, 0.4, 0.1], "g": ["f", "f", "m", "m"]}
-    found = equalize.impact(read.tallies(table, truth="y", score="p", group="g"), equalize.Goal("equalized-odds"))
-    assert "fair" not in found.to_json().lower()
-    assert "does not constrain" in found.data["promises"][0]
-    assert found.data["needs_group"]
-    assert "not legal advice" in found.data["legal"]
+    result = equalize.impact(read.tallies(table, truth="y", score="p", group="g"), equalize.Goal("equalized-odds"))
+    assert "fair" not in result.to_json().lower()
+    assert "does not constrain" in result.data["promises"][0]
+    assert result.data["needs_group"]
+    assert "not legal advice" in result.data["legal"]
 
 
 def convention_37_a_number_says_at_which_prevalence_it_holds() -> None:

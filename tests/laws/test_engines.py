@@ -49,23 +49,23 @@ def outcome(source: object, asked: dict[str, Any], missing: Any) -> Tallies | st
         return f"{type(error).__name__}: {error}"
 
 
-@given(table=tables(), asked=ASKED, missing=st.sampled_from(["refuse", "drop"]))
-def test_every_engine_gives_what_the_rows_give(table: pl.DataFrame, asked: dict[str, Any], missing: str) -> None:
-    wanted = outcome(table, asked, missing)
+@given(table=tables(), query=ASKED, missing=st.sampled_from(["refuse", "drop"]))
+def test_every_engine_gives_what_the_rows_give(table: pl.DataFrame, query: dict[str, Any], missing: str) -> None:
+    wanted = outcome(table, query, missing)
     with pytest.MonkeyPatch.context() as patch, duckdb.connect() as engine:
         relation = engine.from_arrow(table)
         sources: list[tuple[object, bool]] = [(table.lazy(), False), (relation, True), (relation, False)]
         for source, sums in sources:
             patch.setattr(_duckdb, "has_repeated_scores", lambda *_, sums=sums: sums)
-            found = outcome(source, asked, missing)
+            result = outcome(source, query, missing)
             if isinstance(wanted, str):
-                assert found == wanted
+                assert result == wanted
                 continue
-            assert isinstance(found, Tallies), found
-            assert (found.digest, found.groups, found.intake) == (wanted.digest, wanted.groups, wanted.intake)
+            assert isinstance(result, Tallies), result
+            assert (result.digest, result.groups, result.intake) == (wanted.digest, wanted.groups, wanted.intake)
             for model, decisions in wanted.decisions.items():
-                assert found.decisions[model].digest == decisions.digest
-            for (_, _, one), (_, _, other) in zip(found.walk(), wanted.walk(), strict=True):
+                assert result.decisions[model].digest == decisions.digest
+            for (_, _, one), (_, _, other) in zip(result.walk(), wanted.walk(), strict=True):
                 np.testing.assert_allclose(one.mass, other.mass, rtol=1e-13)
                 np.testing.assert_allclose(one.squares, other.squares, rtol=1e-13)
 
@@ -83,44 +83,47 @@ def target(source: object, asked: dict[str, Any], missing: Any) -> Target | str:
         return f"{type(error).__name__}: {error}"
 
 
-def by_score(found: Target) -> list[list[float]]:
+def by_score(result: Target) -> list[list[float]]:
     """Distinct scores in order, with how much sits at each: what is left if the order of rows is forgotten."""
-    sums = [np.ones(len(found.score)) if each is None else each for each in (found.mass, found.squares, found.rows)]
-    distinct, place = np.unique(found.score, return_inverse=True)
+    sums = [np.ones(len(result.score)) if each is None else each for each in (result.mass, result.squares, result.rows)]
+    distinct, place = np.unique(result.score, return_inverse=True)
     return [distinct.tolist(), *(np.bincount(place, weights=each).tolist() for each in sums)]
 
 
 @given(
-    table=tables(), asked=ASKED_OF_TARGETS, missing=st.sampled_from(["refuse", "drop"]), seed=st.integers(0, 2**32 - 1)
+    table=tables(),
+    query=ASKED_OF_TARGETS,
+    missing=st.sampled_from(["refuse", "drop"]),
+    seed=st.integers(0, 2**32 - 1),
 )
 def test_every_engine_and_every_order_of_rows_give_the_same_target(
-    table: pl.DataFrame, asked: dict[str, Any], missing: str, seed: int
+    table: pl.DataFrame, query: dict[str, Any], missing: str, seed: int
 ) -> None:
-    wanted = target(table, asked, missing)
+    wanted = target(table, query, missing)
     with pytest.MonkeyPatch.context() as patch, duckdb.connect() as engine:
         mixed = table.sample(fraction=1.0, shuffle=True, seed=seed)
         relation = engine.from_arrow(mixed)
         sources = [(mixed, False), (mixed.lazy(), False), (relation, True), (relation, False)]
         for source, sums in sources:
             patch.setattr(_duckdb, "has_repeated_scores", lambda *_, sums=sums: sums)
-            found = target(source, asked, missing)
+            result = target(source, query, missing)
             if isinstance(wanted, str):
-                assert found == wanted
+                assert result == wanted
                 continue
-            assert isinstance(found, Target), found
-            assert found.intake == wanted.intake
-            for one, other in zip(by_score(found), by_score(wanted), strict=True):
+            assert isinstance(result, Target), result
+            assert result.intake == wanted.intake
+            for one, other in zip(by_score(result), by_score(wanted), strict=True):
                 np.testing.assert_allclose(one, other, rtol=1e-13)
-            assert (found.labelled is None) == (wanted.labelled is None)
-            if found.labelled is not None and wanted.labelled is not None:
-                assert found.labelled.digest == wanted.labelled.digest
+            assert (result.labelled is None) == (wanted.labelled is None)
+            if result.labelled is not None and wanted.labelled is not None:
+                assert result.labelled.digest == wanted.labelled.digest
 
 
-@given(table=tables(), asked=ASKED_OF_TARGETS)
-def test_a_target_and_its_labels_are_all_of_the_rows(table: pl.DataFrame, asked: dict[str, Any]) -> None:
-    found = target(table, asked, "drop")
-    whole = target(table, {what: name for what, name in asked.items() if what != "truth"}, "drop")
-    if isinstance(found, str) or isinstance(whole, str):
+@given(table=tables(), query=ASKED_OF_TARGETS)
+def test_a_target_and_its_labels_are_all_of_the_rows(table: pl.DataFrame, query: dict[str, Any]) -> None:
+    result = target(table, query, "drop")
+    whole = target(table, {what: name for what, name in query.items() if what != "truth"}, "drop")
+    if isinstance(result, str) or isinstance(whole, str):
         return
-    labelled = 0 if found.labelled is None else float(found.labelled.total)
-    assert found.total + labelled == pytest.approx(whole.total, rel=1e-12)
+    labelled = 0 if result.labelled is None else float(result.labelled.total)
+    assert result.total + labelled == pytest.approx(whole.total, rel=1e-12)

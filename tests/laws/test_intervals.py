@@ -25,8 +25,8 @@ def judge(name: str | Measure, data: Tally, **options: Any) -> Estimate:  # noqa
     return infer.estimate(name, data, threshold=0.5 if of is Counts else None, **options)
 
 
-def bounds(found: Estimate) -> tuple[float, float, float]:
-    return found.value, found.low, found.high
+def bounds(result: Estimate) -> tuple[float, float, float]:
+    return result.value, result.low, result.high
 
 
 people = rows(score=probability, max_size=25)
@@ -40,14 +40,14 @@ people = rows(score=probability, max_size=25)
 def test_the_value_lies_inside_and_all_within_the_span(data: Rows) -> None:
     sample = tally(*data, positive=True)
     for name in CHEAP:
-        found = judge(name, sample)
-        if np.isnan(found.low):
-            assert found.why, name
+        result = judge(name, sample)
+        if np.isnan(result.low):
+            assert result.why, name
             continue
         least, most = describe(MEASURES[name]).span
-        assert least <= found.low <= found.value <= found.high <= most, name
-        assert found.how
-        assert found.level == 0.95
+        assert least <= result.low <= result.value <= result.high <= most, name
+        assert result.how
+        assert result.level == 0.95
 
 
 @SLOW
@@ -57,11 +57,11 @@ def test_nested_levels_nest(data: Rows) -> None:
     for name in CHEAP:
         last = judge(name, sample, level=0.5)
         for level in (0.8, 0.95, 0.99):
-            found = judge(name, sample, level=level)
-            if not np.isnan(found.low):
-                assert found.low <= last.low + 1e-12, name
-                assert found.high >= last.high - 1e-12, name
-            last = found
+            result = judge(name, sample, level=level)
+            if not np.isnan(result.low):
+                assert result.low <= last.low + 1e-12, name
+                assert result.high >= last.high - 1e-12, name
+            last = result
 
 
 @SLOW
@@ -111,11 +111,11 @@ def test_weights_of_one_are_counts(data: Rows) -> None:
 def test_seeds(name: str) -> None:
     sample = tally([1, 0, 1, 0, 1, 1, 0, 0] * 5, np.linspace(0, 1, 40))
     for method in ("bootstrap", "stratified"):
-        found = judge(name, sample, method=method, seed=3)
-        assert bounds(found) == bounds(judge(name, sample, method=method, seed=3))
-        assert bounds(found) != bounds(judge(name, sample, method=method, seed=4))
+        result = judge(name, sample, method=method, seed=3)
+        assert bounds(result) == bounds(judge(name, sample, method=method, seed=3))
+        assert bounds(result) != bounds(judge(name, sample, method=method, seed=4))
         generator = judge(name, sample, method=method, seed=np.random.default_rng(3))
-        assert bounds(found) == bounds(generator)
+        assert bounds(result) == bounds(generator)
 
 
 @SLOW
@@ -123,11 +123,13 @@ def test_seeds(name: str) -> None:
 def test_what_is_called_positive_does_not_matter(data: Rows) -> None:
     counts = Curve(tally(*data, positive=True)).at(0.5)
     for name in CHEAP:
-        told = describe(MEASURES[name])
-        if told.of is Counts and told.dual:
-            found, other = infer.estimate(name, counts), infer.estimate(told.dual, counts.swap_classes())
+        output = describe(MEASURES[name])
+        if output.of is Counts and output.dual:
+            result, other = infer.estimate(name, counts), infer.estimate(output.dual, counts.swap_classes())
             # Draws come in another order.
-            wanted = near(bounds(found)) if told.share else pytest.approx(bounds(found), abs=0.05, rel=0.3, nan_ok=True)
+            wanted = (
+                near(bounds(result)) if output.share else pytest.approx(bounds(result), abs=0.05, rel=0.3, nan_ok=True)
+            )
             assert bounds(other) == wanted, name
 
 
@@ -157,7 +159,7 @@ def measure_error() -> type[Exception]:
 
 
 @pytest.mark.parametrize(
-    ("measure_", "data", "options", "told"),
+    ("measure_", "data", "options", "message"),
     [
         ("sensitivity", tally([1, 0], [1, 0]), {}, "give threshold="),
         ("auc", tally([1, 0], [1, 0]), {"threshold": 0.5}, "threshold=0.5 has no effect on auc"),
@@ -174,8 +176,8 @@ def measure_error() -> type[Exception]:
         (max, Counts(1, 2, 3, 4), {}, "is no measure"),
     ],
 )
-def test_bad_requests(measure_: Any, data: Any, options: dict[str, Any], told: str) -> None:  # noqa: ANN401
-    with pytest.raises(measure_error(), match=told):
+def test_bad_requests(measure_: Any, data: Any, options: dict[str, Any], message: str) -> None:  # noqa: ANN401
+    with pytest.raises(measure_error(), match=message):
         infer.estimate(measure_, data, **options)
 
 
@@ -188,7 +190,7 @@ def test_several_tables_at_once_are_refused() -> None:
 
 def test_options_are_chosen_with_partial() -> None:
     counts = Counts(tp=30, fp=10, fn=20, tn=40)
-    found = infer.estimate(partial(measure.f_beta, beta=2), counts)
-    assert found.value == measure.f_beta(counts, beta=2)
-    assert found.low < found.value < found.high
-    assert found.value != infer.estimate(measure.f_beta, counts).value
+    result = infer.estimate(partial(measure.f_beta, beta=2), counts)
+    assert result.value == measure.f_beta(counts, beta=2)
+    assert result.low < result.value < result.high
+    assert result.value != infer.estimate(measure.f_beta, counts).value

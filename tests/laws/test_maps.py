@@ -40,24 +40,24 @@ def fitted(method: str, t: Tally) -> Calibrator:
 
 @given(probabilities, st.sampled_from(list(calibrate.BINARY_METHODS)))
 def test_what_comes_out_are_probabilities(drawn: Rows, method: str) -> None:
-    found = fitted(method, both_classes(drawn))(grid)
-    assert found.min() >= 0
-    assert found.max() <= 1
+    result = fitted(method, both_classes(drawn))(grid)
+    assert result.min() >= 0
+    assert result.max() <= 1
 
 
 @given(probabilities, st.sampled_from(KEEP_ORDER))
 def test_a_higher_score_never_means_less(drawn: Rows, method: str) -> None:
-    found = fitted(method, both_classes(drawn))
-    assert found.never_falls
-    assert (np.diff(found(np.sort(grid))) >= -1e-15).all()
+    result = fitted(method, both_classes(drawn))
+    assert result.never_falls
+    assert (np.diff(result(np.sort(grid))) >= -1e-15).all()
 
 
 @given(probabilities, st.sampled_from(["identity", "offset", "logistic", "beta", "strict-isotonic"]))
 def test_where_order_is_promised_the_area_stays(drawn: Rows, method: str) -> None:
     t = both_classes(drawn)
-    found = fitted(method, t)
-    assume(found.rises)
-    after = t.with_scores(found(t.score))
+    result = fitted(method, t)
+    assume(result.rises)
+    after = t.with_scores(result(t.score))
     # Far out, log-odds may differ where probabilities no longer do.
     assume(method == "strict-isotonic" or len(after.score) == len(t.score))
     assert len(after.score) == len(t.score)
@@ -67,9 +67,9 @@ def test_where_order_is_promised_the_area_stays(drawn: Rows, method: str) -> Non
 @given(scores)
 def test_strict_order_is_kept_of_any_score(drawn: Rows) -> None:
     t = both_classes(drawn)
-    found = calibrate.isotonic(t, strict=True)
-    after = t.with_scores(found(t.score))
-    assert found.rises
+    result = calibrate.isotonic(t, strict=True)
+    after = t.with_scores(result(t.score))
+    assert result.rises
     assert measure.auc(curve(after)) == measure.auc(curve(t))
     assert after.score.min() > 0
     assert after.score.max() < 1
@@ -77,21 +77,21 @@ def test_strict_order_is_kept_of_any_score(drawn: Rows) -> None:
 
 @given(probabilities, st.sampled_from(list(calibrate.BINARY_METHODS)))
 def test_what_is_saved_is_what_is_read(drawn: Rows, method: str) -> None:
-    found = fitted(method, both_classes(drawn))
-    again = Calibrator.from_json(found.to_json())
-    assert np.array_equal(again(grid), found(grid))
-    assert again.to_json() == found.to_json()
-    assert (again.method, again.fitted, again.parameters) == (found.method, found.fitted, found.parameters)
+    result = fitted(method, both_classes(drawn))
+    again = Calibrator.from_json(result.to_json())
+    assert np.array_equal(again(grid), result(grid))
+    assert again.to_json() == result.to_json()
+    assert (again.method, again.fitted, again.parameters) == (result.method, result.fitted, result.parameters)
 
 
 @given(inside)
 def test_an_offset_is_a_prevalence_is_a_line_of_slope_one(drawn: Rows) -> None:
     t = both_classes(drawn)
-    found = calibrate.offset(t)
-    p = found(t.score)
+    result = calibrate.offset(t)
+    p = result(t.score)
     # The mean is that of the rows.
     assert (p * t.mass.sum(axis=0)).sum() / t.total == pytest.approx(t.prevalence, rel=1e-11)
-    added, derivation = found.parameters
+    added, derivation = result.parameters
     # The same as carrying from the derivation prevalence to that of the rows …
     carried = calibrate.prevalence(at=derivation.value, to=t.prevalence)
     assert carried(t.score) == pytest.approx(p, rel=1e-9)
@@ -134,11 +134,11 @@ def test_a_histogram_is_calibrated_on_its_own_bins(drawn: Rows, bins: int) -> No
 @given(scores, st.lists(st.integers(-60, 60).map(lambda k: k / 16), min_size=1, max_size=8))
 def test_venn_abers_is_an_isotonic_regression_with_one_more_row(drawn: Rows, new: list[float]) -> None:
     t = both_classes(drawn)
-    found = calibrate.venn_abers(t)
-    if found.form.of_probabilities:
+    result = calibrate.venn_abers(t)
+    if result.form.of_probabilities:
         new = [each for each in new if 0 <= each <= 1]
         assume(new)
-    low, high = found.bounds(new)
+    low, high = result.bounds(new)
     for at, score in enumerate(new):
         for label, bound in ((0, low), (1, high)):
             truth, s = np.append(drawn.truth, label), np.append(drawn.score, score)
@@ -147,7 +147,7 @@ def test_venn_abers_is_an_isotonic_regression_with_one_more_row(drawn: Rows, new
             share = np.bincount(place, weights=truth) / total
             wanted = isotonic_regression(share, weights=total).x[np.searchsorted(distinct, score)]
             assert bound[at] == pytest.approx(wanted, rel=1e-12, abs=1e-15)
-    assert found(new) == pytest.approx(high / (1 - low + high), rel=1e-14)
+    assert result(new) == pytest.approx(high / (1 - low + high), rel=1e-14)
     assert (low <= high).all()
 
 
@@ -164,11 +164,11 @@ def test_no_curve_of_the_family_fits_better(drawn: Rows, others: list[tuple[floa
     t = both_classes(drawn)
     for name in ("temperature", "logistic", "beta"):
         try:
-            found = calibrate.fit(t, name)
+            result = calibrate.fit(t, name)
         except FitError:
             continue
-        form = found.form
-        here = likelihood(found(t.score), t)
+        form = result.form
+        here = likelihood(result(t.score), t)
         first, second = np.log(t.score), -np.log1p(-t.score)
         for a, b, c in others:
             slope, added = max(form.a + a, 0), 0.0 if name == "temperature" else form.c + c  # type: ignore[union-attr]
@@ -185,7 +185,7 @@ def test_a_count_is_repetition(drawn: Rows, times: int) -> None:
     weighted = tally(*drawn, weight=np.full(len(drawn.truth), float(times)))
     for name in calibrate.BINARY_METHODS:
         try:
-            found = calibrate.fit(t, name)
+            result = calibrate.fit(t, name)
         except FitError:
             continue
         repeated = calibrate.fit(often, name)(grid)
@@ -193,7 +193,7 @@ def test_a_count_is_repetition(drawn: Rows, times: int) -> None:
         if name != "venn-abers":  # which knows no weights
             assert calibrate.fit(weighted, name)(grid) == pytest.approx(repeated, rel=1e-9, abs=1e-12)
         if name not in {"venn-abers", "strict-isotonic"}:  # which know how many rows there are
-            assert repeated == pytest.approx(found(grid), rel=1e-6, abs=1e-8)
+            assert repeated == pytest.approx(result(grid), rel=1e-6, abs=1e-8)
 
 
 @given(inside, st.randoms(use_true_random=False))
@@ -215,23 +215,23 @@ def test_of_other_scores_a_line_is_taken_as_it_is(drawn: Rows) -> None:
     for name in ("identity", "offset", "temperature", "beta"):
         with pytest.raises(NotAProbabilityError, match="take any score"):
             calibrate.fit(t, name)
-    found = fitted("logistic", t)
-    assume(found.rises)
-    assume(found.parameters[1].value < 20)
+    result = fitted("logistic", t)
+    assume(result.rises)
+    assume(result.parameters[1].value < 20)
     wanted = fit_logistic(t.score, t.positive, t.negative)
-    assert found(t.score) == pytest.approx(expit(wanted.intercept + wanted.slope * t.score), rel=1e-8, abs=1e-12)
+    assert result(t.score) == pytest.approx(expit(wanted.intercept + wanted.slope * t.score), rel=1e-8, abs=1e-12)
 
 
 @given(inside)
 def test_smoothed_targets_always_have_a_line(drawn: Rows) -> None:
     t = both_classes(drawn)
     assume(len(t.score) > 1)
-    found = calibrate.logistic(t, smoothed=True)
-    assert np.isfinite(found(grid)).all()
+    result = calibrate.logistic(t, smoothed=True)
+    assert np.isfinite(result(grid)).all()
     hits, misses = t.positives, t.negatives
     high, low = (hits + 1) / (hits + 2), 1 / (misses + 2)
-    p = found(t.score)
-    assume(found.rises)
+    p = result(t.score)
+    assume(result.rises)
     target = t.positive * high + t.negative * low
     gap = target - p * (t.positive + t.negative)
     assert gap.sum() == pytest.approx(0, abs=1e-8)

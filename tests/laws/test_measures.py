@@ -75,8 +75,8 @@ def test_merging_is_concatenating(first: Rows, second: Rows) -> None:
 def test_values_stay_in_their_span(drawn: Rows) -> None:
     for name, value in values(baserate.tally(*drawn)).items():
         low, high = describe(MEASURES[name]).span
-        found = np.atleast_1d(np.asarray(value, dtype=float))
-        defined = found[~np.isnan(found)]
+        result = np.atleast_1d(np.asarray(value, dtype=float))
+        defined = result[~np.isnan(result)]
         assert ((defined >= low - 1e-12) & (defined <= high + 1e-12)).all(), name
 
 

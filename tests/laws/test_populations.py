@@ -81,8 +81,8 @@ def test_the_auc_is_a_chance(made: Population, chance: float) -> None:
     low, high = made.negative.ppf(1e-13), made.negative.isf(1e-13)
     marks = [float(made.positive.ppf(q)) for q in (0.001, 0.25, 0.5, 0.75, 0.999)]
     inside = [mark for mark in marks if low < mark < high]
-    found, _ = quad(lambda x: float(made.negative.pdf(x) * made.positive.sf(x)), low, high, points=inside, limit=400)  # type: ignore[attr-defined]
-    assert found == pytest.approx(made.auc, rel=0, abs=1e-6)
+    result, _ = quad(lambda x: float(made.negative.pdf(x) * made.positive.sf(x)), low, high, points=inside, limit=400)  # type: ignore[attr-defined]
+    assert result == pytest.approx(made.auc, rel=0, abs=1e-6)
     assert Population(made.positive, made.negative, chance).auc == pytest.approx(1 - made.auc, rel=0, abs=1e-12)
 
 

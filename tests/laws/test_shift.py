@@ -32,15 +32,15 @@ def judged(name: str, data: Tally, **options: Any) -> Any:  # noqa: ANN401
 @given(people, share)
 def test_reweighing_changes_masses_and_nothing_else(data: Rows, to: float) -> None:
     sample = both(data)
-    found = shift.reweigh(sample, to=to)
-    assert found.reweighed
-    assert found.prevalence == near(to)
-    assert found.total == near(sample.total)
-    assert found.score is sample.score
-    assert found.rows is sample.rows
-    assert found.digest == sample.digest
+    result = shift.reweigh(sample, to=to)
+    assert result.reweighed
+    assert result.prevalence == near(to)
+    assert result.total == near(sample.total)
+    assert result.score is sample.score
+    assert result.rows is sample.rows
+    assert result.digest == sample.digest
     # Each class keeps its effective number of rows.
-    kish = [(each.mass**1.0).sum(axis=1) ** 2 / each.squares.sum(axis=1) for each in (sample, found)]
+    kish = [(each.mass**1.0).sum(axis=1) ** 2 / each.squares.sum(axis=1) for each in (sample, result)]
     assert same(*kish, within=1e-9)
 
 
@@ -59,10 +59,10 @@ def test_gamma_and_back_restores(data: Rows, gamma: float) -> None:
 @given(people, share)
 def test_what_is_within_classes_stays(data: Rows, to: float) -> None:
     sample = both(data)
-    found = shift.reweigh(sample, to=to)
+    result = shift.reweigh(sample, to=to)
     for name in (*UNTOUCHED, *RATES):
         function = MEASURES[name]
-        before, after = (function(noun(describe(function).of, each)) for each in (sample, found))
+        before, after = (function(noun(describe(function).of, each)) for each in (sample, result))
         assert same(before, after, within=1e-9), name
 
 
@@ -73,11 +73,11 @@ def test_classes_may_swap_names(c: Counts[float], to: float) -> None:
     assert other.reweighed
     for name in ("tp", "fp", "fn", "tn"):
         assert getattr(one, name) == near(getattr(other, name))
-    found, dual = (
+    result, dual = (
         infer.estimate(name, shift.reweigh(each, to=at))
         for name, each, at in (("precision", c, to), ("npv", c.swap_classes(), 1 - to))
     )
-    assert (dual.value, dual.low, dual.high) == near((found.value, found.low, found.high))
+    assert (dual.value, dual.low, dual.high) == near((result.value, result.low, result.high))
 
 
 @given(tables(st.integers(1, 50)), share)
@@ -112,13 +112,13 @@ def test_posteriors_come_back_and_keep_their_order(p: list[float], here: float, 
 def test_intervals_hold_the_value_and_stay_in_the_span(data: Rows, to: float) -> None:
     sample = shift.reweigh(both(data), to=to)
     for name in CHEAP:
-        found = judged(name, sample)
-        if np.isnan(found.low):
-            assert found.why, name
+        result = judged(name, sample)
+        if np.isnan(result.low):
+            assert result.why, name
             continue
         least, most = describe(MEASURES[name]).span
-        assert least <= found.low <= found.value <= found.high <= most, name
-        assert found.how
+        assert least <= result.low <= result.value <= result.high <= most, name
+        assert result.how
 
 
 @SLOW
@@ -128,24 +128,24 @@ def test_nested_levels_nest(data: Rows, to: float) -> None:
     for name in CHEAP:
         last = judged(name, sample, level=0.5)
         for level in (0.8, 0.95):
-            found = judged(name, sample, level=level)
-            if not np.isnan(found.low):
-                assert found.low <= last.low + 1e-12, name
-                assert found.high >= last.high - 1e-12, name
-            last = found
+            result = judged(name, sample, level=level)
+            if not np.isnan(result.low):
+                assert result.low <= last.low + 1e-12, name
+                assert result.high >= last.high - 1e-12, name
+            last = result
 
 
 @SLOW
 @given(people, share)
 def test_the_prevalence_and_the_areas_are_as_sure_as_they_were(data: Rows, to: float) -> None:
     sample = both(data)
-    found = shift.reweigh(sample, to=to)
+    result = shift.reweigh(sample, to=to)
     for name in ("sensitivity", "specificity", "fpr", "fnr", "auc", "gini"):
-        before, after = judged(name, sample), judged(name, found)
+        before, after = judged(name, sample), judged(name, result)
         assert (after.value, after.low, after.high) == near((before.value, before.low, before.high)), name
         assert after.how == before.how
     for name in ("prevalence", "brier_uncertainty", "log_uncertainty"):
-        exact = judged(name, found)
+        exact = judged(name, result)
         assert exact.low == exact.value == exact.high
         assert exact.how == "known"
 
@@ -157,8 +157,8 @@ def test_how_much_there_was_does_not_matter(data: Rows, to: float, factor: float
     once = shift.reweigh(sample, to=to)
     scaled = shift.reweigh(tally(*data, positive=True, weight=np.full(len(data.truth), factor)), to=to)
     for name in CHEAP:
-        found, other = judged(name, once), judged(name, scaled)
-        wanted = (found.value, found.low, found.high)
+        result, other = judged(name, once), judged(name, scaled)
+        wanted = (result.value, result.low, result.high)
         assert (other.value, other.low, other.high) == pytest.approx(wanted, rel=1e-6, abs=1e-9, nan_ok=True), name
 
 
@@ -166,8 +166,8 @@ def test_how_much_there_was_does_not_matter(data: Rows, to: float, factor: float
 def test_a_curve_against_the_prevalence_is_made_of_reweighed_tables(c: Counts[float], at: list[float]) -> None:
     assume(c.positives and c.negatives)
     names = ["precision", "npv", "accuracy", "f1", "jaccard", "prevalence", "sensitivity"]
-    found = shift.prevalence_curve(c, names, prevalences=at).rows()
-    for row in found:
+    result = shift.prevalence_curve(c, names, prevalences=at).rows()
+    for row in result:
         alone = infer.estimate(row["measure"], shift.reweigh(c, to=row["prevalence"]))
         if row["value"] is None:
             assert row["why"] == alone.why
@@ -185,18 +185,18 @@ def test_groups_share_gamma() -> None:
     sick = rng.random(200) < 0.4
     site = np.where(rng.random(200) < 0.3 + 0.4 * sick, "a", "b")
     data = read.tallies({"y": sick, "p": rng.random(200), "g": site}, truth="y", score="p", group="g")
-    found = shift.reweigh(data, to=0.05)
-    (model,) = found.models
-    assert found.pooled(model).prevalence == near(0.05)
-    assert found.pooled(model).reweighed
+    result = shift.reweigh(data, to=0.05)
+    (model,) = result.models
+    assert result.pooled(model).prevalence == near(0.05)
+    assert result.pooled(model).reweighed
     gamma = shift.gamma(at=data.pooled(model).prevalence, to=0.05)
     for group, each in data.models[model].items():
         wanted = shift.reweigh(each, gamma=gamma)
-        assert found.models[model][group].prevalence == near(wanted.prevalence)
+        assert result.models[model][group].prevalence == near(wanted.prevalence)
         # P(group | class) is what it was.
         for row in (0, 1):
             before = each.mass[row].sum() / data.pooled(model).mass[row].sum()
-            assert found.models[model][group].mass[row].sum() / found.pooled(model).mass[row].sum() == near(before)
+            assert result.models[model][group].mass[row].sum() / result.pooled(model).mass[row].sum() == near(before)
 
 
 def test_a_hull_and_its_curve_keep_the_mark() -> None:

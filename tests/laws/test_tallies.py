@@ -23,8 +23,8 @@ def counted_by_hand(data: Rows) -> dict[float, tuple[int, int]]:
 @given(any_score)
 def test_a_tally_counts_each_class_at_each_score(data: Rows) -> None:
     tally = baserate.tally(*data)
-    found = dict(zip(tally.score.tolist(), zip(*tally.mass.tolist(), strict=True), strict=True))
-    assert found == counted_by_hand(data)
+    result = dict(zip(tally.score.tolist(), zip(*tally.mass.tolist(), strict=True), strict=True))
+    assert result == counted_by_hand(data)
     assert (np.diff(tally.score) < 0).all()
     assert not np.signbit(tally.score[tally.score == 0]).any()
 
@@ -47,9 +47,9 @@ def test_weights_and_counts_are_summed_at_each_score(data: st.DataObject) -> Non
     for row, truth in enumerate((True, False)):
         for column, score in enumerate(tally.score):
             here = there & (drawn.truth == truth) & (drawn.score == score)
-            found = [table[row, column] for table in (tally.mass, tally.squares, tally.rows)]
+            result = [table[row, column] for table in (tally.mass, tally.squares, tally.rows)]
             wanted = [(weight * count)[here].sum(), (weight**2 * count)[here].sum(), count[here].sum()]
-            assert found == pytest.approx(wanted)
+            assert result == pytest.approx(wanted)
 
 
 @given(any_score, st.randoms(), st.integers(1, 4))

@@ -21,7 +21,7 @@ LABELS = read.confusions(TABLE, truth="is", predicted="called", group="g")
 SCORES = read.class_rows(TABLE, truth="is", score="p_*")
 
 
-def found(*args: Any, **options: Any) -> dict[tuple[Any, ...], Any]:  # noqa: ANN401
+def key_values(*args: Any, **options: Any) -> dict[tuple[Any, ...], Any]:  # noqa: ANN401
     """Values by measure, group, class, against and average."""
     rows = multiclass.summary(*args, **options).rows()
     keyed = {
@@ -33,14 +33,14 @@ def found(*args: Any, **options: Any) -> dict[tuple[Any, ...], Any]:  # noqa: AN
 
 
 def test_every_value_is_that_of_its_function() -> None:
-    values = found(LABELS, measures="all", averages=("macro", "weighted", "micro"))
+    values = key_values(LABELS, measures="all", averages=("macro", "weighted", "micro"))
     for group, table in LABELS.walk():
         g = None if group is None else group[0]
         for name, function in measure.MEASURES.items():
             if measure.describe(function).of is baserate.Counts:
                 each = multiclass.per_class(function, table)
-                told = [values[name, g, label, None, None] for label in "abc"]
-                np.testing.assert_array_equal(np.array(told, dtype=float), each)
+                output = [values[name, g, label, None, None] for label in "abc"]
+                np.testing.assert_array_equal(np.array(output, dtype=float), each)
                 for how in ("macro", "weighted", "micro"):
                     wanted = multiclass.average_over_classes(function, how)(table)
                     np.testing.assert_equal(values[name, g, None, None, how], None if np.isnan(wanted) else wanted)
@@ -54,7 +54,7 @@ def test_every_value_is_that_of_its_function() -> None:
 
 
 def test_scores_give_ranks_pairs_and_probabilities() -> None:
-    values = {key[:1] + key[2:]: value for key, value in found(SCORES).items()}
+    values = {key[:1] + key[2:]: value for key, value in key_values(SCORES).items()}
     assert values["hand_till", None, None, None] == multiclass.hand_till(SCORES)
     assert values["top_2_accuracy", None, None, None] == multiclass.top_k_accuracy(SCORES, k=2)
     assert values["auc", None, None, "macro"] == multiclass.average_over_classes(measure.auc, "macro")(SCORES)
@@ -64,7 +64,7 @@ def test_scores_give_ranks_pairs_and_probabilities() -> None:
 
 def test_custom_class_weights() -> None:
     weights = {"a": 0, "b": 1, "c": 3}
-    values = found(LABELS, measures=["recall"], averages=[weights, "micro"])
+    values = key_values(LABELS, measures=["recall"], averages=[weights, "micro"])
     assert values["sensitivity", None, None, None, "custom"] == multiclass.average_over_classes(
         measure.sensitivity, weights
     )(LABELS.pooled)
@@ -77,9 +77,9 @@ def test_custom_class_weights() -> None:
 def test_an_average_lists_the_classes_left_out() -> None:
     table = {"is": ["a", "b", "b"], "called": ["a", "a", "a"]}
     rows = multiclass.summary(read.confusions(table, truth="is", predicted="called")).rows()
-    told = {(row["measure"], row["average"]): (row["how"], row["why"]) for row in rows if row["average"]}
-    assert told["precision", "macro"] == ("mean of 1 of 2 classes, without b", None)
-    assert told["f1", "weighted"] == ("mean by frequency of 2 classes", None)
+    output = {(row["measure"], row["average"]): (row["how"], row["why"]) for row in rows if row["average"]}
+    assert output["precision", "macro"] == ("mean of 1 of 2 classes, without b", None)
+    assert output["f1", "weighted"] == ("mean by frequency of 2 classes", None)
     alone = multiclass.summary(Confusions({(): baserate.Confusion.of_matrix([[0, 0], [0, 0]], truth="rows")})).rows()
     assert {row["why"] for row in alone if row["average"]} == {"no class has a value"}
 
@@ -88,16 +88,16 @@ def test_absent_classes_are_noted_and_have_no_pairs() -> None:
     rows = baserate.class_scores([0, 1, 1], [[0.6, 0.3, 0.1], [0.2, 0.5, 0.3], [0.1, 0.6, 0.3]])
     summary = multiclass.summary(rows)
     assert summary.data["notes"] == ["never true, of 3 classes: 2.", "never predicted, of 3 classes: 2."]
-    told = {(row["measure"], row["class"], row["against"]): row for row in summary.rows()}
-    assert told["pairwise_auc", 0, 2]["why"] == "there is no 2"
-    assert told["pairwise_auc", 0, 2]["value"] is None
-    assert told["hand_till", None, None]["how"] == "mean of 1 of 3 pairs of classes, without 2"
-    assert told["auc", 2, None]["why"] == "no row is of the class"
+    output = {(row["measure"], row["class"], row["against"]): row for row in summary.rows()}
+    assert output["pairwise_auc", 0, 2]["why"] == "there is no 2"
+    assert output["pairwise_auc", 0, 2]["value"] is None
+    assert output["hand_till", None, None]["how"] == "mean of 1 of 3 pairs of classes, without 2"
+    assert output["auc", 2, None]["why"] == "no row is of the class"
 
 
 def test_costs_are_those_of_the_labels() -> None:
     costs = CostMatrix([[0, 9, 9], [1, 0, 9], [2, 3, 0]], ["c", "b", "a"])
-    values = found(LABELS, measures=["kappa"], costs=costs)
+    values = key_values(LABELS, measures=["kappa"], costs=costs)
     assert values["expected_cost", None, None, None, None] == pytest.approx((9 + 3) / 8)
 
 
@@ -109,7 +109,7 @@ def test_many_classes_have_fewer_rows() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "options", "error", "told"),
+    ("given", "options", "error", "message"),
     [
         (TABLE, {}, OptionError, "dict is not what read.confusions or read.class_rows gives"),
         (LABELS, {"measures": "some"}, OptionError, "expected 'usual', 'all', or a list of names"),
@@ -121,8 +121,13 @@ def test_many_classes_have_fewer_rows() -> None:
         (SCORES, {"measures": ["exact_match"]}, OptionError, "exact_match cannot be had"),
     ],
 )
-def test_invalid_arguments_are_refused(given: Any, options: dict[str, Any], error: type[Exception], told: str) -> None:  # noqa: ANN401
-    with pytest.raises(error, match=told):
+def test_invalid_arguments_are_refused(
+    given: Any,  # noqa: ANN401
+    options: dict[str, Any],
+    error: type[Exception],
+    message: str,
+) -> None:
+    with pytest.raises(error, match=message):
         multiclass.summary(given, **options)
 
 

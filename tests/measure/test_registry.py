@@ -40,15 +40,15 @@ def test_every_measure_is_registered_under_its_own_name(registry: Any) -> None: 
 def test_the_entry_of_every_measure_is_consistent(registry: Any) -> None:  # noqa: ANN401
     of_two, of_many = {Counts, Curve, Tally}, {Confusion, MulticlassRows, LabelSets}
     for name, function in registry.MEASURES.items():
-        told = describe(function)
-        assert told.of in (of_two if registry is measure else of_many), name
-        assert told.best in ("high", "low", None), name
-        assert told.span[0] < told.span[1], name
-        assert told.formula, name
-        assert told.references or registry is measure, name
-        assert told.needs, name
-        assert all(hasattr(told.of, margin) or margin in _MARGINS for margin in told.needs), name
-        assert len(told.causes) == len(told.needs), name
+        output = describe(function)
+        assert output.of in (of_two if registry is measure else of_many), name
+        assert output.best in ("high", "low", None), name
+        assert output.span[0] < output.span[1], name
+        assert output.formula, name
+        assert output.references or registry is measure, name
+        assert output.needs, name
+        assert all(hasattr(output.of, margin) or margin in _MARGINS for margin in output.needs), name
+        assert len(output.causes) == len(output.needs), name
 
 
 def test_labels_of_the_page_are_distinct() -> None:
@@ -146,9 +146,11 @@ def test_a_measure_needs_no_formula_other_names_or_references() -> None:
     def hits(c: Counts[float]) -> float:
         return c.tp
 
-    made = measure.measure("Number of true positives.", values=measure.Values("high", (0, math.inf), ("total",)))(hits)
-    assert made.__doc__ == "Number of true positives."
-    described = describe(made)
+    result = measure.measure("Number of true positives.", values=measure.Values("high", (0, math.inf), ("total",)))(
+        hits
+    )
+    assert result.__doc__ == "Number of true positives."
+    described = describe(result)
     assert (described.formula, described.aliases, described.references) == (None, (), ())
 
 

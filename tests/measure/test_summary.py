@@ -22,16 +22,16 @@ def tallies(**columns: Any) -> Tallies:  # noqa: ANN401  (names of columns)
     return read.tallies(TABLE, truth="y", **columns)
 
 
-def told(found: baserate.Results, *names: str) -> list[tuple[Any, ...]]:
-    return [tuple(row[name] for name in names) for row in found.rows()]
+def select(result: baserate.Results, *names: str) -> list[tuple[Any, ...]]:
+    return [tuple(row[name] for name in names) for row in result.rows()]
 
 
 def test_every_value_is_that_of_its_measure() -> None:
     both = tallies(score=["p", "z"], group="g")
     any_score = [name for name, function in measure.MEASURES.items() if measure.describe(function).of is not Tally]
-    found = measure.summary(both, measures=any_score, threshold=[0.5, 1.0])
-    assert len(found) == 2 * 3 * (2 * (4 + 34) + 9)
-    for row in found.rows():
+    result = measure.summary(both, measures=any_score, threshold=[0.5, 1.0])
+    assert len(result) == 2 * 3 * (2 * (4 + 34) + 9)
+    for row in result.rows():
         group = (row["group"]["g"],) if row["group"] else None
         tally = both.pooled(row["model"]) if group is None else both.models[row["model"]][group]
         curve = baserate.curve(tally)
@@ -47,23 +47,23 @@ def test_every_value_is_that_of_its_measure() -> None:
 
 
 def test_rows_of_a_single_model_have_no_model_name() -> None:
-    assert {model for (model,) in told(measure.summary(tallies(score="p")), "model")} == {None}
-    assert {model for (model,) in told(measure.summary(tallies(score=["p", "z"])), "model")} == {"p", "z"}
+    assert {model for (model,) in select(measure.summary(tallies(score="p")), "model")} == {None}
+    assert {model for (model,) in select(measure.summary(tallies(score=["p", "z"])), "model")} == {"p", "z"}
 
 
 def test_the_default_threshold_is_one_half_for_probabilities_only() -> None:
     probable = measure.summary(tallies(score="p"))
-    assert {threshold for (threshold,) in told(probable, "threshold")} == {0.5, None}
+    assert {threshold for (threshold,) in select(probable, "threshold")} == {0.5, None}
     assert probable.data["notes"] == []
     other = measure.summary(tallies(score="z"))
-    assert [name for (name,) in told(other, "measure")] == list(measure.DEFAULT_MEASURES[baserate.Curve])
+    assert [name for (name,) in select(other, "measure")] == list(measure.DEFAULT_MEASURES[baserate.Curve])
     range_ = "z runs from -2 to 3, so its scores are not probabilities"
     assert other.data["notes"] == [
         f"{range_}; measures at a threshold are left out. State a threshold for them.",
         f"{range_}; brier, brier_skill, log_loss are left out.",
     ]
     cut = measure.summary(tallies(score="z"), threshold=[0], measures=["f1"])
-    assert told(cut, "measure", "threshold") == [(name, 0) for name in ("tp", "fp", "fn", "tn", "f1")]
+    assert select(cut, "measure", "threshold") == [(name, 0) for name in ("tp", "fp", "fn", "tn", "f1")]
 
 
 def test_named_measures_that_cannot_be_computed_are_refused() -> None:
@@ -76,9 +76,9 @@ def test_named_measures_that_cannot_be_computed_are_refused() -> None:
 
 
 def test_predicted_labels_have_one_table_without_threshold() -> None:
-    found = measure.summary(tallies(predicted="hat"), threshold=[0.9])
-    assert {threshold for (threshold,) in told(found, "threshold")} == {None}
-    cells = {row["measure"]: row["value"] for row in found.rows()}
+    result = measure.summary(tallies(predicted="hat"), threshold=[0.9])
+    assert {threshold for (threshold,) in select(result, "threshold")} == {None}
+    cells = {row["measure"]: row["value"] for row in result.rows()}
     assert [cells[cell] for cell in ("tp", "fp", "fn", "tn")] == [2, 1, 1, 2]
     assert "auc" not in cells
     curve = baserate.curve(tallies(predicted="hat").tally)
@@ -88,8 +88,8 @@ def test_predicted_labels_have_one_table_without_threshold() -> None:
 def test_labels_that_disagree_with_a_score_are_noted() -> None:
     agreeing = measure.summary(tallies(score="p", predicted="hat"), threshold=[0.5])
     assert agreeing.data["notes"] == []
-    found = measure.summary(tallies(score="p", predicted="hat"), threshold=[0.35, 0.95])
-    assert found.data["notes"] == [
+    result = measure.summary(tallies(score="p", predicted="hat"), threshold=[0.35, 0.95])
+    assert result.data["notes"] == [
         "hat disagrees with p >= 0.35 in 1 of 6 rows; it agrees best with p >= 0.6.",
         "hat disagrees with p >= 0.95 in 3 of 6 rows; it agrees best with p >= 0.6.",
     ]
@@ -97,8 +97,8 @@ def test_labels_that_disagree_with_a_score_are_noted() -> None:
 
 def test_the_header_describes_the_data() -> None:
     table = TABLE | {"p": [None, *TABLE["p"][1:]], "w": [1, 2, 2, 2, 0, 1]}
-    found = measure.summary(read.tallies(table, truth="y", score="p", weight="w", missing="drop"))
-    header = dict(found.data)
+    result = measure.summary(read.tallies(table, truth="y", score="p", weight="w", missing="drop"))
+    header = dict(result.data)
     digest = header.pop("digest")
     assert header == {
         "rows": 4,
@@ -118,10 +118,10 @@ def test_the_header_describes_the_data() -> None:
 @pytest.mark.parametrize("name", measure.TABLES)
 def test_a_curve_is_its_table_for_each_model_and_group(name: str) -> None:
     both = tallies(score=["p", "z"], group="g")
-    found = measure.curves(both, name).rows()
+    result = measure.curves(both, name).rows()
     for model, group, tally in both.walk():
         named = None if group is None else {"g": group[0]}
-        here = [row for row in found if row["model"] == model and row["group"] == named]
+        here = [row for row in result if row["model"] == model and row["group"] == named]
         columns = measure.table(baserate.curve(tally), name)
         for column, values in columns.items():
             assert [row[column] for row in here] == [None if math.isnan(value) else value for value in values.tolist()]
@@ -130,7 +130,7 @@ def test_a_curve_is_its_table_for_each_model_and_group(name: str) -> None:
 def test_thinned_points_are_exact_and_include_the_ends() -> None:
     rng = np.random.default_rng(3)
     many = read.tallies({"y": rng.integers(0, 2, 5000), "p": rng.random(5000)}, truth="y", score="p")
-    whole, thin = (set(told(measure.curves(many, "roc", points=points), "threshold", "fpr", "sensitivity"))
+    whole, thin = (set(select(measure.curves(many, "roc", points=points), "threshold", "fpr", "sensitivity"))
                    for points in (None, 40))  # fmt: skip
     assert thin <= whole
     assert 30 <= len(thin) <= 40
@@ -144,8 +144,8 @@ def test_thinned_points_are_exact_and_include_the_ends() -> None:
 
 
 def test_an_infinite_log_loss_is_explained() -> None:
-    found = read.tallies({"y": [1, 0, 1], "p": [0.0, 1.0, 0.5]}, truth="y", score="p")
-    assert measure.summary(found).data["notes"] == [
+    result = read.tallies({"y": [1, 0, 1], "p": [0.0, 1.0, 0.5]}, truth="y", score="p")
+    assert measure.summary(result).data["notes"] == [
         "log_loss of p is infinite: 2 rows have probability 0 for the true label."
     ]
 

@@ -130,8 +130,8 @@ def test_every_window_is_searched(given: list[tuple[int, int]]) -> None:
     first = np.minimum(
         np.maximum.accumulate([max(at - back, 0) for at, (_, back) in enumerate(given)]), np.arange(len(value))
     )
-    found = sliding_argmin(value, first)
-    for last, (start, at) in enumerate(zip(first, found, strict=True)):
+    result = sliding_argmin(value, first)
+    for last, (start, at) in enumerate(zip(first, result, strict=True)):
         window = value[start : last + 1]
         assert start <= at <= last
         assert value[at] == window.min()

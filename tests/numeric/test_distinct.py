@@ -104,14 +104,14 @@ def test_pairs_won_are_those_a_loop_finds(
     *, block: int, drawn: list[tuple[float, int, int]], of: int, weighted: bool
 ) -> None:
     score, code, amount = (np.array(column) for column in zip(*drawn, strict=True))
-    found = _with_block(block, score, code.astype(np.uint8), amount if weighted else None, of)
+    result = _with_block(block, score, code.astype(np.uint8), amount if weighted else None, of)
     for other in {0, 1, 2, 3} - {of}:
         wanted = 0.0
         for s, c, a in drawn:
             for t, d, b in drawn:
                 if (c, d) == (of, other):
                     wanted += (a * b if weighted else 1) * (1.0 if s > t else 0.5 if s == t else 0.0)
-        assert found[other] == wanted
+        assert result[other] == wanted
 
 
 def _with_block(block: int, *given: Any) -> npt.NDArray[Any]:  # noqa: ANN401
@@ -150,8 +150,8 @@ def test_the_decimal_threshold_separates_neighbors_in_both_precisions(value: flo
 @given(st.lists(singles, min_size=1, max_size=20))
 def test_the_same_scores_reach_a_threshold_as_before(scores: list[float]) -> None:
     score = np.array(scores)
-    found = separate_precisions(score, score)
-    for before, after in zip(score, found, strict=True):
+    result = separate_precisions(score, score)
+    for before, after in zip(score, result, strict=True):
         assert np.array_equal(score >= before, score >= after)
         assert np.array_equal(score >= before, np.array([as_text(each) for each in scores]) >= after)
 

@@ -25,19 +25,19 @@ Floats = npt.NDArray[np.float64]
 def test_a_shift_at_the_very_end_of_where_it_may_lie_is_as_sharp() -> None:
     # The other offset has no mass, so what is looked for is where the search begins.
     offset = logit(np.array([0.7, 0.1]))
-    found, _ = fit_intercept(offset, np.array([[2.0, 0.0], [0.0, 3.0]]), np.array([[1.0, 0.0], [0.0, 4.0]]))
-    assert found == pytest.approx([np.log(2) - offset[0], np.log(3 / 4) - offset[1]], rel=1e-13)
+    result, _ = fit_intercept(offset, np.array([[2.0, 0.0], [0.0, 3.0]]), np.array([[1.0, 0.0], [0.0, 4.0]]))
+    assert result == pytest.approx([np.log(2) - offset[0], np.log(3 / 4) - offset[1]], rel=1e-13)
 
 
 def fitted(x: Floats, y: Floats) -> tuple[Floats, Floats]:
     """Coefficients and covariance of the reference, in units in which it converges."""
     middle, scale = x.mean(), x.std()
-    found = sm.Logit(y, sm.add_constant((x - middle) / scale)).fit(disp=0, tol=1e-14, maxiter=300)
+    result = sm.Logit(y, sm.add_constant((x - middle) / scale)).fit(disp=0, tol=1e-14, maxiter=300)
     back = np.array([[1, -middle / scale], [0, 1 / scale]])
-    return back @ found.params, back @ found.cov_params() @ back.T
+    return back @ result.params, back @ result.cov_params() @ back.T
 
 
-def drawn(kind: str) -> tuple[Floats, Floats]:
+def simulate(kind: str) -> tuple[Floats, Floats]:
     rng = np.random.default_rng(7)
     x: Floats = rng.normal(size=400)
     if kind == "near separable":
@@ -54,17 +54,17 @@ KINDS = ["plain", "tiny", "huge", "wide", "near separable", "one against many"]
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_fit_equals_the_reference_implementation(kind: str) -> None:
-    x, y = drawn(kind)
-    found, (wanted, covariance) = fit_logistic(x, y, 1 - y), fitted(x, y)
-    assert found.slope == pytest.approx(wanted[1], rel=1e-8)
-    assert found.intercept == pytest.approx(wanted[0], rel=1e-8, abs=1e-9)
-    assert found.covariance[1, 1] == pytest.approx(covariance[1, 1], rel=1e-7)
-    assert found.covariance[0, 0] == pytest.approx(covariance[0, 0], rel=1e-7)
-    assert found.covariance[0, 1] == pytest.approx(covariance[0, 1], rel=1e-7, abs=1e-9)
+    x, y = simulate(kind)
+    result, (wanted, covariance) = fit_logistic(x, y, 1 - y), fitted(x, y)
+    assert result.slope == pytest.approx(wanted[1], rel=1e-8)
+    assert result.intercept == pytest.approx(wanted[0], rel=1e-8, abs=1e-9)
+    assert result.covariance[1, 1] == pytest.approx(covariance[1, 1], rel=1e-7)
+    assert result.covariance[0, 0] == pytest.approx(covariance[0, 0], rel=1e-7)
+    assert result.covariance[0, 1] == pytest.approx(covariance[0, 1], rel=1e-7, abs=1e-9)
 
 
 def test_many_at_once_are_each_alone() -> None:
-    x = drawn("plain")[0]
+    x = simulate("plain")[0]
     rng = np.random.default_rng(0)
     hits = np.stack([rng.random(400) < expit(a + b * x) for a, b in [(0, 1), (-3, 0.1), (2, -4), (-5, 3)]]).astype(
         float
@@ -83,22 +83,22 @@ def test_sums_at_a_value_are_rows_there() -> None:
     hits, misses = rng.integers(1, 9, (2, 6))
     repeated = np.repeat(np.concatenate([x, x]), np.concatenate([hits, misses]))
     y = np.repeat([1.0, 0.0], [hits.sum(), misses.sum()])
-    found, (wanted, covariance) = fit_logistic(x, hits.astype(float), misses.astype(float)), fitted(repeated, y)
-    assert [found.intercept, found.slope] == pytest.approx(wanted, rel=1e-9)
-    assert found.covariance == pytest.approx(covariance, rel=1e-8)
+    result, (wanted, covariance) = fit_logistic(x, hits.astype(float), misses.astype(float)), fitted(repeated, y)
+    assert [result.intercept, result.slope] == pytest.approx(wanted, rel=1e-9)
+    assert result.covariance == pytest.approx(covariance, rel=1e-8)
 
 
 def test_squared_weights_make_a_sandwich() -> None:
-    x, y = drawn("plain")
+    x, y = simulate("plain")
     weight = np.random.default_rng(3).random(400) + 0.1
-    found = fit_logistic(x, weight * y, weight * (1 - y), squares=weight**2)
+    result = fit_logistic(x, weight * y, weight * (1 - y), squares=weight**2)
     design = sm.add_constant(x)
     fit = sm.GLM(y, design, family=sm.families.Binomial(), freq_weights=weight).fit(tol=1e-14)
-    assert [found.intercept, found.slope] == pytest.approx(fit.params, rel=1e-9)
+    assert [result.intercept, result.slope] == pytest.approx(fit.params, rel=1e-9)
     p = fit.fittedvalues * (1 - fit.fittedvalues)
     bread = np.linalg.inv(design.T @ (design * (weight * p)[:, None]))
     meat = design.T @ (design * (weight**2 * p)[:, None])
-    assert found.covariance == pytest.approx(bread @ meat @ bread, rel=1e-7)
+    assert result.covariance == pytest.approx(bread @ meat @ bread, rel=1e-7)
 
 
 @pytest.mark.parametrize("scale", [0.0, 1.0, 10.0])
@@ -106,9 +106,9 @@ def test_an_intercept_equals_the_reference_implementation(scale: float) -> None:
     rng = np.random.default_rng(5)
     offset = rng.normal(size=300) * scale
     y = (rng.random(300) < expit(offset - 1)).astype(float)
-    found, variance = fit_intercept(offset, y, 1 - y)
+    result, variance = fit_intercept(offset, y, 1 - y)
     fit = sm.GLM(y, np.ones(300), family=sm.families.Binomial(), offset=offset).fit(tol=1e-14)
-    assert found == pytest.approx(fit.params[0], rel=1e-9)
+    assert result == pytest.approx(fit.params[0], rel=1e-9)
     assert variance == pytest.approx(fit.cov_params()[0, 0], rel=1e-7)
 
 
@@ -128,16 +128,16 @@ def test_a_shift_of_extreme_offsets(offset: list[float], hits: list[float], miss
     def surplus(a: float) -> float:
         return float(h.sum() - ((h + m) * expit(x + a)).sum())
 
-    found, variance = fit_intercept(x, h, m)
-    assert found == pytest.approx(brentq(surplus, -1500, 1500, xtol=1e-13), rel=1e-9)
+    result, variance = fit_intercept(x, h, m)
+    assert result == pytest.approx(brentq(surplus, -1500, 1500, xtol=1e-13), rel=1e-9)
     assert np.isfinite(variance)
 
 
 def test_a_shift_of_a_single_class_is_infinite() -> None:
-    found, _ = fit_intercept(
+    result, _ = fit_intercept(
         np.array([0.0, 1.0]), np.array([[0.0, 0.0], [1.0, 2.0]]), np.array([[1.0, 2.0], [0.0, 0.0]])
     )
-    assert found.tolist() == [-np.inf, np.inf]
+    assert result.tolist() == [-np.inf, np.inf]
 
 
 @pytest.mark.parametrize("weight", [None, [2.0, 2.0, 2.0]])
@@ -170,8 +170,8 @@ def free() -> SoftmaxModel:
 
 def loss(theta: Floats, rows: SoftmaxData, model: SoftmaxModel) -> float:
     both = model.base + model.space @ theta
-    told = log_softmax(rows.x * both[:WIDTH] + both[WIDTH:], axis=1)[np.arange(len(rows.x)), rows.truth]
-    return -float(told.sum() if rows.amount is None else told @ rows.amount)
+    output = log_softmax(rows.x * both[:WIDTH] + both[WIDTH:], axis=1)[np.arange(len(rows.x)), rows.truth]
+    return -float(output.sum() if rows.amount is None else output @ rows.amount)
 
 
 def test_slope_and_information_are_those_of_the_likelihood() -> None:
@@ -191,13 +191,13 @@ def test_slope_and_information_are_those_of_the_likelihood() -> None:
 def test_no_minimiser_finds_better(seed: int) -> None:
     rows, model = simulate_rows(seed), free()
     rows = rows._replace(amount=np.random.default_rng(seed).random(len(rows.x)) + 0.1)
-    found = fit_softmax(rows, model)
-    assert found.converged
+    result = fit_softmax(rows, model)
+    assert result.converged
     bounds = [(0, None)] * WIDTH + [(None, None)] * (WIDTH - 1)
     reference = minimize(loss, model.start, (rows, model), bounds=bounds, options={"ftol": 1e-15, "gtol": 1e-9})
-    assert loss(found.theta, rows, model) <= reference.fun + 1e-9
-    np.testing.assert_allclose(found.theta, reference.x, atol=2e-3)
-    assert np.abs(softmax_gradient(rows, model, found.theta)[~found.at_bound]).max() < 1e-9
+    assert loss(result.theta, rows, model) <= reference.fun + 1e-9
+    np.testing.assert_allclose(result.theta, reference.x, atol=2e-3)
+    assert np.abs(softmax_gradient(rows, model, result.theta)[~result.at_bound]).max() < 1e-9
 
 
 def test_a_slope_that_would_fall_below_zero_is_held_there_and_the_others_are_still_the_best() -> None:
@@ -205,16 +205,16 @@ def test_a_slope_that_would_fall_below_zero_is_held_there_and_the_others_are_sti
     x = rows.x.copy()
     x[:, 1] *= -1
     rows = rows._replace(x=x)
-    found = fit_softmax(rows, model)
-    assert found.converged
-    assert found.at_bound.tolist() == [False, True] + [False] * (2 * WIDTH - 3)
-    assert found.theta[1] == 0
-    assert softmax_gradient(rows, model, found.theta)[1] < 0
-    assert np.abs(softmax_gradient(rows, model, found.theta)[~found.at_bound]).max() < 1e-9
+    result = fit_softmax(rows, model)
+    assert result.converged
+    assert result.at_bound.tolist() == [False, True] + [False] * (2 * WIDTH - 3)
+    assert result.theta[1] == 0
+    assert softmax_gradient(rows, model, result.theta)[1] < 0
+    assert np.abs(softmax_gradient(rows, model, result.theta)[~result.at_bound]).max() < 1e-9
     bounds = [(0, None)] * WIDTH + [(None, None)] * (WIDTH - 1)
     reference = minimize(loss, model.start, (rows, model), bounds=bounds, options={"ftol": 1e-15, "gtol": 1e-9})
-    assert loss(found.theta, rows, model) <= reference.fun + 1e-9
-    assert (found.covariance[1] == 0).all()
+    assert loss(result.theta, rows, model) <= reference.fun + 1e-9
+    assert (result.covariance[1] == 0).all()
 
 
 def test_covariance_is_the_inverse_information_and_of_weights_the_sandwich() -> None:
@@ -224,13 +224,13 @@ def test_covariance_is_the_inverse_information_and_of_weights_the_sandwich() -> 
     np.testing.assert_allclose(plain.covariance, model.space @ inverse @ model.space.T, rtol=1e-8, atol=1e-14)
     amount = np.random.default_rng(0).random(len(rows.x))
     weighted = rows._replace(amount=amount, squares=amount**2)
-    found, scaled = (
+    result, scaled = (
         fit_softmax(each, model) for each in (weighted, SoftmaxData(rows.x, rows.truth, 7 * amount, 49 * amount**2))
     )
-    np.testing.assert_allclose(found.covariance, scaled.covariance, rtol=1e-8, atol=1e-14)
-    inner = softmax_information(rows._replace(amount=amount**2), model, found.theta)
-    outer = model.space @ np.linalg.inv(softmax_information(weighted, model, found.theta))
-    np.testing.assert_allclose(found.covariance, outer @ inner @ outer.T, rtol=1e-8, atol=1e-14)
+    np.testing.assert_allclose(result.covariance, scaled.covariance, rtol=1e-8, atol=1e-14)
+    inner = softmax_information(rows._replace(amount=amount**2), model, result.theta)
+    outer = model.space @ np.linalg.inv(softmax_information(weighted, model, result.theta))
+    np.testing.assert_allclose(result.covariance, outer @ inner @ outer.T, rtol=1e-8, atol=1e-14)
 
 
 def test_separable_data_do_not_converge() -> None:
@@ -249,9 +249,9 @@ def test_almost_separable_data_converge() -> None:
     truth = rows.x.argmax(axis=1)
     truth[:WIDTH] = np.argsort(rows.x[:WIDTH], axis=1)[:, -2]
     one = SoftmaxModel(np.zeros(2 * WIDTH), np.repeat([1.0, 0.0], WIDTH)[:, None], np.zeros(1), bounded=1)
-    found = fit_softmax(rows._replace(truth=truth), one)
-    assert found.converged
-    assert abs(softmax_gradient(rows._replace(truth=truth), one, found.theta)[0]) < 1e-9
+    result = fit_softmax(rows._replace(truth=truth), one)
+    assert result.converged
+    assert abs(softmax_gradient(rows._replace(truth=truth), one, result.theta)[0]) < 1e-9
     # Exactly what the diagonal loses in the usual form, where one class is almost certain.
     sure = SoftmaxData(np.array([[0.0, -40.0, -41.0, -42.0]]), np.array([0]))
     share = np.exp(-40.0) + np.exp(-41.0) + np.exp(-42.0)

@@ -53,19 +53,19 @@ def test_the_worked_example_has_five_answers() -> None:
 
 def test_inside_the_simplex_all_are_the_inverse() -> None:
     wanted = np.linalg.solve(C, INSIDE)
-    for found in (fit_least_squares(C, INSIDE), fit_likelihood(C, INSIDE).q, project_to_simplex(wanted)):
-        np.testing.assert_allclose(found, wanted, atol=1e-13)
+    for result in (fit_least_squares(C, INSIDE), fit_likelihood(C, INSIDE).q, project_to_simplex(wanted)):
+        np.testing.assert_allclose(result, wanted, atol=1e-13)
 
 
 @given(SEEDS, st.integers(2, 8))
 def test_the_projection_is_nearer_than_any_other_point(seed: int, width: int) -> None:
     rng = np.random.default_rng(seed)
     y = rng.normal(size=width)
-    found = project_to_simplex(y)
-    assert found.sum() == pytest.approx(1, abs=1e-14)
-    assert (found >= 0).all()
+    result = project_to_simplex(y)
+    assert result.sum() == pytest.approx(1, abs=1e-14)
+    assert (result >= 0).all()
     # The angle to every corner is at least a right one.
-    assert ((np.eye(width) - found) @ (y - found)).max() <= 1e-13
+    assert ((np.eye(width) - result) @ (y - result)).max() <= 1e-13
 
 
 @given(SEEDS, st.integers(2, 8))
@@ -108,11 +108,11 @@ def test_the_likeliest_mixture_meets_the_conditions(seed: int, width: int, seen:
     a, rng = rows(seed, width=width), np.random.default_rng(seed)
     amount = rng.integers(4, size=len(a)).astype(float)
     fixed = rng.integers(3, size=width).astype(float) * seen
-    found = fit_mixture(a, amount=amount, fixed=fixed)
-    assert found.converged
-    assert found.q.sum() == pytest.approx(1, abs=1e-13)
-    assert unmet(a[amount > 0], found.q, amount[amount > 0], fixed) <= 1e-11
-    assert (found.q[fixed > 0] > 0).all()
+    result = fit_mixture(a, amount=amount, fixed=fixed)
+    assert result.converged
+    assert result.q.sum() == pytest.approx(1, abs=1e-13)
+    assert unmet(a[amount > 0], result.q, amount[amount > 0], fixed) <= 1e-11
+    assert (result.q[fixed > 0] > 0).all()
 
 
 @given(SEEDS)
@@ -128,9 +128,9 @@ def test_weak_rows_do_not_stop_it_early() -> None:
     rng = np.random.default_rng(0)
     x = rng.normal(size=20_000) + 0.1 * (rng.random(20_000) < 0.1)
     a = np.column_stack([np.exp(0.1 * x - 0.005), np.ones(len(x))])
-    found = fit_mixture(a)
-    assert found.converged
-    assert unmet(a, found.q, np.ones(len(a)), np.zeros(2)) < 1e-12
+    result = fit_mixture(a)
+    assert result.converged
+    assert unmet(a, result.q, np.ones(len(a)), np.zeros(2)) < 1e-12
     # From a share of ½ a thousand steps of expectation and maximisation are still far away.
     q = np.array([0.5, 0.5])
     for _ in range(1000):
@@ -141,33 +141,33 @@ def test_weak_rows_do_not_stop_it_early() -> None:
 @pytest.mark.parametrize("sharp", [0.01, 0.1, 1.0])
 def test_tiny_shares_are_exact_too(sharp: float) -> None:
     """A row or two of each class have been seen, beside a thousand million that say they are hardly there."""
-    a, seen = rows(4, width=9, sharp=sharp), np.array([2.0, 1, 0, 2, 0, 1, 1, 0, 1])
+    a, observed = rows(4, width=9, sharp=sharp), np.array([2.0, 1, 0, 2, 0, 1, 1, 0, 1])
     amount: Floats = np.random.default_rng(2).integers(1, 1000, size=len(a)).astype(float) * 1e5
-    found = fit_mixture(a, amount=amount, fixed=seen)
-    assert found.converged
-    assert unmet(a, found.q, amount, seen) <= 1e-11
-    assert found.q[seen > 0].min() < 1e-3
+    result = fit_mixture(a, amount=amount, fixed=observed)
+    assert result.converged
+    assert unmet(a, result.q, amount, observed) <= 1e-11
+    assert result.q[observed > 0].min() < 1e-3
 
 
 def test_many_rows_start_from_a_few() -> None:
     a = rows(3, many=100_000)
-    found = fit_mixture(a)
-    assert found.converged
-    assert unmet(a, found.q, np.ones(len(a)), np.zeros(4)) < 1e-12
+    result = fit_mixture(a)
+    assert result.converged
+    assert unmet(a, result.q, np.ones(len(a)), np.zeros(4)) < 1e-12
 
 
 def test_classes_that_are_alike_share_what_they_have() -> None:
     a = rows(5, width=3)
-    found, twice = fit_mixture(a), fit_mixture(a[:, [0, 0, 1, 2]])
+    result, twice = fit_mixture(a), fit_mixture(a[:, [0, 0, 1, 2]])
     assert twice.converged
-    np.testing.assert_allclose([twice.q[:2].sum(), *twice.q[2:]], found.q, atol=1e-9)
+    np.testing.assert_allclose([twice.q[:2].sum(), *twice.q[2:]], result.q, atol=1e-9)
     assert np.isfinite(shares_covariance(twice.information)).all()
 
 
 def test_rows_that_leave_no_choice() -> None:
-    found = fit_mixture(np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 3.0]]))
-    np.testing.assert_allclose(found.q, [2 / 3, 1 / 3], atol=1e-14)
-    np.testing.assert_allclose(shares_covariance(found.information), np.array([[2, -2], [-2, 2]]) / 27, atol=1e-14)
+    result = fit_mixture(np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 3.0]]))
+    np.testing.assert_allclose(result.q, [2 / 3, 1 / 3], atol=1e-14)
+    np.testing.assert_allclose(shares_covariance(result.information), np.array([[2, -2], [-2, 2]]) / 27, atol=1e-14)
     one = fit_mixture(np.array([[1.0, 0.0, 0.5]] * 4))
     np.testing.assert_array_equal(one.q, [1, 0, 0])
 

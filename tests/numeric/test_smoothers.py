@@ -165,11 +165,11 @@ def density(at: Floats, place: Floats, mass: Floats, width: float) -> Floats:
     """Of each mass and its images in the mirrors at 0 and 1."""
     turns = 2 * np.arange(-int(5 * width) - 1, int(5 * width) + 2)
     images = np.concatenate([turns[:, None] + place, turns[:, None] - place], axis=1)
-    found = np.zeros(len(at))
+    result = np.zeros(len(at))
     for image in images:
         kernel = np.exp(-((at[:, None] - image) ** 2) / (2 * width**2)) / (width * np.sqrt(2 * np.pi))
-        found += kernel @ np.concatenate([mass, mass])
-    return found
+        result += kernel @ np.concatenate([mass, mass])
+    return result
 
 
 def integral(place: Floats, mass: Floats, width: float) -> float:
@@ -203,8 +203,8 @@ def test_far_masses_do_not_meet_in_a_narrow_kernel() -> None:
 @given(st.lists(st.tuples(st.floats(0, 1), st.floats(-1, 1)), min_size=1, max_size=8))
 def test_it_falls_with_the_width_down_to_the_sum(pairs: list[tuple[float, float]]) -> None:
     place, mass = map(np.array, zip(*pairs, strict=True))
-    found = [GaussianSmoother(place, mass).absolute(width) for width in (1e-3, 0.01, 0.05, 0.2, 1.0, 10.0)]
+    result = [GaussianSmoother(place, mass).absolute(width) for width in (1e-3, 0.01, 0.05, 0.2, 1.0, 10.0)]
     room = 1e-6 * np.abs(mass).sum() + 1e-300
-    assert all(wide <= narrow + room for narrow, wide in pairwise(found))
-    assert found[0] <= np.abs(mass).sum() * (1 + 1e-6)
-    assert found[-1] == pytest.approx(abs(mass.sum()), abs=room)
+    assert all(wide <= narrow + room for narrow, wide in pairwise(result))
+    assert result[0] <= np.abs(mass).sum() * (1 + 1e-6)
+    assert result[-1] == pytest.approx(abs(mass.sum()), abs=room)

@@ -35,58 +35,58 @@ POPULATIONS = {
 @pytest.mark.parametrize("which", tiered(POPULATIONS, some(POPULATIONS, 4)))
 @pytest.mark.parametrize("name", JUDGING)
 def test_nothing_is_better_than_the_best(name: str, which: str) -> None:
-    made, function = POPULATIONS[which], MEASURES[name]
+    actual, function = POPULATIONS[which], MEASURES[name]
     sign = 1 if describe(function).best == "high" else -1
-    finite = (edges := scan_thresholds(made))[np.isfinite(edges)]
+    finite = (edges := scan_thresholds(actual))[np.isfinite(edges)]
     looked = np.concatenate([edges, (finite[1:] + finite[:-1]) / 2, np.linspace(-5, 5, 2001)])
-    values = sign * np.asarray(function(made.at(looked)))
+    values = sign * np.asarray(function(actual.at(looked)))
     highest = np.max(values[np.isfinite(values)], initial=-inf)  # infinities never win a search
     if highest == -inf or highest > 1e6:
         with pytest.raises(OptionError, match=r"grows without bound|undefined or infinite at every threshold"):
-            population.best_threshold(made, name)
+            population.best_threshold(actual, name)
         return
-    found = population.best_threshold(made, name)
-    top = sign * found.value
+    result = population.best_threshold(actual, name)
+    top = sign * result.value
     assert highest <= top or highest == pytest.approx(top, rel=1e-13, abs=1e-13)
-    assert found.has_infinities == bool((values == inf).any())
-    if found.attained:
-        assert function(made.at(found.threshold)) == pytest.approx(found.value, rel=1e-14)
+    assert result.has_infinities == bool((values == inf).any())
+    if result.attained:
+        assert function(actual.at(result.threshold)) == pytest.approx(result.value, rel=1e-14)
     else:
-        assert np.isnan(function(found.counts))
-        assert found.at_end
-    assert found.measure == name
+        assert np.isnan(function(result.counts))
+        assert result.at_end
+    assert result.measure == name
 
 
 @pytest.mark.quick(8)
 @pytest.mark.parametrize("name", ["f1", "mcc", "kappa", "accuracy", "g_mean", "fowlkes_mallows", "jaccard", "borko"])
 @pytest.mark.parametrize("which", ["equal", "wide", "beta", "er"])
 def test_the_slope_vanishes_at_the_best(name: str, which: str) -> None:
-    made = POPULATIONS[which]
-    found = population.best_threshold(made, name)
-    change, size, _ = slope(made, MEASURES[name], np.array([found.threshold]))
-    assert found.at_end or abs(change[0]) < 1e-11 * size[0]
+    actual = POPULATIONS[which]
+    result = population.best_threshold(actual, name)
+    change, size, _ = slope(actual, MEASURES[name], np.array([result.threshold]))
+    assert result.at_end or abs(change[0]) < 1e-11 * size[0]
 
 
 @pytest.mark.parametrize("which", tiered(["linear", "equal", "wide", "beta"], 2))
 @pytest.mark.parametrize("name", JUDGING)
 def test_slopes_are_those_of_finite_differences(name: str, which: str) -> None:
-    made, function = POPULATIONS[which], MEASURES[name]
+    actual, function = POPULATIONS[which], MEASURES[name]
     t = np.linspace(0.2, 0.8, 7)
-    rise = (np.asarray(function(made.at(t + 1e-6))) - np.asarray(function(made.at(t - 1e-6)))) / 2e-6
-    found, size, _ = slope(made, function, t)
-    np.testing.assert_allclose(found, rise, rtol=1e-5, atol=1e-6 * float(np.max(size)))
+    rise = (np.asarray(function(actual.at(t + 1e-6))) - np.asarray(function(actual.at(t - 1e-6)))) / 2e-6
+    result, size, _ = slope(actual, function, t)
+    np.testing.assert_allclose(result, rise, rtol=1e-5, atol=1e-6 * float(np.max(size)))
     # A function that knows no imaginary numbers gets the same slope from differences of the table.
-    real, _, _ = slope(made, lambda counts: np.asarray(function(counts)).real * 1.0, t)
-    np.testing.assert_allclose(real, found, rtol=1e-10, atol=1e-10 * float(np.max(size)))
+    real, _, _ = slope(actual, lambda counts: np.asarray(function(counts)).real * 1.0, t)
+    np.testing.assert_allclose(real, result, rtol=1e-10, atol=1e-10 * float(np.max(size)))
 
 
 def test_binormal_thresholds_in_closed_form() -> None:
     # Equal spread: log LR = d·(t − d/2), so t = d/2 + log(slope)/d.
     for d, share, costs in [(1.0, 0.5, Costs()), (2.0, 0.1, Costs()), (1.5, 0.02, Costs(fp=1, fn=20, tp=2))]:
-        made = population.binormal(means=(0, d), prevalence=share)
+        result = population.binormal(means=(0, d), prevalence=share)
         t = d / 2 + log(costs.slope(share)) / d
-        assert population.least_cost_threshold(made, costs).threshold == pytest.approx(t, rel=1e-14)
-        assert population.best_threshold(made, "expected_cost", costs=costs).threshold == pytest.approx(t, rel=1e-13)
+        assert population.least_cost_threshold(result, costs).threshold == pytest.approx(t, rel=1e-14)
+        assert population.best_threshold(result, "expected_cost", costs=costs).threshold == pytest.approx(t, rel=1e-13)
     accurate = population.best_threshold(population.binormal(means=(0, 2), prevalence=0.1), "accuracy")
     assert accurate.threshold == pytest.approx(1 + log(9) / 2, rel=1e-14)
     wanted = 0.9 * stats.norm.cdf(1 + log(9) / 2) + 0.1 * stats.norm.sf(log(9) / 2 - 1)
@@ -98,31 +98,31 @@ def test_binormal_thresholds_in_closed_form() -> None:
 @pytest.mark.parametrize("share", [0.2, 0.5, 0.9])
 @pytest.mark.parametrize("costs", [Costs(), Costs(fp=3, fn=1)])
 def test_unequal_spread_takes_the_root_that_pays(sds: tuple[float, float], share: float, costs: Costs) -> None:
-    for made in (
+    for result in (
         population.binormal(means=(0, 1), sds=sds, prevalence=share),
         population.logit_normal(means=(0, 1), sds=sds, prevalence=share),
     ):
         closed, searched = (
-            population.least_cost_threshold(made, costs),
-            population.best_threshold(made, "expected_cost", costs=costs),
+            population.least_cost_threshold(result, costs),
+            population.best_threshold(result, "expected_cost", costs=costs),
         )
         assert closed.value == pytest.approx(searched.value, rel=1e-14)
         if not closed.at_end:
             assert closed.threshold == pytest.approx(searched.threshold, rel=1e-13)
-            assert made.likelihood_ratio(closed.threshold) == pytest.approx(costs.slope(share), rel=1e-11)
+            assert result.likelihood_ratio(closed.threshold) == pytest.approx(costs.slope(share), rel=1e-11)
 
 
 def test_an_optimum_too_small_to_see_is_found() -> None:
     # It saves 1e-98, which no accuracy shows; the slope does.
-    made = population.binormal(prevalence=1e-9)
+    result = population.binormal(prevalence=1e-9)
     t = 0.5 + log(1 / 1e-9 - 1)
-    assert population.best_threshold(made, "accuracy").threshold == pytest.approx(t, rel=1e-14)
-    assert population.least_cost_threshold(made).threshold == pytest.approx(t, rel=1e-14)
+    assert population.best_threshold(result, "accuracy").threshold == pytest.approx(t, rel=1e-14)
+    assert population.least_cost_threshold(result).threshold == pytest.approx(t, rel=1e-14)
 
 
 def test_costs_that_favour_an_end() -> None:
-    made = population.binormal(means=(0, 0.1), sds=(2, 1), prevalence=0.01)
-    assert population.least_cost_threshold(made).threshold == inf
+    result = population.binormal(means=(0, 0.1), sds=(2, 1), prevalence=0.01)
+    assert population.least_cost_threshold(result).threshold == inf
     free = population.least_cost_threshold(population.linear(), Costs(fp=0, fn=1))
     assert (free.threshold, free.value, free.at_end) == (0, 0, True)
     paid = population.least_cost_threshold(population.binormal(), Costs(fp=-1, fn=1))  # false alarms are a gain
@@ -135,32 +135,32 @@ def test_costs_that_favour_an_end() -> None:
 
 
 def test_ends_plateaus_and_limits() -> None:
-    def found(which: str, name: str) -> tuple[float, float, bool, bool]:
+    def search(which: str, name: str) -> tuple[float, float, bool, bool]:
         best = population.best_threshold(POPULATIONS[which], name)
         return best.threshold, round(best.value, 12), best.attained, best.at_end
 
-    assert found("linear", "sensitivity") == (0, 1, True, True)
-    assert found("equal", "sensitivity") == (-inf, 1, True, True)
-    assert found("linear", "specificity") == (inf, 1, True, True)
-    assert found("linear", "npv") == (0, 1, False, True)
-    assert found("er", "npv") == (0, round(3.6 / 3.7, 12), False, True)  # of the densities at 0
+    assert search("linear", "sensitivity") == (0, 1, True, True)
+    assert search("equal", "sensitivity") == (-inf, 1, True, True)
+    assert search("linear", "specificity") == (inf, 1, True, True)
+    assert search("linear", "npv") == (0, 1, False, True)
+    assert search("er", "npv") == (0, round(3.6 / 3.7, 12), False, True)  # of the densities at 0
     with pytest.raises(OptionError, match="positive_likelihood_ratio grows without bound towards a threshold of 1, so"):
         population.best_threshold(POPULATIONS["linear"], "positive_likelihood_ratio")
-    assert found("linear", "fdr") == (1, 0, False, True)
-    assert found("random", "accuracy") == (inf, 0.8, True, True)
-    assert found("random", "kappa") == (inf, 0, True, True)
-    assert found("reversed", "youden") == (inf, 0, True, True)
-    assert found("perfect", "f1") == (1, 1, True, False)
-    assert found("gap", "accuracy") == (2, 1, True, False)  # all of [1, 2] will do; the strictest wins
-    assert found("overlap", "precision") == (nextafter(1.5, 0), 1, True, False)  # from 1 on, up to where nobody is
-    assert found("lattice", "accuracy")[0] == 3
+    assert search("linear", "fdr") == (1, 0, False, True)
+    assert search("random", "accuracy") == (inf, 0.8, True, True)
+    assert search("random", "kappa") == (inf, 0, True, True)
+    assert search("reversed", "youden") == (inf, 0, True, True)
+    assert search("perfect", "f1") == (1, 1, True, False)
+    assert search("gap", "accuracy") == (2, 1, True, False)  # all of [1, 2] will do; the strictest wins
+    assert search("overlap", "precision") == (nextafter(1.5, 0), 1, True, False)  # from 1 on, up to where nobody is
+    assert search("lattice", "accuracy")[0] == 3
 
 
 @pytest.mark.slow
 def test_what_is_constant_is_best_where_it_is_strictest() -> None:
-    made = POPULATIONS["random"]
+    result = POPULATIONS["random"]
     for name in ("precision", "mcc", "lift"):
-        best = population.best_threshold(made, name)
+        best = population.best_threshold(result, name)
         assert best.attained
         assert best.threshold > 30
     # Precision plus negative predictive value is constant here.
@@ -205,18 +205,18 @@ class _TwoHills:
 
 @pytest.mark.slow
 def test_a_measure_with_two_peaks() -> None:
-    made = Population(stats.norm(0, 0.5), _TwoHills(), 0.5)
-    assert population.best_threshold(made, "accuracy").threshold == pytest.approx(1, abs=0.1)
-    assert population.best_threshold(made.at_prevalence(0.97), "accuracy").threshold < -2
+    result = Population(stats.norm(0, 0.5), _TwoHills(), 0.5)
+    assert population.best_threshold(result, "accuracy").threshold == pytest.approx(1, abs=0.1)
+    assert population.best_threshold(result.at_prevalence(0.97), "accuracy").threshold < -2
 
 
 @pytest.mark.slow
 def test_a_measure_with_two_peaks_of_a_new_scipy_distribution() -> None:
     hills = stats.Mixture([stats.Normal(mu=-2, sigma=0.5), stats.Normal(mu=2, sigma=0.5)], weights=[0.4, 0.6])
-    made = Population(stats.norm(0, 0.5), _Frozen(hills), 0.5)
-    best = population.best_threshold(made, "accuracy")
+    result = Population(stats.norm(0, 0.5), _Frozen(hills), 0.5)
+    best = population.best_threshold(result, "accuracy")
     assert best.threshold == pytest.approx(1, abs=0.1)
-    lower = population.best_threshold(made.at_prevalence(0.97), "accuracy")
+    lower = population.best_threshold(result.at_prevalence(0.97), "accuracy")
     assert lower.threshold < -2
 
 
@@ -232,18 +232,18 @@ class _Frozen:
 
 
 def test_custom_functions() -> None:
-    made = population.linear(prevalence=2 / 3)
+    result = population.linear(prevalence=2 / 3)
     cornered = population.best_threshold(
-        made, lambda c: np.minimum(measure.sensitivity(c), measure.precision(c)), toward="high"
+        result, lambda c: np.minimum(measure.sensitivity(c), measure.precision(c)), toward="high"
     )
-    (crossing,) = population.find_thresholds(made, "sensitivity", "precision")
+    (crossing,) = population.find_thresholds(result, "sensitivity", "precision")
     assert cornered.threshold == pytest.approx(crossing, rel=0, abs=1e-12)
     assert cornered.threshold == pytest.approx(sqrt(2) - 1, rel=0, abs=1e-12)
     assert cornered.measure == "<lambda>"
-    assert population.best_threshold(made, "f_beta", beta=2).value == pytest.approx(
-        1 - population.best_threshold(made, "e_measure", beta=2).value, rel=1e-14
+    assert population.best_threshold(result, "f_beta", beta=2).value == pytest.approx(
+        1 - population.best_threshold(result, "e_measure", beta=2).value, rel=1e-14
     )
-    assert population.best_threshold(made, "flag_rate", toward="low").threshold == inf
+    assert population.best_threshold(result, "flag_rate", toward="low").threshold == inf
 
 
 @pytest.mark.parametrize(
@@ -331,12 +331,12 @@ FOREIGN: dict[str, tuple[Any, Any]] = {
 @pytest.mark.quick(2)
 @pytest.mark.parametrize("name", FOREIGN)
 def test_any_distribution_of_scipy_will_do(name: str) -> None:
-    made = Population(*FOREIGN[name], prevalence=0.3)
-    c = curve(tally(*made.draw(50_000, 3)))
-    assert made.auc == pytest.approx(measure.auc(c), abs=0.01)
-    assert made.average_precision == pytest.approx(measure.average_precision(c), abs=0.01)
+    result = Population(*FOREIGN[name], prevalence=0.3)
+    c = curve(tally(*result.draw(50_000, 3)))
+    assert result.auc == pytest.approx(measure.auc(c), abs=0.01)
+    assert result.average_precision == pytest.approx(measure.average_precision(c), abs=0.01)
     for judge in ("f1", "mcc", "accuracy"):
-        assert population.best_threshold(made, judge).value == pytest.approx(
+        assert population.best_threshold(result, judge).value == pytest.approx(
             np.nanmax(measure.table(c, judge)[judge]), abs=0.02
         )
 
@@ -344,15 +344,15 @@ def test_any_distribution_of_scipy_will_do(name: str) -> None:
 @pytest.mark.slow
 def test_tails_of_rounding_errors_are_ignored() -> None:
     # SciPy's triangles lose their digits near 1, where the likelihood ratio is 4 throughout.
-    made = Population(stats.triang(0.2), stats.triang(0.8), 0.3)
-    assert population.best_threshold(made, "precision").value == pytest.approx(0.3 * 4 / (0.3 * 4 + 0.7), rel=1e-5)
+    result = Population(stats.triang(0.2), stats.triang(0.8), 0.3)
+    assert population.best_threshold(result, "precision").value == pytest.approx(0.3 * 4 / (0.3 * 4 + 0.7), rel=1e-5)
 
 
 def test_infinities_never_win() -> None:
     steps = Population(stats.randint(0, 3), stats.randint(1, 5), 0.4)  # 0, 1, 2 against 1, 2, 3, 4
-    found = population.best_threshold(steps, "diagnostic_odds_ratio")
+    result = population.best_threshold(steps, "diagnostic_odds_ratio")
     # At 3 and 4 no negative is flagged, and at 1 no positive is missed. The ratio at 2 is (3/4·2/3)/(1/4·1/3).
-    assert (found.threshold, round(found.value, 12), found.has_infinities) == (2, 6, True)
+    assert (result.threshold, round(result.value, 12), result.has_infinities) == (2, 6, True)
     note = "thresholds with an infinite diagnostic odds ratio were skipped: infinities are never best."
     assert population.summary(steps, "diagnostic_odds_ratio").data["notes"] == [note]
     assert population.summary(steps, "f1").data["notes"] == []

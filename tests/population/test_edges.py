@@ -24,19 +24,19 @@ shape = st.floats(0.05, 20)
 def test_beta_quantiles_are_where_they_should_be(a: float, b: float, chance: float) -> None:
     for place in (Beta(a, b).ppf(chance), Beta(a, b).isf(chance)):
         assert 0 <= place <= 1
-    found = float(Beta(a, b).ppf(chance))
-    if 1e-300 < found < 0.999:
-        assert float(Beta(a, b).cdf(found)) == pytest.approx(chance, rel=1e-8)
+    result = float(Beta(a, b).ppf(chance))
+    if 1e-300 < result < 0.999:
+        assert float(Beta(a, b).cdf(result)) == pytest.approx(chance, rel=1e-8)
 
 
 @given(shape, shape, st.floats(-700, 700))
 def test_log_odds_of_beta_scores_lose_nothing_at_either_end(a: float, b: float, z: float) -> None:
-    made = LogitBeta(a, b)
-    assert float(made.cdf(z)) + float(made.sf(z)) == pytest.approx(1, abs=1e-12)
-    assert float(made.sf(z)) == float(LogitBeta(b, a).cdf(-z))
-    chance = float(made.cdf(z))
+    result = LogitBeta(a, b)
+    assert float(result.cdf(z)) + float(result.sf(z)) == pytest.approx(1, abs=1e-12)
+    assert float(result.sf(z)) == float(LogitBeta(b, a).cdf(-z))
+    chance = float(result.cdf(z))
     if 1e-200 < chance < 0.5:
-        assert float(made.ppf(chance)) == pytest.approx(z, rel=1e-6, abs=1e-6)
+        assert float(result.ppf(chance)) == pytest.approx(z, rel=1e-6, abs=1e-6)
     if abs(z) < 20:
         assert chance == pytest.approx(betainc(a, b, 1 / (1 + np.exp(-z))), rel=1e-9, abs=1e-300)
 
@@ -51,7 +51,7 @@ def test_the_auc_of_a_mirrored_population_is_the_same(negative: Any, positive: A
 
 
 def test_average_precision_where_scores_crowd_below_one() -> None:
-    made = population.beta(negative=(2, 0.5), positive=(3, 0.3), prevalence=0.1)
+    result = population.beta(negative=(2, 0.5), positive=(3, 0.3), prevalence=0.1)
 
     def precise(z: float) -> float:
         """Of the log-odds of 1 − x, over which nothing is crowded."""
@@ -59,7 +59,7 @@ def test_average_precision_where_scores_crowd_below_one() -> None:
         return float(LogitBeta(0.3, 3).pdf(z)) * tp / (tp + fp)
 
     wanted, _ = quad(precise, -200, 40, limit=400, epsabs=1e-12, points=[-40, -10, -3, 0, 3])
-    assert made.average_precision == pytest.approx(wanted, abs=1e-9)
+    assert result.average_precision == pytest.approx(wanted, abs=1e-9)
     for means in ((30, 35), (0, 20)):
         pair = [make(means=means, prevalence=0.1) for make in (population.binormal, population.logit_normal)]
         assert pair[0].average_precision == pair[1].average_precision
@@ -67,11 +67,11 @@ def test_average_precision_where_scores_crowd_below_one() -> None:
 
 def test_discrete_scores_off_the_whole_numbers() -> None:
     low, high = (stats.rv_discrete(values=([0, 0.5, 1], shares))() for shares in ([0.6, 0.3, 0.1], [0.1, 0.3, 0.6]))
-    made = Population(low, high, 0.5)
+    result = Population(low, high, 0.5)
     # Pairs: 0.6·0.9 + 0.3·0.6 above, 0.06 + 0.09 + 0.06 equal.
-    assert made.auc == pytest.approx(0.54 + 0.18 + 0.21 / 2)
-    assert thresholds(made).tolist() == [inf, 1, 0.5, 0]
-    assert best_threshold(made, "youden").threshold == 1
+    assert result.auc == pytest.approx(0.54 + 0.18 + 0.21 / 2)
+    assert thresholds(result).tolist() == [inf, 1, 0.5, 0]
+    assert best_threshold(result, "youden").threshold == 1
     with pytest.raises(OptionError, match="too many to sum"):
         _ = Population(stats.zipf(2.5), stats.zipf(2.2), 0.5).auc
 
@@ -104,29 +104,29 @@ def test_over_a_gap_the_strictest_threshold_wins(name: str) -> None:
     def steps(heights: list[float]) -> Any:  # noqa: ANN401
         return stats.rv_histogram((np.array(heights), np.arange(5.0)))
 
-    made = Population(steps([5, 3, 0, 0]), steps([0, 2, 0, 6]), 0.4)
-    assert best_threshold(made, name).threshold == pytest.approx(3, abs=1e-12)
+    result = Population(steps([5, 3, 0, 0]), steps([0, 2, 0, 6]), 0.4)
+    assert best_threshold(result, name).threshold == pytest.approx(3, abs=1e-12)
 
 
 @pytest.mark.parametrize("prevalence", [0.1, 0.03, 0.01, 0.001])
 @pytest.mark.parametrize("name", ["npv", "false_omission_rate"])
 def test_a_limit_is_not_attained_whatever_rounding_says(name: str, prevalence: float) -> None:
-    found = best_threshold(population.retrieval("ER+", prevalence=prevalence), name)
-    assert (found.attained, found.threshold) == (False, 0)
+    result = best_threshold(population.retrieval("ER+", prevalence=prevalence), name)
+    assert (result.attained, result.threshold) == (False, 0)
 
 
 def test_what_crowds_at_an_end_is_not_missed() -> None:
-    made = population.beta(negative=(0.01, 0.02), positive=(0.02, 0.01), prevalence=0.3)
-    found = best_threshold(made, "accuracy")
-    assert found.value == measure.accuracy(made.at(np.nextafter(1, 0))) > 0.72
+    actual = population.beta(negative=(0.01, 0.02), positive=(0.02, 0.01), prevalence=0.3)
+    result = best_threshold(actual, "accuracy")
+    assert result.value == measure.accuracy(actual.at(np.nextafter(1, 0))) > 0.72
 
 
 def test_an_undefined_measure_does_not_spoil_the_others() -> None:
     rows = summary(population.linear(prevalence=0), "sensitivity", "specificity").rows()
-    told = {row["measure"]: row for row in rows if row["best"]}
-    assert told["sensitivity"]["value"] is None
-    assert "undefined at every threshold" in told["sensitivity"]["why"]
-    assert told["specificity"]["value"] == 1
+    output = {row["measure"]: row for row in rows if row["best"]}
+    assert output["sensitivity"]["value"] is None
+    assert "undefined at every threshold" in output["sensitivity"]["why"]
+    assert output["specificity"]["value"] == 1
 
 
 def test_thresholds_are_as_fine_as_the_scores() -> None:
@@ -140,10 +140,10 @@ def test_thresholds_are_as_fine_as_the_scores() -> None:
 
 
 def test_standard_deviations_are_those_of_samples() -> None:
-    made = population.linear()
-    (row,) = simulation_study(made, sizes=[50], measures="auc", repeats=2, seed=3).rows()
+    result = population.linear()
+    (row,) = simulation_study(result, sizes=[50], measures="auc", repeats=2, seed=3).rows()
     share = int(np.float64(0.5).view(np.uint64))
-    draws = [made.draw(50, np.random.default_rng([3, 50, share, at])) for at in range(2)]
+    draws = [result.draw(50, np.random.default_rng([3, 50, share, at])) for at in range(2)]
     from baserate import curve, tally
 
     one, other = (measure.auc(curve(tally(truth, score))) for truth, score in draws)
@@ -158,7 +158,7 @@ def test_theory_where_a_class_is_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    ("call", "told"),
+    ("call", "message"),
     [
         (
             lambda p: p.at_prevalence("0.5"),
@@ -185,8 +185,8 @@ def test_theory_where_a_class_is_alone() -> None:
         (lambda _: Beta(1, 1e9), r"up to 1e\+06: beyond, its quantiles are inaccurate"),
     ],
 )
-def test_invalid_arguments_raise(call: Any, told: str) -> None:  # noqa: ANN401
-    with pytest.raises(OptionError, match=told):
+def test_invalid_arguments_raise(call: Any, message: str) -> None:  # noqa: ANN401
+    with pytest.raises(OptionError, match=message):
         call(population.linear())
 
 

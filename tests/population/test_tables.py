@@ -26,10 +26,10 @@ from tests.schemas import check_schema
 
 
 def test_thresholds_run_from_nothing_to_everything() -> None:
-    for made in (*map(population.retrieval, population.LEVELS), population.linear(), population.logit_normal()):
-        at = population.thresholds(made, points=11)
+    for result in (*map(population.retrieval, population.LEVELS), population.linear(), population.logit_normal()):
+        at = population.thresholds(result, points=11)
         assert (np.diff(at) < 0).all()
-        counts = made.at(at)
+        counts = result.at(at)
         assert counts.flagged[0] == counts.not_flagged[-1] == 0
     assert population.thresholds(population.linear(), points=11).tolist() == [k / 10 for k in range(10, -1, -1)]
     assert population.thresholds(population.binormal(), points=11)[[0, -1]].tolist() == [inf, -inf]
@@ -40,22 +40,22 @@ def test_thresholds_run_from_nothing_to_everything() -> None:
 
 
 def test_tables_hold_curves_and_measures() -> None:
-    made = population.linear(prevalence=0.25)
-    found = population.table(made, "pr", "f1", measure.mcc, points=5)
-    assert list(found.columns) == ["model", "group", "threshold", "sensitivity", "precision", "f1", "mcc"]
-    assert list(found.columns["threshold"]) == [1, 0.75, 0.5, 0.25, 0]
-    np.testing.assert_array_equal(found.columns["f1"], measure.f1(made.at(np.linspace(1, 0, 5))))
-    assert found.rows()[0]["precision"] is None
-    assert found.data["prevalence"] == 0.25
-    assert found.data["auc"] == pytest.approx(5 / 6)
-    check_schema(json.loads(found.to_json()))
-    at = population.table(made, "roc", at=[0.1, inf, 0.9])
+    actual = population.linear(prevalence=0.25)
+    result = population.table(actual, "pr", "f1", measure.mcc, points=5)
+    assert list(result.columns) == ["model", "group", "threshold", "sensitivity", "precision", "f1", "mcc"]
+    assert list(result.columns["threshold"]) == [1, 0.75, 0.5, 0.25, 0]
+    np.testing.assert_array_equal(result.columns["f1"], measure.f1(actual.at(np.linspace(1, 0, 5))))
+    assert result.rows()[0]["precision"] is None
+    assert result.data["prevalence"] == 0.25
+    assert result.data["auc"] == pytest.approx(5 / 6)
+    check_schema(json.loads(result.to_json()))
+    at = population.table(actual, "roc", at=[0.1, inf, 0.9])
     assert list(at.columns["threshold"]) == [inf, 0.9, 0.1]
 
 
 def test_results_describe_their_population() -> None:
-    told = population.table(Population(stats.norm(1.5, scale=2), population.linear().positive, 0.5), "roc").data
-    assert told["population"] == {"negative": "scipy.stats.norm(1.5, scale=2)", "positive": "Linear(rising=True)"}
+    output = population.table(Population(stats.norm(1.5, scale=2), population.linear().positive, 0.5), "roc").data
+    assert output["population"] == {"negative": "scipy.stats.norm(1.5, scale=2)", "positive": "Linear(rising=True)"}
     assert "0x" not in population.table(Population(stats.binom(3, 0.5), _Own(), 0.5), "roc").to_json()
 
 
@@ -70,8 +70,8 @@ class _Own:
 
 
 def test_summaries_list_best_values_first() -> None:
-    found = population.summary(population.linear(), "precision", "F1 score", "flag_rate", "auc", at=[1.0, 0.5])
-    rows = found.rows()
+    result = population.summary(population.linear(), "precision", "F1 score", "flag_rate", "auc", at=[1.0, 0.5])
+    rows = result.rows()
     assert [(row["measure"], row["best"], row["how"]) for row in rows[:3]] == [
         ("precision", True, "limit"),
         ("f1", True, None),
@@ -81,7 +81,7 @@ def test_summaries_list_best_values_first() -> None:
     assert len(inner) == 6
     assert (inner["precision", 1.0]["value"], inner["precision", 1.0]["why"]) == (None, "nothing is flagged")
     assert inner["flag_rate", 0.5]["value"] == 0.5
-    check_schema(json.loads(found.to_json()))
+    check_schema(json.loads(result.to_json()))
 
 
 @pytest.mark.quick(5)
@@ -90,16 +90,16 @@ def test_summaries_list_best_values_first() -> None:
     "name", ["auc", "gini", "accuracy_ratio", "cap_area", "lorenz_gini", "ks", "average_precision", "pr_auc"]
 )
 def test_theory_is_what_large_samples_tend_to(name: str, share: float) -> None:
-    made = population.binormal(means=(0, 1.2), sds=(1, 1.5), prevalence=share)
-    truth, score = made.draw(200_000, 5, positives=int(200_000 * share))
+    result = population.binormal(means=(0, 1.2), sds=(1, 1.5), prevalence=share)
+    truth, score = result.draw(200_000, 5, positives=int(200_000 * share))
     sampled = measure.find_measure(name)(curve(tally(truth, score)))
-    assert population.exact_value(made, name) == pytest.approx(sampled, abs=0.01)
+    assert population.exact_value(result, name) == pytest.approx(sampled, abs=0.01)
 
 
 def test_theory_of_a_reversed_score() -> None:
-    made = population.binormal(means=(1, 0))
-    assert population.exact_value(made, "gini") < 0
-    assert population.exact_value(made, "ks") == pytest.approx(2 * stats.norm.cdf(0.5) - 1, rel=0, abs=1e-14)
+    result = population.binormal(means=(1, 0))
+    assert population.exact_value(result, "gini") < 0
+    assert population.exact_value(result, "ks") == pytest.approx(2 * stats.norm.cdf(0.5) - 1, rel=0, abs=1e-14)
 
 
 def test_theory_that_is_not_known() -> None:
@@ -125,85 +125,85 @@ def test_invalid_tables_raise() -> None:
 
 
 def test_means_stay_near_the_theory_and_spreads_shrink() -> None:
-    found = population.simulation_study(population.linear(), sizes=[30, 300, 3000], repeats=100, seed=1)
+    result = population.simulation_study(population.linear(), sizes=[30, 300, 3000], repeats=100, seed=1)
     for name in ("auc", "average_precision"):
-        rows = [row for row in found.rows() if row["measure"] == name]
+        rows = [row for row in result.rows() if row["measure"] == name]
         assert [row["size"] for row in rows] == [30, 300, 3000]
         assert all(abs(row["value"] - row["theory"]) < 5 * row["sd"] / sqrt(100) for row in rows[1:])
         # Ten times the rows, a third of the spread.
         assert [rows[k]["sd"] / rows[k + 1]["sd"] for k in (0, 1)] == pytest.approx([sqrt(10)] * 2, rel=0.35)
-    assert all(row["theory"] == pytest.approx(5 / 6) for row in found.rows())
-    check_schema(json.loads(found.to_json()))
+    assert all(row["theory"] == pytest.approx(5 / 6) for row in result.rows())
+    check_schema(json.loads(result.to_json()))
 
 
 def test_imbalance_widens_the_spread() -> None:
-    found = population.simulation_study(
+    result = population.simulation_study(
         population.linear(), sizes=[300], prevalences=[0.5, 0.05], measures=["auc"], repeats=100
     )
-    balanced, rare = found.rows()
+    balanced, rare = result.rows()
     assert rare["sd"] > 1.5 * balanced["sd"]
     assert rare["theory"] == balanced["theory"]
 
 
 def test_precision_moves_with_the_balance() -> None:
-    found = population.simulation_study(
+    result = population.simulation_study(
         population.linear(), sizes=[300], prevalences=[0.5, 2 / 3], measures=["AP"], repeats=20
     )
-    assert [row["theory"] for row in found.rows()] == pytest.approx([0.8333333, 0.9043697], abs=1e-7)
-    assert [row["measure"] for row in found.rows()] == ["average_precision"] * 2
+    assert [row["theory"] for row in result.rows()] == pytest.approx([0.8333333, 0.9043697], abs=1e-7)
+    assert [row["measure"] for row in result.rows()] == ["average_precision"] * 2
 
 
-def values(population_: Population, **asked: object) -> dict[tuple[object, ...], object]:
-    rows = population.simulation_study(population_, **asked).rows()  # type: ignore[arg-type]
+def values(population_: Population, **query: object) -> dict[tuple[object, ...], object]:
+    rows = population.simulation_study(population_, **query).rows()  # type: ignore[arg-type]
     return {(row["measure"], row["size"], row["prevalence"]): (row["value"], row["sd"]) for row in rows}
 
 
 def test_a_seed_decides_everything_and_order_nothing() -> None:
-    made = population.binormal()
-    whole = values(made, sizes=[20, 50], prevalences=[0.5, 0.2], repeats=10, seed=3)
-    assert whole == values(made, sizes=[50, 20], prevalences=[0.2, 0.5], repeats=10, seed=3)
-    alone = values(made, sizes=[50], prevalences=[0.2], measures=["auc"], repeats=10, seed=3)
+    result = population.binormal()
+    whole = values(result, sizes=[20, 50], prevalences=[0.5, 0.2], repeats=10, seed=3)
+    assert whole == values(result, sizes=[50, 20], prevalences=[0.2, 0.5], repeats=10, seed=3)
+    alone = values(result, sizes=[50], prevalences=[0.2], measures=["auc"], repeats=10, seed=3)
     assert alone["auc", 50, 0.2] == whole["auc", 50, 0.2]
-    assert values(made, sizes=[20], repeats=10, seed=4) != values(made, sizes=[20], repeats=10, seed=3)
+    assert values(result, sizes=[20], repeats=10, seed=4) != values(result, sizes=[20], repeats=10, seed=3)
 
 
 def test_one_draw_can_be_repeated_by_hand() -> None:
     import numpy as np
 
-    made = population.linear()
-    row = population.simulation_study(made, sizes=[40], measures=["auc"], repeats=1, seed=9).rows()[0]
+    result = population.linear()
+    row = population.simulation_study(result, sizes=[40], measures=["auc"], repeats=1, seed=9).rows()[0]
     bits = int(np.float64(0.5).view(np.uint64))
-    truth, score = made.draw(40, np.random.default_rng([9, 40, bits, 0]))
+    truth, score = result.draw(40, np.random.default_rng([9, 40, bits, 0]))
     assert row["value"] == measure.auc(read(tally(truth, score)))
     assert row["sd"] is None  # of one draw
 
 
 def test_samples_of_a_single_class_are_counted_and_noted() -> None:
-    found = population.simulation_study(population.linear(), sizes=[10, 1], prevalences=[0.05], repeats=60)
-    some, none = ([row for row in found.rows() if row["size"] == size] for size in (10, 1))
+    result = population.simulation_study(population.linear(), sizes=[10, 1], prevalences=[0.05], repeats=60)
+    some, none = ([row for row in result.rows() if row["size"] == size] for size in (10, 1))
     assert all(0 < row["undefined"] < 60 and row["value"] is not None for row in some)
     assert all(row["undefined"] == 60 and row["why"] == "every sample contains a single class" for row in none)
-    assert found.data["notes"][1] == (
+    assert result.data["notes"][1] == (
         "60 of 60 samples of 1 rows at prevalence 0.05 have a single class and are omitted."
     )
-    check_schema(json.loads(found.to_json()))
+    check_schema(json.loads(result.to_json()))
 
 
 def test_progress_goes_from_nothing_to_everything() -> None:
-    seen: list[float | None] = []
+    observed: list[float | None] = []
 
     @contextmanager
     def watch(progress: Callable[[], float | None]) -> Iterator[None]:
-        seen.append(progress())
+        observed.append(progress())
         yield
-        seen.append(progress())
+        observed.append(progress())
 
     population.simulation_study(population.linear(), sizes=[10, 20], repeats=5, watch=watch)
-    assert seen == [0, 100]
+    assert observed == [0, 100]
 
 
 @pytest.mark.parametrize(
-    ("asked", "message"),
+    ("query", "message"),
     [
         ({"measures": ["auc", "f1"]}, "f1 requires a threshold; choose measures over all thresholds"),
         ({"sizes": [0]}, "sizes is 0; expected whole numbers of 1 or more"),
@@ -213,9 +213,9 @@ def test_progress_goes_from_nothing_to_everything() -> None:
         ({"prevalences": [1.5]}, "prevalence is 1.5; expected 0, 1 or a prevalence from 1e-12 to 1 - 1e-12"),
     ],
 )
-def test_invalid_studies_raise(asked: dict[str, object], message: str) -> None:
+def test_invalid_studies_raise(query: dict[str, object], message: str) -> None:
     with pytest.raises(OptionError, match=message):
-        population.simulation_study(population.linear(), **asked)  # type: ignore[arg-type]
+        population.simulation_study(population.linear(), **query)  # type: ignore[arg-type]
 
 
 Floats = npt.NDArray[np.float64]
@@ -241,11 +241,11 @@ def sample(made: Population, size: int) -> Curve:
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("name", POPULATIONS)
 def test_roc_curves_lie_within_the_band(name: str, size: int) -> None:
-    made = POPULATIONS[name]
-    c = sample(made, size)
-    found = measure.table(c, "roc")
-    assert np.max(np.abs(found["sensitivity"] - made.tpr(found["threshold"]))) < band(round(c.positives))
-    assert np.max(np.abs(found["fpr"] - made.fpr(found["threshold"]))) < band(round(c.negatives))
+    actual = POPULATIONS[name]
+    c = sample(actual, size)
+    result = measure.table(c, "roc")
+    assert np.max(np.abs(result["sensitivity"] - actual.tpr(result["threshold"]))) < band(round(c.positives))
+    assert np.max(np.abs(result["fpr"] - actual.fpr(result["threshold"]))) < band(round(c.negatives))
 
 
 @pytest.mark.quick(4)
@@ -254,17 +254,17 @@ def test_roc_curves_lie_within_the_band(name: str, size: int) -> None:
 @pytest.mark.parametrize("name", POPULATIONS)
 def test_other_curves_lie_within_what_the_rates_allow(name: str, curve_: str, size: int) -> None:
     # Each rises with the true positive rate and falls with the false one, so corners of the band bound it.
-    made, function = POPULATIONS[name], measure.find_measure(curve_)
-    c = sample(made, size)
+    result, function = POPULATIONS[name], measure.find_measure(curve_)
+    c = sample(result, size)
     t = np.quantile(c.tally.score, np.linspace(0.02, 0.98, 97))
     value = function(c.at(t))
     wide, narrow = band(round(c.positives)), band(round(c.negatives))
-    low = function(shifted(made, t, -wide, narrow))
-    high = function(shifted(made, t, wide, -narrow))
+    low = function(shifted(result, t, -wide, narrow))
+    high = function(shifted(result, t, wide, -narrow))
     assert (value >= np.nan_to_num(low, nan=-1) - 1e-12).all()
     assert (value <= np.nan_to_num(high, nan=1) + 1e-12).all()
     if size == SIZES[-1]:
-        assert np.max(np.abs(value - function(made.at(t)))) < 0.02
+        assert np.max(np.abs(value - function(result.at(t)))) < 0.02
 
 
 def shifted(made: Population, t: Floats, true: float, false: float) -> Counts[Floats]:
@@ -275,20 +275,20 @@ def shifted(made: Population, t: Floats, true: float, false: float) -> Counts[Fl
 
 @pytest.mark.parametrize("name", POPULATIONS)
 def test_the_best_threshold_of_a_sample_is_nearly_as_good_as_the_best(name: str) -> None:
-    made = POPULATIONS[name]
-    c = sample(made, SIZES[-1])
+    result = POPULATIONS[name]
+    c = sample(result, SIZES[-1])
     chosen = float(c.threshold[np.argmax(measure.table(c, "youden")["youden"])])
-    best = population.best_threshold(made, "youden").value
-    assert 0 <= best - measure.youden(made.at(chosen)) < 0.005
+    best = population.best_threshold(result, "youden").value
+    assert 0 <= best - measure.youden(result.at(chosen)) < 0.005
 
 
 @pytest.mark.parametrize("name", POPULATIONS)
 def test_areas_converge(name: str) -> None:
-    made = POPULATIONS[name]
-    small, large = sample(made, SIZES[0]), sample(made, SIZES[-1])
-    for function, exact in ((measure.auc, made.auc), (measure.average_precision, made.average_precision)):
+    result = POPULATIONS[name]
+    small, large = sample(result, SIZES[0]), sample(result, SIZES[-1])
+    for function, exact in ((measure.auc, result.auc), (measure.average_precision, result.average_precision)):
         # |AUC − exact| is at most the sum of both bands; precision is steeper, by at most 1/π.
-        allowed = (band(round(large.positives)) + band(round(large.negatives))) / made.prevalence
+        allowed = (band(round(large.positives)) + band(round(large.negatives))) / result.prevalence
         assert abs(function(large) - exact) < allowed
         assert abs(function(large) - exact) < 0.016
         assert abs(function(small) - exact) < 0.2

@@ -57,18 +57,18 @@ def by_hand(
     table: Mapping[str, list[Any]], asked: Mapping[str, Any]
 ) -> dict[tuple[Any, ...], dict[tuple[Any, Any], float]]:
     """Mass of every pair of labels in each group, by a loop."""
-    found: dict[tuple[Any, ...], dict[tuple[Any, Any], float]] = {}
+    result: dict[tuple[Any, ...], dict[tuple[Any, Any], float]] = {}
     groups = [asked["group"]] if isinstance(asked.get("group"), str) else asked.get("group", [])
     for row in [dict(zip(table, values, strict=True)) for values in zip(*table.values(), strict=True)]:
         amount = row.get(asked.get("weight", ""), 1) * row.get(asked.get("count", ""), 1)
         if amount:
-            cells = found.setdefault(tuple(row[name] for name in groups), {})
+            cells = result.setdefault(tuple(row[name] for name in groups), {})
             pair = row[asked["truth"]], row[asked["predicted"]]
             cells[pair] = cells.get(pair, 0) + amount
-    return found
+    return result
 
 
-def as_pairs(found: Confusions) -> dict[tuple[Any, ...], dict[tuple[Any, Any], float]]:
+def as_pairs(result: Confusions) -> dict[tuple[Any, ...], dict[tuple[Any, Any], float]]:
     return {
         group: {
             (truth, decided): mass
@@ -76,29 +76,29 @@ def as_pairs(found: Confusions) -> dict[tuple[Any, ...], dict[tuple[Any, Any], f
             for decided, mass in zip(table.labels, line, strict=True)
             if mass
         }
-        for group, table in found.tables.items()
+        for group, table in result.tables.items()
     }
 
 
 @pytest.mark.quick(20)
-@pytest.mark.parametrize("asked", ASKED.values(), ids=ASKED)
-def test_confusions_are_the_same_from_every_source(make_source: Callable[[Table], Any], asked: dict[str, Any]) -> None:
-    found = read.confusions(make_source(TABLE), **asked)
-    assert as_pairs(found) == by_hand(TABLE, asked)
-    wanted = read.confusions(TABLE, **asked)
-    assert found.labels == wanted.labels
-    assert found.digest == wanted.digest
-    assert found.intake.read == SIZE
-    assert found.intake.classes == found.labels
-    assert list(found.tables) == list(wanted.tables)
-    assert found.pooled.rows.total == wanted.pooled.rows.total
-    for (_, one), (_, other) in zip(found.walk(), wanted.walk(), strict=True):
+@pytest.mark.parametrize("query", ASKED.values(), ids=ASKED)
+def test_confusions_are_the_same_from_every_source(make_source: Callable[[Table], Any], query: dict[str, Any]) -> None:
+    result = read.confusions(make_source(TABLE), **query)
+    assert as_pairs(result) == by_hand(TABLE, query)
+    wanted = read.confusions(TABLE, **query)
+    assert result.labels == wanted.labels
+    assert result.digest == wanted.digest
+    assert result.intake.read == SIZE
+    assert result.intake.classes == result.labels
+    assert list(result.tables) == list(wanted.tables)
+    assert result.pooled.rows.total == wanted.pooled.rows.total
+    for (_, one), (_, other) in zip(result.walk(), wanted.walk(), strict=True):
         np.testing.assert_allclose(one.squares.mass, other.squares.mass, rtol=1e-14)
 
 
 @pytest.mark.quick(10)
 @pytest.mark.parametrize(
-    "asked",
+    "query",
     [
         {"score": "p_*"},
         {"score": ["p_fish", "p_cat", "p_dog"], "group": "sex", "weight": "weight"},
@@ -106,21 +106,21 @@ def test_confusions_are_the_same_from_every_source(make_source: Callable[[Table]
     ],
     ids=["beginning", "groups and weights", "labels named"],
 )
-def test_class_rows_are_the_same_from_every_source(make_source: Callable[[Table], Any], asked: dict[str, Any]) -> None:
-    found = read.class_rows(make_source(TABLE), truth="is", **asked)
-    assert isinstance(found, MulticlassRows)
+def test_class_rows_are_the_same_from_every_source(make_source: Callable[[Table], Any], query: dict[str, Any]) -> None:
+    result = read.class_rows(make_source(TABLE), truth="is", **query)
+    assert isinstance(result, MulticlassRows)
     there = (
-        np.array(TABLE[asked["weight"]] if "weight" in asked else TABLE["count"] if "count" in asked else [1] * SIZE)
+        np.array(TABLE[query["weight"]] if "weight" in query else TABLE["count"] if "count" in query else [1] * SIZE)
         > 0
     )
-    columns = PETS if "*" in asked["score"] else [name.removeprefix("p_") for name in asked["score"]]
-    assert found.labels == tuple(columns)
-    assert [found.labels[code] for code in found.truth] == np.array(TABLE["is"])[there].tolist()
-    np.testing.assert_array_equal(found.score, SCORE[there][:, [PETS.index(name) for name in columns]])
-    if "group" in asked:
-        assert [found.groups[code] for code in found.group] == [(sex,) for sex in np.array(TABLE["sex"])[there]]
-        assert sum(len(found.of_group(at)) for at in range(2)) == len(found)
-    assert found.intake.read == SIZE
+    columns = PETS if "*" in query["score"] else [name.removeprefix("p_") for name in query["score"]]
+    assert result.labels == tuple(columns)
+    assert [result.labels[code] for code in result.truth] == np.array(TABLE["is"])[there].tolist()
+    np.testing.assert_array_equal(result.score, SCORE[there][:, [PETS.index(name) for name in columns]])
+    if "group" in query:
+        assert [result.groups[code] for code in result.group] == [(sex,) for sex in np.array(TABLE["sex"])[there]]
+        assert sum(len(result.of_group(at)) for at in range(2)) == len(result)
+    assert result.intake.read == SIZE
 
 
 HOLES: dict[str, list[Any]] = {
@@ -136,9 +136,9 @@ HOLES: dict[str, list[Any]] = {
 def test_missing_values_are_refused_or_dropped_and_counted(make_source: Callable[[Table], Any]) -> None:
     with pytest.raises(MissingValuesError, match=r"2 of 6 rows cannot be used \(is: 1 missing; called: 1 missing\)"):
         read.confusions(make_source(HOLES), truth="is", predicted="called")
-    found = read.confusions(make_source(HOLES), truth="is", predicted="called", missing="drop")
-    assert found.pooled.total == 4
-    assert (found.intake.read, found.intake.dropped) == (6, 2)
+    result = read.confusions(make_source(HOLES), truth="is", predicted="called", missing="drop")
+    assert result.pooled.total == 4
+    assert (result.intake.read, result.intake.dropped) == (6, 2)
     with pytest.raises(MissingValuesError, match=r"3 of 6 rows cannot be used"):
         read.class_rows(make_source(HOLES), truth="is", score="p_*")
     rows = read.class_rows(make_source(HOLES), truth="is", score="p_*", missing="drop")
@@ -148,13 +148,13 @@ def test_missing_values_are_refused_or_dropped_and_counted(make_source: Callable
 
 @pytest.mark.quick(3)
 def test_unlisted_labels_are_refused_or_dropped(make_source: Callable[[Table], Any]) -> None:
-    asked: dict[str, Any] = {"truth": "is", "predicted": "called", "labels": ["cat", "dog"]}
+    query: dict[str, Any] = {"truth": "is", "predicted": "called", "labels": ["cat", "dog"]}
     table = {"is": ["cat", "dog", "fish"], "called": ["cat", "bird", "dog"]}
     with pytest.raises(
         UnknownLabelError, match=r"2 of 3 rows cannot be used \(is: 1 unknown label; called: 1 unknown label\)"
     ):
-        read.confusions(make_source(table), **asked)
-    assert read.confusions(make_source(table), missing="drop", **asked).pooled.mass.tolist() == [[1, 0], [0, 0]]
+        read.confusions(make_source(table), **query)
+    assert read.confusions(make_source(table), missing="drop", **query).pooled.mass.tolist() == [[1, 0], [0, 0]]
 
 
 def test_a_label_only_in_dropped_rows_is_no_class(make_source: Callable[[Table], Any]) -> None:
@@ -178,8 +178,8 @@ def test_numbers_beside_text_in_a_file_are_text(tmp_path: Path) -> None:
 def test_decisions_depend_on_the_number_of_classes(
     make_source: Callable[[Table], Any], labels: list[Any], wanted: type
 ) -> None:
-    found = read.decisions(make_source({"y": labels, "z": labels}), truth="y", predicted="z")
-    assert isinstance(found, wanted)
+    result = read.decisions(make_source({"y": labels, "z": labels}), truth="y", predicted="z")
+    assert isinstance(result, wanted)
 
 
 @pytest.mark.parametrize(
@@ -195,9 +195,9 @@ def test_decisions_depend_on_the_number_of_classes(
     ],
 )
 def test_column_names_state_the_classes(columns: list[str], labels: list[Any], wanted: list[Any]) -> None:
-    found = classes_from_names(columns, labels)
-    assert found == wanted
-    assert list(map(type, found)) == list(map(type, wanted))
+    result = classes_from_names(columns, labels)
+    assert result == wanted
+    assert list(map(type, result)) == list(map(type, wanted))
 
 
 def test_column_names_without_classes_are_refused() -> None:
@@ -256,7 +256,7 @@ def test_weights_and_counts_of_arrays() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "error", "told"),
+    ("source", "error", "message"),
     [
         (([1, 2], [1]), ShapeError, r"different lengths \(truth 2, predicted 1\)"),
         (([], []), EmptyDataError, "there are no rows"),
@@ -266,9 +266,9 @@ def test_weights_and_counts_of_arrays() -> None:
         (([[1, 2]], [1]), ShapeError, "truth has shape"),
     ],
 )
-def test_bad_arrays(given: tuple[Any, Any], error: type[Exception], told: str) -> None:
-    with pytest.raises(error, match=told):
-        baserate.confusion(*given)
+def test_bad_arrays(source: tuple[Any, Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        baserate.confusion(*source)
 
 
 def test_bad_weights_of_arrays() -> None:
@@ -321,7 +321,7 @@ def test_sets_of_labels_from_tables_and_from_sets() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "error", "told"),
+    ("source", "error", "message"),
     [
         ({"truth": [[1, 2]], "predicted": [[1, 0]]}, baserate.NotBinaryError, "truth holds values other than 0 and 1"),
         ({"truth": [[1, 0]], "predicted": [[1]]}, ShapeError, r"predicted has shape \(1, 1\)"),
@@ -334,9 +334,9 @@ def test_sets_of_labels_from_tables_and_from_sets() -> None:
         ({"truth": np.zeros((0, 2)), "predicted": np.zeros((0, 2))}, EmptyDataError, "there are no rows"),
     ],
 )
-def test_bad_sets_of_labels(given: dict[str, Any], error: type[Exception], told: str) -> None:
-    with pytest.raises(error, match=told):
-        baserate.label_sets(**given)
+def test_bad_sets_of_labels(source: dict[str, Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        baserate.label_sets(**source)
 
 
 # Cross-tables.
@@ -356,9 +356,9 @@ def test_a_cross_table_is_read_in_the_orientation_that_is_stated(tmp_path: Path)
 
 
 def test_cross_tables_that_are_not_square_and_of_other_forms(tmp_path: Path) -> None:
-    found = read.cross_table(cross(tmp_path, "is;3;1\n1;0.5;2\n2;1;7\n"), truth="rows")
-    assert found.labels == (1, 2, 3)
-    assert found.mass.tolist() == [[2, 0, 0.5], [7, 0, 1], [0, 0, 0]]
+    result = read.cross_table(cross(tmp_path, "is;3;1\n1;0.5;2\n2;1;7\n"), truth="rows")
+    assert result.labels == (1, 2, 3)
+    assert result.mass.tolist() == [[2, 0, 0.5], [7, 0, 1], [0, 0, 0]]
     assert read.cross_table(cross(tmp_path, "\ufeffx\ta\tb\n\na\t1\t2\nb\t3\t4\n"), truth="rows").total == 10
 
 
@@ -366,12 +366,12 @@ def test_cross_tables_that_are_not_square_and_of_other_forms(tmp_path: Path) -> 
 def test_labels_of_a_cross_table_may_hold_line_breaks(tmp_path: Path, end: str) -> None:
     path = tmp_path / "cross.csv"
     path.write_bytes(end.join(['"is\nso";"a\nb";c', '"a\nb";1;2', "c;3;4", ""]).encode())
-    found = read.cross_table(path, truth="rows")
-    assert (found.labels, found.mass.tolist()) == (("a\nb", "c"), [[1, 2], [3, 4]])
+    result = read.cross_table(path, truth="rows")
+    assert (result.labels, result.mass.tolist()) == (("a\nb", "c"), [[1, 2], [3, 4]])
 
 
 @pytest.mark.parametrize(
-    ("text", "error", "told"),
+    ("text", "error", "message"),
     [
         ("", EmptyDataError, "holds no cross-table"),
         (",a,b\na,1\n", FileFormatError, "line 2 of .* has 2 cells where the first has 3"),
@@ -381,8 +381,8 @@ def test_labels_of_a_cross_table_may_hold_line_breaks(tmp_path: Path, end: str) 
         (",a,b\na,1,-1\nb,1,1\n", WeightError, "negative"),
     ],
 )
-def test_bad_cross_tables(tmp_path: Path, text: str, error: type[Exception], told: str) -> None:
-    with pytest.raises(error, match=told):
+def test_bad_cross_tables(tmp_path: Path, text: str, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
         read.cross_table(cross(tmp_path, text), truth="rows")
 
 
@@ -394,8 +394,8 @@ def test_a_cross_table_that_cannot_be_opened(tmp_path: Path) -> None:
 
 
 def test_costs_from_a_cross_table(tmp_path: Path) -> None:
-    found = read.cost_matrix(cross(tmp_path, ",b,a\na,4,0\nb,0,-1\n"), truth="rows")
-    assert found.total(baserate.confusion(list("aab"), list("aba"))) == 3
+    result = read.cost_matrix(cross(tmp_path, ",b,a\na,4,0\nb,0,-1\n"), truth="rows")
+    assert result.total(baserate.confusion(list("aab"), list("aba"))) == 3
     assert read.cost_matrix(tmp_path / "cross.csv", truth="columns").cost.tolist() == [[0, -1], [4, 0]]
     with pytest.raises(OptionError, match="expected 'rows' or 'columns'"):
         read.cost_matrix(tmp_path / "cross.csv", truth="both")  # type: ignore[arg-type]
@@ -426,9 +426,9 @@ def test_labels_order_classes_and_never_rename_columns() -> None:
     with pytest.raises(UnknownLabelError, match=r"do not contain them; name the class of each column, for example"):
         read.class_rows(renamed, truth="y", score="q*")
     assert accuracy(read.class_rows(renamed, truth="y", score="q*", labels=["a", "b", "c"])) == 1
-    told = {"b": "q1", "c": "q2", "a": "q0"}
-    assert accuracy(read.class_rows(renamed, truth="y", score=told)) == 1
-    assert read.class_rows(renamed, truth="y", score=told, labels="abc").labels == ("a", "b", "c")
+    output = {"b": "q1", "c": "q2", "a": "q0"}
+    assert accuracy(read.class_rows(renamed, truth="y", score=output)) == 1
+    assert read.class_rows(renamed, truth="y", score=output, labels="abc").labels == ("a", "b", "c")
 
 
 def test_a_pattern_matches_no_column_with_another_role() -> None:
@@ -552,10 +552,10 @@ def test_classes_are_inferred_only_from_evidence() -> None:
         baserate.class_scores([1, 2], score)
 
 
-@pytest.mark.parametrize("given", [["sea,sky", "sky"], [["sea"], "sky"]])
-def test_a_text_is_no_set_of_labels(given: list[Any]) -> None:
+@pytest.mark.parametrize("source", [["sea,sky", "sky"], [["sea"], "sky"]])
+def test_a_text_is_no_set_of_labels(source: list[Any]) -> None:
     with pytest.raises(ShapeError, match="a row is a text, not a set of labels"):
-        baserate.label_sets(given, predicted=given)
+        baserate.label_sets(source, predicted=source)
 
 
 def test_lists_of_different_lengths_are_sets() -> None:
@@ -565,14 +565,14 @@ def test_lists_of_different_lengths_are_sets() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         (",a,b,total\na,1,2,3\nb,3,4,7\ntotal,4,6,10\n", "the row and column 'total' of .* add up the others"),
         ("cat,dog\n5,1\n2,3\n", "no label is in both"),
     ],
 )
-def test_margins_and_bare_matrices_are_no_cross_tables(tmp_path: Path, text: str, told: str) -> None:
-    with pytest.raises(FileFormatError, match=told):
+def test_margins_and_bare_matrices_are_no_cross_tables(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(FileFormatError, match=message):
         read.cross_table(cross(tmp_path, text), truth="rows")
 
 

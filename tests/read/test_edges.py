@@ -84,12 +84,12 @@ def test_unknown_predicted_labels_are_missing_if_both_classes_are_stated(
     make_source: Callable[[Table], Any],
 ) -> None:
     table = {"y": ["a", "b", "a"], "hat": ["a", "c", "b"]}
-    asked: dict[str, Any] = {"score": None, "predicted": "hat", "positive": "a", "negative": "b"}
+    query: dict[str, Any] = {"score": None, "predicted": "hat", "positive": "a", "negative": "b"}
     with pytest.raises(NotBinaryError, match=r"1 of 3 rows cannot be used \(hat: 1 unknown label\)"):
-        tallied(make_source(table), **asked)
-    found = tallied(make_source(table), **asked, missing="drop")
-    assert found.tally.mass.tolist() == [[1, 1], [0, 0]]
-    assert dict(found.intake.reasons) == {"hat": {"unknown label": 1}}
+        tallied(make_source(table), **query)
+    result = tallied(make_source(table), **query, missing="drop")
+    assert result.tally.mass.tolist() == [[1, 1], [0, 0]]
+    assert dict(result.intake.reasons) == {"hat": {"unknown label": 1}}
 
 
 def test_two_unknown_predicted_labels_are_refused() -> None:
@@ -100,10 +100,10 @@ def test_two_unknown_predicted_labels_are_refused() -> None:
 def test_more_than_256_groups_are_distinct() -> None:
     size = 600
     table = {"y": np.arange(size) % 2, "p": np.arange(size), "g": np.arange(size) // 2}
-    found = tallied(table, group="g")
-    assert len(found.groups) == 300
-    assert found.models["p"][299,].score.tolist() == [599, 598]
-    assert found.models["p"][43,].score.tolist() == [87, 86]
+    result = tallied(table, group="g")
+    assert len(result.groups) == 300
+    assert result.models["p"][299,].score.tolist() == [599, 598]
+    assert result.models["p"][43,].score.tolist() == [87, 86]
 
 
 # --- weights, and what is dropped -----------------------------------------------------------------------------------
@@ -130,10 +130,10 @@ def test_scores_that_are_all_null_are_missing() -> None:
 def test_rows_of_frames_without_id_are_missing() -> None:
     frame = pl.DataFrame(TABLE | {"who": [2**60 + 1, None, 9, 10]})
     for source in (frame, frame.to_arrow()):
-        found = read.rows(source, truth="y", score="p", id="who", missing="drop")
-        assert found.id is not None
-        assert found.id.tolist() == [2**60 + 1, 9, 10]
-        assert dict(found.intake.reasons) == {"who": {"missing": 1}}
+        result = read.rows(source, truth="y", score="p", id="who", missing="drop")
+        assert result.id is not None
+        assert result.id.tolist() == [2**60 + 1, 9, 10]
+        assert dict(result.intake.reasons) == {"who": {"missing": 1}}
 
 
 # --- files ----------------------------------------------------------------------------------------------------------
@@ -157,8 +157,8 @@ def test_a_file_in_a_folder_is_detected_by_its_suffix(kind: str, ending: str, tm
         "arrow": frame.write_ipc,
     }
     writers[kind](str(tmp_path / "made"))
-    made = (tmp_path / "made").read_bytes()
-    path.write_bytes(gzip.compress(made) if ending.endswith("gz") else made)
+    result = (tmp_path / "made").read_bytes()
+    path.write_bytes(gzip.compress(result) if ending.endswith("gz") else result)
     (tmp_path / "made").unlink()
     (tmp_path / "notes.md").write_text("no table", encoding="utf-8")
     assert tallied(tmp_path).digest == DIGEST
@@ -299,8 +299,8 @@ def test_the_engine_reports_progress_and_loads_no_extensions() -> None:
     with _duckdb.engine() as engine:
         settings = ["enable_progress_bar", "enable_progress_bar_print"]
         settings += ["autoinstall_known_extensions", "autoload_known_extensions"]
-        told = engine.sql("SELECT " + ", ".join(f"current_setting('{each}')" for each in settings)).fetchall()
-    assert told == [(True, False, False, False)]
+        output = engine.sql("SELECT " + ", ".join(f"current_setting('{each}')" for each in settings)).fetchall()
+    assert output == [(True, False, False, False)]
 
 
 def test_repetition_is_counted_over_scores_and_labels_jointly(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -313,31 +313,31 @@ def test_repetition_is_counted_over_scores_and_labels_jointly(monkeypatch: pytes
         "many": np.arange(size) % 300,
         "none": pa.nulls(size, pa.string()),
     }
-    made = duckdb.connect().from_arrow(pa.table(table))
+    result = duckdb.connect().from_arrow(pa.table(table))
     few = duckdb.connect().from_arrow(pa.table(table).slice(0, 90))
     for source, named, wanted in (
-        (made, {"score": "ten"}, True),
-        (made, {"score": ["ten", "real"]}, False),
-        (made, {"score": "many"}, False),
-        (made, {"score": "ten", "group": "many"}, False),
-        (made, {"predicted": "y"}, True),
-        (made, {"predicted": "y", "group": "many"}, False),
-        (made, {"score": "real", "group": "none"}, False),
+        (result, {"score": "ten"}, True),
+        (result, {"score": ["ten", "real"]}, False),
+        (result, {"score": "many"}, False),
+        (result, {"score": "ten", "group": "many"}, False),
+        (result, {"predicted": "y"}, True),
+        (result, {"predicted": "y", "group": "many"}, False),
+        (result, {"score": "real", "group": "none"}, False),
         (few, {"score": "ten"}, False),
     ):
         assert _duckdb.has_repeated_scores(source, Columns.of({"truth": "y", **named})) is wanted, named  # type: ignore[typeddict-item]
 
 
 def test_a_relation_is_checked_for_repeated_scores(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[object] = []
+    query: list[object] = []
 
-    def repeats(*given: object) -> bool:
-        asked.append(given)
+    def repeats(*source: object) -> bool:
+        query.append(source)
         return False
 
     monkeypatch.setattr(_duckdb, "has_repeated_scores", repeats)
     assert tallied(duckdb.connect().from_arrow(pa.table(TABLE))).digest == DIGEST
-    assert len(asked) == 1
+    assert len(query) == 1
 
 
 @pytest.mark.parametrize("many", [63, 64, 65, 66])
@@ -347,8 +347,8 @@ def test_the_largest_number_of_labels_that_the_engine_codes(many: int, monkeypat
     table = pa.table({"y": at % 2, "p": at / 1000, "g": [f"g{each:03}" for each in at % many], "n": at % many})
     relation = duckdb.connect().from_arrow(table)
     for column in ("g", "n"):
-        found, wanted = (tallied(source, group=column) for source in (relation, table))
-        assert (found.digest, found.groups) == (wanted.digest, wanted.groups)
+        result, wanted = (tallied(source, group=column) for source in (relation, table))
+        assert (result.digest, result.groups) == (wanted.digest, wanted.groups)
 
 
 def test_data_that_change_between_queries_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -475,22 +475,22 @@ def test_columns_of_no_length_are_empty() -> None:
 
 
 def test_an_unknown_column_among_many_lists_the_first_twenty() -> None:
-    for many, told in ((20, "'c19'."), (21, "'c19' and 1 more.")):
+    for many, output in ((20, "'c19'."), (21, "'c19' and 1 more.")):
         with pytest.raises(UnknownNameError) as caught:
             tallied({f"c{at}": [0] for at in range(many)}, truth="c0", score="zzz")
-        assert str(caught.value).endswith(told)
+        assert str(caught.value).endswith(output)
 
 
 def test_booleans_are_labels_as_they_are() -> None:
-    found = tallied({"y": np.array([True, True]), "p": [0.9, 0.1]})
-    assert (found.intake.positive, found.intake.negative) == (True, False)
+    result = tallied({"y": np.array([True, True]), "p": [0.9, 0.1]})
+    assert (result.intake.positive, result.intake.negative) == (True, False)
 
 
 def test_masked_and_nan_labels_are_both_missing() -> None:
     truth = np.ma.array([1.0, 0.0, np.nan, 1.0], mask=[False, False, False, True])
-    found = tallied({"y": truth, "p": [0.9, 0.4, 0.3, 0.1]}, missing="drop")
-    assert dict(found.intake.reasons) == {"y": {"missing": 2}}
-    assert found.tally.mass.tolist() == [[1, 0], [0, 1]]
+    result = tallied({"y": truth, "p": [0.9, 0.4, 0.3, 0.1]}, missing="drop")
+    assert dict(result.intake.reasons) == {"y": {"missing": 2}}
+    assert result.tally.mass.tolist() == [[1, 0], [0, 1]]
 
 
 def test_nan_among_labels_of_an_engine_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -535,9 +535,9 @@ def test_a_file_without_permission_is_reported(tmp_path: Path, monkeypatch: pyte
 
 def test_masked_whole_numbers_are_missing() -> None:
     score = np.ma.array([3, 2, 1], mask=[False, True, False])
-    found = tallied({"y": [1, 0, 0], "p": score}, missing="drop")
-    assert dict(found.intake.reasons) == {"p": {"missing": 1}}
-    assert found.tally.score.tolist() == [3, 1]
+    result = tallied({"y": [1, 0, 0], "p": score}, missing="drop")
+    assert dict(result.intake.reasons) == {"p": {"missing": 1}}
+    assert result.tally.score.tolist() == [3, 1]
 
 
 def test_booleans_may_be_scores() -> None:
@@ -550,9 +550,9 @@ def test_more_than_128_text_labels_are_distinct() -> None:
     at = np.arange(600)
     table = {"y": at % 2, "p": at, "g": [f"g{each:03}" for each in at // 2]}
     for source in (pl.DataFrame(table), pa.table(table)):
-        found = tallied(source, group="g")
-        assert len(found.groups) == 300
-        assert found.models["p"]["g299",].score.tolist() == [599, 598]
+        result = tallied(source, group="g")
+        assert len(result.groups) == 300
+        assert result.models["p"]["g299",].score.tolist() == [599, 598]
 
 
 def test_rows_may_have_empty_groups() -> None:

@@ -32,31 +32,31 @@ def without(table: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def test_rows_are_joined_by_id() -> None:
-    found = read.join({"new": rows(NEW, weight="w", group="sex"), "old": rows(OLD, weight="w", group="sex")})
-    assert found.score["new"].tolist() == NEW["risk"]
-    assert found.score["old"].tolist() == [0.8, 0.3, 0.5, 0.1]
-    assert found.truth.tolist() == [True, False, True, False]
-    assert found.weight is not None
-    assert found.weight.tolist() == [1, 2, 3, 4]
-    assert found.id is not None
-    assert found.id.tolist() == WHO
-    assert found.intake.description == "4 rows read; positive = 1, negative = 0"
-    assert len(compare(found)) == 3
+    result = read.join({"new": rows(NEW, weight="w", group="sex"), "old": rows(OLD, weight="w", group="sex")})
+    assert result.score["new"].tolist() == NEW["risk"]
+    assert result.score["old"].tolist() == [0.8, 0.3, 0.5, 0.1]
+    assert result.truth.tolist() == [True, False, True, False]
+    assert result.weight is not None
+    assert result.weight.tolist() == [1, 2, 3, 4]
+    assert result.id is not None
+    assert result.id.tolist() == WHO
+    assert result.intake.description == "4 rows read; positive = 1, negative = 0"
+    assert len(compare(result)) == 3
 
 
 def test_clusters_are_the_same_whatever_their_numbers() -> None:
     renamed = OLD | {"sex": ["a man" if sex == "m" else "woman" for sex in OLD["sex"]]}
-    found = read.join({"new": rows(NEW, cluster="sex"), "old": rows(renamed, cluster="sex")})
-    assert found.cluster is not None
-    assert found.cluster.tolist() == [0, 1, 1, 0]
+    result = read.join({"new": rows(NEW, cluster="sex"), "old": rows(renamed, cluster="sex")})
+    assert result.cluster is not None
+    assert result.cluster.tolist() == [0, 1, 1, 0]
     with pytest.raises(OptionError, match="only one of new and old has a cluster"):
         read.join({"new": rows(NEW, cluster="sex"), "old": rows(OLD)})
 
 
 def test_several_scores_keep_their_names() -> None:
     both = [table | {"age": np.arange(4.0)} for table in (NEW, OLD)]
-    found = read.join({f"m{at}": rows(each, score=["risk", "age"]) for at, each in enumerate(both)})
-    assert list(found.score) == ["m0: risk", "m0: age", "m1: risk", "m1: age"]
+    result = read.join({f"m{at}": rows(each, score=["risk", "age"]) for at, each in enumerate(both)})
+    assert list(result.score) == ["m0: risk", "m0: age", "m1: risk", "m1: age"]
 
 
 def test_rows_of_only_one_table_are_refused_or_dropped() -> None:
@@ -65,15 +65,15 @@ def test_rows_of_only_one_table_are_refused_or_dropped() -> None:
         MissingValuesError, match=r"some ids are not in all tables \(1 of new\)\. Add them, or leave them out"
     ):
         read.join({"new": rows(NEW), "old": rows(short)})
-    found = read.join({"new": rows(NEW), "old": rows(short)}, missing="drop")
-    assert len(found) == 3
-    assert found.intake.description.startswith("4 rows read, 1 of them dropped (new id: 1 not in all tables)")
+    result = read.join({"new": rows(NEW), "old": rows(short)}, missing="drop")
+    assert len(result) == 3
+    assert result.intake.description.startswith("4 rows read, 1 of them dropped (new id: 1 not in all tables)")
     with pytest.raises(EmptyDataError, match="no id is in all tables"):
         read.join({"new": rows(NEW), "old": rows(OLD | {"who": [1, 2, 3, 4]})}, missing="drop")
 
 
 @pytest.mark.parametrize(
-    ("change", "more", "error", "told"),
+    ("change", "more", "error", "message"),
     [
         ({"sick": [1, 1, 1, 0]}, {}, ShapeError, r"truth of new and old differs in 1 of 4 rows \(id 'd'\)"),
         ({"who": ["c", "a", "a", "b"]}, {}, ShapeError, r"1 id of old names several rows \('a'\)"),
@@ -88,8 +88,8 @@ def test_rows_of_only_one_table_are_refused_or_dropped() -> None:
         ({"w": [9, 9, 9, 9]}, {"weight": "w"}, ShapeError, "weight of new and old differs in 4 of 4 rows"),
     ],
 )
-def test_tables_that_contradict_each_other(change: Any, more: Any, error: type[Exception], told: str) -> None:  # noqa: ANN401
-    with pytest.raises(error, match=told):
+def test_tables_that_contradict_each_other(change: Any, more: Any, error: type[Exception], message: str) -> None:  # noqa: ANN401
+    with pytest.raises(error, match=message):
         read.join({"new": rows(NEW, **more), "old": rows(OLD | change, **more)})
 
 

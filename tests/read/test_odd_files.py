@@ -21,8 +21,8 @@ DIGEST = baserate.tally([1, 0, 1], [0.9, 0.2, 0.7]).digest
 CSV = "y,p\n1,0.9\n0,0.2\n1,0.7\n"
 
 
-def tallied(source: object, **asked: Any) -> Tallies:  # noqa: ANN401  (names of columns and options)
-    return read.tallies(source, **({"truth": "y", "score": "p"} | asked))
+def tallied(source: object, **query: Any) -> Tallies:  # noqa: ANN401  (names of columns and options)
+    return read.tallies(source, **({"truth": "y", "score": "p"} | query))
 
 
 @pytest.mark.quick(4)
@@ -74,9 +74,9 @@ def test_names_may_hold_line_breaks(header: str, end: str, start: str, within: s
     truth, score = (name.strip('"').replace('""', '"') for name in quoted)
     body = [f"{at % 2},{at / 4096}" for at in range(rows)]
     (tmp_path / "t.csv").write_bytes((start + line_end.join([",".join(quoted), *body, ""])).encode())
-    found = read.rows(tmp_path / "t.csv", truth=truth, score=score, positive=1, negative=0)
-    assert np.array_equal(found.truth, np.arange(rows) % 2 == 1)
-    assert np.array_equal(found.score[score], np.arange(rows) / 4096)
+    result = read.rows(tmp_path / "t.csv", truth=truth, score=score, positive=1, negative=0)
+    assert np.array_equal(result.truth, np.arange(rows) % 2 == 1)
+    assert np.array_equal(result.score[score], np.arange(rows) / 4096)
 
 
 @pytest.mark.parametrize("text", ['"is\nsick";p;q\n1;0.9;2\n', '\ufeff\n\n"is\nsick"\tp\n1\t0.9\n'])
@@ -100,9 +100,9 @@ def test_rows_of_a_long_file_keep_their_order(tmp_path: Path) -> None:
     size = 1_500_000
     path = tmp_path / "long.csv"
     path.write_text("y,p\n" + "".join(f"{at % 2},{at}\n" for at in range(size)), encoding="utf-8")
-    found = read.rows(path, truth="y", score="p")
-    assert np.array_equal(found.score["p"], np.arange(size))
-    assert np.array_equal(found.truth, np.arange(size) % 2 == 1)
+    result = read.rows(path, truth="y", score="p")
+    assert np.array_equal(result.score["p"], np.arange(size))
+    assert np.array_equal(result.truth, np.arange(size) % 2 == 1)
 
 
 def test_pipes_are_read_by_their_path(tmp_path: Path) -> None:
@@ -151,8 +151,8 @@ def test_json_as_programs_write_it(text: str, tmp_path: Path, *, packed: bool) -
 def test_a_key_may_come_late(tmp_path: Path) -> None:
     path = tmp_path / "t.jsonl"
     path.write_text('{"y": 1, "p": 0.5}\n' * 25_000 + '{"y": 0, "p": 0.5, "g": "late"}\n', encoding="utf-8")
-    found = tallied(path, group="g", missing="drop")
-    assert (found.groups, found.intake.dropped) == ((("late",),), 25_000)
+    result = tallied(path, group="g", missing="drop")
+    assert (result.groups, result.intake.dropped) == ((("late",),), 25_000)
 
 
 @pytest.mark.quick(2)

@@ -29,8 +29,8 @@ Y, P = [1, 0, 1], [0.9, 0.2, 0.7]
 DIGEST = baserate.tally(Y, P).digest
 
 
-def tallied(source: object, **asked: Any) -> Tallies:  # noqa: ANN401  (names of columns and options)
-    return read.tallies(source, **({"truth": "y", "score": "p"} | asked))
+def tallied(source: object, **query: Any) -> Tallies:  # noqa: ANN401  (names of columns and options)
+    return read.tallies(source, **({"truth": "y", "score": "p"} | query))
 
 
 def test_only_the_negative_class_may_be_stated() -> None:
@@ -72,10 +72,10 @@ def test_rows_without_id_are_missing(names: pa.Array) -> None:
 
 def test_an_id_may_be_a_label_too(tmp_path: Any) -> None:  # noqa: ANN401  (a path)
     (tmp_path / "t.csv").write_text("y,p,i\n1,0.9,a\n0,0.2,b\n", encoding="utf-8")
-    found = read.rows(tmp_path / "t.csv", truth="y", score="p", id="i", cluster="i", group="i")
-    assert found.id is not None
-    assert found.id.tolist() == ["a", "b"]
-    assert found.groups == (("a",), ("b",))
+    result = read.rows(tmp_path / "t.csv", truth="y", score="p", id="i", cluster="i", group="i")
+    assert result.id is not None
+    assert result.id.tolist() == ["a", "b"]
+    assert result.groups == (("a",), ("b",))
 
 
 @pytest.mark.parametrize("name", ["^p.*$", "*", "baserate 0", "y p"])
@@ -128,9 +128,9 @@ def test_many_attributes_make_many_groups() -> None:
     size = 50
     table: dict[str, Any] = {"y": [0, 1] * (size // 2), "p": np.arange(size)}
     table |= {f"a{at}": np.arange(size) for at in range(70)}
-    found = tallied(table, group=[f"a{at}" for at in range(70)])
-    assert len(found.groups) == size
-    assert found.groups[3] == (3,) * 70
+    result = tallied(table, group=[f"a{at}" for at in range(70)])
+    assert len(result.groups) == size
+    assert result.groups[3] == (3,) * 70
 
 
 def test_errors_of_engines_are_translated() -> None:
@@ -159,9 +159,9 @@ def test_a_decimal_is_the_nearest_float_in_every_engine(monkeypatch: pytest.Monk
 
 
 def test_huge_integer_labels_become_text() -> None:
-    found = measure.summary(tallied({"y": Y, "p": P, "g": [2**64, 1, 2]}, group="g"), measures=["accuracy"])
-    assert str(2**64) in found.frame("polars")["group.g"].to_list()
-    assert str(2**64) in pa.table(found).to_pydict()["group.g"]
+    result = measure.summary(tallied({"y": Y, "p": P, "g": [2**64, 1, 2]}, group="g"), measures=["accuracy"])
+    assert str(2**64) in result.frame("polars")["group.g"].to_list()
+    assert str(2**64) in pa.table(result).to_pydict()["group.g"]
 
 
 def test_invalid_thresholds_and_measures_are_reported() -> None:

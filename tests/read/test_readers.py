@@ -50,15 +50,15 @@ ASKED: dict[str, dict[str, Any]] = {
 }
 
 
-def assert_same(found: Tallies, wanted: Tallies) -> None:
-    assert found.digest == wanted.digest
-    assert found.groups == wanted.groups
-    assert found.attributes == wanted.attributes
-    assert (found.intake.read, found.intake.dropped) == (wanted.intake.read, wanted.intake.dropped)
-    assert (found.intake.positive, found.intake.negative) == (wanted.intake.positive, wanted.intake.negative)
-    assert found.decisions.keys() == wanted.decisions.keys()
-    assert all(found.decisions[model].digest == wanted.decisions[model].digest for model in wanted.decisions)
-    for (_, _, one), (_, _, other) in zip(found.walk(), wanted.walk(), strict=True):
+def assert_same(result: Tallies, wanted: Tallies) -> None:
+    assert result.digest == wanted.digest
+    assert result.groups == wanted.groups
+    assert result.attributes == wanted.attributes
+    assert (result.intake.read, result.intake.dropped) == (wanted.intake.read, wanted.intake.dropped)
+    assert (result.intake.positive, result.intake.negative) == (wanted.intake.positive, wanted.intake.negative)
+    assert result.decisions.keys() == wanted.decisions.keys()
+    assert all(result.decisions[model].digest == wanted.decisions[model].digest for model in wanted.decisions)
+    for (_, _, one), (_, _, other) in zip(result.walk(), wanted.walk(), strict=True):
         assert one.score.tolist() == other.score.tolist()
         assert one.weighted == other.weighted
         np.testing.assert_allclose(one.mass, other.mass, rtol=1e-14)
@@ -67,12 +67,12 @@ def assert_same(found: Tallies, wanted: Tallies) -> None:
 
 
 @pytest.mark.quick(24)
-@pytest.mark.parametrize("asked", ASKED.values(), ids=ASKED)
-def test_every_reader_gives_the_same_tallies(asked: dict[str, Any], make_source: Callable[[Table], Any]) -> None:
-    wanted = read.tallies(TABLE, truth="y", **asked)
-    found = read.tallies(make_source(TABLE), truth="y", **asked)
-    assert_same(found, wanted)
-    ours, theirs = (measure.summary(each).flat()["value"] for each in (found, wanted))
+@pytest.mark.parametrize("query", ASKED.values(), ids=ASKED)
+def test_every_reader_gives_the_same_tallies(query: dict[str, Any], make_source: Callable[[Table], Any]) -> None:
+    wanted = read.tallies(TABLE, truth="y", **query)
+    result = read.tallies(make_source(TABLE), truth="y", **query)
+    assert_same(result, wanted)
+    ours, theirs = (measure.summary(each).flat()["value"] for each in (result, wanted))
     assert ours == pytest.approx(theirs, rel=1e-13)
 
 
@@ -101,13 +101,13 @@ def test_arrays_through_a_table_are_arrays() -> None:
 
 
 def test_groups_are_subsets_of_rows(make_source: Callable[[Table], Any]) -> None:
-    found = read.tallies(make_source(TABLE), truth="y", score="real", group=["sex", "site"])
-    assert found.groups == tuple((sex, site) for sex in ("f", "m") for site in (1, 2, 3))
+    result = read.tallies(make_source(TABLE), truth="y", score="real", group=["sex", "site"])
+    assert result.groups == tuple((sex, site) for sex in ("f", "m") for site in (1, 2, 3))
     y, real, sex, site = (np.array(TABLE[name]) for name in ("y", "real", "sex", "site"))
-    for (one, other), tally in found.models["real"].items():
+    for (one, other), tally in result.models["real"].items():
         here = (sex == one) & (site == other)
         assert tally.digest == baserate.tally(y[here], real[here]).digest
-    assert found.pooled("real").digest == baserate.tally(y, real).digest
+    assert result.pooled("real").digest == baserate.tally(y, real).digest
 
 
 LABELS: dict[str, tuple[list[Any], Any]] = {
@@ -124,10 +124,10 @@ LABELS: dict[str, tuple[list[Any], Any]] = {
 @pytest.mark.parametrize(("pair", "positive"), LABELS.values(), ids=LABELS)
 def test_labels_of_every_type(pair: list[Any], positive: object, make_source: Callable[[Table], Any]) -> None:
     truth = [pair[each] for each in TABLE["y"]]
-    found = read.tallies(make_source({"y": truth, "p": TABLE["tied"]}), truth="y", score="p", positive=positive)
+    result = read.tallies(make_source({"y": truth, "p": TABLE["tied"]}), truth="y", score="p", positive=positive)
     flag = [label == (pair[1] if positive is None else positive) for label in truth]
-    assert found.digest == baserate.tally(flag, TABLE["tied"]).digest
-    assert {found.intake.positive, found.intake.negative} == set(pair)
+    assert result.digest == baserate.tally(flag, TABLE["tied"]).digest
+    assert {result.intake.positive, result.intake.negative} == set(pair)
 
 
 NAMES = ["a b", 'x"; drop table y; --', "select", "Größe", "it's", "a,b", "{y}", " y ", "c0", "key0"]
@@ -140,9 +140,9 @@ def test_names_of_every_kind(turn: int, make_source: Callable[[Table], Any]) -> 
     held = ("y", "real", "tied", "sex", "site", "weight", "count", "decision")
     table = {name: TABLE[column] for name, column in zip(names, held, strict=False)}
     truth, one, other, sex, site, weight, count, decision = list(table)
-    asked: Any = {"truth": truth, "score": [one, other], "group": [sex, site], "predicted": decision}
-    asked |= {"weight": weight, "count": count}
-    assert_same(read.tallies(make_source(table), **asked), read.tallies(table, **asked))
+    query: Any = {"truth": truth, "score": [one, other], "group": [sex, site], "predicted": decision}
+    query |= {"weight": weight, "count": count}
+    assert_same(read.tallies(make_source(table), **query), read.tallies(table, **query))
 
 
 def test_nullable_and_categorical_columns() -> None:
@@ -223,13 +223,13 @@ def test_missing_values_are_refused_with_counts(make_source: Callable[[Table], A
 
 
 def test_missing_values_are_dropped_on_request_and_counted(make_source: Callable[[Table], Any]) -> None:
-    found = read.tallies(make_source(MISSING), truth="y", score=["p", "q"], group="g", weight="w", missing="drop")
-    assert (found.intake.read, found.intake.dropped) == (7, 4)
-    assert {column: sum(kinds.values()) for column, kinds in found.intake.reasons.items()} == dict.fromkeys("ygpq", 1)
-    assert found.groups == (("a",), ("b",))
+    result = read.tallies(make_source(MISSING), truth="y", score=["p", "q"], group="g", weight="w", missing="drop")
+    assert (result.intake.read, result.intake.dropped) == (7, 4)
+    assert {column: sum(kinds.values()) for column, kinds in result.intake.reasons.items()} == dict.fromkeys("ygpq", 1)
+    assert result.groups == (("a",), ("b",))
     # The row of weight zero is not there, and is not missing either.
-    assert found.pooled("p").digest == baserate.tally([1, 0], [0.9, 0.1]).digest
-    assert found.pooled("q").mass.tolist() == [[1, 0], [0, 0.5]]
+    assert result.pooled("p").digest == baserate.tally([1, 0], [0.9, 0.1]).digest
+    assert result.pooled("q").mass.tolist() == [[1, 0], [0, 0.5]]
 
 
 @pytest.mark.quick(5)
@@ -249,8 +249,8 @@ def test_unknown_labels_need_both_classes_stated(make_source: Callable[[Table], 
         read.tallies(make_source(table), truth="y", score="p", positive="y")
     with pytest.raises(NotBinaryError, match=r"1 of 4 rows cannot be used \(y: 1 unknown label\)"):
         read.tallies(make_source(table), truth="y", score="p", positive="y", negative="n")
-    found = read.tallies(make_source(table), truth="y", score="p", positive="y", negative="n", missing="drop")
-    assert found.digest == baserate.tally([1, 0, 0], [0.9, 0.5, 0.1]).digest
+    result = read.tallies(make_source(table), truth="y", score="p", positive="y", negative="n", missing="drop")
+    assert result.digest == baserate.tally([1, 0, 0], [0.9, 0.5, 0.1]).digest
 
 
 @pytest.mark.quick(6)
@@ -287,9 +287,9 @@ def test_labels_of_predictions_must_be_those_of_truth(make_source: Callable[[Tab
     with pytest.raises(NotBinaryError, match=r"hat holds 'c', but truth 'a', 'b'; give both the same labels"):
         read.tallies(make_source(table), truth="y", predicted="hat", positive="a")
     one = {"y": ["a", "a"], "hat": ["a", "b"]}
-    found = read.tallies(make_source(one), truth="y", predicted="hat", positive="a")
-    assert found.intake.negative == "b"
-    assert found.tally.mass.tolist() == [[1, 1], [0, 0]]
+    result = read.tallies(make_source(one), truth="y", predicted="hat", positive="a")
+    assert result.intake.negative == "b"
+    assert result.tally.mass.tolist() == [[1, 1], [0, 0]]
 
 
 @pytest.mark.quick(4)
@@ -301,16 +301,16 @@ def test_rows_keep_their_order_ids_and_clusters(make_source: Callable[[Table], A
         "who": ["anna", "ben", "cleo", "dan"],
         "ward": ["w2", "w1", "w1", "w2"],
     }
-    found = read.rows(make_source(table), truth="y", score="p", group="g", id="who", cluster="ward", missing="drop")
-    assert found.truth.tolist() == [True, False, False]
-    assert found.score["p"].tolist() == [0.1, 0.9, 0.3]
-    assert [found.groups[at] for at in found.group] == [("b",), ("a",), ("b",)]
-    assert found.id is not None
-    assert found.id.tolist() == ["anna", "ben", "dan"]
-    assert found.cluster is not None
-    assert found.cluster[0] == found.cluster[2] != found.cluster[1]
-    assert found.intake.dropped == 1
-    assert_same(found.tallies(), read.tallies(make_source(table), truth="y", score="p", group="g", missing="drop"))
+    result = read.rows(make_source(table), truth="y", score="p", group="g", id="who", cluster="ward", missing="drop")
+    assert result.truth.tolist() == [True, False, False]
+    assert result.score["p"].tolist() == [0.1, 0.9, 0.3]
+    assert [result.groups[at] for at in result.group] == [("b",), ("a",), ("b",)]
+    assert result.id is not None
+    assert result.id.tolist() == ["anna", "ben", "dan"]
+    assert result.cluster is not None
+    assert result.cluster[0] == result.cluster[2] != result.cluster[1]
+    assert result.intake.dropped == 1
+    assert_same(result.tallies(), read.tallies(make_source(table), truth="y", score="p", group="g", missing="drop"))
 
 
 def test_text_where_numbers_are_needed(make_source: Callable[[Table], Any]) -> None:

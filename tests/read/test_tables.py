@@ -35,12 +35,12 @@ CSV = "y,p,g\n1,0.9,a\n0,0.2,b\n1,0.4,b\n0,0.1,a\n"
 DIGEST = baserate.tally(TABLE["y"], TABLE["p"]).digest
 
 
-def tallied(source: object, **asked: Any) -> Tallies:  # noqa: ANN401  (names of columns and options)
-    return read.tallies(source, **({"truth": "y", "score": "p"} | asked))
+def tallied(source: object, **query: Any) -> Tallies:  # noqa: ANN401  (names of columns and options)
+    return read.tallies(source, **({"truth": "y", "score": "p"} | query))
 
 
 @pytest.mark.parametrize(
-    ("asked", "error", "message"),
+    ("query", "error", "message"),
     [
         ({"truth": "z"}, UnknownNameError, "there is no column 'z'. There are: 'y', 'p', 'g'."),
         ({"score": "P"}, UnknownNameError, "there is no column 'P'. Did you mean 'p'?"),
@@ -59,9 +59,9 @@ def tallied(source: object, **asked: Any) -> Tallies:  # noqa: ANN401  (names of
         ({"positive": 1, "negative": "no"}, NotBinaryError, "negative='no' does not occur in truth"),
     ],
 )
-def test_invalid_arguments_are_reported(asked: dict[str, Any], error: type[Exception], message: str) -> None:
+def test_invalid_arguments_are_reported(query: dict[str, Any], error: type[Exception], message: str) -> None:
     with pytest.raises(error) as caught:
-        tallied(TABLE, **asked)
+        tallied(TABLE, **query)
     assert message in str(caught.value)
 
 
@@ -133,17 +133,17 @@ def test_rows_refuse_columns_of_different_lengths() -> None:
 
 
 def test_ids_do_not_change_tallies() -> None:
-    found = tallied(TABLE | {"who": [None, 1, 2, 3]}, id="who")
-    assert (found.digest, found.intake.dropped) == (DIGEST, 0)
+    result = tallied(TABLE | {"who": [None, 1, 2, 3]}, id="who")
+    assert (result.digest, result.intake.dropped) == (DIGEST, 0)
     with pytest.raises(baserate.MissingValuesError, match="who: 1 missing"):
         read.rows(TABLE | {"who": [None, 1, 2, 3]}, truth="y", score="p", id="who")
 
 
 def test_label_text_matches_by_spelling() -> None:
     for truth, typed in (([1, 0], "1"), ([True, False], "true"), ([1.0, 0.0], "1"), (["1", "0"], "1")):
-        found = tallied({"y": truth, "p": [2, 1]}, positive=read.LabelText(typed))
-        assert found.tally.mass.tolist() == [[1, 0], [0, 1]]
-        assert found.intake.positive == truth[0]
+        result = tallied({"y": truth, "p": [2, 1]}, positive=read.LabelText(typed))
+        assert result.tally.mass.tolist() == [[1, 0], [0, 1]]
+        assert result.intake.positive == truth[0]
     with pytest.raises(NotBinaryError, match="positive='yes' does not occur"):
         tallied(TABLE, positive=read.LabelText("yes"))
 
@@ -164,9 +164,9 @@ def test_several_paths_folders_and_partitions(tmp_path: Path, monkeypatch: pytes
         here = [at for at in range(4) if TABLE["g"][at] == group]
         part = {name: [TABLE[name][at] for at in here] for name in ("y", "p")}
         pq.write_table(pa.table(part), folder / f"g={group}" / "part.parquet")
-    found = tallied(folder, group="g")
-    assert found.digest == tallied(TABLE, group="g").digest
-    assert found.groups == (("a",), ("b",))
+    result = tallied(folder, group="g")
+    assert result.digest == tallied(TABLE, group="g").digest
+    assert result.groups == (("a",), ("b",))
     monkeypatch.chdir(tmp_path)
     assert tallied("parts/**/*.parquet").digest == DIGEST
 
@@ -204,18 +204,18 @@ def test_labels_that_come_late_or_are_many(tmp_path: Path, monkeypatch: pytest.M
     for column in ("g", "m", "n"):
         wanted = tallied(table, group=column)
         for name in ("t.csv", "t.parquet"):
-            found = tallied(tmp_path / name, group=column)
-            assert (found.digest, found.groups) == (wanted.digest, wanted.groups)
+            result = tallied(tmp_path / name, group=column)
+            assert (result.digest, result.groups) == (wanted.digest, wanted.groups)
         assert tallied(pl.DataFrame(table), group=column).digest == wanted.digest
 
 
 def test_combinations_of_very_many_labels() -> None:
     size = 3000
     table = {"y": [0, 1] * (size // 2), "p": np.arange(size), "a": np.arange(size), "b": np.arange(size)[::-1]}
-    found = tallied(table, group=["a", "b"])
-    assert len(found.groups) == size
-    assert found.groups[0] == (0, size - 1)
-    assert found.models["p"][7, size - 8].score.tolist() == [7]
+    result = tallied(table, group=["a", "b"])
+    assert len(result.groups) == size
+    assert result.groups[0] == (0, size - 1)
+    assert result.models["p"][7, size - 8].score.tolist() == [7]
 
 
 def test_the_engine_aggregates_only_if_scores_repeat(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -223,8 +223,8 @@ def test_the_engine_aggregates_only_if_scores_repeat(monkeypatch: pytest.MonkeyP
     engine = duckdb.connect()
     columns = Columns.of({"truth": "y", "score": "p"})
     for distinct, repeats in ((10, True), (1000, False)):
-        made = engine.from_arrow(pa.table({"y": np.arange(1000) % 2, "p": np.arange(1000) % distinct}))
-        assert _duckdb.has_repeated_scores(made, columns) is repeats
+        result = engine.from_arrow(pa.table({"y": np.arange(1000) % 2, "p": np.arange(1000) % distinct}))
+        assert _duckdb.has_repeated_scores(result, columns) is repeats
 
 
 def test_arrow_files_name_the_missing_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -243,23 +243,23 @@ def test_an_interrupted_query_raises_keyboard_interrupt() -> None:
 
 def test_progress_is_reported(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text(CSV, encoding="utf-8")
-    told: list[Callable[[], float | None]] = []
+    output: list[Callable[[], float | None]] = []
 
     def watch(far: Callable[[], float | None]) -> nullcontext[None]:
-        told.append(far)
+        output.append(far)
         assert far() is None
         return nullcontext()
 
     read.tallies(tmp_path / "t.csv", truth="y", score="p", watch=watch)
-    assert len(told) == 1
+    assert len(output) == 1
 
 
 def test_progress_never_goes_back() -> None:
     raw = iter([-1, 10, 60, 90, 5, 50, -1, 99, 2])
     far = _files.monotone_progress(lambda: float(next(raw)))
-    told = [far() for _ in range(9)]
-    assert told[0] is None
-    shown = [each for each in told if each is not None]
+    output = [far() for _ in range(9)]
+    assert output[0] is None
+    shown = [each for each in output if each is not None]
     assert shown == sorted(shown)
     assert shown[2] == 45
     assert shown[-1] <= 99
@@ -268,9 +268,9 @@ def test_progress_never_goes_back() -> None:
 def test_spellings_of_a_missing_number_are_labels_elsewhere(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("y,p,land\n1,0.9,NA\n0,NA,NA\n0,0.1,DE\n1,,DE\n", encoding="utf-8")
-    found = tallied(path, group="land", missing="drop")
-    assert found.groups == (("DE",), ("NA",))
-    assert dict(found.intake.reasons) == {"p": {"missing": 2}}
+    result = tallied(path, group="land", missing="drop")
+    assert result.groups == (("DE",), ("NA",))
+    assert dict(result.intake.reasons) == {"p": {"missing": 2}}
 
 
 def test_the_delimiter_is_detected_in_the_header(tmp_path: Path) -> None:
@@ -300,10 +300,10 @@ def test_null_labels_of_every_type_are_missing(monkeypatch: pytest.MonkeyPatch, 
     for kind, (one, other) in values.items():
         rows = f"(1, 0.9, '{one}'), (0, 0.2, '{other}'), (1, 0.4, NULL), (0, 0.1, '{one}')"
         relation = engine.sql(f"SELECT y, p, g::{kind} AS g FROM (VALUES {rows}) t(y, p, g)")  # noqa: S608
-        found = tallied(relation, group="g", missing="drop")
-        assert found.groups == ((one,), (other,)), kind
-        assert dict(found.intake.reasons) == {"g": {"missing": 1}}, kind
-        assert found.pooled("p").total == 3
+        result = tallied(relation, group="g", missing="drop")
+        assert result.groups == ((one,), (other,)), kind
+        assert dict(result.intake.reasons) == {"g": {"missing": 1}}, kind
+        assert result.pooled("p").total == 3
 
 
 def test_dates_are_the_same_labels_in_every_library() -> None:

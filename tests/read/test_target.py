@@ -51,54 +51,54 @@ ASKED: dict[str, dict[str, Any]] = {
 }
 
 
-def by_score(found: Target) -> list[list[float]]:
+def by_score(result: Target) -> list[list[float]]:
     """Distinct scores in order, with mass, squares and rows: what remains when the order of rows is forgotten."""
-    plain = np.ones(len(found.score))
-    sums = [plain if each is None else each for each in (found.mass, found.squares, found.rows)]
-    distinct, place = np.unique(found.score, return_inverse=True)
+    plain = np.ones(len(result.score))
+    sums = [plain if each is None else each for each in (result.mass, result.squares, result.rows)]
+    distinct, place = np.unique(result.score, return_inverse=True)
     return [distinct.tolist(), *(np.bincount(place, weights=each).tolist() for each in sums)]
 
 
-def assert_same(found: Target, wanted: Target) -> None:
-    for one, other in zip(by_score(found), by_score(wanted), strict=True):
+def assert_same(result: Target, wanted: Target) -> None:
+    for one, other in zip(by_score(result), by_score(wanted), strict=True):
         assert one == pytest.approx(other, rel=1e-13)
-    assert (found.labelled is None) == (wanted.labelled is None)
-    if found.labelled is not None and wanted.labelled is not None:
-        assert found.labelled.digest == wanted.labelled.digest
-        np.testing.assert_allclose(found.labelled.mass, wanted.labelled.mass, rtol=1e-13)
-        np.testing.assert_allclose(found.labelled.squares, wanted.labelled.squares, rtol=1e-13)
-    assert found.intake == wanted.intake
-    assert len(found) == len(wanted)
+    assert (result.labelled is None) == (wanted.labelled is None)
+    if result.labelled is not None and wanted.labelled is not None:
+        assert result.labelled.digest == wanted.labelled.digest
+        np.testing.assert_allclose(result.labelled.mass, wanted.labelled.mass, rtol=1e-13)
+        np.testing.assert_allclose(result.labelled.squares, wanted.labelled.squares, rtol=1e-13)
+    assert result.intake == wanted.intake
+    assert len(result) == len(wanted)
 
 
 @pytest.mark.quick(20)
-@pytest.mark.parametrize("asked", ASKED.values(), ids=ASKED)
-def test_every_reader_gives_the_same_target(asked: dict[str, Any], make_source: Callable[[Table], Any]) -> None:
-    assert_same(read.target(make_source(TABLE), **asked), read.target(TABLE, **asked))
+@pytest.mark.parametrize("query", ASKED.values(), ids=ASKED)
+def test_every_reader_gives_the_same_target(query: dict[str, Any], make_source: Callable[[Table], Any]) -> None:
+    assert_same(read.target(make_source(TABLE), **query), read.target(TABLE, **query))
 
 
 def test_labelled_and_unlabelled_rows_are_separated(make_source: Callable[[Table], Any]) -> None:
-    found = read.target(make_source(TABLE), **ASKED["everything"])
+    result = read.target(make_source(TABLE), **ASKED["everything"])
     score, weight, count = (np.array(TABLE[name]) for name in ("tied", "weight", "count"))
     there = (weight > 0) & (count > 0)
     known, rest = KNOWN & there, ~KNOWN & there
-    assert found.labelled is not None
+    assert result.labelled is not None
     by_hand = baserate.tally(SICK[known], score[known], weight=weight[known], count=count[known])
-    assert found.labelled.digest == by_hand.digest
+    assert result.labelled.digest == by_hand.digest
     assert_same(
-        Target.of_rows(found.score) if found.mass is None else found,
-        Target.of_rows(score[rest], weight=weight[rest], count=count[rest], labelled=by_hand, intake=found.intake),
+        Target.of_rows(result.score) if result.mass is None else result,
+        Target.of_rows(score[rest], weight=weight[rest], count=count[rest], labelled=by_hand, intake=result.intake),
     )
-    assert found.total == pytest.approx((weight * count)[rest].sum())
-    told = f"{SIZE} rows read; {np.count_nonzero(known)} labelled; positive = y, negative = n"
-    assert found.intake.description == told
+    assert result.total == pytest.approx((weight * count)[rest].sum())
+    output = f"{SIZE} rows read; {np.count_nonzero(known)} labelled; positive = y, negative = n"
+    assert result.intake.description == output
 
 
 def test_a_column_without_labels_is_no_truth(make_source: Callable[[Table], Any]) -> None:
-    found = read.target(make_source({"p": [0.2, 0.4, 0.4], "y": [None] * 3}), score="p", truth="y")
-    assert repr(found) == "Target(3 unlabelled rows)"
-    assert found.intake.description == "3 rows read; none labelled"
-    assert (found.intake.positive, found.intake.negative) == (None, None)
+    result = read.target(make_source({"p": [0.2, 0.4, 0.4], "y": [None] * 3}), score="p", truth="y")
+    assert repr(result) == "Target(3 unlabelled rows)"
+    assert result.intake.description == "3 rows read; none labelled"
+    assert (result.intake.positive, result.intake.negative) == (None, None)
 
 
 def test_a_fully_labelled_table_is_no_target(make_source: Callable[[Table], Any]) -> None:
@@ -119,13 +119,13 @@ def test_bad_numbers_are_refused_with_counts(make_source: Callable[[Table], Any]
 
 
 def test_bad_numbers_are_dropped_on_request(make_source: Callable[[Table], Any]) -> None:
-    found = read.target(make_source(BAD), score="p", truth="y", weight="w", missing="drop")
-    assert found.score.tolist() == [0.5]
-    assert found.total == 2.0
-    assert found.labelled is not None
-    assert found.labelled.score.tolist() == [0.1]
-    assert (found.intake.read, found.intake.dropped, found.intake.labelled) == (5, 3, 1)
-    assert found.intake.reasons == {"p": {"missing": 1}, "w": {"missing": 2}}
+    result = read.target(make_source(BAD), score="p", truth="y", weight="w", missing="drop")
+    assert result.score.tolist() == [0.5]
+    assert result.total == 2.0
+    assert result.labelled is not None
+    assert result.labelled.score.tolist() == [0.1]
+    assert (result.intake.read, result.intake.dropped, result.intake.labelled) == (5, 3, 1)
+    assert result.intake.reasons == {"p": {"missing": 1}, "w": {"missing": 2}}
 
 
 def test_nan_is_distinguished_from_missing() -> None:
@@ -144,9 +144,9 @@ def test_only_labelled_rows_remain_after_dropping() -> None:
 
 def test_no_labelled_row_remains_after_dropping(make_source: Callable[[Table], Any]) -> None:
     table = {"p": [0.1, None, 0.3], "y": [None, 1, None]}
-    found = read.target(make_source(table), score="p", truth="y", missing="drop")
-    assert found.labelled is None
-    assert found.intake.description == "3 rows read, 1 of them dropped (p: 1 missing); none labelled"
+    result = read.target(make_source(table), score="p", truth="y", missing="drop")
+    assert result.labelled is None
+    assert result.intake.description == "3 rows read, 1 of them dropped (p: 1 missing); none labelled"
 
 
 def test_text_is_no_score(make_source: Callable[[Table], Any]) -> None:
@@ -186,9 +186,9 @@ def test_blank_cells_have_no_label(tmp_path: Path) -> None:
     assert repr(read.target(path, score="p", truth="y")) == "Target(2 unlabelled rows, 2 labelled)"
     table: dict[str, Any] = {"p": [0.1, 0.2, 0.3, 0.4], "y": ["", "ill", " ", "well"]}
     for source in (table, pd.DataFrame(table), pl.LazyFrame(table)):
-        found = read.target(source, score="p", truth="y", positive="ill")
-        assert sorted(found.score.tolist()) == [0.1, 0.3]
-        assert found.intake.description == "4 rows read; 2 labelled; positive = ill, negative = well"
+        result = read.target(source, score="p", truth="y", positive="ill")
+        assert sorted(result.score.tolist()) == [0.1, 0.3]
+        assert result.intake.description == "4 rows read; 2 labelled; positive = ill, negative = well"
 
 
 def test_labels_are_checked_and_codes_for_missing_are_noted() -> None:
@@ -209,9 +209,9 @@ def test_labelled_rows_may_all_be_of_one_class(make_source: Callable[[Table], An
 
 def test_both_stated_classes_are_accepted(make_source: Callable[[Table], Any]) -> None:
     table = {"p": [0.1, 0.2, 0.3], "y": ["well", None, "well"]}
-    found = read.target(make_source(table), score="p", truth="y", positive="ill", negative="well")
-    assert found.labelled is not None
-    assert (found.labelled.positive.sum(), found.labelled.negative.sum()) == (0, 2)
+    result = read.target(make_source(table), score="p", truth="y", positive="ill", negative="well")
+    assert result.labelled is not None
+    assert (result.labelled.positive.sum(), result.labelled.negative.sum()) == (0, 2)
     with pytest.raises(NotBinaryError, match="both 'well'"):
         read.target(table, score="p", truth="y", positive="well", negative="well")
     with pytest.raises(OptionError, match="more than one label"):
@@ -249,14 +249,14 @@ def test_scores_may_be_an_array_or_list() -> None:
 
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
 def test_scores_keep_order_and_type_in_own_memory(kind: Any) -> None:  # noqa: ANN401  (a type of NumPy)
-    given: npt.NDArray[Any] = np.array([0.7, 0.1, 0.7], dtype=kind)
-    found = read.target({"p": given}, score="p")
-    assert found.score.dtype == kind
-    assert found.score.tolist() == given.tolist()
-    assert found.mass is None
-    given[0] = 9
-    assert found.score[0] != 9
-    assert not found.score.flags.writeable
+    source: npt.NDArray[Any] = np.array([0.7, 0.1, 0.7], dtype=kind)
+    result = read.target({"p": source}, score="p")
+    assert result.score.dtype == kind
+    assert result.score.tolist() == source.tolist()
+    assert result.mass is None
+    source[0] = 9
+    assert result.score[0] != 9
+    assert not result.score.flags.writeable
 
 
 @pytest.mark.slow
@@ -273,11 +273,11 @@ def test_the_engine_aggregates_many_repeated_scores(tmp_path: Path, monkeypatch:
     path = tmp_path / "many.parquet"
     frame.write_parquet(path)
     monkeypatch.setattr("baserate.read._duckdb._fetch", None)  # no row may leave
-    for asked in ({}, {"truth": "y"}, {"truth": "y", "weight": "w"}):
-        found = read.target(path, score="p", **asked)  # type: ignore[arg-type]
-        assert found.rows is not None
-        assert len(found.score) <= 1001
-        assert_same(found, read.target(frame, score="p", **asked))  # type: ignore[arg-type]
+    for query in ({}, {"truth": "y"}, {"truth": "y", "weight": "w"}):
+        result = read.target(path, score="p", **query)  # type: ignore[arg-type]
+        assert result.rows is not None
+        assert len(result.score) <= 1001
+        assert_same(result, read.target(frame, score="p", **query))  # type: ignore[arg-type]
 
 
 CLASSES = ("cat", "dog", "eel")
@@ -289,21 +289,21 @@ PETS: dict[str, list[Any]] = {
 }
 
 
-def assert_same_classes(found: MulticlassTarget, wanted: MulticlassTarget) -> None:
-    assert found.labels == wanted.labels
-    assert found.intake == wanted.intake
-    np.testing.assert_array_equal(found.score, wanted.score)
+def assert_same_classes(result: MulticlassTarget, wanted: MulticlassTarget) -> None:
+    assert result.labels == wanted.labels
+    assert result.intake == wanted.intake
+    np.testing.assert_array_equal(result.score, wanted.score)
     for name in ("weight", "count"):
-        np.testing.assert_array_equal(getattr(found, name), getattr(wanted, name))
-    assert (found.labelled is None) == (wanted.labelled is None)
-    if found.labelled is not None and wanted.labelled is not None:
-        np.testing.assert_array_equal(found.labelled.truth, wanted.labelled.truth)
-        np.testing.assert_array_equal(found.labelled.score, wanted.labelled.score)
+        np.testing.assert_array_equal(getattr(result, name), getattr(wanted, name))
+    assert (result.labelled is None) == (wanted.labelled is None)
+    if result.labelled is not None and wanted.labelled is not None:
+        np.testing.assert_array_equal(result.labelled.truth, wanted.labelled.truth)
+        np.testing.assert_array_equal(result.labelled.score, wanted.labelled.score)
 
 
 @pytest.mark.quick(10)
 @pytest.mark.parametrize(
-    "asked",
+    "query",
     [
         {"score": "p_*"},
         {"score": "p_*", "truth": "is", "weight": "weight"},
@@ -312,20 +312,20 @@ def assert_same_classes(found: MulticlassTarget, wanted: MulticlassTarget) -> No
     ],
     ids=["unknown", "weights", "mapping and counts", "labels"],
 )
-def test_every_reader_gives_the_same_class_target(asked: dict[str, Any], make_source: Callable[[Table], Any]) -> None:
-    assert_same_classes(read.class_target(make_source(PETS), **asked), read.class_target(PETS, **asked))
+def test_every_reader_gives_the_same_class_target(query: dict[str, Any], make_source: Callable[[Table], Any]) -> None:
+    assert_same_classes(read.class_target(make_source(PETS), **query), read.class_target(PETS, **query))
 
 
 def test_labelled_and_unlabelled_rows_of_classes_are_separated() -> None:
-    found = read.class_target(PETS, score="p_*", truth="is", labels=["eel", "dog", "cat"])
+    result = read.class_target(PETS, score="p_*", truth="is", labels=["eel", "dog", "cat"])
     scores = np.column_stack([PETS[f"p_{name}"] for name in ("eel", "dog", "cat")])
-    np.testing.assert_array_equal(found.score, scores[~KNOWN])
-    assert found.labelled is not None
-    np.testing.assert_array_equal(found.labelled.score, scores[KNOWN])
-    truth = [found.labels[at] for at in found.labelled.truth]
+    np.testing.assert_array_equal(result.score, scores[~KNOWN])
+    assert result.labelled is not None
+    np.testing.assert_array_equal(result.labelled.score, scores[KNOWN])
+    truth = [result.labels[at] for at in result.labelled.truth]
     assert truth == [label for label in PETS["is"] if label is not None]
-    assert found.intake.description == f"{SIZE} rows read; {KNOWN.sum()} labelled; classes: eel, dog, cat"
-    assert found.intake.columns["score"] == ["p_eel", "p_dog", "p_cat"]
+    assert result.intake.description == f"{SIZE} rows read; {KNOWN.sum()} labelled; classes: eel, dog, cat"
+    assert result.intake.columns["score"] == ["p_eel", "p_dog", "p_cat"]
 
 
 def test_column_names_state_the_classes_without_truth() -> None:
@@ -340,9 +340,9 @@ def test_column_names_state_the_classes_without_truth() -> None:
 
 def test_an_array_of_scores_for_classes() -> None:
     scores = np.array([[0.7, 0.2, 0.1], [0.2, 0.5, 0.3]])
-    found = read.class_target(scores, labels=CLASSES)
-    assert found.labels == CLASSES
-    assert found.score.tolist() == scores.tolist()
+    result = read.class_target(scores, labels=CLASSES)
+    assert result.labels == CLASSES
+    assert result.score.tolist() == scores.tolist()
     assert read.class_target(scores).labels == (0, 1, 2)
     with pytest.raises(OptionError, match="2 labels for 3 columns"):
         read.class_target(scores, labels=["a", "b"])

@@ -27,11 +27,11 @@ def apart(*shares: float, **more: Any) -> Report:  # noqa: ANN401  (any keyword 
     return baserate.evaluate(truth, score, **more)
 
 
-def groups(*found: int, rows: int = 100, **more: Any) -> Report:  # noqa: ANN401  (any keyword of evaluate)
+def groups(*result: int, rows: int = 100, **more: Any) -> Report:  # noqa: ANN401  (any keyword of evaluate)
     """Groups of so many rows, a half of them positive, of which so many are found; a tenth of the others is flagged."""
     half = rows // 2
     truth, score, site = [], [], []
-    for at, many in enumerate(found):
+    for at, many in enumerate(result):
         truth += [1] * half + [0] * half
         score += [0.8] * many + [0.2] * (half - many) + [0.8] * (half // 10) + [0.2] * (half - half // 10)
         site += [f"s{at}"] * rows

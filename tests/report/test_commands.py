@@ -34,7 +34,7 @@ class Made(NamedTuple):
     given: dict[str, Any]
 
 
-def made(make: Make) -> Made:
+def make_input(make: Make) -> Made:
     """Make a report, and remember what the last `evaluate` was given."""
     calls: list[Made] = []
 
@@ -67,9 +67,9 @@ def write(path: Path, table: Mapping[str, Any]) -> Path:
     return path
 
 
-def in_files(found: Made, folder: Path) -> Plan:
+def in_files(result: Made, folder: Path) -> Plan:
     """The plan of the same rows in files, and of the same policy."""
-    report, given = found
+    report, given = result
     table = columns(report, given)
     if report.plan.apart:
         paths = [write(folder / f"{sample.replace(' ', '-')}.csv", each) for sample, each in table.items()]
@@ -104,11 +104,11 @@ def through_the_shell(plan: Plan) -> Report:
 
 def commands_of(report: Report, code: str) -> list[str]:
     """What is suggested for a code, to be typed; every finding of it suggests something, or none does."""
-    found = [each for each in report.findings if each.code == code]
-    assert found
+    result = [each for each in report.findings if each.code == code]
+    assert result
     language = "sh" if report.plan.files else "python"
-    typed = [each.command.text for each in found if each.command]
-    assert all(each.command is None or each.command.language == language for each in found)
+    typed = [each.command.text for each in result if each.command]
+    assert all(each.command is None or each.command.language == language for each in result)
     for text in typed:
         is_complete(text)
     return typed
@@ -126,7 +126,7 @@ def typed(text: str) -> str:
 @pytest.mark.quick(6)
 @pytest.mark.parametrize(("code", "make"), tiered_rows(several(FIRES), is_first))
 def test_python_of_findings_runs_with_what_was_handed_over(code: str, make: Make, folder: Path) -> None:
-    report, given = made(make)
+    report, given = make_input(make)
     for text in commands_of(report, code):
         exec(text, {"baserate": baserate, **given})  # noqa: S102  (our own words)
     assert Report.from_json(report.to_json()).findings == report.findings
@@ -136,7 +136,7 @@ def test_python_of_findings_runs_with_what_was_handed_over(code: str, make: Make
 @pytest.mark.quick(6)
 @pytest.mark.parametrize(("code", "make"), tiered_rows(several(FIRES), is_first))
 def test_commands_of_findings_run_with_the_files(code: str, make: Make, folder: Path) -> None:
-    report = through_the_shell(in_files(made(make), folder))
+    report = through_the_shell(in_files(make_input(make), folder))
     for text in commands_of(report, code):
         typed(text)
 
@@ -152,11 +152,11 @@ def test_every_code_but_two_has_a_command_for_some_rows() -> None:
 @pytest.mark.parametrize("code", tiered(["BR003", "BR006", "BR007", "BR011"], 2))
 @pytest.mark.parametrize("at", tiered([0, -1]))
 def test_what_comes_next_runs_with_the_files(code: str, at: int, folder: Path) -> None:
-    report = through_the_shell(in_files(made(FIRES[code][at]), folder))
-    found = next_commands(report)
-    assert found.language == "sh"
-    assert found.commands
-    for command in found.commands:
+    report = through_the_shell(in_files(make_input(FIRES[code][at]), folder))
+    result = next_commands(report)
+    assert result.language == "sh"
+    assert result.commands
+    for command in result.commands:
         is_complete(" ".join(command.words))
         typed(" ".join(command.words))
 
@@ -193,7 +193,7 @@ def test_costs_are_those_that_were_stated_and_none_are_invented(folder: Path) ->
     for report, words in ((stated, {"--fp 2", "--fn 7.5"}), (silent, set())):
         typed_ones = [each.command.text for each in report.findings if each.command]
         typed_ones += [" ".join(command.words) for command in next_commands(report).commands]
-        assert {found for each in typed_ones for found in re.findall(r"--f[pn] \S+", each)} == words
+        assert {result for each in typed_ones for result in re.findall(r"--f[pn] \S+", each)} == words
 
 
 def test_texts_hold_no_command_that_is_cut_short() -> None:
@@ -248,15 +248,15 @@ def test_a_choice_for_groups_is_cross_validated(folder: Path) -> None:
 def test_a_policy_that_no_file_holds_is_not_named(folder: Path) -> None:
     report = saved(folder)
     at = replace(report.plan, policy=Policy(by_group={(): Cut((0.5,))}, otherwise="refuse"))
-    found = baserate.run(replace(at, group=("site",)))
-    assert "policy" not in " ".join(" ".join(command.words) for command in next_commands(found).commands)
-    (groups, *_) = commands_of(found, "BR012")
+    result = baserate.run(replace(at, group=("site",)))
+    assert "policy" not in " ".join(" ".join(command.words) for command in next_commands(result).commands)
+    (groups, *_) = commands_of(result, "BR012")
     assert groups == "baserate groups people.csv --truth 'is sick' --score risk --group site --threshold 0.5"
     typed(groups)
     by_site: dict[tuple[object, ...], Cut] = {("north",): Cut((0.5,)), ("south",): Cut((0.95,))}
     apart = Policy(by_group=by_site, otherwise="refuse", attributes=("site",))
-    found = baserate.run(replace(at, group=("site",), policy=apart))
-    assert commands_of(found, "BR012") == []
+    result = baserate.run(replace(at, group=("site",), policy=apart))
+    assert commands_of(result, "BR012") == []
     alone = baserate.run(
         Plan(files=("people.csv", "people.csv"), apart=True, truth="is sick", score="risk", policy=at.policy)
     )
@@ -265,8 +265,8 @@ def test_a_policy_that_no_file_holds_is_not_named(folder: Path) -> None:
 
 def test_each_of_several_models_is_named_by_its_own_column(folder: Path) -> None:
     report = saved(folder, "--score", "old", "--rule", "youden")
-    found = {each.model: each.command.text for each in report.findings if each.code == "BR008" and each.command}
-    assert found == {
+    result = {each.model: each.command.text for each in report.findings if each.code == "BR008" and each.command}
+    assert result == {
         name: f"baserate decide people.csv --truth 'is sick' --score {name} --rule youden --folds 5"
         for name in ("risk", "old")
     }
@@ -275,21 +275,21 @@ def test_each_of_several_models_is_named_by_its_own_column(folder: Path) -> None
 @pytest.mark.quick(1)
 @pytest.mark.parametrize("make", FIRES["BR003"])
 def test_the_rows_of_the_sentence_are_those_of_the_command(make: Make, folder: Path) -> None:
-    found = made(make)
-    (finding,) = (each for each in found.report.findings if each.code == "BR003")
+    result = make_input(make)
+    (finding,) = (each for each in result.report.findings if each.code == "BR003")
     assert finding.command
     planned = eval(finding.command.text, {"baserate": baserate})  # noqa: S307  (our own words)
     assert planned.rows == finding.numbers["rows_needed"]
-    report = through_the_shell(in_files(found, folder))
+    report = through_the_shell(in_files(result, folder))
     (text,) = commands_of(report, "BR003")
     assert json.loads(typed(f"{text} --json"))["rows"][0]["rows"] == finding.numbers["rows_needed"]
 
 
 @pytest.mark.slow
 def test_the_threshold_of_the_sentence_is_that_of_the_command(folder: Path) -> None:
-    found = made(FIRES["BR010"][0])
-    (finding,) = (each for each in found.report.findings if each.code == "BR010")
-    (text,) = commands_of(through_the_shell(in_files(found, folder)), "BR010")
+    result = make_input(FIRES["BR010"][0])
+    (finding,) = (each for each in result.report.findings if each.code == "BR010")
+    (text,) = commands_of(through_the_shell(in_files(result, folder)), "BR010")
     rows = json.loads(typed(f"{text} --json"))["rows"]
     chosen = [row["value"] for row in rows if row["measure"] == "threshold" and row["rule"] == "require"]
     assert chosen == [finding.numbers["other_threshold"]]
@@ -298,12 +298,12 @@ def test_the_threshold_of_the_sentence_is_that_of_the_command(folder: Path) -> N
 def test_labels_stay_beside_the_scores_whose_threshold_is_stated(folder: Path) -> None:
     truth, score, says = [1, 1, 0, 0], [0.9, 0.4, 0.3, 0.1], [1, 1, 0, 0]
     given: dict[str, Any] = {"truth": truth, "score": score, "predicted": says}
-    found = Made(baserate.evaluate(**given), given)
-    (text,) = commands_of(found.report, "BR014")
+    result = Made(baserate.evaluate(**given), given)
+    (text,) = commands_of(result.report, "BR014")
     assert text == "baserate.evaluate(truth, score, predicted=predicted, threshold=0.4)"
     again = eval(text, {"baserate": baserate, **given})  # noqa: S307  (our own words)
     assert "BR014" not in {each.code for each in again.findings}
-    (text,) = commands_of(through_the_shell(in_files(found, folder)), "BR014")
+    (text,) = commands_of(through_the_shell(in_files(result, folder)), "BR014")
     assert "BR014" not in {each["code"] for each in json.loads(typed(f"{text} --json"))["findings"]}
 
 

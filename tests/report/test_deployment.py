@@ -43,8 +43,8 @@ def report() -> Report:
 def weights(sick: npt.NDArray[np.int_], to: float) -> Floats:
     """What each row weighs if `to` of the population are positive."""
     share = sick.mean()
-    found: Floats = np.where(sick == 1, to / share, (1 - to) / (1 - share))
-    return found
+    result: Floats = np.where(sick == 1, to / share, (1 - to) / (1 - share))
+    return result
 
 
 def test_numbers_of_scores_are_those_of_rows_that_weigh_what_their_class_does(report: Report) -> None:

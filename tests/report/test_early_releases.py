@@ -31,7 +31,7 @@ def test_a_report_of_0_1_0_is_read_unchanged() -> None:
     assert report.here.auc.value == 17.5 / 24
     assert (report.there.precision.value, report.there.sensitivity.value) == (1, 0.25)
     assert report.there.expected_cost.value == pytest.approx(0.02 * 0.75 * 20)
-    assert [found.code for found in report.findings][:2] == ["BR001", "BR003"]
+    assert [result.code for result in report.findings][:2] == ["BR001", "BR003"]
     assert "Of 1000 people at the deployment prevalence of 2" in report.text()
 
 

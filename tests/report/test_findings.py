@@ -41,8 +41,8 @@ def is_well_told(finding: Finding) -> None:
     known = {format_short(abs(each)) for each in values} | {"0.05", "1", "95", "0.0001"} | set(NUMBER.findall(names))
     known |= {format_p(each) for name, each in finding.numbers.items() if name.endswith("_p_adjusted")}
     # Names of groups, reasons and classes are quoted as they are.
-    told = re.sub(r"\(\w+: \d[^)]*\)|\b(?!p = )\w+ = \w+|site \d|class, [^,]*,", "", sentence)
-    assert set(NUMBER.findall(told)) <= known, sentence
+    output = re.sub(r"\(\w+: \d[^)]*\)|\b(?!p = )\w+ = \w+|site \d|class, [^,]*,", "", sentence)
+    assert set(NUMBER.findall(output)) <= known, sentence
 
 
 def test_every_code_has_reports_of_both_kinds() -> None:
@@ -198,8 +198,8 @@ def test_groups_are_named_that_differ_at_the_level(p: list[float | None], named:
     measured = ["flag_rate", "sensitivity", "precision"]  # fpr of 10 in 50 is alike, and is left out
     report = changed(groups(45, 20), "group_differences", p_adjusted=[p[0], p[1], None, p[2]])
     said = CHECKS["BR011"].find(report)
-    found = [name for name in measured if said and f"{name}[site = s1]" in said.numbers]
-    assert tuple(found) == named
+    result = [name for name in measured if said and f"{name}[site = s1]" in said.numbers]
+    assert tuple(result) == named
     loose = replace(report, plan=replace(report.plan, level=0.9))
     assert CHECKS["BR011"].find(loose) is not None
 
@@ -240,10 +240,10 @@ def test_a_tiny_group_hides_no_difference_between_large_ones() -> None:
     assert tiny["why"] == "not tested: race = c has 6 negatives, fewer than the minimum of 30"
     (gap,) = report.select(part="gaps", measure="fpr")
     assert gap["value"] == pytest.approx(0.2)
-    told = " ".join(report.text().split())
-    assert "fpr of race = b is 0.2 lower" in told
-    assert "Holm-adjusted p: over all" in told
-    assert "comparisons are not tested: a group has fewer than 30 rows for the measure" in told
+    output = " ".join(report.text().split())
+    assert "fpr of race = b is 0.2 lower" in output
+    assert "Holm-adjusted p: over all" in output
+    assert "comparisons are not tested: a group has fewer than 30 rows for the measure" in output
     again = Report.from_json(report.to_json())
     assert again.group_differences.rows() == report.group_differences.rows()
 
@@ -282,17 +282,17 @@ def test_the_reported_number_of_rows_gives_the_target_width(cells: tuple[int, ..
         counts = small.there.counts
         cells = tuple(round(1000 * each) for each in (counts.tp, counts.fn, counts.fp, counts.tn))
     times = said["rows_needed"] / sum(cells)
-    found = getattr(table(*(round(times * each) for each in cells)).here, measure)
-    assert (found.high - found.low) / 2 == pytest.approx(0.05, abs=0.002)
+    result = getattr(table(*(round(times * each) for each in cells)).here, measure)
+    assert (result.high - result.low) / 2 == pytest.approx(0.05, abs=0.002)
 
 
 def test_probabilities_adjusted_to_the_reported_prevalence_are_calibrated() -> None:
     truth = np.repeat([1, 0, 1, 0], [20, 180, 100, 100])
     score = np.repeat([0.5, 0.9], 200)
     said = numbers(baserate.evaluate(truth, score), "BR007")
-    told = baserate.shift.reprior(score, from_=said["derived_prevalence"], to=said["prevalence"])
-    assert "BR007" not in codes(baserate.evaluate(truth, told))
-    assert told.mean() == pytest.approx(truth.mean())
+    output = baserate.shift.reprior(score, from_=said["derived_prevalence"], to=said["prevalence"])
+    assert "BR007" not in codes(baserate.evaluate(truth, output))
+    assert output.mean() == pytest.approx(truth.mean())
 
 
 @pytest.mark.slow
@@ -305,8 +305,8 @@ def test_attainable_precision_by_brute_force(rows: list[tuple[bool, int]]) -> No
         assert "BR010" not in codes(report)
         return
     said = numbers(report, "BR010")
-    found = truth[flagged].sum()
-    kept = [score >= cut for cut in score if truth[score >= cut].sum() >= max(found / 2, 1)]
+    result = truth[flagged].sum()
+    kept = [score >= cut for cut in score if truth[score >= cut].sum() >= max(result / 2, 1)]
     best = max(truth[each].mean() for each in kept)
     assert said["best_precision"] == pytest.approx(best)
     assert ("other_threshold" in said) == (best - truth[flagged].mean() >= 0.1)
@@ -369,7 +369,7 @@ def asked(draw: st.DrawFn) -> dict[str, Any]:
     truth = draw(some.filter(lambda each: len({*each}) == 2))
     probable = st.sampled_from([0.0, 1e-9, 0.1, 0.5, 0.9, 1.0])
     real = st.floats(-1e6, 1e6)
-    told: dict[str, Any] = {
+    output: dict[str, Any] = {
         "truth": truth,
         "score": draw(st.lists(draw(st.sampled_from([probable, real])), min_size=rows, max_size=rows)),
     }
@@ -382,7 +382,7 @@ def asked(draw: st.DrawFn) -> dict[str, Any]:
         "threshold": st.sampled_from([-np.inf, 0.0, 0.1, 0.5, np.inf]),
         "level": st.sampled_from([0.5, 0.999]),
     }
-    return told | {name: draw(each) for name, each in optional.items() if draw(st.booleans())}
+    return output | {name: draw(each) for name, each in optional.items() if draw(st.booleans())}
 
 
 @pytest.mark.slow

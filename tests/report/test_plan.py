@@ -64,7 +64,7 @@ def test_what_is_left_out_of_a_file_is_as_usual() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given_", "told"),
+    ("given_", "message"),
     [
         ({}, "no column to evaluate is named"),
         ({"score": "p", "prevalence": 0}, "prevalence is 0"),
@@ -89,8 +89,8 @@ def test_what_is_left_out_of_a_file_is_as_usual() -> None:
         ({"score": "p", "apart": True, "predicted": "q"}, "separate samples need scores"),
     ],
 )
-def test_invalid_plans_are_errors(given_: dict[str, Any], told: str) -> None:
-    with pytest.raises(OptionError, match=told):
+def test_invalid_plans_are_errors(given_: dict[str, Any], message: str) -> None:
+    with pytest.raises(OptionError, match=message):
         Plan(**given_)
 
 
@@ -106,7 +106,7 @@ def test_an_unknown_rule_names_the_nearest() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("{", "not JSON"),
         ("[]", "not a plan"),
@@ -117,8 +117,8 @@ def test_an_unknown_rule_names_the_nearest() -> None:
         ('{"kind": "baserate/plan", "schema_version": 1, "score": ["p"], "costs": {"fq": 1}}', "not a valid plan"),
     ],
 )
-def test_files_that_are_not_plans_are_errors(text: str, told: str) -> None:
-    with pytest.raises(FileFormatError, match=told):
+def test_files_that_are_not_plans_are_errors(text: str, message: str) -> None:
+    with pytest.raises(FileFormatError, match=message):
         Plan.from_json(text)
 
 

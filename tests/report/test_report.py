@@ -73,9 +73,11 @@ def test_numbers_are_those_of_other_packages(report: Report) -> None:
         counts = view.counts
         assert [counts.tp, counts.fp, counts.fn, counts.tn] == pytest.approx([at.tp, at.fp, at.fn, at.tn])
         for name in ("sensitivity", "precision", "accuracy", "f1"):
-            found, expected = getattr(view, name), infer.estimate(name, at)
-            assert [found.value, found.low, found.high] == pytest.approx([expected.value, expected.low, expected.high])
-            assert found.how == expected.how
+            result, expected = getattr(view, name), infer.estimate(name, at)
+            assert [result.value, result.low, result.high] == pytest.approx(
+                [expected.value, expected.low, expected.high]
+            )
+            assert result.how == expected.how
     assert report.here.auc == infer.estimate("auc", tallies.pooled("risk"))
     assert report.there.average_precision == infer.estimate("average_precision", there.pooled("risk"))
     assert report.here.calibration_slope == infer.estimate("calibration_slope", tallies.pooled("risk"))
@@ -119,8 +121,8 @@ def test_every_number_is_an_attribute(report: Report, several: Report) -> None:
             else:
                 own = whole.of(row["model"] or whole.models[0])
                 own = own if row["group"] is None else own.within(**row["group"])
-                found = getattr(getattr(own, row["where"]), number_name(row))
-                assert (found.value, found.how) == (row["value"] if row["value"] is not None else ANY, row["how"])
+                result = getattr(getattr(own, row["where"]), number_name(row))
+                assert (result.value, result.how) == (row["value"] if row["value"] is not None else ANY, row["how"])
 
 
 def test_a_report_survives_its_file(report: Report, several: Report, tmp_path: Path) -> None:
@@ -153,8 +155,8 @@ def test_several_models_are_compared_on_the_same_rows(several: Report) -> None:
     assert (auc["model"], auc["other"], auc["value"]) == ("risk", "old", expected.difference.value)
     assert (auc["low"], auc["p"]) == (expected.difference.low, expected.p)
     at = {"risk": 0.5, "old": 0.5}
-    (found,) = several.select(part="differences", measure="sensitivity")
-    assert found["value"] == infer.compare(rows, measure="sensitivity", threshold=at)[0].difference.value
+    (result,) = several.select(part="differences", measure="sensitivity")
+    assert result["value"] == infer.compare(rows, measure="sensitivity", threshold=at)[0].difference.value
     with pytest.raises(OptionError, match=r"report\.of\('risk'\)"):
         _ = several.here.auc
     assert several.of("old").here.auc == infer.estimate("auc", rows.tallies().pooled("old"))
@@ -176,8 +178,8 @@ def test_labels_have_decisions_but_no_ranks(several: Report) -> None:
 
 
 def test_names_of_rows_that_repeat_are_counted(several: Report) -> None:
-    (found,) = several.select(part="data", measure="repeated_ids")
-    assert found["value"] == 300
+    (result,) = several.select(part="data", measure="repeated_ids")
+    assert result["value"] == 300
 
 
 def test_groups_are_named_by_their_attributes(report: Report) -> None:
@@ -192,15 +194,15 @@ def test_groups_are_named_by_their_attributes(report: Report) -> None:
 
 
 def test_arrays_make_the_same_report_as_a_table(report: Report) -> None:
-    made = baserate.evaluate(
+    result = baserate.evaluate(
         PEOPLE["sick"],
         {"risk": PEOPLE["risk"]},
         group={"site": PEOPLE["site"]},
         prevalence=0.02,
         costs=Costs(fp=1, fn=20),
     )
-    assert made.rows() == report.rows()
-    assert made.data["digest"] == report.data["digest"]
+    assert result.rows() == report.rows()
+    assert result.data["digest"] == report.data["digest"]
 
 
 def test_frames_are_several_models_and_unknown_options_are_errors() -> None:
@@ -213,22 +215,22 @@ def test_frames_are_several_models_and_unknown_options_are_errors() -> None:
 
 
 def test_columns_may_have_the_names_of_arguments() -> None:
-    made = baserate.evaluate([1, 0, 1, 0], {"truth": [0.9, 0.6, 0.4, 0.1], "group": [1, 2, 3, 4]}, group=list("abab"))
-    assert made.models == ("truth_", "group")
-    assert made.of("truth_").here.auc.value == 0.75
-    assert len(made.groups) == 2
+    result = baserate.evaluate([1, 0, 1, 0], {"truth": [0.9, 0.6, 0.4, 0.1], "group": [1, 2, 3, 4]}, group=list("abab"))
+    assert result.models == ("truth_", "group")
+    assert result.of("truth_").here.auc.value == 0.75
+    assert len(result.groups) == 2
 
 
 def test_samples_apart_are_judged_side_by_side() -> None:
     other = people(200, seed=9)
     truth = {"a": PEOPLE["sick"], "b": other["sick"]}
-    made = baserate.evaluate(truth, {"a": PEOPLE["risk"], "b": other["risk"]})
-    assert made.models == ("a", "b")
-    assert (made.data["rows"], made.data["read"]) == (800, 800)
-    assert made.data["prevalence"] == pytest.approx(np.concatenate([*truth.values()]).mean())
-    assert made.of("b").here.auc.value == baserate.evaluate(other["sick"], other["risk"]).here.auc.value
-    (found,) = made.select(part="differences", measure="auc")
-    assert found["value"] == pytest.approx(made.of("a").here.auc.value - made.of("b").here.auc.value)
+    actual = baserate.evaluate(truth, {"a": PEOPLE["risk"], "b": other["risk"]})
+    assert actual.models == ("a", "b")
+    assert (actual.data["rows"], actual.data["read"]) == (800, 800)
+    assert actual.data["prevalence"] == pytest.approx(np.concatenate([*truth.values()]).mean())
+    assert actual.of("b").here.auc.value == baserate.evaluate(other["sick"], other["risk"]).here.auc.value
+    (result,) = actual.select(part="differences", measure="auc")
+    assert result["value"] == pytest.approx(actual.of("a").here.auc.value - actual.of("b").here.auc.value)
     with pytest.raises(OptionError, match="two mappings"):
         baserate.evaluate(truth, PEOPLE["risk"])
     with pytest.raises(OptionError, match="two mappings"):
@@ -239,10 +241,10 @@ def test_files_apart_are_named_by_their_names(tmp_path: Path) -> None:
     for name, rows in (("north.csv", "1,0.9\n0,0.2\n1,0.4\n0,0.1\n"), ("south.csv", "1,0.8\n0,0.3\n0,\n")):
         (tmp_path / name).write_text("sick,risk\n" + rows, encoding="utf-8")
     files = [str(tmp_path / name) for name in ("north.csv", "south.csv")]
-    made = baserate.run(Plan(files=files, apart=True, truth="sick", score="risk", missing="drop"))
-    assert made.models == ("north", "south")
-    assert (made.data["read"], made.data["refused"], made.data["rows"]) == (7, 1, 6)
-    assert made.data["reasons"] == {"risk": {"missing": 1}}
+    result = baserate.run(Plan(files=files, apart=True, truth="sick", score="risk", missing="drop"))
+    assert result.models == ("north", "south")
+    assert (result.data["read"], result.data["refused"], result.data["rows"]) == (7, 1, 6)
+    assert result.data["reasons"] == {"risk": {"missing": 1}}
 
 
 def test_a_policy_is_judged_on_other_rows(report: Report) -> None:
@@ -264,19 +266,21 @@ APART = Policy(by_group={("north",): Cut((0.4,)), ("south",): Cut((0.6,))}, othe
 @pytest.mark.parametrize("policy", tiered([REFERS, TURNED, LOTS, APART], 2))
 def test_policies_of_every_kind_are_judged(policy: Policy) -> None:
     plan = Plan(truth="sick", score=["risk", "old"], predicted="says", group="site", policy=policy, prevalence=0.1)
-    made = baserate.run(plan, PEOPLE)
-    assert made.text()
-    assert [row["measure"] for row in made.differences.rows()] == ["auc"]  # decisions have no thresholds to compare at
-    assert not made.select(part="labels")
+    result = baserate.run(plan, PEOPLE)
+    assert result.text()
+    assert [row["measure"] for row in result.differences.rows()] == [
+        "auc"
+    ]  # decisions have no thresholds to compare at
+    assert not result.select(part="labels")
     expected = decide.evaluate_policy(read.tallies(PEOPLE, truth="sick", score="risk", group="site"), policy)
     (tp,) = [row["value"] for row in expected.rows() if row["measure"] == "tp" and row["group"] is None]
-    assert made.of("risk").here.counts.tp == tp
+    assert result.of("risk").here.counts.tp == tp
 
 
 def test_thresholds_are_named_by_their_actions() -> None:
-    made = baserate.run(Plan(truth="sick", score="risk", policy=REFERS), PEOPLE)
-    assert (made.here.threshold_refer.value, made.here.threshold_flag.value) == (0.3, 0.6)
-    assert "threshold" not in made.here
+    result = baserate.run(Plan(truth="sick", score="risk", policy=REFERS), PEOPLE)
+    assert (result.here.threshold_refer.value, result.here.threshold_flag.value) == (0.3, 0.6)
+    assert "threshold" not in result.here
     turned = baserate.run(Plan(truth="sick", score="risk", policy=TURNED), PEOPLE)
     assert turned.here.threshold_pass.value == 0.4
     apart = baserate.run(Plan(truth="sick", score="risk", group="site", policy=APART), PEOPLE)
@@ -288,21 +292,21 @@ def test_thresholds_are_named_by_their_actions() -> None:
     [({}, 0.5, "fixed"), ({"threshold": 0.3}, 0.3, "fixed"), ({"rule": "youden"}, 0.9, "youden")],
 )
 def test_the_cut_off_follows_the_plan(more: Any, threshold: float, rule: str) -> None:  # noqa: ANN401
-    made = baserate.evaluate([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1], **more)
-    assert (made.policy.threshold, made.policy.rule) == (threshold, rule)
+    result = baserate.evaluate([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1], **more)
+    assert (result.policy.threshold, result.policy.rule) == (threshold, rule)
 
 
 def test_scores_that_are_no_probabilities_are_cut_by_youden() -> None:
-    made = baserate.evaluate([1, 0, 1, 0], [9, 6, 4, 1])
-    assert (made.policy.rule, made.policy.threshold) == ("youden", 9)
-    assert "brier" not in made.here
-    assert made.here.auc.value == 0.75
+    result = baserate.evaluate([1, 0, 1, 0], [9, 6, 4, 1])
+    assert (result.policy.rule, result.policy.threshold) == ("youden", 9)
+    assert "brier" not in result.here
+    assert result.here.auc.value == 0.75
 
 
 def test_a_better_threshold_is_looked_for_among_those_that_still_find_half() -> None:
     truth, score = [1, 1, 1, 1, 0, 0, 0, 0, 0, 0], [0.9, 0.85, 0.6, 0.55, 0.8, 0.7, 0.65, 0.3, 0.2, 0.1]
-    made = baserate.evaluate(truth, score)
-    precision, sensitivity = made.select(part="possible")
+    result = baserate.evaluate(truth, score)
+    precision, sensitivity = result.select(part="possible")
     assert (precision["threshold"], precision["value"], sensitivity["value"]) == (0.85, 1.0, 0.5)
 
 
@@ -312,7 +316,7 @@ def test_a_plan_without_rows_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("{", "not JSON"),
         ("{}", "not a report"),
@@ -320,8 +324,8 @@ def test_a_plan_without_rows_is_refused() -> None:
         ('{"kind": "baserate/report", "schema_version": 1}', "not a valid report"),
     ],
 )
-def test_files_that_are_not_reports_are_errors(text: str, told: str) -> None:
-    with pytest.raises(FileFormatError, match=told):
+def test_files_that_are_not_reports_are_errors(text: str, message: str) -> None:
+    with pytest.raises(FileFormatError, match=message):
         Report.from_json(text)
 
 
@@ -333,9 +337,9 @@ def test_files_with_unknown_endings_are_errors(report: Report, tmp_path: Path) -
 
 
 def test_progress_counts_all_steps() -> None:
-    told: list[tuple[int, int]] = []
-    baserate.run(PLAN, PEOPLE, progress=lambda done, total: told.append((done, total)))
-    assert [done for done, _ in told] == [*range(1, told[0][1] + 1)]
+    output: list[tuple[int, int]] = []
+    baserate.run(PLAN, PEOPLE, progress=lambda done, total: output.append((done, total)))
+    assert [done for done, _ in output] == [*range(1, output[0][1] + 1)]
 
 
 def test_figures_of_a_report_fit_its_data() -> None:

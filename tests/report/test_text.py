@@ -64,24 +64,24 @@ def test_people_are_apportioned_by_largest_remainders(shares: list[float], many:
 def test_natural_frequencies_add_up(rows: list[tuple[bool, int]], share: float) -> None:
     truth, score = [*(each for each, _ in rows), True, False], [*(each / 10 for _, each in rows), 0.9, 0.1]
     policy = Policy(by_group={(): Cut((0.3, 0.6), ("pass", "refer", "flag"))}, otherwise="refuse")
-    found = natural_frequencies(baserate.evaluate(truth, score, prevalence=share, policy=policy).there)
-    assert sum(found.whole.values()) == POPULATION
-    positives = sum(found.whole[cell] for cell in POSITIVES)
+    result = natural_frequencies(baserate.evaluate(truth, score, prevalence=share, policy=policy).there)
+    assert sum(result.whole.values()) == POPULATION
+    positives = sum(result.whole[cell] for cell in POSITIVES)
     assert abs(positives - POPULATION * share) <= 0.5 + 1e-6
-    assert positives + sum(found.whole[cell] for cell in NEGATIVES) == POPULATION
-    assert all(abs(found.whole[cell] - found.exact[cell]) < 1.5 + 1e-6 for cell in found.exact)
-    assert all((found.many(cell) == "0") == (found.exact[cell] == 0) for cell in found.exact)
+    assert positives + sum(result.whole[cell] for cell in NEGATIVES) == POPULATION
+    assert all(abs(result.whole[cell] - result.exact[cell]) < 1.5 + 1e-6 for cell in result.exact)
+    assert all((result.many(cell) == "0") == (result.exact[cell] == 0) for cell in result.exact)
 
 
 def test_natural_frequencies_by_hand() -> None:
     # 3 of 4 positives and 1 of 4 negatives are flagged; of 1000, 20 are positive.
     truth, score = [1, 1, 1, 1, 0, 0, 0, 0], [0.9, 0.8, 0.7, 0.1, 0.6, 0.3, 0.2, 0.1]
-    told = plain(baserate.evaluate(truth, score, prevalence=0.02).text())
+    output = plain(baserate.evaluate(truth, score, prevalence=0.02).text())
     assert (
         "Of 1000 people at the deployment prevalence of 2 %, 20 are positive: 15 of them are flagged (true positives) "
-        "and 5 are missed (false negatives)." in told
+        "and 5 are missed (false negatives)." in output
     )
-    assert "Of 980 negatives, 245 are flagged (false positives). Of 260 flagged people, 15 are positive." in told
+    assert "Of 980 negatives, 245 are flagged (false positives). Of 260 flagged people, 15 are positive." in output
     table = baserate.evaluate(truth, score, prevalence=0.02).text().splitlines()
     rows = [line.split("  ")[2:] for line in table if re.match(r"  (positive|negative|total) ", line)]
     assert [[each.strip() for each in row if each] for row in rows] == [
@@ -98,27 +98,27 @@ def test_without_a_stated_prevalence_the_text_names_that_of_the_sample() -> None
 
 
 def test_too_few_people_to_count_are_fewer_than_one() -> None:
-    told = plain(baserate.evaluate([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1], prevalence=0.0001).text())
-    assert "fewer than 1 are positive: fewer than 1 of them are flagged" in told
-    assert "<1 <1 <1" in told
+    output = plain(baserate.evaluate([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1], prevalence=0.0001).text())
+    assert "fewer than 1 are positive: fewer than 1 of them are flagged" in output
+    assert "<1 <1 <1" in output
 
 
 def test_nobody_is_flagged() -> None:
-    told = plain(baserate.evaluate([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1], threshold=2).text())
-    assert "500 are positive. Nobody is flagged." in told
-    assert "¹ nothing is flagged" in told
-    told = plain(baserate.evaluate([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1], threshold=0.8).text())
-    assert "Of 500 negatives, 0 are flagged (false positives). Of 250 flagged people, 250 are positive." in told
+    output = plain(baserate.evaluate([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1], threshold=2).text())
+    assert "500 are positive. Nobody is flagged." in output
+    assert "¹ nothing is flagged" in output
+    output = plain(baserate.evaluate([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1], threshold=0.8).text())
+    assert "Of 500 negatives, 0 are flagged (false positives). Of 250 flagged people, 250 are positive." in output
 
 
 def test_who_is_referred_has_a_column() -> None:
     policy = Policy(by_group={(): Cut((0.3, 0.6), ("pass", "refer", "flag"))}, otherwise="refuse")
-    told = baserate.evaluate([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1], policy=policy).text()
-    assert "flagged  referred  not flagged  total" in told
+    output = baserate.evaluate([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1], policy=policy).text()
+    assert "flagged  referred  not flagged  total" in output
     assert "250 of them are flagged (true positives), 250 are referred and 0 are missed (false negatives)" in plain(
-        told
+        output
     )
-    assert "Rates of decisions exclude referred people" in plain(told)
+    assert "Rates of decisions exclude referred people" in plain(output)
 
 
 @pytest.mark.parametrize(
@@ -155,48 +155,48 @@ def test_precision_is_listed_in_sample_and_deployment() -> None:
 
 
 def test_scores_that_are_no_probabilities_get_npv() -> None:
-    told = baserate.evaluate([1, 0, 1, 0, 1, 0], [9, 6, 4, 1, 8, 2], prevalence=0.1).text()
-    assert "\n  npv at 10\N{NO-BREAK SPACE}% " in told
-    assert "O/E" not in told
-    assert "(default: Youden's threshold)" in plain(told)
+    output = baserate.evaluate([1, 0, 1, 0, 1, 0], [9, 6, 4, 1, 8, 2], prevalence=0.1).text()
+    assert "\n  npv at 10\N{NO-BREAK SPACE}% " in output
+    assert "O/E" not in output
+    assert "(default: Youden's threshold)" in plain(output)
 
 
 def test_labels_alone_have_no_ranks() -> None:
-    told = baserate.evaluate([1, 0, 1, 0], predicted=[1, 0, 0, 0]).text()
-    assert "Predicted labels of predicted are the decisions: rows with the positive label are flagged." in told
-    assert "\n  flag rate " in told
-    assert "\n  auc " not in told
+    output = baserate.evaluate([1, 0, 1, 0], predicted=[1, 0, 0, 0]).text()
+    assert "Predicted labels of predicted are the decisions: rows with the positive label are flagged." in output
+    assert "\n  flag rate " in output
+    assert "\n  auc " not in output
 
 
 def test_models_stand_side_by_side_with_their_differences() -> None:
     report = people(models=("risk", "old"))
-    told = report.text(100)
-    assert re.search(r"of 1000 people +risk +old\n", told)
+    output = report.text(100)
+    assert re.search(r"of 1000 people +risk +old\n", output)
     difference = report.select(part="differences", measure="auc")[0]
-    assert re.search(rf"risk − old\n  auc +{difference['value']:.4f} .* < 0\.0001\n", told)
-    assert "DeLong, paired for differences of auc" in plain(told)
+    assert re.search(rf"risk − old\n  auc +{difference['value']:.4f} .* < 0\.0001\n", output)
+    assert "DeLong, paired for differences of auc" in plain(output)
 
 
 def test_groups_are_at_the_sample_prevalence_and_the_rest_is_counted() -> None:
     site = np.array([f"site {at % 15:02}" for at in range(300)])
     report = people(group={"site": site}, prevalence=0.02)
-    told = report.text(100)
-    assert "3 more groups are not listed" in told
-    assert "site 11" in told
-    assert "site 12" not in told
+    output = report.text(100)
+    assert "3 more groups are not listed" in output
+    assert "site 11" in output
+    assert "site 12" not in output
     counts = report.within(site="site 00").here.counts
-    line = next(line for line in told.splitlines() if "site 00" in line)
+    line = next(line for line in output.splitlines() if "site 00" in line)
     assert f"{counts.fp / (counts.fp + counts.tn):.4f}" in line
     assert line.split()[2] == "20"
 
 
 def test_findings_say_what_to_do() -> None:
     report = replace(people(), findings=(FALLS, replace(FALLS, code="BR011", severity="note")))
-    told = report.text(60)
+    output = report.text(60)
     assert (
-        "  !! BR005 Precision falls\n    At a prevalence of 2 %, precision is 0.11, not 0.30.\n    → judge it" in told
+        "  !! BR005 Precision falls\n    At a prevalence of 2 %, precision is 0.11, not 0.30.\n    → judge it" in output
     )
-    assert "  · BR011 Precision falls\n" in told
+    assert "  · BR011 Precision falls\n" in output
     assert "- **!! BR005 Precision falls** At a prevalence" in report.markdown()
     assert "Findings: none." in replace(people(), findings=()).text()
 
@@ -214,16 +214,16 @@ def test_no_line_is_too_wide(width: int) -> None:
     long = {"the newest of all models": rng_scores(1), "the oldest of all models, by far": rng_scores(2)}
     truth = [*[True, False] * 150]
     # Names that are typed stand whole.
-    told, _, typed = baserate.evaluate(truth, long).text(width).partition("\nNext, in Python\n")
+    output, _, typed = baserate.evaluate(truth, long).text(width).partition("\nNext, in Python\n")
     longest = 10 + len('"the oldest of all models, by far": score["the oldest of all models, by far"]}, ')
-    typed_lines = [line for line in told.splitlines() if line.startswith(" " * 6)]
+    typed_lines = [line for line in output.splitlines() if line.startswith(" " * 6)]
     assert max(map(display_width, typed_lines)) <= max(width, longest)
-    assert max(map(display_width, {*told.splitlines()} - {*typed_lines})) <= width
+    assert max(map(display_width, {*output.splitlines()} - {*typed_lines})) <= width
     assert "'the newest of all models'" in typed
     for more in ({"group": {"site": site}}, {"models": ("risk", "old")}, {"costs": Costs(fn=9)}):
         report = replace(people(prevalence=0.02, **more), findings=(FALLS,))
-        told = report.text(width).partition("\nNext, in Python\n")[0]
-        assert max(map(display_width, told.splitlines())) <= width
+        output = report.text(width).partition("\nNext, in Python\n")[0]
+        assert max(map(display_width, output.splitlines())) <= width
 
 
 def test_text_of_python_has_no_colour_and_that_of_a_terminal_has() -> None:
@@ -237,9 +237,9 @@ def test_names_cannot_steer_a_terminal_or_markdown() -> None:
     site = np.array([odd, "south"] * 150)
     report = baserate.evaluate([*[True, False] * 150], {odd: np.linspace(0, 1, 300)}, group={odd: site}, positive=True)
     report = replace(report, findings=(replace(FALLS, sentence=f"{odd} is odd.", model=odd),))
-    for told in (report.text(), report.markdown()):
-        assert "\x1b" not in told
-        assert "a�[2J�" in told.replace("\\", "")
+    for output in (report.text(), report.markdown()):
+        assert "\x1b" not in output
+        assert "a�[2J�" in output.replace("\\", "")
     tables = [line for line in report.markdown().splitlines() if line.startswith("|") and "2J" in line]
     assert tables
     assert all("\\|b\\*" in line for line in tables)
@@ -247,12 +247,12 @@ def test_names_cannot_steer_a_terminal_or_markdown() -> None:
 
 def test_next_steps_are_python_for_rows_in_memory() -> None:
     report = people(models=("risk", "old"))
-    told = next_commands(report)
-    assert told.language == "python"
-    for _, (typed,) in told.commands:
+    output = next_commands(report)
+    assert output.language == "python"
+    for _, (typed,) in output.commands:
         if "save" not in typed:
             eval(typed, {"report": report})  # noqa: S307  (our own words)
-    assert [typed for _, (typed,) in told.commands if "save" in typed] == [
+    assert [typed for _, (typed,) in output.commands if "save" in typed] == [
         "report.policies['risk'].save(\"policy.json\")",
         'report.save("report.json")',
     ]
@@ -276,9 +276,9 @@ def _typed(text: str) -> list[list[str]]:
 def test_the_remedy_stands_once_for_each_code() -> None:
     whole = people(models=("risk", "old"))
     both = tuple(replace(FALLS, model=model) for model in whole.models)
-    told = replace(whole, findings=(*both, replace(FALLS, code="BR011"))).text()
-    assert told.count("BR005") == 2
-    assert told.count("→") == 2
+    output = replace(whole, findings=(*both, replace(FALLS, code="BR011"))).text()
+    assert output.count("BR005") == 2
+    assert output.count("→") == 2
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -308,6 +308,6 @@ def test_code_stays_code_in_markdown_and_no_name_ends_a_block() -> None:
     report = replace(people(), findings=(replace(FALLS, remedy="Type `a_b --c`, *now*."),))
     assert r"→ Type `a_b --c`, \*now\*." in report.markdown()
     odd = replace(report, plan=replace(report.plan, files=("a```b.csv",)))
-    told = odd.markdown()
-    assert "\n````sh\n" in told
-    assert told.count("````") == 2
+    output = odd.markdown()
+    assert "\n````sh\n" in output
+    assert output.count("````") == 2

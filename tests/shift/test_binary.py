@@ -54,15 +54,15 @@ def target() -> Target:
 
 @pytest.mark.parametrize("method", BINARY_METHODS)
 def test_every_interval_contains_the_prevalence(method: str, target: Target, validation: Tally) -> None:
-    found = shift.estimate_prevalence(target, validation, method=method)
-    assert found.estimate.low < found.value < found.estimate.high
-    assert found.estimate.low < 0.1 < found.estimate.high
-    assert abs(found.value - 0.1) < 0.05
-    assert found.method == method
-    assert found.rows == 3000
-    assert found.estimate.level == 0.95
-    assert found.standard_error > np.sqrt(0.1 * 0.9 / 3000)  # labels would tell more than scores do
-    assert repr(found).startswith("Prevalence(0.")
+    result = shift.estimate_prevalence(target, validation, method=method)
+    assert result.estimate.low < result.value < result.estimate.high
+    assert result.estimate.low < 0.1 < result.estimate.high
+    assert abs(result.value - 0.1) < 0.05
+    assert result.method == method
+    assert result.rows == 3000
+    assert result.estimate.level == 0.95
+    assert result.standard_error > np.sqrt(0.1 * 0.9 / 3000)  # labels would tell more than scores do
+    assert repr(result).startswith("Prevalence(0.")
 
 
 # Bins hold one of their ends, so that turned scores may change bins: hdy and binned are not among them.
@@ -128,18 +128,18 @@ def test_rows_without_weight_are_absent(method: str, validation: Tally) -> None:
 def test_validation_itself_has_its_own_prevalence(validation: Tally) -> None:
     same = Target(np.repeat(validation.score, validation.rows.sum(axis=0, dtype=np.int64)))
     for method in ("mlls", "acc", "pacc", "binned"):
-        found = shift.estimate_prevalence(same, validation, method=method)
-        assert found.value == pytest.approx(validation.prevalence, abs=1e-9)
+        result = shift.estimate_prevalence(same, validation, method=method)
+        assert result.value == pytest.approx(validation.prevalence, abs=1e-9)
 
 
 @settings(max_examples=25, deadline=None)
 @given(share=st.floats(0.02, 0.98), seed=st.integers(0, 1000))
 def test_maximum_likelihood_with_true_posteriors_is_consistent(share: float, seed: int) -> None:
     validation = tally(*simulate(400, 0.4, 8))
-    found = shift.estimate_prevalence(
+    result = shift.estimate_prevalence(
         Target(simulate(40_000, share, seed)[1]), validation, method="mlls", recalibrate=False, at=0.4
     )
-    assert abs(found.value - share) < 5 * found.standard_error < 0.05
+    assert abs(result.value - share) < 5 * result.standard_error < 0.05
 
 
 @pytest.mark.slow
@@ -185,10 +185,10 @@ def test_labels_in_the_target_narrow_intervals(method: str, validation: Tally, t
 
 def test_labels_of_one_class_only_are_not_certain(validation: Tally, target: Target) -> None:
     for method in ("mlls", "pacc", "binned"):
-        found = shift.estimate_prevalence(
+        result = shift.estimate_prevalence(
             Target(target.score, labelled=tally([0] * 20, [0.2] * 20)), validation, method=method
         )
-        assert 0 < found.value < shift.estimate_prevalence(target, validation, method=method).value + 1e-9
+        assert 0 < result.value < shift.estimate_prevalence(target, validation, method=method).value + 1e-9
 
 
 def test_aliases_give_the_same_estimate(validation: Tally, target: Target) -> None:
@@ -206,10 +206,10 @@ def test_aliases_give_the_same_estimate(validation: Tally, target: Target) -> No
 
 def test_intervals_grow_with_the_level(validation: Tally, target: Target) -> None:
     for method in BINARY_METHODS:
-        found = [
+        result = [
             shift.estimate_prevalence(target, validation, method=method, level=level) for level in (0.5, 0.9, 0.99)
         ]
-        for narrow, wide in pairwise(found):
+        for narrow, wide in pairwise(result):
             assert wide.estimate.low <= narrow.estimate.low <= narrow.value <= narrow.estimate.high
             assert narrow.estimate.high <= wide.estimate.high
             assert wide.estimate.low >= 0
@@ -221,23 +221,23 @@ def test_intervals_grow_with_the_level(validation: Tally, target: Target) -> Non
 def test_at_the_ends_an_interval_has_width(validation: Tally) -> None:
     low = Target(np.full(500, 0.02))
     for method in BINARY_METHODS:
-        found = shift.estimate_prevalence(low, validation, method=method)
-        assert found.value < 0.02
-        assert found.estimate.low == 0 or method in ("hdy", "cm-map", "scm-map", "binned")
-        assert 0 < found.estimate.high < 0.5
+        result = shift.estimate_prevalence(low, validation, method=method)
+        assert result.value < 0.02
+        assert result.estimate.low == 0 or method in ("hdy", "cm-map", "scm-map", "binned")
+        assert 0 < result.estimate.high < 0.5
         turned = shift.estimate_prevalence(Target(np.full(500, 0.98)), validation, method=method)
         assert turned.value > 0.9
         assert turned.estimate.high == 1 or method in ("hdy", "cm-map", "scm-map", "binned")
-    found = shift.estimate_prevalence(low, validation, method="pacc")
-    assert found.unclipped < 0
-    assert "so far outside that label shift is in doubt" in " ".join(found.notes)
+    result = shift.estimate_prevalence(low, validation, method="pacc")
+    assert result.unclipped < 0
+    assert "so far outside that label shift is in doubt" in " ".join(result.notes)
 
 
 def test_certain_scores_are_counted_and_harmless(validation: Tally, target: Target) -> None:
     certain = Target(np.concatenate([target.score, [0.0, 1.0, 1.0]]))
-    found = shift.estimate_prevalence(certain, validation, method="mlls")
-    assert "3 unlabelled rows have a probability of 0 or 1, or next to it." in found.notes
-    assert found.value == pytest.approx(shift.estimate_prevalence(target, validation, method="mlls").value, abs=0.005)
+    result = shift.estimate_prevalence(certain, validation, method="mlls")
+    assert "3 unlabelled rows have a probability of 0 or 1, or next to it." in result.notes
+    assert result.value == pytest.approx(shift.estimate_prevalence(target, validation, method="mlls").value, abs=0.005)
     for method in BINARY_METHODS:
         assert np.isfinite(shift.estimate_prevalence(certain, validation, method=method).estimate.high)
     # As they are, certain rows rule out that there is none of their class.
@@ -248,9 +248,9 @@ def test_certain_scores_are_counted_and_harmless(validation: Tally, target: Targ
 
 
 def test_a_calibrator_corrects_posteriors(validation: Tally, target: Target) -> None:
-    made = calibrate.logistic(validation)
+    result = calibrate.logistic(validation)
     first = shift.estimate_prevalence(target, validation, method="mlls")
-    then = shift.estimate_prevalence(target, validation, method="mlls", recalibrate=made)
+    then = shift.estimate_prevalence(target, validation, method="mlls", recalibrate=result)
     assert then.value == pytest.approx(first.value, abs=1e-12)
     assert then.standard_error < first.standard_error  # the map is taken as exact
     other = shift.estimate_prevalence(target, validation, method="mlls", recalibrate=calibrate.beta(validation))
@@ -304,8 +304,8 @@ def test_unusable_data_and_options_raise(validation: Tally, target: Target) -> N
 
 def test_other_scales_are_noted(validation: Tally, target: Target) -> None:
     raw = validation.with_scores(logit(validation.score))
-    found = shift.estimate_prevalence(Target(100 + np.asarray(target.score)), raw, method="pacc")
-    assert "they may be on different scales" in " ".join(found.notes)
+    result = shift.estimate_prevalence(Target(100 + np.asarray(target.score)), raw, method="pacc")
+    assert "they may be on different scales" in " ".join(result.notes)
     assert not shift.estimate_prevalence(target, validation, method="pacc").notes
 
 
@@ -320,28 +320,28 @@ def test_rows_and_tallies_are_accepted(validation: Tally, target: Target) -> Non
 def test_pooling_of_many_rows_affects_only_the_interval(validation: Tally) -> None:
     """Beyond 16 384 rows the shape of the likelihood is that of pooled rows; the estimate is exact."""
     score = simulate(60_000, 0.1, 13)[1]
-    found = shift.estimate_prevalence(Target(score), validation, method="mlls")
+    result = shift.estimate_prevalence(Target(score), validation, method="mlls")
     ratio = np.exp(logit(calibrate.logistic(validation)(score)) - logit(validation.prevalence))
-    slope = ((ratio - 1) / (found.value * ratio + 1 - found.value)).sum()
+    slope = ((ratio - 1) / (result.value * ratio + 1 - result.value)).sum()
     assert abs(slope) < 1e-6
     parts = [
         shift.estimate_prevalence(Target(score[at : at + 15_000]), validation, method="mlls")
         for at in range(0, 60_000, 15_000)
     ]
-    assert found.target_variance == pytest.approx(np.mean([part.target_variance for part in parts]) / 4, rel=0.02)
+    assert result.target_variance == pytest.approx(np.mean([part.target_variance for part in parts]) / 4, rel=0.02)
 
 
 def test_posteriors_are_adjusted_to_the_estimate(validation: Tally, target: Target) -> None:
-    found = shift.estimate_prevalence(target, validation, method="mlls")
-    made = shift.posterior_calibrator(found)
-    assert isinstance(made, Calibrator)
-    assert found.calibrator is not None
+    result = shift.estimate_prevalence(target, validation, method="mlls")
+    actual = shift.posterior_calibrator(result)
+    assert isinstance(actual, Calibrator)
+    assert result.calibrator is not None
     score = np.array([0.1, 0.5, 0.9])
-    gamma = shift.gamma(at=validation.prevalence, to=found.value)
-    before = found.calibrator(score)
-    assert [each.value for each in made.parameters] == [validation.prevalence, found.value]
-    assert made(score) == pytest.approx(before / (before + gamma * (1 - before)))
-    assert made(np.asarray(target.score)).mean() == pytest.approx(found.value, abs=1e-9)  # what EM's last step says
+    gamma = shift.gamma(at=validation.prevalence, to=result.value)
+    before = result.calibrator(score)
+    assert [each.value for each in actual.parameters] == [validation.prevalence, result.value]
+    assert actual(score) == pytest.approx(before / (before + gamma * (1 - before)))
+    assert actual(np.asarray(target.score)).mean() == pytest.approx(result.value, abs=1e-9)  # what EM's last step says
     raw = shift.estimate_prevalence(target, validation, method="mlls", recalibrate=False, at=0.4)
     assert shift.posterior_calibrator(raw)(score) == pytest.approx(shift.reprior(score, from_=0.4, to=raw.value))
     assert (
@@ -349,19 +349,19 @@ def test_posteriors_are_adjusted_to_the_estimate(validation: Tally, target: Targ
         < 1
     )
     with pytest.raises(OptionError, match="every posterior is the same"):
-        shift.posterior_calibrator(found, to=0.0)
+        shift.posterior_calibrator(result, to=0.0)
 
 
 def test_measures_at_the_estimate_include_its_uncertainty(validation: Tally, target: Target) -> None:
-    found = shift.estimate_prevalence(target, validation)
+    result = shift.estimate_prevalence(target, validation)
     rows = shift.adjusted_summary(
-        found, measures=["sensitivity", "precision", "auc", "brier", "f1"], threshold=0.5
+        result, measures=["sensitivity", "precision", "auc", "brier", "f1"], threshold=0.5
     ).rows()
     values = {(row["measure"], row["scores"]): row for row in rows}
-    at_known = shift.reweigh(validation, to=found.value)
+    at_known = shift.reweigh(validation, to=result.value)
     counts = baserate.curve(at_known).at(0.5)
     assert values["precision", "as given"]["value"] == pytest.approx(measure.precision(counts))
-    assert values["precision", "as given"]["prevalence"] == found.value
+    assert values["precision", "as given"]["prevalence"] == result.value
     known = baserate.infer.estimate("precision", counts)
     row = values["precision", "as given"]
     assert row["low"] < known.low < known.high < row["high"]
@@ -372,23 +372,23 @@ def test_measures_at_the_estimate_include_its_uncertainty(validation: Tally, tar
     assert all(row["low"] <= row["value"] <= row["high"] for row in rows if row["low"] is not None)
     cost = partial(measure.expected_cost, costs=baserate.Costs(fp=1, fn=10))
     paid, error, again = shift.adjusted_summary(
-        found, measures=[cost, partial(measure.ece, bins=3)], threshold=0.5
+        result, measures=[cost, partial(measure.ece, bins=3)], threshold=0.5
     ).rows()[-3:]
     assert paid["value"] == pytest.approx(measure.expected_cost(counts, costs=baserate.Costs(fp=1, fn=10)))
     assert paid["low"] < paid["value"] < paid["high"]
     assert error["value"] == pytest.approx(measure.ece(at_known, bins=3))
     assert again["scores"] == "corrected"
     assert again["value"] == pytest.approx(
-        measure.ece(at_known.with_scores(shift.posterior_calibrator(found)(at_known.score)), bins=3)
+        measure.ece(at_known.with_scores(shift.posterior_calibrator(result)(at_known.score)), bins=3)
     )
-    prevalence = shift.adjusted_summary(found, measures=["prevalence"], threshold=0.5).rows()[-1]
-    assert (prevalence["low"], prevalence["high"]) == (found.estimate.low, found.estimate.high)
+    prevalence = shift.adjusted_summary(result, measures=["prevalence"], threshold=0.5).rows()[-1]
+    assert (prevalence["low"], prevalence["high"]) == (result.estimate.low, result.estimate.high)
 
 
 def test_measures_at_an_end_are_limits(validation: Tally) -> None:
-    found = shift.estimate_prevalence(Target(np.full(500, 0.02)), validation)
-    assert found.value == 0
-    results = shift.adjusted_summary(found, measures=["precision", "accuracy", "specificity", "npv"], threshold=0.5)
+    result = shift.estimate_prevalence(Target(np.full(500, 0.02)), validation)
+    assert result.value == 0
+    results = shift.adjusted_summary(result, measures=["precision", "accuracy", "specificity", "npv"], threshold=0.5)
     rows = {row["measure"]: row for row in results.rows()}
     assert rows["precision"]["value"] < 1e-6 < rows["precision"]["high"]
     assert rows["accuracy"]["value"] == pytest.approx(rows["specificity"]["value"])
@@ -438,13 +438,13 @@ def test_performance_without_labels_is_that_of_an_expected_tally(target: Target,
     promised = shift.expected_tally(target)
     assert promised.total == pytest.approx(3000)
     assert promised.positives == pytest.approx(np.asarray(target.score).sum())
-    found = shift.estimate_performance(target, assume="covariate shift", measures=["precision", "auc", "prevalence"])
-    values = {row["measure"]: row for row in found.rows()}
+    result = shift.estimate_performance(target, assume="covariate shift", measures=["precision", "auc", "prevalence"])
+    values = {row["measure"]: row for row in result.rows()}
     assert values["auc"]["value"] == pytest.approx(measure.auc(baserate.curve(promised)))
     assert values["prevalence"]["low"] < np.asarray(target.score).mean() < values["prevalence"]["high"]
-    assert found.data["assume"] == "covariate shift"
-    assert found.data["notes"][0].startswith("Assumed: covariate shift")
-    assert {row["model"] for row in found.rows()} == {None}  # as in every summary of a single model
+    assert result.data["assume"] == "covariate shift"
+    assert result.data["notes"][0].startswith("Assumed: covariate shift")
+    assert {row["model"] for row in result.rows()} == {None}  # as in every summary of a single model
 
 
 def test_performance_without_labels_is_near_the_actual_one(validation: Tally) -> None:
@@ -452,8 +452,13 @@ def test_performance_without_labels_is_near_the_actual_one(validation: Tally) ->
     happened = tally(truth, probability)
     counts = baserate.curve(happened).at(0.5)
     for assume, near in (("label shift", True), ("covariate shift", False)):
-        found = shift.estimate_performance(Target(probability), validation, assume=assume, measures=["precision", "f1"])  # type: ignore[arg-type]
-        for row in found.rows():
+        result = shift.estimate_performance(
+            Target(probability),
+            validation,
+            assume=assume,  # type: ignore[arg-type]
+            measures=["precision", "f1"],
+        )
+        for row in result.rows():
             if row["measure"] in ("precision", "f1"):
                 assert (row["low"] <= measure.MEASURES[row["measure"]](counts) <= row["high"]) is near
 
@@ -472,8 +477,8 @@ def test_covariate_shift_does_not_need_informative_scores(target: Target) -> Non
     blind = tally(rng.random(400) < 0.3, rng.random(400))
     with pytest.raises(FitError, match="carry no information"):
         shift.estimate_performance(target, blind, assume="label shift")
-    found = shift.estimate_performance(target, blind, assume="covariate shift", measures=["prevalence"]).rows()[-1]
-    assert found["low"] < 0.3 < found["high"]
+    result = shift.estimate_performance(target, blind, assume="covariate shift", measures=["prevalence"]).rows()[-1]
+    assert result["low"] < 0.3 < result["high"]
 
 
 def test_invalid_requests_of_performance_raise(target: Target, validation: Tally) -> None:
@@ -488,8 +493,8 @@ def test_invalid_requests_of_performance_raise(target: Target, validation: Tally
     with pytest.raises(NotAProbabilityError, match="must be probabilities"):
         shift.estimate_performance(Target(np.array([0.2, 3.0])), assume="covariate shift")
     as_they_are = partial(shift.estimate_performance, validation=validation, assume="label shift", recalibrate=False)
-    found = as_they_are(target, measures=["ece", "ks"])
-    assert all("no closed form" in row["why"] for row in found.rows())
+    result = as_they_are(target, measures=["ece", "ks"])
+    assert all("no closed form" in row["why"] for row in result.rows())
     ended = as_they_are(Target(np.full(500, 0.02)), measures=["accuracy"])
     assert "the estimated prevalence is 0 or 1" in ended.rows()[-1]["why"]
     with pytest.raises(
@@ -507,7 +512,7 @@ def unequal(n: int, share: float, seed: int) -> tuple[npt.NDArray[np.bool_], Flo
 
 def test_binned_needs_no_calibration_and_mlls_notes_a_misfit() -> None:
     """In twelve samples of unequal variances mlls averages half of the truth; the default does not."""
-    found = []
+    result = []
     for seed in range(12):
         validation, target = tally(*unequal(2000, 0.4, seed)), Target(unequal(5000, 0.1, 100 + seed)[1])
         usual = shift.estimate_prevalence(target, validation)
@@ -516,24 +521,24 @@ def test_binned_needs_no_calibration_and_mlls_notes_a_misfit() -> None:
         notes = " ".join(other.notes)
         assert "do not fit the validation data (p < 0.0001)" in notes
         assert f"By binned, which needs no calibration, the prevalence is {usual.value:.3g}"[:70] in notes
-        found.append((usual.value, other.value, usual.estimate.low <= 0.1 <= usual.estimate.high))
-    assert np.mean([each[0] for each in found]) == pytest.approx(0.1, abs=0.01)
-    assert np.mean([each[1] for each in found]) < 0.07
-    assert sum(each[2] for each in found) >= 10
+        result.append((usual.value, other.value, usual.estimate.low <= 0.1 <= usual.estimate.high))
+    assert np.mean([each[0] for each in result]) == pytest.approx(0.1, abs=0.01)
+    assert np.mean([each[1] for each in result]) < 0.07
+    assert sum(each[2] for each in result) >= 10
 
 
 def test_notes_say_that_a_calibration_fits(target: Target, validation: Tally) -> None:
-    found = shift.estimate_prevalence(target, validation, method="mlls")
-    assert "The probabilities fit the validation data (p = " in found.notes[-1]
-    assert [check.name for check in found.checks] == ["calibration_curve"]
-    assert shift.estimate_prevalence(target, validation, method="mlls", recalibrate="logistic").value == found.value
+    result = shift.estimate_prevalence(target, validation, method="mlls")
+    assert "The probabilities fit the validation data (p = " in result.notes[-1]
+    assert [check.name for check in result.checks] == ["calibration_curve"]
+    assert shift.estimate_prevalence(target, validation, method="mlls", recalibrate="logistic").value == result.value
 
 
 def test_the_calibration_test_is_a_score_test_of_bins(validation: Tally) -> None:
     """Beside statsmodels: the same score test, of indicators of the same bins added to a logistic regression."""
     statsmodels = pytest.importorskip("statsmodels.api")
-    made = calibrate.logistic(validation)
-    x, chance = logit(validation.score), made(validation.score)
+    result = calibrate.logistic(validation)
+    x, chance = logit(validation.score), result(validation.score)
     check = calibration_test(validation, chance, np.stack([np.ones_like(x), x]))
     weight = np.cumsum((chance * (1 - chance))[::-1])
     middle = (weight - (chance * (1 - chance))[::-1] / 2) / weight[-1]
@@ -549,8 +554,8 @@ def test_the_calibration_test_is_a_score_test_of_bins(validation: Tally) -> None
 
 def test_bins_divide_a_rare_class_as_finely_as_the_other() -> None:
     truth, score = simulate(4000, 0.04, 31)
-    seen = fit_binned(BinaryData(Target(simulate(500, 0.2, 32)[1]), tally(truth, score)))[1].histograms.counts
-    both = seen.first / seen.first.sum() + seen.second / seen.second.sum()
+    observed = fit_binned(BinaryData(Target(simulate(500, 0.2, 32)[1]), tally(truth, score)))[1].histograms.counts
+    both = observed.first / observed.first.sum() + observed.second / observed.second.sum()
     assert len(both) == 10
     assert both == pytest.approx(np.full(10, 0.2), abs=0.01)
 
@@ -574,26 +579,26 @@ def test_disagreement_is_noted_by_the_estimate_itself(target: Target, validation
 
 def test_posteriors_where_no_logistic_curve_fits_are_shares_of_bins() -> None:
     validation, target = tally(*unequal(2000, 0.4, 1)), Target(unequal(5000, 0.1, 2)[1])
-    found = shift.estimate_prevalence(target, validation)
-    made = shift.posterior_calibrator(found)
-    assert "a logistic curve does not fit the validation data" in made.notes[0]
-    assert made(np.asarray(target.score)).mean() == pytest.approx(found.value, abs=0.01)
-    assert made([0.02])[0] > made([0.2])[0]  # positives vary more, so that low scores are theirs, too
+    result = shift.estimate_prevalence(target, validation)
+    actual = shift.posterior_calibrator(result)
+    assert "a logistic curve does not fit the validation data" in actual.notes[0]
+    assert actual(np.asarray(target.score)).mean() == pytest.approx(result.value, abs=0.01)
+    assert actual([0.02])[0] > actual([0.2])[0]  # positives vary more, so that low scores are theirs, too
 
 
 def test_under_label_shift_performance_is_that_of_validation_at_the_estimate() -> None:
     validation, target = tally(*unequal(2000, 0.4, 3)), Target(unequal(5000, 0.1, 4)[1])
-    found = shift.estimate_performance(
+    result = shift.estimate_performance(
         target, validation, assume="label shift", measures=["precision", "accuracy", "brier"]
     )
-    rows = {row["measure"]: row for row in found.rows()}
+    rows = {row["measure"]: row for row in result.rows()}
     there = shift.reweigh(validation, to=shift.estimate_prevalence(target, validation).value)
     assert rows["brier"]["value"] == pytest.approx(measure.brier(there))
     assert rows["precision"]["value"] == pytest.approx(measure.precision(baserate.curve(there).at(0.5)))
     assert sum(rows[cell]["value"] for cell in ("tp", "fp", "fn", "tn")) == pytest.approx(5000)
     happened = tally(*unequal(400_000, 0.1, 5))
     assert rows["brier"]["low"] < measure.brier(happened) < rows["brier"]["high"]
-    assert "of the unlabelled rows are flagged at 0.5" in " ".join(found.data["notes"])
+    assert "of the unlabelled rows are flagged at 0.5" in " ".join(result.data["notes"])
 
 
 CURVES: dict[str, Callable[[Floats], Floats]] = {
@@ -616,17 +621,17 @@ def test_under_covariate_shift_no_curve_is_assumed(curve: str) -> None:
     misses: list[list[bool]] = []
     for _ in range(20):
         before, target = rng.random(2000), Target(rng.beta(2, 4, 5000))
-        made = partial(
+        actual = partial(
             shift.estimate_performance,
             target,
             tally(rng.random(2000) < chance(before), before),
             assume="covariate shift",
         )
-        found, other = made(measures=names), made(measures=names, recalibrate="logistic")
-        for results, seen in ((found, hits), (other, misses)):
+        result, other = actual(measures=names), actual(measures=names, recalibrate="logistic")
+        for results, observed in ((result, hits), (other, misses)):
             rows = {row["measure"]: row for row in results.rows()}
-            seen.append([rows[name]["low"] <= truth[name] <= rows[name]["high"] for name in names])
-        assert "recalibrated on the validation data by a curve that is linear in each of" in found.data["notes"][1]
+            observed.append([rows[name]["low"] <= truth[name] <= rows[name]["high"] for name in names])
+        assert "recalibrated on the validation data by a curve that is linear in each of" in result.data["notes"][1]
         assert "do not fit the validation data (p < 0.0001)" in " ".join(other.data["notes"])
         assert other.data["doubts"] == ["calibration does not fit (p < 0.0001)"]
     assert np.mean(hits) > 0.85
@@ -637,22 +642,22 @@ def test_the_curve_is_least_squares_in_each_bin_with_its_influence() -> None:
     rng = np.random.default_rng(43)
     score = rng.random(400)
     validation, there = tally(rng.random(400) < score, score), np.sort(rng.random(300))[::-1]
-    made = fit_curve(validation, there, np.ones(300), [0.5])
-    assert np.nextafter(0.5, 0) in made.edges
-    at = np.searchsorted(made.edges, score)
+    result = fit_curve(validation, there, np.ones(300), [0.5])
+    assert np.nextafter(0.5, 0) in result.edges
+    at = np.searchsorted(result.edges, score)
     truth = validation.positive[np.searchsorted(-validation.score, -score)]
-    for place in range(len(made.middle)):
-        slope, level = np.polyfit(score[at == place] - made.middle[place], truth[at == place], 1)
-        assert (level, slope) == pytest.approx((made.level[place], made.slope[place]))
-    assert made.of_falling(there) == pytest.approx(made(there))
+    for place in range(len(result.middle)):
+        slope, level = np.polyfit(score[at == place] - result.middle[place], truth[at == place], 1)
+        assert (level, slope) == pytest.approx((result.level[place], result.slope[place]))
+    assert result.of_falling(there) == pytest.approx(result(there))
     change = rng.normal(size=300)
     row = 17  # one row's outcome moves a sum of chances by the hat matrix; so do its residual and the influence
     turned = validation.positive.copy()
     turned[row] = 1 - turned[row]
     other = fit_curve(tally(turned.astype(bool), validation.score), there, np.ones(300), [0.5])
-    moved = made.influence_on(there, change)
-    per_unit = (moved[0] - moved[1])[row] / np.sqrt(made.lost[made.places(validation.score[row])])
-    expected = float(change @ (other.straight(there) - made.straight(there)))
+    moved = result.influence_on(there, change)
+    per_unit = (moved[0] - moved[1])[row] / np.sqrt(result.lost[result.places(validation.score[row])])
+    expected = float(change @ (other.straight(there) - result.straight(there)))
     assert per_unit * (turned[row] - validation.positive[row]) == pytest.approx(expected)
 
 
@@ -668,8 +673,8 @@ def test_targets_beyond_validation_raise() -> None:
 
 
 def test_without_validation_the_notes_say_that_calibration_is_assumed(target: Target) -> None:
-    found = shift.estimate_performance(target, assume="covariate shift", measures=["accuracy"])
-    assert "Probabilities were taken as calibrated: there are no validation data" in found.data["notes"][1]
+    result = shift.estimate_performance(target, assume="covariate shift", measures=["accuracy"])
+    assert "Probabilities were taken as calibrated: there are no validation data" in result.data["notes"][1]
 
 
 def test_the_registry_of_estimators_is_complete() -> None:

@@ -44,14 +44,14 @@ def test_the_default_covers_where_the_calibration_does_not_fit() -> None:
     hit = {"gmm": np.zeros(3), "mlls": np.zeros(3)}
     disagree = 0
     for seed in range(40):
-        made = {
+        actual = {
             "gmm": shift.estimate_prevalence(*sides(seed)),
             "mlls": shift.estimate_prevalence(*sides(seed), method="mlls"),
         }
-        assert made["gmm"].method == "gmm"
-        for name, found in made.items():
-            hit[name] += [each.low <= q <= each.high for each, q in zip(found.estimates, SHARES, strict=True)]
-        disagree += any("maximum likelihood (mlls) disagrees" in note for note in made["gmm"].notes)
+        assert actual["gmm"].method == "gmm"
+        for name, result in actual.items():
+            hit[name] += [each.low <= q <= each.high for each, q in zip(result.estimates, SHARES, strict=True)]
+        disagree += any("maximum likelihood (mlls) disagrees" in note for note in actual["gmm"].notes)
     assert (hit["gmm"] >= 34).all()
     assert hit["mlls"][2] < 24
     assert disagree > 20
@@ -60,9 +60,9 @@ def test_the_default_covers_where_the_calibration_does_not_fit() -> None:
 def test_moments_are_those_of_the_formula() -> None:
     """Means, covariances and weights computed class by class, without the code under test."""
     t, v = sides(3)
-    found = METHODS["gmm"](t, v)
-    assert found.calibrator is not None
-    a, b = (found.calibrator(score) / found.calibrated_at for score in (t.score, v.score))
+    result = METHODS["gmm"](t, v)
+    assert result.calibrator is not None
+    a, b = (result.calibrator(score) / result.calibrated_at for score in (t.score, v.score))
     near = np.linalg.solve(np.array([v.score[v.truth == k].mean(axis=0) for k in range(3)]).T, t.score.mean(axis=0))
     assert near.min() > 0
     q = 0.85 * near + 0.15 * v.support / 2000
@@ -80,16 +80,16 @@ def test_moments_are_those_of_the_formula() -> None:
         # Least squares with the sum as a side condition, by a Lagrange multiplier.
         system = np.block([[c.T @ w @ c - trace, np.ones((3, 1))], [np.ones((1, 3)), np.zeros((1, 1))]])
         near = np.linalg.solve(system, np.append(c.T @ w @ new.mean(axis=0), 1.0))[:3]
-    np.testing.assert_allclose(found.unclipped, near, atol=1e-7)
+    np.testing.assert_allclose(result.unclipped, near, atol=1e-7)
 
 
 @pytest.mark.parametrize(("samples", "near"), [(30, 0.4), slow(100, 0.2)])
 def test_the_covariance_of_moments_is_that_of_many_samples(samples: int, near: float) -> None:
-    found = [METHODS["gmm"](*sides(seed, rows=(600, 1000), wide=1.0)) for seed in range(samples)]
-    seen = np.std([each.unclipped for each in found], axis=0)
-    errors = np.sqrt(np.mean([np.diag(each.covariance) for each in found], axis=0))
-    np.testing.assert_allclose(errors, seen, rtol=near)
-    np.testing.assert_allclose(np.mean([each.unclipped for each in found], axis=0), SHARES, atol=0.06 * near)
+    result = [METHODS["gmm"](*sides(seed, rows=(600, 1000), wide=1.0)) for seed in range(samples)]
+    observed = np.std([each.unclipped for each in result], axis=0)
+    errors = np.sqrt(np.mean([np.diag(each.covariance) for each in result], axis=0))
+    np.testing.assert_allclose(errors, observed, rtol=near)
+    np.testing.assert_allclose(np.mean([each.unclipped for each in result], axis=0), SHARES, atol=0.06 * near)
 
 
 def test_gmm_is_about_as_precise_as_likelihood_where_the_calibration_fits() -> None:
@@ -107,10 +107,10 @@ def test_separable_classes_need_no_likelihood_ratios() -> None:
     truth = np.repeat([0, 1, 2], 20).astype(np.uint8)
     score = 0.1 + 0.7 * np.eye(3)[truth]
     t, v = MulticlassTarget(score[:50], LABELS), MulticlassRows(truth, score, LABELS)
-    found = METHODS["gmm"](t, v)
-    np.testing.assert_allclose(found.value, [0.4, 0.4, 0.2], atol=1e-9)
-    assert "only mean probabilities are compared" in found.notes[0]
-    assert all(each.low < each.value < each.high for each in found.estimates)
+    result = METHODS["gmm"](t, v)
+    np.testing.assert_allclose(result.value, [0.4, 0.4, 0.2], atol=1e-9)
+    assert "only mean probabilities are compared" in result.notes[0]
+    assert all(each.low < each.value < each.high for each in result.estimates)
     results = shift.estimate_performance(t, v, assume="label shift", measures=["accuracy"])
     assert results.rows()[-1]["value"] == pytest.approx(1.0)
 
@@ -120,17 +120,17 @@ def test_a_calibration_that_does_not_fit_is_no_sign_against_label_shift() -> Non
     t, v = sides(0)
     flat = np.sqrt(t.score)
     other = MulticlassTarget(flat / flat.sum(axis=1, keepdims=True), LABELS)
-    found = shift.label_shift_test(other, v)
-    assert found.rejected
-    assert found.summary[0].startswith("The unlabelled scores are no mixture of the classes (p < 0.0001)")
+    result = shift.label_shift_test(other, v)
+    assert result.rejected
+    assert result.summary[0].startswith("The unlabelled scores are no mixture of the classes (p < 0.0001)")
     assert "no shares explain all mean features" in " ".join(shift.estimate_prevalence(other, v).notes)
 
 
 def test_performance_under_label_shift_adds_up_to_the_shares() -> None:
     t, v = sides(5)
     shares = shift.estimate_prevalence(t, v)
-    found = shift.estimate_performance(t, v, assume="label shift", measures=["accuracy", "sensitivity"])
-    cells = np.array([row["value"] for row in found.rows() if row["measure"] == "cell"]).reshape(3, 3)
+    result = shift.estimate_performance(t, v, assume="label shift", measures=["accuracy", "sensitivity"])
+    cells = np.array([row["value"] for row in result.rows() if row["measure"] == "cell"]).reshape(3, 3)
     np.testing.assert_allclose(cells.sum(axis=1) / 4000, shares.value, atol=1e-9)
     # Decisions of the target itself enter, and bring the table nearer to them than rates of validation alone.
     decided = np.bincount(t.score.argmax(axis=1), minlength=3) / 4000
@@ -159,19 +159,19 @@ def test_performance_covers_where_the_calibration_does_not_fit(
     """By recalibrated probabilities alone, 28 and 14 of 40 did."""
     happens, hit = expected_accuracy(assume), 0
     for seed in range(40):
-        found = shift.estimate_performance(*sides(seed), assume=assume, measures=["accuracy"]).rows()[-1]
-        hit += found["low"] <= happens <= found["high"]
+        result = shift.estimate_performance(*sides(seed), assume=assume, measures=["accuracy"]).rows()[-1]
+        hit += result["low"] <= happens <= result["high"]
     assert hit >= 34
 
 
 def test_performance_under_covariate_shift_is_a_regression() -> None:
     """Row by row: errors of recalibrated probabilities, regressed within decisions, and HC3 with the target's part."""
     t, v = sides(8)
-    found = shift.estimate_performance(t, v, assume="covariate shift", measures=["accuracy"])
-    row = found.rows()[-1]
-    made = METHODS["mlls"](t, v).calibrator
-    assert made is not None
-    new, old, truth = made(t.score), made(v.score), v.truth
+    result = shift.estimate_performance(t, v, assume="covariate shift", measures=["accuracy"])
+    row = result.rows()[-1]
+    actual = METHODS["mlls"](t, v).calibrator
+    assert actual is not None
+    new, old, truth = actual(t.score), actual(v.score), v.truth
     decided, before = t.score.argmax(axis=1), v.score.argmax(axis=1)
     expected, spread = np.empty(4000), 0.0
     for d in range(3):
@@ -186,7 +186,7 @@ def test_performance_under_covariate_shift_is_a_regression() -> None:
     assert row["value"] == pytest.approx(expected.mean(), abs=1e-7)
     error = np.sqrt(expected.var() / 4000 + spread)
     assert (row["high"] - row["low"]) / (2 * 1.96) == pytest.approx(error, rel=0.02)
-    assert "the calibration curve does not fit the validation data" in found.data["notes"][-1]
+    assert "the calibration curve does not fit the validation data" in result.data["notes"][-1]
 
 
 def test_a_target_outside_of_validation_raises() -> None:
@@ -246,10 +246,10 @@ def test_labelled_rows_of_the_target_narrow_intervals_of_performance() -> None:
 def test_decisions_that_validation_hardly_has() -> None:
     t, v = sides(1, rows=(400, 400))
     few = [(p.argmax(axis=1) != 2) | (np.cumsum(p.argmax(axis=1) == 2) <= 8) for p in (t.score, v.score)]
-    found = shift.estimate_performance(
+    result = shift.estimate_performance(
         MulticlassTarget(t.score[few[0]], LABELS), v.only(few[1]), assume="covariate shift", measures=["accuracy"]
     )
-    row = found.rows()[-1]
+    row = result.rows()[-1]
     assert row["low"] < row["value"] < row["high"]
 
 
@@ -257,7 +257,7 @@ def test_precision_of_a_class_that_may_be_absent_may_be_0() -> None:
     t, v = sides(2, (0.6, 0.4, 0.0), rows=(300, 600))
     shares = shift.estimate_prevalence(t, v)
     assert shares.estimates[2].low == 0
-    found = shift.estimate_performance(t, v, assume="label shift", measures=["precision"])
-    for results in (found, shift.adjusted_summary(shares, measures=["precision"])):
+    result = shift.estimate_performance(t, v, assume="label shift", measures=["precision"])
+    for results in (result, shift.adjusted_summary(shares, measures=["precision"])):
         row = next(row for row in results.rows() if row["measure"] == "precision" and row["class"] == "c")
         assert row["low"] < 1e-6

@@ -38,7 +38,7 @@ def people(n: int = 400, seed: int = 0) -> Tally:
 
 
 @pytest.mark.parametrize(
-    ("work", "told"),
+    ("work", "message"),
     [
         (lambda: shift.reweigh(TABLE), "both or neither of to="),
         (lambda: shift.reweigh(TABLE, to=0.1, gamma=2.0), "both or neither of to="),
@@ -73,8 +73,8 @@ def people(n: int = 400, seed: int = 0) -> Tally:
         (lambda: shift.prevalence_curve("table", "precision"), "str has no decisions"),  # type: ignore[arg-type]
     ],
 )
-def test_invalid_options_raise(work: Callable[[], object], told: str) -> None:
-    with pytest.raises(OptionError, match=told):
+def test_invalid_options_raise(work: Callable[[], object], message: str) -> None:
+    with pytest.raises(OptionError, match=message):
         work()
 
 
@@ -110,9 +110,9 @@ def test_reweighed_tables_of_any_shape() -> None:
 
 def test_a_stack_of_confusions_is_reweighed_as_one() -> None:
     mass = np.array([[[5.0, 1.0], [2.0, 2.0]], [[1.0, 1.0], [0.0, 8.0]]])
-    found = shift.reweigh(Confusion(mass, ("a", "b")), to=[0.25, 0.75])
-    assert (found.truth / found.truth.sum(axis=-1, keepdims=True)).tolist() == [[0.25, 0.75]] * 2
-    assert found.total.tolist() == [10, 10]  # type: ignore[attr-defined]
+    result = shift.reweigh(Confusion(mass, ("a", "b")), to=[0.25, 0.75])
+    assert (result.truth / result.truth.sum(axis=-1, keepdims=True)).tolist() == [[0.25, 0.75]] * 2
+    assert result.total.tolist() == [10, 10]  # type: ignore[attr-defined]
 
 
 def test_groups_of_many_classes_have_shares_of_their_own() -> None:
@@ -135,10 +135,10 @@ def test_groups_of_many_classes_have_shares_of_their_own() -> None:
     with pytest.raises(OptionError, match="needs a share for each"):
         shift.reweigh(data, to=0.5)
     accuracy = infer.multiclass_summary(there, measures=["accuracy"]).rows()
-    found = [row for row in accuracy if row["measure"] == "accuracy"]
-    assert [row["group"] and row["group"]["home"] for row in found] == [None, "town", "farm"]
-    assert all(row["how"].endswith("prevalence known") for row in found[:1])
-    assert found[0]["value"] == pytest.approx(0.7 * 7 / 10 + 0.2 * 9 / 10 + 0.1 * 8 / 10)
+    result = [row for row in accuracy if row["measure"] == "accuracy"]
+    assert [row["group"] and row["group"]["home"] for row in result] == [None, "town", "farm"]
+    assert all(row["how"].endswith("prevalence known") for row in result[:1])
+    assert result[0]["value"] == pytest.approx(0.7 * 7 / 10 + 0.2 * 9 / 10 + 0.1 * 8 / 10)
 
 
 # Intervals.
@@ -160,24 +160,24 @@ def test_intervals_name_their_method() -> None:
 
 def test_mercaldo_by_hand() -> None:
     there = shift.reweigh(Counts(tp=800, fp=100, fn=200, tn=900), to=0.05)
-    found = infer.estimate("precision", there)
+    result = infer.estimate("precision", there)
     middle = np.log(0.8 / 0.1) + np.log(0.05 / 0.95)
     half = 1.959963984540054 * np.sqrt(0.2 / (1000 * 0.8) + 0.9 / (1000 * 0.1))
     wanted = 1 / (1 + np.exp(-(middle + np.array([-half, half]))))
-    assert (found.low, found.high) == pytest.approx(tuple(wanted), rel=1e-12)
-    assert infer.estimate("precision", there, method="logit") == found
+    assert (result.low, result.high) == pytest.approx(tuple(wanted), rel=1e-12)
+    assert infer.estimate("precision", there, method="logit") == result
     fdr = infer.estimate("fdr", there)
-    assert (1 - fdr.high, 1 - fdr.low) == pytest.approx((found.low, found.high), rel=1e-12)
+    assert (1 - fdr.high, 1 - fdr.low) == pytest.approx((result.low, result.high), rel=1e-12)
 
 
 @pytest.mark.parametrize("cells", [(0, 5, 20, 30), (20, 0, 5, 30), (20, 5, 0, 30), (20, 5, 5, 0), (20, 0, 0, 30)])
 def test_intervals_are_finite_with_empty_cells(cells: tuple[int, int, int, int]) -> None:
     there = shift.reweigh(Counts(*cells), to=0.02)
     for name in ("precision", "npv", "fdr", "false_omission_rate", "accuracy", "f1", "mcc"):
-        found = infer.estimate(name, there)
-        assert np.isnan(found.low) == np.isnan(found.value)
-        if not np.isnan(found.value):
-            assert found.low < found.high
+        result = infer.estimate(name, there)
+        assert np.isnan(result.low) == np.isnan(result.value)
+        if not np.isnan(result.value):
+            assert result.low < result.high
     if 0 in cells[:2]:
         plain = infer.estimate("precision", there, method="logit")
         assert plain.why == "a cell is empty, so its logarithm is infinite"
@@ -195,8 +195,8 @@ def test_intervals_are_finite_with_empty_cells(cells: tuple[int, int, int, int])
 )
 def test_methods_that_resample_the_prevalence_raise(name: str, method: str, known: str) -> None:
     there = shift.reweigh(TABLE, to=0.05)
-    told = f"makes no interval of {name} where the class shares are fixed; known are: {known}"
-    with pytest.raises(OptionError, match=told):
+    output = f"makes no interval of {name} where the class shares are fixed; known are: {known}"
+    with pytest.raises(OptionError, match=output):
         infer.estimate(name, there, method=method)
     assert infer.methods(name, there) == tuple(known.split(", "))
 
@@ -257,11 +257,11 @@ def test_bands_are_within_classes() -> None:
     for name in ("low", "high"):
         np.testing.assert_allclose(moved.columns[name], roc.columns[name], atol=1e-9)
     for what in ("pr", "gain", "precision", "f1", "accuracy"):
-        found = infer.confidence_band(there, what)
-        value = list(found.columns.values())[-3]
-        defined = ~np.isnan(found.columns["low"])
-        assert (found.columns["low"][defined] <= value[defined]).all()
-        assert (found.columns["high"][defined] >= value[defined]).all()
+        result = infer.confidence_band(there, what)
+        value = list(result.columns.values())[-3]
+        defined = ~np.isnan(result.columns["low"])
+        assert (result.columns["low"][defined] <= value[defined]).all()
+        assert (result.columns["high"][defined] >= value[defined]).all()
     at = infer.confidence_band(there, "precision", points=None)
     place = len(at.columns["threshold"]) // 2
     alone = infer.estimate("precision", there, threshold=float(at.columns["threshold"][place]))
@@ -286,11 +286,11 @@ def test_summary_of_reweighed_tallies() -> None:
     table = {"y": [1, 0, 1, 0] * 30, "p": np.linspace(0.01, 0.99, 120)}
     data = shift.reweigh(read.tallies(table, truth="y", score="p"), to=0.1)
     names = ["prevalence", "precision", "brier"]
-    found = {row["measure"]: row for row in infer.summary(data, measures=names).rows()}
-    assert found["prevalence"]["low"] == found["prevalence"]["high"]
-    told = "masses were changed to a prevalence of 0.1, which is taken as known; scores were not."
-    assert infer.summary(data, measures=names).data["notes"][-1] == told
-    assert shift.prevalence_curve(data).data["notes"] == [told]
+    result = {row["measure"]: row for row in infer.summary(data, measures=names).rows()}
+    assert result["prevalence"]["low"] == result["prevalence"]["high"]
+    output = "masses were changed to a prevalence of 0.1, which is taken as known; scores were not."
+    assert infer.summary(data, measures=names).data["notes"][-1] == output
+    assert shift.prevalence_curve(data).data["notes"] == [output]
     with pytest.raises(OptionError, match=r"method='bootstrap' makes no interval of .* where the class shares"):
         infer.summary(data, interval=infer.IntervalOptions(method="bootstrap"))
     logit = infer.summary(data, interval=infer.IntervalOptions(method="adjusted-logit")).rows()
@@ -301,9 +301,9 @@ def test_two_reweighed_samples_are_compared_by_their_own_intervals() -> None:
     a, b = (shift.reweigh(people(seed=seed), to=0.05) for seed in (1, 2))
     for name in ("precision", "f1", "brier"):
         at = 0.5 if describe(MEASURES[name]).of is Counts else None
-        found = infer.compare_unpaired(a, b, measure=name, threshold=at).difference
-        assert found.low < found.value < found.high
-        assert found.how == "Newcombe's hybrid of both intervals"
+        result = infer.compare_unpaired(a, b, measure=name, threshold=at).difference
+        assert result.low < result.value < result.high
+        assert result.how == "Newcombe's hybrid of both intervals"
     with pytest.raises(OptionError, match="the class shares are fixed"):
         infer.compare_unpaired(a, b, measure="brier", question=infer.Question(method="resample"))
 
@@ -346,9 +346,9 @@ def test_null_reference_of_reweighed_rows_uses_the_number_of_rows() -> None:
         sample = tally(*calibrated(300, seed))
         raw = shift.reweigh(sample, to=0.2)
         after = raw.with_scores(shift.reprior(raw.score, from_=0.5, to=0.2))
-        found = infer.null_reference("ece", after, n_simulations=100)
-        values.append(found.value)
-        floors.append(found.typical)
+        result = infer.null_reference("ece", after, n_simulations=100)
+        values.append(result.value)
+        floors.append(result.typical)
     assert np.median(values) == pytest.approx(np.median(floors), rel=0.15)
 
 
@@ -362,14 +362,14 @@ def test_calibration_summary_of_reweighed_probabilities() -> None:
     assert (curve["share"] <= curve["high"] + 1e-12).all()
     for what in ("isotonic", "likelihood_ratio"):
         infer.calibration_curve(data.tally, what)
-    found = infer.bootstrap(["calibration_slope"], data.tally, n_bootstrap=100)
-    assert found[0].how == "100 bootstrap samples of rows within each class"
+    result = infer.bootstrap(["calibration_slope"], data.tally, n_bootstrap=100)
+    assert result[0].how == "100 bootstrap samples of rows within each class"
 
 
 def test_a_calibrator_can_be_fitted_to_reweighed_data() -> None:
     raw = shift.reweigh(tally(*calibrated(5000, 4)), to=0.1)
-    found = calibrate.offset(raw)
-    offset = found.parameters[0].value
+    result = calibrate.offset(raw)
+    offset = result.parameters[0].value
     assert offset == pytest.approx(np.log(0.1 / 0.9), abs=0.1)
     assert calibrate.cross_fit(raw, "isotonic").reweighed
 
@@ -404,11 +404,11 @@ def test_predictive_values_of_arrays() -> None:
 
 
 def test_prevalence_curves() -> None:
-    found = shift.prevalence_curve(people(), ["precision", "f1"], threshold=0.4)
-    assert list(found.columns) == [
+    result = shift.prevalence_curve(people(), ["precision", "f1"], threshold=0.4)
+    assert list(result.columns) == [
         *("model", "group", "threshold", "prevalence", "measure", "value", "low", "high", "how", "why"),
     ]
-    rows = found.rows()
+    rows = result.rows()
     assert len(rows) == 2 * 199
     precision = [row for row in rows if row["measure"] == "precision"]
     assert {row["threshold"] for row in rows} == {0.4}
@@ -458,6 +458,6 @@ def test_coverage_at_a_known_prevalence() -> None:
         tp, fp = int(rng.binomial(50, sensitivity)), int(rng.binomial(100, 1 - specificity))
         there = shift.reweigh(Counts(tp=tp, fn=50 - tp, fp=fp, tn=100 - fp), to=to)
         for name in hits:
-            found = infer.estimate(name, there)
-            hits[name] += found.low <= truth[name] <= found.high
+            result = infer.estimate(name, there)
+            hits[name] += result.low <= truth[name] <= result.high
     assert all(count >= 0.92 * times for count in hits.values()), hits

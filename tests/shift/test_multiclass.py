@@ -84,18 +84,18 @@ def alike(
 
 @pytest.mark.parametrize("name", METHODS)
 def test_result_fields_are_consistent(name: str) -> None:
-    found = METHODS[name](target(), validation())
-    assert found.method == name
-    assert (found.rows, found.labelled) == (400, 0)
-    assert found.value.sum() == pytest.approx(1)
-    assert found.unclipped.sum() == pytest.approx(1)
-    np.testing.assert_allclose(found.covariance, found.covariance.T, atol=1e-12)
-    np.testing.assert_allclose(found.covariance.sum(axis=0), 0, atol=1e-12)
-    np.testing.assert_allclose(found.calibrated_at, validation().support / 300, atol=1e-9)
-    for each in found.estimates:
+    result = METHODS[name](target(), validation())
+    assert result.method == name
+    assert (result.rows, result.labelled) == (400, 0)
+    assert result.value.sum() == pytest.approx(1)
+    assert result.unclipped.sum() == pytest.approx(1)
+    np.testing.assert_allclose(result.covariance, result.covariance.T, atol=1e-12)
+    np.testing.assert_allclose(result.covariance.sum(axis=0), 0, atol=1e-12)
+    np.testing.assert_allclose(result.calibrated_at, validation().support / 300, atol=1e-9)
+    for each in result.estimates:
         assert 0 <= each.low < each.value < each.high <= 1
-    assert f"; {name}, 400 rows)" in repr(found)
-    np.testing.assert_allclose(found.value, [0.2, 0.3, 0.5], atol=0.16)
+    assert f"; {name}, 400 rows)" in repr(result)
+    np.testing.assert_allclose(result.value, [0.2, 0.3, 0.5], atol=0.16)
 
 
 @pytest.mark.quick(1)
@@ -170,17 +170,17 @@ def test_rows_without_weight_are_absent(name: str) -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_validation_rows_as_target_have_their_own_shares(recalibrate: str, seed: int) -> None:
     v = validation(seed)
-    found = METHODS["mlls"](MulticlassTarget(v.score, LABELS), v, recalibrate=recalibrate)
-    np.testing.assert_allclose(found.value, v.support / v.total, atol=1e-9)
-    assert found.calibrator is not None
-    assert found.calibrator.method == recalibrate
+    result = METHODS["mlls"](MulticlassTarget(v.score, LABELS), v, recalibrate=recalibrate)
+    np.testing.assert_allclose(result.value, v.support / v.total, atol=1e-9)
+    assert result.calibrator is not None
+    assert result.calibrator.method == recalibrate
 
 
 @pytest.mark.parametrize("name", ["acc", "pacc", "cm-l", "scm-l", "rlls"])
 def test_linear_methods_estimate_the_shares_of_validation(name: str) -> None:
     v = validation()
-    found = METHODS[name](MulticlassTarget(v.score, LABELS), v)
-    np.testing.assert_allclose(found.value, v.support / v.total, atol=1e-9)
+    result = METHODS[name](MulticlassTarget(v.score, LABELS), v)
+    np.testing.assert_allclose(result.value, v.support / v.total, atol=1e-9)
 
 
 def test_inside_the_simplex_methods_agree() -> None:
@@ -192,17 +192,17 @@ def test_inside_the_simplex_methods_agree() -> None:
 
 def test_uncalibrated_probabilities_may_hold_at_other_shares() -> None:
     t, v = target(), validation()
-    made = METHODS["mlls"](t, v, recalibrate=None)
-    assert made.calibrator is None
-    moved = reprior(made.calibrated_at, [0.2, 0.2, 0.6], labels=LABELS)
-    found = METHODS["mlls"](
+    actual = METHODS["mlls"](t, v, recalibrate=None)
+    assert actual.calibrator is None
+    moved = reprior(actual.calibrated_at, [0.2, 0.2, 0.6], labels=LABELS)
+    result = METHODS["mlls"](
         MulticlassTarget(moved(t.score), LABELS),
         replace(v, score=moved(v.score)),
         recalibrate=None,
         at={"c": 0.6, "a": 0.2, "b": 0.2},
     )
-    np.testing.assert_allclose(found.value, made.value, atol=1e-9)
-    np.testing.assert_allclose(found.covariance, made.covariance, atol=1e-9)
+    np.testing.assert_allclose(result.value, actual.value, atol=1e-9)
+    np.testing.assert_allclose(result.covariance, actual.covariance, atol=1e-9)
     for wrong in ([0.5, 0.5], [0.5, 0.5, 0.5], [1.0, 0.0, 0.0], {"a": 1.0}):
         with pytest.raises(OptionError, match="at "):
             METHODS["mlls"](t, v, recalibrate=None, at=wrong)
@@ -216,14 +216,14 @@ def test_uncalibrated_probabilities_may_hold_at_other_shares() -> None:
 @pytest.mark.parametrize("recalibrate", ["bias-corrected", "vector", "temperature"])
 def test_the_covariance_is_that_of_many_samples(recalibrate: str) -> None:
     """The linearised covariance beside that of estimates from new rows on both sides."""
-    found = [
+    result = [
         METHODS["mlls"](target(seed, 2000), validation(seed, 1500), recalibrate=recalibrate) for seed in range(200)
     ]
-    seen = np.cov(np.array([each.unclipped for each in found]).T)
-    told = np.mean([each.covariance for each in found], axis=0)
-    np.testing.assert_allclose(np.sqrt(np.diag(told)), np.sqrt(np.diag(seen)), rtol=0.16)
+    observed = np.cov(np.array([each.unclipped for each in result]).T)
+    output = np.mean([each.covariance for each in result], axis=0)
+    np.testing.assert_allclose(np.sqrt(np.diag(output)), np.sqrt(np.diag(observed)), rtol=0.16)
     alone = METHODS["mlls"](target(0, 2000), validation(0, 1500), recalibrate=None)
-    assert np.diag(told).sum() > 1.3 * np.diag(alone.covariance).sum()
+    assert np.diag(output).sum() > 1.3 * np.diag(alone.covariance).sum()
 
 
 @pytest.mark.slow
@@ -233,9 +233,9 @@ def test_intervals_cover(name: str, shares: tuple[float, ...]) -> None:
     """In 150 trials a promise of 95 % may be kept in 89 %, by three standard errors; longer runs gave 94 to 99 %."""
     hit = np.zeros(3)
     for seed in range(150):
-        found = METHODS[name](target(seed, 600, shares), validation(seed))
-        hit += [each.low <= share <= each.high for each, share in zip(found.estimates, shares, strict=True)]
-        assert all(each.high - each.low > 0.003 for each in found.estimates)
+        result = METHODS[name](target(seed, 600, shares), validation(seed))
+        hit += [each.low <= share <= each.high for each, share in zip(result.estimates, shares, strict=True)]
+        assert all(each.high - each.low > 0.003 for each in result.estimates)
     assert (hit / 150 >= 0.89).all()
 
 
@@ -243,19 +243,19 @@ def test_an_interval_always_has_width() -> None:
     """A classifier that does not err, and a class that is not there."""
     truth = np.repeat([0, 1, 2], 20).astype(np.uint8)
     v = MulticlassRows(truth, np.eye(3)[truth], LABELS)
-    found = METHODS["acc"](MulticlassTarget(np.eye(3)[[0, 1] * 50], LABELS), v)
-    assert found.value.tolist() == [0.5, 0.5, 0.0]
-    assert found.estimates[2].low == 0
-    assert found.estimates[2].high == pytest.approx(1 - 0.025 ** (1 / 100))  # Clopper and Pearson
-    assert found.estimates[0].low == pytest.approx(0.5 - 1.959963984540054 * (0.25 / 99) ** 0.5)
+    result = METHODS["acc"](MulticlassTarget(np.eye(3)[[0, 1] * 50], LABELS), v)
+    assert result.value.tolist() == [0.5, 0.5, 0.0]
+    assert result.estimates[2].low == 0
+    assert result.estimates[2].high == pytest.approx(1 - 0.025 ** (1 / 100))  # Clopper and Pearson
+    assert result.estimates[0].low == pytest.approx(0.5 - 1.959963984540054 * (0.25 / 99) ** 0.5)
 
 
 def test_notes_say_what_leaves_the_simplex() -> None:
     v = validation()
-    found = METHODS["acc"](target(1, 100, (0.0, 0.0, 1.0)), v)
-    assert found.unclipped.min() < 0 or found.unclipped.max() > 1
-    assert 0 <= found.value.min() < found.value.max() <= 1
-    assert "unclipped, the shares are outside [0, 1]" in found.notes[-1]
+    result = METHODS["acc"](target(1, 100, (0.0, 0.0, 1.0)), v)
+    assert result.unclipped.min() < 0 or result.unclipped.max() > 1
+    assert 0 <= result.value.min() < result.value.max() <= 1
+    assert "unclipped, the shares are outside [0, 1]" in result.notes[-1]
     likely = METHODS["mlls"](target(1, 100, (0.0, 0.0, 1.0)), v)
     assert (likely.value == 0).any()
     assert "is 0: the likelihood would rise below it" in likely.notes[0]
@@ -277,11 +277,11 @@ def test_labelled_rows_narrow_intervals(name: str) -> None:
 def test_labelled_rows_enter_the_likelihood_as_certain_ones() -> None:
     t, v = target(), validation()
     known = MulticlassRows(np.array([0, 0, 1, 2], dtype=np.uint8), np.full((4, 3), 1 / 3), LABELS)
-    found = METHODS["mlls"](replace(t, labelled=known), v, recalibrate=None)
+    result = METHODS["mlls"](replace(t, labelled=known), v, recalibrate=None)
     certain = MulticlassTarget(np.vstack([t.score, np.eye(3)[known.truth]]), LABELS)
     same = METHODS["mlls"](certain, v, recalibrate=None)
-    np.testing.assert_allclose(found.value, same.value, atol=1e-10)
-    np.testing.assert_allclose(found.covariance, same.covariance, atol=1e-10)
+    np.testing.assert_allclose(result.value, same.value, atol=1e-10)
+    np.testing.assert_allclose(result.covariance, same.covariance, atol=1e-10)
 
 
 def test_probabilities_of_0_are_no_trouble() -> None:
@@ -290,10 +290,10 @@ def test_probabilities_of_0_are_no_trouble() -> None:
     score /= score.sum(axis=1, keepdims=True)
     sure = MulticlassTarget(score, LABELS)
     for options in ({}, {"recalibrate": None}, {"recalibrate": "vector"}):
-        found = METHODS["mlls"](sure, v, **options)
-        assert np.isfinite(found.covariance).all()
+        result = METHODS["mlls"](sure, v, **options)
+        assert np.isfinite(result.covariance).all()
         assert f"{np.count_nonzero(score == 0)} of 1200 probabilities of the unlabelled data are exactly 0" in " ".join(
-            found.notes
+            result.notes
         )
 
 
@@ -301,9 +301,9 @@ def test_prevalence_finds_methods_by_name() -> None:
     truth, score = simulate(1, 300)
     target, rows = MulticlassTarget(simulate(2, 300)[1], LABELS), MulticlassRows(truth, score, LABELS)
     for alias in ("EMQ", "bbse", "scm-l", "cm"):
-        found = shift.estimate_prevalence(target, rows, method=alias)
-        assert isinstance(found, MulticlassPrevalence)
-        assert found.method == shift.ALIASES.get(alias.lower(), alias)
+        result = shift.estimate_prevalence(target, rows, method=alias)
+        assert isinstance(result, MulticlassPrevalence)
+        assert result.method == shift.ALIASES.get(alias.lower(), alias)
     with pytest.raises(UnknownNameError, match="there is no method 'pac'"):
         shift.estimate_prevalence(target, rows, method="pac")
     for name in ("binned", "hdy"):
@@ -321,31 +321,31 @@ def test_prevalence_finds_methods_by_name() -> None:
 def test_posteriors_of_classes_are_adjusted_to_the_estimate() -> None:
     truth, score = simulate(3, 600)
     target, rows = MulticlassTarget(simulate(4, 900, (0.2, 0.3, 0.5))[1], LABELS), MulticlassRows(truth, score, LABELS)
-    found = shift.estimate_prevalence(target, rows, method="mlls")
-    made = shift.posterior_calibrator(found)
-    assert made.labels == LABELS
+    result = shift.estimate_prevalence(target, rows, method="mlls")
+    actual = shift.posterior_calibrator(result)
+    assert actual.labels == LABELS
     # The last step of EM: at the likeliest shares the mean posterior is the share.
-    assert made(target.score).mean(axis=0) == pytest.approx(found.value, abs=1e-8)
+    assert actual(target.score).mean(axis=0) == pytest.approx(result.value, abs=1e-8)
     other = shift.posterior_calibrator(
         shift.estimate_prevalence(target, rows, method="pacc"), to={"a": 0.1, "b": 0.1, "c": 0.8}
     )
-    assert other(target.score)[:, 2].mean() > made(target.score)[:, 2].mean()
+    assert other(target.score)[:, 2].mean() > actual(target.score)[:, 2].mean()
     raw = shift.estimate_prevalence(target, rows, method="mlls", recalibrate=False)
     assert shift.posterior_calibrator(raw)(score) == pytest.approx(
         reprior(raw.calibrated_at, raw.value, labels=LABELS)(score)
     )
     with pytest.raises(OptionError, match="share of 0"):
-        shift.posterior_calibrator(found, to=[0.0, 0.5, 0.5])
+        shift.posterior_calibrator(result, to=[0.0, 0.5, 0.5])
 
 
 def test_measures_of_classes_at_estimated_shares() -> None:
     truth, score = simulate(5, 800)
     target, rows = MulticlassTarget(simulate(6, 900, (0.2, 0.3, 0.5))[1], LABELS), MulticlassRows(truth, score, LABELS)
-    found = shift.estimate_prevalence(target, rows)
+    result = shift.estimate_prevalence(target, rows)
     results = shift.adjusted_summary(
-        found, measures=["accuracy", "precision", "mcc"], averages=["macro", {"a": 1, "b": 1, "c": 2}]
+        result, measures=["accuracy", "precision", "mcc"], averages=["macro", {"a": 1, "b": 1, "c": 2}]
     )
-    table = shift.reweigh(rows.confusion(), to=found.value.tolist())
+    table = shift.reweigh(rows.confusion(), to=result.value.tolist())
     rows_of = {
         (row["measure"], row["class"], row["average"]): row for row in results.rows() if row["measure"] != "cell"
     }
@@ -356,11 +356,11 @@ def test_measures_of_classes_at_estimated_shares() -> None:
     row = rows_of["accuracy", None, None]
     assert row["high"] - row["low"] > 0.9 * (known.high - known.low)
     assert all(each["low"] <= each["value"] <= each["high"] for each in rows_of.values())
-    assert results.data["prevalences"]["c"] == found.value[2]
-    again = shift.adjusted_summary(found, measures=["accuracy"])
-    assert again.rows()[-1]["low"] == shift.adjusted_summary(found, measures=["accuracy"]).rows()[-1]["low"]
+    assert results.data["prevalences"]["c"] == result.value[2]
+    again = shift.adjusted_summary(result, measures=["accuracy"])
+    assert again.rows()[-1]["low"] == shift.adjusted_summary(result, measures=["accuracy"]).rows()[-1]["low"]
     with pytest.raises(OptionError, match="highest score decides"):
-        shift.adjusted_summary(found, threshold=0.5)
+        shift.adjusted_summary(result, threshold=0.5)
 
 
 def test_label_shift_of_classes_is_described() -> None:
@@ -451,8 +451,8 @@ def test_only_decisions_take_any_score() -> None:
 
 def test_another_scale_is_noticed() -> None:
     t, v = target(), validation()
-    found = METHODS["acc"](MulticlassTarget(100 * t.score, LABELS), v)
-    assert "as if they were on two scales" in found.notes[0]
+    result = METHODS["acc"](MulticlassTarget(100 * t.score, LABELS), v)
+    assert "as if they were on two scales" in result.notes[0]
     assert not METHODS["acc"](t, v).notes
     assert "were not recalibrated" in METHODS["mlls"](t, v, recalibrate=None).notes[0]
 
@@ -478,17 +478,17 @@ def test_options_have_their_limits() -> None:
 
 
 def test_a_result_of_another_shape_raises() -> None:
-    found = METHODS["acc"](target(), validation())
+    result = METHODS["acc"](target(), validation())
     with pytest.raises(ShapeError, match="3 classes need 3 estimates"):
-        replace(found, estimates=(Estimate(1.0),))
+        replace(result, estimates=(Estimate(1.0),))
 
 
 def test_repr_abbreviates_many_classes() -> None:
     width = 9
     one, none = Estimate(1 / 9, low=0.1, high=0.2), np.zeros((width, width))
     few: dict[str, Any] = {"labels": tuple(range(width)), "estimates": (one,) * width, "covariance": none}
-    found = replace(METHODS["acc"](target(), validation()), rows=4, labelled=2, **few)
-    assert repr(found).endswith("5 0.111 [0.1, 0.2], and 3 more; acc, 4 rows and 2 labelled)")
+    result = replace(METHODS["acc"](target(), validation()), rows=4, labelled=2, **few)
+    assert repr(result).endswith("5 0.111 [0.1, 0.2], and 3 more; acc, 4 rows and 2 labelled)")
 
 
 def test_a_single_class_and_invalid_levels_raise() -> None:
@@ -511,12 +511,12 @@ def test_single_precision_scores(name: str) -> None:
 
 def test_a_class_that_no_row_can_be_of() -> None:
     score = np.column_stack([simulate(0, 200)[1][:, :2], np.zeros(200)])
-    found = METHODS["mlls"](
+    result = METHODS["mlls"](
         MulticlassTarget(score / score.sum(axis=1, keepdims=True), LABELS), validation(), recalibrate=None
     )
-    assert found.value[2] == 0
-    assert 0 < found.estimates[2].high < 0.1
-    for each in found.estimates[:2]:  # which that class does not move
+    assert result.value[2] == 0
+    assert 0 < result.estimates[2].high < 0.1
+    for each in result.estimates[:2]:  # which that class does not move
         assert each.high - each.value == pytest.approx(each.value - each.low)
 
 
@@ -524,18 +524,18 @@ def test_intervals_of_multiclass_performance_contain_the_actual_values() -> None
     truth, score = simulate(100, 900)
     happened, given = simulate(200, 20_000, (0.2, 0.3, 0.5))
     rows, target = MulticlassRows(truth, score, LABELS), MulticlassTarget(given, LABELS)
-    found = shift.estimate_performance(
+    result = shift.estimate_performance(
         target, rows, assume="label shift", measures=["accuracy", "precision"], averages=["macro"]
     )
     table = MulticlassRows(happened, given, LABELS).confusion()
-    for row in found.rows():
+    for row in result.rows():
         if (row["measure"], row["class"], row["average"]) == ("accuracy", None, None):
             assert row["low"] <= measure.multiclass.accuracy(table) <= row["high"]
         if row["measure"] == "precision" and row["class"] == "c":
             assert row["low"] <= measure.precision(table.one_vs_rest())[2] <= row["high"]
-    assert {row["average"] for row in found.rows()} == {None, "macro"}
-    assert found.data["notes"][0].startswith("Assumed: label shift")
-    cells = {(row["class"], row["against"]): row["value"] for row in found.rows() if row["measure"] == "cell"}
+    assert {row["average"] for row in result.rows()} == {None, "macro"}
+    assert result.data["notes"][0].startswith("Assumed: label shift")
+    cells = {(row["class"], row["against"]): row["value"] for row in result.rows() if row["measure"] == "cell"}
     assert sum(cells.values()) == pytest.approx(20_000)
 
 
@@ -543,8 +543,8 @@ def test_multiclass_performance_without_recalibration_and_its_errors() -> None:
     _, score = simulate(12, 300)
     weight = np.linspace(0.5, 2.0, 300)
     target = MulticlassTarget(score, LABELS, weight=weight)
-    found = shift.estimate_performance(target, assume="covariate shift", measures=["accuracy", "kappa"])
-    accuracy = next(row for row in found.rows() if row["measure"] == "accuracy")
+    result = shift.estimate_performance(target, assume="covariate shift", measures=["accuracy", "kappa"])
+    accuracy = next(row for row in result.rows() if row["measure"] == "accuracy")
     share = score / score.sum(axis=1, keepdims=True)
     assert accuracy["value"] == pytest.approx(np.average(share.max(axis=1), weights=weight))
     assert accuracy["low"] < accuracy["value"] < accuracy["high"]

@@ -18,19 +18,19 @@ TABLE = {
 
 
 def tallies(**columns: object) -> Tallies:
-    found: Tallies = read.tallies(TABLE, truth="sick", **columns)  # type: ignore[arg-type]
-    return found
+    result: Tallies = read.tallies(TABLE, truth="sick", **columns)  # type: ignore[arg-type]
+    return result
 
 
-def by(found: Results, *names: str) -> dict[tuple[object, ...], float]:
-    return {tuple(row[name] for name in names): row["value"] for row in found.rows()}
+def by(result: Results, *names: str) -> dict[tuple[object, ...], float]:
+    return {tuple(row[name] for name in names): row["value"] for row in result.rows()}
 
 
 def test_numbers_are_those_of_reweighed_and_corrected_tallies() -> None:
     data = tallies(score="risk")
     here = data.tally
-    found = shift.summary(data, to=0.05)
-    values = by(found, "measure", "where", "scores")
+    result = shift.summary(data, to=0.05)
+    values = by(result, "measure", "where", "scores")
     there = shift.reweigh(here, to=0.05)
     right = there.with_scores(shift.reprior(there.score, from_=here.prevalence, to=0.05))
     assert values["brier", "here", "as given"] == measure.brier(here)
@@ -39,11 +39,11 @@ def test_numbers_are_those_of_reweighed_and_corrected_tallies() -> None:
     assert values["auc", "there", "as given"] == pytest.approx(values["auc", "here", "as given"])
     assert {name for name, _, scores in values if scores == "corrected"} == {"brier", "brier_skill", "log_loss"}
     judged = infer.estimate("precision", there, threshold=0.5)
-    (row,) = (row for row in found.rows() if row["measure"] == "precision" and row["where"] == "there")
+    (row,) = (row for row in result.rows() if row["measure"] == "precision" and row["where"] == "there")
     assert (row["low"], row["high"], row["how"]) == (judged.low, judged.high, judged.how)
-    assert {row["prevalence"] for row in found.rows()} == {here.prevalence, 0.05}
-    assert found.data["to"]["gamma"] == pytest.approx(shift.gamma(at=here.prevalence, to=0.05))
-    assert found.data["prevalence"] == here.prevalence
+    assert {row["prevalence"] for row in result.rows()} == {here.prevalence, 0.05}
+    assert result.data["to"]["gamma"] == pytest.approx(shift.gamma(at=here.prevalence, to=0.05))
+    assert result.data["prevalence"] == here.prevalence
 
 
 def test_gamma_and_prevalence_give_the_same_results() -> None:
@@ -57,29 +57,29 @@ def test_gamma_and_prevalence_give_the_same_results() -> None:
 def test_the_noted_threshold_flags_the_same_rows() -> None:
     data = tallies(score="risk")
     (note,) = (note for note in shift.summary(data, to=0.05, threshold=[0.4]).data["notes"] if "thresholds" in note)
-    told = float(note.rpartition(" as ")[2].rstrip("."))
+    output = float(note.rpartition(" as ")[2].rstrip("."))
     corrected = shift.reprior(RISK, from_=data.tally.prevalence, to=0.05)
-    assert told == pytest.approx(shift.reprior_threshold(0.4, from_=0.05, to=data.tally.prevalence))
+    assert output == pytest.approx(shift.reprior_threshold(0.4, from_=0.05, to=data.tally.prevalence))
     assert (RISK == 0.4).any()
-    assert ((corrected >= told) == (RISK >= 0.4)).all()
+    assert ((corrected >= output) == (RISK >= 0.4)).all()
 
 
 def test_groups_have_prevalences_of_their_own() -> None:
     data = tallies(score="risk", group="site")
-    found = shift.summary(data, to=0.05, interval=None)
+    result = shift.summary(data, to=0.05, interval=None)
     there = shift.reweigh(data, to=0.05)
     for group, tally in there.models["risk"].items():
-        rows = [row for row in found.rows() if row["group"] == {"site": group[0]} and row["where"] == "there"]
+        rows = [row for row in result.rows() if row["group"] == {"site": group[0]} and row["where"] == "there"]
         assert {row["prevalence"] for row in rows} == {tally.prevalence}
         values = {(row["measure"], row["scores"]): row["value"] for row in rows}
         assert values["brier", "as given"] == pytest.approx(measure.brier(tally))
-    assert any("each group its own" in note for note in found.data["notes"])
+    assert any("each group its own" in note for note in result.data["notes"])
 
 
 def test_only_probabilities_are_corrected() -> None:
-    found = shift.summary(tallies(score=["risk", "raw"], predicted="says"), to=0.05, threshold=0.5, interval=None)
-    assert {row["model"] for row in found.rows() if row["scores"] == "corrected"} == {"risk"}
-    assert {row["model"] for row in found.rows()} == {"risk", "raw", "says"}
+    result = shift.summary(tallies(score=["risk", "raw"], predicted="says"), to=0.05, threshold=0.5, interval=None)
+    assert {row["model"] for row in result.rows() if row["scores"] == "corrected"} == {"risk"}
+    assert {row["model"] for row in result.rows()} == {"risk", "raw", "says"}
     alone = shift.summary(tallies(score="raw"), to=0.05, threshold=0.5, interval=None)
     assert {row["scores"] for row in alone.rows()} == {"as given"}
     assert not any("correct" in note for note in alone.data["notes"])
@@ -120,10 +120,10 @@ SHARES = {"cat": 0.1, "dog": 0.2, "fish": 0.7}
 def test_decisions_of_many_classes(group: str | None) -> None:
     grouped = {} if group is None else {"group": group}
     rows = read.class_rows(PETS, truth="is", score=["p_*"], **grouped)  # type: ignore[arg-type]
-    found = shift.class_summary(rows, to=SHARES, interval=None)
+    result = shift.class_summary(rows, to=SHARES, interval=None)
     values = {
         (row["where"], row["scores"]): row["value"]
-        for row in found.rows()
+        for row in result.rows()
         if row["measure"] == "accuracy" and row["group"] is None
     }
     decided = rows.confusion()
@@ -139,18 +139,18 @@ def test_decisions_of_many_classes(group: str | None) -> None:
     assert values["there", "corrected"] > values["there", "as given"]
     shares = {
         row["class"]: row["prevalence"]
-        for row in found.rows()
+        for row in result.rows()
         if row["where"] == "there" and row["group"] is None and row["class"]
     }
     assert shares == pytest.approx(SHARES)
-    assert found.data["to"]["prevalences"] == pytest.approx(SHARES)
+    assert result.data["to"]["prevalences"] == pytest.approx(SHARES)
 
 
 def test_labels_alone_are_not_corrected() -> None:
     table = {"is": ["a", "b", "c", "a"], "called": ["a", "b", "a", "b"]}
-    found = shift.class_summary(read.confusions(table, truth="is", predicted="called"), to=[0.2, 0.3, 0.5])
-    assert {row["scores"] for row in found.rows()} == {"as given"}
-    assert {row["where"] for row in found.rows()} == {"here", "there"}
+    result = shift.class_summary(read.confusions(table, truth="is", predicted="called"), to=[0.2, 0.3, 0.5])
+    assert {row["scores"] for row in result.rows()} == {"as given"}
+    assert {row["where"] for row in result.rows()} == {"here", "there"}
 
 
 def test_scores_of_many_classes_are_not_changed() -> None:

@@ -83,14 +83,14 @@ def three(rows: int = 600) -> tuple[Array, Array]:
 
 def test_calibration_lowers_the_log_loss() -> None:
     for x, y in (load_breast_cancer(return_X_y=True), load_digits(return_X_y=True), three()):
-        seen, new = slice(0, None, 2), slice(1, None, 2)
-        plain = GaussianNB().fit(x[seen], y[seen])
+        observed, new = slice(0, None, 2), slice(1, None, 2)
+        plain = GaussianNB().fit(x[observed], y[observed])
         ours = CalibratedClassifier(GaussianNB(), method="isotonic" if len(set(y)) == 2 else "bias-corrected")
-        ours.fit(x[seen], y[seen])
+        ours.fit(x[observed], y[observed])
 
         def loss(model: Any, x: Array, y: Array) -> float:  # noqa: ANN401
-            told = np.clip(model.predict_proba(x)[np.arange(len(y)), y], 1e-12, 1)
-            return -float(np.log(told).mean())
+            output = np.clip(model.predict_proba(x)[np.arange(len(y)), y], 1e-12, 1)
+            return -float(np.log(output).mean())
 
         assert loss(ours, x[new], y[new]) < loss(plain, x[new], y[new])
         np.testing.assert_allclose(ours.predict_proba(x).sum(axis=1), 1)
@@ -245,12 +245,12 @@ def test_it_works_in_searches_and_pipelines() -> None:
 
 def test_invalid_arguments_are_refused() -> None:
     x, y = two(60)
-    for options, error, told in (
+    for options, error, output in (
         ({"method": "logistc"}, UnknownNameError, "Did you mean 'logistic'"),
         ({"cv": 1}, OptionError, "cv is 1; give 2 folds or more"),
         ({"cv": [(np.arange(30), np.arange(30, 60))]}, OptionError, "cv does not score every row once"),
     ):
-        with pytest.raises(error, match=told):
+        with pytest.raises(error, match=output):
             CalibratedClassifier(GaussianNB(), **options).fit(x, y)
     with pytest.raises(WeightError, match="1 of 60 weights are negative"):
         CalibratedClassifier(GaussianNB()).fit(x, y, sample_weight=np.where(np.arange(60) == 3, -1, 1))
@@ -279,8 +279,8 @@ def test_classes_missing_in_a_fold_have_probability_0() -> None:
 
 def test_missing_scikit_learn_is_reported() -> None:
     code = "import sys; sys.modules['sklearn'] = None; import baserate.sklearn"
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert "run: pip install 'baserate[sklearn]'" in found.stderr
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "run: pip install 'baserate[sklearn]'" in result.stderr
 
 
 def test_constant_scores_keep_the_share_of_the_class() -> None:

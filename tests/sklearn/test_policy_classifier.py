@@ -68,9 +68,9 @@ class Rule:
     name: str
     threshold: float | None = None
 
-    def __call__(self, found: Curve) -> Policy:
+    def __call__(self, result: Curve) -> Policy:
         options = {} if self.threshold is None else {"threshold": self.threshold}
-        return decide.find_rule(self.name)(found, **options)
+        return decide.find_rule(self.name)(result, **options)
 
 
 @pytest.mark.slow
@@ -203,8 +203,8 @@ def test_rules_choose_from_out_of_fold_scores(rule: Any, inner: Any) -> None:  #
     assert model.policy_.threshold == wanted.threshold
     assert model.policy_.chosen_on == wanted.chosen_on
     assert model.policy_.positive == "1"
-    told = getattr(model.estimator_, method)(x)
-    np.testing.assert_array_equal(model.predict(x), (told.reshape(len(x), -1)[:, -1] >= wanted.threshold).astype(int))
+    output = getattr(model.estimator_, method)(x)
+    np.testing.assert_array_equal(model.predict(x), (output.reshape(len(x), -1)[:, -1] >= wanted.threshold).astype(int))
 
 
 def test_a_rule_may_choose_bands_which_predict_refuses() -> None:
@@ -257,13 +257,13 @@ def test_calibrator_of_a_policy_applies_first(inner: Any, positive: str) -> None
         score = inner.predict_proba(x)[:, int(positive)]
     else:
         score = inner.decision_function(x) * (1 if positive == "1" else -1)
-    found = calibrated(tally(y == int(positive), score), "isotonic")
+    result = calibrated(tally(y == int(positive), score), "isotonic")
     behind = Policy(by_group={(): Cut((0.4,))}, otherwise="refuse", positive=positive)
-    policy = decide.on_raw_scores(behind, found, scores=score)
+    policy = decide.on_raw_scores(behind, result, scores=score)
     model = PolicyClassifier(inner, policy).fit(x, y)
-    np.testing.assert_array_equal(model.predict_proba(x)[:, int(positive)], found(score))
+    np.testing.assert_array_equal(model.predict_proba(x)[:, int(positive)], result(score))
     np.testing.assert_allclose(model.predict_proba(x).sum(axis=1), 1)
-    np.testing.assert_array_equal(model.predict(x) == int(positive), found(score) >= 0.4)
+    np.testing.assert_array_equal(model.predict(x) == int(positive), result(score) >= 0.4)
 
 
 def test_it_works_in_searches_and_pipelines() -> None:
@@ -301,9 +301,9 @@ def test_groups_and_ids_are_routed() -> None:
     with sklearn.config_context(enable_metadata_routing=True):
         model = PolicyClassifier(GaussianNB(), DRAWN).set_predict_request(group=True, id=True)
         line = make_pipeline(StandardScaler(), model).fit(x, y)
-        told = line.predict(x, group=group, id=who)
+        output = line.predict(x, group=group, id=who)
     alone = PolicyClassifier(GaussianNB(), DRAWN).fit(StandardScaler().fit_transform(x), y)
-    np.testing.assert_array_equal(told, alone.predict(StandardScaler().fit_transform(x), group=group, id=who))
+    np.testing.assert_array_equal(output, alone.predict(StandardScaler().fit_transform(x), group=group, id=who))
 
 
 def test_it_is_pickled_and_cloned() -> None:
@@ -322,7 +322,7 @@ def test_invalid_arguments_are_refused() -> None:
     with pytest.raises(OptionError, match=r"policy is 0\.5; give a Policy, a rule such as baserate\.decide\.youden"):
         PolicyClassifier(GaussianNB(), 0.5).fit(x, y)
     with pytest.raises(OptionError, match="made Curve of a curve; it must make a Policy"):
-        PolicyClassifier(GaussianNB(), lambda found: found).fit(x, y)
+        PolicyClassifier(GaussianNB(), lambda result: result).fit(x, y)
     with pytest.raises(NotBinaryError, match="there are 3 classes"):
         PolicyClassifier(GaussianNB()).fit(x, np.arange(60) % 3)
     with pytest.raises(UnknownLabelError, match="this policy flags 'ill', and the classes are 0 and 1"):

@@ -57,8 +57,8 @@ def iris() -> tuple[Any, Array, Array]:
 
 
 def weights(y: Array) -> Array:
-    found: Array = np.random.default_rng(0).integers(0, 4, len(y)).astype(float)
-    return found
+    result: Array = np.random.default_rng(0).integers(0, 4, len(y)).astype(float)
+    return result
 
 
 @pytest.mark.quick(70)
@@ -67,10 +67,10 @@ def weights(y: Array) -> Array:
 def test_scores_agree_with_the_measure(name: str, weighted: bool) -> None:  # noqa: FBT001
     model, x, y = cancer()
     weight = weights(y) if weighted else None
-    seen = baserate.tally(y, model.predict_proba(x)[:, 1], weight=weight)
+    observed = baserate.tally(y, model.predict_proba(x)[:, 1], weight=weight)
     decided = baserate.confusion(y, model.predict(x), weight=weight, labels=[0, 1]).one_vs_rest()[1]
     function = measure.MEASURES[name]
-    nouns = {Counts: decided, Curve: Curve(seen), Tally: seen}
+    nouns = {Counts: decided, Curve: Curve(observed), Tally: observed}
     sign = -1 if describe(function).best == "low" else 1
     given = {"sample_weight": weight} if weighted else {}
     wanted = sign * function(nouns[describe(function).of])
@@ -109,11 +109,11 @@ def test_scores_agree_with_scikit_learn() -> None:
     x, y = load_breast_cancer(return_X_y=True)
     model = make_pipeline(StandardScaler(), LogisticRegression())
     both = {name: name for name in THEIRS} | {f"our {name}": scorer(ours) for name, ours in THEIRS.items()}
-    found = cross_validate(model, x[:, :6], y, scoring=both)
+    result = cross_validate(model, x[:, :6], y, scoring=both)
     fitted, x, y = cancer()
     weight = weights(y)
     for theirs, ours in THEIRS.items():
-        np.testing.assert_allclose(found[f"test_our {theirs}"], found[f"test_{theirs}"], rtol=1e-9, err_msg=theirs)
+        np.testing.assert_allclose(result[f"test_our {theirs}"], result[f"test_{theirs}"], rtol=1e-9, err_msg=theirs)
         if "likelihood" not in theirs:  # whose scorers take no weights
             wanted = get_scorer(theirs)(fitted, x, y, sample_weight=weight)
             assert scorer(ours)(fitted, x, y, sample_weight=weight) == pytest.approx(wanted), theirs
@@ -174,10 +174,10 @@ def test_threshold_option() -> None:
 
 def test_prevalence_option() -> None:
     model, x, y = cancer()
-    seen = reweigh(baserate.curve(baserate.tally(y, model.predict_proba(x)[:, 1])), to=0.02)
-    assert scorer("precision", prevalence=0.02, threshold=0.3)(model, x, y) == measure.precision(seen.at(0.3))
-    assert scorer("average_precision", prevalence=0.02)(model, x, y) == measure.average_precision(seen)
-    assert scorer("brier", prevalence=0.02)(model, x, y) == -measure.brier(seen.tally)
+    observed = reweigh(baserate.curve(baserate.tally(y, model.predict_proba(x)[:, 1])), to=0.02)
+    assert scorer("precision", prevalence=0.02, threshold=0.3)(model, x, y) == measure.precision(observed.at(0.3))
+    assert scorer("average_precision", prevalence=0.02)(model, x, y) == measure.average_precision(observed)
+    assert scorer("brier", prevalence=0.02)(model, x, y) == -measure.brier(observed.tally)
     several, x, y = iris()
     shares = {0: 0.7, 1: 0.2, 2: 0.1}
     wanted = multiclass.accuracy(reweigh(baserate.confusion(y, several.predict(x)), to=shares))
@@ -196,12 +196,12 @@ def test_either_class_may_be_positive() -> None:
     _, x, y = cancer()
     names = np.where(y, "well", "ill")
     model = GaussianNB().fit(x, names)
-    seen = baserate.tally(names, model.predict_proba(x)[:, 0], positive="ill")
-    assert scorer("auc", positive="ill")(model, x, names) == measure.auc(Curve(seen))
-    assert scorer("average_precision", positive="ill")(model, x, names) == measure.average_precision(Curve(seen))
-    assert scorer("f1", positive="ill")(model, x, names) == measure.f1(Curve(seen).at(0.5))
+    observed = baserate.tally(names, model.predict_proba(x)[:, 0], positive="ill")
+    assert scorer("auc", positive="ill")(model, x, names) == measure.auc(Curve(observed))
+    assert scorer("average_precision", positive="ill")(model, x, names) == measure.average_precision(Curve(observed))
+    assert scorer("f1", positive="ill")(model, x, names) == measure.f1(Curve(observed).at(0.5))
     ill = Policy(by_group={(): Cut((0.2,))}, otherwise="refuse", positive="ill")
-    assert scorer("f1", positive="ill", policy=ill)(model, x, names) == measure.f1(Curve(seen).at(0.2))
+    assert scorer("f1", positive="ill", policy=ill)(model, x, names) == measure.f1(Curve(observed).at(0.2))
     with pytest.raises(NotBinaryError, match="name the positive one"):
         scorer("f1")(model, x, names)
 
@@ -216,9 +216,9 @@ def test_decisions_are_ranked_but_are_no_probabilities() -> None:
 
 def test_several_at_once_and_in_searches() -> None:
     _, x, y = cancer()
-    found = cross_validate(GaussianNB(), x, y, scoring=scorers("auc", "brier", "mcc"), cv=3)
-    assert {"test_auc", "test_neg_brier", "test_mcc"} <= found.keys()
-    assert (found["test_neg_brier"] < 0).all()
+    result = cross_validate(GaussianNB(), x, y, scoring=scorers("auc", "brier", "mcc"), cv=3)
+    assert {"test_auc", "test_neg_brier", "test_mcc"} <= result.keys()
+    assert (result["test_neg_brier"] < 0).all()
     usual = cross_validate(GaussianNB(), pl.DataFrame(x), pl.Series(y), scoring=scorers(), cv=3)
     assert not any(np.isnan(each).any() for each in usual.values())
     search = GridSearchCV(GaussianNB(), {"var_smoothing": [1e-9, 1e9]}, scoring=scorer("log_loss"), cv=3).fit(x, y)
@@ -240,12 +240,12 @@ def test_weights_are_routed() -> None:
     with sklearn.config_context(enable_metadata_routing=True):
         weighted = scorer("auc").set_score_request(sample_weight=True)
         inner = PolicyClassifier(GaussianNB()).set_fit_request(sample_weight=True)
-        found = cross_val_score(
+        result = cross_val_score(
             inner, x, y, scoring=weighted, cv=[(range(200), range(200, len(y)))], params={"sample_weight": weight}
         )
     model = GaussianNB().fit(x[:200], y[:200], sample_weight=weight[:200])
-    seen = baserate.tally(y[200:], model.predict_proba(x[200:])[:, 1], weight=weight[200:])
-    assert found == pytest.approx(measure.auc(Curve(seen)))
+    observed = baserate.tally(y[200:], model.predict_proba(x[200:])[:, 1], weight=weight[200:])
+    assert result == pytest.approx(measure.auc(Curve(observed)))
 
 
 def test_contradictory_options_are_refused() -> None:
@@ -264,6 +264,6 @@ def test_contradictory_options_are_refused() -> None:
         (multiclass.mcc, {"positive": 1}, OptionError, "mcc is of all classes alike"),
         ("hand_till", {"prevalence": 0.5}, OptionError, "hand_till is of rows, which are not reweighed"),
     ]
-    for given, options, error, told in cases:
-        with pytest.raises(error, match=told):
+    for given, options, error, output in cases:
+        with pytest.raises(error, match=output):
             scorer(given, **options)

@@ -105,8 +105,8 @@ class Opened:
 
 def violations(page: Page) -> list[str]:
     """What axe finds, each with the places where."""
-    found = Axe().run(page).response["violations"]
-    return [f"{each['id']}: {[node['html'][:120] for node in each['nodes'][:3]]}" for each in found]
+    result = Axe().run(page).response["violations"]
+    return [f"{each['id']}: {[node['html'][:120] for node in each['nodes'][:3]]}" for each in result]
 
 
 def shown(page: Page, *panels: str) -> dict[str, str]:
@@ -116,30 +116,30 @@ def shown(page: Page, *panels: str) -> dict[str, str]:
 
 def changed(before: Mapping[str, str], after: Mapping[str, str]) -> set[str]:
     """Panels that look otherwise now."""
-    return {name for name, seen in before.items() if after[name] != seen}
+    return {name for name, observed in before.items() if after[name] != observed}
 
 
 def numbers(page: Page, panel: str) -> dict[str, list[float]]:
     """Numbers of a panel in full, by their names, in the order of the page."""
-    found: dict[str, list[float]] = {}
+    result: dict[str, list[float]] = {}
     for name, value, _, _ in page.evaluate(_NUMBERS, panel):
-        found.setdefault(name, []).append(_number(value))
-    return found
+        result.setdefault(name, []).append(_number(value))
+    return result
 
 
 def intervals(page: Page, panel: str) -> dict[str, list[tuple[float, float]]]:
     """Ends of the intervals of a panel, by the names of their numbers."""
-    found: dict[str, list[tuple[float, float]]] = {}
+    result: dict[str, list[tuple[float, float]]] = {}
     for name, _, low, high in page.evaluate(_NUMBERS, panel):
         if low is not None:
-            found.setdefault(name, []).append((_number(low), _number(high)))
-    return found
+            result.setdefault(name, []).append((_number(low), _number(high)))
+    return result
 
 
 def state(page: Page) -> dict[str, Any]:
     """What the controls say."""
-    found: dict[str, Any] = page.evaluate("() => window.baserate.state()")
-    return found
+    result: dict[str, Any] = page.evaluate("() => window.baserate.state()")
+    return result
 
 
 def cut(page: Page) -> float:
@@ -166,8 +166,8 @@ def settled(page: Page) -> None:
 
 def wider(page: Page) -> float:
     """Pixels that the page is wider than its window."""
-    found: float = page.evaluate("() => document.documentElement.scrollWidth - document.documentElement.clientWidth")
-    return found
+    result: float = page.evaluate("() => document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    return result
 
 
 @contextmanager

@@ -25,7 +25,7 @@ def entry(tallies: Tallies) -> dict[str, Any]:
     (name,) = tallies.models
     pooled, groups = tallies.pooled(name), tallies.models[name]
     columns = tallies.intake.columns
-    found: dict[str, Any] = {
+    result: dict[str, Any] = {
         "name": name,
         "labels": name == columns.get("predicted"),
         "probable": pooled.probable,
@@ -40,33 +40,33 @@ def entry(tallies: Tallies) -> dict[str, Any]:
     }
     for kind in ("mass", "squares"):
         rows = [_at(pooled, tally, getattr(tally, kind)) for tally in groups.values()]
-        told = kind == "mass" or pooled.weighted
-        found[f"positive_{kind}"] = [fold_zeros(row[0].tolist()) for row in rows] if told else None
-        found[f"negative_{kind}"] = [fold_zeros(row[1].tolist()) for row in rows] if told else None
+        output = kind == "mass" or pooled.weighted
+        result[f"positive_{kind}"] = [fold_zeros(row[0].tolist()) for row in rows] if output else None
+        result[f"negative_{kind}"] = [fold_zeros(row[1].tolist()) for row in rows] if output else None
     if pooled.probable:
-        found["reliability"] = _reliability(groups)
-    return found
+        result["reliability"] = _reliability(groups)
+    return result
 
 
 def _at(pooled: Tally, tally: Tally, cells: Cells) -> Cells:
     """Cells of a group at the scores of everybody."""
-    found = np.zeros((2, len(pooled.score)))
-    found[:, np.searchsorted(-pooled.score, -tally.score)] = cells
-    return found
+    result = np.zeros((2, len(pooled.score)))
+    result[:, np.searchsorted(-pooled.score, -tally.score)] = cells
+    return result
 
 
 def _reliability(groups: Mapping[Any, Tally]) -> dict[str, Any]:
     kinds = {"": "mass", "_sum": "mass", "_squares": "squares"}
-    found: dict[str, Any] = {"edges": np.linspace(0, 1, BINS + 1).tolist()}
+    result: dict[str, Any] = {"edges": np.linspace(0, 1, BINS + 1).tolist()}
     for ending, kind in kinds.items():
         for row, sign in enumerate(("positive", "negative")):
-            found[sign + ending] = []
+            result[sign + ending] = []
             for tally in groups.values():
                 each = getattr(tally, kind)[row] * (tally.score if ending == "_sum" else 1.0)
                 places = [*bin_starts(tally.score[::-1], tally.positive, bins=BINS).tolist(), len(each)]
                 upward = each[::-1]
-                found[sign + ending].append([float(upward[places[at] : places[at + 1]].sum()) for at in range(BINS)])
-    return found
+                result[sign + ending].append([float(upward[places[at] : places[at + 1]].sum()) for at in range(BINS)])
+    return result
 
 
 def people() -> Iterator[Tallies]:

@@ -68,9 +68,9 @@ class Page:
 
     def ask(self, name: str, *args: Any) -> Ref:  # noqa: ANN401  (whatever JSON holds)
         """Call a function, to be told what it gives."""
-        made = self.keep(name, *args)
-        self._calls[made.call]["wanted"] = True
-        return made
+        result = self.keep(name, *args)
+        self._calls[result.call]["wanted"] = True
+        return result
 
     def expect(self, value: Any, name: str, *args: Any) -> None:  # noqa: ANN401  (whatever JSON holds)
         """Call a function that should give this value."""
@@ -78,55 +78,55 @@ class Page:
 
     def answers(self) -> list[Any]:
         """Make all calls; what was only kept is None."""
-        told = json.dumps({"modules": self._modules, "calls": self._calls}, allow_nan=False)
-        made = node(
+        output = json.dumps({"modules": self._modules, "calls": self._calls}, allow_nan=False)
+        actual = node(
             ["--input-type=module", "-e", _DRIVER],
             return_completed_process=True,
-            input=told,
+            input=output,
             capture_output=True,
             encoding="utf-8",
         )
-        assert not made.returncode, made.stderr
-        found: list[Any] = json.loads(made.stdout, object_hook=_number)
-        return found
+        assert not actual.returncode, actual.stderr
+        result: list[Any] = json.loads(actual.stdout, object_hook=_number)
+        return result
 
     def check(self, within: float = WITHIN) -> list[Any]:
         """Make all calls and see that each gives what it should."""
-        found = self.answers()
+        result = self.answers()
         wrong = [
             f"{self._calls[at]['name']}: {where}"
             for at, value in self._expected.items()
-            for where in unlike(found[at], value, within)
+            for where in unlike(result[at], value, within)
         ]
         assert self._expected
         assert not wrong, f"{len(wrong)} of {len(self._expected)} calls differ:\n" + "\n".join(wrong[:20])
-        return found
+        return result
 
 
-def unlike(found: Any, value: Any, within: float = WITHIN) -> list[str]:  # noqa: ANN401  (whatever JSON holds)
+def unlike(result: Any, value: Any, within: float = WITHIN) -> list[str]:  # noqa: ANN401  (whatever JSON holds)
     """Where something differs from a value; what an object has beside the names of that value does not matter."""
     value = value.tolist() if isinstance(value, np.ndarray | np.generic) else value
     if isinstance(value, dict):
         return [
             f".{name}{each}"
             for name in value
-            for each in unlike((found or {}).get(name, "nothing"), value[name], within)
+            for each in unlike((result or {}).get(name, "nothing"), value[name], within)
         ]
     if isinstance(value, list | tuple):
-        if not isinstance(found, list) or len(found) != len(value):
-            return [f" is {found!r}, not {value!r}"]
-        pairs = enumerate(zip(found, value, strict=True))
+        if not isinstance(result, list) or len(result) != len(value):
+            return [f" is {result!r}, not {value!r}"]
+        pairs = enumerate(zip(result, value, strict=True))
         return [f"[{at}]{each}" for at, (one, other) in pairs for each in unlike(one, other, within)]
-    return [] if _alike(found, value, within) else [f" is {found!r}, not {value!r}"]
+    return [] if _alike(result, value, within) else [f" is {result!r}, not {value!r}"]
 
 
-def _alike(found: object, value: object, within: float) -> bool:
-    if isinstance(value, bool | str | None) or not isinstance(found, int | float):
-        return found == value
+def _alike(result: object, value: object, within: float) -> bool:
+    if isinstance(value, bool | str | None) or not isinstance(result, int | float):
+        return result == value
     assert isinstance(value, int | float)
-    if math.isnan(value) or math.isinf(value) or math.isnan(found):
-        return found == value or (math.isnan(value) and math.isnan(found))
-    return abs(found - value) <= within * max(1.0, abs(value))
+    if math.isnan(value) or math.isinf(value) or math.isnan(result):
+        return result == value or (math.isnan(value) and math.isnan(result))
+    return abs(result - value) <= within * max(1.0, abs(value))
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401  (whatever JSON holds)

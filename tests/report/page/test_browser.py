@@ -73,8 +73,8 @@ def test_a_page_that_asks_complains_or_throws_is_noticed(browser: Browser, tmp_p
     page = pages(f"<html data-ready=1><body><script>{deeds}</script>")
     wanted = {"console: hm", "dialog: ha", "threw: oh", "asked for http://x.invalid/y"}
     patience = monotonic() + 30
-    while (found := {each for each in wanted if each in " ".join(pages.troubles)}) != wanted:
-        assert monotonic() < patience, found
+    while (result := {each for each in wanted if each in " ".join(pages.troubles)}) != wanted:
+        assert monotonic() < patience, result
         page.wait_for_timeout(20)
     pages.close()
 
@@ -148,9 +148,9 @@ def judged(people: Screened, now: Mapping[str, Any], threshold: float) -> Report
     return of_whom(report, now["who"])
 
 
-def same(found: float, wanted: float) -> bool:
+def same(result: float, wanted: float) -> bool:
     """Whether two numbers are equal but for the last digits, or both undefined."""
-    return found == pytest.approx(wanted, rel=1e-12, abs=1e-12, nan_ok=True)
+    return result == pytest.approx(wanted, rel=1e-12, abs=1e-12, nan_ok=True)
 
 
 def check_numbers(page: Page, people: Screened) -> None:
@@ -159,27 +159,27 @@ def check_numbers(page: Page, people: Screened) -> None:
     report = judged(people, now, cut(page))
     check_measures(page, report, of_whom(people.report, now["who"]))
     check_thousand(page, report)
-    found = numbers(page, "groups")
+    result = numbers(page, "groups")
     for at, group in enumerate(report.groups):
         view = report.within(**group).there
         wanted = {name: getattr(view, name).value for name in ("sensitivity", "precision", "flag_rate")}
         for name, value in (wanted | {"fpr": 1 - view.specificity.value}).items():
-            assert same(found[name][at], value), (name, group)
+            assert same(result[name][at], value), (name, group)
 
 
 def check_measures(page: Page, report: Report, planned: Report) -> None:
     """Numbers at the cut-off are those of the settings, all others those of the plan."""
-    found, ends = numbers(page, "measures"), intervals(page, "measures")
-    assert set(found) >= MOVING
+    result, ends = numbers(page, "measures"), intervals(page, "measures")
+    assert set(result) >= MOVING
     for name in MOVING:
-        assert same(found[name][0], getattr(report.there, name).value), name
-    assert same(found.pop("fpr")[0], 1 - report.there.specificity.value)
+        assert same(result[name][0], getattr(report.there, name).value), name
+    assert same(result.pop("fpr")[0], 1 - report.there.specificity.value)
     for name in SHARES:
         own = getattr(report.there, name)
         assert all(map(same, ends[name][0], (own.low, own.high))), name
-    for name in set(found) - MOVING:
+    for name in set(result) - MOVING:
         known = [getattr(view, name).value for view in (planned.here, planned.there)]
-        assert any(same(found[name][0], each) for each in known), name
+        assert any(same(result[name][0], each) for each in known), name
 
 
 def check_thousand(page: Page, report: Report) -> None:
@@ -264,10 +264,10 @@ def test_a_rule_chooses_what_python_chooses(people: Screened, page: Page, rule: 
     wanted = baserate.evaluate(
         people.people.sick, people.people.risk, prevalence=planned.prevalence, costs=planned.costs, rule=rule
     )
-    found, best = (judged(people, state(page), each) for each in (cut(page), wanted.there.threshold.value))
+    result, best = (judged(people, state(page), each) for each in (cut(page), wanted.there.threshold.value))
     # The page keeps some of the scores alone: it may stop at one beside, but at none that is seen to be another.
-    assert found.there.sensitivity.value == pytest.approx(best.there.sensitivity.value, abs=0.003)
-    assert found.there.specificity.value == pytest.approx(best.there.specificity.value, abs=0.003)
+    assert result.there.sensitivity.value == pytest.approx(best.there.sensitivity.value, abs=0.003)
+    assert result.there.specificity.value == pytest.approx(best.there.specificity.value, abs=0.003)
     page.click("[data-rule='planned']")
     assert cut(page) == people.report.there.threshold.value
 
@@ -278,14 +278,14 @@ def test_a_parity_is_kept(page: Page, parity: str) -> None:
     page.keyboard.press("Space")
     settled(page)
     assert state(page)["parity"] == parity
-    found = numbers(page, "groups")
+    result = numbers(page, "groups")
     equal = {
         "demographic-parity": ("flag_rate",),
         "equal-opportunity": ("sensitivity",),
         "equalized-odds": ("sensitivity", "fpr"),
     }
     for name in equal.get(parity, ()):
-        assert found[name] == pytest.approx([found[name][0]] * 3, abs=1e-9), name
+        assert result[name] == pytest.approx([result[name][0]] * 3, abs=1e-9), name
 
 
 @pytest.mark.slow
@@ -342,12 +342,12 @@ def test_a_finger_that_passes_moves_nothing(browser: Browser, page_of_people: st
 def test_keys_move_the_handle_of_a_chart(page: Page, panel: str) -> None:
     before = cut(page)
     handle = page.locator(f"#panel-{panel} svg [role='slider']")
-    told = handle.get_attribute("aria-valuetext")
+    output = handle.get_attribute("aria-valuetext")
     handle.focus()
     page.keyboard.press("ArrowRight")
     settled(page)
     assert cut(page) != before
-    assert handle.get_attribute("aria-valuetext") != told
+    assert handle.get_attribute("aria-valuetext") != output
 
 
 @pytest.mark.slow
@@ -450,13 +450,13 @@ def test_a_tiny_group_is_no_part_of_the_gap_and_p_values_are_shown_as_people_rea
     race = np.repeat(["a", "b", "c"], [1200, 800, 12])
     report = baserate.evaluate(truth, scores, group={"race": race}, threshold=0.5)
     page = opened(report.html())
-    told = page.locator("#panel-groups").inner_text()
-    assert "Largest difference between two groups with at least 30 rows for a rate, in the sample (" in told
+    output = page.locator("#panel-groups").inner_text()
+    assert "Largest difference between two groups with at least 30 rows for a rate, in the sample (" in output
     (gap,) = report.of("new").select(part="gaps", measure="fpr")
     each = {race: report.of("new").within(race=race).here.specificity.value for race in "abc"}
     assert gap["value"] == pytest.approx(abs(each["a"] - each["b"]))
     assert each["c"] == 0
-    assert not re.search(r"FPR (9\d|100)[.\d]*\s%", told.partition("Largest difference")[2])
+    assert not re.search(r"FPR (9\d|100)[.\d]*\s%", output.partition("Largest difference")[2])
     models = page.locator("#panel-models").inner_text()
     assert "Holm-adjusted p" in models
     assert "< 0.0001" in models

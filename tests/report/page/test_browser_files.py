@@ -54,9 +54,9 @@ def test_the_exported_policy_does_what_the_page_shows(
     tallies = read.tallies(str(people.folder / "people.csv"), truth="sick", score="risk", group="site")
     tables = decide.decision_tables(tallies, policy)
     check_table(page, tables[None]["flag"])
-    found = numbers(page, "groups")
+    result = numbers(page, "groups")
     wanted = [measure.sensitivity(tables[str(group["site"]),]["flag"]) for group in people.report.groups]
-    assert found["sensitivity"] == pytest.approx(wanted, abs=1e-12)
+    assert result["sensitivity"] == pytest.approx(wanted, abs=1e-12)
 
 
 def test_the_exported_policy_is_applied_to_rows(people: Screened, page: Page, tmp_path: Path) -> None:
@@ -85,9 +85,9 @@ def check_report(page: Page, report: Report) -> None:
     assert report.plan.prevalence == now["prevalence"]
     assert report.plan.costs
     assert (report.plan.costs.fp, report.plan.costs.fn) == (now["fp"], now["fn"])
-    found = numbers(page, "measures")
+    result = numbers(page, "measures")
     for name in RATES:
-        assert found[name][0] == pytest.approx(getattr(report.there, name).value, abs=1e-12), name
+        assert result[name][0] == pytest.approx(getattr(report.there, name).value, abs=1e-12), name
 
 
 @pytest.mark.parametrize("move", tiered([MOVE, {}]))

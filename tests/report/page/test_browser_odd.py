@@ -91,10 +91,10 @@ def test_whatever_is_done_to_a_page_it_knows_what_it_shows(opened: Opened, kind:
 def test_who_is_referred_is_not_among_the_decided(opened: Opened) -> None:
     report = referring()
     page = opened(report.html())
-    told = page.inner_text("#panel-thousand .sentence")
+    output = page.inner_text("#panel-thousand .sentence")
     share = 1 - report.here.coverage.value
-    assert float(told.split("%", maxsplit=1)[0]) == pytest.approx(100 * share, abs=0.051)
-    assert "have no decision. Of 1,000 others" in told
+    assert float(output.split("%", maxsplit=1)[0]) == pytest.approx(100 * share, abs=0.051)
+    assert "have no decision. Of 1,000 others" in output
     for name in ("sensitivity", "precision"):
         shown = page.get_attribute(f"#panel-measures [data-number='{name}']", "data-value")
         assert shown is not None

@@ -113,11 +113,11 @@ def test_measures_along_a_curve_are_pythons() -> None:
     page.check()
 
 
-def bounds(found: Estimate) -> dict[str, Any] | None:
+def bounds(result: Estimate) -> dict[str, Any] | None:
     """An interval as the page tells it: none where it is undefined."""
-    if np.isnan(found.low):
+    if np.isnan(result.low):
         return None
-    return {"low": found.low, "high": found.high, "how": found.how}
+    return {"low": result.low, "high": result.high, "how": result.how}
 
 
 def closed(name: str, counts: Counts[float]) -> bool:
@@ -127,7 +127,7 @@ def closed(name: str, counts: Counts[float]) -> bool:
 
 @pytest.mark.parametrize("prevalences", [(None, 0.02), slow(PREVALENCES)])
 def test_intervals_of_shares_are_pythons_in_all_states(prevalences: tuple[float | None, ...]) -> None:
-    page, rng, seen = Page(*CORE), np.random.default_rng(5), set()
+    page, rng, observed = Page(*CORE), np.random.default_rng(5), set()
     for state in all_states(page, prevalences):
         for part, tally in state.parts:
             curve = Curve(tally)
@@ -136,11 +136,11 @@ def test_intervals_of_shares_are_pythons_in_all_states(prevalences: tuple[float 
                 table = page.keep("tableAt", part, place, state.factors)
                 some = rng.choice(SHARES, len(SHARES) // 2, replace=False).tolist()
                 for name in filter(partial(closed, counts=counts), some):
-                    found = infer.estimate(name, counts, level=SURE[0])
-                    seen.add(found.how)
-                    page.expect(bounds(found), "interval", name, table, *SURE)
+                    result = infer.estimate(name, counts, level=SURE[0])
+                    observed.add(result.how)
+                    page.expect(bounds(result), "interval", name, table, *SURE)
     page.check()
-    assert len(seen - {None}) == 6, seen  # Wilson, Clopper–Pearson, known, logit, and two kinds of quadrature
+    assert len(observed - {None}) == 6, observed  # Wilson, Clopper–Pearson, known, logit, and two kinds of quadrature
 
 
 @pytest.mark.quick(2)
@@ -152,8 +152,8 @@ def test_intervals_have_any_level(level: float) -> None:
         if counts.positives and counts.negatives and rng.random() < 0.5:
             counts = shift.reweigh(counts, to=float(rng.random()))
         for name in filter(partial(closed, counts=counts), SHARES):
-            found = bounds(infer.estimate(name, counts, level=level))
-            page.expect(found, "interval", name, cells(counts), level, normal_quantile(level))
+            result = bounds(infer.estimate(name, counts, level=level))
+            page.expect(result, "interval", name, cells(counts), level, normal_quantile(level))
     page.check()
 
 
@@ -178,19 +178,19 @@ def test_ppv_and_npv_at_other_prevalences_are_pythons() -> None:
         for place in places(tally, rng):
             curve = Curve(tally)
             counts = curve.at(float(curve.threshold[place]))
-            found = {
+            result = {
                 name: [value_of(infer.estimate(name, shift.reweigh(counts, to=float(each)))) for each in at]
                 for name in ("precision", "npv")
             }
             factors = {"positive": 1, "negative": 1, "known": False}
             page.expect(
-                found, "predictiveValues", page.keep("tableAt", model.part("everybody"), place, factors), at, *SURE
+                result, "predictiveValues", page.keep("tableAt", model.part("everybody"), place, factors), at, *SURE
             )
     page.check()
 
 
-def value_of(found: Estimate) -> dict[str, float]:
-    return {"value": found.value, "low": found.low, "high": found.high}
+def value_of(result: Estimate) -> dict[str, float]:
+    return {"value": result.value, "low": result.low, "high": result.high}
 
 
 RULES: dict[str, Callable[..., Policy]] = {
@@ -283,12 +283,12 @@ def test_hulls_of_weighted_rows_lie_where_pythons_do() -> None:
             if tally.weighted and tally.positives and tally.negatives:
                 wanted.append((state, tally))
                 page.ask("hull", part)
-    asked = [each for each in page.answers() if isinstance(each, list)]
-    assert len(asked) == len(wanted) > 20
-    for found, (state, tally) in zip(asked, wanted, strict=True):
+    query = [each for each in page.answers() if isinstance(each, list)]
+    assert len(query) == len(wanted) > 20
+    for result, (state, tally) in zip(query, wanted, strict=True):
         curve, hull = Curve(tally), Curve(tally).hull()
         true, false = curve.flagged_mass / np.array([[tally.positives], [tally.negatives]])
-        own = [int(np.count_nonzero(tally.score >= state.at(place))) for place in found]
+        own = [int(np.count_nonzero(tally.score >= state.at(place))) for place in result]
         one, other = hull.flagged_mass / np.array([[tally.positives], [tally.negatives]])
         grid = np.linspace(0, 1, 50)
         assert unlike(np.interp(grid, false[own], true[own]).tolist(), np.interp(grid, other, one)) == []
@@ -303,8 +303,8 @@ def test_decision_curves_are_pythons() -> None:
             kept = net_benefits(Curve(tally), at)
             cuts = at if state.adjustment is None else adjust_thresholds(at, state.adjustment)
             model = measure.net_benefit(Curve(tally).at(cuts), at=at)
-            told = {"model": model, "unadjusted": kept["net_benefit"], "all": kept["all"]}
-            page.expect(told, "decisionCurve", state.threshold, part, at, state.factors)
+            output = {"model": model, "unadjusted": kept["net_benefit"], "all": kept["all"]}
+            page.expect(output, "decisionCurve", state.threshold, part, at, state.factors)
             where = {"probability": 0.2, "score": 0.2}
             page.expect(kept["net_benefit"][2], "netBenefit", part, state.threshold, where, state.factors)
             counts = Curve(tally).at(0.3)
@@ -323,11 +323,11 @@ def test_decision_curves_are_those_of_decide_at_a_stated_prevalence() -> None:
         if not (pooled.probable and pooled.positives and pooled.negatives):
             continue
         state = State(page, tallies, prevalence)
-        found = decide.net_benefit_curve(tallies, thresholds=at, prevalence=prevalence, level=None)
-        worth = np.asarray(found.columns["net_benefit"], dtype=float).reshape(-1, 3, len(at))[0]
+        result = decide.net_benefit_curve(tallies, thresholds=at, prevalence=prevalence, level=None)
+        worth = np.asarray(result.columns["net_benefit"], dtype=float).reshape(-1, 3, len(at))[0]
         kept = decide.net_benefit_curve(tallies, thresholds=at, prevalence=prevalence, scores_from=None, level=None)
-        told = {"model": worth[0], "unadjusted": list(kept.columns["net_benefit"])[: len(at)], "all": worth[1]}
-        page.expect(told, "decisionCurve", state.threshold, state.parts[0][0], at, state.factors)
+        output = {"model": worth[0], "unadjusted": list(kept.columns["net_benefit"])[: len(at)], "all": worth[1]}
+        page.expect(output, "decisionCurve", state.threshold, state.parts[0][0], at, state.factors)
     page.check()
 
 
@@ -339,11 +339,11 @@ def test_lines_of_equal_cost_have_pythons_slope_and_end_in_the_square(costs: Cos
     points = [(x, y) for x in (0.0, 0.25, 1.0) for y in (0.0, 0.6, 1.0)]
     for x, y in points:
         page.ask("isoCost", costs_of(costs), prevalence, {"fpr": x, "tpr": y})
-    for (x, y), found in zip(points, page.answers(), strict=True):
-        assert unlike(found["slope"], slope) == []
+    for (x, y), result in zip(points, page.answers(), strict=True):
+        assert unlike(result["slope"], slope) == []
         for end in (0, 1):
-            away, up = found["x"][end] - x, found["y"][end] - y
-            assert all(-1e-9 <= found[axis][end] <= 1 + 1e-9 for axis in "xy")
+            away, up = result["x"][end] - x, result["y"][end] - y
+            assert all(-1e-9 <= result[axis][end] <= 1 + 1e-9 for axis in "xy")
             # Along the line, what false alarms cost is what found positives save.
             if np.isfinite(slope):
                 assert up == pytest.approx(slope * away, abs=1e-9 * max(1, abs(slope)))
@@ -358,17 +358,17 @@ def test_reliability_bins_are_pythons() -> None:
         pooled = moved.pooled("risk")
         if not pooled.probable:
             continue
-        told = entry(tallies)
-        model = page.keep("expand", told)
+        output = entry(tallies)
+        model = page.keep("expand", output)
         factors = page.keep("factorsFor", model.part("everybody"), prevalence)
         groups = [*moved.models["risk"].values()]
-        asked = [(pooled, [*range(len(groups))])] + [(tally, [at]) for at, tally in enumerate(groups)]
-        for tally, places_ in asked:
+        query = [(pooled, [*range(len(groups))])] + [(tally, [at]) for at, tally in enumerate(groups)]
+        for tally, places_ in query:
             table = infer.calibration_curve(tally, "binned", options=CurveOptions(level=SURE[0]))
             names = {"probability": "predicted"}
             many = range(len(table["mass"]))
             bins = [{names.get(name, name): float(table[name][at]) for name in table} for at in many]
-            page.expect(bins, "reliabilityBins", told["reliability"], places_, factors, SURE[1])
+            page.expect(bins, "reliabilityBins", output["reliability"], places_, factors, SURE[1])
     page.check()
 
 
@@ -379,15 +379,15 @@ def test_isotonic_steps_are_pythons_regression() -> None:
         if tally.probable:
             wanted.append(tally)
             page.ask("isotonic", state.threshold, part, state.factors)
-    asked = [each for each in page.answers() if isinstance(each, dict)]
-    assert len(asked) == len(wanted) > 50
-    for found, tally in zip(asked, wanted, strict=True):
-        edges = np.array(found["edges"])
-        step = np.minimum(np.searchsorted(edges, tally.score, side="right") - 1, len(found["share"]) - 1)
+    query = [each for each in page.answers() if isinstance(each, dict)]
+    assert len(query) == len(wanted) > 50
+    for result, tally in zip(query, wanted, strict=True):
+        edges = np.array(result["edges"])
+        step = np.minimum(np.searchsorted(edges, tally.score, side="right") - 1, len(result["share"]) - 1)
         fit = smoothed(tally, "isotonic")
         assert edges[0] == tally.score[-1]
         assert edges[-1] == tally.score[0]
-        assert unlike(np.array(found["share"])[step].tolist(), fit) == []
+        assert unlike(np.array(result["share"])[step].tolist(), fit) == []
 
 
 def test_natural_frequencies_are_pythons() -> None:

@@ -145,9 +145,9 @@ def test_any_scores_have_a_curve_and_few_scores_are_all_kept(data: Any) -> None:
 
 @pytest.mark.parametrize("score", [[1.7e308, -1.7e308], [1.7e308] * 2, [0.0, -5e-324], [2.0, 2.0 + 4e-16], [-3.0] * 2])
 def test_odd_scores_have_a_histogram(score: list[float]) -> None:
-    found = alone(baserate.tally([1, 0], score)).scores
-    assert np.isfinite(found["edges"]).all()
-    assert found["positive"].sum() == found["negative"].sum() == 1
+    result = alone(baserate.tally([1, 0], score)).scores
+    assert np.isfinite(result["edges"]).all()
+    assert result["positive"].sum() == result["negative"].sum() == 1
 
 
 def test_edges_of_probabilities_are_short() -> None:
@@ -183,14 +183,14 @@ def reported(size: int = 3000, **more: Any) -> Report:  # noqa: ANN401  (any fie
 
 
 def test_a_band_lies_where_that_of_all_thresholds_lies() -> None:
-    found, table = reported(weight="w").sketches[0].band, people()
-    assert found is not None
+    result, table = reported(weight="w").sketches[0].band, people()
+    assert result is not None
     full = infer.confidence_band(
         baserate.tally(table["sick"], table["risk"], weight=table["w"]), "roc", points=None
     ).columns
-    last = np.searchsorted(full["fpr"], found["fpr"] + 1e-6, side="right") - 1
+    last = np.searchsorted(full["fpr"], result["fpr"] + 1e-6, side="right") - 1
     for name in ("low", "high"):
-        assert np.abs(found[name] - full[name][last]).max() < 0.01
+        assert np.abs(result[name] - full[name][last]).max() < 0.01
 
 
 def test_thresholds_of_the_policy_are_kept_though_nobody_has_them() -> None:

@@ -71,9 +71,9 @@ def test_a_moved_prevalence_changes_the_odds_of_all_groups_by_one_factor() -> No
     page.expect(0.2, "MEASURES.prevalence", view.part("everybody"))
     for at in range(len(report.groups)):
         page.ask("MEASURES.prevalence", view.part("groups", at, "counts"))
-    found = [each for each in page.check(within=1e-9) if isinstance(each, float)][1:]
+    result = [each for each in page.check(within=1e-9) if isinstance(each, float)][1:]
     stated = [report.within(**group).there.prevalence.value for group in report.groups]
-    factors = [(new / (1 - new)) / (old / (1 - old)) for new, old in zip(found, stated, strict=True)]
+    factors = [(new / (1 - new)) / (old / (1 - old)) for new, old in zip(result, stated, strict=True)]
     assert factors == pytest.approx([factors[0]] * 3, rel=1e-6)
     assert factors[0] > 1
 
@@ -99,9 +99,9 @@ def test_what_is_copied_makes_the_same_prevalences_again() -> None:
     page.ask("commandOf", view)
     page.ask("pythonOf", view)
     command, python = [each for each in page.answers() if isinstance(each, str)]
-    found = planned(*shlex.split(command)[2:]).prevalence
+    result = planned(*shlex.split(command)[2:]).prevalence
     expected = {group["site"]: report.within(**group).there.prevalence.value for group in report.groups}
-    assert found == pytest.approx(expected, rel=1e-9)
+    assert result == pytest.approx(expected, rel=1e-9)
     names: dict[str, Any] = {}
     exec(python.partition("report = ")[0], names)  # noqa: S102  (our own words)
     assert dict(names["plan"].prevalence) == pytest.approx(expected, rel=1e-9)
@@ -127,11 +127,11 @@ def test_a_number_of_scores_is_shown_where_it_was_computed(
     book = page.keep("loadReport", page_payload(report))
     state = {"model": 0, "who": -1, "threshold": 0.3, "fp": 1, "fn": 20, "parity": "single", "prevalence": prevalence}
     page.ask("currentNumber", page.keep("makeView", book, state), measure)
-    found = page.answers()[-1]
+    result = page.answers()[-1]
     if where is None:
-        assert found is None
+        assert result is None
     else:
-        assert found["value"] == getattr(getattr(report.of("risk"), where), measure).value
+        assert result["value"] == getattr(getattr(report.of("risk"), where), measure).value
 
 
 def test_one_measure_has_one_value_at_one_prevalence(opened: Opened) -> None:
@@ -180,7 +180,7 @@ def test_groups_show_their_prevalences_and_both_gaps(opened: Opened) -> None:
     shown = numbers(page, "groups")
     wanted = [report.within(**group).there.prevalence.value for group in report.groups]
     assert shown["prevalence"] == pytest.approx(wanted, rel=1e-9)
-    told = page.inner_text("#panel-groups")
+    output = page.inner_text("#panel-groups")
     (gap,) = report.select(part="gaps", measure="flag_rate")
-    assert "with the odds multiplied by the same factor in every group" in told
-    assert f"In the sample, as in the findings: flagged {100 * gap['value']:.1f}".removesuffix(".0") in told
+    assert "with the odds multiplied by the same factor in every group" in output
+    assert f"In the sample, as in the findings: flagged {100 * gap['value']:.1f}".removesuffix(".0") in output

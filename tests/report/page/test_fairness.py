@@ -66,10 +66,10 @@ def many(prevalences: tuple[float | None, ...] = (None, 1e-6, 0.1, 0.999)) -> It
 
 def treatments_of(policy: Policy, group: tuple[object, ...]) -> dict[str, Any]:
     """What Python does with a group, as the page tells it."""
-    found = policy.by_group[group]
-    if isinstance(found, Cut):
-        return {"thresholds": list(found.thresholds)}
-    pairs = zip(found.chances, found.cuts, strict=True)
+    result = policy.by_group[group]
+    if isinstance(result, Cut):
+        return {"thresholds": list(result.thresholds)}
+    pairs = zip(result.chances, result.cuts, strict=True)
     return {"lottery": [{"chance": chance, "threshold": cut.threshold} for chance, cut in pairs]}
 
 
@@ -93,34 +93,34 @@ def test_strategies_are_pythons_optima(name: str) -> None:
     assert np.mean(alike) > 0.9
 
 
-def same_as_python(found: dict[str, Any], wanted: Case) -> bool:
+def same_as_python(result: dict[str, Any], wanted: Case) -> bool:
     """See that points, cost and tables are Python's; tell whether the cuts are, too."""
     regions = roc_regions(wanted.people)
     points = iter(solve_points(list(regions.values()), wanted.goal.tolerances, wanted.goal.costs).tolist())
     tables = group_tables(wanted.people.subset, wanted.policy, wanted.people.model)
     groups = wanted.people.tallies.groups
-    assert unlike(found["cost"], wanted.policy.settings["cost"]) == []
+    assert unlike(result["cost"], wanted.policy.settings["cost"]) == []
     alike = True
     for at, group in enumerate(groups):
         if group in wanted.people.excluded:
-            assert found["treatments"][at] is found["counts"][at] is found["points"][at] is None
+            assert result["treatments"][at] is result["counts"][at] is result["points"][at] is None
             continue
         fpr, tpr = next(points)
-        assert unlike(found["points"][at], {"fpr": fpr, "tpr": tpr}) == []
+        assert unlike(result["points"][at], {"fpr": fpr, "tpr": tpr}) == []
         counts = {each: cells(tables[group])[each] for each in ("tp", "fp", "fn", "tn")}
-        assert unlike(found["counts"][at], counts) == []
+        assert unlike(result["counts"][at], counts) == []
         treatment = treatments_of(wanted.policy, group)
-        if thresholds_of(treatment) == thresholds_of(found["treatments"][at]):
-            assert unlike(found["treatments"][at], treatment) == []
+        if thresholds_of(treatment) == thresholds_of(result["treatments"][at]):
+            assert unlike(result["treatments"][at], treatment) == []
         else:
             # In the sample, Python takes thresholds within an edge of the hull, which randomize fewer people.
             assert wanted.goal.prevalence is None
-            own, wider = thresholds_of(treatment), thresholds_of(found["treatments"][at])
+            own, wider = thresholds_of(treatment), thresholds_of(result["treatments"][at])
             assert min(wider) <= min(own) <= max(own) <= max(wider)
             alike = False
-    assert found["randomized"] >= randomized_share(wanted) - 1e-12
+    assert result["randomized"] >= randomized_share(wanted) - 1e-12
     if alike:
-        assert unlike(found["randomized"], randomized_share(wanted)) == []
+        assert unlike(result["randomized"], randomized_share(wanted)) == []
     return alike
 
 
@@ -141,9 +141,9 @@ def test_two_rates_are_equal_at_the_least_cost_of_python(pair: tuple[str, str]) 
     assert len(wanted) > 20
     answers = page.answers()
     for each in wanted:
-        found = answers[each.place]
-        assert found["cost"] == pytest.approx(each.policy.settings["cost"], abs=1e-9)
-        tables = [as_counts(table) for table in found["counts"] if table]
+        result = answers[each.place]
+        assert result["cost"] == pytest.approx(each.policy.settings["cost"], abs=1e-9)
+        tables = [as_counts(table) for table in result["counts"] if table]
         for rate in pair:
             assert np.ptp([measure.MEASURES[rate](table) for table in tables if has_rate(table, rate)]) < 1e-9
 
@@ -187,9 +187,9 @@ def test_nobody_who_could_take_part_costs_nothing_known() -> None:
         "costs": costs_of(Costs()),
     }
     page.ask("solveStrategy", {"rates": ["sensitivity", "fpr"]}, problem)
-    found = page.answers()[-1]
-    assert found["treatments"] == [None, None]
-    assert isnan(found["cost"])
+    result = page.answers()[-1]
+    assert result["treatments"] == [None, None]
+    assert isnan(result["cost"])
 
 
 def test_randomized_cuts_are_vertices_of_the_hull() -> None:

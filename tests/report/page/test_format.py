@@ -49,8 +49,8 @@ WRITTEN: list[tuple[str, str, list[Any]]] = [
 
 def test_numbers_are_written_as_people_read_them() -> None:
     page = Page("format.js")
-    for told, name, given in WRITTEN:
-        page.expect(told, name, *given)
+    for output, name, given in WRITTEN:
+        page.expect(output, name, *given)
     page.check()
 
 
@@ -132,14 +132,14 @@ def report() -> Report:
 
 def test_an_address_tells_the_state_it_was_made_of(report: Report) -> None:
     page, rng = Page("url_state.js", "view.js"), np.random.default_rng(3)
-    told = page_payload(report)
-    book = page.keep("loadReport", told)
+    output = page_payload(report)
+    book = page.keep("loadReport", output)
     for _ in range(200):
         model = int(rng.integers(2))
         state = {
             "model": model,
             "who": int(rng.integers(-1, 3)),
-            "threshold": [inf, *told["models"][model]["threshold"]][rng.integers(9)],
+            "threshold": [inf, *output["models"][model]["threshold"]][rng.integers(9)],
             "prevalence": [None, 0.02, float(rng.random())][rng.integers(3)],
             "fp": float(rng.integers(4)),
             "fn": [20, float(rng.random() * 9)][rng.integers(2)],
@@ -212,8 +212,8 @@ def test_what_an_address_tells_wrongly_is_as_planned(report: Report, odd: str) -
     book = page.keep("loadReport", page_payload(report))
     page.ask("planState", book, 0)
     page.ask("stateOf", book, f"#{odd}")
-    _, planned, found = page.answers()
-    assert found == planned
+    _, planned, result = page.answers()
+    assert result == planned
 
 
 def test_the_slider_of_the_prevalence_is_logarithmic_below_one_in_a_hundred() -> None:

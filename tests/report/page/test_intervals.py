@@ -43,9 +43,9 @@ def test_exact_bounds_have_all_their_digits() -> None:
     wanted = [(hits, misses) for hits in (0, 1, 4, 12) for misses in (1, 30, 10**6)]
     for hits, misses in wanted:
         page.ask("clopperPearson", hits, misses, 0.95)
-    for (hits, misses), found in zip(wanted, page.answers(), strict=True):
+    for (hits, misses), result in zip(wanted, page.answers(), strict=True):
         with localcontext(prec=50):
-            high = Decimal(found["high"])
+            high = Decimal(result["high"])
             # The chance falls so steeply that a change in the thirteenth digit moves it beyond the tail.
             chances = [passes(high * (1 + Decimal(sign) * Decimal("1e-13")), hits, misses) for sign in (-1, 1)]
             assert chances[0] > Decimal(1 - 0.95) / 2 > chances[1], (hits, misses)

@@ -57,8 +57,8 @@ def hostile() -> Report:
 
 
 def test_the_payload_is_in_the_page_as_it_is(hostile: Report) -> None:
-    seen = Seen(render_html(hostile))
-    assert json.loads(seen.within("scriptapplication/json")) == json.loads(json.dumps(page_payload(hostile)))
+    observed = Seen(render_html(hostile))
+    assert json.loads(observed.within("scriptapplication/json")) == json.loads(json.dumps(page_payload(hostile)))
 
 
 def test_hostile_names_add_nothing_to_the_page(hostile: Report) -> None:
@@ -73,12 +73,12 @@ def test_hostile_names_add_nothing_to_the_page(hostile: Report) -> None:
 
 
 def test_the_policy_allows_this_script_and_this_style_alone(hostile: Report) -> None:
-    seen = Seen(render_html(hostile))
-    policy = next(attrs["content"] for tag, attrs in seen.tags if attrs.get("http-equiv"))
+    observed = Seen(render_html(hostile))
+    policy = next(attrs["content"] for tag, attrs in observed.tags if attrs.get("http-equiv"))
     assert policy is not None
     allowed = dict(part.split(" ", 1) for part in policy.split("; "))
-    assert allowed.pop("script-src") == _hashed(seen.within("scriptmodule"))
-    assert allowed.pop("style-src") == _hashed(seen.within("style"))
+    assert allowed.pop("script-src") == _hashed(observed.within("scriptmodule"))
+    assert allowed.pop("style-src") == _hashed(observed.within("style"))
     assert allowed == {"default-src": "'none'", "base-uri": "'none'", "form-action": "'none'"}
 
 
@@ -196,7 +196,7 @@ def test_forms_that_it_does_not_know_are_refused(line: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("files", "told"),
+    ("files", "message"),
     [
         ({"main": 'import { b } from "./a.js";\n', "a": "export const a = 1;\nconst b = 1;\n"},
          "main.js imports b from a.js, which does not export it"),
@@ -205,6 +205,6 @@ def test_forms_that_it_does_not_know_are_refused(line: str) -> None:
          "a.js imports b.js imports a.js: circular import"),
     ],
 )  # fmt: skip
-def test_names_are_exported_where_they_are_imported_from(files: dict[str, Any], told: str) -> None:
-    with pytest.raises(FileFormatError, match=re.escape(told)):
+def test_names_are_exported_where_they_are_imported_from(files: dict[str, Any], message: str) -> None:
+    with pytest.raises(FileFormatError, match=re.escape(message)):
         joined(**files)

@@ -36,7 +36,7 @@ def people(size: int = 400) -> dict[str, Any]:
     }
 
 
-def told(**more: Any) -> tuple[Report, Any]:  # noqa: ANN401  (any field of a plan, and a payload)
+def make_payload(**more: Any) -> tuple[Report, Any]:  # noqa: ANN401  (any field of a plan, and a payload)
     report = baserate.run(Plan(**{"truth": "sick", "score": "risk"} | more), people())
     return report, json.loads(json.dumps(page_payload(report), allow_nan=False))
 
@@ -46,11 +46,13 @@ def test_every_finding_speaks_of_a_panel() -> None:
 
 
 def test_the_payload_of_a_model_has_all_that_its_policy_contains() -> None:
-    report, found = told(score=["risk", "logit"], predicted="says", group=["site", "sex"], costs=Costs(fp=1, fn=5))
-    risk, logit, says = found["models"]
-    assert [each["name"] for each in found["models"]] == [*report.models]
-    assert [each["labels"] for each in found["models"]] == [False, False, True]
-    assert [each["probable"] for each in found["models"]] == [True, False, False]
+    report, result = make_payload(
+        score=["risk", "logit"], predicted="says", group=["site", "sex"], costs=Costs(fp=1, fn=5)
+    )
+    risk, logit, says = result["models"]
+    assert [each["name"] for each in result["models"]] == [*report.models]
+    assert [each["labels"] for each in result["models"]] == [False, False, True]
+    assert [each["probable"] for each in result["models"]] == [True, False, False]
     policy = report.policies["logit"]
     assert logit["columns"] == dict(policy.columns)
     assert (logit["positive"], logit["digest"]) == (policy.positive, policy.chosen_on)
@@ -59,7 +61,7 @@ def test_the_payload_of_a_model_has_all_that_its_policy_contains() -> None:
     assert risk["groups"][0] == {"site": "north", "sex": 1}
     assert risk["cut"] == {"threshold": report.policies["risk"].threshold, "rule": "cost", "planned": None}
     assert says["threshold"] == [1, 0]
-    for model in found["models"]:
+    for model in result["models"]:
         for cells in (model["positive_mass"], model["negative_mass"], model["scores"]["positive"]):
             assert len(cells) == len(model["groups"]) == 4
         sick = sum(mass for row in model["positive_mass"] for mass in row if mass > 0)
@@ -67,17 +69,17 @@ def test_the_payload_of_a_model_has_all_that_its_policy_contains() -> None:
 
 
 def test_without_groups_there_is_everybody() -> None:
-    _, found = told(threshold=np.inf)
-    assert (found["models"][0]["groups"], found["models"][0]["names"]) == ([None], ["everybody"])
-    assert (found["models"][0]["attributes"], found["models"][0]["group_digest"]) == ([], None)
-    assert found["models"][0]["cut"]["threshold"] == "inf"
+    _, result = make_payload(threshold=np.inf)
+    assert (result["models"][0]["groups"], result["models"][0]["names"]) == ([None], ["everybody"])
+    assert (result["models"][0]["attributes"], result["models"][0]["group_digest"]) == ([], None)
+    assert result["models"][0]["cut"]["threshold"] == "inf"
 
 
 def test_a_policy_that_is_no_single_cut_tells_its_tables() -> None:
     lots = RandomizedCut((Cut((0.3,)), Cut((0.6,))), (0.25, 0.75))
     policy = Policy(by_group={("north",): Cut((0.5,)), ("south",): lots}, otherwise="refuse", attributes=("site",))
-    report, found = told(group="site", policy=policy, prevalence=0.1)
-    cut = found["models"][0]["cut"]
+    report, result = make_payload(group="site", policy=policy, prevalence=0.1)
+    cut = result["models"][0]["cut"]
     assert cut["threshold"] is None
     cells = ("tp", "fp", "fn", "tn")
     for table, counts in (
@@ -89,11 +91,11 @@ def test_a_policy_that_is_no_single_cut_tells_its_tables() -> None:
 
 
 def test_numbers_are_the_rows_of_the_report_by_the_places_of_models_and_groups() -> None:
-    report, found = told(score=["risk", "logit"], group=["site", "sex"], prevalence=0.1)
-    groups, models = found["models"][0]["groups"], [each["name"] for each in found["models"]]
+    report, result = make_payload(score=["risk", "logit"], group=["site", "sex"], prevalence=0.1)
+    groups, models = result["models"][0]["groups"], [each["name"] for each in result["models"]]
     rows = [row for row in report.rows() if row["part"] != "group_differences"]  # findings hold those
-    assert len(found["numbers"]) == len(rows) < len(report.rows())
-    for row, number in zip(rows, found["numbers"], strict=True):
+    assert len(result["numbers"]) == len(rows) < len(report.rows())
+    for row, number in zip(rows, result["numbers"], strict=True):
         for name in ("value", "low", "high", "part", "measure", "where", "p", "floor", "how", "why"):
             assert number.get(name) == json_ready(row[name])
         assert None not in number.values()
@@ -101,12 +103,12 @@ def test_numbers_are_the_rows_of_the_report_by_the_places_of_models_and_groups()
         assert row["other"] == (models[number["other"]] if "other" in number else None)
         for name in ("group", "other_group"):
             assert json_ready(row[name]) == (groups[number[name]] if name in number else None)
-    assert any("other_group" in number for number in found["numbers"])
-    assert any("other" in number for number in found["numbers"])
+    assert any("other_group" in number for number in result["numbers"])
+    assert any("other" in number for number in result["numbers"])
 
 
 def test_the_use_is_that_of_the_plan_or_errors_cost_the_same() -> None:
-    plain, priced = told()[1], told(costs=Costs(fp=1, fn=20), prevalence=0.02, level=0.9)[1]
+    plain, priced = make_payload()[1], make_payload(costs=Costs(fp=1, fn=20), prevalence=0.02, level=0.9)[1]
     assert plain["use"] == {"prevalence": None, "costs": {"tp": 0, "fp": 1, "fn": 1, "tn": 0}, "priced": False}
     assert priced["use"] == {"prevalence": 0.02, "costs": {"tp": 0, "fp": 1, "fn": 20, "tn": 0}, "priced": True}
     assert plain["z"] == pytest.approx(1.959963984540054, rel=1e-15)
@@ -114,23 +116,23 @@ def test_the_use_is_that_of_the_plan_or_errors_cost_the_same() -> None:
 
 
 def test_findings_name_their_model_and_panel() -> None:
-    report, found = told(score=["risk", "logit"], prevalence=0.01)
-    assert [each["code"] for each in found["findings"]] == [each.code for each in report.findings]
-    for finding, each in zip(report.findings, found["findings"], strict=True):
+    report, result = make_payload(score=["risk", "logit"], prevalence=0.01)
+    assert [each["code"] for each in result["findings"]] == [each.code for each in report.findings]
+    for finding, each in zip(report.findings, result["findings"], strict=True):
         assert each["panel"] == CHECKS[finding.code].panel
         assert each["model"] == (None if finding.model is None else report.models.index(finding.model))
 
 
 def test_samples_apart_are_scored_in_the_column_of_the_plan() -> None:
     parts = {"old": people(), "new": people(300)}
-    found = page_payload(baserate.run(Plan(truth="sick", score="risk", apart=True), parts))
-    assert [each["name"] for each in found["models"]] == ["old", "new"]
-    assert [each["columns"]["score"] for each in found["models"]] == ["risk", "risk"]
+    result = page_payload(baserate.run(Plan(truth="sick", score="risk", apart=True), parts))
+    assert [each["name"] for each in result["models"]] == ["old", "new"]
+    assert [each["columns"]["score"] for each in result["models"]] == ["risk", "risk"]
 
 
 def test_a_report_that_was_read_again_tells_the_same() -> None:
-    report, found = told(group="sex", predicted="says", prevalence=0.1)
-    assert json.loads(json.dumps(page_payload(Report.from_json(report.to_json())))) == found
+    report, result = make_payload(group="sex", predicted="says", prevalence=0.1)
+    assert json.loads(json.dumps(page_payload(Report.from_json(report.to_json())))) == result
     assert page_payload(report.of("says"))["models"][0]["name"] == "says"
 
 
@@ -163,7 +165,7 @@ def test_what_is_spelled_makes_the_same_plan_in_a_shell_and_in_python(plan: Plan
 
 
 def test_rows_that_were_handed_over_have_no_file(tmp_path: Path) -> None:
-    spell = told()[1]["models"][0]["spell"]
+    spell = make_payload()[1]["models"][0]["spell"]
     assert (spell["file"], spell["files"]) == (False, "[]")
     path = tmp_path / "people.csv"
     path.write_text("sick,risk\n1,0.9\n0,0.2\n", encoding="utf-8")

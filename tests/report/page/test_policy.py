@@ -24,9 +24,9 @@ OTHER = Tally.from_counts([0.8, 0.7, 0.3, 0.2], [[1, 2, 2, 0], [1, 1, 1, 4]])
 
 def grouped(attributes: tuple[str, ...], *labels: object, score: str = "risk", truth: str = "sick") -> Tallies:
     """Two groups or more, by one attribute or several, which all have the same labels."""
-    found = {(label,) * len(attributes): (TALLY, OTHER)[at % 2] for at, label in enumerate(labels)}
+    result = {(label,) * len(attributes): (TALLY, OTHER)[at % 2] for at, label in enumerate(labels)}
     return Tallies(
-        {score: found}, attributes, ReadSummary(read=0, columns={"truth": truth, "score": score}, positive="yes")
+        {score: result}, attributes, ReadSummary(read=0, columns={"truth": truth, "score": score}, positive="yes")
     )
 
 
@@ -88,8 +88,8 @@ def test_a_chosen_threshold_is_the_policy_that_python_chooses() -> None:
         moved = there(tallies, prevalence)
         policy = decide.choose_policy(moved, lambda curve: decide.cost(curve, COSTS))
         settings = {"costs": costs_of(COSTS)} | ({} if prevalence is None else {"prevalence": policy.prevalence})
-        told = {"model": entry(tallies), "threshold": policy.threshold, "rule": "cost", "settings": settings}
-        cases.append({**told, "prevalence": policy.prevalence, "notes": list(policy.notes)})
+        output = {"model": entry(tallies), "threshold": policy.threshold, "rule": "cost", "settings": settings}
+        cases.append({**output, "prevalence": policy.prevalence, "notes": list(policy.notes)})
         wanted.append(policy)
     assert exported(*cases) == [each.to_json() for each in wanted]
 
@@ -102,7 +102,7 @@ def test_a_strategy_of_the_page_is_a_policy_that_does_what_the_page_says(parity:
     table = {"sick": sick, "risk": risk, "site": site}
     tallies = read.tallies(table, truth="sick", score="risk", group="site")
     page = Page(*CORE, "fairness.js", "policy.js")
-    model = page.keep("expand", told := entry(tallies))
+    model = page.keep("expand", output := entry(tallies))
     problem = {name: model.part(name) for name in ("threshold", "groups")} | {"costs": costs_of(COSTS)}
     factors = page.keep("factorsFor", model.part("everybody"), 0.2)
     strategy = page.ask("solveStrategy", {"rates": find_parity(parity).rates}, problem | {"factors": factors})
@@ -113,7 +113,7 @@ def test_a_strategy_of_the_page_is_a_policy_that_does_what_the_page_says(parity:
         "prevalence": 0.2,
         "cost": strategy.part("cost"),
     }
-    case = {"model": told, "rule": "equalized", "settings": settings, "prevalence": 0.2}
+    case = {"model": output, "rule": "equalized", "settings": settings, "prevalence": 0.2}
     text = page.ask("policyText", case | {"treatments": strategy.part("treatments")})
     answers = page.answers()
     policy = accepted(answers[text.call])
@@ -133,12 +133,18 @@ def test_rows_that_the_policy_is_applied_to_give_the_table_of_the_page() -> None
     table = {"sick": rng.random(200) < 0.4, "risk": np.round(rng.random(200), 2), "site": rng.choice(["a", "b"], 200)}
     tallies = read.tallies(table, truth="sick", score="risk", group="site")
     page = Page(*CORE, "fairness.js", "policy.js")
-    model = page.keep("expand", told := entry(tallies))
+    model = page.keep("expand", output := entry(tallies))
     problem = {name: model.part(name) for name in ("threshold", "groups")} | {"costs": costs_of(COSTS)}
     strategy = page.ask(
         "solveStrategy", {"rates": []}, problem | {"factors": {"positive": 1, "negative": 1, "known": False}}
     )
-    case = {"model": told, "rule": "cost", "settings": {}, "prevalence": 0.4, "treatments": strategy.part("treatments")}
+    case = {
+        "model": output,
+        "rule": "cost",
+        "settings": {},
+        "prevalence": 0.4,
+        "treatments": strategy.part("treatments"),
+    }
     text = page.ask("policyText", case)
     answers = page.answers()
     policy = accepted(answers[text.call])
@@ -157,13 +163,13 @@ def test_rows_that_the_policy_is_applied_to_give_the_table_of_the_page() -> None
 @pytest.mark.parametrize("name", many_names())
 def test_names_of_all_kinds_survive(name: str) -> None:
     tallies = grouped((name, "2", "1"), name, "other", score=name, truth=f"{name}!")
-    told = entry(tallies)
+    output = entry(tallies)
     treatments = [
         {"thresholds": [0.5]},
         {"lottery": [{"chance": 0.25, "threshold": inf}, {"chance": 0.75, "threshold": 0.4}]},
     ]
     settings = {"costs": costs_of(COSTS), name: [1, name, None, True, {"𝒜": 0.5, "￿": inf}]}
-    case = {"model": told, "treatments": treatments, "rule": "equalized", "settings": settings, "prevalence": 0.25}
+    case = {"model": output, "treatments": treatments, "rule": "equalized", "settings": settings, "prevalence": 0.25}
     (text,) = exported(case | {"notes": [name, "plain"]})
     policy = accepted(text)
     assert policy.attributes == (name, "2", "1")
