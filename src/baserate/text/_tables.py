@@ -114,7 +114,9 @@ def render_lines(panel: Table | Block | str, width: int) -> Iterator[list[str]]:
     if panel.upright:
         shorter = panel.narrow or panel
         versions = (panel, shorter, _drop_parentheses(panel), _drop_parentheses(shorter))
-        yield _table_lines(next((each for each in versions if _fits(each, width)), versions[-1]), width)
+        fit = next((each for each in versions if _fits(each, width)), None)
+        # A matrix of many classes fits no terminal, and is split as any other table is.
+        yield from [_table_lines(fit, width)] if fit else (_table_lines(part, width) for part in _split(shorter, width))
         return
     if panel.narrow and not _fits(panel, width):
         yield from (_table_lines(part, width) for part in _split(panel.narrow, width))
