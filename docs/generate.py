@@ -4,7 +4,7 @@ import doctest
 import json
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from inspect import cleandoc
@@ -30,8 +30,39 @@ CHAPTERS = {
     LabelSets: "Of sets of labels (`LabelSets`)",
 }
 REGISTRIES = {"": MEASURES, "multiclass.": multiclass.MEASURES}
-"""Where the measures stand, below `baserate.measure`."""
+"""Subpackage of `baserate.measure` -> its measures."""
 PLAN_SCHEMA = "../src/baserate/schemas/plan-1.json"
+RESULTS_SCHEMA = "../src/baserate/schemas/results-1.json"
+ROW_KINDS = {
+    "number": (
+        *("measure", "reliability", "shift", "shift --curve", "prevalence", "expect", "costs"),
+        *("population … measure", "population … study"),
+    ),
+    "comparison": ("compare",),
+    "point": ("curve", "benefit", "cost-curve", "population … curve"),
+    "calibration": ("reliability --curve",),
+    "disparity": ("groups",),
+    "equality": ("equalize",),
+    "decision": ("decide",),
+    "check": ("check",),
+    "vertex": ("hull",),
+    "pool": ("hull --ratios",),
+    "combination": ("hull --combine",),
+    "stretch": ("show policy.json",),
+    "size": ("size", "population … size"),
+    "entry": ("list",),
+    "drawn": ("population … draw",),
+}
+"""Row of the schema of results -> the commands that print such rows."""
+COLUMN_TYPES = {
+    "value": "number",
+    "share": "number",
+    "chance": "number",
+    "label": "label",
+    "group": "object",
+    "is_bound": "boolean",
+}
+"""Definition of the schema -> its type in words."""
 SEVERITIES = {
     "serious": "a number does not mean what it seems to",
     "caution": "a number may mislead",
@@ -40,8 +71,8 @@ SEVERITIES = {
 
 
 def references() -> dict[str, str]:
-    """Every entry of references.bib, by key, as one line to read."""
-    found = {}
+    """Return the entries of references.bib as text, by key."""
+    entries = {}
     for entry in (DOCS / "references.bib").read_text(encoding="utf-8").splitlines():
         if match := re.match(r"@\w+\{(\w+), ", entry):
             fields = dict(re.findall(r"(\w+) = \{(.*?)\}(?:,|\})", entry))
@@ -49,40 +80,40 @@ def references() -> dict[str, str]:
             where = fields.get("journal") or fields.get("booktitle") or fields["publisher"]
             place = " ".join(filter(None, [where.replace("\\", ""), fields.get("volume"), f"({fields['year']})"]))
             doi = f" doi:{fields['doi']}" if "doi" in fields else ""
-            found[match[1]] = f"{authors.rstrip('.')}. *{fields['title']}*. {place}.{doi}"
-    return found
+            entries[match[1]] = f"{authors.rstrip('.')}. *{fields['title']}*. {place}.{doi}"
+    return entries
 
 
 def measures_page() -> str:
-    """One entry for each measure, by what it takes."""
+    """Write one entry for each measure, by type of data."""
     lines = [
         "# Measures",
         "",
         "<!-- Written by docs/generate.py from the fields of the measures; edit those, then run `make pages`. -->",
         "",
         "Each is a function in `baserate.measure`, and every name below finds it: `measure.find_measure('recall')`.",
-        "It is undefined, NaN, exactly in the cases listed; `measure.undefined_reason` tells which.",
+        "It is undefined (NaN) exactly in the cases listed; `measure.undefined_reason` returns the reason.",
         "",
-        "Those of all classes together stand in `baserate.measure.multiclass`, with a `named` of their own. In their",
-        "formulas C is the table, truth in rows, with K labels; t and p are its sums by truth and by decision (shares",
-        "where it is about information), n is the sum of all.",
+        "Measures of several classes are in `baserate.measure.multiclass`, with their own `find_measure`. In their",
+        "formulas, C is the confusion matrix of K classes with true classes in rows; t and p are its row and column",
+        "sums (shares in measures of information), and n is the total.",
         "",
     ]
     for noun, title in CHAPTERS.items():
         lines += [f"## {title}", ""]
-        for home, function in everywhere():
+        for home, function in list_measures():
             if describe(function).of is noun:
                 lines += entry(describe(function), home)
     lines += ["## Curves as tables", "", "`measure.table(curve, name)` tabulates them at every threshold.", ""]
     lines += ["| name | along x | along y |", "|---|---|---|"]
     lines += [f"| `{name}` | {x} | {y} |" for name, (x, y) in TABLES.items()]
-    cited = sorted({key for _, function in everywhere() for key in describe(function).references})
-    told = references()
-    return "\n".join([*lines, "", "## References", "", *(f"- **{key}**: {told[key]}" for key in cited), ""])
+    cited = sorted({key for _, function in list_measures() for key in describe(function).references})
+    entries = references()
+    return "\n".join([*lines, "", "## References", "", *(f"- **{key}**: {entries[key]}" for key in cited), ""])
 
 
-def everywhere() -> Iterator[tuple[str, Measure]]:
-    """All measures, each with the package that it stands in."""
+def list_measures() -> Iterator[tuple[str, Measure]]:
+    """Yield all measures, each with its subpackage."""
     return ((home, function) for home, measures in REGISTRIES.items() for function in measures.values())
 
 
@@ -105,7 +136,7 @@ def entry(described: MeasureInfo, home: str) -> Iterator[str]:
 
 
 def cli_page() -> str:
-    """Write what every command takes, from click."""
+    """Describe every command and its options."""
     lines = [
         "# Command line",
         "",
@@ -113,81 +144,22 @@ def cli_page() -> str:
         "",
         "Data go to stdout, messages to stderr. Exit codes: 0 fine, 1 a requirement failed, 2 usage, 3 unusable data,",
         "4 a defect of baserate (please report it), 130 interrupted, 141 broken pipe. See [errors](errors.md).",
-        "Colour is used on terminals alone; `NO_COLOR` forbids and `FORCE_COLOR` demands it. Nothing is sent anywhere.",
+        "Color is used on terminals only; `NO_COLOR` forbids and `FORCE_COLOR` forces it. No data are sent anywhere.",
         "",
         "Tables are for people and may change. For programs there are `--format csv` and `--json`, with all digits, in",
         "the shape of a [schema](../src/baserate/schemas/results-1.json) that comes with the package:",
         '`{"schema_version": 1, "data": {…}, "rows": […]}`.',
         "",
-        "- `data` says what was read: `read` rows, of which `refused` were dropped for the `reasons` given; `rows` is",
-        "  what the rest stands for, which is more where there is a `--count`; then the labels, the prevalence, a",
-        "  digest of scores and classes, the columns, and notes.",
-        "- A row of `measure` holds one `value`, with its `measure`, `model` (null if there is only one), `group`",
-        "  (null for everybody), `class` (of many) and `threshold`; and its interval: `low` and `high` at a `level`,",
-        "  and `how` it was made. An undefined value or bound is null, with the reason in `why`; infinite ones are",
-        "  `inf` and `-inf`.",
-        "- A row of `compare` holds a `model` and an `other`, the `value` of each, their `difference` with its",
-        "  interval, the `p` of the `test`, and `p_adjusted`: Holm-adjusted over all of the rows. Intervals are not",
-        "  adjusted. P-values are in full; `p_is_bound` marks those that are upper bounds, since the method can show",
-        "  no less (bootstrap samples, permutations). Text shows p-values below 0.0001 as `< 0.0001`.",
-        "- A row of `groups` is of a `table`: `group` (a number of a group, and the `trials` it rests on),",
-        "  `difference` (`group` less the reference group, in `other`, with `p`, `p_adjusted` over all groups tested",
-        "  for the same measure, and in `why` the reason where a group is too small to be tested) or `gap` (how far",
-        "  groups lie apart, by `kind`; `max_difference_all` describes all groups, also those below the minimum size).",
-        "- A row of `reliability` is one of `measure`, with `top` for the most probable class, the prevalence that it",
-        "  was `adjusted` from, its null reference (`floor`, the median of what a perfect model would score, with",
-        "  `floor_low` and `floor_high`) and a `p`; or a test (`measure` ends in `_test`) with its statistic in",
-        "  `value`, its `freedom` and `p`. `verdicts` in `data` say whether another prevalence would do. With",
-        "  `--curve` it holds a `probability`, the `share` seen (or the likelihood `ratio`, and the one `implied`),",
-        "  `low`, `high`, the `mass` of rows, and the ends of the bin, `lower` and `upper`.",
-        "- A row of `check` holds a `requirement` (its `measure`, `sense` and `bound`), the `value` found with its",
-        "  interval, whether it `holds`, the `verdict` (`holds`, `fails` or `undecided`), the `margin` by which it is",
-        "  kept, the `rows` it is of and, where it is undecided, the `rows_needed` to decide. `holds` in `data` is",
-        "  about all of them.",
-        "- A row of `equalize` holds a `value` of a `group`, with its interval: in the `set` `with parity` what the",
-        "  policy gives, and its `change` from `without parity`, which is each group's own cheapest cut. Beside",
-        "  measures and cells there are the `threshold` (with its `action`, and of a lottery its `chance`), the",
-        "  `base_rate`, the share decided by lot (`lottery`), what is `forgone` in sensitivity, and the `gap` of",
-        "  each `rate`. `table` is `account`; with `--frontier` and `--held-out` rows of these follow. `data` holds",
-        "  the `cost` of a case, the `cost_without` the parity, and its `price`.",
-        "- A row of `shift` is one of `measure`, with `where` it holds (`here`, as the rows are, or `there`), at which",
-        "  `prevalence` (of many classes, that of its own), and of what `scores` (`as given` or `corrected`). `to` in",
-        "  `data` says where there is. With `--curve` each row holds at its `prevalence`.",
-        "- The first row of `prevalence`, or one for each `class`, is the estimate: its `measure` is `prevalence`.",
-        "  Tests of label shift follow, as in `reliability`; then measures with the `prevalence` they hold at, the",
-        "  `scores` measured (`as given` or `corrected`), and the `set` they are about (`target` or `validation`).",
-        "  `data` tells of both: of the target beside `method` and `assume`, of validation in `validation`.",
-        "- A row of `expect` is one of `measure`, as it is expected without labels; `data` repeats what was assumed in",
-        "  `assume`, and holds the expected `prevalence`, with its interval in `estimate` where it was estimated.",
-        "- A row of `curve` holds what the curve shows at one threshold; with a band, `low` and `high` too.",
-        "- A row of `benefit` holds the `net_benefit` of one `strategy` at one threshold, with `low` and `high`, and",
-        "  shares of everybody; `net_reduction` is per case. `useful` in `data` says from where to where each model",
-        "  has a higher net benefit than flagging all and none. With `--compare` it holds the `difference` of a model",
-        "  from the one `against`.",
-        "- A row of `costs` holds what `per` cases cost a `model` at its `prevalence` (in `value`), the `total` of its",
-        "  sample, the prevalence `measured` there, its table, and whether it is the `cheapest`. A row whose `measure`",
-        "  is `iso_cost` is a line through `fpr` and `tpr`: its `slope`, its `intercept`, and in `value` the cost.",
-        "- A row of `cost-curve` holds the least `cost` at one `probability_cost`, and the strictest `threshold` and",
-        "  the `laxest` that attain it; `marked` in `data` says what is best at your costs. With `--kind brier` it",
-        "  holds a `cost_proportion` and the `loss`, `least` and `regret` there.",
-        "- A row of `hull` holds a `classifier` (a model, `none` or `all`) at a `threshold`, and from which slope to",
-        "  which it is the best; or one that never is, without a slope, and with its `gap`, `factor` and `area`. `at`",
-        "  in `data` says what is best at your costs, `hybrid` how to reach a rate, `reversible` who is below the",
-        "  diagonal. With `--ratios` it holds scores from `lower` to `upper`, their likelihood `ratio` with `low` and",
-        "  `high`, and the `posterior`; with `--combine` the weights of two scores and their AUCs.",
-        "- A row of `show` for a policy holds scores of a `group` from `lower` on and below `upper`, an `action` and",
-        "  its `chance`; for other files a `name` and a `value`. `data` is what the file holds.",
-        "- The row of `size` holds how many `rows` are needed, and which `half_width` or `power` they reach.",
-        "- `settings` in `data` holds the numbers that measures depend on: the `costs` of `expected_cost`, the",
-        "  threshold probability `at` of net benefit, and `beta`.",
-        "- In `population`, `best` marks the best value of a measure, with `how` = `limit` where no threshold attains",
-        "  it. A row of its `study` holds the mean in `value`, then `sd`, the exact `theory`, and how many of the",
-        "  `repeats` were `undefined`. A row of its `draw` holds `truth` and `score`. The verbs `measure`, `curve`,",
-        "  `study` and `draw` are the same for all populations, and described once.",
+        "- `data` describes the data: rows `read`, rows `refused` and the `reasons`, the `rows` that they stand for",
+        "  (more with `--count`), labels, prevalence, a digest of scores and classes, columns, and notes. `settings`",
+        "  contains the numbers that measures depend on, such as the `costs` of `expected_cost`.",
+        "- `rows` contains one row for each number, with the columns of [the tables below](#columns-of-results).",
+        "  Undefined numbers are null, with the reason in `why`; infinite ones are `inf` and `-inf`. P-values have all",
+        "  digits; text shows those below 0.0001 as `< 0.0001`.",
         "",
         "Text files need a header. An empty cell is missing; `NA`, `null` and their like are missing in numbers, and",
-        "labels elsewhere. Folders called `sex=f` give the Parquet files below them a column, unless they have it",
-        "themselves. Files are written whole or not at all.",
+        "labels elsewhere. Parquet files in a folder called `sex=f` get the column `sex`, unless they contain it.",
+        "Files are written whole or not at all.",
         "",
     ]
     program = app.make_context("baserate", [], resilient_parsing=True)
@@ -199,17 +171,47 @@ def cli_page() -> str:
     for name in VERBS:
         verb = app.get_command(program, name)
         assert verb is not None  # noqa: S101  (for the type checker)
-        lines += walked(verb, verb.make_context(name, [], parent=program, resilient_parsing=True), [])
-    return "\n".join(lines)
+        lines += command_tree(verb, verb.make_context(name, [], parent=program, resilient_parsing=True), [])
+    return "\n".join([*lines, *result_columns()])
 
 
-def walked(command: click.Command, context: click.Context, seen: list[click.Command]) -> Iterator[str]:
+def result_columns() -> Iterator[str]:
+    """Tabulate the columns of each kind of row, from the schema of results."""
+    schema = json.loads((DOCS / RESULTS_SCHEMA).read_text(encoding="utf-8"))
+    definitions = schema["$defs"]
+    yield from ("## Columns of results", "")
+    for kind, commands in ROW_KINDS.items():
+        made_by = ", ".join(f"`{each}`" for each in commands)
+        yield from (f"### Rows of {made_by}", "", definitions[kind]["description"], "")
+        yield from ("| column | type | meaning |", "|---|---|---|")
+        for name, column in definitions[kind]["properties"].items():
+            yield f"| `{name}` | {column_type(column)} | {column['description']} |"
+        yield ""
+    yield from ("### Fields of `data`", "", "Some commands add these fields.", "", "| field | meaning |", "|---|---|")
+    for name in schema["properties"]["data"]["properties"]:
+        yield f"| `{name}` | {definitions[name]['description']} |"
+    yield ""
+
+
+def column_type(column: Mapping[str, Any]) -> str:
+    """Name the JSON type of a column, without null."""
+    if "enum" in column:
+        return ", ".join(f"`{each}`" for each in column["enum"] if each is not None)
+    if "anyOf" in column:
+        return " or ".join(column_type(each) for each in column["anyOf"] if each != {"type": "null"})
+    if "$ref" in column:
+        return COLUMN_TYPES[column["$ref"].removeprefix("#/$defs/")]
+    types = [column["type"]] if isinstance(column["type"], str) else column["type"]
+    return " or ".join(each for each in types if each != "null")
+
+
+def command_tree(command: click.Command, context: click.Context, listed: list[click.Command]) -> Iterator[str]:
     """Write the entry of a command and of those below it, once where several share them."""
     yield from command_entry(command, context)
     for name, below in command.commands.items() if isinstance(command, click.Group) else ():
-        if below not in seen:
-            seen.append(below)
-            yield from walked(below, below.make_context(name, [], parent=context, resilient_parsing=True), seen)
+        if below not in listed:
+            listed.append(below)
+            yield from command_tree(below, below.make_context(name, [], parent=context, resilient_parsing=True), listed)
 
 
 def command_entry(command: click.Command, context: click.Context) -> Iterator[str]:
@@ -224,25 +226,25 @@ def command_entry(command: click.Command, context: click.Context) -> Iterator[st
     for option in command.get_params(context):
         record = option.get_help_record(context)
         if isinstance(option, click.Option) and record:
-            yield f"| `{escaped(record[0])}` | {escaped(' '.join(record[1].split()))} |"
+            yield f"| `{escape_bars(record[0])}` | {escape_bars(' '.join(record[1].split()))} |"
     yield ""
 
 
-def escaped(text: str) -> str:
-    """Keep a table's bars apart from the text's."""
+def escape_bars(text: str) -> str:
+    """Escape bars, which separate the columns of a table."""
     return text.replace("|", "\\|")
 
 
 def errors_page() -> str:
-    """Draw the tree of errors, then say what each one means."""
-    told, _, rest = cleandoc(errors.__doc__ or "").partition("::")
+    """Draw the tree of errors, then describe each."""
+    summary, _, rest = cleandoc(errors.__doc__ or "").partition("::")
     tree, _, outro = dedent(rest).strip("\n").partition("\n\n")
     lines = [
         "# Errors",
         "",
         "<!-- Written by docs/generate.py from the tree of errors; edit that, then run `make pages`. -->",
         "",
-        f"{told.strip()} In a shell, the message is one line on stderr and the kind of error is the exit code.",
+        f"{summary.strip()} In a shell, the message is one line on stderr and the kind of error is the exit code.",
         "",
         *("```text", dedent(tree), "```", "", " ".join(outro.split()), ""),
         *("Any other exception is a defect of baserate: exit code 4, and `--debug` prints its traceback.", ""),
@@ -251,14 +253,14 @@ def errors_page() -> str:
 
 
 def family(kind: type[BaserateError]) -> Iterator[type[BaserateError]]:
-    """Walk the tree in the order in which it is written."""
+    """Yield an error and all errors below it."""
     yield kind
     for child in kind.__subclasses__():
         yield from family(child)
 
 
 def error_entry(kind: type[BaserateError]) -> Iterator[str]:
-    """Meaning, exit code and place of one error."""
+    """Write the meaning, exit code and place of one error."""
     code = "that of its branch" if kind is BaserateError else exit_code(kind)
     place = [each.__name__ for each in reversed(kind.__mro__) if issubclass(each, BaserateError)]
     meaning, _, example = cleandoc(kind.__doc__ or "").partition("\n\n")
@@ -269,7 +271,7 @@ def error_entry(kind: type[BaserateError]) -> Iterator[str]:
 
 
 def findings_page() -> str:
-    """List what a report may say about itself."""
+    """List the findings of reports."""
     lines = [
         "# Findings",
         "",
@@ -282,7 +284,7 @@ def findings_page() -> str:
         "",
         *(f"- **{severity}**: {meaning}" for severity, meaning in SEVERITIES.items()),
         "",
-        *("| code | what is found | severity |", "|---|---|---|"),
+        *("| code | finding | severity |", "|---|---|---|"),
         *(f"| [{code}]({code}.md) | {check.title} | {check.severity} |" for code, check in CHECKS.items()),
         "",
         "In Python they are `report.findings`, and `baserate.report.CHECKS` holds all checks.",
@@ -293,9 +295,9 @@ def findings_page() -> str:
 
 
 def finding_page(code: str) -> str:
-    """When it is reported, why it matters, what to do, and an example, which the docstring of its look holds."""
+    """Describe when a finding is reported, why it matters and what to do, with the example of its docstring."""
     check = CHECKS[code]
-    told, _, example = cleandoc(check.find.__doc__ or "").partition(">>> ")
+    condition, _, example = cleandoc(check.find.__doc__ or "").partition(">>> ")
     lines = [
         f"# {code}: {check.title}",
         "",
@@ -303,31 +305,31 @@ def finding_page(code: str) -> str:
         "",
         f"*{check.severity.capitalize()}*: {SEVERITIES[check.severity]}.",
         "",
-        *("## When it is reported", "", told.strip(), ""),
+        *("## When it is reported", "", condition.strip(), ""),
         *("## Why it matters", "", check.why, ""),
         *("## What to do", "", check.remedy, ""),
         *("## Example", "", "```python", f">>> {example.strip()}", "", "```", ""),
-        *suggested(code, f">>> {example}"),
+        *suggested_commands(code, f">>> {example}"),
         *("[All findings](index.md)", ""),
     ]
     return "\n".join(lines)
 
 
-def suggested(code: str, example: str) -> Iterator[str]:
-    """What the report of an example suggests to type: for the same rows in files, and in Python."""
+def suggested_commands(code: str, example: str) -> Iterator[str]:
+    """Show the command that the report of an example suggests, for rows in files and in Python."""
     names: dict[str, Any] = {}
     for each in doctest.DocTestParser().get_examples(example):
         if not each.source.startswith("print("):
             exec(each.source, names)  # noqa: S102  (our own docstring)
     report = names["report"]
     files = tuple(f"{sample}.csv" for sample in report.models) if report.plan.apart else ("people.csv",)
-    for kept in (replace(report, plan=replace(report.plan, files=files)), report):
+    for variant in (replace(report, plan=replace(report.plan, files=files)), report):
         # Checks are made again, since commands depend on where the rows are.
-        command = next(each.command for each in _run.find_all(kept) if each.code == code)
+        command = next(each.command for each in _run.find_all(variant) if each.code == code)
         if command is None:
             return
-        there = " and ".join(f"`{file}`" for file in files)
-        what = f"With the same rows in {there}:" if command.language == "sh" else "In Python:"
+        listed = " and ".join(f"`{file}`" for file in files)
+        what = f"With the same rows in {listed}:" if command.language == "sh" else "In Python:"
         yield from (what, "", f"```{command.language}", command.text, "```", "")
 
 

@@ -1,5 +1,6 @@
 """Documentation is under test: generated pages are fresh, references resolve, links lead somewhere."""
 
+import json
 import re
 import runpy
 import subprocess
@@ -9,21 +10,22 @@ from pathlib import Path
 import pytest
 
 import baserate
-from baserate import draw
+from baserate import decide, draw
 from baserate.measure import MEASURES, describe, multiclass
 from baserate.report import CHECKS
+from tests.cli.shell import people, run
 
 ROOT = Path(__file__).parents[1]
 
 
 def list_tracked() -> set[Path]:
     """What git tracks; where there is no git, as in a source distribution, all that is there but what Sphinx makes."""
-    result = (ROOT / "docs" / "made", ROOT / "docs" / "_build")
+    ignored = (ROOT / "docs" / "made", ROOT / "docs" / "_build")
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=False)  # noqa: S607
     if listed.returncode == 0:
         files = [ROOT / name for name in listed.stdout.decode().split("\0") if name]
     else:
-        files = [path for path in ROOT.rglob("*") if not any(path.is_relative_to(folder) for folder in result)]
+        files = [path for path in ROOT.rglob("*") if not any(path.is_relative_to(folder) for folder in ignored)]
     return {path.resolve() for file in files for path in (file, *file.parents) if path.is_relative_to(ROOT)}
 
 
@@ -54,6 +56,63 @@ def test_every_measure_has_its_entry() -> None:
             described = describe(function)
             assert f"### {home}{name}\n\n{described.summary}\n\n" in page
             assert all(other in page for other in describe(function).aliases)
+
+
+ONE = ("people.csv", "--truth", "sick", "--score", "risk")
+TYPED = {
+    "measure": ("measure", *ONE),
+    "reliability": ("reliability", *ONE),
+    "reliability --curve": ("reliability", *ONE, "--curve", "isotonic"),
+    "shift": ("shift", *ONE, "--to", "0.1"),
+    "shift --curve": ("shift", *ONE, "--curve"),
+    "prevalence": ("prevalence", "new.csv", "--score", "score", "--validation", "new.csv", "--truth", "truth"),
+    "expect": ("expect", "people.csv", "--score", "risk", "--assume", "covariate-shift"),
+    "costs": ("costs", *ONE, "--fp", "1", "--fn", "20"),
+    "population … measure": ("population", "linear", "measure", "f1"),
+    "population … study": ("population", "linear", "study", "--sizes", "30", "--repeats", "3"),
+    "population … curve": ("population", "linear", "curve", "roc"),
+    "population … size": ("population", "linear", "size", "auc", "--half-width", "0.1", "--n-simulations", "400"),
+    "population … draw": ("population", "linear", "draw", "5"),
+    "compare": ("compare", *ONE, "--score", "old"),
+    "curve": ("curve", "roc", *ONE),
+    "benefit": ("benefit", *ONE),
+    "cost-curve": ("cost-curve", *ONE),
+    "groups": ("groups", *ONE, "--group", "sex"),
+    "equalize": ("equalize", *ONE, "--group", "sex", "--parity", "equal-opportunity"),
+    "decide": ("decide", *ONE, "--rule", "youden"),
+    "check": ("check", *ONE, "--threshold", "0.5", "--require", "precision >= 0.5"),
+    "hull": ("hull", *ONE),
+    "hull --ratios": ("hull", *ONE, "--ratios"),
+    "hull --combine": ("hull", *ONE, "--score", "old", "--combine"),
+    "show policy.json": ("show", "policy.json"),
+    "size": ("size", "auc", "--expect", "0.8", "--prevalence", "0.1", "--half-width", "0.05"),
+    "list": ("list", "rules"),
+}
+
+
+@pytest.mark.quick(6)
+@pytest.mark.parametrize(
+    ("kind", "name"), [(kind, name) for kind, names in GENERATE["ROW_KINDS"].items() for name in names]
+)
+def test_commands_print_the_rows_that_are_described(
+    kind: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    people(tmp_path)
+    run("population", "linear", "draw", "200", "-o", "new.csv")
+    decide.youden(baserate.curve(baserate.tally([1, 0, 1], [0.9, 0.4, 0.3]))).save("policy.json")
+    result = run(*TYPED[name], "--json", "-q")
+    assert result.exit_code in (0, 1), result.stderr
+    columns = json.loads((ROOT / "src/baserate/schemas/results-1.json").read_text())["$defs"][kind]
+    rows = json.loads(result.stdout)["rows"]
+    assert rows
+    for row in rows:
+        assert set(columns.get("required", ())) <= set(row)
+        assert kind in OPEN or set(row) <= set(columns["properties"])
+
+
+OPEN = ("point", "entry")
+"""Rows with further columns: one for each measure of a curve, or for what a list describes."""
 
 
 def test_an_entry_without_a_formula_has_no_block_for_it() -> None:
