@@ -87,7 +87,7 @@ def rejections(place: Place, *, runs: int) -> dict[str, float]:
             floors = infer.null_references(
                 [find_measure(name) for name in _FLOORED], sample, seed=at, n_simulations=SAMPLES
             )
-            wrong |= {f"floor of {name}": not floor.within for name, floor in zip(_FLOORED, floors, strict=True)}
+            wrong |= {f"null reference of {name}": not floor.within for name, floor in zip(_FLOORED, floors, strict=True)}
         for name, each in wrong.items():
             found.setdefault(name, []).append(each)
     return {name: float(np.mean(each)) for name, each in found.items()}
